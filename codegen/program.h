@@ -1,0 +1,112 @@
+// Program: everything needed to execute, as plain data. The runtime reads this and nothing else of the compiler.
+//
+// Two segments of device memory hold everything: `state` lives as long as the executable (parameters, moments, the step counter,
+// launch counters), the arena holds what one entry needs and is shared by all entries. Addresses are segment + offset.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace heddle::codegen {
+
+enum class Segment { state, arena };
+
+struct Address {
+  Segment segment = Segment::arena;
+  int64_t offset = 0;  // bytes
+  bool operator==(const Address&) const = default;
+};
+
+// A tensor the outside may read or write: a state, an entry's input or its result.
+struct Buffer {
+  std::string name;   // "conv1.weight"
+  std::string dtype;  // "f32"
+  std::vector<int64_t> dims;
+  int64_t bytes = 0;
+  Address at;
+  std::string role;  // "param", "state", "input", "output"
+};
+
+// Facts about a generated kernel. `name` is its symbol in `Program::source`.
+struct Kernel {
+  std::string name;   // symbol
+  std::string title;  // the IR's name, without '@'
+  std::string form;   // "rows"
+  int64_t arguments = 0;     // pointers, in order: operands, results, then partials and counter where `blocks` is fixed
+  int64_t block = 1;         // threads of a block on a GPU
+  int64_t blocks = 0;        // fixed number of blocks, 0: as many as the device likes
+  int64_t max_blocks = 1;    // more would be idle
+  int64_t bytes_read = 0, bytes_written = 0;
+  double flops = 0;
+  double predicted_seconds = 0;
+};
+
+struct Launch {
+  int64_t kernel = 0;  // index into Program::kernels
+  std::vector<Address> arguments;
+};
+
+// A call of a library. Shapes and attributes say what is computed; a device builds its primitives from them once.
+struct Tensor {
+  std::string dtype;
+  std::vector<int64_t> dims;
+};
+struct Library {
+  std::string impl;     // "onednn"
+  std::string op;       // "matmul", "conv2d", "conv2d_data_grad", "conv2d_filter_grad"
+  std::string title;    // the IR kernel's name
+  std::map<std::string, std::vector<int64_t>> integers;  // the operator's attributes
+  std::vector<std::string> epilogue;  // in order: "bias" (takes the next operand), "relu", ...
+  std::vector<Tensor> operands, results;
+  std::vector<Address> arguments;  // operands, then results
+  int64_t slices = 1;              // fixed: results do not depend on the number of threads
+  Address workspace;
+  int64_t workspace_bytes = 0;
+  int64_t bytes_read = 0, bytes_written = 0;
+  double flops = 0;
+  double predicted_seconds = 0;
+};
+
+struct Copy {
+  Address from, to;
+  int64_t bytes = 0;
+};
+struct Fill {
+  Address to;
+  int64_t bytes = 0;
+  uint8_t value = 0;
+};
+
+struct Step {
+  std::variant<Launch, Library, Copy, Fill> what;
+  std::string origin;  // "model.json:12:5", for errors and profiles
+};
+
+struct Entry {
+  std::string name;  // "train"
+  std::vector<Buffer> inputs, outputs;
+  std::vector<Step> steps;
+  int64_t arena_bytes = 0;
+  int64_t max_live_bytes = 0;  // the lower bound: the largest sum of live sizes at one step
+};
+
+struct Program {
+  std::string name;
+  std::string target;  // "host", "h200"
+  std::string arch;    // "sm_90a", "native"
+  std::vector<Buffer> states;
+  int64_t state_bytes = 0;
+  int64_t arena_bytes = 0;  // the largest of the entries
+  std::string source;       // kernel text, without the preamble
+  std::vector<Kernel> kernels;
+  std::vector<Entry> entries;
+
+  const Entry* find_entry(const std::string& name) const;
+};
+
+// The program as text, for people and for golden tests.
+std::string print(const Program& p);
+
+}  // namespace heddle::codegen

@@ -1,0 +1,31 @@
+// Attributes: the compile-time parameters of a node, printed as {axis = 1, pads = [1,1,1,1]}.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace heddle::ir {
+
+// The order of the alternatives is the order of AttrType.
+using Attr = std::variant<bool, int64_t, double, std::string, std::vector<int64_t>>;
+using Attrs = std::map<std::string, Attr, std::less<>>;  // ordered, so that printing is deterministic
+
+enum class AttrType { flag, integer, real, text, integers };
+
+// How an operator declares an attribute: one source for parsing, printing, the op reference and the JSON schema.
+struct AttrDef {
+  std::string name;
+  AttrType type = AttrType::integer;
+  std::optional<Attr> fallback;  // the default, never printed; an attribute without one is required
+  std::string doc;
+};
+
+std::string to_string(AttrType type);
+std::string to_string(const Attr& attr);  // as printed: true, 3, 0.5, "same", [1,2]
+std::string real_text(double value);      // shortest text that reads back equal; inf, -inf, nan
+
+}  // namespace heddle::ir

@@ -1,0 +1,15 @@
+// HEDDLE_CHECK: an invariant of the compiler itself. No input reaches a failing one; user errors are UserError.
+#pragma once
+#include <string>
+
+namespace heddle {
+
+// Prints "internal error: ..." with the place and aborts.
+[[noreturn]] void check_failed(const char* file, int line, const char* condition, const std::string& message);
+
+}  // namespace heddle
+
+#define HEDDLE_CHECK(condition, message) \
+  do { \
+    if (!(condition)) ::heddle::check_failed(__FILE__, __LINE__, #condition, message); \
+  } while (false)

@@ -1,0 +1,133 @@
+// The graph: SSA values and nodes in arrays, named by typed ids.
+//
+//   graph @f(input %x: f32[4], param %w: f32[4]) {
+//     %y: f32[4] = mul(%x, %w)
+//     update %w <- %y
+//     return %y
+//   }
+//
+// A graph is a pure function of its inputs; state changes only through `updates`, which take effect at the end.
+// Kernels are graphs with a form. Ids stay valid while the graph is edited; an erased node's id is never reused.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/attr.h"
+#include "ir/diagnostic.h"
+#include "ir/ids.h"
+#include "ir/kernel_form.h"
+#include "ir/type.h"
+
+namespace heddle::ir {
+
+struct OpDef;
+
+// What feeds a value that no node defines. In kernels inputs have Role::none.
+enum class Role { none, input, param, state };
+std::string to_string(Role role);
+
+// Where a value lies once memory is planned: an offset into the arena, or inside another value's storage (a view, or in place).
+struct Place {
+  int64_t offset = -1;  // bytes; -1: not placed
+  ValueId base;         // valid: relative to this value's storage
+  bool placed() const { return offset >= 0; }
+  bool operator==(const Place&) const = default;
+};
+
+struct Value {
+  std::string name;
+  Type type;
+  Role role = Role::none;
+  NodeId def;                // invalid for inputs
+  int32_t result_index = 0;  // which result of `def`
+  std::vector<NodeId> uses;  // one entry per use: a node that uses a value twice appears twice
+  Place place;
+};
+
+struct Node {
+  const OpDef* op = nullptr;
+  std::string callee;  // for `call`: the kernel's name, without '@'
+  std::vector<ValueId> operands, results;
+  Attrs attrs;         // only what differs from the defaults; see OpDef for reading them
+  Location loc;
+  bool erased = false;
+};
+
+struct Update {
+  ValueId state, next;
+  bool operator==(const Update&) const = default;
+};
+
+class Graph {
+ public:
+  std::string name;  // without '@'
+  std::vector<ValueId> inputs, outputs;
+  std::vector<Update> updates;
+  std::vector<NodeId> order;       // the schedule: a topological order of the live nodes
+  std::optional<KernelForm> form;  // present exactly on kernels
+  int64_t arena_bytes = -1;        // -1: memory is not planned
+
+  ValueId add_input(const std::string& name, Type type, Role role);
+  // Appends to `order`. Names are made unique. Does not infer types: use Builder.
+  NodeId add_node(const OpDef& op, std::vector<ValueId> operands, Attrs attrs, const std::vector<std::string>& names,
+                  const std::vector<Type>& types, const Location& loc = {});
+  void set_operand(NodeId n, size_t i, ValueId v);
+  void replace_uses(ValueId old, ValueId with);  // in nodes, outputs and the `next` of updates
+  void erase(NodeId n);                          // its results must be unused
+  void remove_input(ValueId v);                  // must be unused
+  bool unused(ValueId v) const;                  // no node, output or update reads it
+  bool is_output(ValueId v) const;
+  bool is_next(ValueId v) const;                 // some update's next value
+
+  Value& operator[](ValueId v) { return values_[static_cast<size_t>(v.index)]; }
+  const Value& operator[](ValueId v) const { return values_[static_cast<size_t>(v.index)]; }
+  Node& operator[](NodeId n) { return nodes_[static_cast<size_t>(n.index)]; }
+  const Node& operator[](NodeId n) const { return nodes_[static_cast<size_t>(n.index)]; }
+  size_t value_count() const { return values_.size(); }
+  size_t node_count() const { return nodes_.size(); }  // erased ones included
+  const Node* def(ValueId v) const;                    // nullptr for inputs
+  ValueId find(std::string_view name) const;           // invalid when absent
+
+  // `base`, or the first free of base.1, base.2, ...; reserves it.
+  std::string unique_name(const std::string& base);
+  void rename(ValueId v, const std::string& base);
+  // Positions in `order` by NodeId index; -1 for erased nodes.
+  std::vector<int> positions() const;
+
+ private:
+  std::vector<Value> values_;
+  std::vector<Node> nodes_;
+  std::map<std::string, int32_t, std::less<>> names_;  // name -> value index
+  std::map<std::string, int> next_suffix_;
+};
+
+// States that the `flatten` pass has laid end to end in one flat state, so that saved weights keep their names and shapes.
+struct StateMember {
+  std::string name;
+  Type type;
+  Role role = Role::param;
+  int64_t offset = 0;  // elements from the start of the flat state
+  bool operator==(const StateMember&) const = default;
+};
+struct StateGroup {
+  std::string name;  // the flat state
+  std::vector<StateMember> members;
+  bool operator==(const StateGroup&) const = default;
+};
+
+struct Module {
+  std::vector<StateGroup> groups;
+  std::vector<Graph> kernels;
+  std::vector<Graph> graphs;
+  const Graph* find_kernel(std::string_view name) const;
+  const Graph* find_graph(std::string_view name) const;
+  Graph* find_graph(std::string_view name);
+};
+
+// Equal up to ids: same names, types, attributes, order, places. What parse(print(m)) must preserve.
+bool structurally_equal(const Graph& a, const Graph& b);
+bool structurally_equal(const Module& a, const Module& b);
+
+}  // namespace heddle::ir

@@ -1,0 +1,92 @@
+// IndexMap: which element of an operand a kernel reads at a point of its iteration space.
+//
+//   broadcast f32[128] -> f32[64,128]:  (d0, d1) -> (d1)
+//   transpose {perm = [1,0]}:           (d0, d1) -> (d1, d0)
+//   pad one zero on the left:           (d0) -> (d0 - 1) if 0 <= d0 - 1 < 8
+//
+// Broadcast, transpose, reshape, slice, pad, concat and windows inside a kernel are index maps, so a chain of them is one map
+// (`compose`) and one address. Expressions stay simplified: ranges of the coordinates are known, so the division of a reshape
+// that merges or splits neighbours disappears.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ir/type.h"
+
+namespace heddle::ir {
+
+struct IndexTerm;
+
+// constant + sum of coefficient * atom; an atom is a coordinate, or floor(e / k), or e mod k of another expression.
+struct IndexExpr {
+  int64_t constant = 0;
+  std::vector<IndexTerm> terms;  // sorted, no zero coefficient, no atom twice
+
+  IndexExpr() = default;
+  IndexExpr(int64_t value) : constant(value) {}  // NOLINT: a number is an expression
+  static IndexExpr dim(int d);
+
+  bool is_constant() const { return terms.empty(); }
+  bool operator==(const IndexExpr&) const;
+};
+
+struct IndexTerm {
+  enum class Kind { dim, floor_div, modulo };
+  int64_t coefficient = 1;
+  Kind kind = Kind::dim;
+  int dim = -1;                  // Kind::dim
+  int64_t divisor = 1;           // floor_div, modulo; positive
+  std::vector<IndexExpr> inner;  // floor_div, modulo: exactly one
+  bool operator==(const IndexTerm&) const = default;
+};
+
+IndexExpr operator+(const IndexExpr& a, const IndexExpr& b);
+IndexExpr operator-(const IndexExpr& a, const IndexExpr& b);
+IndexExpr operator*(const IndexExpr& a, int64_t factor);
+// `extents`: coordinate i lies in [0, extents[i]); used to simplify.
+IndexExpr floor_div(const IndexExpr& a, int64_t divisor, const Dims& extents);
+IndexExpr modulo(const IndexExpr& a, int64_t divisor, const Dims& extents);
+
+struct Range {
+  int64_t low = 0, high = 0;  // inclusive
+};
+Range range(const IndexExpr& e, const Dims& extents);
+int64_t evaluate(const IndexExpr& e, const Dims& coordinates);
+// The factor of coordinate d when `e` is affine in it and no division touches it; nullopt-like `affine = false` otherwise.
+struct Coefficient {
+  bool affine = true;
+  int64_t value = 0;
+};
+Coefficient coefficient(const IndexExpr& e, int d);
+bool depends_on(const IndexExpr& e, int d);
+std::string to_string(const IndexExpr& e);  // "d0 * 128 + d1 / 4"
+
+// low <= expr < high, or the element is not there (a pad's border, another operand of a concat).
+struct Guard {
+  IndexExpr expr;
+  int64_t low = 0, high = 0;
+  bool operator==(const Guard&) const = default;
+};
+
+struct IndexMap {
+  Dims extents;                    // of the iteration coordinates
+  std::vector<IndexExpr> results;  // one per operand dimension
+  std::vector<Guard> guards;       // all must hold; guards that always hold are not kept
+
+  bool operator==(const IndexMap&) const = default;
+  bool contains(const Dims& coordinates) const;   // the guards hold there
+  Dims apply(const Dims& coordinates) const;      // meaningful where they hold
+  void add_guard(const IndexExpr& e, int64_t low, int64_t high);  // dropped when the ranges prove it
+};
+
+IndexMap identity_map(const Dims& extents);
+// Reads `dims` of the operand in row-major order at the same linear position.
+IndexMap reshape_map(const Dims& result, const Dims& operand);
+// `outer` maps iteration -> B, `inner` maps B -> A; the result maps iteration -> A and carries the guards of both.
+IndexMap compose(const IndexMap& outer, const IndexMap& inner);
+// Row-major element offset into an operand of these dims.
+IndexExpr linear_offset(const IndexMap& map, const Dims& operand);
+std::string to_string(const IndexMap& map);
+
+}  // namespace heddle::ir

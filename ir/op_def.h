@@ -1,0 +1,155 @@
+// OpDef: everything the compiler knows about one operator, in one place.
+//
+// Its functions speak only ir types, so an operator's shape rule, gradient, oracle and kernel semantics share a file while the
+// algorithms (differentiate, fuse, emit) stay in their layers. A new operator is one file in ir/ops and its tests.
+#pragma once
+#include <functional>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "ir/graph.h"
+#include "ir/index_map.h"
+#include "ir/tensor.h"
+
+namespace heddle::ir {
+
+// An operator applied: what shape rules, index maps and oracles read. Attribute reads fall back on the declared default.
+struct Signature {
+  const OpDef* op = nullptr;
+  Attrs attrs;
+  std::vector<Type> operands;
+  std::vector<Type> results;  // empty while inferring
+
+  bool flag(std::string_view name) const;
+  int64_t integer(std::string_view name) const;
+  double real(std::string_view name) const;
+  const std::string& text(std::string_view name) const;
+  const std::vector<int64_t>& integers(std::string_view name) const;
+};
+Signature signature(const Graph& g, const Node& n);
+const Attr& attribute(const OpDef& op, const Attrs& attrs, std::string_view name);  // with the default
+
+// Thrown by shape rules: lower case, "expected ... got ..." ; the caller adds operator and place.
+struct InferError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// --- What an operator computes: a closed set that codegen visits; it never asks for a name. -------------------------------
+
+// A value of its own at each element. `expr` is C++ over `i` (row-major element index, int64_t), the names of scalar operands and
+// the attributes; `T` is the result's compute type.
+struct Source {
+  std::string expr;
+};
+// `expr` is C++ over the operands' names and the attributes; T is the compute type: float for f32, f16, bf16, double for f64,
+// the integer type for integers. Functions come from the preamble as hd::exp and so on, for every T.
+struct Elementwise {
+  std::string expr;
+};
+// Result element <- operand element. One map per operand, from result coordinates; the first whose guards hold supplies the
+// element, where none holds the attribute `fill` does.
+struct Movement {
+  std::function<std::vector<IndexMap>(const Signature&)> maps;
+};
+// What a reduction runs over: for each result point, all points of `extents`. A map takes result coordinates followed by reduction
+// coordinates; points whose guards fail contribute nothing.
+struct ReductionDomain {
+  Dims extents;
+  std::vector<IndexMap> maps;  // one per operand
+};
+// Combines elements with a monoid of the preamble: hd::Sum<A>, Max, Min, Prod, And, Or, ArgMax, ArgMin; A is the accumulation type
+// (float for 16-bit types). `element` is C++ over the operands' names, `finish` over `acc` (the monoid) and `count` (the number of
+// points of `extents`), one per result. `k` in either is the row-major reduction index of a point (int64_t); ArgMax and ArgMin hold
+// acc.value and acc.index, the first of equals.
+struct Reduction {
+  std::string monoid;
+  std::string element;
+  std::vector<std::string> finish;
+  std::function<ReductionDomain(const Signature&)> domain;
+};
+// A sum of products with a library form. `domain` gives the generated form (element "a * b" summed) and the flop count.
+struct Contraction {
+  std::function<ReductionDomain(const Signature&)> domain;
+};
+struct Composite {};  // has an expansion into other operators; `select` may give it a form of its own
+struct Gradient {};   // replaced by differentiate
+struct Call {};       // runs an outlined kernel
+using Kind = std::variant<Source, Elementwise, Movement, Reduction, Contraction, Composite, Gradient, Call>;
+
+class Builder;
+using Values = std::vector<ValueId>;
+using Grads = std::vector<ValueId>;  // one per operand; an invalid id: no gradient flows there
+
+// Shapes on which the generated tests run an operator: five or more, a size-1 and an odd dimension among them.
+struct Sample {
+  std::vector<Dims> shapes;  // one per operand
+  Attrs attrs = {};
+  double low = -1, high = 1;       // floating operands are uniform in here
+  int64_t below = 4;               // integer operands are uniform in [0, below)
+  std::vector<DType> dtypes = {};  // one per operand, to override the operator's first dtype
+};
+
+inline constexpr int kVariadic = -1;
+
+struct OpDef {
+  std::string name;
+  std::string doc;  // the formula, and the source where it has one
+  std::vector<std::string> operands;
+  bool variadic = false;  // the last operand repeats, at least once
+  std::vector<std::string> results = {"y"};
+  std::vector<AttrDef> attrs = {};
+  std::vector<DType> dtypes = {};  // of the first operand (or the result of a Source); empty: all
+  Kind kind;
+  // Result types from operand types and attributes; throws InferError.
+  std::function<std::vector<Type>(const Signature&)> infer;
+  // The oracle, in double precision, written without looking at `kind`.
+  std::function<std::vector<Tensor>(const Signature&, std::span<const Tensor* const>)> eval = {};
+  // Vector-Jacobian product: dy has a slot per result, invalid where no gradient flows.
+  std::function<Grads(Builder&, const Node&, const Values& dy)> grad = {};
+  std::string no_gradient = {};  // the reason, where grad is absent and no expansion supplies it
+  // For composites: the same results from other operators.
+  std::function<Values(Builder&, const Node&)> expansion = {};
+  double flops = 1;  // per result element; contractions count their products instead
+  std::vector<Sample> samples = {};
+
+  const AttrDef* find_attr(std::string_view name) const;
+};
+
+const OpDef& op_def(std::string_view name);        // must exist
+const OpDef* find_op(std::string_view name);       // nullptr when unknown
+const std::vector<const OpDef*>& all_ops();        // sorted by name; frozen after start-up
+std::vector<std::string> op_names();
+
+// Registers at start-up. ir/ops is an OBJECT library, so that the linker drops none.
+struct RegisterOp {
+  explicit RegisterOp(OpDef def);
+};
+
+// --- Pieces that operator files share -------------------------------------------------------------------------------------
+
+extern const std::vector<DType> kFloating;    // f32, f64, f16, bf16
+extern const std::vector<DType> kArithmetic;  // floating and integers
+extern const std::vector<DType> kIntegers;
+
+// All operands have one type, which is the result's.
+std::vector<Type> same_type(const Signature& s);
+// All operands have one type; the result is bool of its shape.
+std::vector<Type> same_shape_bool(const Signature& s);
+// Axis in [-rank, rank) to [0, rank); throws InferError.
+int64_t normal_axis(int64_t axis, int64_t rank);
+// Sorted, distinct, normalised axes; an empty list means all.
+Dims normal_axes(const Dims& axes, int64_t rank);
+
+using Eval = std::function<std::vector<Tensor>(const Signature&, std::span<const Tensor* const>)>;
+// Element by element over operands of equal shape.
+Eval eval_real(std::function<double(std::span<const double>, const Signature&)> f);
+Eval eval_integer(std::function<int64_t(std::span<const int64_t>, const Signature&)> f);
+// Picks by the result's dtype; comparisons pick by the first operand's.
+Eval eval_either(std::function<double(std::span<const double>, const Signature&)> real,
+                 std::function<int64_t(std::span<const int64_t>, const Signature&)> integer);
+
+}  // namespace heddle::ir

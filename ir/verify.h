@@ -1,0 +1,15 @@
+// Checks a module: single assignment, order, types against inference, use lists, calls against kernels, updates, kernel forms,
+// and, once memory is planned, that no two live values overlap.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace heddle::ir {
+
+// One line per violation, empty when the module is well formed.
+std::vector<std::string> verify(const Module& m);
+std::vector<std::string> verify(const Graph& g, const Module* m = nullptr);
+
+}  // namespace heddle::ir

@@ -1,0 +1,39 @@
+// A pass: one free function over a module. It returns whether it changed anything; all its state is local.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/graph.h"
+#include "ir/target.h"
+
+namespace heddle::passes {
+
+// Why something was done or not: an edge that was not fused, a form that was chosen. Nothing is silent.
+struct Remark {
+  std::string pass;
+  std::string graph;
+  std::string subject;  // "%conv1 -> %pool1"
+  std::string reason;   // "not fused: pooling reads it at other elements"
+};
+
+struct Options {
+  ir::Target target = ir::host();
+  // Scratch bytes a library call needs, asked of the library without running anything; empty: no library, generated forms only.
+  // The kernel's body is the call's meaning; its form holds impl and slices.
+  std::function<int64_t(const ir::Graph& kernel)> workspace;
+  std::function<void(const Remark&)> remark;  // may be empty
+  void note(std::string pass, const ir::Graph& g, std::string subject, std::string reason) const {
+    if (remark) remark({std::move(pass), g.name, std::move(subject), std::move(reason)});
+  }
+};
+
+struct Pass {
+  std::string_view name;
+  std::string_view doc;
+  bool (*run)(ir::Module&, const Options&);
+};
+
+}  // namespace heddle::passes

@@ -1,0 +1,18 @@
+import os
+
+import lit.formats
+
+config.name = "heddle"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".hir", ".json", ".test"]
+config.excludes = ["Inputs", "unit", "numeric", "property", "fuzz"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(lit_config.params["build"], "tests", "lit")
+
+# A variable captured under one CHECK-LABEL is not visible under the next.
+config.environment["FILECHECK_OPTS"] = "--enable-var-scope --allow-unused-prefixes=false"
+config.environment["OMP_NUM_THREADS"] = "1"
+config.environment["NO_COLOR"] = "1"
+tools = lit_config.params["tools"]
+config.environment["PATH"] = os.pathsep.join([tools, "/usr/lib/llvm-14/bin", os.environ["PATH"]])
+config.substitutions.append(("%models", os.path.join(lit_config.params["source"], "models")))
