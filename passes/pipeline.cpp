@@ -1,0 +1,68 @@
+#include "passes/pipeline.h"
+
+#include <chrono>
+
+#include "ir/check.h"
+#include "ir/verify.h"
+#include "passes/differentiate.h"
+#include "passes/expand.h"
+
+namespace heddle::passes {
+
+const std::vector<Pass>& all_passes() {
+  static const std::vector<Pass> kPasses = {
+      // First: composites still whole, so that their own gradients are used.
+      {"differentiate", "replace gradient nodes by reverse accumulation", differentiate},
+      // After every pass that looks for composites by name.
+      {"expand", "replace composites by the operators that define them", expand},
+  };
+  return kPasses;
+}
+
+const Pass* find_pass(std::string_view name) {
+  for (const Pass& p : all_passes())
+    if (p.name == name) return &p;
+  return nullptr;
+}
+
+namespace {
+
+void check_verified(const ir::Module& m, std::string_view when, std::string_view pass) {
+  const std::vector<std::string> violations = ir::verify(m);
+  HEDDLE_CHECK(violations.empty(), fmt::format("{} {}:\n  {}", when, pass, fmt::join(violations, "\n  ")));
+}
+
+PassTime timed(const Pass& pass, ir::Module& m, const Options& options) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point begin = Clock::now();
+  const bool changed = pass.run(m, options);
+  return {pass.name, std::chrono::duration<double>(Clock::now() - begin).count(), changed};
+}
+
+}  // namespace
+
+bool run_pass(const Pass& pass, ir::Module& m, const Options& options) {
+  check_verified(m, "before", pass.name);
+  const bool changed = pass.run(m, options);
+  check_verified(m, "after", pass.name);
+  return changed;
+}
+
+std::vector<PassTime> run_pipeline(ir::Module& m, const Options& options, const RunOptions& run) {
+  if (!run.to.empty() && find_pass(run.to) == nullptr) {
+    std::vector<std::string> names;
+    for (const Pass& p : all_passes()) names.emplace_back(p.name);
+    throw UserError(ExitCode::usage, fmt::format("unknown pass '{}'", run.to), did_you_mean(run.to, names));
+  }
+  std::vector<PassTime> times;
+  check_verified(m, "before", all_passes().front().name);
+  for (const Pass& pass : all_passes()) {
+    times.push_back(timed(pass, m, options));
+    check_verified(m, "after", pass.name);
+    if (run.after) run.after(pass, m, times.back().changed);
+    if (pass.name == run.to) break;
+  }
+  return times;
+}
+
+}  // namespace heddle::passes
