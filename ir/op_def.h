@@ -60,11 +60,16 @@ struct Movement {
 struct ReductionDomain {
   Dims extents;
   std::vector<IndexMap> maps;  // one per operand
+  // What `k` is in the expressions, over the coordinates of the maps; absent: the row-major index of the reduction coordinates.
+  // The gradient of max pooling asks for the position in the window that reads its element.
+  std::optional<IndexExpr> k = {};
+  int64_t count = 0;           // what `count` is in `finish`; 0: the number of points of `extents`
 };
-// Combines elements with a monoid of the preamble: hd::Sum<A>, Max, Min, Prod, And, Or, ArgMax, ArgMin; A is the accumulation type
-// (float for 16-bit types). `element` is C++ over the operands' names, `finish` over `acc` (the monoid) and `count` (the number of
-// points of `extents`), one per result. `k` in either is the row-major reduction index of a point (int64_t); ArgMax and ArgMin hold
-// acc.value and acc.index, the first of equals.
+// Combines elements with a monoid of the preamble, named without its namespace: Sum, Max, Min, Prod, And, Or, ArgMax,
+// ArgMin, each over A, the accumulation type (float for 16-bit types). `element` is C++ over the operands' names, `k`
+// (int64_t, see ReductionDomain) and the scalar attributes; `finish`, one per result, over `acc`, `count` (int64_t, see
+// there), `valid` (int64_t, the number of points whose guards held) and the scalar attributes. `acc` is a value of A; for
+// ArgMax and ArgMin it holds acc.value and acc.index, the k of the first of equals.
 struct Reduction {
   std::string monoid;
   std::string element;
@@ -131,9 +136,15 @@ struct RegisterOp {
 
 // --- Pieces that operator files share -------------------------------------------------------------------------------------
 
-extern const std::vector<DType> kFloating;    // f32, f64, f16, bf16
-extern const std::vector<DType> kArithmetic;  // floating and integers
-extern const std::vector<DType> kIntegers;
+// Inline, because operators register before main: a definition in another file might not be initialised by then.
+inline const std::vector<DType> kFloating = {DType::f32, DType::f64, DType::f16, DType::bf16};
+inline const std::vector<DType> kIntegers = {DType::i32, DType::i64, DType::i16, DType::i8,
+                                             DType::u32, DType::u64, DType::u16, DType::u8};
+inline const std::vector<DType> kArithmetic = [] {
+  std::vector<DType> all = kFloating;
+  all.insert(all.end(), kIntegers.begin(), kIntegers.end());
+  return all;
+}();
 
 // All operands have one type, which is the result's.
 std::vector<Type> same_type(const Signature& s);
