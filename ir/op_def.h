@@ -40,10 +40,12 @@ struct InferError : std::runtime_error {
 
 // --- What an operator computes: a closed set that codegen visits; it never asks for a name. -------------------------------
 
-// A value of its own at each element. `expr` is C++ over `i` (row-major element index, int64_t), the names of scalar operands and
-// the attributes; `T` is the result's compute type.
+// A value of its own at each element. `expr` is C++ over `i` (row-major element index, int64_t), `k` (int64_t: this index
+// expression of the result's coordinates, where there is one), the names of scalar operands and the scalar attributes; `T` is the
+// result's compute type.
 struct Source {
   std::string expr;
+  std::function<IndexExpr(const Signature&)> k = {};
 };
 // `expr` is C++ over the operands' names and the attributes; T is the compute type: float for f32, f16, bf16, double for f64,
 // the integer type for integers. Functions come from the preamble as hd::exp and so on, for every T.
