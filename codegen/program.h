@@ -99,7 +99,7 @@ struct Program {
   std::vector<Buffer> states;
   int64_t state_bytes = 0;
   int64_t arena_bytes = 0;  // the largest of the entries
-  std::string source;       // kernel text, without the preamble
+  std::string source;       // the full text to compile: preamble, scalar functions, kernels
   std::vector<Kernel> kernels;
   std::vector<Entry> entries;
 
