@@ -9,6 +9,7 @@
 // that merges or splits neighbours disappears.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,8 @@ IndexExpr operator*(const IndexExpr& a, int64_t factor);
 // `extents`: coordinate i lies in [0, extents[i]); used to simplify.
 IndexExpr floor_div(const IndexExpr& a, int64_t divisor, const Dims& extents);
 IndexExpr modulo(const IndexExpr& a, int64_t divisor, const Dims& extents);
+// Puts quotients and remainders of one number together again: x / 4 * 4 + x % 4 is x.
+IndexExpr simplify(const IndexExpr& e, const Dims& extents);
 
 struct Range {
   int64_t low = 0, high = 0;  // inclusive
@@ -61,6 +64,7 @@ struct Coefficient {
 Coefficient coefficient(const IndexExpr& e, int d);
 bool depends_on(const IndexExpr& e, int d);
 std::string to_string(const IndexExpr& e);  // "d0 * 128 + d1 / 4"
+std::string to_string(const IndexExpr& e, std::span<const std::string> names);  // with these names for the coordinates
 
 // low <= expr < high, or the element is not there (a pad's border, another operand of a concat).
 struct Guard {
