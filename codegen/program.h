@@ -72,6 +72,7 @@ struct Library {
 struct Copy {
   Address from, to;
   int64_t bytes = 0;
+  std::string reason;  // why the bytes could not be made in place
 };
 struct Fill {
   Address to;

@@ -8,7 +8,7 @@ namespace heddle::ir {
 struct Cost {
   int64_t bytes_read = 0, bytes_written = 0;  // operands and results once each
   double flops = 0;
-  double seconds = 0;  // max(bytes / bandwidth, flops / rate) + launch
+  double seconds = 0;  // max(bytes / bandwidth, flops / rate) + launch; cache bandwidth where all of it fits there
 };
 Cost kernel_cost(const Graph& kernel, const Target& target);
 

@@ -1,0 +1,191 @@
+#include "codegen/lower.h"
+
+#include "codegen/emit.h"
+#include "codegen/lower_memory.h"
+#include "ir/check.h"
+#include "ir/cost.h"
+#include "ir/op_def.h"
+#include "ir/view.h"
+
+namespace heddle::codegen {
+namespace {
+
+using namespace ir;
+
+// An identifier that C accepts, not used before: "broadcast.add" becomes broadcast_add.
+std::string symbol(const std::string& name, std::set<std::string>& used) {
+  std::string base;
+  for (char c : name) base += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  if (base.empty() || std::isdigit(static_cast<unsigned char>(base[0]))) base = "k_" + base;
+  std::string result = base;
+  for (int i = 1; !used.insert(result).second; ++i) result = fmt::format("{}_{}", base, i);
+  return result;
+}
+
+struct Lowered {
+  int64_t kernel = 0;    // index into Program::kernels
+  int64_t counter = -1;  // offset of its launch counter in the state segment; -1: needs none
+};
+
+class Lowering {
+ public:
+  Lowering(const Module& m, const std::string& name, const Target& target) : m_(m), target_(target) {
+    program_.name = name;
+    program_.target = target.name;
+    program_.arch = target.arch;
+  }
+
+  Program run() {
+    states_ = state_table(m_);
+    emit_kernels();
+    for (const Graph& g : m_.graphs) program_.entries.push_back(entry(g));
+    for (const Entry& e : program_.entries) program_.arena_bytes = std::max(program_.arena_bytes, e.arena_bytes);
+    program_.states = states_.buffers;
+    program_.state_bytes = align_up(states_.bytes);
+    return std::move(program_);
+  }
+
+ private:
+  static bool is_library(const Graph& kernel) { return kernel.form && !kernel.form->impl.empty(); }
+
+  std::vector<const Graph*> generated_kernels() const {
+    std::set<std::string> called;
+    for (const Graph& g : m_.graphs)
+      for (NodeId n : g.order) called.insert(g[n].callee);
+    std::vector<const Graph*> kernels;
+    for (const Graph& k : m_.kernels)
+      if (called.count(k.name) && !is_library(k)) kernels.push_back(&k);
+    return kernels;
+  }
+
+  void emit_kernels() {
+    std::vector<const Graph*> kernels = generated_kernels();
+    std::string text;
+    std::set<std::string> symbols;
+    for (const Graph* k : kernels) {
+      EmittedKernel emitted = emit_kernel(*k, symbol(k->name, symbols));
+      Cost cost = kernel_cost(*k, target_);
+      emitted.facts.bytes_read = cost.bytes_read;
+      emitted.facts.bytes_written = cost.bytes_written;
+      emitted.facts.flops = cost.flops;
+      emitted.facts.predicted_seconds = cost.seconds;
+      Lowered lowered{static_cast<int64_t>(program_.kernels.size())};
+      // Partial results and a counter follow operands and results; the counter is zero at load and left zero by the
+      // last block.
+      if (emitted.facts.arguments > static_cast<int64_t>(k->inputs.size() + k->outputs.size()))
+        lowered.counter = states_.reserve(sizeof(uint32_t), sizeof(uint32_t));
+      lowered_[k->name] = lowered;
+      program_.kernels.push_back(std::move(emitted.facts));
+      text += "\n" + emitted.text;
+    }
+    program_.source = emit_scalar_functions(kernels) + text;
+  }
+
+  Entry entry(const Graph& g) {
+    Entry e;
+    e.name = g.name;
+    e.arena_bytes = std::max<int64_t>(g.arena_bytes, 0);
+    e.max_live_bytes = max_live_bytes(m_, g);
+    for (ValueId v : g.inputs)
+      if (g[v].role == Role::input) e.inputs.push_back(buffer(g[v], "input", at(g, v)));
+    for (NodeId n : g.order) add_steps(e, g, g[n]);
+    add_updates(e, g);
+    for (ValueId v : g.outputs) e.outputs.push_back(buffer(g[v], "output", at(g, v)));
+    return e;
+  }
+
+  Address at(const Graph& g, ValueId v) const { return address(g, v, states_); }
+
+  std::vector<Address> arguments(const Graph& g, const Node& n) const {
+    std::vector<Address> list;
+    for (ValueId v : n.operands) list.push_back(at(g, v));
+    for (ValueId v : n.results) list.push_back(at(g, v));
+    return list;
+  }
+
+  static Address workspace(const Node& n) {
+    auto found = n.attrs.find("workspace_at");
+    return {Segment::arena, found == n.attrs.end() ? 0 : std::get<int64_t>(found->second)};
+  }
+
+  void add_steps(Entry& e, const Graph& g, const Node& n) {
+    std::string origin = to_string(n.loc);
+    const Graph* kernel = m_.find_kernel(n.callee);
+    if (!kernel) {
+      add_copies(e, g, n, origin);
+    } else if (is_library(*kernel)) {
+      e.steps.push_back({library(g, n, *kernel), origin});
+    } else {
+      const Lowered& lowered = lowered_.at(kernel->name);
+      Launch launch{lowered.kernel, arguments(g, n)};
+      if (lowered.counter >= 0) {
+        launch.arguments.push_back(workspace(n));
+        launch.arguments.push_back({Segment::state, lowered.counter});
+      }
+      e.steps.push_back({std::move(launch), origin});
+    }
+  }
+
+  Library library(const Graph& g, const Node& n, const Graph& kernel) const {
+    Library call = describe_library(kernel);
+    call.arguments = arguments(g, n);
+    call.workspace = workspace(n);
+    Cost cost = kernel_cost(kernel, target_);
+    call.bytes_read = cost.bytes_read;
+    call.bytes_written = cost.bytes_written;
+    call.flops = cost.flops;
+    call.predicted_seconds = cost.seconds;
+    return call;
+  }
+
+  // What fuse left as a plain node only renames bytes: nothing to do where the plan made it a view.
+  void add_copies(Entry& e, const Graph& g, const Node& n, const std::string& origin) const {
+    std::vector<Piece> pieces = contiguous_pieces(g, n);
+    HEDDLE_CHECK(!pieces.empty(), n.op->name + " is in no kernel");
+    const Type& type = g[n.results[0]].type;
+    int64_t element = bits(type.dtype) / 8;
+    for (const Piece& p : pieces) {
+      Address from = at(g, n.operands[p.operand]), to = at(g, n.results[0]);
+      from.offset += p.from * element;
+      to.offset += p.to * element;
+      if (from == to) continue;
+      e.steps.push_back({Copy{from, to, p.count * element, n.op->name + " is not a view here"}, origin});
+    }
+  }
+
+  // States whose next value was not computed in place. A next value may itself lie in a state that another update
+  // overwrites, so such copies must come first.
+  void add_updates(Entry& e, const Graph& g) const {
+    std::vector<Copy> copies;
+    for (const Update& u : g.updates) {
+      Address from = at(g, u.next), to = at(g, u.state);
+      if (!(from == to)) copies.push_back({from, to, g[u.state].type.bytes(), "not computed in place"});
+    }
+    auto overlap = [](const Copy& reader, const Copy& writer) {
+      return reader.from.segment == writer.to.segment && reader.from.offset < writer.to.offset + writer.bytes &&
+             writer.to.offset < reader.from.offset + reader.bytes;
+    };
+    while (!copies.empty()) {
+      auto free = std::find_if(copies.begin(), copies.end(), [&](const Copy& c) {
+        return std::none_of(copies.begin(), copies.end(), [&](const Copy& o) { return &o != &c && overlap(o, c); });
+      });
+      HEDDLE_CHECK(free != copies.end(), "updates of @" + g.name + " exchange states without a copy");
+      e.steps.push_back({*free, {}});
+      copies.erase(free);
+    }
+  }
+
+  const Module& m_;
+  const Target& target_;
+  Program program_;
+  StateTable states_;
+  std::map<std::string, Lowered> lowered_;
+};
+
+}  // namespace
+
+Program lower(const Module& m, const std::string& name, const Target& target) {
+  return Lowering(m, name, target).run();
+}
+
+}  // namespace heddle::codegen

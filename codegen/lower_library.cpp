@@ -1,0 +1,50 @@
+#include "codegen/lower.h"
+#include "ir/check.h"
+#include "ir/op_def.h"
+
+namespace heddle::codegen {
+namespace {
+
+using namespace ir;
+
+Tensor tensor(const Type& type) { return {to_string(type.dtype), type.dims}; }
+
+// All attributes, defaults included, as lists of integers; others do not occur on contractions.
+std::map<std::string, std::vector<int64_t>> integer_attrs(const Node& n) {
+  std::map<std::string, std::vector<int64_t>> result;
+  for (const AttrDef& def : n.op->attrs) {
+    const Attr& value = attribute(*n.op, n.attrs, def.name);
+    if (const auto* flag = std::get_if<bool>(&value)) result[def.name] = {*flag ? 1 : 0};
+    if (const auto* integer = std::get_if<int64_t>(&value)) result[def.name] = {*integer};
+    if (const auto* list = std::get_if<std::vector<int64_t>>(&value)) result[def.name] = *list;
+  }
+  return result;
+}
+
+}  // namespace
+
+Library describe_library(const Graph& kernel) {
+  HEDDLE_CHECK(kernel.form && kernel.form->kind == KernelForm::Kind::contract,
+               "@" + kernel.name + " is no contraction");
+  Library call;
+  call.impl = kernel.form->impl;
+  call.title = kernel.name;
+  call.slices = kernel.form->slices;
+  call.workspace_bytes = kernel.form->workspace;
+  for (NodeId id : kernel.order) {
+    const Node& n = kernel[id];
+    if (std::holds_alternative<Contraction>(n.op->kind)) {
+      call.op = n.op->name;
+      call.integers = integer_attrs(n);
+    } else if (std::holds_alternative<Movement>(n.op->kind)) {
+      call.epilogue.push_back("bias");  // select makes only these: a broadcast along the last axis, added
+    } else if (n.operands.size() == 1) {
+      call.epilogue.push_back(n.op->name);
+    }
+  }
+  for (ValueId v : kernel.inputs) call.operands.push_back(tensor(kernel[v].type));
+  for (ValueId v : kernel.outputs) call.results.push_back(tensor(kernel[v].type));
+  return call;
+}
+
+}  // namespace heddle::codegen

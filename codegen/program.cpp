@@ -1,0 +1,85 @@
+#include "codegen/program.h"
+
+#include <fmt/ranges.h>
+
+namespace heddle::codegen {
+namespace {
+
+std::string text(const Address& a) {
+  return fmt::format("{}+{}", a.segment == Segment::state ? "state" : "arena", a.offset);
+}
+
+std::string text(const std::vector<Address>& list) {
+  std::vector<std::string> parts;
+  for (const Address& a : list) parts.push_back(text(a));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string text(const Tensor& t) { return fmt::format("{}[{}]", t.dtype, fmt::join(t.dims, ",")); }
+
+std::string text(const Buffer& b) {
+  return fmt::format("{} {}: {} at {}", b.role, b.name, text(Tensor{b.dtype, b.dims}), text(b.at));
+}
+
+std::string text(const Launch& launch, const Program& p) {
+  return fmt::format("launch {}({})", p.kernels[static_cast<size_t>(launch.kernel)].name, text(launch.arguments));
+}
+
+std::string text(const Library& call, const Program&) {
+  std::string line = fmt::format("{} {}", call.impl, call.op);
+  for (const std::string& e : call.epilogue) line += "." + e;
+  line += fmt::format("({})", text(call.arguments));
+  std::vector<std::string> types;
+  for (const Tensor& t : call.operands) types.push_back(text(t));
+  line += fmt::format(" : {} ->", fmt::join(types, ", "));
+  for (const Tensor& t : call.results) line += " " + text(t);
+  std::vector<std::string> attrs{fmt::format("slices = {}", call.slices)};
+  if (call.workspace_bytes > 0)
+    attrs.push_back(fmt::format("workspace = {} at {}", call.workspace_bytes, text(call.workspace)));
+  for (const auto& [name, values] : call.integers)
+    attrs.push_back(fmt::format("{} = [{}]", name, fmt::join(values, ",")));
+  return line + fmt::format(" {{{}}}", fmt::join(attrs, ", "));
+}
+
+std::string text(const Copy& copy, const Program&) {
+  return fmt::format("copy {} <- {}, {} bytes: {}", text(copy.to), text(copy.from), copy.bytes, copy.reason);
+}
+
+std::string text(const Fill& fill, const Program&) {
+  return fmt::format("fill {}, {} bytes of {}", text(fill.to), fill.bytes, static_cast<int>(fill.value));
+}
+
+std::string text(const Kernel& k) {
+  std::string line = fmt::format("kernel {}: {}, {} arguments, block {}", k.name, k.form, k.arguments, k.block);
+  line += k.blocks > 0 ? fmt::format(", blocks {}", k.blocks) : fmt::format(", at most {} blocks", k.max_blocks);
+  return line + fmt::format(", reads {} bytes, writes {}, {} flops", k.bytes_read, k.bytes_written, k.flops);
+}
+
+}  // namespace
+
+const Entry* Program::find_entry(const std::string& wanted) const {
+  for (const Entry& e : entries)
+    if (e.name == wanted) return &e;
+  return nullptr;
+}
+
+std::string print(const Program& p) {
+  std::string out = fmt::format("program {} for {} ({})\n", p.name, p.target, p.arch);
+  out += fmt::format("state: {} bytes\n", p.state_bytes);
+  for (const Buffer& b : p.states) out += "  " + text(b) + "\n";
+  out += fmt::format("arena: {} bytes\n", p.arena_bytes);
+  for (const Kernel& k : p.kernels) out += text(k) + "\n";
+  for (const Entry& e : p.entries) {
+    out += fmt::format("entry {}: arena {} bytes, max live {}\n", e.name, e.arena_bytes, e.max_live_bytes);
+    for (const Buffer& b : e.inputs) out += "  " + text(b) + "\n";
+    for (const Step& step : e.steps) {
+      out += "  " + std::visit([&](const auto& what) { return text(what, p); }, step.what);
+      if (!step.origin.empty()) out += "  // " + step.origin;
+      out += "\n";
+    }
+    for (const Buffer& b : e.outputs) out += "  " + text(b) + "\n";
+  }
+  return out;
+}
+
+}  // namespace heddle::codegen
