@@ -133,7 +133,7 @@ bool is_atom(const IndexExpr& e, Kind kind) {
 
 }  // namespace
 
-bool IndexExpr::operator==(const IndexExpr& other) const { return constant == other.constant && terms == other.terms; }
+bool IndexTerm::operator==(const IndexTerm& other) const { return compare(*this, other, /*atoms_only=*/false) == 0; }
 
 IndexExpr IndexExpr::dim(int d) {
   IndexExpr e;

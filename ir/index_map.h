@@ -17,9 +17,20 @@
 
 namespace heddle::ir {
 
-struct IndexTerm;
+struct IndexExpr;
 
-// constant + sum of coefficient * atom; an atom is a coordinate, or floor(e / k), or e mod k of another expression.
+// coefficient * atom; an atom is a coordinate, or floor(e / k), or e mod k of another expression.
+struct IndexTerm {
+  enum class Kind { dim, floor_div, modulo };
+  int64_t coefficient = 1;
+  Kind kind = Kind::dim;
+  int dim = -1;                  // Kind::dim
+  int64_t divisor = 1;           // floor_div, modulo; positive
+  std::vector<IndexExpr> inner;  // floor_div, modulo: exactly one
+  bool operator==(const IndexTerm&) const;
+};
+
+// constant + the sum of the terms
 struct IndexExpr {
   int64_t constant = 0;
   std::vector<IndexTerm> terms;  // sorted, no zero coefficient, no atom twice
@@ -29,17 +40,7 @@ struct IndexExpr {
   static IndexExpr dim(int d);
 
   bool is_constant() const { return terms.empty(); }
-  bool operator==(const IndexExpr&) const;
-};
-
-struct IndexTerm {
-  enum class Kind { dim, floor_div, modulo };
-  int64_t coefficient = 1;
-  Kind kind = Kind::dim;
-  int dim = -1;                  // Kind::dim
-  int64_t divisor = 1;           // floor_div, modulo; positive
-  std::vector<IndexExpr> inner;  // floor_div, modulo: exactly one
-  bool operator==(const IndexTerm&) const = default;
+  bool operator==(const IndexExpr&) const = default;
 };
 
 IndexExpr operator+(const IndexExpr& a, const IndexExpr& b);
