@@ -1,5 +1,5 @@
-// Prints kernels as CUDA C++ in Heddle's dialect (docs/dialect.md). One text: NVRTC compiles it for a GPU, the system compiler for
-// the host; -D options select the preamble's branch.
+// Prints kernels as CUDA C++ in Heddle's dialect (docs/dialect.md). One text: NVRTC compiles it for a GPU, the system
+// compiler for the host; -D options select the preamble's branch.
 #pragma once
 #include <string>
 

@@ -1,7 +1,8 @@
 // Program: everything needed to execute, as plain data. The runtime reads this and nothing else of the compiler.
 //
-// Two segments of device memory hold everything: `state` lives as long as the executable (parameters, moments, the step counter,
-// launch counters), the arena holds what one entry needs and is shared by all entries. Addresses are segment + offset.
+// Two segments of device memory hold everything: `state` lives as long as the executable (parameters, moments, the step
+// counter, launch counters), the arena holds what one entry needs and is shared by all entries. Addresses are segment +
+// offset.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -31,13 +32,13 @@ struct Buffer {
 
 // Facts about a generated kernel. `name` is its symbol in `Program::source`.
 struct Kernel {
-  std::string name;   // symbol
-  std::string title;  // the IR's name, without '@'
-  std::string form;   // "rows"
-  int64_t arguments = 0;     // pointers, in order: operands, results, then partials and counter where `blocks` is fixed
-  int64_t block = 1;         // threads of a block on a GPU
-  int64_t blocks = 0;        // fixed number of blocks, 0: as many as the device likes
-  int64_t max_blocks = 1;    // more would be idle
+  std::string name;        // symbol
+  std::string title;       // the IR's name, without '@'
+  std::string form;        // "rows"
+  int64_t arguments = 0;   // pointers, in order: operands, results, then partials and counter where `blocks` is fixed
+  int64_t block = 1;       // threads of a block on a GPU
+  int64_t blocks = 0;      // fixed number of blocks, 0: as many as the device likes
+  int64_t max_blocks = 1;  // more would be idle
   int64_t bytes_read = 0, bytes_written = 0;
   double flops = 0;
   double predicted_seconds = 0;
@@ -54,11 +55,11 @@ struct Tensor {
   std::vector<int64_t> dims;
 };
 struct Library {
-  std::string impl;     // "onednn"
-  std::string op;       // "matmul", "conv2d", "conv2d_data_grad", "conv2d_filter_grad"
-  std::string title;    // the IR kernel's name
+  std::string impl;                                      // "onednn"
+  std::string op;                                        // "matmul", "conv2d", "conv2d_data_grad", "conv2d_filter_grad"
+  std::string title;                                     // the IR kernel's name
   std::map<std::string, std::vector<int64_t>> integers;  // the operator's attributes
-  std::vector<std::string> epilogue;  // in order: "bias" (takes the next operand), "relu", ...
+  std::vector<std::string> epilogue;                     // in order: "bias" (takes the next operand), "relu", ...
   std::vector<Tensor> operands, results;
   std::vector<Address> arguments;  // operands, then results
   int64_t slices = 1;              // fixed: results do not depend on the number of threads

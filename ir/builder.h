@@ -14,7 +14,8 @@ class Builder {
 
   // A node with one result. `name` is a wish, made unique. Throws UserError at `loc` when the types do not fit.
   ValueId operator()(std::string_view op, const Values& operands, Attrs attrs = {}, const std::string& name = {});
-  Values multi(std::string_view op, const Values& operands, Attrs attrs = {}, const std::vector<std::string>& names = {});
+  Values multi(std::string_view op, const Values& operands, Attrs attrs = {},
+               const std::vector<std::string>& names = {});
 
   const Type& type(ValueId v) const { return graph[v].type; }
   ValueId constant(double value, const Type& type);

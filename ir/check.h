@@ -9,7 +9,7 @@ namespace heddle {
 
 }  // namespace heddle
 
-#define HEDDLE_CHECK(condition, message) \
-  do { \
+#define HEDDLE_CHECK(condition, message)                                               \
+  do {                                                                                 \
     if (!(condition)) ::heddle::check_failed(__FILE__, __LINE__, #condition, message); \
   } while (false)

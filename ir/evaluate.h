@@ -1,4 +1,5 @@
-// The evaluator: runs a graph in double precision (floating) and 64-bit integers, operator by operator, from each operator's oracle.
+// The evaluator: runs a graph in double precision (floating) and 64-bit integers, operator by operator, from each
+// operator's oracle.
 #pragma once
 #include <map>
 #include <string>
@@ -15,8 +16,8 @@ enum class Precision {
 
 struct EvaluateOptions {
   Precision precision = Precision::exact;
-  // Run through the planned arena: results are stored at their places, dead bytes are poisoned with NaN, so that a wrong plan
-  // shows as a wrong number.
+  // Run through the planned arena: results are stored at their places, dead bytes are poisoned with NaN, so that a
+  // wrong plan shows as a wrong number.
   bool through_arena = false;
 };
 
@@ -30,7 +31,8 @@ struct Evaluation {
 // `inputs` by name, one for each input, param and state. Calls are evaluated by their kernels' bodies.
 Evaluation evaluate(const Module& m, const Graph& g, const NamedTensors& inputs, const EvaluateOptions& options = {});
 
-// Moves states into and out of the flat states of m.groups, so that evaluations before and after `flatten` can be compared.
+// Moves states into and out of the flat states of m.groups, so that evaluations before and after `flatten` can be
+// compared.
 NamedTensors flatten_states(const Module& m, NamedTensors states);
 NamedTensors unflatten_states(const Module& m, NamedTensors states);
 

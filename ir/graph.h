@@ -28,7 +28,8 @@ struct OpDef;
 enum class Role { none, input, param, state };
 std::string to_string(Role role);
 
-// Where a value lies once memory is planned: an offset into the arena, or inside another value's storage (a view, or in place).
+// Where a value lies once memory is planned: an offset into the arena, or inside another value's storage (a view, or in
+// place).
 struct Place {
   int64_t offset = -1;  // bytes; -1: not placed
   ValueId base;         // valid: relative to this value's storage
@@ -50,7 +51,7 @@ struct Node {
   const OpDef* op = nullptr;
   std::string callee;  // for `call`: the kernel's name, without '@'
   std::vector<ValueId> operands, results;
-  Attrs attrs;         // only what differs from the defaults; see OpDef for reading them
+  Attrs attrs;  // only what differs from the defaults; see OpDef for reading them
   Location loc;
   bool erased = false;
 };
@@ -79,7 +80,7 @@ class Graph {
   void remove_input(ValueId v);                  // must be unused
   bool unused(ValueId v) const;                  // no node, output or update reads it
   bool is_output(ValueId v) const;
-  bool is_next(ValueId v) const;                 // some update's next value
+  bool is_next(ValueId v) const;  // some update's next value
 
   Value& operator[](ValueId v) { return values_[static_cast<size_t>(v.index)]; }
   const Value& operator[](ValueId v) const { return values_[static_cast<size_t>(v.index)]; }
@@ -103,7 +104,8 @@ class Graph {
   std::map<std::string, int> next_suffix_;
 };
 
-// States that the `flatten` pass has laid end to end in one flat state, so that saved weights keep their names and shapes.
+// States that the `flatten` pass has laid end to end in one flat state, so that saved weights keep their names and
+// shapes.
 struct StateMember {
   std::string name;
   Type type;

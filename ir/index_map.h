@@ -4,9 +4,10 @@
 //   transpose {perm = [1,0]}:           (d0, d1) -> (d1, d0)
 //   pad one zero on the left:           (d0) -> (d0 - 1) if 0 <= d0 - 1 < 8
 //
-// Broadcast, transpose, reshape, slice, pad, concat and windows inside a kernel are index maps, so a chain of them is one map
-// (`compose`) and one address. Expressions stay simplified: ranges of the coordinates are known, so the division of a reshape
-// that merges or splits neighbours disappears.
+// Broadcast, transpose, reshape, slice, pad, concat and windows inside a kernel are index maps, so a chain of them is
+// one map
+// (`compose`) and one address. Expressions stay simplified: ranges of the coordinates are known, so the division of a
+// reshape that merges or splits neighbours disappears.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -57,7 +58,8 @@ struct Range {
 };
 Range range(const IndexExpr& e, const Dims& extents);
 int64_t evaluate(const IndexExpr& e, const Dims& coordinates);
-// The factor of coordinate d when `e` is affine in it and no division touches it; nullopt-like `affine = false` otherwise.
+// The factor of coordinate d when `e` is affine in it and no division touches it; nullopt-like `affine = false`
+// otherwise.
 struct Coefficient {
   bool affine = true;
   int64_t value = 0;
@@ -80,8 +82,8 @@ struct IndexMap {
   std::vector<Guard> guards;       // all must hold; guards that always hold are not kept
 
   bool operator==(const IndexMap&) const = default;
-  bool contains(const Dims& coordinates) const;   // the guards hold there
-  Dims apply(const Dims& coordinates) const;      // meaningful where they hold
+  bool contains(const Dims& coordinates) const;                   // the guards hold there
+  Dims apply(const Dims& coordinates) const;                      // meaningful where they hold
   void add_guard(const IndexExpr& e, int64_t low, int64_t high);  // dropped when the ranges prove it
 };
 

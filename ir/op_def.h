@@ -1,7 +1,8 @@
 // OpDef: everything the compiler knows about one operator, in one place.
 //
-// Its functions speak only ir types, so an operator's shape rule, gradient, oracle and kernel semantics share a file while the
-// algorithms (differentiate, fuse, emit) stay in their layers. A new operator is one file in ir/ops and its tests.
+// Its functions speak only ir types, so an operator's shape rule, gradient, oracle and kernel semantics share a file
+// while the algorithms (differentiate, fuse, emit) stay in their layers. A new operator is one file in ir/ops and its
+// tests.
 #pragma once
 #include <functional>
 #include <optional>
@@ -17,7 +18,8 @@
 
 namespace heddle::ir {
 
-// An operator applied: what shape rules, index maps and oracles read. Attribute reads fall back on the declared default.
+// An operator applied: what shape rules, index maps and oracles read. Attribute reads fall back on the declared
+// default.
 struct Signature {
   const OpDef* op = nullptr;
   Attrs attrs;
@@ -38,40 +40,41 @@ struct InferError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// --- What an operator computes: a closed set that codegen visits; it never asks for a name. -------------------------------
+// --- What an operator computes: a closed set that codegen visits; it never asks for a name.
+// -------------------------------
 
-// A value of its own at each element. `expr` is C++ over `i` (row-major element index, int64_t), `k` (int64_t: this index
-// expression of the result's coordinates, where there is one), the names of scalar operands and the scalar attributes; `T` is the
-// result's compute type.
+// A value of its own at each element. `expr` is C++ over `i` (row-major element index, int64_t), `k` (int64_t: this
+// index expression of the result's coordinates, where there is one), the names of scalar operands and the scalar
+// attributes; `T` is the result's compute type.
 struct Source {
   std::string expr;
   std::function<IndexExpr(const Signature&)> k = {};
 };
-// `expr` is C++ over the operands' names and the attributes; T is the compute type: float for f32, f16, bf16, double for f64,
-// the integer type for integers. Functions come from the preamble as hd::exp and so on, for every T.
+// `expr` is C++ over the operands' names and the attributes; T is the compute type: float for f32, f16, bf16, double
+// for f64, the integer type for integers. Functions come from the preamble as hd::exp and so on, for every T.
 struct Elementwise {
   std::string expr;
 };
-// Result element <- operand element. One map per operand, from result coordinates; the first whose guards hold supplies the
-// element, where none holds the attribute `fill` does.
+// Result element <- operand element. One map per operand, from result coordinates; the first whose guards hold supplies
+// the element, where none holds the attribute `fill` does.
 struct Movement {
   std::function<std::vector<IndexMap>(const Signature&)> maps;
 };
-// What a reduction runs over: for each result point, all points of `extents`. A map takes result coordinates followed by reduction
-// coordinates; points whose guards fail contribute nothing.
+// What a reduction runs over: for each result point, all points of `extents`. A map takes result coordinates followed
+// by reduction coordinates; points whose guards fail contribute nothing.
 struct ReductionDomain {
   Dims extents;
   std::vector<IndexMap> maps;  // one per operand
-  // What `k` is in the expressions, over the coordinates of the maps; absent: the row-major index of the reduction coordinates.
-  // The gradient of max pooling asks for the position in the window that reads its element.
+  // What `k` is in the expressions, over the coordinates of the maps; absent: the row-major index of the reduction
+  // coordinates. The gradient of max pooling asks for the position in the window that reads its element.
   std::optional<IndexExpr> k = {};
-  int64_t count = 0;           // what `count` is in `finish`; 0: the number of points of `extents`
+  int64_t count = 0;  // what `count` is in `finish`; 0: the number of points of `extents`
 };
 // Combines elements with a monoid of the preamble, named without its namespace: Sum, Max, Min, Prod, And, Or, ArgMax,
 // ArgMin, each over A, the accumulation type (float for 16-bit types). `element` is C++ over the operands' names, `k`
 // (int64_t, see ReductionDomain) and the scalar attributes; `finish`, one per result, over `acc`, `count` (int64_t, see
-// there), `valid` (int64_t, the number of points whose guards held) and the scalar attributes. `acc` is a value of A; for
-// ArgMax and ArgMin it holds acc.value and acc.index, the k of the first of equals.
+// there), `valid` (int64_t, the number of points whose guards held) and the scalar attributes. `acc` is a value of A;
+// for ArgMax and ArgMin it holds acc.value and acc.index, the k of the first of equals.
 struct Reduction {
   std::string monoid;
   std::string element;
@@ -112,7 +115,7 @@ struct OpDef {
   std::vector<DType> dtypes = {};  // of the first operand (or the result of a Source); empty: all
   Kind kind;
   // Result types from operand types and attributes; throws InferError.
-  std::function<std::vector<Type>(const Signature&)> infer;
+  std::function<std::vector<Type>(const Signature&)> infer = {};
   // The oracle, in double precision, written without looking at `kind`.
   std::function<std::vector<Tensor>(const Signature&, std::span<const Tensor* const>)> eval = {};
   // Vector-Jacobian product: dy has a slot per result, invalid where no gradient flows.
@@ -126,9 +129,9 @@ struct OpDef {
   const AttrDef* find_attr(std::string_view name) const;
 };
 
-const OpDef& op_def(std::string_view name);        // must exist
-const OpDef* find_op(std::string_view name);       // nullptr when unknown
-const std::vector<const OpDef*>& all_ops();        // sorted by name; frozen after start-up
+const OpDef& op_def(std::string_view name);   // must exist
+const OpDef* find_op(std::string_view name);  // nullptr when unknown
+const std::vector<const OpDef*>& all_ops();   // sorted by name; frozen after start-up
 std::vector<std::string> op_names();
 
 // Registers at start-up. ir/ops is an OBJECT library, so that the linker drops none.
@@ -136,7 +139,8 @@ struct RegisterOp {
   explicit RegisterOp(OpDef def);
 };
 
-// --- Pieces that operator files share -------------------------------------------------------------------------------------
+// --- Pieces that operator files share
+// -------------------------------------------------------------------------------------
 
 // Inline, because operators register before main: a definition in another file might not be initialised by then.
 inline const std::vector<DType> kFloating = {DType::f32, DType::f64, DType::f16, DType::bf16};

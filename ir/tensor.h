@@ -1,4 +1,5 @@
-// Tensor: the values the evaluator computes with. Floating elements are doubles, all others 64-bit integers (bool as 0 or 1).
+// Tensor: the values the evaluator computes with. Floating elements are doubles, all others 64-bit integers (bool as 0
+// or 1).
 #pragma once
 #include <vector>
 
@@ -15,8 +16,8 @@ struct Tensor {
   explicit Tensor(Type t);  // zeros
   bool floating() const { return is_floating(type.dtype); }
   int64_t elements() const { return type.elements(); }
-  double at(int64_t i) const;           // as a double, whatever the dtype
-  void set(int64_t i, double value);    // converts; integers truncate toward zero and wrap
+  double at(int64_t i) const;                           // as a double, whatever the dtype
+  void set(int64_t i, double value);                    // converts; integers truncate toward zero and wrap
   void copy(int64_t i, const Tensor& from, int64_t j);  // exact for equal kinds of dtype
 };
 

@@ -12,10 +12,10 @@ enum class DType { f64, f32, f16, bf16, i64, i32, i16, i8, u64, u32, u16, u8, bo
 
 using Dims = std::vector<int64_t>;
 
-int64_t bits(DType dtype);      // bits an element occupies in memory; boolean takes 8
+int64_t bits(DType dtype);  // bits an element occupies in memory; boolean takes 8
 bool is_floating(DType dtype);
-bool is_integer(DType dtype);   // signed and unsigned integers, without boolean
-bool is_signed(DType dtype);    // floating and signed integers
+bool is_integer(DType dtype);        // signed and unsigned integers, without boolean
+bool is_signed(DType dtype);         // floating and signed integers
 std::string to_string(DType dtype);  // "f32"; boolean is "bool"
 std::optional<DType> parse_dtype(std::string_view text);
 const std::vector<DType>& all_dtypes();

@@ -1,5 +1,5 @@
-// Checks a module: single assignment, order, types against inference, use lists, calls against kernels, updates, kernel forms,
-// and, once memory is planned, that no two live values overlap.
+// Checks a module: single assignment, order, types against inference, use lists, calls against kernels, updates, kernel
+// forms, and, once memory is planned, that no two live values overlap.
 #pragma once
 #include <string>
 #include <vector>

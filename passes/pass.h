@@ -21,8 +21,8 @@ struct Remark {
 
 struct Options {
   ir::Target target = ir::host();
-  // Scratch bytes a library call needs, asked of the library without running anything; empty: no library, generated forms only.
-  // The kernel's body is the call's meaning; its form holds impl and slices.
+  // Scratch bytes a library call needs, asked of the library without running anything; empty: no library, generated
+  // forms only. The kernel's body is the call's meaning; its form holds impl and slices.
   std::function<int64_t(const ir::Graph& kernel)> workspace;
   std::function<void(const Remark&)> remark;  // may be empty
   void note(std::string pass, const ir::Graph& g, std::string subject, std::string reason) const {

@@ -1,4 +1,5 @@
-// The order of the passes, with the reason for each constraint beside the pass it binds, and the runner that verifies around each.
+// The order of the passes, with the reason for each constraint beside the pass it binds, and the runner that verifies
+// around each.
 #pragma once
 #include <string_view>
 #include <vector>
@@ -7,8 +8,8 @@
 
 namespace heddle::passes {
 
-const std::vector<Pass>& all_passes();             // in pipeline order
-const Pass* find_pass(std::string_view name);      // nullptr when unknown
+const std::vector<Pass>& all_passes();         // in pipeline order
+const Pass* find_pass(std::string_view name);  // nullptr when unknown
 
 struct PassTime {
   std::string_view name;
@@ -16,7 +17,7 @@ struct PassTime {
   bool changed = false;
 };
 struct RunOptions {
-  std::string to;                                                        // stop after this pass; empty: run all
+  std::string to;                                                           // stop after this pass; empty: run all
   std::function<void(const Pass&, const ir::Module&, bool changed)> after;  // for --print-after
 };
 // Verifies before the first pass and after each; a violation is a bug of the pass it names.

@@ -18,8 +18,8 @@ class Executable {
 
   const codegen::Program& program() const { return program_; }
   void run(const codegen::Entry& entry);
-  // Bytes must be the buffer's size. Inputs and outputs of an entry share the arena with other entries: write inputs just before
-  // running, read outputs just after.
+  // Bytes must be the buffer's size. Inputs and outputs of an entry share the arena with other entries: write inputs
+  // just before running, read outputs just after.
   void write(const codegen::Buffer& buffer, const void* from);
   void read(const codegen::Buffer& buffer, void* to);
   // For filling an input in place on a device whose memory the host can address; nullptr elsewhere.

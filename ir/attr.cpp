@@ -1,0 +1,56 @@
+#include "ir/attr.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+
+namespace heddle::ir {
+namespace {
+
+// Only printable ASCII leaves unescaped, so that a name from a model cannot break the text's lines.
+std::string quoted(const std::string& s) {
+  std::string out = "\"";
+  for (const char c : s) {
+    if (c == '"' || c == '\\')
+      out += fmt::format("\\{}", c);
+    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    else
+      out += c;
+  }
+  return out + "\"";
+}
+
+struct AttrText {
+  std::string operator()(bool v) const { return v ? "true" : "false"; }
+  std::string operator()(int64_t v) const { return std::to_string(v); }
+  std::string operator()(double v) const { return real_text(v); }
+  std::string operator()(const std::string& v) const { return quoted(v); }
+  std::string operator()(const std::vector<int64_t>& v) const { return fmt::format("[{}]", fmt::join(v, ",")); }
+};
+
+}  // namespace
+
+std::string to_string(AttrType type) {
+  switch (type) {
+    case AttrType::flag: return "flag";
+    case AttrType::integer: return "integer";
+    case AttrType::real: return "real";
+    case AttrType::text: return "text";
+    case AttrType::integers: return "integers";
+  }
+  return "";
+}
+
+std::string real_text(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  std::string text = fmt::format("{}", value);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text;
+}
+
+std::string to_string(const Attr& attr) { return std::visit(AttrText{}, attr); }
+
+}  // namespace heddle::ir

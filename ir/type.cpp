@@ -1,0 +1,81 @@
+#include "ir/type.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+
+namespace heddle::ir {
+namespace {
+
+struct DTypeFacts {
+  DType dtype;
+  const char* name;
+  int64_t bits;
+};
+constexpr std::array<DTypeFacts, 13> kFacts = {{{DType::f64, "f64", 64},
+                                                {DType::f32, "f32", 32},
+                                                {DType::f16, "f16", 16},
+                                                {DType::bf16, "bf16", 16},
+                                                {DType::i64, "i64", 64},
+                                                {DType::i32, "i32", 32},
+                                                {DType::i16, "i16", 16},
+                                                {DType::i8, "i8", 8},
+                                                {DType::u64, "u64", 64},
+                                                {DType::u32, "u32", 32},
+                                                {DType::u16, "u16", 16},
+                                                {DType::u8, "u8", 8},
+                                                {DType::boolean, "bool", 8}}};
+
+const DTypeFacts& facts(DType dtype) { return kFacts[static_cast<size_t>(dtype)]; }
+
+}  // namespace
+
+int64_t bits(DType dtype) { return facts(dtype).bits; }
+
+bool is_floating(DType d) { return d == DType::f64 || d == DType::f32 || d == DType::f16 || d == DType::bf16; }
+
+bool is_integer(DType d) { return !is_floating(d) && d != DType::boolean; }
+
+bool is_signed(DType d) {
+  return is_floating(d) || d == DType::i64 || d == DType::i32 || d == DType::i16 || d == DType::i8;
+}
+
+std::string to_string(DType dtype) { return facts(dtype).name; }
+
+std::optional<DType> parse_dtype(std::string_view text) {
+  for (const DTypeFacts& f : kFacts)
+    if (text == f.name) return f.dtype;
+  return std::nullopt;
+}
+
+const std::vector<DType>& all_dtypes() {
+  static const std::vector<DType> all = [] {
+    std::vector<DType> list;
+    for (const DTypeFacts& f : kFacts) list.push_back(f.dtype);
+    return list;
+  }();
+  return all;
+}
+
+int64_t product(const Dims& dims) {
+  int64_t n = 1;
+  for (const int64_t d : dims) n *= d;
+  return n;
+}
+
+Dims row_major_strides(const Dims& dims) {
+  Dims strides(dims.size(), 1);
+  for (size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * dims[i];
+  return strides;
+}
+
+int64_t Type::elements() const { return product(dims); }
+
+int64_t Type::bytes() const { return (elements() * bits(dtype) + 7) / 8; }
+
+std::string to_string(const Dims& dims) { return fmt::format("[{}]", fmt::join(dims, ",")); }
+
+std::string to_string(const Type& type) { return to_string(type.dtype) + to_string(type.dims); }
+
+}  // namespace heddle::ir

@@ -1,0 +1,206 @@
+#include "ir/verify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "ir/builder.h"
+
+namespace heddle::ir {
+namespace {
+
+class Verifier {
+ public:
+  Verifier(const Graph& g, const Module* m) : g_(g), m_(m), defined_(g.value_count(), false), uses_(g.value_count()) {}
+
+  std::vector<std::string> run() {
+    for (const ValueId v : g_.inputs) define(v);
+    for (const NodeId n : g_.order) node(n);
+    outputs();
+    use_lists();
+    if (g_.form && problems_.empty()) form();
+    if (g_.arena_bytes >= 0 && problems_.empty()) places();
+    return std::move(problems_);
+  }
+
+ private:
+  template <class... Args>
+  void problem(fmt::format_string<Args...> text, Args&&... args) {
+    problems_.push_back(fmt::format("@{}: {}", g_.name, fmt::format(text, std::forward<Args>(args)...)));
+  }
+  bool defined(ValueId v) const { return v.valid() && defined_[static_cast<size_t>(v.index)]; }
+  const std::string& name(ValueId v) const { return g_[v].name; }
+
+  void define(ValueId v) {
+    if (defined(v)) problem("%{} is defined twice", name(v));
+    defined_[static_cast<size_t>(v.index)] = true;
+    if (g_.find(name(v)) != v) problem("the name %{} leads to another value", name(v));
+    for (const int64_t d : g_[v].type.dims)
+      if (d < 1) problem("%{} has dimension {}", name(v), d);
+  }
+
+  void node(NodeId id) {
+    const Node& n = g_[id];
+    if (n.erased) return problem("an erased node is scheduled");
+    for (const ValueId v : n.operands) {
+      if (!defined(v)) return problem("{} reads %{} before it is defined", n.op->name, name(v));
+      uses_[static_cast<size_t>(v.index)].push_back(id);
+    }
+    for (size_t i = 0; i < n.results.size(); ++i) {
+      const Value& r = g_[n.results[i]];
+      if (r.def != id || r.result_index != static_cast<int32_t>(i)) problem("%{} does not know its node", r.name);
+      define(n.results[i]);
+    }
+    types(n);
+  }
+
+  void types(const Node& n) {
+    std::vector<Type> operands, results, expected;
+    for (const ValueId v : n.operands) operands.push_back(g_[v].type);
+    for (const ValueId v : n.results) results.push_back(g_[v].type);
+    try {
+      if (canonical_attrs(*n.op, n.attrs) != n.attrs)
+        problem("attributes of %{} are not canonical", name(n.results.at(0)));
+      if (!std::holds_alternative<Call>(n.op->kind))
+        expected = infer_types(*n.op, operands, n.attrs);
+      else if (!callee_types(n, operands, expected))
+        return;
+    } catch (const InferError& error) {
+      return problem("%{}: {}", name(n.results.at(0)), error.what());
+    }
+    if (expected != results) problem("%{} has another type than {} gives", name(n.results.at(0)), n.op->name);
+  }
+
+  // False when there is nothing to compare with.
+  bool callee_types(const Node& n, const std::vector<Type>& operands, std::vector<Type>& results) {
+    if (m_ == nullptr) return false;
+    const Graph* k = m_->find_kernel(n.callee);
+    if (k == nullptr) {
+      problem("no kernel @{}", n.callee);
+      return false;
+    }
+    std::vector<Type> expected;
+    for (const ValueId v : k->inputs) expected.push_back((*k)[v].type);
+    for (const ValueId v : k->outputs) results.push_back((*k)[v].type);
+    if (expected != operands) problem("operands of call @{} do not fit", n.callee);
+    return true;
+  }
+
+  void outputs() {
+    for (const ValueId v : g_.outputs)
+      if (!defined(v)) problem("an output is not defined");
+    std::set<ValueId> updated;
+    for (const Update& u : g_.updates) {
+      if (!defined(u.state) || !defined(u.next)) {
+        problem("an update names an undefined value");
+        continue;
+      }
+      const Role role = g_[u.state].role;
+      if (role != Role::param && role != Role::state) problem("update of %{}, which is no state", name(u.state));
+      if (g_[u.state].type != g_[u.next].type) problem("update of %{} by another type", name(u.state));
+      if (!updated.insert(u.state).second) problem("%{} is updated twice", name(u.state));
+    }
+  }
+
+  void use_lists() {
+    for (size_t i = 0; i < uses_.size(); ++i) {
+      if (!defined_[i]) continue;
+      const Value& v = g_[ValueId{static_cast<int32_t>(i)}];
+      std::vector<NodeId> listed = v.uses;
+      std::sort(listed.begin(), listed.end());
+      std::sort(uses_[i].begin(), uses_[i].end());
+      if (listed != uses_[i]) problem("the use list of %{} is wrong", v.name);
+    }
+  }
+
+  void form() {
+    const KernelForm& f = *g_.form;
+    if (f.kind == KernelForm::Kind::contract || f.kind == KernelForm::Kind::opaque) return;
+    if (const KernelPlan plan = plan_kernel(g_); !plan.ok())
+      problem("cannot be executed as {}: {}", to_string(f.kind), plan.reason);
+  }
+
+  // --- memory ---
+  struct Interval {
+    std::string name;
+    ValueId root;
+    int begin = 0, end = 0;
+    int64_t offset = 0, bytes = 0;
+  };
+
+  // Follows bases to the value whose storage this is; false when that is a state, which lies outside the arena.
+  bool resolve(ValueId v, ValueId& root, int64_t& offset) const {
+    root = v;
+    offset = g_[v].place.offset;
+    for (size_t steps = 0; g_[root].place.base.valid() && steps < g_.value_count(); ++steps) {
+      root = g_[root].place.base;
+      if (!g_[root].place.placed()) break;
+      offset += g_[root].place.offset;
+    }
+    const Role role = g_[root].role;
+    return role != Role::param && role != Role::state;
+  }
+
+  void places() {
+    std::vector<Interval> all;
+    const std::vector<int> at = g_.positions();
+    const int end = static_cast<int>(g_.order.size());
+    for (size_t i = 0; i < defined_.size(); ++i) {
+      const ValueId v{static_cast<int32_t>(i)};
+      if (!defined_[i] || !g_[v].place.placed()) continue;
+      Interval x{name(v), v, g_[v].def.valid() ? at[static_cast<size_t>(g_[v].def.index)] : -1,
+                 0,       0, g_[v].type.bytes()};
+      if (!resolve(v, x.root, x.offset)) continue;
+      x.end = g_.is_output(v) ? end : x.begin;
+      for (const NodeId n : g_[v].uses) x.end = std::max(x.end, at[static_cast<size_t>(n.index)]);
+      all.push_back(x);
+    }
+    workspaces(at, all);
+    for (const Interval& x : all)
+      if (x.offset < 0 || x.offset + x.bytes > g_.arena_bytes) problem("{} lies outside the arena", x.name);
+    overlaps(all);
+  }
+
+  void workspaces(const std::vector<int>& at, std::vector<Interval>& all) const {
+    for (const NodeId id : g_.order) {
+      const Node& n = g_[id];
+      const Graph* k = m_ != nullptr && !n.callee.empty() ? m_->find_kernel(n.callee) : nullptr;
+      if (k == nullptr || !k->form || k->form->workspace == 0) continue;
+      const int step = at[static_cast<size_t>(id.index)];
+      all.push_back({"the workspace of call @" + n.callee, ValueId{}, step, step,
+                     std::get<int64_t>(attribute(*n.op, n.attrs, "workspace_at")), k->form->workspace});
+    }
+  }
+
+  void overlaps(const std::vector<Interval>& all) {
+    for (size_t i = 0; i < all.size(); ++i)
+      for (size_t j = i + 1; j < all.size(); ++j) {
+        const Interval &x = all[i], &y = all[j];
+        const bool together = x.begin <= y.end && y.begin <= x.end;
+        const bool touching = x.offset < y.offset + y.bytes && y.offset < x.offset + x.bytes;
+        if (together && touching && (x.root != y.root || !x.root.valid()))
+          problem("{} and {} overlap in the arena", x.name, y.name);
+      }
+  }
+
+  const Graph& g_;
+  const Module* m_;
+  std::vector<char> defined_;
+  std::vector<std::vector<NodeId>> uses_;
+  std::vector<std::string> problems_;
+};
+
+}  // namespace
+
+std::vector<std::string> verify(const Graph& g, const Module* m) { return Verifier(g, m).run(); }
+
+std::vector<std::string> verify(const Module& m) {
+  std::vector<std::string> problems;
+  for (const auto* list : {&m.kernels, &m.graphs})
+    for (const Graph& g : *list)
+      for (std::string& p : verify(g, &m)) problems.push_back(std::move(p));
+  return problems;
+}
+
+}  // namespace heddle::ir

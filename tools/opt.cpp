@@ -1,0 +1,82 @@
+// heddle opt: .hir text in, passes, .hir text (or kernel text) out. The passes' golden tests run through this.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "codegen/emit.h"
+#include "ir/parse.h"
+#include "ir/print.h"
+#include "ir/verify.h"
+#include "passes/pipeline.h"
+#include "tools/commands.h"
+#include "tools/read_file.h"
+
+namespace heddle::tools {
+namespace {
+
+struct OptArguments {
+  std::string file;
+  std::vector<std::string> passes;
+  std::string to, emit, target = "host";
+  bool locs = false, remarks = false;
+};
+
+const passes::Pass& pass_named(const std::string& name) {
+  if (const passes::Pass* pass = passes::find_pass(name)) return *pass;
+  std::vector<std::string> names;
+  for (const passes::Pass& p : passes::all_passes()) names.emplace_back(p.name);
+  throw UserError(ExitCode::usage, fmt::format("unknown pass '{}'", name), did_you_mean(name, names));
+}
+
+// Every generated kernel of the module, scalar functions first.
+std::string kernel_text(const ir::Module& m) {
+  std::vector<const ir::Graph*> generated;
+  for (const ir::Graph& k : m.kernels)
+    if (k.form->impl.empty()) generated.push_back(&k);
+  std::string out = codegen::emit_scalar_functions(generated);
+  for (const ir::Graph* k : generated) out += codegen::emit_kernel(*k, k->name).text;
+  return out;
+}
+
+void require_well_formed(const ir::Module& m, const std::string& file) {
+  std::string text;
+  for (const std::string& problem : ir::verify(m)) text += "\n  " + problem;
+  if (!text.empty()) throw UserError(ExitCode::failed, file + " is not well formed:" + text);
+}
+
+void opt(const OptArguments& a) {
+  const SourceFile file = read_file(a.file);
+  ir::Module m = ir::parse(file);
+  require_well_formed(m, a.file);
+  passes::Options options;
+  options.target = ir::target_by_name(a.target);
+  if (a.remarks)
+    options.remark = [](const passes::Remark& r) {
+      fmt::print(stderr, "remark: {}: @{}: {}: {}\n", r.pass, r.graph, r.subject, r.reason);
+    };
+  if (!a.to.empty()) {
+    pass_named(a.to);
+    passes::run_pipeline(m, options, {.to = a.to, .after = {}});
+  }
+  for (const std::string& name : a.passes) passes::run_pass(pass_named(name), m, options);
+  const std::string text = a.emit == "cuda" ? kernel_text(m) : ir::print(m, {.locs = a.locs});
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+}  // namespace
+
+void add_opt(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("opt", "run passes on IR text and print the result");
+  const auto a = std::make_shared<OptArguments>();
+  command->add_option("file", a->file, "a .hir file, or - for standard input")->required();
+  command->add_option("--pass", a->passes, "run this pass alone; may be repeated");
+  command->add_option("--to", a->to, "run the pipeline up to and including this pass");
+  command->add_option("--emit", a->emit, "hir (default) or cuda: the kernels' text")
+      ->check(CLI::IsMember({"hir", "cuda"}));
+  command->add_option("--target", a->target, "host (default) or h200");
+  command->add_flag("--locs", a->locs, "print where each node comes from");
+  command->add_flag("--remarks", a->remarks, "print on standard error why something was or was not done");
+  command->callback([a] { opt(*a); });
+}
+
+}  // namespace heddle::tools
