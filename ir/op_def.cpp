@@ -80,12 +80,6 @@ Signature signature(const Graph& g, const Node& n) {
   return s;
 }
 
-const std::vector<DType> kFloating = {DType::f32, DType::f64, DType::f16, DType::bf16};
-const std::vector<DType> kIntegers = {DType::i32, DType::i64, DType::i16, DType::i8,
-                                      DType::u64, DType::u32, DType::u16, DType::u8};
-const std::vector<DType> kArithmetic = {DType::f32, DType::f64, DType::f16, DType::bf16, DType::i32, DType::i64,
-                                        DType::i16, DType::i8,  DType::u64, DType::u32,  DType::u16, DType::u8};
-
 namespace {
 void require_equal_types(const Signature& s) {
   for (size_t i = 1; i < s.operands.size(); ++i)
