@@ -1,0 +1,38 @@
+// Builds the IR of a whole training step from a Model.
+//
+//   {"name": "fc1", "op": "dense", "in": "x", "units": 128}
+//     -> %fc1.mm: f32[64,128] = matmul(%x, %fc1.weight) {transpose_b = true}
+//        %fc1: f32[64,128] = add(%fc1.mm, %fc1.bias.broadcast)
+//        ...
+//        %fc1.weight.grad: f32[128,784] = gradient(%loss, %fc1.weight)
+//        update %fc1.weight <- %fc1.weight.next
+//
+// Graphs, each as far as its batch size is given:
+//   @init        updates every state: parameters from their initializers, moments and `step` to zero, `seed`
+//   @train       updates parameters, moments, step; returns loss, then each metric's numerator and denominator
+//   @train_last  the same for the remainder batch
+//   @eval        no dropout; returns loss, loss.sum, loss.count, then each metric's numerator and denominator
+//   @eval_last   the same for the remainder batch
+//   @predict     returns the model's outputs, computed from their ancestors only
+// States: parameters (Role::param); `step: i64[]`, `seed: i64[]` and moments such as `fc1.weight.m` (Role::state).
+#pragma once
+#include <optional>
+
+#include "frontend/model.h"
+#include "ir/graph.h"
+
+namespace heddle::frontend {
+
+struct BuildOptions {
+  // 0: the graph is not built.
+  int64_t train = 0, train_last = 0, eval = 0, eval_last = 0, predict = 0;
+  std::optional<int64_t> total_steps;  // for schedules that end; train.steps otherwise
+};
+
+// Every graph of the model at the batch size the file gives.
+BuildOptions default_build_options(const Model& model);
+
+// Throws one UserError with every fault found.
+ir::Module build_module(const Model& model, const BuildOptions& options);
+
+}  // namespace heddle::frontend

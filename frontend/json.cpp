@@ -1,0 +1,133 @@
+#include "frontend/json.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+
+#include "frontend/limits.h"
+
+namespace heddle::frontend {
+
+const Json* Json::find(std::string_view member) const {
+  if (kind != Kind::object) return nullptr;
+  for (const Json& item : items) {
+    if (item.key == member) return &item;
+  }
+  return nullptr;
+}
+
+Json* Json::find(std::string_view member) { return const_cast<Json*>(static_cast<const Json*>(this)->find(member)); }
+
+const SourceFile& Sources::add(std::string name, std::string text) {
+  files_.push_back({std::move(name), std::move(text)});
+  return files_.back();
+}
+
+const SourceFile& Sources::open(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  // Opening a directory succeeds; its first read fails.
+  if (!in || (in.peek(), in.bad())) throw UserError(ExitCode::failed, fmt::format("cannot read {}", quote(path)));
+  std::string text;
+  std::array<char, 1 << 16> block;
+  while (in) {
+    in.read(block.data(), static_cast<std::streamsize>(block.size()));
+    text.append(block.data(), static_cast<size_t>(in.gcount()));
+    if (text.size() > kMaxFileBytes) {
+      throw UserError(ExitCode::limit, fmt::format("{} is larger than {} MiB, the limit of a model file", quote(path),
+                                                   kMaxFileBytes >> 20));
+    }
+  }
+  return add(path, std::move(text));
+}
+
+std::string quote(std::string_view text) {
+  constexpr size_t kLongest = 60;
+  std::string out = "'";
+  for (const char c : text.substr(0, kLongest)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) {
+      out += fmt::format("\\x{:02x}", byte);
+    } else {
+      if (c == '\'' || c == '\\') out += '\\';
+      out += c;
+    }
+  }
+  // A cut never leaves half a UTF-8 sequence behind.
+  if (text.size() > kLongest) {
+    while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0x80) != 0) out.pop_back();
+    out += "...";
+  }
+  return out + "'";
+}
+
+std::string describe(Json::Kind kind) {
+  switch (kind) {
+    case Json::Kind::null: return "null";
+    case Json::Kind::flag: return "a boolean";
+    case Json::Kind::integer: return "an integer";
+    case Json::Kind::big: return "an integer above 2^63 - 1";
+    case Json::Kind::real: return "a number";
+    case Json::Kind::text: return "a string";
+    case Json::Kind::list: return "a list";
+    case Json::Kind::object: return "an object";
+  }
+  return "a value";
+}
+
+std::string describe(const Json& value) {
+  switch (value.kind) {
+    case Json::Kind::flag: return value.flag ? "true" : "false";
+    case Json::Kind::integer: return fmt::format("{}", value.integer);
+    case Json::Kind::real: return fmt::format("{}", value.real);
+    case Json::Kind::text: return "the string " + quote(value.text);
+    default: return describe(value.kind);
+  }
+}
+
+namespace {
+
+[[noreturn]] void wrong_kind(const Json& value, std::string_view what, std::string_view expected) {
+  throw UserError(value.where, fmt::format("{}: expected {}, found {}", what, expected, describe(value)));
+}
+
+}  // namespace
+
+bool as_flag(const Json& value, std::string_view what) {
+  if (value.kind != Json::Kind::flag) wrong_kind(value, what, "true or false");
+  return value.flag;
+}
+
+const std::string& as_text(const Json& value, std::string_view what) {
+  if (value.kind != Json::Kind::text) wrong_kind(value, what, "a string");
+  return value.text;
+}
+
+int64_t as_integer(const Json& value, std::string_view what) {
+  if (value.kind != Json::Kind::integer) wrong_kind(value, what, "an integer");
+  return value.integer;
+}
+
+double as_real(const Json& value, std::string_view what) {
+  if (value.kind == Json::Kind::real) return value.real;
+  if (value.kind != Json::Kind::integer) wrong_kind(value, what, "a number");
+  if (std::abs(value.real) > static_cast<double>(kMaxExactInteger)) {
+    throw UserError(value.where,
+                    fmt::format("{}: {} is beyond 2^53, where whole numbers stop being exact", what, value.integer));
+  }
+  return value.real;
+}
+
+const Json& as_list(const Json& value, std::string_view what) {
+  if (value.kind != Json::Kind::list) wrong_kind(value, what, "a list");
+  return value;
+}
+
+const Json& as_object(const Json& value, std::string_view what) {
+  if (value.kind != Json::Kind::object) wrong_kind(value, what, "an object");
+  return value;
+}
+
+}  // namespace heddle::frontend

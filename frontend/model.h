@@ -1,0 +1,134 @@
+// Model: what a model file says, as plain structs. No behaviour; read_model fills it, build_module turns it into IR.
+//
+//   {"name": "fc1", "op": "dense", "in": "x", "units": "4*d"}
+//     -> NodeDef {name = "fc1", op = "dense", in = {{name = "x"}}, settings = {units: "4*d"}}
+//
+// Settings whose meaning depends on a block's sizes stay located JSON until the node is expanded.
+#pragma once
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "frontend/expression.h"
+#include "frontend/json.h"
+#include "ir/type.h"
+
+namespace heddle::frontend {
+
+struct Named {  // a word of the file and its place
+  std::string text;
+  Location where;
+};
+
+enum class Layout { nhwc, nchw };
+
+// One entry of `in`: a name, or a number literal; `port` where `in` is an object.
+struct Reference {
+  std::string name;  // empty for a literal
+  std::optional<Number> literal;
+  std::string port;
+  Location where;
+};
+
+// Anything with an "op" besides a node: a loss, metric, optimizer, schedule, initializer.
+struct Part {
+  std::string op;
+  std::vector<Reference> in;   // losses and metrics
+  std::vector<Json> settings;  // every other key
+  Location where, op_where;
+};
+
+struct NodeDef {
+  std::string name;  // empty: unnamed
+  std::string op;    // for blocks the block's name, and `block` is set
+  bool block = false;
+  std::vector<Reference> in;  // empty: the previous node's output
+  bool in_given = false;
+  std::vector<Named> out;  // empty: one result, named as the node
+  std::vector<Json> settings;
+  std::optional<Json> repeat;  // blocks only
+  std::vector<Json> with;      // blocks only: sizes for the block's expressions
+  Location where, op_where, name_where;
+};
+
+struct Block {
+  std::string name;
+  std::vector<Named> inputs;
+  std::vector<NodeDef> nodes;
+  Named output;
+  std::vector<Json> let;
+  Location where;
+};
+
+struct InputDef {
+  std::string name;
+  Json shape;  // a list; its first entry is the batch dimension, a free name shared by all inputs
+  ir::DType dtype = ir::DType::f32;
+  Location where;
+};
+
+struct OutputDef {
+  std::string name;
+  Reference value;
+};
+
+struct Optimizer : Part {
+  bool decay_matrices = false;  // weight decay for parameters of rank >= 2 only
+};
+
+struct Train {
+  std::map<std::string, int64_t, std::less<>>
+      sizes;                             // free dimensions as `batch` binds them, the batch dimension included
+  std::optional<int64_t> epochs, steps;  // where both are given, whichever ends first
+  int64_t seed = 0;
+  bool drop_last = false;
+  std::optional<Part> loss;
+  std::vector<Part> metrics;
+  std::optional<Optimizer> optimizer;
+  std::optional<double> clip_norm;
+  std::vector<Named> freeze;  // globs over parameter paths
+  std::optional<Part> init;   // of dense, conv and embedding weights that have none of their own
+  Location where;
+};
+
+// A source of rows. `columns` says where each model input comes from: a file for idx, a column's name for others.
+struct DataReader {
+  std::string op;                                     // "idx", "synthetic"
+  std::map<std::string, Named, std::less<>> columns;  // by model input
+  std::string kind;                                   // synthetic: "digits"
+  int64_t rows = 0;                                   // synthetic
+  int64_t seed = 0;                                   // synthetic
+  Location where;
+};
+
+// Applied to an input when a batch is gathered: x * scale + shift per element of the last axis, or one of each for all.
+struct DataMap {
+  std::string op;                    // "scale", "shift", "normalize"
+  std::vector<double> scale, shift;  // normalize: 1/std and -mean/std
+  Location where;
+};
+
+struct Data {
+  std::optional<DataReader> train, validation, test;
+  double validation_fraction = 0;                                 // the last rows of train; 0: none
+  std::map<std::string, std::vector<DataMap>, std::less<>> maps;  // by model input
+  Location where;
+};
+
+struct Model {
+  std::string name;
+  Layout layout = Layout::nhwc;
+  Scope let;
+  std::vector<InputDef> inputs;
+  std::map<std::string, Block, std::less<>> blocks;
+  std::vector<NodeDef> nodes;
+  std::vector<OutputDef> outputs;
+  Train train;
+  Data data;
+  std::string batch_dimension;  // "N"
+  const SourceFile* file = nullptr;
+};
+
+}  // namespace heddle::frontend

@@ -1,0 +1,23 @@
+// Reads a model file into a Model, or throws one UserError with every fault found.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "frontend/model.h"
+
+namespace heddle::frontend {
+
+struct ReadOptions {
+  std::vector<std::string> set;  // "train.optimizer.lr=3e-4": applied last
+  bool small = false;            // apply the model's own `small` overrides, before `set`
+};
+
+// The model's locations point into `sources`, which outlives it and every error.
+Model read_model(Sources& sources, const std::string& path, const ReadOptions& options = {});
+Model read_model(Sources& sources, const SourceFile& file, const ReadOptions& options = {});
+
+// Where a reader's relative path lies: `directory` is --data, or the model file's own. Throws UserError at the path
+// when it leaves the directory: absolute, "..", a URL, a symbolic link out.
+std::string resolve_path(const Named& path, const std::string& directory);
+
+}  // namespace heddle::frontend
