@@ -1,0 +1,170 @@
+// Readers, shuffles and batches: what arrives in an input buffer.
+#include <gtest/gtest.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <set>
+
+#include "runtime/data/batch.h"
+#include "runtime/data/digits.h"
+#include "runtime/data/idx.h"
+#include "runtime/data/path.h"
+#include "runtime/data/shuffle.h"
+
+namespace heddle::runtime::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Folder : public testing::Test {
+ protected:
+  Folder() {
+    dir_ = fs::temp_directory_path() / ("heddle-data-" + std::to_string(::getpid()));
+    fs::create_directories(dir_);
+  }
+  ~Folder() override { fs::remove_all(dir_); }
+
+  fs::path write(const std::string& name, const std::string& bytes, const char* mode = "wbT") {
+    const gzFile f = gzopen((dir_ / name).c_str(), mode);
+    gzwrite(f, bytes.data(), static_cast<unsigned>(bytes.size()));
+    gzclose(f);
+    return dir_ / name;
+  }
+  std::string error_of(const std::string& bytes) {
+    try {
+      read_idx(write("bad", bytes), "bad", {});
+    } catch (const UserError& error) {
+      return error.diagnostics().at(0).message;
+    }
+    return "no error";
+  }
+
+  fs::path dir_;
+};
+
+std::string idx(int type, const std::vector<int>& dims, const std::string& elements) {
+  std::string s = {0, 0, static_cast<char>(type), static_cast<char>(dims.size())};
+  for (int d : dims)
+    for (int shift = 24; shift >= 0; shift -= 8) s.push_back(static_cast<char>(d >> shift));
+  return s + elements;
+}
+
+TEST_F(Folder, ReadsPlainAndCompressedIdxAlike) {
+  const std::string bytes = idx(8, {2, 3}, "abcdef");
+  for (const char* mode : {"wbT", "wb9"}) {
+    const IdxArray a = read_idx(write("a", bytes, mode), "a", {});
+    EXPECT_EQ(a.dims, (std::vector<int64_t>{2, 3}));
+    EXPECT_EQ(a.bytes.size(), 6U);
+    EXPECT_EQ(std::to_integer<char>(a.bytes[5]), 'f');
+  }
+}
+
+TEST_F(Folder, TurnsWideElementsToTheMachinesByteOrder) {
+  const IdxArray a = read_idx(write("a", idx(0x0B, {2}, std::string("\x01\x02\xff\xfe", 4))), "a", {});
+  int16_t values[2];
+  std::memcpy(values, a.bytes.data(), sizeof values);
+  EXPECT_EQ(values[0], 0x0102);
+  EXPECT_EQ(values[1], -2);
+}
+
+TEST_F(Folder, RefusesDamagedIdx) {
+  EXPECT_EQ(error_of("ab"), "bad: not an idx file: 2 bytes, expected a header of at least 4");
+  EXPECT_EQ(error_of("abcd"), "bad: not an idx file: expected two zero bytes first, got 61 62");
+  EXPECT_EQ(error_of(idx(7, {1}, "a")), "bad: unknown idx element type 0x07, expected 08, 09, 0b, 0c, 0d or 0e");
+  EXPECT_EQ(error_of(idx(8, {2, 3}, "abc")), "bad: truncated: expected 6 bytes of elements, got 3");
+  EXPECT_EQ(error_of(idx(8, {1}, "ab")), "bad: longer than its header says: 1 bytes of elements expected");
+  EXPECT_EQ(error_of(idx(8, {0x7fffffff, 0x7fffffff, 0x7fffffff}, "")), "bad: the header promises more than 64 GiB");
+  EXPECT_EQ(error_of(idx(8, {3, 0}, "")), "bad: a dimension is 0");
+}
+
+TEST_F(Folder, ResolvesOnlyFilesInsideTheFolder) {
+  write("a", "x");
+  fs::create_directory(dir_ / "sub");
+  fs::create_symlink("/etc/passwd", dir_ / "out");
+  fs::create_symlink("a", dir_ / "in");
+  EXPECT_EQ(resolve(dir_, "a", {}), fs::canonical(dir_ / "a"));
+  EXPECT_EQ(resolve(dir_, "in", {}), fs::canonical(dir_ / "a"));
+  for (const char* name : {"", "../a", "sub/../../a", "/etc/passwd", "http://host/a", "out", "sub", "absent", "a\n"})
+    EXPECT_THROW(resolve(dir_, name, {}), UserError) << name;
+}
+
+TEST(Shuffle, IsAPermutationKeyedBySeedAndEpoch) {
+  const auto a = shuffled(1000, 1, 0);
+  EXPECT_EQ(std::set<uint32_t>(a.begin(), a.end()).size(), 1000U);
+  EXPECT_EQ(a, shuffled(1000, 1, 0));
+  EXPECT_NE(a, shuffled(1000, 1, 1));
+  EXPECT_NE(a, shuffled(1000, 2, 0));
+  EXPECT_EQ(shuffled(5, 1, 0), (std::vector<uint32_t>{2, 4, 1, 3, 0}));
+}
+
+TEST(Digits, ARowDependsOnSeedAndRowOnly) {
+  const ColumnRequest image{"x", "image", "f32", {28, 28, 1}, 0, false, {}},
+      label{"y", "label", "i32", {}, 10, false, {}};
+  const Table table = draw_digits({"synthetic", {image, label}, 20, 5, {}});
+  const Digit digit = draw_digit(5, 13, 28, 28);
+  EXPECT_EQ(std::memcmp(table.columns[0].bytes.data() + 13 * 784, digit.pixels.data(), 784), 0);
+  EXPECT_EQ(std::to_integer<int>(table.columns[1].bytes[13]), digit.label);
+  EXPECT_EQ(table.columns[0].bytes.size(), 20U * 784U);
+}
+
+Column bytes_column(std::vector<int64_t> dims, const std::vector<uint8_t>& values) {
+  Column c{.input = "x", .type = ElementType::u8, .dims = std::move(dims), .bytes = {}};
+  for (uint8_t v : values) c.bytes.push_back(static_cast<std::byte>(v));
+  return c;
+}
+
+TEST(Gather, ScalesRowsInTheOrderAskedFor) {
+  const Column c = bytes_column({2}, {0, 51, 102, 255});
+  const Gather gather(c, "f32", {2, 1}, {{"affine", {1 / 255.0}, {}, "", 0, {}}});
+  float out[4];
+  const uint32_t rows[] = {1, 0};
+  gather(rows, out);
+  EXPECT_FLOAT_EQ(out[0], 0.4F);
+  EXPECT_FLOAT_EQ(out[1], 1.0F);
+  EXPECT_FLOAT_EQ(out[3], 0.2F);
+  EXPECT_EQ(gather.row_bytes(), 8);
+}
+
+TEST(Gather, AppliesOneNumberPerChannelAndMapsInOrder) {
+  const Column c = bytes_column({2, 2}, {1, 2, 3, 4});
+  const Gather gather(c, "f32", {2, 2}, {{"affine", {2, 10}, {1, 0}, "", 0, {}}, {"affine", {}, {-1}, "", 0, {}}});
+  float out[4];
+  const uint32_t rows[] = {0};
+  gather(rows, out);
+  EXPECT_EQ(out[0], 2);   // 1 * 2 + 1 - 1
+  EXPECT_EQ(out[1], 19);  // 2 * 10 + 0 - 1
+  EXPECT_EQ(out[2], 6);   // 3 * 2 + 1 - 1
+}
+
+TEST(Gather, MakesOneHotRowsAndIntegerLabels) {
+  const Column c = bytes_column({}, {2, 0});
+  float hot[6];
+  int32_t labels[2];
+  const uint32_t rows[] = {0, 1};
+  Gather(c, "f32", {3}, {{"one_hot", {}, {}, "", 3, {}}})(rows, hot);
+  Gather(c, "i32", {}, {})(rows, labels);
+  EXPECT_EQ(std::vector<float>(hot, hot + 6), (std::vector<float>{0, 0, 1, 1, 0, 0}));
+  EXPECT_EQ(labels[0], 2);
+}
+
+TEST(Gather, RefusesMapsThatDoNotFit) {
+  const Column c = bytes_column({2}, {1, 2});
+  EXPECT_THROW(Gather(c, "f32", {2}, {{"affine", {1, 2, 3}, {}, "", 0, {}}}), UserError);
+  EXPECT_THROW(Gather(c, "i32", {2}, {{"affine", {2}, {}, "", 0, {}}}), UserError);
+  EXPECT_THROW(Gather(c, "f32", {2}, {{"cast", {}, {}, "f64", 0, {}}}), UserError);
+}
+
+TEST(Table, SplitsItsLastRowsOff) {
+  Table table{.rows = 3, .columns = {bytes_column({2}, {1, 2, 3, 4, 5, 6})}};
+  const Table tail = split_tail(table, 1);
+  EXPECT_EQ(table.rows, 2);
+  EXPECT_EQ(tail.rows, 1);
+  EXPECT_EQ(std::to_integer<int>(tail.columns[0].bytes[1]), 6);
+  EXPECT_EQ(table.columns[0].bytes.size(), 4U);
+}
+
+}  // namespace
+}  // namespace heddle::runtime::data
