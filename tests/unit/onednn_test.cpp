@@ -1,0 +1,244 @@
+#include "runtime/onednn.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "ir/diagnostic.h"
+
+namespace heddle::runtime {
+namespace {
+
+using codegen::Library;
+using Dims = std::vector<int64_t>;
+using Floats = std::vector<float>;
+
+size_t count(const Dims& d) {
+  size_t n = 1;
+  for (int64_t x : d) n *= static_cast<size_t>(x);
+  return n;
+}
+
+// Values in [-1, 1) from a fixed sequence.
+Floats values(size_t n, uint32_t seed) {
+  Floats out(n);
+  for (float& v : out) {
+    seed = seed * 1664525U + 1013904223U;
+    v = static_cast<float>(seed >> 8) / 8388608.0F - 1.0F;
+  }
+  return out;
+}
+
+Library call_of(const std::string& op, std::vector<Dims> operands, const Dims& result,
+                std::map<std::string, Dims> integers = {}, std::vector<std::string> epilogue = {}) {
+  Library call;
+  call.impl = "onednn";
+  call.op = op;
+  call.title = "test." + op;
+  call.integers = std::move(integers);
+  call.epilogue = std::move(epilogue);
+  for (Dims& d : operands) call.operands.push_back({"f32", std::move(d)});
+  call.results.push_back({"f32", result});
+  return call;
+}
+
+// Runs the call on poisoned result and workspace memory.
+Floats run(Library call, std::vector<Floats>& operands, int64_t slices, int threads) {
+  call.slices = slices;
+  call.workspace_bytes = onednn_workspace(call);
+  const auto bytes = static_cast<size_t>(call.workspace_bytes) + 256;
+  const std::unique_ptr<void, decltype(&std::free)> workspace(std::aligned_alloc(256, (bytes + 255) / 256 * 256),
+                                                              &std::free);
+  std::memset(workspace.get(), 0xff, bytes);
+  Floats out(count(call.results[0].dims), NAN);
+  std::vector<void*> arguments;
+  for (Floats& o : operands) arguments.push_back(o.data());
+  arguments.push_back(out.data());
+  ThreadPool pool(threads);
+  OnednnCall bound(call, arguments, workspace.get());
+  bound.run(pool);
+  bound.run(pool);  // nothing may depend on what the first run left behind
+  return out;
+}
+
+std::vector<Floats> operands_of(const Library& call) {
+  std::vector<Floats> out;
+  for (const auto& t : call.operands) out.push_back(values(count(t.dims), static_cast<uint32_t>(17 + out.size())));
+  return out;
+}
+
+void expect_near(const Floats& got, const std::vector<double>& want, double terms, const std::string& what) {
+  ASSERT_EQ(got.size(), want.size());
+  // Products average 1/4 in size, so this allows four roundings of the sum of their sizes; one product more or less is
+  // 1e5 times that.
+  const double tolerance = 0x1p-24 * (terms + 16.0);
+  for (size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], want[i], tolerance) << what << " element " << i;
+}
+
+// The same bits for every number of threads, for each number of slices; and near the plain loops.
+void check(const Library& call, const std::vector<double>& want, double terms, const std::string& what) {
+  ASSERT_EQ(onednn_refuses(call), "") << what;
+  std::vector<Floats> operands = operands_of(call);
+  for (int64_t slices : {1, 3, 4, 8}) {
+    const Floats one = run(call, operands, slices, 1);
+    expect_near(one, want, terms, what);
+    for (int threads : {2, 4}) {
+      const Floats many = run(call, operands, slices, threads);
+      ASSERT_EQ(std::memcmp(one.data(), many.data(), one.size() * sizeof(float)), 0)
+          << what << ": " << slices << " slices, " << threads << " threads";
+    }
+  }
+}
+
+struct ProductCase {
+  int64_t batch, m, n, k;
+  bool ta, tb, bias, relu;
+};
+
+void check_product(const ProductCase& p) {
+  const auto dims = [&](int64_t r, int64_t c) { return p.batch == 1 ? Dims{r, c} : Dims{p.batch, r, c}; };
+  std::vector<Dims> shapes = {p.ta ? dims(p.k, p.m) : dims(p.m, p.k), p.tb ? dims(p.n, p.k) : dims(p.k, p.n)};
+  std::vector<std::string> epilogue;
+  if (p.bias) shapes.push_back({p.n}), epilogue.push_back("bias");
+  if (p.relu) epilogue.push_back("relu");
+  Library call =
+      call_of("matmul", shapes, dims(p.m, p.n), {{"transpose_a", {p.ta}}, {"transpose_b", {p.tb}}}, epilogue);
+  const std::vector<Floats> in = operands_of(call);
+  std::vector<double> want;
+  for (int64_t b = 0; b < p.batch; ++b) {
+    for (int64_t i = 0; i < p.m; ++i) {
+      for (int64_t j = 0; j < p.n; ++j) {
+        double sum = p.bias ? in[2][static_cast<size_t>(j)] : 0.0;
+        for (int64_t k = 0; k < p.k; ++k) {
+          const int64_t a = b * p.m * p.k + (p.ta ? k * p.m + i : i * p.k + k);
+          const int64_t c = b * p.k * p.n + (p.tb ? j * p.k + k : k * p.n + j);
+          sum += static_cast<double>(in[0][static_cast<size_t>(a)]) * in[1][static_cast<size_t>(c)];
+        }
+        want.push_back(p.relu ? std::max(sum, 0.0) : sum);
+      }
+    }
+  }
+  check(call, want, static_cast<double>(p.k),
+        fmt::format("matmul {}x{}x{}x{} ta {} tb {}", p.batch, p.m, p.n, p.k, p.ta, p.tb));
+}
+
+TEST(Onednn, MatmulEveryTranspose) {
+  for (bool ta : {false, true}) {
+    for (bool tb : {false, true}) check_product({1, 37, 52, 19, ta, tb, false, false});
+  }
+}
+TEST(Onednn, MatmulEpilogue) {
+  check_product({1, 128, 10, 128, false, true, true, false});
+  check_product({1, 33, 128, 50, false, true, true, true});
+  check_product({1, 33, 31, 50, false, false, false, true});
+}
+TEST(Onednn, MatmulBatched) {
+  check_product({6, 9, 17, 5, false, true, false, false});
+  check_product({2, 9, 17, 5, true, false, true, true});
+}
+TEST(Onednn, MatmulDegenerate) {
+  check_product({1, 1, 1, 1, false, false, false, false});
+  check_product({1, 1, 129, 3, false, false, true, false});
+  check_product({1, 129, 1, 3, true, true, true, true});
+}
+
+struct ConvolutionCase {
+  int64_t n, h, w, c, o, kh, kw;
+  Dims strides = {1, 1}, pads = {0, 0, 0, 0}, dilations = {1, 1};
+  int64_t groups = 1;
+  int64_t oh() const { return (h + pads[0] + pads[2] - dilations[0] * (kh - 1) - 1) / strides[0] + 1; }
+  int64_t ow() const { return (w + pads[1] + pads[3] - dilations[1] * (kw - 1) - 1) / strides[1] + 1; }
+};
+
+// Calls f(x index, w index, y index) for each product of the convolution.
+template <class F>
+void products(const ConvolutionCase& p, F f) {
+  const int64_t oh = p.oh(), ow = p.ow(), cg = p.c / p.groups, og = p.o / p.groups;
+  for (int64_t n = 0; n < p.n; ++n)
+    for (int64_t i = 0; i < oh; ++i)
+      for (int64_t j = 0; j < ow; ++j)
+        for (int64_t o = 0; o < p.o; ++o)
+          for (int64_t c = 0; c < cg; ++c)
+            for (int64_t a = 0; a < p.kh; ++a)
+              for (int64_t b = 0; b < p.kw; ++b) {
+                const int64_t y = i * p.strides[0] + a * p.dilations[0] - p.pads[0];
+                const int64_t x = j * p.strides[1] + b * p.dilations[1] - p.pads[1];
+                if (y < 0 || y >= p.h || x < 0 || x >= p.w) continue;
+                const int64_t channel = o / og * cg + c;
+                f(static_cast<size_t>(((n * p.h + y) * p.w + x) * p.c + channel),
+                  static_cast<size_t>(((o * cg + c) * p.kh + a) * p.kw + b),
+                  static_cast<size_t>(((n * oh + i) * ow + j) * p.o + o));
+              }
+}
+
+void check_convolution(const ConvolutionCase& p) {
+  const Dims x = {p.n, p.h, p.w, p.c}, w = {p.o, p.c / p.groups, p.kh, p.kw}, y = {p.n, p.oh(), p.ow(), p.o};
+  const std::map<std::string, Dims> attributes = {
+      {"strides", p.strides}, {"pads", p.pads}, {"dilations", p.dilations}, {"groups", {p.groups}}};
+  const std::string what =
+      fmt::format("{}x{}x{}x{} -> {} {}x{} groups {}", p.n, p.h, p.w, p.c, p.o, p.kh, p.kw, p.groups);
+  const auto terms = [&](size_t n) {
+    return static_cast<double>(count(y) * count(w)) / static_cast<double>(p.o * static_cast<int64_t>(n));
+  };
+
+  Library forward = call_of("conv2d", {x, w, {p.o}}, y, attributes, {"bias", "relu"});
+  std::vector<Floats> in = operands_of(forward);
+  std::vector<double> want(count(y));
+  for (size_t i = 0; i < want.size(); ++i) want[i] = in[2][i % static_cast<size_t>(p.o)];
+  products(p, [&](size_t i, size_t j, size_t k) { want[k] += static_cast<double>(in[0][i]) * in[1][j]; });
+  for (double& v : want) v = std::max(v, 0.0);
+  check(forward, want, terms(count(y)) * static_cast<double>(p.o), "conv2d " + what);
+
+  Library data = call_of("conv2d_data_grad", {y, w}, x, attributes);
+  in = operands_of(data);
+  want.assign(count(x), 0.0);
+  products(p, [&](size_t i, size_t j, size_t k) { want[i] += static_cast<double>(in[0][k]) * in[1][j]; });
+  check(data, want, static_cast<double>(p.o * p.kh * p.kw), "conv2d_data_grad " + what);
+
+  Library filter = call_of("conv2d_filter_grad", {x, y}, w, attributes);
+  in = operands_of(filter);
+  want.assign(count(w), 0.0);
+  products(p, [&](size_t i, size_t j, size_t k) { want[j] += static_cast<double>(in[0][i]) * in[1][k]; });
+  check(filter, want, static_cast<double>(p.n * p.oh() * p.ow()), "conv2d_filter_grad " + what);
+}
+
+TEST(Onednn, ConvolutionOfTheMnistNetwork) {
+  check_convolution({.n = 6, .h = 28, .w = 28, .c = 1, .o = 32, .kh = 3, .kw = 3});
+  check_convolution({.n = 5, .h = 13, .w = 13, .c = 32, .o = 64, .kh = 3, .kw = 3});
+}
+TEST(Onednn, ConvolutionPadsStridesDilations) {
+  check_convolution(
+      {.n = 4, .h = 9, .w = 11, .c = 3, .o = 5, .kh = 3, .kw = 2, .strides = {2, 1}, .pads = {1, 0, 2, 1}});
+  check_convolution(
+      {.n = 2, .h = 12, .w = 10, .c = 4, .o = 10, .kh = 3, .kw = 3, .pads = {2, 2, 2, 2}, .dilations = {2, 3}});
+  check_convolution({.n = 1, .h = 5, .w = 5, .c = 1, .o = 1, .kh = 5, .kw = 5});
+}
+TEST(Onednn, ConvolutionGroups) {
+  check_convolution({.n = 4, .h = 7, .w = 7, .c = 8, .o = 8, .kh = 3, .kw = 3, .pads = {1, 1, 1, 1}, .groups = 8});
+  check_convolution({.n = 3, .h = 6, .w = 6, .c = 6, .o = 4, .kh = 3, .kw = 3, .groups = 2});
+}
+
+TEST(Onednn, RefusesWithAReason) {
+  Library call = call_of("matmul", {{4, 4}, {4, 4}}, {4, 4});
+  call.operands[0].dtype = "i32";
+  EXPECT_EQ(onednn_refuses(call), "dtype i32");
+  EXPECT_EQ(onednn_refuses(call_of("softmax", {{4, 4}}, {4, 4})), "operator softmax");
+  EXPECT_EQ(onednn_refuses(call_of("matmul", {{4, 4}, {4, 4}}, {4, 4}, {}, {"gelu"})), "epilogue gelu");
+  EXPECT_EQ(onednn_refuses(call_of("matmul", {{4, 0}, {0, 4}}, {4, 4})), "an empty tensor");
+}
+
+TEST(Onednn, RefusesATooSmallWorkspace) {
+  Library call = call_of("conv2d_filter_grad", {{8, 13, 13, 32}, {8, 11, 11, 64}}, {64, 32, 3, 3});
+  call.slices = 4;
+  EXPECT_GE(onednn_workspace(call), 4 * 64 * 32 * 9 * 4);  // four partial results
+  call.workspace_bytes = 1024;
+  std::vector<void*> arguments(3, nullptr);
+  EXPECT_THROW(OnednnCall(call, arguments, nullptr), UserError);
+}
+
+}  // namespace
+}  // namespace heddle::runtime
