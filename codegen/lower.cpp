@@ -78,7 +78,7 @@ class Lowering {
       program_.kernels.push_back(std::move(emitted.facts));
       text += "\n" + emitted.text;
     }
-    program_.source = emit_scalar_functions(kernels) + text;
+    program_.source = preamble() + emit_scalar_functions(kernels) + text;
   }
 
   Entry entry(const Graph& g) {

@@ -6,6 +6,7 @@
 #include "ir/verify.h"
 #include "passes/differentiate.h"
 #include "passes/expand.h"
+#include "passes/select.h"
 
 namespace heddle::passes {
 
@@ -15,6 +16,8 @@ const std::vector<Pass>& all_passes() {
       {"differentiate", "replace gradient nodes by reverse accumulation", differentiate},
       // After every pass that looks for composites by name.
       {"expand", "replace composites by the operators that define them", expand},
+      // After layout, which decides how operands lie; before fuse, which would outline contractions as generated text.
+      {"select", "give contractions with their epilogues to a library", select},
   };
   return kPasses;
 }

@@ -1,0 +1,140 @@
+#include "passes/outline.h"
+
+#include "ir/op_def.h"
+
+namespace heddle::passes {
+
+using namespace ir;
+
+namespace {
+
+// What decides whether two kernels are one: everything but the names of values and of the kernel.
+std::string body_key(const Graph& k) {
+  std::string key;
+  for (const auto& [name, value] : to_attrs(*k.form)) key += name + "=" + to_string(value) + ";";
+  for (ValueId v : k.inputs) key += to_string(k[v].type) + ",";
+  std::vector<int> number(k.value_count(), -1);
+  int next = 0;
+  for (ValueId v : k.inputs) number[static_cast<size_t>(v.index)] = next++;
+  auto id = [&](ValueId v) { return fmt::format(" {}", number[static_cast<size_t>(v.index)]); };
+  for (NodeId n : k.order) {
+    key += "\n" + k[n].op->name;
+    for (ValueId v : k[n].operands) key += id(v);
+    for (const auto& [name, value] : k[n].attrs) key += ";" + name + "=" + to_string(value);
+    for (ValueId v : k[n].results) {
+      number[static_cast<size_t>(v.index)] = next++;
+      key += " " + to_string(k[v].type);
+    }
+  }
+  key += "\nreturn";
+  for (ValueId v : k.outputs) key += id(v);
+  return key;
+}
+
+// The name of the equal kernel that the module already has, or of this one, which is then added.
+std::string add_kernel(Module& m, Graph&& kernel) {
+  std::string key = body_key(kernel);
+  for (const Graph& k : m.kernels)
+    if (k.order.size() == kernel.order.size() && k.form == kernel.form && body_key(k) == key) return k.name;
+  std::string base = kernel_name(kernel);
+  kernel.name = base;
+  for (int i = 1; m.find_kernel(kernel.name); ++i) kernel.name = fmt::format("{}.{}", base, i);
+  m.kernels.push_back(std::move(kernel));
+  return m.kernels.back().name;
+}
+
+}  // namespace
+
+std::string kernel_name(const Graph& kernel) {
+  constexpr size_t kLongest = 40;
+  std::string joined;
+  for (NodeId n : kernel.order) joined += (joined.empty() ? "" : ".") + kernel[n].op->name;
+  if (joined.size() <= kLongest) return joined;
+  const std::string& first = kernel[kernel.order.front()].op->name;
+  const std::string& last = kernel[kernel.order.back()].op->name;
+  return fmt::format("{}.{}.x{}", first, last, kernel.order.size());
+}
+
+Extract extract(const Graph& g, const std::vector<NodeId>& members, Slots slots) {
+  Extract e;
+  std::map<ValueId, ValueId> inner;
+  auto input = [&](ValueId v) {
+    ValueId in = e.kernel.add_input(g[v].name, g[v].type, Role::none);
+    e.operands.push_back(v);
+    return in;
+  };
+  for (NodeId id : members) {
+    const Node& n = g[id];
+    std::vector<ValueId> operands;
+    for (ValueId v : n.operands) {
+      auto found = inner.find(v);
+      if (found != inner.end()) {
+        operands.push_back(found->second);
+        continue;
+      }
+      operands.push_back(input(v));
+      if (slots == Slots::shared) inner[v] = operands.back();
+    }
+    std::vector<std::string> names;
+    std::vector<Type> types;
+    for (ValueId r : n.results) {
+      names.push_back(g[r].name);
+      types.push_back(g[r].type);
+    }
+    NodeId copy = e.kernel.add_node(*n.op, operands, n.attrs, names, types, n.loc);
+    for (size_t i = 0; i < n.results.size(); ++i) inner[n.results[i]] = e.kernel[copy].results[i];
+  }
+  std::set<NodeId> inside(members.begin(), members.end());
+  auto escapes = [&](ValueId v) {
+    return g.is_output(v) || g.is_next(v) ||
+           std::any_of(g[v].uses.begin(), g[v].uses.end(), [&](NodeId use) { return !inside.count(use); });
+  };
+  for (NodeId id : members)
+    for (ValueId r : g[id].results)
+      if (escapes(r)) {
+        e.results.push_back(r);
+        e.kernel.outputs.push_back(inner.at(r));
+      }
+  return e;
+}
+
+NodeId replace_by_call(Module& m, Graph& g, const std::vector<NodeId>& members, Extract&& extract) {
+  std::vector<std::string> names;
+  std::vector<Type> types;
+  for (ValueId v : extract.results) {
+    names.push_back(g[v].name);
+    types.push_back(g[v].type);
+  }
+  NodeId call = g.add_node(op_def("call"), extract.operands, {}, names, types, g[members.back()].loc);
+  g[call].callee = add_kernel(m, std::move(extract.kernel));
+  for (size_t i = 0; i < extract.results.size(); ++i) g.replace_uses(extract.results[i], g[call].results[i]);
+  for (auto it = members.rbegin(); it != members.rend(); ++it) g.erase(*it);
+  for (size_t i = 0; i < names.size(); ++i) g.rename(g[call].results[i], names[i]);
+  return call;
+}
+
+void sort_topologically(Graph& g) {
+  std::vector<NodeId> sorted;
+  std::vector<char> done(g.node_count(), 0);
+  std::vector<NodeId> stack;
+  for (NodeId root : g.order) {
+    stack.push_back(root);
+    while (!stack.empty()) {
+      NodeId n = stack.back();
+      if (done[static_cast<size_t>(n.index)]) {
+        stack.pop_back();
+        continue;
+      }
+      size_t waiting = stack.size();
+      for (ValueId v : g[n].operands)
+        if (NodeId def = g[v].def; def.valid() && !done[static_cast<size_t>(def.index)]) stack.push_back(def);
+      if (stack.size() != waiting) continue;
+      done[static_cast<size_t>(n.index)] = 1;
+      sorted.push_back(n);
+      stack.pop_back();
+    }
+  }
+  g.order = std::move(sorted);
+}
+
+}  // namespace heddle::passes
