@@ -1,0 +1,82 @@
+#include <fmt/format.h>
+
+#include "ir/ops/loops.h"
+#include "ir/ops/reduce.h"
+
+namespace heddle::ir {
+namespace {
+
+std::vector<Type> infer_index(const Signature& s) {
+  const Type& x = s.operands[0];
+  const int64_t axis = normal_axis(s.integer("axis"), x.rank());
+  if (x.dims[static_cast<size_t>(axis)] == 0)
+    throw InferError(fmt::format("axis {} of {} is empty", axis, to_string(x)));
+  return {{DType::i32, without_axes(x.dims, {axis})}};
+}
+
+ReductionDomain index_domain(const Signature& s) {
+  return axes_domain(s.operands[0].dims, {normal_axis(s.integer("axis"), s.operands[0].rank())});
+}
+
+// True where `a` at i comes before `a` at j; NaN comes first, as in PyTorch.
+bool better(const Tensor& x, int64_t i, int64_t j, bool largest) {
+  if (!x.floating()) {
+    const int64_t a = x.integer[static_cast<size_t>(i)];
+    const int64_t b = x.integer[static_cast<size_t>(j)];
+    return largest ? a > b : a < b;
+  }
+  const double a = x.real[static_cast<size_t>(i)];
+  const double b = x.real[static_cast<size_t>(j)];
+  if (b != b) return false;
+  return a != a || (largest ? a > b : a < b);
+}
+
+Eval eval_index(bool largest) {
+  return [largest](const Signature& s, std::span<const Tensor* const> in) -> std::vector<Tensor> {
+    const Tensor& x = *in[0];
+    const auto axis = static_cast<size_t>(normal_axis(s.integer("axis"), x.type.rank()));
+    Tensor y(s.results[0]);
+    for_each_point(y.type.dims, [&](const Dims& at) {
+      Dims point = at;
+      point.insert(point.begin() + static_cast<std::ptrdiff_t>(axis), 0);
+      const int64_t first = position(x.type.dims, point);
+      int64_t best = first;
+      for (int64_t i = 0; i < x.type.dims[axis]; ++i) {
+        point[axis] = i;
+        const int64_t here = position(x.type.dims, point);
+        if (!better(x, here, best, largest)) continue;
+        best = here;
+        y.integer[static_cast<size_t>(position(y.type.dims, at))] = i;
+      }
+    });
+    return {y};
+  };
+}
+
+std::vector<Sample> samples() {
+  return {{.shapes = {{7, 33}}, .attrs = {{"axis", int64_t{1}}}},
+          {.shapes = {{33, 7}}, .attrs = {{"axis", int64_t{0}}}},
+          {.shapes = {{5, 1, 9}}, .attrs = {{"axis", int64_t{1}}}},
+          {.shapes = {{3, 4, 5}}, .attrs = {{"axis", int64_t{-2}}}},
+          {.shapes = {{1}}, .attrs = {{"axis", int64_t{0}}}},
+          {.shapes = {{2, 513}}, .attrs = {{"axis", int64_t{-1}}}}};
+}
+
+OpDef index_of(const std::string& name, const std::string& which, const std::string& monoid, bool largest) {
+  return {.name = name,
+          .doc = "y = the index along axis of the " + which + " element, the first of equals",
+          .operands = {"x"},
+          .attrs = {{.name = "axis", .type = AttrType::integer, .fallback = {}, .doc = "the axis that is removed"}},
+          .dtypes = kArithmetic,
+          .kind = Reduction{monoid, "x", {"acc.index"}, index_domain},
+          .infer = infer_index,
+          .eval = eval_index(largest),
+          .no_gradient = "an index is piecewise constant",
+          .samples = samples()};
+}
+
+const RegisterOp argmax(index_of("argmax", "largest", "ArgMax", true));
+const RegisterOp argmin(index_of("argmin", "smallest", "ArgMin", false));
+
+}  // namespace
+}  // namespace heddle::ir

@@ -1,0 +1,68 @@
+#include "ir/ops/conv2d.h"
+
+#include "ir/builder.h"
+
+namespace heddle::ir {
+namespace {
+
+Conv of(const Signature& s) { return conv(s, s.operands[0], s.operands[1]); }
+
+// Result (n, oh, ow, o), summed over (kh, kw, i).
+ReductionDomain domain(const Signature& s) {
+  const Conv c = of(s);
+  ReductionDomain domain;
+  domain.extents = {c.height.size, c.width.size, c.in_per_group};
+  IndexMap x;
+  x.extents = {c.result[0], c.result[1], c.result[2], c.result[3], c.height.size, c.width.size, c.in_per_group};
+  IndexMap w{.extents = x.extents,
+             .results = {IndexExpr::dim(3), IndexExpr::dim(6), IndexExpr::dim(4), IndexExpr::dim(5)},
+             .guards = {}};
+  x.results.push_back(IndexExpr::dim(0));
+  read_input(x, c.height, 1, 4);
+  read_input(x, c.width, 2, 5);
+  x.results.push_back(floor_div(IndexExpr::dim(3), c.out_per_group, x.extents) * c.in_per_group + IndexExpr::dim(6));
+  domain.maps = {x, w};
+  return domain;
+}
+
+std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> in) {
+  Tensor y(s.results[0]);
+  for_each_product(of(s), [&](size_t x, size_t w, size_t o) { y.real[o] += in[0]->real[x] * in[1]->real[w]; });
+  return {y};
+}
+
+Grads grad(Builder& b, const Node& n, const Values& dy) {
+  const ValueId x = n.operands[0];
+  const ValueId w = n.operands[1];
+  Attrs data = n.attrs;
+  Attrs filter = n.attrs;
+  data["input"] = b.type(x).dims;
+  filter["filter"] = b.type(w).dims;
+  const ValueId dx = b("conv2d_data_grad", {dy[0], w}, data);
+  return {dx, b("conv2d_filter_grad", {x, dy[0]}, filter)};
+}
+
+std::vector<Sample> samples() {
+  std::vector<Sample> list;
+  for (const ConvCase& c : conv_cases()) list.push_back({.shapes = {c.image, c.filter}, .attrs = c.attrs});
+  return list;
+}
+
+const RegisterOp conv2d(
+    {.name = "conv2d",
+     .doc = "y[n,oh,ow,o] = sum over kh,kw,i of x[n, oh*stride+kh*dilation-pad, ..., i] * w[o,i,kh,kw]; x is NHWC, w "
+            "is OIHW, "
+            "output channels see the input channels of their group. A cross-correlation, as in PyTorch",
+     .operands = {"x", "w"},
+     .attrs = conv_attributes(),
+     .dtypes = kFloating,
+     .kind = Contraction{domain},
+     .infer = [](const Signature& s) -> std::vector<Type> {
+       return {{s.operands[0].dtype, of(s).result}};
+     },
+     .eval = eval,
+     .grad = grad,
+     .samples = samples()});
+
+}  // namespace
+}  // namespace heddle::ir

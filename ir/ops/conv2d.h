@@ -1,0 +1,51 @@
+// The geometry of the convolution family: conv2d, its data gradient and its filter gradient, each other's gradients.
+//
+//   y[n,oh,ow,o] = sum over kh, kw, i of x[n, oh * stride + kh * dilation - pad, ..., group(o) * I + i] * w[o,i,kh,kw]
+#pragma once
+#include "ir/ops/window.h"
+
+namespace heddle::ir {
+
+struct Conv {
+  Window height, width;
+  int64_t batch = 0, groups = 1;
+  int64_t in_per_group = 0, out_per_group = 0;
+  Dims image = {}, filter = {}, result = {};  // NHWC, OIHW, NHWC
+};
+
+std::vector<AttrDef> conv_attributes();
+// Checks an image and a filter against each other and the attributes; throws InferError.
+Conv conv(const Signature& s, const Type& image, const Type& filter);
+// Throws InferError unless dy has the shape and dtype of the convolution's result.
+void require_result(const Conv& c, const Type& dy, DType dtype);
+
+// Strided, padded on each side alone, dilated, grouped, depthwise, size 1.
+struct ConvCase {
+  Dims image, filter, result;
+  Attrs attrs;
+};
+const std::vector<ConvCase>& conv_cases();
+
+// Calls f(image element, filter element, result element) for every product of the convolution.
+template <class F>
+void for_each_product(const Conv& c, F&& f) {
+  const auto at = [](const Dims& d, int64_t a, int64_t b, int64_t e, int64_t g) {
+    return static_cast<size_t>(((a * d[1] + b) * d[2] + e) * d[3] + g);
+  };
+  const auto rows = [&](int64_t n, int64_t oh, int64_t ow, int64_t kh, int64_t kw) {
+    const int64_t h = oh * c.height.stride + kh * c.height.dilation - c.height.low;
+    const int64_t w = ow * c.width.stride + kw * c.width.dilation - c.width.low;
+    if (h < 0 || h >= c.height.input || w < 0 || w >= c.width.input) return;
+    for (int64_t o = 0; o < c.filter[0]; ++o)
+      for (int64_t i = 0; i < c.in_per_group; ++i)
+        f(at(c.image, n, h, w, o / c.out_per_group * c.in_per_group + i), at(c.filter, o, i, kh, kw),
+          at(c.result, n, oh, ow, o));
+  };
+  for (int64_t n = 0; n < c.batch; ++n)
+    for (int64_t oh = 0; oh < c.height.output; ++oh)
+      for (int64_t ow = 0; ow < c.width.output; ++ow)
+        for (int64_t kh = 0; kh < c.height.size; ++kh)
+          for (int64_t kw = 0; kw < c.width.size; ++kw) rows(n, oh, ow, kh, kw);
+}
+
+}  // namespace heddle::ir

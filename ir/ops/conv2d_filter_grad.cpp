@@ -1,0 +1,80 @@
+#include "ir/builder.h"
+#include "ir/ops/conv2d.h"
+
+namespace heddle::ir {
+namespace {
+
+Conv of(const Signature& s) { return conv(s, s.operands[0], {s.operands[0].dtype, checked_list(s, "filter", 4, 1)}); }
+
+std::vector<Type> infer(const Signature& s) {
+  const Conv c = of(s);
+  require_result(c, s.operands[1], s.operands[0].dtype);
+  return {{s.operands[0].dtype, c.filter}};
+}
+
+// Result (o, i, kh, kw), summed over (n, oh, ow).
+ReductionDomain domain(const Signature& s) {
+  const Conv c = of(s);
+  ReductionDomain domain;
+  domain.extents = {c.result[0], c.result[1], c.result[2]};
+  IndexMap x;
+  x.extents = {c.filter[0], c.filter[1], c.filter[2], c.filter[3], c.result[0], c.result[1], c.result[2]};
+  IndexMap dy{.extents = x.extents,
+              .results = {IndexExpr::dim(4), IndexExpr::dim(5), IndexExpr::dim(6), IndexExpr::dim(0)},
+              .guards = {}};
+  x.results.push_back(IndexExpr::dim(4));
+  read_input(x, c.height, 5, 2);
+  read_input(x, c.width, 6, 3);
+  x.results.push_back(floor_div(IndexExpr::dim(0), c.out_per_group, x.extents) * c.in_per_group + IndexExpr::dim(1));
+  domain.maps = {x, dy};
+  return domain;
+}
+
+std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> in) {
+  Tensor dw(s.results[0]);
+  for_each_product(of(s), [&](size_t x, size_t w, size_t y) { dw.real[w] += in[0]->real[x] * in[1]->real[y]; });
+  return {dw};
+}
+
+Grads grad(Builder& b, const Node& n, const Values& g) {
+  const ValueId x = n.operands[0];
+  const ValueId dy = n.operands[1];
+  Attrs forward = n.attrs;
+  forward.erase("filter");
+  Attrs data = forward;
+  data["input"] = b.type(x).dims;
+  const ValueId dx = b("conv2d_data_grad", {dy, g[0]}, data);
+  return {dx, b("conv2d", {x, g[0]}, forward)};
+}
+
+std::vector<AttrDef> attributes() {
+  std::vector<AttrDef> attrs = conv_attributes();
+  attrs.push_back({.name = "filter", .type = AttrType::integers, .fallback = {}, .doc = "shape of the filter, OIHW"});
+  return attrs;
+}
+
+std::vector<Sample> samples() {
+  std::vector<Sample> list;
+  for (const ConvCase& c : conv_cases()) {
+    Sample sample{.shapes = {c.image, c.result}, .attrs = c.attrs};
+    sample.attrs["filter"] = c.filter;
+    list.push_back(std::move(sample));
+  }
+  return list;
+}
+
+const RegisterOp conv2d_filter_grad(
+    {.name = "conv2d_filter_grad",
+     .doc = "gradient of conv2d by its filter: each dy times the element its filter element read",
+     .operands = {"x", "dy"},
+     .results = {"dw"},
+     .attrs = attributes(),
+     .dtypes = kFloating,
+     .kind = Contraction{domain},
+     .infer = infer,
+     .eval = eval,
+     .grad = grad,
+     .samples = samples()});
+
+}  // namespace
+}  // namespace heddle::ir

@@ -1,0 +1,127 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/builder.h"
+
+namespace heddle::ir {
+namespace {
+
+// a: [batch..., m, k], or [batch..., k, m] transposed; b likewise with k and n.
+struct Sizes {
+  Dims batch;
+  int64_t m = 0, n = 0, k = 0;
+};
+
+Sizes sizes(const Signature& s) {
+  const Dims& a = s.operands[0].dims;
+  const Dims& b = s.operands[1].dims;
+  const size_t r = a.size();
+  const bool ta = s.flag("transpose_a");
+  const bool tb = s.flag("transpose_b");
+  return {.batch = Dims(a.begin(), a.end() - 2),
+          .m = a[ta ? r - 1 : r - 2],
+          .n = b[tb ? r - 2 : r - 1],
+          .k = a[ta ? r - 2 : r - 1]};
+}
+
+std::vector<Type> infer(const Signature& s) {
+  const Type& a = s.operands[0];
+  const Type& b = s.operands[1];
+  if (a.dtype != b.dtype)
+    throw InferError(fmt::format("operands differ in type: {} vs {}", to_string(a), to_string(b)));
+  if (a.rank() < 2 || b.rank() != a.rank())
+    throw InferError(
+        fmt::format("expected two operands of equal rank, 2 or more, got {} and {}", to_string(a), to_string(b)));
+  const Sizes size = sizes(s);
+  if (!std::equal(size.batch.begin(), size.batch.end(), b.dims.begin()))
+    throw InferError(fmt::format("batch dimensions differ: {} vs {}", to_string(a), to_string(b)));
+  const int64_t other = b.dims[b.dims.size() - (s.flag("transpose_b") ? 1 : 2)];
+  if (other != size.k) throw InferError(fmt::format("inner dimensions differ: {} vs {}", size.k, other));
+  Dims dims = size.batch;
+  dims.insert(dims.end(), {size.m, size.n});
+  return {{a.dtype, dims}};
+}
+
+ReductionDomain domain(const Signature& s) {
+  const Sizes size = sizes(s);
+  const int batch = static_cast<int>(size.batch.size());
+  IndexMap a;
+  a.extents = size.batch;
+  a.extents.insert(a.extents.end(), {size.m, size.n, size.k});
+  for (int d = 0; d < batch; ++d) a.results.push_back(IndexExpr::dim(d));
+  IndexMap b = a;
+  const auto add = [batch](IndexMap& map, int row, int column, bool transposed) {
+    map.results.push_back(IndexExpr::dim(batch + (transposed ? column : row)));
+    map.results.push_back(IndexExpr::dim(batch + (transposed ? row : column)));
+  };
+  add(a, 0, 2, s.flag("transpose_a"));
+  add(b, 2, 1, s.flag("transpose_b"));
+  return {.extents = {size.k}, .maps = {a, b}};
+}
+
+std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> in) {
+  const Sizes size = sizes(s);
+  const bool ta = s.flag("transpose_a");
+  const bool tb = s.flag("transpose_b");
+  Tensor y(s.results[0]);
+  size_t o = 0;
+  for (int64_t batch = 0; batch < product(size.batch); ++batch)
+    for (int64_t i = 0; i < size.m; ++i)
+      for (int64_t j = 0; j < size.n; ++j, ++o) {
+        double real = 0;
+        uint64_t integer = 0;  // wraps
+        for (int64_t k = 0; k < size.k; ++k) {
+          const auto a = static_cast<size_t>(batch * size.m * size.k + (ta ? k * size.m + i : i * size.k + k));
+          const auto b = static_cast<size_t>(batch * size.k * size.n + (tb ? j * size.k + k : k * size.n + j));
+          if (y.floating())
+            real += in[0]->real[a] * in[1]->real[b];
+          else
+            integer += static_cast<uint64_t>(in[0]->integer[a]) * static_cast<uint64_t>(in[1]->integer[b]);
+        }
+        if (y.floating())
+          y.real[o] = real;
+        else
+          y.integer[o] = wrap_to(y.type.dtype, static_cast<int64_t>(integer));
+      }
+  return {y};
+}
+
+// With c = op(a) op(b): d(op(a)) = dc op(b)^T and d(op(b)) = op(a)^T dc, each transposed again where the operand was.
+Grads grad(Builder& b, const Node& n, const Values& dy) {
+  const Signature s = signature(b.graph, n);
+  const bool ta = s.flag("transpose_a");
+  const bool tb = s.flag("transpose_b");
+  const ValueId x = n.operands[0];
+  const ValueId w = n.operands[1];
+  const auto multiply = [&](ValueId left, bool transpose_left, ValueId right, bool transpose_right) {
+    return b("matmul", {left, right}, {{"transpose_a", transpose_left}, {"transpose_b", transpose_right}});
+  };
+  const ValueId dx = ta ? multiply(w, tb, dy[0], true) : multiply(dy[0], false, w, !tb);
+  const ValueId dw = tb ? multiply(dy[0], true, x, ta) : multiply(x, !ta, dy[0], false);
+  return {dx, dw};
+}
+
+const RegisterOp matmul(
+    {.name = "matmul",
+     .doc = "y = a b over the last two dimensions, either side transposed first; leading dimensions are equal batches",
+     .operands = {"a", "b"},
+     .attrs =
+         {{.name = "transpose_a", .type = AttrType::flag, .fallback = false, .doc = "swap a's last two dimensions"},
+          {.name = "transpose_b", .type = AttrType::flag, .fallback = false, .doc = "swap b's last two dimensions"}},
+     .dtypes = kArithmetic,
+     .kind = Contraction{domain},
+     .infer = infer,
+     .eval = eval,
+     .grad = grad,
+     .samples = {{.shapes = {{4, 7}, {7, 5}}},
+                 {.shapes = {{7, 4}, {7, 5}}, .attrs = {{"transpose_a", true}}},
+                 {.shapes = {{4, 7}, {5, 7}}, .attrs = {{"transpose_b", true}}},
+                 {.shapes = {{7, 4}, {5, 7}}, .attrs = {{"transpose_a", true}, {"transpose_b", true}}},
+                 {.shapes = {{1, 33}, {33, 1}}},
+                 {.shapes = {{3, 4, 1}, {3, 1, 6}}},
+                 {.shapes = {{2, 3, 4, 5}, {2, 3, 6, 5}}, .attrs = {{"transpose_b", true}}},
+                 {.shapes = {{17, 65}, {65, 19}}}}});
+
+}  // namespace
+}  // namespace heddle::ir

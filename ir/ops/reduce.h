@@ -1,0 +1,31 @@
+// What the reductions over whole axes share: shape rule, domain, oracle and the way back to the operand's shape.
+//
+//   %y: f32[64] = reduce_sum(%x) {axes = [1]}
+#pragma once
+#include "ir/builder.h"
+
+namespace heddle::ir {
+
+AttrDef axes_attribute();
+
+// `dims` without `axes`, which are normalised.
+Dims without_axes(const Dims& dims, const Dims& axes);
+// How many elements of `dims` meet in one result.
+int64_t reduced_count(const Dims& dims, const Dims& axes);
+// Shape rule of a reduction with attribute `axes`: the operand's type without them.
+std::vector<Type> infer_reduced(const Signature& s);
+// The domain of a reduction of `dims` over `axes`: result coordinates are the other axes in order.
+ReductionDomain axes_domain(const Dims& dims, const Dims& axes);
+ReductionDomain reduced_domain(const Signature& s);  // over the attribute `axes`
+
+// Folds the elements that meet in each result, in row-major order, from `start`; integers stay integers.
+Eval eval_reduced(double start, std::function<double(double, double)> real, int64_t integer_start,
+                  std::function<int64_t(int64_t, int64_t)> integer);
+
+// Broadcasts a value that lost `axes` of `dims` back to `dims`.
+ValueId spread(Builder& b, ValueId v, const Dims& dims, const Dims& axes);
+
+// Shapes that every reduction is tested on.
+std::vector<Sample> reduction_samples();
+
+}  // namespace heddle::ir

@@ -1,0 +1,53 @@
+#include "ir/ops/reduce.h"
+
+namespace heddle::ir {
+namespace {
+
+// Every element of the operand counts once: its gradient is the gradient of its sum.
+Grads spread_gradient(Builder& b, const Node& n, const Values& dy) {
+  const Signature s = signature(b.graph, n);
+  const Dims dims = s.operands[0].dims;
+  return {spread(b, dy[0], dims, normal_axes(s.integers("axes"), s.operands[0].rank()))};
+}
+
+const RegisterOp sum({.name = "reduce_sum",
+                      .doc = "y = sum of x over axes; a sum over nothing is 0",
+                      .operands = {"x"},
+                      .attrs = {axes_attribute()},
+                      .dtypes = kArithmetic,
+                      .kind = Reduction{"Sum", "x", {"acc"}, reduced_domain},
+                      .infer = infer_reduced,
+                      .eval = eval_reduced(
+                          0, [](double a, double x) { return a + x; }, 0, [](int64_t a, int64_t x) { return a + x; }),
+                      .grad = spread_gradient,
+                      .samples = reduction_samples()});
+
+std::vector<Tensor> eval_mean(const Signature& s, std::span<const Tensor* const> in) {
+  std::vector<Tensor> y = op_def("reduce_sum").eval(s, in);
+  const Type& x = s.operands[0];
+  const int64_t count = reduced_count(x.dims, normal_axes(s.integers("axes"), x.rank()));
+  for (double& value : y[0].real) value /= static_cast<double>(count);
+  return y;
+}
+
+Grads mean_gradient(Builder& b, const Node& n, const Values& dy) {
+  const Signature s = signature(b.graph, n);
+  const Dims dims = s.operands[0].dims;
+  const Dims axes = normal_axes(s.integers("axes"), s.operands[0].rank());
+  const double share = 1 / static_cast<double>(reduced_count(dims, axes));
+  return {spread(b, b("mul", {dy[0], b.like(share, dy[0])}), dims, axes)};
+}
+
+const RegisterOp mean({.name = "reduce_mean",
+                       .doc = "y = (sum of x over axes) / (number of elements summed)",
+                       .operands = {"x"},
+                       .attrs = {axes_attribute()},
+                       .dtypes = kFloating,
+                       .kind = Reduction{"Sum", "x", {"acc / T(count)"}, reduced_domain},
+                       .infer = infer_reduced,
+                       .eval = eval_mean,
+                       .grad = mean_gradient,
+                       .samples = reduction_samples()});
+
+}  // namespace
+}  // namespace heddle::ir

@@ -1,0 +1,155 @@
+#include "ir/ops/window.h"
+
+#include <fmt/format.h>
+
+namespace heddle::ir {
+
+const Dims& checked_list(const Signature& s, std::string_view name, size_t size, int64_t low) {
+  const Dims& list = s.integers(name);
+  if (list.size() != size) throw InferError(fmt::format("{} has {} entries, expected {}", name, list.size(), size));
+  for (const int64_t value : list)
+    if (value < low || value >= int64_t{1} << 31)
+      throw InferError(fmt::format("{} is {}, expected entries of {} or more", name, to_string(list), low));
+  return list;
+}
+
+void require_image(const Type& type, const std::string& what) {
+  if (type.rank() != 4) throw InferError(fmt::format("{} is {}, expected rank 4", what, to_string(type)));
+}
+
+Window placed(Window w, const std::string& what, const std::string& side) {
+  const int64_t reach = (w.size - 1) * w.dilation + 1;
+  const int64_t padded = w.input + w.low + w.high;
+  if (reach > padded) {
+    const std::string spans = w.dilation > 1 ? fmt::format(" (spans {} with dilation {})", reach, w.dilation) : "";
+    const std::string pads = w.low + w.high > 0 ? fmt::format(" (padded to {})", padded) : "";
+    throw InferError(fmt::format("{} {}{} is larger than input {} {}{}", what, w.size, spans, side, w.input, pads));
+  }
+  w.output = (padded - reach) / w.stride + 1;
+  return w;
+}
+
+void read_input(IndexMap& map, const Window& w, int out, int tap) {
+  const IndexExpr at = IndexExpr::dim(out) * w.stride + IndexExpr::dim(tap) * w.dilation - IndexExpr(w.low);
+  map.add_guard(at, 0, w.input);
+  map.results.push_back(at);
+}
+
+std::vector<AttrDef> pool_attributes(bool with_input) {
+  std::vector<AttrDef> attrs = {
+      {.name = "window", .type = AttrType::integers, .fallback = {}, .doc = "height and width"},
+      {.name = "strides",
+       .type = AttrType::integers,
+       .fallback = Dims{},
+       .doc = "steps down and right; none: the window"},
+      {.name = "pads", .type = AttrType::integers, .fallback = Dims{0, 0, 0, 0}, .doc = "top, left, bottom, right"}};
+  if (with_input)
+    attrs.push_back({.name = "input", .type = AttrType::integers, .fallback = {}, .doc = "shape of the image"});
+  return attrs;
+}
+
+Pool pool(const Signature& s, const Dims& image) {
+  const Dims& window = checked_list(s, "window", 2, 1);
+  const Dims& strides = s.integers("strides").empty() ? window : checked_list(s, "strides", 2, 1);
+  const Dims& pads = checked_list(s, "pads", 4, 0);
+  for (size_t i = 0; i < 4; ++i)
+    if (pads[i] >= window[i % 2])
+      throw InferError(fmt::format("pads {} reach over the window {}", to_string(pads), to_string(window)));
+  const auto axis = [&](size_t i) {
+    return Window{.size = window[i], .stride = strides[i], .low = pads[i], .high = pads[i + 2], .input = image[i + 1]};
+  };
+  return {placed(axis(0), "window", "height"), placed(axis(1), "window", "width")};
+}
+
+Dims pooled(const Pool& p, const Dims& image) { return {image[0], p.height.output, p.width.output, image[3]}; }
+
+ReductionDomain pool_domain(const Pool& p, const Dims& image, int extra) {
+  ReductionDomain domain;
+  domain.extents = {p.height.size, p.width.size};
+  const Dims result = pooled(p, image);
+  IndexMap map;
+  map.extents = {result[0], result[1], result[2], result[3], p.height.size, p.width.size};
+  IndexMap same = map;
+  for (int d = 0; d < 4; ++d) same.results.push_back(IndexExpr::dim(d));
+  map.results.push_back(IndexExpr::dim(0));
+  read_input(map, p.height, 1, 4);
+  read_input(map, p.width, 2, 5);
+  map.results.push_back(IndexExpr::dim(3));
+  domain.maps.push_back(std::move(map));
+  domain.maps.insert(domain.maps.end(), static_cast<size_t>(extra), same);
+  return domain;
+}
+
+namespace {
+
+// Along one axis, input element i lies in window floor((i + low) / stride) at position (i + low) mod stride, and in the
+// `candidate` windows before it one stride further on each time.
+IndexExpr read_window(IndexMap& map, const Window& w, int input, int candidate) {
+  const IndexExpr padded = IndexExpr::dim(input) + IndexExpr(w.low);
+  const IndexExpr window = floor_div(padded, w.stride, map.extents) - IndexExpr::dim(candidate);
+  const IndexExpr tap = modulo(padded, w.stride, map.extents) + IndexExpr::dim(candidate) * w.stride;
+  map.add_guard(window, 0, w.output);
+  map.add_guard(tap, 0, w.size);
+  map.results.push_back(window);
+  return tap;
+}
+
+int64_t candidates(const Window& w) { return (w.size + w.stride - 1) / w.stride; }
+
+}  // namespace
+
+ReductionDomain pool_gradient_domain(const Pool& p, const Dims& image, int operands) {
+  ReductionDomain domain;
+  domain.extents = {candidates(p.height), candidates(p.width)};
+  domain.count = p.taps();
+  IndexMap map;
+  map.extents = {image[0], image[1], image[2], image[3], domain.extents[0], domain.extents[1]};
+  map.results.push_back(IndexExpr::dim(0));
+  const IndexExpr row = read_window(map, p.height, 1, 4);
+  const IndexExpr column = read_window(map, p.width, 2, 5);
+  map.results.push_back(IndexExpr::dim(3));
+  domain.k = row * p.width.size + column;
+  domain.maps.assign(static_cast<size_t>(operands), map);
+  return domain;
+}
+
+namespace {
+
+struct PoolCase {
+  Dims image, window, strides, pads;
+};
+
+const std::vector<PoolCase>& pool_cases() {
+  static const std::vector<PoolCase> cases = {
+      {{2, 6, 6, 3}, {2, 2}, {2, 2}, {0, 0, 0, 0}}, {{1, 7, 5, 4}, {3, 3}, {2, 2}, {1, 1, 1, 1}},
+      {{2, 5, 7, 1}, {3, 2}, {1, 1}, {0, 1, 2, 0}}, {{1, 1, 9, 5}, {1, 3}, {1, 3}, {0, 0, 0, 0}},
+      {{3, 8, 8, 2}, {2, 2}, {3, 3}, {0, 0, 0, 0}}, {{1, 4, 4, 17}, {4, 4}, {4, 4}, {0, 0, 0, 0}},
+      {{2, 7, 6, 3}, {3, 3}, {1, 2}, {2, 0, 1, 2}}};
+  return cases;
+}
+
+}  // namespace
+
+std::vector<Sample> pool_samples() {
+  std::vector<Sample> samples;
+  for (const PoolCase& c : pool_cases())
+    samples.push_back({.shapes = {c.image}, .attrs = {{"window", c.window}, {"strides", c.strides}, {"pads", c.pads}}});
+  return samples;
+}
+
+std::vector<Sample> pool_gradient_samples(int operands) {
+  std::vector<Sample> samples;
+  for (const PoolCase& c : pool_cases()) {
+    const auto out = [&](size_t i) {
+      return (c.image[i + 1] + c.pads[i] + c.pads[i + 2] - c.window[i]) / c.strides[i] + 1;
+    };
+    Sample sample;
+    sample.attrs = {{"window", c.window}, {"strides", c.strides}, {"pads", c.pads}, {"input", c.image}};
+    sample.shapes.assign(static_cast<size_t>(operands), {c.image[0], out(0), out(1), c.image[3]});
+    sample.below = c.window[0] * c.window[1];
+    samples.push_back(std::move(sample));
+  }
+  return samples;
+}
+
+}  // namespace heddle::ir
