@@ -1,0 +1,38 @@
+// What the files of elementwise operators share: samples, and records of one and two operands.
+//
+//   RegisterOp sqrt(unary_op("sqrt", "square root of x; nan below 0", "hd::sqrt(x)",
+//                            [](double x) { return std::sqrt(x); }, gradient, samples_between(1, 0.2, 3)));
+#pragma once
+#include "ir/ops/expr.h"
+
+namespace heddle::ir {
+
+// Six shapes, a scalar, a size-1 and odd dimensions among them, for `operands` operands of values in [low, high).
+std::vector<Sample> samples_between(int operands, double low, double high);
+// The same, alternating between two intervals that leave out a kink between them.
+std::vector<Sample> samples_around(int operands, double low1, double high1, double low2, double high2);
+
+using Gradient1 = Expr (*)(const Expr& x, const Expr& y, const Expr& dy);
+using Gradient2 = Grads (*)(const Expr& a, const Expr& b, const Expr& y, const Expr& dy);
+
+// y = f(x) on floating values.
+OpDef unary_op(const std::string& name, const std::string& doc, const std::string& expr, double (*eval)(double),
+               Gradient1 grad, std::vector<Sample> samples, double flops = 1);
+// y = f(a, b).
+OpDef binary_op(const std::string& name, const std::string& doc, const std::string& expr, Eval eval, Gradient2 grad,
+                std::vector<Sample> samples);
+std::function<Grads(Builder&, const Node&, const Values&)> gradient_of(Gradient1 grad);
+std::function<Grads(Builder&, const Node&, const Values&)> gradient_of(Gradient2 grad);
+
+// Arithmetic on 64-bit patterns, which wraps instead of overflowing.
+inline int64_t wrapping(uint64_t value) { return static_cast<int64_t>(value); }
+inline bool is_unsigned64(const Signature& s) { return s.operands[0].dtype == DType::u64; }
+// a < b by the operands' dtype: u64 elements are held as int64_t bit patterns.
+inline bool integer_less(int64_t a, int64_t b, const Signature& s) {
+  return is_unsigned64(s) ? static_cast<uint64_t>(a) < static_cast<uint64_t>(b) : a < b;
+}
+
+// The gradient of a step function: zero wherever it exists, so none flows.
+inline Grads no_flow(Builder&, const Node& n, const Values&) { return Grads(n.operands.size()); }
+
+}  // namespace heddle::ir
