@@ -1,0 +1,21 @@
+// Alias: decides which values share storage, before `pack` gives the rest its offsets.
+//
+//   %flat: f32[20] = ...                                     %flat: f32[20] = ...
+//   %w: f32[4,4] = call @slice(%flat) ...             ->     %w: f32[16] at %flat = slice(%flat)        a view
+//   %b.grad: f32[4] = call @sum(%d)                          %b.grad: f32[4] at %grad + 64 = call @sum(%d)
+//   %grad: f32[20] = concat(%w.grad, %b.grad)                %grad: f32[20] = concat(...)               needs no copy
+//   %w.next: f32[20] = call @sgd(%flat, %grad)               %w.next: f32[20] at %flat = call @sgd(...)  in place
+//   update %flat <- %w.next                                  update %flat <- %w.next                    needs no copy
+//
+// Views are movements that only rename bytes (ir/view.h), at multiples of 16 bytes, so that wide loads stay aligned. A
+// kernel that writes over an operand carries the mark itself (`%y: f32[8] at %x` in its body), so that its text
+// promises nothing else. A base is always a value with storage of its own: a state, an input, or a value that `pack`
+// will place. After schedule; remarks say what stays a copy and why.
+#pragma once
+#include "passes/pass.h"
+
+namespace heddle::passes {
+
+bool alias(ir::Module& m, const Options& options);
+
+}  // namespace heddle::passes

@@ -1,0 +1,15 @@
+// In place: whether a node may write a result over one of its operands.
+//
+//   %y: f32[8] = relu(%x)              yes: each element is read just before it is written
+//   %y: f32[4,4] = transpose(%x)       no: an element may be overwritten before it is read
+//
+// A kernel may when the result is computed from the operand by elementwise operators alone, so that both have one index
+// map, and when the operand is not read again in a later pass over the row.
+#pragma once
+#include "ir/graph.h"
+
+namespace heddle::passes {
+
+bool can_write_over(const ir::Module& m, const ir::Graph& g, const ir::Node& n, size_t operand, size_t result);
+
+}  // namespace heddle::passes

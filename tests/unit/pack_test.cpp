@@ -1,0 +1,105 @@
+// Interval packing: no two live buffers overlap, and the arena stays close to the lower bound.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "passes/pack_intervals.h"
+
+namespace heddle::passes {
+namespace {
+
+constexpr int64_t kAlignment = 256;
+
+void expect_no_overlap(const std::vector<Interval>& items, const Packing& packing) {
+  ASSERT_EQ(packing.offsets.size(), items.size());
+  for (size_t i = 0; i < items.size(); ++i) {
+    EXPECT_GE(packing.offsets[i], 0);
+    EXPECT_EQ(packing.offsets[i] % kAlignment, 0);
+    EXPECT_LE(packing.offsets[i] + items[i].bytes, packing.bytes);
+    for (size_t j = 0; j < i; ++j) {
+      const bool together = items[i].begin < items[j].end && items[j].begin < items[i].end;
+      const bool overlap = packing.offsets[i] < packing.offsets[j] + items[j].bytes &&
+                           packing.offsets[j] < packing.offsets[i] + items[i].bytes;
+      EXPECT_FALSE(together && overlap) << "buffers " << j << " and " << i;
+    }
+  }
+}
+
+double ratio(const Packing& p) { return static_cast<double>(p.bytes) / static_cast<double>(p.max_live); }
+
+int64_t below(std::mt19937& random, int64_t bound) { return static_cast<int64_t>(random()) % bound; }
+
+// A training step: activations live from their forward step to its mirror image, gradients and scratch for a step or
+// two.
+std::vector<Interval> training_step(std::mt19937& random, int layers) {
+  std::vector<Interval> items;
+  const int64_t end = 2 * layers + 1;
+  const auto size = [&](int64_t most) { return 4 + below(random, most); };
+  for (int64_t layer = 0; layer < layers; ++layer) {
+    const int64_t bytes = size(1 << 20);
+    items.push_back({layer, end - layer, bytes});                               // kept for the backward pass
+    if (random() % 2 == 0) items.push_back({layer, layer + 2, size(1 << 20)});  // read by the next layer only
+    if (random() % 3 == 0) items.push_back({layer, layer + 1, size(1 << 18)});  // workspace
+    items.push_back({end - layer - 1, end - layer + 1, bytes});                 // the gradient of the activation
+    if (random() % 2 == 0) items.push_back({end - layer - 1, end + 1, size(1 << 16)});  // a weight gradient
+  }
+  return items;
+}
+
+TEST(PackIntervals, NothingNeedsNoArena) {
+  const Packing packing = pack_intervals({}, kAlignment);
+  EXPECT_EQ(packing.bytes, 0);
+  EXPECT_EQ(packing.max_live, 0);
+}
+
+TEST(PackIntervals, BuffersOfDifferentTimesShareMemory) {
+  const std::vector<Interval> items = {{0, 2, 256}, {1, 3, 256}, {2, 4, 512}};
+  const Packing packing = pack_intervals(items, kAlignment);
+  expect_no_overlap(items, packing);
+  EXPECT_EQ(packing.bytes, 768);  // steps 1: 256 + 256, 2: 256 + 512
+  EXPECT_EQ(packing.max_live, 768);
+}
+
+TEST(PackIntervals, ABufferThatEndsWhereAnotherBeginsMayGiveItsPlace) {
+  const std::vector<Interval> items = {{0, 1, 100}, {1, 2, 100}};
+  EXPECT_EQ(pack_intervals(items, kAlignment).bytes, 256);  // 100 rounded up, once
+}
+
+TEST(PackIntervals, BuffersOfOneStepDoNot) {
+  const std::vector<Interval> items = {{0, 1, 100}, {0, 1, 100}};
+  EXPECT_EQ(pack_intervals(items, kAlignment).bytes, 512);
+}
+
+TEST(PackIntervals, RandomBuffersNeverOverlap) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<Interval> items;
+    const int64_t count = below(random, 60);
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t begin = below(random, 40);
+      items.push_back({begin, begin + 1 + below(random, 20), below(random, 100000)});
+    }
+    const Packing packing = pack_intervals(items, kAlignment);
+    expect_no_overlap(items, packing);
+    EXPECT_GE(packing.bytes, packing.max_live);
+  }
+}
+
+TEST(PackIntervals, TrainingStepsComeWithinAPercentOfTheBound) {
+  std::mt19937 random(11);
+  for (int round = 0; round < 40; ++round) {
+    const std::vector<Interval> items = training_step(random, 4 + static_cast<int>(below(random, 40)));
+    const Packing packing = pack_intervals(items, kAlignment);
+    expect_no_overlap(items, packing);
+    EXPECT_LE(ratio(packing), 1.01) << "round " << round;
+  }
+}
+
+TEST(PackIntervals, TheSameBuffersGetTheSamePlaces) {
+  std::mt19937 random(3);
+  const std::vector<Interval> items = training_step(random, 30);
+  EXPECT_EQ(pack_intervals(items, kAlignment).offsets, pack_intervals(items, kAlignment).offsets);
+}
+
+}  // namespace
+}  // namespace heddle::passes
