@@ -4,8 +4,11 @@
 
 #include "ir/check.h"
 #include "ir/verify.h"
+#include "passes/alias.h"
 #include "passes/differentiate.h"
 #include "passes/expand.h"
+#include "passes/pack.h"
+#include "passes/schedule.h"
 #include "passes/select.h"
 
 namespace heddle::passes {
@@ -17,7 +20,14 @@ const std::vector<Pass>& all_passes() {
       // After every pass that looks for composites by name.
       {"expand", "replace composites by the operators that define them", expand},
       // After layout, which decides how operands lie; before fuse, which would outline contractions as generated text.
+      // After layout, which decides how operands lie; before fuse, which would outline contractions as generated text.
       {"select", "give contractions with their epilogues to a library", select},
+      // After fuse: the values that remain are those that take memory.
+      {"schedule", "order nodes so that less memory is live at once", schedule},
+      // After schedule: what may share storage depends on who reads last.
+      {"alias", "let views, concatenations and in-place results share storage", alias},
+      // Last: the offsets hold for this order and this sharing only.
+      {"pack", "give values offsets in one arena", pack},
   };
   return kPasses;
 }
