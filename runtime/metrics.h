@@ -1,0 +1,44 @@
+// Metrics of a whole split, from counts: totals of numerators and denominators over all batches, then one division.
+//
+//   accuracy: {"accuracy.sum", "accuracy.count", ratio}; batches of 128 and 16 weigh as their rows do
+#pragma once
+#include <string>
+#include <vector>
+
+#include "runtime/executable.h"
+
+namespace heddle::runtime {
+
+enum class Finish { ratio, sqrt_ratio, exp_ratio };  // of the two totals
+
+struct MetricSpec {
+  std::string name;
+  std::string numerator, denominator;  // outputs of the entry, f32[]
+  Finish finish = Finish::ratio;
+};
+
+struct MetricValue {
+  std::string name;
+  double value = 0;
+};
+using MetricValues = std::vector<MetricValue>;
+
+class Totals {
+ public:
+  explicit Totals(const std::vector<MetricSpec>& specs) : specs_(&specs), sums_(specs.size()) {}
+  // Adds the outputs of a run of the entry that has just finished.
+  void add(Executable& executable, const codegen::Entry& entry);
+  MetricValues values() const;
+
+ private:
+  struct Sum {
+    double numerator = 0, denominator = 0;
+  };
+  const std::vector<MetricSpec>* specs_;
+  std::vector<Sum> sums_;
+};
+
+// A scalar f32 output, as a double.
+double read_scalar(Executable& executable, const codegen::Entry& entry, const std::string& output);
+
+}  // namespace heddle::runtime

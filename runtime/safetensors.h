@@ -1,0 +1,43 @@
+// Weights files in the safetensors layout: a little-endian 64-bit header length, a JSON header, then the tensors'
+// bytes.
+//
+//   {"fc1.weight": {"dtype": "F32", "shape": [128,784], "data_offsets": [0, 401408]}, "__metadata__": {"format": "pt"}}
+//
+// A file is input like any other: sizes are checked before memory is taken, offsets must tile the data exactly.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace heddle::runtime {
+
+struct SavedTensor {
+  std::string name;
+  std::string dtype;  // as the IR spells it: "f32"
+  std::vector<int64_t> dims;
+  int64_t begin = 0, end = 0;  // bytes in the data
+};
+
+struct WeightsFile {
+  std::string name;  // of the file, for messages
+  std::vector<SavedTensor> tensors;
+  std::map<std::string, std::string> metadata;
+  std::vector<std::byte> data;
+
+  const SavedTensor* find(const std::string& tensor) const;
+  std::span<const std::byte> bytes(const SavedTensor& t) const;
+};
+
+inline constexpr int64_t kMaxWeightsHeader = int64_t{100} << 20;
+
+// Throws UserError: "FILE: what is wrong".
+WeightsFile read_safetensors(const std::string& path);
+
+// Replaces the file as a whole: a crash leaves the old one or the new one. `weights.tensors` are written in order;
+// their begin and end say where their bytes lie in `weights.data`.
+void write_safetensors(const std::string& path, const WeightsFile& weights);
+
+}  // namespace heddle::runtime
