@@ -15,8 +15,9 @@ double nan_or(double a, double b, double other) { return std::isnan(a) || std::i
 
 // Passes dy to the operand that `wins`, half to each of equals, as PyTorch and JAX do.
 Grads to_winner(const Expr& a, const Expr& b, const Expr& dy, std::string_view wins) {
-  const Expr tie = apply("eq", a, b), half = dy * 0.5;
-  return {select(apply(wins, a, b), dy, select(tie, half, 0)), select(apply(wins, b, a), dy, select(tie, half, 0))};
+  const Expr tie = apply("eq", a, b), half = dy * 0.5, shared = select(tie, half, 0);
+  const Expr a_wins = apply(wins, a, b), b_wins = apply(wins, b, a);
+  return {select(a_wins, dy, shared), select(b_wins, dy, shared)};
 }
 
 const RegisterOp add(binary_op(

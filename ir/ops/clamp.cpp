@@ -39,7 +39,8 @@ Grads gradient(Builder& b, const Node& n, const Values& dy) {
   const Expr x{b, n.operands[0]}, g{b, dy[0]};
   const double low = std::get<double>(attribute(*n.op, n.attrs, "low"));
   const double high = std::get<double>(attribute(*n.op, n.attrs, "high"));
-  return {select(apply("ge", x, low), select(apply("le", x, high), g, 0), 0)};
+  const Expr below_high = select(apply("le", x, high), g, 0);
+  return {select(apply("ge", x, low), below_high, 0)};
 }
 
 Sample sample(const Dims& dims, double low, double high) {

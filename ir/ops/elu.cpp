@@ -37,7 +37,8 @@ const RegisterOp elu(op("elu", "x above 0, alpha * (exp(x) - 1) elsewhere (Cleve
                         }),
                         [](Builder& b, const Node& n, const Values& dy) -> Grads {
                           const Expr x{b, n.operands[0]}, y{b, n.results[0]}, g{b, dy[0]};
-                          return {select(apply("gt", x, 0), g, g * (y + alpha_of(n)))};
+                          const Expr below = g * (y + alpha_of(n));
+                          return {select(apply("gt", x, 0), g, below)};
                         }));
 
 const RegisterOp celu(op("celu", "x above 0, alpha * (exp(x / alpha) - 1) elsewhere (Barron 2017, arXiv:1704.07483)",
@@ -47,7 +48,8 @@ const RegisterOp celu(op("celu", "x above 0, alpha * (exp(x / alpha) - 1) elsewh
                          }),
                          [](Builder& b, const Node& n, const Values& dy) -> Grads {
                            const Expr x{b, n.operands[0]}, y{b, n.results[0]}, g{b, dy[0]};
-                           return {select(apply("gt", x, 0), g, g * (y / alpha_of(n) + 1.0))};
+                           const Expr below = g * (y / alpha_of(n) + 1.0);
+                           return {select(apply("gt", x, 0), g, below)};
                          }));
 
 constexpr double kSeluAlpha = 1.6732632423543772, kSeluScale = 1.0507009873554805;
@@ -60,7 +62,8 @@ const RegisterOp selu(unary_op(
     "T(1.0507009873554805) * (x > T(0) ? x : T(1.6732632423543772) * hd::expm1(x))",
     [](double x) { return kSeluScale * (x > 0 ? x : kSeluAlpha * (std::exp(x) - 1)); },
     [](const Expr& x, const Expr& y, const Expr& dy) {
-      return select(apply("gt", x, 0), dy * kSeluScale, dy * (y + kSeluScale * kSeluAlpha));
+      const Expr above = dy * kSeluScale, below = dy * (y + kSeluScale * kSeluAlpha);
+      return select(apply("gt", x, 0), above, below);
     },
     samples_around(1, 0.1, 2, -2, -0.1), 12));
 

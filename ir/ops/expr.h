@@ -3,7 +3,8 @@
 //   Expr x{b, n.operands[0]}, y{b, n.results[0]}, g{b, dy[0]};
 //   return {g * (1.0 - y * y)};   // appends: constant, mul, sub, mul
 //
-// Numbers become constants of the other side's type.
+// Numbers become constants of the other side's type. C++ leaves open which operand of an operator or call is computed
+// first: where both append nodes, one is named first, so that every compiler appends in one order.
 #pragma once
 #include "ir/builder.h"
 

@@ -22,9 +22,10 @@ int64_t integer_power(std::span<const int64_t> x, const Signature& s) {
 
 Grads gradient(const Expr& a, const Expr& b, const Expr& y, const Expr& dy) {
   // Where b is 0 the power is constant in a; where a is 0 it is constant in b > 0, though log(a) is infinite.
-  const Expr da = select(apply("eq", b, 0), 0, dy * b * apply("pow", a, b - 1));
-  const Expr safe = select(apply("eq", a, 0), 1, a);
-  return {da, dy * y * apply("log", safe)};
+  const Expr lower = apply("pow", a, b - 1.0), slope = dy * b * lower;
+  const Expr constant = apply("eq", b, 0), zero = apply("eq", a, 0);
+  const Expr logarithm = apply("log", select(zero, 1, a)), weight = dy * y;
+  return {select(constant, 0, slope), weight * logarithm};
 }
 
 const RegisterOp pow(binary_op(

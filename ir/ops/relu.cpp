@@ -19,14 +19,16 @@ const RegisterOp relu6(unary_op(
       return x > 6 ? 6.0 : x;
     },
     [](const Expr&, const Expr& y, const Expr& dy) {
-      return select(apply("gt", y, 0), select(apply("lt", y, 6), dy, 0), 0);
+      const Expr below_six = select(apply("lt", y, 6), dy, 0);
+      return select(apply("gt", y, 0), below_six, 0);
     },
     samples_around(1, 0.1, 5.9, 6.1, 9), 2));
 
 Grads leaky_gradient(Builder& b, const Node& n, const Values& dy) {
   const Expr x{b, n.operands[0]}, g{b, dy[0]};
   const double slope = std::get<double>(attribute(*n.op, n.attrs, "slope"));
-  return {select(apply("gt", x, 0), g, g * slope)};
+  const Expr below = g * slope;
+  return {select(apply("gt", x, 0), g, below)};
 }
 
 const RegisterOp leaky_relu(

@@ -25,7 +25,8 @@ const RegisterOp hard_sigmoid(unary_op(
       return x >= 3 ? 1.0 : (x + 3) / 6;
     },
     [](const Expr&, const Expr& y, const Expr& dy) {
-      return select(apply("gt", y, 0), select(apply("lt", y, 1), dy * (1.0 / 6), 0), 0);
+      const Expr inside = dy * (1.0 / 6), below_one = select(apply("lt", y, 1), inside, 0);
+      return select(apply("gt", y, 0), below_one, 0);
     },
     samples_around(1, -2.9, 2.9, 3.1, 5), 4));
 

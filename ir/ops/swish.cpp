@@ -17,8 +17,8 @@ const RegisterOp silu(unary_op(
 
 // Linear pieces meet at -3 and 3.
 Expr hard_swish_gradient(const Expr& x, const Expr&, const Expr& dy) {
-  const Expr inside = dy * (x / 3.0 + 0.5);
-  return select(apply("le", x, -3), 0, select(apply("ge", x, 3), dy, inside));
+  const Expr inside = dy * (x / 3.0 + 0.5), above_low = select(apply("ge", x, 3), dy, inside);
+  return select(apply("le", x, -3), 0, above_low);
 }
 
 const RegisterOp hard_swish(unary_op(
@@ -33,7 +33,8 @@ const RegisterOp hard_swish(unary_op(
 // t + x (1 - t^2) sigmoid(x), t = tanh(softplus(x)).
 Expr mish_gradient(const Expr& x, const Expr&, const Expr& dy) {
   const Expr gate = apply("tanh", apply("softplus", x));
-  return dy * (gate + x * (1.0 - gate * gate) * apply("sigmoid", x));
+  const Expr sigmoid = apply("sigmoid", x);
+  return dy * (gate + x * (1.0 - gate * gate) * sigmoid);
 }
 
 const RegisterOp mish(unary_op(
