@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "ir/ops/loops.h"
 #include "ir/ops/reduce.h"
 
