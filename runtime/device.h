@@ -20,6 +20,9 @@ class Device {
   virtual void write(void* to, const void* from, int64_t bytes) = 0;  // from host memory
   virtual void read(void* to, const void* from, int64_t bytes) = 0;   // into host memory, after all earlier work
 
+  // Whether addresses from `allocate` can be used directly by the caller.
+  virtual bool host_addressable() const { return false; }
+
   // Compiles the program's kernels and builds its library primitives; afterwards `run` allocates nothing.
   virtual void load(const codegen::Program& program, void* state, void* arena) = 0;
   // Executes one entry of the loaded program. Returns when its results can be read.

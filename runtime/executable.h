@@ -26,6 +26,8 @@ class Executable {
   void* host_address(const codegen::Buffer& buffer);
 
  private:
+  void release();
+
   const codegen::Program& program_;
   Device& device_;
   void* state_ = nullptr;

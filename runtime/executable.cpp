@@ -1,0 +1,55 @@
+#include "runtime/executable.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/check.h"
+
+namespace heddle::runtime {
+namespace {
+
+char* locate(void* state, void* arena, const codegen::Address& at) {
+  return static_cast<char*>(at.segment == codegen::Segment::state ? state : arena) + at.offset;
+}
+
+}  // namespace
+
+Executable::Executable(const codegen::Program& program, Device& device) : program_(program), device_(device) {
+  try {
+    state_ = device_.allocate(std::max<int64_t>(program.state_bytes, 1));
+    arena_ = device_.allocate(std::max<int64_t>(program.arena_bytes, 1));
+    device_.load(program, state_, arena_);
+  } catch (...) {
+    release();
+    throw;
+  }
+}
+
+Executable::~Executable() { release(); }
+
+void Executable::release() {
+  if (arena_ != nullptr) device_.release(arena_);
+  if (state_ != nullptr) device_.release(state_);
+}
+
+void Executable::run(const codegen::Entry& entry) {
+  const auto index = &entry - program_.entries.data();
+  HEDDLE_CHECK(index >= 0 && index < std::ssize(program_.entries),
+               fmt::format("entry '{}' of another program", entry.name));
+  device_.run(static_cast<size_t>(index));
+}
+
+void Executable::write(const codegen::Buffer& buffer, const void* from) {
+  device_.write(locate(state_, arena_, buffer.at), from, buffer.bytes);
+}
+
+void Executable::read(const codegen::Buffer& buffer, void* to) {
+  device_.read(to, locate(state_, arena_, buffer.at), buffer.bytes);
+}
+
+void* Executable::host_address(const codegen::Buffer& buffer) {
+  return device_.host_addressable() ? locate(state_, arena_, buffer.at) : nullptr;
+}
+
+}  // namespace heddle::runtime

@@ -1,0 +1,40 @@
+// Compiles a program's kernel text with the system compiler and loads the result.
+//
+//   HostLibrary library = compile_for_host(source, cache);   // 1 to 3 s, or milliseconds when the cache has it
+//   HostKernel add = library.find("add_relu");               // the symbol add_relu_host
+//   add(arguments, block, blocks);
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/kernel_cache.h"
+
+namespace heddle::runtime {
+
+// The host's entry of a kernel: runs block `block` of `blocks` on the calling thread.
+using HostKernel = void (*)(void* const* arguments, int block, int blocks);
+
+struct HostCompiler {
+  std::string path;     // "/usr/bin/g++"
+  std::string version;  // "g++ (Debian 12.2.0-14) 12.2.0", its first line of --version
+};
+// g++, else clang++, else $CXX. Throws UserError(ExitCode::missing) with the remedy when there is none.
+HostCompiler find_host_compiler();
+
+// A loaded shared object. It stays loaded until the process ends: its code may have left pointers anywhere.
+class HostLibrary {
+ public:
+  HostKernel find(const std::string& kernel) const;  // nullptr when absent
+
+  std::vector<void*> handles;
+  bool cached = false;  // nothing was compiled
+  double seconds = 0;   // to compile or find, and load
+};
+
+HostLibrary compile_for_host(const std::string& source, const KernelCache& cache);
+
+// The compiler's first errors with the lines of `source` around them, numbered.
+std::string numbered_errors(std::string_view log, std::string_view source);
+
+}  // namespace heddle::runtime

@@ -1,0 +1,47 @@
+// HostDevice: runs programs on the processor. Kernels are compiled by the system compiler from the program's own text,
+// matrix products and convolutions go to oneDNN; both with results that do not depend on the number of threads.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/device.h"
+
+namespace heddle::runtime {
+
+struct HostOptions {
+  int threads = 0;           // 0: as many as processors this process may use
+  std::string kernel_cache;  // folder of compiled programs; empty: kernel_cache_folder()
+};
+
+// What one step of an entry took, for finding out where time goes.
+struct StepTime {
+  std::string title;
+  double seconds = 0;  // the least of several runs
+};
+
+class HostDevice final : public Device {
+ public:
+  explicit HostDevice(HostOptions options = {});
+  ~HostDevice() override;
+
+  std::string description() const override;
+  void* allocate(int64_t bytes) override;
+  void release(void* memory) override;
+  void write(void* to, const void* from, int64_t bytes) override;
+  void read(void* to, const void* from, int64_t bytes) override;
+  bool host_addressable() const override { return true; }
+  // Throws UserError when the compiler is missing or fails, or a library cannot take a call.
+  void load(const codegen::Program& program, void* state, void* arena) override;
+  void run(size_t entry) override;
+
+  int threads() const;
+  bool loaded_from_cache() const;  // the last load compiled nothing
+  std::vector<StepTime> profile(size_t entry, int repeats);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace heddle::runtime

@@ -1,0 +1,9 @@
+// Counts heap allocations of the whole process, libraries included, for tests of what must not allocate.
+#pragma once
+#include <cstdint>
+
+namespace heddle::test {
+
+int64_t allocations();
+
+}  // namespace heddle::test

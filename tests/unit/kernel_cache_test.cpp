@@ -1,0 +1,144 @@
+#include "runtime/kernel_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "runtime/source_parts.h"
+
+namespace heddle::runtime {
+namespace {
+namespace fs = std::filesystem;
+
+std::string slurp(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return std::string((std::istreambuf_iterator<char>(in)), {});
+}
+void spill(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+
+TEST(KernelCache, FindsWhatWasStored) {
+  const TemporaryFolder folder;
+  const KernelCache cache(folder.path() + "/deep/er");  // made when missing
+  const std::string key = cache_key({"source", "options"}), content("binary\0content", 14);
+  EXPECT_EQ(cache.find(key, ".so"), std::nullopt);
+  EXPECT_TRUE(cache.store(key, ".so", content));
+  EXPECT_EQ(cache.find(key, ".so"), content);
+  EXPECT_EQ(cache.find(key, ".cubin"), std::nullopt);
+  EXPECT_TRUE(cache.store(key, ".so", ""));  // an empty entry is an entry
+  EXPECT_EQ(cache.find(key, ".so"), "");
+}
+
+// Any single altered byte, content or trailer, and any truncation makes the entry absent; storing repairs it.
+TEST(KernelCache, DamagedEntriesAreAbsent) {
+  const TemporaryFolder folder;
+  const KernelCache cache(folder.path());
+  const std::string key = cache_key({"a"});
+  ASSERT_TRUE(cache.store(key, ".so", "0123456789"));
+  const std::string whole = slurp(cache.path(key, ".so"));
+  for (size_t i = 0; i < whole.size(); ++i) {
+    std::string damaged = whole;
+    damaged[i] = static_cast<char>(damaged[i] ^ 1);
+    spill(cache.path(key, ".so"), damaged);
+    EXPECT_EQ(cache.find(key, ".so"), std::nullopt) << "byte " << i;
+    spill(cache.path(key, ".so"), whole.substr(0, i));
+    EXPECT_EQ(cache.find(key, ".so"), std::nullopt) << "cut at " << i;
+  }
+  ASSERT_TRUE(cache.store(key, ".so", "0123456789"));
+  EXPECT_EQ(cache.find(key, ".so"), "0123456789");
+}
+
+// An entry under another entry's name is not taken for it.
+TEST(KernelCache, EntriesCarryTheirKey) {
+  const TemporaryFolder folder;
+  const KernelCache cache(folder.path());
+  const std::string a = cache_key({"a"}), b = cache_key({"b"});
+  ASSERT_TRUE(cache.store(a, ".so", "code of a"));
+  fs::copy_file(cache.path(a, ".so"), cache.path(b, ".so"));
+  EXPECT_EQ(cache.find(b, ".so"), std::nullopt);
+}
+
+TEST(KernelCache, KeysSeparateTheirParts) {
+  EXPECT_NE(cache_key({"ab", "c"}), cache_key({"a", "bc"}));
+  EXPECT_NE(cache_key({"a"}), cache_key({"a", ""}));
+  EXPECT_EQ(cache_key({"a", "b"}), cache_key({"a", "b"}));
+  EXPECT_EQ(cache_key({"a"}).size(), 32U);
+}
+
+TEST(KernelCache, DropsWhatWasUsedLongestAgo) {
+  const TemporaryFolder folder;
+  const KernelCache cache(folder.path(), 3000);
+  const std::string content(1000, 'x'), a = cache_key({"a"}), b = cache_key({"b"}), c = cache_key({"c"});
+  const auto age = [&](const std::string& key, int seconds) {
+    fs::last_write_time(cache.path(key, ".so"), fs::file_time_type::clock::now() - std::chrono::seconds(seconds));
+  };
+  ASSERT_TRUE(cache.store(a, ".so", content));
+  ASSERT_TRUE(cache.store(b, ".so", content));
+  age(a, 20);
+  age(b, 10);
+  EXPECT_TRUE(cache.find(a, ".so"));            // now b is the older one
+  ASSERT_TRUE(cache.store(c, ".so", content));  // 3 x (1000 + trailer) is above 3000
+  EXPECT_TRUE(cache.find(a, ".so"));
+  EXPECT_FALSE(cache.find(b, ".so"));
+  EXPECT_TRUE(cache.find(c, ".so"));
+}
+
+// Readers see nothing or the whole entry while several writers replace it.
+TEST(KernelCache, ConcurrentUse) {
+  const TemporaryFolder folder;
+  const std::string key = cache_key({"k"}), content(100000, 'c');
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      const KernelCache cache(folder.path());
+      for (int i = 0; i < 20; ++i) {
+        EXPECT_TRUE(cache.store(key, ".so", content));
+        EXPECT_EQ(cache.find(key, ".so"), content);
+      }
+    });
+  }
+  for (auto& t : threads) t.join();
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1);  // no drafts are left
+}
+
+// A cache that cannot exist is no error: nothing is found, nothing stored.
+TEST(KernelCache, WithoutAFolder) {
+  const TemporaryFolder folder;
+  spill(folder.path() + "/file", "");
+  const KernelCache cache(folder.path() + "/file/below");
+  EXPECT_FALSE(cache.store(cache_key({"a"}), ".so", "x"));
+  EXPECT_EQ(cache.find(cache_key({"a"}), ".so"), std::nullopt);
+}
+
+std::string kernel(const std::string& name) {
+  return "// " + name + "\nHD_KERNEL(" + name + ")(float* x) {\n  x[0] = 0;\n}\nHD_HOST_ENTRY(" + name + ", 1)\n\n";
+}
+
+TEST(SourceParts, EachPartIsCompleteAndKernelsKeepTheirOrder) {
+  std::string source = "#define HD_KERNEL(x)\n// preamble\n\n", all;
+  for (char c = 'a'; c < 'k'; ++c) source += kernel(std::string(1, c));
+  const std::vector<std::string> parts = split_source(source, 2);
+  ASSERT_EQ(parts.size(), 2U);
+  for (const std::string& p : parts) {
+    EXPECT_TRUE(p.starts_with("#define HD_KERNEL(x)\n// preamble\n\n"));
+    all += p.substr(p.find("// preamble\n\n") + 13);
+  }
+  EXPECT_EQ("#define HD_KERNEL(x)\n// preamble\n\n" + all, source);
+  EXPECT_TRUE(parts[1].find("// f\nHD_KERNEL(f)") != std::string::npos) << parts[1];  // the comment travels along
+}
+
+TEST(SourceParts, SmallOrUnknownTextStaysWhole) {
+  const std::string small = kernel("a") + kernel("b");
+  EXPECT_EQ(split_source(small, 2), std::vector<std::string>{small});
+  EXPECT_EQ(split_source("int x;\n", 2), std::vector<std::string>{"int x;\n"});
+  EXPECT_EQ(split_source("", 2), std::vector<std::string>{""});
+}
+
+TEST(SourceParts, NumbersLines) {
+  EXPECT_EQ(numbered_lines("a\nb\nc\nd\n", 2, 1), "      1 | a\n>     2 | b\n      3 | c\n");
+  EXPECT_EQ(numbered_lines("a", 1, 3), ">     1 | a\n");
+}
+
+}  // namespace
+}  // namespace heddle::runtime
