@@ -5,7 +5,7 @@ import lit.formats
 config.name = "heddle"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".hir", ".json", ".test"]
-config.excludes = ["Inputs", "unit", "numeric", "property", "fuzz"]
+config.excludes = ["Inputs", "unit", "numeric", "property", "fuzz", "training"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(lit_config.params["build"], "tests", "lit")
 
@@ -16,3 +16,10 @@ config.environment["NO_COLOR"] = "1"
 tools = lit_config.params["tools"]
 config.environment["PATH"] = os.pathsep.join([tools, "/usr/lib/llvm-14/bin", os.environ["PATH"]])
 config.substitutions.append(("%models", os.path.join(lit_config.params["source"], "models")))
+
+# Data sets that are not part of the project: tests that read them say REQUIRES: data.
+data = os.environ.get("HEDDLE_DATA", "")
+if data and os.path.isdir(data):
+    config.available_features.add("data")
+    config.substitutions.append(("%data", data))
+config.substitutions.append(("%tools", os.path.join(lit_config.params["source"], "tools")))

@@ -1,0 +1,36 @@
+"""Checks what the shipped binary needs to start: python3 tools/check_binary.py BINARY
+
+No NVIDIA library may be among the NEEDED entries (the binary would not start without a driver, or 80 ms late), and --version must
+answer within 20 ms.
+"""
+import re
+import subprocess
+import sys
+import time
+
+ALLOWED = {"libdnnl", "libgomp", "libz", "libxxhash", "libfmt", "libstdc++", "libm", "libgcc_s", "libc", "ld-linux-x86-64"}
+LIMIT_MS = 20
+
+
+def main():
+    binary, problems = sys.argv[1], []
+    dynamic = subprocess.run(["readelf", "-d", binary], check=True, capture_output=True, text=True).stdout
+    needed = re.findall(r"\(NEEDED\).*\[(.+?)\]", dynamic)
+    for library in needed:
+        if library.split(".so")[0] not in ALLOWED:
+            problems.append(f"needs {library}")
+    if not needed:
+        problems.append("readelf lists no needed library: is it a binary?")
+    times = []
+    for _ in range(15):
+        begin = time.perf_counter()
+        subprocess.run([binary, "--version"], check=True, capture_output=True)
+        times.append((time.perf_counter() - begin) * 1e3)
+    if min(times) > LIMIT_MS:
+        problems.append(f"--version takes {min(times):.1f} ms, limit {LIMIT_MS}")
+    print("\n".join(problems) or f"needs {', '.join(needed)}; --version in {min(times):.1f} ms")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
