@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""Makes the PyTorch numbers that Heddle is compared with: mlp.safetensors and mnist_cnn.safetensors beside this file.
+
+    python3 make_reference.py          # needs torch and numpy; the stored files were made with torch 2.15.0 on a CPU
+
+Per model, batch 8, dropout off, Adam as in the model file, a ring of 8 batches of random 8-bit images:
+
+  image u8 [8,8,...], label i32 [8,8]   the batches; a step's input is image / 255 (in the run's precision)
+  loss64 f64 [50]                       losses of 50 free steps in float64 from start.*[0]
+  start.P f16 [50,...]                  parameters at the start of step k: a float32 training run, rounded to f16
+  loss32 f32 [50]                       float32 loss at start.*[k]
+  grad.P f16 [50,...], scale.P f32 [50] float32 gradient of it, divided by scale (its largest magnitude)
+
+Storing f16 keeps the files small. The parameters are exact (PyTorch starts from the rounded values); the gradients lose
+2^-12 relative, which is 2e-8 of normalised mean square error against the 1e-5 that the test allows.
+"""
+import json
+import pathlib
+import struct
+
+import numpy
+import torch
+
+STEPS, RING, BATCH = 50, 8, 8
+HERE = pathlib.Path(__file__).parent
+
+
+def mlp(x, p):
+    h = torch.relu(torch.nn.functional.linear(x, p["fc1.weight"], p["fc1.bias"]))
+    h = torch.relu(torch.nn.functional.linear(h, p["fc2.weight"], p["fc2.bias"]))
+    return torch.nn.functional.linear(h, p["logits.weight"], p["logits.bias"])
+
+
+def mnist_cnn(x, p):
+    h = x.permute(0, 3, 1, 2)  # the model's images are NHWC
+    for layer in ("conv1", "conv2"):
+        h = torch.relu(torch.nn.functional.conv2d(h, p[layer + ".weight"], p[layer + ".bias"]))
+        h = torch.nn.functional.max_pool2d(h, 2)
+    return torch.nn.functional.linear(h.permute(0, 2, 3, 1).flatten(1), p["logits.weight"], p["logits.bias"])
+
+
+NETWORKS = {
+    # The hidden widths of mlp are set to 24 and 16 (--set let.h1=24 --set let.h2=16), which keeps the file small.
+    "mlp": dict(forward=mlp, image=(784,), eps=1e-8, shapes={
+        "fc1.weight": (24, 784), "fc1.bias": (24,), "fc2.weight": (16, 24), "fc2.bias": (16,),
+        "logits.weight": (10, 16), "logits.bias": (10,)}),
+    "mnist_cnn": dict(forward=mnist_cnn, image=(28, 28, 1), eps=1e-7, shapes={
+        "conv1.weight": (32, 1, 3, 3), "conv1.bias": (32,), "conv2.weight": (64, 32, 3, 3), "conv2.bias": (64,),
+        "logits.weight": (10, 1600), "logits.bias": (10,)}),
+}
+
+
+def initial(shapes):
+    generator = torch.Generator().manual_seed(0)
+    out = {}
+    for name, shape in shapes.items():
+        fan_in = max(1, int(numpy.prod(shape[1:])))
+        bound = fan_in ** -0.5 if len(shape) > 1 else 0.05
+        out[name] = ((torch.rand(shape, generator=generator) * 2 - 1) * bound).half()
+    return out
+
+
+def loss_of(network, p, image, label):
+    return torch.nn.functional.cross_entropy(network["forward"](image, p), label)
+
+
+def trained(network, image, label, start, dtype):
+    """Yields (parameters at the start, loss, gradients) of each step of a free run."""
+    p = {n: v.to(dtype).clone().requires_grad_() for n, v in start.items()}
+    optimizer = torch.optim.Adam(p.values(), lr=1e-3, betas=(0.9, 0.999), eps=network["eps"], foreach=False)
+    for k in range(STEPS):
+        before = {n: v.detach().clone() for n, v in p.items()}
+        optimizer.zero_grad()
+        loss = loss_of(network, p, image[k % RING].to(dtype) / 255, label[k % RING])
+        loss.backward()
+        yield before, loss.item()
+        optimizer.step()
+
+
+def at_rounded(network, image, label, start):
+    """Loss and gradients in float32 at f16 parameters."""
+    p = {n: v.float().requires_grad_() for n, v in start.items()}
+    loss = loss_of(network, p, image.float() / 255, label)
+    loss.backward()
+    return loss.item(), {n: v.grad for n, v in p.items()}
+
+
+def write(path, tensors, note):
+    names = {numpy.dtype("uint8"): "U8", numpy.dtype("int32"): "I32", numpy.dtype("float16"): "F16",
+             numpy.dtype("float32"): "F32", numpy.dtype("float64"): "F64"}
+    header, at = {"__metadata__": {"note": note}}, 0
+    for name, a in tensors.items():
+        header[name] = dict(dtype=names[a.dtype], shape=list(a.shape), data_offsets=[at, at + a.nbytes])
+        at += a.nbytes
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as f:
+        f.write(struct.pack("<Q", len(text)) + text)
+        for a in tensors.values():
+            f.write(numpy.ascontiguousarray(a).tobytes())
+
+
+def make(name, network):
+    random = numpy.random.default_rng(1)
+    image = torch.from_numpy(random.integers(0, 256, (RING, BATCH, *network["image"]), dtype=numpy.uint8))
+    label = torch.from_numpy(random.integers(0, 10, (RING, BATCH), dtype=numpy.int64))
+    start = initial(network["shapes"])
+    out = {"loss64": numpy.array([loss for _, loss in trained(network, image, label, start, torch.float64)])}
+    rounded = [{n: v.half() for n, v in p.items()} for p, _ in trained(network, image, label, start, torch.float32)]
+    points = [at_rounded(network, image[k % RING], label[k % RING], p) for k, p in enumerate(rounded)]
+    out["loss32"] = numpy.array([loss for loss, _ in points], numpy.float32)
+    for n in network["shapes"]:
+        gradient = numpy.stack([g[n].numpy() for _, g in points])
+        scale = numpy.abs(gradient).reshape(STEPS, -1).max(1).clip(1e-30)
+        out["start." + n] = numpy.stack([p[n].numpy() for p in rounded])
+        out["scale." + n] = scale.astype(numpy.float32)
+        out["grad." + n] = (gradient / scale.reshape(-1, *[1] * (gradient.ndim - 1))).astype(numpy.float16)
+    out["image"], out["label"] = image.numpy(), label.numpy().astype(numpy.int32)
+    # The widest elements first, so that every tensor is aligned.
+    out = dict(sorted(out.items(), key=lambda item: -item[1].itemsize))
+    write(HERE / f"{name}.safetensors", out, f"torch {torch.__version__.split('+')[0]}, see make_reference.py")
+    print(name, "loss", out["loss64"][0], "->", out["loss64"][-1])
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    for name, network in NETWORKS.items():
+        make(name, network)

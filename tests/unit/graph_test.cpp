@@ -1,0 +1,119 @@
+#include "ir/graph.h"
+
+#include <gtest/gtest.h>
+
+#include "ir/builder.h"
+#include "ir/parse.h"
+#include "ir/print.h"
+#include "ir/verify.h"
+
+namespace heddle::ir {
+namespace {
+
+const Type kVector{DType::f32, {4}};
+
+struct Chain {  // y = neg(x), z = y + y
+  Graph g;
+  ValueId x, y, z;
+  Chain() {
+    g.name = "f";
+    x = g.add_input("x", kVector, Role::input);
+    Builder b(g);
+    y = b("neg", {x}, {}, "y");
+    z = b("add", {y, y}, {}, "z");
+    g.outputs = {z};
+  }
+};
+
+TEST(Graph, names_are_unique_and_stable) {
+  Graph g;
+  EXPECT_EQ(g[g.add_input("x", kVector, Role::input)].name, "x");
+  EXPECT_EQ(g[g.add_input("x", kVector, Role::input)].name, "x.1");
+  EXPECT_EQ(g[g.add_input("x", kVector, Role::input)].name, "x.2");
+  EXPECT_EQ(g.find("x.1").index, 1);
+  EXPECT_FALSE(g.find("y").valid());
+}
+
+TEST(Graph, replace_uses_reaches_nodes_outputs_and_updates) {
+  Chain c;
+  c.g.outputs.push_back(c.y);
+  c.g.replace_uses(c.y, c.x);
+  EXPECT_TRUE(c.g[c.y].uses.empty());
+  EXPECT_EQ(c.g[c.x].uses.size(), 3u);  // neg once, add twice
+  EXPECT_EQ(c.g.outputs, (std::vector<ValueId>{c.z, c.x}));
+  c.g.erase(c.g[c.y].def);
+  EXPECT_TRUE(verify(c.g).empty());
+}
+
+TEST(Graph, insertion_keeps_order) {
+  Chain c;
+  Builder b(c.g);
+  b.insert_at = 1;
+  const ValueId first = b("exp", {c.y}), second = b("exp", {first});
+  const std::vector<int> at = c.g.positions();
+  EXPECT_EQ(at[static_cast<size_t>(c.g[first].def.index)], 1);
+  EXPECT_EQ(at[static_cast<size_t>(c.g[second].def.index)], 2);
+  EXPECT_TRUE(verify(c.g).empty());
+}
+
+TEST(Verify, names_a_use_before_its_definition) {
+  Chain c;
+  std::swap(c.g.order[0], c.g.order[1]);
+  const auto problems = verify(c.g);
+  ASSERT_FALSE(problems.empty());
+  EXPECT_EQ(problems[0], "@f: add reads %y before it is defined");
+}
+
+TEST(Verify, finds_wrong_types_and_use_lists) {
+  Chain c;
+  c.g[c.y].type.dims = {5};
+  EXPECT_FALSE(verify(c.g).empty());
+  Chain d;
+  d.g[d.y].uses.pop_back();
+  EXPECT_FALSE(verify(d.g).empty());
+}
+
+TEST(Verify, finds_overlapping_places) {
+  Chain c;
+  c.g.arena_bytes = 1024;
+  c.g[c.x].place.offset = 0;
+  c.g[c.y].place.offset = 256;
+  c.g[c.z].place.offset = 512;
+  EXPECT_TRUE(verify(c.g).empty());
+  c.g[c.y].place.offset = 8;  // x occupies [0, 16) while y is written
+  const auto problems = verify(c.g);
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_EQ(problems[0], "@f: x and y overlap in the arena");
+  c.g[c.y].place = {0, c.x};  // in place: x is not read again
+  EXPECT_TRUE(verify(c.g).empty());
+  c.g[c.z].place.offset = 1020;
+  EXPECT_FALSE(verify(c.g).empty()) << "z ends beyond the arena";
+}
+
+TEST(StructurallyEqual, sees_every_difference) {
+  const Chain c;
+  Chain other;
+  EXPECT_TRUE(structurally_equal(c.g, other.g));
+  other.g.rename(other.y, "q");
+  EXPECT_FALSE(structurally_equal(c.g, other.g));
+  Chain placed;
+  placed.g[placed.y].place.offset = 0;
+  EXPECT_FALSE(structurally_equal(c.g, placed.g));
+  Chain outputs;
+  outputs.g.outputs = {outputs.y};
+  EXPECT_FALSE(structurally_equal(c.g, outputs.g));
+}
+
+TEST(Builder, broadcasts_as_numpy_does) {
+  Graph g;
+  const ValueId x = g.add_input("x", {DType::f32, {3, 1}}, Role::input);
+  Builder b(g);
+  const ValueId y = b.broadcast_to(x, {2, 3, 4});
+  EXPECT_EQ(g[y].type.dims, (Dims{2, 3, 4}));
+  EXPECT_EQ(b.broadcast_to(y, {2, 3, 4}), y);
+  EXPECT_THROW(b.broadcast_to(x, {2, 4, 4}), UserError);
+  EXPECT_TRUE(verify(g).empty());
+}
+
+}  // namespace
+}  // namespace heddle::ir
