@@ -66,7 +66,7 @@ struct Coefficient {
 };
 Coefficient coefficient(const IndexExpr& e, int d);
 bool depends_on(const IndexExpr& e, int d);
-std::string to_string(const IndexExpr& e);  // "d0 * 128 + d1 / 4"
+std::string to_string(const IndexExpr& e);                                      // "d0 * 128 + d1 / 4"
 std::string to_string(const IndexExpr& e, std::span<const std::string> names);  // with these names for the coordinates
 
 // low <= expr < high, or the element is not there (a pad's border, another operand of a concat).

@@ -63,16 +63,24 @@ struct ValuePlan {
   Extent extent = Extent::full;
   ReductionPlan reduction = ReductionPlan::none;
   int phase = 0;  // the pass over the row in which the value is computed: 1 + the latest row reduction it needs
+  bool finishing = false;  // computed by the last block, from column or total accumulators
 };
 
 // The plan of every value of the kernel by ValueId index; decided here only, so that fuse asks before it fuses and
 // codegen prints what fuse asked for. `reason` is set, and the plan empty, when the kernel cannot be executed in its
 // form: "sum reduces axis 1 of 3: neither the rows nor the columns".
+//
+// Inputs, sources, and elementwise and movement operators on those, are read at any index. A value that depends on a
+// row reduction lives at its row: movements of it must keep it there. Column and total results exist once the last
+// block has summed the partial results: only elementwise operators and reshapes on them may follow in the kernel.
 struct KernelPlan {
   std::vector<ValuePlan> values;
+  int64_t rows = 1, columns = 1;  // the space that codegen loops over; for pointwise kernels not always the form's
   int phases = 1;
+  int64_t partial_bytes = 0;  // scratch that the blocks' partial results need: the form's workspace
   std::string reason;
   bool ok() const { return reason.empty(); }
+  Dims space() const { return {rows, columns}; }
 };
 KernelPlan plan_kernel(const Graph& kernel);
 

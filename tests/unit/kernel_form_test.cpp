@@ -1,0 +1,171 @@
+#include "ir/kernel_form.h"
+
+#include <gtest/gtest.h>
+
+#include "ir/op_def.h"
+#include "ir/parse.h"
+
+namespace heddle::ir {
+namespace {
+
+// A kernel parsed from text, with the plan of its values by name.
+struct Planned {
+  SourceFile file;
+  Module module;
+  KernelPlan plan;
+
+  explicit Planned(std::string text) : file{"test.hir", std::move(text)}, module(parse(file)) {
+    plan = plan_kernel(module.kernels[0]);
+  }
+  const ValuePlan& operator[](std::string_view name) const {
+    return plan.values[static_cast<size_t>(module.kernels[0].find(name).index)];
+  }
+};
+
+TEST(KernelForm, AttributesReadBack) {
+  KernelForm form{.kind = KernelForm::Kind::rows, .domain = {64, 128}, .split = 1, .team = 32, .packet = 4, .impl = ""};
+  form.blocks = 16;
+  form.cached = true;
+  form.workspace = 4096;
+  EXPECT_EQ(form_from_attrs(to_attrs(form)), form);
+  EXPECT_EQ(form.rows(), 64);
+  EXPECT_EQ(form.columns(), 128);
+  EXPECT_EQ(to_attrs(KernelForm{}).size(), 1u);  // defaults are left out: `form` alone
+}
+
+TEST(KernelForm, UnknownAttributesAreRefused) {
+  EXPECT_THROW(form_from_attrs({{"form", std::string("sideways")}}), InferError);
+  EXPECT_THROW(form_from_attrs({{"form", std::string("rows")}, {"teams", int64_t{2}}}), InferError);
+  EXPECT_THROW(form_from_attrs({{"form", std::string("rows")}, {"team", int64_t{0}}}), InferError);
+  EXPECT_THROW(form_from_attrs({{"form", std::string("rows")}, {"team", true}}), InferError);
+  EXPECT_THROW(form_from_attrs({{"form", std::string("rows")}, {"split", int64_t{1}}}), InferError);
+  EXPECT_THROW(form_from_attrs({}), InferError);
+}
+
+TEST(PlanKernel, SoftmaxTakesThreePassesOverARow) {
+  const Planned p(R"(kernel @softmax(%x: f32[64,128]) {form = "rows", domain = [64,128], split = 1} {
+    %max: f32[64] = reduce_max(%x) {axes = [1]}
+    %max.all: f32[64,128] = broadcast(%max) {dims = [0], shape = [64,128]}
+    %shifted: f32[64,128] = sub(%x, %max.all)
+    %e: f32[64,128] = exp(%shifted)
+    %sum: f32[64] = reduce_sum(%e) {axes = [1]}
+    %sum.all: f32[64,128] = broadcast(%sum) {dims = [0], shape = [64,128]}
+    %y: f32[64,128] = div(%e, %sum.all)
+    return %y
+  })");
+  ASSERT_TRUE(p.plan.ok()) << p.plan.reason;
+  EXPECT_EQ(p.plan.phases, 3);
+  EXPECT_EQ(p["max"].reduction, ReductionPlan::row);
+  EXPECT_EQ(p["max.all"].extent, Extent::row);
+  EXPECT_EQ(p["e"].extent, Extent::full);
+  EXPECT_EQ(p["e"].phase, 1);
+  EXPECT_EQ(p["y"].phase, 2);
+}
+
+TEST(PlanKernel, ColumnSumsMayBeScaledAndReshapedOnly) {
+  const Planned p(
+      R"(kernel @bias_grad(%y: f32[64,32], %dy: f32[64,32]) {form = "rows", domain = [64,32], split = 1, blocks = 8} {
+    %zero: f32[64,32] = constant() {shape = [64,32]}
+    %positive: bool[64,32] = gt(%y, %zero)
+    %dx: f32[64,32] = select(%positive, %dy, %zero)
+    %db: f32[32] = reduce_sum(%dx) {axes = [0]}
+    %db.row: f32[1,32] = reshape(%db) {shape = [1,32]}
+    return %dx, %db.row
+  })");
+  ASSERT_TRUE(p.plan.ok()) << p.plan.reason;
+  EXPECT_EQ(p["db"].reduction, ReductionPlan::column);
+  EXPECT_TRUE(p["db.row"].finishing);
+  EXPECT_EQ(p.plan.partial_bytes, 8 * 32 * 4);
+  EXPECT_EQ(p["zero"].extent, Extent::scalar);
+}
+
+TEST(PlanKernel, ATotalThatThePointsNeedIsRefused) {
+  const Planned p(R"(kernel @f(%x: f32[64,32]) {form = "rows", domain = [64,32], split = 1, blocks = 8} {
+    %sum: f32[] = reduce_sum(%x) {axes = [0,1]}
+    %all: f32[64,32] = broadcast(%sum) {dims = [], shape = [64,32]}
+    %y: f32[64,32] = sub(%x, %all)
+    return %y
+  })");
+  EXPECT_EQ(p.plan.reason, "%sum reduces 2048 elements: every block would repeat it");
+}
+
+TEST(PlanKernel, RowValuesAreRefusedAtOtherRows) {
+  const Planned p(R"(kernel @f(%x: f32[8,8]) {form = "rows", domain = [8,8], split = 1} {
+    %sum: f32[8] = reduce_sum(%x) {axes = [1]}
+    %all: f32[8,8] = broadcast(%sum) {dims = [1], shape = [8,8]}
+    %y: f32[8,8] = sub(%x, %all)
+    return %y
+  })");
+  EXPECT_EQ(p.plan.reason, "%sum is one per row, but is needed at other rows");
+}
+
+TEST(PlanKernel, RowLossesAddUpToATotal) {
+  const Planned p(R"(kernel @f(%x: f32[64,10]) {form = "rows", domain = [64,10], split = 1, blocks = 4} {
+    %max: f32[64] = reduce_max(%x) {axes = [1]}
+    %loss: f32[] = reduce_mean(%max) {axes = [0]}
+    %twice: f32[] = add(%loss, %loss)
+    return %max, %twice
+  })");
+  ASSERT_TRUE(p.plan.ok()) << p.plan.reason;
+  EXPECT_EQ(p["max"].reduction, ReductionPlan::row);
+  EXPECT_EQ(p["loss"].reduction, ReductionPlan::total);
+  EXPECT_TRUE(p["twice"].finishing);
+}
+
+TEST(PlanKernel, ATotalOfAFlatDomainRunsAlongOneRow) {
+  const Planned p(R"(kernel @norm(%g: f32[5000]) {form = "rows", domain = [5000], split = 1, blocks = 4} {
+    %sq: f32[5000] = square(%g)
+    %sum: f32[] = reduce_sum(%sq) {axes = [0]}
+    return %sum
+  })");
+  ASSERT_TRUE(p.plan.ok()) << p.plan.reason;
+  EXPECT_EQ(p["sum"].reduction, ReductionPlan::total);
+  EXPECT_EQ(p.plan.rows, 1);
+  EXPECT_EQ(p.plan.columns, 5000);
+}
+
+TEST(PlanKernel, PoolingIsALoopInsideEachPoint) {
+  const Planned p(R"(kernel @pool(%x: f32[2,6,6,4]) {form = "pointwise", domain = [2,3,3,4], split = 3} {
+    %zero: f32[2,6,6,4] = constant() {shape = [2,6,6,4]}
+    %r: f32[2,6,6,4] = max(%x, %zero)
+    %y: f32[2,3,3,4], %i: i32[2,3,3,4] = max_pool2d(%r) {window = [2,2]}
+    return %y, %i
+  })");
+  ASSERT_TRUE(p.plan.ok()) << p.plan.reason;
+  EXPECT_EQ(p["y"].reduction, ReductionPlan::inner);
+  EXPECT_EQ(p.plan.columns, 4);  // the widest row in which no access divides by the column
+}
+
+TEST(PlanKernel, WholeArraysAreOneRow) {
+  const Planned p(R"(kernel @f(%x: f32[8,6,4], %s: f32[]) {form = "pointwise", domain = [8,6,4], split = 2} {
+    %all: f32[8,6,4] = broadcast(%s) {dims = [], shape = [8,6,4]}
+    %y: f32[8,6,4] = mul(%x, %all)
+    return %y
+  })");
+  ASSERT_TRUE(p.plan.ok()) << p.plan.reason;
+  EXPECT_EQ(p.plan.rows, 1);
+  EXPECT_EQ(p.plan.columns, 192);
+  EXPECT_EQ(p["all"].extent, Extent::scalar);
+}
+
+TEST(PlanKernel, AResultOfAnotherSizeIsRefused) {
+  const Planned p(R"(kernel @f(%x: f32[8,6]) {form = "pointwise", domain = [8,6], split = 1} {
+    %y: f32[4,6] = slice(%x) {starts = [0,0], limits = [4,6]}
+    return %y
+  })");
+  EXPECT_EQ(p.plan.reason, "%y has 24 elements: not one per point of [8,6]");
+}
+
+TEST(PlanKernel, AReductionNeitherAlongRowsNorColumnsIsALoop) {
+  const Planned p(R"(kernel @f(%x: f32[8,3,6]) {form = "rows", domain = [8,6], split = 1} {
+    %s: f32[8,6] = reduce_sum(%x) {axes = [1]}
+    %m: f32[8] = reduce_max(%s) {axes = [1]}
+    return %m
+  })");
+  ASSERT_TRUE(p.plan.ok()) << p.plan.reason;
+  EXPECT_EQ(p["s"].reduction, ReductionPlan::inner);
+  EXPECT_EQ(p["m"].reduction, ReductionPlan::row);
+}
+
+}  // namespace
+}  // namespace heddle::ir
