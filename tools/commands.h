@@ -7,6 +7,7 @@ class App;
 
 namespace heddle::tools {
 
+void add_evaluate(CLI::App& app);
 void add_opt(CLI::App& app);
 
 }  // namespace heddle::tools

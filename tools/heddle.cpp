@@ -12,6 +12,7 @@ int run(int argc, char** argv) {
   app.name("heddle");
   app.set_version_flag("--version", "heddle " HEDDLE_VERSION);
   app.require_subcommand(1);
+  heddle::tools::add_evaluate(app);
   heddle::tools::add_opt(app);
   try {
     app.parse(argc, argv);
