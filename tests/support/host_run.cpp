@@ -1,0 +1,69 @@
+#include "tests/support/host_run.h"
+
+#include <set>
+#include <stdexcept>
+
+#include "codegen/lower.h"
+#include "passes/pipeline.h"
+#include "runtime/executable.h"
+#include "runtime/host_device.h"
+#include "runtime/onednn.h"
+#include "tests/support/tensor_bytes.h"
+
+namespace heddle::testing {
+
+struct HostRun::Impl {
+  codegen::Program program;
+  const codegen::Entry* entry = nullptr;
+  std::vector<std::string> updated;  // states, by their names before the pipeline
+  runtime::HostDevice device;
+  std::unique_ptr<runtime::Executable> executable;
+
+  explicit Impl(int threads) : device({.threads = threads, .kernel_cache = {}}) {}
+
+  const codegen::Buffer& state(const std::string& name) const {
+    for (const codegen::Buffer& b : program.states)
+      if (b.name == name) return b;
+    throw std::runtime_error("the program has no state " + name);
+  }
+  ir::Tensor read(const codegen::Buffer& b) const {
+    std::vector<std::byte> bytes(static_cast<size_t>(b.bytes));
+    executable->read(b, bytes.data());
+    return from_bytes({ir::parse_dtype(b.dtype).value(), b.dims}, bytes);
+  }
+  void write(const codegen::Buffer& b, const ir::Tensor& t) const { executable->write(b, to_bytes(t).data()); }
+};
+
+HostRun::HostRun(ir::Module module, const std::string& entry, const HostRunOptions& options)
+    : impl_(std::make_unique<Impl>(options.threads)) {
+  const ir::Graph& graph = *module.find_graph(entry);
+  for (const ir::Update& u : graph.updates) impl_->updated.push_back(graph[u.state].name);
+  passes::Options pass_options;
+  if (options.library)
+    pass_options.workspace = [](const ir::Graph& kernel) {
+      return runtime::onednn_workspace(codegen::describe_library(kernel));
+    };
+  if (options.pipeline) passes::run_pipeline(module, pass_options);
+  impl_->program = codegen::lower(module, entry, pass_options.target);
+  impl_->entry = impl_->program.find_entry(entry);
+  impl_->executable = std::make_unique<runtime::Executable>(impl_->program, impl_->device);
+}
+
+HostRun::~HostRun() = default;
+
+const codegen::Program& HostRun::program() const { return impl_->program; }
+
+ir::Evaluation HostRun::operator()(const ir::NamedTensors& inputs) {
+  std::set<std::string> entry_inputs;
+  for (const codegen::Buffer& b : impl_->entry->inputs) entry_inputs.insert(b.name);
+  for (const auto& [name, tensor] : inputs)
+    if (entry_inputs.count(name) == 0) impl_->write(impl_->state(name), tensor);
+  for (const codegen::Buffer& b : impl_->entry->inputs) impl_->write(b, inputs.at(b.name));
+  impl_->executable->run(*impl_->entry);
+  ir::Evaluation out;
+  for (const codegen::Buffer& b : impl_->entry->outputs) out.outputs.push_back(impl_->read(b));
+  for (const std::string& name : impl_->updated) out.updated.emplace(name, impl_->read(impl_->state(name)));
+  return out;
+}
+
+}  // namespace heddle::testing

@@ -1,0 +1,35 @@
+// HostRun: a module through the whole pipeline onto the host device, called as a function of named tensors.
+//
+//   HostRun run(module, "train");
+//   ir::Evaluation done = run(inputs);   // the same shape of answer as ir::evaluate
+#pragma once
+#include <memory>
+#include <string>
+
+#include "codegen/program.h"
+#include "ir/evaluate.h"
+
+namespace heddle::testing {
+
+struct HostRunOptions {
+  int threads = 1;
+  bool library = true;   // contractions by oneDNN; otherwise by generated kernels
+  bool pipeline = true;  // otherwise the module has been planned already
+};
+
+class HostRun {
+ public:
+  HostRun(ir::Module module, const std::string& entry, const HostRunOptions& options = {});
+  ~HostRun();
+
+  // Inputs, params and states by the names they had before the pipeline. Outputs in the order of `return`; `updated`
+  // holds the states that the entry updates, by those names.
+  ir::Evaluation operator()(const ir::NamedTensors& inputs);
+  const codegen::Program& program() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace heddle::testing
