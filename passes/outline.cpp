@@ -46,35 +46,48 @@ std::string add_kernel(Module& m, Graph&& kernel) {
 }  // namespace
 
 std::string kernel_name(const Graph& kernel) {
-  constexpr size_t kLongest = 40;
-  std::string joined;
-  for (NodeId n : kernel.order) joined += (joined.empty() ? "" : ".") + kernel[n].op->name;
-  if (joined.size() <= kLongest) return joined;
-  const std::string& first = kernel[kernel.order.front()].op->name;
-  const std::string& last = kernel[kernel.order.back()].op->name;
-  return fmt::format("{}.{}.x{}", first, last, kernel.order.size());
+  constexpr size_t kLongest = 32;
+  std::string all, computing;
+  std::set<std::string> named;
+  bool cut = false;
+  for (NodeId id : kernel.order) {
+    const OpDef& op = *kernel[id].op;
+    all += (all.empty() ? "" : ".") + op.name;
+    bool computes = !std::holds_alternative<Source>(op.kind) && !std::holds_alternative<Movement>(op.kind);
+    if (!computes || !named.insert(op.name).second) continue;
+    cut = cut || computing.size() + op.name.size() > kLongest;
+    if (!cut) computing += op.name + ".";
+  }
+  return all.size() <= kLongest ? all : fmt::format("{}x{}", computing, kernel.order.size());
 }
 
-Extract extract(const Graph& g, const std::vector<NodeId>& members, Slots slots) {
+namespace {
+
+// Whether something that is no member reads v, be it through a copied member, which others copy too.
+bool escapes(const Graph& g, const Members& members, const std::set<NodeId>& inside, ValueId v) {
+  if (g.is_output(v) || g.is_next(v)) return true;
+  return std::any_of(g[v].uses.begin(), g[v].uses.end(), [&](NodeId use) {
+    if (!inside.count(use)) return true;
+    return members.copied.count(use) != 0 && escapes(g, members, inside, g[use].results[0]);
+  });
+}
+
+}  // namespace
+
+Extract extract(const Graph& g, const Members& members, Slots slots) {
   Extract e;
   std::map<ValueId, ValueId> inner;
-  auto input = [&](ValueId v) {
+  auto operand = [&](ValueId v) {
+    if (auto found = inner.find(v); found != inner.end()) return found->second;
     ValueId in = e.kernel.add_input(g[v].name, g[v].type, Role::none);
     e.operands.push_back(v);
+    if (slots == Slots::shared) inner[v] = in;
     return in;
   };
-  for (NodeId id : members) {
+  for (NodeId id : members.nodes) {
     const Node& n = g[id];
     std::vector<ValueId> operands;
-    for (ValueId v : n.operands) {
-      auto found = inner.find(v);
-      if (found != inner.end()) {
-        operands.push_back(found->second);
-        continue;
-      }
-      operands.push_back(input(v));
-      if (slots == Slots::shared) inner[v] = operands.back();
-    }
+    for (ValueId v : n.operands) operands.push_back(operand(v));
     std::vector<std::string> names;
     std::vector<Type> types;
     for (ValueId r : n.results) {
@@ -84,31 +97,30 @@ Extract extract(const Graph& g, const std::vector<NodeId>& members, Slots slots)
     NodeId copy = e.kernel.add_node(*n.op, operands, n.attrs, names, types, n.loc);
     for (size_t i = 0; i < n.results.size(); ++i) inner[n.results[i]] = e.kernel[copy].results[i];
   }
-  std::set<NodeId> inside(members.begin(), members.end());
-  auto escapes = [&](ValueId v) {
-    return g.is_output(v) || g.is_next(v) ||
-           std::any_of(g[v].uses.begin(), g[v].uses.end(), [&](NodeId use) { return !inside.count(use); });
-  };
-  for (NodeId id : members)
+  std::set<NodeId> inside(members.nodes.begin(), members.nodes.end());
+  for (NodeId id : members.nodes) {
+    if (members.copied.count(id)) continue;
     for (ValueId r : g[id].results)
-      if (escapes(r)) {
+      if (escapes(g, members, inside, r)) {
         e.results.push_back(r);
         e.kernel.outputs.push_back(inner.at(r));
       }
+  }
   return e;
 }
 
-NodeId replace_by_call(Module& m, Graph& g, const std::vector<NodeId>& members, Extract&& extract) {
+NodeId replace_by_call(Module& m, Graph& g, const Members& members, Extract&& extract) {
   std::vector<std::string> names;
   std::vector<Type> types;
   for (ValueId v : extract.results) {
     names.push_back(g[v].name);
     types.push_back(g[v].type);
   }
-  NodeId call = g.add_node(op_def("call"), extract.operands, {}, names, types, g[members.back()].loc);
+  NodeId call = g.add_node(op_def("call"), extract.operands, {}, names, types, g[members.nodes.back()].loc);
   g[call].callee = add_kernel(m, std::move(extract.kernel));
   for (size_t i = 0; i < extract.results.size(); ++i) g.replace_uses(extract.results[i], g[call].results[i]);
-  for (auto it = members.rbegin(); it != members.rend(); ++it) g.erase(*it);
+  for (auto it = members.nodes.rbegin(); it != members.nodes.rend(); ++it)
+    if (!members.copied.count(*it) || g.unused(g[*it].results[0])) g.erase(*it);
   for (size_t i = 0; i < names.size(); ++i) g.rename(g[call].results[i], names[i]);
   return call;
 }

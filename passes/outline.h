@@ -10,6 +10,7 @@
 // Kernels with equal bodies and forms are one kernel, whatever their values are called: it keeps the names of its first
 // use.
 #pragma once
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,22 +24,29 @@ struct Extract {
   std::vector<ir::ValueId> operands, results;
 };
 
+// The nodes of a kernel, in an order that respects their dependencies. Of a copied one the graph keeps the original, as
+// long as anything else reads it.
+struct Members {
+  std::vector<ir::NodeId> nodes;
+  std::set<ir::NodeId> copied = {};
+};
+
 enum class Slots {
   shared,    // a value read twice is one input
   separate,  // each use from outside is an input of its own: library calls take one argument per operand
 };
 
-// Copies `members` (in an order that respects their dependencies) into a kernel. Its results are the values that nodes
-// outside, `return` or an update read.
-Extract extract(const ir::Graph& g, const std::vector<ir::NodeId>& members, Slots slots = Slots::shared);
+// Copies the members into a kernel. Its results are the values of members not copied that something outside reads.
+Extract extract(const ir::Graph& g, const Members& members, Slots slots = Slots::shared);
 
 // Adds the kernel to the module, or finds its equal, and replaces the members by a call at the end of g.order.
-ir::NodeId replace_by_call(ir::Module& m, ir::Graph& g, const std::vector<ir::NodeId>& members, Extract&& extract);
+ir::NodeId replace_by_call(ir::Module& m, ir::Graph& g, const Members& members, Extract&& extract);
 
 // Restores a topological order, each node as near to its place in `order` as its operands allow.
 void sort_topologically(ir::Graph& g);
 
-// Names of operators joined by dots; long ones are shortened to first and last with the number of operators between.
+// Names of operators joined by dots; long ones are shortened to the first of those that compute, each once, and the
+// number of all operators: reduce_max.sub.exp.x23.
 std::string kernel_name(const ir::Graph& kernel);
 
 }  // namespace heddle::passes

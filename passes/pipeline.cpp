@@ -7,6 +7,7 @@
 #include "passes/alias.h"
 #include "passes/differentiate.h"
 #include "passes/expand.h"
+#include "passes/fuse.h"
 #include "passes/pack.h"
 #include "passes/schedule.h"
 #include "passes/select.h"
@@ -20,8 +21,9 @@ const std::vector<Pass>& all_passes() {
       // After every pass that looks for composites by name.
       {"expand", "replace composites by the operators that define them", expand},
       // After layout, which decides how operands lie; before fuse, which would outline contractions as generated text.
-      // After layout, which decides how operands lie; before fuse, which would outline contractions as generated text.
       {"select", "give contractions with their epilogues to a library", select},
+      // After select, which has taken what a library executes.
+      {"fuse", "group the rest into kernels and choose their forms", fuse},
       // After fuse: the values that remain are those that take memory.
       {"schedule", "order nodes so that less memory is live at once", schedule},
       // After schedule: what may share storage depends on who reads last.

@@ -50,7 +50,7 @@ class Selector {
     }
     std::vector<NodeId> members{n};
     add_epilogue(members);
-    Extract e = extract(g_, members, Slots::separate);
+    Extract e = extract(g_, {members}, Slots::separate);
     e.kernel.name = kernel_name(e.kernel);
     KernelForm& form = e.kernel.form.emplace();
     form.kind = KernelForm::Kind::contract;
@@ -63,7 +63,7 @@ class Selector {
     }
     form.workspace = workspace;
     note(n, fmt::format("onednn in {} slices, {} bytes of scratch", form.slices, workspace));
-    replace_by_call(m_, g_, members, std::move(e));
+    replace_by_call(m_, g_, {members}, std::move(e));
     return true;
   }
 

@@ -1,0 +1,172 @@
+#include "passes/fuse.h"
+
+#include "passes/dead_code.h"
+#include "passes/fuse_form.h"
+#include "passes/fuse_groups.h"
+
+namespace heddle::passes {
+namespace {
+
+using namespace ir;
+
+constexpr size_t kMostNodes = 64;       // of a kernel: compilers take more than linear time on long chains
+constexpr int64_t kSmallPoints = 1024;  // below this a launch costs more than the work
+
+int64_t common_bytes(const Graph& g, const std::vector<ValueId>& a, const std::vector<ValueId>& b) {
+  int64_t bytes = 0;
+  for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    if (a[i] < b[j])
+      ++i;
+    else if (b[j] < a[i])
+      ++j;
+    else {
+      bytes += g[a[i]].type.bytes();
+      ++i, ++j;
+    }
+  }
+  return bytes;
+}
+
+class Fuser {
+ public:
+  Fuser(Module& m, Graph& g, const Options& options)
+      : m_(m), g_(g), options_(options), groups_(g, options.target), edges_(edges()) {}
+
+  void run() {
+    while (merge_best()) {
+    }
+    note_edges();
+    outline();
+  }
+
+ private:
+  using Pair = std::pair<int, int>;
+
+  // Producer and consumer of each value that connects two groups at the start: what a user may ask about.
+  std::vector<std::pair<NodeId, NodeId>> edges() const {
+    std::vector<std::pair<NodeId, NodeId>> list;
+    for (size_t i = 0; i < groups_.all().size(); ++i)
+      for (int reader : groups_.readers(static_cast<int>(i)))
+        if (!groups_[static_cast<int>(i)].fixed && !groups_[reader].fixed)
+          list.emplace_back(groups_[static_cast<int>(i)].owned[0], groups_[reader].owned[0]);
+    return list;
+  }
+
+  // Bytes that need not be moved when a and b are one kernel, a launch counted as the bytes that take as long; 0: not
+  // worth a try.
+  double gain(int a, int b) const {
+    const Group &x = groups_[a], &y = groups_[b];
+    bool adjacent = groups_.readers(a).count(b) != 0;
+    int64_t shared = common_bytes(g_, x.reads, y.reads);
+    bool small = x.points == 1 || y.points == 1 || (x.points <= kSmallPoints && y.points <= kSmallPoints);
+    if (!adjacent && !small && shared * 4 < std::min(x.cost.bytes_read, y.cost.bytes_read)) return 0;
+    int64_t passed = common_bytes(g_, x.writes, y.reads);
+    return static_cast<double>(shared + 2 * passed) + options_.target.launch * options_.target.bandwidth;
+  }
+
+  // Whether the iteration spaces can be one; plan_kernel has the last word.
+  static bool fits(const Group& a, const Group& b) {
+    const Group& big = a.points >= b.points ? a : b;
+    const Group& small = a.points >= b.points ? b : a;
+    return small.points == big.points || small.points == big.rows || small.points == big.columns || small.points == 1 ||
+           big.points % small.points == 0;
+  }
+
+  bool merge_best() {
+    struct Choice {
+      double gain;
+      Pair pair;
+    };
+    std::vector<Choice> choices;
+    int n = static_cast<int>(groups_.all().size());
+    for (int a = 0; a < n; ++a)
+      for (int b = a + 1; b < n; ++b) {
+        const Group &x = groups_[a], &y = groups_[b];
+        if (!x.alive || !y.alive || x.fixed || y.fixed || refused_.count({a, b}) || !fits(x, y)) continue;
+        if (double g = gain(a, b); g > 0) choices.push_back({g, {a, b}});
+      }
+    std::stable_sort(choices.begin(), choices.end(), [](const Choice& a, const Choice& b) { return a.gain > b.gain; });
+    for (const Choice& c : choices)
+      if (try_merge(c.pair)) return true;
+    return false;
+  }
+
+  bool try_merge(Pair pair) {
+    auto [a, b] = pair;
+    // Not final: the groups between may join one of the two.
+    if (groups_.path_between(a, b) || groups_.path_between(b, a)) return false;
+    if (groups_[a].size + groups_[b].size > kMostNodes) {
+      refused_[pair] = fmt::format("the kernel would have more than {} operators", kMostNodes);
+      return false;
+    }
+    Groups::Candidate c = groups_.candidate(a, b);
+    if (c.reason.empty() && c.group.cost.seconds > groups_[a].cost.seconds + groups_[b].cost.seconds)
+      c.reason = "it would take longer";
+    if (!c.reason.empty()) {
+      refused_[pair] = c.reason;
+      return false;
+    }
+    groups_.merge(a, b, std::move(c.group));
+    inherit_refusals(a, b);
+    return true;
+  }
+
+  // What did not fit one part does not fit the whole.
+  void inherit_refusals(int a, int b) {
+    std::vector<std::pair<Pair, std::string>> moved;
+    for (const auto& [pair, reason] : refused_) {
+      if (pair.first != b && pair.second != b) continue;
+      int other = pair.first == b ? pair.second : pair.first;
+      moved.push_back({std::minmax(a, other), reason});
+    }
+    for (auto& [pair, reason] : moved) refused_.emplace(pair, reason);
+  }
+
+  void note_edges() const {
+    for (auto [from, to] : edges_) {
+      int a = groups_.of(from), b = groups_.of(to);
+      if (a == b) continue;
+      auto refused = refused_.find(std::minmax(a, b));
+      std::string reason = refused != refused_.end() ? refused->second
+                           : groups_.path_between(a, b) || groups_.path_between(b, a)
+                               ? "another kernel lies between"
+                               : "their elements do not correspond";
+      options_.note("fuse", g_, fmt::format("%{} -> %{}", g_[g_[from].results[0]].name, g_[g_[to].results[0]].name),
+                    "not fused: " + reason);
+    }
+  }
+
+  void outline() {
+    for (size_t i = 0; i < groups_.all().size(); ++i) {
+      const Group& group = groups_[static_cast<int>(i)];
+      if (!group.alive || group.fixed) continue;
+      Members members = groups_.members(group.owned);
+      Extract e = extract(g_, members);
+      choose_form(e.kernel);
+      replace_by_call(m_, g_, members, std::move(e));
+    }
+    sort_topologically(g_);
+  }
+
+  Module& m_;
+  Graph& g_;
+  const Options& options_;
+  Groups groups_;
+  std::vector<std::pair<NodeId, NodeId>> edges_;
+  std::map<Pair, std::string> refused_;
+};
+
+}  // namespace
+
+bool fuse(Module& m, const Options& options) {
+  bool changed = false;
+  for (Graph& g : m.graphs) {
+    changed |= remove_dead_nodes(g);
+    size_t before = g.node_count();
+    Fuser(m, g, options).run();
+    changed |= g.node_count() != before;
+  }
+  return changed;
+}
+
+}  // namespace heddle::passes

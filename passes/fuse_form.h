@@ -1,0 +1,22 @@
+// Forms for fuse: the iteration space of a kernel, and how it is cut into rows and columns.
+//
+//   %s: f32[8,26,26,32] = add(%x, %y)
+//   %g: f32[32] = reduce_sum(%s) {axes = [0,1,2]}     ->     {form = rows, domain = [5408,32], split = 1, blocks = 10,
+//   ...}
+//
+// Neighbouring dimensions that no operator tells apart are merged. Everything here is a function of the kernel alone,
+// so that one Program's text does for every device.
+#pragma once
+#include <string>
+
+#include "ir/graph.h"
+
+namespace heddle::passes {
+
+// Writes kernel.form so that ir::plan_kernel accepts it. Returns "", or why no form executes this kernel.
+std::string choose_form(ir::Graph& kernel);
+
+// For a reduction that removes whole axes: which of the operand's; empty for windows and contractions.
+std::vector<bool> reduced_axes(const ir::Graph& g, const ir::Node& n);
+
+}  // namespace heddle::passes

@@ -1,0 +1,32 @@
+// What fuse may do with each node, and the values that a group of nodes must compute for itself.
+#pragma once
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace heddle::passes {
+
+enum class Fate {
+  fixed,   // a call, or a movement of several pieces: stays as it is
+  anchor,  // computed by exactly one group
+  copied,  // cheap from what lies in memory: every group that reads it computes its own
+  view,    // only renames bytes: stays a plain node, groups that compute its operand contain it too
+};
+
+struct Fates {
+  std::vector<Fate> of;      // by NodeId index
+  std::vector<char> wanted;  // copied nodes whose result must also exist in memory: a call, a view or `return` reads it
+  std::vector<int> position;  // in g.order
+  Fate operator()(ir::NodeId n) const {
+    return static_cast<size_t>(n.index) < of.size() ? of[static_cast<size_t>(n.index)] : Fate::fixed;
+  }
+  bool roots_group(ir::NodeId n) const {
+    return (*this)(n) == Fate::anchor || ((*this)(n) == Fate::copied && wanted[static_cast<size_t>(n.index)]);
+  }
+};
+Fates decide_fates(const ir::Graph& g);
+
+// `owned` and the copied nodes and views they need, in the order of g.
+std::vector<ir::NodeId> members_of(const ir::Graph& g, const Fates& fates, const std::vector<ir::NodeId>& owned);
+
+}  // namespace heddle::passes
