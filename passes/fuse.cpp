@@ -56,11 +56,11 @@ class Fuser {
   // worth a try.
   double gain(int a, int b) const {
     const Group &x = groups_[a], &y = groups_[b];
-    bool adjacent = groups_.readers(a).count(b) != 0;
+    bool adjacent = groups_.readers(a).count(b) != 0 || groups_.readers(b).count(a) != 0;
     int64_t shared = common_bytes(g_, x.reads, y.reads);
     bool small = x.points == 1 || y.points == 1 || (x.points <= kSmallPoints && y.points <= kSmallPoints);
     if (!adjacent && !small && shared * 4 < std::min(x.cost.bytes_read, y.cost.bytes_read)) return 0;
-    int64_t passed = common_bytes(g_, x.writes, y.reads);
+    int64_t passed = common_bytes(g_, x.writes, y.reads) + common_bytes(g_, y.writes, x.reads);
     return static_cast<double>(shared + 2 * passed) + options_.target.launch * options_.target.bandwidth;
   }
 
