@@ -7,10 +7,13 @@
 #include "passes/alias.h"
 #include "passes/differentiate.h"
 #include "passes/expand.h"
+#include "passes/flatten.h"
 #include "passes/fuse.h"
+#include "passes/layout.h"
 #include "passes/pack.h"
 #include "passes/schedule.h"
 #include "passes/select.h"
+#include "passes/simplify.h"
 
 namespace heddle::passes {
 
@@ -18,8 +21,14 @@ const std::vector<Pass>& all_passes() {
   static const std::vector<Pass> kPasses = {
       // First: composites still whole, so that their own gradients are used.
       {"differentiate", "replace gradient nodes by reverse accumulation", differentiate},
+      // After differentiate, which makes the gradients; before expand, while the clipping norm is one operator.
+      {"flatten", "lay parameters that are updated alike end to end", flatten},
       // After every pass that looks for composites by name.
       {"expand", "replace composites by the operators that define them", expand},
+      // After expand, whose output it cleans.
+      {"simplify", "remove, merge, fold and cancel what changes nothing", simplify},
+      // After simplify, which composes transposes; before select, which takes operands as they lie.
+      {"layout", "move transposes toward each other and into matrix products", layout},
       // After layout, which decides how operands lie; before fuse, which would outline contractions as generated text.
       {"select", "give contractions with their epilogues to a library", select},
       // After select, which has taken what a library executes.

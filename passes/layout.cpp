@@ -1,0 +1,208 @@
+#include "passes/layout.h"
+
+#include "passes/dead_code.h"
+#include "passes/simplify.h"
+#include "passes/simplify_rules.h"
+
+namespace heddle::passes {
+using namespace ir;
+
+namespace {
+
+using Rule = ValueId (*)(Builder&, const Node&);
+
+Dims inverse(const Dims& perm) {
+  Dims inv(perm.size());
+  for (size_t i = 0; i < perm.size(); ++i) inv[static_cast<size_t>(perm[i])] = static_cast<int64_t>(i);
+  return inv;
+}
+
+Dims permuted(const Dims& list, const Dims& perm) {
+  Dims out;
+  for (const int64_t p : perm) out.push_back(list[static_cast<size_t>(p)]);
+  return out;
+}
+
+// The permutation that swaps the last two dimensions.
+bool swaps_last_two(const Dims& perm) {
+  const auto rank = static_cast<int64_t>(perm.size());
+  for (int64_t i = 0; i < rank; ++i) {
+    const int64_t expected = i == rank - 1 ? rank - 2 : i == rank - 2 ? rank - 1 : i;
+    if (perm[static_cast<size_t>(i)] != expected) return false;
+  }
+  return rank >= 2;
+}
+
+ValueId swapped_operand(const Graph& g, ValueId v) {
+  const Node* n = defined_by(g, v, "transpose");
+  return n != nullptr && swaps_last_two(dims_attr(*n, "perm")) ? n->operands[0] : ValueId{};
+}
+
+bool flag(const Node& n, std::string_view name) { return std::get<bool>(attribute(*n.op, n.attrs, name)); }
+
+// matmul(transpose(a), b) -> matmul(a, b) {transpose_a}
+ValueId fold_into_matmul(Builder& b, const Node& n) {
+  if (n.op->name != "matmul") return {};
+  const ValueId x = swapped_operand(b.graph, n.operands[0]), y = swapped_operand(b.graph, n.operands[1]);
+  if (!x.valid() && !y.valid()) return {};
+  const bool ta = flag(n, "transpose_a") != x.valid(), tb = flag(n, "transpose_b") != y.valid();
+  return b("matmul", {x.valid() ? x : n.operands[0], y.valid() ? y : n.operands[1]},
+           {{"transpose_a", ta}, {"transpose_b", tb}});
+}
+
+// transpose(matmul(a, b)) -> matmul(b, a), each the other way round
+ValueId turn_matmul(Builder& b, const Node& n) {
+  const Node* product = n.op->name == "transpose" ? defined_by(b.graph, n.operands[0], "matmul") : nullptr;
+  if (product == nullptr || !swaps_last_two(dims_attr(n, "perm"))) return {};
+  if (b.graph[n.operands[0]].uses.size() != 1 || b.graph.is_output(n.operands[0]) || b.graph.is_next(n.operands[0]))
+    return {};
+  const Attrs attrs{{"transpose_a", !flag(*product, "transpose_b")}, {"transpose_b", !flag(*product, "transpose_a")}};
+  return b("matmul", {product->operands[1], product->operands[0]}, attrs);
+}
+
+// What `v` is a transpose of, by the permutation `perm`; constants and broadcasts are built the other way where they
+// can be.
+ValueId untransposed(Builder& b, ValueId v, const Dims& perm, bool build) {
+  const Node* n = b.graph.def(v);
+  if (n == nullptr) return {};
+  const Dims dims = permuted(b.type(v).dims, inverse(perm));
+  if (n->op->name == "transpose" && dims_attr(*n, "perm") == perm) return n->operands[0];
+  if (const std::optional<double> value = splat(b.graph, v))
+    return build ? b.constant(*value, {b.type(v).dtype, dims}) : v;
+  if (n->op->name != "broadcast") return {};
+  Dims to;
+  for (const int64_t d : dims_attr(*n, "dims")) to.push_back(perm[static_cast<size_t>(d)]);
+  if (!std::is_sorted(to.begin(), to.end())) return {};
+  return build ? b("broadcast", {ValueId(n->operands[0])}, {{"dims", to}, {"shape", dims}}) : v;
+}
+
+// The transpose that all operands could be freed of; empty when there is none.
+Dims common_perm(Builder& b, const Node& n) {
+  Dims perm;
+  for (ValueId v : n.operands)
+    if (const Node* t = defined_by(b.graph, v, "transpose"); t != nullptr && perm.empty()) perm = dims_attr(*t, "perm");
+  if (perm.empty()) return {};
+  for (ValueId v : n.operands)
+    if (!untransposed(b, v, perm, false).valid()) return {};
+  return perm;
+}
+
+Values untransposed_operands(Builder& b, const Node& n, const Dims& perm) {
+  Values operands;
+  for (ValueId v : n.operands) operands.push_back(untransposed(b, v, perm, true));
+  return operands;
+}
+
+ValueId below_elementwise(Builder& b, const Node& n) {
+  if (!std::holds_alternative<Elementwise>(n.op->kind) || n.results.size() != 1) return {};
+  const Dims perm = common_perm(b, n);
+  if (perm.empty()) return {};
+  return b("transpose", {b(n.op->name, untransposed_operands(b, n, perm), n.attrs)}, {{"perm", perm}});
+}
+
+ValueId below_concat(Builder& b, const Node& n) {
+  if (n.op->name != "concat") return {};
+  const Dims perm = common_perm(b, n);
+  if (perm.empty()) return {};
+  const int64_t axis =
+      normal_axis(std::get<int64_t>(attribute(*n.op, n.attrs, "axis")), static_cast<int64_t>(perm.size()));
+  const Values operands = untransposed_operands(b, n, perm);
+  return b("transpose", {b("concat", operands, {{"axis", perm[static_cast<size_t>(axis)]}})}, {{"perm", perm}});
+}
+
+// Slices and pads: lists with an entry per dimension go with the dimensions.
+ValueId below_window(Builder& b, const Node& n) {
+  if (n.op->name != "slice" && n.op->name != "pad") return {};
+  const Node* t = defined_by(b.graph, n.operands[0], "transpose");
+  if (t == nullptr) return {};
+  const ValueId x = t->operands[0];
+  const Dims perm = dims_attr(*t, "perm"), back = inverse(perm);
+  Attrs attrs = n.attrs;
+  for (auto& [name, value] : attrs)
+    if (auto* list = std::get_if<Dims>(&value)) *list = permuted(*list, back);
+  return b("transpose", {b(n.op->name, {x}, attrs)}, {{"perm", perm}});
+}
+
+ValueId below_reduction(Builder& b, const Node& n) {
+  if (!n.op->name.starts_with("reduce_")) return {};
+  const Node* t = defined_by(b.graph, n.operands[0], "transpose");
+  if (t == nullptr) return {};
+  const ValueId x = t->operands[0];
+  const Dims perm = dims_attr(*t, "perm");
+  const auto rank = static_cast<int64_t>(perm.size());
+  const Dims removed = normal_axes(dims_attr(n, "axes"), rank);
+  Dims axes, kept;  // of x: what the reduction removes, and the rest in the result's order
+  for (int64_t i = 0; i < rank; ++i) {
+    const bool gone = std::find(removed.begin(), removed.end(), i) != removed.end();
+    (gone ? axes : kept).push_back(perm[static_cast<size_t>(i)]);
+  }
+  Dims order;
+  for (const int64_t d : kept)
+    order.push_back(std::count_if(kept.begin(), kept.end(), [&](int64_t other) { return other < d; }));
+  std::sort(axes.begin(), axes.end());
+  const ValueId y = b(n.op->name, {x}, {{"axes", axes}});
+  return std::is_sorted(order.begin(), order.end()) ? y : b("transpose", {y}, {{"perm", order}});
+}
+
+ValueId cancel(Builder& b, const Node& n) { return n.op->name == "transpose" ? simplify_movement(b, n) : ValueId{}; }
+
+// Applies the rules until none fires.
+bool rewrite(Graph& g, const std::vector<Rule>& rules) {
+  bool changed = false;
+  for (size_t i = 0; i < g.order.size();) {
+    const NodeId id = g.order[i];
+    const Node n = g[id];  // a copy: building moves the array
+    Builder b(g);
+    b.loc = n.loc;
+    b.prefix = g[n.results[0]].name;
+    b.insert_at = i;
+    const size_t first_new = g.value_count();
+    ValueId with;
+    for (size_t r = 0; r < rules.size() && !with.valid(); ++r) with = rules[r](b, n);
+    const bool fresh = with.valid() && static_cast<size_t>(with.index) >= first_new;
+    if (!with.valid() || (g.is_output(n.results[0]) && !fresh)) {  // a returned value keeps its name
+      ++i;
+      continue;
+    }
+    const std::string name = g[n.results[0]].name;
+    g.replace_uses(n.results[0], with);
+    g.erase(id);
+    if (fresh) g.rename(with, name);
+    changed = true;
+  }
+  return remove_dead_nodes(g) || changed;
+}
+
+int64_t transposed_bytes(const Graph& g) {
+  int64_t bytes = 0;
+  for (NodeId id : g.order)
+    if (g[id].op->name == "transpose") bytes += g[g[id].results[0]].type.bytes();
+  return bytes;
+}
+
+bool layout_graph(Graph& g, const Options& options) {
+  bool changed = false;
+  while (rewrite(g, {fold_into_matmul, turn_matmul, cancel})) changed = true;
+  if (transposed_bytes(g) == 0) return changed;
+  Graph trial = g;
+  while (rewrite(
+      trial, {fold_into_matmul, turn_matmul, cancel, below_elementwise, below_concat, below_window, below_reduction})) {
+  }
+  const int64_t before = transposed_bytes(g), after = transposed_bytes(trial);
+  options.note(
+      "layout", g, "transposes",
+      fmt::format("{} bytes transposed, {} after moving them{}", before, after, after < before ? "" : ": left"));
+  if (after >= before) return changed;
+  g = std::move(trial);
+  return true;
+}
+
+}  // namespace
+
+bool layout(Module& m, const Options& options) {
+  bool changed = false;
+  for (Graph& g : m.graphs) changed |= layout_graph(g, options);
+  return changed;
+}
+
+}  // namespace heddle::passes

@@ -1,0 +1,23 @@
+// Simplify: removes what nobody reads, merges equal values, folds constants, applies algebra that holds exactly.
+//
+//   %z: f32[8] = constant() {shape = [8]}
+//   %a: f32[8] = add(%x, %z)                    ->    %b: f32[8] = neg(%x)
+//   %b: f32[8] = neg(%a)                              return %b, %b
+//   %c: f32[8] = neg(%x)
+//   return %b, %c
+//
+// Exactly means: for every operand, up to the sign of zero and the payload of nan. So x * 0 stays, since x may be nan
+// or infinite, and sums are not reassociated. Sums of repeated values become products, which differ by rounding alone.
+// Runs to a fixpoint; a second run finds nothing. A returned value keeps its name. After expand; rules are in
+// simplify_<family>.cpp.
+#pragma once
+#include "passes/pass.h"
+
+namespace heddle::passes {
+
+bool simplify(ir::Module& m, const Options& options);
+
+// Merges nodes that compute the same from the same operands.
+bool merge_common_nodes(ir::Graph& g);
+
+}  // namespace heddle::passes
