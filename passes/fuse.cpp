@@ -33,6 +33,8 @@ class Fuser {
       : m_(m), g_(g), options_(options), groups_(g, options.target), edges_(edges()) {}
 
   void run() {
+    for (int a = 0; a < count(); ++a)
+      for (int b = a + 1; b < count(); ++b) consider(a, b);
     while (merge_best()) {
     }
     note_edges();
@@ -41,6 +43,13 @@ class Fuser {
 
  private:
   using Pair = std::pair<int, int>;
+  struct Choice {
+    double gain;
+    Pair pair;
+    bool operator<(const Choice& o) const { return gain != o.gain ? gain > o.gain : pair < o.pair; }
+  };
+
+  int count() const { return static_cast<int>(groups_.all().size()); }
 
   // Producer and consumer of each value that connects two groups at the start: what a user may ask about.
   std::vector<std::pair<NodeId, NodeId>> edges() const {
@@ -72,29 +81,39 @@ class Fuser {
            big.points % small.points == 0;
   }
 
+  void consider(int a, int b) {
+    const Group &x = groups_[a], &y = groups_[b];
+    if (!x.alive || !y.alive || x.fixed || y.fixed || !fits(x, y) || refused_.count({a, b})) return;
+    if (double g = gain(a, b); g > 0) choices_.insert({g, {a, b}});
+  }
+
   bool merge_best() {
-    struct Choice {
-      double gain;
-      Pair pair;
-    };
-    std::vector<Choice> choices;
-    int n = static_cast<int>(groups_.all().size());
-    for (int a = 0; a < n; ++a)
-      for (int b = a + 1; b < n; ++b) {
-        const Group &x = groups_[a], &y = groups_[b];
-        if (!x.alive || !y.alive || x.fixed || y.fixed || refused_.count({a, b}) || !fits(x, y)) continue;
-        if (double g = gain(a, b); g > 0) choices.push_back({g, {a, b}});
+    for (auto it = choices_.begin(); it != choices_.end();) {
+      auto [a, b] = it->pair;
+      // A path is no final answer: the groups on it may join one of the two.
+      if (groups_.path_between(a, b) || groups_.path_between(b, a)) {
+        ++it;
+      } else if (try_merge(it->pair)) {
+        reconsider(a, b);
+        return true;
+      } else {
+        it = choices_.erase(it);
       }
-    std::stable_sort(choices.begin(), choices.end(), [](const Choice& a, const Choice& b) { return a.gain > b.gain; });
-    for (const Choice& c : choices)
-      if (try_merge(c.pair)) return true;
+    }
     return false;
+  }
+
+  void reconsider(int merged, int gone) {
+    std::erase_if(choices_, [&](const Choice& c) {
+      auto touches = [&](int i) { return c.pair.first == i || c.pair.second == i; };
+      return touches(merged) || touches(gone);
+    });
+    for (int i = 0; i < count(); ++i)
+      if (i != merged) consider(std::min(i, merged), std::max(i, merged));
   }
 
   bool try_merge(Pair pair) {
     auto [a, b] = pair;
-    // Not final: the groups between may join one of the two.
-    if (groups_.path_between(a, b) || groups_.path_between(b, a)) return false;
     if (groups_[a].size + groups_[b].size > kMostNodes) {
       refused_[pair] = fmt::format("the kernel would have more than {} operators", kMostNodes);
       return false;
@@ -153,6 +172,7 @@ class Fuser {
   const Options& options_;
   Groups groups_;
   std::vector<std::pair<NodeId, NodeId>> edges_;
+  std::set<Choice> choices_;
   std::map<Pair, std::string> refused_;
 };
 

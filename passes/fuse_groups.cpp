@@ -67,16 +67,24 @@ std::string Groups::fill(Group& group) const {
   Extract e = extract(g_, members(group.owned));
   std::string reason = choose_form(e.kernel);
   if (!reason.empty()) return reason;
+  group.rows = e.kernel.form->rows();
+  group.columns = e.kernel.form->columns();
+  group.points = group.rows * group.columns;
+  note_traffic(group, std::move(e));
+  const Type& shape = g_[g_[group.owned[0]].results[0]].type;
+  group.plain = std::all_of(group.owned.begin(), group.owned.end(), [&](NodeId n) {
+    return std::holds_alternative<Elementwise>(g_[n].op->kind) && g_[g_[n].results[0]].type.dims == shape.dims;
+  });
+  return {};
+}
+
+void Groups::note_traffic(Group& group, Extract&& e) const {
+  group.cost = kernel_cost(e.kernel, target_);
   group.size = e.kernel.order.size();
   group.reads = std::move(e.operands);
   group.writes = std::move(e.results);
   std::sort(group.reads.begin(), group.reads.end());
   std::sort(group.writes.begin(), group.writes.end());
-  group.rows = e.kernel.form->rows();
-  group.columns = e.kernel.form->columns();
-  group.points = group.rows * group.columns;
-  group.cost = kernel_cost(e.kernel, target_);
-  return {};
 }
 
 bool Groups::path_between(int a, int b) const {
@@ -99,7 +107,16 @@ Groups::Candidate Groups::candidate(int a, int b) const {
   Candidate c;
   c.group.owned = (*this)[a].owned;
   c.group.owned.insert(c.group.owned.end(), (*this)[b].owned.begin(), (*this)[b].owned.end());
-  c.reason = fill(c.group);
+  const Group &x = (*this)[a], &y = (*this)[b];
+  if (x.plain && y.plain && x.points == y.points && g_[x.writes[0]].type.dims == g_[y.writes[0]].type.dims) {
+    c.group.plain = true;
+    c.group.rows = x.rows;
+    c.group.columns = x.columns;
+    c.group.points = x.points;
+    note_traffic(c.group, extract(g_, members(c.group.owned)));
+  } else {
+    c.reason = fill(c.group);
+  }
   return c;
 }
 

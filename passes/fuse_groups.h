@@ -13,6 +13,7 @@ struct Group {
   std::vector<ir::NodeId> owned;  // fixed nodes have a group of their own, too: paths lead through them
   bool fixed = false;
   bool alive = true;
+  bool plain = false;                      // elementwise on one shape throughout: such groups always make one kernel
   std::vector<ir::ValueId> reads, writes;  // sorted; what a kernel of this group alone would move
   int64_t points = 0;                      // of its iteration space
   int64_t columns = 1, rows = 1;
@@ -45,6 +46,7 @@ class Groups {
  private:
   void connect();
   std::string fill(Group& group) const;  // everything but `owned`; the reason when no form executes it
+  void note_traffic(Group& group, Extract&& e) const;
 
   const ir::Graph& g_;
   const ir::Target& target_;
