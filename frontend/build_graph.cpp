@@ -1,0 +1,185 @@
+#include "frontend/build_graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "frontend/fields.h"
+#include "frontend/layer_context.h"
+#include "frontend/train_step.h"
+#include "frontend/training_def.h"
+
+namespace heddle::frontend {
+
+using ir::ValueId;
+
+namespace {
+
+bool dead(const ir::Graph& g, const ir::Node& n) {
+  return std::all_of(n.results.begin(), n.results.end(), [&](ValueId v) { return g.unused(v); });
+}
+
+// Drops what neither a result nor an update depends on, inputs included.
+void prune(ir::Graph& g) {
+  const std::vector<ir::NodeId> order = g.order;
+  for (auto it = order.rbegin(); it != order.rend(); ++it) {
+    if (dead(g, g[*it])) g.erase(*it);
+  }
+  const ir::Values inputs = g.inputs;
+  for (const ValueId v : inputs) {
+    const bool updated =
+        std::any_of(g.updates.begin(), g.updates.end(), [&](const ir::Update& u) { return u.state == v; });
+    if (g.unused(v) && !updated) g.remove_input(v);
+  }
+}
+
+void append_valid(ir::Values& to, const ir::Values& from) {
+  std::copy_if(from.begin(), from.end(), std::back_inserter(to), [](ValueId v) { return v.valid(); });
+}
+
+ir::Graph train_graph(const Model& model, const std::string& name, int64_t batch, std::optional<int64_t> steps,
+                      Diagnostics& errors, std::vector<Parameter>* parameters) {
+  Expansion e = expand_model(model, {.batch = batch, .training = true}, errors);
+  if (parameters != nullptr) *parameters = e.parameters;
+  const ValueId loss = model.train.loss ? add_loss(e, model, errors) : ValueId{};
+  if (loss.valid()) {
+    e.graph.outputs.push_back(loss);
+    append_valid(e.graph.outputs, add_metrics(e, model, errors));
+    if (model.train.optimizer) add_updates(e, model, loss, steps, errors);
+  }
+  e.graph.name = name;
+  return std::move(e.graph);
+}
+
+ir::Graph eval_graph(const Model& model, const std::string& name, int64_t batch, Diagnostics& errors) {
+  Expansion e = expand_model(model, {.batch = batch, .training = false}, errors);
+  const ValueId loss = add_loss(e, model, errors);
+  if (loss.valid()) {
+    e.graph.outputs.push_back(loss);
+    append_valid(e.graph.outputs, add_loss_totals(e, model, loss));
+    append_valid(e.graph.outputs, add_metrics(e, model, errors));
+  }
+  e.graph.name = name;
+  prune(e.graph);
+  return std::move(e.graph);
+}
+
+// Results carry the names of `outputs`; a value of another name that is in the way steps aside.
+void add_outputs(Expansion& e, const Model& model) {
+  std::set<ValueId> taken;
+  for (const OutputDef& output : model.outputs) {
+    const ValueId v = e.find(output.value);
+    if (!v.valid()) continue;
+    if (e.graph.def(v) == nullptr) {
+      throw UserError(output.value.where, fmt::format("output '{}' must be the result of a node, {} is not",
+                                                      output.name, quote(output.value.name)));
+    }
+    if (!taken.insert(v).second) {
+      throw UserError(output.value.where,
+                      fmt::format("output '{}' is a second name for {}", output.name, quote(output.value.name)));
+    }
+    const ValueId other = e.graph.find(output.name);
+    if (other.valid() && other != v) e.graph.rename(other, output.name + ".value");
+    if (other != v) e.graph.rename(v, output.name);
+    e.graph.outputs.push_back(v);
+  }
+}
+
+ir::Graph predict_graph(const Model& model, int64_t batch, Diagnostics& errors) {
+  Expansion e = expand_model(model, {.batch = batch, .training = false}, errors);
+  guarded(errors, [&] { add_outputs(e, model); });
+  e.graph.name = "predict";
+  prune(e.graph);
+  return std::move(e.graph);
+}
+
+// `seed` from the model, `step` and moments zero, parameters from their initializers. `like` has every state.
+ir::Graph init_graph(const Model& model, const ir::Graph& like, const std::vector<Parameter>& parameters) {
+  ir::Graph g;
+  g.name = "init";
+  ir::Builder b(g);
+  const ir::Type counter{ir::DType::i64, {}};
+  const ValueId seed_state = g.add_input("seed", counter, ir::Role::state);
+  const ValueId step_state = g.add_input("step", counter, ir::Role::state);
+  b.prefix = "seed.init";
+  const ValueId seed = b.constant(static_cast<double>(model.train.seed), counter);
+  b.prefix = "step.init";
+  const ValueId step = b.constant(0, counter);
+  g.updates = {{seed_state, seed}, {step_state, step}};
+  for (const Parameter& p : parameters) {
+    b.loc = p.where;
+    b.prefix = p.path + ".init";
+    const auto random = [&](std::string_view op) {
+      return b(op, {seed, step}, {{"stream", stream_of(p.path)}, {"shape", p.type.dims}}, p.path + ".random");
+    };
+    const ValueId state = g.add_input(p.path, p.type, ir::Role::param);
+    g.updates.push_back({state, p.init.def->build(b, p.type, p.init, random)});
+  }
+  b.loc = {};
+  for (const ValueId v : like.inputs) {
+    const ir::Value& value = like[v];
+    if (value.role != ir::Role::state || value.name == "seed" || value.name == "step") continue;
+    const ValueId state = g.add_input(value.name, value.type, ir::Role::state);
+    b.prefix = value.name + ".init";
+    g.updates.push_back({state, b.constant(0, value.type)});
+  }
+  return g;
+}
+
+void require_training(const Model& model) {
+  const Train& train = model.train;
+  if (!train.loss)
+    throw UserError(train.where, "train has no 'loss'",
+                    "for example \"loss\": {\"op\": \"cross_entropy\", \"in\": [\"logits\", \"label\"]}");
+  if (!train.optimizer)
+    throw UserError(train.where, "train has no 'optimizer'",
+                    "for example \"optimizer\": {\"op\": \"adam\", \"lr\": 0.001}");
+}
+
+int64_t any_batch(const BuildOptions& o) {
+  for (const int64_t batch : {o.train, o.eval, o.predict, o.train_last, o.eval_last}) {
+    if (batch > 0) return batch;
+  }
+  return 1;
+}
+
+}  // namespace
+
+BuildOptions default_build_options(const Model& model) {
+  const auto it = model.train.sizes.find(model.batch_dimension);
+  const int64_t batch = it == model.train.sizes.end() ? 1 : it->second;
+  BuildOptions options;
+  const bool trains = model.train.loss && model.train.optimizer;
+  options.train = trains ? batch : 0;
+  options.eval = model.train.loss ? batch : 0;
+  options.predict = model.outputs.empty() ? 0 : batch;
+  options.total_steps = model.train.steps;
+  return options;
+}
+
+ir::Module build_module(const Model& model, const BuildOptions& options) {
+  // A fault shows in every graph; it is reported by the first that has it.
+  Diagnostics errors;
+  const std::optional<int64_t> steps = options.total_steps ? options.total_steps : model.train.steps;
+  if (options.train > 0 || options.train_last > 0) require_training(model);
+  std::vector<Parameter> parameters;
+  ir::Graph train =
+      train_graph(model, "train", options.train > 0 ? options.train : any_batch(options), steps, errors, &parameters);
+  errors.throw_if_any();
+  ir::Module m;
+  m.graphs.push_back(init_graph(model, train, parameters));
+  prune(train);
+  if (options.train > 0) m.graphs.push_back(std::move(train));
+  if (options.train_last > 0) {
+    m.graphs.push_back(train_graph(model, "train_last", options.train_last, steps, errors, nullptr));
+    prune(m.graphs.back());
+  }
+  if (options.eval > 0) m.graphs.push_back(eval_graph(model, "eval", options.eval, errors));
+  if (options.eval_last > 0) m.graphs.push_back(eval_graph(model, "eval_last", options.eval_last, errors));
+  if (options.predict > 0) m.graphs.push_back(predict_graph(model, options.predict, errors));
+  errors.throw_if_any();
+  return m;
+}
+
+}  // namespace heddle::frontend

@@ -1,0 +1,149 @@
+// Names: every reference is to an input, a parameter or an earlier node; blocks exist and do not contain themselves.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "frontend/fields.h"
+#include "frontend/limits.h"
+#include "frontend/read_parts.h"
+
+namespace heddle::frontend {
+namespace {
+
+// The names of one list of nodes, in order of definition.
+class Names {
+ public:
+  explicit Names(Diagnostics& errors) : errors_(errors) {}
+
+  void define(const std::string& name, const Location& where) {
+    const auto [it, fresh] = places_.emplace(name, where);
+    if (!fresh) {
+      errors_.error(where, fmt::format("the name '{}' is taken", name), {},
+                    {{Severity::note, it->second, "first used here", {}, {}}});
+    }
+  }
+
+  // Names that later nodes define, for the message about order.
+  void announce(const std::string& name, const Location& where) { later_.emplace(name, where); }
+
+  // A name with a dot is a parameter's; it exists once the graph is built.
+  void use(const Reference& reference) const {
+    if (reference.literal || places_.count(reference.name) != 0 || reference.name.find('.') != std::string::npos)
+      return;
+    if (const auto it = later_.find(reference.name); it != later_.end()) {
+      errors_.error(reference.where,
+                    fmt::format("'{}' comes later: a node uses only what stands before it", reference.name), {},
+                    {{Severity::note, it->second, "defined here", {}, {}}});
+      return;
+    }
+    std::vector<std::string> known;
+    for (const auto& [name, where] : places_) known.push_back(name);
+    errors_.error(reference.where, fmt::format("there is no {}", quote(reference.name)),
+                  did_you_mean(reference.name, known));
+  }
+
+ private:
+  Diagnostics& errors_;
+  std::map<std::string, Location, std::less<>> places_, later_;
+};
+
+std::vector<Named> results_of(const NodeDef& node) {
+  if (!node.out.empty()) return node.out;
+  return node.name.empty() ? std::vector<Named>{} : std::vector<Named>{{node.name, node.name_where}};
+}
+
+void check_nodes(const std::vector<NodeDef>& nodes, Names& names) {
+  for (const NodeDef& node : nodes) {
+    for (const Named& result : results_of(node)) names.announce(result.text, result.where);
+  }
+  for (const NodeDef& node : nodes) {
+    for (const Reference& reference : node.in) names.use(reference);
+    // A node with several results is not itself a value, but its name leads its parameters' paths.
+    if (!node.out.empty() && !node.name.empty()) names.define(node.name, node.name_where);
+    for (const Named& result : results_of(node)) names.define(result.text, result.where);
+  }
+}
+
+void check_block_uses(const std::vector<NodeDef>& nodes, const Model& model, Diagnostics& errors) {
+  std::vector<std::string> known;
+  for (const auto& [name, block] : model.blocks) known.push_back(name);
+  for (const NodeDef& node : nodes) {
+    if (!node.block) continue;
+    const auto it = model.blocks.find(node.op);
+    if (it == model.blocks.end()) {
+      errors.error(node.op_where, fmt::format("there is no block {}", quote(node.op)), did_you_mean(node.op, known));
+    } else if (node.in_given && node.in.size() != it->second.inputs.size()) {
+      errors.error(node.op_where,
+                   fmt::format("block '{}' has {} inputs, got {}", node.op, it->second.inputs.size(), node.in.size()),
+                   {}, {{Severity::note, it->second.where, "the block is here", {}, {}}});
+    }
+  }
+}
+
+// Depth-first over blocks; reports each use that closes a cycle.
+class Recursion {
+ public:
+  Recursion(const Model& model, Diagnostics& errors) : model_(model), errors_(errors) {}
+
+  void visit(const Block& block, size_t depth) {
+    if (depth > kMaxBlockDepth) {
+      errors_.error(block.where, fmt::format("blocks are nested deeper than {}", kMaxBlockDepth));
+      return;
+    }
+    open_.insert(block.name);
+    for (const NodeDef& node : block.nodes) {
+      const auto it = node.block ? model_.blocks.find(node.op) : model_.blocks.end();
+      if (it == model_.blocks.end()) continue;
+      if (open_.count(node.op) != 0) {
+        errors_.error(node.op_where, fmt::format("block '{}' contains itself", node.op), {},
+                      {{Severity::note, it->second.where, "the block is here", {}, {}}});
+      } else if (done_.count(node.op) == 0) {
+        visit(it->second, depth + 1);
+      }
+    }
+    open_.erase(block.name);
+    done_.insert(block.name);
+  }
+  bool done(const std::string& name) const { return done_.count(name) != 0; }
+
+ private:
+  const Model& model_;
+  Diagnostics& errors_;
+  std::set<std::string, std::less<>> open_, done_;
+};
+
+void check_block(const Block& block, const Model& model, Diagnostics& errors) {
+  Names names(errors);
+  for (const Named& input : block.inputs) names.define(input.text, input.where);
+  check_nodes(block.nodes, names);
+  check_block_uses(block.nodes, model, errors);
+  Reference output;
+  output.name = block.output.text;
+  output.where = block.output.where;
+  if (output.where.valid()) names.use(output);
+}
+
+}  // namespace
+
+void check_references(const Model& model, Diagnostics& errors) {
+  Names names(errors);
+  for (const InputDef& input : model.inputs) names.define(input.name, input.where);
+  check_nodes(model.nodes, names);
+  check_block_uses(model.nodes, model, errors);
+  for (const OutputDef& output : model.outputs) names.use(output.value);
+  if (model.train.loss) {
+    for (const Reference& reference : model.train.loss->in) names.use(reference);
+  }
+  for (const Part& metric : model.train.metrics) {
+    for (const Reference& reference : metric.in) names.use(reference);
+  }
+  Recursion recursion(model, errors);
+  for (const auto& [name, block] : model.blocks) {
+    check_block(block, model, errors);
+    if (!recursion.done(name)) recursion.visit(block, 1);
+  }
+}
+
+}  // namespace heddle::frontend

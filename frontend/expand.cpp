@@ -1,0 +1,402 @@
+#include "frontend/expand.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "frontend/fields.h"
+#include "frontend/layer_context.h"
+#include "frontend/limits.h"
+#include "ir/check.h"
+
+namespace heddle::frontend {
+
+using ir::ValueId;
+
+namespace {
+
+// Throws where a shape is over the limits. Products are checked before they are made.
+void check_size(const ir::Dims& dims, const Location& where, const std::string& what) {
+  int64_t elements = 1;
+  for (const int64_t size : dims) {
+    if (size < 1) throw UserError(where, fmt::format("{}: {} is not a size", what, size));
+    if (__builtin_mul_overflow(elements, size, &elements) || elements > kMaxElements) {
+      throw UserError(where, fmt::format("{}: {} has more than {} elements", what, ir::to_string(dims), kMaxElements));
+    }
+  }
+}
+
+std::string title_of(const NodeDef& node) {
+  return node.name.empty() ? node.op : fmt::format("{} '{}'", node.op, node.name);
+}
+
+// The names that one list of nodes sees: its own results, and what its expressions mean.
+struct Frame {
+  const Scope* scope = nullptr;
+  std::string prefix;  // of paths: "h.0."
+  std::map<std::string, ValueId> values;
+  std::set<std::string> paths;  // node paths in use, for unnamed nodes
+  ValueId previous;             // the last node's first result
+  bool has_previous = false;
+};
+
+class Expander {
+ public:
+  Expander(const Model& model, const ExpandOptions& options, Diagnostics& errors)
+      : model_(model), options_(options), errors_(errors), builder_(out_.graph) {
+    out_.batch = options.batch;
+    out_.batch_name = model.batch_dimension;
+    services_.parameter = [this](const std::string& path, const ir::Type& type, const Initializer& init,
+                                 const Location& where) { return parameter(path, type, init, where); };
+    services_.counter = [this](const std::string& name) { return out_.counter(name); };
+    services_.origin = [this](ValueId v) { return out_.origin(v); };
+    services_.default_init = model.train.init ? &*model.train.init : nullptr;
+    services_.batch = options.batch;
+    services_.batch_name = model.batch_dimension;
+  }
+
+  Expansion run() {
+    Scope scope = model_.let;
+    for (const auto& [name, size] : model_.train.sizes) scope.names[name] = size;
+    scope.names[model_.batch_dimension] = options_.batch;
+    Frame frame{.scope = &scope, .prefix = {}, .values = {}, .paths = {}, .previous = {}, .has_previous = false};
+    for (const InputDef& input : model_.inputs) add_input(input, frame);
+    for (const NodeDef& node : model_.nodes) frame.paths.insert(node.name);
+    if (model_.inputs.size() == 1) {
+      frame.previous = frame.values.begin()->second;
+      frame.has_previous = true;
+    }
+    expand(model_.nodes, frame);
+    out_.values = std::move(frame.values);
+    return std::move(out_);
+  }
+
+ private:
+  void add_input(const InputDef& input, Frame& frame) {
+    ValueId v;
+    guarded(errors_,
+            [&] { v = out_.graph.add_input(input.name, input_type(model_, input, options_.batch), ir::Role::input); });
+    frame.values[input.name] = v;
+    if (v.valid()) note_origin(v, fmt::format("input '{}'", input.name), input.where);
+  }
+
+  void note_origin(ValueId v, std::string what, const Location& where) {
+    out_.made_by.emplace(v, std::move(what));
+    out_.places.emplace(v, where);
+  }
+
+  void expand(const std::vector<NodeDef>& nodes, Frame& frame) {
+    for (const NodeDef& node : nodes) {
+      if (++count_ > kMaxNodes) throw UserError(node.where, fmt::format("the model has more than {} nodes", kMaxNodes));
+      ir::Values results(std::max<size_t>(1, node.out.size()));
+      guarded(errors_, [&] { results = node.block ? expand_block(node, frame) : expand_layer(node, frame); });
+      bind(node, results, frame);
+    }
+  }
+
+  void bind(const NodeDef& node, const ir::Values& results, Frame& frame) {
+    if (!node.out.empty()) {
+      for (size_t i = 0; i < node.out.size(); ++i) frame.values[node.out[i].text] = results.at(i);
+    } else if (!node.name.empty()) {
+      frame.values[node.name] = results.at(0);
+    }
+    frame.previous = results.at(0);
+    frame.has_previous = true;
+  }
+
+  // An invalid result without an error: the reference is to a faulty node.
+  ValueId resolve(const Reference& reference, const Frame& frame) const {
+    if (const auto it = frame.values.find(reference.name); it != frame.values.end()) return it->second;
+    for (const std::string& path : {frame.prefix + reference.name, reference.name}) {
+      for (const Parameter& p : out_.parameters) {
+        if (p.path == path) return p.value;
+      }
+    }
+    // check_references has found every name without a dot; a faulty node may have left its parameters unmade.
+    std::vector<std::string> known;
+    for (const Parameter& p : out_.parameters) known.push_back(p.path);
+    throw UserError(reference.where, fmt::format("there is no parameter {}", quote(reference.name)),
+                    did_you_mean(reference.name, known));
+  }
+
+  // The node's inputs in the order of `ports`; nullopt where one is faulty.
+  std::optional<ir::Values> inputs(const NodeDef& node, const std::vector<std::string>& ports, const Frame& frame,
+                                   std::vector<Reference>& references) const {
+    references = node.in;
+    if (!node.in_given) {
+      if (ports.empty()) return ir::Values{};
+      if (!frame.has_previous)
+        throw UserError(node.op_where, fmt::format("{}: 'in' is needed: nothing stands before it", title_of(node)));
+      return frame.previous.valid() ? std::optional(ir::Values{frame.previous}) : std::nullopt;
+    }
+    if (!node.in.empty() && !node.in.front().port.empty()) references = by_port(node, ports);
+    ir::Values values;
+    for (const Reference& reference : references) {
+      const bool absent = reference.literal || reference.name.empty();
+      values.push_back(absent ? ValueId{} : resolve(reference, frame));
+      if (!absent && !values.back().valid()) return std::nullopt;
+    }
+    return values;
+  }
+
+  static std::vector<Reference> by_port(const NodeDef& node, const std::vector<std::string>& ports) {
+    std::vector<Reference> sorted(ports.size());
+    for (const Reference& reference : node.in) {
+      const auto at = std::find(ports.begin(), ports.end(), reference.port);
+      if (at == ports.end()) {
+        throw UserError(reference.where, fmt::format("{} has no input {}", title_of(node), quote(reference.port)),
+                        did_you_mean(reference.port, ports));
+      }
+      sorted[static_cast<size_t>(at - ports.begin())] = reference;
+    }
+    return sorted;
+  }
+
+  void check_inputs(const NodeDef& node, const LayerDef& def, const std::vector<Reference>& references,
+                    size_t count) const {
+    const size_t most = def.inputs.size(), least = most - def.optional_inputs;
+    if (def.variadic ? count < most : count < least || count > most) {
+      const std::string wanted = def.variadic    ? fmt::format("at least {}", most)
+                                 : least == most ? fmt::format("{}", most)
+                                                 : fmt::format("{} to {}", least, most);
+      throw UserError(node.op_where,
+                      fmt::format("{} takes {} input{}, got {}", title_of(node), wanted, most == 1 ? "" : "s", count));
+    }
+    for (const Reference& reference : references) {
+      if (reference.literal && !def.literals) {
+        throw UserError(reference.where, fmt::format("{} does not take a number as input", title_of(node)));
+      }
+    }
+    for (size_t i = 0; i < least && i < references.size(); ++i) {
+      if (!references[i].literal && references[i].name.empty()) {
+        throw UserError(node.op_where, fmt::format("{} needs the input '{}'", title_of(node), def.inputs[i]));
+      }
+    }
+  }
+
+  std::string path_of(const NodeDef& node, Frame& frame) const {
+    if (!node.name.empty()) return frame.prefix + node.name;
+    std::string path = node.op;
+    for (int i = 1; !frame.paths.insert(path).second; ++i) path = fmt::format("{}.{}", node.op, i);
+    return frame.prefix + path;
+  }
+
+  ir::Values expand_layer(const NodeDef& node, Frame& frame) {
+    const LayerDef& def = *find_layer(node.op);
+    const std::string path = path_of(node, frame);
+    std::vector<Reference> references;
+    const size_t results = std::max<size_t>(1, node.out.size());
+    std::optional<ir::Values> in = inputs(node, def.inputs, frame, references);
+    if (!in) return ir::Values(results);
+    check_inputs(node, def, references, in->size());
+    NodeDef resolved = node;
+    resolved.in = references;
+    const Settings settings(node.settings, def.settings, *frame.scope, title_of(node), node.op_where);
+    builder_.loc = node.op_where;
+    builder_.prefix = path + ".value";
+    const size_t before = out_.graph.value_count();
+    LayerContext context{builder_, resolved,       settings,      services_,
+                         path,     std::move(*in), model_.layout, options_.training};
+    ir::Values made;
+    made = build(def, context);
+    if (!node.out.empty() && made.size() != node.out.size()) {
+      throw UserError(node.op_where,
+                      fmt::format("{} has {} results, 'out' names {}", title_of(node), made.size(), node.out.size()));
+    }
+    name_results(node, path, before, made, frame);
+    return made;
+  }
+
+  // Shape rules of the IR know the operator; the note says where the operand comes from.
+  ir::Values build(const LayerDef& def, LayerContext& context) const {
+    try {
+      ir::Values made = def.build(context);
+      for (const ValueId v : made) check_size(builder_.type(v).dims, context.node.op_where, context.settings.title());
+      return made;
+    } catch (const UserError& error) {
+      std::vector<Diagnostic> list = error.diagnostics();
+      for (Diagnostic& d : list) {
+        if (d.notes.empty() && d.where == context.node.op_where) add_origins(d, context);
+      }
+      throw UserError(std::move(list));
+    }
+  }
+
+  void add_origins(Diagnostic& d, const LayerContext& context) const {
+    for (const ValueId v : context.in) {
+      if (v.valid()) d.notes.push_back(out_.origin(v));
+    }
+  }
+
+  void name_results(const NodeDef& node, const std::string& path, size_t before, const ir::Values& made,
+                    const Frame& frame) {
+    for (size_t i = 0; i < made.size(); ++i) {
+      const bool fresh = static_cast<size_t>(made[i].index) >= before;
+      if (!fresh || out_.graph.def(made[i]) == nullptr) continue;
+      out_.graph.rename(made[i], node.out.empty() ? path : frame.prefix + node.out[i].text);
+      note_origin(made[i], title_of(node), node.op_where);
+    }
+  }
+
+  int64_t repeats(const NodeDef& node, const Frame& frame) const {
+    if (!node.repeat) return 1;
+    const int64_t repeat = evaluate_integer(*node.repeat, *frame.scope, fmt::format("{}: 'repeat'", title_of(node)));
+    if (repeat < 1 || repeat > kMaxRepeat) {
+      throw UserError(node.repeat->where,
+                      fmt::format("{}: 'repeat' must be between 1 and {}, is {}", title_of(node), kMaxRepeat, repeat));
+    }
+    return repeat;
+  }
+
+  // What the block's expressions see: the model's sizes, then the block's own `let`, then the use's `with`.
+  Scope block_scope(const NodeDef& node, const Block& block, const Frame& frame) const {
+    Scope scope = model_.let;
+    for (const auto& [name, size] : model_.train.sizes) scope.names[name] = size;
+    scope.names[model_.batch_dimension] = options_.batch;
+    const auto number = [](const Json& value, const Scope& over) {
+      if (value.kind == Json::Kind::text) return evaluate(value.text, over, value.where);
+      return value.kind == Json::Kind::integer ? Number{value.integer}
+                                               : Number{as_real(value, fmt::format("'{}'", value.key))};
+    };
+    for (const Json& value : node.with) {
+      check_used(value, node, block);
+      scope.names[value.key] = number(value, *frame.scope);
+    }
+    for (const Json& value : block.let) {
+      const bool given =
+          std::any_of(node.with.begin(), node.with.end(), [&](const Json& w) { return w.key == value.key; });
+      if (!given) scope.names[value.key] = number(value, scope);
+    }
+    return scope;
+  }
+
+  // A size that no expression of the block mentions is a typing error.
+  static void check_used(const Json& size, const NodeDef& node, const Block& block) {
+    std::set<std::string> mentioned;
+    const std::function<void(const Json&)> collect = [&](const Json& json) {
+      if (json.kind == Json::Kind::text) {
+        for (std::string& name : names_in(json.text)) mentioned.insert(std::move(name));
+      }
+      for (const Json& item : json.items) collect(item);
+    };
+    for (const Json& json : block.let) {
+      mentioned.insert(json.key);
+      collect(json);
+    }
+    for (const NodeDef& inner : block.nodes) {
+      for (const Json& json : inner.settings) collect(json);
+      for (const Json& json : inner.with) collect(json);
+      if (inner.repeat) collect(*inner.repeat);
+    }
+    if (mentioned.count(size.key) == 0) {
+      throw UserError(size.key_where, fmt::format("block '{}' uses no size {}", node.op, quote(size.key)),
+                      did_you_mean(size.key, {mentioned.begin(), mentioned.end()}));
+    }
+  }
+
+  ir::Values expand_block(const NodeDef& node, Frame& frame) {
+    const Block& block = model_.blocks.find(node.op)->second;
+    std::vector<std::string> ports;
+    for (const Named& input : block.inputs) ports.push_back(input.text);
+    std::vector<Reference> references;
+    std::optional<ir::Values> in = inputs(node, ports, frame, references);
+    if (!in) return ir::Values(1);
+    if (in->size() != ports.size() || std::any_of(in->begin(), in->end(), [](ValueId v) { return !v.valid(); })) {
+      throw UserError(node.op_where, fmt::format("block '{}' needs its {} inputs as values", node.op, ports.size()));
+    }
+    const Scope scope = block_scope(node, block, frame);
+    const int64_t repeat = repeats(node, frame);
+    const std::string path = path_of(node, frame);
+    ValueId chained = in->front();
+    for (int64_t i = 0; i < repeat; ++i) {
+      Frame inner{.scope = &scope,
+                  .prefix = node.repeat ? fmt::format("{}.{}.", path, i) : path + ".",
+                  .values = {},
+                  .paths = {},
+                  .previous = chained,
+                  .has_previous = true};
+      for (const NodeDef& n : block.nodes) inner.paths.insert(n.name);
+      for (size_t k = 0; k < ports.size(); ++k) inner.values[ports[k]] = k == 0 ? chained : (*in)[k];
+      expand(block.nodes, inner);
+      chained = inner.values.at(block.output.text);
+      if (!chained.valid()) break;
+    }
+    return {chained};
+  }
+
+  ValueId parameter(const std::string& path, const ir::Type& type, const Initializer& init, const Location& where) {
+    check_size(type.dims, where, fmt::format("parameter '{}'", path));
+    const ValueId v = out_.graph.add_input(path, type, ir::Role::param);
+    out_.parameters.push_back({path, type, v, init, where});
+    note_origin(v, fmt::format("parameter '{}'", path), where);
+    return v;
+  }
+
+  const Model& model_;
+  const ExpandOptions& options_;
+  Diagnostics& errors_;
+  Expansion out_;
+  ir::Builder builder_;
+  GraphServices services_;
+  int64_t count_ = 0;
+};
+
+}  // namespace
+
+ValueId Expansion::counter(const std::string& name) {
+  const ValueId known = graph.find(name);
+  return known.valid() ? known : graph.add_input(name, {ir::DType::i64, {}}, ir::Role::state);
+}
+
+ValueId Expansion::find(const Reference& reference) const {
+  if (const auto it = values.find(reference.name); it != values.end()) return it->second;
+  for (const Parameter& p : parameters) {
+    if (p.path == reference.name) return p.value;
+  }
+  return {};
+}
+
+std::string Expansion::shape_text(const ir::Dims& dims) const {
+  std::string text = "[";
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const bool is_batch = i == 0 && dims[i] == batch && !batch_name.empty();
+    text += (i == 0 ? "" : ",") + (is_batch ? batch_name : fmt::format("{}", dims[i]));
+  }
+  return text + "]";
+}
+
+Diagnostic Expansion::origin(ValueId v) const {
+  const auto what = made_by.find(v);
+  const auto where = places.find(v);
+  return {Severity::note,
+          where == places.end() ? Location{} : where->second,
+          fmt::format("input {} comes from {} here", shape_text(graph[v].type.dims),
+                      what == made_by.end() ? "a node" : what->second),
+          {},
+          {}};
+}
+
+ir::Type input_type(const Model& model, const InputDef& input, int64_t batch) {
+  Scope scope = model.let;
+  for (const auto& [name, size] : model.train.sizes) scope.names[name] = size;
+  scope.names[model.batch_dimension] = batch;
+  ir::Type type{input.dtype, {}};
+  for (const Json& size : input.shape.items) {
+    const std::string what = fmt::format("input '{}': 'shape'", input.name);
+    if (size.kind == Json::Kind::text && is_name(size.text) && !scope.find(size.text)) {
+      throw UserError(size.where, fmt::format("input '{}': nothing says how large '{}' is", input.name, size.text),
+                      fmt::format("add it to \"let\", or to train.batch"));
+    }
+    type.dims.push_back(evaluate_integer(size, scope, what));
+    check_size({type.dims.back()}, size.where, what);
+  }
+  check_size(type.dims, input.shape.where, fmt::format("input '{}'", input.name));
+  return type;
+}
+
+Expansion expand_model(const Model& model, const ExpandOptions& options, Diagnostics& errors) {
+  return Expander(model, options, errors).run();
+}
+
+}  // namespace heddle::frontend

@@ -1,0 +1,51 @@
+// Expand: a model's nodes into IR at one set of sizes, for one graph.
+//
+//   {"name": "h", "op": "block:decoder", "repeat": 2, "in": "emb"}  ->  the block's nodes twice, under h.0 and h.1
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "frontend/initializer.h"
+#include "frontend/model.h"
+#include "ir/builder.h"
+
+namespace heddle::frontend {
+
+struct Parameter {
+  std::string path;
+  ir::Type type;
+  ir::ValueId value;
+  Initializer init;
+  Location where;  // of the node that holds it
+};
+
+struct Expansion {
+  ir::Graph graph;
+  std::vector<Parameter> parameters;  // in order of first use
+  std::map<std::string, ir::ValueId>
+      values;  // of the model's own nodes and inputs, by name; invalid where a fault was found
+  std::map<ir::ValueId, std::string> made_by;  // "max_pool2d 'p1'": for notes
+  std::map<ir::ValueId, Location> places;
+  int64_t batch = 0;
+  std::string batch_name;
+
+  ir::ValueId counter(const std::string& name);        // the states "seed" and "step": i64[]
+  ir::ValueId find(const Reference& reference) const;  // a value or a parameter; invalid where it is not there
+  Diagnostic origin(ir::ValueId v) const;              // a note: "input [N,2,2,32] comes from max_pool2d here"
+  std::string shape_text(const ir::Dims& dims) const;
+};
+
+struct ExpandOptions {
+  int64_t batch = 0;
+  bool training = false;
+};
+
+// Faults are collected; what depends on a faulty node is skipped.
+Expansion expand_model(const Model& model, const ExpandOptions& options, Diagnostics& errors);
+
+// The model's inputs at this batch size. Throws UserError for free dimensions that nothing binds and for sizes over the
+// limits.
+ir::Type input_type(const Model& model, const InputDef& input, int64_t batch);
+
+}  // namespace heddle::frontend

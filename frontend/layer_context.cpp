@@ -1,0 +1,116 @@
+#include "frontend/layer_context.h"
+
+#include <fmt/format.h>
+
+#include "ir/check.h"
+
+namespace heddle::frontend {
+
+using ir::Dims;
+using ir::ValueId;
+
+int64_t stream_of(std::string_view path) {
+  uint64_t hash = 0xcbf29ce484222325ULL;
+  for (const char c : path) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  return static_cast<int64_t>(hash);
+}
+
+int64_t LayerContext::stream(std::string_view suffix) const { return stream_of(path + std::string(suffix)); }
+
+ValueId LayerContext::emit(std::string_view op, const ir::Values& operands, ir::Attrs attrs, std::string_view suffix) {
+  return b(op, operands, std::move(attrs), fmt::format("{}.{}", path, suffix.empty() ? op : suffix));
+}
+
+ValueId LayerContext::reshape(ValueId v, const Dims& dims, std::string_view suffix) {
+  return type(v).dims == dims ? v : emit("reshape", {v}, {{"shape", dims}}, suffix);
+}
+
+ValueId LayerContext::constant(double value, const ir::Type& t) {
+  b.prefix = path + ".constant";
+  return b.constant(value, t);
+}
+
+ValueId LayerContext::broadcast(ValueId v, const Dims& dims) {
+  b.prefix = b.graph[v].name + ".broadcast";
+  return b.broadcast_to(v, dims);
+}
+
+ValueId LayerContext::parameter(const std::string& name, const Dims& dims, std::string_view setting,
+                                const std::string& init, bool weight) {
+  if (node.name.empty()) {
+    fail("a node that holds parameters must have a name", "add \"name\"; its parameters are called after it");
+  }
+  Initializer initializer;
+  if (const Json* given = setting.empty() ? nullptr : settings.json(setting)) {
+    initializer =
+        make_initializer(read_part(*given, fmt::format("{}: '{}'", settings.title(), setting)), settings.scope());
+  } else if (weight && graph.default_init != nullptr) {
+    initializer = make_initializer(*graph.default_init, settings.scope());
+  } else {
+    initializer = make_initializer(init);
+  }
+  return graph.parameter(name.empty() ? path : path + "." + name, {ir::DType::f32, dims}, initializer, node.op_where);
+}
+
+ValueId LayerContext::apply_activation(ValueId v) {
+  const Json* given = settings.json("activation");
+  if (given == nullptr) return v;
+  const Part part = read_part(*given, fmt::format("{}: 'activation'", settings.title()));
+  const LayerDef* def = find_layer(part.op);
+  if (def == nullptr || !def->activation) {
+    throw UserError(part.op_where, fmt::format("{}: there is no activation {}", settings.title(), quote(part.op)),
+                    did_you_mean(part.op, activation_names()));
+  }
+  Diagnostics errors;
+  const std::string title = "activation " + part.op;
+  check_settings(part.settings, def->settings, title, part.op_where, {"op"}, errors);
+  errors.throw_if_any();
+  const Settings own(part.settings, def->settings, settings.scope(), title, part.op_where);
+  LayerContext inner{b, node, own, graph, path, {v}, layout, training};
+  return def->build(inner).at(0);
+}
+
+ValueId LayerContext::to_nhwc(ValueId v) {
+  return layout == Layout::nhwc ? v : emit("transpose", {v}, {{"perm", Dims{0, 2, 3, 1}}}, "nhwc");
+}
+
+ValueId LayerContext::from_nhwc(ValueId v) {
+  return layout == Layout::nhwc ? v : emit("transpose", {v}, {{"perm", Dims{0, 3, 1, 2}}}, "nchw");
+}
+
+std::string LayerContext::shape_text(const Dims& dims) const {
+  std::string text = "[";
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const bool batch = i == 0 && dims[i] == graph.batch && !graph.batch_name.empty();
+    text += (i == 0 ? "" : ",") + (batch ? graph.batch_name : fmt::format("{}", dims[i]));
+  }
+  return text + "]";
+}
+
+void LayerContext::fail_setting(std::string_view setting, const std::string& message, const std::string& help,
+                                size_t input) {
+  std::vector<Diagnostic> notes;
+  if (input < in.size() && in[input].valid()) notes.push_back(graph.origin(in[input]));
+  throw UserError(settings.where(setting), fmt::format("{}: {}", settings.title(), message), help, std::move(notes));
+}
+
+void LayerContext::fail(const std::string& message, const std::string& help, size_t input) {
+  std::vector<Diagnostic> notes;
+  if (input < in.size() && in[input].valid()) notes.push_back(graph.origin(in[input]));
+  throw UserError(node.op_where, fmt::format("{}: {}", settings.title(), message), help, std::move(notes));
+}
+
+void LayerContext::require_rank(size_t input, int64_t low, int64_t high, const std::string& meaning) {
+  const int64_t rank = type(in[input]).rank();
+  if (rank >= low && rank <= high) return;
+  fail(fmt::format("expected {}, found {}", meaning, shape_text(dims(in[input]))), {}, input);
+}
+
+void LayerContext::require_floating(size_t input) {
+  const ir::DType dtype = type(in[input]).dtype;
+  if (ir::is_floating(dtype)) return;
+  fail(fmt::format("expected a floating-point input, found {}", ir::to_string(dtype)),
+       "insert {\"op\": \"cast\", \"dtype\": \"f32\"}", input);
+}
+
+}  // namespace heddle::frontend

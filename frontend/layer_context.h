@@ -1,0 +1,72 @@
+// LayerContext: what a layer's build function works with: its inputs, settings and parameters, and the graph being
+// built.
+#pragma once
+#include <functional>
+#include <string>
+
+#include "frontend/initializer.h"
+#include "frontend/layer_def.h"
+#include "frontend/model.h"
+
+namespace heddle::frontend {
+
+// What the layers of one graph share. Implemented by the expansion.
+struct GraphServices {
+  // A new parameter of the graph.
+  std::function<ir::ValueId(const std::string& path, const ir::Type& type, const Initializer& init,
+                            const Location& where)>
+      parameter;
+  std::function<ir::ValueId(const std::string& name)> counter;  // the states "seed" and "step"
+  std::function<Diagnostic(ir::ValueId)> origin;                // a note: "input [N,2,2,32] comes from max_pool2d here"
+  const Part* default_init = nullptr;                           // train.init
+  int64_t batch = 0;
+  std::string batch_name;
+};
+
+class LayerContext {
+ public:
+  ir::Builder& b;
+  const NodeDef& node;
+  const Settings& settings;
+  const GraphServices& graph;
+  std::string path;  // "h.0.qkv"; unnamed nodes: "dropout.1"
+  ir::Values in;     // an absent optional input is invalid; literals are invalid and stand in node.in
+  Layout layout = Layout::nhwc;
+  bool training = true;
+
+  const ir::Type& type(ir::ValueId v) const { return b.type(v); }
+  const ir::Dims& dims(ir::ValueId v) const { return b.type(v).dims; }
+
+  // A node named <path>.<suffix>; the last one of a layer is renamed <path>.
+  ir::ValueId emit(std::string_view op, const ir::Values& operands, ir::Attrs attrs = {}, std::string_view suffix = {});
+  ir::ValueId reshape(ir::ValueId v, const ir::Dims& dims,
+                      std::string_view suffix = "reshape");  // v itself where nothing changes
+  ir::ValueId constant(double value, const ir::Type& type);
+  // NumPy's broadcasting, named after what is broadcast.
+  ir::ValueId broadcast(ir::ValueId v, const ir::Dims& dims);
+
+  // The parameter <path>.<name> (<path> where the name is empty), initialised by the setting `setting` (a part), else
+  // by train.init where `weight`, else by `init`.
+  ir::ValueId parameter(const std::string& name, const ir::Dims& dims, std::string_view setting,
+                        const std::string& init, bool weight);
+  ir::ValueId apply_activation(ir::ValueId v);  // the setting "activation", where given
+
+  // NCHW models: to the IR's NHWC and back; the identity for NHWC.
+  ir::ValueId to_nhwc(ir::ValueId v);
+  ir::ValueId from_nhwc(ir::ValueId v);
+
+  int64_t stream(std::string_view suffix = {}) const;  // of this node's random numbers
+  std::string shape_text(const ir::Dims& dims) const;  // [N,28,28,1]
+
+  // Errors: at a setting, with a note where input `i` comes from; or at the node's op.
+  [[noreturn]] void fail_setting(std::string_view setting, const std::string& message, const std::string& help = {},
+                                 size_t input = 0);
+  [[noreturn]] void fail(const std::string& message, const std::string& help = {}, size_t input = 0);
+  void require_rank(size_t input, int64_t low, int64_t high, const std::string& meaning);
+  void require_floating(size_t input);
+};
+
+// 64-bit FNV-1a: the stream number of a path.
+int64_t stream_of(std::string_view path);
+
+}  // namespace heddle::frontend

@@ -1,0 +1,46 @@
+// LayerDef: everything the frontend knows about one kind of node, in one place; a new layer is one file in
+// frontend/layers.
+//
+//   {"name": "fc1", "op": "dense", "units": 128}
+//     -> parameters %fc1.weight: f32[128,784], %fc1.bias: f32[128]; matmul, broadcast, add
+//
+// Operators of the IR that work element by element are nodes too, with NumPy broadcasting and number literals; they
+// need no definition here.
+#pragma once
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frontend/settings.h"
+#include "ir/builder.h"
+
+namespace heddle::frontend {
+
+class LayerContext;
+
+struct LayerDef {
+  std::string name;
+  std::string doc;
+  std::vector<std::string> inputs = {"x"};  // port names
+  bool variadic = false;                    // any number of inputs, at least one
+  size_t optional_inputs = 0;               // how many of the last ports may be left out
+  bool literals = false;                    // number literals may be inputs
+  bool several_results = false;             // `out` is required
+  bool activation = false;                  // may stand in another layer's "activation"
+  std::vector<SettingDef> settings = {};
+  std::string parameters = {};  // names and shapes, for the reference: "weight [units, in], bias [units]"
+  std::function<ir::Values(LayerContext&)> build;
+};
+
+struct RegisterLayer {
+  explicit RegisterLayer(LayerDef def);
+};
+const LayerDef* find_layer(std::string_view name);  // nullptr when unknown; elementwise operators of the IR included
+std::vector<std::string> layer_names();             // sorted
+std::vector<std::string> activation_names();        // sorted
+
+// Names of the format that this version does not build yet.
+bool is_planned(std::string_view name);
+
+}  // namespace heddle::frontend

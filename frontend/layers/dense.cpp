@@ -1,0 +1,43 @@
+#include <fmt/format.h>
+
+#include "frontend/layer_context.h"
+#include "frontend/limits.h"
+
+namespace heddle::frontend {
+namespace {
+
+using ir::Dims;
+
+// A matrix product of the last axis; leading axes are one.
+ir::Values build(LayerContext& c) {
+  c.require_floating(0);
+  c.require_rank(0, 2, static_cast<int64_t>(kMaxRank), "an input [N, ..., features]");
+  const Dims in = c.dims(c.in[0]);
+  const int64_t units = c.settings.positive("units");
+  const ir::ValueId weight = c.parameter("weight", {units, in.back()}, "init", "glorot_uniform", /*weight=*/true);
+  Dims out = in;
+  out.back() = units;
+  const int64_t rows = ir::product(in) / in.back();
+  const ir::ValueId x = in.size() == 2 ? c.in[0] : c.reshape(c.in[0], {rows, in.back()}, "rows");
+  ir::ValueId y = c.emit("matmul", {x, weight}, {{"transpose_b", true}}, "mm");
+  if (c.settings.flag("bias")) {
+    const ir::ValueId bias = c.parameter("bias", {units}, "bias_init", "zeros", /*weight=*/false);
+    y = c.emit("add", {y, c.broadcast(bias, {rows, units})});
+  }
+  return {c.reshape(c.apply_activation(y), out)};
+}
+
+const RegisterLayer dense({
+    .name = "dense",
+    .doc = "x weight^T + bias over the last axis",
+    .settings = {{.name = "units", .doc = "outputs", .required = true},
+                 {.name = "bias", .type = SettingType::flag, .doc = "add a bias", .fallback = true},
+                 {.name = "activation", .type = SettingType::part, .doc = "applied to the result"},
+                 {.name = "init", .type = SettingType::part, .doc = "initializer of weight: glorot_uniform"},
+                 {.name = "bias_init", .type = SettingType::part, .doc = "initializer of bias: zeros"}},
+    .parameters = "weight [units, in], bias [units]",
+    .build = build,
+});
+
+}  // namespace
+}  // namespace heddle::frontend

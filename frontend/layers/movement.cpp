@@ -1,0 +1,176 @@
+// Layers that move elements without changing them.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "frontend/layer_context.h"
+#include "frontend/limits.h"
+
+namespace heddle::frontend {
+namespace {
+
+using ir::Dims;
+
+int64_t read_axis(LayerContext& c, size_t input = 0) {
+  const int64_t rank = c.type(c.in[input]).rank();
+  const int64_t axis = c.settings.integer("axis");
+  if (axis < -rank || axis >= rank) {
+    c.fail_setting("axis", fmt::format("axis {} is outside the input {}", axis, c.shape_text(c.dims(c.in[input]))), {},
+                   input);
+  }
+  return axis < 0 ? axis + rank : axis;
+}
+
+ir::Values build_flatten(LayerContext& c) {
+  c.require_rank(0, 1, static_cast<int64_t>(kMaxRank), "an input with a batch axis");
+  const Dims& dims = c.dims(c.in[0]);
+  return {c.reshape(c.in[0], {dims[0], ir::product(dims) / dims[0]})};
+}
+
+// One -1 stands for what is left.
+Dims infer_shape(LayerContext& c, Dims shape, int64_t elements) {
+  int64_t known = 1;
+  const auto open = std::count(shape.begin(), shape.end(), -1);
+  for (const int64_t size : shape) {
+    if (size < 1 && size != -1) c.fail_setting("shape", fmt::format("{} is not a size", size));
+    if (size != -1 && (__builtin_mul_overflow(known, size, &known) || known > kMaxElements)) {
+      c.fail_setting("shape", fmt::format("{} has more than {} elements", ir::to_string(shape), kMaxElements));
+    }
+  }
+  if (open > 1) c.fail_setting("shape", "only one size can be -1");
+  if (open == 1 && elements % known == 0) *std::find(shape.begin(), shape.end(), -1) = elements / known;
+  return shape;
+}
+
+ir::Values build_reshape(LayerContext& c) {
+  const Dims& from = c.dims(c.in[0]);
+  const Dims given = c.settings.integers("shape");
+  if (given.size() > kMaxRank) c.fail_setting("shape", fmt::format("more than {} dimensions", kMaxRank));
+  const Dims shape = infer_shape(c, given, ir::product(from));
+  if (std::count(shape.begin(), shape.end(), -1) != 0 || ir::product(shape) != ir::product(from)) {
+    c.fail_setting("shape",
+                   fmt::format("{} elements do not fill the shape {}", ir::product(from), c.shape_text(given)));
+  }
+  return {c.reshape(c.in[0], shape)};
+}
+
+ir::Values build_transpose(LayerContext& c) {
+  const Dims perm = c.settings.integers("perm");
+  Dims sorted = perm;
+  std::sort(sorted.begin(), sorted.end());
+  const auto rank = static_cast<size_t>(c.type(c.in[0]).rank());
+  bool complete = sorted.size() == rank;
+  for (size_t i = 0; complete && i < rank; ++i) complete = sorted[i] == static_cast<int64_t>(i);
+  if (!complete) {
+    c.fail_setting("perm", fmt::format("{} is not an order of the axes of {}", ir::to_string(perm),
+                                       c.shape_text(c.dims(c.in[0]))));
+  }
+  return {c.emit("transpose", {c.in[0]}, {{"perm", perm}})};
+}
+
+ir::Values build_concat(LayerContext& c) {
+  const int64_t axis = read_axis(c);
+  const ir::Type& first = c.type(c.in[0]);
+  for (size_t i = 1; i < c.in.size(); ++i) {
+    const ir::Type& other = c.type(c.in[i]);
+    bool fits = other.dtype == first.dtype && other.rank() == first.rank();
+    for (int64_t d = 0; fits && d < first.rank(); ++d) {
+      const auto k = static_cast<size_t>(d);
+      fits = d == axis || other.dims[k] == first.dims[k];
+    }
+    if (!fits) {
+      c.fail(fmt::format("inputs differ beside axis {}: {}{} vs {}{}", axis, ir::to_string(first.dtype),
+                         c.shape_text(first.dims), ir::to_string(other.dtype), c.shape_text(other.dims)),
+             {}, i);
+    }
+  }
+  return {c.emit("concat", c.in, {{"axis", axis}})};
+}
+
+ir::ValueId slice_axis(LayerContext& c, int64_t axis, int64_t start, int64_t stop, int64_t step,
+                       std::string_view suffix) {
+  Dims starts(c.dims(c.in[0]).size(), 0), limits = c.dims(c.in[0]), strides(starts.size(), 1);
+  const auto d = static_cast<size_t>(axis);
+  starts[d] = start;
+  limits[d] = stop;
+  strides[d] = step;
+  return c.emit("slice", {c.in[0]}, {{"starts", starts}, {"limits", limits}, {"strides", strides}}, suffix);
+}
+
+ir::Values build_slice(LayerContext& c) {
+  const int64_t axis = read_axis(c);
+  const int64_t size = c.dims(c.in[0])[static_cast<size_t>(axis)];
+  const auto from_end = [&](int64_t at) { return at < 0 ? at + size : at; };
+  const int64_t start = from_end(c.settings.integer("start"));
+  const int64_t stop = c.settings.has("stop") ? from_end(c.settings.integer("stop")) : size;
+  const int64_t step = c.settings.positive("step");
+  if (start < 0 || stop > size || start >= stop) {
+    c.fail_setting(c.settings.json("stop") != nullptr ? "stop" : "start",
+                   fmt::format("{} to {} is no range of axis {} with {} elements", start, stop, axis, size));
+  }
+  return {slice_axis(c, axis, start, stop, step, {})};
+}
+
+Dims read_parts(LayerContext& c, int64_t size) {
+  const Json* given = c.settings.json("parts");
+  if (given->kind == Json::Kind::list) return c.settings.integers("parts");
+  const int64_t parts = c.settings.positive("parts");
+  if (size % parts != 0)
+    c.fail_setting("parts", fmt::format("{} elements do not split into {} equal parts", size, parts));
+  if (parts > 1024) c.fail_setting("parts", "more than 1024 parts");
+  return Dims(static_cast<size_t>(parts), size / parts);
+}
+
+ir::Values build_split(LayerContext& c) {
+  const int64_t axis = read_axis(c);
+  const int64_t size = c.dims(c.in[0])[static_cast<size_t>(axis)];
+  ir::Values results;
+  int64_t at = 0;
+  for (const int64_t part : read_parts(c, size)) {
+    if (part < 1 || part > size - at) c.fail_setting("parts", fmt::format("the parts do not fit in {} elements", size));
+    results.push_back(slice_axis(c, axis, at, at + part, 1, fmt::format("part{}", results.size())));
+    at += part;
+  }
+  if (at != size) c.fail_setting("parts", fmt::format("the parts sum to {}, axis {} has {} elements", at, axis, size));
+  return results;
+}
+
+const SettingDef kAxis = {.name = "axis", .doc = "counted from the end where negative", .fallback = int64_t{-1}};
+
+const RegisterLayer flatten({.name = "flatten", .doc = "all axes but the first become one", .build = build_flatten});
+const RegisterLayer reshape(
+    {.name = "reshape",
+     .doc = "the same elements in another shape",
+     .settings = {{.name = "shape", .type = SettingType::integers, .doc = "sizes; one may be -1", .required = true}},
+     .build = build_reshape});
+const RegisterLayer transpose({.name = "transpose",
+                               .doc = "axes in another order",
+                               .settings = {{.name = "perm",
+                                             .type = SettingType::integers,
+                                             .doc = "axis i of the result is axis perm[i]",
+                                             .required = true}},
+                               .build = build_transpose});
+const RegisterLayer concat({.name = "concat",
+                            .doc = "inputs end to end along an axis",
+                            .variadic = true,
+                            .settings = {kAxis},
+                            .build = build_concat});
+const RegisterLayer slice({.name = "slice",
+                           .doc = "a range of one axis",
+                           .settings = {kAxis,
+                                        {.name = "start", .doc = "first element", .fallback = int64_t{0}},
+                                        {.name = "stop", .doc = "one past the last: the end"},
+                                        {.name = "step", .doc = "take every step-th", .fallback = int64_t{1}}},
+                           .build = build_slice});
+const RegisterLayer split({.name = "split",
+                           .doc = "cuts along an axis; one result per part",
+                           .several_results = true,
+                           .settings = {{.name = "parts",
+                                         .type = SettingType::integers,
+                                         .doc = "how many equal parts, or their sizes",
+                                         .required = true},
+                                        kAxis},
+                           .build = build_split});
+
+}  // namespace
+}  // namespace heddle::frontend

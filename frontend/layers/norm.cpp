@@ -1,0 +1,59 @@
+#include <fmt/format.h>
+
+#include "frontend/layer_context.h"
+#include "frontend/limits.h"
+
+namespace heddle::frontend {
+namespace {
+
+using ir::Dims;
+
+ir::Values build_layer_norm(LayerContext& c) {
+  c.require_floating(0);
+  c.require_rank(0, 2, static_cast<int64_t>(kMaxRank), "an input [N, ..., features]");
+  const int64_t features = c.dims(c.in[0]).back();
+  const double eps = c.settings.real("eps");
+  if (!(eps > 0)) c.fail_setting("eps", fmt::format("'eps' must be above 0, is {}", eps));
+  const auto part = [&](bool wanted, const std::string& name, double otherwise, const std::string& init) {
+    return wanted ? c.parameter(name, {features}, {}, init, /*weight=*/false)
+                  : c.constant(otherwise, {ir::DType::f32, {features}});
+  };
+  const ir::ValueId scale = part(c.settings.flag("scale"), "weight", 1, "ones");
+  const ir::ValueId bias = part(c.settings.flag("bias"), "bias", 0, "zeros");
+  return {c.emit("layer_norm", {c.in[0], scale, bias}, {{"eps", eps}})};
+}
+
+ir::Values build_softmax(LayerContext& c, std::string_view op) {
+  c.require_floating(0);
+  const int64_t rank = c.type(c.in[0]).rank();
+  const int64_t axis = c.settings.integer("axis");
+  if (axis < -rank || axis >= rank) {
+    c.fail_setting("axis", fmt::format("axis {} is outside the input {}", axis, c.shape_text(c.dims(c.in[0]))));
+  }
+  return {c.emit(op, {c.in[0]}, {{"axis", axis}})};
+}
+
+const std::vector<SettingDef> kAxis = {{.name = "axis", .doc = "what sums to one", .fallback = int64_t{-1}}};
+
+const RegisterLayer layer_norm({
+    .name = "layer_norm",
+    .doc = "(x - mean) / sqrt(variance + eps) * weight + bias over the last axis",
+    .settings = {{.name = "eps", .type = SettingType::real, .doc = "added to the biased variance", .fallback = 1e-5},
+                 {.name = "scale", .type = SettingType::flag, .doc = "learn weight", .fallback = true},
+                 {.name = "bias", .type = SettingType::flag, .doc = "learn bias", .fallback = true}},
+    .parameters = "weight [features], bias [features]",
+    .build = build_layer_norm,
+});
+const RegisterLayer softmax({.name = "softmax",
+                             .doc = "exp(x) / sum exp(x) along an axis",
+                             .activation = true,
+                             .settings = kAxis,
+                             .build = [](LayerContext& c) { return build_softmax(c, "softmax"); }});
+const RegisterLayer log_softmax({.name = "log_softmax",
+                                 .doc = "x - log sum exp(x) along an axis",
+                                 .activation = true,
+                                 .settings = kAxis,
+                                 .build = [](LayerContext& c) { return build_softmax(c, "log_softmax"); }});
+
+}  // namespace
+}  // namespace heddle::frontend

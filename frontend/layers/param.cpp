@@ -1,0 +1,69 @@
+// Values that come from nowhere: free parameters, constants, index ranges.
+#include <fmt/format.h>
+
+#include "frontend/layer_context.h"
+#include "frontend/limits.h"
+
+namespace heddle::frontend {
+namespace {
+
+using ir::Dims;
+
+Dims read_shape(LayerContext& c) {
+  Dims shape = c.settings.json("shape") == nullptr ? Dims{} : c.settings.integers("shape");
+  if (shape.size() > kMaxRank) c.fail_setting("shape", fmt::format("more than {} dimensions", kMaxRank));
+  int64_t elements = 1;
+  for (const int64_t size : shape) {
+    if (size < 1) c.fail_setting("shape", fmt::format("{} is not a size", size));
+    if (__builtin_mul_overflow(elements, size, &elements) || elements > kMaxElements) {
+      c.fail_setting("shape", fmt::format("{} has more than {} elements", ir::to_string(shape), kMaxElements));
+    }
+  }
+  return shape;
+}
+
+ir::DType read_type(LayerContext& c) {
+  const std::string text = c.settings.text("dtype");
+  const auto dtype = ir::parse_dtype(text);
+  if (!dtype) c.fail_setting("dtype", fmt::format("{} is not a type", quote(text)));
+  return *dtype;
+}
+
+const RegisterLayer param({
+    .name = "param",
+    .doc = "a parameter of its own, called after the node",
+    .inputs = {},
+    .settings = {{.name = "shape", .type = SettingType::integers, .doc = "its sizes", .required = true},
+                 {.name = "init", .type = SettingType::part, .doc = "initializer: glorot_uniform"}},
+    .parameters = "the node's own name [shape]",
+    .build = [](LayerContext& c) -> ir::Values {
+      return {c.parameter("", read_shape(c), "init", "glorot_uniform", /*weight=*/false)};
+    },
+});
+
+const RegisterLayer constant({
+    .name = "constant",
+    .doc = "one number everywhere",
+    .inputs = {},
+    .settings = {{.name = "value", .type = SettingType::real, .doc = "the number", .required = true},
+                 {.name = "shape", .type = SettingType::integers, .doc = "its sizes: none, a scalar"},
+                 {.name = "dtype", .type = SettingType::text, .doc = "element type", .fallback = std::string("f32")}},
+    .build = [](LayerContext& c) -> ir::Values {
+      return {c.constant(c.settings.real("value"), {read_type(c), read_shape(c)})};
+    },
+});
+
+const RegisterLayer iota({
+    .name = "iota",
+    .doc = "0, 1, ... size - 1 as i32",
+    .inputs = {},
+    .settings = {{.name = "size", .doc = "how many", .required = true}},
+    .build = [](LayerContext& c) -> ir::Values {
+      const int64_t size = c.settings.positive("size");
+      if (size > (int64_t{1} << 31) - 1) c.fail_setting("size", fmt::format("{} does not fit in i32", size));
+      return {c.emit("iota", {}, {{"shape", Dims{size}}})};
+    },
+});
+
+}  // namespace
+}  // namespace heddle::frontend

@@ -1,0 +1,153 @@
+#include "frontend/overrides.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "frontend/fields.h"
+
+namespace heddle::frontend {
+namespace {
+
+std::vector<std::string> split_path(const std::string& path) {
+  std::vector<std::string> parts(1);
+  for (const char c : path) {
+    if (c == '.') {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+std::vector<std::string> keys_of(const Json& object) {
+  std::vector<std::string> keys;
+  for (const Json& item : object.items) keys.push_back(item.key);
+  return keys;
+}
+
+// An entry of a list by index, or by the "name" of the object there.
+Json* entry(Json& list, const std::string& step) {
+  size_t index = 0;
+  const auto [end, error] = std::from_chars(step.data(), step.data() + step.size(), index);
+  if (error == std::errc() && end == step.data() + step.size())
+    return index < list.items.size() ? &list.items[index] : nullptr;
+  for (Json& item : list.items) {
+    const Json* name = item.find("name");
+    if (name != nullptr && name->kind == Json::Kind::text && name->text == step) return &item;
+  }
+  return nullptr;
+}
+
+// Sizes are used by name in expressions: a new one could only be a typing error.
+bool may_add(const std::vector<std::string>& steps) { return steps.front() != "let"; }
+
+class Target {
+ public:
+  Target(const std::string& path, const Location& where) : path_(path), where_(where) {}
+
+  void assign(Json& model, Json value) const {
+    const std::vector<std::string> steps = split_path(path_);
+    Json* at = &model;
+    for (size_t i = 0; i + 1 < steps.size(); ++i) at = &descend(*at, steps[i]);
+    if (at->kind == Json::Kind::list) {
+      replace(descend(*at, steps.back()), std::move(value));
+    } else if (Json* member = at->find(steps.back())) {
+      replace(*member, std::move(value));
+    } else {
+      add(*at, steps, std::move(value));
+    }
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& message, const std::string& help = {}) const {
+    throw UserError(where_, fmt::format("override {}: {}", quote(path_), message), help);
+  }
+
+  Json& descend(Json& at, const std::string& step) const {
+    // A bare name stands for {"op": name}: its settings can be added.
+    if (at.kind != Json::Kind::object && at.kind != Json::Kind::list)
+      fail(fmt::format("{} has no {} in it", describe(at), quote(step)));
+    Json* next = at.kind == Json::Kind::list ? entry(at, step) : at.find(step);
+    if (next == nullptr) fail(fmt::format("there is no {}", quote(step)), did_you_mean(step, keys_of(at)));
+    return *next;
+  }
+
+  static void replace(Json& old, Json value) {
+    value.key = old.key;
+    value.key_where = old.key_where;
+    old = std::move(value);
+  }
+
+  void add(Json& object, const std::vector<std::string>& steps, Json value) const {
+    if (object.kind != Json::Kind::object)
+      fail(fmt::format("{} has no {} in it", describe(object), quote(steps.back())));
+    if (!may_add(steps))
+      fail(fmt::format("there is no {}", quote(steps.back())), did_you_mean(steps.back(), keys_of(object)));
+    value.key = steps.back();
+    value.key_where = where_;
+    object.items.push_back(std::move(value));
+  }
+
+  const std::string& path_;
+  Location where_;
+};
+
+// The value as JSON, or as a plain string: --set train.optimizer=sgd needs no quotes.
+Json parse_value(const SourceFile& whole, size_t begin) {
+  const SourceFile value{whole.name, whole.text.substr(begin)};
+  Json json;
+  try {
+    json = parse_json(value);
+  } catch (const UserError&) {
+    json = {};
+    json.kind = Json::Kind::text;
+    json.text = value.text;
+  }
+  return json;
+}
+
+// Locations inside the value all become the override's own: the value's text is not kept.
+void relocate(Json& json, const Location& where) {
+  json.where = where;
+  if (!json.key.empty()) json.key_where = where;
+  for (Json& item : json.items) relocate(item, where);
+}
+
+void apply_set(Json& model, const std::string& text, Sources& sources) {
+  const SourceFile& source = sources.add("--set", text);
+  const auto size = static_cast<uint32_t>(source.text.size());
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw UserError(Location{&source, 0, size}, fmt::format("expected path=value, found {}", quote(text)),
+                    "for example --set train.batch.N=32");
+  }
+  const auto middle = static_cast<uint32_t>(equals);
+  Json value = parse_value(source, equals + 1);
+  relocate(value, {&source, middle + 1, size});
+  Target(text.substr(0, equals), {&source, 0, middle}).assign(model, std::move(value));
+}
+
+}  // namespace
+
+void apply_overrides(Json& model, bool small, const std::vector<std::string>& set, Sources& sources,
+                     Diagnostics& errors) {
+  if (model.kind != Json::Kind::object) return;
+  const Json* found = model.find("small");
+  if (found != nullptr && found->kind != Json::Kind::null) {
+    // A copy: assigning may move the model's members. Applied to a scratch model where not asked for, so that it is
+    // checked too.
+    const Json overrides = *found;
+    guarded(errors, [&] { as_object(overrides, "'small'"); });
+    Json scratch = small ? Json{} : model;
+    for (const Json& item : overrides.items) {
+      guarded(errors, [&] { Target(item.key, item.key_where).assign(small ? model : scratch, item); });
+    }
+  }
+  for (const std::string& text : set) {
+    guarded(errors, [&] { apply_set(model, text, sources); });
+  }
+}
+
+}  // namespace heddle::frontend

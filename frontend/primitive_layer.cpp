@@ -1,0 +1,114 @@
+#include "frontend/primitive_layer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "frontend/layer_context.h"
+
+namespace heddle::frontend {
+namespace {
+
+using ir::Dims;
+
+// NumPy's rule: sizes align at the end, 1 stretches.
+Dims broadcast_shape(LayerContext& c, const ir::Values& in) {
+  Dims out;
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (!in[i].valid()) continue;
+    const Dims& dims = c.dims(in[i]);
+    Dims longer = dims.size() > out.size() ? dims : out;
+    const Dims& shorter = dims.size() > out.size() ? out : dims;
+    const size_t lead = longer.size() - shorter.size();
+    for (size_t d = 0; d < shorter.size(); ++d) {
+      int64_t& size = longer[lead + d];
+      if (size != shorter[d] && size != 1 && shorter[d] != 1) {
+        c.fail(fmt::format("shapes {} and {} do not broadcast", c.shape_text(out), c.shape_text(dims)), {}, i);
+      }
+      size = size == 1 ? shorter[d] : size;
+    }
+    out = std::move(longer);
+  }
+  return out;
+}
+
+// A literal takes the type of the first operand that is a value; a selection's condition does not count.
+ir::DType literal_type(LayerContext& c, const ir::Values& in) {
+  for (size_t i = 0; i < in.size(); ++i) {
+    const bool condition = in.size() == 3 && i == 0;
+    if (in[i].valid() && !condition) return c.type(in[i]).dtype;
+  }
+  return ir::DType::f32;
+}
+
+}  // namespace
+
+ir::Values broadcast_inputs(LayerContext& c) {
+  ir::Values in = c.in;
+  if (std::none_of(in.begin(), in.end(), [](ir::ValueId v) { return v.valid(); }))
+    c.fail("at least one input must be a value");
+  const Dims shape = broadcast_shape(c, in);
+  const ir::DType dtype = literal_type(c, in);
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (in[i].valid()) {
+      in[i] = c.broadcast(in[i], shape);
+      continue;
+    }
+    const Number& number = *c.node.in.at(i).literal;
+    if (std::holds_alternative<double>(number) && !ir::is_floating(dtype)) {
+      throw UserError(c.node.in[i].where, fmt::format("{}: the number {} does not fit {}", c.settings.title(),
+                                                      to_string(number), ir::to_string(dtype)));
+    }
+    in[i] = c.constant(std::visit([](auto v) { return static_cast<double>(v); }, number), {dtype, shape});
+  }
+  return in;
+}
+
+namespace {
+
+ir::Attr read_attr(const Settings& settings, const ir::AttrDef& def) {
+  switch (def.type) {
+    case ir::AttrType::flag: return settings.flag(def.name);
+    case ir::AttrType::integer: return settings.integer(def.name);
+    case ir::AttrType::real: return settings.real(def.name);
+    case ir::AttrType::text: return settings.text(def.name);
+    case ir::AttrType::integers: return settings.integers(def.name);
+  }
+  return int64_t{0};
+}
+
+SettingType setting_type(ir::AttrType type) {
+  switch (type) {
+    case ir::AttrType::flag: return SettingType::flag;
+    case ir::AttrType::integer: return SettingType::integer;
+    case ir::AttrType::real: return SettingType::real;
+    case ir::AttrType::text: return SettingType::text;
+    case ir::AttrType::integers: return SettingType::integers;
+  }
+  return SettingType::text;
+}
+
+}  // namespace
+
+LayerDef primitive_layer(const ir::OpDef& op) {
+  LayerDef layer{
+      .name = op.name, .doc = op.doc, .inputs = op.operands, .literals = op.operands.size() > 1, .build = {}};
+  bool defaults = true;
+  for (const ir::AttrDef& attr : op.attrs) {
+    layer.settings.push_back({.name = attr.name,
+                              .type = setting_type(attr.type),
+                              .doc = attr.doc,
+                              .fallback = attr.fallback,
+                              .required = !attr.fallback});
+    defaults = defaults && attr.fallback.has_value();
+  }
+  layer.activation = defaults && op.operands.size() == 1 && op.dtypes == ir::kFloating;
+  layer.build = [&op](LayerContext& c) -> ir::Values {
+    ir::Attrs attrs;
+    for (const ir::AttrDef& attr : op.attrs) attrs[attr.name] = read_attr(c.settings, attr);
+    return {c.emit(op.name, c.in.size() == 1 ? c.in : broadcast_inputs(c), std::move(attrs))};
+  };
+  return layer;
+}
+
+}  // namespace heddle::frontend

@@ -1,0 +1,199 @@
+// The section `data`: readers, the validation split, maps; and where relative paths lead.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "frontend/fields.h"
+#include "frontend/limits.h"
+#include "frontend/read_model.h"
+#include "frontend/read_parts.h"
+#include "frontend/settings.h"
+
+namespace heddle::frontend {
+namespace {
+
+const std::vector<std::string> kReaders = {"idx", "synthetic"};
+const std::vector<std::string> kPlannedReaders = {"csv", "npy", "tokens", "text_folder", "cifar"};
+const std::vector<std::string> kMaps = {"scale", "shift", "normalize"};
+const std::vector<std::string> kPlannedMaps = {"cast", "one_hot"};
+const std::vector<std::string> kKinds = {"digits"};
+
+bool contains(const std::vector<std::string>& list, const std::string& word) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+[[noreturn]] void unknown(const std::string& kind, const std::string& word, const Location& where,
+                          const std::vector<std::string>& known, const std::vector<std::string>& planned) {
+  if (contains(planned, word))
+    throw UserError(where, fmt::format("the {} {} is not supported by this version", kind, word));
+  throw UserError(where, fmt::format("there is no {} {}", kind, quote(word)), did_you_mean(word, known));
+}
+
+// What can be said without looking at the disk; resolve_path looks at links.
+void check_path(const Named& path) {
+  const std::string& text = path.text;
+  const auto fail = [&](const std::string& why) {
+    throw UserError(path.where, fmt::format("the path {} {}", quote(text), why),
+                    "paths are relative to the model file, or to --data DIR");
+  };
+  if (text.empty()) fail("is empty");
+  if (std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; })) {
+    fail("contains a control character");
+  }
+  if (text.find("://") != std::string::npos) fail("is a URL: data is read from files only");
+  if (text.find('\\') != std::string::npos) fail("contains a backslash: directories are separated by '/'");
+  const std::filesystem::path parts(text);
+  if (parts.is_absolute()) fail("is absolute");
+  for (const auto& part : parts) {
+    if (part == "..") fail("leaves the directory with '..'");
+  }
+}
+
+void read_columns(Fields& fields, const Model& model, DataReader& reader) {
+  for (const InputDef& input : model.inputs) {
+    const Json* column = fields.require(input.name, fmt::format("the reader feeds every input of the model"));
+    if (column == nullptr) continue;
+    fields.guard([&] {
+      const Named value{as_text(*column, fields.named(input.name)), column->where};
+      if (reader.op == "idx") check_path(value);
+      reader.columns[input.name] = value;
+    });
+  }
+}
+
+DataReader read_reader(const Json& json, const std::string& split, const Model& model, Diagnostics& errors) {
+  DataReader reader;
+  reader.where = json.where;
+  Fields fields(json, "data: " + split, errors);
+  const Json* op = fields.require("op");
+  if (op == nullptr) return reader;
+  reader.op = as_text(*op, fields.named("op"));
+  if (!contains(kReaders, reader.op)) unknown("reader", reader.op, op->where, kReaders, kPlannedReaders);
+  if (reader.op == "synthetic") {
+    constexpr int64_t kMostRows = 10'000'000;
+    reader.kind = fields.text("kind").value_or("digits");
+    if (!contains(kKinds, reader.kind))
+      unknown("kind of synthetic data", reader.kind, fields.take("kind")->where, kKinds, {});
+    if (fields.require("rows") != nullptr) reader.rows = fields.integer("rows", model.let, 1, kMostRows).value_or(1);
+    reader.seed = fields.integer("seed", model.let, 0, kMaxExactInteger).value_or(0);
+  }
+  read_columns(fields, model, reader);
+  fields.finish();
+  return reader;
+}
+
+void check_fraction(double fraction, const Location& where) {
+  if (!(fraction > 0 && fraction < 1)) {
+    throw UserError(where, fmt::format("data: validation: 'fraction' must be between 0 and 1, is {}", fraction));
+  }
+}
+
+void read_validation(const Json& json, const Model& model, Data& data, Diagnostics& errors) {
+  if (json.find("fraction") == nullptr) {
+    data.validation = read_reader(json, "validation", model, errors);
+    return;
+  }
+  Fields fields(json, "data: validation", errors);
+  data.validation_fraction = fields.real("fraction", model.let).value_or(0.5);
+  fields.guard([&] { check_fraction(data.validation_fraction, fields.take("fraction")->where); });
+  fields.finish();
+}
+
+std::vector<double> read_reals(const Json* json, const std::string& what, const Scope& scope) {
+  if (json == nullptr) return {};
+  std::vector<double> out;
+  if (json->kind != Json::Kind::list) return {evaluate_real(*json, scope, what)};
+  for (const Json& item : json->items) out.push_back(evaluate_real(item, scope, what));
+  if (out.empty()) throw UserError(json->where, what + " is empty");
+  return out;
+}
+
+// x * scale + shift with scale = 1 / std, shift = -mean / std.
+void read_normalize(Fields& fields, const Model& model, DataMap& map) {
+  const Json* mean = fields.require("mean");
+  const Json* deviation = fields.require("std");
+  if (mean == nullptr || deviation == nullptr) return;
+  const std::vector<double> means = read_reals(mean, fields.named("mean"), model.let);
+  const std::vector<double> deviations = read_reals(deviation, fields.named("std"), model.let);
+  if (means.size() != deviations.size()) {
+    throw UserError(deviation->where,
+                    fmt::format("normalize: {} means but {} standard deviations", means.size(), deviations.size()));
+  }
+  for (size_t i = 0; i < means.size(); ++i) {
+    if (deviations[i] == 0) throw UserError(deviation->where, "normalize: a standard deviation is 0");
+    map.scale.push_back(1 / deviations[i]);
+    map.shift.push_back(-means[i] / deviations[i]);
+  }
+}
+
+DataMap read_map(const Json& json, const Model& model, Diagnostics& errors) {
+  DataMap map;
+  map.where = json.where;
+  Fields fields(json, "data map", errors);
+  const Json* op = fields.require("op");
+  if (op == nullptr) return map;
+  map.op = as_text(*op, fields.named("op"));
+  if (!contains(kMaps, map.op)) unknown("data map", map.op, op->where, kMaps, kPlannedMaps);
+  if (map.op == "normalize") {
+    read_normalize(fields, model, map);
+  } else if (const Json* by = fields.require("by")) {
+    (map.op == "scale" ? map.scale : map.shift) = read_reals(by, fields.named("by"), model.let);
+  }
+  fields.finish();
+  return map;
+}
+
+void read_maps(const Json& json, const Model& model, Data& data, Diagnostics& errors) {
+  for (const Json& item : as_object(json, "data: 'map'").items) {
+    guarded(errors, [&] {
+      std::vector<std::string> inputs;
+      for (const InputDef& input : model.inputs) inputs.push_back(input.name);
+      if (!contains(inputs, item.key)) {
+        throw UserError(item.key_where, fmt::format("data: map: there is no input {}", quote(item.key)),
+                        did_you_mean(item.key, inputs));
+      }
+      for (const Json& map : as_list(item, fmt::format("data: map: '{}'", item.key)).items) {
+        guarded(errors, [&] { data.maps[item.key].push_back(read_map(map, model, errors)); });
+      }
+    });
+  }
+}
+
+}  // namespace
+
+Data read_data(const Json& json, const Model& model, Diagnostics& errors) {
+  Data data;
+  data.where = json.where;
+  Fields fields(json, "data", errors);
+  if (json.kind != Json::Kind::object) return data;
+  if (const Json* train = fields.take("train")) {
+    fields.guard([&] { data.train = read_reader(*train, "train", model, errors); });
+  }
+  if (const Json* test = fields.take("test")) {
+    fields.guard([&] { data.test = read_reader(*test, "test", model, errors); });
+  }
+  if (const Json* validation = fields.take("validation")) {
+    fields.guard([&] { read_validation(*validation, model, data, errors); });
+  }
+  if (const Json* maps = fields.take("map")) fields.guard([&] { read_maps(*maps, model, data, errors); });
+  fields.finish();
+  return data;
+}
+
+std::string resolve_path(const Named& path, const std::string& directory) {
+  namespace fs = std::filesystem;
+  check_path(path);
+  std::error_code error;
+  const fs::path base = fs::weakly_canonical(directory.empty() ? fs::path(".") : fs::path(directory), error);
+  const fs::path target = fs::weakly_canonical(base / path.text, error);
+  const auto [end, rest] = std::mismatch(base.begin(), base.end(), target.begin(), target.end());
+  if (error || end != base.end()) {
+    throw UserError(path.where,
+                    fmt::format("the path {} leads out of its directory through a symbolic link", quote(path.text)),
+                    "paths stay under the model file's directory, or under --data DIR");
+  }
+  return target.string();
+}
+
+}  // namespace heddle::frontend

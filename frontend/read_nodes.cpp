@@ -1,0 +1,144 @@
+// Nodes: the list of `nodes` in the model or a block.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "frontend/fields.h"
+#include "frontend/layer_def.h"
+#include "frontend/limits.h"
+#include "frontend/read_parts.h"
+
+namespace heddle::frontend {
+namespace {
+
+const std::vector<std::string> kNodeKeys = {"name", "op", "in", "out"};
+
+Reference read_reference(const Json& json, const std::string& what) {
+  Reference reference;
+  reference.where = json.where;
+  if (json.kind == Json::Kind::integer || json.kind == Json::Kind::real) {
+    reference.literal = json.kind == Json::Kind::integer ? Number{json.integer} : Number{json.real};
+    as_real(json, what);
+    return reference;
+  }
+  if (json.kind != Json::Kind::text) {
+    throw UserError(json.where, fmt::format("{}: expected a name or a number, found {}", what, describe(json)));
+  }
+  reference.name = json.text;
+  return reference;
+}
+
+std::string title_of(const NodeDef& node) {
+  return node.name.empty() ? node.op : fmt::format("{} '{}'", node.op, node.name);
+}
+
+void read_out(const Json& json, NodeDef& node) {
+  for (const Json& item : as_list(json, "'out'").items) {
+    const std::string& name = as_text(item, "'out'");
+    check_value_name(name, item.where, "result");
+    node.out.push_back({name, item.where});
+  }
+}
+
+void read_name(const Json& json, NodeDef& node) {
+  const std::string& name = as_text(json, "'name'");
+  node.name_where = json.where;
+  check_value_name(name, json.where, "node");
+  node.name = name;
+}
+
+void read_block_use(NodeDef& node, const Json& json, Diagnostics& errors) {
+  node.block = true;
+  node.op = node.op.substr(6);
+  Fields fields(json, fmt::format("block use {}", quote(node.op)), errors);
+  for (const std::string& key : kNodeKeys) fields.take(key);
+  node.repeat = fields.copy("repeat");
+  if (const Json* with = fields.take("with")) {
+    fields.guard([&] {
+      for (const Json& item : as_object(*with, fields.named("with")).items) {
+        check_name(item.key, item.key_where, "size");
+        node.with.push_back(item);
+      }
+    });
+  }
+  fields.finish();
+}
+
+void read_layer_use(NodeDef& node, const Json& json, Diagnostics& errors) {
+  const LayerDef* def = find_layer(node.op);
+  if (def == nullptr) {
+    if (is_planned(node.op)) {
+      errors.error(node.op_where, fmt::format("{} is not supported by this version", node.op));
+    } else {
+      errors.error(node.op_where, fmt::format("there is no op {}", quote(node.op)),
+                   did_you_mean(node.op, layer_names()));
+    }
+    return;
+  }
+  for (const Json& member : json.items) {
+    const bool common = std::find(kNodeKeys.begin(), kNodeKeys.end(), member.key) != kNodeKeys.end();
+    if (!common && member.kind != Json::Kind::null) node.settings.push_back(member);
+  }
+  check_settings(node.settings, def->settings, title_of(node), node.op_where, kNodeKeys, errors);
+  if (def->several_results && node.out.empty()) {
+    errors.error(node.op_where, fmt::format("{} has several results: name them with 'out'", title_of(node)),
+                 "for example \"out\": [\"a\", \"b\"]");
+  }
+}
+
+NodeDef read_node(const Json& json, Diagnostics& errors) {
+  NodeDef node;
+  node.where = node.op_where = json.where;
+  if (json.kind == Json::Kind::text) {
+    node.op = json.text;
+    read_layer_use(node, json, errors);
+    return node;
+  }
+  guarded(errors, [&] { as_object(json, "node"); });
+  const Json* op = json.find("op");
+  if (op == nullptr && json.kind == Json::Kind::object) errors.error(json.where, "node has no \"op\"");
+  if (const Json* name = json.find("name")) guarded(errors, [&] { read_name(*name, node); });
+  if (const Json* in = json.find("in")) {
+    guarded(errors, [&] { node.in = read_in(*in, "'in'"); });
+    node.in_given = true;
+  }
+  if (const Json* out = json.find("out")) guarded(errors, [&] { read_out(*out, node); });
+  if (op == nullptr) return node;
+  guarded(errors, [&] {
+    node.op = as_text(*op, "'op'");
+    node.op_where = op->where;
+    const bool block = node.op.rfind("block:", 0) == 0;
+    block ? read_block_use(node, json, errors) : read_layer_use(node, json, errors);
+  });
+  return node;
+}
+
+}  // namespace
+
+std::vector<Reference> read_in(const Json& json, const std::string& what) {
+  std::vector<Reference> out;
+  if (json.kind == Json::Kind::list || json.kind == Json::Kind::object) {
+    for (const Json& item : json.items) {
+      out.push_back(read_reference(item, what));
+      if (json.kind == Json::Kind::object) out.back().port = item.key;
+    }
+    if (out.empty()) throw UserError(json.where, what + " is empty");
+  } else {
+    out.push_back(read_reference(json, what));
+  }
+  return out;
+}
+
+std::vector<NodeDef> read_nodes(const Json& list, Diagnostics& errors) {
+  std::vector<NodeDef> nodes;
+  guarded(errors, [&] { as_list(list, "'nodes'"); });
+  if (list.kind != Json::Kind::list) return nodes;
+  if (list.items.empty()) errors.error(list.where, "'nodes' is empty");
+  if (static_cast<int64_t>(list.items.size()) > kMaxNodes) {
+    throw UserError(list.where, fmt::format("more than {} nodes", kMaxNodes));
+  }
+  for (const Json& item : list.items) nodes.push_back(read_node(item, errors));
+  return nodes;
+}
+
+}  // namespace heddle::frontend

@@ -1,0 +1,25 @@
+// The pieces of read_model, one per section of the file. Each collects its faults and returns what it could read.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "frontend/model.h"
+
+namespace heddle::frontend {
+
+std::vector<NodeDef> read_nodes(const Json& list, Diagnostics& errors);
+Train read_train(const Json& json, const Model& model, Diagnostics& errors);
+Data read_data(const Json& json, const Model& model, Diagnostics& errors);
+// Names refer to inputs, parameters and earlier nodes; blocks exist and do not contain themselves.
+void check_references(const Model& model, Diagnostics& errors);
+
+// `in`: a name, a number, a list of them, or an object by port.
+std::vector<Reference> read_in(const Json& json, const std::string& what);
+
+// Throw UserError at `where`.
+void check_name(const std::string& name, const Location& where, const std::string& what);
+void check_value_name(const std::string& name, const Location& where, const std::string& what);  // and not reserved
+Number evaluate_number(const Json& value, const Scope& scope, const std::string& what);
+ir::DType read_dtype(const Json& value, const std::string& what);
+
+}  // namespace heddle::frontend

@@ -1,0 +1,170 @@
+// The section `train`: batch, length, seed, loss, metrics, optimizer.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "frontend/fields.h"
+#include "frontend/initializer.h"
+#include "frontend/limits.h"
+#include "frontend/read_parts.h"
+#include "frontend/training_def.h"
+
+namespace heddle::frontend {
+namespace {
+
+struct Family {
+  std::string kind;                // "loss"
+  std::vector<std::string> names;  // what this version has
+  std::vector<std::string> planned;
+};
+
+void check_op(const Part& part, const Family& family) {
+  const auto has = [&](const std::vector<std::string>& list) {
+    return std::find(list.begin(), list.end(), part.op) != list.end();
+  };
+  if (has(family.names)) return;
+  if (has(family.planned))
+    throw UserError(part.op_where, fmt::format("the {} {} is not supported by this version", family.kind, part.op));
+  throw UserError(part.op_where, fmt::format("there is no {} {}", family.kind, quote(part.op)),
+                  did_you_mean(part.op, family.names));
+}
+
+// "accuracy" or {"op": "accuracy", "in": [...], ...}; `in` leaves the settings.
+Part read_measure(const Json& json, const Family& family) {
+  Part part = read_part(json, family.kind);
+  check_op(part, family);
+  const auto in = std::find_if(part.settings.begin(), part.settings.end(), [](const Json& s) { return s.key == "in"; });
+  if (in == part.settings.end()) {
+    throw UserError(part.where, fmt::format("the {} {} needs 'in'", family.kind, part.op),
+                    "for example \"in\": [\"logits\", \"label\"]");
+  }
+  part.in = read_in(*in, fmt::format("{} {}: 'in'", family.kind, part.op));
+  part.settings.erase(in);
+  return part;
+}
+
+Part read_loss(const Json& json, Diagnostics& errors) {
+  const Family family = {
+      "loss", loss_names(), {"binary_cross_entropy", "mae", "huber", "kl_divergence", "nll", "hinge"}};
+  Part part = read_measure(json, family);
+  check_settings(part.settings, find_loss(part.op)->settings, "loss " + part.op, part.op_where, {"in"}, errors);
+  return part;
+}
+
+Part read_metric(const Json& json, Diagnostics& errors) {
+  const Family family = {
+      "metric", metric_names(), {"precision", "recall", "f1", "confusion", "top_k_accuracy", "auc", "r2"}};
+  Part part = read_measure(json, family);
+  check_settings(part.settings, find_metric(part.op)->settings, "metric " + part.op, part.op_where, {"in"}, errors);
+  return part;
+}
+
+Optimizer read_optimizer(const Json& json, Diagnostics& errors) {
+  const Family family = {
+      "optimizer", optimizer_names(), {"rmsprop", "adagrad", "adamax", "nadam", "radam", "lion", "lamb", "adadelta"}};
+  Optimizer optimizer;
+  static_cast<Part&>(optimizer) = read_part(json, "optimizer");
+  check_op(optimizer, family);
+  check_settings(optimizer.settings, find_optimizer(optimizer.op)->settings, "optimizer " + optimizer.op,
+                 optimizer.op_where, {}, errors);
+  const auto decay = std::find_if(optimizer.settings.begin(), optimizer.settings.end(),
+                                  [](const Json& s) { return s.key == "decay"; });
+  if (decay == optimizer.settings.end()) return optimizer;
+  if (decay->kind == Json::Kind::text && decay->text != "all" && decay->text != "matrices") {
+    errors.error(decay->where, fmt::format("optimizer {}: 'decay': expected \"all\" or \"matrices\", found {}",
+                                           optimizer.op, describe(*decay)));
+  }
+  optimizer.decay_matrices = decay->kind == Json::Kind::text && decay->text == "matrices";
+  return optimizer;
+}
+
+// {"N": 128}: sizes of free dimensions.
+void read_batch(const Json& json, const Model& model, Train& train, Diagnostics& errors) {
+  if (json.kind != Json::Kind::object) {
+    errors.error(
+        json.where, fmt::format("train: 'batch': expected an object, found {}", describe(json)),
+        fmt::format("write \"batch\": {{\"{}\": 32}}", model.batch_dimension.empty() ? "N" : model.batch_dimension));
+    return;
+  }
+  std::vector<std::string> free_names;
+  for (const InputDef& input : model.inputs) {
+    for (const Json& size : input.shape.items) {
+      if (size.kind == Json::Kind::text && is_name(size.text) && !model.let.find(size.text))
+        free_names.push_back(size.text);
+    }
+  }
+  for (const Json& item : json.items) {
+    guarded(errors, [&] {
+      if (std::find(free_names.begin(), free_names.end(), item.key) == free_names.end()) {
+        throw UserError(item.key_where, fmt::format("no input has a free dimension {}", quote(item.key)),
+                        did_you_mean(item.key, free_names));
+      }
+      const int64_t size = evaluate_integer(item, model.let, fmt::format("train: batch: '{}'", item.key));
+      if (size < 1 || size > kMaxElements) {
+        throw UserError(item.where, fmt::format("train: batch: '{}' must be between 1 and {}, is {}", item.key,
+                                                kMaxElements, size));
+      }
+      train.sizes[item.key] = size;
+    });
+  }
+}
+
+void read_length(Fields& fields, const Model& model, Train& train) {
+  constexpr int64_t kLongest = int64_t{1} << 40;
+  train.epochs = fields.integer("epochs", model.let, 1, kLongest);
+  train.steps = fields.integer("steps", model.let, 1, kLongest);
+  train.seed = fields.integer("seed", model.let, 0, kMaxExactInteger).value_or(0);
+  train.drop_last = fields.flag("drop_last").value_or(false);
+  // Accumulating over one batch is what happens anyway.
+  fields.integer("accumulate", model.let, 1, 1);
+}
+
+void read_freeze(const Json& json, Train& train) {
+  for (const Json& item : as_list(json, "train: 'freeze'").items) {
+    train.freeze.push_back({as_text(item, "train: 'freeze'"), item.where});
+  }
+}
+
+void read_regularisation(Fields& fields, const Model& model, Train& train) {
+  train.clip_norm = fields.real("clip_norm", model.let);
+  if (train.clip_norm && !(*train.clip_norm > 0)) {
+    fields.guard([&] {
+      throw UserError(fields.take("clip_norm")->where,
+                      fmt::format("train: 'clip_norm' must be above 0, is {}", *train.clip_norm));
+    });
+  }
+  if (const Json* freeze = fields.take("freeze")) fields.guard([&] { read_freeze(*freeze, train); });
+  if (const Json* init = fields.take("init")) {
+    fields.guard([&] {
+      train.init = read_part(*init, "train: 'init'");
+      make_initializer(*train.init, model.let);  // for its checks
+    });
+  }
+}
+
+}  // namespace
+
+Train read_train(const Json& json, const Model& model, Diagnostics& errors) {
+  Train train;
+  train.where = json.where;
+  Fields fields(json, "train", errors);
+  if (json.kind != Json::Kind::object) return train;
+  if (const Json* batch = fields.require("batch")) read_batch(*batch, model, train, errors);
+  read_length(fields, model, train);
+  if (const Json* loss = fields.take("loss")) fields.guard([&] { train.loss = read_loss(*loss, errors); });
+  if (const Json* metrics = fields.take("metrics")) {
+    fields.guard([&] { as_list(*metrics, "train: 'metrics'"); });
+    for (const Json& item : metrics->items) {
+      if (metrics->kind == Json::Kind::list) fields.guard([&] { train.metrics.push_back(read_metric(item, errors)); });
+    }
+  }
+  if (const Json* optimizer = fields.take("optimizer")) {
+    fields.guard([&] { train.optimizer = read_optimizer(*optimizer, errors); });
+  }
+  read_regularisation(fields, model, train);
+  fields.unsupported({"precision", "parallel", "memory", "early_stop", "checkpoint"});
+  fields.finish();
+  return train;
+}
+
+}  // namespace heddle::frontend

@@ -1,0 +1,27 @@
+// The training step: measures of the forward pass, gradients, clipping, the schedule and the optimizer's updates as IR.
+//
+//   %fc1.weight.grad: f32[128,784] = gradient(%loss, %fc1.weight)
+//   %fc1.weight.next: f32[128,784] = sub(%fc1.weight, %fc1.weight.change)
+//   update %fc1.weight <- %fc1.weight.next
+#pragma once
+#include <optional>
+
+#include "frontend/expand.h"
+#include "frontend/training_plan.h"
+
+namespace heddle::frontend {
+
+// "accuracy", and "accuracy_2" for a second metric of that kind.
+std::vector<Metric> plan_metrics(const Model& model);
+
+// %loss: the mean over the batch; invalid where an operand is faulty.
+ir::ValueId add_loss(Expansion& e, const Model& model, Diagnostics& errors);
+// Numerator and denominator of the loss itself: loss.sum, loss.count.
+ir::Values add_loss_totals(Expansion& e, const Model& model, ir::ValueId loss);
+// Numerators and denominators of the metrics, in order.
+ir::Values add_metrics(Expansion& e, const Model& model, Diagnostics& errors);
+// Gradients and updates of what the loss depends on, and of `step`.
+void add_updates(Expansion& e, const Model& model, ir::ValueId loss, std::optional<int64_t> total_steps,
+                 Diagnostics& errors);
+
+}  // namespace heddle::frontend

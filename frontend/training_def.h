@@ -1,0 +1,113 @@
+// Losses, metrics, optimizers and schedules: registered like layers, one file each in frontend/layers.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "frontend/settings.h"
+#include "frontend/training_plan.h"
+#include "ir/builder.h"
+
+namespace heddle::frontend {
+
+// What a loss or metric works with. `fail` throws at the part's op.
+struct MeasureContext {
+  ir::Builder& b;
+  const Settings& settings;
+  ir::Values in;
+  std::string name;  // prefix of value names: "loss", "accuracy"
+  std::function<void(const std::string& message, const std::string& help)> fail;
+
+  ir::ValueId emit(std::string_view op, const ir::Values& operands, ir::Attrs attrs = {}, std::string_view suffix = {});
+  ir::ValueId count(double n);  // f32[]
+};
+
+struct LossDef {
+  std::string name;
+  std::string doc;
+  std::vector<std::string> inputs;
+  std::vector<SettingDef> settings = {};
+  std::function<ir::ValueId(MeasureContext&)> mean;   // over the valid elements of the batch, f32[]
+  std::function<ir::ValueId(MeasureContext&)> count;  // of valid elements, f32[]
+};
+
+struct MetricDef {
+  std::string name;
+  std::string doc;
+  std::vector<std::string> inputs;
+  Finish finish = Finish::ratio;
+  bool higher_is_better = false;
+  std::vector<SettingDef> settings = {};
+  std::function<ir::ValueId(MeasureContext&)> numerator;
+  std::function<ir::ValueId(MeasureContext&)> denominator;
+};
+
+// One parameter's update. `decay` is the weight decay that applies to it, 0 where none does.
+struct UpdateContext {
+  ir::Builder& b;
+  const Settings& settings;
+  ir::ValueId parameter, gradient;
+  ir::Values slots;      // the optimizer's states for this parameter, zero at first
+  ir::ValueId lr, step;  // f32[]; step: i64[], the number of finished steps
+  double decay = 0;
+  std::string path;
+  std::function<ir::ValueId(const std::string& name, const std::function<ir::ValueId()>& make)>
+      shared;  // made once per step
+
+  ir::ValueId emit(std::string_view op, const ir::Values& operands, std::string_view suffix);
+  ir::ValueId scaled(ir::ValueId v, double factor, std::string_view suffix);  // v * factor
+  ir::ValueId spread(ir::ValueId scalar, std::string_view suffix);            // to the parameter's shape
+};
+struct UpdateResult {
+  ir::ValueId parameter;
+  ir::Values slots;
+};
+
+struct OptimizerDef {
+  std::string name;
+  std::string doc;
+  std::vector<SettingDef> settings = {};  // besides lr, weight_decay and decay, which all have
+  double default_lr = 1e-3;
+  double default_decay = 0;
+  std::function<std::vector<std::string>(const Settings&)> slots;  // {"m", "v"}
+  std::function<UpdateResult(UpdateContext&)> update;
+};
+
+struct ScheduleContext {
+  ir::Builder& b;
+  const Settings& settings;
+  ir::ValueId step;  // f32[]: finished optimizer steps
+  double total = 0;  // optimizer steps of the whole training; only where the definition asks for it
+};
+
+struct ScheduleDef {
+  std::string name;
+  std::string doc;
+  std::vector<SettingDef> settings = {};
+  bool needs_total = false;
+  std::function<ir::ValueId(ScheduleContext&)> build;  // the learning rate, f32[]
+};
+
+struct RegisterLoss {
+  explicit RegisterLoss(LossDef def);
+};
+struct RegisterMetric {
+  explicit RegisterMetric(MetricDef def);
+};
+struct RegisterOptimizer {
+  explicit RegisterOptimizer(OptimizerDef def);
+};
+struct RegisterSchedule {
+  explicit RegisterSchedule(ScheduleDef def);
+};
+
+const LossDef* find_loss(std::string_view name);
+const MetricDef* find_metric(std::string_view name);
+const OptimizerDef* find_optimizer(std::string_view name);
+const ScheduleDef* find_schedule(std::string_view name);
+std::vector<std::string> loss_names();
+std::vector<std::string> metric_names();
+std::vector<std::string> optimizer_names();
+std::vector<std::string> schedule_names();
+
+}  // namespace heddle::frontend

@@ -1,0 +1,52 @@
+#include "frontend/training_plan.h"
+
+#include <fmt/format.h>
+
+#include "frontend/expand.h"
+#include "frontend/train_step.h"
+
+namespace heddle::frontend {
+namespace {
+
+// Labels of a classification are checked against the number of classes when they are loaded: `in` of cross_entropy or
+// accuracy.
+void bound_labels(const Part& part, const Expansion& e, std::vector<PlannedInput>& inputs) {
+  if (part.in.size() != 2) return;
+  const ir::ValueId logits = e.find(part.in[0]), labels = e.find(part.in[1]);
+  if (!logits.valid() || !labels.valid() || e.graph[labels].type.dtype != ir::DType::i32) return;
+  for (PlannedInput& input : inputs) {
+    if (input.name == e.graph[labels].name) input.below = e.graph[logits].type.dims.back();
+  }
+}
+
+}  // namespace
+
+TrainingPlan plan_training(const Model& model) {
+  TrainingPlan plan;
+  plan.name = model.name;
+  const auto batch = model.train.sizes.find(model.batch_dimension);
+  plan.batch = batch == model.train.sizes.end() ? 1 : batch->second;
+  plan.epochs = model.train.epochs;
+  plan.steps = model.train.steps;
+  plan.seed = model.train.seed;
+  plan.drop_last = model.train.drop_last;
+  plan.data = model.data;
+
+  Diagnostics errors;
+  const Expansion e = expand_model(model, {.batch = plan.batch, .training = false}, errors);
+  errors.throw_if_any();
+  for (const InputDef& input : model.inputs) {
+    ir::Type row = input_type(model, input, plan.batch);
+    row.dims.erase(row.dims.begin());
+    plan.inputs.push_back({input.name, row});
+  }
+  if (model.train.loss) {
+    plan.metrics.push_back({"loss", "loss.sum", "loss.count"});
+    bound_labels(*model.train.loss, e, plan.inputs);
+  }
+  for (const Metric& metric : plan_metrics(model)) plan.metrics.push_back(metric);
+  for (const Part& part : model.train.metrics) bound_labels(part, e, plan.inputs);
+  return plan;
+}
+
+}  // namespace heddle::frontend
