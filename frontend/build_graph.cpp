@@ -109,12 +109,14 @@ ir::Graph init_graph(const Model& model, const ir::Graph& like, const std::vecto
   g.updates = {{seed_state, seed}, {step_state, step}};
   for (const Parameter& p : parameters) {
     b.loc = p.where;
-    b.prefix = p.path + ".init";
+    b.prefix = p.path + ".value";
     const auto random = [&](std::string_view op) {
       return b(op, {seed, step}, {{"stream", stream_of(p.path)}, {"shape", p.type.dims}}, p.path + ".random");
     };
     const ValueId state = g.add_input(p.path, p.type, ir::Role::param);
-    g.updates.push_back({state, p.init.def->build(b, p.type, p.init, random)});
+    const ValueId value = p.init.def->build(b, p.type, p.init, random);
+    g.rename(value, p.path + ".init");
+    g.updates.push_back({state, value});
   }
   b.loc = {};
   for (const ValueId v : like.inputs) {
