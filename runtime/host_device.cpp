@@ -90,6 +90,7 @@ struct HostDevice::Impl {
   }
   std::vector<void*> locate(const std::vector<codegen::Address>& list) const {
     std::vector<void*> out;
+    out.reserve(list.size());
     for (const auto& a : list) out.push_back(locate(a));
     return out;
   }
@@ -167,6 +168,7 @@ void HostDevice::load(const codegen::Program& program, void* state, void* arena)
   d.entries.clear();
   for (const codegen::Entry& entry : program.entries) {
     std::vector<Step>& steps = d.entries.emplace_back();
+    steps.reserve(entry.steps.size());
     for (const codegen::Step& step : entry.steps) {
       steps.push_back(std::visit([&](const auto& what) { return d.bind(program, what); }, step.what));
     }
@@ -183,6 +185,7 @@ bool HostDevice::loaded_from_cache() const { return impl_->library.cached; }
 std::vector<StepTime> HostDevice::profile(size_t entry, int repeats) {
   std::vector<Step>& steps = impl_->entries.at(entry);
   std::vector<StepTime> times;
+  times.reserve(steps.size());
   for (const Step& s : steps) times.push_back({s.title, std::numeric_limits<double>::infinity()});
   for (int r = 0; r < repeats; ++r) {
     for (size_t i = 0; i < steps.size(); ++i) {

@@ -45,6 +45,7 @@ std::string read_output(const std::string& log) {
 
 ProcessResult run_process(const std::vector<std::string>& arguments, const std::string& log, double seconds) {
   std::vector<char*> argv;
+  argv.reserve(arguments.size() + 1);
   for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
   argv.push_back(nullptr);
 

@@ -52,7 +52,7 @@ Sections sections_of(const std::string& source) {
 std::vector<std::string> split_source(const std::string& source, int parts) {
   const Sections sections = sections_of(source);
   if (parts <= 1 || sections.kernels.size() < kSplitFrom) return {source};
-  size_t total = 0, seen = 0;
+  size_t total = 1, seen = 0;  // 1: never a division by nothing
   for (const std::string& k : sections.kernels) total += k.size();
   std::vector<std::string> out;
   for (const std::string& k : sections.kernels) {

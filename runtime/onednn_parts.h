@@ -1,0 +1,41 @@
+// The primitives of one library call: what is packed first, the slices, what is unpacked last.
+//
+//   conv2d_filter_grad in 4 slices -> slices: 4 primitives that write 4 partial results; after: one reorder of their
+//   sum
+//
+// Private to the runtime's oneDNN files: the only ones that include its header.
+#pragma once
+#include <cstdint>
+#include <dnnl.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "codegen/program.h"
+
+namespace heddle::runtime {
+
+// One primitive with its memory, ready to run.
+struct OnednnTask {
+  dnnl::primitive primitive;
+  std::vector<dnnl_exec_arg_t> arguments;
+};
+
+// Everything a call consists of. With null addresses it is only measured.
+struct OnednnParts {
+  dnnl::engine engine{dnnl::engine::kind::cpu, 0};
+  dnnl::stream stream{engine};
+  std::vector<dnnl::memory> memories;  // kept alive for the tasks
+  std::vector<OnednnTask> before, slices, after;
+  std::vector<float*> partials;  // of `length` floats each, added in order into `sum`
+  float* sum = nullptr;
+  int64_t length = 0;
+  int64_t workspace = 0;
+  std::string implementation;
+};
+
+// With null addresses the call is only measured. Throws dnnl::error when oneDNN has no implementation. The calling
+// thread must be set to one OpenMP thread.
+OnednnParts build_onednn(const codegen::Library& call, std::span<void* const> arguments, void* workspace);
+
+}  // namespace heddle::runtime
