@@ -106,6 +106,7 @@ Output compile(const Api& api, const std::string& source, const CudaOptions& opt
   }
   const std::vector<std::string> list = compile_options(options);
   std::vector<const char*> arguments;
+  arguments.reserve(list.size());
   for (const std::string& o : list) arguments.push_back(o.c_str());
   const int status = api.CompileProgram(created, static_cast<int>(arguments.size()), arguments.data());
 
