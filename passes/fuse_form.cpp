@@ -74,7 +74,9 @@ class Cuts {
 void cut_movement(Cuts& cuts, const Graph& k, const Node& n) {
   const Dims& result = k[n.results[0]].type.dims;
   std::vector<IndexMap> maps = std::get<Movement>(n.op->kind).maps(signature(k, n));
-  if (maps.size() == 1 && maps[0] == reshape_map(result, k[n.operands[0]].type.dims)) return;
+  const Dims& operand = k[n.operands[0]].type.dims;
+  bool same_elements = maps.size() == 1 && product(operand) == product(result);
+  if (same_elements && maps[0] == reshape_map(result, operand)) return;
   // A broadcast keeps some coordinates as they are and drops the others.
   std::vector<bool> kept(result.size(), false);
   bool broadcast = maps.size() == 1 && maps[0].guards.empty();

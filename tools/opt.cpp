@@ -4,10 +4,12 @@
 #include <memory>
 
 #include "codegen/emit.h"
+#include "codegen/lower.h"
 #include "ir/parse.h"
 #include "ir/print.h"
 #include "ir/verify.h"
 #include "passes/pipeline.h"
+#include "runtime/onednn.h"
 #include "tools/commands.h"
 #include "tools/read_file.h"
 
@@ -18,7 +20,7 @@ struct OptArguments {
   std::string file;
   std::vector<std::string> passes;
   std::string to, emit, target = "host";
-  bool locs = false, remarks = false;
+  bool locs = false, remarks = false, library = false;
 };
 
 const passes::Pass& pass_named(const std::string& name) {
@@ -44,12 +46,18 @@ void require_well_formed(const ir::Module& m, const std::string& file) {
   if (!text.empty()) throw UserError(ExitCode::failed, file + " is not well formed:" + text);
 }
 
+int64_t workspace(const ir::Graph& kernel) {
+  const codegen::Library call = codegen::describe_library(kernel);
+  return runtime::onednn_refuses(call).empty() ? runtime::onednn_workspace(call) : -1;
+}
+
 void opt(const OptArguments& a) {
   const SourceFile file = read_file(a.file);
   ir::Module m = ir::parse(file);
   require_well_formed(m, a.file);
   passes::Options options;
   options.target = ir::target_by_name(a.target);
+  if (a.library) options.workspace = workspace;
   if (a.remarks)
     options.remark = [](const passes::Remark& r) {
       fmt::print(stderr, "remark: {}: @{}: {}: {}\n", r.pass, r.graph, r.subject, r.reason);
@@ -74,6 +82,7 @@ void add_opt(CLI::App& app) {
   command->add_option("--emit", a->emit, "hir (default) or cuda: the kernels' text")
       ->check(CLI::IsMember({"hir", "cuda"}));
   command->add_option("--target", a->target, "host (default) or h200");
+  command->add_flag("--library", a->library, "let select give contractions to oneDNN");
   command->add_flag("--locs", a->locs, "print where each node comes from");
   command->add_flag("--remarks", a->remarks, "print on standard error why something was or was not done");
   command->callback([a] { opt(*a); });
