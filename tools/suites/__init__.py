@@ -1,0 +1,1 @@
+"""Runs outside test suites (ONNX, StableHLO) through Heddle's operators."""
