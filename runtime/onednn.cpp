@@ -72,28 +72,36 @@ struct OnednnCall::Impl {
   }
 };
 
-int64_t onednn_workspace(const codegen::Library& call) { return build(call, {}, nullptr).workspace; }
+namespace {
 
-std::string onednn_refuses(const codegen::Library& call) {
-  if (std::string reason = unsupported(call); !reason.empty()) return reason;
+struct Measured {
+  int64_t workspace = -1;
+  std::string refusal;
+};
+Measured measure(const codegen::Library& call) {
+  if (std::string reason = unsupported(call); !reason.empty()) return {-1, std::move(reason)};
   try {
-    build(call, {}, nullptr);
-    return {};
+    return {build(call, {}, nullptr).workspace, {}};
   } catch (const dnnl::error& e) {
-    return e.what();
+    return {-1, e.what()};
   }
 }
 
+}  // namespace
+
+int64_t onednn_workspace(const codegen::Library& call) { return measure(call).workspace; }
+std::string onednn_refuses(const codegen::Library& call) { return measure(call).refusal; }
+
 OnednnCall::OnednnCall(const codegen::Library& call, std::span<void* const> arguments, void* workspace) {
-  if (const std::string reason = onednn_refuses(call); !reason.empty()) {
-    throw UserError(ExitCode::failed,
-                    fmt::format("oneDNN {} cannot run {} '{}': {}", onednn_version(), call.op, call.title, reason));
+  const Measured measured = measure(call);
+  if (!measured.refusal.empty()) {
+    throw UserError(ExitCode::failed, fmt::format("oneDNN {} cannot run {} '{}': {}", onednn_version(), call.op,
+                                                  call.title, measured.refusal));
   }
-  const int64_t needed = onednn_workspace(call);
-  if (needed > call.workspace_bytes) {
+  if (measured.workspace > call.workspace_bytes) {
     throw UserError(ExitCode::failed,
                     fmt::format("oneDNN {} needs {} bytes of workspace for '{}', but {} are planned", onednn_version(),
-                                needed, call.title, call.workspace_bytes),
+                                measured.workspace, call.title, call.workspace_bytes),
                     "compile the program again with this version of oneDNN");
   }
   impl_ = std::make_unique<Impl>(Impl{call.title, build(call, arguments, workspace)});

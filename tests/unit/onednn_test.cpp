@@ -226,6 +226,7 @@ TEST(Onednn, RefusesWithAReason) {
   Library call = call_of("matmul", {{4, 4}, {4, 4}}, {4, 4});
   call.operands[0].dtype = "i32";
   EXPECT_EQ(onednn_refuses(call), "dtype i32");
+  EXPECT_EQ(onednn_workspace(call), -1);
   EXPECT_EQ(onednn_refuses(call_of("softmax", {{4, 4}}, {4, 4})), "operator softmax");
   EXPECT_EQ(onednn_refuses(call_of("matmul", {{4, 4}, {4, 4}}, {4, 4}, {}, {"gelu"})), "epilogue gelu");
   EXPECT_EQ(onednn_refuses(call_of("matmul", {{4, 0}, {0, 4}}, {4, 4})), "an empty tensor");
