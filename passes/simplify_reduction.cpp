@@ -41,7 +41,7 @@ ValueId of_broadcast(Builder& b, const Node& n, const Node& inner, const Dims& a
     kept.push_back(dims[i] - before);
   }
   const int64_t times = count(wide, axes) / count(from, own);
-  if (op == "reduce_prod" || times == 1) return {};
+  if (op == "reduce_prod" && times != 1) return {};
   const ValueId narrow = own.empty() ? x : b(op, {x}, {{"axes", own}});
   const ValueId scaled = repeated(b, op, narrow, times);
   return b.type(scaled).dims == to ? scaled : b("broadcast", {scaled}, {{"dims", kept}, {"shape", to}});
