@@ -188,6 +188,15 @@ void set_shape(const Graph& k, KernelForm& form, const KernelPlan& plan) {
   form.cached = plan.phases > 1 && plan.columns <= form.team * form.packet * kCachedPackets;
 }
 
+// A row is the work of one team: a long one alone would leave the rest of the device idle.
+std::string single_row(const KernelPlan& plan) {
+  constexpr int64_t kLongRow = 8192;
+  bool reduces = std::any_of(plan.values.begin(), plan.values.end(),
+                             [](const ValuePlan& v) { return v.reduction == ReductionPlan::row; });
+  if (!reduces || plan.rows > 1 || plan.columns <= kLongRow) return {};
+  return fmt::format("one row of {} elements would be reduced by one team", plan.columns);
+}
+
 // "" when a form over `elements` points executes the kernel.
 std::string try_form(Graph& k, int64_t elements, const Dims& dims) {
   std::optional<Demand> demand = demanded_columns(k, elements);
@@ -207,6 +216,7 @@ std::string try_form(Graph& k, int64_t elements, const Dims& dims) {
     plan = plan_kernel(k);
   }
   if (!plan.ok()) return plan.reason;
+  if (std::string reason = single_row(plan); !reason.empty()) return reason;
   form.workspace = plan.partial_bytes;
   set_shape(k, form, plan);
   return {};
