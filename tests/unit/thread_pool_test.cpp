@@ -57,9 +57,9 @@ TEST(ThreadPool, RethrowsAndStaysUsable) {
     if (thread == 1) throw std::runtime_error("worker");
   }),
                std::runtime_error);
-  int ran = 0;
-  pool.run([&](int thread, int) { ran += thread == 0 ? 1 : 0; });
-  EXPECT_EQ(ran, 1);
+  std::atomic<int> ran{0};
+  pool.run([&](int, int) { ++ran; });
+  EXPECT_EQ(ran, 2);
 }
 
 // A pool that has gone to sleep wakes up again.
