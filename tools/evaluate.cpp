@@ -1,12 +1,17 @@
-// heddle evaluate: runs every graph of a .hir file on given tensors and writes what it returns. The conformance suites
-// run through this.
+// heddle evaluate: runs every graph of a .hir file on given tensors and writes what it returns, by the operators'
+// oracles or compiled for the host. The conformance suites run through this.
 #include "ir/evaluate.h"
 
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "codegen/lower.h"
 #include "ir/parse.h"
 #include "ir/verify.h"
+#include "passes/pipeline.h"
+#include "runtime/executable.h"
+#include "runtime/host_device.h"
+#include "runtime/onednn.h"
 #include "runtime/safetensors.h"
 #include "tools/commands.h"
 #include "tools/read_file.h"
@@ -16,36 +21,32 @@ namespace heddle::tools {
 namespace {
 
 struct EvaluateArguments {
-  std::string file, inputs, outputs;
+  std::string file, inputs, outputs, on = "oracle";
   bool exact = false;
 };
 
-// Tensors are named graph/value.
-ir::NamedTensors inputs_of(const ir::Graph& g, const runtime::WeightsFile& file) {
-  ir::NamedTensors inputs;
-  for (const ir::ValueId v : g.inputs) {
-    const ir::Value& value = g[v];
-    const std::string name = g.name + "/" + value.name;
-    const runtime::SavedTensor* saved = file.find(name);
-    if (saved == nullptr)
-      throw UserError(ExitCode::failed, fmt::format("{}: no tensor is called '{}'", file.name, name));
-    if (saved->dtype != ir::to_string(value.type.dtype) || saved->dims != value.type.dims)
-      throw UserError(ExitCode::failed, fmt::format("{}: '{}' is {}{}, not {}", file.name, name, saved->dtype,
-                                                    ir::to_string(saved->dims), ir::to_string(value.type)));
-    inputs[value.name] = from_bytes(value.type, file.bytes(*saved));
-  }
-  return inputs;
+// The bytes of GRAPH/VALUE.
+std::span<const std::byte> bytes_of(const runtime::WeightsFile& file, const std::string& graph,
+                                    const std::string& value, const std::string& dtype, const ir::Dims& dims) {
+  const std::string name = graph + "/" + value;
+  const runtime::SavedTensor* saved = file.find(name);
+  if (saved == nullptr) throw UserError(ExitCode::failed, fmt::format("{}: no tensor is called '{}'", file.name, name));
+  if (saved->dtype != dtype || saved->dims != dims)
+    throw UserError(ExitCode::failed, fmt::format("{}: '{}' is {}{}, not {}{}", file.name, name, saved->dtype,
+                                                  ir::to_string(saved->dims), dtype, ir::to_string(dims)));
+  return file.bytes(*saved);
 }
 
-void append(runtime::WeightsFile& file, const std::string& name, const ir::Tensor& tensor) {
-  const std::vector<std::byte> bytes = to_bytes(tensor);
+void append(runtime::WeightsFile& file, const std::string& name, const std::string& dtype, const ir::Dims& dims,
+            const std::vector<std::byte>& bytes) {
   const auto begin = static_cast<int64_t>(file.data.size());
-  file.tensors.push_back({.name = name,
-                          .dtype = ir::to_string(tensor.type.dtype),
-                          .dims = tensor.type.dims,
-                          .begin = begin,
-                          .end = begin + static_cast<int64_t>(bytes.size())});
+  const int64_t end = begin + static_cast<int64_t>(bytes.size());
+  file.tensors.push_back({.name = name, .dtype = dtype, .dims = dims, .begin = begin, .end = end});
   file.data.insert(file.data.end(), bytes.begin(), bytes.end());
+}
+
+void append(runtime::WeightsFile& file, const std::string& name, const ir::Tensor& t) {
+  append(file, name, ir::to_string(t.type.dtype), t.type.dims, to_bytes(t));
 }
 
 ir::Module read_module(const SourceFile& file) {
@@ -56,20 +57,55 @@ ir::Module read_module(const SourceFile& file) {
   return m;
 }
 
-void evaluate(const EvaluateArguments& a) {
-  const SourceFile file = read_file(a.file);
-  const ir::Module m = read_module(file);
-  const runtime::WeightsFile inputs = runtime::read_safetensors(a.inputs);
+runtime::WeightsFile by_oracle(const ir::Module& m, const runtime::WeightsFile& inputs, ir::Precision precision) {
   runtime::WeightsFile outputs;
-  ir::EvaluateOptions options;
-  options.precision = a.exact ? ir::Precision::exact : ir::Precision::rounded;
   for (const ir::Graph& g : m.graphs) {
-    const ir::Evaluation result = ir::evaluate(m, g, inputs_of(g, inputs), options);
+    ir::NamedTensors named;
+    for (const ir::ValueId v : g.inputs) {
+      const ir::Type& type = g[v].type;
+      const auto bytes = bytes_of(inputs, g.name, g[v].name, ir::to_string(type.dtype), type.dims);
+      named[g[v].name] = from_bytes(type, bytes);
+    }
+    const ir::Evaluation result = ir::evaluate(m, g, named, {.precision = precision, .through_arena = false});
     for (size_t i = 0; i < result.outputs.size(); ++i)
       append(outputs, fmt::format("{}/{}", g.name, i), result.outputs[i]);
     for (const auto& [name, tensor] : result.updated) append(outputs, g.name + "/" + name, tensor);
   }
-  runtime::write_safetensors(a.outputs, outputs);
+  return outputs;
+}
+
+int64_t workspace(const ir::Graph& kernel) { return runtime::onednn_workspace(codegen::describe_library(kernel)); }
+
+// The whole compiler: every pass, kernel text, the system compiler, oneDNN.
+runtime::WeightsFile on_host(ir::Module m, const runtime::WeightsFile& inputs) {
+  passes::Options options;
+  options.workspace = workspace;
+  passes::run_pipeline(m, options);
+  const codegen::Program program = codegen::lower(m, "evaluate", options.target);
+  if (!program.states.empty()) throw UserError(ExitCode::failed, "graphs with params or states run on the oracle only");
+  runtime::HostDevice device;
+  runtime::Executable executable(program, device);
+  runtime::WeightsFile outputs;
+  for (const codegen::Entry& entry : program.entries) {
+    for (const codegen::Buffer& b : entry.inputs)
+      executable.write(b, bytes_of(inputs, entry.name, b.name, b.dtype, b.dims).data());
+    executable.run(entry);
+    for (size_t i = 0; i < entry.outputs.size(); ++i) {
+      const codegen::Buffer& b = entry.outputs[i];
+      std::vector<std::byte> bytes(static_cast<size_t>(b.bytes));
+      executable.read(b, bytes.data());
+      append(outputs, fmt::format("{}/{}", entry.name, i), b.dtype, b.dims, bytes);
+    }
+  }
+  return outputs;
+}
+
+void evaluate(const EvaluateArguments& a) {
+  const SourceFile file = read_file(a.file);
+  const ir::Module m = read_module(file);
+  const runtime::WeightsFile inputs = runtime::read_safetensors(a.inputs);
+  const auto precision = a.exact ? ir::Precision::exact : ir::Precision::rounded;
+  runtime::write_safetensors(a.outputs, a.on == "host" ? on_host(m, inputs) : by_oracle(m, inputs, precision));
 }
 
 }  // namespace
@@ -84,6 +120,8 @@ void add_evaluate(CLI::App& app) {
       ->add_option("--outputs", a->outputs,
                    "safetensors file to write: GRAPH/0, GRAPH/1, ... as returned, GRAPH/STATE for updated states")
       ->required();
+  command->add_option("--on", a->on, "oracle (default): the operators' double precision; host: compiled kernels")
+      ->check(CLI::IsMember({"oracle", "host"}));
   command->add_flag("--exact", a->exact, "keep doubles between operators instead of rounding to each dtype");
   command->callback([a] { evaluate(*a); });
 }
