@@ -84,6 +84,8 @@ class Planner {
     const int64_t rows = space_[kRow], columns = space_[kColumn];
     const bool total_first = rows == 1 && k_.form->blocks > 0;
     std::vector<ReductionPlan> fits;
+    for (const IndexMap& m : d.maps)
+      if (!m.guards.empty()) return ReductionPlan::inner;
     if (total_first && results == 1 && points == columns) fits.push_back(ReductionPlan::total);
     if (results == rows && points == columns) fits.push_back(ReductionPlan::row);
     if (results == columns && points == rows && rows > 1) fits.push_back(ReductionPlan::column);

@@ -1,0 +1,95 @@
+#pragma once
+// The executions of one kernel text. -DHD_CUDA: threads of a GPU. -DHD_HOST: a block is one thread, so barriers vanish, a team's
+// loop is a plain loop that the compiler vectorises, and each worker runs some of the blocks. Nothing is included.
+namespace hd {
+using u32 = unsigned;
+using u64 = unsigned long long;
+using i64 = long long;
+}  // namespace hd
+
+#if defined(HD_CUDA)
+
+#define HD_DEVICE __device__ __forceinline__
+#define HD_KERNEL(name, threads) extern "C" __global__ void __launch_bounds__(threads) name
+#define HD_HOST_ENTRY(name, arguments)
+#define HD_UNROLL _Pragma("unroll")
+#define HD_WIDTH(width) (width)  // elements that a thread takes at once
+
+namespace hd {
+HD_DEVICE int block() { return (int)blockIdx.x; }
+HD_DEVICE int blocks() { return (int)gridDim.x; }
+HD_DEVICE int thread() { return (int)threadIdx.x; }
+HD_DEVICE int threads() { return (int)blockDim.x; }
+HD_DEVICE void barrier() { __syncthreads(); }
+}  // namespace hd
+
+#else
+
+#define HD_DEVICE inline __attribute__((always_inline))
+#define HD_KERNEL(name, threads) static __attribute__((noinline)) void name
+// The entry the runtime calls: arguments by position, and which of how many blocks to run.
+#define HD_HOST_ENTRY(name, arguments)                                                  \
+  extern "C" __attribute__((visibility("default"))) void name##_host(void* const* args, \
+                                                                     int block, int blocks) { \
+    hd::grid = {block, blocks};                                                         \
+    hd::call<name>(args, hd::Count<arguments>());                                       \
+  }
+#define HD_WIDTH(width) 1
+#define __restrict__ __restrict
+#if defined(__clang__)
+#define HD_UNROLL _Pragma("clang loop unroll(full)")
+#define HD_IVDEP _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define HD_UNROLL _Pragma("GCC unroll 32")
+#define HD_IVDEP _Pragma("GCC ivdep")
+#endif
+
+namespace hd {
+struct Grid {
+  int block, blocks;
+};
+static thread_local Grid grid;
+HD_DEVICE int block() { return grid.block; }
+HD_DEVICE int blocks() { return grid.blocks; }
+HD_DEVICE int thread() { return 0; }
+HD_DEVICE int threads() { return 1; }
+HD_DEVICE void barrier() {}
+
+template <int... I>
+struct Indices {};
+template <int N, int... I>
+struct CountFrom : CountFrom<N - 1, N - 1, I...> {};
+template <int... I>
+struct CountFrom<0, I...> : Indices<I...> {};
+template <int N>
+using Count = CountFrom<N>;
+// An argument that becomes whatever pointer the kernel takes.
+struct Argument {
+  void* pointer;
+  template <class T>
+  operator T*() const {
+    return static_cast<T*>(pointer);
+  }
+};
+template <auto kernel, int... I>
+HD_DEVICE void call(void* const* args, Indices<I...>) {
+  kernel(Argument{args[I]}...);
+}
+}  // namespace hd
+
+#endif
+
+namespace hd {
+template <class A, class B>
+HD_DEVICE constexpr auto least(A a, B b) {
+  return a < b ? a : b;
+}
+template <class A>
+HD_DEVICE A floor_div(A a, int b) {
+  return a >= 0 ? a / b : -((b - 1 - a) / b);
+}
+template <class A>
+HD_DEVICE A floor_mod(A a, int b) {
+  return a - floor_div(a, b) * b;
+}
+}  // namespace hd

@@ -1,0 +1,225 @@
+#pragma once
+// Mathematical functions for every type. On the host the float forms are straight-line code that vectorises, within 2 units in the
+// last place, and exact at the edges: exp(-inf) is 0, log(0) is -inf, nan stays nan. double calls the system's functions.
+namespace hd {
+
+template <class T>
+HD_DEVICE bool is_nan(T x) {
+  return x != x;
+}
+// nan where either operand is.
+template <class T>
+HD_DEVICE T max(T a, T b) {
+  return a > b || a != a ? a : b;
+}
+template <class T>
+HD_DEVICE T min(T a, T b) {
+  return a < b || a != a ? a : b;
+}
+template <class T>
+HD_DEVICE T abs(T x) {
+  return x < T(0) ? T(-x) : x;
+}
+template <class T>
+HD_DEVICE T sign(T x) {
+  return x > T(0) ? T(1) : x < T(0) ? T(-1) : x;
+}
+template <class T>
+HD_DEVICE T select(bool condition, T a, T b) {
+  return condition ? a : b;
+}
+
+// Integers: division by 0 gives ones in every bit, the remainder the dividend; the most negative by -1 wraps.
+template <class T>
+HD_DEVICE T div(T a, T b) {
+  if constexpr (is_real<T>) return a / b;
+  if (b == T(0)) return T(-1);
+  if constexpr (!is_unsigned<T>)
+    if (b == T(-1)) return T(0 - (u64)a);
+  return T(a / (b == T(0) ? T(1) : b));
+}
+
+#if defined(HD_CUDA)
+#define HD_FUNCTION(name, single, twice)                  \
+  HD_DEVICE float name(float x) { return ::single(x); } \
+  HD_DEVICE double name(double x) { return ::twice(x); }
+HD_FUNCTION(exp, expf, exp)
+HD_FUNCTION(log, logf, log)
+HD_FUNCTION(log1p, log1pf, log1p)
+HD_FUNCTION(expm1, expm1f, expm1)
+HD_FUNCTION(sqrt, sqrtf, sqrt)
+HD_FUNCTION(rsqrt, rsqrtf, rsqrt)
+HD_FUNCTION(sin, sinf, sin)
+HD_FUNCTION(cos, cosf, cos)
+HD_FUNCTION(tan, tanf, tan)
+HD_FUNCTION(tanh, tanhf, tanh)
+HD_FUNCTION(erf, erff, erf)
+HD_FUNCTION(floor, floorf, floor)
+HD_FUNCTION(ceil, ceilf, ceil)
+HD_FUNCTION(rint, rintf, rint)
+#undef HD_FUNCTION
+HD_DEVICE float abs(float x) { return ::fabsf(x); }
+HD_DEVICE double abs(double x) { return ::fabs(x); }
+HD_DEVICE float pow(float a, float b) { return ::powf(a, b); }
+HD_DEVICE double pow(double a, double b) { return ::pow(a, b); }
+HD_DEVICE float fmod(float a, float b) { return ::fmodf(a, b); }
+HD_DEVICE double fmod(double a, double b) { return ::fmod(a, b); }
+HD_DEVICE u32 high_product(u32 a, u32 b) { return __umulhi(a, b); }
+#else
+#define HD_FUNCTION(name, single, twice)                  \
+  HD_DEVICE float name(float x) { return single(x); } \
+  HD_DEVICE double name(double x) { return twice(x); }
+HD_FUNCTION(sqrt, __builtin_sqrtf, __builtin_sqrt)
+HD_FUNCTION(sin, __builtin_sinf, __builtin_sin)
+HD_FUNCTION(cos, __builtin_cosf, __builtin_cos)
+HD_FUNCTION(tan, __builtin_tanf, __builtin_tan)
+HD_FUNCTION(floor, __builtin_floorf, __builtin_floor)
+HD_FUNCTION(ceil, __builtin_ceilf, __builtin_ceil)
+HD_FUNCTION(rint, __builtin_rintf, __builtin_rint)
+HD_FUNCTION(abs, __builtin_fabsf, __builtin_fabs)
+#undef HD_FUNCTION
+HD_DEVICE float rsqrt(float x) { return 1.0f / __builtin_sqrtf(x); }
+HD_DEVICE double rsqrt(double x) { return 1.0 / __builtin_sqrt(x); }
+HD_DEVICE double exp(double x) { return __builtin_exp(x); }
+HD_DEVICE double log(double x) { return __builtin_log(x); }
+HD_DEVICE double log1p(double x) { return __builtin_log1p(x); }
+HD_DEVICE double expm1(double x) { return __builtin_expm1(x); }
+HD_DEVICE double tanh(double x) { return __builtin_tanh(x); }
+HD_DEVICE double erf(double x) { return __builtin_erf(x); }
+HD_DEVICE float pow(float a, float b) { return __builtin_powf(a, b); }
+HD_DEVICE double pow(double a, double b) { return __builtin_pow(a, b); }
+HD_DEVICE float fmod(float a, float b) { return __builtin_fmodf(a, b); }
+HD_DEVICE double fmod(double a, double b) { return __builtin_fmod(a, b); }
+HD_DEVICE u32 high_product(u32 a, u32 b) { return (u32)(((u64)a * b) >> 32); }
+
+// One rounding where the processor has the instruction.
+HD_DEVICE float fma(float a, float b, float c) {
+#if defined(__FMA__)
+  return __builtin_fmaf(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+
+// x = n ln 2 + r with |r| <= ln 2 / 2; exp(r) - 1 by a minimax polynomial.
+struct Reduced {
+  float n, expm1;
+};
+HD_DEVICE Reduced reduce_exp(float x) {
+  const float n = __builtin_rintf(x * 1.44269504f);
+  const float r = fma(n, -1.42860677e-6f, fma(n, -0.693145752f, x));  // ln 2 in two parts, the first exact times n
+  float p = 1.38146133e-3f;
+  p = fma(p, r, 8.36870982e-3f);
+  p = fma(p, r, 4.16683874e-2f);
+  p = fma(p, r, 1.66665207e-1f);
+  p = fma(p, r, 4.99999935e-1f);
+  return {n, fma(p, r * r, r)};
+}
+// 2^n, 0 below the normal numbers and inf beyond the largest.
+HD_DEVICE float power_of_two(float n) {
+  const int exponent = (int)n + 127;
+  return bits<float>((exponent < 0 ? 0 : exponent) << 23);
+}
+HD_DEVICE float clamp(float x, float low, float high) {
+  x = x > high ? high : x;
+  return x < low ? low : x;
+}
+
+HD_DEVICE float exp(float x) {  // results below 2^-126 are 0
+  const Reduced e = reduce_exp(clamp(x, -88.0f, 89.0f));
+  return 2.0f * (power_of_two(e.n - 1.0f) * (1.0f + e.expm1));  // 2^n would overflow before the result does
+}
+
+HD_DEVICE float expm1(float x) {
+  const Reduced e = reduce_exp(clamp(x, -18.0f, 89.0f));
+  const float scale = power_of_two(e.n - 1.0f);
+  return 2.0f * fma(scale, e.expm1, scale - 0.5f);
+}
+
+// x = m 2^n with m in [sqrt(1/2), sqrt(2)); log(m) by a minimax polynomial.
+HD_DEVICE float log(float x) {
+  const bool subnormal = x < 1.17549435e-38f;
+  const u32 word = bits<u32>(subnormal ? x * 8388608.0f : x) - 0x3f3504f3u;
+  const float n = (float)((int)word >> 23) - (subnormal ? 23.0f : 0.0f);
+  const float f = bits<float>((word & 0x7fffffu) + 0x3f3504f3u) - 1.0f;
+  float p = 6.74664021e-2f;
+  p = fma(p, f, -1.16756406e-1f);
+  p = fma(p, f, 1.18881558e-1f);
+  p = fma(p, f, -1.24055904e-1f);
+  p = fma(p, f, 1.42195535e-1f);
+  p = fma(p, f, -1.66679958e-1f);
+  p = fma(p, f, 2.00021186e-1f);
+  p = fma(p, f, -2.50000096e-1f);
+  p = fma(p, f, 3.33333126e-1f);
+  const float square = f * f;
+  const float tail = fma(n, 1.42860677e-6f, fma(p, square * f, -0.5f * square));
+  const float value = fma(n, 0.693145752f, f + tail);
+  const float edge = x == 0.0f ? -__builtin_huge_valf() : x < 0.0f ? __builtin_nanf("") : x;
+  return x > 0.0f && x < __builtin_huge_valf() ? value : edge;
+}
+
+HD_DEVICE float log1p(float x) {
+  const float u = 1.0f + x;
+  const float exact = u - 1.0f;  // what u really holds: the quotient corrects for its rounding
+  const float value = log(u) * (x / exact);
+  return exact == 0.0f ? x : u < __builtin_huge_valf() ? value : u;
+}
+
+HD_DEVICE float tanh(float x) {
+  const float a = __builtin_fabsf(x), e = expm1(2.0f * (a > 9.1f ? 9.1f : a));
+  return __builtin_copysignf(e / (e + 2.0f), x);
+}
+
+HD_DEVICE float erf(float x) {
+  const float a = __builtin_fabsf(x), t = a > 4.0f ? 4.0f : a, s = x * x;
+  float p = -5.95374179e-4f;  // |x| < 0.93: erf(x) / x - 1 in x^2
+  p = fma(p, s, 4.98594064e-3f);
+  p = fma(p, s, -2.67617199e-2f);
+  p = fma(p, s, 1.12816825e-1f);
+  p = fma(p, s, -3.76124811e-1f);
+  p = fma(p, s, 1.28379148e-1f);
+  float q = 2.10949665e-5f;  // beyond: -log(1 - erf(|x|)) in |x|
+  q = fma(q, t, -4.34461702e-4f);
+  q = fma(q, t, 4.17105885e-3f);
+  q = fma(q, t, -2.51194170e-2f);
+  q = fma(q, t, 1.08280074e-1f);
+  q = fma(q, t, 6.33346920e-1f);
+  q = fma(q, t, 1.12951492f);
+  q = fma(q, t, -1.74683240e-4f);
+  return a < 0.93f || x != x ? fma(p, x, x) : __builtin_copysignf(1.0f - exp(-q), x);
+}
+#endif
+
+// Integer powers wrap; a negative exponent gives the truncated reciprocal, 0 for a = 0.
+template <class T>
+HD_DEVICE T pow(T a, T b) {
+  if (b < T(0)) return a == T(1) ? T(1) : a == T(-1) ? (b % T(2) == T(0) ? T(1) : T(-1)) : T(0);
+  u64 result = 1, base = (u64)a;
+  for (u64 n = (u64)b; n != 0; n >>= 1, base *= base)
+    if (n & 1) result *= base;
+  return T(result);
+}
+template <class T>
+HD_DEVICE T fmod(T a, T b) {
+  return b == T(0) ? a : b == T(-1) ? T(0) : T(a % (b == T(0) || b == T(-1) ? T(1) : b));
+}
+
+// A value in the storage type To, as its compute type. Floating to integer truncates, saturates, and takes nan for 0.
+template <class To, class From>
+HD_DEVICE Compute<To> cast(From x) {
+  if constexpr (is_bool<To>) {
+    return x != From(0);
+  } else if constexpr (is_real<From> && !is_real<Compute<To>>) {
+    constexpr From high = is_unsigned<To> ? From(2) * From(u64(1) << (sizeof(To) * 8 - 1)) : From(u64(1) << (sizeof(To) * 8 - 1));
+    constexpr From low = is_unsigned<To> ? From(0) : -high;
+    const bool inside = x > low && x < high;
+    const To converted = To(inside ? x : From(0));
+    return inside ? converted : x >= high ? largest<To>() : x <= low ? lowest<To>() : To(0);
+  } else if constexpr (is_real<Compute<To>>) {
+    return Compute<To>(To(Compute<To>(x)));
+  } else {
+    return To(x);
+  }
+}
+
+}  // namespace hd

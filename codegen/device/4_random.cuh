@@ -1,0 +1,47 @@
+#pragma once
+// Random numbers as functions of (seed, step, stream, element): Philox4x32-7 (Salmon et al. 2011, "Parallel random numbers: as easy
+// as 1, 2, 3", doi:10.1145/2063384.2063405). Never of a thread, so that every execution draws the same.
+namespace hd {
+
+struct Words {
+  u32 x, y, z, w;
+};
+HD_DEVICE u32 fold(i64 v) { return (u32)(u64)v ^ (u32)((u64)v >> 32); }
+
+HD_DEVICE Words philox(i64 seed, i64 step, i64 stream, i64 group) {
+  u32 k0 = fold(seed), k1 = fold(stream);
+  Words c = {(u32)(u64)group, (u32)((u64)group >> 32), (u32)(u64)step, (u32)((u64)step >> 32)};
+  HD_UNROLL
+  for (int round = 0; round < 7; ++round) {
+    const u32 h0 = high_product(0xD2511F53u, c.x), l0 = 0xD2511F53u * c.x;
+    const u32 h1 = high_product(0xCD9E8D57u, c.z), l1 = 0xCD9E8D57u * c.z;
+    c = {h1 ^ c.y ^ k0, l1, h0 ^ c.w ^ k1, l0};
+    k0 += 0x9E3779B9u;
+    k1 += 0xBB67AE85u;
+  }
+  return c;
+}
+HD_DEVICE u32 word(const Words& c, int lane) { return lane < 2 ? (lane == 0 ? c.x : c.y) : (lane == 2 ? c.z : c.w); }
+
+// The 24 high bits: in [0, 1), exact in float.
+template <class T>
+HD_DEVICE T unit(u32 word) {
+  return (T)(int)(word >> 8) * T(0x1p-24);
+}
+
+template <class T>
+HD_DEVICE T random_uniform(i64 seed, i64 step, i64 stream, i64 i) {
+  return unit<T>(word(philox(seed, step, stream, i >> 2), (int)(i & 3)));
+}
+
+// Box and Muller (1958): words 0 and 1 make elements 0 and 1, words 2 and 3 the next two.
+template <class T>
+HD_DEVICE T random_normal(i64 seed, i64 step, i64 stream, i64 i) {
+  const Words c = philox(seed, step, stream, i >> 2);
+  const bool second = (i & 2) != 0;
+  const T radius = sqrt(T(-2) * log(unit<T>(second ? c.z : c.x) + T(0x1p-24)));
+  const T angle = T(6.283185307179586) * unit<T>(second ? c.w : c.y);
+  return radius * ((i & 1) == 0 ? cos(angle) : sin(angle));
+}
+
+}  // namespace hd

@@ -1,0 +1,110 @@
+#pragma once
+// The loops of generated text. `width` is the packet, `team` the number of threads that share a row: a power of two up to 32, or
+// the whole block. On the host a packet is one element and a team one thread.
+namespace hd {
+constexpr int kLanes = 16;  // the fixed number of running results of a reduction on the host, whatever the vector width
+}  // namespace hd
+
+#if defined(HD_CUDA)
+
+namespace hd {
+template <class Index>
+HD_DEVICE constexpr Index packets(Index columns, int width) {
+  return (columns + width - 1) / width;
+}
+HD_DEVICE int lane_of(int team) { return team > 32 ? thread() : thread() & (team - 1); }
+HD_DEVICE int teams(int team) { return team > 32 ? 1 : threads() / team; }
+HD_DEVICE int team_of(int team) { return team > 32 ? 0 : thread() / team; }
+}  // namespace hd
+
+// Every point of rows x columns once, a packet at a time.
+#define HD_POINTS(Index, row, column, rows, columns, width)                                                          \
+  for (Index hd_point = (Index)hd::block() * hd::threads() + hd::thread(),                                           \
+             hd_packets = hd::packets<Index>(columns, width);                                                        \
+       hd_point < (Index)(rows) * hd_packets; hd_point += (Index)hd::blocks() * hd::threads())                       \
+    if (const Index row = (rows) == 1 ? 0 : hd_point / hd::packets<Index>(columns, width),                           \
+        column = ((rows) == 1 ? hd_point : hd_point % hd::packets<Index>(columns, width)) * (width);                 \
+        true)
+// The rows of this thread's team.
+#define HD_ROWS(Index, row, rows, team)                                                                              \
+  for (Index row = (Index)hd::block() * hd::teams(team) + hd::team_of(team); row < (rows);                           \
+       row += (Index)hd::blocks() * hd::teams(team))
+// The columns of a row: `slot` counts those of this thread.
+#define HD_COLUMNS(Index, column, slot, columns, team, width)                                                        \
+  for (int slot = 0; slot < (int)hd::packets<Index>(columns, (team) * (width)); ++slot)                              \
+    if (const Index column = ((Index)slot * (team) + hd::lane_of(team)) * (width);                                   \
+        (columns) % ((team) * (width)) == 0 || column < (columns))
+#define HD_REDUCE HD_COLUMNS
+// This block's part of one long row.
+#define HD_SPAN(Index, column, columns, width)                                                                       \
+  for (Index column = ((Index)hd::block() * hd::threads() + hd::thread()) * (width); column < (columns);             \
+       column += (Index)hd::blocks() * hd::threads() * (width))
+#define HD_LANE 0
+#define HD_ROW_LANE(row) 0
+// Keeps what is indexed by a slot in registers.
+#define HD_IN_REGISTERS _Pragma("unroll")
+#define HD_EACH(k, width) \
+  HD_UNROLL               \
+  for (int k = 0; k < (width); ++k)
+#define HD_EACH_OF(k, width, rest) \
+  HD_UNROLL                        \
+  for (int k = 0; k < (width); ++k) if (k < (rest))
+// One thread of the team, of the grid; the threads of the last block over `columns`.
+#define HD_ONE_OF_TEAM(team) if (hd::lane_of(team) == 0)
+#define HD_ONE_OF_BLOCK if (hd::thread() == 0)
+#define HD_ONE_OF_ALL if (hd::block() == 0 && hd::thread() == 0)
+#define HD_FINISH(Index, column, columns) \
+  for (Index column = hd::thread(); column < (columns); column += hd::threads())
+
+#else
+
+namespace hd {
+// Worker `block` of `blocks` takes [first, last) of n; parts of long rows start on whole lanes.
+template <class Index>
+HD_DEVICE Index first(Index n) {
+  return (Index)((i64)n * block() / blocks());
+}
+template <class Index>
+HD_DEVICE Index last(Index n) {
+  return (Index)((i64)n * (block() + 1) / blocks());
+}
+template <class Index>
+HD_DEVICE Index first_column(Index n) {
+  return (Index)((i64)(n / kLanes) * block() / blocks()) * kLanes;
+}
+template <class Index>
+HD_DEVICE Index last_column(Index n) {
+  return block() + 1 == blocks() ? n : (Index)((i64)(n / kLanes) * (block() + 1) / blocks()) * kLanes;
+}
+}  // namespace hd
+
+#define HD_POINTS(Index, row, column, rows, columns, width)                                                          \
+  for (Index row = (rows) == 1 ? 0 : hd::first<Index>(rows), hd_last = (rows) == 1 ? 1 : hd::last<Index>(rows);      \
+       row < hd_last; ++row)                                                                                         \
+    HD_IVDEP for (Index column = (rows) == 1 ? hd::first_column<Index>(columns) : 0,                                 \
+                        hd_end = (rows) == 1 ? hd::last_column<Index>(columns) : (columns);                          \
+                  column < hd_end; ++column)
+#define HD_ROWS(Index, row, rows, team) \
+  for (Index row = hd::first<Index>(rows), hd_last = hd::last<Index>(rows); row < hd_last; ++row)
+#define HD_COLUMNS(Index, column, slot, columns, team, width) \
+  HD_IVDEP for (Index column = 0; column < (columns); ++column) if (const Index slot = column; true)
+#define HD_REDUCE_RANGE(Index, column, slot, from, to, columns)                                                      \
+  for (Index hd_from = (from), hd_to = (to); hd_from < hd_to; hd_from += hd::kLanes)                                 \
+    HD_IVDEP _Pragma("GCC unroll 1") for (int hd_lane = 0, hd_lanes = (columns) % hd::kLanes == 0                                            \
+                                                  ? hd::kLanes                                                       \
+                                                  : (int)hd::least<Index>(hd::kLanes, hd_to - hd_from);              \
+                  hd_lane < hd_lanes; ++hd_lane) if (const Index column = hd_from + hd_lane, slot = column; true)
+#define HD_REDUCE(Index, column, slot, columns, team, width) HD_REDUCE_RANGE(Index, column, slot, 0, columns, columns)
+#define HD_SPAN(Index, column, columns, width) \
+  HD_REDUCE_RANGE(Index, column, hd_slot, hd::first_column<Index>(columns), hd::last_column<Index>(columns), columns)
+#define HD_LANE hd_lane
+#define HD_ROW_LANE(row) ((row) % hd::kLanes)
+#define HD_IN_REGISTERS
+#define HD_EACH(k, width) if (constexpr int k = 0; true)
+#define HD_EACH_OF(k, width, rest) if (constexpr int k = 0; true)
+#define HD_ONE_OF_TEAM(team)
+#define HD_ONE_OF_BLOCK
+#define HD_ONE_OF_ALL if (hd::block() == 0)
+#define HD_FINISH(Index, column, columns) for (Index column = 0; column < (columns); ++column)
+
+#endif

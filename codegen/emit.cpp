@@ -1,0 +1,104 @@
+#include "codegen/emit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "codegen/emit_forms.h"
+#include "ir/check.h"
+
+namespace heddle::codegen {
+
+using namespace ir;  // NOLINT: this file speaks of little else
+
+namespace {
+
+constexpr int64_t kPointwiseThreads = 256, kRowThreads = 128;
+
+// The largest packet up to the form's that rows allow: a row starts on a whole packet.
+int64_t packet_of(const KernelForm& form, const KernelPlan& plan) {
+  int64_t packet = std::max<int64_t>(form.packet, 1);
+  while (packet > 1 && plan.rows > 1 && plan.columns % packet != 0) packet /= 2;
+  return plan.columns < packet ? 1 : packet;
+}
+
+KernelText prepare(const Graph& kernel) {
+  KernelText text{
+      .kernel = kernel, .plan = plan_kernel(kernel), .index_type = "int", .inputs = {}, .outputs = {}, .names = {}};
+  HEDDLE_CHECK(text.plan.ok(), "@" + kernel.name + " cannot be executed in its form: " + text.plan.reason);
+  text.packet = packet_of(*kernel.form, text.plan);
+  text.team = kernel.form->team;
+  const auto add = [&](ValueId v) {
+    if (kernel[v].type.elements() >= int64_t{1} << 31) text.index_type = "hd::i64";
+  };
+  for (const ValueId v : kernel.inputs) {
+    add(v);
+    text.inputs[v] = text.names.fresh(kernel[v].name + "_in");
+  }
+  for (const ValueId v : kernel.outputs) {
+    add(v);
+    text.outputs[v].push_back(text.names.fresh(kernel[v].name + "_out"));
+  }
+  return text;
+}
+
+bool has_partials(const KernelPlan& plan) { return plan.partial_bytes > 0; }
+
+std::string parameters(const KernelText& text) {
+  const Graph& k = text.kernel;
+  std::vector<std::string> all;
+  for (const ValueId v : k.inputs)
+    all.push_back(fmt::format("const {}* __restrict__ {}", storage_type(k[v].type.dtype), text.inputs.at(v)));
+  std::map<ValueId, size_t> used;
+  for (const ValueId v : k.outputs)
+    all.push_back(fmt::format("{}* __restrict__ {}", storage_type(k[v].type.dtype), text.outputs.at(v)[used[v]++]));
+  if (has_partials(text.plan)) {
+    all.emplace_back("void* __restrict__ scratch");
+    all.emplace_back("hd::u32* __restrict__ counter");
+  }
+  return joined(all, ",\n    ");
+}
+
+Kernel facts_of(const KernelText& text, const std::string& symbol) {
+  const Graph& k = text.kernel;
+  Kernel facts;
+  facts.name = symbol;
+  facts.title = k.name;
+  facts.form = to_string(k.form->kind);
+  facts.arguments = static_cast<int64_t>(k.inputs.size() + k.outputs.size()) + (has_partials(text.plan) ? 2 : 0);
+  const bool rows = k.form->kind == KernelForm::Kind::rows;
+  facts.block = rows ? std::max(kRowThreads, text.team) : kPointwiseThreads;
+  const int64_t packets = (text.plan.columns + text.packet - 1) / text.packet;
+  const int64_t rows_at_once = std::max<int64_t>(facts.block / text.team, 1);
+  facts.max_blocks = rows && !is_span(text) ? (text.plan.rows + rows_at_once - 1) / rows_at_once
+                                            : (text.plan.rows * packets + facts.block - 1) / facts.block;
+  facts.max_blocks = std::max<int64_t>(facts.max_blocks, 1);
+  if (has_partials(text.plan)) {
+    facts.blocks = std::max<int64_t>(k.form->blocks, 1);
+    facts.max_blocks = facts.blocks;
+  }
+  return facts;
+}
+
+}  // namespace
+
+EmittedKernel emit_kernel(const Graph& kernel, const std::string& symbol) {
+  KernelText text = prepare(kernel);
+  const bool rows = kernel.form->kind == KernelForm::Kind::rows;
+  const std::vector<std::string> body = rows ? emit_rows(text) : emit_pointwise(text);
+  EmittedKernel out{.text = "", .facts = facts_of(text, symbol)};
+  out.text = fmt::format("// kernel @{}: {}\n", comment_text(kernel.name), out.facts.form);
+  const std::string head = fmt::format("HD_KERNEL({}, {})(\n    {})", symbol, out.facts.block, parameters(text));
+  for (const std::string& line : block(head, body)) out.text += line + "\n";
+  out.text += fmt::format("HD_HOST_ENTRY({}, {})\n", symbol, out.facts.arguments);
+  return out;
+}
+
+const std::string& preamble() {
+  static const std::string text =
+#include "preamble.inc"
+      ;
+  return text;
+}
+
+}  // namespace heddle::codegen

@@ -1,0 +1,346 @@
+#include "codegen/emit_body.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "codegen/scalar_functions.h"
+#include "ir/check.h"
+
+namespace heddle::codegen {
+
+using namespace ir;  // NOLINT: this file speaks of little else
+
+namespace {
+
+// Sequential loops of at most this many points are unrolled, so that the loop around them vectorises.
+constexpr int64_t kUnrolledPoints = 16;
+
+size_t highest_coordinate(const IndexExpr& e) {
+  size_t covers = 0;
+  for (const IndexTerm& t : e.terms)
+    covers = std::max(covers,
+                      t.kind == IndexTerm::Kind::dim ? static_cast<size_t>(t.dim) + 1 : highest_coordinate(t.inner[0]));
+  return covers;
+}
+
+// Every term but the column itself moves in steps of whole packets.
+bool aligned(const IndexExpr& linear, int64_t packet) {
+  if (linear.constant % packet != 0) return false;
+  return std::all_of(linear.terms.begin(), linear.terms.end(), [&](const IndexTerm& t) {
+    return (t.kind == IndexTerm::Kind::dim && t.dim == kColumn) || t.coefficient % packet == 0;
+  });
+}
+
+}  // namespace
+
+std::string place_comment(const Location& loc) {
+  return loc.valid() ? "  // " + comment_text(to_string(loc)) : std::string();
+}
+
+Body::Body(KernelText& text) : text_(text), k_(text.kernel), coordinates_{"row", "column"} { open(/*covers=*/0); }
+
+void Body::open(size_t covers, bool packet) { scopes_.push_back({covers, packet, {}}); }
+
+std::vector<std::string> Body::close() {
+  const size_t closed = scopes_.size() - 1;
+  std::erase_if(known_, [&](const Known& known) { return known.operand.scope >= closed; });
+  std::vector<std::string> lines = std::move(scopes_.back().lines);
+  scopes_.pop_back();
+  return lines;
+}
+
+void Body::lines(const std::vector<std::string>& all) {
+  scopes_.back().lines.insert(scopes_.back().lines.end(), all.begin(), all.end());
+}
+
+size_t Body::scope_for(size_t covers) const {
+  for (size_t i = 0; i < scopes_.size(); ++i)
+    if (scopes_[i].covers >= covers && !scopes_[i].packet) return i;
+  return scopes_.size() - 1;
+}
+
+size_t Body::scope_of(const IndexExpr& e) const { return scope_for(highest_coordinate(e)); }
+
+size_t Body::scope_of(const IndexMap& access) const {
+  size_t covers = 0;
+  for (const IndexExpr& e : access.results) covers = std::max(covers, highest_coordinate(e));
+  for (const Guard& g : access.guards) covers = std::max(covers, highest_coordinate(g.expr));
+  return scope_for(covers);
+}
+
+Operand Body::named(ValueId v, const std::string& expression, size_t scope, const Location& loc) {
+  const std::string name = text_.names.fresh(k_[v].name);
+  line_in(scope,
+          fmt::format("const {} {} = {};{}", compute_type(k_[v].type.dtype), name, expression, place_comment(loc)));
+  return {name, scope};
+}
+
+Operand Body::value(ValueId v, const IndexMap& at) {
+  for (const Known& known : known_)
+    if (known.v == v && known.at == at) return known.operand;
+  const bool in_place = at.extents.size() == 2 && at.guards.empty() && k_[v].type.elements() > text_.plan.rows;
+  const auto kept = kept_in.find(v);
+  Operand got;
+  if (in_place && kept != kept_in.end() && kept->second < phase && keep.contains(v)) {
+    got = from_row(v);
+  } else {
+    const Node* n = k_.def(v);
+    got = n == nullptr ? load(v, at) : compute(v, *n, at);
+    if (in_place && scopes_[got.scope].covers > kColumn) {
+      computed.push_back(v);
+      if (const auto row = keep.find(v); row != keep.end() && n != nullptr && !kept_in.contains(v)) {
+        kept_in[v] = phase;
+        line_in(got.scope, fmt::format("{}[slot]{} = {};", row->second, text_.packet > 1 ? "[k]" : "[0]", got.text));
+      }
+    }
+  }
+  known_.push_back({v, at, got});
+  return got;
+}
+
+Operand Body::from_row(ValueId v) {
+  return named(v, fmt::format("{}[slot]{}", keep[v], text_.packet > 1 ? "[k]" : "[0]"), scopes_.size() - 1, {});
+}
+
+// --- loads ---
+
+Operand Body::load(ValueId v, const IndexMap& at) {
+  const IndexExpr linear = linear_offset(at, k_[v].type.dims);
+  if (std::optional<Operand> packet = load_packet(v, at, linear)) return *packet;
+  const std::string element = fmt::format("{}[{}]", text_.inputs.at(v), index(linear, at.extents));
+  const std::string guard = guard_text(at, coordinates_);
+  const size_t scope = std::max(scope_of(linear), guard.empty() ? 0 : scope_of(at));
+  const std::string type = compute_type(k_[v].type.dtype);
+  return named(v, guard.empty() ? element : fmt::format("{} ? {}({}) : {}(0)", guard, type, element, type), scope, {});
+}
+
+std::optional<Operand> Body::load_packet(ValueId v, const IndexMap& at, const IndexExpr& linear) {
+  const auto holder = std::find_if(scopes_.begin(), scopes_.end(), [](const Scope& s) { return s.packet; });
+  if (holder == scopes_.end() || !at.guards.empty() || highest_coordinate(linear) > kColumn + 1) return std::nullopt;
+  const Coefficient column = coefficient(linear, kColumn);
+  if (!column.affine || column.value != 1 || !aligned(linear, text_.packet)) return std::nullopt;
+  const std::vector<std::string> at_packet = {"row", "column"};
+  const std::string packet = text_.names.fresh(k_[v].name + "_packet");
+  std::string address = index_text(linear, at.extents, at_packet);
+  if (address.find(' ') != std::string::npos) address = "(" + address + ")";
+  holder->lines.push_back(fmt::format("const auto {} = hd::load<{}>({} + {}{});", packet, text_.packet,
+                                      text_.inputs.at(v), address, rest_text()));
+  return named(v, packet + "[k]", static_cast<size_t>(holder - scopes_.begin()) + 1, {});
+}
+
+// --- nodes ---
+
+Operand Body::compute(ValueId v, const Node& n, const IndexMap& at) {
+  if (const auto it = defined_.find(v); it != defined_.end()) {
+    const Extent extent = text_.plan.values[static_cast<size_t>(v.index)].extent;
+    return {it->second, scope_for(extent == Extent::row ? 1 : extent == Extent::column ? 2 : 0)};
+  }
+  const Signature s = signature(k_, n);
+  if (std::holds_alternative<Movement>(n.op->kind)) return move(v, n, s, at);
+  if (std::holds_alternative<Source>(n.op->kind)) return source(v, n, s, at);
+  if (!std::holds_alternative<Elementwise>(n.op->kind)) return reduce(v, n, s, at);
+  std::vector<std::string> arguments;
+  size_t scope = 0;
+  for (const ValueId o : n.operands) {
+    const Operand operand = value(o, at);
+    arguments.push_back(operand.text);
+    scope = std::max(scope, operand.scope);
+  }
+  return named(v, elementwise_call(s, arguments), scope, n.loc);
+}
+
+// The first operand whose guards hold, else the fill. A movement that only changes the index has no statement of its
+// own.
+Operand Body::move(ValueId v, const Node& n, const Signature& s, const IndexMap& at) {
+  const std::vector<IndexMap> accesses = operand_accesses(s, std::get<Movement>(n.op->kind), at);
+  std::string expression;
+  size_t scope = 0;
+  for (size_t i = 0; i < accesses.size(); ++i) {
+    const Operand operand = value(n.operands[i], accesses[i]);
+    const std::string guard = guard_text(accesses[i], coordinates_);
+    scope = std::max({scope, operand.scope, guard.empty() ? 0 : scope_of(accesses[i])});
+    if (guard.empty() && expression.empty()) return operand;
+    if (guard.empty()) return named(v, expression + operand.text, scope, n.loc);
+    expression += fmt::format("{} ? {} : ", guard, operand.text);
+  }
+  const double fill = s.op->find_attr("fill") != nullptr ? s.real("fill") : 0;
+  return named(v, expression + literal(fill, s.results[0].dtype), scope, n.loc);
+}
+
+Operand Body::source(ValueId v, const Node& n, const Signature& s, const IndexMap& at) {
+  const auto& source = std::get<Source>(n.op->kind);
+  std::vector<std::string> arguments;
+  size_t scope = 0;
+  for (size_t i = 0; i < n.operands.size(); ++i) {
+    const Operand operand = value(n.operands[i], access_at(at.extents, 0, s.operands[i].dims));
+    arguments.push_back(operand.text);
+    scope = std::max(scope, operand.scope);
+  }
+  std::string i_text, k_text;
+  if (mentions(source.expr, "i")) {
+    const IndexExpr linear = linear_offset(at, s.results[0].dims);
+    i_text = index(linear, at.extents);
+    scope = std::max(scope, scope_of(linear));
+  }
+  if (source.k) {
+    const IndexExpr k = source_k(s, source, at);
+    k_text = index(k, at.extents);
+    scope = std::max(scope, scope_of(k));
+  }
+  const std::string call = source_call(s, arguments, i_text, k_text);
+  return i_text.empty() && k_text.empty() && arguments.empty() ? Operand{call, 0} : named(v, call, scope, n.loc);
+}
+
+// --- reductions inside a point ---
+
+// Written in the outermost scope that knows what it reads, so that nothing repeats it.
+Operand Body::reduce(ValueId v, const Node& n, const Signature& s, const IndexMap& at) {
+  ReductionDomain d;
+  HEDDLE_CHECK(reduction_domain(s, d) != nullptr, "an operator of a kind that kernels do not hold: " + n.op->name);
+  size_t covers = 0;
+  const auto add = [&](const IndexExpr& e) {
+    covers = std::max<size_t>(covers, depends_on(e, kColumn) ? 2 : depends_on(e, kRow) ? 1 : 0);
+  };
+  const ReductionAccess access = inner_reduction(s, d, at);
+  for (const IndexMap& operand : access.operands) {
+    for (const IndexExpr& e : operand.results) add(e);
+    for (const Guard& g : operand.guards) add(g.expr);
+  }
+  add(access.k);
+  const size_t scope = scope_for(covers);
+  std::vector<Scope> inner(std::make_move_iterator(scopes_.begin() + static_cast<std::ptrdiff_t>(scope) + 1),
+                           std::make_move_iterator(scopes_.end()));
+  scopes_.resize(scope + 1);
+  std::vector<Known> hidden;
+  for (const Known& known : known_)
+    if (known.operand.scope > scope) hidden.push_back(known);
+  std::erase_if(known_, [&](const Known& known) { return known.operand.scope > scope; });
+  const Operand result = reduce_here(v, n, s, at);
+  known_.insert(known_.end(), hidden.begin(), hidden.end());
+  scopes_.insert(scopes_.end(), std::make_move_iterator(inner.begin()), std::make_move_iterator(inner.end()));
+  return result;
+}
+
+Operand Body::reduce_here(ValueId v, const Node& n, const Signature& s, const IndexMap& at) {
+  ReductionDomain d;
+  reduction_domain(s, d);
+  const ReductionAccess access = inner_reduction(s, d, at);
+  const std::string accumulator = text_.names.fresh(k_[n.results[0]].name + "_acc");
+  const std::string valid = finish_needs_valid(s) ? text_.names.fresh(k_[n.results[0]].name + "_valid") : "";
+  reduce_loops(n, s, access, accumulator, valid);
+  Operand wanted;
+  for (size_t r = 0; r < n.results.size(); ++r) {
+    if (k_[n.results[r]].uses.empty() && !k_.is_output(n.results[r])) continue;
+    const std::string finish = finish_call(s, r, accumulator, access.count, valid);
+    const Operand result = named(n.results[r], finish, scopes_.size() - 1, n.loc);
+    if (n.results[r] == v)
+      wanted = result;
+    else
+      known_.push_back({n.results[r], at, result});
+  }
+  return wanted;
+}
+
+// The statement that adds one point; `condition` is where it contributes.
+std::string Body::add_text(const Node& n, const Signature& s, const ReductionAccess& access,
+                           const std::string& accumulator, std::string& condition) {
+  std::vector<std::string> arguments, guards;
+  for (size_t i = 0; i < n.operands.size(); ++i) {
+    arguments.push_back(value(n.operands[i], access.operands[i]).text);
+    const std::string guard = guard_text(access.operands[i], coordinates_);
+    if (!guard.empty() && std::find(guards.begin(), guards.end(), guard) == guards.end()) guards.push_back(guard);
+  }
+  condition = joined(guards, " && ");
+  const std::string k = element_needs_k(s) ? index(access.k, access.operands[0].extents) : "";
+  const bool indexed = monoid(s).starts_with("hd::Arg");
+  return fmt::format("{}.add({}{});", accumulator, element_call(s, arguments, k), indexed ? ", " + k : "");
+}
+
+void Body::reduce_loops(const Node& n, const Signature& s, const ReductionAccess& access,
+                        const std::string& accumulator, const std::string& valid) {
+  line(fmt::format("{} {};", monoid(s), accumulator));
+  if (!valid.empty()) line(fmt::format("hd::i64 {} = 0;", valid));
+  const size_t outer = coordinates_.size();
+  for (size_t i = 0; i < access.loops.size(); ++i)
+    coordinates_.push_back(access.loops[i] == 1 ? "0" : text_.names.fresh(fmt::format("i{}", i)));
+  open(2 + access.loops.size());
+  std::string condition;
+  const std::string add = add_text(n, s, access, accumulator, condition);
+  line(condition.empty() ? add : fmt::format("if ({}) {}", condition, add));
+  if (!valid.empty()) line(condition.empty() ? valid + " += 1;" : fmt::format("{} += {} ? 1 : 0;", valid, condition));
+  std::vector<std::string> inside = close();
+  const bool unrolled = product(access.loops) <= kUnrolledPoints;
+  for (size_t i = access.loops.size(); i-- > 0;) {
+    if (access.loops[i] == 1) continue;
+    const std::string& c = coordinates_[outer + i];
+    inside = block(fmt::format("for ({0} {1} = 0; {1} < {2}; ++{1})", text_.index_type, c, access.loops[i]), inside);
+    if (unrolled) inside.insert(inside.begin(), "HD_UNROLL");
+  }
+  coordinates_.resize(outer);
+  lines(inside);
+}
+
+// --- what the forms add ---
+
+void Body::define(ValueId v, const std::string& text) { defined_[v] = text; }
+
+std::string Body::rest_text() const {
+  const int64_t columns = text_.plan.columns;
+  return columns % text_.packet == 0 ? "" : fmt::format(", {} - column", columns);
+}
+
+void Body::open_columns() {
+  if (text_.packet > 1) {
+    open(/*covers=*/1, /*packet=*/true);
+    coordinates_[kColumn] = "column + k";
+  }
+  open(/*covers=*/2);
+}
+
+std::vector<std::string> Body::close_columns() {
+  std::vector<std::string> elements = close();
+  if (text_.packet == 1) return elements;
+  coordinates_[kColumn] = "column";
+  const std::string rest = rest_text();
+  const std::string head = fmt::format("HD_EACH{}(k, {}{})", rest.empty() ? "" : "_OF", text_.packet, rest);
+  std::vector<std::string> all = close(), inner = block(head, elements);
+  all.insert(all.end(), inner.begin(), inner.end());
+  all.insert(all.end(), stores_.begin(), stores_.end());
+  stores_.clear();
+  return all;
+}
+
+void Body::store(ValueId v, Extent extent, const std::string& condition) {
+  const Type& type = k_[v].type;
+  const IndexMap at = access_of(extent, text_.plan.space(), type.dims);
+  const Operand operand = value(v, at);
+  const IndexExpr linear = linear_offset(at, type.dims);
+  if (extent != Extent::full || text_.packet == 1) {
+    for (const std::string& pointer : text_.outputs.at(v))
+      line(fmt::format("{}{}[{}] = {};", condition, pointer, index(linear, at.extents), operand.text));
+    return;
+  }
+  const std::string packet = text_.names.fresh(k_[v].name + "_result");
+  const auto holder = std::find_if(scopes_.begin(), scopes_.end(), [](const Scope& s) { return s.packet; });
+  holder->lines.push_back(fmt::format("hd::Packet<{}, {}> {};", storage_type(type.dtype), text_.packet, packet));
+  line(fmt::format("{}[k] = {};", packet, operand.text));
+  const std::vector<std::string> at_packet = {"row", "column"};
+  for (const std::string& pointer : text_.outputs.at(v))
+    stores_.push_back(fmt::format("hd::store({} + ({}), {}{});", pointer, index_text(linear, at.extents, at_packet),
+                                  packet, rest_text()));
+}
+
+void Body::accumulate(const Node& n, const std::string& accumulator, const std::string& condition) {
+  const Signature s = signature(k_, n);
+  ReductionDomain d;
+  reduction_domain(s, d);
+  const ReductionPlan plan = text_.plan.values[static_cast<size_t>(n.results[0].index)].reduction;
+  const ReductionAccess access = spread_reduction(s, d, plan, text_.plan.space());
+  std::string guards;
+  const std::string add = add_text(n, s, access, accumulator, guards);
+  line(condition + add);
+}
+
+}  // namespace heddle::codegen

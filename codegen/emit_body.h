@@ -1,0 +1,111 @@
+// The statements of a kernel's body: each value, at each place where it is needed, becomes one statement in the
+// outermost scope that knows the coordinates it depends on.
+//
+//   %c = broadcast(%a); %d = add(%b, %c)   ->   const float a = a_in[column];
+//                                               const float b = b_in[row * 128 + column];
+//                                               const float d = op::add<float>(b, a);
+#pragma once
+#include <map>
+#include <optional>
+
+#include "codegen/c_text.h"
+#include "ir/access.h"
+
+namespace heddle::codegen {
+
+// What the kernel's text is written with: fixed before its statements are.
+struct KernelText {
+  const ir::Graph& kernel;
+  ir::KernelPlan plan;
+  std::string index_type;  // "int", or "hd::i64" where an array has 2^31 elements or more
+  int64_t packet = 1;      // elements at once: divides the columns, or there is one row
+  int64_t team = 1;
+  std::map<ir::ValueId, std::string> inputs;                // pointer parameters
+  std::map<ir::ValueId, std::vector<std::string>> outputs;  // more than one where a value is returned twice
+  Names names;
+};
+
+// An expression of the text, and the scope it is available in.
+struct Operand {
+  std::string text;
+  size_t scope = 0;
+};
+
+class Body {
+ public:
+  explicit Body(KernelText& text);
+
+  // Scopes, from the outermost: coordinates below `covers` are known in one. A packet scope only loads and stores
+  // packets.
+  void open(size_t covers, bool packet = false);
+  std::vector<std::string> close();  // its lines; what it named is forgotten
+  void line(const std::string& text) { scopes_.back().lines.push_back(text); }
+  void line_in(size_t scope, const std::string& text) { scopes_[scope].lines.push_back(text); }
+  void lines(const std::vector<std::string>& all);
+  size_t depth() const { return scopes_.size(); }
+
+  // The value at an access, computed now if it is not at hand.
+  Operand value(ir::ValueId v, const ir::IndexMap& at);
+  // A result of a reduction over rows, columns or everything, which the surrounding loops have finished.
+  void define(ir::ValueId v, const std::string& text);
+  // Computes the result and stores it, a packet after the elements of a packet are there.
+  void store(ir::ValueId v, ir::Extent extent, const std::string& condition = {});
+  // Adds the reduction's element at this point to the accumulator.
+  void accumulate(const ir::Node& n, const std::string& accumulator, const std::string& condition = {});
+  // The loop body over columns: packet loads, then what is computed element by element, then packet stores.
+  void open_columns();
+  std::vector<std::string> close_columns();
+
+  // Values kept from one pass over a row to the next: those of `keep` that are computed here are written to their row,
+  // and read from it when `again` holds them.
+  std::map<ir::ValueId, std::string> keep;  // value -> name of its row
+  std::map<ir::ValueId, int> kept_in;       // value -> the phase that wrote it
+  std::vector<ir::ValueId> computed;        // values of full extent computed since it was cleared, in place
+  int phase = 0;
+
+ private:
+  struct Scope {
+    size_t covers;
+    bool packet;
+    std::vector<std::string> lines;
+  };
+  struct Known {
+    ir::ValueId v;
+    ir::IndexMap at;
+    Operand operand;
+  };
+
+  Operand load(ir::ValueId v, const ir::IndexMap& at);
+  std::optional<Operand> load_packet(ir::ValueId v, const ir::IndexMap& at, const ir::IndexExpr& linear);
+  Operand compute(ir::ValueId v, const ir::Node& n, const ir::IndexMap& at);
+  Operand move(ir::ValueId v, const ir::Node& n, const ir::Signature& s, const ir::IndexMap& at);
+  Operand source(ir::ValueId v, const ir::Node& n, const ir::Signature& s, const ir::IndexMap& at);
+  Operand reduce(ir::ValueId v, const ir::Node& n, const ir::Signature& s, const ir::IndexMap& at);
+  Operand reduce_here(ir::ValueId v, const ir::Node& n, const ir::Signature& s, const ir::IndexMap& at);
+  std::string add_text(const ir::Node& n, const ir::Signature& s, const ir::ReductionAccess& access,
+                       const std::string& accumulator, std::string& condition);
+  std::string index(const ir::IndexExpr& e, const ir::Dims& extents) const {
+    return index_text(e, extents, coordinates_);
+  }
+  std::string rest_text() const;  // the elements left from `column` on, where the last packet is not full
+  void reduce_loops(const ir::Node& n, const ir::Signature& s, const ir::ReductionAccess& access,
+                    const std::string& accumulator, const std::string& valid);
+  Operand from_row(ir::ValueId v);
+  Operand named(ir::ValueId v, const std::string& expression, size_t scope, const Location& loc);
+  size_t scope_of(const ir::IndexMap& access) const;
+  size_t scope_of(const ir::IndexExpr& e) const;
+  size_t scope_for(size_t covers) const;
+
+  KernelText& text_;
+  const ir::Graph& k_;
+  std::vector<Scope> scopes_;
+  std::vector<Known> known_;
+  std::vector<std::string> stores_;  // of packets, after their elements
+  std::map<ir::ValueId, std::string> defined_;
+  std::vector<std::string> coordinates_;  // texts of row, column, loop counters
+};
+
+// " // model.json:12:5", or "".
+std::string place_comment(const Location& loc);
+
+}  // namespace heddle::codegen

@@ -1,0 +1,13 @@
+// One function per kernel form: the body of the kernel as lines of text.
+#pragma once
+#include "codegen/emit_body.h"
+
+namespace heddle::codegen {
+
+std::vector<std::string> emit_pointwise(KernelText& text);
+std::vector<std::string> emit_rows(KernelText& text);
+
+// Rows or a span of one long row; see docs/dialect.md.
+bool is_span(const KernelText& text);
+
+}  // namespace heddle::codegen

@@ -1,0 +1,179 @@
+#include "codegen/scalar_functions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "codegen/c_text.h"
+#include "codegen/emit.h"
+#include "ir/access.h"
+
+namespace heddle::codegen {
+namespace {
+
+using namespace ir;  // NOLINT: this file speaks of little else
+
+// A function made from one expression: what it is called and which of its possible parameters the expression mentions.
+struct Function {
+  const OpDef& op;
+  std::string name, expr;
+};
+
+bool has_attribute(const Function& f, const AttrDef& a) {
+  return a.type != AttrType::text && a.type != AttrType::integers && mentions(f.expr, a.name);
+}
+
+std::string attribute_literal(const Attr& value, DType dtype) {
+  if (const auto* b = std::get_if<bool>(&value)) return *b ? "true" : "false";
+  if (const auto* i = std::get_if<int64_t>(&value)) return fmt::format("hd::i64({})", integer_literal(*i));
+  if (const auto* d = std::get_if<double>(&value)) return literal(*d, dtype);
+  return "0";
+}
+
+std::string upper(std::string name) {
+  name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
+  return name;
+}
+
+// template <class T, class X> HD_DEVICE T name(X x, hd::i64 k, T slope) { return T(expr); }
+std::string definition(const Function& f, const std::vector<std::string>& values,
+                       const std::vector<std::string>& indices) {
+  std::vector<std::string> types = {"class T"}, parameters;
+  if (mentions(f.expr, "To")) types.emplace_back("class To");
+  for (const std::string& v : values) {
+    if (!mentions(f.expr, v)) continue;
+    types.push_back("class " + upper(v));
+    parameters.push_back(upper(v) + " " + v);
+  }
+  for (const std::string& i : indices)
+    if (mentions(f.expr, i)) parameters.push_back("hd::i64 " + i);
+  for (const AttrDef& a : f.op.attrs)
+    if (has_attribute(f, a))
+      parameters.push_back((a.type == AttrType::real   ? "T "
+                            : a.type == AttrType::flag ? "bool "
+                                                       : "hd::i64 ") +
+                           a.name);
+  return fmt::format("template <{}>\nHD_DEVICE T {}({}) {{\n  return T({});\n}}\n", joined(types, ", "), f.name,
+                     joined(parameters, ", "), f.expr);
+}
+
+struct Argument {
+  std::string name, text;
+};
+
+std::string call(const Function& f, const Signature& s, DType t, const std::vector<Argument>& arguments) {
+  std::vector<std::string> parts;
+  for (const Argument& a : arguments)
+    if (mentions(f.expr, a.name)) parts.push_back(a.text);
+  for (const AttrDef& a : f.op.attrs)
+    if (has_attribute(f, a)) parts.push_back(attribute_literal(attribute(f.op, s.attrs, a.name), t));
+  const std::string to = mentions(f.expr, "To") ? ", " + storage_type(t) : "";
+  return fmt::format("op::{}<{}{}>({})", f.name, compute_type(t), to, joined(parts, ", "));
+}
+
+std::vector<Argument> operand_arguments(const Signature& s, const std::vector<std::string>& texts) {
+  std::vector<Argument> arguments;
+  for (size_t i = 0; i < texts.size() && i < s.op->operands.size(); ++i)
+    arguments.push_back({s.op->operands[i], texts[i]});
+  return arguments;
+}
+
+Function element_function(const OpDef& op) { return {op, op.name + "_element", std::get<Reduction>(op.kind).element}; }
+
+// Several results of one reduction differ in `finish`: max_pool2d_y, max_pool2d_index.
+Function finish_function(const OpDef& op, size_t r) {
+  return {op, fmt::format("{}_{}", op.name, op.results.size() > 1 ? op.results[r] : "result"),
+          std::get<Reduction>(op.kind).finish[r]};
+}
+
+bool plain_element(const Function& f) {
+  return std::find(f.op.operands.begin(), f.op.operands.end(), f.expr) != f.op.operands.end();
+}
+
+bool plain_finish(const Function& f) { return f.expr == "acc" || f.expr == "acc.value" || f.expr == "acc.index"; }
+
+}  // namespace
+
+std::string elementwise_call(const Signature& s, const std::vector<std::string>& arguments) {
+  const Function f{*s.op, identifier(s.op->name), std::get<Elementwise>(s.op->kind).expr};
+  return call(f, s, s.results[0].dtype, operand_arguments(s, arguments));
+}
+
+std::string source_call(const Signature& s, const std::vector<std::string>& arguments, const std::string& i,
+                        const std::string& k) {
+  if (s.op->operands.empty() && i.empty() && k.empty() && s.op->find_attr("value") != nullptr)
+    return literal(s.real("value"), s.results[0].dtype);
+  const Function f{*s.op, identifier(s.op->name), std::get<Source>(s.op->kind).expr};
+  std::vector<Argument> all = operand_arguments(s, arguments);
+  all.push_back({"i", i});
+  all.push_back({"k", k});
+  return call(f, s, s.results[0].dtype, all);
+}
+
+std::string element_call(const Signature& s, const std::vector<std::string>& arguments, const std::string& k) {
+  if (std::holds_alternative<Contraction>(s.op->kind)) {
+    const std::string type = compute_type(s.operands[0].dtype);
+    return fmt::format("{}({} * {})", type, arguments[0], arguments[1]);
+  }
+  const Function f = element_function(*s.op);
+  std::vector<Argument> all = operand_arguments(s, arguments);
+  if (plain_element(f))
+    for (const Argument& a : all)
+      if (a.name == f.expr) return a.text;
+  all.push_back({"k", k});
+  return call(f, s, s.operands[0].dtype, all);
+}
+
+std::string finish_call(const Signature& s, size_t r, const std::string& accumulator, int64_t count,
+                        const std::string& valid) {
+  if (std::holds_alternative<Contraction>(s.op->kind)) return accumulator + ".result()";
+  const Function f = finish_function(*s.op, r);
+  if (plain_finish(f)) return accumulator + ".result()" + f.expr.substr(3);
+  return call(f, s, s.results[r].dtype,
+              {{"acc", accumulator + ".result()"}, {"count", integer_literal(count)}, {"valid", valid}});
+}
+
+bool element_needs_k(const Signature& s) {
+  const auto* r = std::get_if<Reduction>(&s.op->kind);
+  return r != nullptr && (r->monoid.starts_with("Arg") || mentions(r->element, "k"));
+}
+
+bool finish_needs_valid(const Signature& s) {
+  const auto* r = std::get_if<Reduction>(&s.op->kind);
+  return r != nullptr &&
+         std::any_of(r->finish.begin(), r->finish.end(), [](const std::string& f) { return mentions(f, "valid"); });
+}
+
+std::string monoid(const Signature& s) {
+  const auto* r = std::get_if<Reduction>(&s.op->kind);
+  return fmt::format("hd::{}<{}>", r != nullptr ? r->monoid : "Sum", compute_type(s.operands[0].dtype));
+}
+
+std::string function_text(const OpDef& op) {
+  if (const auto* e = std::get_if<Elementwise>(&op.kind))
+    return definition({op, identifier(op.name), e->expr}, op.operands, {});
+  if (const auto* source = std::get_if<Source>(&op.kind)) {
+    if (op.operands.empty() && op.find_attr("value") != nullptr) return "";
+    return definition({op, identifier(op.name), source->expr}, op.operands, {"i", "k"});
+  }
+  std::string text;
+  const auto* r = std::get_if<Reduction>(&op.kind);
+  if (r == nullptr) return text;
+  if (const Function f = element_function(op); !plain_element(f)) text += definition(f, op.operands, {"k"});
+  for (size_t i = 0; i < r->finish.size(); ++i)
+    if (const Function f = finish_function(op, i); !plain_finish(f)) text += definition(f, {"acc"}, {"count", "valid"});
+  return text;
+}
+
+std::string emit_scalar_functions(const std::vector<const Graph*>& kernels) {
+  std::set<std::string> names;
+  for (const Graph* k : kernels)
+    for (const NodeId n : k->order) names.insert((*k)[n].op->name);
+  std::string text;
+  for (const std::string& name : names) text += function_text(op_def(name));
+  if (text.empty()) return text;
+  return "// One function per operator used, from its definition.\nnamespace op {\n" + text + "}  // namespace op\n";
+}
+
+}  // namespace heddle::codegen
