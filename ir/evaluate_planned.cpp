@@ -78,14 +78,13 @@ class PlannedRun {
   }
 
   void step(const Node& n) {
-    const bool is_call = std::holds_alternative<Call>(n.op->kind);
-    if (is_call) spoil(n);
+    const std::vector<Piece> pieces = contiguous_pieces(g_, n);
+    if (pieces.empty()) spoil(n);
     std::vector<Tensor> loaded;
     Operands operands;
     for (const ValueId v : n.operands) loaded.push_back(load(v));
     for (const Tensor& t : loaded) operands.push_back(&t);
     const std::vector<Tensor> results = evaluate_node(m_, g_, n, operands, precision_);
-    const std::vector<Piece> pieces = contiguous_pieces(g_, n);
     for (size_t i = 0; i < results.size(); ++i) {
       if (pieces.empty()) {
         store(n.results[i], results[i]);
@@ -96,7 +95,7 @@ class PlannedRun {
     }
   }
 
-  // Poisons what the call may overwrite before it reads: workspace, and results that are not in place.
+  // Poisons what a kernel may overwrite before it reads: workspace, and results that are not in place.
   void spoil(const Node& n) {
     for (const ValueId r : n.results) {
       const bool in_place =
