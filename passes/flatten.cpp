@@ -14,21 +14,17 @@ namespace {
 // Rewrites one graph for one group.
 class Flattening {
  public:
-  Flattening(Graph& g, const FlatGroup& group) : g_(g), group_(group), b_(g) {}
+  // The flat states come first, before other values can take their names.
+  Flattening(Graph& g, const FlatGroup& group) : g_(g), group_(group), b_(g) {
+    for (const StateGroup& slot : group.slots) flats_.push_back(add_flat(slot));
+  }
 
-  bool run() {
+  void run() {
     const std::vector<UpdateBundle> bundles = matching_bundles();
-    std::vector<ValueId> flats;
-    for (const StateGroup& slot : group_.slots) flats.push_back(add_flat(slot));
-    Values next(flats.size());
-    if (!bundles.empty()) next = flat_update(bundles, flats);
-    bool changed = false;
-    for (size_t k = 0; k < flats.size(); ++k)
-      if (flats[k].valid()) {
-        replace_members(group_.slots[k], flats[k], next[k]);
-        changed = true;
-      }
-    return changed;
+    Values next(flats_.size());
+    if (!bundles.empty()) next = flat_update(bundles);
+    for (size_t k = 0; k < flats_.size(); ++k)
+      if (flats_[k].valid()) replace_members(group_.slots[k], flats_[k], next[k]);
   }
 
  private:
@@ -53,7 +49,9 @@ class Flattening {
     const auto present = [&](const StateMember& member) { return g_.find(member.name).valid(); };
     if (std::none_of(slot.members.begin(), slot.members.end(), present)) return {};
     const StateMember& first = slot.members[0];
-    return g_.add_input(slot.name, {first.type.dtype, {group_.elements()}}, first.role);
+    const ValueId flat = g_.add_input(slot.name, {first.type.dtype, {group_.elements()}}, first.role);
+    HEDDLE_CHECK(g_[flat].name == slot.name, "the name of a flat state is taken");
+    return flat;
   }
 
   ValueId flat(ValueId v) {
@@ -104,13 +102,13 @@ class Flattening {
   }
 
   // The first member's update with flat values in the place of its own; next values by slot.
-  Values flat_update(const std::vector<UpdateBundle>& bundles, const Values& flats) {
+  Values flat_update(const std::vector<UpdateBundle>& bundles) {
     const UpdateBundle& model = bundles[0];
     const std::vector<UpdatePart> parts = update_parts(g_);
     for (size_t k = 0; k < model.leaves.size(); ++k) flat_of_[model.leaves[k]] = flat_leaf(bundles, k);
-    for (size_t k = 0; k < model.states.size(); ++k) flat_of_[model.states[k]] = flats[k];
-    Values next(flats.size());
-    for (size_t k = 0; k < flats.size(); ++k)
+    for (size_t k = 0; k < model.states.size(); ++k) flat_of_[model.states[k]] = flats_[k];
+    Values next(flats_.size());
+    for (size_t k = 0; k < flats_.size(); ++k)
       if (model.next[k].valid()) next[k] = flat_value(model.next[k], parts);
     return next;
   }
@@ -180,6 +178,7 @@ class Flattening {
   Graph& g_;
   const FlatGroup& group_;
   Builder b_;
+  Values flats_;  // by slot; invalid where the graph has no member
   std::map<ValueId, ValueId> flat_of_;
   std::map<std::string, ValueId> views_;  // of members, by name
 };
@@ -192,7 +191,9 @@ bool flatten(Module& m, const Options& options) {
   const std::vector<FlatGroup> groups = find_flat_groups(trial, options);
   if (groups.empty()) return false;
   for (Graph& g : trial.graphs) {
-    for (const FlatGroup& group : groups) Flattening(g, group).run();
+    std::vector<Flattening> parts;
+    for (const FlatGroup& group : groups) parts.emplace_back(g, group);
+    for (Flattening& part : parts) part.run();
     remove_dead_nodes(g);
   }
   for (const FlatGroup& group : groups) trial.groups.insert(trial.groups.end(), group.slots.begin(), group.slots.end());
