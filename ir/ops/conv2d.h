@@ -29,23 +29,26 @@ const std::vector<ConvCase>& conv_cases();
 // Calls f(image element, filter element, result element) for every product of the convolution.
 template <class F>
 void for_each_product(const Conv& c, F&& f) {
-  const auto at = [](const Dims& d, int64_t a, int64_t b, int64_t e, int64_t g) {
-    return static_cast<size_t>(((a * d[1] + b) * d[2] + e) * d[3] + g);
-  };
-  const auto rows = [&](int64_t n, int64_t oh, int64_t ow, int64_t kh, int64_t kw) {
-    const int64_t h = oh * c.height.stride + kh * c.height.dilation - c.height.low;
-    const int64_t w = ow * c.width.stride + kw * c.width.dilation - c.width.low;
-    if (h < 0 || h >= c.height.input || w < 0 || w >= c.width.input) return;
+  const int64_t taps = c.height.size * c.width.size;
+  const auto channels = [&](int64_t pixel, int64_t tap, int64_t result) {
     for (int64_t o = 0; o < c.filter[0]; ++o)
       for (int64_t i = 0; i < c.in_per_group; ++i)
-        f(at(c.image, n, h, w, o / c.out_per_group * c.in_per_group + i), at(c.filter, o, i, kh, kw),
-          at(c.result, n, oh, ow, o));
+        f(static_cast<size_t>(pixel * c.image[3] + o / c.out_per_group * c.in_per_group + i),
+          static_cast<size_t>((o * c.in_per_group + i) * taps + tap), static_cast<size_t>(result * c.filter[0] + o));
+  };
+  const auto window = [&](int64_t n, int64_t oh, int64_t ow) {
+    for (int64_t kh = 0; kh < c.height.size; ++kh)
+      for (int64_t kw = 0; kw < c.width.size; ++kw) {
+        const int64_t h = oh * c.height.stride + kh * c.height.dilation - c.height.low;
+        const int64_t w = ow * c.width.stride + kw * c.width.dilation - c.width.low;
+        if (h < 0 || h >= c.height.input || w < 0 || w >= c.width.input) continue;
+        channels((n * c.height.input + h) * c.width.input + w, kh * c.width.size + kw,
+                 (n * c.height.output + oh) * c.width.output + ow);
+      }
   };
   for (int64_t n = 0; n < c.batch; ++n)
     for (int64_t oh = 0; oh < c.height.output; ++oh)
-      for (int64_t ow = 0; ow < c.width.output; ++ow)
-        for (int64_t kh = 0; kh < c.height.size; ++kh)
-          for (int64_t kw = 0; kw < c.width.size; ++kw) rows(n, oh, ow, kh, kw);
+      for (int64_t ow = 0; ow < c.width.output; ++ow) window(n, oh, ow);
 }
 
 }  // namespace heddle::ir

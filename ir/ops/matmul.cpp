@@ -60,30 +60,35 @@ ReductionDomain domain(const Signature& s) {
   return {.extents = {size.k}, .maps = {a, b}};
 }
 
-std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> in) {
+// y[i,j] = sum of a[i,k] * b[k,j] of one batch, at whatever strides; U is what products are summed in.
+template <class U, class T>
+void multiply(const Signature& s, const std::vector<T>& a, const std::vector<T>& b, std::vector<T>& y) {
   const Sizes size = sizes(s);
-  const bool ta = s.flag("transpose_a");
-  const bool tb = s.flag("transpose_b");
-  Tensor y(s.results[0]);
+  const int64_t a_row = s.flag("transpose_a") ? 1 : size.k;
+  const int64_t a_column = s.flag("transpose_a") ? size.m : 1;
+  const int64_t b_row = s.flag("transpose_b") ? 1 : size.n;
+  const int64_t b_column = s.flag("transpose_b") ? size.k : 1;
+  const auto cell = [&](int64_t batch, int64_t i, int64_t j) {
+    U sum = 0;
+    for (int64_t k = 0; k < size.k; ++k)
+      sum += static_cast<U>(a[static_cast<size_t>(batch * size.m * size.k + i * a_row + k * a_column)]) *
+             static_cast<U>(b[static_cast<size_t>(batch * size.k * size.n + k * b_row + j * b_column)]);
+    return sum;
+  };
   size_t o = 0;
   for (int64_t batch = 0; batch < product(size.batch); ++batch)
     for (int64_t i = 0; i < size.m; ++i)
-      for (int64_t j = 0; j < size.n; ++j, ++o) {
-        double real = 0;
-        uint64_t integer = 0;  // wraps
-        for (int64_t k = 0; k < size.k; ++k) {
-          const auto a = static_cast<size_t>(batch * size.m * size.k + (ta ? k * size.m + i : i * size.k + k));
-          const auto b = static_cast<size_t>(batch * size.k * size.n + (tb ? j * size.k + k : k * size.n + j));
-          if (y.floating())
-            real += in[0]->real[a] * in[1]->real[b];
-          else
-            integer += static_cast<uint64_t>(in[0]->integer[a]) * static_cast<uint64_t>(in[1]->integer[b]);
-        }
-        if (y.floating())
-          y.real[o] = real;
-        else
-          y.integer[o] = wrap_to(y.type.dtype, static_cast<int64_t>(integer));
-      }
+      for (int64_t j = 0; j < size.n; ++j) y[o++] = static_cast<T>(cell(batch, i, j));
+}
+
+std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> in) {
+  Tensor y(s.results[0]);
+  if (y.floating()) {
+    multiply<double>(s, in[0]->real, in[1]->real, y.real);
+  } else {
+    multiply<uint64_t>(s, in[0]->integer, in[1]->integer, y.integer);  // unsigned, so that it may wrap
+    for (int64_t& v : y.integer) v = wrap_to(y.type.dtype, v);
+  }
   return {y};
 }
 
