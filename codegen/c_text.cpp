@@ -50,12 +50,12 @@ std::string storage_type(DType dtype) {
     case DType::bf16: return "hd::bf16";
     case DType::i64: return "hd::i64";
     case DType::i32: return "int";
-    case DType::i16: return "short";
-    case DType::i8: return "signed char";
+    case DType::i16: return "hd::i16";
+    case DType::i8: return "hd::i8";
     case DType::u64: return "hd::u64";
     case DType::u32: return "hd::u32";
-    case DType::u16: return "unsigned short";
-    case DType::u8: return "unsigned char";
+    case DType::u16: return "hd::u16";
+    case DType::u8: return "hd::u8";
     case DType::boolean: return "bool";
   }
   return "float";

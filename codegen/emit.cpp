@@ -82,7 +82,9 @@ Kernel facts_of(const KernelText& text, const std::string& symbol) {
 
 }  // namespace
 
-EmittedKernel emit_kernel(const Graph& kernel, const std::string& symbol) {
+EmittedKernel emit_kernel(const Graph& kernel, const std::string& wish) {
+  // A kernel named after its one operator must not meet the C function of that name.
+  const std::string symbol = identifier(wish.starts_with("k_") ? wish : "k_" + wish);
   KernelText text = prepare(kernel);
   const bool rows = kernel.form->kind == KernelForm::Kind::rows;
   const std::vector<std::string> body = rows ? emit_rows(text) : emit_pointwise(text);

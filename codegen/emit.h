@@ -15,7 +15,8 @@ struct EmittedKernel {
   std::string text;  // one kernel with its comment
   Kernel facts;
 };
-// `symbol` is the sanitised name. Kernels of form contract and opaque with an impl have no text and must not be passed.
+// `symbol` is a wish, unique among the program's kernels; facts.name is the symbol in the text. Kernels of form
+// contract and opaque with an impl have no text and must not be passed.
 EmittedKernel emit_kernel(const ir::Graph& kernel, const std::string& symbol);
 
 // The scalar functions (namespace op) that these kernels use, each once.

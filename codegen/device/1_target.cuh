@@ -5,6 +5,10 @@ namespace hd {
 using u32 = unsigned;
 using u64 = unsigned long long;
 using i64 = long long;
+using i8 = signed char;
+using u8 = unsigned char;
+using i16 = short;
+using u16 = unsigned short;
 }  // namespace hd
 
 #if defined(HD_CUDA)
