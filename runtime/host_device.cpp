@@ -54,16 +54,13 @@ int threads_for(const codegen::Kernel& k, int available) {
 }
 
 void execute(const Launch& l, ThreadPool& pool) {
-  pool.run(
-      [&](int thread, int threads) {
-        if (l.blocks == 0) {
-          l.kernel(l.arguments.data(), thread, threads);
-          return;
-        }
-        const Share mine = share(l.blocks, thread, threads);
-        for (int64_t b = mine.begin; b < mine.end; ++b) l.kernel(l.arguments.data(), static_cast<int>(b), l.blocks);
-      },
-      l.threads);
+  constexpr int kItemsPerThread = 4;  // so that a late thread's work can be taken over
+  const int blocks = l.blocks > 0 ? l.blocks : l.threads;
+  const int items = l.threads == 1 ? 1 : std::min(blocks, l.threads * kItemsPerThread);
+  pool.run(items, [&](int64_t item) {
+    const Share mine = share(blocks, item, items);
+    for (int64_t b = mine.begin; b < mine.end; ++b) l.kernel(l.arguments.data(), static_cast<int>(b), blocks);
+  });
 }
 void execute(OnednnCall& call, ThreadPool& pool) { call.run(pool); }
 void execute(const Copy& c, ThreadPool&) { std::memcpy(c.to, c.from, c.bytes); }

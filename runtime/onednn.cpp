@@ -116,19 +116,14 @@ void OnednnCall::run(ThreadPool& pool) {
   const OneThread guard;
   OnednnParts& p = impl_->parts;
   for (const OnednnTask& task : p.before) impl_->execute(task);
-  const auto count = static_cast<int64_t>(p.slices.size());
-  const auto limit = static_cast<int>(std::min<int64_t>(count, pool.threads()));
-  pool.run(
-      [&](int thread, int threads) {
-        const OneThread one;
-        const Share s = share(count, thread, threads);
-        for (int64_t i = s.begin; i < s.end; ++i) impl_->execute(p.slices[static_cast<size_t>(i)]);
-      },
-      limit);
+  pool.run(static_cast<int64_t>(p.slices.size()), [&](int64_t slice) {
+    const OneThread one;
+    impl_->execute(p.slices[static_cast<size_t>(slice)]);
+  });
   if (p.partials.size() > 1) {
-    constexpr int64_t kWorthThreads = 1 << 14;
-    pool.run([&](int thread, int threads) { add_partials(p, share(p.length, thread, threads)); },
-             p.length < kWorthThreads ? 1 : limit);
+    constexpr int64_t kPerItem = 1 << 13;  // floats
+    const int64_t items = (p.length + kPerItem - 1) / kPerItem;
+    pool.run(items, [&](int64_t item) { add_partials(p, share(p.length, item, items)); });
   }
   for (const OnednnTask& task : p.after) impl_->execute(task);
 }

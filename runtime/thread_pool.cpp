@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "ir/check.h"
+
 namespace heddle::runtime {
 namespace {
 
@@ -44,38 +46,76 @@ int available_processors() {
 }
 
 ThreadPool::ThreadPool(int threads)
-    : threads_(std::max(1, threads)), spins_(threads_ > available_processors() ? 0 : kSpins) {
+    : threads_(std::max(1, threads)),
+      spins_(threads_ > available_processors() ? 0 : kSpins),
+      queues_(std::make_unique<Queue[]>(static_cast<size_t>(threads_))) {
   workers_.reserve(static_cast<size_t>(threads_ - 1));
   for (int t = 1; t < threads_; ++t) workers_.emplace_back([this, t] { work_loop(t); });
 }
 
 ThreadPool::~ThreadPool() {
-  stop_ = true;
+  stop_.store(true, std::memory_order_relaxed);
   generation_.fetch_add(1, std::memory_order_release);
   generation_.notify_all();
   for (std::thread& w : workers_) w.join();
 }
 
-void ThreadPool::execute(int thread) {
-  if (thread >= count_) return;
+// A worker that comes late finds another generation in the tickets, or none left, and touches nothing.
+int64_t ThreadPool::claim(Queue& queue, uint32_t generation) {
+  uint64_t ticket = queue.ticket.load(std::memory_order_acquire);
+  for (;;) {
+    const uint64_t next = ticket >> 16 & 0xffff, end = ticket & 0xffff;
+    if (ticket >> 32 != generation || next == end) return -1;
+    if (queue.ticket.compare_exchange_weak(ticket, ticket + (1 << 16), std::memory_order_acquire)) {
+      return static_cast<int64_t>(next);
+    }
+  }
+}
+
+void ThreadPool::execute(int64_t item) {
   try {
-    function_(context_, thread, count_);
+    function_(context_, item);
   } catch (...) {
     if (!failed_.exchange(true)) error_ = std::current_exception();
   }
 }
 
-void ThreadPool::launch(Function function, void* context, int count) {
+// First the thread's own items, then those of the others.
+void ThreadPool::take_part(int thread, uint32_t generation) {
+  int64_t items = 0;  // of the launch; known once an item is claimed
+  int32_t finished = 0;
+  for (int i = 0; i < threads_; ++i) {
+    Queue& queue = queues_[static_cast<size_t>((thread + i) % threads_)];
+    for (int64_t item = claim(queue, generation); item >= 0; item = claim(queue, generation)) {
+      items = items_;
+      execute(item);
+      ++finished;
+    }
+  }
+  if (finished == 0) return;
+  if (done_.fetch_add(finished, std::memory_order_acq_rel) + finished == items) done_.notify_one();
+}
+
+void ThreadPool::launch(Function function, void* context, int64_t items) {
+  HEDDLE_CHECK(items <= kMostItems, "a launch has too many items");
   function_ = function;
   context_ = context;
-  count_ = count;
-  pending_.store(threads_ - 1, std::memory_order_relaxed);
-  generation_.fetch_add(1, std::memory_order_release);
+  items_ = items;
+  done_.store(0, std::memory_order_relaxed);
+  const uint32_t generation = generation_.load(std::memory_order_relaxed) + 1;
+  for (int t = 0; t < threads_; ++t) {
+    const Share mine = share(items, t, threads_);
+    queues_[static_cast<size_t>(t)].ticket.store(
+        uint64_t{generation} << 32 | static_cast<uint64_t>(mine.begin) << 16 | static_cast<uint64_t>(mine.end),
+        std::memory_order_release);
+  }
+  generation_.store(generation, std::memory_order_release);
   generation_.notify_all();
-  execute(0);
-  for (int32_t left = pending_.load(std::memory_order_acquire); left != 0;
-       left = pending_.load(std::memory_order_acquire)) {
-    wait_for_change(pending_, left, spins_);
+  take_part(0, generation);
+  const auto all = static_cast<int32_t>(items);
+  for (int32_t done = done_.load(std::memory_order_acquire); done != all;
+       done = done_.load(std::memory_order_acquire)) {
+    wait_for_change(done_, done, spins_);
   }
   if (failed_.exchange(false)) std::rethrow_exception(std::exchange(error_, nullptr));
 }
@@ -84,11 +124,9 @@ void ThreadPool::work_loop(int thread) {
   uint32_t seen = 0;
   for (;;) {
     wait_for_change(generation_, seen, spins_);
-    // Every worker answers every launch, so a generation is never missed.
-    ++seen;
-    if (stop_) return;
-    execute(thread);
-    if (pending_.fetch_sub(1, std::memory_order_acq_rel) == 1) pending_.notify_one();
+    seen = generation_.load(std::memory_order_acquire);
+    if (stop_.load(std::memory_order_relaxed)) return;
+    take_part(thread, seen);
   }
 }
 

@@ -1,9 +1,13 @@
-// ThreadPool: a fixed set of threads that run one piece of work at a time, each thread its own fixed share.
+// ThreadPool: a fixed set of threads that work off the items of one launch at a time.
 //
-//   pool.run([&](int thread, int threads) { ... });   // thread 0 is the caller; returns when all have finished
+//   pool.run(8, [&](int64_t item) { ... });   // returns when all eight have run; the caller works too
 //
-// A launch costs one or two microseconds while the workers are awake: they spin for a short, bounded time after a
-// launch before they sleep. Nothing is allocated by a launch.
+// Item i belongs to the thread that share(8, t, threads) gives it to, so that consecutive launches find their data in
+// the caches of the same processors. A thread that is done takes over items that their owner has not begun: a launch
+// never waits for a thread that the system has not scheduled. Which thread runs an item must not matter to its result.
+//
+// A launch costs about a microsecond while the workers are awake: they spin for a short, bounded time before they
+// sleep. Nothing is allocated by a launch.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -17,6 +21,8 @@ namespace heddle::runtime {
 
 class ThreadPool {
  public:
+  static constexpr int64_t kMostItems = 65535;
+
   explicit ThreadPool(int threads);  // at least 1, the calling thread included
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -24,38 +30,45 @@ class ThreadPool {
 
   int threads() const { return threads_; }
 
-  // Calls work(thread, count) for thread = 0 ... count - 1, each on its own thread; count is `limit` or the number of
-  // threads, whichever is smaller. The first exception of any thread is rethrown here. Must not be called from within
-  // work.
+  // Calls work(item) once for each item = 0 ... items - 1 (at most kMostItems). The first exception is rethrown here,
+  // after all items have run. Must not be called from within work.
   template <class Work>
-  void run(Work&& work, int limit = INT32_MAX) {
-    const int count = limit < threads_ ? limit : threads_;
-    if (count <= 1) {
-      work(0, 1);
+  void run(int64_t items, Work&& work) {
+    if (threads_ == 1 || items <= 1) {
+      for (int64_t i = 0; i < items; ++i) work(i);
       return;
     }
     using Callable = std::remove_reference_t<Work>;
-    launch([](void* context, int thread, int n) { (*static_cast<Callable*>(context))(thread, n); },
-           const_cast<void*>(static_cast<const void*>(&work)), count);
+    launch([](void* context, int64_t item) { (*static_cast<Callable*>(context))(item); },
+           const_cast<void*>(static_cast<const void*>(&work)), items);
   }
 
  private:
-  using Function = void (*)(void* context, int thread, int count);
-  void launch(Function function, void* context, int count);
-  void work_loop(int thread);
-  void execute(int thread);
+  using Function = void (*)(void* context, int64_t item);
+  // The items a thread owns and nobody has begun, with the launch they belong to, in one word that changes at once:
+  // generation << 32 | next << 16 | end.
+  struct alignas(64) Queue {
+    std::atomic<uint64_t> ticket{0};
+  };
 
-  // Written by the caller before `generation_` is advanced, read by the workers after they have seen it.
+  void launch(Function function, void* context, int64_t items);
+  void work_loop(int thread);
+  void take_part(int thread, uint32_t generation);
+  int64_t claim(Queue& queue, uint32_t generation);  // an item, or -1
+  void execute(int64_t item);
+
+  // Written by the caller before the tickets, read only by a thread that has claimed an item of this launch.
   Function function_ = nullptr;
   void* context_ = nullptr;
-  int count_ = 0;
-  bool stop_ = false;
+  int64_t items_ = 0;
 
   int threads_;
   int spins_;  // 0 when there are more threads than processors: spinning would only keep the work from running
+  std::unique_ptr<Queue[]> queues_;
   alignas(64) std::atomic<uint32_t> generation_{0};
-  alignas(64) std::atomic<int32_t> pending_{0};
+  alignas(64) std::atomic<int32_t> done_{0};
   alignas(64) std::atomic<bool> failed_{false};
+  std::atomic<bool> stop_{false};
   std::exception_ptr error_;  // written by the thread that set failed_
   std::vector<std::thread> workers_;
 };

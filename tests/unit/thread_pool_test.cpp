@@ -3,39 +3,26 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 namespace heddle::runtime {
 namespace {
 
-// Every thread index is served exactly once per launch, whatever the number of threads, more than processors included.
-TEST(ThreadPool, RunsEachShareOnce) {
+// Every item runs exactly once per launch, whatever the number of threads, more than processors included.
+TEST(ThreadPool, RunsEachItemOnce) {
   for (int threads : {1, 2, 4, 9}) {
     ThreadPool pool(threads);
-    std::vector<int> hits(static_cast<size_t>(threads), 0);
-    for (int launch = 0; launch < 2000; ++launch) {
-      pool.run([&](int thread, int count) {
-        ASSERT_EQ(count, threads);
-        ++hits[static_cast<size_t>(thread)];
-      });
+    for (int64_t items : {0, 1, 2, 3, 8, 100}) {
+      std::vector<int> hits(static_cast<size_t>(items), 0);
+      for (int launch = 0; launch < 300; ++launch) {
+        pool.run(items, [&](int64_t item) { ++hits[static_cast<size_t>(item)]; });
+      }
+      for (int h : hits) ASSERT_EQ(h, 300) << threads << " threads, " << items << " items";
     }
-    for (int h : hits) EXPECT_EQ(h, 2000) << threads << " threads";
   }
-}
-
-TEST(ThreadPool, LimitKeepsTheOtherThreadsOut) {
-  ThreadPool pool(4);
-  std::atomic<int> calls{0}, largest{-1};
-  pool.run(
-      [&](int thread, int count) {
-        ++calls;
-        EXPECT_EQ(count, 2);
-        if (thread > largest) largest = thread;
-      },
-      2);
-  EXPECT_EQ(calls, 2);
-  EXPECT_EQ(largest, 1);
 }
 
 // What one launch writes, the next reads on another thread.
@@ -43,23 +30,51 @@ TEST(ThreadPool, LaunchesAreOrdered) {
   ThreadPool pool(3);
   std::vector<int> data(300, 0);
   for (int round = 0; round < 500; ++round) {
-    pool.run([&](int thread, int count) {
-      const Share mine = share(300, (thread + round) % count, count);
+    pool.run(3, [&](int64_t item) {
+      const Share mine = share(300, (item + round) % 3, 3);
       for (int64_t i = mine.begin; i < mine.end; ++i) ++data[static_cast<size_t>(i)];
     });
   }
   for (int v : data) ASSERT_EQ(v, 500);
 }
 
+// An owner that is held up does not hold up the items it has not begun.
+TEST(ThreadPool, TakesOverFromALateThread) {
+  ThreadPool pool(2);
+  std::atomic<int> others{0};
+  pool.run(8, [&](int64_t item) {
+    if (item == 4) {  // the first item of thread 1, or of whoever takes it over
+      for (int i = 0; i < 20000 && others < 7; ++i) std::this_thread::sleep_for(std::chrono::microseconds(100));
+      EXPECT_EQ(others, 7);
+    } else {
+      ++others;
+    }
+  });
+  EXPECT_EQ(others, 7);
+}
+
+TEST(ThreadPool, RunsOnAllThreadsAtOnce) {
+  ThreadPool pool(3);
+  std::atomic<int> here{0};
+  pool.run(3, [&](int64_t) {  // each item waits for the other two
+    ++here;
+    for (int i = 0; i < 50000 && here < 3; ++i) std::this_thread::sleep_for(std::chrono::microseconds(100));
+  });
+  EXPECT_EQ(here, 3);
+}
+
+// An exception arrives at the caller after all items have run, and the pool stays usable.
 TEST(ThreadPool, RethrowsAndStaysUsable) {
   ThreadPool pool(2);
-  EXPECT_THROW(pool.run([](int thread, int) {
-    if (thread == 1) throw std::runtime_error("worker");
-  }),
-               std::runtime_error);
   std::atomic<int> ran{0};
-  pool.run([&](int, int) { ++ran; });
-  EXPECT_EQ(ran, 2);
+  const auto failing = [&](int64_t item) {
+    ++ran;
+    if (item == 5) throw std::runtime_error("item");
+  };
+  EXPECT_THROW(pool.run(8, failing), std::runtime_error);
+  EXPECT_EQ(ran, 8);
+  pool.run(2, [&](int64_t) { ++ran; });
+  EXPECT_EQ(ran, 10);
 }
 
 // A pool that has gone to sleep wakes up again.
@@ -68,7 +83,7 @@ TEST(ThreadPool, WakesAfterIdling) {
   for (int i = 0; i < 3; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     std::atomic<int> ran{0};
-    pool.run([&](int, int) { ++ran; });
+    pool.run(2, [&](int64_t) { ++ran; });
     EXPECT_EQ(ran, 2);
   }
 }
