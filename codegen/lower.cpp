@@ -169,7 +169,9 @@ class Lowering {
       auto free = std::find_if(copies.begin(), copies.end(), [&](const Copy& c) {
         return std::none_of(copies.begin(), copies.end(), [&](const Copy& o) { return &o != &c && overlap(o, c); });
       });
-      HEDDLE_CHECK(free != copies.end(), "updates of @" + g.name + " exchange states without a copy");
+      if (free == copies.end())
+        throw UserError(ExitCode::failed, fmt::format("@{}: updates exchange states in place", g.name),
+                        "let one of the next values be computed");
       e.steps.push_back({*free, {}});
       copies.erase(free);
     }

@@ -159,9 +159,12 @@ std::optional<int64_t> split_at(const Dims& domain, int64_t columns) {
   return 0;
 }
 
+// Of an element that is loaded or stored once per point or row; scalars do not count.
 int64_t widest_bytes(const Graph& k) {
   int64_t widest = 1;
-  auto see = [&](ValueId v) { widest = std::max(widest, bits(k[v].type.dtype) / 8); };
+  auto see = [&](ValueId v) {
+    if (k[v].type.elements() > 1) widest = std::max(widest, bits(k[v].type.dtype) / 8);
+  };
   for (ValueId v : k.inputs) see(v);
   for (ValueId v : k.outputs) see(v);
   return widest;

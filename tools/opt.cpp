@@ -67,7 +67,13 @@ void opt(const OptArguments& a) {
     passes::run_pipeline(m, options, {.to = a.to, .after = {}});
   }
   for (const std::string& name : a.passes) passes::run_pass(pass_named(name), m, options);
-  const std::string text = a.emit == "cuda" ? kernel_text(m) : ir::print(m, {.locs = a.locs});
+  std::string text;
+  if (a.emit == "cuda")
+    text = kernel_text(m);
+  else if (a.emit == "program")
+    text = codegen::print(codegen::lower(m, "opt", options.target));
+  else
+    text = ir::print(m, {.locs = a.locs});
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
@@ -79,8 +85,8 @@ void add_opt(CLI::App& app) {
   command->add_option("file", a->file, "a .hir file, or - for standard input")->required();
   command->add_option("--pass", a->passes, "run this pass alone; may be repeated");
   command->add_option("--to", a->to, "run the pipeline up to and including this pass");
-  command->add_option("--emit", a->emit, "hir (default) or cuda: the kernels' text")
-      ->check(CLI::IsMember({"hir", "cuda"}));
+  command->add_option("--emit", a->emit, "hir (default), cuda: the kernels' text, or program: of a planned module")
+      ->check(CLI::IsMember({"hir", "cuda", "program"}));
   command->add_option("--target", a->target, "host (default) or h200");
   command->add_flag("--library", a->library, "let select give contractions to oneDNN");
   command->add_flag("--locs", a->locs, "print where each node comes from");
