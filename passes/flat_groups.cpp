@@ -69,21 +69,10 @@ bool mentions(const std::vector<FlatGroup>& groups, const std::string& state) {
 
 }  // namespace
 
-std::vector<std::vector<UpdateBundle>> bundles_by_signature(const Graph& g) {
-  std::vector<std::vector<UpdateBundle>> sets;
-  std::map<std::string, size_t> seen;
-  for (UpdateBundle& bundle : update_bundles(g)) {
-    const auto [at, is_new] = seen.emplace(bundle.signature, sets.size());
-    if (is_new) sets.emplace_back();
-    sets[at->second].push_back(std::move(bundle));
-  }
-  return sets;
-}
-
 std::vector<FlatGroup> find_flat_groups(const Module& m, const Options& options) {
   std::vector<FlatGroup> groups;
   for (const Graph& g : m.graphs)
-    for (const std::vector<UpdateBundle>& set : bundles_by_signature(g)) {
+    for (const std::vector<UpdateBundle>& set : update_patterns(g).sets) {
       const auto known = [&](const UpdateBundle& b) { return mentions(groups, g[b.states[0]].name); };
       if (std::any_of(set.begin(), set.end(), known)) continue;  // grouped by an earlier graph
       if (set.size() > 1) {

@@ -16,9 +16,6 @@ struct FlatGroup {
   }
 };
 
-// The graph's bundles, those that compute the same function together.
-std::vector<std::vector<UpdateBundle>> bundles_by_signature(const ir::Graph& g);
-
 // The groups of all graphs; a remark for each, and for each parameter that stays alone.
 std::vector<FlatGroup> find_flat_groups(const ir::Module& m, const Options& options);
 

@@ -20,17 +20,18 @@ class Flattening {
   }
 
   void run() {
-    const std::vector<UpdateBundle> bundles = matching_bundles();
+    const UpdatePatterns patterns = update_patterns(g_);
+    const std::vector<UpdateBundle> bundles = matching_bundles(patterns);
     Values next(flats_.size());
-    if (!bundles.empty()) next = flat_update(bundles);
+    if (!bundles.empty()) next = flat_update(bundles, patterns.parts);
     for (size_t k = 0; k < flats_.size(); ++k)
       if (flats_[k].valid()) replace_members(group_.slots[k], flats_[k], next[k]);
   }
 
  private:
   // The group's bundles in the order of its members; none where this graph does not update all of them alike.
-  std::vector<UpdateBundle> matching_bundles() const {
-    for (const std::vector<UpdateBundle>& set : bundles_by_signature(g_)) {
+  std::vector<UpdateBundle> matching_bundles(const UpdatePatterns& patterns) const {
+    for (const std::vector<UpdateBundle>& set : patterns.sets) {
       std::map<std::vector<std::string>, UpdateBundle> named;
       for (const UpdateBundle& bundle : set) {
         std::vector<std::string> names;
@@ -102,9 +103,8 @@ class Flattening {
   }
 
   // The first member's update with flat values in the place of its own; next values by slot.
-  Values flat_update(const std::vector<UpdateBundle>& bundles) {
+  Values flat_update(const std::vector<UpdateBundle>& bundles, const std::vector<UpdatePart>& parts) {
     const UpdateBundle& model = bundles[0];
-    const std::vector<UpdatePart> parts = update_parts(g_);
     for (size_t k = 0; k < model.leaves.size(); ++k) flat_of_[model.leaves[k]] = flat_leaf(bundles, k);
     for (size_t k = 0; k < model.states.size(); ++k) flat_of_[model.states[k]] = flats_[k];
     Values next(flats_.size());

@@ -62,7 +62,7 @@ class Walk {
 
 class Finder {
  public:
-  explicit Finder(const Graph& g) : g_(g), parts_(update_parts(g)), parent_(g.value_count()) {
+  Finder(const Graph& g, const std::vector<UpdatePart>& parts) : g_(g), parts_(parts), parent_(g.value_count()) {
     std::iota(parent_.begin(), parent_.end(), size_t{0});
     for (const Update& u : g.updates)
       if (part(u.next) == UpdatePart::step)
@@ -125,13 +125,11 @@ class Finder {
   }
 
   const Graph& g_;
-  std::vector<UpdatePart> parts_;
+  const std::vector<UpdatePart>& parts_;
   std::vector<size_t> parent_;  // by ValueId index
 };
 
-}  // namespace
-
-std::vector<UpdatePart> update_parts(const Graph& g) {
+std::vector<UpdatePart> initial_parts(const Graph& g) {
   std::vector<UpdatePart> parts(g.value_count(), UpdatePart::leaf);
   for (ValueId v : g.inputs)
     if (is_state(g[v]) && is_floating(g[v].type.dtype)) parts[static_cast<size_t>(v.index)] = UpdatePart::state;
@@ -140,6 +138,49 @@ std::vector<UpdatePart> update_parts(const Graph& g) {
   return parts;
 }
 
-std::vector<UpdateBundle> update_bundles(const Graph& g) { return Finder(g).run(); }
+std::vector<std::vector<UpdateBundle>> by_signature(std::vector<UpdateBundle> bundles) {
+  std::vector<std::vector<UpdateBundle>> sets;
+  std::map<std::string, size_t> seen;
+  for (UpdateBundle& bundle : bundles) {
+    const auto [at, is_new] = seen.emplace(bundle.signature, sets.size());
+    if (is_new) sets.emplace_back();
+    sets[at->second].push_back(std::move(bundle));
+  }
+  return sets;
+}
+
+// An elementwise operator on one leaf and constants, as text; empty for anything else.
+std::string step_on_leaf(const Graph& g, const std::vector<UpdatePart>& parts, ValueId v) {
+  const Node* n = g.def(v);
+  if (n == nullptr || !std::holds_alternative<Elementwise>(n->op->kind)) return {};
+  Walk walk(g, parts);
+  std::string text = n->op->name;
+  for (const auto& [name, value] : n->attrs) text += fmt::format(" {}={}", name, to_string(value));
+  for (ValueId operand : n->operands) text += " " + walk.text(operand);
+  return walk.leaves.size() == 1 && walk.states.empty() ? text : std::string();
+}
+
+// Lets a step that all bundles of the set take on their k-th leaf belong to the update.
+bool promote(const Graph& g, std::vector<UpdatePart>& parts, const std::vector<UpdateBundle>& set, size_t k) {
+  const std::string step = step_on_leaf(g, parts, set[0].leaves[k]);
+  if (step.empty()) return false;
+  for (const UpdateBundle& bundle : set)
+    if (step_on_leaf(g, parts, bundle.leaves[k]) != step) return false;
+  for (const UpdateBundle& bundle : set) parts[static_cast<size_t>(bundle.leaves[k].index)] = UpdatePart::step;
+  return true;
+}
+
+}  // namespace
+
+UpdatePatterns update_patterns(const Graph& g) {
+  UpdatePatterns p{{}, initial_parts(g)};
+  for (bool again = true; again;) {
+    again = false;
+    p.sets = by_signature(Finder(g, p.parts).run());
+    for (const std::vector<UpdateBundle>& set : p.sets)
+      for (size_t k = 0; k < set[0].leaves.size() && set.size() > 1; ++k) again |= promote(g, p.parts, set, k);
+  }
+  return p;
+}
 
 }  // namespace heddle::passes

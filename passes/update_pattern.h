@@ -21,17 +21,22 @@ struct UpdateBundle {
   std::string signature;  // shapes apart
 };
 
-// Bundles with at least one parameter, in the order of their updates.
-std::vector<UpdateBundle> update_bundles(const ir::Graph& g);
-
 // What the computation of a next value consists of.
 enum class UpdatePart {
   state,     // a slot
   constant,  // the same in every element
   scalar,    // a broadcast of a value of rank 0
-  step,      // an elementwise operator with a state or a scalar somewhere below
+  step,      // an elementwise operator that belongs to the update
   leaf,      // anything else of the shape
 };
-std::vector<UpdatePart> update_parts(const ir::Graph& g);  // by ValueId index
+
+struct UpdatePatterns {
+  std::vector<std::vector<UpdateBundle>> sets;  // those with one signature together, in the order of their updates
+  std::vector<UpdatePart> parts;                // by ValueId index
+};
+
+// Bundles with at least one parameter. Operators above a state or a scalar belong to the update, and so do those that
+// all bundles of a set apply to their leaves alike: in Adam the leaf is the gradient, not its square.
+UpdatePatterns update_patterns(const ir::Graph& g);
 
 }  // namespace heddle::passes
