@@ -4,6 +4,7 @@
 
 #include "codegen/emit_forms.h"
 #include "codegen/scalar_functions.h"
+#include "ir/check.h"
 
 namespace heddle::codegen {
 
@@ -39,6 +40,8 @@ class RowsText {
     }
     store_scalars();
     finish_blocks();
+    for (const ValueId v : k_.outputs)
+      HEDDLE_CHECK(stored_.count(v) != 0, fmt::format("@{} does not store %{}", k_.name, k_[v].name));
     return body_.close();
   }
 
@@ -144,10 +147,13 @@ class RowsText {
         body_.store(v, Extent::row, one);
   }
 
+  // A span has one row and no loop over rows, so what has one value per row has one value.
   void store_scalars() {
+    const auto single = [&](const ValuePlan& p) {
+      return !p.finishing && (p.extent == Extent::scalar || (p.extent == Extent::row && is_span(text_)));
+    };
     for (const ValueId v : k_.outputs)
-      if (!plan_of(v).finishing && plan_of(v).extent == Extent::scalar && stored_.insert(v).second)
-        body_.store(v, Extent::scalar, "HD_ONE_OF_ALL ");
+      if (single(plan_of(v)) && stored_.insert(v).second) body_.store(v, Extent::scalar, "HD_ONE_OF_ALL ");
   }
 
   // Partial results of this block; the last block to arrive adds them up and stores what follows from them.
