@@ -12,6 +12,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // An integer attribute value in an integer operand's dtype, if it is one.
 bool representable(double limit, DType dtype) {
+  if (limit < 0 && !is_signed(dtype)) return false;  // a u64's bit pattern would pass for one
   return std::abs(limit) < 0x1p53 && static_cast<double>(wrap_to(dtype, static_cast<int64_t>(limit))) == limit;
 }
 

@@ -11,6 +11,7 @@ namespace {
 
 DType operand_dtype(const Case& c, size_t i) {
   const Sample& s = c.get();
+  if (c.dtype) return *c.dtype;
   if (i < s.dtypes.size()) return s.dtypes[i];
   return c.op->dtypes.empty() ? DType::f32 : c.op->dtypes.front();
 }
@@ -22,7 +23,8 @@ bool broadcasts(const OpDef& op, const Sample& s) {
 }  // namespace
 
 std::string to_string(const Case& c) {
-  return fmt::format("{}_{}{}", c.op->name, c.sample, c.broadcast ? "_broadcast" : "");
+  const std::string dtype = c.dtype ? "_" + ir::to_string(*c.dtype) : "";
+  return fmt::format("{}_{}{}{}", c.op->name, c.sample, c.broadcast ? "_broadcast" : "", dtype);
 }
 
 void PrintTo(const Case& c, std::ostream* stream) { *stream << to_string(c); }
@@ -49,6 +51,26 @@ std::vector<Case> cases_where(bool (*wanted)(const Case&)) {
   return cases;
 }
 
+std::vector<Case> dtype_cases() {
+  std::vector<Case> cases;
+  for (const OpDef* op : all_ops()) {
+    const bool generic = std::holds_alternative<Elementwise>(op->kind) || std::holds_alternative<Movement>(op->kind) ||
+                         std::holds_alternative<Reduction>(op->kind);
+    if (!generic || op->samples.empty() || !op->samples[0].dtypes.empty()) continue;
+    const Attrs attrs = canonical_attrs(*op, op->samples[0].attrs);
+    for (const DType dtype : op->dtypes.empty() ? all_dtypes() : op->dtypes) {
+      std::vector<Type> operands;
+      for (const Dims& dims : op->samples[0].shapes) operands.push_back({dtype, dims});
+      try {
+        infer_types(*op, operands, attrs);
+        cases.push_back({op, 0, false, dtype});
+      } catch (const InferError&) {  // attributes that fit the first dtype only: the limits of clamp
+      }
+    }
+  }
+  return cases;
+}
+
 bool is_differentiable(const OpDef& op) { return op.grad || op.expansion; }
 
 bool has_floating_operand(const Case& c) {
@@ -57,24 +79,27 @@ bool has_floating_operand(const Case& c) {
   return false;
 }
 
-OneOp one_op(const Case& c) {
-  OneOp one;
-  one.module.graphs.emplace_back();
-  Graph& g = one.graph();
-  g.name = "case";
+std::pair<Values, Values> append_case(Graph& g, const Case& c, const std::string& prefix) {
   Builder b(g);
-  Values operands;
+  Values inputs, operands;
   for (size_t i = 0; i < c.get().shapes.size(); ++i) {
     const Dims& full = c.get().shapes[i];
     const bool smaller = c.broadcast && i + 1 == c.get().shapes.size();
     const Dims dims = smaller ? Dims(full.begin() + 1, full.end()) : full;
-    one.inputs.push_back(g.add_input(fmt::format("x{}", i), {operand_dtype(c, i), dims}, Role::input));
-    operands.push_back(b.broadcast_to(one.inputs.back(), full));
+    inputs.push_back(g.add_input(fmt::format("{}x{}", prefix, i), {operand_dtype(c, i), dims}, Role::input));
+    operands.push_back(b.broadcast_to(inputs.back(), full));
   }
   std::vector<std::string> names;
-  for (size_t i = 0; i < c.op->results.size(); ++i) names.push_back(fmt::format("y{}", i));
-  one.results = b.multi(c.op->name, operands, c.get().attrs, names);
-  g.outputs = one.results;
+  for (size_t i = 0; i < c.op->results.size(); ++i) names.push_back(fmt::format("{}y{}", prefix, i));
+  return {inputs, b.multi(c.op->name, operands, c.get().attrs, names)};
+}
+
+OneOp one_op(const Case& c) {
+  OneOp one;
+  one.module.graphs.emplace_back();
+  one.graph().name = "case";
+  std::tie(one.inputs, one.results) = append_case(one.graph(), c, "");
+  one.graph().outputs = one.results;
   return one;
 }
 

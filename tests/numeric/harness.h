@@ -8,7 +8,9 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ir/builder.h"
@@ -20,7 +22,8 @@ namespace heddle::testing {
 struct Case {
   const ir::OpDef* op = nullptr;
   size_t sample = 0;
-  bool broadcast = false;  // the last operand repeats along a new first dimension
+  bool broadcast = false;               // the last operand repeats along a new first dimension
+  std::optional<ir::DType> dtype = {};  // of all operands, instead of the operator's first
 
   const ir::Sample& get() const { return op->samples[sample]; }
 };
@@ -29,6 +32,8 @@ void PrintTo(const Case& c, std::ostream* stream);  // for GoogleTest's messages
 
 // Every sample of every operator that can be evaluated; elementwise operators also with a broadcast operand.
 std::vector<Case> all_cases();
+// The first sample of each elementwise operator, movement and reduction in every other dtype that it takes.
+std::vector<Case> dtype_cases();
 std::vector<Case> cases_where(bool (*wanted)(const Case&));
 bool is_differentiable(const ir::OpDef& op);  // by a gradient of its own, or through its expansion
 bool has_floating_operand(const Case& c);
@@ -40,6 +45,9 @@ struct OneOp {
   ir::Graph& graph() { return module.graphs[0]; }
 };
 OneOp one_op(const Case& c);
+// The same appended to a graph; `prefix` goes before the names. Returns inputs and results.
+std::pair<std::vector<ir::ValueId>, std::vector<ir::ValueId>> append_case(ir::Graph& g, const Case& c,
+                                                                          const std::string& prefix);
 
 // Inputs of the sample's ranges, a function of the case's name and `seed`. Floating values are values of their dtype.
 ir::NamedTensors random_inputs(const Case& c, uint64_t seed = 0);
