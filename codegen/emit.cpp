@@ -14,6 +14,7 @@ using namespace ir;  // NOLINT: this file speaks of little else
 namespace {
 
 constexpr int64_t kPointwiseThreads = 256, kRowThreads = 128;
+constexpr int64_t kGroup = 4;  // random numbers that come at once
 
 // The largest packet up to the form's that rows allow: a row starts on a whole packet.
 int64_t packet_of(const KernelForm& form, const KernelPlan& plan) {
@@ -22,12 +23,22 @@ int64_t packet_of(const KernelForm& form, const KernelPlan& plan) {
   return plan.columns < packet ? 1 : packet;
 }
 
+// Some source makes its elements from (seed, step, element).
+bool draws_random(const Graph& k) {
+  return std::any_of(k.order.begin(), k.order.end(), [&](NodeId n) {
+    const auto* source = std::get_if<Source>(&k[n].op->kind);
+    return source != nullptr && mentions(source->expr, "i");
+  });
+}
+
 KernelText prepare(const Graph& kernel) {
   KernelText text{
       .kernel = kernel, .plan = plan_kernel(kernel), .index_type = "int", .inputs = {}, .outputs = {}, .names = {}};
   HEDDLE_CHECK(text.plan.ok(), "@" + kernel.name + " cannot be executed in its form: " + text.plan.reason);
   text.packet = packet_of(*kernel.form, text.plan);
   text.team = kernel.form->team;
+  text.groups = kernel.form->kind != KernelForm::Kind::rows && draws_random(kernel) && text.plan.columns % kGroup == 0;
+  if (text.groups) text.packet = kGroup;
   const auto add = [&](ValueId v) {
     if (kernel[v].type.elements() >= int64_t{1} << 31) text.index_type = "hd::i64";
   };

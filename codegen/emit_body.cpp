@@ -33,6 +33,10 @@ bool aligned(const IndexExpr& linear, int64_t packet) {
   });
 }
 
+std::string parenthesized(const std::string& text) {
+  return text.find(' ') == std::string::npos ? text : "(" + text + ")";
+}
+
 }  // namespace
 
 std::string place_comment(const Location& loc) {
@@ -123,10 +127,10 @@ std::optional<Operand> Body::load_packet(ValueId v, const IndexMap& at, const In
   if (!column.affine || column.value != 1 || !aligned(linear, text_.packet)) return std::nullopt;
   const std::vector<std::string> at_packet = {"row", "column"};
   const std::string packet = text_.names.fresh(k_[v].name + "_packet");
-  std::string address = index_text(linear, at.extents, at_packet);
-  if (address.find(' ') != std::string::npos) address = "(" + address + ")";
-  holder->lines.push_back(fmt::format("const auto {} = hd::load<{}>({} + {}{});", packet, text_.packet,
-                                      text_.inputs.at(v), address, rest_text()));
+  const std::string address = parenthesized(index_text(linear, at.extents, at_packet));
+  holder->lines.push_back(fmt::format("const auto {} = hd::{}<{}>({} + {}{});", packet,
+                                      text_.groups ? "load_group" : "load", text_.packet, text_.inputs.at(v), address,
+                                      rest_text()));
   return named(v, packet + "[k]", static_cast<size_t>(holder - scopes_.begin()) + 1, {});
 }
 
@@ -169,6 +173,14 @@ Operand Body::move(ValueId v, const Node& n, const Signature& s, const IndexMap&
   return named(v, expression + literal(fill, s.results[0].dtype), scope, n.loc);
 }
 
+// The linear index, or where it counts along a group of four: the group's and the place in it.
+std::string Body::element_index(const IndexExpr& linear, const IndexMap& at) const {
+  const Coefficient column = coefficient(linear, kColumn);
+  if (!text_.groups || !column.affine || column.value != 1 || !aligned(linear, 4)) return index(linear, at.extents);
+  const std::vector<std::string> at_packet = {"row", "column"};
+  return fmt::format("hd::Element{{{}, k}}", index_text(linear, at.extents, at_packet));
+}
+
 Operand Body::source(ValueId v, const Node& n, const Signature& s, const IndexMap& at) {
   const auto& source = std::get<Source>(n.op->kind);
   std::vector<std::string> arguments;
@@ -181,7 +193,7 @@ Operand Body::source(ValueId v, const Node& n, const Signature& s, const IndexMa
   std::string i_text, k_text;
   if (mentions(source.expr, "i")) {
     const IndexExpr linear = linear_offset(at, s.results[0].dims);
-    i_text = index(linear, at.extents);
+    i_text = element_index(linear, at);
     scope = std::max(scope, scope_of(linear));
   }
   if (source.k) {
@@ -304,7 +316,8 @@ std::vector<std::string> Body::close_columns() {
   if (text_.packet == 1) return elements;
   coordinates_[kColumn] = "column";
   const std::string rest = rest_text();
-  const std::string head = fmt::format("HD_EACH{}(k, {}{})", rest.empty() ? "" : "_OF", text_.packet, rest);
+  const std::string each = text_.groups ? "HD_EACH_OF_GROUP" : rest.empty() ? "HD_EACH" : "HD_EACH_OF";
+  const std::string head = fmt::format("{}(k, {}{})", each, text_.packet, rest);
   std::vector<std::string> all = close(), inner = block(head, elements);
   all.insert(all.end(), inner.begin(), inner.end());
   all.insert(all.end(), stores_.begin(), stores_.end());
@@ -324,12 +337,13 @@ void Body::store(ValueId v, Extent extent, const std::string& condition) {
   }
   const std::string packet = text_.names.fresh(k_[v].name + "_result");
   const auto holder = std::find_if(scopes_.begin(), scopes_.end(), [](const Scope& s) { return s.packet; });
-  holder->lines.push_back(fmt::format("hd::Packet<{}, {}> {};", storage_type(type.dtype), text_.packet, packet));
+  holder->lines.push_back(fmt::format("hd::{}<{}, {}> {};", text_.groups ? "Elements" : "Packet",
+                                      storage_type(type.dtype), text_.packet, packet));
   line(fmt::format("{}[k] = {};", packet, operand.text));
   const std::vector<std::string> at_packet = {"row", "column"};
   for (const std::string& pointer : text_.outputs.at(v))
-    stores_.push_back(fmt::format("hd::store({} + ({}), {}{});", pointer, index_text(linear, at.extents, at_packet),
-                                  packet, rest_text()));
+    stores_.push_back(fmt::format("hd::store({} + {}, {}{});", pointer,
+                                  parenthesized(index_text(linear, at.extents, at_packet)), packet, rest_text()));
 }
 
 void Body::accumulate(const Node& n, const std::string& accumulator, const std::string& condition) {

@@ -19,6 +19,7 @@ struct KernelText {
   ir::KernelPlan plan;
   std::string index_type;  // "int", or "hd::i64" where an array has 2^31 elements or more
   int64_t packet = 1;      // elements at once: divides the columns, or there is one row
+  bool groups = false;     // packets on the host too: random numbers come four at a time
   int64_t team = 1;
   std::map<ir::ValueId, std::string> inputs;                // pointer parameters
   std::map<ir::ValueId, std::vector<std::string>> outputs;  // more than one where a value is returned twice
@@ -87,6 +88,7 @@ class Body {
   std::string index(const ir::IndexExpr& e, const ir::Dims& extents) const {
     return index_text(e, extents, coordinates_);
   }
+  std::string element_index(const ir::IndexExpr& linear, const ir::IndexMap& at) const;
   std::string rest_text() const;  // the elements left from `column` on, where the last packet is not full
   void reduce_loops(const ir::Node& n, const ir::Signature& s, const ir::ReductionAccess& access,
                     const std::string& accumulator, const std::string& valid);

@@ -14,8 +14,8 @@ std::vector<std::string> emit_pointwise(KernelText& text) {
   std::vector<std::string> columns = body.close_columns(), inside = body.close();
   inside.insert(inside.end(), columns.begin(), columns.end());
   std::vector<std::string> lines = body.close();
-  const std::string head = fmt::format("HD_POINTS({}, row, column, {}, {}, {})", text.index_type, text.plan.rows,
-                                       text.plan.columns, text.packet);
+  const std::string head = fmt::format("{}({}, row, column, {}, {}, {})", text.groups ? "HD_GROUPS" : "HD_POINTS",
+                                       text.index_type, text.plan.rows, text.plan.columns, text.packet);
   const std::vector<std::string> loop = block(head, inside);
   lines.insert(lines.end(), loop.begin(), loop.end());
   return lines;

@@ -46,8 +46,11 @@ std::string definition(const Function& f, const std::vector<std::string>& values
     types.push_back("class " + upper(v));
     parameters.push_back(upper(v) + " " + v);
   }
-  for (const std::string& i : indices)
-    if (mentions(f.expr, i)) parameters.push_back("hd::i64 " + i);
+  for (const std::string& i : indices) {
+    if (!mentions(f.expr, i)) continue;
+    if (i == "i") types.emplace_back("class I");  // an hd::i64, or an hd::Element
+    parameters.push_back((i == "i" ? "I " : "hd::i64 ") + i);
+  }
   for (const AttrDef& a : f.op.attrs)
     if (has_attribute(f, a))
       parameters.push_back((a.type == AttrType::real   ? "T "

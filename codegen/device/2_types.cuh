@@ -130,9 +130,10 @@ struct Word<16> {
 };
 #endif
 
+// Packets of `width` elements in every execution: for random numbers, which come four at a time.
 template <int width, class S>
-HD_DEVICE Packet<S, width> load(const S* from) {
-  Packet<S, width> packet;
+HD_DEVICE Elements<S, width> load_group(const S* from) {
+  Elements<S, width> packet;
 #if defined(HD_CUDA)
   constexpr int bytes = sizeof(S) * width, step = bytes < 16 ? bytes : 16;
   using W = typename Word<step>::type;
@@ -142,9 +143,15 @@ HD_DEVICE Packet<S, width> load(const S* from) {
     __builtin_memcpy(packet.item + i * (step / (int)sizeof(S)), &word, step);
   }
 #else
-  packet[0] = *from;
+  HD_UNROLL
+  for (int k = 0; k < width; ++k) packet[k] = from[k];
 #endif
   return packet;
+}
+
+template <int width, class S>
+HD_DEVICE Packet<S, width> load(const S* from) {
+  return load_group<HD_WIDTH(width)>(from);
 }
 
 template <class S, int width>
@@ -159,7 +166,8 @@ HD_DEVICE void store(S* to, const Elements<S, width>& packet) {
     reinterpret_cast<W*>(to)[i] = word;
   }
 #else
-  *to = packet[0];
+  HD_UNROLL
+  for (int k = 0; k < width; ++k) to[k] = packet[k];
 #endif
 }
 

@@ -29,19 +29,29 @@ HD_DEVICE T unit(u32 word) {
   return (T)(int)(word >> 8) * T(0x1p-24);
 }
 
-template <class T>
-HD_DEVICE T random_uniform(i64 seed, i64 step, i64 stream, i64 i) {
-  return unit<T>(word(philox(seed, step, stream, i >> 2), (int)(i & 3)));
+// Element `base + lane` of an array, base a multiple of 4: four neighbours share one call of philox.
+struct Element {
+  i64 base;
+  int lane;
+};
+HD_DEVICE i64 group_of(i64 i) { return i >> 2; }
+HD_DEVICE i64 group_of(const Element& e) { return e.base >> 2; }
+HD_DEVICE int lane_in_group(i64 i) { return (int)(i & 3); }
+HD_DEVICE int lane_in_group(const Element& e) { return e.lane; }
+
+template <class T, class I>
+HD_DEVICE T random_uniform(i64 seed, i64 step, i64 stream, I i) {
+  return unit<T>(word(philox(seed, step, stream, group_of(i)), lane_in_group(i)));
 }
 
 // Box and Muller (1958): words 0 and 1 make elements 0 and 1, words 2 and 3 the next two.
-template <class T>
-HD_DEVICE T random_normal(i64 seed, i64 step, i64 stream, i64 i) {
-  const Words c = philox(seed, step, stream, i >> 2);
-  const bool second = (i & 2) != 0;
+template <class T, class I>
+HD_DEVICE T random_normal(i64 seed, i64 step, i64 stream, I i) {
+  const Words c = philox(seed, step, stream, group_of(i));
+  const bool second = lane_in_group(i) >= 2;
   const T radius = sqrt(T(-2) * log(unit<T>(second ? c.z : c.x) + T(0x1p-24)));
   const T angle = T(6.283185307179586) * unit<T>(second ? c.w : c.y);
-  return radius * ((i & 1) == 0 ? cos(angle) : sin(angle));
+  return radius * ((lane_in_group(i) & 1) == 0 ? cos(angle) : sin(angle));
 }
 
 }  // namespace hd

@@ -25,6 +25,8 @@ HD_DEVICE int team_of(int team) { return team > 32 ? 0 : thread() / team; }
     if (const Index row = (rows) == 1 ? 0 : hd_point / hd::packets<Index>(columns, width),                           \
         column = ((rows) == 1 ? hd_point : hd_point % hd::packets<Index>(columns, width)) * (width);                 \
         true)
+#define HD_GROUPS HD_POINTS
+#define HD_EACH_OF_GROUP HD_EACH
 // The rows of this thread's team.
 #define HD_ROWS(Index, row, rows, team)                                                                              \
   for (Index row = (Index)hd::block() * hd::teams(team) + hd::team_of(team); row < (rows);                           \
@@ -84,6 +86,14 @@ HD_DEVICE Index last_column(Index n) {
     HD_IVDEP for (Index column = (rows) == 1 ? hd::first_column<Index>(columns) : 0,                                 \
                         hd_end = (rows) == 1 ? hd::last_column<Index>(columns) : (columns);                          \
                   column < hd_end; ++column)
+// The same in groups of `width`, which divides the columns.
+#define HD_GROUPS(Index, row, column, rows, columns, width)                                                          \
+  for (Index row = (rows) == 1 ? 0 : hd::first<Index>(rows), hd_last = (rows) == 1 ? 1 : hd::last<Index>(rows);      \
+       row < hd_last; ++row)                                                                                         \
+    HD_IVDEP for (Index hd_group = (rows) == 1 ? hd::first_column<Index>((columns) / (width)) : 0,                   \
+                        hd_end = (rows) == 1 ? hd::last_column<Index>((columns) / (width)) : (columns) / (width);    \
+                  hd_group < hd_end; ++hd_group) if (const Index column = hd_group * (width); true)
+#define HD_EACH_OF_GROUP(k, width) HD_UNROLL for (int k = 0; k < (width); ++k)
 #define HD_ROWS(Index, row, rows, team) \
   for (Index row = hd::first<Index>(rows), hd_last = hd::last<Index>(rows); row < hd_last; ++row)
 #define HD_COLUMNS(Index, column, slot, columns, team, width) \
