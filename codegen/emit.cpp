@@ -55,14 +55,23 @@ KernelText prepare(const Graph& kernel) {
 
 bool has_partials(const KernelPlan& plan) { return plan.partial_bytes > 0; }
 
+// "__restrict__ ", unless a call writes over this operand, or this result over an operand (pass alias): both are
+// written in the kernel as `%y: f32[8] at %x`.
+std::string restricted(const Graph& k, ValueId v) {
+  const bool overwritten =
+      std::any_of(k.outputs.begin(), k.outputs.end(), [&](ValueId out) { return k[out].place.base == v; });
+  return overwritten || k[v].place.base.valid() ? "" : "__restrict__ ";
+}
+
 std::string parameters(const KernelText& text) {
   const Graph& k = text.kernel;
   std::vector<std::string> all;
   for (const ValueId v : k.inputs)
-    all.push_back(fmt::format("const {}* __restrict__ {}", storage_type(k[v].type.dtype), text.inputs.at(v)));
+    all.push_back(fmt::format("const {}* {}{}", storage_type(k[v].type.dtype), restricted(k, v), text.inputs.at(v)));
   std::map<ValueId, size_t> used;
   for (const ValueId v : k.outputs)
-    all.push_back(fmt::format("{}* __restrict__ {}", storage_type(k[v].type.dtype), text.outputs.at(v)[used[v]++]));
+    all.push_back(
+        fmt::format("{}* {}{}", storage_type(k[v].type.dtype), restricted(k, v), text.outputs.at(v)[used[v]++]));
   if (has_partials(text.plan)) {
     all.emplace_back("void* __restrict__ scratch");
     all.emplace_back("hd::u32* __restrict__ counter");
