@@ -155,9 +155,28 @@ class Fuser {
     }
   }
 
+  // Producers first. A copied node that one group also returns is read from that group's call by the groups outlined
+  // after it: in any other order that could close a cycle.
+  std::vector<int> groups_in_order() const {
+    std::vector<int> waiting(static_cast<size_t>(count()), 0), order;
+    std::set<int> ready;
+    for (int i = 0; i < count(); ++i)
+      for (int reader : groups_.readers(i)) ++waiting[static_cast<size_t>(reader)];
+    for (int i = 0; i < count(); ++i)
+      if (waiting[static_cast<size_t>(i)] == 0) ready.insert(i);
+    while (!ready.empty()) {
+      const int next = *ready.begin();
+      ready.erase(ready.begin());
+      order.push_back(next);
+      for (int reader : groups_.readers(next))
+        if (--waiting[static_cast<size_t>(reader)] == 0) ready.insert(reader);
+    }
+    return order;
+  }
+
   void outline() {
-    for (size_t i = 0; i < groups_.all().size(); ++i) {
-      const Group& group = groups_[static_cast<int>(i)];
+    for (int i : groups_in_order()) {
+      const Group& group = groups_[i];
       if (!group.alive || group.fixed) continue;
       Members members = groups_.members(group.owned);
       Extract e = extract(g_, members);
