@@ -171,8 +171,10 @@ ir::Module build_module(const Model& model, const BuildOptions& options) {
   errors.throw_if_any();
   ir::Module m;
   m.graphs.push_back(init_graph(model, train, parameters));
-  prune(train);
-  if (options.train > 0) m.graphs.push_back(std::move(train));
+  if (options.train > 0) {
+    prune(train);
+    m.graphs.push_back(std::move(train));
+  }
   if (options.train_last > 0) {
     m.graphs.push_back(train_graph(model, "train_last", options.train_last, steps, errors, nullptr));
     prune(m.graphs.back());

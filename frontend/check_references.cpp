@@ -8,6 +8,7 @@
 #include "frontend/fields.h"
 #include "frontend/limits.h"
 #include "frontend/read_parts.h"
+#include "frontend/train_step.h"
 
 namespace heddle::frontend {
 namespace {
@@ -41,7 +42,7 @@ class Names {
     std::vector<std::string> known;
     for (const auto& [name, where] : places_) known.push_back(name);
     errors_.error(reference.where, fmt::format("there is no {}", quote(reference.name)),
-                  did_you_mean(reference.name, known));
+                  suggest(reference.name, known));
   }
 
  private:
@@ -66,6 +67,16 @@ void check_nodes(const std::vector<NodeDef>& nodes, Names& names) {
   }
 }
 
+// The totals of a metric are results called accuracy.sum and accuracy.count; a block's nodes must not take these names.
+void check_metric_names(const Model& model, Diagnostics& errors) {
+  const std::vector<Metric> metrics = plan_metrics(model);
+  for (const NodeDef& node : model.nodes) {
+    const bool taken =
+        std::any_of(metrics.begin(), metrics.end(), [&](const Metric& m) { return m.name == node.name; });
+    if (node.block && taken) errors.error(node.name_where, fmt::format("'{}' is the name of a metric", node.name));
+  }
+}
+
 void check_block_uses(const std::vector<NodeDef>& nodes, const Model& model, Diagnostics& errors) {
   std::vector<std::string> known;
   for (const auto& [name, block] : model.blocks) known.push_back(name);
@@ -73,7 +84,7 @@ void check_block_uses(const std::vector<NodeDef>& nodes, const Model& model, Dia
     if (!node.block) continue;
     const auto it = model.blocks.find(node.op);
     if (it == model.blocks.end()) {
-      errors.error(node.op_where, fmt::format("there is no block {}", quote(node.op)), did_you_mean(node.op, known));
+      errors.error(node.op_where, fmt::format("there is no block {}", quote(node.op)), suggest(node.op, known));
     } else if (node.in_given && node.in.size() != it->second.inputs.size()) {
       errors.error(node.op_where,
                    fmt::format("block '{}' has {} inputs, got {}", node.op, it->second.inputs.size(), node.in.size()),
@@ -139,6 +150,7 @@ void check_references(const Model& model, Diagnostics& errors) {
   for (const Part& metric : model.train.metrics) {
     for (const Reference& reference : metric.in) names.use(reference);
   }
+  check_metric_names(model, errors);
   Recursion recursion(model, errors);
   for (const auto& [name, block] : model.blocks) {
     check_block(block, model, errors);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "frontend/block_scope.h"
 #include "frontend/fields.h"
 #include "frontend/layer_context.h"
 #include "frontend/limits.h"
@@ -15,17 +16,6 @@ namespace heddle::frontend {
 using ir::ValueId;
 
 namespace {
-
-// Throws where a shape is over the limits. Products are checked before they are made.
-void check_size(const ir::Dims& dims, const Location& where, const std::string& what) {
-  int64_t elements = 1;
-  for (const int64_t size : dims) {
-    if (size < 1) throw UserError(where, fmt::format("{}: {} is not a size", what, size));
-    if (__builtin_mul_overflow(elements, size, &elements) || elements > kMaxElements) {
-      throw UserError(where, fmt::format("{}: {} has more than {} elements", what, ir::to_string(dims), kMaxElements));
-    }
-  }
-}
 
 std::string title_of(const NodeDef& node) {
   return node.name.empty() ? node.op : fmt::format("{} '{}'", node.op, node.name);
@@ -57,9 +47,7 @@ class Expander {
   }
 
   Expansion run() {
-    Scope scope = model_.let;
-    for (const auto& [name, size] : model_.train.sizes) scope.names[name] = size;
-    scope.names[model_.batch_dimension] = options_.batch;
+    const Scope scope = model_scope(model_, options_.batch);
     Frame frame{.scope = &scope, .prefix = {}, .values = {}, .paths = {}, .previous = {}, .has_previous = false};
     for (const InputDef& input : model_.inputs) add_input(input, frame);
     for (const NodeDef& node : model_.nodes) frame.paths.insert(node.name);
@@ -117,7 +105,7 @@ class Expander {
     std::vector<std::string> known;
     for (const Parameter& p : out_.parameters) known.push_back(p.path);
     throw UserError(reference.where, fmt::format("there is no parameter {}", quote(reference.name)),
-                    did_you_mean(reference.name, known));
+                    suggest(reference.name, known));
   }
 
   // The node's inputs in the order of `ports`; nullopt where one is faulty.
@@ -146,7 +134,7 @@ class Expander {
       const auto at = std::find(ports.begin(), ports.end(), reference.port);
       if (at == ports.end()) {
         throw UserError(reference.where, fmt::format("{} has no input {}", title_of(node), quote(reference.port)),
-                        did_you_mean(reference.port, ports));
+                        suggest(reference.port, ports));
       }
       sorted[static_cast<size_t>(at - ports.begin())] = reference;
     }
@@ -249,52 +237,6 @@ class Expander {
     return repeat;
   }
 
-  // What the block's expressions see: the model's sizes, then the block's own `let`, then the use's `with`.
-  Scope block_scope(const NodeDef& node, const Block& block, const Frame& frame) const {
-    Scope scope = model_.let;
-    for (const auto& [name, size] : model_.train.sizes) scope.names[name] = size;
-    scope.names[model_.batch_dimension] = options_.batch;
-    const auto number = [](const Json& value, const Scope& over) {
-      if (value.kind == Json::Kind::text) return evaluate(value.text, over, value.where);
-      return value.kind == Json::Kind::integer ? Number{value.integer}
-                                               : Number{as_real(value, fmt::format("'{}'", value.key))};
-    };
-    for (const Json& value : node.with) {
-      check_used(value, node, block);
-      scope.names[value.key] = number(value, *frame.scope);
-    }
-    for (const Json& value : block.let) {
-      const bool given =
-          std::any_of(node.with.begin(), node.with.end(), [&](const Json& w) { return w.key == value.key; });
-      if (!given) scope.names[value.key] = number(value, scope);
-    }
-    return scope;
-  }
-
-  // A size that no expression of the block mentions is a typing error.
-  static void check_used(const Json& size, const NodeDef& node, const Block& block) {
-    std::set<std::string> mentioned;
-    const std::function<void(const Json&)> collect = [&](const Json& json) {
-      if (json.kind == Json::Kind::text) {
-        for (std::string& name : names_in(json.text)) mentioned.insert(std::move(name));
-      }
-      for (const Json& item : json.items) collect(item);
-    };
-    for (const Json& json : block.let) {
-      mentioned.insert(json.key);
-      collect(json);
-    }
-    for (const NodeDef& inner : block.nodes) {
-      for (const Json& json : inner.settings) collect(json);
-      for (const Json& json : inner.with) collect(json);
-      if (inner.repeat) collect(*inner.repeat);
-    }
-    if (mentioned.count(size.key) == 0) {
-      throw UserError(size.key_where, fmt::format("block '{}' uses no size {}", node.op, quote(size.key)),
-                      did_you_mean(size.key, {mentioned.begin(), mentioned.end()}));
-    }
-  }
-
   ir::Values expand_block(const NodeDef& node, Frame& frame) {
     const Block& block = model_.blocks.find(node.op)->second;
     std::vector<std::string> ports;
@@ -305,7 +247,7 @@ class Expander {
     if (in->size() != ports.size() || std::any_of(in->begin(), in->end(), [](ValueId v) { return !v.valid(); })) {
       throw UserError(node.op_where, fmt::format("block '{}' needs its {} inputs as values", node.op, ports.size()));
     }
-    const Scope scope = block_scope(node, block, frame);
+    const Scope scope = block_scope(model_, options_.batch, node, block, *frame.scope);
     const int64_t repeat = repeats(node, frame);
     const std::string path = path_of(node, frame);
     ValueId chained = in->front();
@@ -315,7 +257,7 @@ class Expander {
                   .values = {},
                   .paths = {},
                   .previous = chained,
-                  .has_previous = true};
+                  .has_previous = ports.size() == 1};
       for (const NodeDef& n : block.nodes) inner.paths.insert(n.name);
       for (size_t k = 0; k < ports.size(); ++k) inner.values[ports[k]] = k == 0 ? chained : (*in)[k];
       expand(block.nodes, inner);
@@ -343,57 +285,6 @@ class Expander {
 };
 
 }  // namespace
-
-ValueId Expansion::counter(const std::string& name) {
-  const ValueId known = graph.find(name);
-  return known.valid() ? known : graph.add_input(name, {ir::DType::i64, {}}, ir::Role::state);
-}
-
-ValueId Expansion::find(const Reference& reference) const {
-  if (const auto it = values.find(reference.name); it != values.end()) return it->second;
-  for (const Parameter& p : parameters) {
-    if (p.path == reference.name) return p.value;
-  }
-  return {};
-}
-
-std::string Expansion::shape_text(const ir::Dims& dims) const {
-  std::string text = "[";
-  for (size_t i = 0; i < dims.size(); ++i) {
-    const bool is_batch = i == 0 && dims[i] == batch && !batch_name.empty();
-    text += (i == 0 ? "" : ",") + (is_batch ? batch_name : fmt::format("{}", dims[i]));
-  }
-  return text + "]";
-}
-
-Diagnostic Expansion::origin(ValueId v) const {
-  const auto what = made_by.find(v);
-  const auto where = places.find(v);
-  return {Severity::note,
-          where == places.end() ? Location{} : where->second,
-          fmt::format("input {} comes from {} here", shape_text(graph[v].type.dims),
-                      what == made_by.end() ? "a node" : what->second),
-          {},
-          {}};
-}
-
-ir::Type input_type(const Model& model, const InputDef& input, int64_t batch) {
-  Scope scope = model.let;
-  for (const auto& [name, size] : model.train.sizes) scope.names[name] = size;
-  scope.names[model.batch_dimension] = batch;
-  ir::Type type{input.dtype, {}};
-  for (const Json& size : input.shape.items) {
-    const std::string what = fmt::format("input '{}': 'shape'", input.name);
-    if (size.kind == Json::Kind::text && is_name(size.text) && !scope.find(size.text)) {
-      throw UserError(size.where, fmt::format("input '{}': nothing says how large '{}' is", input.name, size.text),
-                      fmt::format("add it to \"let\", or to train.batch"));
-    }
-    type.dims.push_back(evaluate_integer(size, scope, what));
-    check_size({type.dims.back()}, size.where, what);
-  }
-  check_size(type.dims, input.shape.where, fmt::format("input '{}'", input.name));
-  return type;
-}
 
 Expansion expand_model(const Model& model, const ExpandOptions& options, Diagnostics& errors) {
   return Expander(model, options, errors).run();

@@ -44,6 +44,9 @@ struct ExpandOptions {
 // Faults are collected; what depends on a faulty node is skipped.
 Expansion expand_model(const Model& model, const ExpandOptions& options, Diagnostics& errors);
 
+// Throws UserError at `where` where a shape is over the limits. Products are checked before they are made.
+void check_size(const ir::Dims& dims, const Location& where, const std::string& what);
+
 // The model's inputs at this batch size. Throws UserError for free dimensions that nothing binds and for sizes over the
 // limits.
 ir::Type input_type(const Model& model, const InputDef& input, int64_t batch);

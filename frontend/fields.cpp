@@ -89,7 +89,7 @@ void Fields::finish() {
   for (const Json& member : object_.items) {
     if (object_.kind != Json::Kind::object || asked_.count(member.key) != 0) continue;
     errors_.error(member.key_where, fmt::format("{} has no key {}", what_, quote(member.key)),
-                  did_you_mean(member.key, {asked_.begin(), asked_.end()}));
+                  suggest(member.key, {asked_.begin(), asked_.end()}));
   }
 }
 

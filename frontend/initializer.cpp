@@ -19,7 +19,7 @@ Initializer make_initializer(const Part& part, const Scope& scope) {
   const InitializerDef* def = find_initializer(part.op);
   if (def == nullptr) {
     throw UserError(part.op_where, fmt::format("there is no initializer {}", quote(part.op)),
-                    did_you_mean(part.op, initializer_names()));
+                    suggest(part.op, initializer_names()));
   }
   const std::string title = "initializer " + part.op;
   Diagnostics errors;

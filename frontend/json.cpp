@@ -26,27 +26,31 @@ const SourceFile& Sources::add(std::string name, std::string text) {
   return files_.back();
 }
 
+namespace {
+constexpr size_t kLongestPath = 4096;
+}
+
 const SourceFile& Sources::open(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   // Opening a directory succeeds; its first read fails.
-  if (!in || (in.peek(), in.bad())) throw UserError(ExitCode::failed, fmt::format("cannot read {}", quote(path)));
+  if (!in || (in.peek(), in.bad()))
+    throw UserError(ExitCode::failed, fmt::format("cannot read {}", quote(path, kLongestPath)));
   std::string text;
   std::array<char, 1 << 16> block;
   while (in) {
     in.read(block.data(), static_cast<std::streamsize>(block.size()));
     text.append(block.data(), static_cast<size_t>(in.gcount()));
     if (text.size() > kMaxFileBytes) {
-      throw UserError(ExitCode::limit, fmt::format("{} is larger than {} MiB, the limit of a model file", quote(path),
-                                                   kMaxFileBytes >> 20));
+      throw UserError(ExitCode::limit, fmt::format("{} is larger than {} MiB, the limit of a model file",
+                                                   quote(path, kLongestPath), kMaxFileBytes >> 20));
     }
   }
   return add(path, std::move(text));
 }
 
-std::string quote(std::string_view text) {
-  constexpr size_t kLongest = 60;
+std::string quote(std::string_view text, size_t longest) {
   std::string out = "'";
-  for (const char c : text.substr(0, kLongest)) {
+  for (const char c : text.substr(0, longest)) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte < 0x20 || byte == 0x7f) {
       out += fmt::format("\\x{:02x}", byte);
@@ -56,11 +60,18 @@ std::string quote(std::string_view text) {
     }
   }
   // A cut never leaves half a UTF-8 sequence behind.
-  if (text.size() > kLongest) {
+  if (text.size() > longest) {
     while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0x80) != 0) out.pop_back();
     out += "...";
   }
   return out + "'";
+}
+
+std::string suggest(std::string_view word, const std::vector<std::string>& candidates) {
+  constexpr size_t kFew = 12;
+  std::string hint = did_you_mean(word, candidates);
+  if (!hint.empty() || candidates.empty() || candidates.size() > kFew) return hint;
+  return fmt::format("known: {}", fmt::join(candidates, ", "));
 }
 
 std::string describe(Json::Kind kind) {

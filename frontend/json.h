@@ -58,7 +58,10 @@ double as_real(const Json& value, std::string_view what);      // integers up to
 const Json& as_list(const Json& value, std::string_view what);
 const Json& as_object(const Json& value, std::string_view what);
 
-// User text made safe to print: control characters and quotes escaped, cut to 60 bytes.
-std::string quote(std::string_view text);
+// "did you mean 'relu'?", or the candidates where nothing is near and they are few.
+std::string suggest(std::string_view word, const std::vector<std::string>& candidates);
+
+// User text made safe to print: control characters and quotes escaped, cut to `longest` bytes.
+std::string quote(std::string_view text, size_t longest = 60);
 
 }  // namespace heddle::frontend

@@ -59,7 +59,7 @@ ValueId LayerContext::apply_activation(ValueId v) {
   const LayerDef* def = find_layer(part.op);
   if (def == nullptr || !def->activation) {
     throw UserError(part.op_where, fmt::format("{}: there is no activation {}", settings.title(), quote(part.op)),
-                    did_you_mean(part.op, activation_names()));
+                    suggest(part.op, activation_names()));
   }
   Diagnostics errors;
   const std::string title = "activation " + part.op;

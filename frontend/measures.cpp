@@ -40,12 +40,17 @@ ValueId measure(Expansion& e, const Model& model, const Part& part, const std::v
   const Settings settings(part.settings, defs, model.let, title, part.op_where);
   ir::Builder b(e.graph);
   b.loc = part.op_where;
-  MeasureContext context{b, settings, in, name, [&](const std::string& message, const std::string& help) {
+  MeasureContext context{b,
+                         settings,
+                         in,
+                         name,
+                         [&](const std::string& message, const std::string& help) {
                            std::vector<Diagnostic> notes;
                            for (const ValueId v : in) notes.push_back(e.origin(v));
                            throw UserError(part.op_where, fmt::format("{}: {}", title, message), help,
                                            std::move(notes));
-                         }};
+                         },
+                         [&](const ir::Dims& dims) { return e.shape_text(dims); }};
   return build(context);
 }
 

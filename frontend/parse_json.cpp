@@ -230,11 +230,14 @@ size_t utf8_length(std::string_view text, size_t at) {
   return 0;
 }
 
+// NUL is refused everywhere: the parser would take it for the end of the text.
 void check_utf8(const SourceFile& file) {
   for (size_t at = 0; at < file.text.size();) {
     const size_t length = utf8_length(file.text, at);
     const auto begin = static_cast<uint32_t>(at);
     if (length == 0) throw UserError(Location{&file, begin, begin + 1}, "not valid UTF-8");
+    if (file.text[at] == '\0')
+      throw UserError(Location{&file, begin, begin + 1}, "a NUL byte does not belong in a model file");
     at += length;
   }
 }

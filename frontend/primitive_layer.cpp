@@ -41,14 +41,23 @@ ir::DType literal_type(LayerContext& c, const ir::Values& in) {
   return ir::DType::f32;
 }
 
+void check_types(LayerContext& c, const ir::Values& in, ir::DType dtype) {
+  for (size_t i = in.size() == 3 ? 1 : 0; i < in.size(); ++i) {
+    if (!in[i].valid() || c.type(in[i]).dtype == dtype) continue;
+    c.fail(fmt::format("inputs differ in type: {} vs {}", ir::to_string(dtype), ir::to_string(c.type(in[i]).dtype)),
+           "insert {\"op\": \"cast\"}", i);
+  }
+}
+
 }  // namespace
 
 ir::Values broadcast_inputs(LayerContext& c) {
   ir::Values in = c.in;
   if (std::none_of(in.begin(), in.end(), [](ir::ValueId v) { return v.valid(); }))
     c.fail("at least one input must be a value");
-  const Dims shape = broadcast_shape(c, in);
   const ir::DType dtype = literal_type(c, in);
+  check_types(c, in, dtype);
+  const Dims shape = broadcast_shape(c, in);
   for (size_t i = 0; i < in.size(); ++i) {
     if (in[i].valid()) {
       in[i] = c.broadcast(in[i], shape);

@@ -1,4 +1,4 @@
-// The section `data`: readers, the validation split, maps; and where relative paths lead.
+// The section `data`: readers, the validation split, maps.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,7 +6,6 @@
 
 #include "frontend/fields.h"
 #include "frontend/limits.h"
-#include "frontend/read_model.h"
 #include "frontend/read_parts.h"
 #include "frontend/settings.h"
 
@@ -27,10 +26,10 @@ bool contains(const std::vector<std::string>& list, const std::string& word) {
                           const std::vector<std::string>& known, const std::vector<std::string>& planned) {
   if (contains(planned, word))
     throw UserError(where, fmt::format("the {} {} is not supported by this version", kind, word));
-  throw UserError(where, fmt::format("there is no {} {}", kind, quote(word)), did_you_mean(word, known));
+  throw UserError(where, fmt::format("there is no {} {}", kind, quote(word)), suggest(word, known));
 }
 
-// What can be said without looking at the disk; resolve_path looks at links.
+// What can be said without looking at the disk; links are followed when the data is opened.
 void check_path(const Named& path) {
   const std::string& text = path.text;
   const auto fail = [&](const std::string& why) {
@@ -151,7 +150,7 @@ void read_maps(const Json& json, const Model& model, Data& data, Diagnostics& er
       for (const InputDef& input : model.inputs) inputs.push_back(input.name);
       if (!contains(inputs, item.key)) {
         throw UserError(item.key_where, fmt::format("data: map: there is no input {}", quote(item.key)),
-                        did_you_mean(item.key, inputs));
+                        suggest(item.key, inputs));
       }
       for (const Json& map : as_list(item, fmt::format("data: map: '{}'", item.key)).items) {
         guarded(errors, [&] { data.maps[item.key].push_back(read_map(map, model, errors)); });
@@ -179,21 +178,6 @@ Data read_data(const Json& json, const Model& model, Diagnostics& errors) {
   if (const Json* maps = fields.take("map")) fields.guard([&] { read_maps(*maps, model, data, errors); });
   fields.finish();
   return data;
-}
-
-std::string resolve_path(const Named& path, const std::string& directory) {
-  namespace fs = std::filesystem;
-  check_path(path);
-  std::error_code error;
-  const fs::path base = fs::weakly_canonical(directory.empty() ? fs::path(".") : fs::path(directory), error);
-  const fs::path target = fs::weakly_canonical(base / path.text, error);
-  const auto [end, rest] = std::mismatch(base.begin(), base.end(), target.begin(), target.end());
-  if (error || end != base.end()) {
-    throw UserError(path.where,
-                    fmt::format("the path {} leads out of its directory through a symbolic link", quote(path.text)),
-                    "paths stay under the model file's directory, or under --data DIR");
-  }
-  return target.string();
 }
 
 }  // namespace heddle::frontend

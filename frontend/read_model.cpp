@@ -186,7 +186,7 @@ ir::DType read_dtype(const Json& value, const std::string& what) {
   for (const ir::DType dtype : ir::all_dtypes()) known.push_back(ir::to_string(dtype));
   const auto dtype = ir::parse_dtype(text);
   if (!dtype)
-    throw UserError(value.where, fmt::format("{}: {} is not a type", what, quote(text)), did_you_mean(text, known));
+    throw UserError(value.where, fmt::format("{}: {} is not a type", what, quote(text)), suggest(text, known));
   return *dtype;
 }
 

@@ -16,8 +16,4 @@ struct ReadOptions {
 Model read_model(Sources& sources, const std::string& path, const ReadOptions& options = {});
 Model read_model(Sources& sources, const SourceFile& file, const ReadOptions& options = {});
 
-// Where a reader's relative path lies: `directory` is --data, or the model file's own. Throws UserError at the path
-// when it leaves the directory: absolute, "..", a URL, a symbolic link out.
-std::string resolve_path(const Named& path, const std::string& directory);
-
 }  // namespace heddle::frontend

@@ -26,7 +26,7 @@ void check_op(const Part& part, const Family& family) {
   if (has(family.planned))
     throw UserError(part.op_where, fmt::format("the {} {} is not supported by this version", family.kind, part.op));
   throw UserError(part.op_where, fmt::format("there is no {} {}", family.kind, quote(part.op)),
-                  did_you_mean(part.op, family.names));
+                  suggest(part.op, family.names));
 }
 
 // "accuracy" or {"op": "accuracy", "in": [...], ...}; `in` leaves the settings.
@@ -97,7 +97,7 @@ void read_batch(const Json& json, const Model& model, Train& train, Diagnostics&
     guarded(errors, [&] {
       if (std::find(free_names.begin(), free_names.end(), item.key) == free_names.end()) {
         throw UserError(item.key_where, fmt::format("no input has a free dimension {}", quote(item.key)),
-                        did_you_mean(item.key, free_names));
+                        suggest(item.key, free_names));
       }
       const int64_t size = evaluate_integer(item, model.let, fmt::format("train: batch: '{}'", item.key));
       if (size < 1 || size > kMaxElements) {
@@ -115,8 +115,10 @@ void read_length(Fields& fields, const Model& model, Train& train) {
   train.steps = fields.integer("steps", model.let, 1, kLongest);
   train.seed = fields.integer("seed", model.let, 0, kMaxExactInteger).value_or(0);
   train.drop_last = fields.flag("drop_last").value_or(false);
-  // Accumulating over one batch is what happens anyway.
-  fields.integer("accumulate", model.let, 1, 1);
+  const Json* accumulate = fields.take("accumulate");
+  if (accumulate != nullptr && !(accumulate->kind == Json::Kind::integer && accumulate->integer == 1)) {
+    fields.unsupported({"accumulate"});  // over one batch it is what happens anyway
+  }
 }
 
 void read_freeze(const Json& json, Train& train) {

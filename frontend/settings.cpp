@@ -50,7 +50,7 @@ void check_settings(const std::vector<Json>& given, std::span<const SettingDef> 
       std::vector<std::string> known = also;
       for (const SettingDef& d : defs) known.push_back(d.name);
       errors.error(value.key_where, fmt::format("{} has no setting {}", title, quote(value.key)),
-                   did_you_mean(value.key, known));
+                   suggest(value.key, known));
       continue;
     }
     const std::string wanted = expected(value, def->type);

@@ -57,7 +57,7 @@ std::vector<Parameter> trainable(const Expansion& e, const Model& model, ValueId
         std::any_of(paths.begin(), paths.end(), [&](const std::string& path) { return glob(pattern.text, path); });
     if (!used)
       errors.error(pattern.where, fmt::format("{} freezes no parameter", quote(pattern.text)),
-                   did_you_mean(pattern.text, paths));
+                   suggest(pattern.text, paths));
   }
   const std::vector<bool> reached = ancestors(e.graph, loss);
   std::vector<Parameter> out;
@@ -166,7 +166,7 @@ class Updates {
         throw UserError(part.op_where, fmt::format("the schedule {} is not supported by this version", part.op));
       }
       throw UserError(part.op_where, fmt::format("there is no schedule {}", quote(part.op)),
-                      did_you_mean(part.op, schedule_names()));
+                      suggest(part.op, schedule_names()));
     }
     Diagnostics errors;
     const std::string title = "schedule " + part.op;

@@ -17,6 +17,7 @@ struct MeasureContext {
   ir::Values in;
   std::string name;  // prefix of value names: "loss", "accuracy"
   std::function<void(const std::string& message, const std::string& help)> fail;
+  std::function<std::string(const ir::Dims&)> shape_text;  // [N,10]
 
   ir::ValueId emit(std::string_view op, const ir::Values& operands, ir::Attrs attrs = {}, std::string_view suffix = {});
   ir::ValueId count(double n);  // f32[]

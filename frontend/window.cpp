@@ -44,6 +44,9 @@ Dims read_pads(LayerContext& c, const Dims& image, const Window& w) {
   if (given == nullptr) return {0, 0, 0, 0};
   if (given->kind == Json::Kind::text && given->text == "valid") return {0, 0, 0, 0};
   if (given->kind == Json::Kind::text && given->text == "same") return same_padding(image, w);
+  if (given->kind == Json::Kind::text && is_name(given->text) && !c.settings.scope().find(given->text)) {
+    c.fail_setting("pad", fmt::format("'pad': expected \"valid\", \"same\" or numbers, found {}", describe(*given)));
+  }
   const Dims p = c.settings.integers("pad");
   for (const int64_t side : p) {
     if (side < 0 || side > kMaxElements) c.fail_setting("pad", fmt::format("'pad' must not be negative, is {}", side));

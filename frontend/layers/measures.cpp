@@ -17,7 +17,8 @@ void check_classes(MeasureContext& c) {
   Dims rows = logits.dims;
   if (!rows.empty()) rows.pop_back();
   if (!ir::is_floating(logits.dtype) || logits.dims.size() < 2) {
-    c.fail(fmt::format("expected logits [N, ..., classes], found {}", ir::to_string(logits)),
+    c.fail(fmt::format("expected logits [N, ..., classes], found {}{}", ir::to_string(logits.dtype),
+                       c.shape_text(logits.dims)),
            "the first of 'in' is the logits, the second the labels");
   }
   if (labels.dtype != ir::DType::i32) {
@@ -25,8 +26,8 @@ void check_classes(MeasureContext& c) {
            "give the label's input \"dtype\": \"i32\"");
   }
   if (labels.dims != rows) {
-    c.fail(fmt::format("labels {} do not match logits {}: expected {}", ir::to_string(labels.dims),
-                       ir::to_string(logits.dims), ir::to_string(rows)),
+    c.fail(fmt::format("labels {} do not match logits {}: expected {}", c.shape_text(labels.dims),
+                       c.shape_text(logits.dims), c.shape_text(rows)),
            "labels are class numbers, one for each row of logits");
   }
 }
@@ -39,7 +40,7 @@ void check_values(MeasureContext& c) {
            "");
   }
   if (a.dims != b.dims) {
-    c.fail(fmt::format("shapes differ: {} vs {}", ir::to_string(a.dims), ir::to_string(b.dims)),
+    c.fail(fmt::format("shapes differ: {} vs {}", c.shape_text(a.dims), c.shape_text(b.dims)),
            "insert a reshape: the loss does not broadcast");
   }
 }

@@ -48,8 +48,8 @@ ir::Values build_reshape(LayerContext& c) {
   if (given.size() > kMaxRank) c.fail_setting("shape", fmt::format("more than {} dimensions", kMaxRank));
   const Dims shape = infer_shape(c, given, ir::product(from));
   if (std::count(shape.begin(), shape.end(), -1) != 0 || ir::product(shape) != ir::product(from)) {
-    c.fail_setting("shape",
-                   fmt::format("{} elements do not fill the shape {}", ir::product(from), c.shape_text(given)));
+    c.fail_setting("shape", fmt::format("{} with {} elements cannot take the shape {}", c.shape_text(from),
+                                        ir::product(from), c.shape_text(given)));
   }
   return {c.reshape(c.in[0], shape)};
 }

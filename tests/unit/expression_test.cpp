@@ -1,5 +1,6 @@
 #include "frontend/expression.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "frontend/limits.h"

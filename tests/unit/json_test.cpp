@@ -1,5 +1,6 @@
 #include "frontend/json.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -72,7 +73,7 @@ TEST(Json, Faults) {
   EXPECT_EQ(fault("// \xc3\x28\n1"), "1:4 not valid UTF-8");
   EXPECT_EQ(fault("\"\xed\xa0\x80\""), "1:2 not valid UTF-8");  // a surrogate
   EXPECT_NE(fault(""), "");
-  EXPECT_EQ(fault("{\"a\": [1, 2,]}"), "1:13 syntax error in value: unexpected ']'");
+  EXPECT_EQ(fault("{\"a\": [1, 2,]}"), "1:13 syntax error in value: unexpected ']'; expected '[', '{', or a literal");
 }
 
 TEST(Json, NestingIsBounded) {
@@ -138,7 +139,7 @@ TEST(Json, JsonTestSuite) {
   const std::string command = fmt::format("tar -xzf '{}' -C '{}'", archive.string(), suite.folder.string());
   ASSERT_EQ(std::system(command.c_str()), 0);
   int accepted = 0, refused = 0, free = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(suite.folder)) {
+  for (const auto& entry : fs::recursive_directory_iterator(suite.folder / "test_parsing")) {
     const std::string name = entry.path().filename().string();
     if (entry.path().extension() != ".json") continue;
     const std::string why = fault(read_bytes(entry.path()));

@@ -1,0 +1,61 @@
+#include "frontend/block_scope.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "frontend/read_parts.h"
+
+namespace heddle::frontend {
+namespace {
+
+void collect_names(const Json& json, std::set<std::string>& names) {
+  if (json.kind == Json::Kind::text) {
+    for (std::string& name : names_in(json.text)) names.insert(std::move(name));
+  }
+  for (const Json& item : json.items) collect_names(item, names);
+}
+
+std::set<std::string> mentioned_in(const Block& block) {
+  std::set<std::string> names;
+  for (const Json& json : block.let) {
+    names.insert(json.key);
+    collect_names(json, names);
+  }
+  for (const NodeDef& node : block.nodes) {
+    for (const Json& json : node.settings) collect_names(json, names);
+    for (const Json& json : node.with) collect_names(json, names);
+    if (node.repeat) collect_names(*node.repeat, names);
+  }
+  return names;
+}
+
+}  // namespace
+
+Scope model_scope(const Model& model, int64_t batch) {
+  Scope scope = model.let;
+  for (const auto& [name, size] : model.train.sizes) scope.names[name] = size;
+  scope.names[model.batch_dimension] = batch;
+  return scope;
+}
+
+Scope block_scope(const Model& model, int64_t batch, const NodeDef& use, const Block& block, const Scope& around) {
+  Scope scope = model_scope(model, batch);
+  const std::set<std::string> mentioned = use.with.empty() ? std::set<std::string>{} : mentioned_in(block);
+  for (const Json& value : use.with) {
+    if (mentioned.count(value.key) == 0) {
+      throw UserError(value.key_where, fmt::format("block '{}' uses no size {}", use.op, quote(value.key)),
+                      suggest(value.key, {mentioned.begin(), mentioned.end()}));
+    }
+    scope.names[value.key] = evaluate_number(value, around, fmt::format("'{}'", value.key));
+  }
+  for (const Json& value : block.let) {
+    const bool given = std::any_of(use.with.begin(), use.with.end(), [&](const Json& w) { return w.key == value.key; });
+    if (!given) scope.names[value.key] = evaluate_number(value, scope, fmt::format("'{}'", value.key));
+  }
+  return scope;
+}
+
+}  // namespace heddle::frontend
