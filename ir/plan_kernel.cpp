@@ -36,7 +36,11 @@ class Planner {
 
   KernelPlan plan() {
     for (const NodeId n : k_.order) classify(k_[n]);
-    for (const ValueId v : k_.outputs) plan_output(v);
+    std::vector<Extent> extents;
+    for (const ValueId v : k_.outputs) extents.push_back(plan_output(v));
+    // What a later output needs of an earlier one may be narrower (a single row's value is a scalar to others), but it is
+    // stored where it is computed.
+    for (size_t i = 0; i < extents.size(); ++i) plan_of(k_.outputs[i]).extent = extents[i];
     return plan_;
   }
   // No division or remainder touches the column in any access.
@@ -117,7 +121,7 @@ class Planner {
 
   // --- what each result needs ---
 
-  void plan_output(ValueId v) {
+  Extent plan_output(ValueId v) {
     const int64_t count = k_[v].type.elements(), rows = space_[kRow], columns = space_[kColumn];
     const bool finishing = plan_of(v).finishing;
     Extent extent = Extent::full;
@@ -133,6 +137,7 @@ class Planner {
     const Need got = need(v, access_of(extent, space_, k_[v].type.dims), finishing);
     plan_.phases = std::max(plan_.phases, got.phase + (got.extent == Extent::full && !finishing ? 1 : 0));
     plan_of(v).extent = extent;
+    return extent;
   }
 
   Need need(ValueId v, const IndexMap& at, bool finishing) {
