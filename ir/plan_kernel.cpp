@@ -38,8 +38,8 @@ class Planner {
     for (const NodeId n : k_.order) classify(k_[n]);
     std::vector<Extent> extents;
     for (const ValueId v : k_.outputs) extents.push_back(plan_output(v));
-    // What a later output needs of an earlier one may be narrower (a single row's value is a scalar to others), but it is
-    // stored where it is computed.
+    // What a later output needs of an earlier one may be narrower (a single row's value is a scalar to others), but it
+    // is stored where it is computed.
     for (size_t i = 0; i < extents.size(); ++i) plan_of(k_.outputs[i]).extent = extents[i];
     return plan_;
   }
