@@ -201,7 +201,8 @@ HD_DEVICE T pow(T a, T b) {
 }
 template <class T>
 HD_DEVICE T fmod(T a, T b) {
-  return b == T(0) ? a : b == T(-1) ? T(0) : T(a % (b == T(0) || b == T(-1) ? T(1) : b));
+  const bool negates = !is_unsigned<T> && b == T(-1);  // the most negative integer by -1 would trap
+  return b == T(0) ? a : T(a % (b == T(0) || negates ? T(1) : b));
 }
 
 // A value in the storage type To, as its compute type. Floating to integer truncates, saturates, and takes nan for 0.

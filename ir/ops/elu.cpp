@@ -33,7 +33,7 @@ OpDef op(const std::string& name, const std::string& doc, const std::string& exp
 const RegisterOp elu(op("elu", "x above 0, alpha * (exp(x) - 1) elsewhere (Clevert et al. 2015, arXiv:1511.07289)",
                         "x > T(0) ? x : T(alpha) * hd::expm1(x)",
                         eval_real([](std::span<const double> x, const Signature& s) {
-                          return x[0] > 0 ? x[0] : s.real("alpha") * (std::exp(x[0]) - 1);
+                          return x[0] > 0 ? x[0] : s.real("alpha") * std::expm1(x[0]);
                         }),
                         [](Builder& b, const Node& n, const Values& dy) -> Grads {
                           const Expr x{b, n.operands[0]}, y{b, n.results[0]}, g{b, dy[0]};
@@ -44,7 +44,7 @@ const RegisterOp elu(op("elu", "x above 0, alpha * (exp(x) - 1) elsewhere (Cleve
 const RegisterOp celu(op("celu", "x above 0, alpha * (exp(x / alpha) - 1) elsewhere (Barron 2017, arXiv:1704.07483)",
                          "x > T(0) ? x : T(alpha) * hd::expm1(x / T(alpha))",
                          eval_real([](std::span<const double> x, const Signature& s) {
-                           return x[0] > 0 ? x[0] : s.real("alpha") * (std::exp(x[0] / s.real("alpha")) - 1);
+                           return x[0] > 0 ? x[0] : s.real("alpha") * std::expm1(x[0] / s.real("alpha"));
                          }),
                          [](Builder& b, const Node& n, const Values& dy) -> Grads {
                            const Expr x{b, n.operands[0]}, y{b, n.results[0]}, g{b, dy[0]};
@@ -60,7 +60,7 @@ const RegisterOp selu(unary_op(
     "1.0507009873554805: "
     "keeps mean 0 and variance 1 (Klambauer et al. 2017, arXiv:1706.02515)",
     "T(1.0507009873554805) * (x > T(0) ? x : T(1.6732632423543772) * hd::expm1(x))",
-    [](double x) { return kSeluScale * (x > 0 ? x : kSeluAlpha * (std::exp(x) - 1)); },
+    [](double x) { return kSeluScale * (x > 0 ? x : kSeluAlpha * std::expm1(x)); },
     [](const Expr& x, const Expr& y, const Expr& dy) {
       const Expr above = dy * kSeluScale, below = dy * (y + kSeluScale * kSeluAlpha);
       return select(apply("gt", x, 0), above, below);
