@@ -88,17 +88,13 @@ class Fuser {
   }
 
   bool merge_best() {
-    for (auto it = choices_.begin(); it != choices_.end();) {
-      auto [a, b] = it->pair;
-      // A path is no final answer: the groups on it may join one of the two.
-      if (groups_.path_between(a, b) || groups_.path_between(b, a)) {
-        ++it;
-      } else if (try_merge(it->pair)) {
-        reconsider(a, b);
-        return true;
-      } else {
-        it = choices_.erase(it);
-      }
+    while (!choices_.empty()) {
+      auto [a, b] = choices_.begin()->pair;
+      choices_.erase(choices_.begin());
+      // Only when a or b grows can a path between them go away; the pair is considered again then.
+      if (groups_.path_between(a, b) || groups_.path_between(b, a) || !try_merge({a, b})) continue;
+      reconsider(a, b);
+      return true;
     }
     return false;
   }
@@ -112,6 +108,17 @@ class Fuser {
       if (i != merged) consider(std::min(i, merged), std::max(i, merged));
   }
 
+  // All three at one bandwidth: two kernels do not pay because each of them alone would fit a cache.
+  bool slower(const Cost& merged, const Cost& a, const Cost& b) const {
+    const Target& t = options_.target;
+    int64_t bytes = merged.bytes_read + merged.bytes_written;
+    double bandwidth = bytes <= t.cache_bytes ? t.cache_bandwidth : t.bandwidth;
+    auto seconds = [&](const Cost& c) {
+      return std::max(static_cast<double>(c.bytes_read + c.bytes_written) / bandwidth, c.flops / t.flops) + t.launch;
+    };
+    return seconds(merged) > seconds(a) + seconds(b);
+  }
+
   bool try_merge(Pair pair) {
     auto [a, b] = pair;
     if (groups_[a].size + groups_[b].size > kMostNodes) {
@@ -119,8 +126,7 @@ class Fuser {
       return false;
     }
     Groups::Candidate c = groups_.candidate(a, b);
-    if (c.reason.empty() && c.group.cost.seconds > groups_[a].cost.seconds + groups_[b].cost.seconds)
-      c.reason = "it would take longer";
+    if (c.reason.empty() && slower(c.group.cost, groups_[a].cost, groups_[b].cost)) c.reason = "it would take longer";
     if (!c.reason.empty()) {
       refused_[pair] = c.reason;
       return false;

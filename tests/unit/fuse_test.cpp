@@ -1,0 +1,84 @@
+#include "passes/fuse.h"
+
+#include <gtest/gtest.h>
+
+#include "ir/builder.h"
+#include "ir/evaluate.h"
+#include "ir/verify.h"
+
+namespace heddle::passes {
+namespace {
+
+using namespace ir;
+
+// A chain of `length` operators on a vector of `elements`.
+Module chain(int length, int64_t elements) {
+  Module m;
+  Graph& g = m.graphs.emplace_back();
+  g.name = "f";
+  Builder b(g);
+  ValueId v = g.add_input("x", {DType::f32, {elements}}, Role::input);
+  for (int i = 0; i < length; ++i) v = b(i % 2 == 0 ? "sin" : "neg", {v});
+  g.outputs = {v};
+  return m;
+}
+
+TEST(Fuse, KernelsAreBoundedInOperators) {
+  Module m = chain(200, 4096);
+  fuse(m, {});
+  EXPECT_TRUE(verify(m).empty());
+  EXPECT_GE(m.graphs[0].order.size(), 4U);  // 200 operators, at most 64 a kernel; equal bodies share one
+  EXPECT_LE(m.graphs[0].order.size(), 7U);
+  for (const Graph& k : m.kernels) EXPECT_LE(k.order.size(), 64U) << k.name;
+}
+
+TEST(Fuse, GivesTheSameKernelsEveryTime) {
+  Module a = chain(100, 1000), b = chain(100, 1000);
+  fuse(a, {});
+  fuse(b, {});
+  EXPECT_TRUE(structurally_equal(a, b));
+}
+
+TEST(Fuse, SecondRunChangesNothing) {
+  Module m = chain(10, 1000);
+  EXPECT_TRUE(fuse(m, {}));
+  Module again = m;
+  EXPECT_FALSE(fuse(again, {}));
+  EXPECT_TRUE(structurally_equal(m, again));
+}
+
+// Two kernels that just fit a cache, and one that just does not: their common bytes are saved all the same.
+TEST(Fuse, MergesAcrossTheSizeOfTheCache) {
+  const Target target = host();
+  Module m;
+  Graph& g = m.graphs.emplace_back();
+  g.name = "f";
+  Builder b(g);
+  const int64_t elements = target.cache_bytes / 4 / 4;  // a quarter of the cache
+  const Type type{DType::f32, {elements}};
+  const ValueId x = g.add_input("x", type, Role::input);
+  const ValueId y = g.add_input("y", type, Role::input);
+  const ValueId z = g.add_input("z", type, Role::input);
+  const ValueId s = b("add", {x, y});
+  g.outputs = {s, b("mul", {s, z})};
+  fuse(m, {.target = target, .workspace = {}, .remark = {}});
+  EXPECT_EQ(m.kernels.size(), 1U);
+}
+
+TEST(Fuse, NamesTheReasonOfEachEdge) {
+  Module m;
+  Graph& g = m.graphs.emplace_back();
+  g.name = "f";
+  Builder b(g);
+  const ValueId x = g.add_input("x", {DType::f32, {100000}}, Role::input);
+  const ValueId total = b("reduce_sum", {x}, {}, "total");
+  g.outputs = {b("div", {x, b.broadcast_to(total, {100000})}, {}, "y")};
+  std::vector<Remark> remarks;
+  fuse(m, {.target = host(), .workspace = {}, .remark = [&](const Remark& r) { remarks.push_back(r); }});
+  ASSERT_EQ(remarks.size(), 1U);
+  EXPECT_EQ(remarks[0].subject, "%total -> %y");
+  EXPECT_NE(remarks[0].reason.find("not fused"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace heddle::passes
