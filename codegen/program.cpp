@@ -57,12 +57,6 @@ std::string text(const Kernel& k) {
 
 }  // namespace
 
-const Entry* Program::find_entry(const std::string& wanted) const {
-  for (const Entry& e : entries)
-    if (e.name == wanted) return &e;
-  return nullptr;
-}
-
 std::string print(const Program& p) {
   std::string out = fmt::format("program {} for {} ({})\n", p.name, p.target, p.arch);
   out += fmt::format("state: {} bytes\n", p.state_bytes);

@@ -16,23 +16,31 @@ double finished(Finish finish, double ratio) {
   return ratio;
 }
 
+const codegen::Buffer* find_output(const codegen::Entry& entry, const std::string& name) {
+  for (const codegen::Buffer& b : entry.outputs)
+    if (b.name == name) return &b;
+  return nullptr;
+}
+
 }  // namespace
 
 double read_scalar(Executable& executable, const codegen::Entry& entry, const std::string& output) {
-  for (const codegen::Buffer& b : entry.outputs) {
-    if (b.name != output) continue;
-    HEDDLE_CHECK(b.dtype == "f32" && b.bytes == sizeof(float), "output '" + output + "' is not f32[]");
-    float value = 0;
-    executable.read(b, &value);
-    return value;
-  }
-  check_failed(__FILE__, __LINE__, "output", "entry '" + entry.name + "' has no output '" + output + "'");
+  const codegen::Buffer* buffer = find_output(entry, output);
+  HEDDLE_CHECK(buffer != nullptr, "entry '" + entry.name + "' has no output '" + output + "'");
+  HEDDLE_CHECK(buffer->dtype == "f32" && buffer->bytes == sizeof(float), "output '" + output + "' is not f32[]");
+  float value = 0;
+  executable.read(*buffer, &value);
+  return value;
 }
 
-void Totals::add(Executable& executable, const codegen::Entry& entry) {
+void Totals::add(Executable& executable, const codegen::Entry& entry, int64_t rows) {
   for (size_t i = 0; i < sums_.size(); ++i) {
-    sums_[i].numerator += read_scalar(executable, entry, (*specs_)[i].numerator);
-    sums_[i].denominator += read_scalar(executable, entry, (*specs_)[i].denominator);
+    const MetricSpec& spec = (*specs_)[i];
+    const bool mean_only = !find_output(entry, spec.numerator) && find_output(entry, spec.name);
+    const double count = mean_only ? static_cast<double>(rows) : read_scalar(executable, entry, spec.denominator);
+    sums_[i].numerator +=
+        mean_only ? count * read_scalar(executable, entry, spec.name) : read_scalar(executable, entry, spec.numerator);
+    sums_[i].denominator += count;
   }
 }
 

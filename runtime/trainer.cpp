@@ -78,7 +78,7 @@ class Run {
       throw UserError(ExitCode::failed,
                       fmt::format("the loss is {} at step {} (epoch {})", loss, result_.steps, result_.epochs + 1),
                       "a lower lr or a clip_norm may keep it finite; scale inputs to about -1 to 1");
-    totals.add(executable_, entry);
+    totals.add(executable_, entry, batch_of(entry));
     if (watcher_.step)
       watcher_.step({result_.epochs + 1, options_.epochs.value_or(0), step_of_epoch + 1, steps_per_epoch_,
                      result_.steps, all_steps_, loss, &totals});
@@ -144,7 +144,7 @@ MetricValues evaluate(Executable& executable, const std::vector<MetricSpec>& met
     const int64_t batch = batch_of(*entry);
     rows.fill(executable, *entry, std::span(order).subspan(static_cast<size_t>(at), static_cast<size_t>(batch)));
     executable.run(*entry);
-    totals.add(executable, *entry);
+    totals.add(executable, *entry, batch);
     at += batch;
     if (watcher.interrupted && watcher.interrupted()) break;
   }

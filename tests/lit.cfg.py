@@ -1,4 +1,7 @@
+import json
 import os
+import subprocess
+import sys
 
 import lit.formats
 
@@ -13,6 +16,8 @@ config.test_exec_root = os.path.join(lit_config.params["build"], "tests", "lit")
 config.environment["FILECHECK_OPTS"] = "--enable-var-scope --allow-unused-prefixes=false"
 config.environment["OMP_NUM_THREADS"] = "1"
 config.environment["NO_COLOR"] = "1"
+# Compiled kernels of the tests stay out of the user's cache, but live from one run to the next.
+config.environment["HEDDLE_CACHE"] = os.path.join(lit_config.params["build"], "kernel_cache")
 tools = lit_config.params["tools"]
 config.environment["PATH"] = os.pathsep.join([tools, "/usr/lib/llvm-14/bin", os.environ["PATH"]])
 config.substitutions.append(("%models", os.path.join(lit_config.params["source"], "models")))
@@ -23,3 +28,9 @@ if data and os.path.isdir(data):
     config.available_features.add("data")
     config.substitutions.append(("%data", data))
 config.substitutions.append(("%tools", os.path.join(lit_config.params["source"], "tools")))
+config.substitutions.append(("%python", sys.executable))
+
+# Tests that compile for a GPU say REQUIRES: nvrtc.
+doctor = subprocess.run([os.path.join(tools, "heddle"), "doctor", "--json"], capture_output=True, text=True)
+if doctor.returncode == 0 and json.loads(doctor.stdout)["nvrtc"]["ok"]:
+    config.available_features.add("nvrtc")

@@ -1,5 +1,6 @@
 // The subcommands of heddle: each adds itself, with its options, to the command line.
 #pragma once
+#include <string>
 
 namespace CLI {
 class App;
@@ -7,7 +8,19 @@ class App;
 
 namespace heddle::tools {
 
+// `status` receives the exit code of commands that can end in more than one way without an error.
+void add_bench(CLI::App& app);
+void add_check(CLI::App& app);
+void add_compile(CLI::App& app);
+void add_doctor(CLI::App& app);
+void add_eval(CLI::App& app, int& status);
 void add_evaluate(CLI::App& app);
+void add_inspect(CLI::App& app);
+void add_ops(CLI::App& app);
 void add_opt(CLI::App& app);
+void add_train(CLI::App& app, int& status);
+
+// Seconds since the process was started by the system.
+double process_seconds();
 
 }  // namespace heddle::tools

@@ -104,6 +104,13 @@ void to_machine_order(IdxArray& array) {
 
 }  // namespace
 
+int64_t count_idx_rows(const std::filesystem::path& file, const std::string& name, const Location& where) {
+  Input in(file, name, where);
+  const IdxArray array = read_header(in);
+  checked_bytes(array, in);
+  return array.dims[0];
+}
+
 IdxArray read_idx(const std::filesystem::path& file, const std::string& name, const Location& where) {
   Input in(file, name, where);
   IdxArray array = read_header(in);

@@ -109,6 +109,12 @@ const Column* Table::find(const std::string& input) const {
   return nullptr;
 }
 
+int64_t count_rows(const ReaderRequest& request, const std::filesystem::path& root) {
+  if (request.op != "idx" || request.columns.empty()) return request.rows;
+  const ColumnRequest& first = request.columns[0];
+  return count_idx_rows(resolve(root, first.source, first.where), first.source, first.where);
+}
+
 Table read_table(const ReaderRequest& request, const std::filesystem::path& root) {
   if (request.columns.empty()) throw UserError(request.where, "the reader fills no input");
   if (request.op == "idx") return read_idx_table(request, root);

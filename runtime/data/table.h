@@ -49,6 +49,8 @@ struct ReaderRequest {
 
 inline constexpr int64_t kIgnoreIndex = -100;
 
+// How many rows it has, from file headers alone.
+int64_t count_rows(const ReaderRequest& request, const std::filesystem::path& root);
 // Reads or draws the rows; throws UserError at the request's place.
 Table read_table(const ReaderRequest& request, const std::filesystem::path& root);
 

@@ -1,0 +1,37 @@
+"""Writes ten rows of good data and damaged variants of it: python3 make_idx.py FOLDER"""
+import gzip
+import pathlib
+import struct
+import sys
+
+folder = pathlib.Path(sys.argv[1])
+
+
+def idx(kind, dims, elements):
+    return bytes([0, 0, kind, len(dims)]) + b"".join(struct.pack(">I", d) for d in dims) + elements
+
+
+pixels = bytes(range(40))
+labels = bytes(i % 3 for i in range(10))
+good = idx(8, [10, 2, 2], pixels)
+squeezed = gzip.compress(good)
+files = {
+    "images": good,
+    "labels": idx(8, [10], labels),
+    "text.txt": b"text, not numbers",
+    "empty": b"",
+    "half_header": good[:9],
+    "short": good[:-1],
+    "long": good + b"x",
+    "cut.gz": squeezed[:-12],
+    "flipped.gz": squeezed[:-8] + bytes([squeezed[-8] ^ 1]) + squeezed[-7:],
+    "type": idx(7, [10, 2, 2], pixels),
+    "rank": idx(8, [], b""),
+    "huge": idx(8, [10] + [2**32 - 1] * 4, b""),
+    "wide": idx(8, [10, 5], bytes(50)),
+    "few": idx(8, [9, 4], bytes(36)),
+    "labels3": idx(8, [10], labels[:7] + b"\3" + labels[8:]),
+    "float_labels": idx(0x0D, [10], bytes(40)),
+}
+for name, content in files.items():
+    (folder / name).write_bytes(content)

@@ -1,0 +1,164 @@
+// The training loop on a device that only counts: which rows it feeds, when it evaluates, when it stops.
+#include "runtime/trainer.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <limits>
+#include <set>
+
+#include "ir/diagnostic.h"
+
+namespace heddle::runtime {
+namespace {
+
+using codegen::Buffer;
+using codegen::Segment;
+
+// Every entry takes x: f32[batch] and returns its mean as "loss", its sum and its count.
+class CountingDevice final : public Device {
+ public:
+  std::string description() const override { return "counting"; }
+  void* allocate(int64_t bytes) override {
+    return memory_.emplace_back(std::vector<char>(static_cast<size_t>(bytes))).data();
+  }
+  void release(void*) override {}
+  void write(void* to, const void* from, int64_t bytes) override { std::memcpy(to, from, static_cast<size_t>(bytes)); }
+  void read(void* to, const void* from, int64_t bytes) override { std::memcpy(to, from, static_cast<size_t>(bytes)); }
+  bool host_addressable() const override { return false; }
+  void load(const codegen::Program& program, void*, void* arena) override {
+    program_ = &program, arena_ = static_cast<char*>(arena);
+  }
+  void run(size_t index) override {
+    const codegen::Entry& entry = program_->entries[index];
+    const auto batch = static_cast<size_t>(entry.inputs[0].dims[0]);
+    std::vector<float> x(batch);
+    std::memcpy(x.data(), arena_, batch * sizeof(float));
+    float sum = 0;
+    for (float v : x) sum += v;
+    runs.push_back({entry.name, x});
+    const float outputs[3] = {loss_override != 0 ? loss_override : sum / static_cast<float>(batch), sum,
+                              static_cast<float>(batch)};
+    std::memcpy(arena_ + 256, outputs, sizeof outputs);
+  }
+
+  struct Call {
+    std::string entry;
+    std::vector<float> rows;
+  };
+  std::vector<Call> runs;
+  float loss_override = 0;
+
+ private:
+  std::vector<std::vector<char>> memory_;
+  const codegen::Program* program_ = nullptr;
+  char* arena_ = nullptr;
+};
+
+codegen::Entry entry(const std::string& name, int64_t batch) {
+  const auto output = [](const std::string& n, int64_t offset) {
+    return Buffer{n, "f32", {}, 4, {Segment::arena, offset}, "output"};
+  };
+  codegen::Entry e;
+  e.name = name;
+  e.inputs = {{"x", "f32", {batch}, batch * 4, {Segment::arena, 0}, "input"}};
+  e.outputs = {output("loss", 256), output("mean.sum", 260), output("mean.count", 264)};
+  return e;
+}
+
+// Rows 1 ... n.
+Split rows(int n) {
+  data::Column c{.input = "x", .type = data::ElementType::u8, .dims = {}, .bytes = {}};
+  for (int i = 1; i <= n; ++i) c.bytes.push_back(static_cast<std::byte>(i));
+  return {data::Table{.rows = n, .columns = {c}}, {{"x", "f32", {}, {}}}};
+}
+
+class Trainer : public testing::Test {
+ protected:
+  Trainer() {
+    program_.arena_bytes = 512;
+    program_.entries = {entry("train", 4), entry("train_last", 2), entry("eval", 4), entry("eval_last", 1)};
+    executable_.emplace(program_, device_);
+    options_.metrics = {{"mean", "mean.sum", "mean.count", Finish::ratio}};
+  }
+  codegen::Program program_;
+  CountingDevice device_;
+  std::optional<Executable> executable_;
+  TrainOptions options_;
+};
+
+TEST_F(Trainer, FeedsEveryRowOnceAnEpochInAnotherOrderEachTime) {
+  options_.epochs = 2;
+  const TrainResult result = train(*executable_, options_, rows(10), nullptr, {});
+  EXPECT_EQ(result.steps, 6);
+  EXPECT_EQ(result.epochs, 2);
+  ASSERT_EQ(device_.runs.size(), 6U);
+  EXPECT_EQ(device_.runs[2].entry, "train_last");
+  std::vector<float> first, second;
+  for (size_t i = 0; i < 6; ++i) {
+    std::vector<float>& to = i < 3 ? first : second;
+    to.insert(to.end(), device_.runs[i].rows.begin(), device_.runs[i].rows.end());
+  }
+  EXPECT_NE(first, second);
+  EXPECT_EQ(std::set<float>(first.begin(), first.end()).size(), 10U);
+  EXPECT_EQ(std::set<float>(second.begin(), second.end()).size(), 10U);
+  EXPECT_DOUBLE_EQ(result.train[0].value, 5.5);  // (1 + ... + 10) / 10, not the mean of batch means
+}
+
+TEST_F(Trainer, LeavesTheRestOutWhereAskedTo) {
+  options_.epochs = 1, options_.drop_last = true;
+  EXPECT_EQ(train(*executable_, options_, rows(10), nullptr, {}).steps, 2);
+}
+
+TEST_F(Trainer, StopsAtTheGivenStepWithinAnEpoch) {
+  options_.steps = 4;
+  const TrainResult result = train(*executable_, options_, rows(10), nullptr, {});
+  EXPECT_EQ(result.steps, 4);
+  EXPECT_EQ(device_.runs.back().entry, "train");
+}
+
+TEST_F(Trainer, EvaluatesTheRestInPiecesOfTheLastEntry) {
+  const MetricValues values = evaluate(*executable_, options_.metrics, rows(7));
+  EXPECT_DOUBLE_EQ(values[0].value, 4);  // (1 + ... + 7) / 7
+  ASSERT_EQ(device_.runs.size(), 4U);    // 4 rows, then 1 + 1 + 1
+  EXPECT_EQ(device_.runs[3].entry, "eval_last");
+  EXPECT_EQ(device_.runs[3].rows, std::vector<float>{7});
+}
+
+TEST_F(Trainer, ValidatesAfterEachEpochAndTells) {
+  options_.epochs = 2;
+  int told = 0;
+  const Split validation = rows(4);
+  Watcher watcher;
+  watcher.epoch = [&](const EpochEvent& e) {
+    ++told;
+    ASSERT_TRUE(e.validation.has_value());
+    EXPECT_DOUBLE_EQ((*e.validation)[0].value, 2.5);
+  };
+  train(*executable_, options_, rows(8), &validation, watcher);
+  EXPECT_EQ(told, 2);
+}
+
+TEST_F(Trainer, StopsAfterTheStepWhenInterrupted) {
+  options_.epochs = 5;
+  Watcher watcher;
+  watcher.interrupted = [&] { return device_.runs.size() == 2 ? 15 : 0; };
+  const TrainResult result = train(*executable_, options_, rows(8), nullptr, watcher);
+  EXPECT_EQ(result.interrupted, 15);
+  EXPECT_EQ(result.steps, 2);
+}
+
+TEST_F(Trainer, RefusesALossThatIsNotFinite) {
+  options_.epochs = 1;
+  device_.loss_override = std::numeric_limits<float>::quiet_NaN();
+  try {
+    train(*executable_, options_, rows(8), nullptr, {});
+    FAIL() << "no error";
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.diagnostics().at(0).message, "the loss is nan at step 1 (epoch 1)");
+    EXPECT_EQ(error.code(), ExitCode::failed);
+  }
+}
+
+}  // namespace
+}  // namespace heddle::runtime

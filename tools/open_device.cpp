@@ -1,0 +1,23 @@
+#include "tools/open_device.h"
+
+#include <CLI/CLI.hpp>
+
+#include "ir/diagnostic.h"
+#include "runtime/host_device.h"
+
+namespace heddle::tools {
+
+void add_device_arguments(CLI::App& command, DeviceArguments& a) {
+  command.add_option("--device", a.device, "host (default) or cuda")->check(CLI::IsMember({"host", "cuda"}));
+  command.add_option("--threads", a.threads, "threads of the host device; results do not depend on it")
+      ->check(CLI::Range(1, 1024));
+}
+
+std::unique_ptr<runtime::Device> open_device(const DeviceArguments& a) {
+  if (a.device == "cuda")
+    throw UserError(ExitCode::missing, "this version has no CUDA device yet",
+                    "leave --device out: the host device runs the model");
+  return std::make_unique<runtime::HostDevice>(runtime::HostOptions{.threads = a.threads, .kernel_cache = {}});
+}
+
+}  // namespace heddle::tools

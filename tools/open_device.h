@@ -1,0 +1,23 @@
+// The device that --device names, and the flags that go with it.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "runtime/device.h"
+
+namespace CLI {
+class App;
+}
+
+namespace heddle::tools {
+
+struct DeviceArguments {
+  std::string device = "host";
+  int threads = 0;
+};
+void add_device_arguments(CLI::App& command, DeviceArguments& a);
+
+// Throws UserError (exit 3) for cuda, which this version does not have.
+std::unique_ptr<runtime::Device> open_device(const DeviceArguments& a);
+
+}  // namespace heddle::tools
