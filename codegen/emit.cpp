@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "codegen/emit_forms.h"
-#include "ir/check.h"
 
 namespace heddle::codegen {
 
@@ -34,7 +33,8 @@ bool draws_random(const Graph& k) {
 KernelText prepare(const Graph& kernel) {
   KernelText text{
       .kernel = kernel, .plan = plan_kernel(kernel), .index_type = "int", .inputs = {}, .outputs = {}, .names = {}};
-  HEDDLE_CHECK(text.plan.ok(), "@" + kernel.name + " cannot be executed in its form: " + text.plan.reason);
+  if (!text.plan.ok())
+    throw UserError(ExitCode::failed, "@" + kernel.name + " cannot be executed in its form: " + text.plan.reason);
   text.packet = packet_of(*kernel.form, text.plan);
   text.team = kernel.form->team;
   text.groups = kernel.form->kind != KernelForm::Kind::rows && draws_random(kernel) && text.plan.columns % kGroup == 0;
