@@ -133,7 +133,8 @@ class Generator {
     for (ValueId& v : operands)
       if (real(v) && !kSafe.count(op.name)) v = within(v, op);
     Attrs attrs;
-    if (op.name == "clamp") attrs = {{"low", -0.5}, {"high", 1.0}};
+    if (op.name == "clamp" && real(x)) attrs = {{"low", -0.5}, {"high", 1.0}};
+    if (op.name == "clamp" && !real(x)) attrs = {{"low", 1.0}, {"high", 2.0}};
     keep(b_(op.name, operands, attrs));
   }
 
