@@ -2,6 +2,8 @@
 // oracles or compiled for the host. The conformance suites run through this.
 #include "ir/evaluate.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
 

@@ -1,6 +1,8 @@
 // What a composite expands to computes what its own oracle does, on every sample.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 
 #include "ir/builder.h"
