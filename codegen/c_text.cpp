@@ -74,7 +74,7 @@ std::string literal(double value, DType dtype) {
   const std::string type = compute_type(dtype);
   if (ir::is_floating(dtype)) {
     const double v = ir::round_to(dtype, value);
-    if (std::isnan(v)) return type == "double" ? "__builtin_nan(\"\")" : "__builtin_nanf(\"\")";
+    if (std::isnan(v)) return fmt::format("hd::not_a_number<{}>()", type);
     if (std::isinf(v)) return fmt::format("hd::{}<{}>()", v > 0 ? "largest" : "lowest", type);
     std::string text = type == "double" ? fmt::format("{}", v) : fmt::format("{}", static_cast<float>(v));
     if (text.find_first_of(".e") == std::string::npos) text += ".0";

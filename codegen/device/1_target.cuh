@@ -25,6 +25,7 @@ HD_DEVICE int blocks() { return (int)gridDim.x; }
 HD_DEVICE int thread() { return (int)threadIdx.x; }
 HD_DEVICE int threads() { return (int)blockDim.x; }
 HD_DEVICE void barrier() { __syncthreads(); }
+HD_DEVICE void copy_bytes(void* to, const void* from, u64 bytes) { ::memcpy(to, from, bytes); }
 }  // namespace hd
 
 #else
@@ -58,6 +59,7 @@ HD_DEVICE int blocks() { return grid.blocks; }
 HD_DEVICE int thread() { return 0; }
 HD_DEVICE int threads() { return 1; }
 HD_DEVICE void barrier() {}
+HD_DEVICE void copy_bytes(void* to, const void* from, u64 bytes) { __builtin_memcpy(to, from, bytes); }
 
 template <int... I>
 struct Indices {};

@@ -6,7 +6,7 @@ template <class To, class From>
 HD_DEVICE To bits(const From& from) {
   static_assert(sizeof(To) == sizeof(From), "bits are reinterpreted, not converted");
   To to;
-  __builtin_memcpy(&to, &from, sizeof(To));
+  copy_bytes(&to, &from, sizeof(To));
   return to;
 }
 
@@ -70,19 +70,24 @@ HD_DEVICE constexpr T lowest() {
 }
 template <>
 HD_DEVICE constexpr float largest<float>() {
-  return __builtin_huge_valf();
+  return __builtin_bit_cast(float, 0x7f800000u);
 }
 template <>
 HD_DEVICE constexpr float lowest<float>() {
-  return -__builtin_huge_valf();
+  return -__builtin_bit_cast(float, 0x7f800000u);
 }
 template <>
 HD_DEVICE constexpr double largest<double>() {
-  return __builtin_huge_val();
+  return __builtin_bit_cast(double, 0x7ff0000000000000ull);
 }
 template <>
 HD_DEVICE constexpr double lowest<double>() {
-  return -__builtin_huge_val();
+  return -__builtin_bit_cast(double, 0x7ff0000000000000ull);
+}
+template <class T>
+HD_DEVICE constexpr T not_a_number() {
+  if constexpr (sizeof(T) == 8) return __builtin_bit_cast(T, 0x7ff8000000000000ull);
+  else return __builtin_bit_cast(T, 0x7fc00000u);
 }
 template <class T>
 constexpr bool is_real = false;
@@ -140,7 +145,7 @@ HD_DEVICE Elements<S, width> load_group(const S* from) {
   HD_UNROLL
   for (int i = 0; i < bytes / step; ++i) {
     const W word = reinterpret_cast<const W*>(from)[i];
-    __builtin_memcpy(packet.item + i * (step / (int)sizeof(S)), &word, step);
+    copy_bytes(packet.item + i * (step / (int)sizeof(S)), &word, step);
   }
 #else
   HD_UNROLL
@@ -162,7 +167,7 @@ HD_DEVICE void store(S* to, const Elements<S, width>& packet) {
   HD_UNROLL
   for (int i = 0; i < bytes / step; ++i) {
     W word;
-    __builtin_memcpy(&word, packet.item + i * (step / (int)sizeof(S)), step);
+    copy_bytes(&word, packet.item + i * (step / (int)sizeof(S)), step);
     reinterpret_cast<W*>(to)[i] = word;
   }
 #else

@@ -156,14 +156,14 @@ HD_DEVICE float log(float x) {
   const float square = f * f;
   const float tail = fma(n, 1.42860677e-6f, fma(p, square * f, -0.5f * square));
   const float value = fma(n, 0.693145752f, f + tail);
-  const float edge = x == 0.0f ? -__builtin_huge_valf() : x < 0.0f ? __builtin_nanf("") : x;
-  return x > 0.0f && x < __builtin_huge_valf() ? value : edge;
+  const float edge = x == 0.0f ? -__builtin_bit_cast(float, 0x7f800000u) : x < 0.0f ? __builtin_bit_cast(float, 0x7fc00000u) : x;
+  return x > 0.0f && x < __builtin_bit_cast(float, 0x7f800000u) ? value : edge;
 }
 
 HD_DEVICE float log1p(float x) {
   const float u = 1.0f + x, lost = x - (u - 1.0f);  // what rounding took from u
   const float value = log(u);
-  return u > 0.0f && u < __builtin_huge_valf() ? value + lost / u : value;
+  return u > 0.0f && u < __builtin_bit_cast(float, 0x7f800000u) ? value + lost / u : value;
 }
 
 HD_DEVICE float tanh(float x) {

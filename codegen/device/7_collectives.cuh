@@ -36,11 +36,11 @@ HD_DEVICE M shuffle(const M& m, int distance, u32 members) {
   static_assert(sizeof(M) % 4 == 0 || sizeof(M) < 4, "accumulators move in words");
   constexpr int words = (sizeof(M) + 3) / 4;
   u32 word[words] = {};
-  __builtin_memcpy(word, &m, sizeof(M));
+  copy_bytes(word, &m, sizeof(M));
   HD_UNROLL
   for (int i = 0; i < words; ++i) word[i] = __shfl_xor_sync(members, word[i], distance);
   M other;
-  __builtin_memcpy(&other, word, sizeof(M));
+  copy_bytes(&other, word, sizeof(M));
   return other;
 }
 
@@ -72,10 +72,10 @@ HD_DEVICE M fresh(const M* from) {
     u32 word[words];
     HD_UNROLL
     for (int i = 0; i < words; ++i) word[i] = reinterpret_cast<const volatile u32*>(from)[i];
-    __builtin_memcpy(&m, word, sizeof(M));
+    copy_bytes(&m, word, sizeof(M));
   } else {
     const unsigned char byte = *reinterpret_cast<const volatile unsigned char*>(from);
-    __builtin_memcpy(&m, &byte, sizeof(M));
+    copy_bytes(&m, &byte, sizeof(M));
   }
   return m;
 }
