@@ -17,7 +17,7 @@ void RunLog::event(const std::string& name, JsonObject fields) {
   if (!file_) return;
   JsonObject line;
   line.text("event", name);
-  fields.number("seconds", std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count());
+  fields.number("at", std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count());
   const std::string rest = fields.str();
   const std::string head = line.str();
   const std::string text = head.substr(0, head.size() - 1) + ", " + rest.substr(1) + "\n";

@@ -1,8 +1,7 @@
-// The log of a run: one JSON object per line, for machines.
+// The log of a run: one JSON object per line, for machines; `at` counts seconds from its start.
 //
-//   {"event": "step", "step": 100, "epoch": 1, "loss": 0.31, "seconds": 0.8}
-//   {"event": "epoch", "epoch": 1, "step": 422, "train": {"loss": 0.19, "accuracy": 0.94}, "validation": {...},
-//   "seconds": 1.9}
+//   {"event": "step", "step": 100, "epoch": 1, "loss": 0.31, "at": 0.8}
+//   {"event": "epoch", "epoch": 1, "step": 422, "train": {"loss": 0.19, "accuracy": 0.94}, "at": 1.9}
 #pragma once
 #include <chrono>
 #include <cstdio>

@@ -47,8 +47,7 @@ void read(const ModelArguments& a, ReadModel& into, const std::vector<std::strin
 }
 
 int64_t library_workspace(const ir::Graph& kernel) {
-  const codegen::Library call = codegen::describe_library(kernel);
-  return runtime::onednn_refuses(call).empty() ? runtime::onednn_workspace(call) : -1;
+  return runtime::onednn_workspace(codegen::describe_library(kernel));
 }
 
 void run_passes(ir::Module& m, const CompileOptions& options) {

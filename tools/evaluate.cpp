@@ -13,9 +13,9 @@
 #include "passes/pipeline.h"
 #include "runtime/executable.h"
 #include "runtime/host_device.h"
-#include "runtime/onednn.h"
 #include "runtime/safetensors.h"
 #include "tools/commands.h"
+#include "tools/compile_model.h"
 #include "tools/read_file.h"
 #include "tools/tensor_bytes.h"
 
@@ -76,12 +76,10 @@ runtime::WeightsFile by_oracle(const ir::Module& m, const runtime::WeightsFile& 
   return outputs;
 }
 
-int64_t workspace(const ir::Graph& kernel) { return runtime::onednn_workspace(codegen::describe_library(kernel)); }
-
 // The whole compiler: every pass, kernel text, the system compiler, oneDNN.
 runtime::WeightsFile on_host(ir::Module m, const runtime::WeightsFile& inputs) {
   passes::Options options;
-  options.workspace = workspace;
+  options.workspace = library_workspace;
   passes::run_pipeline(m, options);
   const codegen::Program program = codegen::lower(m, "evaluate", options.target);
   if (!program.states.empty()) throw UserError(ExitCode::failed, "graphs with params or states run on the oracle only");

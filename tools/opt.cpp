@@ -9,8 +9,8 @@
 #include "ir/print.h"
 #include "ir/verify.h"
 #include "passes/pipeline.h"
-#include "runtime/onednn.h"
 #include "tools/commands.h"
+#include "tools/compile_model.h"
 #include "tools/read_file.h"
 
 namespace heddle::tools {
@@ -46,18 +46,13 @@ void require_well_formed(const ir::Module& m, const std::string& file) {
   if (!text.empty()) throw UserError(ExitCode::failed, file + " is not well formed:" + text);
 }
 
-int64_t workspace(const ir::Graph& kernel) {
-  const codegen::Library call = codegen::describe_library(kernel);
-  return runtime::onednn_refuses(call).empty() ? runtime::onednn_workspace(call) : -1;
-}
-
 void opt(const OptArguments& a) {
   const SourceFile file = read_file(a.file);
   ir::Module m = ir::parse(file);
   require_well_formed(m, a.file);
   passes::Options options;
   options.target = ir::target_by_name(a.target);
-  if (a.library) options.workspace = workspace;
+  if (a.library) options.workspace = library_workspace;
   if (a.remarks)
     options.remark = [](const passes::Remark& r) {
       fmt::print(stderr, "remark: {}: @{}: {}: {}\n", r.pass, r.graph, r.subject, r.reason);
