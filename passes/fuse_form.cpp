@@ -182,26 +182,30 @@ int64_t fixed_blocks(int64_t points, int64_t most) {
   return std::clamp<int64_t>(points / kPointsOfBlock, 1, std::min(kMostBlocks, most));
 }
 
+int64_t column_sums(const KernelPlan& plan) {
+  return std::count_if(plan.values.begin(), plan.values.end(),
+                       [](const ValuePlan& v) { return v.reduction == ReductionPlan::column; });
+}
+
 // Threads and packets of a GPU. What a thread keeps of a row lies in its registers: at most a few packets.
 void set_shape(const Graph& k, KernelForm& form, const KernelPlan& plan) {
-  constexpr int64_t kPacketBytes = 16, kWarp = 32, kBlock = 256, kKeptPackets = 4, kLoopedPackets = 16;
+  constexpr int64_t kPacketBytes = 16, kWarp = 32, kBlock = 256, kKeptPackets = 4, kLoopedPackets = 16, kSums = 32;
   form.packet = power_below(kPacketBytes / widest_bytes(k), plan.columns);
   if (form.kind != KernelForm::Kind::rows) return;
   while (form.team < kWarp && form.team * form.packet < plan.columns) form.team *= 2;
-  if (plan.columns > form.team * form.packet * kLoopedPackets) form.team = kBlock;
+  bool long_row = plan.columns > form.team * form.packet * kLoopedPackets;
+  if (long_row || column_sums(plan) * plan.columns > form.team * kSums) form.team = kBlock;
   form.cached = plan.phases > 1 && plan.columns <= form.team * form.packet * kKeptPackets;
 }
 
 // What can be executed, but badly. A row is the work of one team: a long one alone would leave the rest of the device
 // idle.
 std::string unwise(const KernelPlan& plan) {
-  constexpr int64_t kLongRow = 8192, kMostSums = 4096;
+  constexpr int64_t kLongRow = 8192, kMostSums = 8192;
   bool reduces = std::any_of(plan.values.begin(), plan.values.end(),
                              [](const ValuePlan& v) { return v.reduction == ReductionPlan::row; });
-  bool sums = std::any_of(plan.values.begin(), plan.values.end(),
-                          [](const ValuePlan& v) { return v.reduction == ReductionPlan::column; });
-  if (sums && plan.columns > kMostSums)
-    return fmt::format("{} running sums are more than a block's registers hold", plan.columns);
+  if (column_sums(plan) * plan.columns > kMostSums)
+    return fmt::format("{} running sums are more than a block's registers hold", column_sums(plan) * plan.columns);
   if (!reduces || plan.rows > 1 || plan.columns <= kLongRow) return {};
   return fmt::format("one row of {} elements would be reduced by one team", plan.columns);
 }
