@@ -4,14 +4,14 @@
 
 #include <algorithm>
 
-#include "frontend/limits.h"
-
 namespace heddle::frontend {
 
 using ir::Dims;
 
 namespace {
 
+// Of a window, stride, dilation or padding: sums of their products stay in 64 bits.
+constexpr int64_t kLargest = int64_t{1} << 30;
 constexpr const char* kSide[] = {"height", "width"};
 
 // One number for both sides, or [h, w]; each at least 1.
@@ -20,8 +20,9 @@ Dims both_sides(LayerContext& c, const std::string& setting) {
   if (sides.size() == 1) sides.push_back(sides[0]);
   if (sides.size() != 2) c.fail_setting(setting, fmt::format("'{}' takes one number or [height, width]", setting));
   for (const int64_t side : sides) {
-    if (side < 1 || side > kMaxElements)
-      c.fail_setting(setting, fmt::format("'{}' must be at least 1, is {}", setting, side));
+    if (side < 1 || side > kLargest) {
+      c.fail_setting(setting, fmt::format("'{}' must be between 1 and {}, is {}", setting, kLargest, side));
+    }
   }
   return sides;
 }
@@ -49,7 +50,9 @@ Dims read_pads(LayerContext& c, const Dims& image, const Window& w) {
   }
   const Dims p = c.settings.integers("pad");
   for (const int64_t side : p) {
-    if (side < 0 || side > kMaxElements) c.fail_setting("pad", fmt::format("'pad' must not be negative, is {}", side));
+    if (side < 0 || side > kLargest) {
+      c.fail_setting("pad", fmt::format("'pad' must be between 0 and {}, is {}", kLargest, side));
+    }
   }
   if (p.size() == 1) return {p[0], p[0], p[0], p[0]};
   if (p.size() == 2) return {p[0], p[1], p[0], p[1]};
@@ -88,12 +91,6 @@ Window read_window(LayerContext& c, const std::string& size, bool stride_is_wind
   w.size = both_sides(c, size);
   w.strides = !stride_is_window || c.settings.has("stride") ? both_sides(c, "stride") : w.size;
   w.dilations = dilated ? both_sides(c, "dilation") : Dims{1, 1};
-  for (size_t side = 0; side < 2; ++side) {
-    int64_t reach = 0;
-    if (__builtin_mul_overflow(w.size[side] - 1, w.dilations[side], &reach) || reach > kMaxElements) {
-      c.fail_setting(size, fmt::format("'{}' {} is too large", size, w.size[side]));
-    }
-  }
   w.pads = read_pads(c, image, w);
   check_fit(c, size, image, w);
   return w;
