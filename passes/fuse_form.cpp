@@ -176,10 +176,13 @@ int64_t power_below(int64_t limit, int64_t divides) {
   return p;
 }
 
-// A number of blocks that depends on nothing but the size: their partial results are summed in order.
-int64_t fixed_blocks(int64_t points, int64_t most) {
-  constexpr int64_t kPointsOfBlock = 8192, kMostBlocks = 64;
-  return std::clamp<int64_t>(points / kPointsOfBlock, 1, std::min(kMostBlocks, most));
+// A number of blocks that depends on nothing but the sizes: their partial results are summed in order. At least eight
+// rows a block, or summing them takes longer than making them.
+int64_t fixed_blocks(const KernelForm& form) {
+  constexpr int64_t kPointsOfBlock = 1024, kRowsOfBlock = 8, kMostBlocks = 64;
+  int64_t points = form.rows() * form.columns();
+  int64_t most = form.rows() > 1 ? form.rows() / kRowsOfBlock : form.columns();
+  return std::clamp<int64_t>(std::min((points + kPointsOfBlock - 1) / kPointsOfBlock, most), 1, kMostBlocks);
 }
 
 int64_t column_sums(const KernelPlan& plan) {
@@ -222,7 +225,7 @@ std::string try_form(Graph& k, int64_t elements, const Dims& dims) {
   form.kind = demand->reduces ? KernelForm::Kind::rows : KernelForm::Kind::pointwise;
   form.domain = domain;
   form.split = *split;
-  if (demand->reduces) form.blocks = fixed_blocks(elements, form.rows() > 1 ? form.rows() : form.columns());
+  if (demand->reduces) form.blocks = fixed_blocks(form);
   KernelPlan plan = plan_kernel(k);
   if (plan.ok() && plan.partial_bytes == 0 && form.blocks > 0) {
     form.blocks = 0;
