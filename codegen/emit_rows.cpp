@@ -70,7 +70,8 @@ class RowsText {
       if (plan == ReductionPlan::column)
         body_.line(fmt::format("hd::ColumnResults<{}, {}, {}, {}> {};", m, text_.plan.columns, text_.team, text_.packet,
                                name));
-      if (plan == ReductionPlan::total) body_.line(fmt::format("hd::Accumulator<{}> {};", m, name));
+      if (plan == ReductionPlan::total)
+        body_.line(fmt::format("hd::Accumulator<{}, {}> {};", m, text_.plan.columns, name));
     }
     for (const auto& [v, row] : body_.keep)
       body_.line(fmt::format("hd::Row<{}, {}, {}, {}> {};", compute_type(k_[v].type.dtype), text_.plan.columns,
@@ -83,7 +84,8 @@ class RowsText {
       if (plan_of(k_[id].results[0]).reduction == ReductionPlan::row && plan_of(k_[id].results[0]).phase == phase)
         rows.push_back(id);
     for (const NodeId id : rows)
-      body_.line(fmt::format("hd::Accumulator<{}> {};", monoid(signature(k_, k_[id])), accumulators_[id]));
+      body_.line(fmt::format("hd::Accumulator<{}, {}> {};", monoid(signature(k_, k_[id])), text_.plan.columns,
+                             accumulators_[id]));
     const bool lanes = std::any_of(reductions_.begin(), reductions_.end(), [&](NodeId id) {
       const ValuePlan& p = plan_of(k_[id].results[0]);
       return p.reduction != ReductionPlan::column && p.phase == phase && per_point(k_[id]);

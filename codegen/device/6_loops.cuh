@@ -2,7 +2,8 @@
 // The loops of generated text. `width` is the packet, `team` the number of threads that share a row: a power of two up to 32, or
 // the whole block. On the host a packet is one element and a team one thread.
 namespace hd {
-constexpr int kLanes = 16;  // the fixed number of running results of a reduction on the host, whatever the vector width
+// The number of running results of a reduction on the host: a function of its length alone, never of the vector width.
+HD_DEVICE constexpr int lanes(i64 length) { return length < 32 ? 4 : length < 128 ? 8 : 16; }
 }  // namespace hd
 
 #if defined(HD_CUDA)
@@ -61,7 +62,8 @@ HD_DEVICE int team_of(int team) { return team > 32 ? 0 : thread() / team; }
 #else
 
 namespace hd {
-// Worker `block` of `blocks` takes [first, last) of n; parts of long rows start on whole lanes.
+constexpr int kPiece = 16;  // parts of long rows start on multiples of this
+// Worker `block` of `blocks` takes [first, last) of n.
 template <class Index>
 HD_DEVICE Index first(Index n) {
   return (Index)((i64)n * block() / blocks());
@@ -72,11 +74,11 @@ HD_DEVICE Index last(Index n) {
 }
 template <class Index>
 HD_DEVICE Index first_column(Index n) {
-  return (Index)((i64)(n / kLanes) * block() / blocks()) * kLanes;
+  return (Index)((i64)(n / kPiece) * block() / blocks()) * kPiece;
 }
 template <class Index>
 HD_DEVICE Index last_column(Index n) {
-  return block() + 1 == blocks() ? n : (Index)((i64)(n / kLanes) * (block() + 1) / blocks()) * kLanes;
+  return block() + 1 == blocks() ? n : (Index)((i64)(n / kPiece) * (block() + 1) / blocks()) * kPiece;
 }
 }  // namespace hd
 
@@ -99,16 +101,16 @@ HD_DEVICE Index last_column(Index n) {
 #define HD_COLUMNS(Index, column, slot, columns, team, width) \
   HD_IVDEP for (Index column = 0; column < (columns); ++column) if (const Index slot = column; true)
 #define HD_REDUCE_RANGE(Index, column, slot, from, to, columns)                                                      \
-  for (Index hd_from = (from), hd_to = (to); hd_from < hd_to; hd_from += hd::kLanes)                                 \
-    HD_IVDEP _Pragma("GCC unroll 1") for (int hd_lane = 0, hd_lanes = (columns) % hd::kLanes == 0                                            \
-                                                  ? hd::kLanes                                                       \
-                                                  : (int)hd::least<Index>(hd::kLanes, hd_to - hd_from);              \
+  for (Index hd_from = (from), hd_to = (to); hd_from < hd_to; hd_from += hd::lanes(columns))                                 \
+    HD_IVDEP _Pragma("GCC unroll 1") for (int hd_lane = 0, hd_lanes = (columns) % hd::lanes(columns) == 0                                            \
+                                                  ? hd::lanes(columns)                                                       \
+                                                  : (int)hd::least<Index>(hd::lanes(columns), hd_to - hd_from);              \
                   hd_lane < hd_lanes; ++hd_lane) if (const Index column = hd_from + hd_lane, slot = column; true)
 #define HD_REDUCE(Index, column, slot, columns, team, width) HD_REDUCE_RANGE(Index, column, slot, 0, columns, columns)
 #define HD_SPAN(Index, column, columns, width) \
   HD_REDUCE_RANGE(Index, column, hd_slot, hd::first_column<Index>(columns), hd::last_column<Index>(columns), columns)
 #define HD_LANE hd_lane
-#define HD_ROW_LANE(row) ((row) % hd::kLanes)
+#define HD_ROW_LANE(row) ((row) % hd::lanes(1))
 #define HD_IN_REGISTERS
 #define HD_EACH(k, width) if (constexpr int k = 0; true)
 #define HD_EACH_OF(k, width, rest) if (constexpr int k = 0; true)

@@ -3,13 +3,13 @@
 // on the number of workers; no floating atomics.
 namespace hd {
 
-// The running results of one thread: one on a GPU, kLanes of them on the host.
-template <class M>
+// The running results of one thread over rows of `columns`: one on a GPU, one per lane on the host.
+template <class M, i64 columns>
 struct Accumulator {
 #if defined(HD_CUDA)
   M lane[1];
 #else
-  M lane[kLanes];
+  M lane[lanes(columns)];
 #endif
   HD_DEVICE M& operator[](int i) { return lane[i]; }
 };
@@ -45,8 +45,8 @@ HD_DEVICE M shuffle(const M& m, int distance, u32 members) {
 }
 
 // Every thread of the team gets the result.
-template <int team, class M>
-HD_DEVICE M combine(const Accumulator<M>& a) {
+template <int team, class M, i64 columns>
+HD_DEVICE M combine(const Accumulator<M, columns>& a) {
   constexpr int width = team < 32 ? team : 32;
   const u32 members = (u32)((u64(1) << width) - 1) << (thread() & 31 & ~(width - 1));
   M m = a.lane[0];
@@ -102,8 +102,8 @@ HD_DEVICE void put_columns(M* partials, ColumnResults<M, columns, team, width>& 
   }
 }
 
-template <int team, class M>
-HD_DEVICE void put_total(M* partials, const Accumulator<M>& mine) {
+template <int team, class M, i64 columns>
+HD_DEVICE void put_total(M* partials, const Accumulator<M, columns>& mine) {
   constexpr int width = 32;
   M m = mine.lane[0];
   HD_UNROLL
@@ -143,11 +143,11 @@ HD_DEVICE void add_blocks(M*, int) {}
 
 #else
 
-template <int team, class M>
-HD_DEVICE M combine(const Accumulator<M>& a) {
-  M lane[kLanes];
-  for (int i = 0; i < kLanes; ++i) lane[i] = a.lane[i];
-  for (int half = kLanes / 2; half > 0; half /= 2)
+template <int team, class M, i64 columns>
+HD_DEVICE M combine(const Accumulator<M, columns>& a) {
+  M lane[lanes(columns)];
+  for (int i = 0; i < lanes(columns); ++i) lane[i] = a.lane[i];
+  for (int half = lanes(columns) / 2; half > 0; half /= 2)
     for (int i = 0; i < half; ++i) lane[i].merge(lane[i + half]);
   return lane[0];
 }
@@ -157,8 +157,8 @@ HD_DEVICE void put_columns(M* partials, ColumnResults<M, columns, team, width>& 
   M* to = partials + (i64)block() * columns;
   HD_IVDEP for (int column = 0; column < columns; ++column) to[column] = mine[column][0];
 }
-template <int team, class M>
-HD_DEVICE void put_total(M* partials, const Accumulator<M>& mine) {
+template <int team, class M, i64 columns>
+HD_DEVICE void put_total(M* partials, const Accumulator<M, columns>& mine) {
   partials[block()] = combine<team>(mine);
 }
 
