@@ -35,7 +35,7 @@ fs::path resolve(const fs::path& root, const std::string& name, const Location& 
   std::error_code error;
   const fs::path home = fs::canonical(root.empty() ? fs::path(".") : root, error);
   if (error) throw UserError(where, fmt::format("data folder '{}': {}", root.string(), error.message()));
-  const fs::path file = fs::canonical(home / name, error);
+  fs::path file = fs::canonical(home / name, error);
   if (error) {
     throw UserError(where,
                     fmt::format("{}: {} (looked in '{}')", name, error.message(), root.empty() ? "." : root.string()),
