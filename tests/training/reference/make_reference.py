@@ -40,7 +40,7 @@ def mnist_cnn(x, p):
 
 
 NETWORKS = {
-    # The hidden widths of mlp are set to 24 and 16 (--set let.h1=24 --set let.h2=16), which keeps the file small.
+    # The hidden widths of mlp are set to 24 and 16 (--set nodes.fc1.units=24 --set nodes.fc2.units=16), which keeps the file small.
     "mlp": dict(forward=mlp, image=(784,), eps=1e-8, shapes={
         "fc1.weight": (24, 784), "fc1.bias": (24,), "fc2.weight": (16, 24), "fc2.bias": (16,),
         "logits.weight": (10, 16), "logits.bias": (10,)}),

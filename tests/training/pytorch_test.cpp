@@ -1,0 +1,114 @@
+// Heddle's training step against PyTorch's: the evaluator in double precision over 50 free steps, the host device in
+// single precision from 50 stored starting points.
+#include <gtest/gtest.h>
+
+#include "frontend/build_graph.h"
+#include "frontend/read_model.h"
+#include "passes/pipeline.h"
+#include "tests/support/host_run.h"
+#include "tests/training/reference.h"
+
+namespace heddle::testing {
+namespace {
+
+constexpr int64_t kSteps = 50, kRing = 8;
+
+struct Network {
+  std::string model;
+  std::string image, label;      // names of the model's inputs
+  std::vector<std::string> set;  // overrides
+};
+void PrintTo(const Network& c, std::ostream* out) { *out << c.model; }
+
+class PyTorch : public ::testing::TestWithParam<Network> {
+ protected:
+  void SetUp() override {
+    const Network& c = GetParam();
+    reference_ = read_reference(c.model);
+    frontend::ReadOptions options{.set = c.set, .small = false};
+    options.set.push_back("train.batch.N=8");
+    const frontend::Model model =
+        frontend::read_model(sources_, std::string(HEDDLE_SOURCE_DIR) + "/models/" + c.model + ".json", options);
+    module_ = frontend::build_module(model, {.train = 8, .total_steps = kSteps});
+  }
+
+  ir::Graph& train() { return *module_.find_graph("train"); }
+
+  // Every state zero, the inputs of batch k.
+  ir::NamedTensors inputs(int64_t k) {
+    ir::NamedTensors out;
+    for (const ir::ValueId v : train().inputs) out.emplace(train()[v].name, ir::Tensor(train()[v].type));
+    const ir::Tensor image = reference_.at("image", k % kRing);
+    ir::Tensor& x = out.at(GetParam().image);
+    for (int64_t i = 0; i < x.elements(); ++i) x.set(i, image.at(i) / 255.0);
+    const ir::Tensor label = reference_.at("label", k % kRing);
+    for (int64_t i = 0; i < label.elements(); ++i) out.at(GetParam().label).set(i, label.at(i));
+    return out;
+  }
+
+  void set_parameters(ir::NamedTensors& to, int64_t k) const {
+    for (const std::string& p : reference_.parameters()) {
+      const ir::Tensor start = reference_.at("start." + p, k);
+      for (int64_t i = 0; i < start.elements(); ++i) to.at(p).set(i, start.at(i));
+    }
+  }
+
+  frontend::Sources sources_;
+  Reference reference_;
+  ir::Module module_;
+};
+
+TEST_P(PyTorch, evaluator_follows_50_free_steps_in_double) {
+  passes::run_pass(*passes::find_pass("differentiate"), module_, {});
+  ir::NamedTensors states = inputs(0);
+  set_parameters(states, 0);
+  double worst = 0;
+  for (int64_t k = 0; k < kSteps; ++k) {
+    for (auto& [name, value] : inputs(k))
+      if (train()[train().find(name)].role == ir::Role::input) states.at(name) = std::move(value);
+    ir::Evaluation done = ir::evaluate(module_, train(), states);
+    const double expected = reference_.tensors.at("loss64").at(k);
+    worst = std::max(worst, std::abs(done.outputs.at(0).at(0) - expected) / std::abs(expected));
+    for (auto& [name, next] : done.updated) states.at(name) = std::move(next);
+  }
+  RecordProperty("worst_relative", std::to_string(worst));
+  EXPECT_LE(worst, 1e-9);
+}
+
+// Normalised mean square error of a gradient, against the stored one times its scale.
+double nmse(const ir::Tensor& got, const ir::Tensor& stored, double scale) {
+  double error = 0, power = 0;
+  for (int64_t i = 0; i < got.elements(); ++i) {
+    const double expected = stored.at(i) * scale;
+    error += (got.at(i) - expected) * (got.at(i) - expected);
+    power += expected * expected;
+  }
+  return power == 0 ? error : error / power;
+}
+
+TEST_P(PyTorch, host_device_agrees_from_50_starting_points) {
+  const std::vector<std::string> parameters = reference_.parameters();
+  for (const std::string& p : parameters) train().outputs.push_back(train().find(p + ".grad"));
+  HostRun run(module_, "train");
+  for (int64_t k = 0; k < kSteps; ++k) {
+    ir::NamedTensors in = inputs(k);
+    set_parameters(in, k);
+    const std::vector<ir::Tensor> out = run(in).outputs;
+    ASSERT_NEAR(out.at(0).at(0), reference_.tensors.at("loss32").at(k), 2e-5) << "step " << k;
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      const ir::Tensor& gradient = out.at(out.size() - parameters.size() + i);
+      ASSERT_LE(nmse(gradient, reference_.at("grad." + parameters[i], k),
+                     reference_.tensors.at("scale." + parameters[i]).at(k)),
+                1e-5)
+          << parameters[i] << " at step " << k;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, PyTorch,
+                         ::testing::Values(Network{"mlp", "x", "y", {"nodes.fc1.units=24", "nodes.fc2.units=16"}},
+                                           Network{"mnist_cnn", "image", "label", {"nodes.5.rate=0"}}),
+                         [](const auto& info) { return info.param.model; });
+
+}  // namespace
+}  // namespace heddle::testing
