@@ -35,7 +35,8 @@ bool contiguous(const std::vector<Interval>& box, const Dims& dims) {
 
 std::optional<Piece> piece(const IndexMap& map, const Dims& result, const Dims& operand) {
   // A broadcast's map, too, may read modulo the operand's size.
-  if (product(result) == product(operand) && map == reshape_map(result, operand)) return Piece{.count = product(result)};
+  if (product(result) == product(operand) && map == reshape_map(result, operand))
+    return Piece{.count = product(result)};
   auto box = guarded_box(map);
   if (!box || !contiguous(*box, result)) return std::nullopt;
   IndexExpr offset = linear_offset(map, operand);
