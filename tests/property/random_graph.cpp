@@ -301,15 +301,50 @@ class Generator {
 
   // What simplify and layout look for: the same again, there and back, nothing at all.
   void redundancy() {
-    const ValueId x = recent();
-    const int64_t rank = type(x).rank();
-    switch (below(5)) {
-      case 0: return keep(b_("neg", {b_("neg", {x})}));
+    const ValueId x = recent(), y = partner(x);
+    const auto neg = [&](ValueId v) { return b_("neg", {v}); };
+    switch (below(12)) {
+      case 0: return keep(neg(neg(x)));
       case 1: return keep(b_("add", {b_("tanh", {x}), b_("tanh", {x})}));
       case 2: return keep(b_("mul", {x, b_.like(1, x)}));
       case 3: return keep(b_.reshape(b_("reshape", {x}, {{"shape", Dims{type(x).elements()}}}), Dims(type(x).dims)));
-      default: break;
+      case 4: return keep(neg(b_("sub", {x, y})));
+      case 5: return keep(b_("sub", {x, neg(y)}));
+      case 6: return keep(b_("add", {neg(x), y}));
+      case 7: return keep(b_("mul", {neg(x), neg(y)}));
+      case 8: return keep(b_("select", {b_("not", {b_("lt", {x, y})}), x, y}));
+      case 9: return rejoined(x, y);
+      case 10: return repeated(x);
+      default: return turned(x);
     }
+  }
+
+  // x out of what it was put into: between two operands, or two pads.
+  void rejoined(ValueId x, ValueId y) {
+    const Dims dims = type(x).dims;
+    if (dims.empty()) return;
+    Dims starts(dims.size(), 0), limits = dims, ends(dims.size(), 0);
+    starts[0] = dims[0];
+    limits[0] = 2 * dims[0];
+    const Attrs within{{"starts", starts}, {"limits", limits}};
+    keep(b_("slice", {b_("concat", {y, x, y}, {{"axis", int64_t{0}}})}, within));
+    const ValueId padded =
+        b_("pad", {b_("pad", {x}, {{"low", starts}, {"high", ends}})}, {{"low", ends}, {"high", starts}});
+    keep(b_("slice", {padded}, within));
+  }
+
+  void repeated(ValueId x) {
+    const Dims dims = type(x).dims;
+    Dims shape = {3}, to;
+    for (size_t i = 0; i < dims.size(); ++i) to.push_back(static_cast<int64_t>(i) + 1);
+    shape.insert(shape.end(), dims.begin(), dims.end());
+    const ValueId wide = b_("broadcast", {x}, {{"dims", to}, {"shape", shape}});
+    const Dims axes = dims.empty() || chance(50) ? Dims{0} : Dims{0, 1};
+    keep(b_(chance(50) ? "reduce_sum" : "reduce_max", {wide}, {{"axes", axes}}));
+  }
+
+  void turned(ValueId x) {
+    const int64_t rank = type(x).rank();
     if (rank < 2) return;
     Dims perm, back;
     for (int64_t i = 0; i < rank; ++i) perm.push_back((i + 1) % rank);
