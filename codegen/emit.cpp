@@ -22,8 +22,11 @@ int64_t packet_of(const KernelForm& form, const KernelPlan& plan) {
   return plan.columns < packet ? 1 : packet;
 }
 
-// Some source makes its elements from (seed, step, element).
-bool draws_random(const Graph& k) {
+// Some source makes its elements from (seed, step, element), and no window is read at each: that would be read in
+// strides.
+bool draws_in_groups(const Graph& k, const KernelPlan& plan) {
+  const auto windows = [](const ValuePlan& p) { return p.reduction == ReductionPlan::inner; };
+  if (std::any_of(plan.values.begin(), plan.values.end(), windows)) return false;
   return std::any_of(k.order.begin(), k.order.end(), [&](NodeId n) {
     const auto* source = std::get_if<Source>(&k[n].op->kind);
     return source != nullptr && mentions(source->expr, "i");
@@ -37,7 +40,8 @@ KernelText prepare(const Graph& kernel) {
     throw UserError(ExitCode::failed, "@" + kernel.name + " cannot be executed in its form: " + text.plan.reason);
   text.packet = packet_of(*kernel.form, text.plan);
   text.team = kernel.form->team;
-  text.groups = kernel.form->kind != KernelForm::Kind::rows && draws_random(kernel) && text.plan.columns % kGroup == 0;
+  text.groups = kernel.form->kind != KernelForm::Kind::rows && draws_in_groups(kernel, text.plan) &&
+                text.plan.columns % kGroup == 0;
   if (text.groups) text.packet = kGroup;
   const auto add = [&](ValueId v) {
     if (kernel[v].type.elements() >= int64_t{1} << 31) text.index_type = "hd::i64";
