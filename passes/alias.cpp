@@ -1,5 +1,9 @@
 #include "passes/alias.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "ir/op_def.h"
 #include "ir/view.h"
 #include "passes/in_place.h"

@@ -1,5 +1,7 @@
 #include "passes/dead_code.h"
 
+#include <algorithm>
+
 namespace heddle::passes {
 
 bool remove_dead_nodes(ir::Graph& g, size_t first) {

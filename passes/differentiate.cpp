@@ -1,5 +1,10 @@
 #include "passes/differentiate.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
 #include "ir/builder.h"
 #include "ir/check.h"
 #include "passes/dead_code.h"

@@ -1,5 +1,9 @@
 #include "passes/expand.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "ir/builder.h"
 #include "ir/check.h"
 

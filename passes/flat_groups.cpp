@@ -1,5 +1,9 @@
 #include "passes/flat_groups.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 namespace heddle::passes {
 using namespace ir;
 

@@ -1,5 +1,8 @@
 #include "passes/flatten.h"
 
+#include <algorithm>
+#include <map>
+
 #include "ir/builder.h"
 #include "ir/check.h"
 #include "passes/dead_code.h"

@@ -1,5 +1,7 @@
 #include "passes/in_place.h"
 
+#include <algorithm>
+
 #include "ir/op_def.h"
 
 namespace heddle::passes {

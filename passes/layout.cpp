@@ -1,5 +1,10 @@
 #include "passes/layout.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
 #include "passes/dead_code.h"
 #include "passes/simplify.h"
 #include "passes/simplify_rules.h"

@@ -1,5 +1,9 @@
 #include "passes/pack.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "passes/pack_intervals.h"
 
 namespace heddle::passes {

@@ -1,5 +1,8 @@
 #include "passes/pipeline.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <chrono>
 
 #include "ir/check.h"

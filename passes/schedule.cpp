@@ -1,5 +1,11 @@
 #include "passes/schedule.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
 #include "ir/op_def.h"
 #include "ir/view.h"
 

@@ -1,5 +1,11 @@
 #include "passes/simplify.h"
 
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+
 #include "passes/dead_code.h"
 #include "passes/simplify_rules.h"
 

@@ -1,4 +1,6 @@
 #include <cmath>
+#include <map>
+#include <optional>
 
 #include "passes/simplify_rules.h"
 

@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <map>
+#include <optional>
+
 #include "passes/simplify_rules.h"
 
 namespace heddle::passes {

@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <optional>
+#include <set>
+
 #include "passes/simplify_rules.h"
 
 namespace heddle::passes {

@@ -1,5 +1,9 @@
 #include "passes/update_pattern.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
 #include <numeric>
 
 namespace heddle::passes {

@@ -2,6 +2,10 @@
 // pass is idempotent, and the text of each of its results reads back equal.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <map>
+
 #include "ir/parse.h"
 #include "ir/print.h"
 #include "ir/verify.h"

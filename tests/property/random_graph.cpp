@@ -1,5 +1,7 @@
 #include "tests/property/random_graph.h"
 
+#include <algorithm>
+#include <cmath>
 #include <random>
 #include <set>
 
