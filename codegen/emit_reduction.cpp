@@ -1,0 +1,108 @@
+// Reductions inside a point: a window, a short axis, a contraction without a library, as sequential loops.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "codegen/emit_body.h"
+#include "codegen/scalar_functions.h"
+#include "ir/check.h"
+
+namespace heddle::codegen {
+
+using namespace ir;  // NOLINT: this file speaks of little else
+
+namespace {
+
+// Sequential loops of at most this many points are unrolled, so that the loop around them vectorises.
+constexpr int64_t kUnrolledPoints = 16;
+
+}  // namespace
+
+// Written in the outermost scope that knows what it reads, so that nothing repeats it.
+Operand Body::reduce(ValueId v, const Node& n, const Signature& s, const IndexMap& at) {
+  ReductionDomain d;
+  HEDDLE_CHECK(reduction_domain(s, d) != nullptr, "an operator of a kind that kernels do not hold: " + n.op->name);
+  size_t covers = 0;
+  const auto add = [&](const IndexExpr& e) {
+    covers = std::max<size_t>(covers, depends_on(e, kColumn) ? 2 : depends_on(e, kRow) ? 1 : 0);
+  };
+  const ReductionAccess access = inner_reduction(s, d, at);
+  for (const IndexMap& operand : access.operands) {
+    for (const IndexExpr& e : operand.results) add(e);
+    for (const Guard& g : operand.guards) add(g.expr);
+  }
+  add(access.k);
+  const size_t scope = scope_for(covers);
+  std::vector<Scope> inner(std::make_move_iterator(scopes_.begin() + static_cast<std::ptrdiff_t>(scope) + 1),
+                           std::make_move_iterator(scopes_.end()));
+  scopes_.resize(scope + 1);
+  std::vector<Known> hidden;
+  for (const Known& known : known_)
+    if (known.operand.scope > scope) hidden.push_back(known);
+  std::erase_if(known_, [&](const Known& known) { return known.operand.scope > scope; });
+  const Operand result = reduce_here(v, n, s, at);
+  known_.insert(known_.end(), hidden.begin(), hidden.end());
+  scopes_.insert(scopes_.end(), std::make_move_iterator(inner.begin()), std::make_move_iterator(inner.end()));
+  return result;
+}
+
+Operand Body::reduce_here(ValueId v, const Node& n, const Signature& s, const IndexMap& at) {
+  ReductionDomain d;
+  reduction_domain(s, d);
+  const ReductionAccess access = inner_reduction(s, d, at);
+  const std::string accumulator = text_.names.fresh(k_[n.results[0]].name + "_acc");
+  const std::string valid = finish_needs_valid(s) ? text_.names.fresh(k_[n.results[0]].name + "_valid") : "";
+  reduce_loops(n, s, access, accumulator, valid);
+  Operand wanted;
+  for (size_t r = 0; r < n.results.size(); ++r) {
+    if (k_[n.results[r]].uses.empty() && !k_.is_output(n.results[r])) continue;
+    const std::string finish = finish_call(s, r, accumulator, access.count, valid);
+    const Operand result = named(n.results[r], finish, scopes_.size() - 1, n.loc);
+    if (n.results[r] == v)
+      wanted = result;
+    else
+      known_.push_back({n.results[r], at, result});
+  }
+  return wanted;
+}
+
+// The statement that adds one point; `condition` is where it contributes.
+std::string Body::add_text(const Node& n, const Signature& s, const ReductionAccess& access,
+                           const std::string& accumulator, std::string& condition) {
+  std::vector<std::string> arguments, guards;
+  for (size_t i = 0; i < n.operands.size(); ++i) {
+    arguments.push_back(value(n.operands[i], access.operands[i]).text);
+    const std::string guard = guard_text(access.operands[i], coordinates_);
+    if (!guard.empty() && std::find(guards.begin(), guards.end(), guard) == guards.end()) guards.push_back(guard);
+  }
+  condition = joined(guards, " && ");
+  const std::string k = element_needs_k(s) ? index(access.k, access.operands[0].extents) : "";
+  const bool indexed = monoid(s).starts_with("hd::Arg");
+  return fmt::format("{}.add({}{});", accumulator, element_call(s, arguments, k), indexed ? ", " + k : "");
+}
+
+void Body::reduce_loops(const Node& n, const Signature& s, const ReductionAccess& access,
+                        const std::string& accumulator, const std::string& valid) {
+  line(fmt::format("{} {};", monoid(s), accumulator));
+  if (!valid.empty()) line(fmt::format("hd::i64 {} = 0;", valid));
+  const size_t outer = coordinates_.size();
+  for (size_t i = 0; i < access.loops.size(); ++i)
+    coordinates_.push_back(access.loops[i] == 1 ? "0" : text_.names.fresh(fmt::format("i{}", i)));
+  open(2 + access.loops.size());
+  std::string condition;
+  const std::string add = add_text(n, s, access, accumulator, condition);
+  line(condition.empty() ? add : fmt::format("if ({}) {}", condition, add));
+  if (!valid.empty()) line(condition.empty() ? valid + " += 1;" : fmt::format("{} += {} ? 1 : 0;", valid, condition));
+  std::vector<std::string> inside = close();
+  const bool unrolled = product(access.loops) <= kUnrolledPoints;
+  for (size_t i = access.loops.size(); i-- > 0;) {
+    if (access.loops[i] == 1) continue;
+    const std::string& c = coordinates_[outer + i];
+    inside = block(fmt::format("for ({0} {1} = 0; {1} < {2}; ++{1})", text_.index_type, c, access.loops[i]), inside);
+    if (unrolled) inside.insert(inside.begin(), "HD_UNROLL");
+  }
+  coordinates_.resize(outer);
+  lines(inside);
+}
+
+}  // namespace heddle::codegen
