@@ -29,10 +29,11 @@ TEST(Diagnostic, control_characters_do_not_reach_the_terminal) {
 }
 
 TEST(Diagnostic, a_long_line_is_cut_around_the_caret) {
-  const SourceFile file{"long.json", std::string(5000, 'a') + "!" + std::string(5000, 'b')};
+  SourceFile file{"long.json", std::string(10001, 'a')};
+  file.text[5000] = '!';
   const std::string text = render({Severity::error, {&file, 5000, 5001}, "here", {}, ""});
   EXPECT_LT(text.size(), 600u);
-  EXPECT_NE(text.find("a!b"), std::string::npos);
+  EXPECT_NE(text.find("a!a"), std::string::npos);
 }
 
 TEST(Diagnostics, stops_at_the_limit) {
