@@ -58,7 +58,11 @@ ValueId simplify_reduction(Builder& b, const Node& n) {
   const ValueId x = n.operands[0];
   const Type from = b.type(x), to = b.type(n.results[0]);
   const Dims axes = normal_axes(dims_attr(n, "axes"), from.rank());
-  if (count(from.dims, axes) == 1) return b.reshape(x, to.dims);
+  if (count(from.dims, axes) == 1) {
+    // Two returned values stay two, but one may be a view of the other.
+    const bool both_stay = b.graph.is_output(n.results[0]) && (b.graph.is_output(x) || !b.graph[x].def.valid());
+    return both_stay ? b("reshape", {x}, {{"shape", to.dims}}) : b.reshape(x, to.dims);
+  }
   if (const std::optional<double> value = splat(b.graph, x); value && n.op->name != "reduce_prod")
     return repeated(b, n.op->name, b.constant(*value, to), count(from.dims, axes));
   if (const Node* inner = defined_by(b.graph, x, "broadcast")) return of_broadcast(b, n, Node(*inner), axes);
