@@ -110,7 +110,7 @@ struct Suite {
 
 fs::path cases_folder() {
   if (const char* given = std::getenv("HEDDLE_CASES")) return given;
-  return fs::path(__FILE__).parent_path() / "../../../shared/cases";
+  return fs::path(HEDDLE_SOURCE_DIR) / "../shared/cases";
 }
 
 std::string read_bytes(const fs::path& path) {

@@ -398,7 +398,7 @@ TEST(Model, OverridesComeLast) {
 
 // Every model of the repository builds, as it is and small; its text reads back equal.
 TEST(Model, RepositoryModels) {
-  const std::filesystem::path folder = std::filesystem::path(__FILE__).parent_path() / "../../models";
+  const std::filesystem::path folder = std::filesystem::path(HEDDLE_SOURCE_DIR) / "models";
   int count = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() != ".json") continue;
