@@ -43,13 +43,13 @@ def require(name, value, floor=None, below=None):
 
 def digits():
     """The README's model learns the drawn digits."""
-    require("digits_cnn test accuracy", heddle("train", str(ROOT / "models/digits_cnn.json"))["test"]["accuracy"], floor=0.97)
+    require("digits_cnn test accuracy", heddle("train", str(ROOT / "models/digits_cnn.json"))["metrics"]["test"]["accuracy"], floor=0.97)
 
 
 def linear():
     """The drawn digits are not trivial: a linear model does not learn them."""
     settings = [f"--set=nodes={json.dumps(LINEAR['nodes'])}"]
-    found = heddle("train", str(ROOT / "models/digits_cnn.json"), *settings)["test"]["accuracy"]
+    found = heddle("train", str(ROOT / "models/digits_cnn.json"), *settings)["metrics"]["test"]["accuracy"]
     require("linear test accuracy", found, floor=0.3, below=0.85)
 
 
@@ -69,13 +69,13 @@ def mnist_cnn():
     """Keras's network reaches what Keras reports."""
     arguments = ("train", str(ROOT / "models/mnist_cnn.json"), "--data", mnist())
     first = heddle(*arguments, "--set", "train.epochs=1")
-    require("validation accuracy after epoch 1", first["validation"]["accuracy"], floor=0.970)
-    require("test accuracy after epoch 15", heddle(*arguments)["test"]["accuracy"], floor=0.988)
+    require("validation accuracy after epoch 1", first["metrics"]["validation"]["accuracy"], floor=0.970)
+    require("test accuracy after epoch 15", heddle(*arguments)["metrics"]["test"]["accuracy"], floor=0.988)
 
 
 def mnist_mlp():
     found = heddle("train", str(ROOT / "models/mnist_mlp.json"), "--data", mnist(), "--set", "train.epochs=20")
-    require("test accuracy after epoch 20", found["test"]["accuracy"], floor=0.975)
+    require("test accuracy after epoch 20", found["metrics"]["test"]["accuracy"], floor=0.975)
 
 
 if __name__ == "__main__":
