@@ -165,6 +165,12 @@ HostKernel HostLibrary::find(const std::string& kernel) const {
   return nullptr;
 }
 
+void HostLibrary::prepare_thread() const {
+  for (void* handle : handles) {
+    if (void* symbol = dlsym(handle, "heddle_prepare_thread")) reinterpret_cast<void (*)()>(symbol)();
+  }
+}
+
 HostLibrary compile_for_host(const std::string& source, const KernelCache& cache) {
   const auto start = std::chrono::steady_clock::now();
   const std::string compiler = find_compiler_path();

@@ -26,6 +26,9 @@ HostCompiler find_host_compiler();
 class HostLibrary {
  public:
   HostKernel find(const std::string& kernel) const;  // nullptr when absent
+  // To be called by each thread before it runs a kernel, so that no kernel allocates: the text may hold a function
+  // heddle_prepare_thread that touches what is the thread's own.
+  void prepare_thread() const;
 
   std::vector<void*> handles;
   bool cached = false;  // nothing was compiled

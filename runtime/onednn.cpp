@@ -8,6 +8,7 @@
 #include "ir/check.h"
 #include "ir/diagnostic.h"
 #include "runtime/onednn_parts.h"
+#include "runtime/step_memory.h"
 
 // libgomp's, which libdnnl runs on. The header would bring in clang's own OpenMP runtime beside it.
 extern "C" void omp_set_num_threads(int);
@@ -63,7 +64,13 @@ void add_partials(const OnednnParts& p, Share range) {
 struct OnednnCall::Impl {
   std::string title;
   OnednnParts parts;
+  bool ran = false;  // once; what a primitive makes in its first run, it may keep
 
+  void run(const OnednnTask& task) {
+    if (!ran) return execute(task);
+    const StepMemory scope;
+    execute(task);
+  }
   void execute(const OnednnTask& task) {
     const dnnl_status_t status = dnnl_primitive_execute(task.primitive.get(), parts.stream.get(),
                                                         static_cast<int>(task.arguments.size()), task.arguments.data());
@@ -115,17 +122,18 @@ std::string OnednnCall::implementation() const { return impl_->parts.implementat
 void OnednnCall::run(ThreadPool& pool) {
   const OneThread guard;
   OnednnParts& p = impl_->parts;
-  for (const OnednnTask& task : p.before) impl_->execute(task);
+  for (const OnednnTask& task : p.before) impl_->run(task);
   pool.run(static_cast<int64_t>(p.slices.size()), [&](int64_t slice) {
     const OneThread one;
-    impl_->execute(p.slices[static_cast<size_t>(slice)]);
+    impl_->run(p.slices[static_cast<size_t>(slice)]);
   });
   if (p.partials.size() > 1) {
     constexpr int64_t kPerItem = 1 << 13;  // floats
     const int64_t items = (p.length + kPerItem - 1) / kPerItem;
     pool.run(items, [&](int64_t item) { add_partials(p, share(p.length, item, items)); });
   }
-  for (const OnednnTask& task : p.after) impl_->execute(task);
+  for (const OnednnTask& task : p.after) impl_->run(task);
+  impl_->ran = true;
 }
 
 std::string onednn_version() {

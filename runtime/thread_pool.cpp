@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ir/check.h"
+#include "runtime/step_memory.h"
 
 namespace heddle::runtime {
 namespace {
@@ -125,7 +126,7 @@ void ThreadPool::work_loop(int thread) {
   for (;;) {
     wait_for_change(generation_, seen, spins_);
     seen = generation_.load(std::memory_order_acquire);
-    if (stop_.load(std::memory_order_relaxed)) return;
+    if (stop_.load(std::memory_order_relaxed)) return StepMemory::leave_thread();
     take_part(thread, seen);
   }
 }

@@ -43,6 +43,17 @@ class ThreadPool {
            const_cast<void*>(static_cast<const void*>(&work)), items);
   }
 
+  // Calls work() exactly once on every thread of the pool.
+  template <class Work>
+  void run_on_each_thread(Work&& work) {
+    std::atomic<int> arrived{0};
+    run(threads_, [&](int64_t) {
+      work();
+      ++arrived;
+      while (arrived < threads_) std::this_thread::yield();  // a thread that waits here takes no second item
+    });
+  }
+
  private:
   using Function = void (*)(void* context, int64_t item);
   // The items a thread owns and nobody has begun, with the launch they belong to, in one word that changes at once:

@@ -83,6 +83,9 @@ HD_DEVICE void call(void* const* args, Indices<I...>) {
 }
 }  // namespace hd
 
+// The loader allocates a thread's copy of `grid` where the thread first touches it: here, instead of within a step.
+extern "C" __attribute__((visibility("default"))) void heddle_prepare_thread() { hd::grid = {0, 1}; }
+
 #endif
 
 namespace hd {

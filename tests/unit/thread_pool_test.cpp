@@ -4,6 +4,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <mutex>
+#include <set>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -21,6 +23,22 @@ TEST(ThreadPool, RunsEachItemOnce) {
         pool.run(items, [&](int64_t item) { ++hits[static_cast<size_t>(item)]; });
       }
       for (int h : hits) ASSERT_EQ(h, 300) << threads << " threads, " << items << " items";
+    }
+  }
+}
+
+TEST(ThreadPool, RunsOnceOnEachThread) {
+  for (int threads : {1, 2, 5}) {
+    ThreadPool pool(threads);
+    for (int round = 0; round < 100; ++round) {
+      std::mutex mutex;
+      std::multiset<std::thread::id> seen;
+      pool.run_on_each_thread([&] {
+        const std::lock_guard lock(mutex);
+        seen.insert(std::this_thread::get_id());
+      });
+      ASSERT_EQ(std::ssize(seen), threads);
+      ASSERT_EQ(std::set<std::thread::id>(seen.begin(), seen.end()).size(), seen.size());
     }
   }
 }

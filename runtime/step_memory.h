@@ -1,0 +1,28 @@
+// StepMemory: while one lives, `new` on its thread takes from a block of fixed memory instead of the heap.
+//
+//   const StepMemory scope;
+//   dnnl_primitive_execute(...);   // the three to seven small objects it makes and destroys cost no allocation
+//
+// For library calls within a step, which allocate nothing of ours but do so behind our back. An object may outlive the
+// scope: its thread's block is used from the start again only when everything taken from it has been returned. When
+// the block is full, or there are more than kThreads threads, the heap serves. Under AddressSanitizer, which has its
+// own operator new, a StepMemory does nothing.
+#pragma once
+#include <cstddef>
+
+namespace heddle::runtime {
+
+class StepMemory {
+ public:
+  static constexpr size_t kBytes = 16384;  // of one thread's block
+  static constexpr int kThreads = 256;
+  static const bool active;  // whether this build has it
+
+  StepMemory();
+  ~StepMemory();
+  static void leave_thread();  // to be called by a thread that ends: another may have its block
+  StepMemory(const StepMemory&) = delete;
+  StepMemory& operator=(const StepMemory&) = delete;
+};
+
+}  // namespace heddle::runtime
