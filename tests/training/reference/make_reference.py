@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes the PyTorch numbers that Heddle is compared with: mlp.safetensors and mnist_cnn.safetensors beside this file.
+"""Makes the PyTorch numbers that Heddle is compared with: the .safetensors files beside this one.
 
-    python3 make_reference.py          # needs torch and numpy; the stored files were made with torch 2.15.0 on a CPU
+    python3 make_reference.py [NAME ...]    # needs torch and numpy; the stored files were made with torch 2.15.0 on a CPU
 
 Per model, batch 8, dropout off, Adam as in the model file, a ring of 8 batches of random 8-bit images:
 
@@ -11,12 +11,14 @@ Per model, batch 8, dropout off, Adam as in the model file, a ring of 8 batches 
   loss32 f32 [50]                       float32 loss at start.*[k]
   grad.P f16 [50,...], scale.P f32 [50] float32 gradient of it, divided by scale (its largest magnitude)
 
-Storing f16 keeps the files small. The parameters are exact (PyTorch starts from the rounded values); the gradients lose
+Of mlp at full width only the free steps are stored (start.P has one step); mlp_narrow is the same model with hidden
+widths 24 and 16 (--set nodes.fc1.units=24 --set nodes.fc2.units=16). Storing f16 keeps the files small. The parameters are exact (PyTorch starts from the rounded values); the gradients lose
 2^-12 relative, which is 2e-8 of normalised mean square error against the 1e-5 that the test allows.
 """
 import json
 import pathlib
 import struct
+import sys
 
 import numpy
 import torch
@@ -39,11 +41,14 @@ def mnist_cnn(x, p):
     return torch.nn.functional.linear(h.permute(0, 2, 3, 1).flatten(1), p["logits.weight"], p["logits.bias"])
 
 
+def mlp_shapes(first, second):
+    return {"fc1.weight": (first, 784), "fc1.bias": (first,), "fc2.weight": (second, first), "fc2.bias": (second,),
+            "logits.weight": (10, second), "logits.bias": (10,)}
+
+
 NETWORKS = {
-    # The hidden widths of mlp are set to 24 and 16 (--set nodes.fc1.units=24 --set nodes.fc2.units=16), which keeps the file small.
-    "mlp": dict(forward=mlp, image=(784,), eps=1e-8, shapes={
-        "fc1.weight": (24, 784), "fc1.bias": (24,), "fc2.weight": (16, 24), "fc2.bias": (16,),
-        "logits.weight": (10, 16), "logits.bias": (10,)}),
+    "mlp": dict(forward=mlp, image=(784,), eps=1e-8, shapes=mlp_shapes(256, 128), points=False),
+    "mlp_narrow": dict(forward=mlp, image=(784,), eps=1e-8, shapes=mlp_shapes(24, 16)),
     "mnist_cnn": dict(forward=mnist_cnn, image=(28, 28, 1), eps=1e-7, shapes={
         "conv1.weight": (32, 1, 3, 3), "conv1.bias": (32,), "conv2.weight": (64, 32, 3, 3), "conv2.bias": (64,),
         "logits.weight": (10, 1600), "logits.bias": (10,)}),
@@ -106,15 +111,10 @@ def make(name, network):
     label = torch.from_numpy(random.integers(0, 10, (RING, BATCH), dtype=numpy.int64))
     start = initial(network["shapes"])
     out = {"loss64": numpy.array([loss for _, loss in trained(network, image, label, start, torch.float64)])}
-    rounded = [{n: v.half() for n, v in p.items()} for p, _ in trained(network, image, label, start, torch.float32)]
-    points = [at_rounded(network, image[k % RING], label[k % RING], p) for k, p in enumerate(rounded)]
-    out["loss32"] = numpy.array([loss for loss, _ in points], numpy.float32)
-    for n in network["shapes"]:
-        gradient = numpy.stack([g[n].numpy() for _, g in points])
-        scale = numpy.abs(gradient).reshape(STEPS, -1).max(1).clip(1e-30)
-        out["start." + n] = numpy.stack([p[n].numpy() for p in rounded])
-        out["scale." + n] = scale.astype(numpy.float32)
-        out["grad." + n] = (gradient / scale.reshape(-1, *[1] * (gradient.ndim - 1))).astype(numpy.float16)
+    if network.get("points", True):
+        out.update(at_points(network, image, label, start))
+    else:
+        out.update({"start." + n: v[None].numpy() for n, v in start.items()})
     out["image"], out["label"] = image.numpy(), label.numpy().astype(numpy.int32)
     # The widest elements first, so that every tensor is aligned.
     out = dict(sorted(out.items(), key=lambda item: -item[1].itemsize))
@@ -122,7 +122,21 @@ def make(name, network):
     print(name, "loss", out["loss64"][0], "->", out["loss64"][-1])
 
 
+def at_points(network, image, label, start):
+    """Parameters, losses and gradients at 50 starting points."""
+    rounded = [{n: v.half() for n, v in p.items()} for p, _ in trained(network, image, label, start, torch.float32)]
+    points = [at_rounded(network, image[k % RING], label[k % RING], p) for k, p in enumerate(rounded)]
+    out = {"loss32": numpy.array([loss for loss, _ in points], numpy.float32)}
+    for n in network["shapes"]:
+        gradient = numpy.stack([g[n].numpy() for _, g in points])
+        scale = numpy.abs(gradient).reshape(STEPS, -1).max(1).clip(1e-30)
+        out["start." + n] = numpy.stack([p[n].numpy() for p in rounded])
+        out["scale." + n] = scale.astype(numpy.float32)
+        out["grad." + n] = (gradient / scale.reshape(-1, *[1] * (gradient.ndim - 1))).astype(numpy.float16)
+    return out
+
+
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    for name, network in NETWORKS.items():
-        make(name, network)
+    for name in sys.argv[1:] or NETWORKS:
+        make(name, NETWORKS[name])
