@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 
@@ -28,13 +30,17 @@ const SourceFile& Sources::add(std::string name, std::string text) {
 
 namespace {
 constexpr size_t kLongestPath = 4096;
-}
+
+// ": No such file or directory", of the system call that failed.
+std::string reason() { return errno == 0 ? "" : fmt::format(": {}", std::strerror(errno)); }
+}  // namespace
 
 const SourceFile& Sources::open(const std::string& path) {
+  errno = 0;
   std::ifstream in(path, std::ios::binary);
   // Opening a directory succeeds; its first read fails.
   if (!in || (in.peek(), in.bad()))
-    throw UserError(ExitCode::failed, fmt::format("cannot read {}", quote(path, kLongestPath)));
+    throw UserError(ExitCode::failed, fmt::format("cannot read {}{}", quote(path, kLongestPath), reason()));
   std::string text;
   std::array<char, 1 << 16> block;
   while (in) {

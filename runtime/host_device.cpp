@@ -172,6 +172,7 @@ void HostDevice::load(const codegen::Program& program, void* state, void* arena)
     d.library = compile_for_host(program.source, cache);
     d.pool.run_on_each_thread([&d] { d.library.prepare_thread(); });
   }
+  d.pool.run_on_each_thread(onednn_prepare_thread);
   d.entries.clear();
   for (const codegen::Entry& entry : program.entries) {
     std::vector<Step>& steps = d.entries.emplace_back();

@@ -136,6 +136,8 @@ void OnednnCall::run(ThreadPool& pool) {
   impl_->ran = true;
 }
 
+void onednn_prepare_thread() { const OneThread guard; }
+
 std::string onednn_version() {
   const dnnl_version_t* v = dnnl_version();
   return fmt::format("{}.{}.{}", v->major, v->minor, v->patch);

@@ -41,6 +41,8 @@ class OnednnCall {
   std::unique_ptr<Impl> impl_;
 };
 
+// To be called by each thread before it runs a call, so that no step allocates: OpenMP sets up what is a thread's own.
+void onednn_prepare_thread();
 std::string onednn_version();  // "2.6.3"
 
 }  // namespace heddle::runtime

@@ -1,0 +1,57 @@
+// Whole training steps of the repository's models on the host device.
+#include <gtest/gtest.h>
+
+#include "codegen/lower.h"
+#include "frontend/build_graph.h"
+#include "frontend/read_model.h"
+#include "passes/pipeline.h"
+#include "runtime/executable.h"
+#include "runtime/host_device.h"
+#include "runtime/onednn.h"
+#include "runtime/step_memory.h"
+#include "tests/unit/allocations.h"
+
+namespace heddle {
+namespace {
+
+codegen::Program compile(const std::string& model_name) {
+  frontend::Sources sources;
+  const frontend::Model model = frontend::read_model(
+      sources, std::string(HEDDLE_SOURCE_DIR) + "/models/" + model_name + ".json", {.set = {}, .small = false});
+  ir::Module module = frontend::build_module(model, {.train = 16, .total_steps = 100});
+  passes::Options options;
+  options.workspace = [](const ir::Graph& kernel) {
+    return runtime::onednn_workspace(codegen::describe_library(kernel));
+  };
+  passes::run_pipeline(module, options);
+  return codegen::lower(module, model.name, options.target);
+}
+
+class WholeStep : public testing::TestWithParam<const char*> {};
+
+// The first step may set things up; none of the later ones allocates, whichever thread runs what.
+TEST_P(WholeStep, AllocatesNothing) {
+  if (!runtime::StepMemory::active) GTEST_SKIP() << "the address sanitizer has its own operator new";
+  const codegen::Program program = compile(GetParam());
+  for (int threads : {1, 2, 4}) {
+    runtime::HostDevice device({.threads = threads, .kernel_cache = {}});
+    runtime::Executable executable(program, device);
+    executable.run(*program.find_entry("init"));
+    const codegen::Entry& train = *program.find_entry("train");
+    std::vector<std::vector<std::byte>> batch;
+    for (const codegen::Buffer& input : train.inputs) batch.emplace_back(static_cast<size_t>(input.bytes));
+    const auto step = [&] {
+      for (size_t i = 0; i < batch.size(); ++i) executable.write(train.inputs[i], batch[i].data());
+      executable.run(train);
+    };
+    step();
+    const int64_t before = test::allocations();
+    for (int i = 0; i < 20; ++i) step();
+    EXPECT_EQ(test::allocations(), before) << threads << " threads";
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Models, WholeStep, testing::Values("digits_cnn", "tiny_mlp", "mnist_mlp"),
+                         [](const auto& info) { return std::string(info.param); });
+
+}  // namespace
+}  // namespace heddle
