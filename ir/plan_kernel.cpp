@@ -135,7 +135,7 @@ class Planner {
       throw Refusal{
           fmt::format("{} has {} elements: not one per point of {}", name(v), count, to_string(k_.form->domain))};
     const Need got = need(v, access_of(extent, space_, k_[v].type.dims), finishing);
-    plan_.phases = std::max(plan_.phases, got.phase + (got.extent == Extent::full && !finishing ? 1 : 0));
+    plan_.phases = std::max(plan_.phases, got.phase + (extent == Extent::full && !finishing ? 1 : 0));
     plan_of(v).extent = extent;
     return extent;
   }

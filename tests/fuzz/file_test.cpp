@@ -1,0 +1,105 @@
+// Mutated data and weights files through their readers.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <stdexcept>
+
+#include "runtime/data/idx.h"
+#include "runtime/safetensors.h"
+#include "tests/fuzz/campaign.h"
+
+namespace heddle::testing {
+namespace {
+
+std::string idx_file(char type, size_t element, const std::vector<unsigned char>& dims) {
+  std::string s{0, 0, type, static_cast<char>(dims.size())};
+  size_t elements = 1;
+  for (const unsigned char d : dims) {
+    s += std::string{0, 0, 0, static_cast<char>(d)};
+    elements *= d;
+  }
+  for (size_t i = 0; i < elements * element; ++i) s += static_cast<char>(i * 37);
+  return s;
+}
+
+std::string gzip(const std::string& data) {
+  std::string out(compressBound(data.size()) + 64, '\0');
+  z_stream z{};
+  EXPECT_EQ(deflateInit2(&z, Z_BEST_SPEED, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(data.data()));
+  z.avail_in = static_cast<uInt>(data.size());
+  z.next_out = reinterpret_cast<Bytef*>(out.data());
+  z.avail_out = static_cast<uInt>(out.size());
+  EXPECT_EQ(deflate(&z, Z_FINISH), Z_STREAM_END);
+  out.resize(z.total_out);
+  deflateEnd(&z);
+  return out;
+}
+
+std::string safetensors(const std::string& header, size_t data) {
+  std::string s;
+  for (size_t i = 0; i < 8; ++i) s += static_cast<char>(header.size() >> (8 * i) & 0xff);
+  return s + header + std::string(data, '\x3f');
+}
+
+// Every input becomes a file, in memory: a disk would make the campaign ten times slower.
+class File {
+ public:
+  File() : descriptor_(memfd_create("fuzz", 0)), path_(fmt::format("/proc/self/fd/{}", descriptor_)) {
+    EXPECT_GE(descriptor_, 0);
+  }
+  ~File() { close(descriptor_); }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  const std::string& holding(const std::string& content) const {
+    if (ftruncate(descriptor_, 0) != 0 ||
+        pwrite(descriptor_, content.data(), content.size(), 0) != static_cast<ssize_t>(content.size()))
+      throw std::runtime_error("cannot write to memory");
+    return path_;
+  }
+
+ private:
+  int descriptor_;
+  std::string path_;
+};
+
+TEST(Fuzz, IdxFiles) {
+  const std::string images = idx_file(8, 1, {20, 5, 5}), labels = idx_file(8, 1, {20}),
+                    floats = idx_file(13, 4, {4, 3});
+  Campaign c{
+      .name = "idx", .corpus = {images, labels, floats, gzip(images), gzip(labels)}, .binary = true, .target = {}};
+  const File file;
+  c.target = [&](const std::string& content) {
+    const std::string& path = file.holding(content);
+    runtime::data::read_idx(path, "images", {});
+    if (runtime::data::count_idx_rows(path, "images", {}) < 0) throw std::runtime_error("negative rows");
+  };
+  run(c, 1500);
+}
+
+TEST(Fuzz, WeightsFiles) {
+  const std::string two =
+      R"({"a.weight":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},"b":{"dtype":"I64","shape":[],"data_offsets":[24,32]}})";
+  const std::string meta =
+      R"({"__metadata__":{"format":"pt"},"w":{"dtype":"F16","shape":[0],"data_offsets":[0,0]},"v":{"dtype":"BF16","shape":[4],"data_offsets":[0,8]}})";
+  for (const bool binary : {true, false}) {
+    Campaign c{.name = binary ? "weights" : "weights_header", .corpus = {}, .binary = binary, .target = {}};
+    c.corpus = binary ? std::vector<std::string>{safetensors(two, 32), safetensors(meta, 8)}
+                      : std::vector<std::string>{two, meta};
+    const File file;
+    c.target = [&](const std::string& content) {
+      const runtime::WeightsFile weights =
+          runtime::read_safetensors(file.holding(binary ? content : safetensors(content, 32)));
+      for (const runtime::SavedTensor& t : weights.tensors)
+        if (weights.bytes(t).size() > weights.data.size()) throw std::runtime_error("bytes beyond the file");
+    };
+    run(c, 1500);
+  }
+}
+
+}  // namespace
+}  // namespace heddle::testing
