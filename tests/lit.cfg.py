@@ -20,6 +20,10 @@ config.environment["NO_COLOR"] = "1"
 config.environment["HEDDLE_CACHE"] = os.path.join(lit_config.params["build"], "kernel_cache")
 tools = lit_config.params["tools"]
 config.environment["PATH"] = os.pathsep.join([tools, "/usr/lib/llvm-14/bin", os.environ["PATH"]])
+# A command that must refuse its input: exit code 1 and a place, in two seconds; the sanitizers' builds are several times slower.
+seconds = 10 if lit_config.params.get("sanitize") == "ON" else 2
+refused = os.path.join(lit_config.params["source"], "tests", "support", "refused.py")
+config.substitutions.append(("%refused", f"{sys.executable} {refused} {seconds}"))
 config.substitutions.append(("%models", os.path.join(lit_config.params["source"], "models")))
 
 # Data sets that are not part of the project: tests that read them say REQUIRES: data.
