@@ -1,4 +1,7 @@
 // The subcommands of heddle: each adds itself, with its options, to the command line.
+//
+// A subcommand's arguments are held by shared_ptr, which the project uses nowhere else: they live as long as the
+// callback, and CLI11 copies that.
 #pragma once
 #include <string>
 
