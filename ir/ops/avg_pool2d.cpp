@@ -1,7 +1,4 @@
-#include <fmt/format.h>
-
 #include "ir/builder.h"
-#include "ir/ops/loops.h"
 #include "ir/ops/window.h"
 
 namespace heddle::ir {
@@ -10,19 +7,9 @@ namespace {
 // Calls f(image element) for the elements of the image that the window at `at` = [n,oh,ow,c] covers.
 template <class F>
 void for_each_covered(const Pool& p, const Dims& image, const Dims& at, F&& f) {
-  for (int64_t i = 0; i < p.height.size; ++i)
-    for (int64_t j = 0; j < p.width.size; ++j) {
-      const int64_t h = at[1] * p.height.stride + i - p.height.low;
-      const int64_t w = at[2] * p.width.stride + j - p.width.low;
-      if (h >= 0 && h < image[1] && w >= 0 && w < image[2])
-        f(static_cast<size_t>(position(image, {at[0], h, w, at[3]})));
-    }
-}
-
-std::vector<Type> infer_avg_pool(const Signature& s) {
-  const Type& x = s.operands[0];
-  require_image(x, "input");
-  return {{x.dtype, pooled(pool(s, x.dims), x.dims)}};
+  for_each_tap(p, image, at, [&](int64_t, int64_t element) {
+    if (element >= 0) f(static_cast<size_t>(element));
+  });
 }
 
 std::vector<Tensor> eval_avg_pool(const Signature& s, std::span<const Tensor* const> in) {
@@ -49,12 +36,11 @@ Grads avg_pool_gradient(Builder& b, const Node& n, const Values& dy) {
   attrs.erase("count_include_pad");
   ValueId scaled = dy[0];
   if (!s.flag("count_include_pad")) scaled = b("div", {scaled, b("avg_pool2d", {b.constant(1, s.operands[0])}, attrs)});
-  attrs["input"] = s.operands[0].dims;
-  return {b("avg_pool2d_grad", {scaled}, attrs)};
+  return {b("avg_pool2d_grad", {scaled}, with_shape(attrs, "input", s.operands[0].dims))};
 }
 
 std::vector<AttrDef> avg_pool_attributes() {
-  std::vector<AttrDef> attrs = pool_attributes(false);
+  std::vector<AttrDef> attrs = pool_attributes();
   attrs.push_back(
       {.name = "count_include_pad", .type = AttrType::flag, .fallback = true, .doc = "divide by the whole window"});
   return attrs;
@@ -79,23 +65,13 @@ const RegisterOp avg_pool2d(
      .kind = Reduction{"Sum",
                        "x",
                        {"acc / T(count_include_pad ? count : valid)"},
-                       [](const Signature& s) {
-                         return pool_domain(pool(s, s.operands[0].dims), s.operands[0].dims, 0);
-                       }},
-     .infer = infer_avg_pool,
+                       [](const Signature& s) { return pool_domain(s, 0); }},
+     .infer = [](const Signature& s) -> std::vector<Type> {
+       return {{s.operands[0].dtype, pooled_operand(s)}};
+     },
      .eval = eval_avg_pool,
      .grad = avg_pool_gradient,
      .samples = avg_pool_samples()});
-
-std::vector<Type> infer_avg_pool_grad(const Signature& s) {
-  const Type& dy = s.operands[0];
-  const Dims& image = checked_list(s, "input", 4, 1);
-  const Dims expected = pooled(pool(s, image), image);
-  if (dy.dims != expected)
-    throw InferError(
-        fmt::format("dy is {}, pooling {} gives {}", to_string(dy), to_string(image), to_string(expected)));
-  return {{dy.dtype, image}};
-}
 
 std::vector<Tensor> eval_avg_pool_grad(const Signature& s, std::span<const Tensor* const> in) {
   Tensor dx(s.results[0]);
@@ -108,28 +84,23 @@ std::vector<Tensor> eval_avg_pool_grad(const Signature& s, std::span<const Tenso
   return {dx};
 }
 
-const RegisterOp avg_pool2d_grad({.name = "avg_pool2d_grad",
-                                  .doc = "gradient of avg_pool2d with count_include_pad: each dy / window elements is "
-                                         "added to the elements its window covers",
-                                  .operands = {"dy"},
-                                  .results = {"dx"},
-                                  .attrs = pool_attributes(true),
-                                  .dtypes = kFloating,
-                                  .kind = Reduction{"Sum",
-                                                    "dy",
-                                                    {"acc / T(count)"},
-                                                    [](const Signature& s) {
-                                                      const Dims& image = s.integers("input");
-                                                      return pool_gradient_domain(pool(s, image), image, 1);
-                                                    }},
-                                  .infer = infer_avg_pool_grad,
-                                  .eval = eval_avg_pool_grad,
-                                  .grad = [](Builder& b, const Node& n, const Values& dy) -> Grads {
-                                    Attrs attrs = n.attrs;
-                                    attrs.erase("input");
-                                    return {b("avg_pool2d", {dy[0]}, attrs)};
-                                  },
-                                  .samples = pool_gradient_samples(1)});
+const RegisterOp avg_pool2d_grad(
+    {.name = "avg_pool2d_grad",
+     .doc = "gradient of avg_pool2d with count_include_pad: each dy / window elements is "
+            "added to the elements its window covers",
+     .operands = {"dy"},
+     .results = {"dx"},
+     .attrs = pool_gradient_attributes(),
+     .dtypes = kFloating,
+     .kind = Reduction{"Sum", "dy", {"acc / T(count)"}, [](const Signature& s) { return pool_gradient_domain(s, 1); }},
+     .infer = [](const Signature& s) -> std::vector<Type> {
+       return {{s.operands[0].dtype, pool_gradient_image(s)}};
+     },
+     .eval = eval_avg_pool_grad,
+     .grad = [](Builder& b, const Node& n, const Values& dy) -> Grads {
+       return {b("avg_pool2d", {dy[0]}, without_shape(n.attrs, "input"))};
+     },
+     .samples = pool_gradient_samples(1)});
 
 }  // namespace
 }  // namespace heddle::ir

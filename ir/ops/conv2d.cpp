@@ -34,18 +34,8 @@ std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> in) 
 Grads grad(Builder& b, const Node& n, const Values& dy) {
   const ValueId x = n.operands[0];
   const ValueId w = n.operands[1];
-  Attrs data = n.attrs;
-  Attrs filter = n.attrs;
-  data["input"] = b.type(x).dims;
-  filter["filter"] = b.type(w).dims;
-  const ValueId dx = b("conv2d_data_grad", {dy[0], w}, data);
-  return {dx, b("conv2d_filter_grad", {x, dy[0]}, filter)};
-}
-
-std::vector<Sample> samples() {
-  std::vector<Sample> list;
-  for (const ConvCase& c : conv_cases()) list.push_back({.shapes = {c.image, c.filter}, .attrs = c.attrs});
-  return list;
+  const ValueId dx = b("conv2d_data_grad", {dy[0], w}, with_shape(n.attrs, "input", b.type(x).dims));
+  return {dx, b("conv2d_filter_grad", {x, dy[0]}, with_shape(n.attrs, "filter", b.type(w).dims))};
 }
 
 const RegisterOp conv2d(
@@ -62,7 +52,9 @@ const RegisterOp conv2d(
      },
      .eval = eval,
      .grad = grad,
-     .samples = samples()});
+     .samples = conv_samples([](const ConvCase& c) -> Sample {
+       return {.shapes = {c.image, c.filter}, .attrs = c.attrs};
+     })});
 
 }  // namespace
 }  // namespace heddle::ir

@@ -2,6 +2,8 @@
 //
 //   y[n,oh,ow,o] = sum over kh, kw, i of x[n, oh * stride + kh * dilation - pad, ..., group(o) * I + i] * w[o,i,kh,kw]
 #pragma once
+#include <functional>
+
 #include "ir/ops/window.h"
 
 namespace heddle::ir {
@@ -24,7 +26,8 @@ struct ConvCase {
   Dims image, filter, result;
   Attrs attrs;
 };
-const std::vector<ConvCase>& conv_cases();
+// What an operator of the family makes of each case.
+std::vector<Sample> conv_samples(const std::function<Sample(const ConvCase&)>& sample);
 
 // Calls f(image element, filter element, result element) for every product of the convolution.
 template <class F>

@@ -50,28 +50,9 @@ std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> in) 
 Grads grad(Builder& b, const Node& n, const Values& g) {
   const ValueId dy = n.operands[0];
   const ValueId w = n.operands[1];
-  Attrs forward = n.attrs;
-  forward.erase("input");
-  Attrs filter = forward;
-  filter["filter"] = b.type(w).dims;
+  const Attrs forward = without_shape(n.attrs, "input");
   const ValueId ddy = b("conv2d", {g[0], w}, forward);
-  return {ddy, b("conv2d_filter_grad", {g[0], dy}, filter)};
-}
-
-std::vector<AttrDef> attributes() {
-  std::vector<AttrDef> attrs = conv_attributes();
-  attrs.push_back({.name = "input", .type = AttrType::integers, .fallback = {}, .doc = "shape of the image, NHWC"});
-  return attrs;
-}
-
-std::vector<Sample> samples() {
-  std::vector<Sample> list;
-  for (const ConvCase& c : conv_cases()) {
-    Sample sample{.shapes = {c.result, c.filter}, .attrs = c.attrs};
-    sample.attrs["input"] = c.image;
-    list.push_back(std::move(sample));
-  }
-  return list;
+  return {ddy, b("conv2d_filter_grad", {g[0], dy}, with_shape(forward, "filter", b.type(w).dims))};
 }
 
 const RegisterOp conv2d_data_grad(
@@ -79,13 +60,15 @@ const RegisterOp conv2d_data_grad(
      .doc = "gradient of conv2d by its image: each dy times the filter, added where the filter read",
      .operands = {"dy", "w"},
      .results = {"dx"},
-     .attrs = attributes(),
+     .attrs = with_shape(conv_attributes(), "input", "shape of the image, NHWC"),
      .dtypes = kFloating,
      .kind = Contraction{domain},
      .infer = infer,
      .eval = eval,
      .grad = grad,
-     .samples = samples()});
+     .samples = conv_samples([](const ConvCase& c) -> Sample {
+       return {.shapes = {c.result, c.filter}, .attrs = with_shape(c.attrs, "input", c.image)};
+     })});
 
 }  // namespace
 }  // namespace heddle::ir

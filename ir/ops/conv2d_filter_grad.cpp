@@ -39,28 +39,9 @@ std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> in) 
 Grads grad(Builder& b, const Node& n, const Values& g) {
   const ValueId x = n.operands[0];
   const ValueId dy = n.operands[1];
-  Attrs forward = n.attrs;
-  forward.erase("filter");
-  Attrs data = forward;
-  data["input"] = b.type(x).dims;
-  const ValueId dx = b("conv2d_data_grad", {dy, g[0]}, data);
+  const Attrs forward = without_shape(n.attrs, "filter");
+  const ValueId dx = b("conv2d_data_grad", {dy, g[0]}, with_shape(forward, "input", b.type(x).dims));
   return {dx, b("conv2d", {x, g[0]}, forward)};
-}
-
-std::vector<AttrDef> attributes() {
-  std::vector<AttrDef> attrs = conv_attributes();
-  attrs.push_back({.name = "filter", .type = AttrType::integers, .fallback = {}, .doc = "shape of the filter, OIHW"});
-  return attrs;
-}
-
-std::vector<Sample> samples() {
-  std::vector<Sample> list;
-  for (const ConvCase& c : conv_cases()) {
-    Sample sample{.shapes = {c.image, c.result}, .attrs = c.attrs};
-    sample.attrs["filter"] = c.filter;
-    list.push_back(std::move(sample));
-  }
-  return list;
 }
 
 const RegisterOp conv2d_filter_grad(
@@ -68,13 +49,15 @@ const RegisterOp conv2d_filter_grad(
      .doc = "gradient of conv2d by its filter: each dy times the element its filter element read",
      .operands = {"x", "dy"},
      .results = {"dw"},
-     .attrs = attributes(),
+     .attrs = with_shape(conv_attributes(), "filter", "shape of the filter, OIHW"),
      .dtypes = kFloating,
      .kind = Contraction{domain},
      .infer = infer,
      .eval = eval,
      .grad = grad,
-     .samples = samples()});
+     .samples = conv_samples([](const ConvCase& c) -> Sample {
+       return {.shapes = {c.image, c.result}, .attrs = with_shape(c.attrs, "filter", c.filter)};
+     })});
 
 }  // namespace
 }  // namespace heddle::ir

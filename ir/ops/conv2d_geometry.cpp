@@ -61,8 +61,8 @@ void require_result(const Conv& c, const Type& dy, DType dtype) {
                                  to_string(c.filter), to_string(expected)));
 }
 
-const std::vector<ConvCase>& conv_cases() {
-  static const std::vector<ConvCase> cases = {
+std::vector<Sample> conv_samples(const std::function<Sample(const ConvCase&)>& sample) {
+  const std::vector<ConvCase> cases = {
       {{2, 5, 5, 3}, {4, 3, 3, 3}, {2, 3, 3, 4}, {}},
       {{1, 7, 6, 2}, {3, 2, 3, 2}, {1, 4, 4, 3}, {{"strides", Dims{2, 2}}, {"pads", Dims{1, 0, 1, 2}}}},
       {{1, 8, 7, 1}, {5, 1, 3, 3}, {1, 4, 5, 5}, {{"dilations", Dims{2, 1}}}},
@@ -77,7 +77,9 @@ const std::vector<ConvCase>& conv_cases() {
        {1, 4, 2, 2},
        {{"strides", Dims{2, 3}}, {"dilations", Dims{3, 2}}, {"pads", Dims{0, 2, 1, 0}}}},
       {{2, 6, 6, 1}, {8, 1, 3, 3}, {2, 2, 2, 8}, {{"strides", Dims{3, 3}}}}};
-  return cases;
+  std::vector<Sample> samples;
+  for (const ConvCase& c : cases) samples.push_back(sample(c));
+  return samples;
 }
 
 }  // namespace heddle::ir

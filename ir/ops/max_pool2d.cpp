@@ -1,42 +1,23 @@
 #include <fmt/format.h>
 
 #include "ir/builder.h"
-#include "ir/ops/loops.h"
 #include "ir/ops/window.h"
 
 namespace heddle::ir {
 namespace {
 
-Attrs window_attrs(const Attrs& attrs) {
-  Attrs kept = attrs;
-  kept.erase("input");
-  return kept;
-}
-
-Attrs with_input(Attrs attrs, const Dims& image) {
-  attrs["input"] = image;
-  return attrs;
-}
-
-// Calls f(window element, image element or -1 in the padding) for the window at `at` = [n,oh,ow,c].
-template <class F>
-void for_each_tap(const Pool& p, const Dims& image, const Dims& at, F&& f) {
-  for (int64_t i = 0; i < p.height.size; ++i)
-    for (int64_t j = 0; j < p.width.size; ++j) {
-      const int64_t h = at[1] * p.height.stride + i - p.height.low;
-      const int64_t w = at[2] * p.width.stride + j - p.width.low;
-      const bool inside = h >= 0 && h < image[1] && w >= 0 && w < image[2];
-      f(i * p.width.size + j, inside ? position(image, {at[0], h, w, at[3]}) : -1);
-    }
+// Throws InferError unless operand 1 holds a position in the window for each pooled element.
+void require_index(const Signature& s, const Dims& pooled) {
+  const Type index{DType::i32, pooled};
+  if (s.operands[1] != index)
+    throw InferError(fmt::format("index is {}, expected {}", to_string(s.operands[1]), to_string(index)));
 }
 
 // --- max_pool2d ---
 
 std::vector<Type> infer_max_pool(const Signature& s) {
-  const Type& x = s.operands[0];
-  require_image(x, "input");
-  const Dims dims = pooled(pool(s, x.dims), x.dims);
-  return {{x.dtype, dims}, {DType::i32, dims}};
+  const Dims dims = pooled_operand(s);
+  return {{s.operands[0].dtype, dims}, {DType::i32, dims}};
 }
 
 std::vector<Tensor> eval_max_pool(const Signature& s, std::span<const Tensor* const> in) {
@@ -65,35 +46,23 @@ const RegisterOp max_pool2d(
          "equals, which gets the gradient. Padding is never chosen",
      .operands = {"x"},
      .results = {"y", "index"},
-     .attrs = pool_attributes(false),
+     .attrs = pool_attributes(),
      .dtypes = kArithmetic,
-     .kind = Reduction{"ArgMax",
-                       "x",
-                       {"acc.value", "acc.index"},
-                       [](const Signature& s) {
-                         return pool_domain(pool(s, s.operands[0].dims), s.operands[0].dims, 0);
-                       }},
+     .kind = Reduction{"ArgMax", "x", {"acc.value", "acc.index"}, [](const Signature& s) { return pool_domain(s, 0); }},
      .infer = infer_max_pool,
      .eval = eval_max_pool,
      .grad = [](Builder& b, const Node& n, const Values& dy) -> Grads {
        const Dims image = b.type(n.operands[0]).dims;
-       return {b("max_pool2d_grad", {dy[0], n.results[1]}, with_input(n.attrs, image))};
+       return {b("max_pool2d_grad", {dy[0], n.results[1]}, with_shape(n.attrs, "input", image))};
      },
      .samples = pool_samples()});
 
 // --- max_pool2d_grad ---
 
 std::vector<Type> infer_max_pool_grad(const Signature& s) {
-  const Type& dy = s.operands[0];
-  const Dims& image = checked_list(s, "input", 4, 1);
-  const Dims expected = pooled(pool(s, image), image);
-  if (dy.dims != expected)
-    throw InferError(
-        fmt::format("dy is {}, pooling {} gives {}", to_string(dy), to_string(image), to_string(expected)));
-  if (s.operands[1] != Type{DType::i32, expected})
-    throw InferError(
-        fmt::format("index is {}, expected {}", to_string(s.operands[1]), to_string(Type{DType::i32, expected})));
-  return {{dy.dtype, image}};
+  const Dims image = pool_gradient_image(s);
+  require_index(s, s.operands[0].dims);
+  return {{s.operands[0].dtype, image}};
 }
 
 std::vector<Tensor> eval_max_pool_grad(const Signature& s, std::span<const Tensor* const> in) {
@@ -121,31 +90,25 @@ const RegisterOp max_pool2d_grad(
      .doc = "gradient of max_pool2d: each dy is added to the element of the image its window chose",
      .operands = {"dy", "index"},
      .results = {"dx"},
-     .attrs = pool_attributes(true),
+     .attrs = pool_gradient_attributes(),
      .dtypes = kFloating,
      .kind = Reduction{"Sum",
                        "index == k ? dy : T(0)",
                        {"acc"},
-                       [](const Signature& s) {
-                         const Dims& image = s.integers("input");
-                         return pool_gradient_domain(pool(s, image), image, 2);
-                       }},
+                       [](const Signature& s) { return pool_gradient_domain(s, 2); }},
      .infer = infer_max_pool_grad,
      .eval = eval_max_pool_grad,
      .grad = [](Builder& b, const Node& n, const Values& dy) -> Grads {
-       return {b("max_pool2d_pick", {dy[0], n.operands[1]}, window_attrs(n.attrs)), {}};
+       return {b("max_pool2d_pick", {dy[0], n.operands[1]}, without_shape(n.attrs, "input")), {}};
      },
      .samples = grad_samples()});
 
 // --- max_pool2d_pick ---
 
 std::vector<Type> infer_pick(const Signature& s) {
-  const Type& x = s.operands[0];
-  require_image(x, "input");
-  const Type index{DType::i32, pooled(pool(s, x.dims), x.dims)};
-  if (s.operands[1] != index)
-    throw InferError(fmt::format("index is {}, expected {}", to_string(s.operands[1]), to_string(index)));
-  return {{x.dtype, index.dims}};
+  const Dims dims = pooled_operand(s);
+  require_index(s, dims);
+  return {{s.operands[0].dtype, dims}};
 }
 
 std::vector<Tensor> eval_pick(const Signature& s, std::span<const Tensor* const> in) {
@@ -174,19 +137,14 @@ const RegisterOp max_pool2d_pick(
     {.name = "max_pool2d_pick",
      .doc = "y[n,h,w,c] = the x at position index of the window at (h,w): the gradient of max_pool2d_grad",
      .operands = {"x", "index"},
-     .attrs = pool_attributes(false),
+     .attrs = pool_attributes(),
      .dtypes = kFloating,
-     .kind = Reduction{"Sum",
-                       "index == k ? x : T(0)",
-                       {"acc"},
-                       [](const Signature& s) {
-                         return pool_domain(pool(s, s.operands[0].dims), s.operands[0].dims, 1);
-                       }},
+     .kind = Reduction{"Sum", "index == k ? x : T(0)", {"acc"}, [](const Signature& s) { return pool_domain(s, 1); }},
      .infer = infer_pick,
      .eval = eval_pick,
      .grad = [](Builder& b, const Node& n, const Values& dy) -> Grads {
        const Dims image = b.type(n.operands[0]).dims;
-       return {b("max_pool2d_grad", {dy[0], n.operands[1]}, with_input(n.attrs, image)), {}};
+       return {b("max_pool2d_grad", {dy[0], n.operands[1]}, with_shape(n.attrs, "input", image)), {}};
      },
      .samples = pick_samples()});
 

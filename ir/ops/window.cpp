@@ -35,18 +35,32 @@ void read_input(IndexMap& map, const Window& w, int out, int tap) {
   map.results.push_back(at);
 }
 
-std::vector<AttrDef> pool_attributes(bool with_input) {
-  std::vector<AttrDef> attrs = {
+std::vector<AttrDef> with_shape(std::vector<AttrDef> attrs, const std::string& name, const std::string& doc) {
+  attrs.push_back({.name = name, .type = AttrType::integers, .fallback = {}, .doc = doc});
+  return attrs;
+}
+
+Attrs with_shape(Attrs attrs, const std::string& name, const Dims& shape) {
+  attrs[name] = shape;
+  return attrs;
+}
+
+Attrs without_shape(Attrs attrs, const std::string& name) {
+  attrs.erase(name);
+  return attrs;
+}
+
+std::vector<AttrDef> pool_attributes() {
+  return {
       {.name = "window", .type = AttrType::integers, .fallback = {}, .doc = "height and width"},
       {.name = "strides",
        .type = AttrType::integers,
        .fallback = Dims{},
        .doc = "steps down and right; none: the window"},
       {.name = "pads", .type = AttrType::integers, .fallback = Dims{0, 0, 0, 0}, .doc = "top, left, bottom, right"}};
-  if (with_input)
-    attrs.push_back({.name = "input", .type = AttrType::integers, .fallback = {}, .doc = "shape of the image"});
-  return attrs;
 }
+
+std::vector<AttrDef> pool_gradient_attributes() { return with_shape(pool_attributes(), "input", "shape of the image"); }
 
 Pool pool(const Signature& s, const Dims& image) {
   const Dims& window = checked_list(s, "window", 2, 1);
@@ -63,7 +77,23 @@ Pool pool(const Signature& s, const Dims& image) {
 
 Dims pooled(const Pool& p, const Dims& image) { return {image[0], p.height.output, p.width.output, image[3]}; }
 
-ReductionDomain pool_domain(const Pool& p, const Dims& image, int extra) {
+Dims pooled_operand(const Signature& s) {
+  require_image(s.operands[0], "input");
+  return pooled(pool(s, s.operands[0].dims), s.operands[0].dims);
+}
+
+Dims pool_gradient_image(const Signature& s) {
+  const Dims& image = checked_list(s, "input", 4, 1);
+  const Dims expected = pooled(pool(s, image), image);
+  if (s.operands[0].dims != expected)
+    throw InferError(
+        fmt::format("dy is {}, pooling {} gives {}", to_string(s.operands[0]), to_string(image), to_string(expected)));
+  return image;
+}
+
+ReductionDomain pool_domain(const Signature& s, int extra) {
+  const Dims& image = s.operands[0].dims;
+  const Pool p = pool(s, image);
   ReductionDomain domain;
   domain.extents = {p.height.size, p.width.size};
   const Dims result = pooled(p, image);
@@ -98,7 +128,9 @@ int64_t candidates(const Window& w) { return (w.size + w.stride - 1) / w.stride;
 
 }  // namespace
 
-ReductionDomain pool_gradient_domain(const Pool& p, const Dims& image, int operands) {
+ReductionDomain pool_gradient_domain(const Signature& s, int operands) {
+  const Dims& image = s.integers("input");
+  const Pool p = pool(s, image);
   ReductionDomain domain;
   domain.extents = {candidates(p.height), candidates(p.width)};
   domain.count = p.taps();

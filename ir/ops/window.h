@@ -6,6 +6,7 @@
 #include <string>
 
 #include "ir/op_def.h"
+#include "ir/ops/loops.h"
 
 namespace heddle::ir {
 
@@ -26,23 +27,43 @@ Window placed(Window window, const std::string& what, const std::string& side);
 // Reads the input where window element `tap` (a coordinate) of output position `out` (a coordinate) lies.
 void read_input(IndexMap& map, const Window& w, int out, int tap);
 
-// --- pooling
-// -----------------------------------------------------------------------------------------------------------------
+// A gradient operator lacks an operand of its forward operator; the operand's shape is an attribute instead.
+std::vector<AttrDef> with_shape(std::vector<AttrDef> attrs, const std::string& name, const std::string& doc);
+Attrs with_shape(Attrs attrs, const std::string& name, const Dims& shape);
+Attrs without_shape(Attrs attrs, const std::string& name);
+
+// --- Pooling
 
 struct Pool {
   Window height, width;
   int64_t taps() const { return height.size * width.size; }
 };
-std::vector<AttrDef> pool_attributes(
-    bool with_input);                              // `input`: the image's shape, where only its gradient is at hand
+std::vector<AttrDef> pool_attributes();
+std::vector<AttrDef> pool_gradient_attributes();   // and `input`, the shape of the image
 Pool pool(const Signature& s, const Dims& image);  // throws InferError
 Dims pooled(const Pool& p, const Dims& image);
+// What pooling operand 0 gives; throws InferError unless it is an image that the windows fit.
+Dims pooled_operand(const Signature& s);
+// The shape of the image; throws InferError unless operand 0, dy, has the shape that pooling it gives.
+Dims pool_gradient_image(const Signature& s);
 
-// Result [n,oh,ow,c] over the window's elements of the image; `extra` operands are read at the result's element.
-ReductionDomain pool_domain(const Pool& p, const Dims& image, int extra);
+// Result [n,oh,ow,c] over the window's elements of operand 0; `extra` operands are read at the result's element.
+ReductionDomain pool_domain(const Signature& s, int extra);
 // Result [n,h,w,c] over the windows that read an element: `operands` maps, all of [n,oh,ow,c]; k is the position in
 // that window.
-ReductionDomain pool_gradient_domain(const Pool& p, const Dims& image, int operands);
+ReductionDomain pool_gradient_domain(const Signature& s, int operands);
+
+// Calls f(window element, image element or -1 in the padding) for the window at `at` = [n,oh,ow,c].
+template <class F>
+void for_each_tap(const Pool& p, const Dims& image, const Dims& at, F&& f) {
+  for (int64_t i = 0; i < p.height.size; ++i)
+    for (int64_t j = 0; j < p.width.size; ++j) {
+      const int64_t h = at[1] * p.height.stride + i - p.height.low;
+      const int64_t w = at[2] * p.width.stride + j - p.width.low;
+      const bool inside = h >= 0 && h < image[1] && w >= 0 && w < image[2];
+      f(i * p.width.size + j, inside ? position(image, {at[0], h, w, at[3]}) : -1);
+    }
+}
 
 // Overlapping, disjoint, with gaps, padded on each side alone, size 1. Shapes are images; grad samples derive theirs
 // from them.
