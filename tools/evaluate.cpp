@@ -9,6 +9,7 @@
 
 #include "codegen/lower.h"
 #include "ir/parse.h"
+#include "ir/tensor_bytes.h"
 #include "ir/verify.h"
 #include "passes/pipeline.h"
 #include "runtime/executable.h"
@@ -17,7 +18,6 @@
 #include "tools/commands.h"
 #include "tools/compile_model.h"
 #include "tools/read_file.h"
-#include "tools/tensor_bytes.h"
 
 namespace heddle::tools {
 namespace {
@@ -66,7 +66,7 @@ runtime::WeightsFile by_oracle(const ir::Module& m, const runtime::WeightsFile& 
     for (const ir::ValueId v : g.inputs) {
       const ir::Type& type = g[v].type;
       const auto bytes = bytes_of(inputs, g.name, g[v].name, ir::to_string(type.dtype), type.dims);
-      named[g[v].name] = from_bytes(type, bytes);
+      named[g[v].name] = ir::from_bytes(type, bytes);
     }
     const ir::Evaluation result = ir::evaluate(m, g, named, {.precision = precision, .through_arena = false});
     for (size_t i = 0; i < result.outputs.size(); ++i)

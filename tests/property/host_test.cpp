@@ -2,11 +2,11 @@
 #include <gtest/gtest.h>
 
 #include "codegen/lower.h"
+#include "ir/tensor_bytes.h"
 #include "passes/pipeline.h"
 #include "runtime/executable.h"
 #include "runtime/host_device.h"
 #include "tests/property/random_graph.h"
-#include "tests/support/tensor_bytes.h"
 
 namespace heddle::testing {
 namespace {
@@ -38,7 +38,7 @@ class Host {
   Tensor read(const codegen::Buffer& b) {
     std::vector<std::byte> bytes(static_cast<size_t>(b.bytes));
     executable_.read(b, bytes.data());
-    return from_bytes({parse_dtype(b.dtype).value(), b.dims}, bytes);
+    return ir::from_bytes({parse_dtype(b.dtype).value(), b.dims}, bytes);
   }
 
   const codegen::Program& program_;

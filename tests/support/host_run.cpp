@@ -4,11 +4,11 @@
 #include <stdexcept>
 
 #include "codegen/lower.h"
+#include "ir/tensor_bytes.h"
 #include "passes/pipeline.h"
 #include "runtime/executable.h"
 #include "runtime/host_device.h"
 #include "runtime/onednn.h"
-#include "tests/support/tensor_bytes.h"
 
 namespace heddle::testing {
 
@@ -29,7 +29,7 @@ struct HostRun::Impl {
   ir::Tensor read(const codegen::Buffer& b) const {
     std::vector<std::byte> bytes(static_cast<size_t>(b.bytes));
     executable->read(b, bytes.data());
-    return from_bytes({ir::parse_dtype(b.dtype).value(), b.dims}, bytes);
+    return ir::from_bytes({ir::parse_dtype(b.dtype).value(), b.dims}, bytes);
   }
   void write(const codegen::Buffer& b, const ir::Tensor& t) const { executable->write(b, to_bytes(t).data()); }
 };

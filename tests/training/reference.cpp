@@ -1,7 +1,7 @@
 #include "tests/training/reference.h"
 
+#include "ir/tensor_bytes.h"
 #include "runtime/safetensors.h"
-#include "tests/support/tensor_bytes.h"
 
 namespace heddle::testing {
 Reference read_reference(const std::string& model) {
@@ -11,7 +11,7 @@ Reference read_reference(const std::string& model) {
   for (const runtime::SavedTensor& saved : file.tensors) {
     const ir::Type type{ir::parse_dtype(saved.dtype).value(), saved.dims};
     const auto bytes = file.bytes(saved);
-    out.tensors.emplace(saved.name, from_bytes(type, {bytes.begin(), bytes.end()}));
+    out.tensors.emplace(saved.name, ir::from_bytes(type, bytes));
   }
   return out;
 }

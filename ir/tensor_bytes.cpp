@@ -1,4 +1,4 @@
-#include "tools/tensor_bytes.h"
+#include "ir/tensor_bytes.h"
 
 #include <bit>
 #include <cmath>
@@ -6,10 +6,8 @@
 
 #include "ir/check.h"
 
-namespace heddle::tools {
+namespace heddle::ir {
 namespace {
-
-using ir::DType;
 
 // A 16-bit float with this many exponent bits; the rest but the sign are fraction.
 double decode_narrow(uint16_t bits, int exponent_bits) {
@@ -73,26 +71,26 @@ void write_real(DType dtype, std::byte* to, double value) {
 
 }  // namespace
 
-ir::Tensor from_bytes(const ir::Type& type, std::span<const std::byte> bytes) {
+Tensor from_bytes(const Type& type, std::span<const std::byte> bytes) {
   HEDDLE_CHECK(static_cast<int64_t>(bytes.size()) == type.bytes(), "a tensor's bytes have its size");
-  ir::Tensor t(type);
-  const auto width = static_cast<size_t>(ir::bits(type.dtype) / 8);
+  Tensor t(type);
+  const auto width = static_cast<size_t>(bits(type.dtype) / 8);
   for (size_t i = 0; i < t.real.size(); ++i) t.real[i] = read_real(type.dtype, bytes.data() + i * width);
   for (size_t i = 0; i < t.integer.size(); ++i) {
     uint64_t value = 0;
     std::memcpy(&value, bytes.data() + i * width, width);
-    t.integer[i] = type.dtype == DType::boolean ? value != 0 : ir::wrap_to(type.dtype, std::bit_cast<int64_t>(value));
+    t.integer[i] = type.dtype == DType::boolean ? value != 0 : wrap_to(type.dtype, std::bit_cast<int64_t>(value));
   }
   return t;
 }
 
-std::vector<std::byte> to_bytes(const ir::Tensor& tensor) {
-  const auto width = static_cast<size_t>(ir::bits(tensor.type.dtype) / 8);
+std::vector<std::byte> to_bytes(const Tensor& tensor) {
+  const auto width = static_cast<size_t>(bits(tensor.type.dtype) / 8);
   std::vector<std::byte> bytes(static_cast<size_t>(tensor.type.bytes()));
   for (size_t i = 0; i < tensor.real.size(); ++i)
-    write_real(tensor.type.dtype, bytes.data() + i * width, ir::round_to(tensor.type.dtype, tensor.real[i]));
+    write_real(tensor.type.dtype, bytes.data() + i * width, round_to(tensor.type.dtype, tensor.real[i]));
   for (size_t i = 0; i < tensor.integer.size(); ++i) std::memcpy(bytes.data() + i * width, &tensor.integer[i], width);
   return bytes;
 }
 
-}  // namespace heddle::tools
+}  // namespace heddle::ir

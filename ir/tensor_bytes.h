@@ -8,11 +8,11 @@
 
 #include "ir/tensor.h"
 
-namespace heddle::tools {
+namespace heddle::ir {
 
 // `bytes` holds exactly the type's elements, little-endian.
-ir::Tensor from_bytes(const ir::Type& type, std::span<const std::byte> bytes);
+Tensor from_bytes(const Type& type, std::span<const std::byte> bytes);
 // Floating values are rounded to the dtype.
-std::vector<std::byte> to_bytes(const ir::Tensor& tensor);
+std::vector<std::byte> to_bytes(const Tensor& tensor);
 
-}  // namespace heddle::tools
+}  // namespace heddle::ir
