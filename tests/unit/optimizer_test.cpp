@@ -1,0 +1,141 @@
+// Optimizers and schedules, against the formulas of torch.optim written out.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "tests/unit/built_model.h"
+
+namespace heddle::frontend {
+namespace {
+
+using ir::NamedTensors;
+using ir::Tensor;
+
+// loss = mean((x w - t)^2) with one weight for each of 3 columns and 2 rows: the gradient is known.
+struct Problem {
+  std::vector<double> w = {0.5, -1.0, 2.0};
+  NamedTensors inputs = {{"x", tensor({ir::DType::f32, {2, 3}}, wave)},
+                         {"t", tensor({ir::DType::f32, {2, 3}}, [](int64_t i) { return wave(i + 9); })}};
+
+  std::vector<double> gradient() const {
+    std::vector<double> g(3, 0);
+    for (size_t i = 0; i < 6; ++i) {
+      const double x = inputs.at("x").real[i], t = inputs.at("t").real[i];
+      g[i % 3] += 2.0 / 6 * (x * w[i % 3] - t) * x;
+    }
+    return g;
+  }
+};
+
+std::string problem_model(const std::string& train) {
+  return model(R"("x": {"shape": ["N", 3], "dtype": "f32"}, "t": {"shape": ["N", 3], "dtype": "f32"})",
+               R"({"name": "w", "op": "param", "shape": [3]}, {"name": "y", "op": "mul", "in": ["x", "w"]})",
+               R"(, "train": {"batch": {"N": 2}, "loss": {"op": "mse", "in": ["y", "t"]}, )" + train + "}");
+}
+
+// Runs 6 steps of the model and of `update(w, gradient, step)`; they agree.
+void follow(const std::string& train,
+            const std::function<void(std::vector<double>&, std::vector<double>, int)>& update) {
+  Problem problem;
+  Training training(problem_model(train));
+  training.states["w"].real = problem.w;
+  for (int step = 0; step < 6; ++step) {
+    training.step(problem.inputs);
+    update(problem.w, problem.gradient(), step);
+    for (size_t i = 0; i < 3; ++i)
+      EXPECT_NEAR(training.states["w"].real[i], problem.w[i], 1e-12) << train << " step " << step;
+  }
+  EXPECT_EQ(training.states["step"].integer, std::vector<int64_t>{6});
+}
+
+TEST(Optimizer, Sgd) {
+  follow(R"("optimizer": {"op": "sgd", "lr": 0.1, "weight_decay": 0.2})", [](auto& w, auto g, int) {
+    for (size_t i = 0; i < 3; ++i) w[i] -= 0.1 * (g[i] + 0.2 * w[i]);
+  });
+}
+
+TEST(Optimizer, SgdMomentum) {
+  for (const bool nesterov : {false, true}) {
+    std::vector<double> v(3, 0);
+    follow(
+        fmt::format(R"("optimizer": {{"op": "sgd", "lr": 0.1, "momentum": 0.9, "nesterov": {}, "weight_decay": 0.01}})",
+                    nesterov),
+        [&](auto& w, auto g, int) {
+          for (size_t i = 0; i < 3; ++i) {
+            g[i] += 0.01 * w[i];
+            v[i] = 0.9 * v[i] + g[i];
+            w[i] -= 0.1 * (nesterov ? g[i] + 0.9 * v[i] : v[i]);
+          }
+        });
+  }
+}
+
+TEST(Optimizer, Adam) {
+  for (const std::string op : {"adam", "adamw"}) {
+    std::vector<double> m(3, 0), v(3, 0);
+    follow(
+        fmt::format(
+            R"("optimizer": {{"op": "{}", "lr": 0.05, "betas": [0.8, 0.95], "eps": 1e-3, "weight_decay": 0.1}})", op),
+        [&](auto& w, auto g, int step) {
+          for (size_t i = 0; i < 3; ++i) {
+            if (op == "adam") g[i] += 0.1 * w[i];
+            if (op == "adamw") w[i] *= 1 - 0.05 * 0.1;
+            m[i] = 0.8 * m[i] + 0.2 * g[i];
+            v[i] = 0.95 * v[i] + 0.05 * g[i] * g[i];
+            const double c1 = 1 - std::pow(0.8, step + 1), c2 = 1 - std::pow(0.95, step + 1);
+            w[i] -= 0.05 / c1 * m[i] / (std::sqrt(v[i]) / std::sqrt(c2) + 1e-3);
+          }
+        });
+  }
+}
+
+TEST(Optimizer, ClipsTheGlobalNorm) {
+  follow(R"("clip_norm": 0.05, "optimizer": {"op": "sgd", "lr": 0.1})", [](auto& w, auto g, int) {
+    const double norm = std::sqrt(std::inner_product(g.begin(), g.end(), g.begin(), 0.0));
+    EXPECT_GT(norm, 0.05);  // or the test would not see the clipping
+    for (size_t i = 0; i < 3; ++i) w[i] -= 0.1 * g[i] * std::min(1.0, 0.05 / (norm + 1e-6));
+  });
+  follow(R"("clip_norm": 100, "optimizer": {"op": "sgd", "lr": 0.1})", [](auto& w, auto g, int) {
+    for (size_t i = 0; i < 3; ++i) w[i] -= 0.1 * g[i];
+  });
+}
+
+TEST(Optimizer, Cosine) {
+  follow(R"("steps": 5, "optimizer": {"op": "sgd", "lr": {"op": "cosine", "peak": 0.2, "min": 0.02, "warmup": 2}})",
+         [](auto& w, auto g, int step) {
+           const double t = std::min(1.0, (step - 2) / 3.0);  // 5 steps, 2 of them warm-up
+           const double lr =
+               step < 2 ? 0.2 * (step + 1) / 3 : 0.02 + 0.18 * 0.5 * (1 + std::cos(3.141592653589793 * t));
+           for (size_t i = 0; i < 3; ++i) w[i] -= lr * g[i];
+         });
+}
+
+TEST(Optimizer, ConstantWithWarmup) {
+  follow(R"("optimizer": {"op": "sgd", "lr": {"op": "constant", "value": 0.2, "warmup": 3}})",
+         [](auto& w, auto g, int step) {
+           for (size_t i = 0; i < 3; ++i) w[i] -= (step < 3 ? 0.2 * (step + 1) / 4 : 0.2) * g[i];
+         });
+}
+
+// "matrices" spares biases; frozen parameters have no update at all.
+TEST(Optimizer, DecayOfMatricesAndFreezing) {
+  const std::string inputs = R"("x": {"shape": ["N", 2], "dtype": "f32"}, "t": {"shape": ["N", 2], "dtype": "f32"})";
+  const std::string nodes = R"({"name": "a", "op": "dense", "in": "x", "units": 2, "bias_init": "ones"},
+                               {"name": "y", "op": "dense", "units": 2, "bias_init": "ones"})";
+  Training training(
+      model(inputs, nodes, R"(, "train": {"batch": {"N": 1}, "freeze": ["a.*"], "loss": {"op": "mse", "in": ["y", "y"]},
+                                             "optimizer": {"op": "sgd", "lr": 0.5, "weight_decay": 0.1, "decay": "matrices"}})"));
+  const std::vector<double> before = training.states["y.weight"].real, frozen = training.states["a.weight"].real;
+  NamedTensors x;
+  x["x"] = tensor({ir::DType::f32, {1, 2}}, wave);
+  training.step(x);  // mse of y and y: no gradient, decay alone
+  EXPECT_EQ(training.states["a.weight"].real, frozen);
+  for (size_t i = 0; i < before.size(); ++i)
+    EXPECT_NEAR(training.states["y.weight"].real[i], before[i] * (1 - 0.5 * 0.1), 1e-15);
+  EXPECT_EQ(training.states["y.bias"].real, (std::vector<double>{1, 1}));
+}
+
+}  // namespace
+}  // namespace heddle::frontend
