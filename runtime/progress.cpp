@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <limits>
 
 namespace heddle::runtime {
@@ -27,18 +28,18 @@ Progress::Progress(std::FILE* out, bool terminal) : out_(out), terminal_(termina
 void Progress::step(const StepEvent& event) {
   if (!terminal_) return;
   const Clock::time_point now = Clock::now();
-  if (window_step_ < 0) window_ = now, window_step_ = event.total_step - 1;
+  if (window_step_ < 0) window_ = now, window_step_ = event.total_step;
   if (now - last_ < std::chrono::milliseconds(100) && event.step != event.steps) return;
   last_ = now;
   const double elapsed = std::chrono::duration<double>(now - window_).count();
-  if (elapsed > 0.5 || rate_ == 0) {
+  if (event.total_step > window_step_ && (elapsed > 0.5 || rate_ == 0)) {
     const double rate = static_cast<double>(event.total_step - window_step_) / std::max(elapsed, 1e-6);
     rate_ = rate_ == 0 ? rate : 0.5 * rate_ + 0.5 * rate;
     window_ = now, window_step_ = event.total_step;
   }
-  std::string line =
-      fmt::format("{}  {}/{}  {:.4g} steps/s", epoch_text(event.epoch, event.epochs), event.step, event.steps, rate_);
-  if (event.all_steps < std::numeric_limits<int64_t>::max())
+  std::string line = fmt::format("{}  {}/{}", epoch_text(event.epoch, event.epochs), event.step, event.steps);
+  if (rate_ > 0) line += fmt::format("  {:.4g} steps/s", rate_);
+  if (rate_ > 0 && event.all_steps < std::numeric_limits<int64_t>::max())
     line += fmt::format("  eta {}", clock_text(static_cast<double>(event.all_steps - event.total_step) / rate_));
   line += fmt::format("  {}  {} MB", metrics_text(event.totals->values(), "", "  "), peak_resident_bytes() / 1'000'000);
   show(line);
