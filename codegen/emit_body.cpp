@@ -159,7 +159,7 @@ Operand Body::move(ValueId v, const Node& n, const Signature& s, const IndexMap&
   std::string expression;
   size_t scope = 0;
   for (size_t i = 0; i < accesses.size(); ++i) {
-    const Operand operand = value(n.operands[i], accesses[i]);
+    Operand operand = value(n.operands[i], accesses[i]);
     const std::string guard = guard_text(accesses[i], coordinates_);
     scope = std::max({scope, operand.scope, guard.empty() ? 0 : scope_of(accesses[i])});
     if (guard.empty() && expression.empty()) return operand;

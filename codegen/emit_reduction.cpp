@@ -40,7 +40,7 @@ Operand Body::reduce(ValueId v, const Node& n, const Signature& s, const IndexMa
   for (const Known& known : known_)
     if (known.operand.scope > scope) hidden.push_back(known);
   std::erase_if(known_, [&](const Known& known) { return known.operand.scope > scope; });
-  const Operand result = reduce_here(v, n, s, at);
+  Operand result = reduce_here(v, n, s, at);
   known_.insert(known_.end(), hidden.begin(), hidden.end());
   scopes_.insert(scopes_.end(), std::make_move_iterator(inner.begin()), std::make_move_iterator(inner.end()));
   return result;

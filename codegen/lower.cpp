@@ -1,5 +1,9 @@
 #include "codegen/lower.h"
 
+#include <fmt/format.h>
+
+#include <set>
+
 #include "codegen/emit.h"
 #include "codegen/lower_memory.h"
 #include "ir/check.h"

@@ -37,7 +37,7 @@ Library describe_library(const Graph& kernel) {
       call.op = n.op->name;
       call.integers = integer_attrs(n);
     } else if (std::holds_alternative<Movement>(n.op->kind)) {
-      call.epilogue.push_back("bias");  // select makes only these: a broadcast along the last axis, added
+      call.epilogue.emplace_back("bias");  // select makes only these: a broadcast along the last axis, added
     } else if (n.operands.size() == 1) {
       call.epilogue.push_back(n.op->name);
     }

@@ -11,6 +11,7 @@ std::string text(const Address& a) {
 
 std::string text(const std::vector<Address>& list) {
   std::vector<std::string> parts;
+  parts.reserve(list.size());
   for (const Address& a : list) parts.push_back(text(a));
   return fmt::format("{}", fmt::join(parts, ", "));
 }

@@ -44,7 +44,8 @@ class Slots {
   Tensor take(ValueId v) {
     const size_t i = index_of(v);
     const bool last = --uses_[i] == 0 && tensors_[i] == &owned_[i];
-    return last ? std::move(owned_[i]) : *tensors_[i];
+    if (last) return std::move(owned_[i]);
+    return *tensors_[i];
   }
 
  private:
@@ -100,6 +101,7 @@ std::vector<Tensor> evaluate_values(const Module& m, const Graph& g, const Opera
     for (const ValueId v : n.operands) values.release(v);
   }
   std::vector<Tensor> taken;
+  taken.reserve(wanted.size());
   for (const ValueId v : wanted) taken.push_back(values.take(v));
   return taken;
 }

@@ -45,6 +45,7 @@ class PlannedRun {
       bury(static_cast<int>(i));
     }
     std::vector<Tensor> results;
+    results.reserve(wanted.size());
     for (const ValueId v : wanted) results.push_back(load(v));
     return results;
   }

@@ -189,7 +189,7 @@ IndexExpr floor_div(const IndexExpr& a, int64_t divisor, const Dims& extents) {
 IndexExpr modulo(const IndexExpr& a, int64_t divisor, const Dims& extents) {
   HEDDLE_CHECK(divisor > 0, "remainder of an index by a number that is not positive");
   if (const Range r = range(a, extents); 0 <= r.low && r.high < divisor) return a;
-  const IndexExpr low = split(drop_inner_modulo(simplify(a, extents), divisor), divisor, extents).low;
+  IndexExpr low = split(drop_inner_modulo(simplify(a, extents), divisor), divisor, extents).low;
   if (range(low, extents).high < divisor) return low;
   if (const Radix r = radix(low, divisor, extents); r.g > 1)
     return modulo(r.parts.high, divisor / r.g, extents) * r.g + r.parts.low;
@@ -258,7 +258,7 @@ std::string to_string(const IndexExpr& e, std::span<const std::string> names) {
     } else {
       const IndexExpr& x = t.inner[0];
       value = to_string(x, names);
-      if (x.terms.size() != 1 || x.constant != 0 || x.terms[0].coefficient < 0) value = "(" + value + ")";
+      if (x.terms.size() != 1 || x.constant != 0 || x.terms[0].coefficient < 0) value = fmt::format("({})", value);
       value += fmt::format(" {} {}", t.kind == Kind::floor_div ? '/' : '%', t.divisor);
     }
     const int64_t c = t.coefficient;
