@@ -1,5 +1,7 @@
 #include "ir/target.h"
 
+#include <fmt/format.h>
+
 #include "ir/op_def.h"
 
 namespace heddle::ir {

@@ -1,5 +1,7 @@
 #include "passes/fuse.h"
 
+#include <fmt/format.h>
+
 #include "passes/dead_code.h"
 #include "passes/fuse_form.h"
 #include "passes/fuse_groups.h"

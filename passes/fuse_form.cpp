@@ -1,5 +1,7 @@
 #include "passes/fuse_form.h"
 
+#include <fmt/format.h>
+
 #include "ir/op_def.h"
 #include "ir/view.h"
 

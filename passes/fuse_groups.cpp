@@ -1,5 +1,7 @@
 #include "passes/fuse_groups.h"
 
+#include <fmt/format.h>
+
 #include "ir/op_def.h"
 #include "passes/fuse_form.h"
 

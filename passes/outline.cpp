@@ -1,5 +1,7 @@
 #include "passes/outline.h"
 
+#include <fmt/format.h>
+
 #include "ir/op_def.h"
 
 namespace heddle::passes {

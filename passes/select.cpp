@@ -1,5 +1,7 @@
 #include "passes/select.h"
 
+#include <fmt/format.h>
+
 #include <bit>
 
 #include "ir/cost.h"

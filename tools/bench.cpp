@@ -1,4 +1,6 @@
 // heddle bench: the time of an entry's step on random inputs; no data set is needed.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>

@@ -1,4 +1,6 @@
 // heddle check: reads a model and builds its step; tells every fault found.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
 

@@ -1,4 +1,6 @@
 // heddle compile: shows a model at any stage, from the format to machine code.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>

@@ -1,4 +1,6 @@
 // heddle doctor: what this machine offers, found where, and what is missing.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
 

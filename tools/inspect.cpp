@@ -1,4 +1,6 @@
 // heddle inspect: what a model or a weights file holds.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
 

@@ -1,5 +1,7 @@
 #include "tools/load_data.h"
 
+#include <fmt/format.h>
+
 #include <numeric>
 
 #include "runtime/data/table.h"

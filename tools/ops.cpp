@@ -1,4 +1,6 @@
 // heddle ops: the operator reference, from the registry itself.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
 

@@ -1,4 +1,6 @@
 // heddle opt: .hir text in, passes, .hir text (or kernel text) out. The passes' golden tests run through this.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>

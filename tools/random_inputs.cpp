@@ -1,5 +1,7 @@
 #include "tools/random_inputs.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <cstring>
 

@@ -1,4 +1,6 @@
 // heddle train, heddle eval: a model on its data set.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <future>

@@ -1,5 +1,6 @@
 #include "runtime/onednn.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
