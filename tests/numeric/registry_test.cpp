@@ -1,4 +1,5 @@
 // What every operator must have: an operator that lacks an entry fails here.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "tests/numeric/harness.h"
@@ -7,59 +8,63 @@ namespace heddle::testing {
 namespace {
 
 using namespace ir;
+using Missing = std::vector<std::string>;
 
+// Replaced before anything is evaluated, or defined by a kernel's body.
 bool has_structure_of_its_own(const OpDef& op) {
   return std::holds_alternative<ir::Gradient>(op.kind) || std::holds_alternative<Call>(op.kind);
 }
 
-class Operator : public ::testing::TestWithParam<const OpDef*> {};
-
-TEST_P(Operator, IsDocumented) {
-  const OpDef& op = *GetParam();
-  EXPECT_FALSE(op.doc.empty());
-  for (const AttrDef& attr : op.attrs) EXPECT_FALSE(attr.doc.empty()) << attr.name;
+Missing missing_documentation(const OpDef& op) {
+  Missing missing;
+  if (op.doc.empty()) missing.emplace_back("doc");
+  for (const AttrDef& attr : op.attrs)
+    if (attr.doc.empty()) missing.push_back("doc of " + attr.name);
+  return missing;
 }
 
-TEST_P(Operator, HasAShapeRuleAndAnOracle) {
-  const OpDef& op = *GetParam();
-  if (has_structure_of_its_own(op)) return;  // replaced before anything is evaluated, or defined by a kernel's body
-  EXPECT_TRUE(op.infer);
-  EXPECT_TRUE(op.eval);
+Missing missing_rules(const OpDef& op) {
+  Missing missing;
+  if (has_structure_of_its_own(op)) return missing;
+  if (!op.infer) missing.emplace_back("infer");
+  if (!op.eval) missing.emplace_back("eval");
+  return missing;
 }
 
-TEST_P(Operator, HasAGradientOrTheReasonWhyNot) {
-  const OpDef& op = *GetParam();
-  EXPECT_NE(is_differentiable(op), !op.no_gradient.empty());
+Missing missing_gradient(const OpDef& op) {
+  if (is_differentiable(op) && !op.no_gradient.empty()) return {"a reason for no gradient where there is one"};
+  if (!is_differentiable(op) && op.no_gradient.empty()) return {"grad or no_gradient"};
+  return {};
 }
 
-TEST_P(Operator, HasAnExpansionExactlyWhenComposite) {
-  EXPECT_EQ(std::holds_alternative<Composite>(GetParam()->kind), static_cast<bool>(GetParam()->expansion));
+Missing missing_expansion(const OpDef& op) {
+  if (std::holds_alternative<Composite>(op.kind) == static_cast<bool>(op.expansion)) return {};
+  return {"expansion, exactly where composite"};
 }
 
-TEST_P(Operator, HasAnExpressionWhenGenerated) {
-  if (const auto* e = std::get_if<Elementwise>(&GetParam()->kind)) {
-    EXPECT_FALSE(e->expr.empty());
+Missing missing_expressions(const OpDef& op) {
+  Missing missing;
+  const auto require = [&](bool there, const char* what) {
+    if (!there) missing.emplace_back(what);
+  };
+  if (const auto* e = std::get_if<Elementwise>(&op.kind)) require(!e->expr.empty(), "expr");
+  if (const auto* s = std::get_if<Source>(&op.kind)) require(!s->expr.empty(), "expr");
+  if (const auto* m = std::get_if<Movement>(&op.kind)) require(static_cast<bool>(m->maps), "maps");
+  if (const auto* c = std::get_if<Contraction>(&op.kind)) require(static_cast<bool>(c->domain), "domain");
+  if (const auto* r = std::get_if<Reduction>(&op.kind)) {
+    require(static_cast<bool>(r->domain), "domain");
+    require(!r->monoid.empty(), "monoid");
+    require(!r->element.empty(), "element");
+    require(r->finish.size() == op.results.size(), "finish of each result");
   }
-  if (const auto* s = std::get_if<Source>(&GetParam()->kind)) {
-    EXPECT_FALSE(s->expr.empty());
-  }
-  if (const auto* m = std::get_if<Movement>(&GetParam()->kind)) {
-    EXPECT_TRUE(m->maps);
-  }
-  if (const auto* c = std::get_if<Contraction>(&GetParam()->kind)) {
-    EXPECT_TRUE(c->domain);
-  }
-  if (const auto* r = std::get_if<Reduction>(&GetParam()->kind)) {
-    EXPECT_TRUE(r->domain);
-    EXPECT_EQ(r->finish.size(), GetParam()->results.size());
-  }
+  return missing;
 }
 
 // Sizes are those of the operands and results: an operator without operands has its shapes in attributes.
-TEST_P(Operator, HasSamplesOfSizeOneAndOfOddSizes) {
-  const OpDef& op = *GetParam();
-  if (has_structure_of_its_own(op)) return;
-  EXPECT_GE(op.samples.size(), 5u);
+Missing missing_samples(const OpDef& op) {
+  Missing missing;
+  if (has_structure_of_its_own(op)) return missing;
+  if (op.samples.size() < 5) missing.emplace_back("five samples");
   bool one = false, odd = false;
   for (size_t i = 0; i < op.samples.size(); ++i) {
     OneOp graph = one_op({&op, i});
@@ -71,12 +76,75 @@ TEST_P(Operator, HasSamplesOfSizeOneAndOfOddSizes) {
         odd = odd || (dim > 1 && dim % 2 == 1);
       }
   }
-  EXPECT_TRUE(one) << "no dimension of size 1";
-  EXPECT_TRUE(odd) << "no odd dimension above 1";
+  if (!one) missing.emplace_back("a sample with a dimension of size 1");
+  if (!odd) missing.emplace_back("a sample with an odd dimension above 1");
+  return missing;
 }
+
+class Operator : public ::testing::TestWithParam<const OpDef*> {};
+
+TEST_P(Operator, IsDocumented) { EXPECT_EQ(missing_documentation(*GetParam()), Missing{}); }
+TEST_P(Operator, HasAShapeRuleAndAnOracle) { EXPECT_EQ(missing_rules(*GetParam()), Missing{}); }
+TEST_P(Operator, HasAGradientOrTheReasonWhyNot) { EXPECT_EQ(missing_gradient(*GetParam()), Missing{}); }
+TEST_P(Operator, HasAnExpansionExactlyWhenComposite) { EXPECT_EQ(missing_expansion(*GetParam()), Missing{}); }
+TEST_P(Operator, HasAnExpressionWhenGenerated) { EXPECT_EQ(missing_expressions(*GetParam()), Missing{}); }
+TEST_P(Operator, HasSamplesOfSizeOneAndOfOddSizes) { EXPECT_EQ(missing_samples(*GetParam()), Missing{}); }
 
 INSTANTIATE_TEST_SUITE_P(Registry, Operator, ::testing::ValuesIn(all_ops()),
                          [](const auto& info) { return info.param->name; });
+
+// --- The checks themselves: what is taken from a complete operator is missed.
+
+template <class Check, class Change>
+Missing without(Check check, const char* name, Change change) {
+  OpDef op = op_def(name);
+  change(op);
+  return check(op);
+}
+
+TEST(IncompleteOperator, LacksDocumentation) {
+  EXPECT_EQ(without(missing_documentation, "add", [](OpDef& op) { op.doc.clear(); }), Missing{"doc"});
+  EXPECT_EQ(without(missing_documentation, "clamp", [](OpDef& op) { op.attrs[0].doc.clear(); }),
+            Missing{"doc of " + op_def("clamp").attrs[0].name});
+}
+
+TEST(IncompleteOperator, LacksAShapeRuleOrAnOracle) {
+  EXPECT_EQ(without(missing_rules, "add", [](OpDef& op) { op.infer = nullptr; }), Missing{"infer"});
+  EXPECT_EQ(without(missing_rules, "add", [](OpDef& op) { op.eval = nullptr; }), Missing{"eval"});
+}
+
+TEST(IncompleteOperator, LacksAGradientOrTheReasonWhyNot) {
+  EXPECT_EQ(without(missing_gradient, "add", [](OpDef& op) { op.grad = nullptr; }), Missing{"grad or no_gradient"});
+  EXPECT_EQ(without(missing_gradient, "argmax", [](OpDef& op) { op.no_gradient.clear(); }),
+            Missing{"grad or no_gradient"});
+  EXPECT_EQ(without(missing_gradient, "add", [](OpDef& op) { op.no_gradient = "none"; }).size(), 1U);
+}
+
+TEST(IncompleteOperator, LacksAnExpansion) {
+  EXPECT_EQ(without(missing_expansion, "softmax", [](OpDef& op) { op.expansion = nullptr; }).size(), 1U);
+  EXPECT_EQ(without(missing_expansion, "add", [](OpDef& op) { op.expansion = op_def("softmax").expansion; }).size(),
+            1U);
+}
+
+TEST(IncompleteOperator, LacksAnExpression) {
+  const auto lack = [](const char* name, auto change) { return without(missing_expressions, name, change); };
+  EXPECT_EQ(lack("add", [](OpDef& op) { std::get<Elementwise>(op.kind).expr.clear(); }), Missing{"expr"});
+  EXPECT_EQ(lack("iota", [](OpDef& op) { std::get<Source>(op.kind).expr.clear(); }), Missing{"expr"});
+  EXPECT_EQ(lack("slice", [](OpDef& op) { std::get<Movement>(op.kind).maps = nullptr; }), Missing{"maps"});
+  EXPECT_EQ(lack("matmul", [](OpDef& op) { std::get<Contraction>(op.kind).domain = nullptr; }), Missing{"domain"});
+  EXPECT_EQ(lack("reduce_sum", [](OpDef& op) { std::get<Reduction>(op.kind) = {}; }),
+            (Missing{"domain", "monoid", "element", "finish of each result"}));
+}
+
+TEST(IncompleteOperator, LacksSamples) {
+  EXPECT_EQ(without(missing_samples, "neg", [](OpDef& op) { op.samples.resize(4); }).front(), "five samples");
+  const auto keep = [](const Dims& dims) {
+    return without(missing_samples, "neg", [&](OpDef& op) { op.samples.assign(5, {.shapes = {dims}}); });
+  };
+  EXPECT_EQ(keep({4, 3}), Missing{"a sample with a dimension of size 1"});
+  EXPECT_EQ(keep({4, 1}), Missing{"a sample with an odd dimension above 1"});
+  EXPECT_EQ(keep({1, 3}), Missing{});
+}
 
 }  // namespace
 }  // namespace heddle::testing
