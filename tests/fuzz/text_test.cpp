@@ -82,7 +82,7 @@ TEST(Fuzz, Models) {
     const frontend::ReadOptions options{.set = {}, .small = true};
     compile(frontend::read_model(sources, sources.add("m.json", text), options));
   };
-  run(c, 400);
+  run(c, 200);
 }
 
 TEST(Fuzz, Overrides) {
@@ -104,7 +104,7 @@ TEST(Fuzz, Overrides) {
     const std::string& model = models[text.size() % models.size()];
     compile(frontend::read_model(sources, sources.add("m.json", model), {.set = {text}, .small = true}));
   };
-  run(c, 300);
+  run(c, 150);
 }
 
 // Text that parses is well formed, and what is printed of it reads back equal.
