@@ -23,8 +23,9 @@ const std::set<std::string>& reserved() {
       "true",      "try",      "typedef",   "typename", "union",    "unsigned",  "using",    "virtual",  "void",
       "volatile",  "while",    "and",       "or",       "not",      "xor",       "bitand",   "bitor",    "compl",
       "asm",       "wchar_t",  "namespace", "nullptr",  "requires", "concept",   "export",   "row",      "column",
-      "slot",      "k",        "hd",        "op",       "scratch",  "counter",   "main",     "errno",    "NULL",
-      "INFINITY",  "NAN",      "linux",     "unix",     "decltype", "explicit",  "typeid",   "final",    "override"};
+      "slot",      "matrix",   "top",       "left",     "k",        "hd",        "op",       "scratch",  "counter",
+      "main",      "errno",    "NULL",      "INFINITY", "NAN",      "linux",     "unix",     "decltype", "explicit",
+      "typeid",    "final",    "override"};
   return words;
 }
 

@@ -38,9 +38,12 @@ KernelText prepare(const Graph& kernel) {
       .kernel = kernel, .plan = plan_kernel(kernel), .index_type = "int", .inputs = {}, .outputs = {}, .names = {}};
   if (!text.plan.ok())
     throw UserError(ExitCode::failed, "@" + kernel.name + " cannot be executed in its form: " + text.plan.reason);
-  text.packet = packet_of(*kernel.form, text.plan);
+  if (kernel.form->kind == KernelForm::Kind::tile)
+    text.tile = plan_tile(kernel);
+  else
+    text.packet = packet_of(*kernel.form, text.plan);
   text.team = kernel.form->team;
-  text.groups = kernel.form->kind != KernelForm::Kind::rows && draws_in_groups(kernel, text.plan) &&
+  text.groups = kernel.form->kind == KernelForm::Kind::pointwise && draws_in_groups(kernel, text.plan) &&
                 text.plan.columns % kGroup == 0;
   if (text.groups) text.packet = kGroup;
   const auto add = [&](ValueId v) {
@@ -55,6 +58,31 @@ KernelText prepare(const Graph& kernel) {
     text.outputs[v].push_back(text.names.fresh(kernel[v].name + "_out"));
   }
   return text;
+}
+
+std::vector<std::string> emit_body(KernelText& text) {
+  switch (text.kernel.form->kind) {
+    case KernelForm::Kind::rows: return emit_rows(text);
+    case KernelForm::Kind::tile: return emit_tile(text);
+    default: return emit_pointwise(text);
+  }
+}
+
+// What there is to do at once: more blocks would be idle.
+int64_t most_blocks(const KernelText& text, int64_t threads) {
+  const auto parts = [](int64_t n, int64_t part) { return (n + part - 1) / part; };
+  const int64_t rows = text.plan.rows;
+  switch (text.kernel.form->kind) {
+    case KernelForm::Kind::rows:
+      if (!is_span(text)) return parts(rows, std::max<int64_t>(threads / text.team, 1));
+      break;
+    case KernelForm::Kind::tile: {
+      const Dims& space = text.tile.space;
+      return space[kMatrix] * parts(space[kRow], kTileSide) * parts(space[kColumn], kTileSide);
+    }
+    default: break;
+  }
+  return parts(rows * parts(text.plan.columns, text.packet), threads);
 }
 
 bool has_partials(const KernelPlan& plan) { return plan.partial_bytes > 0; }
@@ -92,11 +120,7 @@ Kernel facts_of(const KernelText& text, const std::string& symbol) {
   facts.arguments = static_cast<int64_t>(k.inputs.size() + k.outputs.size()) + (has_partials(text.plan) ? 2 : 0);
   const bool rows = k.form->kind == KernelForm::Kind::rows;
   facts.block = rows ? std::max(kRowThreads, text.team) : kPointwiseThreads;
-  const int64_t packets = (text.plan.columns + text.packet - 1) / text.packet;
-  const int64_t rows_at_once = std::max<int64_t>(facts.block / text.team, 1);
-  facts.max_blocks = rows && !is_span(text) ? (text.plan.rows + rows_at_once - 1) / rows_at_once
-                                            : (text.plan.rows * packets + facts.block - 1) / facts.block;
-  facts.max_blocks = std::max<int64_t>(facts.max_blocks, 1);
+  facts.max_blocks = std::max<int64_t>(most_blocks(text, facts.block), 1);
   if (has_partials(text.plan)) {
     facts.blocks = std::max<int64_t>(k.form->blocks, 1);
     facts.max_blocks = facts.blocks;
@@ -110,8 +134,7 @@ EmittedKernel emit_kernel(const Graph& kernel, const std::string& wish) {
   // A kernel named after its one operator must not meet the C function of that name.
   const std::string symbol = identifier(wish.starts_with("k_") ? wish : "k_" + wish);
   KernelText text = prepare(kernel);
-  const bool rows = kernel.form->kind == KernelForm::Kind::rows;
-  const std::vector<std::string> body = rows ? emit_rows(text) : emit_pointwise(text);
+  const std::vector<std::string> body = emit_body(text);
   EmittedKernel out{.text = "", .facts = facts_of(text, symbol)};
   out.text = fmt::format("// kernel @{}: {}\n", comment_text(kernel.name), out.facts.form);
   const std::string head = fmt::format("HD_KERNEL({}, {})(\n    {})", symbol, out.facts.block, parameters(text));

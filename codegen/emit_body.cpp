@@ -40,7 +40,10 @@ std::string place_comment(const Location& loc) {
   return loc.valid() ? "  // " + comment_text(to_string(loc)) : std::string();
 }
 
-Body::Body(KernelText& text) : text_(text), k_(text.kernel), coordinates_{"row", "column"} { open(/*covers=*/0); }
+Body::Body(KernelText& text) : text_(text), k_(text.kernel), coordinates_{"row", "column"} {
+  if (k_.form->kind == KernelForm::Kind::tile) coordinates_.emplace_back("matrix");
+  open(/*covers=*/0);
+}
 
 void Body::open(size_t covers, bool packet) { scopes_.push_back({covers, packet, {}}); }
 
@@ -206,6 +209,15 @@ Operand Body::source(ValueId v, const Node& n, const Signature& s, const IndexMa
 
 void Body::define(ValueId v, const std::string& text) { defined_[v] = text; }
 
+void Body::take(ValueId v, const IndexMap& at, const std::string& expression) {
+  known_.push_back({v, at, named(v, expression, scopes_.size() - 1, {})});
+}
+
+IndexMap Body::place_of(Extent extent, const Dims& dims) const {
+  if (text_.kernel.form->kind == KernelForm::Kind::tile) return access_at(text_.tile.space, text_.tile.point, dims);
+  return access_of(extent, text_.plan.space(), dims);
+}
+
 std::string Body::rest_text() const {
   const int64_t columns = text_.plan.columns;
   return columns % text_.packet == 0 ? "" : fmt::format(", {} - column", columns);
@@ -235,7 +247,7 @@ std::vector<std::string> Body::close_columns() {
 
 void Body::store(ValueId v, Extent extent, const std::string& condition) {
   const Type& type = k_[v].type;
-  const IndexMap at = access_of(extent, text_.plan.space(), type.dims);
+  const IndexMap at = place_of(extent, type.dims);
   const Operand operand = value(v, at);
   const IndexExpr linear = linear_offset(at, type.dims);
   if (extent != Extent::full || text_.packet == 1) {

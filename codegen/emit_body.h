@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "codegen/c_text.h"
-#include "ir/access.h"
+#include "ir/plan_tile.h"
 
 namespace heddle::codegen {
 
@@ -17,6 +17,7 @@ namespace heddle::codegen {
 struct KernelText {
   const ir::Graph& kernel;
   ir::KernelPlan plan;
+  ir::TilePlan tile = {};  // of form tile
   std::string index_type;  // "int", or "hd::i64" where an array has 2^31 elements or more
   int64_t packet = 1;      // elements at once: divides the columns, or there is one row
   bool groups = false;     // packets on the host too: random numbers come four at a time
@@ -49,6 +50,8 @@ class Body {
   Operand value(ir::ValueId v, const ir::IndexMap& at);
   // A result of a reduction over rows, columns or everything, which the surrounding loops have finished.
   void define(ir::ValueId v, const std::string& text);
+  // The value at an access is what `expression` reads, from now until the scope is closed.
+  void take(ir::ValueId v, const ir::IndexMap& at, const std::string& expression);
   // Computes the result and stores it, a packet after the elements of a packet are there.
   void store(ir::ValueId v, ir::Extent extent, const std::string& condition = {});
   // Adds the reduction's element at this point to the accumulator.
@@ -89,6 +92,7 @@ class Body {
     return index_text(e, extents, coordinates_);
   }
   std::string element_index(const ir::IndexExpr& linear, const ir::IndexMap& at) const;
+  ir::IndexMap place_of(ir::Extent extent, const ir::Dims& dims) const;  // where a result of this extent is stored
   std::string rest_text() const;  // the elements left from `column` on, where the last packet is not full
   void reduce_loops(const ir::Node& n, const ir::Signature& s, const ir::ReductionAccess& access,
                     const std::string& accumulator, const std::string& valid);

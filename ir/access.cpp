@@ -127,6 +127,29 @@ ReductionAccess spread_reduction(const Signature& s, const ReductionDomain& d, R
   return reduction_at(d, s.results[0].dims, point);
 }
 
+std::optional<std::vector<size_t>> runs_of(const IndexMap& map, const Dims& operand) {
+  if (!map.guards.empty()) return std::nullopt;
+  std::vector<size_t> place(map.extents.size(), 0);  // among the operand's wide dimensions, from 1
+  size_t wide = 0;
+  for (size_t d = 0; d < operand.size(); ++d) {
+    const IndexExpr& e = map.results[d];
+    if (operand[d] == 1) continue;
+    const bool plain = e.constant == 0 && e.terms.size() == 1 && e.terms[0].kind == IndexTerm::Kind::dim &&
+                       e.terms[0].coefficient == 1 && place[static_cast<size_t>(e.terms[0].dim)] == 0 &&
+                       map.extents[static_cast<size_t>(e.terms[0].dim)] == operand[d];
+    if (!plain) return std::nullopt;
+    place[static_cast<size_t>(e.terms[0].dim)] = ++wide;
+  }
+  std::vector<size_t> runs(place.size(), 0);
+  size_t last = 0, run = 0;
+  for (size_t i = 0; i < place.size(); ++i) {
+    if (map.extents[i] == 1) continue;
+    if (place[i] != 0) runs[i] = place[i] == last + 1 && last != 0 ? run : ++run;
+    last = place[i];
+  }
+  return runs;
+}
+
 bool mentions(std::string_view text, std::string_view identifier) {
   const auto word = [&](size_t i) {
     return i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) != 0 || text[i] == '_');

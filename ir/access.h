@@ -6,7 +6,9 @@
 //
 // What plan_kernel decides on and codegen prints from, so that both read a kernel alike.
 #pragma once
+#include <optional>
 #include <string_view>
+#include <vector>
 
 #include "ir/kernel_form.h"
 #include "ir/op_def.h"
@@ -26,6 +28,10 @@ Extent extent_of(const IndexMap& access);
 
 // Where a movement's result element comes from: one access per operand.
 std::vector<IndexMap> operand_accesses(const Signature& s, const Movement& m, const IndexMap& result);
+// Which dimensions of a movement's result are neighbours as they are in its operand: those of one run are. A broadcast
+// keeps some dimensions and makes others (run 0); a transpose changes their order. Nothing where coordinates are
+// computed. Of transpose f32[8,26,26,32] {perm = [0,3,1,2]}: 1, 2, 3, 3.
+std::optional<std::vector<size_t>> runs_of(const IndexMap& map, const Dims& operand);
 // `k` and `i` of a source's expression.
 IndexExpr source_k(const Signature& s, const Source& source, const IndexMap& result);
 

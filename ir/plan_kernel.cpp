@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ir/access.h"
+#include "ir/plan_tile.h"
 
 namespace heddle::ir {
 namespace {
@@ -272,6 +272,17 @@ KernelPlan plan_pointwise(const Graph& k) {
   return chosen;
 }
 
+// Every value is computed point by point; what passes through tiles is plan_tile's to say.
+KernelPlan plan_tiles(const Graph& k) {
+  const TilePlan tile = plan_tile(k);
+  if (!tile.ok()) throw Refusal{tile.reason};
+  KernelPlan plan;
+  plan.values.resize(k.value_count());
+  plan.rows = tile.space[kRow] * tile.space[kMatrix];
+  plan.columns = tile.space[kColumn];
+  return plan;
+}
+
 }  // namespace
 
 int64_t accumulator_bytes(const Signature& s) {
@@ -287,8 +298,8 @@ KernelPlan plan_kernel(const Graph& kernel) {
     if (!kernel.form) throw Refusal{"the kernel has no form"};
     const KernelForm& form = *kernel.form;
     switch (form.kind) {
-      case KernelForm::Kind::pointwise:
-      case KernelForm::Kind::tile: return plan_pointwise(kernel);
+      case KernelForm::Kind::pointwise: return plan_pointwise(kernel);
+      case KernelForm::Kind::tile: return plan_tiles(kernel);
       case KernelForm::Kind::rows: return plan_rows(kernel);
       case KernelForm::Kind::contract:
       case KernelForm::Kind::opaque: break;

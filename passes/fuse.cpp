@@ -113,10 +113,9 @@ class Fuser {
   // All three at one bandwidth: two kernels do not pay because each of them alone would fit a cache.
   bool slower(const Cost& merged, const Cost& a, const Cost& b) const {
     const Target& t = options_.target;
-    int64_t bytes = merged.bytes_read + merged.bytes_written;
-    double bandwidth = bytes <= t.cache_bytes ? t.cache_bandwidth : t.bandwidth;
+    double bandwidth = merged.bytes() <= t.cache_bytes ? t.cache_bandwidth : t.bandwidth;
     auto seconds = [&](const Cost& c) {
-      return std::max(static_cast<double>(c.bytes_read + c.bytes_written) / bandwidth, c.flops / t.flops) + t.launch;
+      return std::max(static_cast<double>(c.bytes()) / bandwidth, c.flops / t.flops) + t.launch;
     };
     return seconds(merged) > seconds(a) + seconds(b);
   }

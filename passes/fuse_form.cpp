@@ -3,121 +3,14 @@
 #include <fmt/format.h>
 
 #include "ir/op_def.h"
-#include "ir/view.h"
+#include "ir/plan_tile.h"
+#include "passes/fuse_domain.h"
 
 namespace heddle::passes {
 
 using namespace ir;
 
-std::vector<bool> reduced_axes(const Graph& g, const Node& n) {
-  const auto* reduction = std::get_if<Reduction>(&n.op->kind);
-  if (!reduction || n.operands.size() != 1) return {};
-  ReductionDomain domain = reduction->domain(signature(g, n));
-  const IndexMap& map = domain.maps[0];
-  const Type& operand = g[n.operands[0]].type;
-  int64_t kept = g[n.results[0]].type.rank();
-  if (!map.guards.empty()) return {};
-  std::vector<bool> reduced;
-  for (size_t d = 0; d < operand.dims.size(); ++d) {
-    const IndexExpr& e = map.results[d];
-    bool coordinate = e.constant == 0 && e.terms.size() == 1 && e.terms[0].kind == IndexTerm::Kind::dim &&
-                      e.terms[0].coefficient == 1 &&
-                      map.extents[static_cast<size_t>(e.terms[0].dim)] == operand.dims[d];
-    if (!coordinate) return {};
-    reduced.push_back(e.terms[0].dim >= kept);
-  }
-  return reduced;
-}
-
 namespace {
-
-// Which dimensions of an iteration space must stay apart, as the numbers of elements inside each cut: [8,26,26,32] cut
-// before the last dimension is {32}. Written so, cuts of differently shaped values with the same elements compare.
-class Cuts {
- public:
-  explicit Cuts(int64_t elements) : elements_(elements) {}
-
-  void all(const Dims& dims) {
-    for (size_t i = 1; i < dims.size(); ++i) at(dims, i);
-  }
-  // Between neighbours that differ in `flag`.
-  void where_differs(const Dims& dims, const std::vector<bool>& flag) {
-    size_t last = dims.size();  // the last dimension of more than one element
-    for (size_t i = 0; i < dims.size(); ++i) {
-      if (dims[i] == 1) continue;
-      if (last < dims.size() && flag[i] != flag[last]) at(dims, i);
-      last = i;
-    }
-  }
-  // The merged dimensions, or nothing where the cuts cross.
-  std::optional<Dims> domain() const {
-    Dims result;
-    int64_t outer = elements_;
-    for (auto it = inner_.rbegin(); it != inner_.rend(); ++it) {
-      if (outer % *it != 0) return std::nullopt;
-      result.push_back(outer / *it);
-      outer = *it;
-    }
-    result.push_back(outer);
-    return result;
-  }
-
- private:
-  void at(const Dims& dims, size_t i) {
-    int64_t inner = 1;
-    for (size_t d = i; d < dims.size(); ++d) inner *= dims[d];
-    if (inner > 1 && inner < elements_) inner_.insert(inner);
-  }
-
-  int64_t elements_;
-  std::set<int64_t> inner_;
-};
-
-void cut_movement(Cuts& cuts, const Graph& k, const Node& n) {
-  const Dims& result = k[n.results[0]].type.dims;
-  std::vector<IndexMap> maps = std::get<Movement>(n.op->kind).maps(signature(k, n));
-  const Dims& operand = k[n.operands[0]].type.dims;
-  bool same_elements = maps.size() == 1 && product(operand) == product(result);
-  if (same_elements && maps[0] == reshape_map(result, operand)) return;
-  // A broadcast keeps some coordinates as they are and drops the others.
-  std::vector<bool> kept(result.size(), false);
-  bool broadcast = maps.size() == 1 && maps[0].guards.empty();
-  int last = -1;
-  for (const IndexExpr& e : maps[0].results) {
-    if (e.is_constant() && e.constant == 0) continue;
-    bool plain = e.constant == 0 && e.terms.size() == 1 && e.terms[0].kind == IndexTerm::Kind::dim &&
-                 e.terms[0].coefficient == 1 && e.terms[0].dim > last;
-    if (!plain) {
-      broadcast = false;
-      break;
-    }
-    last = e.terms[0].dim;
-    kept[static_cast<size_t>(last)] = true;
-  }
-  if (broadcast)
-    cuts.where_differs(result, kept);
-  else
-    cuts.all(result);
-}
-
-// The iteration space over `elements` points, merged as far as the operators allow.
-std::optional<Dims> merged_domain(const Graph& k, int64_t elements) {
-  Cuts cuts(elements);
-  for (NodeId id : k.order) {
-    const Node& n = k[id];
-    std::vector<bool> reduced = reduced_axes(k, n);
-    const Dims& result = k[n.results[0]].type.dims;
-    if (!reduced.empty() && k[n.operands[0]].type.elements() == elements) {
-      cuts.where_differs(k[n.operands[0]].type.dims, reduced);
-    } else if (k[n.results[0]].type.elements() == elements) {
-      if (std::holds_alternative<Movement>(n.op->kind)) cut_movement(cuts, k, n);
-      if (std::holds_alternative<Reduction>(n.op->kind) || std::holds_alternative<Contraction>(n.op->kind))
-        cuts.all(result);
-      if (const auto* source = std::get_if<Source>(&n.op->kind); source && source->k) cuts.all(result);
-    }
-  }
-  return cuts.domain();
-}
 
 // What the reductions say about the cut between rows and columns: the number of columns, 0 where they say nothing,
 // nullopt where they contradict each other.
@@ -215,6 +108,24 @@ std::string unwise(const KernelPlan& plan) {
   return fmt::format("one row of {} elements would be reduced by one team", plan.columns);
 }
 
+// Through tiles, where a transpose has two sides that are long enough for them.
+void try_tile(Graph& k) {
+  const auto large = [&](NodeId n) {
+    const std::optional<Turn> turn = turn_of(k, k[n]);
+    return turn && turn->large();
+  };
+  if (std::none_of(k.order.begin(), k.order.end(), large)) return;
+  const KernelForm pointwise = *k.form;
+  KernelForm& form = *k.form;
+  form.kind = KernelForm::Kind::tile;
+  form.packet = 1;
+  for (form.split = static_cast<int64_t>(form.domain.size()) - 1; form.split > 0; --form.split) {
+    const TilePlan plan = plan_tile(k);
+    if (plan.ok() && Turn{plan.space[kRow], plan.space[kColumn]}.large()) return;
+  }
+  form = pointwise;
+}
+
 // "" when a form over `elements` points executes the kernel.
 std::string try_form(Graph& k, int64_t elements, const Dims& dims) {
   std::optional<Demand> demand = demanded_columns(k, elements);
@@ -237,6 +148,7 @@ std::string try_form(Graph& k, int64_t elements, const Dims& dims) {
   if (std::string reason = unwise(plan); !reason.empty()) return reason;
   form.workspace = plan.partial_bytes;
   set_shape(k, form, plan);
+  if (form.kind == KernelForm::Kind::pointwise) try_tile(k);
   return {};
 }
 

@@ -16,7 +16,4 @@ namespace heddle::passes {
 // Writes kernel.form so that ir::plan_kernel accepts it. Returns "", or why no form executes this kernel.
 std::string choose_form(ir::Graph& kernel);
 
-// For a reduction that removes whole axes: which of the operand's; empty for windows and contractions.
-std::vector<bool> reduced_axes(const ir::Graph& g, const ir::Node& n);
-
 }  // namespace heddle::passes

@@ -1,6 +1,7 @@
 #include "passes/fuse_nodes.h"
 
 #include "ir/op_def.h"
+#include "ir/plan_tile.h"
 #include "ir/view.h"
 
 namespace heddle::passes {
@@ -38,19 +39,6 @@ class Decision {
     });
   }
 
-  // The last axis moves: reading that way is worth a kernel of its own.
-  bool is_transpose(const Node& n) const {
-    std::vector<IndexMap> maps = std::get<Movement>(n.op->kind).maps(signature(g_, n));
-    if (maps.size() != 1 || maps[0].results.empty()) return false;
-    int last = static_cast<int>(maps[0].extents.size()) - 1;
-    while (last >= 0 && maps[0].extents[static_cast<size_t>(last)] == 1) --last;
-    const Dims& operand = g_[n.operands[0]].type.dims;
-    for (size_t d = 0; d < operand.size(); ++d)
-      if (last >= 0 && depends_on(maps[0].results[d], last))
-        return row_major_strides(operand)[d] != 1 && coefficient(maps[0].results[d], last).affine;
-    return false;
-  }
-
   Fate fate(NodeId id) const {
     const Node& n = g_[id];
     if (free_[static_cast<size_t>(id.index)]) return Fate::copied;
@@ -58,7 +46,7 @@ class Decision {
       size_t pieces = contiguous_pieces(g_, n).size();
       if (pieces == 1) return Fate::view;
       if (pieces > 1) return Fate::fixed;
-      return is_transpose(n) ? Fate::anchor : Fate::copied;
+      return turn_of(g_, n) ? Fate::anchor : Fate::copied;  // reading across is worth a kernel of its own
     }
     if (std::holds_alternative<Elementwise>(n.op->kind)) return n.op->name == "cast" ? Fate::copied : Fate::anchor;
     bool computes = std::holds_alternative<Reduction>(n.op->kind) || std::holds_alternative<Contraction>(n.op->kind);

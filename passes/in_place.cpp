@@ -44,7 +44,8 @@ SameIndex same_index(const Graph& k, const KernelPlan& plan, ValueId input) {
 
 bool kernel_can_write_over(const Graph& k, ValueId input, ValueId output) {
   if (!k.form || !k.form->impl.empty()) return false;
-  if (k.form->kind != KernelForm::Kind::pointwise && k.form->kind != KernelForm::Kind::rows) return false;
+  using Kind = KernelForm::Kind;
+  if (k.form->kind != Kind::pointwise && k.form->kind != Kind::rows && k.form->kind != Kind::tile) return false;
   if (k[input].type.dims != k[output].type.dims || !k[output].def.valid()) return false;
   const KernelPlan plan = plan_kernel(k);
   if (!plan.ok()) return false;
