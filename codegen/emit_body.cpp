@@ -138,8 +138,7 @@ std::optional<Operand> Body::load_packet(ValueId v, const IndexMap& at, const In
 
 Operand Body::compute(ValueId v, const Node& n, const IndexMap& at) {
   if (const auto it = defined_.find(v); it != defined_.end()) {
-    const Extent extent = text_.plan.values[static_cast<size_t>(v.index)].extent;
-    return {it->second, scope_for(extent == Extent::row ? 1 : extent == Extent::column ? 2 : 0)};
+    return {it->second, scope_for(defined_covers(v))};
   }
   const Signature s = signature(k_, n);
   if (std::holds_alternative<Movement>(n.op->kind)) return move(v, n, s, at);
@@ -208,6 +207,11 @@ Operand Body::source(ValueId v, const Node& n, const Signature& s, const IndexMa
 // --- what the forms add ---
 
 void Body::define(ValueId v, const std::string& text) { defined_[v] = text; }
+
+size_t Body::defined_covers(ValueId v) const {
+  const Extent extent = text_.plan.values[static_cast<size_t>(v.index)].extent;
+  return extent == Extent::row ? 1 : extent == Extent::column ? 2 : 0;
+}
 
 void Body::take(ValueId v, const IndexMap& at, const std::string& expression) {
   known_.push_back({v, at, named(v, expression, scopes_.size() - 1, {})});

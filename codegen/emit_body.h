@@ -98,6 +98,8 @@ class Body {
                     const std::string& accumulator, const std::string& valid);
   Operand from_row(ir::ValueId v);
   Operand named(ir::ValueId v, const std::string& expression, size_t scope, const Location& loc);
+  size_t defined_covers(ir::ValueId v) const;  // coordinates known where a defined value is
+  size_t covers_below(const ir::Node& n) const;
   size_t scope_of(const ir::IndexMap& access) const;
   size_t scope_of(const ir::IndexExpr& e) const;
   size_t scope_for(size_t covers) const;

@@ -22,7 +22,7 @@ constexpr int64_t kUnrolledPoints = 16;
 Operand Body::reduce(ValueId v, const Node& n, const Signature& s, const IndexMap& at) {
   ReductionDomain d;
   HEDDLE_CHECK(reduction_domain(s, d) != nullptr, "an operator of a kind that kernels do not hold: " + n.op->name);
-  size_t covers = 0;
+  size_t covers = covers_below(n);
   const auto add = [&](const IndexExpr& e) {
     covers = std::max<size_t>(covers, depends_on(e, kColumn) ? 2 : depends_on(e, kRow) ? 1 : 0);
   };
@@ -44,6 +44,22 @@ Operand Body::reduce(ValueId v, const Node& n, const Signature& s, const IndexMa
   known_.insert(known_.end(), hidden.begin(), hidden.end());
   scopes_.insert(scopes_.end(), std::make_move_iterator(inner.begin()), std::make_move_iterator(inner.end()));
   return result;
+}
+
+// What the defined values that the node is computed from need: a reduction over nothing reads the row's own result.
+size_t Body::covers_below(const Node& n) const {
+  std::vector<size_t> covers(k_.value_count(), 0);
+  const auto most = [&](const Node& node) {
+    size_t sum = 0;
+    for (const ValueId o : node.operands) sum = std::max(sum, covers[static_cast<size_t>(o.index)]);
+    return sum;
+  };
+  for (const NodeId id : k_.order) {
+    const size_t operands = most(k_[id]);
+    for (const ValueId r : k_[id].results)
+      covers[static_cast<size_t>(r.index)] = defined_.contains(r) ? defined_covers(r) : operands;
+  }
+  return most(n);
 }
 
 Operand Body::reduce_here(ValueId v, const Node& n, const Signature& s, const IndexMap& at) {
