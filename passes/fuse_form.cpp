@@ -88,7 +88,10 @@ int64_t column_sums(const KernelPlan& plan) {
 // Threads and packets of a GPU. What a thread keeps of a row lies in its registers: at most a few packets.
 void set_shape(const Graph& k, KernelForm& form, const KernelPlan& plan) {
   constexpr int64_t kPacketBytes = 16, kWarp = 32, kBlock = 256, kKeptPackets = 4, kLoopedPackets = 16, kSums = 32;
-  form.packet = power_below(kPacketBytes / widest_bytes(k), plan.columns);
+  const int64_t most = kPacketBytes / widest_bytes(k);
+  // Each of several rows starts on a whole packet; one alone may end in a part of one.
+  const bool any_length = plan.rows == 1 && plan.columns >= most;
+  form.packet = any_length ? most : power_below(most, plan.columns);
   if (form.kind != KernelForm::Kind::rows) return;
   while (form.team < kWarp && form.team * form.packet < plan.columns) form.team *= 2;
   bool long_row = plan.columns > form.team * form.packet * kLoopedPackets;

@@ -14,7 +14,8 @@ using u16 = unsigned short;
 #if defined(HD_CUDA)
 
 #define HD_DEVICE __device__ __forceinline__
-#define HD_KERNEL(name, threads) extern "C" __global__ void __launch_bounds__(threads) name
+// At least one block on a multiprocessor: without this number ptxas aims at many, and spills registers for them.
+#define HD_KERNEL(name, threads) extern "C" __global__ void __launch_bounds__(threads, 1) name
 #define HD_HOST_ENTRY(name, arguments)
 #define HD_UNROLL _Pragma("unroll")
 #define HD_WIDTH(width) (width)  // elements that a thread takes at once

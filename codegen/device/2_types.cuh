@@ -176,9 +176,11 @@ HD_DEVICE void store(S* to, const Elements<S, width>& packet) {
 #endif
 }
 
-// The same where only the first `rest` elements exist: the last packet of an array.
+// The same where only the first `rest` elements exist: the last packet of an array. Of a packet of one it does, and a
+// branch would keep the host's loop from vectorising.
 template <int width, class S, class Index>
 HD_DEVICE Packet<S, width> load(const S* from, Index rest) {
+  if constexpr (HD_WIDTH(width) == 1) return load<width>(from);
   if (rest >= HD_WIDTH(width)) return load<width>(from);
   Packet<S, width> packet;
   HD_UNROLL
@@ -187,6 +189,7 @@ HD_DEVICE Packet<S, width> load(const S* from, Index rest) {
 }
 template <class S, int width, class Index>
 HD_DEVICE void store(S* to, const Elements<S, width>& packet, Index rest) {
+  if constexpr (width == 1) return store(to, packet);
   if (rest >= width) return store(to, packet);
   HD_UNROLL
   for (int k = 0; k < width; ++k)
