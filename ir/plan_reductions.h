@@ -1,0 +1,22 @@
+// plan_reductions: the first half of plan_kernel: which way each reduction of a kernel goes, in a space of rows and
+// columns.
+//
+//   rows = 64, columns = 128:   reduce_sum f32[64,128] -> f32[64]    row: over the columns, by the row's team
+//                               reduce_sum f32[64,128] -> f32[128]   column: over the rows, finished by the last block
+//                               max_pool2d                           inner: a loop inside each point
+#pragma once
+#include <string>
+
+#include "ir/graph.h"
+
+namespace heddle::ir {
+
+// Thrown inside the planner: why the kernel cannot be executed in its form.
+struct Refusal {
+  std::string reason;
+};
+
+// Sets `reduction`, `finishing` and, of finishing values, `extent`. Throws Refusal.
+void plan_reductions(const Graph& kernel, const Dims& space, KernelPlan& plan);
+
+}  // namespace heddle::ir
