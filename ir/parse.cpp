@@ -232,7 +232,7 @@ class Parser {
     if (!kernel && !r) fail_expected("'input', 'param' or 'state'");
     const Declaration d = declaration();
     if (g.find(d.name.text).valid()) throw UserError(d.name.where, fmt::format("%{} is defined twice", d.name.text));
-    places_.push_back({g.add_input(d.name.text, d.type, kernel ? Role::none : *r), d});
+    places_.emplace_back(g.add_input(d.name.text, d.type, kernel ? Role::none : *r), d);
   }
 
   // --- statements ---
@@ -305,6 +305,7 @@ class Parser {
 
   static std::vector<Type> types(const Graph& g, const std::vector<ValueId>& values) {
     std::vector<Type> out;
+    out.reserve(values.size());
     for (const ValueId v : values) out.push_back(g[v].type);
     return out;
   }
@@ -339,7 +340,7 @@ class Parser {
     }
     const NodeId n = g.add_node(op, operands, std::move(a), names, result_types, where);
     g[n].callee = callee;
-    for (size_t i = 0; i < results.size(); ++i) places_.push_back({g[n].results[i], results[i]});
+    for (size_t i = 0; i < results.size(); ++i) places_.emplace_back(g[n].results[i], results[i]);
   }
 
   // Places may name values that are defined later (an operand inside its concat), so they are set at the end.

@@ -117,7 +117,7 @@ namespace {
 IndexExpr read_window(IndexMap& map, const Window& w, int input, int candidate) {
   const IndexExpr padded = IndexExpr::dim(input) + IndexExpr(w.low);
   const IndexExpr window = floor_div(padded, w.stride, map.extents) - IndexExpr::dim(candidate);
-  const IndexExpr tap = modulo(padded, w.stride, map.extents) + IndexExpr::dim(candidate) * w.stride;
+  IndexExpr tap = modulo(padded, w.stride, map.extents) + IndexExpr::dim(candidate) * w.stride;
   map.add_guard(window, 0, w.output);
   map.add_guard(tap, 0, w.size);
   map.results.push_back(window);
