@@ -39,6 +39,7 @@ class Printer {
 
   std::string list(const std::vector<ValueId>& values) const {
     std::vector<std::string> names;
+    names.reserve(values.size());
     for (const ValueId v : values) names.push_back(name(v));
     return fmt::format("{}", fmt::join(names, ", "));
   }

@@ -52,6 +52,7 @@ std::optional<DType> parse_dtype(std::string_view text) {
 const std::vector<DType>& all_dtypes() {
   static const std::vector<DType> all = [] {
     std::vector<DType> list;
+    list.reserve(std::size(kFacts));
     for (const DTypeFacts& f : kFacts) list.push_back(f.dtype);
     return list;
   }();

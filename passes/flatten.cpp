@@ -66,11 +66,11 @@ class Flattening {
   // The k-th leaf of every member, end to end, as soon as the last of them is there.
   ValueId flat_leaf(const std::vector<UpdateBundle>& bundles, size_t k) {
     const std::vector<int> position = g_.positions();
-    int last = -1;
+    size_t after = 0;
     for (const UpdateBundle& bundle : bundles)
       if (const NodeId def = g_[bundle.leaves[k]].def; def.valid())
-        last = std::max(last, position[static_cast<size_t>(def.index)]);
-    b_.insert_at = static_cast<size_t>(last + 1);
+        after = std::max(after, static_cast<size_t>(position[static_cast<size_t>(def.index)]) + 1);
+    b_.insert_at = after;
     Values pieces;
     for (const UpdateBundle& bundle : bundles) pieces.push_back(flat(bundle.leaves[k]));
     const std::string& name = g_[bundles[0].leaves[k]].name;
@@ -195,6 +195,7 @@ bool flatten(Module& m, const Options& options) {
   if (groups.empty()) return false;
   for (Graph& g : trial.graphs) {
     std::vector<Flattening> parts;
+    parts.reserve(groups.size());
     for (const FlatGroup& group : groups) parts.emplace_back(g, group);
     for (Flattening& part : parts) part.run();
     remove_dead_nodes(g);

@@ -42,6 +42,7 @@ ValueId fold_elementwise(Builder& b, const Node& n) {
     values.emplace_back(s.operands.back()).set(0, *value);
   }
   std::vector<const Tensor*> operands;
+  operands.reserve(values.size());
   for (const Tensor& t : values) operands.push_back(&t);
   const double result = n.op->eval(s, operands)[0].at(0);
   const bool exact = is_floating(s.results[0].dtype) ? std::isfinite(result) : fits_attribute(result);
