@@ -143,7 +143,7 @@ class Fuser {
     for (const auto& [pair, reason] : refused_) {
       if (pair.first != b && pair.second != b) continue;
       int other = pair.first == b ? pair.second : pair.first;
-      moved.push_back({std::minmax(a, other), reason});
+      moved.emplace_back(std::minmax(a, other), reason);
     }
     for (auto& [pair, reason] : moved) refused_.emplace(pair, reason);
   }

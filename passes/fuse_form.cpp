@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "ir/op_def.h"
 #include "ir/plan_tile.h"
 #include "passes/fuse_domain.h"

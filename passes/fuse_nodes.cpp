@@ -1,5 +1,7 @@
 #include "passes/fuse_nodes.h"
 
+#include <set>
+
 #include "ir/op_def.h"
 #include "ir/plan_tile.h"
 #include "ir/view.h"
