@@ -34,6 +34,7 @@ std::string gradient_text(const OpDef& op) {
 
 std::string quoted_list(const std::vector<std::string>& names) {
   std::vector<std::string> items;
+  items.reserve(names.size());
   for (const std::string& n : names) items.push_back(runtime::json_quoted(n));
   return runtime::json_list(items);
 }
@@ -80,6 +81,7 @@ void ops(const OpsArguments& a) {
     }
   }
   std::vector<std::string> texts;
+  texts.reserve(selected.size());
   for (const OpDef* op : selected) texts.push_back(a.json ? op_json(*op) : op_text(*op));
   if (a.json)
     fmt::print("{}\n", JsonObject().raw("ops", runtime::json_list(texts)).str());

@@ -36,6 +36,7 @@ std::string settings_text(const std::vector<Json>& settings) {
 
 std::string references_text(const std::vector<frontend::Reference>& in) {
   std::vector<std::string> names;
+  names.reserve(in.size());
   for (const frontend::Reference& r : in) names.push_back(r.name.empty() ? "(number)" : r.name);
   return fmt::format("({})", fmt::join(names, ", "));
 }
