@@ -39,6 +39,7 @@ runtime::JsonObject diagnostic_json(const Diagnostic& d) {
 
 void print_json(bool ok, const std::vector<Diagnostic>& diagnostics) {
   std::vector<std::string> list;
+  list.reserve(diagnostics.size());
   for (const Diagnostic& d : diagnostics) list.push_back(diagnostic_json(d).str());
   fmt::print("{}\n", runtime::JsonObject().flag("ok", ok).raw("diagnostics", runtime::json_list(list)).str());
 }

@@ -78,6 +78,7 @@ std::vector<Sample> conv_samples(const std::function<Sample(const ConvCase&)>& s
        {{"strides", Dims{2, 3}}, {"dilations", Dims{3, 2}}, {"pads", Dims{0, 2, 1, 0}}}},
       {{2, 6, 6, 1}, {8, 1, 3, 3}, {2, 2, 2, 8}, {{"strides", Dims{3, 3}}}}};
   std::vector<Sample> samples;
+  samples.reserve(cases.size());
   for (const ConvCase& c : cases) samples.push_back(sample(c));
   return samples;
 }
