@@ -1,5 +1,6 @@
 #include "ir/plan_tile.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "ir/op_def.h"
