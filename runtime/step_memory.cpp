@@ -5,17 +5,6 @@
 #include <cstdlib>
 #include <new>
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define HEDDLE_OWN_NEW 0
-#endif
-#elif defined(__SANITIZE_ADDRESS__)
-#define HEDDLE_OWN_NEW 0
-#endif
-#ifndef HEDDLE_OWN_NEW
-#define HEDDLE_OWN_NEW 1
-#endif
-
 namespace heddle::runtime {
 namespace {
 
@@ -87,7 +76,7 @@ bool give_back(void* p) {
 
 }  // namespace
 
-const bool StepMemory::active = HEDDLE_OWN_NEW != 0;
+const bool StepMemory::active = HEDDLE_SANITIZED == 0;
 StepMemory::StepMemory() { ++scopes; }
 StepMemory::~StepMemory() { --scopes; }
 
@@ -98,7 +87,7 @@ void StepMemory::leave_thread() {
 
 }  // namespace heddle::runtime
 
-#if HEDDLE_OWN_NEW
+#if !HEDDLE_SANITIZED
 // The array and nothrow forms of the library call these.
 void* operator new(size_t bytes) { return heddle::runtime::allocate(bytes, alignof(std::max_align_t)); }
 void* operator new(size_t bytes, std::align_val_t align) {

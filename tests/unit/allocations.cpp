@@ -12,15 +12,7 @@ namespace heddle::test {
 int64_t allocations() { return count.load(); }
 }  // namespace heddle::test
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define HEDDLE_UNDER_ASAN
-#endif
-#elif defined(__SANITIZE_ADDRESS__)
-#define HEDDLE_UNDER_ASAN
-#endif
-
-#ifdef HEDDLE_UNDER_ASAN
+#if HEDDLE_SANITIZED
 // The sanitizer owns malloc, and offers a hook instead.
 extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void*, size_t),
                                                          void (*on_free)(const volatile void*));
