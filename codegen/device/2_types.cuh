@@ -110,21 +110,22 @@ struct alignas(sizeof(S) * width) Elements {
 template <class S, int width>
 using Packet = Elements<S, HD_WIDTH(width)>;
 
-#if defined(HD_CUDA)
+// A type of so many bytes that moves as one.
 template <int bytes>
 struct Word;
 template <>
 struct Word<1> {
-  using type = unsigned char;
+  using type = u8;
 };
 template <>
 struct Word<2> {
-  using type = unsigned short;
+  using type = u16;
 };
 template <>
 struct Word<4> {
   using type = u32;
 };
+#if defined(HD_CUDA)
 template <>
 struct Word<8> {
   using type = uint2;
@@ -132,6 +133,11 @@ struct Word<8> {
 template <>
 struct Word<16> {
   using type = uint4;
+};
+#else
+template <>
+struct Word<8> {
+  using type = u64;
 };
 #endif
 

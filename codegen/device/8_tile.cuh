@@ -51,25 +51,6 @@ HD_DEVICE void ahead(S*, int) {}
 #else
 
 namespace hd {
-template <int bytes>
-struct Unsigned;
-template <>
-struct Unsigned<1> {
-  using type = u8;
-};
-template <>
-struct Unsigned<2> {
-  using type = u16;
-};
-template <>
-struct Unsigned<4> {
-  using type = u32;
-};
-template <>
-struct Unsigned<8> {
-  using type = u64;
-};
-
 // b[j][i] = a[i][j] of eight by eight elements in rows of kTile, by exchanging ever larger halves of pairs of rows.
 template <class U>
 HD_DEVICE void turn_eight(const U* a, U* b) {
@@ -100,7 +81,7 @@ HD_DEVICE void turn_eight(const U* a, U* b) {
 // Filled column by column, then turned in registers, so that both loops over its points run along memory.
 template <class T>
 struct Tile {
-  using U = typename Unsigned<sizeof(T)>::type;
+  using U = typename Word<sizeof(T)>::type;
   alignas(64) U down[kTile][kTile], along[kTile][kTile];
   HD_DEVICE void put(int row, int column, T x) { down[column][row] = bits<U>(x); }
   HD_DEVICE void turn(int rows, int columns) {
