@@ -170,9 +170,11 @@ void HostDevice::load(const codegen::Program& program, void* state, void* arena)
   if (!program.kernels.empty()) {
     const KernelCache cache(d.options.kernel_cache.empty() ? kernel_cache_folder() : d.options.kernel_cache);
     d.library = compile_for_host(program.source, cache);
-    d.pool.run_on_each_thread([&d] { d.library.prepare_thread(); });
   }
-  d.pool.run_on_each_thread(onednn_prepare_thread);
+  d.pool.run_on_each_thread([&d] {
+    d.library.prepare_thread();
+    onednn_prepare_thread();
+  });
   d.entries.clear();
   for (const codegen::Entry& entry : program.entries) {
     std::vector<Step>& steps = d.entries.emplace_back();
