@@ -2,6 +2,7 @@
 
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 #include "codegen/lower.h"
 #include "ir/tensor_bytes.h"
@@ -34,17 +35,21 @@ struct HostRun::Impl {
   void write(const codegen::Buffer& b, const ir::Tensor& t) const { executable->write(b, to_bytes(t).data()); }
 };
 
-HostRun::HostRun(ir::Module module, const std::string& entry, const HostRunOptions& options)
-    : impl_(std::make_unique<Impl>(options.threads)) {
-  const ir::Graph& graph = *module.find_graph(entry);
-  for (const ir::Update& u : graph.updates) impl_->updated.push_back(graph[u.state].name);
+codegen::Program host_program(ir::Module module, const std::string& name, const HostRunOptions& options) {
   passes::Options pass_options;
   if (options.library)
     pass_options.workspace = [](const ir::Graph& kernel) {
       return runtime::onednn_workspace(codegen::describe_library(kernel));
     };
   if (options.pipeline) passes::run_pipeline(module, pass_options);
-  impl_->program = codegen::lower(module, entry, pass_options.target);
+  return codegen::lower(module, name, pass_options.target);
+}
+
+HostRun::HostRun(ir::Module module, const std::string& entry, const HostRunOptions& options)
+    : impl_(std::make_unique<Impl>(options.threads)) {
+  const ir::Graph& graph = *module.find_graph(entry);
+  for (const ir::Update& u : graph.updates) impl_->updated.push_back(graph[u.state].name);
+  impl_->program = host_program(std::move(module), entry, options);
   impl_->entry = impl_->program.find_entry(entry);
   impl_->executable = std::make_unique<runtime::Executable>(impl_->program, impl_->device);
 }

@@ -17,6 +17,9 @@ struct HostRunOptions {
   bool pipeline = true;  // otherwise the module has been planned already
 };
 
+// The module through the pipeline (as the options say) and lowered: what HostRun runs.
+codegen::Program host_program(ir::Module module, const std::string& name, const HostRunOptions& options = {});
+
 class HostRun {
  public:
   HostRun(ir::Module module, const std::string& entry, const HostRunOptions& options = {});

@@ -1,14 +1,12 @@
 // Whole training steps of the repository's models on the host device.
 #include <gtest/gtest.h>
 
-#include "codegen/lower.h"
 #include "frontend/build_graph.h"
 #include "frontend/read_model.h"
-#include "passes/pipeline.h"
 #include "runtime/executable.h"
 #include "runtime/host_device.h"
-#include "runtime/onednn.h"
 #include "runtime/step_memory.h"
+#include "tests/support/host_run.h"
 #include "tests/unit/allocations.h"
 
 namespace heddle {
@@ -18,16 +16,10 @@ codegen::Program compile(const std::string& model_name) {
   frontend::Sources sources;
   const frontend::Model model = frontend::read_model(
       sources, std::string(HEDDLE_SOURCE_DIR) + "/models/" + model_name + ".json", {.set = {}, .small = false});
-  ir::Module module = frontend::build_module(model, {.train = 16, .total_steps = 100});
-  passes::Options options;
-  options.workspace = [](const ir::Graph& kernel) {
-    return runtime::onednn_workspace(codegen::describe_library(kernel));
-  };
-  passes::run_pipeline(module, options);
-  return codegen::lower(module, model.name, options.target);
+  return testing::host_program(frontend::build_module(model, {.train = 16, .total_steps = 100}), model.name);
 }
 
-class WholeStep : public testing::TestWithParam<const char*> {};
+class WholeStep : public ::testing::TestWithParam<const char*> {};
 
 // The first step may set things up; none of the later ones allocates, whichever thread runs what.
 TEST_P(WholeStep, AllocatesNothing) {
@@ -50,7 +42,7 @@ TEST_P(WholeStep, AllocatesNothing) {
     EXPECT_EQ(test::allocations(), before) << threads << " threads";
   }
 }
-INSTANTIATE_TEST_SUITE_P(Models, WholeStep, testing::Values("digits_cnn", "tiny_mlp", "mnist_mlp"),
+INSTANTIATE_TEST_SUITE_P(Models, WholeStep, ::testing::Values("digits_cnn", "tiny_mlp", "mnist_mlp"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace
