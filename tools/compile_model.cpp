@@ -1,5 +1,7 @@
 #include "tools/compile_model.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <filesystem>
@@ -24,8 +26,8 @@ auto timed(const std::string& name, std::vector<StageTime>* times, F&& f) {
 std::string find_model(const std::string& name) {
   std::error_code error;
   if (name.find('/') != std::string::npos || name.ends_with(".json") || fs::exists(name, error)) return name;
-  for (const std::string folder : {"models", HEDDLE_MODELS_DIR}) {
-    const std::string path = folder + "/" + name + ".json";
+  for (const char* folder : {"models", HEDDLE_MODELS_DIR}) {
+    std::string path = fmt::format("{}/{}.json", folder, name);
     if (fs::exists(path, error)) return path;
   }
   return name;

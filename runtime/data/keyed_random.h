@@ -17,15 +17,12 @@ class KeyedRandom {
   }
   // Uniform in [0, n), without bias (Lemire 2019, doi:10.1145/3230636).
   uint64_t below(uint64_t n) {
-    auto [high, low] = multiply(next(), n);
-    if (low < n) {
+    Wide product = multiply(next(), n);
+    if (product.low < n) {
       const uint64_t threshold = (0 - n) % n;
-      while (low < threshold) {
-        const Wide again = multiply(next(), n);
-        high = again.high, low = again.low;
-      }
+      while (product.low < threshold) product = multiply(next(), n);
     }
-    return high;
+    return product.high;
   }
   // Uniform in [low, high), in steps of 2^-24 of the range.
   float uniform(float low, float high) { return low + (high - low) * (static_cast<float>(next() >> 40) * 0x1p-24F); }
