@@ -1,7 +1,6 @@
 // heddle bench: the time of an entry's step on random inputs; no data set is needed.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -10,6 +9,7 @@
 #include "runtime/json_text.h"
 #include "runtime/progress.h"
 #include "runtime/trainer.h"
+#include "tools/command_line.h"
 #include "tools/commands.h"
 #include "tools/compile_model.h"
 #include "tools/open_device.h"
@@ -136,19 +136,17 @@ void bench(const BenchArguments& a) {
 
 }  // namespace
 
-void add_bench(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("bench", "time an entry's step on random inputs");
+void add_bench(CommandLine& line) {
+  Command command = line.add_subcommand("bench", "time an entry's step on random inputs");
   const auto a = std::make_shared<BenchArguments>();
-  add_model_arguments(*command, a->model);
-  add_device_arguments(*command, a->device);
-  command->add_option("--entry", a->entry, "train (default), eval or predict")
-      ->check(CLI::IsMember({"train", "eval", "predict"}));
-  command->add_option("--seconds", a->seconds, "time to measure for, warm-up aside (default 1)")
-      ->check(CLI::Range(0.01, 3600.0));
-  command->add_option("--blocks", a->blocks, "timed blocks (default 9)")->check(CLI::Range(7, 1000));
-  command->add_flag("--profile", a->profile, "print what each step of the entry took on standard error");
-  command->add_flag("--json", a->json, "print one JSON object on standard output");
-  command->callback([a] { bench(*a); });
+  add_model_arguments(command, a->model);
+  add_device_arguments(command, a->device);
+  command.add_option("--entry", a->entry, "train (default), eval or predict").one_of({"train", "eval", "predict"});
+  command.add_option("--seconds", a->seconds, "time to measure for, warm-up aside (default 1)").between(0.01, 3600.0);
+  command.add_option("--blocks", a->blocks, "timed blocks (default 9)").between(7, 1000);
+  command.add_flag("--profile", a->profile, "print what each step of the entry took on standard error");
+  command.add_flag("--json", a->json, "print one JSON object on standard output");
+  command.run([a] { bench(*a); });
 }
 
 }  // namespace heddle::tools

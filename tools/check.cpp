@@ -1,11 +1,11 @@
 // heddle check: reads a model and builds its step; tells every fault found.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "ir/diagnostic.h"
 #include "runtime/json_text.h"
+#include "tools/command_line.h"
 #include "tools/commands.h"
 #include "tools/compile_model.h"
 
@@ -62,12 +62,12 @@ void check_model(const CheckArguments& a) {
 
 }  // namespace
 
-void add_check(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("check", "read a model and report every fault");
+void add_check(CommandLine& line) {
+  Command command = line.add_subcommand("check", "read a model and report every fault");
   const auto a = std::make_shared<CheckArguments>();
-  add_model_arguments(*command, a->model);
-  command->add_flag("--json", a->json, "print the diagnostics as one JSON object on standard output");
-  command->callback([a] { check_model(*a); });
+  add_model_arguments(command, a->model);
+  command.add_flag("--json", a->json, "print the diagnostics as one JSON object on standard output");
+  command.run([a] { check_model(*a); });
 }
 
 }  // namespace heddle::tools

@@ -1,13 +1,13 @@
 // heddle compile: shows a model at any stage, from the format to machine code.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 
 #include "ir/check.h"
 #include "ir/print.h"
 #include "runtime/nvrtc.h"
+#include "tools/command_line.h"
 #include "tools/commands.h"
 #include "tools/compile_model.h"
 #include "tools/print_model.h"
@@ -138,28 +138,28 @@ void compile(const CompileArguments& a) {
 
 }  // namespace
 
-void add_compile(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("compile", "compile a model and print it at any stage");
+void add_compile(CommandLine& line) {
+  Command command = line.add_subcommand("compile", "compile a model and print it at any stage");
   const auto a = std::make_shared<CompileArguments>();
-  add_model_arguments(*command, a->model);
-  command->add_option("--emit", a->emit, "model, graph, grad, fused, plan, program (default), cuda, cubin or report")
-      ->check(CLI::IsMember(kEmits));
+  add_model_arguments(command, a->model);
+  command.add_option("--emit", a->emit, "model, graph, grad, fused, plan, program (default), cuda, cubin or report")
+      .one_of(kEmits);
   command
-      ->add_option("--target", a->target,
-                   "host (default): library calls of the host; h200: every kernel as generated text")
-      ->check(CLI::IsMember({"host", "h200"}));
-  command->add_option("--arch", a->arch,
-                      "architecture of cubins and of the report's registers: sm_80, sm_90a (default), sm_120 ...");
-  command->add_option("--graph", a->graphs, "print this graph only; may be repeated")->allow_extra_args(false);
-  command->add_option("--to", a->to, "run the passes up to and including this one, and print the module");
-  command->add_option("--print-after", a->print_after,
-                      "print the module after this pass, or after all, on standard error");
-  command->add_option("-o,--out", a->out, "write to this file; with --emit=cubin the machine code");
-  command->add_flag("--locs", a->locs, "print where each node comes from");
-  command->add_flag("--time-passes", a->time_passes, "print what each stage took on standard error");
-  command->add_flag("--remarks", a->remarks, "print on standard error why something was or was not done");
-  command->add_flag("--json", a->json, "with --emit=report: one JSON object");
-  command->callback([a] { compile(*a); });
+      .add_option("--target", a->target,
+                  "host (default): library calls of the host; h200: every kernel as generated text")
+      .one_of({"host", "h200"});
+  command.add_option("--arch", a->arch,
+                     "architecture of cubins and of the report's registers: sm_80, sm_90a (default), sm_120 ...");
+  command.add_option("--graph", a->graphs, "print this graph only; may be repeated");
+  command.add_option("--to", a->to, "run the passes up to and including this one, and print the module");
+  command.add_option("--print-after", a->print_after,
+                     "print the module after this pass, or after all, on standard error");
+  command.add_option("-o,--out", a->out, "write to this file; with --emit=cubin the machine code");
+  command.add_flag("--locs", a->locs, "print where each node comes from");
+  command.add_flag("--time-passes", a->time_passes, "print what each stage took on standard error");
+  command.add_flag("--remarks", a->remarks, "print on standard error why something was or was not done");
+  command.add_flag("--json", a->json, "with --emit=report: one JSON object");
+  command.run([a] { compile(*a); });
 }
 
 }  // namespace heddle::tools

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <filesystem>
 
 #include "codegen/lower.h"
 #include "runtime/onednn.h"
+#include "tools/command_line.h"
 
 namespace heddle::tools {
 namespace {
@@ -35,9 +35,9 @@ std::string find_model(const std::string& name) {
 
 }  // namespace
 
-void add_model_arguments(CLI::App& command, ModelArguments& a) {
-  command.add_option("model", a.model, "a model file, or the name of one in models/")->required();
-  command.add_option("--set", a.set, "override a value: --set train.optimizer.lr=3e-4")->allow_extra_args(false);
+void add_model_arguments(Command& command, ModelArguments& a) {
+  command.add_option("model", a.model, "a model file, or the name of one in models/").required();
+  command.add_option("--set", a.set, "override a value: --set train.optimizer.lr=3e-4");
   command.add_flag("--small", a.small, "apply the model's own \"small\" overrides");
 }
 

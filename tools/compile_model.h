@@ -13,11 +13,9 @@
 #include "ir/target.h"
 #include "passes/pipeline.h"
 
-namespace CLI {
-class App;
-}
-
 namespace heddle::tools {
+
+class Command;
 
 // What every subcommand that takes a model has in common.
 struct ModelArguments {
@@ -25,7 +23,7 @@ struct ModelArguments {
   std::vector<std::string> set;
   bool small = false;
 };
-void add_model_arguments(CLI::App& command, ModelArguments& a);
+void add_model_arguments(Command& command, ModelArguments& a);
 
 // A model as read, with the texts its locations point into.
 struct ReadModel {

@@ -1,7 +1,6 @@
 // heddle doctor: what this machine offers, found where, and what is missing.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "ir/diagnostic.h"
@@ -11,6 +10,7 @@
 #include "runtime/kernel_cache.h"
 #include "runtime/nvrtc.h"
 #include "runtime/onednn.h"
+#include "tools/command_line.h"
 #include "tools/commands.h"
 
 namespace heddle::tools {
@@ -67,11 +67,11 @@ void doctor(bool json) {
 
 }  // namespace
 
-void add_doctor(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("doctor", "what this machine offers and what is missing");
+void add_doctor(CommandLine& line) {
+  Command command = line.add_subcommand("doctor", "what this machine offers and what is missing");
   const auto json = std::make_shared<bool>(false);
-  command->add_flag("--json", *json, "print one JSON object on standard output");
-  command->callback([json] { doctor(*json); });
+  command.add_flag("--json", *json, "print one JSON object on standard output");
+  command.run([json] { doctor(*json); });
 }
 
 }  // namespace heddle::tools

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "codegen/lower.h"
@@ -15,6 +14,7 @@
 #include "runtime/executable.h"
 #include "runtime/host_device.h"
 #include "runtime/safetensors.h"
+#include "tools/command_line.h"
 #include "tools/commands.h"
 #include "tools/compile_model.h"
 #include "tools/read_file.h"
@@ -110,20 +110,20 @@ void evaluate(const EvaluateArguments& a) {
 
 }  // namespace
 
-void add_evaluate(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("evaluate", "run the graphs of IR text on given tensors");
+void add_evaluate(CommandLine& line) {
+  Command command = line.add_subcommand("evaluate", "run the graphs of IR text on given tensors");
   const auto a = std::make_shared<EvaluateArguments>();
-  command->add_option("file", a->file, "a .hir file, or - for standard input")->required();
-  command->add_option("--inputs", a->inputs, "safetensors file: GRAPH/VALUE for every input, param and state")
-      ->required();
+  command.add_option("file", a->file, "a .hir file, or - for standard input").required();
+  command.add_option("--inputs", a->inputs, "safetensors file: GRAPH/VALUE for every input, param and state")
+      .required();
   command
-      ->add_option("--outputs", a->outputs,
-                   "safetensors file to write: GRAPH/0, GRAPH/1, ... as returned, GRAPH/STATE for updated states")
-      ->required();
-  command->add_option("--on", a->on, "oracle (default): the operators' double precision; host: compiled kernels")
-      ->check(CLI::IsMember({"oracle", "host"}));
-  command->add_flag("--exact", a->exact, "keep doubles between operators instead of rounding to each dtype");
-  command->callback([a] { evaluate(*a); });
+      .add_option("--outputs", a->outputs,
+                  "safetensors file to write: GRAPH/0, GRAPH/1, ... as returned, GRAPH/STATE for updated states")
+      .required();
+  command.add_option("--on", a->on, "oracle (default): the operators' double precision; host: compiled kernels")
+      .one_of({"oracle", "host"});
+  command.add_flag("--exact", a->exact, "keep doubles between operators instead of rounding to each dtype");
+  command.run([a] { evaluate(*a); });
 }
 
 }  // namespace heddle::tools

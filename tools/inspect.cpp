@@ -1,11 +1,11 @@
 // heddle inspect: what a model or a weights file holds.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "runtime/json_text.h"
 #include "runtime/safetensors.h"
+#include "tools/command_line.h"
 #include "tools/commands.h"
 #include "tools/compile_model.h"
 #include "tools/report.h"
@@ -79,13 +79,13 @@ void inspect_model(const InspectArguments& a) {
 
 }  // namespace
 
-void add_inspect(CLI::App& app) {
-  CLI::App* command =
-      app.add_subcommand("inspect", "parameters, memory and kernels of a model; tensors of a weights file");
+void add_inspect(CommandLine& line) {
+  Command command =
+      line.add_subcommand("inspect", "parameters, memory and kernels of a model; tensors of a weights file");
   const auto a = std::make_shared<InspectArguments>();
-  add_model_arguments(*command, a->model);
-  command->add_flag("--json", a->json, "print one JSON object on standard output");
-  command->callback([a] { a->model.model.ends_with(".safetensors") ? inspect_weights(*a) : inspect_model(*a); });
+  add_model_arguments(command, a->model);
+  command.add_flag("--json", a->json, "print one JSON object on standard output");
+  command.run([a] { a->model.model.ends_with(".safetensors") ? inspect_weights(*a) : inspect_model(*a); });
 }
 
 }  // namespace heddle::tools

@@ -1,16 +1,15 @@
 #include "tools/open_device.h"
 
-#include <CLI/CLI.hpp>
-
 #include "ir/diagnostic.h"
 #include "runtime/host_device.h"
+#include "tools/command_line.h"
 
 namespace heddle::tools {
 
-void add_device_arguments(CLI::App& command, DeviceArguments& a) {
-  command.add_option("--device", a.device, "host (default) or cuda")->check(CLI::IsMember({"host", "cuda"}));
+void add_device_arguments(Command& command, DeviceArguments& a) {
+  command.add_option("--device", a.device, "host (default) or cuda").one_of({"host", "cuda"});
   command.add_option("--threads", a.threads, "threads of the host device; results do not depend on it")
-      ->check(CLI::Range(1, 1024));
+      .between(1, 1024);
 }
 
 std::unique_ptr<runtime::Device> open_device(const DeviceArguments& a) {

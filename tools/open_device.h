@@ -5,17 +5,15 @@
 
 #include "runtime/device.h"
 
-namespace CLI {
-class App;
-}
-
 namespace heddle::tools {
+
+class Command;
 
 struct DeviceArguments {
   std::string device = "host";
   int threads = 0;
 };
-void add_device_arguments(CLI::App& command, DeviceArguments& a);
+void add_device_arguments(Command& command, DeviceArguments& a);
 
 // Throws UserError (exit 3) for cuda, which this version does not have.
 std::unique_ptr<runtime::Device> open_device(const DeviceArguments& a);

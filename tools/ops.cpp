@@ -1,11 +1,11 @@
 // heddle ops: the operator reference, from the registry itself.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "ir/op_def.h"
 #include "runtime/json_text.h"
+#include "tools/command_line.h"
 #include "tools/commands.h"
 
 namespace heddle::tools {
@@ -91,12 +91,12 @@ void ops(const OpsArguments& a) {
 
 }  // namespace
 
-void add_ops(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("ops", "the reference of the IR's operators");
+void add_ops(CommandLine& line) {
+  Command command = line.add_subcommand("ops", "the reference of the IR's operators");
   const auto a = std::make_shared<OpsArguments>();
-  command->add_option("name", a->names, "only these operators");
-  command->add_flag("--json", a->json, "print one JSON object on standard output");
-  command->callback([a] { ops(*a); });
+  command.add_option("name", a->names, "only these operators");
+  command.add_flag("--json", a->json, "print one JSON object on standard output");
+  command.run([a] { ops(*a); });
 }
 
 }  // namespace heddle::tools

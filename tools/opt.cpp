@@ -1,7 +1,6 @@
 // heddle opt: .hir text in, passes, .hir text (or kernel text) out. The passes' golden tests run through this.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 
@@ -11,6 +10,7 @@
 #include "ir/print.h"
 #include "ir/verify.h"
 #include "passes/pipeline.h"
+#include "tools/command_line.h"
 #include "tools/commands.h"
 #include "tools/compile_model.h"
 #include "tools/read_file.h"
@@ -76,19 +76,19 @@ void opt(const OptArguments& a) {
 
 }  // namespace
 
-void add_opt(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("opt", "run passes on IR text and print the result");
+void add_opt(CommandLine& line) {
+  Command command = line.add_subcommand("opt", "run passes on IR text and print the result");
   const auto a = std::make_shared<OptArguments>();
-  command->add_option("file", a->file, "a .hir file, or - for standard input")->required();
-  command->add_option("--pass", a->passes, "run this pass alone; may be repeated");
-  command->add_option("--to", a->to, "run the pipeline up to and including this pass");
-  command->add_option("--emit", a->emit, "hir (default), cuda: the kernels' text, or program: of a planned module")
-      ->check(CLI::IsMember({"hir", "cuda", "program"}));
-  command->add_option("--target", a->target, "host (default) or h200");
-  command->add_flag("--library", a->library, "let select give contractions to oneDNN");
-  command->add_flag("--locs", a->locs, "print where each node comes from");
-  command->add_flag("--remarks", a->remarks, "print on standard error why something was or was not done");
-  command->callback([a] { opt(*a); });
+  command.add_option("file", a->file, "a .hir file, or - for standard input").required();
+  command.add_option("--pass", a->passes, "run this pass alone; may be repeated");
+  command.add_option("--to", a->to, "run the pipeline up to and including this pass");
+  command.add_option("--emit", a->emit, "hir (default), cuda: the kernels' text, or program: of a planned module")
+      .one_of({"hir", "cuda", "program"});
+  command.add_option("--target", a->target, "host (default) or h200");
+  command.add_flag("--library", a->library, "let select give contractions to oneDNN");
+  command.add_flag("--locs", a->locs, "print where each node comes from");
+  command.add_flag("--remarks", a->remarks, "print on standard error why something was or was not done");
+  command.run([a] { opt(*a); });
 }
 
 }  // namespace heddle::tools

@@ -1,7 +1,6 @@
 // heddle train, heddle eval: a model on its data set.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <future>
 #include <memory>
@@ -11,6 +10,7 @@
 #include "runtime/json_text.h"
 #include "runtime/progress.h"
 #include "runtime/run_log.h"
+#include "tools/command_line.h"
 #include "tools/commands.h"
 #include "tools/compile_model.h"
 #include "tools/interrupt.h"
@@ -27,7 +27,7 @@ struct RunArguments {
   bool json = false;
 };
 
-void add_run_arguments(CLI::App& command, RunArguments& a) {
+void add_run_arguments(Command& command, RunArguments& a) {
   add_model_arguments(command, a.model);
   add_device_arguments(command, a.device);
   command.add_option("--data", a.data, "the folder that holds the data files; default: the model's");
@@ -143,22 +143,22 @@ int eval(const RunArguments& a) {
 
 }  // namespace
 
-void add_train(CLI::App& app, int& status) {
-  CLI::App* command = app.add_subcommand("train", "train a model on its data set");
+void add_train(CommandLine& line) {
+  Command command = line.add_subcommand("train", "train a model on its data set");
   const auto a = std::make_shared<RunArguments>();
-  add_run_arguments(*command, *a);
-  command->add_option("--save", a->save, "write the weights here at the end (safetensors)");
-  command->add_option("--weights", a->weights, "start from these weights instead of the initializers");
-  command->add_option("--log", a->log, "write a log of the run here, one JSON object per line");
-  command->callback([a, &status] { status = train(*a); });
+  add_run_arguments(command, *a);
+  command.add_option("--save", a->save, "write the weights here at the end (safetensors)");
+  command.add_option("--weights", a->weights, "start from these weights instead of the initializers");
+  command.add_option("--log", a->log, "write a log of the run here, one JSON object per line");
+  command.run([a] { return train(*a); });
 }
 
-void add_eval(CLI::App& app, int& status) {
-  CLI::App* command = app.add_subcommand("eval", "evaluate saved weights on the validation and test splits");
+void add_eval(CommandLine& line) {
+  Command command = line.add_subcommand("eval", "evaluate saved weights on the validation and test splits");
   const auto a = std::make_shared<RunArguments>();
-  add_run_arguments(*command, *a);
-  command->add_option("--weights", a->weights, "the weights (safetensors)")->required();
-  command->callback([a, &status] { status = eval(*a); });
+  add_run_arguments(command, *a);
+  command.add_option("--weights", a->weights, "the weights (safetensors)").required();
+  command.run([a] { return eval(*a); });
 }
 
 }  // namespace heddle::tools

@@ -1,0 +1,73 @@
+// The command line's subcommands, options and flags, over CLI11: what a word means, and what is said of a wrong one.
+//
+//   CommandLine line("Compiles models.", "heddle 0.1.0");
+//   Command command = line.add_subcommand("bench", "time a step");
+//   command.add_option("--blocks", a->blocks, "timed blocks (default 9)").between(7, 1000);
+//   command.run([a] { bench(*a); });
+//   return line.parse(argc, argv);
+//
+// CLI11 is a header alone, half a minute of each source that includes it under sanitizers: one source does.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace heddle::tools {
+
+class Option {
+ public:
+  explicit Option(CLI::Option* option) : option_(option) {}
+  Option& required();
+  Option& one_of(const std::vector<std::string>& values);
+  Option& between(int low, int high);
+  Option& between(double low, double high);
+
+ private:
+  CLI::Option* option_;
+};
+
+class Command {
+ public:
+  Command(CLI::App* app, int* status) : app_(app), status_(status) {}
+  // "--name", "-n,--name", or "name" for what is given by position. A list's option is repeated, one value each time.
+  Option add_option(const std::string& name, std::string& value, const std::string& help);
+  Option add_option(const std::string& name, std::vector<std::string>& values, const std::string& help);
+  Option add_option(const std::string& name, int& value, const std::string& help);
+  Option add_option(const std::string& name, double& value, const std::string& help);
+  void add_flag(const std::string& name, bool& value, const std::string& help);
+  // What the subcommand does once every word is read: returns nothing, or the exit code.
+  template <class Action>
+  void run(Action action) {
+    if constexpr (std::is_void_v<std::invoke_result_t<Action>>)
+      set_action(std::move(action));
+    else
+      set_action([action = std::move(action), status = status_] { *status = action(); });
+  }
+
+ private:
+  void set_action(std::function<void()> action);
+  CLI::App* app_;
+  int* status_;
+};
+
+class CommandLine {
+ public:
+  CommandLine(const std::string& description, const std::string& version);
+  ~CommandLine();
+  Command add_subcommand(const std::string& name, const std::string& help);
+  // Reads the words, runs what they name and returns the exit code; of a wrong word it says what may have been meant.
+  int parse(int argc, char** argv);
+
+ private:
+  std::unique_ptr<CLI::App> app_;
+  int status_ = 0;
+};
+
+}  // namespace heddle::tools
