@@ -14,7 +14,6 @@ config.test_exec_root = os.path.join(lit_config.params["build"], "tests", "lit")
 
 # A variable captured under one CHECK-LABEL is not visible under the next.
 config.environment["FILECHECK_OPTS"] = "--enable-var-scope --allow-unused-prefixes=false"
-config.environment["OMP_NUM_THREADS"] = "1"
 config.environment["NO_COLOR"] = "1"
 # Compiled kernels of the tests stay out of the user's cache, but live from one run to the next.
 config.environment["HEDDLE_CACHE"] = os.path.join(lit_config.params["build"], "kernel_cache")
