@@ -42,10 +42,12 @@ Target h200() {
           .launch = 1.3e-6};
 }
 
+std::vector<std::string> target_names() { return {host().name, h200().name}; }
+
 Target target_by_name(const std::string& name) {
-  if (name == "host") return host();
-  if (name == "h200") return h200();
-  throw InferError(fmt::format("unknown target '{}', expected host or h200", name));
+  for (const Target& target : {host(), h200()})
+    if (target.name == name) return target;
+  throw InferError(fmt::format("unknown target '{}', expected {}", name, fmt::join(target_names(), " or ")));
 }
 
 }  // namespace heddle::ir

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace heddle::ir {
 
@@ -22,8 +23,9 @@ struct Target {
   double launch = 0;        // seconds per launch
 };
 
-Target host();                                   // two AVX-512 cores
-Target h200();                                   // figures: docs/design.md, "Targets"
+Target host();  // two AVX-512 cores
+Target h200();  // figures: docs/design.md, "Targets"
+std::vector<std::string> target_names();
 Target target_by_name(const std::string& name);  // throws InferError
 
 }  // namespace heddle::ir

@@ -147,7 +147,7 @@ void add_compile(CommandLine& line) {
   command
       .add_option("--target", a->target,
                   "host (default): library calls of the host; h200: every kernel as generated text")
-      .one_of({"host", "h200"});
+      .one_of(ir::target_names());
   command.add_option("--arch", a->arch,
                      "architecture of cubins and of the report's registers: sm_80, sm_90a (default), sm_120 ...");
   command.add_option("--graph", a->graphs, "print this graph only; may be repeated");

@@ -84,7 +84,7 @@ void add_opt(CommandLine& line) {
   command.add_option("--to", a->to, "run the pipeline up to and including this pass");
   command.add_option("--emit", a->emit, "hir (default), cuda: the kernels' text, or program: of a planned module")
       .one_of({"hir", "cuda", "program"});
-  command.add_option("--target", a->target, "host (default) or h200");
+  command.add_option("--target", a->target, "host (default) or h200").one_of(ir::target_names());
   command.add_flag("--library", a->library, "let select give contractions to oneDNN");
   command.add_flag("--locs", a->locs, "print where each node comes from");
   command.add_flag("--remarks", a->remarks, "print on standard error why something was or was not done");
