@@ -6,11 +6,9 @@
 
 #include <memory>
 
-#include "codegen/lower.h"
 #include "ir/parse.h"
 #include "ir/tensor_bytes.h"
 #include "ir/verify.h"
-#include "passes/pipeline.h"
 #include "runtime/executable.h"
 #include "runtime/host_device.h"
 #include "runtime/safetensors.h"
@@ -78,10 +76,8 @@ runtime::WeightsFile by_oracle(const ir::Module& m, const runtime::WeightsFile& 
 
 // The whole compiler: every pass, kernel text, the system compiler, oneDNN.
 runtime::WeightsFile on_host(ir::Module m, const runtime::WeightsFile& inputs) {
-  passes::Options options;
-  options.workspace = library_workspace;
-  passes::run_pipeline(m, options);
-  const codegen::Program program = codegen::lower(m, "evaluate", options.target);
+  run_passes(m, {});
+  const codegen::Program program = lower_module(m, "evaluate", {});
   if (!program.states.empty()) throw UserError(ExitCode::failed, "graphs with params or states run on the oracle only");
   runtime::HostDevice device;
   runtime::Executable executable(program, device);
