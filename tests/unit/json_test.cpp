@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -10,6 +9,7 @@
 #include <sstream>
 
 #include "frontend/limits.h"
+#include "runtime/kernel_cache.h"
 
 namespace heddle::frontend {
 namespace {
@@ -97,17 +97,6 @@ TEST(Json, QuotedTextIsSafeToPrint) {
 // --- JSONTestSuite (Seriot, MIT): y_ must be accepted, n_ refused; i_ is the implementation's choice.
 // -----------------------
 
-struct Suite {
-  fs::path folder;
-  Suite() {
-    std::string pattern = (fs::temp_directory_path() / "jsontestsuite.XXXXXX").string();
-    folder = ::mkdtemp(pattern.data());
-  }
-  ~Suite() { fs::remove_all(folder); }
-  Suite(const Suite&) = delete;
-  Suite& operator=(const Suite&) = delete;
-};
-
 fs::path cases_folder() {
   if (const char* given = std::getenv("HEDDLE_CASES")) return given;
   return fs::path(HEDDLE_SOURCE_DIR) / "../shared/cases";
@@ -135,11 +124,11 @@ bool should_accept(const std::string& name) {
 TEST(Json, JsonTestSuite) {
   const fs::path archive = cases_folder() / "jsontestsuite.tar.gz";
   if (!fs::exists(archive)) GTEST_SKIP() << archive << " is not there; set HEDDLE_CASES";
-  const Suite suite;
-  const std::string command = fmt::format("tar -xzf '{}' -C '{}'", archive.string(), suite.folder.string());
+  const runtime::TemporaryFolder folder;
+  const std::string command = fmt::format("tar -xzf '{}' -C '{}'", archive.string(), folder.path());
   ASSERT_EQ(std::system(command.c_str()), 0);
   int accepted = 0, refused = 0, free = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(suite.folder / "test_parsing")) {
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(folder.path()) / "test_parsing")) {
     const std::string name = entry.path().filename().string();
     if (entry.path().extension() != ".json") continue;
     const std::string why = fault(read_bytes(entry.path()));
