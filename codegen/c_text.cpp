@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "ir/tensor.h"
+#include "ir/evaluate/tensor.h"
 
 namespace heddle::codegen {
 namespace {

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "codegen/c_text.h"
-#include "ir/plan_tile.h"
+#include "ir/kernel/plan_tile.h"
 
 namespace heddle::codegen {
 

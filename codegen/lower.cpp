@@ -7,7 +7,7 @@
 #include "codegen/emit.h"
 #include "codegen/lower_memory.h"
 #include "ir/check.h"
-#include "ir/cost.h"
+#include "ir/kernel/cost.h"
 #include "ir/op_def.h"
 #include "ir/view.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 #include "codegen/program.h"
 #include "ir/graph.h"
-#include "ir/target.h"
+#include "ir/kernel/target.h"
 
 namespace heddle::codegen {
 

@@ -7,7 +7,7 @@
 
 #include "codegen/c_text.h"
 #include "codegen/emit.h"
-#include "ir/access.h"
+#include "ir/kernel/access.h"
 
 namespace heddle::codegen {
 namespace {

@@ -17,7 +17,7 @@
 #include "ir/attr.h"
 #include "ir/diagnostic.h"
 #include "ir/ids.h"
-#include "ir/kernel_form.h"
+#include "ir/kernel/kernel_form.h"
 #include "ir/type.h"
 
 namespace heddle::ir {

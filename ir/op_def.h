@@ -12,9 +12,9 @@
 #include <variant>
 #include <vector>
 
+#include "ir/evaluate/tensor.h"
 #include "ir/graph.h"
 #include "ir/index_map.h"
-#include "ir/tensor.h"
 
 namespace heddle::ir {
 

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "passes/dead_code.h"
-#include "passes/simplify.h"
-#include "passes/simplify_rules.h"
+#include "passes/simplify/rules.h"
+#include "passes/simplify/simplify.h"
 
 namespace heddle::passes {
 using namespace ir;

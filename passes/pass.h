@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "ir/graph.h"
-#include "ir/target.h"
+#include "ir/kernel/target.h"
 
 namespace heddle::passes {
 

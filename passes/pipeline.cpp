@@ -7,16 +7,16 @@
 
 #include "ir/check.h"
 #include "ir/verify.h"
-#include "passes/alias.h"
 #include "passes/differentiate.h"
 #include "passes/expand.h"
-#include "passes/flatten.h"
-#include "passes/fuse.h"
+#include "passes/flatten/flatten.h"
+#include "passes/fuse/fuse.h"
 #include "passes/layout.h"
-#include "passes/pack.h"
-#include "passes/schedule.h"
-#include "passes/select.h"
-#include "passes/simplify.h"
+#include "passes/memory/alias.h"
+#include "passes/memory/pack.h"
+#include "passes/memory/schedule.h"
+#include "passes/select/select.h"
+#include "passes/simplify/simplify.h"
 
 namespace heddle::passes {
 

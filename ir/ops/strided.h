@@ -1,6 +1,6 @@
 // Walks an index space with a stride per dimension: what the oracles of the movement operators are made of.
 #pragma once
-#include "ir/tensor.h"
+#include "ir/evaluate/tensor.h"
 
 namespace heddle::ir {
 

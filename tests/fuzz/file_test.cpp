@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "runtime/data/idx.h"
-#include "runtime/safetensors.h"
+#include "runtime/weights/safetensors.h"
 #include "tests/fuzz/campaign.h"
 
 namespace heddle::testing {

@@ -10,11 +10,12 @@
 #include "frontend/build_graph.h"
 #include "frontend/read_model.h"
 #include "frontend/training_plan.h"
-#include "ir/parse.h"
-#include "ir/print.h"
+#include "ir/text/parse.h"
+#include "ir/text/print.h"
 #include "ir/verify.h"
 #include "passes/pipeline.h"
 #include "tests/fuzz/campaign.h"
+#include "tests/support/source_dir.h"
 
 namespace heddle::testing {
 namespace {
@@ -23,7 +24,7 @@ namespace fs = std::filesystem;
 
 std::vector<std::string> files(const std::string& folder, const std::string& extension) {
   std::vector<fs::path> paths;
-  for (const auto& entry : fs::directory_iterator(fs::path(HEDDLE_SOURCE_DIR) / folder))
+  for (const auto& entry : fs::directory_iterator(testing::source_dir() / folder))
     if (entry.path().extension() == extension) paths.push_back(entry.path());
   std::sort(paths.begin(), paths.end());  // so that a case's number means the same everywhere
   std::vector<std::string> texts;

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "ir/builder.h"
-#include "ir/evaluate.h"
+#include "ir/evaluate/evaluate.h"
 
 namespace heddle::testing {
 

@@ -1,8 +1,8 @@
 // One-operator graphs as text: parse(print(m)) is structurally equal to m, for every operator on every sample.
 #include <gtest/gtest.h>
 
-#include "ir/parse.h"
-#include "ir/print.h"
+#include "ir/text/parse.h"
+#include "ir/text/print.h"
 #include "ir/verify.h"
 #include "tests/numeric/harness.h"
 

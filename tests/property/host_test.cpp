@@ -2,10 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "codegen/lower.h"
-#include "ir/tensor_bytes.h"
+#include "ir/evaluate/tensor_bytes.h"
 #include "passes/pipeline.h"
 #include "runtime/executable.h"
-#include "runtime/host_device.h"
+#include "runtime/host/host_device.h"
 #include "tests/property/random_graph.h"
 
 namespace heddle::testing {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <map>
 
-#include "ir/parse.h"
-#include "ir/print.h"
+#include "ir/text/parse.h"
+#include "ir/text/print.h"
 #include "ir/verify.h"
 #include "passes/pipeline.h"
 #include "tests/property/random_graph.h"

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "ir/evaluate.h"
+#include "ir/evaluate/evaluate.h"
 
 namespace heddle::testing {
 

@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "codegen/lower.h"
-#include "ir/tensor_bytes.h"
+#include "ir/evaluate/tensor_bytes.h"
 #include "passes/pipeline.h"
 #include "runtime/executable.h"
-#include "runtime/host_device.h"
-#include "runtime/onednn.h"
+#include "runtime/host/host_device.h"
+#include "runtime/host/onednn.h"
 
 namespace heddle::testing {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "codegen/program.h"
-#include "ir/evaluate.h"
+#include "ir/evaluate/evaluate.h"
 
 namespace heddle::testing {
 

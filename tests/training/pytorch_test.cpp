@@ -6,6 +6,7 @@
 #include "frontend/read_model.h"
 #include "passes/pipeline.h"
 #include "tests/support/host_run.h"
+#include "tests/support/source_dir.h"
 #include "tests/training/reference.h"
 
 namespace heddle::testing {
@@ -29,7 +30,7 @@ class PyTorch : public ::testing::TestWithParam<Network> {
     frontend::ReadOptions options{.set = c.set, .small = false};
     options.set.push_back("train.batch.N=8");
     const frontend::Model model =
-        frontend::read_model(sources_, std::string(HEDDLE_SOURCE_DIR) + "/models/" + c.model + ".json", options);
+        frontend::read_model(sources_, testing::source_dir() / "models" / (std::string(c.model) + ".json"), options);
     module_ = frontend::build_module(model, {.train = 8, .total_steps = kSteps});
   }
 

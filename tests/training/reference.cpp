@@ -1,12 +1,13 @@
 #include "tests/training/reference.h"
 
-#include "ir/tensor_bytes.h"
-#include "runtime/safetensors.h"
+#include "ir/evaluate/tensor_bytes.h"
+#include "runtime/weights/safetensors.h"
+#include "tests/support/source_dir.h"
 
 namespace heddle::testing {
 Reference read_reference(const std::string& model) {
   const runtime::WeightsFile file =
-      runtime::read_safetensors(std::string(HEDDLE_SOURCE_DIR) + "/tests/training/reference/" + model + ".safetensors");
+      runtime::read_safetensors(testing::source_dir() / "tests/training/reference" / (model + ".safetensors"));
   Reference out;
   for (const runtime::SavedTensor& saved : file.tensors) {
     const ir::Type type{ir::parse_dtype(saved.dtype).value(), saved.dims};

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "ir/evaluate.h"
+#include "ir/evaluate/evaluate.h"
 
 namespace heddle::testing {
 

@@ -7,7 +7,7 @@
 
 #include "frontend/build_graph.h"
 #include "frontend/read_model.h"
-#include "ir/evaluate.h"
+#include "ir/evaluate/evaluate.h"
 
 namespace heddle::frontend {
 

@@ -1,10 +1,10 @@
-#include "ir/evaluate.h"
+#include "ir/evaluate/evaluate.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "ir/parse.h"
+#include "ir/text/parse.h"
 
 namespace heddle::ir {
 namespace {

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "ir/diagnostic.h"
-#include "runtime/host_compiler.h"
-#include "runtime/host_device.h"
-#include "runtime/onednn.h"
-#include "runtime/step_memory.h"
+#include "runtime/host/host_compiler.h"
+#include "runtime/host/host_device.h"
+#include "runtime/host/onednn.h"
+#include "runtime/host/step_memory.h"
 #include "tests/unit/allocations.h"
 
 namespace heddle::runtime {

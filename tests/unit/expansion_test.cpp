@@ -6,7 +6,7 @@
 #include <random>
 
 #include "ir/builder.h"
-#include "ir/evaluate.h"
+#include "ir/evaluate/evaluate.h"
 
 namespace heddle::ir {
 namespace {

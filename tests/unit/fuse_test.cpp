@@ -1,9 +1,9 @@
-#include "passes/fuse.h"
+#include "passes/fuse/fuse.h"
 
 #include <gtest/gtest.h>
 
 #include "ir/builder.h"
-#include "ir/evaluate.h"
+#include "ir/evaluate/evaluate.h"
 #include "ir/verify.h"
 
 namespace heddle::passes {

@@ -15,9 +15,10 @@
 #include "frontend/build_graph.h"
 #include "frontend/read_model.h"
 #include "ir/op_def.h"
-#include "ir/parse.h"
+#include "ir/text/parse.h"
 #include "passes/pipeline.h"
-#include "runtime/nvrtc.h"
+#include "runtime/cuda/nvrtc.h"
+#include "tests/support/source_dir.h"
 
 namespace heddle {
 namespace {
@@ -28,7 +29,7 @@ constexpr const char* kArchitectures[] = {"sm_80", "sm_90a", "sm_120"};
 
 std::vector<std::string> models() {
   std::vector<std::string> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(HEDDLE_SOURCE_DIR "/models"))
+  for (const auto& entry : std::filesystem::directory_iterator(testing::source_dir() / "models"))
     if (entry.path().extension() == ".json") paths.push_back(entry.path().string());
   std::sort(paths.begin(), paths.end());
   return paths;
@@ -81,7 +82,7 @@ std::map<std::string, runtime::KernelResources> by_name(const runtime::CudaBinar
   return map;
 }
 
-class GeneratedCuda : public testing::Test {
+class GeneratedCuda : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!runtime::find_nvrtc().found) GTEST_SKIP() << "no NVRTC on this machine";
@@ -98,7 +99,7 @@ struct Compiled {
   codegen::Program program;
 };
 
-class EveryModel : public GeneratedCuda, public testing::WithParamInterface<std::string> {
+class EveryModel : public GeneratedCuda, public ::testing::WithParamInterface<std::string> {
  protected:
   // With a library, products and convolutions are its calls; without one they are generated text, too.
   static Compiled compile_model(bool library) {
@@ -138,12 +139,12 @@ TEST_P(EveryModel, SpillsNothingAndLoadsWideBesideALibrary) {
   expect_no_spills_and_wide_loads(compile_model(/*library=*/true), "sm_90a");
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, EveryModel, testing::ValuesIn(models()),
+INSTANTIATE_TEST_SUITE_P(Models, EveryModel, ::testing::ValuesIn(models()),
                          [](const auto& info) { return std::filesystem::path(info.param).stem().string(); });
 
 // The kernels of tests/codegen/tile.hir. A tile is 32 rows of 33 items.
 TEST_F(GeneratedCuda, TilesLieInSharedMemory) {
-  std::ifstream in(HEDDLE_SOURCE_DIR "/tests/codegen/tile.hir");
+  std::ifstream in(testing::source_dir() / "tests/codegen/tile.hir");
   std::stringstream text;
   text << in.rdbuf();
   const SourceFile file{"tile.hir", text.str()};

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "ir/builder.h"
-#include "ir/parse.h"
-#include "ir/print.h"
+#include "ir/text/parse.h"
+#include "ir/text/print.h"
 #include "ir/verify.h"
 
 namespace heddle::ir {

@@ -10,6 +10,7 @@
 
 #include "frontend/limits.h"
 #include "runtime/kernel_cache.h"
+#include "tests/support/source_dir.h"
 
 namespace heddle::frontend {
 namespace {
@@ -99,7 +100,7 @@ TEST(Json, QuotedTextIsSafeToPrint) {
 
 fs::path cases_folder() {
   if (const char* given = std::getenv("HEDDLE_CASES")) return given;
-  return fs::path(HEDDLE_SOURCE_DIR) / "../shared/cases";
+  return testing::source_dir() / "../shared/cases";
 }
 
 std::string read_bytes(const fs::path& path) {

@@ -1,9 +1,9 @@
-#include "ir/kernel_form.h"
+#include "ir/kernel/kernel_form.h"
 
 #include <gtest/gtest.h>
 
 #include "ir/op_def.h"
-#include "ir/parse.h"
+#include "ir/text/parse.h"
 
 namespace heddle::ir {
 namespace {

@@ -5,9 +5,10 @@
 #include <filesystem>
 
 #include "frontend/training_plan.h"
-#include "ir/parse.h"
-#include "ir/print.h"
+#include "ir/text/parse.h"
+#include "ir/text/print.h"
 #include "ir/verify.h"
+#include "tests/support/source_dir.h"
 #include "tests/unit/built_model.h"
 
 namespace heddle::frontend {
@@ -127,7 +128,7 @@ TEST(Model, OverridesComeLast) {
 
 // Every model of the repository builds, as it is and small; its text reads back equal.
 TEST(Model, RepositoryModels) {
-  const std::filesystem::path folder = std::filesystem::path(HEDDLE_SOURCE_DIR) / "models";
+  const std::filesystem::path folder = testing::source_dir() / "models";
   int count = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() != ".json") continue;

@@ -1,4 +1,4 @@
-#include "runtime/onednn.h"
+#include "runtime/host/onednn.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "passes/pack_intervals.h"
+#include "passes/memory/pack_intervals.h"
 
 namespace heddle::passes {
 namespace {

@@ -1,10 +1,10 @@
-#include "ir/plan_tile.h"
+#include "ir/kernel/plan_tile.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "ir/op_def.h"
-#include "ir/parse.h"
+#include "ir/text/parse.h"
 
 namespace heddle::ir {
 namespace {

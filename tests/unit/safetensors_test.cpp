@@ -1,5 +1,5 @@
 // Weights files: what is written reads back, and what is damaged is refused.
-#include "runtime/safetensors.h"
+#include "runtime/weights/safetensors.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "runtime/step_memory.h"
+#include "runtime/host/step_memory.h"
 
 #include <gtest/gtest.h>
 

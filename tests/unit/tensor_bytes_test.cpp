@@ -1,4 +1,4 @@
-#include "ir/tensor_bytes.h"
+#include "ir/evaluate/tensor_bytes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The training loop on a device that only counts: which rows it feeds, when it evaluates, when it stops.
-#include "runtime/trainer.h"
+#include "runtime/train/trainer.h"
 
 #include <gtest/gtest.h>
 

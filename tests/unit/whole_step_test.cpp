@@ -4,9 +4,10 @@
 #include "frontend/build_graph.h"
 #include "frontend/read_model.h"
 #include "runtime/executable.h"
-#include "runtime/host_device.h"
-#include "runtime/step_memory.h"
+#include "runtime/host/host_device.h"
+#include "runtime/host/step_memory.h"
 #include "tests/support/host_run.h"
+#include "tests/support/source_dir.h"
 #include "tests/unit/allocations.h"
 
 namespace heddle {
@@ -15,7 +16,7 @@ namespace {
 codegen::Program compile(const std::string& model_name) {
   frontend::Sources sources;
   const frontend::Model model = frontend::read_model(
-      sources, std::string(HEDDLE_SOURCE_DIR) + "/models/" + model_name + ".json", {.set = {}, .small = false});
+      sources, testing::source_dir() / "models" / (std::string(model_name) + ".json"), {.set = {}, .small = false});
   return testing::host_program(frontend::build_module(model, {.train = 16, .total_steps = 100}), model.name);
 }
 

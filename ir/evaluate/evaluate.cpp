@@ -1,0 +1,159 @@
+#include "ir/evaluate/evaluate.h"
+
+#include <fmt/format.h>
+
+#include <deque>
+
+#include "ir/check.h"
+#include "ir/evaluate/evaluate_node.h"
+
+namespace heddle::ir {
+namespace {
+
+size_t index_of(ValueId v) { return static_cast<size_t>(v.index); }
+
+std::vector<Tensor> call(const Module& m, const Node& n, const Operands& operands, Precision precision) {
+  const Graph* kernel = m.find_kernel(n.callee);
+  HEDDLE_CHECK(kernel != nullptr, fmt::format("no kernel is called @{}", n.callee));
+  return evaluate_values(m, *kernel, operands, kernel->outputs, precision);
+}
+
+// The values of a run: inputs are borrowed, results owned until their last use.
+class Slots {
+ public:
+  Slots(const Graph& g, const Operands& inputs, const std::vector<ValueId>& wanted)
+      : tensors_(g.value_count(), nullptr), owned_(g.value_count()), uses_(g.value_count()) {
+    HEDDLE_CHECK(inputs.size() == g.inputs.size(), fmt::format("@{} takes {} inputs", g.name, g.inputs.size()));
+    for (size_t i = 0; i < inputs.size(); ++i) tensors_[index_of(g.inputs[i])] = inputs[i];
+    for (size_t v = 0; v < uses_.size(); ++v) uses_[v] = g[ValueId{static_cast<int32_t>(v)}].uses.size();
+    for (const ValueId v : wanted) ++uses_[index_of(v)];
+  }
+  Operands operands(const Node& n) const {
+    Operands list;
+    for (const ValueId v : n.operands) list.push_back(tensors_[index_of(v)]);
+    return list;
+  }
+  void define(ValueId v, Tensor t) {
+    if (uses_[index_of(v)] == 0) return;
+    owned_[index_of(v)] = std::move(t);
+    tensors_[index_of(v)] = &owned_[index_of(v)];
+  }
+  void release(ValueId v) {
+    if (--uses_[index_of(v)] == 0) owned_[index_of(v)] = Tensor();
+  }
+  Tensor take(ValueId v) {
+    const size_t i = index_of(v);
+    const bool last = --uses_[i] == 0 && tensors_[i] == &owned_[i];
+    if (last) return std::move(owned_[i]);
+    return *tensors_[i];
+  }
+
+ private:
+  std::vector<const Tensor*> tensors_;
+  std::vector<Tensor> owned_;
+  std::vector<size_t> uses_;  // still to come
+};
+
+// The named tensors in the order of the graph's inputs; rounded copies where the precision asks for them.
+class Inputs {
+ public:
+  Inputs(const Graph& g, const NamedTensors& named, Precision precision) {
+    for (const ValueId v : g.inputs) {
+      const auto it = named.find(g[v].name);
+      if (it == named.end()) throw UserError({}, fmt::format("@{} needs a value for '%{}'", g.name, g[v].name));
+      const Tensor& t = it->second;
+      if (t.type != g[v].type)
+        throw UserError(
+            {}, fmt::format("'%{}' of @{} is {}, not {}", g[v].name, g.name, to_string(g[v].type), to_string(t.type)));
+      const bool exact = precision == Precision::exact || !t.floating() || t.type.dtype == DType::f64;
+      list.push_back(exact ? &t : &copies_.emplace_back(rounded(t)));
+    }
+  }
+  Operands list;
+
+ private:
+  std::deque<Tensor> copies_;  // addresses stay valid
+};
+
+}  // namespace
+
+std::vector<Tensor> evaluate_node(const Module& m, const Graph& g, const Node& n, const Operands& operands,
+                                  Precision precision) {
+  if (std::holds_alternative<Call>(n.op->kind)) return call(m, n, operands, precision);
+  if (!n.op->eval)
+    throw UserError(n.loc, fmt::format("{} cannot be evaluated: run differentiate and expand first", n.op->name));
+  std::vector<Tensor> results = n.op->eval(signature(g, n), operands);
+  HEDDLE_CHECK(results.size() == n.results.size(), fmt::format("{} computes a wrong number of results", n.op->name));
+  for (size_t i = 0; i < results.size(); ++i) {
+    HEDDLE_CHECK(results[i].type == g[n.results[i]].type, fmt::format("{} computes a wrong type", n.op->name));
+    if (precision == Precision::rounded) results[i] = rounded(std::move(results[i]));
+  }
+  return results;
+}
+
+std::vector<Tensor> evaluate_values(const Module& m, const Graph& g, const Operands& inputs,
+                                    const std::vector<ValueId>& wanted, Precision precision) {
+  Slots values(g, inputs, wanted);
+  for (const NodeId id : g.order) {
+    const Node& n = g[id];
+    std::vector<Tensor> results = evaluate_node(m, g, n, values.operands(n), precision);
+    for (size_t i = 0; i < results.size(); ++i) values.define(n.results[i], std::move(results[i]));
+    for (const ValueId v : n.operands) values.release(v);
+  }
+  std::vector<Tensor> taken;
+  taken.reserve(wanted.size());
+  for (const ValueId v : wanted) taken.push_back(values.take(v));
+  return taken;
+}
+
+Evaluation evaluate(const Module& m, const Graph& g, const NamedTensors& named, const EvaluateOptions& options) {
+  const Inputs inputs(g, named, options.precision);
+  std::vector<ValueId> wanted = g.outputs;
+  for (const Update& u : g.updates) wanted.push_back(u.next);
+  const auto run = options.through_arena ? evaluate_planned : evaluate_values;
+  std::vector<Tensor> values = run(m, g, inputs.list, wanted, options.precision);
+  Evaluation result;
+  const auto split = values.begin() + static_cast<std::ptrdiff_t>(g.outputs.size());
+  for (size_t i = 0; i < g.updates.size(); ++i)
+    result.updated[g[g.updates[i].state].name] = std::move(split[static_cast<std::ptrdiff_t>(i)]);
+  values.erase(split, values.end());
+  result.outputs = std::move(values);
+  return result;
+}
+
+NamedTensors flatten_states(const Module& m, NamedTensors states) {
+  for (const StateGroup& group : m.groups) {
+    if (group.members.empty()) continue;
+    Type type{group.members[0].type.dtype, {0}};
+    for (const StateMember& member : group.members)
+      type.dims[0] = std::max(type.dims[0], member.offset + member.type.elements());
+    for (const Graph& g : m.graphs)  // padding may make it longer than its members
+      if (const ValueId v = g.find(group.name); v.valid()) type = g[v].type;
+    Tensor flat(type);
+    for (const StateMember& member : group.members) {
+      const auto it = states.find(member.name);
+      if (it == states.end()) throw UserError({}, fmt::format("no value for '%{}'", member.name));
+      for (int64_t i = 0; i < member.type.elements(); ++i) flat.copy(member.offset + i, it->second, i);
+      states.erase(it);
+    }
+    states[group.name] = std::move(flat);
+  }
+  return states;
+}
+
+NamedTensors unflatten_states(const Module& m, NamedTensors states) {
+  for (const StateGroup& group : m.groups) {
+    const auto it = states.find(group.name);
+    if (it == states.end()) continue;
+    const Tensor flat = std::move(it->second);
+    states.erase(it);
+    for (const StateMember& member : group.members) {
+      Tensor t(member.type);
+      for (int64_t i = 0; i < t.elements(); ++i) t.copy(i, flat, member.offset + i);
+      states[member.name] = std::move(t);
+    }
+  }
+  return states;
+}
+
+}  // namespace heddle::ir

@@ -1,0 +1,166 @@
+// Evaluation through planned memory: results are stored at their places and read back from there, bytes that die are
+// poisoned. A kernel's results and workspace are poisoned before its operands are read, so that an overlap nobody
+// declared as in place shows.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/check.h"
+#include "ir/evaluate/checked_memory.h"
+#include "ir/evaluate/evaluate_node.h"
+#include "ir/view.h"
+
+namespace heddle::ir {
+namespace {
+
+size_t index_of(ValueId v) { return static_cast<size_t>(v.index); }
+
+// Bytes of one segment; segment 0 is the arena, others hold one value that has no place in it.
+struct Extent {
+  size_t segment = 0;
+  int64_t begin = 0, end = 0;
+  bool meets(const Extent& other) const { return segment == other.segment && begin < other.end && other.begin < end; }
+};
+
+class PlannedRun {
+ public:
+  PlannedRun(const Module& m, const Graph& g, Precision precision) : m_(m), g_(g), precision_(precision) {
+    if (g.arena_bytes < 0) throw UserError({}, fmt::format("the memory of @{} is not planned", g.name));
+    segments_.emplace_back(g.arena_bytes);
+    extents_.resize(g.value_count());
+    last_use_.resize(g.value_count(), -1);
+    for (size_t i = 0; i < g.order.size(); ++i)
+      for (const ValueId v : g[g.order[i]].operands) last_use_[index_of(v)] = static_cast<int>(i);
+    for (const ValueId v : g.inputs) place(v);
+    for (const NodeId n : g.order)
+      for (const ValueId v : g[n].results) place(v);
+  }
+
+  std::vector<Tensor> run(const Operands& inputs, const std::vector<ValueId>& wanted) {
+    for (const ValueId v : wanted) last_use_[index_of(v)] = static_cast<int>(g_.order.size());
+    for (size_t i = 0; i < inputs.size(); ++i) store(g_.inputs[i], *inputs[i]);
+    live_ = g_.inputs;
+    for (size_t i = 0; i < g_.order.size(); ++i) {
+      step(g_[g_.order[i]]);
+      bury(static_cast<int>(i));
+    }
+    std::vector<Tensor> results;
+    results.reserve(wanted.size());
+    for (const ValueId v : wanted) results.push_back(load(v));
+    return results;
+  }
+
+ private:
+  const Extent& extent(ValueId v) const { return extents_[index_of(v)]; }
+
+  // Follows the bases to the storage; a base may be defined after the values inside it.
+  void place(ValueId v) {
+    int64_t offset = 0;
+    ValueId root = v;
+    for (; g_[root].place.base.valid(); root = g_[root].place.base) offset += g_[root].place.offset;
+    Extent e{0, offset, 0};
+    if (g_[root].place.placed()) {
+      e.begin += g_[root].place.offset;
+    } else {
+      const auto [it, added] = own_segments_.try_emplace(root, segments_.size());
+      if (added) segments_.emplace_back(g_[root].type.bytes());
+      e.segment = it->second;
+    }
+    e.end = e.begin + g_[v].type.bytes();
+    extents_[index_of(v)] = e;
+  }
+
+  CheckedMemory& memory(ValueId v) { return segments_[extent(v).segment]; }
+  void store(ValueId v, const Tensor& t) { memory(v).write(extent(v).begin, t, 0, t.elements()); }
+  Tensor load(ValueId v) { return memory(v).read(extent(v).begin, g_[v].type); }
+  ValueId root(ValueId v) const {
+    while (g_[v].place.base.valid()) v = g_[v].place.base;
+    return v;
+  }
+
+  void step(const Node& n) {
+    const std::vector<Piece> pieces = contiguous_pieces(g_, n);
+    if (pieces.empty()) spoil(n);
+    std::vector<Tensor> loaded;
+    Operands operands;
+    for (const ValueId v : n.operands) loaded.push_back(load(v));
+    for (const Tensor& t : loaded) operands.push_back(&t);
+    const std::vector<Tensor> results = evaluate_node(m_, g_, n, operands, precision_);
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (pieces.empty()) {
+        store(n.results[i], results[i]);
+      } else {
+        copy_pieces(n, results[i], pieces);
+      }
+      live_.push_back(n.results[i]);
+    }
+  }
+
+  // Poisons what a kernel may overwrite before it reads: workspace, and results that are not in place.
+  void spoil(const Node& n) {
+    for (const ValueId r : n.results) {
+      const bool in_place =
+          std::any_of(n.operands.begin(), n.operands.end(), [&](ValueId v) { return root(v) == root(r); });
+      if (!in_place) memory(r).poison(extent(r).begin, extent(r).end);
+    }
+    const Graph* kernel = m_.find_kernel(n.callee);
+    const auto at = n.attrs.find("workspace_at");
+    if (kernel == nullptr || !kernel->form || kernel->form->workspace == 0 || at == n.attrs.end()) return;
+    const int64_t begin = std::get<int64_t>(at->second);
+    segments_[0].poison(begin, begin + kernel->form->workspace);
+  }
+
+  // A movement that only renames bytes copies those pieces that do not lie in place already.
+  void copy_pieces(const Node& n, const Tensor& result, const std::vector<Piece>& pieces) {
+    const ValueId r = n.results[0];
+    const int64_t size = bits(g_[r].type.dtype) / 8;
+    for (const Piece& p : pieces) {
+      const Extent& from = extent(n.operands[p.operand]);
+      const int64_t target = extent(r).begin + p.to * size;
+      if (from.segment == extent(r).segment && from.begin + p.from * size == target) continue;
+      memory(r).write(target, result, p.to, p.count);
+    }
+  }
+
+  // Poisons the bytes of values that were used for the last time, except where a live value shares them. States stay:
+  // their storage outlives the run.
+  void bury(int position) {
+    const auto dead = [&](ValueId v) { return last_use_[index_of(v)] <= position; };
+    const auto first_dead = std::stable_partition(live_.begin(), live_.end(), [&](ValueId v) { return !dead(v); });
+    const std::vector<ValueId> died(first_dead, live_.end());
+    live_.erase(first_dead, live_.end());
+    for (const ValueId v : died)
+      if (g_[v].role != Role::param && g_[v].role != Role::state) poison_unshared(v);
+  }
+
+  void poison_unshared(ValueId v) {
+    std::vector<Extent> shared;
+    for (const ValueId other : live_)
+      if (extent(other).meets(extent(v))) shared.push_back(extent(other));
+    std::sort(shared.begin(), shared.end(), [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
+    int64_t at = extent(v).begin;
+    for (const Extent& e : shared) {
+      if (e.begin > at) memory(v).poison(at, e.begin);
+      at = std::max(at, e.end);
+    }
+    if (at < extent(v).end) memory(v).poison(at, extent(v).end);
+  }
+
+  const Module& m_;
+  const Graph& g_;
+  Precision precision_;
+  std::vector<CheckedMemory> segments_;
+  std::map<ValueId, size_t> own_segments_;
+  std::vector<Extent> extents_;
+  std::vector<int> last_use_;
+  std::vector<ValueId> live_;
+};
+
+}  // namespace
+
+std::vector<Tensor> evaluate_planned(const Module& m, const Graph& g, const Operands& inputs,
+                                     const std::vector<ValueId>& wanted, Precision precision) {
+  return PlannedRun(m, g, precision).run(inputs, wanted);
+}
+
+}  // namespace heddle::ir

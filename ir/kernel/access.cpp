@@ -1,0 +1,164 @@
+#include "ir/kernel/access.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "ir/check.h"
+
+namespace heddle::ir {
+namespace {
+
+IndexExpr row() { return IndexExpr::dim(kRow); }
+IndexExpr column() { return IndexExpr::dim(kColumn); }
+
+// The value of one expression over the coordinates that `map` yields.
+IndexExpr through(const IndexMap& map, const IndexExpr& e, const Dims& dims) {
+  return compose(map, {.extents = dims, .results = {e}, .guards = {}}).results[0];
+}
+
+Dims joined(Dims a, const Dims& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+// Coordinates of the result and of the reduction at a point -> what each operand is read at.
+ReductionAccess reduction_at(const ReductionDomain& d, const Dims& result, const IndexMap& point) {
+  ReductionAccess access;
+  for (const IndexMap& m : d.maps) access.operands.push_back(compose(point, m));
+  const Dims coordinates = joined(result, d.extents);
+  IndexExpr k;
+  if (d.k) {
+    k = *d.k;
+  } else {
+    const Dims strides = row_major_strides(d.extents);
+    for (size_t i = 0; i < strides.size(); ++i)
+      k = k + IndexExpr::dim(static_cast<int>(result.size() + i)) * strides[i];
+  }
+  access.k = through(point, k, coordinates);
+  access.count = d.count != 0 ? d.count : product(d.extents);
+  return access;
+}
+
+}  // namespace
+
+IndexMap access_at(const Dims& extents, const IndexExpr& linear, const Dims& dims) {
+  IndexMap map{.extents = extents, .results = {}, .guards = {}};
+  const Dims strides = row_major_strides(dims);
+  for (size_t d = 0; d < dims.size(); ++d) {
+    const IndexExpr rest = floor_div(linear, std::max<int64_t>(strides[d], 1), extents);
+    map.results.push_back(modulo(rest, std::max<int64_t>(dims[d], 1), extents));
+  }
+  return map;
+}
+
+IndexMap access_of(Extent extent, const Dims& space, const Dims& dims) {
+  switch (extent) {
+    case Extent::full: return access_at(space, simplify(row() * space[kColumn] + column(), space), dims);
+    case Extent::row: return access_at(space, row(), dims);
+    case Extent::column: return access_at(space, column(), dims);
+    case Extent::scalar: break;
+  }
+  return access_at(space, 0, dims);
+}
+
+Extent extent_of(const IndexExpr& e) {
+  return depends_on(e, kColumn) ? Extent::full : depends_on(e, kRow) ? Extent::row : Extent::scalar;
+}
+
+Extent extent_of(const IndexMap& access) {
+  Extent most = Extent::scalar;
+  const auto add = [&](const IndexExpr& e) {
+    const Extent here = extent_of(e);
+    if (here == Extent::full || most == Extent::scalar) most = here;
+  };
+  for (const IndexExpr& e : access.results) add(e);
+  for (const Guard& g : access.guards) add(g.expr);
+  return most;
+}
+
+std::vector<IndexMap> operand_accesses(const Signature& s, const Movement& m, const IndexMap& result) {
+  std::vector<IndexMap> accesses;
+  for (const IndexMap& map : m.maps(s)) accesses.push_back(compose(result, map));
+  return accesses;
+}
+
+IndexExpr source_k(const Signature& s, const Source& source, const IndexMap& result) {
+  return source.k ? through(result, source.k(s), s.results[0].dims) : IndexExpr(0);
+}
+
+const ReductionDomain* reduction_domain(const Signature& s, ReductionDomain& storage) {
+  if (const auto* r = std::get_if<Reduction>(&s.op->kind))
+    storage = r->domain(s);
+  else if (const auto* c = std::get_if<Contraction>(&s.op->kind))
+    storage = c->domain(s);
+  else
+    return nullptr;
+  return &storage;
+}
+
+ReductionAccess inner_reduction(const Signature& s, const ReductionDomain& d, const IndexMap& result) {
+  IndexMap point = result;
+  point.extents = joined(result.extents, d.extents);
+  for (size_t i = 0; i < d.extents.size(); ++i)
+    point.results.push_back(IndexExpr::dim(static_cast<int>(result.extents.size() + i)));
+  ReductionAccess access = reduction_at(d, s.results[0].dims, point);
+  access.loops = d.extents;
+  return access;
+}
+
+ReductionAccess spread_reduction(const Signature& s, const ReductionDomain& d, ReductionPlan plan, const Dims& space) {
+  IndexExpr at, over;
+  switch (plan) {
+    case ReductionPlan::row:
+      at = row();
+      over = column();
+      break;
+    case ReductionPlan::column:
+      at = column();
+      over = row();
+      break;
+    default:
+      over = product(d.extents) == space[kRow] && space[kRow] != 1 ? row()
+                                                                   : simplify(row() * space[kColumn] + column(), space);
+  }
+  IndexMap point = access_at(space, at, s.results[0].dims);
+  const IndexMap domain = access_at(space, over, d.extents);
+  point.results.insert(point.results.end(), domain.results.begin(), domain.results.end());
+  return reduction_at(d, s.results[0].dims, point);
+}
+
+std::optional<std::vector<size_t>> runs_of(const IndexMap& map, const Dims& operand) {
+  if (!map.guards.empty()) return std::nullopt;
+  std::vector<size_t> place(map.extents.size(), 0);  // among the operand's wide dimensions, from 1
+  size_t wide = 0;
+  for (size_t d = 0; d < operand.size(); ++d) {
+    const IndexExpr& e = map.results[d];
+    if (operand[d] == 1) continue;
+    const bool plain = e.constant == 0 && e.terms.size() == 1 && e.terms[0].kind == IndexTerm::Kind::dim &&
+                       e.terms[0].coefficient == 1 && place[static_cast<size_t>(e.terms[0].dim)] == 0 &&
+                       map.extents[static_cast<size_t>(e.terms[0].dim)] == operand[d];
+    if (!plain) return std::nullopt;
+    place[static_cast<size_t>(e.terms[0].dim)] = ++wide;
+  }
+  std::vector<size_t> runs(place.size(), 0);
+  size_t last = 0, run = 0;
+  for (size_t i = 0; i < place.size(); ++i) {
+    if (map.extents[i] == 1) continue;
+    if (place[i] != 0) runs[i] = place[i] == last + 1 && last != 0 ? run : ++run;
+    last = place[i];
+  }
+  return runs;
+}
+
+bool mentions(std::string_view text, std::string_view identifier) {
+  const auto word = [&](size_t i) {
+    return i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) != 0 || text[i] == '_');
+  };
+  for (size_t at = text.find(identifier); at != std::string_view::npos; at = text.find(identifier, at + 1)) {
+    const bool member = at > 0 && (text[at - 1] == '.' || text[at - 1] == ':');
+    if (!member && (at == 0 || !word(at - 1)) && !word(at + identifier.size())) return true;
+  }
+  return false;
+}
+
+}  // namespace heddle::ir

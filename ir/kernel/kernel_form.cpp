@@ -1,0 +1,111 @@
+#include "ir/kernel/kernel_form.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "ir/op_def.h"
+
+namespace heddle::ir {
+namespace {
+
+using Kind = KernelForm::Kind;
+
+constexpr std::array<std::pair<Kind, const char*>, 5> kKinds = {{{Kind::pointwise, "pointwise"},
+                                                                 {Kind::rows, "rows"},
+                                                                 {Kind::tile, "tile"},
+                                                                 {Kind::contract, "contract"},
+                                                                 {Kind::opaque, "opaque"}}};
+
+// The integer fields, in one place for printing and parsing; `least` is the smallest value that makes sense.
+struct Field {
+  const char* name;
+  int64_t KernelForm::*member;
+  int64_t least;
+};
+constexpr std::array<Field, 6> kFields = {{{"split", &KernelForm::split, 0},
+                                           {"team", &KernelForm::team, 1},
+                                           {"packet", &KernelForm::packet, 1},
+                                           {"blocks", &KernelForm::blocks, 0},
+                                           {"slices", &KernelForm::slices, 1},
+                                           {"workspace", &KernelForm::workspace, 0}}};
+
+template <class T>
+const T& expect(const std::string& name, const Attr& value) {
+  if (const T* v = std::get_if<T>(&value)) return *v;
+  throw InferError(fmt::format("kernel form: {} = {} is of the wrong type", name, to_string(value)));
+}
+
+Kind parse_kind(const std::string& text) {
+  std::vector<std::string> names;
+  for (const auto& [kind, name] : kKinds) {
+    if (text == name) return kind;
+    names.emplace_back(name);
+  }
+  const std::string hint = did_you_mean(text, names);
+  throw InferError(fmt::format("kernel form '{}' is unknown{}", text, hint.empty() ? "" : "; " + hint));
+}
+
+void set_field(KernelForm& form, const std::string& name, const Attr& value) {
+  if (name == "form") {
+    form.kind = parse_kind(expect<std::string>(name, value));
+  } else if (name == "impl") {
+    form.impl = expect<std::string>(name, value);
+  } else if (name == "cached") {
+    form.cached = expect<bool>(name, value);
+  } else if (name == "domain") {
+    form.domain = expect<std::vector<int64_t>>(name, value);
+  } else {
+    for (const Field& f : kFields) {
+      if (name != f.name) continue;
+      form.*f.member = expect<int64_t>(name, value);
+      if (form.*f.member < f.least)
+        throw InferError(fmt::format("kernel form: {} is {}, expected at least {}", name, form.*f.member, f.least));
+      return;
+    }
+    throw InferError(fmt::format("kernel form has no field '{}'", name));
+  }
+}
+
+}  // namespace
+
+int64_t KernelForm::rows() const {
+  return product({domain.begin(), domain.begin() + std::min(split, static_cast<int64_t>(domain.size()))});
+}
+
+int64_t KernelForm::columns() const {
+  return product({domain.begin() + std::min(split, static_cast<int64_t>(domain.size())), domain.end()});
+}
+
+std::string to_string(KernelForm::Kind kind) {
+  for (const auto& [k, name] : kKinds)
+    if (k == kind) return name;
+  return "unknown";
+}
+
+Attrs to_attrs(const KernelForm& form) {
+  const KernelForm defaults;
+  Attrs attrs{{"form", to_string(form.kind)}};
+  if (form.domain != defaults.domain) attrs["domain"] = form.domain;
+  if (form.cached) attrs["cached"] = true;
+  if (!form.impl.empty()) attrs["impl"] = form.impl;
+  for (const Field& f : kFields)
+    if (form.*f.member != defaults.*f.member) attrs[f.name] = form.*f.member;
+  return attrs;
+}
+
+KernelForm form_from_attrs(const Attrs& attrs) {
+  KernelForm form;
+  if (!attrs.contains("form")) throw InferError("a kernel needs a form");
+  for (const auto& [name, value] : attrs) set_field(form, name, value);
+  for (const int64_t extent : form.domain)
+    if (extent < 0)
+      throw InferError(fmt::format("kernel form: domain {} has a negative extent", to_string(form.domain)));
+  if (form.split > static_cast<int64_t>(form.domain.size()))
+    throw InferError(fmt::format("kernel form: split {} is beyond the domain {}", form.split, to_string(form.domain)));
+  return form;
+}
+
+}  // namespace heddle::ir

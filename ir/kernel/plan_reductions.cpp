@@ -1,0 +1,96 @@
+#include "ir/kernel/plan_reductions.h"
+
+#include <fmt/format.h>
+
+#include "ir/kernel/access.h"
+
+namespace heddle::ir {
+namespace {
+
+class ReductionPlanner {
+ public:
+  ReductionPlanner(const Graph& k, const Dims& space, KernelPlan& plan) : k_(k), space_(space), plan_(plan) {}
+
+  void classify(const Node& n) {
+    const Signature s = signature(k_, n);
+    if (std::holds_alternative<Composite>(n.op->kind) || std::holds_alternative<Gradient>(n.op->kind) ||
+        std::holds_alternative<Call>(n.op->kind))
+      throw Refusal{fmt::format("{} must be expanded first", n.op->name)};
+    ReductionDomain storage;
+    const ReductionDomain* d = reduction_domain(s, storage);
+    if (d == nullptr) return inherit_finishing(n);
+    ReductionPlan plan = rows_form() ? spread_plan(s, *d) : ReductionPlan::inner;
+    if ((plan == ReductionPlan::column || plan == ReductionPlan::total) && !only_finished(n.results[0])) {
+      const bool one_row = plan == ReductionPlan::total && space_[kRow] == 1;
+      plan = one_row ? ReductionPlan::row : ReductionPlan::inner;
+    }
+    for (const ValueId r : n.results) {
+      plan_of(r).reduction = plan;
+      if (plan == ReductionPlan::column || plan == ReductionPlan::total) set_finishing(r);
+    }
+  }
+
+ private:
+  bool rows_form() const { return k_.form->kind == KernelForm::Kind::rows; }
+  ValuePlan& plan_of(ValueId v) { return plan_.values[static_cast<size_t>(v.index)]; }
+
+  void inherit_finishing(const Node& n) {
+    for (const ValueId v : n.operands)
+      if (plan_of(v).finishing)
+        for (const ValueId r : n.results) set_finishing(r);
+  }
+
+  void set_finishing(ValueId v) {
+    plan_of(v).finishing = true;
+    plan_of(v).extent = k_[v].type.elements() == 1 ? Extent::scalar : Extent::column;
+  }
+
+  ReductionPlan spread_plan(const Signature& s, const ReductionDomain& d) {
+    const int64_t results = s.results[0].elements(), points = product(d.extents);
+    const int64_t rows = space_[kRow], columns = space_[kColumn];
+    const bool total_first = rows == 1 && k_.form->blocks > 0;
+    std::vector<ReductionPlan> fits;
+    for (const IndexMap& m : d.maps)
+      if (!m.guards.empty()) return ReductionPlan::inner;
+    if (total_first && results == 1 && points == columns) fits.push_back(ReductionPlan::total);
+    if (results == rows && points == columns) fits.push_back(ReductionPlan::row);
+    if (results == columns && points == rows && rows > 1) fits.push_back(ReductionPlan::column);
+    if (results == 1 && rows > 1 && (points == rows * columns || points == rows)) fits.push_back(ReductionPlan::total);
+    for (const ReductionPlan p : fits)
+      if (reads_in_place(s, d, p)) return p;
+    return fits.empty() || rows == columns ? ReductionPlan::inner : fits.front();
+  }
+
+  // The reduction reads its first operand where the kernel computes it: element by element, or row by row.
+  bool reads_in_place(const Signature& s, const ReductionDomain& d, ReductionPlan plan) const {
+    const IndexMap at = spread_reduction(s, d, plan, space_).operands[0];
+    const IndexExpr linear = linear_offset(at, s.operands[0].dims);
+    const bool per_row = s.operands[0].elements() == space_[kRow] && linear == IndexExpr::dim(kRow);
+    return per_row || linear == linear_offset(identity_map(space_), space_);
+  }
+
+  // Everything that follows has the value's own number of elements and is no reduction.
+  bool only_finished(ValueId v) const {
+    for (const NodeId u : k_[v].uses) {
+      const Node& user = k_[u];
+      ReductionDomain storage;
+      if (reduction_domain(signature(k_, user), storage) != nullptr) return false;
+      for (const ValueId r : user.results)
+        if (k_[r].type.elements() != k_[v].type.elements() || !only_finished(r)) return false;
+    }
+    return true;
+  }
+
+  const Graph& k_;
+  const Dims& space_;
+  KernelPlan& plan_;
+};
+
+}  // namespace
+
+void plan_reductions(const Graph& k, const Dims& space, KernelPlan& plan) {
+  ReductionPlanner planner(k, space, plan);
+  for (const NodeId n : k.order) planner.classify(k[n]);
+}
+
+}  // namespace heddle::ir

@@ -1,0 +1,181 @@
+#include "ir/kernel/plan_tile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace heddle::ir {
+namespace {
+
+// A block's tiles lie in shared memory, of which every GPU has 48 KB without asking. One item a row is padding.
+constexpr int64_t kTileItems = kTileSide * (kTileSide + 1), kSharedBytes = int64_t{48} << 10;
+
+// How the operands that a value is computed from lie in memory. What varies along one side only, as a bias does, is
+// read as well one way as the other.
+struct Reads {
+  bool along = false;  // some operand's neighbours are neighbouring columns, or far apart both ways
+  bool down = false;   // some operand's neighbours are neighbouring rows
+};
+
+class Stager {
+ public:
+  Stager(const Graph& k, TilePlan& plan) : k_(k), plan_(plan), reads_(k.value_count()), visited_(k.value_count()) {}
+
+  void stage() {
+    for (const ValueId v : k_.outputs) visit(v, access_at(plan_.space, plan_.point, k_[v].type.dims), /*moved=*/false);
+  }
+
+ private:
+  using Accesses = std::vector<IndexMap>;
+
+  static Reads load(const IndexExpr& linear) {
+    if (!depends_on(linear, kRow) || !depends_on(linear, kColumn)) return {};
+    const Coefficient row = coefficient(linear, kRow), column = coefficient(linear, kColumn);
+    const bool down = row.affine && row.value == 1 && !(column.affine && std::abs(column.value) <= 1);
+    return {.along = !down, .down = down};
+  }
+
+  Accesses operand_reads(const Node& n, const IndexMap& at) const {
+    if (const auto* m = std::get_if<Movement>(&n.op->kind)) return operand_accesses(signature(k_, n), *m, at);
+    return std::holds_alternative<Elementwise>(n.op->kind) ? Accesses(n.operands.size(), at) : Accesses();
+  }
+
+  Reads reads(ValueId v, const IndexMap& at) {
+    auto& known = reads_[static_cast<size_t>(v.index)];
+    for (const auto& [access, answer] : known)
+      if (access == at) return answer;
+    Reads sum;
+    if (const Node* n = k_.def(v); n == nullptr) {
+      sum = load(linear_offset(at, k_[v].type.dims));
+    } else {
+      const Accesses accesses = operand_reads(*n, at);
+      for (size_t i = 0; i < accesses.size(); ++i) {
+        const Reads operand = reads(n->operands[i], accesses[i]);
+        sum = {.along = sum.along || operand.along, .down = sum.down || operand.down};
+      }
+    }
+    reads_[static_cast<size_t>(v.index)].emplace_back(at, sum);
+    return sum;
+  }
+
+  // Stages the outermost values below a movement that are computed from operands lying down the rows alone.
+  void visit(ValueId v, const IndexMap& at, bool moved) {
+    Accesses& visited = visited_[static_cast<size_t>(v.index)];
+    if (std::find(visited.begin(), visited.end(), at) != visited.end()) return;
+    visited.push_back(at);
+    const Reads here = reads(v, at);
+    if (!here.down) return;
+    const Node* n = k_.def(v);
+    if (n == nullptr || (moved && !here.along)) return add(v, at);
+    const Accesses accesses = operand_reads(*n, at);
+    const bool moves = std::holds_alternative<Movement>(n->op->kind);
+    for (size_t i = 0; i < accesses.size(); ++i) visit(n->operands[i], accesses[i], moved || moves);
+  }
+
+  // The same element has one name: a movement without a condition of its own is looked through.
+  void add(ValueId v, IndexMap at) {
+    for (const Node* n = k_.def(v); n != nullptr && n->operands.size() == 1; n = k_.def(v)) {
+      const auto* m = std::get_if<Movement>(&n->op->kind);
+      if (m == nullptr) break;
+      IndexMap operand = operand_accesses(signature(k_, *n), *m, at)[0];
+      if (operand.guards != at.guards) break;
+      v = n->operands[0];
+      at = std::move(operand);
+    }
+    const auto same = [&](const Staged& s) { return s.value == v && s.at == at; };
+    if (std::none_of(plan_.staged.begin(), plan_.staged.end(), same)) plan_.staged.push_back({v, std::move(at)});
+  }
+
+  const Graph& k_;
+  TilePlan& plan_;
+  std::vector<std::vector<std::pair<IndexMap, Reads>>> reads_;
+  std::vector<Accesses> visited_;
+};
+
+// The space whose rows are dimension `rows_at` of the domain.
+TilePlan space_with(const KernelForm& form, size_t rows_at) {
+  const Dims strides = row_major_strides(form.domain);
+  const auto split = static_cast<size_t>(form.split);
+  TilePlan plan{.space = {form.domain[rows_at], form.columns(), 1}, .point = {}, .staged = {}, .reason = {}};
+  for (size_t d = 0; d < split; ++d) plan.space[kMatrix] *= d == rows_at ? 1 : form.domain[d];
+  IndexExpr point = IndexExpr::dim(kColumn) + IndexExpr::dim(kRow) * strides[rows_at];
+  int64_t inner = 1;  // matrices within one step of dimension d
+  for (size_t d = split; d-- > 0;) {
+    if (d == rows_at) continue;
+    const IndexExpr step = floor_div(IndexExpr::dim(kMatrix), inner, plan.space);
+    point = point + modulo(step, form.domain[d], plan.space) * strides[d];
+    inner *= form.domain[d];
+  }
+  plan.point = simplify(point, plan.space);
+  return plan;
+}
+
+std::string refusal(const Graph& k) {
+  for (const NodeId id : k.order) {
+    const auto& kind = k[id].op->kind;
+    if (!std::holds_alternative<Source>(kind) && !std::holds_alternative<Elementwise>(kind) &&
+        !std::holds_alternative<Movement>(kind))
+      return fmt::format("{} is computed from more than one element of its operands", k[id].op->name);
+  }
+  for (const ValueId v : k.outputs)
+    if (k[v].type.elements() != product(k.form->domain))
+      return fmt::format("%{} has {} elements: not one per point of {}", k[v].name, k[v].type.elements(),
+                         to_string(k.form->domain));
+  return {};
+}
+
+int64_t shared_bytes(const Graph& k, const TilePlan& plan) {
+  return std::accumulate(plan.staged.begin(), plan.staged.end(), int64_t{0}, [&](int64_t sum, const Staged& s) {
+    const DType dtype = k[s.value].type.dtype;
+    const int64_t item = std::max<int64_t>(bits(dtype) / 8, is_floating(dtype) ? 4 : 1);
+    return sum + item * kTileItems;
+  });
+}
+
+}  // namespace
+
+TilePlan plan_tile(const Graph& k) {
+  TilePlan plan;
+  plan.reason = refusal(k);
+  if (!plan.ok()) return plan;
+  for (size_t rows_at = static_cast<size_t>(k.form->split); rows_at-- > 0;) {
+    plan = space_with(*k.form, rows_at);
+    Stager(k, plan).stage();
+    if (plan.staged.empty()) continue;
+    const int64_t bytes = shared_bytes(k, plan);
+    if (bytes <= kSharedBytes) return plan;
+    const size_t tiles = plan.staged.size();
+    plan = {};
+    plan.reason = fmt::format("{} tiles take {} bytes of shared memory, of {}", tiles, bytes, kSharedBytes);
+    return plan;
+  }
+  plan = {};
+  plan.reason = "no operand lies along another dimension than the innermost one of the results";
+  return plan;
+}
+
+std::optional<Turn> turn_of(const Graph& g, const Node& n) {
+  const auto* movement = std::get_if<Movement>(&n.op->kind);
+  if (movement == nullptr) return std::nullopt;
+  const std::vector<IndexMap> maps = movement->maps(signature(g, n));
+  const Dims &result = maps[0].extents, &operand = g[n.operands[0]].type.dims;
+  const auto runs = maps.size() == 1 ? runs_of(maps[0], operand) : std::nullopt;
+  if (!runs) return std::nullopt;
+  const auto innermost = [](const Dims& dims) {
+    const auto it = std::find_if(dims.rbegin(), dims.rend(), [](int64_t d) { return d > 1; });
+    return static_cast<size_t>(dims.rend() - it);  // counted from 1; 0: a single element
+  };
+  if (innermost(result) == 0 || innermost(operand) == 0) return std::nullopt;
+  const size_t last = innermost(result) - 1;
+  const auto lies_along = static_cast<size_t>(maps[0].results[innermost(operand) - 1].terms[0].dim);
+  if (lies_along == last || (*runs)[last] == 0) return std::nullopt;
+  Turn turn{.operand = 1, .result = 1};
+  for (size_t d = 0; d < result.size(); ++d) {
+    if ((*runs)[d] == (*runs)[lies_along]) turn.operand *= result[d];
+    if ((*runs)[d] == (*runs)[last]) turn.result *= result[d];
+  }
+  return turn;
+}
+
+}  // namespace heddle::ir

@@ -1,0 +1,92 @@
+#include "passes/flatten/flat_groups.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace heddle::passes {
+using namespace ir;
+
+namespace {
+
+bool is_taken(const Module& m, const std::vector<FlatGroup>& groups, const std::string& name) {
+  const auto in_graph = [&](const Graph& g) { return g.find(name).valid(); };
+  if (std::any_of(m.graphs.begin(), m.graphs.end(), in_graph)) return true;
+  for (const FlatGroup& group : groups)
+    for (const StateGroup& slot : group.slots)
+      if (slot.name == name) return true;
+  return std::any_of(m.groups.begin(), m.groups.end(), [&](const StateGroup& g) { return g.name == name; });
+}
+
+// "params", then "params.1"; the optimizer's states are "params.m" where a member's is "fc1.weight.m".
+std::vector<std::string> slot_names(const Module& m, const std::vector<FlatGroup>& groups, const Graph& g,
+                                    const UpdateBundle& first) {
+  const auto param =
+      std::find_if(first.states.begin(), first.states.end(), [&](ValueId s) { return g[s].role == Role::param; });
+  const std::string stem = g[*param].name;
+  for (int suffix = 0;; ++suffix) {
+    const std::string base = suffix == 0 ? "params" : fmt::format("params.{}", suffix);
+    std::vector<std::string> names;
+    for (size_t k = 0; k < first.states.size(); ++k) {
+      const std::string& name = g[first.states[k]].name;
+      if (first.states[k] == *param)
+        names.push_back(base);
+      else
+        names.push_back(name.starts_with(stem + ".") ? base + name.substr(stem.size())
+                                                     : fmt::format("{}.s{}", base, k));
+    }
+    if (std::none_of(names.begin(), names.end(), [&](const std::string& n) { return is_taken(m, groups, n); }))
+      return names;
+  }
+}
+
+// The power of two that divides the bytes, up to a cache line's few.
+int64_t alignment(const Type& type) { return std::min<int64_t>(256, type.bytes() & -type.bytes()); }
+
+FlatGroup make_group(const Module& m, const std::vector<FlatGroup>& groups, const Graph& g,
+                     std::vector<UpdateBundle> bundles) {
+  std::stable_sort(bundles.begin(), bundles.end(), [&](const UpdateBundle& a, const UpdateBundle& b) {
+    return alignment(g[a.states[0]].type) > alignment(g[b.states[0]].type);
+  });
+  FlatGroup group;
+  for (const std::string& name : slot_names(m, groups, g, bundles[0])) group.slots.push_back({name, {}});
+  int64_t offset = 0;
+  for (const UpdateBundle& bundle : bundles) {
+    std::vector<std::string> names;
+    for (size_t k = 0; k < bundle.states.size(); ++k) {
+      const Value& state = g[bundle.states[k]];
+      group.slots[k].members.push_back({state.name, state.type, state.role, offset});
+      names.push_back(state.name);
+    }
+    offset += g[bundle.states[0]].type.elements();
+    group.bundles.push_back(std::move(names));
+  }
+  return group;
+}
+
+bool mentions(const std::vector<FlatGroup>& groups, const std::string& state) {
+  for (const FlatGroup& group : groups)
+    for (const auto& names : group.bundles)
+      if (std::find(names.begin(), names.end(), state) != names.end()) return true;
+  return false;
+}
+
+}  // namespace
+
+std::vector<FlatGroup> find_flat_groups(const Module& m, const Options& options) {
+  std::vector<FlatGroup> groups;
+  for (const Graph& g : m.graphs)
+    for (const std::vector<UpdateBundle>& set : update_patterns(g).sets) {
+      const auto known = [&](const UpdateBundle& b) { return mentions(groups, g[b.states[0]].name); };
+      if (std::any_of(set.begin(), set.end(), known)) continue;  // grouped by an earlier graph
+      if (set.size() > 1) {
+        groups.push_back(make_group(m, groups, g, set));
+        options.note("flatten", g, "%" + groups.back().slots[0].name, fmt::format("holds {} states", set.size()));
+      } else {
+        options.note("flatten", g, "%" + g[set[0].states[0]].name, "stays alone: no other parameter is updated alike");
+      }
+    }
+  return groups;
+}
+
+}  // namespace heddle::passes

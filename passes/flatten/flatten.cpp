@@ -1,0 +1,208 @@
+#include "passes/flatten/flatten.h"
+
+#include <algorithm>
+#include <map>
+
+#include "ir/builder.h"
+#include "ir/check.h"
+#include "passes/dead_code.h"
+#include "passes/flatten/flat_groups.h"
+#include "passes/simplify/simplify.h"
+
+namespace heddle::passes {
+using namespace ir;
+
+namespace {
+
+// Rewrites one graph for one group.
+class Flattening {
+ public:
+  // The flat states come first, before other values can take their names.
+  Flattening(Graph& g, const FlatGroup& group) : g_(g), group_(group), b_(g) {
+    for (const StateGroup& slot : group.slots) flats_.push_back(add_flat(slot));
+  }
+
+  void run() {
+    const UpdatePatterns patterns = update_patterns(g_);
+    const std::vector<UpdateBundle> bundles = matching_bundles(patterns);
+    Values next(flats_.size());
+    if (!bundles.empty()) next = flat_update(bundles, patterns.parts);
+    for (size_t k = 0; k < flats_.size(); ++k)
+      if (flats_[k].valid()) replace_members(group_.slots[k], flats_[k], next[k]);
+  }
+
+ private:
+  // The group's bundles in the order of its members; none where this graph does not update all of them alike.
+  std::vector<UpdateBundle> matching_bundles(const UpdatePatterns& patterns) const {
+    for (const std::vector<UpdateBundle>& set : patterns.sets) {
+      std::map<std::vector<std::string>, UpdateBundle> named;
+      for (const UpdateBundle& bundle : set) {
+        std::vector<std::string> names;
+        for (ValueId s : bundle.states) names.push_back(g_[s].name);
+        named.emplace(names, bundle);
+      }
+      std::vector<UpdateBundle> ordered;
+      for (const auto& names : group_.bundles)
+        if (const auto found = named.find(names); found != named.end()) ordered.push_back(found->second);
+      if (ordered.size() == group_.bundles.size() && ordered.size() == set.size()) return ordered;
+    }
+    return {};
+  }
+
+  ValueId add_flat(const StateGroup& slot) {
+    const auto present = [&](const StateMember& member) { return g_.find(member.name).valid(); };
+    if (std::none_of(slot.members.begin(), slot.members.end(), present)) return {};
+    const StateMember& first = slot.members[0];
+    const ValueId flat = g_.add_input(slot.name, {first.type.dtype, {group_.elements()}}, first.role);
+    HEDDLE_CHECK(g_[flat].name == slot.name, "the name of a flat state is taken");
+    return flat;
+  }
+
+  ValueId flat(ValueId v) {
+    b_.prefix = g_[v].name + ".flat";
+    return b_.reshape(v, {g_[v].type.elements()});
+  }
+
+  // The k-th leaf of every member, end to end, as soon as the last of them is there.
+  ValueId flat_leaf(const std::vector<UpdateBundle>& bundles, size_t k) {
+    const std::vector<int> position = g_.positions();
+    size_t after = 0;
+    for (const UpdateBundle& bundle : bundles)
+      if (const NodeId def = g_[bundle.leaves[k]].def; def.valid())
+        after = std::max(after, static_cast<size_t>(position[static_cast<size_t>(def.index)]) + 1);
+    b_.insert_at = after;
+    Values pieces;
+    for (const UpdateBundle& bundle : bundles) pieces.push_back(flat(bundle.leaves[k]));
+    const std::string& name = g_[bundles[0].leaves[k]].name;
+    const size_t dot = name.rfind('.');
+    const ValueId leaf = b_("concat", pieces, {{"axis", int64_t{0}}},
+                            group_.slots[0].name + (dot == std::string::npos ? ".leaf" : name.substr(dot)));
+    norms_of_flat(bundles, k, leaf);
+    b_.insert_at = Builder::kEnd;
+    return leaf;
+  }
+
+  // squared_norm(a.grad, b.grad) -> squared_norm(params.grad)
+  void norms_of_flat(const std::vector<UpdateBundle>& bundles, size_t k, ValueId leaf) {
+    for (NodeId id : std::vector<NodeId>(g_[bundles[0].leaves[k]].uses)) {
+      const Node norm = g_[id];
+      if (norm.op->name != "squared_norm") continue;
+      Values operands = norm.operands;
+      bool all = true;
+      for (const UpdateBundle& bundle : bundles) {
+        all &= std::count(operands.begin(), operands.end(), bundle.leaves[k]) == 1;
+        std::erase(operands, bundle.leaves[k]);
+      }
+      if (!all) continue;
+      operands.insert(operands.begin(), leaf);
+      b_.insert_at = static_cast<size_t>(g_.positions()[static_cast<size_t>(id.index)]);
+      b_.loc = norm.loc;
+      const std::string name = g_[norm.results[0]].name;
+      const ValueId total = b_("squared_norm", operands);
+      g_.replace_uses(norm.results[0], total);
+      g_.erase(id);
+      g_.rename(total, name);
+    }
+  }
+
+  // The first member's update with flat values in the place of its own; next values by slot.
+  Values flat_update(const std::vector<UpdateBundle>& bundles, const std::vector<UpdatePart>& parts) {
+    const UpdateBundle& model = bundles[0];
+    for (size_t k = 0; k < model.leaves.size(); ++k) flat_of_[model.leaves[k]] = flat_leaf(bundles, k);
+    for (size_t k = 0; k < model.states.size(); ++k) flat_of_[model.states[k]] = flats_[k];
+    Values next(flats_.size());
+    for (size_t k = 0; k < flats_.size(); ++k)
+      if (model.next[k].valid()) next[k] = flat_value(model.next[k], parts);
+    return next;
+  }
+
+  ValueId flat_value(ValueId v, const std::vector<UpdatePart>& parts) {
+    if (const auto known = flat_of_.find(v); known != flat_of_.end()) return known->second;
+    const Node n = *g_.def(v);
+    const UpdatePart part = parts[static_cast<size_t>(v.index)];
+    Values operands = n.operands;
+    if (part == UpdatePart::step)
+      for (ValueId& operand : operands) operand = flat_value(operand, parts);
+    Attrs attrs = n.attrs;
+    if (part != UpdatePart::step) attrs["shape"] = Dims{group_.elements()};  // a constant, or a broadcast of a scalar
+    b_.loc = n.loc;
+    return flat_of_[v] = b_(n.op->name, operands, attrs, flat_name(g_[v].name));
+  }
+
+  // "fc1.weight.next" becomes "params.next".
+  std::string flat_name(const std::string& name) const {
+    for (size_t k = group_.slots.size(); k-- > 0;) {
+      const std::string& member = group_.bundles[0][k];
+      if (name.starts_with(member + ".")) return group_.slots[k].name + name.substr(member.size());
+    }
+    return group_.slots[0].name + ".step";
+  }
+
+  // Members become slices of the flat state; their updates become its update.
+  void replace_members(const StateGroup& slot, ValueId flat_state, ValueId next) {
+    Values pieces;  // the members' next values, or their old ones
+    for (const StateMember& member : slot.members) pieces.push_back(slice_member(member, flat_state));
+    bool updated = false;
+    for (size_t i = 0; i < slot.members.size(); ++i) {
+      const ValueId old = g_.find(slot.members[i].name);
+      if (!old.valid()) continue;
+      for (const Update& u : g_.updates)
+        if (u.state == old) {
+          pieces[i] = u.next;
+          updated = true;
+        }
+    }
+    for (const StateMember& member : slot.members)
+      if (const ValueId old = g_.find(member.name); old.valid()) {
+        g_.remove_input(old);
+        g_.rename(views_.at(member.name), member.name);
+      }
+    if (!updated) return;
+    if (!next.valid()) {
+      for (ValueId& piece : pieces) piece = flat(piece);
+      next = b_("concat", pieces, {{"axis", int64_t{0}}}, slot.name + ".next");
+    }
+    g_.updates.push_back({flat_state, next});
+  }
+
+  // The member's elements of the flat state; whatever used the member uses a view of them.
+  ValueId slice_member(const StateMember& member, ValueId flat_state) {
+    b_.loc = {};
+    b_.insert_at = 0;
+    const Attrs range{{"starts", Dims{member.offset}}, {"limits", Dims{member.offset + member.type.elements()}}};
+    const ValueId piece = b_("slice", {flat_state}, range, member.name + ".flat");
+    const ValueId view = b_.reshape(piece, member.type.dims);
+    b_.insert_at = Builder::kEnd;
+    if (const ValueId old = g_.find(member.name); old.valid()) g_.replace_uses(old, view);
+    views_[member.name] = view;
+    return piece;
+  }
+
+  Graph& g_;
+  const FlatGroup& group_;
+  Builder b_;
+  Values flats_;  // by slot; invalid where the graph has no member
+  std::map<ValueId, ValueId> flat_of_;
+  std::map<std::string, ValueId> views_;  // of members, by name
+};
+
+}  // namespace
+
+bool flatten(Module& m, const Options& options) {
+  Module trial = m;
+  for (Graph& g : trial.graphs) merge_common_nodes(g);  // so that equal scalars of two updates are one value
+  const std::vector<FlatGroup> groups = find_flat_groups(trial, options);
+  if (groups.empty()) return false;
+  for (Graph& g : trial.graphs) {
+    std::vector<Flattening> parts;
+    parts.reserve(groups.size());
+    for (const FlatGroup& group : groups) parts.emplace_back(g, group);
+    for (Flattening& part : parts) part.run();
+    remove_dead_nodes(g);
+  }
+  for (const FlatGroup& group : groups) trial.groups.insert(trial.groups.end(), group.slots.begin(), group.slots.end());
+  m = std::move(trial);
+  return true;
+}
+
+}  // namespace heddle::passes

@@ -1,0 +1,190 @@
+#include "passes/flatten/update_pattern.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+namespace heddle::passes {
+using namespace ir;
+
+namespace {
+
+bool is_state(const Value& v) { return v.role == Role::param || v.role == Role::state; }
+
+UpdatePart part_of(const Graph& g, const Node& n, const std::vector<UpdatePart>& parts) {
+  if (n.op->name == "constant") return UpdatePart::constant;
+  if (n.op->name == "broadcast" && g[n.operands[0]].type.rank() == 0) return UpdatePart::scalar;
+  if (!std::holds_alternative<Elementwise>(n.op->kind)) return UpdatePart::leaf;
+  const auto counts = [&](ValueId v) {
+    const UpdatePart p = parts[static_cast<size_t>(v.index)];
+    return p == UpdatePart::state || p == UpdatePart::scalar || p == UpdatePart::step;
+  };
+  return std::any_of(n.operands.begin(), n.operands.end(), counts) ? UpdatePart::step : UpdatePart::leaf;
+}
+
+// Walks the computation of one bundle and writes it down.
+class Walk {
+ public:
+  Walk(const Graph& g, const std::vector<UpdatePart>& parts) : g_(g), parts_(parts) {}
+
+  Values states, leaves;
+
+  std::string text(ValueId v) {
+    const Node* n = g_.def(v);
+    switch (parts_[static_cast<size_t>(v.index)]) {
+      case UpdatePart::state: return fmt::format("s{}", slot(v));
+      case UpdatePart::constant:
+        return fmt::format("c{}:{}", to_string(attribute(*n->op, n->attrs, "value")), dtype(v));
+      case UpdatePart::scalar: return fmt::format("b{}", n->operands[0].index);
+      case UpdatePart::leaf: return fmt::format("g{}:{}", number(leaves, v), dtype(v));
+      case UpdatePart::step: break;
+    }
+    const auto [seen, is_new] = steps_.emplace(v, steps_.size());
+    if (!is_new) return fmt::format("#{}", seen->second);
+    std::string out = n->op->name;
+    for (const auto& [name, value] : n->attrs) out += fmt::format(" {}={}", name, to_string(value));
+    for (ValueId operand : n->operands) out += " " + text(operand);
+    return "(" + out + ")";
+  }
+  size_t slot(ValueId v) { return number(states, v); }
+  std::string dtype(ValueId v) const { return to_string(g_[v].type.dtype); }
+
+ private:
+  static size_t number(Values& list, ValueId v) {
+    const auto at = std::find(list.begin(), list.end(), v);
+    if (at != list.end()) return static_cast<size_t>(at - list.begin());
+    list.push_back(v);
+    return list.size() - 1;
+  }
+
+  const Graph& g_;
+  const std::vector<UpdatePart>& parts_;
+  std::map<ValueId, size_t> steps_;
+};
+
+class Finder {
+ public:
+  Finder(const Graph& g, const std::vector<UpdatePart>& parts) : g_(g), parts_(parts), parent_(g.value_count()) {
+    std::iota(parent_.begin(), parent_.end(), size_t{0});
+    for (const Update& u : g.updates)
+      if (part(u.next) == UpdatePart::step)
+        for (ValueId s : states_below(u.next))
+          parent_[std::max(root(s), root(u.state))] = std::min(root(s), root(u.state));
+  }
+
+  std::vector<UpdateBundle> run() {
+    std::vector<size_t> order;
+    std::map<size_t, std::vector<Update>> tied;
+    for (const Update& u : g_.updates) {
+      if (!tied.count(root(u.state))) order.push_back(root(u.state));
+      tied[root(u.state)].push_back(u);
+    }
+    std::vector<UpdateBundle> bundles;
+    for (const size_t r : order) {
+      if (!std::all_of(tied[r].begin(), tied[r].end(), [&](const Update& u) { return updates_itself(u); })) continue;
+      UpdateBundle bundle = make_bundle(tied[r]);
+      const auto is_param = [&](ValueId s) { return g_[s].role == Role::param; };
+      if (std::any_of(bundle.states.begin(), bundle.states.end(), is_param)) bundles.push_back(std::move(bundle));
+    }
+    return bundles;
+  }
+
+ private:
+  UpdatePart part(ValueId v) const { return parts_[static_cast<size_t>(v.index)]; }
+
+  // States that updates tie together have one root.
+  size_t root(ValueId v) const {
+    auto i = static_cast<size_t>(v.index);
+    while (parent_[i] != i) i = parent_[i];
+    return i;
+  }
+
+  Values states_below(ValueId next) const {
+    Walk walk(g_, parts_);
+    walk.text(next);
+    return walk.states;
+  }
+
+  // Whether the next value depends on the old one, element by element.
+  bool updates_itself(const Update& u) const {
+    const Type& type = g_[u.state].type;
+    if (!is_floating(type.dtype) || type.rank() == 0 || part(u.next) != UpdatePart::step) return false;
+    const Values states = states_below(u.next);
+    return std::find(states.begin(), states.end(), u.state) != states.end();
+  }
+
+  UpdateBundle make_bundle(const std::vector<Update>& updates) const {
+    Walk walk(g_, parts_);
+    UpdateBundle bundle;
+    for (const Update& u : updates)
+      bundle.signature += fmt::format("s{} = {}; ", walk.slot(u.state), walk.text(u.next));
+    bundle.next.resize(walk.states.size());
+    for (const Update& u : updates) bundle.next[walk.slot(u.state)] = u.next;
+    for (ValueId s : walk.states) bundle.signature += fmt::format("{} {}; ", to_string(g_[s].role), walk.dtype(s));
+    bundle.states = walk.states;
+    bundle.leaves = walk.leaves;
+    return bundle;
+  }
+
+  const Graph& g_;
+  const std::vector<UpdatePart>& parts_;
+  std::vector<size_t> parent_;  // by ValueId index
+};
+
+std::vector<UpdatePart> initial_parts(const Graph& g) {
+  std::vector<UpdatePart> parts(g.value_count(), UpdatePart::leaf);
+  for (ValueId v : g.inputs)
+    if (is_state(g[v]) && is_floating(g[v].type.dtype)) parts[static_cast<size_t>(v.index)] = UpdatePart::state;
+  for (NodeId id : g.order)
+    if (g[id].results.size() == 1) parts[static_cast<size_t>(g[id].results[0].index)] = part_of(g, g[id], parts);
+  return parts;
+}
+
+std::vector<std::vector<UpdateBundle>> by_signature(std::vector<UpdateBundle> bundles) {
+  std::vector<std::vector<UpdateBundle>> sets;
+  std::map<std::string, size_t> seen;
+  for (UpdateBundle& bundle : bundles) {
+    const auto [at, is_new] = seen.emplace(bundle.signature, sets.size());
+    if (is_new) sets.emplace_back();
+    sets[at->second].push_back(std::move(bundle));
+  }
+  return sets;
+}
+
+// An elementwise operator on one leaf and constants, as text; empty for anything else.
+std::string step_on_leaf(const Graph& g, const std::vector<UpdatePart>& parts, ValueId v) {
+  const Node* n = g.def(v);
+  if (n == nullptr || !std::holds_alternative<Elementwise>(n->op->kind)) return {};
+  Walk walk(g, parts);
+  std::string text = n->op->name;
+  for (const auto& [name, value] : n->attrs) text += fmt::format(" {}={}", name, to_string(value));
+  for (ValueId operand : n->operands) text += " " + walk.text(operand);
+  return walk.leaves.size() == 1 && walk.states.empty() ? text : std::string();
+}
+
+// Lets a step that all bundles of the set take on their k-th leaf belong to the update.
+bool promote(const Graph& g, std::vector<UpdatePart>& parts, const std::vector<UpdateBundle>& set, size_t k) {
+  const std::string step = step_on_leaf(g, parts, set[0].leaves[k]);
+  if (step.empty()) return false;
+  for (const UpdateBundle& bundle : set)
+    if (step_on_leaf(g, parts, bundle.leaves[k]) != step) return false;
+  for (const UpdateBundle& bundle : set) parts[static_cast<size_t>(bundle.leaves[k].index)] = UpdatePart::step;
+  return true;
+}
+
+}  // namespace
+
+UpdatePatterns update_patterns(const Graph& g) {
+  UpdatePatterns p{{}, initial_parts(g)};
+  for (bool again = true; again;) {
+    again = false;
+    p.sets = by_signature(Finder(g, p.parts).run());
+    for (const std::vector<UpdateBundle>& set : p.sets)
+      for (size_t k = 0; k < set[0].leaves.size() && set.size() > 1; ++k) again |= promote(g, p.parts, set, k);
+  }
+  return p;
+}
+
+}  // namespace heddle::passes

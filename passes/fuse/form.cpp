@@ -1,0 +1,181 @@
+#include "passes/fuse/form.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "ir/kernel/plan_tile.h"
+#include "ir/op_def.h"
+#include "passes/fuse/domain.h"
+
+namespace heddle::passes {
+
+using namespace ir;
+
+namespace {
+
+// What the reductions say about the cut between rows and columns: the number of columns, 0 where they say nothing,
+// nullopt where they contradict each other.
+struct Demand {
+  int64_t columns = 0;
+  bool reduces = false;  // some reduction runs across points
+};
+std::optional<Demand> demanded_columns(const Graph& k, int64_t elements) {
+  Demand demand;
+  for (NodeId id : k.order) {
+    const Node& n = k[id];
+    std::vector<bool> reduced = reduced_axes(k, n);
+    if (reduced.empty() || k[n.operands[0]].type.elements() != elements) continue;
+    const Dims& dims = k[n.operands[0]].type.dims;
+    int64_t results = k[n.results[0]].type.elements();
+    demand.reduces = true;
+    if (results == 1) continue;
+    // Trailing axes are the columns of a row reduction, leading ones the rows of a column reduction.
+    std::vector<bool> wide;
+    for (size_t d = 0; d < dims.size(); ++d)
+      if (dims[d] > 1) wide.push_back(reduced[d]);
+    if (wide.empty()) continue;
+    int64_t columns = wide.back() ? elements / results : results;
+    bool one_cut = std::is_sorted(wide.begin(), wide.end()) || std::is_sorted(wide.rbegin(), wide.rend());
+    if (!one_cut || (demand.columns != 0 && demand.columns != columns)) return std::nullopt;
+    demand.columns = columns;
+  }
+  return demand;
+}
+
+// Where to cut: `columns` when that is a product of trailing dimensions, else so that the inner loop is long enough to
+// be vectorised.
+std::optional<int64_t> split_at(const Dims& domain, int64_t columns) {
+  constexpr int64_t kShortLoop = 16;
+  int64_t inner = 1;
+  for (size_t i = domain.size(); i-- > 0;) {
+    if (columns > 0 ? inner == columns : inner >= kShortLoop) return static_cast<int64_t>(i) + 1;
+    inner *= domain[i];
+  }
+  if (columns > 0 && inner != columns) return std::nullopt;
+  return 0;
+}
+
+// Of an element that is loaded or stored once per point or row; scalars do not count.
+int64_t widest_bytes(const Graph& k) {
+  int64_t widest = 1;
+  auto see = [&](ValueId v) {
+    if (k[v].type.elements() > 1) widest = std::max(widest, bits(k[v].type.dtype) / 8);
+  };
+  for (ValueId v : k.inputs) see(v);
+  for (ValueId v : k.outputs) see(v);
+  return widest;
+}
+
+int64_t power_below(int64_t limit, int64_t divides) {
+  int64_t p = 1;
+  while (p * 2 <= limit && divides % (p * 2) == 0) p *= 2;
+  return p;
+}
+
+// A number of blocks that depends on nothing but the sizes: their partial results are summed in order. At least eight
+// rows a block, or summing them takes longer than making them.
+int64_t fixed_blocks(const KernelForm& form) {
+  constexpr int64_t kPointsOfBlock = 1024, kRowsOfBlock = 8, kMostBlocks = 64;
+  int64_t points = form.rows() * form.columns();
+  int64_t most = form.rows() > 1 ? form.rows() / kRowsOfBlock : form.columns();
+  return std::clamp<int64_t>(std::min((points + kPointsOfBlock - 1) / kPointsOfBlock, most), 1, kMostBlocks);
+}
+
+int64_t column_sums(const KernelPlan& plan) {
+  return std::count_if(plan.values.begin(), plan.values.end(),
+                       [](const ValuePlan& v) { return v.reduction == ReductionPlan::column; });
+}
+
+// Threads and packets of a GPU. What a thread keeps of a row lies in its registers: at most a few packets.
+void set_shape(const Graph& k, KernelForm& form, const KernelPlan& plan) {
+  constexpr int64_t kPacketBytes = 16, kWarp = 32, kBlock = 256, kKeptPackets = 4, kLoopedPackets = 16, kSums = 32;
+  const int64_t most = kPacketBytes / widest_bytes(k);
+  // Each of several rows starts on a whole packet; one alone may end in a part of one.
+  const bool any_length = plan.rows == 1 && plan.columns >= most;
+  form.packet = any_length ? most : power_below(most, plan.columns);
+  if (form.kind != KernelForm::Kind::rows) return;
+  while (form.team < kWarp && form.team * form.packet < plan.columns) form.team *= 2;
+  bool long_row = plan.columns > form.team * form.packet * kLoopedPackets;
+  if (long_row || column_sums(plan) * plan.columns > form.team * kSums) form.team = kBlock;
+  form.cached = plan.phases > 1 && plan.columns <= form.team * form.packet * kKeptPackets;
+}
+
+// What can be executed, but badly. A row is the work of one team: a long one alone would leave the rest of the device
+// idle.
+std::string unwise(const KernelPlan& plan) {
+  constexpr int64_t kLongRow = 8192, kMostSums = 8192;
+  bool reduces = std::any_of(plan.values.begin(), plan.values.end(),
+                             [](const ValuePlan& v) { return v.reduction == ReductionPlan::row; });
+  if (column_sums(plan) * plan.columns > kMostSums)
+    return fmt::format("{} running sums are more than a block's registers hold", column_sums(plan) * plan.columns);
+  if (!reduces || plan.rows > 1 || plan.columns <= kLongRow) return {};
+  return fmt::format("one row of {} elements would be reduced by one team", plan.columns);
+}
+
+// Through tiles, where a transpose has two sides that are long enough for them.
+void try_tile(Graph& k) {
+  const auto large = [&](NodeId n) {
+    const std::optional<Turn> turn = turn_of(k, k[n]);
+    return turn && turn->large();
+  };
+  if (std::none_of(k.order.begin(), k.order.end(), large)) return;
+  const KernelForm pointwise = *k.form;
+  KernelForm& form = *k.form;
+  form.kind = KernelForm::Kind::tile;
+  form.packet = 1;
+  for (form.split = static_cast<int64_t>(form.domain.size()) - 1; form.split > 0; --form.split) {
+    const TilePlan plan = plan_tile(k);
+    if (plan.ok() && Turn{plan.space[kRow], plan.space[kColumn]}.large()) return;
+  }
+  form = pointwise;
+}
+
+// "" when a form over `elements` points executes the kernel.
+std::string try_form(Graph& k, int64_t elements, const Dims& dims) {
+  std::optional<Demand> demand = demanded_columns(k, elements);
+  if (!demand) return "reductions over different axes";
+  Dims domain = merged_domain(k, elements).value_or(dims);
+  if (domain.empty()) domain = {1};
+  std::optional<int64_t> split = split_at(domain, demand->columns);
+  if (!split) return "reductions cross the merged dimensions";
+  KernelForm& form = k.form.emplace();
+  form.kind = demand->reduces ? KernelForm::Kind::rows : KernelForm::Kind::pointwise;
+  form.domain = domain;
+  form.split = *split;
+  if (demand->reduces) form.blocks = fixed_blocks(form);
+  KernelPlan plan = plan_kernel(k);
+  if (plan.ok() && plan.partial_bytes == 0 && form.blocks > 0) {
+    form.blocks = 0;
+    plan = plan_kernel(k);
+  }
+  if (!plan.ok()) return plan.reason;
+  if (std::string reason = unwise(plan); !reason.empty()) return reason;
+  form.workspace = plan.partial_bytes;
+  set_shape(k, form, plan);
+  if (form.kind == KernelForm::Kind::pointwise) try_tile(k);
+  return {};
+}
+
+}  // namespace
+
+std::string choose_form(Graph& k) {
+  // Iteration spaces to try: operands of reductions and results, the largest first.
+  std::map<int64_t, Dims, std::greater<>> spaces;
+  for (NodeId id : k.order)
+    if (!reduced_axes(k, k[id]).empty()) {
+      const Type& type = k[k[id].operands[0]].type;
+      spaces.emplace(type.elements(), type.dims);
+    }
+  for (ValueId v : k.outputs) spaces.emplace(k[v].type.elements(), k[v].type.dims);
+  std::string first_reason;
+  for (const auto& [elements, dims] : spaces) {
+    std::string reason = try_form(k, elements, dims);
+    if (reason.empty()) return {};
+    if (first_reason.empty()) first_reason = reason;
+  }
+  k.form.reset();
+  return first_reason.empty() ? "nothing is computed" : first_reason;
+}
+
+}  // namespace heddle::passes

@@ -1,0 +1,122 @@
+#include "passes/fuse/nodes.h"
+
+#include <set>
+
+#include "ir/kernel/plan_tile.h"
+#include "ir/op_def.h"
+#include "ir/view.h"
+
+namespace heddle::passes {
+
+using namespace ir;
+
+namespace {
+
+class Decision {
+ public:
+  explicit Decision(const Graph& g) : g_(g), free_(g.node_count(), 0) {
+    fates_.of.assign(g.node_count(), Fate::fixed);
+    fates_.wanted.assign(g.node_count(), 0);
+    fates_.position = g.positions();
+  }
+
+  Fates run() {
+    for (NodeId n : g_.order) {
+      free_[static_cast<size_t>(n.index)] = is_free(g_[n]);
+      fates_.of[static_cast<size_t>(n.index)] = fate(n);
+    }
+    for (NodeId n : g_.order)
+      if (fates_(n) == Fate::copied && is_wanted(n)) fates_.wanted[static_cast<size_t>(n.index)] = 1;
+    return std::move(fates_);
+  }
+
+ private:
+  // Costs no memory traffic: made from nothing, from scalars, or from such values.
+  bool is_free(const Node& n) const {
+    if (std::holds_alternative<Source>(n.op->kind)) return true;
+    if (!std::holds_alternative<Elementwise>(n.op->kind) && !std::holds_alternative<Movement>(n.op->kind)) return false;
+    return std::all_of(n.operands.begin(), n.operands.end(), [&](ValueId v) {
+      NodeId def = g_[v].def;
+      return g_[v].type.elements() == 1 || (def.valid() && free_[static_cast<size_t>(def.index)]);
+    });
+  }
+
+  Fate fate(NodeId id) const {
+    const Node& n = g_[id];
+    if (free_[static_cast<size_t>(id.index)]) return Fate::copied;
+    if (std::holds_alternative<Movement>(n.op->kind)) {
+      size_t pieces = contiguous_pieces(g_, n).size();
+      if (pieces == 1) return Fate::view;
+      if (pieces > 1) return Fate::fixed;
+      return turn_of(g_, n) ? Fate::anchor : Fate::copied;  // reading across is worth a kernel of its own
+    }
+    if (std::holds_alternative<Elementwise>(n.op->kind)) return n.op->name == "cast" ? Fate::copied : Fate::anchor;
+    bool computes = std::holds_alternative<Reduction>(n.op->kind) || std::holds_alternative<Contraction>(n.op->kind);
+    return computes ? Fate::anchor : Fate::fixed;
+  }
+
+  bool is_wanted(NodeId id) const {
+    for (ValueId r : g_[id].results) {
+      if (g_.is_output(r) || g_.is_next(r)) return true;
+      for (NodeId use : g_[r].uses)
+        if (fates_(use) == Fate::fixed || fates_(use) == Fate::view) return true;
+    }
+    return false;
+  }
+
+  const Graph& g_;
+  std::vector<char> free_;
+  Fates fates_;
+};
+
+class Collection {
+ public:
+  Collection(const Graph& g, const Fates& fates, const std::vector<NodeId>& owned)
+      : g_(g), fates_(fates), inside_(owned.begin(), owned.end()) {
+    for (NodeId n : owned) operands(n);
+  }
+
+  std::vector<NodeId> sorted() const {
+    std::vector<NodeId> members(inside_.begin(), inside_.end());
+    std::sort(members.begin(), members.end(), [&](NodeId a, NodeId b) { return at(a) < at(b); });
+    return members;
+  }
+
+ private:
+  int at(NodeId n) const { return fates_.position[static_cast<size_t>(n.index)]; }
+
+  void operands(NodeId n) {
+    for (ValueId v : g_[n].operands) visit(v);
+  }
+  void visit(ValueId v) {
+    NodeId def = g_[v].def;
+    if (!def.valid() || inside_.count(def)) return;
+    bool take = fates_(def) == Fate::copied || (fates_(def) == Fate::view && computed_inside(g_[def].operands[0]));
+    if (!take) return;
+    inside_.insert(def);
+    operands(def);
+  }
+  bool computed_inside(ValueId v) const {
+    NodeId def = g_[v].def;
+    if (!def.valid()) return false;
+    if (inside_.count(def)) return true;
+    if (fates_(def) == Fate::view) return computed_inside(g_[def].operands[0]);
+    const std::vector<ValueId>& from = g_[def].operands;
+    return fates_(def) == Fate::copied &&
+           std::any_of(from.begin(), from.end(), [&](ValueId o) { return computed_inside(o); });
+  }
+
+  const Graph& g_;
+  const Fates& fates_;
+  std::set<NodeId> inside_;
+};
+
+}  // namespace
+
+Fates decide_fates(const Graph& g) { return Decision(g).run(); }
+
+std::vector<NodeId> members_of(const Graph& g, const Fates& fates, const std::vector<NodeId>& owned) {
+  return Collection(g, fates, owned).sorted();
+}
+
+}  // namespace heddle::passes

@@ -1,0 +1,201 @@
+#include "passes/memory/alias.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/op_def.h"
+#include "ir/view.h"
+#include "passes/memory/in_place.h"
+
+namespace heddle::passes {
+using namespace ir;
+
+namespace {
+
+constexpr int64_t kViewAlignment = 16;  // bytes; the widest load of a thread
+
+// Values that share one storage, by its root.
+class Aliasing {
+ public:
+  Aliasing(Module& m, Graph& g, const Options& options) : m_(m), g_(g), options_(options), position_(g.positions()) {
+    for (size_t i = 0; i < g.value_count(); ++i) {
+      const ValueId v{static_cast<int32_t>(i)};
+      slots_.push_back({v, v, 0});
+      members_.push_back({v});
+    }
+  }
+
+  void run() {
+    for (NodeId n : g_.order) view(g_[n]);
+    for (NodeId n : g_.order) pieces(g_[n]);
+    for (const Update& u : g_.updates) update(u);
+    for (NodeId n : g_.order) in_place(n);
+    for (size_t i = 0; i < slots_.size(); ++i)
+      if (slots_[i].root != ValueId{static_cast<int32_t>(i)})
+        g_[ValueId{static_cast<int32_t>(i)}].place = {slots_[i].offset, slots_[i].root};
+  }
+
+ private:
+  // `written` is the value whose bytes these are: the value itself unless it is a view.
+  struct Slot {
+    ValueId root, written;
+    int64_t offset = 0;
+  };
+
+  Slot& slot(ValueId v) { return slots_[static_cast<size_t>(v.index)]; }
+  std::vector<ValueId>& members(ValueId root) { return members_[static_cast<size_t>(root.index)]; }
+  const Type& type(ValueId v) const { return g_[v].type; }
+  void note(ValueId v, std::string reason) const { options_.note("alias", g_, "%" + g_[v].name, std::move(reason)); }
+
+  bool is_input(ValueId v) const { return !g_[v].def.valid(); }
+  int defined(ValueId v) const { return is_input(v) ? -1 : position_[static_cast<size_t>(g_[v].def.index)]; }
+  int last_use(ValueId v) const {
+    if (g_.is_output(v) || g_.is_next(v)) return static_cast<int>(g_.order.size());
+    int last = defined(v);
+    for (NodeId n : g_[v].uses) last = std::max(last, position_[static_cast<size_t>(n.index)]);
+    return last;
+  }
+
+  // Puts everything stored with `root` into the storage of `into`.
+  void merge(ValueId root, ValueId into, int64_t offset) {
+    for (ValueId v : members(root)) {
+      slot(v).root = into;
+      slot(v).offset += offset;
+      members(into).push_back(v);
+    }
+    members(root).clear();
+  }
+
+  // A value that fills storage of its own, which may still move elsewhere.
+  bool movable(ValueId v) {
+    const Slot& s = slot(v);
+    return !is_input(s.root) && s.offset == 0 && type(s.root).bytes() == type(v).bytes();
+  }
+
+  void view(const Node& n) {
+    const std::vector<Piece> pieces = contiguous_pieces(g_, n);
+    if (pieces.size() != 1 || n.operands.size() != 1) return;
+    const ValueId result = n.results[0], operand = n.operands[0];
+    const int64_t offset = slot(operand).offset + pieces[0].from * bits(type(result).dtype) / 8;
+    if (offset % kViewAlignment != 0)
+      return note(result, fmt::format("copied: {} bytes into %{} is no multiple of {}", offset,
+                                      g_[slot(operand).root].name, kViewAlignment));
+    merge(result, slot(operand).root, offset);
+    slot(result).written = slot(operand).written;
+  }
+
+  // The operands of a concatenation are produced in its storage.
+  void pieces(const Node& n) {
+    if (n.operands.size() < 2) return;
+    const ValueId result = n.results[0];
+    for (const Piece& p : contiguous_pieces(g_, n)) {
+      const ValueId operand = n.operands[p.operand];
+      const int64_t offset = slot(result).offset + p.to * bits(type(result).dtype) / 8;
+      if (offset % kViewAlignment != 0)
+        note(operand, fmt::format("copied: {} bytes into %{} is no multiple of {}", offset, g_[slot(result).root].name,
+                                  kViewAlignment));
+      else if (!movable(operand) || slot(operand).root == slot(result).root || p.count != type(operand).elements())
+        note(operand,
+             fmt::format("copied into %{}: it is stored in %{}", g_[result].name, g_[slot(operand).root].name));
+      else
+        merge(slot(operand).root, slot(result).root, offset);
+    }
+  }
+
+  void update(const Update& u) {
+    const ValueId root = slot(u.next).root;
+    if (root == u.state) return;
+    if (!movable(u.next))
+      return note(u.state, fmt::format("copied: %{} is stored in %{}", g_[u.next].name, g_[root].name));
+    for (ValueId v : members(root))
+      for (ValueId old : members(u.state))
+        if (slot(v).written == v && !may_overwrite(v, old))
+          return note(u.state, fmt::format("copied: %{} is read after %{} is computed", g_[old].name, g_[v].name));
+    merge(root, u.state, 0);
+    for (ValueId v : members(u.state)) mark(v);
+  }
+
+  void in_place(NodeId id) {
+    const Node& n = g_[id];
+    for (ValueId result : n.results)
+      for (size_t i = 0; i < n.operands.size() && slot(result).root == result; ++i) {
+        if (!can_take_over(n.operands[i], result)) continue;
+        merge(result, slot(n.operands[i]).root, 0);
+        mark(result);
+      }
+  }
+
+  bool can_take_over(ValueId operand, ValueId result) {
+    const ValueId root = slot(operand).root;
+    if (!movable(operand) || root == result || type(root).bytes() != type(result).bytes()) return false;
+    return std::all_of(members(root).begin(), members(root).end(),
+                       [&](ValueId old) { return defined(old) < defined(result) && may_overwrite(result, old); });
+  }
+
+  // Whether `v` may be written where `old` is stored: its last reader has run, or is the writer itself and reads in
+  // step, or the two do not touch.
+  bool may_overwrite(ValueId v, ValueId old) {
+    const int64_t from = slot(old).offset, to = slot(v).offset;
+    if (from + type(old).bytes() <= to || to + type(v).bytes() <= from) return true;
+    const int at = defined(v), last = last_use(old);
+    if (last != at || at < 0) return last < at;
+    return from == to && reads_in_step(g_[g_[v].def], slot(old).root, v);
+  }
+
+  // A kernel's text knows of one operand that a result may lie over, the same in every call.
+  bool reads_in_step(const Node& n, ValueId root, ValueId result) {
+    const auto r = static_cast<size_t>(g_[result].result_index);
+    const Graph* k = n.callee.empty() ? nullptr : m_.find_kernel(n.callee);
+    int shared = 0;
+    for (size_t i = 0; i < n.operands.size(); ++i) {
+      if (slot(n.operands[i]).root != root) continue;
+      if (!can_write_over(m_, g_, n, i, r)) return false;
+      if (k != nullptr && ++shared > 1) return false;
+      const ValueId marked = k != nullptr ? (*k)[k->outputs[r]].place.base : ValueId{};
+      if (marked.valid() && marked != k->inputs[i]) return false;
+    }
+    return true;
+  }
+
+  // Records in the kernel that computes `v` which operand it lies over, if any.
+  void mark(ValueId v) {
+    const Node* n = g_.def(v);
+    if (n == nullptr || n->callee.empty()) return;
+    const auto k =
+        std::find_if(m_.kernels.begin(), m_.kernels.end(), [&](const Graph& x) { return x.name == n->callee; });
+    for (size_t i = 0; i < n->operands.size(); ++i)
+      if (slot(n->operands[i]).root == slot(v).root && slot(n->operands[i]).offset == slot(v).offset)
+        (*k)[k->outputs[static_cast<size_t>(g_[v].result_index)]].place = {0, k->inputs[i]};
+  }
+
+  Module& m_;
+  Graph& g_;
+  const Options& options_;
+  std::vector<int> position_;
+  std::vector<Slot> slots_;                    // by ValueId index
+  std::vector<std::vector<ValueId>> members_;  // by ValueId index of the root
+};
+
+std::vector<Place> places(const Module& m) {
+  std::vector<Place> all;
+  for (const auto* graphs : {&m.kernels, &m.graphs})
+    for (const Graph& g : *graphs)
+      for (size_t i = 0; i < g.value_count(); ++i) all.push_back(g[ValueId{static_cast<int32_t>(i)}].place);
+  return all;
+}
+
+}  // namespace
+
+bool alias(Module& m, const Options& options) {
+  const std::vector<Place> before = places(m);
+  for (auto* graphs : {&m.kernels, &m.graphs})
+    for (Graph& g : *graphs) {
+      for (size_t i = 0; i < g.value_count(); ++i) g[ValueId{static_cast<int32_t>(i)}].place = {};
+      g.arena_bytes = -1;
+    }
+  for (Graph& g : m.graphs) Aliasing(m, g, options).run();
+  return places(m) != before;
+}
+
+}  // namespace heddle::passes

@@ -1,0 +1,68 @@
+#include "passes/memory/in_place.h"
+
+#include <algorithm>
+
+#include "ir/op_def.h"
+
+namespace heddle::passes {
+using namespace ir;
+
+namespace {
+
+bool is_reshape(const Graph& k, const Node& n) {
+  const auto* movement = std::get_if<Movement>(&n.op->kind);
+  if (!movement || n.operands.size() != 1) return false;
+  const Dims &result = k[n.results[0]].type.dims, &operand = k[n.operands[0]].type.dims;
+  return product(result) == product(operand) && movement->maps(signature(k, n))[0] == reshape_map(result, operand);
+}
+
+// Values read at the index at which `input` is read; false in `ok` when something reads it, or them, elsewhere.
+struct SameIndex {
+  std::vector<char> values;
+  bool ok = true;
+};
+
+SameIndex same_index(const Graph& k, const KernelPlan& plan, ValueId input) {
+  SameIndex same{std::vector<char>(k.value_count(), 0)};
+  const auto at = [&](ValueId v) -> char& { return same.values[static_cast<size_t>(v.index)]; };
+  at(input) = 1;
+  for (NodeId id : k.order) {
+    const Node& n = k[id];
+    if (std::none_of(n.operands.begin(), n.operands.end(), [&](ValueId v) { return at(v); })) continue;
+    if (std::holds_alternative<Elementwise>(n.op->kind) || is_reshape(k, n)) {
+      for (ValueId r : n.results) at(r) = 1;
+    } else if (std::holds_alternative<Reduction>(n.op->kind)) {
+      const ReductionPlan how = plan.values[static_cast<size_t>(n.results[0].index)].reduction;
+      // Over rows and columns of the domain every thread reads its own elements; an inner loop reads its neighbours'.
+      if (how == ReductionPlan::inner || how == ReductionPlan::none) same.ok = false;
+    } else {
+      same.ok = false;
+    }
+  }
+  return same;
+}
+
+bool kernel_can_write_over(const Graph& k, ValueId input, ValueId output) {
+  if (!k.form || !k.form->impl.empty()) return false;
+  using Kind = KernelForm::Kind;
+  if (k.form->kind != Kind::pointwise && k.form->kind != Kind::rows && k.form->kind != Kind::tile) return false;
+  if (k[input].type.dims != k[output].type.dims || !k[output].def.valid()) return false;
+  const KernelPlan plan = plan_kernel(k);
+  if (!plan.ok()) return false;
+  const ValuePlan& written = plan.values[static_cast<size_t>(output.index)];
+  if (written.extent != Extent::full || written.phase + 1 < plan.phases) return false;
+  const SameIndex same = same_index(k, plan, input);
+  return same.ok && same.values[static_cast<size_t>(output.index)] != 0;
+}
+
+}  // namespace
+
+bool can_write_over(const Module& m, const Graph& g, const Node& n, size_t operand, size_t result) {
+  const Type &from = g[n.operands[operand]].type, &to = g[n.results[result]].type;
+  if (bits(from.dtype) != bits(to.dtype) || from.dims != to.dims) return false;
+  if (std::holds_alternative<Elementwise>(n.op->kind)) return true;
+  const Graph* k = n.callee.empty() ? nullptr : m.find_kernel(n.callee);
+  return k != nullptr && kernel_can_write_over(*k, k->inputs[operand], k->outputs[result]);
+}
+
+}  // namespace heddle::passes

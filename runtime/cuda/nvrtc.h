@@ -1,0 +1,38 @@
+// Compiles a program's kernel text to machine code for an NVIDIA GPU. Needs neither a GPU nor a driver, only NVRTC.
+//
+//   CudaBinary b = compile_for_cuda(source, {.arch = "sm_90a"}, cache);
+//   b.kernels -> {{name = "add_relu", registers = 18, ...}}, b.images -> {cubin, cubin}
+#pragma once
+#include <string>
+#include <vector>
+
+#include "runtime/cuda/cubin_info.h"
+#include "runtime/kernel_cache.h"
+
+namespace heddle::runtime {
+
+struct CudaOptions {
+  std::string arch = "sm_90a";
+  bool ptx = false;  // keep the PTX too
+};
+
+struct CudaBinary {
+  std::vector<std::string> images;       // cubins; each kernel is in one of them
+  std::vector<KernelResources> kernels;  // in ptxas's order
+  std::string ptx;                       // of all parts, when asked for
+  bool cached = false;                   // nothing was compiled
+  double seconds = 0;
+};
+
+// Throws UserError: ExitCode::missing, with the remedy, when there is no NVRTC; with numbered source when it rejects
+// the text; ExitCode::limit when it takes longer than two minutes.
+CudaBinary compile_for_cuda(const std::string& source, const CudaOptions& options, const KernelCache& cache);
+
+struct NvrtcInfo {
+  bool found = false;
+  std::string path, found_by, version;  // "13.0"
+};
+// For `doctor`, and for tests that need NVRTC.
+NvrtcInfo find_nvrtc();
+
+}  // namespace heddle::runtime

@@ -1,0 +1,210 @@
+#include "runtime/host/host_device.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <variant>
+
+#include "ir/check.h"
+#include "ir/diagnostic.h"
+#include "runtime/host/host_compiler.h"
+#include "runtime/host/onednn.h"
+#include "runtime/host/thread_pool.h"
+
+namespace heddle::runtime {
+namespace {
+
+// One more thread costs about two microseconds per launch; each should have this much to do.
+constexpr double kSecondsPerThread = 4e-6;
+// What one thread of generated text does at least: bytes from the second-level cache, and arithmetic.
+constexpr double kBytesPerSecond = 1.2e10, kFlopsPerSecond = 6e9;
+
+struct Launch {
+  HostKernel kernel = nullptr;
+  std::vector<void*> arguments;
+  int blocks = 0;   // fixed number of blocks; 0: one per thread
+  int threads = 1;  // at most
+};
+struct Copy {
+  void* to;
+  const void* from;
+  size_t bytes;
+};
+struct Fill {
+  void* to;
+  int value;
+  size_t bytes;
+};
+struct Step {
+  std::variant<Launch, OnednnCall, Copy, Fill> what;
+  std::string title;
+};
+
+int threads_for(const codegen::Kernel& k, int available) {
+  const double bytes = static_cast<double>(k.bytes_read + k.bytes_written);
+  const double seconds = std::max(bytes / kBytesPerSecond, k.flops / kFlopsPerSecond);
+  const int64_t limit = k.blocks > 0 ? k.blocks : std::max<int64_t>(k.max_blocks, 1);
+  const double worth = std::clamp(seconds / kSecondsPerThread, 1.0, static_cast<double>(available));
+  return static_cast<int>(std::min<int64_t>(static_cast<int64_t>(worth), limit));
+}
+
+void execute(const Launch& l, ThreadPool& pool) {
+  constexpr int kItemsPerThread = 4;  // so that a late thread's work can be taken over
+  const int blocks = l.blocks > 0 ? l.blocks : l.threads;
+  const int items = l.threads == 1 ? 1 : std::min(blocks, l.threads * kItemsPerThread);
+  pool.run(items, [&](int64_t item) {
+    const Share mine = share(blocks, item, items);
+    for (int64_t b = mine.begin; b < mine.end; ++b) l.kernel(l.arguments.data(), static_cast<int>(b), blocks);
+  });
+}
+void execute(OnednnCall& call, ThreadPool& pool) { call.run(pool); }
+void execute(const Copy& c, ThreadPool&) { std::memcpy(c.to, c.from, c.bytes); }
+void execute(const Fill& f, ThreadPool&) { std::memset(f.to, f.value, f.bytes); }
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+}  // namespace
+
+struct HostDevice::Impl {
+  HostOptions options;
+  ThreadPool pool;
+  HostLibrary library;
+  char* state = nullptr;
+  char* arena = nullptr;
+  std::vector<std::vector<Step>> entries;
+  std::map<void*, size_t> allocations;
+
+  explicit Impl(HostOptions o)
+      : options(std::move(o)), pool(options.threads > 0 ? options.threads : available_processors()) {}
+
+  void* locate(const codegen::Address& a) const {
+    return (a.segment == codegen::Segment::state ? state : arena) + a.offset;
+  }
+  std::vector<void*> locate(const std::vector<codegen::Address>& list) const {
+    std::vector<void*> out;
+    out.reserve(list.size());
+    for (const auto& a : list) out.push_back(locate(a));
+    return out;
+  }
+
+  Step bind(const codegen::Program& program, const codegen::Launch& l) const {
+    const codegen::Kernel& k = program.kernels[static_cast<size_t>(l.kernel)];
+    HostKernel function = library.find(k.name);
+    HEDDLE_CHECK(function != nullptr, fmt::format("kernel '{}' has no host entry in its program's text", k.name));
+    HEDDLE_CHECK(std::ssize(l.arguments) == k.arguments, fmt::format("kernel '{}' takes {} arguments, a launch has {}",
+                                                                     k.name, k.arguments, l.arguments.size()));
+    return {Launch{function, locate(l.arguments), static_cast<int>(k.blocks), threads_for(k, pool.threads())}, k.title};
+  }
+  Step bind(const codegen::Program&, const codegen::Library& call) const {
+    if (call.impl != "onednn") {
+      throw UserError(ExitCode::missing,
+                      fmt::format("'{}' calls {}, which the host device does not have", call.title, call.impl),
+                      "compile the program for the target 'host'");
+    }
+    return {OnednnCall(call, locate(call.arguments), locate(call.workspace)), call.title};
+  }
+  Step bind(const codegen::Program&, const codegen::Copy& c) const {
+    return {Copy{locate(c.to), locate(c.from), static_cast<size_t>(c.bytes)}, "copy"};
+  }
+  Step bind(const codegen::Program&, const codegen::Fill& f) const {
+    return {Fill{locate(f.to), f.value, static_cast<size_t>(f.bytes)}, "fill"};
+  }
+
+  void execute_step(Step& step) {
+    std::visit([&](auto& what) { execute(what, pool); }, step.what);
+  }
+};
+
+HostDevice::HostDevice(HostOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+
+HostDevice::~HostDevice() {
+  for (const auto& [memory, bytes] : impl_->allocations) munmap(memory, bytes);
+}
+
+std::string HostDevice::description() const {
+  return fmt::format("host: {} thread{}, {}, oneDNN {}", threads(), threads() == 1 ? "" : "s",
+                     find_host_compiler().version, onednn_version());
+}
+
+// Pages come zeroed, and large ones where the system has them.
+void* HostDevice::allocate(int64_t bytes) {
+  const auto size = static_cast<size_t>(std::max<int64_t>(bytes, 1));
+  void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    throw UserError(ExitCode::limit, fmt::format("cannot allocate {} bytes of memory", bytes), "use a smaller batch");
+  }
+  madvise(memory, size, MADV_HUGEPAGE);
+  impl_->allocations.emplace(memory, size);
+  return memory;
+}
+
+void HostDevice::release(void* memory) {
+  const auto it = impl_->allocations.find(memory);
+  HEDDLE_CHECK(it != impl_->allocations.end(), "release of memory that was not allocated here");
+  munmap(memory, it->second);
+  impl_->allocations.erase(it);
+}
+
+// One core alone does not use the memory's bandwidth.
+void HostDevice::write(void* to, const void* from, int64_t bytes) {
+  constexpr int64_t kPiece = int64_t{1} << 15;
+  const int64_t pieces = std::min<int64_t>((bytes + kPiece - 1) / kPiece, ThreadPool::kMostItems);
+  impl_->pool.run(pieces, [&](int64_t i) {
+    const Share mine = share(bytes, i, pieces);
+    std::memcpy(static_cast<char*>(to) + mine.begin, static_cast<const char*>(from) + mine.begin,
+                static_cast<size_t>(mine.size()));
+  });
+}
+void HostDevice::read(void* to, const void* from, int64_t bytes) { std::memcpy(to, from, static_cast<size_t>(bytes)); }
+
+void HostDevice::load(const codegen::Program& program, void* state, void* arena) {
+  Impl& d = *impl_;
+  d.state = static_cast<char*>(state);
+  d.arena = static_cast<char*>(arena);
+  d.library = {};
+  if (!program.kernels.empty()) {
+    const KernelCache cache(d.options.kernel_cache.empty() ? kernel_cache_folder() : d.options.kernel_cache);
+    d.library = compile_for_host(program.source, cache);
+  }
+  d.pool.run_on_each_thread([&d] {
+    d.library.prepare_thread();
+    onednn_prepare_thread();
+  });
+  d.entries.clear();
+  for (const codegen::Entry& entry : program.entries) {
+    std::vector<Step>& steps = d.entries.emplace_back();
+    steps.reserve(entry.steps.size());
+    for (const codegen::Step& step : entry.steps) {
+      steps.push_back(std::visit([&](const auto& what) { return d.bind(program, what); }, step.what));
+    }
+  }
+}
+
+void HostDevice::run(size_t entry) {
+  for (Step& step : impl_->entries.at(entry)) impl_->execute_step(step);
+}
+
+int HostDevice::threads() const { return impl_->pool.threads(); }
+bool HostDevice::loaded_from_cache() const { return impl_->library.cached; }
+
+std::vector<StepTime> HostDevice::profile(size_t entry, int repeats) {
+  std::vector<Step>& steps = impl_->entries.at(entry);
+  std::vector<StepTime> times;
+  times.reserve(steps.size());
+  for (const Step& s : steps) times.push_back({s.title, std::numeric_limits<double>::infinity()});
+  for (int r = 0; r < repeats; ++r) {
+    for (size_t i = 0; i < steps.size(); ++i) {
+      const double start = now();
+      impl_->execute_step(steps[i]);
+      times[i].seconds = std::min(times[i].seconds, now() - start);
+    }
+  }
+  return times;
+}
+
+}  // namespace heddle::runtime

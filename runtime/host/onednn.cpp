@@ -1,0 +1,146 @@
+#include "runtime/host/onednn.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "ir/check.h"
+#include "ir/diagnostic.h"
+#include "runtime/host/onednn_parts.h"
+#include "runtime/host/step_memory.h"
+
+// libgomp's, which libdnnl runs on. The header would bring in clang's own OpenMP runtime beside it.
+extern "C" void omp_set_num_threads(int);
+extern "C" int omp_get_max_threads();
+
+namespace heddle::runtime {
+namespace {
+
+// Primitives are built for, and run on, the calling thread alone; the caller's own setting is restored.
+class OneThread {
+ public:
+  OneThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
+  ~OneThread() { omp_set_num_threads(before_); }
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+ private:
+  int before_;
+};
+
+std::string unsupported(const codegen::Library& call) {
+  static const std::vector<std::string> kOps = {"matmul", "conv2d", "conv2d_data_grad", "conv2d_filter_grad"};
+  if (std::find(kOps.begin(), kOps.end(), call.op) == kOps.end()) return fmt::format("operator {}", call.op);
+  std::vector<codegen::Tensor> all = call.operands;
+  all.insert(all.end(), call.results.begin(), call.results.end());
+  for (const auto& t : all) {
+    if (t.dtype != "f32") return fmt::format("dtype {}", t.dtype);
+    if (std::find(t.dims.begin(), t.dims.end(), 0) != t.dims.end()) return "an empty tensor";
+  }
+  std::vector<std::string> left = call.epilogue;
+  if (!left.empty() && left.front() == "bias") left.erase(left.begin());
+  if (!left.empty() && left.front() == "relu") left.erase(left.begin());
+  if (!left.empty()) return fmt::format("epilogue {}", left.front());
+  if (!call.epilogue.empty() && call.op.find("grad") != std::string::npos) return "an epilogue on a gradient";
+  return {};
+}
+
+OnednnParts build(const codegen::Library& call, std::span<void* const> arguments, void* workspace) {
+  const OneThread guard;
+  return build_onednn(call, arguments, workspace);
+}
+
+void add_partials(const OnednnParts& p, Share range) {
+  for (int64_t i = range.begin; i < range.end; ++i) {
+    float total = p.partials[0][i];
+    for (size_t s = 1; s < p.partials.size(); ++s) total += p.partials[s][i];
+    p.sum[i] = total;
+  }
+}
+
+}  // namespace
+
+struct OnednnCall::Impl {
+  std::string title;
+  OnednnParts parts;
+  bool ran = false;  // once; what a primitive makes in its first run, it may keep
+
+  void run(const OnednnTask& task) {
+    if (!ran) return execute(task);
+    const StepMemory scope;
+    execute(task);
+  }
+  void execute(const OnednnTask& task) {
+    const dnnl_status_t status = dnnl_primitive_execute(task.primitive.get(), parts.stream.get(),
+                                                        static_cast<int>(task.arguments.size()), task.arguments.data());
+    HEDDLE_CHECK(status == dnnl_success,
+                 fmt::format("dnnl_primitive_execute: status {} in '{}'", static_cast<int>(status), title));
+  }
+};
+
+namespace {
+
+struct Measured {
+  int64_t workspace = -1;
+  std::string refusal;
+};
+Measured measure(const codegen::Library& call) {
+  if (std::string reason = unsupported(call); !reason.empty()) return {-1, std::move(reason)};
+  try {
+    return {build(call, {}, nullptr).workspace, {}};
+  } catch (const dnnl::error& e) {
+    return {-1, e.what()};
+  }
+}
+
+}  // namespace
+
+int64_t onednn_workspace(const codegen::Library& call) { return measure(call).workspace; }
+std::string onednn_refuses(const codegen::Library& call) { return measure(call).refusal; }
+
+OnednnCall::OnednnCall(const codegen::Library& call, std::span<void* const> arguments, void* workspace) {
+  const Measured measured = measure(call);
+  if (!measured.refusal.empty()) {
+    throw UserError(ExitCode::failed, fmt::format("oneDNN {} cannot run {} '{}': {}", onednn_version(), call.op,
+                                                  call.title, measured.refusal));
+  }
+  if (measured.workspace > call.workspace_bytes) {
+    throw UserError(ExitCode::failed,
+                    fmt::format("oneDNN {} needs {} bytes of workspace for '{}', but {} are planned", onednn_version(),
+                                measured.workspace, call.title, call.workspace_bytes),
+                    "compile the program again with this version of oneDNN");
+  }
+  impl_ = std::make_unique<Impl>(Impl{call.title, build(call, arguments, workspace)});
+}
+
+OnednnCall::~OnednnCall() = default;
+OnednnCall::OnednnCall(OnednnCall&&) noexcept = default;
+
+std::string OnednnCall::implementation() const { return impl_->parts.implementation; }
+
+void OnednnCall::run(ThreadPool& pool) {
+  const OneThread guard;
+  OnednnParts& p = impl_->parts;
+  for (const OnednnTask& task : p.before) impl_->run(task);
+  pool.run(static_cast<int64_t>(p.slices.size()), [&](int64_t slice) {
+    const OneThread one;
+    impl_->run(p.slices[static_cast<size_t>(slice)]);
+  });
+  if (p.partials.size() > 1) {
+    constexpr int64_t kPerItem = 1 << 13;  // floats
+    const int64_t items = (p.length + kPerItem - 1) / kPerItem;
+    pool.run(items, [&](int64_t item) { add_partials(p, share(p.length, item, items)); });
+  }
+  for (const OnednnTask& task : p.after) impl_->run(task);
+  impl_->ran = true;
+}
+
+void onednn_prepare_thread() { const OneThread guard; }
+
+std::string onednn_version() {
+  const dnnl_version_t* v = dnnl_version();
+  return fmt::format("{}.{}.{}", v->major, v->minor, v->patch);
+}
+
+}  // namespace heddle::runtime

@@ -1,0 +1,48 @@
+// Matrix products and convolutions by oneDNN, as a fixed number of slices that one thread each executes.
+//
+//   Library{impl = "onednn", op = "matmul", operands = {f32[128,784], f32[128,784]}, results = {f32[128,128]},
+//           integers = {transpose_b = {1}}, epilogue = {"bias", "relu"}, slices = 4}
+//   -> four one-thread primitives over 32 rows each
+//
+// How the work is cut depends on the call alone, never on the number of threads, so the bits of a result do not either.
+// A filter gradient is cut along the batch; the slices' partial results are added in order. All scratch memory, packed
+// weights and partial results lie in the call's workspace, whose size is known without running anything.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "codegen/program.h"
+#include "runtime/host/thread_pool.h"
+
+namespace heddle::runtime {
+
+// Bytes of workspace the call needs. Builds the primitives, runs nothing. The call's addresses and workspace are not
+// read.
+int64_t onednn_workspace(const codegen::Library& call);
+// Why oneDNN cannot take this call ("dtype i32"), or "" when it can.
+std::string onednn_refuses(const codegen::Library& call);
+
+// One call bound to its memory: primitives are built once, `run` only executes them.
+class OnednnCall {
+ public:
+  // `arguments` are the addresses of operands, then results; `workspace` has onednn_workspace(call) bytes, 64-byte
+  // aligned. Throws UserError when the call's planned workspace is smaller than what this version of oneDNN needs.
+  OnednnCall(const codegen::Library& call, std::span<void* const> arguments, void* workspace);
+  ~OnednnCall();
+  OnednnCall(OnednnCall&&) noexcept;
+
+  void run(ThreadPool& pool);
+  std::string implementation() const;  // oneDNN's name for what it chose: "brg:avx512_core"
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// To be called by each thread before it runs a call, so that no step allocates: OpenMP sets up what is a thread's own.
+void onednn_prepare_thread();
+std::string onednn_version();  // "2.6.3"
+
+}  // namespace heddle::runtime

@@ -1,0 +1,154 @@
+#include "runtime/train/trainer.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "ir/check.h"
+#include "runtime/data/shuffle.h"
+
+namespace heddle::runtime {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+// One training run in progress.
+class Run {
+ public:
+  Run(Executable& executable, const TrainOptions& options, const Split& rows, const Split* validation,
+      const Watcher& watcher)
+      : executable_(executable), options_(options), rows_(rows), validation_(validation), watcher_(watcher) {
+    const codegen::Program& program = executable.program();
+    full_ = program.find_entry("train");
+    HEDDLE_CHECK(full_ != nullptr, "a program to be trained has an entry 'train'");
+    last_ = options.drop_last ? nullptr : program.find_entry("train_last");
+    const int64_t batch = batch_of(*full_), remainder = rows.rows() % batch;
+    if (remainder == 0) last_ = nullptr;
+    HEDDLE_CHECK(!last_ || batch_of(*last_) == remainder, "'train_last' is made for the remainder of the rows");
+    steps_per_epoch_ = rows.rows() / batch + (last_ ? 1 : 0);
+    if (steps_per_epoch_ == 0)
+      throw UserError(ExitCode::failed, fmt::format("{} training rows give no batch of {}", rows.rows(), batch),
+                      "lower train.batch, or leave out drop_last");
+    constexpr int64_t kForever = std::numeric_limits<int64_t>::max();
+    all_steps_ = options.steps.value_or(kForever);
+    if (options.epochs && *options.epochs < all_steps_ / steps_per_epoch_)
+      all_steps_ = *options.epochs * steps_per_epoch_;
+  }
+
+  TrainResult run() {
+    const Clock::time_point begin = Clock::now();
+    while (result_.steps < all_steps_ && !result_.interrupted) epoch();
+    result_.seconds = seconds_since(begin);
+    return std::move(result_);
+  }
+
+ private:
+  void epoch() {
+    const Clock::time_point begin = Clock::now();
+    const std::vector<uint32_t> order =
+        data::shuffled(rows_.rows(), options_.seed, static_cast<uint64_t>(result_.epochs));
+    Totals totals(options_.metrics);
+    const int64_t batch = batch_of(*full_), steps = std::min(steps_per_epoch_, all_steps_ - result_.steps);
+    for (int64_t s = 0; s < steps && !result_.interrupted; ++s) {
+      const bool ragged = last_ && s == steps_per_epoch_ - 1;
+      const codegen::Entry& entry = ragged ? *last_ : *full_;
+      rows_.fill(executable_, entry,
+                 std::span(order).subspan(static_cast<size_t>(s * batch), static_cast<size_t>(batch_of(entry))));
+      step(entry, totals, s);
+    }
+    result_.train = totals.values();
+    const double seconds = seconds_since(begin);
+    if (result_.interrupted) return;
+    ++result_.epochs;
+    if (validation_) result_.validation = evaluate(executable_, options_.metrics, *validation_, watcher_);
+    if (watcher_.epoch)
+      watcher_.epoch(
+          {result_.epochs, options_.epochs.value_or(0), result_.steps, seconds, result_.train, result_.validation});
+  }
+
+  void step(const codegen::Entry& entry, Totals& totals, int64_t step_of_epoch) {
+    executable_.run(entry);
+    const double loss = read_scalar(executable_, entry, "loss");
+    ++result_.steps;
+    if (!std::isfinite(loss))
+      throw UserError(ExitCode::failed,
+                      fmt::format("the loss is {} at step {} (epoch {})", loss, result_.steps, result_.epochs + 1),
+                      "a lower lr or a clip_norm may keep it finite; scale inputs to about -1 to 1");
+    totals.add(executable_, entry, batch_of(entry));
+    if (watcher_.step)
+      watcher_.step({result_.epochs + 1, options_.epochs.value_or(0), step_of_epoch + 1, steps_per_epoch_,
+                     result_.steps, all_steps_, loss, &totals});
+    if (watcher_.interrupted) result_.interrupted = watcher_.interrupted();
+  }
+
+  Executable& executable_;
+  const TrainOptions& options_;
+  const Split& rows_;
+  const Split* validation_;
+  const Watcher& watcher_;
+  const codegen::Entry* full_ = nullptr;
+  const codegen::Entry* last_ = nullptr;
+  int64_t steps_per_epoch_ = 0, all_steps_ = 0;
+  TrainResult result_;
+};
+
+}  // namespace
+
+Split::Split(data::Table table, const std::vector<InputSpec>& inputs) : table_(std::move(table)) {
+  for (const InputSpec& spec : inputs)
+    if (const data::Column* column = table_.find(spec.name))
+      feeds_.push_back({spec.name, data::Gather(*column, spec.dtype, spec.row, spec.maps)});
+}
+
+void Split::fill(Executable& executable, const codegen::Entry& entry, std::span<const uint32_t> rows) const {
+  for (const codegen::Buffer& input : entry.inputs) {
+    const auto feed = std::find_if(feeds_.begin(), feeds_.end(), [&](const Feed& f) { return f.input == input.name; });
+    HEDDLE_CHECK(feed != feeds_.end(), "no column feeds input '" + input.name + "'");
+    HEDDLE_CHECK(feed->gather.row_bytes() * static_cast<int64_t>(rows.size()) == input.bytes,
+                 "a batch fills its input");
+    if (void* place = executable.host_address(input)) {
+      feed->gather(rows, place);
+      continue;
+    }
+    std::vector<std::byte> staged(static_cast<size_t>(input.bytes));
+    feed->gather(rows, staged.data());
+    executable.write(input, staged.data());
+  }
+}
+
+int64_t batch_of(const codegen::Entry& entry) {
+  HEDDLE_CHECK(!entry.inputs.empty() && !entry.inputs[0].dims.empty(), "entry '" + entry.name + "' takes no batch");
+  return entry.inputs[0].dims[0];
+}
+
+TrainResult train(Executable& executable, const TrainOptions& options, const Split& rows, const Split* validation,
+                  const Watcher& watcher) {
+  return Run(executable, options, rows, validation, watcher).run();
+}
+
+MetricValues evaluate(Executable& executable, const std::vector<MetricSpec>& metrics, const Split& rows,
+                      const Watcher& watcher) {
+  const codegen::Entry* full = executable.program().find_entry("eval");
+  const codegen::Entry* last = executable.program().find_entry("eval_last");
+  HEDDLE_CHECK(full != nullptr, "a program to be evaluated has an entry 'eval'");
+  const std::vector<uint32_t> order = data::in_order(rows.rows());
+  Totals totals(metrics);
+  for (int64_t at = 0; at < rows.rows();) {
+    const codegen::Entry* entry = rows.rows() - at >= batch_of(*full) ? full : last;
+    HEDDLE_CHECK(entry && (rows.rows() - at) % batch_of(*entry) % (last ? batch_of(*last) : 1) == 0,
+                 "'eval_last' divides the remainder");
+    const int64_t batch = batch_of(*entry);
+    rows.fill(executable, *entry, std::span(order).subspan(static_cast<size_t>(at), static_cast<size_t>(batch)));
+    executable.run(*entry);
+    totals.add(executable, *entry, batch);
+    at += batch;
+    if (watcher.interrupted && watcher.interrupted()) break;
+  }
+  return totals.values();
+}
+
+}  // namespace heddle::runtime

@@ -1,0 +1,85 @@
+// The training loop: epochs of shuffled batches through @train, the ragged rest through @train_last, validation after
+// each epoch.
+//
+//   54000 rows, batch 128 -> 421 runs of "train", one of "train_last" (112 rows), then the validation rows through
+//   "eval"
+//
+// The order of rows is a function of (seed, epoch) alone. Nothing here is particular to a device.
+#pragma once
+#include <functional>
+#include <optional>
+
+#include "runtime/data/batch.h"
+#include "runtime/train/metrics.h"
+
+namespace heddle::runtime {
+
+// A model input and what is done to a column's rows before they fill it.
+struct InputSpec {
+  std::string name, dtype;
+  std::vector<int64_t> row;  // dims without the batch
+  std::vector<data::Map> maps;
+};
+
+// The rows of a split, ready to be written into the inputs of an entry.
+class Split {
+ public:
+  Split(data::Table table, const std::vector<InputSpec>& inputs);
+  int64_t rows() const { return table_.rows; }
+  void fill(Executable& executable, const codegen::Entry& entry, std::span<const uint32_t> rows) const;
+
+ private:
+  struct Feed {
+    std::string input;
+    data::Gather gather;
+  };
+  data::Table table_;  // moving a Split keeps its columns in place, which the feeds point into
+  std::vector<Feed> feeds_;
+};
+
+struct TrainOptions {
+  std::optional<int64_t> epochs, steps;  // whichever ends first
+  uint64_t seed = 0;
+  bool drop_last = false;
+  std::vector<MetricSpec> metrics;  // the first is the loss
+};
+
+struct StepEvent {
+  int64_t epoch = 0, epochs = 0;          // epoch counts from 1; epochs is 0 where only steps end the run
+  int64_t step = 0, steps = 0;            // of this epoch
+  int64_t total_step = 0, all_steps = 0;  // of the run
+  double loss = 0;                        // of this batch
+  const Totals* totals = nullptr;         // of this epoch so far
+};
+struct EpochEvent {
+  int64_t epoch = 0, epochs = 0, total_step = 0;
+  double seconds = 0;  // of the training steps
+  MetricValues train;
+  std::optional<MetricValues> validation;
+};
+// Whom the loop tells; any may be empty. `interrupted` returns a signal number, or 0 to go on.
+struct Watcher {
+  std::function<void(const StepEvent&)> step;
+  std::function<void(const EpochEvent&)> epoch;
+  std::function<int()> interrupted;
+};
+struct TrainResult {
+  int64_t steps = 0, epochs = 0;  // finished ones
+  double seconds = 0;             // training and validation
+  MetricValues train;
+  std::optional<MetricValues> validation;
+  int interrupted = 0;  // the signal
+};
+
+// Runs from the state the executable is in. Throws UserError when a loss is not finite.
+TrainResult train(Executable& executable, const TrainOptions& options, const Split& rows, const Split* validation,
+                  const Watcher& watcher);
+
+// Every row once, through "eval" and "eval_last" (run as often as it takes: its batch divides the remainder).
+MetricValues evaluate(Executable& executable, const std::vector<MetricSpec>& metrics, const Split& rows,
+                      const Watcher& watcher = {});
+
+// Rows that one run of an entry takes.
+int64_t batch_of(const codegen::Entry& entry);
+
+}  // namespace heddle::runtime

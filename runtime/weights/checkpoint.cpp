@@ -1,0 +1,86 @@
+#include "runtime/weights/checkpoint.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "ir/diagnostic.h"
+#include "runtime/weights/safetensors.h"
+
+namespace heddle::runtime {
+namespace {
+
+std::vector<const codegen::Buffer*> parameters(const Executable& executable) {
+  std::vector<const codegen::Buffer*> list;
+  for (const codegen::Buffer& b : executable.program().states)
+    if (b.role == "param") list.push_back(&b);
+  std::sort(list.begin(), list.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
+  return list;
+}
+
+std::string type_text(const std::string& dtype, const std::vector<int64_t>& dims) {
+  return fmt::format("{}[{}]", dtype, fmt::join(dims, ","));
+}
+
+// Every difference at once: a user who loads the wrong file sees that it is the wrong file.
+void check_match(const WeightsFile& file, const std::vector<const codegen::Buffer*>& wanted) {
+  std::vector<Diagnostic> errors;
+  std::vector<std::string> names;
+  const auto error = [&](const std::string& message, const std::string& help = {}) {
+    if (errors.size() < Diagnostics::kMaxErrors)
+      errors.push_back({Severity::error, {}, fmt::format("{}: {}", file.name, message), {}, help});
+  };
+  for (const SavedTensor& t : file.tensors) names.push_back(t.name);
+  for (const codegen::Buffer* b : wanted) {
+    const SavedTensor* t = file.find(b->name);
+    if (!t)
+      error(fmt::format("no tensor '{}'", b->name), did_you_mean(b->name, names));
+    else if (t->dtype != b->dtype || t->dims != b->dims)
+      error(fmt::format("'{}' is {}, the model has {}", b->name, type_text(t->dtype, t->dims),
+                        type_text(b->dtype, b->dims)));
+  }
+  for (const SavedTensor& t : file.tensors)
+    if (std::none_of(wanted.begin(), wanted.end(), [&](const auto* b) { return b->name == t.name; }))
+      error(fmt::format("the model has no parameter '{}'", t.name));
+  if (!errors.empty()) throw UserError(std::move(errors));
+}
+
+}  // namespace
+
+void save_weights(Executable& executable, const std::string& path) {
+  WeightsFile file{.name = path, .tensors = {}, .metadata = {{"format", "pt"}}, .data = {}};
+  for (const codegen::Buffer* b : parameters(executable)) {
+    const auto begin = static_cast<int64_t>(file.data.size());
+    file.tensors.push_back({b->name, b->dtype, b->dims, begin, begin + b->bytes});
+    file.data.resize(static_cast<size_t>(begin + b->bytes));
+    executable.read(*b, file.data.data() + begin);
+  }
+  write_safetensors(path, file);
+}
+
+void load_weights(Executable& executable, const std::string& path) {
+  const WeightsFile file = read_safetensors(path);
+  const std::vector<const codegen::Buffer*> wanted = parameters(executable);
+  check_match(file, wanted);
+  for (const codegen::Buffer* b : wanted) executable.write(*b, file.bytes(*file.find(b->name)).data());
+}
+
+std::string weights_hash(Executable& executable) {
+  const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state(XXH3_createState(), XXH3_freeState);
+  XXH3_128bits_reset(state.get());
+  std::vector<std::byte> bytes;
+  for (const codegen::Buffer* b : parameters(executable)) {
+    const std::string title = b->name + ": " + type_text(b->dtype, b->dims) + "\n";
+    XXH3_128bits_update(state.get(), title.data(), title.size());
+    bytes.resize(static_cast<size_t>(b->bytes));
+    executable.read(*b, bytes.data());
+    XXH3_128bits_update(state.get(), bytes.data(), bytes.size());
+  }
+  const XXH128_hash_t hash = XXH3_128bits_digest(state.get());
+  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
+
+}  // namespace heddle::runtime

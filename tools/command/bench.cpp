@@ -1,0 +1,152 @@
+// heddle bench: the time of an entry's step on random inputs; no data set is needed.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+#include "runtime/host/host_device.h"
+#include "runtime/json_text.h"
+#include "runtime/train/progress.h"
+#include "runtime/train/trainer.h"
+#include "tools/command/command_line.h"
+#include "tools/command/commands.h"
+#include "tools/command/compile_model.h"
+#include "tools/command/open_device.h"
+#include "tools/command/random_inputs.h"
+
+namespace heddle::tools {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct BenchArguments {
+  ModelArguments model;
+  DeviceArguments device;
+  std::string entry = "train";
+  double seconds = 1;
+  int blocks = 9;
+  bool profile = false, json = false;
+};
+
+struct Measured {
+  double cold_s = 0;
+  int64_t steps_per_block = 0;
+  std::vector<double> block_ms;  // per step
+};
+
+double seconds_of(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+// A step: the next batch of the ring is copied into the inputs, then the entry runs.
+class Bench {
+ public:
+  Bench(runtime::Executable& executable, const codegen::Entry& entry, const frontend::TrainingPlan& plan)
+      : executable_(executable), entry_(entry), ring_(entry, plan) {}
+  double block(int64_t steps) {
+    const Clock::time_point begin = Clock::now();
+    for (int64_t s = 0; s < steps; ++s) {
+      ring_.write_next(executable_);
+      executable_.run(entry_);
+    }
+    return seconds_of(begin);
+  }
+
+ private:
+  runtime::Executable& executable_;
+  const codegen::Entry& entry_;
+  InputRing ring_;
+};
+
+Measured measure(Bench& bench, const BenchArguments& a) {
+  Measured m;
+  bench.block(1);
+  m.cold_s = process_seconds();
+  // Warm-up: at least three steps and a fifth of the time of a measurement; it also sizes the blocks.
+  double best = bench.block(1), spent = 0;
+  for (int i = 0; i < 2 || spent < 0.2 * a.seconds; ++i) {
+    const double s = bench.block(1);
+    best = std::min(best, s), spent += s;
+  }
+  m.steps_per_block = std::max<int64_t>(1, static_cast<int64_t>(a.seconds / a.blocks / best));
+  for (int b = 0; b < a.blocks; ++b)
+    m.block_ms.push_back(1e3 * bench.block(m.steps_per_block) / static_cast<double>(m.steps_per_block));
+  return m;
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const size_t n = values.size();
+  return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+void print_profile(runtime::Device& device, const codegen::Program& program, const codegen::Entry& entry) {
+  auto* host = dynamic_cast<runtime::HostDevice*>(&device);
+  if (!host) return;
+  std::vector<runtime::StepTime> times = host->profile(static_cast<size_t>(&entry - program.entries.data()), 20);
+  double total = 0;
+  for (const runtime::StepTime& t : times) total += t.seconds;
+  std::stable_sort(times.begin(), times.end(), [](const auto& x, const auto& y) { return x.seconds > y.seconds; });
+  for (const runtime::StepTime& t : times)
+    fmt::print(stderr, "{:>10.1f} us {:>5.1f} %  {}\n", t.seconds * 1e6, 100 * t.seconds / total, t.title);
+}
+
+void report(const BenchArguments& a, const codegen::Program& program, const Measured& m, int64_t batch,
+            const std::string& device) {
+  const double least = *std::min_element(m.block_ms.begin(), m.block_ms.end()), middle = median(m.block_ms);
+  fmt::print(stderr,
+             "{} {} on {}: batch {}, {} blocks of {} steps, min {:.4g} ms, median {:.4g} ms, {:.4g} samples/s\n",
+             program.name, a.entry, device, batch, a.blocks, m.steps_per_block, least, middle,
+             1e3 * static_cast<double>(batch) / middle);
+  if (!a.json) return;
+  std::vector<std::string> blocks;
+  for (double b : m.block_ms) blocks.push_back(runtime::json_number(b));
+  runtime::JsonObject out;
+  out.text("model", program.name).text("entry", a.entry).text("device", device).integer("batch", batch);
+  out.number("step_ms_min", least).number("step_ms_median", middle).raw("blocks", runtime::json_list(blocks));
+  out.integer("steps_per_block", m.steps_per_block)
+      .number("samples_per_second", 1e3 * static_cast<double>(batch) / middle);
+  out.number("cold_s", m.cold_s)
+      .integer("arena_bytes", program.arena_bytes)
+      .integer("peak_bytes", runtime::peak_resident_bytes());
+  fmt::print("{}\n", out.str());
+}
+
+void bench(const BenchArguments& a) {
+  const std::unique_ptr<runtime::Device> device = open_device(a.device);
+  ReadModel model;
+  // Random labels are learnt by heart at a useful rate, and then gradients vanish into denormal numbers, which no real
+  // run has.
+  read(a.model, model, {"train.optimizer.lr=1e-6"});
+  const frontend::TrainingPlan plan = frontend::plan_training(model.model);
+  const frontend::BuildOptions all = frontend::default_build_options(model.model);
+  frontend::BuildOptions build{.total_steps = 1000};
+  if (a.entry == "train") build.train = all.train;
+  if (a.entry == "eval") build.eval = all.eval;
+  if (a.entry == "predict") build.predict = all.predict;
+  const codegen::Program program = compile_model(model.model, build, {});
+  const codegen::Entry* entry = program.find_entry(a.entry);
+  if (!entry) throw UserError(ExitCode::failed, fmt::format("the model has no entry '{}'", a.entry));
+  runtime::Executable executable(program, *device);
+  if (const codegen::Entry* init = program.find_entry("init")) executable.run(*init);
+  Bench runs(executable, *entry, plan);
+  const Measured m = measure(runs, a);
+  if (a.profile) print_profile(*device, program, *entry);
+  report(a, program, m, runtime::batch_of(*entry), device->description());
+}
+
+}  // namespace
+
+void add_bench(CommandLine& line) {
+  Command command = line.add_subcommand("bench", "time an entry's step on random inputs");
+  const auto a = std::make_shared<BenchArguments>();
+  add_model_arguments(command, a->model);
+  add_device_arguments(command, a->device);
+  command.add_option("--entry", a->entry, "train (default), eval or predict").one_of({"train", "eval", "predict"});
+  command.add_option("--seconds", a->seconds, "time to measure for, warm-up aside (default 1)").between(0.01, 3600.0);
+  command.add_option("--blocks", a->blocks, "timed blocks (default 9)").between(7, 1000);
+  command.add_flag("--profile", a->profile, "print what each step of the entry took on standard error");
+  command.add_flag("--json", a->json, "print one JSON object on standard output");
+  command.run([a] { bench(*a); });
+}
+
+}  // namespace heddle::tools

@@ -1,0 +1,119 @@
+#include "tools/command/command_line.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+
+#include "ir/diagnostic.h"
+
+namespace heddle::tools {
+namespace {
+
+// The subcommand the words name, or nullptr.
+const CLI::App* named_command(const CLI::App& app, int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    if (argv[i][0] == '-') continue;
+    for (const CLI::App* sub : app.get_subcommands([&](const CLI::App* s) { return s->get_name() == argv[i]; }))
+      return sub;
+    return nullptr;
+  }
+  return nullptr;
+}
+
+// What a misspelt flag or subcommand may have been.
+std::string suggestion(const CLI::App& app, int argc, char** argv) {
+  const CLI::App* command = named_command(app, argc, argv);
+  std::vector<std::string> known;
+  if (!command) {
+    for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
+      known.push_back(sub->get_name());
+    for (int i = 1; i < argc; ++i)
+      if (argv[i][0] != '-') return did_you_mean(argv[i], known);
+  }
+  for (const CLI::Option* option : (command ? command : &app)->get_options())
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
+    if (!word.starts_with("--") || std::find(known.begin(), known.end(), word) != known.end()) continue;
+    return did_you_mean(word, known);
+  }
+  return {};
+}
+
+int usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
+  std::string message = error.what();
+  if (argc > 1 && !named_command(app, argc, argv) && argv[1][0] != '-')
+    message = fmt::format("unknown subcommand '{}'", argv[1]);
+  if (!message.empty()) message[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(message[0])));
+  const std::string meant = suggestion(app, argc, argv);
+  std::fprintf(stderr, "heddle: error: %s\n", message.c_str());
+  if (!meant.empty()) std::fprintf(stderr, "help: %s\n", meant.c_str());
+  std::fprintf(stderr, "help: heddle --help lists the subcommands, heddle SUBCOMMAND --help their options\n");
+  return static_cast<int>(ExitCode::usage);
+}
+
+}  // namespace
+
+Option& Option::required() {
+  option_->required();
+  return *this;
+}
+Option& Option::one_of(const std::vector<std::string>& values) {
+  option_->check(CLI::IsMember(values));
+  return *this;
+}
+Option& Option::between(int low, int high) {
+  option_->check(CLI::Range(low, high));
+  return *this;
+}
+Option& Option::between(double low, double high) {
+  option_->check(CLI::Range(low, high));
+  return *this;
+}
+
+Option Command::add_option(const std::string& name, std::string& value, const std::string& help) {
+  return Option(app_->add_option(name, value, help));
+}
+Option Command::add_option(const std::string& name, std::vector<std::string>& values, const std::string& help) {
+  CLI::Option* option = app_->add_option(name, values, help);
+  if (!option->get_positional()) option->allow_extra_args(false);
+  return Option(option);
+}
+Option Command::add_option(const std::string& name, int& value, const std::string& help) {
+  return Option(app_->add_option(name, value, help));
+}
+Option Command::add_option(const std::string& name, double& value, const std::string& help) {
+  return Option(app_->add_option(name, value, help));
+}
+void Command::add_flag(const std::string& name, bool& value, const std::string& help) {
+  app_->add_flag(name, value, help);
+}
+void Command::set_action(std::function<void()> action) { app_->callback(std::move(action)); }
+
+CommandLine::CommandLine(const std::string& description, const std::string& version)
+    : app_(std::make_unique<CLI::App>(description)) {
+  app_->name("heddle");
+  app_->set_version_flag("--version", version);
+  app_->require_subcommand(1);
+}
+CommandLine::~CommandLine() = default;
+
+Command CommandLine::add_subcommand(const std::string& name, const std::string& help) {
+  return {app_->add_subcommand(name, help), &status_};
+}
+
+int CommandLine::parse(int argc, char** argv) {
+  try {
+    app_->parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    return app_->exit(success);
+  } catch (const CLI::ParseError& error) {
+    return usage_error(*app_, error, argc, argv);
+  }
+  return status_;
+}
+
+}  // namespace heddle::tools

@@ -1,0 +1,165 @@
+// heddle compile: shows a model at any stage, from the format to machine code.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "ir/check.h"
+#include "ir/text/print.h"
+#include "runtime/cuda/nvrtc.h"
+#include "tools/command/command_line.h"
+#include "tools/command/commands.h"
+#include "tools/command/compile_model.h"
+#include "tools/command/print_model.h"
+#include "tools/command/report.h"
+
+namespace heddle::tools {
+namespace {
+
+struct CompileArguments {
+  ModelArguments model;
+  std::string emit = "program", arch = "sm_90a", to, print_after, target = "host", out;
+  std::vector<std::string> graphs;
+  bool time_passes = false, remarks = false, locs = false, json = false;
+};
+
+const std::vector<std::string> kEmits = {"model",   "graph", "grad",  "fused", "plan",
+                                         "program", "cuda",  "cubin", "report"};
+
+// The pass after which a stage shows the module; "" for none, "-" for all.
+std::string last_pass(const std::string& emit) {
+  if (emit == "graph") return "";
+  if (emit == "grad") return "differentiate";
+  if (emit == "fused") return "fuse";
+  return "-";
+}
+
+void write_out(const CompileArguments& a, const std::string& text) {
+  if (a.out.empty()) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return;
+  }
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(a.out.c_str(), "wb"), std::fclose);
+  if (!file || std::fwrite(text.data(), 1, text.size(), file.get()) != text.size())
+    throw UserError(ExitCode::failed, fmt::format("{}: cannot be written", a.out));
+}
+
+std::string module_text(const CompileArguments& a, const ir::Module& m) {
+  if (a.graphs.empty()) return ir::print(m, {.locs = a.locs});
+  std::string text;
+  for (const std::string& name : a.graphs) {
+    const ir::Graph* g = m.find_graph(name);
+    std::vector<std::string> names;
+    for (const ir::Graph& other : m.graphs) names.push_back(other.name);
+    if (!g) throw UserError(ExitCode::usage, fmt::format("no graph '{}'", name), did_you_mean(name, names));
+    text += ir::print(*g, {.locs = a.locs});
+  }
+  return text;
+}
+
+void print_times(const std::vector<StageTime>& times) {
+  double total = 0;
+  for (const StageTime& t : times) {
+    fmt::print(stderr, "{:>10.3f} ms  {}\n", t.seconds * 1e3, t.name);
+    total += t.seconds;
+  }
+  fmt::print(stderr, "{:>10.3f} ms  total\n", total * 1e3);
+}
+
+runtime::CudaBinary to_cubin(const CompileArguments& a, const codegen::Program& program,
+                             std::vector<StageTime>* times) {
+  runtime::CudaBinary binary = runtime::compile_for_cuda(program.source, {.arch = a.arch, .ptx = false},
+                                                         runtime::KernelCache(runtime::kernel_cache_folder()));
+  if (times) times->push_back({"nvrtc", binary.seconds});
+  return binary;
+}
+
+std::string cubin_text(const CompileArguments& a, const codegen::Program& program, std::vector<StageTime>* times) {
+  const runtime::CudaBinary binary = to_cubin(a, program, times);
+  if (!a.out.empty()) {
+    std::string images;
+    for (const std::string& image : binary.images) images += image;
+    write_out(a, images);
+  }
+  std::string text;
+  for (const runtime::KernelResources& k : binary.kernels)
+    text += fmt::format("{}: {} registers, {} bytes shared, {} bytes spilled\n", k.name, k.registers, k.shared_bytes,
+                        k.spill_bytes);
+  size_t bytes = 0;
+  for (const std::string& image : binary.images) bytes += image.size();
+  return text + fmt::format("{} kernels for {}, {} bytes in {} images\n", binary.kernels.size(), a.arch, bytes,
+                            binary.images.size());
+}
+
+std::string report_text(const CompileArguments& a, const codegen::Program& program, std::vector<StageTime>* times) {
+  std::optional<runtime::CudaBinary> binary;
+  if (runtime::find_nvrtc().found)
+    binary = to_cubin(a, program, times);
+  else
+    fmt::print(stderr, "no NVRTC: the report has no registers and spills\n");
+  const std::vector<runtime::KernelResources> none;
+  const auto& resources = binary ? binary->kernels : none;
+  return a.json ? report_json(program, a.arch, resources) : report_table(program, a.arch, resources);
+}
+
+std::string program_text(const CompileArguments& a, const codegen::Program& program, std::vector<StageTime>* times) {
+  if (a.emit == "program") return codegen::print(program);
+  if (a.emit == "cuda") return program.source;
+  if (a.emit == "report") return report_text(a, program, times);
+  return cubin_text(a, program, times);
+}
+
+void compile(const CompileArguments& a) {
+  ReadModel model;
+  read(a.model, model);
+  if (a.emit == "model") return write_out(a, print_model(model.model));
+  std::vector<StageTime> times;
+  CompileOptions options;
+  options.target = ir::target_by_name(a.target);
+  options.times = &times;
+  if (a.remarks)
+    options.remark = [](const passes::Remark& r) {
+      fmt::print(stderr, "remark: {}: @{}: {}: {}\n", r.pass, r.graph, r.subject, r.reason);
+    };
+  options.after = [&](const std::string& pass, const ir::Module& m) {
+    if (pass == a.print_after || a.print_after == "all") fmt::print(stderr, "// after {}\n{}", pass, module_text(a, m));
+  };
+  ir::Module m = frontend::build_module(model.model, frontend::default_build_options(model.model));
+  options.to = a.to.empty() ? last_pass(a.emit) : a.to;
+  const bool stopped = options.to != "-";
+  if (!stopped) options.to.clear();
+  if (!(stopped && options.to.empty())) run_passes(m, options);
+  if (stopped || a.emit == "plan")
+    write_out(a, module_text(a, m));
+  else
+    write_out(a, program_text(a, lower_module(m, model.model.name, options), &times));
+  if (a.time_passes) print_times(times);
+}
+
+}  // namespace
+
+void add_compile(CommandLine& line) {
+  Command command = line.add_subcommand("compile", "compile a model and print it at any stage");
+  const auto a = std::make_shared<CompileArguments>();
+  add_model_arguments(command, a->model);
+  command.add_option("--emit", a->emit, "model, graph, grad, fused, plan, program (default), cuda, cubin or report")
+      .one_of(kEmits);
+  command
+      .add_option("--target", a->target,
+                  "host (default): library calls of the host; h200: every kernel as generated text")
+      .one_of(ir::target_names());
+  command.add_option("--arch", a->arch,
+                     "architecture of cubins and of the report's registers: sm_80, sm_90a (default), sm_120 ...");
+  command.add_option("--graph", a->graphs, "print this graph only; may be repeated");
+  command.add_option("--to", a->to, "run the passes up to and including this one, and print the module");
+  command.add_option("--print-after", a->print_after,
+                     "print the module after this pass, or after all, on standard error");
+  command.add_option("-o,--out", a->out, "write to this file; with --emit=cubin the machine code");
+  command.add_flag("--locs", a->locs, "print where each node comes from");
+  command.add_flag("--time-passes", a->time_passes, "print what each stage took on standard error");
+  command.add_flag("--remarks", a->remarks, "print on standard error why something was or was not done");
+  command.add_flag("--json", a->json, "with --emit=report: one JSON object");
+  command.run([a] { compile(*a); });
+}
+
+}  // namespace heddle::tools

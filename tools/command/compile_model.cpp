@@ -1,0 +1,81 @@
+#include "tools/command/compile_model.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+
+#include "codegen/lower.h"
+#include "runtime/host/onednn.h"
+#include "tools/command/command_line.h"
+
+namespace heddle::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+template <class F>
+auto timed(const std::string& name, std::vector<StageTime>* times, F&& f) {
+  const auto begin = std::chrono::steady_clock::now();
+  auto result = f();
+  if (times) times->push_back({name, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()});
+  return result;
+}
+
+// "mnist_cnn" names models/mnist_cnn.json, here or in the project, unless a file of that name is there.
+std::string find_model(const std::string& name) {
+  std::error_code error;
+  if (name.find('/') != std::string::npos || name.ends_with(".json") || fs::exists(name, error)) return name;
+  for (const char* folder : {"models", HEDDLE_MODELS_DIR}) {
+    std::string path = fmt::format("{}/{}.json", folder, name);
+    if (fs::exists(path, error)) return path;
+  }
+  return name;
+}
+
+}  // namespace
+
+void add_model_arguments(Command& command, ModelArguments& a) {
+  command.add_option("model", a.model, "a model file, or the name of one in models/").required();
+  command.add_option("--set", a.set, "override a value: --set train.optimizer.lr=3e-4");
+  command.add_flag("--small", a.small, "apply the model's own \"small\" overrides");
+}
+
+void read(const ModelArguments& a, ReadModel& into, const std::vector<std::string>& first_set) {
+  frontend::ReadOptions options{.set = first_set, .small = a.small};
+  options.set.insert(options.set.end(), a.set.begin(), a.set.end());
+  into.path = find_model(a.model);
+  into.model = frontend::read_model(into.sources, into.path, options);
+}
+
+int64_t library_workspace(const ir::Graph& kernel) {
+  return runtime::onednn_workspace(codegen::describe_library(kernel));
+}
+
+void run_passes(ir::Module& m, const CompileOptions& options) {
+  passes::Options pass_options;
+  pass_options.target = options.target;
+  pass_options.workspace = library_workspace;
+  pass_options.remark = options.remark;
+  passes::RunOptions run;
+  run.to = options.to;
+  if (options.after)
+    run.after = [&](const passes::Pass& pass, const ir::Module& after, bool) {
+      options.after(std::string(pass.name), after);
+    };
+  for (const passes::PassTime& t : passes::run_pipeline(m, pass_options, run))
+    if (options.times) options.times->push_back({std::string(t.name), t.seconds});
+}
+
+codegen::Program lower_module(const ir::Module& m, const std::string& name, const CompileOptions& options) {
+  return timed("lower", options.times, [&] { return codegen::lower(m, name, options.target); });
+}
+
+codegen::Program compile_model(const frontend::Model& model, const frontend::BuildOptions& build,
+                               const CompileOptions& options) {
+  ir::Module m = timed("build", options.times, [&] { return frontend::build_module(model, build); });
+  run_passes(m, options);
+  return lower_module(m, model.name, options);
+}
+
+}  // namespace heddle::tools

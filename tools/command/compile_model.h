@@ -1,0 +1,56 @@
+// From a model file to a Program: the one place that ties the stages together.
+//
+//   model.json -> read_model -> build_module -> passes -> lower -> Program
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "codegen/program.h"
+#include "frontend/build_graph.h"
+#include "frontend/read_model.h"
+#include "frontend/training_plan.h"
+#include "ir/kernel/target.h"
+#include "passes/pipeline.h"
+
+namespace heddle::tools {
+
+class Command;
+
+// What every subcommand that takes a model has in common.
+struct ModelArguments {
+  std::string model;  // a path, or the name of a file in models/
+  std::vector<std::string> set;
+  bool small = false;
+};
+void add_model_arguments(Command& command, ModelArguments& a);
+
+// A model as read, with the texts its locations point into.
+struct ReadModel {
+  frontend::Sources sources;
+  std::string path;
+  frontend::Model model;
+};
+void read(const ModelArguments& a, ReadModel& into, const std::vector<std::string>& first_set = {});
+
+struct StageTime {
+  std::string name;
+  double seconds = 0;
+};
+struct CompileOptions {
+  ir::Target target = ir::host();
+  std::string to;                                                    // stop after this pass
+  std::function<void(const passes::Remark&)> remark;                 // may be empty
+  std::function<void(const std::string&, const ir::Module&)> after;  // after each pass, by name
+  std::vector<StageTime>* times = nullptr;
+};
+// Runs the passes on a module that build_module made.
+void run_passes(ir::Module& m, const CompileOptions& options);
+codegen::Program lower_module(const ir::Module& m, const std::string& name, const CompileOptions& options);
+codegen::Program compile_model(const frontend::Model& model, const frontend::BuildOptions& build,
+                               const CompileOptions& options);
+
+// Scratch bytes that oneDNN needs for the call; -1 where it does not take it.
+int64_t library_workspace(const ir::Graph& kernel);
+
+}  // namespace heddle::tools

@@ -1,0 +1,125 @@
+// heddle evaluate: runs every graph of a .hir file on given tensors and writes what it returns, by the operators'
+// oracles or compiled for the host. The conformance suites run through this.
+#include "ir/evaluate/evaluate.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "ir/evaluate/tensor_bytes.h"
+#include "ir/text/parse.h"
+#include "ir/verify.h"
+#include "runtime/executable.h"
+#include "runtime/host/host_device.h"
+#include "runtime/weights/safetensors.h"
+#include "tools/command/command_line.h"
+#include "tools/command/commands.h"
+#include "tools/command/compile_model.h"
+#include "tools/command/read_file.h"
+
+namespace heddle::tools {
+namespace {
+
+struct EvaluateArguments {
+  std::string file, inputs, outputs, on = "oracle";
+  bool exact = false;
+};
+
+// The bytes of GRAPH/VALUE.
+std::span<const std::byte> bytes_of(const runtime::WeightsFile& file, const std::string& graph,
+                                    const std::string& value, const std::string& dtype, const ir::Dims& dims) {
+  const std::string name = graph + "/" + value;
+  const runtime::SavedTensor* saved = file.find(name);
+  if (saved == nullptr) throw UserError(ExitCode::failed, fmt::format("{}: no tensor is called '{}'", file.name, name));
+  if (saved->dtype != dtype || saved->dims != dims)
+    throw UserError(ExitCode::failed, fmt::format("{}: '{}' is {}{}, not {}{}", file.name, name, saved->dtype,
+                                                  ir::to_string(saved->dims), dtype, ir::to_string(dims)));
+  return file.bytes(*saved);
+}
+
+void append(runtime::WeightsFile& file, const std::string& name, const std::string& dtype, const ir::Dims& dims,
+            const std::vector<std::byte>& bytes) {
+  const auto begin = static_cast<int64_t>(file.data.size());
+  const int64_t end = begin + static_cast<int64_t>(bytes.size());
+  file.tensors.push_back({.name = name, .dtype = dtype, .dims = dims, .begin = begin, .end = end});
+  file.data.insert(file.data.end(), bytes.begin(), bytes.end());
+}
+
+void append(runtime::WeightsFile& file, const std::string& name, const ir::Tensor& t) {
+  append(file, name, ir::to_string(t.type.dtype), t.type.dims, to_bytes(t));
+}
+
+ir::Module read_module(const SourceFile& file) {
+  ir::Module m = ir::parse(file);
+  std::string text;
+  for (const std::string& problem : ir::verify(m)) text += "\n  " + problem;
+  if (!text.empty()) throw UserError(ExitCode::failed, file.name + " is not well formed:" + text);
+  return m;
+}
+
+runtime::WeightsFile by_oracle(const ir::Module& m, const runtime::WeightsFile& inputs, ir::Precision precision) {
+  runtime::WeightsFile outputs;
+  for (const ir::Graph& g : m.graphs) {
+    ir::NamedTensors named;
+    for (const ir::ValueId v : g.inputs) {
+      const ir::Type& type = g[v].type;
+      const auto bytes = bytes_of(inputs, g.name, g[v].name, ir::to_string(type.dtype), type.dims);
+      named[g[v].name] = ir::from_bytes(type, bytes);
+    }
+    const ir::Evaluation result = ir::evaluate(m, g, named, {.precision = precision, .through_arena = false});
+    for (size_t i = 0; i < result.outputs.size(); ++i)
+      append(outputs, fmt::format("{}/{}", g.name, i), result.outputs[i]);
+    for (const auto& [name, tensor] : result.updated) append(outputs, g.name + "/" + name, tensor);
+  }
+  return outputs;
+}
+
+// The whole compiler: every pass, kernel text, the system compiler, oneDNN.
+runtime::WeightsFile on_host(ir::Module m, const runtime::WeightsFile& inputs) {
+  run_passes(m, {});
+  const codegen::Program program = lower_module(m, "evaluate", {});
+  if (!program.states.empty()) throw UserError(ExitCode::failed, "graphs with params or states run on the oracle only");
+  runtime::HostDevice device;
+  runtime::Executable executable(program, device);
+  runtime::WeightsFile outputs;
+  for (const codegen::Entry& entry : program.entries) {
+    for (const codegen::Buffer& b : entry.inputs)
+      executable.write(b, bytes_of(inputs, entry.name, b.name, b.dtype, b.dims).data());
+    executable.run(entry);
+    for (size_t i = 0; i < entry.outputs.size(); ++i) {
+      const codegen::Buffer& b = entry.outputs[i];
+      std::vector<std::byte> bytes(static_cast<size_t>(b.bytes));
+      executable.read(b, bytes.data());
+      append(outputs, fmt::format("{}/{}", entry.name, i), b.dtype, b.dims, bytes);
+    }
+  }
+  return outputs;
+}
+
+void evaluate(const EvaluateArguments& a) {
+  const SourceFile file = read_file(a.file);
+  const ir::Module m = read_module(file);
+  const runtime::WeightsFile inputs = runtime::read_safetensors(a.inputs);
+  const auto precision = a.exact ? ir::Precision::exact : ir::Precision::rounded;
+  runtime::write_safetensors(a.outputs, a.on == "host" ? on_host(m, inputs) : by_oracle(m, inputs, precision));
+}
+
+}  // namespace
+
+void add_evaluate(CommandLine& line) {
+  Command command = line.add_subcommand("evaluate", "run the graphs of IR text on given tensors");
+  const auto a = std::make_shared<EvaluateArguments>();
+  command.add_option("file", a->file, "a .hir file, or - for standard input").required();
+  command.add_option("--inputs", a->inputs, "safetensors file: GRAPH/VALUE for every input, param and state")
+      .required();
+  command
+      .add_option("--outputs", a->outputs,
+                  "safetensors file to write: GRAPH/0, GRAPH/1, ... as returned, GRAPH/STATE for updated states")
+      .required();
+  command.add_option("--on", a->on, "oracle (default): the operators' double precision; host: compiled kernels")
+      .one_of({"oracle", "host"});
+  command.add_flag("--exact", a->exact, "keep doubles between operators instead of rounding to each dtype");
+  command.run([a] { evaluate(*a); });
+}
+
+}  // namespace heddle::tools

@@ -1,0 +1,91 @@
+// heddle inspect: what a model or a weights file holds.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "runtime/json_text.h"
+#include "runtime/weights/safetensors.h"
+#include "tools/command/command_line.h"
+#include "tools/command/commands.h"
+#include "tools/command/compile_model.h"
+#include "tools/command/report.h"
+
+namespace heddle::tools {
+namespace {
+
+struct InspectArguments {
+  ModelArguments model;
+  bool json = false;
+};
+
+struct Row {
+  std::string name, role, dtype;
+  std::vector<int64_t> dims;
+  int64_t elements() const {
+    int64_t n = 1;
+    for (int64_t d : dims) n *= d;
+    return n;
+  }
+};
+
+std::string rows_json(const std::vector<Row>& rows) {
+  std::vector<std::string> items;
+  for (const Row& r : rows) {
+    runtime::JsonObject o;
+    o.text("name", r.name)
+        .text("role", r.role)
+        .text("dtype", r.dtype)
+        .raw("shape", fmt::format("[{}]", fmt::join(r.dims, ",")));
+    items.push_back(o.integer("elements", r.elements()).str());
+  }
+  return runtime::json_list(items);
+}
+
+void print_rows(const std::vector<Row>& rows) {
+  int64_t parameters = 0;
+  for (const Row& r : rows) {
+    fmt::print("{:<8} {:<32} {:<6} {:<20} {:>12}\n", r.role, r.name, r.dtype,
+               fmt::format("[{}]", fmt::join(r.dims, ",")), r.elements());
+    if (r.role == "param") parameters += r.elements();
+  }
+  fmt::print("{} parameters\n", parameters);
+}
+
+void inspect_weights(const InspectArguments& a) {
+  const runtime::WeightsFile file = runtime::read_safetensors(a.model.model);
+  std::vector<Row> rows;
+  for (const runtime::SavedTensor& t : file.tensors) rows.push_back({t.name, "param", t.dtype, t.dims});
+  if (a.json) return fmt::print("{}\n", runtime::JsonObject().raw("tensors", rows_json(rows)).str());
+  print_rows(rows);
+}
+
+void inspect_model(const InspectArguments& a) {
+  ReadModel model;
+  read(a.model, model);
+  const codegen::Program program = compile_model(model.model, frontend::default_build_options(model.model), {});
+  std::vector<Row> rows;
+  for (const codegen::Buffer& b : program.states)
+    if (b.role == "param") rows.push_back({b.name, b.role, b.dtype, b.dims});
+  if (a.json) {
+    const std::string report = report_json(program, "", {});
+    fmt::print(
+        "{}\n",
+        runtime::JsonObject().raw("tensors", rows_json(rows)).raw("report", report.substr(0, report.size() - 1)).str());
+    return;
+  }
+  print_rows(rows);
+  fmt::print("\n{}", report_table(program, "", {}));
+}
+
+}  // namespace
+
+void add_inspect(CommandLine& line) {
+  Command command =
+      line.add_subcommand("inspect", "parameters, memory and kernels of a model; tensors of a weights file");
+  const auto a = std::make_shared<InspectArguments>();
+  add_model_arguments(command, a->model);
+  command.add_flag("--json", a->json, "print one JSON object on standard output");
+  command.run([a] { a->model.model.ends_with(".safetensors") ? inspect_weights(*a) : inspect_model(*a); });
+}
+
+}  // namespace heddle::tools

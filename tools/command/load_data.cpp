@@ -1,0 +1,119 @@
+#include "tools/command/load_data.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "runtime/data/table.h"
+
+namespace heddle::tools {
+namespace {
+
+using frontend::DataReader;
+using runtime::data::ReaderRequest;
+using runtime::data::Table;
+
+ReaderRequest reader_request(const DataReader& reader, const frontend::TrainingPlan& plan) {
+  ReaderRequest request{
+      .op = reader.op, .columns = {}, .rows = reader.rows, .seed = reader.seed, .where = reader.where};
+  for (const frontend::PlannedInput& input : plan.inputs) {
+    const auto column = reader.columns.find(input.name);
+    if (column == reader.columns.end())
+      throw UserError(reader.where, fmt::format("the reader does not feed input '{}'", input.name));
+    request.columns.push_back({.input = input.name,
+                               .source = column->second.text,
+                               .dtype = ir::to_string(input.row.dtype),
+                               .dims = input.row.dims,
+                               .classes = std::max<int64_t>(input.below, 0),
+                               .one_hot = false,
+                               .where = column->second.where});
+  }
+  return request;
+}
+
+std::vector<runtime::InputSpec> input_specs(const frontend::TrainingPlan& plan) {
+  std::vector<runtime::InputSpec> specs;
+  for (const frontend::PlannedInput& input : plan.inputs) {
+    runtime::InputSpec spec{
+        .name = input.name, .dtype = ir::to_string(input.row.dtype), .row = input.row.dims, .maps = {}};
+    if (const auto maps = plan.data.maps.find(input.name); maps != plan.data.maps.end())
+      for (const frontend::DataMap& map : maps->second)
+        spec.maps.push_back(
+            {.op = "affine", .scale = map.scale, .shift = map.shift, .dtype = {}, .classes = 0, .where = map.where});
+    specs.push_back(std::move(spec));
+  }
+  return specs;
+}
+
+// Rows of train that serve as validation.
+int64_t validation_rows(const frontend::Data& data, int64_t rows) {
+  const auto n = static_cast<int64_t>(static_cast<double>(rows) * data.validation_fraction);
+  if (data.validation_fraction > 0 && (n == 0 || n == rows))
+    throw UserError(data.where, fmt::format("a validation fraction of {} of {} rows leaves one side empty",
+                                            data.validation_fraction, rows));
+  return n;
+}
+
+}  // namespace
+
+RowCounts count_rows(const DataRequest& request) {
+  const frontend::Data& data = request.plan->data;
+  const auto rows = [&](const std::optional<DataReader>& reader) {
+    return reader ? runtime::data::count_rows(reader_request(*reader, *request.plan), request.root) : 0;
+  };
+  RowCounts counts{.train = 0, .validation = rows(data.validation), .test = rows(data.test)};
+  if (!data.train || !(request.train || data.validation_fraction > 0)) return counts;
+  counts.train = rows(data.train);
+  if (data.validation_fraction > 0) {
+    counts.validation = validation_rows(data, counts.train);
+    counts.train -= counts.validation;
+  }
+  return counts;
+}
+
+Splits load_splits(const DataRequest& request) {
+  const frontend::Data& data = request.plan->data;
+  const std::vector<runtime::InputSpec> inputs = input_specs(*request.plan);
+  const auto load = [&](const std::optional<DataReader>& reader) -> std::optional<Table> {
+    if (!reader) return std::nullopt;
+    return runtime::data::read_table(reader_request(*reader, *request.plan), request.root);
+  };
+  const auto split = [&](std::optional<Table> table) -> std::optional<runtime::Split> {
+    if (!table) return std::nullopt;
+    return runtime::Split(std::move(*table), inputs);
+  };
+  Splits splits;
+  splits.test = split(load(data.test));
+  splits.validation = split(load(data.validation));
+  if (!data.train || !(request.train || data.validation_fraction > 0)) return splits;
+  std::optional<Table> train = load(data.train);
+  if (data.validation_fraction > 0)
+    splits.validation = split(runtime::data::split_tail(*train, validation_rows(data, train->rows)));
+  splits.train = split(std::move(train));
+  return splits;
+}
+
+frontend::BuildOptions entry_batches(const frontend::TrainingPlan& plan, const RowCounts& rows, bool training) {
+  frontend::BuildOptions build;
+  if (training) {
+    build.train = plan.batch;
+    build.train_last = plan.drop_last ? 0 : rows.train % plan.batch;
+    const int64_t steps_per_epoch = rows.train / plan.batch + (build.train_last > 0 ? 1 : 0);
+    if (plan.epochs) build.total_steps = *plan.epochs * steps_per_epoch;
+    if (plan.steps && (!plan.epochs || *plan.steps < *build.total_steps)) build.total_steps = plan.steps;
+  }
+  const bool evaluated = rows.validation > 0 || rows.test > 0 || !training;
+  if (evaluated) build.eval = plan.batch;
+  for (int64_t count : {rows.validation, rows.test, training ? 0 : rows.train})
+    build.eval_last = std::gcd(build.eval_last, count % plan.batch);
+  return build;
+}
+
+std::vector<runtime::MetricSpec> metric_specs(const frontend::TrainingPlan& plan) {
+  std::vector<runtime::MetricSpec> specs;
+  for (const frontend::Metric& m : plan.metrics)
+    specs.push_back({m.name, m.numerator, m.denominator, static_cast<runtime::Finish>(m.finish)});
+  return specs;
+}
+
+}  // namespace heddle::tools

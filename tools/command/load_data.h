@@ -1,0 +1,33 @@
+// The data sets a model names, read for the runtime: which columns feed which inputs, how many rows each split has.
+#pragma once
+#include <filesystem>
+#include <optional>
+
+#include "frontend/build_graph.h"
+#include "frontend/training_plan.h"
+#include "runtime/train/trainer.h"
+
+namespace heddle::tools {
+
+struct RowCounts {
+  int64_t train = 0, validation = 0, test = 0;  // 0: the model has no such split
+};
+struct Splits {
+  std::optional<runtime::Split> train, validation, test;
+};
+struct DataRequest {
+  const frontend::TrainingPlan* plan = nullptr;
+  std::filesystem::path root;  // --data, or the model's folder
+  bool train = false;          // load the training rows; those of validation need them where it is a fraction
+};
+
+// From file headers alone.
+RowCounts count_rows(const DataRequest& request);
+Splits load_splits(const DataRequest& request);
+
+// The batch sizes of the entries: full batches, the remainder of train, and a size that divides every other remainder.
+frontend::BuildOptions entry_batches(const frontend::TrainingPlan& plan, const RowCounts& rows, bool training);
+
+std::vector<runtime::MetricSpec> metric_specs(const frontend::TrainingPlan& plan);
+
+}  // namespace heddle::tools

@@ -1,0 +1,94 @@
+// heddle opt: .hir text in, passes, .hir text (or kernel text) out. The passes' golden tests run through this.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "codegen/emit.h"
+#include "codegen/lower.h"
+#include "ir/text/parse.h"
+#include "ir/text/print.h"
+#include "ir/verify.h"
+#include "passes/pipeline.h"
+#include "tools/command/command_line.h"
+#include "tools/command/commands.h"
+#include "tools/command/compile_model.h"
+#include "tools/command/read_file.h"
+
+namespace heddle::tools {
+namespace {
+
+struct OptArguments {
+  std::string file;
+  std::vector<std::string> passes;
+  std::string to, emit, target = "host";
+  bool locs = false, remarks = false, library = false;
+};
+
+const passes::Pass& pass_named(const std::string& name) {
+  if (const passes::Pass* pass = passes::find_pass(name)) return *pass;
+  std::vector<std::string> names;
+  for (const passes::Pass& p : passes::all_passes()) names.emplace_back(p.name);
+  throw UserError(ExitCode::usage, fmt::format("unknown pass '{}'", name), did_you_mean(name, names));
+}
+
+// Every generated kernel of the module, scalar functions first.
+std::string kernel_text(const ir::Module& m) {
+  std::vector<const ir::Graph*> generated;
+  for (const ir::Graph& k : m.kernels)
+    if (k.form->impl.empty()) generated.push_back(&k);
+  std::string out = codegen::emit_scalar_functions(generated);
+  for (const ir::Graph* k : generated) out += codegen::emit_kernel(*k, k->name).text;
+  return out;
+}
+
+void require_well_formed(const ir::Module& m, const std::string& file) {
+  std::string text;
+  for (const std::string& problem : ir::verify(m)) text += "\n  " + problem;
+  if (!text.empty()) throw UserError(ExitCode::failed, file + " is not well formed:" + text);
+}
+
+void opt(const OptArguments& a) {
+  const SourceFile file = read_file(a.file);
+  ir::Module m = ir::parse(file);
+  require_well_formed(m, a.file);
+  passes::Options options;
+  options.target = ir::target_by_name(a.target);
+  if (a.library) options.workspace = library_workspace;
+  if (a.remarks)
+    options.remark = [](const passes::Remark& r) {
+      fmt::print(stderr, "remark: {}: @{}: {}: {}\n", r.pass, r.graph, r.subject, r.reason);
+    };
+  if (!a.to.empty()) {
+    pass_named(a.to);
+    passes::run_pipeline(m, options, {.to = a.to, .after = {}});
+  }
+  for (const std::string& name : a.passes) passes::run_pass(pass_named(name), m, options);
+  std::string text;
+  if (a.emit == "cuda")
+    text = kernel_text(m);
+  else if (a.emit == "program")
+    text = codegen::print(codegen::lower(m, "opt", options.target));
+  else
+    text = ir::print(m, {.locs = a.locs});
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+}  // namespace
+
+void add_opt(CommandLine& line) {
+  Command command = line.add_subcommand("opt", "run passes on IR text and print the result");
+  const auto a = std::make_shared<OptArguments>();
+  command.add_option("file", a->file, "a .hir file, or - for standard input").required();
+  command.add_option("--pass", a->passes, "run this pass alone; may be repeated");
+  command.add_option("--to", a->to, "run the pipeline up to and including this pass");
+  command.add_option("--emit", a->emit, "hir (default), cuda: the kernels' text, or program: of a planned module")
+      .one_of({"hir", "cuda", "program"});
+  command.add_option("--target", a->target, "host (default) or h200").one_of(ir::target_names());
+  command.add_flag("--library", a->library, "let select give contractions to oneDNN");
+  command.add_flag("--locs", a->locs, "print where each node comes from");
+  command.add_flag("--remarks", a->remarks, "print on standard error why something was or was not done");
+  command.run([a] { opt(*a); });
+}
+
+}  // namespace heddle::tools

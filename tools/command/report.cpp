@@ -1,0 +1,125 @@
+#include "tools/command/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "runtime/json_text.h"
+
+namespace heddle::tools {
+namespace {
+
+using runtime::JsonObject;
+using runtime::KernelResources;
+
+// What an entry's steps are, and the time they should take together.
+struct Launches {
+  int64_t generated = 0, library = 0, copies = 0;
+  double predicted_seconds = 0;
+};
+
+Launches count(const codegen::Program& p, const codegen::Entry& e) {
+  Launches n;
+  for (const codegen::Step& step : e.steps) {
+    if (const auto* launch = std::get_if<codegen::Launch>(&step.what)) {
+      ++n.generated;
+      n.predicted_seconds += p.kernels[static_cast<size_t>(launch->kernel)].predicted_seconds;
+    } else if (const auto* call = std::get_if<codegen::Library>(&step.what)) {
+      ++n.library;
+      n.predicted_seconds += call->predicted_seconds;
+    } else {
+      ++n.copies;
+    }
+  }
+  return n;
+}
+
+const KernelResources* find(const std::vector<KernelResources>& list, const std::string& name) {
+  const auto found = std::find_if(list.begin(), list.end(), [&](const KernelResources& r) { return r.name == name; });
+  return found == list.end() ? nullptr : &*found;
+}
+
+std::string entry_json(const codegen::Program& p, const codegen::Entry& e) {
+  const Launches n = count(p, e);
+  JsonObject out;
+  out.text("name", e.name).integer("arena_bytes", e.arena_bytes).integer("max_live_bytes", e.max_live_bytes);
+  out.integer("launches", n.generated + n.library).integer("library_calls", n.library).integer("copies", n.copies);
+  return out.number("predicted_us", n.predicted_seconds * 1e6).str();
+}
+
+std::string kernel_json(const codegen::Kernel& k, const KernelResources* r) {
+  JsonObject out;
+  out.text("name", k.name).text("title", k.title).text("form", k.form);
+  if (r)
+    out.integer("registers", r->registers)
+        .integer("shared_bytes", r->shared_bytes)
+        .integer("spill_bytes", r->spill_bytes);
+  if (!r) out.raw("registers", "null").raw("shared_bytes", "null").raw("spill_bytes", "null");
+  out.integer("bytes", k.bytes_read + k.bytes_written)
+      .integer("bytes_read", k.bytes_read)
+      .integer("bytes_written", k.bytes_written);
+  return out.number("flops", k.flops).number("predicted_us", k.predicted_seconds * 1e6).str();
+}
+
+std::string call_json(const codegen::Library& c) {
+  JsonObject out;
+  out.text("title", c.title).text("impl", c.impl).text("op", c.op).integer("slices", c.slices);
+  out.integer("workspace_bytes", c.workspace_bytes).integer("bytes", c.bytes_read + c.bytes_written);
+  return out.number("flops", c.flops).number("predicted_us", c.predicted_seconds * 1e6).str();
+}
+
+// Each library call once, whatever entries make it.
+std::map<std::string, const codegen::Library*> library_calls(const codegen::Program& p) {
+  std::map<std::string, const codegen::Library*> calls;
+  for (const codegen::Entry& e : p.entries)
+    for (const codegen::Step& step : e.steps)
+      if (const auto* call = std::get_if<codegen::Library>(&step.what)) calls.emplace(call->title, call);
+  return calls;
+}
+
+}  // namespace
+
+std::string report_json(const codegen::Program& p, const std::string& arch,
+                        const std::vector<KernelResources>& resources) {
+  std::vector<std::string> entries, kernels, calls;
+  for (const codegen::Entry& e : p.entries) entries.push_back(entry_json(p, e));
+  for (const codegen::Kernel& k : p.kernels) kernels.push_back(kernel_json(k, find(resources, k.name)));
+  for (const auto& [title, call] : library_calls(p)) calls.push_back(call_json(*call));
+  JsonObject out;
+  out.text("model", p.name).text("target", p.target).text("arch", arch);
+  out.integer("state_bytes", p.state_bytes).integer("arena_bytes", p.arena_bytes);
+  out.raw("entries", runtime::json_list(entries)).raw("kernels", runtime::json_list(kernels));
+  return out.raw("library_calls", runtime::json_list(calls)).str() + "\n";
+}
+
+std::string report_table(const codegen::Program& p, const std::string& arch,
+                         const std::vector<KernelResources>& resources) {
+  std::string text =
+      fmt::format("{} for {}: state {} bytes, arena {} bytes\n\n", p.name, p.target, p.state_bytes, p.arena_bytes);
+  text += fmt::format("{:<12} {:>12} {:>12} {:>7} {:>9} {:>8} {:>7} {:>10}\n", "entry", "arena", "max live", "ratio",
+                      "generated", "library", "copies", "predicted");
+  for (const codegen::Entry& e : p.entries) {
+    const Launches n = count(p, e);
+    const double ratio =
+        e.max_live_bytes > 0 ? static_cast<double>(e.arena_bytes) / static_cast<double>(e.max_live_bytes) : 1;
+    text += fmt::format("{:<12} {:>12} {:>12} {:>7.4f} {:>9} {:>8} {:>7} {:>7.1f} us\n", e.name, e.arena_bytes,
+                        e.max_live_bytes, ratio, n.generated, n.library, n.copies, n.predicted_seconds * 1e6);
+  }
+  text += fmt::format("\n{:<48} {:<10} {:>12} {:>12} {:>10} {:>5} {:>6} {:>6}\n", "kernel", "form", "bytes", "flops",
+                      "predicted", "regs", "shared", "spills");
+  for (const codegen::Kernel& k : p.kernels) {
+    const KernelResources* r = find(resources, k.name);
+    text += fmt::format("{:<48} {:<10} {:>12} {:>12.0f} {:>7.1f} us {:>5} {:>6} {:>6}\n", k.name, k.form,
+                        k.bytes_read + k.bytes_written, k.flops, k.predicted_seconds * 1e6,
+                        r ? std::to_string(r->registers) : "-", r ? std::to_string(r->shared_bytes) : "-",
+                        r ? std::to_string(r->spill_bytes) : "-");
+  }
+  for (const auto& [title, c] : library_calls(p))
+    text += fmt::format("{:<48} {:<10} {:>12} {:>12.0f} {:>7.1f} us\n", title, c->impl,
+                        c->bytes_read + c->bytes_written, c->flops, c->predicted_seconds * 1e6);
+  if (!resources.empty()) text += fmt::format("\nregisters, shared memory and spills are those of {}\n", arch);
+  return text;
+}
+
+}  // namespace heddle::tools

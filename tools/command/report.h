@@ -1,0 +1,18 @@
+// The report of a compiled program: memory and launches of each entry; bytes, flops, predicted time, registers and
+// spills of each kernel.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "codegen/program.h"
+#include "runtime/cuda/cubin_info.h"
+
+namespace heddle::tools {
+
+// `resources` are those of an architecture, empty where NVRTC is missing.
+std::string report_json(const codegen::Program& p, const std::string& arch,
+                        const std::vector<runtime::KernelResources>& resources);
+std::string report_table(const codegen::Program& p, const std::string& arch,
+                         const std::vector<runtime::KernelResources>& resources);
+
+}  // namespace heddle::tools

@@ -1,0 +1,164 @@
+// heddle train, heddle eval: a model on its data set.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <future>
+#include <memory>
+
+#include "ir/diagnostic.h"
+#include "runtime/json_text.h"
+#include "runtime/train/progress.h"
+#include "runtime/train/run_log.h"
+#include "runtime/weights/checkpoint.h"
+#include "tools/command/command_line.h"
+#include "tools/command/commands.h"
+#include "tools/command/compile_model.h"
+#include "tools/command/interrupt.h"
+#include "tools/command/load_data.h"
+#include "tools/command/open_device.h"
+
+namespace heddle::tools {
+namespace {
+
+struct RunArguments {
+  ModelArguments model;
+  DeviceArguments device;
+  std::string data, weights, save, log;
+  bool json = false;
+};
+
+void add_run_arguments(Command& command, RunArguments& a) {
+  add_model_arguments(command, a.model);
+  add_device_arguments(command, a.device);
+  command.add_option("--data", a.data, "the folder that holds the data files; default: the model's");
+  command.add_flag("--json", a.json, "print one JSON object on standard output");
+}
+
+// Everything a run needs, compiled and loaded.
+struct Session {
+  ReadModel read;
+  frontend::TrainingPlan plan;
+  Splits splits;
+  codegen::Program program;
+  std::unique_ptr<runtime::Device> device;
+  std::unique_ptr<runtime::Executable> executable;
+};
+
+// Data are read while the model is compiled: the batch sizes need only the counts of rows.
+void open_session(const RunArguments& a, bool training, Session& s) {
+  s.device = open_device(a.device);
+  read(a.model, s.read);
+  s.plan = frontend::plan_training(s.read.model);
+  const std::filesystem::path model_folder = std::filesystem::path(s.read.path).parent_path();
+  const DataRequest request{
+      .plan = &s.plan, .root = a.data.empty() ? model_folder : std::filesystem::path(a.data), .train = training};
+  if (training && !s.plan.data.train)
+    throw UserError(s.read.model.train.where, "the model has no data to train on", "add \"data\": {\"train\": {...}}");
+  const RowCounts rows = count_rows(request);
+  if (!training && rows.validation == 0 && rows.test == 0)
+    throw UserError(s.plan.data.where, "the model has no data to evaluate on",
+                    "add a \"test\" or \"validation\" split to \"data\"");
+  std::future<Splits> loading = std::async(std::launch::async, [&] { return load_splits(request); });
+  s.program = compile_model(s.read.model, entry_batches(s.plan, rows, training), {});
+  s.executable = std::make_unique<runtime::Executable>(s.program, *s.device);
+  s.splits = loading.get();
+  fmt::print(stderr, "{}: {}\n", s.plan.name, s.device->description());
+}
+
+void report_metrics(const std::string& split, const runtime::MetricValues& values) {
+  fmt::print(stderr, "{}: {}\n", split, runtime::metrics_text(values, "", ", "));
+}
+
+void add_common(runtime::JsonObject& out, Session& s) {
+  out.integer("arena_bytes", s.program.arena_bytes).integer("state_bytes", s.program.state_bytes);
+  out.text("weights_hash", runtime::weights_hash(*s.executable)).integer("peak_bytes", runtime::peak_resident_bytes());
+}
+
+void print_line(const runtime::JsonObject& object) { fmt::print("{}\n", object.str()); }
+
+int train(const RunArguments& a) {
+  Session s;
+  open_session(a, true, s);
+  runtime::RunLog log(a.log);
+  s.executable->run(*s.program.find_entry("init"));
+  if (!a.weights.empty()) runtime::load_weights(*s.executable, a.weights);
+  log.event("start", runtime::JsonObject().text("model", s.plan.name).text("device", s.device->description()));
+
+  const InterruptGuard guard;
+  runtime::Progress progress(stderr);
+  runtime::Watcher watcher;
+  watcher.step = [&](const runtime::StepEvent& e) { progress.step(e), log.step(e); };
+  watcher.epoch = [&](const runtime::EpochEvent& e) { progress.epoch(e), log.epoch(e); };
+  watcher.interrupted = InterruptGuard::signal;
+  const runtime::TrainOptions options{.epochs = s.plan.epochs,
+                                      .steps = s.plan.steps,
+                                      .seed = static_cast<uint64_t>(s.plan.seed),
+                                      .drop_last = s.plan.drop_last,
+                                      .metrics = metric_specs(s.plan)};
+  const runtime::Split* validation = s.splits.validation ? &*s.splits.validation : nullptr;
+  const runtime::TrainResult result = runtime::train(*s.executable, options, *s.splits.train, validation, watcher);
+  progress.finish();
+  if (!a.save.empty()) runtime::save_weights(*s.executable, a.save);
+  if (result.interrupted) {
+    fmt::print(stderr, "interrupted after step {}{}\n", result.steps,
+               a.save.empty() ? "" : ", weights saved to " + a.save);
+    return 128 + result.interrupted;
+  }
+  runtime::JsonObject metrics;
+  metrics.raw("train", runtime::metrics_json(result.train));
+  if (result.validation) metrics.raw("validation", runtime::metrics_json(*result.validation));
+  if (s.splits.test) {
+    const runtime::MetricValues test = runtime::evaluate(*s.executable, options.metrics, *s.splits.test);
+    report_metrics("test", test);
+    metrics.raw("test", runtime::metrics_json(test));
+  }
+  runtime::JsonObject out;
+  out.text("model", s.plan.name).raw("metrics", metrics.str()).number("train_seconds", result.seconds);
+  out.integer("steps", result.steps).integer("epochs", result.epochs).number("seconds", process_seconds());
+  add_common(out, s);
+  log.event("end", out);
+  if (a.json) print_line(out);
+  return 0;
+}
+
+int eval(const RunArguments& a) {
+  Session s;
+  open_session(a, false, s);
+  runtime::load_weights(*s.executable, a.weights);
+  runtime::JsonObject metrics;
+  const auto run = [&](const std::string& name, const std::optional<runtime::Split>& split) {
+    if (!split) return;
+    const runtime::MetricValues values = runtime::evaluate(*s.executable, metric_specs(s.plan), *split);
+    report_metrics(name, values);
+    metrics.raw(name, runtime::metrics_json(values));
+  };
+  run("validation", s.splits.validation);
+  run("test", s.splits.test);
+  runtime::JsonObject out;
+  out.text("model", s.plan.name).raw("metrics", metrics.str()).integer("steps", 0).number("seconds", process_seconds());
+  add_common(out, s);
+  if (a.json) print_line(out);
+  return 0;
+}
+
+}  // namespace
+
+void add_train(CommandLine& line) {
+  Command command = line.add_subcommand("train", "train a model on its data set");
+  const auto a = std::make_shared<RunArguments>();
+  add_run_arguments(command, *a);
+  command.add_option("--save", a->save, "write the weights here at the end (safetensors)");
+  command.add_option("--weights", a->weights, "start from these weights instead of the initializers");
+  command.add_option("--log", a->log, "write a log of the run here, one JSON object per line");
+  command.run([a] { return train(*a); });
+}
+
+void add_eval(CommandLine& line) {
+  Command command = line.add_subcommand("eval", "evaluate saved weights on the validation and test splits");
+  const auto a = std::make_shared<RunArguments>();
+  add_run_arguments(command, *a);
+  command.add_option("--weights", a->weights, "the weights (safetensors)").required();
+  command.run([a] { return eval(*a); });
+}
+
+}  // namespace heddle::tools
