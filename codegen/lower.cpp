@@ -45,7 +45,7 @@ class Lowering {
     for (const Graph& g : m_.graphs) program_.entries.push_back(entry(g));
     for (const Entry& e : program_.entries) program_.arena_bytes = std::max(program_.arena_bytes, e.arena_bytes);
     program_.states = states_.buffers;
-    program_.state_bytes = align_up(states_.bytes);
+    program_.state_bytes = align_up(states_.bytes, kArenaAlignment);
     return std::move(program_);
   }
 
@@ -157,27 +157,12 @@ class Lowering {
     }
   }
 
-  // States whose next value was not computed in place. A next value may itself lie in a state that another update
-  // overwrites, so such copies must come first.
+  // States whose next value was not computed in place. No next value lies in a state that another update overwrites
+  // (alias copies those), so the order does not matter.
   void add_updates(Entry& e, const Graph& g) const {
-    std::vector<Copy> copies;
     for (const Update& u : g.updates) {
-      Address from = at(g, u.next), to = at(g, u.state);
-      if (!(from == to)) copies.push_back({from, to, g[u.state].type.bytes(), "not computed in place"});
-    }
-    auto overlap = [](const Copy& reader, const Copy& writer) {
-      return reader.from.segment == writer.to.segment && reader.from.offset < writer.to.offset + writer.bytes &&
-             writer.to.offset < reader.from.offset + reader.bytes;
-    };
-    while (!copies.empty()) {
-      auto free = std::find_if(copies.begin(), copies.end(), [&](const Copy& c) {
-        return std::none_of(copies.begin(), copies.end(), [&](const Copy& o) { return &o != &c && overlap(o, c); });
-      });
-      if (free == copies.end())
-        throw UserError(ExitCode::failed, fmt::format("@{}: updates exchange states in place", g.name),
-                        "let one of the next values be computed");
-      e.steps.push_back({*free, {}});
-      copies.erase(free);
+      const Address from = at(g, u.next), to = at(g, u.state);
+      if (!(from == to)) e.steps.push_back({Copy{from, to, g[u.state].type.bytes(), "not computed in place"}, {}});
     }
   }
 

@@ -3,12 +3,9 @@
 #include <map>
 
 #include "codegen/program.h"
-#include "ir/graph.h"
+#include "ir/storage.h"
 
 namespace heddle::codegen {
-
-inline constexpr int64_t kAlignment = 256;  // bytes; of every state and every tensor in the arena
-int64_t align_up(int64_t bytes, int64_t alignment = kAlignment);
 
 // The states of all graphs by name, each at one offset: graphs share them.
 struct StateTable {
@@ -16,7 +13,7 @@ struct StateTable {
   std::vector<Buffer> buffers;  // members of a flat state are listed instead of it
   int64_t bytes = 0;
 
-  int64_t reserve(int64_t size, int64_t alignment = kAlignment);
+  int64_t reserve(int64_t size, int64_t alignment = ir::kArenaAlignment);
 };
 StateTable state_table(const ir::Module& m);
 

@@ -6,6 +6,8 @@
 #include <set>
 
 #include "ir/builder.h"
+#include "ir/storage.h"
+#include "ir/verify_memory.h"
 
 namespace heddle::ir {
 namespace {
@@ -20,7 +22,7 @@ class Verifier {
     outputs();
     use_lists();
     if (g_.form && problems_.empty()) form();
-    if (g_.arena_bytes >= 0 && problems_.empty()) places();
+    if (problems_.empty()) memory();
     return std::move(problems_);
   }
 
@@ -96,8 +98,7 @@ class Verifier {
         problem("an update names an undefined value");
         continue;
       }
-      const Role role = g_[u.state].role;
-      if (role != Role::param && role != Role::state) problem("update of %{}, which is no state", name(u.state));
+      if (!is_state(g_[u.state])) problem("update of %{}, which is no state", name(u.state));
       if (g_[u.state].type != g_[u.next].type) problem("update of %{} by another type", name(u.state));
       if (!updated.insert(u.state).second) problem("%{} is updated twice", name(u.state));
     }
@@ -121,67 +122,8 @@ class Verifier {
       problem("cannot be executed as {}: {}", to_string(f.kind), plan.reason);
   }
 
-  // --- memory ---
-  struct Interval {
-    std::string name;
-    ValueId root;
-    int begin = 0, end = 0;
-    int64_t offset = 0, bytes = 0;
-  };
-
-  // Follows bases to the value whose storage this is; false when that is a state, which lies outside the arena.
-  bool resolve(ValueId v, ValueId& root, int64_t& offset) const {
-    root = v;
-    offset = g_[v].place.offset;
-    for (size_t steps = 0; g_[root].place.base.valid() && steps < g_.value_count(); ++steps) {
-      root = g_[root].place.base;
-      if (!g_[root].place.placed()) break;
-      offset += g_[root].place.offset;
-    }
-    const Role role = g_[root].role;
-    return role != Role::param && role != Role::state;
-  }
-
-  void places() {
-    std::vector<Interval> all;
-    const std::vector<int> at = g_.positions();
-    const int end = static_cast<int>(g_.order.size());
-    for (size_t i = 0; i < defined_.size(); ++i) {
-      const ValueId v{static_cast<int32_t>(i)};
-      if (!defined_[i] || !g_[v].place.placed()) continue;
-      Interval x{name(v), v, g_[v].def.valid() ? at[static_cast<size_t>(g_[v].def.index)] : -1,
-                 0,       0, g_[v].type.bytes()};
-      if (!resolve(v, x.root, x.offset)) continue;
-      x.end = g_.is_output(v) ? end : x.begin;
-      for (const NodeId n : g_[v].uses) x.end = std::max(x.end, at[static_cast<size_t>(n.index)]);
-      all.push_back(x);
-    }
-    workspaces(at, all);
-    for (const Interval& x : all)
-      if (x.offset < 0 || x.offset + x.bytes > g_.arena_bytes) problem("{} lies outside the arena", x.name);
-    overlaps(all);
-  }
-
-  void workspaces(const std::vector<int>& at, std::vector<Interval>& all) const {
-    for (const NodeId id : g_.order) {
-      const Node& n = g_[id];
-      const Graph* k = m_ != nullptr && !n.callee.empty() ? m_->find_kernel(n.callee) : nullptr;
-      if (k == nullptr || !k->form || k->form->workspace == 0) continue;
-      const int step = at[static_cast<size_t>(id.index)];
-      all.push_back({"the workspace of call @" + n.callee, ValueId{}, step, step,
-                     std::get<int64_t>(attribute(*n.op, n.attrs, "workspace_at")), k->form->workspace});
-    }
-  }
-
-  void overlaps(const std::vector<Interval>& all) {
-    for (size_t i = 0; i < all.size(); ++i)
-      for (size_t j = i + 1; j < all.size(); ++j) {
-        const Interval &x = all[i], &y = all[j];
-        const bool together = x.begin <= y.end && y.begin <= x.end;
-        const bool touching = x.offset < y.offset + y.bytes && y.offset < x.offset + x.bytes;
-        if (together && touching && (x.root != y.root || !x.root.valid()))
-          problem("{} and {} overlap in the arena", x.name, y.name);
-      }
+  void memory() {
+    for (const std::string& text : verify_memory(g_, m_)) problem("{}", text);
   }
 
   const Graph& g_;
@@ -196,7 +138,7 @@ class Verifier {
 std::vector<std::string> verify(const Graph& g, const Module* m) { return Verifier(g, m).run(); }
 
 std::vector<std::string> verify(const Module& m) {
-  std::vector<std::string> problems;
+  std::vector<std::string> problems = verify_states(m);
   for (const auto* list : {&m.kernels, &m.graphs})
     for (const Graph& g : *list)
       for (std::string& p : verify(g, &m)) problems.push_back(std::move(p));

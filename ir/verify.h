@@ -1,5 +1,5 @@
 // Checks a module: single assignment, order, types against inference, use lists, calls against kernels, updates, kernel
-// forms, and, once memory is planned, that no two live values overlap.
+// forms, states and flat states, and planned memory (ir/verify_memory.h).
 #pragma once
 #include <string>
 #include <vector>

@@ -8,6 +8,7 @@
 #include "ir/check.h"
 #include "ir/evaluate/checked_memory.h"
 #include "ir/evaluate/evaluate_node.h"
+#include "ir/storage.h"
 #include "ir/view.h"
 
 namespace heddle::ir {
@@ -28,21 +29,19 @@ class PlannedRun {
     if (g.arena_bytes < 0) throw UserError({}, fmt::format("the memory of @{} is not planned", g.name));
     segments_.emplace_back(g.arena_bytes);
     extents_.resize(g.value_count());
-    last_use_.resize(g.value_count(), -1);
-    for (size_t i = 0; i < g.order.size(); ++i)
-      for (const ValueId v : g[g.order[i]].operands) last_use_[index_of(v)] = static_cast<int>(i);
+    for (const LiveRange& range : live_ranges(g)) last_use_.push_back(range.last);
     for (const ValueId v : g.inputs) place(v);
     for (const NodeId n : g.order)
       for (const ValueId v : g[n].results) place(v);
   }
 
   std::vector<Tensor> run(const Operands& inputs, const std::vector<ValueId>& wanted) {
-    for (const ValueId v : wanted) last_use_[index_of(v)] = static_cast<int>(g_.order.size());
+    for (const ValueId v : wanted) last_use_[index_of(v)] = static_cast<int64_t>(g_.order.size());
     for (size_t i = 0; i < inputs.size(); ++i) store(g_.inputs[i], *inputs[i]);
     live_ = g_.inputs;
     for (size_t i = 0; i < g_.order.size(); ++i) {
       step(g_[g_.order[i]]);
-      bury(static_cast<int>(i));
+      bury(static_cast<int64_t>(i));
     }
     std::vector<Tensor> results;
     results.reserve(wanted.size());
@@ -53,11 +52,9 @@ class PlannedRun {
  private:
   const Extent& extent(ValueId v) const { return extents_[index_of(v)]; }
 
-  // Follows the bases to the storage; a base may be defined after the values inside it.
+  // A base may be defined after the values inside it.
   void place(ValueId v) {
-    int64_t offset = 0;
-    ValueId root = v;
-    for (; g_[root].place.base.valid(); root = g_[root].place.base) offset += g_[root].place.offset;
+    const auto [root, offset] = storage_of(g_, v);
     Extent e{0, offset, 0};
     if (g_[root].place.placed()) {
       e.begin += g_[root].place.offset;
@@ -73,10 +70,7 @@ class PlannedRun {
   CheckedMemory& memory(ValueId v) { return segments_[extent(v).segment]; }
   void store(ValueId v, const Tensor& t) { memory(v).write(extent(v).begin, t, 0, t.elements()); }
   Tensor load(ValueId v) { return memory(v).read(extent(v).begin, g_[v].type); }
-  ValueId root(ValueId v) const {
-    while (g_[v].place.base.valid()) v = g_[v].place.base;
-    return v;
-  }
+  ValueId root(ValueId v) const { return storage_of(g_, v).root; }
 
   void step(const Node& n) {
     const std::vector<Piece> pieces = contiguous_pieces(g_, n);
@@ -124,13 +118,13 @@ class PlannedRun {
 
   // Poisons the bytes of values that were used for the last time, except where a live value shares them. States stay:
   // their storage outlives the run.
-  void bury(int position) {
+  void bury(int64_t position) {
     const auto dead = [&](ValueId v) { return last_use_[index_of(v)] <= position; };
     const auto first_dead = std::stable_partition(live_.begin(), live_.end(), [&](ValueId v) { return !dead(v); });
     const std::vector<ValueId> died(first_dead, live_.end());
     live_.erase(first_dead, live_.end());
     for (const ValueId v : died)
-      if (g_[v].role != Role::param && g_[v].role != Role::state) poison_unshared(v);
+      if (!is_state(g_[v])) poison_unshared(v);
   }
 
   void poison_unshared(ValueId v) {
@@ -152,7 +146,7 @@ class PlannedRun {
   std::vector<CheckedMemory> segments_;
   std::map<ValueId, size_t> own_segments_;
   std::vector<Extent> extents_;
-  std::vector<int> last_use_;
+  std::vector<int64_t> last_use_;
   std::vector<ValueId> live_;
 };
 

@@ -6,12 +6,12 @@
 #include <map>
 #include <numeric>
 
+#include "ir/storage.h"
+
 namespace heddle::passes {
 using namespace ir;
 
 namespace {
-
-bool is_state(const Value& v) { return v.role == Role::param || v.role == Role::state; }
 
 UpdatePart part_of(const Graph& g, const Node& n, const std::vector<UpdatePart>& parts) {
   if (n.op->name == "constant") return UpdatePart::constant;

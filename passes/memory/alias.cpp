@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
-#include "ir/op_def.h"
+#include "ir/builder.h"
+#include "ir/storage.h"
 #include "ir/view.h"
 #include "passes/memory/in_place.h"
 
@@ -13,21 +15,19 @@ using namespace ir;
 
 namespace {
 
-constexpr int64_t kViewAlignment = 16;  // bytes; the widest load of a thread
-
 // Values that share one storage, by its root.
 class Aliasing {
  public:
-  Aliasing(Module& m, Graph& g, const Options& options) : m_(m), g_(g), options_(options), position_(g.positions()) {
-    for (size_t i = 0; i < g.value_count(); ++i) {
-      const ValueId v{static_cast<int32_t>(i)};
-      slots_.push_back({v, v, 0});
-      members_.push_back({v});
+  Aliasing(Module& m, Graph& g, const Options& options)
+      : m_(m), g_(g), options_(options), live_(live_ranges(g)), members_(g.value_count()) {
+    const auto note_refusal = [&](ValueId v, const std::string& reason) { note(v, reason); };
+    for (const StorageSpan& span : view_spans(g, note_refusal)) {
+      members_[static_cast<size_t>(span.root.index)].push_back(ValueId{static_cast<int32_t>(slots_.size())});
+      slots_.push_back({span.root, span.root, span.offset});
     }
   }
 
   void run() {
-    for (NodeId n : g_.order) view(g_[n]);
     for (NodeId n : g_.order) pieces(g_[n]);
     for (const Update& u : g_.updates) update(u);
     for (NodeId n : g_.order) in_place(n);
@@ -49,13 +49,7 @@ class Aliasing {
   void note(ValueId v, std::string reason) const { options_.note("alias", g_, "%" + g_[v].name, std::move(reason)); }
 
   bool is_input(ValueId v) const { return !g_[v].def.valid(); }
-  int defined(ValueId v) const { return is_input(v) ? -1 : position_[static_cast<size_t>(g_[v].def.index)]; }
-  int last_use(ValueId v) const {
-    if (g_.is_output(v) || g_.is_next(v)) return static_cast<int>(g_.order.size());
-    int last = defined(v);
-    for (NodeId n : g_[v].uses) last = std::max(last, position_[static_cast<size_t>(n.index)]);
-    return last;
-  }
+  const LiveRange& live(ValueId v) const { return live_[static_cast<size_t>(v.index)]; }
 
   // Puts everything stored with `root` into the storage of `into`.
   void merge(ValueId root, ValueId into, int64_t offset) {
@@ -71,18 +65,6 @@ class Aliasing {
   bool movable(ValueId v) {
     const Slot& s = slot(v);
     return !is_input(s.root) && s.offset == 0 && type(s.root).bytes() == type(v).bytes();
-  }
-
-  void view(const Node& n) {
-    const std::vector<Piece> pieces = contiguous_pieces(g_, n);
-    if (pieces.size() != 1 || n.operands.size() != 1) return;
-    const ValueId result = n.results[0], operand = n.operands[0];
-    const int64_t offset = slot(operand).offset + pieces[0].from * bits(type(result).dtype) / 8;
-    if (offset % kViewAlignment != 0)
-      return note(result, fmt::format("copied: {} bytes into %{} is no multiple of {}", offset,
-                                      g_[slot(operand).root].name, kViewAlignment));
-    merge(result, slot(operand).root, offset);
-    slot(result).written = slot(operand).written;
   }
 
   // The operands of a concatenation are produced in its storage.
@@ -130,7 +112,7 @@ class Aliasing {
     const ValueId root = slot(operand).root;
     if (!movable(operand) || root == result || type(root).bytes() != type(result).bytes()) return false;
     return std::all_of(members(root).begin(), members(root).end(),
-                       [&](ValueId old) { return defined(old) < defined(result) && may_overwrite(result, old); });
+                       [&](ValueId old) { return live(old).first < live(result).first && may_overwrite(result, old); });
   }
 
   // Whether `v` may be written where `old` is stored: its last reader has run, or is the writer itself and reads in
@@ -138,7 +120,7 @@ class Aliasing {
   bool may_overwrite(ValueId v, ValueId old) {
     const int64_t from = slot(old).offset, to = slot(v).offset;
     if (from + type(old).bytes() <= to || to + type(v).bytes() <= from) return true;
-    const int at = defined(v), last = last_use(old);
+    const int64_t at = live(v).first, last = live(old).last;
     if (last != at || at < 0) return last < at;
     return from == to && reads_in_step(g_[g_[v].def], slot(old).root, v);
   }
@@ -172,10 +154,33 @@ class Aliasing {
   Module& m_;
   Graph& g_;
   const Options& options_;
-  std::vector<int> position_;
+  std::vector<LiveRange> live_;                // by ValueId index
   std::vector<Slot> slots_;                    // by ValueId index
   std::vector<std::vector<ValueId>> members_;  // by ValueId index of the root
 };
+
+// An output or next value that is itself a state with an update, `return %w`, becomes a copy made at the first step.
+bool copy_old_states(Graph& g) {
+  const std::vector<char> updated = updated_states(g);
+  std::map<ValueId, ValueId> copies;
+  const auto copy_of = [&](ValueId v) {
+    const auto [it, added] = copies.try_emplace(v);
+    if (added) {
+      Builder b(g);
+      b.insert_at = 0;
+      it->second = b("reshape", {v}, {{"shape", g[v].type.dims}}, g[v].name + ".old");
+    }
+    return it->second;
+  };
+  const auto is_updated = [&](ValueId v) {
+    return static_cast<size_t>(v.index) < updated.size() && updated[static_cast<size_t>(v.index)] != 0;
+  };
+  for (ValueId& v : g.outputs)
+    if (is_updated(v)) v = copy_of(v);
+  for (Update& u : g.updates)
+    if (u.next != u.state && is_updated(u.next)) u.next = copy_of(u.next);
+  return !copies.empty();
+}
 
 std::vector<Place> places(const Module& m) {
   std::vector<Place> all;
@@ -194,8 +199,12 @@ bool alias(Module& m, const Options& options) {
       for (size_t i = 0; i < g.value_count(); ++i) g[ValueId{static_cast<int32_t>(i)}].place = {};
       g.arena_bytes = -1;
     }
-  for (Graph& g : m.graphs) Aliasing(m, g, options).run();
-  return places(m) != before;
+  bool copied = false;
+  for (Graph& g : m.graphs) {
+    copied |= copy_old_states(g);
+    Aliasing(m, g, options).run();
+  }
+  return copied || places(m) != before;
 }
 
 }  // namespace heddle::passes

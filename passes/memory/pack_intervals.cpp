@@ -18,22 +18,9 @@ struct Problem {
   int64_t max_live = 0;
 };
 
-int64_t largest_live_sum(const std::vector<Interval>& items) {
-  std::vector<std::pair<int64_t, int64_t>> events;  // (step, bytes); at one step releases sort before allocations
-  for (const Interval& i : items) {
-    events.emplace_back(i.begin, i.bytes);
-    events.emplace_back(i.end, -i.bytes);
-  }
-  std::sort(events.begin(), events.end());
-  int64_t live = 0, most = 0;
-  for (const auto& [step, bytes] : events) most = std::max(most, live += bytes);
-  return most;
-}
-
 Problem make_problem(std::span<const Interval> intervals, int64_t alignment) {
   Problem p;
-  for (const Interval& i : intervals)
-    p.items.push_back({i.begin, i.end, (i.bytes + alignment - 1) / alignment * alignment});
+  for (const Interval& i : intervals) p.items.push_back({i.begin, i.end, ir::align_up(i.bytes, alignment)});
   p.overlaps.resize(p.items.size());
   Order by_begin(p.items.size());
   std::iota(by_begin.begin(), by_begin.end(), size_t{0});
@@ -48,7 +35,7 @@ Problem make_problem(std::span<const Interval> intervals, int64_t alignment) {
     }
     active.push_back(i);
   }
-  p.max_live = largest_live_sum(p.items);
+  p.max_live = ir::max_live_bytes(p.items, alignment);
   return p;
 }
 

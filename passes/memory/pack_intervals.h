@@ -4,18 +4,17 @@
 //
 // Offline dynamic storage allocation is NP-hard (Garey and Johnson 1979, problem SR2); a portfolio of greedy orders
 // followed by a short local search comes within a percent of the lower bound on training steps. Deterministic: the
-// search is bounded by iterations, not by time. Knows nothing of the IR.
+// search is bounded by iterations, not by time. Knows nothing of graphs.
 #pragma once
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "ir/interval.h"
+
 namespace heddle::passes {
 
-struct Interval {
-  int64_t begin = 0, end = 0;  // steps; live in [begin, end)
-  int64_t bytes = 0;
-};
+using ir::Interval;
 
 struct Packing {
   std::vector<int64_t> offsets;  // one per interval, multiples of the alignment

@@ -6,40 +6,36 @@
 #include <set>
 #include <tuple>
 
-#include "ir/op_def.h"
-#include "ir/view.h"
+#include "ir/storage.h"
 
 namespace heddle::passes {
 using namespace ir;
 
 namespace {
 
-// The graph as the scheduler sees it: views belong to the storage they look into.
-struct Storages {
-  std::vector<ValueId> root;         // by ValueId index
-  std::vector<std::set<NodeId>> of;  // by ValueId index of the root: the nodes that touch it
-  std::vector<char> pinned;          // by ValueId index of the root: lives to the end, or outside the arena
-  std::vector<ValueId> overwrites;   // by NodeId index: the state whose next value it computes
-};
-
 size_t index(ValueId v) { return static_cast<size_t>(v.index); }
 size_t index(NodeId n) { return static_cast<size_t>(n.index); }
 
+// The graph as the scheduler sees it: views belong to the storage they look into.
+struct Storages {
+  std::vector<StorageSpan> spans;    // by ValueId index
+  std::vector<std::set<NodeId>> of;  // by ValueId index of the root: the nodes that touch it
+  std::vector<char> pinned;          // by ValueId index of the root: lives to the end, or outside the arena
+  std::vector<ValueId> overwrites;   // by NodeId index: the state whose next value it computes
+  ValueId root(ValueId v) const { return spans[index(v)].root; }
+};
+
 Storages storages(const Graph& g) {
-  Storages s{std::vector<ValueId>(g.value_count()), std::vector<std::set<NodeId>>(g.value_count()),
-             std::vector<char>(g.value_count(), 0), std::vector<ValueId>(g.node_count())};
-  for (size_t i = 0; i < g.value_count(); ++i) s.root[i] = ValueId{static_cast<int32_t>(i)};
+  Storages s{view_spans(g), std::vector<std::set<NodeId>>(g.value_count()), std::vector<char>(g.value_count(), 0),
+             std::vector<ValueId>(g.node_count())};
   for (NodeId id : g.order) {
-    const Node& n = g[id];
-    if (n.operands.size() == 1 && contiguous_pieces(g, n).size() == 1)
-      s.root[index(n.results[0])] = s.root[index(n.operands[0])];
-    for (ValueId v : n.operands) s.of[index(s.root[index(v)])].insert(id);
-    for (ValueId v : n.results) s.of[index(s.root[index(v)])].insert(id);
+    for (ValueId v : g[id].operands) s.of[index(s.root(v))].insert(id);
+    for (ValueId v : g[id].results) s.of[index(s.root(v))].insert(id);
   }
   for (ValueId v : g.inputs) s.pinned[index(v)] = g[v].role != Role::input;
-  for (ValueId v : g.outputs) s.pinned[index(s.root[index(v)])] = 1;
+  for (ValueId v : g.outputs) s.pinned[index(s.root(v))] = 1;
   for (const Update& u : g.updates) {
-    const ValueId root = s.root[index(u.next)];
+    const ValueId root = s.root(u.next);
     s.pinned[index(root)] = 1;
     if (g[root].def.valid()) s.overwrites[index(g[root].def)] = u.state;
   }
@@ -112,14 +108,14 @@ class ListScheduler {
   int64_t allocated(NodeId id) const {
     int64_t bytes = 0;
     for (ValueId r : g_[id].results)
-      if (s_.root[index(r)] == r) bytes += g_[r].type.bytes();
+      if (s_.root(r) == r) bytes += g_[r].type.bytes();
     return bytes;
   }
   // Bytes of the storages nobody touches after this node.
   int64_t freed(NodeId id) const {
     std::set<ValueId> roots;
-    for (ValueId v : g_[id].operands) roots.insert(s_.root[index(v)]);
-    for (ValueId v : g_[id].results) roots.insert(s_.root[index(v)]);
+    for (ValueId v : g_[id].operands) roots.insert(s_.root(v));
+    for (ValueId v : g_[id].results) roots.insert(s_.root(v));
     int64_t bytes = 0;
     for (ValueId r : roots)
       if (!s_.pinned[index(r)] && left_[index(r)] == 1) bytes += g_[r].type.bytes();
@@ -132,8 +128,8 @@ class ListScheduler {
     peak_ = std::max(peak_, live_);
     live_ -= freed(id);
     std::set<ValueId> roots;
-    for (ValueId v : g_[id].operands) roots.insert(s_.root[index(v)]);
-    for (ValueId v : g_[id].results) roots.insert(s_.root[index(v)]);
+    for (ValueId v : g_[id].operands) roots.insert(s_.root(v));
+    for (ValueId v : g_[id].results) roots.insert(s_.root(v));
     for (ValueId r : roots) --left_[index(r)];
     ready_.erase(id);
     for (ValueId r : g_[id].results)

@@ -83,7 +83,7 @@ TEST(Verify, finds_overlapping_places) {
   c.g[c.y].place.offset = 8;  // x occupies [0, 16) while y is written
   const auto problems = verify(c.g);
   ASSERT_EQ(problems.size(), 1u);
-  EXPECT_EQ(problems[0], "@f: x and y overlap in the arena");
+  EXPECT_EQ(problems[0], "@f: %y is computed over %x, which neg still reads");
   c.g[c.y].place = {0, c.x};  // in place: x is not read again
   EXPECT_TRUE(verify(c.g).empty());
   c.g[c.z].place.offset = 1020;

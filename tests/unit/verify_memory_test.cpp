@@ -1,0 +1,267 @@
+#include "ir/verify_memory.h"
+
+#include <gtest/gtest.h>
+
+#include "ir/text/parse.h"
+#include "ir/verify.h"
+
+namespace heddle::ir {
+namespace {
+
+struct Case {
+  std::string name, text, problem;  // no problem: the plan is right
+};
+
+void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+
+class VerifyMemory : public ::testing::TestWithParam<Case> {};
+
+TEST_P(VerifyMemory, JudgesPlans) {
+  const SourceFile file{"plan.hir", GetParam().text};
+  const std::vector<std::string> problems = verify(parse(file));
+  if (GetParam().problem.empty()) {
+    EXPECT_EQ(problems, std::vector<std::string>{});
+  } else {
+    ASSERT_FALSE(problems.empty()) << "expected: " << GetParam().problem;
+    EXPECT_EQ(problems[0], GetParam().problem);
+  }
+}
+
+const std::string kAdd = R"(kernel @k(%a: f32[4], %b: f32[4]) {domain = [4], form = "pointwise", split = 1} {
+  %y: f32[4] at %a = add(%a, %b)
+  return %y
+}
+)";
+
+// Where a line says why: right plans, then each wrong one with its complaint.
+const Case kPlans[] = {
+    {"Views", R"(graph @f(input %x: f32[8] at 0) {arena = 512} {
+  %v: f32[4] at %x + 16 = slice(%x) {starts = [4], limits = [8]}
+  %y: f32[4] at 256 = neg(%v)
+  return %y, %x, %v
+})",
+     ""},
+    {"InPlaceAfterTheLastReader", R"(graph @f(input %x: f32[4] at 0) {arena = 256} {
+  %y: f32[4] at %x = neg(%x)
+  return %y
+})",
+     ""},
+    {"ConcatenationInPlace", R"(graph @f(input %x: f32[4] at 0) {arena = 512} {
+  %a: f32[4] at %c = neg(%x)
+  %b: f32[4] at %c + 16 = exp(%x)
+  %c: f32[8] at 256 = concat(%a, %b)
+  return %c, %b
+})",
+     ""},
+    {"OutputInTheStateItBecomes", R"(graph @f(param %w: f32[4]) {arena = 0} {
+  %n: f32[4] at %w = neg(%w)
+  %v: f32[2,2] at %n = reshape(%n) {shape = [2,2]}
+  update %w <- %n
+  return %n, %v
+})",
+     ""},
+    {"OneNextValueForTwoStates", R"(graph @f(param %v: f32[4], param %w: f32[4]) {arena = 0} {
+  %n: f32[4] at %v = neg(%v)
+  update %v <- %n
+  update %w <- %n
+  return
+})",
+     ""},
+    {"OverwrittenInput", R"(graph @f(input %x: f32[4] at 0) {arena = 512} {
+  %y: f32[4] at 0 = neg(%x)
+  return %y
+})",
+     ""},  // the same bytes, read in step: as good as in place
+    {"OverlapBeforeALaterReader", R"(graph @f(input %x: f32[4] at 0) {arena = 512} {
+  %y: f32[4] at 256 = neg(%x)
+  %z: f32[4] at 0 = exp(%y)
+  %s: f32[4] at 256 = add(%z, %x)
+  return %s
+})",
+     "@f: %x is overwritten by %z before add reads it"},
+    {"ShiftedOverlap", R"(graph @f(input %x: f32[4] at 0) {arena = 512} {
+  %y: f32[4] at 8 = neg(%x)
+  return %y
+})",
+     "@f: %y is computed over %x, which neg still reads"},
+    {"ReadElsewhere", R"(graph @f(input %x: f32[4] at 0) {arena = 512} {
+  %y: f32[4] at %x = reverse(%x) {axes = [0]}
+  return %y
+})",
+     "@f: %y is computed over %x, which reverse still reads"},
+    {"InPlaceUnderALiveView", R"(graph @f(input %x: f32[8] at 0) {arena = 256} {
+  %v: f32[4] at %x + 16 = slice(%x) {starts = [4], limits = [8]}
+  %y: f32[8] at %x = neg(%x)
+  %z: f32[4] at %y = exp(%v)
+  return %z, %y
+})",
+     "@f: %v is overwritten by %y before exp reads it"},
+    {"OutputOverwritten", R"(graph @f(input %x: f32[4] at 0) {arena = 512} {
+  %y: f32[4] at 256 = neg(%x)
+  %z: f32[4] at %y = exp(%y)
+  return %y, %z
+})",
+     "@f: %y is overwritten by %z before the graph returns it"},
+    {"NextOverwritten", R"(graph @f(input %x: f32[4] at 0, param %w: f32[4]) {arena = 512} {
+  %n: f32[4] at 256 = add(%x, %w)
+  %y: f32[4] at %n = neg(%n)
+  update %w <- %n
+  return %y
+})",
+     "@f: %n is overwritten by %y before it updates %w"},
+    {"OldStateReadAfterItsUpdate", R"(graph @f(param %w: f32[4]) {arena = 256} {
+  %n: f32[4] at %w = neg(%w)
+  %y: f32[4] at 0 = exp(%w)
+  update %w <- %n
+  return %y
+})",
+     "@f: %w is overwritten by %n before exp reads it"},
+    {"OldStateReturned", R"(graph @f(param %w: f32[4]) {arena = 256} {
+  %n: f32[4] at 0 = neg(%w)
+  update %w <- %n
+  return %w
+})",
+     "@f: %w is overwritten by %n before the graph returns it"},
+    {"StatesExchangedInPlace", R"(graph @f(param %v: f32[4], param %w: f32[4]) {arena = 0} {
+  update %v <- %w
+  update %w <- %v
+  return
+})",
+     "@f: %w lies in %w, which another update overwrites"},
+    {"ViewBeyondItsBase", R"(graph @f(input %x: f32[8] at 0) {arena = 512} {
+  %v: f32[4] at %x + 32 = slice(%x) {starts = [4], limits = [8]}
+  return %v
+})",
+     "@f: %v at %x + 32 lies outside it"},
+    {"ViewAtAnotherOffset", R"(graph @f(input %x: f32[8] at 0) {arena = 512} {
+  %v: f32[4] at %x = slice(%x) {starts = [4], limits = [8]}
+  return %v, %x
+})",
+     "@f: %x is overwritten by a copy before the graph returns it"},
+    {"OffsetThatOverflows", R"(graph @f(input %x: f32[8] at 9223372036854775800) {arena = 512} {
+  return %x
+})",
+     "@f: %x lies outside the arena"},
+    {"CycleOfBases", R"(graph @f(input %x: f32[4] at 0) {arena = 512} {
+  %a: f32[4] at %b = neg(%x)
+  %b: f32[4] at %a = exp(%a)
+  return %b
+})",
+     "@f: the places of %a form a cycle"},
+    {"NoPlace", R"(graph @f(input %x: f32[4] at 0) {arena = 512} {
+  %a: f32[4] = neg(%x)
+  return %a
+})",
+     "@f: memory is planned, but %a has no place"},
+    {"InputsOverlap", R"(graph @f(input %x: f32[4] at 0, input %y: f32[4] at 8) {arena = 512} {
+  return %x, %y
+})",
+     "@f: %x and %y overlap"},
+    {"MarkedKernel", kAdd + R"(graph @f(input %x: f32[4] at 0, input %y: f32[4] at 256) {arena = 512} {
+  %z: f32[4] at %x = call @k(%x, %y)
+  return %z
+})",
+     ""},
+    {"UnmarkedOperand", kAdd + R"(graph @f(input %x: f32[4] at 0, input %y: f32[4] at 256) {arena = 512} {
+  %z: f32[4] at %y = call @k(%x, %y)
+  return %z
+})",
+     "@f: %z is computed over %y, which @k still reads"},
+    {"OneOperandTwice", kAdd + R"(graph @f(input %x: f32[4] at 0) {arena = 512} {
+  %z: f32[4] at %x = call @k(%x, %x)
+  return %z
+})",
+     "@f: %z is computed over %x, which @k still reads"},
+    {"WorkspaceOverAnOperand", R"(kernel @m(%x: f32[4,4]) {form = "contract", impl = "onednn", workspace = 64} {
+  %y: f32[4,4] = matmul(%x, %x)
+  return %y
+}
+graph @f(input %x: f32[4,4] at 0) {arena = 512} {
+  %y: f32[4,4] at 256 = call @m(%x) {workspace_at = 32}
+  return %y
+})",
+     "@f: the workspace of call @m overlaps %x"},
+    {"WorkspaceOutside", R"(kernel @m(%x: f32[4,4]) {form = "contract", impl = "onednn", workspace = 64} {
+  %y: f32[4,4] = matmul(%x, %x)
+  return %y
+}
+graph @f(input %x: f32[4,4] at 0) {arena = 512} {
+  %y: f32[4,4] at 256 = call @m(%x) {workspace_at = 480}
+  return %y
+})",
+     "@f: the workspace of call @m lies outside the arena"},
+    {"KernelPlacedElsewhere", R"(kernel @k(%a: f32[4]) {domain = [4], form = "pointwise", split = 1} {
+  %y: f32[4] at 16 = neg(%a)
+  return %y
+}
+graph @f(input %x: f32[4]) {
+  %z: f32[4] = call @k(%x)
+  return %z
+})",
+     "@k: %y lies over no operand of its size"},
+    {"StatePlaced", R"(graph @f(param %w: f32[4] at 0) {arena = 512} {
+  return %w
+})",
+     "@f: %w is a state, and has a place"},
+};
+
+const Case kStates[] = {
+    {"OneTypeInAllGraphs", R"(graph @f(param %w: f32[4]) {
+  return %w
+}
+graph @g(param %w: f32[5]) {
+  return %w
+})",
+     "@g: state %w has another type in another graph"},
+    {"OneRoleInAllGraphs", R"(graph @f(param %w: f32[4]) {
+  return %w
+}
+graph @g(state %w: f32[4]) {
+  return %w
+})",
+     "@g: %w is a param in one graph, a state in another"},
+    {"GroupWithoutState", R"(group @p {
+  param %w: f32[4] at 0
+}
+graph @f(input %x: f32[4]) {
+  return %x
+})",
+     "group %p: no graph has this state"},
+    {"MemberOutside", R"(group @p {
+  param %w: f32[4] at 6
+}
+graph @f(param %p: f32[8]) {
+  return %p
+})",
+     "%w lies outside %p"},
+    {"MembersOverlap", R"(group @p {
+  param %w: f32[4] at 0
+  param %b: f32[4] at 3
+}
+graph @f(param %p: f32[8]) {
+  return %p
+})",
+     "%b overlaps another member of %p"},
+    {"MemberTwice", R"(group @p {
+  param %w: f32[4] at 0
+  param %w: f32[4] at 4
+}
+graph @f(param %p: f32[8]) {
+  return %p
+})",
+     "state %w is listed twice"},
+    {"MemberAndState", R"(group @p {
+  param %w: f32[4] at 0
+}
+graph @f(param %p: f32[8], param %w: f32[4]) {
+  return %p, %w
+})",
+     "%w is a member of a flat state and a state of its own"},
+};
+
+std::string name_of(const ::testing::TestParamInfo<Case>& info) { return info.param.name; }
+INSTANTIATE_TEST_SUITE_P(Plans, VerifyMemory, ::testing::ValuesIn(kPlans), name_of);
+INSTANTIATE_TEST_SUITE_P(States, VerifyMemory, ::testing::ValuesIn(kStates), name_of);
+
+}  // namespace
+}  // namespace heddle::ir
