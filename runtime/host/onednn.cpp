@@ -7,6 +7,7 @@
 
 #include "ir/check.h"
 #include "ir/diagnostic.h"
+#include "runtime/host/keep_above_zero.h"
 #include "runtime/host/onednn_parts.h"
 #include "runtime/host/step_memory.h"
 
@@ -59,6 +60,10 @@ void add_partials(const OnednnParts& p, Share range) {
   }
 }
 
+void apply(const ReluRegion& r) {
+  for (int64_t row = 0; row < r.rows; ++row) keep_above_zero(r.first + row * r.stride, r.columns);
+}
+
 }  // namespace
 
 struct OnednnCall::Impl {
@@ -76,6 +81,7 @@ struct OnednnCall::Impl {
                                                         static_cast<int>(task.arguments.size()), task.arguments.data());
     HEDDLE_CHECK(status == dnnl_success,
                  fmt::format("dnnl_primitive_execute: status {} in '{}'", static_cast<int>(status), title));
+    apply(task.relu);
   }
 };
 
@@ -125,7 +131,7 @@ void OnednnCall::run(ThreadPool& pool) {
   for (const OnednnTask& task : p.before) impl_->run(task);
   pool.run(static_cast<int64_t>(p.slices.size()), [&](int64_t slice) {
     const OneThread one;
-    impl_->run(p.slices[static_cast<size_t>(slice)]);
+    for (const OnednnTask& task : p.slices[static_cast<size_t>(slice)]) impl_->run(task);
   });
   if (p.partials.size() > 1) {
     constexpr int64_t kPerItem = 1 << 13;  // floats

@@ -73,31 +73,45 @@ class Builder {
   }
 
   // Attributes are handles: each primitive gets its own.
-  static dnnl::primitive_attr attributes(bool relu = false) {
+  static dnnl::primitive_attr attributes() {
     dnnl::primitive_attr attr;
     attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-    if (relu) {
-      dnnl::post_ops post;
-      post.append_eltwise(1.0F, dnnl::algorithm::eltwise_relu, 0.0F, 0.0F);
-      attr.set_post_ops(post);
-    }
     return attr;
   }
 
-  // A task with scratch memory of its own, so that slices may run at the same time.
+  // Scratch memory of one slice, so that slices may run at the same time. The tasks of a slice run one after another and
+  // share it.
+  struct Scratch {
+    float* at = nullptr;
+    size_t bytes = 0;
+  };
+
   template <class Descriptor>
-  void add(std::vector<OnednnTask>& list, const Descriptor& desc, const dnnl::primitive& primitive,
-           std::vector<dnnl_exec_arg_t> arguments) {
-    const memory::desc scratch = desc.scratchpad_desc();
-    if (scratch.get_size() > 0) arguments.push_back({DNNL_ARG_SCRATCHPAD, bind(scratch, take(scratch.get_size()))});
-    if (&list == &parts_.slices) parts_.implementation = desc.impl_info_str();
+  void add(OnednnTasks& list, const Descriptor& desc, const dnnl::primitive& primitive,
+           std::vector<dnnl_exec_arg_t> arguments, Scratch& scratch) {
+    const memory::desc needed = desc.scratchpad_desc();
+    if (const size_t bytes = needed.get_size(); bytes > 0) {
+      if (bytes > scratch.bytes) scratch = {take(bytes), bytes};
+      arguments.push_back({DNNL_ARG_SCRATCHPAD, bind(needed, scratch.at)});
+    }
     list.push_back({primitive, std::move(arguments)});
   }
 
-  void reorder(std::vector<OnednnTask>& list, const memory::desc& from, float* source, const memory::desc& to,
-               float* target) {
+  // A slice of one primitive.
+  template <class Descriptor>
+  OnednnTask& add_slice(const Descriptor& desc, const dnnl::primitive& primitive,
+                        std::vector<dnnl_exec_arg_t> arguments) {
+    parts_.implementation = desc.impl_info_str();
+    Scratch scratch;
+    add(parts_.slices.emplace_back(), desc, primitive, std::move(arguments), scratch);
+    return parts_.slices.back().back();
+  }
+
+  void reorder(OnednnTasks& list, const memory::desc& from, float* source, const memory::desc& to, float* target) {
     const dnnl::reorder::primitive_desc desc(parts_.engine, from, parts_.engine, to, attributes());
-    add(list, desc, dnnl::reorder(desc), {{DNNL_ARG_FROM, bind(from, source)}, {DNNL_ARG_TO, bind(to, target)}});
+    Scratch scratch;
+    add(list, desc, dnnl::reorder(desc), {{DNNL_ARG_FROM, bind(from, source)}, {DNNL_ARG_TO, bind(to, target)}},
+        scratch);
   }
 
   // The weights in the layout that a primitive asks for: packed once per call, before its slices.
@@ -116,6 +130,7 @@ class Builder {
   void matmul_slice(const Product& p, const Product& part, int64_t batch, int64_t row, int64_t column);
   Convolution geometry(const Dims& x, const Dims& w, const Dims& y) const;
   void forward(const Convolution& g);
+  void forward_piece(const Convolution& g, Share images, OnednnTasks& tasks, Scratch& scratch);
   void data_grad(const Convolution& g);
   void filter_grad(const Convolution& g);
 
@@ -128,7 +143,7 @@ class Builder {
     if (g.groups == 1) return memory::desc({g.o, g.c, g.kh, g.kw}, kF32, any ? Tag::any : Tag::oihw);
     return memory::desc({g.groups, g.o / g.groups, g.c / g.groups, g.kh, g.kw}, kF32, any ? Tag::any : Tag::goihw);
   }
-  dnnl::convolution_forward::primitive_desc forward_desc(const Convolution& g, int64_t n, bool bias, bool relu) const {
+  dnnl::convolution_forward::primitive_desc forward_desc(const Convolution& g, int64_t n, bool bias) const {
     const auto x = images(n, g.h, g.w, g.c), y = images(n, g.oh, g.ow, g.o), w = weights(g, true);
     const auto kind = dnnl::prop_kind::forward_training;
     const auto direct = dnnl::algorithm::convolution_direct;
@@ -136,7 +151,7 @@ class Builder {
     const memory::desc b({g.o}, kF32, memory::format_tag::x);
     const Desc desc = bias ? Desc(kind, direct, x, w, b, y, g.strides, g.dilations, g.low, g.high)
                            : Desc(kind, direct, x, w, y, g.strides, g.dilations, g.low, g.high);
-    return {desc, attributes(relu), parts_.engine};
+    return {desc, attributes(), parts_.engine};
   }
 
   const codegen::Library& call_;
@@ -190,13 +205,14 @@ void Builder::matmul_slice(const Product& p, const Product& part, int64_t batch,
   const memory::desc d(p.batch == 1 ? Dims{1, part.n} : Dims{1, 1, part.n}, kF32,
                        p.batch == 1 ? memory::format_tag::ab : memory::format_tag::abc);
   const dnnl::matmul::desc what = bias ? dnnl::matmul::desc(a, b, d, c) : dnnl::matmul::desc(a, b, c);
-  const dnnl::matmul::primitive_desc desc(what, attributes(has("relu")), parts_.engine);
+  const dnnl::matmul::primitive_desc desc(what, attributes(), parts_.engine);
   std::vector<dnnl_exec_arg_t> arguments = {
       {DNNL_ARG_SRC, bind(a, at(operand(0), batch * p.m * p.k + row * (p.ta ? 1 : p.k)))},
       {DNNL_ARG_WEIGHTS, bind(b, at(operand(1), batch * p.k * p.n + column * (p.tb ? p.k : 1)))},
       {DNNL_ARG_DST, bind(c, at(result(), batch * p.m * p.n + row * p.n + column))}};
   if (bias) arguments.push_back({DNNL_ARG_BIAS, bind(d, at(operand(2), column))});
-  add(parts_.slices, desc, dnnl::matmul(desc), std::move(arguments));
+  OnednnTask& task = add_slice(desc, dnnl::matmul(desc), std::move(arguments));
+  if (has("relu")) task.relu = {at(result(), batch * p.m * p.n + row * p.n + column), part.batch * part.m, part.n, p.n};
 }
 
 // x: [n,h,w,c], w: [o,c/groups,kh,kw], y: [n,oh,ow,o]. oneDNN counts dilation from 0.
@@ -212,36 +228,52 @@ Convolution Builder::geometry(const Dims& x, const Dims& w, const Dims& y) const
   return g;
 }
 
+// Where relu follows, a slice is worked off in pieces whose result is still in the cache then.
 void Builder::forward(const Convolution& g) {
-  const bool bias = has("bias");
+  constexpr int64_t kPieceBytes = int64_t{1} << 19;
+  const int64_t image = g.oh * g.ow * g.o, image_bytes = image * static_cast<int64_t>(sizeof(float));
   const int64_t count = cuts(g.n);
   for (int64_t i = 0; i < count; ++i) {
-    const Share s = share(g.n, i, count);
-    const auto desc = forward_desc(g, s.size(), bias, has("relu"));
-    float* w = packed(weights(g, false), operand(1), desc.weights_desc());
-    std::vector<dnnl_exec_arg_t> arguments = {
-        {DNNL_ARG_SRC, bind(desc.src_desc(), at(operand(0), s.begin * g.h * g.w * g.c))},
-        {DNNL_ARG_WEIGHTS, bind(desc.weights_desc(), w)},
-        {DNNL_ARG_DST, bind(desc.dst_desc(), at(result(), s.begin * g.oh * g.ow * g.o))}};
-    if (bias) arguments.push_back({DNNL_ARG_BIAS, bind(desc.bias_desc(), operand(2))});
-    add(parts_.slices, desc, dnnl::convolution_forward(desc), std::move(arguments));
+    const Share slice = share(g.n, i, count);
+    const int64_t pieces =
+        has("relu") ? std::clamp<int64_t>(slice.size() * image_bytes / kPieceBytes, 1, slice.size()) : 1;
+    OnednnTasks& tasks = parts_.slices.emplace_back();
+    Scratch scratch;
+    for (int64_t k = 0; k < pieces; ++k) {
+      const Share s = share(slice.size(), k, pieces);
+      forward_piece(g, {slice.begin + s.begin, slice.begin + s.end}, tasks, scratch);
+      if (has("relu")) tasks.back().relu = {at(result(), (slice.begin + s.begin) * image), 1, s.size() * image, 0};
+    }
   }
+}
+
+void Builder::forward_piece(const Convolution& g, Share s, OnednnTasks& tasks, Scratch& scratch) {
+  const bool bias = has("bias");
+  const auto desc = forward_desc(g, s.size(), bias);
+  float* w = packed(weights(g, false), operand(1), desc.weights_desc());
+  std::vector<dnnl_exec_arg_t> arguments = {
+      {DNNL_ARG_SRC, bind(desc.src_desc(), at(operand(0), s.begin * g.h * g.w * g.c))},
+      {DNNL_ARG_WEIGHTS, bind(desc.weights_desc(), w)},
+      {DNNL_ARG_DST, bind(desc.dst_desc(), at(result(), s.begin * g.oh * g.ow * g.o))}};
+  if (bias) arguments.push_back({DNNL_ARG_BIAS, bind(desc.bias_desc(), operand(2))});
+  parts_.implementation = desc.impl_info_str();
+  add(tasks, desc, dnnl::convolution_forward(desc), std::move(arguments), scratch);
 }
 
 void Builder::data_grad(const Convolution& g) {
   const int64_t count = cuts(g.n);
   for (int64_t i = 0; i < count; ++i) {
     const Share s = share(g.n, i, count);
-    const auto hint = forward_desc(g, s.size(), false, false);
+    const auto hint = forward_desc(g, s.size(), false);
     const dnnl::convolution_backward_data::desc what(dnnl::algorithm::convolution_direct, hint.src_desc(),
                                                      weights(g, true), hint.dst_desc(), g.strides, g.dilations, g.low,
                                                      g.high);
     const dnnl::convolution_backward_data::primitive_desc desc(what, attributes(), parts_.engine, hint);
     float* w = packed(weights(g, false), operand(1), desc.weights_desc());
-    add(parts_.slices, desc, dnnl::convolution_backward_data(desc),
-        {{DNNL_ARG_DIFF_DST, bind(desc.diff_dst_desc(), at(operand(0), s.begin * g.oh * g.ow * g.o))},
-         {DNNL_ARG_WEIGHTS, bind(desc.weights_desc(), w)},
-         {DNNL_ARG_DIFF_SRC, bind(desc.diff_src_desc(), at(result(), s.begin * g.h * g.w * g.c))}});
+    add_slice(desc, dnnl::convolution_backward_data(desc),
+              {{DNNL_ARG_DIFF_DST, bind(desc.diff_dst_desc(), at(operand(0), s.begin * g.oh * g.ow * g.o))},
+               {DNNL_ARG_WEIGHTS, bind(desc.weights_desc(), w)},
+               {DNNL_ARG_DIFF_SRC, bind(desc.diff_src_desc(), at(result(), s.begin * g.h * g.w * g.c))}});
   }
 }
 
@@ -253,17 +285,17 @@ void Builder::filter_grad(const Convolution& g) {
   std::vector<float*>& partials = parts_.partials;
   for (int64_t i = 0; i < count; ++i) {
     const Share s = share(g.n, i, count);
-    const auto hint = forward_desc(g, s.size(), false, false);
+    const auto hint = forward_desc(g, s.size(), false);
     const dnnl::convolution_backward_weights::desc what(dnnl::algorithm::convolution_direct, hint.src_desc(), layout,
                                                         hint.dst_desc(), g.strides, g.dilations, g.low, g.high);
     const dnnl::convolution_backward_weights::primitive_desc desc(what, attributes(), parts_.engine, hint);
     layout = desc.diff_weights_desc();
     float* out = count == 1 && layout == plain ? result() : take(layout.get_size());
     partials.push_back(out);
-    add(parts_.slices, desc, dnnl::convolution_backward_weights(desc),
-        {{DNNL_ARG_SRC, bind(desc.src_desc(), at(operand(0), s.begin * g.h * g.w * g.c))},
-         {DNNL_ARG_DIFF_DST, bind(desc.diff_dst_desc(), at(operand(1), s.begin * g.oh * g.ow * g.o))},
-         {DNNL_ARG_DIFF_WEIGHTS, bind(layout, out)}});
+    add_slice(desc, dnnl::convolution_backward_weights(desc),
+              {{DNNL_ARG_SRC, bind(desc.src_desc(), at(operand(0), s.begin * g.h * g.w * g.c))},
+               {DNNL_ARG_DIFF_DST, bind(desc.diff_dst_desc(), at(operand(1), s.begin * g.oh * g.ow * g.o))},
+               {DNNL_ARG_DIFF_WEIGHTS, bind(layout, out)}});
   }
   const bool unpack = layout != plain;
   parts_.length = static_cast<int64_t>(layout.get_size() / sizeof(float));

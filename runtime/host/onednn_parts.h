@@ -15,19 +15,29 @@
 
 namespace heddle::runtime {
 
-// One primitive with its memory, ready to run.
+// Where relu is applied once a primitive has written it: rows of `columns` floats, `stride` floats apart.
+struct ReluRegion {
+  float* first = nullptr;
+  int64_t rows = 0, columns = 0, stride = 0;
+};
+
+// One primitive with its memory, ready to run, and the relu that follows while its result is in the cache. The relu is
+// not oneDNN's own: that one turns nan into 0.
 struct OnednnTask {
   dnnl::primitive primitive;
   std::vector<dnnl_exec_arg_t> arguments;
+  ReluRegion relu = {};
 };
+using OnednnTasks = std::vector<OnednnTask>;
 
 // Everything a call consists of. With null addresses it is only measured.
 struct OnednnParts {
   dnnl::engine engine{dnnl::engine::kind::cpu, 0};
   dnnl::stream stream{engine};
   std::vector<dnnl::memory> memories;  // kept alive for the tasks
-  std::vector<OnednnTask> before, slices, after;
-  std::vector<float*> partials;  // of `length` floats each, added in order into `sum`
+  OnednnTasks before, after;
+  std::vector<OnednnTasks> slices;  // the tasks of one slice run in order, on one thread
+  std::vector<float*> partials;     // of `length` floats each, added in order into `sum`
   float* sum = nullptr;
   int64_t length = 0;
   int64_t workspace = 0;

@@ -8,6 +8,7 @@
 
 #include "ir/check.h"
 #include "runtime/data/shuffle.h"
+#include "runtime/train/finite.h"
 
 namespace heddle::runtime {
 namespace {
@@ -42,6 +43,7 @@ class Run {
   TrainResult run() {
     const Clock::time_point begin = Clock::now();
     while (result_.steps < all_steps_ && !result_.interrupted) epoch();
+    check_parameters();
     result_.seconds = seconds_since(begin);
     return std::move(result_);
   }
@@ -56,9 +58,9 @@ class Run {
     for (int64_t s = 0; s < steps && !result_.interrupted; ++s) {
       const bool ragged = last_ && s == steps_per_epoch_ - 1;
       const codegen::Entry& entry = ragged ? *last_ : *full_;
-      rows_.fill(executable_, entry,
-                 std::span(order).subspan(static_cast<size_t>(s * batch), static_cast<size_t>(batch_of(entry))));
-      step(entry, totals, s);
+      const auto rows = std::span(order).subspan(static_cast<size_t>(s * batch), static_cast<size_t>(batch_of(entry)));
+      rows_.fill(executable_, entry, rows);
+      step(entry, rows, totals, s);
     }
     result_.train = totals.values();
     const double seconds = seconds_since(begin);
@@ -70,19 +72,40 @@ class Run {
           {result_.epochs, options_.epochs.value_or(0), result_.steps, seconds, result_.train, result_.validation});
   }
 
-  void step(const codegen::Entry& entry, Totals& totals, int64_t step_of_epoch) {
+  void step(const codegen::Entry& entry, std::span<const uint32_t> rows, Totals& totals, int64_t step_of_epoch) {
     executable_.run(entry);
     const double loss = read_scalar(executable_, entry, "loss");
     ++result_.steps;
-    if (!std::isfinite(loss))
-      throw UserError(ExitCode::failed,
-                      fmt::format("the loss is {} at step {} (epoch {})", loss, result_.steps, result_.epochs + 1),
-                      "a lower lr or a clip_norm may keep it finite; scale inputs to about -1 to 1");
+    if (!std::isfinite(loss)) refuse_loss(loss, entry, rows);
     totals.add(executable_, entry, batch_of(entry));
     if (watcher_.step)
       watcher_.step({result_.epochs + 1, options_.epochs.value_or(0), step_of_epoch + 1, steps_per_epoch_,
                      result_.steps, all_steps_, loss, &totals});
     if (watcher_.interrupted) result_.interrupted = watcher_.interrupted();
+  }
+
+  // The step has overwritten its inputs: they are written again to see whether the fault came with them.
+  [[noreturn]] void refuse_loss(double loss, const codegen::Entry& entry, std::span<const uint32_t> rows) const {
+    rows_.fill(executable_, entry, rows);
+    const std::string what =
+        fmt::format("the loss is {} at step {} (epoch {})", loss, result_.steps, result_.epochs + 1);
+    if (const auto input = input_not_finite(executable_, entry))
+      throw UserError(ExitCode::failed,
+                      fmt::format("{}: input '{}' holds {} in training row {}, counted from 0", what, input->name,
+                                  input->value, rows[static_cast<size_t>(input->row)]),
+                      "mend or remove that row of the data, and look at the maps of the input");
+    throw UserError(ExitCode::failed, what,
+                    "a lower lr or a clip_norm may keep it finite; scale inputs to about -1 to 1; --log FILE keeps the "
+                    "loss of every step");
+  }
+
+  // The loss of a step is that of the weights before it: it cannot tell what the last step did to them.
+  void check_parameters() const {
+    if (const auto parameter = parameter_not_finite(executable_))
+      throw UserError(ExitCode::failed,
+                      fmt::format("parameter '{}' holds {} after step {}: nothing is saved", parameter->name,
+                                  parameter->value, result_.steps),
+                      "a lower lr or a clip_norm may keep it finite; start again from weights saved earlier");
   }
 
   Executable& executable_;

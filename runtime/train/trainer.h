@@ -71,7 +71,8 @@ struct TrainResult {
   int interrupted = 0;  // the signal
 };
 
-// Runs from the state the executable is in. Throws UserError when a loss is not finite.
+// Runs from the state the executable is in. Throws UserError when a loss is not finite, with the row of the data where
+// it came from there, or when a parameter is not at the end: then there is nothing worth saving.
 TrainResult train(Executable& executable, const TrainOptions& options, const Split& rows, const Split* validation,
                   const Watcher& watcher);
 

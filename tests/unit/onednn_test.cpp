@@ -66,9 +66,20 @@ Floats run(Library call, std::vector<Floats>& operands, int64_t slices, int thre
   return out;
 }
 
-std::vector<Floats> operands_of(const Library& call) {
+enum class Values { ordinary, special };
+
+// Special ones have infinities, a nan and numbers below the normal ones here and there in the first two operands.
+std::vector<Floats> operands_of(const Library& call, Values kind = Values::ordinary) {
   std::vector<Floats> out;
   for (const auto& t : call.operands) out.push_back(values(count(t.dims), static_cast<uint32_t>(17 + out.size())));
+  if (kind == Values::ordinary) return out;
+  const auto at = [](Floats& v, size_t i) -> float& { return v[i % v.size()]; };
+  at(out[0], 1) = NAN;
+  at(out[0], out[0].size() / 3) = INFINITY;
+  at(out[0], out[0].size() / 2) = -INFINITY;
+  at(out[0], out[0].size() - 1) = 1e-40F;
+  at(out[1], out[1].size() / 5) = 0;  // times an infinity it is nan
+  at(out[1], out[1].size() - 2) = 3e-39F;
   return out;
 }
 
@@ -77,13 +88,22 @@ void expect_near(const Floats& got, const std::vector<double>& want, double term
   // Products average 1/4 in size, so this allows four roundings of the sum of their sizes; one product more or less is
   // 1e5 times that.
   const double tolerance = 0x1p-24 * (terms + 16.0);
-  for (size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], want[i], tolerance) << what << " element " << i;
+  for (size_t i = 0; i < got.size(); ++i) {
+    if (std::isnan(want[i])) {
+      ASSERT_TRUE(std::isnan(got[i])) << what << " element " << i << " is " << got[i];
+    } else if (std::isinf(want[i])) {
+      ASSERT_EQ(got[i], want[i]) << what << " element " << i;
+    } else {
+      ASSERT_NEAR(got[i], want[i], tolerance) << what << " element " << i;
+    }
+  }
 }
 
 // The same bits for every number of threads, for each number of slices; and near the plain loops.
-void check(const Library& call, const std::vector<double>& want, double terms, const std::string& what) {
+void check(const Library& call, const std::vector<double>& want, double terms, const std::string& what,
+           Values kind = Values::ordinary) {
   ASSERT_EQ(onednn_refuses(call), "") << what;
-  std::vector<Floats> operands = operands_of(call);
+  std::vector<Floats> operands = operands_of(call, kind);
   for (int64_t slices : {1, 3, 4, 8}) {
     const Floats one = run(call, operands, slices, 1);
     expect_near(one, want, terms, what);
@@ -100,7 +120,7 @@ struct ProductCase {
   bool ta, tb, bias, relu;
 };
 
-void check_product(const ProductCase& p) {
+void check_product(const ProductCase& p, Values kind = Values::ordinary) {
   const auto dims = [&](int64_t r, int64_t c) { return p.batch == 1 ? Dims{r, c} : Dims{p.batch, r, c}; };
   std::vector<Dims> shapes = {p.ta ? dims(p.k, p.m) : dims(p.m, p.k), p.tb ? dims(p.n, p.k) : dims(p.k, p.n)};
   std::vector<std::string> epilogue;
@@ -108,7 +128,7 @@ void check_product(const ProductCase& p) {
   if (p.relu) epilogue.push_back("relu");
   Library call =
       call_of("matmul", shapes, dims(p.m, p.n), {{"transpose_a", {p.ta}}, {"transpose_b", {p.tb}}}, epilogue);
-  const std::vector<Floats> in = operands_of(call);
+  const std::vector<Floats> in = operands_of(call, kind);
   std::vector<double> want;
   for (int64_t b = 0; b < p.batch; ++b) {
     for (int64_t i = 0; i < p.m; ++i) {
@@ -124,7 +144,7 @@ void check_product(const ProductCase& p) {
     }
   }
   check(call, want, static_cast<double>(p.k),
-        fmt::format("matmul {}x{}x{}x{} ta {} tb {}", p.batch, p.m, p.n, p.k, p.ta, p.tb));
+        fmt::format("matmul {}x{}x{}x{} ta {} tb {}", p.batch, p.m, p.n, p.k, p.ta, p.tb), kind);
 }
 
 TEST(Onednn, MatmulEveryTranspose) {
@@ -145,6 +165,21 @@ TEST(Onednn, MatmulDegenerate) {
   check_product({1, 1, 1, 1, false, false, false, false});
   check_product({1, 1, 129, 3, false, false, true, false});
   check_product({1, 129, 1, 3, true, true, true, true});
+}
+
+// relu keeps nan and makes 0 of -inf; an infinity times 0 is nan; numbers below the normal ones count.
+TEST(Onednn, MatmulOfSpecialValues) {
+  for (bool relu : {false, true}) {
+    check_product({1, 37, 52, 19, false, false, false, relu}, Values::special);
+    check_product({1, 33, 128, 50, false, true, true, relu}, Values::special);
+    check_product({1, 128, 10, 30, true, false, true, relu}, Values::special);
+    check_product({3, 9, 17, 5, false, true, true, relu}, Values::special);
+  }
+}
+TEST(Onednn, MatmulKeepsNumbersBelowTheNormalOnes) {
+  Library call = call_of("matmul", {{2, 3}, {3, 2}}, {2, 2});
+  std::vector<Floats> in = {{1e-40F, 0, 0, 0, 1, 0}, {1, 0, 0, 2e-41F, 0, 0}};
+  EXPECT_EQ(run(call, in, 1, 1), (Floats{1e-40F, 0, 0, 2e-41F}));
 }
 
 struct ConvolutionCase {
@@ -176,7 +211,7 @@ void products(const ConvolutionCase& p, F f) {
               }
 }
 
-void check_convolution(const ConvolutionCase& p) {
+void check_convolution(const ConvolutionCase& p, Values kind = Values::ordinary) {
   const Dims x = {p.n, p.h, p.w, p.c}, w = {p.o, p.c / p.groups, p.kh, p.kw}, y = {p.n, p.oh(), p.ow(), p.o};
   const std::map<std::string, Dims> attributes = {
       {"strides", p.strides}, {"pads", p.pads}, {"dilations", p.dilations}, {"groups", {p.groups}}};
@@ -187,24 +222,24 @@ void check_convolution(const ConvolutionCase& p) {
   };
 
   Library forward = call_of("conv2d", {x, w, {p.o}}, y, attributes, {"bias", "relu"});
-  std::vector<Floats> in = operands_of(forward);
+  std::vector<Floats> in = operands_of(forward, kind);
   std::vector<double> want(count(y));
   for (size_t i = 0; i < want.size(); ++i) want[i] = in[2][i % static_cast<size_t>(p.o)];
   products(p, [&](size_t i, size_t j, size_t k) { want[k] += static_cast<double>(in[0][i]) * in[1][j]; });
   for (double& v : want) v = std::max(v, 0.0);
-  check(forward, want, terms(count(y)) * static_cast<double>(p.o), "conv2d " + what);
+  check(forward, want, terms(count(y)) * static_cast<double>(p.o), "conv2d " + what, kind);
 
   Library data = call_of("conv2d_data_grad", {y, w}, x, attributes);
-  in = operands_of(data);
+  in = operands_of(data, kind);
   want.assign(count(x), 0.0);
   products(p, [&](size_t i, size_t j, size_t k) { want[i] += static_cast<double>(in[0][k]) * in[1][j]; });
-  check(data, want, static_cast<double>(p.o * p.kh * p.kw), "conv2d_data_grad " + what);
+  check(data, want, static_cast<double>(p.o * p.kh * p.kw), "conv2d_data_grad " + what, kind);
 
   Library filter = call_of("conv2d_filter_grad", {x, y}, w, attributes);
-  in = operands_of(filter);
+  in = operands_of(filter, kind);
   want.assign(count(w), 0.0);
   products(p, [&](size_t i, size_t j, size_t k) { want[j] += static_cast<double>(in[0][i]) * in[1][k]; });
-  check(filter, want, static_cast<double>(p.n * p.oh() * p.ow()), "conv2d_filter_grad " + what);
+  check(filter, want, static_cast<double>(p.n * p.oh() * p.ow()), "conv2d_filter_grad " + what, kind);
 }
 
 TEST(Onednn, ConvolutionOfTheMnistNetwork) {
@@ -221,6 +256,19 @@ TEST(Onednn, ConvolutionPadsStridesDilations) {
 TEST(Onednn, ConvolutionGroups) {
   check_convolution({.n = 4, .h = 7, .w = 7, .c = 8, .o = 8, .kh = 3, .kw = 3, .pads = {1, 1, 1, 1}, .groups = 8});
   check_convolution({.n = 3, .h = 6, .w = 6, .c = 6, .o = 4, .kh = 3, .kw = 3, .groups = 2});
+}
+
+// nan and infinities reach exactly the results whose window reads them: no padding and no unused lane spreads them.
+TEST(Onednn, ConvolutionOfSpecialValues) {
+  check_convolution({.n = 3, .h = 9, .w = 7, .c = 3, .o = 5, .kh = 3, .kw = 2, .pads = {1, 0, 2, 1}}, Values::special);
+  check_convolution({.n = 6, .h = 13, .w = 13, .c = 32, .o = 64, .kh = 3, .kw = 3}, Values::special);
+  check_convolution({.n = 6, .h = 12, .w = 12, .c = 1, .o = 32, .kh = 3, .kw = 3}, Values::special);
+  check_convolution({.n = 2, .h = 6, .w = 6, .c = 6, .o = 4, .kh = 3, .kw = 3, .groups = 2}, Values::special);
+}
+
+// A slice with relu is worked off in pieces: more than one here, the last one smaller.
+TEST(Onednn, ConvolutionInPieces) {
+  check_convolution({.n = 7, .h = 52, .w = 52, .c = 1, .o = 32, .kh = 3, .kw = 3}, Values::special);
 }
 
 TEST(Onednn, RefusesWithAReason) {

@@ -160,5 +160,53 @@ TEST_F(Trainer, RefusesALossThatIsNotFinite) {
   }
 }
 
+// Rows 0, 1, ... of which one is nan.
+Split rows_with_nan(int n, int at) {
+  data::Column c{.input = "x", .type = data::ElementType::f32, .dims = {}, .bytes = {}};
+  for (int i = 0; i < n; ++i) {
+    const float value = i == at ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(i);
+    const auto* bytes = reinterpret_cast<const std::byte*>(&value);
+    c.bytes.insert(c.bytes.end(), bytes, bytes + sizeof value);
+  }
+  return {data::Table{.rows = n, .columns = {c}}, {{"x", "f32", {}, {}}}};
+}
+
+TEST_F(Trainer, NamesTheRowOfTheDataThatIsNotFinite) {
+  options_.epochs = 1;
+  try {
+    train(*executable_, options_, rows_with_nan(40, 17), nullptr, {});
+    FAIL() << "no error";
+  } catch (const UserError& error) {
+    const std::string& message = error.diagnostics().at(0).message;
+    EXPECT_NE(message.find("(epoch 1): input 'x' holds nan in training row 17"), std::string::npos) << message;
+  }
+}
+
+// The loss is that of the weights before the step: only the weights tell what the last step did.
+TEST(TrainerParameters, RefusesWeightsThatAreNotFiniteAtTheEnd) {
+  for (const char* dtype : {"f32", "f64", "f16", "bf16"}) {
+    CountingDevice device;
+    codegen::Program program;
+    program.arena_bytes = 512, program.state_bytes = 64;
+    program.entries = {entry("train", 4)};
+    const int64_t size = dtype[0] == 'b' || dtype[1] == '1' ? 2 : dtype[1] == '3' ? 4 : 8;
+    program.states = {{"w", dtype, {2}, 2 * size, {Segment::state, 0}, "param"}};
+    Executable executable(program, device);
+    TrainOptions options;
+    options.metrics = {{"mean", "mean.sum", "mean.count", Finish::ratio}};
+    options.epochs = 1;
+    EXPECT_NO_THROW(train(executable, options, rows(4), nullptr, {})) << dtype;
+    const std::vector<uint8_t> ones(static_cast<size_t>(2 * size), 0xff);  // nan in every format
+    executable.write(program.states[0], ones.data());
+    try {
+      train(executable, options, rows(4), nullptr, {});
+      FAIL() << dtype << ": no error";
+    } catch (const UserError& error) {
+      EXPECT_EQ(error.diagnostics().at(0).message.substr(0, 20), "parameter 'w' holds ") << dtype;
+      EXPECT_NE(error.diagnostics().at(0).message.find("nan after step 1: nothing is saved"), std::string::npos);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace heddle::runtime

@@ -31,6 +31,7 @@ files = {
     "wide": idx(8, [10, 5], bytes(50)),
     "few": idx(8, [9, 4], bytes(36)),
     "labels3": idx(8, [10], labels[:7] + b"\3" + labels[8:]),
+    "nan": idx(0x0D, [10, 2, 2], struct.pack(">28f", *range(28)) + struct.pack(">12f", *[float("nan")] * 12)),
     "float_labels": idx(0x0D, [10], bytes(40)),
 }
 for name, content in files.items():
