@@ -35,12 +35,17 @@ struct HostRun::Impl {
   void write(const codegen::Buffer& b, const ir::Tensor& t) const { executable->write(b, to_bytes(t).data()); }
 };
 
-codegen::Program host_program(ir::Module module, const std::string& name, const HostRunOptions& options) {
-  passes::Options pass_options;
-  if (options.library)
-    pass_options.workspace = [](const ir::Graph& kernel) {
+passes::Options host_options(bool library) {
+  passes::Options options;
+  if (library)
+    options.workspace = [](const ir::Graph& kernel) {
       return runtime::onednn_workspace(codegen::describe_library(kernel));
     };
+  return options;
+}
+
+codegen::Program host_program(ir::Module module, const std::string& name, const HostRunOptions& options) {
+  const passes::Options pass_options = host_options(options.library);
   if (options.pipeline) passes::run_pipeline(module, pass_options);
   return codegen::lower(module, name, pass_options.target);
 }

@@ -8,6 +8,7 @@
 
 #include "codegen/program.h"
 #include "ir/evaluate/evaluate.h"
+#include "passes/pass.h"
 
 namespace heddle::testing {
 
@@ -17,6 +18,8 @@ struct HostRunOptions {
   bool pipeline = true;  // otherwise the module has been planned already
 };
 
+// What the command line gives the passes: the host, and oneDNN where it is wanted.
+passes::Options host_options(bool library = true);
 // The module through the pipeline (as the options say) and lowered: what HostRun runs.
 codegen::Program host_program(ir::Module module, const std::string& name, const HostRunOptions& options = {});
 

@@ -1,0 +1,137 @@
+// The tools that check random graphs are checked themselves: bounds that are neither too wide nor too narrow, crashes
+// that are reported, reductions that keep the fault.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <memory>
+#include <sstream>
+
+#include "ir/check.h"
+#include "ir/text/parse.h"
+#include "ir/text/print.h"
+#include "tests/random/campaign.h"
+#include "tests/random/child.h"
+#include "tests/random/error_bound.h"
+#include "tests/random/rebuild.h"
+#include "tests/support/source_dir.h"
+
+namespace heddle::testing {
+namespace {
+
+using namespace ir;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+Module parsed(const std::string& text) {
+  static std::vector<std::unique_ptr<SourceFile>> files;
+  files.push_back(std::make_unique<SourceFile>(SourceFile{"test.hir", text}));
+  return parse(*files.back());
+}
+
+Bounded first_output(const std::string& text, const NamedTensors& inputs) {
+  const Module m = parsed(text);
+  return evaluate_with_bounds(m.graphs[0], inputs, Precision::rounded).outputs.at(0);
+}
+
+Tensor reals(const std::vector<double>& values, DType dtype = DType::f32) {
+  Tensor t({dtype, {static_cast<int64_t>(values.size())}});
+  t.real = values;
+  return rounded(t);
+}
+
+TEST(ErrorBound, FollowsWhatCancels) {
+  const Bounded y = first_output(
+      "graph @g(input %x: f32[1], input %y: f32[1]) {\n  %a: f32[1] = add(%x, %y)\n  %z: f32[1] = sub(%a, %x)\n"
+      "  return %z\n}\n",
+      {{"x", reals({1e6})}, {"y", reals({0.5})}});
+  EXPECT_GT(y.error[0], 0.05);  // a unit of 1e6 is 0.0625
+  EXPECT_LT(y.error[0], 1);
+}
+
+TEST(ErrorBound, IsZeroWhereNothingRounds) {
+  const Bounded y = first_output("graph @g(input %x: f32[3]) {\n  %y: f32[3] = relu(%x)\n  return %y\n}\n",
+                                 {{"x", reals({-1, 0.1, 3})}});
+  EXPECT_EQ(y.error, std::vector<double>({0, 0, 0}));
+}
+
+TEST(ErrorBound, LeavesOpenWhatRoundingDecides) {
+  const std::string text =
+      "graph @g(input %x: f32[2], input %y: f32[2]) {\n  %e: f32[2] = exp(%x)\n  %c: bool[2] = lt(%e, %y)\n"
+      "  return %c\n}\n";
+  const Bounded y = first_output(text, {{"x", reals({1, 1})}, {"y", reals({2.7182818, 3})}});
+  EXPECT_EQ(y.error, std::vector<double>({1, 0}));
+}
+
+TEST(ErrorBound, LeavesOpenWhereAPartMayOverflow) {
+  const std::string text = "graph @g(input %x: f32[3]) {\n  %s: f32[] = reduce_sum(%x)\n  return %s\n}\n";
+  EXPECT_EQ(first_output(text, {{"x", reals({3e38, 3e38, -3e38})}}).error[0], kInfinity);
+  EXPECT_EQ(first_output(text, {{"x", reals({kInfinity, 1, 1})}}).error[0], 0);
+}
+
+TEST(Compare, TakesNonFiniteElementsByTheirClass) {
+  const Bounded expected{reals({NAN, kInfinity, 1}), {0, 0, 1e-6}};
+  EXPECT_EQ(compare(expected, reals({-NAN, kInfinity, 1})), "");
+  EXPECT_NE(compare(expected, reals({NAN, -kInfinity, 1})), "");
+  EXPECT_NE(compare(expected, reals({NAN, kInfinity, 1.1})), "");
+  EXPECT_NE(compare(expected, reals({NAN, kInfinity, NAN})), "");
+}
+
+TEST(Child, ReportsCrashesAndFailedChecks) {
+  EXPECT_TRUE(run_in_child([] { std::puts("said"); }, 10).ended);
+  EXPECT_EQ(run_in_child([] { raise(SIGKILL); }, 10).how, "signal 9");
+  const ChildResult failed = run_in_child([] { HEDDLE_CHECK(1 + 1 == 3, "arithmetic"); }, 10);
+  EXPECT_FALSE(failed.ended);
+  EXPECT_NE(failed.output.find("internal error: arithmetic"), std::string::npos);
+  EXPECT_EQ(run_in_child(
+                [] {
+                  while (true) sleep(1);
+                },
+                1)
+                .how,
+            "took longer than 1 s");
+}
+
+TEST(Generate, IsAFunctionOfTheNumberAndNamesEveryPair) {
+  EXPECT_TRUE(structurally_equal(generate(11).module, generate(11).module));
+  std::set<Pair> named;
+  for (uint64_t n = 0; n < numbers_per_round(); ++n)
+    for (const Pair& pair : pairs_of(n)) named.insert(pair);
+  EXPECT_EQ(named.size(), all_pairs().size());
+  EXPECT_GT(named.count({"softmax", "reverse"}), 0u);
+}
+
+TEST(Rebuild, LeavesOutWhatNobodyReadsAndResizes) {
+  const Module m = parsed(
+      "graph @g(input %x.wide: f32[3,33], input %y: f32[33]) {\n  %a: f32[3,33] = tanh(%x.wide)\n"
+      "  %b: f32[3,33] = neg(%a)\n  %c: f32[33] = abs(%y)\n  %r: f32[3] = reduce_sum(%b) {axes = [1]}\n"
+      "  return %r, %c\n}\n");
+  const Graph& g = m.graphs[0];
+  const auto smaller =
+      rebuild(m, {.outputs = {1}, .replace = {{g.find("b"), g.find("a")}}, .sizes = {{33, 2}}, .plain = true});
+  ASSERT_TRUE(smaller.has_value());
+  EXPECT_EQ(print(*smaller),
+            "graph @g(input %x.plain: f32[3,2]) {\n  %a: f32[3,2] = tanh(%x.plain)\n"
+            "  %r: f32[3] = reduce_sum(%a) {axes = [1]}\n  return %r\n}\n");
+  EXPECT_FALSE(rebuild(m, {.sizes = {{3, 1}, {33, 0}}}).has_value());
+}
+
+// Random graphs that failed once, reduced.
+TEST(ReducedGraphs, AreRight) {
+  size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(source_dir() / "tests/property/graphs")) {
+    std::ifstream in(entry.path());
+    std::ostringstream text;
+    text << in.rdbuf();
+    for (const Fault& f : check_alone(parsed(text.str())))
+      ADD_FAILURE() << entry.path() << ", " << f.stage << ": " << f.text;
+    ++count;
+  }
+  EXPECT_GT(count, 0u);
+}
+
+}  // namespace
+}  // namespace heddle::testing

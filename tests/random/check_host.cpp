@@ -1,0 +1,144 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "codegen/lower.h"
+#include "ir/evaluate/tensor_bytes.h"
+#include "passes/pipeline.h"
+#include "runtime/executable.h"
+#include "tests/random/check.h"
+#include "tests/random/data.h"
+#include "tests/random/error_bound.h"
+#include "tests/random/poisoned_device.h"
+#include "tests/support/host_run.h"
+
+namespace heddle::testing {
+using namespace ir;
+namespace {
+
+constexpr int kRuns = 2;  // of each entry
+using Bytes = std::vector<std::byte>;
+using Images = std::map<std::string, Bytes>;  // what a run leaves: outputs and states by name
+
+// Inputs for one run: states go on from the run before.
+class ProgramRun {
+ public:
+  ProgramRun(const codegen::Program& program, int threads)
+      : program_(program), device_({.threads = threads, .kernel_cache = {}}), executable_(program, device_) {}
+
+  void write_states(const NamedTensors& states) {
+    for (const codegen::Buffer& b : program_.states)
+      if (const auto it = states.find(b.name); it != states.end()) executable_.write(b, to_bytes(it->second).data());
+  }
+
+  Images run(const codegen::Entry& entry, const NamedTensors& inputs, std::byte poison) {
+    device_.poison_arena(poison);
+    for (const codegen::Buffer& b : entry.inputs) executable_.write(b, to_bytes(inputs.at(b.name)).data());
+    executable_.run(entry);
+    Images images;
+    for (size_t i = 0; i < entry.outputs.size(); ++i) images[fmt::format("output {}", i)] = read(entry.outputs[i]);
+    for (const codegen::Buffer& b : program_.states) images["state %" + b.name] = read(b);
+    return images;
+  }
+
+  bool marks_intact() const { return device_.marks_intact(); }
+
+ private:
+  Bytes read(const codegen::Buffer& b) {
+    Bytes bytes(static_cast<size_t>(b.bytes));
+    executable_.read(b, bytes.data());
+    return bytes;
+  }
+
+  const codegen::Program& program_;
+  PoisonedDevice device_;
+  runtime::Executable executable_;
+};
+
+bool bounded(const Bounded& b) {
+  for (size_t i = 0; i < b.error.size(); ++i)
+    if (b.error[i] <= 0.05 * std::abs(b.value.at(static_cast<int64_t>(i))) + 1e-6) return true;
+  return false;
+}
+
+class HostCheck {
+ public:
+  explicit HostCheck(Module m) : meaning_(std::move(m)) {
+    passes::find_pass("differentiate")->run(meaning_, {});
+    Module planned = meaning_;
+    passes::find_pass("expand")->run(meaning_, {});
+    program_ = compile(std::move(planned));
+  }
+
+  HostReport run() {
+    ProgramRun one(program_, 1), two(program_, 2);
+    for (const codegen::Entry& entry : program_.entries) {
+      check_entry(one, two, entry);
+      if (!one.marks_intact() || !two.marks_intact()) {
+        fault(entry.name, "writes outside of its memory");
+        break;
+      }
+    }
+    return std::move(report_);
+  }
+
+ private:
+  void fault(const std::string& graph, std::string text) { report_.faults.push_back({graph, "host", std::move(text)}); }
+
+  codegen::Program compile(Module m) {
+    const passes::Options options = host_options();
+    passes::run_pipeline(m, options);
+    return codegen::lower(m, "random", options.target);
+  }
+
+  // The states go through two runs of the entry, and so do the oracle's.
+  void check_entry(ProgramRun& one, ProgramRun& two, const codegen::Entry& entry) {
+    const Graph& g = *meaning_.find_graph(entry.name);
+    NamedTensors inputs = random_data(g);
+    for (ProgramRun* run : {&one, &two}) run->write_states(inputs);
+    for (int i = 0; i < kRuns; ++i) {
+      const Images first = one.run(entry, inputs, std::byte{0xFF}), second = two.run(entry, inputs, std::byte{0x5B});
+      if (first != second) return fault(entry.name, "differs between one thread and two, or reads poison");
+      const BoundedEvaluation expected = evaluate_with_bounds(g, inputs, Precision::rounded);
+      if (!compare_run(entry, g, expected, first, i)) return;
+      advance(g, inputs, first);
+    }
+  }
+
+  // The oracle goes on from what the host left, so that bounds do not grow from run to run.
+  static void advance(const Graph& g, NamedTensors& inputs, const Images& images) {
+    for (const Update& u : g.updates) {
+      const Value& state = g[u.state];
+      inputs[state.name] = from_bytes(state.type, images.at("state %" + state.name));
+    }
+  }
+
+  bool compare_run(const codegen::Entry& entry, const Graph& g, const BoundedEvaluation& expected, const Images& images,
+                   int run) {
+    const auto agree = [&](const std::string& what, const Bounded& wanted) {
+      const std::string apart = compare(wanted, from_bytes(wanted.value.type, images.at(what)));
+      if (!apart.empty()) fault(entry.name, fmt::format("{} of run {}: {}", what, run + 1, apart));
+      if (bounded(wanted)) report_.compared.insert(entry.name);
+      return apart.empty();
+    };
+    bool all = true;
+    for (size_t k = 0; k < expected.outputs.size(); ++k) all &= agree(fmt::format("output {}", k), expected.outputs[k]);
+    for (const auto& [state, wanted] : expected.updated) all &= agree("state %" + state, wanted);
+    for (const ValueId v : g.inputs) {
+      if (g[v].role == Role::input || expected.updated.count(g[v].name)) continue;
+      all &= agree("state %" + g[v].name,
+                   {random_data(g, v), std::vector<double>(static_cast<size_t>(g[v].type.elements()), 0)});
+    }
+    return all;
+  }
+
+  Module meaning_;
+  codegen::Program program_;
+  HostReport report_;
+};
+
+}  // namespace
+
+HostReport check_host(const Module& m) { return HostCheck(m).run(); }
+
+}  // namespace heddle::testing

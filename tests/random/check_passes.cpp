@@ -1,0 +1,133 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "ir/text/parse.h"
+#include "ir/text/print.h"
+#include "ir/verify.h"
+#include "passes/pipeline.h"
+#include "tests/random/check.h"
+#include "tests/random/data.h"
+#include "tests/random/error_bound.h"
+#include "tests/support/host_run.h"
+
+namespace heddle::testing {
+using namespace ir;
+namespace {
+
+class PassCheck {
+ public:
+  explicit PassCheck(const Module& m) : m_(m) {
+    for (const Graph& g : m.graphs) states_.merge(random_data(g));
+  }
+
+  std::vector<Fault> run() {
+    for (const passes::Pass& pass : passes::all_passes()) {
+      stage_ = fmt::format("pass {}", pass.name);
+      apply(pass);
+      if (!faults_.empty()) return faults_;
+      if (expected_.empty()) expect_meaning();
+      compare_meaning(false);
+      if (!faults_.empty()) return faults_;
+    }
+    stage_ = "arena";
+    compare_meaning(true);
+    return faults_;
+  }
+
+ private:
+  void fault(const std::string& graph, std::string text) { faults_.push_back({graph, stage_, std::move(text)}); }
+  const std::string& name() const { return m_.graphs[0].name; }
+
+  void apply(const passes::Pass& pass) {
+    passes::Options options = host_options();
+    std::set<std::string> explained;  // values with an edge of which a remark was made
+    options.remark = [&](const passes::Remark& r) {
+      explained.insert(r.graph + r.subject.substr(0, r.subject.find(' ')));
+    };
+    const Module before = m_;
+    const bool changed = pass.run(m_, options);
+    if (!changed && !structurally_equal(before, m_)) fault(name(), "changes the module and does not say so");
+    for (const std::string& problem : verify(m_)) fault(name(), problem);
+    if (pass.name == "fuse") expect_reasons(before, explained);
+    if (!faults_.empty()) return;
+    options.remark = {};
+    const SourceFile printed{"printed", print(m_)};
+    if (!structurally_equal(m_, parse(printed))) fault(name(), "its text does not read back equal");
+    Module again = m_;
+    if (pass.run(again, options) || !structurally_equal(m_, again)) fault(name(), "changes its own result");
+  }
+
+  bool is_generated(const Node& n) const {
+    const Graph* kernel = n.callee.empty() ? nullptr : m_.find_kernel(n.callee);
+    return kernel != nullptr && kernel->form && kernel->form->impl.empty();
+  }
+
+  // Where one generated kernel reads another's result, a remark says why they are two. It names the node that computes
+  // the value, or one before it where copies of that node belong to nobody. What is made from a scalar costs nothing
+  // and counts as no edge.
+  void expect_reasons(const Module& before, const std::set<std::string>& explained) {
+    for (size_t i = 0; i < m_.graphs.size(); ++i) {
+      const Graph &g = m_.graphs[i], &plain = before.graphs[i];
+      for (const NodeId id : g.order)
+        for (const ValueId v : g[id].operands) {
+          const Node* from = g.def(v);
+          if (!is_generated(g[id]) || from == nullptr || !is_generated(*from) || g[v].type.elements() == 1) continue;
+          if (!has_reason(plain, plain.find(g[v].name), explained))
+            fault(g.name, fmt::format("%{} passes from kernel to kernel without a remark", g[v].name));
+        }
+    }
+  }
+
+  static bool has_reason(const Graph& g, ValueId v, const std::set<std::string>& explained) {
+    const Node* def = v.valid() ? g.def(v) : nullptr;
+    if (def == nullptr) return false;
+    if (explained.count(g.name + "%" + g[def->results[0]].name)) return true;
+    return std::any_of(def->operands.begin(), def->operands.end(),
+                       [&](ValueId operand) { return has_reason(g, operand, explained); });
+  }
+
+  // After the first pass, since gradients have no meaning before they are built. Composites are compared with what they
+  // expand to.
+  void expect_meaning() {
+    Module plain = m_;
+    passes::find_pass("expand")->run(plain, {});
+    for (const Graph& g : plain.graphs) expected_.push_back(evaluate_with_bounds(g, inputs_of(g), Precision::exact));
+  }
+
+  // Passes may have changed the states, but no input.
+  NamedTensors inputs_of(const Graph& g) const {
+    NamedTensors inputs = states_;
+    for (const ValueId v : g.inputs)
+      if (g[v].role == Role::input) inputs[g[v].name] = random_data(g, v);
+    return inputs;
+  }
+
+  void compare_meaning(bool through_arena) {
+    for (size_t i = 0; i < m_.graphs.size(); ++i) {
+      const Graph& g = m_.graphs[i];
+      Evaluation got = evaluate(m_, g, flatten_states(m_, inputs_of(g)), {.through_arena = through_arena});
+      for (size_t k = 0; k < got.outputs.size(); ++k) {
+        const std::string apart = compare(expected_[i].outputs[k], got.outputs[k]);
+        if (!apart.empty()) fault(g.name, fmt::format("output {}: {}", k, apart));
+      }
+      for (const auto& [state, next] : unflatten_states(m_, std::move(got.updated))) {
+        const std::string apart = compare(expected_[i].updated.at(state), next);
+        if (!apart.empty()) fault(g.name, fmt::format("state %{}: {}", state, apart));
+      }
+    }
+  }
+
+  Module m_;
+  NamedTensors states_;  // and inputs, which several graphs may name alike
+  std::string stage_;
+  std::vector<BoundedEvaluation> expected_;  // by graph
+  std::vector<Fault> faults_;
+};
+
+}  // namespace
+
+std::vector<Fault> check_passes(const Module& m) { return PassCheck(m).run(); }
+
+}  // namespace heddle::testing

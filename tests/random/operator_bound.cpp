@@ -1,0 +1,216 @@
+#include "tests/random/operator_bound.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "ir/builder.h"
+#include "tests/random/rounding.h"
+
+namespace heddle::testing {
+using namespace ir;
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+using Errors = std::vector<double>;
+using Operands = std::vector<const Bounded*>;
+
+std::vector<Tensor> run(const Signature& s, const std::vector<Tensor>& operands) {
+  std::vector<const Tensor*> list;
+  for (const Tensor& t : operands) list.push_back(&t);
+  return s.op->eval(s, list);
+}
+
+bool uncertain(const Bounded& b) {
+  return std::any_of(b.error.begin(), b.error.end(), [](double e) { return e > 0; });
+}
+bool unknown(const Bounded& b) {
+  return std::any_of(b.error.begin(), b.error.end(), [](double e) { return e == kInfinity; });
+}
+bool any(const Operands& operands, bool (*holds)(const Bounded&)) {
+  return std::any_of(operands.begin(), operands.end(), [&](const Bounded* b) { return holds(*b); });
+}
+
+// Which end of its bound each element goes to; `mixed` takes them in turn.
+enum class End { low, high, mixed, nan };
+
+bool goes_up(End end, size_t i) { return end == End::high || (end == End::mixed && ((i * 2654435761u) >> 7 & 1) == 0); }
+
+double moved_real(double v, double error, bool up, End end) {
+  if (v == 0 && error == 0) return up ? 0.0 : -0.0;  // the sign of zero is promised nowhere
+  if (error == kInfinity && end == End::nan) return std::numeric_limits<double>::quiet_NaN();
+  if (error == kInfinity) return up ? kInfinity : -kInfinity;
+  return up ? v + error : v - error;
+}
+
+int64_t moved_integer(DType dtype, int64_t v, double error, bool up, End end) {
+  if (error == 0) return v;
+  if (dtype == DType::boolean) return up ? v : 1 - v;
+  const int64_t width = bits(dtype);
+  if (error >= std::ldexp(1, static_cast<int>(width) - 1)) {
+    const int64_t top = int64_t{-1} & ~(int64_t{-1} << (width - 1)), all = end == End::nan ? 0x5B5B5B5B5B5B5B5B : top;
+    return wrap_to(dtype, up ? all : ~all);
+  }
+  const auto by = static_cast<uint64_t>(std::ceil(error));
+  return wrap_to(dtype, static_cast<int64_t>(static_cast<uint64_t>(v) + (up ? by : 0 - by)));
+}
+
+Tensor moved(const Bounded& b, End end) {
+  Tensor t = b.value;
+  for (size_t i = 0; i < t.real.size(); ++i) t.real[i] = moved_real(t.real[i], b.error[i], goes_up(end, i), end);
+  for (size_t i = 0; i < t.integer.size(); ++i)
+    t.integer[i] = moved_integer(t.type.dtype, t.integer[i], b.error[i], goes_up(end, i), end);
+  return t;
+}
+
+// Every combination of ends for few operands, else all at one.
+std::vector<std::vector<End>> corners(const Signature& s, const Operands& operands) {
+  const size_t n = operands.size();
+  std::vector<std::vector<End>> list;
+  if (n <= 3 && !std::holds_alternative<Movement>(s.op->kind)) {
+    for (size_t bits = 0; bits < size_t{1} << n; ++bits) {
+      list.emplace_back();
+      for (size_t k = 0; k < n; ++k) list.back().push_back((bits >> k & 1) != 0 ? End::high : End::low);
+    }
+    list.emplace_back(n, End::mixed);
+  } else {
+    list = {std::vector<End>(n, End::low), std::vector<End>(n, End::high)};
+  }
+  if (any(operands, unknown)) list.emplace_back(n, End::nan);
+  return list;
+}
+
+// Goes up and down again and again, like a sine: the ends of a wide bound say nothing of what lies between.
+bool oscillates(const OpDef& op) {
+  static std::map<const OpDef*, bool> known;
+  if (const auto it = known.find(&op); it != known.end()) return it->second;
+  bool& answer = known[&op] = false;
+  const bool real = op.dtypes.empty() || is_floating(op.dtypes.front());
+  if (!std::holds_alternative<Elementwise>(op.kind) || !real || op.find_attr("dtype")) return answer;
+  constexpr int64_t kPoints = 1000;
+  const Type type{DType::f64, {kPoints}};
+  std::vector<Tensor> operands(op.operands.size(), Tensor(type));
+  for (int64_t i = 0; i < kPoints; ++i)
+    for (Tensor& t : operands) t.set(i, &t == operands.data() ? 0.37 * static_cast<double>(i) : 1.7);
+  Signature s{.op = &op, .attrs = {}, .operands = std::vector<Type>(operands.size(), type), .results = {}};
+  try {
+    s.results = infer_types(op, s.operands, {});
+  } catch (const InferError&) {
+    return answer;
+  }
+  const Tensor y = run(s, operands)[0];
+  int turns = 0;
+  for (int64_t i = 2; i < kPoints; ++i)
+    if ((y.at(i) - y.at(i - 1)) * (y.at(i - 1) - y.at(i - 2)) < 0) ++turns;
+  return answer = turns > 20;
+}
+
+void give_up_where_wide(const Operands& operands, std::vector<Errors>& errors) {
+  for (const Bounded* b : operands)
+    for (size_t i = 0; i < errors[0].size(); ++i) errors[0][i] = b->error[i] > 0.5 ? kInfinity : 2 * errors[0][i];
+}
+
+bool has_zero(const Bounded& b) {
+  return std::find(b.value.real.begin(), b.value.real.end(), 0.0) != b.value.real.end();
+}
+
+// How far the results move when the operands go to the ends of their bounds.
+std::vector<Errors> spread(const Signature& s, const Operands& operands, const std::vector<Tensor>& values) {
+  std::vector<Errors> errors;
+  for (const Tensor& v : values) errors.emplace_back(static_cast<size_t>(v.elements()), 0.0);
+  const bool signs = std::holds_alternative<Elementwise>(s.op->kind) && any(operands, has_zero);
+  if (!signs && !any(operands, uncertain)) return errors;
+  for (const std::vector<End>& ends : corners(s, operands)) {
+    std::vector<Tensor> at;
+    for (size_t k = 0; k < operands.size(); ++k) at.push_back(moved(*operands[k], ends[k]));
+    const std::vector<Tensor> there = run(s, at);
+    for (size_t r = 0; r < values.size(); ++r)
+      for (size_t i = 0; i < errors[r].size(); ++i)
+        errors[r][i] = std::max(errors[r][i], distance(values[r], there[r], static_cast<int64_t>(i)));
+  }
+  if (oscillates(*s.op)) give_up_where_wide(operands, errors);
+  return errors;
+}
+
+bool sums(const OpDef& op) {
+  const auto* reduction = std::get_if<Reduction>(&op.kind);
+  return std::holds_alternative<Contraction>(op.kind) || (reduction && reduction->monoid == "Sum");
+}
+
+// What a sum of the terms' magnitudes gives, and how much more at the far ends of their bounds.
+std::vector<Tensor> magnitudes(const Signature& s, const Operands& operands, bool far) {
+  std::vector<Tensor> at;
+  for (const Bounded* b : operands) {
+    at.push_back(b->value);
+    for (size_t i = 0; i < at.back().real.size(); ++i) {
+      const double v = at.back().real[i], error = b->error[i];  // `spread` answers for what is not finite
+      at.back().real[i] = (std::isfinite(v) ? std::abs(v) : 0) + (far && error < kInfinity ? error : 0);
+    }
+  }
+  return run(s, at);
+}
+
+// Adds what summing does: its own rounding, and the operands' bounds.
+void add_sum(Errors& errors, const Rounding& rounding, const Tensor& value, const Tensor& near, const Tensor& far) {
+  for (size_t i = 0; i < errors.size(); ++i) {
+    if (!(far.real[i] < rounding.largest_sum())) errors[i] = kInfinity;  // a part may overflow
+    if (!std::isfinite(value.real[i]) || errors[i] == kInfinity) continue;
+    errors[i] = std::max(errors[i], far.real[i] - near.real[i]) + rounding.of_sum(far.real[i]);
+  }
+}
+
+// A product of numbers far from 1 may leave the range on the way.
+void add_product(Errors& errors, const Signature& s, const Operands& operands, const Rounding& rounding) {
+  for (const bool large : {true, false}) {
+    Tensor t = operands[0]->value;
+    for (double& v : t.real) v = large ? std::max(std::abs(v), 1.0) : v == 0 ? 1 : std::min(std::abs(v), 1.0);
+    const Tensor reached = run(s, {t})[0];
+    for (size_t i = 0; i < errors.size(); ++i)
+      if (large ? !(reached.real[i] < rounding.largest_sum()) : reached.real[i] < 1e-37) errors[i] = kInfinity;
+  }
+}
+
+bool is_product(const OpDef& op) {
+  const auto* reduction = std::get_if<Reduction>(&op.kind);
+  return reduction && reduction->monoid == "Prod";
+}
+
+}  // namespace
+
+double distance(const Tensor& a, const Tensor& b, int64_t i) {
+  const auto at = static_cast<size_t>(i);
+  if (!a.floating()) {
+    if (a.integer[at] == b.integer[at]) return 0;
+    return std::max(1.0, std::abs(a.at(i) - b.at(i)));
+  }
+  const double x = a.real[at], y = b.real[at];
+  if (x == y || (std::isnan(x) && std::isnan(y))) return 0;
+  return std::isfinite(x) && std::isfinite(y) ? std::abs(x - y) : kInfinity;
+}
+
+std::string element_text(const Tensor& t, int64_t i) {
+  return t.floating() ? fmt::format("{}", t.at(i)) : fmt::format("{}", t.integer[static_cast<size_t>(i)]);
+}
+
+std::vector<Bounded> evaluate_bounded(const Signature& s, const Operands& operands, Precision precision) {
+  std::vector<Tensor> in;
+  for (const Bounded* b : operands) in.push_back(b->value);
+  const std::vector<Tensor> values = run(s, in);
+  std::vector<Errors> errors = spread(s, operands, values);
+  if (sums(*s.op) && values[0].floating()) {
+    const Rounding rounding(s, 0, precision);
+    add_sum(errors[0], rounding, values[0], magnitudes(s, operands, false)[0], magnitudes(s, operands, true)[0]);
+  }
+  if (is_product(*s.op) && values[0].floating()) add_product(errors[0], s, operands, Rounding(s, 0, precision));
+  std::vector<Bounded> results;
+  for (size_t r = 0; r < values.size(); ++r) {
+    if (values[r].floating()) Rounding(s, r, precision).add(errors[r], values[r], in);
+    results.push_back({precision == Precision::rounded ? rounded(values[r]) : values[r], std::move(errors[r])});
+  }
+  return results;
+}
+
+}  // namespace heddle::testing

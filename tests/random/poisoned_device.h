@@ -1,0 +1,33 @@
+// A host device whose arena holds rubbish before each run, and whose segments lie between marks that nobody may touch.
+//
+// What is read before it is written then differs between two runs; what is written outside shows.
+#pragma once
+#include <map>
+#include <vector>
+
+#include "runtime/host/host_device.h"
+
+namespace heddle::testing {
+
+class PoisonedDevice final : public runtime::Device {
+ public:
+  explicit PoisonedDevice(runtime::HostOptions options) : host_(std::move(options)) {}
+
+  std::string description() const override { return host_.description(); }
+  void* allocate(int64_t bytes) override;
+  void release(void* memory) override;
+  void write(void* to, const void* from, int64_t bytes) override { host_.write(to, from, bytes); }
+  void read(void* to, const void* from, int64_t bytes) override { host_.read(to, from, bytes); }
+  void load(const codegen::Program& program, void* state, void* arena) override;
+  void run(size_t entry) override { host_.run(entry); }
+
+  void poison_arena(std::byte with);
+  bool marks_intact() const;
+
+ private:
+  runtime::HostDevice host_;
+  std::map<void*, int64_t> sizes_;  // of the segments
+  void* arena_ = nullptr;
+};
+
+}  // namespace heddle::testing

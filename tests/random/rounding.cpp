@@ -1,0 +1,97 @@
+#include "tests/random/rounding.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace heddle::testing {
+using namespace ir;
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kUnits = 4;      // of an elementwise function: the preamble promises 2.5 for each of its own
+constexpr double kSumUnits = 64;  // of a sum, whatever its order and the number of its terms
+
+// Takes one of its operands' elements as it is.
+bool chooses(const OpDef& op) {
+  const auto* reduction = std::get_if<Reduction>(&op.kind);
+  return std::holds_alternative<Movement>(op.kind) ||
+         (reduction && reduction->monoid != "Sum" && reduction->monoid != "Prod");
+}
+
+// More than one call or operator: parts as large as the operands may cancel, as in x / 2 * (1 + erf(x / sqrt(2))).
+bool composed(const OpDef& op) {
+  const auto* elementwise = std::get_if<Elementwise>(&op.kind);
+  if (!elementwise) return false;
+  const std::string& e = elementwise->expr;
+  const auto steps = std::count_if(e.begin(), e.end(), [](char c) { return c == '(' || c == ' '; });
+  return steps > 2;
+}
+
+struct Format {
+  double unit, smallest, largest;  // the distance from 1 to the next number; of normal numbers
+};
+
+Format format_of(DType dtype) {
+  switch (dtype) {
+    case DType::f64: return {0x1p-52, 0x1p-1022, std::numeric_limits<double>::max()};
+    case DType::f32: return {0x1p-23, 0x1p-126, std::numeric_limits<float>::max()};
+    case DType::f16: return {0x1p-10, 0x1p-14, 65504};
+    default: return {0x1p-7, 0x1p-126, 0x1.fep127};
+  }
+}
+
+}  // namespace
+
+Rounding::Rounding(const Signature& s, size_t result, Precision precision) : s_(s) {
+  const DType dtype = precision == Precision::exact ? DType::f64 : s.results[result].dtype;
+  const bool short_type = bits(dtype) == 16;
+  const Format own = format_of(dtype), sum = format_of(short_type ? DType::f32 : dtype);
+  unit_ = own.unit;
+  smallest_ = own.smallest;
+  largest_ = own.largest;
+  sum_unit_ = sum.unit;
+  largest_sum_ = sum.largest / 4;
+  narrow_ = short_type;
+  source_ = std::holds_alternative<Source>(s.op->kind);
+  chooses_ = chooses(*s.op);
+  pointwise_ = std::holds_alternative<Elementwise>(s.op->kind);
+  units_ = std::holds_alternative<Reduction>(s.op->kind) ? kSumUnits * sum_unit_ + kUnits * unit_ : kUnits * unit_;
+  composed_ = composed(*s.op);
+  // A normal number is a radius of up to 6 times the cosine of an angle of up to 2 pi.
+  if (source_ && !s.operands.empty()) absolute_ = 32 * unit_;
+}
+
+double Rounding::of_sum(double magnitude) const { return kSumUnits * sum_unit_ * magnitude; }
+double Rounding::largest_sum() const { return largest_sum_; }
+
+// The oracle's double tells: a function that approaches an operand or 0 does not give it exactly.
+bool Rounding::passed_on(double v, size_t i, const std::vector<Tensor>& operands) const {
+  if (v == 0 || !std::isfinite(v) || chooses_) return true;
+  if (source_) return round_to(s_.results[0].dtype, v) == v || s_.operands.empty();
+  if (!pointwise_) return false;
+  for (const Tensor& t : operands)
+    if (t.floating() && std::abs(t.real[i]) == std::abs(v)) return round_to(s_.results[0].dtype, v) == v;
+  return false;
+}
+
+double Rounding::largest_operand(size_t i, const std::vector<Tensor>& operands) {
+  double most = 0;
+  for (const Tensor& t : operands)
+    if (t.floating() && std::isfinite(t.real[i])) most = std::max(most, std::abs(t.real[i]));
+  return most;
+}
+
+void Rounding::add(std::vector<double>& errors, const Tensor& value, const std::vector<Tensor>& operands) const {
+  for (size_t i = 0; i < errors.size(); ++i) {
+    const double v = value.real[i];
+    if (passed_on(v, i, operands)) continue;
+    const double magnitude = std::max(std::abs(v), composed_ ? largest_operand(i, operands) : 0);
+    errors[i] += units_ * magnitude + absolute_ + 2 * smallest_ * (narrow_ && smallest_ > 1e-10 ? unit_ : 1);
+    const double low = std::abs(v) - errors[i], high = std::abs(v) + errors[i];
+    const bool overflows = narrow_ ? high > largest_ : high > largest_ && !(low > 2 * largest_);
+    if (overflows) errors[i] = kInfinity;
+  }
+}
+
+}  // namespace heddle::testing
