@@ -115,7 +115,7 @@ void Body::reduce_loops(const Node& n, const Signature& s, const ReductionAccess
     if (access.loops[i] == 1) continue;
     const std::string& c = coordinates_[outer + i];
     inside = block(fmt::format("for ({0} {1} = 0; {1} < {2}; ++{1})", text_.index_type, c, access.loops[i]), inside);
-    if (unrolled) inside.insert(inside.begin(), "HD_UNROLL");
+    inside.insert(inside.begin(), unrolled ? "HD_UNROLL" : "HD_LOOP");
   }
   coordinates_.resize(outer);
   lines(inside);

@@ -18,6 +18,7 @@ using u16 = unsigned short;
 #define HD_KERNEL(name, threads) extern "C" __global__ void __launch_bounds__(threads, 1) name
 #define HD_HOST_ENTRY(name, arguments)
 #define HD_UNROLL _Pragma("unroll")
+#define HD_LOOP
 #define HD_WIDTH(width) (width)  // elements that a thread takes at once
 
 namespace hd {
@@ -45,9 +46,13 @@ HD_DEVICE void copy_bytes(void* to, const void* from, u64 bytes) { ::memcpy(to, 
 #if defined(__clang__)
 #define HD_UNROLL _Pragma("clang loop unroll(full)")
 #define HD_IVDEP _Pragma("clang loop vectorize(assume_safety)")
+#define HD_LOOP
 #else
 #define HD_UNROLL _Pragma("GCC unroll 32")
 #define HD_IVDEP _Pragma("GCC ivdep")
+// A short loop that stays a loop. GCC 12 unrolls it completely and then vectorises the loop around it, wrongly in two shapes: a
+// guarded read two columns wide loses rows, and a sum in order over a reversed axis takes other elements.
+#define HD_LOOP _Pragma("GCC unroll 1")
 #endif
 
 namespace hd {

@@ -85,14 +85,14 @@ HD_DEVICE Index last_column(Index n) {
 #define HD_POINTS(Index, row, column, rows, columns, width)                                                          \
   for (Index row = (rows) == 1 ? 0 : hd::first<Index>(rows), hd_last = (rows) == 1 ? 1 : hd::last<Index>(rows);      \
        row < hd_last; ++row)                                                                                         \
-    HD_IVDEP for (Index column = (rows) == 1 ? hd::first_column<Index>(columns) : 0,                                 \
+    HD_IVDEP HD_LOOP for (Index column = (rows) == 1 ? hd::first_column<Index>(columns) : 0,                         \
                         hd_end = (rows) == 1 ? hd::last_column<Index>(columns) : (columns);                          \
                   column < hd_end; ++column)
 // The same in groups of `width`, which divides the columns.
 #define HD_GROUPS(Index, row, column, rows, columns, width)                                                          \
   for (Index row = (rows) == 1 ? 0 : hd::first<Index>(rows), hd_last = (rows) == 1 ? 1 : hd::last<Index>(rows);      \
        row < hd_last; ++row)                                                                                         \
-    HD_IVDEP for (Index hd_group = (rows) == 1 ? hd::first_column<Index>((columns) / (width)) : 0,                   \
+    HD_IVDEP HD_LOOP for (Index hd_group = (rows) == 1 ? hd::first_column<Index>((columns) / (width)) : 0,           \
                         hd_end = (rows) == 1 ? hd::last_column<Index>((columns) / (width)) : (columns) / (width);    \
                   hd_group < hd_end; ++hd_group) if (const Index column = hd_group * (width); true)
 #define HD_EACH_OF_GROUP(k, width) HD_UNROLL for (int k = 0; k < (width); ++k)

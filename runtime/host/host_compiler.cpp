@@ -41,6 +41,11 @@ const std::vector<std::string>& options() {
 }
 
 std::string find_compiler_path() {
+  if (const char* wanted = std::getenv("HEDDLE_CXX"); wanted != nullptr && *wanted != '\0') {
+    if (std::string path = find_program(wanted); !path.empty()) return path;
+    throw UserError(ExitCode::missing, fmt::format("HEDDLE_CXX names '{}', which is no program", wanted),
+                    "set it to the path of g++ or clang++, or leave it out");
+  }
   const char* chosen = std::getenv("CXX");
   for (const std::string& name :
        {std::string("g++"), std::string("clang++"), std::string(chosen == nullptr ? "" : chosen)}) {

@@ -66,6 +66,9 @@ void execute(OnednnCall& call, ThreadPool& pool) { call.run(pool); }
 void execute(const Copy& c, ThreadPool&) { std::memcpy(c.to, c.from, c.bytes); }
 void execute(const Fill& f, ThreadPool&) { std::memset(f.to, f.value, f.bytes); }
 
+constexpr size_t kMargin = 4096;  // readable bytes before and behind each allocation
+void unmap(void* memory, size_t bytes) { munmap(static_cast<char*>(memory) - kMargin, bytes + 2 * kMargin); }
+
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 }  // namespace
@@ -123,7 +126,7 @@ struct HostDevice::Impl {
 HostDevice::HostDevice(HostOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 
 HostDevice::~HostDevice() {
-  for (const auto& [memory, bytes] : impl_->allocations) munmap(memory, bytes);
+  for (const auto& [memory, bytes] : impl_->allocations) unmap(memory, bytes);
 }
 
 std::string HostDevice::description() const {
@@ -131,22 +134,25 @@ std::string HostDevice::description() const {
                      find_host_compiler().version, onednn_version());
 }
 
-// Pages come zeroed, and large ones where the system has them.
+// Pages come zeroed, and large ones where the system has them. One more lies before and behind: where a guard holds for
+// some elements of a vector only, GCC 12 may load the whole vector and choose afterwards, so up to 63 bytes beside an
+// array are read, and its first and last array must not end at a page that is not there.
 void* HostDevice::allocate(int64_t bytes) {
   const auto size = static_cast<size_t>(std::max<int64_t>(bytes, 1));
-  void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* memory = mmap(nullptr, size + 2 * kMargin, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
     throw UserError(ExitCode::limit, fmt::format("cannot allocate {} bytes of memory", bytes), "use a smaller batch");
   }
-  madvise(memory, size, MADV_HUGEPAGE);
-  impl_->allocations.emplace(memory, size);
-  return memory;
+  madvise(memory, size + 2 * kMargin, MADV_HUGEPAGE);
+  void* inside = static_cast<char*>(memory) + kMargin;
+  impl_->allocations.emplace(inside, size);
+  return inside;
 }
 
 void HostDevice::release(void* memory) {
   const auto it = impl_->allocations.find(memory);
   HEDDLE_CHECK(it != impl_->allocations.end(), "release of memory that was not allocated here");
-  munmap(memory, it->second);
+  unmap(memory, it->second);
   impl_->allocations.erase(it);
 }
 
