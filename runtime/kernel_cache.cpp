@@ -7,7 +7,6 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "ir/diagnostic.h"
+#include "runtime/write_file.h"
 
 namespace heddle::runtime {
 namespace fs = std::filesystem;
@@ -54,13 +54,6 @@ std::optional<std::string> read_file(const fs::path& path) {
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
-}
-
-// Unfinished files of processes that died.
-bool stale(const fs::directory_entry& entry) {
-  std::error_code ec;
-  return entry.path().filename().string().starts_with(".tmp-") &&
-         fs::file_time_type::clock::now() - entry.last_write_time(ec) > std::chrono::hours(1);
 }
 
 }  // namespace
@@ -107,23 +100,11 @@ std::optional<std::string> KernelCache::find(std::string_view key, std::string_v
 
 bool KernelCache::store(std::string_view key, std::string_view extension, std::string_view content) const {
   if (folder_.empty()) return false;
-  static std::atomic<int> serial{0};  // two threads of a process must not write one draft
-  const std::string draft = fmt::format("{}/.tmp-{}-{}", folder_, getpid(), serial++);
   const Trailer trailer = make_trailer(key, content);
-  std::error_code ec;
-  {
-    std::ofstream out(draft, std::ios::binary);
-    out.write(content.data(), static_cast<std::streamsize>(content.size()));
-    out.write(reinterpret_cast<const char*>(&trailer), sizeof trailer);
-    out.flush();
-    if (!out) {
-      fs::remove(draft, ec);
-      return false;
-    }
-  }
-  fs::rename(draft, path(key, extension), ec);
-  if (ec) {
-    fs::remove(draft, ec);
+  try {
+    const std::string_view end(reinterpret_cast<const char*>(&trailer), sizeof trailer);
+    replace_file(path(key, extension), {content, end});
+  } catch (const UserError&) {
     return false;
   }
   trim();
@@ -140,9 +121,7 @@ void KernelCache::trim() const {
   int64_t total = 0;
   std::error_code ec;
   for (const auto& item : fs::directory_iterator(folder_, ec)) {
-    if (stale(item)) {
-      fs::remove_all(item.path(), ec);
-    } else if (item.is_regular_file(ec)) {
+    if (item.is_regular_file(ec)) {
       const auto bytes = static_cast<int64_t>(item.file_size(ec));
       entries.push_back({item.last_write_time(ec), item.path(), bytes});
       total += bytes;
@@ -153,22 +132,6 @@ void KernelCache::trim() const {
     if (total <= limit_) return;
     if (fs::remove(e.path, ec)) total -= e.bytes;
   }
-}
-
-TemporaryFolder::TemporaryFolder() {
-  std::error_code ec;
-  const fs::path parent = fs::temp_directory_path(ec);
-  path_ = (ec ? fs::path("/tmp") : parent) / "heddle-XXXXXX";
-  if (mkdtemp(path_.data()) == nullptr) {
-    throw UserError(ExitCode::failed,
-                    fmt::format("cannot make the temporary folder {}: {}", path_, std::strerror(errno)),
-                    "set TMPDIR to a folder that can be written");
-  }
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ec;
-  fs::remove_all(path_, ec);
 }
 
 }  // namespace heddle::runtime

@@ -41,17 +41,4 @@ class KernelCache {
   int64_t limit_;
 };
 
-// A new, empty folder of this user alone under $TMPDIR, removed with everything in it at the end.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 }  // namespace heddle::runtime

@@ -12,7 +12,8 @@ struct ProcessResult {
 };
 constexpr size_t kMaxOutput = 1 << 20;
 
-// arguments[0] is the program's path. Standard input is empty. `log` is a file that takes the output.
+// arguments[0] is the program's path. Standard input is empty. `log` is a file that takes the output; its folder also
+// takes the program's own temporary files (TMPDIR), so that nothing of a program that is killed stays elsewhere.
 ProcessResult run_process(const std::vector<std::string>& arguments, const std::string& log, double seconds);
 
 // The first executable of this name in $PATH, or "".

@@ -13,6 +13,7 @@
 #include "ir/diagnostic.h"
 #include "runtime/process.h"
 #include "runtime/source_parts.h"
+#include "runtime/temporary.h"
 
 namespace heddle::runtime {
 namespace {

@@ -2,77 +2,24 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <limits>
 #include <stdexcept>
+#include <string_view>
 
 #include "ir/diagnostic.h"
+#include "runtime/file.h"
 #include "runtime/weights/safetensors_header.h"
+#include "runtime/write_file.h"
 
 namespace heddle::runtime {
 namespace {
 
-namespace fs = std::filesystem;
-
 [[noreturn]] void fail(const std::string& file, const std::string& message) {
   throw UserError(ExitCode::failed, fmt::format("{}: {}", file, message));
 }
-[[noreturn]] void fail_errno(const std::string& file, const std::string& what) {
-  fail(file, what + ": " + std::strerror(errno));
-}
-
-class File {
- public:
-  File(std::string path, int flags, mode_t mode = 0)
-      : path_(std::move(path)), fd_(::open(path_.c_str(), flags | O_CLOEXEC, mode)) {
-    if (fd_ < 0) fail_errno(path_, "cannot be opened");
-  }
-  ~File() { close(); }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-
-  int64_t size() const {
-    struct stat status {};
-    if (::fstat(fd_, &status) != 0) fail_errno(path_, "cannot be examined");
-    if (!S_ISREG(status.st_mode)) fail(path_, "not a regular file");
-    return status.st_size;
-  }
-  void read(void* to, int64_t bytes) {
-    for (auto* p = static_cast<char*>(to); bytes > 0;) {
-      const ssize_t n = ::read(fd_, p, static_cast<size_t>(bytes));
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail_errno(path_, "cannot be read");
-      if (n == 0) fail(path_, "truncated while it was read");
-      p += n, bytes -= n;
-    }
-  }
-  void write(const void* from, int64_t bytes) {
-    for (const auto* p = static_cast<const char*>(from); bytes > 0;) {
-      const ssize_t n = ::write(fd_, p, static_cast<size_t>(bytes));
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail_errno(path_, "cannot be written");
-      p += n, bytes -= n;
-    }
-  }
-  void sync() {
-    if (::fsync(fd_) != 0) fail_errno(path_, "cannot be written");
-  }
-  void close() {
-    if (fd_ >= 0) ::close(fd_);
-    fd_ = -1;
-  }
-
- private:
-  std::string path_;
-  int fd_;
-};
 
 int64_t tensor_bytes(const std::string& file, const SavedTensor& t) {
   int64_t bytes = bytes_per_element(t.dtype);
@@ -105,20 +52,8 @@ void check_tiling(const std::string& file, const WeightsHeader& header, int64_t 
   if (at != data_bytes) fail(file, fmt::format("{} bytes of data belong to no tensor", data_bytes - at));
 }
 
-}  // namespace
-
-const SavedTensor* WeightsFile::find(const std::string& tensor) const {
-  const auto found =
-      std::find_if(tensors.begin(), tensors.end(), [&](const SavedTensor& t) { return t.name == tensor; });
-  return found == tensors.end() ? nullptr : &*found;
-}
-
-std::span<const std::byte> WeightsFile::bytes(const SavedTensor& t) const {
-  return std::span(data).subspan(static_cast<size_t>(t.begin), static_cast<size_t>(t.end - t.begin));
-}
-
-WeightsFile read_safetensors(const std::string& path) {
-  File file(path, O_RDONLY | O_NONBLOCK);
+// Reads the header of an open file and checks it; the data come next.
+WeightsHeader read_header(File& file, const std::string& path, int64_t& data_bytes) {
   const int64_t size = file.size();
   std::array<unsigned char, 8> prefix{};
   if (size < 8) fail(path, fmt::format("not a safetensors file: {} bytes, expected a header length of 8", size));
@@ -139,13 +74,48 @@ WeightsFile read_safetensors(const std::string& path) {
   } catch (const std::runtime_error& error) {
     fail(path, error.what());
   }
-  const int64_t data_bytes = size - 8 - header_bytes;
+  data_bytes = size - 8 - header_bytes;
   check_tiling(path, header, data_bytes);
+  return header;
+}
+
+}  // namespace
+
+const SavedTensor* WeightsFile::find(const std::string& tensor) const {
+  const auto found =
+      std::find_if(tensors.begin(), tensors.end(), [&](const SavedTensor& t) { return t.name == tensor; });
+  return found == tensors.end() ? nullptr : &*found;
+}
+
+std::span<const std::byte> WeightsFile::bytes(const SavedTensor& t) const {
+  return std::span(data).subspan(static_cast<size_t>(t.begin), static_cast<size_t>(t.end - t.begin));
+}
+
+WeightsFile read_safetensors(const std::string& path) {
+  File file(path, O_RDONLY | O_NONBLOCK);
+  int64_t data_bytes = 0;
+  WeightsHeader header = read_header(file, path, data_bytes);
   WeightsFile weights{
       .name = path, .tensors = std::move(header.tensors), .metadata = std::move(header.metadata), .data = {}};
   weights.data.resize(static_cast<size_t>(data_bytes));
   file.read(weights.data.data(), data_bytes);
   return weights;
+}
+
+void require_weights_path(const std::string& path) {
+  require_replaceable(path);
+  std::error_code ec;
+  if (!std::filesystem::exists(path, ec) || std::filesystem::file_size(path, ec) == 0) return;
+  try {
+    File file(path, O_RDONLY | O_NONBLOCK);
+    int64_t data_bytes = 0;
+    read_header(file, path, data_bytes);
+  } catch (const UserError& error) {
+    throw UserError(
+        ExitCode::failed,
+        fmt::format("weights are not saved over another kind of file: {}", error.diagnostics().front().message),
+        "name another file, or remove this one first");
+  }
 }
 
 void write_safetensors(const std::string& path, const WeightsFile& weights) {
@@ -161,24 +131,12 @@ void write_safetensors(const std::string& path, const WeightsFile& weights) {
   std::array<unsigned char, 8> prefix{};
   for (size_t i = 0; i < 8; ++i) prefix[i] = static_cast<unsigned char>(static_cast<uint64_t>(text.size()) >> (8 * i));
 
-  const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
-  const std::string temporary = fmt::format("{}.tmp-{}", path, ::getpid());
-  try {
-    File file(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0644);
-    file.write(prefix.data(), 8);
-    file.write(text.data(), static_cast<int64_t>(text.size()));
-    for (const SavedTensor& t : weights.tensors) file.write(weights.bytes(t).data(), t.end - t.begin);
-    file.sync();
-  } catch (...) {
-    ::unlink(temporary.c_str());
-    throw;
+  std::vector<std::string_view> pieces = {{reinterpret_cast<const char*>(prefix.data()), prefix.size()}, text};
+  for (const SavedTensor& t : weights.tensors) {
+    const std::span<const std::byte> bytes = weights.bytes(t);
+    pieces.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   }
-  if (::rename(temporary.c_str(), path.c_str()) != 0) {
-    const int reason = errno;
-    ::unlink(temporary.c_str());
-    fail(path, fmt::format("cannot be written: {}", std::strerror(reason)));
-  }
-  File(folder.string(), O_RDONLY | O_DIRECTORY).sync();
+  replace_file(path, pieces);
 }
 
 }  // namespace heddle::runtime

@@ -15,6 +15,7 @@
 #include "runtime/host/host_device.h"
 #include "runtime/host/onednn.h"
 #include "runtime/host/step_memory.h"
+#include "runtime/temporary.h"
 #include "tests/unit/allocations.h"
 
 namespace heddle::runtime {

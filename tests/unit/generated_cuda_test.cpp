@@ -18,6 +18,7 @@
 #include "ir/text/parse.h"
 #include "passes/pipeline.h"
 #include "runtime/cuda/nvrtc.h"
+#include "runtime/temporary.h"
 #include "tests/support/source_dir.h"
 
 namespace heddle {

@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "frontend/limits.h"
-#include "runtime/kernel_cache.h"
+#include "runtime/temporary.h"
 #include "tests/support/source_dir.h"
 
 namespace heddle::frontend {

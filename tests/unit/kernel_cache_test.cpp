@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "runtime/source_parts.h"
+#include "runtime/temporary.h"
 
 namespace heddle::runtime {
 namespace {

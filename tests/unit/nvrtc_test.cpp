@@ -10,6 +10,7 @@
 
 #include "ir/diagnostic.h"
 #include "runtime/library_search.h"
+#include "runtime/temporary.h"
 
 namespace heddle::runtime {
 namespace {

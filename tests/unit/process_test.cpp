@@ -1,11 +1,15 @@
 #include "runtime/process.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
+#include <thread>
 
-#include "runtime/kernel_cache.h"
+#include "runtime/exit_cleanup.h"
+#include "runtime/temporary.h"
 
 namespace heddle::runtime {
 namespace {
@@ -44,6 +48,52 @@ TEST(Process, WhatCannotStart) {
   EXPECT_EQ(find_program("no-such-program-anywhere"), "");
   EXPECT_EQ(find_program(""), "");
   EXPECT_EQ(find_program(folder.path()), "");  // a folder is no program
+}
+
+// What this thread blocks and the command line ignores does not reach a child; what was ignored before stays so.
+TEST(Process, ChildrenAnswerSignalsAsUsual) {
+  const TemporaryFolder folder;
+  sigset_t term, before;
+  sigemptyset(&term);
+  sigaddset(&term, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &term, &before);
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGHUP, SIG_IGN);
+  const std::string sh = find_program("sh"), log = folder.path() + "/log";
+  EXPECT_EQ(run_process({sh, "-c", "kill -TERM $$; sleep 5"}, log, 10).status, 128 + SIGTERM);
+  EXPECT_EQ(run_process({sh, "-c", "kill -PIPE $$; sleep 5"}, log, 10).status, 128 + SIGPIPE);
+  EXPECT_EQ(run_process({sh, "-c", "kill -HUP $$; exit 7"}, log, 10).status, 7);
+  signal(SIGHUP, SIG_DFL);
+  signal(SIGPIPE, SIG_DFL);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+// A compiler's own temporary files lie in the folder of its log.
+TEST(Process, ChildrenKeepTheirTemporariesInTheFolder) {
+  const TemporaryFolder folder;
+  const ProcessResult r = run_process({find_program("sh"), "-c", "echo $TMPDIR"}, folder.path() + "/log", 10);
+  EXPECT_EQ(r.output, folder.path() + "\n");
+}
+
+// Just before a process ends: its children die with what they started, its temporaries go, and no thread makes new ones.
+TEST(ProcessDeathTest, CleanUpForExitLeavesNothing) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto end = [] {
+    std::string folder = "/tmp/heddle-test-XXXXXX";
+    setenv("TMPDIR", mkdtemp(folder.data()), 1);
+    std::thread([] {
+      const TemporaryFolder own;
+      run_process({find_program("sh"), "-c", "while :; do : > $TMPDIR/f$i; i=$((i + 1)); done & sleep 60"},
+                  own.path() + "/log", 60);
+    }).detach();
+    while (std::filesystem::is_empty(folder)) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    clean_up_for_exit();
+    std::thread([] { const TemporaryFolder late; }).detach();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    _exit(std::filesystem::remove(folder) ? 7 : 8);  // succeeds where it is empty
+  };
+  EXPECT_EXIT(end(), testing::ExitedWithCode(7), "");
 }
 
 }  // namespace

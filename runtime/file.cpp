@@ -1,0 +1,63 @@
+#include "runtime/file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "ir/diagnostic.h"
+
+namespace heddle::runtime {
+
+void throw_errno(const std::string& name, const std::string& what) {
+  throw UserError(ExitCode::failed, fmt::format("{}: {}: {}", name, what, std::strerror(errno)));
+}
+
+File::File(const std::string& path, int flags, mode_t mode, std::string name)
+    : name_(name.empty() ? path : std::move(name)), fd_(::open(path.c_str(), flags | O_CLOEXEC, mode)) {
+  if (fd_ < 0) throw_errno(name_, "cannot be opened");
+}
+
+File::~File() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+int64_t File::size() const {
+  struct stat status {};
+  if (::fstat(fd_, &status) != 0) throw_errno(name_, "cannot be examined");
+  if (!S_ISREG(status.st_mode)) throw UserError(ExitCode::failed, name_ + ": not a regular file");
+  return status.st_size;
+}
+
+void File::read(void* to, int64_t bytes) {
+  for (auto* p = static_cast<char*>(to); bytes > 0;) {
+    const ssize_t n = ::read(fd_, p, static_cast<size_t>(bytes));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw_errno(name_, "cannot be read");
+    if (n == 0) throw UserError(ExitCode::failed, name_ + ": truncated while it was read");
+    p += n, bytes -= n;
+  }
+}
+
+void File::write(const void* from, int64_t bytes) {
+  for (const auto* p = static_cast<const char*>(from); bytes > 0;) {
+    const ssize_t n = ::write(fd_, p, static_cast<size_t>(bytes));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw_errno(name_, "cannot be written");
+    p += n, bytes -= n;
+  }
+}
+
+void File::sync() {
+  if (::fsync(fd_) != 0) throw_errno(name_, "cannot be written");
+}
+
+void File::close() {
+  if (fd_ >= 0 && ::close(std::exchange(fd_, -1)) != 0 && errno != EINTR) throw_errno(name_, "cannot be written");
+}
+
+}  // namespace heddle::runtime
