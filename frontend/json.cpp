@@ -2,14 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 
 #include "frontend/limits.h"
+#include "ir/read_text.h"
 
 namespace heddle::frontend {
 
@@ -30,28 +26,11 @@ const SourceFile& Sources::add(std::string name, std::string text) {
 
 namespace {
 constexpr size_t kLongestPath = 4096;
-
-// ": No such file or directory", of the system call that failed.
-std::string reason() { return errno == 0 ? "" : fmt::format(": {}", std::strerror(errno)); }
 }  // namespace
 
 const SourceFile& Sources::open(const std::string& path) {
-  errno = 0;
-  std::ifstream in(path, std::ios::binary);
-  // Opening a directory succeeds; its first read fails.
-  if (!in || (in.peek(), in.bad()))
-    throw UserError(ExitCode::failed, fmt::format("cannot read {}{}", quote(path, kLongestPath), reason()));
-  std::string text;
-  std::array<char, 1 << 16> block;
-  while (in) {
-    in.read(block.data(), static_cast<std::streamsize>(block.size()));
-    text.append(block.data(), static_cast<size_t>(in.gcount()));
-    if (text.size() > kMaxFileBytes) {
-      throw UserError(ExitCode::limit, fmt::format("{} is larger than {} MiB, the limit of a model file",
-                                                   quote(path, kLongestPath), kMaxFileBytes >> 20));
-    }
-  }
-  return add(path, std::move(text));
+  std::string text = read_text(path, quote(path, kLongestPath), kMaxFileBytes);
+  return add(path == "-" ? "<stdin>" : path, std::move(text));
 }
 
 std::string quote(std::string_view text, size_t longest) {

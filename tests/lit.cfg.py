@@ -8,7 +8,7 @@ import lit.formats
 config.name = "heddle"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".hir", ".json", ".test"]
-config.excludes = ["Inputs", "unit", "numeric", "property", "fuzz", "training"]
+config.excludes = ["Inputs", "unit", "numeric", "property", "fuzz", "robust", "training"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(lit_config.params["build"], "tests", "lit")
 
@@ -32,6 +32,11 @@ if data and os.path.isdir(data):
     config.substitutions.append(("%data", data))
 config.substitutions.append(("%tools", os.path.join(lit_config.params["source"], "tools")))
 config.substitutions.append(("%python", sys.executable))
+
+# Tests that fill a disk say REQUIRES: tmpfs; a mount namespace of one's own takes root.
+mounted = subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True)
+if mounted.returncode == 0:
+    config.available_features.add("tmpfs")
 
 # Tests that compile for a GPU say REQUIRES: nvrtc.
 doctor = subprocess.run([os.path.join(tools, "heddle"), "doctor", "--json"], capture_output=True, text=True)

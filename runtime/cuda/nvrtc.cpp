@@ -205,7 +205,8 @@ CudaBinary compile_for_cuda(const std::string& source, const CudaOptions& option
   for (size_t i = 0; i < parts.size(); ++i) {
     const std::string key = compiler.key(parts[i]);
     if (compiler.find(key, outputs[i])) continue;
-    running.push_back(std::async(std::launch::async, [&, i, key] { outputs[i] = compiler.make(parts[i], key); }));
+    // Without a policy: at the same time where the system gives a thread, else in wait().
+    running.push_back(std::async([&, i, key] { outputs[i] = compiler.make(parts[i], key); }));
   }
   for (auto& r : running) r.wait();
   for (auto& r : running) r.get();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <system_error>
 #include <thread>
 
 #include "ir/diagnostic.h"
@@ -132,10 +133,17 @@ Table draw_digits(const ReaderRequest& request) {
     table.columns.push_back(std::move(column));
   }
   const int64_t parts = std::clamp<int64_t>(static_cast<int64_t>(std::thread::hardware_concurrency()), 1, 16);
+  const auto draw = [&](int64_t p) {
+    draw_rows(request, table, request.rows * p / parts, request.rows * (p + 1) / parts);
+  };
   std::vector<std::jthread> workers;
-  for (int64_t p = 0; p < parts; ++p)
-    workers.emplace_back(
-        [&, p] { draw_rows(request, table, request.rows * p / parts, request.rows * (p + 1) / parts); });
+  for (int64_t p = 0; p < parts; ++p) {
+    try {
+      workers.emplace_back([&draw, p] { draw(p); });
+    } catch (const std::system_error&) {
+      draw(p);  // here, where the system gives no more threads
+    }
+  }
   workers.clear();  // joins
   return table;
 }

@@ -189,8 +189,8 @@ HostLibrary compile_for_host(const std::string& source, const KernelCache& cache
       library.handles.push_back(load_copy(*content));
     } else {
       library.cached = false;
-      running.push_back(std::async(std::launch::async,
-                                   [&cache, part, compiler, key] { return compile(part, compiler, key, cache); }));
+      // Without a policy: at the same time where the system gives a thread, else in get().
+      running.push_back(std::async([&cache, part, compiler, key] { return compile(part, compiler, key, cache); }));
     }
   }
   for (auto& r : running) library.handles.push_back(r.get());

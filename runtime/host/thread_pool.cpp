@@ -1,11 +1,14 @@
 #include "runtime/host/thread_pool.h"
 
+#include <fmt/format.h>
 #include <sched.h>
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 #include "ir/check.h"
+#include "ir/diagnostic.h"
 #include "runtime/host/step_memory.h"
 
 namespace heddle::runtime {
@@ -51,10 +54,20 @@ ThreadPool::ThreadPool(int threads)
       spins_(threads_ > available_processors() ? 0 : kSpins),
       queues_(std::make_unique<Queue[]>(static_cast<size_t>(threads_))) {
   workers_.reserve(static_cast<size_t>(threads_ - 1));
-  for (int t = 1; t < threads_; ++t) workers_.emplace_back([this, t] { work_loop(t); });
+  try {
+    for (int t = 1; t < threads_; ++t) workers_.emplace_back([this, t] { work_loop(t); });
+  } catch (const std::system_error& error) {
+    stop_workers();
+    throw UserError(
+        ExitCode::limit,
+        fmt::format("cannot start thread {} of {}: {}", std::ssize(workers_) + 2, threads_, error.code().message()),
+        "ask for fewer with --threads, or raise the limits that ulimit -u and ulimit -v show");
+  }
 }
 
-ThreadPool::~ThreadPool() {
+ThreadPool::~ThreadPool() { stop_workers(); }
+
+void ThreadPool::stop_workers() {
   stop_.store(true, std::memory_order_relaxed);
   generation_.fetch_add(1, std::memory_order_release);
   generation_.notify_all();

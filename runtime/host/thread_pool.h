@@ -23,7 +23,8 @@ class ThreadPool {
  public:
   static constexpr int64_t kMostItems = 65535;
 
-  explicit ThreadPool(int threads);  // at least 1, the calling thread included
+  // At least 1, the calling thread included. Throws UserError when the system does not give as many.
+  explicit ThreadPool(int threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
@@ -62,6 +63,7 @@ class ThreadPool {
     std::atomic<uint64_t> ticket{0};
   };
 
+  void stop_workers();
   void launch(Function function, void* context, int64_t items);
   void work_loop(int thread);
   void take_part(int thread, uint32_t generation);

@@ -51,7 +51,7 @@ void Progress::epoch(const EpochEvent& event) {
                                  metrics_text(event.train, "", ", "));
   if (event.validation) line += ", " + metrics_text(*event.validation, "validation ", ", ");
   if (terminal_) show(line);
-  if (!terminal_) fmt::print(out_, "{}", line);
+  if (!terminal_) std::fputs(line.c_str(), out_);
   std::fputc('\n', out_);
   std::fflush(out_);
   line_open_ = false;
@@ -64,7 +64,7 @@ void Progress::finish() {
 }
 
 void Progress::show(const std::string& line) {
-  fmt::print(out_, "\r{}\x1b[K", line);
+  std::fputs(fmt::format("\r{}\x1b[K", line).c_str(), out_);
   std::fflush(out_);
   line_open_ = true;
 }

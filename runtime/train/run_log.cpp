@@ -1,27 +1,81 @@
 #include "runtime/train/run_log.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstring>
+#include <fstream>
+#include <string_view>
+#include <utility>
 
 #include "ir/diagnostic.h"
 
 namespace heddle::runtime {
+namespace {
+
+// How each line of a log begins, by which an older log is known.
+constexpr std::string_view kBegin = "{\"event\": ";
+
+[[noreturn]] void refuse(const std::string& path, const std::string& reason, const std::string& help = {}) {
+  throw UserError(ExitCode::failed, fmt::format("{}: cannot be written: {}", path, reason), help);
+}
+
+bool is_log_or_empty(const std::string& path) {
+  std::string text(kBegin.size(), '\0');
+  std::ifstream in(path, std::ios::binary);
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  return in.gcount() == 0 || text == kBegin;
+}
+
+// Without O_NONBLOCK, opening a pipe that nobody reads would wait for ever.
+std::FILE* open_log(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
+  if (fd < 0) refuse(path, std::strerror(errno));
+  std::FILE* file = ::fdopen(fd, "w");
+  ::fcntl(fd, F_SETFL, O_WRONLY);
+  return file;
+}
+
+void check_kind(const std::string& path, int fd) {
+  struct stat info {};
+  if (::fstat(fd, &info) != 0) refuse(path, std::strerror(errno));
+  if (S_ISBLK(info.st_mode)) refuse(path, "it is a disk", "name a file");
+  if (S_ISREG(info.st_mode) && !is_log_or_empty(path))
+    refuse(path, "it is a file of another kind than a log", "name another file, or remove this one first");
+}
+
+}  // namespace
 
 RunLog::RunLog(const std::string& path)
-    : file_(path.empty() ? nullptr : std::fopen(path.c_str(), "w"), std::fclose),
+    : path_(path),
+      file_(path.empty() ? nullptr : open_log(path), std::fclose),
       begin_(std::chrono::steady_clock::now()) {
-  if (!path.empty() && !file_) throw UserError(ExitCode::failed, path + ": cannot be written: " + std::strerror(errno));
+  if (file_) check_kind(path_, ::fileno(file_.get()));
 }
 
 void RunLog::event(const std::string& name, JsonObject fields) {
-  if (!file_) return;
+  if (!file_ || failure_ != 0) return;
+  if (!std::exchange(begun_, true) && ::ftruncate(::fileno(file_.get()), 0) != 0 && errno != EINVAL) note_failure();
   JsonObject line;
   line.text("event", name);
   fields.number("at", std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count());
   const std::string rest = fields.str();
   const std::string head = line.str();
   const std::string text = head.substr(0, head.size() - 1) + ", " + rest.substr(1) + "\n";
-  std::fwrite(text.data(), 1, text.size(), file_.get());
+  if (std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size()) note_failure();
+}
+
+void RunLog::note_failure() {
+  if (failure_ == 0) failure_ = errno;
+}
+
+void RunLog::finish() {
+  if (!file_) return;
+  if (std::fclose(file_.release()) != 0) note_failure();
+  if (failure_ != 0) refuse(path_, std::strerror(failure_), "the log is not complete; the run itself is");
 }
 
 void RunLog::step(const StepEvent& e) {
@@ -33,7 +87,7 @@ void RunLog::epoch(const EpochEvent& e) {
   fields.integer("epoch", e.epoch).integer("step", e.total_step).raw("train", metrics_json(e.train));
   if (e.validation) fields.raw("validation", metrics_json(*e.validation));
   event("epoch", fields);
-  if (file_) std::fflush(file_.get());
+  if (file_ && std::fflush(file_.get()) != 0) note_failure();
 }
 
 std::string metrics_json(const MetricValues& values) {

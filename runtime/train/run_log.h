@@ -1,5 +1,6 @@
 // The log of a run: one JSON object per line, for machines; `at` counts seconds from its start.
 //
+//   RunLog log("cnn.jsonl");   // throws where it cannot be written, or would overwrite something else than a log
 //   {"event": "step", "step": 100, "epoch": 1, "loss": 0.31, "at": 0.8}
 //   {"event": "epoch", "epoch": 1, "step": 422, "train": {"loss": 0.19, "accuracy": 0.94}, "at": 1.9}
 #pragma once
@@ -13,15 +14,24 @@
 
 namespace heddle::runtime {
 
+// The file is opened when the log is made and emptied by the first event, so that a run that never begins leaves an older
+// log as it is. A device or a pipe may take the log, too. A full disk does not stop the run: `finish` tells.
 class RunLog {
  public:
   explicit RunLog(const std::string& path);  // "": writes nothing
   void event(const std::string& name, JsonObject fields);
   void step(const StepEvent& event);
   void epoch(const EpochEvent& event);
+  // Throws UserError when any line could not be written. To be called once the run's results are safe.
+  void finish();
 
  private:
+  void note_failure();
+
+  std::string path_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
+  bool begun_ = false;
+  int failure_ = 0;  // errno of the first write that failed
   std::chrono::steady_clock::time_point begin_;
 };
 

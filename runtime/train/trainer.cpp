@@ -42,6 +42,7 @@ class Run {
 
   TrainResult run() {
     const Clock::time_point begin = Clock::now();
+    ask_for_interrupt();
     while (result_.steps < all_steps_ && !result_.interrupted) epoch();
     check_parameters();
     result_.seconds = seconds_since(begin);
@@ -66,10 +67,22 @@ class Run {
     const double seconds = seconds_since(begin);
     if (result_.interrupted) return;
     ++result_.epochs;
-    if (validation_) result_.validation = evaluate(executable_, options_.metrics, *validation_, watcher_);
+    if (validation_) validate();
+    if (result_.interrupted) return;
     if (watcher_.epoch)
       watcher_.epoch(
           {result_.epochs, options_.epochs.value_or(0), result_.steps, seconds, result_.train, result_.validation});
+  }
+
+  // Metrics of a part of the rows are nobody's metrics: an interrupted validation has none.
+  void validate() {
+    MetricValues values = evaluate(executable_, options_.metrics, *validation_, watcher_);
+    ask_for_interrupt();
+    if (!result_.interrupted) result_.validation = std::move(values);
+  }
+
+  void ask_for_interrupt() {
+    if (watcher_.interrupted) result_.interrupted = watcher_.interrupted();
   }
 
   void step(const codegen::Entry& entry, std::span<const uint32_t> rows, Totals& totals, int64_t step_of_epoch) {
@@ -81,7 +94,7 @@ class Run {
     if (watcher_.step)
       watcher_.step({result_.epochs + 1, options_.epochs.value_or(0), step_of_epoch + 1, steps_per_epoch_,
                      result_.steps, all_steps_, loss, &totals});
-    if (watcher_.interrupted) result_.interrupted = watcher_.interrupted();
+    ask_for_interrupt();
   }
 
   // The step has overwritten its inputs: they are written again to see whether the fault came with them.

@@ -57,7 +57,8 @@ struct EpochEvent {
   MetricValues train;
   std::optional<MetricValues> validation;
 };
-// Whom the loop tells; any may be empty. `interrupted` returns a signal number, or 0 to go on.
+// Whom the loop tells; any may be empty. `interrupted` is asked before the first step, after each one, and after each
+// batch of an evaluation; it returns 0 to go on, or a signal's number from then on.
 struct Watcher {
   std::function<void(const StepEvent&)> step;
   std::function<void(const EpochEvent&)> epoch;
@@ -76,7 +77,8 @@ struct TrainResult {
 TrainResult train(Executable& executable, const TrainOptions& options, const Split& rows, const Split* validation,
                   const Watcher& watcher);
 
-// Every row once, through "eval" and "eval_last" (run as often as it takes: its batch divides the remainder).
+// Every row once, through "eval" and "eval_last" (run as often as it takes: its batch divides the remainder). Where
+// `watcher` says that it was interrupted, the metrics are those of the rows so far.
 MetricValues evaluate(Executable& executable, const std::vector<MetricSpec>& metrics, const Split& rows,
                       const Watcher& watcher = {});
 

@@ -1,14 +1,19 @@
 #include "runtime/host/thread_pool.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <mutex>
 #include <set>
 #include <stdexcept>
 #include <thread>
 #include <vector>
+
+#include "ir/diagnostic.h"
 
 namespace heddle::runtime {
 namespace {
@@ -104,6 +109,25 @@ TEST(ThreadPool, WakesAfterIdling) {
     pool.run(2, [&](int64_t) { ++ran; });
     EXPECT_EQ(ran, 2);
   }
+}
+
+// Threads that the system does not give are an error with a remedy; those that were started end.
+TEST(ThreadPoolDeathTest, TellsWhenThreadsAreNotGiven) {
+  if (HEDDLE_SANITIZED) GTEST_SKIP() << "AddressSanitizer reserves more address space than any limit leaves";
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto start_too_many = [] {
+    const struct rlimit limit { int64_t{2} << 30, int64_t{2} << 30 };
+    setrlimit(RLIMIT_AS, &limit);
+    try {
+      const ThreadPool pool(1024);  // 8 GiB of stacks
+    } catch (const UserError& error) {
+      std::fputs(error.what(), stderr);
+      _exit(static_cast<int>(error.code()));
+    }
+    _exit(0);
+  };
+  EXPECT_EXIT(start_too_many(), testing::ExitedWithCode(4),
+              "cannot start thread [0-9]+ of 1024: .*\nhelp: ask for fewer with --threads");
 }
 
 TEST(Share, CoversTheRangeOnce) {

@@ -148,6 +148,31 @@ TEST_F(Trainer, StopsAfterTheStepWhenInterrupted) {
   EXPECT_EQ(result.steps, 2);
 }
 
+// A signal before the first step leaves the weights as they are.
+TEST_F(Trainer, TakesNoStepWhenInterruptedBefore) {
+  options_.epochs = 5;
+  Watcher watcher;
+  watcher.interrupted = [] { return 2; };
+  const TrainResult result = train(*executable_, options_, rows(8), nullptr, watcher);
+  EXPECT_EQ(result.interrupted, 2);
+  EXPECT_EQ(result.steps, 0);
+}
+
+// Interrupted in the validation after the last step: the run is not taken for a whole one, half a validation for none.
+TEST_F(Trainer, NoticesASignalInTheLastValidation) {
+  options_.epochs = 1;
+  const Split validation = rows(12);
+  bool told = false;
+  Watcher watcher;
+  watcher.interrupted = [&] { return device_.runs.size() >= 3 ? 1 : 0; };  // two steps, then one of three batches
+  watcher.epoch = [&](const EpochEvent&) { told = true; };
+  const TrainResult result = train(*executable_, options_, rows(8), &validation, watcher);
+  EXPECT_EQ(result.interrupted, 1);
+  EXPECT_EQ(device_.runs.size(), 3U);
+  EXPECT_FALSE(result.validation.has_value());
+  EXPECT_FALSE(told);
+}
+
 TEST_F(Trainer, RefusesALossThatIsNotFinite) {
   options_.epochs = 1;
   device_.loss_override = std::numeric_limits<float>::quiet_NaN();

@@ -13,6 +13,7 @@
 #include "tools/command/commands.h"
 #include "tools/command/compile_model.h"
 #include "tools/command/open_device.h"
+#include "tools/command/output.h"
 #include "tools/command/random_inputs.h"
 
 namespace heddle::tools {
@@ -87,14 +88,13 @@ void print_profile(runtime::Device& device, const codegen::Program& program, con
   for (const runtime::StepTime& t : times) total += t.seconds;
   std::stable_sort(times.begin(), times.end(), [](const auto& x, const auto& y) { return x.seconds > y.seconds; });
   for (const runtime::StepTime& t : times)
-    fmt::print(stderr, "{:>10.1f} us {:>5.1f} %  {}\n", t.seconds * 1e6, 100 * t.seconds / total, t.title);
+    print_note("{:>10.1f} us {:>5.1f} %  {}\n", t.seconds * 1e6, 100 * t.seconds / total, t.title);
 }
 
 void report(const BenchArguments& a, const codegen::Program& program, const Measured& m, int64_t batch,
             const std::string& device) {
   const double least = *std::min_element(m.block_ms.begin(), m.block_ms.end()), middle = median(m.block_ms);
-  fmt::print(stderr,
-             "{} {} on {}: batch {}, {} blocks of {} steps, min {:.4g} ms, median {:.4g} ms, {:.4g} samples/s\n",
+  print_note("{} {} on {}: batch {}, {} blocks of {} steps, min {:.4g} ms, median {:.4g} ms, {:.4g} samples/s\n",
              program.name, a.entry, device, batch, a.blocks, m.steps_per_block, least, middle,
              1e3 * static_cast<double>(batch) / middle);
   if (!a.json) return;
@@ -108,7 +108,7 @@ void report(const BenchArguments& a, const codegen::Program& program, const Meas
   out.number("cold_s", m.cold_s)
       .integer("arena_bytes", program.arena_bytes)
       .integer("peak_bytes", runtime::peak_resident_bytes());
-  fmt::print("{}\n", out.str());
+  print_result("{}\n", out.str());
 }
 
 void bench(const BenchArguments& a) {

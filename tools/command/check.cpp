@@ -8,6 +8,7 @@
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
 #include "tools/command/compile_model.h"
+#include "tools/command/output.h"
 
 namespace heddle::tools {
 namespace {
@@ -41,7 +42,7 @@ void print_json(bool ok, const std::vector<Diagnostic>& diagnostics) {
   std::vector<std::string> list;
   list.reserve(diagnostics.size());
   for (const Diagnostic& d : diagnostics) list.push_back(diagnostic_json(d).str());
-  fmt::print("{}\n", runtime::JsonObject().flag("ok", ok).raw("diagnostics", runtime::json_list(list)).str());
+  print_result("{}\n", runtime::JsonObject().flag("ok", ok).raw("diagnostics", runtime::json_list(list)).str());
 }
 
 void check_model(const CheckArguments& a) {
@@ -53,7 +54,7 @@ void check_model(const CheckArguments& a) {
     if (a.json) return print_json(true, {});
     size_t nodes = 0;
     for (const ir::Graph& g : m.graphs) nodes += g.order.size();
-    fmt::print("{}: {} graphs, {} nodes, no fault found\n", model.path, m.graphs.size(), nodes);
+    print_result("{}: {} graphs, {} nodes, no fault found\n", model.path, m.graphs.size(), nodes);
   } catch (const UserError& error) {
     if (a.json) print_json(false, error.diagnostics());
     throw;

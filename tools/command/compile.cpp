@@ -7,9 +7,11 @@
 #include "ir/check.h"
 #include "ir/text/print.h"
 #include "runtime/cuda/nvrtc.h"
+#include "runtime/write_file.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
 #include "tools/command/compile_model.h"
+#include "tools/command/output.h"
 #include "tools/command/print_model.h"
 #include "tools/command/report.h"
 
@@ -35,13 +37,8 @@ std::string last_pass(const std::string& emit) {
 }
 
 void write_out(const CompileArguments& a, const std::string& text) {
-  if (a.out.empty()) {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    return;
-  }
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(a.out.c_str(), "wb"), std::fclose);
-  if (!file || std::fwrite(text.data(), 1, text.size(), file.get()) != text.size())
-    throw UserError(ExitCode::failed, fmt::format("{}: cannot be written", a.out));
+  if (a.out.empty()) return write_result(text);
+  runtime::write_file(a.out, text);
 }
 
 std::string module_text(const CompileArguments& a, const ir::Module& m) {
@@ -60,10 +57,10 @@ std::string module_text(const CompileArguments& a, const ir::Module& m) {
 void print_times(const std::vector<StageTime>& times) {
   double total = 0;
   for (const StageTime& t : times) {
-    fmt::print(stderr, "{:>10.3f} ms  {}\n", t.seconds * 1e3, t.name);
+    print_note("{:>10.3f} ms  {}\n", t.seconds * 1e3, t.name);
     total += t.seconds;
   }
-  fmt::print(stderr, "{:>10.3f} ms  total\n", total * 1e3);
+  print_note("{:>10.3f} ms  total\n", total * 1e3);
 }
 
 runtime::CudaBinary to_cubin(const CompileArguments& a, const codegen::Program& program,
@@ -96,7 +93,7 @@ std::string report_text(const CompileArguments& a, const codegen::Program& progr
   if (runtime::find_nvrtc().found)
     binary = to_cubin(a, program, times);
   else
-    fmt::print(stderr, "no NVRTC: the report has no registers and spills\n");
+    print_note("no NVRTC: the report has no registers and spills\n");
   const std::vector<runtime::KernelResources> none;
   const auto& resources = binary ? binary->kernels : none;
   return a.json ? report_json(program, a.arch, resources) : report_table(program, a.arch, resources);
@@ -109,9 +106,16 @@ std::string program_text(const CompileArguments& a, const codegen::Program& prog
   return cubin_text(a, program, times);
 }
 
+// What would be found at the end, found at the start.
+void check_out(const CompileArguments& a, const std::string& model) {
+  require_different("-o", a.out, "the model", model);
+  if (!a.out.empty() && !runtime::is_stream(a.out)) runtime::require_replaceable(a.out);
+}
+
 void compile(const CompileArguments& a) {
   ReadModel model;
   read(a.model, model);
+  check_out(a, model.path);
   if (a.emit == "model") return write_out(a, print_model(model.model));
   std::vector<StageTime> times;
   CompileOptions options;
@@ -119,10 +123,10 @@ void compile(const CompileArguments& a) {
   options.times = &times;
   if (a.remarks)
     options.remark = [](const passes::Remark& r) {
-      fmt::print(stderr, "remark: {}: @{}: {}: {}\n", r.pass, r.graph, r.subject, r.reason);
+      print_note("remark: {}: @{}: {}: {}\n", r.pass, r.graph, r.subject, r.reason);
     };
   options.after = [&](const std::string& pass, const ir::Module& m) {
-    if (pass == a.print_after || a.print_after == "all") fmt::print(stderr, "// after {}\n{}", pass, module_text(a, m));
+    if (pass == a.print_after || a.print_after == "all") print_note("// after {}\n{}", pass, module_text(a, m));
   };
   ir::Module m = frontend::build_module(model.model, frontend::default_build_options(model.model));
   options.to = a.to.empty() ? last_pass(a.emit) : a.to;

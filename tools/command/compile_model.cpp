@@ -36,7 +36,7 @@ std::string find_model(const std::string& name) {
 }  // namespace
 
 void add_model_arguments(Command& command, ModelArguments& a) {
-  command.add_option("model", a.model, "a model file, or the name of one in models/").required();
+  command.add_option("model", a.model, "a model file, the name of one in models/, or - for standard input").required();
   command.add_option("--set", a.set, "override a value: --set train.optimizer.lr=3e-4");
   command.add_flag("--small", a.small, "apply the model's own \"small\" overrides");
 }

@@ -12,6 +12,7 @@
 #include "runtime/kernel_cache.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
+#include "tools/command/output.h"
 
 namespace heddle::tools {
 namespace {
@@ -59,10 +60,10 @@ void doctor(bool json) {
   findings.push_back({"kernel cache", runtime::kernel_cache_folder()});
   runtime::JsonObject out;
   for (const Finding& f : findings) {
-    if (!json) fmt::print("{} {:<14} {}\n", f.ok ? "ok " : "-  ", f.what, f.state);
+    if (!json) print_result("{} {:<14} {}\n", f.ok ? "ok " : "-  ", f.what, f.state);
     out.raw(f.what, runtime::JsonObject().flag("ok", f.ok).text("state", f.state).str());
   }
-  if (json) fmt::print("{}\n", out.str());
+  if (json) print_result("{}\n", out.str());
 }
 
 }  // namespace

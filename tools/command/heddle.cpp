@@ -1,15 +1,18 @@
 // heddle: the command line. Results on stdout, everything for people on stderr.
-#include <cstdio>
 #include <new>
+#include <system_error>
 
 #include "ir/diagnostic.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
+#include "tools/command/output.h"
+#include "tools/command/signals.h"
 
 namespace heddle::tools {
 namespace {
 
 int run(int argc, char** argv) {
+  watch_signals();
   CommandLine line("Heddle compiles models described in JSON to one program per training step, and runs it.",
                    "heddle " HEDDLE_VERSION);
   add_train(line);
@@ -25,17 +28,25 @@ int run(int argc, char** argv) {
   return line.parse(argc, argv);
 }
 
+int run_and_explain(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const UserError& error) {
+    write_note(error.what());  // rendered when it was made: the file it points into is gone by now
+    return static_cast<int>(error.code());
+  } catch (const std::bad_alloc&) {
+    write_note("heddle: error: out of memory\n");
+    return static_cast<int>(ExitCode::limit);
+  } catch (const std::system_error& error) {  // a thread that the system does not give
+    print_note("heddle: error: {}\n", error.what());
+    return static_cast<int>(ExitCode::limit);
+  }
+}
+
 }  // namespace
 }  // namespace heddle::tools
 
 int main(int argc, char** argv) {
-  try {
-    return heddle::tools::run(argc, argv);
-  } catch (const heddle::UserError& error) {
-    std::fputs(error.what(), stderr);  // rendered when it was made: the file it points into is gone by now
-    return static_cast<int>(error.code());
-  } catch (const std::bad_alloc&) {
-    std::fputs("heddle: error: out of memory\n", stderr);
-    return static_cast<int>(heddle::ExitCode::limit);
-  }
+  heddle::tools::open_standard_streams();
+  return heddle::tools::finish_output(heddle::tools::run_and_explain(argc, argv));
 }

@@ -8,6 +8,7 @@
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
 #include "tools/command/compile_model.h"
+#include "tools/command/output.h"
 #include "tools/command/report.h"
 
 namespace heddle::tools {
@@ -44,18 +45,18 @@ std::string rows_json(const std::vector<Row>& rows) {
 void print_rows(const std::vector<Row>& rows) {
   int64_t parameters = 0;
   for (const Row& r : rows) {
-    fmt::print("{:<8} {:<32} {:<6} {:<20} {:>12}\n", r.role, r.name, r.dtype,
-               fmt::format("[{}]", fmt::join(r.dims, ",")), r.elements());
+    print_result("{:<8} {:<32} {:<6} {:<20} {:>12}\n", r.role, r.name, r.dtype,
+                 fmt::format("[{}]", fmt::join(r.dims, ",")), r.elements());
     if (r.role == "param") parameters += r.elements();
   }
-  fmt::print("{} parameters\n", parameters);
+  print_result("{} parameters\n", parameters);
 }
 
 void inspect_weights(const InspectArguments& a) {
   const runtime::WeightsFile file = runtime::read_safetensors(a.model.model);
   std::vector<Row> rows;
   for (const runtime::SavedTensor& t : file.tensors) rows.push_back({t.name, "param", t.dtype, t.dims});
-  if (a.json) return fmt::print("{}\n", runtime::JsonObject().raw("tensors", rows_json(rows)).str());
+  if (a.json) return print_result("{}\n", runtime::JsonObject().raw("tensors", rows_json(rows)).str());
   print_rows(rows);
 }
 
@@ -68,13 +69,13 @@ void inspect_model(const InspectArguments& a) {
     if (b.role == "param") rows.push_back({b.name, b.role, b.dtype, b.dims});
   if (a.json) {
     const std::string report = report_json(program, "", {});
-    fmt::print(
+    print_result(
         "{}\n",
         runtime::JsonObject().raw("tensors", rows_json(rows)).raw("report", report.substr(0, report.size() - 1)).str());
     return;
   }
   print_rows(rows);
-  fmt::print("\n{}", report_table(program, "", {}));
+  print_result("\n{}", report_table(program, "", {}));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "runtime/json_text.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
+#include "tools/command/output.h"
 
 namespace heddle::tools {
 namespace {
@@ -84,9 +85,9 @@ void ops(const OpsArguments& a) {
   texts.reserve(selected.size());
   for (const OpDef* op : selected) texts.push_back(a.json ? op_json(*op) : op_text(*op));
   if (a.json)
-    fmt::print("{}\n", JsonObject().raw("ops", runtime::json_list(texts)).str());
+    print_result("{}\n", JsonObject().raw("ops", runtime::json_list(texts)).str());
   else
-    fmt::print("{}", fmt::join(texts, "\n"));
+    print_result("{}", fmt::join(texts, "\n"));
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // heddle opt: .hir text in, passes, .hir text (or kernel text) out. The passes' golden tests run through this.
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <memory>
 
 #include "codegen/emit.h"
@@ -13,6 +12,7 @@
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
 #include "tools/command/compile_model.h"
+#include "tools/command/output.h"
 #include "tools/command/read_file.h"
 
 namespace heddle::tools {
@@ -57,7 +57,7 @@ void opt(const OptArguments& a) {
   if (a.library) options.workspace = library_workspace;
   if (a.remarks)
     options.remark = [](const passes::Remark& r) {
-      fmt::print(stderr, "remark: {}: @{}: {}: {}\n", r.pass, r.graph, r.subject, r.reason);
+      print_note("remark: {}: @{}: {}: {}\n", r.pass, r.graph, r.subject, r.reason);
     };
   if (!a.to.empty()) {
     pass_named(a.to);
@@ -71,7 +71,7 @@ void opt(const OptArguments& a) {
     text = codegen::print(codegen::lower(m, "opt", options.target));
   else
     text = ir::print(m, {.locs = a.locs});
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  write_result(text);
 }
 
 }  // namespace

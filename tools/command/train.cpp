@@ -10,12 +10,14 @@
 #include "runtime/train/progress.h"
 #include "runtime/train/run_log.h"
 #include "runtime/weights/checkpoint.h"
+#include "runtime/weights/safetensors.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
 #include "tools/command/compile_model.h"
-#include "tools/command/interrupt.h"
 #include "tools/command/load_data.h"
 #include "tools/command/open_device.h"
+#include "tools/command/output.h"
+#include "tools/command/signals.h"
 
 namespace heddle::tools {
 namespace {
@@ -58,15 +60,17 @@ void open_session(const RunArguments& a, bool training, Session& s) {
   if (!training && rows.validation == 0 && rows.test == 0)
     throw UserError(s.plan.data.where, "the model has no data to evaluate on",
                     "add a \"test\" or \"validation\" split to \"data\"");
-  std::future<Splits> loading = std::async(std::launch::async, [&] { return load_splits(request); });
+  // Without a policy: at the same time where the system gives a thread, else in get().
+  std::future<Splits> loading = std::async([&] { return load_splits(request); });
   s.program = compile_model(s.read.model, entry_batches(s.plan, rows, training), {});
   s.executable = std::make_unique<runtime::Executable>(s.program, *s.device);
   s.splits = loading.get();
-  fmt::print(stderr, "{}: {}\n", s.plan.name, s.device->description());
 }
 
+void announce(const Session& s) { print_note("{}: {}\n", s.plan.name, s.device->description()); }
+
 void report_metrics(const std::string& split, const runtime::MetricValues& values) {
-  fmt::print(stderr, "{}: {}\n", split, runtime::metrics_text(values, "", ", "));
+  print_note("{}: {}\n", split, runtime::metrics_text(values, "", ", "));
 }
 
 void add_common(runtime::JsonObject& out, Session& s) {
@@ -74,41 +78,36 @@ void add_common(runtime::JsonObject& out, Session& s) {
   out.text("weights_hash", runtime::weights_hash(*s.executable)).integer("peak_bytes", runtime::peak_resident_bytes());
 }
 
-void print_line(const runtime::JsonObject& object) { fmt::print("{}\n", object.str()); }
+// What would be found after the training, found before it.
+void check_outputs(const RunArguments& a) {
+  require_different("--log", a.log, "--save", a.save);
+  require_different("--log", a.log, "--weights", a.weights);
+  if (!a.save.empty()) runtime::require_weights_path(a.save);
+}
 
-int train(const RunArguments& a) {
-  Session s;
-  open_session(a, true, s);
-  runtime::RunLog log(a.log);
-  s.executable->run(*s.program.find_entry("init"));
-  if (!a.weights.empty()) runtime::load_weights(*s.executable, a.weights);
-  log.event("start", runtime::JsonObject().text("model", s.plan.name).text("device", s.device->description()));
-
-  const InterruptGuard guard;
+runtime::TrainResult run_training(Session& s, const runtime::TrainOptions& options, runtime::RunLog& log) {
   runtime::Progress progress(stderr);
   runtime::Watcher watcher;
   watcher.step = [&](const runtime::StepEvent& e) { progress.step(e), log.step(e); };
   watcher.epoch = [&](const runtime::EpochEvent& e) { progress.epoch(e), log.epoch(e); };
   watcher.interrupted = InterruptGuard::signal;
-  const runtime::TrainOptions options{.epochs = s.plan.epochs,
-                                      .steps = s.plan.steps,
-                                      .seed = static_cast<uint64_t>(s.plan.seed),
-                                      .drop_last = s.plan.drop_last,
-                                      .metrics = metric_specs(s.plan)};
   const runtime::Split* validation = s.splits.validation ? &*s.splits.validation : nullptr;
   const runtime::TrainResult result = runtime::train(*s.executable, options, *s.splits.train, validation, watcher);
   progress.finish();
-  if (!a.save.empty()) runtime::save_weights(*s.executable, a.save);
-  if (result.interrupted) {
-    fmt::print(stderr, "interrupted after step {}{}\n", result.steps,
-               a.save.empty() ? "" : ", weights saved to " + a.save);
-    return 128 + result.interrupted;
-  }
+  return result;
+}
+
+// The object that the log and --json end with; empty where a signal ended the evaluation of the test split.
+std::optional<runtime::JsonObject> results_of(Session& s, const std::vector<runtime::MetricSpec>& specs,
+                                              const runtime::TrainResult& result) {
   runtime::JsonObject metrics;
   metrics.raw("train", runtime::metrics_json(result.train));
   if (result.validation) metrics.raw("validation", runtime::metrics_json(*result.validation));
   if (s.splits.test) {
-    const runtime::MetricValues test = runtime::evaluate(*s.executable, options.metrics, *s.splits.test);
+    runtime::Watcher watcher;
+    watcher.interrupted = InterruptGuard::signal;
+    const runtime::MetricValues test = runtime::evaluate(*s.executable, specs, *s.splits.test, watcher);
+    if (InterruptGuard::signal()) return std::nullopt;
     report_metrics("test", test);
     metrics.raw("test", runtime::metrics_json(test));
   }
@@ -116,14 +115,44 @@ int train(const RunArguments& a) {
   out.text("model", s.plan.name).raw("metrics", metrics.str()).number("train_seconds", result.seconds);
   out.integer("steps", result.steps).integer("epochs", result.epochs).number("seconds", process_seconds());
   add_common(out, s);
-  log.event("end", out);
-  if (a.json) print_line(out);
-  return 0;
+  return out;
+}
+
+// From the guard on there are weights, and whatever signal comes, they are saved before the process ends.
+int train(const RunArguments& a) {
+  check_outputs(a);
+  runtime::RunLog log(a.log);
+  Session s;
+  open_session(a, true, s);
+  const InterruptGuard guard;
+  announce(s);
+  s.executable->run(*s.program.find_entry("init"));
+  if (!a.weights.empty()) runtime::load_weights(*s.executable, a.weights);
+  log.event("start", runtime::JsonObject().text("model", s.plan.name).text("device", s.device->description()));
+  const runtime::TrainOptions options{.epochs = s.plan.epochs,
+                                      .steps = s.plan.steps,
+                                      .seed = static_cast<uint64_t>(s.plan.seed),
+                                      .drop_last = s.plan.drop_last,
+                                      .metrics = metric_specs(s.plan)};
+  const runtime::TrainResult result = run_training(s, options, log);
+  if (!a.save.empty()) runtime::save_weights(*s.executable, a.save);
+  std::optional<runtime::JsonObject> out;
+  if (!InterruptGuard::signal()) out = results_of(s, options.metrics, result);
+  if (out) {
+    log.event("end", *out);
+    if (a.json) print_result("{}\n", out->str());
+  } else {
+    print_note("interrupted after step {}{}\n", result.steps, a.save.empty() ? "" : ", weights saved to " + a.save);
+  }
+  log.finish();
+  const int signal = InterruptGuard::signal();
+  return signal ? 128 + signal : 0;
 }
 
 int eval(const RunArguments& a) {
   Session s;
   open_session(a, false, s);
+  announce(s);
   runtime::load_weights(*s.executable, a.weights);
   runtime::JsonObject metrics;
   const auto run = [&](const std::string& name, const std::optional<runtime::Split>& split) {
@@ -137,7 +166,7 @@ int eval(const RunArguments& a) {
   runtime::JsonObject out;
   out.text("model", s.plan.name).raw("metrics", metrics.str()).integer("steps", 0).number("seconds", process_seconds());
   add_common(out, s);
-  if (a.json) print_line(out);
+  if (a.json) print_result("{}\n", out.str());
   return 0;
 }
 

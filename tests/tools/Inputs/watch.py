@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Runs a command with its standard error on a terminal or in a pipe, and prints what arrived there and the exit code.
 
-    watch.py terminal|pipe [--signal=INT|TERM] COMMAND...
+    watch.py terminal|pipe [--ignore=HUP] [--signal=INT|TERM|HUP]... COMMAND...
 
-A carriage return is printed as <cr>, the sequence that clears to the end of the line as <clear>. The signal is sent once the first epoch
-is reported. What does not end within a minute is an error.
+A carriage return is printed as <cr>, the sequence that clears to the end of the line as <clear>. The signals are sent once the first
+epoch is reported; --ignore lets the command ignore one from its start, as nohup does. What does not end within a minute is an error.
 """
 import os
 import pty
@@ -16,7 +16,14 @@ import threading
 
 def main():
     where, command = sys.argv[1], sys.argv[2:]
-    number = getattr(signal, "SIG" + command.pop(0)[9:]) if command[0].startswith("--signal=") else None
+    signals = []
+    while command[0].startswith("--"):
+        option, name = command.pop(0).split("=")
+        number = getattr(signal, "SIG" + name)
+        # The command inherits what is ignored; lit lets its tests ignore SIGINT.
+        signal.signal(number, signal.SIG_IGN if option == "--ignore" else signal.SIG_DFL)
+        if option == "--signal":
+            signals.append(number)
     reader, writer = pty.openpty() if where == "terminal" else os.pipe()
     process = subprocess.Popen(command, stderr=writer)
     os.close(writer)
@@ -31,9 +38,10 @@ def main():
         if not part:
             break
         seen += part
-        if number is not None and b"epoch 1" in seen:
-            process.send_signal(number)
-            number = None
+        if b"epoch 1" in seen:
+            for number in signals:
+                process.send_signal(number)
+            signals = []
     code = process.wait()
     watchdog.cancel()
     # A terminal turns each line's end into carriage return and line feed.

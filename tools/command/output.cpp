@@ -1,0 +1,55 @@
+#include "tools/command/output.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "ir/diagnostic.h"
+
+namespace heddle::tools {
+namespace {
+
+std::string lost() { return fmt::format("standard output: cannot be written: {}", std::strerror(errno)); }
+
+}  // namespace
+
+void write_result(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) throw UserError(ExitCode::failed, lost());
+}
+
+// The stream remembers a failure, which finish_output asks for.
+void write_note(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+
+void open_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) >= 0) continue;
+    // A closed standard output is opened for reading: a result that is written there is lost, and that is an error.
+    ::open("/dev/null", stream == STDERR_FILENO ? O_WRONLY : O_RDONLY);
+  }
+}
+
+int finish_output(int code) {
+  const bool failed_before = std::ferror(stdout) != 0;
+  errno = 0;
+  const bool failed_now = std::fflush(stdout) != 0 || std::fclose(stdout) != 0;
+  if (code == 0 && failed_now) write_note(UserError(ExitCode::failed, lost()).what());
+  if (code == 0 && failed_before && !failed_now)
+    write_note(UserError(ExitCode::failed, "standard output: cannot be written").what());
+  const bool all_written = !failed_before && !failed_now && std::ferror(stderr) == 0;
+  return code == 0 && !all_written ? static_cast<int>(ExitCode::failed) : code;
+}
+
+void require_different(const std::string& option, const std::string& path, const std::string& other_option,
+                       const std::string& other_path) {
+  if (path.empty() || other_path.empty()) return;
+  std::error_code ec;
+  if (std::filesystem::weakly_canonical(path, ec) == std::filesystem::weakly_canonical(other_path, ec))
+    throw UserError(ExitCode::usage, fmt::format("{} and {} name one file: {}", other_option, option, path),
+                    "name another file");
+}
+
+}  // namespace heddle::tools

@@ -1,0 +1,36 @@
+// Results on standard output, what people read on standard error; no result is lost in silence.
+//
+//   print_result("{}\n", json);          // throws where the disk is full or the reader has gone
+//   print_note("epoch {}\n", epoch);     // never throws: a training goes on without a reader
+//   return finish_output(code);          // flushes; 0 becomes 1 where anything was lost
+#pragma once
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace heddle::tools {
+
+void write_result(std::string_view text);
+void write_note(std::string_view text);
+
+template <class... T>
+void print_result(fmt::format_string<T...> format, T&&... values) {
+  write_result(fmt::format(format, std::forward<T>(values)...));
+}
+template <class... T>
+void print_note(fmt::format_string<T...> format, T&&... values) {
+  write_note(fmt::format(format, std::forward<T>(values)...));
+}
+
+// Descriptors 0, 1 and 2 that were closed when the process started are opened on /dev/null: else the first files opened
+// would get these numbers, and messages would be written into them.
+void open_standard_streams();
+int finish_output(int code);
+
+// Throws UserError (wrong usage) when both are given and name one file.
+void require_different(const std::string& option, const std::string& path, const std::string& other_option,
+                       const std::string& other_path);
+
+}  // namespace heddle::tools

@@ -1,0 +1,89 @@
+#include "tools/command/signals.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <system_error>
+#include <thread>
+
+#include "ir/diagnostic.h"
+#include "runtime/exit_cleanup.h"
+
+namespace heddle::tools {
+namespace {
+
+std::atomic<bool> guarded{false};
+std::atomic<int> noted{0};
+
+// Says it where that needs no waiting: a reader that has stopped must not keep the process alive.
+void say(std::string_view text) {
+  struct pollfd error {
+    STDERR_FILENO, POLLOUT, 0
+  };
+  if (poll(&error, 1, 0) != 1 || (error.revents & POLLOUT) == 0) return;
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
+}
+
+// Not by exit(): other threads are in the middle of their work, on objects that exit() would destroy.
+[[noreturn]] void end_process(int number, std::string_view text) {
+  runtime::clean_up_for_exit();
+  say(text);
+  _exit(128 + number);
+}
+
+// A terminal that closes sends SIGHUP twice: once by the shell, once by the system when the shell has ended.
+bool repeats_hangup(int number, std::chrono::steady_clock::time_point first) {
+  return number == SIGHUP && std::chrono::steady_clock::now() - first < std::chrono::seconds(1);
+}
+
+void wait_for_signals(sigset_t set) {
+  std::chrono::steady_clock::time_point first;
+  for (;;) {
+    int number = 0;
+    if (sigwait(&set, &number) != 0) continue;
+    if (!guarded) end_process(number, "heddle: interrupted\n");
+    if (noted == 0) {
+      first = std::chrono::steady_clock::now();
+      noted = number;
+    } else if (!repeats_hangup(number, first)) {
+      end_process(number, "heddle: ended at once by a second signal\n");
+    }
+  }
+}
+
+bool ignored(int number) {
+  struct sigaction action {};
+  return sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+}  // namespace
+
+void watch_signals() {
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP})
+    if (!ignored(number)) sigaddset(&set, number);
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);  // threads inherit it
+  try {
+    std::thread(wait_for_signals, set).detach();
+  } catch (const std::system_error& error) {
+    throw UserError(ExitCode::limit, "cannot start the thread that waits for signals: " + error.code().message(),
+                    "raise the limits that ulimit -u and ulimit -v show");
+  }
+}
+
+InterruptGuard::InterruptGuard() {
+  noted = 0;
+  guarded = true;
+}
+
+InterruptGuard::~InterruptGuard() { guarded = false; }
+
+int InterruptGuard::signal() { return noted; }
+
+}  // namespace heddle::tools

@@ -1,0 +1,30 @@
+// Signals: none runs a handler. Every thread blocks SIGINT, SIGTERM and SIGHUP, and one thread waits for them.
+//
+//   watch_signals();               // first in main, before any thread
+//   ...                            // here a signal ends the process: children and temporaries go, exit code 128 + signal
+//   const InterruptGuard guard;    // from here on the first one is noted, and the training ends after its step
+//   if (InterruptGuard::signal())  // 0, or its number
+//   ...                            // a second one ends the process at once
+//
+// A handler would run on whichever thread the system picks, and oneDNN's generated code uses the stack pointer as a
+// general register: the handler's frame would be written into the heap. A signal that is ignored when the process
+// starts stays ignored (nohup). SIGQUIT, SIGTSTP and SIGCONT keep their usual meaning. SIGPIPE and SIGXFSZ are ignored,
+// so that the write that would have raised them fails with a message instead.
+#pragma once
+
+namespace heddle::tools {
+
+// Throws UserError when the thread cannot be started.
+void watch_signals();
+
+// While it lives, the first signal is noted instead of ending the process. One at a time.
+class InterruptGuard {
+ public:
+  InterruptGuard();
+  ~InterruptGuard();
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+  static int signal();  // the signal noted since the last guard was made, or 0
+};
+
+}  // namespace heddle::tools
