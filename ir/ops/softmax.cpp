@@ -42,11 +42,16 @@ Eval eval_rows(std::function<void(const std::vector<double>&, std::vector<double
   };
 }
 
-double log_sum_exp(const std::vector<double>& x) {
-  const double largest = *std::max_element(x.begin(), x.end());
+// The largest of a row, and the logarithm of the sum of exp(x - largest). Apart: beside a large one the other is lost.
+struct LogSum {
+  double largest = 0, log = 0;
+};
+LogSum log_sum_exp(const std::vector<double>& x) {
+  LogSum s{.largest = *std::max_element(x.begin(), x.end())};
   double sum = 0;
-  for (const double v : x) sum += std::exp(v - largest);
-  return largest + std::log(sum);
+  for (const double v : x) sum += std::exp(v - s.largest);
+  s.log = std::log(sum);
+  return s;
 }
 
 std::vector<Sample> samples() {
@@ -70,8 +75,8 @@ const RegisterOp softmax({.name = "softmax",
                           .kind = Composite{},
                           .infer = infer,
                           .eval = eval_rows([](const std::vector<double>& x, std::vector<double>& y) {
-                            const double total = log_sum_exp(x);
-                            for (size_t i = 0; i < x.size(); ++i) y[i] = std::exp(x[i] - total);
+                            const LogSum row = log_sum_exp(x);
+                            for (size_t i = 0; i < x.size(); ++i) y[i] = std::exp(x[i] - row.largest - row.log);
                           }),
                           .grad = [](Builder& b, const Node& n, const Values& dy) -> Grads {
                             const Rows r = rows(signature(b.graph, n));
@@ -96,8 +101,8 @@ const RegisterOp log_softmax({.name = "log_softmax",
                               .kind = Composite{},
                               .infer = infer,
                               .eval = eval_rows([](const std::vector<double>& x, std::vector<double>& y) {
-                                const double total = log_sum_exp(x);
-                                for (size_t i = 0; i < x.size(); ++i) y[i] = x[i] - total;
+                                const LogSum row = log_sum_exp(x);
+                                for (size_t i = 0; i < x.size(); ++i) y[i] = x[i] - row.largest - row.log;
                               }),
                               .grad = [](Builder& b, const Node& n, const Values& dy) -> Grads {
                                 const Rows r = rows(signature(b.graph, n));

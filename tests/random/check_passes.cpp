@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "ir/op_def.h"
 #include "ir/text/parse.h"
 #include "ir/text/print.h"
 #include "ir/verify.h"
@@ -64,28 +65,30 @@ class PassCheck {
     return kernel != nullptr && kernel->form && kernel->form->impl.empty();
   }
 
-  // Where one generated kernel reads another's result, a remark says why they are two. It names the node that computes
-  // the value, or one before it where copies of that node belong to nobody. What is made from a scalar costs nothing
-  // and counts as no edge.
+  // Where one generated kernel reads what another computes, a remark says why they are two. What is moved, cast or made
+  // from scalars counts as no edge: copies of it belong to whoever reads it.
   void expect_reasons(const Module& before, const std::set<std::string>& explained) {
     for (size_t i = 0; i < m_.graphs.size(); ++i) {
       const Graph &g = m_.graphs[i], &plain = before.graphs[i];
       for (const NodeId id : g.order)
         for (const ValueId v : g[id].operands) {
-          const Node* from = g.def(v);
-          if (!is_generated(g[id]) || from == nullptr || !is_generated(*from) || g[v].type.elements() == 1) continue;
-          if (!has_reason(plain, plain.find(g[v].name), explained))
+          const Node* call = g.def(v);
+          const ValueId computed = plain.find(g[v].name);
+          if (!is_generated(g[id]) || call == nullptr || !is_generated(*call) || !computed.valid()) continue;
+          const Node* def = plain.def(computed);
+          if (def == nullptr || is_copied(plain, *def)) continue;
+          if (explained.count(plain.name + "%" + plain[def->results[0]].name) == 0)
             fault(g.name, fmt::format("%{} passes from kernel to kernel without a remark", g[v].name));
         }
     }
   }
 
-  static bool has_reason(const Graph& g, ValueId v, const std::set<std::string>& explained) {
-    const Node* def = v.valid() ? g.def(v) : nullptr;
-    if (def == nullptr) return false;
-    if (explained.count(g.name + "%" + g[def->results[0]].name)) return true;
-    return std::any_of(def->operands.begin(), def->operands.end(),
-                       [&](ValueId operand) { return has_reason(g, operand, explained); });
+  static bool is_copied(const Graph& g, const Node& n) {
+    if (!std::holds_alternative<Elementwise>(n.op->kind))
+      return std::holds_alternative<Source>(n.op->kind) || std::holds_alternative<Movement>(n.op->kind);
+    return n.op->name == "cast" || std::all_of(n.operands.begin(), n.operands.end(), [&](ValueId v) {
+             return g[v].type.elements() == 1 || (g.def(v) != nullptr && is_copied(g, *g.def(v)));
+           });
   }
 
   // After the first pass, since gradients have no meaning before they are built. Composites are compared with what they

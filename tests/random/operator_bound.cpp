@@ -15,6 +15,7 @@ using namespace ir;
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr size_t kMixtures = 24;  // each moves two neighbours apart with a chance of a quarter
 using Errors = std::vector<double>;
 using Operands = std::vector<const Bounded*>;
 
@@ -37,7 +38,11 @@ bool any(const Operands& operands, bool (*holds)(const Bounded&)) {
 // Which end of its bound each element goes to; `mixed` takes them in turn.
 enum class End { low, high, mixed, nan };
 
-bool goes_up(End end, size_t i) { return end == End::high || (end == End::mixed && ((i * 2654435761u) >> 7 & 1) == 0); }
+// `mixture` tells one mixed choice from another.
+bool goes_up(End end, size_t i, size_t mixture) {
+  const uint64_t hash = (i + 1 + 977 * mixture) * 0x9E3779B97F4A7C15u;
+  return end == End::high || (end == End::mixed && (hash >> 40 & 1) == 0);
+}
 
 double moved_real(double v, double error, bool up, End end) {
   if (v == 0 && error == 0) return up ? 0.0 : -0.0;  // the sign of zero is promised nowhere
@@ -58,12 +63,19 @@ int64_t moved_integer(DType dtype, int64_t v, double error, bool up, End end) {
   return wrap_to(dtype, static_cast<int64_t>(static_cast<uint64_t>(v) + (up ? by : 0 - by)));
 }
 
-Tensor moved(const Bounded& b, End end) {
+Tensor moved(const Bounded& b, End end, size_t mixture) {
   Tensor t = b.value;
-  for (size_t i = 0; i < t.real.size(); ++i) t.real[i] = moved_real(t.real[i], b.error[i], goes_up(end, i), end);
+  for (size_t i = 0; i < t.real.size(); ++i)
+    t.real[i] = moved_real(t.real[i], b.error[i], goes_up(end, i, mixture), end);
   for (size_t i = 0; i < t.integer.size(); ++i)
-    t.integer[i] = moved_integer(t.type.dtype, t.integer[i], b.error[i], goes_up(end, i), end);
+    t.integer[i] = moved_integer(t.type.dtype, t.integer[i], b.error[i], goes_up(end, i, mixture), end);
   return t;
+}
+
+// An index of the largest element: it is decided between two, and all moving one way decides nothing.
+bool finds_index(const OpDef& op) {
+  const auto* reduction = std::get_if<Reduction>(&op.kind);
+  return reduction && reduction->monoid.starts_with("Arg");
 }
 
 // Every combination of ends for few operands, else all at one.
@@ -79,6 +91,7 @@ std::vector<std::vector<End>> corners(const Signature& s, const Operands& operan
   } else {
     list = {std::vector<End>(n, End::low), std::vector<End>(n, End::high)};
   }
+  if (finds_index(*s.op)) list.insert(list.end(), kMixtures, std::vector<End>(n, End::mixed));
   if (any(operands, unknown)) list.emplace_back(n, End::nan);
   return list;
 }
@@ -123,14 +136,18 @@ std::vector<Errors> spread(const Signature& s, const Operands& operands, const s
   for (const Tensor& v : values) errors.emplace_back(static_cast<size_t>(v.elements()), 0.0);
   const bool signs = std::holds_alternative<Elementwise>(s.op->kind) && any(operands, has_zero);
   if (!signs && !any(operands, uncertain)) return errors;
-  for (const std::vector<End>& ends : corners(s, operands)) {
+  const std::vector<std::vector<End>> choices = corners(s, operands);
+  for (size_t c = 0; c < choices.size(); ++c) {
     std::vector<Tensor> at;
-    for (size_t k = 0; k < operands.size(); ++k) at.push_back(moved(*operands[k], ends[k]));
+    for (size_t k = 0; k < operands.size(); ++k) at.push_back(moved(*operands[k], choices[c][k], c + k));
     const std::vector<Tensor> there = run(s, at);
     for (size_t r = 0; r < values.size(); ++r)
       for (size_t i = 0; i < errors[r].size(); ++i)
         errors[r][i] = std::max(errors[r][i], distance(values[r], there[r], static_cast<int64_t>(i)));
   }
+  for (size_t r = 0; r < values.size(); ++r)
+    if (finds_index(*s.op) && !values[r].floating())
+      for (double& e : errors[r]) e = e > 0 ? kInfinity : 0;
   if (oscillates(*s.op)) give_up_where_wide(operands, errors);
   return errors;
 }
