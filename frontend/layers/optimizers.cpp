@@ -16,13 +16,22 @@ ValueId with_decay(UpdateContext& c) {
   return c.emit("add", {c.gradient, c.scaled(c.parameter, c.decay, "decay")}, "penalised");
 }
 
+// The gradient times 1 - dampening, but in the first step, where PyTorch's velocity is the gradient itself.
+ValueId damped(UpdateContext& c, ValueId gradient, double dampening) {
+  const ValueId share = c.shared("sgd.share", [&] {
+    const ValueId first = c.b("eq", {c.step, c.b.like(0, c.step)}, {}, "sgd.first");
+    const ir::Type scalar{ir::DType::f32, {}};
+    return c.b("select", {first, c.b.constant(1, scalar), c.b.constant(1 - dampening, scalar)}, {}, "sgd.share");
+  });
+  return c.emit("mul", {gradient, c.spread(share, "share")}, "damped");
+}
+
 UpdateResult update_sgd(UpdateContext& c) {
   ValueId direction = with_decay(c);
   ir::Values slots;
   if (!c.slots.empty()) {
     const double momentum = c.settings.real("momentum"), dampening = c.settings.real("dampening");
-    const ValueId fresh = dampening == 0 ? direction : c.scaled(direction, 1 - dampening, "damped");
-    // With a zero start the first velocity is the gradient itself, as in PyTorch, unless it is dampened.
+    const ValueId fresh = dampening == 0 ? direction : damped(c, direction, dampening);
     const ValueId velocity = c.emit("add", {c.scaled(c.slots[0], momentum, "kept"), fresh}, "momentum.next");
     slots.push_back(velocity);
     direction = c.settings.flag("nesterov")

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "frontend/initializer.h"
 #include "tests/unit/built_model.h"
 
 namespace heddle::frontend {
@@ -72,6 +73,31 @@ TEST(Optimizer, SgdMomentum) {
   }
 }
 
+// torch.optim.SGD: the first velocity is the gradient, undamped.
+TEST(Optimizer, SgdDampening) {
+  std::vector<double> v(3, 0);
+  follow(R"("optimizer": {"op": "sgd", "lr": 0.1, "momentum": 0.9, "dampening": 0.3, "weight_decay": 0.01})",
+         [&](auto& w, auto g, int step) {
+           for (size_t i = 0; i < 3; ++i) {
+             g[i] += 0.01 * w[i];
+             v[i] = step == 0 ? g[i] : 0.9 * v[i] + (1 - 0.3) * g[i];
+             w[i] -= 0.1 * v[i];
+           }
+         });
+}
+
+TEST(Optimizer, AdamByDefault) {
+  std::vector<double> m(3, 0), v(3, 0);
+  follow(R"("optimizer": "adam")", [&](auto& w, auto g, int step) {
+    for (size_t i = 0; i < 3; ++i) {
+      m[i] = 0.9 * m[i] + (1 - 0.9) * g[i];
+      v[i] = 0.999 * v[i] + (1 - 0.999) * g[i] * g[i];
+      const double c1 = 1 - std::pow(0.9, step + 1), c2 = 1 - std::pow(0.999, step + 1);
+      w[i] -= 1e-3 / c1 * m[i] / (std::sqrt(v[i]) / std::sqrt(c2) + 1e-8);
+    }
+  });
+}
+
 TEST(Optimizer, Adam) {
   for (const std::string op : {"adam", "adamw"}) {
     std::vector<double> m(3, 0), v(3, 0);
@@ -135,6 +161,36 @@ TEST(Optimizer, DecayOfMatricesAndFreezing) {
   for (size_t i = 0; i < before.size(); ++i)
     EXPECT_NEAR(training.states["y.weight"].real[i], before[i] * (1 - 0.5 * 0.1), 1e-15);
   EXPECT_EQ(training.states["y.bias"].real, (std::vector<double>{1, 1}));
+}
+
+// Each pattern of "freeze" counts, not only the first.
+TEST(Optimizer, EveryFreezePatternFreezes) {
+  const std::string inputs = R"("x": {"shape": ["N", 2], "dtype": "f32"}, "t": {"shape": ["N", 2], "dtype": "f32"})";
+  const std::string nodes =
+      R"({"name": "a", "op": "dense", "in": "x", "units": 2}, {"name": "b", "op": "dense", "units": 2},
+                               {"name": "y", "op": "dense", "units": 2})";
+  Training training(model(inputs, nodes, R"(, "train": {"batch": {"N": 1}, "freeze": ["a.*", "b.weight", "?.bias"],
+      "loss": {"op": "mse", "in": ["y", "t"]}, "optimizer": {"op": "sgd", "lr": 0.5}})"));
+  const NamedTensors before = training.states;
+  NamedTensors in;
+  in["x"] = tensor({ir::DType::f32, {1, 2}}, wave);
+  in["t"] = tensor({ir::DType::f32, {1, 2}}, [](int64_t i) { return wave(i + 9); });
+  training.step(in);
+  for (const char* name : {"a.weight", "a.bias", "b.weight", "b.bias", "y.bias"})
+    EXPECT_EQ(training.states[name].real, before.at(name).real) << name;
+  EXPECT_NE(training.states["y.weight"].real, before.at("y.weight").real);
+}
+
+// A window multiplies both fans: PyTorch's _calculate_fan_in_and_fan_out.
+TEST(Initializer, FansCountTheWindow) {
+  const auto expect = [](const ir::Dims& dims, double in, double out) {
+    EXPECT_EQ(fans(dims).in, in) << ir::to_string(dims);
+    EXPECT_EQ(fans(dims).out, out) << ir::to_string(dims);
+  };
+  expect({}, 1, 1);
+  expect({7}, 7, 7);
+  expect({8, 4}, 4, 8);
+  expect({8, 4, 3, 5}, 60, 120);
 }
 
 }  // namespace
