@@ -149,7 +149,9 @@ ValueId below_reduction(Builder& b, const Node& n) {
   return std::is_sorted(order.begin(), order.end()) ? y : b("transpose", {y}, {{"perm", order}});
 }
 
-ValueId cancel(Builder& b, const Node& n) { return n.op->name == "transpose" ? simplify_movement(b, n) : ValueId{}; }
+ValueId cancel(Builder& b, const Node& n) {
+  return n.op->name == "transpose" ? apply(movement_rules(), b, n) : ValueId{};
+}
 
 // Applies the rules until none fires.
 bool rewrite(Graph& g, const std::vector<Rule>& rules) {

@@ -1,7 +1,8 @@
 #include <cmath>
-#include <map>
 #include <optional>
+#include <set>
 
+#include "ir/evaluate/tensor.h"
 #include "passes/simplify/rules.h"
 
 namespace heddle::passes {
@@ -12,8 +13,6 @@ std::optional<double> splat(const Graph& g, ValueId v) {
   if (n == nullptr) return std::nullopt;
   return std::get<double>(attribute(*n->op, n->attrs, "value"));
 }
-
-bool is_splat(const Graph& g, ValueId v, double value) { return splat(g, v) == value; }
 
 const Node* defined_by(const Graph& g, ValueId v, std::string_view op) {
   const Node* n = g.def(v);
@@ -29,10 +28,31 @@ Dims dims_attr(const Node& n, std::string_view name) { return std::get<Dims>(att
 
 namespace {
 
-// Integers in an attribute are doubles; beyond 2^53 they would not be exact.
-bool fits_attribute(double value) { return std::isfinite(value) && std::abs(value) <= 0x1p53; }
+// Whether a kernel sees exactly this value in a constant of the dtype. Integers in an attribute are doubles: beyond 2^53
+// they would not be exact.
+bool is_element(double value, DType dtype) {
+  if (is_floating(dtype)) return std::isfinite(value) && round_to(dtype, value) == value;
+  Tensor element({dtype, {}});
+  element.set(0, value);
+  return std::abs(value) <= 0x1p53 && element.at(0) == value;
+}
+
+// Whether it sees the value up to a rounding error: neither an infinity nor a subnormal that is less exact.
+bool is_near_element(double value, DType dtype) {
+  return std::isfinite(value) && std::abs(round_to(dtype, value) - value) <= 0x1p-8 * std::abs(value);
+}
+
+// A function without jumps from a floating dtype to the same. It is folded in double, and what comes out is rounded once.
+bool is_continuous(const Signature& s) {
+  static const std::set<std::string> kJumping = {"ceil", "floor", "mod", "round", "sign"};
+  if (kJumping.count(s.op->name) > 0 || !is_floating(s.results[0].dtype)) return false;
+  for (const Type& t : s.operands)
+    if (t.dtype != s.results[0].dtype) return false;
+  return true;
+}
 
 ValueId fold_elementwise(Builder& b, const Node& n) {
+  if (!std::holds_alternative<Elementwise>(n.op->kind)) return {};
   Signature s{n.op, n.attrs, {}, {{b.type(n.results[0]).dtype, {}}}};
   std::vector<Tensor> values;
   for (ValueId v : n.operands) {
@@ -41,15 +61,18 @@ ValueId fold_elementwise(Builder& b, const Node& n) {
     s.operands.push_back({b.type(v).dtype, {}});
     values.emplace_back(s.operands.back()).set(0, *value);
   }
+  const auto folds = is_continuous(s) ? is_near_element : is_element;
   std::vector<const Tensor*> operands;
-  operands.reserve(values.size());
-  for (const Tensor& t : values) operands.push_back(&t);
+  for (const Tensor& t : values) {
+    if (!folds(t.at(0), t.type.dtype)) return {};
+    operands.push_back(&t);
+  }
   const double result = n.op->eval(s, operands)[0].at(0);
-  const bool exact = is_floating(s.results[0].dtype) ? std::isfinite(result) : fits_attribute(result);
-  return exact ? b.constant(result, Type(b.type(n.results[0]))) : ValueId{};
+  return folds(result, s.results[0].dtype) ? b.constant(result, Type(b.type(n.results[0]))) : ValueId{};
 }
 
 ValueId fold_movement(Builder& b, const Node& n) {
+  if (!std::holds_alternative<Movement>(n.op->kind)) return {};
   const std::optional<double> value = splat(b.graph, n.operands[0]);
   if (!value || std::isnan(*value)) return {};
   for (ValueId v : n.operands)
@@ -73,7 +96,8 @@ const Node* common_broadcast(const Graph& g, const Node& n) {
 
 // add(broadcast(a), broadcast(b)) -> broadcast(add(a, b)): the same numbers, computed once each.
 ValueId before_broadcast(Builder& b, const Node& n) {
-  const Node* common = common_broadcast(b.graph, n);
+  const bool elementwise = std::holds_alternative<Elementwise>(n.op->kind);
+  const Node* common = elementwise ? common_broadcast(b.graph, n) : nullptr;
   if (common == nullptr) return {};
   const Attrs attrs = common->attrs;
   const Dims dims = b.type(common->operands[0]).dims;
@@ -83,84 +107,6 @@ ValueId before_broadcast(Builder& b, const Node& n) {
     operands.push_back(narrow.valid() ? narrow : b.constant(*splat(b.graph, v), {b.type(v).dtype, dims}));
   }
   return b("broadcast", {b(n.op->name, operands, n.attrs)}, attrs);
-}
-
-// Rules on the values of operands. x, y: the operands of n.
-ValueId add(Builder& b, ValueId x, ValueId y) {
-  if (is_splat(b.graph, y, 0)) return x;
-  if (is_splat(b.graph, x, 0)) return y;
-  if (const ValueId z = operand_of(b.graph, y, "neg"); z.valid()) return b("sub", {x, z});
-  if (const ValueId z = operand_of(b.graph, x, "neg"); z.valid()) return b("sub", {y, z});
-  return {};
-}
-
-ValueId sub(Builder& b, ValueId x, ValueId y) {
-  if (is_splat(b.graph, y, 0)) return x;
-  if (is_splat(b.graph, x, 0)) return b("neg", {y});
-  if (const ValueId z = operand_of(b.graph, y, "neg"); z.valid()) return b("add", {x, z});
-  if (x == y && is_integer(b.type(x).dtype)) return b.like(0, x);
-  return {};
-}
-
-ValueId mul(Builder& b, ValueId x, ValueId y) {
-  for (const auto& [value, other] : {std::pair{y, x}, std::pair{x, y}}) {
-    if (is_splat(b.graph, value, 1)) return other;
-    if (is_splat(b.graph, value, -1)) return b("neg", {other});
-    if (is_splat(b.graph, value, 0) && is_integer(b.type(x).dtype)) return value;
-  }
-  const ValueId u = operand_of(b.graph, x, "neg"), v = operand_of(b.graph, y, "neg");
-  return u.valid() && v.valid() ? b("mul", {u, v}) : ValueId{};
-}
-
-ValueId divide(Builder& b, ValueId x, ValueId y) {
-  if (is_splat(b.graph, y, 1)) return x;
-  return is_splat(b.graph, y, -1) && is_floating(b.type(x).dtype) ? b("neg", {x}) : ValueId{};
-}
-
-ValueId power(Builder& b, ValueId x, ValueId y) {
-  if (!is_floating(b.type(x).dtype)) return {};
-  if (is_splat(b.graph, y, 1)) return x;
-  return is_splat(b.graph, y, 2) ? b("square", {x}) : ValueId{};
-}
-
-ValueId neg(Builder& b, ValueId x) {
-  if (const ValueId z = operand_of(b.graph, x, "neg"); z.valid()) return z;
-  const Node* d = defined_by(b.graph, x, "sub");
-  return d != nullptr ? b("sub", {d->operands[1], d->operands[0]}) : ValueId{};
-}
-
-ValueId absolute(Builder& b, ValueId x) {
-  for (const char* op : {"abs", "relu", "square"})
-    if (defined_by(b.graph, x, op) != nullptr) return x;
-  const ValueId z = operand_of(b.graph, x, "neg");
-  return z.valid() ? b("abs", {z}) : ValueId{};
-}
-
-ValueId square(Builder& b, ValueId x) {
-  for (const char* op : {"abs", "neg"})
-    if (const ValueId z = operand_of(b.graph, x, op); z.valid()) return b("square", {z});
-  return {};
-}
-
-ValueId relu(Builder& b, ValueId x) { return defined_by(b.graph, x, "relu") != nullptr ? x : ValueId{}; }
-
-ValueId invert(Builder& b, ValueId x) { return operand_of(b.graph, x, "not"); }
-
-// For truth values: `neutral` leaves the other operand, its opposite decides alone.
-ValueId junction(Builder& b, ValueId x, ValueId y, bool neutral) {
-  if (x == y) return x;
-  if (b.type(x).dtype != DType::boolean) return {};
-  for (const auto& [value, other] : {std::pair{y, x}, std::pair{x, y}})
-    if (const std::optional<double> known = splat(b.graph, value)) return (*known != 0) == neutral ? other : value;
-  return {};
-}
-
-ValueId choose(Builder& b, const Node& n) {
-  const ValueId condition = n.operands[0], x = n.operands[1], y = n.operands[2];
-  if (x == y) return x;
-  if (const std::optional<double> known = splat(b.graph, condition)) return *known != 0 ? x : y;
-  const ValueId opposite = operand_of(b.graph, condition, "not");
-  return opposite.valid() ? b("select", {opposite, y, x}) : ValueId{};
 }
 
 // Whether every value of `from` is one of `to`.
@@ -173,45 +119,39 @@ bool widens(DType from, DType to) {
   return is_signed(from) ? is_signed(to) && get > have : get > have;
 }
 
-ValueId cast(Builder& b, const Node& n) {
-  const ValueId x = n.operands[0];
-  const DType to = b.type(n.results[0]).dtype;
-  if (b.type(x).dtype == to) return x;
-  const ValueId z = operand_of(b.graph, x, "cast");
-  return z.valid() && widens(b.type(z).dtype, b.type(x).dtype) ? b.cast(z, to) : ValueId{};
+// A cast of a cast that loses nothing. An integer that goes through a floating type is clamped to the last one's limits,
+// where directly it wraps: i16 -> f32 -> i8 is not i16 -> i8.
+ValueId cast_of_cast(Builder& b, const Node& n) {
+  const ValueId x = n.operands[0], z = operand_of(b.graph, x, "cast");
+  if (!z.valid()) return {};
+  const DType from = b.type(z).dtype, between = b.type(x).dtype, to = b.type(n.results[0]).dtype;
+  const bool clamps = is_integer(from) && is_floating(between) && is_integer(to) && !widens(from, to);
+  return widens(from, between) && !clamps ? b.cast(z, to) : ValueId{};
+}
+
+ValueId cast_to_itself(Builder& b, const Node& n) {
+  return b.type(n.operands[0]).dtype == b.type(n.results[0]).dtype ? n.operands[0] : ValueId{};
 }
 
 }  // namespace
 
-ValueId fold_constants(Builder& b, const Node& n) {
-  if (n.operands.empty()) return {};
-  if (std::holds_alternative<Elementwise>(n.op->kind)) return fold_elementwise(b, n);
-  if (std::holds_alternative<Movement>(n.op->kind)) return fold_movement(b, n);
-  return {};
+const std::vector<Rule>& folding_rules() {
+  using enum Agreement;
+  static const std::vector<Rule> rules = {
+      {"fold elementwise", "", fold_elementwise, rounding},
+      {"fold movement", "", fold_movement, sign_of_zero},
+  };
+  return rules;
 }
 
-ValueId simplify_elementwise(Builder& b, const Node& n) {
-  if (!std::holds_alternative<Elementwise>(n.op->kind)) return {};
-  if (const ValueId v = before_broadcast(b, n); v.valid()) return v;
-  using Binary = ValueId (*)(Builder&, ValueId, ValueId);
-  using Unary = ValueId (*)(Builder&, ValueId);
-  static const std::map<std::string_view, Binary> kBinary = {
-      {"add", add},
-      {"sub", sub},
-      {"mul", mul},
-      {"div", divide},
-      {"pow", power},
-      {"and", [](Builder& c, ValueId x, ValueId y) { return junction(c, x, y, true); }},
-      {"or", [](Builder& c, ValueId x, ValueId y) { return junction(c, x, y, false); }},
-      {"max", [](Builder&, ValueId x, ValueId y) { return x == y ? x : ValueId{}; }},
-      {"min", [](Builder&, ValueId x, ValueId y) { return x == y ? x : ValueId{}; }}};
-  static const std::map<std::string_view, Unary> kUnary = {
-      {"neg", neg}, {"abs", absolute}, {"square", square}, {"relu", relu}, {"not", invert}};
-  if (const auto rule = kBinary.find(n.op->name); rule != kBinary.end())
-    return rule->second(b, n.operands[0], n.operands[1]);
-  if (const auto rule = kUnary.find(n.op->name); rule != kUnary.end()) return rule->second(b, n.operands[0]);
-  if (n.op->name == "select") return choose(b, n);
-  return n.op->name == "cast" ? cast(b, n) : ValueId{};
+const std::vector<Rule>& elementwise_rules() {
+  using enum Agreement;
+  static const std::vector<Rule> rules = {
+      {"elementwise before broadcast", "", before_broadcast, exact},
+      {"cast to itself", "cast", cast_to_itself, exact},
+      {"cast of cast", "cast", cast_of_cast, exact},
+  };
+  return rules;
 }
 
 }  // namespace heddle::passes

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <map>
 #include <optional>
 
 #include "passes/simplify/rules.h"
@@ -13,37 +12,48 @@ bool all_equal(const Dims& dims, int64_t value) {
   return std::all_of(dims.begin(), dims.end(), [&](int64_t d) { return d == value; });
 }
 
-ValueId reshape(Builder& b, const Node& n) {
-  const Dims to = b.type(n.results[0]).dims;
-  if (b.type(n.operands[0]).dims == to) return n.operands[0];
-  const ValueId x = operand_of(b.graph, n.operands[0], "reshape");
-  return x.valid() ? b.reshape(x, to) : ValueId{};
+// A reshape, slice or pad that changes nothing.
+ValueId same_shape(Builder& b, const Node& n) {
+  return b.type(n.operands[0]).dims == b.type(n.results[0]).dims ? n.operands[0] : ValueId{};
 }
 
-ValueId transpose(Builder& b, const Node& n) {
+ValueId reshape_of_reshape(Builder& b, const Node& n) {
+  const ValueId x = operand_of(b.graph, n.operands[0], "reshape");
+  return x.valid() ? b.reshape(x, Dims(b.type(n.results[0]).dims)) : ValueId{};
+}
+
+// A transpose that moves nothing, or only dimensions of size 1.
+ValueId transpose_of_nothing(Builder& b, const Node& n) {
   const ValueId x = n.operands[0];
-  Dims perm = dims_attr(n, "perm");
-  const Dims from = b.type(x).dims, to = b.type(n.results[0]).dims;
+  const Dims perm = dims_attr(n, "perm"), from = b.type(x).dims, to = b.type(n.results[0]).dims;
   Dims moved;  // the dimensions of more than one element, in the result's order
   for (const int64_t p : perm)
     if (from[static_cast<size_t>(p)] != 1) moved.push_back(p);
   if (std::is_sorted(perm.begin(), perm.end())) return x;
-  if (std::is_sorted(moved.begin(), moved.end())) return b.reshape(x, to);
-  const Node* inner = defined_by(b.graph, x, "transpose");
+  return std::is_sorted(moved.begin(), moved.end()) ? b.reshape(x, to) : ValueId{};
+}
+
+ValueId transpose_of_transpose(Builder& b, const Node& n) {
+  const Node* inner = defined_by(b.graph, n.operands[0], "transpose");
   if (inner == nullptr) return {};
   const ValueId source = inner->operands[0];
+  Dims perm = dims_attr(n, "perm");
   const Dims first = dims_attr(*inner, "perm");
   for (int64_t& p : perm) p = first[static_cast<size_t>(p)];
   return std::is_sorted(perm.begin(), perm.end()) ? source : b("transpose", {source}, {{"perm", perm}});
 }
 
-ValueId broadcast(Builder& b, const Node& n) {
-  const ValueId x = n.operands[0];
+// A broadcast that puts dimensions of size 1 in between.
+ValueId broadcast_of_ones(Builder& b, const Node& n) {
   const Dims to = b.type(n.results[0]).dims;
-  if (product(b.type(x).dims) == product(to)) return b.reshape(x, to);  // dimensions of size 1 came in between
-  const Node* inner = defined_by(b.graph, x, "broadcast");
+  return product(b.type(n.operands[0]).dims) == product(to) ? b.reshape(n.operands[0], to) : ValueId{};
+}
+
+ValueId broadcast_of_broadcast(Builder& b, const Node& n) {
+  const Node* inner = defined_by(b.graph, n.operands[0], "broadcast");
   if (inner == nullptr) return {};
   const ValueId source = inner->operands[0];
+  const Dims to = b.type(n.results[0]).dims;
   Dims dims = dims_attr(*inner, "dims");
   const Dims outer = dims_attr(n, "dims");
   for (int64_t& d : dims) d = outer[static_cast<size_t>(d)];
@@ -66,24 +76,30 @@ ValueId build(Builder& b, ValueId x, const Slice& s) {
   return b("slice", {x}, std::move(attrs));
 }
 
-// A slice of a slice is one slice.
-ValueId slice_of_slice(Builder& b, const Node& inner, Slice s, const Dims& to) {
-  const Slice first = slice_of(inner);
+ValueId slice_of_slice(Builder& b, const Node& n) {
+  const Node* inner = defined_by(b.graph, n.operands[0], "slice");
+  if (inner == nullptr) return {};
+  Slice s = slice_of(n);
+  const Slice first = slice_of(*inner);
+  const Dims to = b.type(n.results[0]).dims;
   for (size_t d = 0; d < to.size(); ++d) {
     s.starts[d] = first.starts[d] + s.starts[d] * first.strides[d];
     s.strides[d] *= first.strides[d];
     s.limits[d] = s.starts[d] + (to[d] - 1) * s.strides[d] + 1;
   }
-  return build(b, inner.operands[0], s);
+  return build(b, ValueId(inner->operands[0]), s);
 }
 
 // A slice of a concatenation that lies within one operand.
-ValueId slice_of_concat(Builder& b, const Node& inner, Slice s) {
+ValueId slice_of_concat(Builder& b, const Node& n) {
+  const Node* inner = defined_by(b.graph, n.operands[0], "concat");
+  if (inner == nullptr) return {};
+  Slice s = slice_of(n);
   const auto rank = static_cast<int64_t>(s.starts.size());
   const auto axis =
-      static_cast<size_t>(normal_axis(std::get<int64_t>(attribute(*inner.op, inner.attrs, "axis")), rank));
+      static_cast<size_t>(normal_axis(std::get<int64_t>(attribute(*inner->op, inner->attrs, "axis")), rank));
   int64_t begin = 0;
-  for (ValueId v : inner.operands) {
+  for (ValueId v : Values(inner->operands)) {
     const int64_t end = begin + b.type(v).dims[axis];
     if (s.starts[axis] >= begin && s.limits[axis] <= end) {
       s.starts[axis] -= begin;
@@ -96,32 +112,21 @@ ValueId slice_of_concat(Builder& b, const Node& inner, Slice s) {
 }
 
 // A slice that takes nothing of the padding.
-ValueId slice_of_pad(Builder& b, const Node& inner, Slice s) {
-  const Dims low = dims_attr(inner, "low"), from = b.type(inner.operands[0]).dims;
-  if (!all_equal(dims_attr(inner, "interior"), 0)) return {};
+ValueId slice_of_pad(Builder& b, const Node& n) {
+  const Node* inner = defined_by(b.graph, n.operands[0], "pad");
+  if (inner == nullptr || !all_equal(dims_attr(*inner, "interior"), 0)) return {};
+  Slice s = slice_of(n);
+  const Dims low = dims_attr(*inner, "low"), from = b.type(inner->operands[0]).dims;
   for (size_t d = 0; d < low.size(); ++d) {
     s.starts[d] -= low[d];
     s.limits[d] -= low[d];
     if (s.starts[d] < 0 || s.limits[d] > from[d]) return {};
   }
-  return build(b, inner.operands[0], s);
+  return build(b, ValueId(inner->operands[0]), s);
 }
 
-ValueId slice(Builder& b, const Node& n) {
-  const ValueId x = n.operands[0];
-  const Dims to = b.type(n.results[0]).dims;
-  if (b.type(x).dims == to) return x;
-  const Slice s = slice_of(n);
-  if (const Node* inner = defined_by(b.graph, x, "slice")) return slice_of_slice(b, Node(*inner), s, to);
-  if (const Node* inner = defined_by(b.graph, x, "concat")) return slice_of_concat(b, Node(*inner), s);
-  if (const Node* inner = defined_by(b.graph, x, "pad")) return slice_of_pad(b, Node(*inner), s);
-  return {};
-}
-
-ValueId pad(Builder& b, const Node& n) {
-  const ValueId x = n.operands[0];
-  if (b.type(x).dims == b.type(n.results[0]).dims) return x;
-  const Node* inner = defined_by(b.graph, x, "pad");
+ValueId pad_of_pad(Builder& b, const Node& n) {
+  const Node* inner = defined_by(b.graph, n.operands[0], "pad");
   if (inner == nullptr || attribute(*n.op, n.attrs, "fill") != attribute(*inner->op, inner->attrs, "fill")) return {};
   if (!all_equal(dims_attr(n, "interior"), 0) || !all_equal(dims_attr(*inner, "interior"), 0)) return {};
   const ValueId source = inner->operands[0];
@@ -151,8 +156,10 @@ std::optional<Slice> joined(const Graph& g, ValueId x, ValueId y, size_t axis) {
   return a;
 }
 
-ValueId concat(Builder& b, const Node& n) {
-  if (n.operands.size() == 1) return n.operands[0];
+ValueId concat_of_one(Builder&, const Node& n) { return n.operands.size() == 1 ? n.operands[0] : ValueId{}; }
+
+// Slices of one value that are put together as they were cut.
+ValueId concat_of_slices(Builder& b, const Node& n) {
   const int64_t rank = b.type(n.results[0]).rank();
   const auto axis = static_cast<size_t>(normal_axis(std::get<int64_t>(attribute(*n.op, n.attrs, "axis")), rank));
   for (size_t i = 0; i + 1 < n.operands.size(); ++i) {
@@ -166,29 +173,47 @@ ValueId concat(Builder& b, const Node& n) {
   return {};
 }
 
-ValueId reverse(Builder& b, const Node& n) {
+// A reversal of dimensions of size 1.
+ValueId reverse_of_nothing(Builder& b, const Node& n) {
   const ValueId x = n.operands[0];
   const Dims dims = b.type(x).dims, axes = dims_attr(n, "axes");
   const auto turned = [&](int64_t axis) {
     return dims[static_cast<size_t>(normal_axis(axis, static_cast<int64_t>(dims.size())))] != 1;
   };
-  if (std::none_of(axes.begin(), axes.end(), turned)) return x;
-  const Node* inner = defined_by(b.graph, x, "reverse");
-  const auto rank = static_cast<int64_t>(dims.size());
-  return inner != nullptr && normal_axes(axes, rank) == normal_axes(dims_attr(*inner, "axes"), rank)
+  return std::none_of(axes.begin(), axes.end(), turned) ? x : ValueId{};
+}
+
+ValueId reverse_of_reverse(Builder& b, const Node& n) {
+  const Node* inner = defined_by(b.graph, n.operands[0], "reverse");
+  const int64_t rank = b.type(n.results[0]).rank();
+  return inner != nullptr && normal_axes(dims_attr(n, "axes"), rank) == normal_axes(dims_attr(*inner, "axes"), rank)
              ? inner->operands[0]
              : ValueId{};
 }
 
 }  // namespace
 
-ValueId simplify_movement(Builder& b, const Node& n) {
-  using Rule = ValueId (*)(Builder&, const Node&);
-  static const std::map<std::string_view, Rule> kRules = {
-      {"reshape", reshape}, {"transpose", transpose}, {"broadcast", broadcast}, {"slice", slice},
-      {"pad", pad},         {"concat", concat},       {"reverse", reverse}};
-  const auto rule = kRules.find(n.op->name);
-  return rule == kRules.end() ? ValueId{} : rule->second(b, n);
+const std::vector<Rule>& movement_rules() {
+  using enum Agreement;
+  static const std::vector<Rule> rules = {
+      {"reshape to the same shape", "reshape", same_shape, exact},
+      {"reshape of reshape", "reshape", reshape_of_reshape, exact},
+      {"transpose of nothing", "transpose", transpose_of_nothing, exact},
+      {"transpose of transpose", "transpose", transpose_of_transpose, exact},
+      {"broadcast of ones", "broadcast", broadcast_of_ones, exact},
+      {"broadcast of broadcast", "broadcast", broadcast_of_broadcast, exact},
+      {"slice of everything", "slice", same_shape, exact},
+      {"slice of slice", "slice", slice_of_slice, exact},
+      {"slice of concat", "slice", slice_of_concat, exact},
+      {"slice of pad", "slice", slice_of_pad, exact},
+      {"pad of nothing", "pad", same_shape, exact},
+      {"pad of pad", "pad", pad_of_pad, exact},
+      {"concat of one", "concat", concat_of_one, exact},
+      {"concat of slices", "concat", concat_of_slices, exact},
+      {"reverse of nothing", "reverse", reverse_of_nothing, exact},
+      {"reverse of reverse", "reverse", reverse_of_reverse, exact},
+  };
+  return rules;
 }
 
 }  // namespace heddle::passes

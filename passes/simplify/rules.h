@@ -1,24 +1,65 @@
-// The rules of simplify, by family of operators. Each looks at one node with one result and answers with a value that
-// can take the result's place, building what it needs, or with an invalid id and nothing built.
+// The rules of simplify. Each looks at one node with one result and answers with a value that can take the result's
+// place, building what it needs, or with an invalid id and nothing built.
 //
-//   neg(neg(x)) -> x
+//   {"neg(neg(x))", "x"}   %b = neg(%a) with %a = neg(%x)   ->   %x
+//
+// Every rule is proved by tests/numeric/simplify_rules_test.cpp: a scalar rule from its own text, over every value of
+// the small dtypes and the edges of the others; any other rule over the random graphs that the test has for its name.
+// A rule without such graphs fails there.
 #pragma once
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "ir/builder.h"
 
 namespace heddle::passes {
 
-ir::ValueId fold_constants(ir::Builder& b, const ir::Node& n);
-ir::ValueId simplify_elementwise(ir::Builder& b, const ir::Node& n);
-ir::ValueId simplify_movement(ir::Builder& b, const ir::Node& n);
-ir::ValueId simplify_reduction(ir::Builder& b, const ir::Node& n);
+// How far the results of a rule may be from what they replace. The payload of NaN may always differ.
+enum class Agreement {
+  exact,
+  sign_of_zero,
+  rounding,  // the same real number, rounded fewer times or at other places
+};
 
-// --- What rules match with ---
+// --- Rules of elementwise operators, as expressions
 
+// For which dtypes of x a rule holds.
+enum class Where { any, floating, integer, with_sign, truth };
+bool holds(Where where, ir::DType dtype);
+
+struct ScalarRule {
+  std::string from, to;  // passes/simplify/expression.h
+  Where where;
+  Agreement agreement;
+};
+const std::vector<ScalarRule>& scalar_rules();  // the first that matches is taken
+ir::ValueId apply_scalar_rules(ir::Builder& b, const ir::Node& n);
+ir::ValueId apply(const ScalarRule& rule, ir::Builder& b, const ir::Node& n);
+
+// --- Other rules, as functions
+
+struct Rule {
+  std::string_view name;
+  std::string_view op;  // of the node; "": any
+  ir::ValueId (*apply)(ir::Builder& b, const ir::Node& n);
+  Agreement agreement;
+};
+const std::vector<Rule>& folding_rules();
+const std::vector<Rule>& elementwise_rules();
+const std::vector<Rule>& movement_rules();
+const std::vector<Rule>& reduction_rules();
+
+// The answer of the first rule that has one.
+ir::ValueId apply(const std::vector<Rule>& rules, ir::Builder& b, const ir::Node& n);
+ir::ValueId apply_rules(ir::Builder& b, const ir::Node& n);  // of all
+
+// --- What rules match with
+
+bool is_commutative(std::string_view op);
 // The value of every element, where a constant says so.
 std::optional<double> splat(const ir::Graph& g, ir::ValueId v);
-bool is_splat(const ir::Graph& g, ir::ValueId v, double value);
 // The operand of the node that defines `v`, where that node is a unary `op`; invalid otherwise.
 ir::ValueId operand_of(const ir::Graph& g, ir::ValueId v, std::string_view op);
 // The node that defines `v` where it is an `op`; nullptr otherwise.

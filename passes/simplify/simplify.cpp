@@ -16,11 +16,6 @@ namespace {
 
 using NodeKey = std::tuple<const OpDef*, std::string, Values, Attrs, std::vector<std::string>>;
 
-bool is_commutative(const std::string& op) {
-  static const std::set<std::string> kNames = {"add", "and", "eq", "mul", "ne", "or", "xor"};
-  return kNames.count(op) > 0;
-}
-
 // Nan equals nothing, not even itself, and would upset the order of keys.
 bool has_nan(const Attrs& attrs) {
   return std::any_of(attrs.begin(), attrs.end(), [](const auto& a) {
@@ -48,12 +43,6 @@ bool replace(Graph& g, ValueId old, ValueId with, bool fresh) {
   g.rename(old, name + ".old");
   g.rename(with, name);
   return true;
-}
-
-ValueId apply_rules(Builder& b, const Node& n) {
-  for (const auto rule : {fold_constants, simplify_elementwise, simplify_movement, simplify_reduction})
-    if (const ValueId v = rule(b, n); v.valid()) return v;
-  return {};
 }
 
 // Rewrites the node at position i of the order; true when it is gone and what replaced it begins there.
@@ -95,6 +84,25 @@ bool simplify_graph(Graph& g) {
 }
 
 }  // namespace
+
+bool is_commutative(std::string_view op) {
+  static const std::set<std::string_view> kNames = {"add", "and", "eq", "mul", "ne", "or", "xor"};
+  return kNames.count(op) > 0;
+}
+
+ValueId apply(const std::vector<Rule>& rules, Builder& b, const Node& n) {
+  for (const Rule& rule : rules) {
+    if (!rule.op.empty() && rule.op != n.op->name) continue;
+    if (const ValueId v = rule.apply(b, n); v.valid()) return v;
+  }
+  return {};
+}
+
+ValueId apply_rules(Builder& b, const Node& n) {
+  for (const auto* rules : {&folding_rules(), &elementwise_rules(), &movement_rules(), &reduction_rules()})
+    if (const ValueId v = apply(*rules, b, n); v.valid()) return v;
+  return apply_scalar_rules(b, n);
+}
 
 bool merge_common_nodes(Graph& g) {
   bool changed = false;
