@@ -82,8 +82,11 @@ std::string literal(double value, DType dtype) {
     return type == "double" ? text : text + "f";
   }
   if (dtype == DType::boolean) return value != 0 ? "true" : "false";
-  if (std::abs(value) >= 0x1p63) return fmt::format("hd::{}<{}>()", value > 0 ? "largest" : "lowest", type);
-  const std::string text = integer_literal(static_cast<int64_t>(value));
+  ir::Tensor element({dtype, {}});
+  element.set(0, value);  // what the oracle of a constant holds
+  if (dtype == DType::u64) return fmt::format("{}({}ull)", type, static_cast<uint64_t>(element.integer[0]));
+  if (dtype == DType::i32 && element.integer[0] == INT32_MIN) return "(-2147483647 - 1)";  // -2147483648 is a long long
+  const std::string text = integer_literal(element.integer[0]);
   return dtype == DType::i32 ? text : fmt::format("{}({})", type, text);
 }
 

@@ -24,6 +24,10 @@ struct AttrDef {
   std::string doc;
 };
 
+// As printed they would look alike: NaN is NaN, and -0.0 is not 0.0.
+bool same(const Attr& a, const Attr& b);
+bool same(const Attrs& a, const Attrs& b);
+
 std::string to_string(AttrType type);
 std::string to_string(const Attr& attr);  // as printed: true, 3, 0.5, "same", [1,2]
 std::string real_text(double value);      // shortest text that reads back equal; inf, -inf, nan

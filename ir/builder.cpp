@@ -57,7 +57,7 @@ Attrs canonical_attrs(const OpDef& op, Attrs attrs) {
     if (!convert(it->second, def->type))
       throw InferError(fmt::format("{}: attribute '{}' is {} but must be of type {}", op.name, it->first,
                                    to_string(it->second), to_string(def->type)));
-    it = def->fallback == it->second ? attrs.erase(it) : std::next(it);
+    it = def->fallback && same(*def->fallback, it->second) ? attrs.erase(it) : std::next(it);
   }
   for (const AttrDef& def : op.attrs)
     if (!def.fallback && !attrs.count(def.name))

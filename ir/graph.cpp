@@ -191,7 +191,7 @@ class Comparison {
     return true;
   }
   bool same_node(const Node& x, const Node& y) {
-    return x.op == y.op && x.callee == y.callee && x.attrs == y.attrs && same(x.operands, y.operands) &&
+    return x.op == y.op && x.callee == y.callee && ir::same(x.attrs, y.attrs) && same(x.operands, y.operands) &&
            declare(x.results, y.results);
   }
   bool same_places() const {

@@ -85,7 +85,7 @@ struct Reduction {
 struct Contraction {
   std::function<ReductionDomain(const Signature&)> domain;
 };
-struct Composite {};  // has an expansion into other operators; `select` may give it a form of its own
+struct Composite {};  // has an expansion into other operators, which `expand` puts in its place
 struct Gradient {};   // replaced by differentiate
 struct Call {};       // runs an outlined kernel
 using Kind = std::variant<Source, Elementwise, Movement, Reduction, Contraction, Composite, Gradient, Call>;

@@ -62,7 +62,7 @@ class Verifier {
     for (const ValueId v : n.operands) operands.push_back(g_[v].type);
     for (const ValueId v : n.results) results.push_back(g_[v].type);
     try {
-      if (canonical_attrs(*n.op, n.attrs) != n.attrs)
+      if (!same(canonical_attrs(*n.op, n.attrs), n.attrs))
         problem("attributes of %{} are not canonical", name(n.results.at(0)));
       if (!std::holds_alternative<Call>(n.op->kind))
         expected = infer_types(*n.op, operands, n.attrs);

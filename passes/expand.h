@@ -2,11 +2,12 @@
 //
 //   %p: f32[8,10] = softmax(%x)
 //   ->
-//   %p.max: f32[8] = reduce_max(%x) {axes = [1]}
+//   %p.1: f32[8] = reduce_max(%x) {axes = [1]}
 //   ...
-//   %p: f32[8,10] = div(%p.exp, %p.sum.1)
+//   %p: f32[8,10] = div(%p.4, %p.6)
 //
-// After differentiate, so that a composite with a gradient of its own keeps it. Values keep their names.
+// After differentiate, so that a composite with a gradient of its own keeps it. Results keep their names; what is new
+// between them is numbered after the first.
 #pragma once
 #include "passes/pass.h"
 

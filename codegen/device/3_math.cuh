@@ -16,9 +16,40 @@ template <class T>
 HD_DEVICE T min(T a, T b) {
   return a < b || a != a ? a : b;
 }
+// Integers wrap: they are computed as unsigned ones, whose overflow is defined. (i16 and u16 would become int.)
+template <bool wide>
+struct UnsignedOf {
+  using type = u32;
+};
+template <>
+struct UnsignedOf<true> {
+  using type = u64;
+};
+template <class T>
+using Unsigned = typename UnsignedOf<(sizeof(T) > 4)>::type;
+template <class T>
+HD_DEVICE T add(T a, T b) {
+  if constexpr (is_real<T>) return a + b;
+  else return T(Unsigned<T>(a) + Unsigned<T>(b));
+}
+template <class T>
+HD_DEVICE T sub(T a, T b) {
+  if constexpr (is_real<T>) return a - b;
+  else return T(Unsigned<T>(a) - Unsigned<T>(b));
+}
+template <class T>
+HD_DEVICE T mul(T a, T b) {
+  if constexpr (is_real<T>) return a * b;
+  else return T(Unsigned<T>(a) * Unsigned<T>(b));
+}
+template <class T>
+HD_DEVICE T neg(T x) {
+  if constexpr (is_real<T>) return -x;
+  else return sub(T(0), x);
+}
 template <class T>
 HD_DEVICE T abs(T x) {
-  return x < T(0) ? T(-x) : x;
+  return x < T(0) ? neg(x) : x;
 }
 template <class T>
 HD_DEVICE T sign(T x) {
@@ -206,7 +237,29 @@ HD_DEVICE T fmod(T a, T b) {
   return b == T(0) ? a : T(a % (b == T(0) || negates ? T(1) : b));
 }
 
-// A value in the storage type To, as its compute type. Floating to integer truncates, saturates, and takes nan for 0.
+// A float of which the last bit says whether anything was lost ("round to odd"), so that rounding it to 16 bits is as
+// if `x` had been rounded once.
+HD_DEVICE float to_odd(float x) { return x; }
+HD_DEVICE float to_odd(double x) {
+  const float near = (float)x;
+  const u32 word = bits<u32>(near);
+  const double size = abs((double)near), exact = abs(x);
+  const u32 odd = size > exact ? word - 1 : size < exact ? word + 1 : word;  // the neighbour on the other side of x
+  return (word & 1u) != 0 ? near : bits<float>(odd);
+}
+template <class T>
+HD_DEVICE float to_odd(T x) {
+  if constexpr (sizeof(T) < 8) {
+    return to_odd((double)x);
+  } else {
+    const bool negative = !is_unsigned<T> && x < T(0);
+    const u64 magnitude = negative ? 0 - (u64)x : (u64)x, low = magnitude & 0x7ffu;
+    const double exact = (double)((magnitude >> 53) == 0 || low == 0 ? magnitude : (magnitude - low) | 0x800u);
+    return to_odd(negative ? -exact : exact);
+  }
+}
+
+// A value in the storage type To, as its compute type. ir/evaluate/arithmetic.h says what casts mean.
 template <class To, class From>
 HD_DEVICE Compute<To> cast(From x) {
   if constexpr (is_bool<To>) {
@@ -217,8 +270,10 @@ HD_DEVICE Compute<To> cast(From x) {
     const bool inside = x > low && x < high;
     const To converted = To(inside ? x : From(0));
     return inside ? converted : x >= high ? largest<To>() : x <= low ? lowest<To>() : To(0);
+  } else if constexpr (is_real<To>) {
+    return To(x);
   } else if constexpr (is_real<Compute<To>>) {
-    return Compute<To>(To(Compute<To>(x)));
+    return Compute<To>(To(to_odd(x)));
   } else {
     return To(x);
   }

@@ -11,8 +11,8 @@ namespace hd {
     HD_DEVICE void merge(const name& other) { add(other.value); } \
     HD_DEVICE A result() const { return value; }          \
   };
-HD_MONOID(Sum, A(0), A(value + x))
-HD_MONOID(Prod, A(1), A(value * x))
+HD_MONOID(Sum, A(0), hd::add(value, x))
+HD_MONOID(Prod, A(1), mul(value, x))
 HD_MONOID(Max, lowest<A>(), max(x, value))
 HD_MONOID(Min, largest<A>(), min(x, value))
 HD_MONOID(And, A(true), A(value && x))

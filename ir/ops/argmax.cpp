@@ -14,19 +14,6 @@ ReductionDomain index_domain(const Signature& s) {
   return axes_domain(s.operands[0].dims, {normal_axis(s.integer("axis"), s.operands[0].rank())});
 }
 
-// True where `a` at i comes before `a` at j; NaN comes first, as in PyTorch.
-bool better(const Tensor& x, int64_t i, int64_t j, bool largest) {
-  if (!x.floating()) {
-    const int64_t a = x.integer[static_cast<size_t>(i)];
-    const int64_t b = x.integer[static_cast<size_t>(j)];
-    return largest ? a > b : a < b;
-  }
-  const double a = x.real[static_cast<size_t>(i)];
-  const double b = x.real[static_cast<size_t>(j)];
-  if (b != b) return false;
-  return a != a || (largest ? a > b : a < b);
-}
-
 Eval eval_index(bool largest) {
   return [largest](const Signature& s, std::span<const Tensor* const> in) -> std::vector<Tensor> {
     const Tensor& x = *in[0];
@@ -40,7 +27,7 @@ Eval eval_index(bool largest) {
       for (int64_t i = 0; i < x.type.dims[axis]; ++i) {
         point[axis] = i;
         const int64_t here = position(x.type.dims, point);
-        if (!better(x, here, best, largest)) continue;
+        if (!comes_first(x, here, best, largest)) continue;
         best = here;
         y.integer[static_cast<size_t>(position(y.type.dims, at))] = i;
       }

@@ -9,8 +9,6 @@ namespace {
 using Reals = std::span<const double>;
 using Integers = std::span<const int64_t>;
 
-uint64_t pattern(int64_t value) { return static_cast<uint64_t>(value); }
-
 double nan_or(double a, double b, double other) { return std::isnan(a) || std::isnan(b) ? std::nan("") : other; }
 
 // Passes dy to the operand that `wins`, half to each of equals, as PyTorch and JAX do.
@@ -21,7 +19,7 @@ Grads to_winner(const Expr& a, const Expr& b, const Expr& dy, std::string_view w
 }
 
 const RegisterOp add(binary_op(
-    "add", "a + b", "a + b",
+    "add", "a + b; integers wrap", "hd::add(a, b)",
     eval_either([](Reals x, const Signature&) { return x[0] + x[1]; },
                 [](Integers x, const Signature&) { return wrapping(pattern(x[0]) + pattern(x[1])); }),
     [](const Expr&, const Expr&, const Expr&, const Expr& dy) -> Grads {
@@ -30,7 +28,7 @@ const RegisterOp add(binary_op(
     samples_between(2, -2, 2)));
 
 const RegisterOp sub(binary_op(
-    "sub", "a - b", "a - b",
+    "sub", "a - b; integers wrap", "hd::sub(a, b)",
     eval_either([](Reals x, const Signature&) { return x[0] - x[1]; },
                 [](Integers x, const Signature&) { return wrapping(pattern(x[0]) - pattern(x[1])); }),
     [](const Expr&, const Expr&, const Expr&, const Expr& dy) -> Grads {
@@ -39,7 +37,7 @@ const RegisterOp sub(binary_op(
     samples_between(2, -2, 2)));
 
 const RegisterOp mul(binary_op(
-    "mul", "a * b", "a * b",
+    "mul", "a * b; integers wrap", "hd::mul(a, b)",
     eval_either([](Reals x, const Signature&) { return x[0] * x[1]; },
                 [](Integers x, const Signature&) { return wrapping(pattern(x[0]) * pattern(x[1])); }),
     [](const Expr& a, const Expr& b, const Expr&, const Expr& dy) -> Grads {

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "ir/ops/elementwise.h"
 
 namespace heddle::ir {
@@ -13,21 +11,6 @@ DType target(const Signature& s) {
   return *dtype;
 }
 
-// Truncates toward zero and stops at the limits of the dtype.
-int64_t saturated(double x, DType dtype) {
-  if (std::isnan(x)) return 0;
-  const auto width = static_cast<int>(bits(dtype));
-  const double limit = std::ldexp(1, is_signed(dtype) ? width - 1 : width), low = is_signed(dtype) ? -limit : 0;
-  if (x >= limit) return wrap_to(dtype, is_signed(dtype) ? static_cast<int64_t>((uint64_t{1} << (width - 1)) - 1) : -1);
-  if (x <= low) return is_signed(dtype) ? static_cast<int64_t>(~uint64_t{0} << (width - 1)) : 0;
-  return x >= 0x1p63 ? static_cast<int64_t>(static_cast<uint64_t>(x)) : static_cast<int64_t>(x);
-}
-
-double as_real(const Tensor& x, int64_t i) {
-  const int64_t value = x.integer[static_cast<size_t>(i)];
-  return x.type.dtype == DType::u64 ? static_cast<double>(static_cast<uint64_t>(value)) : static_cast<double>(value);
-}
-
 std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> operands) {
   const Tensor& x = *operands[0];
   Tensor y(s.results[0]);
@@ -35,7 +18,7 @@ std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> oper
   for (int64_t i = 0; i < y.elements(); ++i) {
     const auto at = static_cast<size_t>(i);
     if (y.floating()) {
-      y.real[at] = x.floating() ? x.real[at] : as_real(x, i);
+      y.real[at] = x.floating() ? x.real[at] : real_of(x.integer[at], x.type.dtype, to);
     } else if (to == DType::boolean) {
       y.integer[at] = x.floating() ? int64_t{x.real[at] != 0} : int64_t{x.integer[at] != 0};
     } else {
@@ -57,8 +40,9 @@ Sample sample(const Dims& dims, DType from, const std::string& to) {
 
 const RegisterOp op(
     {.name = "cast",
-     .doc = "x in another dtype. Floating values round half to even; to integers they truncate toward zero "
-            "and saturate, nan gives 0; integers wrap; to bool everything but 0 is true.",
+     .doc =
+         "x in another dtype (ir/evaluate/arithmetic.h). Floating values round half to even; to integers they truncate "
+         "toward zero and saturate, nan gives 0; integers wrap; to bool everything but 0 is true.",
      .operands = {"x"},
      .attrs = {{.name = "dtype", .type = AttrType::text, .fallback = {}, .doc = "the result's dtype"}},
      .kind = Elementwise{"hd::cast<To>(x)"},  // To: the result's storage type, so that the value is rounded

@@ -3,6 +3,7 @@
 //   RegisterOp sqrt(unary_op("sqrt", "square root of x; nan below 0", "hd::sqrt(x)",
 //                            [](double x) { return std::sqrt(x); }, gradient, samples_between(1, 0.2, 3)));
 #pragma once
+#include "ir/evaluate/arithmetic.h"
 #include "ir/ops/expr.h"
 
 namespace heddle::ir {
@@ -24,13 +25,9 @@ OpDef binary_op(const std::string& name, const std::string& doc, const std::stri
 std::function<Grads(Builder&, const Node&, const Values&)> gradient_of(Gradient1 grad);
 std::function<Grads(Builder&, const Node&, const Values&)> gradient_of(Gradient2 grad);
 
-// Arithmetic on 64-bit patterns, which wraps instead of overflowing.
-inline int64_t wrapping(uint64_t value) { return static_cast<int64_t>(value); }
+// a < b by the operands' dtype.
+inline bool integer_less(int64_t a, int64_t b, const Signature& s) { return integer_less(s.operands[0].dtype, a, b); }
 inline bool is_unsigned64(const Signature& s) { return s.operands[0].dtype == DType::u64; }
-// a < b by the operands' dtype: u64 elements are held as int64_t bit patterns.
-inline bool integer_less(int64_t a, int64_t b, const Signature& s) {
-  return is_unsigned64(s) ? static_cast<uint64_t>(a) < static_cast<uint64_t>(b) : a < b;
-}
 
 // The gradient of a step function: zero wherever it exists, so none flows.
 inline Grads no_flow(Builder&, const Node& n, const Values&) { return Grads(n.operands.size()); }

@@ -15,6 +15,10 @@ std::vector<Sample> samples() {
 
 double alpha_of(const Node& n) { return std::get<double>(attribute(*n.op, n.attrs, "alpha")); }
 
+// The slope of the exponential side is exp(x), computed as such: as y + alpha it would lose every digit at x = -20. It is
+// 1 on the other side, so that nothing overflows there and no gradient of this gradient is 0 * inf.
+Expr exp_below(const Expr& above, const Expr& x) { return apply("exp", select(above, 0, x)); }
+
 OpDef op(const std::string& name, const std::string& doc, const std::string& expr, Eval eval,
          std::function<Grads(Builder&, const Node&, const Values&)> grad) {
   return {.name = name,
@@ -36,9 +40,9 @@ const RegisterOp elu(op("elu", "x above 0, alpha * (exp(x) - 1) elsewhere (Cleve
                           return x[0] > 0 ? x[0] : s.real("alpha") * std::expm1(x[0]);
                         }),
                         [](Builder& b, const Node& n, const Values& dy) -> Grads {
-                          const Expr x{b, n.operands[0]}, y{b, n.results[0]}, g{b, dy[0]};
-                          const Expr below = g * (y + alpha_of(n));
-                          return {select(apply("gt", x, 0), g, below)};
+                          const Expr x{b, n.operands[0]}, g{b, dy[0]}, above = apply("gt", x, 0);
+                          const Expr below = g * (exp_below(above, x) * alpha_of(n));
+                          return {select(above, g, below)};
                         }));
 
 const RegisterOp celu(op("celu", "x above 0, alpha * (exp(x / alpha) - 1) elsewhere (Barron 2017, arXiv:1704.07483)",
@@ -47,9 +51,9 @@ const RegisterOp celu(op("celu", "x above 0, alpha * (exp(x / alpha) - 1) elsewh
                            return x[0] > 0 ? x[0] : s.real("alpha") * std::expm1(x[0] / s.real("alpha"));
                          }),
                          [](Builder& b, const Node& n, const Values& dy) -> Grads {
-                           const Expr x{b, n.operands[0]}, y{b, n.results[0]}, g{b, dy[0]};
-                           const Expr below = g * (y / alpha_of(n) + 1.0);
-                           return {select(apply("gt", x, 0), g, below)};
+                           const Expr x{b, n.operands[0]}, g{b, dy[0]}, above = apply("gt", x, 0);
+                           const Expr below = g * exp_below(above, x / alpha_of(n));
+                           return {select(above, g, below)};
                          }));
 
 constexpr double kSeluAlpha = 1.6732632423543772, kSeluScale = 1.0507009873554805;
@@ -61,9 +65,10 @@ const RegisterOp selu(unary_op(
     "keeps mean 0 and variance 1 (Klambauer et al. 2017, arXiv:1706.02515)",
     "T(1.0507009873554805) * (x > T(0) ? x : T(1.6732632423543772) * hd::expm1(x))",
     [](double x) { return kSeluScale * (x > 0 ? x : kSeluAlpha * std::expm1(x)); },
-    [](const Expr& x, const Expr& y, const Expr& dy) {
-      const Expr above = dy * kSeluScale, below = dy * (y + kSeluScale * kSeluAlpha);
-      return select(apply("gt", x, 0), above, below);
+    [](const Expr& x, const Expr&, const Expr& dy) {
+      const Expr above = apply("gt", x, 0), linear = dy * kSeluScale;
+      const Expr below = dy * (exp_below(above, x) * (kSeluScale * kSeluAlpha));
+      return select(above, linear, below);
     },
     samples_around(1, 0.1, 2, -2, -0.1), 12));
 

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "ir/builder.h"
+#include "ir/ops/reduce.h"
 #include "ir/ops/window.h"
 
 namespace heddle::ir {
@@ -29,8 +29,7 @@ std::vector<Tensor> eval_max_pool(const Signature& s, std::span<const Tensor* co
   for_each_point(y.type.dims, [&](const Dims& at) {
     int64_t best = -1;
     for_each_tap(p, x.type.dims, at, [&](int64_t tap, int64_t i) {
-      if (i < 0 || (best >= 0 && !(x.at(i) > x.at(best)) && x.at(i) == x.at(i))) return;
-      if (best >= 0 && x.at(best) != x.at(best)) return;
+      if (i < 0 || (best >= 0 && !comes_first(x, i, best, /*largest=*/true))) return;
       best = i;
       index.integer[static_cast<size_t>(o)] = tap;
     });

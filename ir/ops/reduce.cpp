@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/evaluate/arithmetic.h"
 #include "ir/ops/loops.h"
 
 namespace heddle::ir {
@@ -63,13 +64,13 @@ ReductionDomain reduced_domain(const Signature& s) {
   return axes_domain(s.operands[0].dims, normal_axes(s.integers("axes"), s.operands[0].rank()));
 }
 
-Eval eval_reduced(double start, std::function<double(double, double)> real, int64_t integer_start,
-                  std::function<int64_t(int64_t, int64_t)> integer) {
+Eval eval_reduced(Fold<double> real, Fold<int64_t> integer) {
   return [=](const Signature& s, std::span<const Tensor* const> in) -> std::vector<Tensor> {
     const Tensor& x = *in[0];
+    const DType dtype = x.type.dtype;
     Tensor y(s.results[0]);
-    std::fill(y.real.begin(), y.real.end(), start);
-    std::fill(y.integer.begin(), y.integer.end(), integer_start);
+    std::fill(y.real.begin(), y.real.end(), real.start(dtype));
+    std::fill(y.integer.begin(), y.integer.end(), integer.start(dtype));
     const Dims steps = result_steps(x.type.dims, normal_axes(s.integers("axes"), x.type.rank()));
     size_t from = 0;
     for_each_point(x.type.dims, [&](const Dims& at) {
@@ -77,15 +78,25 @@ Eval eval_reduced(double start, std::function<double(double, double)> real, int6
       for (size_t d = 0; d < at.size(); ++d) to += at[d] * steps[d];
       if (x.floating()) {
         double& acc = y.real[static_cast<size_t>(to)];
-        acc = real(acc, x.real[from]);
+        acc = real.combine(dtype, acc, x.real[from]);
       } else {
         int64_t& acc = y.integer[static_cast<size_t>(to)];
-        acc = wrap_to(y.type.dtype, integer(acc, x.integer[from]));
+        acc = wrap_to(dtype, integer.combine(dtype, acc, x.integer[from]));
       }
       ++from;
     });
     return {y};
   };
+}
+
+bool comes_first(const Tensor& x, int64_t i, int64_t j, bool largest) {
+  const auto p = static_cast<size_t>(i), q = static_cast<size_t>(j);
+  if (!x.floating())
+    return largest ? integer_less(x.type.dtype, x.integer[q], x.integer[p])
+                   : integer_less(x.type.dtype, x.integer[p], x.integer[q]);
+  const double a = x.real[p], b = x.real[q];
+  if (b != b) return false;
+  return a != a || (largest ? a > b : a < b);
 }
 
 ValueId spread(Builder& b, ValueId v, const Dims& dims, const Dims& axes) {

@@ -19,8 +19,16 @@ ReductionDomain axes_domain(const Dims& dims, const Dims& axes);
 ReductionDomain reduced_domain(const Signature& s);  // over the attribute `axes`
 
 // Folds the elements that meet in each result, in row-major order, from `start`; integers stay integers.
-Eval eval_reduced(double start, std::function<double(double, double)> real, int64_t integer_start,
-                  std::function<int64_t(int64_t, int64_t)> integer);
+template <class T>
+struct Fold {
+  std::function<T(DType)> start;
+  std::function<T(DType, T, T)> combine;
+};
+Eval eval_reduced(Fold<double> real, Fold<int64_t> integer);
+
+// Element i of `x` comes before element j where the largest, or smallest, is looked for: NaN comes first, as in PyTorch;
+// of equals neither does.
+bool comes_first(const Tensor& x, int64_t i, int64_t j, bool largest);
 
 // Broadcasts a value that lost `axes` of `dims` back to `dims`.
 ValueId spread(Builder& b, ValueId v, const Dims& dims, const Dims& axes);

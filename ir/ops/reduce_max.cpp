@@ -1,5 +1,6 @@
 #include <limits>
 
+#include "ir/evaluate/arithmetic.h"
 #include "ir/ops/reduce.h"
 
 namespace heddle::ir {
@@ -30,6 +31,8 @@ Grads first_extremum(Builder& b, const Node& n, const Values& dy) {
   return {b("select", {chosen, spread(b, dy[0], dims, axes), b.like(0, x)})};
 }
 
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
 bool is_nan(double x) { return x != x; }
 
 const RegisterOp max(
@@ -41,8 +44,8 @@ const RegisterOp max(
      .kind = Reduction{"Max", "x", {"acc"}, reduced_domain},
      .infer = infer_reduced,
      .eval = eval_reduced(
-         -std::numeric_limits<double>::infinity(), [](double a, double x) { return x > a || is_nan(x) ? x : a; },
-         std::numeric_limits<int64_t>::min(), [](int64_t a, int64_t x) { return x > a ? x : a; }),
+         {[](DType) { return -kInfinity; }, [](DType, double a, double x) { return x > a || is_nan(x) ? x : a; }},
+         {lowest_integer, [](DType t, int64_t a, int64_t x) { return integer_less(t, a, x) ? x : a; }}),
      .grad = first_extremum,
      .samples = reduction_samples()});
 
@@ -55,8 +58,8 @@ const RegisterOp min(
      .kind = Reduction{"Min", "x", {"acc"}, reduced_domain},
      .infer = infer_reduced,
      .eval = eval_reduced(
-         std::numeric_limits<double>::infinity(), [](double a, double x) { return x < a || is_nan(x) ? x : a; },
-         std::numeric_limits<int64_t>::max(), [](int64_t a, int64_t x) { return x < a ? x : a; }),
+         {[](DType) { return kInfinity; }, [](DType, double a, double x) { return x < a || is_nan(x) ? x : a; }},
+         {largest_integer, [](DType t, int64_t a, int64_t x) { return integer_less(t, x, a) ? x : a; }}),
      .grad = first_extremum,
      .samples = reduction_samples()});
 

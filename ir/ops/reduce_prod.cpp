@@ -1,3 +1,4 @@
+#include "ir/evaluate/arithmetic.h"
 #include "ir/ops/reduce.h"
 
 namespace heddle::ir {
@@ -29,20 +30,19 @@ std::vector<Sample> samples_away_from_zero() {
   return samples;
 }
 
-const RegisterOp prod({.name = "reduce_prod",
-                       .doc = "y = product of x over axes; a product over nothing is 1",
-                       .operands = {"x"},
-                       .attrs = {axes_attribute()},
-                       .dtypes = kArithmetic,
-                       .kind = Reduction{"Prod", "x", {"acc"}, reduced_domain},
-                       .infer = infer_reduced,
-                       .eval = eval_reduced(
-                           1, [](double a, double x) { return a * x; }, 1,
-                           [](int64_t a, int64_t x) {
-                             return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(x));
-                           }),
-                       .grad = product_gradient,
-                       .samples = samples_away_from_zero()});
+const RegisterOp prod(
+    {.name = "reduce_prod",
+     .doc = "y = product of x over axes; a product over nothing is 1",
+     .operands = {"x"},
+     .attrs = {axes_attribute()},
+     .dtypes = kArithmetic,
+     .kind = Reduction{"Prod", "x", {"acc"}, reduced_domain},
+     .infer = infer_reduced,
+     .eval = eval_reduced({[](DType) { return 1.0; }, [](DType, double a, double x) { return a * x; }},
+                          {[](DType) { return int64_t{1}; },
+                           [](DType, int64_t a, int64_t x) { return wrapping(pattern(a) * pattern(x)); }}),
+     .grad = product_gradient,
+     .samples = samples_away_from_zero()});
 
 }  // namespace
 }  // namespace heddle::ir

@@ -1,3 +1,4 @@
+#include "ir/evaluate/arithmetic.h"
 #include "ir/ops/reduce.h"
 
 namespace heddle::ir {
@@ -17,8 +18,11 @@ const RegisterOp sum({.name = "reduce_sum",
                       .dtypes = kArithmetic,
                       .kind = Reduction{"Sum", "x", {"acc"}, reduced_domain},
                       .infer = infer_reduced,
-                      .eval = eval_reduced(
-                          0, [](double a, double x) { return a + x; }, 0, [](int64_t a, int64_t x) { return a + x; }),
+                      .eval = eval_reduced({[](DType) { return 0.0; }, [](DType, double a, double x) { return a + x; }},
+                                           {[](DType) { return int64_t{0}; },
+                                            [](DType, int64_t a, int64_t x) {
+                                              return wrapping(pattern(a) + pattern(x));
+                                            }}),
                       .grad = spread_gradient,
                       .samples = reduction_samples()});
 

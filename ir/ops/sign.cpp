@@ -9,8 +9,6 @@ namespace {
 using Reals = std::span<const double>;
 using Integers = std::span<const int64_t>;
 
-uint64_t pattern(int64_t value) { return static_cast<uint64_t>(value); }
-
 OpDef op(const std::string& name, const std::string& doc, const std::string& expr, Eval eval, Gradient1 grad,
          std::vector<Sample> samples) {
   return {.name = name,
@@ -25,7 +23,7 @@ OpDef op(const std::string& name, const std::string& doc, const std::string& exp
 }
 
 const RegisterOp neg(op(
-    "neg", "-x; integers wrap", "T(-x)",
+    "neg", "-x; integers wrap", "hd::neg(x)",
     eval_either([](Reals x, const Signature&) { return -x[0]; },
                 [](Integers x, const Signature&) { return wrapping(0 - pattern(x[0])); }),
     [](const Expr&, const Expr&, const Expr& dy) { return -dy; }, samples_between(1, -2, 2)));
@@ -40,7 +38,7 @@ const RegisterOp abs(op(
     samples_around(1, 0.1, 2, -2, -0.1)));
 
 const RegisterOp square(op(
-    "square", "x * x; integers wrap", "x * x",
+    "square", "x * x; integers wrap", "hd::mul(x, x)",
     eval_either([](Reals x, const Signature&) { return x[0] * x[0]; },
                 [](Integers x, const Signature&) { return wrapping(pattern(x[0]) * pattern(x[0])); }),
     [](const Expr& x, const Expr&, const Expr& dy) { return dy * (2.0 * x); }, samples_between(1, -2, 2)));

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 namespace heddle::ir {
 
 const Dims& checked_list(const Signature& s, std::string_view name, size_t size, int64_t low) {
@@ -17,14 +19,25 @@ void require_image(const Type& type, const std::string& what) {
   if (type.rank() != 4) throw InferError(fmt::format("{} is {}, expected rank 4", what, to_string(type)));
 }
 
+namespace {
+
+// How far a dilated window reaches, for messages.
+std::string spans(const Window& w) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  if (w.dilation == 1) return "";
+  if (w.size - 1 > (kMost - 1) / w.dilation) return fmt::format(" (with dilation {})", w.dilation);
+  return fmt::format(" (spans {} with dilation {})", (w.size - 1) * w.dilation + 1, w.dilation);
+}
+
+}  // namespace
+
 Window placed(Window w, const std::string& what, const std::string& side) {
-  const int64_t reach = (w.size - 1) * w.dilation + 1;
   const int64_t padded = w.input + w.low + w.high;
-  if (reach > padded) {
-    const std::string spans = w.dilation > 1 ? fmt::format(" (spans {} with dilation {})", reach, w.dilation) : "";
+  if (padded < 1 || w.size - 1 > (padded - 1) / w.dilation) {  // reach > padded, without overflow
     const std::string pads = w.low + w.high > 0 ? fmt::format(" (padded to {})", padded) : "";
-    throw InferError(fmt::format("{} {}{} is larger than input {} {}{}", what, w.size, spans, side, w.input, pads));
+    throw InferError(fmt::format("{} {}{} is larger than input {} {}{}", what, w.size, spans(w), side, w.input, pads));
   }
+  const int64_t reach = (w.size - 1) * w.dilation + 1;
   w.output = (padded - reach) / w.stride + 1;
   return w;
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "passes/differentiate.h"
@@ -153,6 +154,24 @@ bool wanted(const Case& c) {
 
 INSTANTIATE_TEST_SUITE_P(Operators, Gradient, ::testing::ValuesIn(cases_where(wanted)),
                          [](const auto& info) { return to_string(info.param); });
+
+// The slope at -20 is a multiple of e^-20, far below the last place of the values themselves: y + 1 would lose it.
+TEST(Gradients, KeepTheirDigitsWhereTheFunctionSaturates) {
+  const double slope = 2.0611536224385578e-9;
+  for (const auto& [op, factor] : std::map<std::string, double>{
+           {"elu", 1}, {"celu", 1}, {"expm1", 1}, {"selu", 1.0507009873554805 * 1.6732632423543772}}) {
+    Module m;
+    Graph& g = m.graphs.emplace_back();
+    Builder b(g);
+    const ValueId x = g.add_input("x", {DType::f32, {}}, Role::input);
+    g.outputs = {b("gradient", {b(op, {x}), x})};
+    passes::differentiate(m, {});
+    Tensor at({DType::f32, {}});
+    at.set(0, -20);
+    const Evaluation e = evaluate(m, g, {{"x", at}}, {.precision = Precision::rounded});
+    EXPECT_NEAR(e.outputs[0].real[0] / (slope * factor), 1, 1e-6) << op;
+  }
+}
 
 TEST(Gradients, CoverTheOperators) {
   std::set<std::string> names;

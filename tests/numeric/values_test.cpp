@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "tests/numeric/harness.h"
 
@@ -76,6 +77,69 @@ TEST(Values, ActivationsMatchPyTorch) {
     EXPECT_NEAR(computed(op, DType::f64, {{-0.5}}).real[0], expected, 1e-15) << op;
 }
 
+// Values of the formulas in the operators' documentation, by mpmath with 40 digits or more: they share no constant with
+// an oracle, a gradient or a kernel.
+using Published = std::vector<std::pair<std::string, std::vector<double>>>;
+
+void expect_published(const Published& table, const std::vector<double>& points) {
+  for (const auto& [op, expected] : table) {
+    const Tensor got = computed(op, DType::f64, {points});
+    for (size_t i = 0; i < points.size(); ++i)
+      EXPECT_NEAR(got.real[i], expected[i], 2e-13 * std::abs(expected[i])) << op << " at " << points[i];
+  }
+}
+
+// clang-format off
+const std::vector<double> kAnywhere = {-20, -3.5, -0.5, 0.25, 2};
+const Published kPublished = {
+      {"celu", {-0.99999999793884638, -0.9698026165776815, -0.39346934028736658, 0.25, 2.0}},
+      {"cos", {0.40808206181339199, -0.93645668729079634, 0.87758256189037272, 0.96891242171064478, -0.41614683654714239}},
+      {"elu", {-0.99999999793884638, -0.9698026165776815, -0.39346934028736658, 0.25, 2.0}},
+      {"erf", {-1.0, -0.99999925690162766, -0.52049987781304654, 0.27632639016823693, 0.99532226501895273}},
+      {"exp", {2.0611536224385578e-9, 0.030197383422318501, 0.60653065971263342, 1.2840254166877415, 7.3890560989306502}},
+      {"expm1", {-0.99999999793884638, -0.9698026165776815, -0.39346934028736658, 0.28402541668774148, 6.3890560989306502}},
+      {"gelu", {-5.5072482372124674e-88, -0.00081420177662433763, -0.15426876936299345, 0.14967658142073093, 1.9544997361036416}},
+      {"gelu_tanh", {-3.3754509563109673e-261, -0.00061619765537366331, -0.15428599017485608, 0.149675350701685, 1.954597694087775}},
+      {"hard_sigmoid", {0, 0, 0.41666666666666667, 0.54166666666666667, 0.83333333333333333}},
+      {"hard_swish", {0.0, 0.0, -0.20833333333333333, 0.13541666666666667, 1.6666666666666667}},
+      {"leaky_relu", {-0.2, -0.035000000000000001, -0.0050000000000000001, 0.25, 2.0}},
+      {"log_sigmoid", {-20.000000002061154, -3.5297504182726206, -0.97407698418010668, -0.57593941987884356, -0.1269280110429725}},
+      {"mish", {-4.1223072406287614e-8, -0.10409575448637122, -0.22074377465173, 0.16957240966381759, 1.9439589595339945}},
+      {"selu", {-1.758099337223664, -1.7050093409572831, -0.69175818780287137, 0.26267524683887012, 2.101401974710961}},
+      {"sigmoid", {2.0611536181902036e-9, 0.029312230751356319, 0.37754066879814544, 0.5621765008857981, 0.88079707797788244}},
+      {"silu", {-4.1223072363804072e-8, -0.10259280762974712, -0.18877033439907272, 0.14054412522144953, 1.7615941559557649}},
+      {"sin", {-0.91294525072762765, 0.35078322768961985, -0.479425538604203, 0.24740395925452293, 0.9092974268256817}},
+      {"softplus", {2.0611536203143807e-9, 0.029750418272620565, 0.47407698418010668, 0.82593941987884356, 2.1269280110429725}},
+      {"softsign", {-0.95238095238095238, -0.77777777777777778, -0.33333333333333333, 0.2, 0.66666666666666667}},
+      {"tan", {-2.2371609442247423, -0.37458564015859467, -0.54630248984379051, 0.25534192122103627, -2.185039863261519}},
+      {"tanh", {-0.99999999999999999, -0.99817789761119871, -0.46211715726000976, 0.24491866240370913, 0.96402758007581688}}};
+const std::vector<double> kPositive = {0.25, 0.5, 2, 3.5, 20};
+const Published kPublishedOfPositive = {
+      {"log", {-1.3862943611198906, -0.69314718055994531, 0.69314718055994531, 1.252762968495368, 2.995732273553991}},
+      {"log1p", {0.22314355131420976, 0.40546510810816438, 1.0986122886681097, 1.5040773967762741, 3.044522437723423}},
+      {"reciprocal", {4.0, 2.0, 0.5, 0.28571428571428571, 0.05}},
+      {"rsqrt", {2.0, 1.414213562373095, 0.70710678118654752, 0.53452248382484877, 0.22360679774997897}},
+      {"sqrt", {0.5, 0.70710678118654752, 1.414213562373095, 1.8708286933869707, 4.4721359549995794}}};
+// clang-format on
+
+TEST(Values, FunctionsHaveTheirPublishedValues) {
+  expect_published(kPublished, kAnywhere);
+  expect_published(kPublishedOfPositive, kPositive);
+}
+
+// A function without a row could have one wrong constant in its oracle, gradient and kernel alike.
+TEST(Values, EveryFunctionHasPublishedValues) {
+  std::set<std::string> known = {
+      "abs", "cast", "ceil",  "clamp", "floor", "is_nan", "neg",
+      "not", "relu", "relu6", "round", "sign",  "square"};  // exact: the other tests say all of it
+  for (const Published* table : {&kPublished, &kPublishedOfPositive})
+    for (const auto& [op, values] : *table) known.insert(op);
+  for (const OpDef* op : all_ops()) {
+    const bool function = std::holds_alternative<Elementwise>(op->kind) && op->operands.size() == 1;
+    EXPECT_TRUE(!function || known.count(op->name) == 1) << op->name;
+  }
+}
+
 TEST(Values, RoundTakesHalvesToEven) {
   expect_equal(computed("round", DType::f32, {{-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 2.6, kInf}}),
                {-2, -2, 0, 0, 2, 2, 3, kInf});
@@ -101,6 +165,16 @@ TEST(Values, Unsigned64ComparesAsUnsigned) {
   expect_equal(computed("le", DType::u64, x), {0, 1});
   expect_equal(computed("max", DType::u64, x), {large, large});
   expect_equal(computed("div", DType::u64, {{large}, {2}}), {0x1p62});
+}
+
+TEST(Values, ExtremaOfEveryInteger) {
+  const double large = 0x1p63;
+  expect_equal(computed("reduce_max", DType::u64, {{large, 1}}), {large});
+  expect_equal(computed("reduce_min", DType::u64, {{large, large}}), {large});
+  expect_equal(computed("argmax", DType::u64, {{1, large}}, {{"axis", int64_t{0}}}), {1});
+  expect_equal(computed("argmin", DType::u64, {{large, 1}}, {{"axis", int64_t{0}}}), {1});
+  expect_equal(computed("reduce_max", DType::i32, {{-0x1p31, -0x1p31}}), {-0x1p31});
+  expect_equal(computed("argmax", DType::i64, {{-0x1p63, -0x1p63}}, {{"axis", int64_t{0}}}), {0});
 }
 
 TEST(Values, ComparisonsWithNan) {
@@ -132,6 +206,20 @@ TEST(Values, CastsTruncateSaturateAndWrap) {
   expect_equal(cast(DType::i32, "u8", {257, -1}), {1, 255});
   expect_equal(cast(DType::f32, "bool", {0, 0.5, kNan}), {0, 1, 1});
   expect_equal(cast(DType::u64, "f64", {0x1p63}), {0x1p63});
+}
+
+// 2^60 + 2^36 + 1 lies just above the middle of two f32 values; as a double it would lie on it, and go to the even one.
+TEST(Values, CastsOfLargeIntegersRoundOnce) {
+  Graph g;
+  Builder b(g);
+  const ValueId x = g.add_input("x", {DType::i64, {1}}, Role::input);
+  g.outputs = {b.cast(x, DType::f32), b.cast(x, DType::bf16), b.cast(x, DType::f64)};
+  Tensor value({DType::i64, {1}});
+  value.integer = {(int64_t{1} << 60) + (int64_t{1} << 36) + 1};
+  const Evaluation e = evaluate({}, g, {{"x", value}}, {.precision = Precision::rounded});
+  EXPECT_EQ(e.outputs[0].real[0], 0x1p60 + 0x1p37);
+  EXPECT_EQ(e.outputs[1].real[0], 0x1p60);
+  EXPECT_EQ(e.outputs[2].real[0], 0x1p60 + 0x1p36);
 }
 
 TEST(Values, LogicWorksOnBits) {
