@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Sends signals to trainings at random moments, and holds each run to what is promised.
 
-    signals.py campaign RUNS [SEED]   every model, at any moment: start, compilation, training, validation, saving
+    signals.py campaign RUNS [SEED]   every model, at any moment: start, compilation, training, validation, saving; some benches
     signals.py heap [RUNS]            mnist_mlp on MNIST, interrupted after 1 to 2 s: a handler's frame once landed in the heap there
 
 A run gets SIGINT, SIGTERM or SIGHUP once, or twice in quick succession, or SIGKILL. Whatever the moment:
@@ -117,15 +117,23 @@ class Run:
         self.after_start = self.random.random() < (0.3 if self.cold else 0.7)  # counted from the training's first sign
         self.delay = self.random.random() ** 2 * (0.5 if self.after_start else 2.5 if self.cold else 0.4)
         self.older = self.random.random() < 0.5  # weights of an earlier run are in the way
+        self.bench = self.random.random() < 0.15  # bench instead of train: any signal is its end
+        if self.bench:
+            self.after_start, self.delay = False, self.random.random() * 3
 
     def __str__(self):
         moment = f"{self.delay:.3f} s after the {'announcement' if self.after_start else 'start'}"
         second = f" and {self.second.name}" if self.second else ""
-        return f"run {self.number}: {self.model}, {'cold' if self.cold else 'warm'}, {self.first.name}{second} {moment}"
+        return f"run {self.number}: {'bench' if self.bench else 'train'} {self.model}, {'cold' if self.cold else 'warm'}, {self.first.name}{second} {moment}"
 
     def environment(self):
         cache = self.folder / "cache" if self.cold else self.home / "cache"
         return dict(os.environ, TMPDIR=str(self.folder / "tmp"), HEDDLE_CACHE=str(cache))
+
+    def command(self, weights):
+        if self.bench:
+            return [HEDDLE, "bench", str(ROOT / f"models/{self.model}.json"), "--set=train.batch.N=16", "--seconds=3600"]
+        return train_command(self.model, self.home, *ENDLESS, "--save", str(weights))
 
     def leftovers(self):
         cache = pathlib.Path(self.environment()["HEDDLE_CACHE"])
@@ -142,8 +150,7 @@ class Run:
         log = self.folder / "stderr"
         with open(log, "wb") as out:
             process = subprocess.Popen(
-                train_command(self.model, self.home, *ENDLESS, "--save", str(weights)),
-                stdout=subprocess.DEVNULL, stderr=out, env=self.environment(), start_new_session=True)
+                self.command(weights), stdout=subprocess.DEVNULL, stderr=out, env=self.environment(), start_new_session=True)
         try:
             self.send(process, log)
             code = process.wait(DEADLINE)

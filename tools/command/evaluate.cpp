@@ -97,6 +97,7 @@ runtime::WeightsFile on_host(ir::Module m, const runtime::WeightsFile& inputs) {
 }
 
 void evaluate(const EvaluateArguments& a) {
+  runtime::require_weights_path(a.outputs);
   const SourceFile file = read_file(a.file);
   const ir::Module m = read_module(file);
   const runtime::WeightsFile inputs = runtime::read_safetensors(a.inputs);
