@@ -7,6 +7,7 @@
 
 #include "codegen/scalar_functions.h"
 #include "ir/check.h"
+#include "ir/visit.h"
 
 namespace heddle::codegen {
 
@@ -141,9 +142,17 @@ Operand Body::compute(ValueId v, const Node& n, const IndexMap& at) {
     return {it->second, scope_for(defined_covers(v))};
   }
   const Signature s = signature(k_, n);
-  if (std::holds_alternative<Movement>(n.op->kind)) return move(v, n, s, at);
-  if (std::holds_alternative<Source>(n.op->kind)) return source(v, n, s, at);
-  if (!std::holds_alternative<Elementwise>(n.op->kind)) return reduce(v, n, s, at);
+  return visit_kind(
+      *n.op, [&](const Movement&) { return move(v, n, s, at); }, [&](const Source&) { return source(v, n, s, at); },
+      [&](const Elementwise&) { return elementwise(v, n, s, at); },
+      [&](const OneOf<Reduction, Contraction> auto&) { return reduce(v, n, s, at); },
+      [&](const OneOf<Composite, Gradient, Call> auto&) -> Operand {
+        HEDDLE_CHECK(false, n.op->name + " is in no kernel's text");
+        return {};
+      });
+}
+
+Operand Body::elementwise(ValueId v, const Node& n, const Signature& s, const IndexMap& at) {
   std::vector<std::string> arguments;
   size_t scope = 0;
   for (const ValueId o : n.operands) {

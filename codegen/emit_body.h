@@ -83,6 +83,7 @@ class Body {
   std::optional<Operand> load_packet(ir::ValueId v, const ir::IndexMap& at, const ir::IndexExpr& linear);
   Operand compute(ir::ValueId v, const ir::Node& n, const ir::IndexMap& at);
   Operand move(ir::ValueId v, const ir::Node& n, const ir::Signature& s, const ir::IndexMap& at);
+  Operand elementwise(ir::ValueId v, const ir::Node& n, const ir::Signature& s, const ir::IndexMap& at);
   Operand source(ir::ValueId v, const ir::Node& n, const ir::Signature& s, const ir::IndexMap& at);
   Operand reduce(ir::ValueId v, const ir::Node& n, const ir::Signature& s, const ir::IndexMap& at);
   Operand reduce_here(ir::ValueId v, const ir::Node& n, const ir::Signature& s, const ir::IndexMap& at);

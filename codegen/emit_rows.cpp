@@ -5,6 +5,7 @@
 #include "codegen/emit_forms.h"
 #include "codegen/scalar_functions.h"
 #include "ir/check.h"
+#include "ir/visit.h"
 
 namespace heddle::codegen {
 
@@ -234,9 +235,9 @@ class RowsText {
 double point_flops(const Graph& k, const KernelPlan& plan, ValueId v) {
   const Node* n = k.def(v);
   if (n == nullptr || plan.values[static_cast<size_t>(v.index)].reduction == ReductionPlan::row) return 0;
-  double flops = std::holds_alternative<Elementwise>(n->op->kind) || std::holds_alternative<Source>(n->op->kind)
-                     ? n->op->flops
-                     : 0;
+  double flops = visit_kind(
+      *n->op, [&](const OneOf<Elementwise, Source> auto&) { return n->op->flops; },
+      [](const OneOf<Movement, Reduction, Contraction, Composite, Gradient, Call> auto&) { return 0.0; });
   if (plan.values[static_cast<size_t>(v.index)].reduction == ReductionPlan::inner) return 100;
   for (const ValueId o : n->operands) flops += point_flops(k, plan, o);
   return flops;

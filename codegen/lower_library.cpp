@@ -1,6 +1,7 @@
 #include "codegen/lower.h"
 #include "ir/check.h"
 #include "ir/op_def.h"
+#include "ir/visit.h"
 
 namespace heddle::codegen {
 namespace {
@@ -33,14 +34,21 @@ Library describe_library(const Graph& kernel) {
   call.workspace_bytes = kernel.form->workspace;
   for (NodeId id : kernel.order) {
     const Node& n = kernel[id];
-    if (std::holds_alternative<Contraction>(n.op->kind)) {
-      call.op = n.op->name;
-      call.integers = integer_attrs(n);
-    } else if (std::holds_alternative<Movement>(n.op->kind)) {
-      call.epilogue.emplace_back("bias");  // select makes only these: a broadcast along the last axis, added
-    } else if (n.operands.size() == 1) {
-      call.epilogue.push_back(n.op->name);
-    }
+    visit_kind(
+        *n.op,
+        [&](const Contraction&) {
+          call.op = n.op->name;
+          call.integers = integer_attrs(n);
+        },
+        [&](const Movement&) {
+          call.epilogue.emplace_back("bias");  // select makes only these: a broadcast along the last axis, added
+        },
+        [&](const Elementwise&) {
+          if (n.operands.size() == 1) call.epilogue.push_back(n.op->name);
+        },
+        [&](const OneOf<Source, Reduction, Composite, Gradient, Call> auto&) {
+          HEDDLE_CHECK(false, n.op->name + " is in no library call");
+        });
   }
   for (ValueId v : kernel.inputs) call.operands.push_back(tensor(kernel[v].type));
   for (ValueId v : kernel.outputs) call.results.push_back(tensor(kernel[v].type));

@@ -7,7 +7,9 @@
 
 #include "codegen/c_text.h"
 #include "codegen/emit.h"
+#include "ir/check.h"
 #include "ir/kernel/access.h"
+#include "ir/visit.h"
 
 namespace heddle::codegen {
 namespace {
@@ -116,12 +118,15 @@ std::string source_call(const Signature& s, const std::vector<std::string>& argu
   return call(f, s, s.results[0].dtype, all);
 }
 
+// What a contraction adds up.
+std::string product_text(const Signature& s, const std::vector<std::string>& arguments) {
+  const DType dtype = s.operands[0].dtype;
+  if (is_integer(dtype)) return fmt::format("hd::mul({}, {})", arguments[0], arguments[1]);  // wraps
+  return fmt::format("{}({} * {})", compute_type(dtype), arguments[0], arguments[1]);
+}
+
 std::string element_call(const Signature& s, const std::vector<std::string>& arguments, const std::string& k) {
-  if (std::holds_alternative<Contraction>(s.op->kind)) {
-    const DType dtype = s.operands[0].dtype;
-    if (is_integer(dtype)) return fmt::format("hd::mul({}, {})", arguments[0], arguments[1]);  // wraps
-    return fmt::format("{}({} * {})", compute_type(dtype), arguments[0], arguments[1]);
-  }
+  if (std::holds_alternative<Contraction>(s.op->kind)) return product_text(s, arguments);
   const Function f = element_function(*s.op);
   std::vector<Argument> all = operand_arguments(s, arguments);
   if (plain_element(f))
@@ -152,24 +157,35 @@ bool finish_needs_valid(const Signature& s) {
 }
 
 std::string monoid(const Signature& s) {
-  const auto* r = std::get_if<Reduction>(&s.op->kind);
-  return fmt::format("hd::{}<{}>", r != nullptr ? r->monoid : "Sum", compute_type(s.operands[0].dtype));
+  const std::string name = visit_kind(
+      *s.op, [](const Reduction& r) { return r.monoid; }, [](const Contraction&) { return std::string("Sum"); },
+      [&](const OneOf<Source, Elementwise, Movement, Composite, Gradient, Call> auto&) {
+        HEDDLE_CHECK(false, s.op->name + " reduces nothing");
+        return std::string();
+      });
+  return fmt::format("hd::{}<{}>", name, compute_type(s.operands[0].dtype));
+}
+
+std::string reduction_text(const OpDef& op, const Reduction& r) {
+  std::string text;
+  if (const Function f = element_function(op); !plain_element(f)) text += definition(f, op.operands, {"k"});
+  for (size_t i = 0; i < r.finish.size(); ++i)
+    if (const Function f = finish_function(op, i); !plain_finish(f)) text += definition(f, {"acc"}, {"count", "valid"});
+  return text;
 }
 
 std::string function_text(const OpDef& op) {
-  if (const auto* e = std::get_if<Elementwise>(&op.kind))
-    return definition({op, identifier(op.name), e->expr}, op.operands, {});
-  if (const auto* source = std::get_if<Source>(&op.kind)) {
-    if (op.operands.empty() && op.find_attr("value") != nullptr) return "";
-    return definition({op, identifier(op.name), source->expr}, op.operands, {"i", "k"});
-  }
-  std::string text;
-  const auto* r = std::get_if<Reduction>(&op.kind);
-  if (r == nullptr) return text;
-  if (const Function f = element_function(op); !plain_element(f)) text += definition(f, op.operands, {"k"});
-  for (size_t i = 0; i < r->finish.size(); ++i)
-    if (const Function f = finish_function(op, i); !plain_finish(f)) text += definition(f, {"acc"}, {"count", "valid"});
-  return text;
+  return visit_kind(
+      op,
+      [&](const Elementwise& e) {
+        return definition({op, identifier(op.name), e.expr}, op.operands, {});
+      },
+      [&](const Source& source) {
+        const bool is_literal = op.operands.empty() && op.find_attr("value") != nullptr;
+        return is_literal ? "" : definition({op, identifier(op.name), source.expr}, op.operands, {"i", "k"});
+      },
+      [&](const Reduction& r) { return reduction_text(op, r); },
+      [](const OneOf<Movement, Contraction, Composite, Gradient, Call> auto&) { return std::string(); });
 }
 
 std::string emit_scalar_functions(const std::vector<const Graph*>& kernels) {

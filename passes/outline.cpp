@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "ir/op_def.h"
+#include "ir/visit.h"
 
 namespace heddle::passes {
 
@@ -55,7 +56,9 @@ std::string kernel_name(const Graph& kernel) {
   for (NodeId id : kernel.order) {
     const OpDef& op = *kernel[id].op;
     all += (all.empty() ? "" : ".") + op.name;
-    bool computes = !std::holds_alternative<Source>(op.kind) && !std::holds_alternative<Movement>(op.kind);
+    const bool computes = visit_kind(
+        op, [](const OneOf<Source, Movement> auto&) { return false; },
+        [](const OneOf<Elementwise, Reduction, Contraction, Composite, Gradient, Call> auto&) { return true; });
     if (!computes || !named.insert(op.name).second) continue;
     cut = cut || computing.size() + op.name.size() > kLongest;
     if (!cut) computing += op.name + ".";

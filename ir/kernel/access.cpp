@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "ir/check.h"
+#include "ir/visit.h"
 
 namespace heddle::ir {
 namespace {
@@ -87,13 +88,12 @@ IndexExpr source_k(const Signature& s, const Source& source, const IndexMap& res
 }
 
 const ReductionDomain* reduction_domain(const Signature& s, ReductionDomain& storage) {
-  if (const auto* r = std::get_if<Reduction>(&s.op->kind))
-    storage = r->domain(s);
-  else if (const auto* c = std::get_if<Contraction>(&s.op->kind))
-    storage = c->domain(s);
-  else
-    return nullptr;
-  return &storage;
+  const auto reduces = [&](const OneOf<Reduction, Contraction> auto& kind) {
+    storage = kind.domain(s);
+    return true;
+  };
+  const auto maps = [](const OneOf<Source, Elementwise, Movement, Composite, Gradient, Call> auto&) { return false; };
+  return visit_kind(*s.op, reduces, maps) ? &storage : nullptr;
 }
 
 ReductionAccess inner_reduction(const Signature& s, const ReductionDomain& d, const IndexMap& result) {

@@ -1,17 +1,18 @@
 #include "ir/kernel/cost.h"
 
+#include "ir/kernel/access.h"
 #include "ir/kernel/plan_tile.h"
 #include "ir/op_def.h"
+#include "ir/visit.h"
 
 namespace heddle::ir {
 namespace {
 
 // Points that one result element sums or compares; 1 for what is no reduction.
 double domain_points(const Graph& k, const Node& n) {
-  const std::function<ReductionDomain(const Signature&)>* domain = nullptr;
-  if (const auto* c = std::get_if<Contraction>(&n.op->kind)) domain = &c->domain;
-  if (const auto* r = std::get_if<Reduction>(&n.op->kind)) domain = &r->domain;
-  return domain ? static_cast<double>(product((*domain)(signature(k, n)).extents)) : 1;
+  ReductionDomain storage;
+  const ReductionDomain* domain = reduction_domain(signature(k, n), storage);
+  return domain != nullptr ? static_cast<double>(product(domain->extents)) : 1;
 }
 
 // How often the elements of each value are computed: a kernel that reads a value of its own at other points, as a
@@ -51,9 +52,12 @@ class Evaluations {
 
 // Operations for one element of a node's results: a product and a sum per point of a contraction.
 double flops_per_element(const Graph& k, const Node& n) {
-  if (std::holds_alternative<Movement>(n.op->kind)) return 0;
-  if (std::holds_alternative<Contraction>(n.op->kind)) return 2 * domain_points(k, n);
-  return n.op->flops * domain_points(k, n);
+  const double points = domain_points(k, n);
+  return visit_kind(
+      *n.op, [](const Movement&) { return 0.0; }, [&](const Contraction&) { return 2 * points; },
+      [&](const OneOf<Source, Elementwise, Reduction, Composite, Gradient, Call> auto&) {
+        return n.op->flops * points;
+      });
 }
 
 // A transposed operand read without a tile: of a cache line, or of a sector of 32 bytes, one element is wanted at a

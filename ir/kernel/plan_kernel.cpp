@@ -4,6 +4,7 @@
 
 #include "ir/kernel/plan_reductions.h"
 #include "ir/kernel/plan_tile.h"
+#include "ir/visit.h"
 
 namespace heddle::ir {
 namespace {
@@ -92,19 +93,25 @@ class Planner {
 
   Need compute(ValueId v, const Node& n, const IndexMap& at, bool finishing) {
     const Signature s = signature(k_, n);
-    if (const auto* source = std::get_if<Source>(&n.op->kind)) return compute_source(n, s, *source, at, finishing);
+    return visit_kind(
+        *n.op, [&](const Source& source) { return compute_source(n, s, source, at, finishing); },
+        [&](const Movement& m) { return compute_movement(n, operand_accesses(s, m, at), finishing); },
+        [&](const Elementwise&) {
+          Need sum;
+          for (const ValueId o : n.operands) sum = join(sum, need(o, at, finishing));
+          return sum;
+        },
+        [&](const OneOf<Reduction, Contraction> auto&) { return compute_reduction(v, n, s, at, finishing); },
+        [&](const OneOf<Composite, Gradient, Call> auto&) -> Need {
+          throw Refusal{fmt::format("{} must be expanded first", n.op->name)};
+        });
+  }
+
+  Need compute_movement(const Node& n, const std::vector<IndexMap>& accesses, bool finishing) {
     Need sum;
-    if (const auto* m = std::get_if<Movement>(&n.op->kind)) {
-      const std::vector<IndexMap> accesses = operand_accesses(s, *m, at);
-      for (size_t i = 0; i < n.operands.size(); ++i)
-        sum = join(join(sum, need(n.operands[i], accesses[i], finishing)), {extent_of(accesses[i]), 0});
-      return sum;
-    }
-    if (std::holds_alternative<Elementwise>(n.op->kind)) {
-      for (const ValueId o : n.operands) sum = join(sum, need(o, at, finishing));
-      return sum;
-    }
-    return compute_reduction(v, n, s, at, finishing);
+    for (size_t i = 0; i < n.operands.size(); ++i)
+      sum = join(join(sum, need(n.operands[i], accesses[i], finishing)), {extent_of(accesses[i]), 0});
+    return sum;
   }
 
   Need compute_source(const Node& n, const Signature& s, const Source& source, const IndexMap& at, bool finishing) {

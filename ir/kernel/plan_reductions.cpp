@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "ir/kernel/access.h"
+#include "ir/visit.h"
 
 namespace heddle::ir {
 namespace {
@@ -13,9 +14,10 @@ class ReductionPlanner {
 
   void classify(const Node& n) {
     const Signature s = signature(k_, n);
-    if (std::holds_alternative<Composite>(n.op->kind) || std::holds_alternative<Gradient>(n.op->kind) ||
-        std::holds_alternative<Call>(n.op->kind))
-      throw Refusal{fmt::format("{} must be expanded first", n.op->name)};
+    const bool expanded = visit_kind(
+        *n.op, [](const OneOf<Source, Elementwise, Movement, Reduction, Contraction> auto&) { return true; },
+        [](const OneOf<Composite, Gradient, Call> auto&) { return false; });
+    if (!expanded) throw Refusal{fmt::format("{} must be expanded first", n.op->name)};
     ReductionDomain storage;
     const ReductionDomain* d = reduction_domain(s, storage);
     if (d == nullptr) return inherit_finishing(n);

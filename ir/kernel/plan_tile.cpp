@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "ir/visit.h"
+
 namespace heddle::ir {
 namespace {
 
@@ -37,8 +39,10 @@ class Stager {
   }
 
   Accesses operand_reads(const Node& n, const IndexMap& at) const {
-    if (const auto* m = std::get_if<Movement>(&n.op->kind)) return operand_accesses(signature(k_, n), *m, at);
-    return std::holds_alternative<Elementwise>(n.op->kind) ? Accesses(n.operands.size(), at) : Accesses();
+    return visit_kind(
+        *n.op, [&](const Movement& m) { return operand_accesses(signature(k_, n), m, at); },
+        [&](const Elementwise&) { return Accesses(n.operands.size(), at); },
+        [](const OneOf<Source, Reduction, Contraction, Composite, Gradient, Call> auto&) { return Accesses(); });
   }
 
   Reads reads(ValueId v, const IndexMap& at) {
@@ -111,13 +115,17 @@ TilePlan space_with(const KernelForm& form, size_t rows_at) {
   return plan;
 }
 
+// Of each operand at most one element.
+bool takes_one_element(const OpDef& op) {
+  return visit_kind(
+      op, [](const OneOf<Source, Elementwise, Movement> auto&) { return true; },
+      [](const OneOf<Reduction, Contraction, Composite, Gradient, Call> auto&) { return false; });
+}
+
 std::string refusal(const Graph& k) {
-  for (const NodeId id : k.order) {
-    const auto& kind = k[id].op->kind;
-    if (!std::holds_alternative<Source>(kind) && !std::holds_alternative<Elementwise>(kind) &&
-        !std::holds_alternative<Movement>(kind))
+  for (const NodeId id : k.order)
+    if (!takes_one_element(*k[id].op))
       return fmt::format("{} is computed from more than one element of its operands", k[id].op->name);
-  }
   for (const ValueId v : k.outputs)
     if (k[v].type.elements() != product(k.form->domain))
       return fmt::format("%{} has {} elements: not one per point of {}", k[v].name, k[v].type.elements(),

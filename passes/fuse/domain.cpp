@@ -3,6 +3,7 @@
 #include <set>
 
 #include "ir/kernel/access.h"
+#include "ir/visit.h"
 
 namespace heddle::passes {
 
@@ -96,10 +97,13 @@ std::optional<Dims> merged_domain(const Graph& k, int64_t elements) {
     if (!reduced.empty() && k[n.operands[0]].type.elements() == elements) {
       cuts.where_differs(k[n.operands[0]].type.dims, reduced);
     } else if (k[n.results[0]].type.elements() == elements) {
-      if (std::holds_alternative<Movement>(n.op->kind)) cut_movement(cuts, k, n);
-      if (std::holds_alternative<Reduction>(n.op->kind) || std::holds_alternative<Contraction>(n.op->kind))
-        cuts.all(result);
-      if (const auto* source = std::get_if<Source>(&n.op->kind); source && source->k) cuts.all(result);
+      visit_kind(
+          *n.op, [&](const Movement&) { cut_movement(cuts, k, n); },
+          [&](const OneOf<Reduction, Contraction> auto&) { cuts.all(result); },
+          [&](const Source& source) {
+            if (source.k) cuts.all(result);
+          },
+          [](const OneOf<Elementwise, Composite, Gradient, Call> auto&) {});
     }
   }
   return cuts.domain();

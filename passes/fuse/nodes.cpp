@@ -5,6 +5,7 @@
 #include "ir/kernel/plan_tile.h"
 #include "ir/op_def.h"
 #include "ir/view.h"
+#include "ir/visit.h"
 
 namespace heddle::passes {
 
@@ -33,26 +34,33 @@ class Decision {
  private:
   // Costs no memory traffic: made from nothing, from scalars, or from such values.
   bool is_free(const Node& n) const {
-    if (std::holds_alternative<Source>(n.op->kind)) return true;
-    if (!std::holds_alternative<Elementwise>(n.op->kind) && !std::holds_alternative<Movement>(n.op->kind)) return false;
-    return std::all_of(n.operands.begin(), n.operands.end(), [&](ValueId v) {
+    const auto free_operand = [&](ValueId v) {
       NodeId def = g_[v].def;
       return g_[v].type.elements() == 1 || (def.valid() && free_[static_cast<size_t>(def.index)]);
-    });
+    };
+    return visit_kind(
+        *n.op, [](const Source&) { return true; },
+        [&](const OneOf<Elementwise, Movement> auto&) {
+          return std::all_of(n.operands.begin(), n.operands.end(), free_operand);
+        },
+        [](const OneOf<Reduction, Contraction, Composite, Gradient, Call> auto&) { return false; });
   }
 
   Fate fate(NodeId id) const {
     const Node& n = g_[id];
     if (free_[static_cast<size_t>(id.index)]) return Fate::copied;
-    if (std::holds_alternative<Movement>(n.op->kind)) {
-      size_t pieces = contiguous_pieces(g_, n).size();
-      if (pieces == 1) return Fate::view;
-      if (pieces > 1) return Fate::fixed;
-      return turn_of(g_, n) ? Fate::anchor : Fate::copied;  // reading across is worth a kernel of its own
-    }
-    if (std::holds_alternative<Elementwise>(n.op->kind)) return n.op->name == "cast" ? Fate::copied : Fate::anchor;
-    bool computes = std::holds_alternative<Reduction>(n.op->kind) || std::holds_alternative<Contraction>(n.op->kind);
-    return computes ? Fate::anchor : Fate::fixed;
+    return visit_kind(
+        *n.op, [&](const Movement&) { return fate_of_movement(n); },
+        [&](const Elementwise&) { return n.op->name == "cast" ? Fate::copied : Fate::anchor; },
+        [](const OneOf<Reduction, Contraction> auto&) { return Fate::anchor; },
+        [](const OneOf<Source, Composite, Gradient, Call> auto&) { return Fate::fixed; });
+  }
+
+  Fate fate_of_movement(const Node& n) const {
+    size_t pieces = contiguous_pieces(g_, n).size();
+    if (pieces == 1) return Fate::view;
+    if (pieces > 1) return Fate::fixed;
+    return turn_of(g_, n) ? Fate::anchor : Fate::copied;  // reading across is worth a kernel of its own
   }
 
   bool is_wanted(NodeId id) const {

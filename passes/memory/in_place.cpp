@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/op_def.h"
+#include "ir/visit.h"
 
 namespace heddle::passes {
 using namespace ir;
@@ -29,15 +30,19 @@ SameIndex same_index(const Graph& k, const KernelPlan& plan, ValueId input) {
   for (NodeId id : k.order) {
     const Node& n = k[id];
     if (std::none_of(n.operands.begin(), n.operands.end(), [&](ValueId v) { return at(v); })) continue;
-    if (std::holds_alternative<Elementwise>(n.op->kind) || is_reshape(k, n)) {
-      for (ValueId r : n.results) at(r) = 1;
-    } else if (std::holds_alternative<Reduction>(n.op->kind)) {
-      const ReductionPlan how = plan.values[static_cast<size_t>(n.results[0].index)].reduction;
-      // Over rows and columns of the domain every thread reads its own elements; an inner loop reads its neighbours'.
-      if (how == ReductionPlan::inner || how == ReductionPlan::none) same.ok = false;
-    } else {
-      same.ok = false;
-    }
+    const auto passes_on = [&](bool passes) {
+      same.ok = same.ok && passes;
+      if (passes)
+        for (ValueId r : n.results) at(r) = 1;
+    };
+    visit_kind(
+        *n.op, [&](const Elementwise&) { passes_on(true); }, [&](const Movement&) { passes_on(is_reshape(k, n)); },
+        [&](const Reduction&) {
+          const ReductionPlan how = plan.values[static_cast<size_t>(n.results[0].index)].reduction;
+          // Over rows and columns of the domain every thread reads its own elements; an inner loop its neighbours'.
+          if (how == ReductionPlan::inner || how == ReductionPlan::none) same.ok = false;
+        },
+        [&](const OneOf<Source, Contraction, Composite, Gradient, Call> auto&) { same.ok = false; });
   }
   return same;
 }

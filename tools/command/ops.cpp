@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "ir/op_def.h"
+#include "ir/visit.h"
 #include "runtime/json_text.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
@@ -20,10 +21,12 @@ struct OpsArguments {
   bool json = false;
 };
 
-std::string kind_text(const ir::Kind& kind) {
-  static const std::vector<std::string> kNames = {"source",      "elementwise", "movement", "reduction",
-                                                  "contraction", "composite",   "gradient", "call"};
-  return kNames.at(kind.index());
+std::string kind_text(const OpDef& op) {
+  return ir::visit_kind(
+      op, [](const ir::Source&) { return "source"; }, [](const ir::Elementwise&) { return "elementwise"; },
+      [](const ir::Movement&) { return "movement"; }, [](const ir::Reduction&) { return "reduction"; },
+      [](const ir::Contraction&) { return "contraction"; }, [](const ir::Composite&) { return "composite"; },
+      [](const ir::Gradient&) { return "gradient"; }, [](const ir::Call&) { return "call"; });
 }
 
 // How differentiation treats it: its own rule, through its expansion, or the reason why not.
@@ -51,7 +54,7 @@ std::string op_json(const OpDef& op) {
   }
   for (ir::DType d : op.dtypes) dtypes.push_back(ir::to_string(d));
   JsonObject out;
-  out.text("name", op.name).text("kind", kind_text(op.kind)).text("doc", op.doc);
+  out.text("name", op.name).text("kind", kind_text(op)).text("doc", op.doc);
   out.raw("operands", quoted_list(op.operands)).flag("variadic", op.variadic).raw("results", quoted_list(op.results));
   out.raw("attrs", runtime::json_list(attrs)).raw("dtypes", quoted_list(dtypes));
   return out.text("gradient", gradient_text(op)).str();
@@ -61,7 +64,7 @@ std::string op_text(const OpDef& op) {
   std::vector<std::string> dtypes;
   for (ir::DType d : op.dtypes) dtypes.push_back(ir::to_string(d));
   std::string text = fmt::format("{}({}{}) -> {}\n  {}: {}\n", op.name, fmt::join(op.operands, ", "),
-                                 op.variadic ? "..." : "", fmt::join(op.results, ", "), kind_text(op.kind), op.doc);
+                                 op.variadic ? "..." : "", fmt::join(op.results, ", "), kind_text(op), op.doc);
   for (const ir::AttrDef& a : op.attrs)
     text += fmt::format("  {}: {}{}  {}\n", a.name, ir::to_string(a.type),
                         a.fallback ? " = " + ir::to_string(*a.fallback) : ", required", a.doc);

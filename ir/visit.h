@@ -1,0 +1,30 @@
+// visit_kind: an answer for each kind of operator. A new kind does not compile until every algorithm has an answer.
+//
+//   visit_kind(op, [](const Elementwise&) { return true; },
+//              [](const OneOf<Source, Movement, Reduction, Contraction, Composite, Gradient, Call> auto&) { return false; });
+//
+// Where an algorithm asks for one kind alone, and treats all others alike whatever they are, a plain
+// std::holds_alternative says so.
+#pragma once
+#include <concepts>
+#include <utility>
+#include <variant>
+
+#include "ir/op_def.h"
+
+namespace heddle::ir {
+
+template <class T, class... Kinds>
+concept OneOf = (std::same_as<T, Kinds> || ...);
+
+template <class... Answers>
+struct AnswerPerKind : Answers... {
+  using Answers::operator()...;
+};
+
+template <class... Answers>
+decltype(auto) visit_kind(const OpDef& op, Answers&&... answers) {
+  return std::visit(AnswerPerKind<std::decay_t<Answers>...>{std::forward<Answers>(answers)...}, op.kind);
+}
+
+}  // namespace heddle::ir
