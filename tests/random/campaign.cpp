@@ -80,30 +80,50 @@ std::vector<Fault> check_alone(const ir::Module& m) {
       kSecondsAlone));
 }
 
+namespace {
+
+void add(BatchResult& to, BatchResult&& from) {
+  to.faults.insert(to.faults.end(), from.faults.begin(), from.faults.end());
+  for (const auto& [pair, times] : from.covered) to.covered[pair] += times;
+}
+
+// Of a batch that ends early each half is tried: the rest of it must not go unchecked.
+BatchResult check_halves(const std::vector<uint64_t>& numbers, const Fault& whole) {
+  const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
+  BatchResult result = check_batch({numbers.begin(), middle});
+  add(result, check_batch({middle, numbers.end()}));
+  if (result.faults.empty()) result.faults.emplace_back(numbers[0], Fault{"", "batch crash", whole.text});
+  return result;
+}
+
+}  // namespace
+
 BatchResult check_batch(const std::vector<uint64_t>& numbers) {
   std::vector<RandomGraph> graphs;
   graphs.reserve(numbers.size());
   for (const uint64_t n : numbers) graphs.push_back(generate(n));
   const unsigned seconds = kSecondsEach * static_cast<unsigned>(numbers.size()) + kSecondsAlone;
   const ChildResult child = run_in_child([&] { work_on(graphs); }, seconds);
+  const std::vector<Fault> faults = faults_of(child);
+  if (!child.ended && numbers.size() > 1) return check_halves(numbers, faults.back());
   std::string talk;
   std::set<std::string> compared;
   for (const auto& fields : said(child.output, talk))
     if (fields.size() == 2) compared.insert(owner(fields[1]));
-  const std::vector<Fault> faults = faults_of(child);
   BatchResult result;
   for (const RandomGraph& made : graphs) {
-    const auto mine = std::find_if(faults.begin(), faults.end(),
-                                   [&](const Fault& f) { return owner(f.graph) == graph_name(made.number); });
-    if (mine == faults.end() && compared.count(graph_name(made.number)))
-      for (const Pair& pair : made.pairs) ++result.covered[pair];
-    if (mine == faults.end() && child.ended) continue;
+    const auto mine = std::find_if(faults.begin(), faults.end(), [&](const Fault& f) {
+      return f.stage == "crash" || owner(f.graph) == graph_name(made.number);
+    });
+    if (mine == faults.end()) {
+      if (compared.count(graph_name(made.number)))
+        for (const Pair& pair : made.pairs) ++result.covered[pair];
+      continue;
+    }
     std::vector<Fault> alone = check_alone(made.module);
-    if (alone.empty() && mine != faults.end()) alone = {{mine->graph, "batch " + mine->stage, mine->text}};
+    if (alone.empty()) alone = {{mine->graph, "batch " + mine->stage, mine->text}};
     for (Fault& f : alone) result.faults.emplace_back(made.number, std::move(f));
   }
-  if (!child.ended && result.faults.empty())
-    result.faults.emplace_back(numbers[0], Fault{"", "batch crash", faults.back().text});
   return result;
 }
 
