@@ -29,7 +29,7 @@ fs::path target_of(const std::string& path) {
     case fs::file_type::regular: {
       if (faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0)
         refuse(path, "the file is write-protected", "name another file, or allow it to be written: chmod u+w");
-      const fs::path target = fs::canonical(path, ec);
+      fs::path target = fs::canonical(path, ec);
       if (ec) refuse(path, ec.message(), {});
       return target;
     }

@@ -92,7 +92,7 @@ runtime::TrainResult run_training(Session& s, const runtime::TrainOptions& optio
   watcher.epoch = [&](const runtime::EpochEvent& e) { progress.epoch(e), log.epoch(e); };
   watcher.interrupted = InterruptGuard::signal;
   const runtime::Split* validation = s.splits.validation ? &*s.splits.validation : nullptr;
-  const runtime::TrainResult result = runtime::train(*s.executable, options, *s.splits.train, validation, watcher);
+  runtime::TrainResult result = runtime::train(*s.executable, options, *s.splits.train, validation, watcher);
   progress.finish();
   return result;
 }
