@@ -92,7 +92,9 @@ BatchResult check_halves(const std::vector<uint64_t>& numbers, const Fault& whol
   const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
   BatchResult result = check_batch({numbers.begin(), middle});
   add(result, check_batch({middle, numbers.end()}));
-  if (result.faults.empty()) result.faults.emplace_back(numbers[0], Fault{"", "batch crash", whole.text});
+  // On a busy machine a large program may take too long, and its halves may not.
+  const bool slow = whole.text.find("did not finish") != std::string::npos || whole.text.starts_with("took longer");
+  if (result.faults.empty() && !slow) result.faults.emplace_back(numbers[0], Fault{"", "batch crash", whole.text});
   return result;
 }
 

@@ -5,7 +5,7 @@
 //   heddle_random_graphs --reduce fails.hir            prints the smallest module that fails as this one does
 //
 // --pairs: afterwards every pair of operators must have been compared; graphs that name those left out are added.
-// --batch N: graphs of one program (40). --seconds N: of one reduction (60; 0: none). --most N: ends after N faults (10).
+// --batch N: graphs of one program (20). --seconds N: of one reduction (60; 0: none). --most N: ends after N faults (10).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace heddle::testing {
 namespace {
 
 struct Arguments {
-  uint64_t first = 0, count = 300, batch = 40, most = 10;
+  uint64_t first = 0, count = 300, batch = 20, most = 10;
   double seconds = 60;
   bool print = false, pairs = false;
   std::string file;
