@@ -51,6 +51,7 @@ class Target {
     const std::vector<std::string> steps = split_path(path_);
     Json* at = &model;
     for (size_t i = 0; i + 1 < steps.size(); ++i) at = &descend(*at, steps[i]);
+    if (steps.size() > 1 && at->kind == Json::Kind::text && at != &model) spell_out(*at);
     if (at->kind == Json::Kind::list) {
       replace(descend(*at, steps.back()), std::move(value));
     } else if (Json* member = at->find(steps.back())) {
@@ -66,12 +67,21 @@ class Target {
   }
 
   Json& descend(Json& at, const std::string& step) const {
-    // A bare name stands for {"op": name}: its settings can be added.
     if (at.kind != Json::Kind::object && at.kind != Json::Kind::list)
       fail(fmt::format("{} has no {} in it", describe(at), quote(step)));
     Json* next = at.kind == Json::Kind::list ? entry(at, step) : at.find(step);
     if (next == nullptr) fail(fmt::format("there is no {}", quote(step)), did_you_mean(step, keys_of(at)));
     return *next;
+  }
+
+  // A bare name stands for {"op": name}: now its settings can be added.
+  static void spell_out(Json& name) {
+    Json op = name;
+    op.key = "op";
+    op.key_where = name.where;
+    name.kind = Json::Kind::object;
+    name.text.clear();
+    name.items = {std::move(op)};
   }
 
   static void replace(Json& old, Json value) {

@@ -54,7 +54,7 @@ InputDef read_input(const Json& json, Diagnostics& errors) {
       input.shape = *shape;
     });
   }
-  if (const Json* dtype = fields.require("dtype")) {
+  if (const Json* dtype = fields.take("dtype")) {
     guarded(errors, [&] { input.dtype = read_dtype(*dtype, fields.named("dtype")); });
   }
   fields.finish();

@@ -152,6 +152,9 @@ class Updates {
     const Json* given = settings_.json("lr");
     const bool number = given == nullptr || given->kind == Json::Kind::integer || given->kind == Json::Kind::real ||
                         (given->kind == Json::Kind::text && find_schedule(given->text) == nullptr);
+    if (number && settings_.real("lr") < 0)
+      settings_.fail("lr", fmt::format("'lr' must not be negative, is {}", settings_.real("lr")),
+                     "a step against the gradient lowers the loss");
     ValueId lr = number ? b_.constant(settings_.real("lr"), {ir::DType::f32, {}})
                         : scheduled(read_part(*given, "optimizer: 'lr'"));
     e_.graph.rename(lr, "lr");

@@ -7,10 +7,36 @@
 
 namespace heddle::runtime {
 
+namespace {
+
+// Bytes of the UTF-8 sequence that the text begins with; 0 where it begins with none (RFC 3629).
+size_t sequence_length(std::string_view text) {
+  const auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  const unsigned first = byte(0), second = byte(1);
+  if (first < 0x80) return 1;
+  const size_t length = first >= 0xc2 && first < 0xe0 ? 2 : first >= 0xe0 && first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+  if (first < 0xc2 || length == 0) return 0;
+  for (size_t i = 1; i < length; ++i)
+    if (byte(i) < 0x80 || byte(i) > 0xbf) return 0;
+  const bool overlong = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
+  const bool outside = (first == 0xed && second > 0x9f) || (first == 0xf4 && second > 0x8f);
+  return overlong || outside ? 0 : length;
+}
+
+}  // namespace
+
+// What is no UTF-8 (a file name may hold any bytes) becomes U+FFFD, so that the whole stays valid.
 std::string json_quoted(std::string_view text) {
   std::string out = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\')
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const size_t length = sequence_length(text.substr(i));
+    if (length == 0) {
+      out += "\\ufffd";
+    } else if (length > 1) {
+      out += text.substr(i, length);
+      i += length - 1;
+    } else if (c == '"' || c == '\\')
       out += {'\\', c};
     else if (c == '\n')
       out += "\\n";

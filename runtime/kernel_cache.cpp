@@ -7,11 +7,13 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
+#include <iterator>
+#include <thread>
 #include <vector>
 
 #include "ir/diagnostic.h"
@@ -43,17 +45,81 @@ Trailer make_trailer(std::string_view key, std::string_view content) {
   return t;
 }
 
-std::optional<std::string> read_file(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return std::nullopt;
-  std::string text((std::istreambuf_iterator<char>(in)), {});
-  if (in.bad()) return std::nullopt;
-  return text;
+// The file's text; nothing where it is no regular file (a FIFO would block, a device has no end).
+std::optional<std::string> read_file(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0) return std::nullopt;
+  struct stat info {};
+  const bool regular = fstat(file, &info) == 0 && S_ISREG(info.st_mode);
+  std::string text(regular ? static_cast<size_t>(info.st_size) : 0, '\0');
+  size_t got = 0;
+  for (ssize_t n = 1; n > 0 && got < text.size(); got += static_cast<size_t>(std::max<ssize_t>(n, 0)))
+    n = ::read(file, text.data() + got, text.size() - got);
+  ::close(file);
+  return regular && got == text.size() ? std::optional(text) : std::nullopt;
+}
+
+bool write_file(const std::string& path, std::initializer_list<std::string_view> parts) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+  if (file < 0) return false;
+  bool whole = true;
+  for (std::string_view part : parts) {
+    while (whole && !part.empty()) {
+      const ssize_t n = ::write(file, part.data(), part.size());
+      whole = n > 0;
+      part.remove_prefix(static_cast<size_t>(std::max<ssize_t>(n, 0)));
+    }
+  }
+  return ::close(file) == 0 && whole;
 }
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
+}
+
+constexpr const char* kMarker = "heddle-kernel-cache";
+constexpr std::string_view kMarkerText =
+    "This folder belongs to Heddle's kernel cache, which removes old entries from it.\n";
+constexpr const char* kExtensions[] = {".so", ".cubin", ".ptx", ".log", ".checked"};
+
+bool all_of(std::string_view text, std::string_view characters) {
+  return !text.empty() && text.find_first_not_of(characters) == std::string_view::npos;
+}
+
+// 9f86d081884c7d659f86d081884c7d65.so
+bool is_entry_name(std::string_view name) {
+  constexpr size_t kKey = 32;
+  if (name.size() <= kKey || !all_of(name.substr(0, kKey), "0123456789abcdef")) return false;
+  return std::find(std::begin(kExtensions), std::end(kExtensions), name.substr(kKey)) != std::end(kExtensions);
+}
+
+bool is_regular(const fs::path& path) {
+  std::error_code ec;
+  return fs::symlink_status(path, ec).type() == fs::file_type::regular;
+}
+
+// Marks an empty folder. "", or why the folder is not the cache's.
+std::string claim(const std::string& folder) {
+  std::error_code ec;
+  fs::create_directories(folder, ec);
+  struct stat info {};
+  if (stat(folder.c_str(), &info) != 0) return fmt::format("it cannot be made: {}", std::strerror(errno));
+  if (!S_ISDIR(info.st_mode)) return "it is no folder";
+  // Code is loaded from here; under a shared /tmp somebody else could have made the folder first.
+  if (info.st_uid != geteuid()) return "it belongs to another user";
+  const std::string marker = folder + "/" + kMarker;
+  if (read_file(marker) == kMarkerText) return {};
+  const auto entries = fs::directory_iterator(folder, ec);
+  if (ec) return fmt::format("it cannot be read: {}", ec.message());
+  if (entries == fs::directory_iterator() && write_file(marker, {kMarkerText})) return {};
+  // Another process may have marked it at the same moment, and be about to write its text.
+  for (int wait = 0; wait < 50 && is_regular(marker); ++wait) {
+    if (read_file(marker) == kMarkerText) return {};
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  if (entries == fs::directory_iterator()) return "it cannot be written";
+  return fmt::format("it holds '{}', which is not the cache's", entries->path().filename().string());
 }
 
 }  // namespace
@@ -66,18 +132,14 @@ std::string cache_key(std::initializer_list<std::string_view> parts) {
 
 std::string kernel_cache_folder() {
   if (std::string chosen = environment("HEDDLE_CACHE"); !chosen.empty()) return chosen;
-  if (const std::string base = environment("XDG_CACHE_HOME"); base.starts_with('/')) return base + "/heddle";
-  if (const std::string home = environment("HOME"); !home.empty()) return home + "/.cache/heddle";
+  if (const std::string base = environment("XDG_CACHE_HOME"); base.starts_with('/')) return base + "/heddle/kernels";
+  if (const std::string home = environment("HOME"); !home.empty()) return home + "/.cache/heddle/kernels";
   return fmt::format("/tmp/heddle-cache-{}", getuid());
 }
 
-KernelCache::KernelCache(std::string folder, int64_t limit) : folder_(std::move(folder)), limit_(limit) {
-  std::error_code ec;
-  fs::create_directories(folder_, ec);
-  struct stat info {};
-  // Code is loaded from here, so the folder must be ours; under a shared /tmp somebody else could have made it first.
-  const bool ours = stat(folder_.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid();
-  if (!ours) folder_.clear();
+KernelCache::KernelCache(std::string folder, int64_t limit)
+    : folder_(std::move(folder)), problem_(claim(folder_)), limit_(limit) {
+  if (!problem_.empty()) folder_.clear();
 }
 
 std::string KernelCache::path(std::string_view key, std::string_view extension) const {
@@ -100,10 +162,13 @@ std::optional<std::string> KernelCache::find(std::string_view key, std::string_v
 
 bool KernelCache::store(std::string_view key, std::string_view extension, std::string_view content) const {
   if (folder_.empty()) return false;
+  const std::string file = path(key, extension);
+  std::error_code ec;
+  if (fs::exists(fs::symlink_status(file, ec)) && !is_regular(file)) return false;
   const Trailer trailer = make_trailer(key, content);
   try {
     const std::string_view end(reinterpret_cast<const char*>(&trailer), sizeof trailer);
-    replace_file(path(key, extension), {content, end});
+    replace_file(file, {content, end});
   } catch (const UserError&) {
     return false;
   }
@@ -121,11 +186,11 @@ void KernelCache::trim() const {
   int64_t total = 0;
   std::error_code ec;
   for (const auto& item : fs::directory_iterator(folder_, ec)) {
-    if (item.is_regular_file(ec)) {
-      const auto bytes = static_cast<int64_t>(item.file_size(ec));
-      entries.push_back({item.last_write_time(ec), item.path(), bytes});
-      total += bytes;
-    }
+    if (!is_regular(item.path()) || !is_entry_name(item.path().filename().string())) continue;
+    const auto bytes = static_cast<int64_t>(item.file_size(ec));
+    if (ec) continue;  // another process has removed it
+    entries.push_back({item.last_write_time(ec), item.path(), bytes});
+    total += bytes;
   }
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.used < b.used; });
   for (const Entry& e : entries) {

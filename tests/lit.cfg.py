@@ -16,7 +16,7 @@ config.test_exec_root = os.path.join(lit_config.params["build"], "tests", "lit")
 config.environment["FILECHECK_OPTS"] = "--enable-var-scope --allow-unused-prefixes=false"
 config.environment["NO_COLOR"] = "1"
 # Compiled kernels of the tests stay out of the user's cache, but live from one run to the next.
-config.environment["HEDDLE_CACHE"] = os.path.join(lit_config.params["build"], "kernel_cache")
+config.environment["HEDDLE_CACHE"] = os.path.join(lit_config.params["build"], "kernels")
 tools = lit_config.params["tools"]
 config.environment["PATH"] = os.pathsep.join([tools, "/usr/lib/llvm-14/bin", os.environ["PATH"]])
 # A command that must refuse its input: exit code 1 and a place, in two seconds; the sanitizers' builds are several times slower.
@@ -30,6 +30,7 @@ data = os.environ.get("HEDDLE_DATA", "")
 if data and os.path.isdir(data):
     config.available_features.add("data")
     config.substitutions.append(("%data", data))
+config.substitutions.append(("%tools_bin", tools))
 config.substitutions.append(("%tools", os.path.join(lit_config.params["source"], "tools")))
 config.substitutions.append(("%python", sys.executable))
 

@@ -23,7 +23,7 @@ void check_classes(MeasureContext& c) {
   }
   if (labels.dtype != ir::DType::i32) {
     c.fail(fmt::format("expected labels of type i32, found {}", ir::to_string(labels.dtype)),
-           "give the label's input \"dtype\": \"i32\"");
+           "give the label's input \"dtype\": \"i32\"; an input without a dtype is f32");
   }
   if (labels.dims != rows) {
     c.fail(fmt::format("labels {} do not match logits {}: expected {}", c.shape_text(labels.dims),

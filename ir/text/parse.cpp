@@ -153,10 +153,12 @@ class Parser {
     return value;
   }
 
-  Attrs attrs() {
+  // `wheres` takes the places of the names.
+  Attrs attrs(std::map<std::string, Location>* wheres = nullptr) {
     Attrs out;
     list("{", "}", [&] {
       const Token name = expect(Kind::word, "an attribute's name");
+      if (wheres) wheres->emplace(name.text, name.where);
       expect("=");
       if (!out.emplace(name.text, attr_value()).second)
         throw UserError(name.where, fmt::format("attribute '{}' is given twice", name.text));
@@ -214,12 +216,18 @@ class Parser {
   }
 
   void header(Graph& g, const Location& where) {
-    Attrs a = attrs();
-    if (const auto it = a.find("arena"); it != a.end()) {
-      if (const auto* bytes = std::get_if<int64_t>(&it->second)) g.arena_bytes = *bytes;
+    std::map<std::string, Location> wheres;
+    Attrs a = attrs(&wheres);
+    if (const auto it = a.find("arena"); it != a.end() && !g.form) {
+      const auto* bytes = std::get_if<int64_t>(&it->second);
+      if (bytes == nullptr || *bytes < 0)
+        throw UserError(wheres["arena"], fmt::format("arena is a number of bytes, got {}", to_string(it->second)));
+      g.arena_bytes = *bytes;
       a.erase(it);
     }
-    if (!g.form && !a.empty()) throw UserError(where, fmt::format("a graph has no attribute '{}'", a.begin()->first));
+    if (!g.form && !a.empty())
+      throw UserError(wheres[a.begin()->first], fmt::format("a graph has no attribute '{}'", a.begin()->first),
+                      did_you_mean(a.begin()->first, {"arena"}));
     try {
       if (g.form) g.form = form_from_attrs(a);
     } catch (const InferError& error) {

@@ -10,7 +10,7 @@
 #include <mutex>
 
 #include "ir/diagnostic.h"
-#include "runtime/host/host_compiler.h"
+#include "runtime/host/run_compiler.h"
 #include "runtime/library_search.h"
 #include "runtime/source_parts.h"
 
@@ -199,7 +199,7 @@ class Compiler {
 CudaBinary compile_for_cuda(const std::string& source, const CudaOptions& options, const KernelCache& cache) {
   const auto start = Clock::now();
   Compiler compiler(options, cache);
-  const std::vector<std::string> parts = split_source(source, kCompileParts);
+  const std::vector<std::string> parts = split_source(source, options.parts);
   std::vector<Output> outputs(parts.size());
   std::vector<std::future<void>> running;
   for (size_t i = 0; i < parts.size(); ++i) {

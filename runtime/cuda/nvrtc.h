@@ -8,12 +8,14 @@
 
 #include "runtime/cuda/cubin_info.h"
 #include "runtime/kernel_cache.h"
+#include "runtime/source_parts.h"
 
 namespace heddle::runtime {
 
 struct CudaOptions {
   std::string arch = "sm_90a";
-  bool ptx = false;  // keep the PTX too
+  bool ptx = false;           // keep the PTX too
+  int parts = kCompileParts;  // images at most, each compiled at the same time
 };
 
 struct CudaBinary {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/host/compiler_check.h"
 #include "runtime/kernel_cache.h"
 
 namespace heddle::runtime {
@@ -19,7 +20,7 @@ struct HostCompiler {
   std::string path;     // "/usr/bin/g++"
   std::string version;  // "g++ (Debian 12.2.0-14) 12.2.0", its first line of --version
 };
-// g++, else clang++, else $CXX. Throws UserError(ExitCode::missing) with the remedy when there is none.
+// $HEDDLE_CXX; g++, else clang++, else $CXX. Throws UserError(ExitCode::missing) with the remedy when there is none.
 HostCompiler find_host_compiler();
 
 // A loaded shared object. It stays loaded until the process ends: its code may have left pointers anywhere.
@@ -31,13 +32,11 @@ class HostLibrary {
   void prepare_thread() const;
 
   std::vector<void*> handles;
+  CompilerCheck check;  // of the compiler that made it
   bool cached = false;  // nothing was compiled
   double seconds = 0;   // to compile or find, and load
 };
 
 HostLibrary compile_for_host(const std::string& source, const KernelCache& cache);
-
-// The compiler's first errors with the lines of `source` around them, numbered.
-std::string numbered_errors(std::string_view log, std::string_view source);
 
 }  // namespace heddle::runtime

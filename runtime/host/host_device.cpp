@@ -130,8 +130,9 @@ HostDevice::~HostDevice() {
 }
 
 std::string HostDevice::description() const {
-  return fmt::format("host: {} thread{}, {}, oneDNN {}", threads(), threads() == 1 ? "" : "s",
-                     find_host_compiler().version, onednn_version());
+  const char* plain = impl_->library.check.wrong.empty() ? "" : " without vectorisation (see heddle doctor)";
+  return fmt::format("host: {} thread{}, {}{}, oneDNN {}", threads(), threads() == 1 ? "" : "s",
+                     find_host_compiler().version, plain, onednn_version());
 }
 
 // Pages come zeroed, and large ones where the system has them. One more lies before and behind: where a guard holds for

@@ -38,6 +38,7 @@ void Totals::add(Executable& executable, const codegen::Entry& entry, int64_t ro
     const MetricSpec& spec = (*specs_)[i];
     const bool mean_only = !find_output(entry, spec.numerator) && find_output(entry, spec.name);
     const double count = mean_only ? static_cast<double>(rows) : read_scalar(executable, entry, spec.denominator);
+    if (count == 0) continue;  // a batch of ignored labels: its mean is 0 / 0
     sums_[i].numerator +=
         mean_only ? count * read_scalar(executable, entry, spec.name) : read_scalar(executable, entry, spec.numerator);
     sums_[i].denominator += count;

@@ -15,6 +15,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr int64_t kForever = std::numeric_limits<int64_t>::max();
+
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 // One training run in progress.
@@ -34,10 +36,7 @@ class Run {
     if (steps_per_epoch_ == 0)
       throw UserError(ExitCode::failed, fmt::format("{} training rows give no batch of {}", rows.rows(), batch),
                       "lower train.batch, or leave out drop_last");
-    constexpr int64_t kForever = std::numeric_limits<int64_t>::max();
-    all_steps_ = options.steps.value_or(kForever);
-    if (options.epochs && *options.epochs < all_steps_ / steps_per_epoch_)
-      all_steps_ = *options.epochs * steps_per_epoch_;
+    all_steps_ = run_length(options.epochs, options.steps, steps_per_epoch_).value_or(kForever);
   }
 
   TrainResult run() {
@@ -154,6 +153,14 @@ void Split::fill(Executable& executable, const codegen::Entry& entry, std::span<
     feed->gather(rows, staged.data());
     executable.write(input, staged.data());
   }
+}
+
+std::optional<int64_t> run_length(std::optional<int64_t> epochs, std::optional<int64_t> steps,
+                                  int64_t steps_per_epoch) {
+  if (!epochs) return steps;
+  const int64_t most = steps.value_or(kForever);
+  // epochs * steps_per_epoch < most, without the product, which may not fit in 64 bits.
+  return *epochs <= (most - 1) / steps_per_epoch ? *epochs * steps_per_epoch : most;
 }
 
 int64_t batch_of(const codegen::Entry& entry) {

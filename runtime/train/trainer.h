@@ -82,6 +82,9 @@ TrainResult train(Executable& executable, const TrainOptions& options, const Spl
 MetricValues evaluate(Executable& executable, const std::vector<MetricSpec>& metrics, const Split& rows,
                       const Watcher& watcher = {});
 
+// Steps of the whole run: those of `epochs`, or `steps`, whichever ends first; nothing where neither is given.
+std::optional<int64_t> run_length(std::optional<int64_t> epochs, std::optional<int64_t> steps, int64_t steps_per_epoch);
+
 // Rows that one run of an entry takes.
 int64_t batch_of(const codegen::Entry& entry);
 

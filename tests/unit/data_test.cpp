@@ -98,6 +98,13 @@ TEST(Shuffle, IsAPermutationKeyedBySeedAndEpoch) {
   EXPECT_NE(a, shuffled(1000, 1, 1));
   EXPECT_NE(a, shuffled(1000, 2, 0));
   EXPECT_EQ(shuffled(5, 1, 0), (std::vector<uint32_t>{2, 4, 1, 3, 0}));
+  // Each row once and out of order, whatever the number: batches divide many of them.
+  for (const int64_t rows : {1, 2, 127, 128, 129, 256, 384, 512, 1024}) {
+    std::vector<uint32_t> order = shuffled(rows, 1, 0);
+    EXPECT_TRUE(rows < 3 || order != in_order(rows)) << rows;
+    std::sort(order.begin(), order.end());
+    EXPECT_EQ(order, in_order(rows)) << rows;
+  }
 }
 
 TEST(Digits, ARowDependsOnSeedAndRowOnly) {

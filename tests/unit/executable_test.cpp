@@ -191,7 +191,8 @@ TEST(HostCompiler, ErrorsShowTheSource) {
     EXPECT_NE(text.find(">     2 | int f() { return b; }"), std::string::npos) << text;
     EXPECT_NE(text.find("      3 | int c;"), std::string::npos) << text;
   }
-  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));  // a failure is not cached
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+    EXPECT_NE(entry.path().extension(), ".so");  // a failure is not cached
 }
 
 // A damaged entry is compiled again instead of being loaded.
@@ -202,7 +203,7 @@ TEST(HostCompiler, RecompilesADamagedEntry) {
   EXPECT_FALSE(compile_for_host(source, cache).cached);
   EXPECT_TRUE(compile_for_host(source, cache).cached);
   for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
-    std::filesystem::resize_file(entry.path(), 1000);
+    if (entry.path().extension() == ".so") std::filesystem::resize_file(entry.path(), 1000);
   }
   HostLibrary again = compile_for_host(source, cache);
   EXPECT_FALSE(again.cached);

@@ -1,6 +1,7 @@
 #include "runtime/kernel_cache.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -100,7 +101,66 @@ TEST(KernelCache, ConcurrentUse) {
     });
   }
   for (auto& t : threads) t.join();
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1);  // no drafts are left
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 2);  // the mark, the entry: no drafts are left
+}
+
+// A folder with anybody's document in it is not the cache's: nothing is stored there, nothing is removed.
+TEST(KernelCache, LeavesOtherFoldersAlone) {
+  const TemporaryFolder folder;
+  spill(folder.path() + "/thesis.txt", "years of work");
+  const KernelCache cache(folder.path(), /*limit=*/1);
+  EXPECT_EQ(cache.problem(), "it holds 'thesis.txt', which is not the cache's");
+  EXPECT_FALSE(cache.store(cache_key({"a"}), ".so", "code"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1);
+  EXPECT_EQ(slurp(folder.path() + "/thesis.txt"), "years of work");
+}
+
+// What came into a marked folder later stays there, whatever its age and size; only names that the cache gives are its.
+TEST(KernelCache, RemovesItsOwnNamesOnly) {
+  const TemporaryFolder folder;
+  const KernelCache cache(folder.path(), /*limit=*/1);
+  const std::string hash(32, 'a');
+  const std::vector<std::string> foreign = {"thesis.txt", ".tmp-1-2", hash, hash + ".txt", "x" + hash + ".so"};
+  for (const std::string& name : foreign) {
+    spill(folder.path() + "/" + name, std::string(100, 'x'));
+    fs::last_write_time(folder.path() + "/" + name, fs::file_time_type::clock::now() - std::chrono::hours(1000));
+  }
+  fs::create_directory(folder.path() + "/" + std::string(32, 'b') + ".so");
+  fs::create_symlink(folder.path() + "/thesis.txt", folder.path() + "/" + std::string(32, 'c') + ".so");
+  EXPECT_TRUE(cache.store(cache_key({"a"}), ".so", "code"));
+  for (const std::string& name : foreign) EXPECT_TRUE(fs::exists(folder.path() + "/" + name)) << name;
+  EXPECT_TRUE(fs::is_directory(folder.path() + "/" + std::string(32, 'b') + ".so"));
+  EXPECT_TRUE(fs::is_symlink(folder.path() + "/" + std::string(32, 'c') + ".so"));
+}
+
+// An entry that is no file counts as absent and is not replaced: no crash, and a FIFO's reader does not wait.
+TEST(KernelCache, EntriesThatAreNoFiles) {
+  const TemporaryFolder folder;
+  const KernelCache cache(folder.path());
+  const std::string directory = cache_key({"d"}), fifo = cache_key({"f"}), link = cache_key({"l"});
+  fs::create_directories(cache.path(directory, ".so") + "/inside");
+  ASSERT_EQ(mkfifo(cache.path(fifo, ".so").c_str(), 0600), 0);
+  fs::create_symlink("/dev/zero", cache.path(link, ".so"));
+  for (const std::string& key : {directory, fifo, link}) {
+    EXPECT_EQ(cache.find(key, ".so"), std::nullopt);
+    EXPECT_FALSE(cache.store(key, ".so", "code"));
+    EXPECT_EQ(cache.find(key, ".so"), std::nullopt);
+  }
+}
+
+// Processes that find the folder empty at the same moment all use it.
+TEST(KernelCache, ManyMarkOneFolder) {
+  for (int round = 0; round < 20; ++round) {
+    const TemporaryFolder folder;
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&, t] {
+        const KernelCache cache(folder.path() + "/kernels");
+        EXPECT_EQ(cache.problem(), "");
+        EXPECT_TRUE(cache.store(cache_key({std::string(1, static_cast<char>('a' + t))}), ".so", "code"));
+      });
+    for (auto& t : threads) t.join();
+  }
 }
 
 // A cache that cannot exist is no error: nothing is found, nothing stored.

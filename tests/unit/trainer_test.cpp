@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <set>
@@ -39,7 +40,8 @@ class CountingDevice final : public Device {
     runs.push_back({entry.name, x});
     const float outputs[3] = {loss_override != 0 ? loss_override : sum / static_cast<float>(batch), sum,
                               static_cast<float>(batch)};
-    std::memcpy(arena_ + 256, outputs, sizeof outputs);
+    const float nothing[3] = {NAN, NAN, 0};
+    std::memcpy(arena_ + 256, entry.name == ignored ? nothing : outputs, sizeof outputs);
   }
 
   struct Call {
@@ -48,6 +50,7 @@ class CountingDevice final : public Device {
   };
   std::vector<Call> runs;
   float loss_override = 0;
+  std::string ignored;  // an entry whose labels are all ignored
 
  private:
   std::vector<std::vector<char>> memory_;
@@ -115,6 +118,35 @@ TEST_F(Trainer, StopsAtTheGivenStepWithinAnEpoch) {
   const TrainResult result = train(*executable_, options_, rows(10), nullptr, {});
   EXPECT_EQ(result.steps, 4);
   EXPECT_EQ(device_.runs.back().entry, "train");
+}
+
+// Whichever ends first: the steps of the epochs, or the steps.
+TEST_F(Trainer, EpochsAndStepsBothEndTheRun) {
+  EXPECT_EQ(run_length(2, 9, 4), 8);
+  EXPECT_EQ(run_length(3, 9, 4), 9);
+  EXPECT_EQ(run_length(2, 8, 4), 8);
+  EXPECT_EQ(run_length(2, {}, 4), 8);
+  EXPECT_EQ(run_length({}, 9, 4), 9);
+  EXPECT_EQ(run_length({}, {}, 4), std::nullopt);
+  constexpr int64_t kLong = int64_t{1} << 40;
+  EXPECT_EQ(run_length(kLong, {}, kLong), std::numeric_limits<int64_t>::max());  // the product does not fit
+  options_.epochs = 2, options_.steps = 7;
+  EXPECT_EQ(train(*executable_, options_, rows(10), nullptr, {}).steps, 6);
+}
+
+// Where an entry returns the loss alone, a batch counts with its rows: (4 * 2.5 + 2 * 5.5) / 6 in any order.
+TEST_F(Trainer, AMeanCountsWithItsRows) {
+  for (codegen::Entry& e : program_.entries) e.outputs.resize(1);
+  executable_.emplace(program_, device_);
+  options_.metrics = {{"loss", "loss.sum", "loss.count", Finish::ratio}};
+  options_.epochs = 1;
+  EXPECT_DOUBLE_EQ(train(*executable_, options_, rows(6), nullptr, {}).train[0].value, 3.5);
+}
+
+// A batch whose labels are all ignored has a count of 0 and a mean of 0 / 0; the other batches decide.
+TEST_F(Trainer, ABatchThatCountsNothingIsLeftOut) {
+  device_.ignored = "eval_last";
+  EXPECT_DOUBLE_EQ(evaluate(*executable_, options_.metrics, rows(5))[0].value, 2.5);  // (1 + 2 + 3 + 4) / 4
 }
 
 TEST_F(Trainer, EvaluatesTheRestInPiecesOfTheLastEntry) {

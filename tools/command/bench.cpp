@@ -114,9 +114,10 @@ void report(const BenchArguments& a, const codegen::Program& program, const Meas
 void bench(const BenchArguments& a) {
   const std::unique_ptr<runtime::Device> device = open_device(a.device);
   ReadModel model;
+  read(a.model, model);
   // Random labels are learnt by heart at a useful rate, and then gradients vanish into denormal numbers, which no real
   // run has.
-  read(a.model, model, {"train.optimizer.lr=1e-6"});
+  if (model.model.train.optimizer) model = {}, read(a.model, model, {"train.optimizer.lr=1e-6"});
   const frontend::TrainingPlan plan = frontend::plan_training(model.model);
   const frontend::BuildOptions all = frontend::default_build_options(model.model);
   frontend::BuildOptions build{.total_steps = 1000};

@@ -7,10 +7,12 @@
 #include "ir/check.h"
 #include "ir/text/print.h"
 #include "runtime/cuda/nvrtc.h"
+#include "runtime/source_parts.h"
 #include "runtime/write_file.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
 #include "tools/command/compile_model.h"
+#include "tools/command/emit_cubin.h"
 #include "tools/command/output.h"
 #include "tools/command/print_model.h"
 #include "tools/command/report.h"
@@ -20,8 +22,8 @@ namespace {
 
 struct CompileArguments {
   ModelArguments model;
-  std::string emit = "program", arch = "sm_90a", to, print_after, target = "host", out;
-  std::vector<std::string> graphs;
+  std::string emit = "program", to, print_after, target = "host", out;
+  std::vector<std::string> graphs, archs = {"sm_90a"};
   bool time_passes = false, remarks = false, locs = false, json = false;
 };
 
@@ -63,56 +65,42 @@ void print_times(const std::vector<StageTime>& times) {
   print_note("{:>10.3f} ms  total\n", total * 1e3);
 }
 
-runtime::CudaBinary to_cubin(const CompileArguments& a, const codegen::Program& program,
-                             std::vector<StageTime>* times) {
-  runtime::CudaBinary binary = runtime::compile_for_cuda(program.source, {.arch = a.arch, .ptx = false},
-                                                         runtime::KernelCache(runtime::kernel_cache_folder()));
-  if (times) times->push_back({"nvrtc", binary.seconds});
-  return binary;
-}
-
-std::string cubin_text(const CompileArguments& a, const codegen::Program& program, std::vector<StageTime>* times) {
-  const runtime::CudaBinary binary = to_cubin(a, program, times);
-  if (!a.out.empty()) {
-    std::string images;
-    for (const std::string& image : binary.images) images += image;
-    write_out(a, images);
-  }
-  std::string text;
-  for (const runtime::KernelResources& k : binary.kernels)
-    text += fmt::format("{}: {} registers, {} bytes shared, {} bytes spilled\n", k.name, k.registers, k.shared_bytes,
-                        k.spill_bytes);
-  size_t bytes = 0;
-  for (const std::string& image : binary.images) bytes += image.size();
-  return text + fmt::format("{} kernels for {}, {} bytes in {} images\n", binary.kernels.size(), a.arch, bytes,
-                            binary.images.size());
-}
-
 std::string report_text(const CompileArguments& a, const codegen::Program& program, std::vector<StageTime>* times) {
   std::optional<runtime::CudaBinary> binary;
   if (runtime::find_nvrtc().found)
-    binary = to_cubin(a, program, times);
+    binary = compile_cubin(program, a.archs.front(), runtime::kCompileParts, times);
   else
     print_note("no NVRTC: the report has no registers and spills\n");
   const std::vector<runtime::KernelResources> none;
   const auto& resources = binary ? binary->kernels : none;
-  return a.json ? report_json(program, a.arch, resources) : report_table(program, a.arch, resources);
+  return a.json ? report_json(program, a.archs.front(), resources) : report_table(program, a.archs.front(), resources);
 }
 
 std::string program_text(const CompileArguments& a, const codegen::Program& program, std::vector<StageTime>* times) {
   if (a.emit == "program") return codegen::print(program);
   if (a.emit == "cuda") return program.source;
-  if (a.emit == "report") return report_text(a, program, times);
-  return cubin_text(a, program, times);
+  return report_text(a, program, times);
 }
 
 // What would be found at the end, found at the start.
 void check_out(const CompileArguments& a, const std::string& model) {
   require_different("-o", a.out, "the model", model);
-  if (!a.out.empty() && !runtime::is_stream(a.out)) runtime::require_replaceable(a.out);
+  if (a.emit == "cubin") require_cubin_place(a.archs, a.out);
+  if (a.emit != "cubin" && a.archs.size() > 1)
+    throw UserError(ExitCode::usage, "--arch is given twice; only --emit=cubin takes several");
+  const bool folder = a.emit == "cubin" && a.archs.size() > 1;
+  if (!a.out.empty() && !folder && !runtime::is_stream(a.out)) runtime::require_replaceable(a.out);
+}
+
+void require_pass(const std::string& name) {
+  if (name.empty() || name == "all" || passes::find_pass(name)) return;
+  std::vector<std::string> names = {"all"};
+  for (const passes::Pass& p : passes::all_passes()) names.emplace_back(p.name);
+  throw UserError(ExitCode::usage, fmt::format("--print-after: unknown pass '{}'", name), did_you_mean(name, names));
 }
 
 void compile(const CompileArguments& a) {
+  require_pass(a.print_after);
   ReadModel model;
   read(a.model, model);
   check_out(a, model.path);
@@ -135,6 +123,8 @@ void compile(const CompileArguments& a) {
   if (!(stopped && options.to.empty())) run_passes(m, options);
   if (stopped || a.emit == "plan")
     write_out(a, module_text(a, m));
+  else if (a.emit == "cubin")
+    write_result(emit_cubin(lower_module(m, model.model.name, options), a.archs, a.out, &times));
   else
     write_out(a, program_text(a, lower_module(m, model.model.name, options), &times));
   if (a.time_passes) print_times(times);
@@ -152,13 +142,17 @@ void add_compile(CommandLine& line) {
       .add_option("--target", a->target,
                   "host (default): library calls of the host; h200: every kernel as generated text")
       .one_of(ir::target_names());
-  command.add_option("--arch", a->arch,
-                     "architecture of cubins and of the report's registers: sm_80, sm_90a (default), sm_120 ...");
+  command.add_option(
+      "--arch", a->archs,
+      "architecture of cubins and of the report's registers: sm_80, sm_90a (default), sm_120 ...; may be "
+      "repeated for cubins");
   command.add_option("--graph", a->graphs, "print this graph only; may be repeated");
   command.add_option("--to", a->to, "run the passes up to and including this one, and print the module");
   command.add_option("--print-after", a->print_after,
                      "print the module after this pass, or after all, on standard error");
-  command.add_option("-o,--out", a->out, "write to this file; with --emit=cubin the machine code");
+  command.add_option(
+      "-o,--out", a->out,
+      "write to this file; with --emit=cubin the machine code, of several architectures a folder with a file each");
   command.add_flag("--locs", a->locs, "print where each node comes from");
   command.add_flag("--time-passes", a->time_passes, "print what each stage took on standard error");
   command.add_flag("--remarks", a->remarks, "print on standard error why something was or was not done");

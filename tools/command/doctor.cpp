@@ -1,6 +1,7 @@
 // heddle doctor: what this machine offers, found where, and what is missing.
 #include <fmt/format.h>
 
+#include <functional>
 #include <memory>
 
 #include "ir/diagnostic.h"
@@ -22,12 +23,29 @@ struct Finding {
   bool ok = true;
 };
 
-Finding compiler() {
+// What a part of the machine is, or why it is not there: the rest of the table is of use either way.
+Finding found(const std::string& what, const std::function<std::string()>& describe) {
   try {
-    const runtime::HostCompiler c = runtime::find_host_compiler();
-    return {"host compiler", fmt::format("{} ({})", c.path, c.version)};
+    return {what, describe()};
   } catch (const UserError& error) {
-    return {"host compiler", error.diagnostics().front().message, false};
+    return {what, error.diagnostics().front().message, false};
+  }
+}
+
+std::string compiler() {
+  const runtime::HostCompiler c = runtime::find_host_compiler();
+  return fmt::format("{} ({})", c.path, c.version);
+}
+
+Finding known_answers(const runtime::KernelCache& cache) {
+  constexpr const char* kName = "known answers";
+  try {
+    const runtime::CompilerCheck check = runtime::check_compiler(runtime::find_host_compiler().path, cache);
+    if (check.wrong.empty()) return {kName, fmt::format("all {} right", check.cases)};
+    return {kName, fmt::format("wrong: {}; kernels are compiled without vectorisation, and are slower", check.wrong),
+            false};
+  } catch (const UserError& error) {
+    return {kName, error.diagnostics().front().message, false};
   }
 }
 
@@ -51,13 +69,18 @@ std::string cpu_features() {
 }
 
 void doctor(bool json) {
-  std::vector<Finding> findings = {{"version", HEDDLE_VERSION}, compiler()};
+  const std::string folder = runtime::kernel_cache_folder();
+  const runtime::KernelCache cache(folder);
+  std::vector<Finding> findings = {{"version", HEDDLE_VERSION}, found("host compiler", compiler)};
+  findings.push_back(known_answers(cache));
   findings.push_back({"onednn", runtime::onednn_version()});
-  findings.push_back({"host device", runtime::HostDevice().description()});
+  findings.push_back(found("host device", [] { return runtime::HostDevice().description(); }));
   findings.push_back({"processor", cpu_features()});
   findings.push_back(nvrtc());
   findings.push_back({"cuda device", "none: this version runs on the host device only", false});
-  findings.push_back({"kernel cache", runtime::kernel_cache_folder()});
+  const bool used = cache.problem().empty();
+  findings.push_back(
+      {"kernel cache", used ? folder : fmt::format("{} is not used: {}", folder, cache.problem()), used});
   runtime::JsonObject out;
   for (const Finding& f : findings) {
     if (!json) print_result("{} {:<14} {}\n", f.ok ? "ok " : "-  ", f.what, f.state);

@@ -15,6 +15,7 @@
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
 #include "tools/command/compile_model.h"
+#include "tools/command/open_device.h"
 #include "tools/command/read_file.h"
 
 namespace heddle::tools {
@@ -79,6 +80,7 @@ runtime::WeightsFile on_host(ir::Module m, const runtime::WeightsFile& inputs) {
   run_passes(m, {});
   const codegen::Program program = lower_module(m, "evaluate", {});
   if (!program.states.empty()) throw UserError(ExitCode::failed, "graphs with params or states run on the oracle only");
+  warn_without_kernel_cache();
   runtime::HostDevice device;
   runtime::Executable executable(program, device);
   runtime::WeightsFile outputs;

@@ -99,8 +99,7 @@ frontend::BuildOptions entry_batches(const frontend::TrainingPlan& plan, const R
     build.train = plan.batch;
     build.train_last = plan.drop_last ? 0 : rows.train % plan.batch;
     const int64_t steps_per_epoch = rows.train / plan.batch + (build.train_last > 0 ? 1 : 0);
-    if (plan.epochs) build.total_steps = *plan.epochs * steps_per_epoch;
-    if (plan.steps && (!plan.epochs || *plan.steps < *build.total_steps)) build.total_steps = plan.steps;
+    if (steps_per_epoch > 0) build.total_steps = runtime::run_length(plan.epochs, plan.steps, steps_per_epoch);
   }
   const bool evaluated = rows.validation > 0 || rows.test > 0 || !training;
   if (evaluated) build.eval = plan.batch;

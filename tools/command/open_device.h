@@ -15,6 +15,9 @@ struct DeviceArguments {
 };
 void add_device_arguments(Command& command, DeviceArguments& a);
 
+// Says on standard error why compiled kernels are not kept, where they are not.
+void warn_without_kernel_cache();
+
 // Throws UserError (exit 3) for cuda, which this version does not have.
 std::unique_ptr<runtime::Device> open_device(const DeviceArguments& a);
 

@@ -48,6 +48,17 @@ void require_well_formed(const ir::Module& m, const std::string& file) {
   if (!text.empty()) throw UserError(ExitCode::failed, file + " is not well formed:" + text);
 }
 
+// A program is made of calls and views whose values have places: what the whole pipeline leaves.
+void require_planned(const ir::Module& m, const std::string& file) {
+  for (const ir::Graph& g : m.graphs)
+    for (const ir::NodeId n : g.order)
+      for (const ir::ValueId v : g[n].results)
+        if (!g[v].place.placed())
+          throw UserError(g[n].loc,
+                          fmt::format("%{} has no place in memory: a program is made of a planned module", g[v].name),
+                          fmt::format("heddle opt --to=pack --emit=program {}", file));
+}
+
 void opt(const OptArguments& a) {
   const SourceFile file = read_file(a.file);
   ir::Module m = ir::parse(file);
@@ -68,7 +79,7 @@ void opt(const OptArguments& a) {
   if (a.emit == "cuda")
     text = kernel_text(m);
   else if (a.emit == "program")
-    text = codegen::print(codegen::lower(m, "opt", options.target));
+    require_planned(m, a.file), text = codegen::print(codegen::lower(m, "opt", options.target));
   else
     text = ir::print(m, {.locs = a.locs});
   write_result(text);

@@ -1,0 +1,140 @@
+#include "runtime/host/run_compiler.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "ir/diagnostic.h"
+#include "runtime/kernel_cache.h"
+#include "runtime/process.h"
+#include "runtime/source_parts.h"
+#include "runtime/temporary.h"
+
+namespace heddle::runtime {
+namespace {
+
+constexpr double kDeadline = 120;  // seconds
+
+// What the compiler is, without starting it: another version is another file.
+std::string fingerprint(const std::string& path) {
+  std::error_code ec;
+  const std::string real = std::filesystem::canonical(path, ec).string();
+  struct stat info {};
+  if (stat(path.c_str(), &info) != 0) return path;
+  return fmt::format("{} {} {}.{}", real, info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
+}
+
+// What -march=native depends on: the model and flags of the first processor.
+std::string processor() {
+  std::ifstream in("/proc/cpuinfo");
+  std::string text;
+  for (std::string line; std::getline(in, line) && !line.empty();) {
+    for (const char* key : {"vendor_id", "cpu family", "model", "stepping", "flags", "Features", "CPU "}) {
+      if (line.starts_with(key)) text += line + "\n";
+    }
+  }
+  return text;
+}
+
+std::string read_all(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return std::string((std::istreambuf_iterator<char>(in)), {});
+}
+
+// The line that "kernels.cpp:12:5: error: ..." (g++, clang++) or "kernels.cu(12): error: ..." (NVRTC) speaks of, else
+// 0.
+int error_line(const std::string& line) {
+  const size_t error = line.find("error");
+  const size_t name = line.find("kernels.c");
+  if (error == std::string::npos || name == std::string::npos || name > error) return 0;
+  const size_t mark = line.find_first_of(":(", name);
+  if (mark == std::string::npos) return 0;
+  return std::atoi(line.c_str() + mark + 1);
+}
+
+std::vector<std::string> with(std::vector<std::string> first) {
+  // Contraction and reassociation stay off, so that a value does not depend on the kernel around it; -ffast-math would
+  // also set flush-to-zero for the whole process at link time. Signed zeros stay on: without them g++ turns a sum of
+  // selected elements (c ? x : 0) into a branch, which does not vectorise (five times slower).
+  const char* common[] = {"-std=c++20",        "-march=native", "-fno-math-errno", "-fno-trapping-math",
+                          "-ffp-contract=off", "-fopenmp-simd", "-fno-exceptions", "-fno-rtti",
+                          "-DHD_HOST",         "-fPIC",         "-shared",         "-w"};
+  first.insert(first.end(), std::begin(common), std::end(common));
+  return first;
+}
+
+}  // namespace
+
+const std::vector<std::string>& compiler_options(CompilerOptions which) {
+  static const std::vector<std::string> fast = with({"-O3"});
+  // What has been wrong came from vectorised loops.
+  static const std::vector<std::string> plain = with({"-O2", "-fno-tree-vectorize", "-fno-tree-slp-vectorize"});
+  return which == CompilerOptions::fast ? fast : plain;
+}
+
+std::string compile_key(const std::string& source, const std::string& compiler,
+                        const std::vector<std::string>& options) {
+  std::string all;
+  for (const std::string& o : options) all += o + "\n";
+  return cache_key({source, all, fingerprint(compiler), processor()});
+}
+
+std::string compile_shared_object(const std::string& source, const std::string& compiler,
+                                  const std::vector<std::string>& options) {
+  const TemporaryFolder folder;
+  const std::string in = folder.path() + "/kernels.cpp", out = folder.path() + "/kernels.so";
+  std::ofstream(in, std::ios::binary) << source;
+  std::vector<std::string> arguments = {compiler};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  arguments.insert(arguments.end(), {"-o", out, in});
+  const ProcessResult result = run_process(arguments, folder.path() + "/log", kDeadline);
+  if (result.timed_out) {
+    throw UserError(ExitCode::limit, fmt::format("{} did not finish within {} seconds", compiler, kDeadline));
+  }
+  if (result.status != 0) {
+    throw UserError(ExitCode::failed, fmt::format("{} failed on the generated kernels (status {})\n{}", compiler,
+                                                  result.status, numbered_errors(result.output, source)));
+  }
+  return read_all(out);
+}
+
+void* load_shared_object(std::string_view content) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/kernels.so";
+  std::ofstream(path, std::ios::binary) << content;
+  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) throw UserError(ExitCode::failed, fmt::format("cannot load compiled kernels: {}", dlerror()));
+  return handle;
+}
+
+std::string numbered_errors(std::string_view log, std::string_view source) {
+  constexpr int kShown = 3;
+  constexpr size_t kLines = 40;
+  std::string out;
+  size_t count = 0;
+  int errors = 0;
+  while (!log.empty() && count++ < kLines && errors < kShown) {
+    const size_t end = std::min(log.find('\n'), log.size());
+    const std::string line(log.substr(0, end));
+    log.remove_prefix(std::min(end + 1, log.size()));
+    out += line + "\n";
+    const int number = error_line(line);
+    if (number == 0) continue;
+    out += numbered_lines(source, number, 3);
+    ++errors;
+  }
+  return out;
+}
+
+}  // namespace heddle::runtime
+
+#if HEDDLE_SANITIZED
+// Up to GCC 13 and clang 16, AddressSanitizer takes a loaded library's thread-local block that happens to begin 16
+// bytes into a page for one of glibc 2.19 with a header before it, and LeakSanitizer dies of the addresses it reads
+// there (google/sanitizers issue 1322). Each loaded program has such a block.
+extern "C" const char* __asan_default_options() { return "intercept_tls_get_addr=0"; }
+#endif

@@ -1,0 +1,70 @@
+#include "tools/command/emit_cubin.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "ir/diagnostic.h"
+#include "runtime/source_parts.h"
+#include "runtime/write_file.h"
+#include "tools/command/open_device.h"
+
+namespace heddle::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string table(const runtime::CudaBinary& binary, const std::string& arch) {
+  std::string text;
+  for (const runtime::KernelResources& k : binary.kernels)
+    text += fmt::format("{}: {} registers, {} bytes shared, {} bytes spilled\n", k.name, k.registers, k.shared_bytes,
+                        k.spill_bytes);
+  size_t bytes = 0;
+  for (const std::string& image : binary.images) bytes += image.size();
+  return text + fmt::format("{} kernels for {}, {} bytes in {} images\n", binary.kernels.size(), arch, bytes,
+                            binary.images.size());
+}
+
+std::string place(const std::vector<std::string>& archs, const std::string& arch, const std::string& out) {
+  return archs.size() == 1 ? out : fmt::format("{}/{}.cubin", out, arch);
+}
+
+}  // namespace
+
+runtime::CudaBinary compile_cubin(const codegen::Program& program, const std::string& arch, int parts,
+                                  std::vector<StageTime>* times) {
+  runtime::CudaBinary binary = runtime::compile_for_cuda(program.source, {.arch = arch, .ptx = false, .parts = parts},
+                                                         runtime::KernelCache(runtime::kernel_cache_folder()));
+  if (times) times->push_back({fmt::format("nvrtc {}", arch), binary.seconds});
+  return binary;
+}
+
+void require_cubin_place(const std::vector<std::string>& archs, const std::string& out) {
+  for (const std::string& arch : archs)  // a name of a file, once there are several
+    if (arch.empty() || arch.find('/') != std::string::npos)
+      throw UserError(ExitCode::usage, fmt::format("--arch: '{}' is no architecture", arch), "for example sm_90a");
+  if (archs.size() == 1 || out.empty()) return;
+  std::error_code ec;
+  fs::create_directory(out, ec);
+  if (!fs::is_directory(out, ec))
+    throw UserError(ExitCode::failed, fmt::format("{}: is no folder, and cannot become one", out),
+                    "several architectures are written to a folder, a file each");
+  for (const std::string& arch : archs) runtime::require_replaceable(place(archs, arch, out));
+}
+
+std::string emit_cubin(const codegen::Program& program, const std::vector<std::string>& archs, const std::string& out,
+                       std::vector<StageTime>* times) {
+  warn_without_kernel_cache();
+  std::string text;
+  for (const std::string& arch : archs) {
+    // An image loads on its own, so what is written is one.
+    const runtime::CudaBinary binary = compile_cubin(program, arch, out.empty() ? runtime::kCompileParts : 1, times);
+    if (!out.empty()) runtime::write_file(place(archs, arch, out), binary.images.front());
+    text += table(binary, arch);
+  }
+  return text;
+}
+
+}  // namespace heddle::tools
