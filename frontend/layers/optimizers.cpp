@@ -64,14 +64,16 @@ UpdateResult adam_step(UpdateContext& c, ValueId parameter, ValueId gradient) {
   const ValueId squared = c.emit("square", {gradient}, "squared");
   const ValueId v =
       c.emit("add", {c.scaled(c.slots[1], beta2, "v.kept"), c.scaled(squared, 1 - beta2, "v.new")}, "v.next");
-  const ValueId rate = c.shared("adam.rate", [&] {
-    return c.b("div", {c.lr, bias_correction(c, beta1, "adam.correction1")}, {}, "adam.rate");
-  });
+  // rate * m / (sqrt(v) / root + eps) with root = sqrt(1 - beta2^t), as in PyTorch; both sides of the fraction times
+  // root, which leaves one division for each element.
   const ValueId root = c.shared(
       "adam.root", [&] { return c.b("sqrt", {bias_correction(c, beta2, "adam.correction2")}, {}, "adam.root"); });
-  const ValueId deviation = c.emit("div", {c.emit("sqrt", {v}, "root"), c.spread(root, "correction")}, "deviation");
-  c.b.prefix = c.path + ".eps";
-  const ValueId denominator = c.emit("add", {deviation, c.b.like(eps, deviation)}, "denominator");
+  const ValueId rate = c.shared("adam.rate", [&] {
+    const ValueId unscaled = c.b("div", {c.lr, bias_correction(c, beta1, "adam.correction1")}, {}, "adam.unscaled");
+    return c.b("mul", {unscaled, root}, {}, "adam.rate");
+  });
+  const ValueId least = c.shared("adam.eps", [&] { return c.b("mul", {root, c.b.like(eps, root)}, {}, "adam.eps"); });
+  const ValueId denominator = c.emit("add", {c.emit("sqrt", {v}, "root"), c.spread(least, "eps")}, "denominator");
   const ValueId change =
       c.emit("mul", {c.emit("div", {m, denominator}, "direction"), c.spread(rate, "rate")}, "change");
   return {c.emit("sub", {parameter, change}, "next"), {m, v}};

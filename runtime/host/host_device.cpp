@@ -23,6 +23,8 @@ namespace {
 constexpr double kSecondsPerThread = 4e-6;
 // What one thread of generated text does at least: bytes from the second-level cache, and arithmetic.
 constexpr double kBytesPerSecond = 1.2e10, kFlopsPerSecond = 6e9;
+// Where each row is reduced, rows of ten or so leave most of a vector idle.
+constexpr double kRowFlopsPerSecond = 3e9;
 
 struct Launch {
   HostKernel kernel = nullptr;
@@ -47,7 +49,8 @@ struct Step {
 
 int threads_for(const codegen::Kernel& k, int available) {
   const double bytes = static_cast<double>(k.bytes_read + k.bytes_written);
-  const double seconds = std::max(bytes / kBytesPerSecond, k.flops / kFlopsPerSecond);
+  const double seconds =
+      std::max(bytes / kBytesPerSecond, k.flops / (k.form == "rows" ? kRowFlopsPerSecond : kFlopsPerSecond));
   const int64_t limit = k.blocks > 0 ? k.blocks : std::max<int64_t>(k.max_blocks, 1);
   const double worth = std::clamp(seconds / kSecondsPerThread, 1.0, static_cast<double>(available));
   return static_cast<int>(std::min<int64_t>(static_cast<int64_t>(worth), limit));
