@@ -10,7 +10,8 @@ using namespace ir;
 
 Tensor tensor(const Type& type) { return {to_string(type.dtype), type.dims}; }
 
-// All attributes, defaults included, as lists of integers; others do not occur on contractions.
+// All attributes, defaults included, as lists of integers. A library that takes a composite with others needs a place for
+// them in Library.
 std::map<std::string, std::vector<int64_t>> integer_attrs(const Node& n) {
   std::map<std::string, std::vector<int64_t>> result;
   for (const AttrDef& def : n.op->attrs) {
@@ -18,6 +19,7 @@ std::map<std::string, std::vector<int64_t>> integer_attrs(const Node& n) {
     if (const auto* flag = std::get_if<bool>(&value)) result[def.name] = {*flag ? 1 : 0};
     if (const auto* integer = std::get_if<int64_t>(&value)) result[def.name] = {*integer};
     if (const auto* list = std::get_if<std::vector<int64_t>>(&value)) result[def.name] = *list;
+    HEDDLE_CHECK(result.contains(def.name), n.op->name + ": a library call cannot hold the attribute " + def.name);
   }
   return result;
 }
@@ -25,8 +27,7 @@ std::map<std::string, std::vector<int64_t>> integer_attrs(const Node& n) {
 }  // namespace
 
 Library describe_library(const Graph& kernel) {
-  HEDDLE_CHECK(kernel.form && kernel.form->kind == KernelForm::Kind::contract,
-               "@" + kernel.name + " is no contraction");
+  HEDDLE_CHECK(kernel.form && !kernel.form->impl.empty(), "@" + kernel.name + " is no library call");
   Library call;
   call.impl = kernel.form->impl;
   call.title = kernel.name;
@@ -36,7 +37,7 @@ Library describe_library(const Graph& kernel) {
     const Node& n = kernel[id];
     visit_kind(
         *n.op,
-        [&](const Contraction&) {
+        [&](const OneOf<Contraction, Composite> auto&) {
           call.op = n.op->name;
           call.integers = integer_attrs(n);
         },
@@ -46,7 +47,7 @@ Library describe_library(const Graph& kernel) {
         [&](const Elementwise&) {
           if (n.operands.size() == 1) call.epilogue.push_back(n.op->name);
         },
-        [&](const OneOf<Source, Reduction, Composite, Gradient, Call> auto&) {
+        [&](const OneOf<Source, Reduction, Gradient, Call> auto&) {
           HEDDLE_CHECK(false, n.op->name + " is in no library call");
         });
   }

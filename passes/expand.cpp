@@ -6,6 +6,8 @@
 
 #include "ir/builder.h"
 #include "ir/check.h"
+#include "passes/outline.h"
+#include "passes/select/select.h"
 
 namespace heddle::passes {
 using namespace ir;
@@ -18,17 +20,22 @@ size_t position_of(const Graph& g, NodeId id) {
   return static_cast<size_t>(at - g.order.begin());
 }
 
-bool expand_graph(Graph& g) {
-  bool changed = false;
+// Libraries are asked for what an expansion makes, too: attention that none takes may hold a softmax that one does.
+bool expand_graph(Module& m, Graph& g, const Options& options) {
+  bool expanded = false, taken = false;
   for (size_t i = 0; i < g.order.size();) {
-    if (!is_expandable(g[g.order[i]])) {
+    const NodeId n = g.order[i];
+    if (!is_expandable(g[n])) {
       ++i;
-      continue;
+    } else if (select_composite(m, g, n, options)) {
+      taken = true;  // the next node is at i now
+    } else {
+      expand_node(g, n);  // its first new node is at i now
+      expanded = true;
     }
-    expand_node(g, g.order[i]);  // its first new node is at i now
-    changed = true;
   }
-  return changed;
+  if (taken) sort_topologically(g);
+  return expanded || taken;
 }
 
 }  // namespace
@@ -58,9 +65,9 @@ void expand_node(Graph& g, NodeId id) {
     if (static_cast<size_t>(values[i].index) >= first_new) g.rename(values[i], names[i]);
 }
 
-bool expand(Module& m, const Options&) {
+bool expand(Module& m, const Options& options) {
   bool changed = false;
-  for (Graph& g : m.graphs) changed |= expand_graph(g);
+  for (Graph& g : m.graphs) changed |= expand_graph(m, g, options);
   return changed;
 }
 

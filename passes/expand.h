@@ -1,4 +1,4 @@
-// Expand: replaces every composite by the operators its definition names, until none is left.
+// Expand: replaces every composite by the operators its definition names, until none is left outside of library calls.
 //
 //   %p: f32[8,10] = softmax(%x)
 //   ->
@@ -6,8 +6,9 @@
 //   ...
 //   %p: f32[8,10] = div(%p.4, %p.6)
 //
-// After differentiate, so that a composite with a gradient of its own keeps it. Results keep their names; what is new
-// between them is numbered after the first.
+// A composite that a library takes whole becomes a call instead (passes/select/select.h). After differentiate, so that a
+// composite with a gradient of its own keeps it. Results keep their names; what is new between them is numbered after the
+// first.
 #pragma once
 #include "passes/pass.h"
 

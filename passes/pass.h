@@ -19,11 +19,22 @@ struct Remark {
   std::string reason;   // "not fused: pooling reads it at other elements"
 };
 
+// What a real library says of a call: the scratch bytes it needs, or why it cannot execute it.
+struct LibraryAnswer {
+  int64_t workspace = 0;
+  std::string refusal;  // empty where it can
+};
+// A library that calls may go to: its rules, a file in passes/select, and what only the real one can say, asked without
+// running anything. The kernel's body is the call's meaning; its form holds impl and slices.
+struct Library;
+struct AvailableLibrary {
+  const Library* rules = nullptr;
+  std::function<LibraryAnswer(const ir::Graph& kernel)> ask;
+};
+
 struct Options {
   ir::Target target = ir::host();
-  // Scratch bytes a library call needs, asked of the library without running anything; empty: no library, generated
-  // forms only. The kernel's body is the call's meaning; its form holds impl and slices.
-  std::function<int64_t(const ir::Graph& kernel)> workspace;
+  std::vector<AvailableLibrary> libraries;    // in order of preference; empty: generated forms only
   std::function<void(const Remark&)> remark;  // may be empty
   void note(std::string pass, const ir::Graph& g, std::string subject, std::string reason) const {
     if (remark) remark({std::move(pass), g.name, std::move(subject), std::move(reason)});

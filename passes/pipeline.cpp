@@ -26,13 +26,15 @@ const std::vector<Pass>& all_passes() {
       {"differentiate", "replace gradient nodes by reverse accumulation", differentiate},
       // After differentiate, which makes the gradients; before expand, while the clipping norm is one operator.
       {"flatten", "lay parameters that are updated alike end to end", flatten},
-      // After every pass that looks for composites by name.
-      {"expand", "replace composites by the operators that define them", expand},
+      // After every pass that looks for composites by name. It asks libraries for each composite first: this is the last
+      // place where one is whole, and what it expands to may hold others.
+      {"expand", "give composites to a library, or replace them by the operators that define them", expand},
       // After expand, whose output it cleans.
       {"simplify", "remove, merge, fold and cancel what changes nothing", simplify},
       // After simplify, which composes transposes; before select, which takes operands as they lie.
       {"layout", "move transposes toward each other and into matrix products", layout},
       // After layout, which decides how operands lie; before fuse, which would outline contractions as generated text.
+      // Not earlier, with the composites: an epilogue is found once simplify has cleaned what lies between.
       {"select", "give contractions with their epilogues to a library", select},
       // After select, which has taken what a library executes.
       {"fuse", "group the rest into kernels and choose their forms", fuse},

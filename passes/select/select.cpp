@@ -1,17 +1,20 @@
 #include "passes/select/select.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <bit>
+#include <algorithm>
 
-#include "ir/kernel/cost.h"
+#include "ir/check.h"
 #include "ir/op_def.h"
 #include "passes/outline.h"
+#include "passes/select/library.h"
 
 namespace heddle::passes {
-namespace {
 
 using namespace ir;
+
+namespace {
 
 NodeId only_use(const Graph& g, ValueId v) {
   if (g[v].uses.size() != 1 || g.is_output(v) || g.is_next(v)) return {};
@@ -28,103 +31,118 @@ bool is_bias(const Graph& g, ValueId v) {
          signature(g, *n).integers("dims") == Dims{g[v].type.rank() - 1};
 }
 
+// The nodes that add a bias to y, where they follow and nothing else reads what lies between.
+std::vector<NodeId> bias_after(const Graph& g, ValueId y) {
+  const NodeId add = only_use(g, y);
+  if (!add.valid() || g[add].op->name != "add") return {};
+  const ValueId other = g[add].operands[g[add].operands[0] == y ? 1 : 0];
+  if (!is_bias(g, other)) return {};
+  return {g[other].def, add};
+}
+
+std::vector<NodeId> operator_after(const Graph& g, ValueId y, const std::string& op) {
+  const NodeId next = only_use(g, y);
+  if (!next.valid() || g[next].op->name != op || g[next].operands.size() != 1) return {};
+  return {next};
+}
+
+// The node and what of the library's epilogue follows it.
+std::vector<NodeId> with_epilogue(const Graph& g, NodeId n, const Library& library) {
+  std::vector<NodeId> members{n};
+  if (g[n].results.size() != 1) return members;
+  ValueId y = g[n].results[0];
+  for (const std::string& step : library.epilogue(g[n])) {
+    const std::vector<NodeId> nodes = step == "bias" ? bias_after(g, y) : operator_after(g, y, step);
+    members.insert(members.end(), nodes.begin(), nodes.end());
+    y = g[members.back()].results[0];
+  }
+  return members;
+}
+
+// Tries one library after another for one node.
 class Selector {
  public:
   Selector(Module& m, Graph& g, const Options& options) : m_(m), g_(g), options_(options) {}
 
-  bool run() {
-    bool changed = false;
-    for (NodeId n : std::vector<NodeId>(g_.order))
-      if (std::holds_alternative<Contraction>(g_[n].op->kind)) changed |= take(n);
-    if (changed) sort_topologically(g_);
-    return changed;
+  // `otherwise` is what happens to a node that no library takes.
+  bool take(NodeId n, const std::string& otherwise) {
+    const std::string subject = "%" + g_[g_[n].results[0]].name;
+    refusals_.clear();
+    for (const AvailableLibrary& library : options_.libraries) {
+      if (const std::string done = take(n, library); !done.empty()) {
+        note(subject, refusals_.empty() ? done : fmt::format("{}; not {}", done, fmt::join(refusals_, "; not ")));
+        return true;
+      }
+    }
+    if (options_.libraries.empty()) refusals_.emplace_back("no library");
+    note(subject, fmt::format("{}: {}", otherwise, fmt::join(refusals_, "; ")));
+    return false;
   }
 
  private:
-  void note(NodeId n, std::string reason) const {
-    options_.note("select", g_, "%" + g_[g_[n].results[0]].name, std::move(reason));
+  void note(const std::string& subject, std::string reason) const {
+    options_.note("select", g_, subject, std::move(reason));
   }
 
-  bool take(NodeId n) {
-    if (std::string reason = refusal(n); !reason.empty()) {
-      note(n, "generated text: " + reason);
-      return false;
-    }
-    std::vector<NodeId> members{n};
-    add_epilogue(members);
-    Extract e = extract(g_, {members}, Slots::separate);
-    e.kernel.name = kernel_name(e.kernel);
-    KernelForm& form = e.kernel.form.emplace();
-    form.kind = KernelForm::Kind::contract;
-    form.impl = "onednn";
-    form.slices = slices(n, e.kernel);
-    int64_t workspace = options_.workspace(e.kernel);
-    if (workspace < 0) {
-      note(n, "generated text: onednn has no such primitive");
-      return false;
-    }
-    form.workspace = workspace;
-    note(n, fmt::format("onednn in {} slices, {} bytes of scratch", form.slices, workspace));
-    replace_by_call(m_, g_, {members}, std::move(e));
-    return true;
-  }
-
-  std::string refusal(NodeId n) const {
-    if (!options_.workspace) return "no library";
-    if (options_.target.gpu) return "no library for " + options_.target.name;
-    for (ValueId v : g_[n].operands)
-      if (g_[v].type.dtype != DType::f32) return "onednn is used for f32 only, not " + to_string(g_[v].type.dtype);
+  std::string refuse(const Library& library, const std::string& reason) {
+    refusals_.push_back(fmt::format("{}: {}", library.name, reason));
     return {};
   }
 
-  // Appends broadcast, add and relu where they follow, and nothing else reads what lies between.
-  void add_epilogue(std::vector<NodeId>& members) {
-    NodeId head = members[0];
-    bool takes_epilogue = g_[head].op->name == "matmul" || g_[head].op->name == "conv2d";
-    if (!takes_epilogue) return;
-    ValueId y = g_[head].results[0];
-    if (NodeId add = only_use(g_, y); add.valid() && g_[add].op->name == "add") {
-      ValueId other = g_[add].operands[g_[add].operands[0] == y ? 1 : 0];
-      if (is_bias(g_, other)) {
-        members.push_back(g_[other].def);
-        members.push_back(add);
-        y = g_[add].results[0];
-      }
-    }
-    if (NodeId relu = only_use(g_, y); relu.valid() && g_[relu].op->name == "relu") members.push_back(relu);
-  }
-
-  // A slice is worked off by one thread: about 16 images, so that activations stay in its cache, but at least 4 million
-  // operations, or the start costs more than it brings.
-  int64_t slices(NodeId n, const Graph& kernel) const {
-    constexpr double kLeastFlops = 4e6;
-    constexpr int64_t kRows = 16, kMost = 64;
-    const Node& node = g_[n];
-    const Dims& result = g_[node.results[0]].type.dims;
-    auto by_flops = static_cast<int64_t>(kernel_cost(kernel, options_.target).flops / kLeastFlops);
-    if (node.op->name != "matmul") {
-      bool filter = node.op->name == "conv2d_filter_grad";
-      int64_t images = filter ? g_[node.operands[0]].type.dims[0] : result[0];
-      return std::clamp<int64_t>(
-          std::min(by_flops, std::max((images + kRows - 1) / kRows, std::min<int64_t>(images, 8))), 1, kMost);
-    }
-    int64_t rows = 1;  // of all matrices of the batch
-    for (size_t i = 0; i + 1 < result.size(); ++i) rows *= result[i];
-    int64_t most = std::clamp<int64_t>(std::min(by_flops, rows / kRows), 1, kMost);
-    if (result.size() > 2) most = std::min(most, rows / result[result.size() - 2]);  // whole matrices only
-    return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(most)));
+  // What the call is like; "" where the library refuses, and the reason is kept.
+  std::string take(NodeId n, const AvailableLibrary& available) {
+    const Library& library = *available.rules;
+    if (const std::string reason = library.refusal(g_, g_[n], options_.target); !reason.empty())
+      return refuse(library, reason);
+    const std::vector<NodeId> members = with_epilogue(g_, n, library);
+    Extract e = extract(g_, {members}, Slots::separate);
+    e.kernel.name = kernel_name(e.kernel);
+    const LibraryPlan plan = library.plan(e.kernel, options_.target);
+    KernelForm& form = e.kernel.form.emplace();
+    const bool contraction = std::holds_alternative<Contraction>(g_[n].op->kind);
+    form.kind = contraction ? KernelForm::Kind::contract : KernelForm::Kind::opaque;
+    form.impl = library.name;
+    form.slices = plan.slices;
+    const LibraryAnswer answer = available.ask(e.kernel);
+    if (!answer.refusal.empty()) return refuse(library, answer.refusal);
+    form.workspace = answer.workspace;
+    replace_by_call(m_, g_, {members}, std::move(e));
+    return fmt::format("{} in {} slices, {} bytes of scratch", library.name, plan.slices, answer.workspace);
   }
 
   Module& m_;
   Graph& g_;
   const Options& options_;
+  std::vector<std::string> refusals_;  // of the node at hand
 };
 
 }  // namespace
 
+const Node& head_of(const Graph& kernel) {
+  const auto leads = [&](NodeId n) {
+    const Kind& kind = kernel[n].op->kind;
+    return std::holds_alternative<Contraction>(kind) || std::holds_alternative<Composite>(kind);
+  };
+  const auto head = std::find_if(kernel.order.begin(), kernel.order.end(), leads);
+  HEDDLE_CHECK(head != kernel.order.end(), "@" + kernel.name + " holds no contraction and no composite");
+  return kernel[*head];
+}
+
+bool select_composite(Module& m, Graph& g, NodeId composite, const Options& options) {
+  if (options.libraries.empty()) return false;
+  return Selector(m, g, options).take(composite, "expanded");
+}
+
 bool select(Module& m, const Options& options) {
   bool changed = false;
-  for (Graph& g : m.graphs) changed |= Selector(m, g, options).run();
+  for (Graph& g : m.graphs) {
+    bool taken = false;
+    Selector selector(m, g, options);
+    for (const NodeId n : std::vector<NodeId>(g.order))
+      if (std::holds_alternative<Contraction>(g[n].op->kind)) taken |= selector.take(n, "generated text");
+    if (taken) sort_topologically(g);
+    changed |= taken;
+  }
   return changed;
 }
 

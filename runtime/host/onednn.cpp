@@ -85,13 +85,7 @@ struct OnednnCall::Impl {
   }
 };
 
-namespace {
-
-struct Measured {
-  int64_t workspace = -1;
-  std::string refusal;
-};
-Measured measure(const codegen::Library& call) {
+OnednnNeeds onednn_needs(const codegen::Library& call) {
   if (std::string reason = unsupported(call); !reason.empty()) return {-1, std::move(reason)};
   try {
     return {build(call, {}, nullptr).workspace, {}};
@@ -100,13 +94,8 @@ Measured measure(const codegen::Library& call) {
   }
 }
 
-}  // namespace
-
-int64_t onednn_workspace(const codegen::Library& call) { return measure(call).workspace; }
-std::string onednn_refuses(const codegen::Library& call) { return measure(call).refusal; }
-
 OnednnCall::OnednnCall(const codegen::Library& call, std::span<void* const> arguments, void* workspace) {
-  const Measured measured = measure(call);
+  const OnednnNeeds measured = onednn_needs(call);
   if (!measured.refusal.empty()) {
     throw UserError(ExitCode::failed, fmt::format("oneDNN {} cannot run {} '{}': {}", onednn_version(), call.op,
                                                   call.title, measured.refusal));

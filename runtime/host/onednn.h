@@ -18,16 +18,17 @@
 
 namespace heddle::runtime {
 
-// Bytes of workspace the call needs. Builds the primitives, runs nothing. The call's addresses and workspace are not
-// read.
-int64_t onednn_workspace(const codegen::Library& call);
-// Why oneDNN cannot take this call ("dtype i32"), or "" when it can.
-std::string onednn_refuses(const codegen::Library& call);
+// What oneDNN says of a call. Builds the primitives, runs nothing. The call's addresses and workspace are not read.
+struct OnednnNeeds {
+  int64_t workspace = -1;  // bytes; -1 where it cannot take the call
+  std::string refusal;     // why: "dtype i32"; empty where it can
+};
+OnednnNeeds onednn_needs(const codegen::Library& call);
 
 // One call bound to its memory: primitives are built once, `run` only executes them.
 class OnednnCall {
  public:
-  // `arguments` are the addresses of operands, then results; `workspace` has onednn_workspace(call) bytes, 64-byte
+  // `arguments` are the addresses of operands, then results; `workspace` has onednn_needs(call).workspace bytes, 64-byte
   // aligned. Throws UserError when the call's planned workspace is smaller than what this version of oneDNN needs.
   OnednnCall(const codegen::Library& call, std::span<void* const> arguments, void* workspace);
   ~OnednnCall();

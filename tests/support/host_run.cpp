@@ -7,6 +7,7 @@
 #include "codegen/lower.h"
 #include "ir/evaluate/tensor_bytes.h"
 #include "passes/pipeline.h"
+#include "passes/select/onednn.h"
 #include "runtime/executable.h"
 #include "runtime/host/host_device.h"
 #include "runtime/host/onednn.h"
@@ -38,9 +39,10 @@ struct HostRun::Impl {
 passes::Options host_options(bool library) {
   passes::Options options;
   if (library)
-    options.workspace = [](const ir::Graph& kernel) {
-      return runtime::onednn_workspace(codegen::describe_library(kernel));
-    };
+    options.libraries = {{&passes::onednn(), [](const ir::Graph& kernel) {
+                            const runtime::OnednnNeeds needs = runtime::onednn_needs(codegen::describe_library(kernel));
+                            return passes::LibraryAnswer{needs.workspace, needs.refusal};
+                          }}};
   return options;
 }
 

@@ -135,7 +135,7 @@ codegen::Program product_program() {
   call.operands = {{"f32", {64, 32}}, {"f32", {32, 48}}};
   call.results = {{"f32", {64, 48}}};
   call.slices = 4;
-  call.workspace_bytes = onednn_workspace(call);
+  call.workspace_bytes = onednn_needs(call).workspace;
   call.arguments = {{Segment::arena, 0}, {Segment::arena, 8192}, {Segment::arena, 14336}};
   call.workspace = {Segment::arena, 26624};
   codegen::Program p;

@@ -61,7 +61,7 @@ TEST(Fuse, MergesAcrossTheSizeOfTheCache) {
   const ValueId z = g.add_input("z", type, Role::input);
   const ValueId s = b("add", {x, y});
   g.outputs = {s, b("mul", {s, z})};
-  fuse(m, {.target = target, .workspace = {}, .remark = {}});
+  fuse(m, {.target = target, .libraries = {}, .remark = {}});
   EXPECT_EQ(m.kernels.size(), 1U);
 }
 
@@ -74,7 +74,7 @@ TEST(Fuse, NamesTheReasonOfEachEdge) {
   const ValueId total = b("reduce_sum", {x}, {}, "total");
   g.outputs = {b("div", {x, b.broadcast_to(total, {100000})}, {}, "y")};
   std::vector<Remark> remarks;
-  fuse(m, {.target = host(), .workspace = {}, .remark = [&](const Remark& r) { remarks.push_back(r); }});
+  fuse(m, {.target = host(), .libraries = {}, .remark = [&](const Remark& r) { remarks.push_back(r); }});
   ASSERT_EQ(remarks.size(), 1U);
   EXPECT_EQ(remarks[0].subject, "%total -> %y");
   EXPECT_NE(remarks[0].reason.find("not fused"), std::string::npos);

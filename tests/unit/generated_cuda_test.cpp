@@ -17,6 +17,7 @@
 #include "ir/op_def.h"
 #include "ir/text/parse.h"
 #include "passes/pipeline.h"
+#include "passes/select/onednn.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/temporary.h"
 #include "tests/support/source_dir.h"
@@ -107,8 +108,8 @@ class EveryModel : public GeneratedCuda, public ::testing::WithParamInterface<st
     frontend::Sources sources;
     const frontend::Model model = frontend::read_model(sources, GetParam());
     Compiled c{frontend::build_module(model, frontend::default_build_options(model)), {}};
-    passes::Options options{.target = h200(), .workspace = {}, .remark = {}};
-    if (library) options.workspace = [](const Graph&) { return int64_t{0}; };
+    passes::Options options{.target = h200(), .libraries = {}, .remark = {}};
+    if (library) options.libraries = {{&passes::onednn(), [](const Graph&) { return passes::LibraryAnswer{}; }}};
     passes::run_pipeline(c.module, options);
     c.program = codegen::lower(c.module, model.name, options.target);
     return c;

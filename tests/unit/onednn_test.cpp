@@ -50,7 +50,7 @@ Library call_of(const std::string& op, std::vector<Dims> operands, const Dims& r
 // Runs the call on poisoned result and workspace memory.
 Floats run(Library call, std::vector<Floats>& operands, int64_t slices, int threads) {
   call.slices = slices;
-  call.workspace_bytes = onednn_workspace(call);
+  call.workspace_bytes = onednn_needs(call).workspace;
   const auto bytes = static_cast<size_t>(call.workspace_bytes) + 256;
   const std::unique_ptr<void, decltype(&std::free)> workspace(std::aligned_alloc(256, (bytes + 255) / 256 * 256),
                                                               &std::free);
@@ -102,7 +102,7 @@ void expect_near(const Floats& got, const std::vector<double>& want, double term
 // The same bits for every number of threads, for each number of slices; and near the plain loops.
 void check(const Library& call, const std::vector<double>& want, double terms, const std::string& what,
            Values kind = Values::ordinary) {
-  ASSERT_EQ(onednn_refuses(call), "") << what;
+  ASSERT_EQ(onednn_needs(call).refusal, "") << what;
   std::vector<Floats> operands = operands_of(call, kind);
   for (int64_t slices : {1, 3, 4, 8}) {
     const Floats one = run(call, operands, slices, 1);
@@ -274,17 +274,17 @@ TEST(Onednn, ConvolutionInPieces) {
 TEST(Onednn, RefusesWithAReason) {
   Library call = call_of("matmul", {{4, 4}, {4, 4}}, {4, 4});
   call.operands[0].dtype = "i32";
-  EXPECT_EQ(onednn_refuses(call), "dtype i32");
-  EXPECT_EQ(onednn_workspace(call), -1);
-  EXPECT_EQ(onednn_refuses(call_of("softmax", {{4, 4}}, {4, 4})), "operator softmax");
-  EXPECT_EQ(onednn_refuses(call_of("matmul", {{4, 4}, {4, 4}}, {4, 4}, {}, {"gelu"})), "epilogue gelu");
-  EXPECT_EQ(onednn_refuses(call_of("matmul", {{4, 0}, {0, 4}}, {4, 4})), "an empty tensor");
+  EXPECT_EQ(onednn_needs(call).refusal, "dtype i32");
+  EXPECT_EQ(onednn_needs(call).workspace, -1);
+  EXPECT_EQ(onednn_needs(call_of("softmax", {{4, 4}}, {4, 4})).refusal, "operator softmax");
+  EXPECT_EQ(onednn_needs(call_of("matmul", {{4, 4}, {4, 4}}, {4, 4}, {}, {"gelu"})).refusal, "epilogue gelu");
+  EXPECT_EQ(onednn_needs(call_of("matmul", {{4, 0}, {0, 4}}, {4, 4})).refusal, "an empty tensor");
 }
 
 TEST(Onednn, RefusesATooSmallWorkspace) {
   Library call = call_of("conv2d_filter_grad", {{8, 13, 13, 32}, {8, 11, 11, 64}}, {64, 32, 3, 3});
   call.slices = 4;
-  EXPECT_GE(onednn_workspace(call), 4 * 64 * 32 * 9 * 4);  // four partial results
+  EXPECT_GE(onednn_needs(call).workspace, 4 * 64 * 32 * 9 * 4);  // four partial results
   call.workspace_bytes = 1024;
   std::vector<void*> arguments(3, nullptr);
   EXPECT_THROW(OnednnCall(call, arguments, nullptr), UserError);

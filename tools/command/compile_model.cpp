@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "codegen/lower.h"
+#include "passes/select/onednn.h"
 #include "runtime/host/onednn.h"
 #include "tools/command/command_line.h"
 
@@ -48,14 +49,18 @@ void read(const ModelArguments& a, ReadModel& into, const std::vector<std::strin
   into.model = frontend::read_model(into.sources, into.path, options);
 }
 
-int64_t library_workspace(const ir::Graph& kernel) {
-  return runtime::onednn_workspace(codegen::describe_library(kernel));
+std::vector<passes::AvailableLibrary> libraries() {
+  const auto ask_onednn = [](const ir::Graph& kernel) {
+    const runtime::OnednnNeeds needs = runtime::onednn_needs(codegen::describe_library(kernel));
+    return passes::LibraryAnswer{needs.workspace, needs.refusal};
+  };
+  return {{&passes::onednn(), ask_onednn}};
 }
 
 void run_passes(ir::Module& m, const CompileOptions& options) {
   passes::Options pass_options;
   pass_options.target = options.target;
-  pass_options.workspace = library_workspace;
+  pass_options.libraries = libraries();
   pass_options.remark = options.remark;
   passes::RunOptions run;
   run.to = options.to;

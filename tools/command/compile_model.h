@@ -50,7 +50,7 @@ codegen::Program lower_module(const ir::Module& m, const std::string& name, cons
 codegen::Program compile_model(const frontend::Model& model, const frontend::BuildOptions& build,
                                const CompileOptions& options);
 
-// Scratch bytes that oneDNN needs for the call; -1 where it does not take it.
-int64_t library_workspace(const ir::Graph& kernel);
+// The libraries that this build can call, each with the real one to ask.
+std::vector<passes::AvailableLibrary> libraries();
 
 }  // namespace heddle::tools

@@ -65,7 +65,7 @@ void opt(const OptArguments& a) {
   require_well_formed(m, a.file);
   passes::Options options;
   options.target = ir::target_by_name(a.target);
-  if (a.library) options.workspace = library_workspace;
+  if (a.library) options.libraries = libraries();
   if (a.remarks)
     options.remark = [](const passes::Remark& r) {
       print_note("remark: {}: @{}: {}: {}\n", r.pass, r.graph, r.subject, r.reason);
@@ -96,7 +96,7 @@ void add_opt(CommandLine& line) {
   command.add_option("--emit", a->emit, "hir (default), cuda: the kernels' text, or program: of a planned module")
       .one_of({"hir", "cuda", "program"});
   command.add_option("--target", a->target, "host (default) or h200").one_of(ir::target_names());
-  command.add_flag("--library", a->library, "let select give contractions to oneDNN");
+  command.add_flag("--library", a->library, "let libraries take what they can");
   command.add_flag("--locs", a->locs, "print where each node comes from");
   command.add_flag("--remarks", a->remarks, "print on standard error why something was or was not done");
   command.run([a] { opt(*a); });

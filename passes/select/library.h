@@ -1,0 +1,37 @@
+// A library as select sees it: what it takes, and how its calls are executed. Each library is a file of its own here;
+// the list of those to ask, in order of preference, comes with the options.
+//
+//   Library{.name = "onednn", ...}: %m: f64[4,4] = matmul(%x, %w)   -> refused: "used for f32 only, not f64"
+//                                   %m: f32[128,128] = matmul(%x, %w) -> {.slices = 4}
+//
+// These functions look at types and attributes alone. What only the real library knows, whether it has such a primitive
+// and how much scratch it takes, is asked through `AvailableLibrary::ask`.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "ir/kernel/target.h"
+
+namespace heddle::passes {
+
+struct LibraryPlan {
+  int64_t slices = 1;  // parts that are executed independently; a function of the shapes alone
+};
+
+struct Library {
+  std::string name;  // the `impl` of the forms it gets
+  // Why it does not take the node, or "" where it may.
+  std::string (*refusal)(const ir::Graph& g, const ir::Node& n, const ir::Target& target);
+  // What it can apply to the node's result on its way out, in this order, each or none: "bias" is a vector along the
+  // last axis, the others are operators of one operand.
+  std::vector<std::string> (*epilogue)(const ir::Node& n);
+  // How the call is executed; `kernel` holds the node and its epilogue.
+  LibraryPlan (*plan)(const ir::Graph& kernel, const ir::Target& target);
+};
+
+// A kernel's contraction or composite: what the call is about.
+const ir::Node& head_of(const ir::Graph& kernel);
+
+}  // namespace heddle::passes

@@ -1,0 +1,75 @@
+#include "passes/select/onednn.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "ir/kernel/cost.h"
+#include "ir/op_def.h"
+
+namespace heddle::passes {
+namespace {
+
+using namespace ir;
+
+std::string refusal(const Graph& g, const Node& n, const Target& target) {
+  constexpr int64_t kLargest = std::numeric_limits<int32_t>::max();
+  if (!std::holds_alternative<Contraction>(n.op->kind)) return "used for matrix products and convolutions only";
+  if (target.gpu) return "runs on the host only, not on " + target.name;
+  std::vector<ValueId> values = n.operands;
+  values.insert(values.end(), n.results.begin(), n.results.end());
+  for (const ValueId v : values) {
+    const Type& type = g[v].type;
+    if (type.dtype != DType::f32) return "used for f32 only, not " + to_string(type.dtype);
+    // Sizes are int64_t in its interface, but kernels compute with int: 8589934592 columns ended in a division by 0.
+    for (const int64_t size : type.dims)
+      if (size > kLargest) return fmt::format("a size of {} is beyond its kernels' int", size);
+  }
+  return {};
+}
+
+// relu is applied by our own loop, which keeps nan (runtime/host/onednn_parts.h).
+std::vector<std::string> epilogue(const Node& n) {
+  if (n.op->name == "matmul" || n.op->name == "conv2d") return {"bias", "relu"};
+  return {};
+}
+
+// About 16 images a slice, so that activations stay in one core's cache.
+int64_t image_slices(const Graph& kernel, const Node& n, int64_t by_flops) {
+  constexpr int64_t kImages = 16;
+  const bool filter = n.op->name == "conv2d_filter_grad";
+  const int64_t images = kernel[filter ? n.operands[0] : n.results[0]].type.dims[0];
+  return std::min(by_flops, std::max((images + kImages - 1) / kImages, std::min<int64_t>(images, 8)));
+}
+
+// A power of two of at least 16 rows each; whole matrices where there are several.
+int64_t row_slices(const Dims& result, int64_t by_flops, int64_t most) {
+  constexpr int64_t kRows = 16;
+  int64_t rows = 1;  // of all matrices of the batch
+  for (size_t i = 0; i + 1 < result.size(); ++i) rows *= result[i];
+  int64_t slices = std::clamp<int64_t>(std::min(by_flops, rows / kRows), 1, most);
+  if (result.size() > 2) slices = std::min(slices, rows / result[result.size() - 2]);
+  return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(slices)));
+}
+
+// At least 4 million operations a slice, or its start costs more than it brings.
+LibraryPlan plan(const Graph& kernel, const Target& target) {
+  constexpr double kLeastFlops = 4e6;
+  constexpr int64_t kMost = 64;
+  const Node& n = head_of(kernel);
+  const double flops = kernel_cost(kernel, target).flops / kLeastFlops;
+  const auto by_flops = static_cast<int64_t>(std::min(flops, static_cast<double>(kMost)));
+  if (n.op->name == "matmul") return {.slices = row_slices(kernel[n.results[0]].type.dims, by_flops, kMost)};
+  return {.slices = std::clamp<int64_t>(image_slices(kernel, n, by_flops), 1, kMost)};
+}
+
+}  // namespace
+
+const Library& onednn() {
+  static const Library kLibrary{.name = "onednn", .refusal = refusal, .epilogue = epilogue, .plan = plan};
+  return kLibrary;
+}
+
+}  // namespace heddle::passes

@@ -1,0 +1,136 @@
+// A second library beside oneDNN: what select and expand ask, in which order, and what becomes of the answers.
+#include "passes/select/select.h"
+
+#include <gtest/gtest.h>
+
+#include "codegen/lower.h"
+#include "ir/builder.h"
+#include "ir/evaluate/evaluate.h"
+#include "ir/verify.h"
+#include "passes/pipeline.h"
+#include "passes/select/library.h"
+#include "passes/select/onednn.h"
+
+namespace heddle::passes {
+namespace {
+
+using namespace ir;
+
+// Takes softmax whole, and products of at most 64 columns with a bias and tanh.
+const Library& other() {
+  static const Library kLibrary{.name = "other",
+                                .refusal = [](const Graph& g, const Node& n, const Target&) -> std::string {
+                                  if (n.op->name == "softmax") return {};
+                                  if (n.op->name != "matmul") return "softmax and matmul only";
+                                  return g[n.results[0]].type.dims.back() <= 64 ? "" : "64 columns at most";
+                                },
+                                .epilogue = [](const Node& n) -> std::vector<std::string> {
+                                  if (n.op->name == "matmul") return {"bias", "tanh"};
+                                  return {};
+                                },
+                                .plan = [](const Graph& kernel, const Target&) -> LibraryPlan {
+                                  return {.slices = head_of(kernel).op->name == "softmax" ? 2 : 4};
+                                }};
+  return kLibrary;
+}
+
+LibraryAnswer takes(const Graph&) { return {.workspace = 512, .refusal = {}}; }
+LibraryAnswer takes_nothing(const Graph&) { return {.workspace = 0, .refusal = "no such primitive"}; }
+
+// softmax(tanh(x w + bias)), and a wide product of x.
+Module network() {
+  Module m;
+  Graph& g = m.graphs.emplace_back();
+  g.name = "f";
+  Builder b(g);
+  const ValueId x = g.add_input("x", {DType::f32, {8, 16}}, Role::input);
+  const ValueId w = g.add_input("w", {DType::f32, {16, 10}}, Role::input);
+  const ValueId bias = g.add_input("bias", {DType::f32, {10}}, Role::input);
+  const ValueId wide = g.add_input("wide", {DType::f32, {16, 100}}, Role::input);
+  const ValueId sum = b("add", {b("matmul", {x, w}, {}, "mm"), b.broadcast_to(bias, {8, 10})}, {}, "sum");
+  g.outputs = {b("softmax", {b("tanh", {sum}, {}, "h")}, {}, "p"), b("matmul", {x, wide}, {}, "q")};
+  return m;
+}
+
+std::string reason_of(const std::vector<Remark>& remarks, const std::string& subject) {
+  for (const Remark& r : remarks)
+    if (r.pass == "select" && r.subject == subject) return r.reason;
+  return "no remark";
+}
+
+struct Planned {
+  Module module;
+  std::vector<Remark> remarks;
+};
+
+Planned plan(std::vector<AvailableLibrary> libraries) {
+  Planned p{network(), {}};
+  Options options{.target = host(), .libraries = std::move(libraries), .remark = {}};
+  options.remark = [&](const Remark& r) { p.remarks.push_back(r); };
+  run_pipeline(p.module, options);
+  return p;
+}
+
+const Graph* kernel_of(const Module& m, const std::string& impl, const std::string& op) {
+  for (const Graph& k : m.kernels)
+    if (k.form->impl == impl && head_of(k).op->name == op) return &k;
+  return nullptr;
+}
+
+TEST(Select, ASecondLibraryTakesACompositeAndAProduct) {
+  const Planned p = plan({{&other(), takes}, {&onednn(), takes}});
+  const Graph* product = kernel_of(p.module, "other", "matmul");
+  ASSERT_NE(product, nullptr);
+  EXPECT_EQ(product->form->kind, KernelForm::Kind::contract);
+  EXPECT_EQ(product->form->slices, 4);
+  EXPECT_EQ(product->form->workspace, 512);
+  EXPECT_EQ(product->order.size(), 4U);  // matmul, broadcast, add, tanh
+  const Graph* softmax = kernel_of(p.module, "other", "softmax");
+  ASSERT_NE(softmax, nullptr);
+  EXPECT_EQ(softmax->form->kind, KernelForm::Kind::opaque);
+  EXPECT_EQ(softmax->form->slices, 2);
+  EXPECT_NE(kernel_of(p.module, "onednn", "matmul"), nullptr);
+  EXPECT_EQ(reason_of(p.remarks, "%mm"), "other in 4 slices, 512 bytes of scratch");
+  EXPECT_EQ(reason_of(p.remarks, "%p"), "other in 2 slices, 512 bytes of scratch");
+  EXPECT_EQ(reason_of(p.remarks, "%q"), "onednn in 1 slices, 512 bytes of scratch; not other: 64 columns at most");
+}
+
+TEST(Select, TheOrderOfTheOptionsDecides) {
+  const Planned p = plan({{&onednn(), takes}, {&other(), takes}});
+  EXPECT_EQ(kernel_of(p.module, "other", "matmul"), nullptr);
+  EXPECT_EQ(reason_of(p.remarks, "%p"),
+            "other in 2 slices, 512 bytes of scratch; not onednn: used for matrix products and convolutions only");
+}
+
+TEST(Select, EveryRefusalIsTold) {
+  const Planned p = plan({{&other(), takes_nothing}, {&onednn(), takes_nothing}});
+  EXPECT_EQ(reason_of(p.remarks, "%q"), "generated text: other: 64 columns at most; onednn: no such primitive");
+  EXPECT_EQ(reason_of(p.remarks, "%p"),
+            "expanded: other: no such primitive; onednn: used for matrix products and convolutions only");
+  for (const Graph& k : p.module.kernels) EXPECT_EQ(k.form->impl, "") << k.name;
+}
+
+// A call's body is its meaning, whoever executes it; a program describes it with all its attributes.
+TEST(Select, PlansKeepTheMeaningAndLower) {
+  const Module before = network();
+  const Planned p = plan({{&other(), takes}, {&onednn(), takes}});
+  NamedTensors inputs;
+  for (const ValueId v : before.graphs[0].inputs) {
+    const Value& value = before.graphs[0][v];
+    Tensor t(value.type);
+    for (int64_t i = 0; i < value.type.elements(); ++i) t.set(i, static_cast<double>(i % 7) / 8.0 - 0.3);
+    inputs[value.name] = t;
+  }
+  const Evaluation want = evaluate(before, before.graphs[0], inputs);
+  const Evaluation got = evaluate(p.module, p.module.graphs[0], inputs);
+  ASSERT_EQ(want.outputs.size(), got.outputs.size());
+  for (size_t o = 0; o < want.outputs.size(); ++o)
+    for (int64_t i = 0; i < want.outputs[o].type.elements(); ++i)
+      EXPECT_NEAR(want.outputs[o].at(i), got.outputs[o].at(i), 1e-9);
+  const std::string text = print(codegen::lower(p.module, "f", host()));
+  EXPECT_NE(text.find("other softmax("), std::string::npos) << text;
+  EXPECT_NE(text.find("other matmul.bias.tanh("), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace heddle::passes
