@@ -209,12 +209,24 @@ class Run:
         require(not self.leftovers(), f"not swept: {self.leftovers()}")
 
 
+def is_stuck(process):
+    """The pipe of its messages has no room for a line: it is nearly full, and nothing was added for half a second."""
+
+    def unread():
+        return int.from_bytes(fcntl.ioctl(process.stderr, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+    before = unread()
+    if before < 60000:
+        return False
+    time.sleep(0.5)
+    return unread() == before
+
+
 def second_signal(home):
     """A training that waits for the reader of its messages cannot end its step: the first signal waits, too, the second does not."""
     process = subprocess.Popen(train_command("tiny_mlp", home, *ENDLESS), stderr=subprocess.PIPE, start_new_session=True)
     try:
-        full = lambda: int.from_bytes(fcntl.ioctl(process.stderr, termios.FIONREAD, bytes(4)), sys.byteorder) > 60000
-        require(wait_until(full, DEADLINE), "the training does not fill the pipe")
+        require(wait_until(lambda: is_stuck(process), DEADLINE), "the training does not fill the pipe")
         process.send_signal(signal.SIGINT)
         time.sleep(0.3)
         require(process.poll() is None, "it has ended though its reader sleeps")
