@@ -1,43 +1,7 @@
 // The preamble's GPU branch of the loops over tiles, run by one host thread per thread of a block: every block size and
 // number of blocks gives the transpose, whether the sides are whole tiles or not. Timing and banks are a GPU's own.
-#include <gtest/gtest.h>
-
-#include <barrier>
-#include <cstring>
-#include <optional>
-#include <thread>
-#include <vector>
-
-#pragma GCC diagnostic ignored "-Wunused-function"
-#pragma GCC diagnostic ignored "-Wconversion"
-#pragma GCC diagnostic ignored "-Wsign-conversion"
-
-namespace {
-// What CUDA supplies and this branch uses. Blocks run one after the other, so that a static is a block's shared memory.
-struct Coordinate {
-  int x;
-};
-struct uint2 {
-  unsigned x, y;
-};
-struct uint4 {
-  unsigned x, y, z, w;
-};
-thread_local Coordinate blockIdx, gridDim, threadIdx, blockDim;
-std::optional<std::barrier<>> block_barrier;
-void __syncthreads() { block_barrier->arrive_and_wait(); }
-}  // namespace
-
-#define HD_CUDA
-#define __device__
-#define __global__
-#define __forceinline__ inline
-#define __launch_bounds__(threads)
-#define __shared__ static
-#include "codegen/device/1_target.cuh"
-#undef HD_UNROLL  // a pragma of CUDA compilers
-#define HD_UNROLL
-#include "codegen/device/2_types.cuh"
+#include "tests/unit/gpu_threads.h"
+// Behind what it needs.
 #include "codegen/device/8_tile.cuh"
 
 namespace {
@@ -61,22 +25,6 @@ void transpose(const T* x, T* y, std::vector<int>& visits) {
   }
 }
 
-void launch(int blocks, int threads, const auto& kernel) {
-  for (int block = 0; block < blocks; ++block) {
-    block_barrier.emplace(threads);
-    std::vector<std::thread> running;
-    for (int thread = 0; thread < threads; ++thread)
-      running.emplace_back([&, block, thread] {
-        blockIdx = {block};
-        gridDim = {blocks};
-        threadIdx = {thread};
-        blockDim = {threads};
-        kernel();
-      });
-    for (std::thread& t : running) t.join();
-  }
-}
-
 template <class T, int matrices, int rows, int columns>
 void expect_transposed(int blocks, int threads) {
   SCOPED_TRACE(::testing::Message() << matrices << " of " << rows << " x " << columns << ", " << blocks << " blocks of "
@@ -85,7 +33,7 @@ void expect_transposed(int blocks, int threads) {
   std::vector<T> x(count), y(count, T(-1));
   std::vector<int> visits(count, 0);
   for (size_t i = 0; i < count; ++i) x[i] = static_cast<T>(i % 120);
-  launch(blocks, threads, [&] { transpose<T, matrices, rows, columns>(x.data(), y.data(), visits); });
+  gpu_launch(blocks, threads, [&] { transpose<T, matrices, rows, columns>(x.data(), y.data(), visits); });
   size_t wrong = 0;
   for (size_t m = 0; m < matrices; ++m)
     for (size_t r = 0; r < rows; ++r)
