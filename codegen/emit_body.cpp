@@ -41,7 +41,8 @@ std::string place_comment(const Location& loc) {
   return loc.valid() ? "  // " + comment_text(to_string(loc)) : std::string();
 }
 
-Body::Body(KernelText& text) : text_(text), k_(text.kernel), coordinates_{"row", "column"} {
+Body::Body(KernelText& text)
+    : text_(text), k_(text.kernel), coordinates_{"row", "column"}, written_(text.plan.kept.size()) {
   if (k_.form->kind == KernelForm::Kind::tile) coordinates_.emplace_back("matrix");
   open(/*covers=*/0);
 }
@@ -85,28 +86,33 @@ Operand Body::named(ValueId v, const std::string& expression, size_t scope, cons
 Operand Body::value(ValueId v, const IndexMap& at) {
   for (const Known& known : known_)
     if (known.v == v && known.at == at) return known.operand;
-  const bool in_place = at.extents.size() == 2 && at.guards.empty() && k_[v].type.elements() > text_.plan.rows;
-  const auto kept = kept_in.find(v);
-  Operand got;
-  if (in_place && kept != kept_in.end() && kept->second < phase && keep.contains(v)) {
-    got = from_row(v);
-  } else {
-    const Node* n = k_.def(v);
-    got = n == nullptr ? load(v, at) : compute(v, *n, at);
-    if (in_place && scopes_[got.scope].covers > kColumn) {
-      computed.push_back(v);
-      if (const auto row = keep.find(v); row != keep.end() && n != nullptr && !kept_in.contains(v)) {
-        kept_in[v] = phase;
-        line_in(got.scope, fmt::format("{}[slot]{} = {};", row->second, text_.packet > 1 ? "[k]" : "[0]", got.text));
-      }
-    }
-  }
-  known_.push_back({v, at, got});
+  const Operand got = compute_or_load(v, at);
+  know(v, at, got);
   return got;
 }
 
-Operand Body::from_row(ValueId v) {
-  return named(v, fmt::format("{}[slot]{}", keep[v], text_.packet > 1 ? "[k]" : "[0]"), scopes_.size() - 1, {});
+Operand Body::compute_or_load(ValueId v, const IndexMap& at) {
+  for (size_t i = 0; phase_ && i < text_.kept.size(); ++i) {
+    const KeptValue& kept = text_.plan.kept[i];
+    if (kept.value == v && kept.at == at && written_[i] && kept.phase < *phase_)
+      return named(v, kept_at(i), scopes_.size() - 1, {});
+  }
+  const Node* n = k_.def(v);
+  return n == nullptr ? load(v, at) : compute(v, *n, at);
+}
+
+void Body::know(ValueId v, const IndexMap& at, const Operand& operand) {
+  known_.push_back({v, at, operand});
+  for (size_t i = 0; phase_ && i < text_.kept.size(); ++i) {
+    const KeptValue& kept = text_.plan.kept[i];
+    if (kept.value != v || kept.at != at || kept.phase != *phase_ || scopes_[operand.scope].covers <= kColumn) continue;
+    line_in(operand.scope, fmt::format("{} = {};", kept_at(i), operand.text));
+    written_[i] = true;
+  }
+}
+
+std::string Body::kept_at(size_t i) const {
+  return fmt::format("{}[slot]{}", text_.kept[i], text_.packet > 1 ? "[k]" : "[0]");
 }
 
 // --- loads ---
@@ -116,9 +122,15 @@ Operand Body::load(ValueId v, const IndexMap& at) {
   if (std::optional<Operand> packet = load_packet(v, at, linear)) return *packet;
   const std::string element = fmt::format("{}[{}]", text_.inputs.at(v), index(linear, at.extents));
   const std::string guard = guard_text(at, coordinates_);
-  const size_t scope = std::max(scope_of(linear), guard.empty() ? 0 : scope_of(at));
+  // Of a single point every thread could load the element before the loop: but one of them overwrites it.
+  const size_t scope =
+      overwritten(v) ? scopes_.size() - 1 : std::max(scope_of(linear), guard.empty() ? 0 : scope_of(at));
   const std::string type = compute_type(k_[v].type.dtype);
   return named(v, guard.empty() ? element : fmt::format("{} ? {}({}) : {}(0)", guard, type, element, type), scope, {});
+}
+
+bool Body::overwritten(ValueId v) const {
+  return std::any_of(k_.outputs.begin(), k_.outputs.end(), [&](ValueId out) { return k_[out].place.base == v; });
 }
 
 std::optional<Operand> Body::load_packet(ValueId v, const IndexMap& at, const IndexExpr& linear) {

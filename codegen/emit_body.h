@@ -18,13 +18,14 @@ struct KernelText {
   const ir::Graph& kernel;
   ir::KernelPlan plan;
   ir::TilePlan tile = {};  // of form tile
-  std::string index_type;  // "int", or "hd::i64" where an array has 2^31 elements or more
+  std::string index_type;  // "int" or "hd::i64"
   int64_t packet = 1;      // elements at once: divides the columns, or there is one row
   bool groups = false;     // packets on the host too: random numbers come four at a time
   int64_t team = 1;
   std::map<ir::ValueId, std::string> inputs;                // pointer parameters
   std::map<ir::ValueId, std::vector<std::string>> outputs;  // more than one where a value is returned twice
   Names names;
+  std::vector<std::string> kept = {};  // of plan.kept, by position: the registers' names
 };
 
 // An expression of the text, and the scope it is available in.
@@ -60,12 +61,9 @@ class Body {
   void open_columns();
   std::vector<std::string> close_columns();
 
-  // Values kept from one pass over a row to the next: those of `keep` that are computed here are written to their row,
-  // and read from it when `again` holds them.
-  std::map<ir::ValueId, std::string> keep;  // value -> name of its row
-  std::map<ir::ValueId, int> kept_in;       // value -> the phase that wrote it
-  std::vector<ir::ValueId> computed;        // values of full extent computed since it was cleared, in place
-  int phase = 0;
+  // The pass over the row that the following lines belong to: it writes the elements that the plan keeps from it, and
+  // reads those that earlier ones kept. Outside of passes none.
+  void set_phase(std::optional<int> phase) { phase_ = phase; }
 
  private:
   struct Scope {
@@ -97,7 +95,10 @@ class Body {
   std::string rest_text() const;  // the elements left from `column` on, where the last packet is not full
   void reduce_loops(const ir::Node& n, const ir::Signature& s, const ir::ReductionAccess& access,
                     const std::string& accumulator, const std::string& valid);
-  Operand from_row(ir::ValueId v);
+  Operand compute_or_load(ir::ValueId v, const ir::IndexMap& at);
+  void know(ir::ValueId v, const ir::IndexMap& at, const Operand& operand);  // and keeps it, if the plan says so
+  std::string kept_at(size_t i) const;
+  bool overwritten(ir::ValueId v) const;  // a result lies in the place of this operand
   Operand named(ir::ValueId v, const std::string& expression, size_t scope, const Location& loc);
   size_t defined_covers(ir::ValueId v) const;  // coordinates known where a defined value is
   size_t covers_below(const ir::Node& n) const;
@@ -112,6 +113,8 @@ class Body {
   std::vector<std::string> stores_;  // of packets, after their elements
   std::map<ir::ValueId, std::string> defined_;
   std::vector<std::string> coordinates_;  // texts of row, column, loop counters
+  std::optional<int> phase_;
+  std::vector<bool> written_;  // of plan.kept
 };
 
 // " // model.json:12:5", or "".

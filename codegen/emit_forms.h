@@ -8,7 +8,4 @@ std::vector<std::string> emit_pointwise(KernelText& text);
 std::vector<std::string> emit_rows(KernelText& text);
 std::vector<std::string> emit_tile(KernelText& text);
 
-// Rows or a span of one long row; see docs/dialect.md.
-bool is_span(const KernelText& text);
-
 }  // namespace heddle::codegen

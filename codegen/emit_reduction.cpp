@@ -77,7 +77,7 @@ Operand Body::reduce_here(ValueId v, const Node& n, const Signature& s, const In
     if (n.results[r] == v)
       wanted = result;
     else
-      known_.push_back({n.results[r], at, result});
+      know(n.results[r], at, result);
   }
   return wanted;
 }

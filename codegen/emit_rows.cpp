@@ -5,7 +5,6 @@
 #include "codegen/emit_forms.h"
 #include "codegen/scalar_functions.h"
 #include "ir/check.h"
-#include "ir/visit.h"
 
 namespace heddle::codegen {
 
@@ -13,13 +12,9 @@ using namespace ir;  // NOLINT: this file speaks of little else
 
 namespace {
 
-// An expression this costly is kept from one pass over the row to the next rather than computed again.
-constexpr double kWorthKeeping = 4;
-
 class RowsText {
  public:
-  RowsText(KernelText& text, std::map<ValueId, std::string> keep) : text_(text), k_(text.kernel), body_(text) {
-    body_.keep = std::move(keep);
+  explicit RowsText(KernelText& text) : text_(text), k_(text.kernel), body_(text) {
     for (const NodeId n : k_.order) {
       const ReductionPlan plan = plan_of(k_[n].results[0]).reduction;
       if (plan == ReductionPlan::row || plan == ReductionPlan::column || plan == ReductionPlan::total)
@@ -29,7 +24,7 @@ class RowsText {
 
   std::vector<std::string> lines() {
     declare_accumulators();
-    if (is_span(text_)) {
+    if (text_.plan.span) {
       pass(0, fmt::format("HD_SPAN({}, column, {}, {})", text_.index_type, text_.plan.columns, text_.packet));
     } else {
       body_.open(/*covers=*/1);
@@ -45,9 +40,6 @@ class RowsText {
       HEDDLE_CHECK(stored_.count(v) != 0, fmt::format("@{} does not store %{}", k_.name, k_[v].name));
     return body_.close();
   }
-
-  // Values computed in one pass and again in a later one.
-  const std::vector<ValueId>& repeated() const { return repeated_; }
 
  private:
   const ValuePlan& plan_of(ValueId v) const { return text_.plan.values[static_cast<size_t>(v.index)]; }
@@ -74,9 +66,9 @@ class RowsText {
       if (plan == ReductionPlan::total)
         body_.line(fmt::format("hd::Accumulator<{}, {}> {};", m, text_.plan.columns, name));
     }
-    for (const auto& [v, row] : body_.keep)
-      body_.line(fmt::format("hd::Row<{}, {}, {}, {}> {};", compute_type(k_[v].type.dtype), text_.plan.columns,
-                             text_.team, text_.packet, row));
+    for (size_t i = 0; i < text_.kept.size(); ++i)
+      body_.line(fmt::format("hd::Row<{}, {}, {}, {}> {};", compute_type(k_[text_.plan.kept[i].value].type.dtype),
+                             text_.plan.columns, text_.team, text_.packet, text_.kept[i]));
   }
 
   void row_pass(int phase) {
@@ -98,10 +90,9 @@ class RowsText {
 
   // One loop over the columns: the reductions and results of this phase.
   void pass(int phase, const std::string& head) {
-    body_.phase = phase;
-    body_.computed.clear();
+    body_.set_phase(phase);
     body_.open_columns();
-    bool work = false, slots = !body_.keep.empty();
+    bool work = false, slots = !text_.kept.empty();
     for (const NodeId id : reductions_) {
       const ValuePlan& p = plan_of(k_[id].results[0]);
       if (p.phase != phase || !per_point(k_[id])) continue;
@@ -116,11 +107,10 @@ class RowsText {
       body_.store(v, Extent::full);
       work = true;
     }
-    for (const ValueId v : body_.computed)
-      if (!seen_.insert(v).second) repeated_.push_back(v);
     const std::vector<std::string> inside = body_.close_columns();
+    body_.set_phase(std::nullopt);
     if (!work) return;
-    if (slots && !is_span(text_)) body_.line("HD_IN_REGISTERS");
+    if (slots && !text_.plan.span) body_.line("HD_IN_REGISTERS");
     body_.lines(block(head, inside));
   }
 
@@ -153,7 +143,7 @@ class RowsText {
   // A span has one row and no loop over rows, so what has one value per row has one value.
   void store_scalars() {
     const auto single = [&](const ValuePlan& p) {
-      return !p.finishing && (p.extent == Extent::scalar || (p.extent == Extent::row && is_span(text_)));
+      return !p.finishing && (p.extent == Extent::scalar || (p.extent == Extent::row && text_.plan.span));
     };
     for (const ValueId v : k_.outputs)
       if (single(plan_of(v)) && stored_.insert(v).second) body_.store(v, Extent::scalar, "HD_ONE_OF_ALL ");
@@ -161,43 +151,43 @@ class RowsText {
 
   // Partial results of this block; the last block to arrive adds them up and stores what follows from them.
   void finish_blocks() {
-    struct Place {
-      const Node* node;
-      std::string partials;
-      bool column;
-    };
-    std::vector<Place> places;
-    int64_t bytes = 0;
-    for (const NodeId id : reductions_) {
-      const Node& n = k_[id];
-      const ReductionPlan plan = plan_of(n.results[0]).reduction;
-      if (plan == ReductionPlan::row) continue;
-      const Signature s = signature(k_, n);
-      const bool column = plan == ReductionPlan::column;
-      const std::string name = text_.names.fresh(k_[n.results[0]].name + "_partials");
-      body_.line(fmt::format("auto* {} = hd::partials_at<{}>(scratch, {});", name, monoid(s), bytes));
-      const std::string put = column ? "put_columns" : fmt::format("put_total<{}>", text_.team);
-      body_.line(fmt::format("hd::{}({}, {});", put, name, accumulators_[id]));
-      const int64_t width = column ? text_.plan.columns : 1;
-      bytes += (accumulator_bytes(s) * width * std::max<int64_t>(k_.form->blocks, 1) + 15) / 16 * 16;
-      places.push_back({&n, name, column});
+    if (text_.plan.partials.empty()) return;
+    std::vector<std::string> names;
+    for (const Partials& p : text_.plan.partials) {
+      const Node& n = k_[p.reduction];
+      names.push_back(text_.names.fresh(k_[n.results[0]].name + "_partials"));
+      body_.line(fmt::format("auto* {} = hd::partials_at<{}>(scratch, {});", names.back(), monoid(signature(k_, n)),
+                             p.offset));
+      const std::string put = is_column(p) ? "put_columns" : fmt::format("put_total<{}>", text_.team);
+      body_.line(fmt::format("hd::{}({}, {});", put, names.back(), accumulators_[p.reduction]));
     }
-    if (places.empty()) return;
+    body_.lines(block("if (hd::last_block(counter))", finish(names)));
+  }
+
+  bool is_column(const Partials& p) const {
+    return plan_of(k_[p.reduction].results[0]).reduction == ReductionPlan::column;
+  }
+
+  // What the last block does: totals first, since every column may need them.
+  std::vector<std::string> finish(const std::vector<std::string>& names) {
+    const std::vector<Partials>& partials = text_.plan.partials;
     Body last(text_);
-    for (const Place& p : places)
-      if (!p.column) finish_reduction(last, *p.node, fmt::format("hd::get_total({})", p.partials));
+    for (size_t i = 0; i < partials.size(); ++i)
+      if (!is_column(partials[i]))
+        finish_reduction(last, k_[partials[i].reduction], fmt::format("hd::get_total({})", names[i]));
     store_finished(last, Extent::scalar, "HD_ONE_OF_BLOCK ");
-    for (const Place& p : places)
-      if (p.column) last.line(fmt::format("hd::add_blocks({}, {});", p.partials, text_.plan.columns));
+    for (size_t i = 0; i < partials.size(); ++i)
+      if (is_column(partials[i])) last.line(fmt::format("hd::add_blocks({}, {});", names[i], partials[i].width));
     last.open(/*covers=*/2);
-    for (const Place& p : places)
-      if (p.column)
-        finish_reduction(last, *p.node, fmt::format("hd::get_column({}, {}, column)", p.partials, text_.plan.columns));
+    for (size_t i = 0; i < partials.size(); ++i)
+      if (is_column(partials[i]))
+        finish_reduction(last, k_[partials[i].reduction],
+                         fmt::format("hd::get_column({}, {}, column)", names[i], partials[i].width));
     store_finished(last, Extent::column, "");
     const std::vector<std::string> columns = last.close();
     if (!columns.empty())
       last.lines(block(fmt::format("HD_FINISH({}, column, {})", text_.index_type, text_.plan.columns), columns));
-    body_.lines(block("if (hd::last_block(counter))", last.close()));
+    return last.close();
   }
 
   void finish_reduction(Body& body, const Node& n, const std::string& whole) {
@@ -227,44 +217,15 @@ class RowsText {
   Body body_;
   std::vector<NodeId> reductions_;
   std::map<NodeId, std::string> accumulators_;
-  std::set<ValueId> stored_, seen_;
-  std::vector<ValueId> repeated_;
+  std::set<ValueId> stored_;
 };
-
-// What computing the value at one point costs, back to loads and kept values.
-double point_flops(const Graph& k, const KernelPlan& plan, ValueId v) {
-  const Node* n = k.def(v);
-  if (n == nullptr || plan.values[static_cast<size_t>(v.index)].reduction == ReductionPlan::row) return 0;
-  double flops = visit_kind(
-      *n->op, [&](const OneOf<Elementwise, Source> auto&) { return n->op->flops; },
-      [](const OneOf<Movement, Reduction, Contraction, Composite, Gradient, Call> auto&) { return 0.0; });
-  if (plan.values[static_cast<size_t>(v.index)].reduction == ReductionPlan::inner) return 100;
-  for (const ValueId o : n->operands) flops += point_flops(k, plan, o);
-  return flops;
-}
 
 }  // namespace
 
-bool is_span(const KernelText& text) {
-  const auto total = [](const ValuePlan& p) { return p.reduction == ReductionPlan::total; };
-  const auto row = [](const ValuePlan& p) { return p.reduction == ReductionPlan::row; };
-  return text.plan.rows == 1 && std::any_of(text.plan.values.begin(), text.plan.values.end(), total) &&
-         std::none_of(text.plan.values.begin(), text.plan.values.end(), row);
-}
-
-// Written once to see which values several passes need, then with the costly ones of those kept in registers.
 std::vector<std::string> emit_rows(KernelText& text) {
-  std::map<ValueId, std::string> keep;
-  const Names names = text.names;
-  if (text.kernel.form->cached) {
-    RowsText trial(text, {});
-    trial.lines();
-    for (const ValueId v : trial.repeated())
-      if (point_flops(text.kernel, text.plan, v) >= kWorthKeeping) keep[v] = "";
-    text.names = names;
-    for (auto& [v, row] : keep) row = text.names.fresh(text.kernel[v].name + "_row");
-  }
-  return RowsText(text, keep).lines();
+  for (const KeptValue& kept : text.plan.kept)
+    text.kept.push_back(text.names.fresh(text.kernel[kept.value].name + "_row"));
+  return RowsText(text).lines();
 }
 
 }  // namespace heddle::codegen

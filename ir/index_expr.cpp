@@ -196,25 +196,40 @@ IndexExpr modulo(const IndexExpr& a, int64_t divisor, const Dims& extents) {
   return atom(Kind::modulo, low, divisor);
 }
 
+namespace {
+
+Range atom_range(const IndexTerm& t, const Dims& extents) {
+  if (t.kind == Kind::dim) {
+    HEDDLE_CHECK(t.dim >= 0 && static_cast<size_t>(t.dim) < extents.size(), "index refers to an unknown coordinate");
+    return {0, std::max<int64_t>(extents[static_cast<size_t>(t.dim)], 1) - 1};
+  }
+  const Range x = range(t.inner[0], extents);
+  const Range q{floor_div(x.low, t.divisor), floor_div(x.high, t.divisor)};
+  if (t.kind == Kind::floor_div) return q;
+  return q.low == q.high ? Range{modulo(x.low, t.divisor), modulo(x.high, t.divisor)} : Range{0, t.divisor - 1};
+}
+
+}  // namespace
+
 Range range(const IndexExpr& e, const Dims& extents) {
   Range sum{e.constant, e.constant};
   for (const IndexTerm& t : e.terms) {
-    Range r;
-    if (t.kind == Kind::dim) {
-      HEDDLE_CHECK(t.dim >= 0 && static_cast<size_t>(t.dim) < extents.size(), "index refers to an unknown coordinate");
-      r = {0, std::max<int64_t>(extents[static_cast<size_t>(t.dim)], 1) - 1};
-    } else {
-      const Range x = range(t.inner[0], extents);
-      const Range q{floor_div(x.low, t.divisor), floor_div(x.high, t.divisor)};
-      if (t.kind == Kind::floor_div)
-        r = q;
-      else
-        r = q.low == q.high ? Range{modulo(x.low, t.divisor), modulo(x.high, t.divisor)} : Range{0, t.divisor - 1};
-    }
+    const Range r = atom_range(t, extents);
     sum.low += t.coefficient * (t.coefficient > 0 ? r.low : r.high);
     sum.high += t.coefficient * (t.coefficient > 0 ? r.high : r.low);
   }
   return sum;
+}
+
+int64_t magnitude(const IndexExpr& e, const Dims& extents) {
+  int64_t sum = std::abs(e.constant), inner = 0;
+  for (const IndexTerm& t : e.terms) {
+    const Range r = atom_range(t, extents);
+    sum += std::abs(t.coefficient) * std::max(std::abs(r.low), std::abs(r.high));
+    // Rounding down adds the divisor to a negative number.
+    if (t.kind != Kind::dim) inner = std::max(inner, magnitude(t.inner[0], extents) + t.divisor);
+  }
+  return std::max(sum, inner);
 }
 
 int64_t evaluate(const IndexExpr& e, const Dims& coordinates) {

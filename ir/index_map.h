@@ -57,6 +57,8 @@ struct Range {
   int64_t low = 0, high = 0;  // inclusive
 };
 Range range(const IndexExpr& e, const Dims& extents);
+// No part of the expression is larger, in whatever order its terms are added, nor is any of its divisors.
+int64_t magnitude(const IndexExpr& e, const Dims& extents);
 int64_t evaluate(const IndexExpr& e, const Dims& coordinates);
 // The factor of coordinate d when `e` is affine in it and no division touches it; nullopt-like `affine = false`
 // otherwise.

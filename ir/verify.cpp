@@ -6,6 +6,7 @@
 #include <set>
 
 #include "ir/builder.h"
+#include "ir/kernel/plan_kernel.h"
 #include "ir/storage.h"
 #include "ir/verify_memory.h"
 
@@ -118,8 +119,9 @@ class Verifier {
   void form() {
     const KernelForm& f = *g_.form;
     if (f.kind == KernelForm::Kind::contract || f.kind == KernelForm::Kind::opaque) return;
-    if (const KernelPlan plan = plan_kernel(g_); !plan.ok())
-      problem("cannot be executed as {}: {}", to_string(f.kind), plan.reason);
+    const KernelPlan plan = plan_kernel(g_);
+    const std::string reason = plan.ok() ? form_conflict(f, plan) : plan.reason;
+    if (!reason.empty()) problem("cannot be executed as {}: {}", to_string(f.kind), reason);
   }
 
   void memory() {

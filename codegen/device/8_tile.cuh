@@ -23,12 +23,12 @@ template <class T>
 struct Tile {
   T item[kTile][kTile + 1];  // the odd length puts the items of a column into different banks
   HD_DEVICE void put(int row, int column, T x) { item[column][row] = x; }
-  HD_DEVICE void turn(int, int) {}
+  HD_DEVICE void turn(i64, i64) {}
   HD_DEVICE T get(int row, int column) const { return item[column][row]; }
 };
 constexpr int kAtOnce = 4;  // loads that a thread has under way
 template <class S>
-HD_DEVICE void ahead(S*, int) {}
+HD_DEVICE void ahead(S*, i64) {}
 }  // namespace hd
 
 #define HD_TILE(T, name) __shared__ hd::Tile<T> name
@@ -84,17 +84,17 @@ struct Tile {
   using U = typename Word<sizeof(T)>::type;
   alignas(64) U down[kTile][kTile], along[kTile][kTile];
   HD_DEVICE void put(int row, int column, T x) { down[column][row] = bits<U>(x); }
-  HD_DEVICE void turn(int rows, int columns) {
-    for (int column = 0; column < least(columns, kTile); column += 8)
-      for (int row = 0; row < least(rows, kTile); row += 8) turn_eight(&down[column][row], &along[row][column]);
+  HD_DEVICE void turn(i64 rows, i64 columns) {
+    for (int column = 0; column < least<i64>(columns, kTile); column += 8)
+      for (int row = 0; row < least<i64>(rows, kTile); row += 8) turn_eight(&down[column][row], &along[row][column]);
   }
   HD_DEVICE T get(int row, int column) const { return bits<T>(along[row][column]); }
 };
 // Asks for the memory that a row of the tile, or the `rest` of one, will be written to.
 template <class S>
-HD_DEVICE void ahead(S* to, int rest) {
+HD_DEVICE void ahead(S* to, i64 rest) {
   constexpr int line = 64 / sizeof(S);
-  for (int i = 0; i < least(rest, kTile); i += line) __builtin_prefetch(to + i, 1);
+  for (int i = 0; i < least<i64>(rest, kTile); i += line) __builtin_prefetch(to + i, 1);
 }
 template <class Index>
 HD_DEVICE Index tile_end(Index from, Index n) {

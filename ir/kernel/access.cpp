@@ -127,6 +127,27 @@ ReductionAccess spread_reduction(const Signature& s, const ReductionDomain& d, R
   return reduction_at(d, s.results[0].dims, point);
 }
 
+std::vector<Read> reads_at(const Graph& g, const Node& n, const IndexMap& result) {
+  const Signature s = signature(g, n);
+  const auto reads = [&](const std::vector<IndexMap>& accesses) {
+    std::vector<Read> all;
+    for (size_t i = 0; i < accesses.size(); ++i) all.push_back({n.operands[i], accesses[i]});
+    return all;
+  };
+  return visit_kind(
+      *n.op, [&](const Movement& m) { return reads(operand_accesses(s, m, result)); },
+      [&](const Elementwise&) { return reads(std::vector<IndexMap>(n.operands.size(), result)); },
+      [&](const Source&) {  // operands of one element each
+        std::vector<IndexMap> accesses;
+        for (const Type& operand : s.operands) accesses.push_back(access_at(result.extents, 0, operand.dims));
+        return reads(accesses);
+      },
+      [&](const OneOf<Reduction, Contraction> auto& kind) {
+        return reads(inner_reduction(s, kind.domain(s), result).operands);
+      },
+      [](const OneOf<Composite, Gradient, Call> auto&) { return std::vector<Read>(); });
+}
+
 std::optional<std::vector<size_t>> runs_of(const IndexMap& map, const Dims& operand) {
   if (!map.guards.empty()) return std::nullopt;
   std::vector<size_t> place(map.extents.size(), 0);  // among the operand's wide dimensions, from 1

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/kernel/kernel_form.h"
+#include "ir/kernel/plan_kernel.h"
 #include "ir/op_def.h"
 
 namespace heddle::ir {
@@ -45,6 +45,13 @@ struct ReductionAccess {
 const ReductionDomain* reduction_domain(const Signature& s, ReductionDomain& storage);  // nullptr: not a reduction
 ReductionAccess inner_reduction(const Signature& s, const ReductionDomain& d, const IndexMap& result);
 ReductionAccess spread_reduction(const Signature& s, const ReductionDomain& d, ReductionPlan plan, const Dims& space);
+
+// What a node that is no reduction across points reads to make its element at `result`.
+struct Read {
+  ValueId value;
+  IndexMap at;
+};
+std::vector<Read> reads_at(const Graph& g, const Node& n, const IndexMap& result);
 
 // Bytes of one accumulator of a reduction.
 int64_t accumulator_bytes(const Signature& s);

@@ -25,9 +25,11 @@ struct Field {
   int64_t KernelForm::*member;
   int64_t least;
 };
-constexpr std::array<Field, 6> kFields = {{{"split", &KernelForm::split, 0},
+constexpr std::array<Field, 8> kFields = {{{"split", &KernelForm::split, 0},
+                                           {"threads", &KernelForm::threads, 1},
                                            {"team", &KernelForm::team, 1},
                                            {"packet", &KernelForm::packet, 1},
+                                           {"index", &KernelForm::index, 32},
                                            {"blocks", &KernelForm::blocks, 0},
                                            {"slices", &KernelForm::slices, 1},
                                            {"workspace", &KernelForm::workspace, 0}}};
@@ -100,6 +102,8 @@ KernelForm form_from_attrs(const Attrs& attrs) {
   KernelForm form;
   if (!attrs.contains("form")) throw InferError("a kernel needs a form");
   for (const auto& [name, value] : attrs) set_field(form, name, value);
+  if (form.index != 32 && form.index != 64)
+    throw InferError(fmt::format("kernel form: index is {}, expected 32 or 64 bits", form.index));
   for (const int64_t extent : form.domain)
     if (extent < 0)
       throw InferError(fmt::format("kernel form: domain {} has a negative extent", to_string(form.domain)));

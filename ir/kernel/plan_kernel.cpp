@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/kernel/plan_reductions.h"
+#include "ir/kernel/plan_schedule.h"
 #include "ir/kernel/plan_tile.h"
 #include "ir/visit.h"
 
@@ -22,6 +23,14 @@ Need join(const Need& a, const Need& b) {
   return {rank(a.extent) >= rank(b.extent) ? a.extent : b.extent, std::max(a.phase, b.phase)};
 }
 
+// How far the counters of loops over all points go: a loop in which all threads take turns overshoots by one turn, and
+// there are at most as many threads as there are points, rounded up to whole blocks. The host's loops overshoot by less
+// than 16.
+int64_t reach(const Dims& space) {
+  constexpr int64_t kMostThreads = 1024, kMostPacket = 16;
+  return 2 * product(space) + kMostThreads * kMostPacket;
+}
+
 // Plans the kernel over one space. Throws Refusal.
 class Planner {
  public:
@@ -29,6 +38,7 @@ class Planner {
     plan_.values.resize(k.value_count());
     plan_.rows = space[kRow];
     plan_.columns = space[kColumn];
+    plan_.largest_index = reach(space);
     known_.resize(2 * k.value_count());
   }
 
@@ -48,6 +58,9 @@ class Planner {
   std::string name(ValueId v) const { return "%" + k_[v].name; }
   bool rows_form() const { return k_.form->kind == KernelForm::Kind::rows; }
   ValuePlan& plan_of(ValueId v) { return plan_.values[static_cast<size_t>(v.index)]; }
+
+  void see(int64_t index) { plan_.largest_index = std::max(plan_.largest_index, index); }
+  void see(const IndexExpr& e, const Dims& extents) { see(magnitude(e, extents)); }
 
   // --- what each result needs ---
 
@@ -75,6 +88,7 @@ class Planner {
     for (const auto& [access, answer] : known)
       if (access == at) return answer;
     const Node* n = k_.def(v);
+    for (const Guard& g : at.guards) see(g.expr, at.extents);
     const Need answer = n == nullptr ? load(v, at) : compute(v, *n, at, finishing);
     known.emplace_back(at, answer);
     ValuePlan& p = plan_of(v);
@@ -86,7 +100,9 @@ class Planner {
 
   Need load(ValueId v, const IndexMap& at) {
     const auto affine = [](const IndexExpr& e) { return coefficient(e, kColumn).affine; };
-    affine_ = affine_ && affine(linear_offset(at, k_[v].type.dims));
+    const IndexExpr linear = linear_offset(at, k_[v].type.dims);
+    see(linear, at.extents);
+    affine_ = affine_ && affine(linear);
     for (const Guard& g : at.guards) affine_ = affine_ && affine(g.expr);
     return {extent_of(at), 0};
   }
@@ -115,8 +131,14 @@ class Planner {
   }
 
   Need compute_source(const Node& n, const Signature& s, const Source& source, const IndexMap& at, bool finishing) {
-    Need sum{extent_of(source_k(s, source, at)), 0};
-    if (mentions(source.expr, "i")) sum = join(sum, {extent_of(linear_offset(at, s.results[0].dims)), 0});
+    const IndexExpr k = source_k(s, source, at);
+    see(k, at.extents);
+    Need sum{extent_of(k), 0};
+    if (mentions(source.expr, "i")) {
+      const IndexExpr linear = linear_offset(at, s.results[0].dims);
+      see(linear, at.extents);
+      sum = join(sum, {extent_of(linear), 0});
+    }
     for (size_t i = 0; i < n.operands.size(); ++i)
       sum = join(sum, need(n.operands[i], access_at(at.extents, 0, s.operands[i].dims), finishing));
     return sum;
@@ -139,6 +161,7 @@ class Planner {
         throw Refusal{fmt::format("{} is one per column, but is needed at other columns", name(v))};
     }
     const ReductionAccess access = spread_reduction(s, d, plan, space_);
+    see(access.k, space_);
     Need sum{Extent::scalar, 0};
     for (size_t i = 0; i < n.operands.size(); ++i) sum = join(sum, need(n.operands[i], access.operands[i], false));
     plan_of(v).phase = sum.phase;
@@ -147,7 +170,6 @@ class Planner {
       plan_of(v).extent = Extent::row;
       return {space_[kRow] == 1 ? Extent::scalar : Extent::row, sum.phase + 1};
     }
-    add_partials(v, n, s, plan);
     return {plan == ReductionPlan::column ? Extent::full : Extent::scalar, 0};
   }
 
@@ -160,20 +182,14 @@ class Planner {
                      bool finishing) {
     if (at.extents.size() > 2) throw Refusal{fmt::format("{} is reduced inside another reduction's loop", name(v))};
     const ReductionAccess access = inner_reduction(s, d, at);
+    see(access.k, access.operands[0].extents);
+    for (const int64_t points : access.loops) see(points);
     Need sum;
     for (size_t i = 0; i < n.operands.size(); ++i)
       sum = join(join(sum, need(n.operands[i], access.operands[i], finishing)), {extent_of(access.operands[i]), 0});
     if (sum.extent == Extent::scalar && space_[kRow] * space_[kColumn] > 1 && product(d.extents) > kMaxRepeated)
       throw Refusal{fmt::format("{} reduces {} elements: every block would repeat it", name(v), product(d.extents))};
     return join(sum, {extent_of(access.k), 0});
-  }
-
-  // Partial results lie accumulator by accumulator, each block's behind the other's, each array on 16 bytes.
-  void add_partials(ValueId v, const Node& n, const Signature& s, ReductionPlan plan) {
-    if (v != n.results[0]) return;
-    const int64_t width = plan == ReductionPlan::column ? space_[kColumn] : 1;
-    const int64_t bytes = accumulator_bytes(s) * width * std::max<int64_t>(k_.form->blocks, 1);
-    plan_.partial_bytes += (bytes + 15) / 16 * 16;
   }
 
   const Graph& k_;
@@ -221,7 +237,21 @@ KernelPlan plan_tiles(const Graph& k) {
   plan.values.resize(k.value_count());
   plan.rows = tile.space[kRow] * tile.space[kMatrix];
   plan.columns = tile.space[kColumn];
+  plan.largest_index = std::max(tile.largest_index, reach(tile.space));
+  const auto tiles = [](int64_t side) { return (side + kTileSide - 1) / kTileSide; };
+  plan.most_blocks = tile.space[kMatrix] * tiles(tile.space[kRow]) * tiles(tile.space[kColumn]);
   return plan;
+}
+
+KernelPlan plan_form(const Graph& kernel) {
+  switch (kernel.form->kind) {
+    case KernelForm::Kind::pointwise: return plan_pointwise(kernel);
+    case KernelForm::Kind::tile: return plan_tiles(kernel);
+    case KernelForm::Kind::rows: return plan_rows(kernel);
+    case KernelForm::Kind::contract:
+    case KernelForm::Kind::opaque: break;
+  }
+  throw Refusal{fmt::format("form {} is not planned by rows and columns", to_string(kernel.form->kind))};
 }
 
 }  // namespace
@@ -237,15 +267,9 @@ KernelPlan plan_kernel(const Graph& kernel) {
   KernelPlan refused;
   try {
     if (!kernel.form) throw Refusal{"the kernel has no form"};
-    const KernelForm& form = *kernel.form;
-    switch (form.kind) {
-      case KernelForm::Kind::pointwise: return plan_pointwise(kernel);
-      case KernelForm::Kind::tile: return plan_tiles(kernel);
-      case KernelForm::Kind::rows: return plan_rows(kernel);
-      case KernelForm::Kind::contract:
-      case KernelForm::Kind::opaque: break;
-    }
-    throw Refusal{fmt::format("form {} is not planned by rows and columns", to_string(form.kind))};
+    KernelPlan plan = plan_form(kernel);
+    plan_schedule(kernel, plan);
+    return plan;
   } catch (const Refusal& r) {
     refused.reason = r.reason;
   }

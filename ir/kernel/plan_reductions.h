@@ -7,7 +7,7 @@
 #pragma once
 #include <string>
 
-#include "ir/graph.h"
+#include "ir/kernel/plan_kernel.h"
 
 namespace heddle::ir {
 

@@ -50,6 +50,7 @@ class Stager {
     for (const auto& [access, answer] : known)
       if (access == at) return answer;
     Reads sum;
+    see(v, at);
     if (const Node* n = k_.def(v); n == nullptr) {
       sum = load(linear_offset(at, k_[v].type.dims));
     } else {
@@ -61,6 +62,13 @@ class Stager {
     }
     reads_[static_cast<size_t>(v.index)].emplace_back(at, sum);
     return sum;
+  }
+
+  void see(ValueId v, const IndexMap& at) {
+    const bool indexed = k_.def(v) == nullptr || std::holds_alternative<Source>(k_.def(v)->op->kind);
+    int64_t largest = indexed ? magnitude(linear_offset(at, k_[v].type.dims), at.extents) : 0;
+    for (const Guard& g : at.guards) largest = std::max(largest, magnitude(g.expr, at.extents));
+    plan_.largest_index = std::max(plan_.largest_index, largest);
   }
 
   // Stages the outermost values below a movement that are computed from operands lying down the rows alone.
@@ -101,7 +109,12 @@ class Stager {
 TilePlan space_with(const KernelForm& form, size_t rows_at) {
   const Dims strides = row_major_strides(form.domain);
   const auto split = static_cast<size_t>(form.split);
-  TilePlan plan{.space = {form.domain[rows_at], form.columns(), 1}, .point = {}, .staged = {}, .reason = {}};
+  TilePlan plan{.space = {form.domain[rows_at], form.columns(), 1},
+                .point = {},
+                .staged = {},
+                .shared_bytes = 0,
+                .largest_index = 0,
+                .reason = {}};
   for (size_t d = 0; d < split; ++d) plan.space[kMatrix] *= d == rows_at ? 1 : form.domain[d];
   IndexExpr point = IndexExpr::dim(kColumn) + IndexExpr::dim(kRow) * strides[rows_at];
   int64_t inner = 1;  // matrices within one step of dimension d
@@ -151,9 +164,10 @@ TilePlan plan_tile(const Graph& k) {
     plan = space_with(*k.form, rows_at);
     Stager(k, plan).stage();
     if (plan.staged.empty()) continue;
-    const int64_t bytes = shared_bytes(k, plan);
-    if (bytes <= kSharedBytes) return plan;
+    plan.shared_bytes = shared_bytes(k, plan);
+    if (plan.shared_bytes <= kSharedBytes) return plan;
     const size_t tiles = plan.staged.size();
+    const int64_t bytes = plan.shared_bytes;
     plan = {};
     plan.reason = fmt::format("{} tiles take {} bytes of shared memory, of {}", tiles, bytes, kSharedBytes);
     return plan;

@@ -24,7 +24,9 @@ struct TilePlan {
   Dims space;       // rows, columns, matrices
   IndexExpr point;  // row-major position in the domain
   std::vector<Staged> staged;
-  std::string reason;  // why the kernel cannot go through tiles; the rest is empty then
+  int64_t shared_bytes = 0;   // that the tiles take
+  int64_t largest_index = 0;  // of the operands' elements and of the conditions
+  std::string reason;         // why the kernel cannot go through tiles; the rest is empty then
   bool ok() const { return reason.empty(); }
 };
 TilePlan plan_tile(const Graph& kernel);

@@ -73,13 +73,13 @@ int64_t power_below(int64_t limit, int64_t divides) {
   return p;
 }
 
-// A number of blocks that depends on nothing but the sizes: their partial results are summed in order. At least eight
+// A number of blocks that depends on nothing but the sizes and the target: their partial results are summed in order. At least eight
 // rows a block, or summing them takes longer than making them.
-int64_t fixed_blocks(const KernelForm& form) {
-  constexpr int64_t kPointsOfBlock = 1024, kRowsOfBlock = 8, kMostBlocks = 64;
+int64_t fixed_blocks(const KernelForm& form, const Target& target) {
+  constexpr int64_t kPointsOfBlock = 1024, kRowsOfBlock = 8;
   int64_t points = form.rows() * form.columns();
   int64_t most = form.rows() > 1 ? form.rows() / kRowsOfBlock : form.columns();
-  return std::clamp<int64_t>(std::min((points + kPointsOfBlock - 1) / kPointsOfBlock, most), 1, kMostBlocks);
+  return std::clamp<int64_t>(std::min((points + kPointsOfBlock - 1) / kPointsOfBlock, most), 1, target.most_blocks);
 }
 
 int64_t column_sums(const KernelPlan& plan) {
@@ -87,34 +87,51 @@ int64_t column_sums(const KernelPlan& plan) {
                        [](const ValuePlan& v) { return v.reduction == ReductionPlan::column; });
 }
 
-// Threads and packets of a GPU. What a thread keeps of a row lies in its registers: at most a few packets.
-void set_shape(const Graph& k, KernelForm& form, const KernelPlan& plan) {
-  constexpr int64_t kPacketBytes = 16, kWarp = 32, kBlock = 256, kKeptPackets = 4, kLoopedPackets = 16, kSums = 32;
-  const int64_t most = kPacketBytes / widest_bytes(k);
-  // Each of several rows starts on a whole packet; one alone may end in a part of one.
+// Threads of a block, where the target has as many.
+int64_t threads(int64_t wanted, const Target& target) { return std::min(wanted, target.max_threads); }
+constexpr int64_t kBlock = 256, kRowsBlock = 128;
+
+// The packet of a thread's loads and stores. Each of several rows starts on a whole packet; one alone may end in a part
+// of one.
+int64_t packet_of(const Graph& k, const KernelPlan& plan, const Target& target) {
+  constexpr int64_t kDrawn = 4;  // random numbers that come at once
+  if (plan.draws) return kDrawn;
+  const int64_t most = std::max<int64_t>(target.packet_bytes / widest_bytes(k), 1);
   const bool any_length = plan.rows == 1 && plan.columns >= most;
-  form.packet = any_length ? most : power_below(most, plan.columns);
-  if (form.kind != KernelForm::Kind::rows) return;
-  while (form.team < kWarp && form.team * form.packet < plan.columns) form.team *= 2;
-  bool long_row = plan.columns > form.team * form.packet * kLoopedPackets;
-  if (long_row || column_sums(plan) * plan.columns > form.team * kSums) form.team = kBlock;
-  form.cached = plan.phases > 1 && plan.columns <= form.team * form.packet * kKeptPackets;
+  return any_length ? most : power_below(most, plan.columns);
+}
+
+// Who shares a row. What a thread keeps of it lies in its registers.
+void set_team(KernelForm& form, const KernelPlan& plan, const Target& target) {
+  constexpr int64_t kLoopedPackets = 16;
+  while (form.team < target.warp && form.team * form.packet < plan.columns) form.team *= 2;
+  const bool long_row = plan.columns > form.team * form.packet * kLoopedPackets;
+  if (long_row || column_sums(plan) * plan.columns > form.team * target.kept_sums)
+    form.team = form.threads = threads(kBlock, target);
+  form.cached = plan.phases > 1 && plan.columns <= form.team * form.packet * target.kept_packets;
+}
+
+void set_shape(const Graph& k, KernelForm& form, const KernelPlan& plan, const Target& target) {
+  const bool rows = form.kind == KernelForm::Kind::rows;
+  form.threads = threads(rows ? kRowsBlock : kBlock, target);
+  form.packet = packet_of(k, plan, target);
+  if (rows) set_team(form, plan, target);
 }
 
 // What can be executed, but badly. A row is the work of one team: a long one alone would leave the rest of the device
 // idle.
-std::string unwise(const KernelPlan& plan) {
-  constexpr int64_t kLongRow = 8192, kMostSums = 8192;
+std::string unwise(const KernelPlan& plan, const Target& target) {
+  constexpr int64_t kLongRow = 8192;
   bool reduces = std::any_of(plan.values.begin(), plan.values.end(),
                              [](const ValuePlan& v) { return v.reduction == ReductionPlan::row; });
-  if (column_sums(plan) * plan.columns > kMostSums)
+  if (column_sums(plan) * plan.columns > threads(kBlock, target) * target.kept_sums)
     return fmt::format("{} running sums are more than a block's registers hold", column_sums(plan) * plan.columns);
   if (!reduces || plan.rows > 1 || plan.columns <= kLongRow) return {};
   return fmt::format("one row of {} elements would be reduced by one team", plan.columns);
 }
 
 // Through tiles, where a transpose has two sides that are long enough for them.
-void try_tile(Graph& k) {
+void try_tile(Graph& k, const Target& target) {
   const auto large = [&](NodeId n) {
     const std::optional<Turn> turn = turn_of(k, k[n]);
     return turn && turn->large();
@@ -126,13 +143,14 @@ void try_tile(Graph& k) {
   form.packet = 1;
   for (form.split = static_cast<int64_t>(form.domain.size()) - 1; form.split > 0; --form.split) {
     const TilePlan plan = plan_tile(k);
-    if (plan.ok() && Turn{plan.space[kRow], plan.space[kColumn]}.large()) return;
+    const bool fits = plan.ok() && plan.shared_bytes <= target.shared_bytes;
+    if (fits && Turn{plan.space[kRow], plan.space[kColumn]}.large()) return;
   }
   form = pointwise;
 }
 
 // "" when a form over `elements` points executes the kernel.
-std::string try_form(Graph& k, int64_t elements, const Dims& dims) {
+std::string try_form(Graph& k, int64_t elements, const Dims& dims, const Target& target) {
   std::optional<Demand> demand = demanded_columns(k, elements);
   if (!demand) return "reductions over different axes";
   Dims domain = merged_domain(k, elements).value_or(dims);
@@ -143,23 +161,25 @@ std::string try_form(Graph& k, int64_t elements, const Dims& dims) {
   form.kind = demand->reduces ? KernelForm::Kind::rows : KernelForm::Kind::pointwise;
   form.domain = domain;
   form.split = *split;
-  if (demand->reduces) form.blocks = fixed_blocks(form);
+  if (demand->reduces) form.blocks = fixed_blocks(form, target);
   KernelPlan plan = plan_kernel(k);
   if (plan.ok() && plan.partial_bytes == 0 && form.blocks > 0) {
     form.blocks = 0;
     plan = plan_kernel(k);
   }
   if (!plan.ok()) return plan.reason;
-  if (std::string reason = unwise(plan); !reason.empty()) return reason;
+  if (std::string reason = unwise(plan, target); !reason.empty()) return reason;
   form.workspace = plan.partial_bytes;
-  set_shape(k, form, plan);
-  if (form.kind == KernelForm::Kind::pointwise) try_tile(k);
+  set_shape(k, form, plan, target);
+  if (form.kind == KernelForm::Kind::pointwise) try_tile(k, target);
+  if (form.kind == KernelForm::Kind::tile) plan = plan_kernel(k);
+  if (plan.largest_index >= target.index_limit) form.index = 64;
   return {};
 }
 
 }  // namespace
 
-std::string choose_form(Graph& k) {
+std::string choose_form(Graph& k, const Target& target) {
   // Iteration spaces to try: operands of reductions and results, the largest first.
   std::map<int64_t, Dims, std::greater<>> spaces;
   for (NodeId id : k.order)
@@ -170,7 +190,7 @@ std::string choose_form(Graph& k) {
   for (ValueId v : k.outputs) spaces.emplace(k[v].type.elements(), k[v].type.dims);
   std::string first_reason;
   for (const auto& [elements, dims] : spaces) {
-    std::string reason = try_form(k, elements, dims);
+    std::string reason = try_form(k, elements, dims, target);
     if (reason.empty()) return {};
     if (first_reason.empty()) first_reason = reason;
   }

@@ -4,16 +4,17 @@
 //   %g: f32[32] = reduce_sum(%s) {axes = [0,1,2]}     ->     {form = rows, domain = [5408,32], split = 1, blocks = 10,
 //   ...}
 //
-// Neighbouring dimensions that no operator tells apart are merged. Everything here is a function of the kernel alone,
-// so that one Program's text does for every device.
+// Neighbouring dimensions that no operator tells apart are merged. Everything here is a function of the kernel and
+// of the target's figures.
 #pragma once
 #include <string>
 
 #include "ir/graph.h"
+#include "ir/kernel/target.h"
 
 namespace heddle::passes {
 
 // Writes kernel.form so that ir::plan_kernel accepts it. Returns "", or why no form executes this kernel.
-std::string choose_form(ir::Graph& kernel);
+std::string choose_form(ir::Graph& kernel, const ir::Target& target);
 
 }  // namespace heddle::passes

@@ -187,7 +187,7 @@ class Fuser {
       if (!group.alive || group.fixed) continue;
       Members members = groups_.members(group.owned);
       Extract e = extract(g_, members);
-      choose_form(e.kernel);
+      choose_form(e.kernel, options_.target);
       replace_by_call(m_, g_, members, std::move(e));
     }
     sort_topologically(g_);

@@ -67,7 +67,7 @@ Members Groups::members(const std::vector<NodeId>& owned) const {
 
 std::string Groups::fill(Group& group) const {
   Extract e = extract(g_, members(group.owned));
-  std::string reason = choose_form(e.kernel);
+  std::string reason = choose_form(e.kernel, target_);
   if (!reason.empty()) return reason;
   group.rows = e.kernel.form->rows();
   group.columns = e.kernel.form->columns();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/kernel/plan_kernel.h"
 #include "ir/op_def.h"
 #include "ir/visit.h"
 

@@ -1,5 +1,6 @@
 #include "tests/support/host_run.h"
 
+#include <map>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -16,8 +17,8 @@ namespace heddle::testing {
 
 struct HostRun::Impl {
   codegen::Program program;
-  const codegen::Entry* entry = nullptr;
-  std::vector<std::string> updated;  // states, by their names before the pipeline
+  std::string entry;
+  std::map<std::string, std::vector<std::string>> updated;  // states of each entry, by their names before the pipeline
   runtime::HostDevice device;
   std::unique_ptr<runtime::Executable> executable;
 
@@ -47,17 +48,18 @@ passes::Options host_options(bool library) {
 }
 
 codegen::Program host_program(ir::Module module, const std::string& name, const HostRunOptions& options) {
-  const passes::Options pass_options = host_options(options.library);
+  passes::Options pass_options = host_options(options.library);
+  pass_options.target = options.target;
   if (options.pipeline) passes::run_pipeline(module, pass_options);
   return codegen::lower(module, name, pass_options.target);
 }
 
 HostRun::HostRun(ir::Module module, const std::string& entry, const HostRunOptions& options)
     : impl_(std::make_unique<Impl>(options.threads)) {
-  const ir::Graph& graph = *module.find_graph(entry);
-  for (const ir::Update& u : graph.updates) impl_->updated.push_back(graph[u.state].name);
+  impl_->entry = entry;
+  for (const ir::Graph& g : module.graphs)
+    for (const ir::Update& u : g.updates) impl_->updated[g.name].push_back(g[u.state].name);
   impl_->program = host_program(std::move(module), entry, options);
-  impl_->entry = impl_->program.find_entry(entry);
   impl_->executable = std::make_unique<runtime::Executable>(impl_->program, impl_->device);
 }
 
@@ -65,16 +67,19 @@ HostRun::~HostRun() = default;
 
 const codegen::Program& HostRun::program() const { return impl_->program; }
 
-ir::Evaluation HostRun::operator()(const ir::NamedTensors& inputs) {
+ir::Evaluation HostRun::operator()(const ir::NamedTensors& inputs) { return (*this)(impl_->entry, inputs); }
+
+ir::Evaluation HostRun::operator()(const std::string& name, const ir::NamedTensors& inputs) {
+  const codegen::Entry& entry = *impl_->program.find_entry(name);
   std::set<std::string> entry_inputs;
-  for (const codegen::Buffer& b : impl_->entry->inputs) entry_inputs.insert(b.name);
+  for (const codegen::Buffer& b : entry.inputs) entry_inputs.insert(b.name);
   for (const auto& [name, tensor] : inputs)
     if (entry_inputs.count(name) == 0) impl_->write(impl_->state(name), tensor);
-  for (const codegen::Buffer& b : impl_->entry->inputs) impl_->write(b, inputs.at(b.name));
-  impl_->executable->run(*impl_->entry);
+  for (const codegen::Buffer& b : entry.inputs) impl_->write(b, inputs.at(b.name));
+  impl_->executable->run(entry);
   ir::Evaluation out;
-  for (const codegen::Buffer& b : impl_->entry->outputs) out.outputs.push_back(impl_->read(b));
-  for (const std::string& name : impl_->updated) out.updated.emplace(name, impl_->read(impl_->state(name)));
+  for (const codegen::Buffer& b : entry.outputs) out.outputs.push_back(impl_->read(b));
+  for (const std::string& state : impl_->updated[name]) out.updated.emplace(state, impl_->read(impl_->state(state)));
   return out;
 }
 

@@ -8,14 +8,16 @@
 
 #include "codegen/program.h"
 #include "ir/evaluate/evaluate.h"
+#include "ir/kernel/target.h"
 #include "passes/pass.h"
 
 namespace heddle::testing {
 
 struct HostRunOptions {
   int threads = 1;
-  bool library = true;   // contractions by oneDNN; otherwise by generated kernels
-  bool pipeline = true;  // otherwise the module has been planned already
+  bool library = true;             // contractions by oneDNN; otherwise by generated kernels
+  bool pipeline = true;            // otherwise the module has been planned already
+  ir::Target target = ir::host();  // whose forms the kernels have; the host executes any
 };
 
 // What the command line gives the passes: the host, and oneDNN where it is wanted.
@@ -25,12 +27,14 @@ codegen::Program host_program(ir::Module module, const std::string& name, const 
 
 class HostRun {
  public:
+  // `entry`: the one that is run where none is named.
   HostRun(ir::Module module, const std::string& entry, const HostRunOptions& options = {});
   ~HostRun();
 
   // Inputs, params and states by the names they had before the pipeline. Outputs in the order of `return`; `updated`
   // holds the states that the entry updates, by those names.
   ir::Evaluation operator()(const ir::NamedTensors& inputs);
+  ir::Evaluation operator()(const std::string& entry, const ir::NamedTensors& inputs);
   const codegen::Program& program() const;
 
  private:

@@ -14,6 +14,7 @@
 #include "codegen/lower.h"
 #include "frontend/build_graph.h"
 #include "frontend/read_model.h"
+#include "ir/kernel/plan_kernel.h"
 #include "ir/op_def.h"
 #include "ir/text/parse.h"
 #include "passes/pipeline.h"

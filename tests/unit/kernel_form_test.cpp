@@ -1,7 +1,6 @@
-#include "ir/kernel/kernel_form.h"
-
 #include <gtest/gtest.h>
 
+#include "ir/kernel/plan_kernel.h"
 #include "ir/op_def.h"
 #include "ir/text/parse.h"
 
@@ -24,6 +23,8 @@ struct Planned {
 
 TEST(KernelForm, AttributesReadBack) {
   KernelForm form{.kind = KernelForm::Kind::rows, .domain = {64, 128}, .split = 1, .team = 32, .packet = 4, .impl = ""};
+  form.threads = 128;
+  form.index = 64;
   form.blocks = 16;
   form.cached = true;
   form.workspace = 4096;
@@ -39,6 +40,7 @@ TEST(KernelForm, UnknownAttributesAreRefused) {
   EXPECT_THROW(form_from_attrs({{"form", std::string("rows")}, {"team", int64_t{0}}}), InferError);
   EXPECT_THROW(form_from_attrs({{"form", std::string("rows")}, {"team", true}}), InferError);
   EXPECT_THROW(form_from_attrs({{"form", std::string("rows")}, {"split", int64_t{1}}}), InferError);
+  EXPECT_THROW(form_from_attrs({{"form", std::string("rows")}, {"index", int64_t{48}}}), InferError);
   EXPECT_THROW(form_from_attrs({}), InferError);
 }
 
@@ -165,6 +167,66 @@ TEST(PlanKernel, AReductionNeitherAlongRowsNorColumnsIsALoop) {
   ASSERT_TRUE(p.plan.ok()) << p.plan.reason;
   EXPECT_EQ(p["s"].reduction, ReductionPlan::inner);
   EXPECT_EQ(p["m"].reduction, ReductionPlan::row);
+}
+
+// Each array of partial results behind the one before it, on 16 bytes.
+TEST(PlanKernel, PartialResultsLieApart) {
+  const Planned p(R"(kernel @f(%x: f32[64,5], %i: i32[64,5]) {form = "rows", domain = [64,5], split = 1, blocks = 3} {
+    %s: f32[5] = reduce_sum(%x) {axes = [0]}
+    %t: f32[] = reduce_sum(%x)
+    %a: i32[] = reduce_max(%i)
+    return %s, %t, %a
+  })");
+  ASSERT_TRUE(p.plan.ok()) << p.plan.reason;
+  ASSERT_EQ(p.plan.partials.size(), 3u);
+  EXPECT_EQ(p.plan.partials[0].offset, 0);
+  EXPECT_EQ(p.plan.partials[0].width, 5);
+  EXPECT_EQ(p.plan.partials[1].offset, 64);  // 3 blocks of 5 sums of 4 bytes are 60
+  EXPECT_EQ(p.plan.partials[1].width, 1);
+  EXPECT_EQ(p.plan.partials[2].offset, 80);
+  EXPECT_EQ(p.plan.partial_bytes, 96);
+  EXPECT_EQ(p.plan.most_blocks, 3);
+}
+
+// A value is kept at one index. Turned around, it is another element.
+TEST(PlanKernel, KeepsWhatIsNeededInItsPlace) {
+  const Planned p(R"(kernel @f(%x: f32[8,4]) {form = "rows", domain = [8,4], split = 1, cached = true} {
+    %e: f32[8,4] = exp(%x)
+    %s: f32[8] = reduce_sum(%e) {axes = [1]}
+    %all: f32[8,4] = broadcast(%s) {dims = [0], shape = [8,4]}
+    %y: f32[8,4] = div(%e, %all)
+    %r: f32[8,4] = reverse(%e) {axes = [1]}
+    %d: f32[8,4] = sub(%y, %r)
+    return %d
+  })");
+  ASSERT_TRUE(p.plan.ok()) << p.plan.reason;
+  ASSERT_EQ(p.plan.kept.size(), 1u);
+  EXPECT_EQ(p.plan.kept[0].value, p.module.kernels[0].find("e"));
+  EXPECT_EQ(p.plan.kept[0].at, identity_map({8, 4}));
+  EXPECT_EQ(p.plan.kept[0].phase, 0);
+}
+
+TEST(PlanKernel, LargestIndexCountsValuesThatAreNotStored) {
+  const Planned p(R"(kernel @f(%seed: i64[]) {form = "pointwise", domain = [8]} {
+    %u: f32[65536,65536] = random_uniform(%seed, %seed) {shape = [65536,65536], stream = 7}
+    %y: f32[1,8] = slice(%u) {starts = [65535,0], limits = [65536,8]}
+    return %y
+  })");
+  ASSERT_TRUE(p.plan.ok()) << p.plan.reason;
+  EXPECT_GE(p.plan.largest_index, int64_t{65535} * 65536 + 7);
+  EXPECT_NE(form_conflict(*p.module.kernels[0].form, p.plan), "");
+}
+
+// A worker of the host is woken for 1024 points; threads of a GPU take one packet each.
+TEST(PlanKernel, MostBlocksFollowTheWork) {
+  const auto blocks = [](const std::string& shape) {
+    const Planned p("kernel @f(%x: f32[4096]) {form = \"pointwise\", domain = [4096]" + shape +
+                    "} {\n  %y: f32[4096] = neg(%x)\n  return %y\n}");
+    return p.plan.most_blocks;
+  };
+  EXPECT_EQ(blocks(""), 4);
+  EXPECT_EQ(blocks(", threads = 256, packet = 4"), 4);
+  EXPECT_EQ(blocks(", threads = 64, packet = 1"), 64);
 }
 
 }  // namespace

@@ -1,0 +1,81 @@
+// plan_kernel: what follows from a kernel and its form: how each value is computed, in which pass, and where partial
+// results lie.
+//
+//   softmax of f32[64,128] in form rows, split = 1:   max      a row reduction, in pass 0
+//                                                     sum      a row reduction, in pass 1; exp(x - max) is kept from it
+//                                                     y        one element per point, in pass 2
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "ir/index_map.h"
+
+namespace heddle::ir {
+
+// What a value of a pointwise or rows kernel varies with, and how a reduction in it is executed.
+enum class Extent {
+  scalar,  // the same everywhere: loaded or computed once per thread
+  row,     // one value per row
+  column,  // one value per column: only results of a column accumulation
+  full,    // one value per point
+};
+enum class ReductionPlan {
+  none,   // not a reduction
+  inner,  // a sequential loop inside one point (a pooling window, a short middle axis, a contraction without a library)
+  row,    // over the columns of a row, by the row's team
+  column,  // over the rows, one accumulator per column, partial results per block
+  total,   // over everything, partial results per block
+};
+
+struct ValuePlan {
+  Extent extent = Extent::full;
+  ReductionPlan reduction = ReductionPlan::none;
+  int phase = 0;  // the pass over the row in which the value is computed: 1 + the latest row reduction it needs
+  bool finishing = false;  // computed by the last block, from column or total accumulators
+};
+
+// An element that one pass over a row computes and a later one needs again: it stays in the threads' registers.
+struct KeptValue {
+  ValueId value;
+  IndexMap at;    // the same value may be needed at several elements: turned around, say
+  int phase = 0;  // the pass that computes it
+};
+
+// Where the blocks leave what they have summed up of one reduction: `width` accumulators a block, block after block.
+struct Partials {
+  NodeId reduction;
+  int64_t offset = 0;  // bytes, in the launch's scratch
+  int64_t width = 1;   // the columns, or 1 of a total
+};
+
+// The plan of every value of the kernel by ValueId index; decided here only, so that fuse asks before it fuses and
+// codegen prints what fuse asked for. `reason` is set, and the plan empty, when the kernel cannot be executed in its
+// form: "sum reduces axis 1 of 3: neither the rows nor the columns".
+//
+// Inputs, sources, and elementwise and movement operators on those, are read at any index. A value that depends on a
+// row reduction lives at its row: movements of it must keep it there. Column and total results exist once the last
+// block has summed the partial results: only elementwise operators and reshapes on them may follow in the kernel.
+struct KernelPlan {
+  std::vector<ValuePlan> values;
+  int64_t rows = 1, columns = 1;  // the space that codegen loops over; for pointwise kernels not always the form's
+  int phases = 1;
+  bool span = false;   // one long row is shared by all blocks
+  bool draws = false;  // random numbers come four at a time where packets are of four
+  std::vector<Partials> partials;
+  int64_t partial_bytes = 0;    // scratch that they need: the form's workspace
+  std::vector<KeptValue> kept;  // where the form is cached
+  int64_t largest_index = 0;    // no index, or part of one, is larger
+  int64_t most_blocks = 1;      // what there is to do at once: more blocks would be idle
+  std::string reason;
+  bool ok() const { return reason.empty(); }
+  Dims space() const { return {rows, columns}; }
+};
+KernelPlan plan_kernel(const Graph& kernel);
+
+// Why the form, though it has a plan, cannot be printed as it is: a packet that does not divide a row, a team that does
+// not divide the block, too little scratch for the partial results. "" where it can.
+std::string form_conflict(const KernelForm& form, const KernelPlan& plan);
+
+}  // namespace heddle::ir

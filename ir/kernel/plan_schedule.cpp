@@ -1,0 +1,115 @@
+#include "ir/kernel/plan_schedule.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/kernel/access.h"
+#include "ir/kernel/plan_kept.h"
+
+namespace heddle::ir {
+namespace {
+
+// What CUDA takes, whatever the device.
+constexpr int64_t kMostThreads = 1024, kWarp = 32, kMostPacket = 16;
+constexpr int64_t kMostKeptColumns = int64_t{1} << 20;
+constexpr int64_t kWorkersPoints = 1024;
+
+bool any(const KernelPlan& plan, ReductionPlan kind) {
+  return std::any_of(plan.values.begin(), plan.values.end(), [&](const ValuePlan& p) { return p.reduction == kind; });
+}
+
+bool spans(const Graph& k, const KernelPlan& plan) {
+  return k.form->kind == KernelForm::Kind::rows && plan.rows == 1 && any(plan, ReductionPlan::total) &&
+         !any(plan, ReductionPlan::row);
+}
+
+// Some source makes its elements from (seed, step, element), rows are whole groups of them, and no window is read at
+// each: that would be read in strides.
+bool draws(const Graph& k, const KernelPlan& plan) {
+  constexpr int64_t kGroup = 4;
+  if (k.form->kind != KernelForm::Kind::pointwise || plan.columns % kGroup != 0) return false;
+  if (any(plan, ReductionPlan::inner)) return false;
+  return std::any_of(k.order.begin(), k.order.end(), [&](NodeId n) {
+    const auto* source = std::get_if<Source>(&k[n].op->kind);
+    return source != nullptr && mentions(source->expr, "i");
+  });
+}
+
+// Accumulator by accumulator, each block's behind the other's, each array on 16 bytes.
+void plan_partials(const Graph& k, KernelPlan& plan) {
+  for (const NodeId n : k.order) {
+    const ReductionPlan kind = plan.values[static_cast<size_t>(k[n].results[0].index)].reduction;
+    if (kind != ReductionPlan::column && kind != ReductionPlan::total) continue;
+    const int64_t width = kind == ReductionPlan::column ? plan.columns : 1;
+    plan.partials.push_back({n, plan.partial_bytes, width});
+    const int64_t bytes = accumulator_bytes(signature(k, k[n])) * width * std::max<int64_t>(k.form->blocks, 1);
+    plan.partial_bytes += (bytes + 15) / 16 * 16;
+  }
+}
+
+int64_t parts(int64_t n, int64_t part) { return (n + part - 1) / part; }
+
+// A block takes at least one packet or row for each of its threads or teams. Where it is one thread, a worker of the
+// host, it takes what is worth waking a worker for.
+int64_t most_blocks(const KernelForm& form, const KernelPlan& plan) {
+  if (!plan.partials.empty()) return std::max<int64_t>(form.blocks, 1);
+  const int64_t points = form.threads == 1 ? kWorkersPoints : 1;
+  if (form.kind == KernelForm::Kind::rows && !plan.span)
+    return parts(plan.rows, std::max(form.threads / form.team, parts(points, std::max<int64_t>(plan.columns, 1))));
+  const int64_t packets = plan.rows * parts(plan.columns, form.packet);
+  return parts(packets, std::max(form.threads, parts(points, form.packet)));
+}
+
+}  // namespace
+
+void plan_schedule(const Graph& k, KernelPlan& plan) {
+  plan.span = spans(k, plan);
+  plan.draws = draws(k, plan);
+  plan_partials(k, plan);
+  if (k.form->cached) plan.kept = plan_kept(k, plan);
+  if (k.form->kind != KernelForm::Kind::tile) plan.most_blocks = std::max<int64_t>(most_blocks(*k.form, plan), 1);
+}
+
+namespace {
+
+std::string team_conflict(const KernelForm& form) {
+  const int64_t threads = form.threads, team = form.team;
+  if (threads > kMostThreads || (threads > 1 && threads % kWarp != 0))
+    return fmt::format("threads is {}, expected 1 or a multiple of {} up to {}", threads, kWarp, kMostThreads);
+  const bool power = (team & (team - 1)) == 0;
+  if (team != threads && (!power || team > kWarp || threads % team != 0))
+    return fmt::format("team is {}, expected a power of two up to {} that divides the {} threads, or all of them", team,
+                       kWarp, threads);
+  if (team > 1 && form.kind != KernelForm::Kind::rows) return "only threads of form rows share a row";
+  return {};
+}
+
+std::string packet_conflict(const KernelForm& form, const KernelPlan& plan) {
+  if (form.packet == 1) return {};
+  if (form.kind == KernelForm::Kind::tile) return "a tile takes its elements one by one: packet is 1";
+  if (form.packet > kMostPacket || (form.packet & (form.packet - 1)) != 0)
+    return fmt::format("packet is {}, expected a power of two up to {}", form.packet, kMostPacket);
+  // Each of several rows starts on a whole packet; one alone may end in a part of one.
+  if (plan.rows > 1 ? plan.columns % form.packet != 0 : plan.columns < form.packet)
+    return fmt::format("packet is {}, which does not divide rows of {} elements", form.packet, plan.columns);
+  return {};
+}
+
+}  // namespace
+
+std::string form_conflict(const KernelForm& form, const KernelPlan& plan) {
+  if (std::string reason = team_conflict(form); !reason.empty()) return reason;
+  if (std::string reason = packet_conflict(form, plan); !reason.empty()) return reason;
+  if (form.index == 32 && plan.largest_index >= int64_t{1} << 31)
+    return fmt::format("an index may reach {}: index = 64 is needed", plan.largest_index);
+  if (!plan.partials.empty() && form.blocks == 0) return "partial results are summed up: blocks must be fixed";
+  if (form.workspace < plan.partial_bytes)
+    return fmt::format("workspace is {}, but partial results take {} bytes", form.workspace, plan.partial_bytes);
+  if (form.cached && form.kind != KernelForm::Kind::rows) return "only form rows passes over a row more than once";
+  if (form.columns() > kMostKeptColumns && (form.cached || any(plan, ReductionPlan::column)))
+    return fmt::format("{} columns are more than a block keeps", form.columns());
+  return {};
+}
+
+}  // namespace heddle::ir
