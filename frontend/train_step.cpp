@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "frontend/fields.h"
@@ -155,6 +156,8 @@ class Updates {
     if (number && settings_.real("lr") < 0)
       settings_.fail("lr", fmt::format("'lr' must not be negative, is {}", settings_.real("lr")),
                      "a step against the gradient lowers the loss");
+    if (number && settings_.real("lr") > static_cast<double>(std::numeric_limits<float>::max()))
+      settings_.fail("lr", fmt::format("'lr' is not an f32: {}", settings_.real("lr")));
     ValueId lr = number ? b_.constant(settings_.real("lr"), {ir::DType::f32, {}})
                         : scheduled(read_part(*given, "optimizer: 'lr'"));
     e_.graph.rename(lr, "lr");

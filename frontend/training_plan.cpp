@@ -4,6 +4,7 @@
 
 #include "frontend/expand.h"
 #include "frontend/train_step.h"
+#include "ir/op_def.h"
 
 namespace heddle::frontend {
 namespace {
@@ -17,6 +18,28 @@ void bound_labels(const Part& part, const Expansion& e, std::vector<PlannedInput
   for (PlannedInput& input : inputs) {
     if (input.name == e.graph[labels].name) input.below = e.graph[logits].type.dims.back();
   }
+}
+
+void warn_of_endless_training(const Model& model, std::vector<Diagnostic>& warnings) {
+  if (!model.train.loss || model.train.epochs || model.train.steps) return;
+  warnings.push_back({Severity::warning,
+                      model.train.where,
+                      "neither 'epochs' nor 'steps' is given: the training goes on until it is interrupted",
+                      {},
+                      "for example \"epochs\": 10"});
+}
+
+// The softmax of a softmax trains, slowly and toward other probabilities.
+void warn_of_softmax(const Part& part, const Expansion& e, std::vector<Diagnostic>& warnings) {
+  if (part.op != "cross_entropy" || part.in.empty()) return;
+  const ir::ValueId logits = e.find(part.in[0]);
+  const ir::Node* made_by = logits.valid() ? e.graph.def(logits) : nullptr;
+  if (made_by == nullptr || made_by->op->name != "softmax") return;
+  warnings.push_back({Severity::warning,
+                      part.in[0].where,
+                      fmt::format("cross_entropy takes logits, and '{}' has been through a softmax", part.in[0].name),
+                      {e.origin(logits)},
+                      "give it what the softmax reads"});
 }
 
 }  // namespace
@@ -40,7 +63,9 @@ TrainingPlan plan_training(const Model& model) {
     row.dims.erase(row.dims.begin());
     plan.inputs.push_back({input.name, row});
   }
+  warn_of_endless_training(model, plan.warnings);
   if (model.train.loss) {
+    warn_of_softmax(*model.train.loss, e, plan.warnings);
     plan.metrics.push_back({"loss", "loss.sum", "loss.count"});
     bound_labels(*model.train.loss, e, plan.inputs);
   }

@@ -38,6 +38,7 @@ struct TrainingPlan {
   bool drop_last = false;
   std::vector<Metric> metrics;  // the first is "loss": the exact mean over the split
   Data data;
+  std::vector<Diagnostic> warnings;  // what is allowed, and hardly meant
 };
 
 // Throws UserError where the model's shapes do not fit.

@@ -49,9 +49,10 @@ void check_model(const CheckArguments& a) {
   ReadModel model;
   try {
     read(a.model, model);
-    frontend::plan_training(model.model);
+    const frontend::TrainingPlan plan = frontend::plan_training(model.model);
+    print_warnings(plan);
     const ir::Module m = frontend::build_module(model.model, frontend::default_build_options(model.model));
-    if (a.json) return print_json(true, {});
+    if (a.json) return print_json(true, plan.warnings);
     size_t nodes = 0;
     for (const ir::Graph& g : m.graphs) nodes += g.order.size();
     print_result("{}: {} graphs, {} nodes, no fault found\n", model.path, m.graphs.size(), nodes);

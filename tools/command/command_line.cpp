@@ -5,7 +5,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 
 #include "ir/diagnostic.h"
 
@@ -70,7 +72,10 @@ Option& Option::between(int low, int high) {
   return *this;
 }
 Option& Option::between(double low, double high) {
-  option_->check(CLI::Range(low, high));
+  // A range of doubles lets nan through.
+  option_->check(CLI::Range(low, high))->check([](const std::string& text) {
+    return std::isnan(std::strtod(text.c_str(), nullptr)) ? "Value " + text + " is no number" : std::string();
+  });
   return *this;
 }
 

@@ -85,7 +85,7 @@ std::string program_text(const CompileArguments& a, const codegen::Program& prog
 // What would be found at the end, found at the start.
 void check_out(const CompileArguments& a, const std::string& model) {
   require_different("-o", a.out, "the model", model);
-  if (a.emit == "cubin") require_cubin_place(a.archs, a.out);
+  require_cubin_place(a.archs, a.emit == "cubin" ? a.out : "");
   if (a.emit != "cubin" && a.archs.size() > 1)
     throw UserError(ExitCode::usage, "--arch is given twice; only --emit=cubin takes several");
   const bool folder = a.emit == "cubin" && a.archs.size() > 1;

@@ -9,6 +9,7 @@
 #include "passes/select/onednn.h"
 #include "runtime/host/onednn.h"
 #include "tools/command/command_line.h"
+#include "tools/command/output.h"
 
 namespace heddle::tools {
 namespace {
@@ -47,6 +48,10 @@ void read(const ModelArguments& a, ReadModel& into, const std::vector<std::strin
   options.set.insert(options.set.end(), a.set.begin(), a.set.end());
   into.path = find_model(a.model);
   into.model = frontend::read_model(into.sources, into.path, options);
+}
+
+void print_warnings(const frontend::TrainingPlan& plan) {
+  for (const Diagnostic& warning : plan.warnings) write_note(render(warning));
 }
 
 std::vector<passes::AvailableLibrary> libraries() {

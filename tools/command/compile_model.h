@@ -33,6 +33,9 @@ struct ReadModel {
 };
 void read(const ModelArguments& a, ReadModel& into, const std::vector<std::string>& first_set = {});
 
+// What a plan warns of, on standard error.
+void print_warnings(const frontend::TrainingPlan& plan);
+
 struct StageTime {
   std::string name;
   double seconds = 0;

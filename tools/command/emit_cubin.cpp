@@ -27,6 +27,13 @@ std::string table(const runtime::CudaBinary& binary, const std::string& arch) {
                             binary.images.size());
 }
 
+// sm_80, sm_90a, sm_120f: also the name of a file.
+bool is_arch(const std::string& text) {
+  if (!text.starts_with("sm_") || text.size() > 8) return false;
+  const size_t end = text.find_first_not_of("0123456789", 3);
+  return end != 3 && (end == std::string::npos || (end + 1 == text.size() && (text[end] == 'a' || text[end] == 'f')));
+}
+
 std::string place(const std::vector<std::string>& archs, const std::string& arch, const std::string& out) {
   return archs.size() == 1 ? out : fmt::format("{}/{}.cubin", out, arch);
 }
@@ -42,8 +49,8 @@ runtime::CudaBinary compile_cubin(const codegen::Program& program, const std::st
 }
 
 void require_cubin_place(const std::vector<std::string>& archs, const std::string& out) {
-  for (const std::string& arch : archs)  // a name of a file, once there are several
-    if (arch.empty() || arch.find('/') != std::string::npos)
+  for (const std::string& arch : archs)
+    if (!is_arch(arch))
       throw UserError(ExitCode::usage, fmt::format("--arch: '{}' is no architecture", arch), "for example sm_90a");
   if (archs.size() == 1 || out.empty()) return;
   std::error_code ec;

@@ -5,9 +5,11 @@
 
 #include "codegen/emit.h"
 #include "codegen/lower.h"
+#include "ir/op_def.h"
 #include "ir/text/parse.h"
 #include "ir/text/print.h"
 #include "ir/verify.h"
+#include "ir/view.h"
 #include "passes/pipeline.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
@@ -51,12 +53,18 @@ void require_well_formed(const ir::Module& m, const std::string& file) {
 // A program is made of calls and views whose values have places: what the whole pipeline leaves.
 void require_planned(const ir::Module& m, const std::string& file) {
   for (const ir::Graph& g : m.graphs)
-    for (const ir::NodeId n : g.order)
+    for (const ir::NodeId n : g.order) {
+      const bool call = std::holds_alternative<ir::Call>(g[n].op->kind);
+      if (!call && ir::contiguous_pieces(g, g[n]).empty())
+        throw UserError(g[n].loc,
+                        fmt::format("{} is in no kernel: a program is made of a planned module", g[n].op->name),
+                        fmt::format("heddle opt --to=pack --emit=program {}", file));
       for (const ir::ValueId v : g[n].results)
         if (!g[v].place.placed())
           throw UserError(g[n].loc,
                           fmt::format("%{} has no place in memory: a program is made of a planned module", g[v].name),
                           fmt::format("heddle opt --to=pack --emit=program {}", file));
+    }
 }
 
 void opt(const OptArguments& a) {

@@ -51,6 +51,7 @@ void open_session(const RunArguments& a, bool training, Session& s) {
   s.device = open_device(a.device);
   read(a.model, s.read);
   s.plan = frontend::plan_training(s.read.model);
+  if (training) print_warnings(s.plan);
   const std::filesystem::path model_folder = std::filesystem::path(s.read.path).parent_path();
   const DataRequest request{
       .plan = &s.plan, .root = a.data.empty() ? model_folder : std::filesystem::path(a.data), .train = training};
