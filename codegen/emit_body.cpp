@@ -249,6 +249,7 @@ std::string Body::rest_text() const {
 }
 
 void Body::open_columns() {
+  in_columns_ = true;
   if (text_.packet > 1) {
     open(/*covers=*/1, /*packet=*/true);
     coordinates_[kColumn] = "column + k";
@@ -257,8 +258,13 @@ void Body::open_columns() {
 }
 
 std::vector<std::string> Body::close_columns() {
+  in_columns_ = false;
   std::vector<std::string> elements = close();
-  if (text_.packet == 1) return elements;
+  if (text_.packet == 1) {
+    elements.insert(elements.end(), stores_.begin(), stores_.end());
+    stores_.clear();
+    return elements;
+  }
   coordinates_[kColumn] = "column";
   const std::string rest = rest_text();
   const std::string each = text_.groups ? "HD_EACH_OF_GROUP" : rest.empty() ? "HD_EACH" : "HD_EACH_OF";
@@ -276,8 +282,15 @@ void Body::store(ValueId v, Extent extent, const std::string& condition) {
   const Operand operand = value(v, at);
   const IndexExpr linear = linear_offset(at, type.dims);
   if (extent != Extent::full || text_.packet == 1) {
-    for (const std::string& pointer : text_.outputs.at(v))
-      line(fmt::format("{}{}[{}] = {};", condition, pointer, index(linear, at.extents), operand.text));
+    // In a loop over columns all loads come first: a result may lie over an operand that another result is made of.
+    for (const std::string& pointer : text_.outputs.at(v)) {
+      const std::string text =
+          fmt::format("{}{}[{}] = {};", condition, pointer, index(linear, at.extents), operand.text);
+      if (in_columns_)
+        stores_.push_back(text);
+      else
+        line(text);
+    }
     return;
   }
   const std::string packet = text_.names.fresh(k_[v].name + "_result");

@@ -111,6 +111,7 @@ class Body {
   std::vector<Scope> scopes_;
   std::vector<Known> known_;
   std::vector<std::string> stores_;  // of packets, after their elements
+  bool in_columns_ = false;          // between open_columns and close_columns
   std::map<ir::ValueId, std::string> defined_;
   std::vector<std::string> coordinates_;  // texts of row, column, loop counters
   std::optional<int> phase_;

@@ -20,7 +20,8 @@ const RegisterOp gelu_tanh(unary_op(
     "gelu_tanh",
     "x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))), close to gelu (Hendrycks and Gimpel 2016, "
     "arXiv:1606.08415)",
-    "T(0.5) * x * (T(1) + hd::tanh(T(0.7978845608028654) * (x + T(0.044715) * x * x * x)))",
+    // As x sigmoid(2 u), which keeps its digits where tanh(u) is -1.
+    "x / (T(1) + hd::exp(T(-1.5957691216057308) * (x + T(0.044715) * x * x * x)))",
     [](double x) { return x / (1 + std::exp(-2 * kSlope * (x + kCubic * std::pow(x, 3)))); },  // x sigmoid(2 u)
     gradient, samples_between(1, -3, 3), 20));
 

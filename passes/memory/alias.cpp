@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
-#include "ir/builder.h"
 #include "ir/storage.h"
 #include "ir/view.h"
 #include "passes/memory/in_place.h"
+#include "passes/memory/old_states.h"
 
 namespace heddle::passes {
 using namespace ir;
@@ -158,29 +157,6 @@ class Aliasing {
   std::vector<Slot> slots_;                    // by ValueId index
   std::vector<std::vector<ValueId>> members_;  // by ValueId index of the root
 };
-
-// An output or next value that is itself a state with an update, `return %w`, becomes a copy made at the first step.
-bool copy_old_states(Graph& g) {
-  const std::vector<char> updated = updated_states(g);
-  std::map<ValueId, ValueId> copies;
-  const auto copy_of = [&](ValueId v) {
-    const auto [it, added] = copies.try_emplace(v);
-    if (added) {
-      Builder b(g);
-      b.insert_at = 0;
-      it->second = b("reshape", {v}, {{"shape", g[v].type.dims}}, g[v].name + ".old");
-    }
-    return it->second;
-  };
-  const auto is_updated = [&](ValueId v) {
-    return static_cast<size_t>(v.index) < updated.size() && updated[static_cast<size_t>(v.index)] != 0;
-  };
-  for (ValueId& v : g.outputs)
-    if (is_updated(v)) v = copy_of(v);
-  for (Update& u : g.updates)
-    if (u.next != u.state && is_updated(u.next)) u.next = copy_of(u.next);
-  return !copies.empty();
-}
 
 std::vector<Place> places(const Module& m) {
   std::vector<Place> all;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "ir/storage.h"
+#include "passes/memory/old_states.h"
 #include "passes/memory/pack_intervals.h"
 
 namespace heddle::passes {
@@ -11,11 +12,12 @@ using namespace ir;
 namespace {
 
 bool pack_graph(const Module& m, Graph& g, const Options& options) {
+  const bool copied = copy_old_states(g);  // where alias has not run
   const std::vector<ArenaItem> items = arena_items(m, g);
   std::vector<Interval> intervals;
   for (const ArenaItem& item : items) intervals.push_back(item.live);
   const Packing packing = pack_intervals(intervals, kArenaAlignment);
-  bool changed = g.arena_bytes != packing.bytes;
+  bool changed = copied || g.arena_bytes != packing.bytes;
   g.arena_bytes = packing.bytes;
   for (size_t i = 0; i < items.size(); ++i) {
     if (items[i].root.valid()) {
