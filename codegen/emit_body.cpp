@@ -86,7 +86,7 @@ Operand Body::named(ValueId v, const std::string& expression, size_t scope, cons
 Operand Body::value(ValueId v, const IndexMap& at) {
   for (const Known& known : known_)
     if (known.v == v && known.at == at) return known.operand;
-  const Operand got = compute_or_load(v, at);
+  Operand got = compute_or_load(v, at);
   know(v, at, got);
   return got;
 }
