@@ -1,8 +1,8 @@
 // Initializers: how parameters start, as IR in @init, keyed by (seed, parameter path).
 //
 //   {"op": "normal", "std": 0.02} for %fc1.weight
-//     -> %fc1.weight.random: f32[128,784] = random_normal(%seed, %zero) {stream = fnv1a("fc1.weight"), shape =
-//     [128,784]}
+//     -> %fc1.weight.random: f32[128,784] = random_normal(%seed, %zero)
+//                                           {shape = [128,784], stream = fnv1a("fc1.weight")}
 //        %fc1.weight.init = mul(%fc1.weight.random, 0.02)
 #pragma once
 #include <functional>

@@ -1,7 +1,7 @@
 // Settings: the keys of a node, loss, optimizer and so on beside "op" and "in", checked against their definitions.
 //
-//   {"op": "dense", "units": "4*d"}  with {units: integer, bias: flag = true}  ->  integer("units") = 4*d, flag("bias")
-//   = true
+//   {"op": "dense", "units": "4*d"}  with {units: integer, bias: flag = true}
+//     ->  integer("units") = 4*d, flag("bias") = true
 //
 // One definition serves the reader's checks, the defaults and the reference.
 #pragma once

@@ -1,10 +1,10 @@
 // TrainingPlan: what running a model needs to know beside its Program: rows, batches, seeds, how metrics are totalled.
 //
-//   {"op": "accuracy", ...}  ->  Metric {name = "accuracy", numerator = "accuracy.sum", denominator = "accuracy.count",
-//   finish = ratio}
+//   {"op": "accuracy", ...}
+//     ->  Metric {name = "accuracy", numerator = "accuracy.sum", denominator = "accuracy.count", finish = ratio}
 //
-// Numerators and denominators are outputs of @train, @train_last, @eval and @eval_last: add each over the split, then
-// finish.
+// Numerators and denominators are outputs of @train, @train_last, @eval and @eval_last: add each over the split,
+// then finish.
 #pragma once
 #include <optional>
 #include <string>

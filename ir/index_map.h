@@ -5,9 +5,8 @@
 //   pad one zero on the left:           (d0) -> (d0 - 1) if 0 <= d0 - 1 < 8
 //
 // Broadcast, transpose, reshape, slice, pad, concat and windows inside a kernel are index maps, so a chain of them is
-// one map
-// (`compose`) and one address. Expressions stay simplified: ranges of the coordinates are known, so the division of a
-// reshape that merges or splits neighbours disappears.
+// one map (`compose`) and one address. Expressions stay simplified: the ranges of the coordinates are known, so the
+// division of a reshape that merges or splits neighbours disappears.
 #pragma once
 #include <cstdint>
 #include <span>

@@ -41,7 +41,6 @@ struct InferError : std::runtime_error {
 };
 
 // --- What an operator computes: a closed set that codegen visits; it never asks for a name.
-// -------------------------------
 
 // A value of its own at each element. `expr` is C++ over `i` (row-major element index, int64_t), `k` (int64_t: this
 // index expression of the result's coordinates, where there is one), the names of scalar operands and the scalar
@@ -140,7 +139,6 @@ struct RegisterOp {
 };
 
 // --- Pieces that operator files share
-// -------------------------------------------------------------------------------------
 
 // Inline, because operators register before main: a definition in another file might not be initialised by then.
 inline const std::vector<DType> kFloating = {DType::f32, DType::f64, DType::f16, DType::bf16};

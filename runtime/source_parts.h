@@ -1,7 +1,7 @@
 // Splits a program's text so that its kernels compile on several processors, and shows places in it.
 //
-//   preamble, scalar functions, kernels a b c d  ->  {preamble, scalar functions, a b}, {preamble, scalar functions, c
-//   d}
+//   preamble, scalar functions, kernels a b c d
+//     ->  {preamble, scalar functions, a b}, {preamble, scalar functions, c d}
 #pragma once
 #include <string>
 #include <string_view>

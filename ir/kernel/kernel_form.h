@@ -1,8 +1,8 @@
 // KernelForm: how a kernel is executed on its target. `fuse` and `select` write it on the kernel; what follows from it
 // is plan_kernel's to say; codegen prints both and decides nothing.
 //
-//   kernel @broadcast.add.relu(%a: f32[128], %b: f32[64,128])
-//       {form = "pointwise", domain = [64,128], split = 1, threads = 256, packet = 4} { ... }
+//   kernel @broadcast.add.relu(%bias: f32[128], %x: f32[64,128])
+//       {domain = [64,128], form = "pointwise", packet = 4, split = 1, threads = 256} { ... }
 #pragma once
 #include <cstdint>
 #include <string>

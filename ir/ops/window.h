@@ -1,7 +1,7 @@
 // The geometry of 2-d windows over NHWC images, shared by pooling and convolution.
 //
-//   output position o, window position k  ->  input position o * stride + k * dilation - pad, inside [0, size) or in
-//   the padding
+//   output position o, window position k
+//     ->  input position o * stride + k * dilation - pad, inside [0, size) or in the padding
 #pragma once
 #include <string>
 

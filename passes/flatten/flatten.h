@@ -6,9 +6,9 @@
 //     %b.next: f32[8] = sub(%b, %b.step)                     ->     }
 //     update %a <- %a.next                                          graph @train(param %params: f32[40], ...) {
 //     update %b <- %b.next                                            %a: f32[4,8] = reshape(slice(%params))
-//                                                                     %params.grad: f32[40] = concat(%a.grad, %b.grad)
-//                                                                     %params.next: f32[40] = sub(%params,
-//                                                                     %params.step) update %params <- %params.next
+//                                                                     %params.grad = concat(%a.grad, %b.grad)
+//                                                                     %params.next = sub(%params, %params.step)
+//                                                                     update %params <- %params.next
 //
 // An optimizer's states go with their parameter: %a.m and %b.m lie in %params.m. The clipping norm of all gradients
 // becomes that of the flat one. Parameters that are updated otherwise (no decay on vectors, say) make a group of their

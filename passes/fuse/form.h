@@ -1,8 +1,8 @@
 // Forms for fuse: the iteration space of a kernel, and how it is cut into rows and columns.
 //
 //   %s: f32[8,26,26,32] = add(%x, %y)
-//   %g: f32[32] = reduce_sum(%s) {axes = [0,1,2]}     ->     {form = rows, domain = [5408,32], split = 1, blocks = 10,
-//   ...}
+//   %g: f32[32] = reduce_sum(%s) {axes = [0,1,2]}
+//     ->  {form = "rows", domain = [5408,32], split = 1, blocks = 64, ...}
 //
 // Neighbouring dimensions that no operator tells apart are merged. Everything here is a function of the kernel and
 // of the target's figures.

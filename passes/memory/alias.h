@@ -1,11 +1,10 @@
 // Alias: decides which values share storage, before `pack` gives the rest its offsets.
 //
-//   %flat: f32[20] = ...                                     %flat: f32[20] = ...
-//   %w: f32[4,4] = call @slice(%flat) ...             ->     %w: f32[16] at %flat = slice(%flat)        a view
-//   %b.grad: f32[4] = call @sum(%d)                          %b.grad: f32[4] at %grad + 64 = call @sum(%d)
-//   %grad: f32[20] = concat(%w.grad, %b.grad)                %grad: f32[20] = concat(...)               needs no copy
-//   %w.next: f32[20] = call @sgd(%flat, %grad)               %w.next: f32[20] at %flat = call @sgd(...)  in place
-//   update %flat <- %w.next                                  update %flat <- %w.next                    needs no copy
+//   %w: f32[16] = slice(%flat)                          %w: f32[16] at %flat = slice(%flat)             a view
+//   %b.grad: f32[4] = call @sum(%d)               ->    %b.grad: f32[4] at %grad + 64 = call @sum(%d)
+//   %grad: f32[20] = concat(%w.grad, %b.grad)           %grad: f32[20] = concat(%w.grad, %b.grad)       no copy
+//   %next: f32[20] = call @sgd(%flat, %grad)            %next: f32[20] at %flat = call @sgd(%flat, ...) in place
+//   update %flat <- %next                               update %flat <- %next                           no copy
 //
 // Views are movements that only rename bytes (ir/view.h), at multiples of 16 bytes, so that wide loads stay aligned. A
 // kernel that writes over an operand carries the mark itself (`%y: f32[8] at %x` in its body), so that its text

@@ -1,7 +1,7 @@
 // The primitives of one library call: what is packed first, the slices, what is unpacked last.
 //
-//   conv2d_filter_grad in 4 slices -> slices: 4 primitives that write 4 partial results; after: one reorder of their
-//   sum
+//   conv2d_filter_grad in 4 slices
+//     -> slices: 4 primitives that write 4 partial results; after: one reorder of their sum
 //
 // Private to the runtime's oneDNN files: the only ones that include its header.
 #pragma once

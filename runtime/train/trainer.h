@@ -1,8 +1,8 @@
 // The training loop: epochs of shuffled batches through @train, the ragged rest through @train_last, validation after
 // each epoch.
 //
-//   54000 rows, batch 128 -> 421 runs of "train", one of "train_last" (112 rows), then the validation rows through
-//   "eval"
+//   54000 rows, batch 128
+//     -> 421 runs of "train", one of "train_last" (112 rows), then the validation rows through "eval"
 //
 // The order of rows is a function of (seed, epoch) alone. Nothing here is particular to a device.
 #pragma once
