@@ -1,0 +1,156 @@
+"""What the documents say is executed.
+
+    check_docs.py json FILE...          every JSON block is a model that `heddle check` takes, or a part of one
+    check_docs.py shell FILE [--slow]   every command of the indented blocks runs and ends with 0; the lines that follow
+                                        `$ COMMAND` are what it prints, up to numbers; `...` stands for any lines
+
+`heddle` and `tools/heddle` are the binary under test ($HEDDLE). A command that names DIR needs MNIST ($HEDDLE_DATA/mnist), and runs
+with --slow only. Commands that are tests or set-ups themselves are listed below with the reason why they do not run here.
+"""
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+NOT_RUN = {
+    "tools/test": "runs this test",
+    "tools/setup": "installs packages",
+    "tools/lint": "has tests of its own",
+    "tools/cases": "has tests of its own",
+    "cmake": "is how this build was made",
+    "build/dev/bin/heddle_unit_tests": "is a test",
+    "ctest": "runs this test",
+    "git": "fetches the project",
+    "cd": "belongs to the line after it",
+}
+
+# A part of a model is tried inside one that has the rest.
+REST = {
+    "format": "heddle-model/1",
+    "name": "part",
+    "inputs": {"image": {"shape": ["N", 4, 4, 1]}, "label": {"shape": ["N"], "dtype": "i32"}},
+    "nodes": [{"op": "flatten", "in": "image"}, {"name": "logits", "op": "dense", "units": 10}],
+    "train": {"batch": {"N": 8}, "steps": 3, "loss": {"op": "cross_entropy", "in": ["logits", "label"]}, "optimizer": "adam"},
+}
+REST_OF = {
+    "inputs": {"let": {"length": 5}, "nodes": [{"op": "cast", "in": "tokens", "dtype": "f32"}], "train": None},
+    "blocks": {"inputs": {"x": {"shape": ["N", 64]}}, "train": None},
+}
+
+
+def json_blocks(text):
+    """(line number, text) of fenced blocks marked json and of indented blocks that begin with a brace."""
+    lines = text.splitlines()
+    i = 0
+    while i < len(lines):
+        if lines[i].strip() == "```json":
+            end = next(j for j in range(i + 1, len(lines)) if lines[j].strip() == "```")
+            yield i + 2, "\n".join(lines[i + 1 : end])
+            i = end
+        elif lines[i].startswith("    {") and (i == 0 or not lines[i - 1].strip()):
+            end = next((j for j in range(i, len(lines)) if lines[j].strip() and not lines[j].startswith("    ")), len(lines))
+            yield i + 1, "\n".join(line[4:] for line in lines[i:end])
+            i = end
+        i += 1
+
+
+def whole_model(text):
+    if text.lstrip().startswith("{"):
+        return text
+    part = json.loads("{" + text + "}")
+    rest = {**REST, **REST_OF.get(next(iter(part)), {})}
+    return json.dumps({key: value for key, value in {**rest, **part}.items() if value is not None})
+
+
+def check_json(files):
+    count, failed = 0, 0
+    for file in files:
+        for line, block in json_blocks((ROOT / file).read_text()):
+            count += 1
+            with tempfile.TemporaryDirectory() as folder:
+                model = pathlib.Path(folder) / "model.json"
+                model.write_text(whole_model(block))
+                run = subprocess.run([os.environ["HEDDLE"], "check", str(model)], capture_output=True, text=True)
+            if run.returncode != 0:
+                failed += 1
+                print(f"{file}:{line}: the model is refused:\n{run.stderr}")
+    print(f"{count} JSON blocks, {failed} refused")
+    return failed or count == 0
+
+
+def commands(text):
+    """(line number, command, expected lines or None) of the indented blocks."""
+    lines = text.splitlines()
+    for i, line in enumerate(lines):
+        words = line.strip()
+        if not line.startswith("    ") or line.startswith("     "):
+            continue
+        if words.startswith("$ "):
+            end = next((j for j in range(i + 1, len(lines)) if not lines[j].startswith("    ") or lines[j].startswith("    $ ")), len(lines))
+            yield i + 1, words[2:], [x[4:] for x in lines[i + 1 : end]]
+        elif re.match(r"(heddle|tools/\w+|cmake|ctest|git|build/\S+) ?", words):
+            yield i + 1, words, None
+
+
+def shape_of(line):
+    """Two lines agree when they differ in numbers and in the room between columns alone."""
+    return re.sub(r"\s+", " ", re.sub(r"[0-9][0-9.,e+:-]*", "#", line)).strip()
+
+
+def agrees(expected, printed):
+    if not expected:
+        return not printed
+    if expected[0].strip() == "...":
+        return any(agrees(expected[1:], printed[i:]) for i in range(len(printed) + 1))
+    return bool(printed) and shape_of(expected[0]) == shape_of(printed[0]) and agrees(expected[1:], printed[1:])
+
+
+def prepared(command, folder):
+    """The command with the binary under test and the data at hand; None where this run leaves it out."""
+    command = re.split(r"\s{2,}(?=\S)|\s+# ", command)[0]  # the remark beside it
+    words = shlex.split(command)
+    if words[0] in NOT_RUN:
+        return None
+    needs_data = "DIR" in words
+    if needs_data != ("--slow" in sys.argv):
+        return None
+    data = pathlib.Path(os.environ.get("HEDDLE_DATA", "")) / "mnist"
+    if needs_data and not data.is_dir():
+        sys.exit(77)
+    command = re.sub(r"\bDIR\b", str(data), command)
+    return re.sub(r"^(tools/)?heddle\b", shlex.quote(os.environ["HEDDLE"]), command)
+
+
+def check_shell(file):
+    ran, failed = 0, 0
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "models").symlink_to(ROOT / "models")
+        for line, written, expected in commands((ROOT / file).read_text()):
+            command = prepared(written, folder)
+            if command is None:
+                continue
+            run = subprocess.run(["bash", "-c", "set -o pipefail; " + command], cwd=folder, capture_output=True, text=True)
+            ran += 1
+            printed = [x for x in (run.stderr + run.stdout).splitlines() if x.strip()]
+            wanted = [x for x in expected or [] if x.strip()]
+            if run.returncode != 0 or (expected is not None and not agrees(wanted, printed)):
+                failed += 1
+                print(f"{file}:{line}: {written}\n  exit {run.returncode}, printed:")
+                print("\n".join("    " + x for x in printed[:40]))
+    print(f"{file}: {ran} commands, {failed} not as written")
+    return failed or ran == 0
+
+
+def main():
+    what, *rest = sys.argv[1:]
+    files = [x for x in rest if not x.startswith("--")]
+    return 1 if (check_json(files) if what == "json" else any([check_shell(f) for f in files])) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
