@@ -15,6 +15,7 @@ bool pack_graph(const Module& m, Graph& g, const Options& options) {
   const bool copied = copy_old_states(g);  // where alias has not run
   const std::vector<ArenaItem> items = arena_items(m, g);
   std::vector<Interval> intervals;
+  intervals.reserve(items.size());
   for (const ArenaItem& item : items) intervals.push_back(item.live);
   const Packing packing = pack_intervals(intervals, kArenaAlignment);
   bool changed = copied || g.arena_bytes != packing.bytes;
