@@ -17,8 +17,8 @@ void throw_errno(const std::string& name, const std::string& what) {
   throw UserError(ExitCode::failed, fmt::format("{}: {}: {}", name, what, std::strerror(errno)));
 }
 
-File::File(const std::string& path, int flags, mode_t mode, std::string name)
-    : name_(name.empty() ? path : std::move(name)), fd_(::open(path.c_str(), flags | O_CLOEXEC, mode)) {
+File::File(const std::string& path, int flags, mode_t mode, const std::string& name)
+    : name_(name.empty() ? path : name), fd_(::open(path.c_str(), flags | O_CLOEXEC, mode)) {
   if (fd_ < 0) throw_errno(name_, "cannot be opened");
 }
 

@@ -13,7 +13,7 @@ namespace heddle::runtime {
 class File {
  public:
   // `name` is what messages call it, where that is not the path.
-  File(const std::string& path, int flags, mode_t mode = 0, std::string name = {});
+  File(const std::string& path, int flags, mode_t mode = 0, const std::string& name = {});
   ~File();
   File(const File&) = delete;
   File& operator=(const File&) = delete;
