@@ -23,7 +23,11 @@ class Reducer {
 
   Module run() {
     for (bool smaller = true; smaller && Clock::now() < end_;)
-      smaller = leave_out_graphs() | leave_out_results() | leave_out_nodes() | shrink_sizes() | make_plain();
+      smaller = leave_out_graphs();
+      smaller |= leave_out_results();
+      smaller |= leave_out_nodes();
+      smaller |= shrink_sizes();
+      smaller |= make_plain();
     return std::move(best_);
   }
 
