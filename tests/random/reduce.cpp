@@ -22,12 +22,13 @@ class Reducer {
         end_(Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds))) {}
 
   Module run() {
-    for (bool smaller = true; smaller && Clock::now() < end_;)
+    for (bool smaller = true; smaller && Clock::now() < end_;) {
       smaller = leave_out_graphs();
       smaller |= leave_out_results();
       smaller |= leave_out_nodes();
       smaller |= shrink_sizes();
       smaller |= make_plain();
+    }
     return std::move(best_);
   }
 
