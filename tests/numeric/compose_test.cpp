@@ -126,7 +126,7 @@ void compare(const Module& m, const Target& target) {
   HostRun run(m, m.graphs[0].name, {.threads = 2, .target = target});
   for (const Graph& g : m.graphs) {
     SCOPED_TRACE("graph @" + g.name + " for " + target.name);
-    for (const uint64_t seed : {1, 2}) {
+    for (const uint64_t seed : {1U, 2U}) {
       NamedTensors inputs;
       for (const ValueId v : g.inputs) inputs[g[v].name] = random_tensor(g[v].type, -2, 2, 2, hash_text(g.name) + seed);
       expect_near(evaluate(m, g, inputs), run(g.name, inputs));
