@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "codegen/scalar_functions.h"
 #include "ir/check.h"
@@ -249,7 +250,6 @@ std::string Body::rest_text() const {
 }
 
 void Body::open_columns() {
-  in_columns_ = true;
   if (text_.packet > 1) {
     open(/*covers=*/1, /*packet=*/true);
     coordinates_[kColumn] = "column + k";
@@ -258,11 +258,10 @@ void Body::open_columns() {
 }
 
 std::vector<std::string> Body::close_columns() {
-  in_columns_ = false;
   std::vector<std::string> elements = close();
+  const std::vector<std::string> stores = take_stores();
   if (text_.packet == 1) {
-    elements.insert(elements.end(), stores_.begin(), stores_.end());
-    stores_.clear();
+    elements.insert(elements.end(), stores.begin(), stores.end());
     return elements;
   }
   coordinates_[kColumn] = "column";
@@ -271,10 +270,11 @@ std::vector<std::string> Body::close_columns() {
   const std::string head = fmt::format("{}(k, {}{})", each, text_.packet, rest);
   std::vector<std::string> all = close(), inner = block(head, elements);
   all.insert(all.end(), inner.begin(), inner.end());
-  all.insert(all.end(), stores_.begin(), stores_.end());
-  stores_.clear();
+  all.insert(all.end(), stores.begin(), stores.end());
   return all;
 }
+
+std::vector<std::string> Body::take_stores() { return std::exchange(stores_, {}); }
 
 void Body::store(ValueId v, Extent extent, const std::string& condition) {
   const Type& type = k_[v].type;
@@ -282,15 +282,9 @@ void Body::store(ValueId v, Extent extent, const std::string& condition) {
   const Operand operand = value(v, at);
   const IndexExpr linear = linear_offset(at, type.dims);
   if (extent != Extent::full || text_.packet == 1) {
-    // In a loop over columns all loads come first: a result may lie over an operand that another result is made of.
-    for (const std::string& pointer : text_.outputs.at(v)) {
-      const std::string text =
-          fmt::format("{}{}[{}] = {};", condition, pointer, index(linear, at.extents), operand.text);
-      if (in_columns_)
-        stores_.push_back(text);
-      else
-        line(text);
-    }
+    std::vector<std::string>& to = extent == Extent::full ? stores_ : scopes_.back().lines;
+    for (const std::string& pointer : text_.outputs.at(v))
+      to.push_back(fmt::format("{}{}[{}] = {};", condition, pointer, index(linear, at.extents), operand.text));
     return;
   }
   const std::string packet = text_.names.fresh(k_[v].name + "_result");

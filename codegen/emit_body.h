@@ -53,11 +53,13 @@ class Body {
   void define(ir::ValueId v, const std::string& text);
   // The value at an access is what `expression` reads, from now until the scope is closed.
   void take(ir::ValueId v, const ir::IndexMap& at, const std::string& expression);
-  // Computes the result and stores it, a packet after the elements of a packet are there.
+  // Computes the result and stores it. One element per point waits for `take_stores`: it may lie over an operand that
+  // another result is made of, so all loads of a point, or of a packet, come before its stores.
   void store(ir::ValueId v, ir::Extent extent, const std::string& condition = {});
+  std::vector<std::string> take_stores();
   // Adds the reduction's element at this point to the accumulator.
   void accumulate(const ir::Node& n, const std::string& accumulator, const std::string& condition = {});
-  // The loop body over columns: packet loads, then what is computed element by element, then packet stores.
+  // The loop body over columns: packet loads, then what is computed element by element, then the stores.
   void open_columns();
   std::vector<std::string> close_columns();
 
@@ -110,8 +112,7 @@ class Body {
   const ir::Graph& k_;
   std::vector<Scope> scopes_;
   std::vector<Known> known_;
-  std::vector<std::string> stores_;  // of packets, after their elements
-  bool in_columns_ = false;          // between open_columns and close_columns
+  std::vector<std::string> stores_;  // of the point or packet, for after its elements
   std::map<ir::ValueId, std::string> defined_;
   std::vector<std::string> coordinates_;  // texts of row, column, loop counters
   std::optional<int> phase_;

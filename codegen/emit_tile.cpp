@@ -70,6 +70,7 @@ class TileText {
       body_.take(s.value, s.at, fmt::format("{}.get(row - top, column - left)", tiles_[i]));
     }
     for (const ValueId v : k_.outputs) body_.store(v, Extent::full);
+    body_.lines(body_.take_stores());
     return loop("HD_ALONG");
   }
 
