@@ -1,6 +1,7 @@
 // Typed 4-byte ids into a graph's arrays: copyable, hashable, ordered, and a ValueId is never taken for a NodeId.
 #pragma once
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 
 namespace heddle::ir {
@@ -13,5 +14,11 @@ struct Id {
 };
 using ValueId = Id<struct ValueTag>;
 using NodeId = Id<struct NodeTag>;
+
+// The place of what belongs to a valid id in a vector with an entry for each.
+template <class Tag>
+size_t index_of(Id<Tag> id) {
+  return static_cast<size_t>(id.index);
+}
 
 }  // namespace heddle::ir

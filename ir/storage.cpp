@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "ir/check.h"
 #include "ir/view.h"
 
 namespace heddle::ir {
 namespace {
-
-size_t index_of(ValueId v) { return static_cast<size_t>(v.index); }
 
 // Storages in the order of their roots; a storage is needed from the first to the last step of any value in it.
 void add_storages(const Graph& g, std::vector<ArenaItem>& items) {
@@ -54,6 +53,27 @@ StorageSpan storage_of(const Graph& g, ValueId v) {
     span.root = g[span.root].place.base;
   }
   return span;
+}
+
+ByteRanges byte_ranges(const Graph& g) {
+  ByteRanges ranges{std::vector<ByteRange>(g.value_count()), {g.arena_bytes}};
+  std::map<ValueId, size_t> own_segments;
+  const auto add = [&](ValueId v) {
+    const auto [root, offset] = storage_of(g, v);  // a base may be defined after the values inside it
+    ByteRange& range = ranges.of[index_of(v)];
+    range = {0, offset, g[v].type.bytes()};
+    if (g[root].place.placed()) {
+      range.begin += g[root].place.offset;
+      return;
+    }
+    const auto [it, added] = own_segments.try_emplace(root, ranges.segments.size());
+    if (added) ranges.segments.push_back(g[root].type.bytes());
+    range.segment = it->second;
+  };
+  for (const ValueId v : g.inputs) add(v);
+  for (const NodeId n : g.order)
+    for (const ValueId v : g[n].results) add(v);
+  return ranges;
 }
 
 std::vector<char> updated_states(const Graph& g) {

@@ -29,6 +29,20 @@ struct StorageSpan {
 };
 StorageSpan storage_of(const Graph& g, ValueId v);  // follows the bases of places, which must not form a cycle
 
+// The bytes of a value. Segment 0 is the arena; a storage outside it is a segment of its own.
+struct ByteRange {
+  size_t segment = 0;
+  int64_t begin = 0, size = 0;
+  int64_t end() const { return begin + size; }
+  bool meets(const ByteRange& o) const { return segment == o.segment && begin < o.end() && o.begin < end(); }
+  bool operator==(const ByteRange&) const = default;
+};
+struct ByteRanges {
+  std::vector<ByteRange> of;      // by ValueId index
+  std::vector<int64_t> segments;  // bytes of each segment
+};
+ByteRanges byte_ranges(const Graph& g);
+
 // By ValueId index: states that the graph updates. What leaves the graph must not lie in one, since updates come first.
 std::vector<char> updated_states(const Graph& g);
 

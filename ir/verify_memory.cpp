@@ -13,8 +13,6 @@
 namespace heddle::ir {
 namespace {
 
-size_t index_of(ValueId v) { return static_cast<size_t>(v.index); }
-
 // Neighbouring bytes that one value wrote, from `from` on in it.
 struct Run {
   int64_t bytes = 0;
@@ -96,24 +94,17 @@ class Writers {
   std::map<int64_t, Run> runs_;  // by their first byte
 };
 
-// Bytes of one segment: 0 is the arena, others hold one storage outside it.
-struct Bytes {
-  size_t segment = 0;
-  int64_t begin = 0, size = 0;
-  bool meets(const Bytes& o) const {
-    return segment == o.segment && begin < o.begin + o.size && o.begin < begin + size;
-  }
-  bool operator==(const Bytes&) const = default;
-};
-
 class MemoryVerifier {
  public:
-  MemoryVerifier(const Graph& g, const Module* m) : g_(g), m_(m), content_(g.value_count()), bytes_(g.value_count()) {}
+  MemoryVerifier(const Graph& g, const Module* m) : g_(g), m_(m), content_(g.value_count()) {}
 
   std::vector<std::string> run() {
-    for (const ValueId v : g_.inputs) place(v);
-    for (const NodeId n : g_.order)
-      for (const ValueId v : g_[n].results) place(v);
+    for_each_value([&](ValueId v) { place(v); });
+    if (!problems_.empty()) return std::move(problems_);
+    bytes_ = byte_ranges(g_);
+    for_each_value([&](ValueId v) {
+      if (bytes(v).segment == 0 && !in_arena(bytes(v))) problem("%{} lies outside the arena", name(v));
+    });
     if (problems_.empty()) execute();
     return std::move(problems_);
   }
@@ -124,7 +115,13 @@ class MemoryVerifier {
     problems_.push_back(fmt::format(text, std::forward<Args>(args)...));
   }
   const std::string& name(ValueId v) const { return g_[v].name; }
-  const Bytes& bytes(ValueId v) const { return bytes_[index_of(v)]; }
+  const ByteRange& bytes(ValueId v) const { return bytes_.of[index_of(v)]; }
+  template <class F>
+  void for_each_value(F f) const {
+    for (const ValueId v : g_.inputs) f(v);
+    for (const NodeId n : g_.order)
+      for (const ValueId v : g_[n].results) f(v);
+  }
 
   // --- Bytes of each value ---
   bool bases_end(ValueId v) {
@@ -145,24 +142,18 @@ class MemoryVerifier {
       if (at.offset < 0 || at.offset > room)
         return problem("%{} at %{} + {} lies outside it", value.name, name(at.base), at.offset);
     }
-    const auto [root, offset] = storage_of(g_, v);
-    bytes_[index_of(v)] = {segment(root), offset + std::max<int64_t>(g_[root].place.offset, 0), value.type.bytes()};
-    if (bytes(v).segment == 0 && !in_arena(bytes(v))) problem("%{} lies outside the arena", value.name);
+    const ValueId root = storage_of(g_, v).root;
     if (g_.arena_bytes >= 0 && !is_state(g_[root]) && !g_[root].place.placed())
       problem("memory is planned, but %{} has no place", value.name);
   }
 
-  size_t segment(ValueId root) {
-    if (g_[root].place.placed()) return 0;
-    return own_segments_.try_emplace(root, own_segments_.size() + 1).first->second;
-  }
-  bool in_arena(const Bytes& b) const {
+  bool in_arena(const ByteRange& b) const {
     return b.begin >= 0 && b.begin <= g_.arena_bytes && b.size <= g_.arena_bytes - b.begin;
   }
 
   // --- The plan, executed ---
   void execute() {
-    memory_.resize(own_segments_.size() + 1);
+    memory_.resize(bytes_.segments.size());
     for (const ValueId v : g_.inputs) {
       for (const Run& run : memory_[bytes(v).segment].read(bytes(v).begin, bytes(v).size))
         if (run.writer.valid()) problem("%{} and %{} overlap", name(run.writer), name(v));
@@ -239,7 +230,7 @@ class MemoryVerifier {
   void scratch(const Node& n) {
     const Graph* k = n.callee.empty() || m_ == nullptr ? nullptr : m_->find_kernel(n.callee);
     if (k == nullptr || !k->form || k->form->workspace == 0 || g_.arena_bytes < 0) return;
-    const Bytes at{0, std::get<int64_t>(attribute(*n.op, n.attrs, "workspace_at")), k->form->workspace};
+    const ByteRange at{0, std::get<int64_t>(attribute(*n.op, n.attrs, "workspace_at")), k->form->workspace};
     if (!in_arena(at)) return problem("the workspace of call @{} lies outside the arena", n.callee);
     for (const auto* values : {&n.operands, &n.results})
       for (const ValueId v : *values)
@@ -270,8 +261,7 @@ class MemoryVerifier {
   const Graph& g_;
   const Module* m_;
   std::vector<Content> content_;  // by ValueId index, once it is computed
-  std::vector<Bytes> bytes_;      // by ValueId index
-  std::map<ValueId, size_t> own_segments_;
+  ByteRanges bytes_;
   std::vector<Writers> memory_;  // by segment
   std::vector<std::string> problems_;
 };

@@ -10,8 +10,6 @@
 namespace heddle::ir {
 namespace {
 
-size_t index_of(ValueId v) { return static_cast<size_t>(v.index); }
-
 std::vector<Tensor> call(const Module& m, const Node& n, const Operands& operands, Precision precision) {
   const Graph* kernel = m.find_kernel(n.callee);
   HEDDLE_CHECK(kernel != nullptr, fmt::format("no kernel is called @{}", n.callee));

@@ -14,25 +14,12 @@
 namespace heddle::ir {
 namespace {
 
-size_t index_of(ValueId v) { return static_cast<size_t>(v.index); }
-
-// Bytes of one segment; segment 0 is the arena, others hold one value that has no place in it.
-struct Extent {
-  size_t segment = 0;
-  int64_t begin = 0, end = 0;
-  bool meets(const Extent& other) const { return segment == other.segment && begin < other.end && other.begin < end; }
-};
-
 class PlannedRun {
  public:
-  PlannedRun(const Module& m, const Graph& g, Precision precision) : m_(m), g_(g), precision_(precision) {
-    if (g.arena_bytes < 0) throw UserError({}, fmt::format("the memory of @{} is not planned", g.name));
-    segments_.emplace_back(g.arena_bytes);
-    extents_.resize(g.value_count());
+  PlannedRun(const Module& m, const Graph& g, Precision precision)
+      : m_(m), g_(g), precision_(precision), bytes_(byte_ranges(g)) {
+    for (const int64_t bytes : bytes_.segments) segments_.emplace_back(bytes);
     for (const LiveRange& range : live_ranges(g)) last_use_.push_back(range.last);
-    for (const ValueId v : g.inputs) place(v);
-    for (const NodeId n : g.order)
-      for (const ValueId v : g[n].results) place(v);
   }
 
   std::vector<Tensor> run(const Operands& inputs, const std::vector<ValueId>& wanted) {
@@ -50,26 +37,11 @@ class PlannedRun {
   }
 
  private:
-  const Extent& extent(ValueId v) const { return extents_[index_of(v)]; }
+  const ByteRange& range(ValueId v) const { return bytes_.of[index_of(v)]; }
 
-  // A base may be defined after the values inside it.
-  void place(ValueId v) {
-    const auto [root, offset] = storage_of(g_, v);
-    Extent e{0, offset, 0};
-    if (g_[root].place.placed()) {
-      e.begin += g_[root].place.offset;
-    } else {
-      const auto [it, added] = own_segments_.try_emplace(root, segments_.size());
-      if (added) segments_.emplace_back(g_[root].type.bytes());
-      e.segment = it->second;
-    }
-    e.end = e.begin + g_[v].type.bytes();
-    extents_[index_of(v)] = e;
-  }
-
-  CheckedMemory& memory(ValueId v) { return segments_[extent(v).segment]; }
-  void store(ValueId v, const Tensor& t) { memory(v).write(extent(v).begin, t, 0, t.elements()); }
-  Tensor load(ValueId v) { return memory(v).read(extent(v).begin, g_[v].type); }
+  CheckedMemory& memory(ValueId v) { return segments_[range(v).segment]; }
+  void store(ValueId v, const Tensor& t) { memory(v).write(range(v).begin, t, 0, t.elements()); }
+  Tensor load(ValueId v) { return memory(v).read(range(v).begin, g_[v].type); }
   ValueId root(ValueId v) const { return storage_of(g_, v).root; }
 
   void step(const Node& n) {
@@ -95,7 +67,7 @@ class PlannedRun {
     for (const ValueId r : n.results) {
       const bool in_place =
           std::any_of(n.operands.begin(), n.operands.end(), [&](ValueId v) { return root(v) == root(r); });
-      if (!in_place) memory(r).poison(extent(r).begin, extent(r).end);
+      if (!in_place) memory(r).poison(range(r).begin, range(r).end());
     }
     const Graph* kernel = m_.find_kernel(n.callee);
     const auto at = n.attrs.find("workspace_at");
@@ -109,9 +81,9 @@ class PlannedRun {
     const ValueId r = n.results[0];
     const int64_t size = bits(g_[r].type.dtype) / 8;
     for (const Piece& p : pieces) {
-      const Extent& from = extent(n.operands[p.operand]);
-      const int64_t target = extent(r).begin + p.to * size;
-      if (from.segment == extent(r).segment && from.begin + p.from * size == target) continue;
+      const ByteRange& from = range(n.operands[p.operand]);
+      const int64_t target = range(r).begin + p.to * size;
+      if (from.segment == range(r).segment && from.begin + p.from * size == target) continue;
       memory(r).write(target, result, p.to, p.count);
     }
   }
@@ -128,24 +100,23 @@ class PlannedRun {
   }
 
   void poison_unshared(ValueId v) {
-    std::vector<Extent> shared;
+    std::vector<ByteRange> shared;
     for (const ValueId other : live_)
-      if (extent(other).meets(extent(v))) shared.push_back(extent(other));
-    std::sort(shared.begin(), shared.end(), [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
-    int64_t at = extent(v).begin;
-    for (const Extent& e : shared) {
+      if (range(other).meets(range(v))) shared.push_back(range(other));
+    std::sort(shared.begin(), shared.end(), [](const ByteRange& a, const ByteRange& b) { return a.begin < b.begin; });
+    int64_t at = range(v).begin;
+    for (const ByteRange& e : shared) {
       if (e.begin > at) memory(v).poison(at, e.begin);
-      at = std::max(at, e.end);
+      at = std::max(at, e.end());
     }
-    if (at < extent(v).end) memory(v).poison(at, extent(v).end);
+    if (at < range(v).end()) memory(v).poison(at, range(v).end());
   }
 
   const Module& m_;
   const Graph& g_;
   Precision precision_;
+  ByteRanges bytes_;
   std::vector<CheckedMemory> segments_;
-  std::map<ValueId, size_t> own_segments_;
-  std::vector<Extent> extents_;
   std::vector<int64_t> last_use_;
   std::vector<ValueId> live_;
 };
@@ -154,6 +125,7 @@ class PlannedRun {
 
 std::vector<Tensor> evaluate_planned(const Module& m, const Graph& g, const Operands& inputs,
                                      const std::vector<ValueId>& wanted, Precision precision) {
+  if (g.arena_bytes < 0) throw UserError({}, fmt::format("the memory of @{} is not planned", g.name));
   return PlannedRun(m, g, precision).run(inputs, wanted);
 }
 

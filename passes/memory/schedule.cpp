@@ -13,31 +13,28 @@ using namespace ir;
 
 namespace {
 
-size_t index(ValueId v) { return static_cast<size_t>(v.index); }
-size_t index(NodeId n) { return static_cast<size_t>(n.index); }
-
 // The graph as the scheduler sees it: views belong to the storage they look into.
 struct Storages {
   std::vector<StorageSpan> spans;    // by ValueId index
   std::vector<std::set<NodeId>> of;  // by ValueId index of the root: the nodes that touch it
   std::vector<char> pinned;          // by ValueId index of the root: lives to the end, or outside the arena
   std::vector<ValueId> overwrites;   // by NodeId index: the state whose next value it computes
-  ValueId root(ValueId v) const { return spans[index(v)].root; }
+  ValueId root(ValueId v) const { return spans[index_of(v)].root; }
 };
 
 Storages storages(const Graph& g) {
   Storages s{view_spans(g), std::vector<std::set<NodeId>>(g.value_count()), std::vector<char>(g.value_count(), 0),
              std::vector<ValueId>(g.node_count())};
   for (NodeId id : g.order) {
-    for (ValueId v : g[id].operands) s.of[index(s.root(v))].insert(id);
-    for (ValueId v : g[id].results) s.of[index(s.root(v))].insert(id);
+    for (ValueId v : g[id].operands) s.of[index_of(s.root(v))].insert(id);
+    for (ValueId v : g[id].results) s.of[index_of(s.root(v))].insert(id);
   }
-  for (ValueId v : g.inputs) s.pinned[index(v)] = g[v].role != Role::input;
-  for (ValueId v : g.outputs) s.pinned[index(s.root(v))] = 1;
+  for (ValueId v : g.inputs) s.pinned[index_of(v)] = g[v].role != Role::input;
+  for (ValueId v : g.outputs) s.pinned[index_of(s.root(v))] = 1;
   for (const Update& u : g.updates) {
     const ValueId root = s.root(u.next);
-    s.pinned[index(root)] = 1;
-    if (g[root].def.valid()) s.overwrites[index(g[root].def)] = u.state;
+    s.pinned[index_of(root)] = 1;
+    if (g[root].def.valid()) s.overwrites[index_of(g[root].def)] = u.state;
   }
   return s;
 }
@@ -57,8 +54,8 @@ class ListScheduler {
     left_.resize(g.value_count());
     for (size_t i = 0; i < left_.size(); ++i) left_[i] = s.of[i].size();
     for (NodeId id : g.order) {
-      for (ValueId v : g[id].operands) waiting_[index(id)] += g[v].def.valid();
-      if (waiting_[index(id)] == 0) ready_.insert(id);
+      for (ValueId v : g[id].operands) waiting_[index_of(id)] += g[v].def.valid();
+      if (waiting_[index_of(id)] == 0) ready_.insert(id);
     }
     heights();
   }
@@ -83,26 +80,26 @@ class ListScheduler {
     for (size_t i = g_.order.size(); i-- > 0;)
       for (ValueId r : g_[g_.order[i]].results)
         for (NodeId use : g_[r].uses)
-          height_[index(g_.order[i])] = std::max(height_[index(g_.order[i])], height_[index(use)] + 1);
+          height_[index_of(g_.order[i])] = std::max(height_[index_of(g_.order[i])], height_[index_of(use)] + 1);
   }
 
   // Smaller is sooner. Ties fall to the node made first, not to the current order: a second run finds nothing else.
   Key key(NodeId id) const {
     const int64_t at = id.index;
     switch (priority_) {
-      case Priority::program_order: return {deferred(id), position_[index(id)], 0, 0};
-      case Priority::growth: return {deferred(id), growth(id), -height_[index(id)], at};
-      case Priority::deepest: return {deferred(id), std::max<int64_t>(growth(id), 0), -height_[index(id)], at};
+      case Priority::program_order: return {deferred(id), position_[index_of(id)], 0, 0};
+      case Priority::growth: return {deferred(id), growth(id), -height_[index_of(id)], at};
+      case Priority::deepest: return {deferred(id), std::max<int64_t>(growth(id), 0), -height_[index_of(id)], at};
     }
     return {};
   }
 
   // Whether someone else still has to read the state that the node may overwrite.
   bool deferred(NodeId id) const {
-    const ValueId state = s_.overwrites[index(id)];
+    const ValueId state = s_.overwrites[index_of(id)];
     if (!state.valid()) return false;
-    const size_t own = s_.of[index(state)].count(id);
-    return left_[index(state)] > own;
+    const size_t own = s_.of[index_of(state)].count(id);
+    return left_[index_of(state)] > own;
   }
 
   int64_t allocated(NodeId id) const {
@@ -118,7 +115,7 @@ class ListScheduler {
     for (ValueId v : g_[id].results) roots.insert(s_.root(v));
     int64_t bytes = 0;
     for (ValueId r : roots)
-      if (!s_.pinned[index(r)] && left_[index(r)] == 1) bytes += g_[r].type.bytes();
+      if (!s_.pinned[index_of(r)] && left_[index_of(r)] == 1) bytes += g_[r].type.bytes();
     return bytes;
   }
   int64_t growth(NodeId id) const { return allocated(id) - freed(id); }
@@ -130,11 +127,11 @@ class ListScheduler {
     std::set<ValueId> roots;
     for (ValueId v : g_[id].operands) roots.insert(s_.root(v));
     for (ValueId v : g_[id].results) roots.insert(s_.root(v));
-    for (ValueId r : roots) --left_[index(r)];
+    for (ValueId r : roots) --left_[index_of(r)];
     ready_.erase(id);
     for (ValueId r : g_[id].results)
       for (NodeId use : g_[r].uses)
-        if (--waiting_[index(use)] == 0) ready_.insert(use);
+        if (--waiting_[index_of(use)] == 0) ready_.insert(use);
   }
 
   const Graph& g_;
