@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "ir/diagnostic.h"
+#include "runtime/file.h"
 #include "runtime/write_file.h"
 
 namespace heddle::runtime {
@@ -47,30 +48,25 @@ Trailer make_trailer(std::string_view key, std::string_view content) {
 
 // The file's text; nothing where it is no regular file (a FIFO would block, a device has no end).
 std::optional<std::string> read_file(const std::string& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  if (file < 0) return std::nullopt;
-  struct stat info {};
-  const bool regular = fstat(file, &info) == 0 && S_ISREG(info.st_mode);
-  std::string text(regular ? static_cast<size_t>(info.st_size) : 0, '\0');
-  size_t got = 0;
-  for (ssize_t n = 1; n > 0 && got < text.size(); got += static_cast<size_t>(std::max<ssize_t>(n, 0)))
-    n = ::read(file, text.data() + got, text.size() - got);
-  ::close(file);
-  return regular && got == text.size() ? std::optional(text) : std::nullopt;
+  try {
+    File file(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    std::string text(static_cast<size_t>(file.size()), '\0');
+    file.read(text.data(), static_cast<int64_t>(text.size()));
+    return text;
+  } catch (const UserError&) {
+    return std::nullopt;
+  }
 }
 
-bool write_file(const std::string& path, std::initializer_list<std::string_view> parts) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-  if (file < 0) return false;
-  bool whole = true;
-  for (std::string_view part : parts) {
-    while (whole && !part.empty()) {
-      const ssize_t n = ::write(file, part.data(), part.size());
-      whole = n > 0;
-      part.remove_prefix(static_cast<size_t>(std::max<ssize_t>(n, 0)));
-    }
+bool write_new_file(const std::string& path, std::string_view text) {
+  try {
+    File file(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
+    file.write(text.data(), static_cast<int64_t>(text.size()));
+    file.close();
+    return true;
+  } catch (const UserError&) {
+    return false;
   }
-  return ::close(file) == 0 && whole;
 }
 
 std::string environment(const char* name) {
@@ -112,7 +108,7 @@ std::string claim(const std::string& folder) {
   if (read_file(marker) == kMarkerText) return {};
   const auto entries = fs::directory_iterator(folder, ec);
   if (ec) return fmt::format("it cannot be read: {}", ec.message());
-  if (entries == fs::directory_iterator() && write_file(marker, {kMarkerText})) return {};
+  if (entries == fs::directory_iterator() && write_new_file(marker, kMarkerText)) return {};
   // Another process may have marked it at the same moment, and be about to write its text.
   for (int wait = 0; wait < 50 && is_regular(marker); ++wait) {
     if (read_file(marker) == kMarkerText) return {};

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 
 #include "codegen/lower.h"
@@ -16,6 +15,7 @@
 #include "passes/pipeline.h"
 #include "tests/fuzz/campaign.h"
 #include "tests/support/source_dir.h"
+#include "tests/support/text_files.h"
 
 namespace heddle::testing {
 namespace {
@@ -28,10 +28,8 @@ std::vector<std::string> files(const std::string& folder, const std::string& ext
     if (entry.path().extension() == extension) paths.push_back(entry.path());
   std::sort(paths.begin(), paths.end());  // so that a case's number means the same everywhere
   std::vector<std::string> texts;
-  for (const fs::path& path : paths) {
-    std::ifstream in(path, std::ios::binary);
-    texts.emplace_back(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
-  }
+  texts.reserve(paths.size());
+  for (const fs::path& path : paths) texts.push_back(testing::read_text(path));
   return texts;
 }
 

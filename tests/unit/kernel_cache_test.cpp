@@ -4,21 +4,17 @@
 #include <sys/stat.h>
 
 #include <filesystem>
-#include <fstream>
 #include <thread>
 
 #include "runtime/source_parts.h"
 #include "runtime/temporary.h"
+#include "tests/support/text_files.h"
 
 namespace heddle::runtime {
 namespace {
+using heddle::testing::read_text;
+using heddle::testing::write_text;
 namespace fs = std::filesystem;
-
-std::string slurp(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return std::string((std::istreambuf_iterator<char>(in)), {});
-}
-void spill(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
 
 TEST(KernelCache, FindsWhatWasStored) {
   const TemporaryFolder folder;
@@ -38,13 +34,13 @@ TEST(KernelCache, DamagedEntriesAreAbsent) {
   const KernelCache cache(folder.path());
   const std::string key = cache_key({"a"});
   ASSERT_TRUE(cache.store(key, ".so", "0123456789"));
-  const std::string whole = slurp(cache.path(key, ".so"));
+  const std::string whole = read_text(cache.path(key, ".so"));
   for (size_t i = 0; i < whole.size(); ++i) {
     std::string damaged = whole;
     damaged[i] = static_cast<char>(damaged[i] ^ 1);
-    spill(cache.path(key, ".so"), damaged);
+    write_text(cache.path(key, ".so"), damaged);
     EXPECT_EQ(cache.find(key, ".so"), std::nullopt) << "byte " << i;
-    spill(cache.path(key, ".so"), whole.substr(0, i));
+    write_text(cache.path(key, ".so"), whole.substr(0, i));
     EXPECT_EQ(cache.find(key, ".so"), std::nullopt) << "cut at " << i;
   }
   ASSERT_TRUE(cache.store(key, ".so", "0123456789"));
@@ -107,12 +103,12 @@ TEST(KernelCache, ConcurrentUse) {
 // A folder with anybody's document in it is not the cache's: nothing is stored there, nothing is removed.
 TEST(KernelCache, LeavesOtherFoldersAlone) {
   const TemporaryFolder folder;
-  spill(folder.path() + "/thesis.txt", "years of work");
+  write_text(folder.path() + "/thesis.txt", "years of work");
   const KernelCache cache(folder.path(), /*limit=*/1);
   EXPECT_EQ(cache.problem(), "it holds 'thesis.txt', which is not the cache's");
   EXPECT_FALSE(cache.store(cache_key({"a"}), ".so", "code"));
   EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 1);
-  EXPECT_EQ(slurp(folder.path() + "/thesis.txt"), "years of work");
+  EXPECT_EQ(read_text(folder.path() + "/thesis.txt"), "years of work");
 }
 
 // What came into a marked folder later stays there, whatever its age and size; only names that the cache gives are its.
@@ -122,7 +118,7 @@ TEST(KernelCache, RemovesItsOwnNamesOnly) {
   const std::string hash(32, 'a');
   const std::vector<std::string> foreign = {"thesis.txt", ".tmp-1-2", hash, hash + ".txt", "x" + hash + ".so"};
   for (const std::string& name : foreign) {
-    spill(folder.path() + "/" + name, std::string(100, 'x'));
+    write_text(folder.path() + "/" + name, std::string(100, 'x'));
     fs::last_write_time(folder.path() + "/" + name, fs::file_time_type::clock::now() - std::chrono::hours(1000));
   }
   fs::create_directory(folder.path() + "/" + std::string(32, 'b') + ".so");
@@ -166,7 +162,7 @@ TEST(KernelCache, ManyMarkOneFolder) {
 // A cache that cannot exist is no error: nothing is found, nothing stored.
 TEST(KernelCache, WithoutAFolder) {
   const TemporaryFolder folder;
-  spill(folder.path() + "/file", "");
+  write_text(folder.path() + "/file", "");
   const KernelCache cache(folder.path() + "/file/below");
   EXPECT_FALSE(cache.store(cache_key({"a"}), ".so", "x"));
   EXPECT_EQ(cache.find(cache_key({"a"}), ".so"), std::nullopt);

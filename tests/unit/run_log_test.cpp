@@ -9,14 +9,11 @@
 
 #include "ir/diagnostic.h"
 #include "runtime/temporary.h"
+#include "tests/support/text_files.h"
 
 namespace heddle::runtime {
 namespace {
-
-std::string slurp(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return std::string((std::istreambuf_iterator<char>(in)), {});
-}
+using heddle::testing::read_text;
 
 std::string error_of(const std::string& path) {
   try {
@@ -33,14 +30,14 @@ TEST(RunLog, ReplacesAnOlderLogOnceTheRunBegins) {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/log";
   EXPECT_EQ(error_of(path), "no error");
-  const std::string first = slurp(path);
+  const std::string first = read_text(path);
   EXPECT_TRUE(first.starts_with("{\"event\": \"start\", \"at\": ")) << first;
   { const RunLog unused(path); }
-  EXPECT_EQ(slurp(path), first);
+  EXPECT_EQ(read_text(path), first);
   RunLog log(path);
   log.event("end", JsonObject().integer("steps", 3));
   log.finish();
-  EXPECT_TRUE(slurp(path).starts_with("{\"event\": \"end\", \"steps\": 3, ")) << slurp(path);
+  EXPECT_TRUE(read_text(path).starts_with("{\"event\": \"end\", \"steps\": 3, ")) << read_text(path);
 }
 
 TEST(RunLog, RefusesAnotherKindOfFile) {
@@ -48,7 +45,7 @@ TEST(RunLog, RefusesAnotherKindOfFile) {
   const std::string path = folder.path() + "/model.json", pipe = folder.path() + "/pipe";
   std::ofstream(path) << "{\"format\": \"heddle-model/1\"}";
   EXPECT_EQ(error_of(path), path + ": cannot be written: it is a file of another kind than a log");
-  EXPECT_EQ(slurp(path), "{\"format\": \"heddle-model/1\"}");
+  EXPECT_EQ(read_text(path), "{\"format\": \"heddle-model/1\"}");
   EXPECT_EQ(error_of(folder.path()), folder.path() + ": cannot be written: Is a directory");
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_EQ(error_of(pipe), pipe + ": cannot be written: No such device or address");  // nobody reads it

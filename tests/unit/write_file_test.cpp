@@ -8,21 +8,17 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "ir/diagnostic.h"
 #include "runtime/temporary.h"
 #include "runtime/weights/safetensors.h"
+#include "tests/support/text_files.h"
 
 namespace heddle::runtime {
 namespace {
+using heddle::testing::read_text;
+using heddle::testing::write_text;
 namespace fs = std::filesystem;
-
-std::string slurp(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return std::string((std::istreambuf_iterator<char>(in)), {});
-}
-void spill(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
 
 template <class F>
 std::string error_of(F&& f) {
@@ -34,7 +30,7 @@ std::string error_of(F&& f) {
   return "no error";
 }
 
-class WriteFile : public testing::Test {
+class WriteFile : public ::testing::Test {
  protected:
   const TemporaryFolder folder_;
   std::string at(const std::string& name) const { return folder_.path() + "/" + name; }
@@ -43,10 +39,10 @@ class WriteFile : public testing::Test {
 
 TEST_F(WriteFile, ReplacesTheWholeAndKeepsPermissions) {
   replace_file(at("f"), {"one", "two"});
-  EXPECT_EQ(slurp(at("f")), "onetwo");
+  EXPECT_EQ(read_text(at("f")), "onetwo");
   ASSERT_EQ(chmod(at("f").c_str(), 0640), 0);
   replace_file(at("f"), {"x"});
-  EXPECT_EQ(slurp(at("f")), "x");
+  EXPECT_EQ(read_text(at("f")), "x");
   struct stat info {};
   ASSERT_EQ(stat(at("f").c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0640U);
@@ -55,11 +51,11 @@ TEST_F(WriteFile, ReplacesTheWholeAndKeepsPermissions) {
 
 TEST_F(WriteFile, FollowsALinkAndLeavesIt) {
   fs::create_directory(at("there"));
-  spill(at("there/f"), "old");
+  write_text(at("there/f"), "old");
   fs::create_symlink("there/f", at("link"));
   replace_file(at("link"), {"new"});
   EXPECT_TRUE(fs::is_symlink(at("link")));
-  EXPECT_EQ(slurp(at("there/f")), "new");
+  EXPECT_EQ(read_text(at("there/f")), "new");
 }
 
 // What must not be replaced is refused with its reason, at the start of a run and at the end of one, and stays.
@@ -89,7 +85,7 @@ TEST_F(WriteFile, RefusesWhatIsNotARegularFile) {
 
 TEST_F(WriteFile, RespectsWriteProtection) {
   if (geteuid() == 0) GTEST_SKIP() << "root may write anywhere";
-  spill(at("f"), "mine");
+  write_text(at("f"), "mine");
   fs::permissions(at("f"), fs::perms::owner_read);
   EXPECT_EQ(error_of([&] { require_replaceable(at("f")); }),
             at("f") + ": cannot be written: the file is write-protected");
@@ -117,16 +113,16 @@ TEST_F(WriteFile, WritesStreamsInPlace) {
 // Weights replace weights and empty files, nothing else.
 TEST_F(WriteFile, SavesWeightsOnlyOverWeights) {
   require_weights_path(at("new"));
-  spill(at("empty"), "");
+  write_text(at("empty"), "");
   require_weights_path(at("empty"));
   write_safetensors(at("weights"), {});
   require_weights_path(at("weights"));
-  spill(at("model.json"), "{\"format\": \"heddle-model/1\"}");
+  write_text(at("model.json"), "{\"format\": \"heddle-model/1\"}");
   const std::string error = error_of([&] { require_weights_path(at("model.json")); });
   EXPECT_TRUE(
       error.starts_with("weights are not saved over another kind of file: " + at("model.json") + ": not a safe"))
       << error;
-  EXPECT_EQ(slurp(at("model.json")), "{\"format\": \"heddle-model/1\"}");
+  EXPECT_EQ(read_text(at("model.json")), "{\"format\": \"heddle-model/1\"}");
 }
 
 TEST(Temporary, NamesAreOursAlone) {
@@ -143,9 +139,9 @@ TEST(Temporary, SweepsWhatNobodyLocks) {
   const auto at = [&](const std::string& name) { return folder.path() + "/" + name; };
   const std::string dead = at("heddle-00000000000000aa.tmp"), dead_folder = at("heddle-00000000000000bb.tmp"),
                     device = at("heddle-00000000000000cc.tmp"), other = at("heddle-models");
-  spill(dead, "half");
+  write_text(dead, "half");
   fs::create_directory(dead_folder);
-  spill(dead_folder + "/kernels.cpp", "");
+  write_text(dead_folder + "/kernels.cpp", "");
   ASSERT_EQ(mkfifo(device.c_str(), 0600), 0);
   fs::create_directory(other);
   TemporaryFile living(folder.path(), "living");  // sweeps this place, for the first time in this process
