@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "codegen/emit_forms.h"
+#include "codegen/scalar_argument.h"
 
 namespace heddle::codegen {
 
@@ -28,6 +29,7 @@ KernelText prepare(const Graph& kernel) {
   text.index_type = form.index == 64 ? "hd::i64" : "int";
   for (const ValueId v : kernel.inputs) text.inputs[v] = text.names.fresh(kernel[v].name + "_in");
   for (const ValueId v : kernel.outputs) text.outputs[v].push_back(text.names.fresh(kernel[v].name + "_out"));
+  for (const Scalar& s : kernel.scalars) text.scalars[s.name] = text.names.fresh(s.name);
   return text;
 }
 
@@ -62,6 +64,8 @@ std::string parameters(const KernelText& text) {
     all.emplace_back("void* __restrict__ scratch");
     all.emplace_back("hd::u32* __restrict__ counter");
   }
+  for (const Scalar& s : k.scalars)
+    all.push_back(fmt::format("const {} {}", compute_type(s.dtype), text.scalars.at(s.name)));
   return joined(all, ",\n    ");
 }
 
@@ -72,6 +76,7 @@ Kernel facts_of(const KernelText& text, const std::string& symbol) {
   facts.title = k.name;
   facts.form = to_string(k.form->kind);
   facts.arguments = static_cast<int64_t>(k.inputs.size() + k.outputs.size()) + (has_partials(text.plan) ? 2 : 0);
+  for (const Scalar& s : k.scalars) facts.scalars.push_back(scalar_type(s.dtype));
   facts.block = k.form->threads;
   facts.max_blocks = text.plan.most_blocks;
   if (has_partials(text.plan)) facts.blocks = k.form->blocks;
@@ -89,7 +94,7 @@ EmittedKernel emit_kernel(const Graph& kernel, const std::string& wish) {
   out.text = fmt::format("// kernel @{}: {}\n", comment_text(kernel.name), out.facts.form);
   const std::string head = fmt::format("HD_KERNEL({}, {})(\n    {})", symbol, out.facts.block, parameters(text));
   for (const std::string& line : block(head, body)) out.text += line + "\n";
-  out.text += fmt::format("HD_HOST_ENTRY({}, {})\n", symbol, out.facts.arguments);
+  out.text += fmt::format("HD_HOST_ENTRY({}, {})\n", symbol, out.facts.arguments + std::ssize(out.facts.scalars));
   return out;
 }
 

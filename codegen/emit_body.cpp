@@ -150,11 +150,19 @@ std::optional<Operand> Body::load_packet(ValueId v, const IndexMap& at, const In
 
 // --- nodes ---
 
+// Attributes name the parameters of the text in the place of the kernel's scalars.
+Signature Body::with_parameters(Signature s) const {
+  for (auto& [name, value] : s.attrs)
+    if (auto* scalar = std::get_if<ScalarName>(&value); scalar != nullptr)
+      value = ScalarName(text_.scalars.at(scalar->name));
+  return s;
+}
+
 Operand Body::compute(ValueId v, const Node& n, const IndexMap& at) {
   if (const auto it = defined_.find(v); it != defined_.end()) {
     return {it->second, scope_for(defined_covers(v))};
   }
-  const Signature s = signature(k_, n);
+  const Signature s = with_parameters(signature(k_, n));
   return visit_kind(
       *n.op, [&](const Movement&) { return move(v, n, s, at); }, [&](const Source&) { return source(v, n, s, at); },
       [&](const Elementwise&) { return elementwise(v, n, s, at); },

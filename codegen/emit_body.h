@@ -23,6 +23,7 @@ struct KernelText {
   bool groups = false;     // packets on the host too: random numbers come four at a time
   int64_t team = 1;
   std::map<ir::ValueId, std::string> inputs;                // pointer parameters
+  std::map<std::string, std::string> scalars = {};          // parameters for what each launch supplies
   std::map<ir::ValueId, std::vector<std::string>> outputs;  // more than one where a value is returned twice
   Names names;
   std::vector<std::string> kept = {};  // of plan.kept, by position: the registers' names
@@ -81,6 +82,7 @@ class Body {
 
   Operand load(ir::ValueId v, const ir::IndexMap& at);
   std::optional<Operand> load_packet(ir::ValueId v, const ir::IndexMap& at, const ir::IndexExpr& linear);
+  ir::Signature with_parameters(ir::Signature s) const;
   Operand compute(ir::ValueId v, const ir::Node& n, const ir::IndexMap& at);
   Operand move(ir::ValueId v, const ir::Node& n, const ir::Signature& s, const ir::IndexMap& at);
   Operand elementwise(ir::ValueId v, const ir::Node& n, const ir::Signature& s, const ir::IndexMap& at);

@@ -6,6 +6,7 @@
 
 #include "codegen/emit.h"
 #include "codegen/lower_memory.h"
+#include "codegen/scalar_argument.h"
 #include "ir/check.h"
 #include "ir/kernel/cost.h"
 #include "ir/op_def.h"
@@ -121,11 +122,13 @@ class Lowering {
       e.steps.push_back({library(g, n, *kernel), origin});
     } else {
       const Lowered& lowered = lowered_.at(kernel->name);
-      Launch launch{lowered.kernel, arguments(g, n)};
+      Launch launch{.kernel = lowered.kernel, .arguments = arguments(g, n), .scalars = {}};
       if (lowered.counter >= 0) {
         launch.arguments.push_back(workspace(n));
         launch.arguments.push_back({Segment::state, lowered.counter});
       }
+      for (const ir::Scalar& s : kernel->scalars)
+        launch.scalars.push_back(scalar_argument(n.attrs.find(s.name)->second, s.dtype));
       e.steps.push_back({std::move(launch), origin});
     }
   }

@@ -2,6 +2,8 @@
 
 #include <fmt/ranges.h>
 
+#include "codegen/scalar_argument.h"
+
 namespace heddle::codegen {
 namespace {
 
@@ -23,7 +25,9 @@ std::string text(const Buffer& b) {
 }
 
 std::string text(const Launch& launch, const Program& p) {
-  return fmt::format("launch {}({})", p.kernels[static_cast<size_t>(launch.kernel)].name, text(launch.arguments));
+  std::string arguments = text(launch.arguments);
+  for (const ScalarArgument& s : launch.scalars) arguments += fmt::format(", {} {}", s.dtype, scalar_text(s));
+  return fmt::format("launch {}({})", p.kernels[static_cast<size_t>(launch.kernel)].name, arguments);
 }
 
 std::string text(const Library& call, const Program&) {
@@ -51,7 +55,9 @@ std::string text(const Fill& fill, const Program&) {
 }
 
 std::string text(const Kernel& k) {
-  std::string line = fmt::format("kernel {}: {}, {} arguments, block {}", k.name, k.form, k.arguments, k.block);
+  std::string line = fmt::format("kernel {}: {}, {} arguments", k.name, k.form, k.arguments);
+  if (!k.scalars.empty()) line += fmt::format(", scalars {}", fmt::join(k.scalars, " "));
+  line += fmt::format(", block {}", k.block);
   line += k.blocks > 0 ? fmt::format(", blocks {}", k.blocks) : fmt::format(", at most {} blocks", k.max_blocks);
   return line + fmt::format(", reads {} bytes, writes {}, {} flops", k.bytes_read, k.bytes_written, k.flops);
 }

@@ -32,21 +32,29 @@ struct Buffer {
 
 // Facts about a generated kernel. `name` is its symbol in `Program::source`.
 struct Kernel {
-  std::string name;        // symbol
-  std::string title;       // the IR's name, without '@'
-  std::string form;        // "rows"
-  int64_t arguments = 0;   // pointers, in order: operands, results, then partials and counter where `blocks` is fixed
-  int64_t block = 1;       // threads of a block on a GPU
-  int64_t blocks = 0;      // fixed number of blocks, 0: as many as the device likes
-  int64_t max_blocks = 1;  // more would be idle
+  std::string name;       // symbol
+  std::string title;      // the IR's name, without '@'
+  std::string form;       // "rows"
+  int64_t arguments = 0;  // pointers, in order: operands, results, then partials and counter where `blocks` is fixed
+  std::vector<std::string> scalars;  // types of the numbers that follow the pointers: "i64", "f32"
+  int64_t block = 1;                 // threads of a block on a GPU
+  int64_t blocks = 0;                // fixed number of blocks, 0: as many as the device likes
+  int64_t max_blocks = 1;            // more would be idle
   int64_t bytes_read = 0, bytes_written = 0;
   double flops = 0;
   double predicted_seconds = 0;
 };
 
+// A number that a launch passes by value, as the bytes of its type: the low ones of `bits`.
+struct ScalarArgument {
+  std::string dtype;  // "i64"; 16-bit floating types are passed as "f32", which kernels compute with
+  uint64_t bits = 0;
+};
+
 struct Launch {
   int64_t kernel = 0;  // index into Program::kernels
   std::vector<Address> arguments;
+  std::vector<ScalarArgument> scalars = {};  // as many as the kernel's, behind the arguments
 };
 
 // A call of a library. Shapes and attributes say what is computed; a device builds its primitives from them once.

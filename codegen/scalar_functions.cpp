@@ -32,7 +32,14 @@ std::string attribute_literal(const Attr& value, DType dtype) {
   // Of the type computed with: a slope of 0.01 is no element of an f16 tensor.
   const bool narrow = dtype == DType::f16 || dtype == DType::bf16;
   if (const auto* d = std::get_if<double>(&value)) return literal(*d, narrow ? DType::f32 : dtype);
+  if (const auto* parameter = std::get_if<ScalarName>(&value)) return parameter->name;
   return "0";
+}
+
+// A constant is an element of its tensor.
+std::string constant_literal(const Attr& value, DType dtype) {
+  const auto* parameter = std::get_if<ScalarName>(&value);
+  return parameter != nullptr ? parameter->name : literal(std::get<double>(value), dtype);
 }
 
 std::string upper(std::string name) {
@@ -110,7 +117,7 @@ std::string elementwise_call(const Signature& s, const std::vector<std::string>&
 std::string source_call(const Signature& s, const std::vector<std::string>& arguments, const std::string& i,
                         const std::string& k) {
   if (s.op->operands.empty() && i.empty() && k.empty() && s.op->find_attr("value") != nullptr)
-    return literal(s.real("value"), s.results[0].dtype);
+    return constant_literal(attribute(*s.op, s.attrs, "value"), s.results[0].dtype);
   const Function f{*s.op, identifier(s.op->name), std::get<Source>(s.op->kind).expr};
   std::vector<Argument> all = operand_arguments(s, arguments);
   all.push_back({"i", i});

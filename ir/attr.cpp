@@ -28,6 +28,7 @@ struct AttrText {
   std::string operator()(int64_t v) const { return std::to_string(v); }
   std::string operator()(double v) const { return real_text(v); }
   std::string operator()(const std::string& v) const { return quoted(v); }
+  std::string operator()(const ScalarName& v) const { return "$" + v.name; }
   std::string operator()(const std::vector<int64_t>& v) const { return fmt::format("[{}]", fmt::join(v, ",")); }
 };
 

@@ -10,8 +10,15 @@
 
 namespace heddle::ir {
 
-// The order of the alternatives is the order of AttrType.
-using Attr = std::variant<bool, int64_t, double, std::string, std::vector<int64_t>>;
+// `$rate` in the body of a kernel: the number that each call of the kernel supplies.
+struct ScalarName {
+  explicit ScalarName(std::string n) : name(std::move(n)) {}
+  std::string name;  // without '$'
+  auto operator<=>(const ScalarName&) const = default;
+};
+
+// The order of the alternatives is the order of AttrType; a ScalarName stands for a value of any of them.
+using Attr = std::variant<bool, int64_t, double, std::string, std::vector<int64_t>, ScalarName>;
 using Attrs = std::map<std::string, Attr, std::less<>>;  // ordered, so that printing is deterministic
 
 enum class AttrType { flag, integer, real, text, integers };
@@ -22,6 +29,9 @@ struct AttrDef {
   AttrType type = AttrType::integer;
   std::optional<Attr> fallback;  // the default, never printed; an attribute without one is required
   std::string doc;
+  // Only the values of results depend on it, no type, no index and no gradient of a kernel: a kernel may take it as a
+  // scalar argument, so that layers which differ in it share one kernel.
+  bool scalar = false;
 };
 
 // As printed they would look alike: NaN is NaN, and -0.0 is not 0.0.

@@ -23,9 +23,10 @@ void check_operands(const OpDef& op, const std::vector<Type>& operands) {
 }
 
 // An integer literal is a real where a real is declared, an empty list anything listed.
-bool convert(Attr& attr, AttrType type) {
-  if (attr.index() == static_cast<size_t>(type)) return true;
-  if (type != AttrType::real || !std::holds_alternative<int64_t>(attr)) return false;
+bool convert(Attr& attr, const AttrDef& def) {
+  if (attr.index() == static_cast<size_t>(def.type)) return true;
+  if (std::holds_alternative<ScalarName>(attr)) return def.scalar;
+  if (def.type != AttrType::real || !std::holds_alternative<int64_t>(attr)) return false;
   attr = static_cast<double>(std::get<int64_t>(attr));
   return true;
 }
@@ -54,7 +55,7 @@ Attrs canonical_attrs(const OpDef& op, Attrs attrs) {
       throw InferError(
           fmt::format("{}: unknown attribute '{}'{}", op.name, it->first, hint.empty() ? "" : "; " + hint));
     }
-    if (!convert(it->second, def->type))
+    if (!convert(it->second, *def))
       throw InferError(fmt::format("{}: attribute '{}' is {} but must be of type {}", op.name, it->first,
                                    to_string(it->second), to_string(def->type)));
     it = def->fallback && same(*def->fallback, it->second) ? attrs.erase(it) : std::next(it);

@@ -166,6 +166,7 @@ class Comparison {
 
   bool equal() {
     if (a_.name != b_.name || a_.form != b_.form || a_.arena_bytes != b_.arena_bytes) return false;
+    if (a_.scalars != b_.scalars) return false;
     if (a_.order.size() != b_.order.size() || a_.updates.size() != b_.updates.size()) return false;
     if (!declare(a_.inputs, b_.inputs)) return false;
     for (size_t i = 0; i < a_.order.size(); ++i)

@@ -61,10 +61,18 @@ struct Update {
   bool operator==(const Update&) const = default;
 };
 
+// A number that each call of a kernel supplies as an attribute: `$rate: f32`, `call @k(%x) {rate = 0.5}`.
+struct Scalar {
+  std::string name;  // without '$'
+  DType dtype = DType::f32;
+  bool operator==(const Scalar&) const = default;
+};
+
 class Graph {
  public:
   std::string name;  // without '@'
   std::vector<ValueId> inputs, outputs;
+  std::vector<Scalar> scalars;  // of kernels; attributes of the body name them
   std::vector<Update> updates;
   std::vector<NodeId> order;       // the schedule: a topological order of the live nodes
   std::optional<KernelForm> form;  // present exactly on kernels

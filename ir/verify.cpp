@@ -7,6 +7,7 @@
 
 #include "ir/builder.h"
 #include "ir/kernel/plan_kernel.h"
+#include "ir/scalars.h"
 #include "ir/storage.h"
 #include "ir/verify_memory.h"
 
@@ -19,6 +20,7 @@ class Verifier {
 
   std::vector<std::string> run() {
     for (const ValueId v : g_.inputs) define(v);
+    scalars();
     for (const NodeId n : g_.order) node(n);
     outputs();
     use_lists();
@@ -43,6 +45,17 @@ class Verifier {
       if (d < 1) problem("%{} has dimension {}", name(v), d);
   }
 
+  void scalars() {
+    if (!g_.form && !g_.scalars.empty()) problem("only a kernel takes scalars");
+    for (size_t i = 0; i < g_.scalars.size(); ++i) {
+      const Scalar& s = g_.scalars[i];
+      const auto same = [&](const Scalar& earlier) { return earlier.name == s.name; };
+      if (std::any_of(g_.scalars.begin(), g_.scalars.begin() + static_cast<std::ptrdiff_t>(i), same))
+        problem("two scalars are called ${}", s.name);
+      if (op_def("call").find_attr(s.name) != nullptr) problem("${} is an attribute of every call", s.name);
+    }
+  }
+
   void node(NodeId id) {
     const Node& n = g_[id];
     if (n.erased) return problem("an erased node is scheduled");
@@ -63,16 +76,21 @@ class Verifier {
     for (const ValueId v : n.operands) operands.push_back(g_[v].type);
     for (const ValueId v : n.results) results.push_back(g_[v].type);
     try {
-      if (!same(canonical_attrs(*n.op, n.attrs), n.attrs))
-        problem("attributes of %{} are not canonical", name(n.results.at(0)));
-      if (!std::holds_alternative<Call>(n.op->kind))
+      check_scalars(g_, n);
+      if (!std::holds_alternative<Call>(n.op->kind)) {
+        canonical(n, canonical_attrs(*n.op, n.attrs));
         expected = infer_types(*n.op, operands, n.attrs);
-      else if (!callee_types(n, operands, expected))
+      } else if (!callee_types(n, operands, expected)) {
         return;
+      }
     } catch (const InferError& error) {
       return problem("%{}: {}", name(n.results.at(0)), error.what());
     }
     if (expected != results) problem("%{} has another type than {} gives", name(n.results.at(0)), n.op->name);
+  }
+
+  void canonical(const Node& n, const Attrs& attrs) {
+    if (!same(attrs, n.attrs)) problem("attributes of %{} are not canonical", name(n.results.at(0)));
   }
 
   // False when there is nothing to compare with.
@@ -83,6 +101,7 @@ class Verifier {
       problem("no kernel @{}", n.callee);
       return false;
     }
+    canonical(n, canonical_call_attrs(*n.op, *k, n.attrs));
     std::vector<Type> expected;
     for (const ValueId v : k->inputs) expected.push_back((*k)[v].type);
     for (const ValueId v : k->outputs) results.push_back((*k)[v].type);

@@ -9,9 +9,6 @@ namespace heddle::passes {
 
 using namespace ir;
 
-namespace {
-
-// What decides whether two kernels are one: everything but the names of values and of the kernel.
 std::string body_key(const Graph& k) {
   std::string key;
   for (const auto& [name, value] : to_attrs(*k.form)) key += name + "=" + to_string(value) + ";";
@@ -33,6 +30,8 @@ std::string body_key(const Graph& k) {
   for (ValueId v : k.outputs) key += id(v);
   return key;
 }
+
+namespace {
 
 // The name of the equal kernel that the module already has, or of this one, which is then added.
 std::string add_kernel(Module& m, Graph&& kernel) {

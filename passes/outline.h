@@ -45,6 +45,9 @@ ir::NodeId replace_by_call(ir::Module& m, ir::Graph& g, const Members& members, 
 // Restores a topological order, each node as near to its place in `order` as its operands allow.
 void sort_topologically(ir::Graph& g);
 
+// What decides whether two kernels are one: everything but the names of values and of the kernel.
+std::string body_key(const ir::Graph& kernel);
+
 // Names of operators joined by dots; long ones are shortened to the first of those that compute, each once, and the
 // number of all operators: reduce_max.sub.exp.x23.
 std::string kernel_name(const ir::Graph& kernel);

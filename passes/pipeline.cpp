@@ -16,6 +16,7 @@
 #include "passes/memory/pack.h"
 #include "passes/memory/schedule.h"
 #include "passes/select/select.h"
+#include "passes/share.h"
 #include "passes/simplify/simplify.h"
 
 namespace heddle::passes {
@@ -38,6 +39,8 @@ const std::vector<Pass>& all_passes() {
       {"select", "give contractions with their epilogues to a library", select},
       // After select, which has taken what a library executes.
       {"fuse", "group the rest into kernels and choose their forms", fuse},
+      // After fuse, which outlines each kernel with its numbers; before alias, which marks kernels for all their calls.
+      {"share", "let kernels that differ in scalars only be one", share},
       // After fuse: the values that remain are those that take memory.
       {"schedule", "order nodes so that less memory is live at once", schedule},
       // After schedule: what may share storage depends on who reads last.

@@ -75,12 +75,18 @@ template <int... I>
 struct CountFrom<0, I...> : Indices<I...> {};
 template <int N>
 using Count = CountFrom<N>;
-// An argument that becomes whatever pointer the kernel takes.
+// An argument that becomes whatever pointer the kernel takes, or the number that lies there.
 struct Argument {
   void* pointer;
   template <class T>
   operator T*() const {
     return static_cast<T*>(pointer);
+  }
+  template <class T>
+  operator T() const {
+    T number;
+    copy_bytes(&number, pointer, sizeof(T));
+    return number;
   }
 };
 template <auto kernel, int... I>

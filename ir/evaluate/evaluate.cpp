@@ -6,6 +6,7 @@
 
 #include "ir/check.h"
 #include "ir/evaluate/evaluate_node.h"
+#include "ir/scalars.h"
 
 namespace heddle::ir {
 namespace {
@@ -13,7 +14,8 @@ namespace {
 std::vector<Tensor> call(const Module& m, const Node& n, const Operands& operands, Precision precision) {
   const Graph* kernel = m.find_kernel(n.callee);
   HEDDLE_CHECK(kernel != nullptr, fmt::format("no kernel is called @{}", n.callee));
-  return evaluate_values(m, *kernel, operands, kernel->outputs, precision);
+  if (kernel->scalars.empty()) return evaluate_values(m, *kernel, operands, kernel->outputs, precision);
+  return evaluate_values(m, bind_scalars(*kernel, n.attrs), operands, kernel->outputs, precision);
 }
 
 // The values of a run: inputs are borrowed, results owned until their last use.

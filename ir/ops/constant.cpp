@@ -17,7 +17,7 @@ const RegisterOp op(
     {.name = "constant",
      .doc = "the same value in every element",
      .operands = {},
-     .attrs = {{.name = "value", .type = AttrType::real, .fallback = 0.0, .doc = "the value"},
+     .attrs = {{.name = "value", .type = AttrType::real, .fallback = 0.0, .doc = "the value", .scalar = true},
                {.name = "shape", .type = AttrType::integers, .fallback = Dims{}, .doc = "the result's shape"},
                {.name = "dtype", .type = AttrType::text, .fallback = "f32", .doc = "the result's dtype"}},
      .kind = Source{"T(value)"},

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <set>
 
 #include "ir/builder.h"
+#include "ir/scalars.h"
 #include "ir/text/lexer.h"
 
 namespace heddle::ir {
@@ -90,15 +92,16 @@ class Parser {
     expect(close);
   }
 
-  Type type() {
+  DType dtype() {
     const Token name = expect(Kind::word, "a type like f32[64,128]");
-    const auto dtype = parse_dtype(name.text);
-    if (!dtype) {
-      std::vector<std::string> names;
-      for (const DType d : all_dtypes()) names.push_back(to_string(d));
-      throw UserError(name.where, fmt::format("unknown element type '{}'", name.text), did_you_mean(name.text, names));
-    }
-    Type t{*dtype, {}};
+    if (const auto dtype = parse_dtype(name.text)) return *dtype;
+    std::vector<std::string> names;
+    for (const DType d : all_dtypes()) names.push_back(to_string(d));
+    throw UserError(name.where, fmt::format("unknown element type '{}'", name.text), did_you_mean(name.text, names));
+  }
+
+  Type type() {
+    Type t{dtype(), {}};
     int64_t elements = 1;
     list("[", "]", [&] {
       const Location where = peek().where;
@@ -136,6 +139,7 @@ class Parser {
     }
     if (accept("inf")) return std::numeric_limits<double>::infinity();
     if (accept("nan")) return std::numeric_limits<double>::quiet_NaN();
+    if (is_scalar(peek())) return ScalarName(take().text.substr(1));
     // A bare word is a text, so that `form = rows` reads well.
     if (peek().kind == Kind::word) return take().text;
     const Token t = expect(Kind::number, "an attribute value");
@@ -235,7 +239,21 @@ class Parser {
     }
   }
 
+  static bool is_scalar(const Token& t) { return t.kind == Kind::word && t.text.size() > 1 && t.text[0] == '$'; }
+
+  void scalar(Graph& g, bool kernel) {
+    const Token name = take();
+    if (!kernel) throw UserError(name.where, fmt::format("a graph takes no scalar like {}", name.text));
+    expect(":");
+    const Scalar s{name.text.substr(1), dtype()};
+    const auto same = [&](const Scalar& other) { return other.name == s.name; };
+    if (std::any_of(g.scalars.begin(), g.scalars.end(), same) || op_def("call").find_attr(s.name) != nullptr)
+      throw UserError(name.where, fmt::format("the name {} is taken", name.text));
+    g.scalars.push_back(s);
+  }
+
   void parameter(Graph& g, bool kernel) {
+    if (is_scalar(peek())) return scalar(g, kernel);
     const auto r = role();
     if (!kernel && !r) fail_expected("'input', 'param' or 'state'");
     const Declaration d = declaration();
@@ -303,12 +321,12 @@ class Parser {
     list("(", ")", [&] { operands.push_back(value(g)); });
     Attrs a = is("{") ? attrs() : Attrs{};
     try {
-      a = canonical_attrs(*op, std::move(a));
+      a = call ? canonical_call_attrs(*op, kernel(callee), std::move(a)) : canonical_attrs(*op, std::move(a));
       check_types(call ? kernel_types(g, callee, operands) : infer_types(*op, types(g, operands), a), results, *op);
+      add(g, *op, operands, std::move(a), results, call ? callee.text : "", op_name.where);
     } catch (const InferError& error) {
       throw UserError(op_name.where, error.what());
     }
-    add(g, *op, operands, std::move(a), results, call ? callee.text : "", op_name.where);
   }
 
   static std::vector<Type> types(const Graph& g, const std::vector<ValueId>& values) {
@@ -318,12 +336,17 @@ class Parser {
     return out;
   }
 
-  std::vector<Type> kernel_types(const Graph& g, const Token& callee, const std::vector<ValueId>& operands) const {
+  const Graph& kernel(const Token& callee) const {
     const Graph* k = module_.find_kernel(callee.text);
     if (k == nullptr) throw UserError(callee.where, fmt::format("no kernel @{} above", callee.text));
-    if (types(*k, k->inputs) != types(g, operands))
+    return *k;
+  }
+
+  std::vector<Type> kernel_types(const Graph& g, const Token& callee, const std::vector<ValueId>& operands) const {
+    const Graph& k = kernel(callee);
+    if (types(k, k.inputs) != types(g, operands))
       throw InferError(fmt::format("operands do not fit kernel @{}", callee.text));
-    return types(*k, k->outputs);
+    return types(k, k.outputs);
   }
 
   static void check_types(const std::vector<Type>& inferred, const std::vector<Declaration>& written, const OpDef& op) {
@@ -348,6 +371,7 @@ class Parser {
     }
     const NodeId n = g.add_node(op, operands, std::move(a), names, result_types, where);
     g[n].callee = callee;
+    if (callee.empty()) check_scalars(g, g[n]);
     for (size_t i = 0; i < results.size(); ++i) places_.emplace_back(g[n].results[i], results[i]);
   }
 

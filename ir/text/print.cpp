@@ -24,6 +24,7 @@ class Printer {
       const std::string role = to_string(g_[v].role);
       params.push_back((role.empty() ? "" : role + " ") + declaration(v));
     }
+    for (const Scalar& s : g_.scalars) params.push_back(fmt::format("${}: {}", s.name, to_string(s.dtype)));
     std::string out = fmt::format("{} @{}({}) ", g_.form ? "kernel" : "graph", g_.name, fmt::join(params, ", "));
     Attrs header = g_.form ? to_attrs(*g_.form) : Attrs{};
     if (g_.arena_bytes >= 0) header["arena"] = g_.arena_bytes;

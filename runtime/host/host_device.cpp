@@ -28,9 +28,10 @@ constexpr double kRowFlopsPerSecond = 3e9;
 
 struct Launch {
   HostKernel kernel = nullptr;
-  std::vector<void*> arguments;
-  int blocks = 0;   // fixed number of blocks; 0: one per thread
-  int threads = 1;  // at most
+  std::vector<void*> arguments;   // buffers, then the scalars below
+  std::vector<uint64_t> scalars;  // their bytes; moved with the launch, never copied
+  int blocks = 0;                 // fixed number of blocks; 0: one per thread
+  int threads = 1;                // at most
 };
 struct Copy {
   void* to;
@@ -104,7 +105,16 @@ struct HostDevice::Impl {
     HEDDLE_CHECK(function != nullptr, fmt::format("kernel '{}' has no host entry in its program's text", k.name));
     HEDDLE_CHECK(std::ssize(l.arguments) == k.arguments, fmt::format("kernel '{}' takes {} arguments, a launch has {}",
                                                                      k.name, k.arguments, l.arguments.size()));
-    return {Launch{function, locate(l.arguments), static_cast<int>(k.blocks), threads_for(k, pool.threads())}, k.title};
+    HEDDLE_CHECK(l.scalars.size() == k.scalars.size(), fmt::format("kernel '{}' takes {} scalars, a launch has {}",
+                                                                   k.name, k.scalars.size(), l.scalars.size()));
+    Launch launch{.kernel = function,
+                  .arguments = locate(l.arguments),
+                  .scalars = {},
+                  .blocks = static_cast<int>(k.blocks),
+                  .threads = threads_for(k, pool.threads())};
+    for (const codegen::ScalarArgument& s : l.scalars) launch.scalars.push_back(s.bits);
+    for (uint64_t& bits : launch.scalars) launch.arguments.push_back(&bits);
+    return {std::move(launch), k.title};
   }
   Step bind(const codegen::Program&, const codegen::Library& call) const {
     if (call.impl != "onednn") {

@@ -81,6 +81,27 @@ Missing missing_samples(const OpDef& op) {
   return missing;
 }
 
+// What may be a kernel's scalar is a number of a source or an elementwise operator, and its types do not depend on it.
+Missing wrong_scalars(const OpDef& op) {
+  Missing wrong;
+  for (const AttrDef& attr : op.attrs) {
+    if (!attr.scalar) continue;
+    if (attr.type != AttrType::integer && attr.type != AttrType::real) wrong.push_back("a number in " + attr.name);
+    if (!std::holds_alternative<Source>(op.kind) && !std::holds_alternative<Elementwise>(op.kind))
+      wrong.push_back("an expression that reads " + attr.name);
+    for (const Sample& sample : op.samples) {
+      OneOp graph = one_op({&op, static_cast<size_t>(&sample - op.samples.data())});
+      const Node& n = *graph.graph().def(graph.results[0]);
+      const Signature s = signature(graph.graph(), n);
+      Attrs attrs = n.attrs;
+      attrs.insert_or_assign(attr.name, ScalarName("any"));
+      if (infer_types(op, s.operands, canonical_attrs(op, attrs)) != s.results)
+        wrong.push_back("types of " + attr.name);
+    }
+  }
+  return wrong;
+}
+
 class Operator : public ::testing::TestWithParam<const OpDef*> {};
 
 TEST_P(Operator, IsDocumented) { EXPECT_EQ(missing_documentation(*GetParam()), Missing{}); }
@@ -88,6 +109,7 @@ TEST_P(Operator, HasAShapeRuleAndAnOracle) { EXPECT_EQ(missing_rules(*GetParam()
 TEST_P(Operator, HasAGradientOrTheReasonWhyNot) { EXPECT_EQ(missing_gradient(*GetParam()), Missing{}); }
 TEST_P(Operator, HasAnExpansionExactlyWhenComposite) { EXPECT_EQ(missing_expansion(*GetParam()), Missing{}); }
 TEST_P(Operator, HasAnExpressionWhenGenerated) { EXPECT_EQ(missing_expressions(*GetParam()), Missing{}); }
+TEST_P(Operator, TakesScalarsThatNoTypeDependsOn) { EXPECT_EQ(wrong_scalars(*GetParam()), Missing{}); }
 TEST_P(Operator, HasSamplesOfSizeOneAndOfOddSizes) { EXPECT_EQ(missing_samples(*GetParam()), Missing{}); }
 
 INSTANTIATE_TEST_SUITE_P(Registry, Operator, ::testing::ValuesIn(all_ops()),
@@ -134,6 +156,17 @@ TEST(IncompleteOperator, LacksAnExpression) {
   EXPECT_EQ(lack("matmul", [](OpDef& op) { std::get<Contraction>(op.kind).domain = nullptr; }), Missing{"domain"});
   EXPECT_EQ(lack("reduce_sum", [](OpDef& op) { std::get<Reduction>(op.kind) = {}; }),
             (Missing{"domain", "monoid", "element", "finish of each result"}));
+}
+
+TEST(IncompleteOperator, TakesScalarsItCannot) {
+  const auto wrong = [](const char* name, size_t attr) {
+    return without(wrong_scalars, name, [&](OpDef& op) {
+      op.samples.clear();
+      op.attrs[attr].scalar = true;
+    });
+  };
+  EXPECT_EQ(wrong("constant", 1), Missing{"a number in shape"});
+  EXPECT_EQ(wrong("pad", 3), Missing{"an expression that reads fill"});
 }
 
 TEST(IncompleteOperator, LacksSamples) {

@@ -1,0 +1,192 @@
+#include "passes/share.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+#include "ir/check.h"
+#include "ir/scalars.h"
+#include "passes/outline.h"
+
+namespace heddle::passes {
+
+using namespace ir;
+
+namespace {
+
+// An attribute of a node that may be a scalar argument.
+struct Slot {
+  size_t node = 0;  // position in the kernel's order
+  const AttrDef* attr = nullptr;
+  DType dtype = DType::f32;
+};
+
+// The slots of a kernel, and the numbers that it has there.
+struct Numbers {
+  std::vector<Slot> slots;
+  std::vector<Attr> values;
+};
+
+Numbers numbers_of(const Graph& k) {
+  Numbers numbers;
+  for (size_t i = 0; i < k.order.size(); ++i) {
+    const Node& n = k[k.order[i]];
+    for (const AttrDef& attr : n.op->attrs) {
+      if (!attr.scalar) continue;
+      const DType dtype = scalar_dtype(*n.op, attr, k[n.results[0]].type);
+      const std::optional<Attr> number = scalar_number(attribute(*n.op, n.attrs, attr.name), dtype);
+      if (!number) continue;
+      numbers.slots.push_back({i, &attr, dtype});
+      numbers.values.push_back(*number);
+    }
+  }
+  return numbers;
+}
+
+void set(Graph& k, const Slot& slot, const std::string& scalar) {
+  k[k.order[slot.node]].attrs.insert_or_assign(slot.attr->name, ScalarName(scalar));
+}
+
+// Equal for kernels that may become one.
+std::string shared_key(const Graph& kernel, const Numbers& numbers) {
+  Graph masked = kernel;
+  for (const Slot& slot : numbers.slots) set(masked, slot, "");
+  return body_key(masked);
+}
+
+// Kernels that become one: which they are, and their numbers.
+struct Family {
+  std::vector<size_t> kernels;  // in the module; the first stays
+  std::vector<Slot> slots;
+  std::vector<std::vector<Attr>> columns;  // by slot: the number in each kernel
+};
+
+std::vector<Family> families(const Module& m) {
+  std::vector<Family> all;
+  std::unordered_map<std::string, size_t> known;
+  for (size_t i = 0; i < m.kernels.size(); ++i) {
+    const Graph& k = m.kernels[i];
+    if (!k.form || !k.form->impl.empty() || !k.scalars.empty()) continue;
+    const Numbers numbers = numbers_of(k);
+    const auto [at, added] = known.try_emplace(shared_key(k, numbers), all.size());
+    if (added) all.push_back({{}, numbers.slots, std::vector<std::vector<Attr>>(numbers.slots.size())});
+    Family& family = all[at->second];
+    family.kernels.push_back(i);
+    for (size_t s = 0; s < family.slots.size(); ++s) family.columns[s].push_back(numbers.values[s]);
+  }
+  std::erase_if(all, [](const Family& f) { return f.kernels.size() == 1; });
+  return all;
+}
+
+bool equal(const std::vector<Attr>& a, const std::vector<Attr>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Attr& x, const Attr& y) { return same(x, y); });
+}
+
+// A scalar of the shared kernel: where it is read, and its number in each kernel.
+struct SharedScalar {
+  Scalar scalar;
+  const std::vector<Attr>* column = nullptr;
+};
+
+std::string free_name(const std::vector<SharedScalar>& taken, const std::string& wish) {
+  const auto used = [&](const std::string& name) {
+    return op_def("call").find_attr(name) != nullptr ||
+           std::any_of(taken.begin(), taken.end(), [&](const SharedScalar& s) { return s.scalar.name == name; });
+  };
+  std::string name = wish;
+  for (int i = 1; used(name); ++i) name = fmt::format("{}.{}", wish, i);
+  return name;
+}
+
+// Puts scalars into the family's first kernel. Numbers that are equal in each kernel are one scalar.
+std::vector<SharedScalar> parameterize(Graph& kernel, const Family& family) {
+  std::vector<SharedScalar> scalars;
+  for (size_t s = 0; s < family.slots.size(); ++s) {
+    const std::vector<Attr>& column = family.columns[s];
+    const Slot& slot = family.slots[s];
+    if (std::all_of(column.begin(), column.end(), [&](const Attr& a) { return ir::same(a, column[0]); })) continue;
+    auto known = std::find_if(scalars.begin(), scalars.end(), [&](const SharedScalar& other) {
+      return other.scalar.dtype == slot.dtype && equal(*other.column, column);
+    });
+    if (known == scalars.end())
+      known = scalars.insert(known, {{free_name(scalars, slot.attr->name), slot.dtype}, &column});
+    set(kernel, slot, known->scalar.name);
+  }
+  for (const SharedScalar& s : scalars) kernel.scalars.push_back(s.scalar);
+  return scalars;
+}
+
+// What a call of a kernel becomes.
+struct Callee {
+  size_t kernel = 0;  // in the module
+  Attrs numbers;
+};
+using Callees = std::unordered_map<std::string, Callee>;  // by the name of the kernel called before
+
+void add_callees(Callees& callees, Module& m, const Family& family) {
+  const std::vector<SharedScalar> scalars = parameterize(m.kernels[family.kernels[0]], family);
+  for (size_t k = 0; k < family.kernels.size(); ++k) {
+    Callee& callee = callees.at(m.kernels[family.kernels[k]].name);
+    callee.kernel = family.kernels[0];
+    for (const SharedScalar& s : scalars) callee.numbers.emplace(s.scalar.name, (*s.column)[k]);
+  }
+}
+
+// Whether `outline` named it: @add, @add.1, ...
+bool named_by_operators(const Graph& k, const std::string& base) {
+  if (!k.name.starts_with(base) || k.name == base) return k.name == base;
+  return k.name[base.size()] == '.' && k.name.find_first_not_of("0123456789", base.size() + 1) == std::string::npos;
+}
+
+// Numbers them without gaps, so that a deeper model has the same text.
+void renumber(Module& m) {
+  std::vector<Graph*> numbered;
+  std::set<std::string> taken;
+  for (Graph& k : m.kernels)
+    if (named_by_operators(k, kernel_name(k)))
+      numbered.push_back(&k);
+    else
+      taken.insert(k.name);
+  std::unordered_map<std::string, int> next;
+  for (Graph* k : numbered) {
+    const std::string base = kernel_name(*k);
+    int& number = next[base];
+    do {
+      k->name = number == 0 ? base : fmt::format("{}.{}", base, number);
+      ++number;
+    } while (!taken.insert(k->name).second);
+  }
+}
+
+void retarget(Graph& g, const Module& m, const Callees& callees) {
+  for (const NodeId id : g.order) {
+    const auto found = callees.find(g[id].callee);
+    if (found == callees.end()) continue;
+    g[id].callee = m.kernels[found->second.kernel].name;
+    g[id].attrs.insert(found->second.numbers.begin(), found->second.numbers.end());
+  }
+}
+
+}  // namespace
+
+bool share(Module& m, const Options&) {
+  const std::vector<Family> shared = families(m);
+  if (shared.empty()) return false;
+  Callees callees;
+  for (size_t i = 0; i < m.kernels.size(); ++i) callees.emplace(m.kernels[i].name, Callee{i, {}});
+  std::vector<char> gone(m.kernels.size(), 0);
+  for (const Family& family : shared) {
+    add_callees(callees, m, family);
+    for (size_t k = 1; k < family.kernels.size(); ++k) gone[family.kernels[k]] = 1;
+  }
+  for (size_t i = 0; i < gone.size(); ++i)  // their names are free
+    if (gone[i]) m.kernels[i].name.clear();
+  renumber(m);
+  for (Graph& g : m.graphs) retarget(g, m, callees);
+  std::erase_if(m.kernels, [](const Graph& k) { return k.name.empty(); });
+  return true;
+}
+
+}  // namespace heddle::passes
