@@ -40,9 +40,11 @@ class Evaluations {
     double count = of(n);
     double points = domain_points(k_, n);
     for (ValueId v : n.operands) {
-      // A movement that repeats an element, as a broadcast does, computes it once.
+      // A movement that repeats an element, as a broadcast does, computes it once. One of several operands, as a
+      // concatenation, computes each of them at every element, and takes one.
       bool moves = std::holds_alternative<Movement>(n.op->kind);
-      raise(v, moves ? std::min(count, count / elements(n.results[0]) * elements(v)) : count * points);
+      double repeats = n.operands.size() > 1 ? 1 : std::min(1.0, elements(v) / elements(n.results[0]));
+      raise(v, moves ? count * repeats : count * points);
     }
   }
 

@@ -11,7 +11,6 @@ namespace {
 
 using namespace ir;
 
-constexpr size_t kMostNodes = 64;       // of a kernel: compilers take more than linear time on long chains
 constexpr int64_t kSmallPoints = 1024;  // below this a launch costs more than the work
 
 int64_t common_bytes(const Graph& g, const std::vector<ValueId>& a, const std::vector<ValueId>& b) {
@@ -68,6 +67,7 @@ class Fuser {
   double gain(int a, int b) const {
     const Group &x = groups_[a], &y = groups_[b];
     bool adjacent = groups_.readers(a).count(b) != 0 || groups_.readers(b).count(a) != 0;
+    if (!adjacent && (x.part || y.part)) return 0;  // so that equal parts have equal kernels
     int64_t shared = common_bytes(g_, x.reads, y.reads);
     bool small = x.points == 1 || y.points == 1 || (x.points <= kSmallPoints && y.points <= kSmallPoints);
     if (!adjacent && !small && shared * 4 < std::min(x.cost.bytes_read, y.cost.bytes_read)) return 0;
@@ -149,6 +149,9 @@ class Fuser {
   }
 
   void note_edges() const {
+    for (NodeId n : groups_.fates().apart)
+      options_.note("fuse", g_, "%" + g_[g_[n].results[0]].name,
+                    "its parts have kernels of their own: one kernel would compute each of them for every element");
     for (auto [from, to] : edges_) {
       int a = groups_.of(from), b = groups_.of(to);
       if (a == b) continue;

@@ -9,7 +9,7 @@ namespace heddle::passes {
 
 using namespace ir;
 
-Groups::Groups(const Graph& g, const Target& target) : g_(g), target_(target), fates_(decide_fates(g)) {
+Groups::Groups(const Graph& g, const Target& target) : g_(g), target_(target), fates_(decide_fates(g, target)) {
   of_.assign(g.node_count(), -1);
   for (NodeId n : g.order) {
     bool fixed = fates_(n) == Fate::fixed;
@@ -18,6 +18,7 @@ Groups::Groups(const Graph& g, const Target& target) : g_(g), target_(target), f
     Group group;
     group.owned = {n};
     group.fixed = fixed;
+    group.part = fates_.part[static_cast<size_t>(n.index)] != 0;
     groups_.push_back(std::move(group));
   }
   for (Group& group : groups_) {

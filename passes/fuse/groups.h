@@ -13,6 +13,7 @@ struct Group {
   std::vector<ir::NodeId> owned;  // fixed nodes have a group of their own, too: paths lead through them
   bool fixed = false;
   bool alive = true;
+  bool part = false;                       // of a concatenation whose parts are computed apart
   bool plain = false;                      // elementwise on one shape throughout: such groups always make one kernel
   std::vector<ir::ValueId> reads, writes;  // sorted; what a kernel of this group alone would move
   int64_t points = 0;                      // of its iteration space

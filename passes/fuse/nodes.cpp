@@ -13,18 +13,24 @@ using namespace ir;
 
 namespace {
 
+size_t index(NodeId n) { return static_cast<size_t>(n.index); }
+
 class Decision {
  public:
-  explicit Decision(const Graph& g) : g_(g), free_(g.node_count(), 0) {
+  Decision(const Graph& g, const Target& target)
+      : g_(g), target_(target), free_(g.node_count(), 0), work_(g.node_count(), 0) {
     fates_.of.assign(g.node_count(), Fate::fixed);
     fates_.wanted.assign(g.node_count(), 0);
+    fates_.part.assign(g.node_count(), 0);
     fates_.position = g.positions();
   }
 
   Fates run() {
     for (NodeId n : g_.order) {
-      free_[static_cast<size_t>(n.index)] = is_free(g_[n]);
-      fates_.of[static_cast<size_t>(n.index)] = fate(n);
+      free_[index(n)] = is_free(g_[n]);
+      if (free_[index(n)] && cheaper_apart(g_[n])) keep_apart(n);
+      fates_.of[index(n)] = fate(n);
+      if (fates_(n) == Fate::copied) work_[index(n)] = work(g_[n]);
     }
     for (NodeId n : g_.order)
       if (fates_(n) == Fate::copied && is_wanted(n)) fates_.wanted[static_cast<size_t>(n.index)] = 1;
@@ -72,8 +78,50 @@ class Decision {
     return false;
   }
 
+  // --- concatenations of computed parts ---
+
+  // Operations for an element of a copied node; what has one element is computed once.
+  double work(const Node& n) const {
+    if (g_[n.results[0]].type.elements() == 1) return 0;
+    double flops = std::holds_alternative<Movement>(n.op->kind) ? 0 : n.op->flops;
+    for (ValueId v : n.operands) flops += work_of(v);
+    return flops;
+  }
+  double work_of(ValueId v) const { return g_[v].def.valid() ? work_[index(g_[v].def)] : 0; }
+
+  // A kernel that holds several parts computes each of them for every element of the whole.
+  bool cheaper_apart(const Node& n) const {
+    if (!std::holds_alternative<Movement>(n.op->kind) || n.operands.size() < 2) return false;
+    double each = 0, own = 0;
+    for (ValueId v : n.operands) {
+      each += work_of(v);
+      own += work_of(v) * static_cast<double>(g_[v].type.elements());
+    }
+    const double wasted = each * static_cast<double>(g_[n.results[0]].type.elements()) - own;
+    const size_t nodes = 3 * n.operands.size();  // a number, what is done to it, and its reshape: at least
+    return wasted > 0 &&
+           (nodes > kMostNodes || wasted / target_.flops > static_cast<double>(n.operands.size() - 1) * target_.launch);
+  }
+
+  // Each part is written where the concatenation has it, or, where that is no run of bytes, into memory of its own.
+  void keep_apart(NodeId n) {
+    free_[index(n)] = 0;
+    fates_.apart.push_back(n);
+    const bool in_place = !contiguous_pieces(g_, g_[n]).empty();
+    for (ValueId v : g_[n].operands) {
+      const NodeId part = g_[v].def;
+      if (!part.valid() || fates_(part) != Fate::copied) continue;
+      fates_.part[index(part)] = 1;
+      if (in_place || work_of(v) == 0) continue;
+      fates_.of[index(part)] = Fate::anchor;
+      work_[index(part)] = 0;
+    }
+  }
+
   const Graph& g_;
+  const Target& target_;
   std::vector<char> free_;
+  std::vector<double> work_;  // by NodeId index, of those that are copied
   Fates fates_;
 };
 
@@ -121,7 +169,7 @@ class Collection {
 
 }  // namespace
 
-Fates decide_fates(const Graph& g) { return Decision(g).run(); }
+Fates decide_fates(const Graph& g, const Target& target) { return Decision(g, target).run(); }
 
 std::vector<NodeId> members_of(const Graph& g, const Fates& fates, const std::vector<NodeId>& owned) {
   return Collection(g, fates, owned).sorted();

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "ir/kernel/target.h"
 
 namespace heddle::passes {
 
@@ -13,10 +14,14 @@ enum class Fate {
   view,    // only renames bytes: stays a plain node, groups that compute its operand contain it too
 };
 
+constexpr size_t kMostNodes = 64;  // of a kernel: compilers take more than linear time on long chains
+
 struct Fates {
   std::vector<Fate> of;      // by NodeId index
   std::vector<char> wanted;  // copied nodes whose result must also exist in memory: a call, a view or `return` reads it
-  std::vector<int> position;  // in g.order
+  std::vector<char> part;    // computed parts of a concatenation: each has a kernel of its own, which writes its slice
+  std::vector<ir::NodeId> apart;  // those concatenations
+  std::vector<int> position;      // in g.order
   Fate operator()(ir::NodeId n) const {
     return static_cast<size_t>(n.index) < of.size() ? of[static_cast<size_t>(n.index)] : Fate::fixed;
   }
@@ -24,7 +29,8 @@ struct Fates {
     return (*this)(n) == Fate::anchor || ((*this)(n) == Fate::copied && wanted[static_cast<size_t>(n.index)]);
   }
 };
-Fates decide_fates(const ir::Graph& g);
+// The target's figures say whether the parts of a concatenation are cheaper apart.
+Fates decide_fates(const ir::Graph& g, const ir::Target& target);
 
 // `owned` and the copied nodes and views they need, in the order of g.
 std::vector<ir::NodeId> members_of(const ir::Graph& g, const Fates& fates, const std::vector<ir::NodeId>& owned);

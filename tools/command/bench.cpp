@@ -121,7 +121,7 @@ void bench(const BenchArguments& a) {
   const frontend::TrainingPlan plan = frontend::plan_training(model.model);
   const frontend::BuildOptions all = frontend::default_build_options(model.model);
   frontend::BuildOptions build{.total_steps = 1000};
-  if (a.entry == "train") build.train = all.train;
+  if (a.entry == "train" || a.entry == "init") build.train = all.train;  // init writes the states of a training
   if (a.entry == "eval") build.eval = all.eval;
   if (a.entry == "predict") build.predict = all.predict;
   const codegen::Program program = compile_model(model.model, build, {});
@@ -132,7 +132,8 @@ void bench(const BenchArguments& a) {
   Bench runs(executable, *entry, plan);
   const Measured m = measure(runs, a);
   if (a.profile) print_profile(*device, program, *entry);
-  report(a, program, m, runtime::batch_of(*entry), device->description());
+  const int64_t batch = entry->inputs.empty() ? 1 : runtime::batch_of(*entry);  // init reads none
+  report(a, program, m, batch, device->description());
 }
 
 }  // namespace
@@ -142,7 +143,8 @@ void add_bench(CommandLine& line) {
   const auto a = std::make_shared<BenchArguments>();
   add_model_arguments(command, a->model);
   add_device_arguments(command, a->device);
-  command.add_option("--entry", a->entry, "train (default), eval or predict").one_of({"train", "eval", "predict"});
+  command.add_option("--entry", a->entry, "train (default), eval, predict or init")
+      .one_of({"train", "eval", "predict", "init"});
   command.add_option("--seconds", a->seconds, "time to measure for, warm-up aside (default 1)").between(0.01, 3600.0);
   command.add_option("--blocks", a->blocks, "timed blocks (default 9)").between(7, 1000);
   command.add_flag("--profile", a->profile, "print what each step of the entry took on standard error");
