@@ -71,6 +71,17 @@ class Verifier {
     types(n);
   }
 
+  // As canonical_attrs leaves them, found without a copy.
+  static bool is_canonical(const Node& n) {
+    const auto written = [&](const auto& attr) {
+      const AttrDef* def = n.op->find_attr(attr.first);
+      return def != nullptr && attr.second.index() == static_cast<size_t>(def->type) && def->fallback != attr.second;
+    };
+    const auto given = [&](const AttrDef& def) { return def.fallback || n.attrs.count(def.name) != 0; };
+    return std::all_of(n.attrs.begin(), n.attrs.end(), written) &&
+           std::all_of(n.op->attrs.begin(), n.op->attrs.end(), given);
+  }
+
   void types(const Node& n) {
     std::vector<Type> operands, results, expected;
     for (const ValueId v : n.operands) operands.push_back(g_[v].type);
@@ -78,7 +89,7 @@ class Verifier {
     try {
       check_scalars(g_, n);
       if (!std::holds_alternative<Call>(n.op->kind)) {
-        canonical(n, canonical_attrs(*n.op, n.attrs));
+        if (!is_canonical(n)) canonical(n, canonical_attrs(*n.op, n.attrs));
         expected = infer_types(*n.op, operands, n.attrs);
       } else if (!callee_types(n, operands, expected)) {
         return;
@@ -128,6 +139,7 @@ class Verifier {
     for (size_t i = 0; i < uses_.size(); ++i) {
       if (!defined_[i]) continue;
       const Value& v = g_[ValueId{static_cast<int32_t>(i)}];
+      if (v.uses == uses_[i]) continue;
       std::vector<NodeId> listed = v.uses;
       std::sort(listed.begin(), listed.end());
       std::sort(uses_[i].begin(), uses_[i].end());

@@ -9,6 +9,7 @@
 #include "ir/check.h"
 #include "passes/dead_code.h"
 #include "passes/expand.h"
+#include "passes/rewrite.h"
 
 namespace heddle::passes {
 using namespace ir;
@@ -62,13 +63,8 @@ std::vector<NodeId> expanded_path(Graph& g, Sweep& sweep) {
   while (true) {
     sweep.loss = g[sweep.requests[0]].operands[0];  // the loss may have come from a composite
     std::vector<NodeId> path = path_nodes(g, sweep);
-    bool expanded = false;
-    for (NodeId id : path) {
-      if (g[id].op->grad || !is_expandable(g[id])) continue;
-      expand_node(g, id);
-      expanded = true;
-    }
-    if (!expanded) return path;
+    const std::set<NodeId> on_path(path.begin(), path.end());
+    if (!expand_nodes(g, [&](NodeId id) { return !g[id].op->grad && on_path.count(id) != 0; })) return path;
   }
 }
 
@@ -131,7 +127,7 @@ void answer(Builder& b, Sweep& sweep, size_t first_new, const Options& options) 
       answer = b.like(0, node.operands[1]);
     }
     g.replace_uses(node.results[0], answer);
-    g.erase(id);
+    unlink(g, id);
     if (static_cast<size_t>(answer.index) >= first_new && taken.insert(answer).second) g.rename(answer, name);
   }
 }
@@ -141,13 +137,17 @@ void sweep_back(Graph& g, NodeId first, const Options& options) {
   const std::vector<NodeId> path = expanded_path(g, sweep);
   const size_t first_value = g.value_count(), first_node = g.node_count();
   Builder b(g);
-  b.insert_at = static_cast<size_t>(std::find(g.order.begin(), g.order.end(), first) - g.order.begin());
+  const auto place = std::find(g.order.begin(), g.order.end(), first);
+  const std::vector<NodeId> rest(place, g.order.end());  // the sweep goes before the first gradient node
+  g.order.erase(place, g.order.end());
   b.loc = g[first].loc;
   sweep.adjoints.resize(g.value_count());
   b.prefix = g[sweep.loss].name + ".grad";
   sweep.adjoints[static_cast<size_t>(sweep.loss.index)] = b.constant(1, g[sweep.loss].type);
   for (size_t i = path.size(); i-- > 0;) back_through(b, sweep, path[i], first_value);
   answer(b, sweep, first_value, options);
+  g.order.insert(g.order.end(), rest.begin(), rest.end());
+  drop_erased(g);
   remove_dead_nodes(g, first_node);  // gradient functions answer for operands nobody asked about
 }
 

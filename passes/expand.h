@@ -10,6 +10,8 @@
 // composite with a gradient of its own keeps it. Results keep their names; what is new between them is numbered after the
 // first.
 #pragma once
+#include <functional>
+
 #include "passes/pass.h"
 
 namespace heddle::passes {
@@ -18,7 +20,7 @@ bool expand(ir::Module& m, const Options& options);
 
 // Whether the node is a composite that can be expanded.
 bool is_expandable(const ir::Node& n);
-// Replaces one composite by its expansion, in its place in the order; what the expansion made may be composite again.
-void expand_node(ir::Graph& g, ir::NodeId id);
+// Replaces the composites among the wanted nodes by their expansions; what these are made of may be composite again.
+bool expand_nodes(ir::Graph& g, const std::function<bool(ir::NodeId)>& wanted);
 
 }  // namespace heddle::passes

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "passes/dead_code.h"
+#include "passes/rewrite.h"
 #include "passes/simplify/rules.h"
 #include "passes/simplify/simplify.h"
 
@@ -155,28 +156,23 @@ ValueId cancel(Builder& b, const Node& n) {
 
 // Applies the rules until none fires.
 bool rewrite(Graph& g, const std::vector<Rule>& rules) {
-  bool changed = false;
-  for (size_t i = 0; i < g.order.size();) {
-    const NodeId id = g.order[i];
+  const auto visit = [&](NodeId id) {
     const Node n = g[id];  // a copy: building moves the array
     Builder b(g);
     b.loc = n.loc;
     b.prefix = g[n.results[0]].name;
-    b.insert_at = i;
     const size_t first_new = g.value_count();
     ValueId with;
     for (size_t r = 0; r < rules.size() && !with.valid(); ++r) with = rules[r](b, n);
     const bool fresh = with.valid() && static_cast<size_t>(with.index) >= first_new;
-    if (!with.valid() || (g.is_output(n.results[0]) && !fresh)) {  // a returned value keeps its name
-      ++i;
-      continue;
-    }
+    if (!with.valid() || (g.is_output(n.results[0]) && !fresh)) return false;  // a returned value keeps its name
     const std::string name = g[n.results[0]].name;
     g.replace_uses(n.results[0], with);
-    g.erase(id);
+    unlink(g, id);
     if (fresh) g.rename(with, name);
-    changed = true;
-  }
+    return true;
+  };
+  const bool changed = rewrite_nodes(g, visit);
   return remove_dead_nodes(g) || changed;
 }
 

@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+
 #include "ir/op_def.h"
 #include "ir/visit.h"
+#include "passes/rewrite.h"
 
 namespace heddle::passes {
 
@@ -31,21 +35,23 @@ std::string body_key(const Graph& k) {
   return key;
 }
 
-namespace {
-
-// The name of the equal kernel that the module already has, or of this one, which is then added.
-std::string add_kernel(Module& m, Graph&& kernel) {
-  std::string key = body_key(kernel);
-  for (const Graph& k : m.kernels)
-    if (k.order.size() == kernel.order.size() && k.form == kernel.form && body_key(k) == key) return k.name;
-  std::string base = kernel_name(kernel);
-  kernel.name = base;
-  for (int i = 1; m.find_kernel(kernel.name); ++i) kernel.name = fmt::format("{}.{}", base, i);
-  m.kernels.push_back(std::move(kernel));
-  return m.kernels.back().name;
+KernelTable::KernelTable(Module& m) : m_(m) {
+  for (const Graph& k : m.kernels) {
+    names_.emplace(body_key(k), k.name);
+    taken_.insert(k.name);
+  }
 }
 
-}  // namespace
+std::string KernelTable::add(Graph&& kernel) {
+  const auto [known, is_new] = names_.emplace(body_key(kernel), "");
+  if (!is_new) return known->second;
+  const std::string base = kernel_name(kernel);
+  kernel.name = base;
+  for (int& suffix = next_suffix_[base]; !taken_.insert(kernel.name).second;)
+    kernel.name = fmt::format("{}.{}", base, ++suffix);
+  m_.kernels.push_back(std::move(kernel));
+  return known->second = m_.kernels.back().name;
+}
 
 std::string kernel_name(const Graph& kernel) {
   constexpr size_t kLongest = 32;
@@ -67,13 +73,23 @@ std::string kernel_name(const Graph& kernel) {
 
 namespace {
 
-// Whether something that is no member reads v, be it through a copied member, which others copy too.
-bool escapes(const Graph& g, const Members& members, const std::set<NodeId>& inside, ValueId v) {
-  if (g.is_output(v) || g.is_next(v)) return true;
-  return std::any_of(g[v].uses.begin(), g[v].uses.end(), [&](NodeId use) {
-    if (!inside.count(use)) return true;
-    return members.copied.count(use) != 0 && escapes(g, members, inside, g[use].results[0]);
-  });
+// The values of members not copied that something outside reads, be it through a copied member, which others copy too.
+std::vector<ValueId> results_of(const Graph& g, const Members& members) {
+  const std::set<NodeId> inside(members.nodes.begin(), members.nodes.end());
+  std::set<ValueId> escaping;
+  std::vector<ValueId> results;
+  for (auto id = members.nodes.rbegin(); id != members.nodes.rend(); ++id)
+    for (auto r = g[*id].results.rbegin(); r != g[*id].results.rend(); ++r) {
+      const auto reads_outside = [&](NodeId use) {
+        return !inside.count(use) || (members.copied.count(use) && escaping.count(g[use].results[0]));
+      };
+      const std::vector<NodeId>& uses = g[*r].uses;
+      if (!g.is_output(*r) && !g.is_next(*r) && std::none_of(uses.begin(), uses.end(), reads_outside)) continue;
+      escaping.insert(*r);
+      if (!members.copied.count(*id)) results.push_back(*r);
+    }
+  std::reverse(results.begin(), results.end());
+  return results;
 }
 
 }  // namespace
@@ -101,35 +117,30 @@ Extract extract(const Graph& g, const Members& members, Slots slots) {
     NodeId copy = e.kernel.add_node(*n.op, operands, n.attrs, names, types, n.loc);
     for (size_t i = 0; i < n.results.size(); ++i) inner[n.results[i]] = e.kernel[copy].results[i];
   }
-  std::set<NodeId> inside(members.nodes.begin(), members.nodes.end());
-  for (NodeId id : members.nodes) {
-    if (members.copied.count(id)) continue;
-    for (ValueId r : g[id].results)
-      if (escapes(g, members, inside, r)) {
-        e.results.push_back(r);
-        e.kernel.outputs.push_back(inner.at(r));
-      }
-  }
+  e.results = results_of(g, members);
+  for (const ValueId r : e.results) e.kernel.outputs.push_back(inner.at(r));
   return e;
 }
 
-NodeId replace_by_call(Module& m, Graph& g, const Members& members, Extract&& extract) {
+NodeId replace_by_call(Graph& g, const Members& members, const std::vector<ValueId>& operands,
+                       const std::vector<ValueId>& results, const std::string& kernel) {
   std::vector<std::string> names;
   std::vector<Type> types;
-  for (ValueId v : extract.results) {
+  for (ValueId v : results) {
     names.push_back(g[v].name);
     types.push_back(g[v].type);
   }
-  NodeId call = g.add_node(op_def("call"), extract.operands, {}, names, types, g[members.nodes.back()].loc);
-  g[call].callee = add_kernel(m, std::move(extract.kernel));
-  for (size_t i = 0; i < extract.results.size(); ++i) g.replace_uses(extract.results[i], g[call].results[i]);
+  const NodeId call = g.add_node(op_def("call"), operands, {}, names, types, g[members.nodes.back()].loc);
+  g[call].callee = kernel;
+  for (size_t i = 0; i < results.size(); ++i) g.replace_uses(results[i], g[call].results[i]);
   for (auto it = members.nodes.rbegin(); it != members.nodes.rend(); ++it)
-    if (!members.copied.count(*it) || g.unused(g[*it].results[0])) g.erase(*it);
+    if (!members.copied.count(*it) || g.unused(g[*it].results[0])) unlink(g, *it);
   for (size_t i = 0; i < names.size(); ++i) g.rename(g[call].results[i], names[i]);
   return call;
 }
 
 void sort_topologically(Graph& g) {
+  drop_erased(g);
   std::vector<NodeId> sorted;
   std::vector<char> done(g.node_count(), 0);
   std::vector<NodeId> stack;

@@ -12,6 +12,7 @@
 #pragma once
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "ir/graph.h"
@@ -39,10 +40,25 @@ enum class Slots {
 // Copies the members into a kernel. Its results are the values of members not copied that something outside reads.
 Extract extract(const ir::Graph& g, const Members& members, Slots slots = Slots::shared);
 
-// Adds the kernel to the module, or finds its equal, and replaces the members by a call at the end of g.order.
-ir::NodeId replace_by_call(ir::Module& m, ir::Graph& g, const Members& members, Extract&& extract);
+// The kernels of a module by their bodies.
+class KernelTable {
+ public:
+  explicit KernelTable(ir::Module& m);
+  // The name of the equal kernel that the module has, or of this one, which is then added.
+  std::string add(ir::Graph&& kernel);
 
-// Restores a topological order, each node as near to its place in `order` as its operands allow.
+ private:
+  ir::Module& m_;
+  std::unordered_map<std::string, std::string> names_;  // by body
+  std::set<std::string> taken_;
+  std::unordered_map<std::string, int> next_suffix_;
+};
+
+// Replaces the members by a call at the end of g.order. Afterwards g.order needs sort_topologically.
+ir::NodeId replace_by_call(ir::Graph& g, const Members& members, const std::vector<ir::ValueId>& operands,
+                           const std::vector<ir::ValueId>& results, const std::string& kernel);
+
+// Drops erased nodes from the order and makes it topological, each node as near to its place as its operands allow.
 void sort_topologically(ir::Graph& g);
 
 // What decides whether two kernels are one: everything but the names of values and of the kernel.

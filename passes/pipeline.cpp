@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include <chrono>
+#include <time.h>
 
 #include "ir/check.h"
 #include "ir/verify.h"
@@ -14,6 +13,7 @@
 #include "passes/layout.h"
 #include "passes/memory/alias.h"
 #include "passes/memory/pack.h"
+#include "passes/memory/room.h"
 #include "passes/memory/schedule.h"
 #include "passes/select/select.h"
 #include "passes/share.h"
@@ -65,13 +65,18 @@ void check_verified(const ir::Module& m, std::string_view when, std::string_view
 }
 
 PassTime timed(const Pass& pass, ir::Module& m, const Options& options) {
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point begin = Clock::now();
+  const double begin = processor_seconds();
   const bool changed = pass.run(m, options);
-  return {pass.name, std::chrono::duration<double>(Clock::now() - begin).count(), changed};
+  return {std::string(pass.name), processor_seconds() - begin, changed};
 }
 
 }  // namespace
+
+double processor_seconds() {
+  struct timespec now {};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
 
 bool run_pass(const Pass& pass, ir::Module& m, const Options& options) {
   check_verified(m, "before", pass.name);
@@ -87,13 +92,22 @@ std::vector<PassTime> run_pipeline(ir::Module& m, const Options& options, const 
     throw UserError(ExitCode::usage, fmt::format("unknown pass '{}'", run.to), did_you_mean(run.to, names));
   }
   std::vector<PassTime> times;
-  check_verified(m, "before", all_passes().front().name);
+  PassTime verifier{"verify"};
+  const auto verify = [&](std::string_view when, std::string_view pass) {
+    const double begin = processor_seconds();
+    check_verified(m, when, pass);
+    verifier.seconds += processor_seconds() - begin;
+  };
+  verify("before", all_passes().front().name);
+  require_room_for_tensors(m, options);
   for (const Pass& pass : all_passes()) {
     times.push_back(timed(pass, m, options));
-    check_verified(m, "after", pass.name);
+    verify("after", pass.name);
+    if (pass.run == pack) require_room_for_plan(m, options);
     if (run.after) run.after(pass, m, times.back().changed);
     if (pass.name == run.to) break;
   }
+  times.push_back(verifier);
   return times;
 }
 

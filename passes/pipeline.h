@@ -11,11 +11,13 @@ namespace heddle::passes {
 const std::vector<Pass>& all_passes();         // in pipeline order
 const Pass* find_pass(std::string_view name);  // nullptr when unknown
 
+// What a pass took of the processor; the last one, "verify", is all that the verifier took around the others.
 struct PassTime {
-  std::string_view name;
+  std::string name;
   double seconds = 0;
   bool changed = false;
 };
+double processor_seconds();  // of this thread, since it began: what else runs on the machine does not count
 struct RunOptions {
   std::string to;                                                           // stop after this pass; empty: run all
   std::function<void(const Pass&, const ir::Module&, bool changed)> after;  // for --print-after

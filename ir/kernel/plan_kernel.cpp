@@ -10,6 +10,10 @@
 namespace heddle::ir {
 namespace {
 
+// Values at different indices that one point may need, for each operator of the kernel and beyond that: a sum of shifted
+// sums of shifted sums would need twice as many with each operator.
+constexpr size_t kMostReads = 16, kFreeReads = 1024;
+
 // Inner reductions longer than this would be repeated by every thread or block that needs their one result.
 constexpr int64_t kMaxRepeated = 1024;
 
@@ -87,6 +91,8 @@ class Planner {
     auto& known = known_[2 * static_cast<size_t>(v.index) + (finishing ? 1 : 0)];
     for (const auto& [access, answer] : known)
       if (access == at) return answer;
+    if (++reads_ > kFreeReads + kMostReads * k_.order.size())
+      throw Refusal{fmt::format("{} is needed at too many indices", name(v))};
     const Node* n = k_.def(v);
     for (const Guard& g : at.guards) see(g.expr, at.extents);
     const Need answer = n == nullptr ? load(v, at) : compute(v, *n, at, finishing);
@@ -196,6 +202,7 @@ class Planner {
   Dims space_;
   KernelPlan plan_;
   std::vector<std::vector<std::pair<IndexMap, Need>>> known_;
+  size_t reads_ = 0;
   bool affine_ = true;
 };
 

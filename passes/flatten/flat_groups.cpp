@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace heddle::passes {
 using namespace ir;
@@ -64,23 +65,18 @@ FlatGroup make_group(const Module& m, const std::vector<FlatGroup>& groups, cons
   return group;
 }
 
-bool mentions(const std::vector<FlatGroup>& groups, const std::string& state) {
-  for (const FlatGroup& group : groups)
-    for (const auto& names : group.bundles)
-      if (std::find(names.begin(), names.end(), state) != names.end()) return true;
-  return false;
-}
-
 }  // namespace
 
 std::vector<FlatGroup> find_flat_groups(const Module& m, const Options& options) {
   std::vector<FlatGroup> groups;
+  std::set<std::string> grouped;  // states
   for (const Graph& g : m.graphs)
     for (const std::vector<UpdateBundle>& set : update_patterns(g).sets) {
-      const auto known = [&](const UpdateBundle& b) { return mentions(groups, g[b.states[0]].name); };
+      const auto known = [&](const UpdateBundle& b) { return grouped.count(g[b.states[0]].name) != 0; };
       if (std::any_of(set.begin(), set.end(), known)) continue;  // grouped by an earlier graph
       if (set.size() > 1) {
         groups.push_back(make_group(m, groups, g, set));
+        for (const auto& names : groups.back().bundles) grouped.insert(names.begin(), names.end());
         options.note("flatten", g, "%" + groups.back().slots[0].name, fmt::format("holds {} states", set.size()));
       } else {
         options.note("flatten", g, "%" + g[set[0].states[0]].name, "stays alone: no other parameter is updated alike");

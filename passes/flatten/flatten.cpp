@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "ir/builder.h"
 #include "ir/check.h"
@@ -70,13 +71,15 @@ class Flattening {
     for (const UpdateBundle& bundle : bundles)
       if (const NodeId def = g_[bundle.leaves[k]].def; def.valid())
         after = std::max(after, static_cast<size_t>(position[static_cast<size_t>(def.index)]) + 1);
-    b_.insert_at = after;
+    const std::vector<NodeId> rest(g_.order.begin() + static_cast<std::ptrdiff_t>(after), g_.order.end());
+    g_.order.resize(after);
     Values pieces;
     for (const UpdateBundle& bundle : bundles) pieces.push_back(flat(bundle.leaves[k]));
     const std::string& name = g_[bundles[0].leaves[k]].name;
     const size_t dot = name.rfind('.');
     const ValueId leaf = b_("concat", pieces, {{"axis", int64_t{0}}},
                             group_.slots[0].name + (dot == std::string::npos ? ".leaf" : name.substr(dot)));
+    g_.order.insert(g_.order.end(), rest.begin(), rest.end());
     norms_of_flat(bundles, k, leaf);
     b_.insert_at = Builder::kEnd;
     return leaf;
@@ -140,23 +143,21 @@ class Flattening {
 
   // Members become slices of the flat state; their updates become its update.
   void replace_members(const StateGroup& slot, ValueId flat_state, ValueId next) {
-    Values pieces;  // the members' next values, or their old ones
-    for (const StateMember& member : slot.members) pieces.push_back(slice_member(member, flat_state));
+    Values pieces = slice_members(slot, flat_state);  // becomes the members' next values where they have one
+    std::map<ValueId, ValueId> next_of;
+    for (const Update& u : g_.updates) next_of.emplace(u.state, u.next);
     bool updated = false;
     for (size_t i = 0; i < slot.members.size(); ++i) {
-      const ValueId old = g_.find(slot.members[i].name);
-      if (!old.valid()) continue;
-      for (const Update& u : g_.updates)
-        if (u.state == old) {
-          pieces[i] = u.next;
-          updated = true;
-        }
+      const auto found = next_of.find(g_.find(slot.members[i].name));
+      if (found == next_of.end()) continue;
+      pieces[i] = found->second;
+      updated = true;
     }
+    Values gone;
     for (const StateMember& member : slot.members)
-      if (const ValueId old = g_.find(member.name); old.valid()) {
-        g_.remove_input(old);
-        g_.rename(views_.at(member.name), member.name);
-      }
+      if (const ValueId old = g_.find(member.name); old.valid()) gone.push_back(old);
+    for (const ValueId old : gone) g_.remove_input(old);
+    for (const ValueId old : gone) g_.rename(views_.at(g_[old].name), g_[old].name);
     if (!updated) return;
     if (!next.valid()) {
       for (ValueId& piece : pieces) piece = flat(piece);
@@ -165,14 +166,27 @@ class Flattening {
     g_.updates.push_back({flat_state, next});
   }
 
-  // The member's elements of the flat state; whatever used the member uses a view of them.
+  // The members' elements of the flat state, at the front of the order, the last member's first.
+  Values slice_members(const StateGroup& slot, ValueId flat_state) {
+    const std::vector<NodeId> rest = std::exchange(g_.order, {});
+    std::vector<NodeId> front;
+    Values pieces;
+    for (const StateMember& member : slot.members) {
+      pieces.push_back(slice_member(member, flat_state));
+      front.insert(front.end(), g_.order.rbegin(), g_.order.rend());
+      g_.order.clear();
+    }
+    g_.order.assign(front.rbegin(), front.rend());
+    g_.order.insert(g_.order.end(), rest.begin(), rest.end());
+    return pieces;
+  }
+
+  // Whatever used the member uses a view of its elements.
   ValueId slice_member(const StateMember& member, ValueId flat_state) {
     b_.loc = {};
-    b_.insert_at = 0;
     const Attrs range{{"starts", Dims{member.offset}}, {"limits", Dims{member.offset + member.type.elements()}}};
     const ValueId piece = b_("slice", {flat_state}, range, member.name + ".flat");
     const ValueId view = b_.reshape(piece, member.type.dims);
-    b_.insert_at = Builder::kEnd;
     if (const ValueId old = g_.find(member.name); old.valid()) g_.replace_uses(old, view);
     views_[member.name] = view;
     return piece;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "ir/storage.h"
 
@@ -12,6 +13,10 @@ namespace heddle::passes {
 using namespace ir;
 
 namespace {
+
+// Operators one after another that are still taken for an update rule; the rules of optimizers have about ten. And how
+// many steps on leaves a rule may take in.
+constexpr int kLongestRule = 256, kMostPromotions = 16;
 
 UpdatePart part_of(const Graph& g, const Node& n, const std::vector<UpdatePart>& parts) {
   if (n.op->name == "constant") return UpdatePart::constant;
@@ -68,22 +73,26 @@ class Finder {
  public:
   Finder(const Graph& g, const std::vector<UpdatePart>& parts) : g_(g), parts_(parts), parent_(g.value_count()) {
     std::iota(parent_.begin(), parent_.end(), size_t{0});
-    for (const Update& u : g.updates)
-      if (part(u.next) == UpdatePart::step)
-        for (ValueId s : states_below(u.next))
-          parent_[std::max(root(s), root(u.state))] = std::min(root(s), root(u.state));
+    for (const Update& u : g.updates) {
+      below_.push_back(part(u.next) == UpdatePart::step ? states_below(u.next) : Values{});
+      for (ValueId s : below_.back()) parent_[std::max(root(s), root(u.state))] = std::min(root(s), root(u.state));
+    }
   }
 
   std::vector<UpdateBundle> run() {
     std::vector<size_t> order;
     std::map<size_t, std::vector<Update>> tied;
-    for (const Update& u : g_.updates) {
-      if (!tied.count(root(u.state))) order.push_back(root(u.state));
-      tied[root(u.state)].push_back(u);
+    std::set<size_t> apart;  // roots of states that some update does not make of themselves
+    for (size_t i = 0; i < g_.updates.size(); ++i) {
+      const Update& u = g_.updates[i];
+      const size_t r = root(u.state);
+      if (!tied.count(r)) order.push_back(r);
+      tied[r].push_back(u);
+      if (!updates_itself(u, below_[i])) apart.insert(r);
     }
     std::vector<UpdateBundle> bundles;
     for (const size_t r : order) {
-      if (!std::all_of(tied[r].begin(), tied[r].end(), [&](const Update& u) { return updates_itself(u); })) continue;
+      if (apart.count(r)) continue;
       UpdateBundle bundle = make_bundle(tied[r]);
       const auto is_param = [&](ValueId s) { return g_[s].role == Role::param; };
       if (std::any_of(bundle.states.begin(), bundle.states.end(), is_param)) bundles.push_back(std::move(bundle));
@@ -94,10 +103,10 @@ class Finder {
  private:
   UpdatePart part(ValueId v) const { return parts_[static_cast<size_t>(v.index)]; }
 
-  // States that updates tie together have one root.
-  size_t root(ValueId v) const {
+  // States that updates tie together have one root; the way to it becomes shorter with each question.
+  size_t root(ValueId v) {
     auto i = static_cast<size_t>(v.index);
-    while (parent_[i] != i) i = parent_[i];
+    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
     return i;
   }
 
@@ -108,10 +117,9 @@ class Finder {
   }
 
   // Whether the next value depends on the old one, element by element.
-  bool updates_itself(const Update& u) const {
+  bool updates_itself(const Update& u, const Values& states) const {
     const Type& type = g_[u.state].type;
     if (!is_floating(type.dtype) || type.rank() == 0 || part(u.next) != UpdatePart::step) return false;
-    const Values states = states_below(u.next);
     return std::find(states.begin(), states.end(), u.state) != states.end();
   }
 
@@ -131,14 +139,24 @@ class Finder {
   const Graph& g_;
   const std::vector<UpdatePart>& parts_;
   std::vector<size_t> parent_;  // by ValueId index
+  std::vector<Values> below_;   // by update: the states that its next value is made of
 };
 
 std::vector<UpdatePart> initial_parts(const Graph& g) {
   std::vector<UpdatePart> parts(g.value_count(), UpdatePart::leaf);
   for (ValueId v : g.inputs)
     if (is_state(g[v]) && is_floating(g[v].type.dtype)) parts[static_cast<size_t>(v.index)] = UpdatePart::state;
-  for (NodeId id : g.order)
-    if (g[id].results.size() == 1) parts[static_cast<size_t>(g[id].results[0].index)] = part_of(g, g[id], parts);
+  std::vector<int> depth(g.value_count(), 0);  // of a step: how many follow one another up to it
+  for (NodeId id : g.order) {
+    if (g[id].results.size() != 1) continue;
+    const auto i = static_cast<size_t>(g[id].results[0].index);
+    parts[i] = part_of(g, g[id], parts);
+    if (parts[i] != UpdatePart::step) continue;
+    for (ValueId v : g[id].operands) depth[i] = std::max(depth[i], depth[static_cast<size_t>(v.index)] + 1);
+    if (depth[i] <= kLongestRule) continue;
+    parts[i] = UpdatePart::leaf;
+    depth[i] = 0;
+  }
   return parts;
 }
 
@@ -178,11 +196,13 @@ bool promote(const Graph& g, std::vector<UpdatePart>& parts, const std::vector<U
 
 UpdatePatterns update_patterns(const Graph& g) {
   UpdatePatterns p{{}, initial_parts(g)};
-  for (bool again = true; again;) {
+  bool again = true;
+  for (int round = 0; again && round <= kMostPromotions; ++round) {
     again = false;
     p.sets = by_signature(Finder(g, p.parts).run());
     for (const std::vector<UpdateBundle>& set : p.sets)
-      for (size_t k = 0; k < set[0].leaves.size() && set.size() > 1; ++k) again |= promote(g, p.parts, set, k);
+      for (size_t k = 0; k < set[0].leaves.size() && set.size() > 1 && round < kMostPromotions; ++k)
+        again |= promote(g, p.parts, set, k);
   }
   return p;
 }

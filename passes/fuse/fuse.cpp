@@ -2,16 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <queue>
+#include <utility>
+
+#include "ir/check.h"
 #include "passes/dead_code.h"
-#include "passes/fuse/form.h"
-#include "passes/fuse/groups.h"
+#include "passes/fuse/partners.h"
 
 namespace heddle::passes {
 namespace {
 
 using namespace ir;
-
-constexpr int64_t kSmallPoints = 1024;  // below this a launch costs more than the work
 
 int64_t common_bytes(const Graph& g, const std::vector<ValueId>& a, const std::vector<ValueId>& b) {
   int64_t bytes = 0;
@@ -30,12 +32,23 @@ int64_t common_bytes(const Graph& g, const std::vector<ValueId>& a, const std::v
 
 class Fuser {
  public:
-  Fuser(Module& m, Graph& g, const Options& options)
-      : m_(m), g_(g), options_(options), groups_(g, options.target), edges_(edges()) {}
+  Fuser(KernelTable& kernels, Shared& shared, Graph& g, const Options& options)
+      : kernels_(kernels),
+        shared_(shared),
+        g_(g),
+        options_(options),
+        groups_(g, shared, options.remark != nullptr),
+        partners_(groups_),
+        version_(static_cast<size_t>(count()), 0),
+        refused_(static_cast<size_t>(count())) {
+    if (options.remark) edges_ = edges();
+  }
 
   void run() {
     for (int a = 0; a < count(); ++a)
-      for (int b = a + 1; b < count(); ++b) consider(a, b);
+      if (!groups_[a].fixed)
+        for (int b : partners_.of(a))
+          if (a < b) consider(a, b);
     while (merge_best()) {
     }
     note_edges();
@@ -44,21 +57,27 @@ class Fuser {
 
  private:
   using Pair = std::pair<int, int>;
+  // Of two groups as they were when it was made: each that has grown since has been considered again.
   struct Choice {
     double gain;
     Pair pair;
-    bool operator<(const Choice& o) const { return gain != o.gain ? gain > o.gain : pair < o.pair; }
+    int versions;  // the sum of both: neither ever gets smaller
+    bool operator<(const Choice& o) const { return gain != o.gain ? gain < o.gain : pair > o.pair; }
   };
 
-  int count() const { return static_cast<int>(groups_.all().size()); }
+  int count() const { return groups_.count(); }
+  int versions(Pair p) const {
+    return version_[static_cast<size_t>(p.first)] + version_[static_cast<size_t>(p.second)];
+  }
+  std::map<int, std::string>& refused(int i) { return refused_[static_cast<size_t>(i)]; }
 
   // Producer and consumer of each value that connects two groups at the start: what a user may ask about.
   std::vector<std::pair<NodeId, NodeId>> edges() const {
     std::vector<std::pair<NodeId, NodeId>> list;
-    for (size_t i = 0; i < groups_.all().size(); ++i)
-      for (int reader : groups_.readers(static_cast<int>(i)))
-        if (!groups_[static_cast<int>(i)].fixed && !groups_[reader].fixed)
-          list.emplace_back(groups_[static_cast<int>(i)].owned[0], groups_[reader].owned[0]);
+    for (int i = 0; i < count(); ++i)
+      for (int reader : groups_.readers(i))
+        if (!groups_[i].fixed && !groups_[reader].fixed)
+          list.emplace_back(groups_[i].owned[0], groups_[reader].owned[0]);
     return list;
   }
 
@@ -69,8 +88,8 @@ class Fuser {
     bool adjacent = groups_.readers(a).count(b) != 0 || groups_.readers(b).count(a) != 0;
     if (!adjacent && (x.part || y.part)) return 0;  // so that equal parts have equal kernels
     int64_t shared = common_bytes(g_, x.reads, y.reads);
-    bool small = x.points == 1 || y.points == 1 || (x.points <= kSmallPoints && y.points <= kSmallPoints);
-    if (!adjacent && !small && shared * 4 < std::min(x.cost.bytes_read, y.cost.bytes_read)) return 0;
+    bool cheap = Partners::anywhere(x) || Partners::anywhere(y) || (Partners::small(x) && Partners::small(y));
+    if (!adjacent && !cheap && shared * 4 < std::min(x.cost.bytes_read, y.cost.bytes_read)) return 0;
     int64_t passed = common_bytes(g_, x.writes, y.reads) + common_bytes(g_, y.writes, x.reads);
     return static_cast<double>(shared + 2 * passed) + options_.target.launch * options_.target.bandwidth;
   }
@@ -84,30 +103,23 @@ class Fuser {
   }
 
   void consider(int a, int b) {
-    const Group &x = groups_[a], &y = groups_[b];
-    if (!x.alive || !y.alive || x.fixed || y.fixed || !fits(x, y) || refused_.count({a, b})) return;
-    if (double g = gain(a, b); g > 0) choices_.insert({g, {a, b}});
+    if (!fits(groups_[a], groups_[b]) || refused(a).count(b)) return;
+    if (double g = gain(a, b); g > 0) choices_.push({g, {a, b}, versions({a, b})});
   }
 
   bool merge_best() {
     while (!choices_.empty()) {
-      auto [a, b] = choices_.begin()->pair;
-      choices_.erase(choices_.begin());
+      const Choice best = choices_.top();
+      choices_.pop();
+      auto [a, b] = best.pair;
+      if (!groups_[a].alive || !groups_[b].alive || versions(best.pair) != best.versions) continue;
       // Only when a or b grows can a path between them go away; the pair is considered again then.
-      if (groups_.path_between(a, b) || groups_.path_between(b, a) || !try_merge({a, b})) continue;
-      reconsider(a, b);
+      const GroupOrder::Separation separation = groups_.separation(a, b);
+      if (separation.answer != GroupOrder::Separation::Answer::apart || !try_merge({a, b}, separation)) continue;
+      for (int i : partners_.of(a)) consider(std::min(i, a), std::max(i, a));
       return true;
     }
     return false;
-  }
-
-  void reconsider(int merged, int gone) {
-    std::erase_if(choices_, [&](const Choice& c) {
-      auto touches = [&](int i) { return c.pair.first == i || c.pair.second == i; };
-      return touches(merged) || touches(gone);
-    });
-    for (int i = 0; i < count(); ++i)
-      if (i != merged) consider(std::min(i, merged), std::max(i, merged));
   }
 
   // All three at one bandwidth: two kernels do not pay because each of them alone would fit a cache.
@@ -120,49 +132,56 @@ class Fuser {
     return seconds(merged) > seconds(a) + seconds(b);
   }
 
-  bool try_merge(Pair pair) {
+  bool try_merge(Pair pair, const GroupOrder::Separation& separation) {
     auto [a, b] = pair;
-    if (groups_[a].size + groups_[b].size > kMostNodes) {
-      refused_[pair] = fmt::format("the kernel would have more than {} operators", kMostNodes);
-      return false;
-    }
+    if (groups_[a].size + groups_[b].size > kMostNodes)
+      return refuse(pair, fmt::format("the kernel would have more than {} operators", kMostNodes));
     Groups::Candidate c = groups_.candidate(a, b);
-    if (c.reason.empty() && slower(c.group.cost, groups_[a].cost, groups_[b].cost)) c.reason = "it would take longer";
-    if (!c.reason.empty()) {
-      refused_[pair] = c.reason;
-      return false;
-    }
-    groups_.merge(a, b, std::move(c.group));
+    if (!c.reason.empty()) return refuse(pair, c.reason);
+    if (slower(c.group.cost, groups_[a].cost, groups_[b].cost)) return refuse(pair, "it would take longer");
+    partners_.remove(a);
+    partners_.remove(b);
+    groups_.merge(a, b, separation, std::move(c.group));
+    partners_.add(a);
+    ++version_[static_cast<size_t>(a)];
     inherit_refusals(a, b);
     return true;
   }
 
-  // What did not fit one part does not fit the whole.
-  void inherit_refusals(int a, int b) {
-    std::vector<std::pair<Pair, std::string>> moved;
-    for (const auto& [pair, reason] : refused_) {
-      if (pair.first != b && pair.second != b) continue;
-      int other = pair.first == b ? pair.second : pair.first;
-      moved.emplace_back(std::minmax(a, other), reason);
-    }
-    for (auto& [pair, reason] : moved) refused_.emplace(pair, reason);
+  bool refuse(Pair pair, const std::string& reason) {
+    refused(pair.first).emplace(pair.second, reason);
+    refused(pair.second).emplace(pair.first, reason);
+    return false;
   }
 
-  void note_edges() const {
+  // What did not fit one part does not fit the whole.
+  void inherit_refusals(int a, int b) {
+    for (const auto& [other, reason] : std::exchange(refused(b), {})) {
+      refused(other).erase(b);
+      refuse({a, other}, reason);
+    }
+  }
+
+  void note_edges() {
     for (NodeId n : groups_.fates().apart)
       options_.note("fuse", g_, "%" + g_[g_[n].results[0]].name,
                     "its parts have kernels of their own: one kernel would compute each of them for every element");
     for (auto [from, to] : edges_) {
-      int a = groups_.of(from), b = groups_.of(to);
+      const int a = groups_.of(from), b = groups_.of(to);
       if (a == b) continue;
-      auto refused = refused_.find(std::minmax(a, b));
-      std::string reason = refused != refused_.end() ? refused->second
-                           : groups_.path_between(a, b) || groups_.path_between(b, a)
-                               ? "another kernel lies between"
-                               : "their elements do not correspond";
       options_.note("fuse", g_, fmt::format("%{} -> %{}", g_[g_[from].results[0]].name, g_[g_[to].results[0]].name),
-                    "not fused: " + reason);
+                    "not fused: " + reason_between(a, b));
     }
+  }
+
+  std::string reason_between(int a, int b) {
+    if (const auto reason = refused(a).find(b); reason != refused(a).end()) return reason->second;
+    switch (groups_.separation(a, b).answer) {
+      case GroupOrder::Separation::Answer::apart: break;
+      case GroupOrder::Separation::Answer::path: return "another kernel lies between";
+      case GroupOrder::Separation::Answer::unknown: return "another kernel may lie between";
+    }
+    return "their elements do not correspond";
   }
 
   // Producers first. A copied node that one group also returns is read from that group's call by the groups outlined
@@ -188,31 +207,42 @@ class Fuser {
     for (int i : groups_in_order()) {
       const Group& group = groups_[i];
       if (!group.alive || group.fixed) continue;
-      Members members = groups_.members(group.owned);
-      Extract e = extract(g_, members);
-      choose_form(e.kernel, options_.target);
-      replace_by_call(m_, g_, members, std::move(e));
+      const Sketch s = groups_.sketch(group);
+      const Members members = members_of(s);
+      Assessment& a = shared_.assessor.assess(g_, s);
+      HEDDLE_CHECK(a.form, "a group has no form: " + a.reason);
+      if (a.kernel.empty()) {
+        Graph kernel = extract(g_, members).kernel;
+        kernel.form = a.form;
+        a.kernel = kernels_.add(std::move(kernel));
+      }
+      replace_by_call(g_, members, s.operands, s.results, a.kernel);
     }
     sort_topologically(g_);
   }
 
-  Module& m_;
+  KernelTable& kernels_;
+  Shared& shared_;
   Graph& g_;
   const Options& options_;
   Groups groups_;
+  Partners partners_;
   std::vector<std::pair<NodeId, NodeId>> edges_;
-  std::set<Choice> choices_;
-  std::map<Pair, std::string> refused_;
+  std::priority_queue<Choice> choices_;
+  std::vector<int> version_;                         // by group: how often it has grown
+  std::vector<std::map<int, std::string>> refused_;  // by group: those it cannot be one kernel with, and why
 };
 
 }  // namespace
 
 bool fuse(Module& m, const Options& options) {
   bool changed = false;
+  KernelTable kernels(m);
+  Shared shared(options.target);
   for (Graph& g : m.graphs) {
     changed |= remove_dead_nodes(g);
     size_t before = g.node_count();
-    Fuser(m, g, options).run();
+    Fuser(kernels, shared, g, options).run();
     changed |= g.node_count() != before;
   }
   return changed;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "ir/op_def.h"
 #include "passes/fuse/form.h"
 
@@ -9,18 +11,43 @@ namespace heddle::passes {
 
 using namespace ir;
 
-Groups::Groups(const Graph& g, const Target& target) : g_(g), target_(target), fates_(decide_fates(g, target)) {
-  of_.assign(g.node_count(), -1);
+namespace {
+
+// One group for each node that roots one, in program order; `of` by NodeId index.
+std::vector<Group> initial_groups(const Graph& g, const Fates& fates, std::vector<int>& of) {
+  std::vector<Group> groups;
+  of.assign(g.node_count(), -1);
   for (NodeId n : g.order) {
-    bool fixed = fates_(n) == Fate::fixed;
-    if (!fixed && !fates_.roots_group(n)) continue;
-    of_[static_cast<size_t>(n.index)] = static_cast<int>(groups_.size());
-    Group group;
+    const bool fixed = fates(n) == Fate::fixed;
+    if (!fixed && !fates.roots_group(n)) continue;
+    of[static_cast<size_t>(n.index)] = static_cast<int>(groups.size());
+    Group& group = groups.emplace_back();
     group.owned = {n};
     group.fixed = fixed;
-    group.part = fates_.part[static_cast<size_t>(n.index)] != 0;
-    groups_.push_back(std::move(group));
+    group.part = fates.part[static_cast<size_t>(n.index)] != 0;
   }
+  return groups;
+}
+
+void set_traffic(Group& group, Sketch&& sketch, const Cost& cost) {
+  group.cost = cost;
+  group.size = sketch.nodes.size();
+  group.reads = std::move(sketch.operands);
+  group.writes = std::move(sketch.results);
+  std::sort(group.reads.begin(), group.reads.end());
+  std::sort(group.writes.begin(), group.writes.end());
+}
+
+}  // namespace
+
+Groups::Groups(const Graph& g, Shared& shared, bool exact)
+    : g_(g),
+      shared_(shared),
+      exact_(exact),
+      fates_(decide_fates(g, shared.assessor.target())),
+      sketcher_(g, fates_, shared.words),
+      groups_(initial_groups(g, fates_, of_)),
+      order_(count()) {
   for (Group& group : groups_) {
     if (group.fixed) continue;
     std::string reason = fill(group);
@@ -58,22 +85,18 @@ void Groups::connect() {
   }
 }
 
-Members Groups::members(const std::vector<NodeId>& owned) const {
-  Members members{members_of(g_, fates_, owned)};
-  std::set<NodeId> own(owned.begin(), owned.end());
-  for (NodeId n : members.nodes)
-    if (!own.count(n)) members.copied.insert(n);
-  return members;
-}
-
-std::string Groups::fill(Group& group) const {
-  Extract e = extract(g_, members(group.owned));
-  std::string reason = choose_form(e.kernel, target_);
-  if (!reason.empty()) return reason;
-  group.rows = e.kernel.form->rows();
-  group.columns = e.kernel.form->columns();
+std::string Groups::fill(Group& group) {
+  Sketch s = sketch(group);
+  const Assessment& a = shared_.assessor.assess(g_, s);
+  if (!a.reason.empty()) {
+    if (!exact_) return a.reason;
+    Graph kernel = extract(g_, members_of(s)).kernel;
+    return choose_form(kernel, shared_.assessor.target());
+  }
+  group.rows = a.form->rows();
+  group.columns = a.form->columns();
   group.points = group.rows * group.columns;
-  note_traffic(group, std::move(e));
+  set_traffic(group, std::move(s), a.cost);
   const Type& shape = g_[g_[group.owned[0]].results[0]].type;
   group.plain = std::all_of(group.owned.begin(), group.owned.end(), [&](NodeId n) {
     return std::holds_alternative<Elementwise>(g_[n].op->kind) && g_[g_[n].results[0]].type.dims == shape.dims;
@@ -81,32 +104,7 @@ std::string Groups::fill(Group& group) const {
   return {};
 }
 
-void Groups::note_traffic(Group& group, Extract&& e) const {
-  group.cost = kernel_cost(e.kernel, target_);
-  group.size = e.kernel.order.size();
-  group.reads = std::move(e.operands);
-  group.writes = std::move(e.results);
-  std::sort(group.reads.begin(), group.reads.end());
-  std::sort(group.writes.begin(), group.writes.end());
-}
-
-bool Groups::path_between(int a, int b) const {
-  std::vector<char> seen(groups_.size(), 0);
-  std::vector<int> stack;
-  for (int next : succs_[static_cast<size_t>(a)])
-    if (next != b) stack.push_back(next);
-  while (!stack.empty()) {
-    int i = stack.back();
-    stack.pop_back();
-    if (i == b) return true;
-    if (seen[static_cast<size_t>(i)]) continue;
-    seen[static_cast<size_t>(i)] = 1;
-    stack.insert(stack.end(), succs_[static_cast<size_t>(i)].begin(), succs_[static_cast<size_t>(i)].end());
-  }
-  return false;
-}
-
-Groups::Candidate Groups::candidate(int a, int b) const {
+Groups::Candidate Groups::candidate(int a, int b) {
   Candidate c;
   c.group.owned = (*this)[a].owned;
   c.group.owned.insert(c.group.owned.end(), (*this)[b].owned.begin(), (*this)[b].owned.end());
@@ -116,19 +114,22 @@ Groups::Candidate Groups::candidate(int a, int b) const {
     c.group.rows = x.rows;
     c.group.columns = x.columns;
     c.group.points = x.points;
-    note_traffic(c.group, extract(g_, members(c.group.owned)));
+    Sketch s = sketch(c.group);
+    const Cost& cost = shared_.assessor.plain_cost(g_, s);
+    set_traffic(c.group, std::move(s), cost);
   } else {
     c.reason = fill(c.group);
   }
   return c;
 }
 
-void Groups::merge(int a, int b, Group&& merged) {
+void Groups::merge(int a, int b, const GroupOrder::Separation& separation, Group&& merged) {
+  order_.merge(a, b, separation);
   for (NodeId n : groups_[static_cast<size_t>(b)].owned) of_[static_cast<size_t>(n.index)] = a;
   groups_[static_cast<size_t>(b)] = {};
   groups_[static_cast<size_t>(b)].alive = false;
   groups_[static_cast<size_t>(a)] = std::move(merged);
-  auto redirect = [&](std::vector<std::set<int>>& forth, std::vector<std::set<int>>& back) {
+  auto redirect = [&](Neighbours& forth, Neighbours& back) {
     for (int other : forth[static_cast<size_t>(b)]) {
       back[static_cast<size_t>(other)].erase(b);
       if (other == a) continue;

@@ -3,9 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "ir/kernel/cost.h"
-#include "passes/fuse/nodes.h"
-#include "passes/outline.h"
+#include "passes/fuse/assess.h"
+#include "passes/fuse/group_order.h"
 
 namespace heddle::passes {
 
@@ -22,39 +21,49 @@ struct Group {
   ir::Cost cost;
 };
 
+// What all graphs of a module share while their groups are made.
+struct Shared {
+  explicit Shared(const ir::Target& target) : assessor(target) {}
+  Vocabulary words;
+  Assessor assessor;
+};
+
 class Groups {
  public:
-  Groups(const ir::Graph& g, const ir::Target& target);
+  // With `exact`, a reason that is given speaks of the values of the very kernel that it is about.
+  Groups(const ir::Graph& g, Shared& shared, bool exact);
 
-  const std::vector<Group>& all() const { return groups_; }
+  int count() const { return static_cast<int>(groups_.size()); }
   const Group& operator[](int i) const { return groups_[static_cast<size_t>(i)]; }
   int of(ir::NodeId n) const { return of_[static_cast<size_t>(n.index)]; }
   const Fates& fates() const { return fates_; }
 
-  Members members(const std::vector<ir::NodeId>& owned) const;
-  // Groups that read what `i` defines, through copied nodes and views.
+  // Groups that read what `i` defines, and those whose values it reads, through copied nodes and views.
   const std::set<int>& readers(int i) const { return succs_[static_cast<size_t>(i)]; }
-  // Whether a path leads from a to b through a third group.
-  bool path_between(int a, int b) const;
+  const std::set<int>& sources(int i) const { return preds_[static_cast<size_t>(i)]; }
+  GroupOrder::Separation separation(int a, int b) { return order_.separation(a, b, preds_, succs_); }
   // A candidate for the union of a and b; its kernel has a form, or `reason` says why it cannot have one.
   struct Candidate {
     Group group;
     std::string reason;
   };
-  Candidate candidate(int a, int b) const;
-  void merge(int a, int b, Group&& merged);  // b's nodes go to a
+  Candidate candidate(int a, int b);
+  void merge(int a, int b, const GroupOrder::Separation& separation, Group&& merged);  // b's nodes go to a
+  Sketch sketch(const Group& group) { return sketcher_.sketch(group.owned); }
 
  private:
   void connect();
-  std::string fill(Group& group) const;  // everything but `owned`; the reason when no form executes it
-  void note_traffic(Group& group, Extract&& e) const;
+  std::string fill(Group& group);  // everything but `owned`; the reason when no form executes it
 
   const ir::Graph& g_;
-  const ir::Target& target_;
+  Shared& shared_;
+  bool exact_;
   Fates fates_;
-  std::vector<Group> groups_;
+  Sketcher sketcher_;
   std::vector<int> of_;  // by NodeId index; -1 for copied nodes and views
-  std::vector<std::set<int>> preds_, succs_;
+  std::vector<Group> groups_;
+  Neighbours preds_, succs_;
+  GroupOrder order_;
 };
 
 }  // namespace heddle::passes

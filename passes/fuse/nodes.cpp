@@ -1,6 +1,6 @@
 #include "passes/fuse/nodes.h"
 
-#include <set>
+#include <algorithm>
 
 #include "ir/kernel/plan_tile.h"
 #include "ir/op_def.h"
@@ -13,12 +13,13 @@ using namespace ir;
 
 namespace {
 
-size_t index(NodeId n) { return static_cast<size_t>(n.index); }
+// That a group may copy to read one value. A longer way of cheap nodes is computed once, every so often.
+constexpr int kMostCopies = 32;
 
 class Decision {
  public:
   Decision(const Graph& g, const Target& target)
-      : g_(g), target_(target), free_(g.node_count(), 0), work_(g.node_count(), 0) {
+      : g_(g), target_(target), free_(g.node_count(), 0), copies_(g.node_count(), 0), work_(g.node_count(), 0) {
     fates_.of.assign(g.node_count(), Fate::fixed);
     fates_.wanted.assign(g.node_count(), 0);
     fates_.part.assign(g.node_count(), 0);
@@ -27,13 +28,18 @@ class Decision {
 
   Fates run() {
     for (NodeId n : g_.order) {
-      free_[index(n)] = is_free(g_[n]);
-      if (free_[index(n)] && cheaper_apart(g_[n])) keep_apart(n);
-      fates_.of[index(n)] = fate(n);
-      if (fates_(n) == Fate::copied) work_[index(n)] = work(g_[n]);
+      const size_t i = index_of(n);
+      free_[i] = is_free(g_[n]);
+      if (free_[i] && cheaper_apart(g_[n])) keep_apart(n);
+      fates_.of[i] = fate(n);
+      if (fates_(n) == Fate::view) copies_[i] = copies_below(n);
+      if (fates_(n) != Fate::copied) continue;
+      copies_[i] = 1 + copies_below(n);
+      work_[i] = work(g_[n]);
+      if (copies_[i] > kMostCopies) compute_once(n);
     }
     for (NodeId n : g_.order)
-      if (fates_(n) == Fate::copied && is_wanted(n)) fates_.wanted[static_cast<size_t>(n.index)] = 1;
+      if (fates_(n) == Fate::copied && is_wanted(n)) fates_.wanted[index_of(n)] = 1;
     return std::move(fates_);
   }
 
@@ -42,7 +48,7 @@ class Decision {
   bool is_free(const Node& n) const {
     const auto free_operand = [&](ValueId v) {
       NodeId def = g_[v].def;
-      return g_[v].type.elements() == 1 || (def.valid() && free_[static_cast<size_t>(def.index)]);
+      return g_[v].type.elements() == 1 || (def.valid() && free_[index_of(def)]);
     };
     return visit_kind(
         *n.op, [](const Source&) { return true; },
@@ -54,7 +60,7 @@ class Decision {
 
   Fate fate(NodeId id) const {
     const Node& n = g_[id];
-    if (free_[static_cast<size_t>(id.index)]) return Fate::copied;
+    if (free_[index_of(id)]) return Fate::copied;
     return visit_kind(
         *n.op, [&](const Movement&) { return fate_of_movement(n); },
         [&](const Elementwise&) { return n.op->name == "cast" ? Fate::copied : Fate::anchor; },
@@ -78,6 +84,21 @@ class Decision {
     return false;
   }
 
+  void compute_once(NodeId n) {
+    fates_.of[index_of(n)] = Fate::anchor;
+    free_[index_of(n)] = 0;
+    copies_[index_of(n)] = 0;
+    work_[index_of(n)] = 0;
+  }
+
+  // How many nodes a group copies to compute what this one reads; a node on two ways counts twice.
+  int copies_below(NodeId n) const {
+    int copies = 0;
+    for (ValueId v : g_[n].operands)
+      if (NodeId def = g_[v].def; def.valid()) copies += copies_[index_of(def)];
+    return copies;
+  }
+
   // --- concatenations of computed parts ---
 
   // Operations for an element of a copied node; what has one element is computed once.
@@ -87,7 +108,7 @@ class Decision {
     for (ValueId v : n.operands) flops += work_of(v);
     return flops;
   }
-  double work_of(ValueId v) const { return g_[v].def.valid() ? work_[index(g_[v].def)] : 0; }
+  double work_of(ValueId v) const { return g_[v].def.valid() ? work_[index_of(g_[v].def)] : 0; }
 
   // A kernel that holds several parts computes each of them for every element of the whole.
   bool cheaper_apart(const Node& n) const {
@@ -105,74 +126,27 @@ class Decision {
 
   // Each part is written where the concatenation has it, or, where that is no run of bytes, into memory of its own.
   void keep_apart(NodeId n) {
-    free_[index(n)] = 0;
+    free_[index_of(n)] = 0;
     fates_.apart.push_back(n);
     const bool in_place = !contiguous_pieces(g_, g_[n]).empty();
     for (ValueId v : g_[n].operands) {
       const NodeId part = g_[v].def;
       if (!part.valid() || fates_(part) != Fate::copied) continue;
-      fates_.part[index(part)] = 1;
-      if (in_place || work_of(v) == 0) continue;
-      fates_.of[index(part)] = Fate::anchor;
-      work_[index(part)] = 0;
+      fates_.part[index_of(part)] = 1;
+      if (!in_place && work_of(v) != 0) compute_once(part);
     }
   }
 
   const Graph& g_;
   const Target& target_;
   std::vector<char> free_;
-  std::vector<double> work_;  // by NodeId index, of those that are copied
+  std::vector<int> copies_;   // by NodeId index, of those that are copied
+  std::vector<double> work_;  // the same
   Fates fates_;
-};
-
-class Collection {
- public:
-  Collection(const Graph& g, const Fates& fates, const std::vector<NodeId>& owned)
-      : g_(g), fates_(fates), inside_(owned.begin(), owned.end()) {
-    for (NodeId n : owned) operands(n);
-  }
-
-  std::vector<NodeId> sorted() const {
-    std::vector<NodeId> members(inside_.begin(), inside_.end());
-    std::sort(members.begin(), members.end(), [&](NodeId a, NodeId b) { return at(a) < at(b); });
-    return members;
-  }
-
- private:
-  int at(NodeId n) const { return fates_.position[static_cast<size_t>(n.index)]; }
-
-  void operands(NodeId n) {
-    for (ValueId v : g_[n].operands) visit(v);
-  }
-  void visit(ValueId v) {
-    NodeId def = g_[v].def;
-    if (!def.valid() || inside_.count(def)) return;
-    bool take = fates_(def) == Fate::copied || (fates_(def) == Fate::view && computed_inside(g_[def].operands[0]));
-    if (!take) return;
-    inside_.insert(def);
-    operands(def);
-  }
-  bool computed_inside(ValueId v) const {
-    NodeId def = g_[v].def;
-    if (!def.valid()) return false;
-    if (inside_.count(def)) return true;
-    if (fates_(def) == Fate::view) return computed_inside(g_[def].operands[0]);
-    const std::vector<ValueId>& from = g_[def].operands;
-    return fates_(def) == Fate::copied &&
-           std::any_of(from.begin(), from.end(), [&](ValueId o) { return computed_inside(o); });
-  }
-
-  const Graph& g_;
-  const Fates& fates_;
-  std::set<NodeId> inside_;
 };
 
 }  // namespace
 
 Fates decide_fates(const Graph& g, const Target& target) { return Decision(g, target).run(); }
-
-std::vector<NodeId> members_of(const Graph& g, const Fates& fates, const std::vector<NodeId>& owned) {
-  return Collection(g, fates, owned).sorted();
-}
 
 }  // namespace heddle::passes

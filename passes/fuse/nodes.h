@@ -1,4 +1,4 @@
-// What fuse may do with each node, and the values that a group of nodes must compute for itself.
+// What fuse may do with each node.
 #pragma once
 #include <vector>
 
@@ -31,8 +31,5 @@ struct Fates {
 };
 // The target's figures say whether the parts of a concatenation are cheaper apart.
 Fates decide_fates(const ir::Graph& g, const ir::Target& target);
-
-// `owned` and the copied nodes and views they need, in the order of g.
-std::vector<ir::NodeId> members_of(const ir::Graph& g, const Fates& fates, const std::vector<ir::NodeId>& owned);
 
 }  // namespace heddle::passes

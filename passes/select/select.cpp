@@ -62,7 +62,7 @@ std::vector<NodeId> with_epilogue(const Graph& g, NodeId n, const Library& libra
 // Tries one library after another for one node.
 class Selector {
  public:
-  Selector(Module& m, Graph& g, const Options& options) : m_(m), g_(g), options_(options) {}
+  Selector(KernelTable& kernels, Graph& g, const Options& options) : kernels_(kernels), g_(g), options_(options) {}
 
   // `otherwise` is what happens to a node that no library takes.
   bool take(NodeId n, const std::string& otherwise) {
@@ -106,11 +106,11 @@ class Selector {
     const LibraryAnswer answer = available.ask(e.kernel);
     if (!answer.refusal.empty()) return refuse(library, answer.refusal);
     form.workspace = answer.workspace;
-    replace_by_call(m_, g_, {members}, std::move(e));
+    replace_by_call(g_, {members}, e.operands, e.results, kernels_.add(std::move(e.kernel)));
     return fmt::format("{} in {} slices, {} bytes of scratch", library.name, plan.slices, answer.workspace);
   }
 
-  Module& m_;
+  KernelTable& kernels_;
   Graph& g_;
   const Options& options_;
   std::vector<std::string> refusals_;  // of the node at hand
@@ -128,16 +128,17 @@ const Node& head_of(const Graph& kernel) {
   return kernel[*head];
 }
 
-bool select_composite(Module& m, Graph& g, NodeId composite, const Options& options) {
+bool select_composite(KernelTable& kernels, Graph& g, NodeId composite, const Options& options) {
   if (options.libraries.empty()) return false;
-  return Selector(m, g, options).take(composite, "expanded");
+  return Selector(kernels, g, options).take(composite, "expanded");
 }
 
 bool select(Module& m, const Options& options) {
   bool changed = false;
+  KernelTable kernels(m);
   for (Graph& g : m.graphs) {
     bool taken = false;
-    Selector selector(m, g, options);
+    Selector selector(kernels, g, options);
     for (const NodeId n : std::vector<NodeId>(g.order))
       if (std::holds_alternative<Contraction>(g[n].op->kind)) taken |= selector.take(n, "generated text");
     if (taken) sort_topologically(g);

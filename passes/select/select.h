@@ -22,6 +22,7 @@ namespace heddle::passes {
 bool select(ir::Module& m, const Options& options);
 
 // Gives the composite to the first library that takes it, as a call at the end of g.order: the caller sorts.
-bool select_composite(ir::Module& m, ir::Graph& g, ir::NodeId composite, const Options& options);
+class KernelTable;
+bool select_composite(KernelTable& kernels, ir::Graph& g, ir::NodeId composite, const Options& options);
 
 }  // namespace heddle::passes

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <set>
-#include <tuple>
+#include <unordered_map>
 
 #include "passes/dead_code.h"
+#include "passes/rewrite.h"
 #include "passes/simplify/rules.h"
 
 namespace heddle::passes {
@@ -14,9 +14,7 @@ using namespace ir;
 
 namespace {
 
-using NodeKey = std::tuple<const OpDef*, std::string, Values, Attrs, std::vector<std::string>>;
-
-// Nan equals nothing, not even itself, and would upset the order of keys.
+// Nan equals nothing, not even itself.
 bool has_nan(const Attrs& attrs) {
   return std::any_of(attrs.begin(), attrs.end(), [](const auto& a) {
     const auto* real = std::get_if<double>(&a.second);
@@ -24,14 +22,59 @@ bool has_nan(const Attrs& attrs) {
   });
 }
 
-NodeKey key(const Graph& g, const Node& n) {
-  Values operands = n.operands;
-  if (is_commutative(n.op->name)) std::sort(operands.begin(), operands.end());
-  std::vector<std::string>
-      types;  // two constants of one value may differ in type only through attributes: belt and braces
-  for (ValueId r : n.results) types.push_back(to_string(g[r].type));
-  return {n.op, n.callee, operands, n.attrs, types};
-}
+struct AttrHash {
+  template <class T>
+  size_t operator()(const T& value) const {
+    return std::hash<T>{}(value);
+  }
+  size_t operator()(const ScalarName& scalar) const { return std::hash<std::string>{}(scalar.name); }
+  size_t operator()(const std::vector<int64_t>& list) const {
+    size_t h = list.size();
+    for (const int64_t x : list) h = (h ^ static_cast<size_t>(x)) * 0x100000001b3;
+    return h;
+  }
+};
+
+// The nodes met so far, by what they compute.
+class Computed {
+ public:
+  explicit Computed(const Graph& g) : g_(g) {}
+
+  // The first node that computes the same as this one: itself where there was none.
+  NodeId first(NodeId id) {
+    std::vector<NodeId>& alike = seen_[hash(g_[id])];
+    for (const NodeId other : alike)
+      if (equal(g_[id], g_[other])) return other;
+    alike.push_back(id);
+    return id;
+  }
+
+ private:
+  static Values operands(const Node& n) {
+    Values list = n.operands;
+    if (is_commutative(n.op->name)) std::sort(list.begin(), list.end());
+    return list;
+  }
+  // Attributes are compared, not hashed: few nodes have equal operands and unequal attributes. Those without operands do.
+  size_t hash(const Node& n) const {
+    size_t h = std::hash<const OpDef*>{}(n.op);
+    const auto add = [&](size_t word) { h = (h ^ word) * 0x100000001b3; };
+    for (const ValueId v : operands(n)) add(static_cast<size_t>(v.index));
+    if (n.operands.empty())
+      for (const auto& [name, value] : n.attrs) add(std::visit(AttrHash{}, value));
+    return h;
+  }
+  bool equal(const Node& a, const Node& b) const {
+    if (a.op != b.op || a.callee != b.callee || a.attrs != b.attrs || a.results.size() != b.results.size())
+      return false;
+    for (size_t i = 0; i < a.results.size(); ++i)
+      if (g_[a.results[i]].type != g_[b.results[i]].type) return false;
+    return operands(a) == operands(b);
+  }
+
+  const Graph& g_;
+  std::unordered_map<size_t, std::vector<NodeId>> seen_;
+};
 
 // Lets `with` stand for `old`. A returned value keeps its name, so two returned values stay two.
 bool replace(Graph& g, ValueId old, ValueId with, bool fresh) {
@@ -45,38 +88,25 @@ bool replace(Graph& g, ValueId old, ValueId with, bool fresh) {
   return true;
 }
 
-// Rewrites the node at position i of the order; true when it is gone and what replaced it begins there.
-bool rewrite(Graph& g, size_t i) {
-  const NodeId id = g.order[i];
+// True when the node is gone; what was built for it is at the end of the order.
+bool rewrite(Graph& g, NodeId id) {
   const Node n = g[id];  // a copy: building moves the array
   if (n.results.size() != 1) return false;
   Builder b(g);
   b.loc = n.loc;
   b.prefix = g[n.results[0]].name;
-  b.insert_at = i;
   const size_t first_new = g.value_count();
   const ValueId with = apply_rules(b, n);
   if (!with.valid() || !replace(g, n.results[0], with, static_cast<size_t>(with.index) >= first_new)) return false;
-  g.erase(id);
+  unlink(g, id);
   return true;
-}
-
-bool apply_rules_everywhere(Graph& g) {
-  bool changed = false;
-  for (size_t i = 0; i < g.order.size();) {
-    if (rewrite(g, i))
-      changed = true;
-    else
-      ++i;
-  }
-  return changed;
 }
 
 bool simplify_graph(Graph& g) {
   bool changed = false;
   for (bool again = true; again;) {
     again = remove_dead_nodes(g);
-    again |= apply_rules_everywhere(g);
+    again |= rewrite_nodes(g, [&](NodeId id) { return rewrite(g, id); });
     again |= merge_common_nodes(g);
     changed |= again;
   }
@@ -106,19 +136,20 @@ ValueId apply_rules(Builder& b, const Node& n) {
 
 bool merge_common_nodes(Graph& g) {
   bool changed = false;
-  std::map<NodeKey, NodeId> seen;
-  for (NodeId id : std::vector<NodeId>(g.order)) {
+  Computed computed(g);
+  for (NodeId id : g.order) {
     const Node& n = g[id];
     if (has_nan(n.attrs)) continue;
-    const auto [first, is_new] = seen.emplace(key(g, n), id);
-    if (is_new) continue;
+    const NodeId first = computed.first(id);
+    if (first == id) continue;
     bool gone = true;
     for (size_t i = 0; i < n.results.size(); ++i)
-      if (!g.unused(n.results[i])) gone &= replace(g, n.results[i], g[first->second].results[i], false);
+      if (!g.unused(n.results[i])) gone &= replace(g, n.results[i], g[first].results[i], false);
     if (!gone) continue;
-    g.erase(id);
+    unlink(g, id);
     changed = true;
   }
+  if (changed) drop_erased(g);
   return changed;
 }
 

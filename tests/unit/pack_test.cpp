@@ -20,7 +20,7 @@ void expect_no_overlap(const std::vector<Interval>& items, const Packing& packin
       const bool together = items[i].begin < items[j].end && items[j].begin < items[i].end;
       const bool overlap = packing.offsets[i] < packing.offsets[j] + items[j].bytes &&
                            packing.offsets[j] < packing.offsets[i] + items[i].bytes;
-      EXPECT_FALSE(together && overlap) << "buffers " << j << " and " << i;
+      if (together && overlap) ADD_FAILURE() << "buffers " << j << " and " << i << " overlap";
     }
   }
 }
@@ -93,6 +93,16 @@ TEST(PackIntervals, TrainingStepsComeWithinAPercentOfTheBound) {
     expect_no_overlap(items, packing);
     EXPECT_LE(ratio(packing), 1.01) << "round " << round;
   }
+}
+
+// So many live at the same time that overlaps are not listed.
+TEST(PackIntervals, DeepTrainingStepsComeWithinFivePercentOfTheBound) {
+  std::mt19937 random(13);
+  const std::vector<Interval> items = training_step(random, 700);
+  ASSERT_GT(items.size(), 2000U);
+  const Packing packing = pack_intervals(items, kAlignment);
+  expect_no_overlap(items, packing);
+  EXPECT_LE(ratio(packing), 1.05);
 }
 
 TEST(PackIntervals, TheSameBuffersGetTheSamePlaces) {

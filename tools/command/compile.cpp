@@ -102,12 +102,14 @@ void require_pass(const std::string& name) {
 void compile(const CompileArguments& a) {
   require_pass(a.print_after);
   ReadModel model;
+  const double begin = passes::processor_seconds();
   read(a.model, model);
+  std::vector<StageTime> times{{"read", passes::processor_seconds() - begin}};
   check_out(a, model.path);
   if (a.emit == "model") return write_out(a, print_model(model.model));
-  std::vector<StageTime> times;
   CompileOptions options;
   options.target = ir::target_by_name(a.target);
+  options.memory_gib = a.model.memory_gib;
   options.times = &times;
   if (a.remarks)
     options.remark = [](const passes::Remark& r) {
@@ -116,17 +118,21 @@ void compile(const CompileArguments& a) {
   options.after = [&](const std::string& pass, const ir::Module& m) {
     if (pass == a.print_after || a.print_after == "all") print_note("// after {}\n{}", pass, module_text(a, m));
   };
-  ir::Module m = frontend::build_module(model.model, frontend::default_build_options(model.model));
+  ir::Module m = build(model.model, frontend::default_build_options(model.model), &times);
   options.to = a.to.empty() ? last_pass(a.emit) : a.to;
   const bool stopped = options.to != "-";
   if (!stopped) options.to.clear();
   if (!(stopped && options.to.empty())) run_passes(m, options);
-  if (stopped || a.emit == "plan")
-    write_out(a, module_text(a, m));
-  else if (a.emit == "cubin")
+  if (stopped || a.emit == "plan") {
+    const double before = passes::processor_seconds();
+    const std::string text = module_text(a, m);
+    times.push_back({"print", passes::processor_seconds() - before});
+    write_out(a, text);
+  } else if (a.emit == "cubin") {
     write_result(emit_cubin(lower_module(m, model.model.name, options), a.archs, a.out, &times));
-  else
+  } else {
     write_out(a, program_text(a, lower_module(m, model.model.name, options), &times));
+  }
   if (a.time_passes) print_times(times);
 }
 

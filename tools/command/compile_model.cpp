@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <filesystem>
 
 #include "codegen/lower.h"
@@ -18,9 +17,9 @@ namespace fs = std::filesystem;
 
 template <class F>
 auto timed(const std::string& name, std::vector<StageTime>* times, F&& f) {
-  const auto begin = std::chrono::steady_clock::now();
+  const double begin = passes::processor_seconds();
   auto result = f();
-  if (times) times->push_back({name, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()});
+  if (times) times->push_back({name, passes::processor_seconds() - begin});
   return result;
 }
 
@@ -41,6 +40,8 @@ void add_model_arguments(Command& command, ModelArguments& a) {
   command.add_option("model", a.model, "a model file, the name of one in models/, or - for standard input").required();
   command.add_option("--set", a.set, "override a value: --set train.optimizer.lr=3e-4");
   command.add_flag("--small", a.small, "apply the model's own \"small\" overrides");
+  command.add_option("--memory-limit", a.memory_gib, "GiB that a program may take (default: the target's)")
+      .between(1, 1 << 20);
 }
 
 void read(const ModelArguments& a, ReadModel& into, const std::vector<std::string>& first_set) {
@@ -66,6 +67,7 @@ void run_passes(ir::Module& m, const CompileOptions& options) {
   passes::Options pass_options;
   pass_options.target = options.target;
   pass_options.libraries = libraries();
+  pass_options.memory_bytes = int64_t{options.memory_gib} << 30;
   pass_options.remark = options.remark;
   passes::RunOptions run;
   run.to = options.to;
@@ -74,16 +76,20 @@ void run_passes(ir::Module& m, const CompileOptions& options) {
       options.after(std::string(pass.name), after);
     };
   for (const passes::PassTime& t : passes::run_pipeline(m, pass_options, run))
-    if (options.times) options.times->push_back({std::string(t.name), t.seconds});
+    if (options.times) options.times->push_back({t.name, t.seconds});
 }
 
 codegen::Program lower_module(const ir::Module& m, const std::string& name, const CompileOptions& options) {
   return timed("lower", options.times, [&] { return codegen::lower(m, name, options.target); });
 }
 
+ir::Module build(const frontend::Model& model, const frontend::BuildOptions& build, std::vector<StageTime>* times) {
+  return timed("build", times, [&] { return frontend::build_module(model, build); });
+}
+
 codegen::Program compile_model(const frontend::Model& model, const frontend::BuildOptions& build,
                                const CompileOptions& options) {
-  ir::Module m = timed("build", options.times, [&] { return frontend::build_module(model, build); });
+  ir::Module m = tools::build(model, build, options.times);
   run_passes(m, options);
   return lower_module(m, model.name, options);
 }

@@ -22,6 +22,7 @@ struct ModelArguments {
   std::string model;  // a path, or the name of a file in models/
   std::vector<std::string> set;
   bool small = false;
+  int memory_gib = 0;  // that a program may take; 0: what the target has
 };
 void add_model_arguments(Command& command, ModelArguments& a);
 
@@ -36,17 +37,20 @@ void read(const ModelArguments& a, ReadModel& into, const std::vector<std::strin
 // What a plan warns of, on standard error.
 void print_warnings(const frontend::TrainingPlan& plan);
 
+// What a stage took of the processor.
 struct StageTime {
   std::string name;
   double seconds = 0;
 };
 struct CompileOptions {
   ir::Target target = ir::host();
+  int memory_gib = 0;                                                // that a program may take; 0: the target's
   std::string to;                                                    // stop after this pass
   std::function<void(const passes::Remark&)> remark;                 // may be empty
   std::function<void(const std::string&, const ir::Module&)> after;  // after each pass, by name
   std::vector<StageTime>* times = nullptr;
 };
+ir::Module build(const frontend::Model& model, const frontend::BuildOptions& build, std::vector<StageTime>* times);
 // Runs the passes on a module that build_module made.
 void run_passes(ir::Module& m, const CompileOptions& options);
 codegen::Program lower_module(const ir::Module& m, const std::string& name, const CompileOptions& options);

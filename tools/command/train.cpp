@@ -63,7 +63,9 @@ void open_session(const RunArguments& a, bool training, Session& s) {
                     "add a \"test\" or \"validation\" split to \"data\"");
   // Without a policy: at the same time where the system gives a thread, else in get().
   std::future<Splits> loading = std::async([&] { return load_splits(request); });
-  s.program = compile_model(s.read.model, entry_batches(s.plan, rows, training), {});
+  CompileOptions options;
+  options.memory_gib = a.model.memory_gib;
+  s.program = compile_model(s.read.model, entry_batches(s.plan, rows, training), options);
   s.executable = std::make_unique<runtime::Executable>(s.program, *s.device);
   s.splits = loading.get();
 }

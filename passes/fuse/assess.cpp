@@ -1,0 +1,25 @@
+#include "passes/fuse/assess.h"
+
+#include "passes/fuse/form.h"
+
+namespace heddle::passes {
+
+Assessment& Assessor::assess(const ir::Graph& g, const Sketch& s) {
+  const auto [known, is_new] = bodies_.try_emplace(s.key);
+  Assessment& a = known->second;
+  if (!is_new) return a;
+  ir::Graph kernel = extract(g, members_of(s)).kernel;
+  a.reason = choose_form(kernel, target_);
+  if (!a.reason.empty()) return a;
+  a.form = kernel.form;
+  a.cost = ir::kernel_cost(kernel, target_);
+  return a;
+}
+
+const ir::Cost& Assessor::plain_cost(const ir::Graph& g, const Sketch& s) {
+  const auto [known, is_new] = plain_.try_emplace(s.key);
+  if (is_new) known->second = ir::kernel_cost(extract(g, members_of(s)).kernel, target_);
+  return known->second;
+}
+
+}  // namespace heddle::passes

@@ -1,0 +1,69 @@
+// A kernel that may come to be, before it is built: fuse looks at many for each that it makes.
+//
+//   %b: f32[64,128] = broadcast(%bias) {dims = [1], shape = [64,128]}      nodes    %b (copied), %a
+//   %a: f32[64,128] = add(%x, %b)                                     ->   operands %bias, %x
+//   return %a                                                              results  %a
+#pragma once
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "passes/fuse/nodes.h"
+#include "passes/outline.h"
+
+namespace heddle::passes {
+
+// Two kernels have one key exactly when their bodies are equal, whatever their values are called.
+using BodyKey = std::vector<int32_t>;
+struct BodyKeyHash {
+  size_t operator()(const BodyKey& key) const;
+};
+
+struct Sketch {
+  std::vector<ir::NodeId> nodes;  // those the group owns and those it copies, in the order of the graph
+  std::vector<char> copied;       // by position in `nodes`
+  std::vector<ir::ValueId> operands, results;
+  BodyKey key;
+};
+Members members_of(const Sketch& sketch);
+
+// Numbers for texts; of operators with their attributes and types, so that nodes compare by number.
+class Vocabulary {
+ public:
+  int32_t number(const std::string& text) { return numbers_.emplace(text, numbers_.size()).first->second; }
+
+ private:
+  std::unordered_map<std::string, int32_t> numbers_;
+};
+
+class Sketcher {
+ public:
+  Sketcher(const ir::Graph& g, const Fates& fates, Vocabulary& words);
+  // Of the kernel that owns these nodes: the copied nodes and views they need come with them.
+  Sketch sketch(const std::vector<ir::NodeId>& owned);
+
+ private:
+  void grow();  // fuse adds calls while it outlines
+  void collect(Sketch& s, const std::vector<ir::NodeId>& owned);
+  void take_operands(ir::NodeId n, std::vector<ir::NodeId>& nodes);
+  bool computed_inside(ir::ValueId v);
+  void find_results(Sketch& s);
+  void write_key(Sketch& s);
+
+  // Flags and numbers that one sketch sets and the next finds cleared: by a stamp, not by a walk over the graph.
+  bool inside(ir::NodeId n) const { return inside_[static_cast<size_t>(n.index)] == round_; }
+  bool owns(ir::NodeId n) const { return owned_[static_cast<size_t>(n.index)] == round_; }
+
+  const ir::Graph& g_;
+  const Fates& fates_;
+  Vocabulary& words_;
+  std::vector<int32_t> operator_of_;  // by NodeId index: its number in the vocabulary; 0 for calls
+  std::vector<int32_t> type_of_;      // by ValueId index
+  int32_t round_ = 0, query_ = 0;
+  std::vector<int32_t> inside_, owned_;     // by NodeId index: the round of the last sketch that holds it
+  std::vector<int32_t> asked_;              // by NodeId index: the last query that came by
+  std::vector<int32_t> numbered_, number_;  // by ValueId index: the round, and its number in the key
+  std::vector<int32_t> escaping_;           // by ValueId index: the round in which something outside reads it
+};
+
+}  // namespace heddle::passes

@@ -1,0 +1,55 @@
+#include "passes/memory/occupied.h"
+
+#include <algorithm>
+
+namespace heddle::passes {
+
+void RangeSet::add(Range r) {
+  // The ranges that touch r are neighbours in the list.
+  const auto first =
+      std::lower_bound(ranges_.begin(), ranges_.end(), r.from, [](const Range& x, int64_t at) { return x.to < at; });
+  auto last = first;
+  for (; last != ranges_.end() && last->from <= r.to; ++last)
+    r = {std::min(r.from, last->from), std::max(r.to, last->to)};
+  if (first == last) {
+    ranges_.insert(first, r);
+    return;
+  }
+  *first = r;
+  ranges_.erase(first + 1, last);
+}
+
+Occupied::Occupied(int64_t steps) {
+  while (leaves_ < static_cast<size_t>(steps)) leaves_ *= 2;
+  nodes_.resize(2 * leaves_);
+}
+
+void Occupied::add(const ir::Interval& item, int64_t offset) {
+  if (item.begin >= item.end) return;
+  const Range range{offset, offset + item.bytes};
+  size_t first = static_cast<size_t>(item.begin) + leaves_, last = static_cast<size_t>(item.end) - 1 + leaves_;
+  // The nodes above the first and the last step: all that lies above any node where the item is noted.
+  for (size_t up = first; up > 0; up /= 2) nodes_[up].below.add(range);
+  for (size_t up = last; up > 0; up /= 2) nodes_[up].below.add(range);
+  for (++last; first < last; first /= 2, last /= 2) {
+    for (const size_t node : {first % 2 == 1 ? first++ : 0, last % 2 == 1 ? --last : 0}) {
+      if (node == 0) continue;
+      nodes_[node].own.add(range);
+      nodes_[node].below.add(range);
+    }
+  }
+}
+
+void Occupied::collect(const ir::Interval& item, std::vector<Range>& taken) const {
+  if (item.begin >= item.end) return;
+  const auto append = [&](const RangeSet& set) { taken.insert(taken.end(), set.ranges().begin(), set.ranges().end()); };
+  size_t first = static_cast<size_t>(item.begin) + leaves_, last = static_cast<size_t>(item.end) - 1 + leaves_;
+  for (size_t up = first / 2; up > 0; up /= 2) append(nodes_[up].own);
+  for (size_t up = last / 2; up > 0; up /= 2) append(nodes_[up].own);
+  for (++last; first < last; first /= 2, last /= 2) {
+    if (first % 2 == 1) append(nodes_[first++].below);
+    if (last % 2 == 1) append(nodes_[--last].below);
+  }
+}
+
+}  // namespace heddle::passes

@@ -1,0 +1,45 @@
+// What is taken of the arena, and when: a binary tree over the steps.
+//
+//          [0, 8)                 An item is noted at the fewest nodes that make up its steps, and each node knows all
+//      [0, 4)  [4, 8)             that is taken below it. Neighbouring ranges become one, so that a node of a dense arena
+//    [0,2)[2,4) ...               holds a few ranges, however many items they stand for.
+#pragma once
+#include <vector>
+
+#include "ir/interval.h"
+
+namespace heddle::passes {
+
+// Bytes of the arena, [from, to).
+struct Range {
+  int64_t from = 0, to = 0;
+  auto operator<=>(const Range&) const = default;
+};
+
+// Disjoint ranges in order; those that touch are one.
+class RangeSet {
+ public:
+  void add(Range r);
+  const std::vector<Range>& ranges() const { return ranges_; }
+
+ private:
+  std::vector<Range> ranges_;
+};
+
+class Occupied {
+ public:
+  explicit Occupied(int64_t steps);
+  void add(const ir::Interval& item, int64_t offset);
+  // Appends what is taken at any step of the item; ranges may overlap.
+  void collect(const ir::Interval& item, std::vector<Range>& taken) const;
+
+ private:
+  struct Node {
+    RangeSet own;    // of items that are noted here
+    RangeSet below;  // of those, and of all noted at the nodes below
+  };
+  size_t leaves_ = 1;
+  std::vector<Node> nodes_;  // the root is 1, the children of i are 2i and 2i + 1
+};
+
+}  // namespace heddle::passes

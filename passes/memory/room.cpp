@@ -1,0 +1,93 @@
+#include "passes/memory/room.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "ir/op_def.h"
+#include "ir/storage.h"
+
+namespace heddle::passes {
+using namespace ir;
+
+namespace {
+
+// Fixed figures, so that what is refused does not depend on the machine that compiles.
+int64_t limit(const Options& options) {
+  constexpr int64_t kHost = int64_t{64} << 30, kGpu = 141'000'000'000;
+  if (options.memory_bytes > 0) return options.memory_bytes;
+  return options.target.gpu ? kGpu : kHost;
+}
+
+[[noreturn]] void refuse(const std::string& what, int64_t bytes, const Options& options, const Location& where,
+                         const std::string& help = {}) {
+  throw UserError(ExitCode::limit,
+                  fmt::format("{}{}{} {} bytes, and a program for {} may take {}", to_string(where),
+                              where.valid() ? ": " : "", what, bytes, options.target.name, limit(options)),
+                  help.empty() ? "--memory-limit=GIB allows more" : help + "; --memory-limit=GIB allows more");
+}
+
+// Where the value is made, or first read.
+Location place_of(const Graph& g, ValueId v) {
+  if (const Node* n = g.def(v); n != nullptr) return n->loc;
+  for (const NodeId use : g[v].uses)
+    if (g[use].loc.valid()) return g[use].loc;
+  return {};
+}
+
+void require_room_for(const Graph& g, ValueId v, const Options& options) {
+  if (g[v].type.bytes() > limit(options))
+    refuse(fmt::format("%{}: {} takes", g[v].name, to_string(g[v].type)), g[v].type.bytes(), options, place_of(g, v));
+}
+
+struct States {
+  int64_t bytes = 0, largest = 0;
+  std::string name;
+  Location where;  // of the largest
+};
+
+// Of all graphs, each state once.
+States all_states(const Module& m) {
+  States all;
+  std::map<std::string, bool> known;
+  for (const Graph& g : m.graphs)
+    for (const ValueId v : g.inputs) {
+      if (!is_state(g[v])) continue;
+      const int64_t bytes = g[v].type.bytes();
+      const bool is_new = known.emplace(g[v].name, true).second;
+      if (is_new) all.bytes += bytes;
+      const Location where = place_of(g, v);
+      if (bytes > all.largest || (bytes == all.largest && !all.where.valid() && where.valid())) {
+        all.largest = bytes;
+        all.name = g[v].name;
+        all.where = where;
+      }
+    }
+  return all;
+}
+
+}  // namespace
+
+void require_room_for_tensors(const Module& m, const Options& options) {
+  for (const Graph& g : m.graphs) {
+    for (const NodeId n : g.order)
+      if (std::holds_alternative<Contraction>(g[n].op->kind))
+        for (const ValueId r : g[n].results) require_room_for(g, r, options);
+    for (const ValueId v : g.inputs)
+      if (!is_state(g[v])) require_room_for(g, v, options);
+  }
+  const States states = all_states(m);
+  if (states.bytes > limit(options))
+    refuse(fmt::format("parameters and their moments, %{} the largest, take", states.name), states.bytes, options,
+           states.where);
+}
+
+void require_room_for_plan(const Module& m, const Options& options) {
+  const int64_t states = all_states(m).bytes;
+  for (const Graph& g : m.graphs)
+    if (states + g.arena_bytes > limit(options))
+      refuse(fmt::format("states of {} bytes and the arena of @{} take", states, g.name), states + g.arena_bytes,
+             options, {}, "a smaller batch takes less");
+}
+
+}  // namespace heddle::passes

@@ -1,0 +1,38 @@
+#include "passes/rewrite.h"
+
+#include <utility>
+
+namespace heddle::passes {
+
+void unlink(ir::Graph& g, ir::NodeId n) {
+  std::vector<ir::NodeId> order = std::exchange(g.order, {n});  // all that erase searches for the entry
+  g.erase(n);
+  g.order = std::move(order);
+}
+
+void drop_erased(ir::Graph& g) {
+  std::erase_if(g.order, [&](ir::NodeId n) { return g[n].erased; });
+}
+
+bool rewrite_nodes(ir::Graph& g, const std::function<bool(ir::NodeId)>& visit) {
+  std::vector<ir::NodeId> done, waiting(g.order.rbegin(), g.order.rend());
+  bool changed = false;
+  while (!waiting.empty()) {
+    const ir::NodeId id = waiting.back();
+    waiting.pop_back();
+    if (g[id].erased) continue;
+    g.order.clear();
+    if (visit(id)) {
+      waiting.insert(waiting.end(), g.order.rbegin(), g.order.rend());
+      changed = true;
+    } else {
+      done.insert(done.end(), g.order.begin(), g.order.end());
+      done.push_back(id);
+    }
+  }
+  g.order = std::move(done);
+  drop_erased(g);
+  return changed;
+}
+
+}  // namespace heddle::passes
