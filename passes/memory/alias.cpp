@@ -131,7 +131,7 @@ class Aliasing {
     int shared = 0;
     for (size_t i = 0; i < n.operands.size(); ++i) {
       if (slot(n.operands[i]).root != root) continue;
-      if (!can_write_over(m_, g_, n, i, r)) return false;
+      if (!can_write_over(m_, g_, n, i, r, plans_)) return false;
       if (k != nullptr && ++shared > 1) return false;
       const ValueId marked = k != nullptr ? (*k)[k->outputs[r]].place.base : ValueId{};
       if (marked.valid() && marked != k->inputs[i]) return false;
@@ -153,6 +153,7 @@ class Aliasing {
   Module& m_;
   Graph& g_;
   const Options& options_;
+  KernelPlans plans_;
   std::vector<LiveRange> live_;                // by ValueId index
   std::vector<Slot> slots_;                    // by ValueId index
   std::vector<std::vector<ValueId>> members_;  // by ValueId index of the root

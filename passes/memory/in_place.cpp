@@ -48,12 +48,14 @@ SameIndex same_index(const Graph& k, const KernelPlan& plan, ValueId input) {
   return same;
 }
 
-bool kernel_can_write_over(const Graph& k, ValueId input, ValueId output) {
+bool kernel_can_write_over(const Graph& k, ValueId input, ValueId output, KernelPlans& plans) {
   if (!k.form || !k.form->impl.empty()) return false;
   using Kind = KernelForm::Kind;
   if (k.form->kind != Kind::pointwise && k.form->kind != Kind::rows && k.form->kind != Kind::tile) return false;
   if (k[input].type.dims != k[output].type.dims || !k[output].def.valid()) return false;
-  const KernelPlan plan = plan_kernel(k);
+  const auto [known, is_new] = plans.try_emplace(k.name);
+  if (is_new) known->second = plan_kernel(k);
+  const KernelPlan& plan = known->second;
   if (!plan.ok()) return false;
   const ValuePlan& written = plan.values[static_cast<size_t>(output.index)];
   if (written.extent != Extent::full || written.phase + 1 < plan.phases) return false;
@@ -63,12 +65,12 @@ bool kernel_can_write_over(const Graph& k, ValueId input, ValueId output) {
 
 }  // namespace
 
-bool can_write_over(const Module& m, const Graph& g, const Node& n, size_t operand, size_t result) {
+bool can_write_over(const Module& m, const Graph& g, const Node& n, size_t operand, size_t result, KernelPlans& plans) {
   const Type &from = g[n.operands[operand]].type, &to = g[n.results[result]].type;
   if (bits(from.dtype) != bits(to.dtype) || from.dims != to.dims) return false;
   if (std::holds_alternative<Elementwise>(n.op->kind)) return true;
   const Graph* k = n.callee.empty() ? nullptr : m.find_kernel(n.callee);
-  return k != nullptr && kernel_can_write_over(*k, k->inputs[operand], k->outputs[result]);
+  return k != nullptr && kernel_can_write_over(*k, k->inputs[operand], k->outputs[result], plans);
 }
 
 }  // namespace heddle::passes

@@ -6,10 +6,18 @@
 // A kernel may when the result is computed from the operand by elementwise operators alone, so that both have one index
 // map, and when the operand is not read again in a later pass over the row.
 #pragma once
+#include <map>
+#include <string>
+
 #include "ir/graph.h"
+#include "ir/kernel/plan_kernel.h"
 
 namespace heddle::passes {
 
-bool can_write_over(const ir::Module& m, const ir::Graph& g, const ir::Node& n, size_t operand, size_t result);
+// By kernel, each planned once: a kernel of many results is asked for each of them with each operand.
+using KernelPlans = std::map<std::string, ir::KernelPlan>;
+
+bool can_write_over(const ir::Module& m, const ir::Graph& g, const ir::Node& n, size_t operand, size_t result,
+                    KernelPlans& plans);
 
 }  // namespace heddle::passes
