@@ -69,17 +69,17 @@ Operand Body::reduce_here(ValueId v, const Node& n, const Signature& s, const In
   const std::string accumulator = text_.names.fresh(k_[n.results[0]].name + "_acc");
   const std::string valid = finish_needs_valid(s) ? text_.names.fresh(k_[n.results[0]].name + "_valid") : "";
   reduce_loops(n, s, access, accumulator, valid);
-  Operand wanted;
+  Operand asked;
   for (size_t r = 0; r < n.results.size(); ++r) {
     if (k_[n.results[r]].uses.empty() && !k_.is_output(n.results[r])) continue;
     const std::string finish = finish_call(s, r, accumulator, access.count, valid);
     const Operand result = named(n.results[r], finish, scopes_.size() - 1, n.loc);
     if (n.results[r] == v)
-      wanted = result;
+      asked = result;
     else
       know(n.results[r], at, result);
   }
-  return wanted;
+  return asked;
 }
 
 // The statement that adds one point; `condition` is where it contributes.

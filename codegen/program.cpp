@@ -50,10 +50,6 @@ std::string text(const Copy& copy, const Program&) {
   return fmt::format("copy {} <- {}, {} bytes: {}", text(copy.to), text(copy.from), copy.bytes, copy.reason);
 }
 
-std::string text(const Fill& fill, const Program&) {
-  return fmt::format("fill {}, {} bytes of {}", text(fill.to), fill.bytes, static_cast<int>(fill.value));
-}
-
 std::string text(const Kernel& k) {
   std::string line = fmt::format("kernel {}: {}, {} arguments", k.name, k.form, k.arguments);
   if (!k.scalars.empty()) line += fmt::format(", scalars {}", fmt::join(k.scalars, " "));

@@ -83,14 +83,9 @@ struct Copy {
   int64_t bytes = 0;
   std::string reason;  // why the bytes could not be made in place
 };
-struct Fill {
-  Address to;
-  int64_t bytes = 0;
-  uint8_t value = 0;
-};
 
 struct Step {
-  std::variant<Launch, Library, Copy, Fill> what;
+  std::variant<Launch, Library, Copy> what;
   std::string origin;  // "model.json:12:5", for errors and profiles
 };
 
@@ -113,9 +108,9 @@ struct Program {
   std::vector<Kernel> kernels;
   std::vector<Entry> entries;
 
-  const Entry* find_entry(const std::string& wanted) const {  // inline: the runtime links nothing of codegen
+  const Entry* find_entry(const std::string& name) const {  // inline: the runtime links nothing of codegen
     for (const Entry& e : entries)
-      if (e.name == wanted) return &e;
+      if (e.name == name) return &e;
     return nullptr;
   }
 };

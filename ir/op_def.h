@@ -69,8 +69,8 @@ struct ReductionDomain {
   std::optional<IndexExpr> k = {};
   int64_t count = 0;  // what `count` is in `finish`; 0: the number of points of `extents`
 };
-// Combines elements with a monoid of the preamble, named without its namespace: Sum, Max, Min, Prod, And, Or, ArgMax,
-// ArgMin, each over A, the accumulation type (float for 16-bit types). `element` is C++ over the operands' names, `k`
+// Combines elements with a monoid of the preamble, named without its namespace: Sum, Max, Min, Prod, ArgMax, ArgMin,
+// each over A, the accumulation type (float for 16-bit types). `element` is C++ over the operands' names, `k`
 // (int64_t, see ReductionDomain) and the scalar attributes; `finish`, one per result, over `acc`, `count` (int64_t, see
 // there), `valid` (int64_t, the number of points whose guards held) and the scalar attributes. `acc` is a value of A;
 // for ArgMax and ArgMin it holds acc.value and acc.index, the k of the first of equals.

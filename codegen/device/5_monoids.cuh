@@ -15,8 +15,6 @@ HD_MONOID(Sum, A(0), hd::add(value, x))
 HD_MONOID(Prod, A(1), mul(value, x))
 HD_MONOID(Max, lowest<A>(), max(x, value))
 HD_MONOID(Min, largest<A>(), min(x, value))
-HD_MONOID(And, A(true), A(value && x))
-HD_MONOID(Or, A(false), A(value || x))
 #undef HD_MONOID
 
 // The first of the best elements; nan is better than anything.

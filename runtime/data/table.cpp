@@ -87,12 +87,12 @@ Column read_idx_column(const ColumnRequest& request, const std::filesystem::path
 
 Table read_idx_table(const ReaderRequest& request, const std::filesystem::path& root) {
   Table table;
-  for (const ColumnRequest& wanted : request.columns) {
+  for (const ColumnRequest& column : request.columns) {
     int64_t rows = 0;
-    table.columns.push_back(read_idx_column(wanted, root, rows));
+    table.columns.push_back(read_idx_column(column, root, rows));
     if (table.columns.size() == 1) table.rows = rows;
     if (rows != table.rows) {
-      throw UserError(wanted.where, fmt::format("{}: {} rows, but {} has {}", wanted.source, rows,
+      throw UserError(column.where, fmt::format("{}: {} rows, but {} has {}", column.source, rows,
                                                 request.columns[0].source, table.rows));
     }
   }

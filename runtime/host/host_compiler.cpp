@@ -19,9 +19,9 @@ namespace {
 constexpr const char* kExtension = ".so";
 
 std::string find_compiler_path() {
-  if (const char* wanted = std::getenv("HEDDLE_CXX"); wanted != nullptr && *wanted != '\0') {
-    if (std::string path = find_program(wanted); !path.empty()) return path;
-    throw UserError(ExitCode::missing, fmt::format("HEDDLE_CXX names '{}', which is no program", wanted),
+  if (const char* name = std::getenv("HEDDLE_CXX"); name != nullptr && *name != '\0') {
+    if (std::string path = find_program(name); !path.empty()) return path;
+    throw UserError(ExitCode::missing, fmt::format("HEDDLE_CXX names '{}', which is no program", name),
                     "set it to the path of g++ or clang++, or leave it out");
   }
   const char* chosen = std::getenv("CXX");

@@ -38,13 +38,8 @@ struct Copy {
   const void* from;
   size_t bytes;
 };
-struct Fill {
-  void* to;
-  int value;
-  size_t bytes;
-};
 struct Step {
-  std::variant<Launch, OnednnCall, Copy, Fill> what;
+  std::variant<Launch, OnednnCall, Copy> what;
   std::string title;
 };
 
@@ -68,7 +63,6 @@ void execute(const Launch& l, ThreadPool& pool) {
 }
 void execute(OnednnCall& call, ThreadPool& pool) { call.run(pool); }
 void execute(const Copy& c, ThreadPool&) { std::memcpy(c.to, c.from, c.bytes); }
-void execute(const Fill& f, ThreadPool&) { std::memset(f.to, f.value, f.bytes); }
 
 constexpr size_t kMargin = 4096;  // readable bytes before and behind each allocation
 void unmap(void* memory, size_t bytes) { munmap(static_cast<char*>(memory) - kMargin, bytes + 2 * kMargin); }
@@ -126,9 +120,6 @@ struct HostDevice::Impl {
   }
   Step bind(const codegen::Program&, const codegen::Copy& c) const {
     return {Copy{locate(c.to), locate(c.from), static_cast<size_t>(c.bytes)}, "copy"};
-  }
-  Step bind(const codegen::Program&, const codegen::Fill& f) const {
-    return {Fill{locate(f.to), f.value, static_cast<size_t>(f.bytes)}, "fill"};
   }
 
   void execute_step(Step& step) {

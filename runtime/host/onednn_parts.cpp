@@ -115,12 +115,12 @@ class Builder {
   }
 
   // The weights in the layout that a primitive asks for: packed once per call, before its slices.
-  float* packed(const memory::desc& plain, float* weights, const memory::desc& wanted) {
-    if (wanted == plain) return weights;
-    if (pack_.has_value() && *pack_ == wanted) return packed_;
-    pack_ = wanted;
-    packed_ = take(wanted.get_size());
-    reorder(parts_.before, plain, weights, wanted, packed_);
+  float* packed(const memory::desc& plain, float* weights, const memory::desc& layout) {
+    if (layout == plain) return weights;
+    if (pack_.has_value() && *pack_ == layout) return packed_;
+    pack_ = layout;
+    packed_ = take(layout.get_size());
+    reorder(parts_.before, plain, weights, layout, packed_);
     return packed_;
   }
 

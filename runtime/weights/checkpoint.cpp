@@ -26,7 +26,7 @@ std::string type_text(const std::string& dtype, const std::vector<int64_t>& dims
 }
 
 // Every difference at once: a user who loads the wrong file sees that it is the wrong file.
-void check_match(const WeightsFile& file, const std::vector<const codegen::Buffer*>& wanted) {
+void check_match(const WeightsFile& file, const std::vector<const codegen::Buffer*>& buffers) {
   std::vector<Diagnostic> errors;
   std::vector<std::string> names;
   const auto error = [&](const std::string& message, const std::string& help = {}) {
@@ -34,7 +34,7 @@ void check_match(const WeightsFile& file, const std::vector<const codegen::Buffe
       errors.push_back({Severity::error, {}, fmt::format("{}: {}", file.name, message), {}, help});
   };
   for (const SavedTensor& t : file.tensors) names.push_back(t.name);
-  for (const codegen::Buffer* b : wanted) {
+  for (const codegen::Buffer* b : buffers) {
     const SavedTensor* t = file.find(b->name);
     if (!t)
       error(fmt::format("no tensor '{}'", b->name), did_you_mean(b->name, names));
@@ -43,7 +43,7 @@ void check_match(const WeightsFile& file, const std::vector<const codegen::Buffe
                         type_text(b->dtype, b->dims)));
   }
   for (const SavedTensor& t : file.tensors)
-    if (std::none_of(wanted.begin(), wanted.end(), [&](const auto* b) { return b->name == t.name; }))
+    if (std::none_of(buffers.begin(), buffers.end(), [&](const auto* b) { return b->name == t.name; }))
       error(fmt::format("the model has no parameter '{}'", t.name));
   if (!errors.empty()) throw UserError(std::move(errors));
 }
@@ -63,9 +63,9 @@ void save_weights(Executable& executable, const std::string& path) {
 
 void load_weights(Executable& executable, const std::string& path) {
   const WeightsFile file = read_safetensors(path);
-  const std::vector<const codegen::Buffer*> wanted = parameters(executable);
-  check_match(file, wanted);
-  for (const codegen::Buffer* b : wanted) executable.write(*b, file.bytes(*file.find(b->name)).data());
+  const std::vector<const codegen::Buffer*> buffers = parameters(executable);
+  check_match(file, buffers);
+  for (const codegen::Buffer* b : buffers) executable.write(*b, file.bytes(*file.find(b->name)).data());
 }
 
 std::string weights_hash(Executable& executable) {
