@@ -19,7 +19,6 @@ import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-HEDDLE = HERE.parent / "build/release/bin/heddle"
 # glibc reads these when a process begins: large blocks then come from the heap and stay there.
 KEEP = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40), "MALLOC_TOP_PAD_": str(64 << 20), "MALLOC_ARENA_MAX": "1"}
 MODES = {
@@ -57,7 +56,7 @@ class Heddle:
 
     def __init__(self, network, options):
         self.blocks = []
-        self.command = [HEDDLE, "bench", network, "--json", f"--threads={options.threads}", f"--seconds={options.seconds}"]
+        self.command = [options.heddle, "bench", network, "--json", f"--threads={options.threads}", f"--seconds={options.seconds}"]
 
     def block(self, _):
         run = subprocess.run(self.command, cwd=HERE.parent, capture_output=True, check=True, text=True)
@@ -94,7 +93,10 @@ def rows(network, contenders):
 
 
 def has(python, modules):
-    return subprocess.run([python, "-c", f"import {modules}"], capture_output=True).returncode == 0
+    try:
+        return subprocess.run([python, "-c", f"import {modules}"], capture_output=True).returncode == 0
+    except OSError:
+        return False
 
 
 def main():
@@ -105,6 +107,7 @@ def main():
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=1.0)
+    parser.add_argument("--heddle", default=str(HERE.parent / "build/release/bin/heddle"))
     options = parser.parse_args()
     for framework, modules in (("torch", "torch"), ("jax", "jax, optax")):
         if not has(getattr(options, framework), modules):
@@ -113,8 +116,8 @@ def main():
     unknown = [n for n in options.networks.split(",") if n not in MODES]
     if unknown:
         parser.error(f"no network '{unknown[0]}': there are {', '.join(MODES)}")
-    if not HEDDLE.exists():
-        parser.error(f"{HEDDLE} is not built: run tools/heddle once")
+    if not pathlib.Path(options.heddle).exists():
+        parser.error(f"no program {options.heddle}: run tools/heddle once, which builds it")
     print("| network | contender | version | min ms | median ms | times Heddle |\n|---|---|---|---|---|---|")
     for network in options.networks.split(","):
         print("\n".join(rows(network, race(network, options))), flush=True)
