@@ -26,12 +26,10 @@ void prune(ir::Graph& g) {
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     if (dead(g, g[*it])) g.erase(*it);
   }
-  const ir::Values inputs = g.inputs;
-  for (const ValueId v : inputs) {
-    const bool updated =
-        std::any_of(g.updates.begin(), g.updates.end(), [&](const ir::Update& u) { return u.state == v; });
-    if (g.unused(v) && !updated) g.remove_input(v);
-  }
+  ir::Values gone;
+  for (const ValueId v : g.inputs)
+    if (g.unused(v) && !g.updates.has_state(v)) gone.push_back(v);
+  g.remove_inputs(gone);
 }
 
 void append_valid(ir::Values& to, const ir::Values& from) {

@@ -33,11 +33,11 @@ bool convert(Attr& attr, const AttrDef& def) {
 
 }  // namespace
 
-std::vector<Type> infer_types(const OpDef& op, const std::vector<Type>& operands, const Attrs& attrs) {
+std::vector<Type> infer_types(const OpDef& op, std::vector<Type> operands, const Attrs& attrs) {
   try {
     check_operands(op, operands);
     HEDDLE_CHECK(op.infer != nullptr, fmt::format("{} has no shape rule", op.name));
-    std::vector<Type> types = op.infer({.op = &op, .attrs = attrs, .operands = operands, .results = {}});
+    std::vector<Type> types = op.infer({.op = &op, .attrs = attrs, .operands = std::move(operands), .results = {}});
     HEDDLE_CHECK(types.size() == op.results.size(), fmt::format("{} infers a wrong number of results", op.name));
     return types;
   } catch (const InferError& error) {
@@ -70,10 +70,11 @@ Values Builder::multi(std::string_view op_name, const Values& operands, Attrs at
                       const std::vector<std::string>& names) {
   const OpDef& op = op_def(op_name);
   std::vector<Type> operand_types, types;
+  operand_types.reserve(operands.size());
   for (const ValueId v : operands) operand_types.push_back(type(v));
   try {
     attrs = canonical_attrs(op, std::move(attrs));
-    types = infer_types(op, operand_types, attrs);
+    types = infer_types(op, std::move(operand_types), attrs);
   } catch (const InferError& error) {
     throw UserError(loc, error.what());
   }

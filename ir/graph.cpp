@@ -19,21 +19,22 @@ std::string to_string(Role role) {
   return "";
 }
 
-std::string Graph::unique_name(const std::string& base) {
-  if (names_.emplace(base, -1).second) return base;
+std::string Graph::take_name(const std::string& base, int32_t value) {
+  if (names_.emplace(base, value).second) return base;
   for (int& suffix = next_suffix_[base];;) {
     std::string name = fmt::format("{}.{}", base, ++suffix);
-    if (names_.emplace(name, -1).second) return name;
+    if (names_.emplace(name, value).second) return name;
   }
 }
+
+std::string Graph::unique_name(const std::string& base) { return take_name(base, -1); }
 
 ValueId Graph::add_input(const std::string& wish, Type type, Role role) {
   const ValueId id{static_cast<int32_t>(values_.size())};
   Value v;
-  v.name = unique_name(wish);
+  v.name = take_name(wish, id.index);
   v.type = std::move(type);
   v.role = role;
-  names_[v.name] = id.index;
   values_.push_back(std::move(v));
   inputs.push_back(id);
   return id;
@@ -52,11 +53,10 @@ NodeId Graph::add_node(const OpDef& op, std::vector<ValueId> operands, Attrs att
   for (size_t i = 0; i < types.size(); ++i) {
     const ValueId r{static_cast<int32_t>(values_.size())};
     Value v;
-    v.name = unique_name(names[i]);
+    v.name = take_name(names[i], r.index);
     v.type = types[i];
     v.def = id;
     v.result_index = static_cast<int32_t>(i);
-    names_[v.name] = r.index;
     values_.push_back(std::move(v));
     n.results.push_back(r);
   }
@@ -91,8 +91,7 @@ void Graph::replace_uses(ValueId old, ValueId with) {
       }
   (*this)[old].uses.clear();
   std::replace(outputs.begin(), outputs.end(), old, with);
-  for (Update& u : updates)
-    if (u.next == old) u.next = with;
+  updates.replace_next(old, with);
 }
 
 void Graph::erase(NodeId id) {
@@ -107,20 +106,22 @@ void Graph::erase(NodeId id) {
   order.erase(std::find(order.begin(), order.end(), id));
 }
 
-void Graph::remove_input(ValueId v) {
-  HEDDLE_CHECK(unused(v), fmt::format("input %{} is removed but used", (*this)[v].name));
-  std::erase_if(updates, [&](const Update& u) { return u.state == v; });
-  names_.erase((*this)[v].name);
-  std::erase(inputs, v);
+void Graph::remove_inputs(const std::vector<ValueId>& gone) {
+  updates.remove(gone);
+  for (const ValueId v : gone) {
+    HEDDLE_CHECK(unused(v), fmt::format("input %{} is removed but used", (*this)[v].name));
+    names_.erase((*this)[v].name);
+  }
+  std::vector<ValueId> sorted = gone;
+  std::sort(sorted.begin(), sorted.end());
+  std::erase_if(inputs, [&](ValueId v) { return std::binary_search(sorted.begin(), sorted.end(), v); });
 }
 
 bool Graph::unused(ValueId v) const { return (*this)[v].uses.empty() && !is_output(v) && !is_next(v); }
 
 bool Graph::is_output(ValueId v) const { return std::find(outputs.begin(), outputs.end(), v) != outputs.end(); }
 
-bool Graph::is_next(ValueId v) const {
-  return std::any_of(updates.begin(), updates.end(), [&](const Update& u) { return u.next == v; });
-}
+bool Graph::is_next(ValueId v) const { return updates.has_next(v); }
 
 const Node* Graph::def(ValueId v) const {
   const NodeId n = (*this)[v].def;
@@ -135,8 +136,7 @@ ValueId Graph::find(std::string_view name) const {
 void Graph::rename(ValueId v, const std::string& base) {
   if ((*this)[v].name == base) return;
   names_.erase((*this)[v].name);
-  (*this)[v].name = unique_name(base);
-  names_[(*this)[v].name] = v.index;
+  (*this)[v].name = take_name(base, v.index);
 }
 
 std::vector<int> Graph::positions() const {

@@ -9,9 +9,10 @@
 // A graph is a pure function of its inputs; state changes only through `updates`, which take effect at the end.
 // Kernels are graphs with a form. Ids stay valid while the graph is edited; an erased node's id is never reused.
 #pragma once
-#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "ir/attr.h"
@@ -19,6 +20,7 @@
 #include "ir/ids.h"
 #include "ir/kernel/kernel_form.h"
 #include "ir/type.h"
+#include "ir/updates.h"
 
 namespace heddle::ir {
 
@@ -56,11 +58,6 @@ struct Node {
   bool erased = false;
 };
 
-struct Update {
-  ValueId state, next;
-  bool operator==(const Update&) const = default;
-};
-
 // A number that each call of a kernel supplies as an attribute: `$rate: f32`, `call @k(%x) {rate = 0.5}`.
 struct Scalar {
   std::string name;  // without '$'
@@ -73,7 +70,7 @@ class Graph {
   std::string name;  // without '@'
   std::vector<ValueId> inputs, outputs;
   std::vector<Scalar> scalars;  // of kernels; attributes of the body name them
-  std::vector<Update> updates;
+  Updates updates;
   std::vector<NodeId> order;       // the schedule: a topological order of the live nodes
   std::optional<KernelForm> form;  // present exactly on kernels
   int64_t arena_bytes = -1;        // -1: memory is not planned
@@ -83,10 +80,10 @@ class Graph {
   NodeId add_node(const OpDef& op, std::vector<ValueId> operands, Attrs attrs, const std::vector<std::string>& names,
                   const std::vector<Type>& types, const Location& loc = {});
   void set_operand(NodeId n, size_t i, ValueId v);
-  void replace_uses(ValueId old, ValueId with);  // in nodes, outputs and the `next` of updates
-  void erase(NodeId n);                          // its results must be unused
-  void remove_input(ValueId v);                  // must be unused
-  bool unused(ValueId v) const;                  // no node, output or update reads it
+  void replace_uses(ValueId old, ValueId with);            // in nodes, outputs and the `next` of updates
+  void erase(NodeId n);                                    // its results must be unused
+  void remove_inputs(const std::vector<ValueId>& inputs);  // must be unused; their updates go, too
+  bool unused(ValueId v) const;                            // no node, output or update reads it
   bool is_output(ValueId v) const;
   bool is_next(ValueId v) const;  // some update's next value
 
@@ -106,10 +103,17 @@ class Graph {
   std::vector<int> positions() const;
 
  private:
+  // Takes the name, or the first free one like it, for a value.
+  std::string take_name(const std::string& base, int32_t value);
+
+  struct NameHash {
+    using is_transparent = void;
+    size_t operator()(std::string_view name) const { return std::hash<std::string_view>{}(name); }
+  };
   std::vector<Value> values_;
   std::vector<Node> nodes_;
-  std::map<std::string, int32_t, std::less<>> names_;  // name -> value index
-  std::map<std::string, int> next_suffix_;
+  std::unordered_map<std::string, int32_t, NameHash, std::equal_to<>> names_;  // name -> value index
+  std::unordered_map<std::string, int> next_suffix_;
 };
 
 // States that the `flatten` pass has laid end to end in one flat state, so that saved weights keep their names and

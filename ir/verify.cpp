@@ -16,7 +16,7 @@ namespace {
 
 class Verifier {
  public:
-  Verifier(const Graph& g, const Module* m) : g_(g), m_(m), defined_(g.value_count(), false), uses_(g.value_count()) {}
+  Verifier(const Graph& g, const Module* m) : g_(g), m_(m), defined_(g.value_count(), false), met_(g.value_count()) {}
 
   std::vector<std::string> run() {
     for (const ValueId v : g_.inputs) define(v);
@@ -61,7 +61,7 @@ class Verifier {
     if (n.erased) return problem("an erased node is scheduled");
     for (const ValueId v : n.operands) {
       if (!defined(v)) return problem("{} reads %{} before it is defined", n.op->name, name(v));
-      uses_[static_cast<size_t>(v.index)].push_back(id);
+      meet(v, id);
     }
     for (size_t i = 0; i < n.results.size(); ++i) {
       const Value& r = g_[n.results[i]];
@@ -84,13 +84,14 @@ class Verifier {
 
   void types(const Node& n) {
     std::vector<Type> operands, results, expected;
+    operands.reserve(n.operands.size());
     for (const ValueId v : n.operands) operands.push_back(g_[v].type);
     for (const ValueId v : n.results) results.push_back(g_[v].type);
     try {
       check_scalars(g_, n);
       if (!std::holds_alternative<Call>(n.op->kind)) {
         if (!is_canonical(n)) canonical(n, canonical_attrs(*n.op, n.attrs));
-        expected = infer_types(*n.op, operands, n.attrs);
+        expected = infer_types(*n.op, std::move(operands), n.attrs);
       } else if (!callee_types(n, operands, expected)) {
         return;
       }
@@ -135,15 +136,28 @@ class Verifier {
     }
   }
 
+  // Most lists name the uses in the order of the graph: then counting them is enough.
+  void meet(ValueId v, NodeId user) {
+    size_t& met = met_[index_of(v)];
+    const std::vector<NodeId>& listed = g_[v].uses;
+    if (met < listed.size() && listed[met] == user)
+      ++met;
+    else
+      met = kOutOfOrder;
+  }
+
   void use_lists() {
-    for (size_t i = 0; i < uses_.size(); ++i) {
-      if (!defined_[i]) continue;
+    std::vector<std::vector<NodeId>> users(g_.value_count());
+    for (const NodeId n : g_.order)
+      for (const ValueId v : g_[n].operands)
+        if (defined(v) && met_[index_of(v)] == kOutOfOrder) users[index_of(v)].push_back(n);
+    for (size_t i = 0; i < users.size(); ++i) {
       const Value& v = g_[ValueId{static_cast<int32_t>(i)}];
-      if (v.uses == uses_[i]) continue;
+      if (!defined_[i] || met_[i] == v.uses.size()) continue;
       std::vector<NodeId> listed = v.uses;
       std::sort(listed.begin(), listed.end());
-      std::sort(uses_[i].begin(), uses_[i].end());
-      if (listed != uses_[i]) problem("the use list of %{} is wrong", v.name);
+      std::sort(users[i].begin(), users[i].end());
+      if (listed != users[i]) problem("the use list of %{} is wrong", v.name);
     }
   }
 
@@ -162,7 +176,8 @@ class Verifier {
   const Graph& g_;
   const Module* m_;
   std::vector<char> defined_;
-  std::vector<std::vector<NodeId>> uses_;
+  static constexpr size_t kOutOfOrder = static_cast<size_t>(-1);
+  std::vector<size_t> met_;  // by ValueId index: how many entries of its use list were met, in their order
   std::vector<std::string> problems_;
 };
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
+#include <unordered_map>
 
 #include "ir/op_def.h"
 #include "ir/storage.h"
@@ -288,7 +290,9 @@ bool inside(const StateMember& member, const Type& flat) {
          member.type.elements() <= flat.elements() - member.offset;
 }
 
-void verify_group(const StateGroup& group, const std::map<std::string, Type>& states, std::set<std::string>& names,
+using States = std::unordered_map<std::string_view, const Value*>;  // by name: the first graph's
+
+void verify_group(const StateGroup& group, const States& states, std::set<std::string>& names,
                   std::vector<std::string>& problems) {
   const auto flat = states.find(group.name);
   if (flat == states.end()) {
@@ -298,9 +302,9 @@ void verify_group(const StateGroup& group, const std::map<std::string, Type>& st
   std::map<int64_t, const StateMember*> by_offset;
   for (const StateMember& member : group.members) {
     if (!names.insert(member.name).second) problems.push_back(fmt::format("state %{} is listed twice", member.name));
-    if (member.type.dtype != flat->second.dtype)
+    if (member.type.dtype != flat->second->type.dtype)
       problems.push_back(fmt::format("%{} has another element type than %{}", member.name, group.name));
-    if (!inside(member, flat->second))
+    if (!inside(member, flat->second->type))
       problems.push_back(fmt::format("%{} lies outside %{}", member.name, group.name));
     else if (!by_offset.emplace(member.offset, &member).second)
       problems.push_back(fmt::format("%{} overlaps another member of %{}", member.name, group.name));
@@ -333,24 +337,24 @@ std::vector<std::string> verify_memory(const Graph& g, const Module* m) {
 
 std::vector<std::string> verify_states(const Module& m) {
   std::vector<std::string> problems;
-  std::map<std::string, Type> types;
-  std::map<std::string, Role> roles;
+  States states;
   for (const Graph& g : m.graphs)
     for (const ValueId v : g.inputs) {
       if (!is_state(g[v])) continue;
       const std::string& name = g[v].name;
-      if (const auto [it, added] = types.try_emplace(name, g[v].type); !added && it->second != g[v].type)
+      const Value& known = *states.try_emplace(name, &g[v]).first->second;
+      if (known.type != g[v].type)
         problems.push_back(fmt::format("@{}: state %{} has another type in another graph", g.name, name));
-      if (const auto [it, added] = roles.try_emplace(name, g[v].role); !added && it->second != g[v].role)
+      if (known.role != g[v].role)
         problems.push_back(fmt::format("@{}: %{} is a param in one graph, a state in another", g.name, name));
     }
   std::set<std::string> names, flat;
   for (const StateGroup& group : m.groups) {
     if (!flat.insert(group.name).second) problems.push_back(fmt::format("group %{} is listed twice", group.name));
-    verify_group(group, types, names, problems);
+    verify_group(group, states, names, problems);
   }
   for (const std::string& name : names)
-    if (types.count(name))
+    if (states.count(name))
       problems.push_back(fmt::format("%{} is a member of a flat state and a state of its own", name));
   return problems;
 }

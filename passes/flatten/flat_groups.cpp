@@ -67,11 +67,13 @@ FlatGroup make_group(const Module& m, const std::vector<FlatGroup>& groups, cons
 
 }  // namespace
 
-std::vector<FlatGroup> find_flat_groups(const Module& m, const Options& options) {
+std::vector<FlatGroup> find_flat_groups(const Module& m, const std::vector<UpdatePatterns>& patterns,
+                                        const Options& options) {
   std::vector<FlatGroup> groups;
   std::set<std::string> grouped;  // states
-  for (const Graph& g : m.graphs)
-    for (const std::vector<UpdateBundle>& set : update_patterns(g).sets) {
+  for (size_t i = 0; i < m.graphs.size(); ++i) {
+    const Graph& g = m.graphs[i];
+    for (const std::vector<UpdateBundle>& set : patterns[i].sets) {
       const auto known = [&](const UpdateBundle& b) { return grouped.count(g[b.states[0]].name) != 0; };
       if (std::any_of(set.begin(), set.end(), known)) continue;  // grouped by an earlier graph
       if (set.size() > 1) {
@@ -82,6 +84,7 @@ std::vector<FlatGroup> find_flat_groups(const Module& m, const Options& options)
         options.note("flatten", g, "%" + g[set[0].states[0]].name, "stays alone: no other parameter is updated alike");
       }
     }
+  }
   return groups;
 }
 

@@ -16,7 +16,9 @@ struct FlatGroup {
   }
 };
 
-// The groups of all graphs; a remark for each, and for each parameter that stays alone.
-std::vector<FlatGroup> find_flat_groups(const ir::Module& m, const Options& options);
+// The groups of all graphs; a remark for each, and for each parameter that stays alone. `patterns` are those of each
+// graph.
+std::vector<FlatGroup> find_flat_groups(const ir::Module& m, const std::vector<UpdatePatterns>& patterns,
+                                        const Options& options);
 
 }  // namespace heddle::passes

@@ -15,41 +15,60 @@ using namespace ir;
 
 namespace {
 
+// The bundles of a graph by the names of their states, which stay while its groups are flattened one after another:
+// a bundle's values belong to no other.
+class NamedBundles {
+ public:
+  NamedBundles(const Graph& g, const UpdatePatterns& patterns) {
+    for (const std::vector<UpdateBundle>& set : patterns.sets)
+      for (const UpdateBundle& bundle : set) {
+        std::vector<std::string> names;
+        for (ValueId s : bundle.states) names.push_back(g[s].name);
+        by_names_.emplace(std::move(names), Entry{&set, &bundle});
+      }
+  }
+
+  // The group's bundles in the order of its members; none where this graph does not update all of them alike.
+  std::vector<const UpdateBundle*> of(const FlatGroup& group) const {
+    std::vector<const UpdateBundle*> ordered;
+    const std::vector<UpdateBundle>* set = nullptr;
+    for (const auto& names : group.bundles) {
+      const auto found = by_names_.find(names);
+      if (found == by_names_.end() || (set != nullptr && set != found->second.set)) return {};
+      set = found->second.set;
+      ordered.push_back(found->second.bundle);
+    }
+    if (set == nullptr || set->size() != ordered.size()) return {};
+    return ordered;
+  }
+
+ private:
+  struct Entry {
+    const std::vector<UpdateBundle>* set;
+    const UpdateBundle* bundle;
+  };
+  std::map<std::vector<std::string>, Entry> by_names_;
+};
+
 // Rewrites one graph for one group.
 class Flattening {
  public:
+  using Bundles = std::vector<const UpdateBundle*>;
+
   // The flat states come first, before other values can take their names.
   Flattening(Graph& g, const FlatGroup& group) : g_(g), group_(group), b_(g) {
     for (const StateGroup& slot : group.slots) flats_.push_back(add_flat(slot));
   }
 
-  void run() {
-    const UpdatePatterns patterns = update_patterns(g_);
-    const std::vector<UpdateBundle> bundles = matching_bundles(patterns);
+  // The bundles in the order of the group's members; none where the graph does not update them alike.
+  void run(const Bundles& bundles, const std::vector<UpdatePart>& parts) {
     Values next(flats_.size());
-    if (!bundles.empty()) next = flat_update(bundles, patterns.parts);
+    if (!bundles.empty()) next = flat_update(bundles, parts);
     for (size_t k = 0; k < flats_.size(); ++k)
       if (flats_[k].valid()) replace_members(group_.slots[k], flats_[k], next[k]);
   }
 
  private:
-  // The group's bundles in the order of its members; none where this graph does not update all of them alike.
-  std::vector<UpdateBundle> matching_bundles(const UpdatePatterns& patterns) const {
-    for (const std::vector<UpdateBundle>& set : patterns.sets) {
-      std::map<std::vector<std::string>, UpdateBundle> named;
-      for (const UpdateBundle& bundle : set) {
-        std::vector<std::string> names;
-        for (ValueId s : bundle.states) names.push_back(g_[s].name);
-        named.emplace(names, bundle);
-      }
-      std::vector<UpdateBundle> ordered;
-      for (const auto& names : group_.bundles)
-        if (const auto found = named.find(names); found != named.end()) ordered.push_back(found->second);
-      if (ordered.size() == group_.bundles.size() && ordered.size() == set.size()) return ordered;
-    }
-    return {};
-  }
-
   ValueId add_flat(const StateGroup& slot) {
     const auto present = [&](const StateMember& member) { return g_.find(member.name).valid(); };
     if (std::none_of(slot.members.begin(), slot.members.end(), present)) return {};
@@ -65,17 +84,17 @@ class Flattening {
   }
 
   // The k-th leaf of every member, end to end, as soon as the last of them is there.
-  ValueId flat_leaf(const std::vector<UpdateBundle>& bundles, size_t k) {
+  ValueId flat_leaf(const Bundles& bundles, size_t k) {
     const std::vector<int> position = g_.positions();
     size_t after = 0;
-    for (const UpdateBundle& bundle : bundles)
-      if (const NodeId def = g_[bundle.leaves[k]].def; def.valid())
+    for (const UpdateBundle* bundle : bundles)
+      if (const NodeId def = g_[bundle->leaves[k]].def; def.valid())
         after = std::max(after, static_cast<size_t>(position[static_cast<size_t>(def.index)]) + 1);
     const std::vector<NodeId> rest(g_.order.begin() + static_cast<std::ptrdiff_t>(after), g_.order.end());
     g_.order.resize(after);
     Values pieces;
-    for (const UpdateBundle& bundle : bundles) pieces.push_back(flat(bundle.leaves[k]));
-    const std::string& name = g_[bundles[0].leaves[k]].name;
+    for (const UpdateBundle* bundle : bundles) pieces.push_back(flat(bundle->leaves[k]));
+    const std::string& name = g_[bundles[0]->leaves[k]].name;
     const size_t dot = name.rfind('.');
     const ValueId leaf = b_("concat", pieces, {{"axis", int64_t{0}}},
                             group_.slots[0].name + (dot == std::string::npos ? ".leaf" : name.substr(dot)));
@@ -86,18 +105,22 @@ class Flattening {
   }
 
   // squared_norm(a.grad, b.grad) -> squared_norm(params.grad)
-  void norms_of_flat(const std::vector<UpdateBundle>& bundles, size_t k, ValueId leaf) {
-    for (NodeId id : std::vector<NodeId>(g_[bundles[0].leaves[k]].uses)) {
+  void norms_of_flat(const Bundles& bundles, size_t k, ValueId leaf) {
+    for (NodeId id : std::vector<NodeId>(g_[bundles[0]->leaves[k]].uses)) {
       const Node norm = g_[id];
       if (norm.op->name != "squared_norm") continue;
-      Values operands = norm.operands;
-      bool all = true;
-      for (const UpdateBundle& bundle : bundles) {
-        all &= std::count(operands.begin(), operands.end(), bundle.leaves[k]) == 1;
-        std::erase(operands, bundle.leaves[k]);
+      std::map<ValueId, int> times;  // that the norm takes a member's leaf
+      for (const UpdateBundle* bundle : bundles) times[bundle->leaves[k]] = 0;
+      Values operands{leaf};
+      for (const ValueId v : norm.operands) {
+        const auto of_member = times.find(v);
+        if (of_member == times.end())
+          operands.push_back(v);
+        else
+          ++of_member->second;
       }
-      if (!all) continue;
-      operands.insert(operands.begin(), leaf);
+      if (times.size() != bundles.size()) continue;
+      if (std::any_of(times.begin(), times.end(), [](const auto& t) { return t.second != 1; })) continue;
       b_.insert_at = static_cast<size_t>(g_.positions()[static_cast<size_t>(id.index)]);
       b_.loc = norm.loc;
       const std::string name = g_[norm.results[0]].name;
@@ -109,8 +132,8 @@ class Flattening {
   }
 
   // The first member's update with flat values in the place of its own; next values by slot.
-  Values flat_update(const std::vector<UpdateBundle>& bundles, const std::vector<UpdatePart>& parts) {
-    const UpdateBundle& model = bundles[0];
+  Values flat_update(const Bundles& bundles, const std::vector<UpdatePart>& parts) {
+    const UpdateBundle& model = *bundles[0];
     for (size_t k = 0; k < model.leaves.size(); ++k) flat_of_[model.leaves[k]] = flat_leaf(bundles, k);
     for (size_t k = 0; k < model.states.size(); ++k) flat_of_[model.states[k]] = flats_[k];
     Values next(flats_.size());
@@ -156,7 +179,7 @@ class Flattening {
     Values gone;
     for (const StateMember& member : slot.members)
       if (const ValueId old = g_.find(member.name); old.valid()) gone.push_back(old);
-    for (const ValueId old : gone) g_.remove_input(old);
+    g_.remove_inputs(gone);
     for (const ValueId old : gone) g_.rename(views_.at(g_[old].name), g_[old].name);
     if (!updated) return;
     if (!next.valid()) {
@@ -200,20 +223,25 @@ class Flattening {
   std::map<std::string, ValueId> views_;  // of members, by name
 };
 
+void flatten_graph(Graph& g, const std::vector<FlatGroup>& groups, const UpdatePatterns& patterns) {
+  const NamedBundles bundles(g, patterns);
+  std::vector<Flattening> parts;
+  parts.reserve(groups.size());
+  for (const FlatGroup& group : groups) parts.emplace_back(g, group);
+  for (size_t i = 0; i < groups.size(); ++i) parts[i].run(bundles.of(groups[i]), patterns.parts);
+  remove_dead_nodes(g);
+}
+
 }  // namespace
 
 bool flatten(Module& m, const Options& options) {
   Module trial = m;
   for (Graph& g : trial.graphs) merge_common_nodes(g);  // so that equal scalars of two updates are one value
-  const std::vector<FlatGroup> groups = find_flat_groups(trial, options);
+  std::vector<UpdatePatterns> patterns;
+  for (const Graph& g : trial.graphs) patterns.push_back(update_patterns(g));
+  const std::vector<FlatGroup> groups = find_flat_groups(trial, patterns, options);
   if (groups.empty()) return false;
-  for (Graph& g : trial.graphs) {
-    std::vector<Flattening> parts;
-    parts.reserve(groups.size());
-    for (const FlatGroup& group : groups) parts.emplace_back(g, group);
-    for (Flattening& part : parts) part.run();
-    remove_dead_nodes(g);
-  }
+  for (size_t i = 0; i < trial.graphs.size(); ++i) flatten_graph(trial.graphs[i], groups, patterns[i]);
   for (const FlatGroup& group : groups) trial.groups.insert(trial.groups.end(), group.slots.begin(), group.slots.end());
   m = std::move(trial);
   return true;

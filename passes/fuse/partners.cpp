@@ -28,7 +28,7 @@ std::vector<int> Partners::of(int group) const {
   for (const auto* neighbours : {&groups_.readers(group), &groups_.sources(group)})
     std::copy_if(neighbours->begin(), neighbours->end(), std::back_inserter(partners),
                  [&](int i) { return !groups_[i].fixed; });
-  for (const ir::ValueId v : g.reads) add_nearest(partners, readers_.at(v), group);
+  for (const ir::ValueId v : g.reads) add_nearest(partners, readers_[ir::index_of(v)], group);
   if (small(g)) add_nearest(partners, small_, group);
   add_nearest(partners, anywhere(g) ? all_ : anywhere_, group);
   std::sort(partners.begin(), partners.end());
@@ -37,13 +37,16 @@ std::vector<int> Partners::of(int group) const {
 }
 
 void Partners::remove(int group) {
-  for (const ir::ValueId v : groups_[group].reads) readers_.at(v).erase(group);
+  for (const ir::ValueId v : groups_[group].reads) readers_[ir::index_of(v)].erase(group);
   for (auto* list : {&all_, &small_, &anywhere_}) list->erase(group);
 }
 
 void Partners::add(int group) {
   const Group& g = groups_[group];
-  for (const ir::ValueId v : g.reads) readers_[v].insert(group);
+  for (const ir::ValueId v : g.reads) {
+    if (ir::index_of(v) >= readers_.size()) readers_.resize(ir::index_of(v) + 1);
+    readers_[ir::index_of(v)].insert(group);
+  }
   all_.insert(group);
   if (small(g)) small_.insert(group);
   if (anywhere(g)) anywhere_.insert(group);

@@ -5,7 +5,6 @@
 // work: those next to each other among all small ones, and among all groups where one computes a single element or reads
 // nothing.
 #pragma once
-#include <map>
 #include <set>
 #include <vector>
 
@@ -29,7 +28,7 @@ class Partners {
   static constexpr int64_t kSmallPoints = 1024;
 
   const Groups& groups_;
-  std::map<ir::ValueId, std::set<int>> readers_;
+  std::vector<std::set<int>> readers_;  // by ValueId index
   std::set<int> all_, small_, anywhere_;
 };
 

@@ -10,10 +10,18 @@ using namespace ir;
 
 namespace {
 
+// Tells types apart, and is not for reading.
+void append_type(std::string& text, const Type& type) {
+  text += static_cast<char>(type.dtype);
+  text += static_cast<char>(type.dims.size());
+  for (int64_t d : type.dims)
+    for (size_t byte = 0; byte < sizeof d; ++byte, d >>= 8) text += static_cast<char>(d);
+}
+
 std::string operator_text(const Graph& g, const Node& n) {
   std::string text = n.op->name;
   for (const auto& [name, value] : n.attrs) text += ";" + name + "=" + to_string(value);
-  for (const ValueId r : n.results) text += " " + to_string(g[r].type);
+  for (const ValueId r : n.results) append_type(text, g[r].type);
   return text;
 }
 
@@ -42,8 +50,11 @@ Sketcher::Sketcher(const Graph& g, const Fates& fates, Vocabulary& words) : g_(g
 
 void Sketcher::grow() {
   for (auto* by_node : {&operator_of_, &inside_, &owned_, &asked_}) by_node->resize(g_.node_count());
-  for (size_t i = type_of_.size(); i < g_.value_count(); ++i)
-    type_of_.push_back(words_.number(to_string(g_[ValueId{static_cast<int32_t>(i)}].type)));
+  for (size_t i = type_of_.size(); i < g_.value_count(); ++i) {
+    std::string text;
+    append_type(text, g_[ValueId{static_cast<int32_t>(i)}].type);
+    type_of_.push_back(words_.number(text));
+  }
   for (auto* by_value : {&numbered_, &number_, &escaping_}) by_value->resize(g_.value_count());
 }
 

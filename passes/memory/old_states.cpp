@@ -25,8 +25,10 @@ bool copy_old_states(Graph& g) {
   };
   for (ValueId& v : g.outputs)
     if (is_updated(v)) v = copy_of(v);
-  for (Update& u : g.updates)
-    if (u.next != u.state && is_updated(u.next)) u.next = copy_of(u.next);
+  for (size_t i = 0; i < g.updates.size(); ++i) {
+    const Update u = g.updates[i];
+    if (u.next != u.state && is_updated(u.next)) g.updates.set_next(i, copy_of(u.next));
+  }
   return !copies.empty();
 }
 

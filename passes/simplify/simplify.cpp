@@ -38,42 +38,43 @@ struct AttrHash {
 // The nodes met so far, by what they compute.
 class Computed {
  public:
-  explicit Computed(const Graph& g) : g_(g) {}
+  explicit Computed(const Graph& g) : g_(g) { seen_.reserve(g.order.size()); }
 
   // The first node that computes the same as this one: itself where there was none.
   NodeId first(NodeId id) {
-    std::vector<NodeId>& alike = seen_[hash(g_[id])];
-    for (const NodeId other : alike)
-      if (equal(g_[id], g_[other])) return other;
-    alike.push_back(id);
+    const auto [begin, end] = seen_.equal_range(hash(g_[id]));
+    for (auto alike = begin; alike != end; ++alike)
+      if (equal(g_[id], g_[alike->second])) return alike->second;
+    seen_.emplace(hash(g_[id]), id);
     return id;
   }
 
  private:
-  static Values operands(const Node& n) {
+  static Values sorted_operands(const Node& n) {
     Values list = n.operands;
-    if (is_commutative(n.op->name)) std::sort(list.begin(), list.end());
+    std::sort(list.begin(), list.end());
     return list;
   }
-  // Attributes are compared, not hashed: few nodes have equal operands and unequal attributes. Those without operands do.
   size_t hash(const Node& n) const {
     size_t h = std::hash<const OpDef*>{}(n.op);
     const auto add = [&](size_t word) { h = (h ^ word) * 0x100000001b3; };
-    for (const ValueId v : operands(n)) add(static_cast<size_t>(v.index));
-    if (n.operands.empty())
-      for (const auto& [name, value] : n.attrs) add(std::visit(AttrHash{}, value));
+    size_t sum = 0;  // of all operands, whatever their order
+    for (const ValueId v : n.operands) sum += (index_of(v) + 1) * 0x9e3779b97f4a7c15;
+    add(sum);
+    for (const auto& [name, value] : n.attrs) add(std::visit(AttrHash{}, value));
     return h;
   }
   bool equal(const Node& a, const Node& b) const {
-    if (a.op != b.op || a.callee != b.callee || a.attrs != b.attrs || a.results.size() != b.results.size())
+    if (a.op != b.op || a.operands.size() != b.operands.size() || a.callee != b.callee || !same(a.attrs, b.attrs))
       return false;
+    if (a.results.size() != b.results.size()) return false;
     for (size_t i = 0; i < a.results.size(); ++i)
       if (g_[a.results[i]].type != g_[b.results[i]].type) return false;
-    return operands(a) == operands(b);
+    return a.operands == b.operands || (is_commutative(a.op->name) && sorted_operands(a) == sorted_operands(b));
   }
 
   const Graph& g_;
-  std::unordered_map<size_t, std::vector<NodeId>> seen_;
+  std::unordered_multimap<size_t, NodeId> seen_;  // by hash
 };
 
 // Lets `with` stand for `old`. A returned value keeps its name, so two returned values stay two.

@@ -45,6 +45,33 @@ TEST(Graph, replace_uses_reaches_nodes_outputs_and_updates) {
   EXPECT_TRUE(verify(c.g).empty());
 }
 
+TEST(Graph, updates_know_what_they_hold) {
+  const ValueId a{0}, b{1}, c{2};
+  Updates updates{{a, c}, {b, c}};
+  EXPECT_TRUE(updates.has_state(a) && updates.has_next(c));
+  EXPECT_FALSE(updates.has_state(c) || updates.has_next(a));
+  updates.set_next(0, b);
+  EXPECT_TRUE(updates.has_next(b) && updates.has_next(c));
+  updates.replace_next(c, a);
+  EXPECT_FALSE(updates.has_next(c));
+  EXPECT_EQ(updates[1], (Update{b, a}));
+  updates.remove({b, c});
+  EXPECT_FALSE(updates.has_state(b) || updates.has_next(a));
+  ASSERT_EQ(updates.size(), 1u);
+  EXPECT_EQ(updates[0], (Update{a, b}));
+}
+
+TEST(Graph, inputs_go_together_with_their_updates) {
+  Chain c;
+  const ValueId w = c.g.add_input("w", kVector, Role::param), v = c.g.add_input("v", kVector, Role::param);
+  c.g.updates = {{w, v}, {v, c.y}};
+  c.g.remove_inputs({w, v});
+  EXPECT_EQ(c.g.inputs, (std::vector<ValueId>{c.x}));
+  EXPECT_TRUE(c.g.updates.empty());
+  EXPECT_FALSE(c.g.find("w").valid());
+  EXPECT_TRUE(verify(c.g).empty());
+}
+
 TEST(Graph, insertion_keeps_order) {
   Chain c;
   Builder b(c.g);
