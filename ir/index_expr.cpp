@@ -40,19 +40,24 @@ IndexExpr atom(Kind kind, IndexExpr inner, int64_t divisor) {
   return e;
 }
 
-// Sorted, atoms merged, zeros dropped.
-void merge_terms(IndexExpr& e) {
-  std::sort(e.terms.begin(), e.terms.end(),
-            [](const IndexTerm& a, const IndexTerm& b) { return compare(a, b, /*atoms_only=*/true) < 0; });
-  std::vector<IndexTerm> merged;
-  for (IndexTerm& t : e.terms) {
-    if (!merged.empty() && compare(merged.back(), t, /*atoms_only=*/true) == 0)
-      merged.back().coefficient += t.coefficient;
-    else
-      merged.push_back(std::move(t));
+// Two sorted lists as one: equal atoms merged, zeros dropped.
+std::vector<IndexTerm> merged(const std::vector<IndexTerm>& a, const std::vector<IndexTerm>& b) {
+  std::vector<IndexTerm> all;
+  all.reserve(a.size() + b.size());
+  size_t i = 0, j = 0;
+  while (i < a.size() && j < b.size()) {
+    const auto order = compare(a[i], b[j], /*atoms_only=*/true);
+    if (order != 0) {
+      all.push_back(order < 0 ? a[i++] : b[j++]);
+      continue;
+    }
+    const int64_t coefficient = a[i].coefficient + b[j++].coefficient;
+    if (coefficient != 0) all.push_back(a[i]), all.back().coefficient = coefficient;
+    ++i;
   }
-  std::erase_if(merged, [](const IndexTerm& t) { return t.coefficient == 0; });
-  e.terms = std::move(merged);
+  all.insert(all.end(), a.begin() + static_cast<std::ptrdiff_t>(i), a.end());
+  all.insert(all.end(), b.begin() + static_cast<std::ptrdiff_t>(j), b.end());
+  return all;
 }
 
 // How hard an expression is to compute: what a rewriting must lower.
@@ -142,10 +147,8 @@ IndexExpr IndexExpr::dim(int d) {
 }
 
 IndexExpr operator+(const IndexExpr& a, const IndexExpr& b) {
-  IndexExpr sum = a;
-  sum.constant += b.constant;
-  sum.terms.insert(sum.terms.end(), b.terms.begin(), b.terms.end());
-  merge_terms(sum);
+  IndexExpr sum(a.constant + b.constant);
+  sum.terms = merged(a.terms, b.terms);
   return sum;
 }
 

@@ -15,6 +15,10 @@ namespace {
 
 using namespace ir;
 
+// Effort on refused kernels after which a group is left as it is: a concatenation of hundreds of values would be tried
+// with each reader of each of them.
+constexpr size_t kMostSpent = 4096;
+
 int64_t common_bytes(const Graph& g, const std::vector<ValueId>& a, const std::vector<ValueId>& b) {
   int64_t bytes = 0;
   for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
@@ -40,6 +44,7 @@ class Fuser {
         groups_(g, shared, options.remark != nullptr),
         partners_(groups_),
         version_(static_cast<size_t>(count()), 0),
+        spent_(static_cast<size_t>(count()), 0),
         refused_(static_cast<size_t>(count())) {
     if (options.remark) edges_ = edges();
   }
@@ -136,14 +141,16 @@ class Fuser {
     auto [a, b] = pair;
     if (groups_[a].size + groups_[b].size > kMostNodes)
       return refuse(pair, fmt::format("the kernel would have more than {} operators", kMostNodes));
+    if (std::max(spent(a), spent(b)) > kMostSpent) return refuse(pair, "too many others were tried before");
     Groups::Candidate c = groups_.candidate(a, b);
-    if (!c.reason.empty()) return refuse(pair, c.reason);
-    if (slower(c.group.cost, groups_[a].cost, groups_[b].cost)) return refuse(pair, "it would take longer");
+    if (!c.reason.empty()) return refuse_tried(pair, c.reason);
+    if (slower(c.group.cost, groups_[a].cost, groups_[b].cost)) return refuse_tried(pair, "it would take longer");
     partners_.remove(a);
     partners_.remove(b);
     groups_.merge(a, b, separation, std::move(c.group));
     partners_.add(a);
     ++version_[static_cast<size_t>(a)];
+    spent(a) = std::max(spent(a), spent(b));
     inherit_refusals(a, b);
     return true;
   }
@@ -153,6 +160,17 @@ class Fuser {
     refused(pair.second).emplace(pair.first, reason);
     return false;
   }
+
+  bool refuse_tried(Pair pair, const std::string& reason) {
+    const size_t effort = this->effort(pair.first) + this->effort(pair.second);
+    spent(pair.first) += effort;
+    spent(pair.second) += effort;
+    return refuse(pair, reason);
+  }
+
+  // Planning a kernel takes time in proportion to its operators and operands.
+  size_t effort(int i) const { return groups_[i].size + groups_[i].reads.size(); }
+  size_t& spent(int i) { return spent_[static_cast<size_t>(i)]; }
 
   // What did not fit one part does not fit the whole.
   void inherit_refusals(int a, int b) {
@@ -230,6 +248,7 @@ class Fuser {
   std::vector<std::pair<NodeId, NodeId>> edges_;
   std::priority_queue<Choice> choices_;
   std::vector<int> version_;                         // by group: how often it has grown
+  std::vector<size_t> spent_;                        // by group: effort on kernels that were refused
   std::vector<std::map<int, std::string>> refused_;  // by group: those it cannot be one kernel with, and why
 };
 

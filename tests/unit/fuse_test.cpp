@@ -32,6 +32,30 @@ TEST(Fuse, KernelsAreBoundedInOperators) {
   for (const Graph& k : m.kernels) EXPECT_LE(k.order.size(), 64U) << k.name;
 }
 
+// A concatenation of computed values reads each of them, and each of their kernels might compute it.
+TEST(Fuse, TriesALargeKernelWithSomeOfItsPartnersOnly) {
+  constexpr int kParts = 150;
+  Module m;
+  Graph& g = m.graphs.emplace_back();
+  g.name = "f";
+  Builder b(g);
+  std::vector<ValueId> parts;
+  for (int i = 0; i < kParts; ++i)
+    parts.push_back(b("tanh", {g.add_input("x", {DType::f32, {1024, 64}}, Role::input)}));
+  g.outputs = {b("exp", {b("concat", parts, {{"axis", int64_t{1}}})})};
+  int longer = 0, left = 0;
+  Options options;
+  options.remark = [&](const Remark& r) {
+    longer += r.reason.find("it would take longer") != std::string::npos;
+    left += r.reason.find("too many others were tried") != std::string::npos;
+  };
+  fuse(m, options);
+  EXPECT_GT(longer, 0);
+  EXPECT_LT(longer, kParts / 4);
+  EXPECT_GT(left, kParts / 2);
+  EXPECT_TRUE(verify(m).empty());
+}
+
 TEST(Fuse, GivesTheSameKernelsEveryTime) {
   Module a = chain(100, 1000), b = chain(100, 1000);
   fuse(a, {});
