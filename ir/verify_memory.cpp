@@ -7,6 +7,7 @@
 #include <set>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "ir/op_def.h"
 #include "ir/storage.h"
@@ -292,27 +293,30 @@ bool inside(const StateMember& member, const Type& flat) {
 
 using States = std::unordered_map<std::string_view, const Value*>;  // by name: the first graph's
 
-void verify_group(const StateGroup& group, const States& states, std::set<std::string>& names,
+void verify_group(const StateGroup& group, const States& states, std::unordered_set<std::string_view>& names,
                   std::vector<std::string>& problems) {
   const auto flat = states.find(group.name);
   if (flat == states.end()) {
     problems.push_back(fmt::format("group %{}: no graph has this state", group.name));
     return;
   }
-  std::map<int64_t, const StateMember*> by_offset;
+  std::vector<const StateMember*> by_offset;
   for (const StateMember& member : group.members) {
     if (!names.insert(member.name).second) problems.push_back(fmt::format("state %{} is listed twice", member.name));
     if (member.type.dtype != flat->second->type.dtype)
       problems.push_back(fmt::format("%{} has another element type than %{}", member.name, group.name));
     if (!inside(member, flat->second->type))
       problems.push_back(fmt::format("%{} lies outside %{}", member.name, group.name));
-    else if (!by_offset.emplace(member.offset, &member).second)
-      problems.push_back(fmt::format("%{} overlaps another member of %{}", member.name, group.name));
+    else
+      by_offset.push_back(&member);
   }
+  std::stable_sort(by_offset.begin(), by_offset.end(),
+                   [](const StateMember* a, const StateMember* b) { return a->offset < b->offset; });
   int64_t end = 0;
-  for (const auto& [offset, member] : by_offset) {
-    if (offset < end) problems.push_back(fmt::format("%{} overlaps another member of %{}", member->name, group.name));
-    end = std::max(end, offset + member->type.elements());
+  for (const StateMember* member : by_offset) {
+    if (member->offset < end)
+      problems.push_back(fmt::format("%{} overlaps another member of %{}", member->name, group.name));
+    end = std::max(end, member->offset + member->type.elements());
   }
 }
 
@@ -348,14 +352,15 @@ std::vector<std::string> verify_states(const Module& m) {
       if (known.role != g[v].role)
         problems.push_back(fmt::format("@{}: %{} is a param in one graph, a state in another", g.name, name));
     }
-  std::set<std::string> names, flat;
+  std::unordered_set<std::string_view> names, flat;
   for (const StateGroup& group : m.groups) {
     if (!flat.insert(group.name).second) problems.push_back(fmt::format("group %{} is listed twice", group.name));
     verify_group(group, states, names, problems);
   }
-  for (const std::string& name : names)
-    if (states.count(name))
-      problems.push_back(fmt::format("%{} is a member of a flat state and a state of its own", name));
+  for (const StateGroup& group : m.groups)
+    for (const StateMember& member : group.members)
+      if (states.count(member.name))
+        problems.push_back(fmt::format("%{} is a member of a flat state and a state of its own", member.name));
   return problems;
 }
 

@@ -235,15 +235,14 @@ void flatten_graph(Graph& g, const std::vector<FlatGroup>& groups, const UpdateP
 }  // namespace
 
 bool flatten(Module& m, const Options& options) {
-  Module trial = m;
-  for (Graph& g : trial.graphs) merge_common_nodes(g);  // so that equal scalars of two updates are one value
+  bool changed = false;
+  for (Graph& g : m.graphs) changed |= merge_common_nodes(g);  // so that equal scalars of two updates are one value
   std::vector<UpdatePatterns> patterns;
-  for (const Graph& g : trial.graphs) patterns.push_back(update_patterns(g));
-  const std::vector<FlatGroup> groups = find_flat_groups(trial, patterns, options);
-  if (groups.empty()) return false;
-  for (size_t i = 0; i < trial.graphs.size(); ++i) flatten_graph(trial.graphs[i], groups, patterns[i]);
-  for (const FlatGroup& group : groups) trial.groups.insert(trial.groups.end(), group.slots.begin(), group.slots.end());
-  m = std::move(trial);
+  for (const Graph& g : m.graphs) patterns.push_back(update_patterns(g));
+  const std::vector<FlatGroup> groups = find_flat_groups(m, patterns, options);
+  if (groups.empty()) return changed;
+  for (size_t i = 0; i < m.graphs.size(); ++i) flatten_graph(m.graphs[i], groups, patterns[i]);
+  for (const FlatGroup& group : groups) m.groups.insert(m.groups.end(), group.slots.begin(), group.slots.end());
   return true;
 }
 

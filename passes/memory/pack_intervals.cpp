@@ -141,11 +141,12 @@ Plan plan_by(const Problem& p, Key key, Fit fit) {
   return plan;
 }
 
-// Six orders, each with both fits. The best plan comes first.
+// Six orders, each with both fits, until one needs what no plan can beat. The best plan comes first.
 std::vector<Plan> portfolio(const Problem& p) {
   std::vector<Plan> plans;
   for (const Key key : {large, lasting, large_and_lasting, early, late_dying, early_and_late_dying})
-    for (const Fit fit : {Fit::first, Fit::best}) plans.push_back(plan_by(p, key, fit));
+    for (const Fit fit : {Fit::first, Fit::best})
+      if (plans.empty() || plans.back().bytes > p.max_live) plans.push_back(plan_by(p, key, fit));
   std::stable_sort(plans.begin(), plans.end(), [](const Plan& a, const Plan& b) { return a.bytes < b.bytes; });
   return plans;
 }
