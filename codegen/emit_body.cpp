@@ -39,7 +39,11 @@ std::string parenthesized(const std::string& text) {
 }  // namespace
 
 std::string place_comment(const Location& loc) {
-  return loc.valid() ? "  // " + comment_text(to_string(loc)) : std::string();
+  if (!loc.valid()) return {};
+  std::string place = to_string(loc);
+  place.erase(0,
+              place.rfind('/') + 1);  // not the folder: equal models have equal text, and one entry in the kernel cache
+  return "  // " + comment_text(place);
 }
 
 Body::Body(KernelText& text)

@@ -49,6 +49,8 @@ class Target {
 
   void assign(Json& model, Json value) const {
     const std::vector<std::string> steps = split_path(path_);
+    if (steps.front() == "small")
+      fail("'small' is itself a list of overrides", "name the value it overrides: --set train.batch.N=8");
     Json* at = &model;
     for (size_t i = 0; i + 1 < steps.size(); ++i) at = &descend(*at, steps[i]);
     if (steps.size() > 1 && at->kind == Json::Kind::text && at != &model) spell_out(*at);

@@ -8,14 +8,13 @@
 #include <memory>
 
 #include "ir/diagnostic.h"
-#include "runtime/weights/safetensors.h"
 
 namespace heddle::runtime {
 namespace {
 
-std::vector<const codegen::Buffer*> parameters(const Executable& executable) {
+std::vector<const codegen::Buffer*> parameters(const codegen::Program& program) {
   std::vector<const codegen::Buffer*> list;
-  for (const codegen::Buffer& b : executable.program().states)
+  for (const codegen::Buffer& b : program.states)
     if (b.role == "param") list.push_back(&b);
   std::sort(list.begin(), list.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
   return list;
@@ -25,8 +24,11 @@ std::string type_text(const std::string& dtype, const std::vector<int64_t>& dims
   return fmt::format("{}[{}]", dtype, fmt::join(dims, ","));
 }
 
+}  // namespace
+
 // Every difference at once: a user who loads the wrong file sees that it is the wrong file.
-void check_match(const WeightsFile& file, const std::vector<const codegen::Buffer*>& buffers) {
+void require_match(const WeightsFile& file, const codegen::Program& program) {
+  const std::vector<const codegen::Buffer*> buffers = parameters(program);
   std::vector<Diagnostic> errors;
   std::vector<std::string> names;
   const auto error = [&](const std::string& message, const std::string& help = {}) {
@@ -48,11 +50,9 @@ void check_match(const WeightsFile& file, const std::vector<const codegen::Buffe
   if (!errors.empty()) throw UserError(std::move(errors));
 }
 
-}  // namespace
-
 void save_weights(Executable& executable, const std::string& path) {
   WeightsFile file{.name = path, .tensors = {}, .metadata = {{"format", "pt"}}, .data = {}};
-  for (const codegen::Buffer* b : parameters(executable)) {
+  for (const codegen::Buffer* b : parameters(executable.program())) {
     const auto begin = static_cast<int64_t>(file.data.size());
     file.tensors.push_back({b->name, b->dtype, b->dims, begin, begin + b->bytes});
     file.data.resize(static_cast<size_t>(begin + b->bytes));
@@ -61,18 +61,16 @@ void save_weights(Executable& executable, const std::string& path) {
   write_safetensors(path, file);
 }
 
-void load_weights(Executable& executable, const std::string& path) {
-  const WeightsFile file = read_safetensors(path);
-  const std::vector<const codegen::Buffer*> buffers = parameters(executable);
-  check_match(file, buffers);
-  for (const codegen::Buffer* b : buffers) executable.write(*b, file.bytes(*file.find(b->name)).data());
+void load_weights(Executable& executable, const WeightsFile& file) {
+  for (const codegen::Buffer* b : parameters(executable.program()))
+    executable.write(*b, file.bytes(*file.find(b->name)).data());
 }
 
 std::string weights_hash(Executable& executable) {
   const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state(XXH3_createState(), XXH3_freeState);
   XXH3_128bits_reset(state.get());
   std::vector<std::byte> bytes;
-  for (const codegen::Buffer* b : parameters(executable)) {
+  for (const codegen::Buffer* b : parameters(executable.program())) {
     const std::string title = b->name + ": " + type_text(b->dtype, b->dims) + "\n";
     XXH3_128bits_update(state.get(), title.data(), title.size());
     bytes.resize(static_cast<size_t>(b->bytes));

@@ -45,6 +45,11 @@ std::string suggestion(const CLI::App& app, int argc, char** argv) {
   return {};
 }
 
+// An empty path or name is mostly a variable of a script that was never set.
+std::string not_empty(const std::string& value) {
+  return value.empty() ? "is empty; give it a value, or leave the option out" : "";
+}
+
 int usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
   std::string message = error.what();
   if (argc > 1 && !named_command(app, argc, argv) && argv[1][0] != '-')
@@ -80,7 +85,7 @@ Option& Option::between(double low, double high) {
 }
 
 Option Command::add_option(const std::string& name, std::string& value, const std::string& help) {
-  return Option(app_->add_option(name, value, help));
+  return Option(app_->add_option(name, value, help)->check(not_empty, "", "not empty"));
 }
 Option Command::add_option(const std::string& name, std::vector<std::string>& values, const std::string& help) {
   CLI::Option* option = app_->add_option(name, values, help);

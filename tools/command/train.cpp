@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <future>
 #include <memory>
+#include <optional>
 
 #include "ir/diagnostic.h"
 #include "runtime/json_text.h"
@@ -41,15 +42,18 @@ struct Session {
   ReadModel read;
   frontend::TrainingPlan plan;
   Splits splits;
+  std::optional<runtime::WeightsFile> weights;  // to start from
   codegen::Program program;
   std::unique_ptr<runtime::Device> device;
   std::unique_ptr<runtime::Executable> executable;
 };
 
-// Data are read while the model is compiled: the batch sizes need only the counts of rows.
+// Data are read while the model is compiled: the batch sizes need only the counts of rows. Weights are read before, so that
+// a wrong file is found before a minute of compiling.
 void open_session(const RunArguments& a, bool training, Session& s) {
   s.device = open_device(a.device);
   read(a.model, s.read);
+  if (!a.weights.empty()) s.weights = runtime::read_safetensors(a.weights);
   s.plan = frontend::plan_training(s.read.model);
   if (training) print_warnings(s.plan);
   const std::filesystem::path model_folder = std::filesystem::path(s.read.path).parent_path();
@@ -66,8 +70,15 @@ void open_session(const RunArguments& a, bool training, Session& s) {
   CompileOptions options;
   options.memory_gib = a.model.memory_gib;
   s.program = compile_model(s.read.model, entry_batches(s.plan, rows, training), options);
+  if (s.weights) runtime::require_match(*s.weights, s.program);
   s.executable = std::make_unique<runtime::Executable>(s.program, *s.device);
   s.splits = loading.get();
+}
+
+void load_weights(Session& s) {
+  if (!s.weights) return;
+  runtime::load_weights(*s.executable, *s.weights);
+  s.weights.reset();  // their memory is free for the run
 }
 
 void announce(const Session& s) { print_note("{}: {}\n", s.plan.name, s.device->description()); }
@@ -130,7 +141,7 @@ int train(const RunArguments& a) {
   const InterruptGuard guard;
   announce(s);
   s.executable->run(*s.program.find_entry("init"));
-  if (!a.weights.empty()) runtime::load_weights(*s.executable, a.weights);
+  load_weights(s);
   log.event("start", runtime::JsonObject().text("model", s.plan.name).text("device", s.device->description()));
   const runtime::TrainOptions options{.epochs = s.plan.epochs,
                                       .steps = s.plan.steps,
@@ -156,7 +167,7 @@ int eval(const RunArguments& a) {
   Session s;
   open_session(a, false, s);
   announce(s);
-  runtime::load_weights(*s.executable, a.weights);
+  load_weights(s);
   runtime::JsonObject metrics;
   const auto run = [&](const std::string& name, const std::optional<runtime::Split>& split) {
     if (!split) return;
