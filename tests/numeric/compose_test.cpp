@@ -77,12 +77,12 @@ const std::vector<Part> kMovements = {{"reverse", reversed},          {"reverse_
 ValueId softmax(Builder& b, ValueId x) { return b("softmax", {x}); }
 ValueId log_softmax(Builder& b, ValueId x) { return b("log_softmax", {x}); }
 ValueId layer_norm(Builder& b, ValueId x) {
-  const Dims& dims = b.type(x).dims;
+  const Dims dims = b.type(x).dims;  // a copy: new nodes move the types
   const ValueId row = b.reshape(other(b, 1, dims[1]), {dims[1]});
   return b("layer_norm", {x, row, b("neg", {row})});
 }
 ValueId labels(Builder& b, ValueId x) {
-  const Dims& dims = b.type(x).dims;
+  const Dims dims = b.type(x).dims;  // a copy: new nodes move the types
   const ValueId i = b("iota", {}, {{"shape", ints({dims[0]})}, {"axis", int64_t{0}}, {"dtype", std::string("i32")}});
   return b("mod", {i, b.constant(static_cast<double>(dims[1]), b.type(i))});
 }
