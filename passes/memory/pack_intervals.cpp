@@ -23,7 +23,7 @@ struct Problem {
   int64_t max_live = 0;
 };
 
-constexpr size_t kMostPairs = 400'000;
+constexpr size_t kMostPairs = 50'000;
 
 Order by_begin(const std::vector<Interval>& items) {
   Order order(items.size());
