@@ -125,13 +125,20 @@ std::string Body::kept_at(size_t i) const {
 Operand Body::load(ValueId v, const IndexMap& at) {
   const IndexExpr linear = linear_offset(at, k_[v].type.dims);
   if (std::optional<Operand> packet = load_packet(v, at, linear)) return *packet;
-  const std::string element = fmt::format("{}[{}]", text_.inputs.at(v), index(linear, at.extents));
-  const std::string guard = guard_text(at, coordinates_);
+  const std::string offset = index(linear, at.extents), guard = guard_text(at, coordinates_);
   // Of a single point every thread could load the element before the loop: but one of them overwrites it.
   const size_t scope =
       overwritten(v) ? scopes_.size() - 1 : std::max(scope_of(linear), guard.empty() ? 0 : scope_of(at));
-  const std::string type = compute_type(k_[v].type.dtype);
-  return named(v, guard.empty() ? element : fmt::format("{} ? {}({}) : {}(0)", guard, type, element, type), scope, {});
+  return named(v, element(v, offset, guard), scope, {});
+}
+
+// What is read where the guard fails counts nowhere. A group of four reads some element there: of guarded reads beside
+// one another under one guard g++ 12 makes masked vectors that take other elements.
+std::string Body::element(ValueId v, const std::string& offset, const std::string& guard) const {
+  const std::string &from = text_.inputs.at(v), type = compute_type(k_[v].type.dtype);
+  if (guard.empty()) return fmt::format("{}[{}]", from, offset);
+  if (text_.groups) return fmt::format("{}[{} ? {} : 0]", from, guard, offset);
+  return fmt::format("{} ? {}({}[{}]) : {}(0)", guard, type, from, offset, type);
 }
 
 bool Body::overwritten(ValueId v) const {

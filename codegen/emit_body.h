@@ -81,6 +81,7 @@ class Body {
   };
 
   Operand load(ir::ValueId v, const ir::IndexMap& at);
+  std::string element(ir::ValueId v, const std::string& offset, const std::string& guard) const;
   std::optional<Operand> load_packet(ir::ValueId v, const ir::IndexMap& at, const ir::IndexExpr& linear);
   ir::Signature with_parameters(ir::Signature s) const;
   Operand compute(ir::ValueId v, const ir::Node& n, const ir::IndexMap& at);

@@ -73,6 +73,44 @@ TEST(ErrorBound, LeavesOpenWhereAPartMayOverflow) {
   EXPECT_EQ(first_output(text, {{"x", reals({kInfinity, 1, 1})}}).error[0], 0);
 }
 
+// A kernel keeps f32 between two f16 operators: of 90,000 / 90,000 it makes 1, the oracle inf / inf.
+TEST(ErrorBound, LeavesOpenWhereAnOverflowMayNotHappen) {
+  const std::string text =
+      "graph @g(input %x: f16[2]) {\n  %a: f16[2] = mul(%x, %x)\n  %y: f16[2] = div(%a, %a)\n  return %y\n}\n";
+  const Bounded y = first_output(text, {{"x", reals({300, 2}, DType::f16)}});
+  EXPECT_EQ(y.error[0], kInfinity);
+  EXPECT_LT(y.error[1], 0.1);
+}
+
+// The sum of a mean overflows before it is divided.
+TEST(ErrorBound, LeavesOpenWhereTheSumOfAMeanMayOverflow) {
+  const std::string text = "graph @g(input %x: f32[3]) {\n  %s: f32[] = reduce_mean(%x)\n  return %s\n}\n";
+  EXPECT_EQ(first_output(text, {{"x", reals({3e38, 3e37, 0})}}).error[0], kInfinity);
+  EXPECT_LT(first_output(text, {{"x", reals({3e37, 3e37, 0})}}).error[0], 1e35);
+}
+
+// Powers of negative numbers are numbers where the exponent is whole, and nan beside it.
+TEST(ErrorBound, LeavesOpenWhetherAnExponentIsWhole) {
+  const std::string text =
+      "graph @g(input %x: f32[2], input %y: f32[2]) {\n  %e: f32[2] = tanh(%y)\n  %p: f32[2] = pow(%x, %e)\n"
+      "  return %p\n}\n";
+  const Bounded y = first_output(text, {{"x", reals({-3, 3})}, {"y", reals({9, 9})}});
+  EXPECT_EQ(y.error[0], kInfinity);
+  EXPECT_LT(y.error[1], 1e-4);
+}
+
+// Zeros beside an image meet a filter's inf: nan where a library multiplies them, nothing where they are left out.
+TEST(ErrorBound, LeavesOpenWhatALibraryMakesOfZerosBesideAnOperand) {
+  const std::string text =
+      "graph @g(input %x: f32[1,1,3,1], input %w: f32[1,1,1,2]) {\n  %y: f32[1,1,3,1] = conv2d(%x, %w) "
+      "{pads = [0,0,0,1]}\n  return %y\n}\n";
+  Tensor x({DType::f32, {1, 1, 3, 1}}), w({DType::f32, {1, 1, 1, 2}});
+  x.real = {1, 2, 3};
+  w.real = {1, kInfinity};
+  const Bounded y = first_output(text, {{"x", x}, {"w", w}});
+  EXPECT_EQ(y.error, std::vector<double>({0, 0, kInfinity}));
+}
+
 TEST(Compare, TakesNonFiniteElementsByTheirClass) {
   const Bounded expected{reals({NAN, kInfinity, 1}), {0, 0, 1e-6}};
   EXPECT_EQ(compare(expected, reals({-NAN, kInfinity, 1})), "");

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "codegen/lower.h"
@@ -55,6 +56,15 @@ class ProgramRun {
   runtime::Executable executable_;
 };
 
+// The first byte that differs: "output 1 (byte 17)"; empty: none.
+std::string difference(const Images& a, const Images& b) {
+  for (const auto& [name, bytes] : a) {
+    const auto at = std::mismatch(bytes.begin(), bytes.end(), b.at(name).begin()).first;
+    if (at != bytes.end()) return fmt::format("{} (byte {})", name, at - bytes.begin());
+  }
+  return {};
+}
+
 bool bounded(const Bounded& b) {
   for (size_t i = 0; i < b.error.size(); ++i)
     if (b.error[i] <= 0.05 * std::abs(b.value.at(static_cast<int64_t>(i))) + 1e-6) return true;
@@ -98,7 +108,9 @@ class HostCheck {
     for (ProgramRun* run : {&one, &two}) run->write_states(inputs);
     for (int i = 0; i < kRuns; ++i) {
       const Images first = one.run(entry, inputs, std::byte{0xFF}), second = two.run(entry, inputs, std::byte{0x5B});
-      if (first != second) return fault(entry.name, "differs between one thread and two, or reads poison");
+      if (const std::string apart = difference(first, second); !apart.empty())
+        return fault(entry.name,
+                     fmt::format("{} of run {} differs between one thread and two, or reads poison", apart, i + 1));
       const BoundedEvaluation expected = evaluate_with_bounds(g, inputs, Precision::rounded);
       if (!compare_run(entry, g, expected, first, i)) return;
       advance(g, inputs, first);

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "ir/builder.h"
+#include "ir/ops/loops.h"
 #include "tests/random/rounding.h"
 
 namespace heddle::testing {
@@ -35,8 +36,10 @@ bool any(const Operands& operands, bool (*holds)(const Bounded&)) {
   return std::any_of(operands.begin(), operands.end(), [&](const Bounded* b) { return holds(*b); });
 }
 
-// Which end of its bound each element goes to; `mixed` takes them in turn.
-enum class End { low, high, mixed, nan };
+// Which end of its bound each element goes to; `mixed` takes them in turn, `whole` a whole number between them: there a
+// power of a negative number is one, and nowhere else. What has no bound goes to the infinities, and for `nan` and
+// `finite` to these: inf / inf is nan, while a kernel that has not rounded to inf yet finds a number.
+enum class End { low, high, mixed, whole, nan, finite };
 
 // `mixture` tells one mixed choice from another.
 bool goes_up(End end, size_t i, size_t mixture) {
@@ -47,7 +50,9 @@ bool goes_up(End end, size_t i, size_t mixture) {
 double moved_real(double v, double error, bool up, End end) {
   if (v == 0 && error == 0) return up ? 0.0 : -0.0;  // the sign of zero is promised nowhere
   if (error == kInfinity && end == End::nan) return std::numeric_limits<double>::quiet_NaN();
+  if (error == kInfinity && end == End::finite) return 1.5;
   if (error == kInfinity) return up ? kInfinity : -kInfinity;
+  if (end == End::whole && std::abs(std::nearbyint(v) - v) <= error) return std::nearbyint(v);
   return up ? v + error : v - error;
 }
 
@@ -87,12 +92,13 @@ std::vector<std::vector<End>> corners(const Signature& s, const Operands& operan
       list.emplace_back();
       for (size_t k = 0; k < n; ++k) list.back().push_back((bits >> k & 1) != 0 ? End::high : End::low);
     }
-    list.emplace_back(n, End::mixed);
+    for (const End end : {End::mixed, End::whole}) list.emplace_back(n, end);
   } else {
     list = {std::vector<End>(n, End::low), std::vector<End>(n, End::high)};
   }
   if (finds_index(*s.op)) list.insert(list.end(), kMixtures, std::vector<End>(n, End::mixed));
-  if (any(operands, unknown)) list.emplace_back(n, End::nan);
+  if (any(operands, unknown))
+    for (const End end : {End::nan, End::finite}) list.emplace_back(n, end);
   return list;
 }
 
@@ -170,10 +176,20 @@ std::vector<Tensor> magnitudes(const Signature& s, const Operands& operands, boo
   return run(s, at);
 }
 
+// Of a mean: its sum is so much larger, and may overflow where the mean does not.
+double divisor(const Signature& s) {
+  const auto* reduction = std::get_if<Reduction>(&s.op->kind);
+  if (!reduction || !reduction->finish[0].starts_with("acc /")) return 1;
+  const ReductionDomain domain = reduction->domain(s);
+  return static_cast<double>(domain.count != 0 ? domain.count : product(domain.extents));
+}
+
 // Adds what summing does: its own rounding, and the operands' bounds.
-void add_sum(Errors& errors, const Rounding& rounding, const Tensor& value, const Tensor& near, const Tensor& far) {
+void add_sum(Errors& errors, const Signature& s, const Rounding& rounding, const Tensor& value, const Tensor& near,
+             const Tensor& far) {
+  const double times = divisor(s);
   for (size_t i = 0; i < errors.size(); ++i) {
-    if (!(far.real[i] < rounding.largest_sum())) errors[i] = kInfinity;  // a part may overflow
+    if (!(far.real[i] * times < rounding.largest_sum())) errors[i] = kInfinity;  // a part may overflow
     if (!std::isfinite(value.real[i]) || errors[i] == kInfinity) continue;
     errors[i] = std::max(errors[i], far.real[i] - near.real[i]) + rounding.of_sum(far.real[i]);
   }
@@ -187,6 +203,34 @@ void add_product(Errors& errors, const Signature& s, const Operands& operands, c
     const Tensor reached = run(s, {t})[0];
     for (size_t i = 0; i < errors.size(); ++i)
       if (large ? !(reached.real[i] < rounding.largest_sum()) : reached.real[i] < 1e-37) errors[i] = kInfinity;
+  }
+}
+
+// The elements of the operand that are not finite, or need not be, as 1.
+std::vector<char> beyond_numbers(const Bounded& b) {
+  std::vector<char> found;
+  for (size_t i = 0; i < b.error.size(); ++i)
+    found.push_back(b.error[i] == kInfinity || (b.value.floating() && !std::isfinite(b.value.real[i])));
+  return found;
+}
+
+// A contraction reads zeros beside an operand. A library may multiply them by the other operand's elements, our own
+// kernels leave them out: beside inf the one gives nan, the other a number.
+void open_beside_zeros(Errors& errors, const Signature& s, const Operands& operands) {
+  const auto* contraction = std::get_if<Contraction>(&s.op->kind);
+  if (!contraction) return;
+  const ReductionDomain domain = contraction->domain(s);
+  for (size_t k = 0; k < 2; ++k) {
+    const IndexMap &beside = domain.maps[k], &other = domain.maps[1 - k];
+    const std::vector<char> beyond = beyond_numbers(*operands[1 - k]);
+    if (beside.guards.empty() || std::find(beyond.begin(), beyond.end(), 1) == beyond.end()) continue;
+    const IndexExpr offset = linear_offset(other, s.operands[1 - k].dims);
+    int64_t point = 0;
+    for_each_point(other.extents, [&](const Dims& at) {
+      const int64_t result = point++ / product(domain.extents);
+      if (beside.contains(at) || !other.contains(at) || !beyond[static_cast<size_t>(evaluate(offset, at))]) return;
+      errors[static_cast<size_t>(result)] = kInfinity;
+    });
   }
 }
 
@@ -219,8 +263,9 @@ std::vector<Bounded> evaluate_bounded(const Signature& s, const Operands& operan
   std::vector<Errors> errors = spread(s, operands, values);
   if (sums(*s.op) && values[0].floating()) {
     const Rounding rounding(s, 0, precision);
-    add_sum(errors[0], rounding, values[0], magnitudes(s, operands, false)[0], magnitudes(s, operands, true)[0]);
+    add_sum(errors[0], s, rounding, values[0], magnitudes(s, operands, false)[0], magnitudes(s, operands, true)[0]);
   }
+  if (precision == Precision::rounded) open_beside_zeros(errors[0], s, operands);
   if (is_product(*s.op) && values[0].floating()) add_product(errors[0], s, operands, Rounding(s, 0, precision));
   std::vector<Bounded> results;
   for (size_t r = 0; r < values.size(); ++r) {
