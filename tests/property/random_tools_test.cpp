@@ -99,6 +99,15 @@ TEST(ErrorBound, LeavesOpenWhetherAnExponentIsWhole) {
   EXPECT_LT(y.error[1], 1e-4);
 }
 
+// Two results that lie between one another's bounds may be equal, though neither pair of ends is.
+TEST(ErrorBound, LeavesOpenWhetherTwoAreEqual) {
+  const std::string text =
+      "graph @g(input %x: f32[2], input %y: f32[2]) {\n  %a: f32[2] = exp(%x)\n  %b: f32[2] = exp(%y)\n"
+      "  %e: bool[2] = eq(%a, %b)\n  return %e\n}\n";
+  EXPECT_EQ(first_output(text, {{"x", reals({1, 1})}, {"y", reals({1.0000001, 2})}}).error,
+            std::vector<double>({1, 0}));
+}
+
 // Zeros beside an image meet a filter's inf: nan where a library multiplies them, nothing where they are left out.
 TEST(ErrorBound, LeavesOpenWhatALibraryMakesOfZerosBesideAnOperand) {
   const std::string text =

@@ -37,9 +37,9 @@ bool any(const Operands& operands, bool (*holds)(const Bounded&)) {
 }
 
 // Which end of its bound each element goes to; `mixed` takes them in turn, `whole` a whole number between them: there a
-// power of a negative number is one, and nowhere else. What has no bound goes to the infinities, and for `nan` and
+// power of a negative number is one, and nowhere else; `together` those of two operands to one place. What has no bound goes to the infinities, and for `nan` and
 // `finite` to these: inf / inf is nan, while a kernel that has not rounded to inf yet finds a number.
-enum class End { low, high, mixed, whole, nan, finite };
+enum class End { low, high, mixed, whole, together, nan, finite };
 
 // `mixture` tells one mixed choice from another.
 bool goes_up(End end, size_t i, size_t mixture) {
@@ -77,6 +77,20 @@ Tensor moved(const Bounded& b, End end, size_t mixture) {
   return t;
 }
 
+// Elements of two operands that may be equal become so: whether they are is decided within the bounds, not at their ends.
+void bring_together(const Operands& operands, std::vector<Tensor>& at) {
+  if (at.size() != 2 || at[0].type != at[1].type) return;
+  const auto nearest = [&](size_t k, size_t i, double to) {
+    const double v = operands[k]->value.real[i], error = operands[k]->error[i];
+    if (std::isnan(v) && error < kInfinity) return v;
+    return error < kInfinity ? std::clamp(to, v - error, v + error) : to;
+  };
+  for (size_t i = 0; i < at[0].real.size(); ++i) {
+    at[0].real[i] = nearest(0, i, operands[1]->value.real[i]);
+    at[1].real[i] = nearest(1, i, at[0].real[i]);
+  }
+}
+
 // An index of the largest element: it is decided between two, and all moving one way decides nothing.
 bool finds_index(const OpDef& op) {
   const auto* reduction = std::get_if<Reduction>(&op.kind);
@@ -92,7 +106,7 @@ std::vector<std::vector<End>> corners(const Signature& s, const Operands& operan
       list.emplace_back();
       for (size_t k = 0; k < n; ++k) list.back().push_back((bits >> k & 1) != 0 ? End::high : End::low);
     }
-    for (const End end : {End::mixed, End::whole}) list.emplace_back(n, end);
+    for (const End end : {End::mixed, End::whole, End::together}) list.emplace_back(n, end);
   } else {
     list = {std::vector<End>(n, End::low), std::vector<End>(n, End::high)};
   }
@@ -146,6 +160,7 @@ std::vector<Errors> spread(const Signature& s, const Operands& operands, const s
   for (size_t c = 0; c < choices.size(); ++c) {
     std::vector<Tensor> at;
     for (size_t k = 0; k < operands.size(); ++k) at.push_back(moved(*operands[k], choices[c][k], c + k));
+    if (choices[c][0] == End::together) bring_together(operands, at);
     const std::vector<Tensor> there = run(s, at);
     for (size_t r = 0; r < values.size(); ++r)
       for (size_t i = 0; i < errors[r].size(); ++i)
