@@ -13,6 +13,7 @@
 #include "runtime/data/idx.h"
 #include "runtime/data/path.h"
 #include "runtime/data/shuffle.h"
+#include "runtime/data/table.h"
 
 namespace heddle::runtime::data {
 namespace {
@@ -107,6 +108,15 @@ TEST(Shuffle, IsAPermutationKeyedBySeedAndEpoch) {
   }
 }
 
+// The last row moves, too: of 20 epochs it stays where it was in one or none, whatever the number of rows.
+TEST(Shuffle, MovesTheLastRow) {
+  for (const int64_t rows : {100, 127, 128, 256, 384}) {
+    int stays = 0;
+    for (uint64_t epoch = 0; epoch < 20; ++epoch) stays += shuffled(rows, 1, epoch).back() == rows - 1 ? 1 : 0;
+    EXPECT_LE(stays, 3) << rows;
+  }
+}
+
 TEST(Digits, ARowDependsOnSeedAndRowOnly) {
   const ColumnRequest image{"x", "image", "f32", {28, 28, 1}, 0, false, {}},
       label{"y", "label", "i32", {}, 10, false, {}};
@@ -171,6 +181,31 @@ TEST(Table, SplitsItsLastRowsOff) {
   EXPECT_EQ(tail.rows, 1);
   EXPECT_EQ(std::to_integer<int>(tail.columns[0].bytes[1]), 6);
   EXPECT_EQ(table.columns[0].bytes.size(), 4U);
+}
+
+// -100 is a label that does not count; there is no row of it in one-hot form.
+TEST_F(Folder, LabelsLieWithinTheClasses) {
+  const auto message = [&](int last, bool one_hot) -> std::string {
+    std::string labels;
+    for (const int label : {0, 2, last})
+      for (int shift = 24; shift >= 0; shift -= 8) labels.push_back(static_cast<char>(label >> shift));
+    write("labels", idx(12, {3}, labels));
+    ReaderRequest request{
+        .op = "idx", .columns = {{"y", "labels", "i32", {}, 3, one_hot, {}}}, .rows = 0, .seed = 0, .where = {}};
+    if (one_hot) request.columns[0].dtype = "f32", request.columns[0].dims = {3};
+    try {
+      read_table(request, dir_);
+      return "read";
+    } catch (const UserError& error) {
+      return error.diagnostics().at(0).message;
+    }
+  };
+  EXPECT_EQ(message(1, false), "read");
+  EXPECT_EQ(message(-100, false), "read");
+  EXPECT_EQ(message(3, false), "labels: row 2 holds 3, expected 0 ... 2");
+  EXPECT_EQ(message(-1, false), "labels: row 2 holds -1, expected 0 ... 2");
+  EXPECT_EQ(message(1, true), "read");
+  EXPECT_EQ(message(-100, true), "labels: row 2 holds -100, expected 0 ... 2");
 }
 
 }  // namespace

@@ -118,6 +118,27 @@ TEST(EvaluatePlanned, WritesTheOperandsOfAConcatInPlace) {
             (std::vector<double>{1, 2, 3, 4, -std::exp(1.0), -std::exp(2.0), -std::exp(3.0), -std::exp(4.0)}));
 }
 
+// A call's scratch over a value that is read later.
+TEST(EvaluatePlanned, ShowsScratchOverAValue) {
+  const auto text = [](const std::string& at) {
+    return R"(kernel @m(%x: f32[2,2]) {form = "contract", impl = "onednn", workspace = 16} {
+  %y: f32[2,2] = matmul(%x, %x)
+  return %y
+}
+graph @f(input %x: f32[2,2] at 0) {arena = 1024} {
+  %a: f32[2,2] at 512 = neg(%x)
+  %y: f32[2,2] at 256 = call @m(%x) {workspace_at = )" +
+           at + R"(}
+  %z: f32[2,2] at 0 = sub(%y, %a)
+  return %z
+})";
+  };
+  Tensor x({DType::f32, {2, 2}});
+  x.real = {1, 2, 3, 4};
+  EXPECT_EQ(planned(Text(text("768")), {{"x", x}}), (std::vector<double>{8, 12, 18, 26}));
+  EXPECT_TRUE(std::isnan(planned(Text(text("512")), {{"x", x}})[0]));
+}
+
 TEST(EvaluatePlanned, UpdatesStatesInPlace) {
   const Text text(R"(graph @f(param %w: f32[4]) {arena = 256} {
   %n: f32[4] at %w = neg(%w)

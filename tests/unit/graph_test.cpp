@@ -100,6 +100,20 @@ TEST(Verify, finds_wrong_types_and_use_lists) {
   EXPECT_FALSE(verify(d.g).empty());
 }
 
+TEST(Verify, finds_wrong_updates) {
+  Graph g;
+  g.name = "f";
+  const ValueId w = g.add_input("w", kVector, Role::param), x = g.add_input("x", kVector, Role::input);
+  const ValueId s = g.add_input("s", {DType::f32, {2}}, Role::state);
+  g.updates = {{w, x}};
+  EXPECT_EQ(verify(g), std::vector<std::string>{});
+  g.updates = {{w, x}, {w, x}};
+  EXPECT_EQ(verify(g), std::vector<std::string>{"@f: %w is updated twice"});
+  g.updates = {{s, x}};
+  EXPECT_EQ(verify(g), std::vector<std::string>{"@f: update of %s by another type"});
+  g.updates = {{x, w}};
+  EXPECT_EQ(verify(g), std::vector<std::string>{"@f: update of %x, which is no state"});
+}
 TEST(Verify, finds_overlapping_places) {
   Chain c;
   c.g.arena_bytes = 1024;

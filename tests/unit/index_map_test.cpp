@@ -117,6 +117,14 @@ Dims random_shape(std::mt19937& rng, int64_t count) {
   return dims;
 }
 
+// What is divided may be far larger than what comes out.
+TEST(IndexExpr, MagnitudeCountsInnerValues) {
+  const Dims extents = {100};
+  EXPECT_EQ(magnitude(IndexExpr::dim(0) * 1000 - 5, extents), 99005);
+  EXPECT_GE(magnitude(modulo(IndexExpr::dim(0) * 1000, 7, extents), extents), 99 * (1000 % 7));
+  EXPECT_GE(magnitude(modulo(IndexExpr::dim(0) * 5, 7, extents), extents), 99 * 5);
+}
+
 TEST(IndexMap, ReshapesReadTheSameLinearPosition) {
   std::mt19937 rng(2);
   for (int round = 0; round < 300; ++round) {

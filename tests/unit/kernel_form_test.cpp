@@ -101,6 +101,50 @@ TEST(PlanKernel, RowValuesAreRefusedAtOtherRows) {
   EXPECT_EQ(p.plan.reason, "%sum is one per row, but is needed at other rows");
 }
 
+// The sum of row r is there while row r is visited, not before.
+TEST(PlanKernel, RowValuesAreRefusedTurnedAround) {
+  const Planned p(R"(kernel @f(%x: f32[8,6]) {form = "rows", domain = [8,6], split = 1} {
+    %sum: f32[8] = reduce_sum(%x) {axes = [1]}
+    %back: f32[8] = reverse(%sum) {axes = [0]}
+    %all: f32[8,6] = broadcast(%back) {dims = [0], shape = [8,6]}
+    %y: f32[8,6] = sub(%x, %all)
+    return %y
+  })");
+  EXPECT_EQ(p.plan.reason, "%sum is one per row, but is needed at other rows");
+}
+
+TEST(PlanKernel, ColumnSumsAreRefusedAtOtherColumns) {
+  const Planned p(R"(kernel @f(%x: f32[64,32]) {form = "rows", domain = [64,32], split = 1, blocks = 8} {
+    %sum: f32[32] = reduce_sum(%x) {axes = [0]}
+    %back: f32[32] = reverse(%sum) {axes = [0]}
+    return %back
+  })");
+  EXPECT_EQ(p.plan.reason, "%sum is one per column, but is needed at other columns");
+}
+
+// What is reduced again is no column sum: it would be complete only in the last block.
+TEST(PlanKernel, AColumnSumThatIsReducedIsALoop) {
+  const Planned p(R"(kernel @f(%x: f32[64,32]) {form = "rows", domain = [64,32], split = 1, blocks = 8} {
+    %row: f32[64] = reduce_max(%x) {axes = [1]}
+    %sum: f32[32] = reduce_sum(%x) {axes = [0]}
+    %most: f32[] = reduce_max(%sum)
+    return %row, %most
+  })");
+  EXPECT_EQ(p.plan.reason, "%sum is reduced inside another reduction's loop");
+}
+
+// A window over a whole padded row has as many points as the row, but not its elements.
+TEST(PlanKernel, AWindowWithPaddingIsALoop) {
+  const Planned p(R"(kernel @f(%x: f32[4,3,3,1]) {form = "rows", domain = [4,9], split = 1} {
+    %max: f32[4] = reduce_max(%x) {axes = [1,2,3]}
+    %y: f32[4,1,1,1], %i: i32[4,1,1,1] = max_pool2d(%x) {window = [3,3], pads = [1,1,0,0], strides = [3,3]}
+    return %max, %y
+  })");
+  ASSERT_TRUE(p.plan.ok()) << p.plan.reason;
+  EXPECT_EQ(p["max"].reduction, ReductionPlan::row);
+  EXPECT_EQ(p["y"].reduction, ReductionPlan::inner);
+}
+
 TEST(PlanKernel, RowLossesAddUpToATotal) {
   const Planned p(R"(kernel @f(%x: f32[64,10]) {form = "rows", domain = [64,10], split = 1, blocks = 4} {
     %max: f32[64] = reduce_max(%x) {axes = [1]}

@@ -111,6 +111,44 @@ TEST(Model, MeasuresAreTotals) {
   EXPECT_EQ(plan.inputs[0].below, -1);
 }
 
+// What each metric adds up, and what becomes of the ratio.
+TEST(Model, MetricsOfValues) {
+  const auto built = build(model(
+      R"("x": {"shape": ["N", 2], "dtype": "f32"}, "t": {"shape": ["N", 2], "dtype": "f32"})",
+      R"({"name": "y", "op": "dense", "in": "x", "units": 2, "bias": false})",
+      R"(, "train": {"batch": {"N": 2}, "loss": {"op": "mse", "in": ["y", "t"]}, "metrics": [{"op": "mse", "in": ["y", "t"]},
+          {"op": "rmse", "in": ["y", "t"]}, {"op": "mae", "in": ["y", "t"]}]})"));
+  const ir::Graph& g = *built->module.find_graph("eval");
+  NamedTensors values;
+  values["x"] = tensor({ir::DType::f32, {2, 2}}, [](int64_t i) { return static_cast<double>(i); });
+  values["t"] = tensor({ir::DType::f32, {2, 2}}, [](int64_t i) { return i == 0 ? 3.0 : 1.0; });
+  values["y.weight"] = tensor({ir::DType::f32, {2, 2}}, [](int64_t i) { return i % 3 == 0 ? 1.0 : 0.0; });
+  const std::vector<Tensor> out = ir::evaluate(built->module, g, values).outputs;  // differences -3, 0, 1, 2
+  const std::vector<double> expected = {3.5, 14, 4, 14, 4, 14, 4, 6, 4};  // loss, its sum and count; mse, rmse, mae
+  ASSERT_EQ(out.size(), expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(out[i].at(0), expected[i], 1e-12) << i;
+  const TrainingPlan plan = plan_training(built->model);
+  ASSERT_EQ(plan.metrics.size(), 4U);
+  EXPECT_EQ(plan.metrics[1].finish, Finish::ratio);
+  EXPECT_EQ(plan.metrics[2].finish, Finish::sqrt_ratio);
+  EXPECT_EQ(plan.metrics[3].finish, Finish::ratio);
+}
+
+TEST(Model, ThePlanSaysHowLongAndOfWhat) {
+  const auto built =
+      build(model(R"("x": {"shape": ["N", 2], "dtype": "f32"})", R"({"name": "y", "op": "dense", "units": 2})",
+                  R"(, "train": {"batch": {"N": 4}, "epochs": 3, "steps": 7, "seed": 5, "drop_last": true,
+                                     "loss": {"op": "mse", "in": ["y", "y"]}, "optimizer": "sgd"})"));
+  const TrainingPlan plan = plan_training(built->model);
+  EXPECT_EQ(plan.batch, 4);
+  EXPECT_EQ(plan.epochs, 3);
+  EXPECT_EQ(plan.steps, 7);
+  EXPECT_EQ(plan.seed, 5);
+  EXPECT_TRUE(plan.drop_last);
+  ASSERT_EQ(plan.inputs.size(), 1U);
+  EXPECT_EQ(plan.inputs[0].row, (ir::Type{ir::DType::f32, {2}}));
+}
+
 // --- Files
 
 TEST(Model, OverridesComeLast) {

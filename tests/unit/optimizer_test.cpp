@@ -117,6 +117,20 @@ TEST(Optimizer, Adam) {
   }
 }
 
+// AdamW decays by 0.01 where nothing is said, Adam does not (AdamByDefault).
+TEST(Optimizer, AdamwByDefault) {
+  std::vector<double> m(3, 0), v(3, 0);
+  follow(R"("optimizer": {"op": "adamw", "lr": 0.05})", [&](auto& w, auto g, int step) {
+    for (size_t i = 0; i < 3; ++i) {
+      w[i] *= 1 - 0.05 * 0.01;
+      m[i] = 0.9 * m[i] + (1 - 0.9) * g[i];
+      v[i] = 0.999 * v[i] + (1 - 0.999) * g[i] * g[i];
+      const double c1 = 1 - std::pow(0.9, step + 1), c2 = 1 - std::pow(0.999, step + 1);
+      w[i] -= 0.05 / c1 * m[i] / (std::sqrt(v[i]) / std::sqrt(c2) + 1e-8);
+    }
+  });
+}
+
 TEST(Optimizer, ClipsTheGlobalNorm) {
   follow(R"("clip_norm": 0.05, "optimizer": {"op": "sgd", "lr": 0.1})", [](auto& w, auto g, int) {
     const double norm = std::sqrt(std::inner_product(g.begin(), g.end(), g.begin(), 0.0));
@@ -134,6 +148,12 @@ TEST(Optimizer, Cosine) {
            const double t = std::min(1.0, (step - 2) / 3.0);  // 5 steps, 2 of them warm-up
            const double lr =
                step < 2 ? 0.2 * (step + 1) / 3 : 0.02 + 0.18 * 0.5 * (1 + std::cos(3.141592653589793 * t));
+           for (size_t i = 0; i < 3; ++i) w[i] -= lr * g[i];
+         });
+  // The rate stays where it ends: 4 steps, of which 2 are the cosine, then two more.
+  follow(R"("steps": 4, "optimizer": {"op": "sgd", "lr": {"op": "cosine", "peak": 0.2, "min": 0.02, "warmup": 2}})",
+         [](auto& w, auto g, int step) {
+           const double lr = step < 2 ? 0.2 * (step + 1) / 3 : step == 2 ? 0.2 : step == 3 ? 0.11 : 0.02;
            for (size_t i = 0; i < 3; ++i) w[i] -= lr * g[i];
          });
 }
@@ -181,6 +201,25 @@ TEST(Optimizer, EveryFreezePatternFreezes) {
   EXPECT_NE(training.states["y.weight"].real, before.at("y.weight").real);
 }
 
+// '*' also stands for nothing, and for as many characters as it takes to reach what follows it.
+TEST(Optimizer, StarsOfFreezePatternsTakeAnyLength) {
+  const std::string inputs = R"("x": {"shape": ["N", 2], "dtype": "f32"}, "t": {"shape": ["N", 2], "dtype": "f32"})";
+  const std::string nodes =
+      R"({"name": "a", "op": "dense", "in": "x", "units": 2}, {"name": "bc", "op": "dense", "units": 2},
+                               {"name": "y", "op": "dense", "units": 2})";
+  Training training(model(inputs, nodes, R"(, "train": {"batch": {"N": 1}, "freeze": ["a.weight*", "*.bias"],
+      "loss": {"op": "mse", "in": ["y", "t"]}, "optimizer": {"op": "sgd", "lr": 0.5}})"));
+  const NamedTensors before = training.states;
+  NamedTensors in;
+  in["x"] = tensor({ir::DType::f32, {1, 2}}, wave);
+  in["t"] = tensor({ir::DType::f32, {1, 2}}, [](int64_t i) { return wave(i + 9); });
+  training.step(in);
+  for (const char* name : {"a.weight", "a.bias", "bc.bias", "y.bias"})
+    EXPECT_EQ(training.states[name].real, before.at(name).real) << name;
+  for (const char* name : {"bc.weight", "y.weight"})
+    EXPECT_NE(training.states[name].real, before.at(name).real) << name;
+}
+
 // A window multiplies both fans: PyTorch's _calculate_fan_in_and_fan_out.
 TEST(Initializer, FansCountTheWindow) {
   const auto expect = [](const ir::Dims& dims, double in, double out) {
@@ -191,6 +230,45 @@ TEST(Initializer, FansCountTheWindow) {
   expect({7}, 7, 7);
   expect({8, 4}, 4, 8);
   expect({8, 4, 3, 5}, 60, 120);
+}
+
+// 4,096 draws of a weight [32,128], whose fans are 128 and 32. A mean is off by its standard error, a variance by
+// sqrt(2 / 4096) of itself or less; the bounds are five times that.
+TEST(Initializer, DrawsHaveTheirMeanAndVariance) {
+  struct Case {
+    std::string init;
+    double mean, variance;
+  };
+  const std::vector<Case> cases = {{R"("glorot_uniform")", 0, 2.0 / 160},
+                                   {R"("glorot_normal")", 0, 2.0 / 160},
+                                   {R"("he_uniform")", 0, 2.0 / 128},
+                                   {R"("he_normal")", 0, 2.0 / 128},
+                                   {R"("kaiming_uniform")", 0, 2.0 / 128},
+                                   {R"("kaiming_normal")", 0, 2.0 / 128},
+                                   {R"({"op": "normal", "mean": 2, "std": 0.5})", 2, 0.25},
+                                   {R"({"op": "normal", "mean": -3})", -3, 1},
+                                   {R"({"op": "uniform", "low": -1, "high": 3})", 1, 16.0 / 12}};
+  for (const Case& c : cases) {
+    const Training training(
+        model(R"("x": {"shape": ["N", 128], "dtype": "f32"})",
+              R"({"name": "y", "op": "dense", "units": 32, "init": )" + c.init + "}",
+              R"(, "train": {"batch": {"N": 2}, "loss": {"op": "mse", "in": ["y", "y"]}, "optimizer": "sgd"})"));
+    const std::vector<double>& w = training.states.at("y.weight").real;
+    ASSERT_EQ(w.size(), 4096U);
+    double sum = 0, squares = 0;
+    for (const double x : w) sum += x, squares += (x - c.mean) * (x - c.mean);
+    EXPECT_NEAR(sum / 4096, c.mean, 5 * std::sqrt(c.variance / 4096)) << c.init;
+    EXPECT_NEAR(squares / 4096 / c.variance, 1, 5 * std::sqrt(2.0 / 4096)) << c.init;
+  }
+}
+
+// Parameters of one shape do not begin with the same numbers.
+TEST(Initializer, EachParameterDrawsItsOwn) {
+  const Training training(
+      model(R"("x": {"shape": ["N", 4], "dtype": "f32"})",
+            R"({"name": "a", "op": "dense", "units": 4}, {"name": "b", "op": "dense", "units": 4})",
+            R"(, "train": {"batch": {"N": 2}, "loss": {"op": "mse", "in": ["a", "b"]}, "optimizer": "sgd"})"));
+  EXPECT_NE(training.states.at("a.weight").real, training.states.at("b.weight").real);
 }
 
 }  // namespace

@@ -149,6 +149,21 @@ TEST_F(Trainer, ABatchThatCountsNothingIsLeftOut) {
   EXPECT_DOUBLE_EQ(evaluate(*executable_, options_.metrics, rows(5))[0].value, 2.5);  // (1 + 2 + 3 + 4) / 4
 }
 
+TEST_F(Trainer, BatchesThatCountNothingGiveZero) {
+  device_.ignored = "eval";
+  EXPECT_EQ(evaluate(*executable_, options_.metrics, rows(4))[0].value, 0);
+}
+
+TEST_F(Trainer, FinishesEachMetric) {
+  options_.metrics = {{"mean", "mean.sum", "mean.count", Finish::ratio},
+                      {"root", "mean.sum", "mean.count", Finish::sqrt_ratio},
+                      {"exp", "mean.sum", "mean.count", Finish::exp_ratio}};
+  const MetricValues values = evaluate(*executable_, options_.metrics, rows(4));  // the mean of 1 ... 4
+  EXPECT_DOUBLE_EQ(values[0].value, 2.5);
+  EXPECT_DOUBLE_EQ(values[1].value, std::sqrt(2.5));
+  EXPECT_DOUBLE_EQ(values[2].value, std::exp(2.5));
+}
+
 TEST_F(Trainer, EvaluatesTheRestInPiecesOfTheLastEntry) {
   const MetricValues values = evaluate(*executable_, options_.metrics, rows(7));
   EXPECT_DOUBLE_EQ(values[0].value, 4);  // (1 + ... + 7) / 7
@@ -262,6 +277,25 @@ TEST(TrainerParameters, RefusesWeightsThatAreNotFiniteAtTheEnd) {
       EXPECT_EQ(error.diagnostics().at(0).message.substr(0, 20), "parameter 'w' holds ") << dtype;
       EXPECT_NE(error.diagnostics().at(0).message.find("nan after step 1: nothing is saved"), std::string::npos);
     }
+  }
+}
+
+// Infinities as well as nan, wherever the format has its exponent.
+TEST(TrainerParameters, RefusesInfinities) {
+  const std::vector<std::pair<std::string, std::vector<uint8_t>>> infinities = {
+      {"f16", {0, 0x7c}}, {"bf16", {0x80, 0x7f}}, {"f32", {0, 0, 0x80, 0x7f}}, {"f64", {0, 0, 0, 0, 0, 0, 0xf0, 0x7f}}};
+  for (const auto& [dtype, infinity] : infinities) {
+    CountingDevice device;
+    codegen::Program program;
+    program.arena_bytes = 512, program.state_bytes = 64;
+    program.entries = {entry("train", 4)};
+    program.states = {{"w", dtype, {1}, static_cast<int64_t>(infinity.size()), {Segment::state, 0}, "param"}};
+    Executable executable(program, device);
+    executable.write(program.states[0], infinity.data());
+    TrainOptions options;
+    options.metrics = {{"mean", "mean.sum", "mean.count", Finish::ratio}};
+    options.epochs = 1;
+    EXPECT_THROW(train(executable, options, rows(4), nullptr, {}), UserError) << dtype;
   }
 }
 

@@ -190,6 +190,31 @@ graph @f(input %x: f32[4,4] at 0) {arena = 512} {
   return %y
 })",
      "@f: the workspace of call @m lies outside the arena"},
+    {"WorkspaceOverALiveValue", R"(kernel @m(%x: f32[4,4]) {form = "contract", impl = "onednn", workspace = 64} {
+  %y: f32[4,4] = matmul(%x, %x)
+  return %y
+}
+graph @f(input %x: f32[4,4] at 0) {arena = 768} {
+  %a: f32[4,4] at 512 = neg(%x)
+  %y: f32[4,4] at 256 = call @m(%x) {workspace_at = 512}
+  %z: f32[4,4] at %y = add(%y, %a)
+  return %z
+})",
+     "@f: %a is overwritten by scratch before add reads it"},
+    {"ResultsOverlap", R"(kernel @k(%a: f32[4]) {domain = [4], form = "pointwise", split = 1} {
+  %y: f32[4] = neg(%a)
+  %z: f32[4] = exp(%a)
+  return %y, %z
+}
+graph @f(input %x: f32[4] at 0) {arena = 512} {
+  %y: f32[4] at 256, %z: f32[4] at 264 = call @k(%x)
+  return
+})",
+     "@f: %y and %z overlap"},
+    {"EndBeyondTheArena", R"(graph @f(input %x: f32[4] at 504) {arena = 512} {
+  return %x
+})",
+     "@f: %x lies outside the arena"},
     {"KernelPlacedElsewhere", R"(kernel @k(%a: f32[4]) {domain = [4], form = "pointwise", split = 1} {
   %y: f32[4] at 16 = neg(%a)
   return %y

@@ -1,0 +1,82 @@
+// Gradients at ties, zeros and limits, which no random sample meets.
+#include <gtest/gtest.h>
+
+#include "ir/builder.h"
+#include "ir/evaluate/evaluate.h"
+#include "passes/differentiate.h"
+
+namespace heddle::passes {
+namespace {
+
+using namespace ir;
+
+// The derivative of the sum of the operator's first result by operand `by`.
+std::vector<double> gradient(const std::string& op, const std::vector<Dims>& shapes,
+                             const std::vector<std::vector<double>>& operands, const Attrs& attrs = {}, size_t by = 0) {
+  Module m;
+  Graph& g = m.graphs.emplace_back();
+  Builder b(g);
+  Values inputs;
+  NamedTensors values;
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    const Type type{DType::f32, shapes[i]};
+    inputs.push_back(g.add_input("x" + std::to_string(i), type, Role::input));
+    Tensor t(type);
+    t.real = operands[i];
+    values[g[inputs[i]].name] = t;
+  }
+  const ValueId sum = b("reduce_sum", {b.multi(op, inputs, attrs)[0]});
+  g.outputs = {b("gradient", {sum, inputs[by]})};
+  differentiate(m, {});
+  return evaluate(m, g, values).outputs[0].real;
+}
+
+using Row = std::vector<double>;
+
+TEST(GradientEdges, EqualOperandsShareIt) {
+  for (const char* op : {"max", "min"})
+    for (const size_t by : {size_t{0}, size_t{1}})
+      EXPECT_EQ(gradient(op, {{1}, {1}}, {{2}, {2}}, {}, by), Row{0.5}) << op << " by operand " << by;
+}
+
+TEST(GradientEdges, TheFirstOfEqualExtremaTakesIt) {
+  EXPECT_EQ(gradient("reduce_max", {{5}}, {{1, 3, 3, 2, 3}}), (Row{0, 1, 0, 0, 0}));
+  EXPECT_EQ(gradient("reduce_min", {{4}}, {{2, 1, 1, 2}}), (Row{0, 1, 0, 0}));
+  EXPECT_EQ(gradient("max_pool2d", {{1, 2, 2, 1}}, {{7, 9, 9, 9}}, {{"window", Dims{2, 2}}}), (Row{0, 1, 0, 0}));
+}
+
+// Each element's is the product of the others.
+TEST(GradientEdges, ProductsWithZeros) {
+  EXPECT_EQ(gradient("reduce_prod", {{3}}, {{2, 0, 3}}), (Row{0, 6, 0}));
+  EXPECT_EQ(gradient("reduce_prod", {{3}}, {{0, 0, 3}}), (Row{0, 0, 0}));
+}
+
+// Constant in a where b is 0, constant in b where a is 0: neither is 0 * inf.
+TEST(GradientEdges, PowersOfZero) {
+  EXPECT_EQ(gradient("pow", {{3}, {3}}, {{0, 0, 2}, {0, 2, 0}}), (Row{0, 0, 0}));
+  EXPECT_EQ(gradient("pow", {{1}, {1}}, {{0}, {2}}, {}, 1), Row{0});
+}
+
+TEST(GradientEdges, KinksAsInPyTorch) {
+  EXPECT_EQ(gradient("relu", {{1}}, {{0}}), Row{0});
+  EXPECT_EQ(gradient("relu6", {{2}}, {{0, 6}}), (Row{0, 0}));
+  EXPECT_EQ(gradient("leaky_relu", {{1}}, {{0}}, {{"slope", 0.25}}), Row{0.25});
+  EXPECT_EQ(gradient("abs", {{1}}, {{0}}), Row{0});
+}
+
+TEST(GradientEdges, LimitsOfAClampStillPass) {
+  EXPECT_EQ(gradient("clamp", {{4}}, {{-1, 2, -1.5, 2.5}}, {{"low", -1.0}, {"high", 2.0}}), (Row{1, 1, 0, 0}));
+}
+
+// One element has no neighbour, however long the stride; two have a gap between them.
+TEST(GradientEdges, SlicesWithLongStrides) {
+  const auto sliced = [](const Dims& limits, int64_t stride) {
+    return gradient("slice", {{5}}, {{1, 2, 3, 4, 5}},
+                    {{"starts", Dims{1}}, {"limits", limits}, {"strides", Dims{stride}}});
+  };
+  EXPECT_EQ(sliced({5}, int64_t{1} << 41), (Row{0, 1, 0, 0, 0}));
+  EXPECT_EQ(sliced({5}, 3), (Row{0, 1, 0, 0, 1}));
+}
+
+}  // namespace
+}  // namespace heddle::passes
