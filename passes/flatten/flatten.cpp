@@ -243,6 +243,7 @@ bool flatten(Module& m, const Options& options) {
   if (groups.empty()) return changed;
   for (size_t i = 0; i < m.graphs.size(); ++i) flatten_graph(m.graphs[i], groups, patterns[i]);
   for (const FlatGroup& group : groups) m.groups.insert(m.groups.end(), group.slots.begin(), group.slots.end());
+  for (Graph& g : m.graphs) merge_common_nodes(g);  // views and updates of the flat states may be equal in their turn
   return true;
 }
 

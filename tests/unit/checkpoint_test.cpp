@@ -51,7 +51,9 @@ TEST(Checkpoint, RefusesWeightsThatDoNotMatch) {
   save_weights(*saved.executable, path);
   const auto message = [&](OneWeight&& other) -> std::string {
     try {
-      load_weights(*other.executable, path);
+      const WeightsFile file = read_safetensors(path);
+      require_match(file, other.program);
+      load_weights(*other.executable, file);
       return "loaded";
     } catch (const UserError& error) {
       std::string all;
