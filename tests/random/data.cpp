@@ -69,7 +69,8 @@ int64_t integer_of(const std::string& style, Random& r, DType dtype) {
   if (dtype == DType::boolean) return r.below(2);
   if (style.starts_with("below")) return r.below(std::max<int64_t>(1, std::atoll(style.c_str() + 5)));
   if (style == "special" && r.chance(60)) return special_integer(r, dtype);
-  if (style == "wide" || style == "special") return wrap_to(dtype, static_cast<int64_t>(r.below(int64_t{1} << 62)) * 3);
+  if (style == "wide" || style == "special")
+    return wrap_to(dtype, static_cast<int64_t>(static_cast<uint64_t>(r.below(int64_t{1} << 62)) * 3));
   return is_signed(dtype) ? r.below(9) - 4 : r.below(9);
 }
 
