@@ -34,6 +34,7 @@ Order by_begin(const std::vector<Interval>& items) {
 
 size_t overlapping_pairs(const std::vector<Interval>& items) {
   std::vector<int64_t> ends;
+  ends.reserve(items.size());
   for (const Interval& i : items) ends.push_back(i.end);
   std::sort(ends.begin(), ends.end());
   size_t pairs = 0, begun = 0, ended = 0;

@@ -21,7 +21,6 @@
 namespace heddle::runtime {
 namespace {
 
-using codegen::Address;
 using codegen::Buffer;
 using codegen::Segment;
 

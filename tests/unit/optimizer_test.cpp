@@ -12,7 +12,6 @@ namespace heddle::frontend {
 namespace {
 
 using ir::NamedTensors;
-using ir::Tensor;
 
 // loss = mean((x w - t)^2) with one weight for each of 3 columns and 2 rows: the gradient is known.
 struct Problem {
