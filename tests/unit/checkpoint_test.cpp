@@ -3,32 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <filesystem>
 
 #include "ir/diagnostic.h"
 #include "runtime/temporary.h"
+#include "tests/support/memory_device.h"
 
 namespace heddle::runtime {
 namespace {
-
-// Memory that nothing is computed in.
-class MemoryDevice final : public Device {
- public:
-  std::string description() const override { return "memory"; }
-  void* allocate(int64_t bytes) override {
-    return memory_.emplace_back(std::vector<char>(static_cast<size_t>(bytes))).data();
-  }
-  void release(void*) override {}
-  void write(void* to, const void* from, int64_t bytes) override { std::memcpy(to, from, static_cast<size_t>(bytes)); }
-  void read(void* to, const void* from, int64_t bytes) override { std::memcpy(to, from, static_cast<size_t>(bytes)); }
-  bool host_addressable() const override { return false; }
-  void load(const codegen::Program&, void*, void*) override {}
-  void run(size_t) override {}
-
- private:
-  std::vector<std::vector<char>> memory_;
-};
 
 // A program of one weight, whose bytes are all 1.
 struct OneWeight {

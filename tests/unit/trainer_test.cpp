@@ -9,6 +9,7 @@
 #include <set>
 
 #include "ir/diagnostic.h"
+#include "tests/support/memory_device.h"
 
 namespace heddle::runtime {
 namespace {
@@ -17,16 +18,8 @@ using codegen::Buffer;
 using codegen::Segment;
 
 // Every entry takes x: f32[batch] and returns its mean as "loss", its sum and its count.
-class CountingDevice final : public Device {
+class CountingDevice final : public MemoryDevice {
  public:
-  std::string description() const override { return "counting"; }
-  void* allocate(int64_t bytes) override {
-    return memory_.emplace_back(std::vector<char>(static_cast<size_t>(bytes))).data();
-  }
-  void release(void*) override {}
-  void write(void* to, const void* from, int64_t bytes) override { std::memcpy(to, from, static_cast<size_t>(bytes)); }
-  void read(void* to, const void* from, int64_t bytes) override { std::memcpy(to, from, static_cast<size_t>(bytes)); }
-  bool host_addressable() const override { return false; }
   void load(const codegen::Program& program, void*, void* arena) override {
     program_ = &program, arena_ = static_cast<char*>(arena);
   }
@@ -53,7 +46,6 @@ class CountingDevice final : public Device {
   std::string ignored;  // an entry whose labels are all ignored
 
  private:
-  std::vector<std::vector<char>> memory_;
   const codegen::Program* program_ = nullptr;
   char* arena_ = nullptr;
 };

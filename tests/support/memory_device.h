@@ -1,0 +1,28 @@
+// A device that holds memory and computes nothing: what a test of the runtime begins with.
+#pragma once
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "runtime/device.h"
+
+namespace heddle::runtime {
+
+class MemoryDevice : public Device {
+ public:
+  std::string description() const override { return "memory"; }
+  void* allocate(int64_t bytes) override {
+    return memory_.emplace_back(std::vector<char>(static_cast<size_t>(bytes))).data();
+  }
+  void release(void*) override {}
+  void write(void* to, const void* from, int64_t bytes) override { std::memcpy(to, from, static_cast<size_t>(bytes)); }
+  void read(void* to, const void* from, int64_t bytes) override { std::memcpy(to, from, static_cast<size_t>(bytes)); }
+  bool host_addressable() const override { return false; }
+  void load(const codegen::Program&, void*, void*) override {}
+  void run(size_t) override {}
+
+ private:
+  std::vector<std::vector<char>> memory_;
+};
+
+}  // namespace heddle::runtime
