@@ -124,9 +124,7 @@ void bench(const BenchArguments& a) {
   if (a.entry == "train" || a.entry == "init") build.train = all.train;  // init writes the states of a training
   if (a.entry == "eval") build.eval = all.eval;
   if (a.entry == "predict") build.predict = all.predict;
-  CompileOptions options;
-  options.memory_gib = a.model.memory_gib;
-  const codegen::Program program = compile_model(model.model, build, options);
+  const codegen::Program program = compile_model(model.model, build, compile_options(a.model));
   const codegen::Entry* entry = program.find_entry(a.entry);
   if (!entry) throw UserError(ExitCode::failed, fmt::format("the model has no entry '{}'", a.entry));
   runtime::Executable executable(program, *device);

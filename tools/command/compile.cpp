@@ -107,9 +107,8 @@ void compile(const CompileArguments& a) {
   std::vector<StageTime> times{{"read", passes::processor_seconds() - begin}};
   check_out(a, model.path);
   if (a.emit == "model") return write_out(a, print_model(model.model));
-  CompileOptions options;
+  CompileOptions options = compile_options(a.model);
   options.target = ir::target_by_name(a.target);
-  options.memory_gib = a.model.memory_gib;
   options.times = &times;
   if (a.remarks)
     options.remark = [](const passes::Remark& r) {

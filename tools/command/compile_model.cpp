@@ -51,6 +51,12 @@ void read(const ModelArguments& a, ReadModel& into, const std::vector<std::strin
   into.model = frontend::read_model(into.sources, into.path, options);
 }
 
+CompileOptions compile_options(const ModelArguments& a) {
+  CompileOptions options;
+  options.memory_gib = a.memory_gib;
+  return options;
+}
+
 void print_warnings(const frontend::TrainingPlan& plan) {
   for (const Diagnostic& warning : plan.warnings) write_note(render(warning));
 }

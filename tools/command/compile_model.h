@@ -50,6 +50,7 @@ struct CompileOptions {
   std::function<void(const std::string&, const ir::Module&)> after;  // after each pass, by name
   std::vector<StageTime>* times = nullptr;
 };
+CompileOptions compile_options(const ModelArguments& a);  // what the arguments say, the rest as it stands above
 ir::Module build(const frontend::Model& model, const frontend::BuildOptions& build, std::vector<StageTime>* times);
 // Runs the passes on a module that build_module made.
 void run_passes(ir::Module& m, const CompileOptions& options);

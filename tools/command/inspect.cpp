@@ -63,9 +63,8 @@ void inspect_weights(const InspectArguments& a) {
 void inspect_model(const InspectArguments& a) {
   ReadModel model;
   read(a.model, model);
-  CompileOptions options;
-  options.memory_gib = a.model.memory_gib;
-  const codegen::Program program = compile_model(model.model, frontend::default_build_options(model.model), options);
+  const codegen::Program program =
+      compile_model(model.model, frontend::default_build_options(model.model), compile_options(a.model));
   std::vector<Row> rows;
   for (const codegen::Buffer& b : program.states)
     if (b.role == "param") rows.push_back({b.name, b.role, b.dtype, b.dims});

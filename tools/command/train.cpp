@@ -48,8 +48,8 @@ struct Session {
   std::unique_ptr<runtime::Executable> executable;
 };
 
-// Data are read while the model is compiled: the batch sizes need only the counts of rows. Weights are read before, so that
-// a wrong file is found before a minute of compiling.
+// Data are read while the model is compiled: the batch sizes need only the counts of rows. Weights are read before, so
+// that a wrong file is found before a minute of compiling.
 void open_session(const RunArguments& a, bool training, Session& s) {
   s.device = open_device(a.device);
   read(a.model, s.read);
@@ -67,9 +67,7 @@ void open_session(const RunArguments& a, bool training, Session& s) {
                     "add a \"test\" or \"validation\" split to \"data\"");
   // Without a policy: at the same time where the system gives a thread, else in get().
   std::future<Splits> loading = std::async([&] { return load_splits(request); });
-  CompileOptions options;
-  options.memory_gib = a.model.memory_gib;
-  s.program = compile_model(s.read.model, entry_batches(s.plan, rows, training), options);
+  s.program = compile_model(s.read.model, entry_batches(s.plan, rows, training), compile_options(a.model));
   if (s.weights) runtime::require_match(*s.weights, s.program);
   s.executable = std::make_unique<runtime::Executable>(s.program, *s.device);
   s.splits = loading.get();
