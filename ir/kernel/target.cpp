@@ -23,6 +23,7 @@ Target host() {
           .bandwidth = 35e9,
           .cache_bandwidth = 48e9,
           .cache_bytes = int64_t{32} << 20,
+          .memory_bytes = int64_t{64} << 30,
           .flops = 1e11,
           .matrix_flops = 2e11,
           .launch = 2e-6};
@@ -45,6 +46,7 @@ Target h200() {
           .bandwidth = 4.3e12,
           .cache_bandwidth = 7e12,
           .cache_bytes = int64_t{60} << 20,
+          .memory_bytes = 141'000'000'000,
           .flops = 3e13,
           .matrix_flops = 5e13,
           .launch = 1.3e-6};

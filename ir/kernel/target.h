@@ -24,9 +24,10 @@ struct Target {
   double bandwidth = 1;                    // bytes per second, memory
   double cache_bandwidth = 1;              // bytes per second, last-level cache
   int64_t cache_bytes = 0;
-  double flops = 1;         // per second, f32, generated kernels
-  double matrix_flops = 1;  // per second, library matrix products in f32
-  double launch = 0;        // seconds per launch
+  int64_t memory_bytes = 0;  // that a program's states and arena may take
+  double flops = 1;          // per second, f32, generated kernels
+  double matrix_flops = 1;   // per second, library matrix products in f32
+  double launch = 0;         // seconds per launch
 };
 
 Target host();  // two AVX-512 cores

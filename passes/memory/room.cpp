@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <map>
+#include <set>
 
 #include "ir/op_def.h"
 #include "ir/storage.h"
@@ -12,11 +12,8 @@ using namespace ir;
 
 namespace {
 
-// Fixed figures, so that what is refused does not depend on the machine that compiles.
 int64_t limit(const Options& options) {
-  constexpr int64_t kHost = int64_t{64} << 30, kGpu = 141'000'000'000;
-  if (options.memory_bytes > 0) return options.memory_bytes;
-  return options.target.gpu ? kGpu : kHost;
+  return options.memory_bytes > 0 ? options.memory_bytes : options.target.memory_bytes;
 }
 
 [[noreturn]] void refuse(const std::string& what, int64_t bytes, const Options& options, const Location& where,
@@ -49,12 +46,12 @@ struct States {
 // Of all graphs, each state once.
 States all_states(const Module& m) {
   States all;
-  std::map<std::string, bool> known;
+  std::set<std::string> known;
   for (const Graph& g : m.graphs)
     for (const ValueId v : g.inputs) {
       if (!is_state(g[v])) continue;
       const int64_t bytes = g[v].type.bytes();
-      const bool is_new = known.emplace(g[v].name, true).second;
+      const bool is_new = known.insert(g[v].name).second;
       if (is_new) all.bytes += bytes;
       const Location where = place_of(g, v);
       if (bytes > all.largest || (bytes == all.largest && !all.where.valid() && where.valid())) {
