@@ -11,13 +11,16 @@
 namespace heddle::ir {
 namespace {
 
-const Scalar* find_scalar(const Graph& kernel, std::string_view name) {
-  const auto it =
-      std::find_if(kernel.scalars.begin(), kernel.scalars.end(), [&](const Scalar& s) { return s.name == name; });
-  return it == kernel.scalars.end() ? nullptr : &*it;
+const Scalar* find_scalar(const std::vector<Scalar>& scalars, std::string_view name) {
+  const auto it = std::find_if(scalars.begin(), scalars.end(), [&](const Scalar& s) { return s.name == name; });
+  return it == scalars.end() ? nullptr : &*it;
 }
 
 }  // namespace
+
+bool is_taken(const std::vector<Scalar>& scalars, std::string_view name) {
+  return find_scalar(scalars, name) != nullptr || op_def("call").find_attr(name) != nullptr;
+}
 
 DType scalar_dtype(const OpDef& op, const AttrDef& attr, const Type& result) {
   if (attr.type == AttrType::integer) return DType::i64;
@@ -43,7 +46,7 @@ void check_scalars(const Graph& kernel, const Node& n) {
   for (const auto& [attr, value] : n.attrs) {
     const auto* named = std::get_if<ScalarName>(&value);
     if (named == nullptr) continue;
-    const Scalar* scalar = find_scalar(kernel, named->name);
+    const Scalar* scalar = find_scalar(kernel.scalars, named->name);
     if (scalar == nullptr)
       throw InferError(fmt::format("{}: @{} has no scalar ${}", n.op->name, kernel.name, named->name));
     const DType expected = scalar_dtype(*n.op, *n.op->find_attr(attr), kernel[n.results[0]].type);

@@ -90,13 +90,9 @@ struct SharedScalar {
   const std::vector<Attr>* column = nullptr;
 };
 
-std::string free_name(const std::vector<SharedScalar>& taken, const std::string& wish) {
-  const auto used = [&](const std::string& name) {
-    return op_def("call").find_attr(name) != nullptr ||
-           std::any_of(taken.begin(), taken.end(), [&](const SharedScalar& s) { return s.scalar.name == name; });
-  };
+std::string free_name(const std::vector<Scalar>& scalars, const std::string& wish) {
   std::string name = wish;
-  for (int i = 1; used(name); ++i) name = fmt::format("{}.{}", wish, i);
+  for (int i = 1; is_taken(scalars, name); ++i) name = fmt::format("{}.{}", wish, i);
   return name;
 }
 
@@ -110,11 +106,12 @@ std::vector<SharedScalar> parameterize(Graph& kernel, const Family& family) {
     auto known = std::find_if(scalars.begin(), scalars.end(), [&](const SharedScalar& other) {
       return other.scalar.dtype == slot.dtype && equal(*other.column, column);
     });
-    if (known == scalars.end())
-      known = scalars.insert(known, {{free_name(scalars, slot.attr->name), slot.dtype}, &column});
+    if (known == scalars.end()) {
+      kernel.scalars.push_back({free_name(kernel.scalars, slot.attr->name), slot.dtype});
+      known = scalars.insert(known, {kernel.scalars.back(), &column});
+    }
     set(kernel, slot, known->scalar.name);
   }
-  for (const SharedScalar& s : scalars) kernel.scalars.push_back(s.scalar);
   return scalars;
 }
 

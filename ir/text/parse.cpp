@@ -246,9 +246,7 @@ class Parser {
     if (!kernel) throw UserError(name.where, fmt::format("a graph takes no scalar like {}", name.text));
     expect(":");
     const Scalar s{name.text.substr(1), dtype()};
-    const auto same = [&](const Scalar& other) { return other.name == s.name; };
-    if (std::any_of(g.scalars.begin(), g.scalars.end(), same) || op_def("call").find_attr(s.name) != nullptr)
-      throw UserError(name.where, fmt::format("the name {} is taken", name.text));
+    if (is_taken(g.scalars, s.name)) throw UserError(name.where, fmt::format("the name {} is taken", name.text));
     g.scalars.push_back(s);
   }
 
