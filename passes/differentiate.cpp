@@ -137,16 +137,16 @@ void sweep_back(Graph& g, NodeId first, const Options& options) {
   const std::vector<NodeId> path = expanded_path(g, sweep);
   const size_t first_value = g.value_count(), first_node = g.node_count();
   Builder b(g);
-  const auto place = std::find(g.order.begin(), g.order.end(), first);
-  const std::vector<NodeId> rest(place, g.order.end());  // the sweep goes before the first gradient node
-  g.order.erase(place, g.order.end());
   b.loc = g[first].loc;
   sweep.adjoints.resize(g.value_count());
   b.prefix = g[sweep.loss].name + ".grad";
-  sweep.adjoints[static_cast<size_t>(sweep.loss.index)] = b.constant(1, g[sweep.loss].type);
-  for (size_t i = path.size(); i-- > 0;) back_through(b, sweep, path[i], first_value);
-  answer(b, sweep, first_value, options);
-  g.order.insert(g.order.end(), rest.begin(), rest.end());
+  {
+    const BuildBefore first_gradient(
+        g, static_cast<size_t>(std::find(g.order.begin(), g.order.end(), first) - g.order.begin()));
+    sweep.adjoints[static_cast<size_t>(sweep.loss.index)] = b.constant(1, g[sweep.loss].type);
+    for (size_t i = path.size(); i-- > 0;) back_through(b, sweep, path[i], first_value);
+    answer(b, sweep, first_value, options);
+  }
   drop_erased(g);
   remove_dead_nodes(g, first_node);  // gradient functions answer for operands nobody asked about
 }

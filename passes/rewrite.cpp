@@ -14,6 +14,12 @@ void drop_erased(ir::Graph& g) {
   std::erase_if(g.order, [&](ir::NodeId n) { return g[n].erased; });
 }
 
+BuildBefore::BuildBefore(ir::Graph& g, size_t place)
+    : g_(g), rest_(g.order.begin() + static_cast<std::ptrdiff_t>(place), g.order.end()) {
+  g.order.resize(place);
+}
+BuildBefore::~BuildBefore() { g_.order.insert(g_.order.end(), rest_.begin(), rest_.end()); }
+
 bool rewrite_nodes(ir::Graph& g, const std::function<bool(ir::NodeId)>& visit) {
   std::vector<ir::NodeId> done, waiting(g.order.rbegin(), g.order.rend());
   bool changed = false;

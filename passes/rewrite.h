@@ -14,6 +14,20 @@ void unlink(ir::Graph& g, ir::NodeId n);
 // Drops the entries of erased nodes from the order.
 void drop_erased(ir::Graph& g);
 
+// While it lives, what is built goes to the end of g.order, and so before what stood at `place`; the rest of the order is
+// put back once, not moved by each insertion.
+class BuildBefore {
+ public:
+  BuildBefore(ir::Graph& g, size_t place);
+  ~BuildBefore();
+  BuildBefore(const BuildBefore&) = delete;
+  BuildBefore& operator=(const BuildBefore&) = delete;
+
+ private:
+  ir::Graph& g_;
+  std::vector<ir::NodeId> rest_;
+};
+
 // `visit` appends what it builds to g.order, which holds nothing else meanwhile, and says whether it has unlinked the
 // node. Where it has, the new nodes take the node's place and are visited, too; else they come before it.
 bool rewrite_nodes(ir::Graph& g, const std::function<bool(ir::NodeId)>& visit);

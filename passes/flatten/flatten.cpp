@@ -8,6 +8,7 @@
 #include "ir/check.h"
 #include "passes/dead_code.h"
 #include "passes/flatten/flat_groups.h"
+#include "passes/rewrite.h"
 #include "passes/simplify/simplify.h"
 
 namespace heddle::passes {
@@ -90,18 +91,20 @@ class Flattening {
     for (const UpdateBundle* bundle : bundles)
       if (const NodeId def = g_[bundle->leaves[k]].def; def.valid())
         after = std::max(after, static_cast<size_t>(position[static_cast<size_t>(def.index)]) + 1);
-    const std::vector<NodeId> rest(g_.order.begin() + static_cast<std::ptrdiff_t>(after), g_.order.end());
-    g_.order.resize(after);
+    const ValueId leaf = joined_leaves(bundles, k, after);
+    norms_of_flat(bundles, k, leaf);
+    b_.insert_at = Builder::kEnd;
+    return leaf;
+  }
+
+  ValueId joined_leaves(const Bundles& bundles, size_t k, size_t place) {
+    const BuildBefore here(g_, place);
     Values pieces;
     for (const UpdateBundle* bundle : bundles) pieces.push_back(flat(bundle->leaves[k]));
     const std::string& name = g_[bundles[0]->leaves[k]].name;
     const size_t dot = name.rfind('.');
-    const ValueId leaf = b_("concat", pieces, {{"axis", int64_t{0}}},
-                            group_.slots[0].name + (dot == std::string::npos ? ".leaf" : name.substr(dot)));
-    g_.order.insert(g_.order.end(), rest.begin(), rest.end());
-    norms_of_flat(bundles, k, leaf);
-    b_.insert_at = Builder::kEnd;
-    return leaf;
+    return b_("concat", pieces, {{"axis", int64_t{0}}},
+              group_.slots[0].name + (dot == std::string::npos ? ".leaf" : name.substr(dot)));
   }
 
   // squared_norm(a.grad, b.grad) -> squared_norm(params.grad)
