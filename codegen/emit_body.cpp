@@ -40,9 +40,9 @@ std::string parenthesized(const std::string& text) {
 
 std::string place_comment(const Location& loc) {
   if (!loc.valid()) return {};
+  // Without the folder: copies of a model have equal text, and one entry in the kernel cache.
   std::string place = to_string(loc);
-  place.erase(0,
-              place.rfind('/') + 1);  // not the folder: equal models have equal text, and one entry in the kernel cache
+  place.erase(0, place.rfind('/') + 1);
   return "  // " + comment_text(place);
 }
 

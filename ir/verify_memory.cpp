@@ -320,10 +320,6 @@ void verify_group(const StateGroup& group, const States& states, std::unordered_
   }
 }
 
-}  // namespace
-
-namespace {
-
 // Before memory is planned each value has bytes of its own, and nothing can go wrong.
 bool has_places(const Graph& g) {
   if (g.arena_bytes >= 0) return true;

@@ -22,11 +22,9 @@ struct Fates {
   std::vector<char> part;    // computed parts of a concatenation: each has a kernel of its own, which writes its slice
   std::vector<ir::NodeId> apart;  // those concatenations
   std::vector<int> position;      // in g.order
-  Fate operator()(ir::NodeId n) const {
-    return static_cast<size_t>(n.index) < of.size() ? of[static_cast<size_t>(n.index)] : Fate::fixed;
-  }
+  Fate operator()(ir::NodeId n) const { return ir::index_of(n) < of.size() ? of[ir::index_of(n)] : Fate::fixed; }
   bool roots_group(ir::NodeId n) const {
-    return (*this)(n) == Fate::anchor || ((*this)(n) == Fate::copied && wanted[static_cast<size_t>(n.index)]);
+    return (*this)(n) == Fate::anchor || ((*this)(n) == Fate::copied && wanted[ir::index_of(n)]);
   }
 };
 // The target's figures say whether the parts of a concatenation are cheaper apart.

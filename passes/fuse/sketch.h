@@ -51,8 +51,8 @@ class Sketcher {
   void write_key(Sketch& s);
 
   // Flags and numbers that one sketch sets and the next finds cleared: by a stamp, not by a walk over the graph.
-  bool inside(ir::NodeId n) const { return inside_[static_cast<size_t>(n.index)] == round_; }
-  bool owns(ir::NodeId n) const { return owned_[static_cast<size_t>(n.index)] == round_; }
+  bool inside(ir::NodeId n) const { return inside_[ir::index_of(n)] == round_; }
+  bool owns(ir::NodeId n) const { return owned_[ir::index_of(n)] == round_; }
 
   const ir::Graph& g_;
   const Fates& fates_;
