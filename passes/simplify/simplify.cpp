@@ -144,8 +144,12 @@ bool merge_common_nodes(Graph& g) {
     const NodeId first = computed.first(id);
     if (first == id) continue;
     bool gone = true;
-    for (size_t i = 0; i < n.results.size(); ++i)
-      if (!g.unused(n.results[i])) gone &= replace(g, n.results[i], g[first].results[i], false);
+    for (size_t i = 0; i < n.results.size(); ++i) {
+      if (g.unused(n.results[i])) continue;
+      const bool replaced = replace(g, n.results[i], g[first].results[i], false);
+      changed |= replaced;
+      gone &= replaced;
+    }
     if (!gone) continue;
     unlink(g, id);
     changed = true;

@@ -53,6 +53,25 @@ TEST(ErrorBound, FollowsWhatCancels) {
   EXPECT_LT(y.error[0], 1);
 }
 
+// The ends of the bound of a sum lie on both sides of a pole, where tan is small again; beside it tan is bounded.
+TEST(ErrorBound, IsOpenWhereAPoleLiesInside) {
+  const Bounded y = first_output(
+      "graph @g(input %x: f16[2]) {\n  %e: f16[2] = softplus(%x)\n  %y: f16[2] = tan(%e)\n  return %y\n}\n",
+      {{"x", reals({1.3359375, 0.5}, DType::f16)}});
+  EXPECT_EQ(y.error[0], kInfinity);
+  EXPECT_LT(y.error[1], 0.2);
+}
+
+// The divisor is uncertain by a hundredth and goes a thousand times into the number: any remainder is right.
+TEST(ErrorBound, IsOpenWhereARemainderJumps) {
+  const Bounded y = first_output(
+      "graph @g(input %x: bf16[2], input %d: bf16[2]) {\n  %e: bf16[2] = exp(%d)\n  %y: bf16[2] = mod(%x, %e)\n"
+      "  return %y\n}\n",
+      {{"x", reals({1000, 1.5}, DType::bf16)}, {"d", reals({0.03, 0.03}, DType::bf16)}});
+  EXPECT_EQ(y.error[0], kInfinity);
+  EXPECT_LT(y.error[1], 0.2);
+}
+
 TEST(ErrorBound, IsZeroWhereNothingRounds) {
   const Bounded y = first_output("graph @g(input %x: f32[3]) {\n  %y: f32[3] = relu(%x)\n  return %y\n}\n",
                                  {{"x", reals({-1, 0.1, 3})}});

@@ -141,9 +141,41 @@ bool oscillates(const OpDef& op) {
   return answer = turns > 20;
 }
 
-void give_up_where_wide(const Operands& operands, std::vector<Errors>& errors) {
+// The operands on a line through their bounds, from one end (-1) to the other (1); every second one goes `against` it.
+std::vector<Tensor> moved_along(const Operands& operands, double at, bool against) {
+  std::vector<Tensor> list;
+  for (size_t k = 0; k < operands.size(); ++k) {
+    list.push_back(operands[k]->value);
+    for (size_t i = 0; i < list[k].real.size(); ++i)
+      if (operands[k]->error[i] < kInfinity)
+        list[k].real[i] += (against && k % 2 == 1 ? -at : at) * operands[k]->error[i];
+  }
+  return list;
+}
+
+// The elements whose result goes up and comes down again within the bounds: a pole, a jump or a crest lies inside.
+std::vector<char> turns_inside(const Signature& s, const Operands& operands, bool against) {
+  std::vector<Tensor> along;
+  for (const double at : {-1.0, -0.7, -0.4, -0.1, 0.0, 0.1, 0.4, 0.7, 1.0})
+    along.push_back(run(s, moved_along(operands, at, against))[0]);
+  std::vector<char> turns(along[0].real.size(), 0);
+  for (size_t i = 0; i < turns.size(); ++i)
+    for (size_t p = 2; p < along.size(); ++p) {
+      const double before = along[p - 1].real[i] - along[p - 2].real[i];
+      if ((along[p].real[i] - along[p - 1].real[i]) * before < 0) turns[i] = 1;
+    }
+  return turns;
+}
+
+// What the ends of the bounds say holds only where they are near each other and nothing large lies between them.
+void give_up_where_wide(const Signature& s, const Operands& operands, const Tensor& value, Errors& errors) {
   for (const Bounded* b : operands)
-    for (size_t i = 0; i < errors[0].size(); ++i) errors[0][i] = b->error[i] > 0.5 ? kInfinity : 2 * errors[0][i];
+    for (size_t i = 0; i < errors.size(); ++i) errors[i] = b->error[i] > 0.5 ? kInfinity : 2 * errors[i];
+  for (const bool against : {false, true}) {
+    const std::vector<char> turns = turns_inside(s, operands, against);
+    for (size_t i = 0; i < errors.size(); ++i)
+      if (turns[i] != 0 && errors[i] > std::abs(value.real[i]) / 4) errors[i] = kInfinity;
+  }
 }
 
 bool has_zero(const Bounded& b) {
@@ -169,7 +201,7 @@ std::vector<Errors> spread(const Signature& s, const Operands& operands, const s
   for (size_t r = 0; r < values.size(); ++r)
     if (finds_index(*s.op) && !values[r].floating())
       for (double& e : errors[r]) e = e > 0 ? kInfinity : 0;
-  if (oscillates(*s.op)) give_up_where_wide(operands, errors);
+  if (oscillates(*s.op)) give_up_where_wide(s, operands, values[0], errors[0]);
   return errors;
 }
 

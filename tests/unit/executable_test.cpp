@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <malloc.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -157,10 +156,9 @@ TEST(Executable, LibraryStepsAllocateNothing) {
     executable.run(program.entries[0]);
     executable.read(program.entries[0].outputs[0], c.data());
     for (float v : c) ASSERT_EQ(v, 32.0F);  // 32 products of 0.5 * 2
-    const auto bytes = mallinfo2().uordblks;
-    const int64_t before = test::allocations();
+    const int64_t before = test::allocations(), bytes = test::live_bytes();
     for (int i = 0; i < 100; ++i) executable.run(program.entries[0]);
-    EXPECT_EQ(mallinfo2().uordblks, bytes);
+    EXPECT_EQ(test::live_bytes(), bytes);
     if (StepMemory::active) {
       EXPECT_EQ(test::allocations() - before, 0);
     }
