@@ -66,10 +66,13 @@ NodeId Graph::add_node(const OpDef& op, std::vector<ValueId> operands, Attrs att
 }
 
 namespace {
+// Searches from both ends: passes walk a graph from one of them, and a value may have as many uses as the graph has nodes.
 void remove_one(std::vector<NodeId>& uses, NodeId n) {
-  const auto it = std::find(uses.begin(), uses.end(), n);
-  HEDDLE_CHECK(it != uses.end(), "a use list lacks a use");
-  uses.erase(it);
+  size_t i = 0;
+  const size_t last = uses.size() - 1;
+  while (i < uses.size() && uses[i] != n && uses[last - i] != n) ++i;
+  HEDDLE_CHECK(i < uses.size(), "a use list lacks a use");
+  uses.erase(uses.begin() + static_cast<std::ptrdiff_t>(uses[i] == n ? i : last - i));
 }
 }  // namespace
 

@@ -1,50 +1,61 @@
 #include "ir/updates.h"
 
 namespace heddle::ir {
+namespace {
+
+int& entry(std::vector<int>& list, ValueId v, int empty) {
+  if (index_of(v) >= list.size()) list.resize(index_of(v) + 1, empty);
+  return list[index_of(v)];
+}
+
+}  // namespace
 
 Updates::Updates(std::initializer_list<Update> updates) {
   for (const Update& u : updates) push_back(u);
 }
 
-int& Updates::count(Counts& counts, ValueId v) {
-  if (index_of(v) >= counts.size()) counts.resize(index_of(v) + 1);
-  return counts[index_of(v)];
+void Updates::enter(size_t i) {
+  int& first = entry(first_, list_[i].next, kNone);
+  after_[i] = first;
+  first = static_cast<int>(i);
+}
+
+void Updates::leave(size_t i) {
+  int* link = &first_[index_of(list_[i].next)];
+  while (*link != static_cast<int>(i)) link = &after_[static_cast<size_t>(*link)];
+  *link = after_[i];
 }
 
 void Updates::push_back(const Update& u) {
   list_.push_back(u);
-  ++count(state_, u.state);
-  ++count(next_, u.next);
+  after_.push_back(kNone);
+  ++entry(states_, u.state, 0);
+  enter(list_.size() - 1);
 }
 
 void Updates::set_next(size_t i, ValueId next) {
-  --next_[index_of(list_[i].next)];
-  ++count(next_, next);
+  leave(i);
   list_[i].next = next;
+  enter(i);
 }
 
 void Updates::replace_next(ValueId old, ValueId with) {
-  if (!has_next(old)) return;
-  for (Update& u : list_)
-    if (u.next == old) u.next = with;
-  const int moved = next_[index_of(old)];
-  next_[index_of(old)] = 0;
-  count(next_, with) += moved;
+  if (old == with) return;
+  while (has_next(old)) set_next(static_cast<size_t>(first_[index_of(old)]), with);
 }
 
 void Updates::remove(const std::vector<ValueId>& states) {
   bool any = false;
   for (const ValueId v : states) {
     if (!has_state(v)) continue;
-    state_[index_of(v)] = 0;
+    states_[index_of(v)] = 0;
     any = true;
   }
   if (!any) return;
-  std::erase_if(list_, [&](const Update& u) {
-    const bool gone = !has_state(u.state);
-    if (gone) --next_[index_of(u.next)];
-    return gone;
-  });
+  std::erase_if(list_, [&](const Update& u) { return !has_state(u.state); });
+  first_.clear();
+  after_.assign(list_.size(), kNone);
+  for (size_t i = 0; i < list_.size(); ++i) enter(i);
 }
 
 }  // namespace heddle::ir

@@ -26,8 +26,8 @@ class Updates {
   void replace_next(ValueId old, ValueId with);  // wherever `old` is next
   void remove(const std::vector<ValueId>& states);
 
-  bool has_state(ValueId v) const { return holds(state_, v); }
-  bool has_next(ValueId v) const { return holds(next_, v); }
+  bool has_state(ValueId v) const { return index_of(v) < states_.size() && states_[index_of(v)] > 0; }
+  bool has_next(ValueId v) const { return index_of(v) < first_.size() && first_[index_of(v)] != kNone; }
 
   std::vector<Update>::const_iterator begin() const { return list_.begin(); }
   std::vector<Update>::const_iterator end() const { return list_.end(); }
@@ -36,12 +36,15 @@ class Updates {
   bool empty() const { return list_.empty(); }
 
  private:
-  using Counts = std::vector<int>;  // by ValueId index, as far as any value is in the list
-  static bool holds(const Counts& counts, ValueId v) { return index_of(v) < counts.size() && counts[index_of(v)] > 0; }
-  static int& count(Counts& counts, ValueId v);
+  static constexpr int kNone = -1;
+  void enter(size_t i);  // into the chain of its next value
+  void leave(size_t i);
 
   std::vector<Update> list_;
-  Counts state_, next_;
+  // By ValueId index, as far as any value is in the list.
+  std::vector<int> states_;  // how many updates are of this state
+  std::vector<int> first_;   // the first update with this next value; kNone: there is none
+  std::vector<int> after_;   // by update: the one after it with the same next value
 };
 
 }  // namespace heddle::ir

@@ -82,7 +82,7 @@ std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> in) 
     double total = 0;
     for (size_t c = 0; c < classes; ++c) total += std::exp(first[static_cast<std::ptrdiff_t>(c)] - largest);
     const bool known = label >= 0 && label < static_cast<int64_t>(classes);
-    sum += std::log(total) + largest - (known ? first[label] : largest);
+    sum += std::log(total) + (largest - (known ? first[label] : largest));  // the difference of two large numbers first
     ++count;
   }
   Tensor loss(s.results[0]);

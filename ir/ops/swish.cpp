@@ -25,7 +25,7 @@ const RegisterOp hard_swish(unary_op(
     "hard_swish",
     "x * min(max(x + 3, 0), 6) / 6, nan at -inf as by that formula (Howard et al. 2019, arXiv:1905.02244)",
     "x * hd::min(hd::max(x * T(0.16666666666666666) + T(0.5), T(0)), T(1))",
-    [](double x) { return x * std::fmin(std::fmax(x + 3, 0), 6) / 6; }, hard_swish_gradient,
+    [](double x) { return x * (std::fmin(std::fmax(x + 3, 0), 6) / 6); }, hard_swish_gradient,
     samples_around(1, -2.9, 2.9, 3.1, 5), 5));
 
 // t + x (1 - t^2) sigmoid(x), t = tanh(softplus(x)).

@@ -19,6 +19,13 @@ void RangeSet::add(Range r) {
   ranges_.erase(first + 1, last);
 }
 
+int64_t RangeSet::lowest_gap(int64_t from, int64_t bytes) const {
+  auto next =
+      std::upper_bound(ranges_.begin(), ranges_.end(), from, [](int64_t at, const Range& x) { return at < x.to; });
+  for (; next != ranges_.end() && next->from < from + bytes; ++next) from = next->to;
+  return from;
+}
+
 Occupied::Occupied(int64_t steps) {
   while (leaves_ < static_cast<size_t>(steps)) leaves_ *= 2;
   nodes_.resize(2 * leaves_);
@@ -40,9 +47,11 @@ void Occupied::add(const ir::Interval& item, int64_t offset) {
   }
 }
 
-void Occupied::collect(const ir::Interval& item, std::vector<Range>& taken) const {
-  if (item.begin >= item.end) return;
-  const auto append = [&](const RangeSet& set) { taken.insert(taken.end(), set.ranges().begin(), set.ranges().end()); };
+std::vector<const RangeSet*> Occupied::taken_during(const ir::Interval& item) const {
+  std::vector<const RangeSet*> sets;
+  const auto append = [&](const RangeSet& set) {
+    if (!set.ranges().empty()) sets.push_back(&set);
+  };
   size_t first = static_cast<size_t>(item.begin) + leaves_, last = static_cast<size_t>(item.end) - 1 + leaves_;
   for (size_t up = first / 2; up > 0; up /= 2) append(nodes_[up].own);
   for (size_t up = last / 2; up > 0; up /= 2) append(nodes_[up].own);
@@ -50,6 +59,20 @@ void Occupied::collect(const ir::Interval& item, std::vector<Range>& taken) cons
     if (first % 2 == 1) append(nodes_[first++].below);
     if (last % 2 == 1) append(nodes_[--last].below);
   }
+  return sets;
+}
+
+// Each set moves the offset up to its own next gap, until none does.
+int64_t Occupied::lowest_gap(const ir::Interval& item) const {
+  if (item.begin >= item.end) return 0;
+  const std::vector<const RangeSet*> sets = taken_during(item);
+  int64_t at = 0;
+  for (size_t agreed = 0, i = 0; agreed < sets.size(); i = (i + 1) % sets.size()) {
+    const int64_t next = sets[i]->lowest_gap(at, item.bytes);
+    agreed = next == at ? agreed + 1 : 1;
+    at = next;
+  }
+  return at;
 }
 
 }  // namespace heddle::passes

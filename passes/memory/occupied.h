@@ -20,6 +20,7 @@ struct Range {
 class RangeSet {
  public:
   void add(Range r);
+  int64_t lowest_gap(int64_t from, int64_t bytes) const;  // the lowest place from there on where so much is free
   const std::vector<Range>& ranges() const { return ranges_; }
 
  private:
@@ -30,10 +31,12 @@ class Occupied {
  public:
   explicit Occupied(int64_t steps);
   void add(const ir::Interval& item, int64_t offset);
-  // Appends what is taken at any step of the item; ranges may overlap.
-  void collect(const ir::Interval& item, std::vector<Range>& taken) const;
+  int64_t lowest_gap(const ir::Interval& item) const;  // the lowest offset that is free at every step of the item
 
  private:
+  // The sets that hold what is taken at any step of the item.
+  std::vector<const RangeSet*> taken_during(const ir::Interval& item) const;
+
   struct Node {
     RangeSet own;    // of items that are noted here
     RangeSet below;  // of those, and of all noted at the nodes below

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <optional>
 #include <random>
 #include <utility>
 
@@ -88,27 +87,31 @@ int64_t find_gap(std::vector<Range>& taken, int64_t bytes, Fit fit) {
   return found >= 0 ? found : end;
 }
 
-// Places the items in this order; gives up once the arena exceeds `limit`. Both ways of finding what is taken while an
-// item lives give one result: the neighbours of a few are listed faster, a tree over the steps holds any number.
+// Places the items in this order; gives up once the arena exceeds `limit`.
 int64_t place(const Problem& p, const Order& order, Fit fit, int64_t limit, std::vector<int64_t>& offsets) {
   offsets.assign(p.items.size(), -1);
-  std::optional<Occupied> occupied;
-  if (p.overlaps.empty()) occupied.emplace(p.steps);
   std::vector<Range> taken;
   int64_t peak = 0;
   for (const size_t i : order) {
-    const Interval& item = p.items[i];
     taken.clear();
-    if (occupied) {
-      occupied->collect(item, taken);
-    } else {
-      for (const size_t j : p.overlaps[i])
-        if (offsets[j] >= 0) taken.push_back({offsets[j], offsets[j] + p.items[j].bytes});
-    }
-    offsets[i] = find_gap(taken, item.bytes, fit);
-    if (occupied) occupied->add(item, offsets[i]);
-    peak = std::max(peak, offsets[i] + item.bytes);
+    for (const size_t j : p.overlaps[i])
+      if (offsets[j] >= 0) taken.push_back({offsets[j], offsets[j] + p.items[j].bytes});
+    offsets[i] = find_gap(taken, p.items[i].bytes, fit);
+    peak = std::max(peak, offsets[i] + p.items[i].bytes);
     if (peak > limit) return peak;
+  }
+  return peak;
+}
+
+// What `place` gives with the first fit, for any number of overlaps: a tree over the steps stands in for their lists.
+int64_t place_with_tree(const Problem& p, const Order& order, std::vector<int64_t>& offsets) {
+  offsets.assign(p.items.size(), -1);
+  Occupied occupied(p.steps);
+  int64_t peak = 0;
+  for (const size_t i : order) {
+    offsets[i] = occupied.lowest_gap(p.items[i]);
+    occupied.add(p.items[i], offsets[i]);
+    peak = std::max(peak, offsets[i] + p.items[i].bytes);
   }
   return peak;
 }
@@ -138,7 +141,8 @@ Plan plan_by(const Problem& p, Key key, Fit fit) {
     const double ka = key(p.items[a]), kb = key(p.items[b]);
     return ka != kb ? ka < kb : p.items[a].bytes > p.items[b].bytes;
   });
-  plan.bytes = place(p, plan.order, fit, std::numeric_limits<int64_t>::max(), plan.offsets);
+  plan.bytes = p.overlaps.empty() ? place_with_tree(p, plan.order, plan.offsets)
+                                  : place(p, plan.order, fit, std::numeric_limits<int64_t>::max(), plan.offsets);
   return plan;
 }
 
