@@ -19,6 +19,22 @@ void RangeSet::add(Range r) {
   ranges_.erase(first + 1, last);
 }
 
+void RangeSet::remove(Range r) {
+  const auto around =
+      std::lower_bound(ranges_.begin(), ranges_.end(), r.to, [](const Range& x, int64_t at) { return x.to < at; });
+  const Range left{around->from, r.from}, right{r.to, around->to};
+  if (left.from < left.to && right.from < right.to) {
+    *around = right;
+    ranges_.insert(around, left);
+  } else if (left.from < left.to) {
+    *around = left;
+  } else if (right.from < right.to) {
+    *around = right;
+  } else {
+    ranges_.erase(around);
+  }
+}
+
 int64_t RangeSet::lowest_gap(int64_t from, int64_t bytes) const {
   auto next =
       std::upper_bound(ranges_.begin(), ranges_.end(), from, [](int64_t at, const Range& x) { return at < x.to; });

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <queue>
 #include <random>
 #include <utility>
 
@@ -116,6 +117,28 @@ int64_t place_with_tree(const Problem& p, const Order& order, std::vector<int64_
   return peak;
 }
 
+// The same where no item ends after one before it in the order: what is placed lives at the last step of the next item or
+// has begun after it, so that one set says what is taken.
+int64_t place_from_the_end(const Problem& p, const Order& order, std::vector<int64_t>& offsets) {
+  offsets.assign(p.items.size(), 0);
+  RangeSet taken;
+  const auto begins_earlier = [&](size_t a, size_t b) { return p.items[a].begin < p.items[b].begin; };
+  std::priority_queue<size_t, Order, decltype(begins_earlier)> placed(begins_earlier);
+  const auto range = [&](size_t i) { return Range{offsets[i], offsets[i] + p.items[i].bytes}; };
+  int64_t peak = 0;
+  for (const size_t i : order) {
+    const Interval& item = p.items[i];
+    for (; !placed.empty() && p.items[placed.top()].begin >= item.end; placed.pop()) taken.remove(range(placed.top()));
+    peak = std::max(peak, item.bytes);
+    if (item.begin >= item.end || item.bytes == 0) continue;
+    offsets[i] = taken.lowest_gap(0, item.bytes);
+    taken.add(range(i));
+    placed.push(i);
+    peak = std::max(peak, range(i).to);
+  }
+  return peak;
+}
+
 struct Plan {
   Order order;
   Fit fit = Fit::first;
@@ -132,17 +155,19 @@ double early(const Interval& i) { return static_cast<double>(i.begin); }
 double late_dying(const Interval& i) { return -static_cast<double>(i.end); }
 double early_and_late_dying(const Interval& i) { return early(i) + 0.5 * late_dying(i); }
 
-Plan plan_by(const Problem& p, Key key, Fit fit) {
-  Plan plan;
-  plan.fit = fit;
-  plan.order.resize(p.items.size());
-  std::iota(plan.order.begin(), plan.order.end(), size_t{0});
-  std::stable_sort(plan.order.begin(), plan.order.end(), [&](size_t a, size_t b) {
+Order order_by(const Problem& p, Key key) {
+  Order order(p.items.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     const double ka = key(p.items[a]), kb = key(p.items[b]);
     return ka != kb ? ka < kb : p.items[a].bytes > p.items[b].bytes;
   });
-  plan.bytes = p.overlaps.empty() ? place_with_tree(p, plan.order, plan.offsets)
-                                  : place(p, plan.order, fit, std::numeric_limits<int64_t>::max(), plan.offsets);
+  return order;
+}
+
+Plan plan_by(const Problem& p, Key key, Fit fit) {
+  Plan plan{order_by(p, key), fit, 0, {}};
+  plan.bytes = place(p, plan.order, fit, std::numeric_limits<int64_t>::max(), plan.offsets);
   return plan;
 }
 
@@ -160,7 +185,9 @@ std::vector<Plan> portfolio(const Problem& p) {
 Plan first_good(const Problem& p) {
   Plan best;
   for (const Key key : {late_dying, large, large_and_lasting}) {
-    Plan plan = plan_by(p, key, Fit::first);
+    Plan plan{order_by(p, key), Fit::first, 0, {}};
+    plan.bytes = key == late_dying ? place_from_the_end(p, plan.order, plan.offsets)
+                                   : place_with_tree(p, plan.order, plan.offsets);
     if (plan.bytes < best.bytes) best = std::move(plan);
     if (best.bytes <= p.max_live + p.max_live / 100) break;
   }

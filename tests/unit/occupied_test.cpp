@@ -19,6 +19,18 @@ TEST(RangeSet, JoinsRangesThatTouch) {
   EXPECT_EQ(set.ranges(), (std::vector<Range>{{0, 8}}));
 }
 
+TEST(RangeSet, LosesAPartOfARange) {
+  RangeSet set;
+  set.add({0, 8});
+  set.remove({2, 4});
+  EXPECT_EQ(set.ranges(), (std::vector<Range>{{0, 2}, {4, 8}}));
+  set.remove({0, 2});
+  set.remove({6, 8});
+  EXPECT_EQ(set.ranges(), (std::vector<Range>{{4, 6}}));
+  set.remove({4, 6});
+  EXPECT_TRUE(set.ranges().empty());
+}
+
 // The offset that the tree finds is the first where no item that lives at the same time takes a byte.
 TEST(Occupied, FindsTheLowestGapOfAllStepsOfAnItem) {
   constexpr int64_t kSteps = 21, kBytes = 60;
