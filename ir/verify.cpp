@@ -85,6 +85,7 @@ class Verifier {
   void types(const Node& n) {
     std::vector<Type> operands, results, expected;
     operands.reserve(n.operands.size());
+    results.reserve(n.results.size());
     for (const ValueId v : n.operands) operands.push_back(g_[v].type);
     for (const ValueId v : n.results) results.push_back(g_[v].type);
     try {

@@ -36,27 +36,41 @@ class Walk {
 
   Values states, leaves;
 
-  std::string text(ValueId v) {
+  // Appends how the value is computed.
+  void write(ValueId v, std::string& out) {
     const Node* n = g_.def(v);
     switch (parts_[static_cast<size_t>(v.index)]) {
-      case UpdatePart::state: return fmt::format("s{}", slot(v));
-      case UpdatePart::constant:
-        return fmt::format("c{}:{}", to_string(attribute(*n->op, n->attrs, "value")), dtype(v));
-      case UpdatePart::scalar: return fmt::format("b{}", n->operands[0].index);
-      case UpdatePart::leaf: return fmt::format("g{}:{}", number(leaves, v), dtype(v));
+      case UpdatePart::state: return append(out, 's', slot(v));
+      case UpdatePart::constant: out += 'c' + to_string(attribute(*n->op, n->attrs, "value")) + ':' + dtype(v); return;
+      case UpdatePart::scalar: return append(out, 'b', index_of(n->operands[0]));
+      case UpdatePart::leaf:
+        append(out, 'g', number(leaves, v));
+        out += ':' + dtype(v);
+        return;
       case UpdatePart::step: break;
     }
     const auto [seen, is_new] = steps_.emplace(v, steps_.size());
-    if (!is_new) return fmt::format("#{}", seen->second);
-    std::string out = n->op->name;
-    for (const auto& [name, value] : n->attrs) out += fmt::format(" {}={}", name, to_string(value));
-    for (ValueId operand : n->operands) out += " " + text(operand);
-    return "(" + out + ")";
+    if (!is_new) return append(out, '#', seen->second);
+    out += '(';
+    write_step(*n, out);
+    out += ')';
+  }
+  void write_step(const Node& n, std::string& out) {
+    out += n.op->name;
+    for (const auto& [name, value] : n.attrs) out += ' ' + name + '=' + to_string(value);
+    for (const ValueId operand : n.operands) {
+      out += ' ';
+      write(operand, out);
+    }
   }
   size_t slot(ValueId v) { return number(states, v); }
   std::string dtype(ValueId v) const { return to_string(g_[v].type.dtype); }
 
  private:
+  static void append(std::string& out, char kind, size_t number) {
+    out += kind;
+    out += std::to_string(number);
+  }
   static size_t number(Values& list, ValueId v) {
     const auto at = std::find(list.begin(), list.end(), v);
     if (at != list.end()) return static_cast<size_t>(at - list.begin());
@@ -112,7 +126,8 @@ class Finder {
 
   Values states_below(ValueId next) const {
     Walk walk(g_, parts_);
-    walk.text(next);
+    std::string text;
+    walk.write(next, text);
     return walk.states;
   }
 
@@ -126,8 +141,11 @@ class Finder {
   UpdateBundle make_bundle(const std::vector<Update>& updates) const {
     Walk walk(g_, parts_);
     UpdateBundle bundle;
-    for (const Update& u : updates)
-      bundle.signature += fmt::format("s{} = {}; ", walk.slot(u.state), walk.text(u.next));
+    for (const Update& u : updates) {
+      bundle.signature += fmt::format("s{} = ", walk.slot(u.state));
+      walk.write(u.next, bundle.signature);
+      bundle.signature += "; ";
+    }
     bundle.next.resize(walk.states.size());
     for (const Update& u : updates) bundle.next[walk.slot(u.state)] = u.next;
     for (ValueId s : walk.states) bundle.signature += fmt::format("{} {}; ", to_string(g_[s].role), walk.dtype(s));
@@ -176,9 +194,8 @@ std::string step_on_leaf(const Graph& g, const std::vector<UpdatePart>& parts, V
   const Node* n = g.def(v);
   if (n == nullptr || !std::holds_alternative<Elementwise>(n->op->kind)) return {};
   Walk walk(g, parts);
-  std::string text = n->op->name;
-  for (const auto& [name, value] : n->attrs) text += fmt::format(" {}={}", name, to_string(value));
-  for (ValueId operand : n->operands) text += " " + walk.text(operand);
+  std::string text;
+  walk.write_step(*n, text);
   return walk.leaves.size() == 1 && walk.states.empty() ? text : std::string();
 }
 

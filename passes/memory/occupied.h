@@ -20,7 +20,7 @@ struct Range {
 class RangeSet {
  public:
   void add(Range r);
-  void remove(Range r);  // which is in the set
+  void remove(Range r);                                   // which is in the set
   int64_t lowest_gap(int64_t from, int64_t bytes) const;  // the lowest place from there on where so much is free
   const std::vector<Range>& ranges() const { return ranges_; }
 
