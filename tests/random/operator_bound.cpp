@@ -153,29 +153,32 @@ std::vector<Tensor> moved_along(const Operands& operands, double at, bool agains
   return list;
 }
 
-// The elements whose result goes up and comes down again within the bounds: a pole, a jump or a crest lies inside.
-std::vector<char> turns_inside(const Signature& s, const Operands& operands, bool against) {
+// Whether each element's result goes up and comes down again on the line through the bounds: a pole, a jump or a crest
+// lies inside. What it reaches there counts.
+std::vector<char> turns_inside(const Signature& s, const Operands& operands, bool against, Errors& errors) {
   std::vector<Tensor> along;
   for (const double at : {-1.0, -0.7, -0.4, -0.1, 0.0, 0.1, 0.4, 0.7, 1.0})
     along.push_back(run(s, moved_along(operands, at, against))[0]);
-  std::vector<char> turns(along[0].real.size(), 0);
+  const Tensor& middle = along[along.size() / 2];
+  std::vector<char> turns(errors.size(), 0);
   for (size_t i = 0; i < turns.size(); ++i)
-    for (size_t p = 2; p < along.size(); ++p) {
-      const double before = along[p - 1].real[i] - along[p - 2].real[i];
-      if ((along[p].real[i] - along[p - 1].real[i]) * before < 0) turns[i] = 1;
+    for (size_t p = 1; p < along.size(); ++p) {
+      errors[i] = std::max(errors[i], distance(along[p], middle, static_cast<int64_t>(i)));
+      const double step = along[p].real[i] - along[p - 1].real[i];
+      if (p > 1 && step * (along[p - 1].real[i] - along[p - 2].real[i]) < 0) turns[i] = 1;
     }
   return turns;
 }
 
 // What the ends of the bounds say holds only where they are near each other and nothing large lies between them.
 void give_up_where_wide(const Signature& s, const Operands& operands, const Tensor& value, Errors& errors) {
+  for (const bool against : {false, true}) {
+    const std::vector<char> turns = turns_inside(s, operands, against, errors);
+    for (size_t i = 0; i < errors.size(); ++i)
+      if (turns[i] != 0 && errors[i] > std::abs(value.real[i]) / 8) errors[i] = kInfinity;
+  }
   for (const Bounded* b : operands)
     for (size_t i = 0; i < errors.size(); ++i) errors[i] = b->error[i] > 0.5 ? kInfinity : 2 * errors[i];
-  for (const bool against : {false, true}) {
-    const std::vector<char> turns = turns_inside(s, operands, against);
-    for (size_t i = 0; i < errors.size(); ++i)
-      if (turns[i] != 0 && errors[i] > std::abs(value.real[i]) / 4) errors[i] = kInfinity;
-  }
 }
 
 bool has_zero(const Bounded& b) {

@@ -85,6 +85,7 @@ double Rounding::largest_operand(size_t i, const std::vector<Tensor>& operands) 
 void Rounding::add(std::vector<double>& errors, const Tensor& value, const std::vector<Tensor>& operands) const {
   for (size_t i = 0; i < errors.size(); ++i) {
     const double v = value.real[i];
+    if (!chooses_) errors[i] += units_ * errors[i];  // what is that far away is rounded there, too
     if (passed_on(v, i, operands)) continue;
     const double magnitude = std::max(std::abs(v), composed_ ? largest_operand(i, operands) : 0);
     errors[i] += units_ * magnitude + absolute_ + 2 * smallest_ * (narrow_ && smallest_ > 1e-10 ? unit_ : 1);
