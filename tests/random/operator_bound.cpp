@@ -173,6 +173,7 @@ std::vector<char> turns_inside(const Signature& s, const Operands& operands, boo
 // What the ends of the bounds say holds only where they are near each other and nothing large lies between them.
 void give_up_where_wide(const Signature& s, const Operands& operands, const Tensor& value, Errors& errors) {
   for (const bool against : {false, true}) {
+    if (!value.floating()) break;  // a wide integer has no bound below
     const std::vector<char> turns = turns_inside(s, operands, against, errors);
     for (size_t i = 0; i < errors.size(); ++i)
       if (turns[i] != 0 && errors[i] > std::abs(value.real[i]) / 8) errors[i] = kInfinity;
