@@ -98,7 +98,8 @@ UserError::UserError(const Location& where, std::string message, std::string hel
     : UserError(
           std::vector<Diagnostic>{{Severity::error, where, std::move(message), std::move(notes), std::move(help)}}) {}
 
-UserError::UserError(std::vector<Diagnostic> diagnostics) : diagnostics_(std::move(diagnostics)) {
+UserError::UserError(std::vector<Diagnostic> diagnostics, ExitCode code)
+    : diagnostics_(std::move(diagnostics)), code_(code) {
   for (const Diagnostic& d : diagnostics_) text_ += render(d);
 }
 

@@ -56,7 +56,7 @@ enum class ExitCode { ok = 0, failed = 1, usage = 2, missing = 3, limit = 4 };
 class UserError : public std::exception {
  public:
   UserError(const Location& where, std::string message, std::string help = {}, std::vector<Diagnostic> notes = {});
-  explicit UserError(std::vector<Diagnostic> diagnostics);
+  explicit UserError(std::vector<Diagnostic> diagnostics, ExitCode code = ExitCode::failed);
   // An error that is not about a file: a missing library (ExitCode::missing), a limit, a wrong command line.
   UserError(ExitCode code, std::string message, std::string help = {});
 

@@ -81,8 +81,8 @@ const RegisterOp softmax({.name = "softmax",
                           .grad = [](Builder& b, const Node& n, const Values& dy) -> Grads {
                             const Rows r = rows(signature(b.graph, n));
                             const ValueId y = n.results[0];
-                            const ValueId mean = b("reduce_sum", {b("mul", {dy[0], y})}, {{"axes", r.axes}});
-                            return {b("mul", {y, b("sub", {dy[0], spread(b, mean, r.dims, r.axes)})})};
+                            const ValueId weighted = b("reduce_sum", {b("mul", {dy[0], y})}, {{"axes", r.axes}});
+                            return {b("mul", {y, b("sub", {dy[0], spread(b, weighted, r.dims, r.axes)})})};
                           },
                           .expansion = [](Builder& b, const Node& n) -> Values {
                             const Rows r = rows(signature(b.graph, n));

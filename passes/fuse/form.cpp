@@ -88,7 +88,7 @@ int64_t column_sums(const KernelPlan& plan) {
 }
 
 // Threads of a block, where the target has as many.
-int64_t threads(int64_t wanted, const Target& target) { return std::min(wanted, target.max_threads); }
+int64_t threads(int64_t count, const Target& target) { return std::min(count, target.max_threads); }
 constexpr int64_t kBlock = 256, kRowsBlock = 128;
 
 // The packet of a thread's loads and stores. Each of several rows starts on a whole packet; one alone may end in a part

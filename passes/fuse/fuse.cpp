@@ -181,7 +181,7 @@ class Fuser {
   }
 
   void note_edges() {
-    for (NodeId n : groups_.fates().apart)
+    for (NodeId n : groups_.roles().apart)
       options_.note("fuse", g_, "%" + g_[g_[n].results[0]].name,
                     "its parts have kernels of their own: one kernel would compute each of them for every element");
     for (auto [from, to] : edges_) {

@@ -14,17 +14,17 @@ using namespace ir;
 namespace {
 
 // One group for each node that roots one, in program order; `of` by NodeId index.
-std::vector<Group> initial_groups(const Graph& g, const Fates& fates, std::vector<int>& of) {
+std::vector<Group> initial_groups(const Graph& g, const FusionRoles& roles, std::vector<int>& of) {
   std::vector<Group> groups;
   of.assign(g.node_count(), -1);
   for (NodeId n : g.order) {
-    const bool fixed = fates(n) == Fate::fixed;
-    if (!fixed && !fates.roots_group(n)) continue;
+    const bool fixed = roles(n) == FusionRole::fixed;
+    if (!fixed && !roles.roots_group(n)) continue;
     of[static_cast<size_t>(n.index)] = static_cast<int>(groups.size());
     Group& group = groups.emplace_back();
     group.owned = {n};
     group.fixed = fixed;
-    group.part = fates.part[static_cast<size_t>(n.index)] != 0;
+    group.part = roles.part[static_cast<size_t>(n.index)] != 0;
   }
   return groups;
 }
@@ -44,9 +44,9 @@ Groups::Groups(const Graph& g, Shared& shared, bool exact)
     : g_(g),
       shared_(shared),
       exact_(exact),
-      fates_(decide_fates(g, shared.assessor.target())),
-      sketcher_(g, fates_, shared.words),
-      groups_(initial_groups(g, fates_, of_)),
+      roles_(decide_roles(g, shared.assessor.target())),
+      sketcher_(g, roles_, shared.words),
+      groups_(initial_groups(g, roles_, of_)),
       order_(count()) {
   for (Group& group : groups_) {
     if (group.fixed) continue;
@@ -67,12 +67,13 @@ void Groups::connect() {
     for (ValueId v : g_[n].operands) {
       NodeId def = g_[v].def;
       if (!def.valid()) continue;
-      if (fates_(def) == Fate::anchor || fates_(def) == Fate::fixed)
+      if (roles_(def) == FusionRole::anchor || roles_(def) == FusionRole::fixed)
         from.insert(of(def));
       else
         from.insert(sources[static_cast<size_t>(def.index)].begin(), sources[static_cast<size_t>(def.index)].end());
       // A fixed node and a view read what is in memory.
-      if (fates_.roots_group(def) && (fates_(n) == Fate::fixed || fates_(n) == Fate::view)) from.insert(of(def));
+      if (roles_.roots_group(def) && (roles_(n) == FusionRole::fixed || roles_(n) == FusionRole::view))
+        from.insert(of(def));
     }
     int self = of(n);
     if (self >= 0)

@@ -36,7 +36,7 @@ class Groups {
   int count() const { return static_cast<int>(groups_.size()); }
   const Group& operator[](int i) const { return groups_[static_cast<size_t>(i)]; }
   int of(ir::NodeId n) const { return of_[static_cast<size_t>(n.index)]; }
-  const Fates& fates() const { return fates_; }
+  const FusionRoles& roles() const { return roles_; }
 
   // Groups that read what `i` defines, and those whose values it reads, through copied nodes and views.
   const std::set<int>& readers(int i) const { return succs_[static_cast<size_t>(i)]; }
@@ -58,7 +58,7 @@ class Groups {
   const ir::Graph& g_;
   Shared& shared_;
   bool exact_;
-  Fates fates_;
+  FusionRoles roles_;
   Sketcher sketcher_;
   std::vector<int> of_;  // by NodeId index; -1 for copied nodes and views
   std::vector<Group> groups_;

@@ -20,27 +20,27 @@ class Decision {
  public:
   Decision(const Graph& g, const Target& target)
       : g_(g), target_(target), free_(g.node_count(), 0), copies_(g.node_count(), 0), work_(g.node_count(), 0) {
-    fates_.of.assign(g.node_count(), Fate::fixed);
-    fates_.wanted.assign(g.node_count(), 0);
-    fates_.part.assign(g.node_count(), 0);
-    fates_.position = g.positions();
+    roles_.of.assign(g.node_count(), FusionRole::fixed);
+    roles_.stored.assign(g.node_count(), 0);
+    roles_.part.assign(g.node_count(), 0);
+    roles_.position = g.positions();
   }
 
-  Fates run() {
+  FusionRoles run() {
     for (NodeId n : g_.order) {
       const size_t i = index_of(n);
       free_[i] = is_free(g_[n]);
       if (free_[i] && cheaper_apart(g_[n])) keep_apart(n);
-      fates_.of[i] = fate(n);
-      if (fates_(n) == Fate::view) copies_[i] = copies_below(n);
-      if (fates_(n) != Fate::copied) continue;
+      roles_.of[i] = role(n);
+      if (roles_(n) == FusionRole::view) copies_[i] = copies_below(n);
+      if (roles_(n) != FusionRole::copied) continue;
       copies_[i] = 1 + copies_below(n);
       work_[i] = work(g_[n]);
       if (copies_[i] > kMostCopies) compute_once(n);
     }
     for (NodeId n : g_.order)
-      if (fates_(n) == Fate::copied && is_wanted(n)) fates_.wanted[index_of(n)] = 1;
-    return std::move(fates_);
+      if (roles_(n) == FusionRole::copied && must_be_stored(n)) roles_.stored[index_of(n)] = 1;
+    return std::move(roles_);
   }
 
  private:
@@ -58,34 +58,34 @@ class Decision {
         [](const OneOf<Reduction, Contraction, Composite, Gradient, Call> auto&) { return false; });
   }
 
-  Fate fate(NodeId id) const {
+  FusionRole role(NodeId id) const {
     const Node& n = g_[id];
-    if (free_[index_of(id)]) return Fate::copied;
+    if (free_[index_of(id)]) return FusionRole::copied;
     return visit_kind(
-        *n.op, [&](const Movement&) { return fate_of_movement(n); },
-        [&](const Elementwise&) { return n.op->name == "cast" ? Fate::copied : Fate::anchor; },
-        [](const OneOf<Reduction, Contraction> auto&) { return Fate::anchor; },
-        [](const OneOf<Source, Composite, Gradient, Call> auto&) { return Fate::fixed; });
+        *n.op, [&](const Movement&) { return role_of_movement(n); },
+        [&](const Elementwise&) { return n.op->name == "cast" ? FusionRole::copied : FusionRole::anchor; },
+        [](const OneOf<Reduction, Contraction> auto&) { return FusionRole::anchor; },
+        [](const OneOf<Source, Composite, Gradient, Call> auto&) { return FusionRole::fixed; });
   }
 
-  Fate fate_of_movement(const Node& n) const {
+  FusionRole role_of_movement(const Node& n) const {
     size_t pieces = contiguous_pieces(g_, n).size();
-    if (pieces == 1) return Fate::view;
-    if (pieces > 1) return Fate::fixed;
-    return turn_of(g_, n) ? Fate::anchor : Fate::copied;  // reading across is worth a kernel of its own
+    if (pieces == 1) return FusionRole::view;
+    if (pieces > 1) return FusionRole::fixed;
+    return turn_of(g_, n) ? FusionRole::anchor : FusionRole::copied;  // reading across is worth a kernel of its own
   }
 
-  bool is_wanted(NodeId id) const {
+  bool must_be_stored(NodeId id) const {
     for (ValueId r : g_[id].results) {
       if (g_.is_output(r) || g_.is_next(r)) return true;
       for (NodeId use : g_[r].uses)
-        if (fates_(use) == Fate::fixed || fates_(use) == Fate::view) return true;
+        if (roles_(use) == FusionRole::fixed || roles_(use) == FusionRole::view) return true;
     }
     return false;
   }
 
   void compute_once(NodeId n) {
-    fates_.of[index_of(n)] = Fate::anchor;
+    roles_.of[index_of(n)] = FusionRole::anchor;
     free_[index_of(n)] = 0;
     copies_[index_of(n)] = 0;
     work_[index_of(n)] = 0;
@@ -127,12 +127,12 @@ class Decision {
   // Each part is written where the concatenation has it, or, where that is no run of bytes, into memory of its own.
   void keep_apart(NodeId n) {
     free_[index_of(n)] = 0;
-    fates_.apart.push_back(n);
+    roles_.apart.push_back(n);
     const bool in_place = !contiguous_pieces(g_, g_[n]).empty();
     for (ValueId v : g_[n].operands) {
       const NodeId part = g_[v].def;
-      if (!part.valid() || fates_(part) != Fate::copied) continue;
-      fates_.part[index_of(part)] = 1;
+      if (!part.valid() || roles_(part) != FusionRole::copied) continue;
+      roles_.part[index_of(part)] = 1;
       if (!in_place && work_of(v) != 0) compute_once(part);
     }
   }
@@ -142,11 +142,11 @@ class Decision {
   std::vector<char> free_;
   std::vector<int> copies_;   // by NodeId index, of those that are copied
   std::vector<double> work_;  // the same
-  Fates fates_;
+  FusionRoles roles_;
 };
 
 }  // namespace
 
-Fates decide_fates(const Graph& g, const Target& target) { return Decision(g, target).run(); }
+FusionRoles decide_roles(const Graph& g, const Target& target) { return Decision(g, target).run(); }
 
 }  // namespace heddle::passes

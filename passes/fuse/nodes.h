@@ -7,7 +7,7 @@
 
 namespace heddle::passes {
 
-enum class Fate {
+enum class FusionRole {
   fixed,   // a call, or a movement of several pieces: stays as it is
   anchor,  // computed by exactly one group
   copied,  // cheap from what lies in memory: every group that reads it computes its own
@@ -16,18 +16,20 @@ enum class Fate {
 
 constexpr size_t kMostNodes = 64;  // of a kernel: compilers take more than linear time on long chains
 
-struct Fates {
-  std::vector<Fate> of;      // by NodeId index
-  std::vector<char> wanted;  // copied nodes whose result must also exist in memory: a call, a view or `return` reads it
+struct FusionRoles {
+  std::vector<FusionRole> of;  // by NodeId index
+  std::vector<char> stored;  // copied nodes whose result must also exist in memory: a call, a view or `return` reads it
   std::vector<char> part;    // computed parts of a concatenation: each has a kernel of its own, which writes its slice
   std::vector<ir::NodeId> apart;  // those concatenations
   std::vector<int> position;      // in g.order
-  Fate operator()(ir::NodeId n) const { return ir::index_of(n) < of.size() ? of[ir::index_of(n)] : Fate::fixed; }
+  FusionRole operator()(ir::NodeId n) const {
+    return ir::index_of(n) < of.size() ? of[ir::index_of(n)] : FusionRole::fixed;
+  }
   bool roots_group(ir::NodeId n) const {
-    return (*this)(n) == Fate::anchor || ((*this)(n) == Fate::copied && wanted[ir::index_of(n)]);
+    return (*this)(n) == FusionRole::anchor || ((*this)(n) == FusionRole::copied && stored[ir::index_of(n)]);
   }
 };
 // The target's figures say whether the parts of a concatenation are cheaper apart.
-Fates decide_fates(const ir::Graph& g, const ir::Target& target);
+FusionRoles decide_roles(const ir::Graph& g, const ir::Target& target);
 
 }  // namespace heddle::passes

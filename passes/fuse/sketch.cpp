@@ -43,7 +43,7 @@ Members members_of(const Sketch& sketch) {
   return members;
 }
 
-Sketcher::Sketcher(const Graph& g, const Fates& fates, Vocabulary& words) : g_(g), fates_(fates), words_(words) {
+Sketcher::Sketcher(const Graph& g, const FusionRoles& roles, Vocabulary& words) : g_(g), roles_(roles), words_(words) {
   grow();
   for (const NodeId n : g.order) operator_of_[index_of(n)] = words.number(operator_text(g, g[n]));
 }
@@ -72,7 +72,7 @@ void Sketcher::collect(Sketch& s, const std::vector<NodeId>& owned) {
   s.nodes = owned;
   for (const NodeId n : owned) inside_[index_of(n)] = owned_[index_of(n)] = round_;
   for (size_t i = 0; i < s.nodes.size(); ++i) take_operands(s.nodes[i], s.nodes);
-  const auto earlier = [&](NodeId a, NodeId b) { return fates_.position[index_of(a)] < fates_.position[index_of(b)]; };
+  const auto earlier = [&](NodeId a, NodeId b) { return roles_.position[index_of(a)] < roles_.position[index_of(b)]; };
   std::sort(s.nodes.begin(), s.nodes.end(), earlier);
   for (const NodeId n : s.nodes) s.copied.push_back(!owns(n));
 }
@@ -83,7 +83,7 @@ void Sketcher::take_operands(NodeId n, std::vector<NodeId>& nodes) {
     if (!def.valid() || inside(def)) continue;
     ++query_;
     const bool take =
-        fates_(def) == Fate::copied || (fates_(def) == Fate::view && computed_inside(g_[def].operands[0]));
+        roles_(def) == FusionRole::copied || (roles_(def) == FusionRole::view && computed_inside(g_[def].operands[0]));
     if (!take) continue;
     inside_[index_of(def)] = round_;
     nodes.push_back(def);
@@ -99,7 +99,7 @@ bool Sketcher::computed_inside(ValueId v) {
     if (!def.valid() || asked_[index_of(def)] == query_) continue;
     asked_[index_of(def)] = query_;
     if (inside(def)) return true;
-    if (fates_(def) != Fate::view && fates_(def) != Fate::copied) continue;
+    if (roles_(def) != FusionRole::view && roles_(def) != FusionRole::copied) continue;
     for (const ValueId operand : g_[def].operands) waiting.push_back(g_[operand].def);
   }
   return false;

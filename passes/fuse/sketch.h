@@ -38,7 +38,7 @@ class Vocabulary {
 
 class Sketcher {
  public:
-  Sketcher(const ir::Graph& g, const Fates& fates, Vocabulary& words);
+  Sketcher(const ir::Graph& g, const FusionRoles& roles, Vocabulary& words);
   // Of the kernel that owns these nodes: the copied nodes and views they need come with them.
   Sketch sketch(const std::vector<ir::NodeId>& owned);
 
@@ -55,7 +55,7 @@ class Sketcher {
   bool owns(ir::NodeId n) const { return owned_[ir::index_of(n)] == round_; }
 
   const ir::Graph& g_;
-  const Fates& fates_;
+  const FusionRoles& roles_;
   Vocabulary& words_;
   std::vector<int32_t> operator_of_;  // by NodeId index: its number in the vocabulary; 0 for calls
   std::vector<int32_t> type_of_;      // by ValueId index

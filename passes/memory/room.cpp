@@ -18,10 +18,10 @@ int64_t limit(const Options& options) {
 
 [[noreturn]] void refuse(const std::string& what, int64_t bytes, const Options& options, const Location& where,
                          const std::string& help = {}) {
-  throw UserError(ExitCode::limit,
-                  fmt::format("{}{}{} {} bytes, and a program for {} may take {}", to_string(where),
-                              where.valid() ? ": " : "", what, bytes, options.target.name, limit(options)),
-                  help.empty() ? "--memory-limit=GIB allows more" : help + "; --memory-limit=GIB allows more");
+  std::string text =
+      fmt::format("{} {} bytes, and a program for {} may take {}", what, bytes, options.target.name, limit(options));
+  std::string remedy = help + (help.empty() ? "" : "; ") + "--memory-limit=GIB allows more";
+  throw UserError({{Severity::error, where, std::move(text), {}, std::move(remedy)}}, ExitCode::limit);
 }
 
 // Where the value is made, or first read.
