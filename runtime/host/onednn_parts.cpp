@@ -76,6 +76,7 @@ class Builder {
   static dnnl::primitive_attr attributes() {
     dnnl::primitive_attr attr;
     attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    attr.set_fpmath_mode(dnnl::fpmath_mode::strict);  // f32 stays f32, whatever ONEDNN_DEFAULT_FPMATH_MODE says
     return attr;
   }
 
