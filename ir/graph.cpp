@@ -19,20 +19,22 @@ std::string to_string(Role role) {
   return "";
 }
 
-std::string Graph::take_name(const std::string& base, int32_t value) {
-  if (names_.emplace(base, value).second) return base;
-  for (int& suffix = next_suffix_[base];;) {
-    std::string name = fmt::format("{}.{}", base, ++suffix);
-    if (names_.emplace(name, value).second) return name;
-  }
+std::string Graph::take_name(const std::string& base, ValueId value) {
+  std::string name = base;
+  if (find(name).valid())
+    for (int& suffix = next_suffix_[base]; find(name).valid();) name = fmt::format("{}.{}", base, ++suffix);
+  names_.insert(NameTable::hash_of(name), value.index);
+  return name;
 }
 
-std::string Graph::unique_name(const std::string& base) { return take_name(base, -1); }
+void Graph::give_back(const std::string& name) {
+  names_.erase(NameTable::hash_of(name), [&](int32_t i) { return values_[static_cast<size_t>(i)].name == name; });
+}
 
 ValueId Graph::add_input(const std::string& wish, Type type, Role role) {
   const ValueId id{static_cast<int32_t>(values_.size())};
   Value v;
-  v.name = take_name(wish, id.index);
+  v.name = take_name(wish, id);
   v.type = std::move(type);
   v.role = role;
   values_.push_back(std::move(v));
@@ -53,7 +55,7 @@ NodeId Graph::add_node(const OpDef& op, std::vector<ValueId> operands, Attrs att
   for (size_t i = 0; i < types.size(); ++i) {
     const ValueId r{static_cast<int32_t>(values_.size())};
     Value v;
-    v.name = take_name(names[i], r.index);
+    v.name = take_name(names[i], r);
     v.type = types[i];
     v.def = id;
     v.result_index = static_cast<int32_t>(i);
@@ -101,7 +103,7 @@ void Graph::erase(NodeId id) {
   Node& n = (*this)[id];
   for (const ValueId r : n.results) {
     HEDDLE_CHECK(unused(r), fmt::format("%{} is erased but used", (*this)[r].name));
-    names_.erase((*this)[r].name);
+    give_back((*this)[r].name);
   }
   for (const ValueId v : n.operands) remove_one((*this)[v].uses, id);
   n.operands.clear();
@@ -113,7 +115,7 @@ void Graph::remove_inputs(const std::vector<ValueId>& gone) {
   updates.remove(gone);
   for (const ValueId v : gone) {
     HEDDLE_CHECK(unused(v), fmt::format("input %{} is removed but used", (*this)[v].name));
-    names_.erase((*this)[v].name);
+    give_back((*this)[v].name);
   }
   std::vector<ValueId> sorted = gone;
   std::sort(sorted.begin(), sorted.end());
@@ -132,14 +134,14 @@ const Node* Graph::def(ValueId v) const {
 }
 
 ValueId Graph::find(std::string_view name) const {
-  const auto it = names_.find(name);
-  return it == names_.end() ? ValueId{} : ValueId{it->second};
+  return ValueId{
+      names_.find(NameTable::hash_of(name), [&](int32_t i) { return values_[static_cast<size_t>(i)].name == name; })};
 }
 
 void Graph::rename(ValueId v, const std::string& base) {
   if ((*this)[v].name == base) return;
-  names_.erase((*this)[v].name);
-  (*this)[v].name = take_name(base, v.index);
+  give_back((*this)[v].name);
+  (*this)[v].name = take_name(base, v);
 }
 
 std::vector<int> Graph::positions() const {

@@ -19,6 +19,7 @@
 #include "ir/diagnostic.h"
 #include "ir/ids.h"
 #include "ir/kernel/kernel_form.h"
+#include "ir/name_table.h"
 #include "ir/type.h"
 #include "ir/updates.h"
 
@@ -96,23 +97,19 @@ class Graph {
   const Node* def(ValueId v) const;                    // nullptr for inputs
   ValueId find(std::string_view name) const;           // invalid when absent
 
-  // `base`, or the first free of base.1, base.2, ...; reserves it.
-  std::string unique_name(const std::string& base);
+  // To `base`, or the first free of base.1, base.2, ...
   void rename(ValueId v, const std::string& base);
   // Positions in `order` by NodeId index; -1 for erased nodes.
   std::vector<int> positions() const;
 
  private:
   // Takes the name, or the first free one like it, for a value.
-  std::string take_name(const std::string& base, int32_t value);
+  std::string take_name(const std::string& base, ValueId value);
+  void give_back(const std::string& name);
 
-  struct NameHash {
-    using is_transparent = void;
-    size_t operator()(std::string_view name) const { return std::hash<std::string_view>{}(name); }
-  };
   std::vector<Value> values_;
   std::vector<Node> nodes_;
-  std::unordered_map<std::string, int32_t, NameHash, std::equal_to<>> names_;  // name -> value index
+  NameTable names_;  // of value indices
   std::unordered_map<std::string, int> next_suffix_;
 };
 

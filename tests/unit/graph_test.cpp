@@ -1,6 +1,10 @@
 #include "ir/graph.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <map>
+#include <random>
 
 #include "ir/builder.h"
 #include "ir/text/parse.h"
@@ -154,6 +158,54 @@ TEST(Builder, broadcasts_as_numpy_does) {
   EXPECT_EQ(b.broadcast_to(y, {2, 3, 4}), y);
   EXPECT_THROW(b.broadcast_to(x, {2, 4, 4}), UserError);
   EXPECT_TRUE(verify(g).empty());
+}
+
+// Names come and go by the thousand, equal hashes among them: the table agrees with a map.
+TEST(NameTable, HoldsWhatAMapHolds) {
+  std::mt19937 random(3);
+  NameTable table;
+  std::map<std::string, int32_t> expected;
+  std::vector<std::string> names;
+  const auto hash = [](const std::string& name) { return NameTable::hash_of(name) % 64; };  // many are equal
+  const auto is = [&](const std::string& name) {
+    return [&](int32_t i) { return names[static_cast<size_t>(i)] == name; };
+  };
+  for (int step = 0; step < 20000; ++step) {
+    const std::string name = fmt::format("n{}", random() % 300);
+    if (const auto known = expected.find(name); known != expected.end()) {
+      ASSERT_EQ(table.find(hash(name), is(name)), known->second);
+      table.erase(hash(name), is(name));
+      expected.erase(known);
+    } else {
+      ASSERT_EQ(table.find(hash(name), is(name)), NameTable::kNone);
+      expected[name] = static_cast<int32_t>(names.size());
+      names.push_back(name);
+      table.insert(hash(name), expected[name]);
+    }
+  }
+  EXPECT_GT(expected.size(), 50U);
+  for (const auto& [name, number] : expected) EXPECT_EQ(table.find(hash(name), is(name)), number);
+}
+
+// Chains of updates with one next value: replaced, set and removed one after another.
+TEST(Updates, KnowTheirNextValues) {
+  const auto v = [](int32_t i) { return ValueId{i}; };
+  Updates updates{{v(0), v(10)}, {v(1), v(10)}, {v(2), v(11)}, {v(3), v(10)}};
+  updates.set_next(0, v(12));
+  EXPECT_TRUE(updates.has_next(v(10)) && updates.has_next(v(12)));
+  updates.replace_next(v(10), v(13));
+  EXPECT_FALSE(updates.has_next(v(10)));
+  EXPECT_EQ(std::vector<Update>(updates.begin(), updates.end()),
+            (std::vector<Update>{{v(0), v(12)}, {v(1), v(13)}, {v(2), v(11)}, {v(3), v(13)}}));
+  updates.remove({v(1), v(2)});
+  EXPECT_FALSE(updates.has_next(v(11)) || updates.has_state(v(1)));
+  EXPECT_TRUE(updates.has_next(v(13)));
+  updates.replace_next(v(13), v(12));
+  EXPECT_EQ(std::vector<Update>(updates.begin(), updates.end()), (std::vector<Update>{{v(0), v(12)}, {v(3), v(12)}}));
+  updates.remove({v(3)});
+  EXPECT_TRUE(updates.has_next(v(12)));
+  updates.remove({v(0)});
+  EXPECT_FALSE(updates.has_next(v(12)));
 }
 
 }  // namespace
