@@ -72,6 +72,15 @@ TEST(ErrorBound, IsOpenWhereARemainderJumps) {
   EXPECT_LT(y.error[1], 0.2);
 }
 
+// x^y is nan for x = nan, and 1 where a right kernel rounds y to 0; the power of that by nan is nan, and 1 in turn.
+TEST(ErrorBound, IsOpenWhereAPowerOfNanMayBeOne) {
+  const Bounded y = first_output(
+      "graph @g(input %x: f32[1], input %n: f32[1]) {\n  %e: f32[1] = gelu(%x)\n  %p: f32[1] = pow(%n, %e)\n"
+      "  %y: f32[1] = pow(%p, %n)\n  return %y\n}\n",
+      {{"x", reals({-6})}, {"n", reals({std::numeric_limits<double>::quiet_NaN()})}});
+  EXPECT_EQ(y.error[0], kInfinity);
+}
+
 TEST(ErrorBound, IsZeroWhereNothingRounds) {
   const Bounded y = first_output("graph @g(input %x: f32[3]) {\n  %y: f32[3] = relu(%x)\n  return %y\n}\n",
                                  {{"x", reals({-1, 0.1, 3})}});

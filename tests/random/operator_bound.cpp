@@ -37,9 +37,10 @@ bool any(const Operands& operands, bool (*holds)(const Bounded&)) {
 }
 
 // Which end of its bound each element goes to; `mixed` takes them in turn, `whole` a whole number between them: there a
-// power of a negative number is one, and nowhere else; `together` those of two operands to one place. What has no bound goes to the infinities, and for `nan` and
-// `finite` to these: inf / inf is nan, while a kernel that has not rounded to inf yet finds a number.
-enum class End { low, high, mixed, whole, together, nan, finite };
+// power of a negative number is one, and nowhere else; `together` those of two operands to one place. What has no bound
+// goes to the infinities, and for the last four to these: inf / inf is nan, while a kernel that has not rounded to inf
+// yet finds a number, and the power of nan is nan unless its exponent is 0, or 1 the base and nan the exponent.
+enum class End { low, high, mixed, whole, together, nan, finite, one, zero };
 
 // `mixture` tells one mixed choice from another.
 bool goes_up(End end, size_t i, size_t mixture) {
@@ -51,6 +52,8 @@ double moved_real(double v, double error, bool up, End end) {
   if (v == 0 && error == 0) return up ? 0.0 : -0.0;  // the sign of zero is promised nowhere
   if (error == kInfinity && end == End::nan) return std::numeric_limits<double>::quiet_NaN();
   if (error == kInfinity && end == End::finite) return 1.5;
+  if (error == kInfinity && end == End::one) return 1;
+  if (error == kInfinity && end == End::zero) return 0;
   if (error == kInfinity) return up ? kInfinity : -kInfinity;
   if (end == End::whole && std::abs(std::nearbyint(v) - v) <= error) return std::nearbyint(v);
   return up ? v + error : v - error;
@@ -112,7 +115,7 @@ std::vector<std::vector<End>> corners(const Signature& s, const Operands& operan
   }
   if (finds_index(*s.op)) list.insert(list.end(), kMixtures, std::vector<End>(n, End::mixed));
   if (any(operands, unknown))
-    for (const End end : {End::nan, End::finite}) list.emplace_back(n, end);
+    for (const End end : {End::nan, End::finite, End::one, End::zero}) list.emplace_back(n, end);
   return list;
 }
 
