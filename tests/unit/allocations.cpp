@@ -3,9 +3,7 @@
 #include <atomic>
 #include <cstddef>
 
-#if HEDDLE_SANITIZED
-#include <sanitizer/allocator_interface.h>
-#else
+#if !HEDDLE_SANITIZED
 #include <mimalloc.h>
 #endif
 
@@ -18,6 +16,10 @@ int64_t allocations() { return count.load(); }
 }  // namespace heddle::test
 
 #if HEDDLE_SANITIZED
+// Of the sanitizer's interface, whose header g++ lacks.
+extern "C" size_t __sanitizer_get_current_allocated_bytes();
+extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void*, size_t),
+                                                         void (*on_free)(const volatile void*));
 namespace heddle::test {
 int64_t live_bytes() { return static_cast<int64_t>(__sanitizer_get_current_allocated_bytes()); }
 }  // namespace heddle::test
