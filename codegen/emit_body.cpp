@@ -132,12 +132,10 @@ Operand Body::load(ValueId v, const IndexMap& at) {
   return named(v, element(v, offset, guard), scope, {});
 }
 
-// What is read where the guard fails counts nowhere. A group of four reads some element there: of guarded reads beside
-// one another under one guard g++ 12 makes masked vectors that take other elements.
+// What is read where the guard fails counts nowhere.
 std::string Body::element(ValueId v, const std::string& offset, const std::string& guard) const {
   const std::string &from = text_.inputs.at(v), type = compute_type(k_[v].type.dtype);
   if (guard.empty()) return fmt::format("{}[{}]", from, offset);
-  if (text_.groups) return fmt::format("{}[{} ? {} : 0]", from, guard, offset);
   return fmt::format("{} ? {}({}[{}]) : {}(0)", guard, type, from, offset, type);
 }
 

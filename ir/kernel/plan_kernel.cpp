@@ -110,6 +110,7 @@ class Planner {
     see(linear, at.extents);
     affine_ = affine_ && affine(linear);
     for (const Guard& g : at.guards) affine_ = affine_ && affine(g.expr);
+    plan_.guarded = plan_.guarded || !at.guards.empty();
     return {extent_of(at), 0};
   }
 

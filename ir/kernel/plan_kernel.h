@@ -62,7 +62,8 @@ struct KernelPlan {
   int64_t rows = 1, columns = 1;  // the space that codegen loops over; for pointwise kernels not always the form's
   int phases = 1;
   bool span = false;   // one long row is shared by all blocks
-  bool draws = false;  // random numbers come four at a time where packets are of four
+  bool guarded = false;  // some element is read only where it exists
+  bool draws = false;    // random numbers come four at a time where packets are of four
   std::vector<Partials> partials;
   int64_t partial_bytes = 0;    // scratch that they need: the form's workspace
   std::vector<KeptValue> kept;  // where the form is cached

@@ -25,11 +25,12 @@ bool spans(const Graph& k, const KernelPlan& plan) {
 }
 
 // Some source makes its elements from (seed, step, element), rows are whole groups of them, and no window is read at
-// each: that would be read in strides.
+// each: that would be read in strides. Nor is anything read under a guard: of guarded reads of neighbours g++ 12 makes
+// masked vectors that take other elements, or none.
 bool draws(const Graph& k, const KernelPlan& plan) {
   constexpr int64_t kGroup = 4;
   if (k.form->kind != KernelForm::Kind::pointwise || plan.columns % kGroup != 0) return false;
-  if (any(plan, ReductionPlan::inner)) return false;
+  if (any(plan, ReductionPlan::inner) || plan.guarded) return false;
   return std::any_of(k.order.begin(), k.order.end(), [&](NodeId n) {
     const auto* source = std::get_if<Source>(&k[n].op->kind);
     return source != nullptr && mentions(source->expr, "i");

@@ -76,28 +76,6 @@ struct GuardedRow {
   }
 };
 
-// Groups of four under one guard: each reads some element where there is none. (`inside ? float(from[i]) : 0.0f` in its place is
-// what g++ 12 gets wrong.)
-template <int groups, int low>
-struct GuardedGroups {
-  KERNEL kernel(const float* __restrict from, float* __restrict to, int first, int last) {
-    IVDEP LOOP for (int group = first; group < last; ++group) {
-      float values[4];
-      UNROLL for (int k = 0; k < 4; ++k) {
-        const float a = from[group * 4 + k - low >= 0 ? group * 4 + k - low : 0];
-        values[k] = group * 4 + k - low >= 0 ? a : 0.5f;
-      }
-      UNROLL for (int k = 0; k < 4; ++k) to[group * 4 + k] = values[k];
-    }
-  }
-  static bool holds() {
-    run(kernel, 0, groups);
-    for (volatile int i = 0; i < groups * 4; i = i + 1)
-      if (!same(y[i], i >= low ? x[i - low] : 0.5f)) return false;
-    return true;
-  }
-};
-
 // A sum over two axes, the inner one reversed.
 template <int outer, int inner>
 struct ReversedSum {
@@ -262,7 +240,6 @@ constexpr Case kCases[] = {
     guarded<17>("guarded rows of 17"),
     {"a guarded row of 8", GuardedRow<8>::holds},
     {"a guarded row of 37", GuardedRow<37>::holds},
-    {"guarded groups of 4", [] { return GuardedGroups<995, 348>::holds() && GuardedGroups<995, 347>::holds(); }},
     {"a sum over a reversed axis of 3", ReversedSum<100, 3>::holds},
     {"a sum over a reversed axis of 16", ReversedSum<16, 16>::holds},
     {"a sum over a reversed axis of 37", ReversedSum<7, 37>::holds},
