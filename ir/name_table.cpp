@@ -6,14 +6,14 @@
 namespace heddle::ir {
 
 void NameTable::insert(uint32_t hash, int32_t number) {
-  if (4 * (used_ + 1) > 3 * slots_.size()) grow();
+  if (4 * (used_ + 1) > 3 * slots_.size()) rehash();
   size_t at = hash & (slots_.size() - 1);
   while (slots_[at].number != kNone) at = next(at);
   slots_[at] = {hash, number};
   ++used_;
 }
 
-void NameTable::grow() {
+void NameTable::rehash() {
   const auto live =
       static_cast<size_t>(std::count_if(slots_.begin(), slots_.end(), [](const Slot& s) { return s.number >= 0; }));
   size_t size = 16;

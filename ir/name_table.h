@@ -4,7 +4,7 @@
 //   find(hash_of("x"), [&](int i) { return values[i].name == "x"; })  ->  3, or kNone
 //
 // An entry is the caller's number, 0 or more. Open addressing with linear probing (Knuth, The Art of Computer
-// Programming 3, algorithm 6.4 L); erased entries stay as marks until the table grows.
+// Programming 3, algorithm 6.4 L); erased entries stay as marks until the table is made anew.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -44,7 +44,7 @@ class NameTable {
       if (slots_[at].hash == hash && slots_[at].number >= 0 && is_it(slots_[at].number)) return at;
     return slots_.size();
   }
-  void grow();
+  void rehash();
 
   std::vector<Slot> slots_;  // a power of two of them, at least a quarter of them empty
   size_t used_ = 0;          // entries and marks of erased ones

@@ -17,18 +17,20 @@ Updates::Updates(std::initializer_list<Update> updates) {
 void Updates::enter(size_t i) {
   int& first = entry(first_, list_[i].next, kNone);
   after_[i] = first;
+  before_[i] = kNone;
+  if (first != kNone) before_[static_cast<size_t>(first)] = static_cast<int>(i);
   first = static_cast<int>(i);
 }
 
 void Updates::leave(size_t i) {
-  int* link = &first_[index_of(list_[i].next)];
-  while (*link != static_cast<int>(i)) link = &after_[static_cast<size_t>(*link)];
-  *link = after_[i];
+  (before_[i] == kNone ? first_[index_of(list_[i].next)] : after_[static_cast<size_t>(before_[i])]) = after_[i];
+  if (after_[i] != kNone) before_[static_cast<size_t>(after_[i])] = before_[i];
 }
 
 void Updates::push_back(const Update& u) {
   list_.push_back(u);
   after_.push_back(kNone);
+  before_.push_back(kNone);
   ++entry(states_, u.state, 0);
   enter(list_.size() - 1);
 }
@@ -55,6 +57,7 @@ void Updates::remove(const std::vector<ValueId>& states) {
   std::erase_if(list_, [&](const Update& u) { return !has_state(u.state); });
   first_.clear();
   after_.assign(list_.size(), kNone);
+  before_.assign(list_.size(), kNone);
   for (size_t i = 0; i < list_.size(); ++i) enter(i);
 }
 

@@ -42,9 +42,9 @@ class Updates {
 
   std::vector<Update> list_;
   // By ValueId index, as far as any value is in the list.
-  std::vector<int> states_;  // how many updates are of this state
-  std::vector<int> first_;   // the first update with this next value; kNone: there is none
-  std::vector<int> after_;   // by update: the one after it with the same next value
+  std::vector<int> states_;          // how many updates are of this state
+  std::vector<int> first_;           // the first update with this next value; kNone: there is none
+  std::vector<int> after_, before_;  // by update: its neighbours in the chain of those with the same next value
 };
 
 }  // namespace heddle::ir

@@ -39,6 +39,10 @@ mounted = subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "none", "/mnt
 if mounted.returncode == 0:
     config.available_features.add("tmpfs")
 
+# AddressSanitizer reserves terabytes of address space: tests that limit it say REQUIRES: plain.
+if lit_config.params.get("sanitize") != "ON":
+    config.available_features.add("plain")
+
 # Tests that compile for a GPU say REQUIRES: nvrtc.
 doctor = subprocess.run([os.path.join(tools, "heddle"), "doctor", "--json"], capture_output=True, text=True)
 if doctor.returncode == 0 and json.loads(doctor.stdout)["nvrtc"]["ok"]:

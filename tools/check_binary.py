@@ -1,7 +1,7 @@
 """Checks what the shipped binary needs to start: python3 tools/check_binary.py BINARY
 
-No NVIDIA library may be among the NEEDED entries (the binary would not start without a driver, or 80 ms late), and --version must
-answer within 20 ms.
+No NVIDIA library may be among the NEEDED entries (the binary would not start without a driver, or 80 ms late), mimalloc comes after the
+libraries whose malloc and operator new it would replace, and --version must answer within 20 ms.
 """
 import re
 import subprocess
@@ -19,6 +19,9 @@ def main():
     for library in needed:
         if library.split(".so")[0] not in ALLOWED:
             problems.append(f"needs {library}")
+    names = [x.split(".so")[0] for x in needed]
+    if "libmimalloc" in names and max(names.index("libc"), names.index("libstdc++")) > names.index("libmimalloc"):
+        problems.append("libmimalloc comes before libc or libstdc++: its malloc and operator new would be everyone's")
     if not needed:
         problems.append("readelf lists no needed library: is it a binary?")
     times = []

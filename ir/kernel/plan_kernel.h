@@ -61,7 +61,7 @@ struct KernelPlan {
   std::vector<ValuePlan> values;
   int64_t rows = 1, columns = 1;  // the space that codegen loops over; for pointwise kernels not always the form's
   int phases = 1;
-  bool span = false;   // one long row is shared by all blocks
+  bool span = false;     // one long row is shared by all blocks
   bool guarded = false;  // some element is read only where it exists
   bool draws = false;    // random numbers come four at a time where packets are of four
   std::vector<Partials> partials;

@@ -18,8 +18,9 @@ constexpr size_t kMostNodes = 64;  // of a kernel: compilers take more than line
 
 struct FusionRoles {
   std::vector<FusionRole> of;  // by NodeId index
-  std::vector<char> stored;  // copied nodes whose result must also exist in memory: a call, a view or `return` reads it
-  std::vector<char> part;    // computed parts of a concatenation: each has a kernel of its own, which writes its slice
+  std::vector<char>
+      stored;  // copied nodes whose result must also exist in memory: a call, a view, `update` or `return` reads it
+  std::vector<char> part;  // computed parts of a concatenation: each has a kernel of its own, which writes its slice
   std::vector<ir::NodeId> apart;  // those concatenations
   std::vector<int> position;      // in g.order
   FusionRole operator()(ir::NodeId n) const {

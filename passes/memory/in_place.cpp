@@ -66,8 +66,7 @@ bool kernel_can_write_over(const Graph& k, ValueId input, ValueId output, Kernel
 }  // namespace
 
 bool can_write_over(const Module& m, const Graph& g, const Node& n, size_t operand, size_t result, KernelPlans& plans) {
-  const Type &from = g[n.operands[operand]].type, &to = g[n.results[result]].type;
-  if (bits(from.dtype) != bits(to.dtype) || from.dims != to.dims) return false;
+  if (g[n.operands[operand]].type.dims != g[n.results[result]].type.dims) return false;
   if (std::holds_alternative<Elementwise>(n.op->kind)) return true;
   const Graph* k = n.callee.empty() ? nullptr : m.find_kernel(n.callee);
   return k != nullptr && kernel_can_write_over(*k, k->inputs[operand], k->outputs[result], plans);

@@ -2,8 +2,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <cstdlib>
-#include <new>
 
 namespace heddle::runtime {
 namespace {
@@ -33,7 +31,7 @@ int claim_block() {
   return -1;
 }
 
-void* take(size_t bytes, size_t align) {
+void* take_of_block(size_t bytes, size_t align) {
   if (mine < 0) mine = claim_block();
   if (mine < 0) return nullptr;
   Account& account = accounts[mine];
@@ -45,40 +43,20 @@ void* take(size_t bytes, size_t align) {
   return blocks[mine].bytes + begin;
 }
 
-bool give_back(void* p) {
+}  // namespace
+
+const bool StepMemory::active = HEDDLE_SANITIZED == 0;
+StepMemory::StepMemory() { ++scopes; }
+StepMemory::~StepMemory() { --scopes; }
+
+bool StepMemory::give_back(void* p) {
   const auto offset = reinterpret_cast<uintptr_t>(p) - reinterpret_cast<uintptr_t>(blocks);
   if (offset >= sizeof blocks) return false;
   accounts[offset / sizeof(Block)].live.fetch_sub(1, std::memory_order_release);
   return true;
 }
 
-[[maybe_unused]] void* allocate(size_t bytes, size_t align) {
-  if (scopes > 0) {
-    if (void* p = take(bytes, align)) return p;
-  }
-  for (;;) {
-    void* p = nullptr;
-    if (align <= alignof(std::max_align_t)) {
-      p = std::malloc(bytes == 0 ? 1 : bytes);
-    } else if (posix_memalign(&p, align, bytes) != 0) {
-      p = nullptr;
-    }
-    if (p != nullptr) return p;
-    const std::new_handler handler = std::get_new_handler();
-    if (handler == nullptr) throw std::bad_alloc();
-    handler();
-  }
-}
-
-[[maybe_unused]] void release(void* p) {
-  if (!give_back(p)) std::free(p);
-}
-
-}  // namespace
-
-const bool StepMemory::active = HEDDLE_SANITIZED == 0;
-StepMemory::StepMemory() { ++scopes; }
-StepMemory::~StepMemory() { --scopes; }
+void* StepMemory::take(size_t bytes, size_t align) { return scopes > 0 ? take_of_block(bytes, align) : nullptr; }
 
 void StepMemory::leave_thread() {
   if (mine >= 0) accounts[mine].taken.store(false, std::memory_order_release);
@@ -86,15 +64,3 @@ void StepMemory::leave_thread() {
 }
 
 }  // namespace heddle::runtime
-
-#if !HEDDLE_SANITIZED
-// The array and nothrow forms of the library call these.
-void* operator new(size_t bytes) { return heddle::runtime::allocate(bytes, alignof(std::max_align_t)); }
-void* operator new(size_t bytes, std::align_val_t align) {
-  return heddle::runtime::allocate(bytes, static_cast<size_t>(align));
-}
-void operator delete(void* p) noexcept { heddle::runtime::release(p); }
-void operator delete(void* p, size_t) noexcept { heddle::runtime::release(p); }
-void operator delete(void* p, std::align_val_t) noexcept { heddle::runtime::release(p); }
-void operator delete(void* p, size_t, std::align_val_t) noexcept { heddle::runtime::release(p); }
-#endif

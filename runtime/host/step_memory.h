@@ -21,6 +21,11 @@ class StepMemory {
   StepMemory();
   ~StepMemory();
   static void leave_thread();  // to be called by a thread that ends: another may have its block
+
+  // For operator new and delete (runtime/host/heap.cpp): nullptr where no scope or no block has room; whether `p` is ours.
+  static void* take(size_t bytes, size_t align);
+  static bool give_back(void* p);
+
   StepMemory(const StepMemory&) = delete;
   StepMemory& operator=(const StepMemory&) = delete;
 };

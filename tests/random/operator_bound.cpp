@@ -160,7 +160,7 @@ std::vector<Tensor> moved_along(const Operands& operands, double at, bool agains
 // lies inside. What it reaches there counts.
 std::vector<char> turns_inside(const Signature& s, const Operands& operands, bool against, Errors& errors) {
   std::vector<Tensor> along;
-  for (const double at : {-1.0, -0.7, -0.4, -0.1, 0.0, 0.1, 0.4, 0.7, 1.0})
+  for (const double at : {-1.0, -0.73205, -0.41421, -0.13717, 0.0, 0.09117, 0.38197, 0.65831, 1.0})  // no common step
     along.push_back(run(s, moved_along(operands, at, against))[0]);
   const Tensor& middle = along[along.size() / 2];
   std::vector<char> turns(errors.size(), 0);
@@ -176,7 +176,7 @@ std::vector<char> turns_inside(const Signature& s, const Operands& operands, boo
 // What the ends of the bounds say holds only where they are near each other and nothing large lies between them.
 void give_up_where_wide(const Signature& s, const Operands& operands, const Tensor& value, Errors& errors) {
   for (const bool against : {false, true}) {
-    if (!value.floating()) break;  // a wide integer has no bound below
+    if (!value.floating()) break;  // integers: the loop after this one answers
     const std::vector<char> turns = turns_inside(s, operands, against, errors);
     for (size_t i = 0; i < errors.size(); ++i)
       if (turns[i] != 0 && errors[i] > std::abs(value.real[i]) / 8) errors[i] = kInfinity;

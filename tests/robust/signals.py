@@ -278,6 +278,7 @@ def heap(runs):
             said += process.communicate(timeout=DEADLINE)[1]
             try:
                 require(process.returncode == 128 + number_sent, f"exit {process.returncode}:\n{said}")
+                require(not any(word in said for word in BAD_WORDS), f"it said:\n{said}")
                 check_weights(weights)
             except (Failure, OSError) as failure:
                 failed += 1

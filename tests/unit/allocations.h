@@ -5,6 +5,6 @@
 namespace heddle::test {
 
 int64_t allocations();
-int64_t live_bytes();  // on the heap; 0 without the sanitizers, where `allocations` says more
+int64_t live_bytes();  // on the heap
 
 }  // namespace heddle::test

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <oneapi/dnnl/dnnl.hpp>
 #include <vector>
 
 #include "ir/diagnostic.h"
@@ -269,6 +270,17 @@ TEST(Onednn, ConvolutionOfSpecialValues) {
 // A slice with relu is worked off in pieces: more than one here, the last one smaller.
 TEST(Onednn, ConvolutionInPieces) {
   check_convolution({.n = 7, .h = 52, .w = 52, .c = 1, .o = 32, .kh = 3, .kw = 3}, Values::special);
+}
+
+// Another mode than strict lets oneDNN multiply in bf16 where the processor can.
+TEST(Onednn, ComputesInStrictF32WhateverTheDefaultIs) {
+  const Library call = call_of("matmul", {{256, 256}, {256, 256}}, {256, 256});
+  std::vector<Floats> operands = operands_of(call, Values::ordinary);
+  const Floats strict = run(call, operands, 1, 1);
+  dnnl::set_default_fpmath_mode(dnnl::fpmath_mode::any);
+  const Floats other = run(call, operands, 1, 1);
+  dnnl::set_default_fpmath_mode(dnnl::fpmath_mode::strict);
+  EXPECT_EQ(std::memcmp(strict.data(), other.data(), strict.size() * sizeof(float)), 0);
 }
 
 TEST(Onednn, RefusesWithAReason) {

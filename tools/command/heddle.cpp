@@ -3,6 +3,7 @@
 #include <system_error>
 
 #include "ir/diagnostic.h"
+#include "runtime/host/heap.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
 #include "tools/command/output.h"
@@ -47,6 +48,7 @@ int run_and_explain(int argc, char** argv) {
 }  // namespace heddle::tools
 
 int main(int argc, char** argv) {
+  heddle::runtime::use_small_object_heap();
   heddle::tools::open_standard_streams();
   return heddle::tools::finish_output(heddle::tools::run_and_explain(argc, argv));
 }

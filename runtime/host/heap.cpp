@@ -1,0 +1,63 @@
+#include "runtime/host/heap.h"
+
+#if HEDDLE_SANITIZED
+
+void heddle::runtime::use_small_object_heap() {}
+
+#else
+
+#include <mimalloc.h>
+
+#include <cstdlib>
+#include <new>
+
+#include "runtime/host/step_memory.h"
+
+namespace heddle::runtime {
+namespace {
+
+constinit thread_local bool small_objects = false;
+
+void* take_of_heap(size_t bytes, size_t align) {
+  const bool ordinary = align <= alignof(std::max_align_t);
+  if (small_objects) return ordinary ? mi_malloc(bytes) : mi_malloc_aligned(bytes, align);
+  if (ordinary) return std::malloc(bytes == 0 ? 1 : bytes);
+  void* p = nullptr;
+  return posix_memalign(&p, align, bytes) == 0 ? p : nullptr;
+}
+
+void* allocate(size_t bytes, size_t align) {
+  if (void* p = StepMemory::take(bytes, align)) return p;
+  for (;;) {
+    if (void* p = take_of_heap(bytes, align)) return p;
+    const std::new_handler handler = std::get_new_handler();
+    if (handler == nullptr) throw std::bad_alloc();
+    handler();
+  }
+}
+
+void release(void* p) {
+  if (StepMemory::give_back(p)) return;
+  if (mi_is_in_heap_region(p))
+    mi_free(p);
+  else
+    std::free(p);
+}
+
+}  // namespace
+
+void use_small_object_heap() { small_objects = true; }
+
+}  // namespace heddle::runtime
+
+// The array and nothrow forms of the C++ library call these.
+void* operator new(size_t bytes) { return heddle::runtime::allocate(bytes, alignof(std::max_align_t)); }
+void* operator new(size_t bytes, std::align_val_t align) {
+  return heddle::runtime::allocate(bytes, static_cast<size_t>(align));
+}
+void operator delete(void* p) noexcept { heddle::runtime::release(p); }
+void operator delete(void* p, size_t) noexcept { heddle::runtime::release(p); }
+void operator delete(void* p, std::align_val_t) noexcept { heddle::runtime::release(p); }
+void operator delete(void* p, size_t, std::align_val_t) noexcept { heddle::runtime::release(p); }
+
+#endif
