@@ -35,9 +35,11 @@ Grads grad(Builder& b, const Node& n, const Values& dy) {
 }
 
 std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> in) {
-  Tensor y(s.results[0]);
+  long double sum = 0;  // thousands of equal terms round one way
   for (const Tensor* x : in)
-    for (const double v : x->real) y.real[0] += v * v;
+    for (const double v : x->real) sum += static_cast<long double>(v) * v;
+  Tensor y(s.results[0]);
+  y.real[0] = static_cast<double>(sum);
   return {y};
 }
 
