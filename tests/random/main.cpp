@@ -22,6 +22,8 @@
 namespace heddle::testing {
 namespace {
 
+constexpr uint64_t kRounds = 60;  // of graphs that name the pairs which are left: some meet in one of fifty
+
 struct Arguments {
   uint64_t first = 0, count = 300, batch = 20, most = 10;
   double seconds = 60;
@@ -78,7 +80,7 @@ class Campaign {
     std::vector<uint64_t> numbers;
     for (uint64_t n = a_.first; n < a_.first + a_.count; ++n) numbers.push_back(n);
     check(numbers);
-    for (uint64_t round = 1; a_.pairs && round <= 6 && faults_ < a_.most && !missing().empty(); ++round)
+    for (uint64_t round = 1; a_.pairs && round <= kRounds && faults_ < a_.most && !missing().empty(); ++round)
       check(naming_missing(round));
     print_table();
     const bool left_out = a_.pairs && !missing().empty();
