@@ -31,7 +31,7 @@ BUILD = COPY / "build/release"
 # Cheap tests first. `lit` and `models` are lit's suites, `random` the random graphs, the others GoogleTest binaries.
 TESTS = ["unit", "lit", "models", "numeric", "fuzz", "property", "random"]
 TARGETS = {"lit": "heddle", "models": "heddle", "random": "heddle_random_graphs"}
-LIMIT = 900  # seconds; what takes longer hangs
+LIMIT = 240  # seconds; what takes longer hangs
 
 
 @dataclasses.dataclass
