@@ -27,9 +27,7 @@ std::string Graph::take_name(const std::string& base, ValueId value) {
   return name;
 }
 
-void Graph::give_back(const std::string& name) {
-  names_.erase(NameTable::hash_of(name), [&](int32_t i) { return values_[static_cast<size_t>(i)].name == name; });
-}
+void Graph::give_back(const std::string& name) { names_.erase(NameTable::hash_of(name), is_called(name)); }
 
 ValueId Graph::add_input(const std::string& wish, Type type, Role role) {
   const ValueId id{static_cast<int32_t>(values_.size())};
@@ -134,8 +132,7 @@ const Node* Graph::def(ValueId v) const {
 }
 
 ValueId Graph::find(std::string_view name) const {
-  return ValueId{
-      names_.find(NameTable::hash_of(name), [&](int32_t i) { return values_[static_cast<size_t>(i)].name == name; })};
+  return ValueId{names_.find(NameTable::hash_of(name), is_called(name))};
 }
 
 void Graph::rename(ValueId v, const std::string& base) {

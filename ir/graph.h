@@ -106,6 +106,9 @@ class Graph {
   // Takes the name, or the first free one like it, for a value.
   std::string take_name(const std::string& base, ValueId value);
   void give_back(const std::string& name);
+  auto is_called(std::string_view name) const {  // asks of an entry of the table
+    return [this, name](int32_t i) { return values_[static_cast<size_t>(i)].name == name; };
+  }
 
   std::vector<Value> values_;
   std::vector<Node> nodes_;

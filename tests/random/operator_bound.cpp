@@ -175,9 +175,9 @@ std::vector<char> turns_inside(const Signature& s, const Operands& operands, boo
 
 // What the ends of the bounds say holds only where they are near each other and nothing large lies between them.
 void give_up_where_wide(const Signature& s, const Operands& operands, const Tensor& value, Errors& errors) {
-  for (const bool against : {false, true}) {
-    if (!value.floating()) break;  // integers: the loop after this one answers
-    const std::vector<char> turns = turns_inside(s, operands, against, errors);
+  const size_t lines = !value.floating() ? 0 : operands.size() == 1 ? 1 : 2;  // one operand has no other to go against
+  for (size_t line = 0; line < lines; ++line) {
+    const std::vector<char> turns = turns_inside(s, operands, line == 1, errors);
     for (size_t i = 0; i < errors.size(); ++i)
       if (turns[i] != 0 && errors[i] > std::abs(value.real[i]) / 8) errors[i] = kInfinity;
   }
