@@ -57,14 +57,16 @@ std::string storage_type(DType dtype) {
     case DType::u32: return "hd::u32";
     case DType::u16: return "hd::u16";
     case DType::u8: return "hd::u8";
-    case DType::boolean: return "bool";
+    case DType::boolean: return "hd::u8";
   }
   return "float";
 }
 
-std::string compute_type(DType dtype) {
+std::string array_type(DType dtype) {
   return dtype == DType::f16 || dtype == DType::bf16 ? "float" : storage_type(dtype);
 }
+
+std::string compute_type(DType dtype) { return dtype == DType::boolean ? "bool" : array_type(dtype); }
 
 std::string integer_literal(int64_t value) {
   if (value == INT64_MIN) return "(-9223372036854775807ll - 1)";

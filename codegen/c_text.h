@@ -13,8 +13,10 @@
 
 namespace heddle::codegen {
 
-std::string storage_type(ir::DType dtype);  // as elements lie in memory: "hd::bf16"
-std::string compute_type(ir::DType dtype);  // as they are computed with: "float"
+// Truth values lie as bytes: g++ does not vectorise loops that read or write bool (ten times slower).
+std::string storage_type(ir::DType dtype);  // as elements lie in memory: "hd::bf16", "hd::u8"
+std::string compute_type(ir::DType dtype);  // as they are computed with: "float", "bool"
+std::string array_type(ir::DType dtype);    // as many of them are kept: "float", "hd::u8"
 // `value` as an element of the dtype, in its compute type.
 std::string literal(double value, ir::DType dtype);
 std::string integer_literal(int64_t value);  // an hd::i64

@@ -67,7 +67,7 @@ class RowsText {
         body_.line(fmt::format("hd::Accumulator<{}, {}> {};", m, text_.plan.columns, name));
     }
     for (size_t i = 0; i < text_.kept.size(); ++i)
-      body_.line(fmt::format("hd::Row<{}, {}, {}, {}> {};", compute_type(k_[text_.plan.kept[i].value].type.dtype),
+      body_.line(fmt::format("hd::Row<{}, {}, {}, {}> {};", array_type(k_[text_.plan.kept[i].value].type.dtype),
                              text_.plan.columns, text_.team, text_.packet, text_.kept[i]));
   }
 

@@ -82,7 +82,8 @@ std::string call(const Function& f, const Signature& s, DType t, const std::vect
     if (mentions(f.expr, a.name)) parts.push_back(a.text);
   for (const AttrDef& a : f.op.attrs)
     if (has_attribute(f, a)) parts.push_back(attribute_literal(attribute(f.op, s.attrs, a.name), t));
-  const std::string to = mentions(f.expr, "To") ? ", " + storage_type(t) : "";
+  const std::string rounded = t == DType::boolean ? compute_type(t) : storage_type(t);
+  const std::string to = mentions(f.expr, "To") ? ", " + rounded : "";
   return fmt::format("op::{}<{}{}>({})", f.name, compute_type(t), to, joined(parts, ", "));
 }
 

@@ -18,12 +18,15 @@
 #include "passes/select/select.h"
 #include "passes/share.h"
 #include "passes/simplify/simplify.h"
+#include "passes/sink.h"
 
 namespace heddle::passes {
 
 const std::vector<Pass>& all_passes() {
   static const std::vector<Pass> kPasses = {
-      // First: composites still whole, so that their own gradients are used.
+      // First: gradients follow the order in which values are computed.
+      {"sink", "move relu behind max pooling", sink},
+      // Before every pass that takes composites apart, so that their own gradients are used.
       {"differentiate", "replace gradient nodes by reverse accumulation", differentiate},
       // After differentiate, which makes the gradients; before expand, while the clipping norm is one operator.
       {"flatten", "lay parameters that are updated alike end to end", flatten},
