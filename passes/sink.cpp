@@ -10,9 +10,7 @@ using namespace ir;
 
 namespace {
 
-bool has_one_reader(const Graph& g, ValueId v) {
-  return g[v].uses.size() == 1 && !g.is_output(v) && !g.is_next(v);
-}
+bool has_one_reader(const Graph& g, ValueId v) { return g[v].uses.size() == 1 && !g.is_output(v) && !g.is_next(v); }
 
 // A relu and the transposes on the way from it to its only reader, the last one first.
 struct Path {

@@ -74,8 +74,8 @@ bool bounded(const Bounded& b) {
 class HostCheck {
  public:
   explicit HostCheck(Module m) : meaning_(std::move(m)) {
-    passes::find_pass("differentiate")->run(meaning_, {});
     Module planned = meaning_;
+    passes::find_pass("differentiate")->run(meaning_, {});
     passes::find_pass("expand")->run(meaning_, {});
     program_ = compile(std::move(planned));
   }

@@ -30,6 +30,20 @@ std::string error_of(F&& f) {
   return "no error";
 }
 
+// Root may write anywhere: while this lives, the process acts as another user, to whom the folder belongs.
+class AsOrdinaryUser {
+ public:
+  explicit AsOrdinaryUser(const std::string& folder) {
+    if (geteuid() != 0) return;
+    constexpr uid_t kNobody = 65534;
+    EXPECT_EQ(chown(folder.c_str(), kNobody, static_cast<gid_t>(-1)), 0);
+    EXPECT_EQ(seteuid(kNobody), 0);
+  }
+  ~AsOrdinaryUser() { EXPECT_EQ(seteuid(getuid()), 0); }
+  AsOrdinaryUser(const AsOrdinaryUser&) = delete;
+  AsOrdinaryUser& operator=(const AsOrdinaryUser&) = delete;
+};
+
 class WriteFile : public ::testing::Test {
  protected:
   const TemporaryFolder folder_;
@@ -84,7 +98,7 @@ TEST_F(WriteFile, RefusesWhatIsNotARegularFile) {
 }
 
 TEST_F(WriteFile, RespectsWriteProtection) {
-  if (geteuid() == 0) GTEST_SKIP() << "root may write anywhere";
+  const AsOrdinaryUser user(folder_.path());
   write_text(at("f"), "mine");
   fs::permissions(at("f"), fs::perms::owner_read);
   EXPECT_EQ(error_of([&] { require_replaceable(at("f")); }),
