@@ -39,6 +39,7 @@ std::string text(const Library& call, const Program&) {
   line += fmt::format(" : {} ->", fmt::join(types, ", "));
   for (const Tensor& t : call.results) line += " " + text(t);
   std::vector<std::string> attrs{fmt::format("slices = {}", call.slices)};
+  if (call.precision != "f32") attrs.push_back("precision = " + call.precision);
   if (call.workspace_bytes > 0)
     attrs.push_back(fmt::format("workspace = {} at {}", call.workspace_bytes, text(call.workspace)));
   for (const auto& [name, values] : call.integers)

@@ -71,6 +71,7 @@ struct Library {
   std::vector<Tensor> operands, results;
   std::vector<Address> arguments;  // operands, then results
   int64_t slices = 1;              // fixed: results do not depend on the number of threads
+  std::string precision = "f32";   // what operands may be rounded to before they are multiplied; f32: nothing
   Address workspace;
   int64_t workspace_bytes = 0;
   int64_t bytes_read = 0, bytes_written = 0;

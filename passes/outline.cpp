@@ -71,30 +71,7 @@ std::string kernel_name(const Graph& kernel) {
   return all.size() <= kLongest ? all : fmt::format("{}x{}", computing, kernel.order.size());
 }
 
-namespace {
-
-// The values of members not copied that something outside reads, be it through a copied member, which others copy too.
-std::vector<ValueId> results_of(const Graph& g, const Members& members) {
-  const std::set<NodeId> inside(members.nodes.begin(), members.nodes.end());
-  std::set<ValueId> escaping;
-  std::vector<ValueId> results;
-  for (auto id = members.nodes.rbegin(); id != members.nodes.rend(); ++id)
-    for (auto r = g[*id].results.rbegin(); r != g[*id].results.rend(); ++r) {
-      const auto reads_outside = [&](NodeId use) {
-        return !inside.count(use) || (members.copied.count(use) && escaping.count(g[use].results[0]));
-      };
-      const std::vector<NodeId>& uses = g[*r].uses;
-      if (!g.is_output(*r) && !g.is_next(*r) && std::none_of(uses.begin(), uses.end(), reads_outside)) continue;
-      escaping.insert(*r);
-      if (!members.copied.count(*id)) results.push_back(*r);
-    }
-  std::reverse(results.begin(), results.end());
-  return results;
-}
-
-}  // namespace
-
-Extract extract(const Graph& g, const Members& members, Slots slots) {
+Extract extract(const Graph& g, const std::vector<NodeId>& nodes, const std::vector<ValueId>& results, Slots slots) {
   Extract e;
   std::map<ValueId, ValueId> inner;
   auto operand = [&](ValueId v) {
@@ -104,7 +81,7 @@ Extract extract(const Graph& g, const Members& members, Slots slots) {
     if (slots == Slots::shared) inner[v] = in;
     return in;
   };
-  for (NodeId id : members.nodes) {
+  for (NodeId id : nodes) {
     const Node& n = g[id];
     std::vector<ValueId> operands;
     for (ValueId v : n.operands) operands.push_back(operand(v));
@@ -117,8 +94,7 @@ Extract extract(const Graph& g, const Members& members, Slots slots) {
     NodeId copy = e.kernel.add_node(*n.op, operands, n.attrs, names, types, n.loc);
     for (size_t i = 0; i < n.results.size(); ++i) inner[n.results[i]] = e.kernel[copy].results[i];
   }
-  e.results = results_of(g, members);
-  for (const ValueId r : e.results) e.kernel.outputs.push_back(inner.at(r));
+  for (const ValueId r : results) e.kernel.outputs.push_back(inner.at(r));
   return e;
 }
 

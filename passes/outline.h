@@ -19,10 +19,10 @@
 
 namespace heddle::passes {
 
-// A kernel that may come to be: its body, and the values of the graph it would read and define.
+// A kernel that may come to be, and the values of the graph that it would read.
 struct Extract {
   ir::Graph kernel;
-  std::vector<ir::ValueId> operands, results;
+  std::vector<ir::ValueId> operands;
 };
 
 // The nodes of a kernel, in an order that respects their dependencies. Of a copied one the graph keeps the original, as
@@ -37,8 +37,9 @@ enum class Slots {
   separate,  // each use from outside is an input of its own: library calls take one argument per operand
 };
 
-// Copies the members into a kernel. Its results are the values of members not copied that something outside reads.
-Extract extract(const ir::Graph& g, const Members& members, Slots slots = Slots::shared);
+// Copies nodes into a kernel that returns these of their results.
+Extract extract(const ir::Graph& g, const std::vector<ir::NodeId>& nodes, const std::vector<ir::ValueId>& results,
+                Slots slots = Slots::shared);
 
 // The kernels of a module by their bodies.
 class KernelTable {

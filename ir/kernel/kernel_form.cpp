@@ -50,6 +50,12 @@ Kind parse_kind(const std::string& text) {
   throw InferError(fmt::format("kernel form '{}' is unknown{}", text, hint.empty() ? "" : "; " + hint));
 }
 
+DType parse_precision(const std::string& text) {
+  for (const DType dtype : {DType::f32, DType::bf16, DType::f16})
+    if (text == to_string(dtype)) return dtype;
+  throw InferError(fmt::format("kernel form: precision is {}, expected f32, bf16 or f16", text));
+}
+
 void set_field(KernelForm& form, const std::string& name, const Attr& value) {
   if (name == "form") {
     form.kind = parse_kind(expect<std::string>(name, value));
@@ -57,6 +63,8 @@ void set_field(KernelForm& form, const std::string& name, const Attr& value) {
     form.impl = expect<std::string>(name, value);
   } else if (name == "cached") {
     form.cached = expect<bool>(name, value);
+  } else if (name == "precision") {
+    form.precision = parse_precision(expect<std::string>(name, value));
   } else if (name == "domain") {
     form.domain = expect<std::vector<int64_t>>(name, value);
   } else {
@@ -93,6 +101,7 @@ Attrs to_attrs(const KernelForm& form) {
   if (form.domain != defaults.domain) attrs["domain"] = form.domain;
   if (form.cached) attrs["cached"] = true;
   if (!form.impl.empty()) attrs["impl"] = form.impl;
+  if (form.precision != defaults.precision) attrs["precision"] = to_string(form.precision);
   for (const Field& f : kFields)
     if (form.*f.member != defaults.*f.member) attrs[f.name] = form.*f.member;
   return attrs;

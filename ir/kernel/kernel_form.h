@@ -23,17 +23,18 @@ struct KernelForm {
     opaque,     // any other library call
   };
   Kind kind = Kind::pointwise;
-  Dims domain;            // iteration space (not for contract and opaque)
-  int64_t split = 0;      // the first `split` dimensions of the domain are rows, the others columns
-  int64_t threads = 1;    // of a block; 1 on the host
-  int64_t team = 1;       // threads that share a row: 1, 2, 4 ... 32, or the whole block
-  int64_t packet = 1;     // elements a thread takes at once; 1 where strides or sizes forbid more
-  int64_t index = 32;     // bits of the text's indices: 64 where one may reach 2^31
-  int64_t blocks = 0;     // a fixed number of blocks, whose partial results are summed in order; 0: any number
-  bool cached = false;    // what is costly stays in per-thread registers from one pass over a row to the next
-  std::string impl;       // contract, opaque: the library ("onednn", "cublaslt", "cudnn"); empty: generated text
-  int64_t slices = 1;     // contract on the host: fixed number of one-thread primitives along the batch
-  int64_t workspace = 0;  // bytes of scratch a call takes from the arena (library scratchpad, partial sums)
+  Dims domain;                   // iteration space (not for contract and opaque)
+  int64_t split = 0;             // the first `split` dimensions of the domain are rows, the others columns
+  int64_t threads = 1;           // of a block; 1 on the host
+  int64_t team = 1;              // threads that share a row: 1, 2, 4 ... 32, or the whole block
+  int64_t packet = 1;            // elements a thread takes at once; 1 where strides or sizes forbid more
+  int64_t index = 32;            // bits of the text's indices: 64 where one may reach 2^31
+  int64_t blocks = 0;            // a fixed number of blocks, whose partial results are summed in order; 0: any number
+  bool cached = false;           // what is costly stays in per-thread registers from one pass over a row to the next
+  std::string impl;              // contract, opaque: the library ("onednn", "cublaslt", "cudnn"); empty: generated text
+  int64_t slices = 1;            // contract on the host: fixed number of one-thread primitives along the batch
+  DType precision = DType::f32;  // of a library's products: what it may round operands to; f32 rounds none
+  int64_t workspace = 0;         // bytes of scratch a call takes from the arena (library scratchpad, partial sums)
 
   int64_t rows() const;
   int64_t columns() const;

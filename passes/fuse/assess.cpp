@@ -8,7 +8,7 @@ Assessment& Assessor::assess(const ir::Graph& g, const Sketch& s) {
   const auto [known, is_new] = bodies_.try_emplace(s.key);
   Assessment& a = known->second;
   if (!is_new) return a;
-  ir::Graph kernel = extract(g, members_of(s)).kernel;
+  ir::Graph kernel = extract(g, s.nodes, s.results).kernel;
   a.reason = choose_form(kernel, target_);
   if (!a.reason.empty()) return a;
   a.form = kernel.form;
@@ -18,7 +18,7 @@ Assessment& Assessor::assess(const ir::Graph& g, const Sketch& s) {
 
 const ir::Cost& Assessor::plain_cost(const ir::Graph& g, const Sketch& s) {
   const auto [known, is_new] = plain_.try_emplace(s.key);
-  if (is_new) known->second = ir::kernel_cost(extract(g, members_of(s)).kernel, target_);
+  if (is_new) known->second = ir::kernel_cost(extract(g, s.nodes, s.results).kernel, target_);
   return known->second;
 }
 

@@ -226,15 +226,14 @@ class Fuser {
       const Group& group = groups_[i];
       if (!group.alive || group.fixed) continue;
       const Sketch s = groups_.sketch(group);
-      const Members members = members_of(s);
       Assessment& a = shared_.assessor.assess(g_, s);
       HEDDLE_CHECK(a.form, "a group has no form: " + a.reason);
       if (a.kernel.empty()) {
-        Graph kernel = extract(g_, members).kernel;
+        Graph kernel = extract(g_, s.nodes, s.results).kernel;
         kernel.form = a.form;
         a.kernel = kernels_.add(std::move(kernel));
       }
-      replace_by_call(g_, members, s.operands, s.results, a.kernel);
+      replace_by_call(g_, members_of(s), s.operands, s.results, a.kernel);
     }
     sort_topologically(g_);
   }

@@ -91,7 +91,7 @@ std::string Groups::fill(Group& group) {
   const Assessment& a = shared_.assessor.assess(g_, s);
   if (!a.reason.empty()) {
     if (!exact_) return a.reason;
-    Graph kernel = extract(g_, members_of(s)).kernel;
+    Graph kernel = extract(g_, s.nodes, s.results).kernel;
     return choose_form(kernel, shared_.assessor.target());
   }
   group.rows = a.form->rows();

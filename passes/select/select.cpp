@@ -24,7 +24,7 @@ NodeId only_use(const Graph& g, ValueId v) {
 // A vector along the last axis, read by nobody else.
 bool is_bias(const Graph& g, ValueId v) {
   const Node* n = g.def(v);
-  if (!n || n->op->name != "broadcast" || g[v].uses.size() != 1) return false;
+  if (!n || n->op->name != "broadcast" || !only_use(g, v).valid()) return false;
   const Dims& operand = g[n->operands[0]].type.dims;
   const Dims& result = g[v].type.dims;
   return operand.size() == 1 && operand.back() == result.back() &&
@@ -57,6 +57,13 @@ std::vector<NodeId> with_epilogue(const Graph& g, NodeId n, const Library& libra
     y = g[members.back()].results[0];
   }
   return members;
+}
+
+std::vector<ValueId> read_results(const Graph& g, NodeId n) {
+  std::vector<ValueId> results;
+  for (const ValueId r : g[n].results)
+    if (!g.unused(r)) results.push_back(r);
+  return results;
 }
 
 // Tries one library after another for one node.
@@ -95,7 +102,8 @@ class Selector {
     if (const std::string reason = library.refusal(g_, g_[n], options_.target); !reason.empty())
       return refuse(library, reason);
     const std::vector<NodeId> members = with_epilogue(g_, n, library);
-    Extract e = extract(g_, {members}, Slots::separate);
+    const std::vector<ValueId> results = read_results(g_, members.back());
+    Extract e = extract(g_, members, results, Slots::separate);
     e.kernel.name = kernel_name(e.kernel);
     const LibraryPlan plan = library.plan(e.kernel, options_.target);
     KernelForm& form = e.kernel.form.emplace();
@@ -103,11 +111,13 @@ class Selector {
     form.kind = contraction ? KernelForm::Kind::contract : KernelForm::Kind::opaque;
     form.impl = library.name;
     form.slices = plan.slices;
+    form.precision = plan.precision;
     const LibraryAnswer answer = available.ask(e.kernel);
     if (!answer.refusal.empty()) return refuse(library, answer.refusal);
     form.workspace = answer.workspace;
-    replace_by_call(g_, {members}, e.operands, e.results, kernels_.add(std::move(e.kernel)));
-    return fmt::format("{} in {} slices, {} bytes of scratch", library.name, plan.slices, answer.workspace);
+    replace_by_call(g_, {members}, e.operands, results, kernels_.add(std::move(e.kernel)));
+    return fmt::format("{} in {} slices, {} products, {} bytes of scratch", library.name, plan.slices,
+                       to_string(plan.precision), answer.workspace);
   }
 
   KernelTable& kernels_;

@@ -33,6 +33,8 @@ class OneThread {
 std::string unsupported(const codegen::Library& call) {
   static const std::vector<std::string> kOps = {"matmul", "conv2d", "conv2d_data_grad", "conv2d_filter_grad"};
   if (std::find(kOps.begin(), kOps.end(), call.op) == kOps.end()) return fmt::format("operator {}", call.op);
+  if (call.results.size() != 1) return fmt::format("{} results", call.results.size());
+  if (call.precision != "f32" && call.precision != "bf16") return fmt::format("precision {}", call.precision);
   std::vector<codegen::Tensor> all = call.operands;
   all.insert(all.end(), call.results.begin(), call.results.end());
   for (const auto& t : all) {

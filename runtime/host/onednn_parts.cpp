@@ -30,6 +30,10 @@ std::vector<int64_t> integers(const codegen::Library& call, const std::string& k
   return it == call.integers.end() ? fallback : it->second;
 }
 
+dnnl::fpmath_mode fpmath_mode(const std::string& precision) {
+  return precision == "bf16" ? dnnl::fpmath_mode::bf16 : dnnl::fpmath_mode::strict;
+}
+
 // Builds the parts of one call.
 class Builder {
  public:
@@ -73,10 +77,10 @@ class Builder {
   }
 
   // Attributes are handles: each primitive gets its own.
-  static dnnl::primitive_attr attributes() {
+  dnnl::primitive_attr attributes() const {
     dnnl::primitive_attr attr;
     attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-    attr.set_fpmath_mode(dnnl::fpmath_mode::strict);  // f32 stays f32, whatever ONEDNN_DEFAULT_FPMATH_MODE says
+    attr.set_fpmath_mode(fpmath_mode(call_.precision));  // whatever ONEDNN_DEFAULT_FPMATH_MODE says
     return attr;
   }
 

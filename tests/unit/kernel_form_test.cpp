@@ -27,6 +27,7 @@ TEST(KernelForm, AttributesReadBack) {
   form.index = 64;
   form.blocks = 16;
   form.cached = true;
+  form.precision = DType::bf16;
   form.workspace = 4096;
   EXPECT_EQ(form_from_attrs(to_attrs(form)), form);
   EXPECT_EQ(form.rows(), 64);
@@ -41,6 +42,7 @@ TEST(KernelForm, UnknownAttributesAreRefused) {
   EXPECT_THROW(form_from_attrs({{"form", std::string("rows")}, {"team", true}}), InferError);
   EXPECT_THROW(form_from_attrs({{"form", std::string("rows")}, {"split", int64_t{1}}}), InferError);
   EXPECT_THROW(form_from_attrs({{"form", std::string("rows")}, {"index", int64_t{48}}}), InferError);
+  EXPECT_THROW(form_from_attrs({{"form", std::string("rows")}, {"precision", std::string("i8")}}), InferError);
   EXPECT_THROW(form_from_attrs({}), InferError);
 }
 

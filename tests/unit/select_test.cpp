@@ -29,7 +29,8 @@ const Library& other() {
                                   return {};
                                 },
                                 .plan = [](const Graph& kernel, const Target&) -> LibraryPlan {
-                                  return {.slices = head_of(kernel).op->name == "softmax" ? 2 : 4};
+                                  if (head_of(kernel).op->name == "softmax") return {.slices = 2};
+                                  return {.slices = 4, .precision = DType::bf16};
                                 }};
   return kLibrary;
 }
@@ -83,6 +84,7 @@ TEST(Select, ASecondLibraryTakesACompositeAndAProduct) {
   ASSERT_NE(product, nullptr);
   EXPECT_EQ(product->form->kind, KernelForm::Kind::contract);
   EXPECT_EQ(product->form->slices, 4);
+  EXPECT_EQ(product->form->precision, DType::bf16);
   EXPECT_EQ(product->form->workspace, 512);
   EXPECT_EQ(product->order.size(), 4U);  // matmul, broadcast, add, tanh
   const Graph* softmax = kernel_of(p.module, "other", "softmax");
@@ -90,16 +92,18 @@ TEST(Select, ASecondLibraryTakesACompositeAndAProduct) {
   EXPECT_EQ(softmax->form->kind, KernelForm::Kind::opaque);
   EXPECT_EQ(softmax->form->slices, 2);
   EXPECT_NE(kernel_of(p.module, "onednn", "matmul"), nullptr);
-  EXPECT_EQ(reason_of(p.remarks, "%mm"), "other in 4 slices, 512 bytes of scratch");
-  EXPECT_EQ(reason_of(p.remarks, "%p"), "other in 2 slices, 512 bytes of scratch");
-  EXPECT_EQ(reason_of(p.remarks, "%q"), "onednn in 1 slices, 512 bytes of scratch; not other: 64 columns at most");
+  EXPECT_EQ(reason_of(p.remarks, "%mm"), "other in 4 slices, bf16 products, 512 bytes of scratch");
+  EXPECT_EQ(reason_of(p.remarks, "%p"), "other in 2 slices, f32 products, 512 bytes of scratch");
+  EXPECT_EQ(reason_of(p.remarks, "%q"),
+            "onednn in 1 slices, f32 products, 512 bytes of scratch; not other: 64 columns at most");
 }
 
 TEST(Select, TheOrderOfTheOptionsDecides) {
   const Planned p = plan({{&onednn(), takes}, {&other(), takes}});
   EXPECT_EQ(kernel_of(p.module, "other", "matmul"), nullptr);
   EXPECT_EQ(reason_of(p.remarks, "%p"),
-            "other in 2 slices, 512 bytes of scratch; not onednn: used for matrix products and convolutions only");
+            "other in 2 slices, f32 products, 512 bytes of scratch; not onednn: used for matrix products and "
+            "convolutions only");
 }
 
 TEST(Select, EveryRefusalIsTold) {
