@@ -122,6 +122,11 @@ void Graph::remove_inputs(const std::vector<ValueId>& gone) {
 
 bool Graph::unused(ValueId v) const { return (*this)[v].uses.empty() && !is_output(v) && !is_next(v); }
 
+NodeId Graph::only_use(ValueId v) const {
+  const std::vector<NodeId>& uses = (*this)[v].uses;
+  return uses.size() == 1 && !is_output(v) && !is_next(v) ? uses[0] : NodeId{};
+}
+
 bool Graph::is_output(ValueId v) const { return std::find(outputs.begin(), outputs.end(), v) != outputs.end(); }
 
 bool Graph::is_next(ValueId v) const { return updates.has_next(v); }

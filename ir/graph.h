@@ -85,6 +85,7 @@ class Graph {
   void erase(NodeId n);                                    // its results must be unused
   void remove_inputs(const std::vector<ValueId>& inputs);  // must be unused; their updates go, too
   bool unused(ValueId v) const;                            // no node, output or update reads it
+  NodeId only_use(ValueId v) const;                        // the one node that reads it, once; invalid where more does
   bool is_output(ValueId v) const;
   bool is_next(ValueId v) const;  // some update's next value
 

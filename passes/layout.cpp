@@ -60,8 +60,7 @@ ValueId fold_into_matmul(Builder& b, const Node& n) {
 ValueId turn_matmul(Builder& b, const Node& n) {
   const Node* product = n.op->name == "transpose" ? defined_by(b.graph, n.operands[0], "matmul") : nullptr;
   if (product == nullptr || !swaps_last_two(dims_attr(n, "perm"))) return {};
-  if (b.graph[n.operands[0]].uses.size() != 1 || b.graph.is_output(n.operands[0]) || b.graph.is_next(n.operands[0]))
-    return {};
+  if (!b.graph.only_use(n.operands[0]).valid()) return {};
   const Attrs attrs{{"transpose_a", !flag(*product, "transpose_b")}, {"transpose_b", !flag(*product, "transpose_a")}};
   return b("matmul", {product->operands[1], product->operands[0]}, attrs);
 }

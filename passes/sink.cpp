@@ -10,8 +10,6 @@ using namespace ir;
 
 namespace {
 
-bool has_one_reader(const Graph& g, ValueId v) { return g[v].uses.size() == 1 && !g.is_output(v) && !g.is_next(v); }
-
 // A relu and the transposes on the way from it to its only reader, the last one first.
 struct Path {
   const Node* relu = nullptr;
@@ -20,7 +18,7 @@ struct Path {
 
 Path path_to_relu(const Graph& g, ValueId v) {
   Path path;
-  for (; has_one_reader(g, v); v = path.transposes.back()->operands[0]) {
+  for (; g.only_use(v).valid(); v = path.transposes.back()->operands[0]) {
     if ((path.relu = defined_by(g, v, "relu")) != nullptr) break;
     const Node* t = defined_by(g, v, "transpose");
     if (t == nullptr) break;

@@ -16,15 +16,10 @@ using namespace ir;
 
 namespace {
 
-NodeId only_use(const Graph& g, ValueId v) {
-  if (g[v].uses.size() != 1 || g.is_output(v) || g.is_next(v)) return {};
-  return g[v].uses[0];
-}
-
 // A vector along the last axis, read by nobody else.
 bool is_bias(const Graph& g, ValueId v) {
   const Node* n = g.def(v);
-  if (!n || n->op->name != "broadcast" || !only_use(g, v).valid()) return false;
+  if (!n || n->op->name != "broadcast" || !g.only_use(v).valid()) return false;
   const Dims& operand = g[n->operands[0]].type.dims;
   const Dims& result = g[v].type.dims;
   return operand.size() == 1 && operand.back() == result.back() &&
@@ -33,7 +28,7 @@ bool is_bias(const Graph& g, ValueId v) {
 
 // The nodes that add a bias to y, where they follow and nothing else reads what lies between.
 std::vector<NodeId> bias_after(const Graph& g, ValueId y) {
-  const NodeId add = only_use(g, y);
+  const NodeId add = g.only_use(y);
   if (!add.valid() || g[add].op->name != "add") return {};
   const ValueId other = g[add].operands[g[add].operands[0] == y ? 1 : 0];
   if (!is_bias(g, other)) return {};
@@ -41,7 +36,7 @@ std::vector<NodeId> bias_after(const Graph& g, ValueId y) {
 }
 
 std::vector<NodeId> operator_after(const Graph& g, ValueId y, const std::string& op) {
-  const NodeId next = only_use(g, y);
+  const NodeId next = g.only_use(y);
   if (!next.valid() || g[next].op->name != op || g[next].operands.size() != 1) return {};
   return {next};
 }
