@@ -24,7 +24,7 @@ namespace heddle::passes {
 
 const std::vector<Pass>& all_passes() {
   static const std::vector<Pass> kPasses = {
-      // First: gradients follow the order in which values are computed.
+      // Before differentiate, so that relu's gradient is taken of the pooled image, and while nobody reads the index.
       {"sink", "move relu behind max pooling", sink},
       // Before every pass that takes composites apart, so that their own gradients are used.
       {"differentiate", "replace gradient nodes by reverse accumulation", differentiate},

@@ -4,7 +4,7 @@
 //   %y: f32[8,13,13,32], %i: ... = max_pool2d(%r)    ->    %y: f32[8,13,13,32] = relu(%r)
 //
 // Relu never turns an order around, so the largest of a window stays the largest, bit for bit, nan included. The gradients
-// are the same, too: where the window's largest element is not above 0, both give it none; above 0, relu keeps every
+// are the same, too: where the window's largest element is 0, less or nan, both give it none; above 0, relu keeps every
 // difference between elements, so pooling chooses the same one. What is no longer needed after the pooling is the whole
 // image: relu's gradient asks for the pooled one.
 // Only where pooling alone reads relu's result, transposes between them aside, and nobody reads the index; hence before

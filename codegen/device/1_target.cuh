@@ -53,8 +53,8 @@ HD_DEVICE void copy_bytes(void* to, const void* from, u64 bytes) { ::memcpy(to, 
 // A short loop that stays a loop. GCC 12 unrolls it completely and then vectorises the loop around it, wrongly in two shapes: a
 // guarded read two columns wide loses rows, and a sum in order over a reversed axis takes other elements.
 #define HD_LOOP _Pragma("GCC unroll 1")
-// Its elimination of partial redundancies makes branches of selections that depend on one another, such as a relu of the largest in a
-// window, and loops with branches are not vectorised (thirteen times slower).
+// Its elimination of partial redundancies makes branches of selections that depend on one another, such as relu of the largest in a
+// window without padding, and loops with branches are not vectorised (ten times slower).
 #pragma GCC optimize("no-tree-pre")
 #endif
 

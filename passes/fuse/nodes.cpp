@@ -63,9 +63,26 @@ class Decision {
     if (free_[index_of(id)]) return FusionRole::copied;
     return visit_kind(
         *n.op, [&](const Movement&) { return role_of_movement(n); },
-        [&](const Elementwise&) { return n.op->name == "cast" ? FusionRole::copied : FusionRole::anchor; },
+        [&](const Elementwise&) {
+          return n.op->name == "cast" || is_mask_of_stored(n) ? FusionRole::copied : FusionRole::anchor;
+        },
         [](const OneOf<Reduction, Contraction> auto&) { return FusionRole::anchor; },
         [](const OneOf<Source, Composite, Gradient, Call> auto&) { return FusionRole::fixed; });
+  }
+
+  // A comparison with numbers of what lies in memory for a library anyway. Compilers take no more elements at once than
+  // there are truth values in a row: 16 columns of a mask make a loop over floats of them twice as slow.
+  bool is_mask_of_stored(const Node& n) const {
+    if (target_.gpu || g_[n.results[0]].type.dtype != DType::boolean) return false;
+    return std::all_of(n.operands.begin(), n.operands.end(), [&](ValueId v) {
+      const NodeId def = g_[v].def;
+      return (def.valid() && free_[index_of(def)]) || read_by_call(v);
+    });
+  }
+  bool read_by_call(ValueId v) const {
+    const std::vector<NodeId>& uses = g_[v].uses;
+    return std::any_of(uses.begin(), uses.end(),
+                       [&](NodeId use) { return std::holds_alternative<Call>(g_[use].op->kind); });
   }
 
   FusionRole role_of_movement(const Node& n) const {

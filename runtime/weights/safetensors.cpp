@@ -79,6 +79,18 @@ WeightsHeader read_header(File& file, const std::string& path, int64_t& data_byt
   return header;
 }
 
+// Any other byte would be true in some places and itself in others.
+void check_truth_values(const WeightsFile& file) {
+  for (const SavedTensor& t : file.tensors) {
+    if (t.dtype != "bool") continue;
+    const std::span<const std::byte> bytes = file.bytes(t);
+    const auto other = std::find_if(bytes.begin(), bytes.end(), [](std::byte b) { return b > std::byte{1}; });
+    if (other != bytes.end())
+      fail(file.name, fmt::format("'{}': element {} is {}, a truth value is 0 or 1", t.name, other - bytes.begin(),
+                                  std::to_integer<int>(*other)));
+  }
+}
+
 }  // namespace
 
 const SavedTensor* WeightsFile::find(const std::string& tensor) const {
@@ -99,6 +111,7 @@ WeightsFile read_safetensors(const std::string& path) {
       .name = path, .tensors = std::move(header.tensors), .metadata = std::move(header.metadata), .data = {}};
   weights.data.resize(static_cast<size_t>(data_bytes));
   file.read(weights.data.data(), data_bytes);
+  check_truth_values(weights);
   return weights;
 }
 

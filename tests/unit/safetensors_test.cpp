@@ -73,6 +73,12 @@ TEST_F(Weights, RefusesSizesThatDoNotFit) {
   EXPECT_EQ(read(one("[1]", "[0]"), "abcd"), "'w': data_offsets must be two numbers");
 }
 
+TEST_F(Weights, RefusesWhatIsNoTruthValue) {
+  const std::string header = R"({"m": {"dtype": "BOOL", "shape": [4], "data_offsets": [0,4]}})";
+  EXPECT_EQ(read(header, std::string("\0\1\1\0", 4)), "read");
+  EXPECT_EQ(read(header, std::string("\0\1\7\0", 4)), "'m': element 2 is 7, a truth value is 0 or 1");
+}
+
 TEST_F(Weights, RefusesHeadersThatAreNotTensors) {
   EXPECT_EQ(read("[]", ""), "the header is a list, expected an object");
   EXPECT_EQ(read("{", ""), "the header is not JSON at byte 2");
