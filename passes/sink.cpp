@@ -37,7 +37,7 @@ ValueId without_relu(Builder& b, const Path& path) {
 }
 
 // True when the pooling is gone; what takes its place is at the end of the order.
-bool sink_above(Graph& g, NodeId id) {
+bool sink_above(Graph& g, NodeId id, const Options& options) {
   const Node pooling = g[id];  // a copy: building moves the array
   if (pooling.op->name != "max_pool2d" || !g.unused(pooling.results[1])) return false;
   const Path path = path_to_relu(g, pooling.operands[0]);
@@ -54,15 +54,16 @@ bool sink_above(Graph& g, NodeId id) {
   g.replace_uses(y, rectified);
   unlink(g, id);
   g.rename(rectified, name);
+  options.note("sink", g, "%" + name, "relu is applied to the pooled image");
   return true;
 }
 
 }  // namespace
 
-bool sink(Module& m, const Options&) {
+bool sink(Module& m, const Options& options) {
   bool changed = false;
   for (Graph& g : m.graphs) {
-    if (!rewrite_nodes(g, [&](NodeId id) { return sink_above(g, id); })) continue;
+    if (!rewrite_nodes(g, [&](NodeId id) { return sink_above(g, id, options); })) continue;
     remove_dead_nodes(g);
     changed = true;
   }
