@@ -4,7 +4,7 @@
 //   %b: f32[4] = neg(%x)    ->    %b: f32[4] = neg(%x)
 //   return %b                     return %b
 //
-// Not a pass of its own: sink, differentiate, flatten, simplify and layout clean up after themselves with it.
+// Not a pass of its own: differentiate, flatten, simplify and layout clean up after themselves with it.
 #pragma once
 #include "ir/graph.h"
 

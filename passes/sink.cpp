@@ -1,56 +1,41 @@
 #include "passes/sink.h"
 
 #include "ir/builder.h"
-#include "passes/dead_code.h"
 #include "passes/rewrite.h"
-#include "passes/simplify/rules.h"
 
 namespace heddle::passes {
 using namespace ir;
 
 namespace {
 
-// A relu and the transposes on the way from it to its only reader, the last one first.
-struct Path {
-  const Node* relu = nullptr;
-  std::vector<const Node*> transposes;
-};
-
-Path path_to_relu(const Graph& g, ValueId v) {
-  Path path;
-  for (; g.only_use(v).valid(); v = path.transposes.back()->operands[0]) {
-    if ((path.relu = defined_by(g, v, "relu")) != nullptr) break;
-    const Node* t = defined_by(g, v, "transpose");
-    if (t == nullptr) break;
-    path.transposes.push_back(t);
+// The relu that only `v` is made of, transposes aside, where nobody else reads what lies between; invalid otherwise.
+NodeId relu_above(const Graph& g, ValueId v) {
+  while (g.only_use(v).valid() && g[v].def.valid()) {
+    const Node& n = g[g[v].def];
+    if (n.op->name == "relu") return g[v].def;
+    if (n.op->name != "transpose") break;
+    v = n.operands[0];
   }
-  return path;
-}
-
-// What stands on the path, built again without the relu.
-ValueId without_relu(Builder& b, const Path& path) {
-  ValueId x = path.relu->operands[0];
-  std::vector<Attrs> attrs;  // a copy: building moves the array of nodes
-  for (const Node* t : path.transposes) attrs.insert(attrs.begin(), t->attrs);
-  for (const Attrs& a : attrs) x = b("transpose", {x}, a);
-  return x;
+  return {};
 }
 
 // True when the pooling is gone; what takes its place is at the end of the order.
 bool sink_above(Graph& g, NodeId id, const Options& options) {
+  if (g[id].op->name != "max_pool2d" || !g.unused(g[id].results[1])) return false;
+  const ValueId y = g[id].results[0];
+  const NodeId above = relu_above(g, g[id].operands[0]);
+  if (!above.valid() || g[y].type.elements() >= g[g[id].operands[0]].type.elements()) return false;
+  const Node relu = g[above];
+  g.set_operand(g.only_use(relu.results[0]), 0, relu.operands[0]);
+  unlink(g, above);
   const Node pooling = g[id];  // a copy: building moves the array
-  if (pooling.op->name != "max_pool2d" || !g.unused(pooling.results[1])) return false;
-  const Path path = path_to_relu(g, pooling.operands[0]);
-  const ValueId y = pooling.results[0];
-  if (path.relu == nullptr || g[y].type.elements() >= g[pooling.operands[0]].type.elements()) return false;
-  Builder b(g);
-  b.loc = pooling.loc;
-  b.prefix = g[y].name;
-  const Location of_relu = path.relu->loc;
-  const Values pooled = b.multi("max_pool2d", {without_relu(b, path)}, pooling.attrs, {});
-  b.loc = of_relu;
-  const ValueId rectified = b("relu", {pooled[0]});
   const std::string name = g[y].name;
+  Builder b(g);
+  b.prefix = name;
+  b.loc = pooling.loc;
+  const ValueId largest = b.multi("max_pool2d", pooling.operands, pooling.attrs)[0];
+  b.loc = relu.loc;
+  const ValueId rectified = b("relu", {largest});
   g.replace_uses(y, rectified);
   unlink(g, id);
   g.rename(rectified, name);
@@ -62,11 +47,7 @@ bool sink_above(Graph& g, NodeId id, const Options& options) {
 
 bool sink(Module& m, const Options& options) {
   bool changed = false;
-  for (Graph& g : m.graphs) {
-    if (!rewrite_nodes(g, [&](NodeId id) { return sink_above(g, id, options); })) continue;
-    remove_dead_nodes(g);
-    changed = true;
-  }
+  for (Graph& g : m.graphs) changed |= rewrite_nodes(g, [&](NodeId id) { return sink_above(g, id, options); });
   return changed;
 }
 

@@ -46,16 +46,17 @@ class Decision {
  private:
   // Costs no memory traffic: made from nothing, from scalars, or from such values.
   bool is_free(const Node& n) const {
-    const auto free_operand = [&](ValueId v) {
-      NodeId def = g_[v].def;
-      return g_[v].type.elements() == 1 || (def.valid() && free_[index_of(def)]);
-    };
     return visit_kind(
         *n.op, [](const Source&) { return true; },
         [&](const OneOf<Elementwise, Movement> auto&) {
-          return std::all_of(n.operands.begin(), n.operands.end(), free_operand);
+          return std::all_of(n.operands.begin(), n.operands.end(), [&](ValueId v) { return is_free(v); });
         },
         [](const OneOf<Reduction, Contraction, Composite, Gradient, Call> auto&) { return false; });
+  }
+
+  bool is_free(ValueId v) const {
+    const NodeId def = g_[v].def;
+    return g_[v].type.elements() == 1 || (def.valid() && free_[index_of(def)]);
   }
 
   FusionRole role(NodeId id) const {
@@ -74,10 +75,7 @@ class Decision {
   // there are truth values in a row: 16 columns of a mask make a loop over floats of them twice as slow.
   bool is_mask_of_stored(const Node& n) const {
     if (target_.gpu || g_[n.results[0]].type.dtype != DType::boolean) return false;
-    return std::all_of(n.operands.begin(), n.operands.end(), [&](ValueId v) {
-      const NodeId def = g_[v].def;
-      return (def.valid() && free_[index_of(def)]) || read_by_call(v);
-    });
+    return std::all_of(n.operands.begin(), n.operands.end(), [&](ValueId v) { return is_free(v) || read_by_call(v); });
   }
   bool read_by_call(ValueId v) const {
     const std::vector<NodeId>& uses = g_[v].uses;

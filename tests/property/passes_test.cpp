@@ -11,6 +11,7 @@
 #include "ir/verify.h"
 #include "passes/pipeline.h"
 #include "tests/property/random_graph.h"
+#include "tests/support/host_run.h"
 
 namespace heddle::testing {
 namespace {
@@ -57,12 +58,6 @@ void expect_idempotent(const Pass& pass, const Module& m) {
   Module again = m;
   EXPECT_FALSE(pass.run(again, {})) << pass.name << " changes its own result";
   EXPECT_TRUE(structurally_equal(m, again)) << pass.name << " changes its own result and does not say so";
-}
-
-// `gradient` has a meaning only once it is differentiated.
-Module differentiated(Module m) {
-  passes::find_pass("differentiate")->run(m, {});
-  return m;
 }
 
 void check_passes(Module m, const NamedTensors& inputs, const std::vector<std::string>& names) {

@@ -73,11 +73,9 @@ bool bounded(const Bounded& b) {
 
 class HostCheck {
  public:
-  explicit HostCheck(Module m) : meaning_(std::move(m)) {
-    Module planned = meaning_;
-    passes::find_pass("differentiate")->run(meaning_, {});
+  explicit HostCheck(Module m) : meaning_(differentiated(m)) {
     passes::find_pass("expand")->run(meaning_, {});
-    program_ = compile(std::move(planned));
+    program_ = compile(std::move(m));
   }
 
   HostReport run() {

@@ -47,6 +47,11 @@ passes::Options host_options(bool library) {
   return options;
 }
 
+ir::Module differentiated(ir::Module module) {
+  passes::find_pass("differentiate")->run(module, {});
+  return module;
+}
+
 codegen::Program host_program(ir::Module module, const std::string& name, const HostRunOptions& options) {
   passes::Options pass_options = host_options(options.library);
   pass_options.target = options.target;

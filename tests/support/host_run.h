@@ -22,6 +22,8 @@ struct HostRunOptions {
 
 // What the command line gives the passes: the host, and oneDNN where it is wanted.
 passes::Options host_options(bool library = true);
+// `gradient` has a meaning only once it is differentiated.
+ir::Module differentiated(ir::Module module);
 // The module through the pipeline (as the options say) and lowered: what HostRun runs.
 codegen::Program host_program(ir::Module module, const std::string& name, const HostRunOptions& options = {});
 
