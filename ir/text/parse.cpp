@@ -205,6 +205,7 @@ class Parser {
       throw UserError(name.where, fmt::format("@{} is defined twice", g.name));
     lost_.clear();
     places_.clear();
+    lost_kernels_.insert(g.name);  // until its end is reached
     list("(", ")", [&] { parameter(g, kernel); });
     if (kernel) g.form = KernelForm{};
     if (peek(1).kind == Kind::word && peek(2).text == "=" && is("{")) header(g, name.where);
@@ -216,6 +217,7 @@ class Parser {
       while (accept(","));
     expect("}");
     set_places(g);
+    lost_kernels_.erase(g.name);
     (kernel ? module_.kernels : module_.graphs).push_back(std::move(g));
   }
 
@@ -334,13 +336,14 @@ class Parser {
     return out;
   }
 
-  const Graph& kernel(const Token& callee) const {
+  const Graph& kernel(const Token& callee) {
     const Graph* k = module_.find_kernel(callee.text);
+    if (k == nullptr && lost_kernels_.contains(callee.text)) errors_.throw_if_any();
     if (k == nullptr) throw UserError(callee.where, fmt::format("no kernel @{} above", callee.text));
     return *k;
   }
 
-  std::vector<Type> kernel_types(const Graph& g, const Token& callee, const std::vector<ValueId>& operands) const {
+  std::vector<Type> kernel_types(const Graph& g, const Token& callee, const std::vector<ValueId>& operands) {
     const Graph& k = kernel(callee);
     if (types(k, k.inputs) != types(g, operands))
       throw InferError(fmt::format("operands do not fit kernel @{}", callee.text));
@@ -388,7 +391,7 @@ class Parser {
   size_t at_ = 0;
   Module module_;
   Diagnostics errors_;
-  std::set<std::string> lost_;
+  std::set<std::string> lost_, lost_kernels_;
   std::vector<std::pair<ValueId, Declaration>> places_;
 };
 

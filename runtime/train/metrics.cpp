@@ -33,16 +33,20 @@ double read_scalar(Executable& executable, const codegen::Entry& entry, const st
   return value;
 }
 
-void Totals::add(Executable& executable, const codegen::Entry& entry, int64_t rows) {
+bool Totals::add(Executable& executable, const codegen::Entry& entry, int64_t rows) {
+  bool finite = true;
   for (size_t i = 0; i < sums_.size(); ++i) {
     const MetricSpec& spec = (*specs_)[i];
     const bool mean_only = !find_output(entry, spec.numerator) && find_output(entry, spec.name);
     const double count = mean_only ? static_cast<double>(rows) : read_scalar(executable, entry, spec.denominator);
     if (count == 0) continue;  // a batch of ignored labels: its mean is 0 / 0
-    sums_[i].numerator +=
+    const double sum =
         mean_only ? count * read_scalar(executable, entry, spec.name) : read_scalar(executable, entry, spec.numerator);
+    finite = finite && std::isfinite(sum) && std::isfinite(count);
+    sums_[i].numerator += sum;
     sums_[i].denominator += count;
   }
+  return finite;
 }
 
 MetricValues Totals::values() const {

@@ -27,8 +27,8 @@ class Totals {
  public:
   explicit Totals(const std::vector<MetricSpec>& specs) : specs_(&specs), sums_(specs.size()) {}
   // Adds the outputs of a run of the entry, which took `rows` rows and has just finished. Training entries return the
-  // loss as the mean over their rows alone; it counts with their number.
-  void add(Executable& executable, const codegen::Entry& entry, int64_t rows);
+  // loss as the mean over their rows alone; it counts with their number. False where an output is not finite.
+  bool add(Executable& executable, const codegen::Entry& entry, int64_t rows);
   MetricValues values() const;
 
  private:

@@ -19,6 +19,18 @@ constexpr int64_t kForever = std::numeric_limits<int64_t>::max();
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
+// Throws where an input of the step that has just run is not finite. The step has overwritten its inputs: they are
+// written again to see whether the fault came with them.
+void require_finite_rows(Executable& executable, const codegen::Entry& entry, const Split& split,
+                         std::span<const uint32_t> rows, const std::string& what) {
+  split.fill(executable, entry, rows);
+  if (const auto input = input_not_finite(executable, entry))
+    throw UserError(ExitCode::failed,
+                    fmt::format("{}: input '{}' holds {} in {} row {}, counted from 0", what, input->name, input->value,
+                                split.name(), rows[static_cast<size_t>(input->row)]),
+                    "mend or remove that row of the data, and look at the maps of the input");
+}
+
 // One training run in progress.
 class Run {
  public:
@@ -96,16 +108,10 @@ class Run {
     ask_for_interrupt();
   }
 
-  // The step has overwritten its inputs: they are written again to see whether the fault came with them.
   [[noreturn]] void refuse_loss(double loss, const codegen::Entry& entry, std::span<const uint32_t> rows) const {
-    rows_.fill(executable_, entry, rows);
     const std::string what =
         fmt::format("the loss is {} at step {} (epoch {})", loss, result_.steps, result_.epochs + 1);
-    if (const auto input = input_not_finite(executable_, entry))
-      throw UserError(ExitCode::failed,
-                      fmt::format("{}: input '{}' holds {} in training row {}, counted from 0", what, input->name,
-                                  input->value, rows[static_cast<size_t>(input->row)]),
-                      "mend or remove that row of the data, and look at the maps of the input");
+    require_finite_rows(executable_, entry, rows_, rows, what);
     throw UserError(ExitCode::failed, what,
                     "a lower lr or a clip_norm may keep it finite; scale inputs to about -1 to 1; --log FILE keeps the "
                     "loss of every step");
@@ -133,7 +139,8 @@ class Run {
 
 }  // namespace
 
-Split::Split(data::Table table, const std::vector<InputSpec>& inputs) : table_(std::move(table)) {
+Split::Split(std::string name, data::Table table, const std::vector<InputSpec>& inputs)
+    : name_(std::move(name)), table_(std::move(table)) {
   for (const InputSpec& spec : inputs)
     if (const data::Column* column = table_.find(spec.name))
       feeds_.push_back({spec.name, data::Gather(*column, spec.dtype, spec.row, spec.maps)});
@@ -185,9 +192,11 @@ MetricValues evaluate(Executable& executable, const std::vector<MetricSpec>& met
     HEDDLE_CHECK(entry && (rows.rows() - at) % batch_of(*entry) % (last ? batch_of(*last) : 1) == 0,
                  "'eval_last' divides the remainder");
     const int64_t batch = batch_of(*entry);
-    rows.fill(executable, *entry, std::span(order).subspan(static_cast<size_t>(at), static_cast<size_t>(batch)));
+    const auto batch_rows = std::span(order).subspan(static_cast<size_t>(at), static_cast<size_t>(batch));
+    rows.fill(executable, *entry, batch_rows);
     executable.run(*entry);
-    totals.add(executable, *entry, batch);
+    if (!totals.add(executable, *entry, batch))
+      require_finite_rows(executable, *entry, rows, batch_rows, "a metric is not finite");
     at += batch;
     if (watcher.interrupted && watcher.interrupted()) break;
   }

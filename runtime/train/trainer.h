@@ -24,7 +24,9 @@ struct InputSpec {
 // The rows of a split, ready to be written into the inputs of an entry.
 class Split {
  public:
-  Split(data::Table table, const std::vector<InputSpec>& inputs);
+  // `name` is for messages: "training".
+  Split(std::string name, data::Table table, const std::vector<InputSpec>& inputs);
+  const std::string& name() const { return name_; }
   int64_t rows() const { return table_.rows; }
   void fill(Executable& executable, const codegen::Entry& entry, std::span<const uint32_t> rows) const;
 
@@ -33,6 +35,7 @@ class Split {
     std::string input;
     data::Gather gather;
   };
+  std::string name_;
   data::Table table_;  // moving a Split keeps its columns in place, which the feeds point into
   std::vector<Feed> feeds_;
 };
@@ -78,7 +81,8 @@ TrainResult train(Executable& executable, const TrainOptions& options, const Spl
                   const Watcher& watcher);
 
 // Every row once, through "eval" and "eval_last" (run as often as it takes: its batch divides the remainder). Where
-// `watcher` says that it was interrupted, the metrics are those of the rows so far.
+// `watcher` says that it was interrupted, the metrics are those of the rows so far. Throws UserError where a metric is
+// not finite and the data are not: with the input and the row.
 MetricValues evaluate(Executable& executable, const std::vector<MetricSpec>& metrics, const Split& rows,
                       const Watcher& watcher = {});
 

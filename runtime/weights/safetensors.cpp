@@ -17,8 +17,13 @@
 namespace heddle::runtime {
 namespace {
 
-[[noreturn]] void fail(const std::string& file, const std::string& message) {
-  throw UserError(ExitCode::failed, fmt::format("{}: {}", file, message));
+[[noreturn]] void fail(const std::string& file, const std::string& message, const std::string& help = {}) {
+  throw UserError(ExitCode::failed, fmt::format("{}: {}", file, message), help);
+}
+
+[[noreturn]] void fail_foreign(const std::string& file, const std::string& found) {
+  fail(file, "not a safetensors file: " + found,
+       "give a file that 'heddle train --save FILE' wrote, or another framework as safetensors");
 }
 
 int64_t tensor_bytes(const std::string& file, const SavedTensor& t) {
@@ -56,12 +61,12 @@ void check_tiling(const std::string& file, const WeightsHeader& header, int64_t 
 WeightsHeader read_header(File& file, const std::string& path, int64_t& data_bytes) {
   const int64_t size = file.size();
   std::array<unsigned char, 8> prefix{};
-  if (size < 8) fail(path, fmt::format("not a safetensors file: {} bytes, expected a header length of 8", size));
+  if (size < 8) fail_foreign(path, fmt::format("{} bytes, expected a header length of 8", size));
   file.read(prefix.data(), 8);
   uint64_t length = 0;
   for (size_t i = 8; i-- > 0;) length = length << 8 | prefix[i];
   if (length > static_cast<uint64_t>(kMaxWeightsHeader))
-    fail(path, fmt::format("not a safetensors file: a header of {} bytes", length));
+    fail_foreign(path, fmt::format("a header of {} bytes", length));
   const auto header_bytes = static_cast<int64_t>(length);
   if (header_bytes > size - 8)
     fail(path, fmt::format("truncated: a header of {} bytes in a file of {}", header_bytes, size));

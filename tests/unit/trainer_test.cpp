@@ -1,6 +1,7 @@
 // The training loop on a device that only counts: which rows it feeds, when it evaluates, when it stops.
 #include "runtime/train/trainer.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -65,7 +66,7 @@ codegen::Entry entry(const std::string& name, int64_t batch) {
 Split rows(int n) {
   data::Column c{.input = "x", .type = data::ElementType::u8, .dims = {}, .bytes = {}};
   for (int i = 1; i <= n; ++i) c.bytes.push_back(static_cast<std::byte>(i));
-  return {data::Table{.rows = n, .columns = {c}}, {{"x", "f32", {}, {}}}};
+  return {"training", data::Table{.rows = n, .columns = {c}}, {{"x", "f32", {}, {}}}};
 }
 
 class Trainer : public testing::Test {
@@ -232,7 +233,7 @@ Split rows_with_nan(int n, int at) {
     const auto* bytes = reinterpret_cast<const std::byte*>(&value);
     c.bytes.insert(c.bytes.end(), bytes, bytes + sizeof value);
   }
-  return {data::Table{.rows = n, .columns = {c}}, {{"x", "f32", {}, {}}}};
+  return {"training", data::Table{.rows = n, .columns = {c}}, {{"x", "f32", {}, {}}}};
 }
 
 TEST_F(Trainer, NamesTheRowOfTheDataThatIsNotFinite) {
@@ -244,6 +245,21 @@ TEST_F(Trainer, NamesTheRowOfTheDataThatIsNotFinite) {
     const std::string& message = error.diagnostics().at(0).message;
     EXPECT_NE(message.find("(epoch 1): input 'x' holds nan in training row 17"), std::string::npos) << message;
   }
+}
+
+TEST_F(Trainer, NamesTheRowThatMakesAnEvaluationNotFinite) {
+  for (int at : {0, 5, 8}) {  // of two batches of four, then one of one
+    try {
+      evaluate(*executable_, options_.metrics, rows_with_nan(9, at));
+      FAIL() << "no error";
+    } catch (const UserError& error) {
+      EXPECT_EQ(error.diagnostics().at(0).message,
+                fmt::format("a metric is not finite: input 'x' holds nan in training row {}, counted from 0", at));
+    }
+  }
+  options_.epochs = 1;
+  const Split validation = rows_with_nan(4, 2);
+  EXPECT_THROW(train(*executable_, options_, rows(8), &validation, {}), UserError);
 }
 
 // The loss is that of the weights before the step: only the weights tell what the last step did.

@@ -78,18 +78,18 @@ Splits load_splits(const DataRequest& request) {
     if (!reader) return std::nullopt;
     return runtime::data::read_table(reader_request(*reader, *request.plan), request.root);
   };
-  const auto split = [&](std::optional<Table> table) -> std::optional<runtime::Split> {
+  const auto split = [&](const char* name, std::optional<Table> table) -> std::optional<runtime::Split> {
     if (!table) return std::nullopt;
-    return runtime::Split(std::move(*table), inputs);
+    return runtime::Split(name, std::move(*table), inputs);
   };
   Splits splits;
-  splits.test = split(load(data.test));
-  splits.validation = split(load(data.validation));
+  splits.test = split("test", load(data.test));
+  splits.validation = split("validation", load(data.validation));
   if (!data.train || !(request.train || data.validation_fraction > 0)) return splits;
   std::optional<Table> train = load(data.train);
   if (data.validation_fraction > 0)
-    splits.validation = split(runtime::data::split_tail(*train, validation_rows(data, train->rows)));
-  splits.train = split(std::move(train));
+    splits.validation = split("validation", runtime::data::split_tail(*train, validation_rows(data, train->rows)));
+  splits.train = split("training", std::move(train));
   return splits;
 }
 
