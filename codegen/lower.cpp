@@ -28,8 +28,8 @@ std::string symbol(const std::string& name, std::set<std::string>& used) {
 }
 
 struct Lowered {
-  int64_t kernel = 0;    // index into Program::kernels
-  int64_t counter = -1;  // offset of its launch counter in the state segment; -1: needs none
+  int64_t kernel = 0;         // index into Program::kernels
+  bool has_partials = false;  // and a launch counter
 };
 
 class Lowering {
@@ -74,12 +74,8 @@ class Lowering {
       emitted.facts.bytes_written = cost.bytes_written;
       emitted.facts.flops = cost.flops;
       emitted.facts.predicted_seconds = cost.seconds;
-      Lowered lowered{static_cast<int64_t>(program_.kernels.size())};
-      // Partial results and a counter follow operands and results; the counter is zero at load and left zero by the
-      // last block.
-      if (emitted.facts.arguments > static_cast<int64_t>(k->inputs.size() + k->outputs.size()))
-        lowered.counter = states_.reserve(sizeof(uint32_t), sizeof(uint32_t));
-      lowered_[k->name] = lowered;
+      lowered_[k->name] = {.kernel = static_cast<int64_t>(program_.kernels.size()),
+                           .has_partials = emitted.facts.arguments > std::ssize(k->inputs) + std::ssize(k->outputs)};
       program_.kernels.push_back(std::move(emitted.facts));
       text += "\n" + emitted.text;
     }
@@ -101,16 +97,23 @@ class Lowering {
 
   Address at(const Graph& g, ValueId v) const { return address(g, v, states_); }
 
-  std::vector<Address> arguments(const Graph& g, const Node& n) const {
-    std::vector<Address> list;
-    for (ValueId v : n.operands) list.push_back(at(g, v));
-    for (ValueId v : n.results) list.push_back(at(g, v));
+  std::vector<Argument> arguments(const Graph& g, const Node& n) const {
+    std::vector<Argument> list;
+    for (ValueId v : n.operands) list.push_back({at(g, v), g[v].type.bytes(), Access::read});
+    for (ValueId v : n.results) list.push_back({at(g, v), g[v].type.bytes(), Access::write});
     return list;
   }
 
-  static Address workspace(const Node& n) {
+  static Argument workspace(const Node& n, const Graph& kernel) {
     auto found = n.attrs.find("workspace_at");
-    return {Segment::arena, found == n.attrs.end() ? 0 : std::get<int64_t>(found->second)};
+    const int64_t offset = found == n.attrs.end() ? 0 : std::get<int64_t>(found->second);
+    return {{Segment::arena, offset}, kernel.form->workspace, Access::read_write};
+  }
+
+  // Zero at load and left zero by the launch's last block. Each launch has its own: two may run at once.
+  Argument launch_counter() {
+    constexpr int64_t kBytes = sizeof(uint32_t);
+    return {{Segment::state, states_.reserve(kBytes, kBytes)}, kBytes, Access::read_write};
   }
 
   void add_steps(Entry& e, const Graph& g, const Node& n) {
@@ -123,9 +126,9 @@ class Lowering {
     } else {
       const Lowered& lowered = lowered_.at(kernel->name);
       Launch launch{.kernel = lowered.kernel, .arguments = arguments(g, n), .scalars = {}};
-      if (lowered.counter >= 0) {
-        launch.arguments.push_back(workspace(n));
-        launch.arguments.push_back({Segment::state, lowered.counter});
+      if (lowered.has_partials) {
+        launch.arguments.push_back(workspace(n, *kernel));
+        launch.arguments.push_back(launch_counter());
       }
       for (const ir::Scalar& s : kernel->scalars)
         launch.scalars.push_back(scalar_argument(n.attrs.find(s.name)->second, s.dtype));
@@ -136,7 +139,7 @@ class Lowering {
   Library library(const Graph& g, const Node& n, const Graph& kernel) const {
     Library call = describe_library(kernel);
     call.arguments = arguments(g, n);
-    call.workspace = workspace(n);
+    call.workspace = workspace(n, kernel);
     Cost cost = kernel_cost(kernel, target_);
     call.bytes_read = cost.bytes_read;
     call.bytes_written = cost.bytes_written;

@@ -33,7 +33,7 @@ Library describe_library(const Graph& kernel) {
   call.title = kernel.name;
   call.slices = kernel.form->slices;
   call.precision = to_string(kernel.form->precision);
-  call.workspace_bytes = kernel.form->workspace;
+  call.workspace.bytes = kernel.form->workspace;
   for (NodeId id : kernel.order) {
     const Node& n = kernel[id];
     visit_kind(

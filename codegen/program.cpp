@@ -11,11 +11,23 @@ std::string text(const Address& a) {
   return fmt::format("{}+{}", a.segment == Segment::state ? "state" : "arena", a.offset);
 }
 
-std::string text(const std::vector<Address>& list) {
-  std::vector<std::string> parts;
-  parts.reserve(list.size());
-  for (const Address& a : list) parts.push_back(text(a));
-  return fmt::format("{}", fmt::join(parts, ", "));
+std::string text(const Argument& a) { return fmt::format("{}:{}", text(a.at), a.bytes); }
+
+// "arena+0:64, arena+64:4 -> arena+256:64; arena+512:32": what is read, written, both.
+std::string text(const std::vector<Argument>& list) {
+  std::string out;
+  Access before = Access::read;
+  for (const Argument& a : list) {
+    if (a.access == before)
+      out += out.empty() ? "" : ", ";
+    else if (a.access == Access::write)
+      out += out.empty() ? "-> " : " -> ";
+    else
+      out += "; ";
+    out += text(a);
+    before = a.access;
+  }
+  return out;
 }
 
 std::string text(const Tensor& t) { return fmt::format("{}[{}]", t.dtype, fmt::join(t.dims, ",")); }
@@ -40,8 +52,7 @@ std::string text(const Library& call, const Program&) {
   for (const Tensor& t : call.results) line += " " + text(t);
   std::vector<std::string> attrs{fmt::format("slices = {}", call.slices)};
   if (call.precision != "f32") attrs.push_back("precision = " + call.precision);
-  if (call.workspace_bytes > 0)
-    attrs.push_back(fmt::format("workspace = {} at {}", call.workspace_bytes, text(call.workspace)));
+  if (call.workspace.bytes > 0) attrs.push_back("workspace = " + text(call.workspace));
   for (const auto& [name, values] : call.integers)
     attrs.push_back(fmt::format("{} = [{}]", name, fmt::join(values, ",")));
   return line + fmt::format(" {{{}}}", fmt::join(attrs, ", "));

@@ -20,6 +20,15 @@ struct Address {
   bool operator==(const Address&) const = default;
 };
 
+enum class Access { read, write, read_write };
+
+// Memory that a step may touch, and how: nothing else of the segments.
+struct Argument {
+  Address at;
+  int64_t bytes = 0;
+  Access access = Access::read;
+};
+
 // A tensor the outside may read or write: a state, an entry's input or its result.
 struct Buffer {
   std::string name;   // "conv1.weight"
@@ -52,8 +61,8 @@ struct ScalarArgument {
 };
 
 struct Launch {
-  int64_t kernel = 0;  // index into Program::kernels
-  std::vector<Address> arguments;
+  int64_t kernel = 0;               // index into Program::kernels
+  std::vector<Argument> arguments;  // as many as the kernel's pointers; a value computed in place is there twice
   std::vector<ScalarArgument> scalars = {};  // as many as the kernel's, behind the arguments
 };
 
@@ -69,11 +78,10 @@ struct Library {
   std::map<std::string, std::vector<int64_t>> integers;  // the operator's attributes
   std::vector<std::string> epilogue;                     // in order: "bias" (takes the next operand), "relu", ...
   std::vector<Tensor> operands, results;
-  std::vector<Address> arguments;  // operands, then results
-  int64_t slices = 1;              // fixed: results do not depend on the number of threads
-  std::string precision = "f32";   // what operands may be rounded to before they are multiplied; f32: nothing
-  Address workspace;
-  int64_t workspace_bytes = 0;
+  std::vector<Argument> arguments;  // operands, then results
+  int64_t slices = 1;               // fixed: results do not depend on the number of threads
+  std::string precision = "f32";    // what operands may be rounded to before they are multiplied; f32: nothing
+  Argument workspace{.at = {}, .bytes = 0, .access = Access::read_write};
   int64_t bytes_read = 0, bytes_written = 0;
   double flops = 0;
   double predicted_seconds = 0;
@@ -89,6 +97,17 @@ struct Step {
   std::variant<Launch, Library, Copy> what;
   std::string origin;  // "model.json:12:5", for errors and profiles
 };
+
+// The memory that a step touches, a library's workspace too. Inline: the runtime links nothing of codegen.
+inline std::vector<Argument> touched_by(const Step& step) {
+  if (const auto* launch = std::get_if<Launch>(&step.what)) return launch->arguments;
+  if (const auto* copy = std::get_if<Copy>(&step.what))
+    return {{copy->from, copy->bytes, Access::read}, {copy->to, copy->bytes, Access::write}};
+  const auto& call = std::get<Library>(step.what);
+  std::vector<Argument> all = call.arguments;
+  if (call.workspace.bytes > 0) all.push_back(call.workspace);
+  return all;
+}
 
 struct Entry {
   std::string name;  // "train"
@@ -109,7 +128,7 @@ struct Program {
   std::vector<Kernel> kernels;
   std::vector<Entry> entries;
 
-  const Entry* find_entry(const std::string& name) const {  // inline: the runtime links nothing of codegen
+  const Entry* find_entry(const std::string& name) const {
     for (const Entry& e : entries)
       if (e.name == name) return &e;
     return nullptr;

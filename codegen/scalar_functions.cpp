@@ -72,13 +72,13 @@ std::string definition(const Function& f, const std::vector<std::string>& values
                      joined(parameters, ", "), f.expr);
 }
 
-struct Argument {
+struct NamedArgument {
   std::string name, text;
 };
 
-std::string call(const Function& f, const Signature& s, DType t, const std::vector<Argument>& arguments) {
+std::string call(const Function& f, const Signature& s, DType t, const std::vector<NamedArgument>& arguments) {
   std::vector<std::string> parts;
-  for (const Argument& a : arguments)
+  for (const NamedArgument& a : arguments)
     if (mentions(f.expr, a.name)) parts.push_back(a.text);
   for (const AttrDef& a : f.op.attrs)
     if (has_attribute(f, a)) parts.push_back(attribute_literal(attribute(f.op, s.attrs, a.name), t));
@@ -87,8 +87,8 @@ std::string call(const Function& f, const Signature& s, DType t, const std::vect
   return fmt::format("op::{}<{}{}>({})", f.name, compute_type(t), to, joined(parts, ", "));
 }
 
-std::vector<Argument> operand_arguments(const Signature& s, const std::vector<std::string>& texts) {
-  std::vector<Argument> arguments;
+std::vector<NamedArgument> operand_arguments(const Signature& s, const std::vector<std::string>& texts) {
+  std::vector<NamedArgument> arguments;
   for (size_t i = 0; i < texts.size() && i < s.op->operands.size(); ++i)
     arguments.push_back({s.op->operands[i], texts[i]});
   return arguments;
@@ -120,7 +120,7 @@ std::string source_call(const Signature& s, const std::vector<std::string>& argu
   if (s.op->operands.empty() && i.empty() && k.empty() && s.op->find_attr("value") != nullptr)
     return constant_literal(attribute(*s.op, s.attrs, "value"), s.results[0].dtype);
   const Function f{*s.op, identifier(s.op->name), std::get<Source>(s.op->kind).expr};
-  std::vector<Argument> all = operand_arguments(s, arguments);
+  std::vector<NamedArgument> all = operand_arguments(s, arguments);
   all.push_back({"i", i});
   all.push_back({"k", k});
   return call(f, s, s.results[0].dtype, all);
@@ -136,9 +136,9 @@ std::string product_text(const Signature& s, const std::vector<std::string>& arg
 std::string element_call(const Signature& s, const std::vector<std::string>& arguments, const std::string& k) {
   if (std::holds_alternative<Contraction>(s.op->kind)) return product_text(s, arguments);
   const Function f = element_function(*s.op);
-  std::vector<Argument> all = operand_arguments(s, arguments);
+  std::vector<NamedArgument> all = operand_arguments(s, arguments);
   if (plain_element(f))
-    for (const Argument& a : all)
+    for (const NamedArgument& a : all)
       if (a.name == f.expr) return a.text;
   all.push_back({"k", k});
   return call(f, s, s.operands[0].dtype, all);

@@ -13,9 +13,20 @@ char* locate(void* state, void* arena, const codegen::Address& at) {
   return static_cast<char*>(at.segment == codegen::Segment::state ? state : arena) + at.offset;
 }
 
+// What a device relies on: no step touches memory outside of the segments.
+void require_inside(const codegen::Program& program, const codegen::Entry& entry) {
+  for (const codegen::Step& step : entry.steps)
+    for (const codegen::Argument& a : codegen::touched_by(step)) {
+      const int64_t size = a.at.segment == codegen::Segment::state ? program.state_bytes : program.arena_bytes;
+      HEDDLE_CHECK(a.at.offset >= 0 && a.bytes >= 0 && a.at.offset <= size - a.bytes,
+                   fmt::format("a step of '{}' touches {} bytes at {} of {}", entry.name, a.bytes, a.at.offset, size));
+    }
+}
+
 }  // namespace
 
 Executable::Executable(const codegen::Program& program, Device& device) : program_(program), device_(device) {
+  for (const codegen::Entry& entry : program.entries) require_inside(program, entry);
   try {
     state_ = device_.allocate(std::max<int64_t>(program.state_bytes, 1));
     arena_ = device_.allocate(std::max<int64_t>(program.arena_bytes, 1));

@@ -86,10 +86,10 @@ struct HostDevice::Impl {
   void* locate(const codegen::Address& a) const {
     return (a.segment == codegen::Segment::state ? state : arena) + a.offset;
   }
-  std::vector<void*> locate(const std::vector<codegen::Address>& list) const {
+  std::vector<void*> locate(const std::vector<codegen::Argument>& list) const {
     std::vector<void*> out;
     out.reserve(list.size());
-    for (const auto& a : list) out.push_back(locate(a));
+    for (const auto& a : list) out.push_back(locate(a.at));
     return out;
   }
 
@@ -116,7 +116,7 @@ struct HostDevice::Impl {
                       fmt::format("'{}' calls {}, which the host device does not have", call.title, call.impl),
                       "compile the program for the target 'host'");
     }
-    return {OnednnCall(call, locate(call.arguments), locate(call.workspace)), call.title};
+    return {OnednnCall(call, locate(call.arguments), locate(call.workspace.at)), call.title};
   }
   Step bind(const codegen::Program&, const codegen::Copy& c) const {
     return {Copy{locate(c.to), locate(c.from), static_cast<size_t>(c.bytes)}, "copy"};

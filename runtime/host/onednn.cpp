@@ -102,10 +102,10 @@ OnednnCall::OnednnCall(const codegen::Library& call, std::span<void* const> argu
     throw UserError(ExitCode::failed, fmt::format("oneDNN {} cannot run {} '{}': {}", onednn_version(), call.op,
                                                   call.title, measured.refusal));
   }
-  if (measured.workspace > call.workspace_bytes) {
+  if (measured.workspace > call.workspace.bytes) {
     throw UserError(ExitCode::failed,
                     fmt::format("oneDNN {} needs {} bytes of workspace for '{}', but {} are planned", onednn_version(),
-                                measured.workspace, call.title, call.workspace_bytes),
+                                measured.workspace, call.title, call.workspace.bytes),
                     "compile the program again with this version of oneDNN");
   }
   impl_ = std::make_unique<Impl>(Impl{call.title, build(call, arguments, workspace)});

@@ -12,6 +12,7 @@
 #include "tests/random/error_bound.h"
 #include "tests/random/poisoned_device.h"
 #include "tests/support/host_run.h"
+#include "tests/support/touched.h"
 
 namespace heddle::testing {
 using namespace ir;
@@ -82,6 +83,7 @@ class HostCheck {
     ProgramRun one(program_, 1), two(program_, 2);
     for (const codegen::Entry& entry : program_.entries) {
       check_entry(one, two, entry);
+      check_touch(entry);
       if (!one.marks_intact() || !two.marks_intact()) {
         fault(entry.name, "writes outside of its memory");
         break;
@@ -97,6 +99,17 @@ class HostCheck {
     const passes::Options options = host_options();
     passes::run_pipeline(m, options);
     return codegen::lower(m, "random", options.target);
+  }
+
+  void check_touch(const codegen::Entry& entry) {
+    const NamedTensors data = random_data(*meaning_.find_graph(entry.name));
+    std::vector<codegen::Buffer> buffers = program_.states;
+    buffers.insert(buffers.end(), entry.inputs.begin(), entry.inputs.end());
+    const std::string wrong = fault_of_touch(program_, entry, [&](runtime::Executable& executable) {
+      for (const codegen::Buffer& b : buffers)
+        if (const auto it = data.find(b.name); it != data.end()) executable.write(b, to_bytes(it->second).data());
+    });
+    if (!wrong.empty()) fault(entry.name, wrong);
   }
 
   // The states go through two runs of the entry, and so do the oracle's.

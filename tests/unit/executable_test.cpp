@@ -59,6 +59,11 @@ Buffer floats(const std::string& name, int64_t n, Segment segment, int64_t offse
   return {name, "f32", {n}, n * 4, {segment, offset}, role};
 }
 
+codegen::Argument reads(Segment segment, int64_t offset) { return {{segment, offset}, 4000, codegen::Access::read}; }
+codegen::Argument writes(Segment segment, int64_t offset, int64_t bytes = 4000) {
+  return {{segment, offset}, bytes, codegen::Access::write};
+}
+
 // total <- total + x, in a state of 1000 elements; `marks` counts blocks.
 codegen::Program counting_program() {
   codegen::Program p;
@@ -73,9 +78,10 @@ codegen::Program counting_program() {
   e.inputs = {floats("x", 1000, Segment::arena, 0, "input")};
   e.outputs = {floats("sum", 1000, Segment::arena, 4096, "output")};
   e.steps.push_back(
-      {codegen::Launch{0, {{Segment::state, 0}, {Segment::arena, 0}, {Segment::arena, 4096}}}, "m.json:1:1"});
+      {codegen::Launch{0, {reads(Segment::state, 0), reads(Segment::arena, 0), writes(Segment::arena, 4096)}},
+       "m.json:1:1"});
   e.steps.push_back({codegen::Copy{{Segment::arena, 4096}, {Segment::state, 0}, 4000, {}}, ""});
-  e.steps.push_back({codegen::Launch{1, {{Segment::arena, 0}, {Segment::state, 4096}}}, ""});
+  e.steps.push_back({codegen::Launch{1, {reads(Segment::arena, 0), writes(Segment::state, 4096, 20)}}, ""});
   p.entries = {e};
   return p;
 }
@@ -129,11 +135,12 @@ codegen::Program product_program() {
   call.operands = {{"f32", {64, 32}}, {"f32", {32, 48}}};
   call.results = {{"f32", {64, 48}}};
   call.slices = 4;
-  call.workspace_bytes = onednn_needs(call).workspace;
-  call.arguments = {{Segment::arena, 0}, {Segment::arena, 8192}, {Segment::arena, 14336}};
-  call.workspace = {Segment::arena, 26624};
+  call.arguments = {{{Segment::arena, 0}, 8192, codegen::Access::read},
+                    {{Segment::arena, 8192}, 6144, codegen::Access::read},
+                    {{Segment::arena, 14336}, 12288, codegen::Access::write}};
+  call.workspace = {{Segment::arena, 26624}, onednn_needs(call).workspace, codegen::Access::read_write};
   codegen::Program p;
-  p.arena_bytes = 26624 + call.workspace_bytes;
+  p.arena_bytes = 26624 + call.workspace.bytes;
   codegen::Entry e;
   e.name = "predict";
   e.inputs = {floats("a", 64 * 32, Segment::arena, 0, "input"), floats("b", 32 * 48, Segment::arena, 8192, "input")};

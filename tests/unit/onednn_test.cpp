@@ -52,8 +52,8 @@ Library call_of(const std::string& op, std::vector<Dims> operands, const Dims& r
 // Runs the call on poisoned result and workspace memory.
 Floats run(Library call, std::vector<Floats>& operands, int64_t slices, int threads) {
   call.slices = slices;
-  call.workspace_bytes = onednn_needs(call).workspace;
-  const auto bytes = static_cast<size_t>(call.workspace_bytes) + 256;
+  call.workspace.bytes = onednn_needs(call).workspace;
+  const auto bytes = static_cast<size_t>(call.workspace.bytes) + 256;
   const std::unique_ptr<void, decltype(&std::free)> workspace(std::aligned_alloc(256, (bytes + 255) / 256 * 256),
                                                               &std::free);
   std::memset(workspace.get(), 0xff, bytes);
@@ -325,7 +325,7 @@ TEST(Onednn, RefusesATooSmallWorkspace) {
   Library call = call_of("conv2d_filter_grad", {{8, 13, 13, 32}, {8, 11, 11, 64}}, {64, 32, 3, 3});
   call.slices = 4;
   EXPECT_GE(onednn_needs(call).workspace, 4 * 64 * 32 * 9 * 4);  // four partial results
-  call.workspace_bytes = 1024;
+  call.workspace.bytes = 1024;
   std::vector<void*> arguments(3, nullptr);
   EXPECT_THROW(OnednnCall(call, arguments, nullptr), UserError);
 }

@@ -8,6 +8,7 @@
 #include "runtime/host/step_memory.h"
 #include "tests/support/host_run.h"
 #include "tests/support/source_dir.h"
+#include "tests/support/touched.h"
 #include "tests/unit/allocations.h"
 
 namespace heddle {
@@ -43,6 +44,26 @@ TEST_P(WholeStep, AllocatesNothing) {
     EXPECT_EQ(test::allocations(), before) << threads << " threads";
   }
 }
+
+TEST_P(WholeStep, EachStepTouchesWhatItNames) {
+  const codegen::Program program = compile(GetParam());
+  EXPECT_EQ(testing::fault_of_touch(program, *program.find_entry("init"), [](runtime::Executable&) {}), "");
+  runtime::HostDevice device({.threads = 1, .kernel_cache = {}});
+  runtime::Executable initialised(program, device);
+  initialised.run(*program.find_entry("init"));
+  const codegen::Entry& train = *program.find_entry("train");
+  const auto fill = [&](runtime::Executable& executable) {
+    for (const codegen::Buffer& state : program.states) executable.write(state, initialised.host_address(state));
+    for (const codegen::Buffer& input : train.inputs) {
+      std::vector<float> values(static_cast<size_t>(input.bytes) / sizeof(float));
+      if (input.dtype == "f32")
+        for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i * 37 % 101) / 101;
+      executable.write(input, values.data());
+    }
+  };
+  EXPECT_EQ(testing::fault_of_touch(program, train, fill), "");
+}
+
 INSTANTIATE_TEST_SUITE_P(Models, WholeStep, ::testing::Values("digits_cnn", "tiny_mlp", "mnist_mlp"),
                          [](const auto& info) { return std::string(info.param); });
 

@@ -66,7 +66,7 @@ std::string call_json(const codegen::Library& c) {
   JsonObject out;
   out.text("title", c.title).text("impl", c.impl).text("op", c.op).integer("slices", c.slices);
   out.text("precision", c.precision);
-  out.integer("workspace_bytes", c.workspace_bytes).integer("bytes", c.bytes_read + c.bytes_written);
+  out.integer("workspace_bytes", c.workspace.bytes).integer("bytes", c.bytes_read + c.bytes_written);
   return out.number("flops", c.flops).number("predicted_us", c.predicted_seconds * 1e6).str();
 }
 
