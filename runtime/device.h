@@ -4,10 +4,17 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "codegen/program.h"
 
 namespace heddle::runtime {
+
+// What one step of an entry took, for finding out where time goes.
+struct StepTime {
+  std::string title;
+  double seconds = 0;  // the least of several runs
+};
 
 class Device {
  public:
@@ -27,6 +34,8 @@ class Device {
   virtual void load(const codegen::Program& program, void* state, void* arena) = 0;
   // Executes one entry of the loaded program. Returns when its results can be read.
   virtual void run(size_t entry) = 0;
+  // Executes the entry `repeats` times, timing each of its steps alone.
+  virtual std::vector<StepTime> profile(size_t entry, int repeats) = 0;
 };
 
 }  // namespace heddle::runtime

@@ -44,11 +44,17 @@ void Executable::release() {
   if (state_ != nullptr) device_.release(state_);
 }
 
-void Executable::run(const codegen::Entry& entry) {
+size_t Executable::index_of(const codegen::Entry& entry) const {
   const auto index = &entry - program_.entries.data();
   HEDDLE_CHECK(index >= 0 && index < std::ssize(program_.entries),
                fmt::format("entry '{}' of another program", entry.name));
-  device_.run(static_cast<size_t>(index));
+  return static_cast<size_t>(index);
+}
+
+void Executable::run(const codegen::Entry& entry) { device_.run(index_of(entry)); }
+
+std::vector<StepTime> Executable::profile(const codegen::Entry& entry, int repeats) {
+  return device_.profile(index_of(entry), repeats);
 }
 
 void Executable::write(const codegen::Buffer& buffer, const void* from) {

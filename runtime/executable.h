@@ -18,6 +18,7 @@ class Executable {
 
   const codegen::Program& program() const { return program_; }
   void run(const codegen::Entry& entry);
+  std::vector<StepTime> profile(const codegen::Entry& entry, int repeats);
   // Bytes must be the buffer's size. Inputs and outputs of an entry share the arena with other entries: write inputs
   // just before running, read outputs just after.
   void write(const codegen::Buffer& buffer, const void* from);
@@ -26,6 +27,7 @@ class Executable {
   void* host_address(const codegen::Buffer& buffer);
 
  private:
+  size_t index_of(const codegen::Entry& entry) const;
   void release();
 
   const codegen::Program& program_;

@@ -14,12 +14,6 @@ struct HostOptions {
   std::string kernel_cache;  // folder of compiled programs; empty: kernel_cache_folder()
 };
 
-// What one step of an entry took, for finding out where time goes.
-struct StepTime {
-  std::string title;
-  double seconds = 0;  // the least of several runs
-};
-
 class HostDevice final : public Device {
  public:
   explicit HostDevice(HostOptions options = {});
@@ -34,10 +28,10 @@ class HostDevice final : public Device {
   // Throws UserError when the compiler is missing or fails, or a library cannot take a call.
   void load(const codegen::Program& program, void* state, void* arena) override;
   void run(size_t entry) override;
+  std::vector<StepTime> profile(size_t entry, int repeats) override;
 
   int threads() const;
   bool loaded_from_cache() const;  // the last load compiled nothing
-  std::vector<StepTime> profile(size_t entry, int repeats);
 
  private:
   struct Impl;

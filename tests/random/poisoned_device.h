@@ -20,6 +20,7 @@ class PoisonedDevice final : public runtime::Device {
   void read(void* to, const void* from, int64_t bytes) override { host_.read(to, from, bytes); }
   void load(const codegen::Program& program, void* state, void* arena) override;
   void run(size_t entry) override { host_.run(entry); }
+  std::vector<runtime::StepTime> profile(size_t entry, int repeats) override { return host_.profile(entry, repeats); }
 
   void poison_arena(std::byte with);
   bool marks_intact() const;

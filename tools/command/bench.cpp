@@ -5,7 +5,6 @@
 #include <chrono>
 #include <memory>
 
-#include "runtime/host/host_device.h"
 #include "runtime/json_text.h"
 #include "runtime/train/progress.h"
 #include "runtime/train/trainer.h"
@@ -80,10 +79,8 @@ double median(std::vector<double> values) {
   return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-void print_profile(runtime::Device& device, const codegen::Program& program, const codegen::Entry& entry) {
-  auto* host = dynamic_cast<runtime::HostDevice*>(&device);
-  if (!host) return;
-  std::vector<runtime::StepTime> times = host->profile(static_cast<size_t>(&entry - program.entries.data()), 20);
+void print_profile(runtime::Executable& executable, const codegen::Entry& entry) {
+  std::vector<runtime::StepTime> times = executable.profile(entry, 20);
   double total = 0;
   for (const runtime::StepTime& t : times) total += t.seconds;
   std::stable_sort(times.begin(), times.end(), [](const auto& x, const auto& y) { return x.seconds > y.seconds; });
@@ -131,7 +128,7 @@ void bench(const BenchArguments& a) {
   if (const codegen::Entry* init = program.find_entry("init")) executable.run(*init);
   Bench runs(executable, *entry, plan);
   const Measured m = measure(runs, a);
-  if (a.profile) print_profile(*device, program, *entry);
+  if (a.profile) print_profile(executable, *entry);
   const int64_t batch = entry->inputs.empty() ? 1 : runtime::batch_of(*entry);  // init reads none
   report(a, program, m, batch, device->description());
 }
