@@ -50,6 +50,7 @@ class ReductionPlanner {
   ReductionPlan spread_plan(const Signature& s, const ReductionDomain& d) {
     const int64_t results = s.results[0].elements(), points = product(d.extents);
     const int64_t rows = space_[kRow], columns = space_[kColumn];
+    if (rows * columns == 1) return ReductionPlan::inner;  // nobody to share one point with, nothing to wait for
     const bool total_first = rows == 1 && k_.form->blocks > 0;
     std::vector<ReductionPlan> fits;
     for (const IndexMap& m : d.maps)

@@ -1,14 +1,17 @@
 #include "runtime/host/run_compiler.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "ir/diagnostic.h"
+#include "runtime/file.h"
 #include "runtime/kernel_cache.h"
 #include "runtime/process.h"
 #include "runtime/source_parts.h"
@@ -67,6 +70,31 @@ std::vector<std::string> with(std::vector<std::string> first) {
   return first;
 }
 
+// What the compiler or the loader is to read, whole: of a part, both make something else.
+void write_temporary(const std::string& path, std::string_view content) {
+  try {
+    File file(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    file.write(content.data(), std::ssize(content));
+    file.close();
+  } catch (const UserError& error) {
+    throw UserError(ExitCode::failed, error.diagnostics().front().message,
+                    "TMPDIR=FOLDER names another place for temporary files");
+  }
+}
+
+bool names_a_line(const std::string& log) {
+  std::istringstream in(log);
+  for (std::string line; std::getline(in, line);)
+    if (error_line(line) > 0) return true;
+  return false;
+}
+
+// A compiler that finds no room cannot always say so in a log that lies beside its files.
+void require_room(const TemporaryFolder& folder) {
+  constexpr size_t kCompilerNeeds = size_t{1} << 20;
+  write_temporary(folder.path() + "/room", std::string(kCompilerNeeds, ' '));
+}
+
 }  // namespace
 
 const std::vector<std::string>& compiler_options(CompilerOptions which) {
@@ -87,7 +115,7 @@ std::string compile_shared_object(const std::string& source, const std::string& 
                                   const std::vector<std::string>& options) {
   const TemporaryFolder folder;
   const std::string in = folder.path() + "/kernels.cpp", out = folder.path() + "/kernels.so";
-  std::ofstream(in, std::ios::binary) << source;
+  write_temporary(in, source);
   std::vector<std::string> arguments = {compiler};
   arguments.insert(arguments.end(), options.begin(), options.end());
   arguments.insert(arguments.end(), {"-o", out, in});
@@ -96,6 +124,7 @@ std::string compile_shared_object(const std::string& source, const std::string& 
     throw UserError(ExitCode::limit, fmt::format("{} did not finish within {} seconds", compiler, kDeadline));
   }
   if (result.status != 0) {
+    if (!names_a_line(result.output)) require_room(folder);
     throw UserError(ExitCode::failed, fmt::format("{} failed on the generated kernels (status {})\n{}", compiler,
                                                   result.status, numbered_errors(result.output, source)));
   }
@@ -105,7 +134,7 @@ std::string compile_shared_object(const std::string& source, const std::string& 
 void* load_shared_object(std::string_view content) {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/kernels.so";
-  std::ofstream(path, std::ios::binary) << content;
+  write_temporary(path, content);
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) throw UserError(ExitCode::failed, fmt::format("cannot load compiled kernels: {}", dlerror()));
   return handle;

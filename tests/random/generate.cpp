@@ -126,6 +126,7 @@ void choose_regime(GrowingGraph& w) {
   w.special_percent = w.random.pick(percents);
   if (w.random.chance(12)) w.limits = {.elements = 16000, .length = 5000};
   if (w.random.chance(25)) w.limits = {.elements = 300, .length = 17};
+  if (w.random.chance(6)) w.limits = {.elements = 2, .length = 2};  // rows, columns and totals of one point
 }
 
 }  // namespace
