@@ -70,12 +70,18 @@ void add_outputs(Expansion& e, const Model& model) {
     const ValueId v = e.find(output.value);
     if (!v.valid()) continue;
     if (e.graph.def(v) == nullptr) {
-      throw UserError(output.value.where, fmt::format("output '{}' must be the result of a node, {} is not",
-                                                      output.name, quote(output.value.name)));
+      const ir::Value& value = e.graph[v];
+      const std::string which = value.role == ir::Role::input ? fmt::format("is the input '{}' itself", value.name)
+                                                              : fmt::format("is the parameter '{}' itself", value.name);
+      throw UserError(output.value.where,
+                      fmt::format("output '{}' {}: expected something computed", output.name, which),
+                      "for example {\"op\": \"mul\", \"in\": [NAME, 1]}");
     }
     if (!taken.insert(v).second) {
-      throw UserError(output.value.where,
-                      fmt::format("output '{}' is a second name for {}", output.name, quote(output.value.name)));
+      throw UserError(
+          output.value.where,
+          fmt::format("output '{}': {} is the same value as another output", output.name, quote(output.value.name)),
+          "leave one of them out");
     }
     const ValueId other = e.graph.find(output.name);
     if (other.valid() && other != v) e.graph.rename(other, output.name + ".value");
@@ -144,6 +150,32 @@ int64_t any_batch(const BuildOptions& o) {
   return 1;
 }
 
+// The entries share their parameters, and the weights file is for every batch.
+void require_types(const ir::Graph& g, const std::vector<Parameter>& parameters, const std::string& batch_name) {
+  for (const Parameter& p : parameters) {
+    const ValueId v = g.find(p.path);
+    if (!v.valid() || g[v].type == p.type) continue;
+    throw UserError(
+        p.where,
+        fmt::format("parameter '{}' is {} with one batch and {} with another: its shape may not depend on the batch",
+                    p.path, to_string(p.type), to_string(g[v].type)),
+        fmt::format("put a number or a name of \"let\" in the place of \"{}\"", batch_name));
+  }
+}
+
+// Looks at twice the batch. Where the model does not fit that, it says nothing: the batches of the entries are looked
+// at as they are built.
+void require_parameters_of_any_batch(const Model& model, int64_t batch, const std::vector<Parameter>& parameters) {
+  Diagnostics ignored;
+  ir::Graph other;
+  try {
+    other = expand_model(model, {.batch = 2 * batch, .training = false}, ignored).graph;
+  } catch (const UserError&) {
+    return;
+  }
+  if (ignored.empty()) require_types(other, parameters, model.batch_dimension);
+}
+
 }  // namespace
 
 BuildOptions default_build_options(const Model& model) {
@@ -164,9 +196,10 @@ ir::Module build_module(const Model& model, const BuildOptions& options) {
   const std::optional<int64_t> steps = options.total_steps ? options.total_steps : model.train.steps;
   if (options.train > 0 || options.train_last > 0) require_training(model);
   std::vector<Parameter> parameters;
-  ir::Graph train =
-      train_graph(model, "train", options.train > 0 ? options.train : any_batch(options), steps, errors, &parameters);
+  const int64_t batch = options.train > 0 ? options.train : any_batch(options);
+  ir::Graph train = train_graph(model, "train", batch, steps, errors, &parameters);
   errors.throw_if_any();
+  require_parameters_of_any_batch(model, batch, parameters);
   ir::Module m;
   m.graphs.push_back(init_graph(model, train, parameters));
   if (options.train > 0) {
@@ -181,6 +214,7 @@ ir::Module build_module(const Model& model, const BuildOptions& options) {
   if (options.eval_last > 0) m.graphs.push_back(eval_graph(model, "eval_last", options.eval_last, errors));
   if (options.predict > 0) m.graphs.push_back(predict_graph(model, options.predict, errors));
   errors.throw_if_any();
+  for (const ir::Graph& g : m.graphs) require_types(g, parameters, model.batch_dimension);
   return m;
 }
 

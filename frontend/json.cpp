@@ -109,7 +109,7 @@ int64_t as_integer(const Json& value, std::string_view what) {
 double as_real(const Json& value, std::string_view what) {
   if (value.kind == Json::Kind::real) return value.real;
   if (value.kind != Json::Kind::integer) wrong_kind(value, what, "a number");
-  if (std::abs(value.real) > static_cast<double>(kMaxExactInteger)) {
+  if (value.integer > kMaxExactInteger || value.integer < -kMaxExactInteger) {
     throw UserError(value.where,
                     fmt::format("{}: {} is beyond 2^53, where whole numbers stop being exact", what, value.integer));
   }

@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "ir/check.h"
+#include "ir/evaluate/tensor.h"
+#include "ir/scalars.h"
 
 namespace heddle::frontend {
 
@@ -104,6 +108,16 @@ void LayerContext::require_rank(size_t input, int64_t low, int64_t high, const s
   const int64_t rank = type(in[input]).rank();
   if (rank >= low && rank <= high) return;
   fail(fmt::format("expected {}, found {}", meaning, shape_text(dims(in[input]))), {}, input);
+}
+
+void LayerContext::require_fit(std::string_view setting, double number, ir::DType dtype) {
+  if (!fits(number, dtype))
+    fail_setting(setting, fmt::format("the number {} does not fit {}", number, ir::to_string(dtype)));
+}
+
+bool fits(double number, ir::DType dtype) {
+  if (ir::is_floating(dtype)) return !std::isfinite(number) || std::isfinite(ir::round_to(dtype, number));
+  return ir::scalar_number(number, dtype).has_value();
 }
 
 void LayerContext::require_floating(size_t input) {

@@ -64,7 +64,11 @@ class LayerContext {
   [[noreturn]] void fail(const std::string& message, const std::string& help = {}, size_t input = 0);
   void require_rank(size_t input, int64_t low, int64_t high, const std::string& meaning);
   void require_floating(size_t input);
+  void require_fit(std::string_view setting, double number, ir::DType dtype);
 };
+
+// Whether it is a number of the type, rounded to it where it is floating.
+bool fits(double number, ir::DType dtype);
 
 // 64-bit FNV-1a: the stream number of a path.
 int64_t stream_of(std::string_view path);

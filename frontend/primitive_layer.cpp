@@ -41,6 +41,15 @@ ir::DType literal_type(LayerContext& c, const ir::Values& in) {
   return ir::DType::f32;
 }
 
+// The number that a node holds is one of its result's type.
+void require_fitting_value(LayerContext& c, const ir::OpDef& op, const ir::Attrs& attrs, ir::ValueId result) {
+  for (const char* name : {"value", "fill"}) {
+    const ir::AttrDef* def = op.find_attr(name);
+    if (def != nullptr && def->type == ir::AttrType::real)
+      c.require_fit(name, std::get<double>(attrs.at(name)), c.type(result).dtype);
+  }
+}
+
 void check_types(LayerContext& c, const ir::Values& in, ir::DType dtype) {
   for (size_t i = in.size() == 3 ? 1 : 0; i < in.size(); ++i) {
     if (!in[i].valid() || c.type(in[i]).dtype == dtype) continue;
@@ -64,11 +73,12 @@ ir::Values broadcast_inputs(LayerContext& c) {
       continue;
     }
     const Number& number = *c.node.in.at(i).literal;
-    if (std::holds_alternative<double>(number) && !ir::is_floating(dtype)) {
+    const double value = std::visit([](auto v) { return static_cast<double>(v); }, number);
+    if (!fits(value, dtype) || (std::holds_alternative<double>(number) && !ir::is_floating(dtype))) {
       throw UserError(c.node.in[i].where, fmt::format("{}: the number {} does not fit {}", c.settings.title(),
                                                       to_string(number), ir::to_string(dtype)));
     }
-    in[i] = c.constant(std::visit([](auto v) { return static_cast<double>(v); }, number), {dtype, shape});
+    in[i] = c.constant(value, {dtype, shape});
   }
   return in;
 }
@@ -115,7 +125,9 @@ LayerDef primitive_layer(const ir::OpDef& op) {
   layer.build = [&op](LayerContext& c) -> ir::Values {
     ir::Attrs attrs;
     for (const ir::AttrDef& attr : op.attrs) attrs[attr.name] = read_attr(c.settings, attr);
-    return {c.emit(op.name, c.in.size() == 1 ? c.in : broadcast_inputs(c), std::move(attrs))};
+    const ir::ValueId result = c.emit(op.name, c.in.size() == 1 ? c.in : broadcast_inputs(c), attrs);
+    require_fitting_value(c, op, attrs, result);
+    return {result};
   };
   return layer;
 }

@@ -159,6 +159,13 @@ void read_header(Fields& fields, Model& model) {
   if (const Json* layout = fields.take("layout")) fields.guard([&] { read_layout(*layout, model); });
 }
 
+// A key whose value is null counts as absent.
+void drop_null_members(Json& json) {
+  if (json.kind == Json::Kind::object)
+    std::erase_if(json.items, [](const Json& member) { return member.kind == Json::Kind::null; });
+  for (Json& item : json.items) drop_null_members(item);
+}
+
 }  // namespace
 
 void check_name(const std::string& name, const Location& where, const std::string& what) {
@@ -195,6 +202,7 @@ Model read_model(Sources& sources, const SourceFile& file, const ReadOptions& op
   Diagnostics errors;
   apply_overrides(root, options.small, options.set, sources, errors);
   errors.throw_if_any();
+  drop_null_members(root);
 
   Model model;
   model.file = &file;

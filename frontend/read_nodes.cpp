@@ -77,7 +77,7 @@ void read_layer_use(NodeDef& node, const Json& json, Diagnostics& errors) {
   }
   for (const Json& member : json.items) {
     const bool common = std::find(kNodeKeys.begin(), kNodeKeys.end(), member.key) != kNodeKeys.end();
-    if (!common && member.kind != Json::Kind::null) node.settings.push_back(member);
+    if (!common) node.settings.push_back(member);
   }
   check_settings(node.settings, def->settings, title_of(node), node.op_where, kNodeKeys, errors);
   if (def->several_results && node.out.empty()) {

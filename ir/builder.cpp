@@ -22,12 +22,15 @@ void check_operands(const OpDef& op, const std::vector<Type>& operands) {
     throw InferError(fmt::format("does not take {}", to_string(operands[0].dtype)));
 }
 
-// An integer literal is a real where a real is declared, an empty list anything listed.
+// An integer literal is a real where a real is declared and holds it exactly.
 bool convert(Attr& attr, const AttrDef& def) {
   if (attr.index() == static_cast<size_t>(def.type)) return true;
   if (std::holds_alternative<ScalarName>(attr)) return def.scalar;
   if (def.type != AttrType::real || !std::holds_alternative<int64_t>(attr)) return false;
-  attr = static_cast<double>(std::get<int64_t>(attr));
+  const int64_t integer = std::get<int64_t>(attr);
+  const auto real = static_cast<double>(integer);
+  if (real >= 0x1p63 || static_cast<int64_t>(real) != integer) return false;
+  attr = real;
   return true;
 }
 

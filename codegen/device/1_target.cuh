@@ -56,6 +56,9 @@ HD_DEVICE void copy_bytes(void* to, const void* from, u64 bytes) { ::memcpy(to, 
 // Its elimination of partial redundancies makes branches of selections that depend on one another, such as relu of the largest in a
 // window without padding, and loops with branches are not vectorised (ten times slower).
 #pragma GCC optimize("no-tree-pre")
+// Its choice of counters addresses a result through an operand that is read in steps and mirrored (x[c * 2] | x[6 - c * 2]); the kernel
+// then counts as one that writes nothing, and its call is dropped. Without that choice steps take as long.
+#pragma GCC optimize("no-ivopts")
 #endif
 
 namespace hd {

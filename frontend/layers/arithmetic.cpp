@@ -40,6 +40,9 @@ ir::Values build_reduction(LayerContext& c, std::string_view op) {
 // max and min of one input reduce it; of several they compare element by element.
 ir::Values build_extreme(LayerContext& c, std::string_view elementwise, std::string_view reduction) {
   if (c.in.size() == 1 && c.in[0].valid()) return build_reduction(c, reduction);
+  for (const char* setting : {"axis", "keepdims"})
+    if (c.settings.json(setting) != nullptr)
+      c.fail_setting(setting, fmt::format("'{}' is for one input; several are compared element by element", setting));
   const ir::Values in = broadcast_inputs(c);
   ir::ValueId result = in[0];
   for (size_t i = 1; i < in.size(); ++i) result = c.emit(elementwise, {result, in[i]});

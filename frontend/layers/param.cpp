@@ -49,7 +49,10 @@ const RegisterLayer constant({
                  {.name = "shape", .type = SettingType::integers, .doc = "its sizes: none, a scalar"},
                  {.name = "dtype", .type = SettingType::text, .doc = "element type", .fallback = std::string("f32")}},
     .build = [](LayerContext& c) -> ir::Values {
-      return {c.constant(c.settings.real("value"), {read_type(c), read_shape(c)})};
+      const double value = c.settings.real("value");
+      const ir::DType dtype = read_type(c);
+      c.require_fit("value", value, dtype);
+      return {c.constant(value, {dtype, read_shape(c)})};
     },
 });
 

@@ -12,7 +12,7 @@ namespace {
 #define IVDEP _Pragma("GCC ivdep")
 #define LOOP _Pragma("GCC unroll 1")
 #define UNROLL _Pragma("GCC unroll 32")
-#pragma GCC optimize("no-tree-pre")  // as in generated text
+#pragma GCC optimize("no-tree-pre", "no-ivopts")  // as in generated text
 #endif
 #define KERNEL static __attribute__((noinline)) void
 

@@ -36,7 +36,7 @@ class ShapeGraph {
   }
 
   Graph build() {
-    ValueId v = r_.chance(15) ? window() : moved();
+    ValueId v = r_.chance(15) ? window() : r_.chance(15) ? mirrored() : moved();
     if (r_.chance(30)) v = r_.b("abs", {v});
     if (r_.chance(50)) v = reduced(v);
     r_.g.outputs = {v};
@@ -72,6 +72,14 @@ class ShapeGraph {
       strides.push_back(1 + r_.below(3));
     }
     return r_.b("slice", {v}, {{"starts", starts}, {"limits", limits}, {"strides", strides}});
+  }
+  // Every `stride`-th column beside its mirror image.
+  ValueId mirrored() {
+    const int64_t columns = dims_.back(), stride = r_.pick<int64_t>({2, 3, 4, 8});
+    const ValueId v = r_.input({dims_[0], (columns - 1) * stride + 1});
+    const Dims limits = r_.type(v).dims;
+    const ValueId part = r_.b("slice", {v}, {{"starts", Dims{0, 0}}, {"limits", limits}, {"strides", Dims{1, stride}}});
+    return r_.b("add", {part, r_.b("reverse", {part}, {{"axes", Dims{1}}})});
   }
   ValueId window() {
     const int64_t channels = dims_.back();
