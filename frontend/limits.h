@@ -15,6 +15,7 @@ inline constexpr size_t kMaxRank = 8;                      // dimensions of a te
 inline constexpr int64_t kMaxElements = int64_t{1} << 40;  // of a tensor
 inline constexpr int64_t kMaxParameterBytes = int64_t{1} << 42;
 inline constexpr int64_t kMaxNodes = 20'000;                   // after blocks are expanded
+inline constexpr size_t kMaxJoined = 500;                      // inputs of a concat: a GPU's kernel takes 512 pointers
 inline constexpr int64_t kMaxRepeat = 10'000;                  // of a block
 inline constexpr size_t kMaxBlockDepth = 32;                   // blocks inside blocks
 inline constexpr int64_t kMaxExactInteger = int64_t{1} << 53;  // integers that the IR's real attributes hold exactly

@@ -69,6 +69,8 @@ ir::Values build_transpose(LayerContext& c) {
 }
 
 ir::Values build_concat(LayerContext& c) {
+  if (c.in.size() > kMaxJoined)
+    c.fail(fmt::format("{} inputs, at most {} are joined at once", c.in.size(), kMaxJoined));
   const int64_t axis = read_axis(c);
   const ir::Type& first = c.type(c.in[0]);
   for (size_t i = 1; i < c.in.size(); ++i) {
