@@ -69,7 +69,7 @@ double Rounding::largest_sum() const { return largest_sum_; }
 bool Rounding::passed_on(double v, size_t i, const std::vector<Tensor>& operands) const {
   if (v == 0 || !std::isfinite(v) || chooses_) return true;
   if (source_) return round_to(s_.results[0].dtype, v) == v || s_.operands.empty();
-  if (!pointwise_) return false;
+  if (!pointwise_ || (composed_ && std::abs(v) < smallest_)) return false;  // steps between round subnormal numbers
   for (const Tensor& t : operands)
     if (t.floating() && std::abs(t.real[i]) == std::abs(v)) return round_to(s_.results[0].dtype, v) == v;
   return false;
