@@ -84,6 +84,9 @@ void add_outputs(Expansion& e, const Model& model) {
           "leave one of them out");
     }
     const ValueId other = e.graph.find(output.name);
+    if (other.valid() && other != v && e.graph[other].role == ir::Role::param)
+      throw UserError(output.value.where, fmt::format("output '{}' has the name of a parameter", output.name),
+                      "give the output another name");
     if (other.valid() && other != v) e.graph.rename(other, output.name + ".value");
     if (other != v) e.graph.rename(v, output.name);
     e.graph.outputs.push_back(v);
@@ -154,7 +157,7 @@ int64_t any_batch(const BuildOptions& o) {
 void require_types(const ir::Graph& g, const std::vector<Parameter>& parameters, const std::string& batch_name) {
   for (const Parameter& p : parameters) {
     const ValueId v = g.find(p.path);
-    if (!v.valid() || g[v].type == p.type) continue;
+    if (!v.valid() || g[v].role != ir::Role::param || g[v].type == p.type) continue;
     throw UserError(
         p.where,
         fmt::format("parameter '{}' is {} with one batch and {} with another: its shape may not depend on the batch",

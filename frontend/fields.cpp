@@ -25,8 +25,7 @@ void Fields::guard(const std::function<void()>& f) { guarded(errors_, f); }
 
 const Json* Fields::take(std::string_view key) {
   asked_.emplace(key);
-  const Json* value = object_.find(key);
-  return value == nullptr || value->kind == Json::Kind::null ? nullptr : value;
+  return object_.find(key);
 }
 
 const Json* Fields::require(std::string_view key, const std::string& remedy) {
@@ -80,7 +79,7 @@ void Fields::unsupported(const std::vector<std::string>& keys) {
   for (const std::string& key : keys) {
     asked_.insert(key);
     const Json* value = object_.find(key);
-    if (value == nullptr || value->kind == Json::Kind::null) continue;
+    if (value == nullptr) continue;
     errors_.error(value->key_where, fmt::format("{} is not supported by this version", named(key)));
   }
 }

@@ -16,7 +16,7 @@ class Fields {
   // Not an object: reported, and read as an empty one. `what` names it in messages: "train".
   Fields(const Json& object, std::string what, Diagnostics& errors);
 
-  const Json* take(std::string_view key);  // nullptr when absent; null counts as absent
+  const Json* take(std::string_view key);                                     // nullptr when absent
   const Json* require(std::string_view key, const std::string& remedy = {});  // reports when absent
   std::optional<Json> copy(std::string_view key);
 

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "frontend/limits.h"
 #include "ir/read_text.h"
 

@@ -67,7 +67,7 @@ class LayerContext {
   void require_fit(std::string_view setting, double number, ir::DType dtype);
 };
 
-// Whether it is a number of the type, rounded to it where it is floating.
+// Whether `number` has a value in `dtype`: floating types round, but not to infinity.
 bool fits(double number, ir::DType dtype);
 
 // 64-bit FNV-1a: the stream number of a path.

@@ -322,6 +322,8 @@ class Parser {
     Attrs a = is("{") ? attrs() : Attrs{};
     try {
       a = call ? canonical_call_attrs(*op, kernel(callee), std::move(a)) : canonical_attrs(*op, std::move(a));
+      if (call && !kernel(callee).scalars.empty())
+        bind_scalars(kernel(callee), a);  // throws where a number has no place
       check_types(call ? kernel_types(g, callee, operands) : infer_types(*op, types(g, operands), a), results, *op);
       add(g, *op, operands, std::move(a), results, call ? callee.text : "", op_name.where);
     } catch (const InferError& error) {

@@ -70,7 +70,7 @@ std::vector<std::string> with(std::vector<std::string> first) {
   return first;
 }
 
-// What the compiler or the loader is to read, whole: of a part, both make something else.
+// Written whole: a compiler or loader that is given half a file makes something else of it.
 void write_temporary(const std::string& path, std::string_view content) {
   try {
     File file(path, O_WRONLY | O_CREAT | O_EXCL, 0600);

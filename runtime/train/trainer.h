@@ -8,6 +8,7 @@
 #pragma once
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "runtime/data/batch.h"
 #include "runtime/train/metrics.h"

@@ -7,9 +7,9 @@
 
 namespace heddle::testing {
 
-// Runs `entry` step by step on the host device, each step twice: once on memory as it is, once with poison in all bytes that
-// it does not say it reads. What it says it writes must be the same both times, and all else must stay as it was. `fill`
-// writes inputs and states. The first fault as text, or nothing.
+// Runs `entry` step by step on the host device, each step twice: once on memory as it is, once with poison in all bytes
+// that it does not say it reads. What it says it writes must be the same both times, and all else must stay as it was.
+// `fill` writes inputs and states. The first fault as text, or nothing.
 std::string fault_of_touch(const codegen::Program& program, const codegen::Entry& entry,
                            const std::function<void(runtime::Executable&)>& fill);
 
