@@ -13,8 +13,6 @@ using namespace ir;  // NOLINT: this file speaks of little else
 
 namespace {
 
-constexpr int64_t kGroup = 4;  // random numbers that come at once
-
 KernelText prepare(const Graph& kernel) {
   KernelText text{
       .kernel = kernel, .plan = plan_kernel(kernel), .index_type = "", .inputs = {}, .outputs = {}, .names = {}};
@@ -25,7 +23,7 @@ KernelText prepare(const Graph& kernel) {
   if (form.kind == KernelForm::Kind::tile) text.tile = plan_tile(kernel);
   text.packet = form.packet;
   text.team = form.team;
-  text.groups = text.plan.draws && form.packet == kGroup;
+  text.groups = text.plan.draws && form.packet == kDrawnAtOnce;
   text.index_type = form.index == 64 ? "hd::i64" : "int";
   for (const ValueId v : kernel.inputs) text.inputs[v] = text.names.fresh(kernel[v].name + "_in");
   for (const ValueId v : kernel.outputs) text.outputs[v].push_back(text.names.fresh(kernel[v].name + "_out"));

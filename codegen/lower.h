@@ -8,8 +8,8 @@ namespace heddle::codegen {
 
 Program lower(const ir::Module& m, const std::string& name, const ir::Target& target);
 
-// The library call that a kernel of form contract stands for, without addresses: what a device is asked about before
-// memory is planned (Options.workspace), and what lower fills in.
+// The library call that a kernel of form contract or opaque stands for, without addresses: what a library is asked about
+// before memory is planned (AvailableLibrary::ask), and what lower fills in.
 Library describe_library(const ir::Graph& kernel);
 
 }  // namespace heddle::codegen

@@ -107,11 +107,13 @@ int64_t as_integer(const Json& value, std::string_view what) {
 double as_real(const Json& value, std::string_view what) {
   if (value.kind == Json::Kind::real) return value.real;
   if (value.kind != Json::Kind::integer) wrong_kind(value, what, "a number");
-  if (value.integer > kMaxExactInteger || value.integer < -kMaxExactInteger) {
-    throw UserError(value.where,
-                    fmt::format("{}: {} is beyond 2^53, where whole numbers stop being exact", what, value.integer));
-  }
-  return value.real;
+  return exact_real(value.integer, value.where, what);
+}
+
+double exact_real(int64_t value, const Location& where, std::string_view what) {
+  if (value > kMaxExactInteger || value < -kMaxExactInteger)
+    throw UserError(where, fmt::format("{}: {} is beyond 2^53, where whole numbers stop being exact", what, value));
+  return static_cast<double>(value);
 }
 
 const Json& as_list(const Json& value, std::string_view what) {

@@ -53,8 +53,9 @@ std::string describe(const Json& value);  // with the value where it is short: "
 // Checked accessors; throw UserError at the value. `what` names it in the message: "'units'".
 bool as_flag(const Json& value, std::string_view what);
 const std::string& as_text(const Json& value, std::string_view what);
-int64_t as_integer(const Json& value, std::string_view what);  // 3.0 is not an integer
-double as_real(const Json& value, std::string_view what);      // integers up to 2^53 as well
+int64_t as_integer(const Json& value, std::string_view what);                    // 3.0 is not an integer
+double as_real(const Json& value, std::string_view what);                        // integers up to 2^53 as well
+double exact_real(int64_t value, const Location& where, std::string_view what);  // throws beyond 2^53
 const Json& as_list(const Json& value, std::string_view what);
 const Json& as_object(const Json& value, std::string_view what);
 

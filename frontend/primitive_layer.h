@@ -8,7 +8,7 @@
 
 namespace heddle::frontend {
 
-// The definition of an elementwise IR operator as a node.
+// The definition of an IR operator as a node that takes what the operator takes: elementwise ones, pad and reverse.
 LayerDef primitive_layer(const ir::OpDef& op);
 
 // The inputs at their common shape; literals become constants of the others' type.

@@ -115,11 +115,8 @@ int64_t evaluate_integer(const Json& value, const Scope& scope, std::string_view
 double evaluate_real(const Json& value, const Scope& scope, std::string_view what) {
   if (value.kind != Kind::text) return as_real(value, what);
   const Number number = evaluate(value.text, scope, value.where);
-  const auto* whole = std::get_if<int64_t>(&number);
-  if (whole != nullptr && (*whole > kMaxExactInteger || *whole < -kMaxExactInteger))
-    throw UserError(value.where, fmt::format("{}: {} is {}, beyond 2^53, where whole numbers stop being exact", what,
-                                             quote(value.text), *whole));
-  return std::visit([](auto v) { return static_cast<double>(v); }, number);
+  if (const auto* whole = std::get_if<int64_t>(&number)) return exact_real(*whole, value.where, what);
+  return std::get<double>(number);
 }
 
 int64_t Settings::evaluate_integer(const Json& value, std::string_view what) const {

@@ -39,7 +39,6 @@ struct IndexExpr {
   IndexExpr(int64_t value) : constant(value) {}  // NOLINT: a number is an expression
   static IndexExpr dim(int d);
 
-  bool is_constant() const { return terms.empty(); }
   bool operator==(const IndexExpr&) const = default;
 };
 

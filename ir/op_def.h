@@ -102,8 +102,6 @@ struct Sample {
   std::vector<DType> dtypes = {};  // one per operand, to override the operator's first dtype
 };
 
-inline constexpr int kVariadic = -1;
-
 struct OpDef {
   std::string name;
   std::string doc;  // the formula, and the source where it has one

@@ -40,9 +40,9 @@ void expand_node(Graph& g, NodeId id) {
 
 }  // namespace
 
-bool expand_nodes(Graph& g, const std::function<bool(NodeId)>& wanted) {
+bool expand_nodes(Graph& g, const std::function<bool(NodeId)>& chosen) {
   return rewrite_nodes(g, [&](NodeId id) {
-    if (!wanted(id) || !is_expandable(g[id])) return false;
+    if (!chosen(id) || !is_expandable(g[id])) return false;
     expand_node(g, id);
     return true;
   });

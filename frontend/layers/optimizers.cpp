@@ -43,12 +43,13 @@ UpdateResult update_sgd(UpdateContext& c) {
 }
 
 // 1 - beta^t at t = step + 1, as -expm1(t log beta): exact to the last bits in f32 where 1 - pow would lose most of
-// them.
+// them. 1 where nothing is kept.
 ValueId bias_correction(UpdateContext& c, double beta, const std::string& name) {
   return c.shared(name, [&] {
     ir::Builder& b = c.b;
     const ValueId next = b("add", {c.step, b.like(1, c.step)}, {}, name + ".count");
     const ValueId t = b("cast", {next}, {{"dtype", std::string("f32")}}, name + ".t");
+    if (beta == 0) return b.like(1, t);
     const ValueId exponent = b("mul", {t, b.like(std::log(beta), t)}, {}, name + ".exponent");
     return b("neg", {b("expm1", {exponent}, {}, name + ".negative")}, {}, name);
   });
@@ -100,7 +101,7 @@ std::vector<std::string> adam_slots(const Settings& settings) {
   if (settings.json("betas") == nullptr) return {"m", "v"};
   if (betas.size() != 2) settings.fail("betas", fmt::format("'betas' takes two numbers, got {}", betas.size()));
   for (const double beta : betas) {
-    if (!(beta > 0 && beta < 1)) settings.fail("betas", fmt::format("'betas' must lie in (0, 1), got {}", beta));
+    if (!(beta >= 0 && beta < 1)) settings.fail("betas", fmt::format("'betas' must lie in [0, 1), got {}", beta));
   }
   return {"m", "v"};
 }

@@ -21,12 +21,12 @@ std::vector<Tensor> call(const Module& m, const Node& n, const Operands& operand
 // The values of a run: inputs are borrowed, results owned until their last use.
 class Slots {
  public:
-  Slots(const Graph& g, const Operands& inputs, const std::vector<ValueId>& wanted)
+  Slots(const Graph& g, const Operands& inputs, const std::vector<ValueId>& requested)
       : tensors_(g.value_count(), nullptr), owned_(g.value_count()), uses_(g.value_count()) {
     HEDDLE_CHECK(inputs.size() == g.inputs.size(), fmt::format("@{} takes {} inputs", g.name, g.inputs.size()));
     for (size_t i = 0; i < inputs.size(); ++i) tensors_[index_of(g.inputs[i])] = inputs[i];
     for (size_t v = 0; v < uses_.size(); ++v) uses_[v] = g[ValueId{static_cast<int32_t>(v)}].uses.size();
-    for (const ValueId v : wanted) ++uses_[index_of(v)];
+    for (const ValueId v : requested) ++uses_[index_of(v)];
   }
   Operands operands(const Node& n) const {
     Operands list;
@@ -92,8 +92,8 @@ std::vector<Tensor> evaluate_node(const Module& m, const Graph& g, const Node& n
 }
 
 std::vector<Tensor> evaluate_values(const Module& m, const Graph& g, const Operands& inputs,
-                                    const std::vector<ValueId>& wanted, Precision precision) {
-  Slots values(g, inputs, wanted);
+                                    const std::vector<ValueId>& requested, Precision precision) {
+  Slots values(g, inputs, requested);
   for (const NodeId id : g.order) {
     const Node& n = g[id];
     std::vector<Tensor> results = evaluate_node(m, g, n, values.operands(n), precision);
@@ -101,17 +101,17 @@ std::vector<Tensor> evaluate_values(const Module& m, const Graph& g, const Opera
     for (const ValueId v : n.operands) values.release(v);
   }
   std::vector<Tensor> taken;
-  taken.reserve(wanted.size());
-  for (const ValueId v : wanted) taken.push_back(values.take(v));
+  taken.reserve(requested.size());
+  for (const ValueId v : requested) taken.push_back(values.take(v));
   return taken;
 }
 
 Evaluation evaluate(const Module& m, const Graph& g, const NamedTensors& named, const EvaluateOptions& options) {
   const Inputs inputs(g, named, options.precision);
-  std::vector<ValueId> wanted = g.outputs;
-  for (const Update& u : g.updates) wanted.push_back(u.next);
+  std::vector<ValueId> requested = g.outputs;
+  for (const Update& u : g.updates) requested.push_back(u.next);
   const auto run = options.through_arena ? evaluate_planned : evaluate_values;
-  std::vector<Tensor> values = run(m, g, inputs.list, wanted, options.precision);
+  std::vector<Tensor> values = run(m, g, inputs.list, requested, options.precision);
   Evaluation result;
   const auto split = values.begin() + static_cast<std::ptrdiff_t>(g.outputs.size());
   for (size_t i = 0; i < g.updates.size(); ++i)

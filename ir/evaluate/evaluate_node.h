@@ -10,11 +10,11 @@ using Operands = std::vector<const Tensor*>;
 // A node's results; a call evaluates its kernel's body.
 std::vector<Tensor> evaluate_node(const Module& m, const Graph& g, const Node& n, const Operands& operands,
                                   Precision precision);
-// The values `wanted` of a graph without regard to memory; tensors are freed after their last use.
+// The values `requested` of a graph without regard to memory; tensors are freed after their last use.
 std::vector<Tensor> evaluate_values(const Module& m, const Graph& g, const Operands& inputs,
-                                    const std::vector<ValueId>& wanted, Precision precision);
+                                    const std::vector<ValueId>& requested, Precision precision);
 // The same through the places of a planned graph.
 std::vector<Tensor> evaluate_planned(const Module& m, const Graph& g, const Operands& inputs,
-                                     const std::vector<ValueId>& wanted, Precision precision);
+                                     const std::vector<ValueId>& requested, Precision precision);
 
 }  // namespace heddle::ir

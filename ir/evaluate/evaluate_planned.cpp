@@ -22,8 +22,8 @@ class PlannedRun {
     for (const LiveRange& range : live_ranges(g)) last_use_.push_back(range.last);
   }
 
-  std::vector<Tensor> run(const Operands& inputs, const std::vector<ValueId>& wanted) {
-    for (const ValueId v : wanted) last_use_[index_of(v)] = static_cast<int64_t>(g_.order.size());
+  std::vector<Tensor> run(const Operands& inputs, const std::vector<ValueId>& requested) {
+    for (const ValueId v : requested) last_use_[index_of(v)] = static_cast<int64_t>(g_.order.size());
     for (size_t i = 0; i < inputs.size(); ++i) store(g_.inputs[i], *inputs[i]);
     live_ = g_.inputs;
     for (size_t i = 0; i < g_.order.size(); ++i) {
@@ -31,8 +31,8 @@ class PlannedRun {
       bury(static_cast<int64_t>(i));
     }
     std::vector<Tensor> results;
-    results.reserve(wanted.size());
-    for (const ValueId v : wanted) results.push_back(load(v));
+    results.reserve(requested.size());
+    for (const ValueId v : requested) results.push_back(load(v));
     return results;
   }
 
@@ -124,9 +124,9 @@ class PlannedRun {
 }  // namespace
 
 std::vector<Tensor> evaluate_planned(const Module& m, const Graph& g, const Operands& inputs,
-                                     const std::vector<ValueId>& wanted, Precision precision) {
+                                     const std::vector<ValueId>& requested, Precision precision) {
   if (g.arena_bytes < 0) throw UserError({}, fmt::format("the memory of @{} is not planned", g.name));
-  return PlannedRun(m, g, precision).run(inputs, wanted);
+  return PlannedRun(m, g, precision).run(inputs, requested);
 }
 
 }  // namespace heddle::ir

@@ -14,6 +14,8 @@
 
 namespace heddle::ir {
 
+constexpr int64_t kDrawnAtOnce = 4;  // random numbers, where packets are of as many
+
 // What a value of a pointwise or rows kernel varies with, and how a reduction in it is executed.
 enum class Extent {
   scalar,  // the same everywhere: loaded or computed once per thread
@@ -63,7 +65,7 @@ struct KernelPlan {
   int phases = 1;
   bool span = false;     // one long row is shared by all blocks
   bool guarded = false;  // some element is read only where it exists
-  bool draws = false;    // random numbers come four at a time where packets are of four
+  bool draws = false;    // random numbers come kDrawnAtOnce at a time where packets are of as many
   std::vector<Partials> partials;
   int64_t partial_bytes = 0;    // scratch that they need: the form's workspace
   std::vector<KeptValue> kept;  // where the form is cached

@@ -28,8 +28,7 @@ bool spans(const Graph& k, const KernelPlan& plan) {
 // each: that would be read in strides. Nor is anything read under a guard: of guarded reads of neighbours g++ 12 makes
 // masked vectors that take other elements, or none.
 bool draws(const Graph& k, const KernelPlan& plan) {
-  constexpr int64_t kGroup = 4;
-  if (k.form->kind != KernelForm::Kind::pointwise || plan.columns % kGroup != 0) return false;
+  if (k.form->kind != KernelForm::Kind::pointwise || plan.columns % kDrawnAtOnce != 0) return false;
   if (any(plan, ReductionPlan::inner) || plan.guarded) return false;
   return std::any_of(k.order.begin(), k.order.end(), [&](NodeId n) {
     const auto* source = std::get_if<Source>(&k[n].op->kind);

@@ -94,8 +94,7 @@ constexpr int64_t kBlock = 256, kRowsBlock = 128;
 // The packet of a thread's loads and stores. Each of several rows starts on a whole packet; one alone may end in a part
 // of one.
 int64_t packet_of(const Graph& k, const KernelPlan& plan, const Target& target) {
-  constexpr int64_t kDrawn = 4;  // random numbers that come at once
-  if (plan.draws) return kDrawn;
+  if (plan.draws) return kDrawnAtOnce;
   const int64_t most = std::max<int64_t>(target.packet_bytes / widest_bytes(k), 1);
   const bool any_length = plan.rows == 1 && plan.columns >= most;
   return any_length ? most : power_below(most, plan.columns);

@@ -141,6 +141,10 @@ class Fuser {
     auto [a, b] = pair;
     if (groups_[a].size + groups_[b].size > kMostNodes)
       return refuse(pair, fmt::format("the kernel would have more than {} operators", kMostNodes));
+    const size_t pointers =
+        groups_[a].reads.size() + groups_[a].writes.size() + groups_[b].reads.size() + groups_[b].writes.size();
+    if (pointers > kMostPointers)
+      return refuse(pair, fmt::format("the kernel might take more than {} pointers", kMostPointers));
     if (std::max(spent(a), spent(b)) > kMostSpent) return refuse(pair, "too many others were tried before");
     Groups::Candidate c = groups_.candidate(a, b);
     if (!c.reason.empty()) return refuse_tried(pair, c.reason);

@@ -15,11 +15,18 @@ namespace {
 
 // That a group may copy to read one value. A longer way of cheap nodes is computed once, every so often.
 constexpr int kMostCopies = 32;
+// Values in memory that it may read for that: joining hundreds is work for one kernel, not for each reader's.
+constexpr int kMostReads = 256;
 
 class Decision {
  public:
   Decision(const Graph& g, const Target& target)
-      : g_(g), target_(target), free_(g.node_count(), 0), copies_(g.node_count(), 0), work_(g.node_count(), 0) {
+      : g_(g),
+        target_(target),
+        free_(g.node_count(), 0),
+        copies_(g.node_count(), 0),
+        reads_(g.node_count(), 0),
+        work_(g.node_count(), 0) {
     roles_.of.assign(g.node_count(), FusionRole::fixed);
     roles_.stored.assign(g.node_count(), 0);
     roles_.part.assign(g.node_count(), 0);
@@ -32,11 +39,14 @@ class Decision {
       free_[i] = is_free(g_[n]);
       if (free_[i] && cheaper_apart(g_[n])) keep_apart(n);
       roles_.of[i] = role(n);
-      if (roles_(n) == FusionRole::view) copies_[i] = copies_below(n);
+      if (roles_(n) == FusionRole::view || roles_(n) == FusionRole::copied) {
+        copies_[i] = copies_below(n);
+        reads_[i] = reads_below(n);
+      }
       if (roles_(n) != FusionRole::copied) continue;
-      copies_[i] = 1 + copies_below(n);
+      copies_[i] += 1;
       work_[i] = work(g_[n]);
-      if (copies_[i] > kMostCopies) compute_once(n);
+      if (copies_[i] > kMostCopies || reads_[i] > kMostReads) compute_once(n);
     }
     for (NodeId n : g_.order)
       if (roles_(n) == FusionRole::copied && must_be_stored(n)) roles_.stored[index_of(n)] = 1;
@@ -103,6 +113,7 @@ class Decision {
     roles_.of[index_of(n)] = FusionRole::anchor;
     free_[index_of(n)] = 0;
     copies_[index_of(n)] = 0;
+    reads_[index_of(n)] = 0;
     work_[index_of(n)] = 0;
   }
 
@@ -112,6 +123,17 @@ class Decision {
     for (ValueId v : g_[n].operands)
       if (NodeId def = g_[v].def; def.valid()) copies += copies_[index_of(def)];
     return copies;
+  }
+
+  // How many values that are in memory; what is made from nothing reads none.
+  int reads_below(NodeId n) const {
+    int reads = 0;
+    for (ValueId v : g_[n].operands) {
+      const NodeId def = g_[v].def;
+      const bool inside = def.valid() && (roles_(def) == FusionRole::copied || roles_(def) == FusionRole::view);
+      reads += inside ? reads_[index_of(def)] : 1;
+    }
+    return reads;
   }
 
   // --- concatenations of computed parts ---
@@ -155,7 +177,8 @@ class Decision {
   const Graph& g_;
   const Target& target_;
   std::vector<char> free_;
-  std::vector<int> copies_;   // by NodeId index, of those that are copied
+  std::vector<int> copies_;   // by NodeId index, of those that are copied or views
+  std::vector<int> reads_;    // the same
   std::vector<double> work_;  // the same
   FusionRoles roles_;
 };

@@ -15,6 +15,8 @@ enum class FusionRole {
 };
 
 constexpr size_t kMostNodes = 64;  // of a kernel: compilers take more than linear time on long chains
+constexpr size_t kMostPointers =
+    500;  // that it takes: 4 KB of arguments hold 512, partial results and counters among them
 
 struct FusionRoles {
   std::vector<FusionRole> of;  // by NodeId index

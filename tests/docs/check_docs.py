@@ -2,7 +2,8 @@
 
     check_docs.py json FILE...          every JSON block is a model that `heddle check` takes, or a part of one
     check_docs.py shell FILE [--slow]   every command of the indented blocks runs and ends with 0; the lines that follow
-                                        `$ COMMAND` are what it prints, up to numbers; `...` stands for any lines
+                                        `$ COMMAND` are what it prints, up to numbers; `...` stands for any lines. Where
+                                        these show an error, it ends with 1
 
 `heddle` and `tools/heddle` are the binary under test ($HEDDLE). A command that names DIR needs MNIST ($HEDDLE_DATA/mnist), and runs
 with --slow only. Commands that are tests or set-ups themselves are listed below with the reason why they do not run here.
@@ -93,7 +94,7 @@ def commands(text):
         if words.startswith("$ "):
             end = next((j for j in range(i + 1, len(lines)) if not lines[j].startswith("    ") or lines[j].startswith("    $ ")), len(lines))
             yield i + 1, words[2:], [x[4:] for x in lines[i + 1 : end]]
-        elif re.match(r"(heddle|tools/\w+|cmake|ctest|git|build/\S+) ?", words):
+        elif re.match(r"(heddle|tools/\w+|cmp|cmake|ctest|git|build/\S+) ?", words):
             yield i + 1, words, None
 
 
@@ -123,7 +124,7 @@ def prepared(command, folder):
     if needs_data and not data.is_dir():
         sys.exit(77)
     command = re.sub(r"\bDIR\b", str(data), command)
-    return re.sub(r"^(tools/)?heddle\b", shlex.quote(os.environ["HEDDLE"]), command)
+    return re.sub(r"(^|\| )(tools/)?heddle\b", lambda m: m[1] + shlex.quote(os.environ["HEDDLE"]), command)
 
 
 def check_shell(file):
@@ -138,7 +139,8 @@ def check_shell(file):
             ran += 1
             printed = [x for x in (run.stderr + run.stdout).splitlines() if x.strip()]
             wanted = [x for x in expected or [] if x.strip()]
-            if run.returncode != 0 or (expected is not None and not agrees(wanted, printed)):
+            code = 1 if any(": error: " in x for x in wanted) else 0
+            if run.returncode != code or (expected is not None and not agrees(wanted, printed)):
                 failed += 1
                 print(f"{file}:{line}: {written}\n  exit {run.returncode}, printed:")
                 print("\n".join("    " + x for x in printed[:40]))

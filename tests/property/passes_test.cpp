@@ -56,7 +56,7 @@ void expect_reads_back(const Module& m) {
 
 void expect_idempotent(const Pass& pass, const Module& m) {
   Module again = m;
-  EXPECT_FALSE(pass.run(again, {})) << pass.name << " changes its own result";
+  EXPECT_FALSE(pass.run(again, host_options())) << pass.name << " changes its own result";
   EXPECT_TRUE(structurally_equal(m, again)) << pass.name << " changes its own result and does not say so";
 }
 
@@ -66,7 +66,7 @@ void check_passes(Module m, const NamedTensors& inputs, const std::vector<std::s
     SCOPED_TRACE("pass " + name);
     const Pass& pass = *passes::find_pass(name);
     const Module before = m;
-    const bool changed = pass.run(m, {});
+    const bool changed = pass.run(m, host_options());
     EXPECT_TRUE(changed || structurally_equal(before, m)) << "changes the module and does not say so";
     expect_well_formed(m);
     if (::testing::Test::HasFailure()) return;

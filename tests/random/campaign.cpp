@@ -64,7 +64,8 @@ void work_on(const std::vector<RandomGraph>& graphs) {
   }
   const HostReport report = check_host(all);
   for (const Fault& f : report.faults) say_fault(f);
-  for (const std::string& entry : report.compared) say({"compared", entry});
+  for (const std::string& value : report.compared) say({"compared", value});
+  say({"counted", fmt::format("{}", report.elements), fmt::format("{}", report.unbounded)});
 }
 
 }  // namespace
@@ -85,6 +86,8 @@ namespace {
 void add(BatchResult& to, BatchResult&& from) {
   to.faults.insert(to.faults.end(), from.faults.begin(), from.faults.end());
   for (const auto& [pair, times] : from.covered) to.covered[pair] += times;
+  to.elements += from.elements;
+  to.unbounded += from.unbounded;
 }
 
 // Of a batch that ends early each half is tried: the rest of it must not go unchecked.
@@ -110,16 +113,20 @@ BatchResult check_batch(const std::vector<uint64_t>& numbers) {
   if (!child.ended && numbers.size() > 1) return check_halves(numbers, faults.back());
   std::string talk;
   std::set<std::string> compared;
-  for (const auto& fields : said(child.output, talk))
-    if (fields.size() == 2) compared.insert(owner(fields[1]));
   BatchResult result;
+  for (const auto& fields : said(child.output, talk)) {
+    if (fields[0] == "compared") compared.insert(fields.at(1));
+    if (fields[0] != "counted") continue;
+    result.elements = std::stoll(fields.at(1));
+    result.unbounded = std::stoll(fields.at(2));
+  }
   for (const RandomGraph& made : graphs) {
     const auto mine = std::find_if(faults.begin(), faults.end(), [&](const Fault& f) {
       return f.stage == "crash" || owner(f.graph) == graph_name(made.number);
     });
     if (mine == faults.end()) {
-      if (compared.count(graph_name(made.number)))
-        for (const Pair& pair : made.pairs) ++result.covered[pair];
+      for (const auto& [pair, value] : made.pairs)
+        if (compared.count(fmt::format("{}%{}", graph_name(made.number), value))) ++result.covered[pair];
       continue;
     }
     std::vector<Fault> alone = check_alone(made.module);

@@ -15,7 +15,8 @@ std::vector<Fault> check_alone(const ir::Module& m);
 
 struct BatchResult {
   std::vector<std::pair<uint64_t, Fault>> faults;  // by the graph's number
-  std::map<Pair, int> covered;                     // pairs with a compared output
+  std::map<Pair, int> covered;          // pairs of which the second's result, or what comes from it, was compared
+  int64_t elements = 0, unbounded = 0;  // compared; those of them that may be anything
 };
 BatchResult check_batch(const std::vector<uint64_t>& numbers);
 

@@ -20,7 +20,8 @@ std::vector<Fault> check_passes(const ir::Module& m);
 
 struct HostReport {
   std::vector<Fault> faults;
-  std::set<std::string> compared;  // entries with an output of which some element was held to a bound
+  std::set<std::string> compared;       // "g17%y": an output that comes from it has elements that were held to a bound
+  int64_t elements = 0, unbounded = 0;  // of what was compared; those that may be anything
 };
 // The pipeline that ships, one program of all graphs, by one thread and by two, each entry twice over its states, in
 // poisoned memory.

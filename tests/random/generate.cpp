@@ -41,11 +41,10 @@ std::optional<Instance> begin(GrowingGraph& w, const OpDef& op, ValueId& given) 
   return random_instance(op, w.random, w.limits);
 }
 
-// The second operator reads the first's result as it is, or else cut, padded or reshaped.
-bool attach(GrowingGraph& w, const OpDef& op, ValueId v) {
+// The second operator reads the first's result as it is, or else cut, padded or reshaped. Its last result; none: it cannot.
+ValueId attach(GrowingGraph& w, const OpDef& op, ValueId v) {
   if (auto i = random_instance(op, w.random, w.limits, w.type(v)); i && (i->below[i->given] == 0)) {
-    w.add_reading(*i, v);
-    return true;
+    return w.add_reading(*i, v).back();
   }
   for (int attempt = 0; attempt < 12; ++attempt) {
     const auto i = random_instance(op, w.random, w.limits);
@@ -57,14 +56,13 @@ bool attach(GrowingGraph& w, const OpDef& op, ValueId v) {
       ValueId given = adapt(w, v, i->operands[k].dims);
       if (i->below[k] > 0)
         given = w.b("clamp", {given}, {{"low", 0.0}, {"high", static_cast<double>(i->below[k] - 1)}});
-      w.add_reading(fitting, given);
-      return true;
+      return w.add_reading(fitting, given).back();
     }
   }
-  return false;
+  return {};
 }
 
-bool add_pair(GrowingGraph& w, const Pair& pair) {
+ValueId add_pair(GrowingGraph& w, const Pair& pair) {
   for (int attempt = 0; attempt < 40; ++attempt) {
     ValueId given;
     const OpDef& second = op_def(pair.second);
@@ -77,9 +75,9 @@ bool add_pair(GrowingGraph& w, const Pair& pair) {
         result = i;
     if (result == first->results.size()) continue;
     const Values results = w.add_reading(*first, given);
-    if (attach(w, second, results[result])) return true;
+    if (const ValueId read = attach(w, second, results[result]); read.valid()) return read;
   }
-  return false;
+  return {};
 }
 
 void extend(GrowingGraph& w) {
@@ -156,7 +154,7 @@ RandomGraph generate(uint64_t number) {
   RandomGraph made;
   made.number = number;
   for (const Pair& pair : pairs_of(number)) {
-    if (add_pair(w, pair)) made.pairs.insert(pair);
+    if (const ValueId v = add_pair(w, pair); v.valid()) made.pairs[pair] = w.g[v].name;
     if (w.random.chance(40)) add_meeting(w);
     if (w.random.chance(30)) extend(w);
   }

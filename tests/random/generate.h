@@ -6,7 +6,7 @@
 // place and exchanged; some graphs train, some have a second entry, @g17.eval, over the same states.
 #pragma once
 #include <cstdint>
-#include <set>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,8 +25,8 @@ std::vector<Pair> pairs_of(uint64_t number);
 
 struct RandomGraph {
   uint64_t number = 0;
-  ir::Module module;     // one graph, or two over the same states
-  std::set<Pair> pairs;  // that became part of it
+  ir::Module module;                  // one graph, or two over the same states
+  std::map<Pair, std::string> pairs;  // that became part of it, and a result of the second operator
 };
 RandomGraph generate(uint64_t number);
 std::string graph_name(uint64_t number);  // "g17"

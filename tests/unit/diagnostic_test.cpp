@@ -1,6 +1,11 @@
 #include "ir/diagnostic.h"
 
+#include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "ir/check.h"
 
 namespace heddle {
 namespace {
@@ -55,6 +60,16 @@ TEST(DidYouMean, finds_near_words_only) {
   EXPECT_EQ(did_you_mean("maxpool2d", ops), "did you mean 'max_pool2d'?");
   EXPECT_EQ(did_you_mean("transformer", ops), "");
   EXPECT_EQ(did_you_mean("", ops), "");
+}
+
+// tests/support/failing_check.cpp
+TEST(Check, fails_its_test_with_the_trace_and_lets_the_others_run) {
+  EXPECT_NONFATAL_FAILURE(
+      {
+        SCOPED_TRACE("seed 17");
+        EXPECT_THROW(HEDDLE_CHECK(1 + 1 == 3, "arithmetic"), std::logic_error);
+      },
+      "seed 17");
 }
 
 }  // namespace

@@ -56,6 +56,29 @@ TEST(Fuse, TriesALargeKernelWithSomeOfItsPartnersOnly) {
   EXPECT_TRUE(verify(m).empty());
 }
 
+// What a kernel's arguments hold: hundreds of joined values are joined first, and not by each reader again.
+TEST(Fuse, KernelsAreBoundedInPointers) {
+  constexpr size_t kPointers = 500;
+  Module m;
+  Graph& g = m.graphs.emplace_back();
+  g.name = "f";
+  Builder b(g);
+  std::vector<ValueId> joined;
+  for (int i = 0; i < 3; ++i) {
+    std::vector<ValueId> parts;
+    for (int k = 0; k < 400; ++k) parts.push_back(g.add_input("x", {DType::f32, {4, 1}}, Role::input));
+    joined.push_back(b("concat", parts, {{"axis", int64_t{1}}}));
+  }
+  const ValueId whole = b("concat", joined, {{"axis", int64_t{1}}});
+  g.outputs = {b("exp", {whole}), b("add", {b("exp", {joined[0]}), b("tanh", {joined[1]})})};
+  for (int i = 0; i < 300; ++i)  // small kernels of three pointers that read one value
+    g.outputs.push_back(
+        b("reduce_sum", {b("mul", {joined[2], g.add_input("y", {DType::f32, {4, 400}}, Role::input)})}));
+  fuse(m, {});
+  EXPECT_TRUE(verify(m).empty());
+  for (const Graph& k : m.kernels) EXPECT_LE(k.inputs.size() + k.outputs.size(), kPointers) << k.name;
+}
+
 TEST(Fuse, GivesTheSameKernelsEveryTime) {
   Module a = chain(100, 1000), b = chain(100, 1000);
   fuse(a, {});

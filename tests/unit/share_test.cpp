@@ -45,6 +45,10 @@ Use use_of(const codegen::Program& p, const std::string& entry) {
 
 TEST(Share, MakesAsManyKernelsOfManyLayersAsOfFew) {
   const codegen::Program few = residual(3), more = residual(12), many = residual(40);
+  // A kernel draws the few tensors of three layers together; of more each shape has its own.
+  const Use drawn = use_of(more, "init"), drawn_many = use_of(many, "init");
+  EXPECT_EQ(drawn.kernels.size(), drawn_many.kernels.size());
+  EXPECT_LT(drawn.launches, drawn_many.launches);
   for (const char* entry : {"train", "eval"}) {
     const Use a = use_of(few, entry), b = use_of(more, entry), c = use_of(many, entry);
     EXPECT_EQ(a.kernels.size(), b.kernels.size()) << entry;
