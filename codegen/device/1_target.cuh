@@ -115,4 +115,8 @@ template <class A, class B>
 HD_DEVICE A floor_div(A a, B b) {
   return a >= 0 ? a / b : -((b - 1 - a) / b);
 }
+template <class A, class B>
+HD_DEVICE A floor_mod(A a, B b) {
+  return a - floor_div(a, b) * b;
+}
 }  // namespace hd
