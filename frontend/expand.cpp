@@ -26,8 +26,9 @@ struct Frame {
   const Scope* scope = nullptr;
   std::string prefix;  // of paths: "h.0."
   std::map<std::string, ValueId> values;
-  std::set<std::string> paths;  // node paths in use, for unnamed nodes
-  ValueId previous;             // the last node's first result
+  std::set<std::string> paths;         // node paths in use, for unnamed nodes
+  std::map<std::string, int> unnamed;  // by op: how many names were tried
+  ValueId previous;                    // the last node's first result
   bool has_previous = false;
 };
 
@@ -48,7 +49,8 @@ class Expander {
 
   Expansion run() {
     const Scope scope = model_scope(model_, options_.batch);
-    Frame frame{.scope = &scope, .prefix = {}, .values = {}, .paths = {}, .previous = {}, .has_previous = false};
+    Frame frame{
+        .scope = &scope, .prefix = {}, .values = {}, .paths = {}, .unnamed = {}, .previous = {}, .has_previous = false};
     for (const InputDef& input : model_.inputs) add_input(input, frame);
     for (const NodeDef& node : model_.nodes) frame.paths.insert(node.name);
     if (model_.inputs.size() == 1) {
@@ -165,8 +167,12 @@ class Expander {
 
   std::string path_of(const NodeDef& node, Frame& frame) const {
     if (!node.name.empty()) return frame.prefix + node.name;
-    std::string path = node.op;
-    for (int i = 1; !frame.paths.insert(path).second; ++i) path = fmt::format("{}.{}", node.op, i);
+    int& tried = frame.unnamed[node.op];
+    std::string path;
+    do {
+      path = tried == 0 ? node.op : fmt::format("{}.{}", node.op, tried);
+      ++tried;
+    } while (!frame.paths.insert(path).second);
     return frame.prefix + path;
   }
 
@@ -256,6 +262,7 @@ class Expander {
                   .prefix = node.repeat ? fmt::format("{}.{}.", path, i) : path + ".",
                   .values = {},
                   .paths = {},
+                  .unnamed = {},
                   .previous = chained,
                   .has_previous = ports.size() == 1};
       for (const NodeDef& n : block.nodes) inner.paths.insert(n.name);
