@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "ir/diagnostic.h"
 
@@ -20,8 +23,22 @@ std::vector<const codegen::Buffer*> parameters(const codegen::Program& program) 
   return list;
 }
 
+using TensorsByName = std::unordered_map<std::string_view, const SavedTensor*>;
+
+TensorsByName by_name(const WeightsFile& file) {
+  TensorsByName tensors;
+  for (const SavedTensor& t : file.tensors) tensors.emplace(t.name, &t);
+  return tensors;
+}
+
 std::string type_text(const std::string& dtype, const std::vector<int64_t>& dims) {
   return fmt::format("{}[{}]", dtype, fmt::join(dims, ","));
+}
+
+std::string near_name(const std::string& name, const WeightsFile& file) {
+  std::vector<std::string> names;
+  for (const SavedTensor& t : file.tensors) names.push_back(t.name);
+  return did_you_mean(name, names);
 }
 
 }  // namespace
@@ -30,23 +47,24 @@ std::string type_text(const std::string& dtype, const std::vector<int64_t>& dims
 void require_match(const WeightsFile& file, const codegen::Program& program) {
   const std::vector<const codegen::Buffer*> buffers = parameters(program);
   std::vector<Diagnostic> errors;
-  std::vector<std::string> names;
+  const TensorsByName tensors = by_name(file);
+  const auto full = [&] { return errors.size() == Diagnostics::kMaxErrors; };
   const auto error = [&](const std::string& message, const std::string& help = {}) {
-    if (errors.size() < Diagnostics::kMaxErrors)
-      errors.push_back({Severity::error, {}, fmt::format("{}: {}", file.name, message), {}, help});
+    if (!full()) errors.push_back({Severity::error, {}, fmt::format("{}: {}", file.name, message), {}, help});
   };
-  for (const SavedTensor& t : file.tensors) names.push_back(t.name);
   for (const codegen::Buffer* b : buffers) {
-    const SavedTensor* t = file.find(b->name);
+    const auto found = tensors.find(b->name);
+    const SavedTensor* t = found == tensors.end() ? nullptr : found->second;
     if (!t)
-      error(fmt::format("no tensor '{}'", b->name), did_you_mean(b->name, names));
+      error(fmt::format("no tensor '{}'", b->name), full() ? "" : near_name(b->name, file));
     else if (t->dtype != b->dtype || t->dims != b->dims)
       error(fmt::format("'{}' is {}, the model has {}", b->name, type_text(t->dtype, t->dims),
                         type_text(b->dtype, b->dims)));
   }
+  std::unordered_set<std::string_view> names;
+  for (const codegen::Buffer* b : buffers) names.insert(b->name);
   for (const SavedTensor& t : file.tensors)
-    if (std::none_of(buffers.begin(), buffers.end(), [&](const auto* b) { return b->name == t.name; }))
-      error(fmt::format("the model has no parameter '{}'", t.name));
+    if (!names.contains(t.name)) error(fmt::format("the model has no parameter '{}'", t.name));
   if (!errors.empty()) throw UserError(std::move(errors));
 }
 
@@ -62,8 +80,9 @@ void save_weights(Executable& executable, const std::string& path) {
 }
 
 void load_weights(Executable& executable, const WeightsFile& file) {
+  const TensorsByName tensors = by_name(file);
   for (const codegen::Buffer* b : parameters(executable.program()))
-    executable.write(*b, file.bytes(*file.find(b->name)).data());
+    executable.write(*b, file.bytes(*tensors.at(b->name)).data());
 }
 
 std::string weights_hash(Executable& executable) {

@@ -8,6 +8,7 @@
 
 #include "ir/diagnostic.h"
 #include "runtime/json_text.h"
+#include "runtime/train/finite.h"
 #include "runtime/train/progress.h"
 #include "runtime/train/run_log.h"
 #include "runtime/weights/checkpoint.h"
@@ -76,6 +77,11 @@ void open_session(const RunArguments& a, bool training, Session& s) {
 void load_weights(Session& s) {
   if (!s.weights) return;
   runtime::load_weights(*s.executable, *s.weights);
+  if (const auto parameter = runtime::parameter_not_finite(*s.executable))
+    throw UserError(ExitCode::failed,
+                    fmt::format("{}: '{}' holds {}: what is computed with it is not finite either", s.weights->name,
+                                parameter->name, parameter->value),
+                    "use weights saved before the numbers went wrong");
   s.weights.reset();  // their memory is free for the run
 }
 
