@@ -36,6 +36,12 @@ void append_valid(ir::Values& to, const ir::Values& from) {
   std::copy_if(from.begin(), from.end(), std::back_inserter(to), [](ValueId v) { return v.valid(); });
 }
 
+// A count of labels: a batch may have none that counts.
+bool depends_on_data(const ir::Graph& g, ValueId count) {
+  const ir::Node* made_by = g.def(count);
+  return made_by != nullptr && made_by->op->name != "constant";
+}
+
 ir::Graph train_graph(const Model& model, const std::string& name, int64_t batch, std::optional<int64_t> steps,
                       Diagnostics& errors, std::vector<Parameter>* parameters) {
   Expansion e = expand_model(model, {.batch = batch, .training = true}, errors);
@@ -43,6 +49,8 @@ ir::Graph train_graph(const Model& model, const std::string& name, int64_t batch
   const ValueId loss = model.train.loss ? add_loss(e, model, errors) : ValueId{};
   if (loss.valid()) {
     e.graph.outputs.push_back(loss);
+    const ir::Values totals = add_loss_totals(e, model, loss);
+    if (depends_on_data(e.graph, totals[1])) append_valid(e.graph.outputs, totals);
     append_valid(e.graph.outputs, add_metrics(e, model, errors));
     if (model.train.optimizer) add_updates(e, model, loss, steps, errors);
   }

@@ -127,4 +127,12 @@ void LayerContext::require_floating(size_t input) {
        "insert {\"op\": \"cast\", \"dtype\": \"f32\"}", input);
 }
 
+void LayerContext::require_f32(size_t input) {
+  require_floating(input);
+  const ir::DType dtype = type(in[input]).dtype;
+  if (dtype == ir::DType::f32) return;
+  fail(fmt::format("expected an input of type f32, as the parameters are, found {}", ir::to_string(dtype)),
+       "insert {\"op\": \"cast\", \"dtype\": \"f32\"}", input);
+}
+
 }  // namespace heddle::frontend

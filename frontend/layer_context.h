@@ -64,6 +64,7 @@ class LayerContext {
   [[noreturn]] void fail(const std::string& message, const std::string& help = {}, size_t input = 0);
   void require_rank(size_t input, int64_t low, int64_t high, const std::string& meaning);
   void require_floating(size_t input);
+  void require_f32(size_t input);  // what meets parameters is of their type
   void require_fit(std::string_view setting, double number, ir::DType dtype);
 };
 

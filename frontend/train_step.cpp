@@ -204,6 +204,16 @@ class Updates {
 
 }  // namespace
 
+bool needs_length(const Model& model) {
+  if (!model.train.optimizer) return false;
+  const std::vector<Json>& settings = model.train.optimizer->settings;
+  const auto lr = std::find_if(settings.begin(), settings.end(), [](const Json& s) { return s.key == "lr"; });
+  if (lr == settings.end()) return false;
+  const Json* op = lr->kind == Json::Kind::object ? lr->find("op") : &*lr;
+  const ScheduleDef* def = op != nullptr && op->kind == Json::Kind::text ? find_schedule(op->text) : nullptr;
+  return def != nullptr && def->needs_total;
+}
+
 void add_updates(Expansion& e, const Model& model, ValueId loss, std::optional<int64_t> total_steps,
                  Diagnostics& errors) {
   guarded(errors, [&] {

@@ -16,6 +16,9 @@ std::vector<Metric> plan_metrics(const Model& model);
 
 // %loss: the mean over the batch; invalid where an operand is faulty.
 ir::ValueId add_loss(Expansion& e, const Model& model, Diagnostics& errors);
+// Whether the learning rate depends on how many steps a training has.
+bool needs_length(const Model& model);
+
 // Numerator and denominator of the loss itself: loss.sum, loss.count.
 ir::Values add_loss_totals(Expansion& e, const Model& model, ir::ValueId loss);
 // Numerators and denominators of the metrics, in order.

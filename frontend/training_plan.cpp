@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "frontend/expand.h"
 #include "frontend/train_step.h"
 #include "ir/op_def.h"
@@ -10,14 +12,15 @@ namespace heddle::frontend {
 namespace {
 
 // Labels of a classification are checked against the number of classes when they are loaded: `in` of cross_entropy or
-// accuracy.
+// accuracy, where that is an input. A label that is computed from one makes the loss infinite.
 void bound_labels(const Part& part, const Expansion& e, std::vector<PlannedInput>& inputs) {
   if (part.in.size() != 2) return;
   const ir::ValueId logits = e.find(part.in[0]), labels = e.find(part.in[1]);
   if (!logits.valid() || !labels.valid() || e.graph[labels].type.dtype != ir::DType::i32) return;
-  for (PlannedInput& input : inputs) {
-    if (input.name == e.graph[labels].name) input.below = e.graph[logits].type.dims.back();
-  }
+  if (e.graph[logits].type.rank() == 0) return;  // refused where the loss is built
+  const int64_t classes = e.graph[logits].type.dims.back();
+  for (PlannedInput& input : inputs)
+    if (input.name == e.graph[labels].name) input.below = input.below < 0 ? classes : std::min(input.below, classes);
 }
 
 void warn_of_endless_training(const Model& model, std::vector<Diagnostic>& warnings) {

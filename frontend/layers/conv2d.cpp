@@ -16,7 +16,7 @@ int64_t read_groups(LayerContext& c, int64_t in, int64_t filters) {
 }
 
 ir::Values build(LayerContext& c) {
-  c.require_floating(0);
+  c.require_f32(0);
   c.require_rank(
       0, 4, 4,
       c.layout == Layout::nhwc ? "an image [N, height, width, channels]" : "an image [N, channels, height, width]");

@@ -10,7 +10,7 @@ using ir::Dims;
 
 // A matrix product of the last axis; leading axes are one.
 ir::Values build(LayerContext& c) {
-  c.require_floating(0);
+  c.require_f32(0);
   c.require_rank(0, 2, static_cast<int64_t>(kMaxRank), "an input [N, ..., features]");
   const Dims in = c.dims(c.in[0]);
   const int64_t units = c.settings.positive("units");

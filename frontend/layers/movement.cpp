@@ -102,13 +102,15 @@ ir::ValueId slice_axis(LayerContext& c, int64_t axis, int64_t start, int64_t sto
 ir::Values build_slice(LayerContext& c) {
   const int64_t axis = read_axis(c);
   const int64_t size = c.dims(c.in[0])[static_cast<size_t>(axis)];
-  const auto from_end = [&](int64_t at) { return at < 0 ? at + size : at; };
+  // As in Python: from the end where negative, and what lies outside means the nearest end.
+  const auto from_end = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size); };
   const int64_t start = from_end(c.settings.integer("start"));
   const int64_t stop = c.settings.has("stop") ? from_end(c.settings.integer("stop")) : size;
   const int64_t step = c.settings.positive("step");
-  if (start < 0 || stop > size || start >= stop) {
-    c.fail_setting(c.settings.json("stop") != nullptr ? "stop" : "start",
-                   fmt::format("{} to {} is no range of axis {} with {} elements", start, stop, axis, size));
+  if (start >= stop) {
+    c.fail_setting(
+        c.settings.json("stop") != nullptr ? "stop" : "start",
+        fmt::format("positions {} to {} of axis {} with {} elements: nothing is left", start, stop, axis, size));
   }
   return {slice_axis(c, axis, start, stop, step, {})};
 }

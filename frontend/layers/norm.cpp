@@ -9,7 +9,7 @@ namespace {
 using ir::Dims;
 
 ir::Values build_layer_norm(LayerContext& c) {
-  c.require_floating(0);
+  c.require_f32(0);
   c.require_rank(0, 2, static_cast<int64_t>(kMaxRank), "an input [N, ..., features]");
   const int64_t features = c.dims(c.in[0]).back();
   const double eps = c.settings.real("eps");

@@ -96,7 +96,13 @@ const std::vector<SettingDef> kAdam = {
     {.name = "betas", .type = SettingType::reals, .doc = "decay of the two moments: [0.9, 0.999]"},
     {.name = "eps", .type = SettingType::real, .doc = "added outside the root", .fallback = 1e-8}};
 
+void require_not_negative(const Settings& settings, const std::string& name) {
+  if (!(settings.real(name) >= 0))
+    settings.fail(name, fmt::format("'{}' must not be negative, is {}", name, settings.real(name)));
+}
+
 std::vector<std::string> adam_slots(const Settings& settings) {
+  require_not_negative(settings, "eps");
   const std::vector<double> betas = settings.reals("betas");
   if (settings.json("betas") == nullptr) return {"m", "v"};
   if (betas.size() != 2) settings.fail("betas", fmt::format("'betas' takes two numbers, got {}", betas.size()));
@@ -108,7 +114,7 @@ std::vector<std::string> adam_slots(const Settings& settings) {
 
 std::vector<std::string> sgd_slots(const Settings& settings) {
   const double momentum = settings.real("momentum");
-  if (!(momentum >= 0)) settings.fail("momentum", fmt::format("'momentum' must not be negative, is {}", momentum));
+  require_not_negative(settings, "momentum");
   if (settings.flag("nesterov") && (momentum == 0 || settings.real("dampening") != 0)) {
     settings.fail("nesterov", "'nesterov' needs a momentum and no dampening");
   }

@@ -10,6 +10,14 @@ namespace {
 
 using ir::ValueId;
 
+double rate(const ScheduleContext& c, const std::string& name) {
+  const double value = c.settings.real(name);
+  if (!(value >= 0))
+    c.settings.fail(name, fmt::format("'{}' must not be negative, is {}", name, value),
+                    "a step against the gradient lowers the loss");
+  return value;
+}
+
 double warmup_steps(const ScheduleContext& c) {
   const int64_t warmup = c.settings.integer("warmup");
   if (warmup < 0) c.settings.fail("warmup", fmt::format("'warmup' must not be negative, is {}", warmup));
@@ -27,7 +35,7 @@ ValueId with_warmup(ScheduleContext& c, double warmup, double peak, ValueId afte
 }
 
 ValueId build_constant(ScheduleContext& c) {
-  const double value = c.settings.real("value");
+  const double value = rate(c, "value");
   return with_warmup(c, warmup_steps(c), value, c.b.like(value, c.step));
 }
 
@@ -35,7 +43,7 @@ ValueId build_constant(ScheduleContext& c) {
 // Loshchilov and Hutter 2016 (arXiv:1608.03983), without restarts.
 ValueId build_cosine(ScheduleContext& c) {
   ir::Builder& b = c.b;
-  const double peak = c.settings.real("peak"), low = c.settings.real("min"), warmup = warmup_steps(c);
+  const double peak = rate(c, "peak"), low = rate(c, "min"), warmup = warmup_steps(c);
   const double length = c.total - warmup;
   if (length <= 0)
     c.settings.fail("warmup", fmt::format("warm-up of {} steps leaves nothing of {} steps", warmup, c.total));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "ir/ops/reduce.h"
 
@@ -50,7 +51,9 @@ Values expansion(Builder& b, const Node& n) {
   const ValueId largest = b("reduce_max", {p.logits}, {{"axes", p.axes}});
   const ValueId z = b("sub", {p.logits, spread(b, largest, p.dims, p.axes)});
   const ValueId total = b("log", {b("reduce_sum", {b("exp", {z})}, {{"axes", p.axes}})});
-  const ValueId picked = b("reduce_sum", {b("select", {p.hit, z, b.like(0, z)})}, {{"axes", p.axes}});
+  // The largest of one value: a label that is no class picks -inf, the logarithm of its probability.
+  const ValueId none = b.like(-std::numeric_limits<double>::infinity(), z);
+  const ValueId picked = b("reduce_max", {b("select", {p.hit, z, none})}, {{"axes", p.axes}});
   const ValueId row = b("sub", {total, picked});
   const ValueId sum = b("reduce_sum", {b("select", {p.valid, row, b.like(0, row)})});
   return {b.cast(b("div", {sum, p.count}), dtype)};
@@ -82,7 +85,8 @@ std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> in) 
     double total = 0;
     for (size_t c = 0; c < classes; ++c) total += std::exp(first[static_cast<std::ptrdiff_t>(c)] - largest);
     const bool known = label >= 0 && label < static_cast<int64_t>(classes);
-    sum += std::log(total) + (largest - (known ? first[label] : largest));  // the difference of two large numbers first
+    const double picked = known ? first[label] : -std::numeric_limits<double>::infinity();
+    sum += std::log(total) + (largest - picked);  // the difference of two large numbers first
     ++count;
   }
   Tensor loss(s.results[0]);
@@ -105,7 +109,7 @@ Sample sample(const Dims& rows, int64_t classes, int64_t ignore_index) {
 const RegisterOp cross_entropy({.name = "cross_entropy",
                                 .doc = "the mean over rows whose label is not ignore_index of log(sum of exp(logits)) "
                                        "- logits[label]; NaN without such a "
-                                       "row. Labels lie in [0, classes), which is checked where data is read",
+                                       "row, infinite where a label is none of the classes",
                                 .operands = {"logits", "labels"},
                                 .results = {"loss"},
                                 .attrs = {{.name = "ignore_index",

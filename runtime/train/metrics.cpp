@@ -1,6 +1,7 @@
 #include "runtime/train/metrics.h"
 
 #include <cmath>
+#include <limits>
 
 #include "ir/check.h"
 
@@ -23,6 +24,10 @@ const codegen::Buffer* find_output(const codegen::Entry& entry, const std::strin
 }
 
 }  // namespace
+
+bool counts_nothing(Executable& executable, const codegen::Entry& entry) {
+  return find_output(entry, "loss.count") != nullptr && read_scalar(executable, entry, "loss.count") == 0;
+}
 
 double read_scalar(Executable& executable, const codegen::Entry& entry, const std::string& output) {
   const codegen::Buffer* buffer = find_output(entry, output);
@@ -52,7 +57,8 @@ bool Totals::add(Executable& executable, const codegen::Entry& entry, int64_t ro
 MetricValues Totals::values() const {
   MetricValues values;
   for (size_t i = 0; i < sums_.size(); ++i) {
-    const double ratio = sums_[i].denominator == 0 ? 0 : sums_[i].numerator / sums_[i].denominator;
+    const double nothing = std::numeric_limits<double>::quiet_NaN();
+    const double ratio = sums_[i].denominator == 0 ? nothing : sums_[i].numerator / sums_[i].denominator;
     values.push_back({(*specs_)[i].name, finished((*specs_)[i].finish, ratio)});
   }
   return values;

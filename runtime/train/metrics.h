@@ -26,10 +26,10 @@ using MetricValues = std::vector<MetricValue>;
 class Totals {
  public:
   explicit Totals(const std::vector<MetricSpec>& specs) : specs_(&specs), sums_(specs.size()) {}
-  // Adds the outputs of a run of the entry, which took `rows` rows and has just finished. Training entries return the
+  // Adds the outputs of a run of the entry, which took `rows` rows and has just finished. Training entries may return the
   // loss as the mean over their rows alone; it counts with their number. False where an output is not finite.
   bool add(Executable& executable, const codegen::Entry& entry, int64_t rows);
-  MetricValues values() const;
+  MetricValues values() const;  // nan where nothing counted
 
  private:
   struct Sum {
@@ -38,6 +38,9 @@ class Totals {
   const std::vector<MetricSpec>* specs_;
   std::vector<Sum> sums_;
 };
+
+// Whether the loss of the run that has just finished is a mean over no labels at all, 0 / 0: all were ignored.
+bool counts_nothing(Executable& executable, const codegen::Entry& entry);
 
 // A scalar f32 output, as a double.
 double read_scalar(Executable& executable, const codegen::Entry& entry, const std::string& output);

@@ -100,7 +100,7 @@ class Run {
     executable_.run(entry);
     const double loss = read_scalar(executable_, entry, "loss");
     ++result_.steps;
-    if (!std::isfinite(loss)) refuse_loss(loss, entry, rows);
+    if (!std::isfinite(loss) && !counts_nothing(executable_, entry)) refuse_loss(loss, entry, rows);
     totals.add(executable_, entry, batch_of(entry));
     if (watcher_.step)
       watcher_.step({result_.epochs + 1, options_.epochs.value_or(0), step_of_epoch + 1, steps_per_epoch_,
@@ -109,12 +109,14 @@ class Run {
   }
 
   [[noreturn]] void refuse_loss(double loss, const codegen::Entry& entry, std::span<const uint32_t> rows) const {
-    const std::string what =
-        fmt::format("the loss is {} at step {} (epoch {})", loss, result_.steps, result_.epochs + 1);
+    const std::string what = fmt::format("the loss is {} at step {} (epoch {})",
+                                         std::isnan(loss) ? std::abs(loss) : loss, result_.steps, result_.epochs + 1);
     require_finite_rows(executable_, entry, rows_, rows, what);
-    throw UserError(ExitCode::failed, what,
-                    "a lower lr or a clip_norm may keep it finite; scale inputs to about -1 to 1; --log FILE keeps the "
-                    "loss of every step");
+    throw UserError(
+        ExitCode::failed, what,
+        std::string(loss > 0 ? "a label that is none of the classes makes it inf; else " : "") +
+            "a lower lr or a clip_norm may keep it finite; scale inputs to about -1 to 1; --log FILE keeps the "
+            "loss of every step");
   }
 
   // The loss of a step is that of the weights before it: it cannot tell what the last step did to them.

@@ -16,7 +16,7 @@ using namespace ir;
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr size_t kMixtures = 24;  // each moves two neighbours apart with a chance of a quarter
+constexpr size_t kMixtures = 64;  // each moves two neighbours apart with a chance of a quarter
 using Errors = std::vector<double>;
 using Operands = std::vector<const Bounded*>;
 
@@ -92,12 +92,25 @@ void bring_together(const Operands& operands, std::vector<Tensor>& at) {
     at[0].real[i] = nearest(0, i, operands[1]->value.real[i]);
     at[1].real[i] = nearest(1, i, at[0].real[i]);
   }
+  for (size_t i = 0; i < at[0].integer.size(); ++i)
+    for (size_t k = 0; k < 2; ++k)
+      if (distance(operands[0]->value, operands[1]->value, static_cast<int64_t>(i)) <= operands[k]->error[i])
+        at[k].integer[i] = operands[1 - k]->value.integer[i];
 }
 
 // An index of the largest element: it is decided between two, and all moving one way decides nothing.
 bool finds_index(const OpDef& op) {
   const auto* reduction = std::get_if<Reduction>(&op.kind);
   return reduction && reduction->monoid.starts_with("Arg");
+}
+
+// Numbers are taken from where integers say, as in the gradient of a pooling: places between the ends of a bound are
+// others altogether.
+bool goes_by_uncertain_places(const Signature& s, const Operands& operands) {
+  if (std::holds_alternative<Elementwise>(s.op->kind) || std::holds_alternative<Movement>(s.op->kind)) return false;
+  return is_floating(s.results[0].dtype) && std::any_of(operands.begin(), operands.end(), [](const Bounded* b) {
+           return is_integer(b->value.type.dtype) && uncertain(*b);
+         });
 }
 
 // Every combination of ends for few operands, else all at one.
@@ -208,6 +221,11 @@ std::vector<Errors> spread(const Signature& s, const Operands& operands, const s
   for (size_t r = 0; r < values.size(); ++r)
     if (finds_index(*s.op) && !values[r].floating())
       for (double& e : errors[r]) e = e > 0 ? kInfinity : 0;
+  // Integers wrap around: where one may be anything, what it changes may.
+  for (size_t r = 0; r < values.size(); ++r)
+    if (!values[r].floating() && values[r].type.dtype != DType::boolean && any(operands, unknown))
+      for (double& e : errors[r]) e = e > 0 ? kInfinity : 0;
+  if (goes_by_uncertain_places(s, operands)) std::fill(errors[0].begin(), errors[0].end(), kInfinity);
   if (oscillates(*s.op)) give_up_where_wide(s, operands, values[0], errors[0]);
   return errors;
 }

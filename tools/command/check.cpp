@@ -8,6 +8,7 @@
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
 #include "tools/command/compile_model.h"
+#include "tools/command/load_data.h"
 #include "tools/command/output.h"
 
 namespace heddle::tools {
@@ -51,7 +52,8 @@ void check_model(const CheckArguments& a) {
     read(a.model, model);
     const frontend::TrainingPlan plan = frontend::plan_training(model.model);
     print_warnings(plan);
-    const ir::Module m = frontend::build_module(model.model, frontend::default_build_options(model.model));
+    const ir::Module m =
+        frontend::build_module(model.model, all_entries(model.model, std::filesystem::path(model.path).parent_path()));
     if (a.json) return print_json(true, plan.warnings);
     size_t nodes = 0;
     for (const ir::Graph& g : m.graphs) nodes += g.order.size();

@@ -13,6 +13,7 @@
 #include "tools/command/commands.h"
 #include "tools/command/compile_model.h"
 #include "tools/command/emit_cubin.h"
+#include "tools/command/load_data.h"
 #include "tools/command/output.h"
 #include "tools/command/print_model.h"
 #include "tools/command/report.h"
@@ -117,7 +118,7 @@ void compile(const CompileArguments& a) {
   options.after = [&](const std::string& pass, const ir::Module& m) {
     if (pass == a.print_after || a.print_after == "all") print_note("// after {}\n{}", pass, module_text(a, m));
   };
-  ir::Module m = build(model.model, frontend::default_build_options(model.model), &times);
+  ir::Module m = build(model.model, all_entries(model.model, std::filesystem::path(model.path).parent_path()), &times);
   options.to = a.to.empty() ? last_pass(a.emit) : a.to;
   const bool stopped = options.to != "-";
   if (!stopped) options.to.clear();

@@ -16,6 +16,7 @@
 #include "tools/command/commands.h"
 #include "tools/command/compile_model.h"
 #include "tools/command/open_device.h"
+#include "tools/command/output.h"
 #include "tools/command/read_file.h"
 
 namespace heddle::tools {
@@ -99,6 +100,7 @@ runtime::WeightsFile on_host(ir::Module m, const runtime::WeightsFile& inputs) {
 }
 
 void evaluate(const EvaluateArguments& a) {
+  require_different("--outputs", a.outputs, "--inputs", a.inputs);
   runtime::require_weights_path(a.outputs);
   const SourceFile file = read_file(a.file);
   const ir::Module m = read_module(file);

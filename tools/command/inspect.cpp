@@ -8,6 +8,7 @@
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
 #include "tools/command/compile_model.h"
+#include "tools/command/load_data.h"
 #include "tools/command/output.h"
 #include "tools/command/report.h"
 
@@ -63,8 +64,8 @@ void inspect_weights(const InspectArguments& a) {
 void inspect_model(const InspectArguments& a) {
   ReadModel model;
   read(a.model, model);
-  const codegen::Program program =
-      compile_model(model.model, frontend::default_build_options(model.model), compile_options(a.model));
+  const codegen::Program program = compile_model(
+      model.model, all_entries(model.model, std::filesystem::path(model.path).parent_path()), compile_options(a.model));
   std::vector<Row> rows;
   for (const codegen::Buffer& b : program.states)
     if (b.role == "param") rows.push_back({b.name, b.role, b.dtype, b.dims});

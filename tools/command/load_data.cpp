@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <numeric>
 
+#include "frontend/train_step.h"
+#include "ir/diagnostic.h"
 #include "runtime/data/table.h"
+#include "tools/command/output.h"
 
 namespace heddle::tools {
 namespace {
@@ -47,7 +51,8 @@ std::vector<runtime::InputSpec> input_specs(const frontend::TrainingPlan& plan) 
 
 // Rows of train that serve as validation.
 int64_t validation_rows(const frontend::Data& data, int64_t rows) {
-  const auto n = static_cast<int64_t>(static_cast<double>(rows) * data.validation_fraction);
+  constexpr double kRounding = 1e-6;  // 0.29 of 100 rows are 29, not 28.999999999999996
+  const auto n = static_cast<int64_t>(std::floor(static_cast<double>(rows) * data.validation_fraction + kRounding));
   if (data.validation_fraction > 0 && (n == 0 || n == rows))
     throw UserError(data.where, fmt::format("a validation fraction of {} of {} rows leaves one side empty",
                                             data.validation_fraction, rows));
@@ -105,6 +110,22 @@ frontend::BuildOptions entry_batches(const frontend::TrainingPlan& plan, const R
   if (evaluated) build.eval = plan.batch;
   for (int64_t count : {rows.validation, rows.test, training ? 0 : rows.train})
     build.eval_last = std::gcd(build.eval_last, count % plan.batch);
+  return build;
+}
+
+frontend::BuildOptions all_entries(const frontend::Model& model, const std::filesystem::path& folder) {
+  constexpr int64_t kAssumed = 1'000'000;
+  frontend::BuildOptions build = frontend::default_build_options(model);
+  if (!model.train.epochs || !frontend::needs_length(model)) return build;
+  try {
+    const frontend::TrainingPlan plan = frontend::plan_training(model);
+    const RowCounts rows = count_rows({.plan = &plan, .root = folder, .train = true});
+    build.total_steps = entry_batches(plan, rows, true).total_steps;
+    if (build.total_steps) return build;
+  } catch (const UserError&) {  // what is wrong with the model is said where its graphs are built
+  }
+  build.total_steps = model.train.steps.value_or(kAssumed);
+  print_note("the training's data cannot be counted here: the schedule is made for {} steps\n", *build.total_steps);
   return build;
 }
 

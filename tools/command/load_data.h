@@ -28,6 +28,10 @@ Splits load_splits(const DataRequest& request);
 // The batch sizes of the entries: full batches, the remainder of train, and a size that divides every other remainder.
 frontend::BuildOptions entry_batches(const frontend::TrainingPlan& plan, const RowCounts& rows, bool training);
 
+// The entries that the model has, for commands that train nothing. Where a schedule needs the length of the training,
+// the rows of the data tell it, if they are at hand in `folder`; else it is assumed, and a note says so.
+frontend::BuildOptions all_entries(const frontend::Model& model, const std::filesystem::path& folder);
+
 std::vector<runtime::MetricSpec> metric_specs(const frontend::TrainingPlan& plan);
 
 }  // namespace heddle::tools

@@ -43,11 +43,30 @@ int finish_output(int code) {
   return code == 0 && !all_written ? static_cast<int>(ExitCode::failed) : code;
 }
 
+namespace {
+
+// The file that a path means, whether it exists or not: links are followed to where they would lead.
+std::filesystem::path file_of(const std::string& path) {
+  namespace fs = std::filesystem;
+  constexpr int kMostLinks = 40;  // as the system has it
+  std::error_code ec;
+  fs::path at = path;
+  for (int i = 0; i < kMostLinks; ++i) {
+    at = fs::weakly_canonical(fs::absolute(at, ec).parent_path(), ec) / at.filename();
+    if (!fs::is_symlink(fs::symlink_status(at, ec))) break;
+    const fs::path next = fs::read_symlink(at, ec);
+    at = next.is_absolute() ? next : at.parent_path() / next;
+  }
+  return at;
+}
+
+}  // namespace
+
 void require_different(const std::string& option, const std::string& path, const std::string& other_option,
                        const std::string& other_path) {
   if (path.empty() || other_path.empty()) return;
   std::error_code ec;
-  if (std::filesystem::weakly_canonical(path, ec) == std::filesystem::weakly_canonical(other_path, ec))
+  if (file_of(path) == file_of(other_path) || std::filesystem::equivalent(path, other_path, ec))
     throw UserError(ExitCode::usage, fmt::format("{} and {} name one file: {}", other_option, option, path),
                     "name another file");
 }

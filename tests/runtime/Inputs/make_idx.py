@@ -31,6 +31,9 @@ files = {
     "wide": idx(8, [10, 5], bytes(50)),
     "few": idx(8, [9, 4], bytes(36)),
     "labels3": idx(8, [10], labels[:7] + b"\3" + labels[8:]),
+    "labels5": idx(8, [10], bytes(i % 5 for i in range(10))),
+    "one_ignored": idx(0x0C, [10], struct.pack(">10i", 0, 1, 2, 0, -100, 2, 0, 1, 2, 0)),
+    "ignored": idx(0x0C, [10], struct.pack(">10i", *[-100] * 10)),
     "nan": idx(0x0D, [10, 2, 2], struct.pack(">28f", *range(28)) + struct.pack(">12f", *[float("nan")] * 12)),
     "float_labels": idx(0x0D, [10], bytes(40)),
 }
