@@ -24,9 +24,9 @@ namespace fs = std::filesystem;
 // The file that `path` means, without symbolic links, which is regular or absent.
 fs::path target_of(const std::string& path) {
   std::error_code ec;
-  if (is_temporary_name(fs::path(path).filename().string()))
-    refuse(path, "files of such names are drafts, which later runs remove", "name another file");
   const fs::file_status status = fs::status(path, ec);
+  if (status.type() != fs::file_type::directory && is_temporary_name(fs::path(path).filename().string()))
+    refuse(path, "files of such names are drafts, which later runs remove", "name another file");
   switch (status.type()) {
     case fs::file_type::regular: {
       if (faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0)
