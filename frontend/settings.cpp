@@ -115,7 +115,8 @@ int64_t evaluate_integer(const Json& value, const Scope& scope, std::string_view
 double evaluate_real(const Json& value, const Scope& scope, std::string_view what) {
   if (value.kind != Kind::text) return as_real(value, what);
   const Number number = evaluate(value.text, scope, value.where);
-  if (const auto* whole = std::get_if<int64_t>(&number)) return exact_real(*whole, value.where, what);
+  if (const auto* whole = std::get_if<int64_t>(&number))
+    return exact_real(*whole, value.where, fmt::format("{}: {}", what, quote(value.text)));
   return std::get<double>(number);
 }
 

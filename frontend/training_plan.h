@@ -36,8 +36,7 @@ struct TrainingPlan {
   std::optional<int64_t> epochs, steps;  // where both are given, whichever ends first
   int64_t seed = 0;
   bool drop_last = false;
-  std::vector<Metric>
-      metrics;  // the first is "loss"; of an evaluation the exact mean over the split, while training the mean over the batches by their rows
+  std::vector<Metric> metrics;  // the first is "loss"; the mean over all that counts in a split
   Data data;
   std::vector<Diagnostic> warnings;  // what is allowed, and hardly meant
 };

@@ -4,7 +4,7 @@
 
 namespace heddle {
 
-// Prints "internal error: ..." with the place and aborts.
+// Prints "internal error: ..." with the place and aborts. (tests/support/failing_check.cpp fails a test instead.)
 [[noreturn]] void check_failed(const char* file, int line, const char* condition, const std::string& message);
 
 }  // namespace heddle

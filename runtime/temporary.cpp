@@ -80,6 +80,12 @@ bool is_temporary_name(std::string_view name) {
                      [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
+bool leads_to_temporary_name(const std::string& path) {
+  std::error_code ec;
+  const std::filesystem::path link = std::filesystem::read_symlink(path, ec);
+  return is_temporary_name((ec ? std::filesystem::path(path) : link).filename().string());
+}
+
 void sweep_temporaries(const std::string& folder) {
   std::error_code ec;
   for (fs::directory_iterator it(folder, ec), end; !ec && it != end; it.increment(ec))

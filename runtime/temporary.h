@@ -46,6 +46,8 @@ class TemporaryFile {
 };
 
 bool is_temporary_name(std::string_view name);  // "heddle-", 16 hexadecimal digits, ".tmp"
+// Whether the path, or the link that it is, ends in such a name: what is written there would be swept away.
+bool leads_to_temporary_name(const std::string& path);
 // Removes the temporaries in `folder` whose process has died.
 void sweep_temporaries(const std::string& folder);
 

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 fs::path target_of(const std::string& path) {
   std::error_code ec;
   const fs::file_status status = fs::status(path, ec);
-  if (status.type() != fs::file_type::directory && is_temporary_name(fs::path(path).filename().string()))
+  if (status.type() != fs::file_type::directory && leads_to_temporary_name(path))
     refuse(path, "files of such names are drafts, which later runs remove", "name another file");
   switch (status.type()) {
     case fs::file_type::regular: {

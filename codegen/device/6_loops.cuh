@@ -99,7 +99,7 @@ HD_DEVICE Index last_column(Index n) {
 #define HD_ROWS(Index, row, rows, team) \
   for (Index row = hd::first<Index>(rows), hd_last = hd::last<Index>(rows); row < hd_last; ++row)
 #define HD_COLUMNS(Index, column, slot, columns, team, width) \
-  HD_IVDEP for (Index column = 0; column < (columns); ++column) if (const Index slot = column; true)
+  HD_IVDEP HD_LOOP for (Index column = 0; column < (columns); ++column) if (const Index slot = column; true)
 #define HD_REDUCE_RANGE(Index, column, slot, from, to, columns)                                                      \
   for (Index hd_from = (from), hd_to = (to); hd_from < hd_to; hd_from += hd::lanes(columns))                                 \
     HD_IVDEP _Pragma("GCC unroll 1") for (int hd_lane = 0, hd_lanes = (columns) % hd::lanes(columns) == 0                                            \

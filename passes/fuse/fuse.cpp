@@ -196,6 +196,13 @@ class Fuser {
     }
   }
 
+  void note_split(int group, const std::string& reason) {
+    for (auto [from, to] : edges_)
+      if (groups_.of(from) == group && groups_.of(to) == group)
+        options_.note("fuse", g_, fmt::format("%{} -> %{}", g_[g_[from].results[0]].name, g_[g_[to].results[0]].name),
+                      "not fused: beside what another kernel leaves in memory they have no form: " + reason);
+  }
+
   std::string reason_between(int a, int b) {
     if (const auto reason = refused(a).find(b); reason != refused(a).end()) return reason->second;
     switch (groups_.separation(a, b).answer) {
@@ -226,20 +233,31 @@ class Fuser {
   }
 
   void outline() {
-    for (int i : groups_in_order()) {
-      const Group& group = groups_[i];
-      if (!group.alive || group.fixed) continue;
-      const Sketch s = groups_.sketch(group);
-      Assessment& a = shared_.assessor.assess(g_, s);
-      HEDDLE_CHECK(a.form, "a group has no form: " + a.reason);
-      if (a.kernel.empty()) {
-        Graph kernel = extract(g_, s.nodes, s.results).kernel;
-        kernel.form = a.form;
-        a.kernel = kernels_.add(std::move(kernel));
-      }
-      replace_by_call(g_, members_of(s), s.operands, s.results, a.kernel);
-    }
+    for (int i : groups_in_order())
+      if (groups_[i].alive && !groups_[i].fixed) outline(groups_[i].owned);
     sort_topologically(g_);
+  }
+
+  // What a kernel copied while its form was found may be in memory by now, where another kernel returns it. Mostly that
+  // is less to do; where what is left has no form, each node becomes a kernel of its own.
+  void outline(std::vector<NodeId> owned) {
+    const Sketch s = groups_.sketch(owned);
+    Assessment& a = shared_.assessor.assess(g_, s);
+    if (!a.form && owned.size() > 1) {
+      note_split(groups_.of(owned.front()), a.reason);
+      const std::vector<int>& position = groups_.roles().position;
+      std::sort(owned.begin(), owned.end(),
+                [&](NodeId x, NodeId y) { return position[index_of(x)] < position[index_of(y)]; });
+      for (const NodeId n : owned) outline({n});
+      return;
+    }
+    HEDDLE_CHECK(a.form, "a group has no form: " + a.reason);
+    if (a.kernel.empty()) {
+      Graph kernel = extract(g_, s.nodes, s.results).kernel;
+      kernel.form = a.form;
+      a.kernel = kernels_.add(std::move(kernel));
+    }
+    replace_by_call(g_, members_of(s), s.operands, s.results, a.kernel);
   }
 
   KernelTable& kernels_;

@@ -49,7 +49,8 @@ class Groups {
   };
   Candidate candidate(int a, int b);
   void merge(int a, int b, const GroupOrder::Separation& separation, Group&& merged);  // b's nodes go to a
-  Sketch sketch(const Group& group) { return sketcher_.sketch(group.owned); }
+  Sketch sketch(const Group& group) { return sketch(group.owned); }
+  Sketch sketch(const std::vector<ir::NodeId>& owned) { return sketcher_.sketch(owned); }
 
  private:
   void connect();

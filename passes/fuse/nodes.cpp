@@ -39,6 +39,7 @@ class Decision {
       free_[i] = is_free(g_[n]);
       if (free_[i] && cheaper_apart(g_[n])) keep_apart(n);
       roles_.of[i] = role(n);
+      bound_reads(n);
       if (roles_(n) == FusionRole::view || roles_(n) == FusionRole::copied) {
         copies_[i] = copies_below(n);
         reads_[i] = reads_below(n);
@@ -125,15 +126,29 @@ class Decision {
     return copies;
   }
 
+  // Of all that a node would have its readers copy, what reads most is computed once instead.
+  void bound_reads(NodeId n) {
+    while (reads_below(n) > kMostReads) {
+      ValueId most;
+      for (ValueId v : g_[n].operands)
+        if (reads_of(v) > (most.valid() ? reads_of(most) : 1)) most = v;
+      if (!most.valid()) return;
+      NodeId def = g_[most].def;
+      for (; roles_(def) == FusionRole::view; def = g_[g_[def].operands[0]].def) reads_[index_of(def)] = 1;
+      compute_once(def);
+    }
+  }
+
   // How many values that are in memory; what is made from nothing reads none.
   int reads_below(NodeId n) const {
     int reads = 0;
-    for (ValueId v : g_[n].operands) {
-      const NodeId def = g_[v].def;
-      const bool inside = def.valid() && (roles_(def) == FusionRole::copied || roles_(def) == FusionRole::view);
-      reads += inside ? reads_[index_of(def)] : 1;
-    }
+    for (ValueId v : g_[n].operands) reads += reads_of(v);
     return reads;
+  }
+  int reads_of(ValueId v) const {
+    const NodeId def = g_[v].def;
+    const bool inside = def.valid() && (roles_(def) == FusionRole::copied || roles_(def) == FusionRole::view);
+    return inside ? reads_[index_of(def)] : 1;
   }
 
   // --- concatenations of computed parts ---

@@ -77,6 +77,35 @@ struct GuardedRow {
   }
 };
 
+// Sums of a few columns, of which an array behind the first elements fills a part.
+template <int columns>
+struct GuardedSums {
+  static constexpr int kRows = 65, kAt = 61, kLength = 36;
+  static bool inside(int i) { return i >= kAt && i < kAt + kLength; }
+  KERNEL kernel(const float* __restrict from, float* __restrict to, int first, int last) {
+    float sums[columns] = {};
+    for (int row = first; row < last; ++row)
+      IVDEP LOOP for (int column = 0; column < columns; ++column) {
+        const int i = row * columns + column - kAt;
+        const float a = i >= 0 && i < kLength ? float(from[i]) : 0.0f;
+        sums[column] += i >= 0 && i < kLength ? a : 0.5f;
+      }
+    for (int column = 0; column < columns; ++column) to[column] = sums[column];
+  }
+  static bool holds() {
+    run(kernel, 0, kRows);
+    for (volatile int column = 0; column < columns; column = column + 1) {
+      volatile float sum = 0;
+      for (volatile int row = 0; row < kRows; row = row + 1) {
+        const int i = row * columns + column;
+        sum = sum + (inside(i) ? x[i - kAt] : 0.5f);
+      }
+      if (!same(y[column], sum)) return false;
+    }
+    return true;
+  }
+};
+
 // A sum over two axes, the inner one reversed.
 template <int outer, int inner>
 struct ReversedSum {
@@ -241,6 +270,9 @@ constexpr Case kCases[] = {
     guarded<17>("guarded rows of 17"),
     {"a guarded row of 8", GuardedRow<8>::holds},
     {"a guarded row of 37", GuardedRow<37>::holds},
+    {"guarded sums of 2 columns", GuardedSums<2>::holds},
+    {"guarded sums of 4 columns", GuardedSums<4>::holds},
+    {"guarded sums of 8 columns", GuardedSums<8>::holds},
     {"a sum over a reversed axis of 3", ReversedSum<100, 3>::holds},
     {"a sum over a reversed axis of 16", ReversedSum<16, 16>::holds},
     {"a sum over a reversed axis of 37", ReversedSum<7, 37>::holds},

@@ -25,8 +25,10 @@ const codegen::Buffer* find_output(const codegen::Entry& entry, const std::strin
 
 }  // namespace
 
+bool counts_labels(const codegen::Entry& entry) { return find_output(entry, "loss.count") != nullptr; }
+
 bool counts_nothing(Executable& executable, const codegen::Entry& entry) {
-  return find_output(entry, "loss.count") != nullptr && read_scalar(executable, entry, "loss.count") == 0;
+  return counts_labels(entry) && read_scalar(executable, entry, "loss.count") == 0;
 }
 
 double read_scalar(Executable& executable, const codegen::Entry& entry, const std::string& output) {

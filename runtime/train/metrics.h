@@ -39,6 +39,8 @@ class Totals {
   std::vector<Sum> sums_;
 };
 
+bool counts_labels(
+    const codegen::Entry& entry);  // the loss is a mean over labels that count, and the entry says how many
 // Whether the loss of the run that has just finished is a mean over no labels at all, 0 / 0: all were ignored.
 bool counts_nothing(Executable& executable, const codegen::Entry& entry);
 

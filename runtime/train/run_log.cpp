@@ -34,8 +34,8 @@ bool is_log_or_empty(const std::string& path) {
 
 // Without O_NONBLOCK, opening a pipe that nobody reads would wait for ever.
 std::FILE* open_log(const std::string& path) {
-  const std::filesystem::path at(path);
-  if (is_temporary_name(at.filename().string()) && !std::filesystem::is_directory(at))
+  std::error_code ec;
+  if (leads_to_temporary_name(path) && !std::filesystem::is_directory(path, ec))
     refuse(path, "files of such names are drafts, which later runs remove", "name another file");
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
   if (fd < 0) refuse(path, std::strerror(errno));

@@ -114,7 +114,7 @@ class Run {
     require_finite_rows(executable_, entry, rows_, rows, what);
     throw UserError(
         ExitCode::failed, what,
-        std::string(loss > 0 ? "a label that is none of the classes makes it inf; else " : "") +
+        std::string(loss > 0 && counts_labels(entry) ? "a label that is none of the classes makes it inf; else " : "") +
             "a lower lr or a clip_norm may keep it finite; scale inputs to about -1 to 1; --log FILE keeps the "
             "loss of every step");
   }

@@ -63,8 +63,6 @@ class PassCheck {
     return kernel != nullptr && kernel->form && kernel->form->impl.empty();
   }
 
-  // Where one generated kernel reads what another computes, a remark says why they are two. What is moved, cast or made
-  // from scalars counts as no edge: copies of it belong to whoever reads it.
   static std::string edge(const std::string& graph, const std::string& subject) { return graph + ": " + subject; }
 
   // The first results of the nodes that a call's results come from, in the graph before its kernels were made.
@@ -81,6 +79,8 @@ class PassCheck {
     return names;
   }
 
+  // Where one generated kernel reads what another computes, a remark says why they are two. What is moved, cast or made
+  // from scalars counts as no edge: copies of it belong to whoever reads it.
   void expect_reasons(const Module& before, const std::set<std::string>& explained) {
     for (size_t i = 0; i < m_.graphs.size(); ++i) {
       const Graph &g = m_.graphs[i], &plain = before.graphs[i];

@@ -79,6 +79,25 @@ TEST(Fuse, KernelsAreBoundedInPointers) {
   for (const Graph& k : m.kernels) EXPECT_LE(k.inputs.size() + k.outputs.size(), kPointers) << k.name;
 }
 
+// Each part has few values to read, all together have not.
+TEST(Fuse, KernelsOfSeveralJoinedValuesAreBoundedInPointers) {
+  Module m;
+  Graph& g = m.graphs.emplace_back();
+  g.name = "f";
+  Builder b(g);
+  std::vector<ValueId> joined;
+  for (int i = 0; i < 4; ++i) {
+    std::vector<ValueId> parts;
+    for (int k = 0; k < 250; ++k) parts.push_back(g.add_input("x", {DType::f32, {4, 1}}, Role::input));
+    joined.push_back(b("concat", parts, {{"axis", int64_t{1}}}));
+  }
+  g.outputs = {b("concat", joined, {{"axis", int64_t{1}}}),
+               b("select", {b("gt", {joined[0], joined[1]}), joined[2], joined[3]})};
+  fuse(m, {});
+  EXPECT_TRUE(verify(m).empty());
+  for (const Graph& k : m.kernels) EXPECT_LE(k.inputs.size() + k.outputs.size(), 500U) << k.name;
+}
+
 TEST(Fuse, GivesTheSameKernelsEveryTime) {
   Module a = chain(100, 1000), b = chain(100, 1000);
   fuse(a, {});

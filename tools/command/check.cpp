@@ -1,6 +1,7 @@
 // heddle check: reads a model and builds its step; tells every fault found.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 
 #include "ir/diagnostic.h"

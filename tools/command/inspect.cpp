@@ -1,6 +1,7 @@
 // heddle inspect: what a model or a weights file holds.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 
 #include "runtime/json_text.h"

@@ -49,6 +49,8 @@ std::vector<runtime::InputSpec> input_specs(const frontend::TrainingPlan& plan) 
   return specs;
 }
 
+constexpr int64_t kAssumedSteps = 1'000'000;  // of a training whose data are not counted, for schedules
+
 // Rows of train that serve as validation.
 int64_t validation_rows(const frontend::Data& data, int64_t rows) {
   constexpr double kRounding = 1e-6;  // 0.29 of 100 rows are 29, not 28.999999999999996
@@ -106,6 +108,7 @@ frontend::BuildOptions entry_batches(const frontend::TrainingPlan& plan, const R
     const int64_t steps_per_epoch = rows.train / plan.batch + (build.train_last > 0 ? 1 : 0);
     if (steps_per_epoch > 0) build.total_steps = runtime::run_length(plan.epochs, plan.steps, steps_per_epoch);
   }
+  if (!training && plan.epochs && !plan.steps) build.total_steps = kAssumedSteps;  // nothing is trained: any will do
   const bool evaluated = rows.validation > 0 || rows.test > 0 || !training;
   if (evaluated) build.eval = plan.batch;
   for (int64_t count : {rows.validation, rows.test, training ? 0 : rows.train})
@@ -114,7 +117,6 @@ frontend::BuildOptions entry_batches(const frontend::TrainingPlan& plan, const R
 }
 
 frontend::BuildOptions all_entries(const frontend::Model& model, const std::filesystem::path& folder) {
-  constexpr int64_t kAssumed = 1'000'000;
   frontend::BuildOptions build = frontend::default_build_options(model);
   if (!model.train.epochs || !frontend::needs_length(model)) return build;
   try {
@@ -124,8 +126,8 @@ frontend::BuildOptions all_entries(const frontend::Model& model, const std::file
     if (build.total_steps) return build;
   } catch (const UserError&) {  // what is wrong with the model is said where its graphs are built
   }
-  build.total_steps = model.train.steps.value_or(kAssumed);
-  print_note("the training's data cannot be counted here: the schedule is made for {} steps\n", *build.total_steps);
+  build.total_steps = model.train.steps.value_or(kAssumedSteps);
+  print_note("the schedule is made for {} steps: how many the data give is not known here\n", *build.total_steps);
   return build;
 }
 
