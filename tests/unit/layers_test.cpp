@@ -79,5 +79,18 @@ TEST(Layers, SplitAndConcat) {
   EXPECT_EQ(predict(model(inputs, nodes, R"(, "outputs": {"z": "z"})"), values), (std::vector<double>{4, 0}));
 }
 
+// As Python's x[start:stop]: what lies beyond an end means that end.
+TEST(Layers, SliceBeyondTheEnds) {
+  NamedTensors values;
+  values["x"] = tensor({ir::DType::f32, {1, 4}}, [](int64_t i) { return static_cast<double>(i); });
+  const auto sliced = [&](const std::string& range) {
+    const std::string nodes = R"({"name": "s", "op": "slice", )" + range + R"(}, {"name": "y", "op": "neg"})";
+    return predict(model(R"("x": {"shape": ["N", 4], "dtype": "f32"})", nodes, R"(, "outputs": {"y": "y"})"), values);
+  };
+  EXPECT_EQ(sliced(R"("start": -9, "stop": 99)"), (std::vector<double>{0, -1, -2, -3}));
+  EXPECT_EQ(sliced(R"("start": -9, "stop": -3)"), (std::vector<double>{0}));
+  EXPECT_EQ(sliced(R"("start": 3, "stop": 5)"), (std::vector<double>{-3}));
+}
+
 }  // namespace
 }  // namespace heddle::frontend

@@ -116,6 +116,13 @@ TEST(Optimizer, Adam) {
   }
 }
 
+// Nothing of the moments is kept: the step is that of the gradient's sign, but for eps.
+TEST(Optimizer, AdamWithoutMemory) {
+  follow(R"("optimizer": {"op": "adam", "lr": 0.05, "betas": [0, 0], "eps": 1e-3})", [](auto& w, auto g, int) {
+    for (size_t i = 0; i < 3; ++i) w[i] -= 0.05 * g[i] / (std::abs(g[i]) + 1e-3);
+  });
+}
+
 // AdamW decays by 0.01 where nothing is said, Adam does not (AdamByDefault).
 TEST(Optimizer, AdamwByDefault) {
   std::vector<double> m(3, 0), v(3, 0);
