@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "frontend/layer_context.h"
 #include "frontend/model.h"
 #include "ir/check.h"
 
@@ -27,7 +28,13 @@ Initializer make_initializer(const Part& part, const Scope& scope) {
   errors.throw_if_any();
   const Settings settings(part.settings, def->settings, scope, title, part.op_where);
   Initializer init{.def = def, .values = {}};
-  for (const SettingDef& setting : def->settings) init.values[setting.name] = settings.real(setting.name);
+  for (const SettingDef& setting : def->settings) {
+    const double value = settings.real(setting.name);
+    if (!fits(value, ir::DType::f32))
+      settings.fail(setting.name, fmt::format("'{}' is not an f32: {}", setting.name, value));
+    init.values[setting.name] = value;
+  }
+  if (def->check) def->check(settings);
   return init;
 }
 

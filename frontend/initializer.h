@@ -36,6 +36,7 @@ struct InitializerDef {
   std::function<ir::ValueId(ir::Builder&, const ir::Type& type, const Initializer&,
                             const std::function<ir::ValueId(std::string_view op)>& random)>
       build;
+  std::function<void(const Settings&)> check = {};  // of settings that belong together
 };
 
 struct RegisterInitializer {

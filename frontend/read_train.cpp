@@ -5,6 +5,7 @@
 
 #include "frontend/fields.h"
 #include "frontend/initializer.h"
+#include "frontend/layer_context.h"
 #include "frontend/limits.h"
 #include "frontend/read_parts.h"
 #include "frontend/training_def.h"
@@ -107,6 +108,9 @@ void read_batch(const Json& json, const Model& model, Train& train, Diagnostics&
       train.sizes[item.key] = size;
     });
   }
+  if (!model.batch_dimension.empty() && json.find(model.batch_dimension) == nullptr)
+    errors.error(json.where, fmt::format("train: 'batch' does not say how many rows '{}' is", model.batch_dimension),
+                 fmt::format("write \"batch\": {{\"{}\": 32}}", model.batch_dimension));
 }
 
 void read_length(Fields& fields, const Model& model, Train& train) {
@@ -129,10 +133,10 @@ void read_freeze(const Json& json, Train& train) {
 
 void read_regularisation(Fields& fields, const Model& model, Train& train) {
   train.clip_norm = fields.real("clip_norm", model.let);
-  if (train.clip_norm && !(*train.clip_norm > 0)) {
+  if (train.clip_norm && !(*train.clip_norm > 0 && fits(*train.clip_norm, ir::DType::f32))) {
     fields.guard([&] {
       throw UserError(fields.take("clip_norm")->where,
-                      fmt::format("train: 'clip_norm' must be above 0, is {}", *train.clip_norm));
+                      fmt::format("train: 'clip_norm' must be an f32 above 0, is {}", *train.clip_norm));
     });
   }
   if (const Json* freeze = fields.take("freeze")) fields.guard([&] { read_freeze(*freeze, train); });

@@ -21,12 +21,13 @@ extern char** environ;
 namespace heddle::runtime {
 namespace {
 
-// The environment with TMPDIR at `folder`.
+// The environment with TMPDIR at `folder`, and with a PATH: a compiler finds its linker by it.
 std::vector<std::string> environment_with(const std::string& folder) {
   std::vector<std::string> list;
   for (char** variable = environ; *variable != nullptr; ++variable)
     if (!std::string_view(*variable).starts_with("TMPDIR=")) list.emplace_back(*variable);
   list.push_back("TMPDIR=" + folder);
+  if (std::getenv("PATH") == nullptr) list.emplace_back("PATH=/usr/local/bin:/usr/bin:/bin");
   return list;
 }
 

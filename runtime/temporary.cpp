@@ -105,7 +105,13 @@ TemporaryFolder::TemporaryFolder() {
       break;
     }
     lock_ = open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (lock_ >= 0 && !lock_new(lock_, path_)) close(std::exchange(lock_, -1));
+    if (lock_ < 0) {
+      const int reason = errno;
+      rmdir(path_.c_str());
+      errno = reason;
+      break;
+    }
+    if (!lock_new(lock_, path_)) close(std::exchange(lock_, -1));
   }
   if (lock_ < 0) {
     throw UserError(ExitCode::failed,
@@ -121,6 +127,7 @@ TemporaryFolder::~TemporaryFolder() {
   fs::remove_all(path_, ec);
   exit_cleanup().temporaries.erase(path_);
   close(lock_);
+  if (ec) fs::remove_all(path_, ec);  // to look into a folder takes a descriptor: the lock's, where there was no other
 }
 
 TemporaryFile::TemporaryFile(const std::string& folder, const std::string& name) : name_(name) {

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "frontend/initializer.h"
@@ -73,6 +75,10 @@ const RegisterInitializer normal({
                  {.name = "std", .type = SettingType::real, .doc = "its standard deviation", .fallback = 1.0}},
     .build = [](Builder& b, const Type&, const Initializer& init,
                 const Random& random) { return around(b, random, init.values.at("mean"), init.values.at("std")); },
+    .check =
+        [](const Settings& s) {
+          if (!(s.real("std") >= 0)) s.fail("std", fmt::format("'std' must not be negative, is {}", s.real("std")));
+        },
 });
 const RegisterInitializer uniform({
     .name = "uniform",
@@ -81,6 +87,11 @@ const RegisterInitializer uniform({
                  {.name = "high", .type = SettingType::real, .doc = "upper end", .fallback = 1.0}},
     .build = [](Builder& b, const Type&, const Initializer& init,
                 const Random& random) { return between(b, random, init.values.at("low"), init.values.at("high")); },
+    .check =
+        [](const Settings& s) {
+          if (!(s.real("low") <= s.real("high")))
+            s.fail("low", fmt::format("'low' is {}, above 'high', which is {}", s.real("low"), s.real("high")));
+        },
 });
 
 }  // namespace

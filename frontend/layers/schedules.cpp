@@ -3,6 +3,7 @@
 
 #include <numbers>
 
+#include "frontend/layer_context.h"
 #include "frontend/training_def.h"
 
 namespace heddle::frontend {
@@ -15,6 +16,7 @@ double rate(const ScheduleContext& c, const std::string& name) {
   if (!(value >= 0))
     c.settings.fail(name, fmt::format("'{}' must not be negative, is {}", name, value),
                     "a step against the gradient lowers the loss");
+  if (!fits(value, ir::DType::f32)) c.settings.fail(name, fmt::format("'{}' is not an f32: {}", name, value));
   return value;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -48,6 +49,8 @@ void check_kind(const std::string& path, int fd) {
   struct stat info {};
   if (::fstat(fd, &info) != 0) refuse(path, std::strerror(errno));
   if (S_ISBLK(info.st_mode)) refuse(path, "it is a disk", "name a file");
+  if (S_ISREG(info.st_mode) && ::flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    refuse(path, "another run is writing it", "name another file");
   if (S_ISREG(info.st_mode) && !is_log_or_empty(path))
     refuse(path, "it is a file of another kind than a log", "name another file, or remove this one first");
 }
