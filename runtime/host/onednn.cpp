@@ -66,6 +66,10 @@ void apply(const ReluRegion& r) {
   for (int64_t row = 0; row < r.rows; ++row) keep_above_zero(r.first + row * r.stride, r.columns);
 }
 
+void apply(const Placement& p) {
+  for (int64_t row = 0; row < p.rows; ++row) std::copy_n(p.from + row * p.columns, p.columns, p.to + row * p.stride);
+}
+
 }  // namespace
 
 struct OnednnCall::Impl {
@@ -84,6 +88,7 @@ struct OnednnCall::Impl {
     HEDDLE_CHECK(status == dnnl_success,
                  fmt::format("dnnl_primitive_execute: status {} in '{}'", static_cast<int>(status), title));
     apply(task.relu);
+    apply(task.placement);
   }
 };
 

@@ -21,12 +21,20 @@ struct ReluRegion {
   int64_t rows = 0, columns = 0, stride = 0;
 };
 
+// Where a result that a primitive has written without gaps belongs: rows of a wider matrix, `stride` floats apart.
+struct Placement {
+  const float* from = nullptr;
+  float* to = nullptr;
+  int64_t rows = 0, columns = 0, stride = 0;
+};
+
 // One primitive with its memory, ready to run, and the relu that follows while its result is in the cache. The relu is
 // not oneDNN's own: that one turns nan into 0.
 struct OnednnTask {
   dnnl::primitive primitive;
   std::vector<dnnl_exec_arg_t> arguments;
   ReluRegion relu = {};
+  Placement placement = {};
 };
 using OnednnTasks = std::vector<OnednnTask>;
 
