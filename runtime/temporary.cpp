@@ -105,13 +105,14 @@ TemporaryFolder::TemporaryFolder() {
       break;
     }
     lock_ = open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (lock_ < 0) {
+    if (lock_ < 0 && errno != ENOENT) {
       const int reason = errno;
       rmdir(path_.c_str());
       errno = reason;
       break;
     }
-    if (!lock_new(lock_, path_)) close(std::exchange(lock_, -1));
+    // Another process may have swept it away before it was locked.
+    if (lock_ >= 0 && !lock_new(lock_, path_)) close(std::exchange(lock_, -1));
   }
   if (lock_ < 0) {
     throw UserError(ExitCode::failed,
