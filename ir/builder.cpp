@@ -37,10 +37,15 @@ bool convert(Attr& attr, const AttrDef& def) {
 }  // namespace
 
 std::vector<Type> infer_types(const OpDef& op, std::vector<Type> operands, const Attrs& attrs) {
+  return infer_types({.op = &op, .attrs = attrs, .operands = std::move(operands), .results = {}});
+}
+
+std::vector<Type> infer_types(const Signature& applied) {
+  const OpDef& op = *applied.op;
   try {
-    check_operands(op, operands);
+    check_operands(op, applied.operands);
     HEDDLE_CHECK(op.infer != nullptr, fmt::format("{} has no shape rule", op.name));
-    std::vector<Type> types = op.infer({.op = &op, .attrs = attrs, .operands = std::move(operands), .results = {}});
+    std::vector<Type> types = op.infer(applied);
     HEDDLE_CHECK(types.size() == op.results.size(), fmt::format("{} infers a wrong number of results", op.name));
     return types;
   } catch (const InferError& error) {

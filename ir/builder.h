@@ -32,6 +32,7 @@ class Builder {
 
 // Result types of an operator applied; throws InferError ("matmul: inner dimensions differ: 784 vs 785").
 std::vector<Type> infer_types(const OpDef& op, std::vector<Type> operands, const Attrs& attrs);
+std::vector<Type> infer_types(const Signature& applied);  // its results are not read
 // Checks names and types of attributes, drops those equal to their default; throws InferError with a did-you-mean.
 Attrs canonical_attrs(const OpDef& op, Attrs attrs);
 // Copies a node of `from` into `to` with these operands.

@@ -140,6 +140,12 @@ ValueId Graph::find(std::string_view name) const {
   return ValueId{names_.find(NameTable::hash_of(name), is_called(name))};
 }
 
+bool Graph::is_found(ValueId v) const {
+  const std::string& name = (*this)[v].name;
+  const auto leads_there = [&](int i) { return i == v.index || is_called(name)(i); };
+  return names_.find(NameTable::hash_of(name), leads_there) == v.index;
+}
+
 void Graph::rename(ValueId v, const std::string& base) {
   if ((*this)[v].name == base) return;
   give_back((*this)[v].name);

@@ -97,6 +97,7 @@ class Graph {
   size_t node_count() const { return nodes_.size(); }  // erased ones included
   const Node* def(ValueId v) const;                    // nullptr for inputs
   ValueId find(std::string_view name) const;           // invalid when absent
+  bool is_found(ValueId v) const;                      // whether its name leads to it
 
   // To `base`, or the first free of base.1, base.2, ...
   void rename(ValueId v, const std::string& base);

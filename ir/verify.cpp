@@ -40,7 +40,7 @@ class Verifier {
   void define(ValueId v) {
     if (defined(v)) problem("%{} is defined twice", name(v));
     defined_[static_cast<size_t>(v.index)] = true;
-    if (g_.find(name(v)) != v) problem("the name %{} leads to another value", name(v));
+    if (!g_.is_found(v)) problem("the name %{} leads to another value", name(v));
     for (const int64_t d : g_[v].type.dims)
       if (d < 1) problem("%{} has dimension {}", name(v), d);
   }
@@ -83,23 +83,28 @@ class Verifier {
   }
 
   void types(const Node& n) {
-    std::vector<Type> operands, results, expected;
-    operands.reserve(n.operands.size());
-    results.reserve(n.results.size());
-    for (const ValueId v : n.operands) operands.push_back(g_[v].type);
-    for (const ValueId v : n.results) results.push_back(g_[v].type);
+    std::vector<Type> expected;
     try {
       check_scalars(g_, n);
       if (!std::holds_alternative<Call>(n.op->kind)) {
         if (!is_canonical(n)) canonical(n, canonical_attrs(*n.op, n.attrs));
-        expected = infer_types(*n.op, std::move(operands), n.attrs);
-      } else if (!callee_types(n, operands, expected)) {
+        applied_.op = n.op;
+        applied_.attrs = n.attrs;
+        applied_.operands.resize(n.operands.size());
+        for (size_t i = 0; i < n.operands.size(); ++i) applied_.operands[i] = g_[n.operands[i]].type;
+        expected = infer_types(applied_);
+      } else if (!callee_types(n, expected)) {
         return;
       }
     } catch (const InferError& error) {
       return problem("%{}: {}", name(n.results.at(0)), error.what());
     }
-    if (expected != results) problem("%{} has another type than {} gives", name(n.results.at(0)), n.op->name);
+    if (!are_of(n.results, expected)) problem("%{} has another type than {} gives", name(n.results.at(0)), n.op->name);
+  }
+
+  bool are_of(const Values& values, const std::vector<Type>& types) const {
+    const auto is_of = [&](ValueId v, const Type& type) { return g_[v].type == type; };
+    return std::equal(values.begin(), values.end(), types.begin(), types.end(), is_of);
   }
 
   void canonical(const Node& n, const Attrs& attrs) {
@@ -107,7 +112,7 @@ class Verifier {
   }
 
   // False when there is nothing to compare with.
-  bool callee_types(const Node& n, const std::vector<Type>& operands, std::vector<Type>& results) {
+  bool callee_types(const Node& n, std::vector<Type>& results) {
     if (m_ == nullptr) return false;
     const Graph* k = m_->find_kernel(n.callee);
     if (k == nullptr) {
@@ -118,7 +123,7 @@ class Verifier {
     std::vector<Type> expected;
     for (const ValueId v : k->inputs) expected.push_back((*k)[v].type);
     for (const ValueId v : k->outputs) results.push_back((*k)[v].type);
-    if (expected != operands) problem("operands of call @{} do not fit", n.callee);
+    if (!are_of(n.operands, expected)) problem("operands of call @{} do not fit", n.callee);
     return true;
   }
 
@@ -179,6 +184,7 @@ class Verifier {
   std::vector<char> defined_;
   static constexpr size_t kOutOfOrder = static_cast<size_t>(-1);
   std::vector<size_t> met_;  // by ValueId index: how many entries of its use list were met, in their order
+  Signature applied_;        // of the last node that was no call: its memory serves the next one
   std::vector<std::string> problems_;
 };
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <utility>
 
 #include "ir/storage.h"
 
@@ -85,7 +86,8 @@ class Walk {
 
 class Finder {
  public:
-  Finder(const Graph& g, const std::vector<UpdatePart>& parts) : g_(g), parts_(parts), parent_(g.value_count()) {
+  Finder(const Graph& g, const std::vector<UpdatePart>& parts)
+      : g_(g), parts_(parts), parent_(g.value_count()), met_(g.value_count(), 0) {
     std::iota(parent_.begin(), parent_.end(), size_t{0});
     for (const Update& u : g.updates) {
       below_.push_back(part(u.next) == UpdatePart::step ? states_below(u.next) : Values{});
@@ -124,11 +126,19 @@ class Finder {
     return i;
   }
 
-  Values states_below(ValueId next) const {
-    Walk walk(g_, parts_);
-    std::string text;
-    walk.write(next, text);
-    return walk.states;
+  Values states_below(ValueId next) {
+    ++walk_;
+    Values states, open{next};
+    while (!open.empty()) {
+      const ValueId v = open.back();
+      open.pop_back();
+      if (std::exchange(met_[index_of(v)], walk_) == walk_) continue;
+      if (part(v) == UpdatePart::state) states.push_back(v);
+      if (part(v) != UpdatePart::step) continue;
+      const Values& operands = g_.def(v)->operands;
+      open.insert(open.end(), operands.begin(), operands.end());
+    }
+    return states;
   }
 
   // Whether the next value depends on the old one, element by element.
@@ -157,7 +167,9 @@ class Finder {
   const Graph& g_;
   const std::vector<UpdatePart>& parts_;
   std::vector<size_t> parent_;  // by ValueId index
-  std::vector<Values> below_;   // by update: the states that its next value is made of
+  std::vector<int> met_;        // by ValueId index: the last walk that came by
+  int walk_ = 0;
+  std::vector<Values> below_;  // by update: the states that its next value is made of
 };
 
 std::vector<UpdatePart> initial_parts(const Graph& g) {
