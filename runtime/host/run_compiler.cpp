@@ -128,7 +128,13 @@ std::string compile_shared_object(const std::string& source, const std::string& 
     throw UserError(ExitCode::failed, fmt::format("{} failed on the generated kernels (status {})\n{}", compiler,
                                                   result.status, numbered_errors(result.output, source)));
   }
-  return read_all(out);
+  std::string object = read_all(out);
+  if (!object.starts_with("\x7f"
+                          "ELF")) {
+    throw UserError(ExitCode::missing, compiler + " made no machine code of the generated kernels",
+                    "HEDDLE_CXX names another C++ compiler: g++ 12 or clang++ 14, or a later one");
+  }
+  return object;
 }
 
 void* load_shared_object(std::string_view content) {

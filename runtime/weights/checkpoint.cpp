@@ -69,6 +69,7 @@ void require_match(const WeightsFile& file, const codegen::Program& program) {
 }
 
 void save_weights(Executable& executable, const std::string& path) {
+  require_weights_path(path);
   WeightsFile file{.name = path, .tensors = {}, .metadata = {{"format", "pt"}}, .data = {}};
   for (const codegen::Buffer* b : parameters(executable.program())) {
     const auto begin = static_cast<int64_t>(file.data.size());

@@ -11,6 +11,7 @@
 
 namespace heddle::runtime {
 
+// Throws UserError, and writes nothing, where another kind of file lies by now.
 void save_weights(Executable& executable, const std::string& path);
 // Throws UserError when a parameter is absent, has another type or shape, or the file holds one that the model lacks.
 void require_match(const WeightsFile& file, const codegen::Program& program);

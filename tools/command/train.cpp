@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <future>
 #include <memory>
 #include <optional>
@@ -136,6 +137,31 @@ std::optional<runtime::JsonObject> results_of(Session& s, const std::vector<runt
   return out;
 }
 
+// "w.safetensors" -> "w.1.safetensors", or the next number that nobody has taken.
+std::string name_beside(const std::filesystem::path& path) {
+  std::error_code ec;
+  for (int i = 1;; ++i) {
+    const std::string name = fmt::format("{}.{}{}", path.stem().string(), i, path.extension().string());
+    std::filesystem::path beside = path.parent_path() / name;
+    if (std::filesystem::symlink_status(beside, ec).type() == std::filesystem::file_type::not_found) return beside;
+  }
+}
+
+// Where the path has been taken during the training, by a document or by write protection, the weights go beside it.
+void save(runtime::Executable& executable, const std::string& path) {
+  try {
+    runtime::save_weights(executable, path);
+  } catch (const UserError& error) {
+    const std::string beside = name_beside(path);
+    try {
+      runtime::save_weights(executable, beside);
+    } catch (const UserError&) {
+      throw error;
+    }
+    throw UserError(error.code(), error.diagnostics().front().message, "the weights are in " + beside);
+  }
+}
+
 // From the guard on there are weights, and whatever signal comes, they are saved before the process ends.
 int train(const RunArguments& a) {
   check_outputs(a);
@@ -153,7 +179,7 @@ int train(const RunArguments& a) {
                                       .drop_last = s.plan.drop_last,
                                       .metrics = metric_specs(s.plan)};
   const runtime::TrainResult result = run_training(s, options, log);
-  if (!a.save.empty()) runtime::save_weights(*s.executable, a.save);
+  if (!a.save.empty()) save(*s.executable, a.save);
   std::optional<runtime::JsonObject> out;
   if (!InterruptGuard::signal()) out = results_of(s, options.metrics, result);
   if (out) {
