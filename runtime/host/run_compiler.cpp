@@ -129,8 +129,7 @@ std::string compile_shared_object(const std::string& source, const std::string& 
                                                   result.status, numbered_errors(result.output, source)));
   }
   std::string object = read_all(out);
-  if (!object.starts_with("\x7f"
-                          "ELF")) {
+  if (!object.starts_with("\177ELF")) {
     throw UserError(ExitCode::missing, compiler + " made no machine code of the generated kernels",
                     "HEDDLE_CXX names another C++ compiler: g++ 12 or clang++ 14, or a later one");
   }
