@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <set>
 
 #include "frontend/fields.h"
@@ -42,9 +44,46 @@ bool depends_on_data(const ir::Graph& g, ValueId count) {
   return made_by != nullptr && made_by->op->name != "constant";
 }
 
+// What may not depend on the batch: the entries share their parameters, the weights file is for every batch, and the
+// last rows of an epoch go through the same network as the others.
+class SameNetwork {
+ public:
+  // Throws UserError where this expansion differs from the earlier ones.
+  void require(const Expansion& e) {
+    for (const Parameter& p : e.parameters) require_type(p, e);
+    for (size_t i = 0; i < e.repeats.size() && i < repeats_.size(); ++i) require_times(e.repeats[i], repeats_[i], e);
+    if (batch_ == 0) repeats_ = e.repeats, batch_ = e.batch;
+  }
+
+ private:
+  void require_type(const Parameter& p, const Expansion& e) {
+    const ir::Type& known = types_.try_emplace(p.path, p.type).first->second;
+    if (known == p.type) return;
+    throw UserError(
+        p.where,
+        fmt::format(
+            "parameter '{}' is {} with a batch of {} and {} with one of {}: its shape may not depend on the batch",
+            p.path, to_string(known), batch_, to_string(p.type), e.batch),
+        fmt::format("put a number or a name of \"let\" in the place of \"{}\"", e.batch_name));
+  }
+  void require_times(const Repeat& now, const Repeat& known, const Expansion& e) const {
+    if (now.times == known.times) return;
+    throw UserError(
+        now.where,
+        fmt::format("'repeat' is {} with a batch of {} and {} with one of {}: it may not depend on the batch",
+                    known.times, batch_, now.times, e.batch),
+        fmt::format("put a number or a name of \"let\" in the place of \"{}\"", e.batch_name));
+  }
+
+  std::map<std::string, ir::Type> types_;  // by path
+  std::vector<Repeat> repeats_;
+  int64_t batch_ = 0;
+};
+
 ir::Graph train_graph(const Model& model, const std::string& name, int64_t batch, std::optional<int64_t> steps,
-                      Diagnostics& errors, std::vector<Parameter>* parameters) {
+                      Diagnostics& errors, SameNetwork& same, std::vector<Parameter>* parameters = nullptr) {
   Expansion e = expand_model(model, {.batch = batch, .training = true}, errors);
+  same.require(e);
   if (parameters != nullptr) *parameters = e.parameters;
   const ValueId loss = model.train.loss ? add_loss(e, model, errors) : ValueId{};
   if (loss.valid()) {
@@ -58,8 +97,10 @@ ir::Graph train_graph(const Model& model, const std::string& name, int64_t batch
   return std::move(e.graph);
 }
 
-ir::Graph eval_graph(const Model& model, const std::string& name, int64_t batch, Diagnostics& errors) {
+ir::Graph eval_graph(const Model& model, const std::string& name, int64_t batch, Diagnostics& errors,
+                     SameNetwork& same) {
   Expansion e = expand_model(model, {.batch = batch, .training = false}, errors);
+  same.require(e);
   const ValueId loss = add_loss(e, model, errors);
   if (loss.valid()) {
     e.graph.outputs.push_back(loss);
@@ -101,8 +142,9 @@ void add_outputs(Expansion& e, const Model& model) {
   }
 }
 
-ir::Graph predict_graph(const Model& model, int64_t batch, Diagnostics& errors) {
+ir::Graph predict_graph(const Model& model, int64_t batch, Diagnostics& errors, SameNetwork& same) {
   Expansion e = expand_model(model, {.batch = batch, .training = false}, errors);
+  same.require(e);
   guarded(errors, [&] { add_outputs(e, model); });
   e.graph.name = "predict";
   prune(e.graph);
@@ -161,30 +203,17 @@ int64_t any_batch(const BuildOptions& o) {
   return 1;
 }
 
-// The entries share their parameters, and the weights file is for every batch.
-void require_types(const ir::Graph& g, const std::vector<Parameter>& parameters, const std::string& batch_name) {
-  for (const Parameter& p : parameters) {
-    const ValueId v = g.find(p.path);
-    if (!v.valid() || g[v].role != ir::Role::param || g[v].type == p.type) continue;
-    throw UserError(
-        p.where,
-        fmt::format("parameter '{}' is {} with one batch and {} with another: its shape may not depend on the batch",
-                    p.path, to_string(p.type), to_string(g[v].type)),
-        fmt::format("put a number or a name of \"let\" in the place of \"{}\"", batch_name));
-  }
-}
-
 // Looks at twice the batch. Where the model does not fit that, it says nothing: the batches of the entries are looked
 // at as they are built.
-void require_parameters_of_any_batch(const Model& model, int64_t batch, const std::vector<Parameter>& parameters) {
+void look_at_another_batch(const Model& model, int64_t batch, SameNetwork& same) {
   Diagnostics ignored;
-  ir::Graph other;
+  std::optional<Expansion> other;
   try {
-    other = expand_model(model, {.batch = 2 * batch, .training = false}, ignored).graph;
+    other = expand_model(model, {.batch = 2 * batch, .training = false}, ignored);
   } catch (const UserError&) {
     return;
   }
-  if (ignored.empty()) require_types(other, parameters, model.batch_dimension);
+  if (ignored.empty()) same.require(*other);
 }
 
 }  // namespace
@@ -208,9 +237,10 @@ ir::Module build_module(const Model& model, const BuildOptions& options) {
   if (options.train > 0 || options.train_last > 0) require_training(model);
   std::vector<Parameter> parameters;
   const int64_t batch = options.train > 0 ? options.train : any_batch(options);
-  ir::Graph train = train_graph(model, "train", batch, steps, errors, &parameters);
+  SameNetwork same;
+  ir::Graph train = train_graph(model, "train", batch, steps, errors, same, &parameters);
   errors.throw_if_any();
-  require_parameters_of_any_batch(model, batch, parameters);
+  look_at_another_batch(model, batch, same);
   ir::Module m;
   m.graphs.push_back(init_graph(model, train, parameters));
   if (options.train > 0) {
@@ -218,14 +248,13 @@ ir::Module build_module(const Model& model, const BuildOptions& options) {
     m.graphs.push_back(std::move(train));
   }
   if (options.train_last > 0) {
-    m.graphs.push_back(train_graph(model, "train_last", options.train_last, steps, errors, nullptr));
+    m.graphs.push_back(train_graph(model, "train_last", options.train_last, steps, errors, same));
     prune(m.graphs.back());
   }
-  if (options.eval > 0) m.graphs.push_back(eval_graph(model, "eval", options.eval, errors));
-  if (options.eval_last > 0) m.graphs.push_back(eval_graph(model, "eval_last", options.eval_last, errors));
-  if (options.predict > 0) m.graphs.push_back(predict_graph(model, options.predict, errors));
+  if (options.eval > 0) m.graphs.push_back(eval_graph(model, "eval", options.eval, errors, same));
+  if (options.eval_last > 0) m.graphs.push_back(eval_graph(model, "eval_last", options.eval_last, errors, same));
+  if (options.predict > 0) m.graphs.push_back(predict_graph(model, options.predict, errors, same));
   errors.throw_if_any();
-  for (const ir::Graph& g : m.graphs) require_types(g, parameters, model.batch_dimension);
   return m;
 }
 

@@ -145,20 +145,17 @@ class Expander {
 
   void check_inputs(const NodeDef& node, const LayerDef& def, const std::vector<Reference>& references,
                     size_t count) const {
-    const size_t most = def.inputs.size(), least = most - def.optional_inputs;
-    if (def.variadic ? count < most : count < least || count > most) {
-      const std::string wanted = def.variadic    ? fmt::format("at least {}", most)
-                                 : least == most ? fmt::format("{}", most)
-                                                 : fmt::format("{} to {}", least, most);
-      throw UserError(node.op_where,
-                      fmt::format("{} takes {} input{}, got {}", title_of(node), wanted, most == 1 ? "" : "s", count));
+    const size_t ports = def.inputs.size();
+    if (def.variadic ? count < ports : count != ports) {
+      throw UserError(node.op_where, fmt::format("{} takes {}{} input{}, got {}", title_of(node),
+                                                 def.variadic ? "at least " : "", ports, ports == 1 ? "" : "s", count));
     }
     for (const Reference& reference : references) {
       if (reference.literal && !def.literals) {
         throw UserError(reference.where, fmt::format("{} does not take a number as input", title_of(node)));
       }
     }
-    for (size_t i = 0; i < least && i < references.size(); ++i) {
+    for (size_t i = 0; i < ports && i < references.size(); ++i) {
       if (!references[i].literal && references[i].name.empty()) {
         throw UserError(node.op_where, fmt::format("{} needs the input '{}'", title_of(node), def.inputs[i]));
       }
@@ -255,6 +252,7 @@ class Expander {
     }
     const Scope scope = block_scope(model_, options_.batch, node, block, *frame.scope);
     const int64_t repeat = repeats(node, frame);
+    if (node.repeat) out_.repeats.push_back({node.repeat->where, repeat});
     const std::string path = path_of(node, frame);
     ValueId chained = in->front();
     for (int64_t i = 0; i < repeat; ++i) {

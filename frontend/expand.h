@@ -20,9 +20,15 @@ struct Parameter {
   Location where;  // of the node that holds it
 };
 
+struct Repeat {
+  Location where;
+  int64_t times = 0;
+};
+
 struct Expansion {
   ir::Graph graph;
   std::vector<Parameter> parameters;  // in order of first use
+  std::vector<Repeat> repeats;        // of blocks, in the order in which they were expanded
   std::map<std::string, ir::ValueId>
       values;  // of the model's own nodes and inputs, by name; invalid where a fault was found
   std::map<ir::ValueId, std::string> made_by;  // "max_pool2d 'p1'": for notes

@@ -24,7 +24,6 @@ struct LayerDef {
   std::string doc;
   std::vector<std::string> inputs = {"x"};  // port names
   bool variadic = false;                    // any number of inputs, at least one
-  size_t optional_inputs = 0;               // how many of the last ports may be left out
   bool literals = false;                    // number literals may be inputs
   bool several_results = false;             // `out` is required
   bool activation = false;                  // may stand in another layer's "activation"

@@ -84,7 +84,7 @@ DataReader read_reader(const Json& json, const std::string& split, const Model& 
 
 void check_fraction(double fraction, const Location& where) {
   if (!(fraction > 0 && fraction < 1)) {
-    throw UserError(where, fmt::format("data: validation: 'fraction' must be between 0 and 1, is {}", fraction));
+    throw UserError(where, fmt::format("data: validation: 'fraction' must be above 0 and below 1, is {}", fraction));
   }
 }
 
@@ -95,7 +95,8 @@ void read_validation(const Json& json, const Model& model, Data& data, Diagnosti
   }
   Fields fields(json, "data: validation", errors);
   data.validation_fraction = fields.real("fraction", model.let).value_or(0.5);
-  fields.guard([&] { check_fraction(data.validation_fraction, fields.take("fraction")->where); });
+  data.fraction_where = fields.take("fraction")->where;
+  fields.guard([&] { check_fraction(data.validation_fraction, data.fraction_where); });
   fields.finish();
 }
 

@@ -66,8 +66,14 @@ void find_batch_dimension(Model& model, Diagnostics& errors) {
   for (const InputDef& input : model.inputs) {
     if (input.shape.items.empty()) continue;
     const Json& first = input.shape.items.front();
-    const bool free_name = first.kind == Json::Kind::text && is_name(first.text) && !model.let.find(first.text);
-    if (!free_name) {
+    const bool name = first.kind == Json::Kind::text && is_name(first.text);
+    if (name && model.let.find(first.text)) {
+      errors.error(first.where,
+                   fmt::format("input '{}': the first dimension is the batch, and {} is a size of \"let\"", input.name,
+                               quote(first.text)),
+                   "\"train\": {\"batch\": {NAME: rows}} says how many rows a batch has; take a name that \"let\" does "
+                   "not have");
+    } else if (!name) {
       errors.error(first.where,
                    fmt::format("input '{}': the first dimension is the batch: expected a name such as \"N\", found {}",
                                input.name, describe(first)));

@@ -47,9 +47,12 @@ void read_name(const Json& json, NodeDef& node) {
   node.name = name;
 }
 
+constexpr std::string_view kBlock = "block:";
+bool is_block(const std::string& op) { return op.starts_with(kBlock); }
+
 void read_block_use(NodeDef& node, const Json& json, Diagnostics& errors) {
   node.block = true;
-  node.op = node.op.substr(6);
+  node.op = node.op.substr(kBlock.size());
   Fields fields(json, fmt::format("block use {}", quote(node.op)), errors);
   for (const std::string& key : kNodeKeys) fields.take(key);
   node.repeat = fields.copy("repeat");
@@ -91,7 +94,12 @@ NodeDef read_node(const Json& json, Diagnostics& errors) {
   node.where = node.op_where = json.where;
   if (json.kind == Json::Kind::text) {
     node.op = json.text;
-    read_layer_use(node, json, errors);
+    if (is_block(node.op)) {
+      node.block = true;
+      node.op = node.op.substr(kBlock.size());
+    } else {
+      read_layer_use(node, json, errors);
+    }
     return node;
   }
   guarded(errors, [&] { as_object(json, "node"); });
@@ -107,8 +115,7 @@ NodeDef read_node(const Json& json, Diagnostics& errors) {
   guarded(errors, [&] {
     node.op = as_text(*op, "'op'");
     node.op_where = op->where;
-    const bool block = node.op.rfind("block:", 0) == 0;
-    block ? read_block_use(node, json, errors) : read_layer_use(node, json, errors);
+    is_block(node.op) ? read_block_use(node, json, errors) : read_layer_use(node, json, errors);
   });
   return node;
 }

@@ -130,16 +130,4 @@ ValueId Builder::cast(ValueId v, DType dtype) {
   return type(v).dtype == dtype ? v : (*this)("cast", {v}, {{"dtype", to_string(dtype)}});
 }
 
-Values clone_node(Graph& to, const Graph& from, const Node& n, const Values& operands) {
-  std::vector<std::string> names;
-  std::vector<Type> types;
-  for (const ValueId r : n.results) {
-    names.push_back(from[r].name);
-    types.push_back(from[r].type);
-  }
-  const NodeId copy = to.add_node(*n.op, operands, n.attrs, names, types, n.loc);
-  to[copy].callee = n.callee;
-  return to[copy].results;
-}
-
 }  // namespace heddle::ir

@@ -35,7 +35,5 @@ std::vector<Type> infer_types(const OpDef& op, std::vector<Type> operands, const
 std::vector<Type> infer_types(const Signature& applied);  // its results are not read
 // Checks names and types of attributes, drops those equal to their default; throws InferError with a did-you-mean.
 Attrs canonical_attrs(const OpDef& op, Attrs attrs);
-// Copies a node of `from` into `to` with these operands.
-Values clone_node(Graph& to, const Graph& from, const Node& n, const Values& operands);
 
 }  // namespace heddle::ir

@@ -1,4 +1,4 @@
-// Storage: in which bytes a value lies, and during which steps they are needed. Every part that asks reads it here:
+// Storage: in which bytes a value lies, and during which steps they are needed. Roots, offsets and live ranges are computed here:
 // schedule, alias and pack plan by it, lower takes addresses from it, the verifier and the planned evaluator check it.
 //
 //   %a: f32[8] = exp(%x) at 256              root %a, offset  0

@@ -169,10 +169,14 @@ class Verifier {
 
   void form() {
     const KernelForm& f = *g_.form;
-    if (f.kind == KernelForm::Kind::contract || f.kind == KernelForm::Kind::opaque) return;
-    const KernelPlan plan = plan_kernel(g_);
-    const std::string reason = plan.ok() ? form_conflict(f, plan) : plan.reason;
+    const bool called = f.kind == KernelForm::Kind::contract || f.kind == KernelForm::Kind::opaque;
+    const std::string reason = called ? library_conflict(g_) : conflict_with_plan(f);
     if (!reason.empty()) problem("cannot be executed as {}: {}", to_string(f.kind), reason);
+  }
+
+  std::string conflict_with_plan(const KernelForm& f) const {
+    const KernelPlan plan = plan_kernel(g_);
+    return plan.ok() ? form_conflict(f, plan) : plan.reason;
   }
 
   void memory() {

@@ -11,11 +11,11 @@
 namespace heddle::passes {
 using namespace ir;
 
+namespace {
+
 bool is_expandable(const Node& n) {
   return std::holds_alternative<Composite>(n.op->kind) && n.op->expansion != nullptr;
 }
-
-namespace {
 
 // The expansion goes to the end of the order.
 void expand_node(Graph& g, NodeId id) {

@@ -18,8 +18,6 @@ namespace heddle::passes {
 
 bool expand(ir::Module& m, const Options& options);
 
-// Whether the node is a composite that can be expanded.
-bool is_expandable(const ir::Node& n);
 // Replaces the composites among the chosen nodes by their expansions; what these are made of may be composite again.
 bool expand_nodes(ir::Graph& g, const std::function<bool(ir::NodeId)>& chosen);
 

@@ -44,6 +44,8 @@ fs::path target_of(const std::string& path) {
     refuse(path, "it is a symbolic link to a file that does not exist", "remove the link, or make the file");
   const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
   if (!fs::path(path).has_filename()) refuse(path, "it names a folder", "add the name of a file");
+  if (fs::exists(folder, ec) && !fs::is_directory(folder, ec))
+    refuse(path, fmt::format("'{}' is no folder", folder.string()), "name a file in a folder");
   if (!fs::is_directory(folder, ec))
     refuse(path, fmt::format("there is no folder '{}'", folder.string()), "make the folder first");
   return folder / fs::path(path).filename();

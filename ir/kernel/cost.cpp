@@ -52,15 +52,7 @@ class Evaluations {
   std::vector<double> count_;
 };
 
-// Operations for one element of a node's results: a product and a sum per point of a contraction.
-double flops_per_element(const Graph& k, const Node& n) {
-  const double points = domain_points(k, n);
-  return visit_kind(
-      *n.op, [](const Movement&) { return 0.0; }, [&](const Contraction&) { return 2 * points; },
-      [&](const OneOf<Source, Elementwise, Reduction, Composite, Gradient, Call> auto&) {
-        return n.op->flops * points;
-      });
-}
+double flops_per_element(const Graph& k, const Node& n) { return flops_per_point(*n.op) * domain_points(k, n); }
 
 // A transposed operand read without a tile: of a cache line, or of a sector of 32 bytes, one element is wanted at a
 // time. Measured on the host, transposes of 64 x 64 to 1024 x 1024 take 2 to 7 times as long as through tiles where a
@@ -83,6 +75,12 @@ int64_t bytes_read_across(const Graph& k) {
 }
 
 }  // namespace
+
+double flops_per_point(const OpDef& op) {
+  return visit_kind(
+      op, [](const Movement&) { return 0.0; }, [](const Contraction&) { return 2.0; },  // a product and a sum
+      [&](const OneOf<Source, Elementwise, Reduction, Composite, Gradient, Call> auto&) { return op.flops; });
+}
 
 Cost kernel_cost(const Graph& kernel, const Target& target) {
   Cost cost;

@@ -14,4 +14,7 @@ struct Cost {
 };
 Cost kernel_cost(const Graph& kernel, const Target& target);
 
+// Operations for a point of the operator's domain: an element of its result, or one that it reduces.
+double flops_per_point(const OpDef& op);
+
 }  // namespace heddle::ir

@@ -19,20 +19,23 @@ constexpr std::array<std::pair<Kind, const char*>, 5> kKinds = {{{Kind::pointwis
                                                                  {Kind::contract, "contract"},
                                                                  {Kind::opaque, "opaque"}}};
 
-// The integer fields, in one place for printing and parsing; `least` is the smallest value that makes sense.
+// The integer fields, in one place for printing and parsing; between `least` and `most` lies what makes sense. Sizes in
+// bytes that follow from fields at their most fit in 64 bits.
 struct Field {
   const char* name;
   int64_t KernelForm::*member;
-  int64_t least;
+  int64_t least, most;
 };
-constexpr std::array<Field, 8> kFields = {{{"split", &KernelForm::split, 0},
-                                           {"threads", &KernelForm::threads, 1},
-                                           {"team", &KernelForm::team, 1},
-                                           {"packet", &KernelForm::packet, 1},
-                                           {"index", &KernelForm::index, 32},
-                                           {"blocks", &KernelForm::blocks, 0},
-                                           {"slices", &KernelForm::slices, 1},
-                                           {"workspace", &KernelForm::workspace, 0}}};
+constexpr int64_t kMostThreads = 1024, kMostAtOnce = 65535, kMostScratch = int64_t{1} << 48;
+constexpr int64_t kMostPoints = int64_t{1} << 40;
+constexpr std::array<Field, 8> kFields = {{{"split", &KernelForm::split, 0, 64},
+                                           {"threads", &KernelForm::threads, 1, kMostThreads},
+                                           {"team", &KernelForm::team, 1, kMostThreads},
+                                           {"packet", &KernelForm::packet, 1, kMostThreads},
+                                           {"index", &KernelForm::index, 32, 64},
+                                           {"blocks", &KernelForm::blocks, 0, kMostAtOnce},
+                                           {"slices", &KernelForm::slices, 1, kMostAtOnce},
+                                           {"workspace", &KernelForm::workspace, 0, kMostScratch}}};
 
 template <class T>
 const T& expect(const std::string& name, const Attr& value) {
@@ -73,6 +76,8 @@ void set_field(KernelForm& form, const std::string& name, const Attr& value) {
       form.*f.member = expect<int64_t>(name, value);
       if (form.*f.member < f.least)
         throw InferError(fmt::format("kernel form: {} is {}, expected at least {}", name, form.*f.member, f.least));
+      if (form.*f.member > f.most)
+        throw InferError(fmt::format("kernel form: {} is {}, expected at most {}", name, form.*f.member, f.most));
       return;
     }
     throw InferError(fmt::format("kernel form has no field '{}'", name));
@@ -113,9 +118,13 @@ KernelForm form_from_attrs(const Attrs& attrs) {
   for (const auto& [name, value] : attrs) set_field(form, name, value);
   if (form.index != 32 && form.index != 64)
     throw InferError(fmt::format("kernel form: index is {}, expected 32 or 64 bits", form.index));
-  for (const int64_t extent : form.domain)
+  int64_t points = 1;
+  for (const int64_t extent : form.domain) {
     if (extent < 0)
       throw InferError(fmt::format("kernel form: domain {} has a negative extent", to_string(form.domain)));
+    if (__builtin_mul_overflow(points, std::max<int64_t>(extent, 1), &points) || points > kMostPoints)
+      throw InferError(fmt::format("kernel form: domain {} has more than 2^40 points", to_string(form.domain)));
+  }
   if (form.split > static_cast<int64_t>(form.domain.size()))
     throw InferError(fmt::format("kernel form: split {} is beyond the domain {}", form.split, to_string(form.domain)));
   return form;

@@ -1,5 +1,6 @@
 // KernelForm: how a kernel is executed on its target. `fuse` and `select` write it on the kernel; what follows from it
-// is plan_kernel's to say; codegen prints both and decides nothing.
+// is plan_kernel's to say; codegen prints both. What is left to the text is how a loop is unrolled; to the host device,
+// which threads take which blocks.
 //
 //   kernel @broadcast.add.relu(%bias: f32[128], %x: f32[64,128])
 //       {domain = [64,128], form = "pointwise", packet = 4, split = 1, threads = 256} { ... }
@@ -31,7 +32,7 @@ struct KernelForm {
   int64_t index = 32;            // bits of the text's indices: 64 where one may reach 2^31
   int64_t blocks = 0;            // a fixed number of blocks, whose partial results are summed in order; 0: any number
   bool cached = false;           // what is costly stays in per-thread registers from one pass over a row to the next
-  std::string impl;              // contract, opaque: the library ("onednn", "cublaslt", "cudnn"); empty: generated text
+  std::string impl;              // contract, opaque: the library ("onednn", "cublaslt", "cudnn"); else empty
   int64_t slices = 1;            // contract on the host: fixed number of one-thread primitives along the batch
   DType precision = DType::f32;  // of a library's products: what it may round operands to; f32 rounds none
   int64_t workspace = 0;         // bytes of scratch a call takes from the arena (library scratchpad, partial sums)
@@ -43,6 +44,7 @@ struct KernelForm {
 
 std::string to_string(KernelForm::Kind kind);
 Attrs to_attrs(const KernelForm& form);          // for printing; defaults left out
-KernelForm form_from_attrs(const Attrs& attrs);  // throws InferError on unknown keys or values
+// Throws InferError on unknown keys or values, and on numbers beyond what any kernel has.
+KernelForm form_from_attrs(const Attrs& attrs);
 
 }  // namespace heddle::ir

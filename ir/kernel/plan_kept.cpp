@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "ir/kernel/access.h"
+#include "ir/kernel/cost.h"
+#include "ir/kernel/cost.h"
 
 namespace heddle::ir {
 namespace {
@@ -104,7 +106,7 @@ class Keeper {
       if (c.value == read.value && c.at == read.at) return 0;
     counted.push_back(read);
     if (plan_of(read.value).reduction == ReductionPlan::inner) return kLoopFlops;
-    double sum = std::holds_alternative<Movement>(n->op->kind) ? 0 : n->op->flops;
+    double sum = flops_per_point(*n->op);
     for (const Read& operand : reads_at(k_, *n, read.at)) {
       if (sum >= kWorthKeeping) break;
       sum += flops(operand, counted);

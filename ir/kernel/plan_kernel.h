@@ -80,5 +80,7 @@ KernelPlan plan_kernel(const Graph& kernel);
 // Why the form, though it has a plan, cannot be printed as it is: a packet that does not divide a row, a team that does
 // not divide the block, too little scratch for the partial results. "" where it can.
 std::string form_conflict(const KernelForm& form, const KernelPlan& plan);
+// The same of a library's call, forms contract and opaque, which have no plan.
+std::string library_conflict(const Graph& kernel);
 
 }  // namespace heddle::ir

@@ -98,7 +98,28 @@ std::string packet_conflict(const KernelForm& form, const KernelPlan& plan) {
 
 }  // namespace
 
+std::string library_conflict(const Graph& kernel) {
+  const KernelForm& form = *kernel.form;
+  if (form.impl.empty()) return "no library is named by impl";
+  KernelForm call;
+  call.kind = form.kind, call.impl = form.impl;
+  call.slices = form.slices, call.precision = form.precision, call.workspace = form.workspace;
+  if (!(call == form)) return "a library's call has slices, a precision and a workspace, and no schedule of its own";
+  int contractions = 0, composites = 0;
+  for (const NodeId n : kernel.order) {
+    contractions += std::holds_alternative<Contraction>(kernel[n].op->kind) ? 1 : 0;
+    composites += std::holds_alternative<Composite>(kernel[n].op->kind) ? 1 : 0;
+  }
+  const bool contract = form.kind == KernelForm::Kind::contract;
+  if ((contract ? contractions : composites) != 1 || contractions + composites != 1)
+    return fmt::format("it holds {} contractions and {} composites, expected one {}", contractions, composites,
+                       contract ? "contraction" : "composite");
+  return {};
+}
+
 std::string form_conflict(const KernelForm& form, const KernelPlan& plan) {
+  if (!form.impl.empty() || form.slices != 1 || form.precision != DType::f32)
+    return "impl, slices and precision are those of a library's call";
   if (std::string reason = team_conflict(form); !reason.empty()) return reason;
   if (std::string reason = packet_conflict(form, plan); !reason.empty()) return reason;
   if (form.index == 32 && plan.largest_index >= int64_t{1} << 31)

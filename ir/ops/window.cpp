@@ -29,6 +29,8 @@ std::string spans(const Window& w) {
   return fmt::format(" (spans {} with dilation {})", (w.size - 1) * w.dilation + 1, w.dilation);
 }
 
+Dims pooled(const Pool& p, const Dims& image) { return {image[0], p.height.output, p.width.output, image[3]}; }
+
 }  // namespace
 
 Window placed(Window w, const std::string& what, const std::string& side) {
@@ -87,8 +89,6 @@ Pool pool(const Signature& s, const Dims& image) {
   };
   return {placed(axis(0), "window", "height"), placed(axis(1), "window", "width")};
 }
-
-Dims pooled(const Pool& p, const Dims& image) { return {image[0], p.height.output, p.width.output, image[3]}; }
 
 Dims pooled_operand(const Signature& s) {
   require_image(s.operands[0], "input");

@@ -41,7 +41,6 @@ struct Pool {
 std::vector<AttrDef> pool_attributes();
 std::vector<AttrDef> pool_gradient_attributes();   // and `input`, the shape of the image
 Pool pool(const Signature& s, const Dims& image);  // throws InferError
-Dims pooled(const Pool& p, const Dims& image);
 // What pooling operand 0 gives; throws InferError unless it is an image that the windows fit.
 Dims pooled_operand(const Signature& s);
 // The shape of the image; throws InferError unless operand 0, dy, has the shape that pooling it gives.

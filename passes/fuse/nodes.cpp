@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/kernel/cost.h"
 #include "ir/kernel/plan_tile.h"
 #include "ir/op_def.h"
 #include "ir/view.h"
@@ -156,7 +157,7 @@ class Decision {
   // Operations for an element of a copied node; what has one element is computed once.
   double work(const Node& n) const {
     if (g_[n.results[0]].type.elements() == 1) return 0;
-    double flops = std::holds_alternative<Movement>(n.op->kind) ? 0 : n.op->flops;
+    double flops = flops_per_point(*n.op);
     for (ValueId v : n.operands) flops += work_of(v);
     return flops;
   }

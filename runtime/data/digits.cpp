@@ -77,6 +77,11 @@ void check_request(const ReaderRequest& request, const ColumnRequest& c) {
     throw UserError(request.where, "the pictures exceed 64 GiB");
 }
 
+// The label that draw_digit draws first.
+int digit_label(uint64_t seed, int64_t row) {
+  return static_cast<int>(KeyedRandom(seed, static_cast<uint64_t>(row)).below(10));
+}
+
 void draw_rows(const ReaderRequest& request, Table& table, int64_t begin, int64_t end) {
   for (size_t i = 0; i < table.columns.size(); ++i) {
     Column& column = table.columns[i];
@@ -95,10 +100,6 @@ void draw_rows(const ReaderRequest& request, Table& table, int64_t begin, int64_
 }
 
 }  // namespace
-
-int digit_label(uint64_t seed, int64_t row) {
-  return static_cast<int>(KeyedRandom(seed, static_cast<uint64_t>(row)).below(10));
-}
 
 Digit draw_digit(uint64_t seed, int64_t row, int64_t height, int64_t width) {
   KeyedRandom random(seed, static_cast<uint64_t>(row));

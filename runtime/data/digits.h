@@ -17,7 +17,6 @@ struct Digit {
   int label = 0;
   std::vector<uint8_t> pixels;  // height x width, row-major
 };
-int digit_label(uint64_t seed, int64_t row);
 Digit draw_digit(uint64_t seed, int64_t row, int64_t height, int64_t width);
 
 inline constexpr int64_t kMaxSyntheticRows = 10'000'000;

@@ -119,8 +119,6 @@ OnednnCall::OnednnCall(const codegen::Library& call, std::span<void* const> argu
 OnednnCall::~OnednnCall() = default;
 OnednnCall::OnednnCall(OnednnCall&&) noexcept = default;
 
-std::string OnednnCall::implementation() const { return impl_->parts.implementation; }
-
 void OnednnCall::run(ThreadPool& pool) {
   const OneThread guard;
   OnednnParts& p = impl_->parts;

@@ -35,7 +35,6 @@ class OnednnCall {
   OnednnCall(OnednnCall&&) noexcept;
 
   void run(ThreadPool& pool);
-  std::string implementation() const;  // oneDNN's name for what it chose: "brg:avx512_core"
 
  private:
   struct Impl;

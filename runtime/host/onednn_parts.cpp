@@ -106,7 +106,6 @@ class Builder {
   template <class Descriptor>
   OnednnTask& add_slice(const Descriptor& desc, const dnnl::primitive& primitive,
                         std::vector<dnnl_exec_arg_t> arguments) {
-    parts_.implementation = desc.impl_info_str();
     Scratch scratch;
     add(parts_.slices.emplace_back(), desc, primitive, std::move(arguments), scratch);
     return parts_.slices.back().back();
@@ -267,7 +266,6 @@ void Builder::forward_piece(const Convolution& g, Share s, OnednnTasks& tasks, S
       {DNNL_ARG_WEIGHTS, bind(desc.weights_desc(), w)},
       {DNNL_ARG_DST, bind(desc.dst_desc(), at(result(), s.begin * g.oh * g.ow * g.o))}};
   if (bias) arguments.push_back({DNNL_ARG_BIAS, bind(desc.bias_desc(), operand(2))});
-  parts_.implementation = desc.impl_info_str();
   add(tasks, desc, dnnl::convolution_forward(desc), std::move(arguments), scratch);
 }
 

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <dnnl.hpp>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "codegen/program.h"
@@ -49,7 +48,6 @@ struct OnednnParts {
   float* sum = nullptr;
   int64_t length = 0;
   int64_t workspace = 0;
-  std::string implementation;
 };
 
 // With null addresses the call is only measured. Throws dnnl::error when oneDNN has no implementation. The calling

@@ -22,6 +22,9 @@ namespace {
 // How each line of a log begins, by which an older log is known.
 constexpr std::string_view kBegin = "{\"event\": ";
 
+const std::string kTaken = "it was removed, replaced or overwritten during the run";
+const std::string kTakenHelp = "the log is lost or not complete; the run itself is not touched";
+
 [[noreturn]] void refuse(const std::string& path, const std::string& reason, const std::string& help = {}) {
   throw UserError(ExitCode::failed, fmt::format("{}: cannot be written: {}", path, reason), help);
 }
@@ -38,10 +41,10 @@ std::FILE* open_log(const std::string& path) {
   std::error_code ec;
   if (leads_to_temporary_name(path) && !std::filesystem::is_directory(path, ec))
     refuse(path, "files of such names are drafts, which later runs remove", "name another file");
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
   if (fd < 0) refuse(path, std::strerror(errno));
   std::FILE* file = ::fdopen(fd, "w");
-  ::fcntl(fd, F_SETFL, O_WRONLY);
+  ::fcntl(fd, F_SETFL, O_WRONLY | O_APPEND);
   return file;
 }
 
@@ -55,6 +58,15 @@ void check_kind(const std::string& path, int fd) {
     refuse(path, "it is a file of another kind than a log", "name another file, or remove this one first");
 }
 
+// Whether the path still leads to the log, and nobody else has begun it anew.
+bool is_still_there(const std::string& path, int fd) {
+  struct stat open {
+  }, now{};
+  if (::fstat(fd, &open) != 0 || !S_ISREG(open.st_mode)) return true;
+  return ::stat(path.c_str(), &now) == 0 && now.st_dev == open.st_dev && now.st_ino == open.st_ino &&
+         is_log_or_empty(path);
+}
+
 }  // namespace
 
 RunLog::RunLog(const std::string& path)
@@ -66,6 +78,7 @@ RunLog::RunLog(const std::string& path)
 
 void RunLog::event(const std::string& name, JsonObject fields) {
   if (!file_ || failure_ != 0) return;
+  if (!begun_ && !is_still_there(path_, ::fileno(file_.get()))) refuse(path_, kTaken, kTakenHelp);
   if (!std::exchange(begun_, true) && ::ftruncate(::fileno(file_.get()), 0) != 0 && errno != EINVAL) note_failure();
   JsonObject line;
   line.text("event", name);
@@ -82,6 +95,8 @@ void RunLog::note_failure() {
 
 void RunLog::finish() {
   if (!file_) return;
+  if (std::fflush(file_.get()) != 0) note_failure();
+  if (!is_still_there(path_, ::fileno(file_.get()))) refuse(path_, kTaken, kTakenHelp);
   if (std::fclose(file_.release()) != 0) note_failure();
   if (failure_ != 0) refuse(path_, std::strerror(failure_), "the log is not complete; the run itself is");
 }

@@ -143,7 +143,8 @@ std::optional<Example> example(const Expression& from, DType dtype, double zero)
 }
 
 struct Proof {
-  int dtypes = 0;  // in which the rule applied
+  int dtypes = 0;                     // in which the rule applied
+  std::vector<std::string> left_out;  // which it speaks of and whose operators take them, where it did not
   std::vector<std::string> failures;
 };
 
@@ -156,6 +157,7 @@ Proof prove(const ScalarRule& rule) {
       if (!e) continue;
       const auto apply = [&](Builder& b, const Node& n) { return passes::apply(rule, b, n); };
       const std::optional<Graph> after = rewritten(e->graph, apply);
+      if (!after && passes::holds(rule.where, dtype)) proof.left_out.push_back(to_string(dtype));
       if (!after) continue;
       ++proof.dtypes;
       const std::string wrong = difference(*e, *after, rule.agreement);
@@ -171,6 +173,7 @@ TEST_P(ScalarRules, HoldForEveryValue) {
   SCOPED_TRACE(rule.from + " -> " + rule.to);
   const Proof proof = prove(rule);
   EXPECT_GT(proof.dtypes, 0) << "applies to no dtype";
+  EXPECT_EQ(proof.left_out, std::vector<std::string>{});
   EXPECT_EQ(proof.failures, std::vector<std::string>{});
 }
 
@@ -192,6 +195,34 @@ TEST(ScalarRuleProof, RefutesWrongRules) {
                                                         {"relu(neg(x))", "abs(relu(x))", floating, rounding},
                                                         {"pow(x, 2)", "square(neg(square(x)))", any, rounding}})
     EXPECT_FALSE(prove(rule).failures.empty()) << rule.from << " -> " << rule.to;
+}
+
+// Casts one after another, between every three dtypes: all values of the types of 8 and 16 bits, the edges of the others.
+TEST(CastRules, HoldForEveryValueOfEveryThreeTypes) {
+  const auto cast_rule = [](std::string_view name) {
+    const std::vector<Rule>& rules = passes::elementwise_rules();
+    return *std::find_if(rules.begin(), rules.end(), [&](const Rule& rule) { return rule.name == name; });
+  };
+  int applied = 0;
+  for (const DType from : all_dtypes())
+    for (const DType between : all_dtypes())
+      for (const DType to : all_dtypes()) {
+        Example e;
+        e.inputs["x"] = bits(from) <= 16 ? all_values(from) : edge_values(from);
+        Builder b(e.graph);
+        const ValueId x = e.graph.add_input("x", e.inputs["x"].type, Role::input);
+        const ValueId first = b("cast", {x}, {{"dtype", to_string(between)}});
+        e.graph.outputs = {b("cast", {first}, {{"dtype", to_string(to)}})};
+        for (const char* name : {"cast of cast", "cast to itself"}) {
+          const Rule rule = cast_rule(name);
+          const std::optional<Graph> after = rewritten(e.graph, rule.apply);
+          if (!after) continue;
+          ++applied;
+          EXPECT_EQ(difference(e, *after, rule.agreement), "")
+              << name << ": " << to_string(from) << " -> " << to_string(between) << " -> " << to_string(to);
+        }
+      }
+  EXPECT_GT(applied, 400);
 }
 
 // --- Other rules, on random graphs

@@ -91,7 +91,7 @@ void check_out(const CompileArguments& a, const std::string& model) {
   if (a.emit != "cubin" && a.archs.size() > 1)
     throw UserError(ExitCode::usage, "--arch is given twice; only --emit=cubin takes several");
   const bool folder = a.emit == "cubin" && a.archs.size() > 1;
-  if (!a.out.empty() && !folder && !runtime::is_stream(a.out)) runtime::require_replaceable(a.out);
+  if (!a.out.empty() && !folder && !runtime::is_stream(a.out)) require_result_path(a.out);
 }
 
 void require_pass(const std::string& name) {

@@ -10,6 +10,7 @@
 #include "runtime/source_parts.h"
 #include "runtime/write_file.h"
 #include "tools/command/open_device.h"
+#include "tools/command/output.h"
 
 namespace heddle::tools {
 namespace {
@@ -58,7 +59,7 @@ void require_cubin_place(const std::vector<std::string>& archs, const std::strin
   if (!fs::is_directory(out, ec))
     throw UserError(ExitCode::failed, fmt::format("{}: is no folder, and cannot become one", out),
                     "several architectures are written to a folder, a file each");
-  for (const std::string& arch : archs) runtime::require_replaceable(place(archs, arch, out));
+  for (const std::string& arch : archs) require_result_path(place(archs, arch, out));
 }
 
 std::string emit_cubin(const codegen::Program& program, const std::vector<std::string>& archs, const std::string& out,

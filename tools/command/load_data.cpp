@@ -56,8 +56,10 @@ int64_t validation_rows(const frontend::Data& data, int64_t rows) {
   constexpr double kRounding = 1e-6;  // 0.29 of 100 rows are 29, not 28.999999999999996
   const auto n = static_cast<int64_t>(std::floor(static_cast<double>(rows) * data.validation_fraction + kRounding));
   if (data.validation_fraction > 0 && (n == 0 || n == rows))
-    throw UserError(data.where, fmt::format("a validation fraction of {} of {} rows leaves one side empty",
-                                            data.validation_fraction, rows));
+    throw UserError(data.fraction_where,
+                    fmt::format("a validation fraction of {} of {} rows leaves {} empty", data.validation_fraction,
+                                rows, n == 0 ? "the validation" : "the training"),
+                    fmt::format("each row is {:.3g} of all", 1 / static_cast<double>(rows)));
   return n;
 }
 

@@ -7,8 +7,10 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include "ir/diagnostic.h"
+#include "runtime/write_file.h"
 
 namespace heddle::tools {
 namespace {
@@ -60,7 +62,28 @@ std::filesystem::path file_of(const std::string& path) {
   return at;
 }
 
+// By how each of them begins: models, modules, programs, kernel text, machine code, reports.
+bool is_result(std::string_view text) {
+  for (const std::string_view head : {"model ", "graph @", "group @", "kernel @", "program ",
+                                      "// The executions of one kernel text", "\177ELF", "{\"model\": "})
+    if (text.starts_with(head)) return true;
+  const std::string_view line = text.substr(0, text.find('\n'));
+  return line.find(": state ") != std::string_view::npos && line.find(" bytes, arena ") != std::string_view::npos;
+}
+
 }  // namespace
+
+void require_result_path(const std::string& path) {
+  runtime::require_replaceable(path);
+  std::string text(512, '\0');
+  std::ifstream in(path, std::ios::binary);
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(in.gcount()));
+  if (!text.empty() && !is_result(text))
+    throw UserError(ExitCode::failed,
+                    fmt::format("{}: cannot be written: it is no earlier result of heddle compile", path),
+                    "name another file, or remove this one first");
+}
 
 void require_different(const std::string& option, const std::string& path, const std::string& other_option,
                        const std::string& other_path) {
