@@ -112,7 +112,7 @@ struct DataMap {
 
 struct Data {
   std::optional<DataReader> train, validation, test;
-  double validation_fraction = 0;                                 // the last rows of train; 0: none
+  double validation_fraction = 0;  // the last rows of train; 0: none
   Location fraction_where;
   std::map<std::string, std::vector<DataMap>, std::less<>> maps;  // by model input
   Location where;

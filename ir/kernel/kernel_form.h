@@ -43,7 +43,7 @@ struct KernelForm {
 };
 
 std::string to_string(KernelForm::Kind kind);
-Attrs to_attrs(const KernelForm& form);          // for printing; defaults left out
+Attrs to_attrs(const KernelForm& form);  // for printing; defaults left out
 // Throws InferError on unknown keys or values, and on numbers beyond what any kernel has.
 KernelForm form_from_attrs(const Attrs& attrs);
 

@@ -4,7 +4,6 @@
 
 #include "ir/kernel/access.h"
 #include "ir/kernel/cost.h"
-#include "ir/kernel/cost.h"
 
 namespace heddle::ir {
 namespace {

@@ -65,7 +65,14 @@ void execute(OnednnCall& call, ThreadPool& pool) { call.run(pool); }
 void execute(const Copy& c, ThreadPool&) { std::memcpy(c.to, c.from, c.bytes); }
 
 constexpr size_t kMargin = 4096;  // readable bytes before and behind each allocation
-void unmap(void* memory, size_t bytes) { munmap(static_cast<char*>(memory) - kMargin, bytes + 2 * kMargin); }
+constexpr size_t kHugePage = size_t{1} << 21;
+
+size_t round_up(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
+
+struct Mapping {
+  void* begin = nullptr;
+  size_t bytes = 0;
+};
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -78,7 +85,7 @@ struct HostDevice::Impl {
   char* state = nullptr;
   char* arena = nullptr;
   std::vector<std::vector<Step>> entries;
-  std::map<void*, size_t> allocations;
+  std::map<void*, Mapping> allocations;
 
   explicit Impl(HostOptions o)
       : options(std::move(o)), pool(options.threads > 0 ? options.threads : available_processors()) {}
@@ -130,7 +137,7 @@ struct HostDevice::Impl {
 HostDevice::HostDevice(HostOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 
 HostDevice::~HostDevice() {
-  for (const auto& [memory, bytes] : impl_->allocations) unmap(memory, bytes);
+  for (const auto& [memory, mapping] : impl_->allocations) munmap(mapping.begin, mapping.bytes);
 }
 
 std::string HostDevice::description() const {
@@ -139,25 +146,29 @@ std::string HostDevice::description() const {
                      find_host_compiler().version, plain, onednn_version());
 }
 
-// Pages come zeroed, and large ones where the system has them. One more lies before and behind: where a guard holds for
-// some elements of a vector only, GCC 12 may load the whole vector and choose afterwards, so up to 63 bytes beside an
-// array are read, and its first and last array must not end at a page that is not there.
+// Pages come zeroed. One more lies before and behind: where a guard holds for some elements of a vector only, GCC 12 may
+// load the whole vector and choose afterwards, so up to 63 bytes beside an array are read, and its first and last array
+// must not end at a page that is not there. From half a huge page on, memory is made of huge pages where the system has
+// them: mnist_mlp's step takes 0.95 of the time.
 void* HostDevice::allocate(int64_t bytes) {
   const auto size = static_cast<size_t>(std::max<int64_t>(bytes, 1));
-  void* memory = mmap(nullptr, size + 2 * kMargin, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) {
+  const size_t page = size >= kHugePage / 2 ? kHugePage : kMargin;
+  const size_t length = round_up(size, page) + page + 2 * kMargin;
+  void* begin = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (begin == MAP_FAILED) {
     throw UserError(ExitCode::limit, fmt::format("cannot allocate {} bytes of memory", bytes), "use a smaller batch");
   }
-  madvise(memory, size + 2 * kMargin, MADV_HUGEPAGE);
-  void* inside = static_cast<char*>(memory) + kMargin;
-  impl_->allocations.emplace(inside, size);
+  if (page == kHugePage) madvise(begin, length, MADV_HUGEPAGE);
+  const auto first = reinterpret_cast<uintptr_t>(begin) + kMargin;
+  void* inside = static_cast<char*>(begin) + (round_up(first, page) - reinterpret_cast<uintptr_t>(begin));
+  impl_->allocations.emplace(inside, Mapping{begin, length});
   return inside;
 }
 
 void HostDevice::release(void* memory) {
   const auto it = impl_->allocations.find(memory);
   HEDDLE_CHECK(it != impl_->allocations.end(), "release of memory that was not allocated here");
-  unmap(memory, it->second);
+  munmap(it->second.begin, it->second.bytes);
   impl_->allocations.erase(it);
 }
 
