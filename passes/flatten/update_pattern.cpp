@@ -30,10 +30,35 @@ UpdatePart part_of(const Graph& g, const Node& n, const std::vector<UpdatePart>&
   return std::any_of(n.operands.begin(), n.operands.end(), counts) ? UpdatePart::step : UpdatePart::leaf;
 }
 
+// Numbers that the values of a walk get; a new walk forgets them all at once.
+class Numbers {
+ public:
+  explicit Numbers(size_t values) : of_(values) {}
+  void begin() { ++walk_; }
+  // The value's number; `next`, and true, where it has none yet.
+  std::pair<size_t, bool> of(ValueId v, size_t next) {
+    Entry& e = of_[index_of(v)];
+    const bool is_new = std::exchange(e.walk, walk_) != walk_;
+    if (is_new) e.number = next;
+    return {e.number, is_new};
+  }
+
+ private:
+  struct Entry {
+    int64_t walk = 0;
+    size_t number = 0;
+  };
+  std::vector<Entry> of_;  // by ValueId index
+  int64_t walk_ = 0;
+};
+
 // Walks the computation of one bundle and writes it down.
 class Walk {
  public:
-  Walk(const Graph& g, const std::vector<UpdatePart>& parts) : g_(g), parts_(parts) {}
+  Walk(const Graph& g, const std::vector<UpdatePart>& parts, Numbers& numbers)
+      : g_(g), parts_(parts), numbers_(numbers) {
+    numbers_.begin();
+  }
 
   Values states, leaves;
 
@@ -50,8 +75,9 @@ class Walk {
         return;
       case UpdatePart::step: break;
     }
-    const auto [seen, is_new] = steps_.emplace(v, steps_.size());
-    if (!is_new) return append(out, '#', seen->second);
+    const auto [step, is_new] = numbers_.of(v, steps_);
+    if (!is_new) return append(out, '#', step);
+    ++steps_;
     out += '(';
     write_step(*n, out);
     out += ')';
@@ -72,22 +98,22 @@ class Walk {
     out += kind;
     out += std::to_string(number);
   }
-  static size_t number(Values& list, ValueId v) {
-    const auto at = std::find(list.begin(), list.end(), v);
-    if (at != list.end()) return static_cast<size_t>(at - list.begin());
-    list.push_back(v);
-    return list.size() - 1;
+  size_t number(Values& list, ValueId v) {
+    const auto [number, is_new] = numbers_.of(v, list.size());
+    if (is_new) list.push_back(v);
+    return number;
   }
 
   const Graph& g_;
   const std::vector<UpdatePart>& parts_;
-  std::map<ValueId, size_t> steps_;
+  Numbers& numbers_;  // a value is a state, a leaf or a step, and has one number as such
+  size_t steps_ = 0;
 };
 
 class Finder {
  public:
-  Finder(const Graph& g, const std::vector<UpdatePart>& parts)
-      : g_(g), parts_(parts), parent_(g.value_count()), met_(g.value_count(), 0) {
+  Finder(const Graph& g, const std::vector<UpdatePart>& parts, Numbers& numbers)
+      : g_(g), parts_(parts), numbers_(numbers), parent_(g.value_count()) {
     std::iota(parent_.begin(), parent_.end(), size_t{0});
     for (const Update& u : g.updates) {
       below_.push_back(part(u.next) == UpdatePart::step ? states_below(u.next) : Values{});
@@ -127,12 +153,12 @@ class Finder {
   }
 
   Values states_below(ValueId next) {
-    ++walk_;
+    numbers_.begin();
     Values states, open{next};
     while (!open.empty()) {
       const ValueId v = open.back();
       open.pop_back();
-      if (std::exchange(met_[index_of(v)], walk_) == walk_) continue;
+      if (!numbers_.of(v, 0).second) continue;
       if (part(v) == UpdatePart::state) states.push_back(v);
       if (part(v) != UpdatePart::step) continue;
       const Values& operands = g_.def(v)->operands;
@@ -149,10 +175,10 @@ class Finder {
   }
 
   UpdateBundle make_bundle(const std::vector<Update>& updates) const {
-    Walk walk(g_, parts_);
+    Walk walk(g_, parts_, numbers_);
     UpdateBundle bundle;
     for (const Update& u : updates) {
-      bundle.signature += fmt::format("s{} = ", walk.slot(u.state));
+      bundle.signature += 's' + std::to_string(walk.slot(u.state)) + " = ";
       walk.write(u.next, bundle.signature);
       bundle.signature += "; ";
     }
@@ -166,10 +192,9 @@ class Finder {
 
   const Graph& g_;
   const std::vector<UpdatePart>& parts_;
+  Numbers& numbers_;
   std::vector<size_t> parent_;  // by ValueId index
-  std::vector<int> met_;        // by ValueId index: the last walk that came by
-  int walk_ = 0;
-  std::vector<Values> below_;  // by update: the states that its next value is made of
+  std::vector<Values> below_;   // by update: the states that its next value is made of
 };
 
 std::vector<UpdatePart> initial_parts(const Graph& g) {
@@ -202,21 +227,22 @@ std::vector<std::vector<UpdateBundle>> by_signature(std::vector<UpdateBundle> bu
 }
 
 // An elementwise operator on one leaf and constants, as text; empty for anything else.
-std::string step_on_leaf(const Graph& g, const std::vector<UpdatePart>& parts, ValueId v) {
+std::string step_on_leaf(const Graph& g, const std::vector<UpdatePart>& parts, ValueId v, Numbers& numbers) {
   const Node* n = g.def(v);
   if (n == nullptr || !std::holds_alternative<Elementwise>(n->op->kind)) return {};
-  Walk walk(g, parts);
+  Walk walk(g, parts, numbers);
   std::string text;
   walk.write_step(*n, text);
   return walk.leaves.size() == 1 && walk.states.empty() ? text : std::string();
 }
 
 // Lets a step that all bundles of the set take on their k-th leaf belong to the update.
-bool promote(const Graph& g, std::vector<UpdatePart>& parts, const std::vector<UpdateBundle>& set, size_t k) {
-  const std::string step = step_on_leaf(g, parts, set[0].leaves[k]);
+bool promote(const Graph& g, std::vector<UpdatePart>& parts, const std::vector<UpdateBundle>& set, size_t k,
+             Numbers& numbers) {
+  const std::string step = step_on_leaf(g, parts, set[0].leaves[k], numbers);
   if (step.empty()) return false;
   for (const UpdateBundle& bundle : set)
-    if (step_on_leaf(g, parts, bundle.leaves[k]) != step) return false;
+    if (step_on_leaf(g, parts, bundle.leaves[k], numbers) != step) return false;
   for (const UpdateBundle& bundle : set) parts[static_cast<size_t>(bundle.leaves[k].index)] = UpdatePart::step;
   return true;
 }
@@ -225,13 +251,14 @@ bool promote(const Graph& g, std::vector<UpdatePart>& parts, const std::vector<U
 
 UpdatePatterns update_patterns(const Graph& g) {
   UpdatePatterns p{{}, initial_parts(g)};
+  Numbers numbers(g.value_count());
   bool again = true;
   for (int round = 0; again && round <= kMostPromotions; ++round) {
     again = false;
-    p.sets = by_signature(Finder(g, p.parts).run());
+    p.sets = by_signature(Finder(g, p.parts, numbers).run());
     for (const std::vector<UpdateBundle>& set : p.sets)
       for (size_t k = 0; k < set[0].leaves.size() && set.size() > 1 && round < kMostPromotions; ++k)
-        again |= promote(g, p.parts, set, k);
+        again |= promote(g, p.parts, set, k, numbers);
   }
   return p;
 }
