@@ -34,14 +34,12 @@ void prune(ir::Graph& g) {
   g.remove_inputs(gone);
 }
 
-void append_valid(ir::Values& to, const ir::Values& from) {
-  std::copy_if(from.begin(), from.end(), std::back_inserter(to), [](ValueId v) { return v.valid(); });
-}
-
-// A count of labels: a batch may have none that counts.
-bool depends_on_data(const ir::Graph& g, ValueId count) {
-  const ir::Node* made_by = g.def(count);
-  return made_by != nullptr && made_by->op->name != "constant";
+// The loss and, where it depends on the data, how much of the batch counts in it: a batch of labels may have none.
+void add_measures(Expansion& e, const Model& model, ValueId loss, Diagnostics& errors) {
+  e.graph.outputs.push_back(loss);
+  const ValueId counted = add_totals(e, model, loss, errors);
+  const ir::Node* made_by = counted.valid() ? e.graph.def(counted) : nullptr;
+  if (made_by != nullptr && made_by->op->name != "constant") e.graph.outputs.push_back(counted);
 }
 
 // What may not depend on the batch: the entries share their parameters, the weights file is for every batch, and the
@@ -87,10 +85,7 @@ ir::Graph train_graph(const Model& model, const std::string& name, int64_t batch
   if (parameters != nullptr) *parameters = e.parameters;
   const ValueId loss = model.train.loss ? add_loss(e, model, errors) : ValueId{};
   if (loss.valid()) {
-    e.graph.outputs.push_back(loss);
-    const ir::Values totals = add_loss_totals(e, model, loss);
-    if (depends_on_data(e.graph, totals[1])) append_valid(e.graph.outputs, totals);
-    append_valid(e.graph.outputs, add_metrics(e, model, errors));
+    add_measures(e, model, loss, errors);
     if (model.train.optimizer) add_updates(e, model, loss, steps, errors);
   }
   e.graph.name = name;
@@ -102,11 +97,7 @@ ir::Graph eval_graph(const Model& model, const std::string& name, int64_t batch,
   Expansion e = expand_model(model, {.batch = batch, .training = false}, errors);
   same.require(e);
   const ValueId loss = add_loss(e, model, errors);
-  if (loss.valid()) {
-    e.graph.outputs.push_back(loss);
-    append_valid(e.graph.outputs, add_loss_totals(e, model, loss));
-    append_valid(e.graph.outputs, add_metrics(e, model, errors));
-  }
+  if (loss.valid()) add_measures(e, model, loss, errors);
   e.graph.name = name;
   prune(e.graph);
   return std::move(e.graph);
@@ -255,6 +246,10 @@ ir::Module build_module(const Model& model, const BuildOptions& options) {
   if (options.eval_last > 0) m.graphs.push_back(eval_graph(model, "eval_last", options.eval_last, errors, same));
   if (options.predict > 0) m.graphs.push_back(predict_graph(model, options.predict, errors, same));
   errors.throw_if_any();
+  if (model.train.loss && options.train + options.train_last + options.eval + options.eval_last > 0) {
+    m.graphs.push_back(reset_graph(model));
+    m.graphs.push_back(metrics_graph(model));
+  }
   return m;
 }
 

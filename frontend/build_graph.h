@@ -9,12 +9,15 @@
 //
 // Graphs, each as far as its batch size is given:
 //   @init        updates every state: parameters from their initializers, moments and `step` to zero, `seed`
-//   @train       updates parameters, moments, step; returns loss, then each metric's numerator and denominator
+//   @train       updates parameters, moments, step and totals; returns loss and, where labels count, loss.count
 //   @train_last  the same for the remainder batch
-//   @eval        no dropout; returns loss, loss.sum, loss.count, then each metric's numerator and denominator
+//   @eval        no dropout; updates totals; returns what @train does
 //   @eval_last   the same for the remainder batch
 //   @predict     returns the model's outputs, computed from their ancestors only
-// States: parameters (Role::param); `step: i64[]`, `seed: i64[]` and moments such as `fc1.weight.m` (Role::state).
+//   @reset       sets the totals to zero
+//   @metrics     returns the loss and each metric of what was counted since
+// States: parameters (Role::param); `step: i64[]`, `seed: i64[]`, moments such as `fc1.weight.m`, and the totals of the
+// loss and of each metric, `accuracy.total: f64[]` and `accuracy.counted: f64[]` (Role::state).
 #pragma once
 #include <optional>
 

@@ -19,10 +19,12 @@ ir::ValueId add_loss(Expansion& e, const Model& model, Diagnostics& errors);
 // Whether the learning rate depends on how many steps a training has.
 bool needs_length(const Model& model);
 
-// Numerator and denominator of the loss itself: loss.sum, loss.count.
-ir::Values add_loss_totals(Expansion& e, const Model& model, ir::ValueId loss);
-// Numerators and denominators of the metrics, in order.
-ir::Values add_metrics(Expansion& e, const Model& model, Diagnostics& errors);
+// Adds what this batch counts of the loss and of each metric to its totals, which are states. The result is how much of
+// the batch counts in the loss; invalid where a metric is faulty.
+ir::ValueId add_totals(Expansion& e, const Model& model, ir::ValueId loss, Diagnostics& errors);
+// @reset, which sets the totals to 0, and @metrics, which returns the loss and each metric: f64[].
+ir::Graph reset_graph(const Model& model);
+ir::Graph metrics_graph(const Model& model);
 // Gradients and updates of what the loss depends on, and of `step`.
 void add_updates(Expansion& e, const Model& model, ir::ValueId loss, std::optional<int64_t> total_steps,
                  Diagnostics& errors);

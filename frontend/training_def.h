@@ -36,7 +36,7 @@ struct MetricDef {
   std::string name;
   std::string doc;
   std::vector<std::string> inputs;
-  Finish finish = Finish::ratio;
+  std::string finish = {};  // the elementwise operator applied to the ratio of the totals: "sqrt"
   bool higher_is_better = false;
   std::vector<SettingDef> settings = {};
   std::function<ir::ValueId(MeasureContext&)> numerator;

@@ -69,7 +69,7 @@ TrainingPlan plan_training(const Model& model) {
   warn_of_endless_training(model, plan.warnings);
   if (model.train.loss) {
     warn_of_softmax(*model.train.loss, e, plan.warnings);
-    plan.metrics.push_back({"loss", "loss.sum", "loss.count"});
+    plan.metrics.push_back({"loss"});
     bound_labels(*model.train.loss, e, plan.inputs);
   }
   for (const Metric& metric : plan_metrics(model)) plan.metrics.push_back(metric);

@@ -1,10 +1,4 @@
-// TrainingPlan: what running a model needs to know beside its Program: rows, batches, seeds, how metrics are totalled.
-//
-//   {"op": "accuracy", ...}
-//     ->  Metric {name = "accuracy", numerator = "accuracy.sum", denominator = "accuracy.count", finish = ratio}
-//
-// Numerators and denominators are outputs of @train, @train_last, @eval and @eval_last: add each over the split,
-// then finish.
+// TrainingPlan: what running a model needs to know beside its Program: rows, batches, seeds, which metrics there are.
 #pragma once
 #include <optional>
 #include <string>
@@ -14,12 +8,10 @@
 
 namespace heddle::frontend {
 
-enum class Finish { ratio, sqrt_ratio, exp_ratio };  // of the two totals
-
+// A result of @metrics, which divides the totals that @train, @train_last, @eval and @eval_last have added up since
+// @reset.
 struct Metric {
-  std::string name;
-  std::string numerator, denominator;  // names of outputs, f32[]
-  Finish finish = Finish::ratio;
+  std::string name;  // "accuracy"
   bool higher_is_better = false;
 };
 
@@ -36,7 +28,7 @@ struct TrainingPlan {
   std::optional<int64_t> epochs, steps;  // where both are given, whichever ends first
   int64_t seed = 0;
   bool drop_last = false;
-  std::vector<Metric> metrics;  // the first is "loss"; the mean over all that counts in a split
+  std::vector<Metric> metrics;  // the first is "loss"; each over all that counts since the last reset
   Data data;
   std::vector<Diagnostic> warnings;  // what is allowed, and hardly meant
 };

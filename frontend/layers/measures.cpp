@@ -97,7 +97,7 @@ const RegisterMetric accuracy({.name = "accuracy",
 const RegisterMetric perplexity({.name = "perplexity",
                                  .doc = "exp of the mean cross-entropy",
                                  .inputs = kClasses,
-                                 .finish = Finish::exp_ratio,
+                                 .finish = "exp",
                                  .numerator =
                                      [](MeasureContext& c) {
                                        return c.emit("mul", {cross_entropy_mean(c), valid_labels(c)});
@@ -111,7 +111,7 @@ const RegisterMetric mse_metric({.name = "mse",
 const RegisterMetric rmse({.name = "rmse",
                            .doc = "square root of the mean of the squared differences",
                            .inputs = kPair,
-                           .finish = Finish::sqrt_ratio,
+                           .finish = "sqrt",
                            .numerator = [](MeasureContext& c) { return c.emit("reduce_sum", {squares(c)}); },
                            .denominator = elements});
 const RegisterMetric mae({.name = "mae",

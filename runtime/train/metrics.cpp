@@ -1,5 +1,6 @@
 #include "runtime/train/metrics.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -8,22 +9,53 @@
 namespace heddle::runtime {
 namespace {
 
-double finished(Finish finish, double ratio) {
-  switch (finish) {
-    case Finish::sqrt_ratio: return std::sqrt(ratio);
-    case Finish::exp_ratio: return std::exp(ratio);
-    case Finish::ratio: break;
-  }
-  return ratio;
-}
-
 const codegen::Buffer* find_output(const codegen::Entry& entry, const std::string& name) {
   for (const codegen::Buffer& b : entry.outputs)
     if (b.name == name) return &b;
   return nullptr;
 }
 
+template <class T>
+double read_as(Executable& executable, const codegen::Buffer& buffer) {
+  HEDDLE_CHECK(buffer.bytes == sizeof(T), "output '" + buffer.name + "' is no scalar");
+  T value = 0;
+  executable.read(buffer, &value);
+  return value;
+}
+
+double read_number(Executable& executable, const codegen::Buffer& buffer) {
+  if (buffer.dtype == "f64") return read_as<double>(executable, buffer);
+  HEDDLE_CHECK(buffer.dtype == "f32", "output '" + buffer.name + "' is neither f32 nor f64");
+  return read_as<float>(executable, buffer);
+}
+
+const codegen::Entry* entry_of(const Executable& executable, const std::string& name) {
+  const codegen::Entry* entry = executable.program().find_entry(name);
+  HEDDLE_CHECK(entry != nullptr, "a program that is measured has an entry '" + name + "'");
+  return entry;
+}
+
 }  // namespace
+
+Metrics::Metrics(Executable& executable)
+    : executable_(executable), reset_(entry_of(executable, "reset")), metrics_(entry_of(executable, "metrics")) {}
+
+void Metrics::reset() { executable_.run(*reset_); }
+
+MetricValues Metrics::values() {
+  executable_.run(*metrics_);
+  MetricValues values;
+  for (const codegen::Buffer& output : metrics_->outputs) {
+    const double value = read_number(executable_, output);
+    // 0 / 0 is -nan on some processors.
+    values.push_back({output.name, std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value});
+  }
+  return values;
+}
+
+bool all_finite(const MetricValues& values) {
+  return std::all_of(values.begin(), values.end(), [](const MetricValue& v) { return std::isfinite(v.value); });
+}
 
 bool counts_labels(const codegen::Entry& entry) { return find_output(entry, "loss.count") != nullptr; }
 
@@ -34,36 +66,7 @@ bool counts_nothing(Executable& executable, const codegen::Entry& entry) {
 double read_scalar(Executable& executable, const codegen::Entry& entry, const std::string& output) {
   const codegen::Buffer* buffer = find_output(entry, output);
   HEDDLE_CHECK(buffer != nullptr, "entry '" + entry.name + "' has no output '" + output + "'");
-  HEDDLE_CHECK(buffer->dtype == "f32" && buffer->bytes == sizeof(float), "output '" + output + "' is not f32[]");
-  float value = 0;
-  executable.read(*buffer, &value);
-  return value;
-}
-
-bool Totals::add(Executable& executable, const codegen::Entry& entry, int64_t rows) {
-  bool finite = true;
-  for (size_t i = 0; i < sums_.size(); ++i) {
-    const MetricSpec& spec = (*specs_)[i];
-    const bool mean_only = !find_output(entry, spec.numerator) && find_output(entry, spec.name);
-    const double count = mean_only ? static_cast<double>(rows) : read_scalar(executable, entry, spec.denominator);
-    if (count == 0) continue;  // a batch of ignored labels: its mean is 0 / 0
-    const double sum =
-        mean_only ? count * read_scalar(executable, entry, spec.name) : read_scalar(executable, entry, spec.numerator);
-    finite = finite && std::isfinite(sum) && std::isfinite(count);
-    sums_[i].numerator += sum;
-    sums_[i].denominator += count;
-  }
-  return finite;
-}
-
-MetricValues Totals::values() const {
-  MetricValues values;
-  for (size_t i = 0; i < sums_.size(); ++i) {
-    const double nothing = std::numeric_limits<double>::quiet_NaN();
-    const double ratio = sums_[i].denominator == 0 ? nothing : sums_[i].numerator / sums_[i].denominator;
-    values.push_back({(*specs_)[i].name, finished((*specs_)[i].finish, ratio)});
-  }
-  return values;
+  return read_number(executable, *buffer);
 }
 
 }  // namespace heddle::runtime

@@ -42,7 +42,8 @@ void Progress::step(const StepEvent& event) {
   if (rate_ > 0) line += fmt::format("  {:.4g} steps/s", rate_);
   if (rate_ > 0 && event.all_steps < std::numeric_limits<int64_t>::max())
     line += fmt::format("  eta {}", clock_text(static_cast<double>(event.all_steps - event.total_step) / rate_));
-  line += fmt::format("  {}  {} MB", metrics_text(event.totals->values(), "", "  "), peak_resident_bytes() / 1'000'000);
+  line +=
+      fmt::format("  {}  {} MB", metrics_text(event.metrics->values(), "", "  "), peak_resident_bytes() / 1'000'000);
   show(line);
 }
 

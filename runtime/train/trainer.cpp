@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -36,7 +37,12 @@ class Run {
  public:
   Run(Executable& executable, const TrainOptions& options, const Split& rows, const Split* validation,
       const Watcher& watcher)
-      : executable_(executable), options_(options), rows_(rows), validation_(validation), watcher_(watcher) {
+      : executable_(executable),
+        options_(options),
+        rows_(rows),
+        validation_(validation),
+        watcher_(watcher),
+        metrics_(executable) {
     const codegen::Program& program = executable.program();
     full_ = program.find_entry("train");
     HEDDLE_CHECK(full_ != nullptr, "a program to be trained has an entry 'train'");
@@ -65,16 +71,16 @@ class Run {
     const Clock::time_point begin = Clock::now();
     const std::vector<uint32_t> order =
         data::shuffled(rows_.rows(), options_.seed, static_cast<uint64_t>(result_.epochs));
-    Totals totals(options_.metrics);
+    metrics_.reset();
     const int64_t batch = batch_of(*full_), steps = std::min(steps_per_epoch_, all_steps_ - result_.steps);
     for (int64_t s = 0; s < steps && !result_.interrupted; ++s) {
       const bool ragged = last_ && s == steps_per_epoch_ - 1;
       const codegen::Entry& entry = ragged ? *last_ : *full_;
       const auto rows = std::span(order).subspan(static_cast<size_t>(s * batch), static_cast<size_t>(batch_of(entry)));
       rows_.fill(executable_, entry, rows);
-      step(entry, rows, totals, s);
+      step(entry, rows, s);
     }
-    result_.train = totals.values();
+    result_.train = metrics_.values();
     const double seconds = seconds_since(begin);
     if (result_.interrupted) return;
     ++result_.epochs;
@@ -87,7 +93,7 @@ class Run {
 
   // Metrics of a part of the rows are nobody's metrics: an interrupted validation has none.
   void validate() {
-    MetricValues values = evaluate(executable_, options_.metrics, *validation_, watcher_);
+    MetricValues values = evaluate(executable_, *validation_, watcher_);
     ask_for_interrupt();
     if (!result_.interrupted) result_.validation = std::move(values);
   }
@@ -96,15 +102,14 @@ class Run {
     if (watcher_.interrupted) result_.interrupted = watcher_.interrupted();
   }
 
-  void step(const codegen::Entry& entry, std::span<const uint32_t> rows, Totals& totals, int64_t step_of_epoch) {
+  void step(const codegen::Entry& entry, std::span<const uint32_t> rows, int64_t step_of_epoch) {
     executable_.run(entry);
     const double loss = read_scalar(executable_, entry, "loss");
     ++result_.steps;
     if (!std::isfinite(loss) && !counts_nothing(executable_, entry)) refuse_loss(loss, entry, rows);
-    totals.add(executable_, entry, batch_of(entry));
     if (watcher_.step)
       watcher_.step({result_.epochs + 1, options_.epochs.value_or(0), step_of_epoch + 1, steps_per_epoch_,
-                     result_.steps, all_steps_, loss, &totals});
+                     result_.steps, all_steps_, loss, &metrics_});
     ask_for_interrupt();
   }
 
@@ -133,11 +138,35 @@ class Run {
   const Split& rows_;
   const Split* validation_;
   const Watcher& watcher_;
+  Metrics metrics_;
   const codegen::Entry* full_ = nullptr;
   const codegen::Entry* last_ = nullptr;
   int64_t steps_per_epoch_ = 0, all_steps_ = 0;
   TrainResult result_;
 };
+
+// Rows that one run of an entry takes.
+struct EvalBatch {
+  const codegen::Entry* entry = nullptr;
+  std::span<const uint32_t> rows;
+};
+
+// Every row once: through "eval", and what is left through "eval_last".
+std::vector<EvalBatch> eval_batches(const codegen::Program& program, std::span<const uint32_t> order) {
+  const codegen::Entry* full = program.find_entry("eval");
+  const codegen::Entry* last = program.find_entry("eval_last");
+  HEDDLE_CHECK(full != nullptr, "a program to be evaluated has an entry 'eval'");
+  std::vector<EvalBatch> batches;
+  while (!order.empty()) {
+    const auto left = static_cast<int64_t>(order.size());
+    const codegen::Entry* entry = left >= batch_of(*full) ? full : last;
+    HEDDLE_CHECK(entry && left % batch_of(*entry) % (last ? batch_of(*last) : 1) == 0,
+                 "'eval_last' divides the remainder");
+    batches.push_back({entry, order.first(static_cast<size_t>(batch_of(*entry)))});
+    order = order.subspan(batches.back().rows.size());
+  }
+  return batches;
+}
 
 }  // namespace
 
@@ -182,27 +211,25 @@ TrainResult train(Executable& executable, const TrainOptions& options, const Spl
   return Run(executable, options, rows, validation, watcher).run();
 }
 
-MetricValues evaluate(Executable& executable, const std::vector<MetricSpec>& metrics, const Split& rows,
-                      const Watcher& watcher) {
-  const codegen::Entry* full = executable.program().find_entry("eval");
-  const codegen::Entry* last = executable.program().find_entry("eval_last");
-  HEDDLE_CHECK(full != nullptr, "a program to be evaluated has an entry 'eval'");
+MetricValues evaluate(Executable& executable, const Split& rows, const Watcher& watcher) {
+  Metrics metrics(executable);
+  metrics.reset();
   const std::vector<uint32_t> order = data::in_order(rows.rows());
-  Totals totals(metrics);
-  for (int64_t at = 0; at < rows.rows();) {
-    const codegen::Entry* entry = rows.rows() - at >= batch_of(*full) ? full : last;
-    HEDDLE_CHECK(entry && (rows.rows() - at) % batch_of(*entry) % (last ? batch_of(*last) : 1) == 0,
-                 "'eval_last' divides the remainder");
-    const int64_t batch = batch_of(*entry);
-    const auto batch_rows = std::span(order).subspan(static_cast<size_t>(at), static_cast<size_t>(batch));
-    rows.fill(executable, *entry, batch_rows);
-    executable.run(*entry);
-    if (!totals.add(executable, *entry, batch))
-      require_finite_rows(executable, *entry, rows, batch_rows, "a metric is not finite");
-    at += batch;
+  const std::vector<EvalBatch> batches = eval_batches(executable.program(), order);
+  size_t ran = 0;
+  while (ran < batches.size()) {
+    const EvalBatch& batch = batches[ran++];
+    rows.fill(executable, *batch.entry, batch.rows);
+    executable.run(*batch.entry);
     if (watcher.interrupted && watcher.interrupted()) break;
   }
-  return totals.values();
+  MetricValues values = metrics.values();
+  if (all_finite(values)) return values;
+  const auto bad =
+      std::find_if(values.begin(), values.end(), [](const MetricValue& v) { return !std::isfinite(v.value); });
+  for (const EvalBatch& batch : std::span(batches).first(ran))
+    require_finite_rows(executable, *batch.entry, rows, batch.rows, fmt::format("'{}' is {}", bad->name, bad->value));
+  return values;
 }
 
 }  // namespace heddle::runtime

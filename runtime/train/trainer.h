@@ -45,7 +45,6 @@ struct TrainOptions {
   std::optional<int64_t> epochs, steps;  // whichever ends first
   uint64_t seed = 0;
   bool drop_last = false;
-  std::vector<MetricSpec> metrics;  // the first is the loss
 };
 
 struct StepEvent {
@@ -53,7 +52,7 @@ struct StepEvent {
   int64_t step = 0, steps = 0;            // of this epoch
   int64_t total_step = 0, all_steps = 0;  // of the run
   double loss = 0;                        // of this batch
-  const Totals* totals = nullptr;         // of this epoch so far
+  Metrics* metrics = nullptr;             // of this epoch so far
 };
 struct EpochEvent {
   int64_t epoch = 0, epochs = 0, total_step = 0;
@@ -83,9 +82,8 @@ TrainResult train(Executable& executable, const TrainOptions& options, const Spl
 
 // Every row once, through "eval" and "eval_last" (run as often as it takes: its batch divides the remainder). Where
 // `watcher` says that it was interrupted, the metrics are those of the rows so far. Throws UserError where a metric is
-// not finite and the data are not: with the input and the row.
-MetricValues evaluate(Executable& executable, const std::vector<MetricSpec>& metrics, const Split& rows,
-                      const Watcher& watcher = {});
+// not finite and the data are not: with the metric, the input and the row.
+MetricValues evaluate(Executable& executable, const Split& rows, const Watcher& watcher = {});
 
 // Steps of the whole run: those of `epochs`, or `steps`, whichever ends first; nothing where neither is given.
 std::optional<int64_t> run_length(std::optional<int64_t> epochs, std::optional<int64_t> steps, int64_t steps_per_epoch);

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <map>
 
 #include "frontend/training_plan.h"
 #include "ir/text/parse.h"
@@ -82,6 +83,14 @@ TEST(Model, InitialisationIsKeyedByPath) {
 
 // --- Measures
 
+void set_totals(NamedTensors& values, const std::vector<std::string>& metrics, double to) {
+  for (const std::string& metric : metrics)
+    for (const char* state : {".total", ".counted"}) {
+      Tensor& total = values[metric + state] = Tensor({ir::DType::f64, {}});
+      total.real = {to};
+    }
+}
+
 // Labels of -100 count neither in the loss nor in the accuracy.
 TEST(Model, MeasuresAreTotals) {
   const auto built =
@@ -96,17 +105,21 @@ TEST(Model, MeasuresAreTotals) {
   values["label"] = Tensor({ir::DType::i32, {4}});
   values["label"].integer = {0, 2, -100, 0};
   values["y.weight"] = tensor({ir::DType::f32, {3, 3}}, [](int64_t i) { return i % 4 == 0 ? 1.0 : 0.0; });
-  const std::vector<Tensor> out = ir::evaluate(built->module, g, values).outputs;
+  set_totals(values, {"loss", "accuracy", "perplexity"}, 0);
+  values["loss.total"].real = {100};
+  const ir::Evaluation ran = ir::evaluate(built->module, g, values);
   const double normaliser = std::log(std::exp(2.0) + 2);
   const double sum = 2 * (normaliser - 2) + normaliser;
-  ASSERT_EQ(out.size(), 7U);  // loss, loss.sum, loss.count, two metrics
-  const std::vector<double> expected = {sum / 3, sum, 3, 2, 3, sum, 3};
-  for (size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(out[i].at(0), expected[i], 1e-12) << i;
+  ASSERT_EQ(ran.outputs.size(), 2U);  // loss, loss.count
+  EXPECT_NEAR(ran.outputs[0].at(0), sum / 3, 1e-12);
+  EXPECT_EQ(ran.outputs[1].at(0), 3);
+  const std::map<std::string, double> expected = {{"loss.total", 100 + sum}, {"loss.counted", 3},
+                                                  {"accuracy.total", 2},     {"accuracy.counted", 3},
+                                                  {"perplexity.total", sum}, {"perplexity.counted", 3}};
+  for (const auto& [name, value] : expected) EXPECT_NEAR(ran.updated.at(name).at(0), value, 1e-12) << name;
   const TrainingPlan plan = plan_training(built->model);
   ASSERT_EQ(plan.metrics.size(), 3U);
-  EXPECT_EQ(plan.metrics[1].numerator, g[g.outputs[3]].name);
-  EXPECT_EQ(plan.metrics[2].denominator, g[g.outputs[6]].name);
-  EXPECT_EQ(plan.metrics[2].finish, Finish::exp_ratio);
+  EXPECT_EQ(plan.metrics[2].name, "perplexity");
   EXPECT_EQ(plan.inputs[1].below, 3);
   EXPECT_EQ(plan.inputs[0].below, -1);
 }
@@ -123,15 +136,38 @@ TEST(Model, MetricsOfValues) {
   values["x"] = tensor({ir::DType::f32, {2, 2}}, [](int64_t i) { return static_cast<double>(i); });
   values["t"] = tensor({ir::DType::f32, {2, 2}}, [](int64_t i) { return i == 0 ? 3.0 : 1.0; });
   values["y.weight"] = tensor({ir::DType::f32, {2, 2}}, [](int64_t i) { return i % 3 == 0 ? 1.0 : 0.0; });
-  const std::vector<Tensor> out = ir::evaluate(built->module, g, values).outputs;  // differences -3, 0, 1, 2
-  const std::vector<double> expected = {3.5, 14, 4, 14, 4, 14, 4, 6, 4};  // loss, its sum and count; mse, rmse, mae
-  ASSERT_EQ(out.size(), expected.size());
-  for (size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(out[i].at(0), expected[i], 1e-12) << i;
-  const TrainingPlan plan = plan_training(built->model);
-  ASSERT_EQ(plan.metrics.size(), 4U);
-  EXPECT_EQ(plan.metrics[1].finish, Finish::ratio);
-  EXPECT_EQ(plan.metrics[2].finish, Finish::sqrt_ratio);
-  EXPECT_EQ(plan.metrics[3].finish, Finish::ratio);
+  set_totals(values, {"loss", "mse", "rmse", "mae"}, 0);
+  // Differences -3, 0, 1, 2.
+  const ir::Evaluation ran = ir::evaluate(built->module, g, values);
+  ASSERT_EQ(ran.outputs.size(), 1U);  // the loss: how much counts does not depend on the data
+  EXPECT_NEAR(ran.outputs[0].at(0), 3.5, 1e-12);
+  const std::vector<Tensor> metrics =
+      ir::evaluate(built->module, *built->module.find_graph("metrics"), ran.updated).outputs;
+  const std::vector<double> expected = {3.5, 3.5, std::sqrt(3.5), 1.5};  // loss, mse, rmse, mae
+  ASSERT_EQ(metrics.size(), expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(metrics[i].at(0), expected[i], 1e-12) << i;
+  const NamedTensors zero = ir::evaluate(built->module, *built->module.find_graph("reset"), ran.updated).updated;
+  for (const char* name : {"loss.total", "loss.counted", "mse.total", "rmse.total", "mae.total", "mae.counted"})
+    EXPECT_EQ(zero.at(name).at(0), 0) << name;
+}
+
+// A batch in which no label counts has a mean of 0 / 0 and adds nothing to the totals.
+TEST(Model, NothingCountedAddsNothing) {
+  const auto built =
+      build(model(R"("logits": {"shape": ["N", 3], "dtype": "f32"}, "label": {"shape": ["N"], "dtype": "i32"})",
+                  R"({"name": "y", "op": "dense", "in": "logits", "units": 3, "bias": false})",
+                  R"(, "train": {"batch": {"N": 2}, "loss": {"op": "cross_entropy", "in": ["y", "label"]},
+                                      "metrics": [{"op": "perplexity", "in": ["y", "label"]}]})"));
+  NamedTensors values;
+  values["logits"] = tensor({ir::DType::f32, {2, 3}}, [](int64_t i) { return static_cast<double>(i); });
+  values["label"] = Tensor({ir::DType::i32, {2}});
+  values["label"].integer = {-100, -100};
+  values["y.weight"] = tensor({ir::DType::f32, {3, 3}}, [](int64_t i) { return static_cast<double>(i); });
+  set_totals(values, {"loss", "perplexity"}, 5);
+  const ir::Evaluation ran = ir::evaluate(built->module, *built->module.find_graph("eval"), values);
+  EXPECT_EQ(ran.outputs.at(1).at(0), 0);  // loss.count
+  for (const char* name : {"loss.total", "loss.counted", "perplexity.total", "perplexity.counted"})
+    EXPECT_EQ(ran.updated.at(name).at(0), 5) << name;
 }
 
 TEST(Model, ThePlanSaysHowLongAndOfWhat) {
@@ -178,7 +214,7 @@ TEST(Model, RepositoryModels) {
       options.train_last = options.eval_last = 3;
       const ir::Module module = build_module(m, options);
       EXPECT_EQ(ir::verify(module), std::vector<std::string>{}) << entry.path();
-      EXPECT_EQ(module.graphs.size(), 6U);
+      EXPECT_EQ(module.graphs.size(), 8U);
       const SourceFile text{"m.hir", ir::print(module)};
       EXPECT_TRUE(ir::structurally_equal(ir::parse(text), module)) << entry.path();
     }

@@ -18,7 +18,7 @@ namespace {
 using codegen::Buffer;
 using codegen::Segment;
 
-// Every entry takes x: f32[batch] and returns its mean as "loss", its sum and its count.
+// Every entry with rows takes x: f32[batch], returns its mean as "loss" and adds to totals; "metrics" returns their ratio.
 class CountingDevice final : public MemoryDevice {
  public:
   void load(const codegen::Program& program, void*, void* arena) override {
@@ -26,40 +26,55 @@ class CountingDevice final : public MemoryDevice {
   }
   void run(size_t index) override {
     const codegen::Entry& entry = program_->entries[index];
-    const auto batch = static_cast<size_t>(entry.inputs[0].dims[0]);
-    std::vector<float> x(batch);
-    std::memcpy(x.data(), arena_, batch * sizeof(float));
-    float sum = 0;
-    for (float v : x) sum += v;
-    runs.push_back({entry.name, x});
-    const float outputs[3] = {loss_override != 0 ? loss_override : sum / static_cast<float>(batch), sum,
-                              static_cast<float>(batch)};
-    const float nothing[3] = {NAN, NAN, 0};
-    std::memcpy(arena_ + 256, entry.name == ignored ? nothing : outputs, sizeof outputs);
+    if (entry.name == "reset") total_ = count_ = 0;
+    if (entry.name == "metrics") {
+      const double mean = total_ / count_;
+      std::memcpy(arena_ + 256, &mean, sizeof mean);
+    }
+    if (!entry.inputs.empty()) run_rows(entry);
   }
-
   struct Call {
     std::string entry;
     std::vector<float> rows;
   };
   std::vector<Call> runs;
   float loss_override = 0;
-  std::string ignored;  // an entry whose labels are all ignored
 
  private:
+  void run_rows(const codegen::Entry& entry) {
+    const auto batch = static_cast<size_t>(entry.inputs[0].dims[0]);
+    std::vector<float> x(batch);
+    std::memcpy(x.data(), arena_, batch * sizeof(float));
+    float sum = 0;
+    for (float v : x) sum += v;
+    runs.push_back({entry.name, x});
+    const float loss = loss_override != 0 ? loss_override : sum / static_cast<float>(batch);
+    std::memcpy(arena_ + 256, &loss, sizeof loss);
+    total_ += static_cast<double>(sum), count_ += static_cast<double>(batch);
+  }
+
+  double total_ = 0, count_ = 0;
   const codegen::Program* program_ = nullptr;
   char* arena_ = nullptr;
 };
 
 codegen::Entry entry(const std::string& name, int64_t batch) {
-  const auto output = [](const std::string& n, int64_t offset) {
-    return Buffer{n, "f32", {}, 4, {Segment::arena, offset}, "output"};
-  };
   codegen::Entry e;
   e.name = name;
   e.inputs = {{"x", "f32", {batch}, batch * 4, {Segment::arena, 0}, "input"}};
-  e.outputs = {output("loss", 256), output("mean.sum", 260), output("mean.count", 264)};
+  e.outputs = {{"loss", "f32", {}, 4, {Segment::arena, 256}, "output"}};
   return e;
+}
+
+// The given entries, and those of metrics.
+std::vector<codegen::Entry> with_metrics(std::vector<codegen::Entry> entries) {
+  codegen::Entry reset, metrics;
+  reset.name = "reset";
+  metrics.name = "metrics";
+  metrics.outputs = {{"mean", "f64", {}, 8, {Segment::arena, 256}, "output"}};
+  entries.push_back(reset);
+  entries.push_back(metrics);
+  return entries;
 }
 
 // Rows 1 ... n.
@@ -73,9 +88,9 @@ class Trainer : public testing::Test {
  protected:
   Trainer() {
     program_.arena_bytes = 512;
-    program_.entries = {entry("train", 4), entry("train_last", 2), entry("eval", 4), entry("eval_last", 1)};
+    program_.entries =
+        with_metrics({entry("train", 4), entry("train_last", 2), entry("eval", 4), entry("eval_last", 1)});
     executable_.emplace(program_, device_);
-    options_.metrics = {{"mean", "mean.sum", "mean.count", Finish::ratio}};
   }
   codegen::Program program_;
   CountingDevice device_;
@@ -127,38 +142,28 @@ TEST_F(Trainer, EpochsAndStepsBothEndTheRun) {
   EXPECT_EQ(train(*executable_, options_, rows(10), nullptr, {}).steps, 6);
 }
 
-// Where an entry returns the loss alone, a batch counts with its rows: (4 * 2.5 + 2 * 5.5) / 6 in any order.
-TEST_F(Trainer, AMeanCountsWithItsRows) {
-  for (codegen::Entry& e : program_.entries) e.outputs.resize(1);
-  executable_.emplace(program_, device_);
-  options_.metrics = {{"loss", "loss.sum", "loss.count", Finish::ratio}};
-  options_.epochs = 1;
-  EXPECT_DOUBLE_EQ(train(*executable_, options_, rows(6), nullptr, {}).train[0].value, 3.5);
+// A split's totals are its own: neither those of an earlier one nor those of the epoch before.
+TEST_F(Trainer, EachEpochAndSplitIsMeasuredAlone) {
+  EXPECT_DOUBLE_EQ(evaluate(*executable_, rows(4))[0].value, 2.5);
+  EXPECT_DOUBLE_EQ(evaluate(*executable_, rows(5))[0].value, 3);
+  options_.epochs = 2;
+  const Split validation = rows(4);
+  std::vector<double> train_values;
+  Watcher watcher;
+  watcher.epoch = [&](const EpochEvent& e) { train_values.push_back(e.train[0].value); };
+  train(*executable_, options_, rows(10), &validation, watcher);
+  EXPECT_EQ(train_values, (std::vector<double>{5.5, 5.5}));
 }
 
-// A batch whose labels are all ignored has a count of 0 and a mean of 0 / 0; the other batches decide.
-TEST_F(Trainer, ABatchThatCountsNothingIsLeftOut) {
-  device_.ignored = "eval_last";
-  EXPECT_DOUBLE_EQ(evaluate(*executable_, options_.metrics, rows(5))[0].value, 2.5);  // (1 + 2 + 3 + 4) / 4
-}
-
-TEST_F(Trainer, BatchesThatCountNothingGiveNoValue) {
-  device_.ignored = "eval";
-  EXPECT_TRUE(std::isnan(evaluate(*executable_, options_.metrics, rows(4))[0].value));
-}
-
-TEST_F(Trainer, FinishesEachMetric) {
-  options_.metrics = {{"mean", "mean.sum", "mean.count", Finish::ratio},
-                      {"root", "mean.sum", "mean.count", Finish::sqrt_ratio},
-                      {"exp", "mean.sum", "mean.count", Finish::exp_ratio}};
-  const MetricValues values = evaluate(*executable_, options_.metrics, rows(4));  // the mean of 1 ... 4
-  EXPECT_DOUBLE_EQ(values[0].value, 2.5);
-  EXPECT_DOUBLE_EQ(values[1].value, std::sqrt(2.5));
-  EXPECT_DOUBLE_EQ(values[2].value, std::exp(2.5));
+TEST_F(Trainer, NothingCountedIsNan) {
+  Metrics metrics(*executable_);
+  metrics.reset();
+  EXPECT_TRUE(std::isnan(metrics.values()[0].value));
+  EXPECT_FALSE(std::signbit(metrics.values()[0].value));
 }
 
 TEST_F(Trainer, EvaluatesTheRestInPiecesOfTheLastEntry) {
-  const MetricValues values = evaluate(*executable_, options_.metrics, rows(7));
+  const MetricValues values = evaluate(*executable_, rows(7));
   EXPECT_DOUBLE_EQ(values[0].value, 4);  // (1 + ... + 7) / 7
   ASSERT_EQ(device_.runs.size(), 4U);    // 4 rows, then 1 + 1 + 1
   EXPECT_EQ(device_.runs[3].entry, "eval_last");
@@ -250,11 +255,11 @@ TEST_F(Trainer, NamesTheRowOfTheDataThatIsNotFinite) {
 TEST_F(Trainer, NamesTheRowThatMakesAnEvaluationNotFinite) {
   for (int at : {0, 5, 8}) {  // of two batches of four, then one of one
     try {
-      evaluate(*executable_, options_.metrics, rows_with_nan(9, at));
+      evaluate(*executable_, rows_with_nan(9, at));
       FAIL() << "no error";
     } catch (const UserError& error) {
       EXPECT_EQ(error.diagnostics().at(0).message,
-                fmt::format("a metric is not finite: input 'x' holds nan in training row {}, counted from 0", at));
+                fmt::format("'mean' is nan: input 'x' holds nan in training row {}, counted from 0", at));
     }
   }
   options_.epochs = 1;
@@ -268,12 +273,11 @@ TEST(TrainerParameters, RefusesWeightsThatAreNotFiniteAtTheEnd) {
     CountingDevice device;
     codegen::Program program;
     program.arena_bytes = 512, program.state_bytes = 64;
-    program.entries = {entry("train", 4)};
+    program.entries = with_metrics({entry("train", 4)});
     const int64_t size = dtype[0] == 'b' || dtype[1] == '1' ? 2 : dtype[1] == '3' ? 4 : 8;
     program.states = {{"w", dtype, {2}, 2 * size, {Segment::state, 0}, "param"}};
     Executable executable(program, device);
     TrainOptions options;
-    options.metrics = {{"mean", "mean.sum", "mean.count", Finish::ratio}};
     options.epochs = 1;
     EXPECT_NO_THROW(train(executable, options, rows(4), nullptr, {})) << dtype;
     const std::vector<uint8_t> ones(static_cast<size_t>(2 * size), 0xff);  // nan in every format
@@ -296,12 +300,11 @@ TEST(TrainerParameters, RefusesInfinities) {
     CountingDevice device;
     codegen::Program program;
     program.arena_bytes = 512, program.state_bytes = 64;
-    program.entries = {entry("train", 4)};
+    program.entries = with_metrics({entry("train", 4)});
     program.states = {{"w", dtype, {1}, static_cast<int64_t>(infinity.size()), {Segment::state, 0}, "param"}};
     Executable executable(program, device);
     executable.write(program.states[0], infinity.data());
     TrainOptions options;
-    options.metrics = {{"mean", "mean.sum", "mean.count", Finish::ratio}};
     options.epochs = 1;
     EXPECT_THROW(train(executable, options, rows(4), nullptr, {}), UserError) << dtype;
   }

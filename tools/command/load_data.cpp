@@ -133,11 +133,4 @@ frontend::BuildOptions all_entries(const frontend::Model& model, const std::file
   return build;
 }
 
-std::vector<runtime::MetricSpec> metric_specs(const frontend::TrainingPlan& plan) {
-  std::vector<runtime::MetricSpec> specs;
-  for (const frontend::Metric& m : plan.metrics)
-    specs.push_back({m.name, m.numerator, m.denominator, static_cast<runtime::Finish>(m.finish)});
-  return specs;
-}
-
 }  // namespace heddle::tools

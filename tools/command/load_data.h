@@ -32,6 +32,4 @@ frontend::BuildOptions entry_batches(const frontend::TrainingPlan& plan, const R
 // the rows of the data tell it, if they are at hand in `folder`; else it is assumed, and a note says so.
 frontend::BuildOptions all_entries(const frontend::Model& model, const std::filesystem::path& folder);
 
-std::vector<runtime::MetricSpec> metric_specs(const frontend::TrainingPlan& plan);
-
 }  // namespace heddle::tools

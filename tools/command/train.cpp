@@ -117,15 +117,14 @@ runtime::TrainResult run_training(Session& s, const runtime::TrainOptions& optio
 }
 
 // The object that the log and --json end with; empty where a signal ended the evaluation of the test split.
-std::optional<runtime::JsonObject> results_of(Session& s, const std::vector<runtime::MetricSpec>& specs,
-                                              const runtime::TrainResult& result) {
+std::optional<runtime::JsonObject> results_of(Session& s, const runtime::TrainResult& result) {
   runtime::JsonObject metrics;
   metrics.raw("train", runtime::metrics_json(result.train));
   if (result.validation) metrics.raw("validation", runtime::metrics_json(*result.validation));
   if (s.splits.test) {
     runtime::Watcher watcher;
     watcher.interrupted = InterruptGuard::signal;
-    const runtime::MetricValues test = runtime::evaluate(*s.executable, specs, *s.splits.test, watcher);
+    const runtime::MetricValues test = runtime::evaluate(*s.executable, *s.splits.test, watcher);
     if (InterruptGuard::signal()) return std::nullopt;
     report_metrics("test", test);
     metrics.raw("test", runtime::metrics_json(test));
@@ -176,12 +175,11 @@ int train(const RunArguments& a) {
   const runtime::TrainOptions options{.epochs = s.plan.epochs,
                                       .steps = s.plan.steps,
                                       .seed = static_cast<uint64_t>(s.plan.seed),
-                                      .drop_last = s.plan.drop_last,
-                                      .metrics = metric_specs(s.plan)};
+                                      .drop_last = s.plan.drop_last};
   const runtime::TrainResult result = run_training(s, options, log);
   if (!a.save.empty()) save(*s.executable, a.save);
   std::optional<runtime::JsonObject> out;
-  if (!InterruptGuard::signal()) out = results_of(s, options.metrics, result);
+  if (!InterruptGuard::signal()) out = results_of(s, result);
   if (out) {
     log.event("end", *out);
     if (a.json) print_result("{}\n", out->str());
@@ -201,7 +199,7 @@ int eval(const RunArguments& a) {
   runtime::JsonObject metrics;
   const auto run = [&](const std::string& name, const std::optional<runtime::Split>& split) {
     if (!split) return;
-    const runtime::MetricValues values = runtime::evaluate(*s.executable, metric_specs(s.plan), *split);
+    const runtime::MetricValues values = runtime::evaluate(*s.executable, *split);
     report_metrics(name, values);
     metrics.raw(name, runtime::metrics_json(values));
   };
