@@ -54,6 +54,9 @@ class SameNetwork {
   }
 
  private:
+  static std::string remedy(const Expansion& e) {
+    return fmt::format("put a number or a name of \"let\" in the place of \"{}\"", e.batch_name);
+  }
   void require_type(const Parameter& p, const Expansion& e) {
     const ir::Type& known = types_.try_emplace(p.path, p.type).first->second;
     if (known == p.type) return;
@@ -62,7 +65,7 @@ class SameNetwork {
         fmt::format(
             "parameter '{}' is {} with a batch of {} and {} with one of {}: its shape may not depend on the batch",
             p.path, to_string(known), batch_, to_string(p.type), e.batch),
-        fmt::format("put a number or a name of \"let\" in the place of \"{}\"", e.batch_name));
+        remedy(e));
   }
   void require_times(const Repeat& now, const Repeat& known, const Expansion& e) const {
     if (now.times == known.times) return;
@@ -70,7 +73,7 @@ class SameNetwork {
         now.where,
         fmt::format("'repeat' is {} with a batch of {} and {} with one of {}: it may not depend on the batch",
                     known.times, batch_, now.times, e.batch),
-        fmt::format("put a number or a name of \"let\" in the place of \"{}\"", e.batch_name));
+        remedy(e));
   }
 
   std::map<std::string, ir::Type> types_;  // by path

@@ -136,13 +136,14 @@ std::optional<runtime::JsonObject> results_of(Session& s, const runtime::TrainRe
   return out;
 }
 
-// "w.safetensors" -> "w.1.safetensors", or the next number that nobody has taken.
+// "w.safetensors" -> "w.1.safetensors", or the next number that nobody has taken. A name that cannot be asked for, being
+// too long, is returned: writing it says why it fails.
 std::string name_beside(const std::filesystem::path& path) {
   std::error_code ec;
   for (int i = 1;; ++i) {
     const std::string name = fmt::format("{}.{}{}", path.stem().string(), i, path.extension().string());
     std::filesystem::path beside = path.parent_path() / name;
-    if (std::filesystem::symlink_status(beside, ec).type() == std::filesystem::file_type::not_found) return beside;
+    if (!std::filesystem::exists(std::filesystem::symlink_status(beside, ec))) return beside;
   }
 }
 
