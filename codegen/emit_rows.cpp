@@ -140,13 +140,14 @@ class RowsText {
         body_.store(v, Extent::row, one);
   }
 
-  // A span has one row and no loop over rows, so what has one value per row has one value.
+  // One thread loads what single values are made of, too: a result may lie over an operand.
   void store_scalars() {
-    const auto single = [&](const ValuePlan& p) {
-      return !p.finishing && (p.extent == Extent::scalar || (p.extent == Extent::row && text_.plan.span));
-    };
+    Body one(text_);
     for (const ValueId v : k_.outputs)
-      if (single(plan_of(v)) && stored_.insert(v).second) body_.store(v, Extent::scalar, "HD_ONE_OF_ALL ");
+      if (is_single(text_.plan, plan_of(v)) && !plan_of(v).finishing && stored_.insert(v).second)
+        one.store(v, Extent::scalar);
+    const std::vector<std::string> lines = one.close();
+    if (!lines.empty()) body_.lines(block("HD_ONE_OF_ALL", lines));
   }
 
   // Partial results of this block; the last block to arrive adds them up and stores what follows from them.
@@ -171,11 +172,15 @@ class RowsText {
   // What the last block does: totals first, since every column may need them.
   std::vector<std::string> finish(const std::vector<std::string>& names) {
     const std::vector<Partials>& partials = text_.plan.partials;
-    Body last(text_);
+    Body last(text_), one(text_);
     for (size_t i = 0; i < partials.size(); ++i)
       if (!is_column(partials[i]))
-        finish_reduction(last, k_[partials[i].reduction], fmt::format("hd::get_total({})", names[i]));
-    store_finished(last, Extent::scalar, "HD_ONE_OF_BLOCK ");
+        for (const auto& [value, name] : finish_reduction(last, k_[partials[i].reduction],
+                                                          fmt::format("hd::get_total({})", names[i])))
+          one.define(value, name);
+    store_finished(one, Extent::scalar);
+    const std::vector<std::string> single = one.close();
+    if (!single.empty()) last.lines(block("HD_ONE_OF_BLOCK", single));
     for (size_t i = 0; i < partials.size(); ++i)
       if (is_column(partials[i])) last.line(fmt::format("hd::add_blocks({}, {});", names[i], partials[i].width));
     last.open(/*covers=*/2);
@@ -183,14 +188,16 @@ class RowsText {
       if (is_column(partials[i]))
         finish_reduction(last, k_[partials[i].reduction],
                          fmt::format("hd::get_column({}, {}, column)", names[i], partials[i].width));
-    store_finished(last, Extent::column, "");
+    store_finished(last, Extent::column);
     const std::vector<std::string> columns = last.close();
     if (!columns.empty())
       last.lines(block(fmt::format("HD_FINISH({}, column, {})", text_.index_type, text_.plan.columns), columns));
     return last.close();
   }
 
-  void finish_reduction(Body& body, const Node& n, const std::string& whole) {
+  // The results and what they are called.
+  std::vector<std::pair<ValueId, std::string>> finish_reduction(Body& body, const Node& n, const std::string& whole) {
+    std::vector<std::pair<ValueId, std::string>> named;
     const Signature s = signature(k_, n);
     ReductionDomain d;
     reduction_domain(s, d);
@@ -203,13 +210,14 @@ class RowsText {
       body.line(fmt::format("const {} {} = {};{}", compute_type(v.type.dtype), name,
                             finish_call(s, r, all, count, integer_literal(count)), place_comment(n.loc)));
       body.define(n.results[r], name);
+      named.emplace_back(n.results[r], name);
     }
+    return named;
   }
 
-  void store_finished(Body& body, Extent extent, const std::string& condition) {
+  void store_finished(Body& body, Extent extent) {
     for (const ValueId v : k_.outputs)
-      if (plan_of(v).finishing && plan_of(v).extent == extent && stored_.insert(v).second)
-        body.store(v, extent, condition);
+      if (plan_of(v).finishing && plan_of(v).extent == extent && stored_.insert(v).second) body.store(v, extent);
   }
 
   KernelText& text_;

@@ -77,6 +77,10 @@ struct KernelPlan {
 };
 KernelPlan plan_kernel(const Graph& kernel);
 
+// Whether there is one such value in all, which one thread stores. A span has one row and no loop over rows, so what has
+// one value per row has one value.
+bool is_single(const KernelPlan& plan, const ValuePlan& value);
+
 // Why the form, though it has a plan, cannot be printed as it is: a packet that does not divide a row, a team that does
 // not divide the block, too little scratch for the partial results. "" where it can.
 std::string form_conflict(const KernelForm& form, const KernelPlan& plan);

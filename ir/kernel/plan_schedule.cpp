@@ -117,6 +117,10 @@ std::string library_conflict(const Graph& kernel) {
   return {};
 }
 
+bool is_single(const KernelPlan& plan, const ValuePlan& value) {
+  return value.extent == Extent::scalar || (value.extent == Extent::row && plan.span && !value.finishing);
+}
+
 std::string form_conflict(const KernelForm& form, const KernelPlan& plan) {
   if (!form.impl.empty() || form.slices != 1 || form.precision != DType::f32)
     return "impl, slices and precision are those of a library's call";

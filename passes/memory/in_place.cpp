@@ -48,6 +48,27 @@ SameIndex same_index(const Graph& k, const KernelPlan& plan, ValueId input) {
   return same;
 }
 
+// Whether one thread alone reads `input`, and reads it before it stores `output`: nothing but single values are made of
+// it, which the same thread computes at the same time.
+bool one_thread_reads(const Graph& k, const KernelPlan& plan, ValueId input, ValueId output) {
+  const auto plan_of = [&](ValueId v) -> const ValuePlan& { return plan.values[static_cast<size_t>(v.index)]; };
+  if (k.form->kind != KernelForm::Kind::rows || !is_single(plan, plan_of(output))) return false;
+  std::vector<char> reached(k.value_count(), 0);
+  const auto at = [&](ValueId v) -> char& { return reached[static_cast<size_t>(v.index)]; };
+  at(input) = 1;
+  for (NodeId id : k.order) {
+    const Node& n = k[id];
+    if (std::none_of(n.operands.begin(), n.operands.end(), [&](ValueId v) { return at(v); })) continue;
+    for (ValueId r : n.results) {
+      if (!std::holds_alternative<Elementwise>(n.op->kind) || !is_single(plan, plan_of(r))) return false;
+      at(r) = 1;
+    }
+  }
+  return at(output) && std::all_of(k.outputs.begin(), k.outputs.end(), [&](ValueId v) {
+    return !at(v) || plan_of(v).finishing == plan_of(output).finishing;
+  });
+}
+
 bool kernel_can_write_over(const Graph& k, ValueId input, ValueId output, KernelPlans& plans) {
   if (!k.form || !k.form->impl.empty()) return false;
   using Kind = KernelForm::Kind;
@@ -57,6 +78,7 @@ bool kernel_can_write_over(const Graph& k, ValueId input, ValueId output, Kernel
   if (is_new) known->second = plan_kernel(k);
   const KernelPlan& plan = known->second;
   if (!plan.ok()) return false;
+  if (one_thread_reads(k, plan, input, output)) return true;
   const ValuePlan& written = plan.values[static_cast<size_t>(output.index)];
   if (written.extent != Extent::full || written.phase + 1 < plan.phases) return false;
   const SameIndex same = same_index(k, plan, input);
