@@ -34,7 +34,8 @@ struct Lowered {
 
 class Lowering {
  public:
-  Lowering(const Module& m, const std::string& name, const Target& target) : m_(m), target_(target) {
+  Lowering(const Module& m, const std::string& name, const Target& target, const FedEntries& fed)
+      : m_(m), target_(target), fed_(fed) {
     program_.name = name;
     program_.target = target.name;
     program_.arch = target.arch;
@@ -42,8 +43,11 @@ class Lowering {
 
   Program run() {
     states_ = state_table(m_);
+    reserve_feeding();
     emit_kernels();
     for (const Graph& g : m_.graphs) program_.entries.push_back(entry(g));
+    for (Entry& e : program_.entries)
+      if (std::ranges::count(fed_.entries, e.name) != 0) feed(e);
     for (const Entry& e : program_.entries) program_.arena_bytes = std::max(program_.arena_bytes, e.arena_bytes);
     program_.states = states_.buffers;
     program_.state_bytes = align_up(states_.bytes, kArenaAlignment);
@@ -51,6 +55,62 @@ class Lowering {
   }
 
  private:
+  // A hundred milliseconds of steps of ten microseconds fit, with as many again that are being read.
+  static constexpr int64_t kRecords = int64_t{1} << 15;
+
+  void reserve_feeding() {
+    if (fed_.columns.empty()) return;
+    Feeding& f = program_.feeding;
+    for (const FeedSpec& spec : fed_.columns) f.columns.push_back({spec.input, to_string(spec.stored)});
+    f.records = kRecords;
+    f.cursor = {Segment::state, states_.reserve(f.cursor_bytes())};
+  }
+
+  // Adds the entry's first step and its last one.
+  void feed(Entry& e) {
+    const auto find = [&](const char* name) -> const Buffer* {
+      const auto found = std::ranges::find(e.outputs, name, &Buffer::name);
+      return found == e.outputs.end() ? nullptr : &*found;
+    };
+    const Buffer *loss = find("loss"), *count = find("loss.count");
+    HEDDLE_CHECK(loss != nullptr && !e.inputs.empty(), "a fed entry has inputs and a loss: " + e.name);
+    e.fed_rows = e.inputs[0].dims.at(0);
+    const Feeding& f = program_.feeding;
+    const Argument cursor{f.cursor, f.cursor_bytes(), Access::read_write};
+    Launch first{.kernel = kernel([&](const std::string& name) { return emit_feed(e.inputs, fed_.columns, e.fed_rows, name); },
+                                  "feed"),
+                 .arguments = {}};
+    for (const Buffer& b : e.inputs) {
+      HEDDLE_CHECK(b.dims.at(0) == e.fed_rows, "the inputs of a fed entry have one batch: " + e.name);
+      first.arguments.push_back({b.at, b.bytes, Access::write});
+    }
+    first.arguments.push_back(cursor);
+    e.steps.insert(e.steps.begin(), {std::move(first), {}});
+    Launch last{.kernel = kernel([&](const std::string& name) { return emit_record(*loss, count, e.fed_rows, f.records, name); },
+                                 "record"),
+                .arguments = {{loss->at, loss->bytes, Access::read}}};
+    if (count != nullptr) last.arguments.push_back({count->at, count->bytes, Access::read});
+    last.arguments.push_back(cursor);
+    last.arguments.push_back({{Segment::ring, 0}, f.ring_bytes(), Access::read_write});
+    e.steps.push_back({std::move(last), {}});
+  }
+
+  // The kernel that `emit` prints under a name; entries whose text is the same share it.
+  template <class Emit>
+  int64_t kernel(const Emit& emit, const std::string& wish) {
+    const std::string text = emit("k_" + wish).text;
+    const auto [known, is_new] = shared_.try_emplace(text, std::ssize(program_.kernels));
+    if (is_new) {
+      EmittedKernel emitted = emit("k_" + symbol(wish, symbols_));
+      Kernel& k = emitted.facts;
+      k.predicted_seconds = std::max(static_cast<double>(k.bytes_read + k.bytes_written) / target_.bandwidth,
+                                     k.flops / target_.flops) + target_.launch;
+      program_.source += "\n" + emitted.text;
+      program_.kernels.push_back(std::move(k));
+    }
+    return known->second;
+  }
+
   static bool is_library(const Graph& kernel) { return kernel.form && !kernel.form->impl.empty(); }
 
   std::vector<const Graph*> generated_kernels() const {
@@ -66,9 +126,8 @@ class Lowering {
   void emit_kernels() {
     std::vector<const Graph*> kernels = generated_kernels();
     std::string text;
-    std::set<std::string> symbols;
     for (const Graph* k : kernels) {
-      EmittedKernel emitted = emit_kernel(*k, symbol(k->name, symbols));
+      EmittedKernel emitted = emit_kernel(*k, symbol(k->name, symbols_));
       Cost cost = kernel_cost(*k, target_);
       emitted.facts.bytes_read = cost.bytes_read;
       emitted.facts.bytes_written = cost.bytes_written;
@@ -174,15 +233,18 @@ class Lowering {
 
   const Module& m_;
   const Target& target_;
+  const FedEntries& fed_;
   Program program_;
   StateTable states_;
+  std::set<std::string> symbols_;
+  std::map<std::string, int64_t> shared_;  // text of a feed or record kernel -> index into Program::kernels
   std::map<std::string, Lowered> lowered_;
 };
 
 }  // namespace
 
-Program lower(const Module& m, const std::string& name, const Target& target) {
-  return Lowering(m, name, target).run();
+Program lower(const Module& m, const std::string& name, const Target& target, const FedEntries& fed) {
+  return Lowering(m, name, target, fed).run();
 }
 
 }  // namespace heddle::codegen

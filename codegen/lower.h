@@ -1,12 +1,19 @@
 // Lowers a planned module (after `pack`) to a Program: entries, steps with addresses, kernel text.
 #pragma once
+#include "codegen/feed.h"
 #include "codegen/program.h"
 #include "ir/graph.h"
 #include "ir/kernel/target.h"
 
 namespace heddle::codegen {
 
-Program lower(const ir::Module& m, const std::string& name, const ir::Target& target);
+// Entries that take their batches from the data set themselves, and how their inputs are made of its columns.
+struct FedEntries {
+  std::vector<FeedSpec> columns;
+  std::vector<std::string> entries;  // each returns "loss"; those that the module does not have are left out
+};
+
+Program lower(const ir::Module& m, const std::string& name, const ir::Target& target, const FedEntries& fed = {});
 
 // The library call that a kernel of form contract or opaque stands for, without addresses: what a library is asked about
 // before memory is planned (AvailableLibrary::ask), and what lower fills in.

@@ -2,13 +2,16 @@
 
 #include <fmt/ranges.h>
 
+#include <array>
+
 #include "codegen/scalar_argument.h"
 
 namespace heddle::codegen {
 namespace {
 
 std::string text(const Address& a) {
-  return fmt::format("{}+{}", a.segment == Segment::state ? "state" : "arena", a.offset);
+  constexpr std::array<const char*, kSegments> names = {"state", "arena", "ring"};
+  return fmt::format("{}+{}", names.at(static_cast<size_t>(a.segment)), a.offset);
 }
 
 std::string text(const Argument& a) { return fmt::format("{}:{}", text(a.at), a.bytes); }
@@ -70,6 +73,14 @@ std::string text(const Kernel& k) {
   return line + fmt::format(", reads {} bytes, writes {}, {} flops", k.bytes_read, k.bytes_written, k.flops);
 }
 
+std::string text(const Feeding& f) {
+  if (f.columns.empty()) return {};
+  std::string out = fmt::format("ring: {} records in {} bytes\ncursor: {} bytes at {}\n", f.records, f.ring_bytes(),
+                                f.cursor_bytes(), text(f.cursor));
+  for (const FeedColumn& c : f.columns) out += fmt::format("  column {}: {}\n", c.input, c.dtype);
+  return out;
+}
+
 }  // namespace
 
 std::string print(const Program& p) {
@@ -77,9 +88,11 @@ std::string print(const Program& p) {
   out += fmt::format("state: {} bytes\n", p.state_bytes);
   for (const Buffer& b : p.states) out += "  " + text(b) + "\n";
   out += fmt::format("arena: {} bytes\n", p.arena_bytes);
+  out += text(p.feeding);
   for (const Kernel& k : p.kernels) out += text(k) + "\n";
   for (const Entry& e : p.entries) {
     out += fmt::format("entry {}: arena {} bytes, max live {}\n", e.name, e.arena_bytes, e.max_live_bytes);
+    if (e.fed_rows > 0) out += fmt::format("  takes {} rows of the data set\n", e.fed_rows);
     for (const Buffer& b : e.inputs) out += "  " + text(b) + "\n";
     for (const Step& step : e.steps) {
       out += "  " + std::visit([&](const auto& what) { return text(what, p); }, step.what);

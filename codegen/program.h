@@ -1,8 +1,8 @@
 // Program: everything needed to execute, as plain data. The runtime reads this and nothing else of the compiler.
 //
-// Two segments of device memory hold everything: `state` lives as long as the executable (parameters, moments, the step
-// counter, launch counters), the arena holds what one entry needs and is shared by all entries. Addresses are segment +
-// offset.
+// Segments of device memory hold everything: `state` lives as long as the executable (parameters, moments, the step
+// counter, launch counters, the cursor), the arena holds what one entry needs and is shared by all entries, and what steps
+// tell the outside lies in the ring, which the host can read. Addresses are segment + offset.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -12,7 +12,8 @@
 
 namespace heddle::codegen {
 
-enum class Segment { state, arena };
+enum class Segment { state, arena, ring };
+constexpr size_t kSegments = 3;
 
 struct Address {
   Segment segment = Segment::arena;
@@ -49,6 +50,7 @@ struct Kernel {
   int64_t block = 1;                 // threads of a block on a GPU
   int64_t blocks = 0;                // fixed number of blocks, 0: as many as the device likes
   int64_t max_blocks = 1;            // more would be idle
+  int64_t shared_bytes = 0;          // of a block's memory, beside the arrays that the text declares
   int64_t bytes_read = 0, bytes_written = 0;
   double flops = 0;
   double predicted_seconds = 0;
@@ -109,8 +111,39 @@ inline std::vector<Argument> touched_by(const Step& step) {
   return all;
 }
 
+// A column of the data set as it is stored, which steps of fed entries gather their rows of an input from.
+struct FeedColumn {
+  std::string input, dtype;  // "image", "u8"
+};
+// Where fed entries find their batch. The cursor is words of 8 bytes: the host writes them before the first of a row of
+// steps, and each step moves them on. Words from kCursorColumns are the addresses of the columns.
+constexpr int64_t kCursorPosition = 0;  // rows of the order that have been read
+constexpr int64_t kCursorStep = 1;      // steps that have been recorded
+constexpr int64_t kCursorFault = 2;     // of the batch that is being computed; kNoFault
+constexpr int64_t kCursorOrder = 3;     // address of the rows' numbers, u32, in the order of reading; 0: as they lie
+constexpr int64_t kCursorColumns = 4;
+// An input that is not finite: (input << 48) | (row of the batch << 2) | (0: nan, 1: inf, 2: -inf); the least of a batch.
+constexpr uint64_t kNoFault = ~uint64_t{0};
+// What a step leaves in the ring, words of 8 bytes: the record of step s is number s modulo their number.
+constexpr int64_t kRecordStep = 0;   // s
+constexpr int64_t kRecordLoss = 1;   // f64
+constexpr int64_t kRecordCount = 2;  // f64: how much of the batch counts in the loss
+constexpr int64_t kRecordFault = 3;
+constexpr int64_t kRecordWords = 4;
+
+struct Feeding {
+  std::vector<FeedColumn> columns;
+  Address cursor;
+  int64_t records = 0;  // that the ring holds
+  int64_t cursor_bytes() const { return (kCursorColumns + static_cast<int64_t>(columns.size())) * 8; }
+  int64_t ring_bytes() const { return records * kRecordWords * 8; }
+};
+
 struct Entry {
   std::string name;  // "train"
+  // Rows of the data set that a run takes, as its first step; its last one records the loss and moves the cursor on, so
+  // that the entry can be repeated. 0: the inputs are written from outside.
+  int64_t fed_rows = 0;
   std::vector<Buffer> inputs, outputs;
   std::vector<Step> steps;
   int64_t arena_bytes = 0;
@@ -122,12 +155,16 @@ struct Program {
   std::string target;  // "host", "h200"
   std::string arch;    // "sm_90a", "native"
   std::vector<Buffer> states;
+  Feeding feeding;
   int64_t state_bytes = 0;
   int64_t arena_bytes = 0;  // the largest of the entries
   std::string source;       // the full text to compile: preamble, scalar functions, kernels
   std::vector<Kernel> kernels;
   std::vector<Entry> entries;
 
+  int64_t bytes_of(Segment s) const {
+    return s == Segment::state ? state_bytes : s == Segment::arena ? arena_bytes : feeding.ring_bytes();
+  }
   const Entry* find_entry(const std::string& name) const {
     for (const Entry& e : entries)
       if (e.name == name) return &e;

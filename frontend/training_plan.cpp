@@ -23,6 +23,23 @@ void bound_labels(const Part& part, const Expansion& e, std::vector<PlannedInput
     if (input.name == e.graph[labels].name) input.below = input.below < 0 ? classes : std::min(input.below, classes);
 }
 
+// Maps compute with elements in the input's type, with one number or one for each element of the last axis.
+void check_maps(const PlannedInput& input, const Data& data, Diagnostics& errors) {
+  const auto maps = data.maps.find(input.name);
+  if (maps == data.maps.end()) return;
+  const int64_t last = input.row.dims.empty() ? 1 : input.row.dims.back();
+  const auto fits = [&](const std::vector<double>& v) { return v.size() <= 1 || std::ssize(v) == last; };
+  for (const DataMap& map : maps->second) {
+    if (input.row.dtype != ir::DType::f32 && input.row.dtype != ir::DType::f64)
+      errors.error(map.where, fmt::format("input '{}' is {}, a map of it expects f32 or f64", input.name,
+                                          ir::to_string(input.row.dtype)));
+    else if (!fits(map.scale) || !fits(map.shift))
+      errors.error(map.where, fmt::format("expected one number, or one for each of the {} elements of the last axis of "
+                                          "input '{}'",
+                                          last, input.name));
+  }
+}
+
 void warn_of_endless_training(const Model& model, std::vector<Diagnostic>& warnings) {
   if (!model.train.loss || model.train.epochs || model.train.steps) return;
   warnings.push_back({Severity::warning,
@@ -65,7 +82,9 @@ TrainingPlan plan_training(const Model& model) {
     ir::Type row = input_type(model, input, plan.batch);
     row.dims.erase(row.dims.begin());
     plan.inputs.push_back({input.name, row});
+    check_maps(plan.inputs.back(), plan.data, errors);
   }
+  errors.throw_if_any();
   warn_of_endless_training(model, plan.warnings);
   if (model.train.loss) {
     warn_of_softmax(*model.train.loss, e, plan.warnings);

@@ -1,5 +1,6 @@
 // Device: what executes a Program's steps. The only inheritance in Heddle.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -16,13 +17,22 @@ struct StepTime {
   double seconds = 0;  // the least of several runs
 };
 
+// Where the segments of a program lie, by codegen::Segment.
+using Segments = std::array<void*, codegen::kSegments>;
+
+enum class Memory {
+  device,
+  shared,  // with the host, which may read it at any time at the same address
+};
+
+// Work is done in the order in which it is asked for: a write comes after the entries submitted before it.
 class Device {
  public:
   virtual ~Device() = default;
   virtual std::string description() const = 0;  // one line: "host: 2 threads, AVX-512, g++ 12.2"
 
-  // Device memory, 256-byte aligned and zeroed. Called once per segment, never during a step.
-  virtual void* allocate(int64_t bytes) = 0;
+  // 256-byte aligned and zeroed. Called for segments and columns of the data, never during a step.
+  virtual void* allocate(int64_t bytes, Memory kind = Memory::device) = 0;
   virtual void release(void* memory) = 0;
   virtual void write(void* to, const void* from, int64_t bytes) = 0;  // from host memory
   virtual void read(void* to, const void* from, int64_t bytes) = 0;   // into host memory, after all earlier work
@@ -30,10 +40,15 @@ class Device {
   // Whether addresses from `allocate` can be used directly by the caller.
   virtual bool host_addressable() const { return false; }
 
-  // Compiles the program's kernels and builds its library primitives; afterwards `run` allocates nothing.
-  virtual void load(const codegen::Program& program, void* state, void* arena) = 0;
-  // Executes one entry of the loaded program. Returns when its results can be read.
-  virtual void run(size_t entry) = 0;
+  // Compiles the program's kernels and builds its library primitives; afterwards `submit` allocates nothing.
+  virtual void load(const codegen::Program& program, const Segments& segments) = 0;
+  // Executes one entry of the loaded program `repeats` times, one after another. Returns the submission's number, which
+  // counts from 1, at once where the device works by itself.
+  virtual uint64_t submit(size_t entry, int64_t repeats) = 0;
+  // The number of the last submission that has been executed, with all before it.
+  virtual uint64_t poll() = 0;
+  // Returns when this submission has been executed.
+  virtual void wait(uint64_t submission) = 0;
   // Executes the entry `repeats` times, timing each of its steps alone.
   virtual std::vector<StepTime> profile(size_t entry, int repeats) = 0;
 };

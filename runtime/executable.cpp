@@ -9,15 +9,11 @@
 namespace heddle::runtime {
 namespace {
 
-char* locate(void* state, void* arena, const codegen::Address& at) {
-  return static_cast<char*>(at.segment == codegen::Segment::state ? state : arena) + at.offset;
-}
-
 // What a device relies on: no step touches memory outside of the segments.
 void require_inside(const codegen::Program& program, const codegen::Entry& entry) {
   for (const codegen::Step& step : entry.steps)
     for (const codegen::Argument& a : codegen::touched_by(step)) {
-      const int64_t size = a.at.segment == codegen::Segment::state ? program.state_bytes : program.arena_bytes;
+      const int64_t size = program.bytes_of(a.at.segment);
       HEDDLE_CHECK(a.at.offset >= 0 && a.bytes >= 0 && a.at.offset <= size - a.bytes,
                    fmt::format("a step of '{}' touches {} bytes at {} of {}", entry.name, a.bytes, a.at.offset, size));
     }
@@ -28,20 +24,30 @@ void require_inside(const codegen::Program& program, const codegen::Entry& entry
 Executable::Executable(const codegen::Program& program, Device& device) : program_(program), device_(device) {
   for (const codegen::Entry& entry : program.entries) require_inside(program, entry);
   try {
-    state_ = device_.allocate(std::max<int64_t>(program.state_bytes, 1));
-    arena_ = device_.allocate(std::max<int64_t>(program.arena_bytes, 1));
-    device_.load(program, state_, arena_);
+    for (size_t i = 0; i < codegen::kSegments; ++i) {
+      const auto segment = static_cast<codegen::Segment>(i);
+      segments_[i] = device_.allocate(std::max<int64_t>(program.bytes_of(segment), 1),
+                                      segment == codegen::Segment::ring ? Memory::shared : Memory::device);
+    }
+    device_.load(program, segments_);
   } catch (...) {
     release();
     throw;
   }
 }
 
-Executable::~Executable() { release(); }
+Executable::~Executable() {
+  if (submitted_ > 0) device_.wait(submitted_);
+  release();
+}
 
 void Executable::release() {
-  if (arena_ != nullptr) device_.release(arena_);
-  if (state_ != nullptr) device_.release(state_);
+  for (void* segment : segments_)
+    if (segment != nullptr) device_.release(segment);
+}
+
+void* Executable::locate(const codegen::Address& at) const {
+  return static_cast<char*>(segments_[static_cast<size_t>(at.segment)]) + at.offset;
 }
 
 size_t Executable::index_of(const codegen::Entry& entry) const {
@@ -51,22 +57,42 @@ size_t Executable::index_of(const codegen::Entry& entry) const {
   return static_cast<size_t>(index);
 }
 
-void Executable::run(const codegen::Entry& entry) { device_.run(index_of(entry)); }
+void Executable::run(const codegen::Entry& entry) { wait(submit(entry, 1)); }
+
+// A step beyond the last row would read whatever lies there.
+void Executable::take_rows(const codegen::Entry& entry, int64_t repeats) {
+  HEDDLE_CHECK(entry.fed_rows * repeats <= rows_, "entry '" + entry.name + "' reads rows that were provided");
+  rows_ -= entry.fed_rows * repeats;
+}
+
+uint64_t Executable::submit(const codegen::Entry& entry, int64_t repeats) {
+  take_rows(entry, repeats);
+  return submitted_ = device_.submit(index_of(entry), repeats);
+}
 
 std::vector<StepTime> Executable::profile(const codegen::Entry& entry, int repeats) {
+  take_rows(entry, repeats);
   return device_.profile(index_of(entry), repeats);
 }
 
 void Executable::write(const codegen::Buffer& buffer, const void* from) {
-  device_.write(locate(state_, arena_, buffer.at), from, buffer.bytes);
+  device_.write(locate(buffer.at), from, buffer.bytes);
+}
+
+void Executable::write(const codegen::Address& at, const void* from, int64_t bytes) {
+  device_.write(locate(at), from, bytes);
+}
+
+const uint64_t* Executable::ring() const {
+  return static_cast<const uint64_t*>(segments_[static_cast<size_t>(codegen::Segment::ring)]);
 }
 
 void Executable::read(const codegen::Buffer& buffer, void* to) {
-  device_.read(to, locate(state_, arena_, buffer.at), buffer.bytes);
+  device_.read(to, locate(buffer.at), buffer.bytes);
 }
 
 void* Executable::host_address(const codegen::Buffer& buffer) {
-  return device_.host_addressable() ? locate(state_, arena_, buffer.at) : nullptr;
+  return device_.host_addressable() ? locate(buffer.at) : nullptr;
 }
 
 }  // namespace heddle::runtime

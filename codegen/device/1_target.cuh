@@ -17,6 +17,7 @@ using u16 = unsigned short;
 // At least one block on a multiprocessor: without this number ptxas aims at many, and spills registers for them.
 #define HD_KERNEL(name, threads) extern "C" __global__ void __launch_bounds__(threads, 1) name
 #define HD_HOST_ENTRY(name, arguments)
+#define HD_TABLE static __device__  // of constants
 #define HD_UNROLL _Pragma("unroll")
 #define HD_LOOP
 #define HD_WIDTH(width) (width)  // elements that a thread takes at once
@@ -42,6 +43,7 @@ HD_DEVICE void copy_bytes(void* to, const void* from, u64 bytes) { ::memcpy(to, 
     hd::call<name>(args, hd::Count<arguments>());                                       \
   }
 #define HD_WIDTH(width) 1
+#define HD_TABLE static
 #define __restrict__ __restrict
 #if defined(__clang__)
 #define HD_UNROLL _Pragma("clang loop unroll(full)")

@@ -104,11 +104,11 @@ void to_machine_order(IdxArray& array) {
 
 }  // namespace
 
-int64_t count_idx_rows(const std::filesystem::path& file, const std::string& name, const Location& where) {
+IdxArray read_idx_header(const std::filesystem::path& file, const std::string& name, const Location& where) {
   Input in(file, name, where);
-  const IdxArray array = read_header(in);
+  IdxArray array = read_header(in);
   checked_bytes(array, in);
-  return array.dims[0];
+  return array;
 }
 
 IdxArray read_idx(const std::filesystem::path& file, const std::string& name, const Location& where) {

@@ -25,8 +25,8 @@ inline constexpr int64_t kMaxIdxBytes = int64_t{1} << 36;  // 64 GiB of elements
 inline constexpr int kMaxIdxRank = 8;
 
 // `name` is the file as the user wrote it, for messages; `where` the place in the model file.
-// The first size of the header, without reading the elements.
-int64_t count_idx_rows(const std::filesystem::path& file, const std::string& name, const Location& where);
+// Type and dims, without reading the elements.
+IdxArray read_idx_header(const std::filesystem::path& file, const std::string& name, const Location& where);
 IdxArray read_idx(const std::filesystem::path& file, const std::string& name, const Location& where);
 
 }  // namespace heddle::runtime::data

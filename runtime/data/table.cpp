@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "ir/check.h"
 #include "runtime/data/digits.h"
 #include "runtime/data/idx.h"
 #include "runtime/data/path.h"
@@ -109,10 +110,39 @@ const Column* Table::find(const std::string& input) const {
   return nullptr;
 }
 
-int64_t count_rows(const ReaderRequest& request, const std::filesystem::path& root) {
-  if (request.op != "idx" || request.columns.empty()) return request.rows;
-  const ColumnRequest& first = request.columns[0];
-  return count_idx_rows(resolve(root, first.source, first.where), first.source, first.where);
+TableHeader read_table_header(const ReaderRequest& request, const std::filesystem::path& root) {
+  TableHeader header{.rows = request.rows, .types = {}};
+  for (const ColumnRequest& column : request.columns) {
+    if (request.op != "idx") {
+      header.types.push_back(ElementType::u8);  // digits
+      continue;
+    }
+    const IdxArray array = read_idx_header(resolve(root, column.source, column.where), column.source, column.where);
+    if (header.types.empty()) header.rows = array.dims[0];
+    header.types.push_back(array.type);
+  }
+  return header;
+}
+
+void convert(Column& column, ElementType type) {
+  if (column.type == type) return;
+  visit(column.type, [&](auto from) {
+    visit(type, [&](auto to) {
+      using From = decltype(from);
+      using To = decltype(to);
+      HEDDLE_CHECK(std::is_floating_point_v<To> || std::is_integral_v<From>, "integers are made of integers only");
+      const size_t n = column.bytes.size() / sizeof(From);
+      std::vector<std::byte> bytes(n * sizeof(To));
+      for (size_t i = 0; i < n; ++i) {
+        From value;
+        std::memcpy(&value, column.bytes.data() + i * sizeof(From), sizeof(From));
+        const To converted = static_cast<To>(value);
+        std::memcpy(bytes.data() + i * sizeof(To), &converted, sizeof(To));
+      }
+      column.bytes = std::move(bytes);
+    });
+  });
+  column.type = type;
 }
 
 Table read_table(const ReaderRequest& request, const std::filesystem::path& root) {

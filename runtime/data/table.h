@@ -2,7 +2,7 @@
 //
 //   {"op": "idx", "x": "train-images.gz", "y": "train-labels.gz"} -> columns x: u8[28,28], y: u8[], 60000 rows
 //
-// Rows are converted only when a batch is gathered (batch.h): MNIST stays 47 MB instead of 188.
+// Rows are converted only when a step gathers its batch (codegen/feed.h): MNIST stays 47 MB instead of 188.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -49,10 +49,17 @@ struct ReaderRequest {
 
 inline constexpr int64_t kIgnoreIndex = -100;
 
-// How many rows it has, from file headers alone.
-int64_t count_rows(const ReaderRequest& request, const std::filesystem::path& root);
+// What file headers alone say.
+struct TableHeader {
+  int64_t rows = 0;
+  std::vector<ElementType> types;  // of the request's columns
+};
+TableHeader read_table_header(const ReaderRequest& request, const std::filesystem::path& root);
 // Reads or draws the rows; throws UserError at the request's place.
 Table read_table(const ReaderRequest& request, const std::filesystem::path& root);
+
+// The same values as elements of another type, which must be able to hold them: rounded where that is floating.
+void convert(Column& column, ElementType type);
 
 // The last `rows` rows as a table of their own, removed from `table`.
 Table split_tail(Table& table, int64_t rows);

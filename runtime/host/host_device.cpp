@@ -82,8 +82,8 @@ struct HostDevice::Impl {
   HostOptions options;
   ThreadPool pool;
   HostLibrary library;
-  char* state = nullptr;
-  char* arena = nullptr;
+  Segments segments{};
+  uint64_t submissions = 0;
   std::vector<std::vector<Step>> entries;
   std::map<void*, Mapping> allocations;
 
@@ -91,7 +91,7 @@ struct HostDevice::Impl {
       : options(std::move(o)), pool(options.threads > 0 ? options.threads : available_processors()) {}
 
   void* locate(const codegen::Address& a) const {
-    return (a.segment == codegen::Segment::state ? state : arena) + a.offset;
+    return static_cast<char*>(segments[static_cast<size_t>(a.segment)]) + a.offset;
   }
   std::vector<void*> locate(const std::vector<codegen::Argument>& list) const {
     std::vector<void*> out;
@@ -150,7 +150,7 @@ std::string HostDevice::description() const {
 // load the whole vector and choose afterwards, so up to 63 bytes beside an array are read, and its first and last array
 // must not end at a page that is not there. From half a huge page on, memory is made of huge pages where the system has
 // them: mnist_mlp's step takes 0.95 of the time.
-void* HostDevice::allocate(int64_t bytes) {
+void* HostDevice::allocate(int64_t bytes, Memory) {
   const auto size = static_cast<size_t>(std::max<int64_t>(bytes, 1));
   const size_t page = size >= kHugePage / 2 ? kHugePage : kMargin;
   const size_t length = round_up(size, page) + page + 2 * kMargin;
@@ -184,10 +184,9 @@ void HostDevice::write(void* to, const void* from, int64_t bytes) {
 }
 void HostDevice::read(void* to, const void* from, int64_t bytes) { std::memcpy(to, from, static_cast<size_t>(bytes)); }
 
-void HostDevice::load(const codegen::Program& program, void* state, void* arena) {
+void HostDevice::load(const codegen::Program& program, const Segments& segments) {
   Impl& d = *impl_;
-  d.state = static_cast<char*>(state);
-  d.arena = static_cast<char*>(arena);
+  d.segments = segments;
   d.library = {};
   if (!program.kernels.empty()) {
     const KernelCache cache(d.options.kernel_cache.empty() ? kernel_cache_folder() : d.options.kernel_cache);
@@ -207,8 +206,15 @@ void HostDevice::load(const codegen::Program& program, void* state, void* arena)
   }
 }
 
-void HostDevice::run(size_t entry) {
-  for (Step& step : impl_->entries.at(entry)) impl_->execute_step(step);
+uint64_t HostDevice::submit(size_t entry, int64_t repeats) {
+  std::vector<Step>& steps = impl_->entries.at(entry);
+  for (int64_t i = 0; i < repeats; ++i)
+    for (Step& step : steps) impl_->execute_step(step);
+  return ++impl_->submissions;
+}
+uint64_t HostDevice::poll() { return impl_->submissions; }
+void HostDevice::wait(uint64_t submission) {
+  HEDDLE_CHECK(submission <= impl_->submissions, "wait for a submission that was made");
 }
 
 int HostDevice::threads() const { return impl_->pool.threads(); }

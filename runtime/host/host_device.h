@@ -20,14 +20,17 @@ class HostDevice final : public Device {
   ~HostDevice() override;
 
   std::string description() const override;
-  void* allocate(int64_t bytes) override;
+  void* allocate(int64_t bytes, Memory kind = Memory::device) override;
   void release(void* memory) override;
   void write(void* to, const void* from, int64_t bytes) override;
   void read(void* to, const void* from, int64_t bytes) override;
   bool host_addressable() const override { return true; }
   // Throws UserError when the compiler is missing or fails, or a library cannot take a call.
-  void load(const codegen::Program& program, void* state, void* arena) override;
-  void run(size_t entry) override;
+  void load(const codegen::Program& program, const Segments& segments) override;
+  // Executes before it returns.
+  uint64_t submit(size_t entry, int64_t repeats) override;
+  uint64_t poll() override;
+  void wait(uint64_t submission) override;
   std::vector<StepTime> profile(size_t entry, int repeats) override;
 
   int threads() const;

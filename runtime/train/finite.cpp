@@ -33,9 +33,7 @@ std::optional<NotFinite> find(const codegen::Buffer& buffer, const std::byte* by
   const int64_t elements = buffer.bytes / static_cast<int64_t>(sizeof(Word));
   const int64_t at = first_special(bytes, elements, exponent);
   if (at < 0) return {};
-  const int64_t rows = buffer.dims.empty() ? 1 : buffer.dims[0];
-  return NotFinite{buffer.name, at / (elements / rows),
-                   special_value(bytes + at * static_cast<int64_t>(sizeof(Word)), exponent)};
+  return NotFinite{buffer.name, special_value(bytes + at * static_cast<int64_t>(sizeof(Word)), exponent)};
 }
 
 std::optional<NotFinite> find(Executable& executable, const codegen::Buffer& buffer) {
@@ -54,12 +52,6 @@ std::optional<NotFinite> find(Executable& executable, const codegen::Buffer& buf
 }
 
 }  // namespace
-
-std::optional<NotFinite> input_not_finite(Executable& executable, const codegen::Entry& entry) {
-  for (const codegen::Buffer& b : entry.inputs)
-    if (auto found = find(executable, b)) return found;
-  return {};
-}
 
 std::optional<NotFinite> parameter_not_finite(Executable& executable) {
   for (const codegen::Buffer& b : executable.program().states)

@@ -59,14 +59,4 @@ bool all_finite(const MetricValues& values) {
 
 bool counts_labels(const codegen::Entry& entry) { return find_output(entry, "loss.count") != nullptr; }
 
-bool counts_nothing(Executable& executable, const codegen::Entry& entry) {
-  return counts_labels(entry) && read_scalar(executable, entry, "loss.count") == 0;
-}
-
-double read_scalar(Executable& executable, const codegen::Entry& entry, const std::string& output) {
-  const codegen::Buffer* buffer = find_output(entry, output);
-  HEDDLE_CHECK(buffer != nullptr, "entry '" + entry.name + "' has no output '" + output + "'");
-  return read_number(executable, *buffer);
-}
-
 }  // namespace heddle::runtime

@@ -31,10 +31,5 @@ bool all_finite(const MetricValues& values);
 
 bool counts_labels(
     const codegen::Entry& entry);  // the loss is a mean over labels that count, and the entry says how many
-// Whether the loss of the run that has just finished is a mean over no labels at all, 0 / 0: all were ignored.
-bool counts_nothing(Executable& executable, const codegen::Entry& entry);
-
-// A scalar output, f32 or f64.
-double read_scalar(Executable& executable, const codegen::Entry& entry, const std::string& output);
 
 }  // namespace heddle::runtime

@@ -27,7 +27,7 @@ Progress::Progress(std::FILE* out) : Progress(out, ::isatty(::fileno(out)) == 1)
 Progress::Progress(std::FILE* out, bool terminal) : out_(out), terminal_(terminal) {}
 
 void Progress::step(const StepEvent& event) {
-  if (!terminal_) return;
+  if (!terminal_ || event.metrics == nullptr) return;
   const Clock::time_point now = Clock::now();
   if (window_step_ < 0) window_ = now, window_step_ = event.total_step;
   if (now - last_ < std::chrono::milliseconds(100) && event.step != event.steps) return;

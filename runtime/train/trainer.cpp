@@ -20,16 +20,46 @@ constexpr int64_t kForever = std::numeric_limits<int64_t>::max();
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-// Throws where an input of the step that has just run is not finite. The step has overwritten its inputs: they are
-// written again to see whether the fault came with them.
-void require_finite_rows(Executable& executable, const codegen::Entry& entry, const Split& split,
-                         std::span<const uint32_t> rows, const std::string& what) {
-  split.fill(executable, entry, rows);
-  if (const auto input = input_not_finite(executable, entry))
-    throw UserError(ExitCode::failed,
-                    fmt::format("{}: input '{}' holds {} in {} row {}, counted from 0", what, input->name, input->value,
-                                split.name(), rows[static_cast<size_t>(input->row)]),
-                    "mend or remove that row of the data, and look at the maps of the input");
+// Throws where an element of the batch was not finite.
+void require_finite_rows(const std::optional<Fault>& fault, int64_t first_row, const Split& split,
+                         std::span<const uint32_t> order, const std::string& what) {
+  if (!fault) return;
+  const auto place = static_cast<size_t>(first_row + fault->row);
+  throw UserError(ExitCode::failed,
+                  fmt::format("{}: input '{}' holds {} in {} row {}, counted from 0", what, fault->input, fault->value,
+                              split.name, order.empty() ? place : order[place]),
+                  "mend or remove that row of the data, and look at the maps of the input");
+}
+
+// Every row once: through "eval", and what is left through "eval_last".
+std::vector<Steps::Part> eval_parts(const codegen::Program& program, int64_t rows) {
+  const codegen::Entry* full = program.find_entry("eval");
+  const codegen::Entry* last = program.find_entry("eval_last");
+  HEDDLE_CHECK(full != nullptr, "a program to be evaluated has an entry 'eval'");
+  const int64_t rest = rows % batch_of(*full);
+  std::vector<Steps::Part> parts = {{full, rows / batch_of(*full)}};
+  HEDDLE_CHECK(rest == 0 || (last && rest % batch_of(*last) == 0), "'eval_last' divides the remainder");
+  if (rest > 0) parts.push_back({last, rest / batch_of(*last)});
+  return parts;
+}
+
+MetricValues evaluate_with(Steps& steps, Executable& executable, const Split& rows, const Watcher& watcher) {
+  Metrics metrics(executable);
+  metrics.reset();
+  std::optional<Fault> fault;  // the first
+  int64_t fault_rows = 0;      // before its batch
+  steps.run(rows.table, {}, eval_parts(executable.program(), rows.rows()),
+            {.record =
+                 [&](const Steps::Done& done) {
+                   if (!fault && done.record.fault) fault = done.record.fault, fault_rows = done.first_row;
+                 },
+             .stop = [&] { return watcher.interrupted && watcher.interrupted() != 0; }});
+  MetricValues values = metrics.values();
+  if (all_finite(values)) return values;
+  const auto bad =
+      std::find_if(values.begin(), values.end(), [](const MetricValue& v) { return !std::isfinite(v.value); });
+  require_finite_rows(fault, fault_rows, rows, {}, fmt::format("'{}' is {}", bad->name, bad->value));
+  return values;
 }
 
 // One training run in progress.
@@ -42,7 +72,8 @@ class Run {
         rows_(rows),
         validation_(validation),
         watcher_(watcher),
-        metrics_(executable) {
+        metrics_(executable),
+        steps_(executable, options.steps_options) {
     const codegen::Program& program = executable.program();
     full_ = program.find_entry("train");
     HEDDLE_CHECK(full_ != nullptr, "a program to be trained has an entry 'train'");
@@ -72,14 +103,14 @@ class Run {
     const std::vector<uint32_t> order =
         data::shuffled(rows_.rows(), options_.seed, static_cast<uint64_t>(result_.epochs));
     metrics_.reset();
-    const int64_t batch = batch_of(*full_), steps = std::min(steps_per_epoch_, all_steps_ - result_.steps);
-    for (int64_t s = 0; s < steps && !result_.interrupted; ++s) {
-      const bool ragged = last_ && s == steps_per_epoch_ - 1;
-      const codegen::Entry& entry = ragged ? *last_ : *full_;
-      const auto rows = std::span(order).subspan(static_cast<size_t>(s * batch), static_cast<size_t>(batch_of(entry)));
-      rows_.fill(executable_, entry, rows);
-      step(entry, rows, s);
-    }
+    const int64_t steps = std::min(steps_per_epoch_, all_steps_ - result_.steps);
+    const int64_t ragged = last_ && steps == steps_per_epoch_ ? 1 : 0;
+    std::vector<Steps::Part> parts = {{full_, steps - ragged}};
+    if (ragged > 0) parts.push_back({last_, ragged});
+    int64_t step_of_epoch = 0;
+    steps_.run(rows_.table, order, parts,
+               {.record = [&](const Steps::Done& done) { finished(done, order, ++step_of_epoch); },
+                .stop = [&] { return ask_for_interrupt() != 0; }});
     result_.train = metrics_.values();
     const double seconds = seconds_since(begin);
     if (result_.interrupted) return;
@@ -93,33 +124,34 @@ class Run {
 
   // Metrics of a part of the rows are nobody's metrics: an interrupted validation has none.
   void validate() {
-    MetricValues values = evaluate(executable_, *validation_, watcher_);
+    MetricValues values = evaluate_with(steps_, executable_, *validation_, watcher_);
     ask_for_interrupt();
     if (!result_.interrupted) result_.validation = std::move(values);
   }
 
-  void ask_for_interrupt() {
+  int ask_for_interrupt() {
     if (watcher_.interrupted) result_.interrupted = watcher_.interrupted();
+    return result_.interrupted;
   }
 
-  void step(const codegen::Entry& entry, std::span<const uint32_t> rows, int64_t step_of_epoch) {
-    executable_.run(entry);
-    const double loss = read_scalar(executable_, entry, "loss");
+  void finished(const Steps::Done& done, std::span<const uint32_t> order, int64_t step_of_epoch) {
     ++result_.steps;
-    if (!std::isfinite(loss) && !counts_nothing(executable_, entry)) refuse_loss(loss, entry, rows);
+    const StepRecord& record = done.record;
+    if (!std::isfinite(record.loss) && record.count != 0) refuse_loss(done, order);
     if (watcher_.step)
-      watcher_.step({result_.epochs + 1, options_.epochs.value_or(0), step_of_epoch + 1, steps_per_epoch_,
-                     result_.steps, all_steps_, loss, &metrics_});
-    ask_for_interrupt();
+      watcher_.step({result_.epochs + 1, options_.epochs.value_or(0), step_of_epoch, steps_per_epoch_, result_.steps,
+                     all_steps_, record.loss, done.last ? &metrics_ : nullptr});
   }
 
-  [[noreturn]] void refuse_loss(double loss, const codegen::Entry& entry, std::span<const uint32_t> rows) const {
+  [[noreturn]] void refuse_loss(const Steps::Done& done, std::span<const uint32_t> order) const {
+    const double loss = done.record.loss;
     const std::string what = fmt::format("the loss is {} at step {} (epoch {})",
                                          std::isnan(loss) ? std::abs(loss) : loss, result_.steps, result_.epochs + 1);
-    require_finite_rows(executable_, entry, rows_, rows, what);
+    require_finite_rows(done.record.fault, done.first_row, rows_, order, what);
     throw UserError(
         ExitCode::failed, what,
-        std::string(loss > 0 && counts_labels(entry) ? "a label that is none of the classes makes it inf; else " : "") +
+        std::string(loss > 0 && counts_labels(*done.entry) ? "a label that is none of the classes makes it inf; else "
+                                                           : "") +
             "a lower lr or a clip_norm may keep it finite; scale inputs to about -1 to 1; --log FILE keeps the "
             "loss of every step");
   }
@@ -139,59 +171,14 @@ class Run {
   const Split* validation_;
   const Watcher& watcher_;
   Metrics metrics_;
+  Steps steps_;
   const codegen::Entry* full_ = nullptr;
   const codegen::Entry* last_ = nullptr;
   int64_t steps_per_epoch_ = 0, all_steps_ = 0;
   TrainResult result_;
 };
 
-// Rows that one run of an entry takes.
-struct EvalBatch {
-  const codegen::Entry* entry = nullptr;
-  std::span<const uint32_t> rows;
-};
-
-// Every row once: through "eval", and what is left through "eval_last".
-std::vector<EvalBatch> eval_batches(const codegen::Program& program, std::span<const uint32_t> order) {
-  const codegen::Entry* full = program.find_entry("eval");
-  const codegen::Entry* last = program.find_entry("eval_last");
-  HEDDLE_CHECK(full != nullptr, "a program to be evaluated has an entry 'eval'");
-  std::vector<EvalBatch> batches;
-  while (!order.empty()) {
-    const auto left = static_cast<int64_t>(order.size());
-    const codegen::Entry* entry = left >= batch_of(*full) ? full : last;
-    HEDDLE_CHECK(entry && left % batch_of(*entry) % (last ? batch_of(*last) : 1) == 0,
-                 "'eval_last' divides the remainder");
-    batches.push_back({entry, order.first(static_cast<size_t>(batch_of(*entry)))});
-    order = order.subspan(batches.back().rows.size());
-  }
-  return batches;
-}
-
 }  // namespace
-
-Split::Split(std::string name, data::Table table, const std::vector<InputSpec>& inputs)
-    : name_(std::move(name)), table_(std::move(table)) {
-  for (const InputSpec& spec : inputs)
-    if (const data::Column* column = table_.find(spec.name))
-      feeds_.push_back({spec.name, data::Gather(*column, spec.dtype, spec.row, spec.maps)});
-}
-
-void Split::fill(Executable& executable, const codegen::Entry& entry, std::span<const uint32_t> rows) const {
-  for (const codegen::Buffer& input : entry.inputs) {
-    const auto feed = std::find_if(feeds_.begin(), feeds_.end(), [&](const Feed& f) { return f.input == input.name; });
-    HEDDLE_CHECK(feed != feeds_.end(), "no column feeds input '" + input.name + "'");
-    HEDDLE_CHECK(feed->gather.row_bytes() * static_cast<int64_t>(rows.size()) == input.bytes,
-                 "a batch fills its input");
-    if (void* place = executable.host_address(input)) {
-      feed->gather(rows, place);
-      continue;
-    }
-    std::vector<std::byte> staged(static_cast<size_t>(input.bytes));
-    feed->gather(rows, staged.data());
-    executable.write(input, staged.data());
-  }
-}
 
 std::optional<int64_t> run_length(std::optional<int64_t> epochs, std::optional<int64_t> steps,
                                   int64_t steps_per_epoch) {
@@ -211,25 +198,9 @@ TrainResult train(Executable& executable, const TrainOptions& options, const Spl
   return Run(executable, options, rows, validation, watcher).run();
 }
 
-MetricValues evaluate(Executable& executable, const Split& rows, const Watcher& watcher) {
-  Metrics metrics(executable);
-  metrics.reset();
-  const std::vector<uint32_t> order = data::in_order(rows.rows());
-  const std::vector<EvalBatch> batches = eval_batches(executable.program(), order);
-  size_t ran = 0;
-  while (ran < batches.size()) {
-    const EvalBatch& batch = batches[ran++];
-    rows.fill(executable, *batch.entry, batch.rows);
-    executable.run(*batch.entry);
-    if (watcher.interrupted && watcher.interrupted()) break;
-  }
-  MetricValues values = metrics.values();
-  if (all_finite(values)) return values;
-  const auto bad =
-      std::find_if(values.begin(), values.end(), [](const MetricValue& v) { return !std::isfinite(v.value); });
-  for (const EvalBatch& batch : std::span(batches).first(ran))
-    require_finite_rows(executable, *batch.entry, rows, batch.rows, fmt::format("'{}' is {}", bad->name, bad->value));
-  return values;
+MetricValues evaluate(Executable& executable, const Split& rows, const Watcher& watcher, const StepsOptions& options) {
+  Steps steps(executable, options);
+  return evaluate_with(steps, executable, rows, watcher);
 }
 
 }  // namespace heddle::runtime

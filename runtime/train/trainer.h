@@ -10,41 +10,23 @@
 #include <optional>
 #include <string>
 
-#include "runtime/data/batch.h"
 #include "runtime/train/metrics.h"
+#include "runtime/train/steps.h"
 
 namespace heddle::runtime {
 
-// A model input and what is done to a column's rows before they fill it.
-struct InputSpec {
-  std::string name, dtype;
-  std::vector<int64_t> row;  // dims without the batch
-  std::vector<data::Map> maps;
-};
-
-// The rows of a split, ready to be written into the inputs of an entry.
-class Split {
- public:
-  // `name` is for messages: "training".
-  Split(std::string name, data::Table table, const std::vector<InputSpec>& inputs);
-  const std::string& name() const { return name_; }
-  int64_t rows() const { return table_.rows; }
-  void fill(Executable& executable, const codegen::Entry& entry, std::span<const uint32_t> rows) const;
-
- private:
-  struct Feed {
-    std::string input;
-    data::Gather gather;
-  };
-  std::string name_;
-  data::Table table_;  // moving a Split keeps its columns in place, which the feeds point into
-  std::vector<Feed> feeds_;
+// The rows of a split. `name` is for messages: "training".
+struct Split {
+  std::string name;
+  data::Table table;
+  int64_t rows() const { return table.rows; }
 };
 
 struct TrainOptions {
   std::optional<int64_t> epochs, steps;  // whichever ends first
   uint64_t seed = 0;
   bool drop_last = false;
+  StepsOptions steps_options = {};
 };
 
 struct StepEvent {
@@ -52,7 +34,7 @@ struct StepEvent {
   int64_t step = 0, steps = 0;            // of this epoch
   int64_t total_step = 0, all_steps = 0;  // of the run
   double loss = 0;                        // of this batch
-  Metrics* metrics = nullptr;             // of this epoch so far
+  Metrics* metrics = nullptr;             // of this epoch so far; nullptr where the device has gone on since
 };
 struct EpochEvent {
   int64_t epoch = 0, epochs = 0, total_step = 0;
@@ -60,8 +42,8 @@ struct EpochEvent {
   MetricValues train;
   std::optional<MetricValues> validation;
 };
-// Whom the loop tells; any may be empty. `interrupted` is asked before the first step, after each one, and after each
-// batch of an evaluation; it returns 0 to go on, or a signal's number from then on.
+// Whom the loop tells; any may be empty. Steps are told of in order, some at once, a tenth of a second after they ran at
+// most. As often `interrupted` is asked, in evaluations too; it returns 0 to go on, or a signal's number from then on.
 struct Watcher {
   std::function<void(const StepEvent&)> step;
   std::function<void(const EpochEvent&)> epoch;
@@ -83,7 +65,8 @@ TrainResult train(Executable& executable, const TrainOptions& options, const Spl
 // Every row once, through "eval" and "eval_last" (run as often as it takes: its batch divides the remainder). Where
 // `watcher` says that it was interrupted, the metrics are those of the rows so far. Throws UserError where a metric is
 // not finite and the data are not: with the metric, the input and the row.
-MetricValues evaluate(Executable& executable, const Split& rows, const Watcher& watcher = {});
+MetricValues evaluate(Executable& executable, const Split& rows, const Watcher& watcher = {},
+                      const StepsOptions& options = {});
 
 // Steps of the whole run: those of `epochs`, or `steps`, whichever ends first; nothing where neither is given.
 std::optional<int64_t> run_length(std::optional<int64_t> epochs, std::optional<int64_t> steps, int64_t steps_per_epoch);

@@ -76,7 +76,7 @@ TEST(Fuzz, IdxFiles) {
   c.target = [&](const std::string& content) {
     const std::string& path = file.holding(content);
     runtime::data::read_idx(path, "images", {});
-    if (runtime::data::count_idx_rows(path, "images", {}) < 0) throw std::runtime_error("negative rows");
+    if (runtime::data::read_idx_header(path, "images", {}).dims.at(0) < 0) throw std::runtime_error("negative rows");
   };
   run(c, 1500);
 }

@@ -20,8 +20,8 @@ bool untouched(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-void* PoisonedDevice::allocate(int64_t bytes) {
-  auto* whole = static_cast<std::byte*>(host_.allocate(bytes + 2 * kMargin));
+void* PoisonedDevice::allocate(int64_t bytes, runtime::Memory kind) {
+  auto* whole = static_cast<std::byte*>(host_.allocate(bytes + 2 * kMargin, kind));
   void* segment = whole + kMargin;
   std::ranges::fill(margin_before(segment), kMark);
   std::ranges::fill(margin_after(segment, bytes), kMark);
@@ -34,9 +34,9 @@ void PoisonedDevice::release(void* memory) {
   host_.release(static_cast<std::byte*>(memory) - kMargin);
 }
 
-void PoisonedDevice::load(const codegen::Program& program, void* state, void* arena) {
-  arena_ = arena;
-  host_.load(program, state, arena);
+void PoisonedDevice::load(const codegen::Program& program, const runtime::Segments& segments) {
+  arena_ = segments[static_cast<size_t>(codegen::Segment::arena)];
+  host_.load(program, segments);
 }
 
 void PoisonedDevice::poison_arena(std::byte with) {

@@ -14,12 +14,14 @@ class PoisonedDevice final : public runtime::Device {
   explicit PoisonedDevice(runtime::HostOptions options) : host_(std::move(options)) {}
 
   std::string description() const override { return host_.description(); }
-  void* allocate(int64_t bytes) override;
+  void* allocate(int64_t bytes, runtime::Memory kind = runtime::Memory::device) override;
   void release(void* memory) override;
   void write(void* to, const void* from, int64_t bytes) override { host_.write(to, from, bytes); }
   void read(void* to, const void* from, int64_t bytes) override { host_.read(to, from, bytes); }
-  void load(const codegen::Program& program, void* state, void* arena) override;
-  void run(size_t entry) override { host_.run(entry); }
+  void load(const codegen::Program& program, const runtime::Segments& segments) override;
+  uint64_t submit(size_t entry, int64_t repeats) override { return host_.submit(entry, repeats); }
+  uint64_t poll() override { return host_.poll(); }
+  void wait(uint64_t submission) override { host_.wait(submission); }
   std::vector<runtime::StepTime> profile(size_t entry, int repeats) override { return host_.profile(entry, repeats); }
 
   void poison_arena(std::byte with);

@@ -11,16 +11,21 @@ namespace heddle::runtime {
 class MemoryDevice : public Device {
  public:
   std::string description() const override { return "memory"; }
-  void* allocate(int64_t bytes) override {
+  void* allocate(int64_t bytes, Memory) override {
     return memory_.emplace_back(std::vector<char>(static_cast<size_t>(bytes))).data();
   }
   void release(void*) override {}
   void write(void* to, const void* from, int64_t bytes) override { std::memcpy(to, from, static_cast<size_t>(bytes)); }
   void read(void* to, const void* from, int64_t bytes) override { std::memcpy(to, from, static_cast<size_t>(bytes)); }
   bool host_addressable() const override { return false; }
-  void load(const codegen::Program&, void*, void*) override {}
-  void run(size_t) override {}
+  void load(const codegen::Program&, const Segments&) override {}
+  uint64_t submit(size_t, int64_t) override { return ++submissions_; }
+  uint64_t poll() override { return submissions_; }
+  void wait(uint64_t) override {}
   std::vector<StepTime> profile(size_t, int) override { return {}; }
+
+ protected:
+  uint64_t submissions_ = 0;
 
  private:
   std::vector<std::vector<char>> memory_;

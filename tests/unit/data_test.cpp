@@ -1,4 +1,4 @@
-// Readers, shuffles and batches: what arrives in an input buffer.
+// Readers, shuffles and tables.
 #include <gtest/gtest.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <set>
 
-#include "runtime/data/batch.h"
 #include "runtime/data/digits.h"
 #include "runtime/data/idx.h"
 #include "runtime/data/path.h"
@@ -133,45 +132,14 @@ Column bytes_column(std::vector<int64_t> dims, const std::vector<uint8_t>& value
   return c;
 }
 
-TEST(Gather, ScalesRowsInTheOrderAskedFor) {
-  const Column c = bytes_column({2}, {0, 51, 102, 255});
-  const Gather gather(c, "f32", {2, 1}, {{"affine", {1 / 255.0}, {}, "", 0, {}}});
-  float out[4];
-  const uint32_t rows[] = {1, 0};
-  gather(rows, out);
-  EXPECT_FLOAT_EQ(out[0], 0.4F);
-  EXPECT_FLOAT_EQ(out[1], 1.0F);
-  EXPECT_FLOAT_EQ(out[3], 0.2F);
-  EXPECT_EQ(gather.row_bytes(), 8);
-}
-
-TEST(Gather, AppliesOneNumberPerChannelAndMapsInOrder) {
-  const Column c = bytes_column({2, 2}, {1, 2, 3, 4});
-  const Gather gather(c, "f32", {2, 2}, {{"affine", {2, 10}, {1, 0}, "", 0, {}}, {"affine", {}, {-1}, "", 0, {}}});
-  float out[4];
-  const uint32_t rows[] = {0};
-  gather(rows, out);
-  EXPECT_EQ(out[0], 2);   // 1 * 2 + 1 - 1
-  EXPECT_EQ(out[1], 19);  // 2 * 10 + 0 - 1
-  EXPECT_EQ(out[2], 6);   // 3 * 2 + 1 - 1
-}
-
-TEST(Gather, MakesOneHotRowsAndIntegerLabels) {
-  const Column c = bytes_column({}, {2, 0});
-  float hot[6];
-  int32_t labels[2];
-  const uint32_t rows[] = {0, 1};
-  Gather(c, "f32", {3}, {{"one_hot", {}, {}, "", 3, {}}})(rows, hot);
-  Gather(c, "i32", {}, {})(rows, labels);
-  EXPECT_EQ(std::vector<float>(hot, hot + 6), (std::vector<float>{0, 0, 1, 1, 0, 0}));
-  EXPECT_EQ(labels[0], 2);
-}
-
-TEST(Gather, RefusesMapsThatDoNotFit) {
-  const Column c = bytes_column({2}, {1, 2});
-  EXPECT_THROW(Gather(c, "f32", {2}, {{"affine", {1, 2, 3}, {}, "", 0, {}}}), UserError);
-  EXPECT_THROW(Gather(c, "i32", {2}, {{"affine", {2}, {}, "", 0, {}}}), UserError);
-  EXPECT_THROW(Gather(c, "f32", {2}, {{"cast", {}, {}, "f64", 0, {}}}), UserError);
+TEST(Table, ConvertsAColumn) {
+  Column c = bytes_column({2}, {0, 51, 102, 255});
+  convert(c, ElementType::f64);
+  double got[4];
+  ASSERT_EQ(c.bytes.size(), sizeof got);
+  std::memcpy(got, c.bytes.data(), sizeof got);
+  EXPECT_EQ(std::vector<double>(got, got + 4), (std::vector<double>{0, 51, 102, 255}));
+  EXPECT_EQ(c.row_bytes(), 16);
 }
 
 TEST(Table, SplitsItsLastRowsOff) {

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -18,49 +20,99 @@ namespace {
 using codegen::Buffer;
 using codegen::Segment;
 
-// Every entry with rows takes x: f32[batch], returns its mean as "loss" and adds to totals; "metrics" returns their ratio.
+// Every fed entry takes x: f32[batch], records its mean and adds to totals; "metrics" returns their ratio. What is submitted
+// is executed at once, or as late as it may be.
 class CountingDevice final : public MemoryDevice {
  public:
-  void load(const codegen::Program& program, void*, void* arena) override {
-    program_ = &program, arena_ = static_cast<char*>(arena);
+  void load(const codegen::Program& program, const Segments& segments) override {
+    program_ = &program, segments_ = segments;
   }
-  void run(size_t index) override {
-    const codegen::Entry& entry = program_->entries[index];
-    if (entry.name == "reset") total_ = count_ = 0;
-    if (entry.name == "metrics") {
-      const double mean = total_ / count_;
-      std::memcpy(arena_ + 256, &mean, sizeof mean);
-    }
-    if (!entry.inputs.empty()) run_rows(entry);
+  uint64_t submit(size_t index, int64_t repeats) override {
+    waiting_.push_back({index, repeats});
+    submitted.push_back(repeats);
+    if (!late) execute_all();
+    return ++submissions_;
+  }
+  uint64_t poll() override { return submissions_ - waiting_.size(); }
+  void wait(uint64_t submission) override {
+    while (poll() < submission) execute_first();
+  }
+  // In order with what was submitted.
+  void write(void* to, const void* from, int64_t bytes) override {
+    execute_all();
+    MemoryDevice::write(to, from, bytes);
   }
   struct Call {
     std::string entry;
     std::vector<float> rows;
   };
   std::vector<Call> runs;
+  std::vector<int64_t> submitted;  // repeats
   float loss_override = 0;
+  int64_t override_from = 0;  // this step
+  bool late = false;
 
  private:
+  char* at(Segment s) const { return static_cast<char*>(segments_[static_cast<size_t>(s)]); }
+  void execute_all() {
+    while (!waiting_.empty()) execute_first();
+  }
+  void execute_first() {
+    const auto [index, repeats] = waiting_.front();
+    waiting_.erase(waiting_.begin());
+    for (int64_t i = 0; i < repeats; ++i) execute(program_->entries[index]);
+  }
+  void execute(const codegen::Entry& entry) {
+    if (entry.name == "reset") total_ = count_ = 0;
+    if (entry.name == "metrics") {
+      const double mean = total_ / count_;
+      std::memcpy(at(Segment::arena) + 256, &mean, sizeof mean);
+    }
+    if (entry.fed_rows > 0) run_rows(entry);
+  }
   void run_rows(const codegen::Entry& entry) {
-    const auto batch = static_cast<size_t>(entry.inputs[0].dims[0]);
-    std::vector<float> x(batch);
-    std::memcpy(x.data(), arena_, batch * sizeof(float));
+    auto* cursor = reinterpret_cast<uint64_t*>(at(Segment::state) + program_->feeding.cursor.offset);
+    const auto* order = reinterpret_cast<const uint32_t*>(cursor[codegen::kCursorOrder]);
+    const auto* column = reinterpret_cast<const float*>(cursor[codegen::kCursorColumns]);
+    std::vector<float> x;
+    uint64_t fault = codegen::kNoFault;
+    for (int64_t r = 0; r < entry.fed_rows; ++r) {
+      const uint64_t place = cursor[codegen::kCursorPosition] + static_cast<uint64_t>(r);
+      x.push_back(column[order != nullptr ? order[place] : place]);
+      if (std::isnan(x.back())) fault = std::min(fault, static_cast<uint64_t>(r) << 2);
+    }
     float sum = 0;
     for (float v : x) sum += v;
     runs.push_back({entry.name, x});
-    const float loss = loss_override != 0 ? loss_override : sum / static_cast<float>(batch);
-    std::memcpy(arena_ + 256, &loss, sizeof loss);
-    total_ += static_cast<double>(sum), count_ += static_cast<double>(batch);
+    const bool overridden = loss_override != 0 && std::ssize(runs) > override_from;
+    record(cursor, overridden ? loss_override : sum / static_cast<float>(x.size()), fault, entry.fed_rows);
+    total_ += static_cast<double>(sum), count_ += static_cast<double>(x.size());
+  }
+  void record(uint64_t* cursor, double loss, uint64_t fault, int64_t rows) {
+    const uint64_t step = cursor[codegen::kCursorStep]++;
+    auto* to = reinterpret_cast<uint64_t*>(at(Segment::ring)) +
+               step % static_cast<uint64_t>(program_->feeding.records) * codegen::kRecordWords;
+    to[codegen::kRecordStep] = step;
+    to[codegen::kRecordLoss] = std::bit_cast<uint64_t>(loss);
+    to[codegen::kRecordCount] = std::bit_cast<uint64_t>(static_cast<double>(rows));
+    to[codegen::kRecordFault] = fault;
+    cursor[codegen::kCursorPosition] += static_cast<uint64_t>(rows);
   }
 
+  struct Waiting {
+    size_t index;
+    int64_t repeats;
+  };
+  std::vector<Waiting> waiting_;
   double total_ = 0, count_ = 0;
   const codegen::Program* program_ = nullptr;
-  char* arena_ = nullptr;
+  Segments segments_{};
 };
 
 codegen::Entry entry(const std::string& name, int64_t batch) {
   codegen::Entry e;
   e.name = name;
+  e.fed_rows = batch;
   e.inputs = {{"x", "f32", {batch}, batch * 4, {Segment::arena, 0}, "input"}};
   e.outputs = {{"loss", "f32", {}, 4, {Segment::arena, 256}, "output"}};
   return e;
@@ -77,22 +129,34 @@ std::vector<codegen::Entry> with_metrics(std::vector<codegen::Entry> entries) {
   return entries;
 }
 
+// A program of these entries with parameters in the first 64 bytes of its states.
+codegen::Program program_of(std::vector<codegen::Entry> entries) {
+  codegen::Program p;
+  p.arena_bytes = 512, p.state_bytes = 128;
+  p.feeding = {.columns = {{"x", "f32"}}, .cursor = {Segment::state, 64}, .records = 4};
+  p.entries = with_metrics(std::move(entries));
+  return p;
+}
+
+Split split_of(const std::vector<float>& values) {
+  data::Column c{.input = "x", .type = data::ElementType::f32, .dims = {}, .bytes = {}};
+  c.bytes.resize(values.size() * sizeof(float));
+  std::memcpy(c.bytes.data(), values.data(), c.bytes.size());
+  return {"training", data::Table{.rows = std::ssize(values), .columns = {c}}};
+}
+
 // Rows 1 ... n.
 Split rows(int n) {
-  data::Column c{.input = "x", .type = data::ElementType::u8, .dims = {}, .bytes = {}};
-  for (int i = 1; i <= n; ++i) c.bytes.push_back(static_cast<std::byte>(i));
-  return {"training", data::Table{.rows = n, .columns = {c}}, {{"x", "f32", {}, {}}}};
+  std::vector<float> values;
+  for (int i = 1; i <= n; ++i) values.push_back(static_cast<float>(i));
+  return split_of(values);
 }
 
 class Trainer : public testing::Test {
  protected:
-  Trainer() {
-    program_.arena_bytes = 512;
-    program_.entries =
-        with_metrics({entry("train", 4), entry("train_last", 2), entry("eval", 4), entry("eval_last", 1)});
-    executable_.emplace(program_, device_);
-  }
-  codegen::Program program_;
+  Trainer() { executable_.emplace(program_, device_); }
+  codegen::Program program_ =
+      program_of({entry("train", 4), entry("train_last", 2), entry("eval", 4), entry("eval_last", 1)});
   CountingDevice device_;
   std::optional<Executable> executable_;
   TrainOptions options_;
@@ -114,6 +178,37 @@ TEST_F(Trainer, FeedsEveryRowOnceAnEpochInAnotherOrderEachTime) {
   EXPECT_EQ(std::set<float>(first.begin(), first.end()).size(), 10U);
   EXPECT_EQ(std::set<float>(second.begin(), second.end()).size(), 10U);
   EXPECT_DOUBLE_EQ(result.train[0].value, 5.5);  // (1 + ... + 10) / 10, not the mean of batch means
+}
+
+// Whatever a submission holds, the same batches run in the same order and the same records are told of; so they do on a
+// device that is late, and where the data are streamed in chunks of two batches.
+TEST_F(Trainer, AnyNumberOfStepsASubmissionIsTheSame) {
+  options_.epochs = 3;
+  std::vector<std::vector<float>> batches;
+  std::vector<double> losses;
+  for (const bool late : {false, true})
+    for (const int64_t repeats : {1, 2, 64})
+      for (const int64_t resident : {1, 256, 1 << 20}) {
+        CountingDevice device;
+        device.late = late;
+        Executable executable(program_, device);
+        options_.steps_options = {.most_repeats = repeats, .feed = {.resident_bytes = resident}};
+        std::vector<double> told;
+        Watcher watcher;
+        watcher.step = [&](const StepEvent& e) {
+          told.push_back(e.loss);
+          EXPECT_EQ(e.total_step, std::ssize(told));
+        };
+        const TrainResult result = train(executable, options_, rows(70), nullptr, watcher);
+        EXPECT_EQ(result.steps, 54);  // 3 * (17 of four rows, 1 of two)
+        std::vector<std::vector<float>> ran;
+        for (const CountingDevice::Call& call : device.runs) ran.push_back(call.rows);
+        if (batches.empty()) batches = ran, losses = told;
+        EXPECT_EQ(ran, batches) << late << repeats << resident;
+        EXPECT_EQ(told, losses) << late << repeats << resident;
+        // Of the ring's four records two submissions have two each; a chunk is a batch where little may be resident.
+        EXPECT_EQ(*std::ranges::max_element(device.submitted), repeats == 1 || resident == 1 ? 1 : 2);
+      }
 }
 
 TEST_F(Trainer, LeavesTheRestOutWhereAskedTo) {
@@ -185,7 +280,7 @@ TEST_F(Trainer, ValidatesAfterEachEpochAndTells) {
 }
 
 TEST_F(Trainer, StopsAfterTheStepWhenInterrupted) {
-  options_.epochs = 5;
+  options_.epochs = 5, options_.steps_options.most_repeats = 1;
   Watcher watcher;
   watcher.interrupted = [&] { return device_.runs.size() == 2 ? 15 : 0; };
   const TrainResult result = train(*executable_, options_, rows(8), nullptr, watcher);
@@ -218,6 +313,31 @@ TEST_F(Trainer, NoticesASignalInTheLastValidation) {
   EXPECT_FALSE(told);
 }
 
+// What is under way is finished and counted: the weights are those after it.
+TEST_F(Trainer, CountsWhatWasUnderWayWhenInterrupted) {
+  device_.late = true;
+  options_.epochs = 5;
+  Watcher watcher;
+  watcher.interrupted = [&] { return device_.runs.size() >= 3 ? 15 : 0; };
+  const TrainResult result = train(*executable_, options_, rows(40), nullptr, watcher);
+  EXPECT_EQ(result.interrupted, 15);
+  EXPECT_EQ(result.steps, std::ssize(device_.runs));
+  EXPECT_LE(result.steps, 3 + 2 + 2);
+}
+
+// Steps after it have run by the time it is found, and do not change what is said.
+TEST_F(Trainer, NamesTheFirstStepOfManyWhoseLossIsNotFinite) {
+  device_.late = true;
+  device_.loss_override = std::numeric_limits<float>::infinity(), device_.override_from = 6;
+  options_.epochs = 1;
+  try {
+    train(*executable_, options_, rows(40), nullptr, {});
+    FAIL() << "no error";
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.diagnostics().at(0).message, "the loss is inf at step 7 (epoch 1)");
+  }
+}
+
 TEST_F(Trainer, RefusesALossThatIsNotFinite) {
   options_.epochs = 1;
   device_.loss_override = std::numeric_limits<float>::quiet_NaN();
@@ -232,13 +352,9 @@ TEST_F(Trainer, RefusesALossThatIsNotFinite) {
 
 // Rows 0, 1, ... of which one is nan.
 Split rows_with_nan(int n, int at) {
-  data::Column c{.input = "x", .type = data::ElementType::f32, .dims = {}, .bytes = {}};
-  for (int i = 0; i < n; ++i) {
-    const float value = i == at ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(i);
-    const auto* bytes = reinterpret_cast<const std::byte*>(&value);
-    c.bytes.insert(c.bytes.end(), bytes, bytes + sizeof value);
-  }
-  return {"training", data::Table{.rows = n, .columns = {c}}, {{"x", "f32", {}, {}}}};
+  std::vector<float> values;
+  for (int i = 0; i < n; ++i) values.push_back(i == at ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(i));
+  return split_of(values);
 }
 
 TEST_F(Trainer, NamesTheRowOfTheDataThatIsNotFinite) {
@@ -271,9 +387,7 @@ TEST_F(Trainer, NamesTheRowThatMakesAnEvaluationNotFinite) {
 TEST(TrainerParameters, RefusesWeightsThatAreNotFiniteAtTheEnd) {
   for (const char* dtype : {"f32", "f64", "f16", "bf16"}) {
     CountingDevice device;
-    codegen::Program program;
-    program.arena_bytes = 512, program.state_bytes = 64;
-    program.entries = with_metrics({entry("train", 4)});
+    codegen::Program program = program_of({entry("train", 4)});
     const int64_t size = dtype[0] == 'b' || dtype[1] == '1' ? 2 : dtype[1] == '3' ? 4 : 8;
     program.states = {{"w", dtype, {2}, 2 * size, {Segment::state, 0}, "param"}};
     Executable executable(program, device);
@@ -298,9 +412,7 @@ TEST(TrainerParameters, RefusesInfinities) {
       {"f16", {0, 0x7c}}, {"bf16", {0x80, 0x7f}}, {"f32", {0, 0, 0x80, 0x7f}}, {"f64", {0, 0, 0, 0, 0, 0, 0xf0, 0x7f}}};
   for (const auto& [dtype, infinity] : infinities) {
     CountingDevice device;
-    codegen::Program program;
-    program.arena_bytes = 512, program.state_bytes = 64;
-    program.entries = with_metrics({entry("train", 4)});
+    codegen::Program program = program_of({entry("train", 4)});
     program.states = {{"w", dtype, {1}, static_cast<int64_t>(infinity.size()), {Segment::state, 0}, "param"}};
     Executable executable(program, device);
     executable.write(program.states[0], infinity.data());

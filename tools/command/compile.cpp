@@ -112,6 +112,7 @@ void compile(const CompileArguments& a) {
   CompileOptions options = compile_options(a.model);
   options.target = ir::target_by_name(a.target);
   options.times = &times;
+  options.fed = fed_entries(model.model);
   if (a.remarks)
     options.remark = [](const passes::Remark& r) {
       print_note("remark: {}: @{}: {}: {}\n", r.pass, r.graph, r.subject, r.reason);

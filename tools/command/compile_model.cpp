@@ -86,7 +86,7 @@ void run_passes(ir::Module& m, const CompileOptions& options) {
 }
 
 codegen::Program lower_module(const ir::Module& m, const std::string& name, const CompileOptions& options) {
-  return timed("lower", options.times, [&] { return codegen::lower(m, name, options.target); });
+  return timed("lower", options.times, [&] { return codegen::lower(m, name, options.target, options.fed); });
 }
 
 ir::Module build(const frontend::Model& model, const frontend::BuildOptions& build, std::vector<StageTime>* times) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "codegen/program.h"
+#include "codegen/lower.h"
 #include "frontend/build_graph.h"
 #include "frontend/read_model.h"
 #include "frontend/training_plan.h"
@@ -48,6 +48,7 @@ struct CompileOptions {
   std::string to;                                                    // stop after this pass
   std::function<void(const passes::Remark&)> remark;                 // may be empty
   std::function<void(const std::string&, const ir::Module&)> after;  // after each pass, by name
+  codegen::FedEntries fed;                                           // which entries take their batches themselves
   std::vector<StageTime>* times = nullptr;
 };
 CompileOptions compile_options(const ModelArguments& a);  // what the arguments say, the rest as it stands above

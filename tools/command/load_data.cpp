@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -35,20 +36,6 @@ ReaderRequest reader_request(const DataReader& reader, const frontend::TrainingP
   return request;
 }
 
-std::vector<runtime::InputSpec> input_specs(const frontend::TrainingPlan& plan) {
-  std::vector<runtime::InputSpec> specs;
-  for (const frontend::PlannedInput& input : plan.inputs) {
-    runtime::InputSpec spec{
-        .name = input.name, .dtype = ir::to_string(input.row.dtype), .row = input.row.dims, .maps = {}};
-    if (const auto maps = plan.data.maps.find(input.name); maps != plan.data.maps.end())
-      for (const frontend::DataMap& map : maps->second)
-        spec.maps.push_back(
-            {.op = "affine", .scale = map.scale, .shift = map.shift, .dtype = {}, .classes = 0, .where = map.where});
-    specs.push_back(std::move(spec));
-  }
-  return specs;
-}
-
 constexpr int64_t kAssumedSteps = 1'000'000;  // of a training whose data are not counted, for schedules
 
 // Rows of train that serve as validation.
@@ -65,31 +52,46 @@ int64_t validation_rows(const frontend::Data& data, int64_t rows) {
 
 }  // namespace
 
-RowCounts count_rows(const DataRequest& request) {
+DataHeader read_headers(const DataRequest& request) {
   const frontend::Data& data = request.plan->data;
-  const auto rows = [&](const std::optional<DataReader>& reader) {
-    return reader ? runtime::data::count_rows(reader_request(*reader, *request.plan), request.root) : 0;
+  DataHeader header;
+  std::vector<std::vector<runtime::data::ElementType>> types;
+  const auto rows = [&](const std::optional<DataReader>& reader) -> int64_t {
+    if (!reader) return 0;
+    runtime::data::TableHeader h =
+        runtime::data::read_table_header(reader_request(*reader, *request.plan), request.root);
+    types.push_back(std::move(h.types));
+    return h.rows;
   };
-  RowCounts counts{.train = 0, .validation = rows(data.validation), .test = rows(data.test)};
-  if (!data.train || !(request.train || data.validation_fraction > 0)) return counts;
-  counts.train = rows(data.train);
-  if (data.validation_fraction > 0) {
-    counts.validation = validation_rows(data, counts.train);
-    counts.train -= counts.validation;
+  header.rows = {.train = 0, .validation = rows(data.validation), .test = rows(data.test)};
+  if (data.train && (request.train || data.validation_fraction > 0)) {
+    header.rows.train = rows(data.train);
+    if (data.validation_fraction > 0) {
+      header.rows.validation = validation_rows(data, header.rows.train);
+      header.rows.train -= header.rows.validation;
+    }
   }
-  return counts;
+  for (size_t i = 0; i < request.plan->inputs.size(); ++i) {
+    header.stored.push_back(request.plan->inputs[i].row.dtype);
+    const auto differs = [&](const auto& split) { return split[i] != types[0][i]; };
+    if (!types.empty() && std::ranges::none_of(types, differs))
+      if (const auto dtype = ir::parse_dtype(runtime::data::to_string(types[0][i]))) header.stored.back() = *dtype;
+  }
+  return header;
 }
 
-Splits load_splits(const DataRequest& request) {
+Splits load_splits(const DataRequest& request, const std::vector<ir::DType>& stored) {
   const frontend::Data& data = request.plan->data;
-  const std::vector<runtime::InputSpec> inputs = input_specs(*request.plan);
   const auto load = [&](const std::optional<DataReader>& reader) -> std::optional<Table> {
     if (!reader) return std::nullopt;
-    return runtime::data::read_table(reader_request(*reader, *request.plan), request.root);
+    Table table = runtime::data::read_table(reader_request(*reader, *request.plan), request.root);
+    for (size_t i = 0; i < table.columns.size(); ++i)
+      if (const auto type = runtime::data::element_type(ir::to_string(stored[i]))) convert(table.columns[i], *type);
+    return table;
   };
   const auto split = [&](const char* name, std::optional<Table> table) -> std::optional<runtime::Split> {
     if (!table) return std::nullopt;
-    return runtime::Split(name, std::move(*table), inputs);
+    return runtime::Split{name, std::move(*table)};
   };
   Splits splits;
   splits.test = split("test", load(data.test));
@@ -100,6 +102,29 @@ Splits load_splits(const DataRequest& request) {
     splits.validation = split("validation", runtime::data::split_tail(*train, validation_rows(data, train->rows)));
   splits.train = split("training", std::move(train));
   return splits;
+}
+
+codegen::FedEntries fed_entries(const frontend::TrainingPlan& plan, const std::vector<ir::DType>& stored) {
+  codegen::FedEntries fed;
+  if (plan.metrics.empty()) return fed;  // no loss
+  fed.entries = {"train", "train_last", "eval", "eval_last"};
+  for (size_t i = 0; i < plan.inputs.size(); ++i) {
+    codegen::FeedSpec spec{.input = plan.inputs[i].name, .stored = stored[i], .maps = {}, .classes = 0};
+    if (const auto maps = plan.data.maps.find(spec.input); maps != plan.data.maps.end())
+      for (const frontend::DataMap& map : maps->second) spec.maps.push_back({map.scale, map.shift});
+    fed.columns.push_back(std::move(spec));
+  }
+  return fed;
+}
+
+codegen::FedEntries fed_entries(const frontend::TrainingPlan& plan) {
+  std::vector<ir::DType> stored;
+  for (const frontend::PlannedInput& input : plan.inputs) stored.push_back(input.row.dtype);
+  return fed_entries(plan, stored);
+}
+
+codegen::FedEntries fed_entries(const frontend::Model& model) {
+  return model.train.loss ? fed_entries(frontend::plan_training(model)) : codegen::FedEntries{};
 }
 
 frontend::BuildOptions entry_batches(const frontend::TrainingPlan& plan, const RowCounts& rows, bool training) {
@@ -123,8 +148,8 @@ frontend::BuildOptions all_entries(const frontend::Model& model, const std::file
   if (!model.train.epochs || !frontend::needs_length(model)) return build;
   try {
     const frontend::TrainingPlan plan = frontend::plan_training(model);
-    const RowCounts rows = count_rows({.plan = &plan, .root = folder, .train = true});
-    build.total_steps = entry_batches(plan, rows, true).total_steps;
+    const DataHeader header = read_headers({.plan = &plan, .root = folder, .train = true});
+    build.total_steps = entry_batches(plan, header.rows, true).total_steps;
     if (build.total_steps) return build;
   } catch (const UserError&) {  // what is wrong with the model is said where its graphs are built
   }

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "codegen/lower.h"
 #include "frontend/build_graph.h"
 #include "frontend/training_plan.h"
 #include "runtime/train/trainer.h"
@@ -21,9 +22,21 @@ struct DataRequest {
   bool train = false;          // load the training rows; those of validation need them where it is a fraction
 };
 
-// From file headers alone.
-RowCounts count_rows(const DataRequest& request);
-Splits load_splits(const DataRequest& request);
+// From file headers alone: the rows, and the type of each of the plan's inputs as the files store it. Where splits store
+// one in different types, they are converted to the input's own when they are loaded.
+struct DataHeader {
+  RowCounts rows;
+  std::vector<ir::DType> stored;
+};
+DataHeader read_headers(const DataRequest& request);
+// Columns have the types that `stored` says.
+Splits load_splits(const DataRequest& request, const std::vector<ir::DType>& stored);
+
+// How the entries of training and evaluation make their batches of columns of these types. Without data: of the inputs'
+// own types.
+codegen::FedEntries fed_entries(const frontend::TrainingPlan& plan, const std::vector<ir::DType>& stored);
+codegen::FedEntries fed_entries(const frontend::TrainingPlan& plan);
+codegen::FedEntries fed_entries(const frontend::Model& model);
 
 // The batch sizes of the entries: full batches, the remainder of train, and a size that divides every other remainder.
 frontend::BuildOptions entry_batches(const frontend::TrainingPlan& plan, const RowCounts& rows, bool training);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -47,14 +48,34 @@ int64_t below_of(const frontend::TrainingPlan& plan, const std::string& name) {
   return -1;
 }
 
-}  // namespace
-
-InputRing::InputRing(const codegen::Entry& entry, const frontend::TrainingPlan& plan) : entry_(entry) {
+int64_t batches_of(const codegen::Entry& entry) {
   constexpr int64_t kMostBatches = 64, kMostBytes = int64_t{32} << 20;
   int64_t bytes = 1;
   for (const codegen::Buffer& input : entry.inputs) bytes += input.bytes;
+  return std::clamp<int64_t>(kMostBytes / bytes, 1, kMostBatches);
+}
+
+}  // namespace
+
+runtime::data::Table random_table(const codegen::Entry& entry, const frontend::TrainingPlan& plan) {
   KeyedRandom random(/*seed=*/1, /*position=*/0);
-  for (int64_t b = 0; b < std::max<int64_t>(1, std::min(kMostBatches, kMostBytes / bytes)); ++b) {
+  const int64_t batches = batches_of(entry);
+  runtime::data::Table table{.rows = batches * entry.fed_rows, .columns = {}};
+  for (const codegen::Buffer& input : entry.inputs) {
+    codegen::Buffer all = input;
+    all.bytes *= batches;
+    std::vector<std::byte> bytes = random_bytes(all, below_of(plan, input.name), random);
+    table.columns.push_back({.input = input.name,
+                             .type = *runtime::data::element_type(input.dtype),
+                             .dims = {input.dims.begin() + 1, input.dims.end()},
+                             .bytes = std::move(bytes)});
+  }
+  return table;
+}
+
+InputRing::InputRing(const codegen::Entry& entry, const frontend::TrainingPlan& plan) : entry_(entry) {
+  KeyedRandom random(/*seed=*/1, /*position=*/0);
+  for (int64_t b = 0; b < batches_of(entry); ++b) {
     batches_.emplace_back();
     for (const codegen::Buffer& input : entry.inputs)
       batches_.back().push_back(random_bytes(input, below_of(plan, input.name), random));

@@ -63,13 +63,16 @@ void open_session(const RunArguments& a, bool training, Session& s) {
       .plan = &s.plan, .root = a.data.empty() ? model_folder : std::filesystem::path(a.data), .train = training};
   if (training && !s.plan.data.train)
     throw UserError(s.read.model.train.where, "the model has no data to train on", "add \"data\": {\"train\": {...}}");
-  const RowCounts rows = count_rows(request);
+  const DataHeader header = read_headers(request);
+  const RowCounts& rows = header.rows;
   if (!training && rows.validation == 0 && rows.test == 0)
     throw UserError(s.plan.data.where, "the model has no data to evaluate on",
                     "add a \"test\" or \"validation\" split to \"data\"");
   // Without a policy: at the same time where the system gives a thread, else in get().
-  std::future<Splits> loading = std::async([&] { return load_splits(request); });
-  s.program = compile_model(s.read.model, entry_batches(s.plan, rows, training), compile_options(a.model));
+  std::future<Splits> loading = std::async([&] { return load_splits(request, header.stored); });
+  CompileOptions options = compile_options(a.model);
+  options.fed = fed_entries(s.plan, header.stored);
+  s.program = compile_model(s.read.model, entry_batches(s.plan, rows, training), options);
   if (s.weights) runtime::require_match(*s.weights, s.program);
   s.executable = std::make_unique<runtime::Executable>(s.program, *s.device);
   s.splits = loading.get();

@@ -1,0 +1,43 @@
+#pragma once
+// The first and the last kernel of a step that feeds itself: rows of the data set become a batch, and the loss goes into the ring.
+// The words of the cursor and of a record are those of codegen/program.h.
+namespace hd {
+// Where the batch's row lies among those of the column.
+HD_DEVICE i64 fed_row(const u64* cursor, int row) {
+  const i64 place = (i64)cursor[0] + row;
+  const u32* order = reinterpret_cast<const u32*>(cursor[3]);
+  return order ? (i64)order[place] : place;
+}
+template <class S>
+HD_DEVICE const S* fed_column(const u64* cursor, int column) {
+  return reinterpret_cast<const S*>(cursor[4 + column]);
+}
+template <class T>
+HD_DEVICE int not_finite(T x) {
+  return x - x != T(0);
+}
+// Of all elements of a batch that are not finite, the first input's, there the first row's is kept.
+template <class T>
+HD_DEVICE void note_fault(u64* cursor, int input, int row, T x) {
+  const u64 fault = (u64)input << 48 | (u64)row << 2 | (x != x ? 0u : x > T(0) ? 1u : 2u);
+#if defined(HD_CUDA)
+  atomicMin(cursor + 2, fault);
+#else
+  u64 before = __atomic_load_n(cursor + 2, __ATOMIC_RELAXED);
+  while (fault < before && !__atomic_compare_exchange_n(cursor + 2, &before, fault, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  }
+#endif
+}
+// To be called by one thread: writes the step's record and moves the cursor on.
+HD_DEVICE void record(u64* cursor, u64* ring, int records, int rows, double loss, double count) {
+  const u64 step = cursor[1];
+  u64* to = ring + step % (u64)records * 4;
+  to[0] = step;
+  to[1] = bits<u64>(loss);
+  to[2] = bits<u64>(count);
+  to[3] = cursor[2];
+  cursor[0] += (u64)rows;
+  cursor[1] = step + 1;
+  cursor[2] = ~u64(0);
+}
+}  // namespace hd

@@ -1,0 +1,42 @@
+// What a step that feeds itself begins and ends with: a kernel that makes the entry's inputs of rows of the data set, and
+// one that records the loss.
+//
+//   image: u8[784] * 1/255 -> f32[128,784]
+//     HD_ROWS(int, row, 128, 256) {
+//       const auto* from = image + hd::fed_row(cursor, row) * 784;
+//       ...
+//         const float x = (float)from_packet[k];
+//         image_result[k] = x * 0.00392156886f;
+#pragma once
+#include <string>
+#include <vector>
+
+#include "codegen/emit.h"
+
+namespace heddle::codegen {
+
+// What happens to an element, in f32 (f64 for f64 inputs): x * scale, then + shift. Each holds one number, one for each
+// element of the row's last axis, or nothing.
+struct FeedMap {
+  std::vector<double> scale, shift;
+};
+
+// How rows of a column become an input.
+struct FeedSpec {
+  std::string input;
+  ir::DType stored;  // as the data set holds it
+  std::vector<FeedMap> maps;
+  int64_t classes = 0;  // > 0: a class number becomes a row of zeros with a one
+};
+
+// The kernel that fills `inputs` of an entry with the next `rows` rows; `columns` are their places in the cursor.
+// Its pointers are the inputs, then the cursor. Symbol and facts as those of emit_kernel.
+EmittedKernel emit_feed(const std::vector<Buffer>& inputs, const std::vector<FeedSpec>& columns, int64_t rows,
+                        const std::string& symbol);
+
+// The kernel that records `loss`, and `count` where the entry has it (nullptr: all rows count). Its pointers are those, the
+// cursor and the ring.
+EmittedKernel emit_record(const Buffer& loss, const Buffer* count, int64_t rows, int64_t records,
+                          const std::string& symbol);
+
+}  // namespace heddle::codegen

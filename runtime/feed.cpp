@@ -1,0 +1,161 @@
+#include "runtime/feed.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "ir/check.h"
+
+namespace heddle::runtime {
+namespace {
+
+std::optional<Fault> fault_of(const codegen::Feeding& feeding, uint64_t word) {
+  if (word == codegen::kNoFault) return std::nullopt;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const auto input = static_cast<size_t>(word >> 48);
+  const auto row = static_cast<int64_t>(word >> 2 & ((uint64_t{1} << 46) - 1));
+  const double values[] = {std::nan(""), kInfinity, -kInfinity};
+  HEDDLE_CHECK(input < feeding.columns.size() && (word & 3) < 3, "a record holds a fault");
+  return Fault{feeding.columns[input].input, row, values[word & 3]};
+}
+
+}  // namespace
+
+Feed::Feed(Executable& executable, FeedOptions options)
+    : executable_(executable), feeding_(executable.program().feeding), options_(options) {
+  HEDDLE_CHECK(!feeding_.columns.empty(), "a program that is fed has columns");
+}
+
+Feed::~Feed() {
+  Device& device = executable_.device();
+  for (const Resident& r : resident_)
+    for (void* memory : r.columns) device.release(memory);
+  for (const auto& buffers : chunk_)
+    for (void* memory : buffers) device.release(memory);
+  if (device_order_ != nullptr) device.release(device_order_);
+}
+
+const data::Column& Feed::column(size_t i) const {
+  const codegen::FeedColumn& wanted = feeding_.columns[i];
+  const data::Column* found = table_->find(wanted.input);
+  HEDDLE_CHECK(found != nullptr, "no column feeds input '" + wanted.input + "'");
+  HEDDLE_CHECK(data::to_string(found->type) == wanted.dtype,
+               fmt::format("column '{}' is {}, the program reads {}", wanted.input, data::to_string(found->type),
+                           wanted.dtype));
+  return *found;
+}
+
+std::vector<void*> Feed::allocate_columns(const std::vector<int64_t>& bytes) {
+  std::vector<void*> columns;
+  for (int64_t size : bytes) columns.push_back(executable_.device().allocate(std::max<int64_t>(size, 1)));
+  return columns;
+}
+
+const std::vector<void*>& Feed::resident_columns(const data::Table& table) {
+  const auto known = std::ranges::find(resident_, &table, &Resident::table);
+  if (known != resident_.end()) return known->columns;
+  std::vector<int64_t> bytes;
+  for (size_t i = 0; i < feeding_.columns.size(); ++i) bytes.push_back(std::ssize(column(i).bytes));
+  const std::vector<void*> columns = allocate_columns(bytes);
+  for (size_t i = 0; i < columns.size(); ++i) executable_.device().write(columns[i], column(i).bytes.data(), bytes[i]);
+  return resident_.emplace_back(Resident{&table, columns}).columns;
+}
+
+void Feed::begin(const data::Table& table, std::span<const uint32_t> order) {
+  table_ = &table, order_ = order, next_row_ = 0;
+  Device& device = executable_.device();
+  int64_t bytes = 0;
+  for (size_t i = 0; i < feeding_.columns.size(); ++i) bytes += std::ssize(column(i).bytes);
+  streaming_ = bytes > options_.resident_bytes;
+  const uint64_t steps[] = {static_cast<uint64_t>(taken_), codegen::kNoFault};
+  codegen::Address at = feeding_.cursor;
+  at.offset += codegen::kCursorStep * 8;
+  executable_.write(at, steps, sizeof steps);
+  executable_.provide_rows(streaming_ ? 0 : order.empty() ? table.rows : std::ssize(order));
+  if (streaming_) return begin_streaming();
+  const void* rows = order.data();
+  std::vector<void*> columns;
+  if (device.host_addressable()) {
+    // Entries read their columns only.
+    for (size_t i = 0; i < feeding_.columns.size(); ++i)
+      columns.push_back(const_cast<std::byte*>(column(i).bytes.data()));  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+  } else {
+    columns = resident_columns(table);
+    if (std::ssize(order) > order_rows_) {
+      if (device_order_ != nullptr) device.release(device_order_);
+      device_order_ = device.allocate(order_rows_ = std::ssize(order) * 4), order_rows_ = std::ssize(order);
+    }
+    if (!order.empty()) device.write(device_order_, order.data(), std::ssize(order) * 4), rows = device_order_;
+  }
+  place(0, rows, columns);
+}
+
+// A chunk is an eighth of what may be resident, or a batch: two of them lie there.
+void Feed::begin_streaming() {
+  int64_t row_bytes = 0, batch = 1;
+  for (size_t i = 0; i < feeding_.columns.size(); ++i) row_bytes += column(i).row_bytes();
+  for (const codegen::Entry& e : executable_.program().entries) batch = std::max(batch, e.fed_rows);
+  const int64_t rows = std::max(batch, options_.resident_bytes / 8 / row_bytes);
+  if (rows == chunk_rows_) return;
+  HEDDLE_CHECK(chunk_rows_ == 0, "the rows of all splits have one size");
+  chunk_rows_ = rows;
+  std::vector<int64_t> bytes;
+  for (size_t i = 0; i < feeding_.columns.size(); ++i) bytes.push_back(rows * column(i).row_bytes());
+  for (auto& buffers : chunk_) buffers = allocate_columns(bytes);
+}
+
+int64_t Feed::most_rows() const { return streaming_ ? chunk_rows_ : std::numeric_limits<int64_t>::max(); }
+
+void Feed::provide(int64_t rows) {
+  if (!streaming_) return;
+  HEDDLE_CHECK(rows <= chunk_rows_, "as many rows as a chunk holds");
+  const std::vector<void*>& to = chunk_[turn_];
+  turn_ = 1 - turn_;
+  for (size_t i = 0; i < to.size(); ++i) {
+    const data::Column& from = column(i);
+    const auto size = static_cast<size_t>(from.row_bytes());
+    staged_.resize(static_cast<size_t>(rows) * size);
+    for (int64_t r = 0; r < rows; ++r) {
+      const auto place = static_cast<size_t>(next_row_ + r);
+      const size_t row = order_.empty() ? place : order_[place];
+      std::memcpy(staged_.data() + static_cast<size_t>(r) * size, from.bytes.data() + row * size, size);
+    }
+    executable_.device().write(to[i], staged_.data(), std::ssize(staged_));
+  }
+  next_row_ += rows;
+  place(0, nullptr, to);
+  executable_.provide_rows(rows);
+}
+
+// All words of the cursor but those that steps count with.
+void Feed::place(int64_t position, const void* order, const std::vector<void*>& columns) {
+  std::vector<uint64_t> words = {std::bit_cast<uint64_t>(order)};
+  for (void* c : columns) words.push_back(std::bit_cast<uint64_t>(c));
+  codegen::Address at = feeding_.cursor;
+  const auto first = static_cast<uint64_t>(position);
+  executable_.write(at, &first, sizeof first);
+  at.offset += codegen::kCursorOrder * 8;
+  executable_.write(at, words.data(), std::ssize(words) * 8);
+}
+
+std::vector<StepRecord> Feed::take(int64_t steps) {
+  HEDDLE_CHECK(steps <= feeding_.records, "the ring holds the records that are taken");
+  std::vector<StepRecord> records;
+  records.reserve(static_cast<size_t>(steps));
+  for (int64_t i = 0; i < steps; ++i, ++taken_) {
+    const uint64_t* words = executable_.ring() + taken_ % feeding_.records * codegen::kRecordWords;
+    HEDDLE_CHECK(static_cast<int64_t>(words[codegen::kRecordStep]) == taken_,
+                 fmt::format("record {} of the ring is that of step {}", taken_, words[codegen::kRecordStep]));
+    records.push_back({.step = taken_,
+                       .loss = std::bit_cast<double>(words[codegen::kRecordLoss]),
+                       .count = std::bit_cast<double>(words[codegen::kRecordCount]),
+                       .fault = fault_of(feeding_, words[codegen::kRecordFault])});
+  }
+  return records;
+}
+
+}  // namespace heddle::runtime

@@ -1,0 +1,84 @@
+// Feed: what fed entries read and what they leave: the data set's columns where the device can read them, the order of
+// rows, the cursor; and the records of their steps.
+//
+//   Feed feed(executable);
+//   feed.begin(table, order);                  // the next step takes order[0], order[1], ...
+//   feed.provide(128);
+//   executable.submit(entry, 2);               // two steps of 64 rows
+//   feed.take(2) -> {{.step = 0, .loss = 2.3}, {.step = 1, .loss = 2.1}}, once they have been executed
+#pragma once
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "runtime/data/table.h"
+#include "runtime/executable.h"
+
+namespace heddle::runtime {
+
+// An element of a batch that is not finite.
+struct Fault {
+  std::string input;
+  int64_t row = 0;   // of the batch
+  double value = 0;  // nan, inf or -inf
+};
+struct StepRecord {
+  int64_t step = 0;  // counts from 0 over all that the program has run
+  double loss = 0;
+  double count = 0;  // how much of the batch counts in the loss
+  std::optional<Fault> fault;
+};
+
+struct FeedOptions {
+  // Columns of a table that take more on the device are streamed. A host's memory is the device's: nothing is copied.
+  int64_t resident_bytes = int64_t{8} << 30;
+};
+
+class Feed {
+ public:
+  explicit Feed(Executable& executable, FeedOptions options = {});
+  ~Feed();
+  Feed(const Feed&) = delete;
+  Feed& operator=(const Feed&) = delete;
+
+  // No step may be under way. The columns' types are the program's. `order` numbers the rows; empty: as they lie. Both must
+  // stay as they are until all steps that read them have been executed.
+  void begin(const data::Table& table, std::span<const uint32_t> order);
+  // Rows that `provide` takes at most.
+  int64_t most_rows() const;
+  // Makes the next rows readable. The submission before the last one must have been executed.
+  void provide(int64_t rows);
+  // The records of the next steps, all of them executed.
+  std::vector<StepRecord> take(int64_t steps);
+  // Records that the ring can hold: submitted and not yet taken.
+  int64_t most_steps() const { return feeding_.records; }
+
+ private:
+  struct Resident {
+    const data::Table* table;
+    std::vector<void*> columns;
+  };
+  const std::vector<void*>& resident_columns(const data::Table& table);
+  const data::Column& column(size_t i) const;
+  std::vector<void*> allocate_columns(const std::vector<int64_t>& bytes);
+  void begin_streaming();
+  void place(int64_t position, const void* order, const std::vector<void*>& columns);
+
+  Executable& executable_;
+  const codegen::Feeding& feeding_;
+  FeedOptions options_;
+  const data::Table* table_ = nullptr;
+  std::span<const uint32_t> order_;
+  std::vector<Resident> resident_;
+  void* device_order_ = nullptr;
+  int64_t order_rows_ = 0;  // that device_order_ has room for
+  // Streaming: two buffers in turn, each with room for `chunk_rows_`.
+  bool streaming_ = false;
+  std::vector<void*> chunk_[2];
+  std::vector<std::byte> staged_;
+  int64_t chunk_rows_ = 0, next_row_ = 0;
+  int turn_ = 0;
+  int64_t taken_ = 0;  // steps whose records have been taken
+};
+
+}  // namespace heddle::runtime
