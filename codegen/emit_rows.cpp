@@ -175,8 +175,8 @@ class RowsText {
     Body last(text_), one(text_);
     for (size_t i = 0; i < partials.size(); ++i)
       if (!is_column(partials[i]))
-        for (const auto& [value, name] : finish_reduction(last, k_[partials[i].reduction],
-                                                          fmt::format("hd::get_total({})", names[i])))
+        for (const auto& [value, name] :
+             finish_reduction(last, k_[partials[i].reduction], fmt::format("hd::get_total({})", names[i])))
           one.define(value, name);
     store_finished(one, Extent::scalar);
     const std::vector<std::string> single = one.close();

@@ -53,8 +53,8 @@ class InputText {
     team_ = packets > kThreads / 4 ? kThreads : 1;
     while (team_ < 32 && team_ < packets) team_ *= 2;
     parameter = names.fresh(input.name);
-    comment = fmt::format("// {}: {}[{}] -> {}[{}]", comment_text(input.name), to_string(spec.stored), stored_elements(),
-                          input.dtype, fmt::join(input.dims, ","));
+    comment = fmt::format("// {}: {}[{}] -> {}[{}]", comment_text(input.name), to_string(spec.stored),
+                          stored_elements(), input.dtype, fmt::join(input.dims, ","));
   }
 
   std::vector<std::string> lines() {
@@ -65,8 +65,8 @@ class InputText {
         fmt::format("{}* to = {} + (hd::i64)row * {};", type, parameter, elements_)};
     const bool checked = is_real(dtype_) && !(largest_magnitude(spec_) < largest_of(dtype_));
     if (checked) row.emplace_back("int wrong = 0;");
-    const std::string columns = fmt::format("HD_COLUMNS({}, column, slot, {}, {}, {})", index_type(), elements_, team_,
-                                            packet_);
+    const std::string columns =
+        fmt::format("HD_COLUMNS({}, column, slot, {}, {}, {})", index_type(), elements_, team_, packet_);
     append(row, block(columns, packet_lines(type, checked)));
     if (checked) append(row, block("if (wrong)", block(columns, {fault_line()})));
     return block(fmt::format("HD_ROWS(int, row, {}, {})", rows_, team_), row);
@@ -88,7 +88,8 @@ class InputText {
     to.insert(to.end(), more.begin(), more.end());
   }
   static double largest_of(DType t) {
-    return t == DType::f32 ? static_cast<double>(std::numeric_limits<float>::max()) : std::numeric_limits<double>::max();
+    return t == DType::f32 ? static_cast<double>(std::numeric_limits<float>::max())
+                           : std::numeric_limits<double>::max();
   }
   int64_t stored_elements() const { return spec_.classes > 0 ? 1 : elements_; }
   std::string index_type() const { return elements_ < (int64_t{1} << 30) ? "int" : "hd::i64"; }
@@ -119,7 +120,8 @@ class InputText {
   // The one number, or the last axis' element of a table.
   std::string number(const std::vector<double>& values) {
     if (values.size() == 1) return literal(values[0], dtype_);
-    HEDDLE_CHECK(std::ssize(values) == last_axis_, "a map of an input holds one number, or one per element of the axis");
+    HEDDLE_CHECK(std::ssize(values) == last_axis_,
+                 "a map of an input holds one number, or one per element of the axis");
     std::vector<std::string> literals;
     for (double v : values) literals.push_back(literal(v, dtype_));
     const std::string name = names_.fresh(fmt::format("{}_table", symbol_));
@@ -130,8 +132,9 @@ class InputText {
   }
 
   std::string fault_line() const {
-    return fmt::format("HD_EACH(k, {}) if (hd::not_finite(to[column + k])) hd::note_fault(cursor, {}, row, to[column + k]);",
-                       packet_, column_);
+    return fmt::format(
+        "HD_EACH(k, {}) if (hd::not_finite(to[column + k])) hd::note_fault(cursor, {}, row, to[column + k]);", packet_,
+        column_);
   }
 
   const FeedSpec& spec_;
@@ -145,7 +148,8 @@ class InputText {
 std::string kernel_text(const Kernel& facts, const std::vector<std::string>& parameters,
                         const std::vector<std::string>& body) {
   std::string text = fmt::format("// kernel {}\n", facts.form);
-  const std::string head = fmt::format("HD_KERNEL({}, {})(\n    {})", facts.name, facts.block, joined(parameters, ",\n    "));
+  const std::string head =
+      fmt::format("HD_KERNEL({}, {})(\n    {})", facts.name, facts.block, joined(parameters, ",\n    "));
   for (const std::string& line : block(head, body)) text += line + "\n";
   return text + fmt::format("HD_HOST_ENTRY({}, {})\n", facts.name, facts.arguments);
 }
@@ -199,10 +203,9 @@ EmittedKernel emit_record(const Buffer& loss, const Buffer* count, int64_t rows,
   parameters.emplace_back("hd::u64* ring");
   k.arguments = std::ssize(parameters);
   k.bytes_written = (kRecordWords + 3) * 8;
-  out.text = kernel_text(
-      k, parameters,
-      {fmt::format("HD_ONE_OF_ALL hd::record(cursor, ring, {}, {}, (double)loss[0], (double){});", records, rows,
-                   count != nullptr ? "count[0]" : integer_literal(rows))});
+  out.text = kernel_text(k, parameters,
+                         {fmt::format("HD_ONE_OF_ALL hd::record(cursor, ring, {}, {}, (double)loss[0], (double){});",
+                                      records, rows, count != nullptr ? "count[0]" : integer_literal(rows))});
   return out;
 }
 

@@ -77,18 +77,20 @@ class Lowering {
     e.fed_rows = e.inputs[0].dims.at(0);
     const Feeding& f = program_.feeding;
     const Argument cursor{f.cursor, f.cursor_bytes(), Access::read_write};
-    Launch first{.kernel = kernel([&](const std::string& name) { return emit_feed(e.inputs, fed_.columns, e.fed_rows, name); },
-                                  "feed"),
-                 .arguments = {}};
+    Launch first{
+        .kernel = kernel([&](const std::string& name) { return emit_feed(e.inputs, fed_.columns, e.fed_rows, name); },
+                         "feed"),
+        .arguments = {}};
     for (const Buffer& b : e.inputs) {
       HEDDLE_CHECK(b.dims.at(0) == e.fed_rows, "the inputs of a fed entry have one batch: " + e.name);
       first.arguments.push_back({b.at, b.bytes, Access::write});
     }
     first.arguments.push_back(cursor);
     e.steps.insert(e.steps.begin(), {std::move(first), {}});
-    Launch last{.kernel = kernel([&](const std::string& name) { return emit_record(*loss, count, e.fed_rows, f.records, name); },
-                                 "record"),
-                .arguments = {{loss->at, loss->bytes, Access::read}}};
+    Launch last{
+        .kernel = kernel(
+            [&](const std::string& name) { return emit_record(*loss, count, e.fed_rows, f.records, name); }, "record"),
+        .arguments = {{loss->at, loss->bytes, Access::read}}};
     if (count != nullptr) last.arguments.push_back({count->at, count->bytes, Access::read});
     last.arguments.push_back(cursor);
     last.arguments.push_back({{Segment::ring, 0}, f.ring_bytes(), Access::read_write});
@@ -103,8 +105,9 @@ class Lowering {
     if (is_new) {
       EmittedKernel emitted = emit("k_" + symbol(wish, symbols_));
       Kernel& k = emitted.facts;
-      k.predicted_seconds = std::max(static_cast<double>(k.bytes_read + k.bytes_written) / target_.bandwidth,
-                                     k.flops / target_.flops) + target_.launch;
+      k.predicted_seconds =
+          std::max(static_cast<double>(k.bytes_read + k.bytes_written) / target_.bandwidth, k.flops / target_.flops) +
+          target_.launch;
       program_.source += "\n" + emitted.text;
       program_.kernels.push_back(std::move(k));
     }

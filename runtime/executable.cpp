@@ -87,9 +87,7 @@ const uint64_t* Executable::ring() const {
   return static_cast<const uint64_t*>(segments_[static_cast<size_t>(codegen::Segment::ring)]);
 }
 
-void Executable::read(const codegen::Buffer& buffer, void* to) {
-  device_.read(to, locate(buffer.at), buffer.bytes);
-}
+void Executable::read(const codegen::Buffer& buffer, void* to) { device_.read(to, locate(buffer.at), buffer.bytes); }
 
 void* Executable::host_address(const codegen::Buffer& buffer) {
   return device_.host_addressable() ? locate(buffer.at) : nullptr;

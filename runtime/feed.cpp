@@ -43,9 +43,9 @@ const data::Column& Feed::column(size_t i) const {
   const codegen::FeedColumn& wanted = feeding_.columns[i];
   const data::Column* found = table_->find(wanted.input);
   HEDDLE_CHECK(found != nullptr, "no column feeds input '" + wanted.input + "'");
-  HEDDLE_CHECK(data::to_string(found->type) == wanted.dtype,
-               fmt::format("column '{}' is {}, the program reads {}", wanted.input, data::to_string(found->type),
-                           wanted.dtype));
+  HEDDLE_CHECK(
+      data::to_string(found->type) == wanted.dtype,
+      fmt::format("column '{}' is {}, the program reads {}", wanted.input, data::to_string(found->type), wanted.dtype));
   return *found;
 }
 
@@ -82,7 +82,8 @@ void Feed::begin(const data::Table& table, std::span<const uint32_t> order) {
   if (device.host_addressable()) {
     // Entries read their columns only.
     for (size_t i = 0; i < feeding_.columns.size(); ++i)
-      columns.push_back(const_cast<std::byte*>(column(i).bytes.data()));  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+      columns.push_back(
+          const_cast<std::byte*>(column(i).bytes.data()));  // NOLINT(cppcoreguidelines-pro-type-const-cast)
   } else {
     columns = resident_columns(table);
     if (std::ssize(order) > order_rows_) {

@@ -65,8 +65,8 @@ bool one_thread_reads(const Graph& k, const KernelPlan& plan, ValueId input, Val
     }
   }
   return at(output) && std::all_of(k.outputs.begin(), k.outputs.end(), [&](ValueId v) {
-    return !at(v) || plan_of(v).finishing == plan_of(output).finishing;
-  });
+           return !at(v) || plan_of(v).finishing == plan_of(output).finishing;
+         });
 }
 
 bool kernel_can_write_over(const Graph& k, ValueId input, ValueId output, KernelPlans& plans) {

@@ -62,7 +62,7 @@ class Steps {
   Feed feed_;
   std::deque<Submission> under_way_;
   Clock::time_point last_end_;
-  std::map<const codegen::Entry*, double> seconds_;  // of a step, as last measured
+  std::map<const codegen::Entry*, double> seconds_;   // of a step, as last measured
   std::map<const codegen::Entry*, int64_t> largest_;  // submission so far
   int64_t next_row_ = 0, done_ = 0;
 };

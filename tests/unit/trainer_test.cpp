@@ -353,7 +353,8 @@ TEST_F(Trainer, RefusesALossThatIsNotFinite) {
 // Rows 0, 1, ... of which one is nan.
 Split rows_with_nan(int n, int at) {
   std::vector<float> values;
-  for (int i = 0; i < n; ++i) values.push_back(i == at ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(i));
+  for (int i = 0; i < n; ++i)
+    values.push_back(i == at ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(i));
   return split_of(values);
 }
 

@@ -45,7 +45,8 @@ double seconds_of(Clock::time_point begin) { return std::chrono::duration<double
 // they are written before each step.
 class Bench {
  public:
-  Bench(runtime::Executable& executable, const codegen::Entry& entry, const frontend::TrainingPlan& plan, int64_t repeat)
+  Bench(runtime::Executable& executable, const codegen::Entry& entry, const frontend::TrainingPlan& plan,
+        int64_t repeat)
       : executable_(executable), entry_(entry), repeat_(repeat) {
     if (entry.fed_rows == 0) {
       ring_.emplace(entry, plan);

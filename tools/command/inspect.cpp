@@ -67,8 +67,8 @@ void inspect_model(const InspectArguments& a) {
   read(a.model, model);
   CompileOptions options = compile_options(a.model);
   options.fed = fed_entries(model.model);
-  const codegen::Program program = compile_model(
-      model.model, all_entries(model.model, std::filesystem::path(model.path).parent_path()), options);
+  const codegen::Program program =
+      compile_model(model.model, all_entries(model.model, std::filesystem::path(model.path).parent_path()), options);
   std::vector<Row> rows;
   for (const codegen::Buffer& b : program.states)
     if (b.role == "param") rows.push_back({b.name, b.role, b.dtype, b.dims});
