@@ -69,7 +69,7 @@ Trained train(const codegen::Program& program, const runtime::Split& rows, const
 TEST(Repeat, AnySubmissionGivesTheSameBits) {
   const codegen::Program program = compile(16, 7);
   const runtime::Split rows = digits(16 * 9 + 7);
-  const Trained first = train(program, rows, {.most_repeats = 1});
+  const Trained first = train(program, rows, {.most_repeats = 1, .feed = {}});
   EXPECT_EQ(first.losses.size(), 20U);
   const int64_t all = std::numeric_limits<int64_t>::max();
   for (const auto& [repeats, resident] :

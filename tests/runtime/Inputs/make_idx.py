@@ -35,6 +35,8 @@ files = {
     "one_ignored": idx(0x0C, [10], struct.pack(">10i", 0, 1, 2, 0, -100, 2, 0, 1, 2, 0)),
     "ignored": idx(0x0C, [10], struct.pack(">10i", *[-100] * 10)),
     "nan": idx(0x0D, [10, 2, 2], struct.pack(">28f", *range(28)) + struct.pack(">12f", *[float("nan")] * 12)),
+    "floats": idx(0x0D, [10, 2, 2], struct.pack(">40f", *range(40))),
+    "labels64": idx(0x0C, [10], struct.pack(">10i", *labels)),
     "float_labels": idx(0x0D, [10], bytes(40)),
 }
 for name, content in files.items():
