@@ -35,7 +35,10 @@ class Device {
   virtual void* allocate(int64_t bytes, Memory kind = Memory::device) = 0;
   virtual void release(void* memory) = 0;
   virtual void write(void* to, const void* from, int64_t bytes) = 0;  // from host memory
-  virtual void read(void* to, const void* from, int64_t bytes) = 0;   // into host memory, after all earlier work
+  // From Memory::shared, at the same time as what was submitted before; what is submitted next waits for it. `from` must
+  // stay as it is until that has been executed.
+  virtual void prefetch(void* to, const void* from, int64_t bytes) = 0;
+  virtual void read(void* to, const void* from, int64_t bytes) = 0;  // into host memory, after all earlier work
 
   // Whether addresses from `allocate` can be used directly by the caller.
   virtual bool host_addressable() const { return false; }

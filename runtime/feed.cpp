@@ -34,8 +34,9 @@ Feed::~Feed() {
   Device& device = executable_.device();
   for (const Resident& r : resident_)
     for (void* memory : r.columns) device.release(memory);
-  for (const auto& buffers : chunk_)
-    for (void* memory : buffers) device.release(memory);
+  for (const auto* pair : {&chunk_, &staged_})
+    for (const std::vector<void*>& buffers : *pair)
+      for (void* memory : buffers) device.release(memory);
   if (device_order_ != nullptr) device.release(device_order_);
 }
 
@@ -49,9 +50,9 @@ const data::Column& Feed::column(size_t i) const {
   return *found;
 }
 
-std::vector<void*> Feed::allocate_columns(const std::vector<int64_t>& bytes) {
+std::vector<void*> Feed::allocate_columns(const std::vector<int64_t>& bytes, Memory kind) {
   std::vector<void*> columns;
-  for (int64_t size : bytes) columns.push_back(executable_.device().allocate(std::max<int64_t>(size, 1)));
+  for (int64_t size : bytes) columns.push_back(executable_.device().allocate(std::max<int64_t>(size, 1), kind));
   return columns;
 }
 
@@ -60,7 +61,7 @@ const std::vector<void*>& Feed::resident_columns(const data::Table& table) {
   if (known != resident_.end()) return known->columns;
   std::vector<int64_t> bytes;
   for (size_t i = 0; i < feeding_.columns.size(); ++i) bytes.push_back(std::ssize(column(i).bytes));
-  const std::vector<void*> columns = allocate_columns(bytes);
+  const std::vector<void*> columns = allocate_columns(bytes, Memory::device);
   for (size_t i = 0; i < columns.size(); ++i) executable_.device().write(columns[i], column(i).bytes.data(), bytes[i]);
   return resident_.emplace_back(Resident{&table, columns}).columns;
 }
@@ -106,7 +107,8 @@ void Feed::begin_streaming() {
   chunk_rows_ = rows;
   std::vector<int64_t> bytes;
   for (size_t i = 0; i < feeding_.columns.size(); ++i) bytes.push_back(rows * column(i).row_bytes());
-  for (auto& buffers : chunk_) buffers = allocate_columns(bytes);
+  for (auto& buffers : chunk_) buffers = allocate_columns(bytes, Memory::device);
+  for (auto& buffers : staged_) buffers = allocate_columns(bytes, Memory::shared);
 }
 
 int64_t Feed::most_rows() const { return streaming_ ? chunk_rows_ : std::numeric_limits<int64_t>::max(); }
@@ -114,18 +116,18 @@ int64_t Feed::most_rows() const { return streaming_ ? chunk_rows_ : std::numeric
 void Feed::provide(int64_t rows) {
   if (!streaming_) return;
   HEDDLE_CHECK(rows <= chunk_rows_, "as many rows as a chunk holds");
-  const std::vector<void*>& to = chunk_[turn_];
+  const std::vector<void*>&to = chunk_[turn_], &staged = staged_[turn_];
   turn_ = 1 - turn_;
   for (size_t i = 0; i < to.size(); ++i) {
     const data::Column& from = column(i);
     const auto size = static_cast<size_t>(from.row_bytes());
-    staged_.resize(static_cast<size_t>(rows) * size);
+    auto* gathered = static_cast<std::byte*>(staged[i]);
     for (int64_t r = 0; r < rows; ++r) {
       const auto place = static_cast<size_t>(next_row_ + r);
       const size_t row = order_.empty() ? place : order_[place];
-      std::memcpy(staged_.data() + static_cast<size_t>(r) * size, from.bytes.data() + row * size, size);
+      std::memcpy(gathered + static_cast<size_t>(r) * size, from.bytes.data() + row * size, size);
     }
-    executable_.device().write(to[i], staged_.data(), std::ssize(staged_));
+    executable_.device().prefetch(to[i], gathered, rows * from.row_bytes());
   }
   next_row_ += rows;
   place(0, nullptr, to);

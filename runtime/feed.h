@@ -60,7 +60,7 @@ class Feed {
   };
   const std::vector<void*>& resident_columns(const data::Table& table);
   const data::Column& column(size_t i) const;
-  std::vector<void*> allocate_columns(const std::vector<int64_t>& bytes);
+  std::vector<void*> allocate_columns(const std::vector<int64_t>& bytes, Memory kind);
   void begin_streaming();
   void place(int64_t position, const void* order, const std::vector<void*>& columns);
 
@@ -72,10 +72,9 @@ class Feed {
   std::vector<Resident> resident_;
   void* device_order_ = nullptr;
   int64_t order_rows_ = 0;  // that device_order_ has room for
-  // Streaming: two buffers in turn, each with room for `chunk_rows_`.
+  // Streaming: two buffers in turn, each with room for `chunk_rows_`, on the device and for the host to fill.
   bool streaming_ = false;
-  std::vector<void*> chunk_[2];
-  std::vector<std::byte> staged_;
+  std::vector<void*> chunk_[2], staged_[2];
   int64_t chunk_rows_ = 0, next_row_ = 0;
   int turn_ = 0;
   int64_t taken_ = 0;  // steps whose records have been taken

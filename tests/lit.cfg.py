@@ -47,3 +47,6 @@ if lit_config.params.get("sanitize") != "ON":
 doctor = subprocess.run([os.path.join(tools, "heddle"), "doctor", "--json"], capture_output=True, text=True)
 if doctor.returncode == 0 and json.loads(doctor.stdout)["nvrtc"]["ok"]:
     config.available_features.add("nvrtc")
+# Tests of what is said where there is no GPU say REQUIRES: no-cuda.
+if doctor.returncode == 0 and "cuda device" in json.loads(doctor.stdout):
+    config.available_features.add("no-cuda")

@@ -23,6 +23,7 @@ class HostDevice final : public Device {
   void* allocate(int64_t bytes, Memory kind = Memory::device) override;
   void release(void* memory) override;
   void write(void* to, const void* from, int64_t bytes) override;
+  void prefetch(void* to, const void* from, int64_t bytes) override { write(to, from, bytes); }
   void read(void* to, const void* from, int64_t bytes) override;
   bool host_addressable() const override { return true; }
   // Throws UserError when the compiler is missing or fails, or a library cannot take a call.

@@ -29,7 +29,9 @@ int64_t Steps::repeats(const codegen::Entry& entry, int64_t left) const {
   if (measured == seconds_.end()) return 1;
   const double wanted = kSubmissionSeconds / std::max(measured->second, 1e-9);
   const auto grown = static_cast<double>(largest_.at(&entry) * kGrowth);
-  return std::clamp<int64_t>(static_cast<int64_t>(std::min(wanted, grown)), 1, most);
+  const auto k = std::clamp<int64_t>(static_cast<int64_t>(std::min(wanted, grown)), 1, most);
+  // What a device records is 64 steps, 8, or one.
+  return k >= 64 ? k / 64 * 64 : k >= 8 ? k / 8 * 8 : k;
 }
 
 void Steps::submit(const codegen::Entry& entry, int64_t repeats) {

@@ -17,6 +17,7 @@ class PoisonedDevice final : public runtime::Device {
   void* allocate(int64_t bytes, runtime::Memory kind = runtime::Memory::device) override;
   void release(void* memory) override;
   void write(void* to, const void* from, int64_t bytes) override { host_.write(to, from, bytes); }
+  void prefetch(void* to, const void* from, int64_t bytes) override { host_.prefetch(to, from, bytes); }
   void read(void* to, const void* from, int64_t bytes) override { host_.read(to, from, bytes); }
   void load(const codegen::Program& program, const runtime::Segments& segments) override;
   uint64_t submit(size_t entry, int64_t repeats) override { return host_.submit(entry, repeats); }

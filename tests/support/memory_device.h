@@ -16,6 +16,7 @@ class MemoryDevice : public Device {
   }
   void release(void*) override {}
   void write(void* to, const void* from, int64_t bytes) override { std::memcpy(to, from, static_cast<size_t>(bytes)); }
+  void prefetch(void* to, const void* from, int64_t bytes) override { MemoryDevice::write(to, from, bytes); }
   void read(void* to, const void* from, int64_t bytes) override { std::memcpy(to, from, static_cast<size_t>(bytes)); }
   bool host_addressable() const override { return false; }
   void load(const codegen::Program&, const Segments&) override {}

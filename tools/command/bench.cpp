@@ -156,7 +156,7 @@ void report(const BenchArguments& a, const codegen::Program& program, const Meas
 }
 
 void bench(const BenchArguments& a) {
-  const std::unique_ptr<runtime::Device> device = open_device(a.device);
+  const OpenedDevice device = open_device(a.device);
   ReadModel model;
   read(a.model, model);
   // Random labels are learnt by heart at a useful rate, and then gradients vanish into denormal numbers, which no real
@@ -171,16 +171,17 @@ void bench(const BenchArguments& a) {
   if (a.entry == "predict") build.predict = all.predict;
   CompileOptions options = compile_options(a.model);
   options.fed = fed_entries(plan);
+  options.target = device.target;
   const codegen::Program program = compile_model(model.model, build, options);
   const codegen::Entry* entry = program.find_entry(a.entry);
   if (!entry) throw UserError(ExitCode::failed, fmt::format("the model has no entry '{}'", a.entry));
-  runtime::Executable executable(program, *device);
+  runtime::Executable executable(program, *device.device);
   if (const codegen::Entry* init = program.find_entry("init")) executable.run(*init);
   Bench runs(executable, *entry, plan, a.repeat);
   const Measured m = measure(runs, a);
   if (a.profile) print_profile(runs);
   const int64_t batch = entry->inputs.empty() ? 1 : runtime::batch_of(*entry);  // init reads none
-  report(a, program, m, batch, device->description());
+  report(a, program, m, batch, device.description());
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "ir/diagnostic.h"
+#include "runtime/cuda/driver.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/host/host_compiler.h"
 #include "runtime/host/host_device.h"
@@ -13,6 +14,7 @@
 #include "runtime/kernel_cache.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
+#include "tools/command/open_device.h"
 #include "tools/command/output.h"
 
 namespace heddle::tools {
@@ -55,6 +57,27 @@ Finding nvrtc() {
   return {"nvrtc", fmt::format("{} at {} (found by {})", info.version, info.path, info.found_by)};
 }
 
+// What training on a GPU takes: a driver that is new enough, a GPU, and NVRTC (above) for programs that are not in the cache.
+std::vector<Finding> cuda_findings() {
+  std::vector<Finding> findings;
+  try {
+    const std::vector<runtime::CudaInfo> all = runtime::cuda_devices();
+    for (size_t i = 0; i < all.size(); ++i) {
+      const runtime::CudaInfo& gpu = all[i];
+      std::string note;
+      const ir::Target target = target_of(gpu, note);
+      findings.push_back(
+          {fmt::format("cuda:{}", i),
+           fmt::format("{}, capability {}.{}, {} multiprocessors, {:.0f} GB, driver for CUDA {}; {}", gpu.name,
+                       gpu.major, gpu.minor, gpu.multiprocessors, static_cast<double>(gpu.memory_bytes) / 1e9,
+                       gpu.driver_version, note.empty() ? "planned as " + target.name : note)});
+    }
+  } catch (const UserError& error) {
+    findings.push_back({"cuda device", error.diagnostics().front().message, false});
+  }
+  return findings;
+}
+
 std::string cpu_features() {
 #ifdef __x86_64__
   std::string text;
@@ -77,7 +100,7 @@ void doctor(bool json) {
   findings.push_back(found("host device", [] { return runtime::HostDevice().description(); }));
   findings.push_back({"processor", cpu_features()});
   findings.push_back(nvrtc());
-  findings.push_back({"cuda device", "none: this version runs on the host device only", false});
+  for (Finding& f : cuda_findings()) findings.push_back(std::move(f));
   const bool used = cache.problem().empty();
   findings.push_back(
       {"kernel cache", used ? folder : fmt::format("{} is not used: {}", folder, cache.problem()), used});

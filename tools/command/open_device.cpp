@@ -1,15 +1,72 @@
 #include "tools/command/open_device.h"
 
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdlib>
+
 #include "ir/diagnostic.h"
+#include "runtime/cuda/cuda_device.h"
+#include "runtime/cuda/nvrtc.h"
 #include "runtime/host/host_device.h"
 #include "runtime/kernel_cache.h"
 #include "tools/command/command_line.h"
 #include "tools/command/output.h"
 
 namespace heddle::tools {
+namespace {
+
+std::unique_ptr<runtime::Device> open_host(const DeviceArguments& a) {
+  return std::make_unique<runtime::HostDevice>(runtime::HostOptions{.threads = a.threads, .kernel_cache = {}});
+}
+
+// PTX is compiled by the driver: for looking at what it makes, and for GPUs that NVRTC does not know.
+bool wants_ptx() {
+  const char* code = std::getenv("HEDDLE_CUDA_CODE");
+  if (code == nullptr || std::string(code).empty() || std::string(code) == "cubin") return false;
+  if (std::string(code) == "ptx") return true;
+  throw UserError(ExitCode::usage, fmt::format("HEDDLE_CUDA_CODE is '{}', expected cubin or ptx", code));
+}
+
+OpenedDevice open_cuda(int number) {
+  OpenedDevice opened;
+  const std::vector<runtime::CudaInfo> all = runtime::cuda_devices();
+  runtime::CudaDeviceOptions options;
+  options.number = number, options.ptx = wants_ptx();
+  opened.device = std::make_unique<runtime::CudaDevice>(options);
+  opened.target = target_of(all.at(static_cast<size_t>(number)), opened.note);
+  return opened;
+}
+
+// "cuda" -> 0, "cuda:3" -> 3
+int cuda_number(const std::string& text) {
+  if (text == "cuda") return 0;
+  int number = -1;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data() + 5, end, number);
+  if (!text.starts_with("cuda:") || error != std::errc() || stop != end || number < 0)
+    throw UserError(ExitCode::usage, fmt::format("--device: '{}' is no device", text),
+                    "auto, host, cuda, or cuda:1 for the second GPU");
+  return number;
+}
+
+// Why no GPU serves, or "".
+std::string without_cuda() {
+  std::string reason;
+  if (runtime::find_driver(&reason) == nullptr) return reason;
+  try {
+    runtime::cuda_devices();
+  } catch (const UserError& error) {
+    return error.diagnostics().front().message;
+  }
+  return runtime::find_nvrtc().found ? "" : "there is a GPU, but no NVRTC to compile for it: run tools/setup";
+}
+
+}  // namespace
 
 void add_device_arguments(Command& command, DeviceArguments& a) {
-  command.add_option("--device", a.device, "host (default) or cuda").one_of({"host", "cuda"});
+  command.add_option("--device", a.device,
+                     "auto (default: a GPU where there is one, else the host), host, cuda or cuda:N");
   command.add_option("--threads", a.threads, "threads of the host device; results do not depend on it")
       .between(1, 1024);
 }
@@ -22,12 +79,32 @@ void warn_without_kernel_cache() {
   print_note("help: set HEDDLE_CACHE to a new or empty folder\n");
 }
 
-std::unique_ptr<runtime::Device> open_device(const DeviceArguments& a) {
-  if (a.device == "cuda")
-    throw UserError(ExitCode::missing, "this version has no CUDA device yet",
-                    "leave --device out: the host device runs the model");
+ir::Target target_of(const runtime::CudaInfo& info, std::string& note) {
+  std::string lower;
+  for (char c : info.name) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (const std::string& name : ir::target_names()) {
+    const ir::Target target = ir::target_by_name(name);
+    if (target.gpu && lower.find(name) != std::string::npos) return target;
+  }
+  ir::Target target = ir::target_by_name(info.major >= 9 ? "h200" : "a100");
+  note = fmt::format("not known by name: planned as {} with {} multiprocessors", target.name, info.multiprocessors);
+  target.arch = runtime::cuda_arch(info);
+  target.most_blocks = info.multiprocessors;
+  target.memory_bytes = info.memory_bytes;
+  return target;
+}
+
+OpenedDevice open_device(const DeviceArguments& a) {
+  const bool host = a.device == "host";
+  if (!host && a.device != "auto") {
+    const int number = cuda_number(a.device);
+    warn_without_kernel_cache();
+    return open_cuda(number);
+  }
   warn_without_kernel_cache();
-  return std::make_unique<runtime::HostDevice>(runtime::HostOptions{.threads = a.threads, .kernel_cache = {}});
+  const std::string reason = host ? "" : without_cuda();
+  if (!host && reason.empty()) return open_cuda(0);
+  return {open_host(a), ir::host(), reason};
 }
 
 }  // namespace heddle::tools

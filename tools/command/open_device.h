@@ -1,8 +1,10 @@
-// The device that --device names, and the flags that go with it.
+// The device that --device names, the flags that go with it, and the target that programs for it are compiled for.
 #pragma once
 #include <memory>
 #include <string>
 
+#include "ir/kernel/target.h"
+#include "runtime/cuda/driver.h"
 #include "runtime/device.h"
 
 namespace heddle::tools {
@@ -10,7 +12,7 @@ namespace heddle::tools {
 class Command;
 
 struct DeviceArguments {
-  std::string device = "host";
+  std::string device = "auto";
   int threads = 0;
 };
 void add_device_arguments(Command& command, DeviceArguments& a);
@@ -18,7 +20,18 @@ void add_device_arguments(Command& command, DeviceArguments& a);
 // Says on standard error why compiled kernels are not kept, where they are not.
 void warn_without_kernel_cache();
 
-// Throws UserError (exit 3) for cuda, which this version does not have.
-std::unique_ptr<runtime::Device> open_device(const DeviceArguments& a);
+struct OpenedDevice {
+  std::unique_ptr<runtime::Device> device;
+  ir::Target target;
+  std::string note;  // why it is the host, where nobody asked for it; or ""
+  std::string description() const { return device->description() + (note.empty() ? "" : " (" + note + ")"); }
+};
+// "auto" is the first GPU, or the host where there is none. Throws UserError: exit 3 where what was asked for is missing,
+// exit 2 where it is no device.
+OpenedDevice open_device(const DeviceArguments& a);
+
+// What the compiler knows about this GPU: the target of its name; else that of its capability with the driver's number of
+// multiprocessors and memory, and `note` says so.
+ir::Target target_of(const runtime::CudaInfo& info, std::string& note);
 
 }  // namespace heddle::tools

@@ -46,7 +46,7 @@ struct Session {
   Splits splits;
   std::optional<runtime::WeightsFile> weights;  // to start from
   codegen::Program program;
-  std::unique_ptr<runtime::Device> device;
+  OpenedDevice device;
   std::unique_ptr<runtime::Executable> executable;
 };
 
@@ -72,9 +72,10 @@ void open_session(const RunArguments& a, bool training, Session& s) {
   std::future<Splits> loading = std::async([&] { return load_splits(request, header.stored); });
   CompileOptions options = compile_options(a.model);
   options.fed = fed_entries(s.plan, header.stored);
+  options.target = s.device.target;
   s.program = compile_model(s.read.model, entry_batches(s.plan, rows, training), options);
   if (s.weights) runtime::require_match(*s.weights, s.program);
-  s.executable = std::make_unique<runtime::Executable>(s.program, *s.device);
+  s.executable = std::make_unique<runtime::Executable>(s.program, *s.device.device);
   s.splits = loading.get();
 }
 
@@ -89,7 +90,7 @@ void load_weights(Session& s) {
   s.weights.reset();  // their memory is free for the run
 }
 
-void announce(const Session& s) { print_note("{}: {}\n", s.plan.name, s.device->description()); }
+void announce(const Session& s) { print_note("{}: {}\n", s.plan.name, s.device.description()); }
 
 void report_metrics(const std::string& split, const runtime::MetricValues& values) {
   print_note("{}: {}\n", split, runtime::metrics_text(values, "", ", "));
@@ -175,7 +176,7 @@ int train(const RunArguments& a) {
   announce(s);
   s.executable->run(*s.program.find_entry("init"));
   load_weights(s);
-  log.event("start", runtime::JsonObject().text("model", s.plan.name).text("device", s.device->description()));
+  log.event("start", runtime::JsonObject().text("model", s.plan.name).text("device", s.device.description()));
   const runtime::TrainOptions options{.epochs = s.plan.epochs,
                                       .steps = s.plan.steps,
                                       .seed = static_cast<uint64_t>(s.plan.seed),

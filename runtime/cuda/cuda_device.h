@@ -1,0 +1,48 @@
+// CudaDevice: runs programs on an NVIDIA GPU. Needs the driver; NVRTC where the kernels are not in the cache.
+//
+// Each entry is recorded as a graph once, when the program is loaded: one step, and for entries that feed themselves 8 and
+// 64 steps. Everything a step reads lies in device memory at fixed addresses, so a recorded graph stays right. Submissions
+// queue up behind one another on one stream; the host waits only where it is asked to.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "runtime/cuda/driver.h"
+#include "runtime/device.h"
+
+namespace heddle::runtime {
+
+struct CudaDeviceOptions {
+  int number = 0;            // of the GPU, as the driver counts
+  bool ptx = false;          // load PTX, which the driver compiles, instead of machine code
+  std::string kernel_cache;  // folder of compiled programs; empty: kernel_cache_folder()
+};
+
+class CudaDevice final : public Device {
+ public:
+  // Throws UserError (exit 3) where there is no driver or no such GPU.
+  explicit CudaDevice(CudaDeviceOptions options = {});
+  ~CudaDevice() override;
+
+  std::string description() const override;
+  void* allocate(int64_t bytes, Memory kind = Memory::device) override;
+  void release(void* memory) override;
+  void write(void* to, const void* from, int64_t bytes) override;
+  void prefetch(void* to, const void* from, int64_t bytes) override;
+  void read(void* to, const void* from, int64_t bytes) override;
+  // Throws UserError when NVRTC is missing or rejects the text, or a step calls a library.
+  void load(const codegen::Program& program, const Segments& segments) override;
+  uint64_t submit(size_t entry, int64_t repeats) override;
+  uint64_t poll() override;
+  void wait(uint64_t submission) override;
+  std::vector<StepTime> profile(size_t entry, int repeats) override;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// "sm_90a": what machine code for this GPU is compiled for.
+std::string cuda_arch(const CudaInfo& info);
+
+}  // namespace heddle::runtime
