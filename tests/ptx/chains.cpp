@@ -1,0 +1,37 @@
+// Chains of loads of global memory: how many lie one behind another on the way to a register, through registers,
+// branches and shared memory. A warp is followed as a whole.
+#include <algorithm>
+
+#include "tests/ptx/machine.h"
+
+namespace heddle::ptx {
+
+void follow_chain(Warp& w, const Instruction& i) {
+  const auto at = [&](uint32_t slot) -> uint64_t& { return w.depth[slot / 8]; };
+  uint64_t depth = w.control_depth;
+  if (i.guard != kNoSlot) depth = std::max(depth, at(i.guard));
+  if (i.kind == Kind::branch) w.control_depth = depth;
+  for (const uint32_t slot : i.reads) depth = std::max(depth, at(slot));
+  if (i.size == 0) {  // moves no memory
+    for (const uint32_t slot : i.writes) at(slot) = depth;
+    return;
+  }
+  Block& block = w.block;
+  const bool load = !i.writes.empty(), global = i.space == Space::global || i.space == Space::generic;
+  if (i.space == Space::shared) {
+    if (load) depth = std::max(depth, block.shared_depth);
+    else block.shared_depth = std::max(block.shared_depth, depth);
+  }
+  if (load && global) {
+    ++depth;
+    Counters& c = w.run.counters();
+    c.longest_chain = std::max(c.longest_chain, depth);
+    if (i.order != Order::weak && i.members == kNoSlot && i.text.find("atom") != std::string::npos)
+      block.arrival_depth = depth;
+    else if (block.arrival_depth > 0 && depth > block.arrival_depth)
+      c.longest_chain_after_arrival = std::max(c.longest_chain_after_arrival, depth - block.arrival_depth);
+  }
+  for (const uint32_t slot : i.writes) at(slot) = depth;
+}
+
+}  // namespace heddle::ptx

@@ -1,0 +1,71 @@
+// What a warp's request costs, as a profiler counts it.
+#include <algorithm>
+
+#include "tests/ptx/access.h"
+#include "tests/ptx/lanes.h"
+
+namespace heddle::ptx {
+namespace {
+
+constexpr uint64_t kSector = 32, kLine = 128, kBanks = 32, kWord = 4;
+
+// Distinct numbers of lines of `size` bytes.
+uint64_t lines_of(const Addresses& at, Lanes lanes, uint32_t bytes, uint64_t size) {
+  std::array<uint64_t, size_t{2} * kLanes> touched{};
+  size_t count = 0;
+  each_lane(lanes, [&](int l) {
+    const uint64_t a = at[static_cast<size_t>(l)];
+    for (uint64_t line = a / size; line <= (a + bytes - 1) / size; ++line)
+      if (count == 0 || touched[count - 1] != line) touched[count++] = line;
+  });
+  if (!std::is_sorted(touched.begin(), touched.begin() + static_cast<std::ptrdiff_t>(count)))
+    std::sort(touched.begin(), touched.begin() + static_cast<std::ptrdiff_t>(count));
+  return static_cast<uint64_t>(
+      std::unique(touched.begin(), touched.begin() + static_cast<std::ptrdiff_t>(count)) - touched.begin());
+}
+
+// The most words of one bank. Lanes that want the same word get it together.
+uint64_t words_of_bank(const Addresses& at, Lanes lanes, uint32_t bytes) {
+  std::array<uint64_t, kLanes * 4> words{};
+  size_t count = 0;
+  each_lane(lanes, [&](int l) {
+    const uint64_t first = at[static_cast<size_t>(l)] / kWord;
+    for (uint64_t k = 0; k < std::max<uint64_t>(1, bytes / kWord); ++k) words[count++] = first + k;
+  });
+  std::sort(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(count));
+  std::array<uint64_t, kBanks> in_bank{};
+  for (size_t k = 0; k < count; ++k)
+    if (k == 0 || words[k] != words[k - 1]) ++in_bank[words[k] % kBanks];
+  return *std::max_element(in_bank.begin(), in_bank.end());
+}
+
+}  // namespace
+
+// 8 bytes a thread are served by half warps, 16 by quarters.
+uint64_t shared_wavefronts(const Addresses& at, Lanes lanes, uint32_t bytes) {
+  const uint32_t parts = bytes <= 4 ? 1 : bytes / 4, size = kLanes / parts;
+  uint64_t wavefronts = 0;
+  for (uint32_t part = 0; part < parts; ++part) {
+    const Lanes some = lanes & (parts == 1 ? kAllLanes : ((1U << size) - 1) << (part * size));
+    if (some != 0) wavefronts += words_of_bank(at, some, bytes);
+  }
+  return wavefronts;
+}
+
+void count_request(Warp& w, Space space, const Addresses& at, Lanes lanes, uint32_t bytes, Touch touch) {
+  Counters& c = w.run.counters();
+  const bool read = touch == Touch::read;
+  if (space == Space::shared) {
+    (read ? c.shared_loads : c.shared_stores) += 1;
+    (read ? c.shared_load_wavefronts : c.shared_store_wavefronts) += shared_wavefronts(at, lanes, bytes);
+    return;
+  }
+  if (space != Space::global) return;
+  const uint64_t moved = static_cast<uint64_t>(std::popcount(lanes)) * bytes;
+  (read ? c.global_loads : c.global_stores) += 1;
+  (read ? c.global_load_bytes : c.global_store_bytes) += moved;
+  (read ? c.global_load_sectors : c.global_store_sectors) += lines_of(at, lanes, bytes, kSector);
+  c.global_wavefronts += std::max(lines_of(at, lanes, bytes, kLine), (moved + kLine - 1) / kLine);
+}
+
+}  // namespace heddle::ptx
