@@ -1,0 +1,69 @@
+// Generated kernels, planned for a GPU, in the interpreter: every operator on every sample and in every dtype, against
+// the same program on the host device.
+#include <gtest/gtest.h>
+
+#include "runtime/cuda/nvrtc.h"
+#include "runtime/host/host_device.h"
+#include "tests/numeric/harness.h"
+#include "tests/ptx/agreement.h"
+#include "tests/ptx/program_run.h"
+#include "tests/support/host_run.h"
+
+namespace heddle::testing {
+namespace {
+
+using namespace ir;
+
+constexpr size_t kGroup = 48;  // cases of one program
+
+std::vector<std::vector<Case>> groups() {
+  std::vector<Case> cases = all_cases();
+  const std::vector<Case> dtypes = dtype_cases();
+  cases.insert(cases.end(), dtypes.begin(), dtypes.end());
+  std::vector<std::vector<Case>> groups;
+  for (size_t i = 0; i < cases.size(); ++i) {
+    if (i % kGroup == 0) groups.emplace_back();
+    groups.back().push_back(cases[i]);
+  }
+  return groups;
+}
+
+class PtxKernels : public ::testing::TestWithParam<size_t> {};
+
+TEST_P(PtxKernels, AgreeWithTheHost) {
+  if (!runtime::find_nvrtc().found) GTEST_SKIP() << "no NVRTC on this machine";
+  Module module;
+  Graph& g = module.graphs.emplace_back();
+  g.name = "group";
+  NamedTensors inputs;
+  std::vector<std::string> owner;  // by output
+  for (const Case& c : groups()[GetParam()]) {
+    const std::string prefix = to_string(c) + ".";
+    const Values results = append_case(g, c, prefix).second;
+    for (auto& [name, tensor] : random_inputs(c)) inputs[prefix + name] = std::move(tensor);
+    g.outputs.insert(g.outputs.end(), results.begin(), results.end());
+    owner.insert(owner.end(), results.size(), to_string(c));
+  }
+  const codegen::Program program = host_program(std::move(module), "group", {.library = false, .target = h200()});
+  runtime::HostDevice host({.threads = 1, .kernel_cache = {}});
+  PtxDevice device;
+  ProgramRun expected(program, host), got(program, device);
+  const codegen::Entry& entry = program.entries[0];
+  for (ProgramRun* run : {&expected, &got}) {
+    run->write(entry, inputs);
+    run->run(entry);
+  }
+  for (const ptx::Finding& f : device.findings()) ADD_FAILURE() << to_string(f);
+  const Images wanted = expected.read(entry), images = got.read(entry);
+  for (size_t i = 0; i < owner.size(); ++i) {
+    const Tensor& e = wanted.at("output " + std::to_string(i));
+    const Agreement a = agreement(e, images.at("output " + std::to_string(i)));
+    EXPECT_EQ(a.fault, "") << owner[i];
+    EXPECT_LE(a.nmse, most_nmse(e.type.dtype)) << owner[i];
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Groups, PtxKernels, ::testing::Range(size_t{0}, groups().size()));
+
+}  // namespace
+}  // namespace heddle::testing

@@ -1,0 +1,98 @@
+#include "tests/ptx/ptx_device.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "ir/check.h"
+#include "runtime/cuda/nvrtc.h"
+
+namespace heddle::testing {
+namespace {
+
+uint64_t number_of(const void* pointer) { return std::bit_cast<uint64_t>(pointer); }
+
+size_t bytes_of(const std::string& dtype) {
+  if (dtype == "i64" || dtype == "f64" || dtype == "u64") return 8;
+  HEDDLE_CHECK(dtype == "f32" || dtype == "i32" || dtype == "u32", "a scalar of another type: " + dtype);
+  return 4;
+}
+
+// As a kernel's parameters lie: each on a multiple of its size.
+void append(std::vector<std::byte>& to, uint64_t bits, size_t bytes) {
+  to.resize((to.size() + bytes - 1) / bytes * bytes + bytes);
+  std::memcpy(to.data() + to.size() - bytes, &bits, bytes);
+}
+
+}  // namespace
+
+void* PtxDevice::allocate(int64_t bytes) {
+  return std::bit_cast<void*>(memory_.allocate(static_cast<uint64_t>(bytes)));
+}
+void PtxDevice::release(void* memory) { memory_.release(number_of(memory)); }
+void PtxDevice::write(void* to, const void* from, int64_t bytes) {
+  memory_.write(number_of(to), from, static_cast<uint64_t>(bytes));
+}
+void PtxDevice::read(void* to, const void* from, int64_t bytes) {
+  memory_.read(to, number_of(from), static_cast<uint64_t>(bytes));
+}
+
+void PtxDevice::load(const codegen::Program& program, void* state, void* arena) {
+  const runtime::KernelCache cache(runtime::kernel_cache_folder());
+  module_ = ptx::parse(runtime::compile_for_cuda(program.source, {.arch = options_.arch, .ptx = true}, cache).ptx);
+  loaded_ = std::make_unique<ptx::Loaded>(module_, memory_);
+  program_ = &program;
+  state_ = number_of(state);
+  arena_ = number_of(arena);
+}
+
+uint64_t PtxDevice::address(const codegen::Address& at) const {
+  return (at.segment == codegen::Segment::state ? state_ : arena_) + static_cast<uint64_t>(at.offset);
+}
+
+std::vector<std::byte> PtxDevice::parameters(const codegen::Launch& launch) const {
+  std::vector<std::byte> all;
+  for (const codegen::Argument& a : launch.arguments) append(all, address(a.at), 8);
+  for (const codegen::ScalarArgument& s : launch.scalars) append(all, s.bits, bytes_of(s.dtype));
+  return all;
+}
+
+void PtxDevice::run_launch(const codegen::Launch& launch) {
+  const codegen::Kernel& kernel = program_->kernels[static_cast<size_t>(launch.kernel)];
+  const int64_t blocks = kernel.blocks > 0 ? kernel.blocks : std::min(kernel.max_blocks, options_.most_blocks);
+  const std::vector<std::byte> bytes = parameters(launch);
+  const ptx::Launch what{.kernel = kernel.name,
+                         .grid = {static_cast<uint32_t>(blocks)},
+                         .block = {static_cast<uint32_t>(kernel.block)},
+                         .parameters = bytes};
+  const ptx::Outcome done = ptx::launch(*loaded_, what, memory_, options_.launch);
+  findings_.insert(findings_.end(), done.findings.begin(), done.findings.end());
+  counters_[kernel.name] += done.counters;
+}
+
+void PtxDevice::run(size_t entry) {
+  for (const codegen::Step& step : program_->entries[entry].steps) {
+    HEDDLE_CHECK(!std::holds_alternative<codegen::Library>(step.what), "the interpreter calls no library");
+    if (const auto* copy = std::get_if<codegen::Copy>(&step.what))
+      memory_.copy(address(copy->to), address(copy->from), static_cast<uint64_t>(copy->bytes));
+    else
+      run_launch(std::get<codegen::Launch>(step.what));
+  }
+}
+
+std::vector<runtime::StepTime> PtxDevice::profile(size_t entry, int) {
+  std::vector<runtime::StepTime> times;
+  for (const codegen::Step& step : program_->entries[entry].steps) {
+    const auto* launch = std::get_if<codegen::Launch>(&step.what);
+    times.push_back({launch == nullptr ? "copy" : program_->kernels[static_cast<size_t>(launch->kernel)].title, 0});
+  }
+  return times;
+}
+
+ptx::Counters PtxDevice::total() const {
+  ptx::Counters all;
+  for (const auto& [name, counters] : counters_) all += counters;
+  return all;
+}
+
+}  // namespace heddle::testing

@@ -1,0 +1,60 @@
+// PtxDevice: a runtime::Device whose kernels are NVRTC's PTX, executed by the interpreter.
+//
+//   PtxDevice device;
+//   runtime::Executable executable(program, device);   // of a program planned for a GPU, without library calls
+//   executable.run(entry);
+//   device.findings() -> {}                            // what a GPU would have done wrong without saying so
+//
+// The host faults when it touches an address that `allocate` returned. The only file here that knows the runtime.
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/device.h"
+#include "tests/ptx/launch.h"
+
+namespace heddle::testing {
+
+struct PtxOptions {
+  std::string arch = "sm_90a";
+  int64_t most_blocks = 264;  // of kernels that take any number: two for each multiprocessor of an H200
+  ptx::LaunchOptions launch = {};
+};
+
+class PtxDevice final : public runtime::Device {
+ public:
+  explicit PtxDevice(PtxOptions options = {}) : options_(std::move(options)) {}
+
+  std::string description() const override { return "PTX interpreter: " + options_.arch; }
+  void* allocate(int64_t bytes) override;
+  void release(void* memory) override;
+  void write(void* to, const void* from, int64_t bytes) override;
+  void read(void* to, const void* from, int64_t bytes) override;
+  void load(const codegen::Program& program, void* state, void* arena) override;
+  void run(size_t entry) override;
+  // Nothing is timed: the titles alone.
+  std::vector<runtime::StepTime> profile(size_t entry, int repeats) override;
+
+  const std::vector<ptx::Finding>& findings() const { return findings_; }
+  // Of all launches until now, by kernel.
+  const std::map<std::string, ptx::Counters>& counters() const { return counters_; }
+  ptx::Counters total() const;
+
+ private:
+  uint64_t address(const codegen::Address& at) const;
+  std::vector<std::byte> parameters(const codegen::Launch& launch) const;
+  void run_launch(const codegen::Launch& launch);
+
+  PtxOptions options_;
+  ptx::DeviceMemory memory_;
+  ptx::Module module_;
+  std::unique_ptr<ptx::Loaded> loaded_;
+  const codegen::Program* program_ = nullptr;
+  uint64_t state_ = 0, arena_ = 0;
+  std::vector<ptx::Finding> findings_;
+  std::map<std::string, ptx::Counters> counters_;
+};
+
+}  // namespace heddle::testing
