@@ -20,9 +20,7 @@ void decode_call(Decoding& d, const ControlContext& context) {
   };
   size_t k = 0;
   if (d.operand(0).starts_with("(")) add(d.operand(k++));
-  const auto it = context.functions.find(d.operand(k++));
-  if (it == context.functions.end()) d.refuse("calls a function that is not defined before");
-  d.out.target = it->second;
+  context.calls.emplace_back(context.here, d.operand(k++));
   if (k < d.operands()) add(d.operand(k));
 }
 

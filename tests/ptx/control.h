@@ -1,6 +1,5 @@
 // Branches, ends and calls: what needs more of a function than the instruction's own text.
 #pragma once
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,9 +9,9 @@
 namespace heddle::ptx {
 
 struct ControlContext {
-  const std::map<std::string, uint32_t>& functions;           // read before
-  std::vector<std::pair<size_t, std::string>>& branches;      // instruction and label, resolved at the function's end
-  size_t here;                                                // the instruction's index
+  std::vector<std::pair<size_t, std::string>>& branches;  // instruction and label, resolved at the function's end
+  std::vector<std::pair<size_t, std::string>>& calls;     // and function
+  size_t here;                                            // the instruction's index
 };
 bool decode_control(Decoding& d, const ControlContext& context);
 

@@ -13,6 +13,7 @@ namespace heddle::ptx {
 namespace {
 
 using Labels = std::map<std::string, uint32_t>;
+using Open = std::vector<std::pair<size_t, std::string>>;  // instructions and the names they go to
 
 // The part of a head in the brackets that open at `at`.
 std::string bracketed(const std::string& text, size_t at) {
@@ -59,17 +60,36 @@ class Reader {
         throw ParseError(s.line, s.text, "not expected outside of a function");
       }
     }
+    resolve_calls();
     return std::move(module_);
   }
 
  private:
+  struct Call {
+    uint32_t function;
+    size_t instruction;
+    std::string name;
+  };
+
+  // A function may be defined behind what calls it.
+  void resolve_calls() {
+    for (const Call& c : calls_) {
+      Instruction& i = module_.functions[c.function].code[c.instruction];
+      const auto it = functions_.find(c.name);
+      if (it == functions_.end()) throw ParseError(i.line, i.text, "unknown function " + c.name);
+      i.target = it->second;
+    }
+    calls_.clear();
+  }
+
   void read_directive(const Statement& s) {
     if (s.text.starts_with(".version")) {  // another translation unit
+      resolve_calls();
       symbols_.clear();
       functions_.clear();
       shared_ = 0;
     }
-    for (const char* known : {".version", ".target", ".address_size", ".file", ".loc", ".pragma"})
+    for (const char* known : {".version", ".target", ".address_size", ".file", ".loc ", ".pragma"})
       if (s.text.starts_with(known)) return;
     if (s.text.find(".func") != std::string::npos || s.text.find(".entry") != std::string::npos) return;
     const Declaration d = read_declaration(s.text, s.line);
@@ -89,7 +109,7 @@ class Reader {
     Builder builder(module_, symbols_, f);
     read_head(builder, head.text, head.line);
     Labels labels;
-    std::vector<std::pair<size_t, std::string>> branches;
+    Open branches, calls;
     int depth = 0;
     do {
       if (at_ == statements_.size()) throw ParseError(head.line, head.text, "its end is missing");
@@ -99,7 +119,7 @@ class Reader {
       if (s.kind == Statement::Kind::label) {
         labels[s.text] = static_cast<uint32_t>(f.code.size());
       } else {
-        read_inner(builder, s, branches);
+        read_inner(builder, s, branches, calls);
       }
     } while (depth > 0);
     for (const auto& [where, label] : branches) {
@@ -107,21 +127,22 @@ class Reader {
       if (it == labels.end()) throw ParseError(f.code[where].line, f.code[where].text, "unknown label " + label);
       f.code[where].target = it->second;
     }
-    functions_[f.name] = static_cast<uint32_t>(module_.functions.size());
+    const auto number = static_cast<uint32_t>(module_.functions.size());
+    functions_[f.name] = number;
+    for (auto& [where, name] : calls) calls_.push_back({number, where, std::move(name)});
     module_.functions.push_back(std::move(f));
   }
 
-  void read_inner(Builder& builder, const Statement& s, std::vector<std::pair<size_t, std::string>>& branches) {
+  void read_inner(Builder& builder, const Statement& s, Open& branches, Open& calls) {
     if (s.kind == Statement::Kind::open) return builder.open();
     if (s.kind == Statement::Kind::close) return builder.close();
-    if (s.kind == Statement::Kind::instruction) return read_instruction(builder, s, branches);
+    if (s.kind == Statement::Kind::instruction) return read_instruction(builder, s, branches, calls);
     if (s.text.starts_with(".reg")) return builder.declare_registers(s.text, s.line);
-    if (s.text.starts_with(".loc") || s.text.starts_with(".pragma")) return;
+    if (s.text.starts_with(".loc ") || s.text.starts_with(".pragma")) return;
     builder.declare_variable(s.text, s.line);
   }
 
-  void read_instruction(Builder& builder, const Statement& s,
-                        std::vector<std::pair<size_t, std::string>>& branches) {
+  void read_instruction(Builder& builder, const Statement& s, Open& branches, Open& calls) {
     Instruction i;
     i.line = s.line;
     i.text = s.text;
@@ -136,7 +157,7 @@ class Reader {
       rest = trimmed(rest.substr(blank));
     }
     Decoding d(builder, i, rest);
-    const ControlContext context{functions_, branches, builder.function().code.size()};
+    const ControlContext context{branches, calls, builder.function().code.size()};
     const bool known = decode_control(d, context) || decode_memory(d) || decode_integer(d) || decode_bits(d) ||
                        decode_float(d) || decode_convert(d) || decode_compare(d) || decode_atomic(d) ||
                        decode_async(d) || decode_collective(d) || decode_tensor(d);
@@ -150,6 +171,7 @@ class Reader {
   Module module_;
   Symbols symbols_;
   std::map<std::string, uint32_t> functions_;
+  std::vector<Call> calls_;
   uint32_t shared_ = 0;
 };
 

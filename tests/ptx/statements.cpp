@@ -59,7 +59,7 @@ class Reader {
   void end_of_line() {
     const std::string head = trimmed(current_);
     const bool whole = head.starts_with(".version") || head.starts_with(".target") ||
-                       head.starts_with(".address_size") || head.starts_with(".file") || head.starts_with(".loc");
+                       head.starts_with(".address_size") || head.starts_with(".file") || head.starts_with(".loc ");
     if (whole && depth_ == 0) emit(Statement::Kind::directive);
     ++line_;
   }

@@ -1,0 +1,86 @@
+// Random graphs in the interpreter: no finding, results within the oracle's bounds, and the host's numbers where
+// rounding decides nothing.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "ir/text/print.h"
+#include "passes/pipeline.h"
+#include "runtime/cuda/nvrtc.h"
+#include "runtime/host/host_device.h"
+#include "tests/ptx/agreement.h"
+#include "tests/ptx/program_run.h"
+#include "tests/random/data.h"
+#include "tests/random/error_bound.h"
+#include "tests/random/generate.h"
+#include "tests/support/host_run.h"
+
+namespace heddle::testing {
+namespace {
+
+using namespace ir;
+
+constexpr uint64_t kBatch = 15;  // graphs of one program
+
+// HEDDLE_PTX_GRAPHS: how many; 60 of the 300 where nothing is said.
+uint64_t graphs() {
+  const char* text = std::getenv("HEDDLE_PTX_GRAPHS");
+  return text == nullptr ? 60 : std::strtoull(text, nullptr, 10);
+}
+
+// Elements that rounding moves by little.
+std::vector<bool> steady(const Bounded& b) {
+  std::vector<bool> all(b.error.size());
+  for (size_t i = 0; i < all.size(); ++i)
+    all[i] = b.error[i] <= 1e-5 * std::abs(b.value.at(static_cast<int64_t>(i))) || !std::isfinite(b.value.at(static_cast<int64_t>(i)));
+  return all;
+}
+
+void check_output(const std::string& what, const Bounded& oracle, const Tensor& host, const Tensor& got) {
+  const std::string apart = compare(oracle, got);
+  EXPECT_EQ(apart, "") << what;
+  const std::vector<bool> counts = oracle.value.floating() ? steady(oracle) : std::vector<bool>(oracle.error.size(), false);
+  const Agreement a = agreement(host, got, counts);
+  EXPECT_EQ(a.fault, "") << what;
+  EXPECT_LE(a.nmse, most_nmse(host.type.dtype)) << what;
+}
+
+void check_entry(const codegen::Entry& entry, const Graph& meaning, ProgramRun& host, ProgramRun& device) {
+  const NamedTensors data = random_data(meaning);
+  for (ProgramRun* run : {&host, &device}) {
+    run->write(entry, data);
+    run->run(entry);
+  }
+  const BoundedEvaluation oracle = evaluate_with_bounds(meaning, data, Precision::rounded);
+  const Images expected = host.read(entry), got = device.read(entry);
+  for (size_t i = 0; i < oracle.outputs.size(); ++i) {
+    const std::string name = "output " + std::to_string(i);
+    check_output(entry.name + ": " + name, oracle.outputs[i], expected.at(name), got.at(name));
+  }
+  for (const auto& [state, bounded] : oracle.updated)
+    check_output(entry.name + ": " + state, bounded, expected.at("state %" + state), got.at("state %" + state));
+}
+
+class PtxGraphs : public ::testing::TestWithParam<uint64_t> {};
+
+TEST_P(PtxGraphs, AgreeWithTheOracleAndTheHost) {
+  if (!runtime::find_nvrtc().found) GTEST_SKIP() << "no NVRTC on this machine";
+  Module all;
+  for (uint64_t n = GetParam(); n < GetParam() + kBatch; ++n) {
+    const RandomGraph made = generate(n);
+    all.graphs.insert(all.graphs.end(), made.module.graphs.begin(), made.module.graphs.end());
+  }
+  Module meaning = differentiated(all);
+  passes::find_pass("expand")->run(meaning, {});
+  const codegen::Program program = host_program(std::move(all), "random", {.library = false, .target = h200()});
+  runtime::HostDevice host({.threads = 1, .kernel_cache = {}});
+  PtxDevice device;
+  ProgramRun on_host(program, host), on_device(program, device);
+  for (const codegen::Entry& entry : program.entries) check_entry(entry, *meaning.find_graph(entry.name), on_host, on_device);
+  for (const ptx::Finding& f : device.findings()) ADD_FAILURE() << to_string(f);
+}
+
+INSTANTIATE_TEST_SUITE_P(Batches, PtxGraphs, ::testing::Range(uint64_t{0}, graphs(), kBatch));
+
+}  // namespace
+}  // namespace heddle::testing

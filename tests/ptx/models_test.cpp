@@ -1,0 +1,99 @@
+// The training steps of every model in the interpreter: no finding, and the host's numbers.
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "frontend/build_graph.h"
+#include "frontend/read_model.h"
+#include "runtime/cuda/nvrtc.h"
+#include "runtime/host/host_device.h"
+#include "tests/numeric/harness.h"
+#include "tests/ptx/agreement.h"
+#include "tests/ptx/program_run.h"
+#include "tests/support/host_run.h"
+#include "tests/support/source_dir.h"
+
+namespace heddle::testing {
+namespace {
+
+constexpr int kSteps = 2;
+
+std::vector<std::string> models() {
+  std::vector<std::string> names;
+  for (const auto& file : std::filesystem::directory_iterator(source_dir() / "models"))
+    if (file.path().extension() == ".json") names.push_back(file.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+codegen::Program build(const std::string& name, bool small) {
+  frontend::Sources sources;
+  const frontend::Model model = frontend::read_model(sources, (source_dir() / "models" / (name + ".json")).string(), {.set = {}, .small = small});
+  ir::Module module = frontend::build_module(model, frontend::default_build_options(model));
+  return host_program(std::move(module), name, {.library = false, .target = ir::h200()});
+}
+
+ir::NamedTensors random_batch(const codegen::Entry& entry, uint64_t seed) {
+  ir::NamedTensors all;
+  for (const codegen::Buffer& b : entry.inputs) {
+    const ir::Type type{ir::parse_dtype(b.dtype).value(), b.dims};
+    all.emplace(b.name, random_tensor(type, 0, 1, 10, hash_text(b.name) + seed));
+  }
+  return all;
+}
+
+void expect_agreement(const Images& expected, const Images& got, const std::string& when, double& worst) {
+  for (const auto& [name, tensor] : expected) {
+    const Agreement a = agreement(tensor, got.at(name));
+    EXPECT_EQ(a.fault, "") << name << " " << when;
+    EXPECT_LE(a.nmse, most_nmse(tensor.type.dtype)) << name << " " << when;
+    worst = std::max(worst, a.nmse);
+  }
+}
+
+void check_training(const std::string& name, bool small, const PtxOptions& options) {
+  const codegen::Program program = build(name, small);
+  runtime::HostDevice host({.threads = 1, .kernel_cache = {}});
+  PtxDevice device(options);
+  ProgramRun expected(program, host), got(program, device);
+  double worst = 0;
+  const auto step = [&](const codegen::Entry& entry, uint64_t seed) {
+    for (ProgramRun* run : {&expected, &got}) {
+      run->write(entry, random_batch(entry, seed));
+      run->run(entry);
+    }
+    expect_agreement(expected.read(entry), got.read(entry), fmt::format("after {} {}", entry.name, seed), worst);
+  };
+  step(*program.find_entry("init"), 0);
+  for (int i = 0; i < kSteps; ++i) step(*program.find_entry("train"), static_cast<uint64_t>(i));
+  for (const ptx::Finding& f : device.findings()) ADD_FAILURE() << to_string(f);
+  fmt::print("{}: worst NMSE {:.2g}, {:.1f} million thread instructions\n", name, worst,
+             static_cast<double>(device.total().thread_instructions) / 1e6);
+}
+
+class PtxModels : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(PtxModels, SmallStepsAgreeWithTheHost) {
+  if (!runtime::find_nvrtc().found) GTEST_SKIP() << "no NVRTC on this machine";
+  check_training(GetParam(), true, {});
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PtxModels, ::testing::ValuesIn(models()), [](const auto& info) { return info.param; });
+
+// Minutes: among the slow tests. HEDDLE_PTX_FULL says so.
+class PtxFullModels : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(PtxFullModels, StepsAgreeWithTheHost) {
+  if (!runtime::find_nvrtc().found) GTEST_SKIP() << "no NVRTC on this machine";
+  if (std::getenv("HEDDLE_PTX_FULL") == nullptr) GTEST_SKIP() << "HEDDLE_PTX_FULL is not set";
+  check_training(GetParam(), false, {});
+}
+
+INSTANTIATE_TEST_SUITE_P(Mnist, PtxFullModels, ::testing::Values("mnist_mlp", "mnist_cnn"), [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace heddle::testing
