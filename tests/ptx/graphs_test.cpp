@@ -2,6 +2,7 @@
 // rounding decides nothing.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdlib>
 
 #include "ir/text/print.h"
@@ -31,8 +32,10 @@ uint64_t graphs() {
 // Elements that rounding moves by little.
 std::vector<bool> steady(const Bounded& b) {
   std::vector<bool> all(b.error.size());
-  for (size_t i = 0; i < all.size(); ++i)
-    all[i] = b.error[i] <= 1e-5 * std::abs(b.value.at(static_cast<int64_t>(i))) || !std::isfinite(b.value.at(static_cast<int64_t>(i)));
+  for (size_t i = 0; i < all.size(); ++i) {
+    const double value = b.value.at(static_cast<int64_t>(i));
+    all[i] = std::isfinite(b.error[i]) && (!std::isfinite(value) || b.error[i] <= 1e-5 * std::abs(value));
+  }
   return all;
 }
 

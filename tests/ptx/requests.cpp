@@ -7,21 +7,32 @@
 namespace heddle::ptx {
 namespace {
 
-constexpr uint64_t kSector = 32, kLine = 128, kBanks = 32, kWord = 4;
+constexpr uint64_t kSector = 32, kLine = 128, kPerLine = kLine / kSector, kBanks = 32, kWord = 4;
 
-// Distinct numbers of lines of `size` bytes.
-uint64_t lines_of(const Addresses& at, Lanes lanes, uint32_t bytes, uint64_t size) {
-  std::array<uint64_t, size_t{2} * kLanes> touched{};
+struct Touched {
+  uint64_t sectors = 0, lines = 0;
+};
+
+// An access is aligned to its size, so that it lies in one sector. Addresses mostly rise from lane to lane: then each
+// sector that is not the one before is another one.
+Touched touched_by(const Addresses& at, Lanes lanes) {
+  std::array<uint64_t, kLanes> sectors{};
   size_t count = 0;
+  bool rises = true;
   each_lane(lanes, [&](int l) {
-    const uint64_t a = at[static_cast<size_t>(l)];
-    for (uint64_t line = a / size; line <= (a + bytes - 1) / size; ++line)
-      if (count == 0 || touched[count - 1] != line) touched[count++] = line;
+    const uint64_t sector = at[static_cast<size_t>(l)] / kSector;
+    if (count > 0 && sectors[count - 1] == sector) return;
+    rises = rises && (count == 0 || sectors[count - 1] < sector);
+    sectors[count++] = sector;
   });
-  if (!std::is_sorted(touched.begin(), touched.begin() + static_cast<std::ptrdiff_t>(count)))
-    std::sort(touched.begin(), touched.begin() + static_cast<std::ptrdiff_t>(count));
-  return static_cast<uint64_t>(
-      std::unique(touched.begin(), touched.begin() + static_cast<std::ptrdiff_t>(count)) - touched.begin());
+  if (!rises) {
+    std::sort(sectors.begin(), sectors.begin() + static_cast<std::ptrdiff_t>(count));
+    count = static_cast<size_t>(std::unique(sectors.begin(), sectors.begin() + static_cast<std::ptrdiff_t>(count)) -
+                                sectors.begin());
+  }
+  Touched t{count, 0};
+  for (size_t k = 0; k < count; ++k) t.lines += k == 0 || sectors[k] / kPerLine != sectors[k - 1] / kPerLine;
+  return t;
 }
 
 // The most words of one bank. Lanes that want the same word get it together.
@@ -64,8 +75,9 @@ void count_request(Warp& w, Space space, const Addresses& at, Lanes lanes, uint3
   const uint64_t moved = static_cast<uint64_t>(std::popcount(lanes)) * bytes;
   (read ? c.global_loads : c.global_stores) += 1;
   (read ? c.global_load_bytes : c.global_store_bytes) += moved;
-  (read ? c.global_load_sectors : c.global_store_sectors) += lines_of(at, lanes, bytes, kSector);
-  c.global_wavefronts += std::max(lines_of(at, lanes, bytes, kLine), (moved + kLine - 1) / kLine);
+  const Touched t = touched_by(at, lanes);
+  (read ? c.global_load_sectors : c.global_store_sectors) += t.sectors;
+  c.global_wavefronts += std::max(t.lines, (moved + kLine - 1) / kLine);
 }
 
 }  // namespace heddle::ptx

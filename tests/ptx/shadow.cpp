@@ -38,7 +38,12 @@ void add_reader(Cell& cell, Stamp s, uint32_t thread, const BlockOrder& order, R
     }
     return;
   }
-  cell.read = kSet | sets.with(static_cast<uint32_t>(cell.read), s);
+  const auto set = static_cast<uint32_t>(cell.read);
+  const Stamp newest = sets.newest(set);
+  if (newest.block() != s.block() && order.ordered(newest, thread) && sets.all(set, [&](Stamp r) { return order.ordered(r, thread); }))
+    cell.read = s.bits;
+  else
+    cell.read = kSet | sets.with(set, s);
 }
 
 Judgement judge_read(Cell& cell, Stamp s, uint32_t thread, const BlockOrder& order, bool initial) {
@@ -61,7 +66,7 @@ Judgement judge_write(const Cell& cell, Stamp s, uint32_t thread, const BlockOrd
     return false;
   };
   if ((cell.read & kSet) != 0)
-    sets.each(static_cast<uint32_t>(cell.read), check);
+    sets.all(static_cast<uint32_t>(cell.read), check);
   else if (cell.read != 0)
     check(Stamp{cell.read});
   return result;
@@ -77,7 +82,10 @@ uint32_t ReaderSets::node(uint32_t rest, Stamp s) {
 
 uint32_t ReaderSets::single(Stamp s) { return node(0, s); }
 
+// A set does not say which thread of a block it was: that only matters to that thread, before its block's next barrier.
 uint32_t ReaderSets::with(uint32_t set, Stamp s) {
+  s = Stamp::make(s.block(), Stamp::kMany, s.time(), s.use());
+  if (nodes_[set].reader == s) return set;
   const Key key{set, s.bits};
   if (key == last_) return last_result_;
   const auto it = joined_by_key_.find(key);

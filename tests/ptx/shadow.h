@@ -19,11 +19,13 @@ class ReaderSets {
   uint32_t single(Stamp s);
   // The set with one more reader.
   uint32_t with(uint32_t set, Stamp s);
-  // Calls f for each reader until it returns false.
+  Stamp newest(uint32_t set) const { return nodes_[set].reader; }
+  // Whether f is true of each reader.
   template <class F>
-  void each(uint32_t set, F f) const {
+  bool all(uint32_t set, F f) const {
     for (; set != 0; set = nodes_[set].rest)
-      if (!f(nodes_[set].reader)) return;
+      if (!f(nodes_[set].reader)) return false;
+    return true;
   }
 
  private:

@@ -7,34 +7,56 @@ namespace heddle::ptx {
 namespace {
 
 constexpr size_t kAddress = 8;  // its position among the slots; elements lie before
+constexpr uint32_t kWideAddress = 1U << kAddress;
 
+template <class T>
+uint64_t element(const std::byte* from) {
+  T x;
+  std::memcpy(&x, from, sizeof x);
+  return static_cast<uint64_t>(static_cast<int64_t>(x));
+}
 uint64_t load_element(const std::byte* from, uint32_t size, bool is_signed) {
-  uint64_t x = 0;
-  std::memcpy(&x, from, size);
-  if (!is_signed || size == 8) return x;
-  const uint32_t free = 64 - 8 * size;
-  return static_cast<uint64_t>(static_cast<int64_t>(x << free) >> free);
+  switch (size) {
+    case 1: return is_signed ? element<int8_t>(from) : element<uint8_t>(from);
+    case 2: return is_signed ? element<int16_t>(from) : element<uint16_t>(from);
+    case 4: return is_signed ? element<int32_t>(from) : element<uint32_t>(from);
+    default: return element<uint64_t>(from);
+  }
 }
 
 void load_lane(Warp& w, const Instruction& i, int lane, const std::byte* from) {
+  if (i.size == 4 && i.wide == kWideAddress) {  // the most frequent
+    for (uint32_t k = 0; k < i.count; ++k)
+      if (i.slot[k] != kNoSlot) std::memcpy(w.at(i.slot[k]) + size_t{4} * static_cast<size_t>(lane), from + size_t{4} * k, 4);
+    return;
+  }
   for (uint32_t k = 0; k < i.count; ++k)
     if (i.slot[k] != kNoSlot)
       set_any(w.at(i.slot[k]), lane, (i.wide >> k & 1U) != 0, load_element(from + size_t{k} * i.size, i.size, i.is_signed));
 }
 
+// Lanes that read what their two neighbours have read are like the second of these: neither who has written nor who
+// reads is another.
 void execute_load(Warp& w, const Instruction& i, Lanes lanes) {
   Addresses at;
   addresses_of(w, i, lanes, kAddress, at);
   const uint32_t bytes = uint32_t{i.size} * i.count;
-  Space space = i.space;
+  const Use use = use_of(i);
+  Place p{i.space, 0, nullptr, nullptr};
+  uint64_t last = 0;
+  int repeated = 0;
   each_lane(lanes, [&](int l) {
-    const Place p = locate(w, i, l, at[static_cast<size_t>(l)], bytes, bytes);
-    check_touch(w, i, l, p, bytes, Touch::read, use_of(i));
-    observe(w, i, l, p);
+    const uint64_t a = at[static_cast<size_t>(l)];
+    repeated = p.data != nullptr && a == last && p.space != Space::local ? repeated + 1 : 0;
+    if (repeated < 2 || use != Use::weak) {
+      last = a;
+      p = locate(w, i, l, a, bytes, bytes);
+      check_touch(w, i, l, p, bytes, Touch::read, use);
+      observe(w, i, l, p);
+    }
     load_lane(w, i, l, p.data);
-    space = p.space;
   });
-  count_request(w, space, at, lanes, bytes, Touch::read);
+  count_request(w, p.space, at, lanes, bytes, Touch::read);
 }
 
 void execute_store(Warp& w, const Instruction& i, Lanes lanes) {
