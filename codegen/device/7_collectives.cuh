@@ -66,17 +66,14 @@ HD_DEVICE M combine(const Accumulator<M, columns>& a) {
 // Reads past the first-level cache, where what another block wrote may be missing.
 template <class M>
 HD_DEVICE M fresh(const M* from) {
-  constexpr int words = sizeof(M) >= 4 ? sizeof(M) / 4 : 1;
+  using W = typename Word<(sizeof(M) < 4 ? (int)sizeof(M) : 4)>::type;
+  constexpr int words = sizeof(M) / sizeof(W);
+  static_assert(sizeof(M) % sizeof(W) == 0, "accumulators move in whole words");
+  W word[words];
+  HD_UNROLL
+  for (int i = 0; i < words; ++i) word[i] = reinterpret_cast<const volatile W*>(from)[i];
   M m;
-  if constexpr (sizeof(M) >= 4) {
-    u32 word[words];
-    HD_UNROLL
-    for (int i = 0; i < words; ++i) word[i] = reinterpret_cast<const volatile u32*>(from)[i];
-    copy_bytes(&m, word, sizeof(M));
-  } else {
-    const unsigned char byte = *reinterpret_cast<const volatile unsigned char*>(from);
-    copy_bytes(&m, &byte, sizeof(M));
-  }
+  copy_bytes(&m, word, sizeof(M));
   return m;
 }
 

@@ -33,6 +33,24 @@ double most_nmse_of(const std::string& name, DType dtype) {
   return most_nmse(dtype) * (name.starts_with("reduce_prod") ? 100 : 1);
 }
 
+// A graph on the host and in the interpreter; no finding.
+struct Both {
+  Images host, interpreter;
+};
+Both run_both(Module module, const NamedTensors& inputs) {
+  const codegen::Program program = host_program(std::move(module), "group", {.library = false, .target = h200()});
+  runtime::HostDevice host({.threads = 1, .kernel_cache = {}});
+  PtxDevice device;
+  ProgramRun expected(program, host), got(program, device);
+  const codegen::Entry& entry = program.entries[0];
+  for (ProgramRun* run : {&expected, &got}) {
+    run->write(entry, inputs);
+    run->run(entry);
+  }
+  for (const ptx::Finding& f : device.findings()) ADD_FAILURE() << to_string(f);
+  return {expected.read(entry), got.read(entry)};
+}
+
 class PtxKernels : public ::testing::TestWithParam<size_t> {};
 
 TEST_P(PtxKernels, AgreeWithTheHost) {
@@ -50,26 +68,38 @@ TEST_P(PtxKernels, AgreeWithTheHost) {
     g.outputs.insert(g.outputs.end(), results.begin(), results.end());
     owner.insert(owner.end(), results.size(), to_string(c));
   }
-  const codegen::Program program = host_program(std::move(module), "group", {.library = false, .target = h200()});
-  runtime::HostDevice host({.threads = 1, .kernel_cache = {}});
-  PtxDevice device;
-  ProgramRun expected(program, host), got(program, device);
-  const codegen::Entry& entry = program.entries[0];
-  for (ProgramRun* run : {&expected, &got}) {
-    run->write(entry, inputs);
-    run->run(entry);
-  }
-  for (const ptx::Finding& f : device.findings()) ADD_FAILURE() << to_string(f);
-  const Images wanted = expected.read(entry), images = got.read(entry);
+  const Both both = run_both(std::move(module), inputs);
   for (size_t i = 0; i < owner.size(); ++i) {
-    const Tensor& e = wanted.at("output " + std::to_string(i));
-    const Agreement a = agreement(e, images.at("output " + std::to_string(i)));
+    const std::string output = "output " + std::to_string(i);
+    const Tensor& e = both.host.at(output);
+    const Agreement a = agreement(e, both.interpreter.at(output));
     EXPECT_EQ(a.fault, "") << owner[i];
     EXPECT_LE(a.nmse, most_nmse_of(owner[i], e.type.dtype)) << owner[i];
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Groups, PtxKernels, ::testing::Range(size_t{0}, groups().size()));
+
+// Partial results of blocks are read in words of their own size: of 16 bits none may lose its upper half.
+TEST(PtxTotals, OfEveryIntegerTypeAreWhole) {
+  if (!runtime::find_nvrtc().found) GTEST_SKIP() << "no NVRTC on this machine";
+  Module module;
+  Graph& g = module.graphs.emplace_back();
+  g.name = "totals";
+  Builder b(g);
+  NamedTensors inputs;
+  for (const DType dtype : {DType::i8, DType::i16, DType::i32, DType::i64}) {
+    const Type type{dtype, {300, 33}};
+    const ValueId x = g.add_input(to_string(dtype), type, Role::input);
+    inputs[to_string(dtype)] = random_tensor(type, 0, 1, 100, 1);
+    g.outputs.push_back(b("reduce_sum", {x}, {{"axes", std::vector<int64_t>{0, 1}}}, to_string(dtype) + "_total"));
+  }
+  const Both both = run_both(std::move(module), inputs);
+  for (size_t i = 0; i < 4; ++i) {
+    const std::string output = "output " + std::to_string(i);
+    EXPECT_EQ(agreement(both.host.at(output), both.interpreter.at(output)).fault, "") << output;
+  }
+}
 
 }  // namespace
 }  // namespace heddle::testing
