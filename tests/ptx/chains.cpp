@@ -10,7 +10,7 @@ void follow_chain(Warp& w, const Instruction& i) {
   const auto at = [&](uint32_t slot) -> uint64_t& { return w.depth[slot / 8]; };
   uint64_t depth = w.control_depth;
   if (i.guard != kNoSlot) depth = std::max(depth, at(i.guard));
-  if (i.kind == Kind::branch) w.control_depth = depth;
+  if (i.kind == Kind::branch || i.kind == Kind::exit) w.control_depth = depth;
   for (const uint32_t slot : i.reads) depth = std::max(depth, at(slot));
   if (i.size == 0) {  // moves no memory
     for (const uint32_t slot : i.writes) at(slot) = depth;

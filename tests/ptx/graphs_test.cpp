@@ -39,8 +39,15 @@ std::vector<bool> steady(const Bounded& b) {
   return all;
 }
 
+// On the host random numbers of f64 come from the oracle's own functions; a GPU's differ in the last places.
+Bounded widened(Bounded b) {
+  for (size_t i = 0; i < b.error.size() && b.value.type.dtype == DType::f64; ++i)
+    b.error[i] += 0x1p-50 * std::abs(b.value.at(static_cast<int64_t>(i)));
+  return b;
+}
+
 void check_output(const std::string& what, const Bounded& oracle, const Tensor& host, const Tensor& got) {
-  const std::string apart = compare(oracle, got);
+  const std::string apart = compare(widened(oracle), got);
   EXPECT_EQ(apart, "") << what;
   const std::vector<bool> counts = oracle.value.floating() ? steady(oracle) : std::vector<bool>(oracle.error.size(), false);
   const Agreement a = agreement(host, got, counts);

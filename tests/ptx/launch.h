@@ -26,8 +26,8 @@ struct Dim3 {
 
 struct Launch {
   std::string kernel;
-  Dim3 grid, block;
-  std::span<const std::byte> parameters;  // as the kernel's parameter buffer lies
+  Dim3 grid = {}, block = {};
+  std::span<const std::byte> parameters = {};  // as the kernel's parameter buffer lies
   uint32_t dynamic_shared = 0;            // bytes
   bool cooperative = false;
 };
