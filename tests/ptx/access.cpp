@@ -44,7 +44,8 @@ Place locate_local(Warp& w, const Instruction& i, int lane, uint64_t address, ui
 Place locate_shared(Warp& w, const Instruction& i, int lane, uint64_t address, uint32_t bytes) {
   const uint64_t offset = i.space == Space::generic ? address - kSharedWindow : address;
   const uint64_t size = w.block.shared.size();
-  if (offset > size || bytes > size - offset) out_of_bounds(w, i, lane, offset, fmt::format("of {} shared bytes", size));
+  if (offset > size || bytes > size - offset)
+    out_of_bounds(w, i, lane, offset, fmt::format("of {} shared bytes", size));
   return {Space::shared, offset, w.block.shared.data() + offset, nullptr};
 }
 
@@ -54,7 +55,8 @@ void check_written(Warp& w, const Instruction& i, int lane, const Place& p, uint
   if (touch == Touch::write) {
     std::memset(flags, 1, bytes);
   } else if (std::memchr(flags, 0, bytes) != nullptr) {
-    note(w.block, Check::unwritten_global, i, fmt::format("{} reads {:#x}, which nobody has written", who(w, lane), p.offset));
+    note(w.block, Check::unwritten_global, i,
+         fmt::format("{} reads {:#x}, which nobody has written", who(w, lane), p.offset));
   }
 }
 
@@ -76,7 +78,8 @@ void addresses_of(Warp& w, const Instruction& i, Lanes lanes, size_t position, A
 
 Place locate(Warp& w, const Instruction& i, int lane, uint64_t address, uint32_t bytes, uint32_t align) {
   if (address % align != 0)
-    stop(w.block, Check::misaligned, i, fmt::format("{} at {:#x}, which is no multiple of {}", who(w, lane), address, align));
+    stop(w.block, Check::misaligned, i,
+         fmt::format("{} at {:#x}, which is no multiple of {}", who(w, lane), address, align));
   switch (space_of(i, address)) {
     case Space::shared: return locate_shared(w, i, lane, address, bytes);
     case Space::local: return locate_local(w, i, lane, address, bytes);
@@ -102,9 +105,11 @@ void check_touch(Warp& w, const Instruction& i, int lane, const Place& p, uint32
                                            : shadow.write(at, bytes, thread, use, block->order, sets);
   const char* verb = touch == Touch::read ? "reads" : "writes";
   if (j.conflict != Conflict::none)
-    note(w.block, check_of(j.conflict, shared), i, fmt::format("{} {} {:#x}: {}", who(w, lane), verb, p.offset, describe(j)));
+    note(w.block, check_of(j.conflict, shared), i,
+         fmt::format("{} {} {:#x}: {}", who(w, lane), verb, p.offset, describe(j)));
   if (i.read_only && j.written)
-    note(w.block, Check::read_only_written, i, fmt::format("{} reads {:#x}, written in this launch", who(w, lane), p.offset));
+    note(w.block, Check::read_only_written, i,
+         fmt::format("{} reads {:#x}, written in this launch", who(w, lane), p.offset));
 }
 
 void observe(Warp& w, const Instruction& i, int lane, const Place& p) {

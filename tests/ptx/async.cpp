@@ -26,8 +26,8 @@ void execute_copy(Warp& w, const Instruction& i, Lanes lanes) {
     const Place p = locate(w, shared, l, to[k], i.size, i.size);
     check_touch(w, i, l, p, i.size, Touch::write, Use::in_flight);
     if (bytes > 0) check_touch(w, i, l, locate(w, global, l, from[k], bytes, i.size), bytes, Touch::read, Use::weak);
-    w.block.copies.push_back({w.first + static_cast<uint32_t>(l), static_cast<uint32_t>(p.offset), from[k], i.size,
-                              i.size - bytes, -1});
+    w.block.copies.push_back(
+        {w.first + static_cast<uint32_t>(l), static_cast<uint32_t>(p.offset), from[k], i.size, i.size - bytes, -1});
   });
   count_request(w, Space::global, from, lanes, i.size, Touch::read);
   count_request(w, Space::shared, to, lanes, i.size, Touch::write);

@@ -8,7 +8,18 @@
 namespace heddle::ptx {
 namespace {
 
-enum class Operation : uint32_t { add, inc, dec, minimum, maximum, conjunction, disjunction, exclusive, exchange, compare };
+enum class Operation : uint32_t {
+  add,
+  inc,
+  dec,
+  minimum,
+  maximum,
+  conjunction,
+  disjunction,
+  exclusive,
+  exchange,
+  compare
+};
 constexpr uint32_t kTypeShift = 8;
 
 uint64_t minmax(uint64_t a, uint64_t b, Type t, bool least) {

@@ -121,7 +121,8 @@ struct Reverse {
   template <class T>
   T operator()(T a) const {
     T result = 0;
-    for (size_t k = 0; k < 8 * sizeof(T); ++k, a = static_cast<T>(a >> 1)) result = static_cast<T>(result << 1 | (a & 1U));
+    for (size_t k = 0; k < 8 * sizeof(T); ++k, a = static_cast<T>(a >> 1))
+      result = static_cast<T>(result << 1 | (a & 1U));
     return result;
   }
 };
@@ -133,7 +134,8 @@ void execute_table(Warp& w, const Instruction& i, Lanes lanes) {
                    c = get<uint32_t>(w.at(i.slot[3]), l);
     uint32_t result = 0;
     for (uint32_t k = 0; k < 8; ++k)
-      if ((i.mode >> k & 1U) != 0) result |= ((k & 4U) != 0 ? a : ~a) & ((k & 2U) != 0 ? b : ~b) & ((k & 1U) != 0 ? c : ~c);
+      if ((i.mode >> k & 1U) != 0)
+        result |= ((k & 4U) != 0 ? a : ~a) & ((k & 2U) != 0 ? b : ~b) & ((k & 1U) != 0 ? c : ~c);
     set<uint32_t>(w.at(i.slot[0]), l, result);
   });
 }
@@ -233,10 +235,12 @@ void decode_count(Decoding& d) {
   const bool shift = d.take("shiftamt");
   const Type t = d.type();
   d.operands_are(root == "brev" ? t : Type::u32, {t});
-  if (root == "popc") d.out.execute = size_of(t) == 8 ? apply<Count, uint32_t, uint64_t> : apply<Count, uint32_t, uint32_t>;
+  if (root == "popc")
+    d.out.execute = size_of(t) == 8 ? apply<Count, uint32_t, uint64_t> : apply<Count, uint32_t, uint32_t>;
   if (root == "clz")
     d.out.execute = size_of(t) == 8 ? apply<LeadingZeros, uint32_t, uint64_t> : apply<LeadingZeros, uint32_t, uint32_t>;
-  if (root == "bfind") d.out.execute = shift ? count_of<Highest<true>, uint32_t>(t) : count_of<Highest<false>, uint32_t>(t);
+  if (root == "bfind")
+    d.out.execute = shift ? count_of<Highest<true>, uint32_t>(t) : count_of<Highest<false>, uint32_t>(t);
   if (root == "brev") d.out.execute = unsigned_of<Reverse>(t);
 }
 
@@ -254,7 +258,8 @@ void split_value(Warp& w, const Instruction& i, Lanes lanes) {
   each_lane(lanes, [&](int l) {
     const uint64_t all = get_any(w.at(i.slot[15]), l, (i.wide >> 15 & 1U) != 0);
     for (uint32_t k = 0; k < i.count; ++k)
-      if (i.slot[k] != kNoSlot) set<uint32_t>(w.at(i.slot[k]), l, static_cast<uint32_t>(all >> (bits * k) & ((uint64_t{1} << bits) - 1)));
+      if (i.slot[k] != kNoSlot)
+        set<uint32_t>(w.at(i.slot[k]), l, static_cast<uint32_t>(all >> (bits * k) & ((uint64_t{1} << bits) - 1)));
   });
 }
 void join_value(Warp& w, const Instruction& i, Lanes lanes) {
@@ -293,16 +298,27 @@ void decode_move(Decoding& d) {
 
 bool decode_bits(Decoding& d) {
   using Decode = void (*)(Decoding&);
-  static const std::map<std::string, Decode> known = {
-      {"and", decode_logic<And>}, {"or", decode_logic<Or>}, {"xor", decode_logic<Xor>}, {"not", decode_not},
-      {"shl", decode_shift},      {"shr", decode_shift},    {"shf", decode_funnel},     {"bfe", decode_field},
-      {"bfi", decode_field},      {"popc", decode_count},   {"clz", decode_count},      {"bfind", decode_count},
-      {"brev", decode_count},     {"lop3", decode_table},   {"mov", decode_move},
-      {"prmt", [](Decoding& p) {
-         const Type t = p.type();
-         p.operands_are(t, {t, t, Type::u32});
-         p.out.execute = apply<Permute, uint32_t, uint32_t, uint32_t, uint32_t>;
-       }}};
+  static const std::map<std::string, Decode> known = {{"and", decode_logic<And>},
+                                                      {"or", decode_logic<Or>},
+                                                      {"xor", decode_logic<Xor>},
+                                                      {"not", decode_not},
+                                                      {"shl", decode_shift},
+                                                      {"shr", decode_shift},
+                                                      {"shf", decode_funnel},
+                                                      {"bfe", decode_field},
+                                                      {"bfi", decode_field},
+                                                      {"popc", decode_count},
+                                                      {"clz", decode_count},
+                                                      {"bfind", decode_count},
+                                                      {"brev", decode_count},
+                                                      {"lop3", decode_table},
+                                                      {"mov", decode_move},
+                                                      {"prmt", [](Decoding& p) {
+                                                         const Type t = p.type();
+                                                         p.operands_are(t, {t, t, Type::u32});
+                                                         p.out.execute =
+                                                             apply<Permute, uint32_t, uint32_t, uint32_t, uint32_t>;
+                                                       }}};
   const auto it = known.find(d.root());
   if (it == known.end()) return false;
   it->second(d);

@@ -42,8 +42,10 @@ Declaration read_declaration(const std::string& text, int line) {
   const size_t equals = text.find('=');
   d.value = equals == std::string::npos ? "" : trimmed(text.substr(equals + 1));
   const std::vector<std::string> words = words_of(text.substr(0, equals));
-  static const std::map<std::string, Space> spaces = {{".shared", Space::shared}, {".local", Space::local},
-                                                      {".global", Space::global}, {".const", Space::global},
+  static const std::map<std::string, Space> spaces = {{".shared", Space::shared},
+                                                      {".local", Space::local},
+                                                      {".global", Space::global},
+                                                      {".const", Space::global},
                                                       {".param", Space::param}};
   bool pointer = false;  // ".param .u64 .ptr .global .align 16 p": of what it points to
   for (size_t i = 0; i + 1 < words.size(); ++i) {
@@ -160,10 +162,11 @@ Symbol declare_global(Module& module, const Declaration& d, int line) {
   const auto size = static_cast<size_t>(size_of(d.type));
   size_t at = 0;
   for (const std::string& text : split(values, ',')) {
-    const bool bits = text.starts_with("0f") || text.starts_with("0F") || text.starts_with("0d") || text.starts_with("0D");
+    const bool bits =
+        text.starts_with("0f") || text.starts_with("0F") || text.starts_with("0d") || text.starts_with("0D");
     const bool number = text.find_first_not_of("-0123456789abcdefABCDEFxXuU") == std::string::npos;
     if ((!bits && !number) || at + size > g.bytes.size()) throw ParseError(line, d.name, "unknown value " + text);
-    const uint64_t value = bits ? std::stoull(text.substr(2), nullptr, 16)
+    const uint64_t value = bits             ? std::stoull(text.substr(2), nullptr, 16)
                            : text[0] == '-' ? static_cast<uint64_t>(std::stoll(text, nullptr, 0))
                                             : std::stoull(text, nullptr, 0);
     std::memcpy(g.bytes.data() + at, &value, size);

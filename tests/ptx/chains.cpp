@@ -19,8 +19,10 @@ void follow_chain(Warp& w, const Instruction& i) {
   Block& block = w.block;
   const bool load = !i.writes.empty(), global = i.space == Space::global || i.space == Space::generic;
   if (i.space == Space::shared) {
-    if (load) depth = std::max(depth, block.shared_depth);
-    else block.shared_depth = std::max(block.shared_depth, depth);
+    if (load)
+      depth = std::max(depth, block.shared_depth);
+    else
+      block.shared_depth = std::max(block.shared_depth, depth);
   }
   if (load && global) {
     ++depth;

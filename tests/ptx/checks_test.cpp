@@ -16,8 +16,7 @@ void PrintTo(const Pair& p, std::ostream* stream) { *stream << p.name; }
 
 const char* const kTile = ".shared .align 16 .b8 tile[512];";
 // %r4: where the thread's word of the tile lies; %r5: its neighbour's.
-const std::string kPlaces =
-    "shl.b32 %r4, %r0, 2; mov.u32 %r6, tile; add.s32 %r4, %r4, %r6; xor.b32 %r5, %r4, 4;";
+const std::string kPlaces = "shl.b32 %r4, %r0, 2; mov.u32 %r6, tile; add.s32 %r4, %r4, %r6; xor.b32 %r5, %r4, 4;";
 const std::string kStore = kPlaces + "st.shared.u32 [%r4], %r0;";
 const std::string kLoadOther = "ld.shared.u32 %r7, [%r5]; st.global.u32 [%rd4], %r7;";
 // Only the first thread of a block goes on; all meet again at $done.
@@ -39,7 +38,8 @@ std::vector<Pair> memory_pairs() {
       {Check::misaligned, "word", "ld.global.u32 %r2, [%rd1+2];", "ld.global.u32 %r2, [%rd1+4];", ""},
       {Check::misaligned, "vector", "ld.global.v4.u32 {%r2,%r3,%r4,%r5}, [%rd1+8];",
        "ld.global.v2.u32 {%r2,%r3}, [%rd1+8];", ""},
-      {Check::unwritten_shared, "tile", kPlaces + "bar.sync 0;" + kLoadOther, kStore + "bar.sync 0;" + kLoadOther, kTile},
+      {Check::unwritten_shared, "tile", kPlaces + "bar.sync 0;" + kLoadOther, kStore + "bar.sync 0;" + kLoadOther,
+       kTile},
       {Check::read_only_written, "in_place", "st.global.u32 [%rd4], %r0; ld.global.nc.u32 %r2, [%rd4];",
        "ld.global.nc.u32 %r2, [%rd4]; st.global.u32 [%rd4], %r0;", ""},
   };
@@ -49,26 +49,42 @@ std::vector<Pair> race_pairs() {
   const std::string fence = "membar.gl;";
   const Shape two{.grid = {2}, .cooperative = true};
   return {
-      {Check::shared_race, "read_after_write", kStore + kLoadOther, kStore + "bar.sync 0;" + kLoadOther, kTile, {.block = {64}}},
+      {Check::shared_race,
+       "read_after_write",
+       kStore + kLoadOther,
+       kStore + "bar.sync 0;" + kLoadOther,
+       kTile,
+       {.block = {64}}},
       {Check::shared_race, "warp", kStore + kLoadOther, kStore + "bar.warp.sync 0xffffffff;" + kLoadOther, kTile},
-      {Check::shared_race, "write_after_read", kStore + "bar.sync 0; ld.shared.u32 %r7, [%r5]; st.shared.u32 [%r4], %r7;",
+      {Check::shared_race, "write_after_read",
+       kStore + "bar.sync 0; ld.shared.u32 %r7, [%r5]; st.shared.u32 [%r4], %r7;",
        kStore + "bar.sync 0; ld.shared.u32 %r7, [%r5]; bar.sync 0; st.shared.u32 [%r4], %r7;", kTile},
-      {Check::shared_race, "write_after_write", kPlaces + "st.shared.u32 [tile], %r0;", kFirst + "st.shared.u32 [tile], %r0; $done:", kTile},
-      {Check::shared_race, "bytes", "mov.u32 %r6, tile; shr.u32 %r4, %r0, 1; add.s32 %r4, %r4, %r6; st.shared.u8 [%r4], %r0;",
+      {Check::shared_race, "write_after_write", kPlaces + "st.shared.u32 [tile], %r0;",
+       kFirst + "st.shared.u32 [tile], %r0; $done:", kTile},
+      {Check::shared_race, "bytes",
+       "mov.u32 %r6, tile; shr.u32 %r4, %r0, 1; add.s32 %r4, %r4, %r6; st.shared.u8 [%r4], %r0;",
        "mov.u32 %r6, tile; add.s32 %r4, %r0, %r6; st.shared.u8 [%r4], %r0;", kTile},
       {Check::global_race, "same_word", "st.global.u32 [%rd1], %r0;", "st.global.u32 [%rd4], %r0;", ""},
-      {Check::global_race, "of_blocks", "st.global.u32 [%rd4], %r1;", "atom.global.exch.b32 %r2, [%rd4], %r1;", "", {.grid = {2}}},
+      {Check::global_race,
+       "of_blocks",
+       "st.global.u32 [%rd4], %r1;",
+       "atom.global.exch.b32 %r2, [%rd4], %r1;",
+       "",
+       {.grid = {2}}},
       {Check::global_race, "scalar_in_place",
        "ld.global.u32 %r2, [%rd1]; setp.ne.s32 %p1, %r0, 0; @!%p1 st.global.u32 [%rd1], %r2;",
        "setp.ne.s32 %p1, %r0, 0; @!%p1 ld.global.u32 %r2, [%rd1]; @!%p1 st.global.u32 [%rd1], %r2;", ""},
-      {Check::global_race, "flag_without_fence", message("", "st.relaxed.gpu.global.u32", "ld.relaxed.gpu.global.u32", ""),
+      {Check::global_race, "flag_without_fence",
+       message("", "st.relaxed.gpu.global.u32", "ld.relaxed.gpu.global.u32", ""),
        message("", "st.release.gpu.global.u32", "ld.acquire.gpu.global.u32", ""), "", two},
       {Check::global_race, "fence_before_only", message(fence, "st.volatile.global.u32", "ld.volatile.global.u32", ""),
        message(fence, "st.volatile.global.u32", "ld.volatile.global.u32", fence), "", two},
       {Check::global_race, "fence_of_the_block",
        message("fence.acq_rel.cta;", "st.relaxed.gpu.global.u32", "ld.relaxed.gpu.global.u32", "fence.acq_rel.gpu;"),
-       message("fence.acq_rel.gpu;", "st.relaxed.gpu.global.u32", "ld.relaxed.gpu.global.u32", "fence.acq_rel.gpu;"), "", two},
-      {Check::global_race, "scope_of_the_block", message("", "st.release.cta.global.u32", "ld.acquire.cta.global.u32", ""),
+       message("fence.acq_rel.gpu;", "st.relaxed.gpu.global.u32", "ld.relaxed.gpu.global.u32", "fence.acq_rel.gpu;"),
+       "", two},
+      {Check::global_race, "scope_of_the_block",
+       message("", "st.release.cta.global.u32", "ld.acquire.cta.global.u32", ""),
        message("", "st.release.sys.global.u32", "ld.acquire.gpu.global.u32", ""), "", two},
   };
 }
@@ -76,8 +92,9 @@ std::vector<Pair> race_pairs() {
 // All threads write, then the block that arrives last reads what all wrote.
 std::string last_block(const std::string& before, const std::string& between, const std::string& after_arrival,
                        const std::string& behind) {
-  return "mul.wide.u32 %rd5, %r1, 128; add.s64 %rd5, %rd5, %rd4; st.global.u32 [%rd5], %r0;" + before + "bar.sync 0;" + kFirst +
-         between + "atom.global.add.u32 %r2, [%rd3], 1;" + after_arrival + "st.shared.u32 [tile], %r2; $done: bar.sync 0;" + behind +
+  return "mul.wide.u32 %rd5, %r1, 128; add.s64 %rd5, %rd5, %rd4; st.global.u32 [%rd5], %r0;" + before + "bar.sync 0;" +
+         kFirst + between + "atom.global.add.u32 %r2, [%rd3], 1;" + after_arrival +
+         "st.shared.u32 [tile], %r2; $done: bar.sync 0;" + behind +
          "ld.shared.u32 %r3, [tile]; setp.ne.s32 %p2, %r3, 3; @%p2 bra $end;" +
          "ld.global.u32 %r4, [%rd4]; ld.global.u32 %r5, [%rd4+128]; add.s32 %r4, %r4, %r5; st.global.u32 [%rd2], %r4;"
          " $end:";
@@ -92,26 +109,44 @@ std::vector<Pair> control_pairs() {
     return text.replace(at, alone.size(), "setp.eq.s32 %p3, %r0, 0; @%p3 " + alone);
   };
   return {
-      {Check::global_race, "last_block_without_fence", one(last_block("", "", "", "")), one(last_block(gl, "", "", gl)), kTile, four},
+      {Check::global_race, "last_block_without_fence", one(last_block("", "", "", "")), one(last_block(gl, "", "", gl)),
+       kTile, four},
       {Check::global_race, "fences_of_all_threads_must_be_sequential", one(last_block(ar, "", "", ar)),
        one(last_block("", ar, ar, "")), kTile, four},
-      {Check::divergent_barrier, "branch", "setp.lt.s32 %p1, %r0, 16; @%p1 bra $other; bar.sync 0; bra $end; $other: bar.sync 0; $end:",
+      {Check::divergent_barrier, "branch",
+       "setp.lt.s32 %p1, %r0, 16; @%p1 bra $other; bar.sync 0; bra $end; $other: bar.sync 0; $end:",
        "setp.lt.s32 %p1, %r0, 16; @%p1 bra $end; add.s32 %r0, %r0, 1; $end: bar.sync 0;", ""},
-      {Check::exited_at_barrier, "exit", "setp.lt.s32 %p1, %r0, 32; @%p1 ret; bar.sync 0;", "bar.sync 0; setp.lt.s32 %p1, %r0, 32; @%p1 ret;", "", {.block = {64}}},
-      {Check::member_mask, "not_in_mask", "shfl.sync.bfly.b32 %r2, %r0, 1, 31, 0xfffffffe;", "shfl.sync.bfly.b32 %r2, %r0, 1, 31, 0xffffffff;", ""},
-      {Check::member_mask, "reads_outside", "setp.ge.s32 %p1, %r0, 16; @%p1 ret; shfl.sync.bfly.b32 %r2, %r0, 16, 31, 0xffff;",
+      {Check::exited_at_barrier,
+       "exit",
+       "setp.lt.s32 %p1, %r0, 32; @%p1 ret; bar.sync 0;",
+       "bar.sync 0; setp.lt.s32 %p1, %r0, 32; @%p1 ret;",
+       "",
+       {.block = {64}}},
+      {Check::member_mask, "not_in_mask", "shfl.sync.bfly.b32 %r2, %r0, 1, 31, 0xfffffffe;",
+       "shfl.sync.bfly.b32 %r2, %r0, 1, 31, 0xffffffff;", ""},
+      {Check::member_mask, "reads_outside",
+       "setp.ge.s32 %p1, %r0, 16; @%p1 ret; shfl.sync.bfly.b32 %r2, %r0, 16, 31, 0xffff;",
        "setp.ge.s32 %p1, %r0, 16; @%p1 ret; shfl.sync.bfly.b32 %r2, %r0, 8, 31, 0xffff;", ""},
-      {Check::deadlock, "shuffle", "setp.lt.s32 %p1, %r0, 16; @%p1 bra $other; shfl.sync.bfly.b32 %r2, %r0, 1, 31, 0xffffffff; bra $end;"
+      {Check::deadlock, "shuffle",
+       "setp.lt.s32 %p1, %r0, 16; @%p1 bra $other; shfl.sync.bfly.b32 %r2, %r0, 1, 31, 0xffffffff; bra $end;"
        "$other: shfl.sync.bfly.b32 %r2, %r0, 1, 31, 0xffffffff; $end:",
        "setp.lt.s32 %p1, %r0, 16; @%p1 bra $other; shfl.sync.bfly.b32 %r2, %r0, 1, 31, 0xffff0000; bra $end;"
-       "$other: shfl.sync.bfly.b32 %r2, %r0, 1, 31, 0x0000ffff; $end:", ""},
-      {Check::too_long, "loop", "$again: bra $again;", "mov.u32 %r2, 0; $again: add.s32 %r2, %r2, 1; setp.lt.s32 %p1, %r2, 9; @%p1 bra $again;", "",
+       "$other: shfl.sync.bfly.b32 %r2, %r0, 1, 31, 0x0000ffff; $end:",
+       ""},
+      {Check::too_long,
+       "loop",
+       "$again: bra $again;",
+       "mov.u32 %r2, 0; $again: add.s32 %r2, %r2, 1; setp.lt.s32 %p1, %r2, 9; @%p1 bra $again;",
+       "",
        {.options = {.most_instructions = 1000}}},
       {Check::trap, "trap", "trap;", "@%p1 trap;", ""},
-      {Check::shared_race, "copy_not_waited_for",
+      {Check::shared_race,
+       "copy_not_waited_for",
        "cp.async.ca.shared.global [tile], [%rd1], 4; cp.async.commit_group; ld.shared.u32 %r2, [tile];",
-       "cp.async.ca.shared.global [tile], [%rd1], 4; cp.async.commit_group; cp.async.wait_group 0; ld.shared.u32 %r2, [tile];",
-       kTile, {.block = {1}}},
+       "cp.async.ca.shared.global [tile], [%rd1], 4; cp.async.commit_group; cp.async.wait_group 0; ld.shared.u32 %r2, "
+       "[tile];",
+       kTile,
+       {.block = {1}}},
   };
 }
 

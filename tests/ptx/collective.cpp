@@ -20,9 +20,18 @@ Source source_of(Shuffle kind, int lane, uint32_t b, uint32_t c) {
   int from = lane;
   bool inside = false;
   switch (kind) {
-    case Shuffle::up: from = lane - distance; inside = from >= most; break;
-    case Shuffle::down: from = lane + distance; inside = from <= most; break;
-    case Shuffle::bfly: from = lane ^ distance; inside = from <= most; break;
+    case Shuffle::up:
+      from = lane - distance;
+      inside = from >= most;
+      break;
+    case Shuffle::down:
+      from = lane + distance;
+      inside = from <= most;
+      break;
+    case Shuffle::bfly:
+      from = lane ^ distance;
+      inside = from <= most;
+      break;
     default: from = least | (distance & ~mask); inside = from <= most;
   }
   return {inside ? from : lane, inside};
@@ -33,7 +42,8 @@ void execute_shuffle(Warp& w, const Instruction& i, Lanes lanes) {
   Lanes inside = 0;
   ++w.run.counters().shuffles;
   each_lane(lanes, [&](int l) {
-    const Source s = source_of(static_cast<Shuffle>(i.mode), l, get<uint32_t>(w.at(i.slot[3]), l), get<uint32_t>(w.at(i.slot[4]), l));
+    const Source s = source_of(static_cast<Shuffle>(i.mode), l, get<uint32_t>(w.at(i.slot[3]), l),
+                               get<uint32_t>(w.at(i.slot[4]), l));
     if ((lanes >> s.lane & 1U) == 0)
       note(w.block, Check::member_mask, i, fmt::format("lane {} reads lane {}, which does not take part", l, s.lane));
     set<uint32_t>(w.at(i.slot[0]), l, values.value[s.lane]);
@@ -173,14 +183,18 @@ void decode_barrier(Decoding& d) {
 
 bool decode_collective(Decoding& d) {
   using Decode = void (*)(Decoding&);
-  static const std::map<std::string, Decode> known = {
-      {"shfl", decode_shuffle}, {"vote", decode_vote},   {"match", decode_match},
-      {"redux", decode_redux},  {"bar", decode_barrier}, {"barrier", decode_barrier},
-      {"activemask", [](Decoding& p) {
-         p.operands_are(p.type(), {});
-         p.out.execute = execute_active_mask;
-       }},
-      {"trap", [](Decoding& p) { p.out.execute = execute_trap; }}};
+  static const std::map<std::string, Decode> known = {{"shfl", decode_shuffle},
+                                                      {"vote", decode_vote},
+                                                      {"match", decode_match},
+                                                      {"redux", decode_redux},
+                                                      {"bar", decode_barrier},
+                                                      {"barrier", decode_barrier},
+                                                      {"activemask",
+                                                       [](Decoding& p) {
+                                                         p.operands_are(p.type(), {});
+                                                         p.out.execute = execute_active_mask;
+                                                       }},
+                                                      {"trap", [](Decoding& p) { p.out.execute = execute_trap; }}};
   const auto it = known.find(d.root());
   if (it == known.end()) return false;
   it->second(d);

@@ -112,22 +112,22 @@ Execute compare_of(const std::string& name, Type t, bool ftz) {
   if (t == Type::f32 || t == Type::f64) {
     using Choose = Execute (*)(Type, bool);
     static const std::map<std::string, Choose> real = {
-        {"eq", real_compare<Real<false, Equal>>},  {"ne", real_compare<Real<false, NotEqual>>},
-        {"lt", real_compare<Real<false, Below>>},  {"le", real_compare<Real<false, AtMost>>},
-        {"gt", real_compare<Real<false, Above>>},  {"ge", real_compare<Real<false, AtLeast>>},
-        {"equ", real_compare<Real<true, Equal>>},  {"neu", real_compare<Real<true, NotEqual>>},
-        {"ltu", real_compare<Real<true, Below>>},  {"leu", real_compare<Real<true, AtMost>>},
-        {"gtu", real_compare<Real<true, Above>>},  {"geu", real_compare<Real<true, AtLeast>>},
+        {"eq", real_compare<Real<false, Equal>>},   {"ne", real_compare<Real<false, NotEqual>>},
+        {"lt", real_compare<Real<false, Below>>},   {"le", real_compare<Real<false, AtMost>>},
+        {"gt", real_compare<Real<false, Above>>},   {"ge", real_compare<Real<false, AtLeast>>},
+        {"equ", real_compare<Real<true, Equal>>},   {"neu", real_compare<Real<true, NotEqual>>},
+        {"ltu", real_compare<Real<true, Below>>},   {"leu", real_compare<Real<true, AtMost>>},
+        {"gtu", real_compare<Real<true, Above>>},   {"geu", real_compare<Real<true, AtLeast>>},
         {"num", real_compare<Real<false, Always>>}, {"nan", real_compare<Real<true, Never>>}};
     const auto it = real.find(name);
     return it == real.end() ? nullptr : it->second(t, ftz);
   }
   using Choose = Execute (*)(Type);
-  static const std::map<std::string, Choose> whole = {
-      {"eq", integer_compare<Equal>}, {"ne", integer_compare<NotEqual>}, {"lt", integer_compare<Below>},
-      {"le", integer_compare<AtMost>}, {"gt", integer_compare<Above>},   {"ge", integer_compare<AtLeast>},
-      {"lo", integer_compare<Below>}, {"ls", integer_compare<AtMost>},   {"hi", integer_compare<Above>},
-      {"hs", integer_compare<AtLeast>}};
+  static const std::map<std::string, Choose> whole = {{"eq", integer_compare<Equal>}, {"ne", integer_compare<NotEqual>},
+                                                      {"lt", integer_compare<Below>}, {"le", integer_compare<AtMost>},
+                                                      {"gt", integer_compare<Above>}, {"ge", integer_compare<AtLeast>},
+                                                      {"lo", integer_compare<Below>}, {"ls", integer_compare<AtMost>},
+                                                      {"hi", integer_compare<Above>}, {"hs", integer_compare<AtLeast>}};
   const auto it = whole.find(name);
   return it == whole.end() ? nullptr : it->second(t);
 }

@@ -38,7 +38,8 @@ bool decode_control(Decoding& d, const ControlContext& context) {
   } else if (root == "call") {
     decode_call(d, context);
   } else if (root == "nanosleep" || root == "prefetch") {
-    while (d.take("u32") || d.take("global") || d.take("local") || d.take("L1") || d.take("L2")) {}
+    while (d.take("u32") || d.take("global") || d.take("local") || d.take("L1") || d.take("L2")) {
+    }
     d.out.execute = nothing;
   } else {
     return false;

@@ -22,8 +22,12 @@ struct Conversion {
            static_cast<uint32_t>(relu) << 16;
   }
   static Conversion unpack(uint32_t mode) {
-    return {static_cast<Type>(mode & 31U), static_cast<Type>(mode >> 5 & 31U), static_cast<To>(mode >> 10 & 7U),
-            (mode >> 13 & 1U) != 0,        (mode >> 14 & 1U) != 0,             (mode >> 15 & 1U) != 0,
+    return {static_cast<Type>(mode & 31U),
+            static_cast<Type>(mode >> 5 & 31U),
+            static_cast<To>(mode >> 10 & 7U),
+            (mode >> 13 & 1U) != 0,
+            (mode >> 14 & 1U) != 0,
+            (mode >> 15 & 1U) != 0,
             (mode >> 16 & 1U) != 0};
   }
 };
@@ -113,9 +117,8 @@ uint64_t converted(uint64_t bits, const Conversion& c) {
 void execute_convert(Warp& w, const Instruction& i, Lanes lanes) {
   const Conversion c = Conversion::unpack(i.mode);
   const bool from_wide = (i.wide & 2U) != 0, to_wide = (i.wide & 1U) != 0;
-  each_lane(lanes, [&](int l) {
-    set_any(w.at(i.slot[0]), l, to_wide, converted(get_any(w.at(i.slot[1]), l, from_wide), c));
-  });
+  each_lane(lanes,
+            [&](int l) { set_any(w.at(i.slot[0]), l, to_wide, converted(get_any(w.at(i.slot[1]), l, from_wide), c)); });
 }
 
 // cvt.rn.bf16x2.f32 d, a, b: a becomes the upper half.
@@ -194,7 +197,8 @@ void decode_cvt(Decoding& d) {
   d.out.slot[0] = d.destination(d.operand(0), c.to, true);
   d.out.slot[1] = d.source(d.operand(1), c.from, true);
   const bool to_wide = d.is_wide(d.operand(0));
-  const bool from_wide = d.builder.find_register(d.operand(1)) != nullptr ? d.is_wide(d.operand(1)) : size_of(c.from) == 8;
+  const bool from_wide =
+      d.builder.find_register(d.operand(1)) != nullptr ? d.is_wide(d.operand(1)) : size_of(c.from) == 8;
   d.out.wide = (to_wide ? 1U : 0U) | (from_wide ? 2U : 0U);
   d.out.execute = quick(c, to_wide, from_wide);
   if (d.out.execute == nullptr) d.out.execute = execute_convert;

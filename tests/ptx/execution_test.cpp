@@ -115,7 +115,7 @@ TEST(PtxExecution, ShufflesStayInTheirSegments) {
     EXPECT_EQ(all_findings(k.run()), "");
     return k.words(k.a, 32);
   };
-  const auto up = shuffled("shfl.sync.up.b32 %r3|%p1, %r0, 2, 0x1800, 0xffffffff;");    // segments of 8
+  const auto up = shuffled("shfl.sync.up.b32 %r3|%p1, %r0, 2, 0x1800, 0xffffffff;");  // segments of 8
   const auto down = shuffled("shfl.sync.down.b32 %r3|%p1, %r0, 1, 0x181f, 0xffffffff;");
   for (uint32_t t = 0; t < 32; ++t) {
     EXPECT_EQ(up[t], t % 8 >= 2 ? t - 2 + 100 : t);
@@ -126,7 +126,8 @@ TEST(PtxExecution, ShufflesStayInTheirSegments) {
 TEST(PtxExecution, VotesAndReductionsOfALane) {
   const std::string half = "setp.lt.u32 %p1, %r0, 16; ";
   EXPECT_EQ(result("vote.sync.ballot.b32 %r9, 1, 1;"), 1U);
-  SmallKernel k(half + "vote.sync.ballot.b32 %r2, %p1, 0xffffffff; vote.sync.any.pred %p2, !%p1, 0xffffffff;"
+  SmallKernel k(half +
+                "vote.sync.ballot.b32 %r2, %p1, 0xffffffff; vote.sync.any.pred %p2, !%p1, 0xffffffff;"
                 "vote.sync.all.pred %p3, %p1, 0xffffffff; selp.u32 %r3, 1, 0, %p2; selp.u32 %r4, 2, 0, %p3;"
                 "redux.sync.add.s32 %r5, %r0, 0xffffffff; add.s32 %r2, %r2, %r3; add.s32 %r2, %r2, %r4;"
                 "add.s32 %r2, %r2, %r5; st.global.u32 [%rd4], %r2;");
@@ -135,16 +136,18 @@ TEST(PtxExecution, VotesAndReductionsOfALane) {
 }
 
 TEST(PtxExecution, AtomicsOfAllBlocksAddUp) {
-  SmallKernel k("red.global.add.u32 [%rd2], 1; atom.global.max.u32 %r2, [%rd2+4], %r0; atom.global.inc.u32 %r3, [%rd2+8], 6;"
-                "atom.global.cas.b32 %r4, [%rd2+12], 0, 77;");
+  SmallKernel k(
+      "red.global.add.u32 [%rd2], 1; atom.global.max.u32 %r2, [%rd2+4], %r0; atom.global.inc.u32 %r3, [%rd2+8], 6;"
+      "atom.global.cas.b32 %r4, [%rd2+12], 0, 77;");
   EXPECT_EQ(all_findings(k.run({.grid = {3}, .block = {64}})), "");
   EXPECT_EQ(k.words(k.b, 4), (std::vector<uint32_t>{192, 63, 192 % 7, 77}));
 }
 
 TEST(PtxExecution, BlocksOfACooperativeLaunchWaitForOneAnother) {
-  SmallKernel k("red.release.gpu.global.add.u32 [%rd2], 1; $again: ld.acquire.gpu.global.u32 %r2, [%rd2];"
-                "setp.ne.s32 %p1, %r2, 5; @%p1 bra $again; setp.ne.s32 %p2, %r1, 0; @%p2 bra $end;"
-                "st.global.u32 [%rd1], %r2; $end:");
+  SmallKernel k(
+      "red.release.gpu.global.add.u32 [%rd2], 1; $again: ld.acquire.gpu.global.u32 %r2, [%rd2];"
+      "setp.ne.s32 %p1, %r2, 5; @%p1 bra $again; setp.ne.s32 %p2, %r1, 0; @%p2 bra $end;"
+      "st.global.u32 [%rd1], %r2; $end:");
   const Shape shape{.grid = {5}, .block = {1}, .cooperative = true, .options = {.most_instructions = 1000000}};
   EXPECT_EQ(all_findings(k.run(shape)), "");
   EXPECT_EQ(k.words(k.a, 1)[0], 5U);
@@ -155,7 +158,8 @@ TEST(PtxExecution, BlocksOfACooperativeLaunchWaitForOneAnother) {
 // 16 bytes a lane come by cp.async and are read back transposed and not.
 TEST(PtxExecution, AsyncCopiesAndMatrices) {
   SmallKernel k(
-      "mov.u32 %r2, tile; shl.b32 %r3, %r0, 4; add.s32 %r4, %r2, %r3; mul.wide.u32 %rd5, %r0, 16; add.s64 %rd6, %rd2, %rd5;"
+      "mov.u32 %r2, tile; shl.b32 %r3, %r0, 4; add.s32 %r4, %r2, %r3; mul.wide.u32 %rd5, %r0, 16; add.s64 %rd6, %rd2, "
+      "%rd5;"
       "cp.async.cg.shared.global [%r4], [%rd6], 16, 14; cp.async.commit_group; cp.async.wait_all; bar.sync 0;"
       "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%r5, %r6, %r7, %r8}, [%r4]; add.s64 %rd7, %rd1, %rd5;"
       "st.global.v4.u32 [%rd7], {%r5, %r6, %r7, %r8};",
@@ -167,7 +171,9 @@ TEST(PtxExecution, AsyncCopiesAndMatrices) {
   EXPECT_EQ(all_findings(done), "");
   const auto got = k.words(k.a, 128);
   // The last element of each row was not copied: zero.
-  const auto element = [](uint32_t m, uint32_t row, uint32_t column) { return column == 7 ? 0 : m * 64 + row * 8 + column; };
+  const auto element = [](uint32_t m, uint32_t row, uint32_t column) {
+    return column == 7 ? 0 : m * 64 + row * 8 + column;
+  };
   for (uint32_t l = 0; l < 32; ++l)
     for (uint32_t m = 0; m < 4; ++m)
       EXPECT_EQ(got[4 * l + m], element(m, l % 4 * 2 + 1, l / 4) << 16 | element(m, l % 4 * 2, l / 4));
@@ -177,15 +183,18 @@ TEST(PtxExecution, AsyncCopiesAndMatrices) {
 // D = A B + C of one warp: operands lie where the PTX ISA says, from memory in the threads' order.
 void check_mma(const std::string& type, const std::string& shape, size_t depth, float (*round)(float)) {
   const bool tf32 = type == "tf32";
-  SmallKernel k("mul.wide.u32 %rd5, %r0, 16; add.s64 %rd6, %rd1, %rd5; add.s64 %rd7, %rd2, %rd5; add.s64 %rd8, %rd3, %rd5;"
-                "ld.global.v4.u32 {%r2, %r3, %r4, %r5}, [%rd6]; ld.global.v2.u32 {%r6, %r7}, [%rd7];"
-                "ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd8];"
-                "mma.sync.aligned." + shape + ".row.col.f32." + type + "." + type +
-                ".f32 {%f1, %f2, %f3, %f4}, {%r2, %r3, %r4, %r5}, {%r6, %r7}, {%f1, %f2, %f3, %f4};"
-                "st.global.v4.f32 [%rd8], {%f1, %f2, %f3, %f4};");
+  SmallKernel k(
+      "mul.wide.u32 %rd5, %r0, 16; add.s64 %rd6, %rd1, %rd5; add.s64 %rd7, %rd2, %rd5; add.s64 %rd8, %rd3, %rd5;"
+      "ld.global.v4.u32 {%r2, %r3, %r4, %r5}, [%rd6]; ld.global.v2.u32 {%r6, %r7}, [%rd7];"
+      "ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd8];"
+      "mma.sync.aligned." +
+      shape + ".row.col.f32." + type + "." + type +
+      ".f32 {%f1, %f2, %f3, %f4}, {%r2, %r3, %r4, %r5}, {%r6, %r7}, {%f1, %f2, %f3, %f4};"
+      "st.global.v4.f32 [%rd8], {%f1, %f2, %f3, %f4};");
   std::mt19937 random(1);
   const auto next = [&] { return round(static_cast<float>(random() % 2000) / 1000.0F - 1.0F); };
-  std::vector<std::vector<float>> a(16, std::vector<float>(depth)), b(depth, std::vector<float>(8)), c(16, std::vector<float>(8));
+  std::vector<std::vector<float>> a(16, std::vector<float>(depth)), b(depth, std::vector<float>(8)),
+      c(16, std::vector<float>(8));
   for (auto* m : {&a, &b, &c})
     for (auto& row : *m)
       for (float& x : row) x = next();
@@ -203,7 +212,8 @@ void check_mma(const std::string& type, const std::string& shape, size_t depth, 
       a_words[4 * l + q] = word(a[r][at], a[r][at + step - 1]);
       c_words[4 * l + q] = c[row + 8 * (q / 2)][l % 4 * 2 + q % 2];
     }
-    for (size_t q = 0; q < 2; ++q) b_words[4 * l + q] = word(b[column + half * q][row], b[column + half * q + step - 1][row]);
+    for (size_t q = 0; q < 2; ++q)
+      b_words[4 * l + q] = word(b[column + half * q][row], b[column + half * q + step - 1][row]);
   }
   k.set_words(k.a, a_words);
   k.set_words(k.b, b_words);
@@ -226,10 +236,11 @@ TEST(PtxExecution, ProductsOfTensorCores) {
 }
 
 TEST(PtxCounters, RequestsAreCountedAsByHand) {
-  SmallKernel k("ld.global.u32 %r2, [%rd4];"                                                   // 128 bytes in a row: 4 sectors
-                "mul.wide.u32 %rd5, %r0, 64; add.s64 %rd5, %rd5, %rd2; ld.global.u32 %r3, [%rd5];"  // 64 bytes apart: 32
-                "ld.global.u32 %r4, [%rd2]; st.global.v4.u32 [%rd2+16], {%r2,%r2,%r2,%r2};",        // one; one
-                "");
+  SmallKernel k(
+      "ld.global.u32 %r2, [%rd4];"  // 128 bytes in a row: 4 sectors
+      "mul.wide.u32 %rd5, %r0, 64; add.s64 %rd5, %rd5, %rd2; ld.global.u32 %r3, [%rd5];"  // 64 bytes apart: 32
+      "ld.global.u32 %r4, [%rd2]; st.global.v4.u32 [%rd2+16], {%r2,%r2,%r2,%r2};",        // one; one
+      "");
   const Counters c = k.run({.options = {.races = false}}).counters;
   EXPECT_EQ(c.global_loads, 3U);
   EXPECT_EQ(c.global_load_sectors, 4U + 32 + 1);
@@ -242,17 +253,18 @@ TEST(PtxCounters, RequestsAreCountedAsByHand) {
 }
 
 uint64_t wavefronts(const std::string& address, const std::string& load) {
-  SmallKernel k("mov.u32 %r2, tile; " + address + " add.s32 %r3, %r3, %r2; " + load, ".shared .align 16 .b8 tile[8192];");
+  SmallKernel k("mov.u32 %r2, tile; " + address + " add.s32 %r3, %r3, %r2; " + load,
+                ".shared .align 16 .b8 tile[8192];");
   return k.run({.options = {.races = false}}).counters.shared_load_wavefronts;
 }
 
 TEST(PtxCounters, BanksConflictAsByHand) {
   const std::string word = "ld.shared.u32 %r4, [%r3];";
   EXPECT_EQ(wavefronts("mul.lo.u32 %r3, %r0, 4;", word), 1U);
-  EXPECT_EQ(wavefronts("mul.lo.u32 %r3, %r0, 0;", word), 1U);    // one word for all
-  EXPECT_EQ(wavefronts("mul.lo.u32 %r3, %r0, 8;", word), 2U);    // every second bank
-  EXPECT_EQ(wavefronts("mul.lo.u32 %r3, %r0, 128;", word), 32U); // one bank
-  EXPECT_EQ(wavefronts("mul.lo.u32 %r3, %r0, 132;", word), 1U);  // a column of rows of 33 words
+  EXPECT_EQ(wavefronts("mul.lo.u32 %r3, %r0, 0;", word), 1U);     // one word for all
+  EXPECT_EQ(wavefronts("mul.lo.u32 %r3, %r0, 8;", word), 2U);     // every second bank
+  EXPECT_EQ(wavefronts("mul.lo.u32 %r3, %r0, 128;", word), 32U);  // one bank
+  EXPECT_EQ(wavefronts("mul.lo.u32 %r3, %r0, 132;", word), 1U);   // a column of rows of 33 words
   EXPECT_EQ(wavefronts("mul.lo.u32 %r3, %r0, 16;", "ld.shared.v4.u32 {%r4,%r5,%r6,%r7}, [%r3];"), 4U);
 }
 
@@ -262,7 +274,9 @@ TEST(PtxCounters, ChainsOfLoads) {
   EXPECT_EQ(chain("ld.global.u32 %r2, [%rd1]; ld.global.u32 %r3, [%rd2];").longest_chain, 1U);
   const std::string next = "cvt.u64.u32 %rd5, %r2; add.s64 %rd6, %rd1, %rd5; ld.global.u32 %r2, [%rd6];";
   EXPECT_EQ(chain("mov.u32 %r2, 0;" + next + next + next).longest_chain, 3U);
-  EXPECT_EQ(chain("ld.global.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 9; @%p1 ret; ld.global.u32 %r3, [%rd2];").longest_chain, 2U);
+  EXPECT_EQ(
+      chain("ld.global.u32 %r2, [%rd1]; setp.eq.s32 %p1, %r2, 9; @%p1 ret; ld.global.u32 %r3, [%rd2];").longest_chain,
+      2U);
   const Counters c = chain("mov.u32 %r2, 0;" + next + "atom.global.add.u32 %r2, [%rd3], 0;" + next + next);
   EXPECT_EQ(c.longest_chain_after_arrival, 2U);
 }

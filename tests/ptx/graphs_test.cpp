@@ -49,7 +49,8 @@ Bounded widened(Bounded b) {
 void check_output(const std::string& what, const Bounded& oracle, const Tensor& host, const Tensor& got) {
   const std::string apart = compare(widened(oracle), got);
   EXPECT_EQ(apart, "") << what;
-  const std::vector<bool> counts = oracle.value.floating() ? steady(oracle) : std::vector<bool>(oracle.error.size(), false);
+  const std::vector<bool> counts =
+      oracle.value.floating() ? steady(oracle) : std::vector<bool>(oracle.error.size(), false);
   const Agreement a = agreement(host, got, counts);
   EXPECT_EQ(a.fault, "") << what;
   EXPECT_LE(a.nmse, most_nmse(host.type.dtype)) << what;
@@ -86,7 +87,8 @@ TEST_P(PtxGraphs, AgreeWithTheOracleAndTheHost) {
   runtime::HostDevice host({.threads = 1, .kernel_cache = {}});
   PtxDevice device;
   ProgramRun on_host(program, host), on_device(program, device);
-  for (const codegen::Entry& entry : program.entries) check_entry(entry, *meaning.find_graph(entry.name), on_host, on_device);
+  for (const codegen::Entry& entry : program.entries)
+    check_entry(entry, *meaning.find_graph(entry.name), on_host, on_device);
   for (const ptx::Finding& f : device.findings()) ADD_FAILURE() << to_string(f);
 }
 

@@ -13,7 +13,8 @@ __extension__ using Int128 = __int128;
 __extension__ using Unsigned128 = unsigned __int128;
 template <class T>
 using Twice = std::conditional_t<
-    std::is_signed_v<T>, std::conditional_t<sizeof(T) == 2, int32_t, std::conditional_t<sizeof(T) == 4, int64_t, Int128>>,
+    std::is_signed_v<T>,
+    std::conditional_t<sizeof(T) == 2, int32_t, std::conditional_t<sizeof(T) == 4, int64_t, Int128>>,
     std::conditional_t<sizeof(T) == 2, uint32_t, std::conditional_t<sizeof(T) == 4, uint64_t, Unsigned128>>>;
 
 // Modulo 2^bits; in 64 bits, where unsigned numbers are not promoted to int.
@@ -136,8 +137,10 @@ struct Three {
 template <class Op>
 Execute wide_of(Type t) {
   const auto pick = [&]<class T>(T) -> Execute {
-    if constexpr (std::is_same_v<Op, WideProduct>) return apply<Op, Twice<T>, T, T>;
-    else return apply<Op, Twice<T>, T, T, Twice<T>>;
+    if constexpr (std::is_same_v<Op, WideProduct>)
+      return apply<Op, Twice<T>, T, T>;
+    else
+      return apply<Op, Twice<T>, T, T, Twice<T>>;
   };
   switch (t) {
     case Type::u16: return pick(uint16_t{});
@@ -194,8 +197,8 @@ bool decode_carry(Decoding& d) {
   const bool out = known && d.take("cc");
   if (!in && !out) return false;
   const bool multiply = root.starts_with("mad");
-  d.out.mode = (in ? kIn : 0U) | (out ? kOut : 0U) | (root.starts_with("sub") ? kSubtract : 0U) |
-               (multiply ? kMultiply : 0U);
+  d.out.mode =
+      (in ? kIn : 0U) | (out ? kOut : 0U) | (root.starts_with("sub") ? kSubtract : 0U) | (multiply ? kMultiply : 0U);
   if (multiply && !d.take("lo")) d.out.mode |= d.take("hi") ? kHigh : 0U;
   const Type t = d.type();
   if (multiply)
@@ -232,9 +235,9 @@ bool decode_integer(Decoding& d) {
     return true;
   }
   using Choose = Execute (*)(Type);
-  static const std::map<std::string, Choose> two = {
-      {"add", of_type<Sum, Two>},       {"sub", of_type<Difference, Two>}, {"div", of_type<Quotient, Two>},
-      {"rem", of_type<Remainder, Two>}, {"min", of_type<Least, Two>},      {"max", of_type<Most, Two>}};
+  static const std::map<std::string, Choose> two = {{"add", of_type<Sum, Two>},      {"sub", of_type<Difference, Two>},
+                                                    {"div", of_type<Quotient, Two>}, {"rem", of_type<Remainder, Two>},
+                                                    {"min", of_type<Least, Two>},    {"max", of_type<Most, Two>}};
   static const std::map<std::string, Choose> one = {{"neg", of_type<Negated, One>}, {"abs", of_type<Magnitude, One>}};
   if (const auto it = two.find(root); it != two.end()) {
     const Type t = d.type();

@@ -14,8 +14,9 @@
 namespace heddle::ptx {
 
 template <int bytes>
-using UnsignedOf = std::conditional_t<
-    bytes == 1, uint8_t, std::conditional_t<bytes == 2, uint16_t, std::conditional_t<bytes == 4, uint32_t, uint64_t>>>;
+using UnsignedOf =
+    std::conditional_t<bytes == 1, uint8_t,
+                       std::conditional_t<bytes == 2, uint16_t, std::conditional_t<bytes == 4, uint32_t, uint64_t>>>;
 template <class T>
 using LaneOf = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
 

@@ -9,7 +9,7 @@
 namespace heddle::ptx {
 namespace {
 
-constexpr uint64_t kTurn = 1 << 20;         // instructions of a warp before others have theirs
+constexpr uint64_t kTurn = 1 << 20;          // instructions of a warp before others have theirs
 constexpr uint64_t kCooperativeTurn = 1000;  // where a block may wait for another
 
 void check_limit(Block& block) {
@@ -25,7 +25,8 @@ void check_limit(Block& block) {
         const Group& g = groups->front();
         const Instruction& i = w->function->code[g.pc];
         stop(block, Check::deadlock, i,
-             fmt::format("lanes {:#x} of warp {} of block {} wait for others", g.lanes, w->first / kLanes, block.number));
+             fmt::format("lanes {:#x} of warp {} of block {} wait for others", g.lanes, w->first / kLanes,
+                         block.number));
       }
   stop(block, Check::deadlock, block.warps[0]->function->code[0], "nobody can go on");
 }

@@ -28,14 +28,14 @@ struct Launch {
   std::string kernel;
   Dim3 grid = {}, block = {};
   std::span<const std::byte> parameters = {};  // as the kernel's parameter buffer lies
-  uint32_t dynamic_shared = 0;            // bytes
+  uint32_t dynamic_shared = 0;                 // bytes
   bool cooperative = false;
 };
 
 struct LaunchOptions {
-  bool races = true;                // races, shared memory that was not written, data behind ld.global.nc
-  bool chains = false;              // counts chains of dependent loads
-  uint64_t most_instructions = 0;   // of warps, 0: any number; more is a finding
+  bool races = true;               // races, shared memory that was not written, data behind ld.global.nc
+  bool chains = false;             // counts chains of dependent loads
+  uint64_t most_instructions = 0;  // of warps, 0: any number; more is a finding
   size_t most_findings = 50;
 };
 
@@ -60,9 +60,9 @@ const char* to_string(Check check);
 struct Finding {
   Check check = Check::out_of_bounds;
   std::string kernel;
-  int line = 0;          // of the PTX text
-  std::string text;      // the instruction
-  std::string detail;    // who and where, of the first time
+  int line = 0;        // of the PTX text
+  std::string text;    // the instruction
+  std::string detail;  // who and where, of the first time
   uint64_t times = 1;
 };
 std::string to_string(const Finding& f);

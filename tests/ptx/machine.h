@@ -23,8 +23,8 @@ struct Run {
   const LaunchOptions& options;
   DeviceMemory& memory;
   Outcome outcome;
-  std::unique_ptr<GlobalRaces> races;  // nullptr: not looked for
-  Allocation* last_allocation = nullptr;  // the one that served the last access
+  std::unique_ptr<GlobalRaces> races;                              // nullptr: not looked for
+  Allocation* last_allocation = nullptr;                           // the one that served the last access
   std::map<std::pair<Check, const void*>, size_t> known_findings;  // one per instruction and check
 
   Counters& counters() { return outcome.counters; }
@@ -51,15 +51,15 @@ struct Warp {
   Run& run;
   Block& block;
   const Function* function;
-  uint32_t first;                 // thread of lane 0
-  std::vector<uint64_t> file;     // registers
-  std::vector<std::byte> local;   // of lane 0, lane 1, ...
+  uint32_t first;                // thread of lane 0
+  std::vector<uint64_t> file;    // registers
+  std::vector<std::byte> local;  // of lane 0, lane 1, ...
   Lanes alive;
-  std::vector<Group> ready;       // by pc, the lowest last
-  std::vector<Group> parked;      // at a collective that waits for others
+  std::vector<Group> ready;   // by pc, the lowest last
+  std::vector<Group> parked;  // at a collective that waits for others
   std::vector<Group> at_barrier;
-  std::vector<uint64_t> depth;    // by register: loads that its value needed; empty: not counted
-  uint64_t control_depth = 0;     // loads that the way here depended on
+  std::vector<uint64_t> depth;  // by register: loads that its value needed; empty: not counted
+  uint64_t control_depth = 0;   // loads that the way here depended on
 
   std::byte* at(uint32_t slot) { return reinterpret_cast<std::byte*>(file.data()) + slot; }
   Lanes predicate(uint32_t slot) {

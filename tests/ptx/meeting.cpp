@@ -16,7 +16,8 @@ Lanes members_of(Warp& w, const Instruction& i, int lane) {
   if ((named >> lane & 1U) == 0)
     note(w.block, Check::member_mask, i, fmt::format("lane {} is not in its own mask {:#x}", lane, named));
   if ((named & ~w.alive) != 0)
-    note(w.block, Check::member_mask, i, fmt::format("the mask {:#x} names lanes that have ended or do not exist", named));
+    note(w.block, Check::member_mask, i,
+         fmt::format("the mask {:#x} names lanes that have ended or do not exist", named));
   return (named & w.alive) | 1U << lane;
 }
 
@@ -48,9 +49,11 @@ void arrive(Warp& w, uint32_t pc, Lanes lanes) {
   const Instruction& i = w.function->code[pc];
   if (i.aligned && lanes != w.alive)
     note(block, Check::divergent_barrier, i,
-         fmt::format("lanes {:#x} of {:#x} of warp {} of block {} come", lanes, w.alive, w.first / kLanes, block.number));
+         fmt::format("lanes {:#x} of {:#x} of warp {} of block {} come", lanes, w.alive, w.first / kLanes,
+                     block.number));
   if (block.alive != block.threads)
-    note(block, Check::exited_at_barrier, i, fmt::format("{} of {} threads have ended", block.threads - block.alive, block.threads));
+    note(block, Check::exited_at_barrier, i,
+         fmt::format("{} of {} threads have ended", block.threads - block.alive, block.threads));
   if (block.arrived > 0 && block.barrier->mode != i.mode)
     stop(block, Check::deadlock, i, "other threads wait at another barrier");
   block.barrier = &i;
@@ -63,7 +66,8 @@ void complete_barrier(Block& block) {
   block.arrived = 0;
   ++block.run.counters().barriers;
   std::vector<bool> alive(block.threads);
-  for (const auto& w : block.warps) each_lane(w->alive, [&](int l) { alive[w->first + static_cast<size_t>(l)] = true; });
+  for (const auto& w : block.warps)
+    each_lane(w->alive, [&](int l) { alive[w->first + static_cast<size_t>(l)] = true; });
   if (block.races != nullptr) block.races->order.barrier(alive);
   if (block.barrier->execute != nullptr)  // bar.red
     for (const auto& w : block.warps) block.barrier->execute(*w, *block.barrier, w->alive);

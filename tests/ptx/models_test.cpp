@@ -1,7 +1,6 @@
 // The training steps of every model in the interpreter: no finding, and the host's numbers.
-#include <gtest/gtest.h>
-
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -32,7 +31,8 @@ std::vector<std::string> models() {
 
 codegen::Program build(const std::string& name, bool small) {
   frontend::Sources sources;
-  const frontend::Model model = frontend::read_model(sources, (source_dir() / "models" / (name + ".json")).string(), {.set = {}, .small = small});
+  const frontend::Model model =
+      frontend::read_model(sources, (source_dir() / "models" / (name + ".json")).string(), {.set = {}, .small = small});
   ir::Module module = frontend::build_module(model, frontend::default_build_options(model));
   return host_program(std::move(module), name, {.library = false, .target = ir::h200()});
 }
@@ -93,7 +93,8 @@ TEST_P(PtxFullModels, StepsAgreeWithTheHost) {
   check_training(GetParam(), false, {});
 }
 
-INSTANTIATE_TEST_SUITE_P(Mnist, PtxFullModels, ::testing::Values("mnist_mlp", "mnist_cnn"), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Mnist, PtxFullModels, ::testing::Values("mnist_mlp", "mnist_cnn"),
+                         [](const auto& info) { return info.param; });
 
 }  // namespace
 }  // namespace heddle::testing

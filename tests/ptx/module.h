@@ -42,29 +42,50 @@ struct Instruction {
   Space space = Space::generic;
   Order order = Order::weak;
   Scope scope = Scope::none;
-  uint8_t size = 0;         // bytes of one element that is moved
-  uint8_t count = 1;        // elements: of a vector, matrices of ldmatrix
-  bool aligned = true;      // of a barrier: a warp's lanes must come together
-  bool negated = false;     // of the guard
-  bool read_only = false;   // ld.global.nc
-  bool is_signed = false;   // what is loaded into a wider register
-  uint32_t wide = 0;        // a bit per operand: its lanes have 64 bits
-  uint32_t guard = kNoSlot;  // predicate
-  uint32_t target = 0;      // of a branch; index of the function of a call
-  int64_t offset = 0;       // of an address
-  uint32_t mode = 0;        // what the execution makes of it: a comparison, a table, a bit mask of options
+  uint8_t size = 0;            // bytes of one element that is moved
+  uint8_t count = 1;           // elements: of a vector, matrices of ldmatrix
+  bool aligned = true;         // of a barrier: a warp's lanes must come together
+  bool negated = false;        // of the guard
+  bool read_only = false;      // ld.global.nc
+  bool is_signed = false;      // what is loaded into a wider register
+  uint32_t wide = 0;           // a bit per operand: its lanes have 64 bits
+  uint32_t guard = kNoSlot;    // predicate
+  uint32_t target = 0;         // of a branch; index of the function of a call
+  int64_t offset = 0;          // of an address
+  uint32_t mode = 0;           // what the execution makes of it: a comparison, a table, a bit mask of options
   uint32_t members = kNoSlot;  // of a collective: who takes part; kNoSlot: all lanes that run
   std::array<uint32_t, 16> slot{};
   std::vector<uint32_t> reads, writes;  // slots of registers, for chains of loads
-  std::vector<uint32_t> arguments;  // of a call: places in local memory; results, then operands
+  std::vector<uint32_t> arguments;      // of a call: places in local memory; results, then operands
   int line = 0;
   std::string text;
 };
 
 // What a register-like constant holds when a warp begins.
-enum class Special { number, tid_x, tid_y, tid_z, ctaid_x, ctaid_y, ctaid_z, ntid_x, ntid_y, ntid_z, nctaid_x, nctaid_y,
-                     nctaid_z, laneid, warpid, nwarpid, lanemask_eq, lanemask_lt, lanemask_le, lanemask_gt, lanemask_ge,
-                     global_address };
+enum class Special {
+  number,
+  tid_x,
+  tid_y,
+  tid_z,
+  ctaid_x,
+  ctaid_y,
+  ctaid_z,
+  ntid_x,
+  ntid_y,
+  ntid_z,
+  nctaid_x,
+  nctaid_y,
+  nctaid_z,
+  laneid,
+  warpid,
+  nwarpid,
+  lanemask_eq,
+  lanemask_lt,
+  lanemask_le,
+  lanemask_gt,
+  lanemask_ge,
+  global_address
+};
 struct Constant {
   uint32_t slot = 0;
   bool wide = false;

@@ -54,12 +54,12 @@ class BlockOrder {
   uint32_t barrier_time_ = 1;
   std::vector<uint32_t> time_, warp_time_;  // by warp: now; of the last synchronisation of the whole warp
   std::unordered_map<uint32_t, std::array<std::array<uint32_t, kLanes>, kLanes>> lanes_;  // by warp, observer, observed
-  Clock known_;                                       // to all threads
+  Clock known_;                                                                           // to all threads
   std::unordered_map<uint32_t, Clock> own_, pending_;  // by thread: known beside that; read, but no fence behind it yet
-  std::vector<Fence> fences_;                         // by thread
-  std::unordered_map<uint32_t, Clock> earlier_;       // by thread: what acquire-release fences before the barrier release
-  Clock released_, sequential_pending_;               // by sequential fences, for them, through barriers
-  std::vector<bool> took_pending_;                    // threads with such a fence behind the barrier
+  std::vector<Fence> fences_;                          // by thread
+  std::unordered_map<uint32_t, Clock> earlier_;  // by thread: what acquire-release fences before the barrier release
+  Clock released_, sequential_pending_;          // by sequential fences, for them, through barriers
+  std::vector<bool> took_pending_;               // threads with such a fence behind the barrier
 };
 
 }  // namespace heddle::ptx

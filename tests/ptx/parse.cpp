@@ -16,9 +16,7 @@ using Labels = std::map<std::string, uint32_t>;
 using Open = std::vector<std::pair<size_t, std::string>>;  // instructions and the names they go to
 
 // The part of a head in the brackets that open at `at`.
-std::string bracketed(const std::string& text, size_t at) {
-  return text.substr(at + 1, text.find(')', at) - at - 1);
-}
+std::string bracketed(const std::string& text, size_t at) { return text.substr(at + 1, text.find(')', at) - at - 1); }
 
 void read_parameters(Builder& builder, const std::string& list, int line, std::vector<Parameter>& to) {
   for (const std::string& one : split(list, ','))

@@ -15,7 +15,8 @@ using Images = std::map<std::string, ir::Tensor>;
 
 class ProgramRun {
  public:
-  ProgramRun(const codegen::Program& program, runtime::Device& device) : program_(program), executable_(program, device) {}
+  ProgramRun(const codegen::Program& program, runtime::Device& device)
+      : program_(program), executable_(program, device) {}
 
   // Where a state or an input has no tensor in `data`, it keeps what it has.
   void write(const codegen::Entry& entry, const ir::NamedTensors& data);

@@ -40,7 +40,8 @@ inline float from_f16(uint16_t x) {
   const int exponent = x >> 10 & 31;
   const double fraction = x & 1023;
   double value = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
-  if (exponent == 31) value = fraction == 0 ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+  if (exponent == 31)
+    value = fraction == 0 ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
   return static_cast<float>((x & 0x8000) != 0 ? -value : value);
 }
 inline uint16_t to_f16(double x) {

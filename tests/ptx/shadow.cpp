@@ -9,7 +9,8 @@ constexpr uint64_t kSet = uint64_t{1} << 63;
 
 // Strong operations do not race with one another where each is in the other's scope.
 bool both_strong(Stamp a, Stamp b) {
-  if (a.use() == Use::weak || b.use() == Use::weak || a.use() == Use::in_flight || b.use() == Use::in_flight) return false;
+  if (a.use() == Use::weak || b.use() == Use::weak || a.use() == Use::in_flight || b.use() == Use::in_flight)
+    return false;
   const bool narrow = a.use() == Use::strong_cta || b.use() == Use::strong_cta;
   return !narrow || a.block() == b.block();
 }
@@ -40,7 +41,8 @@ void add_reader(Cell& cell, Stamp s, uint32_t thread, const BlockOrder& order, R
   }
   const auto set = static_cast<uint32_t>(cell.read);
   const Stamp newest = sets.newest(set);
-  if (newest.block() != s.block() && order.ordered(newest, thread) && sets.all(set, [&](Stamp r) { return order.ordered(r, thread); }))
+  if (newest.block() != s.block() && order.ordered(newest, thread) &&
+      sets.all(set, [&](Stamp r) { return order.ordered(r, thread); }))
     cell.read = s.bits;
   else
     cell.read = kSet | sets.with(set, s);

@@ -8,7 +8,8 @@ namespace heddle::ptx {
 std::string small_ptx(const std::string& body, const std::string& variables) {
   return ".version 9.0\n.target sm_90a\n.address_size 64\n"
          ".visible .entry k(.param .u64 p0, .param .u64 p1, .param .u64 p2)\n{\n"
-         ".reg .pred %p<8>; .reg .b16 %rs<8>; .reg .b32 %r<32>; .reg .f32 %f<32>; .reg .b64 %rd<16>; .reg .f64 %fd<8>;\n" +
+         ".reg .pred %p<8>; .reg .b16 %rs<8>; .reg .b32 %r<32>; .reg .f32 %f<32>; .reg .b64 %rd<16>; .reg .f64 "
+         "%fd<8>;\n" +
          variables +
          "\nld.param.u64 %rd1, [p0]; ld.param.u64 %rd2, [p1]; ld.param.u64 %rd3, [p2];\n"
          "mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x; mul.wide.u32 %rd4, %r0, 4; add.s64 %rd4, %rd4, %rd1;\n" +

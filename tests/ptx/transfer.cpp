@@ -27,12 +27,14 @@ uint64_t load_element(const std::byte* from, uint32_t size, bool is_signed) {
 void load_lane(Warp& w, const Instruction& i, int lane, const std::byte* from) {
   if (i.size == 4 && i.wide == kWideAddress) {  // the most frequent
     for (uint32_t k = 0; k < i.count; ++k)
-      if (i.slot[k] != kNoSlot) std::memcpy(w.at(i.slot[k]) + size_t{4} * static_cast<size_t>(lane), from + size_t{4} * k, 4);
+      if (i.slot[k] != kNoSlot)
+        std::memcpy(w.at(i.slot[k]) + size_t{4} * static_cast<size_t>(lane), from + size_t{4} * k, 4);
     return;
   }
   for (uint32_t k = 0; k < i.count; ++k)
     if (i.slot[k] != kNoSlot)
-      set_any(w.at(i.slot[k]), lane, (i.wide >> k & 1U) != 0, load_element(from + size_t{k} * i.size, i.size, i.is_signed));
+      set_any(w.at(i.slot[k]), lane, (i.wide >> k & 1U) != 0,
+              load_element(from + size_t{k} * i.size, i.size, i.is_signed));
 }
 
 // Lanes that read what their two neighbours have read are like the second of these: neither who has written nor who
@@ -88,12 +90,12 @@ void execute_parameter(Warp& w, const Instruction& i, Lanes lanes) {
 
 // Sequentially consistent, as membar is: .gl orders what all threads of the GPU see.
 void execute_fence(Warp& w, const Instruction& i, Lanes lanes) {
-  if (w.block.races != nullptr)
-    w.block.races->order.fence(w.first / kLanes, lanes, i.scope, i.order == Order::sc);
+  if (w.block.races != nullptr) w.block.races->order.fence(w.first / kLanes, lanes, i.scope, i.order == Order::sc);
 }
 
 void take_space(Decoding& d) {
-  switch (d.take_one_of({"global", "shared", "shared::cta", "local", "param", "param::entry", "param::func", "const"})) {
+  switch (
+      d.take_one_of({"global", "shared", "shared::cta", "local", "param", "param::entry", "param::func", "const"})) {
     case 0:
     case 7: d.out.space = Space::global; break;
     case 1:

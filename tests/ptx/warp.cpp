@@ -159,7 +159,8 @@ void call_function(Warp& caller, const Instruction& i, Lanes lanes) {
   Warp w(caller.block, f, caller.first, lanes);
   const auto copy = [&](size_t argument, const Parameter& p, bool in) {
     each_lane(lanes, [&](int l) {
-      std::byte* outside = caller.local.data() + size_t{caller.function->local_bytes} * static_cast<size_t>(l) + i.arguments[argument];
+      std::byte* outside =
+          caller.local.data() + size_t{caller.function->local_bytes} * static_cast<size_t>(l) + i.arguments[argument];
       std::byte* inside = w.local.data() + size_t{f.local_bytes} * static_cast<size_t>(l) + p.offset;
       std::memcpy(in ? inside : outside, in ? outside : inside, p.bytes);
     });
