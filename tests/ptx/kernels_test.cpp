@@ -2,6 +2,8 @@
 // the same program on the host device.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/host/host_device.h"
 #include "tests/numeric/harness.h"
@@ -78,7 +80,10 @@ TEST_P(PtxKernels, AgreeWithTheHost) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Groups, PtxKernels, ::testing::Range(size_t{0}, groups().size()));
+// HEDDLE_PTX_ALL: every group instead of each fifth.
+INSTANTIATE_TEST_SUITE_P(Groups, PtxKernels,
+                         ::testing::Range(size_t{0}, groups().size(),
+                                          std::getenv("HEDDLE_PTX_ALL") == nullptr ? size_t{5} : size_t{1}));
 
 // Partial results of blocks are read in words of their own size: of 16 bits none may lose its upper half.
 TEST(PtxTotals, OfEveryIntegerTypeAreWhole) {

@@ -84,12 +84,12 @@ TEST_P(PtxModels, SmallStepsAgreeWithTheHost) {
 
 INSTANTIATE_TEST_SUITE_P(All, PtxModels, ::testing::ValuesIn(models()), [](const auto& info) { return info.param; });
 
-// Minutes: among the slow tests. HEDDLE_PTX_FULL says so.
+// Minutes: among the slow tests. HEDDLE_PTX_ALL says so.
 class PtxFullModels : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(PtxFullModels, StepsAgreeWithTheHost) {
   if (!runtime::find_nvrtc().found) GTEST_SKIP() << "no NVRTC on this machine";
-  if (std::getenv("HEDDLE_PTX_FULL") == nullptr) GTEST_SKIP() << "HEDDLE_PTX_FULL is not set";
+  if (std::getenv("HEDDLE_PTX_ALL") == nullptr) GTEST_SKIP() << "HEDDLE_PTX_ALL is not set";
   check_training(GetParam(), false, {});
 }
 
