@@ -122,7 +122,7 @@ struct Reverse {
   T operator()(T a) const {
     T result = 0;
     for (size_t k = 0; k < 8 * sizeof(T); ++k, a = static_cast<T>(a >> 1))
-      result = static_cast<T>(result << 1 | (a & 1U));
+      result = static_cast<T>(uint64_t{result} << 1 | (uint64_t{a} & 1U));
     return result;
   }
 };

@@ -38,8 +38,10 @@ std::vector<bool> steady(const Bounded& b) {
 
 // On the host random numbers of f64 come from the oracle's own functions; a GPU's differ in the last places.
 Bounded widened(Bounded b) {
-  for (size_t i = 0; i < b.error.size() && b.value.type.dtype == DType::f64; ++i)
-    b.error[i] += 0x1p-50 * std::abs(b.value.at(static_cast<int64_t>(i)));
+  if (b.value.type.dtype != DType::f64) return b;
+  for (size_t i = 0; i < b.error.size(); ++i)
+    if (const double value = b.value.at(static_cast<int64_t>(i)); std::isfinite(value))
+      b.error[i] += 0x1p-50 * std::abs(value);
   return b;
 }
 
