@@ -30,7 +30,7 @@ Place locate_global(Warp& w, const Instruction& i, int lane, uint64_t address, u
     if (run.last_allocation == nullptr) out_of_bounds(w, i, lane, address, "outside of every allocation");
   }
   Allocation* a = run.last_allocation;
-  return {Space::global, address, a->data.get() + (address - a->address), a};
+  return {Space::global, address, a->data + (address - a->address), a};
 }
 
 Place locate_local(Warp& w, const Instruction& i, int lane, uint64_t address, uint32_t bytes) {

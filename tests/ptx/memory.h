@@ -28,7 +28,8 @@ struct MemoryError : std::runtime_error {
 struct Allocation {
   uint64_t address = 0;
   uint64_t bytes = 0;
-  std::unique_ptr<std::byte[]> data;
+  std::unique_ptr<std::byte[]> owned;
+  std::byte* data = nullptr;  // `owned`, or memory of the host
   // A byte per byte: whether it was written, by the host or by a kernel. Empty: not followed.
   std::vector<uint8_t> written;
 
@@ -43,6 +44,8 @@ class DeviceMemory {
   explicit DeviceMemory(bool follow_writes = false) : follow_writes_(follow_writes) {}
 
   uint64_t allocate(uint64_t bytes);
+  // Memory of the host that the device may use at the same address.
+  void map(void* host, uint64_t bytes);
   void release(uint64_t address);  // what `allocate` returned
 
   // By the host. They throw MemoryError where a byte is outside of an allocation.

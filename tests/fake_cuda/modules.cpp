@@ -1,0 +1,181 @@
+// Modules of PTX, and launches of their kernels by the interpreter. Parameters are read at the call, as the driver does.
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "tests/fake_cuda/stream.h"
+#include "tests/ptx/module.h"
+
+namespace heddle::fake_cuda {
+namespace {
+
+constexpr int kMultiprocessorThreads = 2048;
+constexpr uint32_t kSharedWithoutAsking = 49152;
+
+struct Module;
+struct Function {
+  Module* module = nullptr;
+  const ptx::Function* entry = nullptr;
+  uint32_t most_dynamic_shared = kSharedWithoutAsking;
+};
+struct Module {
+  ptx::Module parsed;
+  std::unique_ptr<ptx::Loaded> loaded;
+  std::vector<std::unique_ptr<Function>> functions;
+};
+std::set<std::unique_ptr<Module>>& modules() {
+  static std::set<std::unique_ptr<Module>> all;
+  return all;
+}
+
+Function* find_function(const void* handle, const char* call) {
+  for (const auto& m : modules())
+    for (const auto& f : m->functions)
+      if (f.get() == handle) return f.get();
+  world().violate(fmt::format("{} of a function that is not there", call));
+  return nullptr;
+}
+
+bool races() {
+  const char* value = std::getenv("HEDDLE_FAKE_CUDA_RACES");
+  return value == nullptr || std::string(value) != "0";
+}
+
+struct Grid {
+  uint32_t blocks, threads, shared;
+};
+
+void execute(const Function* handle, const Grid& grid, const std::vector<std::byte>& parameters) {
+  Function* f = find_function(handle, "a launch");
+  if (f == nullptr) return;
+  World& w = world();
+  ++w.counts["kernels"];
+  const ptx::Launch what{.kernel = f->entry->name,
+                         .grid = {grid.blocks},
+                         .block = {grid.threads},
+                         .parameters = parameters,
+                         .dynamic_shared = grid.shared};
+  ptx::LaunchOptions options;
+  options.races = races();
+  const ptx::Outcome done = ptx::launch(*f->module->loaded, what, w.memory, options);
+  for (const ptx::Finding& finding : done.findings) w.violate(to_string(finding));
+  if (!done.completed) w.sticky = kIllegalAddress;
+}
+
+std::vector<std::byte> read_parameters(const ptx::Function& f, void** from) {
+  std::vector<std::byte> all(f.parameter_bytes);
+  for (size_t i = 0; i < f.parameters.size(); ++i)
+    std::memcpy(all.data() + f.parameters[i].offset, from[i], f.parameters[i].bytes);
+  return all;
+}
+
+}  // namespace
+
+extern "C" {
+
+Status cuModuleLoadData(void** to, const void* image) {
+  const Call call("cuModuleLoadData");
+  if (call.status() != kSuccess) return call.status();
+  const std::string text = static_cast<const char*>(image);
+  if (text.starts_with("\x7f"
+                       "ELF"))
+    return kInvalidImage;  // machine code: HEDDLE_CUDA_CODE=ptx
+  auto made = std::make_unique<Module>();
+  try {
+    made->parsed = ptx::parse(text);
+  } catch (const ptx::ParseError& e) {
+    world().violate(fmt::format("cuModuleLoadData: {}", e.what()));
+    return kInvalidImage;
+  }
+  made->loaded = std::make_unique<ptx::Loaded>(made->parsed, world().memory);
+  for (const ptx::Function& f : made->parsed.functions)
+    if (f.entry) made->functions.push_back(std::make_unique<Function>(Function{made.get(), &f}));
+  *to = made.get();
+  ++world().alive["module"];
+  modules().insert(std::move(made));
+  return kSuccess;
+}
+
+Status cuModuleUnload(void* module) {
+  const Call call("cuModuleUnload");
+  for (auto it = modules().begin(); it != modules().end(); ++it) {
+    if (it->get() != module) continue;
+    if (busy()) {
+      world().violate("cuModuleUnload while work is queued that may use it");
+      complete_all();
+    }
+    modules().erase(it);
+    --world().alive["module"];
+    return call.status();
+  }
+  world().violate("cuModuleUnload of a module that is not there");
+  return kInvalidHandle;
+}
+
+Status cuModuleGetFunction(void** to, void* module, const char* name) {
+  const Call call("cuModuleGetFunction");
+  if (call.status() != kSuccess) return call.status();
+  for (const auto& m : modules()) {
+    if (m.get() != module) continue;
+    for (const auto& f : m->functions)
+      if (f->entry->name == name) {
+        *to = f.get();
+        return kSuccess;
+      }
+    return kNotFound;
+  }
+  world().violate("cuModuleGetFunction of a module that is not there");
+  return kInvalidHandle;
+}
+
+Status cuFuncGetAttribute(int* value, int, void* function) {
+  const Call call("cuFuncGetAttribute");
+  if (find_function(function, "cuFuncGetAttribute") == nullptr) return kInvalidHandle;
+  *value = 0;
+  return call.status();
+}
+
+Status cuFuncSetAttribute(void* function, int attribute, int value) {
+  const Call call("cuFuncSetAttribute");
+  Function* f = find_function(function, "cuFuncSetAttribute");
+  if (f == nullptr) return kInvalidHandle;
+  constexpr int kMaxDynamicShared = 8;
+  if (attribute == kMaxDynamicShared) f->most_dynamic_shared = static_cast<uint32_t>(value);
+  return call.status();
+}
+
+Status cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void* function, int threads, size_t) {
+  const Call call("cuOccupancyMaxActiveBlocksPerMultiprocessor");
+  if (find_function(function, "cuOccupancyMaxActiveBlocksPerMultiprocessor") == nullptr) return kInvalidHandle;
+  *blocks = threads > 0 ? kMultiprocessorThreads / threads : 0;
+  return call.status();
+}
+
+Status cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                      unsigned shared, void* stream, void** parameters, void** extra) {
+  const Call call("cuLaunchKernel");
+  if (call.status() != kSuccess) return call.status();
+  Function* f = find_function(function, "cuLaunchKernel");
+  Stream* s = find_stream(stream, "cuLaunchKernel");
+  if (f == nullptr || s == nullptr) return kInvalidHandle;
+  if (gx == 0 || bx == 0 || gy != 1 || gz != 1 || by != 1 || bz != 1 || extra != nullptr) return kInvalidValue;
+  if (f->entry->max_threads != 0 && bx > f->entry->max_threads) {
+    world().violate(
+        fmt::format("{} is launched with {} threads, its bound is {}", f->entry->name, bx, f->entry->max_threads));
+    return kInvalidValue;
+  }
+  if (shared > f->most_dynamic_shared) {
+    world().violate(fmt::format("{} is launched with {} dynamic shared bytes, {} are allowed", f->entry->name, shared,
+                                f->most_dynamic_shared));
+    return kInvalidValue;
+  }
+  s->push(
+      {[f, grid = Grid{gx, bx, shared}, bytes = read_parameters(*f->entry, parameters)] { execute(f, grid, bytes); },
+       "kernel " + f->entry->name, f->module});
+  return kSuccess;
+}
+
+}  // extern "C"
+
+}  // namespace heddle::fake_cuda
