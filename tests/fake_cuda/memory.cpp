@@ -11,8 +11,6 @@ namespace heddle::fake_cuda {
 namespace {
 
 constexpr uint8_t kRubbish = 0xA5;  // in new memory
-// Copies of more from memory that is not pinned make the host wait while steps are under way.
-constexpr size_t kSmallCopy = 1 << 16;
 
 // The pinned allocation that holds these bytes.
 bool is_pinned(const void* p, size_t bytes) {
@@ -120,8 +118,9 @@ Status cuMemcpyHtoDAsync_v2(uint64_t to, const void* from, size_t bytes, void* s
     s->capture_broken = true;
     return kCaptureUnsupported;
   }
-  if (bytes > kSmallCopy && busy() && world().counts["cuGraphLaunch"] > 0)
-    world().violate(fmt::format("{} of {} bytes from memory that is not pinned while work is under way", name, bytes));
+  // A stream for copies alone is there so that they take place beside the kernels: these do not.
+  if (!s->runs_kernels)
+    world().violate(fmt::format("{} from memory that is not pinned on a stream that runs no kernels", name));
   const auto* begin = static_cast<const std::byte*>(from);
   s->push({[to, now = std::vector<std::byte>(begin, begin + bytes), name] {
              touch(name, [&] { world().memory.write(to, now.data(), now.size()); });

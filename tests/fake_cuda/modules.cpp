@@ -170,6 +170,7 @@ Status cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, uns
                                 f->most_dynamic_shared));
     return kInvalidValue;
   }
+  s->runs_kernels = true;
   s->push(
       {[f, grid = Grid{gx, bx, shared}, bytes = read_parameters(*f->entry, parameters)] { execute(f, grid, bytes); },
        "kernel " + f->entry->name, f->module});

@@ -32,6 +32,7 @@ struct Stream {
   uint64_t pushed = 0, executed = 0;
   std::optional<Graph> capture;  // what is being recorded
   bool capture_broken = false;
+  bool runs_kernels = false;
 
   // Queues the operation, or records it.
   void push(Operation op);

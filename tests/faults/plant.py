@@ -29,8 +29,8 @@ COPY = ROOT / "build/faults/copy"
 RECORD = ROOT / "build/faults/record.jsonl"
 BUILD = COPY / "build/release"
 # Cheap tests first. `lit` and `models` are lit's suites, `random` the random graphs, the others GoogleTest binaries.
-TESTS = ["unit", "lit", "models", "numeric", "fuzz", "property", "random"]
-TARGETS = {"lit": "heddle", "models": "heddle", "random": "heddle_random_graphs"}
+TESTS = ["unit", "cuda", "lit", "models", "numeric", "fuzz", "property", "random"]
+TARGETS = {"lit": "heddle heddle_fake_cuda", "models": "heddle", "random": "heddle_random_graphs"}
 LIMIT = 240  # seconds; what takes longer hangs
 
 
@@ -113,7 +113,7 @@ def make_copy():
 
 
 def build(kind):
-    return run(["cmake", "--build", "build/release", "--target", TARGETS.get(kind, f"heddle_{kind}_tests")])
+    return run(["cmake", "--build", "build/release", "--target", *TARGETS.get(kind, f"heddle_{kind}_tests").split()])
 
 
 def lit(suite, pattern):
@@ -129,7 +129,8 @@ def command_of(kind, pattern):
         return lit("tests" if kind == "lit" else "models", pattern)
     if kind == "random":
         return [str(BUILD / "bin/heddle_random_graphs"), "--count", "300"]
-    return [str(BUILD / f"bin/heddle_{kind}_tests"), "--gtest_fail_fast", f"--gtest_filter={pattern}"]
+    fake = ["env", f"LD_LIBRARY_PATH={BUILD / 'fake_cuda'}"] if kind == "cuda" else []
+    return [*fake, str(BUILD / f"bin/heddle_{kind}_tests"), "--gtest_fail_fast", f"--gtest_filter={pattern}"]
 
 
 def failed_test(kind, status, output):

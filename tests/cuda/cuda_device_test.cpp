@@ -1,0 +1,219 @@
+// The CUDA device on the fake driver: the same bits however steps are submitted and data come, nothing but a graph launch in
+// the steady state, and no use that a driver may punish.
+#include "runtime/cuda/cuda_device.h"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <limits>
+#include <map>
+#include <sstream>
+
+#include "codegen/lower.h"
+#include "frontend/build_graph.h"
+#include "frontend/read_model.h"
+#include "ir/diagnostic.h"
+#include "passes/pipeline.h"
+#include "runtime/cuda/nvrtc.h"
+#include "runtime/data/keyed_random.h"
+#include "runtime/host/host_device.h"
+#include "runtime/train/trainer.h"
+#include "tests/support/source_dir.h"
+
+namespace heddle {
+namespace {
+
+// What the fake has seen: violations in words, and counts.
+struct Report {
+  std::vector<std::string> violations;
+  std::map<std::string, int64_t> counts;
+};
+
+void* fake() { return dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD); }
+
+Report report() {
+  using Text = const char*();
+  auto* text = reinterpret_cast<Text*>(dlsym(fake(), "fake_cuda_report"));
+  Report out;
+  std::istringstream lines(text());
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("violation: ")) out.violations.push_back(line);
+    if (!line.starts_with("count: ")) continue;
+    const size_t end = line.rfind(' ');
+    out.counts[line.substr(7, end - 7)] = std::stoll(line.substr(end + 1));
+  }
+  return out;
+}
+
+class Cuda : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!runtime::find_nvrtc().found) GTEST_SKIP() << "no NVRTC";
+    ASSERT_NE(runtime::find_driver(), nullptr) << "LD_LIBRARY_PATH leads to the fake driver";
+    ASSERT_NE(dlsym(fake(), "fake_cuda_report"), nullptr) << "a real driver: these tests are for the fake";
+    using Forget = void();
+    reinterpret_cast<Forget*>(dlsym(fake(), "fake_cuda_forget"))();
+  }
+  void TearDown() override {
+    if (IsSkipped()) return;
+    EXPECT_EQ(report().violations, std::vector<std::string>{});
+  }
+};
+
+codegen::Program compile(const ir::Target& target, int64_t batch, int64_t last) {
+  frontend::Sources sources;
+  const frontend::Model model =
+      frontend::read_model(sources, testing::source_dir() / "models" / "tiny_mlp.json", {.set = {}, .small = false});
+  ir::Module m = frontend::build_module(
+      model, {.train = batch, .train_last = last, .eval = batch, .eval_last = last, .total_steps = 100});
+  passes::Options options;
+  options.target = target;
+  passes::run_pipeline(m, options);
+  const codegen::FedEntries fed{.columns = {{"x", ir::DType::f32, {}}, {"target", ir::DType::f32, {}}},
+                                .entries = {"train", "train_last", "eval", "eval_last"}};
+  return codegen::lower(m, model.name, target, fed);
+}
+
+runtime::data::Column column(const std::string& name, int64_t rows, int64_t elements) {
+  runtime::data::KeyedRandom random(/*seed=*/7, static_cast<uint64_t>(elements));
+  runtime::data::Column c{.input = name, .type = runtime::data::ElementType::f32, .dims = {elements}, .bytes = {}};
+  for (int64_t i = 0; i < rows * elements; ++i) {
+    const float value = random.uniform(-1, 1);
+    const auto* bytes = reinterpret_cast<const std::byte*>(&value);
+    c.bytes.insert(c.bytes.end(), bytes, bytes + sizeof value);
+  }
+  return c;
+}
+
+runtime::Split rows_of(int64_t rows) {
+  return {"training", {.rows = rows, .columns = {column("x", rows, 3), column("target", rows, 2)}}};
+}
+
+struct Trained {
+  std::vector<float> parameters;
+  std::vector<double> losses;
+  double validation = 0;
+};
+
+Trained train(const codegen::Program& program, runtime::Device& device, const runtime::Split& rows,
+              const runtime::StepsOptions& steps) {
+  runtime::Executable executable(program, device);
+  executable.run(*program.find_entry("init"));
+  Trained out;
+  runtime::Watcher watcher;
+  watcher.step = [&](const runtime::StepEvent& e) { out.losses.push_back(e.loss); };
+  runtime::TrainOptions options;
+  options.epochs = 3, options.seed = 5, options.steps_options = steps;
+  out.validation = runtime::train(executable, options, rows, &rows, watcher).validation->at(0).value;
+  for (const codegen::Buffer& b : program.states) {
+    if (b.role != "param") continue;
+    std::vector<float> values(static_cast<size_t>(b.bytes) / sizeof(float));
+    executable.read(b, values.data());
+    out.parameters.insert(out.parameters.end(), values.begin(), values.end());
+  }
+  return out;
+}
+
+// One, eight and 64 steps a submission; columns on the device, or through chunks of some batches.
+TEST_F(Cuda, AnySubmissionGivesTheSameBits) {
+  const codegen::Program program = compile(ir::h200(), 4, 3);
+  const runtime::Split rows = rows_of(4 * 90 + 3);
+  const int64_t all = std::numeric_limits<int64_t>::max();
+  std::optional<Trained> first;
+  for (const auto& [repeats, resident] :
+       std::vector<std::pair<int64_t, int64_t>>{{1, all}, {8, all}, {64, all}, {64, 1}, {64, 3000}}) {
+    runtime::CudaDevice device({.number = 0, .ptx = true, .kernel_cache = {}});
+    const Trained now = train(program, device, rows, {.most_repeats = repeats, .feed = {.resident_bytes = resident}});
+    if (!first) first = now;
+    EXPECT_EQ(now.losses.size(), 3 * 91U);
+    EXPECT_EQ(now.parameters, first->parameters) << repeats << " steps, " << resident << " bytes";
+    EXPECT_EQ(now.losses, first->losses) << repeats << " steps, " << resident << " bytes";
+    EXPECT_EQ(now.validation, first->validation);
+  }
+  runtime::HostDevice host({.threads = 1, .kernel_cache = {}});
+  const codegen::Program on_host = compile(ir::host(), 4, 3);
+  const Trained wanted = train(on_host, host, rows, {});
+  for (size_t i = 0; i < wanted.losses.size(); ++i) ASSERT_NEAR(first->losses[i], wanted.losses[i], 1e-5);
+  for (size_t i = 0; i < wanted.parameters.size(); ++i) ASSERT_NEAR(first->parameters[i], wanted.parameters[i], 1e-5);
+}
+
+TEST_F(Cuda, TheSteadyStateIsOneGraphLaunch) {
+  const codegen::Program program = compile(ir::h200(), 4, 0);
+  const runtime::Split rows = rows_of(4 * 64 * 3);
+  runtime::CudaDevice device({.number = 0, .ptx = true, .kernel_cache = {}});
+  runtime::Executable executable(program, device);
+  executable.run(*program.find_entry("init"));
+  runtime::Feed feed(executable);
+  feed.begin(rows.table, {});
+  const codegen::Entry& entry = *program.find_entry("train");
+  std::map<std::string, int64_t> before = report().counts;
+  uint64_t last = 0;
+  for (int i = 0; i < 3; ++i) last = executable.submit(entry, 64);
+  std::map<std::string, int64_t> after = report().counts;
+  EXPECT_EQ(after["cuGraphLaunch"] - before["cuGraphLaunch"], 3);
+  for (const char* call : {"cuMemAlloc", "cuMemHostAlloc", "cuMemFree", "cuStreamSynchronize", "cuEventSynchronize",
+                           "cuLaunchKernel", "cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync", "kernels"})
+    EXPECT_EQ(after[call], before[call]) << call;  // not even a kernel: nobody has waited
+  executable.wait(last);
+  EXPECT_EQ(feed.take(192).back().step, 191);
+}
+
+// Work comes in the order in which it was asked for, also where it is asked about only.
+TEST_F(Cuda, AskingIsEnough) {
+  const codegen::Program program = compile(ir::h200(), 4, 0);
+  const runtime::Split rows = rows_of(4 * 20);
+  runtime::CudaDevice device({.number = 0, .ptx = true, .kernel_cache = {}});
+  runtime::Executable executable(program, device);
+  executable.run(*program.find_entry("init"));
+  runtime::Feed feed(executable);
+  feed.begin(rows.table, {});
+  const codegen::Entry& entry = *program.find_entry("train");
+  const uint64_t one = executable.submit(entry, 9), two = executable.submit(entry, 11);
+  EXPECT_LT(executable.poll(), one);
+  int asked = 0;
+  while (executable.poll() < two && asked < 1000) ++asked;
+  EXPECT_GT(asked, 0);
+  EXPECT_EQ(executable.poll(), two);
+  EXPECT_EQ(feed.take(20).back().step, 19);
+}
+
+// More than the device tells apart by events of their own.
+TEST_F(Cuda, ManySubmissionsAreWaitedForOneByOne) {
+  const codegen::Program program = compile(ir::h200(), 4, 0);
+  const runtime::Split rows = rows_of(4 * 30);
+  runtime::CudaDevice device({.number = 0, .ptx = true, .kernel_cache = {}});
+  runtime::Executable executable(program, device);
+  executable.run(*program.find_entry("init"));
+  runtime::Feed feed(executable);
+  feed.begin(rows.table, {});
+  std::vector<uint64_t> submissions;
+  for (int i = 0; i < 30; ++i) submissions.push_back(executable.submit(*program.find_entry("train"), 1));
+  for (size_t i = 0; i < submissions.size(); ++i) {
+    executable.wait(submissions[i]);
+    EXPECT_GE(executable.poll(), submissions[i]);
+    EXPECT_EQ(feed.take(1).at(0).step, static_cast<int64_t>(i));
+  }
+}
+
+// Nothing is left of the program that was loaded before.
+TEST_F(Cuda, LoadsAnotherProgram) {
+  const codegen::Program first = compile(ir::h200(), 4, 0), second = compile(ir::h200(), 7, 0);
+  const runtime::Split rows = rows_of(28);
+  runtime::CudaDevice device({.number = 0, .ptx = true, .kernel_cache = {}}),
+      fresh({.number = 0, .ptx = true, .kernel_cache = {}});
+  train(first, device, rows, {});
+  EXPECT_EQ(train(second, device, rows, {}).losses, train(second, fresh, rows, {}).losses);
+}
+
+TEST_F(Cuda, LibraryCallsAreRefused) {
+  codegen::Program program = compile(ir::h200(), 4, 0);
+  codegen::Library call;
+  call.impl = "onednn", call.title = "fc1";
+  program.entries[0].steps.push_back({call, {}});
+  runtime::CudaDevice device({.number = 0, .ptx = true, .kernel_cache = {}});
+  EXPECT_THROW(runtime::Executable(program, device), UserError);
+}
+
+}  // namespace
+}  // namespace heddle
