@@ -269,6 +269,7 @@ void CudaDevice::load(const codegen::Program& program, const Segments& segments)
   Impl& d = *impl_;
   d.enter();
   d.segments = segments;
+  d.synchronize();  // what is queued may be of the program before
   d.entries.clear();
   d.modules.clear();
   if (!program.kernels.empty())
