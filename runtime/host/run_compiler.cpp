@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "ir/diagnostic.h"
+#include "runtime/compiler_seconds.h"
 #include "runtime/file.h"
 #include "runtime/kernel_cache.h"
 #include "runtime/process.h"
@@ -19,8 +20,6 @@
 
 namespace heddle::runtime {
 namespace {
-
-constexpr double kDeadline = 120;  // seconds
 
 // What the compiler is, without starting it: another version is another file.
 std::string fingerprint(const std::string& path) {
@@ -119,9 +118,11 @@ std::string compile_shared_object(const std::string& source, const std::string& 
   std::vector<std::string> arguments = {compiler};
   arguments.insert(arguments.end(), options.begin(), options.end());
   arguments.insert(arguments.end(), {"-o", out, in});
-  const ProcessResult result = run_process(arguments, folder.path() + "/log", kDeadline);
+  const double seconds = compiler_seconds();
+  const ProcessResult result = run_process(arguments, folder.path() + "/log", seconds);
   if (result.timed_out) {
-    throw UserError(ExitCode::limit, fmt::format("{} did not finish within {} seconds", compiler, kDeadline));
+    throw UserError(ExitCode::limit, fmt::format("{} did not finish within {} seconds", compiler, seconds),
+                    kSlowCompilerHelp);
   }
   if (result.status != 0) {
     if (!names_a_line(result.output)) require_room(folder);

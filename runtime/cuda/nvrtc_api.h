@@ -1,0 +1,34 @@
+// NVRTC's functions, looked for when they are first needed.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "runtime/library_search.h"
+
+namespace heddle::runtime {
+
+// The functions of NVRTC that are used, by their names without "nvrtc". Statuses and handles as in its C interface.
+struct NvrtcApi {
+  using Program = struct NvrtcProgram*;
+  int (*Version)(int*, int*) = nullptr;
+  const char* (*GetErrorString)(int) = nullptr;
+  int (*CreateProgram)(Program*, const char*, const char*, int, const char* const*, const char* const*) = nullptr;
+  int (*DestroyProgram)(Program*) = nullptr;
+  int (*CompileProgram)(Program, int, const char* const*) = nullptr;
+  int (*GetCUBINSize)(Program, size_t*) = nullptr;
+  int (*GetCUBIN)(Program, char*) = nullptr;
+  int (*GetPTXSize)(Program, size_t*) = nullptr;
+  int (*GetPTX)(Program, char*) = nullptr;
+  int (*GetProgramLogSize)(Program, size_t*) = nullptr;
+  int (*GetProgramLog)(Program, char*) = nullptr;
+  LibraryCandidate from;
+
+  // Throws UserError where `status` is not success.
+  void check(int status, const char* call) const;
+};
+
+// nullptr where there is none. What was opened stays open.
+std::unique_ptr<NvrtcApi> open_nvrtc();
+
+}  // namespace heddle::runtime
