@@ -26,11 +26,11 @@ using Graph = struct CUgraph_st*;
 using GraphExec = struct CUgraphExec_st*;
 
 constexpr Status kSuccess = 0, kOutOfMemory = 2, kNotReady = 600;
-constexpr Status kNoDevice = 100, kInvalidDevice = 101, kSystemDriverMismatch = 803;
+constexpr Status kNoDevice = 100;
 // CUdevice_attribute
-constexpr int kMultiprocessors = 16, kCapabilityMajor = 75, kCapabilityMinor = 76, kSharedBytesOptin = 97;
+constexpr int kMultiprocessors = 16, kCapabilityMajor = 75, kCapabilityMinor = 76;
 // CUfunction_attribute
-constexpr int kLocalBytes = 3, kMaxDynamicSharedBytes = 8;
+constexpr int kMaxDynamicSharedBytes = 8;
 constexpr unsigned kHostMapped = 0x03;       // CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP
 constexpr unsigned kStreamNonBlocking = 1;   // CU_STREAM_NON_BLOCKING
 constexpr unsigned kEventDisableTiming = 2;  // CU_EVENT_DISABLE_TIMING
@@ -74,7 +74,6 @@ constexpr int kCaptureThreadLocal = 1;       // CU_STREAM_CAPTURE_MODE_THREAD_LO
   X(cuModuleLoadData, ModuleLoadData, (cuda::Module*, const void*))                                              \
   X(cuModuleUnload, ModuleUnload, (cuda::Module))                                                                \
   X(cuModuleGetFunction, ModuleGetFunction, (cuda::Function*, cuda::Module, const char*))                        \
-  X(cuFuncGetAttribute, FuncGetAttribute, (int*, int, cuda::Function))                                           \
   X(cuFuncSetAttribute, FuncSetAttribute, (cuda::Function, int, int))                                            \
   X(cuOccupancyMaxActiveBlocksPerMultiprocessor, OccupancyMaxActiveBlocks, (int*, cuda::Function, int, size_t))  \
   X(cuLaunchKernel, LaunchKernel,                                                                                \

@@ -129,13 +129,6 @@ Status cuModuleGetFunction(void** to, void* module, const char* name) {
   return kInvalidHandle;
 }
 
-Status cuFuncGetAttribute(int* value, int, void* function) {
-  const Call call("cuFuncGetAttribute");
-  if (find_function(function, "cuFuncGetAttribute") == nullptr) return kInvalidHandle;
-  *value = 0;
-  return call.status();
-}
-
 Status cuFuncSetAttribute(void* function, int attribute, int value) {
   const Call call("cuFuncSetAttribute");
   Function* f = find_function(function, "cuFuncSetAttribute");
