@@ -26,10 +26,20 @@ void append(std::vector<std::byte>& to, uint64_t bits, size_t bytes) {
 
 }  // namespace
 
-void* PtxDevice::allocate(int64_t bytes) {
+void* PtxDevice::allocate(int64_t bytes, runtime::Memory kind) {
+  if (kind == runtime::Memory::shared) {
+    auto memory = std::make_unique<std::byte[]>(static_cast<size_t>(bytes));
+    void* at = memory.get();
+    memory_.map(at, static_cast<uint64_t>(bytes));
+    shared_.emplace(at, std::move(memory));
+    return at;
+  }
   return std::bit_cast<void*>(memory_.allocate(static_cast<uint64_t>(bytes)));
 }
-void PtxDevice::release(void* memory) { memory_.release(number_of(memory)); }
+void PtxDevice::release(void* memory) {
+  memory_.release(number_of(memory));
+  shared_.erase(memory);
+}
 void PtxDevice::write(void* to, const void* from, int64_t bytes) {
   memory_.write(number_of(to), from, static_cast<uint64_t>(bytes));
 }
@@ -37,17 +47,16 @@ void PtxDevice::read(void* to, const void* from, int64_t bytes) {
   memory_.read(to, number_of(from), static_cast<uint64_t>(bytes));
 }
 
-void PtxDevice::load(const codegen::Program& program, void* state, void* arena) {
+void PtxDevice::load(const codegen::Program& program, const runtime::Segments& segments) {
   const runtime::KernelCache cache(runtime::kernel_cache_folder());
   module_ = ptx::parse(runtime::compile_for_cuda(program.source, {.arch = options_.arch, .ptx = true}, cache).ptx);
   loaded_ = std::make_unique<ptx::Loaded>(module_, memory_);
   program_ = &program;
-  state_ = number_of(state);
-  arena_ = number_of(arena);
+  segments_ = segments;
 }
 
 uint64_t PtxDevice::address(const codegen::Address& at) const {
-  return (at.segment == codegen::Segment::state ? state_ : arena_) + static_cast<uint64_t>(at.offset);
+  return number_of(segments_[static_cast<size_t>(at.segment)]) + static_cast<uint64_t>(at.offset);
 }
 
 std::vector<std::byte> PtxDevice::parameters(const codegen::Launch& launch) const {
@@ -70,8 +79,13 @@ void PtxDevice::run_launch(const codegen::Launch& launch) {
   counters_[kernel.name] += done.counters;
 }
 
-void PtxDevice::run(size_t entry) {
-  for (const codegen::Step& step : program_->entries[entry].steps) {
+uint64_t PtxDevice::submit(size_t entry, int64_t repeats) {
+  for (int64_t i = 0; i < repeats; ++i) run_steps(program_->entries[entry]);
+  return ++submissions_;
+}
+
+void PtxDevice::run_steps(const codegen::Entry& entry) {
+  for (const codegen::Step& step : entry.steps) {
     HEDDLE_CHECK(!std::holds_alternative<codegen::Library>(step.what), "the interpreter calls no library");
     if (const auto* copy = std::get_if<codegen::Copy>(&step.what))
       memory_.copy(address(copy->to), address(copy->from), static_cast<uint64_t>(copy->bytes));

@@ -28,12 +28,16 @@ class PtxDevice final : public runtime::Device {
   explicit PtxDevice(PtxOptions options = {}) : options_(std::move(options)) {}
 
   std::string description() const override { return "PTX interpreter: " + options_.arch; }
-  void* allocate(int64_t bytes) override;
+  void* allocate(int64_t bytes, runtime::Memory kind = runtime::Memory::device) override;
   void release(void* memory) override;
   void write(void* to, const void* from, int64_t bytes) override;
   void read(void* to, const void* from, int64_t bytes) override;
-  void load(const codegen::Program& program, void* state, void* arena) override;
-  void run(size_t entry) override;
+  void prefetch(void* to, const void* from, int64_t bytes) override { write(to, from, bytes); }
+  void load(const codegen::Program& program, const runtime::Segments& segments) override;
+  // Executes before it returns.
+  uint64_t submit(size_t entry, int64_t repeats) override;
+  uint64_t poll() override { return submissions_; }
+  void wait(uint64_t) override {}
   // Nothing is timed: the titles alone.
   std::vector<runtime::StepTime> profile(size_t entry, int repeats) override;
 
@@ -45,6 +49,7 @@ class PtxDevice final : public runtime::Device {
  private:
   uint64_t address(const codegen::Address& at) const;
   std::vector<std::byte> parameters(const codegen::Launch& launch) const;
+  void run_steps(const codegen::Entry& entry);
   void run_launch(const codegen::Launch& launch);
 
   PtxOptions options_;
@@ -52,7 +57,9 @@ class PtxDevice final : public runtime::Device {
   ptx::Module module_;
   std::unique_ptr<ptx::Loaded> loaded_;
   const codegen::Program* program_ = nullptr;
-  uint64_t state_ = 0, arena_ = 0;
+  runtime::Segments segments_{};
+  std::map<void*, std::unique_ptr<std::byte[]>> shared_;  // with the host
+  uint64_t submissions_ = 0;
   std::vector<ptx::Finding> findings_;
   std::map<std::string, ptx::Counters> counters_;
 };
