@@ -13,7 +13,7 @@ template <bool unordered, class Compare>
 struct Real {
   template <class T>
   bool operator()(T a, T b) const {
-    return a != a || b != b ? unordered : Compare()(a, b);
+    return std::isnan(a) || std::isnan(b) ? unordered : Compare()(a, b);
   }
 };
 struct Equal {
@@ -192,13 +192,13 @@ struct Infinite {
 struct Number {
   template <class T>
   bool operator()(T a, T) const {
-    return a == a;
+    return !std::isnan(a);
   }
 };
 struct NotANumber {
   template <class T>
   bool operator()(T a, T) const {
-    return a != a;
+    return std::isnan(a);
   }
 };
 struct Normal {

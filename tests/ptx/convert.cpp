@@ -63,7 +63,7 @@ double integral(double x, To rounding) {
 // Stops at the limits. NaN becomes 0 between types of up to 32 bits, otherwise the number 2^(bits - 1).
 uint64_t to_integer(double x, const Conversion& c) {
   const int bits = 8 * size_of(c.to);
-  if (x != x) {
+  if (std::isnan(x)) {
     const bool wide = c.from == Type::f64 || bits == 64;
     return wide ? extended(uint64_t{1} << (bits - 1), c.to) : 0;
   }
@@ -84,7 +84,7 @@ float to_float(double x, To rounding) {
 
 uint64_t to_real(double x, const Conversion& c) {
   if (c.sat) x = x > 0 ? (x < 1 ? x : 1.0) : 0.0;
-  if (c.relu && !(x > 0)) x = x != x ? x : 0.0;
+  if (c.relu && !(x > 0)) x = std::isnan(x) ? x : 0.0;
   switch (c.to) {
     case Type::f16: return to_f16(x);
     case Type::bf16: return to_bf16(static_cast<float>(x));

@@ -53,21 +53,21 @@ struct Least {
   template <class T>
   T operator()(T a, T b) const {
     if (a == b) return std::signbit(a) ? a : b;
-    return a < b || b != b ? a : b;
+    return a < b || std::isnan(b) ? a : b;
   }
 };
 struct Most {
   template <class T>
   T operator()(T a, T b) const {
     if (a == b) return std::signbit(a) ? b : a;
-    return a > b || b != b ? a : b;
+    return a > b || std::isnan(b) ? a : b;
   }
 };
 template <class Op>
 struct OrNan {
   template <class T>
   T operator()(T a, T b) const {
-    return a != a || b != b ? std::numeric_limits<T>::quiet_NaN() : Op()(a, b);
+    return std::isnan(a) || std::isnan(b) ? std::numeric_limits<T>::quiet_NaN() : Op()(a, b);
   }
 };
 // copysign.f32 d, a, b: b with the sign of a.

@@ -31,7 +31,7 @@ inline double rest_of_sum(double a, double b) {
 // To nearest, ties to even; subnormals are kept. NaN becomes 0x7fff, as cvt gives it.
 inline uint16_t to_bf16(float x) {
   const auto bits = std::bit_cast<uint32_t>(x);
-  if (x != x) return 0x7fff;
+  if (std::isnan(x)) return 0x7fff;
   return static_cast<uint16_t>((bits + 0x7fffU + (bits >> 16 & 1U)) >> 16);
 }
 inline float from_bf16(uint16_t x) { return std::bit_cast<float>(uint32_t{x} << 16); }
@@ -47,7 +47,7 @@ inline float from_f16(uint16_t x) {
 inline uint16_t to_f16(double x) {
   const uint16_t sign = std::signbit(x) ? 0x8000 : 0;
   const double a = std::fabs(x);
-  if (x != x) return 0x7fff;
+  if (std::isnan(x)) return 0x7fff;
   if (a >= 65520) return static_cast<uint16_t>(sign | 0x7c00);  // half a unit above the largest, 65504
   if (a == 0) return sign;
   int exponent = 0;
@@ -63,7 +63,7 @@ inline uint16_t to_f16(double x) {
 // converted is not promised by PTX; tensor cores leave out the low 13 bits, and so does this machine.
 inline uint32_t to_tf32(float x) {
   const auto bits = std::bit_cast<uint32_t>(x);
-  if ((bits & 0x7f800000U) == 0x7f800000U) return x != x ? 0x7fffffffU : bits;
+  if ((bits & 0x7f800000U) == 0x7f800000U) return std::isnan(x) ? 0x7fffffffU : bits;
   return (bits + 0x1000U) & ~0x1fffU;
 }
 inline float tf32_operand(uint32_t bits) { return std::bit_cast<float>(bits & ~0x1fffU); }
