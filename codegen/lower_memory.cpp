@@ -14,7 +14,13 @@ int64_t StateTable::reserve(int64_t size, int64_t alignment) {
 }
 
 Buffer buffer(const Value& v, const std::string& role, const Address& at) {
-  return {v.name, to_string(v.type.dtype), v.type.dims, v.type.bytes(), at, role};
+  return {.name = v.name,
+          .dtype = to_string(v.type.dtype),
+          .dims = logical_dims(v.type.dims, v.layout),
+          .bytes = v.type.bytes(),
+          .at = at,
+          .role = role,
+          .layout = v.layout};
 }
 
 namespace {
@@ -36,8 +42,9 @@ void add_state(StateTable& table, const Module& m, const Value& v) {
   }
   for (const StateMember& member : group->members) {
     Address place{Segment::state, at + member.offset * bits(member.type.dtype) / 8};
-    table.buffers.push_back({member.name, to_string(member.type.dtype), member.type.dims, member.type.bytes(), place,
-                             to_string(member.role)});
+    Value alone;
+    alone.name = member.name, alone.type = member.type, alone.layout = member.layout;
+    table.buffers.push_back(buffer(alone, to_string(member.role), place));
   }
 }
 

@@ -36,7 +36,8 @@ std::string text(const std::vector<Argument>& list) {
 std::string text(const Tensor& t) { return fmt::format("{}[{}]", t.dtype, fmt::join(t.dims, ",")); }
 
 std::string text(const Buffer& b) {
-  return fmt::format("{} {}: {} at {}", b.role, b.name, text(Tensor{b.dtype, b.dims}), text(b.at));
+  const std::string layout = b.layout.empty() ? "" : fmt::format(" layout [{}]", fmt::join(b.layout, ","));
+  return fmt::format("{} {}: {}{} at {}", b.role, b.name, text(Tensor{b.dtype, b.dims}), layout, text(b.at));
 }
 
 std::string text(const Launch& launch, const Program& p) {

@@ -30,14 +30,18 @@ struct Argument {
   Access access = Access::read;
 };
 
-// A tensor the outside may read or write: a state, an entry's input or its result.
+// A tensor the outside may read or write: a state, an entry's input or its result. Files and messages speak of `dims`; in
+// memory the axes may have another order.
+//
+//   param conv1.weight: f32[32,16,3,3] layout [0,2,3,1] at state+0     lies as f32[32,3,3,16]
 struct Buffer {
   std::string name;   // "conv1.weight"
   std::string dtype;  // "f32"
   std::vector<int64_t> dims;
   int64_t bytes = 0;
   Address at;
-  std::string role;  // "param", "state", "input", "output"
+  std::string role;                  // "param", "state", "input", "output"
+  std::vector<int64_t> layout = {};  // axis k in memory is axis layout[k] of `dims`; empty: as in `dims`
 };
 
 // Facts about a generated kernel. `name` is its symbol in `Program::source`.

@@ -164,8 +164,11 @@ ir::Graph init_graph(const Model& model, const ir::Graph& like, const std::vecto
     const auto random = [&](std::string_view op) {
       return b(op, {seed, step}, {{"stream", stream_of(p.path)}, {"shape", p.type.dims}}, p.path + ".random");
     };
-    const ValueId state = g.add_input(p.path, p.type, ir::Role::param);
-    const ValueId value = p.init.def->build(b, p.type, p.init, random);
+    const ValueId state =
+        g.add_input(p.path, {p.type.dtype, ir::memory_dims(p.type.dims, p.layout)}, ir::Role::param, p.layout);
+    ValueId value = p.init.def->build(b, p.type, p.init, random);
+    // Drawn in the logical order, so that a seed means the same numbers wherever they lie.
+    if (!p.layout.empty()) value = b("transpose", {value}, {{"perm", p.layout}});
     g.rename(value, p.path + ".init");
     g.updates.push_back({state, value});
   }
@@ -173,7 +176,7 @@ ir::Graph init_graph(const Model& model, const ir::Graph& like, const std::vecto
   for (const ValueId v : like.inputs) {
     const ir::Value& value = like[v];
     if (value.role != ir::Role::state || value.name == "seed" || value.name == "step") continue;
-    const ValueId state = g.add_input(value.name, value.type, ir::Role::state);
+    const ValueId state = g.add_input(value.name, value.type, ir::Role::state, value.layout);
     b.prefix = value.name + ".init";
     g.updates.push_back({state, b.constant(0, value.type)});
   }

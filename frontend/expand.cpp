@@ -38,8 +38,9 @@ class Expander {
       : model_(model), options_(options), errors_(errors), builder_(out_.graph) {
     out_.batch = options.batch;
     out_.batch_name = model.batch_dimension;
-    services_.parameter = [this](const std::string& path, const ir::Type& type, const Initializer& init,
-                                 const Location& where) { return parameter(path, type, init, where); };
+    services_.parameter = [this](const ParameterSpec& spec, const Initializer& init, const Location& where) {
+      return parameter(spec, init, where);
+    };
     services_.counter = [this](const std::string& name) { return out_.counter(name); };
     services_.origin = [this](ValueId v) { return out_.origin(v); };
     services_.default_init = model.train.init ? &*model.train.init : nullptr;
@@ -96,11 +97,11 @@ class Expander {
   }
 
   // An invalid result without an error: the reference is to a faulty node.
-  ValueId resolve(const Reference& reference, const Frame& frame) const {
+  ValueId resolve(const Reference& reference, const Frame& frame) {
     if (const auto it = frame.values.find(reference.name); it != frame.values.end()) return it->second;
     for (const std::string& path : {frame.prefix + reference.name, reference.name}) {
       for (const Parameter& p : out_.parameters) {
-        if (p.path == path) return p.value;
+        if (p.path == path) return out_.logical(p.value);
       }
     }
     // check_references has found every name without a dot; a faulty node may have left its parameters unmade.
@@ -112,7 +113,7 @@ class Expander {
 
   // The node's inputs in the order of `ports`; nullopt where one is faulty.
   std::optional<ir::Values> inputs(const NodeDef& node, const std::vector<std::string>& ports, const Frame& frame,
-                                   std::vector<Reference>& references) const {
+                                   std::vector<Reference>& references) {
     references = node.in;
     if (!node.in_given) {
       if (ports.empty()) return ir::Values{};
@@ -272,11 +273,12 @@ class Expander {
     return {chained};
   }
 
-  ValueId parameter(const std::string& path, const ir::Type& type, const Initializer& init, const Location& where) {
-    check_size(type.dims, where, fmt::format("parameter '{}'", path));
-    const ValueId v = out_.graph.add_input(path, type, ir::Role::param);
-    out_.parameters.push_back({path, type, v, init, where});
-    note_origin(v, fmt::format("parameter '{}'", path), where);
+  ValueId parameter(const ParameterSpec& p, const Initializer& init, const Location& where) {
+    check_size(p.type.dims, where, fmt::format("parameter '{}'", p.path));
+    const ir::Type type{p.type.dtype, ir::memory_dims(p.type.dims, p.layout)};
+    const ValueId v = out_.graph.add_input(p.path, type, ir::Role::param, p.layout);
+    out_.parameters.push_back({p.path, p.type, p.layout, v, init, where});
+    note_origin(v, fmt::format("parameter '{}'", p.path), where);
     return v;
   }
 

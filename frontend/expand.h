@@ -14,8 +14,9 @@ namespace heddle::frontend {
 
 struct Parameter {
   std::string path;
-  ir::Type type;
-  ir::ValueId value;
+  ir::Type type;      // as models and files speak of it
+  ir::Layout layout;  // how it lies in memory; empty: as `type` says
+  ir::ValueId value;  // in memory
   Initializer init;
   Location where;  // of the node that holds it
 };
@@ -38,7 +39,9 @@ struct Expansion {
 
   ir::ValueId counter(const std::string& name);        // the states "seed" and "step": i64[]
   ir::ValueId find(const Reference& reference) const;  // a value or a parameter; invalid where it is not there
-  Diagnostic origin(ir::ValueId v) const;              // a note: "input [N,2,2,32] comes from max_pool2d here"
+  // What a model's text means by a value: a parameter of another layout in memory is transposed to its logical shape.
+  ir::ValueId logical(ir::ValueId v);
+  Diagnostic origin(ir::ValueId v) const;  // a note: "input [N,2,2,32] comes from max_pool2d here"
   std::string shape_text(const ir::Dims& dims) const;
 };
 

@@ -33,6 +33,17 @@ ValueId Expansion::find(const Reference& reference) const {
   return {};
 }
 
+ValueId Expansion::logical(ValueId v) {
+  if (!v.valid() || graph[v].layout.empty()) return v;
+  ir::Builder b(graph);
+  b.loc = places[v];
+  const ValueId view =
+      b("transpose", {v}, {{"perm", ir::inverse(graph[v].layout)}}, fmt::format("{}.logical", graph[v].name));
+  made_by[view] = made_by[v];
+  places[view] = places[v];
+  return view;
+}
+
 std::string Expansion::shape_text(const ir::Dims& dims) const {
   std::string text = "[";
   for (size_t i = 0; i < dims.size(); ++i) {

@@ -40,7 +40,7 @@ ValueId LayerContext::broadcast(ValueId v, const Dims& dims) {
 }
 
 ValueId LayerContext::parameter(const std::string& name, const Dims& dims, std::string_view setting,
-                                const std::string& init, bool weight) {
+                                const std::string& init, bool weight, const ir::Layout& layout) {
   if (node.name.empty()) {
     fail("a node that holds parameters must have a name", "add \"name\"; its parameters are called after it");
   }
@@ -53,7 +53,8 @@ ValueId LayerContext::parameter(const std::string& name, const Dims& dims, std::
   } else {
     initializer = make_initializer(init);
   }
-  return graph.parameter(name.empty() ? path : path + "." + name, {ir::DType::f32, dims}, initializer, node.op_where);
+  const ParameterSpec spec{name.empty() ? path : path + "." + name, {ir::DType::f32, dims}, layout};
+  return graph.parameter(spec, initializer, node.op_where);
 }
 
 ValueId LayerContext::apply_activation(ValueId v) {

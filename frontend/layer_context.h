@@ -10,12 +10,17 @@
 
 namespace heddle::frontend {
 
+// A new parameter. `type` is its logical shape, which initializers, files and messages speak of.
+struct ParameterSpec {
+  std::string path;
+  ir::Type type;
+  ir::Layout layout = {};
+};
+
 // What the layers of one graph share. Implemented by the expansion.
 struct GraphServices {
-  // A new parameter of the graph.
-  std::function<ir::ValueId(const std::string& path, const ir::Type& type, const Initializer& init,
-                            const Location& where)>
-      parameter;
+  // A new parameter of the graph, as it lies in memory.
+  std::function<ir::ValueId(const ParameterSpec&, const Initializer& init, const Location& where)> parameter;
   std::function<ir::ValueId(const std::string& name)> counter;  // the states "seed" and "step"
   std::function<Diagnostic(ir::ValueId)> origin;                // a note: "input [N,2,2,32] comes from max_pool2d here"
   const Part* default_init = nullptr;                           // train.init
@@ -46,9 +51,9 @@ class LayerContext {
   ir::ValueId broadcast(ir::ValueId v, const ir::Dims& dims);
 
   // The parameter <path>.<name> (<path> where the name is empty), initialised by the setting `setting` (a part), else
-  // by train.init where `weight`, else by `init`.
+  // by train.init where `weight`, else by `init`. The value has the axes of `dims` in the order of `layout`.
   ir::ValueId parameter(const std::string& name, const ir::Dims& dims, std::string_view setting,
-                        const std::string& init, bool weight);
+                        const std::string& init, bool weight, const ir::Layout& layout = {});
   ir::ValueId apply_activation(ir::ValueId v);  // the setting "activation", where given
 
   // NCHW models: to the IR's NHWC and back; the identity for NHWC.

@@ -14,7 +14,7 @@ using ir::ValueId;
 namespace {
 
 // The part's operands; empty where one is faulty, which has been reported.
-ir::Values operands(const Expansion& e, const Part& part, size_t wanted, const std::string& title) {
+ir::Values operands(Expansion& e, const Part& part, size_t wanted, const std::string& title) {
   if (part.in.size() != wanted) {
     throw UserError(part.op_where, fmt::format("{} takes {} inputs, got {}", title, wanted, part.in.size()));
   }
@@ -26,7 +26,7 @@ ir::Values operands(const Expansion& e, const Part& part, size_t wanted, const s
     if (!v.valid() && !known)
       throw UserError(reference.where, fmt::format("there is no parameter {}", quote(reference.name)));
     if (!v.valid()) return {};
-    values.push_back(v);
+    values.push_back(e.logical(v));
   }
   return values;
 }

@@ -125,7 +125,7 @@ class Updates {
   void update(const Parameter& p, ValueId gradient, const std::vector<std::string>& slot_names, double decay) {
     ir::Values slots;
     for (const std::string& name : slot_names)
-      slots.push_back(e_.graph.add_input(p.path + "." + name, p.type, ir::Role::state));
+      slots.push_back(e_.graph.add_input(p.path + "." + name, b_.type(p.value), ir::Role::state, p.layout));
     UpdateContext context{
         b_,      settings_,
         p.value, gradient,

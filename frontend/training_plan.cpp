@@ -18,7 +18,7 @@ void bound_labels(const Part& part, const Expansion& e, std::vector<PlannedInput
   const ir::ValueId logits = e.find(part.in[0]), labels = e.find(part.in[1]);
   if (!logits.valid() || !labels.valid() || e.graph[labels].type.dtype != ir::DType::i32) return;
   if (e.graph[logits].type.rank() == 0) return;  // refused where the loss is built
-  const int64_t classes = e.graph[logits].type.dims.back();
+  const int64_t classes = ir::logical_dims(e.graph[logits].type.dims, e.graph[logits].layout).back();
   for (PlannedInput& input : inputs)
     if (input.name == e.graph[labels].name) input.below = input.below < 0 ? classes : std::min(input.below, classes);
 }

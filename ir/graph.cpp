@@ -29,12 +29,13 @@ std::string Graph::take_name(const std::string& base, ValueId value) {
 
 void Graph::give_back(const std::string& name) { names_.erase(NameTable::hash_of(name), is_called(name)); }
 
-ValueId Graph::add_input(const std::string& wish, Type type, Role role) {
+ValueId Graph::add_input(const std::string& wish, Type type, Role role, Layout layout) {
   const ValueId id{static_cast<int32_t>(values_.size())};
   Value v;
   v.name = take_name(wish, id);
   v.type = std::move(type);
   v.role = role;
+  v.layout = std::move(layout);
   values_.push_back(std::move(v));
   inputs.push_back(id);
   return id;
@@ -199,7 +200,7 @@ class Comparison {
     if (x.size() != y.size()) return false;
     for (size_t i = 0; i < x.size(); ++i) {
       const Value &p = a_[x[i]], &q = b_[y[i]];
-      if (p.name != q.name || p.type != q.type || p.role != q.role) return false;
+      if (p.name != q.name || p.type != q.type || p.role != q.role || p.layout != q.layout) return false;
       pairs_[static_cast<size_t>(x[i].index)] = y[i];
     }
     return true;

@@ -44,6 +44,7 @@ struct Value {
   std::string name;
   Type type;
   Role role = Role::none;
+  Layout layout;             // of states; empty: as in files
   NodeId def;                // invalid for inputs
   int32_t result_index = 0;  // which result of `def`
   std::vector<NodeId> uses;  // one entry per use: a node that uses a value twice appears twice
@@ -76,7 +77,7 @@ class Graph {
   std::optional<KernelForm> form;  // present exactly on kernels
   int64_t arena_bytes = -1;        // -1: memory is not planned
 
-  ValueId add_input(const std::string& name, Type type, Role role);
+  ValueId add_input(const std::string& name, Type type, Role role, Layout layout = {});
   // Appends to `order`. Names are made unique. Does not infer types: use Builder.
   NodeId add_node(const OpDef& op, std::vector<ValueId> operands, Attrs attrs, const std::vector<std::string>& names,
                   const std::vector<Type>& types, const Location& loc = {});
@@ -125,6 +126,7 @@ struct StateMember {
   Type type;
   Role role = Role::param;
   int64_t offset = 0;  // elements from the start of the flat state
+  Layout layout = {};  // as a value's
   bool operator==(const StateMember&) const = default;
 };
 struct StateGroup {

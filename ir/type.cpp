@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
+#include <numeric>
 
 namespace heddle::ir {
 namespace {
@@ -70,6 +72,30 @@ Dims row_major_strides(const Dims& dims) {
   for (size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * dims[i];
   return strides;
 }
+
+bool is_layout(const Layout& layout, int64_t rank) {
+  if (layout.empty()) return true;
+  Dims sorted = layout;
+  std::sort(sorted.begin(), sorted.end());
+  Dims axes(static_cast<size_t>(rank));
+  std::iota(axes.begin(), axes.end(), 0);
+  return sorted == axes;
+}
+
+Layout inverse(const Layout& layout) {
+  Layout back(layout.size());
+  for (size_t k = 0; k < layout.size(); ++k) back[static_cast<size_t>(layout[k])] = static_cast<int64_t>(k);
+  return back;
+}
+
+Dims memory_dims(const Dims& logical, const Layout& layout) {
+  if (layout.empty()) return logical;
+  Dims dims;
+  for (const int64_t axis : layout) dims.push_back(logical[static_cast<size_t>(axis)]);
+  return dims;
+}
+
+Dims logical_dims(const Dims& dims, const Layout& layout) { return memory_dims(dims, inverse(layout)); }
 
 int64_t Type::elements() const { return product(dims); }
 

@@ -35,4 +35,14 @@ std::string to_string(const Dims& dims);  // "[64,128]"
 int64_t product(const Dims& dims);
 Dims row_major_strides(const Dims& dims);  // in elements
 
+// How a state lies in memory compared with what files and messages speak of, its logical shape: axis k in memory is axis
+// layout[k] there, as `transpose` with this `perm` makes it. Empty: there is no difference.
+//
+//   logical f32[32,16,3,3] (OIHW), layout [0,2,3,1]  ->  in memory f32[32,3,3,16] (OHWI)
+using Layout = Dims;
+bool is_layout(const Layout& layout, int64_t rank);  // a permutation of that many axes, or empty
+Layout inverse(const Layout& layout);                // from memory to logical
+Dims memory_dims(const Dims& logical, const Layout& layout);
+Dims logical_dims(const Dims& in_memory, const Layout& layout);
+
 }  // namespace heddle::ir

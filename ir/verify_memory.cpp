@@ -305,6 +305,8 @@ void verify_group(const StateGroup& group, const States& states, std::unordered_
     if (!names.insert(member.name).second) problems.push_back(fmt::format("state %{} is listed twice", member.name));
     if (member.type.dtype != flat->second->type.dtype)
       problems.push_back(fmt::format("%{} has another element type than %{}", member.name, group.name));
+    if (!is_layout(member.layout, member.type.rank()))
+      problems.push_back(fmt::format("%{} has a layout that is none of its own axes", member.name));
     if (!inside(member, flat->second->type))
       problems.push_back(fmt::format("%{} lies outside %{}", member.name, group.name));
     else
@@ -340,13 +342,17 @@ std::vector<std::string> verify_states(const Module& m) {
   States states;
   for (const Graph& g : m.graphs)
     for (const ValueId v : g.inputs) {
-      if (!is_state(g[v])) continue;
       const std::string& name = g[v].name;
+      if (!g[v].layout.empty() && !(is_state(g[v]) && is_layout(g[v].layout, g[v].type.rank())))
+        problems.push_back(fmt::format("@{}: %{} has a layout that is none of its own axes", g.name, name));
+      if (!is_state(g[v])) continue;
       const Value& known = *states.try_emplace(name, &g[v]).first->second;
       if (known.type != g[v].type)
         problems.push_back(fmt::format("@{}: state %{} has another type in another graph", g.name, name));
       if (known.role != g[v].role)
         problems.push_back(fmt::format("@{}: %{} is a param in one graph, a state in another", g.name, name));
+      if (known.layout != g[v].layout)
+        problems.push_back(fmt::format("@{}: state %{} has another layout in another graph", g.name, name));
     }
   std::unordered_set<std::string_view> names, flat;
   for (const StateGroup& group : m.groups) {

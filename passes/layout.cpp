@@ -17,12 +17,6 @@ namespace {
 
 using Rule = ValueId (*)(Builder&, const Node&);
 
-Dims inverse(const Dims& perm) {
-  Dims inv(perm.size());
-  for (size_t i = 0; i < perm.size(); ++i) inv[static_cast<size_t>(perm[i])] = static_cast<int64_t>(i);
-  return inv;
-}
-
 Dims permuted(const Dims& list, const Dims& perm) {
   Dims out;
   for (const int64_t p : perm) out.push_back(list[static_cast<size_t>(p)]);

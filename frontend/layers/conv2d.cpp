@@ -24,8 +24,9 @@ ir::Values build(LayerContext& c) {
   const int64_t in = channels(c);
   const int64_t groups = read_groups(c, in, filters);
   const Window w = read_window(c, "kernel", /*stride_is_window=*/false, /*dilated=*/true, image_size(c));
-  const ir::ValueId weight =
-      c.parameter("weight", {filters, in / groups, w.size[0], w.size[1]}, "init", "glorot_uniform", /*weight=*/true);
+  // OIHW in files, as PyTorch has it, OHWI in memory, as the operators take it.
+  const ir::ValueId weight = c.parameter("weight", {filters, in / groups, w.size[0], w.size[1]}, "init",
+                                         "glorot_uniform", /*weight=*/true, /*layout=*/{0, 2, 3, 1});
   ir::ValueId y =
       c.emit("conv2d", {c.to_nhwc(c.in[0]), weight},
              {{"strides", w.strides}, {"pads", w.pads}, {"dilations", w.dilations}, {"groups", groups}}, "conv");

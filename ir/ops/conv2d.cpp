@@ -15,7 +15,7 @@ ReductionDomain domain(const Signature& s) {
   IndexMap x;
   x.extents = {c.result[0], c.result[1], c.result[2], c.result[3], c.height.size, c.width.size, c.in_per_group};
   IndexMap w{.extents = x.extents,
-             .results = {IndexExpr::dim(3), IndexExpr::dim(6), IndexExpr::dim(4), IndexExpr::dim(5)},
+             .results = {IndexExpr::dim(3), IndexExpr::dim(4), IndexExpr::dim(5), IndexExpr::dim(6)},
              .guards = {}};
   x.results.push_back(IndexExpr::dim(0));
   read_input(x, c.height, 1, 4);
@@ -40,9 +40,8 @@ Grads grad(Builder& b, const Node& n, const Values& dy) {
 
 const RegisterOp conv2d(
     {.name = "conv2d",
-     .doc = "y[n,oh,ow,o] = sum over kh,kw,i of x[n, oh*stride+kh*dilation-pad, ..., i] * w[o,i,kh,kw]; x is NHWC, w "
-            "is OIHW, "
-            "output channels see the input channels of their group. A cross-correlation, as in PyTorch",
+     .doc = "y[n,oh,ow,o] = sum over kh,kw,i of x[n, oh*stride+kh*dilation-pad, ..., i] * w[o,kh,kw,i]; x is NHWC, w "
+            "is OHWI (KRSC), output channels see the input channels of their group. A cross-correlation, as in PyTorch",
      .operands = {"x", "w"},
      .attrs = conv_attributes(),
      .dtypes = kFloating,

@@ -1,6 +1,9 @@
 // The geometry of the convolution family: conv2d, its data gradient and its filter gradient, each other's gradients.
 //
-//   y[n,oh,ow,o] = sum over kh, kw, i of x[n, oh * stride + kh * dilation - pad, ..., group(o) * I + i] * w[o,i,kh,kw]
+//   y[n,oh,ow,o] = sum over kh, kw, i of x[n, oh * stride + kh * dilation - pad, ..., group(o) * I + i] * w[o,kh,kw,i]
+//
+// Filters are OHWI (KRSC): as in images, channels lie next to each other, so that both operands of the product are read in
+// rows. Files of weights hold OIHW; the parameter's layout says so (ir/type.h).
 #pragma once
 #include <functional>
 
@@ -12,7 +15,7 @@ struct Conv {
   Window height, width;
   int64_t batch = 0, groups = 1;
   int64_t in_per_group = 0, out_per_group = 0;
-  Dims image = {}, filter = {}, result = {};  // NHWC, OIHW, NHWC
+  Dims image = {}, filter = {}, result = {};  // NHWC, OHWI, NHWC
 };
 
 std::vector<AttrDef> conv_attributes();
@@ -37,7 +40,7 @@ void for_each_product(const Conv& c, F&& f) {
     for (int64_t o = 0; o < c.filter[0]; ++o)
       for (int64_t i = 0; i < c.in_per_group; ++i)
         f(static_cast<size_t>(pixel * c.image[3] + o / c.out_per_group * c.in_per_group + i),
-          static_cast<size_t>((o * c.in_per_group + i) * taps + tap), static_cast<size_t>(result * c.filter[0] + o));
+          static_cast<size_t>((o * taps + tap) * c.in_per_group + i), static_cast<size_t>(result * c.filter[0] + o));
   };
   const auto window = [&](int64_t n, int64_t oh, int64_t ow) {
     for (int64_t kh = 0; kh < c.height.size; ++kh)

@@ -32,7 +32,7 @@ ReductionDomain domain(const Signature& s) {
   const IndexExpr group = floor_div(IndexExpr::dim(3), c.in_per_group, dy.extents);
   const IndexExpr output = group * c.out_per_group + IndexExpr::dim(6);
   const IndexExpr input = modulo(IndexExpr::dim(3), c.in_per_group, dy.extents);
-  IndexMap w{.extents = dy.extents, .results = {output, input, IndexExpr::dim(4), IndexExpr::dim(5)}, .guards = {}};
+  IndexMap w{.extents = dy.extents, .results = {output, IndexExpr::dim(4), IndexExpr::dim(5), input}, .guards = {}};
   dy.results.push_back(IndexExpr::dim(0));
   read_output(dy, c.height, 1, 4);
   read_output(dy, c.width, 2, 5);

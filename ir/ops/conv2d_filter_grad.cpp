@@ -12,7 +12,7 @@ std::vector<Type> infer(const Signature& s) {
   return {{s.operands[0].dtype, c.filter}};
 }
 
-// Result (o, i, kh, kw), summed over (n, oh, ow).
+// Result (o, kh, kw, i), summed over (n, oh, ow).
 ReductionDomain domain(const Signature& s) {
   const Conv c = of(s);
   ReductionDomain domain;
@@ -23,9 +23,9 @@ ReductionDomain domain(const Signature& s) {
               .results = {IndexExpr::dim(4), IndexExpr::dim(5), IndexExpr::dim(6), IndexExpr::dim(0)},
               .guards = {}};
   x.results.push_back(IndexExpr::dim(4));
-  read_input(x, c.height, 5, 2);
-  read_input(x, c.width, 6, 3);
-  x.results.push_back(floor_div(IndexExpr::dim(0), c.out_per_group, x.extents) * c.in_per_group + IndexExpr::dim(1));
+  read_input(x, c.height, 5, 1);
+  read_input(x, c.width, 6, 2);
+  x.results.push_back(floor_div(IndexExpr::dim(0), c.out_per_group, x.extents) * c.in_per_group + IndexExpr::dim(3));
   domain.maps = {x, dy};
   return domain;
 }
@@ -49,7 +49,7 @@ const RegisterOp conv2d_filter_grad(
      .doc = "gradient of conv2d by its filter: each dy times the element its filter element read",
      .operands = {"x", "dy"},
      .results = {"dw"},
-     .attrs = with_shape(conv_attributes(), "filter", "shape of the filter, OIHW"),
+     .attrs = with_shape(conv_attributes(), "filter", "shape of the filter, OHWI"),
      .dtypes = kFloating,
      .kind = Contraction{domain},
      .infer = infer,

@@ -19,8 +19,8 @@ void check_channels(int64_t channels, const Dims& filter, int64_t groups) {
   if (filter[0] % groups != 0 || filter[0] == 0)
     throw InferError(fmt::format("filter has {} output channels, not a multiple of {} groups", filter[0], groups));
   // Written as a division: the product could overflow.
-  if (channels % groups != 0 || channels / groups != filter[1])
-    throw InferError(fmt::format("input has {} channels, filter expects {} x groups {}", channels, filter[1], groups));
+  if (channels % groups != 0 || channels / groups != filter[3])
+    throw InferError(fmt::format("input has {} channels, filter expects {} x groups {}", channels, filter[3], groups));
 }
 
 }  // namespace
@@ -36,7 +36,7 @@ Conv conv(const Signature& s, const Type& image, const Type& filter) {
   const int64_t groups = s.integer("groups");
   check_channels(image.dims[3], filter.dims, groups);
   const auto axis = [&](size_t i) {
-    return Window{.size = filter.dims[i + 2],
+    return Window{.size = filter.dims[i + 1],
                   .stride = strides[i],
                   .dilation = dilations[i],
                   .low = pads[i],
@@ -46,7 +46,7 @@ Conv conv(const Signature& s, const Type& image, const Type& filter) {
   Conv c{.height = placed(axis(0), "kernel", "height"), .width = placed(axis(1), "kernel", "width")};
   c.batch = image.dims[0];
   c.groups = groups;
-  c.in_per_group = filter.dims[1];
+  c.in_per_group = filter.dims[3];
   c.out_per_group = filter.dims[0] / groups;
   c.image = image.dims;
   c.filter = filter.dims;
@@ -64,19 +64,19 @@ void require_result(const Conv& c, const Type& dy, DType dtype) {
 std::vector<Sample> conv_samples(const std::function<Sample(const ConvCase&)>& sample) {
   const std::vector<ConvCase> cases = {
       {{2, 5, 5, 3}, {4, 3, 3, 3}, {2, 3, 3, 4}, {}},
-      {{1, 7, 6, 2}, {3, 2, 3, 2}, {1, 4, 4, 3}, {{"strides", Dims{2, 2}}, {"pads", Dims{1, 0, 1, 2}}}},
-      {{1, 8, 7, 1}, {5, 1, 3, 3}, {1, 4, 5, 5}, {{"dilations", Dims{2, 1}}}},
-      {{2, 4, 4, 6}, {4, 3, 2, 2}, {2, 3, 3, 4}, {{"groups", int64_t{2}}}},
+      {{1, 7, 6, 2}, {3, 3, 2, 2}, {1, 4, 4, 3}, {{"strides", Dims{2, 2}}, {"pads", Dims{1, 0, 1, 2}}}},
+      {{1, 8, 7, 1}, {5, 3, 3, 1}, {1, 4, 5, 5}, {{"dilations", Dims{2, 1}}}},
+      {{2, 4, 4, 6}, {4, 2, 2, 3}, {2, 3, 3, 4}, {{"groups", int64_t{2}}}},
       {{1, 6, 5, 4},
-       {4, 1, 3, 3},
+       {4, 3, 3, 1},
        {1, 3, 3, 4},
        {{"groups", int64_t{4}}, {"pads", Dims{1, 1, 1, 1}}, {"strides", Dims{2, 2}}}},
-      {{3, 1, 1, 7}, {5, 7, 1, 1}, {3, 1, 1, 5}, {}},
+      {{3, 1, 1, 7}, {5, 1, 1, 7}, {3, 1, 1, 5}, {}},
       {{1, 9, 8, 2},
-       {2, 2, 2, 3},
+       {2, 2, 3, 2},
        {1, 4, 2, 2},
        {{"strides", Dims{2, 3}}, {"dilations", Dims{3, 2}}, {"pads", Dims{0, 2, 1, 0}}}},
-      {{2, 6, 6, 1}, {8, 1, 3, 3}, {2, 2, 2, 8}, {{"strides", Dims{3, 3}}}}};
+      {{2, 6, 6, 1}, {8, 3, 3, 1}, {2, 2, 2, 8}, {{"strides", Dims{3, 3}}}}};
   std::vector<Sample> samples;
   samples.reserve(cases.size());
   for (const ConvCase& c : cases) samples.push_back(sample(c));

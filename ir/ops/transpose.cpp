@@ -44,9 +44,7 @@ std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> oper
 
 Grads gradient(Builder& b, const Node& n, const Values& dy) {
   const auto perm = std::get<Dims>(attribute(*n.op, n.attrs, "perm"));
-  Dims inverse(perm.size());
-  for (size_t i = 0; i < perm.size(); ++i) inverse[static_cast<size_t>(perm[i])] = static_cast<int64_t>(i);
-  return {b("transpose", {dy[0]}, {{"perm", inverse}})};
+  return {b("transpose", {dy[0]}, {{"perm", inverse(perm)}})};
 }
 
 Sample sample(const Dims& from, const Dims& perm) { return {.shapes = {from}, .attrs = {{"perm", perm}}}; }

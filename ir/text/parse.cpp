@@ -21,6 +21,7 @@ constexpr int64_t kMaxElements = int64_t{1} << 48;
 struct Declaration {
   Token name;
   Type type;
+  Layout layout;
   Token base;           // of `at %base + offset`; Kind::end: none
   int64_t offset = -1;  // -1: no place
 };
@@ -115,9 +116,10 @@ class Parser {
   }
 
   Declaration declaration() {
-    Declaration d{.name = expect(Kind::value, "a value like %x"), .type = {}, .base = {}, .offset = -1};
+    Declaration d{.name = expect(Kind::value, "a value like %x"), .type = {}, .layout = {}, .base = {}, .offset = -1};
     expect(":");
     d.type = type();
+    if (is("layout")) d.layout = layout(d.type);
     if (!accept("at")) return d;
     if (peek().kind != Kind::value) {
       d.offset = integer("an offset");
@@ -126,6 +128,16 @@ class Parser {
     d.base = take();
     d.offset = accept("+") ? integer("an offset") : 0;
     return d;
+  }
+
+  Layout layout(const Type& type) {
+    const Location where = take().where;
+    Layout axes;
+    list("[", "]", [&] { axes.push_back(integer("an axis")); });
+    if (axes.empty() || !is_layout(axes, type.rank()))
+      throw UserError(where,
+                      fmt::format("layout {} is no permutation of the axes of {}", to_string(axes), to_string(type)));
+    return axes;
   }
 
   Attr attr_value() {
@@ -192,7 +204,7 @@ class Parser {
       const auto r = role();
       if (!r || *r == Role::input) fail_expected("'param' or 'state'");
       const Declaration d = declaration();
-      out.members.push_back({d.name.text, d.type, *r, d.offset});
+      out.members.push_back({d.name.text, d.type, *r, d.offset, d.layout});
     }
     module_.groups.push_back(std::move(out));
   }
@@ -252,13 +264,20 @@ class Parser {
     g.scalars.push_back(s);
   }
 
+  static void require_no_layout(const Declaration& d) {
+    if (!d.layout.empty())
+      throw UserError(d.name.where, fmt::format("%{} is no state: only states have a layout", d.name.text));
+  }
+
   void parameter(Graph& g, bool kernel) {
     if (is_scalar(peek())) return scalar(g, kernel);
     const auto r = role();
     if (!kernel && !r) fail_expected("'input', 'param' or 'state'");
     const Declaration d = declaration();
     if (g.find(d.name.text).valid()) throw UserError(d.name.where, fmt::format("%{} is defined twice", d.name.text));
-    places_.emplace_back(g.add_input(d.name.text, d.type, kernel ? Role::none : *r), d);
+    const Role as = kernel ? Role::none : *r;
+    if (as != Role::param && as != Role::state) require_no_layout(d);
+    places_.emplace_back(g.add_input(d.name.text, d.type, as, d.layout), d);
   }
 
   // --- statements ---
@@ -308,6 +327,7 @@ class Parser {
     std::vector<Declaration> results;
     do {
       results.push_back(declaration());
+      require_no_layout(results.back());
     } while (accept(","));
     expect("=");
     const Token op_name = expect(Kind::word, "an operator");

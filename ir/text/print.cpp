@@ -14,6 +14,8 @@ std::string attrs_text(const Attrs& attrs) {
   return fmt::format("{{{}}}", fmt::join(items, ", "));
 }
 
+std::string layout_text(const Layout& layout) { return layout.empty() ? "" : " layout " + to_string(layout); }
+
 class Printer {
  public:
   Printer(const Graph& g, const PrintOptions& options) : g_(g), options_(options) {}
@@ -46,7 +48,7 @@ class Printer {
   }
 
   std::string declaration(ValueId v) const {
-    std::string out = fmt::format("{}: {}", name(v), to_string(g_[v].type));
+    std::string out = fmt::format("{}: {}{}", name(v), to_string(g_[v].type), layout_text(g_[v].layout));
     const Place& p = g_[v].place;
     if (!p.placed()) return out;
     if (!p.base.valid()) return out + fmt::format(" at {}", p.offset);
@@ -70,7 +72,8 @@ class Printer {
 std::string group_text(const StateGroup& group) {
   std::string out = fmt::format("group @{} {{\n", group.name);
   for (const StateMember& m : group.members)
-    out += fmt::format("  {} %{}: {} at {}\n", to_string(m.role), m.name, to_string(m.type), m.offset);
+    out += fmt::format("  {} %{}: {}{} at {}\n", to_string(m.role), m.name, to_string(m.type), layout_text(m.layout),
+                       m.offset);
   return out + "}\n";
 }
 

@@ -56,7 +56,7 @@ FlatGroup make_group(const Module& m, const std::vector<FlatGroup>& groups, cons
     std::vector<std::string> names;
     for (size_t k = 0; k < bundle.states.size(); ++k) {
       const Value& state = g[bundle.states[k]];
-      group.slots[k].members.push_back({state.name, state.type, state.role, offset});
+      group.slots[k].members.push_back({state.name, state.type, state.role, offset, state.layout});
       names.push_back(state.name);
     }
     offset += g[bundle.states[0]].type.elements();

@@ -142,10 +142,11 @@ class Builder {
   static memory::desc images(int64_t n, int64_t h, int64_t w, int64_t c) {
     return memory::desc({n, c, h, w}, kF32, memory::format_tag::nhwc);
   }
+  // The library's dimensions are o, i, h, w wherever they lie; in memory channels are last, as in images.
   static memory::desc weights(const Convolution& g, bool any) {
     using Tag = memory::format_tag;
-    if (g.groups == 1) return memory::desc({g.o, g.c, g.kh, g.kw}, kF32, any ? Tag::any : Tag::oihw);
-    return memory::desc({g.groups, g.o / g.groups, g.c / g.groups, g.kh, g.kw}, kF32, any ? Tag::any : Tag::goihw);
+    if (g.groups == 1) return memory::desc({g.o, g.c, g.kh, g.kw}, kF32, any ? Tag::any : Tag::ohwi);
+    return memory::desc({g.groups, g.o / g.groups, g.c / g.groups, g.kh, g.kw}, kF32, any ? Tag::any : Tag::gohwi);
   }
   dnnl::convolution_forward::primitive_desc forward_desc(const Convolution& g, int64_t n, bool bias) const {
     const auto x = images(n, g.h, g.w, g.c), y = images(n, g.oh, g.ow, g.o), w = weights(g, true);
@@ -225,9 +226,9 @@ void Builder::matmul_slice(const Product& p, const Product& part, int64_t batch,
   if (apart) task.placement = {written, place, part.m, part.n, p.n};
 }
 
-// x: [n,h,w,c], w: [o,c/groups,kh,kw], y: [n,oh,ow,o]. oneDNN counts dilation from 0.
+// x: [n,h,w,c], w: [o,kh,kw,c/groups], y: [n,oh,ow,o]. oneDNN counts dilation from 0.
 Convolution Builder::geometry(const Dims& x, const Dims& w, const Dims& y) const {
-  Convolution g{x[0], x[1], x[2], x[3], y[1], y[2], y[3], w[2], w[3], integers(call_, "groups", {1})[0],
+  Convolution g{x[0], x[1], x[2], x[3], y[1], y[2], y[3], w[1], w[2], integers(call_, "groups", {1})[0],
                 {},   {},   {},   {}};
   const auto pads = integers(call_, "pads", {0, 0, 0, 0});
   const auto dilations = integers(call_, "dilations", {1, 1});

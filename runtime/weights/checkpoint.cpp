@@ -11,6 +11,7 @@
 #include <unordered_set>
 
 #include "ir/diagnostic.h"
+#include "runtime/weights/file_order.h"
 
 namespace heddle::runtime {
 namespace {
@@ -21,6 +22,12 @@ std::vector<const codegen::Buffer*> parameters(const codegen::Program& program) 
     if (b.role == "param") list.push_back(&b);
   std::sort(list.begin(), list.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
   return list;
+}
+
+// As files hold it.
+void read_as_saved(Executable& executable, const codegen::Buffer& b, std::span<std::byte> bytes) {
+  executable.read(b, bytes.data());
+  to_file_order(b, bytes);
 }
 
 using TensorsByName = std::unordered_map<std::string_view, const SavedTensor*>;
@@ -75,15 +82,22 @@ void save_weights(Executable& executable, const std::string& path) {
     const auto begin = static_cast<int64_t>(file.data.size());
     file.tensors.push_back({b->name, b->dtype, b->dims, begin, begin + b->bytes});
     file.data.resize(static_cast<size_t>(begin + b->bytes));
-    executable.read(*b, file.data.data() + begin);
+    read_as_saved(executable, *b, std::span(file.data).subspan(static_cast<size_t>(begin)));
   }
   write_safetensors(path, file);
 }
 
 void load_weights(Executable& executable, const WeightsFile& file) {
   const TensorsByName tensors = by_name(file);
-  for (const codegen::Buffer* b : parameters(executable.program()))
-    executable.write(*b, file.bytes(*tensors.at(b->name)).data());
+  for (const codegen::Buffer* b : parameters(executable.program())) {
+    const std::span<const std::byte> saved = file.bytes(*tensors.at(b->name));
+    std::vector<std::byte> turned;
+    if (!b->layout.empty()) {
+      turned.assign(saved.begin(), saved.end());
+      to_memory_order(*b, turned);
+    }
+    executable.write(*b, turned.empty() ? saved.data() : turned.data());
+  }
 }
 
 std::string weights_hash(Executable& executable) {
@@ -94,7 +108,7 @@ std::string weights_hash(Executable& executable) {
     const std::string title = b->name + ": " + type_text(b->dtype, b->dims) + "\n";
     XXH3_128bits_update(state.get(), title.data(), title.size());
     bytes.resize(static_cast<size_t>(b->bytes));
-    executable.read(*b, bytes.data());
+    read_as_saved(executable, *b, bytes);
     XXH3_128bits_update(state.get(), bytes.data(), bytes.size());
   }
   const XXH128_hash_t hash = XXH3_128bits_digest(state.get());

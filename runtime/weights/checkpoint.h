@@ -17,7 +17,8 @@ void save_weights(Executable& executable, const std::string& path);
 void require_match(const WeightsFile& file, const codegen::Program& program);
 // From a file that matches.
 void load_weights(Executable& executable, const WeightsFile& file);
-// XXH3-128 over names, types, shapes and bytes of the parameters, in the order of their names: 32 hex digits.
+// XXH3-128 over names, types, shapes and bytes of the parameters as files hold them, in the order of their names: 32 hex
+// digits. How they lie in memory does not matter.
 std::string weights_hash(Executable& executable);
 
 }  // namespace heddle::runtime

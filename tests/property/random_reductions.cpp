@@ -12,7 +12,7 @@ void add_contraction(RandomValues& r) {
   const Dims dims = r.type(x).dims;
   if (dims.size() == 4 && r.chance(70)) {
     const ValueId w =
-        r.param({2, dims[3], 1 + r.below(std::min<int64_t>(3, dims[1])), 1 + r.below(std::min<int64_t>(3, dims[2]))});
+        r.param({2, 1 + r.below(std::min<int64_t>(3, dims[1])), 1 + r.below(std::min<int64_t>(3, dims[2])), dims[3]});
     r.keep(r.b("conv2d", {x, w}, {{"strides", Dims{1 + r.below(2), 1}}}));
   } else if (dims.size() == 2) {
     const bool ta = r.chance(30), tb = r.chance(50);

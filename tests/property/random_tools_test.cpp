@@ -139,9 +139,9 @@ TEST(ErrorBound, LeavesOpenWhetherTwoAreEqual) {
 // Zeros beside an image meet a filter's inf: nan where a library multiplies them, nothing where they are left out.
 TEST(ErrorBound, LeavesOpenWhatALibraryMakesOfZerosBesideAnOperand) {
   const std::string text =
-      "graph @g(input %x: f32[1,1,3,1], input %w: f32[1,1,1,2]) {\n  %y: f32[1,1,3,1] = conv2d(%x, %w) "
+      "graph @g(input %x: f32[1,1,3,1], input %w: f32[1,1,2,1]) {\n  %y: f32[1,1,3,1] = conv2d(%x, %w) "
       "{pads = [0,0,0,1]}\n  return %y\n}\n";
-  Tensor x({DType::f32, {1, 1, 3, 1}}), w({DType::f32, {1, 1, 1, 2}});
+  Tensor x({DType::f32, {1, 1, 3, 1}}), w({DType::f32, {1, 1, 2, 1}});
   x.real = {1, 2, 3};
   w.real = {1, kInfinity};
   const Bounded y = first_output(text, {{"x", x}, {"w", w}});

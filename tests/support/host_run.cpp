@@ -32,7 +32,7 @@ struct HostRun::Impl {
   ir::Tensor read(const codegen::Buffer& b) const {
     std::vector<std::byte> bytes(static_cast<size_t>(b.bytes));
     executable->read(b, bytes.data());
-    return ir::from_bytes({ir::parse_dtype(b.dtype).value(), b.dims}, bytes);
+    return ir::from_bytes({ir::parse_dtype(b.dtype).value(), ir::memory_dims(b.dims, b.layout)}, bytes);
   }
   void write(const codegen::Buffer& b, const ir::Tensor& t) const { executable->write(b, to_bytes(t).data()); }
 };

@@ -4,6 +4,7 @@
 
 #include "frontend/build_graph.h"
 #include "frontend/read_model.h"
+#include "ir/ops/strided.h"
 #include "passes/pipeline.h"
 #include "tests/support/host_run.h"
 #include "tests/support/source_dir.h"
@@ -21,6 +22,15 @@ struct Network {
   std::vector<std::string> set;  // overrides
 };
 void PrintTo(const Network& c, std::ostream* out) { *out << c.reference; }
+
+// A tensor of PyTorch's as it lies in memory.
+ir::Tensor in_memory(const ir::Tensor& t, const ir::Layout& layout) {
+  if (layout.empty()) return t;
+  ir::Tensor turned({t.type.dtype, ir::memory_dims(t.type.dims, layout)});
+  const ir::Dims strides = ir::memory_dims(ir::row_major_strides(t.type.dims), layout);
+  copy_strided(turned, {0, ir::row_major_strides(turned.type.dims)}, t, {0, strides}, turned.type.dims);
+  return turned;
+}
 
 class PyTorch : public ::testing::TestWithParam<Network> {
  protected:
@@ -48,9 +58,14 @@ class PyTorch : public ::testing::TestWithParam<Network> {
     return out;
   }
 
-  void set_parameters(ir::NamedTensors& to, int64_t k) const {
+  // Step k of "start." or "grad." of a parameter.
+  ir::Tensor stored(const std::string& what, const std::string& parameter, int64_t k) {
+    return in_memory(reference_.at(what + parameter, k), train()[train().find(parameter)].layout);
+  }
+
+  void set_parameters(ir::NamedTensors& to, int64_t k) {
     for (const std::string& p : reference_.parameters()) {
-      const ir::Tensor start = reference_.at("start." + p, k);
+      const ir::Tensor start = stored("start.", p, k);
       for (int64_t i = 0; i < start.elements(); ++i) to.at(p).set(i, start.at(i));
     }
   }
@@ -102,9 +117,9 @@ TEST_P(StartingPoints, host_device_agrees_from_50_starting_points) {
     ASSERT_NEAR(out.at(0).at(0), reference_.tensors.at("loss32").at(k), 2e-5) << "step " << k;
     for (size_t i = 0; i < parameters.size(); ++i) {
       const ir::Tensor& gradient = out.at(out.size() - parameters.size() + i);
-      ASSERT_LE(nmse(gradient, reference_.at("grad." + parameters[i], k),
-                     reference_.tensors.at("scale." + parameters[i]).at(k)),
-                1e-5)
+      ASSERT_LE(
+          nmse(gradient, stored("grad.", parameters[i], k), reference_.tensors.at("scale." + parameters[i]).at(k)),
+          1e-5)
           << parameters[i] << " at step " << k;
     }
   }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <filesystem>
 
 #include "ir/diagnostic.h"
@@ -47,6 +48,31 @@ TEST(Checkpoint, RefusesWeightsThatDoNotMatch) {
   EXPECT_EQ(message({"w", "f32", {3, 2}, 24}), "'w' is f32[2,3], the model has f32[3,2]; ");
   EXPECT_EQ(message({"w", "i32", {2, 3}, 24}), "'w' is f32[2,3], the model has i32[2,3]; ");
   EXPECT_EQ(message({"v", "f32", {2, 3}, 24}), "no tensor 'v'; the model has no parameter 'w'; ");
+}
+
+// The file, its shape and the hash are those of a weight that lies as its shape says.
+TEST(Checkpoint, FilesHoldTheLogicalOrder) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/w.safetensors";
+  OneWeight plain("w", "u16", {2, 3, 1, 2}, 24), turned("w", "u16", {2, 3, 1, 2}, 24);
+  turned.program.states[0].layout = {0, 2, 3, 1};
+  const std::vector<uint16_t> logical = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+  const std::vector<uint16_t> memory = {0, 2, 4, 1, 3, 5, 6, 8, 10, 7, 9, 11};  // [2,1,2,3]
+  plain.executable->write(plain.program.states[0], logical.data());
+  turned.executable->write(turned.program.states[0], memory.data());
+  EXPECT_EQ(weights_hash(*turned.executable), weights_hash(*plain.executable));
+
+  save_weights(*turned.executable, path);
+  const WeightsFile file = read_safetensors(path);
+  EXPECT_EQ(file.tensors.at(0).dims, (std::vector<int64_t>{2, 3, 1, 2}));
+  EXPECT_EQ(std::memcmp(file.data.data(), logical.data(), 24), 0);
+
+  turned.executable->write(turned.program.states[0], std::vector<uint16_t>(12, 0).data());
+  require_match(file, turned.program);
+  load_weights(*turned.executable, file);
+  std::vector<uint16_t> loaded(12);
+  turned.executable->read(turned.program.states[0], loaded.data());
+  EXPECT_EQ(loaded, memory);
 }
 
 // The elements begin at a multiple of 8, where any element type may.

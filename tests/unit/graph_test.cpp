@@ -144,6 +144,9 @@ TEST(StructurallyEqual, sees_every_difference) {
   Chain placed;
   placed.g[placed.y].place.offset = 0;
   EXPECT_FALSE(structurally_equal(c.g, placed.g));
+  Chain turned;
+  turned.g[turned.x].layout = {0};
+  EXPECT_FALSE(structurally_equal(c.g, turned.g));
   Chain outputs;
   outputs.g.outputs = {outputs.y};
   EXPECT_FALSE(structurally_equal(c.g, outputs.g));

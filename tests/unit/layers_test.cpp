@@ -19,7 +19,7 @@ TEST(Layers, LayoutsAgree) {
                                {"name": "p", "op": "avg_pool2d", "window": 2}, {"name": "y", "op": "global_avg_pool"})";
   const ir::Type nhwc{ir::DType::f32, {1, 8, 8, 2}}, nchw{ir::DType::f32, {1, 2, 8, 8}};
   NamedTensors values;
-  values["c.weight"] = tensor({ir::DType::f32, {3, 2, 3, 3}}, wave);
+  values["c.weight"] = tensor({ir::DType::f32, {3, 3, 3, 2}}, wave);
   values["c.bias"] = tensor({ir::DType::f32, {3}}, wave);
   values["x"] = tensor(nhwc, wave);
   const std::vector<double> last =
@@ -31,6 +31,21 @@ TEST(Layers, LayoutsAgree) {
   ASSERT_EQ(last.size(), 3U);
   for (size_t i = 0; i < 3; ++i) EXPECT_NEAR(last[i], first[i], 1e-12);
   EXPECT_GT(std::abs(last[0]), 1e-3);
+}
+
+// A filter lies as OHWI; a model that reads it under its path means OIHW, as files do.
+TEST(Layers, FiltersAreReadInTheirLogicalShape) {
+  const std::string text = model(R"("x": {"shape": ["N", 5, 5, 2], "dtype": "f32"})",
+                                 R"({"name": "c", "op": "conv2d", "in": "x", "filters": 2, "kernel": [1, 3]},
+               {"name": "y", "op": "reshape", "in": "c.weight", "shape": [12]})",
+                                 R"(, "outputs": {"y": "y", "c": "c"})");
+  NamedTensors values;
+  values["x"] = tensor({ir::DType::f32, {1, 5, 5, 2}}, wave);
+  values["c.bias"] = tensor({ir::DType::f32, {2}}, wave);
+  // Element i of [2,1,3,2] is the one at [o,c,0,w] of [2,2,1,3].
+  values["c.weight"] = tensor({ir::DType::f32, {2, 1, 3, 2}},
+                              [](int64_t i) { return static_cast<double>(i / 6 * 6 + i % 2 * 3 + i % 6 / 2); });
+  EXPECT_EQ(predict(text, values), (std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}));
 }
 
 ir::Dims pads_of(const std::string& settings) {

@@ -208,13 +208,13 @@ void products(const ConvolutionCase& p, F f) {
                 if (y < 0 || y >= p.h || x < 0 || x >= p.w) continue;
                 const int64_t channel = o / og * cg + c;
                 f(static_cast<size_t>(((n * p.h + y) * p.w + x) * p.c + channel),
-                  static_cast<size_t>(((o * cg + c) * p.kh + a) * p.kw + b),
+                  static_cast<size_t>(((o * p.kh + a) * p.kw + b) * cg + c),
                   static_cast<size_t>(((n * oh + i) * ow + j) * p.o + o));
               }
 }
 
 void check_convolution(const ConvolutionCase& p, Values kind = Values::ordinary) {
-  const Dims x = {p.n, p.h, p.w, p.c}, w = {p.o, p.c / p.groups, p.kh, p.kw}, y = {p.n, p.oh(), p.ow(), p.o};
+  const Dims x = {p.n, p.h, p.w, p.c}, w = {p.o, p.kh, p.kw, p.c / p.groups}, y = {p.n, p.oh(), p.ow(), p.o};
   const std::map<std::string, Dims> attributes = {
       {"strides", p.strides}, {"pads", p.pads}, {"dilations", p.dilations}, {"groups", {p.groups}}};
   const std::string what =
@@ -295,9 +295,9 @@ void expect_mode(const Library& call, dnnl_fpmath_mode_t mode) {
 TEST(Onednn, ComputesInThePrecisionOfThePlanWhateverTheDefaultIs) {
   dnnl::set_default_fpmath_mode(dnnl::fpmath_mode::any);
   for (Library call : {call_of("matmul", {{256, 256}, {256, 256}}, {256, 256}),
-                       call_of("conv2d", {{8, 13, 13, 32}, {64, 32, 3, 3}}, {8, 11, 11, 64}),
-                       call_of("conv2d_data_grad", {{8, 11, 11, 64}, {64, 32, 3, 3}}, {8, 13, 13, 32}),
-                       call_of("conv2d_filter_grad", {{8, 13, 13, 32}, {8, 11, 11, 64}}, {64, 32, 3, 3})}) {
+                       call_of("conv2d", {{8, 13, 13, 32}, {64, 3, 3, 32}}, {8, 11, 11, 64}),
+                       call_of("conv2d_data_grad", {{8, 11, 11, 64}, {64, 3, 3, 32}}, {8, 13, 13, 32}),
+                       call_of("conv2d_filter_grad", {{8, 13, 13, 32}, {8, 11, 11, 64}}, {64, 3, 3, 32})}) {
     expect_mode(call, dnnl_fpmath_mode_strict);
     call.precision = "bf16";
     expect_mode(call, dnnl_fpmath_mode_bf16);
@@ -322,7 +322,7 @@ TEST(Onednn, RefusesWithAReason) {
 }
 
 TEST(Onednn, RefusesATooSmallWorkspace) {
-  Library call = call_of("conv2d_filter_grad", {{8, 13, 13, 32}, {8, 11, 11, 64}}, {64, 32, 3, 3});
+  Library call = call_of("conv2d_filter_grad", {{8, 13, 13, 32}, {8, 11, 11, 64}}, {64, 3, 3, 32});
   call.slices = 4;
   EXPECT_GE(onednn_needs(call).workspace, 4 * 64 * 32 * 9 * 4);  // four partial results
   call.workspace.bytes = 1024;

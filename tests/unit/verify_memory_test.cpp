@@ -245,6 +245,13 @@ graph @g(state %w: f32[4]) {
   return %w
 })",
      "@g: %w is a param in one graph, a state in another"},
+    {"OneLayoutInAllGraphs", R"(graph @f(param %w: f32[4,2] layout [1,0]) {
+  return %w
+}
+graph @g(param %w: f32[4,2]) {
+  return %w
+})",
+     "@g: state %w has another layout in another graph"},
     {"GroupWithoutState", R"(group @p {
   param %w: f32[4] at 0
 }

@@ -6,11 +6,13 @@
 
 #include <memory>
 
+#include "codegen/lower_memory.h"
 #include "ir/evaluate/tensor_bytes.h"
 #include "ir/text/parse.h"
 #include "ir/verify.h"
 #include "runtime/executable.h"
 #include "runtime/host/host_device.h"
+#include "runtime/weights/file_order.h"
 #include "runtime/weights/safetensors.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
@@ -27,16 +29,17 @@ struct EvaluateArguments {
   bool exact = false;
 };
 
-// The bytes of GRAPH/VALUE.
-std::span<const std::byte> bytes_of(const runtime::WeightsFile& file, const std::string& graph,
-                                    const std::string& value, const std::string& dtype, const ir::Dims& dims) {
-  const std::string name = graph + "/" + value;
+// The bytes of GRAPH/VALUE, as they lie in memory.
+std::vector<std::byte> bytes_of(const runtime::WeightsFile& file, const std::string& graph, const codegen::Buffer& b) {
+  const std::string name = graph + "/" + b.name;
   const runtime::SavedTensor* saved = file.find(name);
   if (saved == nullptr) throw UserError(ExitCode::failed, fmt::format("{}: no tensor is called '{}'", file.name, name));
-  if (saved->dtype != dtype || saved->dims != dims)
+  if (saved->dtype != b.dtype || saved->dims != b.dims)
     throw UserError(ExitCode::failed, fmt::format("{}: '{}' is {}{}, not {}{}", file.name, name, saved->dtype,
-                                                  ir::to_string(saved->dims), dtype, ir::to_string(dims)));
-  return file.bytes(*saved);
+                                                  ir::to_string(saved->dims), b.dtype, ir::to_string(b.dims)));
+  std::vector<std::byte> bytes(file.bytes(*saved).begin(), file.bytes(*saved).end());
+  runtime::to_memory_order(b, bytes);
+  return bytes;
 }
 
 void append(runtime::WeightsFile& file, const std::string& name, const std::string& dtype, const ir::Dims& dims,
@@ -47,9 +50,8 @@ void append(runtime::WeightsFile& file, const std::string& name, const std::stri
   file.data.insert(file.data.end(), bytes.begin(), bytes.end());
 }
 
-void append(runtime::WeightsFile& file, const std::string& name, const ir::Tensor& t) {
-  append(file, name, ir::to_string(t.type.dtype), t.type.dims, to_bytes(t));
-}
+// What the outside sees of a value: as in a weights file.
+codegen::Buffer outside(const ir::Value& v) { return codegen::buffer(v, to_string(v.role), {}); }
 
 ir::Module read_module(const SourceFile& file) {
   ir::Module m = ir::parse(file);
@@ -64,14 +66,17 @@ runtime::WeightsFile by_oracle(const ir::Module& m, const runtime::WeightsFile& 
   for (const ir::Graph& g : m.graphs) {
     ir::NamedTensors named;
     for (const ir::ValueId v : g.inputs) {
-      const ir::Type& type = g[v].type;
-      const auto bytes = bytes_of(inputs, g.name, g[v].name, ir::to_string(type.dtype), type.dims);
-      named[g[v].name] = ir::from_bytes(type, bytes);
+      named[g[v].name] = ir::from_bytes(g[v].type, bytes_of(inputs, g.name, outside(g[v])));
     }
     const ir::Evaluation result = ir::evaluate(m, g, named, {.precision = precision, .through_arena = false});
-    for (size_t i = 0; i < result.outputs.size(); ++i)
-      append(outputs, fmt::format("{}/{}", g.name, i), result.outputs[i]);
-    for (const auto& [name, tensor] : result.updated) append(outputs, g.name + "/" + name, tensor);
+    const auto add = [&](const std::string& name, const ir::Value& v, const ir::Tensor& tensor) {
+      const codegen::Buffer b = outside(v);
+      std::vector<std::byte> bytes = to_bytes(tensor);
+      runtime::to_file_order(b, bytes);
+      append(outputs, g.name + "/" + name, b.dtype, b.dims, bytes);
+    };
+    for (size_t i = 0; i < result.outputs.size(); ++i) add(fmt::format("{}", i), g[g.outputs[i]], result.outputs[i]);
+    for (const auto& [name, tensor] : result.updated) add(name, g[g.find(name)], tensor);
   }
   return outputs;
 }
@@ -86,8 +91,7 @@ runtime::WeightsFile on_host(ir::Module m, const runtime::WeightsFile& inputs) {
   runtime::Executable executable(program, device);
   runtime::WeightsFile outputs;
   for (const codegen::Entry& entry : program.entries) {
-    for (const codegen::Buffer& b : entry.inputs)
-      executable.write(b, bytes_of(inputs, entry.name, b.name, b.dtype, b.dims).data());
+    for (const codegen::Buffer& b : entry.inputs) executable.write(b, bytes_of(inputs, entry.name, b).data());
     executable.run(entry);
     for (size_t i = 0; i < entry.outputs.size(); ++i) {
       const codegen::Buffer& b = entry.outputs[i];

@@ -72,12 +72,17 @@ class Window:
         return max(0, (count - 1) * stride + reach - padded)
 
 
+def filters(g, w):
+    """Of [o, i, h, w], which ONNX has, to [o, h, w, i]."""
+    return g.transpose(w, [0, 2, 3, 1])
+
+
 def conv(t, node):
     g, x, w = t.graph, t.value(node.inputs[0]), t.value(node.inputs[1])
     window, rank, groups = Window(node, w.shape[2:], x.shape[2:]), len(x.shape), node.attr("group", 1)
     w = g.reshape(w, w.shape[:2] + (1,) + w.shape[2:]) if rank == 3 else w
     image = plane(g, x)
-    y = g.emit("conv2d", [image, w], shape=(image.shape[0], *window.out, w.shape[0]), strides=window.strides,
+    y = g.emit("conv2d", [image, filters(g, w)], shape=(image.shape[0], *window.out, w.shape[0]), strides=window.strides,
                pads=window.pads, dilations=window.dilations, groups=groups)
     if t.optional(node, 2):
         y = g.binary("add", y, t.value(node.inputs[2]))
@@ -94,7 +99,7 @@ def conv_transpose(t, node):
     size = [strides[i] * (x.shape[i + 2] - 1) + extra[i] + (w.shape[i + 2] - 1) * dilations[i] + 1 - pads[i] - pads[i + 2]
             for i in range(2)]
     image = (x.shape[0], *size, w.shape[1] * groups)
-    y = g.emit("conv2d_data_grad", [plane(g, x), w], shape=image, input=list(image), strides=strides, pads=pads,
+    y = g.emit("conv2d_data_grad", [plane(g, x), filters(g, w)], shape=image, input=list(image), strides=strides, pads=pads,
                dilations=dilations, groups=groups)
     if t.optional(node, 2):
         y = g.binary("add", y, t.value(node.inputs[2]))

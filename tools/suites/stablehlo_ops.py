@@ -179,16 +179,16 @@ def convolution(t, o):
     window = lambda key: integers(o.text, key) or [1] * spatial  # noqa: E731
     axes = [str(i) for i in range(spatial)]
     x = permuted(g, x, [image.index(d) for d in ["b", *axes, "f"]])
-    w = permuted(g, w, [kernel.index(d) for d in ["o", "i", *axes]])
+    w = permuted(g, w, [kernel.index(d) for d in ["o", *axes, "i"]])
     pads = re.search(r"[{ ]pad = \[((?:\[[^\]]*\](?:, )?)*)\]", o.text)
     pads = [int(v) for v in re.findall(r"-?\d+", pads.group(1))] if pads else [0] * 2 * spatial
     strides, inner, dilations = window("stride"), window("lhs_dilate"), window("rhs_dilate")
     if max(inner) > 1:
         x = g.pad(x, [0] * len(image), [0] * len(image), [0, *[d - 1 for d in inner], 0])
     if spatial == 1:
-        x, w = g.reshape(x, (x.shape[0], 1, *x.shape[1:])), g.reshape(w, (*w.shape[:2], 1, w.shape[2]))
+        x, w = g.reshape(x, (x.shape[0], 1, *x.shape[1:])), g.reshape(w, (w.shape[0], 1, *w.shape[1:]))
         strides, dilations, pads = [1] + strides, [1] + dilations, [0, 0] + pads
-    sizes = [(x.shape[i + 1] + pads[2 * i] + pads[2 * i + 1] - (w.shape[i + 2] - 1) * dilations[i] - 1) // strides[i] + 1
+    sizes = [(x.shape[i + 1] + pads[2 * i] + pads[2 * i + 1] - (w.shape[i + 1] - 1) * dilations[i] - 1) // strides[i] + 1
              for i in range(2)]
     groups = int(re.search(r"feature_group_count = (\d+)", o.text).group(1))
     y = g.emit("conv2d", [x, w], shape=(x.shape[0], *sizes, w.shape[0]), strides=strides, dilations=dilations, groups=groups,
