@@ -21,6 +21,7 @@ KernelText prepare(const Graph& kernel) {
   if (!reason.empty())
     throw UserError(ExitCode::failed, "@" + kernel.name + " cannot be executed in its form: " + reason);
   if (form.kind == KernelForm::Kind::tile) text.tile = plan_tile(kernel);
+  if (form.kind == KernelForm::Kind::contract) text.contract = plan_contract(kernel);
   text.packet = form.packet;
   text.team = form.team;
   text.groups = text.plan.draws && form.packet == kDrawnAtOnce;
@@ -35,11 +36,12 @@ std::vector<std::string> emit_body(KernelText& text) {
   switch (text.kernel.form->kind) {
     case KernelForm::Kind::rows: return emit_rows(text);
     case KernelForm::Kind::tile: return emit_tile(text);
+    case KernelForm::Kind::contract: return emit_contract(text);
     default: return emit_pointwise(text);
   }
 }
 
-bool has_partials(const KernelPlan& plan) { return !plan.partials.empty(); }
+bool has_partials(const KernelPlan& plan) { return plan.counters > 0; }
 
 // "__restrict__ ", unless a call writes over this operand, or this result over an operand (pass alias): both are
 // written in the kernel as `%y: f32[8] at %x`.
@@ -88,7 +90,7 @@ EmittedKernel emit_kernel(const Graph& kernel, const std::string& wish) {
   const std::string symbol = identifier(wish.starts_with("k_") ? wish : "k_" + wish);
   KernelText text = prepare(kernel);
   const std::vector<std::string> body = emit_body(text);
-  EmittedKernel out{.text = "", .facts = facts_of(text, symbol)};
+  EmittedKernel out{.text = "", .facts = facts_of(text, symbol), .counters = text.plan.counters};
   out.text = fmt::format("// kernel @{}: {}\n", comment_text(kernel.name), out.facts.form);
   const std::string head = fmt::format("HD_KERNEL({}, {})(\n    {})", symbol, out.facts.block, parameters(text));
   for (const std::string& line : block(head, body)) out.text += line + "\n";

@@ -49,6 +49,7 @@ std::string place_comment(const Location& loc) {
 Body::Body(KernelText& text)
     : text_(text), k_(text.kernel), coordinates_{"row", "column"}, written_(text.plan.kept.size()) {
   if (k_.form->kind == KernelForm::Kind::tile) coordinates_.emplace_back("matrix");
+  if (k_.form->kind == KernelForm::Kind::contract) coordinates_.insert(coordinates_.end(), {"matrix", "k"});
   open(/*covers=*/0);
 }
 
@@ -148,9 +149,8 @@ std::optional<Operand> Body::load_packet(ValueId v, const IndexMap& at, const In
   if (holder == scopes_.end() || !at.guards.empty() || highest_coordinate(linear) > kColumn + 1) return std::nullopt;
   const Coefficient column = coefficient(linear, kColumn);
   if (!column.affine || column.value != 1 || !aligned(linear, text_.packet)) return std::nullopt;
-  const std::vector<std::string> at_packet = {"row", "column"};
   const std::string packet = text_.names.fresh(k_[v].name + "_packet");
-  const std::string address = parenthesized(index_text(linear, at.extents, at_packet));
+  const std::string address = parenthesized(index_text(linear, at.extents, at_packet()));
   holder->lines.push_back(fmt::format("const auto {} = hd::{}<{}>({} + {}{});", packet,
                                       text_.groups ? "load_group" : "load", text_.packet, text_.inputs.at(v), address,
                                       rest_text()));
@@ -215,8 +215,7 @@ Operand Body::move(ValueId v, const Node& n, const Signature& s, const IndexMap&
 std::string Body::element_index(const IndexExpr& linear, const IndexMap& at) const {
   const Coefficient column = coefficient(linear, kColumn);
   if (!text_.groups || !column.affine || column.value != 1 || !aligned(linear, 4)) return index(linear, at.extents);
-  const std::vector<std::string> at_packet = {"row", "column"};
-  return fmt::format("hd::Element{{{}, k}}", index_text(linear, at.extents, at_packet));
+  return fmt::format("hd::Element{{{}, k}}", index_text(linear, at.extents, at_packet()));
 }
 
 Operand Body::source(ValueId v, const Node& n, const Signature& s, const IndexMap& at) {
@@ -258,7 +257,15 @@ void Body::take(ValueId v, const IndexMap& at, const std::string& expression) {
 
 IndexMap Body::place_of(Extent extent, const Dims& dims) const {
   if (text_.kernel.form->kind == KernelForm::Kind::tile) return access_at(text_.tile.space, text_.tile.point, dims);
+  if (text_.kernel.form->kind == KernelForm::Kind::contract)
+    return access_at(text_.contract.space, text_.contract.point, dims);
   return access_of(extent, text_.plan.space(), dims);
+}
+
+std::vector<std::string> Body::at_packet() const {
+  std::vector<std::string> names = coordinates_;
+  names[kColumn] = "column";
+  return names;
 }
 
 std::string Body::rest_text() const {
@@ -309,10 +316,9 @@ void Body::store(ValueId v, Extent extent, const std::string& condition) {
   holder->lines.push_back(fmt::format("hd::{}<{}, {}> {};", text_.groups ? "Elements" : "Packet",
                                       storage_type(type.dtype), text_.packet, packet));
   line(fmt::format("{}[k] = {};", packet, operand.text));
-  const std::vector<std::string> at_packet = {"row", "column"};
   for (const std::string& pointer : text_.outputs.at(v))
     stores_.push_back(fmt::format("hd::store({} + {}, {}{});", pointer,
-                                  parenthesized(index_text(linear, at.extents, at_packet)), packet, rest_text()));
+                                  parenthesized(index_text(linear, at.extents, at_packet())), packet, rest_text()));
 }
 
 void Body::accumulate(const Node& n, const std::string& accumulator, const std::string& condition) {

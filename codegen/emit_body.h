@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "codegen/c_text.h"
+#include "ir/kernel/plan_contract.h"
 #include "ir/kernel/plan_tile.h"
 
 namespace heddle::codegen {
@@ -17,7 +18,8 @@ namespace heddle::codegen {
 struct KernelText {
   const ir::Graph& kernel;
   ir::KernelPlan plan;
-  ir::TilePlan tile = {};  // of form tile
+  ir::TilePlan tile = {};          // of form tile
+  ir::ContractPlan contract = {};  // of form contract
   std::string index_type;  // "int" or "hd::i64"
   int64_t packet = 1;      // elements at once: divides the columns, or there is one row
   bool groups = false;     // packets on the host too: random numbers come four at a time
@@ -97,6 +99,7 @@ class Body {
   }
   std::string element_index(const ir::IndexExpr& linear, const ir::IndexMap& at) const;
   ir::IndexMap place_of(ir::Extent extent, const ir::Dims& dims) const;  // where a result of this extent is stored
+  std::vector<std::string> at_packet() const;  // the coordinates' texts where a packet starts
   std::string rest_text() const;  // the elements left from `column` on, where the last packet is not full
   void reduce_loops(const ir::Node& n, const ir::Signature& s, const ir::ReductionAccess& access,
                     const std::string& accumulator, const std::string& valid);

@@ -28,8 +28,8 @@ std::string symbol(const std::string& name, std::set<std::string>& used) {
 }
 
 struct Lowered {
-  int64_t kernel = 0;         // index into Program::kernels
-  bool has_partials = false;  // and a launch counter
+  int64_t kernel = 0;    // index into Program::kernels
+  int64_t counters = 0;  // of a launch that leaves partial results
 };
 
 class Lowering {
@@ -137,7 +137,7 @@ class Lowering {
       emitted.facts.flops = cost.flops;
       emitted.facts.predicted_seconds = cost.seconds;
       lowered_[k->name] = {.kernel = static_cast<int64_t>(program_.kernels.size()),
-                           .has_partials = emitted.facts.arguments > std::ssize(k->inputs) + std::ssize(k->outputs)};
+                           .counters = emitted.counters};
       program_.kernels.push_back(std::move(emitted.facts));
       text += "\n" + emitted.text;
     }
@@ -173,9 +173,9 @@ class Lowering {
   }
 
   // Zero at load and left zero by the launch's last block. Each launch has its own: two may run at once.
-  Argument launch_counter() {
-    constexpr int64_t kBytes = sizeof(uint32_t);
-    return {{Segment::state, states_.reserve(kBytes, kBytes)}, kBytes, Access::read_write};
+  Argument launch_counter(int64_t counters) {
+    const int64_t one = sizeof(uint32_t), bytes = counters * one;
+    return {{Segment::state, states_.reserve(bytes, one)}, bytes, Access::read_write};
   }
 
   void add_steps(Entry& e, const Graph& g, const Node& n) {
@@ -188,9 +188,9 @@ class Lowering {
     } else {
       const Lowered& lowered = lowered_.at(kernel->name);
       Launch launch{.kernel = lowered.kernel, .arguments = arguments(g, n), .scalars = {}};
-      if (lowered.has_partials) {
+      if (lowered.counters > 0) {
         launch.arguments.push_back(workspace(n, *kernel));
-        launch.arguments.push_back(launch_counter());
+        launch.arguments.push_back(launch_counter(lowered.counters));
       }
       for (const ir::Scalar& s : kernel->scalars)
         launch.scalars.push_back(scalar_argument(n.attrs.find(s.name)->second, s.dtype));

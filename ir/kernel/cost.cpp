@@ -1,6 +1,7 @@
 #include "ir/kernel/cost.h"
 
 #include "ir/kernel/access.h"
+#include "ir/kernel/contract_cost.h"
 #include "ir/kernel/plan_tile.h"
 #include "ir/op_def.h"
 #include "ir/visit.h"
@@ -60,7 +61,8 @@ double flops_per_element(const Graph& k, const Node& n) { return flops_per_point
 constexpr int64_t kFetchedAcross = 4;
 
 int64_t bytes_read_across(const Graph& k) {
-  if (!k.form || k.form->kind == KernelForm::Kind::tile || !k.form->impl.empty()) return 0;
+  const bool tiled = k.form && (k.form->kind == KernelForm::Kind::tile || k.form->kind == KernelForm::Kind::contract);
+  if (!k.form || tiled || !k.form->impl.empty()) return 0;
   std::vector<char> across(k.value_count(), 0);
   for (auto it = k.order.rbegin(); it != k.order.rend(); ++it) {
     const Node& n = k[*it];
@@ -72,6 +74,26 @@ int64_t bytes_read_across(const Graph& k) {
   int64_t bytes = 0;
   for (ValueId v : k.inputs) bytes += across[static_cast<size_t>(v.index)] ? k[v].type.bytes() : 0;
   return bytes;
+}
+
+// A product without tiles is a loop of one thread, each turn of which waits for two loads, on a GPU.
+double loops_seconds(const Graph& k, const Target& target) {
+  constexpr double kTurn = 2e-8, kLoadsToProducts = 4;
+  double seconds = 0;
+  for (const NodeId n : k.order) {
+    if (!target.gpu || !std::holds_alternative<Contraction>(k[n].op->kind)) continue;
+    seconds += std::max(domain_points(k, k[n]) * kTurn,
+                        (kLoadsToProducts - 1) * Evaluations(k).of(k[n]) * flops_per_element(k, k[n]) / target.flops);
+  }
+  return seconds;
+}
+
+double compute_seconds(const Graph& k, double flops, const Target& target) {
+  const bool library = k.form && !k.form->impl.empty();
+  if (library) return flops / target.matrix_flops;
+  if (!k.form || k.form->kind != KernelForm::Kind::contract) return flops / target.flops + loops_seconds(k, target);
+  const ContractPlan plan = plan_contract(k);
+  return contract_seconds(*k.form, plan, product_work(k, plan), target);
 }
 
 }  // namespace
@@ -88,12 +110,11 @@ Cost kernel_cost(const Graph& kernel, const Target& target) {
   for (ValueId v : kernel.outputs) cost.bytes_written += kernel[v].type.bytes();
   Evaluations evaluations(kernel);
   for (NodeId n : kernel.order) cost.flops += evaluations.of(kernel[n]) * flops_per_element(kernel, kernel[n]);
-  bool library = kernel.form && !kernel.form->impl.empty();
   cost.bytes_wasted = bytes_read_across(kernel) * (kFetchedAcross - 1);
   int64_t bytes = cost.bytes();
   double bandwidth = bytes <= target.cache_bytes ? target.cache_bandwidth : target.bandwidth;
-  double rate = library ? target.matrix_flops : target.flops;
-  cost.seconds = std::max(static_cast<double>(bytes) / bandwidth, cost.flops / rate) + target.launch;
+  cost.compute_seconds = compute_seconds(kernel, cost.flops, target);
+  cost.seconds = std::max(static_cast<double>(bytes) / bandwidth, cost.compute_seconds) + target.launch;
   return cost;
 }
 

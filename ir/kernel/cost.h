@@ -9,7 +9,8 @@ struct Cost {
   int64_t bytes_read = 0, bytes_written = 0;  // operands and results once each
   int64_t bytes_wasted = 0;                   // fetched beside them, where neighbours in memory are not used together
   double flops = 0;
-  double seconds = 0;  // max(bytes / bandwidth, flops / rate) + launch; cache bandwidth where all of it fits there
+  double compute_seconds = 0;  // flops / rate, or what a product through tiles takes
+  double seconds = 0;  // max(bytes / bandwidth, compute_seconds) + launch; cache bandwidth where all of it fits there
   int64_t bytes() const { return bytes_read + bytes_written + bytes_wasted; }
 };
 Cost kernel_cost(const Graph& kernel, const Target& target);

@@ -28,12 +28,14 @@ struct Field {
 };
 constexpr int64_t kMostThreads = 1024, kMostAtOnce = 65535, kMostScratch = int64_t{1} << 48;
 constexpr int64_t kMostPoints = int64_t{1} << 40;
-constexpr std::array<Field, 8> kFields = {{{"split", &KernelForm::split, 0, 64},
+constexpr std::array<Field, 10> kFields = {{{"split", &KernelForm::split, 0, 64},
                                            {"threads", &KernelForm::threads, 1, kMostThreads},
                                            {"team", &KernelForm::team, 1, kMostThreads},
                                            {"packet", &KernelForm::packet, 1, kMostThreads},
                                            {"index", &KernelForm::index, 32, 64},
                                            {"blocks", &KernelForm::blocks, 0, kMostAtOnce},
+                                           {"stages", &KernelForm::stages, 1, 8},
+                                           {"parts", &KernelForm::parts, 1, kMostAtOnce},
                                            {"slices", &KernelForm::slices, 1, kMostAtOnce},
                                            {"workspace", &KernelForm::workspace, 0, kMostScratch}}};
 
@@ -56,7 +58,7 @@ Kind parse_kind(const std::string& text) {
 DType parse_precision(const std::string& text) {
   for (const DType dtype : {DType::f32, DType::bf16, DType::f16})
     if (text == to_string(dtype)) return dtype;
-  throw InferError(fmt::format("kernel form: precision is {}, expected f32, bf16 or f16", text));
+  throw InferError(fmt::format("kernel form: precision is {}, expected f32, tf32, bf16 or f16", text));
 }
 
 void set_field(KernelForm& form, const std::string& name, const Attr& value) {
@@ -67,7 +69,10 @@ void set_field(KernelForm& form, const std::string& name, const Attr& value) {
   } else if (name == "cached") {
     form.cached = expect<bool>(name, value);
   } else if (name == "precision") {
-    form.precision = parse_precision(expect<std::string>(name, value));
+    form.tf32 = expect<std::string>(name, value) == "tf32";
+    if (!form.tf32) form.precision = parse_precision(std::get<std::string>(value));
+  } else if (name == "tile") {
+    form.tile = expect<std::vector<int64_t>>(name, value);
   } else if (name == "domain") {
     form.domain = expect<std::vector<int64_t>>(name, value);
   } else {
@@ -107,6 +112,8 @@ Attrs to_attrs(const KernelForm& form) {
   if (form.cached) attrs["cached"] = true;
   if (!form.impl.empty()) attrs["impl"] = form.impl;
   if (form.precision != defaults.precision) attrs["precision"] = to_string(form.precision);
+  if (form.tf32) attrs["precision"] = "tf32";
+  if (!form.tile.empty()) attrs["tile"] = form.tile;
   for (const Field& f : kFields)
     if (form.*f.member != defaults.*f.member) attrs[f.name] = form.*f.member;
   return attrs;
@@ -125,6 +132,11 @@ KernelForm form_from_attrs(const Attrs& attrs) {
     if (__builtin_mul_overflow(points, std::max<int64_t>(extent, 1), &points) || points > kMostPoints)
       throw InferError(fmt::format("kernel form: domain {} has more than 2^40 points", to_string(form.domain)));
   }
+  constexpr int64_t kMostSide = 1024;
+  const bool sides = std::all_of(form.tile.begin(), form.tile.end(), [](int64_t s) { return s > 0 && s <= kMostSide; });
+  if (!form.tile.empty() && (form.tile.size() != 3 || !sides))
+    throw InferError(fmt::format("kernel form: tile is {}, expected rows, columns and depth, each of 1 to {}",
+                                 to_string(form.tile), kMostSide));
   if (form.split > static_cast<int64_t>(form.domain.size()))
     throw InferError(fmt::format("kernel form: split {} is beyond the domain {}", form.split, to_string(form.domain)));
   return form;

@@ -20,11 +20,11 @@ struct KernelForm {
     pointwise,  // every result has one element per point of the domain; no reduction across points
     rows,       // rows x columns with row reductions, column accumulators, total accumulators
     tile,       // a transpose through a square tile in shared memory
-    contract,   // a matrix product or convolution with its epilogue
+    contract,   // a matrix product or convolution with what surrounds it: by a library, or through tiles
     opaque,     // any other library call
   };
   Kind kind = Kind::pointwise;
-  Dims domain;                   // iteration space (not for contract and opaque)
+  Dims domain;                   // iteration space (not for library calls); of contract: matrices, rows, columns
   int64_t split = 0;             // the first `split` dimensions of the domain are rows, the others columns
   int64_t threads = 1;           // of a block; 1 on the host
   int64_t team = 1;              // threads that share a row: 1, 2, 4 ... 32, or the whole block
@@ -34,7 +34,11 @@ struct KernelForm {
   bool cached = false;           // what is costly stays in per-thread registers from one pass over a row to the next
   std::string impl;              // contract, opaque: the library ("onednn", "cublaslt", "cudnn"); else empty
   int64_t slices = 1;            // contract on the host: fixed number of one-thread primitives along the batch
-  DType precision = DType::f32;  // of a library's products: what it may round operands to; f32 rounds none
+  DType precision = DType::f32;  // of products: what operands may be rounded to; f32 rounds none
+  bool tf32 = false;             // precision = "tf32": to 10 bits of fraction, for which GPUs have tensor cores
+  Dims tile;                     // contract through tiles: a block's rows and columns, and the depth of one step
+  int64_t stages = 1;            // steps whose operands lie in shared memory at once: copied ahead
+  int64_t parts = 1;             // into which the sum over k is cut: their results are added in order
   int64_t workspace = 0;         // bytes of scratch a call takes from the arena (library scratchpad, partial sums)
 
   int64_t rows() const;

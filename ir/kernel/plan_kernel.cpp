@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/kernel/plan_contract.h"
 #include "ir/kernel/plan_reductions.h"
 #include "ir/kernel/plan_schedule.h"
 #include "ir/kernel/plan_tile.h"
@@ -251,12 +252,33 @@ KernelPlan plan_tiles(const Graph& k) {
   return plan;
 }
 
+// A block takes a tile of the result, or a part of its sum: the last of a tile's parts adds them in order.
+KernelPlan plan_products(const Graph& k) {
+  constexpr int64_t kSumBytes = 4;
+  const ContractPlan contract = plan_contract(k);
+  if (!contract.ok()) throw Refusal{contract.reason};
+  const KernelForm& form = *k.form;
+  if (std::string reason = contract_conflict(form, contract); !reason.empty()) throw Refusal{reason};
+  KernelPlan plan;
+  plan.values.resize(k.value_count());
+  plan.rows = contract.space[kRow] * contract.space[kProductMatrix];
+  plan.columns = contract.space[kColumn];
+  plan.largest_index = contract.largest_index;
+  plan.most_blocks = contract.tiles * form.parts;
+  if (form.parts == 1) return plan;
+  plan.partial_bytes = plan.most_blocks * form.tile[0] * form.tile[1] * kSumBytes;
+  plan.counters = contract.tiles;
+  return plan;
+}
+
 KernelPlan plan_form(const Graph& kernel) {
   switch (kernel.form->kind) {
     case KernelForm::Kind::pointwise: return plan_pointwise(kernel);
     case KernelForm::Kind::tile: return plan_tiles(kernel);
     case KernelForm::Kind::rows: return plan_rows(kernel);
     case KernelForm::Kind::contract:
+      if (kernel.form->impl.empty()) return plan_products(kernel);
+      break;
     case KernelForm::Kind::opaque: break;
   }
   throw Refusal{fmt::format("form {} is not planned by rows and columns", to_string(kernel.form->kind))};

@@ -67,7 +67,8 @@ struct KernelPlan {
   bool guarded = false;  // some element is read only where it exists
   bool draws = false;    // random numbers come kDrawnAtOnce at a time where packets are of as many
   std::vector<Partials> partials;
-  int64_t partial_bytes = 0;    // scratch that they need: the form's workspace
+  int64_t partial_bytes = 0;    // scratch that they need, or the parts of a contraction: the form's workspace
+  int64_t counters = 0;         // in which blocks that leave partial results count themselves
   std::vector<KeptValue> kept;  // where the form is cached
   int64_t largest_index = 0;    // no index, or part of one, is larger
   int64_t most_blocks = 1;      // what there is to do at once: more blocks would be idle

@@ -66,7 +66,9 @@ int64_t most_blocks(const KernelForm& form, const KernelPlan& plan) {
 void plan_schedule(const Graph& k, KernelPlan& plan) {
   plan.span = spans(k, plan);
   plan.draws = draws(k, plan);
+  if (k.form->kind == KernelForm::Kind::contract) return;
   plan_partials(k, plan);
+  plan.counters = plan.partials.empty() ? 0 : 1;
   if (k.form->cached) plan.kept = plan_kept(k, plan);
   if (k.form->kind != KernelForm::Kind::tile) plan.most_blocks = std::max<int64_t>(most_blocks(*k.form, plan), 1);
 }
@@ -86,7 +88,7 @@ std::string team_conflict(const KernelForm& form) {
 }
 
 std::string packet_conflict(const KernelForm& form, const KernelPlan& plan) {
-  if (form.packet == 1) return {};
+  if (form.packet == 1 || form.kind == KernelForm::Kind::contract) return {};
   if (form.kind == KernelForm::Kind::tile) return "a tile takes its elements one by one: packet is 1";
   if (form.packet > kMostPacket || (form.packet & (form.packet - 1)) != 0)
     return fmt::format("packet is {}, expected a power of two up to {}", form.packet, kMostPacket);
@@ -122,8 +124,11 @@ bool is_single(const KernelPlan& plan, const ValuePlan& value) {
 }
 
 std::string form_conflict(const KernelForm& form, const KernelPlan& plan) {
-  if (!form.impl.empty() || form.slices != 1 || form.precision != DType::f32)
-    return "impl, slices and precision are those of a library's call";
+  const bool contract = form.kind == KernelForm::Kind::contract;
+  if (!form.impl.empty() || form.slices != 1) return "impl and slices are those of a library's call";
+  if (!contract && (form.precision != DType::f32 || form.tf32)) return "precision is that of products";
+  if (!contract && (!form.tile.empty() || form.stages != 1 || form.parts != 1))
+    return "tile, stages and parts are those of form contract";
   if (std::string reason = team_conflict(form); !reason.empty()) return reason;
   if (std::string reason = packet_conflict(form, plan); !reason.empty()) return reason;
   if (form.index == 32 && plan.largest_index >= int64_t{1} << 31)
@@ -132,6 +137,7 @@ std::string form_conflict(const KernelForm& form, const KernelPlan& plan) {
   if (form.workspace < plan.partial_bytes)
     return fmt::format("workspace is {}, but partial results take {} bytes", form.workspace, plan.partial_bytes);
   if (form.cached && form.kind != KernelForm::Kind::rows) return "only form rows passes over a row more than once";
+  if (contract && form.blocks != 0) return "tiles are taken by any number of blocks";
   if (form.columns() > kMostKeptColumns && (form.cached || any(plan, ReductionPlan::column)))
     return fmt::format("{} columns are more than a block keeps", form.columns());
   return {};

@@ -7,7 +7,8 @@
 
 namespace heddle::ir {
 
-// Sets `span`, `draws`, `partials`, `partial_bytes`, `kept` and, but of form tile, `most_blocks`.
+// Sets `span`, `draws`, `partials`, `partial_bytes`, `counters`, `kept` and, but of form tile, `most_blocks`. Of form
+// contract the plan has them already.
 void plan_schedule(const Graph& kernel, KernelPlan& plan);
 
 }  // namespace heddle::ir

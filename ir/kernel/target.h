@@ -8,7 +8,7 @@
 namespace heddle::ir {
 
 struct Target {
-  std::string name;  // "host", "h200"
+  std::string name;  // "host", "a100", "h100", "h200"
   bool gpu = false;
   std::string arch;  // "sm_90a"; "native" on the host
   // Of generated text:
@@ -28,10 +28,19 @@ struct Target {
   double flops = 1;          // per second, f32, generated kernels
   double matrix_flops = 1;   // per second, library matrix products in f32
   double launch = 0;         // seconds per launch
+  // Of products through tiles, where there is a GPU:
+  double fma_flops = 0;             // per second, f32, of fma alone
+  double tensor_flops = 0;          // per second, 16-bit operands summed up in f32, without sparsity; TF32: half
+  double latency = 0;               // seconds until what is asked of the last-level cache is there
+  int64_t processor_shared = 0;     // bytes of shared memory of a multiprocessor, for all its blocks
+  int64_t processor_threads = 0;    // that a multiprocessor holds
+  int64_t processor_registers = 0;  // of 32 bits, that it has
 };
 
 Target host();  // two AVX-512 cores
-Target h200();  // figures: docs/design.md, "Targets"
+Target a100();  // figures of GPUs: docs/design.md, "Targets"
+Target h100();
+Target h200();
 std::vector<std::string> target_names();
 Target target_by_name(const std::string& name);  // throws InferError
 

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "ir/kernel/plan_tile.h"
+#include "ir/kernel/cost.h"
 #include "ir/op_def.h"
+#include "passes/fuse/contract_form.h"
 #include "passes/fuse/domain.h"
 
 namespace heddle::passes {
@@ -176,9 +179,8 @@ std::string try_form(Graph& k, int64_t elements, const Dims& dims, const Target&
   return {};
 }
 
-}  // namespace
-
-std::string choose_form(Graph& k, const Target& target) {
+// A form by rows and columns; products are loops inside a point.
+std::string choose_loops(Graph& k, const Target& target) {
   // Iteration spaces to try: operands of reductions and results, the largest first.
   std::map<int64_t, Dims, std::greater<>> spaces;
   for (NodeId id : k.order)
@@ -195,6 +197,19 @@ std::string choose_form(Graph& k, const Target& target) {
   }
   k.form.reset();
   return first_reason.empty() ? "nothing is computed" : first_reason;
+}
+
+}  // namespace
+
+std::string choose_form(Graph& k, const Target& target) {
+  const std::string reason = choose_loops(k, target);
+  const auto contracts = [&](NodeId n) { return std::holds_alternative<Contraction>(k[n].op->kind); };
+  if (!target.gpu || std::none_of(k.order.begin(), k.order.end(), contracts)) return reason;
+  const std::optional<KernelForm> loops = k.form;
+  const double seconds = loops ? kernel_cost(k, target).seconds : 0;
+  if (!choose_contract_form(k, target).empty()) return reason;
+  if (loops && seconds <= kernel_cost(k, target).seconds) k.form = loops;
+  return {};
 }
 
 }  // namespace heddle::passes

@@ -132,7 +132,7 @@ class Fuser {
     const Target& t = options_.target;
     double bandwidth = merged.bytes() <= t.cache_bytes ? t.cache_bandwidth : t.bandwidth;
     auto seconds = [&](const Cost& c) {
-      return std::max(static_cast<double>(c.bytes()) / bandwidth, c.flops / t.flops) + t.launch;
+      return std::max(static_cast<double>(c.bytes()) / bandwidth, c.compute_seconds) + t.launch;
     };
     return seconds(merged) > seconds(a) + seconds(b);
   }

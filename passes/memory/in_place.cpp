@@ -72,7 +72,7 @@ bool one_thread_reads(const Graph& k, const KernelPlan& plan, ValueId input, Val
 bool kernel_can_write_over(const Graph& k, ValueId input, ValueId output, KernelPlans& plans) {
   if (!k.form || !k.form->impl.empty()) return false;
   using Kind = KernelForm::Kind;
-  if (k.form->kind != Kind::pointwise && k.form->kind != Kind::rows && k.form->kind != Kind::tile) return false;
+  if (k.form->kind == Kind::opaque) return false;
   if (k[input].type.dims != k[output].type.dims || !k[output].def.valid()) return false;
   const auto [known, is_new] = plans.try_emplace(k.name);
   if (is_new) known->second = plan_kernel(k);

@@ -1,0 +1,286 @@
+#pragma once
+// Products through tiles: a block sums up a tile of the result, in steps over k. In each step the sides' tiles lie in shared memory;
+// those of later steps are copied meanwhile. The order of every sum is that of k alone, and that of the parts where k is cut.
+// On the host a block is one thread, which fills each step's tiles and multiplies them.
+namespace hd {
+
+constexpr bool along_k = true, across_k = false;  // where neighbours in memory lie: along k, or along rows (columns)
+
+#if defined(HD_CUDA)
+HD_DEVICE float fma(float a, float b, float c) { return ::fmaf(a, b, c); }
+#else
+HD_DEVICE float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+#endif
+
+// One side of a product: `rows` (of the right side columns) times `depth` elements, for several steps at once. The padding keeps 16
+// bytes aligned and puts what neighbouring threads read into different banks.
+template <class S, int rows_, int depth_, bool along, int stages_, int threads_>
+struct SideTile {
+  using Element = S;
+  static constexpr bool along_k = along;
+  static constexpr int rows = rows_, depth = depth_, stages = stages_, threads = threads_;
+  static constexpr int fast = along ? depth : rows, slow = along ? rows : depth;
+#if defined(HD_CUDA)
+  static constexpr int length = fast + (along ? 16 / (int)sizeof(S) : 8);
+#else
+  static constexpr int length = fast;
+#endif
+  alignas(16) S item[stages][slow][length];
+
+  HD_DEVICE S* at(int step, int row, int k) {
+    return along ? &item[step % stages][row][k] : &item[step % stages][k][row];
+  }
+  HD_DEVICE const S* at(int step, int row, int k) const {
+    return along ? &item[step % stages][row][k] : &item[step % stages][k][row];
+  }
+  // Packets of a thread, and where the i-th packet of the tile lies: neighbouring threads take neighbours in memory.
+  HD_DEVICE static constexpr int slots(int width) { return (rows * depth / width + threads - 1) / threads; }
+  HD_DEVICE static int row_of(int packet, int width) {
+    return along ? packet / (depth / width) : packet % (rows / width) * width;
+  }
+  HD_DEVICE static int k_of(int packet, int width) {
+    return along ? packet % (depth / width) * width : packet / (rows / width);
+  }
+
+#if defined(HD_CUDA)
+  // Elements on their way from where they are computed to the tile: they wait in registers while a step is multiplied.
+  struct Kept {
+    S item[slots(1)];
+    HD_DEVICE void put(int slot, int, int, float x) { item[slot] = S(x); }
+  };
+  HD_DEVICE Kept keep(int) { return Kept(); }
+  HD_DEVICE void take(int step, const Kept& kept) {
+    HD_UNROLL
+    for (int slot = 0; slot < slots(1); ++slot) {
+      const int packet = slot * threads + thread();
+      if (rows * depth % threads == 0 || packet < rows * depth) *at(step, row_of(packet, 1), k_of(packet, 1)) = kept.item[slot];
+    }
+  }
+  // `width` elements, or zeros, straight to the tile; nothing is read where they are not.
+  template <int width>
+  HD_DEVICE void copy(int step, int row, int k, const S* from, bool there) {
+    constexpr int bytes = width * (int)sizeof(S);
+    const u32 to = (u32)__cvta_generic_to_shared(at(step, row, k));
+    const int read = there ? bytes : 0;
+    if constexpr (bytes == 16)
+      asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(read) : "memory");
+    else
+      asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(from), "n"(bytes), "r"(read) : "memory");
+  }
+#else
+  struct Kept {
+    SideTile* tile;
+    HD_DEVICE void put(int, int row, int k, float x) { *tile->at(0, row, k) = S(x); }
+  };
+  HD_DEVICE Kept keep(int) { return {this}; }
+  HD_DEVICE void take(int, const Kept&) {}
+  template <int width>
+  HD_DEVICE void copy(int step, int row, int k, const S* from, bool there) {
+    *at(step, row, k) = there ? *from : S(0);
+  }
+#endif
+};
+
+// What a thread sums up with fma, one product after the other: rows and columns in packets of four where a side's tile lies along
+// them, else as far apart as neighbouring threads take neighbouring ones.
+template <int rows, int columns, int threads, bool left_along, bool right_along>
+struct FmaSums {
+#if defined(HD_CUDA)
+  static constexpr int mine = rows * columns / threads, width = mine >= 64 ? 8 : 4, height = mine / width;
+#else
+  static constexpr int width = columns, height = rows;
+#endif
+  static constexpr int across = columns / width, down = rows / height;  // threads
+  float sum[height][width] = {};
+
+  // A warp takes eight neighbours across and four down where there are as many.
+  HD_DEVICE static int x() {
+    return across % 8 == 0 && down % 4 == 0 ? thread() / 32 % (across / 8) * 8 + thread() % 8 : thread() % across;
+  }
+  HD_DEVICE static int y() {
+    return across % 8 == 0 && down % 4 == 0 ? thread() / 32 / (across / 8) * 4 + thread() / 8 % 4 : thread() / across;
+  }
+#if defined(HD_CUDA)
+  HD_DEVICE static int place(bool along, int mine, int threads_, int i) {
+    return along ? i * threads_ + mine : i / 4 * 4 * threads_ + mine * 4 + i % 4;
+  }
+#else
+  HD_DEVICE static int place(bool, int, int, int i) { return i; }
+#endif
+  HD_DEVICE static int row_of(int i) { return place(left_along, y(), down, i); }
+  HD_DEVICE static int column_of(int j) { return place(right_along, x(), across, j); }
+  HD_DEVICE float get(int i, int j) const { return sum[i][j]; }
+
+#if defined(HD_CUDA)
+  // Four steps of k of `count` rows (columns).
+  template <int count, bool along, class Tile>
+  HD_DEVICE static void read(float (&to)[4][count], const Tile& tile, int step, int k, int mine, int threads_) {
+    HD_UNROLL
+    for (int i = 0; i < (along ? count : count / 4); ++i)
+      HD_UNROLL
+    for (int q = 0; q < (along ? 1 : 4); ++q) {
+      const auto four = load<4>(tile.at(step, along ? place(along, mine, threads_, i) : place(along, mine, threads_, i * 4), k + q));
+      HD_UNROLL
+      for (int e = 0; e < 4; ++e) (along ? to[e][i] : to[q][i * 4 + e]) = four[e];
+    }
+  }
+  template <class Left, class Right>
+  HD_DEVICE void multiply(const Left& left, const Right& right, int step) {
+    const int mine_down = y(), mine_across = x();
+    HD_UNROLL
+    for (int k = 0; k < Left::depth; k += 4) {
+      float a[4][height], b[4][width];
+      read<height, left_along>(a, left, step, k, mine_down, down);
+      read<width, right_along>(b, right, step, k, mine_across, across);
+      HD_UNROLL
+      for (int q = 0; q < 4; ++q)
+        HD_UNROLL
+      for (int i = 0; i < height; ++i)
+        HD_UNROLL
+      for (int j = 0; j < width; ++j) sum[i][j] = fma(a[q][i], b[q][j], sum[i][j]);
+    }
+  }
+#else
+  template <class Left, class Right>
+  HD_DEVICE void multiply(const Left& left, const Right& right, int step) {
+    for (int k = 0; k < Left::depth; ++k)
+      for (int i = 0; i < height; ++i)
+        for (int j = 0; j < width; ++j) sum[i][j] = fma(float(*left.at(step, i, k)), float(*right.at(step, j, k)), sum[i][j]);
+  }
+#endif
+};
+
+template <class Sums_, class Left_, class Right_>
+struct Product {
+  using Sums = Sums_;
+  using Left = Left_;
+  using Right = Right_;
+  static constexpr int tile_rows = Left::rows, tile_columns = Right::rows, depth = Left::depth, threads = Left::threads;
+#if defined(HD_CUDA)
+  static constexpr int ahead = Left::stages - 1;  // steps that are copied while one is multiplied
+#else
+  static constexpr int ahead = 0;
+#endif
+};
+
+template <class Index>
+HD_DEVICE constexpr Index cut(Index n, Index by) {
+  return (n + by - 1) / by;
+}
+
+// A side's tile for tensor cores or fma; one step at a time on the host.
+#if defined(HD_CUDA)
+#define HD_STAGES(stages) (stages)
+#define HD_PRODUCT_THREADS(threads) (threads)
+#else
+#define HD_STAGES(stages) 1
+#define HD_PRODUCT_THREADS(threads) 1
+#endif
+template <class S, int rows, int columns, int depth, int threads, int stages, bool left_along, bool right_along>
+using FmaProduct =
+    Product<FmaSums<rows, columns, threads, left_along, right_along>,
+            SideTile<S, rows, depth, left_along, HD_STAGES(stages), HD_PRODUCT_THREADS(threads)>,
+            SideTile<S, columns, depth, right_along, HD_STAGES(stages), HD_PRODUCT_THREADS(threads)>>;
+
+// The copies for `step` have been asked for; multiplies the step whose turn it is.
+template <class P>
+HD_DEVICE void multiply(typename P::Sums& sums, const typename P::Left& left, const typename P::Right& right, int step) {
+#if defined(HD_CUDA)
+  asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+  if (step >= P::ahead) sums.multiply(left, right, step - P::ahead);
+}
+// Before each step: what is multiplied next is in the tiles, and nobody reads what is filled next.
+template <class P>
+HD_DEVICE bool arrive() {
+#if defined(HD_CUDA)
+  asm volatile("cp.async.wait_group %0;" ::"n"(P::ahead - 1) : "memory");
+  barrier();
+#endif
+  return true;
+}
+
+}  // namespace hd
+
+#if defined(HD_CUDA)
+#define HD_SIDE(T, name) __shared__ typename T name
+#define HD_EACH_PRODUCT(Index, item, count) \
+  for (Index item = hd::block(); item < (count); item += hd::blocks())
+#else
+#define HD_SIDE(T, name) typename T name
+#define HD_EACH_PRODUCT(Index, item, count) \
+  for (Index hd_count = (count), item = hd::first<Index>(hd_count), hd_last = hd::last<Index>(hd_count); item < hd_last; ++item)
+#endif
+
+// The tiles of `matrices` results of rows x columns; each of `parts` is a block's.
+#define HD_PRODUCTS(Index, P, tile, part, matrix, top, left, parts, matrices, rows, columns)                        \
+  HD_EACH_PRODUCT(Index, hd_item, (parts) * (matrices) * hd::cut<Index>(rows, P::tile_rows) * hd::cut<Index>(columns, P::tile_columns)) \
+    if (const Index tile = hd_item / (parts), part = hd_item % (parts),                                             \
+                    left = tile % hd::cut<Index>(columns, P::tile_columns) * P::tile_columns,                                 \
+                    top = tile / hd::cut<Index>(columns, P::tile_columns) % hd::cut<Index>(rows, P::tile_rows) * P::tile_rows,     \
+                    matrix = tile / (hd::cut<Index>(columns, P::tile_columns) * hd::cut<Index>(rows, P::tile_rows));          \
+        true)
+// The steps of a part: from k = `from` on the sides' tiles are filled for `step`, and one filled before is multiplied.
+#define HD_STEPS(Index, P, step, from, part, parts, k)                                                              \
+  for (Index hd_each = hd::cut<Index>(hd::cut<Index>(k, P::depth), parts), hd_from = hd_each * (part),              \
+             hd_steps = hd::least(hd_each, hd::cut<Index>(k, P::depth) - hd_from), step = 0;                        \
+       step < hd_steps + P::ahead; ++step)                                                                          \
+    if (const Index from = (hd_from + step) * P::depth; hd::arrive<P>())
+#define HD_FILLS(step) if (step < hd_steps)
+// Each packet of a side's tile: `slot` counts those of this thread.
+#define HD_FILL(Index, T, slot, row, k, top, from, width)                                                           \
+  HD_IN_REGISTERS                                                                                                         \
+  for (int slot = 0; slot < T::slots(HD_WIDTH(width)); ++slot)                                                      \
+    if (const Index hd_packet = slot * T::threads + hd::thread(), row = top + T::row_of(hd_packet, HD_WIDTH(width)), \
+                    k = from + T::k_of(hd_packet, HD_WIDTH(width));                                                 \
+        T::rows * T::depth / HD_WIDTH(width) % T::threads == 0 || hd_packet < T::rows * T::depth / HD_WIDTH(width))
+// The sums of this thread, `width` neighbouring columns at once, where the result has as many.
+#define HD_SUMS(Index, P, i, j, row, column, top, left, rows, columns, packet)                                       \
+  HD_IN_REGISTERS                                                                                                         \
+  for (int i = 0; i < P::Sums::height; ++i)                                                                         \
+    HD_IN_REGISTERS                                                                                                       \
+  for (int j = 0; j < P::Sums::width; j += HD_WIDTH(packet))                                                         \
+    if (const Index row = top + P::Sums::row_of(i), column = left + P::Sums::column_of(j);                                \
+        ((rows) % P::tile_rows == 0 || row < (rows)) && ((columns) % P::tile_columns == 0 || column < (columns)))
+
+namespace hd {
+
+// Leaves the part's sums in `partials`; true in the block whose part comes last: its sums are then those of all parts, added in
+// their order. Leaves the tile's counter at zero.
+template <class P>
+HD_DEVICE bool add_parts(typename P::Sums& sums, float* partials, u32* counters, i64 tile, int part, int parts) {
+  constexpr int height = P::Sums::height, width = P::Sums::width;
+  float* mine = partials + tile * parts * (P::tile_rows * P::tile_columns) + thread();
+  const auto at = [&](int p, int i, int j) { return mine + ((i64)p * (height * width) + i * width + j) * P::threads; };
+  HD_IN_REGISTERS
+  for (int i = 0; i < height; ++i)
+    HD_IN_REGISTERS
+  for (int j = 0; j < width; ++j) *at(part, i, j) = sums.sum[i][j];
+#if defined(HD_CUDA)
+  __shared__ bool last;
+  __threadfence();
+  barrier();
+  if (thread() == 0) {
+    last = atomicAdd(counters + tile, 1u) == (u32)parts - 1;
+    if (last) counters[tile] = 0;
+  }
+  barrier();
+  if (!last) return false;
+  __threadfence();
+#else
+  if (__atomic_add_fetch(counters + tile, 1u, __ATOMIC_ACQ_REL) != (u32)parts) return false;
+  counters[tile] = 0;
+#endif
+  HD_IN_REGISTERS
+  for (int i = 0; i < height; ++i)
+    HD_IN_REGISTERS
+  for (int j = 0; j < width; ++j) sums.sum[i][j] = *at(0, i, j);
+  for (int p = 1; p < parts; ++p)
+    HD_IN_REGISTERS
+  for (int i = 0; i < height; ++i)
+    HD_IN_REGISTERS
+  for (int j = 0; j < width; ++j) sums.sum[i][j] = sums.sum[i][j] + *at(p, i, j);
+  return true;
+}
+
+}  // namespace hd

@@ -1,0 +1,161 @@
+#include <fmt/format.h>
+
+#include "codegen/emit_forms.h"
+
+namespace heddle::codegen {
+
+using namespace ir;  // NOLINT: this file speaks of little else
+
+namespace {
+
+constexpr size_t kKnown = kDepth + 1;  // coordinates that are known inside the loops over a side's tile
+
+class ContractText {
+ public:
+  explicit ContractText(KernelText& text)
+      : text_(text), k_(text.kernel), plan_(text.contract), form_(*text.kernel.form), body_(text) {
+    for (std::string* name : {&product_, &sums_, &tile_, &part_, &step_, &from_, &down_, &across_})
+      *name = text_.names.fresh(*name);
+    const Dims& space = plan_.space;
+    sizes_ = fmt::format("{}, {}, {}", space[kProductMatrix], space[kRow], space[kColumn]);
+    left_ = side("Left", "row", "top", kRow, plan_.left);
+    right_ = side("Right", "column", "left", kColumn, plan_.right);
+  }
+
+  std::vector<std::string> lines() {
+    const std::vector<std::string> steps = step_lines(), results = result_lines();
+    std::vector<std::string> product;
+    product.push_back(fmt::format("{}::Sums {};", product_, sums_));
+    append(product, block(fmt::format("HD_STEPS({}, {}, {}, {}, {}, {}, {})", text_.index_type, product_, step_, from_,
+                                      part_, form_.parts, plan_.space[kDepth]),
+                          steps));
+    append(product, results);
+    body_.line(fmt::format("using {} = {};", product_, product_type()));
+    for (const Side* s : {&left_, &right_}) body_.line(fmt::format("HD_SIDE({}::{}, {});", product_, s->type, s->tile));
+    body_.lines(block(fmt::format("HD_PRODUCTS({}, {}, {}, {}, matrix, top, left, {}, {})", text_.index_type,
+                                  product_, tile_, part_, form_.parts, sizes_),
+                      product));
+    return body_.close();
+  }
+
+ private:
+  struct Side {
+    const ProductSide* plan = nullptr;
+    std::string type, counter, first;  // "Left", "row", "top"
+    int64_t extent = 1, length = 1;    // of the space and of the tile, along its counter
+    std::string tile, kept;
+  };
+  Side side(const char* type, const char* counter, const char* first, int axis, const ProductSide& plan) {
+    const auto a = static_cast<size_t>(axis);
+    const std::string name = k_[plan.packet > 0 ? plan.memory : plan.value].name;
+    return {&plan, type, counter, first, plan_.space[a], form_.tile[a], text_.names.fresh(name + "_tile"),
+            plan.packet > 0 ? "" : text_.names.fresh(name + "_kept")};
+  }
+
+  static void append(std::vector<std::string>& to, const std::vector<std::string>& lines) {
+    to.insert(to.end(), lines.begin(), lines.end());
+  }
+  static const char* order(const ProductSide& s) { return s.along_k ? "hd::along_k" : "hd::across_k"; }
+
+  std::string product_type() const {
+    return fmt::format("hd::{}<{}, {}, {}, {}, {}, {}, {}, {}>", plan_.tensor_cores ? "TensorProduct" : "FmaProduct",
+                       storage_type(plan_.multiplied), form_.tile[0], form_.tile[1], form_.tile[2], form_.threads,
+                       form_.stages, order(plan_.left), order(plan_.right));
+  }
+
+  // --- the steps ---
+
+  std::vector<std::string> step_lines() {
+    std::vector<std::string> lines, fills;
+    for (const Side* s : {&left_, &right_}) {
+      if (s->plan->packet == 0) lines.push_back(fmt::format("auto {} = {}.keep({});", s->kept, s->tile, step_));
+      append(fills, s->plan->packet > 0 ? copied(*s) : computed(*s));
+    }
+    append(lines, block(fmt::format("HD_FILLS({})", step_), fills));
+    lines.push_back(
+        fmt::format("hd::multiply<{}>({}, {}, {}, {});", product_, sums_, left_.tile, right_.tile, step_));
+    for (const Side* s : {&left_, &right_})
+      if (s->plan->packet == 0) lines.push_back(fmt::format("HD_FILLS({0}) {1}.take({0}, {2});", step_, s->tile, s->kept));
+    return lines;
+  }
+
+  std::vector<std::string> fill_loop(const Side& s, int64_t packet, const std::vector<std::string>& lines) const {
+    return block(fmt::format("HD_FILL({}, {}::{}, slot, {}, k, {}, {}, {})", text_.index_type, product_, s.type,
+                             s.counter, s.first, from_, packet),
+                 lines);
+  }
+  std::string place(const Side& s) const { return fmt::format("{} - {}, k - {}", s.counter, s.first, from_); }
+
+  // Where the tile reaches beyond the product, there are zeros.
+  std::string inside(const Side& s) const {
+    std::vector<std::string> conditions;
+    if (s.extent % s.length != 0) conditions.push_back(fmt::format("{} < {}", s.counter, s.extent));
+    if (plan_.space[kDepth] % form_.tile[2] != 0) conditions.push_back(fmt::format("k < {}", plan_.space[kDepth]));
+    return joined(conditions, " && ");
+  }
+  std::string both(const std::string& a, const std::string& b) const {
+    return a.empty() || b.empty() ? a + b : a + " && " + b;
+  }
+
+  std::vector<std::string> copied(const Side& s) const {
+    const IndexMap& at = s.plan->memory_at;
+    const std::string offset = index_text(linear_offset(at, k_[s.plan->memory].type.dims), at.extents, names_);
+    const std::string there = both(inside(s), guard_text(at, names_));
+    return fill_loop(s, s.plan->packet,
+                     {fmt::format("{}.copy<{}>({}, {}, {} + ({}), {});", s.tile, s.plan->packet, step_, place(s),
+                                  text_.inputs.at(s.plan->memory), offset, there.empty() ? "true" : there)});
+  }
+
+  std::vector<std::string> computed(const Side& s) {
+    body_.open(kKnown);
+    const std::string value = body_.value(s.plan->value, s.plan->at).text;
+    const std::string guard = guard_text(s.plan->at, names_);
+    body_.line(fmt::format("{}.put(slot, {}, {});", s.kept, place(s),
+                           guard.empty() ? value : fmt::format("{} ? {} : 0.0f", guard, value)));
+    std::vector<std::string> element = body_.close();
+    const std::string condition = inside(s);
+    if (condition.empty()) return fill_loop(s, 1, element);
+    std::vector<std::string> lines = {fmt::format("{}.put(slot, {}, 0.0f);", s.kept, place(s))};
+    append(lines, block("if (" + condition + ")", element));
+    return fill_loop(s, 1, lines);
+  }
+
+  // --- the results ---
+
+  std::vector<std::string> result_lines() {
+    body_.open(/*covers=*/1);
+    body_.open_columns();
+    const Node& n = k_[plan_.contraction];
+    const std::string sum = text_.names.fresh(k_[n.results[0]].name);
+    body_.line(fmt::format("const float {} = {}.get({}, {}{});{}", sum, sums_, down_, across_,
+                           text_.packet > 1 ? " + k" : "", place_comment(n.loc)));
+    body_.define(n.results[0], sum);
+    for (const ValueId v : k_.outputs) body_.store(v, Extent::full);
+    const std::vector<std::string> columns = body_.close_columns();
+    std::vector<std::string> lines = body_.close();
+    append(lines, columns);
+    lines = block(fmt::format("HD_SUMS({}, {}, {}, {}, row, column, top, left, {}, {}, {})", text_.index_type,
+                              product_, down_, across_, plan_.space[kRow], plan_.space[kColumn], text_.packet),
+                  lines);
+    if (form_.parts == 1) return lines;
+    return block(fmt::format("if (hd::add_parts<{}>({}, hd::partials_at<float>(scratch, 0), counter, {}, (int){}, {}))",
+                             product_, sums_, tile_, part_, form_.parts),
+                 lines);
+  }
+
+  const std::vector<std::string> names_ = {"row", "column", "matrix", "k"};
+  KernelText& text_;
+  const Graph& k_;
+  const ContractPlan& plan_;
+  const KernelForm& form_;
+  Body body_;
+  std::string product_ = "Product", sums_ = "sums", tile_ = "tile", part_ = "part", step_ = "step", from_ = "from",
+              down_ = "i", across_ = "j", sizes_;
+  Side left_, right_;
+};
+
+}  // namespace
+
+std::vector<std::string> emit_contract(KernelText& text) { return ContractText(text).lines(); }
+
+}  // namespace heddle::codegen

@@ -1,0 +1,89 @@
+#include "ir/kernel/contract_cost.h"
+
+#include <algorithm>
+#include <set>
+
+#include "ir/kernel/cost.h"
+
+namespace heddle::ir {
+namespace {
+
+// Addresses and conditions of one copy to shared memory, in operations.
+constexpr double kCopyFlops = 24;
+// Barriers and the loop around a step; the fence, the count and the sums' way through memory where parts meet.
+constexpr double kStepSeconds = 3e-8, kMeetSeconds = 1.2e-6;
+
+double work_below(const Graph& k, ValueId v, NodeId stop, std::set<NodeId>& seen) {
+  const NodeId def = k[v].def;
+  if (!def.valid() || def == stop || !seen.insert(def).second) return 0;
+  double work = flops_per_point(*k[def].op);
+  for (const ValueId o : k[def].operands) work += work_below(k, o, stop, seen);
+  return work;
+}
+
+// Registers of a thread: its sums, what it multiplies, addresses.
+int64_t registers(const KernelForm& form) {
+  constexpr int64_t kOthers = 60;
+  return std::min<int64_t>(form.tile[0] * form.tile[1] / form.threads * 3 / 2 + kOthers, 255);
+}
+
+int64_t resident(const KernelForm& form, const ContractPlan& plan, const Target& target) {
+  constexpr int64_t kReserved = 1024;  // of shared memory, by the system for each block
+  return std::max<int64_t>(1, std::min({target.processor_shared / (plan.shared_bytes + kReserved),
+                                        target.processor_registers / (form.threads * registers(form)),
+                                        target.processor_threads / form.threads}));
+}
+
+// What part of its peak a processor reaches: the more sums a thread has, the fewer loads each product needs; the more
+// warps there are, the less all wait for one.
+double efficiency(const KernelForm& form, int64_t blocks, bool tensor_cores) {
+  const double warps = static_cast<double>(blocks * form.threads) / 32;
+  const int64_t sums = form.tile[0] * form.tile[1] / form.threads;
+  const double reuse = tensor_cores ? 0.6 : sums >= 64 ? 0.95 : sums >= 32 ? 0.85 : 0.75;
+  return reuse * warps / (warps + 2);
+}
+
+double fill_flops(const ProductSide& side, int64_t elements, double work) {
+  const auto count = static_cast<double>(elements);
+  return side.packet > 0 ? count / static_cast<double>(side.packet) * kCopyFlops : count * (kCopyFlops + work);
+}
+
+}  // namespace
+
+ProductWork product_work(const Graph& kernel, const ContractPlan& plan) {
+  ProductWork work;
+  std::set<NodeId> left, right, results;
+  work.left = work_below(kernel, plan.left.value, plan.contraction, left);
+  work.right = work_below(kernel, plan.right.value, plan.contraction, right);
+  for (const ValueId v : kernel.outputs) work.result += work_below(kernel, v, plan.contraction, results);
+  return work;
+}
+
+double contract_seconds(const KernelForm& form, const ContractPlan& plan, const ProductWork& work,
+                        const Target& target) {
+  const int64_t rows = form.tile[0], columns = form.tile[1], depth = form.tile[2];
+  const int64_t items = plan.tiles * form.parts, processors = target.most_blocks;
+  const int64_t together = std::clamp<int64_t>((items + processors - 1) / processors, 1, resident(form, plan, target));
+  const auto waves = static_cast<double>((items + processors * together - 1) / (processors * together));
+  const double peak = plan.multiplied != DType::f32 ? target.tensor_flops
+                      : plan.tensor_cores           ? target.tensor_flops / 2
+                                                    : target.fma_flops;
+  const auto all = static_cast<double>(processors), blocks = static_cast<double>(together);
+  const double rate = peak * efficiency(form, together, plan.tensor_cores) / all;  // of one processor
+  const double vectors = target.flops / all;
+  const double multiply = 2.0 * static_cast<double>(rows * columns * depth) / rate;
+  const double fill = (fill_flops(plan.left, rows * depth, work.left) +
+                       fill_flops(plan.right, columns * depth, work.right)) /
+                      vectors;
+  const bool waits = plan.left.packet == 0 || plan.right.packet == 0;
+  const double latency = target.latency / static_cast<double>(waits ? 1 : form.stages - 1);
+  const double step = std::max(blocks * (multiply + fill), latency) + kStepSeconds;
+  const double results = blocks * static_cast<double>(rows * columns) * work.result / vectors;
+  double seconds = 2 * target.latency + waves * (static_cast<double>(plan.steps) * step + results);
+  if (form.parts > 1)
+    seconds += kMeetSeconds + 2.0 * static_cast<double>(items * rows * columns * 4) / target.cache_bandwidth +
+               target.latency * static_cast<double>(form.parts) / 8;
+  return seconds;
+}
+
+}  // namespace heddle::ir

@@ -1,0 +1,294 @@
+#include "ir/kernel/plan_contract.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/kernel/plan_reductions.h"
+#include "ir/kernel/product_dims.h"
+#include "ir/visit.h"
+
+namespace heddle::ir {
+namespace {
+
+// What a block has of shared memory without asking for more; the widest copy into it, and the narrowest.
+constexpr int64_t kSharedBytes = int64_t{48} << 10, kMostCopied = 16, kLeastCopied = 4;
+// Values at different indices that a point, or an element of a side, may need.
+constexpr size_t kMostReads = 512;
+
+int64_t bytes_of(DType dtype) { return bits(dtype) / 8; }
+bool multiplies(DType dtype) { return dtype == DType::f32 || dtype == DType::bf16 || dtype == DType::f16; }
+
+NodeId only_contraction(const Graph& k) {
+  NodeId found;
+  for (const NodeId id : k.order) {
+    if (!std::holds_alternative<Contraction>(k[id].op->kind)) continue;
+    if (found.valid()) throw Refusal{"it holds more than one contraction"};
+    found = id;
+  }
+  if (!found.valid()) throw Refusal{"it holds no contraction"};
+  const Type& type = k[k[found].operands[0]].type;
+  if (!multiplies(type.dtype)) throw Refusal{fmt::format("no tiles multiply {}", to_string(type.dtype))};
+  return found;
+}
+
+// Of an expression, from one place along the axis to the next; 0 where there is none.
+int64_t stride(const IndexExpr& e, const Dims& extents, int axis) {
+  Dims at(extents.size(), 0);
+  if (extents[static_cast<size_t>(axis)] < 2) return 0;
+  const int64_t first = evaluate(e, at);
+  at[static_cast<size_t>(axis)] = 1;
+  return std::abs(evaluate(e, at) - first);
+}
+
+// Of `packet` neighbours along the axis, which start at multiples of as many, all lie side by side, on whole packets of
+// memory, and all or none of them exist.
+bool packs(const IndexMap& at, const Dims& memory, int axis, int64_t packet) {
+  if (packet == 1) return true;
+  const auto a = static_cast<size_t>(axis);
+  if (at.extents[a] % packet != 0) return false;
+  const int inside = static_cast<int>(at.extents.size());
+  IndexMap split{.extents = at.extents, .results = {}, .guards = {}};
+  split.extents[a] /= packet;
+  split.extents.push_back(packet);
+  for (int d = 0; d < inside; ++d)
+    split.results.push_back(d == axis ? IndexExpr::dim(d) * packet + IndexExpr::dim(inside) : IndexExpr::dim(d));
+  const IndexMap map = compose(split, at);
+  for (const Guard& g : map.guards)
+    if (depends_on(g.expr, inside)) return false;
+  const IndexExpr linear = linear_offset(map, memory);
+  const Coefficient c = coefficient(linear, inside);
+  if (!c.affine || c.value != 1 || linear.constant % packet != 0) return false;
+  return std::all_of(linear.terms.begin(), linear.terms.end(), [&](const IndexTerm& t) {
+    return (t.kind == IndexTerm::Kind::dim && t.dim == inside) || t.coefficient % packet == 0;
+  });
+}
+
+class ContractPlanner {
+ public:
+  explicit ContractPlanner(const Graph& k) : k_(k), known_(k.value_count()) {}
+
+  ContractPlan plan() {
+    plan_.contraction = only_contraction(k_);
+    plan_space();
+    const KernelForm& form = *k_.form;
+    if (form.domain != Dims{plan_.space[kProductMatrix], plan_.space[kRow], plan_.space[kColumn]} || form.split != 2)
+      throw Refusal{fmt::format("domain {} is not the product's {} matrices of {} x {}, or is not split before columns",
+                                to_string(form.domain), plan_.space[kProductMatrix], plan_.space[kRow],
+                                plan_.space[kColumn])};
+    plan_.multiplied = form.precision != DType::f32 ? form.precision : operand_type();
+    plan_.tensor_cores = plan_.multiplied != DType::f32 || form.tf32;
+    plan_side(plan_.left, kRow);
+    plan_side(plan_.right, kColumn);
+    plan_results();
+    if (form.tile.size() != 3) throw Refusal{"tile is missing: rows, columns and depth"};
+    set_tiles(plan_, form);
+    return plan_;
+  }
+
+  Dims space() {
+    plan_.contraction = only_contraction(k_);
+    plan_space();
+    return plan_.space;
+  }
+
+ private:
+  DType operand_type() const { return k_[k_[plan_.contraction].operands[0]].type.dtype; }
+
+  void plan_space() {
+    const Node& n = k_[plan_.contraction];
+    const Signature s = signature(k_, n);
+    ReductionDomain d;
+    reduction_domain(s, d);
+    const ProductDims dims = product_dims(s, d);
+    const IndexMap point = product_point(dims, d.maps[0].extents);
+    plan_.space = point.extents;
+    if (product(plan_.space) == 0) throw Refusal{"the product is empty"};
+    IndexMap result{point.extents, {point.results.begin(), point.results.begin() + s.results[0].rank()}, {}};
+    plan_.point = linear_offset(result, s.results[0].dims);
+    const size_t left = dims.swapped ? 1 : 0, right = 1 - left;
+    plan_.left.value = n.operands[left], plan_.left.at = compose(point, d.maps[left]);
+    plan_.right.value = n.operands[right], plan_.right.at = compose(point, d.maps[right]);
+  }
+
+  // --- the sides ---
+
+  void plan_side(ProductSide& side, int axis) {
+    widest_ = {};
+    read(side.value, side.at, /*result=*/false);
+    const int64_t along = stride(widest_.linear, plan_.space, kDepth), across = stride(widest_.linear, plan_.space, axis);
+    const bool longer = plan_.space[kDepth] > plan_.space[static_cast<size_t>(axis)];
+    side.along_k = along != 0 && (across == 0 || along < across || (along == across && longer));
+    find_memory(side);
+    if (!side.memory.valid()) return;
+    const Dims& dims = k_[side.memory].type.dims;
+    const int64_t bytes = bytes_of(plan_.multiplied);
+    for (int64_t packet = kMostCopied / bytes; packet * bytes >= kLeastCopied && side.packet == 0; packet /= 2)
+      if (packs(side.memory_at, dims, side.along_k ? kDepth : axis, packet)) side.packet = packet;
+  }
+
+  // What the side reads lies in memory, as it is multiplied: only moved.
+  void find_memory(ProductSide& side) const {
+    ValueId v = side.value;
+    IndexMap at = side.at;
+    for (const Node* n = k_.def(v); n != nullptr; n = k_.def(v)) {
+      const Signature s = signature(k_, *n);
+      const auto* movement = std::get_if<Movement>(&n->op->kind);
+      if (movement == nullptr || n->operands.size() != 1) return;
+      const IndexMap map = movement->maps(s)[0];
+      if (!map.guards.empty() && s.op->find_attr("fill") != nullptr && s.real("fill") != 0) return;
+      at = compose(at, map);
+      v = n->operands[0];
+    }
+    if (k_[v].type.dtype != plan_.multiplied) return;
+    side.memory = v;
+    side.memory_at = at;
+  }
+
+  // --- what the kernel reads and computes ---
+
+  void plan_results() {
+    for (const ValueId v : k_.outputs) {
+      if (k_[v].type.elements() != product(k_.form->domain))
+        throw Refusal{fmt::format("%{} has {} elements: not one per point of {}", k_[v].name, k_[v].type.elements(),
+                                  to_string(k_.form->domain))};
+      read(v, access_at(plan_.space, plan_.point, k_[v].type.dims), /*result=*/true);
+    }
+  }
+
+  void read(ValueId v, const IndexMap& at, bool result) {
+    auto& known = known_[static_cast<size_t>(v.index)];
+    if (std::find(known.begin(), known.end(), at) != known.end()) return;
+    known.push_back(at);
+    if (++reads_ > kMostReads) throw Refusal{fmt::format("%{} is needed at too many indices", k_[v].name)};
+    for (const Guard& g : at.guards) see(g.expr);
+    const Node* n = k_.def(v);
+    if (n == nullptr) return load(v, at);
+    if (k_[plan_.contraction].results[0] == v) return take_sum(v, at, result);
+    const bool point_by_point = visit_kind(
+        *n->op, [](const OneOf<Source, Elementwise, Movement> auto&) { return true; },
+        [](const OneOf<Reduction, Contraction, Composite, Gradient, Call> auto&) { return false; });
+    if (!point_by_point) throw Refusal{fmt::format("{} is computed from more than one element", n->op->name)};
+    if (std::holds_alternative<Source>(n->op->kind)) see(linear_offset(at, k_[v].type.dims));
+    for (const Read& r : reads_at(k_, *n, at)) read(r.value, r.at, result);
+  }
+
+  void load(ValueId v, const IndexMap& at) {
+    const IndexExpr linear = linear_offset(at, k_[v].type.dims);
+    see(linear);
+    if (widest_.elements > k_[v].type.elements()) return;
+    widest_ = {linear, k_[v].type.elements()};
+  }
+
+  void take_sum(ValueId v, const IndexMap& at, bool result) const {
+    if (!result || !at.guards.empty() || linear_offset(at, k_[v].type.dims) != plan_.point)
+      throw Refusal{fmt::format("%{} is needed at another point than where it is summed up", k_[v].name)};
+  }
+
+  void see(const IndexExpr& e) { plan_.largest_index = std::max(plan_.largest_index, magnitude(e, plan_.space)); }
+
+  struct Widest {
+    IndexExpr linear;
+    int64_t elements = 0;
+  };
+  const Graph& k_;
+  ContractPlan plan_;
+  Widest widest_;  // of the arrays that a side is made from
+  std::vector<std::vector<IndexMap>> known_;
+  size_t reads_ = 0;
+};
+
+}  // namespace
+
+ContractPlan plan_contract(const Graph& kernel) {
+  ContractPlan refused;
+  try {
+    return ContractPlanner(kernel).plan();
+  } catch (const Refusal& r) {
+    refused.reason = r.reason;
+  }
+  return refused;
+}
+
+std::optional<Dims> product_space(const Graph& kernel) {
+  try {
+    return ContractPlanner(kernel).space();
+  } catch (const Refusal&) {
+    return std::nullopt;
+  }
+}
+
+void set_tiles(ContractPlan& plan, const KernelForm& form) {
+  const auto cut = [](int64_t n, int64_t by) { return (n + by - 1) / by; };
+  const int64_t rows = form.tile[0], columns = form.tile[1], depth = form.tile[2];
+  plan.tiles = plan.space[kProductMatrix] * cut(plan.space[kRow], rows) * cut(plan.space[kColumn], columns);
+  plan.steps = cut(cut(plan.space[kDepth], depth), form.parts);
+  // As hd::SideTile of the preamble lays them out: rows with a padding that keeps 16 bytes aligned.
+  const int64_t bytes = bytes_of(plan.multiplied);
+  const auto side = [&](bool along_k, int64_t length) {
+    constexpr int64_t kAcross = 8, kAlignment = 16;
+    return bytes * (along_k ? length * (depth + kAlignment / bytes) : depth * (length + kAcross));
+  };
+  plan.shared_bytes = form.stages * (side(plan.left.along_k, rows) + side(plan.right.along_k, columns));
+  const int64_t past = (plan.steps * form.parts + form.stages) * depth;
+  plan.largest_index = std::max({plan.largest_index, 2 * plan.tiles * form.parts, past, plan.space[kRow] + rows,
+                                 plan.space[kColumn] + columns});
+}
+
+ThreadTile thread_tile(const Dims& tile, int64_t threads) {
+  constexpr int64_t kLong = 8, kShort = 4;
+  const int64_t sums = tile[0] * tile[1] / std::max<int64_t>(threads, 1);
+  const int64_t columns = sums >= kLong * kLong ? kLong : kShort;
+  return {sums / columns, columns};
+}
+
+namespace {
+
+// Warps of the tensor cores take 32 rows each, and eight columns or more; tiles of what is summed up by fma go to the
+// threads in whole packets of four rows and columns.
+std::string shape_conflict(const KernelForm& form, const ContractPlan& plan) {
+  const int64_t rows = form.tile[0], columns = form.tile[1], depth = form.tile[2];
+  if (plan.tensor_cores) {
+    constexpr int64_t kWarp = 32, kWarpRows = 32, kWarpColumns = 8, kDeep = 16;
+    const int64_t down = rows / kWarpRows, warps = form.threads / kWarp;
+    const bool fits = rows % kWarpRows == 0 && depth % kDeep == 0 && form.threads % kWarp == 0 && down > 0 &&
+                      warps % down == 0 && columns % (warps / down * kWarpColumns) == 0;
+    return fits ? "" : "warps take 32 rows and whole packets of 8 columns, 16 deep: tile or threads do not allow it";
+  }
+  constexpr int64_t kPacket = 4;
+  const ThreadTile mine = thread_tile(form.tile, form.threads);
+  const bool fits = mine.rows > 0 && mine.rows % kPacket == 0 && rows % mine.rows == 0 && columns % mine.columns == 0 &&
+                    rows / mine.rows * (columns / mine.columns) == form.threads && depth % kPacket == 0;
+  return fits ? "" : "threads take whole packets of 4 rows and columns, 4 deep: tile or threads do not allow it";
+}
+
+// A thread's neighbouring columns: two of a tensor core's result; four where the right tile lies along its columns.
+std::string packet_conflict(const KernelForm& form, const ContractPlan& plan) {
+  if (form.packet == 1) return {};
+  const int64_t most = plan.tensor_cores ? 2 : plan.right.along_k ? 1 : 4;
+  const Coefficient column = coefficient(plan.point, kColumn);
+  const bool packs = form.packet <= most && most % form.packet == 0 && plan.space[kColumn] % form.packet == 0;
+  if (packs && column.affine && column.value == 1) return {};
+  return fmt::format("packet is {}, but a thread has {} neighbouring columns of the result", form.packet,
+                     column.affine && column.value == 1 ? most : 1);
+}
+
+}  // namespace
+
+std::string contract_conflict(const KernelForm& form, const ContractPlan& plan) {
+  constexpr int64_t kMostSums = 128;
+  if (std::string reason = shape_conflict(form, plan); !reason.empty()) return reason;
+  if (form.tile[0] * form.tile[1] > kMostSums * form.threads)
+    return fmt::format("{} sums are more than the registers of {} threads hold", form.tile[0] * form.tile[1],
+                       form.threads);
+  if (form.stages < 2) return "stages is 1: one step is copied while another is multiplied";
+  if (plan.shared_bytes > kSharedBytes)
+    return fmt::format("tiles take {} bytes of shared memory, of {}", plan.shared_bytes, kSharedBytes);
+  const int64_t all = (plan.space[kDepth] + form.tile[2] - 1) / form.tile[2];
+  if (form.parts > 1 && (form.parts - 1) * plan.steps >= all)
+    return fmt::format("parts is {}, but {} steps of {} leave the last without one", form.parts, all, form.tile[2]);
+  if (form.tf32 && plan.multiplied != DType::f32) return "precision is that of products of f32";
+  return packet_conflict(form, plan);
+}
+
+}  // namespace heddle::ir

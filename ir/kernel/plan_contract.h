@@ -1,0 +1,59 @@
+// plan_contract: how a kernel of form contract goes through tiles: which dimensions are the rows, columns, matrices and
+// the depth of the product, how each side's elements come to shared memory, and what a block and its threads take.
+//
+//   %y: f32[128,26,26,64] = conv2d(%x: f32[128,28,28,32], %w: f32[64,32,3,3])
+//
+//   rows      n, oh, ow: 86528, of which the left side %x is read (with kh, kw, i: the product is implicit)
+//   columns   o: 64, of which the right side %w is read
+//   depth     kh, kw, i: 288, over which products are summed
+//   matrices  1; the batch of a matmul and the groups of a convolution
+//
+// The side of the result's innermost dimension is the right one, so that neighbouring columns lie side by side.
+#pragma once
+#include "ir/kernel/access.h"
+
+namespace heddle::ir {
+
+inline constexpr int kProductMatrix = 2, kDepth = 3;  // coordinates after row and column
+
+// One side of the product.
+struct ProductSide {
+  ValueId value;         // the contraction's operand, at
+  IndexMap at;           // (row or column, matrix, k)
+  bool along_k = false;  // neighbours in memory are neighbouring k; else neighbouring rows, or columns
+  int64_t packet = 0;    // elements that go from memory to shared memory at once, as they are; 0: they are computed
+  ValueId memory;        // where they lie then, and
+  IndexMap memory_at;    // which they are; zeros where the guards do not hold
+};
+
+struct ContractPlan {
+  NodeId contraction;
+  Dims space;       // rows, columns, matrices, depth
+  IndexExpr point;  // row-major position in the result
+  ProductSide left, right;
+  DType multiplied = DType::f32;  // what the sides' tiles hold
+  bool tensor_cores = false;
+  int64_t tiles = 1;          // of the result
+  int64_t steps = 1;          // of the tile's depth, in one part
+  int64_t shared_bytes = 0;   // that the sides' tiles take
+  int64_t largest_index = 0;  // of elements and conditions
+  std::string reason;         // why the kernel cannot go through tiles; the rest is empty then
+  bool ok() const { return reason.empty(); }
+};
+ContractPlan plan_contract(const Graph& kernel);
+// What follows from the form's tile, stages and parts alone.
+void set_tiles(ContractPlan& plan, const KernelForm& form);
+
+// Rows, columns, matrices and depth of the kernel's one contraction, before it has a form; nothing where it has none or
+// several, or cannot go through tiles.
+std::optional<Dims> product_space(const Graph& kernel);
+
+// The rows and columns of a tile that one thread sums up with fma.
+struct ThreadTile {
+  int64_t rows = 0, columns = 0;
+};
+ThreadTile thread_tile(const Dims& tile, int64_t threads);
+// Why the form's tile, threads and stages do not go together, "" where they do.
+std::string contract_conflict(const KernelForm& form, const ContractPlan& plan);
+
+}  // namespace heddle::ir

@@ -1,0 +1,116 @@
+#include "passes/fuse/contract_form.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "ir/kernel/contract_cost.h"
+
+namespace heddle::passes {
+
+using namespace ir;
+
+namespace {
+
+struct Shape {
+  int64_t rows, columns, threads;
+};
+// Of sums by fma a thread has 16, 32 or 64; a warp of the tensor cores 32 x 16 to 32 x 64.
+constexpr Shape kFmaShapes[] = {{128, 128, 256}, {128, 64, 256}, {64, 128, 256}, {64, 64, 128}, {64, 64, 256},
+                                {128, 32, 256},  {32, 128, 256}, {64, 32, 128},  {32, 64, 128}, {128, 16, 128},
+                                {64, 16, 64},    {32, 32, 64},   {16, 64, 64},   {32, 16, 32},  {16, 32, 32}};
+constexpr Shape kTensorShapes[] = {{128, 128, 256}, {128, 64, 256}, {128, 64, 128}, {64, 128, 128}, {64, 64, 128},
+                                   {64, 32, 128},   {32, 64, 64},   {64, 32, 64},   {32, 32, 64},   {32, 16, 32},
+                                   {64, 16, 64},    {32, 8, 32}};
+constexpr int64_t kDepths[] = {16, 32, 64};
+constexpr int64_t kParts[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256};
+constexpr int64_t kMostStages = 4;
+
+class Search {
+ public:
+  Search(Graph& k, ContractPlan plan, const Target& target)
+      : k_(k), plan_(std::move(plan)), target_(target), work_(product_work(k, plan_)), form_(*k.form) {
+    int64_t bytes = 0;
+    for (const ValueId v : k.inputs) bytes += k[v].type.bytes();
+    for (const ValueId v : k.outputs) bytes += k[v].type.bytes();
+    // What moves much asks for every processor.
+    constexpr int64_t kMuch = int64_t{1} << 20;
+    least_items_ = bytes > kMuch ? target.most_blocks : 1;
+  }
+
+  bool run() {
+    if (plan_.tensor_cores)
+      for (const Shape& s : kTensorShapes) try_shape(s);
+    else
+      for (const Shape& s : kFmaShapes) try_shape(s);
+    if (best_seconds_ == std::numeric_limits<double>::infinity()) return false;
+    finish();
+    return true;
+  }
+
+ private:
+  void try_shape(const Shape& s) {
+    for (const int64_t depth : kDepths)
+      for (form_.stages = 2; form_.stages <= kMostStages; ++form_.stages) {
+        form_.tile = {s.rows, s.columns, depth};
+        form_.threads = s.threads;
+        for (const int64_t parts : kParts) try_parts(parts);
+      }
+  }
+
+  // Fewer blocks than are asked for are better than none at all.
+  void try_parts(int64_t parts) {
+    constexpr int64_t kMostScratch = int64_t{32} << 20;
+    constexpr double kTooFew = 1e3;
+    form_.parts = parts;
+    set_tiles(plan_, form_);
+    const int64_t items = plan_.tiles * parts;
+    if (parts > 1 && items * form_.tile[0] * form_.tile[1] * 4 > kMostScratch) return;
+    if (plan_.shared_bytes > target_.shared_bytes || !contract_conflict(form_, plan_).empty()) return;
+    const double seconds = contract_seconds(form_, plan_, work_, target_) + (items < least_items_ ? kTooFew : 0);
+    if (seconds >= best_seconds_) return;
+    best_seconds_ = seconds;
+    best_ = form_;
+  }
+
+  void finish() {
+    set_tiles(plan_, best_);
+    for (const int64_t packet : {4, 2}) {
+      best_.packet = packet;
+      if (contract_conflict(best_, plan_).empty()) break;
+      best_.packet = 1;
+    }
+    k_.form = best_;
+    const KernelPlan plan = plan_kernel(k_);
+    k_.form->workspace = plan.partial_bytes;
+    if (plan.largest_index >= target_.index_limit) k_.form->index = 64;
+  }
+
+  Graph& k_;
+  ContractPlan plan_;
+  const Target& target_;
+  ProductWork work_;
+  KernelForm form_, best_;
+  int64_t least_items_ = 1;
+  double best_seconds_ = std::numeric_limits<double>::infinity();
+};
+
+}  // namespace
+
+std::string choose_contract_form(Graph& kernel, const Target& target) {
+  const std::optional<Dims> space = product_space(kernel);
+  if (!space) return "no product goes through tiles";
+  const std::optional<KernelForm> before = kernel.form;
+  KernelForm& form = kernel.form.emplace();
+  form.kind = KernelForm::Kind::contract;
+  form.domain = {(*space)[kProductMatrix], (*space)[kRow], (*space)[kColumn]};
+  form.split = 2;
+  form.tile = {16, 32, 16};  // any: the sides do not depend on it
+  ContractPlan plan = plan_contract(kernel);
+  std::string reason = plan.reason;
+  if (reason.empty() && !Search(kernel, std::move(plan), target).run()) reason = "no tile fits";
+  if (!reason.empty()) kernel.form = before;
+  return reason;
+}
+
+}  // namespace heddle::passes

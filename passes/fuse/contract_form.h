@@ -1,0 +1,14 @@
+// contract_form: the tile, threads, stages and parts of a product on a GPU: of all that can be executed, those that are
+// predicted to take the least time.
+//
+//   f32[128,784] x f32[784,128]   ->   form = "contract", tile = [32,32,32], threads = 64, stages = 3, parts = 12
+#pragma once
+#include "ir/kernel/target.h"
+#include "ir/graph.h"
+
+namespace heddle::passes {
+
+// Sets the kernel's form and returns "", or leaves the form alone and says why there is none.
+std::string choose_contract_form(ir::Graph& kernel, const ir::Target& target);
+
+}  // namespace heddle::passes
