@@ -8,8 +8,6 @@ constexpr bool along_k = true, across_k = false;  // where neighbours in memory 
 
 #if defined(HD_CUDA)
 HD_DEVICE float fma(float a, float b, float c) { return ::fmaf(a, b, c); }
-#else
-HD_DEVICE float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 #endif
 
 // One side of a product: `rows` (of the right side columns) times `depth` elements, for several steps at once. The padding keeps 16

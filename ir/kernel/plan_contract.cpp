@@ -181,7 +181,9 @@ class ContractPlanner {
   }
 
   void take_sum(ValueId v, const IndexMap& at, bool result) const {
-    if (!result || !at.guards.empty() || linear_offset(at, k_[v].type.dims) != plan_.point)
+    const Dims& dims = k_[v].type.dims;
+    const bool here = at == access_at(plan_.space, plan_.point, dims) || linear_offset(at, dims) == plan_.point;
+    if (!result || !at.guards.empty() || !here)
       throw Refusal{fmt::format("%{} is needed at another point than where it is summed up", k_[v].name)};
   }
 

@@ -261,6 +261,9 @@ KernelPlan plan_products(const Graph& k) {
   if (std::string reason = contract_conflict(form, contract); !reason.empty()) throw Refusal{reason};
   KernelPlan plan;
   plan.values.resize(k.value_count());
+  // The sum is known in the loops over columns, where the threads have it.
+  for (const ValueId v : k[contract.contraction].results)
+    plan.values[static_cast<size_t>(v.index)].extent = Extent::column;
   plan.rows = contract.space[kRow] * contract.space[kProductMatrix];
   plan.columns = contract.space[kColumn];
   plan.largest_index = contract.largest_index;

@@ -103,6 +103,7 @@ class Fuser {
   static bool fits(const Group& a, const Group& b) {
     const Group& big = a.points >= b.points ? a : b;
     const Group& small = a.points >= b.points ? b : a;
+    if (a.product || b.product) return true;
     return small.points == big.points || small.points == big.rows || small.points == big.columns || small.points == 1 ||
            big.points % small.points == 0;
   }

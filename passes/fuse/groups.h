@@ -14,6 +14,7 @@ struct Group {
   bool alive = true;
   bool part = false;                       // of a concatenation whose parts are computed apart
   bool plain = false;                      // elementwise on one shape throughout: such groups always make one kernel
+  bool product = false;                    // a contraction through tiles: its operands have shapes of their own
   std::vector<ir::ValueId> reads, writes;  // sorted; what a kernel of this group alone would move
   int64_t points = 0;                      // of its iteration space
   int64_t columns = 1, rows = 1;
