@@ -80,7 +80,7 @@ class ContractText {
   }
 
   std::vector<std::string> fill_loop(const Side& s, int64_t packet, const std::vector<std::string>& lines) const {
-    return block(fmt::format("HD_FILL({}, {}::{}, slot, {}, k, {}, {}, {})", text_.index_type, product_, s.type,
+    return block(fmt::format("{}({}, {}::{}, slot, {}, k, {}, {}, {})", s.plan->packet > 0 ? "HD_COPIES" : "HD_FILL", text_.index_type, product_, s.type,
                              s.counter, s.first, from_, packet),
                  lines);
   }

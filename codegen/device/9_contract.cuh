@@ -202,10 +202,12 @@ HD_DEVICE bool arrive() {
 
 #if defined(HD_CUDA)
 #define HD_SIDE(T, name) __shared__ typename T name
+#define HD_BY_FOUR _Pragma("unroll 4")
 #define HD_EACH_PRODUCT(Index, item, count) \
   for (Index item = hd::block(); item < (count); item += hd::blocks())
 #else
 #define HD_SIDE(T, name) typename T name
+#define HD_BY_FOUR
 #define HD_EACH_PRODUCT(Index, item, count) \
   for (Index hd_count = (count), item = hd::first<Index>(hd_count), hd_last = hd::last<Index>(hd_count); item < hd_last; ++item)
 #endif
@@ -225,9 +227,11 @@ HD_DEVICE bool arrive() {
        step < hd_steps + P::ahead; ++step)                                                                          \
     if (const Index from = (hd_from + step) * P::depth; hd::arrive<P>())
 #define HD_FILLS(step) if (step < hd_steps)
-// Each packet of a side's tile: `slot` counts those of this thread.
-#define HD_FILL(Index, T, slot, row, k, top, from, width)                                                           \
-  HD_IN_REGISTERS                                                                                                         \
+// Each packet of a side's tile: `slot` counts those of this thread. Copies are unrolled by four: of all at once the addresses would
+// take more registers than there are. What is computed waits in registers, one for each slot.
+#define HD_FILL(Index, T, slot, row, k, top, from, width) HD_IN_REGISTERS HD_FILL_SLOTS(Index, T, slot, row, k, top, from, width)
+#define HD_COPIES(Index, T, slot, row, k, top, from, width) HD_BY_FOUR HD_FILL_SLOTS(Index, T, slot, row, k, top, from, width)
+#define HD_FILL_SLOTS(Index, T, slot, row, k, top, from, width)                                                     \
   for (int slot = 0; slot < T::slots(HD_WIDTH(width)); ++slot)                                                      \
     if (const Index hd_packet = slot * T::threads + hd::thread(), row = top + T::row_of(hd_packet, HD_WIDTH(width)), \
                     k = from + T::k_of(hd_packet, HD_WIDTH(width));                                                 \

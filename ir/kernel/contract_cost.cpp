@@ -34,13 +34,15 @@ int64_t resident(const KernelForm& form, const ContractPlan& plan, const Target&
                                         target.processor_threads / form.threads}));
 }
 
-// What part of its peak a processor reaches: the more sums a thread has, the fewer loads each product needs; the more
-// warps there are, the less all wait for one.
+// What part of its peak a processor reaches: in the time of four fma of a warp, shared memory gives it one word a thread,
+// so that 4 x 4 sums wait for twice as many words as there are products; 8 x 8 do not. Its four schedulers want a warp
+// each; the more warps there are, the less all wait for one.
 double efficiency(const KernelForm& form, int64_t blocks, bool tensor_cores) {
   const double warps = static_cast<double>(blocks * form.threads) / 32;
   const int64_t sums = form.tile[0] * form.tile[1] / form.threads;
-  const double reuse = tensor_cores ? 0.6 : sums >= 64 ? 0.95 : sums >= 32 ? 0.85 : 0.75;
-  return reuse * warps / (warps + 2);
+  const double reuse = tensor_cores ? 0.6 : sums >= 64 ? 0.9 : sums >= 32 ? 0.65 : 0.5;
+  constexpr double kSchedulers = 4;
+  return reuse * std::min(1.0, warps / kSchedulers) * warps / (warps + 1);
 }
 
 double fill_flops(const ProductSide& side, int64_t elements, double work) {

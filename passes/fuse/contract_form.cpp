@@ -16,9 +16,12 @@ struct Shape {
   int64_t rows, columns, threads;
 };
 // Of sums by fma a thread has 16, 32 or 64; a warp of the tensor cores 32 x 16 to 32 x 64.
-constexpr Shape kFmaShapes[] = {{128, 128, 256}, {128, 64, 256}, {64, 128, 256}, {64, 64, 128}, {64, 64, 256},
-                                {128, 32, 256},  {32, 128, 256}, {64, 32, 128},  {32, 64, 128}, {128, 16, 128},
-                                {64, 16, 64},    {32, 32, 64},   {16, 64, 64},   {32, 16, 32},  {16, 32, 32}};
+constexpr Shape kFmaShapes[] = {{128, 128, 256}, {128, 64, 128}, {128, 64, 256}, {64, 128, 128}, {64, 128, 256},
+                                {64, 64, 64},    {64, 64, 128},  {64, 64, 256},  {128, 32, 64},  {128, 32, 128},
+                                {32, 128, 64},   {32, 128, 128}, {64, 32, 32},   {64, 32, 64},   {64, 32, 128},
+                                {32, 64, 32},    {32, 64, 64},   {32, 64, 128},  {128, 16, 64},  {128, 16, 128},
+                                {64, 16, 32},    {64, 16, 64},   {32, 32, 32},   {32, 32, 64},   {16, 64, 32},
+                                {16, 64, 64},    {32, 16, 32},   {16, 32, 32}};
 constexpr Shape kTensorShapes[] = {{128, 128, 256}, {128, 64, 256}, {128, 64, 128}, {64, 128, 128}, {64, 64, 128},
                                    {64, 32, 128},   {32, 64, 64},   {64, 32, 64},   {32, 32, 64},   {32, 16, 32},
                                    {64, 16, 64},    {32, 8, 32}};
@@ -62,10 +65,14 @@ class Search {
   void try_parts(int64_t parts) {
     constexpr int64_t kMostScratch = int64_t{32} << 20;
     constexpr double kTooFew = 1e3;
-    form_.parts = parts;
+    form_.parts = 1;
     set_tiles(plan_, form_);
-    const int64_t items = plan_.tiles * parts;
-    if (parts > 1 && items * form_.tile[0] * form_.tile[1] * 4 > kMostScratch) return;
+    const int64_t steps = (plan_.steps + parts - 1) / parts;  // of each part, so that none is left without one
+    form_.parts = (plan_.steps + steps - 1) / steps;
+    if (form_.parts < parts && parts > plan_.steps) return;
+    set_tiles(plan_, form_);
+    const int64_t items = plan_.tiles * form_.parts;
+    if (form_.parts > 1 && items * form_.tile[0] * form_.tile[1] * 4 > kMostScratch) return;
     if (plan_.shared_bytes > target_.shared_bytes || !contract_conflict(form_, plan_).empty()) return;
     const double seconds = contract_seconds(form_, plan_, work_, target_) + (items < least_items_ ? kTooFew : 0);
     if (seconds >= best_seconds_) return;
