@@ -138,8 +138,8 @@ class ContractText {
                               product_, down_, across_, plan_.space[kRow], plan_.space[kColumn], text_.packet),
                   lines);
     if (form_.parts == 1) return lines;
-    return block(fmt::format("if (hd::add_parts<{}>({}, hd::partials_at<float>(scratch, 0), counter, {}, (int){}, {}))",
-                             product_, sums_, tile_, part_, form_.parts),
+    return block(fmt::format("if (hd::add_parts<{}>({}, hd::partials_at<float>(scratch, 0), counter, {}, (int){}, {}, {}))",
+                             product_, sums_, tile_, part_, form_.parts, plan_.gather),
                  lines);
   }
 

@@ -1,6 +1,7 @@
 #include "ir/kernel/contract_cost.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "ir/kernel/cost.h"
@@ -10,8 +11,8 @@ namespace {
 
 // Addresses and conditions of one copy to shared memory, in operations.
 constexpr double kCopyFlops = 24;
-// Barriers and the loop around a step; the fence, the count and the sums' way through memory where parts meet.
-constexpr double kStepSeconds = 3e-8, kMeetSeconds = 1.2e-6;
+// Barriers and the loop around a step; the fence and the count where parts meet.
+constexpr double kStepSeconds = 3e-8, kCountSeconds = 7e-7;
 
 double work_below(const Graph& k, ValueId v, NodeId stop, std::set<NodeId>& seen) {
   const NodeId def = k[v].def;
@@ -50,6 +51,23 @@ double fill_flops(const ProductSide& side, int64_t elements, double work) {
   return side.packet > 0 ? count / static_cast<double>(side.packet) * kCopyFlops : count * (kCopyFlops + work);
 }
 
+// Every block writes its sums; the last of a group reads those of its parts, then the last of all those of the groups:
+// as many at once as its registers take, as fast as one processor reads the last-level cache
+// while others are idle: twice its share (64 bytes a cycle).
+double meeting_seconds(const KernelForm& form, const ContractPlan& plan, const Target& target) {
+  constexpr int64_t kAtOnce = 64;
+  const int64_t sums = form.tile[0] * form.tile[1], groups = (form.parts + plan.gather - 1) / plan.gather;
+  const auto bytes = static_cast<double>(sums * 4);
+  const double one = 2 * target.cache_bandwidth / static_cast<double>(target.most_blocks);
+  const auto together = static_cast<double>(std::max<int64_t>(kAtOnce / (sums / form.threads), 1));
+  const auto add = [&](int64_t count) {
+    const double turns = std::ceil(static_cast<double>(count) / together);
+    return kCountSeconds + std::max(turns * 1.5 * target.latency, static_cast<double>(count) * bytes / one);
+  };
+  const double written = static_cast<double>(plan.tiles * form.parts) * bytes / target.cache_bandwidth;
+  return written + add(plan.gather) + (groups > 1 ? add(groups) : 0);
+}
+
 }  // namespace
 
 ProductWork product_work(const Graph& kernel, const ContractPlan& plan) {
@@ -82,9 +100,7 @@ double contract_seconds(const KernelForm& form, const ContractPlan& plan, const 
   const double step = std::max(blocks * (multiply + fill), latency) + kStepSeconds;
   const double results = blocks * static_cast<double>(rows * columns) * work.result / vectors;
   double seconds = 2 * target.latency + waves * (static_cast<double>(plan.steps) * step + results);
-  if (form.parts > 1)
-    seconds += kMeetSeconds + 2.0 * static_cast<double>(items * rows * columns * 4) / target.cache_bandwidth +
-               target.latency * static_cast<double>(form.parts) / 8;
+  if (form.parts > 1) seconds += meeting_seconds(form, plan, target);
   return seconds;
 }
 

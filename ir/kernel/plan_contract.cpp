@@ -225,6 +225,13 @@ void set_tiles(ContractPlan& plan, const KernelForm& form) {
   const int64_t rows = form.tile[0], columns = form.tile[1], depth = form.tile[2];
   plan.tiles = plan.space[kProductMatrix] * cut(plan.space[kRow], rows) * cut(plan.space[kColumn], columns);
   plan.steps = cut(cut(plan.space[kDepth], depth), form.parts);
+  // Of many parts one block would add all while the others are idle: groups of about as many as there are groups do so
+  // side by side.
+  constexpr int64_t kFew = 8;
+  plan.gather = form.parts;
+  for (int64_t g = 1; form.parts > kFew && plan.gather == form.parts; ++g)
+    if (g * g >= form.parts) plan.gather = g;
+  plan.counters = form.parts > 1 ? plan.tiles * (cut(form.parts, plan.gather) + 1) : 0;
   // As hd::SideTile of the preamble lays them out: rows with a padding that keeps 16 bytes aligned.
   const int64_t bytes = bytes_of(plan.multiplied);
   const auto side = [&](bool along_k, int64_t length) {

@@ -270,7 +270,7 @@ KernelPlan plan_products(const Graph& k) {
   plan.most_blocks = contract.tiles * form.parts;
   if (form.parts == 1) return plan;
   plan.partial_bytes = plan.most_blocks * form.tile[0] * form.tile[1] * kSumBytes;
-  plan.counters = contract.tiles;
+  plan.counters = contract.counters;
   return plan;
 }
 

@@ -76,6 +76,7 @@ void add_products(std::vector<ContractCase>& all) {
     all.push_back(product_case({{}, 5, 10, 1}, t));
     all.push_back(product_case({{}, 1, 3, 200}, t));
     all.push_back(product_case({{}, 20, 24, 1000}, in_parts(t, 7)));
+    all.push_back(product_case({{}, 20, 24, 1000}, in_parts(t, 16)));
   }
 }
 
