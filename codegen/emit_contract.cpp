@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "codegen/emit_forms.h"
 
 namespace heddle::codegen {
@@ -26,6 +28,7 @@ class ContractText {
     const std::vector<std::string> steps = step_lines(), results = result_lines();
     std::vector<std::string> product;
     product.push_back(fmt::format("{}::Sums {};", product_, sums_));
+    for (const Side* s : {&left_, &right_}) append(product, offsets(*s));
     append(product, block(fmt::format("HD_STEPS({}, {}, {}, {}, {}, {}, {})", text_.index_type, product_, step_, from_,
                                       part_, form_.parts, plan_.space[kDepth]),
                           steps));
@@ -43,13 +46,13 @@ class ContractText {
     const ProductSide* plan = nullptr;
     std::string type, counter, first;  // "Left", "row", "top"
     int64_t extent = 1, length = 1;    // of the space and of the tile, along its counter
-    std::string tile, kept;
+    std::string tile, kept;  // `kept`: elements that are computed, or the offsets of those that are copied
   };
   Side side(const char* type, const char* counter, const char* first, int axis, const ProductSide& plan) {
     const auto a = static_cast<size_t>(axis);
     const std::string name = k_[plan.packet > 0 ? plan.memory : plan.value].name;
     return {&plan, type, counter, first, plan_.space[a], form_.tile[a], text_.names.fresh(name + "_tile"),
-            plan.packet > 0 ? "" : text_.names.fresh(name + "_kept")};
+            text_.names.fresh(name + (plan.packet > 0 ? "_at" : "_kept"))};
   }
 
   static void append(std::vector<std::string>& to, const std::vector<std::string>& lines) {
@@ -79,9 +82,10 @@ class ContractText {
     return lines;
   }
 
-  std::vector<std::string> fill_loop(const Side& s, int64_t packet, const std::vector<std::string>& lines) const {
-    return block(fmt::format("{}({}, {}::{}, slot, {}, k, {}, {}, {})", s.plan->packet > 0 ? "HD_COPIES" : "HD_FILL", text_.index_type, product_, s.type,
-                             s.counter, s.first, from_, packet),
+  std::vector<std::string> fill_loop(const Side& s, const std::string& loop, const std::string& from,
+                                     const std::vector<std::string>& lines) const {
+    return block(fmt::format("{}({}, {}::{}, slot, {}, k, {}, {}, {})", loop, text_.index_type, product_, s.type,
+                             s.counter, s.first, from, std::max<int64_t>(s.plan->packet, 1)),
                  lines);
   }
   std::string place(const Side& s) const { return fmt::format("{} - {}, k - {}", s.counter, s.first, from_); }
@@ -97,13 +101,25 @@ class ContractText {
     return a.empty() || b.empty() ? a + b : a + " && " + b;
   }
 
+  std::vector<std::string> offsets(const Side& s) const {
+    if (!s.plan->kept) return {};
+    const std::string from = index_text(s.plan->from_row, plan_.space, names_);
+    std::vector<std::string> lines = {fmt::format("hd::Offsets<{}, {}::{}, {}> {};", text_.index_type, product_, s.type,
+                                                  s.plan->packet, s.kept)};
+    append(lines, fill_loop(s, "HD_FILL", "0", {fmt::format("{}.item[slot] = {};", s.kept, from)}));
+    return lines;
+  }
+
   std::vector<std::string> copied(const Side& s) const {
     const IndexMap& at = s.plan->memory_at;
-    const std::string offset = index_text(linear_offset(at, k_[s.plan->memory].type.dims), at.extents, names_);
+    std::string offset = index_text(linear_offset(at, k_[s.plan->memory].type.dims), at.extents, names_);
+    if (s.plan->kept)
+      offset = fmt::format("{}.item[slot] + ({})", s.kept, index_text(s.plan->from_k, at.extents, names_));
     const std::string there = both(inside(s), guard_text(at, names_));
-    return fill_loop(s, s.plan->packet,
-                     {fmt::format("{}.copy<{}>({}, {}, {} + ({}), {});", s.tile, s.plan->packet, step_, place(s),
-                                  text_.inputs.at(s.plan->memory), offset, there.empty() ? "true" : there)});
+    const std::string copy =
+        fmt::format("{}.copy<{}>({}, {}, {} + ({}), {});", s.tile, s.plan->packet, step_, place(s),
+                    text_.inputs.at(s.plan->memory), offset, there.empty() ? "true" : there);
+    return fill_loop(s, s.plan->kept ? "HD_FILL" : "HD_COPIES", from_, {copy});
   }
 
   std::vector<std::string> computed(const Side& s) {
@@ -114,10 +130,10 @@ class ContractText {
                            guard.empty() ? value : fmt::format("{} ? {} : 0.0f", guard, value)));
     std::vector<std::string> element = body_.close();
     const std::string condition = inside(s);
-    if (condition.empty()) return fill_loop(s, 1, element);
+    if (condition.empty()) return fill_loop(s, "HD_FILL", from_, element);
     std::vector<std::string> lines = {fmt::format("{}.put(slot, {}, 0.0f);", s.kept, place(s))};
     append(lines, block("if (" + condition + ")", element));
-    return fill_loop(s, 1, lines);
+    return fill_loop(s, "HD_FILL", from_, lines);
   }
 
   // --- the results ---

@@ -148,6 +148,12 @@ struct FmaSums {
 #endif
 };
 
+// What of the addresses of a thread's packets does not change from step to step: they are found once.
+template <class Index, class T, int width>
+struct Offsets {
+  Index item[T::slots(HD_WIDTH(width))];
+};
+
 template <class Sums_, class Left_, class Right_>
 struct Product {
   using Sums = Sums_;

@@ -9,8 +9,8 @@
 namespace heddle::ir {
 namespace {
 
-// Addresses and conditions of one copy to shared memory, in operations.
-constexpr double kCopyFlops = 24;
+// Addresses and conditions of one copy to shared memory, in operations; where they are found once, and in each step.
+constexpr double kKeptFlops = 10, kCopyFlops = 32;
 // Barriers and the loop around a step; the fence and the count where parts meet.
 constexpr double kStepSeconds = 3e-8, kCountSeconds = 7e-7;
 
@@ -48,7 +48,9 @@ double efficiency(const KernelForm& form, int64_t blocks, bool tensor_cores) {
 
 double fill_flops(const ProductSide& side, int64_t elements, double work) {
   const auto count = static_cast<double>(elements);
-  return side.packet > 0 ? count / static_cast<double>(side.packet) * kCopyFlops : count * (kCopyFlops + work);
+  if (side.packet == 0) return count * (kCopyFlops + work);
+  const bool plain = side.kept && side.memory_at.guards.empty();
+  return count / static_cast<double>(side.packet) * (plain ? kKeptFlops : kCopyFlops);
 }
 
 // Every block writes its sums; the last of a group reads those of its parts, then the last of all those of the groups:

@@ -123,6 +123,14 @@ class ContractPlanner {
     if (!side.memory.valid()) return;
     const Dims& dims = k_[side.memory].type.dims;
     const int64_t bytes = bytes_of(plan_.multiplied);
+    const IndexExpr linear = linear_offset(side.memory_at, dims);
+    side.from_row = side.from_k = IndexExpr();
+    side.from_row.constant = linear.constant;
+    for (const IndexTerm& t : linear.terms) {
+      IndexExpr term;
+      term.terms = {t};
+      (depends_on(term, kDepth) ? side.from_k : side.from_row).terms.push_back(t);
+    }
     for (int64_t packet = kMostCopied / bytes; packet * bytes >= kLeastCopied && side.packet == 0; packet /= 2)
       if (packs(side.memory_at, dims, side.along_k ? kDepth : axis, packet)) side.packet = packet;
   }
@@ -239,6 +247,15 @@ void set_tiles(ContractPlan& plan, const KernelForm& form) {
     return bytes * (along_k ? length * (depth + kAlignment / bytes) : depth * (length + kAcross));
   };
   plan.shared_bytes = form.stages * (side(plan.left.along_k, rows) + side(plan.right.along_k, columns));
+  // As many registers as addresses may take beside the sums.
+  constexpr int64_t kLarge = 64, kFewKept = 12, kMostKept = 20;
+  int64_t left_over = rows * columns / form.threads >= kLarge ? kFewKept : kMostKept;
+  for (ProductSide* s : {&plan.left, &plan.right}) {
+    const int64_t elements = (s == &plan.left ? rows : columns) * depth;
+    const int64_t slots = s->packet > 0 ? cut(elements, s->packet * form.threads) : left_over + 1;
+    s->kept = slots <= left_over;
+    if (s->kept) left_over -= slots;
+  }
   const int64_t past = (plan.steps * form.parts + form.stages) * depth;
   plan.largest_index = std::max({plan.largest_index, 2 * plan.tiles * form.parts, past, plan.space[kRow] + rows,
                                  plan.space[kColumn] + columns});

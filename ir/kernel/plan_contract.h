@@ -24,6 +24,9 @@ struct ProductSide {
   int64_t packet = 0;    // elements that go from memory to shared memory at once, as they are; 0: they are computed
   ValueId memory;        // where they lie then, and
   IndexMap memory_at;    // which they are; zeros where the guards do not hold
+  IndexExpr from_row;    // the part of their position that k does not change, and
+  IndexExpr from_k;      // the rest
+  bool kept = false;     // threads keep the former from one step to the next
 };
 
 struct ContractPlan {
