@@ -20,9 +20,9 @@ struct KernelText {
   ir::KernelPlan plan;
   ir::TilePlan tile = {};          // of form tile
   ir::ContractPlan contract = {};  // of form contract
-  std::string index_type;  // "int" or "hd::i64"
-  int64_t packet = 1;      // elements at once: divides the columns, or there is one row
-  bool groups = false;     // packets on the host too: random numbers come four at a time
+  std::string index_type;          // "int" or "hd::i64"
+  int64_t packet = 1;              // elements at once: divides the columns, or there is one row
+  bool groups = false;             // packets on the host too: random numbers come four at a time
   int64_t team = 1;
   std::map<ir::ValueId, std::string> inputs;                // pointer parameters
   std::map<std::string, std::string> scalars = {};          // parameters for what each launch supplies
@@ -99,7 +99,7 @@ class Body {
   }
   std::string element_index(const ir::IndexExpr& linear, const ir::IndexMap& at) const;
   ir::IndexMap place_of(ir::Extent extent, const ir::Dims& dims) const;  // where a result of this extent is stored
-  std::vector<std::string> at_packet() const;  // the coordinates' texts where a packet starts
+  std::vector<std::string> at_packet() const;                            // the coordinates' texts where a packet starts
   std::string rest_text() const;  // the elements left from `column` on, where the last packet is not full
   void reduce_loops(const ir::Node& n, const ir::Signature& s, const ir::ReductionAccess& access,
                     const std::string& accumulator, const std::string& valid);

@@ -35,8 +35,8 @@ class ContractText {
     append(product, results);
     body_.line(fmt::format("using {} = {};", product_, product_type()));
     for (const Side* s : {&left_, &right_}) body_.line(fmt::format("HD_SIDE({}::{}, {});", product_, s->type, s->tile));
-    body_.lines(block(fmt::format("HD_PRODUCTS({}, {}, {}, {}, matrix, top, left, {}, {})", text_.index_type,
-                                  product_, tile_, part_, form_.parts, sizes_),
+    body_.lines(block(fmt::format("HD_PRODUCTS({}, {}, {}, {}, matrix, top, left, {}, {})", text_.index_type, product_,
+                                  tile_, part_, form_.parts, sizes_),
                       product));
     return body_.close();
   }
@@ -46,12 +46,18 @@ class ContractText {
     const ProductSide* plan = nullptr;
     std::string type, counter, first;  // "Left", "row", "top"
     int64_t extent = 1, length = 1;    // of the space and of the tile, along its counter
-    std::string tile, kept;  // `kept`: elements that are computed, or the offsets of those that are copied
+    std::string tile, kept;            // `kept`: elements that are computed, or the offsets of those that are copied
   };
   Side side(const char* type, const char* counter, const char* first, int axis, const ProductSide& plan) {
     const auto a = static_cast<size_t>(axis);
     const std::string name = k_[plan.packet > 0 ? plan.memory : plan.value].name;
-    return {&plan, type, counter, first, plan_.space[a], form_.tile[a], text_.names.fresh(name + "_tile"),
+    return {&plan,
+            type,
+            counter,
+            first,
+            plan_.space[a],
+            form_.tile[a],
+            text_.names.fresh(name + "_tile"),
             text_.names.fresh(name + (plan.packet > 0 ? "_at" : "_kept"))};
   }
 
@@ -75,10 +81,10 @@ class ContractText {
       append(fills, s->plan->packet > 0 ? copied(*s) : computed(*s));
     }
     append(lines, block(fmt::format("HD_FILLS({})", step_), fills));
-    lines.push_back(
-        fmt::format("hd::multiply<{}>({}, {}, {}, {});", product_, sums_, left_.tile, right_.tile, step_));
+    lines.push_back(fmt::format("hd::multiply<{}>({}, {}, {}, {});", product_, sums_, left_.tile, right_.tile, step_));
     for (const Side* s : {&left_, &right_})
-      if (s->plan->packet == 0) lines.push_back(fmt::format("HD_FILLS({0}) {1}.take({0}, {2});", step_, s->tile, s->kept));
+      if (s->plan->packet == 0)
+        lines.push_back(fmt::format("HD_FILLS({0}) {1}.take({0}, {2});", step_, s->tile, s->kept));
     return lines;
   }
 
@@ -104,8 +110,8 @@ class ContractText {
   std::vector<std::string> offsets(const Side& s) const {
     if (!s.plan->kept) return {};
     const std::string from = index_text(s.plan->from_row, plan_.space, names_);
-    std::vector<std::string> lines = {fmt::format("hd::Offsets<{}, {}::{}, {}> {};", text_.index_type, product_, s.type,
-                                                  s.plan->packet, s.kept)};
+    std::vector<std::string> lines = {
+        fmt::format("hd::Offsets<{}, {}::{}, {}> {};", text_.index_type, product_, s.type, s.plan->packet, s.kept)};
     append(lines, fill_loop(s, "HD_FILL", "0", {fmt::format("{}.item[slot] = {};", s.kept, from)}));
     return lines;
   }
@@ -116,9 +122,8 @@ class ContractText {
     if (s.plan->kept)
       offset = fmt::format("{}.item[slot] + ({})", s.kept, index_text(s.plan->from_k, at.extents, names_));
     const std::string there = both(inside(s), guard_text(at, names_));
-    const std::string copy =
-        fmt::format("{}.copy<{}>({}, {}, {} + ({}), {});", s.tile, s.plan->packet, step_, place(s),
-                    text_.inputs.at(s.plan->memory), offset, there.empty() ? "true" : there);
+    const std::string copy = fmt::format("{}.copy<{}>({}, {}, {} + ({}), {});", s.tile, s.plan->packet, step_, place(s),
+                                         text_.inputs.at(s.plan->memory), offset, there.empty() ? "true" : there);
     return fill_loop(s, s.plan->kept ? "HD_FILL" : "HD_COPIES", from_, {copy});
   }
 
@@ -150,13 +155,14 @@ class ContractText {
     const std::vector<std::string> columns = body_.close_columns();
     std::vector<std::string> lines = body_.close();
     append(lines, columns);
-    lines = block(fmt::format("HD_SUMS({}, {}, {}, {}, row, column, top, left, {}, {}, {})", text_.index_type,
-                              product_, down_, across_, plan_.space[kRow], plan_.space[kColumn], text_.packet),
+    lines = block(fmt::format("HD_SUMS({}, {}, {}, {}, row, column, top, left, {}, {}, {})", text_.index_type, product_,
+                              down_, across_, plan_.space[kRow], plan_.space[kColumn], text_.packet),
                   lines);
     if (form_.parts == 1) return lines;
-    return block(fmt::format("if (hd::add_parts<{}>({}, hd::partials_at<float>(scratch, 0), counter, {}, (int){}, {}, {}))",
-                             product_, sums_, tile_, part_, form_.parts, plan_.gather),
-                 lines);
+    return block(
+        fmt::format("if (hd::add_parts<{}>({}, hd::partials_at<float>(scratch, 0), counter, {}, (int){}, {}, {}))",
+                    product_, sums_, tile_, part_, form_.parts, plan_.gather),
+        lines);
   }
 
   const std::vector<std::string> names_ = {"row", "column", "matrix", "k"};

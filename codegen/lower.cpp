@@ -136,8 +136,7 @@ class Lowering {
       emitted.facts.bytes_written = cost.bytes_written;
       emitted.facts.flops = cost.flops;
       emitted.facts.predicted_seconds = cost.seconds;
-      lowered_[k->name] = {.kernel = static_cast<int64_t>(program_.kernels.size()),
-                           .counters = emitted.counters};
+      lowered_[k->name] = {.kernel = static_cast<int64_t>(program_.kernels.size()), .counters = emitted.counters};
       program_.kernels.push_back(std::move(emitted.facts));
       text += "\n" + emitted.text;
     }

@@ -9,8 +9,9 @@
 namespace heddle::ir {
 namespace {
 
-// Addresses and conditions of one copy to shared memory, in operations; where they are found once, and in each step.
-constexpr double kKeptFlops = 10, kCopyFlops = 32;
+// Addresses and conditions of one copy to shared memory, in operations, as the PTX of convolutions has them: where a part
+// is found once, and where all is found in each step.
+constexpr double kKeptFlops = 22, kCopyFlops = 50;
 // Barriers and the loop around a step; the fence and the count where parts meet.
 constexpr double kStepSeconds = 3e-8, kCountSeconds = 7e-7;
 
@@ -94,9 +95,8 @@ double contract_seconds(const KernelForm& form, const ContractPlan& plan, const 
   const double rate = peak * efficiency(form, together, plan.tensor_cores) / all;  // of one processor
   const double vectors = target.flops / all;
   const double multiply = 2.0 * static_cast<double>(rows * columns * depth) / rate;
-  const double fill = (fill_flops(plan.left, rows * depth, work.left) +
-                       fill_flops(plan.right, columns * depth, work.right)) /
-                      vectors;
+  const double fill =
+      (fill_flops(plan.left, rows * depth, work.left) + fill_flops(plan.right, columns * depth, work.right)) / vectors;
   const bool waits = plan.left.packet == 0 || plan.right.packet == 0;
   const double latency = target.latency / static_cast<double>(waits ? 1 : form.stages - 1);
   const double step = std::max(blocks * (multiply + fill), latency) + kStepSeconds;

@@ -29,15 +29,15 @@ struct Field {
 constexpr int64_t kMostThreads = 1024, kMostAtOnce = 65535, kMostScratch = int64_t{1} << 48;
 constexpr int64_t kMostPoints = int64_t{1} << 40;
 constexpr std::array<Field, 10> kFields = {{{"split", &KernelForm::split, 0, 64},
-                                           {"threads", &KernelForm::threads, 1, kMostThreads},
-                                           {"team", &KernelForm::team, 1, kMostThreads},
-                                           {"packet", &KernelForm::packet, 1, kMostThreads},
-                                           {"index", &KernelForm::index, 32, 64},
-                                           {"blocks", &KernelForm::blocks, 0, kMostAtOnce},
-                                           {"stages", &KernelForm::stages, 1, 8},
-                                           {"parts", &KernelForm::parts, 1, kMostAtOnce},
-                                           {"slices", &KernelForm::slices, 1, kMostAtOnce},
-                                           {"workspace", &KernelForm::workspace, 0, kMostScratch}}};
+                                            {"threads", &KernelForm::threads, 1, kMostThreads},
+                                            {"team", &KernelForm::team, 1, kMostThreads},
+                                            {"packet", &KernelForm::packet, 1, kMostThreads},
+                                            {"index", &KernelForm::index, 32, 64},
+                                            {"blocks", &KernelForm::blocks, 0, kMostAtOnce},
+                                            {"stages", &KernelForm::stages, 1, 8},
+                                            {"parts", &KernelForm::parts, 1, kMostAtOnce},
+                                            {"slices", &KernelForm::slices, 1, kMostAtOnce},
+                                            {"workspace", &KernelForm::workspace, 0, kMostScratch}}};
 
 template <class T>
 const T& expect(const std::string& name, const Attr& value) {

@@ -36,7 +36,7 @@ struct KernelForm {
   int64_t slices = 1;            // contract on the host: fixed number of one-thread primitives along the batch
   DType precision = DType::f32;  // of products: what operands may be rounded to; f32 rounds none
   bool tf32 = false;             // precision = "tf32": to 10 bits of fraction, for which GPUs have tensor cores
-  Dims tile;                     // contract through tiles: a block's rows and columns, and the depth of one step
+  Dims tile = {};                // contract through tiles: a block's rows and columns, and the depth of one step
   int64_t stages = 1;            // steps whose operands lie in shared memory at once: copied ahead
   int64_t parts = 1;             // into which the sum over k is cut: their results are added in order
   int64_t workspace = 0;         // bytes of scratch a call takes from the arena (library scratchpad, partial sums)

@@ -116,7 +116,8 @@ class ContractPlanner {
   void plan_side(ProductSide& side, int axis) {
     widest_ = {};
     read(side.value, side.at, /*result=*/false);
-    const int64_t along = stride(widest_.linear, plan_.space, kDepth), across = stride(widest_.linear, plan_.space, axis);
+    const int64_t along = stride(widest_.linear, plan_.space, kDepth),
+                  across = stride(widest_.linear, plan_.space, axis);
     const bool longer = plan_.space[kDepth] > plan_.space[static_cast<size_t>(axis)];
     side.along_k = along != 0 && (across == 0 || along < across || (along == across && longer));
     find_memory(side);
@@ -257,8 +258,8 @@ void set_tiles(ContractPlan& plan, const KernelForm& form) {
     if (s->kept) left_over -= slots;
   }
   const int64_t past = (plan.steps * form.parts + form.stages) * depth;
-  plan.largest_index = std::max({plan.largest_index, 2 * plan.tiles * form.parts, past, plan.space[kRow] + rows,
-                                 plan.space[kColumn] + columns});
+  plan.largest_index = std::max(
+      {plan.largest_index, 2 * plan.tiles * form.parts, past, plan.space[kRow] + rows, plan.space[kColumn] + columns});
 }
 
 ThreadTile thread_tile(const Dims& tile, int64_t threads) {

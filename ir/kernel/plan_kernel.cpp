@@ -254,11 +254,13 @@ KernelPlan plan_tiles(const Graph& k) {
 
 // A block takes a tile of the result, or a part of its sum: the last of a tile's parts adds them in order.
 KernelPlan plan_products(const Graph& k) {
-  constexpr int64_t kSumBytes = 4;
+  constexpr int64_t kSumBytes = 4, kMostItems = int64_t{1} << 31;
   const ContractPlan contract = plan_contract(k);
   if (!contract.ok()) throw Refusal{contract.reason};
   const KernelForm& form = *k.form;
   if (std::string reason = contract_conflict(form, contract); !reason.empty()) throw Refusal{reason};
+  if (contract.tiles > kMostItems / form.parts)
+    throw Refusal{fmt::format("{} tiles in {} parts are more than a launch counts", contract.tiles, form.parts)};
   KernelPlan plan;
   plan.values.resize(k.value_count());
   // The sum is known in the loops over columns, where the threads have it.

@@ -97,10 +97,10 @@ int64_t extent_of(const Factors& factors) {
 }
 
 IndexMap product_point(const ProductDims& dims, const Dims& coordinates) {
-  IndexMap map{.extents = {extent_of(dims.rows), extent_of(dims.columns), extent_of(dims.matrices),
-                           extent_of(dims.depth)},
-               .results = std::vector<IndexExpr>(coordinates.size()),
-               .guards = {}};
+  IndexMap map{
+      .extents = {extent_of(dims.rows), extent_of(dims.columns), extent_of(dims.matrices), extent_of(dims.depth)},
+      .results = std::vector<IndexExpr>(coordinates.size()),
+      .guards = {}};
   int axis = 0;
   for (const Factors* factors : {&dims.rows, &dims.columns, &dims.matrices, &dims.depth})
     add_coordinates(map, *factors, axis++);

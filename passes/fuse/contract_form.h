@@ -3,8 +3,8 @@
 //
 //   f32[128,784] x f32[784,128]   ->   form = "contract", tile = [32,32,32], threads = 64, stages = 3, parts = 12
 #pragma once
-#include "ir/kernel/target.h"
 #include "ir/graph.h"
+#include "ir/kernel/target.h"
 
 namespace heddle::passes {
 

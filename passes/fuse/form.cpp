@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "ir/kernel/plan_tile.h"
 #include "ir/kernel/cost.h"
+#include "ir/kernel/plan_tile.h"
 #include "ir/op_def.h"
 #include "passes/fuse/contract_form.h"
 #include "passes/fuse/domain.h"

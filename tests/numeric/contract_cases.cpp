@@ -52,13 +52,11 @@ ValueId product(Builder& b, const Product& p, DType dtype) {
   Dims left = p.batch, right = p.batch;
   left.insert(left.end(), {p.ta ? p.k : p.m, p.ta ? p.m : p.k});
   right.insert(right.end(), {p.tb ? p.n : p.k, p.tb ? p.k : p.n});
-  return b("matmul", {input(b, dtype, left), input(b, dtype, right)},
-           {{"transpose_a", p.ta}, {"transpose_b", p.tb}});
+  return b("matmul", {input(b, dtype, left), input(b, dtype, right)}, {{"transpose_a", p.ta}, {"transpose_b", p.tb}});
 }
 ContractCase product_case(const Product& p, const TileChoice& t, DType dtype = DType::f32, double rounding = 0) {
-  const std::string name =
-      fmt::format("{}_{}{}x{}x{}{}{}", to_string(dtype), p.batch.empty() ? "" : "batched_", p.m, p.n, p.k,
-                  p.ta ? "_ta" : "", p.tb ? "_tb" : "");
+  const std::string name = fmt::format("{}_{}{}x{}x{}{}{}", to_string(dtype), p.batch.empty() ? "" : "batched_", p.m,
+                                       p.n, p.k, p.ta ? "_ta" : "", p.tb ? "_tb" : "");
   return {name, [=](Builder& b) { return std::vector<ValueId>{product(b, p, dtype)}; }, t, rounding};
 }
 
@@ -133,8 +131,8 @@ std::vector<ValueId> surrounded(Builder& b, bool transposed) {
 // What is padded and turned on its way, and cast behind it.
 std::vector<ValueId> moved(Builder& b) {
   const ValueId x = b("transpose", {input(b, DType::f32, {30, 2, 20})}, {{"perm", Dims{1, 2, 0}}});
-  const ValueId w = b("pad", {input(b, DType::f32, {2, 28, 20})},
-                      {{"low", Dims{0, 1, 0}}, {"high", Dims{0, 1, 4}}, {"fill", 0.0}});
+  const ValueId w =
+      b("pad", {input(b, DType::f32, {2, 28, 20})}, {{"low", Dims{0, 1, 0}}, {"high", Dims{0, 1, 4}}, {"fill", 0.0}});
   const ValueId y = b("matmul", {x, w});
   return {b("cast", {b("exp", {y})}, {{"dtype", std::string("f16")}}), b("reshape", {y}, {{"shape", Dims{40, 24}}})};
 }
@@ -175,7 +173,9 @@ void outline(passes::KernelTable& kernels, Graph& g, const TileChoice& t) {
 
 std::string to_string(const TileChoice& t) {
   return fmt::format("tile{}x{}x{}_{}threads_{}parts{}", t.tile[0], t.tile[1], t.tile[2], t.threads, t.parts,
-                     t.tf32 ? "_tf32" : t.precision == DType::f32 ? "" : std::string("_") + ir::to_string(t.precision));
+                     t.tf32                      ? "_tf32"
+                     : t.precision == DType::f32 ? ""
+                                                 : std::string("_") + ir::to_string(t.precision));
 }
 
 std::vector<std::vector<ContractCase>> contract_groups() {

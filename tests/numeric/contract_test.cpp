@@ -13,9 +13,7 @@ namespace {
 
 using namespace ir;
 
-double epsilon(DType dtype) {
-  return dtype == DType::f32 ? 0x1p-23 : dtype == DType::f16 ? 0x1p-10 : 0x1p-7;
-}
+double epsilon(DType dtype) { return dtype == DType::f32 ? 0x1p-23 : dtype == DType::f16 ? 0x1p-10 : 0x1p-7; }
 
 NamedTensors values_of_inputs(const Graph& g) {
   NamedTensors inputs;
