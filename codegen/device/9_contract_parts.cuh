@@ -1,0 +1,84 @@
+#pragma once
+// Products that are summed up in parts, along k: where the parts meet.
+namespace hd {
+
+// True in the block that counts itself last of `blocks`: what the others wrote before is then there. Leaves the counter at zero.
+HD_DEVICE bool last_of(u32* counter, int blocks) {
+#if defined(HD_CUDA)
+  __shared__ bool last;
+  __threadfence();
+  barrier();
+  if (thread() == 0) {
+    last = atomicAdd(counter, 1u) == (u32)blocks - 1;
+    if (last) *counter = 0;
+  }
+  barrier();
+  __threadfence();
+  return last;
+#else
+  if (__atomic_add_fetch(counter, 1u, __ATOMIC_ACQ_REL) != (u32)blocks) return false;
+  *counter = 0;
+  return true;
+#endif
+}
+
+// A float that another block may have written: from the cache that all share.
+HD_DEVICE float written(const float* from) {
+#if defined(HD_CUDA)
+  float x;
+  asm volatile("ld.relaxed.gpu.global.f32 %0, [%1];" : "=f"(x) : "l"(from) : "memory");
+  return x;
+#else
+  return *from;
+#endif
+}
+
+// The sums of one tile in its partial results: those of a thread lie apart, so that neighbouring threads write side by side.
+template <class P>
+struct Parts {
+  static constexpr int height = P::Sums::height, width = P::Sums::width, all = height * width;
+  static constexpr int at_once = all < 64 ? 64 / all : 1;  // parts whose loads are under way together
+  float* first;
+
+  HD_DEVICE float* at(int part, int e) const { return first + ((i64)part * all + e) * P::threads; }
+  HD_DEVICE void leave(int part, const typename P::Sums& sums) const {
+    HD_IN_REGISTERS
+    for (int e = 0; e < all; ++e) *at(part, e) = sums.sum[e / width][e % width];
+  }
+  // The sum of `count` parts, `step` apart, in their order.
+  HD_DEVICE void add(typename P::Sums& sums, int part, int step, int count) const {
+    HD_IN_REGISTERS
+    for (int e = 0; e < all; ++e) sums.sum[e / width][e % width] = written(at(part, e));
+    for (int i = 1; i < count; i += at_once) {
+      float next[at_once][all];
+      HD_IN_REGISTERS
+      for (int p = 0; p < at_once; ++p)
+        HD_IN_REGISTERS
+      for (int e = 0; e < all; ++e) next[p][e] = i + p < count ? written(at(part + (i + p) * step, e)) : 0.0f;
+      HD_IN_REGISTERS
+      for (int p = 0; p < at_once; ++p)
+        HD_IN_REGISTERS
+      for (int e = 0; e < all; ++e)
+        if (i + p < count) sums.sum[e / width][e % width] = sums.sum[e / width][e % width] + next[p][e];
+    }
+  }
+};
+
+// Leaves the part's sums in `partials`; true in the block that comes last, whose sums are then those of all parts: added in their
+// order, `gather` of them by the last block of these, the results of that by the last of all.
+template <class P>
+HD_DEVICE bool add_parts(typename P::Sums& sums, float* partials, u32* counters, i64 tile, int part, int parts, int gather) {
+  const Parts<P> all{partials + tile * parts * (P::tile_rows * P::tile_columns) + thread()};
+  const int groups = cut(parts, gather), first = part / gather * gather, count = least(gather, parts - first);
+  u32* const mine = counters + tile * (groups + 1);
+  all.leave(part, sums);
+  if (!last_of(mine + 1 + part / gather, count)) return false;
+  all.add(sums, first, 1, count);
+  if (groups == 1) return true;
+  all.leave(first, sums);
+  if (!last_of(mine, groups)) return false;
+  all.add(sums, 0, gather, groups);
+  return true;
+}
+
+}  // namespace hd
