@@ -100,7 +100,7 @@ void add_convolutions(std::vector<ContractCase>& all) {
   for (const char* name : {"conv2d", "conv2d_data_grad", "conv2d_filter_grad"}) {
     const OpDef& op = op_def(name);
     std::vector<Sample> samples = op.samples;
-    const Dims image = {2, 9, 9, 32}, filter = {64, 32, 3, 3}, result = {2, 7, 7, 64};
+    const Dims image = {2, 9, 9, 32}, filter = {64, 3, 3, 32}, result = {2, 7, 7, 64};
     samples.push_back({.shapes = {image, filter}});
     if (op.name == "conv2d_data_grad") samples.back() = {.shapes = {result, filter}, .attrs = {{"input", image}}};
     if (op.name == "conv2d_filter_grad") samples.back() = {.shapes = {image, result}, .attrs = {{"filter", filter}}};
