@@ -126,8 +126,28 @@ double median(std::vector<double> values) {
   return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-void print_profile(Bench& bench) {
-  std::vector<runtime::StepTime> times = bench.profile(20);
+// What the plan expects a step to take; 0 for copies.
+double predicted_seconds(const codegen::Program& program, const codegen::Step& step) {
+  if (const auto* launch = std::get_if<codegen::Launch>(&step.what))
+    return program.kernels[static_cast<size_t>(launch->kernel)].predicted_seconds;
+  const auto* call = std::get_if<codegen::Library>(&step.what);
+  return call == nullptr ? 0 : call->predicted_seconds;
+}
+
+// The steps in their order, measured and predicted.
+std::string profile_json(const codegen::Program& program, const codegen::Entry& entry,
+                         const std::vector<runtime::StepTime>& times) {
+  std::vector<std::string> steps;
+  for (size_t i = 0; i < times.size(); ++i)
+    steps.push_back(runtime::JsonObject()
+                        .text("title", times[i].title)
+                        .number("seconds", times[i].seconds)
+                        .number("predicted_seconds", predicted_seconds(program, entry.steps[i]))
+                        .str());
+  return runtime::json_list(steps);
+}
+
+void print_profile(std::vector<runtime::StepTime> times) {
   double total = 0;
   for (const runtime::StepTime& t : times) total += t.seconds;
   std::stable_sort(times.begin(), times.end(), [](const auto& x, const auto& y) { return x.seconds > y.seconds; });
@@ -136,7 +156,7 @@ void print_profile(Bench& bench) {
 }
 
 void report(const BenchArguments& a, const codegen::Program& program, const Measured& m, int64_t batch,
-            const std::string& device) {
+            const std::string& device, const std::string& profile) {
   const double least = *std::min_element(m.block_ms.begin(), m.block_ms.end()), middle = median(m.block_ms);
   print_note("{} {} on {}: batch {}, {} blocks of {} steps, min {:.4g} ms, median {:.4g} ms, {:.4g} samples/s\n",
              program.name, a.entry, device, batch, a.blocks, m.steps_per_block, least, middle,
@@ -152,6 +172,7 @@ void report(const BenchArguments& a, const codegen::Program& program, const Meas
   out.number("cold_s", m.cold_s)
       .integer("arena_bytes", program.arena_bytes)
       .integer("peak_bytes", runtime::peak_resident_bytes());
+  if (!profile.empty()) out.raw("profile", profile);
   print_result("{}\n", out.str());
 }
 
@@ -179,9 +200,14 @@ void bench(const BenchArguments& a) {
   if (const codegen::Entry* init = program.find_entry("init")) executable.run(*init);
   Bench runs(executable, *entry, plan, a.repeat);
   const Measured m = measure(runs, a);
-  if (a.profile) print_profile(runs);
+  std::string profile;
+  if (a.profile) {
+    const std::vector<runtime::StepTime> times = runs.profile(20);
+    print_profile(times);
+    profile = profile_json(program, *entry, times);
+  }
   const int64_t batch = entry->inputs.empty() ? 1 : runtime::batch_of(*entry);  // init reads none
-  report(a, program, m, batch, device.description());
+  report(a, program, m, batch, device.description(), profile);
 }
 
 }  // namespace
@@ -197,7 +223,8 @@ void add_bench(CommandLine& line) {
   command.add_option("--blocks", a->blocks, "timed blocks (default 9)").between(7, 1000);
   command.add_option("--repeat", a->repeat, "steps that the device executes without being asked again (default 64)")
       .between(1, 4096);
-  command.add_flag("--profile", a->profile, "print what each step of the entry took on standard error");
+  command.add_flag("--profile", a->profile,
+                   "print what each step of the entry took on standard error; with --json, what was predicted, too");
   command.add_flag("--json", a->json, "print one JSON object on standard output");
   command.run([a] { bench(*a); });
 }

@@ -29,6 +29,7 @@ struct RunArguments {
   ModelArguments model;
   DeviceArguments device;
   std::string data, weights, save, log;
+  int repeat = 0;
   bool json = false;
 };
 
@@ -177,10 +178,11 @@ int train(const RunArguments& a) {
   s.executable->run(*s.program.find_entry("init"));
   load_weights(s);
   log.event("start", runtime::JsonObject().text("model", s.plan.name).text("device", s.device.description()));
-  const runtime::TrainOptions options{.epochs = s.plan.epochs,
-                                      .steps = s.plan.steps,
-                                      .seed = static_cast<uint64_t>(s.plan.seed),
-                                      .drop_last = s.plan.drop_last};
+  runtime::TrainOptions options{.epochs = s.plan.epochs,
+                                .steps = s.plan.steps,
+                                .seed = static_cast<uint64_t>(s.plan.seed),
+                                .drop_last = s.plan.drop_last};
+  if (a.repeat > 0) options.steps_options.most_repeats = a.repeat;
   const runtime::TrainResult result = run_training(s, options, log);
   if (!a.save.empty()) save(*s.executable, a.save);
   std::optional<runtime::JsonObject> out;
@@ -225,6 +227,8 @@ void add_train(CommandLine& line) {
   add_run_arguments(command, *a);
   command.add_option("--save", a->save, "write the weights here at the end (safetensors)");
   command.add_option("--weights", a->weights, "start from these weights instead of the initializers");
+  command.add_option("--repeat", a->repeat, "most steps that the device executes without being asked again")
+      .between(1, 4096);
   command.add_option("--log", a->log, "write a log of the run here, one JSON object per line");
   command.run([a] { return train(*a); });
 }
