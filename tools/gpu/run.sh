@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Everything to be learnt from a machine with a GPU, in one call of less than ten minutes, without a network.
-# usage: OUT=FOLDER tools/gpu/run.sh [--bundle FOLDER] [STAGE...]     of tools/gpu/pack.sh; default: build/gpu
+# usage: [OUT=FOLDER] tools/gpu/run.sh [--bundle FOLDER] [STAGE...]     of tools/gpu/pack.sh; default: build/gpu
 #
 # Stages, the most valuable first (default: all):
 #   environment  GPU, driver, compilers, frameworks
@@ -26,7 +26,7 @@ for stage in "${stages[@]}"; do
 done
 [[ -e $bundle/payload.tar.gz ]] || { echo "run.sh: $bundle holds no payload.tar.gz: run tools/gpu/pack.sh first" >&2; exit 2; }
 
-out=${OUT:-$PWD/gpu-results} limit=${LIMIT:-540} python=${PYTHON:-python3}
+out=${OUT:-$bundle/results} limit=${LIMIT:-540} python=${PYTHON:-python3}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$out" "$work/cache"
@@ -41,7 +41,7 @@ models=() small='' steps=0 rows=0
 export HEDDLE_CACHE=$work/cache PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 XLA_PYTHON_CLIENT_PREALLOCATE=false TF_CPP_MIN_LOG_LEVEL=2
 
 gpu=no
-! nvidia-smi -L >/dev/null 2>&1 || gpu=yes
+[[ ${LD_LIBRARY_PATH:-} == *fake_cuda* ]] || ! nvidia-smi -L >/dev/null 2>&1 || gpu=yes
 # NVRTC beside nvcc, or from the frameworks' packages.
 if [[ -z ${HEDDLE_NVRTC:-} && -z ${CUDA_HOME:-} ]]; then
   if nvcc=$(command -v nvcc); then
