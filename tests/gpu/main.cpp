@@ -63,6 +63,12 @@ codegen::Program by_step(const codegen::Program& program) {
   return out;
 }
 
+// As the command line does.
+bool wants_ptx() {
+  const char* code = std::getenv("HEDDLE_CUDA_CODE");
+  return code != nullptr && std::string(code) == "ptx";
+}
+
 struct Written {
   Argument argument;
   std::optional<ir::DType> dtype;  // where it is known
@@ -187,7 +193,7 @@ class Check {
 
   bool write_ = false, good_ = true;
   codegen::Program program_;
-  runtime::CudaDevice device_{{.number = 0, .ptx = std::getenv("HEDDLE_CUDA_CODE") != nullptr, .kernel_cache = {}}};
+  runtime::CudaDevice device_{{.number = 0, .ptx = wants_ptx(), .kernel_cache = {}}};
   runtime::Executable executable_;
   std::fstream file_;
 };

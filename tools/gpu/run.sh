@@ -43,8 +43,8 @@ export HEDDLE_CACHE=$work/cache PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 XLA
 gpu=no
 [[ ${LD_LIBRARY_PATH:-} == *fake_cuda* ]] || ! nvidia-smi -L >/dev/null 2>&1 || gpu=yes
 # NVRTC beside nvcc, or from the frameworks' packages.
-if [[ -z ${HEDDLE_NVRTC:-} && -z ${CUDA_HOME:-} ]]; then
-  if nvcc=$(command -v nvcc); then
+if [[ -z ${HEDDLE_NVRTC:-} ]]; then
+  if [[ -z ${CUDA_HOME:-} ]] && nvcc=$(command -v nvcc); then
     CUDA_HOME=$(dirname "$(dirname "$(readlink -f "$nvcc")")")
     export CUDA_HOME
   fi
@@ -225,11 +225,14 @@ sanitizer() {
   done
 }
 
-for stage in "${all[@]}"; do
-  [[ " ${stages[*]} " == *" $stage "* ]] || continue
-  if (($(left) < 5)); then row "$stage" all "" "" "" "" "skipped: no time left"; continue; fi
-  before=$SECONDS
-  "$stage"
-  row "$stage" seconds $((SECONDS - before)) s "" "" ok
-done
-"$python" "$here/rows.py" table "$results"
+main() {
+  for stage in "${all[@]}"; do
+    [[ " ${stages[*]} " == *" $stage "* ]] || continue
+    if (($(left) < 5)); then row "$stage" all "" "" "" "" "skipped: no time left"; continue; fi
+    before=$SECONDS
+    "$stage"
+    row "$stage" seconds $((SECONDS - before)) s "" "" ok
+  done
+  "$python" "$here/rows.py" table "$results"
+}
+main; exit  # on one line: bash reads no further, so that the file may change meanwhile
