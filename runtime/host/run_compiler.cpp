@@ -69,6 +69,8 @@ std::vector<std::string> with(std::vector<std::string> first) {
   return first;
 }
 
+constexpr const char* kTemporaryHelp = "TMPDIR=FOLDER names another place for temporary files";
+
 // Written whole: a compiler or loader that is given half a file makes something else of it.
 void write_temporary(const std::string& path, std::string_view content) {
   try {
@@ -76,8 +78,7 @@ void write_temporary(const std::string& path, std::string_view content) {
     file.write(content.data(), std::ssize(content));
     file.close();
   } catch (const UserError& error) {
-    throw UserError(ExitCode::failed, error.diagnostics().front().message,
-                    "TMPDIR=FOLDER names another place for temporary files");
+    throw UserError(ExitCode::failed, error.diagnostics().front().message, kTemporaryHelp);
   }
 }
 
@@ -125,6 +126,8 @@ std::string compile_shared_object(const std::string& source, const std::string& 
                     kSlowCompilerHelp);
   }
   if (result.status != 0) {
+    if (result.output.find("No space left on device") != std::string::npos)
+      throw UserError(ExitCode::failed, folder.path() + ": cannot be written: No space left on device", kTemporaryHelp);
     if (!names_a_line(result.output)) require_room(folder);
     throw UserError(ExitCode::failed, fmt::format("{} failed on the generated kernels (status {})\n{}", compiler,
                                                   result.status, numbered_errors(result.output, source)));
