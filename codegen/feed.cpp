@@ -123,6 +123,7 @@ class InputText {
     HEDDLE_CHECK(std::ssize(values) == last_axis_,
                  "a map of an input holds one number, or one per element of the axis");
     std::vector<std::string> literals;
+    literals.reserve(values.size());
     for (double v : values) literals.push_back(literal(v, dtype_));
     const std::string name = names_.fresh(fmt::format("{}_table", symbol_));
     tables.push_back(fmt::format("HD_TABLE const {} {}[{}] = {{{}}};", compute_type(dtype_), name, values.size(),

@@ -87,7 +87,8 @@ double contract_seconds(const KernelForm& form, const ContractPlan& plan, const 
   const int64_t rows = form.tile[0], columns = form.tile[1], depth = form.tile[2];
   const int64_t items = plan.tiles * form.parts, processors = target.most_blocks;
   const int64_t together = std::clamp<int64_t>((items + processors - 1) / processors, 1, resident(form, plan, target));
-  const auto waves = static_cast<double>((items + processors * together - 1) / (processors * together));
+  const int64_t turns = (items + processors * together - 1) / (processors * together);
+  const auto waves = static_cast<double>(turns);
   const double peak = plan.multiplied != DType::f32 ? target.tensor_flops
                       : plan.tensor_cores           ? target.tensor_flops / 2
                                                     : target.fma_flops;

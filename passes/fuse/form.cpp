@@ -202,7 +202,7 @@ std::string choose_loops(Graph& k, const Target& target) {
 }  // namespace
 
 std::string choose_form(Graph& k, const Target& target) {
-  const std::string reason = choose_loops(k, target);
+  std::string reason = choose_loops(k, target);
   const auto contracts = [&](NodeId n) { return std::holds_alternative<Contraction>(k[n].op->kind); };
   if (!target.gpu || std::none_of(k.order.begin(), k.order.end(), contracts)) return reason;
   const std::optional<KernelForm> loops = k.form;

@@ -111,6 +111,7 @@ std::vector<CudaInfo> cuda_devices() {
   driver->check(driver->DriverGetVersion(&version), "cuDriverGetVersion");
   if (count == 0) throw UserError(ExitCode::missing, "no CUDA device: the NVIDIA driver sees no GPU", kRemedy);
   std::vector<CudaInfo> all;
+  all.reserve(static_cast<size_t>(count));
   for (int i = 0; i < count; ++i) all.push_back(describe(*driver, i, version));
   return all;
 }

@@ -86,9 +86,11 @@ constexpr int kCaptureThreadLocal = 1;       // CU_STREAM_CAPTURE_MODE_THREAD_LO
   X(cuGraphDestroy, GraphDestroy, (cuda::Graph))
 
 struct Driver {
+// NOLINTBEGIN(bugprone-macro-parentheses): with parentheses it would declare nothing
 #define HEDDLE_FIELD(exported, field, parameters) cuda::Status(*field) parameters = nullptr;
   HEDDLE_DRIVER_FUNCTIONS(HEDDLE_FIELD)
 #undef HEDDLE_FIELD
+  // NOLINTEND(bugprone-macro-parentheses)
 
   // Throws UserError where `status` is not success: "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY: out of memory". Exit code
   // limit where memory is short, else failed.

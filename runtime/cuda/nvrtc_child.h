@@ -6,9 +6,10 @@
 
 namespace heddle::runtime {
 
-constexpr int kNvrtcRejects = 1, kNvrtcMissing = 3;  // exit codes: what is wrong is in the log; there is no NVRTC
+// Exit codes that nothing else has: what is wrong is in the log; there is no NVRTC.
+constexpr int kNvrtcRejects = 40, kNvrtcMissing = 41;
 
-// The program's main. Exit code 4: anything else, said on standard error.
+// The program's main. Any other exit code but 0: something else, said on standard error.
 int nvrtc_child(int count, const char* const* arguments);
 
 // Its file: beside the running program, or in ../libexec/heddle. Throws UserError (exit 3) where it is not there.

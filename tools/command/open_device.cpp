@@ -83,7 +83,7 @@ ir::Target target_of(const runtime::CudaInfo& info, std::string& note) {
   std::string lower;
   for (char c : info.name) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   for (const std::string& name : ir::target_names()) {
-    const ir::Target target = ir::target_by_name(name);
+    ir::Target target = ir::target_by_name(name);
     if (target.gpu && lower.find(name) != std::string::npos) return target;
   }
   ir::Target target = ir::target_by_name(info.major >= 9 ? "h200" : "a100");
