@@ -100,10 +100,10 @@ void Feed::begin(const data::Table& table, std::span<const uint32_t> order) {
 // A chunk is an eighth of what may be resident, or a batch: two of them lie there.
 void Feed::begin_streaming() {
   constexpr int64_t kChunks = 8;
-  int64_t row_bytes = 1, batch = 1;  // a row is a byte at least
+  int64_t row_bytes = 0, batch = 1;
   for (size_t i = 0; i < feeding_.columns.size(); ++i) row_bytes += column(i).row_bytes();
   for (const codegen::Entry& e : executable_.program().entries) batch = std::max(batch, e.fed_rows);
-  const int64_t rows = std::max(batch, options_.resident_bytes / kChunks / row_bytes);
+  const int64_t rows = std::max(batch, options_.resident_bytes / kChunks / std::max<int64_t>(row_bytes, 1));
   if (rows == chunk_rows_) return;
   HEDDLE_CHECK(chunk_rows_ == 0, "the rows of all splits have one size");
   chunk_rows_ = rows;
