@@ -79,6 +79,7 @@ Kernel facts_of(const KernelText& text, const std::string& symbol) {
   for (const Scalar& s : k.scalars) facts.scalars.push_back(scalar_type(s.dtype));
   facts.block = k.form->threads;
   facts.max_blocks = text.plan.most_blocks;
+  if (facts.block > 1) facts.shared_bytes = text.tile.shared_bytes + text.contract.shared_bytes;
   if (has_partials(text.plan)) facts.blocks = k.form->blocks;
   return facts;
 }

@@ -34,7 +34,8 @@ class ContractText {
                           steps));
     append(product, results);
     body_.line(fmt::format("using {} = {};", product_, product_type()));
-    for (const Side* s : {&left_, &right_}) body_.line(fmt::format("HD_SIDE({}::{}, {});", product_, s->type, s->tile));
+    body_.line(fmt::format("HD_SIDE({}::{}, {}, 0);", product_, left_.type, left_.tile));
+    body_.line(fmt::format("HD_SIDE({}::{}, {}, sizeof({}));", product_, right_.type, right_.tile, left_.tile));
     body_.lines(block(fmt::format("HD_PRODUCTS({}, {}, {}, {}, matrix, top, left, {}, {})", text_.index_type, product_,
                                   tile_, part_, form_.parts, sizes_),
                       product));

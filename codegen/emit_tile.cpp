@@ -28,7 +28,8 @@ class TileText {
     const std::vector<std::string> used = use();
     tile.insert(tile.end(), used.begin(), used.end());
     for (size_t i = 0; i < tiles_.size(); ++i)
-      body_.line(fmt::format("HD_TILE({}, {});", array_type(k_[text_.tile.staged[i].value].type.dtype), tiles_[i]));
+      body_.line(fmt::format("HD_TILE({}, {}, {});", array_type(k_[text_.tile.staged[i].value].type.dtype), tiles_[i],
+                             text_.tile.staged[i].first_byte));
     const std::string head =
         fmt::format("HD_TILES({}, matrix, top, left, {}, {})", text_.index_type, text_.tile.space[kMatrix], sizes_);
     body_.lines(block(head, tile));

@@ -29,6 +29,12 @@ HD_DEVICE int thread() { return (int)threadIdx.x; }
 HD_DEVICE int threads() { return (int)blockDim.x; }
 HD_DEVICE void barrier() { __syncthreads(); }
 HD_DEVICE void copy_bytes(void* to, const void* from, u64 bytes) { ::memcpy(to, from, bytes); }
+// What a block has of shared memory beside arrays of the collectives': as much as the launch says.
+extern __shared__ __align__(128) unsigned char shared_bytes[];
+template <class T>
+HD_DEVICE T& in_shared(u64 first_byte) {
+  return *reinterpret_cast<T*>(shared_bytes + first_byte);
+}
 }  // namespace hd
 
 #else

@@ -31,7 +31,7 @@ template <class S>
 HD_DEVICE void ahead(S*, i64) {}
 }  // namespace hd
 
-#define HD_TILE(T, name) __shared__ hd::Tile<T> name
+#define HD_TILE(T, name, first_byte) hd::Tile<T>& name = hd::in_shared<hd::Tile<T>>(first_byte)
 #define HD_TILES(Index, matrix, top, left, matrices, rows, columns)                                            \
   for (Index hd_tile = hd::block(); hd_tile < (matrices) * hd::tiles<Index>(rows) * hd::tiles<Index>(columns); \
        hd_tile += hd::blocks(), hd::barrier())                                                                 \
@@ -102,7 +102,7 @@ HD_DEVICE Index tile_end(Index from, Index n) {
 }
 }  // namespace hd
 
-#define HD_TILE(T, name) hd::Tile<T> name
+#define HD_TILE(T, name, first_byte) hd::Tile<T> name
 #define HD_TILES(Index, matrix, top, left, matrices, rows, columns)                                           \
   for (Index hd_tiles = (matrices) * hd::tiles<Index>(rows) * hd::tiles<Index>(columns),                      \
              hd_tile = hd::first<Index>(hd_tiles), hd_last = hd::last<Index>(hd_tiles);                       \

@@ -207,12 +207,12 @@ HD_DEVICE bool arrive() {
 }  // namespace hd
 
 #if defined(HD_CUDA)
-#define HD_SIDE(T, name) __shared__ typename T name
+#define HD_SIDE(T, name, first_byte) typename T& name = hd::in_shared<typename T>(first_byte)
 #define HD_BY_FOUR _Pragma("unroll 4")
 #define HD_EACH_PRODUCT(Index, item, count) \
   for (Index item = hd::block(); item < (count); item += hd::blocks())
 #else
-#define HD_SIDE(T, name) typename T name
+#define HD_SIDE(T, name, first_byte) typename T name
 #define HD_BY_FOUR
 #define HD_EACH_PRODUCT(Index, item, count) \
   for (Index hd_count = (count), item = hd::first<Index>(hd_count), hd_last = hd::last<Index>(hd_count); item < hd_last; ++item)

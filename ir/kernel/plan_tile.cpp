@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "ir/visit.h"
 
@@ -96,7 +95,8 @@ class Stager {
       at = std::move(operand);
     }
     const auto same = [&](const Staged& s) { return s.value == v && s.at == at; };
-    if (std::none_of(plan_.staged.begin(), plan_.staged.end(), same)) plan_.staged.push_back({v, std::move(at)});
+    if (std::none_of(plan_.staged.begin(), plan_.staged.end(), same))
+      plan_.staged.push_back({.value = v, .at = std::move(at)});
   }
 
   const Graph& k_;
@@ -146,12 +146,13 @@ std::string refusal(const Graph& k) {
   return {};
 }
 
-int64_t shared_bytes(const Graph& k, const TilePlan& plan) {
-  return std::accumulate(plan.staged.begin(), plan.staged.end(), int64_t{0}, [&](int64_t sum, const Staged& s) {
+void lay_out(const Graph& k, TilePlan& plan) {
+  for (Staged& s : plan.staged) {
     const DType dtype = k[s.value].type.dtype;
     const int64_t item = std::max<int64_t>(bits(dtype) / 8, is_floating(dtype) ? 4 : 1);
-    return sum + item * kTileItems;
-  });
+    s.first_byte = plan.shared_bytes;
+    plan.shared_bytes += item * kTileItems;
+  }
 }
 
 }  // namespace
@@ -164,7 +165,7 @@ TilePlan plan_tile(const Graph& k) {
     plan = space_with(*k.form, rows_at);
     Stager(k, plan).stage();
     if (plan.staged.empty()) continue;
-    plan.shared_bytes = shared_bytes(k, plan);
+    lay_out(k, plan);
     if (plan.shared_bytes <= kSharedBytes) return plan;
     const size_t tiles = plan.staged.size();
     const int64_t bytes = plan.shared_bytes;

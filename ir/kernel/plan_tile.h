@@ -18,6 +18,7 @@ inline constexpr int64_t kTileSide = 32;  // hd::kTile of the preamble
 struct Staged {
   ValueId value;
   IndexMap at;
+  int64_t first_byte = 0;  // of its tile in shared memory
 };
 
 struct TilePlan {

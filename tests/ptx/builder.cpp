@@ -77,7 +77,7 @@ Declaration read_declaration(const std::string& text, int line) {
 Builder::Builder(Module& module, const Symbols& file_scope, Function& function)
     : module_(module), file_scope_(file_scope), function_(function), scopes_(1) {
   for (const auto& [name, symbol] : file_scope_)
-    if (symbol.space == Space::shared)
+    if (symbol.space == Space::shared && symbol.bytes > 0)
       function_.shared_bytes = std::max(function_.shared_bytes, static_cast<uint32_t>(symbol.offset + symbol.bytes));
 }
 

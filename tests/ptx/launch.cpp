@@ -85,7 +85,8 @@ Block::Block(Run& of_run, const Function& kernel, uint32_t block_number)
     : run(of_run),
       number(block_number),
       threads(static_cast<uint32_t>(run.what.block.count())),
-      shared(kernel.shared_bytes + run.what.dynamic_shared, std::byte{0xff}),
+      shared(run.what.dynamic_shared > 0 ? kernel.open_shared + run.what.dynamic_shared : kernel.shared_bytes,
+             std::byte{0xff}),
       alive(threads),
       async_groups(threads) {
   const Dim3& grid = run.what.grid;

@@ -106,8 +106,8 @@ struct Function {
   uint32_t parameter_bytes = 0;
   uint32_t register_bytes = 0;
   uint32_t shared_bytes = 0, local_bytes = 0;  // local: of one thread
+  uint32_t open_shared = 0;                    // where the array lies whose length the launch says
   uint32_t max_threads = 0;                    // of a block, 0: not said
-  bool dynamic_shared = false;                 // ends with an array whose length the launch says
   std::vector<Instruction> code;
   std::vector<Constant> constants;
 };

@@ -80,18 +80,34 @@ class Reader {
     calls_.clear();
   }
 
+  // Behind all shared variables of this translation unit, as declared here: where those of open length lie.
+  uint32_t end_of_shared() const {
+    constexpr uint32_t kAlignment = 128;
+    uint32_t end = 0;
+    for (size_t i = at_; i < statements_.size() && !statements_[i].text.starts_with(".version"); ++i) {
+      const Statement& s = statements_[i];
+      if (!s.text.starts_with(".shared ") && !s.text.starts_with(".extern .shared ")) continue;
+      const Declaration d = read_declaration(s.text, s.line);
+      end = (end + d.align - 1) / d.align * d.align + static_cast<uint32_t>(d.bytes());
+    }
+    return (end + kAlignment - 1) / kAlignment * kAlignment;
+  }
+
   void read_directive(const Statement& s) {
     if (s.text.starts_with(".version")) {  // another translation unit
       resolve_calls();
       symbols_.clear();
       functions_.clear();
       shared_ = 0;
+      open_shared_ = end_of_shared();
     }
     for (const char* known : {".version", ".target", ".address_size", ".file", ".loc ", ".pragma"})
       if (s.text.starts_with(known)) return;
     if (s.text.find(".func") != std::string::npos || s.text.find(".entry") != std::string::npos) return;
     const Declaration d = read_declaration(s.text, s.line);
-    if (d.space == Space::shared) {
+    if (d.space == Space::shared && d.open) {
+      symbols_[d.name] = {Space::shared, open_shared_, 0};
+    } else if (d.space == Space::shared) {
       shared_ = (shared_ + d.align - 1) / d.align * d.align;
       symbols_[d.name] = {Space::shared, shared_, d.bytes()};
       shared_ += static_cast<uint32_t>(d.bytes());
@@ -104,6 +120,7 @@ class Reader {
 
   void read_function(const Statement& head) {
     Function f;
+    f.open_shared = open_shared_;
     Builder builder(module_, symbols_, f);
     read_head(builder, head.text, head.line);
     Labels labels;
@@ -170,7 +187,7 @@ class Reader {
   Symbols symbols_;
   std::map<std::string, uint32_t> functions_;
   std::vector<Call> calls_;
-  uint32_t shared_ = 0;
+  uint32_t shared_ = 0, open_shared_ = 0;
 };
 
 }  // namespace

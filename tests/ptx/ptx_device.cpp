@@ -73,7 +73,8 @@ void PtxDevice::run_launch(const codegen::Launch& launch) {
   const ptx::Launch what{.kernel = kernel.name,
                          .grid = {static_cast<uint32_t>(blocks)},
                          .block = {static_cast<uint32_t>(kernel.block)},
-                         .parameters = bytes};
+                         .parameters = bytes,
+                         .dynamic_shared = static_cast<uint32_t>(kernel.shared_bytes)};
   const ptx::Outcome done = ptx::launch(*loaded_, what, memory_, options_.launch);
   findings_.insert(findings_.end(), done.findings.begin(), done.findings.end());
   counters_[kernel.name] += done.counters;

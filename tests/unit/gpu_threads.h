@@ -134,8 +134,11 @@ void gpu_launch(int blocks, int threads, const auto& kernel) {
 #define __global__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
-#define __shared__ static
+#define __align__(bytes) __attribute__((aligned(bytes)))
+#define __shared__  // of as many bytes as a launch says: whoever needs them defines hd::shared_bytes
 #include "codegen/device/1_target.cuh"
+#undef __shared__
+#define __shared__ static
 #undef HD_UNROLL  // a pragma of CUDA compilers
 #define HD_UNROLL
 #include "codegen/device/2_types.cuh"

@@ -4,12 +4,14 @@
 // Behind what it needs.
 #include "codegen/device/8_tile.cuh"
 
+alignas(128) unsigned char hd::shared_bytes[sizeof(hd::Tile<double>)];
+
 namespace {
 
 // As printed from a kernel of form tile, but that the sizes are parameters and every visit is counted.
 template <class T, int matrices, int rows, int columns>
 void transpose(const T* x, T* y, std::vector<int>& visits) {
-  HD_TILE(T, x_tile);
+  HD_TILE(T, x_tile, 0);
   HD_TILES(int, matrix, top, left, matrices, rows, columns) {
     HD_DOWN(int, row, column, top, left, rows, columns) {
       x_tile.put(row - top, column - left, x[row + column * rows + matrix * rows * columns]);
