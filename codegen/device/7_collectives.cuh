@@ -63,39 +63,36 @@ HD_DEVICE M combine(const Accumulator<M, columns>& a) {
   return m;
 }
 
-// Reads past the first-level cache, where what another block wrote may be missing.
-template <class M>
-HD_DEVICE M fresh(const M* from) {
-  using W = typename Word<(sizeof(M) < 4 ? (int)sizeof(M) : 4)>::type;
-  constexpr int words = sizeof(M) / sizeof(W);
-  static_assert(sizeof(M) % sizeof(W) == 0, "accumulators move in whole words");
-  W word[words];
-  HD_UNROLL
-  for (int i = 0; i < words; ++i) word[i] = reinterpret_cast<const volatile W*>(from)[i];
-  M m;
-  copy_bytes(&m, word, sizeof(M));
-  return m;
-}
-
-// This block's sums over its teams, in the order of the teams, into its part of the partial results.
+// This block's sums over its teams, into its part of the partial results: the teams of a warp meet by shuffles, then the warps in
+// shared memory, in their order.
 template <class M, int columns, int team, int width>
 HD_DEVICE void put_columns(M* partials, ColumnResults<M, columns, team, width>& mine) {
   M* to = partials + (i64)block() * columns;
-  for (int turn = 0; turn < teams(team); ++turn) {
-    if (turn > 0) barrier();
-    if (turn != team_of(team)) continue;
+  if constexpr (team > 32) {
     HD_IN_REGISTERS
     HD_COLUMNS(int, column, slot, columns, team, width) {
-      HD_EACH(k, width) {
-        M sum = mine[slot][k];
-        if (turn > 0) {
-          M before = fresh(to + column + k);
-          before.merge(sum);
-          sum = before;
+      HD_EACH(k, width) to[column + k] = mine[slot][k];
+    }
+  } else {
+    __shared__ M sum[columns];
+    HD_UNROLL
+    for (int slot = 0; slot < packets<int>(columns, team * width); ++slot)
+      HD_EACH(k, width)
+        HD_UNROLL
+        for (int distance = team; distance < 32; distance *= 2) mine[slot][k].merge(shuffle(mine[slot][k], distance, 0xffffffffu));
+    for (int warp = 0; warp < threads() / 32; ++warp) {
+      barrier();
+      if (thread() / 32 != warp || thread() % 32 >= team) continue;
+      HD_IN_REGISTERS
+      HD_COLUMNS(int, column, slot, columns, team, width) {
+        HD_EACH(k, width) {
+          if (warp > 0) mine[slot][k].merge(sum[column + k]);
+          sum[column + k] = mine[slot][k];
         }
-        to[column + k] = sum;
       }
     }
+    barrier();
+    for (int column = thread(); column < columns; column += threads()) to[column] = sum[column];
   }
 }
 
@@ -115,28 +112,64 @@ HD_DEVICE void put_total(M* partials, const Accumulator<M, columns>& mine) {
   }
 }
 
-// True in the block that arrives last: then all partial results are there. Leaves the counter at zero.
-HD_DEVICE bool last_block(u32* counter) {
+// True in the block that comes last of `blocks`: what the others wrote before is then there. Leaves the counter at zero.
+HD_DEVICE bool last_of(u32* counter, int blocks) {
   __shared__ bool last;
-  __threadfence();
   barrier();
   if (thread() == 0) {
-    last = atomicAdd(counter, 1u) == (u32)blocks() - 1;
+    last = count_in(counter) == (u32)blocks - 1;
     if (last) *counter = 0;
   }
   barrier();
-  __threadfence();
   return last;
 }
 
+// Merges `count` partial results, `step` apart, in their order; the loads of several are under way at once.
 template <class M>
-HD_DEVICE M get_column(const M* partials, int columns, int column) {
-  M m = fresh(partials + column);
-  for (int b = 1; b < blocks(); ++b) m.merge(fresh(partials + (i64)b * columns + column));
+HD_DEVICE M merge_written(const M* from, int step, int count) {
+  constexpr int at_once = 8;
+  M m;
+  for (int i = 0; i < count; i += at_once) {
+    M next[at_once];
+    HD_UNROLL
+    for (int p = 0; p < at_once; ++p)
+      if (i + p < count) next[p] = written(from + (i64)(i + p) * step);
+    HD_UNROLL
+    for (int p = 0; p < at_once; ++p)
+      if (i + p < count) m.merge(next[p]);
+  }
   return m;
 }
+
+// Every warp takes eight columns at once: four lanes share a column, each has every fourth block. Their sums lie in the first block's
+// place then.
 template <class M>
-HD_DEVICE void add_blocks(M*, int) {}
+HD_DEVICE void add_blocks(M* partials, int columns) {
+  constexpr int together = 8, shares = 32 / together;
+  const int share = thread() % 32 / together;
+  for (int first = thread() / 32 * together; first < columns; first += threads() / 32 * together) {
+    const int column = first + thread() % together;
+    M m;
+    if (column < columns) m = merge_written(partials + (i64)share * columns + column, shares * columns, (blocks() - share + shares - 1) / shares);
+    HD_UNROLL
+    for (int distance = together; distance < 32; distance *= 2) m.merge(shuffle(m, distance, 0xffffffffu));
+    if (share == 0 && column < columns) partials[column] = m;
+  }
+  barrier();
+}
+template <class M>
+HD_DEVICE M get_column(const M* partials, int, int column) {
+  return partials[column];
+}
+// Each warp adds up all blocks' totals.
+template <class M>
+HD_DEVICE M get_total(M* partials) {
+  const int lane = thread() % 32;
+  M m = merge_written(partials + lane, 32, (blocks() - lane + 31) / 32);
+  HD_UNROLL
+  for (int distance = 16; distance > 0; distance >>= 1) m.merge(shuffle(m, distance, 0xffffffffu));
+  return m;
+}
 
 #else
 
@@ -159,8 +192,8 @@ HD_DEVICE void put_total(M* partials, const Accumulator<M, columns>& mine) {
   partials[block()] = combine<team>(mine);
 }
 
-HD_DEVICE bool last_block(u32* counter) {
-  if (__atomic_add_fetch(counter, 1u, __ATOMIC_ACQ_REL) != (u32)blocks()) return false;
+HD_DEVICE bool last_of(u32* counter, int blocks) {
+  if (count_in(counter) != (u32)blocks - 1) return false;
   *counter = 0;
   return true;
 }
@@ -176,13 +209,15 @@ HD_DEVICE M get_column(const M* partials, int, int column) {
   return partials[column];
 }
 
-#endif
-
 template <class M>
 HD_DEVICE M get_total(M* partials) {
   add_blocks(partials, 1);
-  return get_column(partials, 1, 0);
+  return partials[0];
 }
+
+#endif
+
+HD_DEVICE bool last_block(u32* counter) { return last_of(counter, blocks()); }
 // Where an accumulator's partial results lie in the launch's scratch.
 template <class M>
 HD_DEVICE M* partials_at(void* scratch, i64 bytes) {

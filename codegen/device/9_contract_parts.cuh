@@ -2,37 +2,6 @@
 // Products that are summed up in parts, along k: where the parts meet.
 namespace hd {
 
-// True in the block that counts itself last of `blocks`: what the others wrote before is then there. Leaves the counter at zero.
-HD_DEVICE bool last_of(u32* counter, int blocks) {
-#if defined(HD_CUDA)
-  __shared__ bool last;
-  __threadfence();
-  barrier();
-  if (thread() == 0) {
-    last = atomicAdd(counter, 1u) == (u32)blocks - 1;
-    if (last) *counter = 0;
-  }
-  barrier();
-  __threadfence();
-  return last;
-#else
-  if (__atomic_add_fetch(counter, 1u, __ATOMIC_ACQ_REL) != (u32)blocks) return false;
-  *counter = 0;
-  return true;
-#endif
-}
-
-// A float that another block may have written: from the cache that all share.
-HD_DEVICE float written(const float* from) {
-#if defined(HD_CUDA)
-  float x;
-  asm volatile("ld.relaxed.gpu.global.f32 %0, [%1];" : "=f"(x) : "l"(from) : "memory");
-  return x;
-#else
-  return *from;
-#endif
-}
-
 // The sums of one tile in its partial results: those of a thread lie apart, so that neighbouring threads write side by side.
 template <class P>
 struct Parts {

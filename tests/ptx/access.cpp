@@ -94,6 +94,7 @@ Use use_of(const Instruction& i) {
 
 void check_touch(Warp& w, const Instruction& i, int lane, const Place& p, uint32_t bytes, Touch touch, Use use) {
   check_written(w, i, lane, p, bytes, touch);
+  if (!w.depth.empty() && p.space == Space::global) follow_global(w, i, p.offset, touch == Touch::write);
   BlockRaces* block = w.block.races.get();
   if (block == nullptr || p.space == Space::local) return;
   const bool shared = p.space == Space::shared;

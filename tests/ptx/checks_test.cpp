@@ -108,11 +108,21 @@ std::vector<Pair> control_pairs() {
     const size_t at = text.find(alone);
     return text.replace(at, alone.size(), "setp.eq.s32 %p3, %r0, 0; @%p3 " + alone);
   };
+  // By one atomic operation instead of fences.
+  const auto counted = [&](const std::string& order, const std::string& scope = "gpu") {
+    const std::string plain = "atom.global";
+    std::string text = one(last_block("", "", "", ""));
+    return text.replace(text.find(plain), plain.size(), "atom." + order + "." + scope + ".global");
+  };
   return {
       {Check::global_race, "last_block_without_fence", one(last_block("", "", "", "")), one(last_block(gl, "", "", gl)),
        kTile, four},
       {Check::global_race, "fences_of_all_threads_must_be_sequential", one(last_block(ar, "", "", ar)),
        one(last_block("", ar, ar, "")), kTile, four},
+      {Check::global_race, "count_that_orders_nothing", counted("relaxed"), counted("acq_rel"), kTile, four},
+      {Check::global_race, "count_that_acquires_nothing", counted("release"), counted("acq_rel"), kTile, four},
+      {Check::global_race, "count_that_releases_nothing", counted("acquire"), counted("acq_rel"), kTile, four},
+      {Check::global_race, "count_of_the_block", counted("acq_rel", "cta"), counted("acq_rel"), kTile, four},
       {Check::divergent_barrier, "branch",
        "setp.lt.s32 %p1, %r0, 16; @%p1 bra $other; bar.sync 0; bra $end; $other: bar.sync 0; $end:",
        "setp.lt.s32 %p1, %r0, 16; @%p1 bra $end; add.s32 %r0, %r0, 1; $end: bar.sync 0;", ""},

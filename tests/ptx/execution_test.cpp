@@ -279,6 +279,8 @@ TEST(PtxCounters, ChainsOfLoads) {
       2U);
   const Counters c = chain("mov.u32 %r2, 0;" + next + "atom.global.add.u32 %r2, [%rd3], 0;" + next + next);
   EXPECT_EQ(c.longest_chain_after_arrival, 2U);
+  const std::string turn = "ld.global.u32 %r2, [%rd1]; add.s32 %r2, %r2, 1; st.global.u32 [%rd1], %r2;";
+  EXPECT_EQ(chain(turn + turn + turn).longest_chain, 3U);  // through memory that the kernel has written
 }
 
 }  // namespace

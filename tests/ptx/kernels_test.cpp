@@ -38,11 +38,12 @@ double most_nmse_of(const std::string& name, DType dtype) {
 // A graph on the host and in the interpreter; no finding.
 struct Both {
   Images host, interpreter;
+  uint64_t longest_chain = 0;  // of dependent loads, where the options count them
 };
-Both run_both(Module module, const NamedTensors& inputs) {
+Both run_both(Module module, const NamedTensors& inputs, const PtxOptions& options = {}) {
   const codegen::Program program = host_program(std::move(module), "group", {.library = false, .target = h200()});
   runtime::HostDevice host({.threads = 1, .kernel_cache = {}});
-  PtxDevice device;
+  PtxDevice device(options);
   ProgramRun expected(program, host), got(program, device);
   const codegen::Entry& entry = program.entries[0];
   for (ProgramRun* run : {&expected, &got}) {
@@ -50,7 +51,7 @@ Both run_both(Module module, const NamedTensors& inputs) {
     run->run(entry);
   }
   for (const ptx::Finding& f : device.findings()) ADD_FAILURE() << to_string(f);
-  return {expected.read(entry), got.read(entry)};
+  return {expected.read(entry), got.read(entry), device.total().longest_chain};
 }
 
 class PtxKernels : public ::testing::TestWithParam<size_t> {};
@@ -106,6 +107,31 @@ TEST(PtxTotals, OfEveryIntegerTypeAreWhole) {
     const std::string output = "output " + std::to_string(i);
     EXPECT_EQ(agreement(both.host.at(output), both.interpreter.at(output)).fault, "") << output;
   }
+}
+
+// The teams of a block and the blocks meet without waiting for memory again and again: each load of global memory takes
+// most of a microsecond.
+TEST(PtxTotals, FewLoadsDependOnOneAnother) {
+  if (!runtime::find_nvrtc().found) GTEST_SKIP() << "no NVRTC on this machine";
+  Module module;
+  Graph& g = module.graphs.emplace_back();
+  g.name = "sums";
+  Builder b(g);
+  NamedTensors inputs;
+  for (const int64_t columns : {10, 64, 300, 3000}) {
+    const std::string name = "x" + std::to_string(columns);
+    const Type type{DType::f32, {512, columns}};
+    const ValueId x = g.add_input(name, type, Role::input);
+    inputs[name] = random_tensor(type, 0, -1, 1, 1);
+    const ValueId sums = b("reduce_sum", {x}, {{"axes", std::vector<int64_t>{0}}}, name + "_sums");
+    const ValueId most = b("reduce_max", {x}, {{"axes", std::vector<int64_t>{0, 1}}}, name + "_most");
+    g.outputs.insert(g.outputs.end(), {sums, most});
+  }
+  PtxOptions options;
+  options.launch.chains = true;
+  const Both both = run_both(std::move(module), inputs, options);
+  for (const auto& [name, expected] : both.host) EXPECT_LE(agreement(expected, both.interpreter.at(name)).nmse, 1e-12);
+  EXPECT_LE(both.longest_chain, 8U);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "tests/ptx/launch.h"
@@ -26,6 +27,7 @@ struct Run {
   std::unique_ptr<GlobalRaces> races;                              // nullptr: not looked for
   Allocation* last_allocation = nullptr;                           // the one that served the last access
   std::map<std::pair<Check, const void*>, size_t> known_findings;  // one per instruction and check
+  std::unordered_map<uint64_t, uint64_t> written_depth = {};       // by word: loads that what lies there needed
 
   Counters& counters() { return outcome.counters; }
 };
@@ -60,6 +62,7 @@ struct Warp {
   std::vector<Group> at_barrier;
   std::vector<uint64_t> depth;  // by register: loads that its value needed; empty: not counted
   uint64_t control_depth = 0;   // loads that the way here depended on
+  uint64_t loaded_depth = 0;    // loads that what the instruction reads of global memory needed
 
   std::byte* at(uint32_t slot) { return reinterpret_cast<std::byte*>(file.data()) + slot; }
   Lanes predicate(uint32_t slot) {
@@ -112,5 +115,7 @@ void complete_barrier(Block& block);
 
 // How many loads the result of the instruction needed, for `LaunchOptions::chains`.
 void follow_chain(Warp& warp, const Instruction& i);
+// Before that: an address that it reads or writes.
+void follow_global(Warp& warp, const Instruction& i, uint64_t address, bool write);
 
 }  // namespace heddle::ptx

@@ -21,6 +21,12 @@ namespace {
 
 constexpr int kSteps = 2;
 
+PtxOptions options() {
+  PtxOptions options;
+  options.launch.chains = std::getenv("HEDDLE_PTX_COUNTERS") != nullptr;
+  return options;
+}
+
 std::vector<std::string> models() {
   std::vector<std::string> names;
   for (const auto& file : std::filesystem::directory_iterator(source_dir() / "models"))
@@ -55,6 +61,21 @@ void expect_agreement(const Images& expected, const Images& got, const std::stri
   }
 }
 
+// HEDDLE_PTX_COUNTERS: what a profiler would say of each kernel.
+void print_counters(const PtxDevice& device) {
+  for (const auto& [kernel, c] : device.counters()) {
+    const auto of = [](uint64_t bytes, uint64_t sectors) {
+      return sectors == 0 ? 1.0 : static_cast<double>(bytes) / (32.0 * static_cast<double>(sectors));
+    };
+    fmt::print(
+        "  {:<42} {:>10} instructions, loads {:>8} sectors {:.2f} used, stores {:>8} sectors {:.2f} used, chain {} + "
+        "{}\n",
+        kernel, c.instructions, c.global_load_sectors, of(c.global_load_bytes, c.global_load_sectors),
+        c.global_store_sectors, of(c.global_store_bytes, c.global_store_sectors), c.longest_chain,
+        c.longest_chain_after_arrival);
+  }
+}
+
 void check_training(const std::string& name, bool small, const PtxOptions& options) {
   const codegen::Program program = build(name, small);
   runtime::HostDevice host({.threads = 1, .kernel_cache = {}});
@@ -71,6 +92,7 @@ void check_training(const std::string& name, bool small, const PtxOptions& optio
   step(*program.find_entry("init"), 0);
   for (int i = 0; i < kSteps; ++i) step(*program.find_entry("train"), static_cast<uint64_t>(i));
   for (const ptx::Finding& f : device.findings()) ADD_FAILURE() << to_string(f);
+  if (options.launch.chains) print_counters(device);
   fmt::print("{}: worst NMSE {:.2g}, {:.1f} million thread instructions\n", name, worst,
              static_cast<double>(device.total().thread_instructions) / 1e6);
 }
@@ -79,7 +101,7 @@ class PtxModels : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(PtxModels, SmallStepsAgreeWithTheHost) {
   if (!runtime::find_nvrtc().found) GTEST_SKIP() << "no NVRTC on this machine";
-  check_training(GetParam(), true, {});
+  check_training(GetParam(), true, options());
 }
 
 INSTANTIATE_TEST_SUITE_P(All, PtxModels, ::testing::ValuesIn(models()), [](const auto& info) { return info.param; });
@@ -90,7 +112,7 @@ class PtxFullModels : public ::testing::TestWithParam<std::string> {};
 TEST_P(PtxFullModels, StepsAgreeWithTheHost) {
   if (!runtime::find_nvrtc().found) GTEST_SKIP() << "no NVRTC on this machine";
   if (std::getenv("HEDDLE_PTX_ALL") == nullptr) GTEST_SKIP() << "HEDDLE_PTX_ALL is not set";
-  check_training(GetParam(), false, {});
+  check_training(GetParam(), false, options());
 }
 
 INSTANTIATE_TEST_SUITE_P(Mnist, PtxFullModels, ::testing::Values("mnist_mlp", "mnist_cnn"),

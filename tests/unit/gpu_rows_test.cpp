@@ -1,5 +1,5 @@
 // The preamble's GPU branch of loops and reductions, run by host threads: every block size, team and packet gives the
-// same sums, which are exact here; masks, barriers and fences are those that the threads need.
+// same sums, which are exact here; masks and barriers are those that the threads need.
 #include "tests/unit/gpu_threads.h"
 #undef HD_IN_REGISTERS  // another pragma
 #define HD_IN_REGISTERS
@@ -56,7 +56,7 @@ void normalise(const float* x, Results& r) {
   auto* t_partials = hd::partials_at<Sum>(r.scratch.data(), hd::blocks() * columns * static_cast<int>(sizeof(Sum)));
   hd::put_total<team>(t_partials, t_acc);
   if (hd::last_block(&r.counter)) {
-    if (gpu_fences != gpu_fences_at_barrier + 1) GpuMeeting::fail("the last block reads before a fence");
+    if (gpu_counts_known != 1) GpuMeeting::fail("the last block reads before it has met the thread that counted it in");
     std::atomic_ref<int>(r.finished).fetch_add(1);
     const auto t_all = hd::get_total(t_partials);
     HD_ONE_OF_BLOCK r.total[0] += t_all.result();

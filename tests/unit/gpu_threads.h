@@ -1,6 +1,6 @@
 // What CUDA supplies to the preamble's GPU branch, by host threads: one per thread of a block. Blocks run one after the
-// other, so that a static is a block's shared memory. Barriers, masks and fences are checked: who waits for a thread
-// that never comes, exchanges with a thread outside the mask, or counts a block before its memory is visible, fails.
+// other, so that a static is a block's shared memory. Barriers and masks are checked: who waits for a thread
+// that never comes, exchanges with a thread outside the mask, or counts a block in before its threads have met, fails.
 //
 // Include it before the preamble's files. Timing, banks and the caches of a real GPU are its own.
 #pragma once
@@ -71,6 +71,7 @@ struct GpuBlock {
   GpuMeeting barrier;
   std::mutex mutex;
   std::map<std::pair<int, unsigned>, GpuMeeting> warps;  // by warp and mask
+  std::atomic<int> counts = 0;                           // that its threads have made
 
   GpuMeeting& warp(unsigned mask) {
     const std::lock_guard lock(mutex);
@@ -78,23 +79,15 @@ struct GpuBlock {
   }
 };
 inline GpuBlock* gpu_block = nullptr;
-inline thread_local int gpu_fences = 0, gpu_fences_at_barrier = 0;
+inline thread_local int gpu_barriers = 0,
+                        gpu_counts_known = 0;  // barriers passed; blocks counted in before the last one
 
 inline void __syncthreads() {
   if (GpuMeeting::failed()) return;
   std::this_thread::yield();
   gpu_block->barrier.meet(static_cast<size_t>(blockDim.x), static_cast<size_t>(threadIdx.x), 0);
-  gpu_fences_at_barrier = gpu_fences;
-}
-
-inline void __threadfence() {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  ++gpu_fences;
-}
-
-inline unsigned atomicAdd(unsigned* to, unsigned value) {
-  if (gpu_fences_at_barrier == 0) GpuMeeting::fail("the block is counted before its memory is visible");
-  return std::atomic_ref<unsigned>(*to).fetch_add(value);
+  ++gpu_barriers;
+  gpu_counts_known = gpu_block->counts.load();
 }
 
 inline unsigned __shfl_xor_sync(unsigned mask, unsigned word, int distance) {
@@ -143,3 +136,16 @@ void gpu_launch(int blocks, int threads, const auto& kernel) {
 #define HD_UNROLL
 #include "codegen/device/2_types.cuh"
 #include "codegen/device/6_loops.cuh"
+
+// Instead of the instructions of 6_scopes.cuh.
+namespace hd {
+template <class M>
+M written(const M* from) {
+  return *from;
+}
+inline u32 count_in(u32* counter) {
+  if (gpu_barriers == 0) GpuMeeting::fail("the block is counted in before its threads have met");
+  ++gpu_block->counts;
+  return std::atomic_ref<u32>(*counter).fetch_add(1);
+}
+}  // namespace hd

@@ -1,0 +1,52 @@
+#pragma once
+// What blocks of one launch tell one another: everything of GPU scope is here. A block writes its results plainly and meets at a
+// barrier; then one of its threads counts it in, which releases what all of them wrote. The block that comes last has acquired what
+// the others released: after another barrier its threads read it, past the cache of their own multiprocessor.
+namespace hd {
+#if defined(HD_CUDA)
+
+HD_DEVICE void read_written(u8& to, const u8* from) {
+  u32 word;
+  asm volatile("ld.relaxed.gpu.global.u8 %0, [%1];" : "=r"(word) : "l"(from) : "memory");
+  to = (u8)word;
+}
+HD_DEVICE void read_written(u16& to, const u16* from) {
+  asm volatile("ld.relaxed.gpu.global.u16 %0, [%1];" : "=h"(to) : "l"(from) : "memory");
+}
+HD_DEVICE void read_written(u32& to, const u32* from) {
+  asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(to) : "l"(from) : "memory");
+}
+HD_DEVICE void read_written(uint2& to, const uint2* from) {
+  asm volatile("ld.relaxed.gpu.global.v2.u32 {%0, %1}, [%2];" : "=r"(to.x), "=r"(to.y) : "l"(from) : "memory");
+}
+// The number of blocks that were counted in before.
+HD_DEVICE u32 count_in(u32* counter) {
+  u32 before;
+  asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], 1;" : "=r"(before) : "l"(counter) : "memory");
+  return before;
+}
+
+#else
+
+template <class T>
+HD_DEVICE void read_written(T& to, const T* from) {
+  to = *from;
+}
+HD_DEVICE u32 count_in(u32* counter) { return __atomic_fetch_add(counter, 1u, __ATOMIC_ACQ_REL); }
+
+#endif
+
+// What another block may have written, in words as wide as it is aligned.
+template <class M>
+HD_DEVICE M written(const M* from) {
+  using W = typename Word<(int)alignof(M)>::type;
+  constexpr int words = sizeof(M) / sizeof(W);
+  W word[words];
+  HD_UNROLL
+  for (int i = 0; i < words; ++i) read_written(word[i], reinterpret_cast<const W*>(from) + i);
+  M m;
+  copy_bytes(&m, word, sizeof(M));
+  return m;
+}
+
+}  // namespace hd
