@@ -54,6 +54,10 @@ class Body {
   Operand value(ir::ValueId v, const ir::IndexMap& at);
   // A result of a reduction over rows, columns or everything, which the surrounding loops have finished.
   void define(ir::ValueId v, const std::string& text);
+  // Long reductions of which all threads need the one result: each warp makes it once, its lanes side by side, before
+  // everything else; and the same text in another body of the kernel.
+  void reduce_singles();
+  void share_singles(const Body& other) { defined_.insert(other.singles_.begin(), other.singles_.end()); }
   // The value at an access is what `expression` reads, from now until the scope is closed.
   void take(ir::ValueId v, const ir::IndexMap& at, const std::string& expression);
   // Computes the result and stores it. One element per point waits for `take_stores`: it may lie over an operand that
@@ -103,6 +107,7 @@ class Body {
   std::string rest_text() const;  // the elements left from `column` on, where the last packet is not full
   void reduce_loops(const ir::Node& n, const ir::Signature& s, const ir::ReductionAccess& access,
                     const std::string& accumulator, const std::string& valid);
+  bool spreads(const ir::Node& n, const ir::Signature& s) const;
   Operand compute_or_load(ir::ValueId v, const ir::IndexMap& at);
   void know(ir::ValueId v, const ir::IndexMap& at, const Operand& operand);  // and keeps it, if the plan says so
   std::string kept_at(size_t i) const;
@@ -119,7 +124,8 @@ class Body {
   std::vector<Scope> scopes_;
   std::vector<Known> known_;
   std::vector<std::string> stores_;  // of the point or packet, for after its elements
-  std::map<ir::ValueId, std::string> defined_;
+  std::map<ir::ValueId, std::string> defined_, singles_;
+  bool spread_ = false;                   // the loop that is written is shared by a warp's lanes
   std::vector<std::string> coordinates_;  // texts of row, column, loop counters
   std::optional<int> phase_;
   std::vector<bool> written_;  // of plan.kept

@@ -8,6 +8,7 @@ using namespace ir;  // NOLINT: this file speaks of little else
 
 std::vector<std::string> emit_pointwise(KernelText& text) {
   Body body(text);
+  body.reduce_singles();
   body.open(/*covers=*/1);
   body.open_columns();
   for (const ValueId v : text.kernel.outputs) body.store(v, Extent::full);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "codegen/emit_body.h"
 #include "codegen/scalar_functions.h"
@@ -15,8 +16,48 @@ namespace {
 
 // Sequential loops of at most this many points are unrolled, so that the loop around them vectorises.
 constexpr int64_t kUnrolledPoints = 16;
+constexpr int64_t kWarp = 32;
+
+// The kernel's operands that the value is computed from.
+void operands_below(const Graph& k, ValueId v, std::set<ValueId>& seen) {
+  if (!seen.insert(v).second) return;
+  if (const Node* n = k.def(v); n != nullptr)
+    for (const ValueId o : n->operands) operands_below(k, o, seen);
+}
 
 }  // namespace
+
+// One result, for which threads of a GPU would each loop over all elements; what it reads is there, and stays.
+bool Body::spreads(const Node& n, const Signature& s) const {
+  ReductionDomain storage;
+  const ReductionDomain* d = reduction_domain(s, storage);
+  if (k_.form->threads < kWarp || d == nullptr || finish_needs_valid(s)) return false;
+  const ValuePlan& plan = text_.plan.values[static_cast<size_t>(n.results[0].index)];
+  if (plan.reduction != ReductionPlan::inner || plan.extent != Extent::scalar || plan.finishing) return false;
+  if (k_[n.results[0]].type.elements() != 1 || covers_below(n) != 0) return false;
+  const Dims loops = inner_reduction(s, *d, access_at(text_.plan.space(), 0, s.results[0].dims)).loops;
+  if (loops.empty() || *std::max_element(loops.begin(), loops.end()) < kWarp) return false;
+  std::set<ValueId> below;
+  for (const ValueId o : n.operands) operands_below(k_, o, below);
+  return std::none_of(below.begin(), below.end(), [&](ValueId v) {
+    return overwritten(v) || text_.plan.values[static_cast<size_t>(v.index)].reduction != ReductionPlan::none;
+  });
+}
+
+void Body::reduce_singles() {
+  for (const NodeId id : k_.order) {
+    const Node& n = k_[id];
+    const Signature s = with_parameters(signature(k_, n));
+    if (!spreads(n, s)) continue;
+    spread_ = true;
+    for (const ValueId v : n.results) {
+      if (defined_.contains(v) || (k_[v].uses.empty() && !k_.is_output(v))) continue;
+      const Operand result = value(v, access_at(text_.plan.space(), 0, k_[v].type.dims));
+      singles_[v] = defined_[v] = result.text;
+    }
+    spread_ = false;
+  }
+}
 
 // Written in the outermost scope that knows what it reads, so that nothing repeats it.
 Operand Body::reduce(ValueId v, const Node& n, const Signature& s, const IndexMap& at) {
@@ -111,14 +152,20 @@ void Body::reduce_loops(const Node& n, const Signature& s, const ReductionAccess
   if (!valid.empty()) line(condition.empty() ? valid + " += 1;" : fmt::format("{} += {} ? 1 : 0;", valid, condition));
   std::vector<std::string> inside = close();
   const bool unrolled = product(access.loops) <= kUnrolledPoints;
+  const auto longest = std::max_element(access.loops.begin(), access.loops.end()) - access.loops.begin();
   for (size_t i = access.loops.size(); i-- > 0;) {
     if (access.loops[i] == 1) continue;
     const std::string& c = coordinates_[outer + i];
+    if (spread_ && static_cast<std::ptrdiff_t>(i) == longest) {
+      inside = block(fmt::format("HD_SPREAD({}, {}, {})", text_.index_type, c, access.loops[i]), inside);
+      continue;
+    }
     inside = block(fmt::format("for ({0} {1} = 0; {1} < {2}; ++{1})", text_.index_type, c, access.loops[i]), inside);
     inside.insert(inside.begin(), unrolled ? "HD_UNROLL" : "HD_LOOP");
   }
   coordinates_.resize(outer);
   lines(inside);
+  if (spread_) line(fmt::format("{0} = hd::merge_lanes<1>({0});", accumulator));
 }
 
 }  // namespace heddle::codegen

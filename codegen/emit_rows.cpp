@@ -24,6 +24,7 @@ class RowsText {
 
   std::vector<std::string> lines() {
     declare_accumulators();
+    body_.reduce_singles();
     if (text_.plan.span) {
       pass(0, fmt::format("HD_SPAN({}, column, {}, {})", text_.index_type, text_.plan.columns, text_.packet));
     } else {
@@ -143,6 +144,7 @@ class RowsText {
   // One thread loads what single values are made of, too: a result may lie over an operand.
   void store_scalars() {
     Body one(text_);
+    one.share_singles(body_);
     for (const ValueId v : k_.outputs)
       if (is_single(text_.plan, plan_of(v)) && !plan_of(v).finishing && stored_.insert(v).second)
         one.store(v, Extent::scalar);
@@ -173,6 +175,7 @@ class RowsText {
   std::vector<std::string> finish(const std::vector<std::string>& names) {
     const std::vector<Partials>& partials = text_.plan.partials;
     Body last(text_), one(text_);
+    for (Body* b : {&last, &one}) b->share_singles(body_);
     for (size_t i = 0; i < partials.size(); ++i)
       if (!is_column(partials[i]))
         for (const auto& [value, name] :

@@ -52,6 +52,8 @@ HD_DEVICE int team_of(int team) { return team > 32 ? 0 : thread() / team; }
 #define HD_EACH_OF(k, width, rest) \
   HD_UNROLL                        \
   for (int k = 0; k < (width); ++k) if (k < (rest))
+// A loop of which each warp needs the result once: its lanes take turns.
+#define HD_SPREAD(Index, i, count) for (Index i = hd::thread() % 32; i < (count); i += 32)
 // One thread of the team, of the grid; the threads of the last block over `columns`.
 #define HD_ONE_OF_TEAM(team) if (hd::lane_of(team) == 0)
 #define HD_ONE_OF_BLOCK if (hd::thread() == 0)
@@ -114,6 +116,7 @@ HD_DEVICE Index last_column(Index n) {
 #define HD_IN_REGISTERS
 #define HD_EACH(k, width) if (constexpr int k = 0; true)
 #define HD_EACH_OF(k, width, rest) if (constexpr int k = 0; true)
+#define HD_SPREAD(Index, i, count) HD_LOOP for (Index i = 0; i < (count); ++i)
 #define HD_ONE_OF_TEAM(team)
 #define HD_ONE_OF_BLOCK
 #define HD_ONE_OF_ALL if (hd::block() == 0)

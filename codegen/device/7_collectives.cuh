@@ -44,6 +44,14 @@ HD_DEVICE M shuffle(const M& m, int distance, u32 members) {
   return other;
 }
 
+// Merges what lanes `nearest`, twice as far ... apart have: all of them get the result.
+template <int nearest, class M>
+HD_DEVICE M merge_lanes(M m) {
+  HD_UNROLL
+  for (int distance = nearest; distance < 32; distance *= 2) m.merge(shuffle(m, distance, 0xffffffffu));
+  return m;
+}
+
 // Every thread of the team gets the result.
 template <int team, class M, i64 columns>
 HD_DEVICE M combine(const Accumulator<M, columns>& a) {
@@ -77,9 +85,7 @@ HD_DEVICE void put_columns(M* partials, ColumnResults<M, columns, team, width>& 
     __shared__ M sum[columns];
     HD_UNROLL
     for (int slot = 0; slot < packets<int>(columns, team * width); ++slot)
-      HD_EACH(k, width)
-        HD_UNROLL
-        for (int distance = team; distance < 32; distance *= 2) mine[slot][k].merge(shuffle(mine[slot][k], distance, 0xffffffffu));
+      HD_EACH(k, width) mine[slot][k] = merge_lanes<team>(mine[slot][k]);
     for (int warp = 0; warp < threads() / 32; ++warp) {
       barrier();
       if (thread() / 32 != warp || thread() % 32 >= team) continue;
@@ -98,10 +104,7 @@ HD_DEVICE void put_columns(M* partials, ColumnResults<M, columns, team, width>& 
 
 template <int team, class M, i64 columns>
 HD_DEVICE void put_total(M* partials, const Accumulator<M, columns>& mine) {
-  constexpr int width = 32;
-  M m = mine.lane[0];
-  HD_UNROLL
-  for (int distance = width / 2; distance > 0; distance >>= 1) m.merge(shuffle(m, distance, 0xffffffffu));
+  M m = merge_lanes<1>(mine.lane[0]);
   __shared__ M warp[32];
   barrier();
   if ((thread() & 31) == 0) warp[thread() >> 5] = m;
@@ -151,8 +154,7 @@ HD_DEVICE void add_blocks(M* partials, int columns) {
     const int column = first + thread() % together;
     M m;
     if (column < columns) m = merge_written(partials + (i64)share * columns + column, shares * columns, (blocks() - share + shares - 1) / shares);
-    HD_UNROLL
-    for (int distance = together; distance < 32; distance *= 2) m.merge(shuffle(m, distance, 0xffffffffu));
+    m = merge_lanes<together>(m);
     if (share == 0 && column < columns) partials[column] = m;
   }
   barrier();
@@ -165,13 +167,15 @@ HD_DEVICE M get_column(const M* partials, int, int column) {
 template <class M>
 HD_DEVICE M get_total(M* partials) {
   const int lane = thread() % 32;
-  M m = merge_written(partials + lane, 32, (blocks() - lane + 31) / 32);
-  HD_UNROLL
-  for (int distance = 16; distance > 0; distance >>= 1) m.merge(shuffle(m, distance, 0xffffffffu));
-  return m;
+  return merge_lanes<1>(merge_written(partials + lane, 32, (blocks() - lane + 31) / 32));
 }
 
 #else
+
+template <int, class M>
+HD_DEVICE M merge_lanes(const M& m) {
+  return m;
+}
 
 template <int team, class M, i64 columns>
 HD_DEVICE M combine(const Accumulator<M, columns>& a) {
