@@ -14,8 +14,6 @@ namespace heddle::codegen {
 
 using namespace ir;  // NOLINT: this file speaks of little else
 
-namespace {
-
 size_t highest_coordinate(const IndexExpr& e) {
   size_t covers = 0;
   for (const IndexTerm& t : e.terms)
@@ -23,20 +21,6 @@ size_t highest_coordinate(const IndexExpr& e) {
                       t.kind == IndexTerm::Kind::dim ? static_cast<size_t>(t.dim) + 1 : highest_coordinate(t.inner[0]));
   return covers;
 }
-
-// Every term but the column itself moves in steps of whole packets.
-bool aligned(const IndexExpr& linear, int64_t packet) {
-  if (linear.constant % packet != 0) return false;
-  return std::all_of(linear.terms.begin(), linear.terms.end(), [&](const IndexTerm& t) {
-    return (t.kind == IndexTerm::Kind::dim && t.dim == kColumn) || t.coefficient % packet == 0;
-  });
-}
-
-std::string parenthesized(const std::string& text) {
-  return text.find(' ') == std::string::npos ? text : "(" + text + ")";
-}
-
-}  // namespace
 
 std::string place_comment(const Location& loc) {
   if (!loc.valid()) return {};
@@ -121,42 +105,6 @@ std::string Body::kept_at(size_t i) const {
   return fmt::format("{}[slot]{}", text_.kept[i], text_.packet > 1 ? "[k]" : "[0]");
 }
 
-// --- loads ---
-
-Operand Body::load(ValueId v, const IndexMap& at) {
-  const IndexExpr linear = linear_offset(at, k_[v].type.dims);
-  if (std::optional<Operand> packet = load_packet(v, at, linear)) return *packet;
-  const std::string offset = index(linear, at.extents), guard = guard_text(at, coordinates_);
-  // Of a single point every thread could load the element before the loop: but one of them overwrites it.
-  const size_t scope =
-      overwritten(v) ? scopes_.size() - 1 : std::max(scope_of(linear), guard.empty() ? 0 : scope_of(at));
-  return named(v, element(v, offset, guard), scope, {});
-}
-
-// What is read where the guard fails counts nowhere.
-std::string Body::element(ValueId v, const std::string& offset, const std::string& guard) const {
-  const std::string &from = text_.inputs.at(v), type = compute_type(k_[v].type.dtype);
-  if (guard.empty()) return fmt::format("{}[{}]", from, offset);
-  return fmt::format("{} ? {}({}[{}]) : {}(0)", guard, type, from, offset, type);
-}
-
-bool Body::overwritten(ValueId v) const {
-  return std::any_of(k_.outputs.begin(), k_.outputs.end(), [&](ValueId out) { return k_[out].place.base == v; });
-}
-
-std::optional<Operand> Body::load_packet(ValueId v, const IndexMap& at, const IndexExpr& linear) {
-  const auto holder = std::find_if(scopes_.begin(), scopes_.end(), [](const Scope& s) { return s.packet; });
-  if (holder == scopes_.end() || !at.guards.empty() || highest_coordinate(linear) > kColumn + 1) return std::nullopt;
-  const Coefficient column = coefficient(linear, kColumn);
-  if (!column.affine || column.value != 1 || !aligned(linear, text_.packet)) return std::nullopt;
-  const std::string packet = text_.names.fresh(k_[v].name + "_packet");
-  const std::string address = parenthesized(index_text(linear, at.extents, at_packet()));
-  holder->lines.push_back(fmt::format("const auto {} = hd::{}<{}>({} + {}{});", packet,
-                                      text_.groups ? "load_group" : "load", text_.packet, text_.inputs.at(v), address,
-                                      rest_text()));
-  return named(v, packet + "[k]", static_cast<size_t>(holder - scopes_.begin()) + 1, {});
-}
-
 // --- nodes ---
 
 // Attributes name the parameters of the text in the place of the kernel's scalars.
@@ -213,8 +161,7 @@ Operand Body::move(ValueId v, const Node& n, const Signature& s, const IndexMap&
 
 // The linear index, or where it counts along a group of four: the group's and the place in it.
 std::string Body::element_index(const IndexExpr& linear, const IndexMap& at) const {
-  const Coefficient column = coefficient(linear, kColumn);
-  if (!text_.groups || !column.affine || column.value != 1 || !aligned(linear, 4)) return index(linear, at.extents);
+  if (!text_.groups || !neighbours_in_packets(linear, 4)) return index(linear, at.extents);
   return fmt::format("hd::Element{{{}, k}}", index_text(linear, at.extents, at_packet()));
 }
 
@@ -262,44 +209,6 @@ IndexMap Body::place_of(Extent extent, const Dims& dims) const {
   return access_of(extent, text_.plan.space(), dims);
 }
 
-std::vector<std::string> Body::at_packet() const {
-  std::vector<std::string> names = coordinates_;
-  names[kColumn] = "column";
-  return names;
-}
-
-std::string Body::rest_text() const {
-  const int64_t columns = text_.plan.columns;
-  return columns % text_.packet == 0 ? "" : fmt::format(", {} - column", columns);
-}
-
-void Body::open_columns() {
-  if (text_.packet > 1) {
-    open(/*covers=*/1, /*packet=*/true);
-    coordinates_[kColumn] = "column + k";
-  }
-  open(/*covers=*/2);
-}
-
-std::vector<std::string> Body::close_columns() {
-  std::vector<std::string> elements = close();
-  const std::vector<std::string> stores = take_stores();
-  if (text_.packet == 1) {
-    elements.insert(elements.end(), stores.begin(), stores.end());
-    return elements;
-  }
-  coordinates_[kColumn] = "column";
-  const std::string rest = rest_text();
-  const std::string each = text_.groups ? "HD_EACH_OF_GROUP" : rest.empty() ? "HD_EACH" : "HD_EACH_OF";
-  const std::string head = fmt::format("{}(k, {}{})", each, text_.packet, rest);
-  std::vector<std::string> all = close(), inner = block(head, elements);
-  all.insert(all.end(), inner.begin(), inner.end());
-  all.insert(all.end(), stores.begin(), stores.end());
-  return all;
-}
-
-std::vector<std::string> Body::take_stores() { return std::exchange(stores_, {}); }
-
 void Body::store(ValueId v, Extent extent, const std::string& condition) {
   const Type& type = k_[v].type;
   const IndexMap at = place_of(extent, type.dims);
@@ -311,14 +220,7 @@ void Body::store(ValueId v, Extent extent, const std::string& condition) {
       to.push_back(fmt::format("{}{}[{}] = {};", condition, pointer, index(linear, at.extents), operand.text));
     return;
   }
-  const std::string packet = text_.names.fresh(k_[v].name + "_result");
-  const auto holder = std::find_if(scopes_.begin(), scopes_.end(), [](const Scope& s) { return s.packet; });
-  holder->lines.push_back(fmt::format("hd::{}<{}, {}> {};", text_.groups ? "Elements" : "Packet",
-                                      storage_type(type.dtype), text_.packet, packet));
-  line(fmt::format("{}[k] = {};", packet, operand.text));
-  for (const std::string& pointer : text_.outputs.at(v))
-    stores_.push_back(fmt::format("hd::store({} + {}, {}{});", pointer,
-                                  parenthesized(index_text(linear, at.extents, at_packet())), packet, rest_text()));
+  store_packet(v, operand, linear, at);
 }
 
 void Body::accumulate(const Node& n, const std::string& accumulator, const std::string& condition) {

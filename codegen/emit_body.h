@@ -5,6 +5,7 @@
 //                                               const float b = b_in[row * 128 + column];
 //                                               const float d = op::add<float>(b, a);
 #pragma once
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -89,6 +90,11 @@ class Body {
   Operand load(ir::ValueId v, const ir::IndexMap& at);
   std::string element(ir::ValueId v, const std::string& offset, const std::string& guard) const;
   std::optional<Operand> load_packet(ir::ValueId v, const ir::IndexMap& at, const ir::IndexExpr& linear);
+  bool loads_packet(const ir::IndexMap& at, const ir::IndexExpr& linear) const;
+  bool reads_packets(ir::ValueId v, const ir::IndexMap& at) const;
+  bool reduces_packets(const ir::Node& n, const ir::ReductionAccess& access) const;
+  void store_packet(ir::ValueId v, const Operand& operand, const ir::IndexExpr& linear, const ir::IndexMap& at);
+  std::string each_of_packet() const;  // the head of the loop over a packet's elements
   ir::Signature with_parameters(ir::Signature s) const;
   Operand compute(ir::ValueId v, const ir::Node& n, const ir::IndexMap& at);
   Operand move(ir::ValueId v, const ir::Node& n, const ir::Signature& s, const ir::IndexMap& at);
@@ -105,8 +111,17 @@ class Body {
   ir::IndexMap place_of(ir::Extent extent, const ir::Dims& dims) const;  // where a result of this extent is stored
   std::vector<std::string> at_packet() const;                            // the coordinates' texts where a packet starts
   std::string rest_text() const;  // the elements left from `column` on, where the last packet is not full
+  // A reduction inside a point, or inside each point of a packet.
+  struct Running {
+    std::string accumulator, valid;  // `valid`: counts the points, where the result needs that
+    bool packets = false;
+    std::string at(const std::string& name) const { return packets && !name.empty() ? name + "[k]" : name; }
+  };
   void reduce_loops(const ir::Node& n, const ir::Signature& s, const ir::ReductionAccess& access,
-                    const std::string& accumulator, const std::string& valid);
+                    const Running& running);
+  std::vector<std::string> reduce_point(const ir::Node& n, const ir::Signature& s, const ir::ReductionAccess& access,
+                                        const Running& running);
+  void in_scope(size_t scope, const std::function<void()>& write);
   bool spreads(const ir::Node& n, const ir::Signature& s) const;
   Operand compute_or_load(ir::ValueId v, const ir::IndexMap& at);
   void know(ir::ValueId v, const ir::IndexMap& at, const Operand& operand);  // and keeps it, if the plan says so
@@ -131,6 +146,10 @@ class Body {
   std::vector<bool> written_;  // of plan.kept
 };
 
+// One more than the highest coordinate that the expression depends on.
+size_t highest_coordinate(const ir::IndexExpr& e);
+// Neighbouring columns are neighbours in memory, and packets of them lie on whole packets.
+bool neighbours_in_packets(const ir::IndexExpr& linear, int64_t packet);
 // " // model.json:12:5", or "".
 std::string place_comment(const Location& loc);
 

@@ -73,7 +73,13 @@ Operand Body::reduce(ValueId v, const Node& n, const Signature& s, const IndexMa
     for (const Guard& g : operand.guards) add(g.expr);
   }
   add(access.k);
-  const size_t scope = scope_for(covers);
+  Operand result;
+  in_scope(scope_for(covers), [&] { result = reduce_here(v, n, s, at); });
+  return result;
+}
+
+// As if the scopes inside of this one were not open.
+void Body::in_scope(size_t scope, const std::function<void()>& write) {
   std::vector<Scope> inner(std::make_move_iterator(scopes_.begin() + static_cast<std::ptrdiff_t>(scope) + 1),
                            std::make_move_iterator(scopes_.end()));
   scopes_.resize(scope + 1);
@@ -81,10 +87,9 @@ Operand Body::reduce(ValueId v, const Node& n, const Signature& s, const IndexMa
   for (const Known& known : known_)
     if (known.operand.scope > scope) hidden.push_back(known);
   std::erase_if(known_, [&](const Known& known) { return known.operand.scope > scope; });
-  Operand result = reduce_here(v, n, s, at);
+  write();
   known_.insert(known_.end(), hidden.begin(), hidden.end());
   scopes_.insert(scopes_.end(), std::make_move_iterator(inner.begin()), std::make_move_iterator(inner.end()));
-  return result;
 }
 
 // What the defined values that the node is computed from need: a reduction over nothing reads the row's own result.
@@ -107,13 +112,16 @@ Operand Body::reduce_here(ValueId v, const Node& n, const Signature& s, const In
   ReductionDomain d;
   reduction_domain(s, d);
   const ReductionAccess access = inner_reduction(s, d, at);
-  const std::string accumulator = text_.names.fresh(k_[n.results[0]].name + "_acc");
-  const std::string valid = finish_needs_valid(s) ? text_.names.fresh(k_[n.results[0]].name + "_valid") : "";
-  reduce_loops(n, s, access, accumulator, valid);
+  Running running{.accumulator = text_.names.fresh(k_[n.results[0]].name + "_acc"),
+                  .valid = finish_needs_valid(s) ? text_.names.fresh(k_[n.results[0]].name + "_valid") : "",
+                  .packets = reduces_packets(n, access)};
+  // Before the loop over the packet's points.
+  in_scope(scopes_.size() - (running.packets ? 2 : 1), [&] { reduce_loops(n, s, access, running); });
   Operand asked;
   for (size_t r = 0; r < n.results.size(); ++r) {
     if (k_[n.results[r]].uses.empty() && !k_.is_output(n.results[r])) continue;
-    const std::string finish = finish_call(s, r, accumulator, access.count, valid);
+    const std::string finish =
+        finish_call(s, r, running.at(running.accumulator), access.count, running.at(running.valid));
     const Operand result = named(n.results[r], finish, scopes_.size() - 1, n.loc);
     if (n.results[r] == v)
       asked = result;
@@ -138,19 +146,33 @@ std::string Body::add_text(const Node& n, const Signature& s, const ReductionAcc
   return fmt::format("{}.add({}{});", accumulator, element_call(s, arguments, k), indexed ? ", " + k : "");
 }
 
-void Body::reduce_loops(const Node& n, const Signature& s, const ReductionAccess& access,
-                        const std::string& accumulator, const std::string& valid) {
-  line(fmt::format("{} {};", monoid(s), accumulator));
-  if (!valid.empty()) line(fmt::format("hd::i64 {} = 0;", valid));
+// One point of the loops: of a packet, all of its elements.
+std::vector<std::string> Body::reduce_point(const Node& n, const Signature& s, const ReductionAccess& access,
+                                            const Running& running) {
+  if (running.packets) open(2 + access.loops.size(), /*packet=*/true);
+  open(2 + access.loops.size());
+  const std::string valid = running.at(running.valid);
+  std::string condition;
+  const std::string add = add_text(n, s, access, running.at(running.accumulator), condition);
+  line(condition.empty() ? add : fmt::format("if ({}) {}", condition, add));
+  if (!valid.empty()) line(condition.empty() ? valid + " += 1;" : fmt::format("{} += {} ? 1 : 0;", valid, condition));
+  const std::vector<std::string> elements = close();
+  if (!running.packets) return elements;
+  lines(block(each_of_packet(), elements));
+  return close();
+}
+
+void Body::reduce_loops(const Node& n, const Signature& s, const ReductionAccess& access, const Running& running) {
+  const auto declare = [&](const std::string& type, const std::string& name, const char* value) {
+    const std::string packet = fmt::format("hd::Packet<{}, {}>", type, text_.packet);
+    line(fmt::format("{} {}{};", running.packets ? packet : type, name, value));
+  };
+  declare(monoid(s), running.accumulator, "");
+  if (!running.valid.empty()) declare("hd::i64", running.valid, running.packets ? "{}" : " = 0");
   const size_t outer = coordinates_.size();
   for (size_t i = 0; i < access.loops.size(); ++i)
     coordinates_.push_back(access.loops[i] == 1 ? "0" : text_.names.fresh(fmt::format("i{}", i)));
-  open(2 + access.loops.size());
-  std::string condition;
-  const std::string add = add_text(n, s, access, accumulator, condition);
-  line(condition.empty() ? add : fmt::format("if ({}) {}", condition, add));
-  if (!valid.empty()) line(condition.empty() ? valid + " += 1;" : fmt::format("{} += {} ? 1 : 0;", valid, condition));
-  std::vector<std::string> inside = close();
+  std::vector<std::string> inside = reduce_point(n, s, access, running);
   const bool unrolled = product(access.loops) <= kUnrolledPoints;
   const auto longest = std::max_element(access.loops.begin(), access.loops.end()) - access.loops.begin();
   for (size_t i = access.loops.size(); i-- > 0;) {
@@ -165,7 +187,7 @@ void Body::reduce_loops(const Node& n, const Signature& s, const ReductionAccess
   }
   coordinates_.resize(outer);
   lines(inside);
-  if (spread_) line(fmt::format("{0} = hd::merge_lanes<1>({0});", accumulator));
+  if (spread_) line(fmt::format("{0} = hd::merge_lanes<1>({0});", running.accumulator));
 }
 
 }  // namespace heddle::codegen

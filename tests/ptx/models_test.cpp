@@ -92,6 +92,11 @@ void check_training(const std::string& name, bool small, const PtxOptions& optio
   step(*program.find_entry("init"), 0);
   for (int i = 0; i < kSteps; ++i) step(*program.find_entry("train"), static_cast<uint64_t>(i));
   for (const ptx::Finding& f : device.findings()) ADD_FAILURE() << to_string(f);
+  // Windows are read in packets: a warp uses what it fetches.
+  for (const auto& [kernel, c] : device.counters()) {
+    if (!kernel.starts_with("k_max_pool2d")) continue;
+    EXPECT_GE(static_cast<double>(c.global_load_bytes), 31.0 * static_cast<double>(c.global_load_sectors)) << kernel;
+  }
   if (options.launch.chains) print_counters(device);
   fmt::print("{}: worst NMSE {:.2g}, {:.1f} million thread instructions\n", name, worst,
              static_cast<double>(device.total().thread_instructions) / 1e6);

@@ -1,0 +1,153 @@
+// Loads, and packets: elements of neighbouring columns that a thread loads, computes and stores together.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "codegen/emit_body.h"
+
+namespace heddle::codegen {
+
+using namespace ir;  // NOLINT: this file speaks of little else
+
+namespace {
+
+// Every term but the column itself moves in steps of whole packets.
+bool aligned(const IndexExpr& linear, int64_t packet) {
+  if (linear.constant % packet != 0) return false;
+  return std::all_of(linear.terms.begin(), linear.terms.end(), [&](const IndexTerm& t) {
+    return (t.kind == IndexTerm::Kind::dim && t.dim == kColumn) || t.coefficient % packet == 0;
+  });
+}
+
+std::string parenthesized(const std::string& text) {
+  return text.find(' ') == std::string::npos ? text : "(" + text + ")";
+}
+
+}  // namespace
+
+bool neighbours_in_packets(const IndexExpr& linear, int64_t packet) {
+  const Coefficient column = coefficient(linear, kColumn);
+  return column.affine && column.value == 1 && aligned(linear, packet);
+}
+
+Operand Body::load(ValueId v, const IndexMap& at) {
+  const IndexExpr linear = linear_offset(at, k_[v].type.dims);
+  if (std::optional<Operand> packet = load_packet(v, at, linear)) return *packet;
+  const std::string offset = index(linear, at.extents), guard = guard_text(at, coordinates_);
+  // Of a single point every thread could load the element before the loop: but one of them overwrites it.
+  const size_t scope =
+      overwritten(v) ? scopes_.size() - 1 : std::max(scope_of(linear), guard.empty() ? 0 : scope_of(at));
+  return named(v, element(v, offset, guard), scope, {});
+}
+
+// What is read where the guard fails counts nowhere.
+std::string Body::element(ValueId v, const std::string& offset, const std::string& guard) const {
+  const std::string &from = text_.inputs.at(v), type = compute_type(k_[v].type.dtype);
+  if (guard.empty()) return fmt::format("{}[{}]", from, offset);
+  return fmt::format("{} ? {}({}[{}]) : {}(0)", guard, type, from, offset, type);
+}
+
+bool Body::overwritten(ValueId v) const {
+  return std::any_of(k_.outputs.begin(), k_.outputs.end(), [&](ValueId out) { return k_[out].place.base == v; });
+}
+
+// In the outermost scope of packets that knows the coordinates.
+std::optional<Operand> Body::load_packet(ValueId v, const IndexMap& at, const IndexExpr& linear) {
+  if (!loads_packet(at, linear)) return std::nullopt;
+  size_t covers = highest_coordinate(linear);
+  for (const Guard& g : at.guards) covers = std::max(covers, highest_coordinate(g.expr));
+  const auto knows = [&](const Scope& s) { return s.packet && std::max<size_t>(s.covers, kColumn + 1) >= covers; };
+  const auto holder = std::find_if(scopes_.begin(), scopes_.end(), knows);
+  if (holder == scopes_.end()) return std::nullopt;
+  const std::string packet = text_.names.fresh(k_[v].name + "_packet");
+  const std::string address = parenthesized(index_text(linear, at.extents, at_packet()));
+  std::string loaded = fmt::format("hd::{}<{}>({} + {}{})", text_.groups ? "load_group" : "load", text_.packet,
+                                   text_.inputs.at(v), address, rest_text());
+  if (const std::string guard = guard_text(at, at_packet()); !guard.empty())
+    loaded =
+        fmt::format("{} ? {} : hd::Packet<{}, {}>{{}}", guard, loaded, storage_type(k_[v].type.dtype), text_.packet);
+  holder->lines.push_back(fmt::format("const auto {} = {};", packet, loaded));
+  const auto elements = std::find_if(holder, scopes_.end(), [](const Scope& s) { return !s.packet; });
+  return named(v, packet + "[k]", static_cast<size_t>(elements - scopes_.begin()), {});
+}
+
+// All elements of a packet exist, or none.
+bool Body::loads_packet(const IndexMap& at, const IndexExpr& linear) const {
+  const bool whole =
+      std::none_of(at.guards.begin(), at.guards.end(), [](const Guard& g) { return depends_on(g.expr, kColumn); });
+  return text_.packet > 1 && whole && (at.guards.empty() || !text_.groups) &&
+         neighbours_in_packets(linear, text_.packet);
+}
+
+// A reduction inside each point of a packet: of something that it reads neighbouring columns are neighbours in memory.
+// Then its loops go round all of the packet's points.
+bool Body::reduces_packets(const Node& n, const ReductionAccess& access) const {
+  const bool in_packet = scopes_.size() > 1 && scopes_[scopes_.size() - 2].packet;
+  if (!in_packet || text_.groups || product(access.loops) == 1) return false;
+  for (size_t i = 0; i < n.operands.size(); ++i)
+    if (reads_packets(n.operands[i], access.operands[i])) return true;
+  return false;
+}
+
+bool Body::reads_packets(ValueId v, const IndexMap& at) const {
+  if (defined_.contains(v)) return false;
+  const Node* n = k_.def(v);
+  if (n == nullptr) return loads_packet(at, linear_offset(at, k_[v].type.dims));
+  const std::vector<Read> reads = reads_at(k_, *n, at);
+  return std::any_of(reads.begin(), reads.end(), [&](const Read& r) { return reads_packets(r.value, r.at); });
+}
+
+std::vector<std::string> Body::at_packet() const {
+  std::vector<std::string> names = coordinates_;
+  names[kColumn] = "column";
+  return names;
+}
+
+std::string Body::rest_text() const {
+  const int64_t columns = text_.plan.columns;
+  return columns % text_.packet == 0 ? "" : fmt::format(", {} - column", columns);
+}
+
+std::string Body::each_of_packet() const {
+  const std::string rest = rest_text();
+  const std::string each = text_.groups ? "HD_EACH_OF_GROUP" : rest.empty() ? "HD_EACH" : "HD_EACH_OF";
+  return fmt::format("{}(k, {}{})", each, text_.packet, rest);
+}
+
+void Body::open_columns() {
+  if (text_.packet > 1) {
+    open(/*covers=*/1, /*packet=*/true);
+    coordinates_[kColumn] = "column + k";
+  }
+  open(/*covers=*/2);
+}
+
+std::vector<std::string> Body::close_columns() {
+  std::vector<std::string> elements = close();
+  const std::vector<std::string> stores = take_stores();
+  if (text_.packet == 1) {
+    elements.insert(elements.end(), stores.begin(), stores.end());
+    return elements;
+  }
+  coordinates_[kColumn] = "column";
+  std::vector<std::string> all = close(), inner = block(each_of_packet(), elements);
+  all.insert(all.end(), inner.begin(), inner.end());
+  all.insert(all.end(), stores.begin(), stores.end());
+  return all;
+}
+
+std::vector<std::string> Body::take_stores() { return std::exchange(stores_, {}); }
+
+void Body::store_packet(ValueId v, const Operand& operand, const IndexExpr& linear, const IndexMap& at) {
+  const std::string packet = text_.names.fresh(k_[v].name + "_result");
+  const auto holder = std::find_if(scopes_.begin(), scopes_.end(), [](const Scope& s) { return s.packet; });
+  holder->lines.push_back(fmt::format("hd::{}<{}, {}> {};", text_.groups ? "Elements" : "Packet",
+                                      storage_type(k_[v].type.dtype), text_.packet, packet));
+  line(fmt::format("{}[k] = {};", packet, operand.text));
+  for (const std::string& pointer : text_.outputs.at(v))
+    stores_.push_back(fmt::format("hd::store({} + {}, {}{});", pointer,
+                                  parenthesized(index_text(linear, at.extents, at_packet())), packet, rest_text()));
+}
+
+}  // namespace heddle::codegen
