@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "codegen/emit_forms.h"
 
@@ -47,7 +48,7 @@ class ContractText {
     const ProductSide* plan = nullptr;
     std::string type, counter, first;  // "Left", "row", "top"
     int64_t extent = 1, length = 1;    // of the space and of the tile, along its counter
-    std::string tile, kept;            // `kept`: elements that are computed, or the offsets of those that are copied
+    std::string tile, kept, borders;   // `kept`: elements that are computed, or the offsets of those that are copied
   };
   Side side(const char* type, const char* counter, const char* first, int axis, const ProductSide& plan) {
     const auto a = static_cast<size_t>(axis);
@@ -59,9 +60,11 @@ class ContractText {
             plan_.space[a],
             form_.tile[a],
             text_.names.fresh(name + "_tile"),
-            text_.names.fresh(name + (plan.packet > 0 ? "_at" : "_kept"))};
+            text_.names.fresh(name + (plan.packet > 0 ? "_at" : "_kept")),
+            plan.kept && !plan.borders.empty() ? text_.names.fresh(name + "_borders") : ""};
   }
 
+  // More than a text may declare is the launch's to supply: one side behind the other.
   static void append(std::vector<std::string>& to, const std::vector<std::string>& lines) {
     to.insert(to.end(), lines.begin(), lines.end());
   }
@@ -113,8 +116,32 @@ class ContractText {
     const std::string from = index_text(s.plan->from_row, plan_.space, names_);
     std::vector<std::string> lines = {
         fmt::format("hd::Offsets<{}, {}::{}, {}> {};", text_.index_type, product_, s.type, s.plan->packet, s.kept)};
-    append(lines, fill_loop(s, "HD_FILL", "0", {fmt::format("{}.item[slot] = {};", s.kept, from)}));
+    std::vector<std::string> each = {fmt::format("{}.item[slot] = {};", s.kept, from)};
+    if (!s.borders.empty()) {
+      lines.push_back(fmt::format("hd::Offsets<hd::u32, {}::{}, {}> {};", product_, s.type, s.plan->packet, s.borders));
+      each.push_back(fmt::format("{}.item[slot] = {};", s.borders,
+                                 pair_of(s, [](const Border& b) { return b.from_row - IndexExpr(b.low); })));
+    }
+    append(lines, fill_loop(s, "HD_FILL", "0", each));
     return lines;
+  }
+
+  // Two numbers as one, of the borders' parts.
+  std::string pair_of(const Side& s, const std::function<IndexExpr(const Border&)>& part) const {
+    std::vector<std::string> numbers;
+    for (const Border& b : s.plan->borders) numbers.push_back(index_text(part(b), plan_.space, names_));
+    if (numbers.size() == 1) numbers.emplace_back("0");
+    return fmt::format("hd::pair({})", joined(numbers, ", "));
+  }
+
+  // Whether the element exists.
+  std::string exists(const Side& s) const {
+    if (s.borders.empty()) return guard_text(s.plan->memory_at, names_);
+    std::vector<std::string> extents;
+    for (const Border& b : s.plan->borders) extents.push_back(std::to_string(b.high - b.low));
+    if (extents.size() == 1) extents.emplace_back("1");
+    const std::string of_k = pair_of(s, [](const Border& b) { return b.from_k; });
+    return fmt::format("hd::within<{}>({}.item[slot] + {})", joined(extents, ", "), s.borders, of_k);
   }
 
   std::vector<std::string> copied(const Side& s) const {
@@ -122,7 +149,7 @@ class ContractText {
     std::string offset = index_text(linear_offset(at, k_[s.plan->memory].type.dims), at.extents, names_);
     if (s.plan->kept)
       offset = fmt::format("{}.item[slot] + ({})", s.kept, index_text(s.plan->from_k, at.extents, names_));
-    const std::string there = both(inside(s), guard_text(at, names_));
+    const std::string there = both(inside(s), exists(s));
     const std::string copy = fmt::format("{}.copy<{}>({}, {}, {} + ({}), {});", s.tile, s.plan->packet, step_, place(s),
                                          text_.inputs.at(s.plan->memory), offset, there.empty() ? "true" : there);
     return fill_loop(s, s.plan->kept ? "HD_FILL" : "HD_COPIES", from_, {copy});

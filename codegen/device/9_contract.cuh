@@ -31,13 +31,31 @@ struct SideTile {
   HD_DEVICE const S* at(int step, int row, int k) const {
     return along ? &item[step % stages][row][k] : &item[step % stages][k][row];
   }
-  // Packets of a thread, and where the i-th packet of the tile lies: neighbouring threads take neighbours in memory.
-  HD_DEVICE static constexpr int slots(int width) { return (rows * depth / width + threads - 1) / threads; }
-  HD_DEVICE static int row_of(int packet, int width) {
-    return along ? packet / (depth / width) : packet % (rows / width) * width;
+  // Where a thread's packets of `width` elements lie; neighbouring threads take neighbours in memory. Where it comes out even, `lanes`
+  // threads share a k (a row, where memory runs along k) in as few steps along it as there can be: what of an address depends on k
+  // is then found once for several packets. Pieces of less than 64 bytes would be asked for one by one.
+  HD_DEVICE static constexpr int packets(int width) { return rows * depth / width; }
+  HD_DEVICE static constexpr int slots(int width) { return (packets(width) + threads - 1) / threads; }
+  HD_DEVICE static constexpr int lanes(int width) {
+    const int all = fast / width, least = 64 / ((int)sizeof(S) * width);
+    if (along) return threads % all == 0 && slow % (threads / all) == 0 ? all : 0;
+    for (int n = least; n <= all; ++n)
+      if (all % n == 0 && threads % n == 0 && threads / n <= slow && slow % (threads / n) == 0) return n;
+    return 0;
   }
-  HD_DEVICE static int k_of(int packet, int width) {
-    return along ? packet % (depth / width) * width : packet / (rows / width);
+  // Neighbour and line of the packet: the first in packets, the second along the other dimension.
+  HD_DEVICE static int neighbour(int slot, int width) {
+    const int n = lanes(width), turns = fast / width / (n > 0 ? n : 1);
+    return n > 0 ? thread() % n + slot % turns * n : (slot * threads + thread()) % (fast / width);
+  }
+  HD_DEVICE static int line(int slot, int width) {
+    const int n = lanes(width), turns = fast / width / (n > 0 ? n : 1);
+    return n > 0 ? thread() / n + slot / turns * (threads / n) : (slot * threads + thread()) / (fast / width);
+  }
+  HD_DEVICE static int row_of(int slot, int width) { return along ? line(slot, width) : neighbour(slot, width) * width; }
+  HD_DEVICE static int k_of(int slot, int width) { return along ? neighbour(slot, width) * width : line(slot, width); }
+  HD_DEVICE static bool has(int slot, int width) {
+    return packets(width) % threads == 0 || slot * threads + thread() < packets(width);
   }
 
 #if defined(HD_CUDA)
@@ -50,15 +68,15 @@ struct SideTile {
   HD_DEVICE void take(int step, const Kept& kept) {
     HD_UNROLL
     for (int slot = 0; slot < slots(1); ++slot) {
-      const int packet = slot * threads + thread();
-      if (rows * depth % threads == 0 || packet < rows * depth) *at(step, row_of(packet, 1), k_of(packet, 1)) = kept.item[slot];
+      if (has(slot, 1)) *at(step, row_of(slot, 1), k_of(slot, 1)) = kept.item[slot];
     }
   }
   // `width` elements, or zeros, straight to the tile; nothing is read where they are not.
   template <int width>
   HD_DEVICE void copy(int step, int row, int k, const S* from, bool there) {
     constexpr int bytes = width * (int)sizeof(S);
-    const u32 to = (u32)__cvta_generic_to_shared(at(step, row, k));
+    const int place = step % stages * (slow * length) + (along ? row * length + k : k * length + row);
+    const u32 to = (u32)__cvta_generic_to_shared(item) + (u32)place * (u32)sizeof(S);
     const int read = there ? bytes : 0;
     if constexpr (bytes == 16)
       asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(read) : "memory");
@@ -148,11 +166,18 @@ struct FmaSums {
 #endif
 };
 
-// What of the addresses of a thread's packets does not change from step to step: they are found once.
+// What of the addresses of a thread's packets, and of where they lie in an image, does not change from step to step: it is found once.
 template <class Index, class T, int width>
 struct Offsets {
   Index item[T::slots(HD_WIDTH(width))];
 };
+// Two small numbers in one, of which each may be negative in between.
+HD_DEVICE u32 pair(int a, int b) { return (u32)a * 65536u + (u32)b; }
+// Whether 0 <= a < n and 0 <= b < m: a number outside sets the highest bit of its half, here or in what is left to the last one.
+template <int n, int m>
+HD_DEVICE bool within(u32 ab) {
+  return ((ab | (pair(n - 1, m - 1) - ab)) & 0x80008000u) == 0;
+}
 
 template <class Sums_, class Left_, class Right_>
 struct Product {
@@ -239,9 +264,8 @@ HD_DEVICE bool arrive() {
 #define HD_COPIES(Index, T, slot, row, k, top, from, width) HD_BY_FOUR HD_FILL_SLOTS(Index, T, slot, row, k, top, from, width)
 #define HD_FILL_SLOTS(Index, T, slot, row, k, top, from, width)                                                     \
   for (int slot = 0; slot < T::slots(HD_WIDTH(width)); ++slot)                                                      \
-    if (const Index hd_packet = slot * T::threads + hd::thread(), row = top + T::row_of(hd_packet, HD_WIDTH(width)), \
-                    k = from + T::k_of(hd_packet, HD_WIDTH(width));                                                 \
-        T::rows * T::depth / HD_WIDTH(width) % T::threads == 0 || hd_packet < T::rows * T::depth / HD_WIDTH(width))
+    if (const Index row = top + T::row_of(slot, HD_WIDTH(width)), k = from + T::k_of(slot, HD_WIDTH(width));        \
+        T::has(slot, HD_WIDTH(width)))
 // The sums of this thread, `width` neighbouring columns at once, where the result has as many.
 #define HD_SUMS(Index, P, i, j, row, column, top, left, rows, columns, packet)                                       \
   HD_IN_REGISTERS                                                                                                         \

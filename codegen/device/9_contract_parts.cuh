@@ -6,7 +6,7 @@ namespace hd {
 template <class P>
 struct Parts {
   static constexpr int height = P::Sums::height, width = P::Sums::width, all = height * width;
-  static constexpr int at_once = all < 64 ? 64 / all : 1;  // parts whose loads are under way together
+  static constexpr int at_once = all < 128 ? 128 / all : 1;  // parts whose loads are under way together
   float* first;
 
   HD_DEVICE float* at(int part, int e) const { return first + ((i64)part * all + e) * P::threads; }

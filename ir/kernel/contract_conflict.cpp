@@ -46,14 +46,13 @@ std::string packet_conflict(const KernelForm& form, const ContractPlan& plan) {
 
 std::string contract_conflict(const KernelForm& form, const ContractPlan& plan) {
   constexpr int64_t kMostSums = 128;
-  constexpr int64_t kSharedBytes = int64_t{48} << 10;  // that a block has without asking for more
   if (std::string reason = shape_conflict(form, plan); !reason.empty()) return reason;
   if (form.tile[0] * form.tile[1] > kMostSums * form.threads)
     return fmt::format("{} sums are more than the registers of {} threads hold", form.tile[0] * form.tile[1],
                        form.threads);
   if (form.stages < 2) return "stages is 1: one step is copied while another is multiplied";
-  if (plan.shared_bytes > kSharedBytes)
-    return fmt::format("tiles take {} bytes of shared memory, of {}", plan.shared_bytes, kSharedBytes);
+  if (plan.shared_bytes > kMostSharedBytes)
+    return fmt::format("tiles take {} bytes of shared memory, of {}", plan.shared_bytes, kMostSharedBytes);
   const int64_t all = (plan.space[kDepth] + form.tile[2] - 1) / form.tile[2];
   if (form.parts > 1 && (form.parts - 1) * plan.steps >= all)
     return fmt::format("parts is {}, but {} steps of {} leave the last without one", form.parts, all, form.tile[2]);

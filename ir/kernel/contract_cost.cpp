@@ -10,8 +10,8 @@ namespace heddle::ir {
 namespace {
 
 // Addresses and conditions of one copy to shared memory, in operations, as the PTX of convolutions has them: where a part
-// is found once, and where all is found in each step.
-constexpr double kKeptFlops = 22, kCopyFlops = 50;
+// is found once, without and with the borders of an image, and where all is found in each step.
+constexpr double kKeptFlops = 10, kBorderFlops = 14, kCopyFlops = 50;
 // Barriers and the loop around a step; the fence and the count where parts meet.
 constexpr double kStepSeconds = 3e-8, kCountSeconds = 7e-7;
 
@@ -23,10 +23,14 @@ double work_below(const Graph& k, ValueId v, NodeId stop, std::set<NodeId>& seen
   return work;
 }
 
-// Registers of a thread: its sums, what it multiplies, addresses.
+// Loads of a thread that are under way where parts meet.
+constexpr int64_t kAtOnce = 128;
+
+// Registers of a thread: its sums, what it multiplies or reads of other parts, addresses.
 int64_t registers(const KernelForm& form) {
-  constexpr int64_t kOthers = 60;
-  return std::min<int64_t>(form.tile[0] * form.tile[1] / form.threads * 3 / 2 + kOthers, 255);
+  constexpr int64_t kOthers = 60, kMost = 255;
+  const int64_t sums = form.tile[0] * form.tile[1] / form.threads;
+  return std::min(sums + std::max(sums / 2, form.parts > 1 ? kAtOnce : 0) + kOthers, kMost);
 }
 
 int64_t resident(const KernelForm& form, const ContractPlan& plan, const Target& target) {
@@ -50,15 +54,14 @@ double efficiency(const KernelForm& form, int64_t blocks, bool tensor_cores) {
 double fill_flops(const ProductSide& side, int64_t elements, double work) {
   const auto count = static_cast<double>(elements);
   if (side.packet == 0) return count * (kCopyFlops + work);
-  const bool plain = side.kept && side.memory_at.guards.empty();
-  return count / static_cast<double>(side.packet) * (plain ? kKeptFlops : kCopyFlops);
+  const double kept = side.memory_at.guards.empty() ? kKeptFlops : kBorderFlops;
+  return count / static_cast<double>(side.packet) * (side.kept ? kept : kCopyFlops);
 }
 
 // Every block writes its sums; the last of a group reads those of its parts, then the last of all those of the groups:
 // as many at once as its registers take, as fast as one processor reads the last-level cache
 // while others are idle: twice its share (64 bytes a cycle).
 double meeting_seconds(const KernelForm& form, const ContractPlan& plan, const Target& target) {
-  constexpr int64_t kAtOnce = 64;
   const int64_t sums = form.tile[0] * form.tile[1], groups = (form.parts + plan.gather - 1) / plan.gather;
   const auto bytes = static_cast<double>(sums * 4);
   const double one = 2 * target.cache_bandwidth / static_cast<double>(target.most_blocks);

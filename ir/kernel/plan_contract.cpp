@@ -125,15 +125,41 @@ class ContractPlanner {
     const Dims& dims = k_[side.memory].type.dims;
     const int64_t bytes = bytes_of(plan_.multiplied);
     const IndexExpr linear = linear_offset(side.memory_at, dims);
-    side.from_row = side.from_k = IndexExpr();
-    side.from_row.constant = linear.constant;
-    for (const IndexTerm& t : linear.terms) {
-      IndexExpr term;
-      term.terms = {t};
-      (depends_on(term, kDepth) ? side.from_k : side.from_row).terms.push_back(t);
-    }
+    part(linear, side.from_row, side.from_k);
+    plan_borders(side);
     for (int64_t packet = kMostCopied / bytes; packet * bytes >= kLeastCopied && side.packet == 0; packet /= 2)
       if (packs(side.memory_at, dims, side.along_k ? kDepth : axis, packet)) side.packet = packet;
+  }
+
+  // An expression as the sum of what k does not change, and the rest.
+  static void part(const IndexExpr& e, IndexExpr& from_row, IndexExpr& from_k) {
+    from_row = from_k = IndexExpr();
+    from_row.constant = e.constant;
+    for (const IndexTerm& t : e.terms) {
+      IndexExpr term;
+      term.terms = {t};
+      (depends_on(term, kDepth) ? from_k : from_row).terms.push_back(t);
+    }
+  }
+
+  // Two of them lie in one register: halves of 16 bits.
+  void plan_borders(ProductSide& side) const {
+    constexpr size_t kMost = 2;
+    constexpr int64_t kSmall = 1 << 13;
+    side.borders.clear();
+    if (side.memory_at.guards.size() > kMost) return;
+    for (const Guard& g : side.memory_at.guards) {
+      Border& b = side.borders.emplace_back();
+      part(g.expr, b.from_row, b.from_k);
+      b.low = g.low, b.high = g.high;
+      const auto small = [&](const IndexExpr& e) {
+        const Range r = range(e, plan_.space);
+        return r.low > -kSmall && r.high < kSmall;
+      };
+      if (small(b.from_row) && small(b.from_k) && g.low > -kSmall && g.high - g.low < kSmall) continue;
+      side.borders.clear();
+      return;
+    }
   }
 
   // What the side reads lies in memory, as it is multiplied: only moved.
@@ -248,12 +274,12 @@ void set_tiles(ContractPlan& plan, const KernelForm& form) {
     return bytes * (along_k ? length * (depth + kAlignment / bytes) : depth * (length + kAcross));
   };
   plan.shared_bytes = form.stages * (side(plan.left.along_k, rows) + side(plan.right.along_k, columns));
-  // As many registers as addresses may take beside the sums.
-  constexpr int64_t kLarge = 64, kFewKept = 12, kMostKept = 20;
-  int64_t left_over = rows * columns / form.threads >= kLarge ? kFewKept : kMostKept;
+  // As many registers as addresses and borders may take beside the sums.
+  int64_t left_over = 40;
   for (ProductSide* s : {&plan.left, &plan.right}) {
     const int64_t elements = (s == &plan.left ? rows : columns) * depth;
-    const int64_t slots = s->packet > 0 ? cut(elements, s->packet * form.threads) : left_over + 1;
+    const bool guarded = !s->memory_at.guards.empty(), keeps = s->packet > 0 && (!guarded || !s->borders.empty());
+    const int64_t slots = keeps ? cut(elements, s->packet * form.threads) * (guarded ? 2 : 1) : left_over + 1;
     s->kept = slots <= left_over;
     if (s->kept) left_over -= slots;
   }

@@ -16,6 +16,15 @@ namespace heddle::ir {
 
 inline constexpr int kProductMatrix = 2, kDepth = 3;  // coordinates after row and column
 
+// A block of the targets has at most 163 (A100) and 227 KB (H100, H200), of which one is left to what the text declares.
+inline constexpr int64_t kMostSharedBytes = int64_t{226} << 10;
+
+// low <= from_row + from_k < high, or the element is a zero of the padding.
+struct Border {
+  IndexExpr from_row, from_k;
+  int64_t low = 0, high = 0;
+};
+
 // One side of the product.
 struct ProductSide {
   ValueId value;         // the contraction's operand, at
@@ -26,7 +35,8 @@ struct ProductSide {
   IndexMap memory_at;    // which they are; zeros where the guards do not hold
   IndexExpr from_row;    // the part of their position that k does not change, and
   IndexExpr from_k;      // the rest
-  bool kept = false;     // threads keep the former from one step to the next
+  std::vector<Border> borders;  // the guards, where there are at most two and their numbers are small
+  bool kept = false;            // threads keep what depends on the row alone from one step to the next
 };
 
 struct ContractPlan {
@@ -36,11 +46,11 @@ struct ContractPlan {
   ProductSide left, right;
   DType multiplied = DType::f32;  // what the sides' tiles hold
   bool tensor_cores = false;
-  int64_t tiles = 1;          // of the result
-  int64_t steps = 1;          // of the tile's depth, in one part
-  int64_t gather = 1;         // parts that one block adds, and about as many such sums the last one
-  int64_t counters = 0;       // in which the blocks of the parts count themselves
-  int64_t shared_bytes = 0;   // that the sides' tiles take
+  int64_t tiles = 1;         // of the result
+  int64_t steps = 1;         // of the tile's depth, in one part
+  int64_t gather = 1;        // parts that one block adds, and about as many such sums the last one
+  int64_t counters = 0;      // in which the blocks of the parts count themselves
+  int64_t shared_bytes = 0;  // that the sides' tiles take
   int64_t largest_index = 0;  // of elements and conditions
   std::string reason;         // why the kernel cannot go through tiles; the rest is empty then
   bool ok() const { return reason.empty(); }

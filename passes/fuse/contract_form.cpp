@@ -29,6 +29,9 @@ constexpr int64_t kDepths[] = {16, 32, 64};
 constexpr int64_t kParts[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024};
 constexpr int64_t kMostStages = 4;
 
+// Of a block: a multiprocessor's, less what the system keeps of it for each block, and what else the text declares.
+int64_t most_shared(const Target& target) { return std::max(target.shared_bytes, target.processor_shared - 2048); }
+
 class Search {
  public:
   Search(Graph& k, ContractPlan plan, const Target& target)
@@ -73,7 +76,7 @@ class Search {
     set_tiles(plan_, form_);
     const int64_t items = plan_.tiles * form_.parts;
     if (form_.parts > 1 && items * form_.tile[0] * form_.tile[1] * 4 > kMostScratch) return;
-    if (plan_.shared_bytes > target_.shared_bytes || !contract_conflict(form_, plan_).empty()) return;
+    if (plan_.shared_bytes > most_shared(target_) || !contract_conflict(form_, plan_).empty()) return;
     const double seconds = contract_seconds(form_, plan_, work_, target_) + (items < least_items_ ? kTooFew : 0);
     if (seconds >= best_seconds_) return;
     best_seconds_ = seconds;

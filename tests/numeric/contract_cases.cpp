@@ -25,7 +25,10 @@ const std::vector<TileChoice>& fma_tiles() {
                                                 {.tile = {64, 64, 16}, .threads = 256, .stages = 3},
                                                 {.tile = {64, 64, 32}, .threads = 128},
                                                 {.tile = {128, 128, 16}, .threads = 256},
-                                                {.tile = {16, 64, 16}, .threads = 64}};
+                                                {.tile = {16, 64, 16}, .threads = 64},
+                                                {.tile = {64, 96, 16}, .threads = 96},
+                                                // More shared memory than a text may declare.
+                                                {.tile = {64, 64, 64}, .threads = 128, .stages = 4}};
   return tiles;
 }
 const std::vector<TileChoice>& tensor_tiles() {
@@ -91,7 +94,8 @@ void add_lower_precisions(std::vector<ContractCase>& all) {
         low = t;
         low.tf32 = true;
         if (t.tile[0] == 64) low.stages = 2;
-        if (t.tile[0] < 128) all.push_back(product_case({{}, 70, 36, 100, ta, tb}, low, DType::f32, kTf32));
+        if (t.tile[0] < 128 || t.stages > 2)
+          all.push_back(product_case({{}, 70, 36, 100, ta, tb}, low, DType::f32, kTf32));
       }
 }
 
@@ -105,7 +109,7 @@ void add_convolutions(std::vector<ContractCase>& all) {
     if (op.name == "conv2d_data_grad") samples.back() = {.shapes = {result, filter}, .attrs = {{"input", image}}};
     if (op.name == "conv2d_filter_grad") samples.back() = {.shapes = {image, result}, .attrs = {{"filter", filter}}};
     for (size_t i = 0; i < samples.size(); ++i)
-      for (const TileChoice& t : {fma_tiles()[0], in_parts(fma_tiles()[0], 2), fma_tiles()[1]}) {
+      for (const TileChoice& t : {fma_tiles()[0], in_parts(fma_tiles()[0], 2), fma_tiles()[1], fma_tiles()[5]}) {
         const Sample s = samples[i];
         if (t.parts > 1 && i + 1 < samples.size()) continue;  // the others take one step
         const auto build = [s, name](Builder& b) {
