@@ -60,6 +60,23 @@ void check_written(Warp& w, const Instruction& i, int lane, const Place& p, uint
   }
 }
 
+void check_declared(Warp& w, const Instruction& i, int lane, const Place& p, uint32_t bytes, Touch touch) {
+  Run& run = w.run;
+  const auto allows = [&](const Extent& e) { return e.holds(p.offset, bytes) && (touch == Touch::read || e.written); };
+  if (run.what.touches.empty() || (run.last_extent != nullptr && allows(*run.last_extent))) return;
+  bool known = false;  // the allocation holds something that the launch names
+  for (const Extent& e : run.what.touches) {
+    if (allows(e)) {
+      run.last_extent = &e;
+      return;
+    }
+    known = known || p.allocation->holds(e.address, 1);
+  }
+  if (known)
+    note(w.block, Check::not_declared, i,
+         fmt::format("{} {} {:#x}", who(w, lane), touch == Touch::read ? "reads" : "writes", p.offset));
+}
+
 Check check_of(Conflict conflict, bool shared) {
   if (conflict == Conflict::unwritten) return Check::unwritten_shared;
   return shared ? Check::shared_race : Check::global_race;
@@ -94,6 +111,7 @@ Use use_of(const Instruction& i) {
 
 void check_touch(Warp& w, const Instruction& i, int lane, const Place& p, uint32_t bytes, Touch touch, Use use) {
   check_written(w, i, lane, p, bytes, touch);
+  if (p.space == Space::global) check_declared(w, i, lane, p, bytes, touch);
   if (!w.depth.empty() && p.space == Space::global) follow_global(w, i, p.offset, touch == Touch::write);
   BlockRaces* block = w.block.races.get();
   if (block == nullptr || p.space == Space::local) return;

@@ -207,6 +207,23 @@ TEST(PtxText, WhatIsNotKnownIsRefusedWithItsLine) {
   EXPECT_EQ(message("add.u32 %r1, %rd2, %r3;"), "PTX line 10: add.u32 %r1, %rd2, %r3: %rd2 has another width");
 }
 
+// Of a buffer that a launch names in part: what lies beside is another's.
+TEST(PtxCheckOfGlobals, WhatALaunchDoesNotNameIsNotItsOwn) {
+  const auto findings = [](const std::string& body, bool written, uint64_t bytes) {
+    SmallKernel k(body);
+    Shape shape{.block = {32}, .options = {}};
+    shape.touches = {{k.a, bytes, written}};
+    return count(k.run(shape), Check::not_declared);
+  };
+  const std::string store = "st.global.u32 [%rd4], %r0;", load = "ld.global.u32 %r2, [%rd4];";
+  EXPECT_EQ(findings(store, true, 128), 0U);
+  EXPECT_EQ(findings(store, true, 124), 1U);
+  EXPECT_EQ(findings(store, false, 128), 1U);
+  EXPECT_EQ(findings(load, false, 128), 0U);
+  EXPECT_EQ(findings(load, true, 120), 1U);
+  EXPECT_EQ(findings("st.global.u32 [%rd2], %r0;", false, 128), 0U);  // of another buffer nothing is said
+}
+
 TEST(PtxMemory, TheHostFaultsWhereItTouchesADeviceAddress) {
   DeviceMemory memory;
   const uint64_t address = memory.allocate(64);

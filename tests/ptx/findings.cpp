@@ -7,6 +7,7 @@ namespace heddle::ptx {
 const char* to_string(Check check) {
   switch (check) {
     case Check::out_of_bounds: return "out of bounds";
+    case Check::not_declared: return "memory that the launch does not say it touches";
     case Check::misaligned: return "misaligned";
     case Check::shared_race: return "race in shared memory";
     case Check::global_race: return "race in global memory";

@@ -107,7 +107,7 @@ bool take_turn(Block& block, uint64_t turn) {
 
 Outcome launch(const Loaded& loaded, const Launch& what, DeviceMemory& memory, const LaunchOptions& options) {
   const Function* kernel = loaded.module().find_entry(what.kernel);
-  Run run{loaded.module(), loaded, what, options, memory, {}, nullptr, nullptr, {}};
+  Run run{loaded.module(), loaded, what, options, memory, {}, nullptr, nullptr, nullptr, {}};
   if (const std::string why = refusal(what, kernel); !why.empty()) {
     run.outcome.findings.push_back({Check::bad_launch, what.kernel, 0, "", why, 1});
     return std::move(run.outcome);

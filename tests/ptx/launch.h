@@ -24,12 +24,21 @@ struct Dim3 {
   uint64_t count() const { return uint64_t{x} * y * z; }
 };
 
+// Memory that a launch says it reads or writes.
+struct Extent {
+  uint64_t address = 0, bytes = 0;
+  bool written = false;
+  bool holds(uint64_t at, uint64_t n) const { return at >= address && n <= bytes && at - address <= bytes - n; }
+};
+
 struct Launch {
   std::string kernel;
   Dim3 grid = {}, block = {};
   std::span<const std::byte> parameters = {};  // as the kernel's parameter buffer lies
   uint32_t dynamic_shared = 0;                 // bytes
   bool cooperative = false;
+  // Where there are some, all that the launch touches of their allocations. Reading what it may write is no fault.
+  std::vector<Extent> touches = {};
 };
 
 struct LaunchOptions {
@@ -41,6 +50,7 @@ struct LaunchOptions {
 
 enum class Check {
   out_of_bounds,
+  not_declared,
   misaligned,
   shared_race,
   global_race,

@@ -26,6 +26,7 @@ struct Run {
   Outcome outcome;
   std::unique_ptr<GlobalRaces> races;                              // nullptr: not looked for
   Allocation* last_allocation = nullptr;                           // the one that served the last access
+  const Extent* last_extent = nullptr;                             // and what the launch says of it
   std::map<std::pair<Check, const void*>, size_t> known_findings;  // one per instruction and check
   std::unordered_map<uint64_t, uint64_t> written_depth = {};       // by word: loads that what lies there needed
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "ir/check.h"
 #include "runtime/cuda/nvrtc.h"
@@ -70,11 +71,15 @@ void PtxDevice::run_launch(const codegen::Launch& launch) {
   const codegen::Kernel& kernel = program_->kernels[static_cast<size_t>(launch.kernel)];
   const int64_t blocks = kernel.blocks > 0 ? kernel.blocks : std::min(kernel.max_blocks, options_.most_blocks);
   const std::vector<std::byte> bytes = parameters(launch);
+  std::vector<ptx::Extent> touches;
+  for (const codegen::Argument& a : launch.arguments)
+    touches.push_back({address(a.at), static_cast<uint64_t>(a.bytes), a.access != codegen::Access::read});
   const ptx::Launch what{.kernel = kernel.name,
                          .grid = {static_cast<uint32_t>(blocks)},
                          .block = {static_cast<uint32_t>(kernel.block)},
                          .parameters = bytes,
-                         .dynamic_shared = static_cast<uint32_t>(kernel.shared_bytes)};
+                         .dynamic_shared = static_cast<uint32_t>(kernel.shared_bytes),
+                         .touches = std::move(touches)};
   const ptx::Outcome done = ptx::launch(*loaded_, what, memory_, options_.launch);
   findings_.insert(findings_.end(), done.findings.begin(), done.findings.end());
   counters_[kernel.name] += done.counters;

@@ -30,7 +30,8 @@ Outcome SmallKernel::run(const Shape& shape) {
                  .grid = shape.grid,
                  .block = shape.block,
                  .parameters = std::as_bytes(std::span(parameters)),
-                 .cooperative = shape.cooperative},
+                 .cooperative = shape.cooperative,
+                 .touches = shape.touches},
                 memory, shape.options);
 }
 

@@ -17,6 +17,7 @@ struct Shape {
   bool cooperative = false;
   LaunchOptions options = {};
   uint64_t third = 0;  // instead of the third buffer's address
+  std::vector<Extent> touches = {};
 };
 
 class SmallKernel {
