@@ -32,6 +32,6 @@ void publish(Warp& w, const Instruction& i, int lane, const Place& p, bool excha
 // Counts a warp's request.
 void count_request(Warp& w, Space space, const Addresses& at, Lanes lanes, uint32_t bytes, Touch touch);
 // Words that a bank gives one after another for one request to shared memory.
-uint64_t shared_wavefronts(const Addresses& at, Lanes lanes, uint32_t bytes);
+uint64_t shared_wavefronts(const Addresses& at, Lanes lanes, uint32_t bytes, uint64_t& ideal);
 
 }  // namespace heddle::ptx

@@ -19,17 +19,19 @@ void execute_copy(Warp& w, const Instruction& i, Lanes lanes) {
   Addresses to, from;
   addresses_of(w, shared, lanes, 0, to);
   addresses_of(w, global, lanes, 1, from);
+  Lanes reading = 0;  // where all is zeros, nothing is read
   each_lane(lanes, [&](int l) {
     const auto k = static_cast<size_t>(l);
     const uint32_t given = i.slot[2] == kNoSlot ? i.size : get<uint32_t>(w.at(i.slot[2]), l);
     const uint32_t bytes = std::min<uint32_t>(given, i.size);
     const Place p = locate(w, shared, l, to[k], i.size, i.size);
     check_touch(w, i, l, p, i.size, Touch::write, Use::in_flight);
+    reading |= bytes > 0 ? 1U << l : 0;
     if (bytes > 0) check_touch(w, i, l, locate(w, global, l, from[k], bytes, i.size), bytes, Touch::read, Use::weak);
     w.block.copies.push_back(
         {w.first + static_cast<uint32_t>(l), static_cast<uint32_t>(p.offset), from[k], i.size, i.size - bytes, -1});
   });
-  count_request(w, Space::global, from, lanes, i.size, Touch::read);
+  if (reading != 0) count_request(w, Space::global, from, reading, i.size, Touch::read);
   count_request(w, Space::shared, to, lanes, i.size, Touch::write);
 }
 

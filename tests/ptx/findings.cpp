@@ -66,6 +66,7 @@ Counters& Counters::operator+=(const Counters& o) {
   shared_load_wavefronts += o.shared_load_wavefronts;
   shared_stores += o.shared_stores;
   shared_store_wavefronts += o.shared_store_wavefronts;
+  shared_ideal_wavefronts += o.shared_ideal_wavefronts;
   longest_chain = std::max(longest_chain, o.longest_chain);
   longest_chain_after_arrival = std::max(longest_chain_after_arrival, o.longest_chain_after_arrival);
   return *this;

@@ -87,6 +87,7 @@ struct Counters {
   uint64_t global_atomics = 0;
   uint64_t shared_loads = 0, shared_load_wavefronts = 0;  // a wavefront: each bank gives one word
   uint64_t shared_stores = 0, shared_store_wavefronts = 0;
+  uint64_t shared_ideal_wavefronts = 0;  // if no two words lay in one bank
   // With `chains`: the most loads of global memory of which each needs the one before, of any warp; and the same
   // behind the warp's last arrival (an atomic operation) of each block.
   uint64_t longest_chain = 0, longest_chain_after_arrival = 0;

@@ -2,19 +2,14 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 
-#include "frontend/build_graph.h"
-#include "frontend/read_model.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/host/host_device.h"
 #include "tests/numeric/harness.h"
 #include "tests/ptx/agreement.h"
+#include "tests/ptx/planned_model.h"
 #include "tests/ptx/program_run.h"
-#include "tests/support/host_run.h"
-#include "tests/support/source_dir.h"
 
 namespace heddle::testing {
 namespace {
@@ -25,31 +20,6 @@ PtxOptions options() {
   PtxOptions options;
   options.launch.chains = std::getenv("HEDDLE_PTX_COUNTERS") != nullptr;
   return options;
-}
-
-std::vector<std::string> models() {
-  std::vector<std::string> names;
-  for (const auto& file : std::filesystem::directory_iterator(source_dir() / "models"))
-    if (file.path().extension() == ".json") names.push_back(file.path().stem().string());
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-codegen::Program build(const std::string& name, bool small) {
-  frontend::Sources sources;
-  const frontend::Model model =
-      frontend::read_model(sources, (source_dir() / "models" / (name + ".json")).string(), {.set = {}, .small = small});
-  ir::Module module = frontend::build_module(model, frontend::default_build_options(model));
-  return host_program(std::move(module), name, {.library = false, .target = ir::h200()});
-}
-
-ir::NamedTensors random_batch(const codegen::Entry& entry, uint64_t seed) {
-  ir::NamedTensors all;
-  for (const codegen::Buffer& b : entry.inputs) {
-    const ir::Type type{ir::parse_dtype(b.dtype).value(), b.dims};
-    all.emplace(b.name, random_tensor(type, 0, 1, 10, hash_text(b.name) + seed));
-  }
-  return all;
 }
 
 void expect_agreement(const Images& expected, const Images& got, const std::string& when, double& worst) {
@@ -77,7 +47,7 @@ void print_counters(const PtxDevice& device) {
 }
 
 void check_training(const std::string& name, bool small, const PtxOptions& options) {
-  const codegen::Program program = build(name, small);
+  const codegen::Program program = plan_model(name, small).program;
   runtime::HostDevice host({.threads = 1, .kernel_cache = {}});
   PtxDevice device(options);
   ProgramRun expected(program, host), got(program, device);
@@ -109,7 +79,8 @@ TEST_P(PtxModels, SmallStepsAgreeWithTheHost) {
   check_training(GetParam(), true, options());
 }
 
-INSTANTIATE_TEST_SUITE_P(All, PtxModels, ::testing::ValuesIn(models()), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(All, PtxModels, ::testing::ValuesIn(model_names()),
+                         [](const auto& info) { return info.param; });
 
 // Minutes: among the slow tests. HEDDLE_PTX_ALL says so.
 class PtxFullModels : public ::testing::TestWithParam<std::string> {};

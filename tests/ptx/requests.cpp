@@ -53,11 +53,12 @@ uint64_t words_of_bank(const Addresses& at, Lanes lanes, uint32_t bytes) {
 }  // namespace
 
 // 8 bytes a thread are served by half warps, 16 by quarters.
-uint64_t shared_wavefronts(const Addresses& at, Lanes lanes, uint32_t bytes) {
+uint64_t shared_wavefronts(const Addresses& at, Lanes lanes, uint32_t bytes, uint64_t& ideal) {
   const uint32_t parts = bytes <= 4 ? 1 : bytes / 4, size = kLanes / parts;
   uint64_t wavefronts = 0;
   for (uint32_t part = 0; part < parts; ++part) {
     const Lanes some = lanes & (parts == 1 ? kAllLanes : ((1U << size) - 1) << (part * size));
+    ideal += some != 0 ? 1 : 0;
     if (some != 0) wavefronts += words_of_bank(at, some, bytes);
   }
   return wavefronts;
@@ -68,7 +69,8 @@ void count_request(Warp& w, Space space, const Addresses& at, Lanes lanes, uint3
   const bool read = touch == Touch::read;
   if (space == Space::shared) {
     (read ? c.shared_loads : c.shared_stores) += 1;
-    (read ? c.shared_load_wavefronts : c.shared_store_wavefronts) += shared_wavefronts(at, lanes, bytes);
+    (read ? c.shared_load_wavefronts : c.shared_store_wavefronts) +=
+        shared_wavefronts(at, lanes, bytes, c.shared_ideal_wavefronts);
     return;
   }
   if (space != Space::global) return;

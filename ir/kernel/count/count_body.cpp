@@ -1,0 +1,191 @@
+#include "ir/kernel/count/count_body.h"
+
+#include <algorithm>
+
+#include "ir/kernel/count/scalar_instructions.h"
+#include "ir/visit.h"
+
+namespace heddle::ir {
+namespace {
+
+// What codegen unrolls of loops inside a point; the compiler unrolls others by about as many turns.
+constexpr int64_t kUnrolledPoints = 16, kTurnsAtOnce = 8;
+
+}  // namespace
+
+void CountBody::enter(const WarpTimes& times, std::vector<WarpPoint> points, Depends here) {
+  times_ = times;
+  points_ = std::move(points);
+  here_ = here;
+}
+
+void CountBody::forget() { known_.clear(), quotients_.clear(), sums_.clear(), addresses_.clear(), conditions_.clear(); }
+
+void CountBody::next_pass(const std::vector<KeptValue>& kept) {
+  const auto varies = [](Depends on) { return (on & ~kOnRow) != 0; };
+  std::erase_if(known_, [&](const Known& known) {
+    const auto same = [&](const KeptValue& k) { return k.value == known.v && k.at == known.at; };
+    return varies(known.on) && std::none_of(kept.begin(), kept.end(), same);
+  });
+  const auto on_column = [&](const IndexExpr& e) { return varies(depends(e)); };
+  std::erase_if(quotients_, on_column);
+  std::erase_if(sums_, on_column);
+  std::erase_if(addresses_, [&](const auto& a) { return varies(depends(a.second)); });
+  std::erase_if(conditions_, [&](const Guard& g) { return varies(depends(g.expr)); });
+}
+
+double CountBody::executions(Depends on, bool each_element) const {
+  const Depends loops = on >> base_, inside = (Depends{1} << base_) - 1;
+  double times = times_.launch;
+  // In a loop that is no straight line nothing is shared by the elements of a packet.
+  const bool shared = loops != 0 && unrolled_;
+  if (loops != 0 && !shared) on |= loops_on_;
+  if ((on & inside) != 0) times = times_.rows;
+  if ((on & inside & ~kOnRow) != 0) times = (on & inside) == kOnColumn ? times_.columns : times_.packets;
+  if ((on & kOnColumn) != 0 && each_element) times *= static_cast<double>(times_.packet);
+  double points = 1;
+  for (size_t i = loops_.size(); i-- > 0;)
+    if ((loops >> i & 1U) != 0 || (!unrolled_ && points > 1)) points *= static_cast<double>(loops_[i]);
+  return times * points;
+}
+
+// --- values ---
+
+Depends CountBody::value(ValueId v, const IndexMap& at) {
+  for (const Known& known : known_)
+    if (known.v == v && known.at == at) return known.on;
+  const Node* n = k_.def(v);
+  const Depends on = n == nullptr ? load(v, at) : compute(v, *n, at);
+  known_.push_back({v, at, on});
+  return on;
+}
+
+Depends CountBody::compute(ValueId v, const Node& n, const IndexMap& at) {
+  if (const auto& [is, on] = defined_[static_cast<size_t>(v.index)]; is) return on;
+  const Signature s = signature(k_, n);
+  return visit_kind(
+      *n.op, [&](const Movement&) { return move(n, s, at); },
+      [&](const Source& kind) { return source(n, s, kind, at); },
+      [&](const Elementwise& kind) {
+        Depends on = 0;
+        for (const ValueId o : n.operands) on |= value(o, at);
+        to_.instructions.values += scalar_instructions(kind.expr) * executions(on);
+        return on;
+      },
+      [&](const OneOf<Reduction, Contraction> auto&) { return reduce(v, n, s, at); },
+      [](const OneOf<Composite, Gradient, Call> auto&) { return Depends{0}; });
+}
+
+Depends CountBody::move(const Node& n, const Signature& s, const IndexMap& at) {
+  const std::vector<IndexMap> accesses = operand_accesses(s, std::get<Movement>(n.op->kind), at);
+  Depends on = 0;
+  for (size_t i = 0; i < accesses.size(); ++i) {
+    on |= value(n.operands[i], accesses[i]);
+    if (accesses[i].guards.empty()) break;
+    conditions(accesses[i].guards, accesses[i].extents);
+    on |= depends(accesses[i].guards);
+    to_.instructions.values += executions(on);
+  }
+  return on;
+}
+
+Depends CountBody::source(const Node& n, const Signature& s, const Source& source, const IndexMap& at) {
+  Depends on = 0;
+  bool indexed = false;
+  for (size_t i = 0; i < n.operands.size(); ++i)
+    on |= value(n.operands[i], access_at(at.extents, 0, s.operands[i].dims));
+  const auto read = [&](const IndexExpr& e) {
+    address(n.results[0], e, /*wide=*/false);
+    on |= depends(e);
+    indexed = true;
+  };
+  if (mentions(source.expr, "i")) read(linear_offset(at, s.results[0].dims));
+  if (source.k) read(source_k(s, source, at));
+  if (!indexed && n.operands.empty()) return 0;
+  // Four neighbours share the draw of their words.
+  const double together = draws_ ? static_cast<double>(kDrawnAtOnce) / 2 : 1;
+  to_.instructions.values += scalar_instructions(source.expr) * executions(on) / together;
+  return on;
+}
+
+// What the defined values that a reduction is computed from depend on.
+Depends CountBody::defined_below(const Node& n) const {
+  Depends on = 0;
+  for (const ValueId o : n.operands) {
+    const auto& [is, known] = defined_[static_cast<size_t>(o.index)];
+    if (is) on |= known;
+    if (const Node* def = k_.def(o); def != nullptr && !is) on |= defined_below(*def);
+  }
+  return on;
+}
+
+Depends CountBody::reduce(ValueId v, const Node& n, const Signature& s, const IndexMap& at) {
+  ReductionDomain d;
+  reduction_domain(s, d);
+  const ReductionAccess access = inner_reduction(s, d, at);
+  Depends on = defined_below(n) | depends(access.k);
+  for (const IndexMap& operand : access.operands) on |= depends(operand);
+  const Depends inside = (Depends{1} << base_) - 1;
+  on &= inside;
+  const double points = static_cast<double>(product(access.loops));
+  loops_ = access.loops;
+  loops_on_ = on;
+  unrolled_ = product(access.loops) <= kUnrolledPoints;
+  Depends all = on;
+  for (size_t i = 0; i < loops_.size(); ++i)
+    if (loops_[i] > 1) all |= Depends{1} << (base_ + i);
+  accumulate(n, access, all);
+  if (!unrolled_) {
+    constexpr double kLoop = 4;
+    const double turns = points / kTurnsAtOnce;
+    to_.instructions.indices += kLoop * (1 + turns) * executions(on);
+    turns_ += turns * ((on & kOnColumn) != 0 ? static_cast<double>(times_.packet) : 1);
+  }
+  if (!unrolled_) std::erase_if(known_, [&](const Known& known) { return (known.on >> base_) != 0; });
+  const auto of_loop = [&](const IndexExpr& e) { return (depends(e) >> base_) != 0; };
+  std::erase_if(quotients_, of_loop);
+  std::erase_if(conditions_, [&](const Guard& g) { return of_loop(g.expr); });
+  loops_.clear();
+  unrolled_ = strides_ = false;
+  finish(n, on);
+  for (const ValueId r : n.results)
+    if (r != v) known_.push_back({r, at, on});
+  return on;
+}
+
+// A product and a sum, or what the element and the monoid ask for. The best of a straight line begins with its first
+// element; which one it was is followed where somebody asks.
+double CountBody::add_work(const Node& n) const {
+  const auto* reduction = std::get_if<Reduction>(&n.op->kind);
+  if (reduction == nullptr) return 2;
+  double add = add_instructions(reduction->monoid), valid = 0;
+  for (size_t r = 0; r < n.results.size(); ++r) {
+    const bool used = k_.is_output(n.results[r]) || !k_[n.results[r]].uses.empty();
+    if (used && reduction->finish[r].find("acc.index") != std::string::npos) add += 1;
+    if (used && mentions(reduction->finish[r], "valid")) valid = 1;
+  }
+  const auto points = static_cast<double>(product(loops_));
+  if (unrolled_ && add > 1 && points > 0) add *= (points - 1) / points;
+  return scalar_instructions(reduction->element) + add + valid;
+}
+
+void CountBody::accumulate(const Node& n, const ReductionAccess& access, Depends at) {
+  Depends on = at;
+  bool guarded = false;
+  for (size_t i = 0; i < n.operands.size(); ++i) {
+    on |= value(n.operands[i], access.operands[i]);
+    conditions(access.operands[i].guards, access.operands[i].extents);
+    guarded = guarded || !access.operands[i].guards.empty();
+  }
+  to_.instructions.values += ((guarded ? 1 : 0) + add_work(n)) * executions(on);
+}
+
+void CountBody::finish(const Node& n, Depends at) {
+  const auto* reduction = std::get_if<Reduction>(&n.op->kind);
+  if (reduction == nullptr) return;
+  for (const std::string& text : reduction->finish)
+    to_.instructions.values +=
+        text.starts_with("acc") && text.find(' ') == std::string::npos ? 0 : scalar_instructions(text) * executions(at);
+}
+
+}  // namespace heddle::ir

@@ -1,0 +1,101 @@
+// The statements of a kernel's body, counted: each value once at each index, as often as the loops around the
+// coordinates that it depends on turn. What codegen's Body prints and the compiler leaves of it.
+//
+//   %y = add(%x, broadcast(%b)) of f32[64,128] in packets of 4    row by row and packet by packet: two loads, two
+//                                                                 addresses; for each of the four elements one addition
+#pragma once
+#include <utility>
+#include <vector>
+
+#include "ir/kernel/access.h"
+#include "ir/kernel/count/kernel_counts.h"
+#include "ir/kernel/count/requests.h"
+
+namespace heddle::ir {
+
+// Coordinates that a value depends on, a bit for each: row, column, further ones, loop counters.
+using Depends = uint32_t;
+constexpr Depends kOnRow = 1, kOnColumn = 2;
+
+// How often the warps of a launch are at each place, together.
+struct WarpTimes {
+  double launch = 0;   // once a thread
+  double rows = 0;     // turns of the loop over rows, or over points
+  double packets = 0;  // of the loop over the packets of a row
+  double columns = 0;  // as often what varies with the column alone is needed
+  int64_t packet = 1;  // elements of one
+  int64_t rest = 0;    // of the last one, where it is not whole: they are moved one by one
+  bool far = true;     // a loop inside a point finds the addresses of far elements anew in each turn
+};
+
+class CountBody {
+ public:
+  CountBody(const Graph& kernel, size_t coordinates, KernelCounts& to)
+      : k_(kernel), base_(coordinates), to_(to), defined_(kernel.value_count()) {}
+
+  // What follows is at these places; `here`: the coordinates of the innermost one.
+  void enter(const WarpTimes& times, std::vector<WarpPoint> points, Depends here);
+  // Forgets what depends on the column, but for what is kept: another loop over the columns begins.
+  void next_pass(const std::vector<KeptValue>& kept);
+  void forget();  // everything but what is defined
+  void define(ValueId v, Depends on) { defined_[static_cast<size_t>(v.index)] = {true, on}; }
+  void take(ValueId v, const IndexMap& at, Depends on) { known_.push_back({v, at, on}); }
+  void draw_at_once(bool draws) { draws_ = draws; }
+
+  Depends value(ValueId v, const IndexMap& at);
+  void store(ValueId v, const IndexMap& at);
+  // Adds an element of the reduction to an accumulator, at each point.
+  void accumulate(const Node& n, const ReductionAccess& access, Depends at);
+  void finish(const Node& n, Depends at);  // makes results of its accumulator
+
+  // An address, or the offset of one, from its terms; of memory that `v` names.
+  void address(ValueId v, const IndexExpr& linear, bool wide = true);
+  void conditions(const std::vector<Guard>& guards, const Dims& extents);
+  double executions(Depends on, bool each_element = true) const;
+  double turns() const { return turns_; }  // of loops inside a point, which wait for their loads
+
+ private:
+  struct Known {
+    ValueId v;
+    IndexMap at;
+    Depends on;
+  };
+  Depends load(ValueId v, const IndexMap& at);
+  Depends compute(ValueId v, const Node& n, const IndexMap& at);
+  Depends move(const Node& n, const Signature& s, const IndexMap& at);
+  Depends source(const Node& n, const Signature& s, const Source& source, const IndexMap& at);
+  Depends reduce(ValueId v, const Node& n, const Signature& s, const IndexMap& at);
+  bool overwritten(ValueId v) const;
+  bool in_packets(const IndexMap& at, const IndexExpr& linear) const;
+  void request(ValueId v, const IndexExpr& linear, const std::vector<Guard>& guards, double requests, bool read);
+  double average_sectors(const IndexExpr& linear, const std::vector<Guard>& guards, int64_t bytes) const;
+  void count_rest(double& sectors);
+  void atoms(const IndexExpr& e);
+  bool first_time(std::vector<IndexExpr>& seen, const IndexExpr& e) const;
+  Depends defined_below(const Node& n) const;
+  double add_work(const Node& n) const;  // instructions of adding one element
+
+  const Graph& k_;
+  size_t base_;  // coordinates that are no loop counters
+  KernelCounts& to_;
+  WarpTimes times_;
+  std::vector<WarpPoint> points_;
+  Depends here_ = 0;
+  bool draws_ = false;
+  // The loops around what is counted, of one reduction inside a point.
+  Dims loops_;
+  Depends loops_on_ = 0;  // what its result depends on
+  bool unrolled_ = false, strides_ = false;
+  double turns_ = 0;
+  std::vector<std::pair<bool, Depends>> defined_;
+  std::vector<Known> known_;
+  std::vector<IndexExpr> quotients_, sums_;
+  std::vector<std::pair<ValueId, IndexExpr>> addresses_;
+  std::vector<Guard> conditions_;
+};
+
+Depends depends(const IndexExpr& e);
+Depends depends(const std::vector<Guard>& guards);
+Depends depends(const IndexMap& at);
+
+}  // namespace heddle::ir

@@ -1,0 +1,26 @@
+// What codegen/device/7_collectives.cuh executes: sums over teams, blocks and all blocks.
+#pragma once
+#include "ir/kernel/count/kernel_counts.h"
+#include "ir/kernel/plan_kernel.h"
+
+namespace heddle::ir {
+
+// A reduction's accumulator: how large it is, what merging two takes.
+struct AccumulatorWork {
+  int64_t bytes = 4;
+  double merge = 1;
+};
+AccumulatorWork accumulator_work(const Graph& kernel, const Node& n);
+
+// combine: a team's sum in all of its threads; `warps` do it together.
+void count_combine(const AccumulatorWork& a, const KernelForm& form, double warps, KernelCounts& to);
+// put_columns, put_total: a block's sums into its part of the partial results.
+void count_put_columns(const AccumulatorWork& a, const KernelForm& form, int64_t columns, KernelCounts& to);
+void count_put_total(const AccumulatorWork& a, const KernelForm& form, KernelCounts& to);
+// last_block: arriving.
+void count_arrival(KernelCounts& to);
+// get_column, get_total: the sum of all blocks, in the last one: in a thread for each column; of a total in all threads.
+void count_get_columns(const AccumulatorWork& a, int64_t columns, KernelCounts& to);
+void count_get_total(const AccumulatorWork& a, KernelCounts& to);
+
+}  // namespace heddle::ir

@@ -1,0 +1,179 @@
+// Indices and memory: addresses, conditions, loads and stores.
+#include <algorithm>
+#include <cmath>
+
+#include "ir/kernel/count/count_body.h"
+
+namespace heddle::ir {
+namespace {
+
+constexpr int64_t kWidestLoad = 16;
+
+double bytes_of(DType dtype) { return std::max<double>(1, static_cast<double>(bits(dtype)) / 8); }
+
+bool aligned(const IndexExpr& linear, int64_t packet) {
+  return linear.constant % packet == 0 &&
+         std::all_of(linear.terms.begin(), linear.terms.end(), [&](const IndexTerm& t) {
+           return (t.kind == IndexTerm::Kind::dim && t.dim == kColumn) || t.coefficient % packet == 0;
+         });
+}
+
+Depends depends(const IndexTerm& t) {
+  return t.kind == IndexTerm::Kind::dim ? Depends{1} << t.dim : depends(t.inner[0]);
+}
+}  // namespace
+
+Depends depends(const IndexExpr& e) {
+  Depends on = 0;
+  for (const IndexTerm& t : e.terms) on |= depends(t);
+  return on;
+}
+Depends depends(const std::vector<Guard>& guards) {
+  Depends on = 0;
+  for (const Guard& g : guards) on |= depends(g.expr);
+  return on;
+}
+Depends depends(const IndexMap& at) {
+  Depends on = depends(at.guards);
+  for (const IndexExpr& e : at.results) on |= depends(e);
+  return on;
+}
+
+bool CountBody::first_time(std::vector<IndexExpr>& seen, const IndexExpr& e) const {
+  if (std::find(seen.begin(), seen.end(), e) != seen.end()) return false;
+  seen.push_back(e);
+  return true;
+}
+
+// Quotients by a constant are a product's upper half and shifts; remainders are what is left.
+void CountBody::atoms(const IndexExpr& e) {
+  constexpr double kQuotient = 4, kRemainder = 2;
+  for (const IndexTerm& t : e.terms) {
+    if (t.kind == IndexTerm::Kind::dim) continue;
+    atoms(t.inner[0]);
+    IndexExpr quotient, whole;
+    quotient.terms = {t}, whole.terms = {t};
+    quotient.terms[0].kind = IndexTerm::Kind::floor_div;
+    quotient.terms[0].coefficient = whole.terms[0].coefficient = 1;
+    const double times = executions(depends(t));
+    if (first_time(quotients_, quotient)) to_.instructions.indices += kQuotient * times;
+    if (t.kind == IndexTerm::Kind::modulo && first_time(quotients_, whole))
+      to_.instructions.indices += kRemainder * times;
+  }
+}
+
+// Constants and the counters of unrolled loops are part of the instruction that uses the address. A loop that stays one
+// adds to the address in each turn, unless it goes to the neighbour.
+void CountBody::address(ValueId v, const IndexExpr& linear, bool wide) {
+  constexpr double kFar = 2.5, kFarFromKnown = 0.8, kNear = 16;
+  atoms(linear);
+  IndexExpr key;
+  for (const IndexTerm& t : linear.terms) {
+    const bool counter = t.kind == IndexTerm::Kind::dim && static_cast<size_t>(t.dim) >= base_;
+    if (!counter) key.terms.push_back(t);
+    if (!counter || unrolled_ || strides_ || std::abs(static_cast<double>(t.coefficient)) <= kNear) continue;
+    strides_ = true;
+    to_.instructions.indices += (times_.far ? kFar : kFarFromKnown) * executions(depends(linear));
+  }
+  const double times = executions(depends(key), /*each_element=*/false);
+  if (first_time(sums_, key)) {
+    const bool first = !key.terms.empty() && key.terms[0].coefficient != 1;
+    const double terms = static_cast<double>(key.terms.size()) - (first ? 0 : 1);
+    to_.instructions.indices += (std::max(terms, 0.0) + (wide && !key.terms.empty() ? 1 : 0)) * times;
+  }
+  const std::pair<ValueId, IndexExpr> known{v, key};
+  if (!wide || key.terms.empty() || std::find(addresses_.begin(), addresses_.end(), known) != addresses_.end()) return;
+  addresses_.push_back(known);
+  to_.instructions.indices += times;
+}
+
+void CountBody::conditions(const std::vector<Guard>& guards, const Dims& extents) {
+  for (const Guard& g : guards) {
+    if (std::find(conditions_.begin(), conditions_.end(), g) != conditions_.end()) continue;
+    conditions_.push_back(g);
+    const Range r = range(g.expr, extents);
+    const double sides = (r.low < g.low ? 1 : 0) + (r.high >= g.high ? 1 : 0);
+    atoms(g.expr);
+    const double terms = std::max<double>(static_cast<double>(g.expr.terms.size()) - 1, 0);
+    to_.instructions.indices += (2 * sides - 1 + terms) * executions(depends(g.expr));
+  }
+}
+
+// --- memory ---
+
+double CountBody::average_sectors(const IndexExpr& linear, const std::vector<Guard>& guards, int64_t bytes) const {
+  const bool loops = ((depends(linear) | depends(guards)) >> base_) != 0;
+  const int64_t all = loops ? product(loops_) : 1, samples = std::min<int64_t>(all, 5);
+  double sum = 0, weight = 0;
+  for (WarpPoint at : points_) {
+    at.coordinates.resize(base_ + loops_.size());
+    for (int64_t i = 0; i < samples; ++i) {
+      int64_t place = samples == 1 ? 0 : i * (all - 1) / (samples - 1);
+      for (size_t d = loops_.size(); d-- > 0; place /= std::max<int64_t>(loops_[d], 1))
+        at.coordinates[base_ + d].fill(place % std::max<int64_t>(loops_[d], 1));
+      weight += at.weight;
+      const uint32_t lanes = lanes_inside(guards, at);
+      if (lanes != 0) sum += at.weight * sectors(evaluate(linear, at.coordinates), lanes, bytes);
+    }
+  }
+  return weight > 0 ? sum / weight : 0;
+}
+
+void CountBody::request(ValueId v, const IndexExpr& linear, const std::vector<Guard>& guards, double requests,
+                        bool read) {
+  to_.instructions.memory += requests;
+  const double each = average_sectors(linear, guards, static_cast<int64_t>(bytes_of(k_[v].type.dtype)));
+  (read ? to_.sectors_read : to_.sectors_written) += requests * each;
+}
+
+// By one warp, behind branches of its own.
+void CountBody::count_rest(double& sectors) {
+  constexpr double kBranches = 3;
+  const auto rest = static_cast<double>(times_.rest);
+  to_.instructions.memory += rest;
+  to_.instructions.indices += times_.rest > 0 ? kBranches * (rest + 1) : 0;
+  sectors += rest;
+}
+
+bool CountBody::overwritten(ValueId v) const {
+  return std::any_of(k_.outputs.begin(), k_.outputs.end(), [&](ValueId out) { return k_[out].place.base == v; });
+}
+
+bool CountBody::in_packets(const IndexMap& at, const IndexExpr& linear) const {
+  if (times_.packet == 1 || (here_ & kOnColumn) == 0 || !at.guards.empty() || (depends(linear) >> base_) != 0)
+    return false;
+  const Coefficient column = coefficient(linear, kColumn);
+  return column.affine && column.value == 1 && aligned(linear, times_.packet);
+}
+
+Depends CountBody::load(ValueId v, const IndexMap& at) {
+  const IndexExpr linear = linear_offset(at, k_[v].type.dims);
+  const double bytes = bytes_of(k_[v].type.dtype), packet = static_cast<double>(times_.packet);
+  address(v, linear);
+  if (in_packets(at, linear)) {
+    request(v, linear, {}, times_.packets * std::ceil(bytes * packet / kWidestLoad), /*read=*/true);
+    count_rest(to_.sectors_read);
+    to_.instructions.values += times_.packets * (bytes < 4 ? packet : 0);
+    return depends(linear) | kOnColumn;
+  }
+  conditions(at.guards, at.extents);
+  const Depends on = depends(linear) | depends(at.guards) | (overwritten(v) ? here_ : 0);
+  if (!at.guards.empty()) to_.instructions.indices += 2 * executions(on);
+  request(v, linear, at.guards, executions(on), /*read=*/true);
+  return on;
+}
+
+void CountBody::store(ValueId v, const IndexMap& at) {
+  value(v, at);
+  const IndexExpr linear = linear_offset(at, k_[v].type.dims);
+  const double bytes = bytes_of(k_[v].type.dtype), packet = static_cast<double>(times_.packet);
+  address(v, linear);
+  constexpr double kPacking = 2.5;  // of an element into a word
+  const bool packets = times_.packet > 1 && (here_ & kOnColumn) != 0;
+  const double requests = packets ? times_.packets * std::ceil(bytes * packet / kWidestLoad) : executions(here_);
+  request(v, linear, {}, requests, /*read=*/false);
+  if (packets) count_rest(to_.sectors_written);
+  if (bytes < 4) to_.instructions.values += packets ? times_.packets * packet * kPacking : requests;
+}
+
+}  // namespace heddle::ir

@@ -1,0 +1,31 @@
+#include <cmath>
+
+#include "ir/kernel/count/count_forms.h"
+
+namespace heddle::ir {
+
+void count_entry(int64_t pointers, double warps, double busy, KernelCounts& to) {
+  constexpr double kThread = 7, kBusy = 2;
+  const auto each = static_cast<double>(pointers);
+  to.instructions.indices += warps * (kThread + each) + busy * (kBusy + each);
+}
+
+void count_points(const Graph& k, const KernelPlan& plan, KernelCounts& to) {
+  Turns turns = point_turns(*k.form, plan.space(), to.blocks);
+  turns.times.rest = plan.columns % k.form->packet;
+  CountBody body(k, plan.space().size(), to);
+  body.enter(turns.times, turns.points, kOnRow | kOnColumn);
+  body.draw_at_once(plan.draws && k.form->packet == kDrawnAtOnce);
+  const double warps = static_cast<double>(to.blocks * to.threads) / kLanes;
+  count_entry(static_cast<int64_t>(k.inputs.size() + k.outputs.size()), warps, turns.times.launch, to);
+  // The loop; row and column of a point; where the last packet may be part of one, branches around its elements.
+  constexpr double kLoop = 4, kRowAndColumn = 6, kRest = 4;
+  double each = (plan.rows * plan.columns > 1 ? kLoop : 0) + (plan.rows > 1 ? kRowAndColumn : 1);
+  if (plan.columns % k.form->packet != 0)
+    each += kRest * static_cast<double>(k.inputs.size() + k.outputs.size()) + 2 * static_cast<double>(k.form->packet);
+  to.instructions.indices += each * turns.times.packets;
+  for (const ValueId v : k.outputs) body.store(v, access_of(Extent::full, plan.space(), k[v].type.dims));
+  to.dependent_loads = std::ceil(turns.times.packets / warps) * std::max(1.0, body.turns());
+}
+
+}  // namespace heddle::ir

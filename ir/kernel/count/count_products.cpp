@@ -1,0 +1,191 @@
+// Products through tiles: what codegen/device/9_contract.cuh executes.
+#include <algorithm>
+#include <cmath>
+
+#include "ir/kernel/count/count_forms.h"
+#include "ir/kernel/count/product_layout.h"
+
+namespace heddle::ir {
+namespace {
+
+constexpr size_t kCoordinates = kDepth + 1;
+
+class ProductsCount {
+ public:
+  ProductsCount(const Graph& k, KernelCounts& to)
+      : k_(k), form_(*k.form), plan_(plan_contract(k)), layout_(form_, plan_), to_(to), body_(k, kCoordinates, to) {
+    warps_ = static_cast<double>(form_.threads) / kLanes;
+    items_ = static_cast<double>(plan_.tiles * form_.parts);
+    fills_ = static_cast<double>(plan_.tiles * cut(plan_.space[kDepth], form_.tile[2]));
+  }
+
+  void run() {
+    const double launch = static_cast<double>(to_.blocks) * warps_, items = items_ * warps_;
+    count_entry(static_cast<int64_t>(k_.inputs.size() + k_.outputs.size()) + (form_.parts > 1 ? 2 : 0), launch, launch,
+                to_);
+    constexpr double kThread = 35, kSlot = 8, kItem = 20;
+    to_.instructions.indices +=
+        launch * (kThread + kSlot * static_cast<double>(slots(plan_.left) + slots(plan_.right)));
+    to_.instructions.indices += items * kItem;
+    to_.instructions.values += items * sums();
+    const double turns = (fills_ + items_ * static_cast<double>(form_.stages - 1)) * warps_;
+    constexpr double kTurn = 9;
+    to_.instructions.indices += kTurn * turns;
+    for (const ProductSide* s : {&plan_.left, &plan_.right}) fill(*s);
+    multiply();
+    if (form_.parts > 1) meet();
+    results();
+    const double of_block = std::ceil(items_ / static_cast<double>(to_.blocks));
+    to_.dependent_loads +=
+        of_block *
+            (static_cast<double>(plan_.steps) / static_cast<double>(std::max<int64_t>(form_.stages - 1, 1)) + 1) +
+        to_.dependent_after_last;
+  }
+
+ private:
+  static int64_t cut(int64_t n, int64_t by) { return (n + by - 1) / by; }
+  double sums() const { return static_cast<double>(form_.tile[0] * form_.tile[1] / form_.threads); }
+  bool is_left(const ProductSide& s) const { return &s == &plan_.left; }
+  int64_t slots(const ProductSide& s) const {
+    const int64_t length = form_.tile[is_left(s) ? 0 : 1];
+    return cut(length * form_.tile[2], std::max<int64_t>(s.packet, 1) * form_.threads);
+  }
+
+  // --- the sides ---
+
+  void fill(const ProductSide& s) {
+    const int64_t packet = std::max<int64_t>(s.packet, 1), length = form_.tile[is_left(s) ? 0 : 1];
+    // Packets of a tile by whole warps: some of the last slot may have nothing to do.
+    const double requests = fills_ * static_cast<double>(cut(length * form_.tile[2] / packet, kLanes));
+    const WarpTimes times{.launch = requests, .rows = requests, .packets = requests, .columns = requests, .packet = 1};
+    body_.forget();
+    body_.enter(times, layout_.fill_points(s), kOnRow | kOnColumn);
+    conditions(s, requests, length);
+    if (s.packet > 0)
+      copy(s, requests);
+    else
+      compute(s, requests);
+    const Wavefronts w = layout_.fill_wavefronts(s);
+    to_.shared_wavefronts += requests * w.all;
+    to_.ideal_wavefronts += requests * w.ideal;
+  }
+
+  void conditions(const ProductSide& s, double requests, int64_t length) {
+    const int axis = is_left(s) ? kRow : kColumn;
+    if (plan_.space[static_cast<size_t>(axis)] % length != 0) to_.instructions.indices += 2 * requests;
+    if (plan_.space[kDepth] % form_.tile[2] != 0) to_.instructions.indices += 2 * requests;
+  }
+
+  // Where it goes and where it comes from: the row, k, the address in the tile and that in memory; the copy.
+  void copy(const ProductSide& s, double requests) {
+    constexpr double kPlace = 9, kTo = 6, kKept = 4;
+    to_.instructions.memory += requests;
+    const Dims& dims = k_[s.memory].type.dims;
+    const IndexExpr linear = linear_offset(s.memory_at, dims);
+    body_.conditions(s.memory_at.guards, plan_.space);
+    if (!s.memory_at.guards.empty()) to_.instructions.indices += 4 * requests;
+    if (s.kept) {
+      to_.instructions.indices += (kKept + 2) * requests;
+      if (!s.from_k.terms.empty()) body_.address(s.memory, s.from_k);
+    } else {
+      to_.instructions.indices += (kPlace + kTo) * requests;
+      body_.address(s.memory, linear);
+    }
+    to_.sectors_read += requests * layout_.fill_sectors(s, linear, bytes_of(s.memory));
+  }
+
+  void compute(const ProductSide& s, double requests) {
+    constexpr double kPlace = 9, kTo = 4;
+    to_.instructions.indices += (kPlace + kTo) * requests;
+    to_.instructions.memory += requests;
+    body_.value(s.value, s.at);
+    if (s.at.guards.empty()) return;
+    body_.conditions(s.at.guards, plan_.space);
+    to_.instructions.values += requests;
+  }
+
+  int64_t bytes_of(ValueId v) const { return std::max<int64_t>(1, bits(k_[v].type.dtype) / 8); }
+
+  // --- what is multiplied ---
+
+  void multiply() {
+    constexpr double kStep = 14;
+    const double steps = fills_ * warps_;
+    const ProductLayout::Step step = layout_.step();
+    to_.instructions.indices += kStep * steps;
+    to_.instructions.values += step.products * steps;
+    to_.instructions.memory += step.loads * steps;
+    to_.shared_wavefronts += step.wavefronts.all * fills_;
+    to_.ideal_wavefronts += step.wavefronts.ideal * fills_;
+  }
+
+  // --- the parts ---
+
+  // Each leaves its sums and counts itself; the last of a group adds the group's, the last of all the groups'.
+  void meet() {
+    const auto tiles = static_cast<double>(plan_.tiles), parts = static_cast<double>(form_.parts);
+    const auto groups = static_cast<double>(cut(form_.parts, plan_.gather));
+    leave(tiles * parts);
+    add(tiles * groups, parts / groups);
+    if (groups > 1) {
+      leave(tiles * groups);
+      add(tiles, groups);
+    }
+  }
+
+  void leave(double items) {
+    constexpr double kAddress = 14, kCount = 14, kOfBlock = 9, kSectors = 4;
+    const double requests = items * warps_ * sums();
+    to_.instructions.memory += requests + items * (warps_ + 3);
+    to_.instructions.indices += items * (warps_ * (kAddress + kCount) + kOfBlock);
+    to_.sectors_written += requests * kSectors;
+    to_.sectors_read += items;
+    to_.shared_wavefronts += items * (warps_ + 1), to_.ideal_wavefronts += items * (warps_ + 1);
+  }
+
+  void add(double items, double count) {
+    constexpr double kSectors = 4, kAtOnce = 64;
+    const double requests = items * warps_ * sums() * count, together = std::max(1.0, std::floor(kAtOnce / sums()));
+    to_.instructions.memory += requests;
+    to_.instructions.values += 2 * requests;
+    to_.instructions.indices += items * warps_ * (count * 8 + 10);
+    to_.sectors_read += requests * kSectors;
+    to_.dependent_after_last += 2 + std::ceil((count - 1) / together);
+  }
+
+  // --- the results ---
+
+  void results() {
+    const double warps = static_cast<double>(plan_.tiles) * warps_;
+    const ProductLayout::Sums mine = layout_.sums();
+    const auto packets = static_cast<double>(mine.columns / form_.packet);
+    const WarpTimes times{.launch = warps,
+                          .rows = warps * static_cast<double>(mine.rows) * layout_.rows_inside(),
+                          .packets = warps * static_cast<double>(mine.rows) * packets * layout_.part_inside(),
+                          .columns = warps * packets,
+                          .packet = form_.packet};
+    body_.forget();
+    body_.enter(times, layout_.result_points(), kOnRow | kOnColumn);
+    const double all = warps * static_cast<double>(mine.rows) * packets;
+    for (const int axis : {kRow, kColumn})
+      if (plan_.space[static_cast<size_t>(axis)] % form_.tile[axis == kRow ? 0U : 1U] != 0)
+        to_.instructions.indices += 2 * all;
+    to_.instructions.indices += times.rows;
+    for (const ValueId v : k_[plan_.contraction].results) body_.define(v, kOnRow | kOnColumn);
+    for (const ValueId v : k_.outputs) body_.store(v, access_at(plan_.space, plan_.point, k_[v].type.dims));
+  }
+
+  const Graph& k_;
+  const KernelForm& form_;
+  const ContractPlan plan_;
+  const ProductLayout layout_;
+  KernelCounts& to_;
+  CountBody body_;
+  double warps_ = 1, items_ = 1, fills_ = 1;  // of a block; tiles times parts; steps of all of them
+};
+
+}  // namespace
+
+void count_products(const Graph& k, KernelCounts& to) { ProductsCount(k, to).run(); }
+
+}  // namespace heddle::ir

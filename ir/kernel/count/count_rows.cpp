@@ -1,0 +1,142 @@
+#include <cmath>
+
+#include "ir/kernel/count/count_collectives.h"
+#include "ir/kernel/count/count_forms.h"
+
+namespace heddle::ir {
+namespace {
+
+class RowsCount {
+ public:
+  RowsCount(const Graph& k, const KernelPlan& plan, KernelCounts& to)
+      : k_(k), plan_(plan), form_(*k.form), to_(to), body_(k, 2, to) {
+    for (const NodeId n : k.order) {
+      const ReductionPlan kind = of(k[n].results[0]).reduction;
+      if (kind != ReductionPlan::none && kind != ReductionPlan::inner) reductions_.push_back(n);
+    }
+  }
+
+  void run() {
+    const Turns turns =
+        plan_.span ? point_turns(form_, plan_.space(), to_.blocks) : row_turns(form_, plan_.space(), to_.blocks);
+    times_ = turns.times;
+    const auto pointers = static_cast<int64_t>(k_.inputs.size() + k_.outputs.size()) + (plan_.partials.empty() ? 0 : 2);
+    count_entry(pointers, static_cast<double>(to_.blocks * to_.threads) / kLanes, times_.launch, to_);
+    body_.enter(turns.times, turns.points, kOnRow | kOnColumn);
+    constexpr double kTeam = 16;  // whose rows and which of its columns a thread has
+    to_.instructions.indices += kTeam * static_cast<double>(to_.blocks * to_.threads) / kLanes + kLoop * times_.rows;
+    for (int phase = 0; phase < plan_.phases; ++phase) pass(phase);
+    if (!plan_.span) finish_rows(turns);
+    store_scalars();
+    finish_blocks();
+    const double turns_of_warp = std::ceil(times_.rows / std::max(times_.launch, 1.0));
+    to_.dependent_loads = turns_of_warp * std::max(1.0, body_.turns()) + to_.dependent_after_last;
+  }
+
+ private:
+  static constexpr double kLoop = 4;
+  const ValuePlan& of(ValueId v) const { return plan_.values[static_cast<size_t>(v.index)]; }
+  bool per_point(const Node& n, const ReductionDomain& d) const {
+    return of(n.results[0]).reduction != ReductionPlan::total || plan_.rows == 1 ||
+           product(d.extents) == plan_.rows * plan_.columns;
+  }
+
+  void pass(int phase) {
+    const int64_t slots = (plan_.columns + form_.team * form_.packet - 1) / (form_.team * form_.packet);
+    const bool whole = plan_.columns % (form_.team * form_.packet) == 0;
+    if (phase > 0 && (slots > 1 || !whole)) body_.next_pass(plan_.kept);
+    for (const NodeId n : reductions_) add(k_[n], phase);
+    for (const ValueId v : k_.outputs)
+      if (of(v).extent == Extent::full && !of(v).finishing && of(v).phase == phase)
+        body_.store(v, access_of(Extent::full, plan_.space(), k_[v].type.dims));
+    for (const NodeId n : reductions_)
+      if (of(k_[n].results[0]).reduction == ReductionPlan::row && of(k_[n].results[0]).phase == phase) {
+        count_combine(accumulator_work(k_, k_[n]), form_, times_.rows, to_);
+        body_.finish(k_[n], kOnRow);
+        for (const ValueId r : k_[n].results) body_.define(r, kOnRow);
+      }
+    to_.instructions.indices += (slots > 1 ? kLoop : 2) * times_.packets;
+  }
+
+  void add(const Node& n, int phase) {
+    const Signature s = signature(k_, n);
+    ReductionDomain d;
+    reduction_domain(s, d);
+    const ReductionPlan kind = of(n.results[0]).reduction;
+    if (of(n.results[0]).phase != phase || !per_point(n, d)) return;
+    body_.accumulate(n, spread_reduction(s, d, kind, plan_.space()), kOnRow | kOnColumn);
+  }
+
+  // Totals of what has one value a row, and such values.
+  void finish_rows(const Turns& turns) {
+    body_.enter(turns.times, turns.points, kOnRow);
+    for (const NodeId n : reductions_) {
+      const Signature s = signature(k_, k_[n]);
+      ReductionDomain d;
+      reduction_domain(s, d);
+      if (per_point(k_[n], d)) continue;
+      body_.accumulate(k_[n], spread_reduction(s, d, ReductionPlan::total, plan_.space()), kOnRow);
+      to_.instructions.indices += 2 * times_.rows;
+    }
+    for (const ValueId v : k_.outputs)
+      if (of(v).extent == Extent::row && !of(v).finishing && !is_single(plan_, of(v)))
+        body_.store(v, access_of(Extent::row, plan_.space(), k_[v].type.dims));
+  }
+
+  void store_scalars() {
+    const Turns one = one_thread();
+    // What warps without rows have not computed.
+    if (times_.launch < static_cast<double>(to_.blocks * to_.threads) / kLanes) body_.forget();
+    body_.enter(one.times, one.points, 0);
+    for (const ValueId v : k_.outputs)
+      if (is_single(plan_, of(v)) && !of(v).finishing)
+        body_.store(v, access_of(Extent::scalar, plan_.space(), k_[v].type.dims));
+    to_.instructions.indices += 3 * times_.launch;
+  }
+
+  void finish_blocks() {
+    if (plan_.partials.empty()) return;
+    for (const Partials& p : plan_.partials) {
+      const AccumulatorWork work = accumulator_work(k_, k_[p.reduction]);
+      if (is_column(p))
+        count_put_columns(work, form_, plan_.columns, to_);
+      else
+        count_put_total(work, form_, to_);
+    }
+    count_arrival(to_);
+    double waits = 0;
+    for (const Partials& p : plan_.partials) {
+      if (is_column(p))
+        count_get_columns(accumulator_work(k_, k_[p.reduction]), p.width, to_);
+      else
+        count_get_total(accumulator_work(k_, k_[p.reduction]), to_);
+      waits = std::max(waits, std::ceil(static_cast<double>(to_.blocks) / 4));
+      body_.finish(k_[p.reduction], 0);
+      for (const ValueId r : k_[p.reduction].results) body_.define(r, is_column(p) ? kOnRow | kOnColumn : 0);
+    }
+    to_.dependent_after_last += waits;
+    for (const Extent extent : {Extent::scalar, Extent::column}) {
+      const Turns turns = extent == Extent::scalar ? one_thread() : column_turns(plan_.columns);
+      body_.enter(turns.times, turns.points, extent == Extent::scalar ? 0 : kOnRow | kOnColumn);
+      for (const ValueId v : k_.outputs)
+        if (of(v).finishing && of(v).extent == extent)
+          body_.store(v, access_of(extent, plan_.space(), k_[v].type.dims));
+    }
+  }
+
+  bool is_column(const Partials& p) const { return of(k_[p.reduction].results[0]).reduction == ReductionPlan::column; }
+
+  const Graph& k_;
+  const KernelPlan& plan_;
+  const KernelForm& form_;
+  KernelCounts& to_;
+  CountBody body_;
+  WarpTimes times_;
+  std::vector<NodeId> reductions_;
+};
+
+}  // namespace
+
+void count_rows(const Graph& k, const KernelPlan& plan, KernelCounts& to) { RowsCount(k, plan, to).run(); }
+
+}  // namespace heddle::ir

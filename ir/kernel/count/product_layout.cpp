@@ -1,0 +1,203 @@
+#include "ir/kernel/count/product_layout.h"
+
+#include <algorithm>
+
+#include "ir/kernel/count/warp_points.h"
+
+namespace heddle::ir {
+namespace {
+
+int64_t cut(int64_t n, int64_t by) { return (n + by - 1) / by; }
+
+}  // namespace
+
+int64_t ProductLayout::bytes() const { return bits(plan_.multiplied) / 8; }
+
+// hd::SideTile: rows along k with 16 bytes of padding, or steps of k with 8 elements of it.
+int64_t ProductLayout::byte_at(const ProductSide& s, int64_t row, int64_t k) const {
+  constexpr int64_t kAcross = 8, kAlignment = 16;
+  const int64_t item = s.along_k ? row * (form_.tile[2] + kAlignment / bytes()) + k : k * (length(s) + kAcross) + row;
+  return item * bytes();
+}
+
+ProductLayout::Place ProductLayout::packet_at(const ProductSide& s, int64_t packet) const {
+  const int64_t width = std::max<int64_t>(s.packet, 1), fast = (s.along_k ? form_.tile[2] : length(s)) / width;
+  const int64_t along = packet % fast * width, across = packet / fast;
+  return s.along_k ? Place{across, along} : Place{along, across};
+}
+
+// --- filling ---
+
+std::vector<WarpPoint> ProductLayout::fill_points(const ProductSide& s) const {
+  constexpr int64_t kTiles = 2, kSteps = 4, kPackets = 8;
+  const int64_t width = std::max<int64_t>(s.packet, 1), warps = cut(length(s) * form_.tile[2] / width, kLanes);
+  const int axis = left(s) ? kRow : kColumn;
+  const int64_t extent = plan_.space[static_cast<size_t>(axis)], depth = plan_.space[kDepth];
+  std::vector<WarpPoint> points;
+  for (const int64_t tile : some_of(cut(extent, length(s)), kTiles))
+    for (const int64_t step : some_of(cut(depth, form_.tile[2]), kSteps))
+      for (const int64_t warp : some_of(warps, kPackets)) {
+        WarpPoint p;
+        p.coordinates.resize(kDepth + 1, LaneNumbers{});
+        for (int64_t l = 0; l < kLanes; ++l) {
+          const Place at = packet_at(s, warp * kLanes + l);
+          const int64_t row = tile * length(s) + at.row, k = step * form_.tile[2] + at.column;
+          const auto lane = static_cast<size_t>(l);
+          p.coordinates[static_cast<size_t>(axis)][lane] = row;
+          p.coordinates[kDepth][lane] = k;
+          if (row >= extent || k >= depth || warp * kLanes + l >= length(s) * form_.tile[2] / width)
+            p.active &= ~(1U << l);
+        }
+        points.push_back(std::move(p));
+      }
+  return points;
+}
+
+double ProductLayout::fill_sectors(const ProductSide& s, const IndexExpr& linear, int64_t bytes) const {
+  double sum = 0, count = 0;
+  for (const WarpPoint& p : fill_points(s)) {
+    const uint32_t lanes = lanes_inside(s.memory_at.guards, p);
+    if (lanes != 0) sum += sectors(evaluate(linear, p.coordinates), lanes, bytes);
+    count += 1;
+  }
+  return sum / count;
+}
+
+Wavefronts ProductLayout::fill_wavefronts(const ProductSide& s) const {
+  const int64_t width = std::max<int64_t>(s.packet, 1);
+  LaneNumbers at{};
+  uint32_t active = 0;
+  for (int64_t l = 0; l < kLanes; ++l) {
+    const Place place = packet_at(s, l);
+    at[static_cast<size_t>(l)] = byte_at(s, place.row, place.column);
+    if (l < length(s) * form_.tile[2] / width) active |= 1U << l;
+  }
+  return wavefronts(at, active, width * bytes());
+}
+
+// --- multiplying ---
+
+ProductLayout::Sums ProductLayout::sums() const {
+  constexpr int64_t kWarpRows = 32, kTensorRows = 4;
+  if (plan_.tensor_cores) {
+    const int64_t across = form_.threads / kLanes / (form_.tile[0] / kWarpRows);
+    return {kTensorRows, form_.tile[1] / across / kTensorRows};
+  }
+  const ThreadTile mine = thread_tile(form_.tile, form_.threads);
+  return {mine.rows, mine.columns};
+}
+
+// hd::FmaSums::x and y.
+ProductLayout::Place ProductLayout::thread_at(int64_t thread) const {
+  const Sums mine = sums();
+  const int64_t across = form_.tile[1] / mine.columns, down = form_.tile[0] / mine.rows;
+  const bool square = across % 8 == 0 && down % 4 == 0;
+  if (!square) return {thread / across, thread % across};
+  return {thread / 32 / (across / 8) * 4 + thread / 8 % 4, thread / 32 % (across / 8) * 8 + thread % 8};
+}
+
+int64_t ProductLayout::fma_place(const ProductSide& s, int64_t mine, int64_t i) const {
+  const Sums each = sums();
+  const int64_t threads = left(s) ? form_.tile[0] / each.rows : form_.tile[1] / each.columns;
+  return s.along_k ? i * threads + mine : i / 4 * 4 * threads + mine * 4 + i % 4;
+}
+
+ProductLayout::Place ProductLayout::sum_at(int64_t thread, int64_t i, int64_t j) const {
+  if (!plan_.tensor_cores) {
+    const Place mine = thread_at(thread);
+    return {fma_place(plan_.left, mine.row, i), fma_place(plan_.right, mine.column, j)};
+  }
+  const int64_t across = form_.threads / kLanes / (form_.tile[0] / kLanes), warp = thread / kLanes,
+                lane = thread % kLanes;
+  return {warp / across * kLanes + i * 8 + lane / 4,
+          warp % across * (form_.tile[1] / across) + j / 2 * 8 + lane % 4 * 2 + j % 2};
+}
+
+// Four steps of k at once: packets of four along k, or of four rows for each k.
+void ProductLayout::read(const ProductSide& s, int64_t warp, Step& to) const {
+  constexpr int64_t kTogether = 4, kPacketBytes = 16;
+  const Sums mine = sums();
+  const int64_t count = left(s) ? mine.rows : mine.columns;
+  for (int64_t i = 0; i < count; ++i) {
+    LaneNumbers at{};
+    for (int64_t l = 0; l < kLanes; ++l) {
+      const Place place = thread_at(warp * kLanes + l);
+      const int64_t me = left(s) ? place.row : place.column;
+      const int64_t row = fma_place(s, me, s.along_k ? i : i / kTogether * kTogether);
+      at[static_cast<size_t>(l)] = byte_at(s, row, s.along_k ? 0 : i % kTogether);
+    }
+    const Wavefronts w = wavefronts(at, 0xffffffffU, kPacketBytes);
+    to.wavefronts.all += w.all;
+    to.wavefronts.ideal += w.ideal;
+  }
+}
+
+ProductLayout::Step ProductLayout::fma_step() const {
+  constexpr int64_t kTogether = 4;
+  Step step;
+  const Sums mine = sums();
+  const auto turns = static_cast<double>(form_.tile[2] / kTogether);
+  for (int64_t warp = 0; warp < form_.threads / kLanes; ++warp) {
+    read(plan_.left, warp, step);
+    read(plan_.right, warp, step);
+  }
+  step.wavefronts.all *= turns, step.wavefronts.ideal *= turns;
+  step.products = static_cast<double>(mine.rows * mine.columns * form_.tile[2]);
+  step.loads = static_cast<double>(mine.rows + mine.columns) * turns;
+  return step;
+}
+
+// mma.sync of 16 x 8, 8 (TF32) or 16 deep. Of 16 bits ldmatrix gives a fragment; of TF32 each element is rounded.
+ProductLayout::Step ProductLayout::tensor_step() const {
+  Step step;
+  const Sums mine = sums();
+  const bool narrow = bytes() == 2;
+  const double turns = static_cast<double>(form_.tile[2]) / (narrow ? 16 : 8);
+  const double down = static_cast<double>(mine.rows) / 2, across = static_cast<double>(mine.columns) / 2;
+  const auto warps = static_cast<double>(form_.threads) / kLanes;
+  const double words = down * 4 + across * 2;  // of the fragments
+  step.products = turns * (down * across + (narrow ? 0 : words));
+  step.loads = turns * (narrow ? down + across : words);
+  step.wavefronts.all = step.wavefronts.ideal = turns * words * warps;
+  return step;
+}
+
+ProductLayout::Step ProductLayout::step() const { return plan_.tensor_cores ? tensor_step() : fma_step(); }
+
+// --- storing ---
+
+std::vector<WarpPoint> ProductLayout::result_points() const {
+  constexpr int64_t kTiles = 4, kWarps = 2, kSums = 4;
+  const Sums mine = sums();
+  const int64_t rows = plan_.space[kRow], columns = plan_.space[kColumn], packets = mine.columns / form_.packet;
+  const int64_t across = cut(columns, form_.tile[1]);
+  std::vector<WarpPoint> points;
+  for (const int64_t tile : some_of(across * cut(rows, form_.tile[0]), kTiles))
+    for (const int64_t warp : some_of(form_.threads / kLanes, kWarps))
+      for (const int64_t sum : some_of(mine.rows * packets, kSums)) {
+        WarpPoint p;
+        p.coordinates.resize(kDepth + 1, LaneNumbers{});
+        for (int64_t l = 0; l < kLanes; ++l) {
+          const Place at = sum_at(warp * kLanes + l, sum / packets, sum % packets * form_.packet);
+          const int64_t row = tile / across * form_.tile[0] + at.row,
+                        column = tile % across * form_.tile[1] + at.column;
+          const auto lane = static_cast<size_t>(l);
+          p.coordinates[kRow][lane] = row, p.coordinates[kColumn][lane] = column;
+          if (row >= rows || column >= columns) p.active &= ~(1U << l);
+        }
+        if (p.active != 0) points.push_back(std::move(p));
+      }
+  return points;
+}
+
+double ProductLayout::rows_inside() const {
+  const int64_t rows = plan_.space[kRow], tile = form_.tile[0];
+  return static_cast<double>(rows) / static_cast<double>(cut(rows, tile) * tile);
+}
+
+double ProductLayout::part_inside() const {
+  const int64_t columns = plan_.space[kColumn], tile = form_.tile[1];
+  return rows_inside() * static_cast<double>(columns) / static_cast<double>(cut(columns, tile) * tile);
+}
+
+}  // namespace heddle::ir

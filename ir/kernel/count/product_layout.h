@@ -1,0 +1,57 @@
+// product_layout: where the threads of a product's block are in its tiles, as codegen/device/9_contract.cuh and
+// 9_tensor_cores.cuh lay them out: which elements they copy, multiply and store.
+#pragma once
+#include "ir/kernel/count/requests.h"
+#include "ir/kernel/kernel_form.h"
+#include "ir/kernel/plan_contract.h"
+
+namespace heddle::ir {
+
+class ProductLayout {
+ public:
+  ProductLayout(const KernelForm& form, const ContractPlan& plan) : form_(form), plan_(plan) {}
+
+  // Filling a side's tile: lanes at (row, column, matrix, k), of some packets of some tiles and steps.
+  std::vector<WarpPoint> fill_points(const ProductSide& s) const;
+  Wavefronts fill_wavefronts(const ProductSide& s) const;  // of a warp's request
+  double fill_sectors(const ProductSide& s, const IndexExpr& linear, int64_t bytes) const;
+
+  // One step multiplied. Wavefronts of all warps of a block, the rest of one.
+  struct Step {
+    double products = 0, loads = 0;
+    Wavefronts wavefronts;
+  };
+  Step step() const;
+
+  // The sums of a thread, and where warps store them.
+  struct Sums {
+    int64_t rows = 1, columns = 1;
+  };
+  Sums sums() const;
+  std::vector<WarpPoint> result_points() const;
+  // What part of the tiles lies inside the result: of their rows, of their elements; a warp counts where a lane is inside.
+  double rows_inside() const;
+  double part_inside() const;
+
+ private:
+  struct Place {
+    int64_t row = 0, column = 0;
+  };
+  bool left(const ProductSide& s) const { return &s == &plan_.left; }
+  int64_t length(const ProductSide& s) const { return form_.tile[left(s) ? 0 : 1]; }
+  int64_t bytes() const;
+  // Bytes from the start of a step's tile.
+  int64_t byte_at(const ProductSide& s, int64_t row, int64_t k) const;
+  Place packet_at(const ProductSide& s, int64_t packet) const;  // its row (or column), and k
+  Place thread_at(int64_t thread) const;                        // of the threads that sum up with fma
+  int64_t fma_place(const ProductSide& s, int64_t mine, int64_t i) const;
+  Place sum_at(int64_t thread, int64_t i, int64_t j) const;
+  Step fma_step() const;
+  Step tensor_step() const;
+  void read(const ProductSide& s, int64_t warp, Step& to) const;
+
+  const KernelForm& form_;
+  const ContractPlan& plan_;
+};
+
+}  // namespace heddle::ir

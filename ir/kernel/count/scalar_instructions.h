@@ -1,0 +1,16 @@
+// scalar_instructions: how many instructions of a GPU an operator's C++ expression becomes, roughly: its operators one
+// each, the preamble's functions as many as NVRTC makes of them.
+//
+//   "x > T(0) ? x : T(slope) * x"   ->   3        "hd::exp(x)"   ->   15
+#pragma once
+#include <string>
+#include <string_view>
+
+namespace heddle::ir {
+
+double scalar_instructions(std::string_view expr);
+// Of adding an element to a monoid of the preamble, and of merging two.
+double add_instructions(std::string_view monoid);
+double merge_instructions(std::string_view monoid);
+
+}  // namespace heddle::ir

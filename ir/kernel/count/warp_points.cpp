@@ -1,0 +1,100 @@
+#include "ir/kernel/count/warp_points.h"
+
+#include <algorithm>
+
+namespace heddle::ir {
+namespace {
+
+constexpr int64_t kSamples = 8;
+
+int64_t cut(int64_t n, int64_t by) { return (n + by - 1) / std::max<int64_t>(by, 1); }
+
+double warps(const KernelForm& form, int64_t blocks) { return static_cast<double>(blocks * cut(form.threads, kLanes)); }
+
+// The point of a warp of which lane l is at `place(l)`: row and column.
+template <class Place>
+WarpPoint point(const Dims& space, Place place) {
+  WarpPoint p;
+  p.coordinates.resize(2);
+  p.active = 0;
+  for (int64_t l = 0; l < kLanes; ++l) {
+    const auto [row, column] = place(l);
+    const auto lane = static_cast<size_t>(l);
+    p.coordinates[kRow][lane] = row, p.coordinates[kColumn][lane] = column;
+    if (row < space[kRow] && column < space[kColumn]) p.active |= 1U << l;
+  }
+  return p;
+}
+
+}  // namespace
+
+// Stratified, each place of a stratum as far along as the golden ratio says: what repeats in the kernel's own rhythm is
+// met at different phases.
+std::vector<int64_t> some_of(int64_t count, int64_t most) {
+  std::vector<int64_t> some;
+  const int64_t n = std::min(count, most);
+  for (int64_t i = 0; i < n; ++i) {
+    const double along = static_cast<double>((i * 618 + 300) % 1000) / 1000;
+    some.push_back(n == count ? i
+                              : static_cast<int64_t>((static_cast<double>(i) + along) * static_cast<double>(count) /
+                                                     static_cast<double>(n)));
+  }
+  return some;
+}
+
+Turns point_turns(const KernelForm& form, const Dims& space, int64_t blocks) {
+  const int64_t packets = cut(space[kColumn], form.packet), turns = cut(space[kRow] * packets, kLanes);
+  const auto all = static_cast<double>(turns);
+  Turns t{{.launch = std::min(warps(form, blocks), all),
+           .rows = all,
+           .packets = all,
+           .columns = all,
+           .packet = form.packet},
+          {}};
+  for (const int64_t turn : some_of(turns, kSamples))
+    t.points.push_back(point(space, [&](int64_t l) {
+      const int64_t at = turn * kLanes + l;
+      return std::pair(at / packets, at % packets * form.packet);
+    }));
+  return t;
+}
+
+Turns row_turns(const KernelForm& form, const Dims& space, int64_t blocks) {
+  const int64_t rows = space[kRow], columns = space[kColumn];
+  const bool whole = form.team > kLanes;
+  const int64_t abreast = whole ? 1 : kLanes / form.team;      // rows of a warp
+  const int64_t together = whole ? form.threads / kLanes : 1;  // warps of a row
+  const int64_t turns = cut(rows, abreast) * together, slots = cut(columns, form.team * form.packet);
+  const int64_t packets = whole ? rows * cut(columns, kLanes * form.packet) : turns * slots;
+  const double launch = warps(form, blocks);
+  Turns t{{.launch = std::min(launch, static_cast<double>(turns)),
+           .rows = static_cast<double>(turns),
+           .packets = static_cast<double>(packets),
+           .columns = slots == 1 ? std::min(launch, static_cast<double>(turns)) : static_cast<double>(packets),
+           .packet = form.packet,
+           .far = false},
+          {}};
+  for (const int64_t turn : some_of(turns, kSamples))
+    t.points.push_back(point(space, [&](int64_t l) {
+      const int64_t slot = turn % slots, lane = whole ? turn % together * kLanes + l : l % form.team;
+      return std::pair(whole ? turn / together : turn * abreast + l / form.team,
+                       (slot * form.team + lane) * form.packet);
+    }));
+  return t;
+}
+
+Turns column_turns(int64_t columns) {
+  KernelForm form;
+  form.threads = kLanes;
+  Turns t = point_turns(form, {1, columns}, 1);
+  t.times.launch = t.times.rows;
+  return t;
+}
+
+Turns one_thread() {
+  Turns t{{.launch = 1, .rows = 1, .packets = 1, .columns = 1, .packet = 1},
+          {point({1, 1}, [](int64_t l) { return std::pair(l, l); })}};
+  return t;
+}
+
+}  // namespace heddle::ir

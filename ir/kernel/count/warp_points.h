@@ -1,0 +1,22 @@
+// warp_points: where the warps of a launch are in the loops over rows and columns, at a few representative turns.
+//
+//   64 rows of 128 columns, packet 4, a team of 32   ->   64 turns of warps; at turn 8 lane 3 is at row 8, column 12
+#pragma once
+#include "ir/kernel/count/count_body.h"
+
+namespace heddle::ir {
+
+// The loops' turns and points of them. Blocks and threads of the launch are `blocks` and form.threads.
+struct Turns {
+  WarpTimes times;
+  std::vector<WarpPoint> points;
+};
+Turns point_turns(const KernelForm& form, const Dims& space, int64_t blocks);  // all threads share the points
+Turns row_turns(const KernelForm& form, const Dims& space, int64_t blocks);    // teams have rows
+Turns column_turns(int64_t columns);                                           // the threads of one block
+Turns one_thread();
+
+// Some of `count` places, at most `most`: all where there are few.
+std::vector<int64_t> some_of(int64_t count, int64_t most);
+
+}  // namespace heddle::ir

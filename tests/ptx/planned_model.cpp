@@ -1,0 +1,45 @@
+#include "tests/ptx/planned_model.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "codegen/lower.h"
+#include "frontend/build_graph.h"
+#include "frontend/read_model.h"
+#include "passes/pipeline.h"
+#include "tests/numeric/harness.h"
+#include "tests/support/source_dir.h"
+
+namespace heddle::testing {
+
+std::vector<std::string> model_names() {
+  std::vector<std::string> names;
+  for (const auto& file : std::filesystem::directory_iterator(source_dir() / "models"))
+    if (file.path().extension() == ".json") names.push_back(file.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+PlannedModel plan_model(const std::string& name, bool small, const ir::Target& target) {
+  frontend::Sources sources;
+  const frontend::Model model =
+      frontend::read_model(sources, (source_dir() / "models" / (name + ".json")).string(), {.set = {}, .small = small});
+  PlannedModel planned;
+  planned.module = frontend::build_module(model, frontend::default_build_options(model));
+  passes::Options options;
+  options.target = target;
+  passes::run_pipeline(planned.module, options);
+  planned.program = codegen::lower(planned.module, name, target);
+  return planned;
+}
+
+ir::NamedTensors random_batch(const codegen::Entry& entry, uint64_t seed) {
+  ir::NamedTensors all;
+  for (const codegen::Buffer& b : entry.inputs) {
+    const ir::Type type{ir::parse_dtype(b.dtype).value(), b.dims};
+    all.emplace(b.name, random_tensor(type, 0, 1, 10, hash_text(b.name) + seed));
+  }
+  return all;
+}
+
+}  // namespace heddle::testing

@@ -1,0 +1,23 @@
+// A model of models/, planned for a GPU without library calls, and batches for it.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "codegen/program.h"
+#include "ir/evaluate/evaluate.h"
+#include "ir/kernel/target.h"
+
+namespace heddle::testing {
+
+std::vector<std::string> model_names();  // sorted
+
+struct PlannedModel {
+  ir::Module module;  // after all passes
+  codegen::Program program;
+};
+// `small`: with the model's own small overrides.
+PlannedModel plan_model(const std::string& name, bool small, const ir::Target& target = ir::h200());
+
+ir::NamedTensors random_batch(const codegen::Entry& entry, uint64_t seed);
+
+}  // namespace heddle::testing
