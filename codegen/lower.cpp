@@ -106,9 +106,6 @@ class Lowering {
     if (is_new) {
       EmittedKernel emitted = emit("k_" + symbol(wish, symbols_));
       Kernel& k = emitted.facts;
-      k.predicted_seconds =
-          std::max(static_cast<double>(k.bytes_read + k.bytes_written) / target_.bandwidth, k.flops / target_.flops) +
-          target_.launch;
       program_.source += "\n" + emitted.text;
       program_.kernels.push_back(std::move(k));
     }
@@ -132,11 +129,10 @@ class Lowering {
     std::string text;
     for (const Graph* k : kernels) {
       EmittedKernel emitted = emit_kernel(*k, symbol(k->name, symbols_));
-      Cost cost = kernel_cost(*k, target_);
+      const Cost cost = estimated_cost(*k, target_);
       emitted.facts.bytes_read = cost.bytes_read;
       emitted.facts.bytes_written = cost.bytes_written;
       emitted.facts.flops = cost.flops;
-      emitted.facts.predicted_seconds = cost.seconds;
       lowered_[k->name] = {.kernel = static_cast<int64_t>(program_.kernels.size()), .counters = emitted.counters};
       program_.kernels.push_back(std::move(emitted.facts));
       text += "\n" + emitted.text;
@@ -202,11 +198,10 @@ class Lowering {
     Library call = describe_library(kernel);
     call.arguments = arguments(g, n);
     call.workspace = workspace(n, kernel);
-    Cost cost = kernel_cost(kernel, target_);
+    const Cost cost = estimated_cost(kernel, target_);
     call.bytes_read = cost.bytes_read;
     call.bytes_written = cost.bytes_written;
     call.flops = cost.flops;
-    call.predicted_seconds = cost.seconds;
     return call;
   }
 

@@ -6,6 +6,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -44,6 +45,15 @@ struct Buffer {
   std::vector<int64_t> layout = {};  // axis k in memory is axis layout[k] of `dims`; empty: as in `dims`
 };
 
+// What a GPU executes of a kernel, as a profiler would count it: predicted from the kernel's graph.
+struct KernelCounts {
+  int64_t blocks = 1;                            // as many as the target's device gives
+  double sectors_read = 0, sectors_written = 0;  // of 32 bytes, as warps ask for them
+  double shared_wavefronts = 0, ideal_wavefronts = 0;
+  double instructions = 0;                               // of warps
+  double dependent_loads = 0, dependent_after_last = 0;  // that wait for one another; behind the last row
+};
+
 // Facts about a generated kernel. `name` is its symbol in `Program::source`.
 struct Kernel {
   std::string name;       // symbol
@@ -57,7 +67,9 @@ struct Kernel {
   int64_t shared_bytes = 0;          // of a block's memory, beside the arrays that the text declares
   int64_t bytes_read = 0, bytes_written = 0;
   double flops = 0;
-  double predicted_seconds = 0;
+  // Where it was asked for (codegen/predict.h):
+  double predicted_seconds = 0, least_seconds = 0;  // the latter: bytes once / bandwidth, flops / peak, and the launch
+  std::optional<KernelCounts> counts;               // where there is a GPU
 };
 
 // A number that a launch passes by value, as the bytes of its type: the low ones of `bits`.
@@ -90,7 +102,7 @@ struct Library {
   Argument workspace{.at = {}, .bytes = 0, .access = Access::read_write};
   int64_t bytes_read = 0, bytes_written = 0;
   double flops = 0;
-  double predicted_seconds = 0;
+  double predicted_seconds = 0, least_seconds = 0;
 };
 
 struct Copy {

@@ -2,6 +2,7 @@
 
 #include "ir/kernel/access.h"
 #include "ir/kernel/contract_cost.h"
+#include "ir/kernel/count/counted_seconds.h"
 #include "ir/kernel/plan_tile.h"
 #include "ir/op_def.h"
 #include "ir/visit.h"
@@ -96,6 +97,16 @@ double compute_seconds(const Graph& k, double flops, const Target& target) {
   return contract_seconds(*k.form, plan, product_work(k, plan), target);
 }
 
+// Operations a second that no kernel of this form exceeds.
+double peak_rate(const Graph& k, const Target& target) {
+  const bool library = k.form && !k.form->impl.empty();
+  if (!target.gpu) return library ? target.matrix_flops : target.flops;
+  if (!k.form || k.form->kind != KernelForm::Kind::contract || library) return target.fma_flops;
+  const ContractPlan plan = plan_contract(k);
+  const bool narrow = plan.multiplied != DType::f32;
+  return narrow ? target.tensor_flops : plan.tensor_cores ? target.tensor_flops / 2 : target.fma_flops;
+}
+
 }  // namespace
 
 double flops_per_point(const OpDef& op) {
@@ -104,7 +115,7 @@ double flops_per_point(const OpDef& op) {
       [&](const OneOf<Source, Elementwise, Reduction, Composite, Gradient, Call> auto&) { return op.flops; });
 }
 
-Cost kernel_cost(const Graph& kernel, const Target& target) {
+Cost estimated_cost(const Graph& kernel, const Target& target) {
   Cost cost;
   for (ValueId v : kernel.inputs) cost.bytes_read += kernel[v].type.bytes();
   for (ValueId v : kernel.outputs) cost.bytes_written += kernel[v].type.bytes();
@@ -115,6 +126,18 @@ Cost kernel_cost(const Graph& kernel, const Target& target) {
   double bandwidth = bytes <= target.cache_bytes ? target.cache_bandwidth : target.bandwidth;
   cost.compute_seconds = compute_seconds(kernel, cost.flops, target);
   cost.seconds = std::max(static_cast<double>(bytes) / bandwidth, cost.compute_seconds) + target.launch;
+  return cost;
+}
+
+Cost kernel_cost(const Graph& kernel, const Target& target) {
+  Cost cost = estimated_cost(kernel, target);
+  const Work work{.bytes = static_cast<double>(cost.bytes_read + cost.bytes_written),
+                  .flops = cost.flops,
+                  .rate = peak_rate(kernel, target)};
+  cost.least_seconds = least_seconds(work, target) + target.launch;
+  if (!target.gpu || !kernel.form || !kernel.form->impl.empty()) return cost;
+  cost.counts = count_kernel(kernel, resident_blocks(*kernel.form, target) * target.most_blocks);
+  cost.seconds = counted_seconds(*cost.counts, *kernel.form, work, target) + target.launch;
   return cost;
 }
 

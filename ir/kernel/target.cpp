@@ -44,10 +44,23 @@ Target gpu() {
   return t;
 }
 
+// What a multiprocessor does in a cycle, from the whitepapers of both architectures: four schedulers issue an
+// instruction of a warp each; `fma` warps of f32 start, a lane for each of its 64 (A100) or 128 (H100) units; shared
+// memory gives 32 banks of 4 bytes; its cache gives a line of 128 bytes, as Luo et al. 2024 measure ("Benchmarking and
+// Dissecting the Nvidia Hopper GPU Architecture", arXiv 2402.13499: 99.5 and 125.8 bytes). They find 38 and 41 cycles
+// until it answers, 261 and 263 until the last-level cache does; `latency` is what a busy one takes.
+void set_processor(Target& t, double clock, double fma, int64_t near_cache) {
+  constexpr double kSchedulers = 4, kLine = 128, kNearCycles = 40;
+  t.processor_instructions = kSchedulers * clock, t.processor_values = fma * clock;
+  t.processor_wavefronts = clock;
+  t.processor_near_bytes = kLine * clock, t.near_cache_bytes = near_cache;
+  t.near_latency = kNearCycles / clock;
+}
+
 }  // namespace
 
 // A100 SXM 80 GB: NVIDIA A100 data sheet (19.5 TFLOP/s f32, 312 bf16, 2,039 GB/s) and architecture whitepaper (108
-// multiprocessors, 40 MB of last-level cache, 164 KB of shared memory each). Copies reach nine tenths of the bandwidth;
+// multiprocessors at 1.41 GHz, 40 MB of last-level cache; of each 192 KB first-level cache, 164 KB of it shared memory). Copies reach nine tenths of the bandwidth;
 // elementwise chains without contraction about 0.45, library products 0.75 of the peak, as estimated for the H200.
 Target a100() {
   Target t = gpu();
@@ -57,11 +70,13 @@ Target a100() {
   t.memory_bytes = 80'000'000'000;
   t.flops = 8.7e12, t.matrix_flops = 1.46e13, t.fma_flops = 1.95e13, t.tensor_flops = 3.12e14;
   t.processor_shared = int64_t{164} << 10;
+  set_processor(t, /*clock=*/1.41e9, /*fma=*/2, int64_t{192} << 10);
   return t;
 }
 
 // H100 SXM: NVIDIA H100 data sheet (67 TFLOP/s f32, 989 bf16, 3.35 TB/s) and architecture whitepaper (132
-// multiprocessors, 50 MB of last-level cache, 228 KB of shared memory each).
+// multiprocessors, whose 128 units each reach that at 1.98 GHz; 50 MB of last-level cache; of each 256 KB first-level
+// cache, 228 KB of it shared memory).
 Target h100() {
   Target t = h200();
   t.name = "h100";
@@ -80,6 +95,7 @@ Target h200() {
   t.memory_bytes = 141'000'000'000;
   t.flops = 3e13, t.matrix_flops = 5e13, t.fma_flops = 6.7e13, t.tensor_flops = 9.89e14;
   t.processor_shared = int64_t{228} << 10;
+  set_processor(t, /*clock=*/1.98e9, /*fma=*/4, int64_t{256} << 10);
   return t;
 }
 

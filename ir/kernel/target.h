@@ -35,6 +35,13 @@ struct Target {
   int64_t processor_shared = 0;     // bytes of shared memory of a multiprocessor, for all its blocks
   int64_t processor_threads = 0;    // that a multiprocessor holds
   int64_t processor_registers = 0;  // of 32 bits, that it has
+  // Of a multiprocessor, each second:
+  double processor_instructions = 0;  // of warps, that its schedulers issue
+  double processor_values = 0;        // of these, how many compute f32
+  double processor_wavefronts = 0;    // of shared memory
+  double processor_near_bytes = 0;    // that its own cache answers
+  int64_t near_cache_bytes = 0;       // of that cache
+  double near_latency = 0;            // seconds until it answers
 };
 
 Target host();  // two AVX-512 cores

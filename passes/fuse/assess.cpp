@@ -12,13 +12,13 @@ Assessment& Assessor::assess(const ir::Graph& g, const Sketch& s) {
   a.reason = choose_form(kernel, target_);
   if (!a.reason.empty()) return a;
   a.form = kernel.form;
-  a.cost = ir::kernel_cost(kernel, target_);
+  a.cost = ir::estimated_cost(kernel, target_);
   return a;
 }
 
 const ir::Cost& Assessor::plain_cost(const ir::Graph& g, const Sketch& s) {
   const auto [known, is_new] = plain_.try_emplace(s.key);
-  if (is_new) known->second = ir::kernel_cost(extract(g, s.nodes, s.results).kernel, target_);
+  if (is_new) known->second = ir::estimated_cost(extract(g, s.nodes, s.results).kernel, target_);
   return known->second;
 }
 

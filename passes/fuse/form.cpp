@@ -206,9 +206,9 @@ std::string choose_form(Graph& k, const Target& target) {
   const auto contracts = [&](NodeId n) { return std::holds_alternative<Contraction>(k[n].op->kind); };
   if (!target.gpu || std::none_of(k.order.begin(), k.order.end(), contracts)) return reason;
   const std::optional<KernelForm> loops = k.form;
-  const double seconds = loops ? kernel_cost(k, target).seconds : 0;
+  const double seconds = loops ? estimated_cost(k, target).seconds : 0;
   if (!choose_contract_form(k, target).empty()) return reason;
-  if (loops && seconds <= kernel_cost(k, target).seconds) k.form = loops;
+  if (loops && seconds <= estimated_cost(k, target).seconds) k.form = loops;
   return {};
 }
 

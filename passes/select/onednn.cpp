@@ -59,7 +59,7 @@ LibraryPlan plan(const Graph& kernel, const Target& target) {
   constexpr double kLeastFlops = 4e6;
   constexpr int64_t kMost = 64;
   const Node& n = head_of(kernel);
-  const double flops = kernel_cost(kernel, target).flops / kLeastFlops;
+  const double flops = estimated_cost(kernel, target).flops / kLeastFlops;
   const auto by_flops = static_cast<int64_t>(std::min(flops, static_cast<double>(kMost)));
   if (n.op->name == "matmul") return {.slices = row_slices(kernel[n.results[0]].type.dims, by_flops, kMost)};
   return {.slices = std::clamp<int64_t>(image_slices(kernel, n, by_flops), 1, kMost)};

@@ -268,6 +268,21 @@ TEST(PtxCounters, BanksConflictAsByHand) {
   EXPECT_EQ(wavefronts("mul.lo.u32 %r3, %r0, 16;", "ld.shared.v4.u32 {%r4,%r5,%r6,%r7}, [%r3];"), 4U);
 }
 
+TEST(PtxCounters, WaitsForLoads) {
+  const auto counters = [&](const Shape& shape, const std::string& body) {
+    return SmallKernel(body).run(shape).counters;
+  };
+  const Shape one{.block = {1}, .options = {.chains = true}};
+  const std::string two = "ld.global.u32 %r2, [%rd1]; ld.global.u32 %r3, [%rd2]; add.u32 %r2, %r2, %r3;";
+  EXPECT_EQ(counters(one, two + two).longest_waits, 1U);                           // under way together
+  EXPECT_EQ(counters(one, two + "bra.uni next; next: " + two).longest_waits, 2U);  // a new piece
+  const std::string volatile_ld = "ld.volatile.global.u32 %r2, [%rd1]; add.u32 %r2, %r2, 1;";
+  const Counters c = counters({.block = {64}, .options = {.chains = true}},
+                              two + "bar.sync 0;" + volatile_ld + "bar.sync 0;" + volatile_ld);
+  EXPECT_EQ(c.longest_waits, 3U);
+  EXPECT_EQ(c.longest_fresh_waits, 2U);
+}
+
 TEST(PtxCounters, ChainsOfLoads) {
   const Shape shape{.block = {1}, .options = {.chains = true}};
   const auto chain = [&](const std::string& body) { return SmallKernel(body).run(shape).counters; };

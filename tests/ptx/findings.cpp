@@ -69,6 +69,8 @@ Counters& Counters::operator+=(const Counters& o) {
   shared_ideal_wavefronts += o.shared_ideal_wavefronts;
   longest_chain = std::max(longest_chain, o.longest_chain);
   longest_chain_after_arrival = std::max(longest_chain_after_arrival, o.longest_chain_after_arrival);
+  longest_waits = std::max(longest_waits, o.longest_waits);
+  longest_fresh_waits = std::max(longest_fresh_waits, o.longest_fresh_waits);
   return *this;
 }
 

@@ -95,7 +95,10 @@ Block::Block(Run& of_run, const Function& kernel, uint32_t block_number)
   for (uint32_t first = 0; first < threads; first += kLanes) {
     const Lanes lanes = threads - first >= kLanes ? kAllLanes : (1U << (threads - first)) - 1;
     warps.push_back(std::make_unique<Warp>(*this, kernel, first, lanes));
-    if (run.options.chains) warps.back()->depth.assign(kernel.register_bytes / 8 + 1, 0);
+    if (run.options.chains) {
+      warps.back()->depth.assign(kernel.register_bytes / 8 + 1, 0);
+      warps.back()->waits.resize(kernel.register_bytes / 8 + 1);
+    }
   }
 }
 

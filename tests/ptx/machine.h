@@ -1,5 +1,6 @@
 // The state of a launch while it runs: blocks, warps, and groups of lanes that are at one instruction.
 #pragma once
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -47,6 +48,15 @@ struct AsyncCopy {
   int64_t group = -1;             // of the thread, -1: not committed
 };
 
+// Loads of global memory that a warp has waited for, one after another; of these, what other threads may have written.
+struct Waits {
+  uint64_t all = 0, fresh = 0;
+  void merge(const Waits& other) {
+    all = std::max(all, other.all);
+    fresh = std::max(fresh, other.fresh);
+  }
+};
+
 struct Warp {
   // With these lanes at the function's first instruction.
   Warp(Block& of_block, const Function& f, uint32_t first_thread, Lanes lanes);
@@ -64,6 +74,8 @@ struct Warp {
   std::vector<uint64_t> depth;  // by register: loads that its value needed; empty: not counted
   uint64_t control_depth = 0;   // loads that the way here depended on
   uint64_t loaded_depth = 0;    // loads that what the instruction reads of global memory needed
+  std::vector<Waits> waits;     // by register: until its value is there
+  Waits begun, used;            // until this straight piece of instructions; until what it has read was there
 
   std::byte* at(uint32_t slot) { return reinterpret_cast<std::byte*>(file.data()) + slot; }
   Lanes predicate(uint32_t slot) {
@@ -94,6 +106,7 @@ struct Block {
   std::vector<int64_t> async_groups;  // by thread: committed so far
   uint64_t shared_depth = 0;          // loads that what lies in shared memory needed
   uint64_t arrival_depth = 0;         // loads before the last atomic operation
+  Waits arriving, together;           // of the warps at a barrier; until the last barrier
 };
 
 // Notes what is wrong at an instruction. `thread` of the block, or the block alone.
@@ -118,5 +131,6 @@ void complete_barrier(Block& block);
 void follow_chain(Warp& warp, const Instruction& i);
 // Before that: an address that it reads or writes.
 void follow_global(Warp& warp, const Instruction& i, uint64_t address, bool write);
+void follow_waits(Warp& warp, const Instruction& i);
 
 }  // namespace heddle::ptx

@@ -65,6 +65,7 @@ void arrive(Warp& w, uint32_t pc, Lanes lanes) {
 void complete_barrier(Block& block) {
   block.arrived = 0;
   ++block.run.counters().barriers;
+  block.together = block.arriving;
   std::vector<bool> alive(block.threads);
   for (const auto& w : block.warps)
     each_lane(w->alive, [&](int l) { alive[w->first + static_cast<size_t>(l)] = true; });

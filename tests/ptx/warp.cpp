@@ -65,7 +65,10 @@ class GroupRun {
       if (i.guard != kNoSlot) active &= i.negated ? ~w_.predicate(i.guard) : w_.predicate(i.guard);
       ++counters.instructions;
       counters.thread_instructions += static_cast<uint64_t>(std::popcount(active));
-      if (!w_.depth.empty() && i.kind != Kind::plain) follow_chain(w_, i);
+      if (!w_.depth.empty()) {
+        if (i.kind != Kind::plain) follow_chain(w_, i);
+        follow_waits(w_, i);
+      }
       if (i.kind == Kind::plain) {
         if (active != 0) i.execute(w_, i, active);
         if (!w_.depth.empty()) follow_chain(w_, i);

@@ -193,6 +193,7 @@ void bench(const BenchArguments& a) {
   CompileOptions options = compile_options(a.model);
   options.fed = fed_entries(plan);
   options.target = device.target;
+  options.predict = a.profile;
   const codegen::Program program = compile_model(model.model, build, options);
   const codegen::Entry* entry = program.find_entry(a.entry);
   if (!entry) throw UserError(ExitCode::failed, fmt::format("the model has no entry '{}'", a.entry));

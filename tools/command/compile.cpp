@@ -113,6 +113,7 @@ void compile(const CompileArguments& a) {
   options.target = ir::target_by_name(a.target);
   options.times = &times;
   options.fed = fed_entries(model.model);
+  options.predict = a.emit == "report";
   if (a.remarks)
     options.remark = [](const passes::Remark& r) {
       print_note("remark: {}: @{}: {}: {}\n", r.pass, r.graph, r.subject, r.reason);

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "codegen/lower.h"
+#include "codegen/predict.h"
 #include "passes/select/onednn.h"
 #include "runtime/host/onednn.h"
 #include "tools/command/command_line.h"
@@ -86,7 +87,10 @@ void run_passes(ir::Module& m, const CompileOptions& options) {
 }
 
 codegen::Program lower_module(const ir::Module& m, const std::string& name, const CompileOptions& options) {
-  return timed("lower", options.times, [&] { return codegen::lower(m, name, options.target, options.fed); });
+  codegen::Program program =
+      timed("lower", options.times, [&] { return codegen::lower(m, name, options.target, options.fed); });
+  if (options.predict) timed("predict", options.times, [&] { return codegen::predict(program, m, options.target), 0; });
+  return program;
 }
 
 ir::Module build(const frontend::Model& model, const frontend::BuildOptions& build, std::vector<StageTime>* times) {

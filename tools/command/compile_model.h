@@ -49,6 +49,7 @@ struct CompileOptions {
   std::function<void(const passes::Remark&)> remark;                 // may be empty
   std::function<void(const std::string&, const ir::Module&)> after;  // after each pass, by name
   codegen::FedEntries fed;                                           // which entries take their batches themselves
+  bool predict = false;                                              // fills in what each step should take
   std::vector<StageTime>* times = nullptr;
 };
 CompileOptions compile_options(const ModelArguments& a);  // what the arguments say, the rest as it stands above

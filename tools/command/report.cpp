@@ -16,7 +16,7 @@ using runtime::KernelResources;
 // What an entry's steps are, and the time they should take together.
 struct Launches {
   int64_t generated = 0, library = 0, copies = 0;
-  double predicted_seconds = 0;
+  double predicted_seconds = 0, least_seconds = 0;
 };
 
 Launches count(const codegen::Program& p, const codegen::Entry& e) {
@@ -24,10 +24,13 @@ Launches count(const codegen::Program& p, const codegen::Entry& e) {
   for (const codegen::Step& step : e.steps) {
     if (const auto* launch = std::get_if<codegen::Launch>(&step.what)) {
       ++n.generated;
-      n.predicted_seconds += p.kernels[static_cast<size_t>(launch->kernel)].predicted_seconds;
+      const codegen::Kernel& kernel = p.kernels[static_cast<size_t>(launch->kernel)];
+      n.predicted_seconds += kernel.predicted_seconds;
+      n.least_seconds += kernel.least_seconds;
     } else if (const auto* call = std::get_if<codegen::Library>(&step.what)) {
       ++n.library;
       n.predicted_seconds += call->predicted_seconds;
+      n.least_seconds += call->least_seconds;
     } else {
       ++n.copies;
     }
@@ -45,7 +48,16 @@ std::string entry_json(const codegen::Program& p, const codegen::Entry& e) {
   JsonObject out;
   out.text("name", e.name).integer("arena_bytes", e.arena_bytes).integer("max_live_bytes", e.max_live_bytes);
   out.integer("launches", n.generated + n.library).integer("library_calls", n.library).integer("copies", n.copies);
-  return out.number("predicted_us", n.predicted_seconds * 1e6).str();
+  out.number("predicted_us", n.predicted_seconds * 1e6);
+  return out.number("least_us", n.least_seconds * 1e6).str();
+}
+
+std::string counts_json(const codegen::KernelCounts& c) {
+  JsonObject out;
+  out.integer("blocks", c.blocks).number("sectors_read", c.sectors_read).number("sectors_written", c.sectors_written);
+  out.number("shared_wavefronts", c.shared_wavefronts).number("ideal_wavefronts", c.ideal_wavefronts);
+  out.number("instructions", c.instructions).number("dependent_loads", c.dependent_loads);
+  return out.number("dependent_after_last", c.dependent_after_last).str();
 }
 
 std::string kernel_json(const codegen::Kernel& k, const KernelResources* r) {
@@ -59,7 +71,9 @@ std::string kernel_json(const codegen::Kernel& k, const KernelResources* r) {
   out.integer("bytes", k.bytes_read + k.bytes_written)
       .integer("bytes_read", k.bytes_read)
       .integer("bytes_written", k.bytes_written);
-  return out.number("flops", k.flops).number("predicted_us", k.predicted_seconds * 1e6).str();
+  out.integer("threads", k.block).raw("counts", k.counts ? counts_json(*k.counts) : "null");
+  out.number("flops", k.flops).number("predicted_us", k.predicted_seconds * 1e6);
+  return out.number("least_us", k.least_seconds * 1e6).str();
 }
 
 std::string call_json(const codegen::Library& c) {
@@ -77,6 +91,42 @@ std::map<std::string, const codegen::Library*> library_calls(const codegen::Prog
     for (const codegen::Step& step : e.steps)
       if (const auto* call = std::get_if<codegen::Library>(&step.what)) calls.emplace(call->title, call);
   return calls;
+}
+
+// "1.25 M": four digits and less room than the number takes.
+std::string short_number(double n) {
+  const char* unit = n < 1e4 ? "" : n < 1e7 ? " k" : n < 1e10 ? " M" : " G";
+  const double scaled = n < 1e4 ? n : n < 1e7 ? n / 1e3 : n < 1e10 ? n / 1e6 : n / 1e9;
+  return fmt::format("{:.{}f}{}", scaled, n < 1e4 ? 0 : 1, unit);
+}
+
+// What a GPU executes of each kernel, and how far the time that predicts is from the least that any takes.
+std::string counts_table(const codegen::Program& p) {
+  std::string text = fmt::format("\n{:<48} {:>6} {:>7} {:>9} {:>9} {:>9} {:>6} {:>12} {:>6} {:>6} {:>12} {:>12}\n",
+                                 "kernel", "blocks", "threads", "read", "written", "shared", "ideal", "instructions",
+                                 "waits", "after", "predicted", "least");
+  for (const codegen::Kernel& k : p.kernels) {
+    if (!k.counts) continue;
+    const codegen::KernelCounts& c = *k.counts;
+    const double ideal = c.ideal_wavefronts > 0 ? c.shared_wavefronts / c.ideal_wavefronts : 1;
+    text +=
+        fmt::format("{:<48} {:>6} {:>7} {:>9} {:>9} {:>9} {:>5.2f}x {:>12} {:>6.0f} {:>6.0f} {:>9.2f} us {:>9.2f} us\n",
+                    k.name, c.blocks, k.block, short_number(c.sectors_read), short_number(c.sectors_written),
+                    short_number(c.shared_wavefronts), ideal, short_number(c.instructions), c.dependent_loads,
+                    c.dependent_after_last, k.predicted_seconds * 1e6, k.least_seconds * 1e6);
+  }
+  for (const codegen::Entry& e : p.entries) {
+    const Launches n = count(p, e);
+    text += fmt::format("{:<118} {:>9.2f} us {:>9.2f} us\n", fmt::format("all of {}, {} launches", e.name, n.generated),
+                        n.predicted_seconds * 1e6, n.least_seconds * 1e6);
+  }
+  return text +
+         "read, written: sectors of 32 bytes; shared: wavefronts, and of the ideal number; instructions: of warps;\n"
+         "waits: loads of global memory one after another, of these after the last row\n";
+}
+
+bool is_counted(const codegen::Program& p) {
+  return std::any_of(p.kernels.begin(), p.kernels.end(), [](const codegen::Kernel& k) { return k.counts.has_value(); });
 }
 
 }  // namespace
@@ -119,6 +169,7 @@ std::string report_table(const codegen::Program& p, const std::string& arch,
   for (const auto& [title, c] : library_calls(p))
     text += fmt::format("{:<48} {:<10} {:>12} {:>12.0f} {:>7.1f} us\n", title, c->impl,
                         c->bytes_read + c->bytes_written, c->flops, c->predicted_seconds * 1e6);
+  if (is_counted(p)) text += counts_table(p);
   if (!resources.empty()) text += fmt::format("\nregisters, shared memory and spills are those of {}\n", arch);
   return text;
 }

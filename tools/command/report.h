@@ -1,5 +1,5 @@
 // The report of a compiled program: memory and launches of each entry; bytes, flops, predicted time, registers and
-// spills of each kernel.
+// spills of each kernel; on a GPU what is executed of it, and the least time.
 #pragma once
 #include <string>
 #include <vector>

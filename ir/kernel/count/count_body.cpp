@@ -1,6 +1,7 @@
 #include "ir/kernel/count/count_body.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "ir/kernel/count/scalar_instructions.h"
 #include "ir/visit.h"
@@ -9,7 +10,7 @@ namespace heddle::ir {
 namespace {
 
 // What codegen unrolls of loops inside a point; the compiler unrolls others by about as many turns.
-constexpr int64_t kUnrolledPoints = 16, kTurnsAtOnce = 8;
+constexpr int64_t kUnrolledPoints = 16, kTurnsAtOnce = 12;
 
 }  // namespace
 
@@ -137,9 +138,9 @@ Depends CountBody::reduce(ValueId v, const Node& n, const Signature& s, const In
   accumulate(n, access, all);
   if (!unrolled_) {
     constexpr double kLoop = 4;
-    const double turns = points / kTurnsAtOnce;
+    const double turns = std::ceil(points / kTurnsAtOnce);
     to_.instructions.indices += kLoop * (1 + turns) * executions(on);
-    turns_ += turns * ((on & kOnColumn) != 0 ? static_cast<double>(times_.packet) : 1);
+    turns_ += turns * executions(on) / times_.launch;
   }
   if (!unrolled_) std::erase_if(known_, [&](const Known& known) { return (known.on >> base_) != 0; });
   const auto of_loop = [&](const IndexExpr& e) { return (depends(e) >> base_) != 0; };

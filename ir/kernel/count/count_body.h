@@ -52,7 +52,7 @@ class CountBody {
   void address(ValueId v, const IndexExpr& linear, bool wide = true);
   void conditions(const std::vector<Guard>& guards, const Dims& extents);
   double executions(Depends on, bool each_element = true) const;
-  double turns() const { return turns_; }  // of loops inside a point, which wait for their loads
+  double turns() const { return turns_; }  // of a thread, of loops inside a point, which wait for their loads
 
  private:
   struct Known {
@@ -67,8 +67,13 @@ class CountBody {
   Depends reduce(ValueId v, const Node& n, const Signature& s, const IndexMap& at);
   bool overwritten(ValueId v) const;
   bool in_packets(const IndexMap& at, const IndexExpr& linear) const;
-  void request(ValueId v, const IndexExpr& linear, const std::vector<Guard>& guards, double requests, bool read);
-  double average_sectors(const IndexExpr& linear, const std::vector<Guard>& guards, int64_t bytes) const;
+  struct Sectors {
+    double one = 0, packet = 0;  // of a request; of those of a packet's elements together, for one of them
+  };
+  Sectors average_sectors(const IndexExpr& linear, const std::vector<Guard>& guards, int64_t bytes) const;
+  // `whole`: a packet is moved at once.
+  void request(ValueId v, const IndexExpr& linear, const std::vector<Guard>& guards, double requests, bool read,
+               bool whole);
   void count_rest(double& sectors);
   void atoms(const IndexExpr& e);
   bool first_time(std::vector<IndexExpr>& seen, const IndexExpr& e) const;

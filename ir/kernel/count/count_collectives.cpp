@@ -42,10 +42,14 @@ void count_get(const AccumulatorWork& a, double warps, int64_t together, KernelC
   constexpr double kUnrolled = 4, kLoop = 5, kAround = 20;
   const auto blocks = static_cast<double>(to.blocks), bytes = static_cast<double>(together * a.bytes);
   const double words = words_of(a);
+  const double others = blocks - 1, turns = std::floor(others / kUnrolled);
+  to.dependent_after_last +=
+      1 + turns + (others - turns * kUnrolled);  // what is left of the last turn comes one by one
   to.instructions.memory += warps * blocks * words;
   to.instructions.values += warps * blocks * (words + a.merge);
   to.instructions.indices += warps * (kAround + blocks * kLoop / kUnrolled);
   to.sectors_read += warps * blocks * words * sectors_of(bytes);
+  to.sectors_fetched += warps * blocks * words * sectors_of(bytes);
 }
 
 }  // namespace
@@ -81,7 +85,9 @@ void count_put_columns(const AccumulatorWork& a, const KernelForm& form, int64_t
   const double each = std::min(lanes, sectors_of(lanes * packet * bytes));
   to.sectors_written += requests * each;
   to.sectors_read += requests * again * each;
-  to.dependent_after_last = std::max(to.dependent_after_last, turns - 1);
+  to.sectors_fetched += requests * again * each;
+  // Of an element is read what the turn before wrote, added to, and written before the next one is read.
+  to.dependent_after_last += (turns - 1) * slots * packet;
 }
 
 void count_put_total(const AccumulatorWork& a, const KernelForm& form, KernelCounts& to) {
@@ -99,6 +105,7 @@ void count_arrival(KernelCounts& to) {
   to.instructions.memory += blocks + 1;
   count_shared(blocks * (warps + 1), to);
   to.sectors_read += blocks, to.sectors_written += 1;
+  to.sectors_fetched += blocks, to.sectors_written += 1;
   to.dependent_after_last += 1;
 }
 

@@ -101,10 +101,14 @@ void CountBody::conditions(const std::vector<Guard>& guards, const Dims& extents
 
 // --- memory ---
 
-double CountBody::average_sectors(const IndexExpr& linear, const std::vector<Guard>& guards, int64_t bytes) const {
+CountBody::Sectors CountBody::average_sectors(const IndexExpr& linear, const std::vector<Guard>& guards,
+                                              int64_t bytes) const {
   const bool loops = ((depends(linear) | depends(guards)) >> base_) != 0;
   const int64_t all = loops ? product(loops_) : 1, samples = std::min<int64_t>(all, 5);
-  double sum = 0, weight = 0;
+  const Coefficient column = coefficient(linear, kColumn);
+  const int64_t width = column.affine && column.value == 1 && (here_ & kOnColumn) != 0 ? times_.packet : 1;
+  Sectors sum;
+  double weight = 0;
   for (WarpPoint at : points_) {
     at.coordinates.resize(base_ + loops_.size());
     for (int64_t i = 0; i < samples; ++i) {
@@ -113,17 +117,22 @@ double CountBody::average_sectors(const IndexExpr& linear, const std::vector<Gua
         at.coordinates[base_ + d].fill(place % std::max<int64_t>(loops_[d], 1));
       weight += at.weight;
       const uint32_t lanes = lanes_inside(guards, at);
-      if (lanes != 0) sum += at.weight * sectors(evaluate(linear, at.coordinates), lanes, bytes);
+      if (lanes == 0) continue;
+      const LaneNumbers element = evaluate(linear, at.coordinates);
+      sum.one += at.weight * sectors(element, lanes, bytes);
+      sum.packet += at.weight * sectors(element, lanes, bytes, width) / static_cast<double>(width);
     }
   }
-  return weight > 0 ? sum / weight : 0;
+  if (weight > 0) sum.one /= weight, sum.packet /= weight;
+  return sum;
 }
 
 void CountBody::request(ValueId v, const IndexExpr& linear, const std::vector<Guard>& guards, double requests,
-                        bool read) {
+                        bool read, bool whole) {
   to_.instructions.memory += requests;
-  const double each = average_sectors(linear, guards, static_cast<int64_t>(bytes_of(k_[v].type.dtype)));
-  (read ? to_.sectors_read : to_.sectors_written) += requests * each;
+  const Sectors each = average_sectors(linear, guards, static_cast<int64_t>(bytes_of(k_[v].type.dtype)));
+  (read ? to_.sectors_read : to_.sectors_written) += requests * each.one;
+  if (read) to_.sectors_fetched += requests * (whole ? each.one : std::min(each.one, each.packet));
 }
 
 // By one warp, behind branches of its own.
@@ -151,7 +160,8 @@ Depends CountBody::load(ValueId v, const IndexMap& at) {
   const double bytes = bytes_of(k_[v].type.dtype), packet = static_cast<double>(times_.packet);
   address(v, linear);
   if (in_packets(at, linear)) {
-    request(v, linear, {}, times_.packets * std::ceil(bytes * packet / kWidestLoad), /*read=*/true);
+    request(v, linear, {}, times_.packets * std::ceil(bytes * packet / kWidestLoad), /*read=*/true,
+            /*whole=*/true);
     count_rest(to_.sectors_read);
     to_.instructions.values += times_.packets * (bytes < 4 ? packet : 0);
     return depends(linear) | kOnColumn;
@@ -159,7 +169,7 @@ Depends CountBody::load(ValueId v, const IndexMap& at) {
   conditions(at.guards, at.extents);
   const Depends on = depends(linear) | depends(at.guards) | (overwritten(v) ? here_ : 0);
   if (!at.guards.empty()) to_.instructions.indices += 2 * executions(on);
-  request(v, linear, at.guards, executions(on), /*read=*/true);
+  request(v, linear, at.guards, executions(on), /*read=*/true, /*whole=*/false);
   return on;
 }
 
@@ -171,7 +181,7 @@ void CountBody::store(ValueId v, const IndexMap& at) {
   constexpr double kPacking = 2.5;  // of an element into a word
   const bool packets = times_.packet > 1 && (here_ & kOnColumn) != 0;
   const double requests = packets ? times_.packets * std::ceil(bytes * packet / kWidestLoad) : executions(here_);
-  request(v, linear, {}, requests, /*read=*/false);
+  request(v, linear, {}, requests, /*read=*/false, packets);
   if (packets) count_rest(to_.sectors_written);
   if (bytes < 4) to_.instructions.values += packets ? times_.packets * packet * kPacking : requests;
 }

@@ -25,7 +25,8 @@ void count_points(const Graph& k, const KernelPlan& plan, KernelCounts& to) {
     each += kRest * static_cast<double>(k.inputs.size() + k.outputs.size()) + 2 * static_cast<double>(k.form->packet);
   to.instructions.indices += each * turns.times.packets;
   for (const ValueId v : k.outputs) body.store(v, access_of(Extent::full, plan.space(), k[v].type.dims));
-  to.dependent_loads = std::ceil(turns.times.packets / warps) * std::max(1.0, body.turns());
+  to.dependent_inside = body.turns();
+  to.dependent_loads = std::ceil(turns.times.packets / warps) + to.dependent_inside;
 }
 
 }  // namespace heddle::ir

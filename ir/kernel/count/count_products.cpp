@@ -92,6 +92,7 @@ class ProductsCount {
       body_.address(s.memory, linear);
     }
     to_.sectors_read += requests * layout_.fill_sectors(s, linear, bytes_of(s.memory));
+    to_.sectors_fetched += requests * layout_.fill_sectors(s, linear, bytes_of(s.memory));
   }
 
   void compute(const ProductSide& s, double requests) {
@@ -140,6 +141,7 @@ class ProductsCount {
     to_.instructions.indices += items * (warps_ * (kAddress + kCount) + kOfBlock);
     to_.sectors_written += requests * kSectors;
     to_.sectors_read += items;
+    to_.sectors_fetched += items;
     to_.shared_wavefronts += items * (warps_ + 1), to_.ideal_wavefronts += items * (warps_ + 1);
   }
 
@@ -150,7 +152,8 @@ class ProductsCount {
     to_.instructions.values += 2 * requests;
     to_.instructions.indices += items * warps_ * (count * 8 + 10);
     to_.sectors_read += requests * kSectors;
-    to_.dependent_after_last += 2 + std::ceil((count - 1) / together);
+    to_.sectors_fetched += requests * kSectors;
+    to_.dependent_after_last += 1 + std::max(1.0, std::ceil((count - 1) / together));
   }
 
   // --- the results ---

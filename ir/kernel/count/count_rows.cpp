@@ -30,7 +30,8 @@ class RowsCount {
     store_scalars();
     finish_blocks();
     const double turns_of_warp = std::ceil(times_.rows / std::max(times_.launch, 1.0));
-    to_.dependent_loads = turns_of_warp * std::max(1.0, body_.turns()) + to_.dependent_after_last;
+    to_.dependent_inside = body_.turns();
+    to_.dependent_loads = turns_of_warp + to_.dependent_inside + to_.dependent_after_last;
   }
 
  private:
@@ -104,17 +105,14 @@ class RowsCount {
         count_put_total(work, form_, to_);
     }
     count_arrival(to_);
-    double waits = 0;
     for (const Partials& p : plan_.partials) {
       if (is_column(p))
         count_get_columns(accumulator_work(k_, k_[p.reduction]), p.width, to_);
       else
         count_get_total(accumulator_work(k_, k_[p.reduction]), to_);
-      waits = std::max(waits, std::ceil(static_cast<double>(to_.blocks) / 4));
       body_.finish(k_[p.reduction], 0);
       for (const ValueId r : k_[p.reduction].results) body_.define(r, is_column(p) ? kOnRow | kOnColumn : 0);
     }
-    to_.dependent_after_last += waits;
     for (const Extent extent : {Extent::scalar, Extent::column}) {
       const Turns turns = extent == Extent::scalar ? one_thread() : column_turns(plan_.columns);
       body_.enter(turns.times, turns.points, extent == Extent::scalar ? 0 : kOnRow | kOnColumn);

@@ -48,16 +48,16 @@ uint32_t lanes_inside(const std::vector<Guard>& guards, const WarpPoint& at) {
   return lanes;
 }
 
-double sectors(const LaneNumbers& element, uint32_t active, int64_t bytes) {
-  std::array<int64_t, kLanes> seen{};
-  size_t count = 0;
+double sectors(const LaneNumbers& element, uint32_t active, int64_t bytes, int64_t width) {
+  std::vector<int64_t> seen;
   each_lane(active, [&](size_t l) {
-    const int64_t sector = floor_of(element[l] * bytes, kSector);
-    if (count == 0 || seen[count - 1] != sector) seen[count++] = sector;
+    const int64_t first = floor_of(element[l] * bytes, kSector),
+                  last = floor_of((element[l] + width) * bytes - 1, kSector);
+    for (int64_t s = first; s <= last; ++s)
+      if (seen.empty() || seen.back() != s) seen.push_back(s);
   });
-  const auto end = seen.begin() + static_cast<std::ptrdiff_t>(count);
-  std::sort(seen.begin(), end);
-  return static_cast<double>(std::unique(seen.begin(), end) - seen.begin());
+  std::sort(seen.begin(), seen.end());
+  return static_cast<double>(std::unique(seen.begin(), seen.end()) - seen.begin());
 }
 
 Wavefronts wavefronts(const LaneNumbers& byte, uint32_t active, int64_t bytes) {

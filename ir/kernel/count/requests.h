@@ -25,8 +25,8 @@ LaneNumbers evaluate(const IndexExpr& e, const std::vector<LaneNumbers>& coordin
 // The lanes in which the guards hold.
 uint32_t lanes_inside(const std::vector<Guard>& guards, const WarpPoint& at);
 
-// `element` is each lane's position in units of its `bytes`.
-double sectors(const LaneNumbers& element, uint32_t active, int64_t bytes);
+// `element` is each lane's position in units of `bytes`; it takes `width` neighbours from there on.
+double sectors(const LaneNumbers& element, uint32_t active, int64_t bytes, int64_t width = 1);
 struct Wavefronts {
   double all = 0, ideal = 0;
 };

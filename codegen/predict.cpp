@@ -1,0 +1,49 @@
+#include "codegen/predict.h"
+
+#include <algorithm>
+
+#include "ir/kernel/cost.h"
+
+namespace heddle::codegen {
+namespace {
+
+KernelCounts counts_of(const ir::KernelCounts& c) {
+  return {.blocks = c.blocks,
+          .sectors_read = c.sectors_read,
+          .sectors_written = c.sectors_written,
+          .shared_wavefronts = c.shared_wavefronts,
+          .ideal_wavefronts = c.ideal_wavefronts,
+          .instructions = c.instructions.total(),
+          .dependent_loads = c.dependent_loads,
+          .dependent_after_last = c.dependent_after_last};
+}
+
+void predict_kernel(Kernel& k, const ir::Module& m, const ir::Target& target) {
+  const ir::Graph* kernel = m.find_kernel(k.title);
+  if (kernel == nullptr) {  // a feed or a record, which no graph holds
+    const double bytes = static_cast<double>(k.bytes_read + k.bytes_written) / target.bandwidth;
+    k.predicted_seconds = k.least_seconds = std::max(bytes, k.flops / target.flops) + target.launch;
+    return;
+  }
+  const ir::Cost cost = ir::kernel_cost(*kernel, target);
+  k.predicted_seconds = cost.seconds;
+  k.least_seconds = cost.least_seconds;
+  if (cost.counts) k.counts = counts_of(*cost.counts);
+}
+
+void predict_call(Library& call, const ir::Module& m, const ir::Target& target) {
+  const ir::Cost cost = ir::kernel_cost(*m.find_kernel(call.title), target);
+  call.predicted_seconds = cost.seconds;
+  call.least_seconds = cost.least_seconds;
+}
+
+}  // namespace
+
+void predict(Program& program, const ir::Module& m, const ir::Target& target) {
+  for (Kernel& k : program.kernels) predict_kernel(k, m, target);
+  for (Entry& e : program.entries)
+    for (Step& step : e.steps)
+      if (auto* call = std::get_if<Library>(&step.what)) predict_call(*call, m, target);
+}
+
+}  // namespace heddle::codegen

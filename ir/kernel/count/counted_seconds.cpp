@@ -1,0 +1,56 @@
+#include "ir/kernel/count/counted_seconds.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace heddle::ir {
+namespace {
+
+constexpr double kSector = 32;
+
+double bandwidth(const Work& work, const Target& t) {
+  return work.bytes <= static_cast<double>(t.cache_bytes) ? t.cache_bandwidth : t.bandwidth;
+}
+
+}  // namespace
+
+int64_t resident_blocks(const KernelForm& form, const Target& target) {
+  constexpr int64_t kOthers = 60, kPlain = 64, kMost = 255;
+  const bool tiles = form.tile.size() == 3;
+  const int64_t registers = tiles ? form.tile[0] * form.tile[1] / form.threads * 3 / 2 + kOthers : kPlain;
+  return std::max<int64_t>(1, std::min(target.processor_threads / form.threads,
+                                       target.processor_registers / (form.threads * std::min(registers, kMost))));
+}
+
+double least_seconds(const Work& work, const Target& target) {
+  return std::max(work.bytes / bandwidth(work, target), work.flops / work.rate);
+}
+
+// A cache of the first level answers what its multiprocessor has asked for before: the next one sees each byte at most
+// once a multiprocessor, where all of it fits. The busiest multiprocessor decides: it has the most blocks, of which each
+// does its share.
+double counted_seconds(const KernelCounts& c, const KernelForm& form, const Work& work, const Target& t) {
+  const auto blocks = static_cast<double>(c.blocks), processors = static_cast<double>(t.most_blocks);
+  const double busiest = std::ceil(blocks / processors), part = busiest / blocks;
+  const double used = std::min(blocks, processors);
+  const double sectors = (c.sectors_read + c.sectors_written) * kSector;
+  const bool near = work.bytes <= static_cast<double>(t.near_cache_bytes);
+  const double fetched = c.sectors_fetched * kSector, written = c.sectors_written * kSector;
+  const double beyond = written + (near ? std::min(fetched, used * work.bytes) : fetched);
+  const double together = std::min(busiest, static_cast<double>(resident_blocks(form, t)));
+  const double warps = together * std::ceil(static_cast<double>(c.threads) / static_cast<double>(t.warp));
+  // A warp that waits for its own last result gives way to others: eight keep four schedulers busy.
+  constexpr double kWarpsToFill = 8;
+  const double issue = t.processor_instructions * std::min(1.0, warps / kWarpsToFill);
+  const double turns = std::ceil(busiest / together);
+  const double far = c.dependent_loads - c.dependent_inside - c.dependent_after_last;
+  const double throughput =
+      std::max({least_seconds(work, t), beyond / bandwidth(work, t), sectors * part / t.processor_near_bytes,
+                c.shared_wavefronts * part / t.processor_wavefronts, c.instructions.total() * part / issue,
+                c.instructions.values * part / t.processor_values});
+  const double waits = (far * t.latency + c.dependent_inside * (near ? t.near_latency : t.latency)) * turns;
+  return std::max(throughput + t.latency, waits) +
+         c.dependent_after_last * t.latency;  // until the first answer all wait
+}
+
+}  // namespace heddle::ir
