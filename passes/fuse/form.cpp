@@ -113,10 +113,21 @@ void set_team(KernelForm& form, const KernelPlan& plan, const Target& target) {
   form.cached = plan.phases > 1 && plan.columns <= form.team * form.packet * target.kept_packets;
 }
 
+// What moves much asks for every multiprocessor: with blocks of fewer threads, where there are too few packets.
+int64_t threads_of_points(const Graph& k, const KernelForm& form, const KernelPlan& plan, const Target& target) {
+  constexpr int64_t kMuch = int64_t{1} << 20, kFewest = 64;
+  int64_t bytes = 0, count = threads(kBlock, target);
+  for (const ValueId v : k.inputs) bytes += k[v].type.bytes();
+  for (const ValueId v : k.outputs) bytes += k[v].type.bytes();
+  const int64_t packets = plan.rows * ((plan.columns + form.packet - 1) / form.packet);
+  while (bytes > kMuch && count > kFewest && (packets + count - 1) / count < target.most_blocks) count /= 2;
+  return count;
+}
+
 void set_shape(const Graph& k, KernelForm& form, const KernelPlan& plan, const Target& target) {
   const bool rows = form.kind == KernelForm::Kind::rows;
-  form.threads = threads(rows ? kRowsBlock : kBlock, target);
   form.packet = packet_of(k, plan, target);
+  form.threads = rows ? threads(kRowsBlock, target) : threads_of_points(k, form, plan, target);
   if (rows) set_team(form, plan, target);
 }
 

@@ -1,0 +1,78 @@
+// What every kernel of every model must keep to on an H200, by the counts that counts_test.cpp holds against the
+// interpreter's.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "ir/kernel/cost.h"
+#include "tests/ptx/planned_model.h"
+
+namespace heddle::testing {
+namespace {
+
+// Kernels that break a bound, as they stand. One that keeps it again must go from the list.
+struct Exception {
+  std::string model, kernel, bound;
+};
+const std::vector<Exception> kExceptions = {
+    // put_columns adds team after team, through global memory; get_column and get_total add block after block.
+    {"digits_cnn", "matmul.add.eq.ne.cast.reduce_sum.x52", "waits"},
+    {"digits_cnn", "ge.matmul.mul.select.reduce_sum.x12", "waits"},
+    {"digits_cnn", "max_pool2d_grad.reduce_sum", "waits"},
+    {"digits_cnn", "max_pool2d_grad.reduce_sum.1", "waits"},
+    {"mlp", "matmul.add.eq.ne.cast.reduce_sum.x54", "waits"},
+    {"mlp", "matmul.select.reduce_sum.x4", "waits"},
+    {"mlp", "matmul.select.reduce_sum.x5", "waits"},
+    {"mnist_cnn", "eq.ne.cast.reduce_sum.reduce_max.x51", "waits"},
+    {"mnist_cnn", "max_pool2d_grad.reduce_sum", "waits"},
+    {"mnist_cnn", "max_pool2d_grad.reduce_sum.1", "waits"},
+    {"mnist_mlp", "matmul.add.eq.ne.cast.reduce_sum.x54", "waits"},
+    {"mnist_mlp", "matmul.select.reduce_sum.x4", "waits"},
+    {"tiny_mlp", "matmul.add.sub.square.x22", "waits"},
+    {"tiny_mlp", "matmul.select.reduce_sum.x5", "waits"},
+    // The parts of a product: each wait brings all sums of a tile, up to 16 KB, and more at once have no registers.
+    {"digits_cnn", "conv2d_filter_grad.1", "waits"},
+    {"mnist_cnn", "conv2d_filter_grad", "waits"},
+    {"mnist_cnn", "conv2d_filter_grad.1", "waits"},
+};
+
+std::vector<std::string> broken_bounds(const ir::Graph& kernel, const ir::Target& target) {
+  const ir::Cost cost = ir::kernel_cost(kernel, target);
+  const ir::KernelCounts& c = *cost.counts;
+  constexpr double kMostWavefronts = 4, kMostWaits = 8;
+  constexpr int64_t kMuch = int64_t{1} << 20;
+  std::vector<std::string> broken;
+  if (c.shared_wavefronts > kMostWavefronts * c.ideal_wavefronts)
+    broken.push_back(fmt::format("wavefronts: {:.0f}, ideal {:.0f}", c.shared_wavefronts, c.ideal_wavefronts));
+  if (cost.bytes() > kMuch && c.blocks < target.most_blocks)
+    broken.push_back(fmt::format("blocks: {} for {} bytes", c.blocks, cost.bytes()));
+  if (c.dependent_after_last > kMostWaits)
+    broken.push_back(fmt::format("waits: {:.0f} loads one after another behind the last row", c.dependent_after_last));
+  return broken;
+}
+
+class KernelBounds : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(KernelBounds, AreKept) {
+  const ir::Target target = ir::h200();
+  const PlannedModel model = plan_model(GetParam(), /*small=*/false, target);
+  size_t found = 0;
+  for (const codegen::Kernel& k : model.program.kernels)
+    for (const std::string& broken : broken_bounds(*model.module.find_kernel(k.title), target)) {
+      const auto known = std::count_if(kExceptions.begin(), kExceptions.end(), [&](const Exception& e) {
+        return e.model == GetParam() && e.kernel == k.title && broken.starts_with(e.bound);
+      });
+      EXPECT_GT(known, 0) << k.title << ": " << broken;
+      found += static_cast<size_t>(known);
+    }
+  const auto expected =
+      std::count_if(kExceptions.begin(), kExceptions.end(), [](const Exception& e) { return e.model == GetParam(); });
+  EXPECT_EQ(found, static_cast<size_t>(expected)) << "a kernel that is listed keeps its bound";
+}
+
+INSTANTIATE_TEST_SUITE_P(All, KernelBounds, ::testing::ValuesIn(model_names()),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace heddle::testing
