@@ -77,14 +77,26 @@ int64_t bytes_read_across(const Graph& k) {
   return bytes;
 }
 
-// A product without tiles is a loop of one thread, each turn of which waits for two loads, on a GPU.
+// The threads among which a form shares its points.
+double threads_of(const KernelForm& form, const Target& target) {
+  const double most = static_cast<double>(target.most_blocks * target.processor_threads);
+  if (form.blocks > 0) return static_cast<double>(form.blocks * form.threads);
+  const bool rows = form.kind == KernelForm::Kind::rows;
+  const int64_t all = rows ? form.rows() * form.team : product(form.domain) / form.packet;
+  return std::clamp(static_cast<double>(all), 1.0, most);
+}
+
+// A product without tiles is a loop of one thread, for one of its elements after the other; each turn waits for two
+// loads, on a GPU.
 double loops_seconds(const Graph& k, const Target& target) {
   constexpr double kTurn = 2e-8, kLoadsToProducts = 4;
   double seconds = 0;
   for (const NodeId n : k.order) {
     if (!target.gpu || !std::holds_alternative<Contraction>(k[n].op->kind)) continue;
-    seconds += std::max(domain_points(k, k[n]) * kTurn,
-                        (kLoadsToProducts - 1) * Evaluations(k).of(k[n]) * flops_per_element(k, k[n]) / target.flops);
+    const double elements = Evaluations(k).of(k[n]);
+    const double of_thread = k.form ? std::max(1.0, elements / threads_of(*k.form, target)) : 1;
+    seconds += std::max(domain_points(k, k[n]) * of_thread * kTurn,
+                        (kLoadsToProducts - 1) * elements * flops_per_element(k, k[n]) / target.flops);
   }
   return seconds;
 }

@@ -76,13 +76,20 @@ int64_t power_below(int64_t limit, int64_t divides) {
   return p;
 }
 
+bool holds_product(const Graph& k) {
+  return std::any_of(k.order.begin(), k.order.end(),
+                     [&](NodeId n) { return std::holds_alternative<Contraction>(k[n].op->kind); });
+}
+
 // A number of blocks that depends on nothing but the sizes and the target: their partial results are summed in order. At least eight
-// rows a block, or summing them takes longer than making them.
-int64_t fixed_blocks(const KernelForm& form, const Target& target) {
-  constexpr int64_t kPointsOfBlock = 1024, kRowsOfBlock = 8;
+// rows a block, or summing them takes longer than making them. Where each point of a GPU's thread is a loop over a product, few to a
+// thread.
+int64_t fixed_blocks(const Graph& k, const KernelForm& form, const Target& target) {
+  constexpr int64_t kPointsOfBlock = 1024, kProductsOfBlock = 128, kRowsOfBlock = 8;
+  const int64_t of_block = target.gpu && holds_product(k) ? kProductsOfBlock : kPointsOfBlock;
   int64_t points = form.rows() * form.columns();
   int64_t most = form.rows() > 1 ? form.rows() / kRowsOfBlock : form.columns();
-  return std::clamp<int64_t>(std::min((points + kPointsOfBlock - 1) / kPointsOfBlock, most), 1, target.most_blocks);
+  return std::clamp<int64_t>(std::min((points + of_block - 1) / of_block, most), 1, target.most_blocks);
 }
 
 int64_t column_sums(const KernelPlan& plan) {
@@ -174,7 +181,7 @@ std::string try_form(Graph& k, int64_t elements, const Dims& dims, const Target&
   form.kind = demand->reduces ? KernelForm::Kind::rows : KernelForm::Kind::pointwise;
   form.domain = domain;
   form.split = *split;
-  if (demand->reduces) form.blocks = fixed_blocks(form, target);
+  if (demand->reduces) form.blocks = fixed_blocks(k, form, target);
   KernelPlan plan = plan_kernel(k);
   if (plan.ok() && plan.partial_bytes == 0 && form.blocks > 0) {
     form.blocks = 0;
@@ -214,8 +221,7 @@ std::string choose_loops(Graph& k, const Target& target) {
 
 std::string choose_form(Graph& k, const Target& target) {
   std::string reason = choose_loops(k, target);
-  const auto contracts = [&](NodeId n) { return std::holds_alternative<Contraction>(k[n].op->kind); };
-  if (!target.gpu || std::none_of(k.order.begin(), k.order.end(), contracts)) return reason;
+  if (!target.gpu || !holds_product(k)) return reason;
   const std::optional<KernelForm> loops = k.form;
   const double seconds = loops ? estimated_cost(k, target).seconds : 0;
   if (!choose_contract_form(k, target).empty()) return reason;

@@ -39,9 +39,11 @@ double counted_seconds(const KernelCounts& c, const KernelForm& form, const Work
   const double beyond = written + (near ? std::min(fetched, used * work.bytes) : fetched);
   const double together = std::min(busiest, static_cast<double>(resident_blocks(form, t)));
   const double warps = together * std::ceil(static_cast<double>(c.threads) / static_cast<double>(t.warp));
-  // A warp that waits for its own last result gives way to others: eight keep four schedulers busy.
-  constexpr double kWarpsToFill = 8;
-  const double issue = t.processor_instructions * std::min(1.0, warps / kWarpsToFill);
+  // A warp that waits for its own last result gives way to others: eight keep four schedulers busy. One that sums up a
+  // product has as many sums as do not wait for one another.
+  constexpr double kSchedulers = 4;
+  const double to_fill = form.tile.empty() ? 2 * kSchedulers : kSchedulers;
+  const double issue = t.processor_instructions * std::min(1.0, warps / to_fill);
   const double turns = std::ceil(busiest / together);
   const double far = c.dependent_loads - c.dependent_inside - c.dependent_after_last;
   const double throughput =
