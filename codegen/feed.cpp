@@ -15,7 +15,7 @@ using namespace ir;  // NOLINT: this file speaks of little else
 
 namespace {
 
-constexpr int64_t kThreads = 256;
+constexpr int64_t kThreads = 128;
 
 bool is_real(DType t) { return t == DType::f32 || t == DType::f64; }
 
@@ -190,7 +190,7 @@ EmittedKernel emit_record(const Buffer& loss, const Buffer* count, int64_t rows,
   EmittedKernel out;
   Kernel& k = out.facts;
   k.name = symbol, k.title = k.form = "record";
-  k.block = 32;
+  k.block = kThreads;
   std::vector<std::string> parameters;
   const auto add = [&](const Buffer& b, const char* name) {
     const std::optional<DType> dtype = parse_dtype(b.dtype);

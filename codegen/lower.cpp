@@ -7,6 +7,7 @@
 
 #include "codegen/emit.h"
 #include "codegen/lower_memory.h"
+#include "codegen/persistent.h"
 #include "codegen/scalar_argument.h"
 #include "ir/check.h"
 #include "ir/kernel/cost.h"
@@ -49,6 +50,8 @@ class Lowering {
     for (const Graph& g : m_.graphs) program_.entries.push_back(entry(g));
     for (Entry& e : program_.entries)
       if (std::ranges::count(fed_.entries, e.name) != 0) feed(e);
+    for (Entry& e : program_.entries) make_persistent(e);
+    if (!persistent_.empty()) add_persistent_kernels();
     for (const Entry& e : program_.entries) program_.arena_bytes = std::max(program_.arena_bytes, e.arena_bytes);
     program_.states = states_.buffers;
     program_.state_bytes = align_up(states_.bytes, kArenaAlignment);
@@ -96,6 +99,25 @@ class Lowering {
     last.arguments.push_back(cursor);
     last.arguments.push_back({{Segment::ring, 0}, f.ring_bytes(), Access::read_write});
     e.steps.push_back({std::move(last), {}});
+  }
+
+  void add_persistent_kernels() {
+    program_.source += "\n// Persistent kernels: with HD_PERSISTENT, those above are functions that these call.\n";
+    program_.source += "#if defined(HD_PERSISTENT)\n" + persistent_ + "#endif\n";
+  }
+
+  void make_persistent(Entry& e) {
+    if (e.fed_rows == 0 || !target_.gpu) return;
+    const PersistentPlan plan = plan_persistent(program_, e, target_);
+    e.not_persistent = fed_.one_kernel == OneKernel::nowhere ? "not asked for" : plan.reason;
+    const bool possible = !plan.phases.empty() && fed_.one_kernel == OneKernel::where_possible;
+    if (!e.not_persistent.empty() && !possible) return;
+    e.not_persistent.clear();
+    e.persistent = std::ssize(program_.kernels);
+    const Argument meeting = launch_counter(1);
+    EmittedKernel emitted = emit_persistent(program_, e, plan, meeting.at, "k_" + symbol(e.name + "_steps", symbols_));
+    persistent_ += "\n" + emitted.text;
+    program_.kernels.push_back(std::move(emitted.facts));
   }
 
   // The kernel that `emit` prints under a name; entries whose text is the same share it.
@@ -235,6 +257,7 @@ class Lowering {
   Program program_;
   StateTable states_;
   std::set<std::string> symbols_;
+  std::string persistent_;                 // text of persistent kernels
   std::map<std::string, int64_t> shared_;  // text of a feed or record kernel -> index into Program::kernels
   std::map<std::string, Lowered> lowered_;
 };

@@ -7,10 +7,15 @@
 
 namespace heddle::codegen {
 
+// Whether a GPU executes an entry that feeds itself as one kernel: where that is predicted to take less time, wherever it
+// is possible (tests), or nowhere.
+enum class OneKernel { where_faster, where_possible, nowhere };
+
 // Entries that take their batches from the data set themselves, and how their inputs are made of its columns.
 struct FedEntries {
   std::vector<FeedSpec> columns;
   std::vector<std::string> entries;  // each returns "loss"; those that the module does not have are left out
+  OneKernel one_kernel = OneKernel::where_faster;
 };
 
 Program lower(const ir::Module& m, const std::string& name, const ir::Target& target, const FedEntries& fed = {});

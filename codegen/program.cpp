@@ -100,6 +100,8 @@ std::string print(const Program& p) {
       if (!step.origin.empty()) out += "  // " + step.origin;
       out += "\n";
     }
+    if (e.persistent >= 0) out += fmt::format("  persistent {}\n", p.kernels[static_cast<size_t>(e.persistent)].name);
+    if (!e.not_persistent.empty()) out += fmt::format("  not persistent: {}\n", e.not_persistent);
     for (const Buffer& b : e.outputs) out += "  " + text(b) + "\n";
   }
   return out;

@@ -162,6 +162,11 @@ struct Entry {
   int64_t fed_rows = 0;
   std::vector<Buffer> inputs, outputs;
   std::vector<Step> steps;
+  // All steps as one kernel, which executes the entry any number of times: index into Program::kernels. It takes the
+  // segments' addresses and the number of times; its blocks meet, so all of them run at once. -1: there is none, because
+  // of `not_persistent`, where the entry feeds itself on a GPU.
+  int64_t persistent = -1;
+  std::string not_persistent;
   int64_t arena_bytes = 0;
   int64_t max_live_bytes = 0;  // the lower bound: the largest sum of live sizes at one step
 };

@@ -9,6 +9,7 @@ namespace heddle::runtime {
 namespace {
 
 constexpr std::string_view kKernel = "HD_KERNEL(", kEntry = "HD_HOST_ENTRY(";
+constexpr std::string_view kPersistent = "\n// Persistent kernels:";
 
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
@@ -50,6 +51,11 @@ Sections sections_of(const std::string& source) {
 }  // namespace
 
 std::vector<std::string> split_source(const std::string& source, int parts) {
+  if (const size_t tail = source.find(kPersistent); tail != std::string::npos) {
+    std::vector<std::string> all = split_source(source.substr(0, tail + 1), parts);
+    all.push_back("#define HD_PERSISTENT\n" + source);
+    return all;
+  }
   const Sections sections = sections_of(source);
   if (parts <= 1 || sections.kernels.size() < kSplitFrom) return {source};
   size_t total = 1, seen = 0;  // 1: never a division by nothing

@@ -14,8 +14,12 @@ using u16 = unsigned short;
 #if defined(HD_CUDA)
 
 #define HD_DEVICE __device__ __forceinline__
+#if defined(HD_PERSISTENT)
+#define HD_KERNEL(name, threads) HD_DEVICE void name  // called by a kernel of all launches (9_persistent.cuh)
+#else
 // At least one block on a multiprocessor: without this number ptxas aims at many, and spills registers for them.
 #define HD_KERNEL(name, threads) extern "C" __global__ void __launch_bounds__(threads, 1) name
+#endif
 #define HD_HOST_ENTRY(name, arguments)
 #define HD_TABLE static __device__  // of constants
 #define HD_UNROLL _Pragma("unroll")
@@ -23,8 +27,17 @@ using u16 = unsigned short;
 #define HD_WIDTH(width) (width)  // elements that a thread takes at once
 
 namespace hd {
+#if defined(HD_PERSISTENT)
+struct Launched {
+  int block, blocks;
+};
+static __shared__ Launched launched;
+HD_DEVICE int block() { return launched.block; }
+HD_DEVICE int blocks() { return launched.blocks; }
+#else
 HD_DEVICE int block() { return (int)blockIdx.x; }
 HD_DEVICE int blocks() { return (int)gridDim.x; }
+#endif
 HD_DEVICE int thread() { return (int)threadIdx.x; }
 HD_DEVICE int threads() { return (int)blockDim.x; }
 HD_DEVICE void barrier() { __syncthreads(); }

@@ -46,11 +46,11 @@ struct ContractPlan {
   ProductSide left, right;
   DType multiplied = DType::f32;  // what the sides' tiles hold
   bool tensor_cores = false;
-  int64_t tiles = 1;         // of the result
-  int64_t steps = 1;         // of the tile's depth, in one part
-  int64_t gather = 1;        // parts that one block adds, and about as many such sums the last one
-  int64_t counters = 0;      // in which the blocks of the parts count themselves
-  int64_t shared_bytes = 0;  // that the sides' tiles take
+  int64_t tiles = 1;          // of the result
+  int64_t steps = 1;          // of the tile's depth, in one part
+  int64_t gather = 1;         // parts that one block adds, and about as many such sums the last one
+  int64_t counters = 0;       // in which the blocks of the parts count themselves
+  int64_t shared_bytes = 0;   // that the sides' tiles take
   int64_t largest_index = 0;  // of elements and conditions
   std::string reason;         // why the kernel cannot go through tiles; the rest is empty then
   bool ok() const { return reason.empty(); }

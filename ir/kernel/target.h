@@ -32,6 +32,7 @@ struct Target {
   double fma_flops = 0;             // per second, f32, of fma alone
   double tensor_flops = 0;          // per second, 16-bit operands summed up in f32, without sparsity; TF32: half
   double latency = 0;               // seconds until what is asked of the last-level cache is there
+  double grid_barrier = 0;          // seconds until all blocks of a grid have met
   int64_t processor_shared = 0;     // bytes of shared memory of a multiprocessor, for all its blocks
   int64_t processor_threads = 0;    // that a multiprocessor holds
   int64_t processor_registers = 0;  // of 32 bits, that it has

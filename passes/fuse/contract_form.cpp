@@ -28,6 +28,7 @@ constexpr Shape kTensorShapes[] = {{128, 128, 256}, {128, 64, 256}, {128, 64, 12
 constexpr int64_t kDepths[] = {16, 32, 64};
 constexpr int64_t kParts[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024};
 constexpr int64_t kMostStages = 4;
+constexpr int64_t kStepThreads = 128;  // of the blocks of most kernels
 
 // Of a block: a multiprocessor's, less what the system keeps of it for each block, and what else the text declares.
 int64_t most_shared(const Target& target) { return std::max(target.shared_bytes, target.processor_shared - 2048); }
@@ -49,7 +50,7 @@ class Search {
       for (const Shape& s : kTensorShapes) try_shape(s);
     else
       for (const Shape& s : kFmaShapes) try_shape(s);
-    if (best_seconds_ == std::numeric_limits<double>::infinity()) return false;
+    if (best_.seconds == std::numeric_limits<double>::infinity()) return false;
     finish();
     return true;
   }
@@ -78,19 +79,25 @@ class Search {
     if (form_.parts > 1 && items * form_.tile[0] * form_.tile[1] * 4 > kMostScratch) return;
     if (plan_.shared_bytes > most_shared(target_) || !contract_conflict(form_, plan_).empty()) return;
     const double seconds = contract_seconds(form_, plan_, work_, target_) + (items < least_items_ ? kTooFew : 0);
-    if (seconds >= best_seconds_) return;
-    best_seconds_ = seconds;
-    best_ = form_;
+    if (seconds < best_.seconds) best_ = {form_, seconds};
+    if (form_.threads == kStepThreads && seconds < best_of_step_.seconds) best_of_step_ = {form_, seconds};
+  }
+
+  // With as many threads as all other kernels have, it may be part of a persistent kernel, which saves a launch.
+  const KernelForm& chosen() const {
+    const double saved = target_.launch - target_.grid_barrier;
+    return (best_of_step_.seconds <= best_.seconds + saved ? best_of_step_ : best_).form;
   }
 
   void finish() {
-    set_tiles(plan_, best_);
+    KernelForm form = chosen();
+    set_tiles(plan_, form);
     for (const int64_t packet : {4, 2}) {
-      best_.packet = packet;
-      if (contract_conflict(best_, plan_).empty()) break;
-      best_.packet = 1;
+      form.packet = packet;
+      if (contract_conflict(form, plan_).empty()) break;
+      form.packet = 1;
     }
-    k_.form = best_;
+    k_.form = form;
     const KernelPlan plan = plan_kernel(k_);
     k_.form->workspace = plan.partial_bytes;
     if (plan.largest_index >= target_.index_limit) k_.form->index = 64;
@@ -100,9 +107,13 @@ class Search {
   ContractPlan plan_;
   const Target& target_;
   ProductWork work_;
-  KernelForm form_, best_;
+  struct Candidate {
+    KernelForm form;
+    double seconds = std::numeric_limits<double>::infinity();
+  };
+  KernelForm form_;
+  Candidate best_, best_of_step_;
   int64_t least_items_ = 1;
-  double best_seconds_ = std::numeric_limits<double>::infinity();
 };
 
 }  // namespace

@@ -99,7 +99,7 @@ int64_t column_sums(const KernelPlan& plan) {
 
 // Threads of a block, where the target has as many.
 int64_t threads(int64_t count, const Target& target) { return std::min(count, target.max_threads); }
-constexpr int64_t kBlock = 256, kRowsBlock = 128;
+constexpr int64_t kBlock = 128, kTeamBlock = 256;
 
 // The packet of a thread's loads and stores. Each of several rows starts on a whole packet; one alone may end in a part
 // of one.
@@ -116,7 +116,7 @@ void set_team(KernelForm& form, const KernelPlan& plan, const Target& target) {
   while (form.team < target.warp && form.team * form.packet < plan.columns) form.team *= 2;
   const bool long_row = plan.columns > form.team * form.packet * kLoopedPackets;
   if (long_row || column_sums(plan) * plan.columns > form.team * target.kept_sums)
-    form.team = form.threads = threads(kBlock, target);
+    form.team = form.threads = threads(kTeamBlock, target);
   form.cached = plan.phases > 1 && plan.columns <= form.team * form.packet * target.kept_packets;
 }
 
@@ -134,7 +134,7 @@ int64_t threads_of_points(const Graph& k, const KernelForm& form, const KernelPl
 void set_shape(const Graph& k, KernelForm& form, const KernelPlan& plan, const Target& target) {
   const bool rows = form.kind == KernelForm::Kind::rows;
   form.packet = packet_of(k, plan, target);
-  form.threads = rows ? threads(kRowsBlock, target) : threads_of_points(k, form, plan, target);
+  form.threads = rows ? threads(kBlock, target) : threads_of_points(k, form, plan, target);
   if (rows) set_team(form, plan, target);
 }
 
@@ -144,7 +144,7 @@ std::string unwise(const KernelPlan& plan, const Target& target) {
   constexpr int64_t kLongRow = 8192;
   bool reduces = std::any_of(plan.values.begin(), plan.values.end(),
                              [](const ValuePlan& v) { return v.reduction == ReductionPlan::row; });
-  if (column_sums(plan) * plan.columns > threads(kBlock, target) * target.kept_sums)
+  if (column_sums(plan) * plan.columns > threads(kTeamBlock, target) * target.kept_sums)
     return fmt::format("{} running sums are more than a block's registers hold", column_sums(plan) * plan.columns);
   if (!reduces || plan.rows > 1 || plan.columns <= kLongRow) return {};
   return fmt::format("one row of {} elements would be reduced by one team", plan.columns);

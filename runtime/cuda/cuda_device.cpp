@@ -3,45 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <limits>
 #include <map>
-#include <variant>
+#include <optional>
 
 #include "ir/check.h"
 #include "ir/diagnostic.h"
 #include "runtime/cuda/handle.h"
-#include "runtime/cuda/nvrtc.h"
+#include "runtime/cuda/loaded_program.h"
+#include "runtime/kernel_cache.h"
 
 namespace heddle::runtime {
 namespace {
 
-constexpr std::array<int64_t, 3> kGraphSteps = {64, 8, 1};
-constexpr uint64_t kEvents = 8;                // submissions that can be told apart
-constexpr int64_t kStaticSharedBytes = 49152;  // of a block, without asking for more
+constexpr uint64_t kEvents = 8;  // submissions that can be told apart
 
 cuda::Address address(const void* p) { return std::bit_cast<uintptr_t>(p); }
-
-struct Launch {
-  cuda::Function function = nullptr;
-  unsigned grid = 1, block = 1, shared = 0;
-  std::vector<uint64_t> values;   // addresses, then scalars
-  std::vector<void*> parameters;  // of `values`, which move with the launch and are never copied
-};
-struct Copy {
-  cuda::Address to = 0, from = 0;
-  size_t bytes = 0;
-};
-struct Step {
-  std::variant<Launch, Copy> what;
-  std::string title;
-};
-
-struct LoadedEntry {
-  std::vector<Step> steps;
-  std::map<int64_t, GraphExecHandle> graphs;  // by the number of steps
-};
 
 }  // namespace
 
@@ -61,9 +39,7 @@ struct CudaDevice::Impl {
   bool copy_pending = false;
   uint64_t submitted = 0, done = 0;
   std::map<void*, Memory> allocations;
-  Segments segments{};
-  std::vector<ModuleHandle> modules;
-  std::vector<LoadedEntry> entries;
+  std::optional<LoadedProgram> program;
 
   Impl(CudaDeviceOptions o, CudaInfo i)
       : options(std::move(o)),
@@ -85,101 +61,6 @@ struct CudaDevice::Impl {
   void check(cuda::Status status, const char* call) const { driver.check(status, call); }
   // The context belongs to the thread: any may call.
   void enter() const { check(driver.CtxSetCurrent(context), "cuCtxSetCurrent"); }
-
-  cuda::Address locate(const codegen::Address& a) const {
-    return address(segments[static_cast<size_t>(a.segment)]) + static_cast<cuda::Address>(a.offset);
-  }
-
-  // --- loading ---
-
-  std::vector<std::string> images(const codegen::Program& program) const {
-    const KernelCache cache(options.kernel_cache.empty() ? kernel_cache_folder() : options.kernel_cache);
-    CudaBinary binary = compile_for_cuda(
-        program.source, {.arch = cuda_arch(info), .ptx = options.ptx, .parts = options.ptx ? 1 : kCompileParts}, cache);
-    return options.ptx ? std::vector<std::string>{binary.ptx} : std::move(binary.images);
-  }
-
-  // By name, from whichever module has it.
-  cuda::Function find(const std::string& name) const {
-    for (const ModuleHandle& m : modules) {
-      cuda::Function f = nullptr;
-      if (driver.ModuleGetFunction(&f, m.get(), name.c_str()) == cuda::kSuccess) return f;
-    }
-    HEDDLE_CHECK(false, fmt::format("kernel '{}' is in no module of its program", name));
-    return nullptr;
-  }
-
-  void allow_shared(cuda::Function f, const codegen::Kernel& k) const {
-    if (k.shared_bytes <= kStaticSharedBytes) return;
-    check(driver.FuncSetAttribute(f, cuda::kMaxDynamicSharedBytes, static_cast<int>(k.shared_bytes)),
-          "cuFuncSetAttribute");
-  }
-
-  // A fixed number of blocks, or as many as run at once.
-  unsigned grid_of(cuda::Function f, const codegen::Kernel& k) const {
-    if (k.blocks > 0) return static_cast<unsigned>(k.blocks);
-    int resident = 0;
-    check(driver.OccupancyMaxActiveBlocks(&resident, f, static_cast<int>(k.block), static_cast<size_t>(k.shared_bytes)),
-          "cuOccupancyMaxActiveBlocksPerMultiprocessor");
-    const int64_t most = std::max<int64_t>(1, int64_t{resident} * info.multiprocessors);
-    return static_cast<unsigned>(std::clamp<int64_t>(k.max_blocks, 1, most));
-  }
-
-  Step bind(const codegen::Program& program, const codegen::Launch& l) const {
-    const codegen::Kernel& k = program.kernels[static_cast<size_t>(l.kernel)];
-    HEDDLE_CHECK(std::ssize(l.arguments) == k.arguments && l.scalars.size() == k.scalars.size(),
-                 fmt::format("a launch has the arguments of its kernel '{}'", k.name));
-    Launch launch;
-    launch.function = find(k.name);
-    allow_shared(launch.function, k);
-    launch.grid = grid_of(launch.function, k);
-    launch.block = static_cast<unsigned>(k.block);
-    launch.shared = static_cast<unsigned>(k.shared_bytes);
-    for (const codegen::Argument& a : l.arguments) launch.values.push_back(locate(a.at));
-    for (const codegen::ScalarArgument& s : l.scalars) launch.values.push_back(s.bits);
-    for (uint64_t& v : launch.values) launch.parameters.push_back(&v);
-    return {std::move(launch), k.title};
-  }
-  Step bind(const codegen::Program&, const codegen::Copy& c) const {
-    return {Copy{locate(c.to), locate(c.from), static_cast<size_t>(c.bytes)}, "copy"};
-  }
-  Step bind(const codegen::Program& program, const codegen::Library& call) const {
-    throw UserError(ExitCode::missing,
-                    fmt::format("'{}' calls {}, which the CUDA device does not have", call.title, call.impl),
-                    fmt::format("compile the program for a GPU: it was made for '{}'", program.target));
-  }
-
-  // --- execution ---
-
-  void launch(const Launch& l) const {
-    // The driver reads the parameters and changes none.
-    check(driver.LaunchKernel(l.function, l.grid, 1, 1, l.block, 1, 1, l.shared, stream.get(),
-                              const_cast<void**>(l.parameters.data()), nullptr),  // NOLINT
-          "cuLaunchKernel");
-  }
-  void launch(const Copy& c) const {
-    check(driver.MemcpyDtoDAsync(c.to, c.from, c.bytes, stream.get()), "cuMemcpyDtoDAsync");
-  }
-  void launch(const Step& s) const {
-    std::visit([&](const auto& what) { launch(what); }, s.what);
-  }
-
-  GraphExecHandle record(const LoadedEntry& entry, int64_t repeats) const {
-    GraphHandle graph(driver);
-    GraphExecHandle exec(driver);
-    check(driver.StreamBeginCapture(stream.get(), cuda::kCaptureThreadLocal), "cuStreamBeginCapture");
-    try {
-      for (int64_t i = 0; i < repeats; ++i)
-        for (const Step& s : entry.steps) launch(s);
-    } catch (...) {
-      driver.StreamEndCapture(stream.get(), graph.put());  // the stream is of use again
-      throw;
-    }
-    check(driver.StreamEndCapture(stream.get(), graph.put()), "cuStreamEndCapture");
-    check(driver.GraphInstantiate(exec.put(), graph.get(), 0), "cuGraphInstantiateWithFlags");
-    check(driver.GraphUpload(exec.get(), stream.get()), "cuGraphUpload");
-    return exec;
-  }
 
   void synchronize() const { check(driver.StreamSynchronize(stream.get()), "cuStreamSynchronize"); }
 };
@@ -268,21 +149,16 @@ void CudaDevice::read(void* to, const void* from, int64_t bytes) {
 void CudaDevice::load(const codegen::Program& program, const Segments& segments) {
   Impl& d = *impl_;
   d.enter();
-  d.segments = segments;
   d.synchronize();  // what is queued may be of the program before
-  d.entries.clear();
-  d.modules.clear();
-  if (!program.kernels.empty())
-    for (const std::string& image : d.images(program))
-      d.check(d.driver.ModuleLoadData(d.modules.emplace_back(d.driver).put(), image.c_str()), "cuModuleLoadData");
-  for (const codegen::Entry& entry : program.entries) {
-    LoadedEntry& loaded = d.entries.emplace_back();
-    for (const codegen::Step& step : entry.steps)
-      loaded.steps.push_back(std::visit([&](const auto& what) { return d.bind(program, what); }, step.what));
-    if (loaded.steps.empty()) continue;
-    for (const int64_t steps : kGraphSteps)
-      if (steps == 1 || entry.fed_rows > 0) loaded.graphs.emplace(steps, d.record(loaded, steps));
-  }
+  d.program.reset();
+  d.program.emplace(
+      d.driver, program, segments,
+      LoadOptions{.arch = cuda_arch(d.info),
+                  .ptx = d.options.ptx,
+                  .persistent = d.options.persistent,
+                  .kernel_cache = d.options.kernel_cache.empty() ? kernel_cache_folder() : d.options.kernel_cache,
+                  .multiprocessors = d.info.multiprocessors,
+                  .stream = d.stream.get()});
   d.synchronize();  // what loading takes is not the first step's
 }
 
@@ -292,12 +168,7 @@ uint64_t CudaDevice::submit(size_t entry, int64_t repeats) {
   if (d.submitted - d.done == kEvents) wait(d.done + 1);  // its event is used again
   if (d.copy_pending) d.check(d.driver.StreamWaitEvent(d.stream.get(), d.copied.get(), 0), "cuStreamWaitEvent");
   d.copy_pending = false;
-  const LoadedEntry& loaded = d.entries.at(entry);
-  for (const int64_t steps : kGraphSteps) {
-    const auto graph = loaded.graphs.find(steps);
-    for (; graph != loaded.graphs.end() && repeats >= steps; repeats -= steps)
-      d.check(d.driver.GraphLaunch(graph->second.get(), d.stream.get()), "cuGraphLaunch");
-  }
+  d.program->run(entry, repeats);
   ++d.submitted;
   d.check(d.driver.EventRecord(d.executed[d.submitted % kEvents].get(), d.stream.get()), "cuEventRecord");
   return d.submitted;
@@ -331,11 +202,12 @@ std::vector<StepTime> CudaDevice::profile(size_t entry, int repeats) {
   d.check(d.driver.EventCreate(begin.put(), 0), "cuEventCreate");
   d.check(d.driver.EventCreate(end.put(), 0), "cuEventCreate");
   std::vector<StepTime> times;
-  for (const Step& s : d.entries.at(entry).steps) times.push_back({s.title, std::numeric_limits<double>::infinity()});
+  for (size_t i = 0; i < d.program->step_count(entry); ++i)
+    times.push_back({d.program->title(entry, i), std::numeric_limits<double>::infinity()});
   for (int r = 0; r < repeats; ++r)
     for (size_t i = 0; i < times.size(); ++i) {
       d.check(d.driver.EventRecord(begin.get(), d.stream.get()), "cuEventRecord");
-      d.launch(d.entries[entry].steps[i]);
+      d.program->run_step(entry, i);
       d.check(d.driver.EventRecord(end.get(), d.stream.get()), "cuEventRecord");
       d.check(d.driver.EventSynchronize(end.get()), "cuEventSynchronize");
       float milliseconds = 0;

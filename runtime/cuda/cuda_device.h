@@ -1,8 +1,9 @@
 // CudaDevice: runs programs on an NVIDIA GPU. Needs the driver; NVRTC where the kernels are not in the cache.
 //
 // Each entry is recorded as a graph once, when the program is loaded: one step, and for entries that feed themselves 8 and
-// 64 steps. Everything a step reads lies in device memory at fixed addresses, so a recorded graph stays right. Submissions
-// queue up behind one another on one stream; the host waits only where it is asked to.
+// 64 steps; those that have a persistent kernel are a launch of that. Everything a step reads lies in device memory at
+// fixed addresses, so what is recorded stays right. Submissions queue up behind one another on one stream; the host waits
+// only where it is asked to.
 #pragma once
 #include <memory>
 #include <string>
@@ -15,6 +16,7 @@ namespace heddle::runtime {
 struct CudaDeviceOptions {
   int number = 0;            // of the GPU, as the driver counts
   bool ptx = false;          // load PTX, which the driver compiles, instead of machine code
+  bool persistent = true;    // execute an entry as one kernel where the program has one for it
   std::string kernel_cache;  // folder of compiled programs; empty: kernel_cache_folder()
 };
 

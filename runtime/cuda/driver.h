@@ -38,51 +38,53 @@ constexpr int kCaptureThreadLocal = 1;       // CU_STREAM_CAPTURE_MODE_THREAD_LO
 }  // namespace cuda
 
 // The name that the library exports, the field's name, the type. One list makes the fields, resolves and checks them.
-#define HEDDLE_DRIVER_FUNCTIONS(X)                                                                               \
-  X(cuInit, Init, (unsigned))                                                                                    \
-  X(cuDriverGetVersion, DriverGetVersion, (int*))                                                                \
-  X(cuGetErrorName, GetErrorName, (cuda::Status, const char**))                                                  \
-  X(cuGetErrorString, GetErrorString, (cuda::Status, const char**))                                              \
-  X(cuDeviceGetCount, DeviceGetCount, (int*))                                                                    \
-  X(cuDeviceGet, DeviceGet, (cuda::DeviceNumber*, int))                                                          \
-  X(cuDeviceGetName, DeviceGetName, (char*, int, cuda::DeviceNumber))                                            \
-  X(cuDeviceGetAttribute, DeviceGetAttribute, (int*, int, cuda::DeviceNumber))                                   \
-  X(cuDeviceTotalMem_v2, DeviceTotalMem, (size_t*, cuda::DeviceNumber))                                          \
-  X(cuDevicePrimaryCtxRetain, DevicePrimaryCtxRetain, (cuda::Context*, cuda::DeviceNumber))                      \
-  X(cuDevicePrimaryCtxRelease_v2, DevicePrimaryCtxRelease, (cuda::DeviceNumber))                                 \
-  X(cuCtxSetCurrent, CtxSetCurrent, (cuda::Context))                                                             \
-  X(cuMemAlloc_v2, MemAlloc, (cuda::Address*, size_t))                                                           \
-  X(cuMemFree_v2, MemFree, (cuda::Address))                                                                      \
-  X(cuMemHostAlloc, MemHostAlloc, (void**, size_t, unsigned))                                                    \
-  X(cuMemFreeHost, MemFreeHost, (void*))                                                                         \
-  X(cuMemsetD8Async, MemsetD8Async, (cuda::Address, unsigned char, size_t, cuda::Stream))                        \
-  X(cuMemcpyHtoDAsync_v2, MemcpyHtoDAsync, (cuda::Address, const void*, size_t, cuda::Stream))                   \
-  X(cuMemcpyDtoHAsync_v2, MemcpyDtoHAsync, (void*, cuda::Address, size_t, cuda::Stream))                         \
-  X(cuMemcpyDtoDAsync_v2, MemcpyDtoDAsync, (cuda::Address, cuda::Address, size_t, cuda::Stream))                 \
-  X(cuStreamCreate, StreamCreate, (cuda::Stream*, unsigned))                                                     \
-  X(cuStreamDestroy_v2, StreamDestroy, (cuda::Stream))                                                           \
-  X(cuStreamSynchronize, StreamSynchronize, (cuda::Stream))                                                      \
-  X(cuStreamWaitEvent, StreamWaitEvent, (cuda::Stream, cuda::Event, unsigned))                                   \
-  X(cuStreamBeginCapture_v2, StreamBeginCapture, (cuda::Stream, int))                                            \
-  X(cuStreamEndCapture, StreamEndCapture, (cuda::Stream, cuda::Graph*))                                          \
-  X(cuEventCreate, EventCreate, (cuda::Event*, unsigned))                                                        \
-  X(cuEventDestroy_v2, EventDestroy, (cuda::Event))                                                              \
-  X(cuEventRecord, EventRecord, (cuda::Event, cuda::Stream))                                                     \
-  X(cuEventQuery, EventQuery, (cuda::Event))                                                                     \
-  X(cuEventSynchronize, EventSynchronize, (cuda::Event))                                                         \
-  X(cuEventElapsedTime, EventElapsedTime, (float*, cuda::Event, cuda::Event))                                    \
-  X(cuModuleLoadData, ModuleLoadData, (cuda::Module*, const void*))                                              \
-  X(cuModuleUnload, ModuleUnload, (cuda::Module))                                                                \
-  X(cuModuleGetFunction, ModuleGetFunction, (cuda::Function*, cuda::Module, const char*))                        \
-  X(cuFuncSetAttribute, FuncSetAttribute, (cuda::Function, int, int))                                            \
-  X(cuOccupancyMaxActiveBlocksPerMultiprocessor, OccupancyMaxActiveBlocks, (int*, cuda::Function, int, size_t))  \
-  X(cuLaunchKernel, LaunchKernel,                                                                                \
-    (cuda::Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, cuda::Stream, void**, \
-     void**))                                                                                                    \
-  X(cuGraphInstantiateWithFlags, GraphInstantiate, (cuda::GraphExec*, cuda::Graph, unsigned long long))          \
-  X(cuGraphUpload, GraphUpload, (cuda::GraphExec, cuda::Stream))                                                 \
-  X(cuGraphLaunch, GraphLaunch, (cuda::GraphExec, cuda::Stream))                                                 \
-  X(cuGraphExecDestroy, GraphExecDestroy, (cuda::GraphExec))                                                     \
+#define HEDDLE_DRIVER_FUNCTIONS(X)                                                                                \
+  X(cuInit, Init, (unsigned))                                                                                     \
+  X(cuDriverGetVersion, DriverGetVersion, (int*))                                                                 \
+  X(cuGetErrorName, GetErrorName, (cuda::Status, const char**))                                                   \
+  X(cuGetErrorString, GetErrorString, (cuda::Status, const char**))                                               \
+  X(cuDeviceGetCount, DeviceGetCount, (int*))                                                                     \
+  X(cuDeviceGet, DeviceGet, (cuda::DeviceNumber*, int))                                                           \
+  X(cuDeviceGetName, DeviceGetName, (char*, int, cuda::DeviceNumber))                                             \
+  X(cuDeviceGetAttribute, DeviceGetAttribute, (int*, int, cuda::DeviceNumber))                                    \
+  X(cuDeviceTotalMem_v2, DeviceTotalMem, (size_t*, cuda::DeviceNumber))                                           \
+  X(cuDevicePrimaryCtxRetain, DevicePrimaryCtxRetain, (cuda::Context*, cuda::DeviceNumber))                       \
+  X(cuDevicePrimaryCtxRelease_v2, DevicePrimaryCtxRelease, (cuda::DeviceNumber))                                  \
+  X(cuCtxSetCurrent, CtxSetCurrent, (cuda::Context))                                                              \
+  X(cuMemAlloc_v2, MemAlloc, (cuda::Address*, size_t))                                                            \
+  X(cuMemFree_v2, MemFree, (cuda::Address))                                                                       \
+  X(cuMemHostAlloc, MemHostAlloc, (void**, size_t, unsigned))                                                     \
+  X(cuMemFreeHost, MemFreeHost, (void*))                                                                          \
+  X(cuMemsetD8Async, MemsetD8Async, (cuda::Address, unsigned char, size_t, cuda::Stream))                         \
+  X(cuMemcpyHtoDAsync_v2, MemcpyHtoDAsync, (cuda::Address, const void*, size_t, cuda::Stream))                    \
+  X(cuMemcpyDtoHAsync_v2, MemcpyDtoHAsync, (void*, cuda::Address, size_t, cuda::Stream))                          \
+  X(cuMemcpyDtoDAsync_v2, MemcpyDtoDAsync, (cuda::Address, cuda::Address, size_t, cuda::Stream))                  \
+  X(cuStreamCreate, StreamCreate, (cuda::Stream*, unsigned))                                                      \
+  X(cuStreamDestroy_v2, StreamDestroy, (cuda::Stream))                                                            \
+  X(cuStreamSynchronize, StreamSynchronize, (cuda::Stream))                                                       \
+  X(cuStreamWaitEvent, StreamWaitEvent, (cuda::Stream, cuda::Event, unsigned))                                    \
+  X(cuStreamBeginCapture_v2, StreamBeginCapture, (cuda::Stream, int))                                             \
+  X(cuStreamEndCapture, StreamEndCapture, (cuda::Stream, cuda::Graph*))                                           \
+  X(cuEventCreate, EventCreate, (cuda::Event*, unsigned))                                                         \
+  X(cuEventDestroy_v2, EventDestroy, (cuda::Event))                                                               \
+  X(cuEventRecord, EventRecord, (cuda::Event, cuda::Stream))                                                      \
+  X(cuEventQuery, EventQuery, (cuda::Event))                                                                      \
+  X(cuEventSynchronize, EventSynchronize, (cuda::Event))                                                          \
+  X(cuEventElapsedTime, EventElapsedTime, (float*, cuda::Event, cuda::Event))                                     \
+  X(cuModuleLoadData, ModuleLoadData, (cuda::Module*, const void*))                                               \
+  X(cuModuleUnload, ModuleUnload, (cuda::Module))                                                                 \
+  X(cuModuleGetFunction, ModuleGetFunction, (cuda::Function*, cuda::Module, const char*))                         \
+  X(cuFuncSetAttribute, FuncSetAttribute, (cuda::Function, int, int))                                             \
+  X(cuOccupancyMaxActiveBlocksPerMultiprocessor, OccupancyMaxActiveBlocks, (int*, cuda::Function, int, size_t))   \
+  X(cuLaunchKernel, LaunchKernel,                                                                                 \
+    (cuda::Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, cuda::Stream, void**,  \
+     void**))                                                                                                     \
+  X(cuLaunchCooperativeKernel, LaunchCooperativeKernel,                                                           \
+    (cuda::Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, cuda::Stream, void**)) \
+  X(cuGraphInstantiateWithFlags, GraphInstantiate, (cuda::GraphExec*, cuda::Graph, unsigned long long))           \
+  X(cuGraphUpload, GraphUpload, (cuda::GraphExec, cuda::Stream))                                                  \
+  X(cuGraphLaunch, GraphLaunch, (cuda::GraphExec, cuda::Stream))                                                  \
+  X(cuGraphExecDestroy, GraphExecDestroy, (cuda::GraphExec))                                                      \
   X(cuGraphDestroy, GraphDestroy, (cuda::Graph))
 
 struct Driver {

@@ -140,7 +140,7 @@ CudaBinary compile_for_cuda(const std::string& source, const CudaOptions& option
   for (Output& o : outputs) {
     const auto kernels = parse_resources(o.log);
     binary.kernels.insert(binary.kernels.end(), kernels.begin(), kernels.end());
-    binary.ptx += o.ptx;
+    if (options.ptx) binary.ptx.push_back(std::move(o.ptx));
     binary.images.push_back(std::move(o.cubin));
   }
   binary.seconds = std::chrono::duration<double>(Clock::now() - start).count();

@@ -21,7 +21,7 @@ struct CudaOptions {
 struct CudaBinary {
   std::vector<std::string> images;       // cubins; each kernel is in one of them
   std::vector<KernelResources> kernels;  // in ptxas's order
-  std::string ptx;                       // of all parts, when asked for
+  std::vector<std::string> ptx;          // of each image, when asked for
   bool cached = false;                   // nothing was compiled
   double seconds = 0;
 };

@@ -19,6 +19,8 @@ int setting(const char* name, int otherwise) {
 
 }  // namespace
 
+int multiprocessors() { return setting("HEDDLE_FAKE_CUDA_MULTIPROCESSORS", 132); }
+
 extern "C" {
 
 Status cuInit(unsigned) {
@@ -69,10 +71,7 @@ Status cuDeviceGetName(char* name, int size, int) {
 }
 Status cuDeviceGetAttribute(int* value, int attribute, int) {
   constexpr int kMultiprocessors = 16, kMajor = 75, kMinor = 76;
-  *value = attribute == kMultiprocessors ? setting("HEDDLE_FAKE_CUDA_MULTIPROCESSORS", 132)
-           : attribute == kMajor         ? 9
-           : attribute == kMinor         ? 0
-                                         : 0;
+  *value = attribute == kMultiprocessors ? multiprocessors() : attribute == kMajor ? 9 : attribute == kMinor ? 0 : 0;
   return kSuccess;
 }
 Status cuDeviceTotalMem_v2(size_t* bytes, int) {

@@ -44,6 +44,7 @@ bool races() {
 
 struct Grid {
   uint32_t blocks, threads, shared;
+  bool cooperative = false;
 };
 
 void execute(const Function* handle, const Grid& grid, const std::vector<std::byte>& parameters) {
@@ -55,7 +56,8 @@ void execute(const Function* handle, const Grid& grid, const std::vector<std::by
                          .grid = {grid.blocks},
                          .block = {grid.threads},
                          .parameters = parameters,
-                         .dynamic_shared = grid.shared};
+                         .dynamic_shared = grid.shared,
+                         .cooperative = grid.cooperative};
   ptx::LaunchOptions options;
   options.races = races();
   const ptx::Outcome done = ptx::launch(*f->module->loaded, what, w.memory, options);
@@ -68,6 +70,27 @@ std::vector<std::byte> read_parameters(const ptx::Function& f, void** from) {
   for (size_t i = 0; i < f.parameters.size(); ++i)
     std::memcpy(all.data() + f.parameters[i].offset, from[i], f.parameters[i].bytes);
   return all;
+}
+
+Status queue_kernel(const char* by, void* function, const Grid& grid, void* stream, void** parameters) {
+  Function* f = find_function(function, by);
+  Stream* s = find_stream(stream, by);
+  if (f == nullptr || s == nullptr) return kInvalidHandle;
+  if (grid.blocks == 0 || grid.threads == 0) return kInvalidValue;
+  if (f->entry->max_threads != 0 && grid.threads > f->entry->max_threads) {
+    world().violate(fmt::format("{} is launched with {} threads, its bound is {}", f->entry->name, grid.threads,
+                                f->entry->max_threads));
+    return kInvalidValue;
+  }
+  if (grid.shared > f->most_dynamic_shared) {
+    world().violate(fmt::format("{} is launched with {} dynamic shared bytes, {} are allowed", f->entry->name,
+                                grid.shared, f->most_dynamic_shared));
+    return kInvalidValue;
+  }
+  s->runs_kernels = true;
+  s->push({[f, grid, bytes = read_parameters(*f->entry, parameters)] { execute(f, grid, bytes); },
+           "kernel " + f->entry->name, f->module});
+  return kSuccess;
 }
 
 }  // namespace
@@ -149,25 +172,21 @@ Status cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, uns
                       unsigned shared, void* stream, void** parameters, void** extra) {
   const Call call("cuLaunchKernel");
   if (call.status() != kSuccess) return call.status();
-  Function* f = find_function(function, "cuLaunchKernel");
-  Stream* s = find_stream(stream, "cuLaunchKernel");
-  if (f == nullptr || s == nullptr) return kInvalidHandle;
-  if (gx == 0 || bx == 0 || gy != 1 || gz != 1 || by != 1 || bz != 1 || extra != nullptr) return kInvalidValue;
-  if (f->entry->max_threads != 0 && bx > f->entry->max_threads) {
-    world().violate(
-        fmt::format("{} is launched with {} threads, its bound is {}", f->entry->name, bx, f->entry->max_threads));
-    return kInvalidValue;
+  if (gy != 1 || gz != 1 || by != 1 || bz != 1 || extra != nullptr) return kInvalidValue;
+  return queue_kernel("cuLaunchKernel", function, {gx, bx, shared}, stream, parameters);
+}
+
+Status cuLaunchCooperativeKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                                 unsigned bz, unsigned shared, void* stream, void** parameters) {
+  const Call call("cuLaunchCooperativeKernel");
+  if (call.status() != kSuccess) return call.status();
+  if (gy != 1 || gz != 1 || by != 1 || bz != 1) return kInvalidValue;
+  if (bx == 0 || static_cast<int>(gx) > multiprocessors() * (kMultiprocessorThreads / static_cast<int>(bx))) {
+    world().violate(fmt::format("cuLaunchCooperativeKernel of {} blocks, which do not run at once", gx));
+    return kTooManyBlocks;
   }
-  if (shared > f->most_dynamic_shared) {
-    world().violate(fmt::format("{} is launched with {} dynamic shared bytes, {} are allowed", f->entry->name, shared,
-                                f->most_dynamic_shared));
-    return kInvalidValue;
-  }
-  s->runs_kernels = true;
-  s->push(
-      {[f, grid = Grid{gx, bx, shared}, bytes = read_parameters(*f->entry, parameters)] { execute(f, grid, bytes); },
-       "kernel " + f->entry->name, f->module});
-  return kSuccess;
+  return queue_kernel("cuLaunchCooperativeKernel", function, {gx, bx, shared, /*cooperative=*/true}, stream,
+                      parameters);
 }
 
 }  // extern "C"

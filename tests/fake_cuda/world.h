@@ -24,7 +24,10 @@ namespace heddle::fake_cuda {
 using Status = int;  // CUresult
 constexpr Status kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kNotInitialized = 3, kInvalidImage = 200,
                  kInvalidHandle = 400, kNotFound = 500, kNotReady = 600, kIllegalAddress = 700, kLaunchFailed = 719,
-                 kCaptureUnsupported = 900, kCaptureInvalidated = 901;
+                 kTooManyBlocks = 720, kCaptureUnsupported = 900, kCaptureInvalidated = 901;
+
+// Of the GPU: what the environment variable HEDDLE_FAKE_CUDA_MULTIPROCESSORS says, or an H200's.
+int multiprocessors();
 
 struct Stream;
 

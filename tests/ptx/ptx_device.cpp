@@ -1,5 +1,7 @@
 #include "tests/ptx/ptx_device.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -50,7 +52,9 @@ void PtxDevice::read(void* to, const void* from, int64_t bytes) {
 
 void PtxDevice::load(const codegen::Program& program, const runtime::Segments& segments) {
   const runtime::KernelCache cache(runtime::kernel_cache_folder());
-  module_ = ptx::parse(runtime::compile_for_cuda(program.source, {.arch = options_.arch, .ptx = true}, cache).ptx);
+  const runtime::CudaBinary binary =
+      runtime::compile_for_cuda(program.source, {.arch = options_.arch, .ptx = true}, cache);
+  module_ = ptx::parse(fmt::format("{}", fmt::join(binary.ptx, "")));
   loaded_ = std::make_unique<ptx::Loaded>(module_, memory_);
   program_ = &program;
   segments_ = segments;
@@ -70,23 +74,36 @@ std::vector<std::byte> PtxDevice::parameters(const codegen::Launch& launch) cons
 void PtxDevice::run_launch(const codegen::Launch& launch) {
   const codegen::Kernel& kernel = program_->kernels[static_cast<size_t>(launch.kernel)];
   const int64_t blocks = kernel.blocks > 0 ? kernel.blocks : std::min(kernel.max_blocks, options_.most_blocks);
-  const std::vector<std::byte> bytes = parameters(launch);
   std::vector<ptx::Extent> touches;
   for (const codegen::Argument& a : launch.arguments)
     touches.push_back({address(a.at), static_cast<uint64_t>(a.bytes), a.access != codegen::Access::read});
-  const ptx::Launch what{.kernel = kernel.name,
-                         .grid = {static_cast<uint32_t>(blocks)},
-                         .block = {static_cast<uint32_t>(kernel.block)},
-                         .parameters = bytes,
-                         .dynamic_shared = static_cast<uint32_t>(kernel.shared_bytes),
-                         .touches = std::move(touches)};
+  run_kernel(kernel, parameters(launch),
+             {.kernel = kernel.name, .grid = {static_cast<uint32_t>(blocks)}, .touches = std::move(touches)});
+}
+
+void PtxDevice::run_persistent(const codegen::Kernel& kernel, int64_t steps) {
+  std::vector<std::byte> bytes;
+  for (void* segment : segments_) append(bytes, number_of(segment), 8);
+  append(bytes, static_cast<uint64_t>(steps), 4);
+  const auto blocks = static_cast<uint32_t>(std::min(kernel.max_blocks, options_.persistent_blocks));
+  run_kernel(kernel, bytes, {.kernel = kernel.name, .grid = {blocks}, .cooperative = true});
+}
+
+void PtxDevice::run_kernel(const codegen::Kernel& kernel, std::span<const std::byte> parameters, ptx::Launch what) {
+  what.block = {static_cast<uint32_t>(kernel.block)};
+  what.parameters = parameters;
+  what.dynamic_shared = static_cast<uint32_t>(kernel.shared_bytes);
   const ptx::Outcome done = ptx::launch(*loaded_, what, memory_, options_.launch);
   findings_.insert(findings_.end(), done.findings.begin(), done.findings.end());
   counters_[kernel.name] += done.counters;
 }
 
 uint64_t PtxDevice::submit(size_t entry, int64_t repeats) {
-  for (int64_t i = 0; i < repeats; ++i) run_steps(program_->entries[entry]);
+  const codegen::Entry& what = program_->entries[entry];
+  if (options_.persistent && what.persistent >= 0)
+    run_persistent(program_->kernels[static_cast<size_t>(what.persistent)], repeats);
+  else
+    for (int64_t i = 0; i < repeats; ++i) run_steps(what);
   return ++submissions_;
 }
 

@@ -9,6 +9,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ namespace heddle::testing {
 struct PtxOptions {
   std::string arch = "sm_90a";
   int64_t most_blocks = 264;  // of kernels that take any number: two for each multiprocessor of an H200
+  bool persistent = true;          // one kernel for all steps of an entry where the program has one, of
+  int64_t persistent_blocks = 12;  // blocks at most: all of them take turns
   ptx::LaunchOptions launch = {};
 };
 
@@ -51,6 +54,9 @@ class PtxDevice final : public runtime::Device {
   std::vector<std::byte> parameters(const codegen::Launch& launch) const;
   void run_steps(const codegen::Entry& entry);
   void run_launch(const codegen::Launch& launch);
+  void run_persistent(const codegen::Kernel& kernel, int64_t steps);
+  // `what` has the grid, and what the launch may touch.
+  void run_kernel(const codegen::Kernel& kernel, std::span<const std::byte> parameters, ptx::Launch what);
 
   PtxOptions options_;
   ptx::DeviceMemory memory_;

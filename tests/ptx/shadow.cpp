@@ -41,8 +41,7 @@ void add_reader(Cell& cell, Stamp s, uint32_t thread, const BlockOrder& order, R
   }
   const auto set = static_cast<uint32_t>(cell.read);
   const Stamp newest = sets.newest(set);
-  if (newest.block() != s.block() && order.ordered(newest, thread) &&
-      sets.all(set, [&](Stamp r) { return order.ordered(r, thread); }))
+  if (order.ordered(newest, thread) && sets.all(set, [&](Stamp r) { return order.ordered(r, thread); }))
     cell.read = s.bits;
   else
     cell.read = kSet | sets.with(set, s);

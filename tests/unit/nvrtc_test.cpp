@@ -142,8 +142,9 @@ TEST_F(NvrtcInstalled, CompilesForEachArchitecture) {
     EXPECT_GT(binary.kernels[0].registers, 0);
     EXPECT_EQ(binary.kernels[0].shared_bytes, 64);  // pad: 16 floats
     EXPECT_EQ(binary.kernels[0].spill_bytes, 0);
-    EXPECT_NE(binary.ptx.find("ld.global.nc.v4.f32"), std::string::npos) << binary.ptx;
-    EXPECT_EQ(binary.ptx.find("fma.rn"), std::string::npos);  // contraction is off
+    ASSERT_EQ(binary.ptx.size(), 1U);
+    EXPECT_NE(binary.ptx[0].find("ld.global.nc.v4.f32"), std::string::npos) << binary.ptx[0];
+    EXPECT_EQ(binary.ptx[0].find("fma.rn"), std::string::npos);  // contraction is off
     const CudaBinary again = compile_for_cuda(kText, {.arch = arch, .ptx = true}, cache);
     EXPECT_TRUE(again.cached);
     EXPECT_EQ(again.images, binary.images);

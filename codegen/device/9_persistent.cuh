@@ -1,0 +1,104 @@
+#pragma once
+// One kernel for all launches of a step: their texts, called by the blocks of one grid, which meet where a launch would wait for
+// another. A launch's blocks are dealt to those of the grid: hd::block() and hd::blocks() are the launch's.
+#if defined(HD_PERSISTENT)
+
+#define HD_PERSISTENT_KERNEL(name, threads, blocks) extern "C" __global__ void __launch_bounds__(threads, blocks) name
+
+namespace hd {
+
+// What a launch passes: a place, of any type, and a number, as its bytes.
+struct At {
+  char* byte;
+  template <class T>
+  HD_DEVICE operator T*() const {
+    return reinterpret_cast<T*>(byte);
+  }
+};
+struct Number {
+  u64 bits;
+  template <class T>
+  HD_DEVICE operator T() const {
+    T number;
+    copy_bytes(&number, &bits, sizeof(T));
+    return number;
+  }
+};
+
+class Grid {
+ public:
+  HD_DEVICE explicit Grid(u32* arrived) : arrived_(arrived) {}
+  HD_DEVICE int at_most(int blocks) const { return least(blocks, (int)gridDim.x); }
+
+  // Of a launch of `blocks` blocks: the first one of this block of the grid. Launches between two barriers are dealt out one behind
+  // the other.
+  HD_DEVICE int deal(int blocks) {
+    const int all = (int)gridDim.x, mine = ((int)blockIdx.x + all - first_) % all;
+    first_ = (first_ + blocks) % all;
+    return mine;
+  }
+  HD_DEVICE bool takes(int block, int blocks) const {
+    if (block >= blocks) return false;
+    barrier();  // what lies in shared memory has been read
+    if (thread() == 0) launched = {block, blocks};
+    barrier();
+    return true;
+  }
+
+  // No block goes on before all have come; what any wrote is then known to all. Whatever has been met at before, a barrier adds 2^31 to
+  // the counter: the last bit turns when the last block comes.
+  HD_DEVICE void meet() {
+    barrier();
+    if (thread() == 0) {
+      const u32 add = blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1) : 1u;
+      u32 before, now;
+      asm volatile("atom.add.release.gpu.global.u32 %0, [%1], %2;" : "=r"(before) : "l"(arrived_), "r"(add) : "memory");
+      do asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(now) : "l"(arrived_) : "memory");
+      while (((before ^ now) & 0x80000000u) == 0);
+    }
+    barrier();
+    first_ = 0;
+  }
+
+ private:
+  u32* arrived_;
+  int first_ = 0;
+};
+
+template <int bytes>
+struct CopiedWord;
+template <>
+struct CopiedWord<16> {
+  using type = uint4;
+};
+template <>
+struct CopiedWord<8> {
+  using type = u64;
+};
+template <>
+struct CopiedWord<4> {
+  using type = u32;
+};
+template <>
+struct CopiedWord<2> {
+  using type = u16;
+};
+template <>
+struct CopiedWord<1> {
+  using type = u8;
+};
+template <int bytes>
+HD_DEVICE void copy_words(At to, At from, i64 words) {
+  using W = typename CopiedWord<bytes>::type;
+  W* const target = to;
+  const W* const source = from;
+  for (i64 i = (i64)block() * threads() + thread(); i < words; i += (i64)blocks() * threads()) target[i] = source[i];
+}
+
+}  // namespace hd
+
+// The blocks of one launch.
+#define HD_BLOCKS(grid, count)                                                                                        \
+  for (int hd_blocks = (count), hd_block = grid.deal(hd_blocks); grid.takes(hd_block, hd_blocks); hd_block += gridDim.x)
+
+#endif

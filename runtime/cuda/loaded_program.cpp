@@ -1,0 +1,168 @@
+#include "runtime/cuda/loaded_program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "ir/check.h"
+#include "ir/diagnostic.h"
+#include "runtime/cuda/nvrtc.h"
+
+namespace heddle::runtime {
+namespace {
+
+constexpr std::array<int64_t, 3> kGraphSteps = {64, 8, 1};
+constexpr int64_t kStaticSharedBytes = 49152;  // of a block, without asking for more
+
+cuda::Address address(const void* p) { return std::bit_cast<uintptr_t>(p); }
+
+}  // namespace
+
+LoadedProgram::LoadedProgram(const Driver& driver, const codegen::Program& program, const Segments& segments,
+                             LoadOptions options)
+    : driver_(driver), segments_(segments), options_(std::move(options)) {
+  if (!program.kernels.empty()) load_modules(program);
+  for (const codegen::Entry& entry : program.entries) entries_.push_back(load(program, entry));
+}
+
+// --- loading ---
+
+void LoadedProgram::load_modules(const codegen::Program& program) {
+  const KernelCache cache(options_.kernel_cache);
+  const CudaBinary binary = compile_for_cuda(
+      program.source, {.arch = options_.arch, .ptx = options_.ptx, .parts = options_.ptx ? 1 : kCompileParts}, cache);
+  for (const std::string& image : options_.ptx ? binary.ptx : binary.images)
+    check(driver_.ModuleLoadData(modules_.emplace_back(driver_).put(), image.c_str()), "cuModuleLoadData");
+}
+
+cuda::Address LoadedProgram::locate(const codegen::Address& a) const {
+  return address(segments_[static_cast<size_t>(a.segment)]) + static_cast<cuda::Address>(a.offset);
+}
+
+// By name, from whichever module has it.
+cuda::Function LoadedProgram::find(const std::string& name) const {
+  for (const ModuleHandle& m : modules_) {
+    cuda::Function f = nullptr;
+    if (driver_.ModuleGetFunction(&f, m.get(), name.c_str()) == cuda::kSuccess) return f;
+  }
+  HEDDLE_CHECK(false, fmt::format("kernel '{}' is in no module of its program", name));
+  return nullptr;
+}
+
+// A fixed number of blocks, or as many as run at once.
+unsigned LoadedProgram::grid_of(cuda::Function f, const codegen::Kernel& k) const {
+  if (k.blocks > 0) return static_cast<unsigned>(k.blocks);
+  int resident = 0;
+  check(driver_.OccupancyMaxActiveBlocks(&resident, f, static_cast<int>(k.block), static_cast<size_t>(k.shared_bytes)),
+        "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+  const int64_t most = std::max<int64_t>(1, int64_t{resident} * options_.multiprocessors);
+  return static_cast<unsigned>(std::clamp<int64_t>(k.max_blocks, 1, most));
+}
+
+LoadedProgram::Launch LoadedProgram::bind_kernel(const codegen::Kernel& k) const {
+  Launch launch;
+  launch.function = find(k.name);
+  if (k.shared_bytes > kStaticSharedBytes)
+    check(driver_.FuncSetAttribute(launch.function, cuda::kMaxDynamicSharedBytes, static_cast<int>(k.shared_bytes)),
+          "cuFuncSetAttribute");
+  launch.grid = grid_of(launch.function, k);
+  launch.block = static_cast<unsigned>(k.block);
+  launch.shared = static_cast<unsigned>(k.shared_bytes);
+  return launch;
+}
+
+LoadedProgram::Step LoadedProgram::bind(const codegen::Program& program, const codegen::Launch& l) const {
+  const codegen::Kernel& k = program.kernels[static_cast<size_t>(l.kernel)];
+  HEDDLE_CHECK(std::ssize(l.arguments) == k.arguments && l.scalars.size() == k.scalars.size(),
+               fmt::format("a launch has the arguments of its kernel '{}'", k.name));
+  Launch launch = bind_kernel(k);
+  for (const codegen::Argument& a : l.arguments) launch.values.push_back(locate(a.at));
+  for (const codegen::ScalarArgument& s : l.scalars) launch.values.push_back(s.bits);
+  for (uint64_t& v : launch.values) launch.parameters.push_back(&v);
+  return {std::move(launch), k.title};
+}
+LoadedProgram::Step LoadedProgram::bind(const codegen::Program&, const codegen::Copy& c) const {
+  return {Copy{locate(c.to), locate(c.from), static_cast<size_t>(c.bytes)}, "copy"};
+}
+LoadedProgram::Step LoadedProgram::bind(const codegen::Program& program, const codegen::Library& call) const {
+  throw UserError(ExitCode::missing,
+                  fmt::format("'{}' calls {}, which the CUDA device does not have", call.title, call.impl),
+                  fmt::format("compile the program for a GPU: it was made for '{}'", program.target));
+}
+
+// The segments' addresses; the number of steps comes with each launch.
+LoadedProgram::Launch LoadedProgram::bind_persistent(const codegen::Kernel& k) const {
+  Launch launch = bind_kernel(k);
+  for (void* segment : segments_) launch.values.push_back(address(segment));
+  return launch;
+}
+
+LoadedProgram::Entry LoadedProgram::load(const codegen::Program& program, const codegen::Entry& entry) const {
+  Entry loaded;
+  for (const codegen::Step& step : entry.steps)
+    loaded.steps.push_back(std::visit([&](const auto& what) { return bind(program, what); }, step.what));
+  if (options_.persistent && entry.persistent >= 0)
+    loaded.persistent = bind_persistent(program.kernels[static_cast<size_t>(entry.persistent)]);
+  if (loaded.steps.empty() || loaded.persistent) return loaded;
+  for (const int64_t steps : kGraphSteps)
+    if (steps == 1 || entry.fed_rows > 0) loaded.graphs.emplace(steps, record(loaded, steps));
+  return loaded;
+}
+
+GraphExecHandle LoadedProgram::record(const Entry& entry, int64_t repeats) const {
+  GraphHandle graph(driver_);
+  GraphExecHandle exec(driver_);
+  check(driver_.StreamBeginCapture(options_.stream, cuda::kCaptureThreadLocal), "cuStreamBeginCapture");
+  try {
+    for (int64_t i = 0; i < repeats; ++i)
+      for (const Step& s : entry.steps) launch(s);
+  } catch (...) {
+    driver_.StreamEndCapture(options_.stream, graph.put());  // the stream is of use again
+    throw;
+  }
+  check(driver_.StreamEndCapture(options_.stream, graph.put()), "cuStreamEndCapture");
+  check(driver_.GraphInstantiate(exec.put(), graph.get(), 0), "cuGraphInstantiateWithFlags");
+  check(driver_.GraphUpload(exec.get(), options_.stream), "cuGraphUpload");
+  return exec;
+}
+
+// --- execution ---
+
+void LoadedProgram::launch(const Launch& l) const {
+  // The driver reads the parameters and changes none.
+  check(driver_.LaunchKernel(l.function, l.grid, 1, 1, l.block, 1, 1, l.shared, options_.stream,
+                             const_cast<void**>(l.parameters.data()), nullptr),  // NOLINT
+        "cuLaunchKernel");
+}
+void LoadedProgram::launch(const Copy& c) const {
+  check(driver_.MemcpyDtoDAsync(c.to, c.from, c.bytes, options_.stream), "cuMemcpyDtoDAsync");
+}
+void LoadedProgram::launch(const Step& s) const {
+  std::visit([&](const auto& what) { launch(what); }, s.what);
+}
+
+void LoadedProgram::launch_persistent(const Launch& l, int64_t steps) const {
+  std::array<uint64_t, codegen::kSegments> segments{};
+  std::ranges::copy(l.values, segments.begin());
+  int count = static_cast<int>(steps);
+  std::array<void*, codegen::kSegments + 1> parameters{};
+  for (size_t i = 0; i < segments.size(); ++i) parameters[i] = &segments[i];
+  parameters.back() = &count;
+  check(driver_.LaunchCooperativeKernel(l.function, l.grid, 1, 1, l.block, 1, 1, l.shared, options_.stream,
+                                        parameters.data()),
+        "cuLaunchCooperativeKernel");
+}
+
+void LoadedProgram::run(size_t entry, int64_t repeats) const {
+  const Entry& loaded = entries_.at(entry);
+  if (loaded.persistent) return launch_persistent(*loaded.persistent, repeats);
+  for (const int64_t steps : kGraphSteps) {
+    const auto graph = loaded.graphs.find(steps);
+    for (; graph != loaded.graphs.end() && repeats >= steps; repeats -= steps)
+      check(driver_.GraphLaunch(graph->second.get(), options_.stream), "cuGraphLaunch");
+  }
+}
+
+}  // namespace heddle::runtime

@@ -1,0 +1,85 @@
+// LoadedProgram: a program on an NVIDIA GPU, ready to be queued: its kernels in modules, each entry bound to addresses and
+// recorded. One step is one graph, 8 and 64 steps of an entry that feeds itself are one each; an entry with a persistent
+// kernel is a launch of that, whatever the number of steps.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "codegen/program.h"
+#include "runtime/cuda/driver.h"
+#include "runtime/cuda/handle.h"
+#include "runtime/device.h"
+
+namespace heddle::runtime {
+
+struct LoadOptions {
+  std::string arch;               // "sm_90a"
+  bool ptx = false;               // load PTX, which the driver compiles, instead of machine code
+  bool persistent = true;         // use persistent kernels where the program has them
+  std::string kernel_cache;       // folder
+  int64_t multiprocessors = 1;    // of the GPU
+  cuda::Stream stream = nullptr;  // recorded on
+};
+
+class LoadedProgram {
+ public:
+  // Throws UserError when NVRTC is missing or rejects the text, or a step calls a library.
+  LoadedProgram(const Driver& driver, const codegen::Program& program, const Segments& segments, LoadOptions options);
+
+  // Queues an entry `repeats` times.
+  void run(size_t entry, int64_t repeats) const;
+  // The steps of an entry as launches of their own, for profiles.
+  size_t step_count(size_t entry) const { return entries_.at(entry).steps.size(); }
+  const std::string& title(size_t entry, size_t step) const { return entries_.at(entry).steps.at(step).title; }
+  void run_step(size_t entry, size_t step) const { launch(entries_.at(entry).steps.at(step)); }
+
+ private:
+  struct Launch {
+    cuda::Function function = nullptr;
+    unsigned grid = 1, block = 1, shared = 0;
+    std::vector<uint64_t> values;   // addresses, then scalars
+    std::vector<void*> parameters;  // of `values`, which move with the launch and are never copied
+  };
+  struct Copy {
+    cuda::Address to = 0, from = 0;
+    size_t bytes = 0;
+  };
+  struct Step {
+    std::variant<Launch, Copy> what;
+    std::string title;
+  };
+  struct Entry {
+    std::vector<Step> steps;
+    std::map<int64_t, GraphExecHandle> graphs;  // by the number of steps
+    std::optional<Launch> persistent;
+  };
+
+  cuda::Address locate(const codegen::Address& a) const;
+  void load_modules(const codegen::Program& program);
+  cuda::Function find(const std::string& name) const;
+  unsigned grid_of(cuda::Function f, const codegen::Kernel& k) const;
+  Launch bind_kernel(const codegen::Kernel& k) const;
+  Step bind(const codegen::Program& program, const codegen::Launch& l) const;
+  Step bind(const codegen::Program& program, const codegen::Copy& c) const;
+  Step bind(const codegen::Program& program, const codegen::Library& call) const;
+  Launch bind_persistent(const codegen::Kernel& k) const;
+  Entry load(const codegen::Program& program, const codegen::Entry& entry) const;
+
+  void launch(const Launch& l) const;
+  void launch(const Copy& c) const;
+  void launch(const Step& s) const;
+  void launch_persistent(const Launch& l, int64_t steps) const;
+  GraphExecHandle record(const Entry& entry, int64_t repeats) const;
+  void check(cuda::Status status, const char* call) const { driver_.check(status, call); }
+
+  const Driver& driver_;
+  Segments segments_;
+  LoadOptions options_;
+  std::vector<ModuleHandle> modules_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace heddle::runtime

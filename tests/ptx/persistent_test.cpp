@@ -1,0 +1,154 @@
+// Persistent kernels in the interpreter: the bits of their launches, whatever the number of blocks and of steps in a launch.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "codegen/lower.h"
+#include "frontend/build_graph.h"
+#include "frontend/read_model.h"
+#include "passes/pipeline.h"
+#include "runtime/cuda/nvrtc.h"
+#include "runtime/data/keyed_random.h"
+#include "runtime/train/trainer.h"
+#include "tests/ptx/ptx_device.h"
+#include "tests/support/source_dir.h"
+
+namespace heddle::testing {
+namespace {
+
+struct Compiled {
+  codegen::Program program;
+  std::vector<codegen::Buffer> inputs;  // of "train"
+};
+
+// Every entry that can be is one kernel. Inputs are stored as they are computed with.
+Compiled compile(const std::string& name) {
+  frontend::Sources sources;
+  const frontend::Model model =
+      frontend::read_model(sources, (source_dir() / "models" / (name + ".json")).string(), {.set = {}, .small = true});
+  frontend::BuildOptions build = frontend::default_build_options(model);
+  build.train = build.eval = 6, build.train_last = build.eval_last = 5;
+  ir::Module m = frontend::build_module(model, build);
+  passes::Options options;
+  options.target = ir::h200();
+  passes::run_pipeline(m, options);
+  codegen::FedEntries fed{.columns = {},
+                          .entries = {"train", "train_last", "eval", "eval_last"},
+                          .one_kernel = codegen::OneKernel::where_possible};
+  for (const ir::Graph& g : m.graphs)
+    if (g.name == "train")
+      for (const ir::ValueId v : g.inputs)
+        if (g[v].role == ir::Role::input) fed.columns.push_back({g[v].name, g[v].type.dtype, {}});
+  Compiled out{codegen::lower(m, name, options.target, fed), {}};
+  out.inputs = out.program.find_entry("train")->inputs;
+  return out;
+}
+
+runtime::data::Column column(const codegen::Buffer& input, int64_t rows) {
+  runtime::data::Column c{
+      .input = input.name, .type = runtime::data::ElementType::f32, .dims = input.dims, .bytes = {}};
+  c.dims.erase(c.dims.begin());
+  int64_t count = rows;
+  for (const int64_t d : c.dims) count *= d;
+  runtime::data::KeyedRandom random(/*seed=*/7, static_cast<uint64_t>(count));
+  const bool real = input.dtype == "f32";
+  if (!real) c.type = runtime::data::ElementType::i32;
+  for (int64_t i = 0; i < count; ++i) {
+    const float value = random.uniform(0, 2);
+    const auto label = static_cast<int32_t>(value);
+    const auto* bytes = real ? reinterpret_cast<const std::byte*>(&value) : reinterpret_cast<const std::byte*>(&label);
+    c.bytes.insert(c.bytes.end(), bytes, bytes + 4);
+  }
+  return c;
+}
+
+runtime::Split rows_of(const Compiled& what, int64_t rows) {
+  runtime::Split split{"training", {.rows = rows, .columns = {}}};
+  for (const codegen::Buffer& b : what.inputs) split.table.columns.push_back(column(b, rows));
+  return split;
+}
+
+struct Trained {
+  std::vector<std::byte> states;
+  std::vector<double> losses;
+  double validation = 0;
+  std::map<std::string, ptx::Counters> counters;
+};
+
+Trained train(const Compiled& what, int64_t rows, const PtxOptions& options, int64_t repeats,
+              int64_t resident = std::numeric_limits<int64_t>::max()) {
+  PtxDevice device(options);
+  const runtime::Split split = rows_of(what, rows);
+  Trained out;
+  {
+    runtime::Executable executable(what.program, device);
+    executable.run(*what.program.find_entry("init"));
+    runtime::Watcher watcher;
+    watcher.step = [&](const runtime::StepEvent& e) { out.losses.push_back(e.loss); };
+    runtime::TrainOptions train_options;
+    train_options.epochs = 1, train_options.seed = 5;
+    train_options.steps_options = {.most_repeats = repeats, .feed = {.resident_bytes = resident}};
+    out.validation = runtime::train(executable, train_options, split, &split, watcher).validation->at(0).value;
+    for (const codegen::Buffer& b : what.program.states) {
+      std::vector<std::byte> bytes(static_cast<size_t>(b.bytes));
+      executable.read(b, bytes.data());
+      out.states.insert(out.states.end(), bytes.begin(), bytes.end());
+    }
+  }
+  for (const ptx::Finding& f : device.findings()) ADD_FAILURE() << to_string(f);
+  out.counters = device.counters();
+  return out;
+}
+
+void expect_same(const Trained& a, const Trained& b) {
+  EXPECT_EQ(a.losses, b.losses);
+  EXPECT_EQ(std::memcmp(&a.validation, &b.validation, sizeof a.validation), 0);
+  EXPECT_TRUE(a.states == b.states);
+}
+
+class PtxPersistent : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    if (!runtime::find_nvrtc().found) GTEST_SKIP() << "no NVRTC on this machine";
+  }
+};
+
+TEST_P(PtxPersistent, GivesTheBitsOfItsLaunches) {
+  const Compiled what = compile(GetParam());
+  constexpr int64_t kRows = 2 * 6 + 5;
+  const Trained launched = train(what, kRows, {.persistent = false}, 1);
+  EXPECT_EQ(launched.losses.size(), 3U);
+  const Trained one = train(what, kRows, {.persistent_blocks = 5}, 64);
+  expect_same(one, launched);
+  for (const codegen::Entry& e : what.program.entries)
+    if (e.persistent >= 0) {
+      EXPECT_TRUE(one.counters.contains(what.program.kernels[static_cast<size_t>(e.persistent)].name)) << e.name;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, PtxPersistent,
+                         ::testing::Values("tiny_mlp", "mnist_mlp", "mlp", "digits_cnn", "mnist_cnn"),
+                         [](const auto& info) { return info.param; });
+
+using PtxPersistentBlocks = PtxPersistent;
+
+TEST_P(PtxPersistentBlocks, AnyNumberOfBlocksStepsAndChunks) {
+  const Compiled what = compile(GetParam());
+  constexpr int64_t kRows = 20 * 6 + 5;
+  const Trained launched = train(what, kRows, {.persistent = false}, 1);
+  for (const int64_t blocks : {1, 2, 7})
+    for (const int64_t repeats : {1, 8, 64}) {
+      SCOPED_TRACE(::testing::Message() << blocks << " blocks, " << repeats << " steps");
+      expect_same(train(what, kRows, {.persistent_blocks = blocks}, repeats), launched);
+    }
+  expect_same(train(what, kRows, {.persistent_blocks = 2}, 64, /*resident=*/1), launched);
+  expect_same(train(what, kRows, {.persistent_blocks = 2}, 64, /*resident=*/2000), launched);
+}
+
+INSTANTIATE_TEST_SUITE_P(Tiny, PtxPersistentBlocks, ::testing::Values("tiny_mlp"),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace heddle::testing
