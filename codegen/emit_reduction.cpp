@@ -156,7 +156,7 @@ std::vector<std::string> Body::reduce_point(const Node& n, const Signature& s, c
   const std::string add = add_text(n, s, access, running.at(running.accumulator), condition);
   line(condition.empty() ? add : fmt::format("if ({}) {}", condition, add));
   if (!valid.empty()) line(condition.empty() ? valid + " += 1;" : fmt::format("{} += {} ? 1 : 0;", valid, condition));
-  const std::vector<std::string> elements = close();
+  std::vector<std::string> elements = close();
   if (!running.packets) return elements;
   lines(block(each_of_packet(), elements));
   return close();
