@@ -4,7 +4,9 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 
+#include "ir/builder.h"
 #include "ir/kernel/count/kernel_counts.h"
 #include "runtime/cuda/nvrtc.h"
 #include "tests/ptx/planned_model.h"
@@ -53,8 +55,7 @@ class Comparison {
   std::string line_;
 };
 
-void check_counts(const std::string& name, bool small) {
-  const PlannedModel model = plan_model(name, small);
+void check_counts(const PlannedModel& model) {
   PtxOptions options;
   options.launch.races = false;
   options.launch.chains = true;
@@ -79,11 +80,70 @@ class PtxCounts : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(PtxCounts, OfSmallModels) {
   if (!runtime::find_nvrtc().found) GTEST_SKIP() << "no NVRTC on this machine";
-  check_counts(GetParam(), /*small=*/true);
+  check_counts(plan_model(GetParam(), /*small=*/true));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, PtxCounts, ::testing::ValuesIn(model_names()),
                          [](const auto& info) { return info.param; });
+
+// Forms and shapes that no model has.
+struct Shaped {
+  std::string name;
+  std::function<ir::Values(ir::Graph&, ir::Builder&)> build;
+};
+
+std::vector<Shaped> shapes() {
+  using ir::DType;
+  const auto input = [](ir::Graph& g, const char* name, ir::Dims dims, DType dtype = DType::f32) {
+    return g.add_input(name, ir::Type{dtype, std::move(dims)}, ir::Role::input);
+  };
+  const auto product = [input](ir::Dims a, ir::Dims b, DType dtype) {
+    return [=](ir::Graph& g, ir::Builder& make) -> ir::Values {
+      return {make("matmul", {input(g, "a", a, dtype), input(g, "b", b, dtype)}, {}, "y")};
+    };
+  };
+  const auto sum = [input](ir::Dims dims, std::vector<int64_t> axes) {
+    return [=](ir::Graph& g, ir::Builder& make) -> ir::Values {
+      return {make("reduce_sum", {input(g, "x", dims)}, {{"axes", axes}}, "y")};
+    };
+  };
+  return {{"transpose",
+           [=](ir::Graph& g, ir::Builder& make) -> ir::Values {
+             return {make("transpose", {input(g, "x", {300, 257})}, {{"perm", std::vector<int64_t>{1, 0}}}, "y")};
+           }},
+          {"even_transpose",
+           [=](ir::Graph& g, ir::Builder& make) -> ir::Values {
+             return {make("transpose", {input(g, "x", {4, 512, 128})}, {{"perm", std::vector<int64_t>{0, 2, 1}}}, "y")};
+           }},
+          {"long_rows",
+           [=](ir::Graph& g, ir::Builder& make) -> ir::Values {
+             return {make("softmax", {input(g, "x", {48, 5000})}, {{"axis", int64_t{-1}}}, "y")};
+           }},
+          {"rows",
+           [=](ir::Graph& g, ir::Builder& make) -> ir::Values {
+             return {make("softmax", {input(g, "x", {200, 256})}, {{"axis", int64_t{-1}}}, "y")};
+           }},
+          {"total", sum({100000}, {0})},
+          {"columns", sum({2000, 96}, {0})},
+          {"bf16_product", product({256, 512}, {512, 128}, DType::bf16)},
+          {"batched_product", product({8, 96, 64}, {8, 64, 80}, DType::f32)},
+          {"uneven_product", product({101, 203}, {203, 57}, DType::f32)}};
+}
+
+class PtxShapeCounts : public ::testing::TestWithParam<Shaped> {};
+
+TEST_P(PtxShapeCounts, OfKernels) {
+  if (!runtime::find_nvrtc().found) GTEST_SKIP() << "no NVRTC on this machine";
+  ir::Module module;
+  ir::Graph& g = module.graphs.emplace_back();
+  g.name = "shape";
+  ir::Builder make(g);
+  g.outputs = GetParam().build(g, make);
+  check_counts(plan_module(std::move(module), GetParam().name));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PtxShapeCounts, ::testing::ValuesIn(shapes()),
+                         [](const auto& info) { return info.param.name; });
 
 // Half a minute: among the slow tests.
 class PtxFullCounts : public ::testing::TestWithParam<std::string> {};
@@ -91,7 +151,7 @@ class PtxFullCounts : public ::testing::TestWithParam<std::string> {};
 TEST_P(PtxFullCounts, OfModels) {
   if (!runtime::find_nvrtc().found) GTEST_SKIP() << "no NVRTC on this machine";
   if (std::getenv("HEDDLE_PTX_ALL") == nullptr) GTEST_SKIP() << "HEDDLE_PTX_ALL is not set";
-  check_counts(GetParam(), /*small=*/false);
+  check_counts(plan_model(GetParam(), /*small=*/false));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, PtxFullCounts, ::testing::ValuesIn(model_names()),

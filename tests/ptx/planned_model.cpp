@@ -24,13 +24,15 @@ PlannedModel plan_model(const std::string& name, bool small, const ir::Target& t
   frontend::Sources sources;
   const frontend::Model model =
       frontend::read_model(sources, (source_dir() / "models" / (name + ".json")).string(), {.set = {}, .small = small});
-  PlannedModel planned;
-  planned.module = frontend::build_module(model, frontend::default_build_options(model));
+  return plan_module(frontend::build_module(model, frontend::default_build_options(model)), name, target);
+}
+
+PlannedModel plan_module(ir::Module module, const std::string& name, const ir::Target& target) {
   passes::Options options;
   options.target = target;
-  passes::run_pipeline(planned.module, options);
-  planned.program = codegen::lower(planned.module, name, target);
-  return planned;
+  passes::run_pipeline(module, options);
+  codegen::Program program = codegen::lower(module, name, target);
+  return {std::move(module), std::move(program)};
 }
 
 ir::NamedTensors random_batch(const codegen::Entry& entry, uint64_t seed) {

@@ -17,6 +17,7 @@ struct PlannedModel {
 };
 // `small`: with the model's own small overrides.
 PlannedModel plan_model(const std::string& name, bool small, const ir::Target& target = ir::h200());
+PlannedModel plan_module(ir::Module module, const std::string& name, const ir::Target& target = ir::h200());
 
 ir::NamedTensors random_batch(const codegen::Entry& entry, uint64_t seed);
 

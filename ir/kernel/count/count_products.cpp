@@ -44,7 +44,10 @@ class ProductsCount {
 
  private:
   static int64_t cut(int64_t n, int64_t by) { return (n + by - 1) / by; }
-  double sums() const { return static_cast<double>(form_.tile[0] * form_.tile[1] / form_.threads); }
+  double sums() const {
+    const ProductLayout::Sums mine = layout_.sums();
+    return static_cast<double>(mine.rows * mine.columns);
+  }
   bool is_left(const ProductSide& s) const { return &s == &plan_.left; }
   int64_t slots(const ProductSide& s) const {
     const int64_t length = form_.tile[is_left(s) ? 0 : 1];
@@ -161,7 +164,7 @@ class ProductsCount {
   void results() {
     const double warps = static_cast<double>(plan_.tiles) * warps_;
     const ProductLayout::Sums mine = layout_.sums();
-    const auto packets = static_cast<double>(mine.columns / form_.packet);
+    const double packets = static_cast<double>(mine.columns) / static_cast<double>(form_.packet);
     const WarpTimes times{.launch = warps,
                           .rows = warps * static_cast<double>(mine.rows) * layout_.rows_inside(),
                           .packets = warps * static_cast<double>(mine.rows) * packets * layout_.part_inside(),

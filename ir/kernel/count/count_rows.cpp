@@ -44,8 +44,9 @@ class RowsCount {
 
   void pass(int phase) {
     const int64_t slots = (plan_.columns + form_.team * form_.packet - 1) / (form_.team * form_.packet);
+    // Straight lines share what they load and compute: one slot, or several that are unrolled to keep elements.
     const bool whole = plan_.columns % (form_.team * form_.packet) == 0;
-    if (phase > 0 && (slots > 1 || !whole)) body_.next_pass(plan_.kept);
+    if (phase > 0 && (!whole || (slots > 1 && plan_.kept.empty()))) body_.next_pass(plan_.kept);
     for (const NodeId n : reductions_) add(k_[n], phase);
     for (const ValueId v : k_.outputs)
       if (of(v).extent == Extent::full && !of(v).finishing && of(v).phase == phase)

@@ -45,14 +45,15 @@ void count_tiles(const Graph& k, KernelCounts& to) {
                                space[static_cast<size_t>(across)]);
   };
   count_entry(static_cast<int64_t>(k.inputs.size() + k.outputs.size()), launch, launch, to);
-  constexpr double kTile = 25, kLine = 8;
+  constexpr double kTile = 25, kLine = 16, kUneven = 3;  // of a dimension that tiles do not divide
   to.instructions.indices += tiles * kTile * static_cast<double>(cut(to.threads, kLanes));
+  const double uneven = (space[kRow] % kTileSide != 0 ? 1 : 0) + (space[kColumn] % kTileSide != 0 ? 1 : 0);
   CountBody body(k, kMatrix + 1, to);
   const auto enter = [&](double turns, bool down) {
     body.forget();
     body.enter({.launch = launch, .rows = turns, .packets = turns, .columns = turns, .packet = 1},
                tile_points(plan, down), kOnRow | kOnColumn);
-    to.instructions.indices += kLine * turns;
+    to.instructions.indices += (kLine + kUneven * uneven) * turns;
     const auto staged = static_cast<double>(plan.staged.size());
     to.instructions.memory += staged * turns;
     to.shared_wavefronts += staged * turns, to.ideal_wavefronts += staged * turns;

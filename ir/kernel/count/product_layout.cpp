@@ -136,7 +136,7 @@ ProductLayout::Step ProductLayout::fma_step() const {
   constexpr int64_t kTogether = 4;
   Step step;
   const Sums mine = sums();
-  const auto turns = static_cast<double>(form_.tile[2] / kTogether);
+  const double turns = static_cast<double>(form_.tile[2]) / kTogether;
   for (int64_t warp = 0; warp < form_.threads / kLanes; ++warp) {
     read(plan_.left, warp, step);
     read(plan_.right, warp, step);
