@@ -8,6 +8,7 @@
 #include "codegen/emit.h"
 #include "codegen/lower_memory.h"
 #include "codegen/persistent.h"
+#include "codegen/predict.h"
 #include "codegen/scalar_argument.h"
 #include "ir/check.h"
 #include "ir/kernel/cost.h"
@@ -50,6 +51,7 @@ class Lowering {
     for (const Graph& g : m_.graphs) program_.entries.push_back(entry(g));
     for (Entry& e : program_.entries)
       if (std::ranges::count(fed_.entries, e.name) != 0) feed(e);
+    if (target_.gpu && !fed_.columns.empty()) predict(program_, m_, target_);
     for (Entry& e : program_.entries) make_persistent(e);
     if (!persistent_.empty()) add_persistent_kernels();
     for (const Entry& e : program_.entries) program_.arena_bytes = std::max(program_.arena_bytes, e.arena_bytes);

@@ -19,6 +19,7 @@ KernelCounts counts_of(const ir::KernelCounts& c) {
 }
 
 void predict_kernel(Kernel& k, const ir::Module& m, const ir::Target& target) {
+  if (k.form == "persistent") return;  // plan_persistent has said it
   const ir::Graph* kernel = m.find_kernel(k.title);
   if (kernel == nullptr) {  // a feed or a record, which no graph holds
     const double bytes = static_cast<double>(k.bytes_read + k.bytes_written) / target.bandwidth;
