@@ -51,11 +51,8 @@ Sections sections_of(const std::string& source) {
 }  // namespace
 
 std::vector<std::string> split_source(const std::string& source, int parts) {
-  if (const size_t tail = source.find(kPersistent); tail != std::string::npos) {
-    std::vector<std::string> all = split_source(source.substr(0, tail + 1), parts);
-    all.push_back("#define HD_PERSISTENT\n" + source);
-    return all;
-  }
+  if (const size_t tail = source.find(kPersistent); tail != std::string::npos)
+    return split_source(source.substr(0, tail + 1), parts);
   const Sections sections = sections_of(source);
   if (parts <= 1 || sections.kernels.size() < kSplitFrom) return {source};
   size_t total = 1, seen = 0;  // 1: never a division by nothing
@@ -69,6 +66,10 @@ std::vector<std::string> split_source(const std::string& source, int parts) {
     seen += k.size();
   }
   return out;
+}
+
+std::string persistent_source(const std::string& source) {
+  return source.find(kPersistent) == std::string::npos ? "" : "#define HD_PERSISTENT\n" + source;
 }
 
 std::string numbered_lines(std::string_view source, int line, int around) {

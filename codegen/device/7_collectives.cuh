@@ -86,13 +86,18 @@ HD_DEVICE void put_columns(M* partials, ColumnResults<M, columns, team, width>& 
     HD_UNROLL
     for (int slot = 0; slot < packets<int>(columns, team * width); ++slot)
       HD_EACH(k, width) mine[slot][k] = merge_lanes<team>(mine[slot][k]);
-    for (int warp = 0; warp < threads() / 32; ++warp) {
+    barrier();  // a former result has been read
+    if (thread() < team) {
+      HD_IN_REGISTERS
+      HD_COLUMNS(int, column, slot, columns, team, width) HD_EACH(k, width) sum[column + k] = mine[slot][k];
+    }
+    for (int warp = 1; warp < threads() / 32; ++warp) {
       barrier();
       if (thread() / 32 != warp || thread() % 32 >= team) continue;
       HD_IN_REGISTERS
       HD_COLUMNS(int, column, slot, columns, team, width) {
         HD_EACH(k, width) {
-          if (warp > 0) mine[slot][k].merge(sum[column + k]);
+          mine[slot][k].merge(sum[column + k]);
           sum[column + k] = mine[slot][k];
         }
       }

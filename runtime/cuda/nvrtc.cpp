@@ -124,7 +124,8 @@ class Compiler {
 CudaBinary compile_for_cuda(const std::string& source, const CudaOptions& options, const KernelCache& cache) {
   const auto start = Clock::now();
   Compiler compiler(options, cache);
-  const std::vector<std::string> parts = split_source(source, options.parts);
+  std::vector<std::string> parts = split_source(source, options.parts);
+  if (std::string all = persistent_source(source); !all.empty()) parts.push_back(std::move(all));
   std::vector<Output> outputs(parts.size());
   std::vector<std::future<void>> running;
   for (size_t i = 0; i < parts.size(); ++i) {

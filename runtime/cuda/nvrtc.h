@@ -15,7 +15,7 @@ namespace heddle::runtime {
 struct CudaOptions {
   std::string arch = "sm_90a";
   bool ptx = false;           // keep the PTX too
-  int parts = kCompileParts;  // images at most, each compiled at the same time
+  int parts = kCompileParts;  // images at most, each compiled at the same time; persistent kernels are one more
 };
 
 struct CudaBinary {
