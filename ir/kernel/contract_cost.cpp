@@ -103,7 +103,10 @@ double contract_seconds(const KernelForm& form, const ContractPlan& plan, const 
       (fill_flops(plan.left, rows * depth, work.left) + fill_flops(plan.right, columns * depth, work.right)) / vectors;
   const bool waits = plan.left.packet == 0 || plan.right.packet == 0;
   const double latency = target.latency / static_cast<double>(waits ? 1 : form.stages - 1);
-  const double step = std::max(blocks * (multiply + fill), latency) + kStepSeconds;
+  // All that is copied comes from the cache, of which each processor has its share.
+  const auto copied = static_cast<double>((rows + columns) * depth * bits(plan.multiplied) / 8);
+  const double supply = blocks * copied / (target.cache_bandwidth / all);
+  const double step = std::max({blocks * (multiply + fill), supply, latency}) + kStepSeconds;
   const double results = blocks * static_cast<double>(rows * columns) * work.result / vectors;
   double seconds = 2 * target.latency + waves * (static_cast<double>(plan.steps) * step + results);
   if (form.parts > 1) seconds += meeting_seconds(form, plan, target);

@@ -14,6 +14,7 @@ namespace {
 constexpr int64_t kMostThreads = 1024, kWarp = 32, kMostPacket = 16;
 constexpr int64_t kMostKeptColumns = int64_t{1} << 20;
 constexpr int64_t kWorkersPoints = 1024;
+constexpr int64_t kSharedBytes = int64_t{48} << 10;  // that a text may declare
 
 bool any(const KernelPlan& plan, ReductionPlan kind) {
   return std::any_of(plan.values.begin(), plan.values.end(), [&](const ValuePlan& p) { return p.reduction == kind; });
@@ -134,6 +135,10 @@ std::string form_conflict(const KernelForm& form, const KernelPlan& plan) {
   if (form.index == 32 && plan.largest_index >= int64_t{1} << 31)
     return fmt::format("an index may reach {}: index = 64 is needed", plan.largest_index);
   if (!plan.partials.empty() && form.blocks == 0) return "partial results are summed up: blocks must be fixed";
+  // The teams of a block meet in shared memory.
+  if (const int64_t sums = plan.partial_bytes / std::max<int64_t>(form.blocks, 1);
+      !contract && form.team < form.threads && sums > kSharedBytes)
+    return fmt::format("the sums of a block's columns take {} bytes of shared memory, of {}", sums, kSharedBytes);
   if (form.workspace < plan.partial_bytes)
     return fmt::format("workspace is {}, but partial results take {} bytes", form.workspace, plan.partial_bytes);
   if (form.cached && form.kind != KernelForm::Kind::rows) return "only form rows passes over a row more than once";
