@@ -115,16 +115,24 @@ Trained train(const codegen::Program& program, runtime::Device& device, const ru
   return out;
 }
 
-// One, eight and 64 steps a submission; columns on the device, or through chunks of some batches.
+// One, eight and 64 steps a submission, as launches or as one kernel; columns on the device, or through chunks of some
+// batches.
 TEST_F(Cuda, AnySubmissionGivesTheSameBits) {
   const codegen::Program program = compile(ir::h200(), 4, 3);
   const runtime::Split rows = rows_of(4 * 90 + 3);
   const int64_t all = std::numeric_limits<int64_t>::max();
   std::optional<Trained> first;
-  for (const auto& [repeats, resident] :
-       std::vector<std::pair<int64_t, int64_t>>{{1, all}, {8, all}, {64, all}, {64, 1}, {64, 3000}}) {
-    runtime::CudaDevice device({.number = 0, .ptx = true, .kernel_cache = {}});
+  struct Case {
+    bool persistent;
+    int64_t repeats, resident;
+  };
+  ASSERT_GE(program.find_entry("train")->persistent, 0);
+  for (const auto& [persistent, repeats, resident] :
+       std::vector<Case>{{false, 1, all}, {false, 8, all}, {false, 64, all}, {false, 64, 1}, {false, 64, 3000},
+                         {true, 1, all}, {true, 64, all}, {true, 64, 1}, {true, 64, 3000}}) {
+    runtime::CudaDevice device({.number = 0, .ptx = true, .persistent = persistent, .kernel_cache = {}});
     const Trained now = train(program, device, rows, {.most_repeats = repeats, .feed = {.resident_bytes = resident}});
+    SCOPED_TRACE(persistent ? "as one kernel" : "as launches");
     if (!first) first = now;
     EXPECT_EQ(now.losses.size(), 3 * 91U);
     EXPECT_EQ(now.parameters, first->parameters) << repeats << " steps, " << resident << " bytes";
@@ -138,10 +146,13 @@ TEST_F(Cuda, AnySubmissionGivesTheSameBits) {
   for (size_t i = 0; i < wanted.parameters.size(); ++i) ASSERT_NEAR(first->parameters[i], wanted.parameters[i], 1e-5);
 }
 
-TEST_F(Cuda, TheSteadyStateIsOneGraphLaunch) {
+// 64 steps are one graph, or one kernel.
+class SteadyState : public Cuda, public ::testing::WithParamInterface<bool> {};
+
+TEST_P(SteadyState, IsOneLaunch) {
   const codegen::Program program = compile(ir::h200(), 4, 0);
   const runtime::Split rows = rows_of(4 * 64 * 3);
-  runtime::CudaDevice device({.number = 0, .ptx = true, .kernel_cache = {}});
+  runtime::CudaDevice device({.number = 0, .ptx = true, .persistent = GetParam(), .kernel_cache = {}});
   runtime::Executable executable(program, device);
   executable.run(*program.find_entry("init"));
   runtime::Feed feed(executable);
@@ -151,13 +162,16 @@ TEST_F(Cuda, TheSteadyStateIsOneGraphLaunch) {
   uint64_t last = 0;
   for (int i = 0; i < 3; ++i) last = executable.submit(entry, 64);
   std::map<std::string, int64_t> after = report().counts;
-  EXPECT_EQ(after["cuGraphLaunch"] - before["cuGraphLaunch"], 3);
+  EXPECT_EQ(after["cuGraphLaunch"] - before["cuGraphLaunch"], GetParam() ? 0 : 3);
+  EXPECT_EQ(after["cuLaunchCooperativeKernel"] - before["cuLaunchCooperativeKernel"], GetParam() ? 3 : 0);
   for (const char* call : {"cuMemAlloc", "cuMemHostAlloc", "cuMemFree", "cuStreamSynchronize", "cuEventSynchronize",
                            "cuLaunchKernel", "cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync", "kernels"})
     EXPECT_EQ(after[call], before[call]) << call;  // not even a kernel: nobody has waited
   executable.wait(last);
   EXPECT_EQ(feed.take(192).back().step, 191);
 }
+
+INSTANTIATE_TEST_SUITE_P(AsGraphAndAsKernel, SteadyState, ::testing::Bool());
 
 // Work comes in the order in which it was asked for, also where it is asked about only.
 TEST_F(Cuda, AskingIsEnough) {

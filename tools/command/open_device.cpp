@@ -20,19 +20,23 @@ std::unique_ptr<runtime::Device> open_host(const DeviceArguments& a) {
   return std::make_unique<runtime::HostDevice>(runtime::HostOptions{.threads = a.threads, .kernel_cache = {}});
 }
 
-// PTX is compiled by the driver: for looking at what it makes, and for GPUs that NVRTC does not know.
-bool wants_ptx() {
-  const char* code = std::getenv("HEDDLE_CUDA_CODE");
-  if (code == nullptr || std::string(code).empty() || std::string(code) == "cubin") return false;
-  if (std::string(code) == "ptx") return true;
-  throw UserError(ExitCode::usage, fmt::format("HEDDLE_CUDA_CODE is '{}', expected cubin or ptx", code));
+// Whether an environment variable has the second of two values; it may be unset or empty.
+bool second_of(const char* variable, const std::string& first, const std::string& second) {
+  const char* value = std::getenv(variable);
+  if (value == nullptr || *value == '\0' || value == first) return false;
+  if (value == second) return true;
+  throw UserError(ExitCode::usage, fmt::format("{} is '{}', expected {} or {}", variable, value, first, second));
 }
+// PTX is compiled by the driver: for looking at what it makes, and for GPUs that NVRTC does not know.
+bool wants_ptx() { return second_of("HEDDLE_CUDA_CODE", "cubin", "ptx"); }
+// For comparing the two on a GPU.
+bool wants_launches() { return second_of("HEDDLE_CUDA_STEPS", "persistent", "launches"); }
 
 OpenedDevice open_cuda(int number) {
   OpenedDevice opened;
   const std::vector<runtime::CudaInfo> all = runtime::cuda_devices();
   runtime::CudaDeviceOptions options;
-  options.number = number, options.ptx = wants_ptx();
+  options.number = number, options.ptx = wants_ptx(), options.persistent = !wants_launches();
   opened.device = std::make_unique<runtime::CudaDevice>(options);
   opened.target = target_of(all.at(static_cast<size_t>(number)), opened.note);
   return opened;

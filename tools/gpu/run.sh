@@ -103,13 +103,15 @@ environment() {
   row environment gpu "" "" "" "" "ok: $(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null || echo "no nvidia-smi")"
 }
 
-# One model's three trainings. The first compiles its kernels.
+# One model's trainings: so many steps a submission, and as launches where they would be one kernel. The first compiles its kernels.
 model_losses() {
-  local model=$1 k status files=()
-  for k in 1 8 64; do
+  local model=$1 k status repeat form files=()
+  for k in 1 8 64 launches; do
+    repeat=$k form=${HEDDLE_CUDA_STEPS:-persistent}
+    [[ $k != launches ]] || repeat=8 form=launches
     # shellcheck disable=SC2086  # $small is a flag or nothing
-    ours 150 heddle train "$work/models/$model.json" --device cuda --data "$work/data" --set data="$(<"$here/data/$model.json")" \
-      --set train.epochs=1 --set train.steps="$steps" $small --repeat "$k" --log "$work/$model.$k" >"$work/$model.$k.log" 2>&1
+    HEDDLE_CUDA_STEPS=$form ours 150 heddle train "$work/models/$model.json" --device cuda --data "$work/data" --set data="$(<"$here/data/$model.json")" \
+      --set train.epochs=1 --set train.steps="$steps" $small --repeat "$repeat" --log "$work/$model.$k" >"$work/$model.$k.log" 2>&1
     status=$?
     cat "$work/$model.$k.log" >>"$log"
     if ((status)); then row losses "$model k=$k" "" "" "" "" "$(verdict "$status" "$work/$model.$k.log")"; continue; fi
