@@ -38,12 +38,13 @@ void CountBody::next_pass(const std::vector<KeptValue>& kept) {
 double CountBody::executions(Depends on, bool each_element) const {
   const Depends loops = on >> base_, inside = (Depends{1} << base_) - 1;
   double times = times_.launch;
-  // In a loop that is no straight line nothing is shared by the elements of a packet.
-  const bool shared = loops != 0 && unrolled_;
-  if (loops != 0 && !shared) on |= loops_on_;
+  // In a loop that is no straight line nothing is shared by the elements of a packet, unless it goes round them all.
+  const bool own = loops != 0 && !unrolled_;
+  const bool elements = each_element && ((own && !packets_ ? on | loops_on_ : on) & kOnColumn) != 0;
+  if (own) on |= loops_on_;
   if ((on & inside) != 0) times = times_.rows;
   if ((on & inside & ~kOnRow) != 0) times = (on & inside) == kOnColumn ? times_.columns : times_.packets;
-  if ((on & kOnColumn) != 0 && each_element) times *= static_cast<double>(times_.packet);
+  if (elements) times *= static_cast<double>(times_.packet);
   double points = 1;
   for (size_t i = loops_.size(); i-- > 0;)
     if ((loops >> i & 1U) != 0 || (!unrolled_ && points > 1)) points *= static_cast<double>(loops_[i]);
@@ -128,9 +129,19 @@ Depends CountBody::reduce(ValueId v, const Node& n, const Signature& s, const In
   for (const IndexMap& operand : access.operands) on |= depends(operand);
   const Depends inside = (Depends{1} << base_) - 1;
   on &= inside;
-  const double points = static_cast<double>(product(access.loops));
+  double points = static_cast<double>(product(access.loops));
   loops_ = access.loops;
   loops_on_ = on;
+  packets_ = false;
+  const auto longest = std::max_element(loops_.begin(), loops_.end());
+  constexpr int64_t kSteps = 5;
+  if (spreads_ && on == 0 && longest != loops_.end() && *longest >= kLanes) {
+    spread_ = static_cast<int>(longest - loops_.begin());
+    *longest = (*longest + kLanes - 1) / kLanes;
+    to_.instructions.values += kSteps * (3 + add_work(n)) * executions(0);
+  }
+  for (size_t i = 0; i < n.operands.size() && product(loops_) > 1; ++i)
+    packets_ = packets_ || reads_packets(n.operands[i], access.operands[i]);
   unrolled_ = product(access.loops) <= kUnrolledPoints;
   Depends all = on;
   for (size_t i = 0; i < loops_.size(); ++i)
@@ -138,16 +149,18 @@ Depends CountBody::reduce(ValueId v, const Node& n, const Signature& s, const In
   accumulate(n, access, all);
   if (!unrolled_) {
     constexpr double kLoop = 4;
+    if (spread_ >= 0) points = static_cast<double>(product(loops_));
     const double turns = std::ceil(points / kTurnsAtOnce);
-    to_.instructions.indices += kLoop * (1 + turns) * executions(on);
-    turns_ += turns * executions(on) / times_.launch;
+    to_.instructions.indices += kLoop * (1 + turns) * executions(on, !packets_);
+    turns_ += turns * executions(on, !packets_) / times_.launch;
   }
   if (!unrolled_) std::erase_if(known_, [&](const Known& known) { return (known.on >> base_) != 0; });
   const auto of_loop = [&](const IndexExpr& e) { return (depends(e) >> base_) != 0; };
   std::erase_if(quotients_, of_loop);
   std::erase_if(conditions_, [&](const Guard& g) { return of_loop(g.expr); });
   loops_.clear();
-  unrolled_ = strides_ = false;
+  spread_ = -1;
+  unrolled_ = strides_ = packets_ = false;
   finish(n, on);
   for (const ValueId r : n.results)
     if (r != v) known_.push_back({r, at, on});

@@ -41,6 +41,8 @@ class CountBody {
   void define(ValueId v, Depends on) { defined_[static_cast<size_t>(v.index)] = {true, on}; }
   void take(ValueId v, const IndexMap& at, Depends on) { known_.push_back({v, at, on}); }
   void draw_at_once(bool draws) { draws_ = draws; }
+  // What all threads need of many elements is summed up by the lanes of each warp.
+  void spread_singles(bool spreads) { spreads_ = spreads; }
 
   Depends value(ValueId v, const IndexMap& at);
   void store(ValueId v, const IndexMap& at);
@@ -67,6 +69,7 @@ class CountBody {
   Depends reduce(ValueId v, const Node& n, const Signature& s, const IndexMap& at);
   bool overwritten(ValueId v) const;
   bool in_packets(const IndexMap& at, const IndexExpr& linear) const;
+  bool reads_packets(ValueId v, const IndexMap& at) const;
   struct Sectors {
     double one = 0, packet = 0;  // of a request; of those of a packet's elements together, for one of them
   };
@@ -86,11 +89,13 @@ class CountBody {
   WarpTimes times_;
   std::vector<WarpPoint> points_;
   Depends here_ = 0;
-  bool draws_ = false;
+  bool draws_ = false, spreads_ = false;
+  int spread_ = -1;  // the loop in which lanes take turns
   // The loops around what is counted, of one reduction inside a point.
   Dims loops_;
   Depends loops_on_ = 0;  // what its result depends on
   bool unrolled_ = false, strides_ = false;
+  bool packets_ = false;  // each point of the loops is one of all elements of a packet
   double turns_ = 0;
   std::vector<std::pair<bool, Depends>> defined_;
   std::vector<Known> known_;

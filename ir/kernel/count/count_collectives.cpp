@@ -37,19 +37,16 @@ void count_warps_meet(const AccumulatorWork& a, const KernelForm& form, double b
   to.instructions.indices += blocks * warps * 8;
 }
 
-// Block after block, in so many warps; `together` lanes have neighbouring elements.
-void count_get(const AccumulatorWork& a, double warps, int64_t together, KernelCounts& to) {
-  constexpr double kUnrolled = 4, kLoop = 5, kAround = 20;
-  const auto blocks = static_cast<double>(to.blocks), bytes = static_cast<double>(together * a.bytes);
-  const double words = words_of(a);
-  const double others = blocks - 1, turns = std::floor(others / kUnrolled);
-  to.dependent_after_last +=
-      1 + turns + (others - turns * kUnrolled);  // what is left of the last turn comes one by one
-  to.instructions.memory += warps * blocks * words;
-  to.instructions.values += warps * blocks * (words + a.merge);
-  to.instructions.indices += warps * (kAround + blocks * kLoop / kUnrolled);
-  to.sectors_read += warps * blocks * words * sectors_of(bytes);
-  to.sectors_fetched += warps * blocks * words * sectors_of(bytes);
+// Partial results that a lane adds up, in one warp: the loads of eight are under way at once.
+void count_written(const AccumulatorWork& a, double warps, double count, double sectors, KernelCounts& to) {
+  constexpr double kTogether = 8, kEach = 7, kAround = 20;
+  const double turns = cut(count, kTogether), words = words_of(a);
+  to.instructions.memory += warps * count * words;
+  to.instructions.values += warps * count * (words + a.merge);
+  to.instructions.indices += warps * (kAround + turns * kTogether * kEach);
+  to.sectors_read += warps * count * words * sectors;
+  to.sectors_fetched += warps * count * words * sectors;
+  to.dependent_after_last += turns;
 }
 
 }  // namespace
@@ -66,28 +63,39 @@ void count_combine(const AccumulatorWork& a, const KernelForm& form, double warp
   count_warps_meet(a, form, warps / each, each, to);
 }
 
-// Team after team, with a barrier between, through global memory.
+// The teams of a warp meet by shuffles, then warp after warp adds to the sums in shared memory; all threads store them.
 void count_put_columns(const AccumulatorWork& a, const KernelForm& form, int64_t columns, KernelCounts& to) {
-  const auto team = static_cast<double>(form.team), packet = static_cast<double>(form.packet);
-  const auto blocks = static_cast<double>(to.blocks), bytes = static_cast<double>(a.bytes);
-  const double warps = warps_of_block(form), turns = static_cast<double>(form.threads) / team;
-  const double in_warp = std::max(1.0, kLanes / team), words = words_of(a);  // teams of a warp
-  const double slots = cut(static_cast<double>(columns), team * packet);
-  const double busy = cut(std::min(static_cast<double>(columns), team * packet), packet * std::min(team, 32.0));
-  to.instructions.indices += blocks * warps * turns * 5.5;
-  // A team that is a whole block has as many warps as columns ask for; else each warp has its teams' turns.
-  const double bodies = team > kLanes ? busy : warps * in_warp;
-  const double requests = blocks * bodies * slots * packet * words, again = (turns - 1) / turns;
-  to.instructions.memory += requests * (1 + again);
-  to.instructions.values += requests * (1 + again) + requests / words * a.merge * again;
-  to.instructions.indices += requests;
-  const double lanes = std::min({team, static_cast<double>(kLanes), cut(static_cast<double>(columns), packet)});
-  const double each = std::min(lanes, sectors_of(lanes * packet * bytes));
-  to.sectors_written += requests * each;
-  to.sectors_read += requests * again * each;
-  to.sectors_fetched += requests * again * each;
-  // Of an element is read what the turn before wrote, added to, and written before the next one is read.
-  to.dependent_after_last += (turns - 1) * slots * packet;
+  const auto packet = static_cast<double>(form.packet), blocks = static_cast<double>(to.blocks);
+  const double warps = warps_of_block(form), words = words_of(a);
+  const double elements = cut(static_cast<double>(columns), static_cast<double>(form.team * form.packet)) * packet;
+  const double bytes = static_cast<double>(columns * a.bytes);
+  if (form.team > kLanes) {
+    const double requests = blocks * cut(static_cast<double>(columns), kLanes * packet) * packet * words;
+    to.instructions.memory += requests;
+    to.instructions.indices += requests + 10 * blocks * warps;
+    to.sectors_written +=
+        requests * std::min<double>(kLanes, sectors_of(kLanes * packet * static_cast<double>(a.bytes)));
+    return;
+  }
+  LaneNumbers at{};
+  uint32_t active = 0;
+  for (int64_t l = 0; l < std::min<int64_t>(form.team, (columns + form.packet - 1) / form.packet); ++l) {
+    at[static_cast<size_t>(l)] = l * form.packet * a.bytes;
+    active |= 1U << l;
+  }
+  const Wavefronts each = wavefronts(at, active, std::min<int64_t>(a.bytes, 8));
+  const double steps = std::log2(kLanes / static_cast<double>(form.team));
+  to.instructions.values += blocks * warps * steps * elements * (3 * words + a.merge);
+  const double accesses = blocks * elements * (2 * warps - 1);  // all but the first warp read before they write
+  to.instructions.memory += accesses;
+  to.instructions.values += blocks * elements * (warps - 1) * a.merge;
+  to.instructions.indices += blocks * warps * (warps * 5 + 14);
+  to.shared_wavefronts += accesses * each.all, to.ideal_wavefronts += accesses * each.ideal;
+  const double stores = blocks * cut(static_cast<double>(columns), kLanes);
+  to.instructions.memory += stores * 2;
+  to.instructions.indices += stores * 6;
+  to.shared_wavefronts += stores, to.ideal_wavefronts += stores;
+  to.sectors_written += blocks * sectors_of(bytes);
 }
 
 void count_put_total(const AccumulatorWork& a, const KernelForm& form, KernelCounts& to) {
@@ -109,12 +117,30 @@ void count_arrival(KernelCounts& to) {
   to.dependent_after_last += 1;
 }
 
+// Eight columns of a warp at once, of which four lanes share one: each has every fourth block.
 void count_get_columns(const AccumulatorWork& a, int64_t columns, KernelCounts& to) {
-  count_get(a, cut(static_cast<double>(columns), kLanes), std::min<int64_t>(columns, kLanes), to);
+  constexpr double kColumns = 8, kShares = 4;
+  const double groups = cut(static_cast<double>(columns), kColumns), blocks = static_cast<double>(to.blocks);
+  const double lines = std::min(blocks, kShares);
+  const double before = to.dependent_after_last;
+  count_written(
+      a, groups, cut(blocks, kShares),
+      lines * sectors_of(std::min<double>(kColumns, static_cast<double>(columns)) * static_cast<double>(a.bytes)), to);
+  const double turns = cut(groups, cut(static_cast<double>(to.threads), kLanes));
+  to.dependent_after_last = before + turns * (to.dependent_after_last - before);
+  count_exchange(a, static_cast<int64_t>(kShares), groups, to);
+  to.instructions.memory += groups + cut(static_cast<double>(columns), kLanes);
+  to.sectors_written += groups * sectors_of(kColumns * static_cast<double>(a.bytes));
+  to.sectors_read += sectors_of(static_cast<double>(columns * a.bytes));
+  to.sectors_fetched += sectors_of(static_cast<double>(columns * a.bytes));
 }
 
+// Every warp adds up all of them, lane by lane.
 void count_get_total(const AccumulatorWork& a, KernelCounts& to) {
-  count_get(a, cut(static_cast<double>(to.threads), kLanes), 1, to);
+  const double warps = cut(static_cast<double>(to.threads), kLanes), blocks = static_cast<double>(to.blocks);
+  count_written(a, warps, cut(blocks, kLanes),
+                sectors_of(std::min<double>(blocks, kLanes) * static_cast<double>(a.bytes)), to);
+  count_exchange(a, kLanes, warps, to);
 }
 
 }  // namespace heddle::ir

@@ -115,6 +115,11 @@ CountBody::Sectors CountBody::average_sectors(const IndexExpr& linear, const std
       int64_t place = samples == 1 ? 0 : i * (all - 1) / (samples - 1);
       for (size_t d = loops_.size(); d-- > 0; place /= std::max<int64_t>(loops_[d], 1))
         at.coordinates[base_ + d].fill(place % std::max<int64_t>(loops_[d], 1));
+      if (spread_ >= 0) {
+        at.active = ~0U;
+        LaneNumbers& turn = at.coordinates[base_ + static_cast<size_t>(spread_)];
+        for (size_t l = 0; l < turn.size(); ++l) turn[l] = turn[l] * kLanes + static_cast<int64_t>(l);
+      }
       weight += at.weight;
       const uint32_t lanes = lanes_inside(guards, at);
       if (lanes == 0) continue;
@@ -149,28 +154,41 @@ bool CountBody::overwritten(ValueId v) const {
 }
 
 bool CountBody::in_packets(const IndexMap& at, const IndexExpr& linear) const {
-  if (times_.packet == 1 || (here_ & kOnColumn) == 0 || !at.guards.empty() || (depends(linear) >> base_) != 0)
-    return false;
+  if (times_.packet == 1 || (here_ & kOnColumn) == 0 || (draws_ && !at.guards.empty())) return false;
+  for (const Guard& g : at.guards)
+    if (depends_on(g.expr, kColumn)) return false;
   const Coefficient column = coefficient(linear, kColumn);
   return column.affine && column.value == 1 && aligned(linear, times_.packet);
+}
+
+// Something that the value is made of lies in packets: then a loop around it goes round all elements of a packet.
+bool CountBody::reads_packets(ValueId v, const IndexMap& at) const {
+  if (draws_ || defined_[static_cast<size_t>(v.index)].first) return false;
+  const Node* n = k_.def(v);
+  if (n == nullptr) return in_packets(at, linear_offset(at, k_[v].type.dims));
+  const std::vector<Read> reads = reads_at(k_, *n, at);
+  return std::any_of(reads.begin(), reads.end(), [&](const Read& r) { return reads_packets(r.value, r.at); });
 }
 
 Depends CountBody::load(ValueId v, const IndexMap& at) {
   const IndexExpr linear = linear_offset(at, k_[v].type.dims);
   const double bytes = bytes_of(k_[v].type.dtype), packet = static_cast<double>(times_.packet);
   address(v, linear);
-  if (in_packets(at, linear)) {
-    request(v, linear, {}, times_.packets * std::ceil(bytes * packet / kWidestLoad), /*read=*/true,
-            /*whole=*/true);
-    count_rest(to_.sectors_read);
-    to_.instructions.values += times_.packets * (bytes < 4 ? packet : 0);
-    return depends(linear) | kOnColumn;
-  }
   conditions(at.guards, at.extents);
-  const Depends on = depends(linear) | depends(at.guards) | (overwritten(v) ? here_ : 0);
-  if (!at.guards.empty()) to_.instructions.indices += 2 * executions(on);
-  request(v, linear, at.guards, executions(on), /*read=*/true, /*whole=*/false);
-  return on;
+  const Depends on = depends(linear) | depends(at.guards);
+  const bool inside = (on >> base_) != 0;
+  if (in_packets(at, linear) && (!inside || packets_)) {
+    const double packets = executions(on | kOnColumn, /*each_element=*/false);
+    if (!at.guards.empty()) to_.instructions.indices += 2 * packets;
+    request(v, linear, at.guards, packets * std::ceil(bytes * packet / kWidestLoad), /*read=*/true, /*whole=*/true);
+    if (!inside) count_rest(to_.sectors_read);
+    to_.instructions.values += packets * (bytes < 4 ? packet : 0);
+    return on | kOnColumn;
+  }
+  const Depends here = on | (overwritten(v) ? here_ : 0);
+  if (!at.guards.empty()) to_.instructions.indices += 2 * executions(here);
+  request(v, linear, at.guards, executions(here), /*read=*/true, /*whole=*/false);
+  return here;
 }
 
 void CountBody::store(ValueId v, const IndexMap& at) {

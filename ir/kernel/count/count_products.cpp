@@ -76,7 +76,8 @@ class ProductsCount {
   void conditions(const ProductSide& s, double requests, int64_t length) {
     const int axis = is_left(s) ? kRow : kColumn;
     if (plan_.space[static_cast<size_t>(axis)] % length != 0) to_.instructions.indices += 2 * requests;
-    if (plan_.space[kDepth] % form_.tile[2] != 0) to_.instructions.indices += 2 * requests;
+    if (plan_.space[kDepth] % form_.tile[2] != 0)
+      to_.instructions.indices += 2 * requests / static_cast<double>(layout_.sharing_k(s));
   }
 
   // Where it goes and where it comes from: the row, k, the address in the tile and that in memory; the copy.
@@ -87,13 +88,14 @@ class ProductsCount {
     const IndexExpr linear = linear_offset(s.memory_at, dims);
     body_.conditions(s.memory_at.guards, plan_.space);
     if (!s.memory_at.guards.empty()) to_.instructions.indices += 4 * requests;
-    if (s.kept) {
-      to_.instructions.indices += (kKept + 2) * requests;
-      if (!s.from_k.terms.empty()) body_.address(s.memory, s.from_k);
-    } else {
-      to_.instructions.indices += (kPlace + kTo) * requests;
-      body_.address(s.memory, linear);
-    }
+    // Those whose addresses are kept are all unrolled, others by four.
+    constexpr double kTogether = 4;
+    const auto sharing = static_cast<double>(layout_.sharing_k(s));
+    const double shared = requests / (s.kept ? sharing : std::min(sharing, kTogether));
+    if (!s.kept) body_.address(s.memory, s.from_row);
+    to_.instructions.indices += (s.kept ? kKept + 2 : kPlace + kTo) * requests;
+    body_.enter({.launch = shared, .rows = shared, .packets = shared, .columns = shared, .packet = 1}, {}, 0);
+    body_.address(s.memory, s.from_k, /*wide=*/false);
     to_.sectors_read += requests * layout_.fill_sectors(s, linear, bytes_of(s.memory));
     to_.sectors_fetched += requests * layout_.fill_sectors(s, linear, bytes_of(s.memory));
   }
@@ -149,7 +151,7 @@ class ProductsCount {
   }
 
   void add(double items, double count) {
-    constexpr double kSectors = 4, kAtOnce = 64;
+    constexpr double kSectors = 4, kAtOnce = 128;
     const double requests = items * warps_ * sums() * count, together = std::max(1.0, std::floor(kAtOnce / sums()));
     to_.instructions.memory += requests;
     to_.instructions.values += 2 * requests;

@@ -24,6 +24,7 @@ class RowsCount {
     count_entry(pointers, static_cast<double>(to_.blocks * to_.threads) / kLanes, times_.launch, to_);
     body_.enter(turns.times, turns.points, kOnRow | kOnColumn);
     constexpr double kTeam = 16;  // whose rows and which of its columns a thread has
+    body_.spread_singles(true);
     to_.instructions.indices += kTeam * static_cast<double>(to_.blocks * to_.threads) / kLanes + kLoop * times_.rows;
     for (int phase = 0; phase < plan_.phases; ++phase) pass(phase);
     if (!plan_.span) finish_rows(turns);
@@ -89,6 +90,7 @@ class RowsCount {
     const Turns one = one_thread();
     // What warps without rows have not computed.
     if (times_.launch < static_cast<double>(to_.blocks * to_.threads) / kLanes) body_.forget();
+    body_.spread_singles(false);
     body_.enter(one.times, one.points, 0);
     for (const ValueId v : k_.outputs)
       if (is_single(plan_, of(v)) && !of(v).finishing)

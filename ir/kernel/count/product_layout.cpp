@@ -20,10 +20,34 @@ int64_t ProductLayout::byte_at(const ProductSide& s, int64_t row, int64_t k) con
   return item * bytes();
 }
 
+// Threads that share a line of packets; 0 where it does not come out even.
+int64_t ProductLayout::lanes(const ProductSide& s) const {
+  constexpr int64_t kPiece = 64;
+  const int64_t width = std::max<int64_t>(s.packet, 1), all = (s.along_k ? form_.tile[2] : length(s)) / width;
+  const int64_t slow = s.along_k ? length(s) : form_.tile[2], threads = form_.threads;
+  const auto even = [&](int64_t n) { return threads % n == 0 && threads / n <= slow && slow % (threads / n) == 0; };
+  if (s.along_k) return threads % all == 0 && slow % (threads / all) == 0 ? all : 0;
+  for (int64_t n = kPiece / (bytes() * width); n <= all; ++n)
+    if (all % n == 0 && even(n)) return n;
+  return 0;
+}
+
+int64_t ProductLayout::sharing_k(const ProductSide& s) const {
+  const int64_t width = std::max<int64_t>(s.packet, 1), n = lanes(s);
+  if (n == 0) return 1;
+  return s.along_k ? cut(length(s) * form_.tile[2], width * form_.threads) : length(s) / width / n;
+}
+
 ProductLayout::Place ProductLayout::packet_at(const ProductSide& s, int64_t packet) const {
   const int64_t width = std::max<int64_t>(s.packet, 1), fast = (s.along_k ? form_.tile[2] : length(s)) / width;
-  const int64_t along = packet % fast * width, across = packet / fast;
-  return s.along_k ? Place{across, along} : Place{along, across};
+  const int64_t n = lanes(s), slot = packet / form_.threads, thread = packet % form_.threads;
+  int64_t neighbour = packet % fast, line = packet / fast;
+  if (n > 0) {
+    const int64_t turns = fast / n;
+    neighbour = thread % n + slot % turns * n;
+    line = thread / n + slot / turns * (form_.threads / n);
+  }
+  return s.along_k ? Place{line, neighbour * width} : Place{neighbour * width, line};
 }
 
 // --- filling ---

@@ -13,6 +13,8 @@ class ProductLayout {
 
   // Filling a side's tile: lanes at (row, column, matrix, k), of some packets of some tiles and steps.
   std::vector<WarpPoint> fill_points(const ProductSide& s) const;
+  // Packets of a thread that have one k: what of their addresses depends on it is found once.
+  int64_t sharing_k(const ProductSide& s) const;
   Wavefronts fill_wavefronts(const ProductSide& s) const;  // of a warp's request
   double fill_sectors(const ProductSide& s, const IndexExpr& linear, int64_t bytes) const;
 
@@ -42,7 +44,8 @@ class ProductLayout {
   int64_t bytes() const;
   // Bytes from the start of a step's tile.
   int64_t byte_at(const ProductSide& s, int64_t row, int64_t k) const;
-  Place packet_at(const ProductSide& s, int64_t packet) const;  // its row (or column), and k
+  int64_t lanes(const ProductSide& s) const;                    // hd::SideTile::lanes
+  Place packet_at(const ProductSide& s, int64_t packet) const;  // its row (or column), and k; by slot, then thread
   Place thread_at(int64_t thread) const;                        // of the threads that sum up with fma
   int64_t fma_place(const ProductSide& s, int64_t mine, int64_t i) const;
   Place sum_at(int64_t thread, int64_t i, int64_t j) const;
