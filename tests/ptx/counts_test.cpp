@@ -97,12 +97,12 @@ std::vector<Shaped> shapes() {
   const auto input = [](ir::Graph& g, const char* name, ir::Dims dims, DType dtype = DType::f32) {
     return g.add_input(name, ir::Type{dtype, std::move(dims)}, ir::Role::input);
   };
-  const auto product = [input](ir::Dims a, ir::Dims b, DType dtype) {
+  const auto product = [input](const ir::Dims& a, const ir::Dims& b, DType dtype) {
     return [=](ir::Graph& g, ir::Builder& make) -> ir::Values {
       return {make("matmul", {input(g, "a", a, dtype), input(g, "b", b, dtype)}, {}, "y")};
     };
   };
-  const auto sum = [input](ir::Dims dims, std::vector<int64_t> axes) {
+  const auto sum = [input](const ir::Dims& dims, const std::vector<int64_t>& axes) {
     return [=](ir::Graph& g, ir::Builder& make) -> ir::Values {
       return {make("reduce_sum", {input(g, "x", dims)}, {{"axes", axes}}, "y")};
     };
