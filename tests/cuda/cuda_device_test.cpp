@@ -127,9 +127,15 @@ TEST_F(Cuda, AnySubmissionGivesTheSameBits) {
     int64_t repeats, resident;
   };
   ASSERT_GE(program.find_entry("train")->persistent, 0);
-  for (const auto& [persistent, repeats, resident] :
-       std::vector<Case>{{false, 1, all}, {false, 8, all}, {false, 64, all}, {false, 64, 1}, {false, 64, 3000},
-                         {true, 1, all}, {true, 64, all}, {true, 64, 1}, {true, 64, 3000}}) {
+  for (const auto& [persistent, repeats, resident] : std::vector<Case>{{false, 1, all},
+                                                                       {false, 8, all},
+                                                                       {false, 64, all},
+                                                                       {false, 64, 1},
+                                                                       {false, 64, 3000},
+                                                                       {true, 1, all},
+                                                                       {true, 64, all},
+                                                                       {true, 64, 1},
+                                                                       {true, 64, 3000}}) {
     runtime::CudaDevice device({.number = 0, .ptx = true, .persistent = persistent, .kernel_cache = {}});
     const Trained now = train(program, device, rows, {.most_repeats = repeats, .feed = {.resident_bytes = resident}});
     SCOPED_TRACE(persistent ? "as one kernel" : "as launches");

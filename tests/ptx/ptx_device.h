@@ -20,7 +20,7 @@ namespace heddle::testing {
 
 struct PtxOptions {
   std::string arch = "sm_90a";
-  int64_t most_blocks = 264;  // of kernels that take any number: two for each multiprocessor of an H200
+  int64_t most_blocks = 264;       // of kernels that take any number: two for each multiprocessor of an H200
   bool persistent = true;          // one kernel for all steps of an entry where the program has one, of
   int64_t persistent_blocks = 12;  // blocks at most: all of them take turns
   ptx::LaunchOptions launch = {};

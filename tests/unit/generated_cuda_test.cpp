@@ -112,7 +112,14 @@ class EveryModel : public GeneratedCuda, public ::testing::WithParamInterface<st
     passes::Options options{.target = h200(), .libraries = {}, .remark = {}};
     if (library) options.libraries = {{&passes::onednn(), [](const Graph&) { return passes::LibraryAnswer{}; }}};
     passes::run_pipeline(c.module, options);
-    c.program = codegen::lower(c.module, model.name, options.target);
+    // With every persistent kernel that there can be.
+    codegen::FedEntries fed{
+        .columns = {}, .entries = {"train", "eval"}, .one_kernel = codegen::OneKernel::where_possible};
+    for (const Graph& g : c.module.graphs)
+      if (g.name == "train")
+        for (const ValueId v : g.inputs)
+          if (g[v].role == Role::input) fed.columns.push_back({g[v].name, g[v].type.dtype, {}});
+    c.program = codegen::lower(c.module, model.name, options.target, fed);
     return c;
   }
 
@@ -125,7 +132,8 @@ class EveryModel : public GeneratedCuda, public ::testing::WithParamInterface<st
     for (const codegen::Kernel& k : c.program.kernels) {
       ASSERT_TRUE(resources.count(k.name)) << k.name << " is not in the machine code";
       EXPECT_EQ(resources.at(k.name).spill_bytes, 0) << k.name;
-      if (!allows_wide_loads(*c.module.find_kernel(k.title))) continue;
+      const Graph* kernel = c.module.find_kernel(k.title);
+      if (kernel == nullptr || !allows_wide_loads(*kernel)) continue;
       ++expected;
       EXPECT_TRUE(wide.count(k.name)) << k.name << " loads no packets";
     }

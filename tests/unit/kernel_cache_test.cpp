@@ -185,6 +185,15 @@ TEST(SourceParts, EachPartIsCompleteAndKernelsKeepTheirOrder) {
   EXPECT_TRUE(parts[1].find("// f\nHD_KERNEL(f)") != std::string::npos) << parts[1];  // the comment travels along
 }
 
+TEST(SourceParts, PersistentKernelsAreCompiledApart) {
+  std::string kernels = "// preamble\n";
+  for (char c = 'a'; c < 'k'; ++c) kernels += kernel(std::string(1, c));
+  const std::string all = kernels + "\n// Persistent kernels: some.\n#if defined(HD_PERSISTENT)\nvoid all();\n#endif\n";
+  EXPECT_EQ(split_source(all, 2), split_source(kernels + "\n", 2));
+  EXPECT_EQ(persistent_source(kernels), "");
+  EXPECT_EQ(persistent_source(all), "#define HD_PERSISTENT\n" + all);
+}
+
 TEST(SourceParts, SmallOrUnknownTextStaysWhole) {
   const std::string small = kernel("a") + kernel("b");
   EXPECT_EQ(split_source(small, 2), std::vector<std::string>{small});
