@@ -1,9 +1,11 @@
-// The machine code of generated kernels: every kernel of every model compiles for five architectures without spilling
-// a register, and loads 16 bytes at once where its sizes allow it.
+// The machine code of generated kernels: every kernel of every model compiles without spilling a register, and loads
+// 16 bytes at once where its sizes allow it. For one architecture always, for five where HEDDLE_ALL_ARCHITECTURES is
+// set: among the slow tests.
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -143,7 +145,9 @@ class EveryModel : public GeneratedCuda, public ::testing::WithParamInterface<st
 
 TEST_P(EveryModel, SpillsNothingAndLoadsWide) {
   const Compiled c = compile_model(/*library=*/false);
-  for (const char* arch : kArchitectures) expect_no_spills_and_wide_loads(c, arch);
+  const bool all = std::getenv("HEDDLE_ALL_ARCHITECTURES") != nullptr;
+  for (const std::string arch : kArchitectures)
+    if (all || arch == "sm_90a") expect_no_spills_and_wide_loads(c, arch);
 }
 
 TEST_P(EveryModel, SpillsNothingAndLoadsWideBesideALibrary) {
