@@ -38,13 +38,21 @@ void predict_call(Library& call, const ir::Module& m, const ir::Target& target) 
   call.least_seconds = cost.least_seconds;
 }
 
+// On a GPU a copy is a launch of its own.
+double copy_seconds(const Copy& copy, const ir::Target& target) {
+  return 2 * static_cast<double>(copy.bytes) / target.bandwidth + (target.gpu ? target.launch : 0);
+}
+
 }  // namespace
 
 void predict(Program& program, const ir::Module& m, const ir::Target& target) {
   for (Kernel& k : program.kernels) predict_kernel(k, m, target);
   for (Entry& e : program.entries)
     for (Step& step : e.steps)
-      if (auto* call = std::get_if<Library>(&step.what)) predict_call(*call, m, target);
+      if (auto* call = std::get_if<Library>(&step.what))
+        predict_call(*call, m, target);
+      else if (auto* copy = std::get_if<Copy>(&step.what))
+        copy->predicted_seconds = copy_seconds(*copy, target);
 }
 
 }  // namespace heddle::codegen

@@ -109,6 +109,7 @@ struct Copy {
   Address from, to;
   int64_t bytes = 0;
   std::string reason;  // why the bytes could not be made in place
+  double predicted_seconds = 0;
 };
 
 struct Step {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "ir/op_def.h"
 #include "passes/fuse/form.h"
@@ -55,6 +56,49 @@ Groups::Groups(const Graph& g, Shared& shared, bool exact)
     if (!reason.empty()) throw UserError(n.loc, fmt::format("{}: no kernel can execute this: {}", n.op->name, reason));
   }
   connect();
+  order_updates();
+}
+
+// The groups that read one of `values`, themselves or through what they copy; not those that `except` stands before.
+std::set<int> Groups::readers_through_copies(const std::vector<ValueId>& values, NodeId except) const {
+  std::set<int> readers;
+  std::vector<char> seen(g_.node_count(), 0);
+  std::vector<ValueId> open = values;
+  while (!open.empty()) {
+    const ValueId v = open.back();
+    open.pop_back();
+    for (NodeId use : g_[v].uses) {
+      if (use == except || std::exchange(seen[index_of(use)], 1)) continue;
+      if (of(use) >= 0) readers.insert(of(use));
+      if (roles_(use) == FusionRole::copied || roles_(use) == FusionRole::view)
+        open.insert(open.end(), g_[use].results.begin(), g_[use].results.end());
+    }
+  }
+  return readers;
+}
+
+// A scalar state that others read beside the group of its next value, as dropout reads the number of the step: behind
+// all who read the old value, and before all who read the new one, the next value is written over it. Beside a kernel
+// that comes earlier it would have to be copied later, which takes as long as a launch.
+void Groups::order_updates() {
+  for (const Update& u : g_.updates) {
+    const NodeId def = g_[u.next].def;
+    if (!g_[u.state].type.dims.empty() || !def.valid() || of(def) < 0) continue;
+    const int next = of(def);
+    const std::set<int> before = readers_through_copies({u.state}, def);
+    const std::set<int> behind = readers_through_copies(g_[def].results, {});
+    // Program order is an order of the groups as it is.
+    if (before.empty() || *before.rbegin() >= next || (!behind.empty() && *behind.begin() <= next)) continue;
+    const auto edge = [&](int from, int to) {
+      succs_[static_cast<size_t>(from)].insert(to);
+      preds_[static_cast<size_t>(to)].insert(from);
+    };
+    for (int reader : before) edge(reader, next);
+    for (int reader : behind) edge(next, reader);
+    groups_[static_cast<size_t>(next)].renews.insert(u.state);
+    for (const auto* readers : {&before, &behind})
+      for (int reader : *readers) groups_[static_cast<size_t>(reader)].follows.insert(u.state);
+  }
 }
 
 void Groups::connect() {
@@ -111,6 +155,15 @@ Groups::Candidate Groups::candidate(int a, int b) {
   c.group.owned = (*this)[a].owned;
   c.group.owned.insert(c.group.owned.end(), (*this)[b].owned.begin(), (*this)[b].owned.end());
   const Group &x = (*this)[a], &y = (*this)[b];
+  for (const auto& [writer, reader] : {std::pair(&x, &y), std::pair(&y, &x)})
+    for (const ValueId state : writer->renews)
+      if (reader->follows.count(state) != 0)
+        c.reason = fmt::format("%{} is updated in place between those that read it", g_[state].name);
+  if (!c.reason.empty()) return c;
+  for (const Group* from : {&x, &y}) {
+    c.group.renews.insert(from->renews.begin(), from->renews.end());
+    c.group.follows.insert(from->follows.begin(), from->follows.end());
+  }
   if (x.plain && y.plain && x.points == y.points && g_[x.writes[0]].type.dims == g_[y.writes[0]].type.dims) {
     c.group.plain = true;
     c.group.rows = x.rows;

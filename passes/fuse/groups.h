@@ -1,5 +1,6 @@
 // The groups that fuse is making kernels of, and how they depend on each other.
 #pragma once
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,8 @@ struct Group {
   bool alive = true;
   bool part = false;                       // of a concatenation whose parts are computed apart
   bool plain = false;                      // elementwise on one shape throughout: such groups always make one kernel
+  std::set<ir::ValueId> renews;            // ordered states whose next value it computes
+  std::set<ir::ValueId> follows;           // ordered states that it reads, or whose next values
   bool product = false;                    // a contraction through tiles: its operands have shapes of their own
   std::vector<ir::ValueId> reads, writes;  // sorted; what a kernel of this group alone would move
   int64_t points = 0;                      // of its iteration space
@@ -55,6 +58,8 @@ class Groups {
 
  private:
   void connect();
+  void order_updates();
+  std::set<int> readers_through_copies(const std::vector<ir::ValueId>& values, ir::NodeId except) const;
   std::string fill(Group& group);  // everything but `owned`; the reason when no form executes it
 
   const ir::Graph& g_;

@@ -126,12 +126,12 @@ double median(std::vector<double> values) {
   return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-// What the plan expects a step to take; 0 for copies.
+// What the plan expects a step to take.
 double predicted_seconds(const codegen::Program& program, const codegen::Step& step) {
   if (const auto* launch = std::get_if<codegen::Launch>(&step.what))
     return program.kernels[static_cast<size_t>(launch->kernel)].predicted_seconds;
-  const auto* call = std::get_if<codegen::Library>(&step.what);
-  return call == nullptr ? 0 : call->predicted_seconds;
+  if (const auto* copy = std::get_if<codegen::Copy>(&step.what)) return copy->predicted_seconds;
+  return std::get<codegen::Library>(step.what).predicted_seconds;
 }
 
 // The steps in their order, measured and predicted.
