@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -34,6 +35,8 @@ class Device {
   // 256-byte aligned and zeroed. Called for segments and columns of the data, never during a step.
   virtual void* allocate(int64_t bytes, Memory kind = Memory::device) = 0;
   virtual void release(void* memory) = 0;
+  // How much more can be allocated, as far as the device knows.
+  virtual int64_t free_bytes() const { return std::numeric_limits<int64_t>::max(); }
   virtual void write(void* to, const void* from, int64_t bytes) = 0;  // from host memory
   // From Memory::shared, at the same time as what was submitted before; what is submitted next waits for it. `from` must
   // stay as it is until that has been executed.

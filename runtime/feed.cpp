@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
+#include <utility>
 
 #include "ir/check.h"
 
@@ -32,8 +34,8 @@ Feed::Feed(Executable& executable, FeedOptions options)
 
 Feed::~Feed() {
   Device& device = executable_.device();
-  for (const Resident& r : resident_)
-    for (void* memory : r.columns) device.release(memory);
+  for (const Placed& p : placed_)
+    for (void* memory : p.columns) device.release(memory);
   for (const auto* pair : {&chunk_, &staged_})
     for (const std::vector<void*>& buffers : *pair)
       for (void* memory : buffers) device.release(memory);
@@ -57,22 +59,34 @@ std::vector<void*> Feed::allocate_columns(const std::vector<int64_t>& bytes, Mem
   return columns;
 }
 
-const std::vector<void*>& Feed::resident_columns(const data::Table& table) {
-  const auto known = std::ranges::find(resident_, &table, &Resident::table);
-  if (known != resident_.end()) return known->columns;
+int64_t Feed::room() const { return std::min(options_.resident_bytes, executable_.device().free_bytes() / 8 * 7); }
+
+// Once for each table, since what is free changes as tables take their places.
+const Feed::Placed& Feed::place(const data::Table& table) {
+  const auto known = std::ranges::find(placed_, &table, &Placed::table);
+  if (known != placed_.end()) return *known;
+  Device& device = executable_.device();
   std::vector<int64_t> bytes;
   for (size_t i = 0; i < feeding_.columns.size(); ++i) bytes.push_back(std::ssize(column(i).bytes));
-  const std::vector<void*> columns = allocate_columns(bytes, Memory::device);
-  for (size_t i = 0; i < columns.size(); ++i) executable_.device().write(columns[i], column(i).bytes.data(), bytes[i]);
-  return resident_.emplace_back(Resident{&table, columns}).columns;
+  const int64_t most = room();
+  const int64_t all = std::accumulate(bytes.begin(), bytes.end(), table.rows * 4);  // the order takes 4 each
+  const bool streamed = all > most;
+  if (streamed && options_.note)
+    options_.note(
+        fmt::format("{} rows take {} bytes, {} may lie on the device: they are streamed", table.rows, all, most));
+  Placed placed{.table = &table, .streamed = streamed, .columns = {}};
+  if (!streamed && !device.host_addressable()) {
+    placed.columns = allocate_columns(bytes, Memory::device);
+    for (size_t i = 0; i < bytes.size(); ++i) device.write(placed.columns[i], column(i).bytes.data(), bytes[i]);
+  }
+  return placed_.emplace_back(std::move(placed));
 }
 
 void Feed::begin(const data::Table& table, std::span<const uint32_t> order) {
   table_ = &table, order_ = order, next_row_ = 0;
   Device& device = executable_.device();
-  int64_t bytes = 0;
-  for (size_t i = 0; i < feeding_.columns.size(); ++i) bytes += std::ssize(column(i).bytes);
-  streaming_ = bytes > options_.resident_bytes;
+  const Placed& placed = place(table);
+  streaming_ = placed.streamed;
   const uint64_t steps[] = {static_cast<uint64_t>(taken_), codegen::kNoFault};
   codegen::Address at = feeding_.cursor;
   at.offset += codegen::kCursorStep * 8;
@@ -87,25 +101,26 @@ void Feed::begin(const data::Table& table, std::span<const uint32_t> order) {
       columns.push_back(
           const_cast<std::byte*>(column(i).bytes.data()));  // NOLINT(cppcoreguidelines-pro-type-const-cast)
   } else {
-    columns = resident_columns(table);
+    columns = placed.columns;
     if (std::ssize(order) > order_rows_) {
       if (device_order_ != nullptr) device.release(device_order_);
       device_order_ = device.allocate(order_rows_ = std::ssize(order) * 4), order_rows_ = std::ssize(order);
     }
     if (!order.empty()) device.write(device_order_, order.data(), std::ssize(order) * 4), rows = device_order_;
   }
-  place(0, rows, columns);
+  point_to(0, rows, columns);
 }
 
-// A chunk is an eighth of what may be resident, or a batch: two of them lie there.
+// A chunk is an eighth of what may be resident, not more than keeps the copies long, or a batch: two of them lie there,
+// and two in pinned memory of the host.
 void Feed::begin_streaming() {
-  constexpr int64_t kChunks = 8;
+  if (chunk_rows_ > 0) return;  // the rows of all tables have the types of the program's inputs, and so one size
+  constexpr int64_t kChunks = 8, kMostChunkBytes = int64_t{256} << 20;
   int64_t row_bytes = 0, batch = 1;
   for (size_t i = 0; i < feeding_.columns.size(); ++i) row_bytes += column(i).row_bytes();
   for (const codegen::Entry& e : executable_.program().entries) batch = std::max(batch, e.fed_rows);
-  const int64_t rows = std::max(batch, options_.resident_bytes / kChunks / std::max<int64_t>(row_bytes, 1));
-  if (rows == chunk_rows_) return;
-  HEDDLE_CHECK(chunk_rows_ == 0, "the rows of all splits have one size");
+  const int64_t chunk_bytes = std::min(room() / kChunks, kMostChunkBytes);
+  const int64_t rows = std::max(batch, chunk_bytes / std::max<int64_t>(row_bytes, 1));
   chunk_rows_ = rows;
   std::vector<int64_t> bytes;
   for (size_t i = 0; i < feeding_.columns.size(); ++i) bytes.push_back(rows * column(i).row_bytes());
@@ -132,12 +147,12 @@ void Feed::provide(int64_t rows) {
     executable_.device().prefetch(to[i], gathered, rows * from.row_bytes());
   }
   next_row_ += rows;
-  place(0, nullptr, to);
+  point_to(0, nullptr, to);
   executable_.provide_rows(rows);
 }
 
 // All words of the cursor but those that steps count with.
-void Feed::place(int64_t position, const void* order, const std::vector<void*>& columns) {
+void Feed::point_to(int64_t position, const void* order, const std::vector<void*>& columns) {
   std::vector<uint64_t> words = {std::bit_cast<uint64_t>(order)};
   for (void* c : columns) words.push_back(std::bit_cast<uint64_t>(c));
   codegen::Address at = feeding_.cursor;

@@ -7,8 +7,11 @@
 //   executable.submit(entry, 2);               // two steps of 64 rows
 //   feed.take(2) -> {{.step = 0, .loss = 2.3}, {.step = 1, .loss = 2.1}}, once they have been executed
 #pragma once
+#include <functional>
+#include <limits>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "runtime/data/table.h"
@@ -30,8 +33,10 @@ struct StepRecord {
 };
 
 struct FeedOptions {
-  // Columns of a table that take more on the device are streamed. A host's memory is the device's: nothing is copied.
-  int64_t resident_bytes = int64_t{8} << 30;
+  // Columns of a table that take more on the device, or more than seven eighths of what is free there when the table is
+  // first read, are streamed. A host's memory is the device's: nothing is copied.
+  int64_t resident_bytes = std::numeric_limits<int64_t>::max();
+  std::function<void(const std::string&)> note = {};  // is told, for each table, that it is streamed and why
 };
 
 class Feed {
@@ -54,22 +59,25 @@ class Feed {
   int64_t most_steps() const { return feeding_.records; }
 
  private:
-  struct Resident {
+  // A table that has been read before: its columns on the device, none where it is streamed.
+  struct Placed {
     const data::Table* table;
+    bool streamed;
     std::vector<void*> columns;
   };
-  const std::vector<void*>& resident_columns(const data::Table& table);
+  int64_t room() const;  // that columns may take on the device
+  const Placed& place(const data::Table& table);
   const data::Column& column(size_t i) const;
   std::vector<void*> allocate_columns(const std::vector<int64_t>& bytes, Memory kind);
   void begin_streaming();
-  void place(int64_t position, const void* order, const std::vector<void*>& columns);
+  void point_to(int64_t position, const void* order, const std::vector<void*>& columns);
 
   Executable& executable_;
   const codegen::Feeding& feeding_;
   FeedOptions options_;
   const data::Table* table_ = nullptr;
   std::span<const uint32_t> order_;
-  std::vector<Resident> resident_;
+  std::vector<Placed> placed_;
   void* device_order_ = nullptr;
   int64_t order_rows_ = 0;  // that device_order_ has room for
   // Streaming: two buffers in turn, each with room for `chunk_rows_`, on the device and for the host to fill.

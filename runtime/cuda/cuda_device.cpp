@@ -124,6 +124,13 @@ void CudaDevice::release(void* memory) {
   d.allocations.erase(it);
 }
 
+int64_t CudaDevice::free_bytes() const {
+  impl_->enter();
+  size_t free = 0, all = 0;
+  impl_->check(impl_->driver.MemGetInfo(&free, &all), "cuMemGetInfo");
+  return static_cast<int64_t>(free);
+}
+
 void CudaDevice::write(void* to, const void* from, int64_t bytes) {
   Impl& d = *impl_;
   d.enter();

@@ -29,6 +29,7 @@ class CudaDevice final : public Device {
   std::string description() const override;
   void* allocate(int64_t bytes, Memory kind = Memory::device) override;
   void release(void* memory) override;
+  int64_t free_bytes() const override;
   void write(void* to, const void* from, int64_t bytes) override;
   void prefetch(void* to, const void* from, int64_t bytes) override;
   void read(void* to, const void* from, int64_t bytes) override;

@@ -51,6 +51,7 @@ constexpr int kCaptureThreadLocal = 1;       // CU_STREAM_CAPTURE_MODE_THREAD_LO
   X(cuDevicePrimaryCtxRetain, DevicePrimaryCtxRetain, (cuda::Context*, cuda::DeviceNumber))                       \
   X(cuDevicePrimaryCtxRelease_v2, DevicePrimaryCtxRelease, (cuda::DeviceNumber))                                  \
   X(cuCtxSetCurrent, CtxSetCurrent, (cuda::Context))                                                              \
+  X(cuMemGetInfo_v2, MemGetInfo, (size_t*, size_t*))                                                              \
   X(cuMemAlloc_v2, MemAlloc, (cuda::Address*, size_t))                                                            \
   X(cuMemFree_v2, MemFree, (cuda::Address))                                                                       \
   X(cuMemHostAlloc, MemHostAlloc, (void**, size_t, unsigned))                                                     \

@@ -20,6 +20,11 @@ constexpr int64_t kForever = std::numeric_limits<int64_t>::max();
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
+StepsOptions noting(StepsOptions options, const Watcher& watcher) {
+  options.feed.note = watcher.note;
+  return options;
+}
+
 // Throws where an element of the batch was not finite.
 void require_finite_rows(const std::optional<Fault>& fault, int64_t first_row, const Split& split,
                          std::span<const uint32_t> order, const std::string& what) {
@@ -73,7 +78,7 @@ class Run {
         validation_(validation),
         watcher_(watcher),
         metrics_(executable),
-        steps_(executable, options.steps_options) {
+        steps_(executable, noting(options.steps_options, watcher)) {
     const codegen::Program& program = executable.program();
     full_ = program.find_entry("train");
     HEDDLE_CHECK(full_ != nullptr, "a program to be trained has an entry 'train'");
@@ -199,7 +204,7 @@ TrainResult train(Executable& executable, const TrainOptions& options, const Spl
 }
 
 MetricValues evaluate(Executable& executable, const Split& rows, const Watcher& watcher, const StepsOptions& options) {
-  Steps steps(executable, options);
+  Steps steps(executable, noting(options, watcher));
   return evaluate_with(steps, executable, rows, watcher);
 }
 

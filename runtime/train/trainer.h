@@ -48,6 +48,7 @@ struct Watcher {
   std::function<void(const StepEvent&)> step;
   std::function<void(const EpochEvent&)> epoch;
   std::function<int()> interrupted;
+  std::function<void(const std::string&)> note;  // what is done otherwise than usual, and why
 };
 struct TrainResult {
   int64_t steps = 0, epochs = 0;  // finished ones

@@ -1,4 +1,5 @@
 // The driver itself, its one GPU and its context.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -9,7 +10,6 @@ namespace heddle::fake_cuda {
 namespace {
 
 constexpr int kVersion = 13000;
-constexpr size_t kMemory = size_t{141} * 1000 * 1000 * 1000;
 int context_marker;
 
 int setting(const char* name, int otherwise) {
@@ -17,7 +17,20 @@ int setting(const char* name, int otherwise) {
   return value == nullptr ? otherwise : std::atoi(value);
 }
 
+// The memory of an H200.
+size_t memory_bytes() {
+  const char* value = std::getenv("HEDDLE_FAKE_CUDA_MEMORY");
+  return value == nullptr ? size_t{141} * 1000 * 1000 * 1000 : std::strtoull(value, nullptr, 10);
+}
+
 }  // namespace
+
+size_t free_bytes() {
+  size_t taken = 0;
+  for (const auto& allocation : world().memory.allocations())
+    if (allocation->owned) taken += allocation->bytes;
+  return memory_bytes() - std::min(taken, memory_bytes());
+}
 
 int multiprocessors() { return setting("HEDDLE_FAKE_CUDA_MULTIPROCESSORS", 132); }
 
@@ -75,8 +88,13 @@ Status cuDeviceGetAttribute(int* value, int attribute, int) {
   return kSuccess;
 }
 Status cuDeviceTotalMem_v2(size_t* bytes, int) {
-  *bytes = kMemory;
+  *bytes = memory_bytes();
   return kSuccess;
+}
+Status cuMemGetInfo_v2(size_t* free, size_t* all) {
+  const Call call("cuMemGetInfo");
+  *all = memory_bytes(), *free = free_bytes();
+  return call.status();
 }
 
 Status cuDevicePrimaryCtxRetain(void** context, int) {

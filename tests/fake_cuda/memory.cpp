@@ -56,6 +56,7 @@ Status cuMemAlloc_v2(uint64_t* to, size_t bytes) {
   if (call.status() != kSuccess) return call.status();
   if (const Status s = refuse_in_capture("cuMemAlloc"); s != kSuccess) return s;
   if (bytes == 0) return kInvalidValue;
+  if (bytes > free_bytes()) return kOutOfMemory;
   *to = world().memory.allocate(bytes);
   world().memory.fill(*to, kRubbish, bytes);
   return kSuccess;

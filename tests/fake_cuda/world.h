@@ -28,6 +28,7 @@ constexpr Status kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kNotInitiali
 
 // Of the GPU: what the environment variable HEDDLE_FAKE_CUDA_MULTIPROCESSORS says, or an H200's.
 int multiprocessors();
+size_t free_bytes();  // of the GPU
 
 struct Stream;
 

@@ -93,6 +93,9 @@ void load_weights(Session& s) {
 
 void announce(const Session& s) { print_note("{}: {}\n", s.plan.name, s.device.description()); }
 
+// Tells what is done otherwise than usual.
+void note(const std::string& text) { print_note("note: {}\n", text); }
+
 void report_metrics(const std::string& split, const runtime::MetricValues& values) {
   print_note("{}: {}\n", split, runtime::metrics_text(values, "", ", "));
 }
@@ -115,6 +118,7 @@ runtime::TrainResult run_training(Session& s, const runtime::TrainOptions& optio
   watcher.step = [&](const runtime::StepEvent& e) { progress.step(e), log.step(e); };
   watcher.epoch = [&](const runtime::EpochEvent& e) { progress.epoch(e), log.epoch(e); };
   watcher.interrupted = InterruptGuard::signal;
+  watcher.note = note;
   const runtime::Split* validation = s.splits.validation ? &*s.splits.validation : nullptr;
   runtime::TrainResult result = runtime::train(*s.executable, options, *s.splits.train, validation, watcher);
   progress.finish();
@@ -129,6 +133,7 @@ std::optional<runtime::JsonObject> results_of(Session& s, const runtime::TrainRe
   if (s.splits.test) {
     runtime::Watcher watcher;
     watcher.interrupted = InterruptGuard::signal;
+    watcher.note = note;
     const runtime::MetricValues test = runtime::evaluate(*s.executable, *s.splits.test, watcher);
     if (InterruptGuard::signal()) return std::nullopt;
     report_metrics("test", test);
@@ -206,7 +211,9 @@ int eval(const RunArguments& a) {
   runtime::JsonObject metrics;
   const auto run = [&](const std::string& name, const std::optional<runtime::Split>& split) {
     if (!split) return;
-    const runtime::MetricValues values = runtime::evaluate(*s.executable, *split);
+    runtime::Watcher watcher;
+    watcher.note = note;
+    const runtime::MetricValues values = runtime::evaluate(*s.executable, *split, watcher);
     report_metrics(name, values);
     metrics.raw(name, runtime::metrics_json(values));
   };
