@@ -227,6 +227,21 @@ BuildOptions default_build_options(const Model& model) {
   return options;
 }
 
+namespace {
+
+// All products of f32 may be computed as the model says.
+void allow_precision(ir::Module& m, const std::string& precision) {
+  if (precision == "f32") return;
+  for (ir::Graph& g : m.graphs)
+    for (const ir::NodeId id : g.order) {
+      ir::Node& n = g[id];
+      if (std::holds_alternative<ir::Contraction>(n.op->kind) && g[n.operands[0]].type.dtype == ir::DType::f32)
+        n.attrs["precision"] = precision;
+    }
+}
+
+}  // namespace
+
 ir::Module build_module(const Model& model, const BuildOptions& options) {
   // A fault shows in every graph; it is reported by the first that has it.
   Diagnostics errors;
@@ -256,6 +271,7 @@ ir::Module build_module(const Model& model, const BuildOptions& options) {
     m.graphs.push_back(reset_graph(model));
     m.graphs.push_back(metrics_graph(model));
   }
+  allow_precision(m, model.train.precision);
   return m;
 }
 

@@ -88,8 +88,9 @@ struct Train {
   std::vector<Part> metrics;
   std::optional<Optimizer> optimizer;
   std::optional<double> clip_norm;
-  std::vector<Named> freeze;  // globs over parameter paths
-  std::optional<Part> init;   // of dense, conv and embedding weights that have none of their own
+  std::string precision = "f32";  // of all products of f32, in evaluations and predictions too
+  std::vector<Named> freeze;      // globs over parameter paths
+  std::optional<Part> init;       // of dense, conv and embedding weights that have none of their own
   Location where;
 };
 

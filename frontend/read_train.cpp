@@ -131,6 +131,23 @@ void read_freeze(const Json& json, Train& train) {
   }
 }
 
+// {"compute": "tf32"}: a permission, for which GPUs have faster units.
+void read_precision(const Json& json, Train& train, Diagnostics& errors) {
+  const std::vector<std::string> names = {"f32", "tf32", "bf16"};
+  if (json.kind != Json::Kind::object)
+    throw UserError(json.where, fmt::format("train: 'precision': expected an object, found {}", describe(json)),
+                    "write \"precision\": {\"compute\": \"tf32\"}");
+  Fields fields(json, "train: precision", errors);
+  if (const Json* compute = fields.take("compute")) {
+    train.precision = as_text(*compute, "train: precision: 'compute'");
+    if (std::find(names.begin(), names.end(), train.precision) == names.end())
+      throw UserError(compute->where, fmt::format("there is no precision {}", quote(train.precision)),
+                      suggest(train.precision, names));
+  }
+  fields.unsupported({"params", "loss_scale"});
+  fields.finish();
+}
+
 void read_regularisation(Fields& fields, const Model& model, Train& train) {
   train.clip_norm = fields.real("clip_norm", model.let);
   if (train.clip_norm && !(*train.clip_norm > 0 && fits(*train.clip_norm, ir::DType::f32))) {
@@ -168,7 +185,9 @@ Train read_train(const Json& json, const Model& model, Diagnostics& errors) {
     fields.guard([&] { train.optimizer = read_optimizer(*optimizer, errors); });
   }
   read_regularisation(fields, model, train);
-  fields.unsupported({"precision", "parallel", "memory", "early_stop", "checkpoint"});
+  if (const Json* precision = fields.take("precision"))
+    fields.guard([&] { read_precision(*precision, train, errors); });
+  fields.unsupported({"parallel", "memory", "early_stop", "checkpoint"});
   fields.finish();
   return train;
 }

@@ -40,14 +40,19 @@ ValueId swapped_operand(const Graph& g, ValueId v) {
 
 bool flag(const Node& n, std::string_view name) { return std::get<bool>(attribute(*n.op, n.attrs, name)); }
 
+Attrs transposing(const Node& matmul, bool a, bool b) {
+  Attrs attrs = matmul.attrs;
+  attrs["transpose_a"] = a, attrs["transpose_b"] = b;
+  return attrs;
+}
+
 // matmul(transpose(a), b) -> matmul(a, b) {transpose_a}
 ValueId fold_into_matmul(Builder& b, const Node& n) {
   if (n.op->name != "matmul") return {};
   const ValueId x = swapped_operand(b.graph, n.operands[0]), y = swapped_operand(b.graph, n.operands[1]);
   if (!x.valid() && !y.valid()) return {};
   const bool ta = flag(n, "transpose_a") != x.valid(), tb = flag(n, "transpose_b") != y.valid();
-  return b("matmul", {x.valid() ? x : n.operands[0], y.valid() ? y : n.operands[1]},
-           {{"transpose_a", ta}, {"transpose_b", tb}});
+  return b("matmul", {x.valid() ? x : n.operands[0], y.valid() ? y : n.operands[1]}, transposing(n, ta, tb));
 }
 
 // transpose(matmul(a, b)) -> matmul(b, a), each the other way round
@@ -55,7 +60,7 @@ ValueId turn_matmul(Builder& b, const Node& n) {
   const Node* product = n.op->name == "transpose" ? defined_by(b.graph, n.operands[0], "matmul") : nullptr;
   if (product == nullptr || !swaps_last_two(dims_attr(n, "perm"))) return {};
   if (!b.graph.only_use(n.operands[0]).valid()) return {};
-  const Attrs attrs{{"transpose_a", !flag(*product, "transpose_b")}, {"transpose_b", !flag(*product, "transpose_a")}};
+  const Attrs attrs = transposing(*product, !flag(*product, "transpose_b"), !flag(*product, "transpose_a"));
   return b("matmul", {product->operands[1], product->operands[0]}, attrs);
 }
 

@@ -61,6 +61,15 @@ DType parse_precision(const std::string& text) {
   throw InferError(fmt::format("kernel form: precision is {}, expected f32, tf32, bf16 or f16", text));
 }
 
+}  // namespace
+
+void set_precision(KernelForm& form, const std::string& text) {
+  form.tf32 = text == "tf32";
+  form.precision = form.tf32 ? DType::f32 : parse_precision(text);
+}
+
+namespace {
+
 void set_field(KernelForm& form, const std::string& name, const Attr& value) {
   if (name == "form") {
     form.kind = parse_kind(expect<std::string>(name, value));
@@ -69,8 +78,7 @@ void set_field(KernelForm& form, const std::string& name, const Attr& value) {
   } else if (name == "cached") {
     form.cached = expect<bool>(name, value);
   } else if (name == "precision") {
-    form.tf32 = expect<std::string>(name, value) == "tf32";
-    if (!form.tf32) form.precision = parse_precision(std::get<std::string>(value));
+    set_precision(form, expect<std::string>(name, value));
   } else if (name == "tile") {
     form.tile = expect<std::vector<int64_t>>(name, value);
   } else if (name == "domain") {

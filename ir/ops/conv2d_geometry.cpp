@@ -1,15 +1,16 @@
 #include <fmt/format.h>
 
 #include "ir/ops/conv2d.h"
+#include "ir/ops/precision.h"
 
 namespace heddle::ir {
 
 std::vector<AttrDef> conv_attributes() {
-  return {
-      {.name = "strides", .type = AttrType::integers, .fallback = Dims{1, 1}, .doc = "steps down and right"},
-      {.name = "pads", .type = AttrType::integers, .fallback = Dims{0, 0, 0, 0}, .doc = "top, left, bottom, right"},
-      {.name = "dilations", .type = AttrType::integers, .fallback = Dims{1, 1}, .doc = "distance of filter elements"},
-      {.name = "groups", .type = AttrType::integer, .fallback = int64_t{1}, .doc = "independent groups of channels"}};
+  return with_precision(
+      {{.name = "strides", .type = AttrType::integers, .fallback = Dims{1, 1}, .doc = "steps down and right"},
+       {.name = "pads", .type = AttrType::integers, .fallback = Dims{0, 0, 0, 0}, .doc = "top, left, bottom, right"},
+       {.name = "dilations", .type = AttrType::integers, .fallback = Dims{1, 1}, .doc = "distance of filter elements"},
+       {.name = "groups", .type = AttrType::integer, .fallback = int64_t{1}, .doc = "independent groups of channels"}});
 }
 
 namespace {
@@ -26,6 +27,7 @@ void check_channels(int64_t channels, const Dims& filter, int64_t groups) {
 }  // namespace
 
 Conv conv(const Signature& s, const Type& image, const Type& filter) {
+  check_precision(s);
   require_image(image, "input");
   require_image(filter, "filter");
   if (image.dtype != filter.dtype)

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/builder.h"
+#include "ir/ops/precision.h"
 
 namespace heddle::ir {
 namespace {
@@ -26,6 +27,7 @@ Sizes sizes(const Signature& s) {
 }
 
 std::vector<Type> infer(const Signature& s) {
+  check_precision(s);
   const Type& a = s.operands[0];
   const Type& b = s.operands[1];
   if (a.dtype != b.dtype)
@@ -100,7 +102,9 @@ Grads grad(Builder& b, const Node& n, const Values& dy) {
   const ValueId x = n.operands[0];
   const ValueId w = n.operands[1];
   const auto multiply = [&](ValueId left, bool transpose_left, ValueId right, bool transpose_right) {
-    return b("matmul", {left, right}, {{"transpose_a", transpose_left}, {"transpose_b", transpose_right}});
+    Attrs attrs = n.attrs;
+    attrs["transpose_a"] = transpose_left, attrs["transpose_b"] = transpose_right;
+    return b("matmul", {left, right}, attrs);
   };
   const ValueId dx = ta ? multiply(w, tb, dy[0], true) : multiply(dy[0], false, w, !tb);
   const ValueId dw = tb ? multiply(dy[0], true, x, ta) : multiply(x, !ta, dy[0], false);
@@ -111,9 +115,9 @@ const RegisterOp matmul(
     {.name = "matmul",
      .doc = "y = a b over the last two dimensions, either side transposed first; leading dimensions are equal batches",
      .operands = {"a", "b"},
-     .attrs =
+     .attrs = with_precision(
          {{.name = "transpose_a", .type = AttrType::flag, .fallback = false, .doc = "swap a's last two dimensions"},
-          {.name = "transpose_b", .type = AttrType::flag, .fallback = false, .doc = "swap b's last two dimensions"}},
+          {.name = "transpose_b", .type = AttrType::flag, .fallback = false, .doc = "swap b's last two dimensions"}}),
      .dtypes = kArithmetic,
      .kind = Contraction{domain},
      .infer = infer,

@@ -116,6 +116,13 @@ class Search {
   int64_t least_items_ = 1;
 };
 
+std::string precision_of_products(const Graph& kernel) {
+  for (const NodeId id : kernel.order)
+    if (const Node& n = kernel[id]; std::holds_alternative<Contraction>(n.op->kind))
+      return std::get<std::string>(attribute(*n.op, n.attrs, "precision"));
+  return "f32";
+}
+
 }  // namespace
 
 std::string choose_contract_form(Graph& kernel, const Target& target) {
@@ -127,6 +134,7 @@ std::string choose_contract_form(Graph& kernel, const Target& target) {
   form.domain = {(*space)[kProductMatrix], (*space)[kRow], (*space)[kColumn]};
   form.split = 2;
   form.tile = {16, 32, 16};  // any: the sides do not depend on it
+  set_precision(form, precision_of_products(kernel));
   ContractPlan plan = plan_contract(kernel);
   std::string reason = plan.reason;
   if (reason.empty() && !Search(kernel, std::move(plan), target).run()) reason = "no tile fits";

@@ -60,9 +60,13 @@ LibraryPlan plan(const Graph& kernel, const Target& target) {
   constexpr int64_t kMost = 64;
   const Node& n = head_of(kernel);
   const double flops = estimated_cost(kernel, target).flops / kLeastFlops;
+  // Its processors' units take bf16; there are none for tf32.
+  const std::string& precision = std::get<std::string>(attribute(*n.op, n.attrs, "precision"));
+  const DType rounded = precision == "bf16" ? DType::bf16 : DType::f32;
   const auto by_flops = static_cast<int64_t>(std::min(flops, static_cast<double>(kMost)));
-  if (n.op->name == "matmul") return {.slices = row_slices(kernel[n.results[0]].type.dims, by_flops, kMost)};
-  return {.slices = std::clamp<int64_t>(image_slices(kernel, n, by_flops), 1, kMost)};
+  if (n.op->name == "matmul")
+    return {.slices = row_slices(kernel[n.results[0]].type.dims, by_flops, kMost), .precision = rounded};
+  return {.slices = std::clamp<int64_t>(image_slices(kernel, n, by_flops), 1, kMost), .precision = rounded};
 }
 
 }  // namespace

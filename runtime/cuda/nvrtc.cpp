@@ -125,7 +125,7 @@ CudaBinary compile_for_cuda(const std::string& source, const CudaOptions& option
   const auto start = Clock::now();
   Compiler compiler(options, cache);
   std::vector<std::string> parts = split_source(source, options.parts);
-  if (std::string all = persistent_source(source); !all.empty()) parts.push_back(std::move(all));
+  if (std::string all = persistent_source(source); options.persistent && !all.empty()) parts.push_back(std::move(all));
   std::vector<Output> outputs(parts.size());
   std::vector<std::future<void>> running;
   for (size_t i = 0; i < parts.size(); ++i) {

@@ -16,6 +16,7 @@ struct CudaOptions {
   std::string arch = "sm_90a";
   bool ptx = false;           // keep the PTX too
   int parts = kCompileParts;  // images at most, each compiled at the same time; persistent kernels are one more
+  bool persistent = true;     // compile the persistent kernels too
 };
 
 struct CudaBinary {

@@ -1,0 +1,24 @@
+#include "ir/ops/precision.h"
+
+#include <fmt/format.h>
+
+namespace heddle::ir {
+
+std::vector<AttrDef> with_precision(std::vector<AttrDef> attrs) {
+  attrs.push_back({.name = "precision",
+                   .type = AttrType::text,
+                   .fallback = "f32",
+                   .doc = "what operands of f32 may be rounded to: f32 (nothing), tf32 or bf16"});
+  return attrs;
+}
+
+void check_precision(const Signature& s) {
+  const std::string& precision = s.text("precision");
+  if (precision == "f32") return;
+  if (precision != "tf32" && precision != "bf16")
+    throw InferError(fmt::format("precision is {}, expected f32, tf32 or bf16", precision));
+  if (s.operands[0].dtype != DType::f32)
+    throw InferError(fmt::format("precision is that of products of f32, not of {}", to_string(s.operands[0].dtype)));
+}
+
+}  // namespace heddle::ir

@@ -1,0 +1,17 @@
+// The attribute `precision` of products: what operands of f32 may be rounded to before they are multiplied, for which
+// processors have units that are many times faster. A permission: f32 is always right, and the sums are of f32.
+//
+//   %y: f32[8,4] = matmul(%x, %w) {precision = "tf32"}      10 bits of fraction instead of 23
+#pragma once
+#include <vector>
+
+#include "ir/op_def.h"
+
+namespace heddle::ir {
+
+// `attrs`, and precision: "f32", "tf32" or "bf16".
+std::vector<AttrDef> with_precision(std::vector<AttrDef> attrs);
+// Throws InferError where it is none of these, or other than f32 for operands of another type.
+void check_precision(const Signature& s);
+
+}  // namespace heddle::ir
