@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ir/check.h"
+#include "ir/diagnostic.h"
 
 namespace heddle::runtime {
 namespace {
@@ -37,7 +38,10 @@ Executable::Executable(const codegen::Program& program, Device& device) : progra
 }
 
 Executable::~Executable() {
-  if (submitted_ > 0) device_.wait(submitted_);
+  try {
+    if (submitted_ > 0) device_.wait(submitted_);
+  } catch (const UserError&) {  // a device that has failed executes nothing more
+  }
   release();
 }
 

@@ -115,12 +115,10 @@ void CudaDevice::release(void* memory) {
   Impl& d = *impl_;
   const auto it = d.allocations.find(memory);
   HEDDLE_CHECK(it != d.allocations.end(), "release of memory that was not allocated here");
-  d.enter();
-  d.synchronize();
-  if (it->second == Memory::shared)
-    d.check(d.driver.MemFreeHost(memory), "cuMemFreeHost");
-  else
-    d.check(d.driver.MemFree(address(memory)), "cuMemFree");
+  // Destructors call this: a driver that has failed, and fails here again, has said so or will at the next call.
+  d.driver.CtxSetCurrent(d.context);
+  d.driver.StreamSynchronize(d.stream.get());
+  it->second == Memory::shared ? d.driver.MemFreeHost(memory) : d.driver.MemFree(address(memory));
   d.allocations.erase(it);
 }
 

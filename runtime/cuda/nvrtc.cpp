@@ -46,7 +46,7 @@ std::string read_file(const std::string& path) {
 Output compile(const std::string& source, const CudaOptions& options) {
   const TemporaryFolder folder;
   const std::string in = folder.path() + "/kernels.cu", out = folder.path() + "/kernels";
-  std::ofstream(in, std::ios::binary) << source;
+  write_temporary(in, source);
   std::vector<std::string> arguments = {nvrtc_child_program(), in, out};
   for (const std::string& o : compile_options(options)) arguments.push_back(o);
   const double seconds = compiler_seconds();
@@ -57,6 +57,7 @@ Output compile(const std::string& source, const CudaOptions& options) {
   if (result.status == kNvrtcRejects)
     throw UserError(ExitCode::failed, fmt::format("NVRTC rejects the generated kernels for {}\n{}", options.arch,
                                                   numbered_errors(read_file(out + ".log"), source)));
+  if (result.status != 0 && result.output.empty()) require_room(folder);
   if (result.status != 0)
     throw UserError(ExitCode::failed, fmt::format("{} ended with status {}: {}", arguments[0], result.status,
                                                   result.output.empty() ? "it said nothing" : result.output));

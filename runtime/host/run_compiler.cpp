@@ -71,7 +71,15 @@ std::vector<std::string> with(std::vector<std::string> first) {
 
 constexpr const char* kTemporaryHelp = "TMPDIR=FOLDER names another place for temporary files";
 
-// Written whole: a compiler or loader that is given half a file makes something else of it.
+bool names_a_line(const std::string& log) {
+  std::istringstream in(log);
+  for (std::string line; std::getline(in, line);)
+    if (error_line(line) > 0) return true;
+  return false;
+}
+
+}  // namespace
+
 void write_temporary(const std::string& path, std::string_view content) {
   try {
     File file(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
@@ -82,20 +90,10 @@ void write_temporary(const std::string& path, std::string_view content) {
   }
 }
 
-bool names_a_line(const std::string& log) {
-  std::istringstream in(log);
-  for (std::string line; std::getline(in, line);)
-    if (error_line(line) > 0) return true;
-  return false;
-}
-
-// A compiler that finds no room cannot always say so in a log that lies beside its files.
 void require_room(const TemporaryFolder& folder) {
   constexpr size_t kCompilerNeeds = size_t{1} << 20;
   write_temporary(folder.path() + "/room", std::string(kCompilerNeeds, ' '));
 }
-
-}  // namespace
 
 const std::vector<std::string>& compiler_options(CompilerOptions which) {
   static const std::vector<std::string> fast = with({"-O3"});

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/check.h"
+#include "ir/diagnostic.h"
 
 namespace heddle::runtime {
 namespace {
@@ -20,7 +21,10 @@ Steps::Steps(Executable& executable, StepsOptions options)
 }
 
 Steps::~Steps() {
-  if (!under_way_.empty()) executable_.wait(under_way_.back().number);
+  try {
+    if (!under_way_.empty()) executable_.wait(under_way_.back().number);
+  } catch (const UserError&) {  // a device that has failed executes nothing more
+  }
 }
 
 int64_t Steps::repeats(const codegen::Entry& entry, int64_t left) const {

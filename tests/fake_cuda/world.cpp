@@ -15,21 +15,26 @@ World::World() {
   const std::string text = fail;
   const size_t colon = text.find(':');
   fail_call_ = text.substr(0, colon);
+  fail_for_good_ = text.ends_with('+');
   fail_at_ = colon == std::string::npos ? 1 : std::atoll(text.c_str() + colon + 1);
 }
 
 // What a program has not given back by its end.
 World::~World() {
-  for (const auto& [kind, count] : alive)
-    if (count != 0) violate(fmt::format("{} of kind '{}' never given back", count, kind));
-  if (!memory.allocations().empty())
-    violate(fmt::format("{} allocations of device memory never freed", memory.allocations().size()));
-  if (!pinned.empty()) violate(fmt::format("{} allocations of host memory never freed", pinned.size()));
+  if (sticky == kSuccess) report_leaks();  // else nothing could be given back
   const char* path = std::getenv("HEDDLE_FAKE_CUDA_REPORT");
   std::FILE* file = path == nullptr ? nullptr : std::fopen(path, "w");
   if (file == nullptr) return;
   std::fputs(report().c_str(), file);
   std::fclose(file);
+}
+
+void World::report_leaks() {
+  for (const auto& [kind, count] : alive)
+    if (count != 0) violate(fmt::format("{} of kind '{}' never given back", count, kind));
+  if (!memory.allocations().empty())
+    violate(fmt::format("{} allocations of device memory never freed", memory.allocations().size()));
+  if (!pinned.empty()) violate(fmt::format("{} allocations of host memory never freed", pinned.size()));
 }
 
 void World::violate(const std::string& what) { violations.push_back(what); }
@@ -53,6 +58,7 @@ Call::Call(const char* name) : lock_(world().lock) {
   ++w.counts[name];
   if (w.fails(name)) {
     status_ = std::string(name).find("Alloc") != std::string::npos ? kOutOfMemory : kLaunchFailed;
+    if (w.fail_for_good()) w.sticky = status_;
   } else if (!w.initialised) {
     status_ = kNotInitialized;
   } else {

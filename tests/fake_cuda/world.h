@@ -6,7 +6,8 @@
 //
 //   HEDDLE_FAKE_CUDA_REPORT=FILE   violations and counts, a line each, when the process ends
 //   HEDDLE_FAKE_CUDA_NAME=NAME     the GPU's name (default NVIDIA H200 NVL)
-//   HEDDLE_FAKE_CUDA_FAIL=CALL:N   the N-th call of that function fails: out of memory, or an error of launches
+//   HEDDLE_FAKE_CUDA_FAIL=CALL:N   the N-th call of that function fails: out of memory, or an error of launches;
+//                                  CALL:N+ and all calls after it, as after a kernel that touched what is not there
 //   HEDDLE_FAKE_CUDA_RACES=0       kernels are not watched for races
 #pragma once
 #include <cstdint>
@@ -49,9 +50,13 @@ struct World {
   std::string report() const;
   // Whether this call is the one that HEDDLE_FAKE_CUDA_FAIL names.
   bool fails(const std::string& call);
+  bool fail_for_good() const { return fail_for_good_; }
 
  private:
+  void report_leaks();
+
   std::string fail_call_;
+  bool fail_for_good_ = false;
   int64_t fail_at_ = 0;
 };
 
