@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::string_view kKernel = "HD_KERNEL(", kEntry = "HD_HOST_ENTRY(";
 constexpr std::string_view kPersistent = "\n// Persistent kernels:";
+const std::string kDefine = "#define HD_PERSISTENT\n";
 
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
@@ -69,8 +70,9 @@ std::vector<std::string> split_source(const std::string& source, int parts) {
 }
 
 std::string persistent_source(const std::string& source) {
-  return source.find(kPersistent) == std::string::npos ? "" : "#define HD_PERSISTENT\n" + source;
+  return source.find(kPersistent) == std::string::npos ? "" : kDefine + source;
 }
+bool is_persistent(const std::string& source) { return source.starts_with(kDefine); }
 
 std::string numbered_lines(std::string_view source, int line, int around) {
   const std::vector<std::string_view> lines = lines_of(source);

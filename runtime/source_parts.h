@@ -22,6 +22,8 @@ constexpr size_t kSplitFrom = 6;
 // The text in which persistent kernels are compiled, beside the others as functions that they call; empty where there
 // are none.
 std::string persistent_source(const std::string& source);
+// Whether it is such a text.
+bool is_persistent(const std::string& source);
 
 // Lines `line - around` to `line + around` with their numbers, the line itself marked.
 std::string numbered_lines(std::string_view source, int line, int around);

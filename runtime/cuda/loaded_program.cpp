@@ -31,8 +31,12 @@ LoadedProgram::LoadedProgram(const Driver& driver, const codegen::Program& progr
 
 void LoadedProgram::load_modules(const codegen::Program& program) {
   const KernelCache cache(options_.kernel_cache);
-  const CudaBinary binary = compile_for_cuda(
-      program.source, {.arch = options_.arch, .ptx = options_.ptx, .parts = options_.ptx ? 1 : kCompileParts}, cache);
+  const CudaBinary binary = compile_for_cuda(program.source,
+                                             {.arch = options_.arch,
+                                              .ptx = options_.ptx,
+                                              .parts = options_.ptx ? 1 : kCompileParts,
+                                              .persistent = options_.persistent},
+                                             cache);
   for (const std::string& image : options_.ptx ? binary.ptx : binary.images)
     check(driver_.ModuleLoadData(modules_.emplace_back(driver_).put(), image.c_str()), "cuModuleLoadData");
 }

@@ -36,6 +36,11 @@ std::vector<std::string> compile_options(const CudaOptions& options) {
   return {"-arch=" + options.arch, "-std=c++20", "-fmad=false", "-DHD_CUDA", "--ptxas-options=-v", "-w"};
 }
 
+std::string slow_help(const std::string& source) {
+  return (is_persistent(source) ? "HEDDLE_CUDA_STEPS=launches needs no persistent kernels; " : "") +
+         std::string(kSlowCompilerHelp);
+}
+
 std::string read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   return std::string((std::istreambuf_iterator<char>(in)), {});
@@ -52,7 +57,7 @@ Output compile(const std::string& source, const CudaOptions& options) {
   const double seconds = compiler_seconds();
   const ProcessResult result = run_process(arguments, folder.path() + "/output", seconds);
   if (result.timed_out)
-    throw UserError(ExitCode::limit, fmt::format("NVRTC did not finish within {} seconds", seconds), kSlowCompilerHelp);
+    throw UserError(ExitCode::limit, fmt::format("NVRTC did not finish within {} seconds", seconds), slow_help(source));
   if (result.status == kNvrtcMissing) throw missing();
   if (result.status == kNvrtcRejects)
     throw UserError(ExitCode::failed, fmt::format("NVRTC rejects the generated kernels for {}\n{}", options.arch,
@@ -81,7 +86,7 @@ class Compiler {
   }
 
   std::string key(const std::string& part) const {
-    std::string all;
+    std::string all = "2\n";  // before, what a full disk had cut could be kept
     for (const std::string& o : compile_options(options_)) all += o + "\n";
     return cache_key({part, all, library_});
   }
