@@ -24,6 +24,7 @@ KernelText prepare(const Graph& kernel) {
   if (form.kind == KernelForm::Kind::contract) text.contract = plan_contract(kernel);
   text.packet = form.packet;
   text.team = form.team;
+  text.ahead = form.ahead;
   text.groups = text.plan.draws && form.packet == kDrawnAtOnce;
   text.index_type = form.index == 64 ? "hd::i64" : "int";
   for (const ValueId v : kernel.inputs) text.inputs[v] = text.names.fresh(kernel[v].name + "_in");

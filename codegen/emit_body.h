@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "codegen/c_text.h"
 #include "ir/kernel/plan_contract.h"
@@ -25,6 +26,7 @@ struct KernelText {
   int64_t packet = 1;              // elements at once: divides the columns, or there is one row
   bool groups = false;             // packets on the host too: random numbers come four at a time
   int64_t team = 1;
+  int64_t ahead = 1;               // rows whose packets are loaded before the first of them is computed
   std::map<ir::ValueId, std::string> inputs;                // pointer parameters
   std::map<std::string, std::string> scalars = {};          // parameters for what each launch supplies
   std::map<ir::ValueId, std::vector<std::string>> outputs;  // more than one where a value is returned twice
@@ -70,6 +72,11 @@ class Body {
   // The loop body over columns: packet loads, then what is computed element by element, then the stores.
   void open_columns();
   std::vector<std::string> close_columns();
+  // Where rows are loaded in batches: their packets' declarations, and the statements that load one row's.
+  struct Ahead {
+    std::vector<std::string> arrays, loads;
+  };
+  Ahead take_ahead() { return std::exchange(ahead_, {}); }
 
   // The pass over the row that the following lines belong to: it writes the elements that the plan keeps from it, and
   // reads those that earlier ones kept. Outside of passes none.
@@ -138,6 +145,7 @@ class Body {
   const ir::Graph& k_;
   std::vector<Scope> scopes_;
   std::vector<Known> known_;
+  Ahead ahead_;
   std::vector<std::string> stores_;  // of the point or packet, for after its elements
   std::map<ir::ValueId, std::string> defined_, singles_;
   bool spread_ = false;                   // the loop that is written is shared by a warp's lanes

@@ -67,9 +67,16 @@ std::optional<Operand> Body::load_packet(ValueId v, const IndexMap& at, const In
   if (const std::string guard = guard_text(at, at_packet()); !guard.empty())
     loaded =
         fmt::format("{} ? {} : hd::Packet<{}, {}>{{}}", guard, loaded, storage_type(k_[v].type.dtype), text_.packet);
-  holder->lines.push_back(fmt::format("const auto {} = {};", packet, loaded));
   const auto elements = std::find_if(holder, scopes_.end(), [](const Scope& s) { return !s.packet; });
-  return named(v, packet + "[k]", static_cast<size_t>(elements - scopes_.begin()), {});
+  const auto scope = static_cast<size_t>(elements - scopes_.begin());
+  if (text_.ahead > 1 && holder->covers == 1) {
+    ahead_.arrays.push_back(fmt::format("hd::Batch<{}, {}, {}, {}> {};", storage_type(k_[v].type.dtype),
+                                        text_.plan.columns, text_.packet, text_.ahead, packet));
+    ahead_.loads.push_back(fmt::format("{}.at(HD_TURN, column) = {};", packet, loaded));
+    return named(v, packet + ".at(HD_TURN, column)[k]", scope, {});
+  }
+  holder->lines.push_back(fmt::format("const auto {} = {};", packet, loaded));
+  return named(v, packet + "[k]", scope, {});
 }
 
 // All elements of a packet exist, or none.

@@ -5,6 +5,7 @@
 #include "codegen/emit_forms.h"
 #include "codegen/scalar_functions.h"
 #include "ir/check.h"
+#include "ir/kernel/columns_meet.h"
 
 namespace heddle::codegen {
 
@@ -31,9 +32,7 @@ class RowsText {
       body_.open(/*covers=*/1);
       for (int phase = 0; phase < text_.plan.phases; ++phase) row_pass(phase);
       finish_row();
-      const std::string head = fmt::format("HD_ROWS({}, row, {}, {})", text_.index_type, text_.plan.rows, text_.team);
-      const std::vector<std::string> row = body_.close();
-      if (!row.empty()) body_.lines(block(head, row));
+      walk_rows();
     }
     store_scalars();
     finish_blocks();
@@ -84,9 +83,26 @@ class RowsText {
       const ValuePlan& p = plan_of(k_[id].results[0]);
       return p.reduction != ReductionPlan::column && p.phase == phase && per_point(k_[id]);
     });
-    pass(phase, fmt::format("{}({}, column, slot, {}, {}, {})", lanes ? "HD_REDUCE" : "HD_COLUMNS", text_.index_type,
-                            text_.plan.columns, text_.team, text_.packet));
+    pass(phase, head_of_columns(lanes ? "HD_REDUCE" : "HD_COLUMNS"));
     for (const NodeId id : rows) finish_row_reduction(id);
+  }
+
+  void walk_rows() {
+    const std::vector<std::string> row = body_.close();
+    if (row.empty()) return;
+    const std::string each = fmt::format("{}, {}", text_.plan.rows, text_.team), index = text_.index_type;
+    if (text_.ahead == 1) return body_.lines(block(fmt::format("HD_ROWS({}, row, {})", index, each), row));
+    const std::string of_batch = fmt::format("HD_OF_BATCH({}, row, {}, {})", index, each, text_.ahead);
+    Body::Ahead ahead = body_.take_ahead();
+    std::vector<std::string> all = std::move(ahead.arrays);
+    for (const auto& lines : {block(of_batch, block(head_of_columns("HD_COLUMNS"), ahead.loads)), block(of_batch, row)})
+      all.insert(all.end(), lines.begin(), lines.end());
+    body_.lines(block(fmt::format("HD_BATCHES({}, {}, {})", index, each, text_.ahead), all));
+  }
+
+  std::string head_of_columns(const char* loop) const {
+    return fmt::format("{}({}, column, slot, {}, {}, {})", loop, text_.index_type, text_.plan.columns, text_.team,
+                       text_.packet);
   }
 
   // One loop over the columns: the reductions and results of this phase.
@@ -185,7 +201,7 @@ class RowsText {
     const std::vector<std::string> single = one.close();
     if (!single.empty()) last.lines(block("HD_ONE_OF_BLOCK", single));
     for (size_t i = 0; i < partials.size(); ++i)
-      if (is_column(partials[i])) last.line(fmt::format("hd::add_blocks({}, {});", names[i], partials[i].width));
+      if (is_column(partials[i])) last.line(add_blocks(partials[i], names[i]));
     last.open(/*covers=*/2);
     for (size_t i = 0; i < partials.size(); ++i)
       if (is_column(partials[i]))
@@ -196,6 +212,11 @@ class RowsText {
     if (!columns.empty())
       last.lines(block(fmt::format("HD_FINISH({}, column, {})", text_.index_type, text_.plan.columns), columns));
     return last.close();
+  }
+
+  std::string add_blocks(const Partials& p, const std::string& name) const {
+    const ColumnsMeet meet = columns_meet(*k_.form, p.width, accumulator_bytes(signature(k_, k_[p.reduction])));
+    return fmt::format("hd::add_blocks<{}, {}>({}, {});", meet.shares, meet.at_once, name, p.width);
   }
 
   // The results and what they are called.

@@ -32,6 +32,15 @@ HD_DEVICE int team_of(int team) { return team > 32 ? 0 : thread() / team; }
 #define HD_ROWS(Index, row, rows, team)                                                                              \
   for (Index row = (Index)hd::block() * hd::teams(team) + hd::team_of(team); row < (rows);                           \
        row += (Index)hd::blocks() * hd::teams(team))
+// The same in batches of `count` rows, which are all loaded before any is computed; HD_TURN is which of them the row is.
+#define HD_BATCHES(Index, rows, team, count)                                                                         \
+  for (Index hd_batch = (Index)hd::block() * hd::teams(team) + hd::team_of(team); hd_batch < (rows);                 \
+       hd_batch += (Index)hd::blocks() * hd::teams(team) * (count))
+#define HD_OF_BATCH(Index, row, rows, team, count)                                                                   \
+  HD_UNROLL                                                                                                          \
+  for (int hd_turn = 0; hd_turn < (count); ++hd_turn)                                                                \
+    if (const Index row = hd_batch + (Index)hd::blocks() * hd::teams(team) * hd_turn; row < (rows))
+#define HD_TURN hd_turn
 // The columns of a row: `slot` counts those of this thread.
 #define HD_COLUMNS(Index, column, slot, columns, team, width)                                                        \
   for (int slot = 0; slot < (int)hd::packets<Index>(columns, (team) * (width)); ++slot)                              \
@@ -100,6 +109,9 @@ HD_DEVICE Index last_column(Index n) {
 #define HD_EACH_OF_GROUP(k, width) HD_UNROLL for (int k = 0; k < (width); ++k)
 #define HD_ROWS(Index, row, rows, team) \
   for (Index row = hd::first<Index>(rows), hd_last = hd::last<Index>(rows); row < hd_last; ++row)
+#define HD_BATCHES(Index, rows, team, count) HD_ROWS(Index, hd_batch, rows, team)
+#define HD_OF_BATCH(Index, row, rows, team, count) if (const Index row = hd_batch; true)
+#define HD_TURN 0
 #define HD_COLUMNS(Index, column, slot, columns, team, width) \
   HD_IVDEP HD_LOOP for (Index column = 0; column < (columns); ++column) if (const Index slot = column; true)
 #define HD_REDUCE_RANGE(Index, column, slot, from, to, columns)                                                      \

@@ -25,6 +25,18 @@ struct Row {
   HD_DEVICE Packet<S, width>& operator[](int i) { return slot[i]; }
 };
 
+// What a thread loads of a batch of `count` rows: a packet of each; on the host all elements of one.
+template <class S, int columns, int width, int count>
+struct Batch {
+#if defined(HD_CUDA)
+  Packet<S, width> row[count];
+  HD_DEVICE Packet<S, width>& at(int i, i64) { return row[i]; }
+#else
+  Packet<S, width> element[columns];
+  HD_DEVICE Packet<S, width>& at(int, i64 column) { return element[column]; }
+#endif
+};
+
 // One running result per column: those of this thread's columns on a GPU.
 template <class M, int columns, int team, int width>
 using ColumnResults = Row<M, columns, team, width>;
@@ -133,9 +145,8 @@ HD_DEVICE bool last_of(u32* counter, int blocks) {
 }
 
 // Merges `count` partial results, `step` apart, in their order; the loads of several are under way at once.
-template <class M>
+template <int at_once, class M>
 HD_DEVICE M merge_written(const M* from, int step, int count) {
-  constexpr int at_once = 8;
   M m;
   for (int i = 0; i < count; i += at_once) {
     M next[at_once];
@@ -149,16 +160,16 @@ HD_DEVICE M merge_written(const M* from, int step, int count) {
   return m;
 }
 
-// Every warp takes eight columns at once: four lanes share a column, each has every fourth block. Their sums lie in the first block's
-// place then.
-template <class M>
+// Of each column `shares` lanes of a warp add up the blocks: each has every so manieth one. The sums lie in the first block's place
+// then.
+template <int shares, int at_once, class M>
 HD_DEVICE void add_blocks(M* partials, int columns) {
-  constexpr int together = 8, shares = 32 / together;
+  constexpr int together = 32 / shares;
   const int share = thread() % 32 / together;
   for (int first = thread() / 32 * together; first < columns; first += threads() / 32 * together) {
     const int column = first + thread() % together;
     M m;
-    if (column < columns) m = merge_written(partials + (i64)share * columns + column, shares * columns, (blocks() - share + shares - 1) / shares);
+    if (column < columns) m = merge_written<at_once>(partials + (i64)share * columns + column, shares * columns, (blocks() - share + shares - 1) / shares);
     m = merge_lanes<together>(m);
     if (share == 0 && column < columns) partials[column] = m;
   }
@@ -172,7 +183,7 @@ HD_DEVICE M get_column(const M* partials, int, int column) {
 template <class M>
 HD_DEVICE M get_total(M* partials) {
   const int lane = thread() % 32;
-  return merge_lanes<1>(merge_written(partials + lane, 32, (blocks() - lane + 31) / 32));
+  return merge_lanes<1>(merge_written<8>(partials + lane, 32, (blocks() - lane + 31) / 32));
 }
 
 #else
@@ -208,7 +219,7 @@ HD_DEVICE bool last_of(u32* counter, int blocks) {
 }
 
 // Adds every block's results to those of the first, in the order of the blocks.
-template <class M>
+template <int, int, class M>
 HD_DEVICE void add_blocks(M* partials, int columns) {
   for (int b = 1; b < blocks(); ++b)
     HD_IVDEP for (int column = 0; column < columns; ++column) partials[column].merge(partials[(i64)b * columns + column]);
@@ -220,7 +231,7 @@ HD_DEVICE M get_column(const M* partials, int, int column) {
 
 template <class M>
 HD_DEVICE M get_total(M* partials) {
-  add_blocks(partials, 1);
+  add_blocks<1, 1>(partials, 1);
   return partials[0];
 }
 

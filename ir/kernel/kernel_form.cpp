@@ -28,10 +28,11 @@ struct Field {
 };
 constexpr int64_t kMostThreads = 1024, kMostAtOnce = 65535, kMostScratch = int64_t{1} << 48;
 constexpr int64_t kMostPoints = int64_t{1} << 40;
-constexpr std::array<Field, 10> kFields = {{{"split", &KernelForm::split, 0, 64},
+constexpr std::array<Field, 11> kFields = {{{"split", &KernelForm::split, 0, 64},
                                             {"threads", &KernelForm::threads, 1, kMostThreads},
                                             {"team", &KernelForm::team, 1, kMostThreads},
                                             {"packet", &KernelForm::packet, 1, kMostThreads},
+                                            {"ahead", &KernelForm::ahead, 1, 16},
                                             {"index", &KernelForm::index, 32, 64},
                                             {"blocks", &KernelForm::blocks, 0, kMostAtOnce},
                                             {"stages", &KernelForm::stages, 1, 8},

@@ -29,6 +29,7 @@ struct KernelForm {
   int64_t threads = 1;           // of a block; 1 on the host
   int64_t team = 1;              // threads that share a row: 1, 2, 4 ... 32, or the whole block
   int64_t packet = 1;            // elements a thread takes at once; 1 where strides or sizes forbid more
+  int64_t ahead = 1;             // rows: so many of a team's rows are loaded before the first of them is computed
   int64_t index = 32;            // bits of the text's indices: 64 where one may reach 2^31
   int64_t blocks = 0;            // a fixed number of blocks, whose partial results are summed in order; 0: any number
   bool cached = false;           // what is costly stays in per-thread registers from one pass over a row to the next

@@ -99,6 +99,17 @@ std::string packet_conflict(const KernelForm& form, const KernelPlan& plan) {
   return {};
 }
 
+// A thread loads packets of several rows before it computes: its one packet of each.
+std::string ahead_conflict(const KernelForm& form, const KernelPlan& plan) {
+  if (form.ahead == 1) return {};
+  if (form.kind != KernelForm::Kind::rows || form.threads == 1 || form.packet == 1 || plan.span || plan.phases > 1)
+    return "packets are loaded ahead by threads of form rows that pass over each row once";
+  if (plan.columns > form.team * form.packet)
+    return fmt::format("rows of {} elements are loaded ahead, which a team takes {} of at once", plan.columns,
+                       form.team * form.packet);
+  return {};
+}
+
 }  // namespace
 
 std::string library_conflict(const Graph& kernel) {
@@ -132,6 +143,7 @@ std::string form_conflict(const KernelForm& form, const KernelPlan& plan) {
     return "tile, stages and parts are those of form contract";
   if (std::string reason = team_conflict(form); !reason.empty()) return reason;
   if (std::string reason = packet_conflict(form, plan); !reason.empty()) return reason;
+  if (std::string reason = ahead_conflict(form, plan); !reason.empty()) return reason;
   if (form.index == 32 && plan.largest_index >= int64_t{1} << 31)
     return fmt::format("an index may reach {}: index = 64 is needed", plan.largest_index);
   if (!plan.partials.empty() && form.blocks == 0) return "partial results are summed up: blocks must be fixed";

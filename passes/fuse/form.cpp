@@ -138,6 +138,18 @@ void set_shape(const Graph& k, KernelForm& form, const KernelPlan& plan, const T
   if (rows) set_team(form, plan, target);
 }
 
+// A thread that passes over several rows once, for sums of columns: what it loads of them, up to a quarter of its registers, is under
+// way at once. A product's loads are inside its points.
+void set_ahead(const Graph& k, KernelForm& form, const KernelPlan& plan, const Target& target) {
+  constexpr int64_t kMostRows = 4, kMostBytes = 256;
+  if (!target.gpu || plan.partials.empty() || plan.span || plan.phases > 1 || form.packet == 1 || holds_product(k)) return;
+  if (plan.columns > form.team * form.packet) return;
+  int64_t bytes = 0;
+  for (const ValueId v : k.inputs) bytes += form.packet * bits(k[v].type.dtype) / 8;
+  const int64_t abreast = form.blocks * (form.threads / form.team);
+  while (form.ahead < kMostRows && form.ahead * abreast < plan.rows && 2 * form.ahead * bytes <= kMostBytes) form.ahead *= 2;
+}
+
 // What can be executed, but badly. A row is the work of one team: a long one alone would leave the rest of the device
 // idle.
 std::string unwise(const KernelPlan& plan, const Target& target) {
@@ -191,6 +203,7 @@ std::string try_form(Graph& k, int64_t elements, const Dims& dims, const Target&
   if (std::string reason = unwise(plan, target); !reason.empty()) return reason;
   form.workspace = plan.partial_bytes;
   set_shape(k, form, plan, target);
+  if (form.kind == KernelForm::Kind::rows) set_ahead(k, form, plan, target);
   if (form.kind == KernelForm::Kind::pointwise) try_tile(k, target);
   if (form.kind == KernelForm::Kind::tile) plan = plan_kernel(k);
   if (plan.largest_index >= target.index_limit) form.index = 64;

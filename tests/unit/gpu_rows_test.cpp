@@ -60,7 +60,7 @@ void normalise(const float* x, Results& r) {
     std::atomic_ref<int>(r.finished).fetch_add(1);
     const auto t_all = hd::get_total(t_partials);
     HD_ONE_OF_BLOCK r.total[0] += t_all.result();
-    hd::add_blocks(c_partials, columns);
+    hd::add_blocks<4, 8>(c_partials, columns);
     HD_FINISH(int, column, columns) {
       r.column_sums[static_cast<size_t>(column)] += hd::get_column(c_partials, columns, column).result();
     }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ir/kernel/access.h"
+#include "ir/kernel/columns_meet.h"
 #include "ir/kernel/count/requests.h"
 #include "ir/kernel/count/scalar_instructions.h"
 
@@ -37,13 +38,14 @@ void count_warps_meet(const AccumulatorWork& a, const KernelForm& form, double b
   to.instructions.indices += blocks * warps * 8;
 }
 
-// Partial results that a lane adds up, in one warp: the loads of eight are under way at once.
-void count_written(const AccumulatorWork& a, double warps, double count, double sectors, KernelCounts& to) {
-  constexpr double kTogether = 8, kEach = 7, kAround = 20;
-  const double turns = cut(count, kTogether), words = words_of(a);
+// Partial results that a lane adds up, in one warp: the loads of so many are under way at once.
+void count_written(const AccumulatorWork& a, double warps, double count, double at_once, double sectors,
+                   KernelCounts& to) {
+  constexpr double kEach = 7, kAround = 20;
+  const double turns = cut(count, at_once), words = words_of(a);
   to.instructions.memory += warps * count * words;
   to.instructions.values += warps * count * (words + a.merge);
-  to.instructions.indices += warps * (kAround + turns * kTogether * kEach);
+  to.instructions.indices += warps * (kAround + turns * at_once * kEach);
   to.sectors_read += warps * count * words * sectors;
   to.sectors_fetched += warps * count * words * sectors;
   to.dependent_after_last += turns;
@@ -117,20 +119,19 @@ void count_arrival(KernelCounts& to) {
   to.dependent_after_last += 1;
 }
 
-// Eight columns of a warp at once, of which four lanes share one: each has every fourth block.
-void count_get_columns(const AccumulatorWork& a, int64_t columns, KernelCounts& to) {
-  constexpr double kColumns = 8, kShares = 4;
-  const double groups = cut(static_cast<double>(columns), kColumns), blocks = static_cast<double>(to.blocks);
-  const double lines = std::min(blocks, kShares);
-  const double before = to.dependent_after_last;
+// Several columns of a warp at once, of each of which some lanes share the blocks.
+void count_get_columns(const AccumulatorWork& a, const KernelForm& form, int64_t columns, KernelCounts& to) {
+  const ColumnsMeet meet = columns_meet(form, columns, a.bytes);
+  const auto shares = static_cast<double>(meet.shares), blocks = static_cast<double>(to.blocks);
+  const double abreast = kLanes / shares, groups = cut(static_cast<double>(columns), abreast);
+  const double lines = std::min(blocks, shares), before = to.dependent_after_last;
   count_written(
-      a, groups, cut(blocks, kShares),
-      lines * sectors_of(std::min<double>(kColumns, static_cast<double>(columns)) * static_cast<double>(a.bytes)), to);
-  const double turns = cut(groups, cut(static_cast<double>(to.threads), kLanes));
-  to.dependent_after_last = before + turns * (to.dependent_after_last - before);
-  count_exchange(a, static_cast<int64_t>(kShares), groups, to);
+      a, groups, cut(blocks, shares), static_cast<double>(meet.at_once),
+      lines * sectors_of(std::min<double>(abreast, static_cast<double>(columns)) * static_cast<double>(a.bytes)), to);
+  to.dependent_after_last = before + static_cast<double>(meet.turns);
+  count_exchange(a, meet.shares, groups, to);
   to.instructions.memory += groups + cut(static_cast<double>(columns), kLanes);
-  to.sectors_written += groups * sectors_of(kColumns * static_cast<double>(a.bytes));
+  to.sectors_written += groups * sectors_of(abreast * static_cast<double>(a.bytes));
   to.sectors_read += sectors_of(static_cast<double>(columns * a.bytes));
   to.sectors_fetched += sectors_of(static_cast<double>(columns * a.bytes));
 }
@@ -138,7 +139,8 @@ void count_get_columns(const AccumulatorWork& a, int64_t columns, KernelCounts& 
 // Every warp adds up all of them, lane by lane.
 void count_get_total(const AccumulatorWork& a, KernelCounts& to) {
   const double warps = cut(static_cast<double>(to.threads), kLanes), blocks = static_cast<double>(to.blocks);
-  count_written(a, warps, cut(blocks, kLanes),
+  constexpr double kAtOnce = 8;
+  count_written(a, warps, cut(blocks, kLanes), kAtOnce,
                 sectors_of(std::min<double>(blocks, kLanes) * static_cast<double>(a.bytes)), to);
   count_exchange(a, kLanes, warps, to);
 }

@@ -20,7 +20,7 @@ void count_put_total(const AccumulatorWork& a, const KernelForm& form, KernelCou
 // last_block: arriving.
 void count_arrival(KernelCounts& to);
 // get_column, get_total: the sum of all blocks, in the last one: in a thread for each column; of a total in all threads.
-void count_get_columns(const AccumulatorWork& a, int64_t columns, KernelCounts& to);
+void count_get_columns(const AccumulatorWork& a, const KernelForm& form, int64_t columns, KernelCounts& to);
 void count_get_total(const AccumulatorWork& a, KernelCounts& to);
 
 }  // namespace heddle::ir

@@ -30,7 +30,8 @@ class RowsCount {
     if (!plan_.span) finish_rows(turns);
     store_scalars();
     finish_blocks();
-    const double turns_of_warp = std::ceil(times_.rows / std::max(times_.launch, 1.0));
+    const double rows_of_warp = std::ceil(times_.rows / std::max(times_.launch, 1.0));
+    const double turns_of_warp = std::ceil(rows_of_warp / static_cast<double>(form_.ahead));
     to_.dependent_inside = body_.turns();
     to_.dependent_loads = turns_of_warp + to_.dependent_inside + to_.dependent_after_last;
   }
@@ -110,7 +111,7 @@ class RowsCount {
     count_arrival(to_);
     for (const Partials& p : plan_.partials) {
       if (is_column(p))
-        count_get_columns(accumulator_work(k_, k_[p.reduction]), p.width, to_);
+        count_get_columns(accumulator_work(k_, k_[p.reduction]), form_, p.width, to_);
       else
         count_get_total(accumulator_work(k_, k_[p.reduction]), to_);
       body_.finish(k_[p.reduction], 0);
