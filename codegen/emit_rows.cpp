@@ -92,10 +92,10 @@ class RowsText {
     if (row.empty()) return;
     const std::string each = fmt::format("{}, {}", text_.plan.rows, text_.team), index = text_.index_type;
     if (text_.ahead == 1) return body_.lines(block(fmt::format("HD_ROWS({}, row, {})", index, each), row));
-    const std::string of_batch = fmt::format("HD_OF_BATCH({}, row, {}, {})", index, each, text_.ahead);
+    const std::string of_batch = fmt::format("BATCH({}, row, {}, {})", index, each, text_.ahead);
     Body::Ahead ahead = body_.take_ahead();
     std::vector<std::string> all = std::move(ahead.arrays);
-    for (const auto& lines : {block(of_batch, block(head_of_columns("HD_COLUMNS"), ahead.loads)), block(of_batch, row)})
+    for (const auto& lines : {block("HD_LOAD_" + of_batch, block(head_of_columns("HD_COLUMNS"), ahead.loads)), block("HD_OF_" + of_batch, row)})
       all.insert(all.end(), lines.begin(), lines.end());
     body_.lines(block(fmt::format("HD_BATCHES({}, {}, {})", index, each, text_.ahead), all));
   }

@@ -32,10 +32,15 @@ HD_DEVICE int team_of(int team) { return team > 32 ? 0 : thread() / team; }
 #define HD_ROWS(Index, row, rows, team)                                                                              \
   for (Index row = (Index)hd::block() * hd::teams(team) + hd::team_of(team); row < (rows);                           \
        row += (Index)hd::blocks() * hd::teams(team))
-// The same in batches of `count` rows, which are all loaded before any is computed; HD_TURN is which of them the row is.
+// The same in batches of `count` rows, which are all loaded before any is computed; HD_TURN is which of them the row is. Behind the
+// last row it is loaded again: without a condition loads of a batch are one straight piece.
 #define HD_BATCHES(Index, rows, team, count)                                                                         \
   for (Index hd_batch = (Index)hd::block() * hd::teams(team) + hd::team_of(team); hd_batch < (rows);                 \
        hd_batch += (Index)hd::blocks() * hd::teams(team) * (count))
+#define HD_LOAD_BATCH(Index, row, rows, team, count)                                                                 \
+  HD_UNROLL                                                                                                          \
+  for (int hd_turn = 0; hd_turn < (count); ++hd_turn)                                                                \
+    if (const Index row = hd::least<Index>(hd_batch + (Index)hd::blocks() * hd::teams(team) * hd_turn, (rows) - 1); true)
 #define HD_OF_BATCH(Index, row, rows, team, count)                                                                   \
   HD_UNROLL                                                                                                          \
   for (int hd_turn = 0; hd_turn < (count); ++hd_turn)                                                                \
@@ -110,6 +115,7 @@ HD_DEVICE Index last_column(Index n) {
 #define HD_ROWS(Index, row, rows, team) \
   for (Index row = hd::first<Index>(rows), hd_last = hd::last<Index>(rows); row < hd_last; ++row)
 #define HD_BATCHES(Index, rows, team, count) HD_ROWS(Index, hd_batch, rows, team)
+#define HD_LOAD_BATCH HD_OF_BATCH
 #define HD_OF_BATCH(Index, row, rows, team, count) if (const Index row = hd_batch; true)
 #define HD_TURN 0
 #define HD_COLUMNS(Index, column, slot, columns, team, width) \

@@ -147,7 +147,9 @@ void set_ahead(const Graph& k, KernelForm& form, const KernelPlan& plan, const T
   int64_t bytes = 0;
   for (const ValueId v : k.inputs) bytes += form.packet * bits(k[v].type.dtype) / 8;
   const int64_t abreast = form.blocks * (form.threads / form.team);
-  while (form.ahead < kMostRows && form.ahead * abreast < plan.rows && 2 * form.ahead * bytes <= kMostBytes) form.ahead *= 2;
+  const int64_t turns = (plan.rows + abreast - 1) / abreast, most = std::clamp<int64_t>(kMostBytes / bytes, 1, kMostRows);
+  const int64_t batches = (turns + most - 1) / most;
+  form.ahead = (turns + batches - 1) / batches;
 }
 
 // What can be executed, but badly. A row is the work of one team: a long one alone would leave the rest of the device

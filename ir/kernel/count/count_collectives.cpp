@@ -125,13 +125,12 @@ void count_get_columns(const AccumulatorWork& a, const KernelForm& form, int64_t
   const auto shares = static_cast<double>(meet.shares), blocks = static_cast<double>(to.blocks);
   const double abreast = kLanes / shares, groups = cut(static_cast<double>(columns), abreast);
   const double lines = std::min(blocks, shares), before = to.dependent_after_last;
-  count_written(
-      a, groups, cut(blocks, shares), static_cast<double>(meet.at_once),
-      lines * sectors_of(std::min<double>(abreast, static_cast<double>(columns)) * static_cast<double>(a.bytes)), to);
+  const double sectors = sectors_of(std::min(abreast, static_cast<double>(columns)) * static_cast<double>(a.bytes));
+  count_written(a, groups, cut(blocks, shares), static_cast<double>(meet.at_once), lines * sectors, to);
   to.dependent_after_last = before + static_cast<double>(meet.turns);
   count_exchange(a, meet.shares, groups, to);
   to.instructions.memory += groups + cut(static_cast<double>(columns), kLanes);
-  to.sectors_written += groups * sectors_of(abreast * static_cast<double>(a.bytes));
+  to.sectors_written += groups * sectors;
   to.sectors_read += sectors_of(static_cast<double>(columns * a.bytes));
   to.sectors_fetched += sectors_of(static_cast<double>(columns * a.bytes));
 }

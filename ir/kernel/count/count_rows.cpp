@@ -26,6 +26,9 @@ class RowsCount {
     constexpr double kTeam = 16;  // whose rows and which of its columns a thread has
     body_.spread_singles(true);
     to_.instructions.indices += kTeam * static_cast<double>(to_.blocks * to_.threads) / kLanes + kLoop * times_.rows;
+    // Where rows are loaded ahead, two loops go over them, each with its own conditions and most of its own indices.
+    constexpr double kBatch = 12;
+    if (form_.ahead > 1) to_.instructions.indices += kBatch * times_.rows;
     for (int phase = 0; phase < plan_.phases; ++phase) pass(phase);
     if (!plan_.span) finish_rows(turns);
     store_scalars();
