@@ -58,6 +58,10 @@ double fill_flops(const ProductSide& side, int64_t elements, double work) {
   return count / static_cast<double>(side.packet) * (side.kept ? kept : kCopyFlops);
 }
 
+int64_t parts_at_once(const KernelForm& form) {
+  return std::max<int64_t>(kAtOnce / (form.tile[0] * form.tile[1] / form.threads), 1);
+}
+
 // Every block writes its sums; the last of a group reads those of its parts, then the last of all those of the groups:
 // as many at once as its registers take, as fast as one processor reads the last-level cache
 // while others are idle: twice its share (64 bytes a cycle).
@@ -65,7 +69,7 @@ double meeting_seconds(const KernelForm& form, const ContractPlan& plan, const T
   const int64_t sums = form.tile[0] * form.tile[1], groups = (form.parts + plan.gather - 1) / plan.gather;
   const auto bytes = static_cast<double>(sums * 4);
   const double one = 2 * target.cache_bandwidth / static_cast<double>(target.most_blocks);
-  const auto together = static_cast<double>(std::max<int64_t>(kAtOnce / (sums / form.threads), 1));
+  const auto together = static_cast<double>(parts_at_once(form));
   const auto add = [&](int64_t count) {
     const double turns = std::ceil(static_cast<double>(count) / together);
     return kCountSeconds + std::max(turns * 1.5 * target.latency, static_cast<double>(count) * bytes / one);
@@ -83,6 +87,13 @@ ProductWork product_work(const Graph& kernel, const ContractPlan& plan) {
   work.right = work_below(kernel, plan.right.value, plan.contraction, right);
   for (const ValueId v : kernel.outputs) work.result += work_below(kernel, v, plan.contraction, results);
   return work;
+}
+
+int64_t meeting_waits(const KernelForm& form, const ContractPlan& plan) {
+  if (form.parts == 1) return 0;
+  const int64_t groups = (form.parts + plan.gather - 1) / plan.gather, together = parts_at_once(form);
+  const auto add = [&](int64_t count) { return 1 + std::max<int64_t>((count - 1 + together - 1) / together, 1); };
+  return add(plan.gather) + (groups > 1 ? add(groups) : 0);
 }
 
 double contract_seconds(const KernelForm& form, const ContractPlan& plan, const ProductWork& work,

@@ -18,4 +18,8 @@ ProductWork product_work(const Graph& kernel, const ContractPlan& plan);
 double contract_seconds(const KernelForm& form, const ContractPlan& plan, const ProductWork& work,
                         const Target& target);
 
+// Loads one behind another where the parts meet: in each of its rounds the count of those that have come, and so many
+// parts at once as registers take.
+int64_t meeting_waits(const KernelForm& form, const ContractPlan& plan);
+
 }  // namespace heddle::ir

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "ir/kernel/contract_cost.h"
+#include "ir/kernel/cost.h"
 
 namespace heddle::passes {
 
@@ -29,6 +31,7 @@ constexpr int64_t kDepths[] = {16, 32, 64};
 constexpr int64_t kParts[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024};
 constexpr int64_t kMostStages = 4;
 constexpr int64_t kStepThreads = 128;  // of the blocks of most kernels
+constexpr int64_t kMostWaits = 8;      // loads one behind another where parts meet
 
 // Of a block: a multiprocessor's, less what the system keeps of it for each block, and what else the text declares.
 int64_t most_shared(const Target& target) { return std::max(target.shared_bytes, target.processor_shared - 2048); }
@@ -80,6 +83,7 @@ class Search {
     if (plan_.shared_bytes > most_shared(target_) || !contract_conflict(form_, plan_).empty()) return;
     const double seconds = contract_seconds(form_, plan_, work_, target_) + (items < least_items_ ? kTooFew : 0);
     if (seconds < best_.seconds) best_ = {form_, seconds};
+    if (meeting_waits(form_, plan_) <= kMostWaits) meeting_soon_.push_back({form_, seconds});
     if (form_.threads == kStepThreads && seconds < best_of_step_.seconds) best_of_step_ = {form_, seconds};
   }
 
@@ -89,8 +93,25 @@ class Search {
     return (best_of_step_.seconds <= best_.seconds + saved ? best_of_step_ : best_).form;
   }
 
+  // Where the parts of that one meet slowly: of those whose parts do not, and which take hardly longer, the one that
+  // takes the least time by what it executes.
+  KernelForm chosen_to_meet_soon() {
+    constexpr double kLonger = 1.3;
+    const KernelForm form = chosen();
+    set_tiles(plan_, form);
+    if (meeting_waits(form, plan_) <= kMostWaits) return form;
+    Candidate best{form};
+    for (const Candidate& c : meeting_soon_) {
+      if (c.seconds > best_.seconds * kLonger) continue;
+      k_.form = c.form;
+      const double seconds = kernel_cost(k_, target_).seconds;
+      if (seconds < best.seconds) best = {c.form, seconds};
+    }
+    return best.form;
+  }
+
   void finish() {
-    KernelForm form = chosen();
+    KernelForm form = chosen_to_meet_soon();
     set_tiles(plan_, form);
     for (const int64_t packet : {4, 2}) {
       form.packet = packet;
@@ -113,6 +134,7 @@ class Search {
   };
   KernelForm form_;
   Candidate best_, best_of_step_;
+  std::vector<Candidate> meeting_soon_;
   int64_t least_items_ = 1;
 };
 

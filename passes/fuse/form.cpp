@@ -81,12 +81,13 @@ bool holds_product(const Graph& k) {
                      [&](NodeId n) { return std::holds_alternative<Contraction>(k[n].op->kind); });
 }
 
+constexpr int64_t kBlock = 128, kTeamBlock = 256;  // threads
+
 // A number of blocks that depends on nothing but the sizes and the target: their partial results are summed in order. At least eight
-// rows a block, or summing them takes longer than making them. Where each point of a GPU's thread is a loop over a product, few to a
-// thread.
-int64_t fixed_blocks(const Graph& k, const KernelForm& form, const Target& target) {
-  constexpr int64_t kPointsOfBlock = 1024, kProductsOfBlock = 128, kRowsOfBlock = 8;
-  const int64_t of_block = target.gpu && holds_product(k) ? kProductsOfBlock : kPointsOfBlock;
+// rows a block, or summing them takes longer than making them. Of a GPU a point for each thread, which waits for each further one.
+int64_t fixed_blocks(const KernelForm& form, const Target& target) {
+  constexpr int64_t kPointsOfWorker = 1024, kRowsOfBlock = 8;
+  const int64_t of_block = target.gpu ? kBlock : kPointsOfWorker;
   int64_t points = form.rows() * form.columns();
   int64_t most = form.rows() > 1 ? form.rows() / kRowsOfBlock : form.columns();
   return std::clamp<int64_t>(std::min((points + of_block - 1) / of_block, most), 1, target.most_blocks);
@@ -99,7 +100,6 @@ int64_t column_sums(const KernelPlan& plan) {
 
 // Threads of a block, where the target has as many.
 int64_t threads(int64_t count, const Target& target) { return std::min(count, target.max_threads); }
-constexpr int64_t kBlock = 128, kTeamBlock = 256;
 
 // The packet of a thread's loads and stores. Each of several rows starts on a whole packet; one alone may end in a part
 // of one.
@@ -195,7 +195,7 @@ std::string try_form(Graph& k, int64_t elements, const Dims& dims, const Target&
   form.kind = demand->reduces ? KernelForm::Kind::rows : KernelForm::Kind::pointwise;
   form.domain = domain;
   form.split = *split;
-  if (demand->reduces) form.blocks = fixed_blocks(k, form, target);
+  if (demand->reduces) form.blocks = fixed_blocks(form, target);
   KernelPlan plan = plan_kernel(k);
   if (plan.ok() && plan.partial_bytes == 0 && form.blocks > 0) {
     form.blocks = 0;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/kernel/contract_cost.h"
 #include "ir/kernel/count/count_forms.h"
 #include "ir/kernel/count/product_layout.h"
 
@@ -131,6 +132,7 @@ class ProductsCount {
   void meet() {
     const auto tiles = static_cast<double>(plan_.tiles), parts = static_cast<double>(form_.parts);
     const auto groups = static_cast<double>(cut(form_.parts, plan_.gather));
+    to_.dependent_after_last += static_cast<double>(meeting_waits(form_, plan_));
     leave(tiles * parts);
     add(tiles * groups, parts / groups);
     if (groups > 1) {
@@ -151,14 +153,13 @@ class ProductsCount {
   }
 
   void add(double items, double count) {
-    constexpr double kSectors = 4, kAtOnce = 128;
-    const double requests = items * warps_ * sums() * count, together = std::max(1.0, std::floor(kAtOnce / sums()));
+    constexpr double kSectors = 4;
+    const double requests = items * warps_ * sums() * count;
     to_.instructions.memory += requests;
     to_.instructions.values += 2 * requests;
     to_.instructions.indices += items * warps_ * (count * 8 + 10);
     to_.sectors_read += requests * kSectors;
     to_.sectors_fetched += requests * kSectors;
-    to_.dependent_after_last += 1 + std::max(1.0, std::ceil((count - 1) / together));
   }
 
   // --- the results ---
