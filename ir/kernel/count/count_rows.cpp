@@ -26,21 +26,28 @@ class RowsCount {
     constexpr double kTeam = 16;  // whose rows and which of its columns a thread has
     body_.spread_singles(true);
     to_.instructions.indices += kTeam * static_cast<double>(to_.blocks * to_.threads) / kLanes + kLoop * times_.rows;
-    // Where rows are loaded ahead, two loops go over them, each with its own conditions and most of its own indices.
-    constexpr double kBatch = 12;
-    if (form_.ahead > 1) to_.instructions.indices += kBatch * times_.rows;
+    if (form_.ahead > 1) batches();
     for (int phase = 0; phase < plan_.phases; ++phase) pass(phase);
     if (!plan_.span) finish_rows(turns);
     store_scalars();
     finish_blocks();
-    const double rows_of_warp = std::ceil(times_.rows / std::max(times_.launch, 1.0));
-    const double turns_of_warp = std::ceil(rows_of_warp / static_cast<double>(form_.ahead));
     to_.dependent_inside = body_.turns();
-    to_.dependent_loads = turns_of_warp + to_.dependent_inside + to_.dependent_after_last;
+    to_.dependent_loads = batches_of_warp() + to_.dependent_inside + to_.dependent_after_last;
   }
 
  private:
   static constexpr double kLoop = 4;
+  double batches_of_warp() const {
+    const double rows = std::ceil(times_.rows / std::max(times_.launch, 1.0));
+    return std::ceil(rows / static_cast<double>(form_.ahead));
+  }
+  // Two loops go over the rows, each with its own conditions and most of its own indices; behind the last row the first
+  // one still loads.
+  void batches() {
+    constexpr double kOfRow = 12, kLoaded = 25;
+    const double loaded = batches_of_warp() * static_cast<double>(form_.ahead) * times_.launch;
+    to_.instructions.indices += kOfRow * times_.rows + kLoaded * (loaded - times_.rows);
+  }
   const ValuePlan& of(ValueId v) const { return plan_.values[static_cast<size_t>(v.index)]; }
   bool per_point(const Node& n, const ReductionDomain& d) const {
     return of(n.results[0]).reduction != ReductionPlan::total || plan_.rows == 1 ||
