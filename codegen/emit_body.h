@@ -26,8 +26,8 @@ struct KernelText {
   int64_t packet = 1;              // elements at once: divides the columns, or there is one row
   bool groups = false;             // packets on the host too: random numbers come four at a time
   int64_t team = 1;
-  int64_t ahead = 1;               // rows whose packets are loaded before the first of them is computed
-  std::map<ir::ValueId, std::string> inputs;                // pointer parameters
+  int64_t ahead = 1;                          // rows whose packets are loaded before the first of them is computed
+  std::map<ir::ValueId, std::string> inputs;  // pointer parameters
   std::map<std::string, std::string> scalars = {};          // parameters for what each launch supplies
   std::map<ir::ValueId, std::vector<std::string>> outputs;  // more than one where a value is returned twice
   Names names;

@@ -95,7 +95,8 @@ class RowsText {
     const std::string of_batch = fmt::format("BATCH({}, row, {}, {})", index, each, text_.ahead);
     Body::Ahead ahead = body_.take_ahead();
     std::vector<std::string> all = std::move(ahead.arrays);
-    for (const auto& lines : {block("HD_LOAD_" + of_batch, block(head_of_columns("HD_COLUMNS"), ahead.loads)), block("HD_OF_" + of_batch, row)})
+    for (const auto& lines : {block("HD_LOAD_" + of_batch, block(head_of_columns("HD_COLUMNS"), ahead.loads)),
+                              block("HD_OF_" + of_batch, row)})
       all.insert(all.end(), lines.begin(), lines.end());
     body_.lines(block(fmt::format("HD_BATCHES({}, {}, {})", index, each, text_.ahead), all));
   }

@@ -142,12 +142,14 @@ void set_shape(const Graph& k, KernelForm& form, const KernelPlan& plan, const T
 // way at once. A product's loads are inside its points.
 void set_ahead(const Graph& k, KernelForm& form, const KernelPlan& plan, const Target& target) {
   constexpr int64_t kMostRows = 4, kMostBytes = 256;
-  if (!target.gpu || plan.partials.empty() || plan.span || plan.phases > 1 || form.packet == 1 || holds_product(k)) return;
+  if (!target.gpu || plan.partials.empty() || plan.span || plan.phases > 1 || form.packet == 1 || holds_product(k))
+    return;
   if (plan.columns > form.team * form.packet) return;
   int64_t bytes = 0;
   for (const ValueId v : k.inputs) bytes += form.packet * bits(k[v].type.dtype) / 8;
   const int64_t abreast = form.blocks * (form.threads / form.team);
-  const int64_t turns = (plan.rows + abreast - 1) / abreast, most = std::clamp<int64_t>(kMostBytes / bytes, 1, kMostRows);
+  const int64_t turns = (plan.rows + abreast - 1) / abreast,
+                most = std::clamp<int64_t>(kMostBytes / bytes, 1, kMostRows);
   const int64_t batches = (turns + most - 1) / most;
   form.ahead = (turns + batches - 1) / batches;
 }

@@ -123,6 +123,37 @@ TEST(GpuRows, ABlockSharesARow) {
 
 TEST(GpuRows, OneBlockFinishesAlone) { expect_normalised<4, 8, 8, 1>(/*blocks=*/1, /*threads=*/32); }
 
+// Each row once, from what was loaded of it, whatever part of the last batch there is.
+template <int rows, int columns, int team, int width, int count>
+void expect_batches(int blocks, int threads) {
+  const std::vector<float> x = numbers(rows * columns);
+  std::vector<float> y(x.size(), 0);
+  gpu_launch(blocks, threads, [&] {
+    HD_BATCHES(int, rows, team, count) {
+      hd::Batch<float, columns, width, count> x_packet;
+      HD_LOAD_BATCH(int, row, rows, team, count) {
+        HD_COLUMNS(int, column, slot, columns, team, width) {
+          x_packet.at(HD_TURN, column) = hd::load<width>(x.data() + (row * columns + column));
+        }
+      }
+      HD_OF_BATCH(int, row, rows, team, count) {
+        HD_COLUMNS(int, column, slot, columns, team, width) {
+          HD_EACH(k, width) y[static_cast<size_t>(row * columns + column + k)] += x_packet.at(HD_TURN, column)[k];
+        }
+      }
+    }
+  });
+  EXPECT_EQ(y, x) << rows << " x " << columns << ", " << count << " at once, " << blocks << " blocks of " << threads;
+}
+
+TEST(GpuRows, AreLoadedInBatches) {
+  for (const int blocks : {1, 2, 5}) {
+    expect_batches<37, 16, 4, 4, 3>(blocks, /*threads=*/32);
+    expect_batches<3, 30, 16, 2, 4>(blocks, 64);
+    expect_batches<64, 4, 1, 4, 2>(blocks, 32);
+  }
+}
+
 // Each point once, whatever the grid; a single row may end in a part of a packet.
 template <int rows, int columns, int width>
 void expect_each_once(int blocks, int threads) {

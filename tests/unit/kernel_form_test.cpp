@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <tuple>
+
+#include "ir/kernel/columns_meet.h"
 #include "ir/kernel/plan_kernel.h"
 #include "ir/op_def.h"
 #include "ir/text/parse.h"
@@ -24,6 +27,7 @@ struct Planned {
 TEST(KernelForm, AttributesReadBack) {
   KernelForm form{.kind = KernelForm::Kind::rows, .domain = {64, 128}, .split = 1, .team = 32, .packet = 4, .impl = ""};
   form.threads = 128;
+  form.ahead = 4;
   form.index = 64;
   form.blocks = 16;
   form.cached = true;
@@ -33,6 +37,23 @@ TEST(KernelForm, AttributesReadBack) {
   EXPECT_EQ(form.rows(), 64);
   EXPECT_EQ(form.columns(), 128);
   EXPECT_EQ(to_attrs(KernelForm{}).size(), 1u);  // defaults are left out: `form` alone
+}
+
+// Of few columns many lanes share one; where there are more columns than threads, each lane has its own.
+TEST(ColumnsMeet, InTheFewestTurns) {
+  const auto meet = [](int64_t blocks, int64_t columns, int64_t bytes) {
+    KernelForm form;
+    form.threads = 128, form.blocks = blocks;
+    const ColumnsMeet m = columns_meet(form, columns, bytes);
+    return std::tuple(m.shares, m.at_once, m.turns);
+  };
+  EXPECT_EQ(meet(132, 64, 4), std::tuple(2, 32, 3));  // 66 blocks, 32 at once
+  EXPECT_EQ(meet(16, 256, 4), std::tuple(1, 16, 2));
+  EXPECT_EQ(meet(8, 32, 4), std::tuple(4, 2, 1));
+  EXPECT_EQ(meet(132, 10, 8), std::tuple(8, 16, 2));  // 17 blocks, of 8 bytes 16 at once
+  EXPECT_EQ(meet(1, 5, 4), std::tuple(1, 1, 1));
+  const ColumnsMeet host = columns_meet(KernelForm{}, 64, 4);  // one after the other
+  EXPECT_EQ(std::tuple(host.shares, host.at_once), std::tuple(1, 1));
 }
 
 TEST(KernelForm, UnknownAttributesAreRefused) {
