@@ -44,9 +44,10 @@ class RowsCount {
   // Two loops go over the rows, each with its own conditions and most of its own indices; behind the last row the first
   // one still loads.
   void batches() {
-    constexpr double kOfRow = 12, kLoaded = 25;
+    constexpr double kOfRow = 12, kGuards = 8, kLoaded = 25;
     const double loaded = batches_of_warp() * static_cast<double>(form_.ahead) * times_.launch;
-    to_.instructions.indices += kOfRow * times_.rows + kLoaded * (loaded - times_.rows);
+    const double each = kOfRow + (plan_.guarded ? kGuards : 0);
+    to_.instructions.indices += each * times_.rows + kLoaded * (loaded - times_.rows);
   }
   const ValuePlan& of(ValueId v) const { return plan_.values[static_cast<size_t>(v.index)]; }
   bool per_point(const Node& n, const ReductionDomain& d) const {
