@@ -2,7 +2,8 @@
 
     check_docs.py json FILE...          every JSON block is a model that `heddle check` takes, or a part of one
     check_docs.py shell FILE [--slow]   every command of the indented blocks runs and ends with 0; the lines that follow
-                                        `$ COMMAND` are what it prints, up to numbers; `...` stands for any lines. Where
+                                        `$ COMMAND` are what it prints, numbers within a tenth, and whatever they are where
+                                        they are this machine's (before s, ms, MB ...); `...` stands for any lines. Where
                                         these show an error, it ends with 1
 
 `heddle` and `tools/heddle` are the binary under test ($HEDDLE). A command that names DIR needs MNIST ($HEDDLE_DATA/mnist), and runs
@@ -98,9 +99,25 @@ def commands(text):
             yield i + 1, words, None
 
 
+NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?")
+OF_THE_MACHINE = re.compile(r" ?(s|ms|MB|GB|steps/s|threads?|of the CPU)\b")  # what stands behind such a number
+
+
 def shape_of(line):
-    """Two lines agree when they differ in numbers and in the room between columns alone."""
-    return re.sub(r"\s+", " ", re.sub(r"[0-9][0-9.,e+:-]*", "#", line)).strip()
+    return re.sub(r"\s+", " ", NUMBER.sub("#", line)).strip()
+
+
+def numbers_of(line):
+    """Those that the program and the model decide; None for the machine's."""
+    for found in NUMBER.finditer(line):
+        yield None if OF_THE_MACHINE.match(line, found.end()) else float(found[0])
+
+
+def lines_agree(expected, printed):
+    if shape_of(expected) != shape_of(printed):
+        return False
+    pairs = zip(numbers_of(expected), numbers_of(printed))
+    return all(a is None or b is None or abs(a - b) <= 0.1 * max(a, b) for a, b in pairs)
 
 
 def agrees(expected, printed):
@@ -108,7 +125,7 @@ def agrees(expected, printed):
         return not printed
     if expected[0].strip() == "...":
         return any(agrees(expected[1:], printed[i:]) for i in range(len(printed) + 1))
-    return bool(printed) and shape_of(expected[0]) == shape_of(printed[0]) and agrees(expected[1:], printed[1:])
+    return bool(printed) and lines_agree(expected[0], printed[0]) and agrees(expected[1:], printed[1:])
 
 
 def prepared(command, folder):

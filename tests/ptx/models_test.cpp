@@ -82,6 +82,28 @@ TEST_P(PtxModels, SmallStepsAgreeWithTheHost) {
 INSTANTIATE_TEST_SUITE_P(All, PtxModels, ::testing::ValuesIn(model_names()),
                          [](const auto& info) { return info.param; });
 
+// A model that allows it has products on the tensor cores, and a loss that is near that of exact ones but not it.
+TEST(PtxPrecision, IsWhatTheModelAllows) {
+  if (!runtime::find_nvrtc().found) GTEST_SKIP() << "no NVRTC on this machine";
+  std::map<std::string, double> losses;
+  for (const std::string precision : {"f32", "tf32", "bf16"}) {
+    const codegen::Program program =
+        plan_model("digits_cnn", true, ir::h200(), {R"(train.precision={"compute": ")" + precision + R"("})"}).program;
+    PtxDevice device(options());
+    ProgramRun run(program, device);
+    run.run(*program.find_entry("init"));
+    const codegen::Entry& entry = *program.find_entry("train");
+    run.write(entry, random_batch(entry, 1));
+    run.run(entry);
+    losses[precision] = run.read(entry).at("output 0").real.at(0);
+    for (const ptx::Finding& f : device.findings()) ADD_FAILURE() << precision << ": " << to_string(f);
+  }
+  EXPECT_NE(losses.at("tf32"), losses.at("f32"));
+  EXPECT_NEAR(losses.at("tf32"), losses.at("f32"), 1e-3 * losses.at("f32"));
+  EXPECT_NE(losses.at("bf16"), losses.at("tf32"));
+  EXPECT_NEAR(losses.at("bf16"), losses.at("f32"), 1e-2 * losses.at("f32"));
+}
+
 // Minutes: among the slow tests. HEDDLE_PTX_ALL says so.
 class PtxFullModels : public ::testing::TestWithParam<std::string> {};
 

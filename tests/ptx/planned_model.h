@@ -15,8 +15,9 @@ struct PlannedModel {
   ir::Module module;  // after all passes
   codegen::Program program;
 };
-// `small`: with the model's own small overrides.
-PlannedModel plan_model(const std::string& name, bool small, const ir::Target& target = ir::h200());
+// `small`: with the model's own small overrides; `set`: with these, "train.seed=3".
+PlannedModel plan_model(const std::string& name, bool small, const ir::Target& target = ir::h200(),
+                        const std::vector<std::string>& set = {});
 PlannedModel plan_module(ir::Module module, const std::string& name, const ir::Target& target = ir::h200());
 
 ir::NamedTensors random_batch(const codegen::Entry& entry, uint64_t seed);
