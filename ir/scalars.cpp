@@ -82,7 +82,10 @@ Graph bind_scalars(const Graph& kernel, const Attrs& call) {
     bool changed = false;
     for (auto& [name, value] : n.attrs)
       if (const auto* scalar = std::get_if<ScalarName>(&value); scalar != nullptr) {
-        value = call.find(scalar->name)->second;
+        const auto number = call.find(scalar->name);
+        if (number == call.end())
+          throw InferError(fmt::format("call @{}: it has no scalar ${}", kernel.name, scalar->name));
+        value = number->second;
         changed = true;
       }
     if (changed) n.attrs = canonical_attrs(*n.op, std::move(n.attrs));

@@ -30,7 +30,7 @@ void check_scalars(const Graph& kernel, const Node& n);
 // The attributes of a call: its own in canonical form, and a number for each scalar of the kernel. Throws InferError.
 Attrs canonical_call_attrs(const OpDef& call, const Graph& kernel, Attrs attrs);
 
-// The kernel as this call runs it: numbers in the place of scalars.
+// The kernel as this call runs it: numbers in the place of scalars. Throws InferError where the call lacks one.
 Graph bind_scalars(const Graph& kernel, const Attrs& call);
 
 }  // namespace heddle::ir

@@ -23,8 +23,8 @@ std::vector<std::string> model_names() {
 PlannedModel plan_model(const std::string& name, bool small, const ir::Target& target,
                         const std::vector<std::string>& set) {
   frontend::Sources sources;
-  const frontend::Model model =
-      frontend::read_model(sources, (source_dir() / "models" / (name + ".json")).string(), {.set = set, .small = small});
+  const frontend::Model model = frontend::read_model(sources, (source_dir() / "models" / (name + ".json")).string(),
+                                                     {.set = set, .small = small});
   return plan_module(frontend::build_module(model, frontend::default_build_options(model)), name, target);
 }
 
