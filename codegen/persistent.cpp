@@ -4,9 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <set>
-#include <utility>
 
 #include "codegen/c_text.h"
 #include "ir/check.h"
@@ -17,8 +14,8 @@ using namespace ir;  // NOLINT: this file speaks of little else
 
 namespace {
 
-constexpr size_t kMostTexts = 48;          // 35 take 6 s and 215 MB to compile, 154 take 54 s and 1.3 GB
-constexpr size_t kMostLaunches = 256;      // of few texts: 240 take 6 s and 400 MB, 1200 take 200 s and 3.8 GB
+// All texts are one function, for which compilers take more than linear time: 20 of a dense network take 4 s.
+constexpr size_t kMostLaunches = 24;
 constexpr int64_t kBlocksOfProcessor = 2;  // at least, whatever registers the texts want: 2 * 128 threads of 255 each
 
 bool overlaps(const Argument& a, const Argument& b) {
@@ -76,19 +73,14 @@ std::string refusal(const Program& p, const Entry& entry, PersistentPlan& plan) 
     return fmt::format("of {} launches; compilers take too long for more than {} in one", entry.steps.size(),
                        kMostLaunches);
   const Kernel* first = nullptr;
-  std::set<const Kernel*> texts;
   for (const Step& step : entry.steps) {
     if (std::holds_alternative<Library>(step.what)) return "a library is called";
     const Kernel* k = kernel_of(p, step);
     if (k == nullptr) continue;
     if (first == nullptr) first = k, plan.threads = k->block;
-    texts.insert(k);
     if (k->block != first->block)
       return fmt::format("blocks of {} have {} threads, of {} {}", first->name, first->block, k->name, k->block);
   }
-  if (texts.size() > kMostTexts)
-    return fmt::format("of {} different kernels; compilers take too long for more than {} in one", texts.size(),
-                       kMostTexts);
   return {};
 }
 
@@ -101,51 +93,13 @@ const char* pointer_of(Segment s) {
 
 std::string place(const Address& a) { return fmt::format("hd::At{{{} + {}}}", pointer_of(a.segment), a.offset); }
 
-// How the launches' texts get into a persistent kernel. Compilers take more than linear time for a long function, and all of
-// what is inlined is one: a text that is launched several times becomes a function that is called, and so do all texts of
-// an entry of many launches.
-class Parts {
- public:
-  Parts(const Program& p, const Entry& entry, std::string prefix) : prefix_(std::move(prefix)) {
-    for (const Step& step : entry.steps)
-      if (const Kernel* k = kernel_of(p, step)) ++launches_[k];
-    many_ = std::ssize(entry.steps) > kMostInlined;
-  }
-
-  std::string call(const Kernel& k, const Launch& launch) {
-    std::vector<std::string> arguments;
-    for (const Argument& a : launch.arguments) arguments.push_back(place(a.at));
-    for (const ScalarArgument& s : launch.scalars) arguments.push_back(fmt::format("hd::Number{{{:#x}ull}}", s.bits));
-    const std::string blocks = k.blocks > 0 ? std::to_string(k.blocks) : fmt::format("grid.at_most({})", k.max_blocks);
-    return fmt::format("HD_BLOCKS(grid, {}) {}({});", blocks, name(k, launch), joined(arguments, ", "));
-  }
-  // The functions that are called; in front of the kernel.
-  const std::string& text() const { return text_; }
-
- private:
-  static constexpr int64_t kMostInlined = 20;
-
-  std::string name(const Kernel& k, const Launch& launch) {
-    if (!many_ && launches_.at(&k) == 1) return k.name;
-    std::string part = prefix_ + "_" + k.name;
-    if (!defined_.insert(&k).second) return part;
-    std::vector<std::string> parameters, arguments;
-    const auto add = [&](const char* type) {
-      arguments.push_back(fmt::format("a{}", arguments.size()));
-      parameters.push_back(fmt::format("{} {}", type, arguments.back()));
-    };
-    for (size_t i = 0; i < launch.arguments.size(); ++i) add("hd::At");
-    for (size_t i = 0; i < launch.scalars.size(); ++i) add("hd::Number");
-    text_ += fmt::format("HD_PERSISTENT_PART({})({}) {{ {}({}); }}\n", part, joined(parameters, ", "), k.name,
-                         joined(arguments, ", "));
-    return part;
-  }
-
-  std::string prefix_, text_;
-  std::map<const Kernel*, int64_t> launches_;
-  std::set<const Kernel*> defined_;
-  bool many_ = false;
-};
+std::string call(const Kernel& k, const Launch& launch) {
+  std::vector<std::string> arguments;
+  for (const Argument& a : launch.arguments) arguments.push_back(place(a.at));
+  for (const ScalarArgument& s : launch.scalars) arguments.push_back(fmt::format("hd::Number{{{:#x}ull}}", s.bits));
+  const std::string blocks = k.blocks > 0 ? std::to_string(k.blocks) : fmt::format("grid.at_most({})", k.max_blocks);
+  return fmt::format("HD_BLOCKS(grid, {}) {}({});", blocks, k.name, joined(arguments, ", "));
+}
 
 std::string call(const Copy& copy, int64_t threads) {
   int64_t word = 16;
@@ -179,7 +133,6 @@ EmittedKernel emit_persistent(const Program& program, const Entry& entry, const 
   k.block = plan.threads;
   k.predicted_seconds = plan.seconds;
   std::vector<std::string> step = {"hd::forget(state), hd::forget(arena), hd::forget(ring);"};
-  Parts parts(program, entry, symbol);
   for (const std::vector<size_t>& phase : plan.phases) {
     int64_t blocks = 0;
     for (const size_t i : phase) {
@@ -188,7 +141,7 @@ EmittedKernel emit_persistent(const Program& program, const Entry& entry, const 
         step.push_back(call(std::get<Copy>(entry.steps[i].what), plan.threads));
         continue;
       }
-      step.push_back(parts.call(*part, std::get<Launch>(entry.steps[i].what)));
+      step.push_back(call(*part, std::get<Launch>(entry.steps[i].what)));
       blocks += std::max(part->blocks, part->max_blocks);
       k.shared_bytes = std::max(k.shared_bytes, part->shared_bytes);
       k.bytes_read += part->bytes_read, k.bytes_written += part->bytes_written;
@@ -202,7 +155,6 @@ EmittedKernel emit_persistent(const Program& program, const Entry& entry, const 
   for (std::string& line : block("for (int step = 0; step < steps; ++step)", step)) body.push_back(std::move(line));
   out.text = fmt::format("// persistent kernel of @{}: {} steps, {} barriers of the grid\n", comment_text(entry.name),
                          entry.steps.size(), plan.phases.size());
-  out.text += parts.text();
   const std::string head =
       fmt::format("HD_PERSISTENT_KERNEL({}, {}, {})(char* state, char* arena, char* ring, int steps)", symbol, k.block,
                   kBlocksOfProcessor);

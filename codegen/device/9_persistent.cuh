@@ -5,9 +5,6 @@
 
 #define HD_PERSISTENT_KERNEL(name, threads, blocks) extern "C" __global__ void __launch_bounds__(threads, blocks) name
 
-// A launch's text, compiled once for all steps that launch it; inlined, each of them has its own.
-#define HD_PERSISTENT_PART(name) static __device__ __noinline__ void name
-
 namespace hd {
 
 // What a launch passes: a place, of any type, and a number, as its bytes.

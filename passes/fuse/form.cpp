@@ -147,6 +147,7 @@ void set_ahead(const Graph& k, KernelForm& form, const KernelPlan& plan, const T
   if (plan.columns > form.team * form.packet) return;
   int64_t bytes = 0;
   for (const ValueId v : k.inputs) bytes += form.packet * bits(k[v].type.dtype) / 8;
+  if (bytes == 0) return;
   const int64_t abreast = form.blocks * (form.threads / form.team);
   const int64_t turns = (plan.rows + abreast - 1) / abreast,
                 most = std::clamp<int64_t>(kMostBytes / bytes, 1, kMostRows);

@@ -145,9 +145,12 @@ class Aliasing {
     if (n == nullptr || n->callee.empty()) return;
     const auto k =
         std::find_if(m_.kernels.begin(), m_.kernels.end(), [&](const Graph& x) { return x.name == n->callee; });
-    for (size_t i = 0; i < n->operands.size(); ++i)
-      if (slot(n->operands[i]).root == slot(v).root && slot(n->operands[i]).offset == slot(v).offset)
-        (*k)[k->outputs[static_cast<size_t>(g_[v].result_index)]].place = {0, k->inputs[i]};
+    for (size_t i = 0; i < n->operands.size(); ++i) {
+      if (slot(n->operands[i]).root != slot(v).root || slot(n->operands[i]).offset != slot(v).offset) continue;
+      (*k)[k->outputs[static_cast<size_t>(g_[v].result_index)]].place = {0, k->inputs[i]};
+      // Who loads rows ahead loads the last one again behind the end, when its owner may have written it.
+      if (k->form && g_[v].type.elements() > 1) k->form->ahead = 1;
+    }
   }
 
   Module& m_;

@@ -2,14 +2,16 @@
 
     check_docs.py json FILE...          every JSON block is a model that `heddle check` takes, or a part of one
     check_docs.py shell FILE [--slow]   every command of the indented blocks runs and ends with 0; the lines that follow
-                                        `$ COMMAND` are what it prints, numbers within a tenth, and whatever they are where
-                                        they are this machine's (before s, ms, MB ...); `...` stands for any lines. Where
+                                        `$ COMMAND` are what it prints, whole numbers as they are, others and bytes within a
+                                        tenth, whatever they are where they are this machine's
+                                        (before s, ms, MB ...); `...` stands for any lines. Where
                                         these show an error, it ends with 1
 
 `heddle` and `tools/heddle` are the binary under test ($HEDDLE). A command that names DIR needs MNIST ($HEDDLE_DATA/mnist), and runs
 with --slow only. Commands that are tests or set-ups themselves are listed below with the reason why they do not run here.
 """
 import json
+import math
 import os
 import pathlib
 import re
@@ -108,16 +110,18 @@ def shape_of(line):
 
 
 def numbers_of(line):
-    """Those that the program and the model decide; None for the machine's."""
+    """(number, how much another may differ): what the program and the model decide is exact; a library's memory, a sum is not."""
     for found in NUMBER.finditer(line):
-        yield None if OF_THE_MACHINE.match(line, found.end()) else float(found[0])
+        exact = found[0].isdigit() and not re.match(r" ?bytes\b", line[found.end() :])
+        part = math.inf if OF_THE_MACHINE.match(line, found.end()) else 0 if exact else 0.1
+        yield float(found[0]), part
 
 
 def lines_agree(expected, printed):
     if shape_of(expected) != shape_of(printed):
         return False
     pairs = zip(numbers_of(expected), numbers_of(printed))
-    return all(a is None or b is None or abs(a - b) <= 0.1 * max(a, b) for a, b in pairs)
+    return all(part == math.inf or abs(a - b) <= part * max(a, b) for (a, part), (b, _) in pairs)
 
 
 def agrees(expected, printed):
