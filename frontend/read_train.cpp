@@ -61,8 +61,7 @@ Part read_metric(const Json& json, Diagnostics& errors) {
 }
 
 Optimizer read_optimizer(const Json& json, Diagnostics& errors) {
-  const Family family = {
-      "optimizer", optimizer_names(), {"rmsprop", "adagrad", "adamax", "nadam", "radam", "lion", "lamb", "adadelta"}};
+  const Family family = {"optimizer", optimizer_names(), {}};
   Optimizer optimizer;
   static_cast<Part&>(optimizer) = read_part(json, "optimizer");
   check_op(optimizer, family);

@@ -100,6 +100,7 @@ class Updates {
   }
 
   void add(const std::vector<Parameter>& parameters, ValueId loss) {
+    if (def_.check) def_.check(settings_);
     const std::vector<std::string> slot_names = def_.slots(settings_);
     const double decay = read_decay();
     ir::Values gradients;
@@ -127,11 +128,17 @@ class Updates {
     for (const std::string& name : slot_names)
       slots.push_back(e_.graph.add_input(p.path + "." + name, b_.type(p.value), ir::Role::state, p.layout));
     UpdateContext context{
-        b_,      settings_,
-        p.value, gradient,
-        slots,   lr_,
-        step_,   decay,
-        p.path,  [this](const std::string& name, const std::function<ValueId()>& make) { return shared(name, make); }};
+        b_,
+        settings_,
+        p.value,
+        gradient,
+        slots,
+        lr_,
+        step_,
+        decay,
+        p.path,
+        [this](const std::string& name, const std::function<ValueId()>& make) { return shared(name, make); },
+        [this](const std::string& name, const std::function<ValueId(ValueId)>& next) { return kept(name, next); }};
     const UpdateResult next = def_.update(context);
     e_.graph.updates.push_back({p.value, next.parameter});
     for (size_t i = 0; i < slots.size(); ++i) e_.graph.updates.push_back({slots[i], next.slots.at(i)});
@@ -145,6 +152,15 @@ class Updates {
     const ValueId v = make();
     b_.prefix = prefix;
     return shared_[name] = v;
+  }
+
+  ValueId kept(const std::string& name, const std::function<ValueId(ValueId)>& next) {
+    return shared(name + ".next", [&] {
+      const ValueId old = e_.graph.add_input(name, {ir::DType::f64, {}}, ir::Role::state);
+      const ValueId v = next(old);
+      e_.graph.updates.push_back({old, v});
+      return v;
+    });
   }
 
   // "lr": a number, or a schedule over finished steps.
@@ -167,7 +183,7 @@ class Updates {
   ValueId scheduled(const Part& part) {
     const ScheduleDef* def = find_schedule(part.op);
     if (def == nullptr) {
-      const std::vector<std::string> planned = {"one_cycle", "step", "exponential", "linear", "polynomial", "plateau"};
+      const std::vector<std::string> planned = {"plateau"};
       if (std::find(planned.begin(), planned.end(), part.op) != planned.end()) {
         throw UserError(part.op_where, fmt::format("the schedule {} is not supported by this version", part.op));
       }

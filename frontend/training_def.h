@@ -1,4 +1,5 @@
-// Losses, metrics, optimizers and schedules: registered like layers, one file each in frontend/layers.
+// Losses, metrics, optimizers and schedules: registered like layers, one file each in a folder of their kind:
+// frontend/losses, metrics, optimizers, schedules.
 #pragma once
 #include <functional>
 #include <string>
@@ -54,6 +55,8 @@ struct UpdateContext {
   std::string path;
   std::function<ir::ValueId(const std::string& name, const std::function<ir::ValueId()>& make)>
       shared;  // made once per step
+  // A number that the whole optimizer keeps, f64[] and 0 at first: `next` makes its next value, which is the result.
+  std::function<ir::ValueId(const std::string& name, const std::function<ir::ValueId(ir::ValueId old)>& next)> kept;
 
   ir::ValueId emit(std::string_view op, const ir::Values& operands, std::string_view suffix);
   ir::ValueId scaled(ir::ValueId v, double factor, std::string_view suffix);  // v * factor
@@ -70,6 +73,7 @@ struct OptimizerDef {
   std::vector<SettingDef> settings = {};  // besides lr, weight_decay and decay, which all have
   double default_lr = 1e-3;
   double default_decay = 0;
+  std::function<void(const Settings&)> check = {};
   std::function<std::vector<std::string>(const Settings&)> slots;  // {"m", "v"}
   std::function<UpdateResult(UpdateContext&)> update;
 };
@@ -85,7 +89,7 @@ struct ScheduleDef {
   std::string name;
   std::string doc;
   std::vector<SettingDef> settings = {};
-  bool needs_total = false;
+  bool needs_total = false;                            // the rate depends on the length of the training
   std::function<ir::ValueId(ScheduleContext&)> build;  // the learning rate, f32[]
 };
 

@@ -1,4 +1,4 @@
-// Optimizers and schedules, against the formulas of torch.optim written out.
+// sgd, adam, clipping, constant and cosine rates, against the formulas of torch.optim written out.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -6,49 +6,12 @@
 #include <numeric>
 
 #include "frontend/initializer.h"
-#include "tests/unit/built_model.h"
+#include "tests/unit/followed_training.h"
 
 namespace heddle::frontend {
 namespace {
 
 using ir::NamedTensors;
-
-// loss = mean((x w - t)^2) with one weight for each of 3 columns and 2 rows: the gradient is known.
-struct Problem {
-  std::vector<double> w = {0.5, -1.0, 2.0};
-  NamedTensors inputs = {{"x", tensor({ir::DType::f32, {2, 3}}, wave)},
-                         {"t", tensor({ir::DType::f32, {2, 3}}, [](int64_t i) { return wave(i + 9); })}};
-
-  std::vector<double> gradient() const {
-    std::vector<double> g(3, 0);
-    for (size_t i = 0; i < 6; ++i) {
-      const double x = inputs.at("x").real[i], t = inputs.at("t").real[i];
-      g[i % 3] += 2.0 / 6 * (x * w[i % 3] - t) * x;
-    }
-    return g;
-  }
-};
-
-std::string problem_model(const std::string& train) {
-  return model(R"("x": {"shape": ["N", 3], "dtype": "f32"}, "t": {"shape": ["N", 3], "dtype": "f32"})",
-               R"({"name": "w", "op": "param", "shape": [3]}, {"name": "y", "op": "mul", "in": ["x", "w"]})",
-               R"(, "train": {"batch": {"N": 2}, "loss": {"op": "mse", "in": ["y", "t"]}, )" + train + "}");
-}
-
-// Runs 6 steps of the model and of `update(w, gradient, step)`; they agree.
-void follow(const std::string& train,
-            const std::function<void(std::vector<double>&, std::vector<double>, int)>& update) {
-  Problem problem;
-  Training training(problem_model(train));
-  training.states["w"].real = problem.w;
-  for (int step = 0; step < 6; ++step) {
-    training.step(problem.inputs);
-    update(problem.w, problem.gradient(), step);
-    for (size_t i = 0; i < 3; ++i)
-      EXPECT_NEAR(training.states["w"].real[i], problem.w[i], 1e-12) << train << " step " << step;
-  }
-  EXPECT_EQ(training.states["step"].integer, std::vector<int64_t>{6});
-}
 
 TEST(Optimizer, Sgd) {
   follow(R"("optimizer": {"op": "sgd", "lr": 0.1, "weight_decay": 0.2})", [](auto& w, auto g, int) {

@@ -1,0 +1,53 @@
+// adagrad, by torch.optim.Adagrad (Duchi et al. 2011).
+#include "frontend/optimizers/parts.h"
+
+namespace heddle::frontend {
+namespace {
+
+using ir::ValueId;
+
+// lr / (1 + step * lr_decay)
+ValueId decayed_rate(UpdateContext& c, double decay) {
+  if (decay == 0) return c.lr;
+  return c.shared("adagrad.rate", [&] {
+    const ValueId step = c.b("cast", {c.step}, {{"dtype", std::string("f32")}}, "adagrad.step");
+    const ValueId grown = c.b("mul", {step, c.b.like(decay, step)}, {}, "adagrad.grown");
+    return c.b("div", {c.lr, c.b("add", {grown, c.b.like(1, grown)}, {}, "adagrad.divisor")}, {}, "adagrad.rate");
+  });
+}
+
+UpdateResult update(UpdateContext& c) {
+  const double initial = c.settings.real("initial_accumulator_value");
+  const ValueId gradient = with_decay(c);
+  const ValueId sum = c.emit("add", {c.slots[0], c.emit("square", {gradient}, "squared")}, "sum.next");
+  // States begin with zero: what PyTorch's begins with is added where it is read.
+  const ValueId whole = initial == 0 ? sum : c.emit("add", {sum, c.b.like(initial, sum)}, "sum.whole");
+  const ValueId root = c.emit("sqrt", {whole}, "root");
+  const ValueId denominator = c.emit("add", {root, c.b.like(c.settings.real("eps"), root)}, "denominator");
+  const ValueId rate = decayed_rate(c, c.settings.real("lr_decay"));
+  return {stepped(c, c.parameter, c.emit("div", {gradient, denominator}, "direction"), rate), {sum}};
+}
+
+const RegisterOptimizer adagrad({
+    .name = "adagrad",
+    .doc = "the gradient over the root of the sum of all its squares",
+    .settings = {{.name = "lr_decay",
+                  .type = SettingType::real,
+                  .doc = "the rate is lr / (1 + finished steps * lr_decay)",
+                  .fallback = 0.0},
+                 {.name = "initial_accumulator_value",
+                  .type = SettingType::real,
+                  .doc = "the sum before the first step",
+                  .fallback = 0.0},
+                 {.name = "eps", .type = SettingType::real, .doc = "added outside the root", .fallback = 1e-10}},
+    .default_lr = 0.01,
+    .check =
+        [](const Settings& settings) {
+          for (const char* name : {"lr_decay", "initial_accumulator_value", "eps"}) check_not_negative(settings, name);
+        },
+    .slots = [](const Settings&) { return std::vector<std::string>{"sum"}; },
+    .update = update,
+});
+
+}  // namespace
+}  // namespace heddle::frontend

@@ -1,0 +1,32 @@
+// lion (Chen et al. 2023, arXiv:2302.06675).
+#include "frontend/optimizers/parts.h"
+
+namespace heddle::frontend {
+namespace {
+
+using ir::ValueId;
+
+constexpr Betas kDefault = {0.9, 0.99};
+
+UpdateResult update(UpdateContext& c) {
+  const auto [beta1, beta2] = betas_of(c.settings, kDefault);
+  const ValueId mixed =
+      c.emit("add", {c.scaled(c.slots[0], beta1, "mixed.kept"), c.scaled(c.gradient, 1 - beta1, "mixed.new")}, "mixed");
+  const ValueId m = moving_average(c, c.slots[0], c.gradient, beta2, "m");
+  return {stepped(c, shrunk(c), c.emit("sign", {mixed}, "direction"), c.lr), {m}};
+}
+
+const RegisterOptimizer lion({
+    .name = "lion",
+    .doc = "the sign of a mixture of momentum and gradient, weight decay decoupled",
+    .settings = {{.name = "betas",
+                  .type = SettingType::reals,
+                  .doc = "share of the momentum in the step, and what is kept of it: [0.9, 0.99]"}},
+    .default_lr = 1e-4,
+    .check = check_betas,
+    .slots = [](const Settings&) { return std::vector<std::string>{"m"}; },
+    .update = update,
+});
+
+}  // namespace
+}  // namespace heddle::frontend

@@ -1,0 +1,96 @@
+#include "frontend/optimizers/parts.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "frontend/layer_context.h"
+
+namespace heddle::frontend {
+
+using ir::ValueId;
+
+ValueId with_decay(UpdateContext& c) {
+  if (c.decay == 0) return c.gradient;
+  return c.emit("add", {c.gradient, c.scaled(c.parameter, c.decay, "decay")}, "penalised");
+}
+
+ValueId shrunk(UpdateContext& c) {
+  if (c.decay == 0) return c.parameter;
+  const ValueId shrink = c.shared("decay.shrink", [&] {
+    const ValueId part = c.b("mul", {c.lr, c.b.like(c.decay, c.lr)}, {}, "decay.part");
+    return c.b("sub", {c.b.like(1, part), part}, {}, "decay.shrink");
+  });
+  return c.emit("mul", {c.parameter, c.spread(shrink, "shrink")}, "shrunk");
+}
+
+ValueId moving_average(UpdateContext& c, ValueId old, ValueId fresh, double share, const std::string& name) {
+  return c.emit("add", {c.scaled(old, share, name + ".kept"), c.scaled(fresh, 1 - share, name + ".new")},
+                name + ".next");
+}
+
+ValueId stepped(UpdateContext& c, ValueId parameter, ValueId direction, ValueId rate) {
+  return c.emit("sub", {parameter, c.emit("mul", {direction, c.spread(rate, "rate")}, "change")}, "next");
+}
+
+ValueId step_number(UpdateContext& c, const std::string& name, ir::DType dtype) {
+  const ValueId next = c.b("add", {c.step, c.b.like(1, c.step)}, {}, name + ".count");
+  return c.b("cast", {next}, {{"dtype", ir::to_string(dtype)}}, name + ".t");
+}
+
+ValueId bias_correction(UpdateContext& c, double beta, const std::string& name, ir::DType dtype) {
+  return c.shared(name, [&] {
+    ir::Builder& b = c.b;
+    const ValueId t = step_number(c, name, dtype);
+    if (beta == 0) return b.like(1, t);
+    const ValueId exponent = b("mul", {t, b.like(std::log(beta), t)}, {}, name + ".exponent");
+    return b("neg", {b("expm1", {exponent}, {}, name + ".negative")}, {}, name);
+  });
+}
+
+ValueId wide_rate(UpdateContext& c) {
+  return c.shared("lr.wide", [&] { return c.b("cast", {c.lr}, {{"dtype", std::string("f64")}}, "lr.wide"); });
+}
+
+ValueId narrow(UpdateContext& c, ValueId v, const std::string& name) {
+  return c.shared(name, [&] { return c.b("cast", {v}, {{"dtype", std::string("f32")}}, name); });
+}
+
+Betas betas_of(const Settings& settings, const Betas& fallback) {
+  const std::vector<double> given = settings.reals("betas");
+  return given.empty() ? fallback : Betas{given.at(0), given.at(1)};
+}
+
+void check_betas(const Settings& settings) {
+  if (settings.json("betas") == nullptr) return;
+  const std::vector<double> betas = settings.reals("betas");
+  if (betas.size() != 2) settings.fail("betas", fmt::format("'betas' takes two numbers, got {}", betas.size()));
+  for (const double beta : betas) {
+    if (!(beta >= 0 && beta < 1)) settings.fail("betas", fmt::format("'betas' must lie in [0, 1), got {}", beta));
+  }
+}
+
+void check_share(const Settings& settings, const std::string& name) {
+  const double share = settings.real(name);
+  if (!(share >= 0 && share < 1)) settings.fail(name, fmt::format("'{}' must lie in [0, 1), is {}", name, share));
+}
+
+void check_not_negative(const Settings& settings, const std::string& name) {
+  const double value = settings.real(name);
+  if (!(value >= 0)) settings.fail(name, fmt::format("'{}' must not be negative, is {}", name, value));
+  if (!fits(value, ir::DType::f32)) settings.fail(name, fmt::format("'{}' is not an f32: {}", name, value));
+}
+
+std::vector<SettingDef> moment_settings(double eps) {
+  return {{.name = "betas", .type = SettingType::reals, .doc = "decay of the two moments: [0.9, 0.999]"},
+          {.name = "eps", .type = SettingType::real, .doc = "added outside the root", .fallback = eps}};
+}
+
+void check_moments(const Settings& settings) {
+  check_not_negative(settings, "eps");
+  check_betas(settings);
+}
+
+std::vector<std::string> moments(const Settings&) { return {"m", "v"}; }
+
+}  // namespace heddle::frontend

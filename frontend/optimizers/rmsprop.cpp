@@ -1,0 +1,59 @@
+// rmsprop, by torch.optim.RMSprop (Hinton's lecture; centred: Graves 2013, arXiv:1308.0850).
+#include "frontend/optimizers/parts.h"
+
+namespace heddle::frontend {
+namespace {
+
+using ir::ValueId;
+
+UpdateResult update(UpdateContext& c) {
+  const double alpha = c.settings.real("alpha"), momentum = c.settings.real("momentum");
+  const ValueId gradient = with_decay(c);
+  ir::Values next;
+  const ValueId v = moving_average(c, c.slots[0], c.emit("square", {gradient}, "squared"), alpha, "v");
+  next.push_back(v);
+  ValueId variance = v;
+  if (c.settings.flag("centered")) {
+    const ValueId mean = moving_average(c, c.slots[next.size()], gradient, alpha, "mean");
+    next.push_back(mean);
+    variance = c.emit("sub", {v, c.emit("square", {mean}, "mean.squared")}, "variance");
+  }
+  const ValueId root = c.emit("sqrt", {variance}, "root");
+  const ValueId denominator = c.emit("add", {root, c.b.like(c.settings.real("eps"), root)}, "denominator");
+  ValueId direction = c.emit("div", {gradient, denominator}, "direction");
+  if (momentum != 0) {
+    direction = c.emit("add", {c.scaled(c.slots[next.size()], momentum, "momentum.kept"), direction}, "momentum.next");
+    next.push_back(direction);
+  }
+  return {stepped(c, c.parameter, direction, c.lr), next};
+}
+
+const RegisterOptimizer rmsprop({
+    .name = "rmsprop",
+    .doc = "the gradient over the root of the mean of its squares",
+    .settings = {{.name = "alpha", .type = SettingType::real, .doc = "decay of the squares", .fallback = 0.99},
+                 {.name = "eps", .type = SettingType::real, .doc = "added outside the root", .fallback = 1e-8},
+                 {.name = "momentum", .type = SettingType::real, .doc = "share of the last step", .fallback = 0.0},
+                 {.name = "centered",
+                  .type = SettingType::flag,
+                  .doc = "divide by the deviation: less the squared mean",
+                  .fallback = false}},
+    .default_lr = 0.01,
+    .check =
+        [](const Settings& settings) {
+          check_share(settings, "alpha");
+          check_not_negative(settings, "eps");
+          check_not_negative(settings, "momentum");
+        },
+    .slots =
+        [](const Settings& settings) {
+          std::vector<std::string> slots = {"v"};
+          if (settings.flag("centered")) slots.emplace_back("mean");
+          if (settings.real("momentum") != 0) slots.emplace_back("momentum");
+          return slots;
+        },
+    .update = update,
+});
+
+}  // namespace
+}  // namespace heddle::frontend

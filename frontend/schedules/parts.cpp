@@ -1,0 +1,84 @@
+#include "frontend/schedules/parts.h"
+
+#include <fmt/format.h>
+
+#include <numbers>
+
+#include "frontend/layer_context.h"
+
+namespace heddle::frontend {
+
+using ir::ValueId;
+
+double rate(const ScheduleContext& c, const std::string& name) {
+  const double value = c.settings.real(name);
+  if (!(value >= 0))
+    c.settings.fail(name, fmt::format("'{}' must not be negative, is {}", name, value),
+                    "a step against the gradient lowers the loss");
+  if (!fits(value, ir::DType::f32)) c.settings.fail(name, fmt::format("'{}' is not an f32: {}", name, value));
+  return value;
+}
+
+double positive_real(const ScheduleContext& c, const std::string& name) {
+  const double value = c.settings.real(name);
+  if (!(value > 0 && fits(value, ir::DType::f32)))
+    c.settings.fail(name, fmt::format("'{}' must be an f32 above 0, is {}", name, value));
+  return value;
+}
+
+double warmup_steps(const ScheduleContext& c) {
+  const int64_t warmup = c.settings.integer("warmup");
+  if (warmup < 0) c.settings.fail("warmup", fmt::format("'warmup' must not be negative, is {}", warmup));
+  return static_cast<double>(warmup);
+}
+
+double length_after(const ScheduleContext& c, double warmup) {
+  const double length = c.total - warmup;
+  if (length <= 0)
+    c.settings.fail("warmup", fmt::format("warm-up of {} steps leaves nothing of {} steps", warmup, c.total));
+  return length;
+}
+
+ValueId since(ScheduleContext& c, double warmup) {
+  return warmup == 0 ? c.step : c.b("sub", {c.step, c.b.like(warmup, c.step)}, {}, "lr.since");
+}
+
+ValueId share_of(ScheduleContext& c, double warmup, double length) {
+  ir::Builder& b = c.b;
+  const ValueId steps = since(c, warmup);
+  const ValueId share = b("mul", {steps, b.like(1 / length, steps)}, {}, "lr.share");
+  return b("clamp", {share}, {{"low", 0.0}, {"high", 1.0}}, "lr.t");
+}
+
+ValueId with_warmup(ScheduleContext& c, double warmup, double peak, ValueId after) {
+  if (warmup == 0) return after;
+  ir::Builder& b = c.b;
+  const ValueId next = b("add", {c.step, b.like(1, c.step)}, {}, "lr.count");
+  const ValueId rising = b("mul", {next, b.like(peak / (warmup + 1), next)}, {}, "lr.rising");
+  const ValueId early = b("lt", {c.step, b.like(warmup, c.step)}, {}, "lr.early");
+  return b("select", {early, rising, after}, {}, "lr.warm");
+}
+
+ValueId half_cosine(ScheduleContext& c, ValueId t, double peak, double low) {
+  ir::Builder& b = c.b;
+  const ValueId wave = b("cos", {b("mul", {t, b.like(std::numbers::pi, t)}, {}, "lr.angle")}, {}, "lr.wave");
+  const ValueId above = b("mul", {wave, b.like((peak - low) / 2, wave)}, {}, "lr.above");
+  return b("add", {above, b.like((peak + low) / 2, above)}, {}, "lr.cosine");
+}
+
+ValueId ramp(ScheduleContext& c, ValueId t, double peak, double low) {
+  const ValueId gone = c.b("mul", {t, c.b.like(low - peak, t)}, {}, "lr.gone");
+  return c.b("add", {gone, c.b.like(peak, gone)}, {}, "lr.ramp");
+}
+
+SettingDef warmup_setting() { return {.name = "warmup", .doc = "steps of linear rise", .fallback = int64_t{0}}; }
+
+SettingDef rate_setting(const std::string& name, const std::string& doc) {
+  return {.name = name, .type = SettingType::real, .doc = doc, .required = true};
+}
+
+SettingDef low_setting(const std::string& doc) {
+  return {.name = "min", .type = SettingType::real, .doc = doc, .fallback = 0.0};
+}
+
+}  // namespace heddle::frontend

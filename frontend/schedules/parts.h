@@ -1,0 +1,30 @@
+// Parts of schedules: checked settings, warm-up, and the steps behind it.
+#pragma once
+#include <string>
+
+#include "frontend/training_def.h"
+
+namespace heddle::frontend {
+
+// A setting that is a learning rate: not negative, an f32.
+double rate(const ScheduleContext& c, const std::string& name);
+double positive_real(const ScheduleContext& c, const std::string& name);
+double warmup_steps(const ScheduleContext& c);
+// The steps behind the warm-up; refused where it leaves none.
+double length_after(const ScheduleContext& c, double warmup);
+
+ir::ValueId since(ScheduleContext& c, double warmup);  // step - warmup: negative before its end
+// (step - warmup) / length, from 0 to 1
+ir::ValueId share_of(ScheduleContext& c, double warmup, double length);
+// peak * (step + 1) / (warmup + 1) before `warmup`, `after` from there.
+ir::ValueId with_warmup(ScheduleContext& c, double warmup, double peak, ir::ValueId after);
+// low + (peak - low) (1 + cos(pi t)) / 2
+ir::ValueId half_cosine(ScheduleContext& c, ir::ValueId t, double peak, double low);
+// peak + (low - peak) t
+ir::ValueId ramp(ScheduleContext& c, ir::ValueId t, double peak, double low);
+
+SettingDef warmup_setting();
+SettingDef rate_setting(const std::string& name, const std::string& doc);  // required
+SettingDef low_setting(const std::string& doc);                            // "min", 0
+
+}  // namespace heddle::frontend

@@ -1,0 +1,30 @@
+// step, by torch.optim.lr_scheduler.StepLR.
+#include "frontend/schedules/parts.h"
+
+namespace heddle::frontend {
+namespace {
+
+using ir::ValueId;
+
+// value * gamma^floor(s / steps)
+ValueId build(ScheduleContext& c) {
+  ir::Builder& b = c.b;
+  const double value = rate(c, "value"), gamma = positive_real(c, "gamma"), warmup = warmup_steps(c);
+  const auto length = static_cast<double>(c.settings.positive("steps"));
+  const ValueId steps = since(c, warmup);
+  const ValueId stairs = b("floor", {b("div", {steps, b.like(length, steps)}, {}, "lr.share")}, {}, "lr.stairs");
+  const ValueId power = b("pow", {b.like(gamma, stairs), stairs}, {}, "lr.power");
+  return with_warmup(c, warmup, value, b("mul", {power, b.like(value, power)}, {}, "lr.step_rate"));
+}
+
+const RegisterSchedule step(
+    {.name = "step",
+     .doc = "gamma times the rate after each so many steps",
+     .settings = {rate_setting("value", "the first rate"),
+                  {.name = "steps", .doc = "optimizer steps of one rate", .required = true},
+                  {.name = "gamma", .type = SettingType::real, .doc = "the factor", .fallback = 0.1},
+                  warmup_setting()},
+     .build = build});
+
+}  // namespace
+}  // namespace heddle::frontend

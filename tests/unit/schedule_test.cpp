@@ -1,0 +1,104 @@
+// Learning-rate schedules, against the formulas of torch.optim.lr_scheduler written out.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "tests/unit/followed_training.h"
+
+namespace heddle::frontend {
+namespace {
+
+std::string sgd(const std::string& schedule, int steps = 0) {
+  const std::string length = steps > 0 ? "\"steps\": " + std::to_string(steps) + ", " : "";
+  return length + R"("optimizer": {"op": "sgd", "lr": {"op": )" + schedule + "}}";
+}
+
+double cosine(double from, double to, double share) {
+  return to + (from - to) / 2 * (1 + std::cos(std::numbers::pi * share));
+}
+
+TEST(Schedule, Linear) {
+  follow_rate(
+      sgd(R"("linear", "peak": 0.2, "min": 0.05, "warmup": 3)", 10),
+      [](int s) { return s < 3 ? 0.2 * (s + 1) / 4 : 0.2 - 0.15 * std::min(1.0, (s - 3) / 7.0); }, 13);
+}
+
+TEST(Schedule, Polynomial) {
+  follow_rate(
+      sgd(R"("polynomial", "peak": 0.2, "min": 0.05, "power": 2.5, "warmup": 2)", 10),
+      [](int s) { return s < 2 ? 0.2 * (s + 1) / 3 : 0.05 + 0.15 * std::pow(1 - std::min(1.0, (s - 2) / 8.0), 2.5); },
+      13);
+}
+
+TEST(Schedule, Exponential) {
+  follow_rate(
+      sgd(R"("exponential", "value": 0.2, "gamma": 0.9)"), [](int s) { return 0.2 * std::pow(0.9, s); }, 50);
+  follow_rate(
+      sgd(R"("exponential", "value": 0.2, "gamma": 0.9, "warmup": 4)"),
+      [](int s) { return s < 4 ? 0.2 * (s + 1) / 5 : 0.2 * std::pow(0.9, s - 4); }, 20);
+}
+
+TEST(Schedule, Step) {
+  follow_rate(
+      sgd(R"("step", "value": 0.2, "steps": 7)"), [](int s) { return 0.2 * std::pow(0.1, s / 7); }, 30);
+  follow_rate(
+      sgd(R"("step", "value": 0.2, "steps": 3, "gamma": 0.5, "warmup": 2)"),
+      [](int s) { return s < 2 ? 0.2 * (s + 1) / 3 : 0.2 * std::pow(0.5, (s - 2) / 3); }, 20);
+}
+
+TEST(Schedule, OneCycle) {
+  const auto rate = [](int s) {
+    const double top = 0.3 * 20 - 1, last = 19, first = 0.2 / 25, low = first / 1e4;
+    if (s <= top) return cosine(first, 0.2, s / top);
+    return cosine(0.2, low, std::min(1.0, (s - top) / (last - top)));
+  };
+  follow_rate(sgd(R"("one_cycle", "peak": 0.2)", 20), rate, 22);
+}
+
+TEST(Schedule, OneCycleOfLines) {
+  const auto line = [](double from, double to, double share) { return from + (to - from) * share; };
+  const auto rate = [&](int s) {
+    const double top = 0.4 * 20 - 1, back = 2 * 0.4 * 20 - 2, last = 19, first = 0.2 / 10, low = first / 100;
+    if (s <= top) return line(first, 0.2, s / top);
+    if (s <= back) return line(0.2, first, (s - top) / (back - top));
+    return line(first, low, std::min(1.0, (s - back) / (last - back)));
+  };
+  follow_rate(sgd(R"("one_cycle", "peak": 0.2, "pct_start": 0.4, "anneal": "linear", "div_factor": 10,
+                     "final_div_factor": 100, "three_phase": true)",
+                  20),
+              rate, 22);
+}
+
+// Without a rise the fall begins a step before the training, as in PyTorch; a rise over all of it never falls.
+TEST(Schedule, OneCycleWithoutAPhase) {
+  follow_rate(
+      sgd(R"("one_cycle", "peak": 0.2, "pct_start": 0)", 10),
+      [](int s) { return cosine(0.2, 0.2 / 25 / 1e4, std::min(1.0, (s + 1) / 10.0)); }, 10);
+  follow_rate(
+      sgd(R"("one_cycle", "peak": 0.2, "pct_start": 1)", 10), [](int s) { return cosine(0.2 / 25, 0.2, s / 9.0); }, 10);
+  follow_rate(
+      sgd(R"("one_cycle", "peak": 0.2)", 1), [](int) { return 0.2 / 25; }, 1);
+}
+
+TEST(Schedule, CosineRestarts) {
+  follow_rate(
+      sgd(R"("cosine_restarts", "peak": 0.2, "min": 0.02, "steps": 7)"),
+      [](int s) { return cosine(0.2, 0.02, s % 7 / 7.0); }, 30);
+}
+
+// Cycles of 3, 6, 12, 24, ... steps, and of 1, 3, 9, 27, ... behind a warm-up.
+TEST(Schedule, CosineRestartsGrow) {
+  const auto grown = [](int s, int length, int factor) {
+    for (; s >= length; length *= factor) s -= length;
+    return cosine(0.2, 0, static_cast<double>(s) / length);
+  };
+  follow_rate(
+      sgd(R"("cosine_restarts", "peak": 0.2, "steps": 3, "factor": 2)"), [&](int s) { return grown(s, 3, 2); }, 100);
+  follow_rate(
+      sgd(R"("cosine_restarts", "peak": 0.2, "steps": 1, "factor": 3, "warmup": 4)"),
+      [&](int s) { return s < 4 ? 0.2 * (s + 1) / 5 : grown(s - 4, 1, 3); }, 100);
+}
+
+}  // namespace
+}  // namespace heddle::frontend
