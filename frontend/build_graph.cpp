@@ -35,8 +35,8 @@ void prune(ir::Graph& g) {
 }
 
 // The loss and, where it depends on the data, how much of the batch counts in it: a batch of labels may have none.
-void add_measures(Expansion& e, const Model& model, ValueId loss, Diagnostics& errors) {
-  e.graph.outputs.push_back(loss);
+void add_measures(Expansion& e, const Model& model, const Losses& loss, Diagnostics& errors) {
+  e.graph.outputs.push_back(loss.total);
   const ValueId counted = add_totals(e, model, loss, errors);
   const ir::Node* made_by = counted.valid() ? e.graph.def(counted) : nullptr;
   if (made_by != nullptr && made_by->op->name != "constant") e.graph.outputs.push_back(counted);
@@ -86,10 +86,10 @@ ir::Graph train_graph(const Model& model, const std::string& name, int64_t batch
   Expansion e = expand_model(model, {.batch = batch, .training = true}, errors);
   same.require(e);
   if (parameters != nullptr) *parameters = e.parameters;
-  const ValueId loss = model.train.loss ? add_loss(e, model, errors) : ValueId{};
-  if (loss.valid()) {
+  const Losses loss = add_losses(e, model, errors);
+  if (loss.total.valid()) {
     add_measures(e, model, loss, errors);
-    if (model.train.optimizer) add_updates(e, model, loss, steps, errors);
+    if (model.train.optimizer) add_updates(e, model, loss.total, steps, errors);
   }
   e.graph.name = name;
   return std::move(e.graph);
@@ -99,8 +99,8 @@ ir::Graph eval_graph(const Model& model, const std::string& name, int64_t batch,
                      SameNetwork& same) {
   Expansion e = expand_model(model, {.batch = batch, .training = false}, errors);
   same.require(e);
-  const ValueId loss = add_loss(e, model, errors);
-  if (loss.valid()) add_measures(e, model, loss, errors);
+  const Losses loss = add_losses(e, model, errors);
+  if (loss.total.valid()) add_measures(e, model, loss, errors);
   e.graph.name = name;
   prune(e.graph);
   return std::move(e.graph);
@@ -185,7 +185,7 @@ ir::Graph init_graph(const Model& model, const ir::Graph& like, const std::vecto
 
 void require_training(const Model& model) {
   const Train& train = model.train;
-  if (!train.loss)
+  if (train.losses.empty())
     throw UserError(train.where, "train has no 'loss'",
                     "for example \"loss\": {\"op\": \"cross_entropy\", \"in\": [\"logits\", \"label\"]}");
   if (!train.optimizer)
@@ -219,9 +219,9 @@ BuildOptions default_build_options(const Model& model) {
   const auto it = model.train.sizes.find(model.batch_dimension);
   const int64_t batch = it == model.train.sizes.end() ? 1 : it->second;
   BuildOptions options;
-  const bool trains = model.train.loss && model.train.optimizer;
+  const bool trains = !model.train.losses.empty() && model.train.optimizer;
   options.train = trains ? batch : 0;
-  options.eval = model.train.loss ? batch : 0;
+  options.eval = model.train.losses.empty() ? 0 : batch;
   options.predict = model.outputs.empty() ? 0 : batch;
   options.total_steps = model.train.steps;
   return options;
@@ -267,7 +267,7 @@ ir::Module build_module(const Model& model, const BuildOptions& options) {
   if (options.eval_last > 0) m.graphs.push_back(eval_graph(model, "eval_last", options.eval_last, errors, same));
   if (options.predict > 0) m.graphs.push_back(predict_graph(model, options.predict, errors, same));
   errors.throw_if_any();
-  if (model.train.loss && options.train + options.train_last + options.eval + options.eval_last > 0) {
+  if (!model.train.losses.empty() && options.train + options.train_last + options.eval + options.eval_last > 0) {
     m.graphs.push_back(reset_graph(model));
     m.graphs.push_back(metrics_graph(model));
   }

@@ -69,7 +69,8 @@ void check_nodes(const std::vector<NodeDef>& nodes, Names& names) {
 
 // The totals of a metric are results called accuracy.sum and accuracy.count; a block's nodes must not take these names.
 void check_metric_names(const Model& model, Diagnostics& errors) {
-  const std::vector<Metric> metrics = plan_metrics(model);
+  std::vector<Metric> metrics = plan_losses(model);
+  for (const Metric& metric : plan_metrics(model)) metrics.push_back(metric);
   for (const NodeDef& node : model.nodes) {
     const bool taken =
         std::any_of(metrics.begin(), metrics.end(), [&](const Metric& m) { return m.name == node.name; });
@@ -144,8 +145,9 @@ void check_references(const Model& model, Diagnostics& errors) {
   check_nodes(model.nodes, names);
   check_block_uses(model.nodes, model, errors);
   for (const OutputDef& output : model.outputs) names.use(output.value);
-  if (model.train.loss) {
-    for (const Reference& reference : model.train.loss->in) names.use(reference);
+  for (const Part& loss : model.train.losses) {
+    for (const Reference& reference : loss.in) names.use(reference);
+    if (loss.weights) names.use(*loss.weights);
   }
   for (const Part& metric : model.train.metrics) {
     for (const Reference& reference : metric.in) names.use(reference);

@@ -59,9 +59,14 @@ const std::map<std::string, LayerDef, std::less<>>& primitives() {
 
 RegisterLayer::RegisterLayer(LayerDef def) { add(std::move(def)); }
 RegisterInitializer::RegisterInitializer(InitializerDef def) { add(std::move(def)); }
-RegisterLoss::RegisterLoss(LossDef def) { add(std::move(def)); }
 RegisterMetric::RegisterMetric(MetricDef def) { add(std::move(def)); }
 RegisterSchedule::RegisterSchedule(ScheduleDef def) { add(std::move(def)); }
+
+RegisterLoss::RegisterLoss(LossDef def) {
+  def.settings.push_back(
+      {.name = "weight", .type = SettingType::real, .doc = "its share in the sum of the losses", .fallback = 1.0});
+  add(std::move(def));
+}
 
 RegisterOptimizer::RegisterOptimizer(OptimizerDef def) {
   def.settings.insert(

@@ -31,6 +31,22 @@ ir::Values operands(Expansion& e, const Part& part, size_t wanted, const std::st
   return values;
 }
 
+// The weights of a part's rows; invalid where it has none.
+ValueId row_weights(Expansion& e, const Part& part, const std::string& title) {
+  if (!part.weights) return {};
+  const ValueId v = e.find(*part.weights);
+  if (!v.valid())
+    throw UserError(part.weights->where, fmt::format("there is no parameter {}", quote(part.weights->name)));
+  const ir::Type& type = e.graph[v].type;
+  if (type != ir::Type{ir::DType::f32, {e.batch}}) {
+    throw UserError(part.weights->where,
+                    fmt::format("{}: 'weights': expected f32[{}], found {}{}", title, e.batch_name,
+                                ir::to_string(type.dtype), e.shape_text(type.dims)),
+                    "a number for each row", {e.origin(v)});
+  }
+  return v;
+}
+
 // Runs `build` for a part over its operands, named `name`; an invalid value where an operand is faulty.
 ValueId measure(Expansion& e, const Model& model, const Part& part, const std::vector<std::string>& inputs,
                 const std::vector<SettingDef>& defs, const std::string& title, const std::string& name,
@@ -43,6 +59,8 @@ ValueId measure(Expansion& e, const Model& model, const Part& part, const std::v
   MeasureContext context{b,
                          settings,
                          in,
+                         row_weights(e, part, title),
+                         e.batch,
                          name,
                          [&](const std::string& message, const std::string& help) {
                            std::vector<Diagnostic> notes;
@@ -70,7 +88,9 @@ class Totals {
   Totals(Expansion& e, const Location& where) : e_(e), b_(e.graph) { b_.loc = where; }
 
   // The sum that a mean stands for, in f64.
-  ValueId times(ValueId mean, ValueId count) { return b_("mul", {wide(mean), wide(count)}, {}, "loss.sum"); }
+  ValueId times(const std::string& loss, ValueId mean, ValueId count) {
+    return b_("mul", {wide(mean), wide(count)}, {}, loss + ".sum");
+  }
 
   // Where nothing counts, `sum` may be 0 / 0 of nothing, and adds nothing.
   void add(const std::string& metric, ValueId sum, ValueId count) {
@@ -97,14 +117,62 @@ class Totals {
   ir::Builder b_;
 };
 
+// One of the losses.
+struct LossPart {
+  const Part& part;
+  const LossDef& def;
+  std::string name, title;
+  double weight = 1;
+
+  ValueId measured(Expansion& e, const Model& model, const std::function<ValueId(MeasureContext&)>& build) const {
+    return measure(e, model, part, def.inputs, def.settings, title, name, build);
+  }
+};
+
+// A second part of a kind is called "mse_2".
+class Counted {
+ public:
+  std::string name(const std::string& kind) {
+    const int count = ++seen_[kind];
+    return count == 1 ? kind : fmt::format("{}_{}", kind, count);
+  }
+
+ private:
+  std::map<std::string, int> seen_;
+};
+
+std::vector<LossPart> loss_parts(const Model& model) {
+  std::vector<LossPart> parts;
+  Counted names;
+  for (const Part& part : model.train.losses) {
+    const LossDef& def = *find_loss(part.op);
+    const std::string title = "loss " + part.op;
+    const double weight = Settings(part.settings, def.settings, model.let, title, part.op_where).real("weight");
+    parts.push_back({part, def, names.name("loss_" + part.op), title, weight});
+  }
+  if (parts.size() == 1 && parts[0].weight == 1) parts[0].name = "loss";
+  return parts;
+}
+bool is_sum(const std::vector<LossPart>& parts) { return !parts.empty() && parts[0].name != "loss"; }
+
+// weight * mean, and 0 where nothing counts.
+ValueId weighted(ir::Builder& b, const LossPart& part, ValueId mean, ValueId count) {
+  b.loc = part.part.op_where;
+  b.prefix = part.name + ".constant";
+  const ValueId nothing = b("eq", {count, b.like(0, count)}, {}, part.name + ".is_nothing");
+  const ValueId term = b("mul", {mean, b.like(part.weight, mean)}, {}, part.name + ".weighted");
+  return b("select", {nothing, b.like(0, term), term}, {}, part.name + ".term");
+}
+
 struct Measured {
   std::string name, finish;
   Location where;
 };
 
-// The loss, and each metric.
+// The losses, and each metric.
 std::vector<Measured> measured(const Model& model) {
-  std::vector<Measured> all = {{"loss", {}, model.train.loss->op_where}};
+  std::vector<Measured> all;
+  for (const LossPart& loss : loss_parts(model)) all.push_back({loss.name, {}, loss.part.op_where});
   const std::vector<Metric> plan = plan_metrics(model);
   for (size_t i = 0; i < plan.size(); ++i) {
     const Part& part = model.train.metrics[i];
@@ -115,35 +183,52 @@ std::vector<Measured> measured(const Model& model) {
 
 }  // namespace
 
+std::vector<Metric> plan_losses(const Model& model) {
+  const std::vector<LossPart> parts = loss_parts(model);
+  std::vector<Metric> losses;
+  for (const LossPart& part : parts)
+    if (is_sum(parts)) losses.push_back({part.name});
+  return losses;
+}
+
 std::vector<Metric> plan_metrics(const Model& model) {
   std::vector<Metric> metrics;
-  std::map<std::string, int> seen;
-  for (const Part& part : model.train.metrics) {
-    const int count = ++seen[part.op];
-    const std::string name = count == 1 ? part.op : fmt::format("{}_{}", part.op, count);
-    metrics.push_back({name, find_metric(part.op)->higher_is_better});
-  }
+  Counted names;
+  for (const Part& part : model.train.metrics)
+    metrics.push_back({names.name(part.op), find_metric(part.op)->higher_is_better});
   return metrics;
 }
 
-ValueId add_loss(Expansion& e, const Model& model, Diagnostics& errors) {
-  ValueId loss;
-  guarded(errors, [&] {
-    const Part& part = *model.train.loss;
-    const LossDef& def = *find_loss(part.op);
-    loss = measure(e, model, part, def.inputs, def.settings, "loss " + part.op, "loss", def.mean);
-    named(e, loss, "loss");
-  });
-  return loss;
+Losses add_losses(Expansion& e, const Model& model, Diagnostics& errors) {
+  Losses losses;
+  const std::vector<LossPart> parts = loss_parts(model);
+  ir::Builder b(e.graph);
+  bool complete = true;
+  for (const LossPart& part : parts) {
+    ValueId mean;
+    guarded(errors, [&] { mean = named(e, part.measured(e, model, part.def.mean), part.name); });
+    losses.means.push_back(mean);
+    complete &= mean.valid();
+    if (!complete) continue;
+    const ValueId term = is_sum(parts) ? weighted(b, part, mean, part.measured(e, model, part.def.count)) : mean;
+    losses.total = losses.total.valid() ? b("add", {losses.total, term}, {}, "loss.so_far") : term;
+  }
+  losses.total = complete ? named(e, losses.total, "loss") : ValueId{};
+  return losses;
 }
 
-ValueId add_totals(Expansion& e, const Model& model, ValueId loss, Diagnostics& errors) {
-  const Part& part = *model.train.loss;
-  const LossDef& def = *find_loss(part.op);
-  const ValueId counted =
-      named(e, measure(e, model, part, def.inputs, def.settings, "loss " + part.op, "loss", def.count), "loss.count");
-  Totals totals(e, part.op_where);
-  totals.add("loss", totals.times(loss, counted), counted);
+ValueId add_totals(Expansion& e, const Model& model, const Losses& losses, Diagnostics& errors) {
+  const std::vector<LossPart> parts = loss_parts(model);
+  ValueId all_counted;
+  ir::Builder b(e.graph);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const LossPart& part = parts[i];
+    const ValueId counted = named(e, part.measured(e, model, part.def.count), part.name + ".count");
+    Totals totals(e, part.part.op_where);
+    totals.add(part.name, totals.times(part.name, losses.means[i], counted), counted);
+    all_counted = i == 0 ? counted : b("add", {all_counted, counted}, {}, "loss.count_so_far");
+  }
+  if (parts.size() > 1) named(e, all_counted, "loss.count");
   const std::vector<Metric> plan = plan_metrics(model);
   for (size_t i = 0; i < plan.size(); ++i) {
     guarded(errors, [&] {
@@ -158,7 +243,7 @@ ValueId add_totals(Expansion& e, const Model& model, ValueId loss, Diagnostics& 
       if (sum.valid()) Totals(e, metric.op_where).add(plan[i].name, sum, total(".count", what.denominator));
     });
   }
-  return counted;
+  return all_counted;
 }
 
 ir::Graph reset_graph(const Model& model) {
@@ -176,6 +261,21 @@ ir::Graph reset_graph(const Model& model) {
   return g;
 }
 
+namespace {
+
+// The first result of @metrics, where it is the sum of the losses behind it.
+void add_sum(ir::Builder& b, const std::vector<LossPart>& parts) {
+  ValueId sum;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const ValueId term = weighted(b, parts[i], b.graph.outputs[i], b.graph.find(count_of(parts[i].name)));
+    sum = i == 0 ? term : b("add", {sum, term}, {}, "loss.so_far");
+  }
+  b.graph.rename(sum, "loss");
+  b.graph.outputs.insert(b.graph.outputs.begin(), sum);
+}
+
+}  // namespace
+
 ir::Graph metrics_graph(const Model& model) {
   ir::Graph g;
   g.name = "metrics";
@@ -190,6 +290,8 @@ ir::Graph metrics_graph(const Model& model) {
       g.outputs.push_back(b(m.finish, {b("div", {total, count}, {}, m.name + ".ratio")}, {}, m.name));
     }
   }
+  const std::vector<LossPart> parts = loss_parts(model);
+  if (is_sum(parts)) add_sum(b, parts);
   return g;
 }
 

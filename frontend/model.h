@@ -35,8 +35,9 @@ struct Reference {
 // Anything with an "op" besides a node: a loss, metric, optimizer, schedule, initializer.
 struct Part {
   std::string op;
-  std::vector<Reference> in;   // losses and metrics
-  std::vector<Json> settings;  // every other key
+  std::vector<Reference> in;         // losses and metrics
+  std::optional<Reference> weights;  // losses: an input with a number for each row
+  std::vector<Json> settings;        // every other key
   Location where, op_where;
 };
 
@@ -84,7 +85,7 @@ struct Train {
   std::optional<int64_t> epochs, steps;  // where both are given, whichever ends first
   int64_t seed = 0;
   bool drop_last = false;
-  std::optional<Part> loss;
+  std::vector<Part> losses;  // what is trained is their weighted sum
   std::vector<Part> metrics;
   std::optional<Optimizer> optimizer;
   std::optional<double> clip_norm;

@@ -44,12 +44,42 @@ Part read_measure(const Json& json, const Family& family) {
   return part;
 }
 
-Part read_loss(const Json& json, Diagnostics& errors) {
-  const Family family = {
-      "loss", loss_names(), {"binary_cross_entropy", "mae", "huber", "kl_divergence", "nll", "hinge"}};
-  Part part = read_measure(json, family);
-  check_settings(part.settings, find_loss(part.op)->settings, "loss " + part.op, part.op_where, {"in"}, errors);
+// "weights": "NAME" leaves the settings, too.
+void read_row_weights(Part& part) {
+  const auto at =
+      std::find_if(part.settings.begin(), part.settings.end(), [](const Json& s) { return s.key == "weights"; });
+  if (at == part.settings.end()) return;
+  const std::string title = "loss " + part.op;
+  if (!find_loss(part.op)->weighs_rows)
+    throw UserError(at->key_where, fmt::format("{} has no rows that 'weights' could weigh", title));
+  part.weights.emplace();
+  part.weights->name = as_text(*at, title + ": 'weights'");
+  part.weights->where = at->where;
+  part.settings.erase(at);
+}
+
+Part read_loss(const Json& json, const Model& model) {
+  Part part = read_measure(json, {"loss", loss_names(), {}});
+  read_row_weights(part);
+  const std::vector<SettingDef>& defs = find_loss(part.op)->settings;
+  const std::string title = "loss " + part.op;
+  Diagnostics found;
+  check_settings(part.settings, defs, title, part.op_where, {"in", "weights"}, found);
+  found.throw_if_any();
+  const double weight = Settings(part.settings, defs, model.let, title, part.op_where).real("weight");
+  if (!(weight > 0 && fits(weight, ir::DType::f32)))
+    throw UserError(part.op_where, fmt::format("{}: 'weight' must be an f32 above 0, is {}", title, weight));
   return part;
+}
+
+// One, or a list of them.
+void read_losses(const Json& json, const Model& model, Train& train, Diagnostics& errors) {
+  if (json.kind != Json::Kind::list) {
+    train.losses.push_back(read_loss(json, model));
+    return;
+  }
+  if (json.items.empty()) throw UserError(json.where, "train: 'loss' is an empty list");
+  for (const Json& item : json.items) guarded(errors, [&] { train.losses.push_back(read_loss(item, model)); });
 }
 
 Part read_metric(const Json& json, Diagnostics& errors) {
@@ -173,7 +203,7 @@ Train read_train(const Json& json, const Model& model, Diagnostics& errors) {
   if (json.kind != Json::Kind::object) return train;
   if (const Json* batch = fields.require("batch")) read_batch(*batch, model, train, errors);
   read_length(fields, model, train);
-  if (const Json* loss = fields.take("loss")) fields.guard([&] { train.loss = read_loss(*loss, errors); });
+  if (const Json* loss = fields.take("loss")) fields.guard([&] { read_losses(*loss, model, train, errors); });
   if (const Json* metrics = fields.take("metrics")) {
     fields.guard([&] { as_list(*metrics, "train: 'metrics'"); });
     for (const Json& item : metrics->items) {

@@ -14,14 +14,20 @@ namespace heddle::frontend {
 // "accuracy", and "accuracy_2" for a second metric of that kind.
 std::vector<Metric> plan_metrics(const Model& model);
 
-// %loss: the mean over the batch; invalid where an operand is faulty.
-ir::ValueId add_loss(Expansion& e, const Model& model, Diagnostics& errors);
+// The losses where %loss is a weighted sum of several: "loss_mse", "loss_mse_2". None where it is one loss as it is.
+std::vector<Metric> plan_losses(const Model& model);
+
+struct Losses {
+  ir::ValueId total;  // %loss; invalid where an operand is faulty, or there is no loss
+  ir::Values means;   // of each loss over the batch
+};
+Losses add_losses(Expansion& e, const Model& model, Diagnostics& errors);
 // Whether the learning rate depends on how many steps a training has.
 bool needs_length(const Model& model);
 
-// Adds what this batch counts of the loss and of each metric to its totals, which are states. The result is how much of
+// Adds what this batch counts of the losses and of each metric to its totals, which are states. The result is how much of
 // the batch counts in the loss; invalid where a metric is faulty.
-ir::ValueId add_totals(Expansion& e, const Model& model, ir::ValueId loss, Diagnostics& errors);
+ir::ValueId add_totals(Expansion& e, const Model& model, const Losses& losses, Diagnostics& errors);
 // @reset, which sets the totals to 0, and @metrics, which returns the loss and each metric: f64[].
 ir::Graph reset_graph(const Model& model);
 ir::Graph metrics_graph(const Model& model);

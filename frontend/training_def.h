@@ -16,7 +16,9 @@ struct MeasureContext {
   ir::Builder& b;
   const Settings& settings;
   ir::Values in;
-  std::string name;  // prefix of value names: "loss", "accuracy"
+  ir::ValueId weights;  // f32[rows]; invalid where all rows weigh the same
+  int64_t rows = 0;     // of this batch
+  std::string name;     // prefix of value names: "loss", "accuracy"
   std::function<void(const std::string& message, const std::string& help)> fail;
   std::function<std::string(const ir::Dims&)> shape_text;  // [N,10]
 
@@ -28,9 +30,11 @@ struct LossDef {
   std::string name;
   std::string doc;
   std::vector<std::string> inputs;
-  std::vector<SettingDef> settings = {};
+  std::vector<SettingDef> settings = {};              // besides weight, which all have
+  bool weighs_rows = true;                            // takes 'weights'
+  bool classes = false;                               // the second input holds class numbers of the first
   std::function<ir::ValueId(MeasureContext&)> mean;   // over the valid elements of the batch, f32[]
-  std::function<ir::ValueId(MeasureContext&)> count;  // of valid elements, f32[]
+  std::function<ir::ValueId(MeasureContext&)> count;  // of valid elements or of their weights, f32[]
 };
 
 struct MetricDef {
@@ -40,6 +44,7 @@ struct MetricDef {
   std::string finish = {};  // the elementwise operator applied to the ratio of the totals: "sqrt"
   bool higher_is_better = false;
   std::vector<SettingDef> settings = {};
+  bool classes = false;  // the second input holds class numbers of the first
   std::function<ir::ValueId(MeasureContext&)> numerator;
   std::function<ir::ValueId(MeasureContext&)> denominator;
 };

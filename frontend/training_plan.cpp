@@ -6,6 +6,7 @@
 
 #include "frontend/expand.h"
 #include "frontend/train_step.h"
+#include "frontend/training_def.h"
 #include "ir/op_def.h"
 
 namespace heddle::frontend {
@@ -13,8 +14,11 @@ namespace {
 
 // Labels of a classification are checked against the number of classes when they are loaded: `in` of cross_entropy or
 // accuracy, where that is an input. A label that is computed from one makes the loss infinite.
-void bound_labels(const Part& part, const Expansion& e, std::vector<PlannedInput>& inputs) {
-  if (part.in.size() != 2) return;
+void bound_labels(const Model& model, const Part& part, bool has_classes, const std::vector<SettingDef>& defs,
+                  const Expansion& e, std::vector<PlannedInput>& inputs) {
+  if (!has_classes || part.in.size() != 2) return;
+  // What is ignored may be any number: nothing is known of such a column.
+  if (Settings(part.settings, defs, model.let, part.op, part.op_where).integer("ignore_index") != -100) return;
   const ir::ValueId logits = e.find(part.in[0]), labels = e.find(part.in[1]);
   if (!logits.valid() || !labels.valid() || e.graph[labels].type.dtype != ir::DType::i32) return;
   if (e.graph[logits].type.rank() == 0) return;  // refused where the loss is built
@@ -41,7 +45,7 @@ void check_maps(const PlannedInput& input, const Data& data, Diagnostics& errors
 }
 
 void warn_of_endless_training(const Model& model, std::vector<Diagnostic>& warnings) {
-  if (!model.train.loss || model.train.epochs || model.train.steps) return;
+  if (model.train.losses.empty() || model.train.epochs || model.train.steps) return;
   warnings.push_back({Severity::warning,
                       model.train.where,
                       "neither 'epochs' nor 'steps' is given: the training goes on until it is interrupted",
@@ -86,13 +90,18 @@ TrainingPlan plan_training(const Model& model) {
   }
   errors.throw_if_any();
   warn_of_endless_training(model, plan.warnings);
-  if (model.train.loss) {
-    warn_of_softmax(*model.train.loss, e, plan.warnings);
-    plan.metrics.push_back({"loss"});
-    bound_labels(*model.train.loss, e, plan.inputs);
+  if (!model.train.losses.empty()) plan.metrics.push_back({"loss"});
+  for (const Part& part : model.train.losses) {
+    const LossDef& def = *find_loss(part.op);
+    warn_of_softmax(part, e, plan.warnings);
+    bound_labels(model, part, def.classes, def.settings, e, plan.inputs);
   }
+  for (const Metric& loss : plan_losses(model)) plan.metrics.push_back(loss);
   for (const Metric& metric : plan_metrics(model)) plan.metrics.push_back(metric);
-  for (const Part& part : model.train.metrics) bound_labels(part, e, plan.inputs);
+  for (const Part& part : model.train.metrics) {
+    const MetricDef& def = *find_metric(part.op);
+    bound_labels(model, part, def.classes, def.settings, e, plan.inputs);
+  }
   return plan;
 }
 

@@ -47,6 +47,10 @@ Training::Training(const std::string& text) : built_(build(text)) {
   states = ir::evaluate(built_->module, init, zeros).updated;
 }
 
+std::vector<ir::Tensor> Training::metrics() const {
+  return ir::evaluate(built_->module, *built_->module.find_graph("metrics"), states).outputs;
+}
+
 ir::Evaluation Training::step(const ir::NamedTensors& inputs) {
   const ir::Graph& g = *built_->module.find_graph("train");
   ir::NamedTensors all = inputs;

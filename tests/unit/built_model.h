@@ -34,6 +34,7 @@ class Training {
  public:
   explicit Training(const std::string& text);
   ir::Evaluation step(const ir::NamedTensors& inputs);
+  std::vector<ir::Tensor> metrics() const;  // the results of @metrics
   ir::NamedTensors states;
 
  private:

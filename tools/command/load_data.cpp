@@ -124,7 +124,7 @@ codegen::FedEntries fed_entries(const frontend::TrainingPlan& plan) {
 }
 
 codegen::FedEntries fed_entries(const frontend::Model& model) {
-  return model.train.loss ? fed_entries(frontend::plan_training(model)) : codegen::FedEntries{};
+  return model.train.losses.empty() ? codegen::FedEntries{} : fed_entries(frontend::plan_training(model));
 }
 
 frontend::BuildOptions entry_batches(const frontend::TrainingPlan& plan, const RowCounts& rows, bool training) {

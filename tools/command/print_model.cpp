@@ -43,7 +43,7 @@ std::string references_text(const std::vector<frontend::Reference>& in) {
 
 std::string part_text(const std::string& kind, const frontend::Part& part) {
   return fmt::format("{} {}{}{}\n", kind, part.op, part.in.empty() ? "" : references_text(part.in),
-                     settings_text(part.settings));
+                     (part.weights ? " weights=" + part.weights->name : "") + settings_text(part.settings));
 }
 
 std::string nodes_text(const std::vector<frontend::NodeDef>& nodes, const std::string& indent) {
@@ -80,7 +80,7 @@ std::string print_model(const frontend::Model& m) {
   if (m.train.epochs) text += fmt::format("epochs {}\n", *m.train.epochs);
   if (m.train.steps) text += fmt::format("steps {}\n", *m.train.steps);
   text += fmt::format("seed {}\n", m.train.seed);
-  if (m.train.loss) text += part_text("loss", *m.train.loss);
+  for (const frontend::Part& loss : m.train.losses) text += part_text("loss", loss);
   for (const frontend::Part& metric : m.train.metrics) text += part_text("metric", metric);
   if (m.train.optimizer) text += part_text("optimizer", *m.train.optimizer);
   if (m.train.clip_norm) text += fmt::format("clip_norm {}\n", *m.train.clip_norm);

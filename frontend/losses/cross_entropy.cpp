@@ -1,0 +1,47 @@
+// cross_entropy, by torch.nn.CrossEntropyLoss.
+#include <fmt/format.h>
+
+#include "frontend/measure_parts.h"
+
+namespace heddle::frontend {
+namespace {
+
+using ir::ValueId;
+
+double smoothing_of(const MeasureContext& c) {
+  const double smoothing = c.settings.real("label_smoothing");
+  if (!(smoothing >= 0 && smoothing <= 1))
+    c.settings.fail("label_smoothing", fmt::format("'label_smoothing' must lie in [0, 1], is {}", smoothing));
+  return smoothing;
+}
+
+// What the operator of that name computes.
+bool is_plain(const MeasureContext& c) {
+  return smoothing_of(c) == 0 && c.settings.json("class_weights") == nullptr && !c.weights.valid();
+}
+
+ValueId mean(MeasureContext& c) {
+  check_classes(c);
+  check_class_weights(c);
+  if (is_plain(c)) return c.emit("cross_entropy", c.in, {{"ignore_index", c.settings.integer("ignore_index")}});
+  c.b.prefix = c.name + ".logits";
+  const ValueId logits = c.b.cast(c.in[0], ir::DType::f32);
+  return mean_of_labels(c, c.emit("log_softmax", {logits}), smoothing_of(c));
+}
+
+const RegisterLoss cross_entropy(
+    {.name = "cross_entropy",
+     .doc = "mean of -log softmax(logits)[label] over rows whose label is not ignore_index",
+     .inputs = class_inputs(),
+     .settings = {ignore_setting(),
+                  class_weights_setting(),
+                  {.name = "label_smoothing",
+                   .type = SettingType::real,
+                   .doc = "what the target gives to all classes alike",
+                   .fallback = 0.0}},
+     .classes = true,
+     .mean = mean,
+     .count = [](MeasureContext& c) { return is_plain(c) ? valid_labels(c) : count_of_labels(c); }});
+
+}  // namespace
+}  // namespace heddle::frontend

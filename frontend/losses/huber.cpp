@@ -1,0 +1,39 @@
+// huber, by torch.nn.HuberLoss.
+#include <fmt/format.h>
+
+#include "frontend/layer_context.h"
+#include "frontend/measure_parts.h"
+
+namespace heddle::frontend {
+namespace {
+
+using ir::ValueId;
+
+// d^2 / 2 up to |d| = delta, then delta (|d| - delta / 2).
+ValueId mean(MeasureContext& c) {
+  check_values(c);
+  const double delta = c.settings.real("delta");
+  if (!(delta > 0 && fits(delta, ir::DType::f32)))
+    c.settings.fail("delta", fmt::format("'delta' must be an f32 above 0, is {}", delta));
+  const ValueId difference = c.emit("sub", c.in, {}, "difference"), size = c.emit("abs", {difference});
+  const auto number = [&](double value) {
+    c.b.prefix = c.name + ".constant";
+    return c.b.like(value, size);
+  };
+  const ValueId near = c.emit("mul", {c.emit("square", {difference}), number(0.5)}, {}, "near");
+  const ValueId above = c.emit("sub", {size, number(delta / 2)}, {}, "above");
+  const ValueId far = c.emit("mul", {above, number(delta)}, {}, "far");
+  const ValueId is_near = c.emit("le", {size, number(delta)}, {}, "is_near");
+  return mean_of_elements(c, c.emit("select", {is_near, near, far}, {}, "values"));
+}
+
+const RegisterLoss huber(
+    {.name = "huber",
+     .doc = "mean of half the squared differences, which go on as lines from delta on",
+     .inputs = pair_inputs(),
+     .settings = {{.name = "delta", .type = SettingType::real, .doc = "where lines begin", .fallback = 1.0}},
+     .mean = mean,
+     .count = count_of_elements});
+
+}  // namespace
+}  // namespace heddle::frontend

@@ -1,0 +1,42 @@
+// Parts of losses and metrics: checks of what they read, rows that count, means over them.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "frontend/training_def.h"
+
+namespace heddle::frontend {
+
+std::vector<std::string> class_inputs();  // logits, labels
+std::vector<std::string> pair_inputs();   // predicted, target
+
+void check_classes(MeasureContext& c);  // logits [..., classes] and i32 labels [...]
+void check_values(MeasureContext& c);   // two floating values of one type and shape
+// The second input as numbers of the first one's type and shape: of that type itself, or i32 or bool.
+ir::ValueId check_targets(MeasureContext& c);
+
+SettingDef ignore_setting();
+SettingDef class_weights_setting();
+
+ir::ValueId as_number(MeasureContext& c, ir::ValueId condition, const std::string& what);  // f32: 1 or 0
+ir::ValueId sum_of(MeasureContext& c, ir::ValueId v, const ir::Dims& axes, const std::string& what);
+ir::ValueId valid_rows(MeasureContext& c);    // bool: the label is not ignore_index
+ir::ValueId valid_labels(MeasureContext& c);  // how many of them: f32[]
+ir::ValueId label_hits(MeasureContext& c);    // bool [..., classes]: this class is the row's label
+
+// sum / count; 0 where nothing counts.
+ir::ValueId ratio(MeasureContext& c, ir::ValueId sum, ir::ValueId count);
+// The weights of rows for values whose first axis is that of the rows.
+ir::ValueId spread_weights(MeasureContext& c, const ir::Dims& dims);
+
+// Mean and count of a value for each element of the first input, rows weighed where weights are given.
+ir::ValueId mean_of_elements(MeasureContext& c, ir::ValueId values);
+ir::ValueId count_of_elements(MeasureContext& c);
+
+// Mean of -log probability of the labels, over rows that count, with class_weights and, where it is above 0, smoothing;
+// and the sum of the rows' weights.
+ir::ValueId mean_of_labels(MeasureContext& c, ir::ValueId log_probabilities, double smoothing);
+ir::ValueId count_of_labels(MeasureContext& c);
+void check_class_weights(MeasureContext& c);
+
+}  // namespace heddle::frontend
