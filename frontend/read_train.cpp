@@ -83,8 +83,7 @@ void read_losses(const Json& json, const Model& model, Train& train, Diagnostics
 }
 
 Part read_metric(const Json& json, Diagnostics& errors) {
-  const Family family = {
-      "metric", metric_names(), {"precision", "recall", "f1", "confusion", "top_k_accuracy", "auc", "r2"}};
+  const Family family = {"metric", metric_names(), {"confusion", "auc", "r2"}};
   Part part = read_measure(json, family);
   check_settings(part.settings, find_metric(part.op)->settings, "metric " + part.op, part.op_where, {"in"}, errors);
   return part;
