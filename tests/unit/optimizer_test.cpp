@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -220,6 +221,34 @@ TEST(Initializer, DrawsHaveTheirMeanAndVariance) {
     for (const double x : w) sum += x, squares += (x - c.mean) * (x - c.mean);
     EXPECT_NEAR(sum / 4096, c.mean, 5 * std::sqrt(c.variance / 4096)) << c.init;
     EXPECT_NEAR(squares / 4096 / c.variance, 1, 5 * std::sqrt(2.0 / 4096)) << c.init;
+  }
+}
+
+// The distribution of what is drawn is that of the normal one between its ends: at any x, the share of draws below
+// is what erf says. 4,096 draws are off by 0.5 / sqrt(4096) or less; the bound is four times that.
+TEST(Initializer, TruncatedNormal) {
+  struct Case {
+    double mean, deviation, low, high;
+  };
+  for (const Case c : {Case{0, 1, -2, 2}, Case{0.5, 2, -1, 6}, Case{0, 0.02, -2, 2}}) {
+    const std::string init = fmt::format(R"({{"op": "truncated_normal", "mean": {}, "std": {}, "a": {}, "b": {}}})",
+                                         c.mean, c.deviation, c.low, c.high);
+    const Training training(
+        model(R"("x": {"shape": ["N", 128], "dtype": "f32"})",
+              R"({"name": "y", "op": "dense", "units": 32, "init": )" + init + "}",
+              R"(, "train": {"batch": {"N": 2}, "loss": {"op": "mse", "in": ["y", "y"]}, "optimizer": "sgd"})"));
+    const std::vector<double>& w = training.states.at("y.weight").real;
+    const auto below = [&](double x) { return std::erf((x - c.mean) / c.deviation / std::sqrt(2.0)); };
+    for (const double at : {-1.5, -1.0, -0.5, 0.0, 0.3, 0.8, 1.4, 1.9}) {
+      const double x = c.mean + at * c.deviation;
+      if (x < c.low) continue;
+      const auto count = std::count_if(w.begin(), w.end(), [&](double v) { return v < x; });
+      EXPECT_NEAR(static_cast<double>(count) / 4096, (below(x) - below(c.low)) / (below(c.high) - below(c.low)),
+                  4 * 0.5 / 64)
+          << init << " " << at;
+    }
+    EXPECT_GE(*std::min_element(w.begin(), w.end()), c.low);
+    EXPECT_LE(*std::max_element(w.begin(), w.end()), c.high);
   }
 }
 
