@@ -200,7 +200,12 @@ class Updates {
     }
     const Settings settings(part.settings, def->settings, model_.let, title, part.op_where);
     b_.loc = part.op_where;
-    const ValueId step = b_("cast", {step_}, {{"dtype", std::string("f32")}}, "lr.step");
+    // From the next number, which optimizers read, too: a kernel that reads both could not have either renewed in place. f64
+    // holds each number exactly.
+    const ValueId next = b_("add", {step_, b_.like(1, step_)}, {}, "lr.next");
+    const ValueId wide = b_("cast", {next}, {{"dtype", std::string("f64")}}, "lr.next_wide");
+    const ValueId finished = b_("sub", {wide, b_.like(1, wide)}, {}, "lr.finished");
+    const ValueId step = b_("cast", {finished}, {{"dtype", std::string("f32")}}, "lr.step");
     ScheduleContext context{b_, settings, step, static_cast<double>(total_steps_.value_or(0))};
     const ValueId lr = def->build(context);
     b_.loc = optimizer_.op_where;

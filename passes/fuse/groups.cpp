@@ -7,6 +7,7 @@
 
 #include "ir/op_def.h"
 #include "passes/fuse/form.h"
+#include "passes/memory/in_place.h"
 
 namespace heddle::passes {
 
@@ -150,6 +151,23 @@ std::string Groups::fill(Group& group) {
   return {};
 }
 
+// Beside what it computes it in the kernel may no longer write the next value over the state.
+std::string Groups::why_copied(const Group& group) {
+  const Sketch s = sketch(group);
+  Extract e = extract(g_, s.nodes, s.results);
+  e.kernel.form = shared_.assessor.assess(g_, s).form;
+  KernelPlans plans;
+  for (const Update& u : g_.updates) {
+    const auto result = std::find(s.results.begin(), s.results.end(), u.next);
+    const auto operand = std::find(e.operands.begin(), e.operands.end(), u.state);
+    if (group.renews.count(u.state) == 0 || result == s.results.end() || operand == e.operands.end()) continue;
+    if (!kernel_can_write_over(e.kernel, e.kernel.inputs[static_cast<size_t>(operand - e.operands.begin())],
+                               e.kernel.outputs[static_cast<size_t>(result - s.results.begin())], plans))
+      return fmt::format("%{} could not be updated in place", g_[u.state].name);
+  }
+  return {};
+}
+
 Groups::Candidate Groups::candidate(int a, int b) {
   Candidate c;
   c.group.owned = (*this)[a].owned;
@@ -174,6 +192,7 @@ Groups::Candidate Groups::candidate(int a, int b) {
     set_traffic(c.group, std::move(s), cost);
   } else {
     c.reason = fill(c.group);
+    if (c.reason.empty() && !c.group.renews.empty()) c.reason = why_copied(c.group);
   }
   return c;
 }

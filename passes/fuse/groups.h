@@ -59,6 +59,7 @@ class Groups {
  private:
   void connect();
   void order_updates();
+  std::string why_copied(const Group& group);
   std::set<int> readers_through_copies(const std::vector<ir::ValueId>& values, ir::NodeId except) const;
   std::string fill(Group& group);  // everything but `owned`; the reason when no form executes it
 

@@ -69,6 +69,8 @@ bool one_thread_reads(const Graph& k, const KernelPlan& plan, ValueId input, Val
          });
 }
 
+}  // namespace
+
 bool kernel_can_write_over(const Graph& k, ValueId input, ValueId output, KernelPlans& plans) {
   if (!k.form || !k.form->impl.empty()) return false;
   using Kind = KernelForm::Kind;
@@ -84,8 +86,6 @@ bool kernel_can_write_over(const Graph& k, ValueId input, ValueId output, Kernel
   const SameIndex same = same_index(k, plan, input);
   return same.ok && same.values[static_cast<size_t>(output.index)] != 0;
 }
-
-}  // namespace
 
 bool can_write_over(const Module& m, const Graph& g, const Node& n, size_t operand, size_t result, KernelPlans& plans) {
   if (g[n.operands[operand]].type.dims != g[n.results[result]].type.dims) return false;

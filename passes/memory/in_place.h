@@ -17,6 +17,8 @@ namespace heddle::passes {
 // By kernel, each planned once: a kernel of many results is asked for each of them with each operand.
 using KernelPlans = std::map<std::string, ir::KernelPlan>;
 
+// Of a kernel with a form: its own inputs and outputs.
+bool kernel_can_write_over(const ir::Graph& kernel, ir::ValueId input, ir::ValueId output, KernelPlans& plans);
 bool can_write_over(const ir::Module& m, const ir::Graph& g, const ir::Node& n, size_t operand, size_t result,
                     KernelPlans& plans);
 
