@@ -28,7 +28,7 @@ std::optional<Fault> fault_of(const codegen::Feeding& feeding, uint64_t word) {
 }  // namespace
 
 Feed::Feed(Executable& executable, FeedOptions options)
-    : executable_(executable), feeding_(executable.program().feeding), options_(options) {
+    : executable_(executable), feeding_(executable.program().feeding), options_(std::move(options)) {
   HEDDLE_CHECK(!feeding_.columns.empty(), "a program that is fed has columns");
 }
 

@@ -14,9 +14,10 @@ UpdateResult adam_step(UpdateContext& c, ValueId parameter, ValueId gradient) {
   const ValueId v = moving_average(c, c.slots[1], c.emit("square", {gradient}, "squared"), beta2, "v");
   // rate * m / (sqrt(v) / root + eps) with root = sqrt(1 - beta2^t), as in PyTorch; both sides of the fraction times
   // root, which leaves one division for each element.
-  const ValueId root = c.shared(
-      "adam.root", [&] { return c.b("sqrt", {bias_correction(c, beta2, "adam.correction2")}, {}, "adam.root"); });
-  const ValueId rate = c.shared("adam.rate", [&] {
+  const ValueId root = c.shared("adam.root", [&, beta2 = beta2] {
+    return c.b("sqrt", {bias_correction(c, beta2, "adam.correction2")}, {}, "adam.root");
+  });
+  const ValueId rate = c.shared("adam.rate", [&, beta1 = beta1] {
     const ValueId unscaled = c.b("div", {c.lr, bias_correction(c, beta1, "adam.correction1")}, {}, "adam.unscaled");
     return c.b("mul", {unscaled, root}, {}, "adam.rate");
   });

@@ -13,7 +13,7 @@ UpdateResult update(UpdateContext& c) {
   const ValueId size = c.emit("abs", {gradient}, "size");
   const ValueId above = c.emit("add", {size, c.b.like(c.settings.real("eps"), size)}, "above");
   const ValueId largest = c.emit("max", {c.scaled(c.slots[1], beta2, "largest.kept"), above}, "largest.next");
-  const ValueId rate = c.shared("adamax.rate", [&] {
+  const ValueId rate = c.shared("adamax.rate", [&, beta1 = beta1] {
     return c.b("div", {c.lr, bias_correction(c, beta1, "adamax.correction")}, {}, "adamax.rate");
   });
   return {stepped(c, c.parameter, c.emit("div", {m, largest}, "direction"), rate), {m, largest}};

@@ -115,7 +115,8 @@ double contract_seconds(const KernelForm& form, const ContractPlan& plan, const 
   const bool waits = plan.left.packet == 0 || plan.right.packet == 0;
   const double latency = target.latency / static_cast<double>(waits ? 1 : form.stages - 1);
   // All that is copied comes from the cache, of which each processor has its share.
-  const auto copied = static_cast<double>((rows + columns) * depth * bits(plan.multiplied) / 8);
+  const int64_t bytes = (rows + columns) * depth * bits(plan.multiplied) / 8;
+  const auto copied = static_cast<double>(bytes);
   const double supply = blocks * copied / (target.cache_bandwidth / all);
   const double step = std::max({blocks * (multiply + fill), supply, latency}) + kStepSeconds;
   const double results = blocks * static_cast<double>(rows * columns) * work.result / vectors;

@@ -97,7 +97,7 @@ class Search {
   // takes the least time by what it executes.
   KernelForm chosen_to_meet_soon() {
     constexpr double kLonger = 1.3;
-    const KernelForm form = chosen();
+    KernelForm form = chosen();
     set_tiles(plan_, form);
     if (meeting_waits(form, plan_) <= kMostWaits) return form;
     Candidate best{form};

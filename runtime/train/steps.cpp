@@ -1,6 +1,7 @@
 #include "runtime/train/steps.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "ir/check.h"
 #include "ir/diagnostic.h"
@@ -15,7 +16,7 @@ constexpr int64_t kGrowth = 8;  // from one submission to the next, since a firs
 }  // namespace
 
 Steps::Steps(Executable& executable, StepsOptions options)
-    : executable_(executable), options_(options), feed_(executable, options.feed) {
+    : executable_(executable), options_(std::move(options)), feed_(executable, options_.feed) {
   options_.most_repeats =
       std::clamp<int64_t>(options_.most_repeats, 1, feed_.most_steps() / static_cast<int64_t>(kUnderWay));
 }
