@@ -52,7 +52,7 @@ NamedTensors inputs_of(const codegen::Entry& entry, uint64_t turn) {
 Images run_graphs(const codegen::Program& program, runtime::Device& device) {
   ProgramRun run(program, device);
   Images all;
-  for (const uint64_t turn : {0, 1})  // the second finds what the first has left
+  for (const uint64_t turn : {uint64_t{0}, uint64_t{1}})  // the second finds what the first has left
     for (const codegen::Entry& entry : program.entries) {
       run.write(entry, inputs_of(entry, turn));
       run.run(entry);
