@@ -6,6 +6,7 @@
 #include <array>
 
 #include "codegen/c_text.h"
+#include "codegen/predict.h"
 #include "ir/check.h"
 
 namespace heddle::codegen {
@@ -46,10 +47,6 @@ const Kernel* kernel_of(const Program& p, const Step& step) {
   return launch == nullptr ? nullptr : &p.kernels[static_cast<size_t>(launch->kernel)];
 }
 
-double copy_seconds(const Step& step, const Target& target) {
-  return 2 * static_cast<double>(std::get<Copy>(step.what).bytes) / target.bandwidth;
-}
-
 // What is moved by few threads is moved slowly: each has about two packets under way until they are there.
 double fewest_threads_seconds(const Kernel& k, const PersistentPlan& plan, const Target& target) {
   const auto threads = static_cast<double>(target.most_blocks * kBlocksOfProcessor * plan.threads);
@@ -60,10 +57,9 @@ double fewest_threads_seconds(const Kernel& k, const PersistentPlan& plan, const
 void predict(const Program& p, const Entry& entry, PersistentPlan& plan, const Target& target) {
   for (const Step& step : entry.steps) {
     const Kernel* k = kernel_of(p, step);
-    plan.seconds_launched += k == nullptr ? copy_seconds(step, target) + target.launch : k->predicted_seconds;
-    plan.seconds += k == nullptr
-                        ? copy_seconds(step, target)
-                        : std::max(k->predicted_seconds - target.launch, fewest_threads_seconds(*k, plan, target));
+    const double launched = predicted_seconds(p, step), inside = launched - target.launch;
+    plan.seconds_launched += launched;
+    plan.seconds += k == nullptr ? inside : std::max(inside, fewest_threads_seconds(*k, plan, target));
   }
   plan.seconds += static_cast<double>(plan.phases.size()) * target.grid_barrier;
 }

@@ -19,7 +19,7 @@ KernelCounts counts_of(const ir::KernelCounts& c) {
 }
 
 void predict_kernel(Kernel& k, const ir::Module& m, const ir::Target& target) {
-  if (k.form == "persistent") return;  // plan_persistent has said it
+  if (k.predicted_seconds > 0) return;  // of a persistent kernel, by plan_persistent
   const ir::Graph* kernel = m.find_kernel(k.title);
   if (kernel == nullptr) {  // a feed or a record, which no graph holds
     const double bytes = static_cast<double>(k.bytes_read + k.bytes_written) / target.bandwidth;
@@ -33,6 +33,7 @@ void predict_kernel(Kernel& k, const ir::Module& m, const ir::Target& target) {
 }
 
 void predict_call(Library& call, const ir::Module& m, const ir::Target& target) {
+  if (call.predicted_seconds > 0) return;
   const ir::Cost cost = ir::kernel_cost(*m.find_kernel(call.title), target);
   call.predicted_seconds = cost.seconds;
   call.least_seconds = cost.least_seconds;
@@ -53,6 +54,13 @@ void predict(Program& program, const ir::Module& m, const ir::Target& target) {
         predict_call(*call, m, target);
       else if (auto* copy = std::get_if<Copy>(&step.what))
         copy->predicted_seconds = copy_seconds(*copy, target);
+}
+
+double predicted_seconds(const Program& program, const Step& step) {
+  if (const auto* launch = std::get_if<Launch>(&step.what))
+    return program.kernels[static_cast<size_t>(launch->kernel)].predicted_seconds;
+  if (const auto* copy = std::get_if<Copy>(&step.what)) return copy->predicted_seconds;
+  return std::get<Library>(step.what).predicted_seconds;
 }
 
 }  // namespace heddle::codegen

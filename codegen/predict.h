@@ -9,7 +9,10 @@
 
 namespace heddle::codegen {
 
-// `program` is the module's, lowered for the target.
+// `program` is the module's, lowered for the target. What has been predicted stays as it is.
 void predict(Program& program, const ir::Module& m, const ir::Target& target);
+
+// Of a step, once that has been done.
+double predicted_seconds(const Program& program, const Step& step);
 
 }  // namespace heddle::codegen

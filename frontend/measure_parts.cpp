@@ -26,14 +26,6 @@ void check_same_shape(MeasureContext& c) {
          "insert a reshape: the loss does not broadcast");
 }
 
-// [0, 1, ..., rank - 1] without the last: where rows lie in [rows, classes].
-Dims leading_axes(const Dims& dims) {
-  Dims axes;
-  for (int64_t i = 0; i + 1 < std::ssize(dims); ++i) axes.push_back(i);
-  return axes;
-}
-Dims last_axis(const Dims& dims) { return {std::ssize(dims) - 1}; }
-
 ValueId constant(MeasureContext& c, double value, const ir::Type& type, const std::string& what) {
   c.b.prefix = fmt::format("{}.{}", c.name, what);
   return c.b.constant(value, type);
@@ -89,6 +81,13 @@ ValueId infinite_where_unknown(MeasureContext& c, ValueId row, ValueId hits) {
 }
 
 }  // namespace
+
+Dims leading_axes(const Dims& dims) {
+  Dims axes;
+  for (int64_t i = 0; i + 1 < std::ssize(dims); ++i) axes.push_back(i);
+  return axes;
+}
+Dims last_axis(const Dims& dims) { return {std::ssize(dims) - 1}; }
 
 void check_classes(MeasureContext& c) {
   const ir::Type logits = c.b.type(c.in[0]), labels = c.b.type(c.in[1]);

@@ -15,6 +15,10 @@ void check_values(MeasureContext& c);   // two floating values of one type and s
 // The second input as numbers of the first one's type and shape: of that type itself, or i32 or bool.
 ir::ValueId check_targets(MeasureContext& c);
 
+// [0, 1, ...] without the last, where rows lie in [rows, classes]; and the last one.
+ir::Dims leading_axes(const ir::Dims& dims);
+ir::Dims last_axis(const ir::Dims& dims);
+
 SettingDef ignore_setting();
 SettingDef class_weights_setting();
 

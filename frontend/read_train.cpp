@@ -9,6 +9,7 @@
 #include "frontend/limits.h"
 #include "frontend/read_parts.h"
 #include "frontend/training_def.h"
+#include "ir/ops/precision.h"
 
 namespace heddle::frontend {
 namespace {
@@ -161,7 +162,7 @@ void read_freeze(const Json& json, Train& train) {
 
 // {"compute": "tf32"}: a permission, for which GPUs have faster units.
 void read_precision(const Json& json, Train& train, Diagnostics& errors) {
-  const std::vector<std::string> names = {"f32", "tf32", "bf16"};
+  const std::vector<std::string> names(ir::kPrecisions.begin(), ir::kPrecisions.end());
   if (json.kind != Json::Kind::object)
     throw UserError(json.where, fmt::format("train: 'precision': expected an object, found {}", describe(json)),
                     "write \"precision\": {\"compute\": \"tf32\"}");

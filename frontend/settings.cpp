@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "frontend/layer_context.h"
 #include "frontend/limits.h"
 #include "frontend/model.h"
 #include "ir/check.h"
@@ -136,6 +137,13 @@ int64_t Settings::integer(std::string_view name) const {
 int64_t Settings::positive(std::string_view name) const {
   const int64_t value = integer(name);
   if (value < 1) fail(name, fmt::format("'{}' must be at least 1, is {}", name, value));
+  return value;
+}
+
+double Settings::positive_real(std::string_view name) const {
+  const double value = real(name);
+  if (!(value > 0 && fits(value, ir::DType::f32)))
+    fail(name, fmt::format("'{}' must be an f32 above 0, is {}", name, value));
   return value;
 }
 

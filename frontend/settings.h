@@ -51,7 +51,8 @@ class Settings {
   bool has(std::string_view name) const;  // given in the file, or with a default
   bool flag(std::string_view name) const;
   int64_t integer(std::string_view name) const;
-  int64_t positive(std::string_view name) const;  // at least 1
+  int64_t positive(std::string_view name) const;      // at least 1
+  double positive_real(std::string_view name) const;  // an f32 above 0
   double real(std::string_view name) const;
   std::string text(std::string_view name) const;
   ir::Dims integers(std::string_view name) const;

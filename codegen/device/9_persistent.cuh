@@ -70,30 +70,8 @@ class Grid {
 };
 
 template <int bytes>
-struct CopiedWord;
-template <>
-struct CopiedWord<16> {
-  using type = uint4;
-};
-template <>
-struct CopiedWord<8> {
-  using type = u64;
-};
-template <>
-struct CopiedWord<4> {
-  using type = u32;
-};
-template <>
-struct CopiedWord<2> {
-  using type = u16;
-};
-template <>
-struct CopiedWord<1> {
-  using type = u8;
-};
-template <int bytes>
 HD_DEVICE void copy_words(At to, At from, i64 words) {
-  using W = typename CopiedWord<bytes>::type;
+  using W = typename Word<bytes>::type;
   W* const target = to;
   const W* const source = from;
   for (i64 i = (i64)block() * threads() + thread(); i < words; i += (i64)blocks() * threads()) target[i] = source[i];

@@ -1,7 +1,4 @@
 // binary_cross_entropy, by torch.nn.BCEWithLogitsLoss.
-#include <fmt/format.h>
-
-#include "frontend/layer_context.h"
 #include "frontend/measure_parts.h"
 
 namespace heddle::frontend {
@@ -12,9 +9,7 @@ using ir::ValueId;
 // target pos_weight softplus(-x) + (1 - target) softplus(x): no difference of large numbers, no logarithm of 0.
 ValueId mean(MeasureContext& c) {
   const ValueId target = check_targets(c), x = c.in[0];
-  const double weight = c.settings.real("pos_weight");
-  if (!(weight > 0 && fits(weight, ir::DType::f32)))
-    c.settings.fail("pos_weight", fmt::format("'pos_weight' must be an f32 above 0, is {}", weight));
+  const double weight = c.settings.positive_real("pos_weight");
   c.b.prefix = c.name + ".constant";
   const ValueId missed = c.emit("softplus", {c.emit("neg", {x}, {}, "negative")}, {}, "missed");
   ValueId positive = c.emit("mul", {target, missed}, {}, "positive");

@@ -1,7 +1,4 @@
 // huber, by torch.nn.HuberLoss.
-#include <fmt/format.h>
-
-#include "frontend/layer_context.h"
 #include "frontend/measure_parts.h"
 
 namespace heddle::frontend {
@@ -12,9 +9,7 @@ using ir::ValueId;
 // d^2 / 2 up to |d| = delta, then delta (|d| - delta / 2).
 ValueId mean(MeasureContext& c) {
   check_values(c);
-  const double delta = c.settings.real("delta");
-  if (!(delta > 0 && fits(delta, ir::DType::f32)))
-    c.settings.fail("delta", fmt::format("'delta' must be an f32 above 0, is {}", delta));
+  const double delta = c.settings.positive_real("delta");
   const ValueId difference = c.emit("sub", c.in, {}, "difference"), size = c.emit("abs", {difference});
   const auto number = [&](double value) {
     c.b.prefix = c.name + ".constant";

@@ -13,7 +13,7 @@ using ir::ValueId;
 // Classes with a larger logit than the label's, or with the same and a lower number: fewer than k of them.
 ValueId among_the_best(MeasureContext& c) {
   check_classes(c);
-  const Dims dims = c.b.type(c.in[0]).dims, last = {std::ssize(dims) - 1};
+  const Dims dims = c.b.type(c.in[0]).dims, last = last_axis(dims), rows = leading_axes(dims);
   const int64_t k = c.settings.positive("k");
   if (k > dims.back()) c.settings.fail("k", fmt::format("'k' is {}, and there are {} classes", k, dims.back()));
   const ValueId hits = label_hits(c), logits = c.in[0];
@@ -21,8 +21,6 @@ ValueId among_the_best(MeasureContext& c) {
   const ValueId least = c.b.like(-std::numeric_limits<double>::infinity(), logits);
   const ValueId own =
       c.emit("reduce_max", {c.emit("select", {hits, logits, least}, {}, "picked")}, {{"axes", last}}, "own");
-  Dims rows;
-  for (int64_t i = 0; i < last[0]; ++i) rows.push_back(i);
   const auto spread = [&](ValueId v, std::string_view name) {
     return c.emit("broadcast", {v}, {{"shape", dims}, {"dims", rows}}, name);
   };

@@ -22,8 +22,7 @@ UpdateResult update(UpdateContext& c) {
   const ValueId sum = c.emit("add", {c.slots[0], c.emit("square", {gradient}, "squared")}, "sum.next");
   // States begin with zero: what PyTorch's begins with is added where it is read.
   const ValueId whole = initial == 0 ? sum : c.emit("add", {sum, c.b.like(initial, sum)}, "sum.whole");
-  const ValueId root = c.emit("sqrt", {whole}, "root");
-  const ValueId denominator = c.emit("add", {root, c.b.like(c.settings.real("eps"), root)}, "denominator");
+  const ValueId denominator = root_and_eps(c, whole);
   const ValueId rate = decayed_rate(c, c.settings.real("lr_decay"));
   return {stepped(c, c.parameter, c.emit("div", {gradient, denominator}, "direction"), rate), {sum}};
 }

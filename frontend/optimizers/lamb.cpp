@@ -25,8 +25,7 @@ UpdateResult update(UpdateContext& c) {
   const ValueId v = moving_average(c, c.slots[1], c.emit("square", {c.gradient}, "squared"), beta2, "v");
   const ValueId first = c.spread(bias_correction(c, beta1, "lamb.correction1"), "correction1");
   const ValueId second = c.spread(bias_correction(c, beta2, "lamb.correction2"), "correction2");
-  const ValueId root = c.emit("sqrt", {c.emit("div", {v, second}, "v.corrected")}, "root");
-  const ValueId denominator = c.emit("add", {root, c.b.like(c.settings.real("eps"), root)}, "denominator");
+  const ValueId denominator = root_and_eps(c, c.emit("div", {v, second}, "v.corrected"));
   ValueId direction = c.emit("div", {c.emit("div", {m, first}, "m.corrected"), denominator}, "ratio");
   if (c.decay != 0) direction = c.emit("add", {direction, c.scaled(c.parameter, c.decay, "decay")}, "direction");
   const ValueId rate = c.emit("mul", {c.lr, trust(c, direction)}, "own_rate");

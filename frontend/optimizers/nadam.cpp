@@ -54,8 +54,7 @@ UpdateResult update(UpdateContext& c) {
   const ValueId m = moving_average(c, c.slots[0], gradient, beta1, "m");
   const ValueId v = moving_average(c, c.slots[1], c.emit("square", {gradient}, "squared"), beta2, "v");
   const ValueId correction = bias_correction(c, beta2, "nadam.correction");
-  const ValueId root = c.emit("sqrt", {c.emit("div", {v, c.spread(correction, "correction")}, "v.corrected")}, "root");
-  const ValueId denominator = c.emit("add", {root, c.b.like(c.settings.real("eps"), root)}, "denominator");
+  const ValueId denominator = root_and_eps(c, c.emit("div", {v, c.spread(correction, "correction")}, "v.corrected"));
   const Rates rate = rates(c, beta1);
   const ValueId fresh = c.emit("mul", {gradient, c.spread(rate.gradient, "gradient_rate")}, "fresh");
   const ValueId ahead = c.emit("mul", {m, c.spread(rate.momentum, "momentum_rate")}, "ahead");

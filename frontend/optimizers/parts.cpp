@@ -29,6 +29,11 @@ ValueId moving_average(UpdateContext& c, ValueId old, ValueId fresh, double shar
                 name + ".next");
 }
 
+ValueId root_and_eps(UpdateContext& c, ValueId v) {
+  const ValueId root = c.emit("sqrt", {v}, "root");
+  return c.emit("add", {root, c.b.like(c.settings.real("eps"), root)}, "denominator");
+}
+
 ValueId stepped(UpdateContext& c, ValueId parameter, ValueId direction, ValueId rate) {
   return c.emit("sub", {parameter, c.emit("mul", {direction, c.spread(rate, "rate")}, "change")}, "next");
 }

@@ -13,6 +13,8 @@ ir::ValueId with_decay(UpdateContext& c);
 ir::ValueId shrunk(UpdateContext& c);
 // old * share + fresh * (1 - share)
 ir::ValueId moving_average(UpdateContext& c, ir::ValueId old, ir::ValueId fresh, double share, const std::string& name);
+// sqrt(v) + eps
+ir::ValueId root_and_eps(UpdateContext& c, ir::ValueId v);
 // parameter - direction * rate; `rate` is a number of the whole step.
 ir::ValueId stepped(UpdateContext& c, ir::ValueId parameter, ir::ValueId direction, ir::ValueId rate);
 

@@ -18,8 +18,7 @@ UpdateResult update(UpdateContext& c) {
     next.push_back(mean);
     variance = c.emit("sub", {v, c.emit("square", {mean}, "mean.squared")}, "variance");
   }
-  const ValueId root = c.emit("sqrt", {variance}, "root");
-  const ValueId denominator = c.emit("add", {root, c.b.like(c.settings.real("eps"), root)}, "denominator");
+  const ValueId denominator = root_and_eps(c, variance);
   ValueId direction = c.emit("div", {gradient, denominator}, "direction");
   if (momentum != 0) {
     direction = c.emit("add", {c.scaled(c.slots[next.size()], momentum, "momentum.kept"), direction}, "momentum.next");

@@ -5,11 +5,7 @@ namespace {
 
 // min + (peak - min) (1 + cos(pi t)) / 2 with t from 0 at the end of warm-up to 1 at the last step.
 // Loshchilov and Hutter 2016 (arXiv:1608.03983), without restarts.
-ir::ValueId build(ScheduleContext& c) {
-  const double peak = rate(c, "peak"), low = rate(c, "min"), warmup = warmup_steps(c);
-  const ir::ValueId t = share_of(c, warmup, length_after(c, warmup));
-  return with_warmup(c, warmup, peak, half_cosine(c, t, peak, low));
-}
+ir::ValueId build(ScheduleContext& c) { return over_training(c, half_cosine); }
 
 const RegisterSchedule cosine({.name = "cosine",
                                .doc = "half a cosine from peak to min over the training, after a warm-up where given",

@@ -4,15 +4,10 @@
 namespace heddle::frontend {
 namespace {
 
-using ir::ValueId;
-
 // value * gamma^s
-ValueId build(ScheduleContext& c) {
-  ir::Builder& b = c.b;
-  const double value = rate(c, "value"), gamma = positive_real(c, "gamma"), warmup = warmup_steps(c);
-  const ValueId steps = since(c, warmup);
-  const ValueId power = b("pow", {b.like(gamma, steps), steps}, {}, "lr.power");
-  return with_warmup(c, warmup, value, b("mul", {power, b.like(value, power)}, {}, "lr.exponential"));
+ir::ValueId build(ScheduleContext& c) {
+  const double value = rate(c, "value"), gamma = c.settings.positive_real("gamma"), warmup = warmup_steps(c);
+  return with_warmup(c, warmup, value, decayed(c, value, gamma, since(c, warmup), "lr.exponential"));
 }
 
 const RegisterSchedule exponential({.name = "exponential",

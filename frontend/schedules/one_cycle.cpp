@@ -35,8 +35,8 @@ Cycle cycle_of(const ScheduleContext& c) {
   const std::string anneal = c.settings.text("anneal");
   if (anneal != "cos" && anneal != "linear")
     c.settings.fail("anneal", fmt::format("'anneal': expected \"cos\" or \"linear\", found '{}'", anneal));
-  const double start = peak / positive_real(c, "div_factor");
-  return {peak, start, start / positive_real(c, "final_div_factor"), rise};
+  const double start = peak / c.settings.positive_real("div_factor");
+  return {peak, start, start / c.settings.positive_real("final_div_factor"), rise};
 }
 
 ValueId build(ScheduleContext& c) {

@@ -19,13 +19,6 @@ double rate(const ScheduleContext& c, const std::string& name) {
   return value;
 }
 
-double positive_real(const ScheduleContext& c, const std::string& name) {
-  const double value = c.settings.real(name);
-  if (!(value > 0 && fits(value, ir::DType::f32)))
-    c.settings.fail(name, fmt::format("'{}' must be an f32 above 0, is {}", name, value));
-  return value;
-}
-
 double warmup_steps(const ScheduleContext& c) {
   const int64_t warmup = c.settings.integer("warmup");
   if (warmup < 0) c.settings.fail("warmup", fmt::format("'warmup' must not be negative, is {}", warmup));
@@ -69,6 +62,18 @@ ValueId half_cosine(ScheduleContext& c, ValueId t, double peak, double low) {
 ValueId ramp(ScheduleContext& c, ValueId t, double peak, double low) {
   const ValueId gone = c.b("mul", {t, c.b.like(low - peak, t)}, {}, "lr.gone");
   return c.b("add", {gone, c.b.like(peak, gone)}, {}, "lr.ramp");
+}
+
+ValueId over_training(ScheduleContext& c, const Curve& curve) {
+  const double peak = rate(c, "peak"), low = rate(c, "min"), warmup = warmup_steps(c);
+  const ValueId t = share_of(c, warmup, length_after(c, warmup));
+  return with_warmup(c, warmup, peak, curve(c, t, peak, low));
+}
+
+ValueId decayed(ScheduleContext& c, double value, double gamma, ValueId times, const std::string& name) {
+  ir::Builder& b = c.b;
+  const ValueId power = b("pow", {b.like(gamma, times), times}, {}, "lr.power");
+  return b("mul", {power, b.like(value, power)}, {}, name);
 }
 
 SettingDef warmup_setting() { return {.name = "warmup", .doc = "steps of linear rise", .fallback = int64_t{0}}; }

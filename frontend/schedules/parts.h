@@ -1,5 +1,6 @@
 // Parts of schedules: checked settings, warm-up, and the steps behind it.
 #pragma once
+#include <functional>
 #include <string>
 
 #include "frontend/training_def.h"
@@ -8,7 +9,6 @@ namespace heddle::frontend {
 
 // A setting that is a learning rate: not negative, an f32.
 double rate(const ScheduleContext& c, const std::string& name);
-double positive_real(const ScheduleContext& c, const std::string& name);
 double warmup_steps(const ScheduleContext& c);
 // The steps behind the warm-up; refused where it leaves none.
 double length_after(const ScheduleContext& c, double warmup);
@@ -22,6 +22,12 @@ ir::ValueId with_warmup(ScheduleContext& c, double warmup, double peak, ir::Valu
 ir::ValueId half_cosine(ScheduleContext& c, ir::ValueId t, double peak, double low);
 // peak + (low - peak) t
 ir::ValueId ramp(ScheduleContext& c, ir::ValueId t, double peak, double low);
+
+// From "peak" to "min" over the steps of the whole training behind "warmup", by a curve of t from 0 to 1.
+using Curve = std::function<ir::ValueId(ScheduleContext& c, ir::ValueId t, double peak, double low)>;
+ir::ValueId over_training(ScheduleContext& c, const Curve& curve);
+// value * gamma^times
+ir::ValueId decayed(ScheduleContext& c, double value, double gamma, ir::ValueId times, const std::string& name);
 
 SettingDef warmup_setting();
 SettingDef rate_setting(const std::string& name, const std::string& doc);  // required

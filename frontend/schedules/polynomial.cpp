@@ -8,13 +8,12 @@ using ir::ValueId;
 
 // min + (peak - min) (1 - t)^power
 ValueId build(ScheduleContext& c) {
-  ir::Builder& b = c.b;
-  const double peak = rate(c, "peak"), low = rate(c, "min"), power = positive_real(c, "power");
-  const double warmup = warmup_steps(c);
-  const ValueId t = share_of(c, warmup, length_after(c, warmup));
-  const ValueId left = b("sub", {b.like(1, t), t}, {}, "lr.left");
-  const ValueId share = b("pow", {left, b.like(power, left)}, {}, "lr.power");
-  return with_warmup(c, warmup, peak, ramp(c, share, low, peak));
+  const double power = c.settings.positive_real("power");
+  return over_training(c, [power](ScheduleContext& on, ValueId t, double peak, double low) {
+    const ValueId left = on.b("sub", {on.b.like(1, t), t}, {}, "lr.left");
+    const ValueId share = on.b("pow", {left, on.b.like(power, left)}, {}, "lr.power");
+    return ramp(on, share, low, peak);
+  });
 }
 
 const RegisterSchedule polynomial(

@@ -9,12 +9,11 @@ using ir::ValueId;
 // value * gamma^floor(s / steps)
 ValueId build(ScheduleContext& c) {
   ir::Builder& b = c.b;
-  const double value = rate(c, "value"), gamma = positive_real(c, "gamma"), warmup = warmup_steps(c);
+  const double value = rate(c, "value"), gamma = c.settings.positive_real("gamma"), warmup = warmup_steps(c);
   const auto length = static_cast<double>(c.settings.positive("steps"));
   const ValueId steps = since(c, warmup);
   const ValueId stairs = b("floor", {b("div", {steps, b.like(length, steps)}, {}, "lr.share")}, {}, "lr.stairs");
-  const ValueId power = b("pow", {b.like(gamma, stairs), stairs}, {}, "lr.power");
-  return with_warmup(c, warmup, value, b("mul", {power, b.like(value, power)}, {}, "lr.step_rate"));
+  return with_warmup(c, warmup, value, decayed(c, value, gamma, stairs, "lr.step_rate"));
 }
 
 const RegisterSchedule step(

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace heddle::ir {
 
 std::vector<AttrDef> with_precision(std::vector<AttrDef> attrs) {
@@ -15,7 +17,7 @@ std::vector<AttrDef> with_precision(std::vector<AttrDef> attrs) {
 void check_precision(const Signature& s) {
   const std::string& precision = s.text("precision");
   if (precision == "f32") return;
-  if (precision != "tf32" && precision != "bf16")
+  if (std::find(kPrecisions.begin(), kPrecisions.end(), precision) == kPrecisions.end())
     throw InferError(fmt::format("precision is {}, expected f32, tf32 or bf16", precision));
   if (s.operands[0].dtype != DType::f32)
     throw InferError(fmt::format("precision is that of products of f32, not of {}", to_string(s.operands[0].dtype)));

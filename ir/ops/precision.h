@@ -3,13 +3,15 @@
 //
 //   %y: f32[8,4] = matmul(%x, %w) {precision = "tf32"}      10 bits of fraction instead of 23
 #pragma once
+#include <array>
 #include <vector>
 
 #include "ir/op_def.h"
 
 namespace heddle::ir {
 
-// `attrs`, and precision: "f32", "tf32" or "bf16".
+inline constexpr std::array<const char*, 3> kPrecisions = {"f32", "tf32", "bf16"};
+// `attrs`, and precision: one of these.
 std::vector<AttrDef> with_precision(std::vector<AttrDef> attrs);
 // Throws InferError where it is none of these, or other than f32 for operands of another type.
 void check_precision(const Signature& s);

@@ -90,16 +90,17 @@ void Groups::order_updates() {
     const std::set<int> behind = readers_through_copies(g_[def].results, {});
     // Program order is an order of the groups as it is.
     if (before.empty() || *before.rbegin() >= next || (!behind.empty() && *behind.begin() <= next)) continue;
-    const auto edge = [&](int from, int to) {
-      succs_[static_cast<size_t>(from)].insert(to);
-      preds_[static_cast<size_t>(to)].insert(from);
-    };
-    for (int reader : before) edge(reader, next);
-    for (int reader : behind) edge(next, reader);
+    for (int reader : before) precede(reader, next);
+    for (int reader : behind) precede(next, reader);
     groups_[static_cast<size_t>(next)].renews.insert(u.state);
     for (const auto* readers : {&before, &behind})
       for (int reader : *readers) groups_[static_cast<size_t>(reader)].follows.insert(u.state);
   }
+}
+
+void Groups::precede(int first, int second) {
+  succs_[static_cast<size_t>(first)].insert(second);
+  preds_[static_cast<size_t>(second)].insert(first);
 }
 
 void Groups::connect() {
@@ -123,10 +124,7 @@ void Groups::connect() {
     int self = of(n);
     if (self >= 0)
       for (int p : from)
-        if (p != self) {
-          preds_[static_cast<size_t>(self)].insert(p);
-          succs_[static_cast<size_t>(p)].insert(self);
-        }
+        if (p != self) precede(p, self);
     sources[static_cast<size_t>(n.index)] = std::move(from);
   }
 }

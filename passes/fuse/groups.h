@@ -58,6 +58,7 @@ class Groups {
 
  private:
   void connect();
+  void precede(int first, int second);
   void order_updates();
   std::string why_copied(const Group& group);
   std::set<int> readers_through_copies(const std::vector<ir::ValueId>& values, ir::NodeId except) const;

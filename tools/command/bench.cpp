@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "codegen/predict.h"
 #include "runtime/feed.h"
 #include "runtime/json_text.h"
 #include "runtime/train/progress.h"
@@ -126,14 +127,6 @@ double median(std::vector<double> values) {
   return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-// What the plan expects a step to take.
-double predicted_seconds(const codegen::Program& program, const codegen::Step& step) {
-  if (const auto* launch = std::get_if<codegen::Launch>(&step.what))
-    return program.kernels[static_cast<size_t>(launch->kernel)].predicted_seconds;
-  if (const auto* copy = std::get_if<codegen::Copy>(&step.what)) return copy->predicted_seconds;
-  return std::get<codegen::Library>(step.what).predicted_seconds;
-}
-
 // The steps in their order, measured and predicted.
 std::string profile_json(const codegen::Program& program, const codegen::Entry& entry,
                          const std::vector<runtime::StepTime>& times) {
@@ -142,7 +135,7 @@ std::string profile_json(const codegen::Program& program, const codegen::Entry& 
     steps.push_back(runtime::JsonObject()
                         .text("title", times[i].title)
                         .number("seconds", times[i].seconds)
-                        .number("predicted_seconds", predicted_seconds(program, entry.steps[i]))
+                        .number("predicted_seconds", codegen::predicted_seconds(program, entry.steps[i]))
                         .str());
   return runtime::json_list(steps);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "codegen/predict.h"
 #include "runtime/json_text.h"
 
 namespace heddle::tools {
@@ -22,18 +23,16 @@ struct Launches {
 Launches count(const codegen::Program& p, const codegen::Entry& e) {
   Launches n;
   for (const codegen::Step& step : e.steps) {
+    n.predicted_seconds += codegen::predicted_seconds(p, step);
     if (const auto* launch = std::get_if<codegen::Launch>(&step.what)) {
       ++n.generated;
       const codegen::Kernel& kernel = p.kernels[static_cast<size_t>(launch->kernel)];
-      n.predicted_seconds += kernel.predicted_seconds;
       n.least_seconds += kernel.least_seconds;
     } else if (const auto* call = std::get_if<codegen::Library>(&step.what)) {
       ++n.library;
-      n.predicted_seconds += call->predicted_seconds;
       n.least_seconds += call->least_seconds;
     } else {
       ++n.copies;  // the least time is that without any
-      n.predicted_seconds += std::get<codegen::Copy>(step.what).predicted_seconds;
     }
   }
   return n;
