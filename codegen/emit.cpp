@@ -38,11 +38,13 @@ std::vector<std::string> emit_body(KernelText& text) {
     case KernelForm::Kind::rows: return emit_rows(text);
     case KernelForm::Kind::tile: return emit_tile(text);
     case KernelForm::Kind::contract: return emit_contract(text);
+    case KernelForm::Kind::primitive: return emit_primitive(text);
     default: return emit_pointwise(text);
   }
 }
 
-bool has_partials(const KernelPlan& plan) { return plan.counters > 0; }
+bool has_scratch(const KernelPlan& plan) { return plan.partial_bytes > 0; }
+bool has_counter(const KernelPlan& plan) { return plan.counters > 0; }
 
 // "__restrict__ ", unless a call writes over this operand, or this result over an operand (pass alias): both are
 // written in the kernel as `%y: f32[8] at %x`.
@@ -61,10 +63,8 @@ std::string parameters(const KernelText& text) {
   for (const ValueId v : k.outputs)
     all.push_back(
         fmt::format("{}* {}{}", storage_type(k[v].type.dtype), restricted(k, v), text.outputs.at(v)[used[v]++]));
-  if (has_partials(text.plan)) {
-    all.emplace_back("void* __restrict__ scratch");
-    all.emplace_back("hd::u32* __restrict__ counter");
-  }
+  if (has_scratch(text.plan)) all.emplace_back("void* __restrict__ scratch");
+  if (has_counter(text.plan)) all.emplace_back("hd::u32* __restrict__ counter");
   for (const Scalar& s : k.scalars)
     all.push_back(fmt::format("const {} {}", compute_type(s.dtype), text.scalars.at(s.name)));
   return joined(all, ",\n    ");
@@ -76,12 +76,13 @@ Kernel facts_of(const KernelText& text, const std::string& symbol) {
   facts.name = symbol;
   facts.title = k.name;
   facts.form = to_string(k.form->kind);
-  facts.arguments = static_cast<int64_t>(k.inputs.size() + k.outputs.size()) + (has_partials(text.plan) ? 2 : 0);
+  facts.arguments = static_cast<int64_t>(k.inputs.size() + k.outputs.size()) + (has_scratch(text.plan) ? 1 : 0) +
+                    (has_counter(text.plan) ? 1 : 0);
   for (const Scalar& s : k.scalars) facts.scalars.push_back(scalar_type(s.dtype));
   facts.block = k.form->threads;
   facts.max_blocks = text.plan.most_blocks;
   if (facts.block > 1) facts.shared_bytes = text.tile.shared_bytes + text.contract.shared_bytes;
-  if (has_partials(text.plan)) facts.blocks = k.form->blocks;
+  if (has_counter(text.plan)) facts.blocks = k.form->blocks;
   return facts;
 }
 
@@ -92,7 +93,8 @@ EmittedKernel emit_kernel(const Graph& kernel, const std::string& wish) {
   const std::string symbol = identifier(wish.starts_with("k_") ? wish : "k_" + wish);
   KernelText text = prepare(kernel);
   const std::vector<std::string> body = emit_body(text);
-  EmittedKernel out{.text = "", .facts = facts_of(text, symbol), .counters = text.plan.counters};
+  EmittedKernel out{
+      .text = "", .facts = facts_of(text, symbol), .scratch = has_scratch(text.plan), .counters = text.plan.counters};
   out.text = fmt::format("// kernel @{}: {}\n", comment_text(kernel.name), out.facts.form);
   const std::string head = fmt::format("HD_KERNEL({}, {})(\n    {})", symbol, out.facts.block, parameters(text));
   for (const std::string& line : block(head, body)) out.text += line + "\n";

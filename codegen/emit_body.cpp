@@ -57,13 +57,30 @@ size_t Body::scope_for(size_t covers) const {
   return scopes_.size() - 1;
 }
 
-size_t Body::scope_of(const IndexExpr& e) const { return scope_for(highest_coordinate(e)); }
+size_t Body::loops_covered(const IndexExpr& e, size_t& scope) const {
+  size_t covers = 0;
+  for (const IndexTerm& t : e.terms) {
+    if (t.kind != IndexTerm::Kind::dim)
+      covers = std::max(covers, loops_covered(t.inner[0], scope));
+    else if (static_cast<size_t>(t.dim) < first_bound_)
+      covers = std::max(covers, static_cast<size_t>(t.dim) + 1);
+    else
+      scope = std::max(scope, bound_scopes_[static_cast<size_t>(t.dim) - first_bound_]);
+  }
+  return covers;
+}
+
+size_t Body::scope_of(const IndexExpr& e) const {
+  size_t scope = 0;
+  const size_t covers = loops_covered(e, scope);
+  return std::max(scope, scope_for(covers));
+}
 
 size_t Body::scope_of(const IndexMap& access) const {
-  size_t covers = 0;
-  for (const IndexExpr& e : access.results) covers = std::max(covers, highest_coordinate(e));
-  for (const Guard& g : access.guards) covers = std::max(covers, highest_coordinate(g.expr));
-  return scope_for(covers);
+  size_t scope = 0;
+  for (const IndexExpr& e : access.results) scope = std::max(scope, scope_of(e));
+  for (const Guard& g : access.guards) scope = std::max(scope, scope_of(g.expr));
+  return scope;
 }
 
 Operand Body::named(ValueId v, const std::string& expression, size_t scope, const Location& loc) {
@@ -122,9 +139,9 @@ Operand Body::compute(ValueId v, const Node& n, const IndexMap& at) {
   const Signature s = with_parameters(signature(k_, n));
   return visit_kind(
       *n.op, [&](const Movement&) { return move(v, n, s, at); }, [&](const Source&) { return source(v, n, s, at); },
-      [&](const Elementwise&) { return elementwise(v, n, s, at); },
+      [&](const Elementwise&) { return elementwise(v, n, s, at); }, [&](const Lookup&) { return lookup(v, n, s, at); },
       [&](const OneOf<Reduction, Contraction> auto&) { return reduce(v, n, s, at); },
-      [&](const OneOf<Composite, Gradient, Call> auto&) -> Operand {
+      [&](const OneOf<Primitive, Composite, Gradient, Call> auto&) -> Operand {
         HEDDLE_CHECK(false, n.op->name + " is in no kernel's text");
         return {};
       });

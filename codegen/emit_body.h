@@ -5,6 +5,7 @@
 //                                               const float b = b_in[row * 128 + column];
 //                                               const float d = op::add<float>(b, a);
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -107,6 +108,14 @@ class Body {
   Operand move(ir::ValueId v, const ir::Node& n, const ir::Signature& s, const ir::IndexMap& at);
   Operand elementwise(ir::ValueId v, const ir::Node& n, const ir::Signature& s, const ir::IndexMap& at);
   Operand source(ir::ValueId v, const ir::Node& n, const ir::Signature& s, const ir::IndexMap& at);
+  Operand lookup(ir::ValueId v, const ir::Node& n, const ir::Signature& s, const ir::IndexMap& at);
+  // The coordinate's text and, where the index may be outside, the condition under which it is inside.
+  struct Bound {
+    std::string coordinate, inside;
+    size_t scope = 0;
+  };
+  Bound bind(const ir::Node& n, const ir::IndexMap& at, int64_t extent);
+  Operand at_bound(ir::ValueId v, const ir::IndexMap& at, size_t first, const std::vector<Bound>& bound);
   Operand reduce(ir::ValueId v, const ir::Node& n, const ir::Signature& s, const ir::IndexMap& at);
   Operand reduce_here(ir::ValueId v, const ir::Node& n, const ir::Signature& s, const ir::IndexMap& at);
   std::string add_text(const ir::Node& n, const ir::Signature& s, const ir::ReductionAccess& access,
@@ -140,6 +149,8 @@ class Body {
   size_t scope_of(const ir::IndexMap& access) const;
   size_t scope_of(const ir::IndexExpr& e) const;
   size_t scope_for(size_t covers) const;
+  // Coordinates of the expression that loops count; `scope` becomes at least the scope of what lookups bind.
+  size_t loops_covered(const ir::IndexExpr& e, size_t& scope) const;
 
   KernelText& text_;
   const ir::Graph& k_;
@@ -149,7 +160,9 @@ class Body {
   std::vector<std::string> stores_;  // of the point or packet, for after its elements
   std::map<ir::ValueId, std::string> defined_, singles_;
   bool spread_ = false;                   // the loop that is written is shared by a warp's lanes
-  std::vector<std::string> coordinates_;  // texts of row, column, loop counters
+  std::vector<std::string> coordinates_;  // texts of row, column, loop counters, then of what lookups bind
+  size_t first_bound_ = SIZE_MAX;         // the first coordinate that a lookup binds
+  std::vector<size_t> bound_scopes_;      // in which they are known
   std::optional<int> phase_;
   std::vector<bool> written_;  // of plan.kept
 };

@@ -55,11 +55,11 @@ bool Body::overwritten(ValueId v) const {
 // In the outermost scope of packets that knows the coordinates.
 std::optional<Operand> Body::load_packet(ValueId v, const IndexMap& at, const IndexExpr& linear) {
   if (!loads_packet(at, linear)) return std::nullopt;
-  size_t covers = highest_coordinate(linear);
-  for (const Guard& g : at.guards) covers = std::max(covers, highest_coordinate(g.expr));
+  size_t bound = 0, covers = loops_covered(linear, bound);
+  for (const Guard& g : at.guards) covers = std::max(covers, loops_covered(g.expr, bound));
   const auto knows = [&](const Scope& s) { return s.packet && std::max<size_t>(s.covers, kColumn + 1) >= covers; };
   const auto holder = std::find_if(scopes_.begin(), scopes_.end(), knows);
-  if (holder == scopes_.end()) return std::nullopt;
+  if (holder == scopes_.end() || holder < scopes_.begin() + static_cast<std::ptrdiff_t>(bound)) return std::nullopt;
   const std::string packet = text_.names.fresh(k_[v].name + "_packet");
   const std::string address = parenthesized(index_text(linear, at.extents, at_packet()));
   std::string loaded = fmt::format("hd::{}<{}>({} + {}{})", text_.groups ? "load_group" : "load", text_.packet,

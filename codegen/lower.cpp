@@ -31,7 +31,8 @@ std::string symbol(const std::string& name, std::set<std::string>& used) {
 }
 
 struct Lowered {
-  int64_t kernel = 0;    // index into Program::kernels
+  int64_t kernel = 0;  // index into Program::kernels
+  bool scratch = false;
   int64_t counters = 0;  // of a launch that leaves partial results
 };
 
@@ -157,7 +158,9 @@ class Lowering {
       emitted.facts.bytes_read = cost.bytes_read;
       emitted.facts.bytes_written = cost.bytes_written;
       emitted.facts.flops = cost.flops;
-      lowered_[k->name] = {.kernel = static_cast<int64_t>(program_.kernels.size()), .counters = emitted.counters};
+      lowered_[k->name] = {.kernel = static_cast<int64_t>(program_.kernels.size()),
+                           .scratch = emitted.scratch,
+                           .counters = emitted.counters};
       program_.kernels.push_back(std::move(emitted.facts));
       text += "\n" + emitted.text;
     }
@@ -208,10 +211,8 @@ class Lowering {
     } else {
       const Lowered& lowered = lowered_.at(kernel->name);
       Launch launch{.kernel = lowered.kernel, .arguments = arguments(g, n), .scalars = {}};
-      if (lowered.counters > 0) {
-        launch.arguments.push_back(workspace(n, *kernel));
-        launch.arguments.push_back(launch_counter(lowered.counters));
-      }
+      if (lowered.scratch) launch.arguments.push_back(workspace(n, *kernel));
+      if (lowered.counters > 0) launch.arguments.push_back(launch_counter(lowered.counters));
       for (const ir::Scalar& s : kernel->scalars)
         launch.scalars.push_back(scalar_argument(n.attrs.find(s.name)->second, s.dtype));
       e.steps.push_back({std::move(launch), origin});

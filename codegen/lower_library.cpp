@@ -49,7 +49,7 @@ Library describe_library(const Graph& kernel) {
         [&](const Elementwise&) {
           if (n.operands.size() == 1) call.epilogue.push_back(n.op->name);
         },
-        [&](const OneOf<Source, Reduction, Gradient, Call> auto&) {
+        [&](const OneOf<Source, Lookup, Reduction, Primitive, Gradient, Call> auto&) {
           HEDDLE_CHECK(false, n.op->name + " is in no library call");
         });
   }

@@ -167,7 +167,7 @@ bool finish_needs_valid(const Signature& s) {
 std::string monoid(const Signature& s) {
   const std::string name = visit_kind(
       *s.op, [](const Reduction& r) { return r.monoid; }, [](const Contraction&) { return std::string("Sum"); },
-      [&](const OneOf<Source, Elementwise, Movement, Composite, Gradient, Call> auto&) {
+      [&](const OneOf<Source, Elementwise, Movement, Lookup, Primitive, Composite, Gradient, Call> auto&) {
         HEDDLE_CHECK(false, s.op->name + " reduces nothing");
         return std::string();
       });
@@ -193,7 +193,9 @@ std::string function_text(const OpDef& op) {
         return is_literal ? "" : definition({op, identifier(op.name), source.expr}, op.operands, {"i", "k"});
       },
       [&](const Reduction& r) { return reduction_text(op, r); },
-      [](const OneOf<Movement, Contraction, Composite, Gradient, Call> auto&) { return std::string(); });
+      [](const OneOf<Movement, Lookup, Contraction, Primitive, Composite, Gradient, Call> auto&) {
+        return std::string();
+      });
 }
 
 std::string emit_scalar_functions(const std::vector<const Graph*>& kernels) {

@@ -59,6 +59,17 @@ struct Elementwise {
 struct Movement {
   std::function<std::vector<IndexMap>(const Signature&)> maps;
 };
+// Result element <- the element of the first operand whose coordinates the second one holds. Bound coordinate b is the
+// element of the second operand at `indices[b]`. Where one is outside of [0, extents[b]), the result is NaN, or 0 of a
+// type that has none, and nothing is read.
+struct LookupDomain {
+  Dims extents;
+  std::vector<IndexMap> indices;  // one per bound coordinate, from result coordinates
+  IndexMap map;                   // from result coordinates followed by the bound ones, to the first operand's
+};
+struct Lookup {
+  std::function<LookupDomain(const Signature&)> domain;
+};
 // What a reduction runs over: for each result point, all points of `extents`. A map takes result coordinates followed
 // by reduction coordinates; points whose guards fail contribute nothing.
 struct ReductionDomain {
@@ -84,10 +95,27 @@ struct Reduction {
 struct Contraction {
   std::function<ReductionDomain(const Signature&)> domain;
 };
+// A kernel of its own, by a function of the preamble that is no loop over points: a sort, sums in an order. `call` is a
+// C++ statement that all threads of the launch execute; it names operands and results, which are pointers, `scratch`,
+// and words of the plan that stand for others.
+struct PrimitivePlan {
+  std::vector<std::pair<std::string, std::string>> words;
+  int64_t threads = 128;       // of a block on a GPU
+  int64_t blocks = 1;          // that have something to do there
+  int64_t workers = 1;         // that have, on the host
+  int64_t scratch = 0;         // bytes
+  double instructions = 1;     // of all warps, about
+  double dependent_loads = 1;  // of a thread, one after another
+};
+struct Primitive {
+  std::string call;
+  std::function<PrimitivePlan(const Signature&)> plan;
+};
 struct Composite {};  // has an expansion into other operators, which `expand` puts in its place
 struct Gradient {};   // replaced by differentiate
 struct Call {};       // runs an outlined kernel
-using Kind = std::variant<Source, Elementwise, Movement, Reduction, Contraction, Composite, Gradient, Call>;
+using Kind =
+    std::variant<Source, Elementwise, Movement, Lookup, Reduction, Contraction, Primitive, Composite, Gradient, Call>;
 
 class Builder;
 using Values = std::vector<ValueId>;
@@ -120,6 +148,9 @@ struct OpDef {
   std::string no_gradient = {};  // the reason, where grad is absent and no expansion supplies it
   // For composites: the same results from other operators.
   std::function<Values(Builder&, const Node&)> expansion = {};
+  // What no shape says of the operands, and only another operator makes sure of. Whatever they hold, nothing is read or
+  // written outside of them.
+  std::string precondition = {};
   double flops = 1;  // per result element; contractions count their products instead
   std::vector<Sample> samples = {};
 

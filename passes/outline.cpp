@@ -63,7 +63,9 @@ std::string kernel_name(const Graph& kernel) {
     all += (all.empty() ? "" : ".") + op.name;
     const bool computes = visit_kind(
         op, [](const OneOf<Source, Movement> auto&) { return false; },
-        [](const OneOf<Elementwise, Reduction, Contraction, Composite, Gradient, Call> auto&) { return true; });
+        [](const OneOf<Elementwise, Lookup, Reduction, Contraction, Primitive, Composite, Gradient, Call> auto&) {
+          return true;
+        });
     if (!computes || !named.insert(op.name).second) continue;
     cut = cut || computing.size() + op.name.size() > kLongest;
     if (!cut) computing += op.name + ".";

@@ -7,6 +7,23 @@ template <class T>
 HD_DEVICE bool is_nan(T x) {
   return x != x;
 }
+// Whether an index is in [0, extent), and what is found where none is: nan, or 0 of a type that has none.
+template <class T>
+HD_DEVICE bool inside(T index, i64 extent) {
+  return index >= T(0) && (u64)index < (u64)extent;
+}
+template <class T>
+HD_DEVICE T nothing() {
+  return T(0);
+}
+template <>
+HD_DEVICE float nothing<float>() {
+  return bits<float>(0x7fc00000u);
+}
+template <>
+HD_DEVICE double nothing<double>() {
+  return bits<double>((u64)0x7ff8000000000000ull);
+}
 // nan where either operand is.
 template <class T>
 HD_DEVICE T max(T a, T b) {

@@ -83,6 +83,18 @@ std::vector<IndexMap> operand_accesses(const Signature& s, const Movement& m, co
   return accesses;
 }
 
+LookupAccess lookup_access(const Signature& s, const Lookup& lookup, const IndexMap& result) {
+  const LookupDomain d = lookup.domain(s);
+  LookupAccess access{.bound = d.extents, .indices = {}, .element = {}};
+  for (const IndexMap& map : d.indices) access.indices.push_back(compose(result, map));
+  IndexMap point = result;
+  point.extents = joined(result.extents, d.extents);
+  for (size_t b = 0; b < d.extents.size(); ++b)
+    point.results.push_back(IndexExpr::dim(static_cast<int>(result.extents.size() + b)));
+  access.element = compose(point, d.map);
+  return access;
+}
+
 IndexExpr source_k(const Signature& s, const Source& source, const IndexMap& result) {
   return source.k ? through(result, source.k(s), s.results[0].dims) : IndexExpr(0);
 }
@@ -92,7 +104,9 @@ const ReductionDomain* reduction_domain(const Signature& s, ReductionDomain& sto
     storage = kind.domain(s);
     return true;
   };
-  const auto maps = [](const OneOf<Source, Elementwise, Movement, Composite, Gradient, Call> auto&) { return false; };
+  const auto maps = [](const OneOf<Source, Elementwise, Movement, Lookup, Primitive, Composite, Gradient, Call> auto&) {
+    return false;
+  };
   return visit_kind(*s.op, reduces, maps) ? &storage : nullptr;
 }
 
@@ -137,6 +151,12 @@ std::vector<Read> reads_at(const Graph& g, const Node& n, const IndexMap& result
   return visit_kind(
       *n.op, [&](const Movement& m) { return reads(operand_accesses(s, m, result)); },
       [&](const Elementwise&) { return reads(std::vector<IndexMap>(n.operands.size(), result)); },
+      [&](const Lookup& lookup) {
+        const LookupAccess access = lookup_access(s, lookup, result);
+        std::vector<Read> all{{n.operands[0], access.element}};
+        for (const IndexMap& at : access.indices) all.push_back({n.operands[1], at});
+        return all;
+      },
       [&](const Source&) {  // operands of one element each
         std::vector<IndexMap> accesses;
         for (const Type& operand : s.operands) accesses.push_back(access_at(result.extents, 0, operand.dims));
@@ -145,7 +165,7 @@ std::vector<Read> reads_at(const Graph& g, const Node& n, const IndexMap& result
       [&](const OneOf<Reduction, Contraction> auto& kind) {
         return reads(inner_reduction(s, kind.domain(s), result).operands);
       },
-      [](const OneOf<Composite, Gradient, Call> auto&) { return std::vector<Read>(); });
+      [](const OneOf<Primitive, Composite, Gradient, Call> auto&) { return std::vector<Read>(); });
 }
 
 std::optional<std::vector<size_t>> runs_of(const IndexMap& map, const Dims& operand) {

@@ -32,6 +32,14 @@ std::vector<IndexMap> operand_accesses(const Signature& s, const Movement& m, co
 // keeps some dimensions and makes others (run 0); a transpose changes their order. Nothing where coordinates are
 // computed. Of transpose f32[8,26,26,32] {perm = [0,3,1,2]}: 1, 2, 3, 3.
 std::optional<std::vector<size_t>> runs_of(const IndexMap& map, const Dims& operand);
+// Where a lookup's result element comes from: what the bound coordinates are read at, and the operand's element, whose
+// map has these coordinates behind the result's.
+struct LookupAccess {
+  Dims bound;  // extents of the bound coordinates, from result.extents.size() on
+  std::vector<IndexMap> indices;
+  IndexMap element;
+};
+LookupAccess lookup_access(const Signature& s, const Lookup& lookup, const IndexMap& result);
 // `k` and `i` of a source's expression.
 IndexExpr source_k(const Signature& s, const Source& source, const IndexMap& result);
 

@@ -44,7 +44,7 @@ class Evaluations {
     for (ValueId v : n.operands) {
       // A movement that repeats an element, as a broadcast does, computes it once. One of several operands, as a
       // concatenation, computes each of them at every element, and takes one.
-      bool moves = std::holds_alternative<Movement>(n.op->kind);
+      bool moves = std::holds_alternative<Movement>(n.op->kind) || std::holds_alternative<Lookup>(n.op->kind);
       double repeats = n.operands.size() > 1 ? 1 : std::min(1.0, elements(v) / elements(n.results[0]));
       raise(v, moves ? count * repeats : count * points);
     }
@@ -119,17 +119,32 @@ double peak_rate(const Graph& k, const Target& target) {
   return narrow ? target.tensor_flops : plan.tensor_cores ? target.tensor_flops / 2 : target.fma_flops;
 }
 
+// All of it; of what is only looked up, no more than the results have.
+int64_t bytes_read_of(const Graph& k, ValueId v) {
+  int64_t looked_up = 0;
+  for (const NodeId use : k[v].uses) {
+    const Node& n = k[use];
+    const bool whole = !std::holds_alternative<Lookup>(n.op->kind) || n.operands[1] == v;
+    if (whole) return k[v].type.bytes();
+    looked_up += k[n.results[0]].type.bytes();
+  }
+  return k[v].uses.empty() ? k[v].type.bytes() : std::min(looked_up, k[v].type.bytes());
+}
+
 }  // namespace
 
 double flops_per_point(const OpDef& op) {
   return visit_kind(
-      op, [](const Movement&) { return 0.0; }, [](const Contraction&) { return 2.0; },  // a product and a sum
-      [&](const OneOf<Source, Elementwise, Reduction, Composite, Gradient, Call> auto&) { return op.flops; });
+      op, [](const OneOf<Movement, Lookup> auto&) { return 0.0; },
+      [](const Contraction&) { return 2.0; },  // a product and a sum
+      [&](const OneOf<Source, Elementwise, Reduction, Primitive, Composite, Gradient, Call> auto&) {
+        return op.flops;
+      });
 }
 
 Cost estimated_cost(const Graph& kernel, const Target& target) {
   Cost cost;
-  for (ValueId v : kernel.inputs) cost.bytes_read += kernel[v].type.bytes();
+  for (ValueId v : kernel.inputs) cost.bytes_read += bytes_read_of(kernel, v);
   for (ValueId v : kernel.outputs) cost.bytes_written += kernel[v].type.bytes();
   Evaluations evaluations(kernel);
   for (NodeId n : kernel.order) cost.flops += evaluations.of(kernel[n]) * flops_per_element(kernel, kernel[n]);

@@ -13,9 +13,10 @@ namespace {
 
 using Kind = KernelForm::Kind;
 
-constexpr std::array<std::pair<Kind, const char*>, 5> kKinds = {{{Kind::pointwise, "pointwise"},
+constexpr std::array<std::pair<Kind, const char*>, 6> kKinds = {{{Kind::pointwise, "pointwise"},
                                                                  {Kind::rows, "rows"},
                                                                  {Kind::tile, "tile"},
+                                                                 {Kind::primitive, "primitive"},
                                                                  {Kind::contract, "contract"},
                                                                  {Kind::opaque, "opaque"}}};
 

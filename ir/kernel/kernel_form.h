@@ -20,6 +20,7 @@ struct KernelForm {
     pointwise,  // every result has one element per point of the domain; no reduction across points
     rows,       // rows x columns with row reductions, column accumulators, total accumulators
     tile,       // a transpose through a square tile in shared memory
+    primitive,  // one operator by a function of the preamble: a sort, sums in an order
     contract,   // a matrix product or convolution with what surrounds it: by a library, or through tiles
     opaque,     // any other library call
   };

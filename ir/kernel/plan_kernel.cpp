@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/kernel/plan_contract.h"
+#include "ir/kernel/plan_primitive.h"
 #include "ir/kernel/plan_reductions.h"
 #include "ir/kernel/plan_schedule.h"
 #include "ir/kernel/plan_tile.h"
@@ -120,13 +121,14 @@ class Planner {
     return visit_kind(
         *n.op, [&](const Source& source) { return compute_source(n, s, source, at, finishing); },
         [&](const Movement& m) { return compute_movement(n, operand_accesses(s, m, at), finishing); },
+        [&](const Lookup& lookup) { return compute_lookup(n, lookup_access(s, lookup, at), finishing); },
         [&](const Elementwise&) {
           Need sum;
           for (const ValueId o : n.operands) sum = join(sum, need(o, at, finishing));
           return sum;
         },
         [&](const OneOf<Reduction, Contraction> auto&) { return compute_reduction(v, n, s, at, finishing); },
-        [&](const OneOf<Composite, Gradient, Call> auto&) -> Need {
+        [&](const OneOf<Primitive, Composite, Gradient, Call> auto&) -> Need {
           throw Refusal{fmt::format("{} must be expanded first", n.op->name)};
         });
   }
@@ -136,6 +138,15 @@ class Planner {
     for (size_t i = 0; i < n.operands.size(); ++i)
       sum = join(join(sum, need(n.operands[i], accesses[i], finishing)), {extent_of(accesses[i]), 0});
     return sum;
+  }
+
+  // What depends on the bound coordinates varies as they do.
+  Need compute_lookup(const Node& n, const LookupAccess& access, bool finishing) {
+    Need sum;
+    for (const IndexMap& at : access.indices)
+      sum = join(join(sum, need(n.operands[1], at, finishing)), {extent_of(at), 0});
+    for (const int64_t extent : access.bound) see(extent);
+    return join(join(sum, need(n.operands[0], access.element, finishing)), {extent_of(access.element), 0});
   }
 
   Need compute_source(const Node& n, const Signature& s, const Source& source, const IndexMap& at, bool finishing) {
@@ -281,6 +292,7 @@ KernelPlan plan_form(const Graph& kernel) {
     case KernelForm::Kind::pointwise: return plan_pointwise(kernel);
     case KernelForm::Kind::tile: return plan_tiles(kernel);
     case KernelForm::Kind::rows: return plan_rows(kernel);
+    case KernelForm::Kind::primitive: return plan_primitive(kernel);
     case KernelForm::Kind::contract:
       if (kernel.form->impl.empty()) return plan_products(kernel);
       break;

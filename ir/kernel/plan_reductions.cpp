@@ -15,8 +15,8 @@ class ReductionPlanner {
   void classify(const Node& n) {
     const Signature s = signature(k_, n);
     const bool expanded = visit_kind(
-        *n.op, [](const OneOf<Source, Elementwise, Movement, Reduction, Contraction> auto&) { return true; },
-        [](const OneOf<Composite, Gradient, Call> auto&) { return false; });
+        *n.op, [](const OneOf<Source, Elementwise, Movement, Lookup, Reduction, Contraction> auto&) { return true; },
+        [](const OneOf<Primitive, Composite, Gradient, Call> auto&) { return false; });
     if (!expanded) throw Refusal{fmt::format("{} must be expanded first", n.op->name)};
     ReductionDomain storage;
     const ReductionDomain* d = reduction_domain(s, storage);

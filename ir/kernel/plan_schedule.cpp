@@ -67,7 +67,7 @@ int64_t most_blocks(const KernelForm& form, const KernelPlan& plan) {
 void plan_schedule(const Graph& k, KernelPlan& plan) {
   plan.span = spans(k, plan);
   plan.draws = draws(k, plan);
-  if (k.form->kind == KernelForm::Kind::contract) return;
+  if (k.form->kind == KernelForm::Kind::contract || k.form->kind == KernelForm::Kind::primitive) return;
   plan_partials(k, plan);
   plan.counters = plan.partials.empty() ? 0 : 1;
   if (k.form->cached) plan.kept = plan_kept(k, plan);

@@ -41,7 +41,9 @@ class Stager {
     return visit_kind(
         *n.op, [&](const Movement& m) { return operand_accesses(signature(k_, n), m, at); },
         [&](const Elementwise&) { return Accesses(n.operands.size(), at); },
-        [](const OneOf<Source, Reduction, Contraction, Composite, Gradient, Call> auto&) { return Accesses(); });
+        [](const OneOf<Source, Lookup, Reduction, Contraction, Primitive, Composite, Gradient, Call> auto&) {
+          return Accesses();
+        });
   }
 
   Reads reads(ValueId v, const IndexMap& at) {
@@ -128,17 +130,17 @@ TilePlan space_with(const KernelForm& form, size_t rows_at) {
   return plan;
 }
 
-// Of each operand at most one element.
+// Of each operand at most one element, whose place is known.
 bool takes_one_element(const OpDef& op) {
   return visit_kind(
       op, [](const OneOf<Source, Elementwise, Movement> auto&) { return true; },
-      [](const OneOf<Reduction, Contraction, Composite, Gradient, Call> auto&) { return false; });
+      [](const OneOf<Lookup, Reduction, Contraction, Primitive, Composite, Gradient, Call> auto&) { return false; });
 }
 
 std::string refusal(const Graph& k) {
   for (const NodeId id : k.order)
     if (!takes_one_element(*k[id].op))
-      return fmt::format("{} is computed from more than one element of its operands", k[id].op->name);
+      return fmt::format("{} is computed from other elements than the tile's", k[id].op->name);
   for (const ValueId v : k.outputs)
     if (k[v].type.elements() != product(k.form->domain))
       return fmt::format("%{} has {} elements: not one per point of {}", k[v].name, k[v].type.elements(),

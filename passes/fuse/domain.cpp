@@ -99,11 +99,11 @@ std::optional<Dims> merged_domain(const Graph& k, int64_t elements) {
     } else if (k[n.results[0]].type.elements() == elements) {
       visit_kind(
           *n.op, [&](const Movement&) { cut_movement(cuts, k, n); },
-          [&](const OneOf<Reduction, Contraction> auto&) { cuts.all(result); },
+          [&](const OneOf<Lookup, Reduction, Contraction> auto&) { cuts.all(result); },
           [&](const Source& source) {
             if (source.k) cuts.all(result);
           },
-          [](const OneOf<Elementwise, Composite, Gradient, Call> auto&) {});
+          [](const OneOf<Elementwise, Primitive, Composite, Gradient, Call> auto&) {});
     }
   }
   return cuts.domain();

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ir/check.h"
+#include "ir/kernel/plan_primitive.h"
 #include "passes/dead_code.h"
 #include "passes/fuse/partners.h"
 
@@ -274,6 +275,35 @@ class Fuser {
   std::vector<std::map<int, std::string>> refused_;  // by group: those it cannot be one kernel with, and why
 };
 
+// What it reads of others and others read of it.
+void note_primitive(const Graph& g, const Node& n, const Options& options) {
+  const auto name = [&](const Node& node) { return "%" + g[node.results[0]].name; };
+  const auto note = [&](const Node& from, const Node& to) {
+    options.note("fuse", g, fmt::format("{} -> {}", name(from), name(to)),
+                 fmt::format("not fused: {} is a kernel of its own", n.op->name));
+  };
+  for (const ValueId v : n.operands)
+    if (const Node* def = g.def(v); def != nullptr) note(*def, n);
+  for (const ValueId r : n.results)
+    for (const NodeId use : g[r].uses) note(n, g[use]);
+}
+
+// A kernel for each operator that is executed by a function of the preamble; the groups see its call.
+bool outline_primitives(KernelTable& kernels, Graph& g, const Options& options) {
+  bool changed = false;
+  for (const NodeId n : std::vector<NodeId>(g.order)) {
+    if (!std::holds_alternative<Primitive>(g[n].op->kind)) continue;
+    if (options.remark) note_primitive(g, g[n], options);
+    const std::vector<ValueId> results = g[n].results;
+    Extract e = extract(g, {n}, results);
+    e.kernel.form = primitive_form(e.kernel, options.target);
+    replace_by_call(g, {{n}}, e.operands, results, kernels.add(std::move(e.kernel)));
+    changed = true;
+  }
+  if (changed) sort_topologically(g);
+  return changed;
+}
+
 }  // namespace
 
 bool fuse(Module& m, const Options& options) {
@@ -282,6 +312,7 @@ bool fuse(Module& m, const Options& options) {
   Shared shared(options.target);
   for (Graph& g : m.graphs) {
     changed |= remove_dead_nodes(g);
+    changed |= outline_primitives(kernels, g, options);
     size_t before = g.node_count();
     Fuser(kernels, shared, g, options).run();
     changed |= g.node_count() != before;

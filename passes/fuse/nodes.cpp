@@ -63,7 +63,7 @@ class Decision {
         [&](const OneOf<Elementwise, Movement> auto&) {
           return std::all_of(n.operands.begin(), n.operands.end(), [&](ValueId v) { return is_free(v); });
         },
-        [](const OneOf<Reduction, Contraction, Composite, Gradient, Call> auto&) { return false; });
+        [](const OneOf<Lookup, Reduction, Contraction, Primitive, Composite, Gradient, Call> auto&) { return false; });
   }
 
   bool is_free(ValueId v) const {
@@ -79,8 +79,9 @@ class Decision {
         [&](const Elementwise&) {
           return n.op->name == "cast" || is_mask_of_stored(n) ? FusionRole::copied : FusionRole::anchor;
         },
+        [](const Lookup&) { return FusionRole::copied; },
         [](const OneOf<Reduction, Contraction> auto&) { return FusionRole::anchor; },
-        [](const OneOf<Source, Composite, Gradient, Call> auto&) { return FusionRole::fixed; });
+        [](const OneOf<Source, Primitive, Composite, Gradient, Call> auto&) { return FusionRole::fixed; });
   }
 
   // A comparison with numbers of what lies in memory for a library anyway. Compilers take no more elements at once than

@@ -43,7 +43,7 @@ SameIndex same_index(const Graph& k, const KernelPlan& plan, ValueId input) {
           // Over rows and columns of the domain every thread reads its own elements; an inner loop its neighbours'.
           if (how == ReductionPlan::inner || how == ReductionPlan::none) same.ok = false;
         },
-        [&](const OneOf<Source, Contraction, Composite, Gradient, Call> auto&) { same.ok = false; });
+        [&](const OneOf<Source, Lookup, Contraction, Primitive, Composite, Gradient, Call> auto&) { same.ok = false; });
   }
   return same;
 }

@@ -50,6 +50,7 @@ Missing missing_expressions(const OpDef& op) {
   if (const auto* e = std::get_if<Elementwise>(&op.kind)) require(!e->expr.empty(), "expr");
   if (const auto* s = std::get_if<Source>(&op.kind)) require(!s->expr.empty(), "expr");
   if (const auto* m = std::get_if<Movement>(&op.kind)) require(static_cast<bool>(m->maps), "maps");
+  if (const auto* l = std::get_if<Lookup>(&op.kind)) require(static_cast<bool>(l->domain), "domain");
   if (const auto* c = std::get_if<Contraction>(&op.kind)) require(static_cast<bool>(c->domain), "domain");
   if (const auto* r = std::get_if<Reduction>(&op.kind)) {
     require(static_cast<bool>(r->domain), "domain");

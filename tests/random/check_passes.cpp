@@ -103,7 +103,8 @@ class PassCheck {
 
   static bool is_copied(const Graph& g, const Node& n) {
     if (!std::holds_alternative<Elementwise>(n.op->kind))
-      return std::holds_alternative<Source>(n.op->kind) || std::holds_alternative<Movement>(n.op->kind);
+      return std::holds_alternative<Source>(n.op->kind) || std::holds_alternative<Movement>(n.op->kind) ||
+             std::holds_alternative<Lookup>(n.op->kind);
     return n.op->name == "cast" || std::all_of(n.operands.begin(), n.operands.end(), [&](ValueId v) {
              return g[v].type.elements() == 1 || (g.def(v) != nullptr && is_copied(g, *g.def(v)));
            });

@@ -15,7 +15,7 @@ constexpr double kSumUnits = 64;  // of a sum, whatever its order and the number
 // Takes one of its operands' elements as it is.
 bool chooses(const OpDef& op) {
   const auto* reduction = std::get_if<Reduction>(&op.kind);
-  return std::holds_alternative<Movement>(op.kind) ||
+  return std::holds_alternative<Movement>(op.kind) || std::holds_alternative<Lookup>(op.kind) ||
          (reduction && reduction->monoid != "Sum" && reduction->monoid != "Prod");
 }
 

@@ -24,8 +24,9 @@ struct OpsArguments {
 std::string kind_text(const OpDef& op) {
   return ir::visit_kind(
       op, [](const ir::Source&) { return "source"; }, [](const ir::Elementwise&) { return "elementwise"; },
-      [](const ir::Movement&) { return "movement"; }, [](const ir::Reduction&) { return "reduction"; },
-      [](const ir::Contraction&) { return "contraction"; }, [](const ir::Composite&) { return "composite"; },
+      [](const ir::Movement&) { return "movement"; }, [](const ir::Lookup&) { return "lookup"; },
+      [](const ir::Reduction&) { return "reduction"; }, [](const ir::Contraction&) { return "contraction"; },
+      [](const ir::Primitive&) { return "primitive"; }, [](const ir::Composite&) { return "composite"; },
       [](const ir::Gradient&) { return "gradient"; }, [](const ir::Call&) { return "call"; });
 }
 

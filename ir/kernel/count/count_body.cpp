@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <tuple>
 
 #include "ir/kernel/count/scalar_instructions.h"
 #include "ir/visit.h"
@@ -74,8 +76,9 @@ Depends CountBody::compute(ValueId v, const Node& n, const IndexMap& at) {
         to_.instructions.values += scalar_instructions(kind.expr) * executions(on);
         return on;
       },
+      [&](const Lookup& kind) { return lookup(n, s, kind, at); },
       [&](const OneOf<Reduction, Contraction> auto&) { return reduce(v, n, s, at); },
-      [](const OneOf<Composite, Gradient, Call> auto&) { return Depends{0}; });
+      [](const OneOf<Primitive, Composite, Gradient, Call> auto&) { return Depends{0}; });
 }
 
 Depends CountBody::move(const Node& n, const Signature& s, const IndexMap& at) {
@@ -88,6 +91,37 @@ Depends CountBody::move(const Node& n, const Signature& s, const IndexMap& at) {
     on |= depends(accesses[i].guards);
     to_.instructions.values += executions(on);
   }
+  return on;
+}
+
+// Each index is loaded, compared with both ends, and chosen or replaced by 0; so is the result.
+Depends CountBody::lookup(const Node& n, const Signature& s, const Lookup& lookup, const IndexMap& at) {
+  constexpr double kBind = 4;
+  const LookupAccess access = lookup_access(s, lookup, at);
+  const size_t first = at.extents.size();
+  std::vector<Bound> bound;
+  Depends on = 0;
+  for (size_t b = 0; b < access.bound.size(); ++b) {
+    const Depends index = value(n.operands[1], access.indices[b]);
+    to_.instructions.values += kBind * executions(index);
+    bound.push_back({linear_offset(access.indices[b], s.operands[1].dims), access.bound[b]});
+    on |= index;
+  }
+  const auto of_bound = [&](const Known& known) { return (depends(known.at) >> first) != 0; };
+  std::vector<Known> hidden;
+  std::copy_if(known_.begin(), known_.end(), std::back_inserter(hidden), of_bound);
+  std::erase_if(known_, of_bound);
+  const auto before = std::make_tuple(bound_, first_bound_, bound_on_);
+  if (bound_.empty()) first_bound_ = first;
+  bound_.resize(first - first_bound_);
+  bound_.insert(bound_.end(), bound.begin(), bound.end());
+  bound_on_ |= on;
+  const Depends element = value(n.operands[0], access.element);
+  std::tie(bound_, first_bound_, bound_on_) = before;
+  std::erase_if(known_, of_bound);
+  known_.insert(known_.end(), hidden.begin(), hidden.end());
+  on |= element & ((Depends{1} << first) - 1);
+  to_.instructions.values += executions(on);
   return on;
 }
 

@@ -65,6 +65,7 @@ class CountBody {
   Depends load(ValueId v, const IndexMap& at);
   Depends compute(ValueId v, const Node& n, const IndexMap& at);
   Depends move(const Node& n, const Signature& s, const IndexMap& at);
+  Depends lookup(const Node& n, const Signature& s, const Lookup& lookup, const IndexMap& at);
   Depends source(const Node& n, const Signature& s, const Source& source, const IndexMap& at);
   Depends reduce(ValueId v, const Node& n, const Signature& s, const IndexMap& at);
   bool overwritten(ValueId v) const;
@@ -73,6 +74,7 @@ class CountBody {
   struct Sectors {
     double one = 0, packet = 0;  // of a request; of those of a packet's elements together, for one of them
   };
+  void find_bound(WarpPoint& at) const;
   Sectors average_sectors(const IndexExpr& linear, const std::vector<Guard>& guards, int64_t bytes) const;
   // `whole`: a packet is moved at once.
   void request(ValueId v, const IndexExpr& linear, const std::vector<Guard>& guards, double requests, bool read,
@@ -97,6 +99,14 @@ class CountBody {
   bool unrolled_ = false, strides_ = false;
   bool packets_ = false;  // each point of the loops is one of all elements of a packet
   double turns_ = 0;
+  // Coordinates that lookups bind: where the index of each lies among the others, and how large it may be.
+  struct Bound {
+    IndexExpr at;
+    int64_t extent = 1;
+  };
+  std::vector<Bound> bound_;
+  size_t first_bound_ = 0;
+  Depends bound_on_ = 0;  // what they depend on
   std::vector<std::pair<bool, Depends>> defined_;
   std::vector<Known> known_;
   std::vector<IndexExpr> quotients_, sums_;

@@ -7,6 +7,7 @@ namespace heddle::ir {
 void count_points(const Graph& kernel, const KernelPlan& plan, KernelCounts& to);
 void count_rows(const Graph& kernel, const KernelPlan& plan, KernelCounts& to);
 void count_tiles(const Graph& kernel, KernelCounts& to);
+void count_primitive(const Graph& kernel, const KernelPlan& plan, KernelCounts& to);
 void count_products(const Graph& kernel, KernelCounts& to);
 
 // A launch's first instructions: parameters, the thread's number, the first condition; of warps that have work, more.

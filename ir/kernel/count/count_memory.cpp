@@ -101,6 +101,19 @@ void CountBody::conditions(const std::vector<Guard>& guards, const Dims& extents
 
 // --- memory ---
 
+// Indices are scattered: which element of the operand each finds is as good as drawn, by the place of the index.
+void CountBody::find_bound(WarpPoint& at) const {
+  constexpr uint64_t kGolden = 0x9e3779b97f4a7c15ULL;
+  for (size_t b = 0; b < bound_.size(); ++b) {
+    const LaneNumbers place = evaluate(bound_[b].at, at.coordinates);
+    LaneNumbers& found = at.coordinates[first_bound_ + b];
+    for (size_t l = 0; l < found.size(); ++l) {
+      const uint64_t drawn = (static_cast<uint64_t>(place[l]) + 1) * kGolden;
+      found[l] = static_cast<int64_t>((drawn >> 32) % static_cast<uint64_t>(bound_[b].extent));
+    }
+  }
+}
+
 CountBody::Sectors CountBody::average_sectors(const IndexExpr& linear, const std::vector<Guard>& guards,
                                               int64_t bytes) const {
   const bool loops = ((depends(linear) | depends(guards)) >> base_) != 0;
@@ -110,7 +123,7 @@ CountBody::Sectors CountBody::average_sectors(const IndexExpr& linear, const std
   Sectors sum;
   double weight = 0;
   for (WarpPoint at : points_) {
-    at.coordinates.resize(base_ + loops_.size());
+    at.coordinates.resize(std::max(base_ + loops_.size(), first_bound_ + bound_.size()));
     for (int64_t i = 0; i < samples; ++i) {
       int64_t place = samples == 1 ? 0 : i * (all - 1) / (samples - 1);
       for (size_t d = loops_.size(); d-- > 0; place /= std::max<int64_t>(loops_[d], 1))
@@ -120,6 +133,7 @@ CountBody::Sectors CountBody::average_sectors(const IndexExpr& linear, const std
         LaneNumbers& turn = at.coordinates[base_ + static_cast<size_t>(spread_)];
         for (size_t l = 0; l < turn.size(); ++l) turn[l] = turn[l] * kLanes + static_cast<int64_t>(l);
       }
+      find_bound(at);
       weight += at.weight;
       const uint32_t lanes = lanes_inside(guards, at);
       if (lanes == 0) continue;
@@ -175,9 +189,12 @@ Depends CountBody::load(ValueId v, const IndexMap& at) {
   const double bytes = bytes_of(k_[v].type.dtype), packet = static_cast<double>(times_.packet);
   address(v, linear);
   conditions(at.guards, at.extents);
-  const Depends on = depends(linear) | depends(at.guards);
+  Depends on = depends(linear) | depends(at.guards);
+  const bool bound = !bound_.empty() && (on >> first_bound_) != 0;
+  if (bound) on = (on & ((Depends{1} << first_bound_) - 1)) | bound_on_;
   const bool inside = (on >> base_) != 0;
-  if (in_packets(at, linear) && (!inside || packets_)) {
+  const bool along = !bound || (bound_on_ & ~kOnRow) == 0;  // the lookup goes along a row, not from element to element
+  if (along && in_packets(at, linear) && (!inside || packets_)) {
     const double packets = executions(on | kOnColumn, /*each_element=*/false);
     if (!at.guards.empty()) to_.instructions.indices += 2 * packets;
     request(v, linear, at.guards, packets * std::ceil(bytes * packet / kWidestLoad), /*read=*/true, /*whole=*/true);

@@ -17,6 +17,7 @@ KernelCounts count_kernel(const Graph& k, int64_t blocks) {
     case KernelForm::Kind::rows: count_rows(k, plan, counts); break;
     case KernelForm::Kind::tile: count_tiles(k, counts); break;
     case KernelForm::Kind::contract: count_products(k, counts); break;
+    case KernelForm::Kind::primitive: count_primitive(k, plan, counts); break;
     default: count_points(k, plan, counts);
   }
   return counts;

@@ -1,0 +1,175 @@
+#pragma once
+// Stable orders, and what is combined in an order. A stable order is unique, so each execution finds it in its own way.
+namespace hd {
+
+// Unsigned numbers in the order of the elements: -0 equals 0, nan is behind everything.
+HD_DEVICE u32 sort_key(float x) {
+  const u32 word = bits<u32>(x == 0.0f ? 0.0f : x);
+  return x != x ? 0xffffffffu : (word >> 31) != 0 ? ~word : word | 0x80000000u;
+}
+HD_DEVICE u64 sort_key(double x) {
+  const u64 word = bits<u64>(x == 0.0 ? 0.0 : x);
+  return x != x ? ~u64(0) : (word >> 63) != 0 ? ~word : word | (u64(1) << 63);
+}
+HD_DEVICE u32 sort_key(half x) { return sort_key((float)x); }
+HD_DEVICE u32 sort_key(bf16 x) { return sort_key((float)x); }
+HD_DEVICE u32 sort_key(int x) { return (u32)x ^ 0x80000000u; }
+HD_DEVICE u32 sort_key(i16 x) { return sort_key((int)x); }
+HD_DEVICE u32 sort_key(i8 x) { return sort_key((int)x); }
+HD_DEVICE u64 sort_key(i64 x) { return (u64)x ^ (u64(1) << 63); }
+HD_DEVICE u32 sort_key(u32 x) { return x; }
+HD_DEVICE u32 sort_key(u16 x) { return x; }
+HD_DEVICE u32 sort_key(u8 x) { return x; }
+HD_DEVICE u64 sort_key(u64 x) { return x; }
+template <bool descending, class S>
+HD_DEVICE auto key_at(const S* x, int i) {
+  const auto key = sort_key(x[i]);
+  return descending ? ~key : key;
+}
+
+#if defined(HD_CUDA)
+
+// Merges runs of 1, 2, 4 ... elements: each finds its place in the merged run by how many of the other run come before
+// it. One block; `scratch` holds n numbers.
+template <int n, bool descending, class S>
+HD_DEVICE void argsort_row(const S* x, int* order, int* scratch) {
+  int levels = 0;
+  for (i64 width = 1; width < n; width *= 2) ++levels;
+  int *from = levels % 2 == 0 ? order : scratch, *to = levels % 2 == 0 ? scratch : order;
+  for (int i = thread(); i < n; i += threads()) from[i] = i;
+  barrier();
+  for (i64 width = 1; width < n; width *= 2) {
+    for (int i = thread(); i < n; i += threads()) {
+      const int run = (int)(i / (2 * width) * (2 * width)), middle = (int)least<i64>(run + width, n);
+      const bool left = i < middle;
+      const int begin = left ? middle : run, end = left ? (int)least<i64>(run + 2 * width, n) : middle;
+      const int mine = from[i];
+      const auto key = key_at<descending>(x, mine);
+      int low = begin, high = end;
+      while (low < high) {
+        const int half_way = low + (high - low) / 2;
+        const auto other = key_at<descending>(x, from[half_way]);
+        const bool before = left ? other < key : other <= key;
+        low = before ? half_way + 1 : low;
+        high = before ? high : half_way;
+      }
+      to[run + (i - (left ? run : middle)) + (low - begin)] = mine;
+    }
+    barrier();
+    int* const swapped = from;
+    from = to;
+    to = swapped;
+  }
+}
+
+#else
+
+// Digit by digit from the lowest, each pass stable; a pass in which all have one digit is left out.
+template <int n, bool descending, class S>
+HD_DEVICE void argsort_row(const S* x, int* order, int* scratch) {
+  constexpr int kDigits = 256;
+  int *from = order, *to = scratch;
+  for (int i = 0; i < n; ++i) from[i] = i;
+  for (u32 shift = 0; shift < 8 * sizeof(sort_key(x[0])); shift += 8) {
+    int first[kDigits] = {};
+    for (int i = 0; i < n; ++i) ++first[(key_at<descending>(x, i) >> shift) & 255u];
+    if (first[(key_at<descending>(x, 0) >> shift) & 255u] == n) continue;
+    for (int digit = 0, sum = 0; digit < kDigits; ++digit) {
+      const int count = first[digit];
+      first[digit] = sum;
+      sum += count;
+    }
+    for (int i = 0; i < n; ++i) to[first[(key_at<descending>(x, from[i]) >> shift) & 255u]++] = from[i];
+    int* const swapped = from;
+    from = to;
+    to = swapped;
+  }
+  if (from != order)
+    for (int i = 0; i < n; ++i) order[i] = from[i];
+}
+
+#endif
+
+// For each row of n elements the places of the smallest, the next, and so on; and the elements in this order.
+template <i64 rows, int n, bool descending, class S>
+HD_DEVICE void argsort(const S* x, int* order, S* sorted, void* scratch) {
+#if defined(HD_CUDA)
+  for (i64 row = block(); row < rows; row += blocks()) {
+#else
+  for (i64 row = first<i64>(rows), last_row = last<i64>(rows); row < last_row; ++row) {
+#endif
+    argsort_row<n, descending>(x + row * n, order + row * n, (int*)scratch + row * n);
+    barrier();
+    for (int i = thread(); i < n; i += threads()) sorted[row * n + i] = x[row * n + order[row * n + i]];
+  }
+}
+
+// The last one added.
+template <class A>
+struct Last {
+  A value;
+  HD_DEVICE void add(A x) { value = x; }
+};
+
+// The first of n sorted indices that is not below `row`.
+template <int n, class I>
+HD_DEVICE int lower_bound(const I* sorted, i64 row) {
+  int low = 0, high = n;
+  while (low < high) {
+    const int half_way = low + (high - low) / 2;
+    const bool before = (i64)sorted[half_way] < row;
+    low = before ? half_way + 1 : low;
+    high = before ? high : half_way;
+  }
+  return low;
+}
+
+// Whether there is such an update: a place that no order holds is left out.
+template <int n>
+HD_DEVICE bool is_place(int place) {
+  return (u32)place < (u32)n;
+}
+
+// Rows of x, each combined with the updates whose index it is, in the order of the updates. `sorted` are the indices in
+// a stable order, `order` the places they come from.
+template <template <class> class Monoid, class Index, i64 rows, int columns, int n, class S, class I>
+HD_DEVICE void scatter_rows(const S* x, const I* sorted, const int* order, const S* updates, S* y) {
+  using M = Monoid<Compute<S>>;
+#if defined(HD_CUDA)
+  // A warp's lanes share a row of many columns; of few columns a warp takes several rows.
+  constexpr int team = columns >= 32 ? 32 : columns > 16 ? 32 : columns > 8 ? 16 : columns > 4 ? 8 : columns > 2 ? 4 : columns;
+  HD_ROWS(Index, row, rows, team) {
+    const int begin = lower_bound<n>(sorted, row);
+    for (int column = lane_of(team); column < columns; column += team) {
+      M sum;
+      sum.value = (Compute<S>)x[(i64)row * columns + column];
+      for (int i = begin; i < n && (i64)sorted[i] == (i64)row; ++i)
+        if (const int place = order[i]; is_place<n>(place)) sum.add((Compute<S>)updates[(i64)place * columns + column]);
+      y[(i64)row * columns + column] = (S)sum.value;
+    }
+  }
+#else
+  constexpr int kChunk = 64;
+  int begin = -1;
+  HD_ROWS(Index, row, rows, 1) {
+    if (begin < 0) begin = lower_bound<n>(sorted, row);
+    int end = begin;
+    while (end < n && (i64)sorted[end] == (i64)row) ++end;
+    for (int from = 0; from < columns; from += kChunk) {
+      const int width = least(kChunk, columns - from);
+      M sum[kChunk];
+      for (int column = 0; column < width; ++column) sum[column].value = (Compute<S>)x[(i64)row * columns + from + column];
+      for (int i = begin; i < end; ++i) {
+        const int place = order[i];
+        if (!is_place<n>(place)) continue;
+        for (int column = 0; column < width; ++column)
+          sum[column].add((Compute<S>)updates[(i64)place * columns + from + column]);
+      }
+      for (int column = 0; column < width; ++column) y[(i64)row * columns + from + column] = (S)sum[column].value;
+    }
+    begin = end;
+  }
+#endif
+}
+
+}  // namespace hd

@@ -1,0 +1,44 @@
+#include "ir/kernel/plan_primitive.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/kernel/plan_reductions.h"
+
+namespace heddle::ir {
+
+PrimitivePlan primitive_of(const Graph& kernel) {
+  const auto* primitive =
+      kernel.order.size() == 1 ? std::get_if<Primitive>(&kernel[kernel.order[0]].op->kind) : nullptr;
+  if (primitive == nullptr) throw Refusal{"form primitive executes one operator of that kind, and nothing else"};
+  const Node& n = kernel[kernel.order[0]];
+  if (kernel.outputs != n.results) throw Refusal{fmt::format("{} writes all of its results", n.op->name)};
+  return primitive->plan(signature(kernel, n));
+}
+
+KernelPlan plan_primitive(const Graph& kernel) {
+  const PrimitivePlan primitive = primitive_of(kernel);
+  KernelPlan plan;
+  plan.values.resize(kernel.value_count());
+  for (ValueId v : kernel.inputs) plan.largest_index = std::max(plan.largest_index, kernel[v].type.elements());
+  for (ValueId v : kernel.outputs) plan.largest_index = std::max(plan.largest_index, kernel[v].type.elements());
+  plan.most_blocks = std::max<int64_t>(kernel.form->threads == 1 ? primitive.workers : primitive.blocks, 1);
+  plan.partial_bytes = primitive.scratch;
+  return plan;
+}
+
+KernelForm primitive_form(const Graph& kernel, const Target& target) {
+  const PrimitivePlan primitive = primitive_of(kernel);
+  KernelForm form;
+  form.kind = KernelForm::Kind::primitive;
+  form.threads = target.gpu ? primitive.threads : 1;
+  form.workspace = primitive.scratch;
+  int64_t largest = 0;
+  for (ValueId v : kernel.inputs) largest = std::max(largest, kernel[v].type.elements());
+  for (ValueId v : kernel.outputs) largest = std::max(largest, kernel[v].type.elements());
+  if (largest >= target.index_limit) form.index = 64;
+  return form;
+}
+
+}  // namespace heddle::ir

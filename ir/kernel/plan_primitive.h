@@ -1,0 +1,16 @@
+// plan_primitive: how the one operator of a kernel of form primitive is executed.
+//
+//   argsort of f32[4096]   ->   one block of 1024 threads, 16 KB of scratch
+#pragma once
+#include "ir/kernel/plan_kernel.h"
+#include "ir/kernel/target.h"
+#include "ir/op_def.h"
+
+namespace heddle::ir {
+
+// What the kernel's operator says; a Refusal where the kernel holds anything else.
+PrimitivePlan primitive_of(const Graph& kernel);
+KernelPlan plan_primitive(const Graph& kernel);
+KernelForm primitive_form(const Graph& kernel, const Target& target);
+
+}  // namespace heddle::ir

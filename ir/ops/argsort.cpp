@@ -1,0 +1,100 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "ir/builder.h"
+
+namespace heddle::ir {
+namespace {
+
+std::vector<Type> infer(const Signature& s) {
+  const Type& x = s.operands[0];
+  if (x.rank() == 0) throw InferError("expected at least one axis, got a scalar");
+  if (x.dims.back() > INT32_MAX)
+    throw InferError(fmt::format("{} elements in a row, expected fewer than 2^31", x.dims.back()));
+  return {{DType::i32, x.dims}, x};
+}
+
+// nan is behind everything, equal elements stay in their order.
+bool comes_before(const Tensor& x, int64_t a, int64_t b, bool descending) {
+  const auto i = static_cast<size_t>(a), k = static_cast<size_t>(b);
+  if (descending) return comes_before(x, b, a, false);
+  if (x.floating()) return x.real[i] < x.real[k] || (!std::isnan(x.real[i]) && std::isnan(x.real[k]));
+  if (x.type.dtype == DType::u64) return static_cast<uint64_t>(x.integer[i]) < static_cast<uint64_t>(x.integer[k]);
+  return x.integer[i] < x.integer[k];
+}
+
+std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> in) {
+  const Tensor& x = *in[0];
+  const bool descending = s.flag("descending");
+  const int64_t n = x.type.dims.back();
+  Tensor order(s.results[0]), sorted(s.results[1]);
+  for (int64_t row = 0; row < x.elements(); row += n) {
+    const auto begin = order.integer.begin() + static_cast<std::ptrdiff_t>(row);
+    std::iota(begin, begin + static_cast<std::ptrdiff_t>(n), 0);
+    std::stable_sort(begin, begin + static_cast<std::ptrdiff_t>(n),
+                     [&](int64_t a, int64_t b) { return comes_before(x, row + a, row + b, descending); });
+    for (int64_t i = 0; i < n; ++i) sorted.copy(row + i, x, row + order.integer[static_cast<size_t>(row + i)]);
+  }
+  return {std::move(order), std::move(sorted)};
+}
+
+PrimitivePlan plan(const Signature& s) {
+  constexpr double kStep = 12, kLanes = 32;
+  constexpr int64_t kMostThreads = 1024;
+  const int64_t n = s.operands[0].dims.back(), rows = s.operands[0].elements() / n;
+  const double levels = std::ceil(std::log2(static_cast<double>(std::max<int64_t>(n, 2))));
+  const int64_t threads = std::min(kMostThreads, (n + 31) / 32 * 32);
+  const double turns = static_cast<double>((n + threads - 1) / threads);
+  return {.words = {{"rows", std::to_string(rows)},
+                    {"n", std::to_string(n)},
+                    {"descending", s.flag("descending") ? "true" : "false"}},
+          .threads = threads,
+          .blocks = rows,
+          .workers = rows,
+          .scratch = 4 * s.operands[0].elements(),
+          .instructions = static_cast<double>(s.operands[0].elements()) * levels * levels * kStep / kLanes,
+          .dependent_loads = turns * levels * levels};
+}
+
+// Each element's cotangent goes back to where it came from.
+Grads gradient(Builder& b, const Node& n, const Values& dy) {
+  if (!dy[1].valid()) return {ValueId{}};
+  const Type x = b.type(n.operands[0]);
+  const int64_t length = x.dims.back(), rows = x.elements() / length;
+  const DType index = x.elements() > INT32_MAX ? DType::i64 : DType::i32;
+  const Dims matrix{rows, length}, flat{x.elements()};
+  const ValueId row = b("iota", {}, {{"shape", matrix}, {"axis", int64_t{0}}, {"dtype", to_string(index)}});
+  const ValueId first = b("mul", {row, b.like(static_cast<double>(length), row)});
+  const ValueId places = b("add", {first, b.cast(b.reshape(n.results[0], matrix), index)});
+  const ValueId back = b("scatter", {b.constant(0, {x.dtype, flat}), b.reshape(places, flat), b.reshape(dy[1], flat)},
+                         {{"combine", std::string("set")}});
+  return {b.reshape(back, x.dims)};
+}
+
+const RegisterOp op({.name = "argsort",
+                     .doc = "order = the places of a row's elements from the smallest to the largest, nan last, equal "
+                            "ones in their order; "
+                            "sorted = the elements in this order",
+                     .operands = {"x"},
+                     .results = {"order", "sorted"},
+                     .attrs = {{.name = "descending",
+                                .type = AttrType::flag,
+                                .fallback = false,
+                                .doc = "the order turned round, but of equals"}},
+                     .dtypes = kArithmetic,
+                     .kind = Primitive{"hd::argsort<rows, n, descending>(x, order, sorted, scratch);", plan},
+                     .infer = infer,
+                     .eval = eval,
+                     .grad = gradient,
+                     .samples = {{.shapes = {{7, 33}}, .low = -90, .high = 90},
+                                 {.shapes = {{1}}},
+                                 {.shapes = {{129}}, .attrs = {{"descending", true}}, .low = -900, .high = 900},
+                                 {.shapes = {{3, 1, 9}}},
+                                 {.shapes = {{2, 64}}, .low = 0, .high = 90},
+                                 {.shapes = {{300}}, .below = 9, .dtypes = {DType::i32}}}});
+
+}  // namespace
+}  // namespace heddle::ir

@@ -1,0 +1,91 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/builder.h"
+#include "ir/ops/scatter.h"
+
+namespace heddle::ir {
+namespace {
+
+std::vector<Type> infer(const Signature& s) {
+  const Type &x = s.operands[0], &sorted = s.operands[1], &order = s.operands[2], &updates = s.operands[3];
+  check_combine(s);
+  if (x.rank() == 0) throw InferError("expected rows to write to, got a scalar");
+  if (!is_integer(sorted.dtype) || sorted.rank() != 1)
+    throw InferError(fmt::format("expected sorted integer indices [n], got {}", to_string(sorted)));
+  if (!(order == Type{DType::i32, sorted.dims}))
+    throw InferError(fmt::format("expected an i32 place for each index, got {}", to_string(order)));
+  Dims expected = x.dims;
+  expected[0] = sorted.dims[0];
+  if (!(updates == Type{x.dtype, expected}))
+    throw InferError(
+        fmt::format("expected updates {}, got {}", to_string(Type{x.dtype, expected}), to_string(updates)));
+  return {x};
+}
+
+std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> in) {
+  const Tensor &order = *in[2], &updates = *in[3];
+  const int64_t n = order.elements(), width = updates.elements() / n;
+  Tensor sorted = *in[1], turned(updates.type);
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t from = order.integer[static_cast<size_t>(i)];
+    const bool there = from >= 0 && from < n;
+    if (!there) sorted.integer[static_cast<size_t>(i)] = -1;
+    for (int64_t c = 0; there && c < width; ++c) turned.copy(i * width + c, updates, from * width + c);
+  }
+  return {scatter_in_order(*in[0], sorted, turned, s.text("combine"))};
+}
+
+std::string monoid_of(const std::string& combine) {
+  if (combine == "set") return "hd::Last";
+  if (combine == "add") return "hd::Sum";
+  if (combine == "mul") return "hd::Prod";
+  return combine == "max" ? "hd::Max" : "hd::Min";
+}
+
+PrimitivePlan plan(const Signature& s) {
+  constexpr int64_t kThreads = 128, kWorkersPoints = 1024;
+  constexpr double kSearch = 8, kElement = 6, kLanes = 32;
+  const int64_t rows = s.operands[0].dims[0], columns = s.operands[0].elements() / rows, n = s.operands[1].dims[0];
+  int64_t team = 1, levels = 1;
+  while (team < 32 && team < columns) team *= 2;
+  while (int64_t{1} << levels < n) ++levels;
+  const auto points = static_cast<double>(rows * team), elements = static_cast<double>((rows + n) * columns);
+  return {.words = {{"Monoid", monoid_of(s.text("combine"))},
+                    {"rows", std::to_string(rows)},
+                    {"columns", std::to_string(columns)},
+                    {"n", std::to_string(n)}},
+          .threads = kThreads,
+          .blocks = (rows * team + kThreads - 1) / kThreads,
+          .workers = (rows * columns + kWorkersPoints - 1) / kWorkersPoints,
+          .instructions = (points * static_cast<double>(levels) * kSearch + elements * kElement) / kLanes,
+          .dependent_loads = static_cast<double>(levels + 2)};
+}
+
+Sample sample(const Dims& x, int64_t n, const std::string& combine, DType dtype = DType::f32) {
+  Dims updates = x;
+  updates[0] = n;
+  return {.shapes = {x, {n}, {n}, updates},
+          .attrs = {{"combine", combine}},
+          .below = 1,
+          .dtypes = {dtype, DType::i32, DType::i32, dtype}};
+}
+
+const RegisterOp op(
+    {.name = "scatter_rows",
+     .doc = "scatter of sorted indices: y = x, where row sorted[i] is combined with updates[order[i]], one i after the "
+            "other",
+     .operands = {"x", "sorted", "order", "updates"},
+     .attrs = {combine_attr()},
+     .dtypes = kArithmetic,
+     .kind = Primitive{"hd::scatter_rows<Monoid, Index, rows, columns, n>(x, sorted, order, updates, y);", plan},
+     .infer = infer,
+     .eval = eval,
+     .no_gradient = "scatter, which becomes it, has one",
+     .precondition = "sorted and order are what argsort returns",
+     .samples = {sample({7, 5}, 9, "add"), sample({33}, 3, "set"), sample({1, 1}, 1, "add"),
+                 sample({4, 3, 2}, 6, "mul"), sample({5, 40}, 17, "max"), sample({6, 2}, 3, "min", DType::i32)}});
+
+}  // namespace
+}  // namespace heddle::ir
