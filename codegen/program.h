@@ -41,9 +41,12 @@ struct Buffer {
   std::vector<int64_t> dims;
   int64_t bytes = 0;
   Address at;
-  std::string role;                  // "param", "state", "input", "output"
+  std::string role;                  // "param", "buffer", "state", "input", "output"
   std::vector<int64_t> layout = {};  // axis k in memory is axis layout[k] of `dims`; empty: as in `dims`
 };
+
+// Whether files of weights hold it.
+inline bool is_saved(const Buffer& b) { return b.role == "param" || b.role == "buffer"; }
 
 // What a GPU executes of a kernel, as a profiler would count it: predicted from the kernel's graph.
 struct KernelCounts {

@@ -81,18 +81,24 @@ class SameNetwork {
   int64_t batch_ = 0;
 };
 
-ir::Graph train_graph(const Model& model, const std::string& name, int64_t batch, std::optional<int64_t> steps,
-                      Diagnostics& errors, SameNetwork& same, std::vector<Parameter>* parameters = nullptr) {
+struct TrainGraph {
+  ir::Graph graph;
+  std::vector<Parameter> parameters;
+  std::vector<Diagnostic> refusals;  // why it cannot run, though it tells which states there are
+};
+
+TrainGraph train_graph(const Model& model, const std::string& name, int64_t batch, std::optional<int64_t> steps,
+                       Diagnostics& errors, SameNetwork& same) {
   Expansion e = expand_model(model, {.batch = batch, .training = true}, errors);
   same.require(e);
-  if (parameters != nullptr) *parameters = e.parameters;
   const Losses loss = add_losses(e, model, errors);
   if (loss.total.valid()) {
     add_measures(e, model, loss, errors);
     if (model.train.optimizer) add_updates(e, model, loss.total, steps, errors);
   }
+  for (const ir::Update& u : e.updates) e.graph.updates.push_back(u);
   e.graph.name = name;
-  return std::move(e.graph);
+  return {std::move(e.graph), std::move(e.parameters), std::move(e.refusals)};
 }
 
 ir::Graph eval_graph(const Model& model, const std::string& name, int64_t batch, Diagnostics& errors,
@@ -164,8 +170,7 @@ ir::Graph init_graph(const Model& model, const ir::Graph& like, const std::vecto
     const auto random = [&](std::string_view op) {
       return b(op, {seed, step}, {{"stream", stream_of(p.path)}, {"shape", p.type.dims}}, p.path + ".random");
     };
-    const ValueId state =
-        g.add_input(p.path, {p.type.dtype, ir::memory_dims(p.type.dims, p.layout)}, ir::Role::param, p.layout);
+    const ValueId state = g.add_input(p.path, {p.type.dtype, ir::memory_dims(p.type.dims, p.layout)}, p.role, p.layout);
     ValueId value = p.init.def->build(b, p.type, p.init, random);
     // Drawn in the logical order, so that a seed means the same numbers wherever they lie.
     if (!p.layout.empty()) value = b("transpose", {value}, {{"perm", p.layout}});
@@ -229,6 +234,10 @@ BuildOptions default_build_options(const Model& model) {
 
 namespace {
 
+void require_runnable(const TrainGraph& train, Diagnostics& errors) {
+  if (!train.refusals.empty()) errors.add(UserError(train.refusals));
+}
+
 // All products of f32 may be computed as the model says.
 void allow_precision(ir::Module& m, const std::string& precision) {
   if (precision == "f32") return;
@@ -247,21 +256,23 @@ ir::Module build_module(const Model& model, const BuildOptions& options) {
   Diagnostics errors;
   const std::optional<int64_t> steps = options.total_steps ? options.total_steps : model.train.steps;
   if (options.train > 0 || options.train_last > 0) require_training(model);
-  std::vector<Parameter> parameters;
   const int64_t batch = options.train > 0 ? options.train : any_batch(options);
   SameNetwork same;
-  ir::Graph train = train_graph(model, "train", batch, steps, errors, same, &parameters);
+  TrainGraph train = train_graph(model, "train", batch, steps, errors, same);
+  if (options.train > 0) require_runnable(train, errors);
   errors.throw_if_any();
   look_at_another_batch(model, batch, same);
   ir::Module m;
-  m.graphs.push_back(init_graph(model, train, parameters));
+  m.graphs.push_back(init_graph(model, train.graph, train.parameters));
   if (options.train > 0) {
-    prune(train);
-    m.graphs.push_back(std::move(train));
+    prune(train.graph);
+    m.graphs.push_back(std::move(train.graph));
   }
   if (options.train_last > 0) {
-    m.graphs.push_back(train_graph(model, "train_last", options.train_last, steps, errors, same));
-    prune(m.graphs.back());
+    TrainGraph last = train_graph(model, "train_last", options.train_last, steps, errors, same);
+    require_runnable(last, errors);
+    prune(last.graph);
+    m.graphs.push_back(std::move(last.graph));
   }
   if (options.eval > 0) m.graphs.push_back(eval_graph(model, "eval", options.eval, errors, same));
   if (options.eval_last > 0) m.graphs.push_back(eval_graph(model, "eval_last", options.eval_last, errors, same));

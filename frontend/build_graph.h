@@ -16,7 +16,7 @@
 //   @predict     returns the model's outputs, computed from their ancestors only
 //   @reset       sets the totals to zero
 //   @metrics     returns the loss and each metric of what was counted since
-// States: parameters (Role::param); `step: i64[]`, `seed: i64[]`, moments such as `fc1.weight.m`, and the totals of the
+// States: parameters (Role::param); what layers keep beside them, such as running statistics (Role::buffer); `step: i64[]`, `seed: i64[]`, moments such as `fc1.weight.m`, and the totals of the
 // loss and of each metric, `accuracy.total: f64[]` and `accuracy.counted: f64[]` (Role::state).
 #pragma once
 #include <optional>

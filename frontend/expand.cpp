@@ -41,6 +41,8 @@ class Expander {
     services_.parameter = [this](const ParameterSpec& spec, const Initializer& init, const Location& where) {
       return parameter(spec, init, where);
     };
+    services_.update = [this](ValueId buffer, ValueId next) { out_.updates.push_back({buffer, next}); };
+    services_.refuse = [this](const Diagnostic& reason) { out_.refusals.push_back(reason); };
     services_.counter = [this](const std::string& name) { return out_.counter(name); };
     services_.origin = [this](ValueId v) { return out_.origin(v); };
     services_.default_init = model.train.init ? &*model.train.init : nullptr;
@@ -276,9 +278,9 @@ class Expander {
   ValueId parameter(const ParameterSpec& p, const Initializer& init, const Location& where) {
     check_size(p.type.dims, where, fmt::format("parameter '{}'", p.path));
     const ir::Type type{p.type.dtype, ir::memory_dims(p.type.dims, p.layout)};
-    const ValueId v = out_.graph.add_input(p.path, type, ir::Role::param, p.layout);
-    out_.parameters.push_back({p.path, p.type, p.layout, v, init, where});
-    note_origin(v, fmt::format("parameter '{}'", p.path), where);
+    const ValueId v = out_.graph.add_input(p.path, type, p.role, p.layout);
+    out_.parameters.push_back({p.path, p.type, p.layout, v, init, where, p.role});
+    note_origin(v, fmt::format("{} '{}'", p.role == ir::Role::param ? "parameter" : "buffer", p.path), where);
     return v;
   }
 

@@ -9,9 +9,12 @@
 #include "frontend/initializer.h"
 #include "frontend/model.h"
 #include "ir/builder.h"
+#include "ir/updates.h"
 
 namespace heddle::frontend {
 
+// What the weights file holds: a parameter, or a buffer, which a layer keeps beside its parameters and which is not
+// trained.
 struct Parameter {
   std::string path;
   ir::Type type;      // as models and files speak of it
@@ -19,6 +22,7 @@ struct Parameter {
   ir::ValueId value;  // in memory
   Initializer init;
   Location where;  // of the node that holds it
+  ir::Role role = ir::Role::param;
 };
 
 struct Repeat {
@@ -29,6 +33,8 @@ struct Repeat {
 struct Expansion {
   ir::Graph graph;
   std::vector<Parameter> parameters;  // in order of first use
+  ir::Updates updates;                // of buffers, for the entries that train
+  std::vector<Diagnostic> refusals;   // why these entries cannot have this batch size
   std::vector<Repeat> repeats;        // of blocks, in the order in which they were expanded
   std::map<std::string, ir::ValueId>
       values;  // of the model's own nodes and inputs, by name; invalid where a fault was found

@@ -41,9 +41,7 @@ ValueId LayerContext::broadcast(ValueId v, const Dims& dims) {
 
 ValueId LayerContext::parameter(const std::string& name, const Dims& dims, std::string_view setting,
                                 const std::string& init, bool weight, const ir::Layout& layout) {
-  if (node.name.empty()) {
-    fail("a node that holds parameters must have a name", "add \"name\"; its parameters are called after it");
-  }
+  require_name();
   Initializer initializer;
   if (const Json* given = setting.empty() ? nullptr : settings.json(setting)) {
     initializer =
@@ -55,6 +53,25 @@ ValueId LayerContext::parameter(const std::string& name, const Dims& dims, std::
   }
   const ParameterSpec spec{name.empty() ? path : path + "." + name, {ir::DType::f32, dims}, layout};
   return graph.parameter(spec, initializer, node.op_where);
+}
+
+ValueId LayerContext::buffer(const std::string& name, const ir::Type& type, const std::string& init) {
+  require_name();
+  return graph.parameter({path + "." + name, type, {}, ir::Role::buffer}, make_initializer(init), node.op_where);
+}
+
+void LayerContext::update(ValueId buffer, ValueId next) {
+  if (training) graph.update(buffer, next);
+}
+
+void LayerContext::refuse_training(const std::string& message, const std::string& help) {
+  if (!training) return;
+  graph.refuse({Severity::error, node.op_where, fmt::format("{}: {}", settings.title(), message), {}, help});
+}
+
+void LayerContext::require_name() {
+  if (!node.name.empty()) return;
+  fail("a node that holds parameters must have a name", "add \"name\"; its parameters are called after it");
 }
 
 ValueId LayerContext::apply_activation(ValueId v) {
@@ -76,11 +93,20 @@ ValueId LayerContext::apply_activation(ValueId v) {
 }
 
 ValueId LayerContext::to_nhwc(ValueId v) {
-  return layout == Layout::nhwc ? v : emit("transpose", {v}, {{"perm", Dims{0, 2, 3, 1}}}, "nhwc");
+  const int64_t rank = type(v).rank();
+  if (layout == Layout::nhwc || rank < 3) return v;
+  Dims perm{0};
+  for (int64_t axis = 2; axis < rank; ++axis) perm.push_back(axis);
+  perm.push_back(1);
+  return emit("transpose", {v}, {{"perm", perm}}, "nhwc");
 }
 
 ValueId LayerContext::from_nhwc(ValueId v) {
-  return layout == Layout::nhwc ? v : emit("transpose", {v}, {{"perm", Dims{0, 3, 1, 2}}}, "nchw");
+  const int64_t rank = type(v).rank();
+  if (layout == Layout::nhwc || rank < 3) return v;
+  Dims perm{0, rank - 1};
+  for (int64_t axis = 1; axis + 1 < rank; ++axis) perm.push_back(axis);
+  return emit("transpose", {v}, {{"perm", perm}}, "nchw");
 }
 
 std::string LayerContext::shape_text(const Dims& dims) const {

@@ -10,17 +10,20 @@
 
 namespace heddle::frontend {
 
-// A new parameter. `type` is its logical shape, which initializers, files and messages speak of.
+// A new parameter or buffer. `type` is its logical shape, which initializers, files and messages speak of.
 struct ParameterSpec {
   std::string path;
   ir::Type type;
   ir::Layout layout = {};
+  ir::Role role = ir::Role::param;
 };
 
 // What the layers of one graph share. Implemented by the expansion.
 struct GraphServices {
   // A new parameter of the graph, as it lies in memory.
   std::function<ir::ValueId(const ParameterSpec&, const Initializer& init, const Location& where)> parameter;
+  std::function<void(ir::ValueId buffer, ir::ValueId next)> update;
+  std::function<void(const Diagnostic& reason)> refuse;
   std::function<ir::ValueId(const std::string& name)> counter;  // the states "seed" and "step"
   std::function<Diagnostic(ir::ValueId)> origin;                // a note: "input [N,2,2,32] comes from max_pool2d here"
   const Part* default_init = nullptr;                           // train.init
@@ -54,9 +57,15 @@ class LayerContext {
   // by train.init where `weight`, else by `init`. The value has the axes of `dims` in the order of `layout`.
   ir::ValueId parameter(const std::string& name, const ir::Dims& dims, std::string_view setting,
                         const std::string& init, bool weight, const ir::Layout& layout = {});
+  // The buffer <path>.<name>: what the layer keeps beside its parameters, of any type, saved with them and not trained.
+  ir::ValueId buffer(const std::string& name, const ir::Type& type, const std::string& init);
+  // The buffer's next value, in the entries that train.
+  void update(ir::ValueId buffer, ir::ValueId next);
+  // This batch size cannot train; it may evaluate.
+  void refuse_training(const std::string& message, const std::string& help);
   ir::ValueId apply_activation(ir::ValueId v);  // the setting "activation", where given
 
-  // NCHW models: to the IR's NHWC and back; the identity for NHWC.
+  // NCHW models: to the IR's NHWC and back; the identity for NHWC. Of any rank: the channels go last, and back to axis 1.
   ir::ValueId to_nhwc(ir::ValueId v);
   ir::ValueId from_nhwc(ir::ValueId v);
 
@@ -71,6 +80,9 @@ class LayerContext {
   void require_floating(size_t input);
   void require_f32(size_t input);  // what meets parameters is of their type
   void require_fit(std::string_view setting, double number, ir::DType dtype);
+
+ private:
+  void require_name();
 };
 
 // Whether `number` has a value in `dtype`: floating types round, but not to infinity.

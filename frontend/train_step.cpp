@@ -52,17 +52,22 @@ std::vector<bool> ancestors(const ir::Graph& g, ValueId of) {
 // Parameters the loss depends on that are not frozen.
 std::vector<Parameter> trainable(const Expansion& e, const Model& model, ValueId loss, Diagnostics& errors) {
   std::vector<std::string> paths;
-  for (const Parameter& p : e.parameters) paths.push_back(p.path);
+  for (const Parameter& p : e.parameters)
+    if (p.role == ir::Role::param) paths.push_back(p.path);
   for (const Named& pattern : model.train.freeze) {
     const bool used =
         std::any_of(paths.begin(), paths.end(), [&](const std::string& path) { return glob(pattern.text, path); });
+    const bool buffer = std::any_of(e.parameters.begin(), e.parameters.end(),
+                                    [&](const Parameter& p) { return glob(pattern.text, p.path); });
     if (!used)
       errors.error(pattern.where, fmt::format("{} freezes no parameter", quote(pattern.text)),
-                   suggest(pattern.text, paths));
+                   buffer ? "running statistics are not trained; they follow the data as long as the model trains"
+                          : suggest(pattern.text, paths));
   }
   const std::vector<bool> reached = ancestors(e.graph, loss);
   std::vector<Parameter> out;
   for (const Parameter& p : e.parameters) {
+    if (p.role != ir::Role::param) continue;
     const bool frozen = std::any_of(model.train.freeze.begin(), model.train.freeze.end(),
                                     [&](const Named& pattern) { return glob(pattern.text, p.path); });
     if (reached[static_cast<size_t>(p.value.index)] && !frozen) out.push_back(p);

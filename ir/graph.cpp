@@ -14,6 +14,7 @@ std::string to_string(Role role) {
     case Role::none: return "";
     case Role::input: return "input";
     case Role::param: return "param";
+    case Role::buffer: return "buffer";
     case Role::state: return "state";
   }
   return "";

@@ -27,8 +27,10 @@ namespace heddle::ir {
 
 struct OpDef;
 
-// What feeds a value that no node defines. In kernels inputs have Role::none.
-enum class Role { none, input, param, state };
+// What feeds a value that no node defines. In kernels inputs have Role::none. Params, buffers and states live from one
+// run to the next: params are trained, buffers are what a layer keeps beside them, such as running statistics; both are
+// saved. States are the training step's own.
+enum class Role { none, input, param, buffer, state };
 std::string to_string(Role role);
 
 // Where a value lies once memory is planned: an offset into the arena, or inside another value's storage (a view, or in

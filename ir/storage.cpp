@@ -43,7 +43,7 @@ void add_scratch(const Module& m, const Graph& g, std::vector<ArenaItem>& items)
 
 }  // namespace
 
-bool is_state(const Value& v) { return v.role == Role::param || v.role == Role::state; }
+bool is_state(const Value& v) { return v.role == Role::param || v.role == Role::buffer || v.role == Role::state; }
 
 StorageSpan storage_of(const Graph& g, ValueId v) {
   StorageSpan span{v, 0};

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "frontend/layer_context.h"
 #include "frontend/limits.h"
+#include "frontend/norm_parts.h"
 
 namespace heddle::frontend {
 namespace {
@@ -12,15 +12,9 @@ ir::Values build_layer_norm(LayerContext& c) {
   c.require_f32(0);
   c.require_rank(0, 2, static_cast<int64_t>(kMaxRank), "an input [N, ..., features]");
   const int64_t features = c.dims(c.in[0]).back();
-  const double eps = c.settings.real("eps");
-  if (!(eps > 0)) c.fail_setting("eps", fmt::format("'eps' must be above 0, is {}", eps));
-  const auto part = [&](bool wanted, const std::string& name, double otherwise, const std::string& init) {
-    return wanted ? c.parameter(name, {features}, {}, init, /*weight=*/false)
-                  : c.constant(otherwise, {ir::DType::f32, {features}});
-  };
-  const ir::ValueId scale = part(c.settings.flag("scale"), "weight", 1, "ones");
-  const ir::ValueId bias = part(c.settings.flag("bias"), "bias", 0, "zeros");
-  return {c.emit("layer_norm", {c.in[0], scale, bias}, {{"eps", eps}})};
+  const double eps = read_eps(c);
+  const Affine affine = make_affine(c, features);
+  return {c.emit("layer_norm", {c.in[0], affine.scale, affine.bias}, {{"eps", eps}})};
 }
 
 ir::Values build_softmax(LayerContext& c, std::string_view op) {
@@ -38,9 +32,7 @@ const std::vector<SettingDef> kAxis = {{.name = "axis", .doc = "what sums to one
 const RegisterLayer layer_norm({
     .name = "layer_norm",
     .doc = "(x - mean) / sqrt(variance + eps) * weight + bias over the last axis",
-    .settings = {{.name = "eps", .type = SettingType::real, .doc = "added to the biased variance", .fallback = 1e-5},
-                 {.name = "scale", .type = SettingType::flag, .doc = "learn weight", .fallback = true},
-                 {.name = "bias", .type = SettingType::flag, .doc = "learn bias", .fallback = true}},
+    .settings = norm_settings(/*affine=*/true),
     .parameters = "weight [features], bias [features]",
     .build = build_layer_norm,
 });

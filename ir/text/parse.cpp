@@ -8,6 +8,7 @@
 
 #include "ir/builder.h"
 #include "ir/scalars.h"
+#include "ir/storage.h"
 #include "ir/text/lexer.h"
 
 namespace heddle::ir {
@@ -191,7 +192,7 @@ class Parser {
   }
 
   std::optional<Role> role() {
-    for (const Role r : {Role::input, Role::param, Role::state})
+    for (const Role r : {Role::input, Role::param, Role::buffer, Role::state})
       if (accept(to_string(r))) return r;
     return std::nullopt;
   }
@@ -202,7 +203,7 @@ class Parser {
     expect("{");
     while (!accept("}")) {
       const auto r = role();
-      if (!r || *r == Role::input) fail_expected("'param' or 'state'");
+      if (!r || *r == Role::input) fail_expected("'param', 'buffer' or 'state'");
       const Declaration d = declaration();
       out.members.push_back({d.name.text, d.type, *r, d.offset, d.layout});
     }
@@ -272,11 +273,11 @@ class Parser {
   void parameter(Graph& g, bool kernel) {
     if (is_scalar(peek())) return scalar(g, kernel);
     const auto r = role();
-    if (!kernel && !r) fail_expected("'input', 'param' or 'state'");
+    if (!kernel && !r) fail_expected("'input', 'param', 'buffer' or 'state'");
     const Declaration d = declaration();
     if (g.find(d.name.text).valid()) throw UserError(d.name.where, fmt::format("%{} is defined twice", d.name.text));
     const Role as = kernel ? Role::none : *r;
-    if (as != Role::param && as != Role::state) require_no_layout(d);
+    if (as == Role::none || as == Role::input) require_no_layout(d);
     places_.emplace_back(g.add_input(d.name.text, d.type, as, d.layout), d);
   }
 
@@ -314,8 +315,8 @@ class Parser {
   void update(Graph& g) {
     const Location where = peek().where;
     const ValueId state = value(g);
-    if (g[state].role != Role::param && g[state].role != Role::state)
-      throw UserError(where, fmt::format("%{} is neither a param nor a state", g[state].name));
+    if (!is_state(g[state]))
+      throw UserError(where, fmt::format("%{} is not a param, a buffer or a state", g[state].name));
     expect("<-");
     const ValueId next = value(g);
     if (g[state].type != g[next].type)

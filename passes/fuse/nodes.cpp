@@ -19,6 +19,9 @@ constexpr int kMostCopies = 32;
 // Values in memory that it may read for that: joining hundreds is work for one kernel, not for each reader's.
 constexpr int kMostReads = 256;
 
+// Times as many elements as a few numbers that are spread over them.
+constexpr int64_t kFew = 16;
+
 class Decision {
  public:
   Decision(const Graph& g, const Target& target)
@@ -77,7 +80,8 @@ class Decision {
     return visit_kind(
         *n.op, [&](const Movement&) { return role_of_movement(n); },
         [&](const Elementwise&) {
-          return n.op->name == "cast" || is_mask_of_stored(n) ? FusionRole::copied : FusionRole::anchor;
+          const bool copied = n.op->name == "cast" || is_mask_of_stored(n) || is_distance_of_stored(n);
+          return copied ? FusionRole::copied : FusionRole::anchor;
         },
         [](const Lookup&) { return FusionRole::copied; },
         [](const OneOf<Reduction, Contraction> auto&) { return FusionRole::anchor; },
@@ -89,6 +93,21 @@ class Decision {
   bool is_mask_of_stored(const Node& n) const {
     if (target_.gpu || g_[n.results[0]].type.dtype != DType::boolean) return false;
     return std::all_of(n.operands.begin(), n.operands.end(), [&](ValueId v) { return is_free(v) || read_by_call(v); });
+  }
+  // The distance to a few numbers, as to the mean of a channel, of what a library leaves in memory: who needs it reads no
+  // more bytes where it subtracts itself.
+  bool is_distance_of_stored(const Node& n) const {
+    if (n.op->name != "sub") return false;
+    const auto few = [&](ValueId v) {
+      const NodeId def = g_[v].def;
+      return def.valid() && g_[def].op->name == "broadcast" &&
+             g_[g_[def].operands[0]].type.elements() * kFew <= g_[v].type.elements();
+    };
+    const auto left_by_call = [&](ValueId v) {
+      const NodeId def = g_[v].def;
+      return def.valid() && std::holds_alternative<Call>(g_[def].op->kind);
+    };
+    return (few(n.operands[0]) && left_by_call(n.operands[1])) || (few(n.operands[1]) && left_by_call(n.operands[0]));
   }
   bool read_by_call(ValueId v) const {
     const std::vector<NodeId>& uses = g_[v].uses;

@@ -48,11 +48,13 @@ SameIndex same_index(const Graph& k, const KernelPlan& plan, ValueId input) {
   return same;
 }
 
-// Whether one thread alone reads `input`, and reads it before it stores `output`: nothing but single values are made of
-// it, which the same thread computes at the same time.
+// Whether one thread alone reads an element of `input`, and reads it before it stores that of `output`: nothing but single
+// values are made of it, which the same thread computes at the same time, or nothing but `output`, each column of which
+// one thread of the last block finishes.
 bool one_thread_reads(const Graph& k, const KernelPlan& plan, ValueId input, ValueId output) {
   const auto plan_of = [&](ValueId v) -> const ValuePlan& { return plan.values[static_cast<size_t>(v.index)]; };
-  if (k.form->kind != KernelForm::Kind::rows || !is_single(plan, plan_of(output))) return false;
+  const bool column = plan_of(output).finishing && plan_of(output).extent == Extent::column;
+  if (k.form->kind != KernelForm::Kind::rows || (!column && !is_single(plan, plan_of(output)))) return false;
   std::vector<char> reached(k.value_count(), 0);
   const auto at = [&](ValueId v) -> char& { return reached[static_cast<size_t>(v.index)]; };
   at(input) = 1;
@@ -60,12 +62,12 @@ bool one_thread_reads(const Graph& k, const KernelPlan& plan, ValueId input, Val
     const Node& n = k[id];
     if (std::none_of(n.operands.begin(), n.operands.end(), [&](ValueId v) { return at(v); })) continue;
     for (ValueId r : n.results) {
-      if (!std::holds_alternative<Elementwise>(n.op->kind) || !is_single(plan, plan_of(r))) return false;
+      if (!std::holds_alternative<Elementwise>(n.op->kind) || (!column && !is_single(plan, plan_of(r)))) return false;
       at(r) = 1;
     }
   }
   return at(output) && std::all_of(k.outputs.begin(), k.outputs.end(), [&](ValueId v) {
-           return !at(v) || plan_of(v).finishing == plan_of(output).finishing;
+           return !at(v) || v == output || (!column && plan_of(v).finishing == plan_of(output).finishing);
          });
 }
 

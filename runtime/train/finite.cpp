@@ -55,7 +55,7 @@ std::optional<NotFinite> find(Executable& executable, const codegen::Buffer& buf
 
 std::optional<NotFinite> parameter_not_finite(Executable& executable) {
   for (const codegen::Buffer& b : executable.program().states)
-    if (b.role == "param")
+    if (codegen::is_saved(b))
       if (auto found = find(executable, b)) return found;
   return {};
 }

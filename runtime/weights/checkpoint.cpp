@@ -16,10 +16,11 @@
 namespace heddle::runtime {
 namespace {
 
-std::vector<const codegen::Buffer*> parameters(const codegen::Program& program) {
+// Parameters, and what layers keep beside them.
+std::vector<const codegen::Buffer*> saved(const codegen::Program& program) {
   std::vector<const codegen::Buffer*> list;
   for (const codegen::Buffer& b : program.states)
-    if (b.role == "param") list.push_back(&b);
+    if (codegen::is_saved(b)) list.push_back(&b);
   std::sort(list.begin(), list.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
   return list;
 }
@@ -48,11 +49,19 @@ std::string near_name(const std::string& name, const WeightsFile& file) {
   return did_you_mean(name, names);
 }
 
+std::string remedy(const codegen::Buffer& b, const WeightsFile& file) {
+  const std::string near = near_name(b.name, file);
+  if (!near.empty() || b.role != "buffer") return near;
+  return "the layer keeps it beside its weights; a file that was saved without it does not say how the layer "
+         "evaluates: "
+         "train again, or save the whole state_dict";
+}
+
 }  // namespace
 
 // Every difference at once: a user who loads the wrong file sees that it is the wrong file.
 void require_match(const WeightsFile& file, const codegen::Program& program) {
-  const std::vector<const codegen::Buffer*> buffers = parameters(program);
+  const std::vector<const codegen::Buffer*> buffers = saved(program);
   std::vector<Diagnostic> errors;
   const TensorsByName tensors = by_name(file);
   const auto full = [&] { return errors.size() == Diagnostics::kMaxErrors; };
@@ -63,7 +72,7 @@ void require_match(const WeightsFile& file, const codegen::Program& program) {
     const auto found = tensors.find(b->name);
     const SavedTensor* t = found == tensors.end() ? nullptr : found->second;
     if (!t)
-      error(fmt::format("no tensor '{}'", b->name), full() ? "" : near_name(b->name, file));
+      error(fmt::format("no tensor '{}'", b->name), full() ? "" : remedy(*b, file));
     else if (t->dtype != b->dtype || t->dims != b->dims)
       error(fmt::format("'{}' is {}, the model has {}", b->name, type_text(t->dtype, t->dims),
                         type_text(b->dtype, b->dims)));
@@ -78,18 +87,21 @@ void require_match(const WeightsFile& file, const codegen::Program& program) {
 void save_weights(Executable& executable, const std::string& path) {
   require_weights_path(path);
   WeightsFile file{.name = path, .tensors = {}, .metadata = {{"format", "pt"}}, .data = {}};
-  for (const codegen::Buffer* b : parameters(executable.program())) {
+  std::vector<std::string> buffers;
+  for (const codegen::Buffer* b : saved(executable.program())) {
+    if (b->role == "buffer") buffers.push_back(b->name);
     const auto begin = static_cast<int64_t>(file.data.size());
     file.tensors.push_back({b->name, b->dtype, b->dims, begin, begin + b->bytes});
     file.data.resize(static_cast<size_t>(begin + b->bytes));
     read_as_saved(executable, *b, std::span(file.data).subspan(static_cast<size_t>(begin)));
   }
+  if (!buffers.empty()) file.metadata["buffers"] = fmt::format("{}", fmt::join(buffers, ","));
   write_safetensors(path, file);
 }
 
 void load_weights(Executable& executable, const WeightsFile& file) {
   const TensorsByName tensors = by_name(file);
-  for (const codegen::Buffer* b : parameters(executable.program())) {
+  for (const codegen::Buffer* b : saved(executable.program())) {
     const std::span<const std::byte> saved = file.bytes(*tensors.at(b->name));
     std::vector<std::byte> turned;
     if (!b->layout.empty()) {
@@ -104,7 +116,7 @@ std::string weights_hash(Executable& executable) {
   const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state(XXH3_createState(), XXH3_freeState);
   XXH3_128bits_reset(state.get());
   std::vector<std::byte> bytes;
-  for (const codegen::Buffer* b : parameters(executable.program())) {
+  for (const codegen::Buffer* b : saved(executable.program())) {
     const std::string title = b->name + ": " + type_text(b->dtype, b->dims) + "\n";
     XXH3_128bits_update(state.get(), title.data(), title.size());
     bytes.resize(static_cast<size_t>(b->bytes));

@@ -24,7 +24,7 @@ struct SavedTensor {
 struct WeightsFile {
   std::string name;  // of the file, for messages
   std::vector<SavedTensor> tensors;
-  std::map<std::string, std::string> metadata;
+  std::map<std::string, std::string> metadata;  // "buffers": the names of those tensors that are not trained
   std::vector<std::byte> data;
 
   const SavedTensor* find(const std::string& tensor) const;

@@ -3,6 +3,8 @@
 
 #include <filesystem>
 #include <memory>
+#include <set>
+#include <sstream>
 
 #include "runtime/json_text.h"
 #include "runtime/weights/safetensors.h"
@@ -45,19 +47,31 @@ std::string rows_json(const std::vector<Row>& rows) {
 }
 
 void print_rows(const std::vector<Row>& rows) {
-  int64_t parameters = 0;
+  int64_t parameters = 0, buffers = 0;
   for (const Row& r : rows) {
     print_result("{:<8} {:<32} {:<6} {:<20} {:>12}\n", r.role, r.name, r.dtype,
                  fmt::format("[{}]", fmt::join(r.dims, ",")), r.elements());
-    if (r.role == "param") parameters += r.elements();
+    (r.role == "param" ? parameters : buffers) += r.elements();
   }
   print_result("{} parameters\n", parameters);
+  if (buffers > 0) print_result("{} numbers in buffers\n", buffers);
+}
+
+// As far as the file says which they are; those of others are tensors like the rest.
+std::set<std::string> buffer_names(const runtime::WeightsFile& file) {
+  std::set<std::string> names;
+  const auto list = file.metadata.find("buffers");
+  std::istringstream text(list == file.metadata.end() ? "" : list->second);
+  for (std::string name; std::getline(text, name, ',');) names.insert(name);
+  return names;
 }
 
 void inspect_weights(const InspectArguments& a) {
   const runtime::WeightsFile file = runtime::read_safetensors(a.model.model);
   std::vector<Row> rows;
-  for (const runtime::SavedTensor& t : file.tensors) rows.push_back({t.name, "param", t.dtype, t.dims});
+  const std::set<std::string> buffers = buffer_names(file);
+  for (const runtime::SavedTensor& t : file.tensors)
+    rows.push_back({t.name, buffers.count(t.name) != 0 ? "buffer" : "param", t.dtype, t.dims});
   if (a.json) return print_result("{}\n", runtime::JsonObject().raw("tensors", rows_json(rows)).str());
   print_rows(rows);
 }
@@ -71,7 +85,7 @@ void inspect_model(const InspectArguments& a) {
       compile_model(model.model, all_entries(model.model, std::filesystem::path(model.path).parent_path()), options);
   std::vector<Row> rows;
   for (const codegen::Buffer& b : program.states)
-    if (b.role == "param") rows.push_back({b.name, b.role, b.dtype, b.dims});
+    if (codegen::is_saved(b)) rows.push_back({b.name, b.role, b.dtype, b.dims});
   if (a.json) {
     const std::string report = report_json(program, "", {});
     print_result(

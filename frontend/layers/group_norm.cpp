@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+
+#include "frontend/limits.h"
+#include "frontend/norm_parts.h"
+
+namespace heddle::frontend {
+namespace {
+
+using ir::Dims;
+using ir::ValueId;
+
+int64_t read_groups(LayerContext& c, int64_t channels) {
+  const int64_t groups = c.settings.positive("groups");
+  if (channels % groups != 0)
+    c.fail_setting("groups", fmt::format("{} groups do not divide {} channels", groups, channels));
+  return groups;
+}
+
+// [N, ..., channels] as [N, positions, groups, channels of a group]: a mean for each row and group.
+ir::Values build_group_norm(LayerContext& c) {
+  c.require_f32(0);
+  c.require_rank(0, 2, static_cast<int64_t>(kMaxRank),
+                 c.layout == Layout::nhwc ? "an input [N, ..., channels]" : "an input [N, channels, ...]");
+  const ValueId x = c.to_nhwc(c.in[0]);
+  const Dims dims = c.dims(x);
+  const int64_t groups = read_groups(c, dims.back()), width = dims.back() / groups;
+  const double eps = read_eps(c);
+  const int64_t positions = ir::Type(c.type(x)).elements() / dims.front() / dims.back();
+  const Affine affine = make_affine(c, dims.back());
+  const ValueId scale = c.reshape(affine.scale, {groups, width}, "weight.groups");
+  const ValueId bias = c.reshape(affine.bias, {groups, width}, "bias.groups");
+  const ValueId grouped = c.reshape(x, {dims.front(), positions, groups, width}, "groups");
+  const ir::Values results = c.b.multi("normalize", {grouped, scale, bias}, {{"axes", Dims{1, 3}}, {"eps", eps}},
+                                       {c.path + ".norm", c.path + ".mean", c.path + ".variance"});
+  return {c.from_nhwc(c.apply_activation(c.reshape(results[0], dims, "joined")))};
+}
+
+ir::Values build_instance_norm(LayerContext& c) {
+  c.require_f32(0);
+  c.require_rank(0, 3, static_cast<int64_t>(kMaxRank),
+                 c.layout == Layout::nhwc ? "an input [N, ..., channels]" : "an input [N, channels, ...]");
+  const ValueId x = c.to_nhwc(c.in[0]);
+  const Dims dims = c.dims(x);
+  if (ir::Type(c.type(x)).elements() == dims.front() * dims.back())
+    c.fail(fmt::format("the input {} has one value per row and channel, whose variance is 0",
+                       c.shape_text(c.dims(c.in[0]))),
+           "group_norm has a mean over several channels");
+  Dims axes;
+  for (int64_t axis = 1; axis + 1 < std::ssize(dims); ++axis) axes.push_back(axis);
+  const double eps = read_eps(c);
+  const Affine affine = make_affine(c, dims.back());
+  const ir::Values results = c.b.multi("normalize", {x, affine.scale, affine.bias}, {{"axes", axes}, {"eps", eps}},
+                                       {c.path + ".norm", c.path + ".mean", c.path + ".variance"});
+  return {c.from_nhwc(c.apply_activation(results[0]))};
+}
+
+std::vector<SettingDef> settings(bool affine) {
+  std::vector<SettingDef> all = norm_settings(affine);
+  all.push_back({.name = "activation", .type = SettingType::part, .doc = "applied to the result"});
+  return all;
+}
+
+std::vector<SettingDef> group_settings() {
+  std::vector<SettingDef> all = settings(/*affine=*/true);
+  all.push_back({.name = "groups", .doc = "groups of channels with one mean and variance", .required = true});
+  return all;
+}
+
+const RegisterLayer group_norm({
+    .name = "group_norm",
+    .doc = "(x - mean) / sqrt(variance + eps) * weight + bias, over the channels of a group at all positions of a row",
+    .settings = group_settings(),
+    .parameters = "weight [channels], bias [channels]",
+    .build = build_group_norm,
+});
+const RegisterLayer instance_norm({
+    .name = "instance_norm",
+    .doc = "(x - mean) / sqrt(variance + eps) over all positions of a row and channel",
+    .settings = settings(/*affine=*/false),
+    .parameters = "weight [channels], bias [channels], where asked for",
+    .build = build_instance_norm,
+});
+
+}  // namespace
+}  // namespace heddle::frontend

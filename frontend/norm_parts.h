@@ -1,0 +1,20 @@
+// What the normalising layers share: eps, and the scale and bias that are learnt.
+//
+//   {"op": "group_norm", "groups": 4, "bias": false} over 32 channels  ->  %g.weight: f32[32], and zeros
+#pragma once
+#include "frontend/layer_context.h"
+
+namespace heddle::frontend {
+
+// eps, scale and bias; `affine`: whether the two are learnt unless the model says otherwise.
+std::vector<SettingDef> norm_settings(bool affine);
+
+double read_eps(LayerContext& c);  // above 0
+
+struct Affine {
+  ir::ValueId scale, bias;  // f32[size]
+};
+// The parameters weight and bias as far as wanted, ones and zeros where not.
+Affine make_affine(LayerContext& c, int64_t size);
+
+}  // namespace heddle::frontend
