@@ -17,13 +17,28 @@ HD_MONOID(Max, lowest<A>(), max(x, value))
 HD_MONOID(Min, largest<A>(), min(x, value))
 #undef HD_MONOID
 
+// What an accumulator holds of an element. A short beside an int leaves a gap, which copies of both at once would read.
+template <class A, int bytes>
+struct Held {
+  using Type = A;
+};
+template <class A>
+struct Held<A, 1> {
+  using Type = int;
+};
+template <class A>
+struct Held<A, 2> {
+  using Type = int;
+};
+
 // The first of the best elements; nan is better than anything.
 template <class A, bool largest_wins>
 struct ArgBest {
   static constexpr int kNone = 0x7fffffff;
-  A value = A(0);
+  using Value = typename Held<A, sizeof(A)>::Type;
+  Value value = Value(0);
   int index = kNone;
-  HD_DEVICE static bool better(A a, A b) { return (largest_wins ? a > b : a < b) || (a != a && b == b); }
+  HD_DEVICE static bool better(Value a, Value b) { return (largest_wins ? a > b : a < b) || (a != a && b == b); }
   HD_DEVICE void add(A x, int k) {
     const bool take = index == kNone || better(x, value);
     value = take ? x : value;
