@@ -10,9 +10,11 @@ Per model, batch 8, dropout off, Adam as in the model file, a ring of 8 batches 
   start.P f16 [50,...]                  parameters at the start of step k: a float32 training run, rounded to f16
   loss32 f32 [50]                       float32 loss at start.*[k]
   grad.P f16 [50,...], scale.P f32 [50] float32 gradient of it, divided by scale (its largest magnitude)
+  final.B f64                           running statistics after the free steps
 
-Of mlp at full width only the free steps are stored (start.P has one step); mlp_narrow is the same model with hidden
-widths 24 and 16 (--set nodes.fc1.units=24 --set nodes.fc2.units=16). Storing f16 keeps the files small. The parameters are exact (PyTorch starts from the rounded values); the gradients lose
+Of resnet20, which is the model's small form with its own optimizer, and of mlp at full width only the free steps are stored (start.P has
+one step); mlp_narrow is the same model with hidden widths 24 and 16 (--set nodes.fc1.units=24 --set nodes.fc2.units=16). Storing f16
+keeps the files small. The parameters are exact (PyTorch starts from the rounded values); the gradients lose
 2^-12 relative, which is 2e-8 of normalised mean square error against the 1e-5 that the test allows.
 """
 import json
@@ -41,6 +43,55 @@ def mnist_cnn(x, p):
     return torch.nn.functional.linear(h.permute(0, 2, 3, 1).flatten(1), p["logits.weight"], p["logits.bias"])
 
 
+def resnet20(x, p):
+    functional = torch.nn.functional
+
+    def norm(h, name):
+        return functional.batch_norm(h, p[name + ".running_mean"], p[name + ".running_var"], p[name + ".weight"],
+                                     p[name + ".bias"], training=True)
+
+    def block(h, name, down):
+        y = functional.conv2d(h, p[name + ".conv1.weight"], stride=2 if down else 1, padding=1)
+        y = functional.conv2d(torch.relu(norm(y, name + ".bn1")), p[name + ".conv2.weight"], padding=1)
+        if down:  # every second pixel, zeros for the new channels
+            new = y.shape[1] // 4
+            h = functional.pad(h[:, :, ::2, ::2], (0, 0, 0, 0, new, new))
+        return torch.relu(norm(y, name + ".bn2") + h)
+
+    h = torch.relu(norm(functional.conv2d(x.permute(0, 3, 1, 2), p["stem.weight"], padding=1), "bn"))
+    for name, _, _ in RESNET_BLOCKS:
+        h = block(h, name, name.startswith("down"))
+    return functional.linear(h.mean((2, 3)), p["logits.weight"], p["logits.bias"])
+
+
+RESNET_BLOCKS = [("stage1.0", 1, 1), ("stage1.1", 1, 1), ("stage1.2", 1, 1), ("down2", 1, 2), ("stage2.0", 2, 2),
+                 ("stage2.1", 2, 2), ("down3", 2, 4), ("stage3.0", 4, 4), ("stage3.1", 4, 4)]
+
+
+def resnet20_shapes(width):
+    shapes = {"stem.weight": (width, 1, 3, 3)}
+    for name, before, after in RESNET_BLOCKS:
+        shapes[name + ".conv1.weight"] = (after * width, before * width, 3, 3)
+        shapes[name + ".conv2.weight"] = (after * width, after * width, 3, 3)
+    for name, channels in resnet20_norms(width):
+        shapes[name + ".weight"] = shapes[name + ".bias"] = (channels,)
+    return {**shapes, "logits.weight": (10, 4 * width), "logits.bias": (10,)}
+
+
+def resnet20_norms(width):
+    return [("bn", width)] + [(f"{name}.bn{k}", after * width) for name, _, after in RESNET_BLOCKS for k in (1, 2)]
+
+
+def resnet20_buffers(width):
+    return {f"{name}.running_{what}": torch.full((channels,), start)
+            for name, channels in resnet20_norms(width) for what, start in (("mean", 0.0), ("var", 1.0))}
+
+
+def one_cycle(parameters):
+    optimizer = torch.optim.SGD(parameters, lr=0.1, momentum=0.9, nesterov=True, weight_decay=5e-4, foreach=False)
+    return optimizer, torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.1, total_steps=STEPS, cycle_momentum=False)
+
+
 def mlp_shapes(first, second):
     return {"fc1.weight": (first, 784), "fc1.bias": (first,), "fc2.weight": (second, first), "fc2.bias": (second,),
             "logits.weight": (10, second), "logits.bias": (10,)}
@@ -52,6 +103,8 @@ NETWORKS = {
     "mnist_cnn": dict(forward=mnist_cnn, image=(28, 28, 1), eps=1e-7, shapes={
         "conv1.weight": (32, 1, 3, 3), "conv1.bias": (32,), "conv2.weight": (64, 32, 3, 3), "conv2.bias": (64,),
         "logits.weight": (10, 1600), "logits.bias": (10,)}),
+    "resnet20": dict(forward=resnet20, image=(28, 28, 1), shapes=resnet20_shapes(4), buffers=resnet20_buffers(4),
+                     optimizer=one_cycle, points=False),
 }
 
 
@@ -61,7 +114,8 @@ def initial(shapes):
     for name, shape in shapes.items():
         fan_in = max(1, int(numpy.prod(shape[1:])))
         bound = fan_in ** -0.5 if len(shape) > 1 else 0.05
-        out[name] = ((torch.rand(shape, generator=generator) * 2 - 1) * bound).half()
+        middle = 1 if len(shape) == 1 and name.endswith("weight") else 0  # a norm's
+        out[name] = (middle + (torch.rand(shape, generator=generator) * 2 - 1) * bound).half()
     return out
 
 
@@ -72,14 +126,21 @@ def loss_of(network, p, image, label):
 def trained(network, image, label, start, dtype):
     """Yields (parameters at the start, loss, gradients) of each step of a free run."""
     p = {n: v.to(dtype).clone().requires_grad_() for n, v in start.items()}
-    optimizer = torch.optim.Adam(p.values(), lr=1e-3, betas=(0.9, 0.999), eps=network["eps"], foreach=False)
+    buffers = network["running"] = {n: v.to(dtype).clone() for n, v in network.get("buffers", {}).items()}
+    if "optimizer" in network:
+        optimizer, schedule = network["optimizer"](p.values())
+    else:
+        optimizer = torch.optim.Adam(p.values(), lr=1e-3, betas=(0.9, 0.999), eps=network["eps"], foreach=False)
+        schedule = None
     for k in range(STEPS):
         before = {n: v.detach().clone() for n, v in p.items()}
         optimizer.zero_grad()
-        loss = loss_of(network, p, image[k % RING].to(dtype) / 255, label[k % RING])
+        loss = loss_of(network, {**p, **buffers}, image[k % RING].to(dtype) / 255, label[k % RING])
         loss.backward()
         yield before, loss.item()
         optimizer.step()
+        if schedule is not None:
+            schedule.step()
 
 
 def at_rounded(network, image, label, start):
@@ -111,6 +172,7 @@ def make(name, network):
     label = torch.from_numpy(random.integers(0, 10, (RING, BATCH), dtype=numpy.int64))
     start = initial(network["shapes"])
     out = {"loss64": numpy.array([loss for _, loss in trained(network, image, label, start, torch.float64)])}
+    out.update({"final." + n: v.numpy() for n, v in network["running"].items()})
     if network.get("points", True):
         out.update(at_points(network, image, label, start))
     else:
