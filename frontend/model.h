@@ -14,6 +14,7 @@
 #include "frontend/expression.h"
 #include "frontend/json.h"
 #include "ir/type.h"
+#include "runtime/data/reader_def.h"
 
 namespace heddle::frontend {
 
@@ -95,13 +96,11 @@ struct Train {
   Location where;
 };
 
-// A source of rows. `columns` says where each model input comes from: a file for idx, a column's name for others.
+// A source of rows. `columns` says where each model input comes from: files, or names and indices of columns.
 struct DataReader {
-  std::string op;                                     // "idx", "synthetic"
-  std::map<std::string, Named, std::less<>> columns;  // by model input
-  std::string kind;                                   // synthetic: "digits"
-  int64_t rows = 0;                                   // synthetic
-  int64_t seed = 0;                                   // synthetic
+  std::string op;
+  std::map<std::string, std::vector<Named>, std::less<>> columns;  // by model input
+  std::vector<runtime::data::ReaderSetting> settings;              // every other key, checked
   Location where;
 };
 

@@ -2,84 +2,26 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "frontend/fields.h"
-#include "frontend/limits.h"
 #include "frontend/read_parts.h"
+#include "frontend/read_reader.h"
 #include "frontend/settings.h"
 
 namespace heddle::frontend {
 namespace {
 
-const std::vector<std::string> kReaders = {"idx", "synthetic"};
-const std::vector<std::string> kPlannedReaders = {"csv", "npy", "tokens", "text_folder", "cifar"};
 const std::vector<std::string> kMaps = {"scale", "shift", "normalize"};
 const std::vector<std::string> kPlannedMaps = {"cast", "one_hot"};
-const std::vector<std::string> kKinds = {"digits"};
 
 bool contains(const std::vector<std::string>& list, const std::string& word) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-[[noreturn]] void unknown(const std::string& kind, const std::string& word, const Location& where,
-                          const std::vector<std::string>& known, const std::vector<std::string>& planned) {
-  if (contains(planned, word))
-    throw UserError(where, fmt::format("the {} {} is not supported by this version", kind, word));
-  throw UserError(where, fmt::format("there is no {} {}", kind, quote(word)), suggest(word, known));
-}
-
-// What can be said without looking at the disk; links are followed when the data is opened.
-void check_path(const Named& path) {
-  const std::string& text = path.text;
-  const auto fail = [&](const std::string& why) {
-    throw UserError(path.where, fmt::format("the path {} {}", quote(text), why),
-                    "paths are relative to the model file, or to --data DIR");
-  };
-  if (text.empty()) fail("is empty");
-  if (std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; })) {
-    fail("contains a control character");
-  }
-  if (text.find("://") != std::string::npos) fail("is a URL: data is read from files only");
-  if (text.find('\\') != std::string::npos) fail("contains a backslash: directories are separated by '/'");
-  const std::filesystem::path parts(text);
-  if (parts.is_absolute()) fail("is absolute");
-  for (const auto& part : parts) {
-    if (part == "..") fail("leaves the directory with '..'");
-  }
-}
-
-void read_columns(Fields& fields, const Model& model, DataReader& reader) {
-  for (const InputDef& input : model.inputs) {
-    const Json* column = fields.require(input.name, fmt::format("the reader feeds every input of the model"));
-    if (column == nullptr) continue;
-    fields.guard([&] {
-      const Named value{as_text(*column, fields.named(input.name)), column->where};
-      if (reader.op == "idx") check_path(value);
-      reader.columns[input.name] = value;
-    });
-  }
-}
-
-DataReader read_reader(const Json& json, const std::string& split, const Model& model, Diagnostics& errors) {
-  DataReader reader;
-  reader.where = json.where;
-  Fields fields(json, "data: " + split, errors);
-  const Json* op = fields.require("op");
-  if (op == nullptr) return reader;
-  reader.op = as_text(*op, fields.named("op"));
-  if (!contains(kReaders, reader.op)) unknown("reader", reader.op, op->where, kReaders, kPlannedReaders);
-  if (reader.op == "synthetic") {
-    constexpr int64_t kMostRows = 10'000'000;
-    reader.kind = fields.text("kind").value_or("digits");
-    if (!contains(kKinds, reader.kind))
-      unknown("kind of synthetic data", reader.kind, fields.take("kind")->where, kKinds, {});
-    if (fields.require("rows") != nullptr) reader.rows = fields.integer("rows", model.let, 1, kMostRows).value_or(1);
-    reader.seed = fields.integer("seed", model.let, 0, kMaxExactInteger).value_or(0);
-  }
-  read_columns(fields, model, reader);
-  fields.finish();
-  return reader;
+[[noreturn]] void unknown_map(const std::string& word, const Location& where) {
+  if (contains(kPlannedMaps, word))
+    throw UserError(where, fmt::format("the data map {} is not supported by this version", word));
+  throw UserError(where, fmt::format("there is no data map {}", quote(word)), suggest(word, kMaps));
 }
 
 void check_fraction(double fraction, const Location& where) {
@@ -134,7 +76,7 @@ DataMap read_map(const Json& json, const Model& model, Diagnostics& errors) {
   const Json* op = fields.require("op");
   if (op == nullptr) return map;
   map.op = as_text(*op, fields.named("op"));
-  if (!contains(kMaps, map.op)) unknown("data map", map.op, op->where, kMaps, kPlannedMaps);
+  if (!contains(kMaps, map.op)) unknown_map(map.op, op->where);
   if (map.op == "normalize") {
     read_normalize(fields, model, map);
   } else if (const Json* by = fields.require("by")) {

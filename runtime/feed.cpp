@@ -67,7 +67,7 @@ const Feed::Placed& Feed::place(const data::Table& table) {
   if (known != placed_.end()) return *known;
   Device& device = executable_.device();
   std::vector<int64_t> bytes;
-  for (size_t i = 0; i < feeding_.columns.size(); ++i) bytes.push_back(std::ssize(column(i).bytes));
+  for (size_t i = 0; i < feeding_.columns.size(); ++i) bytes.push_back(std::ssize(column(i).content()));
   const int64_t most = room();
   const int64_t all = std::accumulate(bytes.begin(), bytes.end(), table.rows * 4);  // the order takes 4 each
   const bool streamed = all > most;
@@ -77,7 +77,7 @@ const Feed::Placed& Feed::place(const data::Table& table) {
   Placed placed{.table = &table, .streamed = streamed, .columns = {}};
   if (!streamed && !device.host_addressable()) {
     placed.columns = allocate_columns(bytes, Memory::device);
-    for (size_t i = 0; i < bytes.size(); ++i) device.write(placed.columns[i], column(i).bytes.data(), bytes[i]);
+    for (size_t i = 0; i < bytes.size(); ++i) device.write(placed.columns[i], column(i).content().data(), bytes[i]);
   }
   return placed_.emplace_back(std::move(placed));
 }
@@ -99,7 +99,7 @@ void Feed::begin(const data::Table& table, std::span<const uint32_t> order) {
     // Entries read their columns only.
     for (size_t i = 0; i < feeding_.columns.size(); ++i)
       columns.push_back(
-          const_cast<std::byte*>(column(i).bytes.data()));  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+          const_cast<std::byte*>(column(i).content().data()));  // NOLINT(cppcoreguidelines-pro-type-const-cast)
   } else {
     columns = placed.columns;
     if (std::ssize(order) > order_rows_) {
@@ -142,7 +142,7 @@ void Feed::provide(int64_t rows) {
     for (int64_t r = 0; r < rows; ++r) {
       const auto place = static_cast<size_t>(next_row_ + r);
       const size_t row = order_.empty() ? place : order_[place];
-      std::memcpy(gathered + static_cast<size_t>(r) * size, from.bytes.data() + row * size, size);
+      std::memcpy(gathered + static_cast<size_t>(r) * size, from.content().data() + row * size, size);
     }
     executable_.device().prefetch(to[i], gathered, rows * from.row_bytes());
   }

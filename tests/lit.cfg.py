@@ -23,6 +23,8 @@ config.environment["PATH"] = os.pathsep.join([tools, "/usr/lib/llvm-14/bin", os.
 seconds = 10 if lit_config.params.get("sanitize") == "ON" else 2
 refused = os.path.join(lit_config.params["source"], "tests", "support", "refused.py")
 config.substitutions.append(("%refused", f"{sys.executable} {refused} {seconds}"))
+refuse_all = os.path.join(lit_config.params["source"], "tests", "support", "refuse_all.py")
+config.substitutions.append(("%refuse_all", f"{sys.executable} {refuse_all} {seconds}"))
 config.substitutions.append(("%models", os.path.join(lit_config.params["source"], "models")))
 
 # Data sets that are not part of the project: tests that read them say REQUIRES: data.

@@ -56,14 +56,14 @@ std::vector<float> distances(const std::vector<Stroke>& strokes, int64_t height,
 }
 
 void check_request(const ReaderRequest& request, const ColumnRequest& c) {
-  if (c.source == "label") {
+  if (c.source() == "label") {
     if (!c.one_hot && !c.dims.empty())
       throw UserError(c.where, fmt::format("synthetic labels are one number a row, input '{}' has {} axes", c.input,
                                            c.dims.size()));
     return;
   }
-  if (c.source != "image")
-    throw UserError(c.where, fmt::format("synthetic draws \"image\" and \"label\", not \"{}\"", c.source));
+  if (c.source() != "image")
+    throw UserError(c.where, fmt::format("synthetic draws \"image\" and \"label\", not \"{}\"", c.source()));
   const auto side = [](int64_t n) { return n >= kMinDigitSide && n <= kMaxDigitSide; };
   const bool picture =
       (c.dims.size() == 2 || (c.dims.size() == 3 && c.dims[2] == 1)) && side(c.dims[0]) && side(c.dims[1]);
@@ -73,7 +73,7 @@ void check_request(const ReaderRequest& request, const ColumnRequest& c) {
         fmt::format(
             "synthetic pictures are [height,width] or [height,width,1] with sides of {} to {}, input '{}' is not",
             kMinDigitSide, kMaxDigitSide, c.input));
-  if (request.rows > (int64_t{1} << 36) / (c.dims[0] * c.dims[1]))
+  if (request.integer("rows") > (int64_t{1} << 36) / (c.dims[0] * c.dims[1]))
     throw UserError(request.where, "the pictures exceed 64 GiB");
 }
 
@@ -83,17 +83,18 @@ int digit_label(uint64_t seed, int64_t row) {
 }
 
 void draw_rows(const ReaderRequest& request, Table& table, int64_t begin, int64_t end) {
+  const auto seed = static_cast<uint64_t>(request.integer("seed"));
   for (size_t i = 0; i < table.columns.size(); ++i) {
     Column& column = table.columns[i];
-    const bool image = request.columns[i].source == "image";
+    const bool image = request.columns[i].source() == "image";
     const int64_t height = image ? column.dims[0] : kMinDigitSide, width = image ? column.dims[1] : kMinDigitSide;
     for (int64_t row = begin; row < end; ++row) {
       std::byte* to = column.bytes.data() + row * column.row_bytes();
       if (!image) {
-        *to = static_cast<std::byte>(digit_label(static_cast<uint64_t>(request.seed), row));
+        *to = static_cast<std::byte>(digit_label(seed, row));
         continue;
       }
-      const Digit digit = draw_digit(static_cast<uint64_t>(request.seed), row, height, width);
+      const Digit digit = draw_digit(seed, row, height, width);
       std::transform(digit.pixels.begin(), digit.pixels.end(), to, [](uint8_t p) { return static_cast<std::byte>(p); });
     }
   }
@@ -122,21 +123,17 @@ Digit draw_digit(uint64_t seed, int64_t row, int64_t height, int64_t width) {
 }
 
 Table draw_digits(const ReaderRequest& request) {
-  if (request.rows < 1 || request.rows > kMaxSyntheticRows)
-    throw UserError(request.where,
-                    fmt::format("synthetic: rows is {}, expected 1 ... {}", request.rows, kMaxSyntheticRows));
-  Table table{.rows = request.rows, .columns = {}};
+  const int64_t rows = request.integer("rows");
+  Table table{.rows = rows, .columns = {}};
   for (const ColumnRequest& c : request.columns) {
     check_request(request, c);
     Column column{.input = c.input, .type = ElementType::u8, .dims = {}, .bytes = {}};
-    if (c.source == "image") column.dims = c.dims;
-    column.bytes.resize(static_cast<size_t>(request.rows * column.row_bytes()));
+    if (c.source() == "image") column.dims = c.dims;
+    column.bytes.resize(static_cast<size_t>(rows * column.row_bytes()));
     table.columns.push_back(std::move(column));
   }
   const int64_t parts = std::clamp<int64_t>(static_cast<int64_t>(std::thread::hardware_concurrency()), 1, 16);
-  const auto draw = [&](int64_t p) {
-    draw_rows(request, table, request.rows * p / parts, request.rows * (p + 1) / parts);
-  };
+  const auto draw = [&](int64_t p) { draw_rows(request, table, rows * p / parts, rows * (p + 1) / parts); };
   std::vector<std::jthread> workers;
   for (int64_t p = 0; p < parts; ++p) {
     try {

@@ -1,53 +1,15 @@
 #include "runtime/data/idx.h"
 
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <optional>
+
+#include "runtime/data/input_file.h"
 
 namespace heddle::runtime::data {
 namespace {
-
-// A plain or compressed file being read, and how to complain about it.
-class Input {
- public:
-  Input(const std::filesystem::path& file, std::string name, const Location& where)
-      : name_(std::move(name)), where_(where), file_(gzopen(file.c_str(), "rb")) {
-    if (!file_) fail("cannot be opened");
-    gzbuffer(file_.get(), 1 << 18);
-  }
-
-  [[noreturn]] void fail(const std::string& message) const {
-    throw UserError(where_, fmt::format("{}: {}", name_, message));
-  }
-
-  // Reads up to `size` bytes; fewer only at the end of the file.
-  size_t read(std::byte* to, size_t size) {
-    size_t done = 0;
-    while (done < size) {
-      const unsigned step = static_cast<unsigned>(std::min<size_t>(size - done, 1 << 26));
-      const int got = gzread(file_.get(), to + done, step);
-      int code = Z_OK;
-      const char* text = gzerror(file_.get(), &code);
-      if (code == Z_BUF_ERROR) fail("compressed data ends early");
-      if (got < 0) fail(fmt::format("compressed data is damaged ({})", text));
-      if (got == 0) break;
-      done += static_cast<size_t>(got);
-    }
-    return done;
-  }
-
- private:
-  struct Close {
-    void operator()(gzFile f) const { gzclose(f); }
-  };
-  std::string name_;
-  Location where_;
-  std::unique_ptr<gzFile_s, Close> file_;
-};
 
 std::optional<ElementType> type_of_code(unsigned code) {
   switch (code) {
@@ -61,7 +23,7 @@ std::optional<ElementType> type_of_code(unsigned code) {
   }
 }
 
-IdxArray read_header(Input& in) {
+IdxArray read_header(InputFile& in) {
   std::array<std::byte, 4> magic{};
   const size_t got = in.read(magic.data(), magic.size());
   if (got < magic.size()) in.fail(fmt::format("not an idx file: {} bytes, expected a header of at least 4", got));
@@ -84,7 +46,7 @@ IdxArray read_header(Input& in) {
   return array;
 }
 
-int64_t checked_bytes(const IdxArray& array, const Input& in) {
+int64_t checked_bytes(const IdxArray& array, const InputFile& in) {
   int64_t bytes = size_of(array.type);
   for (int64_t d : array.dims) {
     if (d == 0) in.fail("a dimension is 0");
@@ -105,14 +67,14 @@ void to_machine_order(IdxArray& array) {
 }  // namespace
 
 IdxArray read_idx_header(const std::filesystem::path& file, const std::string& name, const Location& where) {
-  Input in(file, name, where);
+  InputFile in(file, name, where);
   IdxArray array = read_header(in);
   checked_bytes(array, in);
   return array;
 }
 
 IdxArray read_idx(const std::filesystem::path& file, const std::string& name, const Location& where) {
-  Input in(file, name, where);
+  InputFile in(file, name, where);
   IdxArray array = read_header(in);
   const auto expected = static_cast<size_t>(checked_bytes(array, in));
 

@@ -6,11 +6,14 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "ir/diagnostic.h"
 #include "runtime/data/element.h"
+#include "runtime/data/mapping.h"
+#include "runtime/data/reader_def.h"
 
 namespace heddle::runtime::data {
 
@@ -18,9 +21,11 @@ struct Column {
   std::string input;  // the model input that it feeds
   ElementType type = ElementType::u8;
   std::vector<int64_t> dims;  // of one row
-  std::vector<std::byte> bytes;
+  std::vector<std::byte> bytes = {};
+  Mapping mapping = {};  // where it is not empty, of the rows, and `bytes` is empty
   int64_t row_elements() const;
   int64_t row_bytes() const { return row_elements() * size_of(type); }
+  std::span<const std::byte> content() const { return mapping.empty() ? std::span(bytes) : mapping.bytes(); }
 };
 
 struct Table {
@@ -31,20 +36,35 @@ struct Table {
 
 // One key of a reader in the model file.
 struct ColumnRequest {
-  std::string input;          // the model input
-  std::string source;         // a file name (idx) or what to draw (synthetic: "image" or "label")
-  std::string dtype;          // of the model input
-  std::vector<int64_t> dims;  // of one row of the model input
-  int64_t classes = 0;        // values lie in [0, classes), or are -100; 0: not a label
-  bool one_hot = false;       // a map turns class numbers into rows of `dims`
+  std::string input;                 // the model input
+  std::vector<std::string> sources;  // what the key says: a file's name, a column's, or several
+  std::string dtype;                 // of the model input
+  std::vector<int64_t> dims;         // of one row of the model input
+  int64_t classes = 0;               // values lie in [0, classes), or are -100; 0: not a label
+  bool one_hot = false;              // a map turns class numbers into rows of the last axis
   Location where;
+  std::vector<std::string> class_names = {};  // of the training rows, where the reader found them there
+  const std::string& source() const { return sources.at(0); }
+  // Of a row as the reader makes it.
+  std::vector<int64_t> stored_dims() const;
 };
 
 struct ReaderRequest {
-  std::string op;  // "idx" or "synthetic"
+  std::string op;
   std::vector<ColumnRequest> columns;
-  int64_t rows = 0, seed = 0;  // synthetic only
+  std::vector<ReaderSetting> settings;
   Location where;
+
+  const ReaderSetting* find(std::string_view key) const;  // nullptr where it is not given
+  Location place(std::string_view key) const;             // of the setting, or of the reader
+  // As given, or the reader's own default.
+  const ReaderValue& value(std::string_view key) const;
+  int64_t integer(std::string_view key) const { return std::get<int64_t>(value(key)); }
+  bool flag(std::string_view key) const { return std::get<bool>(value(key)); }
+  const std::vector<std::string>& texts(std::string_view key) const {
+    return std::get<std::vector<std::string>>(value(key));
+  }
+  const std::string& text(std::string_view key) const { return texts(key).at(0); }
 };
 
 inline constexpr int64_t kIgnoreIndex = -100;
@@ -52,11 +72,15 @@ inline constexpr int64_t kIgnoreIndex = -100;
 // What file headers alone say.
 struct TableHeader {
   int64_t rows = 0;
-  std::vector<ElementType> types;  // of the request's columns
+  std::vector<ElementType> types;                          // of the request's columns
+  std::vector<std::vector<std::string>> class_names = {};  // likewise; empty: no column has names
 };
 TableHeader read_table_header(const ReaderRequest& request, const std::filesystem::path& root);
 // Reads or draws the rows; throws UserError at the request's place.
 Table read_table(const ReaderRequest& request, const std::filesystem::path& root);
+
+// For readers of a file for each column: adds the next column of the request, which has as many rows as those before.
+void add_column(Table& table, const ReaderRequest& request, int64_t rows, Column column);
 
 // The same values as elements of another type, which must be able to hold them: rounded where that is floating.
 void convert(Column& column, ElementType type);

@@ -8,6 +8,8 @@
 #include <stdexcept>
 
 #include "runtime/data/idx.h"
+#include "runtime/data/npy.h"
+#include "runtime/data/zip.h"
 #include "runtime/weights/safetensors.h"
 #include "tests/fuzz/campaign.h"
 
@@ -77,6 +79,65 @@ TEST(Fuzz, IdxFiles) {
     const std::string& path = file.holding(content);
     runtime::data::read_idx(path, "images", {});
     if (runtime::data::read_idx_header(path, "images", {}).dims.at(0) < 0) throw std::runtime_error("negative rows");
+  };
+  run(c, 1500);
+}
+
+std::string npy_file(const std::string& header, size_t bytes) {
+  std::string s = "\x93NUMPY\x01";
+  s += '\0';
+  s += static_cast<char>(header.size());
+  s += '\0';
+  return s + header + std::string(bytes, '\x3f');
+}
+
+TEST(Fuzz, NpyFiles) {
+  const std::string floats = npy_file("{'descr': '<f4', 'fortran_order': False, 'shape': (5, 4), }\n", 80),
+                    turned = npy_file("{'descr': '>i2', 'fortran_order': False, 'shape': (7,), }\n", 14),
+                    truths = npy_file("{'descr': '|b1', 'fortran_order': True, 'shape': (3,)}", 3);
+  for (const bool binary : {true, false}) {
+    Campaign c{.name = binary ? "npy" : "npy_text", .corpus = {floats, turned, truths}, .binary = binary, .target = {}};
+    const File file;
+    c.target = [&](const std::string& content) {
+      const runtime::data::Column column = runtime::data::read_npy(file.holding(content), "x", {});
+      if (column.row_bytes() <= 0 || std::ssize(column.content()) % column.row_bytes() != 0)
+        throw std::runtime_error("no whole rows");
+    };
+    run(c, 1500);
+  }
+}
+
+// An archive of one stored member, as zipfile writes it.
+std::string zip_file(const std::string& name, const std::string& content) {
+  const auto number = [](uint64_t v, int width) {
+    std::string s;
+    for (int i = 0; i < width; ++i) s += static_cast<char>(v >> (8 * i) & 0xff);
+    return s;
+  };
+  const auto crc = crc32(0, reinterpret_cast<const Bytef*>(content.data()), static_cast<uInt>(content.size()));
+  const std::string sizes = number(crc, 4) + number(content.size(), 4) + number(content.size(), 4);
+  const std::string header =
+      "PK\x03\x04" + number(20, 2) + number(0, 8) + sizes + number(name.size(), 2) + number(0, 2) + name;
+  const std::string entry = "PK\x01\x02" + number(20, 2) + number(20, 2) + number(0, 8) + sizes +
+                            number(name.size(), 2) + number(0, 16) + name;
+  return header + content + entry + "PK\x05\x06" + number(0, 4) + number(1, 2) + number(1, 2) +
+         number(entry.size(), 4) + number(header.size() + content.size(), 4) + number(0, 2);
+}
+
+TEST(Fuzz, ZipFiles) {
+  const std::string floats = npy_file("{'descr': '<f4', 'fortran_order': False, 'shape': (5, 4), }\n", 80);
+  Campaign c{.name = "zip", .corpus = {zip_file("x.npy", floats)}, .binary = true, .target = {}};
+  {  // what is not mutated is read
+    const File file;
+    const runtime::data::ZipArchive archive(file.holding(c.corpus[0]), "a", {});
+    ASSERT_NE(archive.find("x.npy"), nullptr);
+    EXPECT_EQ(archive.content(*archive.find("x.npy")).size(), floats.size());
+  }
+  const File file;
+  c.target = [&](const std::string& content) {
+    const runtime::data::ZipArchive archive(file.holding(content), "a", {});
+    for (const runtime::data::ZipMember& m : archive.members())
+      if (std::ssize(archive.content(m)) != m.size) throw std::runtime_error("another size than it says");
   };
   run(c, 1500);
 }

@@ -117,9 +117,10 @@ TEST(Shuffle, MovesTheLastRow) {
 }
 
 TEST(Digits, ARowDependsOnSeedAndRowOnly) {
-  const ColumnRequest image{"x", "image", "f32", {28, 28, 1}, 0, false, {}},
-      label{"y", "label", "i32", {}, 10, false, {}};
-  const Table table = draw_digits({"synthetic", {image, label}, 20, 5, {}});
+  const ColumnRequest image{"x", {"image"}, "f32", {28, 28, 1}, 0, false, {}},
+      label{"y", {"label"}, "i32", {}, 10, false, {}};
+  const Table table =
+      draw_digits({"synthetic", {image, label}, {{"rows", int64_t{20}, {}}, {"seed", int64_t{5}, {}}}, {}});
   const Digit digit = draw_digit(5, 13, 28, 28);
   EXPECT_EQ(std::memcmp(table.columns[0].bytes.data() + 13 * 784, digit.pixels.data(), 784), 0);
   EXPECT_EQ(std::to_integer<int>(table.columns[1].bytes[13]), digit.label);
@@ -159,7 +160,7 @@ TEST_F(Folder, LabelsLieWithinTheClasses) {
       for (int shift = 24; shift >= 0; shift -= 8) labels.push_back(static_cast<char>(label >> shift));
     write("labels", idx(12, {3}, labels));
     ReaderRequest request{
-        .op = "idx", .columns = {{"y", "labels", "i32", {}, 3, one_hot, {}}}, .rows = 0, .seed = 0, .where = {}};
+        .op = "idx", .columns = {{"y", {"labels"}, "i32", {}, 3, one_hot, {}}}, .settings = {}, .where = {}};
     if (one_hot) request.columns[0].dtype = "f32", request.columns[0].dims = {3};
     try {
       read_table(request, dir_);

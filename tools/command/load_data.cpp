@@ -19,19 +19,20 @@ using runtime::data::ReaderRequest;
 using runtime::data::Table;
 
 ReaderRequest reader_request(const DataReader& reader, const frontend::TrainingPlan& plan) {
-  ReaderRequest request{
-      .op = reader.op, .columns = {}, .rows = reader.rows, .seed = reader.seed, .where = reader.where};
+  ReaderRequest request{.op = reader.op, .columns = {}, .settings = reader.settings, .where = reader.where};
   for (const frontend::PlannedInput& input : plan.inputs) {
     const auto column = reader.columns.find(input.name);
     if (column == reader.columns.end())
       throw UserError(reader.where, fmt::format("the reader does not feed input '{}'", input.name));
+    std::vector<std::string> sources;
+    for (const frontend::Named& word : column->second) sources.push_back(word.text);
     request.columns.push_back({.input = input.name,
-                               .source = column->second.text,
+                               .sources = std::move(sources),
                                .dtype = ir::to_string(input.row.dtype),
                                .dims = input.row.dims,
                                .classes = std::max<int64_t>(input.below, 0),
                                .one_hot = false,
-                               .where = column->second.where});
+                               .where = column->second.at(0).where});
   }
   return request;
 }

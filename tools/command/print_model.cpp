@@ -57,12 +57,35 @@ std::string nodes_text(const std::vector<frontend::NodeDef>& nodes, const std::s
   return text;
 }
 
+std::string value_text(const runtime::data::ReaderValue& value) {
+  struct Text {
+    std::string operator()(bool v) const { return v ? "true" : "false"; }
+    std::string operator()(int64_t v) const { return std::to_string(v); }
+    std::string operator()(double v) const { return runtime::json_number(v); }
+    std::string operator()(const std::vector<std::string>& words) const {
+      std::vector<std::string> quoted;
+      for (const std::string& word : words) quoted.push_back(runtime::json_quoted(word));
+      return quoted.size() == 1 ? quoted[0] : fmt::format("[{}]", fmt::join(quoted, ", "));
+    }
+    std::string operator()(const runtime::data::ClassNames& names) const {
+      std::vector<std::string> items;
+      for (const auto& [input, list] : names)
+        items.push_back(fmt::format("{}: {}", input, list.empty() ? "sorted" : (*this)(list)));
+      return fmt::format("{{{}}}", fmt::join(items, ", "));
+    }
+  };
+  return std::visit(Text{}, value);
+}
+
 std::string reader_text(const std::string& split, const std::optional<frontend::DataReader>& reader) {
   if (!reader) return {};
   std::string text = fmt::format("data {} {}", split, reader->op);
-  if (reader->rows > 0) text += fmt::format(" rows={} seed={}", reader->rows, reader->seed);
-  for (const auto& [input, column] : reader->columns)
-    text += fmt::format(" {}={}", input, runtime::json_quoted(column.text));
+  for (const auto& setting : reader->settings) text += fmt::format(" {}={}", setting.key, value_text(setting.value));
+  for (const auto& [input, words] : reader->columns) {
+    std::vector<std::string> sources;
+    for (const frontend::Named& word : words) sources.push_back(word.text);
+    text += fmt::format(" {}={}", input, value_text(sources));
+  }
   return text + "\n";
 }
 

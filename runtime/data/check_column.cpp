@@ -1,0 +1,71 @@
+#include "runtime/data/check_column.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstring>
+
+namespace heddle::runtime::data {
+namespace {
+
+std::string dims_text(const std::vector<int64_t>& dims) { return fmt::format("[{}]", fmt::join(dims, ",")); }
+
+int64_t product(const std::vector<int64_t>& dims) {
+  int64_t n = 1;
+  for (int64_t d : dims) n *= d;
+  return n;
+}
+
+// Whether rows of the file's dims can feed an input of the wanted dims: equal up to trailing axes of size 1, or
+// flattened to one axis.
+bool fits(std::vector<int64_t> have, const std::vector<int64_t>& want) {
+  if (want.size() == 1 && product(have) == want[0]) return true;
+  while (have.size() < want.size()) have.push_back(1);
+  return have == want;
+}
+
+}  // namespace
+
+void check_dims(const ColumnRequest& request, const Column& column) {
+  const std::vector<int64_t> want = request.stored_dims();
+  if (fits(column.dims, want)) return;
+  throw UserError(request.where, fmt::format("{}: rows are {}, input '{}' takes {}", request.source(),
+                                             dims_text(column.dims), request.input, dims_text(want)));
+}
+
+void check_type(const ColumnRequest& request, ElementType type) {
+  const std::optional<ElementType> want = element_type(request.dtype);
+  if (!want)
+    throw UserError(request.where,
+                    fmt::format("input '{}' is {}: readers do not fill that type", request.input, request.dtype));
+  if ((request.classes > 0 || !is_floating(*want)) && is_floating(type)) {
+    throw UserError(request.where, fmt::format("{}: elements are {}, input '{}' takes integers", request.source(),
+                                               to_string(type), request.input));
+  }
+}
+
+void check_range(const ColumnRequest& request, const Column& column) {
+  const std::optional<ElementType> want = element_type(request.dtype);
+  const bool label = request.classes > 0;
+  if (is_floating(column.type) || (!label && is_floating(*want))) return;
+  const auto count = static_cast<size_t>(column.content().size()) / static_cast<size_t>(size_of(column.type));
+  const auto allowed = [&](int64_t v) {
+    if (label) return (v >= 0 && v < request.classes) || (v == kIgnoreIndex && !request.one_hot);
+    return visit(*want, [&](auto zero) { return static_cast<int64_t>(static_cast<decltype(zero)>(v)) == v; });
+  };
+  visit(column.type, [&](auto zero) {
+    using T = decltype(zero);
+    for (size_t i = 0; i < count; ++i) {
+      T value;
+      std::memcpy(&value, column.content().data() + i * sizeof(T), sizeof(T));
+      const auto v = static_cast<int64_t>(value);
+      if (allowed(v)) continue;
+      const auto row = static_cast<int64_t>(i) / column.row_elements();
+      const std::string limits =
+          label ? fmt::format("expected 0 ... {}", request.classes - 1) : "it does not fit " + request.dtype;
+      throw UserError(request.where, fmt::format("{}: row {} holds {}, {}", request.source(), row, v, limits));
+    }
+  });
+}
+
+}  // namespace heddle::runtime::data

@@ -1,0 +1,13 @@
+// Whether a column can feed its input: shape, type, and the values of labels and integers.
+#pragma once
+#include "runtime/data/table.h"
+
+namespace heddle::runtime::data {
+
+// All throw UserError at the request's place.
+void check_dims(const ColumnRequest& request, const Column& column);
+void check_type(const ColumnRequest& request, ElementType type);
+// Every value must be a class number or -100, or at least fit the input's integer type.
+void check_range(const ColumnRequest& request, const Column& column);
+
+}  // namespace heddle::runtime::data

@@ -1,0 +1,34 @@
+#include "runtime/data/input_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace heddle::runtime::data {
+
+InputFile::InputFile(const std::filesystem::path& file, std::string name, const Location& where)
+    : name_(std::move(name)), where_(where), file_(gzopen(file.c_str(), "rb")) {
+  if (!file_) fail("cannot be opened");
+  gzbuffer(file_.get(), 1 << 18);
+}
+
+void InputFile::fail(const std::string& message, const std::string& help) const {
+  throw UserError(where_, fmt::format("{}: {}", name_, message), help);
+}
+
+size_t InputFile::read(std::byte* to, size_t size) {
+  size_t done = 0;
+  while (done < size) {
+    const unsigned step = static_cast<unsigned>(std::min<size_t>(size - done, 1 << 26));
+    const int got = gzread(file_.get(), to + done, step);
+    int code = Z_OK;
+    const char* text = gzerror(file_.get(), &code);
+    if (code == Z_BUF_ERROR) fail("compressed data ends early");
+    if (got < 0) fail(fmt::format("compressed data is damaged ({})", text));
+    if (got == 0) break;
+    done += static_cast<size_t>(got);
+  }
+  return done;
+}
+
+}  // namespace heddle::runtime::data
