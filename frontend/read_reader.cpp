@@ -18,7 +18,7 @@ using runtime::data::ReaderDef;
 using runtime::data::ReaderKey;
 using runtime::data::ReaderValue;
 
-const std::vector<std::string> kPlannedReaders = {"csv", "tokens", "text_folder", "cifar"};
+const std::vector<std::string> kPlannedReaders = {"tokens", "text_folder", "cifar"};
 
 const ReaderDef& find(const Json& op, const std::string& name) {
   if (const ReaderDef* def = runtime::data::find_reader(name)) return *def;

@@ -1,6 +1,7 @@
 #include "runtime/data/table.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -35,6 +36,20 @@ const Column* Table::find(const std::string& input) const {
 std::vector<int64_t> ColumnRequest::stored_dims() const {
   if (!one_hot || dims.empty()) return dims;
   return {dims.begin(), dims.end() - 1};
+}
+
+int64_t most_resident_bytes() { return int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE) / 4; }
+
+std::byte* make_room(Column& column, int64_t rows, int64_t resident) {
+  constexpr int64_t kMost = int64_t{1} << 46;
+  int64_t bytes = 0;
+  HEDDLE_CHECK(!__builtin_mul_overflow(rows, column.row_bytes(), &bytes) && bytes <= kMost, "rows that files can hold");
+  if (bytes > resident) {
+    column.mapping = Mapping::scratch(bytes);
+    return column.mapping.writable();
+  }
+  column.bytes.resize(static_cast<size_t>(bytes));
+  return column.bytes.data();
 }
 
 const ReaderSetting* ReaderRequest::find(std::string_view key) const {

@@ -49,11 +49,15 @@ struct ColumnRequest {
   std::vector<int64_t> stored_dims() const;
 };
 
+// A quarter of the machine's memory.
+int64_t most_resident_bytes();
+
 struct ReaderRequest {
   std::string op;
   std::vector<ColumnRequest> columns;
   std::vector<ReaderSetting> settings;
   Location where;
+  int64_t resident = most_resident_bytes();  // a column that is made and larger lies in a temporary file
 
   const ReaderSetting* find(std::string_view key) const;  // nullptr where it is not given
   Location place(std::string_view key) const;             // of the setting, or of the reader
@@ -66,6 +70,9 @@ struct ReaderRequest {
   }
   const std::string& text(std::string_view key) const { return texts(key).at(0); }
 };
+
+// Room for the values of all rows: in memory, or mapped where it takes more than `resident` bytes.
+std::byte* make_room(Column& column, int64_t rows, int64_t resident);
 
 inline constexpr int64_t kIgnoreIndex = -100;
 

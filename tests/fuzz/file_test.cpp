@@ -7,8 +7,10 @@
 
 #include <stdexcept>
 
+#include "runtime/data/csv_file.h"
 #include "runtime/data/idx.h"
 #include "runtime/data/npy.h"
+#include "runtime/data/parse_number.h"
 #include "runtime/data/zip.h"
 #include "runtime/weights/safetensors.h"
 #include "tests/fuzz/campaign.h"
@@ -140,6 +142,29 @@ TEST(Fuzz, ZipFiles) {
       if (std::ssize(archive.content(m)) != m.size) throw std::runtime_error("another size than it says");
   };
   run(c, 1500);
+}
+
+// Every field of every record, as text and as each type.
+TEST(Fuzz, CsvFiles) {
+  const std::string numbers = "a,b,\"c, d\"\n1,-2.5,3e-7\r\n\"4\",+5.0,NA\n\n,6.02e23,0.1\n",
+                    words = "name;kind\n\"x\"\"y\";\"two\nlines\"\n1e400;18446744073709551616\n";
+  for (const bool binary : {true, false}) {
+    Campaign c{
+        .name = binary ? "csv" : "csv_text", .corpus = {numbers, words, gzip(numbers)}, .binary = binary, .target = {}};
+    if (!binary) c.corpus.pop_back();
+    const File file;
+    c.target = [&](const std::string& content) {
+      using runtime::data::ElementType;
+      runtime::data::CsvFile csv(file.holding(content), "t.csv", {}, content.size() % 2 == 0 ? ',' : ';');
+      std::byte to[8];
+      for (std::vector<runtime::data::CsvField> record; csv.next(record);)
+        for (const runtime::data::CsvField& f : record)
+          for (const ElementType type : {ElementType::u8, ElementType::i64, ElementType::f32, ElementType::f64})
+            if (runtime::data::parse_number(f.text, type, to).empty() && f.text.empty())
+              throw std::runtime_error("nothing is a number");
+    };
+    run(c, 1500);
+  }
 }
 
 TEST(Fuzz, WeightsFiles) {

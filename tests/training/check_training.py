@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """Trains the models in models/ through the command line and holds the results to what is published or promised.
 
-    python3 check_training.py digits | linear | bits | mnist_cnn | mnist_mlp
+    python3 check_training.py digits | linear | bits | tabular | mnist_cnn | mnist_mlp
 
 HEDDLE is the binary. Exit 77 (skipped) where MNIST is not at hand: $HEDDLE_DATA/mnist, or ../shared/data/mnist beside the checkout.
 """
+import csv
 import json
 import os
 import pathlib
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -65,6 +67,51 @@ def bits():
         sys.exit("the weights depend on the number of threads or the folder")
 
 
+def least_squares(rows, targets):
+    """Of the normal equations, by elimination; a column of ones is the intercept."""
+    rows = [[*row, 1.0] for row in rows]
+    n = len(rows[0])
+    a = [[sum(r[i] * r[j] for r in rows) for j in range(n)] + [sum(r[i] * t for r, t in zip(rows, targets))] for i in range(n)]
+    for i in range(n):
+        pivot = max(range(i, n), key=lambda k: abs(a[k][i]))
+        a[i], a[pivot] = a[pivot], a[i]
+        for k in range(n):
+            if k != i:
+                a[k] = [x - y * a[k][i] / a[i][i] for x, y in zip(a[k], a[i])]
+    return [a[i][n] / a[i][i] for i in range(n)]
+
+
+def saved(path):
+    """The f32 tensors of a safetensors file, one after another in the order of their names."""
+    content = pathlib.Path(path).read_bytes()
+    size = struct.unpack("<Q", content[:8])[0]
+    header = json.loads(content[8 : 8 + size])
+    out = {}
+    for name, tensor in header.items():
+        if name != "__metadata__" and tensor["dtype"] == "F32":
+            begin, end = (8 + size + x for x in tensor["data_offsets"])
+            out[name] = struct.unpack(f"<{(end - begin) // 4}f", content[begin:end])
+    return out
+
+
+def tabular():
+    """The linear model of a table has the coefficients of ordinary least squares, whatever it starts from."""
+    path = ROOT / "models/tabular_regression.json"
+    model = json.loads("".join(x for x in path.read_text().splitlines(True) if not x.startswith("//")))
+    (scale,), (target,) = model["data"]["map"]["x"], model["data"]["map"]["price"]
+    with open(ROOT / "models/houses.csv", newline="") as f:
+        table = [[float(x) for x in row] for row in list(csv.reader(f))[1:]]
+    rows = [[(x - m) / s for x, m, s in zip(row, scale["mean"], scale["std"])] for row in table]
+    wanted = least_squares(rows, [(row[-1] - target["mean"]) / target["std"] for row in table])
+    for seed in ("1", "2", "3"):
+        with tempfile.TemporaryDirectory() as folder:
+            heddle("train", str(path), "--set", f"train.seed={seed}", "--save", f"{folder}/w.safetensors")
+            weights = saved(f"{folder}/w.safetensors")
+        found = [*weights["y.weight"], *weights["y.bias"]]
+        require(f"seed {seed}: largest difference of a coefficient", max(abs(a - b) for a, b in zip(found, wanted)), below=1e-3)
+    require("largest coefficient", max(abs(x) for x in wanted), floor=0.1)
+
+
 def mnist_cnn():
     """Keras's network reaches what Keras reports."""
     arguments = ("train", str(ROOT / "models/mnist_cnn.json"), "--data", mnist())
@@ -79,4 +126,4 @@ def mnist_mlp():
 
 
 if __name__ == "__main__":
-    {f.__name__: f for f in (digits, linear, bits, mnist_cnn, mnist_mlp)}[sys.argv[1]]()
+    {f.__name__: f for f in (digits, linear, bits, tabular, mnist_cnn, mnist_mlp)}[sys.argv[1]]()

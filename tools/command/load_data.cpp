@@ -18,7 +18,10 @@ using frontend::DataReader;
 using runtime::data::ReaderRequest;
 using runtime::data::Table;
 
-ReaderRequest reader_request(const DataReader& reader, const frontend::TrainingPlan& plan) {
+using ClassNames = std::vector<std::vector<std::string>>;
+
+// `names` are those that the training rows gave their classes, so that all splits number them alike; empty: not known.
+ReaderRequest reader_request(const DataReader& reader, const frontend::TrainingPlan& plan, const ClassNames& names) {
   ReaderRequest request{.op = reader.op, .columns = {}, .settings = reader.settings, .where = reader.where};
   for (const frontend::PlannedInput& input : plan.inputs) {
     const auto column = reader.columns.find(input.name);
@@ -33,6 +36,7 @@ ReaderRequest reader_request(const DataReader& reader, const frontend::TrainingP
                                .classes = std::max<int64_t>(input.below, 0),
                                .one_hot = false,
                                .where = column->second.at(0).where});
+    if (const size_t i = request.columns.size() - 1; i < names.size()) request.columns[i].class_names = names[i];
   }
   return request;
 }
@@ -51,27 +55,48 @@ int64_t validation_rows(const frontend::Data& data, int64_t rows) {
   return n;
 }
 
+// Whether a reader numbers classes by the names that it finds.
+bool names_classes(const frontend::Data& data) {
+  const auto finds = [](const std::optional<DataReader>& reader) {
+    return reader && std::ranges::any_of(reader->settings, [](const runtime::data::ReaderSetting& s) {
+             const auto* names = std::get_if<runtime::data::ClassNames>(&s.value);
+             return names != nullptr && std::ranges::any_of(*names, [](const auto& n) { return n.second.empty(); });
+           });
+  };
+  return finds(data.validation) || finds(data.test);
+}
+
+void require_rows(const DataReader& reader, int64_t rows, int64_t promised) {
+  if (rows != promised)
+    throw UserError(
+        reader.where,
+        fmt::format("{} rows were promised and {} are there: the data changed while it was read", promised, rows));
+}
+
 }  // namespace
 
 DataHeader read_headers(const DataRequest& request) {
   const frontend::Data& data = request.plan->data;
   DataHeader header;
   std::vector<std::vector<runtime::data::ElementType>> types;
-  const auto rows = [&](const std::optional<DataReader>& reader) -> int64_t {
-    if (!reader) return 0;
+  const auto rows = [&](const std::optional<DataReader>& reader, bool used) -> int64_t {
+    if (!reader || !used) return 0;
     runtime::data::TableHeader h =
-        runtime::data::read_table_header(reader_request(*reader, *request.plan), request.root);
+        runtime::data::read_table_header(reader_request(*reader, *request.plan, header.class_names), request.root);
     types.push_back(std::move(h.types));
+    if (&reader == &data.train) header.class_names = std::move(h.class_names);
     return h.rows;
   };
-  header.rows = {.train = 0, .validation = rows(data.validation), .test = rows(data.test)};
-  if (data.train && (request.train || data.validation_fraction > 0)) {
-    header.rows.train = rows(data.train);
-    if (data.validation_fraction > 0) {
-      header.rows.validation = validation_rows(data, header.rows.train);
-      header.rows.train -= header.rows.validation;
-    }
+  // The training rows first, for they name the classes.
+  const bool trained = request.train || data.validation_fraction > 0;
+  header.rows.train = rows(data.train, trained || names_classes(data));
+  if (!trained) header.rows.train = 0;
+  if (data.train && data.validation_fraction > 0) {
+    header.rows.validation = validation_rows(data, header.rows.train);
+    header.rows.train -= header.rows.validation;
   }
+  if (data.validation) header.rows.validation = rows(data.validation, true);
+  header.rows.test = rows(data.test, true);
   for (size_t i = 0; i < request.plan->inputs.size(); ++i) {
     header.stored.push_back(request.plan->inputs[i].row.dtype);
     const auto differs = [&](const auto& split) { return split[i] != types[0][i]; };
@@ -81,13 +106,15 @@ DataHeader read_headers(const DataRequest& request) {
   return header;
 }
 
-Splits load_splits(const DataRequest& request, const std::vector<ir::DType>& stored) {
+Splits load_splits(const DataRequest& request, const DataHeader& header) {
   const frontend::Data& data = request.plan->data;
-  const auto load = [&](const std::optional<DataReader>& reader) -> std::optional<Table> {
+  const auto load = [&](const std::optional<DataReader>& reader, int64_t rows) -> std::optional<Table> {
     if (!reader) return std::nullopt;
-    Table table = runtime::data::read_table(reader_request(*reader, *request.plan), request.root);
+    Table table = runtime::data::read_table(reader_request(*reader, *request.plan, header.class_names), request.root);
+    require_rows(*reader, table.rows, rows);
     for (size_t i = 0; i < table.columns.size(); ++i)
-      if (const auto type = runtime::data::element_type(ir::to_string(stored[i]))) convert(table.columns[i], *type);
+      if (const auto type = runtime::data::element_type(ir::to_string(header.stored[i])))
+        convert(table.columns[i], *type);
     return table;
   };
   const auto split = [&](const char* name, std::optional<Table> table) -> std::optional<runtime::Split> {
@@ -95,10 +122,11 @@ Splits load_splits(const DataRequest& request, const std::vector<ir::DType>& sto
     return runtime::Split{name, std::move(*table)};
   };
   Splits splits;
-  splits.test = split("test", load(data.test));
-  splits.validation = split("validation", load(data.validation));
+  splits.test = split("test", load(data.test, header.rows.test));
+  splits.validation = split("validation", load(data.validation, header.rows.validation));
   if (!data.train || !(request.train || data.validation_fraction > 0)) return splits;
-  std::optional<Table> train = load(data.train);
+  const int64_t validation = data.validation_fraction > 0 ? header.rows.validation : 0;
+  std::optional<Table> train = load(data.train, header.rows.train + validation);
   if (data.validation_fraction > 0)
     splits.validation = split("validation", runtime::data::split_tail(*train, validation_rows(data, train->rows)));
   splits.train = split("training", std::move(train));

@@ -27,10 +27,11 @@ struct DataRequest {
 struct DataHeader {
   RowCounts rows;
   std::vector<ir::DType> stored;
+  std::vector<std::vector<std::string>> class_names;  // of the inputs, as the training rows name them; empty: numbers
 };
 DataHeader read_headers(const DataRequest& request);
-// Columns have the types that `stored` says.
-Splits load_splits(const DataRequest& request, const std::vector<ir::DType>& stored);
+// Columns have the types and the rows that the header says.
+Splits load_splits(const DataRequest& request, const DataHeader& header);
 
 // How the entries of training and evaluation make their batches of columns of these types. Without data: of the inputs'
 // own types.

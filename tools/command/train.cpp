@@ -70,7 +70,7 @@ void open_session(const RunArguments& a, bool training, Session& s) {
     throw UserError(s.plan.data.where, "the model has no data to evaluate on",
                     "add a \"test\" or \"validation\" split to \"data\"");
   // Without a policy: at the same time where the system gives a thread, else in get().
-  std::future<Splits> loading = std::async([&] { return load_splits(request, header.stored); });
+  std::future<Splits> loading = std::async([&] { return load_splits(request, header); });
   CompileOptions options = compile_options(a.model);
   options.fed = fed_entries(s.plan, header.stored);
   options.target = s.device.target;

@@ -17,7 +17,7 @@ if [[ ${1:-} == --trial ]]; then
   shift
 fi
 [[ ${1:-} != -* ]] || { sed -n '2,3s/^# //p' "$0" >&2; exit 2; }
-((${#models[@]})) || mapfile -t models < <(cd "$root/models" && printf '%s\n' *.json | sed 's/[.]json$//')
+((${#models[@]})) || mapfile -t models < <(cd "$root/tools/gpu/data" && printf '%s\n' *.json | sed 's/[.]json$//')
 folder=$(realpath -m "${1:-$root/build/gpu}") build=${HEDDLE_BUILD:-$root/build/release}
 
 if [[ -z ${HEDDLE_BUILD:-} ]]; then

@@ -1,0 +1,56 @@
+// A table of text, record by record: fields between delimiters, quoted as RFC 4180 says, plain or compressed by gzip.
+//
+//   size,"name, long"        ->  {"size", line 1, column 1}, {"name, long", line 1, column 6}
+//   4.5,"a ""b"""            ->  {"4.5", line 2, column 1}, {"a \"b\"", line 2, column 5}
+//
+// Lines end with a line feed, with or without a carriage return before it; empty lines between records count for nothing.
+// A byte order mark at the beginning is left out. Everything else that RFC 4180 does not allow is refused at its place.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/diagnostic.h"
+#include "runtime/data/input_file.h"
+
+namespace heddle::runtime::data {
+
+struct CsvField {
+  std::string_view text;
+  int64_t line = 0, column = 0;  // of its first byte, counted from 1
+};
+
+inline constexpr size_t kMaxCsvRecord = size_t{1} << 24;  // bytes
+inline constexpr size_t kMaxCsvFields = 100'000;
+
+class CsvFile {
+ public:
+  CsvFile(const std::filesystem::path& file, const std::string& name, const Location& where, char delimiter);
+
+  // The next record, at least one field; false at the end. The fields' texts last until the next call.
+  bool next(std::vector<CsvField>& fields);
+  [[noreturn]] void fail(int64_t line, int64_t column, const std::string& message, const std::string& help = {}) const;
+
+ private:
+  int peek();  // -1 at the end of the file
+  void take();
+  void skip_mark();
+  bool end_line();  // whether there was one
+  void read_plain();
+  void read_quoted();
+  void add(char c);
+
+  InputFile in_;
+  std::string name_;
+  Location where_;
+  char delimiter_;
+  std::vector<char> buffer_;
+  size_t at_ = 0, end_ = 0;
+  int64_t line_ = 1, column_ = 1;
+  std::string text_;  // of the record's fields, one after another
+  std::vector<size_t> begins_;
+};
+
+}  // namespace heddle::runtime::data

@@ -1,0 +1,254 @@
+// Rows of a text file. It is read twice: once for the number of rows and the names of classes, once for the values.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "runtime/data/csv_file.h"
+#include "runtime/data/parse_number.h"
+#include "runtime/data/path.h"
+#include "runtime/data/printable.h"
+#include "runtime/data/table.h"
+
+namespace heddle::runtime::data {
+namespace {
+
+constexpr size_t kMostClasses = 100'000;
+
+// Which fields of a record an input is made of, and how.
+struct Selection {
+  const ColumnRequest* request = nullptr;
+  std::vector<size_t> fields;
+  ElementType type = ElementType::f32;
+  bool named = false;                                   // fields are names of classes
+  std::vector<std::string> names;                       // empty: those that are found
+  std::map<std::string, int64_t, std::less<>> numbers;  // of the names
+};
+
+class CsvTable {
+ public:
+  CsvTable(const ReaderRequest& request, const std::filesystem::path& root)
+      : request_(request),
+        name_(request.text("file")),
+        where_(request.place("file")),
+        path_(resolve(root, name_, where_)),
+        delimiter_(read_delimiter(request)) {
+    read_layout();
+    for (const ColumnRequest& column : request.columns) selections_.push_back(select(column));
+  }
+
+  TableHeader first_pass() {
+    TableHeader out;
+    std::vector<std::set<std::string, std::less<>>> found(selections_.size());
+    out.rows = each_row([&](const std::vector<CsvField>& fields, int64_t, const CsvFile& file) {
+      for (size_t i = 0; i < selections_.size(); ++i)
+        if (selections_[i].named && selections_[i].names.empty()) collect(selections_[i], fields, file, found[i]);
+    });
+    if (out.rows == 0)
+      throw UserError(where_, fmt::format("{}: no rows{}", name_, has_header() ? " below the header" : ""));
+    for (size_t i = 0; i < selections_.size(); ++i) {
+      out.types.push_back(selections_[i].type);
+      Selection& s = selections_[i];
+      if (s.named && s.names.empty()) s.names = {found[i].begin(), found[i].end()};
+      for (size_t n = 0; n < s.names.size(); ++n) s.numbers[s.names[n]] = static_cast<int64_t>(n);
+      out.class_names.push_back(s.names);
+    }
+    return out;
+  }
+
+  Table read() {
+    Table table{.rows = first_pass().rows, .columns = {}};
+    std::vector<std::byte*> to;
+    for (const Selection& s : selections_) {
+      Column& column = table.columns.emplace_back(
+          Column{.input = s.request->input, .type = s.type, .dims = s.request->stored_dims()});
+      to.push_back(make_room(column, table.rows, request_.resident));
+    }
+    each_row([&](const std::vector<CsvField>& fields, int64_t row, const CsvFile& file) {
+      if (row >= table.rows) throw UserError(where_, fmt::format("{}: changed while it was read", name_));
+      for (size_t i = 0; i < selections_.size(); ++i) {
+        const int64_t size = size_of(selections_[i].type);
+        for (const size_t f : selections_[i].fields) store(selections_[i], fields[f], f, file, to[i]), to[i] += size;
+      }
+    });
+    return table;
+  }
+
+ private:
+  bool has_header() const { return request_.flag("header"); }
+
+  static char read_delimiter(const ReaderRequest& request) {
+    const std::string& text = request.text("delimiter");
+    if (text.size() != 1 || std::string("\"\r\n").find(text[0]) != std::string::npos || text[0] == '\0')
+      throw UserError(request.place("delimiter"),
+                      "csv: 'delimiter' is one character, and neither a quotation mark nor an end of line");
+    return text[0];
+  }
+
+  CsvFile open() const { return {path_, name_, where_, delimiter_}; }
+
+  void read_layout() {
+    CsvFile file = open();
+    std::vector<CsvField> fields;
+    if (!file.next(fields)) throw UserError(where_, fmt::format("{}: the file is empty", name_));
+    width_ = fields.size();
+    if (has_header())
+      for (const CsvField& f : fields) titles_.emplace_back(f.text);
+  }
+
+  template <class F>
+  int64_t each_row(const F& f) const {
+    CsvFile file = open();
+    std::vector<CsvField> fields;
+    if (has_header()) file.next(fields);
+    int64_t rows = 0;
+    for (; file.next(fields); ++rows) {
+      if (fields.size() != width_)
+        file.fail(fields[0].line, fields[0].column,
+                  fmt::format("{} fields, but the first line has {}", fields.size(), width_));
+      f(fields, rows, file);
+    }
+    return rows;
+  }
+
+  std::string title(size_t field) const {
+    return titles_.empty() ? std::to_string(field) : "'" + printable(titles_[field]) + "'";
+  }
+
+  // By name, else by index.
+  std::optional<size_t> find(std::string_view word, const ColumnRequest& column) const {
+    const auto matches = std::ranges::count(titles_, word);
+    if (matches > 1)
+      throw UserError(column.where, fmt::format("{}: {} columns are called '{}'", name_, matches, printable(word)),
+                      "name it by its index, counted from 0");
+    if (matches == 1) return static_cast<size_t>(std::ranges::find(titles_, word) - titles_.begin());
+    size_t index = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), index);
+    if (error == std::errc{} && end == word.data() + word.size() && index < width_) return index;
+    return std::nullopt;
+  }
+
+  // A column, or "first:last".
+  void add_fields(const std::string& word, const ColumnRequest& column, std::vector<size_t>& fields) const {
+    const auto one = find(word, column);
+    const size_t colon = word.find(':');
+    if (one || colon == std::string::npos) {
+      if (!one) unknown(word, column);
+      fields.push_back(*one);
+      return;
+    }
+    const auto first = find(word.substr(0, colon), column), last = find(word.substr(colon + 1), column);
+    if (!first || !last) unknown(word, column);
+    if (*last < *first)
+      throw UserError(column.where, fmt::format("{}: '{}' ends before it begins", name_, printable(word)));
+    for (size_t i = *first; i <= *last; ++i) fields.push_back(i);
+  }
+
+  [[noreturn]] void unknown(const std::string& word, const ColumnRequest& column) const {
+    throw UserError(column.where, fmt::format("{}: there is no column '{}', of {}", name_, printable(word), width_),
+                    titles_.empty() ? "columns are counted from 0" : did_you_mean(word, titles_));
+  }
+
+  Selection select(const ColumnRequest& column) const {
+    Selection s{.request = &column, .fields = {}, .names = {}, .numbers = {}};
+    for (const std::string& word : column.sources) add_fields(word, column, s.fields);
+    int64_t wanted = 1;
+    for (const int64_t d : column.stored_dims()) wanted *= d;
+    if (wanted != std::ssize(s.fields))
+      throw UserError(column.where, fmt::format("{}: {} columns, but a row of input '{}' has {} elements", name_,
+                                                s.fields.size(), column.input, wanted));
+    const std::optional<ElementType> type = column.one_hot ? ElementType::i32 : element_type(column.dtype);
+    if (!type)
+      throw UserError(column.where,
+                      fmt::format("input '{}' is {}: readers do not fill that type", column.input, column.dtype));
+    s.type = *type;
+    if (const ReaderSetting* classes = request_.find("classes")) {
+      const auto& all = std::get<ClassNames>(classes->value);
+      const auto names = all.find(column.input);
+      if (names != all.end()) name_classes(s, names->second);
+    }
+    return s;
+  }
+
+  void name_classes(Selection& s, const std::vector<std::string>& names) const {
+    if (is_floating(s.type))
+      throw UserError(request_.place("classes"), fmt::format("input '{}' is {}: classes are numbered by integers",
+                                                             s.request->input, s.request->dtype));
+    s.named = true;
+    s.names = names.empty() ? s.request->class_names : names;
+    if (std::set<std::string>(s.names.begin(), s.names.end()).size() != s.names.size())
+      throw UserError(request_.place("classes"), fmt::format("a class of '{}' is named twice", s.request->input));
+  }
+
+  void collect(const Selection& s, const std::vector<CsvField>& fields, const CsvFile& file,
+               std::set<std::string, std::less<>>& found) const {
+    for (const size_t f : s.fields) {
+      if (is_missing(fields[f].text) || found.contains(fields[f].text)) continue;
+      if (found.size() == kMostClasses)
+        file.fail(fields[f].line, fields[f].column,
+                  fmt::format("column {} has more than {} different names", title(f), kMostClasses));
+      found.emplace(fields[f].text);
+    }
+  }
+
+  void store(const Selection& s, const CsvField& field, size_t index, const CsvFile& file, std::byte* to) const {
+    const auto fail = [&](const std::string& what, const std::string& help) {
+      file.fail(
+          field.line, field.column,
+          fmt::format("column {} of input '{}': '{}' {}", title(index), s.request->input, printable(field.text), what),
+          help);
+    };
+    if (is_missing(field.text)) {
+      const ReaderSetting* missing = request_.find("missing");
+      if (missing == nullptr) fail("is missing", "\"missing\": NUMBER stands for what is missing");
+      return store_number(s.type, std::get<double>(missing->value), to);
+    }
+    if (!s.named) {
+      const std::string fault = parse_number(field.text, s.type, to);
+      if (!fault.empty())
+        fail(fault, is_floating(s.type) ? "" : "\"classes\": {\"" + s.request->input + "\": \"sorted\"} numbers names");
+      return;
+    }
+    const auto number = s.numbers.find(field.text);
+    if (number == s.numbers.end()) fail("is none of the classes", did_you_mean(field.text, s.names));
+    store_number(s.type, static_cast<double>(number->second), to);
+  }
+
+  void store_number(ElementType type, double number, std::byte* to) const {
+    const std::string fault = parse_number(fmt::format("{}", number), type, to);
+    if (!fault.empty()) throw UserError(request_.place("missing"), fmt::format("csv: {} {}", number, fault));
+  }
+
+  const ReaderRequest& request_;
+  std::string name_;
+  Location where_;
+  std::filesystem::path path_;
+  char delimiter_;
+  std::vector<std::string> titles_;  // empty without a header
+  size_t width_ = 0;                 // fields of a record
+  std::vector<Selection> selections_;
+};
+
+const RegisterReader csv({
+    .name = "csv",
+    .doc = "a text file; an input is made of a column or of several, by name, index or as \"first:last\"",
+    .column = ColumnKey::words,
+    .keys = {{.name = "file", .type = KeyType::path, .doc = "plain or .gz", .required = true},
+             {.name = "header", .type = KeyType::flag, .doc = "the first line names the columns", .fallback = true},
+             {.name = "delimiter",
+              .type = KeyType::text,
+              .doc = "one character",
+              .fallback = std::vector<std::string>{","}},
+             {.name = "missing", .type = KeyType::real, .doc = "the number that stands for what is missing"},
+             {.name = "classes", .type = KeyType::classes, .doc = "for inputs whose columns name classes"}},
+    .header = [](const ReaderRequest& request,
+                 const std::filesystem::path& root) { return CsvTable(request, root).first_pass(); },
+    .read = [](const ReaderRequest& request,
+               const std::filesystem::path& root) { return CsvTable(request, root).read(); },
+});
+
+}  // namespace
+}  // namespace heddle::runtime::data

@@ -1,0 +1,120 @@
+// Tables of text: what is a field and where it begins, which number a text is, columns that do not fit into memory.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <bit>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "runtime/data/csv_file.h"
+#include "runtime/data/parse_number.h"
+#include "runtime/data/table.h"
+
+namespace heddle::runtime::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Csv : public testing::Test {
+ protected:
+  Csv() : folder_(fs::temp_directory_path() / ("heddle-csv-" + std::to_string(::getpid()))) {
+    fs::create_directories(folder_);
+  }
+  ~Csv() override { fs::remove_all(folder_); }
+
+  void write(const std::string& text) const { std::ofstream(folder_ / "t.csv", std::ios::binary) << text; }
+  // "text@line:column" of each field, records apart by '/'.
+  std::string fields(const std::string& text, char delimiter = ',') const {
+    write(text);
+    CsvFile file(folder_ / "t.csv", "t.csv", {}, delimiter);
+    std::string out;
+    for (std::vector<CsvField> record; file.next(record); out += "/ ")
+      for (const CsvField& f : record)
+        out += std::string(f.text) + "@" + std::to_string(f.line) + ":" + std::to_string(f.column) + " ";
+    return out;
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(Csv, FieldsBeginWhereTheyStand) {
+  EXPECT_EQ(fields("a,b\n1,2\n"), "a@1:1 b@1:3 / 1@2:1 2@2:3 / ");
+  EXPECT_EQ(fields("a,,\r\n,b"), "a@1:1 @1:3 @1:4 / @2:1 b@2:2 / ");
+  EXPECT_EQ(fields("\n\n\"x\"\"y\",\"1\n2\",z\n,"), "x\"y@3:1 1\n2@3:8 z@4:4 / @5:1 @5:2 / ");
+  EXPECT_EQ(fields("a;\"b;c\"", ';'), "a@1:1 b;c@1:3 / ");
+  EXPECT_EQ(fields("\xef\xbb\xbf"
+                   "a,b"),
+            "a@1:1 b@1:3 / ");
+  EXPECT_EQ(fields(""), "");
+  EXPECT_EQ(fields("\n\r\n"), "");
+}
+
+template <class T>
+T number(const std::string& text, ElementType type) {
+  T value{};
+  const std::string fault = parse_number(text, type, reinterpret_cast<std::byte*>(&value));
+  EXPECT_EQ(fault, "") << text;
+  return value;
+}
+std::string fault(const std::string& text, ElementType type) {
+  std::byte to[8];
+  return parse_number(text, type, to);
+}
+
+// The bits are those that correct rounding gives: halfway cases, the limits, more digits than a number has.
+TEST_F(Csv, NumbersAreRoundedOnce) {
+  const auto f32 = [](const std::string& text) { return number<float>(text, ElementType::f32); };
+  const auto f64 = [](const std::string& text) { return number<double>(text, ElementType::f64); };
+  EXPECT_EQ(f32("16777217"), 16777216.0F);             // half of the way: to the even one
+  EXPECT_EQ(f32("16777217.0000000001"), 16777218.0F);  // a little beyond, which a double would round to half first
+  EXPECT_EQ(f32("3.4028234663852886e38"), 0x1.fffffep127F);
+  EXPECT_EQ(f32("1e-45"), 0x1p-149F);
+  EXPECT_EQ(f32("-1e-60"), -0.0F);
+  EXPECT_EQ(f32(" +.5\t"), 0.5F);
+  EXPECT_EQ(f64("0.1"), 0x1.999999999999ap-4);
+  EXPECT_EQ(f64("9007199254740993"), 9007199254740992.0);
+  EXPECT_EQ(f64("2.2250738585072011e-308"), 0x0.fffffffffffffp-1022);
+  EXPECT_EQ(number<int64_t>("-9223372036854775808", ElementType::i64), INT64_MIN);
+  EXPECT_EQ(number<uint8_t>("255.0", ElementType::u8), 255);
+}
+
+TEST_F(Csv, WhatIsNoNumberIsSaid) {
+  for (const char* text : {"", "-", "+-1", "1 2", "1e", "0x1", "1,5", "one", "1_0", "--1"})
+    EXPECT_EQ(fault(text, ElementType::f32), "is no number") << text;
+  EXPECT_EQ(fault("1e39", ElementType::f32), "does not fit f32");
+  EXPECT_EQ(fault("-1e400", ElementType::f64), "does not fit f64");
+  EXPECT_EQ(fault("inf", ElementType::f64), "is not finite");
+  EXPECT_EQ(fault("256", ElementType::u8), "does not fit u8");
+  EXPECT_EQ(fault("-1", ElementType::u8), "does not fit u8");
+  EXPECT_EQ(fault("1.5", ElementType::i32), "is no integer");
+  EXPECT_EQ(fault("x", ElementType::i32), "is no number");
+}
+
+// Columns that are too large for memory lie in a temporary file, and hold the same.
+TEST_F(Csv, LargeColumnsAreMapped) {
+  std::string text = "x,y,z\n";
+  std::vector<float> wanted;
+  for (int i = 0; i < 5000; ++i) {
+    text += std::to_string(i) + "," + std::to_string(i % 7) + "," + std::to_string(i * 0.25) + "\n";
+    wanted.push_back(static_cast<float>(i)), wanted.push_back(static_cast<float>(i) * 0.25F);
+  }
+  write(text);
+  ReaderRequest request{.op = "csv",
+                        .columns = {{"a", {"x", "z"}, "f32", {2}, 0, false, {}}, {"b", {"y"}, "i32", {}, 7, false, {}}},
+                        .settings = {{"file", std::vector<std::string>{"t.csv"}, {}}},
+                        .where = {}};
+  for (const int64_t resident : {int64_t{1} << 30, int64_t{30'000}, int64_t{0}}) {
+    request.resident = resident;
+    EXPECT_EQ(read_table_header(request, folder_).rows, 5000);
+    const Table table = read_table(request, folder_);
+    ASSERT_EQ(table.rows, 5000);
+    EXPECT_EQ(table.columns[0].mapping.empty(), resident > 40'000);
+    EXPECT_EQ(table.columns[1].mapping.empty(), resident > 20'000);
+    ASSERT_EQ(table.columns[0].content().size(), wanted.size() * 4);
+    EXPECT_EQ(std::memcmp(table.columns[0].content().data(), wanted.data(), wanted.size() * 4), 0);
+  }
+}
+
+}  // namespace
+}  // namespace heddle::runtime::data
