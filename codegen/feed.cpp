@@ -21,8 +21,8 @@ bool is_real(DType t) { return t == DType::f32 || t == DType::f64; }
 
 // The largest magnitude that an element may have after the maps; infinity where it may be anything.
 double largest_magnitude(const FeedSpec& spec) {
-  if (is_real(spec.stored)) return std::numeric_limits<double>::infinity();
-  double largest = std::ldexp(1.0, static_cast<int>(bits(spec.stored)));
+  if (is_real(spec.stored) && spec.classes == 0) return std::numeric_limits<double>::infinity();
+  double largest = spec.classes > 0 ? 1 : std::ldexp(1.0, static_cast<int>(bits(spec.stored)));
   const auto most = [](const std::vector<double>& values) {
     double m = 0;
     for (double v : values) m = std::max(m, std::abs(v));
@@ -91,7 +91,7 @@ class InputText {
     return t == DType::f32 ? static_cast<double>(std::numeric_limits<float>::max())
                            : std::numeric_limits<double>::max();
   }
-  int64_t stored_elements() const { return spec_.classes > 0 ? 1 : elements_; }
+  int64_t stored_elements() const { return spec_.classes > 0 ? elements_ / spec_.classes : elements_; }
   std::string index_type() const { return elements_ < (int64_t{1} << 30) ? "int" : "hd::i64"; }
 
   std::vector<std::string> packet_lines(const std::string& type, bool checked) {
@@ -108,13 +108,19 @@ class InputText {
 
   std::vector<std::string> element_lines() {
     const std::string type = compute_type(dtype_);
-    if (spec_.classes > 0) return {fmt::format("{0} x = (hd::i64)from[0] == column + k ? {0}(1) : {0}(0);", type)};
-    std::vector<std::string> lines = {fmt::format("{0} x = ({0})packet[k];", type)};
+    std::vector<std::string> lines = {spec_.classes > 0 ? one_hot(type) : fmt::format("{0} x = ({0})packet[k];", type)};
     for (const FeedMap& map : spec_.maps) {
       if (!map.scale.empty()) lines.push_back(fmt::format("x = x * {};", number(map.scale)));
       if (!map.shift.empty()) lines.push_back(fmt::format("x = x + {};", number(map.shift)));
     }
     return lines;
+  }
+
+  std::string one_hot(const std::string& type) const {
+    const bool one = stored_elements() == 1;
+    const std::string from = one ? "0" : fmt::format("(column + k) / {}", spec_.classes);
+    const std::string place = one ? "column + k" : fmt::format("(column + k) % {}", spec_.classes);
+    return fmt::format("{0} x = (hd::i64)from[{1}] == {2} ? {0}(1) : {0}(0);", type, from, place);
   }
 
   // The one number, or the last axis' element of a table.

@@ -26,7 +26,7 @@ struct FeedSpec {
   std::string input;
   ir::DType stored;  // as the data set holds it
   std::vector<FeedMap> maps;
-  int64_t classes = 0;  // > 0: a class number becomes a row of zeros with a one
+  int64_t classes = 0;  // > 0: a class number becomes this many zeros with a one, along the last axis
 };
 
 // The kernel that fills `inputs` of an entry with the next `rows` rows; `columns` are their places in the cursor.

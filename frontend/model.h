@@ -106,8 +106,14 @@ struct DataReader {
 
 // Applied to an input when a batch is gathered: x * scale + shift per element of the last axis, or one of each for all.
 struct DataMap {
-  std::string op;                    // "scale", "shift", "normalize"
+  std::string op;                    // "scale", "shift", "normalize", "cast", "one_hot", "flip", "crop", "cutout"
   std::vector<double> scale, shift;  // normalize: 1/std and -mean/std
+  int64_t depth = 0;                 // one_hot
+  ir::DType dtype = ir::DType::f32;  // cast
+  // Of pictures, in training only.
+  double probability = 0.5;       // flip
+  int64_t height = 0, width = 0;  // crop: the largest shift; cutout: the hole
+  double fill = 0;                // crop, cutout
   Location where;
 };
 

@@ -11,17 +11,10 @@
 namespace heddle::frontend {
 namespace {
 
-const std::vector<std::string> kMaps = {"scale", "shift", "normalize"};
-const std::vector<std::string> kPlannedMaps = {"cast", "one_hot"};
+const std::vector<std::string> kMaps = {"scale", "shift", "normalize", "cast", "one_hot"};
 
 bool contains(const std::vector<std::string>& list, const std::string& word) {
   return std::find(list.begin(), list.end(), word) != list.end();
-}
-
-[[noreturn]] void unknown_map(const std::string& word, const Location& where) {
-  if (contains(kPlannedMaps, word))
-    throw UserError(where, fmt::format("the data map {} is not supported by this version", word));
-  throw UserError(where, fmt::format("there is no data map {}", quote(word)), suggest(word, kMaps));
 }
 
 void check_fraction(double fraction, const Location& where) {
@@ -76,9 +69,15 @@ DataMap read_map(const Json& json, const Model& model, Diagnostics& errors) {
   const Json* op = fields.require("op");
   if (op == nullptr) return map;
   map.op = as_text(*op, fields.named("op"));
-  if (!contains(kMaps, map.op)) unknown_map(map.op, op->where);
+  if (!contains(kMaps, map.op))
+    throw UserError(op->where, fmt::format("there is no data map {}", quote(map.op)), suggest(map.op, kMaps));
   if (map.op == "normalize") {
     read_normalize(fields, model, map);
+  } else if (map.op == "cast") {
+    if (const Json* dtype = fields.require("dtype")) map.dtype = read_dtype(*dtype, fields.named("dtype"));
+  } else if (map.op == "one_hot") {
+    constexpr int64_t kMostClasses = int64_t{1} << 24;
+    if (fields.require("depth") != nullptr) map.depth = fields.integer("depth", model.let, 1, kMostClasses).value_or(1);
   } else if (const Json* by = fields.require("by")) {
     (map.op == "scale" ? map.scale : map.shift) = read_reals(by, fields.named("by"), model.let);
   }

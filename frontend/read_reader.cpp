@@ -18,7 +18,7 @@ using runtime::data::ReaderDef;
 using runtime::data::ReaderKey;
 using runtime::data::ReaderValue;
 
-const std::vector<std::string> kPlannedReaders = {"tokens", "text_folder", "cifar"};
+const std::vector<std::string> kPlannedReaders = {"tokens", "text_folder"};
 
 const ReaderDef& find(const Json& op, const std::string& name) {
   if (const ReaderDef* def = runtime::data::find_reader(name)) return *def;
@@ -94,12 +94,13 @@ ReaderValue read_value(const ReaderKey& key, const Json& value, const std::strin
     case KeyType::classes: return class_names(value, what, model);
     case KeyType::integer: break;
     case KeyType::text:
+    case KeyType::texts:
     case KeyType::path:
     case KeyType::paths: {
-      std::vector<std::string> out =
-          key.type == KeyType::paths ? texts(value, what) : std::vector{as_text(value, what)};
+      const bool several = key.type == KeyType::texts || key.type == KeyType::paths;
+      std::vector<std::string> out = several ? texts(value, what) : std::vector{as_text(value, what)};
       if (key.type == KeyType::text) check_choice(key, value, reader);
-      if (key.type != KeyType::text) check_paths(value, out);
+      if (key.type == KeyType::path || key.type == KeyType::paths) check_paths(value, out);
       return out;
     }
   }

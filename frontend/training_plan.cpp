@@ -27,14 +27,37 @@ void bound_labels(const Model& model, const Part& part, bool has_classes, const 
     if (input.name == e.graph[labels].name) input.below = input.below < 0 ? classes : std::min(input.below, classes);
 }
 
+// Rows of integers, or of classes: cast and one_hot come first, one of them once.
+void check_first_map(const DataMap& map, bool first, PlannedInput& input, Diagnostics& errors) {
+  if (!first) return errors.error(map.where, fmt::format("{} comes before all other maps of an input", map.op));
+  const bool floating = input.row.dtype == ir::DType::f32 || input.row.dtype == ir::DType::f64;
+  if (map.op == "cast") {
+    input.cast = true;
+    if (map.dtype != input.row.dtype)
+      errors.error(map.where, fmt::format("cast makes what the input '{}' takes, {}, not {}", input.name,
+                                          ir::to_string(input.row.dtype), ir::to_string(map.dtype)));
+    return;
+  }
+  input.one_hot = map.depth;
+  if (!floating)
+    errors.error(map.where,
+                 fmt::format("input '{}' is {}, one_hot makes f32 or f64", input.name, ir::to_string(input.row.dtype)));
+  else if (input.row.dims.empty() || input.row.dims.back() != map.depth)
+    errors.error(map.where,
+                 fmt::format("one_hot of depth {} makes a last axis of {}, that of input '{}' has {}", map.depth,
+                             map.depth, input.name, input.row.dims.empty() ? 0 : input.row.dims.back()));
+}
+
 // Maps compute with elements in the input's type, with one number or one for each element of the last axis.
-void check_maps(const PlannedInput& input, const Data& data, Diagnostics& errors) {
+void check_maps(PlannedInput& input, const Data& data, Diagnostics& errors) {
   const auto maps = data.maps.find(input.name);
   if (maps == data.maps.end()) return;
   const int64_t last = input.row.dims.empty() ? 1 : input.row.dims.back();
   const auto fits = [&](const std::vector<double>& v) { return v.size() <= 1 || std::ssize(v) == last; };
   for (const DataMap& map : maps->second) {
-    if (input.row.dtype != ir::DType::f32 && input.row.dtype != ir::DType::f64)
+    if (map.op == "cast" || map.op == "one_hot")
+      check_first_map(map, &map == maps->second.data(), input, errors);
+    else if (input.row.dtype != ir::DType::f32 && input.row.dtype != ir::DType::f64)
       errors.error(map.where, fmt::format("input '{}' is {}, a map of it expects f32 or f64", input.name,
                                           ir::to_string(input.row.dtype)));
     else if (!fits(map.scale) || !fits(map.shift))

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
 #include <cstring>
+#include <limits>
+#include <type_traits>
 
 namespace heddle::runtime::data {
 namespace {
@@ -38,7 +41,7 @@ void check_type(const ColumnRequest& request, ElementType type) {
   if (!want)
     throw UserError(request.where,
                     fmt::format("input '{}' is {}: readers do not fill that type", request.input, request.dtype));
-  if ((request.classes > 0 || !is_floating(*want)) && is_floating(type)) {
+  if ((request.classes > 0 || !is_floating(*want)) && is_floating(type) && !request.cuts(type)) {
     throw UserError(request.where, fmt::format("{}: elements are {}, input '{}' takes integers", request.source(),
                                                to_string(type), request.input));
   }
@@ -66,6 +69,36 @@ void check_range(const ColumnRequest& request, const Column& column) {
       throw UserError(request.where, fmt::format("{}: row {} holds {}, {}", request.source(), row, v, limits));
     }
   });
+}
+
+void cut_to_integers(const ColumnRequest& request, Column& column) {
+  const ElementType type = *element_type(request.dtype);
+  visit(column.type, [&](auto from) {
+    visit(type, [&](auto to) {
+      using From = decltype(from);
+      using To = decltype(to);
+      if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+        const size_t n = column.content().size() / sizeof(From);
+        std::vector<std::byte> bytes(n * sizeof(To));
+        // 2^digits is the first number above; both limits are exact in either floating type.
+        const auto above = std::ldexp(From{1}, std::numeric_limits<To>::digits);
+        const From below = std::is_signed_v<To> ? -above : From{0};
+        for (size_t i = 0; i < n; ++i) {
+          From value;
+          std::memcpy(&value, column.content().data() + i * sizeof(From), sizeof(From));
+          const From whole = std::trunc(value);
+          if (!(whole >= below && whole < above))
+            throw UserError(request.where,
+                            fmt::format("{}: row {} holds {}, it does not fit {}", request.source(),
+                                        static_cast<int64_t>(i) / column.row_elements(), value, request.dtype));
+          const To cut = static_cast<To>(whole);
+          std::memcpy(bytes.data() + i * sizeof(To), &cut, sizeof(To));
+        }
+        column.bytes = std::move(bytes), column.mapping = {};
+      }
+    });
+  });
+  column.type = type;
 }
 
 }  // namespace heddle::runtime::data

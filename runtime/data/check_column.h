@@ -10,4 +10,7 @@ void check_type(const ColumnRequest& request, ElementType type);
 // Every value must be a class number or -100, or at least fit the input's integer type.
 void check_range(const ColumnRequest& request, const Column& column);
 
+// Floating values become the input's integers, cut toward zero; nan and what does not fit is refused.
+void cut_to_integers(const ColumnRequest& request, Column& column);
+
 }  // namespace heddle::runtime::data

@@ -28,9 +28,8 @@ bool inside(const fs::path& root, const fs::path& file) {
   return end == root.end() && rest != file.end();
 }
 
-}  // namespace
-
-fs::path resolve(const fs::path& root, const std::string& name, const Location& where) {
+// What the name leads to, which lies under `root` or is it.
+fs::path find(const fs::path& root, const std::string& name, const Location& where) {
   check_spelling(name, where);
   std::error_code error;
   const fs::path home = fs::canonical(root.empty() ? fs::path(".") : root, error);
@@ -41,10 +40,25 @@ fs::path resolve(const fs::path& root, const std::string& name, const Location& 
                     fmt::format("{}: {} (looked in '{}')", name, error.message(), root.empty() ? "." : root.string()),
                     "pass the folder that holds it with --data DIR");
   }
-  if (!inside(home, file))
+  if (file != home && !inside(home, file))
     throw UserError(where, fmt::format("'{}' is a link that leads outside the data folder", name));
+  return file;
+}
+
+}  // namespace
+
+fs::path resolve(const fs::path& root, const std::string& name, const Location& where) {
+  fs::path file = find(root, name, where);
+  std::error_code error;
   if (!fs::is_regular_file(file, error)) throw UserError(where, fmt::format("{}: not a regular file", name));
   return file;
+}
+
+fs::path resolve_folder(const fs::path& root, const std::string& name, const Location& where) {
+  fs::path folder = find(root, name, where);
+  std::error_code error;
+  if (!fs::is_directory(folder, error)) throw UserError(where, fmt::format("{}: not a folder", name));
+  return folder;
 }
 
 }  // namespace heddle::runtime::data

@@ -13,4 +13,7 @@ namespace heddle::runtime::data {
 // A regular file under `root`, as a path to open. `where` is the place in the model file that names it.
 std::filesystem::path resolve(const std::filesystem::path& root, const std::string& name, const Location& where);
 
+// A folder under `root`, or `root` itself.
+std::filesystem::path resolve_folder(const std::filesystem::path& root, const std::string& name, const Location& where);
+
 }  // namespace heddle::runtime::data

@@ -39,8 +39,9 @@ enum class KeyType {
   integer,  // or an expression
   real,     // likewise
   text,
+  texts,    // a list, or one
   path,     // of a file or folder, relative to the data
-  paths,    // a list, or one
+  paths,    // likewise several
   classes,  // an object: input -> list of names, or "sorted"
 };
 

@@ -71,8 +71,16 @@ const ReaderValue& ReaderRequest::value(std::string_view key) const {
   return *it->fallback;
 }
 
+bool ColumnRequest::cuts(ElementType type) const {
+  const std::optional<ElementType> want = element_type(dtype);
+  return cast && is_floating(type) && want && !is_floating(*want);
+}
+
 TableHeader read_table_header(const ReaderRequest& request, const std::filesystem::path& root) {
-  return reader_of(request).header(request, root);
+  TableHeader header = reader_of(request).header(request, root);
+  for (size_t i = 0; i < header.types.size(); ++i)
+    if (request.columns[i].cuts(header.types[i])) header.types[i] = *element_type(request.columns[i].dtype);
+  return header;
 }
 
 void add_column(Table& table, const ReaderRequest& request, int64_t rows, Column column) {
@@ -114,6 +122,7 @@ Table read_table(const ReaderRequest& request, const std::filesystem::path& root
   for (size_t i = 0; i < table.columns.size(); ++i) {
     check_dims(request.columns[i], table.columns[i]);
     check_type(request.columns[i], table.columns[i].type);
+    if (request.columns[i].cuts(table.columns[i].type)) cut_to_integers(request.columns[i], table.columns[i]);
     check_range(request.columns[i], table.columns[i]);
   }
   return table;

@@ -44,7 +44,10 @@ struct ColumnRequest {
   bool one_hot = false;              // a map turns class numbers into rows of the last axis
   Location where;
   std::vector<std::string> class_names = {};  // of the training rows, where the reader found them there
+  bool cast = false;                          // what is floating is cut to integers where the input takes those
   const std::string& source() const { return sources.at(0); }
+  // Whether elements of the type become integers as they are read.
+  bool cuts(ElementType type) const;
   // Of a row as the reader makes it.
   std::vector<int64_t> stored_dims() const;
 };
@@ -81,6 +84,7 @@ struct TableHeader {
   int64_t rows = 0;
   std::vector<ElementType> types;                          // of the request's columns
   std::vector<std::vector<std::string>> class_names = {};  // likewise; empty: no column has names
+  bool names_found = false;                                // among the rows: those of the training rows hold for all
 };
 TableHeader read_table_header(const ReaderRequest& request, const std::filesystem::path& root);
 // Reads or draws the rows; throws UserError at the request's place.

@@ -11,6 +11,7 @@
 #include "runtime/data/idx.h"
 #include "runtime/data/npy.h"
 #include "runtime/data/parse_number.h"
+#include "runtime/data/picture.h"
 #include "runtime/data/zip.h"
 #include "runtime/weights/safetensors.h"
 #include "tests/fuzz/campaign.h"
@@ -141,6 +142,46 @@ TEST(Fuzz, ZipFiles) {
     for (const runtime::data::ZipMember& m : archive.members())
       if (std::ssize(archive.content(m)) != m.size) throw std::runtime_error("another size than it says");
   };
+  run(c, 1500);
+}
+
+// A grey picture of 2 x 3 with the checksums that it needs, and the beginning of a JPEG.
+TEST(Fuzz, Pictures) {
+  const auto chunk = [](const std::string& kind, const std::string& content) {
+    const auto number = [](uint64_t v) {
+      std::string s;
+      for (int shift = 24; shift >= 0; shift -= 8) s += static_cast<char>(v >> shift & 0xff);
+      return s;
+    };
+    const std::string body = kind + content;
+    return number(content.size()) + body +
+           number(crc32(0, reinterpret_cast<const Bytef*>(body.data()), static_cast<uInt>(body.size())));
+  };
+  std::string packed(100, '\0');
+  uLongf size = packed.size();
+  const std::string lines{0, 1, 2, 3, 0, 4, 5, 6};
+  ASSERT_EQ(compress(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(lines.data()),
+                     lines.size()),
+            Z_OK);
+  packed.resize(size);
+  const std::string png = std::string("\x89PNG\r\n\x1a\n") + chunk("IHDR", {0, 0, 0, 3, 0, 0, 0, 2, 8, 0, 0, 0, 0}) +
+                          chunk("IDAT", packed) + chunk("IEND", "");
+  std::string jpeg = "\xff\xd8\xff\xdb";
+  jpeg += std::string{0, 67, 0} + std::string(64, 1) + "\xff\xc0" + std::string{0, 11, 8, 0, 2, 0, 3, 1, 1, 17, 0};
+  jpeg += "\xff\xc4" + std::string{0, 20, 0, 1} + std::string(15, 0) + std::string{0};
+  jpeg += "\xff\xda" + std::string{0, 8, 1, 1, 0, 0, 63, 0} + std::string(4, '\x55') + "\xff\xd9";
+  Campaign c{.name = "picture", .corpus = {png, jpeg}, .binary = true, .target = {}};
+  const File file;
+  c.target = [&](const std::string& content) {
+    std::byte to[18];
+    for (const int64_t channels : {1, 3})
+      runtime::data::read_picture(file.holding(content), "p", {}, {.height = 2, .width = 3, .channels = channels}, to);
+  };
+  {  // what is not mutated is read
+    std::byte to[6];
+    runtime::data::read_picture(file.holding(png), "p", {}, {.height = 2, .width = 3, .channels = 1}, to);
+    EXPECT_EQ(std::to_integer<int>(to[5]), 6);
+  }
   run(c, 1500);
 }
 

@@ -3,6 +3,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -175,6 +177,37 @@ TEST_F(Folder, LabelsLieWithinTheClasses) {
   EXPECT_EQ(message(-1, false), "labels: row 2 holds -1, expected 0 ... 2");
   EXPECT_EQ(message(1, true), "read");
   EXPECT_EQ(message(-100, true), "labels: row 2 holds -100, expected 0 ... 2");
+}
+
+// cast cuts toward zero; the numbers next to the limits of i8 are 127.99 and -128.99.
+TEST_F(Folder, FloatsAreCutToIntegersWhereAskedFor) {
+  const auto cut = [&](double value, const std::string& dtype) -> std::string {
+    std::string bytes(8, '\0');
+    std::memcpy(bytes.data(), &value, 8);
+    std::reverse(bytes.begin(), bytes.end());
+    write("v", idx(14, {1}, bytes));
+    ReaderRequest request{.op = "idx", .columns = {{"y", {"v"}, dtype, {}, 0, false, {}}}, .settings = {}, .where = {}};
+    request.columns[0].cast = true;
+    try {
+      EXPECT_EQ(to_string(read_table_header(request, dir_).types.at(0)), dtype);
+      Table table = read_table(request, dir_);
+      convert(table.columns[0], dtype == "f32" ? ElementType::f64 : ElementType::i64);
+      int64_t got = 0;
+      std::memcpy(&got, table.columns[0].content().data(), 8);
+      return std::to_string(got);
+    } catch (const UserError& error) {
+      return error.diagnostics().at(0).message;
+    }
+  };
+  EXPECT_EQ(cut(2.75, "i32"), "2");
+  EXPECT_EQ(cut(-2.75, "i32"), "-2");
+  EXPECT_EQ(cut(127.99, "i8"), "127");
+  EXPECT_EQ(cut(-128.99, "i8"), "-128");
+  EXPECT_EQ(cut(-0.5, "u8"), "0");
+  EXPECT_EQ(cut(128, "i8"), "v: row 0 holds 128, it does not fit i8");
+  EXPECT_EQ(cut(-1, "u8"), "v: row 0 holds -1, it does not fit u8");
+  EXPECT_EQ(cut(0x1p63, "i64"), "v: row 0 holds 9.223372036854776e+18, it does not fit i64");
+  EXPECT_EQ(cut(std::nan(""), "i32"), "v: row 0 holds nan, it does not fit i32");
 }
 
 }  // namespace

@@ -90,6 +90,16 @@ TEST(Feed, MakesOneHotRowsAndIntegerLabels) {
   EXPECT_EQ(run<int32_t>("i32[2]", {"x", DType::u8, {}}, table, {1, 0}).x, (std::vector<int32_t>{0, 2}));
 }
 
+// Of a picture of classes each has a row of its own; maps come after: 0 becomes 0.1, 1 becomes 0.9.
+TEST(Feed, MakesOneHotPicturesAndMapsThem) {
+  const data::Table table{.rows = 2, .columns = {column<int32_t>(ElementType::i32, {2}, {2, 0, 1, 1})}};
+  const FeedSpec spec{.input = "x", .stored = DType::i32, .maps = {{{0.75}, {0.125}}}, .classes = 3};
+  EXPECT_EQ(run<float>("f32[1,2,3]", spec, table, {1}).x,
+            (std::vector<float>{0.125F, 0.875F, 0.125F, 0.125F, 0.875F, 0.125F}));
+  EXPECT_EQ(run<double>("f64[1,2,3]", spec, table, {}).x,
+            (std::vector<double>{0.125, 0.125, 0.875, 0.875, 0.125, 0.125}));
+}
+
 // Every type that a file stores into every type of input that it may feed, at the limits of both.
 TEST(Feed, ConvertsEveryType) {
   const auto limits = [](auto zero) {

@@ -33,9 +33,10 @@ ReaderRequest reader_request(const DataReader& reader, const frontend::TrainingP
                                .sources = std::move(sources),
                                .dtype = ir::to_string(input.row.dtype),
                                .dims = input.row.dims,
-                               .classes = std::max<int64_t>(input.below, 0),
-                               .one_hot = false,
+                               .classes = input.one_hot > 0 ? input.one_hot : std::max<int64_t>(input.below, 0),
+                               .one_hot = input.one_hot > 0,
                                .where = column->second.at(0).where});
+    request.columns.back().cast = input.cast;
     if (const size_t i = request.columns.size() - 1; i < names.size()) request.columns[i].class_names = names[i];
   }
   return request;
@@ -55,17 +56,6 @@ int64_t validation_rows(const frontend::Data& data, int64_t rows) {
   return n;
 }
 
-// Whether a reader numbers classes by the names that it finds.
-bool names_classes(const frontend::Data& data) {
-  const auto finds = [](const std::optional<DataReader>& reader) {
-    return reader && std::ranges::any_of(reader->settings, [](const runtime::data::ReaderSetting& s) {
-             const auto* names = std::get_if<runtime::data::ClassNames>(&s.value);
-             return names != nullptr && std::ranges::any_of(*names, [](const auto& n) { return n.second.empty(); });
-           });
-  };
-  return finds(data.validation) || finds(data.test);
-}
-
 void require_rows(const DataReader& reader, int64_t rows, int64_t promised) {
   if (rows != promised)
     throw UserError(
@@ -79,26 +69,29 @@ DataHeader read_headers(const DataRequest& request) {
   const frontend::Data& data = request.plan->data;
   DataHeader header;
   std::vector<std::vector<runtime::data::ElementType>> types;
+  bool names_found = false;
   const auto rows = [&](const std::optional<DataReader>& reader, bool used) -> int64_t {
     if (!reader || !used) return 0;
     runtime::data::TableHeader h =
         runtime::data::read_table_header(reader_request(*reader, *request.plan, header.class_names), request.root);
     types.push_back(std::move(h.types));
     if (&reader == &data.train) header.class_names = std::move(h.class_names);
+    names_found = names_found || h.names_found;
     return h.rows;
   };
   // The training rows first, for they name the classes.
   const bool trained = request.train || data.validation_fraction > 0;
-  header.rows.train = rows(data.train, trained || names_classes(data));
-  if (!trained) header.rows.train = 0;
+  header.rows.train = rows(data.train, trained);
   if (data.train && data.validation_fraction > 0) {
     header.rows.validation = validation_rows(data, header.rows.train);
     header.rows.train -= header.rows.validation;
   }
   if (data.validation) header.rows.validation = rows(data.validation, true);
   header.rows.test = rows(data.test, true);
+  if (!trained && names_found) rows(data.train, true);
   for (size_t i = 0; i < request.plan->inputs.size(); ++i) {
-    header.stored.push_back(request.plan->inputs[i].row.dtype);
+    const frontend::PlannedInput& input = request.plan->inputs[i];
+    header.stored.push_back(input.one_hot > 0 ? ir::DType::i32 : input.row.dtype);
     const auto differs = [&](const auto& split) { return split[i] != types[0][i]; };
     if (!types.empty() && std::ranges::none_of(types, differs))
       if (const auto dtype = ir::parse_dtype(runtime::data::to_string(types[0][i]))) header.stored.back() = *dtype;
@@ -138,9 +131,11 @@ codegen::FedEntries fed_entries(const frontend::TrainingPlan& plan, const std::v
   if (plan.metrics.empty()) return fed;  // no loss
   fed.entries = {"train", "train_last", "eval", "eval_last"};
   for (size_t i = 0; i < plan.inputs.size(); ++i) {
-    codegen::FeedSpec spec{.input = plan.inputs[i].name, .stored = stored[i], .maps = {}, .classes = 0};
+    codegen::FeedSpec spec{
+        .input = plan.inputs[i].name, .stored = stored[i], .maps = {}, .classes = plan.inputs[i].one_hot};
     if (const auto maps = plan.data.maps.find(spec.input); maps != plan.data.maps.end())
-      for (const frontend::DataMap& map : maps->second) spec.maps.push_back({map.scale, map.shift});
+      for (const frontend::DataMap& map : maps->second)
+        if (!map.scale.empty() || !map.shift.empty()) spec.maps.push_back({map.scale, map.shift});
     fed.columns.push_back(std::move(spec));
   }
   return fed;
@@ -148,7 +143,8 @@ codegen::FedEntries fed_entries(const frontend::TrainingPlan& plan, const std::v
 
 codegen::FedEntries fed_entries(const frontend::TrainingPlan& plan) {
   std::vector<ir::DType> stored;
-  for (const frontend::PlannedInput& input : plan.inputs) stored.push_back(input.row.dtype);
+  for (const frontend::PlannedInput& input : plan.inputs)
+    stored.push_back(input.one_hot > 0 ? ir::DType::i32 : input.row.dtype);
   return fed_entries(plan, stored);
 }
 

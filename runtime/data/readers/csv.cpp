@@ -52,7 +52,7 @@ class CsvTable {
     for (size_t i = 0; i < selections_.size(); ++i) {
       out.types.push_back(selections_[i].type);
       Selection& s = selections_[i];
-      if (s.named && s.names.empty()) s.names = {found[i].begin(), found[i].end()};
+      if (s.named && s.names.empty()) s.names = {found[i].begin(), found[i].end()}, out.names_found = true;
       for (size_t n = 0; n < s.names.size(); ++n) s.numbers[s.names[n]] = static_cast<int64_t>(n);
       out.class_names.push_back(s.names);
     }

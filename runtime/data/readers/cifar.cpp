@@ -1,0 +1,130 @@
+// The binary version of CIFAR-10 and CIFAR-100 (Krizhevsky 2009, cs.toronto.edu/~kriz/cifar.html): records of one label, or a
+// coarse and a fine one, and 32 x 32 pixels, first all red, then all green, then all blue.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "runtime/data/mapping.h"
+#include "runtime/data/path.h"
+#include "runtime/data/table.h"
+
+namespace heddle::runtime::data {
+namespace {
+
+constexpr int64_t kSide = 32, kChannels = 3, kPlane = kSide * kSide, kPicture = kPlane * kChannels;
+const std::vector<int64_t> kRows = {kSide, kSide, kChannels}, kPlanes = {kChannels, kSide, kSide};
+
+struct Label {
+  int64_t at = 0, classes = 10;  // where in the record
+};
+
+bool hundred(const ReaderRequest& request) { return request.text("kind") == "cifar100"; }
+int64_t labels(const ReaderRequest& request) { return hundred(request) ? 2 : 1; }
+int64_t record_bytes(const ReaderRequest& request) { return labels(request) + kPicture; }
+
+Label label_of(const ReaderRequest& request, const ColumnRequest& column) {
+  const std::string& word = column.source();
+  if (hundred(request) && word == "coarse") return {.at = 0, .classes = 20};
+  if (hundred(request) && word == "fine") return {.at = 1, .classes = 100};
+  if (!hundred(request) && word == "label") return {.at = 0, .classes = 10};
+  throw UserError(column.where, fmt::format("{} holds \"image\" and {}, not \"{}\"", request.text("kind"),
+                                            hundred(request) ? "\"coarse\", \"fine\"" : "\"label\"", word));
+}
+
+struct Files {
+  std::vector<Mapping> parts;
+  int64_t rows = 0;
+};
+
+Files open(const ReaderRequest& request, const std::filesystem::path& root) {
+  Files files;
+  const Location where = request.place("files");
+  for (const std::string& name : request.texts("files")) {
+    const std::filesystem::path path = resolve(root, name, where);
+    const auto size = static_cast<int64_t>(std::filesystem::file_size(path)), record = record_bytes(request);
+    if (size == 0 || size % record != 0)
+      throw UserError(where,
+                      fmt::format("{}: {} bytes are no whole number of records of {} bytes", name, size, record));
+    files.parts.emplace_back(path, name, where, 0, size);
+    files.rows += size / record;
+  }
+  return files;
+}
+
+// What the column's rows are, checked before they are read.
+Column empty_column(const ReaderRequest& request, const ColumnRequest& asked) {
+  Column column{.input = asked.input, .type = ElementType::u8, .dims = {}};
+  if (asked.source() == "image") {
+    column.dims = asked.dims == kPlanes ? kPlanes : kRows;
+  } else {
+    label_of(request, asked);
+  }
+  return column;
+}
+
+// Planes stay planes for models whose images are.
+void copy_picture(const std::byte* from, bool planes, std::byte* to) {
+  if (planes) {
+    std::copy_n(from, kPicture, to);
+    return;
+  }
+  for (int64_t i = 0; i < kPlane; ++i)
+    for (int64_t c = 0; c < kChannels; ++c) to[i * kChannels + c] = from[c * kPlane + i];
+}
+
+void copy_label(const ReaderRequest& request, const ColumnRequest& asked, const std::byte* record, int64_t row,
+                std::byte* to) {
+  const Label label = label_of(request, asked);
+  *to = record[label.at];
+  if (std::to_integer<int64_t>(*to) >= label.classes)
+    throw UserError(request.place("files"),
+                    fmt::format("row {} has the {} {}, expected 0 ... {}: is it {}?", row, asked.source(),
+                                std::to_integer<int>(*to), label.classes - 1, request.text("kind")));
+}
+
+void fill(const ReaderRequest& request, const Files& files, size_t index, Column& column) {
+  const ColumnRequest& asked = request.columns[index];
+  std::byte* to = make_room(column, files.rows, request.resident);
+  int64_t row = 0;
+  for (const Mapping& part : files.parts)
+    for (size_t at = 0; at < part.bytes().size(); at += static_cast<size_t>(record_bytes(request)), ++row) {
+      const std::byte* record = part.bytes().data() + at;
+      if (asked.source() == "image") {
+        copy_picture(record + labels(request), column.dims == kPlanes, to);
+      } else {
+        copy_label(request, asked, record, row, to);
+      }
+      to += column.row_bytes();
+    }
+}
+
+TableHeader read_header(const ReaderRequest& request, const std::filesystem::path& root) {
+  for (const ColumnRequest& column : request.columns) empty_column(request, column);
+  return {.rows = open(request, root).rows, .types = std::vector<ElementType>(request.columns.size(), ElementType::u8)};
+}
+
+Table read_rows(const ReaderRequest& request, const std::filesystem::path& root) {
+  const Files files = open(request, root);
+  Table table{.rows = files.rows, .columns = {}};
+  for (size_t i = 0; i < request.columns.size(); ++i)
+    fill(request, files, i, table.columns.emplace_back(empty_column(request, request.columns[i])));
+  return table;
+}
+
+const RegisterReader cifar({
+    .name = "cifar",
+    .doc = "CIFAR's binary files; an input is \"image\" or \"label\", of cifar100 \"coarse\" or \"fine\"",
+    .column = ColumnKey::word,
+    .keys = {{.name = "files", .type = KeyType::paths, .doc = "one or a list, in this order", .required = true},
+             {.name = "kind",
+              .type = KeyType::text,
+              .doc = "which of the two",
+              .fallback = std::vector<std::string>{"cifar10"},
+              .choices = {"cifar10", "cifar100"}}},
+    .header = read_header,
+    .read = read_rows,
+});
+
+}  // namespace
+}  // namespace heddle::runtime::data

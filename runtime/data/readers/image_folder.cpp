@@ -1,0 +1,181 @@
+// Pictures in a folder for each class, as torchvision's ImageFolder reads them: classes and files in the order of their names.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "runtime/data/path.h"
+#include "runtime/data/picture.h"
+#include "runtime/data/printable.h"
+#include "runtime/data/table.h"
+
+namespace heddle::runtime::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMostPictures = 100'000'000;
+
+struct File {
+  std::string name;  // from the data's folder: "train/cat/7.png"
+  int64_t label = 0;
+};
+struct Folder {
+  std::vector<std::string> classes;
+  std::vector<File> files;  // class by class
+};
+
+bool is_picture(const fs::path& path) {
+  std::string end = path.extension().string();
+  std::ranges::transform(end, end.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return end == ".png" || end == ".jpg" || end == ".jpeg";
+}
+
+// Names in a folder that are not hidden, sorted by their bytes.
+std::vector<std::string> names_in(const fs::path& folder, const std::string& name, const Location& where) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const std::string file = it->path().filename().string();
+    if (file[0] != '.') names.push_back(file);
+    if (names.size() > kMostPictures)
+      throw UserError(where, fmt::format("{}: more than {} files", name, kMostPictures));
+  }
+  if (error) throw UserError(where, fmt::format("{}: {}", name, error.message()));
+  std::ranges::sort(names);
+  return names;
+}
+
+// The classes are folders: stated, those of the training rows, or all that there are.
+std::vector<std::string> find_classes(const ReaderRequest& request, const fs::path& home, const Location& where) {
+  if (request.find("classes") != nullptr) return request.texts("classes");
+  for (const ColumnRequest& column : request.columns)
+    if (!column.class_names.empty()) return column.class_names;
+  std::vector<std::string> classes;
+  for (const std::string& name : names_in(home, request.text("folder"), where))
+    if (fs::is_directory(home / name)) classes.push_back(name);
+  if (classes.empty())
+    throw UserError(where, fmt::format("{}: no folders in it", request.text("folder")),
+                    "each class has a folder of its own");
+  return classes;
+}
+
+void require_known(const ReaderRequest& request, const Folder& folder, const fs::path& home, const Location& where) {
+  for (const std::string& name : names_in(home, request.text("folder"), where))
+    if (fs::is_directory(home / name) && std::ranges::count(folder.classes, name) == 0)
+      throw UserError(
+          where, fmt::format("{}: the folder '{}' is none of the classes", request.text("folder"), printable(name)),
+          did_you_mean(name, folder.classes));
+}
+
+Folder list(const ReaderRequest& request, const fs::path& root) {
+  const Location where = request.place("folder");
+  const fs::path home = resolve_folder(root, request.text("folder"), where);
+  Folder folder{.classes = find_classes(request, home, where), .files = {}};
+  require_known(request, folder, home, where);
+  for (size_t c = 0; c < folder.classes.size(); ++c) {
+    const std::string title = request.text("folder") + "/" + folder.classes[c];
+    if (!fs::is_directory(home / folder.classes[c])) continue;  // a split need not have every class
+    for (const std::string& name : names_in(resolve_folder(root, title, where), title, where))
+      if (is_picture(name)) folder.files.push_back({title + "/" + name, static_cast<int64_t>(c)});
+  }
+  if (folder.files.empty())
+    throw UserError(where, fmt::format("{}: no pictures in its folders", request.text("folder")),
+                    "files end in .png, .jpg or .jpeg");
+  return folder;
+}
+
+PictureSize size_of_picture(const ColumnRequest& column) {
+  const std::vector<int64_t>& d = column.dims;
+  if (d.size() == 2) return {.height = d[0], .width = d[1], .channels = 1};
+  if (d.size() == 3 && (d[2] == 1 || d[2] == 3)) return {.height = d[0], .width = d[1], .channels = d[2]};
+  throw UserError(column.where,
+                  fmt::format("pictures are [height,width,1] or [height,width,3], input '{}' is not", column.input));
+}
+
+Column empty_column(const ColumnRequest& asked) {
+  Column column{.input = asked.input, .type = ElementType::i32, .dims = {}};
+  if (asked.source() == "label") return column;
+  if (asked.source() != "image")
+    throw UserError(asked.where, fmt::format("a folder holds \"image\" and \"label\", not \"{}\"", asked.source()));
+  size_of_picture(asked);
+  column.type = ElementType::u8, column.dims = asked.dims;
+  return column;
+}
+
+// Any number of threads gives the same rows; of several damaged pictures the first is told.
+void decode(const Folder& folder, const ColumnRequest& asked, const ReaderRequest& request, const fs::path& root,
+            std::byte* to) {
+  const PictureSize size = size_of_picture(asked);
+  const Location where = request.place("folder");
+  std::atomic<size_t> next = 0;
+  std::mutex mutex;
+  std::map<size_t, std::exception_ptr> faults;
+  const auto work = [&] {
+    for (size_t i = next++; i < folder.files.size(); i = next++) {
+      try {
+        const std::string& name = folder.files[i].name;
+        read_picture(resolve(root, name, where), name, where, size, to + static_cast<int64_t>(i) * size.bytes());
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        faults.emplace(i, std::current_exception());
+        next = folder.files.size();
+      }
+    }
+  };
+  std::vector<std::jthread> workers;
+  const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1U, 16U);
+  try {
+    for (unsigned t = 1; t < threads; ++t) workers.emplace_back(work);
+  } catch (const std::system_error&) {  // fewer, where the system gives no more
+  }
+  work();
+  workers.clear();  // joins
+  if (!faults.empty()) std::rethrow_exception(faults.begin()->second);
+}
+
+TableHeader read_header(const ReaderRequest& request, const fs::path& root) {
+  TableHeader header;
+  for (const ColumnRequest& column : request.columns) header.types.push_back(empty_column(column).type);
+  const Folder folder = list(request, root);
+  header.rows = std::ssize(folder.files);
+  header.names_found = request.find("classes") == nullptr;
+  for (const ColumnRequest& column : request.columns)
+    header.class_names.push_back(column.source() == "label" ? folder.classes : std::vector<std::string>());
+  return header;
+}
+
+Table read_rows(const ReaderRequest& request, const fs::path& root) {
+  const Folder folder = list(request, root);
+  Table table{.rows = std::ssize(folder.files), .columns = {}};
+  for (const ColumnRequest& asked : request.columns) {
+    Column& column = table.columns.emplace_back(empty_column(asked));
+    std::byte* to = make_room(column, table.rows, request.resident);
+    if (asked.source() == "image") {
+      decode(folder, asked, request, root, to);
+      continue;
+    }
+    auto* label = reinterpret_cast<int32_t*>(to);
+    for (const File& file : folder.files) *label++ = static_cast<int32_t>(file.label);
+  }
+  return table;
+}
+
+const RegisterReader image_folder({
+    .name = "image_folder",
+    .doc = "pictures in a folder for each class; an input is \"image\" or \"label\"",
+    .column = ColumnKey::word,
+    .keys = {{.name = "folder", .type = KeyType::path, .doc = "that holds the classes' folders", .required = true},
+             {.name = "classes", .type = KeyType::texts, .doc = "their folders' names, in the order of their numbers"}},
+    .header = read_header,
+    .read = read_rows,
+});
+
+}  // namespace
+}  // namespace heddle::runtime::data
