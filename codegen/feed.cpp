@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "codegen/c_text.h"
+#include "codegen/feed_picture.h"
 #include "ir/check.h"
 
 namespace heddle::codegen {
@@ -30,7 +31,7 @@ double largest_magnitude(const FeedSpec& spec) {
   };
   for (const FeedMap& map : spec.maps) {
     if (!map.scale.empty()) largest *= most(map.scale);
-    largest += most(map.shift);
+    largest = std::max(largest + most(map.shift), std::abs(map.fill));
   }
   return largest;
 }
@@ -38,8 +39,9 @@ double largest_magnitude(const FeedSpec& spec) {
 // The text that makes one input: from its column's row to the row of the batch.
 class InputText {
  public:
-  InputText(const Buffer& input, const FeedSpec& spec, int64_t column, int64_t rows, const std::string& symbol,
-            Names& names)
+  // `first_draw` is the cursor's word, or 0 where nothing is random.
+  InputText(const Buffer& input, const FeedSpec& spec, int64_t column, int64_t rows, int64_t first_draw,
+            const std::string& symbol, Names& names)
       : spec_(spec), column_(column), rows_(rows), symbol_(symbol), names_(names) {
     const std::optional<DType> dtype = parse_dtype(input.dtype);
     HEDDLE_CHECK(dtype.has_value(), "input '" + input.name + "' has a dtype");
@@ -52,6 +54,16 @@ class InputText {
     const int64_t packets = elements / packet_;
     team_ = packets > kThreads / 4 ? kThreads : 1;
     while (team_ < 32 && team_ < packets) team_ *= 2;
+    if (first_draw > 0 && draws(spec)) {
+      first_draw_ = first_draw;
+      const std::vector<int64_t>& d = input.dims;
+      const bool first = spec.channels_first;
+      HEDDLE_CHECK(d.size() == 3 || d.size() == 4, "what is changed as a picture is one");
+      shape_ = {.height = d[first ? 2 : 1],
+                .width = d[first ? 3 : 2],
+                .channels = d.size() == 3 ? 1 : d[first ? 1 : 3],
+                .channels_first = first};
+    }
     parameter = names.fresh(input.name);
     comment = fmt::format("// {}: {}[{}] -> {}[{}]", comment_text(input.name), to_string(spec.stored),
                           stored_elements(), input.dtype, fmt::join(input.dims, ","));
@@ -64,6 +76,7 @@ class InputText {
                     column_, stored_elements()),
         fmt::format("{}* to = {} + (hd::i64)row * {};", type, parameter, elements_)};
     const bool checked = is_real(dtype_) && !(largest_magnitude(spec_) < largest_of(dtype_));
+    if (first_draw_ > 0) append(row, picture_draws(spec_.maps, shape_, first_draw_));
     if (checked) row.emplace_back("int wrong = 0;");
     const std::string columns =
         fmt::format("HD_COLUMNS({}, column, slot, {}, {}, {})", index_type(), elements_, team_, packet_);
@@ -99,7 +112,8 @@ class InputText {
     if (checked) element.emplace_back("wrong |= hd::not_finite(x);");
     element.emplace_back("result[k] = x;");
     std::vector<std::string> lines;
-    if (spec_.classes == 0) lines.push_back(fmt::format("const auto packet = hd::load<{}>(from + column);", packet_));
+    if (spec_.classes == 0 && first_draw_ == 0)
+      lines.push_back(fmt::format("const auto packet = hd::load<{}>(from + column);", packet_));
     lines.push_back(fmt::format("hd::Packet<{}, {}> result;", type, packet_));
     append(lines, block(fmt::format("HD_EACH(k, {})", packet_), element));
     lines.emplace_back("hd::store(to + column, result);");
@@ -108,10 +122,17 @@ class InputText {
 
   std::vector<std::string> element_lines() {
     const std::string type = compute_type(dtype_);
-    std::vector<std::string> lines = {spec_.classes > 0 ? one_hot(type) : fmt::format("{0} x = ({0})packet[k];", type)};
-    for (const FeedMap& map : spec_.maps) {
+    std::vector<std::string> lines;
+    if (first_draw_ > 0) append(lines, picture_place(spec_.maps, shape_, index_type(), "column + k"));
+    lines.push_back(spec_.classes > 0 ? one_hot(type)
+                    : first_draw_ > 0 ? fmt::format("{0} x = ({0})from[place];", type)
+                                      : fmt::format("{0} x = ({0})packet[k];", type));
+    for (size_t i = 0; i < spec_.maps.size(); ++i) {
+      const FeedMap& map = spec_.maps[i];
       if (!map.scale.empty()) lines.push_back(fmt::format("x = x * {};", number(map.scale)));
       if (!map.shift.empty()) lines.push_back(fmt::format("x = x + {};", number(map.shift)));
+      if (first_draw_ > 0 && (map.op == PictureOp::crop || map.op == PictureOp::cutout))
+        lines.push_back(fmt::format("x = out_{} ? {} : x;", i, literal(map.fill, dtype_)));
     }
     return lines;
   }
@@ -150,6 +171,8 @@ class InputText {
   Names& names_;
   DType dtype_ = DType::f32;
   int64_t elements_ = 1, last_axis_ = 1, packet_ = 1, team_ = 1;
+  int64_t first_draw_ = 0;  // 0: nothing is random here
+  PictureShape shape_;
 };
 
 std::string kernel_text(const Kernel& facts, const std::vector<std::string>& parameters,
@@ -163,8 +186,12 @@ std::string kernel_text(const Kernel& facts, const std::vector<std::string>& par
 
 }  // namespace
 
+bool draws(const FeedSpec& spec) {
+  return std::ranges::any_of(spec.maps, [](const FeedMap& map) { return map.op != PictureOp::none; });
+}
+
 EmittedKernel emit_feed(const std::vector<Buffer>& inputs, const std::vector<FeedSpec>& columns, int64_t rows,
-                        const std::string& symbol) {
+                        bool training, const std::string& symbol) {
   EmittedKernel out;
   Kernel& k = out.facts;
   k.name = symbol, k.title = k.form = "feed";
@@ -176,7 +203,8 @@ EmittedKernel emit_feed(const std::vector<Buffer>& inputs, const std::vector<Fee
   for (const Buffer& input : inputs) {
     const auto spec = std::ranges::find(columns, input.name, &FeedSpec::input);
     HEDDLE_CHECK(spec != columns.end(), "no column feeds input '" + input.name + "'");
-    InputText text(input, *spec, spec - columns.begin(), rows, symbol, names);
+    const int64_t first_draw = training ? kCursorColumns + std::ssize(columns) : 0;
+    InputText text(input, *spec, spec - columns.begin(), rows, first_draw, symbol, names);
     body.push_back(text.comment);
     for (std::string& line : text.lines()) body.push_back(std::move(line));
     parameters.push_back(text.declaration());

@@ -70,6 +70,7 @@ class Lowering {
     Feeding& f = program_.feeding;
     for (const FeedSpec& spec : fed_.columns) f.columns.push_back({spec.input, to_string(spec.stored)});
     f.records = kRecords;
+    f.draws = std::ranges::any_of(fed_.columns, draws);
     f.cursor = {Segment::state, states_.reserve(f.cursor_bytes())};
   }
 
@@ -84,10 +85,13 @@ class Lowering {
     e.fed_rows = e.inputs[0].dims.at(0);
     const Feeding& f = program_.feeding;
     const Argument cursor{f.cursor, f.cursor_bytes(), Access::read_write};
-    Launch first{
-        .kernel = kernel([&](const std::string& name) { return emit_feed(e.inputs, fed_.columns, e.fed_rows, name); },
-                         "feed"),
-        .arguments = {}};
+    Launch first{.kernel = kernel(
+                     [&](const std::string& name) {
+                       return emit_feed(e.inputs, fed_.columns, e.fed_rows, f.draws && e.name.starts_with("train"),
+                                        name);
+                     },
+                     "feed"),
+                 .arguments = {}};
     for (const Buffer& b : e.inputs) {
       HEDDLE_CHECK(b.dims.at(0) == e.fed_rows, "the inputs of a fed entry have one batch: " + e.name);
       first.arguments.push_back({b.at, b.bytes, Access::write});

@@ -142,6 +142,9 @@ constexpr int64_t kCursorStep = 1;      // steps that have been recorded
 constexpr int64_t kCursorFault = 2;     // of the batch that is being computed; kNoFault
 constexpr int64_t kCursorOrder = 3;     // address of the rows' numbers, u32, in the order of reading; 0: as they lie
 constexpr int64_t kCursorColumns = 4;
+// Behind the columns, where rows are changed at random: the address of their numbers in the data set, u32, in the order of
+// reading (0: as they lie), the seed, and the epoch.
+constexpr int64_t kCursorDraws = 3;
 // An input that is not finite: (input << 48) | (row of the batch << 2) | (0: nan, 1: inf, 2: -inf); the least of a batch.
 constexpr uint64_t kNoFault = ~uint64_t{0};
 // What a step leaves in the ring, words of 8 bytes: the record of step s is number s modulo their number.
@@ -155,7 +158,9 @@ struct Feeding {
   std::vector<FeedColumn> columns;
   Address cursor;
   int64_t records = 0;  // that the ring holds
-  int64_t cursor_bytes() const { return (kCursorColumns + static_cast<int64_t>(columns.size())) * 8; }
+  bool draws = false;   // rows are changed at random
+  int64_t first_draw() const { return kCursorColumns + static_cast<int64_t>(columns.size()); }  // word of the cursor
+  int64_t cursor_bytes() const { return (first_draw() + (draws ? kCursorDraws : 0)) * 8; }
   int64_t ring_bytes() const { return records * kRecordWords * 8; }
 };
 

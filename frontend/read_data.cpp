@@ -11,7 +11,7 @@
 namespace heddle::frontend {
 namespace {
 
-const std::vector<std::string> kMaps = {"scale", "shift", "normalize", "cast", "one_hot"};
+const std::vector<std::string> kMaps = {"scale", "shift", "normalize", "cast", "one_hot", "flip", "crop", "cutout"};
 
 bool contains(const std::vector<std::string>& list, const std::string& word) {
   return std::find(list.begin(), list.end(), word) != list.end();
@@ -62,6 +62,35 @@ void read_normalize(Fields& fields, const Model& model, DataMap& map) {
   }
 }
 
+// One number, or [height, width].
+void read_sides(const Json& json, const std::string& what, const Scope& scope, DataMap& map) {
+  const auto side = [&](const Json& value) {
+    const int64_t n = evaluate_integer(value, scope, what);
+    if (n < 1) throw UserError(value.where, fmt::format("{} must be at least 1, is {}", what, n));
+    return n;
+  };
+  if (json.kind != Json::Kind::list) {
+    map.height = map.width = side(json);
+    return;
+  }
+  if (json.items.size() != 2)
+    throw UserError(json.where, fmt::format("{}: expected one number or [height, width]", what));
+  map.height = side(json.items[0]), map.width = side(json.items[1]);
+}
+
+// What training does to pictures at random.
+void read_picture_map(Fields& fields, const Model& model, DataMap& map) {
+  if (map.op == "flip") {
+    map.probability = fields.real("probability", model.let).value_or(0.5);
+    if (!(map.probability >= 0 && map.probability <= 1))
+      throw UserError(map.where, fmt::format("flip: 'probability' must lie in [0, 1], is {}", map.probability));
+    return;
+  }
+  const char* key = map.op == "crop" ? "pad" : "size";
+  if (const Json* sides = fields.require(key)) read_sides(*sides, fields.named(key), model.let, map);
+  map.fill = fields.real("fill", model.let).value_or(0);
+}
+
 DataMap read_map(const Json& json, const Model& model, Diagnostics& errors) {
   DataMap map;
   map.where = json.where;
@@ -75,6 +104,8 @@ DataMap read_map(const Json& json, const Model& model, Diagnostics& errors) {
     read_normalize(fields, model, map);
   } else if (map.op == "cast") {
     if (const Json* dtype = fields.require("dtype")) map.dtype = read_dtype(*dtype, fields.named("dtype"));
+  } else if (map.op == "flip" || map.op == "crop" || map.op == "cutout") {
+    read_picture_map(fields, model, map);
   } else if (map.op == "one_hot") {
     constexpr int64_t kMostClasses = int64_t{1} << 24;
     if (fields.require("depth") != nullptr) map.depth = fields.integer("depth", model.let, 1, kMostClasses).value_or(1);

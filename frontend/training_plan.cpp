@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "frontend/expand.h"
 #include "frontend/train_step.h"
@@ -48,6 +49,28 @@ void check_first_map(const DataMap& map, bool first, PlannedInput& input, Diagno
                              map.depth, input.name, input.row.dims.empty() ? 0 : input.row.dims.back()));
 }
 
+bool changes_pictures(const DataMap& map) { return map.op == "flip" || map.op == "crop" || map.op == "cutout"; }
+
+// Of pictures [h,w], [h,w,c], or [c,h,w] where the model says so; a hole and a shift are no larger than they are.
+void check_picture_map(const DataMap& map, const PlannedInput& input, Diagnostics& errors) {
+  const ir::Dims& d = input.row.dims;
+  if (input.one_hot > 0)
+    return errors.error(map.where,
+                        fmt::format("{} does not go with one_hot: input '{}' holds classes", map.op, input.name));
+  if (d.size() != 2 && d.size() != 3)
+    return errors.error(map.where, fmt::format("{} changes pictures of 2 or 3 axes, a row of input '{}' has {}", map.op,
+                                               input.name, d.size()));
+  const size_t first = input.channels_first ? 1 : 0;
+  if (map.height > d[first] || map.width > d[first + 1])
+    errors.error(map.where, fmt::format("{} of {} x {} is larger than the pictures of input '{}', {} x {}", map.op,
+                                        map.height, map.width, input.name, d[first], d[first + 1]));
+  const bool floating = input.row.dtype == ir::DType::f32 || input.row.dtype == ir::DType::f64;
+  constexpr double kMostInteger = 127;  // which every type holds
+  if (!floating && (map.fill != std::floor(map.fill) || map.fill < 0 || map.fill > kMostInteger))
+    errors.error(map.where, fmt::format("{}: 'fill' of input '{}', which is {}, is a whole number from 0 to 127",
+                                        map.op, input.name, ir::to_string(input.row.dtype)));
+}
+
 // Maps compute with elements in the input's type, with one number or one for each element of the last axis.
 void check_maps(PlannedInput& input, const Data& data, Diagnostics& errors) {
   const auto maps = data.maps.find(input.name);
@@ -57,6 +80,8 @@ void check_maps(PlannedInput& input, const Data& data, Diagnostics& errors) {
   for (const DataMap& map : maps->second) {
     if (map.op == "cast" || map.op == "one_hot")
       check_first_map(map, &map == maps->second.data(), input, errors);
+    else if (changes_pictures(map))
+      check_picture_map(map, input, errors);
     else if (input.row.dtype != ir::DType::f32 && input.row.dtype != ir::DType::f64)
       errors.error(map.where, fmt::format("input '{}' is {}, a map of it expects f32 or f64", input.name,
                                           ir::to_string(input.row.dtype)));
@@ -109,6 +134,7 @@ TrainingPlan plan_training(const Model& model) {
     ir::Type row = input_type(model, input, plan.batch);
     row.dims.erase(row.dims.begin());
     plan.inputs.push_back({input.name, row});
+    plan.inputs.back().channels_first = model.layout == Layout::nchw && row.dims.size() == 3;
     check_maps(plan.inputs.back(), plan.data, errors);
   }
   errors.throw_if_any();

@@ -82,8 +82,8 @@ const Feed::Placed& Feed::place(const data::Table& table) {
   return placed_.emplace_back(std::move(placed));
 }
 
-void Feed::begin(const data::Table& table, std::span<const uint32_t> order) {
-  table_ = &table, order_ = order, next_row_ = 0;
+void Feed::begin(const data::Table& table, std::span<const uint32_t> order, Draws draws) {
+  table_ = &table, order_ = order, next_row_ = 0, draws_ = draws;
   Device& device = executable_.device();
   const Placed& placed = place(table);
   streaming_ = placed.streamed;
@@ -108,7 +108,7 @@ void Feed::begin(const data::Table& table, std::span<const uint32_t> order) {
     }
     if (!order.empty()) device.write(device_order_, order.data(), std::ssize(order) * 4), rows = device_order_;
   }
-  point_to(0, rows, columns);
+  point_to(0, rows, columns, rows);
 }
 
 // A chunk is an eighth of what may be resident, not more than keeps the copies long, or a batch: two of them lie there,
@@ -124,6 +124,7 @@ void Feed::begin_streaming() {
   chunk_rows_ = rows;
   std::vector<int64_t> bytes;
   for (size_t i = 0; i < feeding_.columns.size(); ++i) bytes.push_back(rows * column(i).row_bytes());
+  if (feeding_.draws) bytes.push_back(rows * 4);
   for (auto& buffers : chunk_) buffers = allocate_columns(bytes, Memory::device);
   for (auto& buffers : staged_) buffers = allocate_columns(bytes, Memory::shared);
 }
@@ -135,7 +136,7 @@ void Feed::provide(int64_t rows) {
   HEDDLE_CHECK(rows <= chunk_rows_, "as many rows as a chunk holds");
   const std::vector<void*>&to = chunk_[turn_], &staged = staged_[turn_];
   turn_ = 1 - turn_;
-  for (size_t i = 0; i < to.size(); ++i) {
+  for (size_t i = 0; i < feeding_.columns.size(); ++i) {
     const data::Column& from = column(i);
     const auto size = static_cast<size_t>(from.row_bytes());
     auto* gathered = static_cast<std::byte*>(staged[i]);
@@ -146,15 +147,24 @@ void Feed::provide(int64_t rows) {
     }
     executable_.device().prefetch(to[i], gathered, rows * from.row_bytes());
   }
+  if (feeding_.draws) {
+    auto* numbers = static_cast<uint32_t*>(staged.back());
+    for (int64_t r = 0; r < rows; ++r) {
+      const auto place = static_cast<size_t>(next_row_ + r);
+      numbers[r] = order_.empty() ? static_cast<uint32_t>(place) : order_[place];
+    }
+    executable_.device().prefetch(to.back(), numbers, rows * 4);
+  }
   next_row_ += rows;
-  point_to(0, nullptr, to);
+  point_to(0, nullptr, to, feeding_.draws ? to.back() : nullptr);
   executable_.provide_rows(rows);
 }
 
 // All words of the cursor but those that steps count with.
-void Feed::point_to(int64_t position, const void* order, const std::vector<void*>& columns) {
+void Feed::point_to(int64_t position, const void* order, const std::vector<void*>& columns, const void* numbers) {
   std::vector<uint64_t> words = {std::bit_cast<uint64_t>(order)};
-  for (void* c : columns) words.push_back(std::bit_cast<uint64_t>(c));
+  for (size_t i = 0; i < feeding_.columns.size(); ++i) words.push_back(std::bit_cast<uint64_t>(columns[i]));
+  if (feeding_.draws) words.insert(words.end(), {std::bit_cast<uint64_t>(numbers), draws_.seed, draws_.epoch});
   codegen::Address at = feeding_.cursor;
   const auto first = static_cast<uint64_t>(position);
   executable_.write(at, &first, sizeof first);

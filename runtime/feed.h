@@ -32,6 +32,11 @@ struct StepRecord {
   std::optional<Fault> fault;
 };
 
+// What random maps of rows depend on, beside the row.
+struct Draws {
+  uint64_t seed = 0, epoch = 0;
+};
+
 struct FeedOptions {
   // Columns of a table that take more on the device, or more than seven eighths of what is free there when the table is
   // first read, are streamed. A host's memory is the device's: nothing is copied.
@@ -48,7 +53,7 @@ class Feed {
 
   // No step may be under way. The columns' types are the program's. `order` numbers the rows; empty: as they lie. Both must
   // stay as they are until all steps that read them have been executed.
-  void begin(const data::Table& table, std::span<const uint32_t> order);
+  void begin(const data::Table& table, std::span<const uint32_t> order, Draws draws = {});
   // Rows that `provide` takes at most.
   int64_t most_rows() const;
   // Makes the next rows readable. The submission before the last one must have been executed.
@@ -70,7 +75,8 @@ class Feed {
   const data::Column& column(size_t i) const;
   std::vector<void*> allocate_columns(const std::vector<int64_t>& bytes, Memory kind);
   void begin_streaming();
-  void point_to(int64_t position, const void* order, const std::vector<void*>& columns);
+  // `numbers` of the rows that are read, where maps are random.
+  void point_to(int64_t position, const void* order, const std::vector<void*>& columns, const void* numbers);
 
   Executable& executable_;
   const codegen::Feeding& feeding_;
@@ -82,7 +88,8 @@ class Feed {
   int64_t order_rows_ = 0;  // that device_order_ has room for
   // Streaming: two buffers in turn, each with room for `chunk_rows_`, on the device and for the host to fill.
   bool streaming_ = false;
-  std::vector<void*> chunk_[2], staged_[2];
+  std::vector<void*> chunk_[2], staged_[2];  // of each column, then of the rows' numbers where maps are random
+  Draws draws_;
   int64_t chunk_rows_ = 0, next_row_ = 0;
   int turn_ = 0;
   int64_t taken_ = 0;  // steps whose records have been taken

@@ -8,6 +8,16 @@ HD_DEVICE i64 fed_row(const u64* cursor, int row) {
   const u32* order = reinterpret_cast<const u32*>(cursor[3]);
   return order ? (i64)order[place] : place;
 }
+// Four random words for map `map` of the batch's row: functions of the seed, the epoch and the row's number in the data set, whose places
+// in the cursor begin at `draws`. The stream is that of no node.
+HD_DEVICE Words fed_draw(const u64* cursor, int row, int draws, int map) {
+  const i64 drawn = (i64)cursor[0] + row;
+  const u32* numbers = reinterpret_cast<const u32*>(cursor[draws]);
+  const i64 number = numbers ? (i64)numbers[drawn] : drawn;
+  return philox((i64)cursor[draws + 1], (i64)cursor[draws + 2], 0x706963747572, number * 64 + map);
+}
+// In [0, n), each as often as any other within n / 2^32.
+HD_DEVICE int below(u32 word, int n) { return (int)((u64)word * (u64)n >> 32); }
 template <class S>
 HD_DEVICE const S* fed_column(const u64* cursor, int column) {
   return reinterpret_cast<const S*>(cursor[4 + column]);

@@ -68,8 +68,8 @@ bool Steps::finish_first(const Watch& watch) {
 }
 
 int64_t Steps::run(const data::Table& table, std::span<const uint32_t> order, std::span<const Part> parts,
-                   const Watch& watch) {
-  feed_.begin(table, order);
+                   const Watch& watch, Draws draws) {
+  feed_.begin(table, order, draws);
   next_row_ = done_ = 0;
   bool go_on = true;
   for (const Part& part : parts) {

@@ -43,7 +43,7 @@ class Steps {
   };
   // Returns how many steps were executed: all, unless `stop` said so. `order` as for Feed::begin.
   int64_t run(const data::Table& table, std::span<const uint32_t> order, std::span<const Part> parts,
-              const Watch& watch);
+              const Watch& watch, Draws draws = {});
 
  private:
   using Clock = std::chrono::steady_clock;

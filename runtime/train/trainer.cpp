@@ -115,7 +115,8 @@ class Run {
     int64_t step_of_epoch = 0;
     steps_.run(rows_.table, order, parts,
                {.record = [&](const Steps::Done& done) { finished(done, order, ++step_of_epoch); },
-                .stop = [&] { return ask_for_interrupt() != 0; }});
+                .stop = [&] { return ask_for_interrupt() != 0; }},
+               {.seed = options_.seed, .epoch = static_cast<uint64_t>(result_.epochs)});
     result_.train = metrics_.values();
     const double seconds = seconds_since(begin);
     if (result_.interrupted) return;

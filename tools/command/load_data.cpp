@@ -42,6 +42,21 @@ ReaderRequest reader_request(const DataReader& reader, const frontend::TrainingP
   return request;
 }
 
+codegen::FeedMap feed_map(const frontend::DataMap& map) {
+  using codegen::PictureOp;
+  const PictureOp op = map.op == "flip"     ? PictureOp::flip
+                       : map.op == "crop"   ? PictureOp::crop
+                       : map.op == "cutout" ? PictureOp::cutout
+                                            : PictureOp::none;
+  return {.scale = map.scale,
+          .shift = map.shift,
+          .op = op,
+          .probability = map.probability,
+          .height = map.height,
+          .width = map.width,
+          .fill = map.fill};
+}
+
 constexpr int64_t kAssumedSteps = 1'000'000;  // of a training whose data are not counted, for schedules
 
 // Rows of train that serve as validation.
@@ -135,7 +150,8 @@ codegen::FedEntries fed_entries(const frontend::TrainingPlan& plan, const std::v
         .input = plan.inputs[i].name, .stored = stored[i], .maps = {}, .classes = plan.inputs[i].one_hot};
     if (const auto maps = plan.data.maps.find(spec.input); maps != plan.data.maps.end())
       for (const frontend::DataMap& map : maps->second)
-        if (!map.scale.empty() || !map.shift.empty()) spec.maps.push_back({map.scale, map.shift});
+        if (map.op != "cast" && map.op != "one_hot") spec.maps.push_back(feed_map(map));
+    spec.channels_first = plan.inputs[i].channels_first;
     fed.columns.push_back(std::move(spec));
   }
   return fed;
