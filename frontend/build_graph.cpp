@@ -35,11 +35,12 @@ void prune(ir::Graph& g) {
 }
 
 // The loss and, where it depends on the data, how much of the batch counts in it: a batch of labels may have none.
-void add_measures(Expansion& e, const Model& model, const Losses& loss, Diagnostics& errors) {
+std::vector<MeasureStates> add_measures(Expansion& e, const Model& model, const Losses& loss, Diagnostics& errors) {
   e.graph.outputs.push_back(loss.total);
-  const ValueId counted = add_totals(e, model, loss, errors);
-  const ir::Node* made_by = counted.valid() ? e.graph.def(counted) : nullptr;
-  if (made_by != nullptr && made_by->op->name != "constant") e.graph.outputs.push_back(counted);
+  Totals totals = add_totals(e, model, loss, errors);
+  const ir::Node* made_by = totals.counted.valid() ? e.graph.def(totals.counted) : nullptr;
+  if (made_by != nullptr && made_by->op->name != "constant") e.graph.outputs.push_back(totals.counted);
+  return std::move(totals.measures);
 }
 
 // What may not depend on the batch: the entries share their parameters, the weights file is for every batch, and the
@@ -84,6 +85,7 @@ class SameNetwork {
 struct TrainGraph {
   ir::Graph graph;
   std::vector<Parameter> parameters;
+  std::vector<MeasureStates> measures;
   std::vector<Diagnostic> refusals;  // why it cannot run, though it tells which states there are
 };
 
@@ -91,14 +93,15 @@ TrainGraph train_graph(const Model& model, const std::string& name, int64_t batc
                        Diagnostics& errors, SameNetwork& same) {
   Expansion e = expand_model(model, {.batch = batch, .training = true}, errors);
   same.require(e);
+  std::vector<MeasureStates> measures;
   const Losses loss = add_losses(e, model, errors);
   if (loss.total.valid()) {
-    add_measures(e, model, loss, errors);
+    measures = add_measures(e, model, loss, errors);
     if (model.train.optimizer) add_updates(e, model, loss.total, steps, errors);
   }
   for (const ir::Update& u : e.updates) e.graph.updates.push_back(u);
   e.graph.name = name;
-  return {std::move(e.graph), std::move(e.parameters), std::move(e.refusals)};
+  return {std::move(e.graph), std::move(e.parameters), std::move(measures), std::move(e.refusals)};
 }
 
 ir::Graph eval_graph(const Model& model, const std::string& name, int64_t batch, Diagnostics& errors,
@@ -279,8 +282,8 @@ ir::Module build_module(const Model& model, const BuildOptions& options) {
   if (options.predict > 0) m.graphs.push_back(predict_graph(model, options.predict, errors, same));
   errors.throw_if_any();
   if (!model.train.losses.empty() && options.train + options.train_last + options.eval + options.eval_last > 0) {
-    m.graphs.push_back(reset_graph(model));
-    m.graphs.push_back(metrics_graph(model));
+    m.graphs.push_back(reset_graph(train.measures));
+    m.graphs.push_back(metrics_graph(model, train.measures));
   }
   allow_precision(m, model.train.precision);
   return m;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <utility>
 
 #include "frontend/layer_context.h"
 
@@ -168,18 +169,59 @@ ValueId valid_rows(MeasureContext& c) {
 
 ValueId valid_labels(MeasureContext& c) { return sum_of(c, as_number(c, valid_rows(c), "valid"), {}, "reduce_sum"); }
 
-ValueId label_hits(MeasureContext& c) {
+ValueId label_hits(MeasureContext& c) { return class_hits(c, c.in[1], "labels"); }
+
+ValueId class_hits(MeasureContext& c, ValueId numbers, const std::string& what) {
   const Dims& dims = dims_of(c, 0);
   const ValueId classes = c.emit("iota", {}, {{"axis", std::ssize(dims) - 1}, {"shape", dims}}, "classes");
-  const ValueId labels =
-      c.emit("broadcast", {c.in[1]}, {{"shape", dims}, {"dims", leading_axes(dims)}}, "spread_labels");
-  return c.emit("eq", {classes, labels}, {}, "hits");
+  const ValueId spread =
+      c.emit("broadcast", {numbers}, {{"shape", dims}, {"dims", leading_axes(dims)}}, "spread_" + what);
+  return c.emit("eq", {classes, spread}, {}, "hits");
 }
 
 ValueId ratio(MeasureContext& c, ValueId sum, ValueId count) {
   const ValueId nothing = c.emit("eq", {count, zero_like(c, count, "count")}, {}, "is_nothing");
   const ValueId one = constant(c, 1, c.b.type(count), "one");
   return c.emit("div", {sum, c.emit("select", {nothing, one, count}, {}, "divisor")}, {}, "mean");
+}
+
+ValueId wide(ir::Builder& b, ValueId v) {
+  b.prefix = b.graph[v].name + ".wide";
+  return b.cast(v, ir::DType::f64);
+}
+
+ir::Values with_counted(ir::Builder& b, const std::string& name, const ir::Values& old, ValueId sum, ValueId count) {
+  b.prefix = name + ".zero";
+  const ValueId nothing = b("eq", {count, b.like(0, count)}, {}, name + ".nothing");
+  b.prefix = name + ".wide_zero";
+  const ValueId zero = b.constant(0, {ir::DType::f64, {}});
+  const ValueId counted = b("select", {nothing, zero, wide(b, sum)}, {}, name + ".sum_of_counted");
+  return {b("add", {old[0], counted}, {}, name + ".total.next"),
+          b("add", {old[1], wide(b, count)}, {}, name + ".counted.next")};
+}
+
+ir::Values with_batch(MeasureContext& c, const ir::Values& old, const ir::Values& more) {
+  ir::Values next;
+  for (size_t i = 0; i < old.size(); ++i)
+    next.push_back(c.b("add", {old[i], wide(c.b, more[i])}, {}, c.b.graph[old[i]].name + ".next"));
+  return next;
+}
+
+MetricDef ratio_metric(MetricDef def, Measure numerator, Measure denominator, const std::string& finish) {
+  def.states = [](MeasureContext&) { return std::vector<MetricState>{{"total"}, {"counted"}}; };
+  def.next = [numerator = std::move(numerator), denominator = std::move(denominator)](MeasureContext& c,
+                                                                                      const ir::Values& old) {
+    const ValueId sum = numerator(c);
+    c.b.graph.rename(sum, c.name + ".sum");
+    const ValueId count = denominator(c);
+    c.b.graph.rename(count, c.name + ".count");
+    return with_counted(c.b, c.name, old, sum, count);
+  };
+  def.finish = [finish](MeasureContext& c) {
+    const ValueId ratio = c.emit("div", c.in, {}, "ratio");
+    return finish.empty() ? ratio : c.emit(finish, {ratio});
+  };
+  return def;
 }
 
 ValueId spread_weights(MeasureContext& c, const Dims& dims) {

@@ -1,5 +1,6 @@
 // Parts of losses and metrics: checks of what they read, rows that count, means over them.
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -27,11 +28,23 @@ ir::ValueId sum_of(MeasureContext& c, ir::ValueId v, const ir::Dims& axes, const
 ir::ValueId valid_rows(MeasureContext& c);    // bool: the label is not ignore_index
 ir::ValueId valid_labels(MeasureContext& c);  // how many of them: f32[]
 ir::ValueId label_hits(MeasureContext& c);    // bool [..., classes]: this class is the row's label
+ir::ValueId class_hits(MeasureContext& c, ir::ValueId numbers, const std::string& what);  // or is the row's number
 
 // sum / count; 0 where nothing counts.
 ir::ValueId ratio(MeasureContext& c, ir::ValueId sum, ir::ValueId count);
 // The weights of rows for values whose first axis is that of the rows.
 ir::ValueId spread_weights(MeasureContext& c, const ir::Dims& dims);
+
+// The next of two totals, of `name`, to which a batch adds a sum and what counted in it, in f64: ten million of them lose
+// nothing. Where nothing counts, `sum` may be 0 / 0 of nothing, and adds nothing.
+ir::Values with_counted(ir::Builder& b, const std::string& name, const ir::Values& old, ir::ValueId sum,
+                        ir::ValueId count);
+// A metric that is the first total over the second, and `finish` of that: an elementwise operator, "sqrt".
+using Measure = std::function<ir::ValueId(MeasureContext&)>;
+MetricDef ratio_metric(MetricDef def, Measure numerator, Measure denominator, const std::string& finish = {});
+ir::ValueId wide(ir::Builder& b, ir::ValueId v);  // in f64
+// States plus what a batch adds to each.
+ir::Values with_batch(MeasureContext& c, const ir::Values& old, const ir::Values& more);
 
 // Mean and count of a value for each element of the first input, rows weighed where weights are given.
 ir::ValueId mean_of_elements(MeasureContext& c, ir::ValueId values);

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "frontend/fields.h"
+#include "frontend/measure_parts.h"
 #include "frontend/train_step.h"
 #include "frontend/training_def.h"
 
@@ -47,12 +48,12 @@ ValueId row_weights(Expansion& e, const Part& part, const std::string& title) {
   return v;
 }
 
-// Runs `build` for a part over its operands, named `name`; an invalid value where an operand is faulty.
-ValueId measure(Expansion& e, const Model& model, const Part& part, const std::vector<std::string>& inputs,
-                const std::vector<SettingDef>& defs, const std::string& title, const std::string& name,
-                const std::function<ValueId(MeasureContext&)>& build) {
+// Runs `build` for a part over its operands, named `name`; not where an operand is faulty.
+void with_context(Expansion& e, const Model& model, const Part& part, const std::vector<std::string>& inputs,
+                  const std::vector<SettingDef>& defs, const std::string& title, const std::string& name,
+                  const std::function<void(MeasureContext&)>& build) {
   const ir::Values in = operands(e, part, inputs.size(), title);
-  if (in.empty()) return {};
+  if (in.empty()) return;
   const Settings settings(part.settings, defs, model.let, title, part.op_where);
   ir::Builder b(e.graph);
   b.loc = part.op_where;
@@ -69,7 +70,7 @@ ValueId measure(Expansion& e, const Model& model, const Part& part, const std::v
                                            std::move(notes));
                          },
                          [&](const ir::Dims& dims) { return e.shape_text(dims); }};
-  return build(context);
+  build(context);
 }
 
 ValueId named(Expansion& e, ValueId v, const std::string& name) {
@@ -77,45 +78,20 @@ ValueId named(Expansion& e, ValueId v, const std::string& name) {
   return v;
 }
 
-// The states that a metric is made of.
-const ir::Type kTotal{ir::DType::f64, {}};
-std::string total_of(const std::string& metric) { return metric + ".total"; }
-std::string count_of(const std::string& metric) { return metric + ".counted"; }
+// A loss is a ratio of two totals, as most metrics are.
+const std::vector<MetricState> kTotals = {{"total"}, {"counted"}};
 
-// Adds the sums of a batch to states that live as long as an epoch or a split, in f64: ten million of them lose nothing.
-class Totals {
- public:
-  Totals(Expansion& e, const Location& where) : e_(e), b_(e.graph) { b_.loc = where; }
+// The states of one loss or metric in a graph.
+ir::Values add_states(ir::Graph& g, const MeasureStates& m) {
+  ir::Values states;
+  for (const MetricState& state : m.states)
+    states.push_back(g.add_input(m.name + "." + state.name, {ir::DType::f64, state.dims}, ir::Role::state));
+  return states;
+}
 
-  // The sum that a mean stands for, in f64.
-  ValueId times(const std::string& loss, ValueId mean, ValueId count) {
-    return b_("mul", {wide(mean), wide(count)}, {}, loss + ".sum");
-  }
-
-  // Where nothing counts, `sum` may be 0 / 0 of nothing, and adds nothing.
-  void add(const std::string& metric, ValueId sum, ValueId count) {
-    b_.prefix = metric + ".zero";
-    const ValueId nothing = b_("eq", {count, b_.like(0, count)}, {}, metric + ".nothing");
-    b_.prefix = metric + ".wide_zero";
-    const ValueId zero = b_.constant(0, kTotal);
-    const ValueId counted = b_("select", {nothing, zero, wide(sum)}, {}, metric + ".sum_of_counted");
-    update(total_of(metric), counted);
-    update(count_of(metric), wide(count));
-  }
-
- private:
-  ValueId wide(ValueId v) {
-    b_.prefix = e_.graph[v].name + ".wide";
-    return b_.cast(v, kTotal.dtype);
-  }
-  void update(const std::string& name, ValueId more) {
-    const ValueId state = e_.graph.add_input(name, kTotal, ir::Role::state);
-    e_.graph.updates.push_back({state, b_("add", {state, more}, {}, name + ".next")});
-  }
-
-  Expansion& e_;
-  ir::Builder b_;
-};
+void renew(ir::Graph& g, const ir::Values& states, const ir::Values& next) {
+  for (size_t i = 0; i < states.size(); ++i) g.updates.push_back({states[i], next.at(i)});
+}
 
 // One of the losses.
 struct LossPart {
@@ -125,7 +101,9 @@ struct LossPart {
   double weight = 1;
 
   ValueId measured(Expansion& e, const Model& model, const std::function<ValueId(MeasureContext&)>& build) const {
-    return measure(e, model, part, def.inputs, def.settings, title, name, build);
+    ValueId v;
+    with_context(e, model, part, def.inputs, def.settings, title, name, [&](MeasureContext& c) { v = build(c); });
+    return v;
   }
 };
 
@@ -164,23 +142,6 @@ ValueId weighted(ir::Builder& b, const LossPart& part, ValueId mean, ValueId cou
   return b("select", {nothing, b.like(0, term), term}, {}, part.name + ".term");
 }
 
-struct Measured {
-  std::string name, finish;
-  Location where;
-};
-
-// The losses, and each metric.
-std::vector<Measured> measured(const Model& model) {
-  std::vector<Measured> all;
-  for (const LossPart& loss : loss_parts(model)) all.push_back({loss.name, {}, loss.part.op_where});
-  const std::vector<Metric> plan = plan_metrics(model);
-  for (size_t i = 0; i < plan.size(); ++i) {
-    const Part& part = model.train.metrics[i];
-    all.push_back({plan[i].name, find_metric(part.op)->finish, part.op_where});
-  }
-  return all;
-}
-
 }  // namespace
 
 std::vector<Metric> plan_losses(const Model& model) {
@@ -217,45 +178,59 @@ Losses add_losses(Expansion& e, const Model& model, Diagnostics& errors) {
   return losses;
 }
 
-ValueId add_totals(Expansion& e, const Model& model, const Losses& losses, Diagnostics& errors) {
+namespace {
+
+// Adds the sum that a mean stands for.
+MeasureStates add_loss_totals(Expansion& e, const LossPart& part, ValueId mean, ValueId count) {
+  MeasureStates m{part.name, part.part.op_where, kTotals};
+  ir::Builder b(e.graph);
+  b.loc = m.where;
+  const ValueId sum = b("mul", {wide(b, mean), wide(b, count)}, {}, part.name + ".sum");
+  const ir::Values states = add_states(e.graph, m);
+  renew(e.graph, states, with_counted(b, part.name, states, sum, count));
+  return m;
+}
+
+MeasureStates add_metric(Expansion& e, const Model& model, const Part& part, const std::string& name) {
+  const MetricDef& def = *find_metric(part.op);
+  MeasureStates m{name, part.op_where, {}};
+  with_context(e, model, part, def.inputs, def.settings, "metric " + part.op, name, [&](MeasureContext& c) {
+    m.states = def.states(c);
+    const ir::Values states = add_states(e.graph, m);
+    renew(e.graph, states, def.next(c, states));
+  });
+  return m;
+}
+
+}  // namespace
+
+Totals add_totals(Expansion& e, const Model& model, const Losses& losses, Diagnostics& errors) {
+  Totals totals;
   const std::vector<LossPart> parts = loss_parts(model);
-  ValueId all_counted;
   ir::Builder b(e.graph);
   for (size_t i = 0; i < parts.size(); ++i) {
     const LossPart& part = parts[i];
     const ValueId counted = named(e, part.measured(e, model, part.def.count), part.name + ".count");
-    Totals totals(e, part.part.op_where);
-    totals.add(part.name, totals.times(part.name, losses.means[i], counted), counted);
-    all_counted = i == 0 ? counted : b("add", {all_counted, counted}, {}, "loss.count_so_far");
+    totals.measures.push_back(add_loss_totals(e, part, losses.means[i], counted));
+    totals.counted = i == 0 ? counted : b("add", {totals.counted, counted}, {}, "loss.count_so_far");
   }
-  if (parts.size() > 1) named(e, all_counted, "loss.count");
+  if (parts.size() > 1) named(e, totals.counted, "loss.count");
   const std::vector<Metric> plan = plan_metrics(model);
   for (size_t i = 0; i < plan.size(); ++i) {
-    guarded(errors, [&] {
-      const Part& metric = model.train.metrics[i];
-      const MetricDef& what = *find_metric(metric.op);
-      const auto total = [&](const std::string& name, const std::function<ValueId(MeasureContext&)>& build) {
-        return named(e,
-                     measure(e, model, metric, what.inputs, what.settings, "metric " + metric.op, plan[i].name, build),
-                     plan[i].name + name);
-      };
-      const ValueId sum = total(".sum", what.numerator);
-      if (sum.valid()) Totals(e, metric.op_where).add(plan[i].name, sum, total(".count", what.denominator));
-    });
+    guarded(errors, [&] { totals.measures.push_back(add_metric(e, model, model.train.metrics[i], plan[i].name)); });
   }
-  return all_counted;
+  return totals;
 }
 
-ir::Graph reset_graph(const Model& model) {
+ir::Graph reset_graph(const std::vector<MeasureStates>& measures) {
   ir::Graph g;
   g.name = "reset";
   ir::Builder b(g);
-  for (const Measured& m : measured(model)) {
+  for (const MeasureStates& m : measures) {
     b.loc = m.where;
-    for (const std::string& name : {total_of(m.name), count_of(m.name)}) {
-      b.prefix = name + ".zero";
-      const ValueId state = g.add_input(name, kTotal, ir::Role::state);
-      g.updates.push_back({state, b.constant(0, kTotal)});
+    for (const ValueId state : add_states(g, m)) {
+      b.prefix = g[state].name + ".zero";
+      g.updates.push_back({state, b.like(0, state)});
     }
   }
   return g;
@@ -267,30 +242,38 @@ namespace {
 void add_sum(ir::Builder& b, const std::vector<LossPart>& parts) {
   ValueId sum;
   for (size_t i = 0; i < parts.size(); ++i) {
-    const ValueId term = weighted(b, parts[i], b.graph.outputs[i], b.graph.find(count_of(parts[i].name)));
+    const ValueId term = weighted(b, parts[i], b.graph.outputs[i], b.graph.find(parts[i].name + ".counted"));
     sum = i == 0 ? term : b("add", {sum, term}, {}, "loss.so_far");
   }
   b.graph.rename(sum, "loss");
   b.graph.outputs.insert(b.graph.outputs.begin(), sum);
 }
 
+ValueId finished(ir::Builder& b, const Model& model, const Part& part, const std::string& name,
+                 const ir::Values& states) {
+  const MetricDef& def = *find_metric(part.op);
+  const Settings settings(part.settings, def.settings, model.let, "metric " + part.op, part.op_where);
+  MeasureContext context{b, settings, states, {}, 0, name, {}, {}};
+  return def.finish(context);
+}
+
 }  // namespace
 
-ir::Graph metrics_graph(const Model& model) {
+ir::Graph metrics_graph(const Model& model, const std::vector<MeasureStates>& measures) {
   ir::Graph g;
   g.name = "metrics";
   ir::Builder b(g);
-  for (const Measured& m : measured(model)) {
-    b.loc = m.where;
-    const ValueId total = g.add_input(total_of(m.name), kTotal, ir::Role::state);
-    const ValueId count = g.add_input(count_of(m.name), kTotal, ir::Role::state);
-    if (m.finish.empty()) {
-      g.outputs.push_back(b("div", {total, count}, {}, m.name));
-    } else {
-      g.outputs.push_back(b(m.finish, {b("div", {total, count}, {}, m.name + ".ratio")}, {}, m.name));
-    }
-  }
   const std::vector<LossPart> parts = loss_parts(model);
+  for (size_t i = 0; i < measures.size(); ++i) {
+    const MeasureStates& m = measures[i];
+    b.loc = m.where;
+    const ir::Values states = add_states(g, m);
+    const bool is_loss = i < parts.size();
+    const ValueId v = is_loss ? b("div", states, {}, m.name)
+                              : finished(b, model, model.train.metrics[i - parts.size()], m.name, states);
+    g.rename(v, m.name);
+    g.outputs.push_back(v);
+  }
   if (is_sum(parts)) add_sum(b, parts);
   return g;
 }

@@ -15,18 +15,12 @@ namespace heddle::frontend {
 namespace {
 
 struct Family {
-  std::string kind;                // "loss"
-  std::vector<std::string> names;  // what this version has
-  std::vector<std::string> planned;
+  std::string kind;  // "loss"
+  std::vector<std::string> names;
 };
 
 void check_op(const Part& part, const Family& family) {
-  const auto has = [&](const std::vector<std::string>& list) {
-    return std::find(list.begin(), list.end(), part.op) != list.end();
-  };
-  if (has(family.names)) return;
-  if (has(family.planned))
-    throw UserError(part.op_where, fmt::format("the {} {} is not supported by this version", family.kind, part.op));
+  if (std::find(family.names.begin(), family.names.end(), part.op) != family.names.end()) return;
   throw UserError(part.op_where, fmt::format("there is no {} {}", family.kind, quote(part.op)),
                   suggest(part.op, family.names));
 }
@@ -60,7 +54,7 @@ void read_row_weights(Part& part) {
 }
 
 Part read_loss(const Json& json, const Model& model) {
-  Part part = read_measure(json, {"loss", loss_names(), {}});
+  Part part = read_measure(json, {"loss", loss_names()});
   read_row_weights(part);
   const std::vector<SettingDef>& defs = find_loss(part.op)->settings;
   const std::string title = "loss " + part.op;
@@ -84,14 +78,14 @@ void read_losses(const Json& json, const Model& model, Train& train, Diagnostics
 }
 
 Part read_metric(const Json& json, Diagnostics& errors) {
-  const Family family = {"metric", metric_names(), {"confusion", "auc", "r2"}};
+  const Family family = {"metric", metric_names()};
   Part part = read_measure(json, family);
   check_settings(part.settings, find_metric(part.op)->settings, "metric " + part.op, part.op_where, {"in"}, errors);
   return part;
 }
 
 Optimizer read_optimizer(const Json& json, Diagnostics& errors) {
-  const Family family = {"optimizer", optimizer_names(), {}};
+  const Family family = {"optimizer", optimizer_names()};
   Optimizer optimizer;
   static_cast<Part&>(optimizer) = read_part(json, "optimizer");
   check_op(optimizer, family);

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "frontend/expand.h"
+#include "frontend/training_def.h"
 #include "frontend/training_plan.h"
 
 namespace heddle::frontend {
@@ -25,12 +26,22 @@ Losses add_losses(Expansion& e, const Model& model, Diagnostics& errors);
 // Whether the learning rate depends on how many steps a training has.
 bool needs_length(const Model& model);
 
-// Adds what this batch counts of the losses and of each metric to its totals, which are states. The result is how much of
-// the batch counts in the loss; invalid where a metric is faulty.
-ir::ValueId add_totals(Expansion& e, const Model& model, const Losses& losses, Diagnostics& errors);
-// @reset, which sets the totals to 0, and @metrics, which returns the loss and each metric: f64[].
-ir::Graph reset_graph(const Model& model);
-ir::Graph metrics_graph(const Model& model);
+// The states of a loss or a metric, of f64.
+struct MeasureStates {
+  std::string name;  // "accuracy"
+  Location where;
+  std::vector<MetricState> states;
+};
+struct Totals {
+  ir::ValueId counted;                  // how much of the batch counts in the loss
+  std::vector<MeasureStates> measures;  // the losses, and each metric without a fault
+};
+// Adds what this batch counts of the losses and of each metric to its states.
+Totals add_totals(Expansion& e, const Model& model, const Losses& losses, Diagnostics& errors);
+// @reset, which sets the states to 0, and @metrics, which returns the loss and each metric: f64 of any shape. `measures`
+// are those of a model without faults.
+ir::Graph reset_graph(const std::vector<MeasureStates>& measures);
+ir::Graph metrics_graph(const Model& model, const std::vector<MeasureStates>& measures);
 // Gradients and updates of what the loss depends on, and of `step`.
 void add_updates(Expansion& e, const Model& model, ir::ValueId loss, std::optional<int64_t> total_steps,
                  Diagnostics& errors);

@@ -37,16 +37,23 @@ struct LossDef {
   std::function<ir::ValueId(MeasureContext&)> count;  // of valid elements or of their weights, f32[]
 };
 
+// A state of a metric: f64, zero after @reset.
+struct MetricState {
+  std::string name;  // "total"
+  ir::Dims dims = {};
+};
+
+// What a batch makes of the states, and what they come to. Most are ratios of two totals (`ratio_metric`).
 struct MetricDef {
   std::string name;
   std::string doc;
   std::vector<std::string> inputs;
-  std::string finish = {};  // the elementwise operator applied to the ratio of the totals: "sqrt"
   bool higher_is_better = false;
   std::vector<SettingDef> settings = {};
   bool classes = false;  // the second input holds class numbers of the first
-  std::function<ir::ValueId(MeasureContext&)> numerator;
-  std::function<ir::ValueId(MeasureContext&)> denominator;
+  std::function<std::vector<MetricState>(MeasureContext&)> states = {};  // checks the inputs, too
+  std::function<ir::Values(MeasureContext&, const ir::Values& old)> next = {};
+  std::function<ir::ValueId(MeasureContext&)> finish = {};  // `in` are the states; f64 of any shape
 };
 
 // One parameter's update. `decay` is the weight decay that applies to it, 0 where none does.

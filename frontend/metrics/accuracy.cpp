@@ -12,14 +12,14 @@ ValueId correct(MeasureContext& c) {
   return sum_of(c, as_number(c, hits, "hits"), {}, "reduce_sum");
 }
 
-const RegisterMetric accuracy({.name = "accuracy",
-                               .doc = "share of rows whose largest logit is the label's; the lowest index wins ties",
-                               .inputs = class_inputs(),
-                               .higher_is_better = true,
-                               .settings = {ignore_setting()},
-                               .classes = true,
-                               .numerator = correct,
-                               .denominator = valid_labels});
+const RegisterMetric accuracy(
+    ratio_metric({.name = "accuracy",
+                  .doc = "share of rows whose largest logit is the label's; the lowest index wins ties",
+                  .inputs = class_inputs(),
+                  .higher_is_better = true,
+                  .settings = {ignore_setting()},
+                  .classes = true},
+                 correct, valid_labels));
 
 }  // namespace
 }  // namespace heddle::frontend

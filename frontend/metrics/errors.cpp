@@ -12,22 +12,15 @@ ValueId differences(MeasureContext& c, std::string_view op) {
 }
 ValueId squares(MeasureContext& c) { return differences(c, "square"); }
 
-const RegisterMetric mse({.name = "mse",
-                          .doc = "mean of the squared differences",
-                          .inputs = pair_inputs(),
-                          .numerator = squares,
-                          .denominator = count_of_elements});
-const RegisterMetric rmse({.name = "rmse",
-                           .doc = "square root of the mean of the squared differences",
-                           .inputs = pair_inputs(),
-                           .finish = "sqrt",
-                           .numerator = squares,
-                           .denominator = count_of_elements});
-const RegisterMetric mae({.name = "mae",
-                          .doc = "mean of the absolute differences",
-                          .inputs = pair_inputs(),
-                          .numerator = [](MeasureContext& c) { return differences(c, "abs"); },
-                          .denominator = count_of_elements});
+ValueId sizes(MeasureContext& c) { return differences(c, "abs"); }
+
+const RegisterMetric mse(ratio_metric(
+    {.name = "mse", .doc = "mean of the squared differences", .inputs = pair_inputs()}, squares, count_of_elements));
+const RegisterMetric rmse(
+    ratio_metric({.name = "rmse", .doc = "square root of the mean of the squared differences", .inputs = pair_inputs()},
+                 squares, count_of_elements, "sqrt"));
+const RegisterMetric mae(ratio_metric(
+    {.name = "mae", .doc = "mean of the absolute differences", .inputs = pair_inputs()}, sizes, count_of_elements));
 
 }  // namespace
 }  // namespace heddle::frontend

@@ -9,14 +9,12 @@ ir::ValueId sum(MeasureContext& c) {
   return c.emit("mul", {mean, valid_labels(c)});
 }
 
-const RegisterMetric perplexity({.name = "perplexity",
-                                 .doc = "exp of the mean cross-entropy",
-                                 .inputs = class_inputs(),
-                                 .finish = "exp",
-                                 .settings = {ignore_setting()},
-                                 .classes = true,
-                                 .numerator = sum,
-                                 .denominator = valid_labels});
+const RegisterMetric perplexity(ratio_metric({.name = "perplexity",
+                                              .doc = "exp of the mean cross-entropy",
+                                              .inputs = class_inputs(),
+                                              .settings = {ignore_setting()},
+                                              .classes = true},
+                                             sum, valid_labels, "exp"));
 
 }  // namespace
 }  // namespace heddle::frontend

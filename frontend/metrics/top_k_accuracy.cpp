@@ -39,14 +39,13 @@ ValueId among_the_best(MeasureContext& c) {
 }
 
 const RegisterMetric top_k_accuracy(
-    {.name = "top_k_accuracy",
-     .doc = "share of rows whose label is among the k largest logits; the lowest index wins ties",
-     .inputs = class_inputs(),
-     .higher_is_better = true,
-     .settings = {ignore_setting(), {.name = "k", .doc = "how many logits count", .fallback = int64_t{5}}},
-     .classes = true,
-     .numerator = among_the_best,
-     .denominator = valid_labels});
+    ratio_metric({.name = "top_k_accuracy",
+                  .doc = "share of rows whose label is among the k largest logits; the lowest index wins ties",
+                  .inputs = class_inputs(),
+                  .higher_is_better = true,
+                  .settings = {ignore_setting(), {.name = "k", .doc = "how many logits count", .fallback = int64_t{5}}},
+                  .classes = true},
+                 among_the_best, valid_labels));
 
 }  // namespace
 }  // namespace heddle::frontend

@@ -16,14 +16,13 @@ const codegen::Buffer* find_output(const codegen::Entry& entry, const std::strin
 }
 
 template <class T>
-double read_as(Executable& executable, const codegen::Buffer& buffer) {
-  HEDDLE_CHECK(buffer.bytes == sizeof(T), "output '" + buffer.name + "' is no scalar");
-  T value = 0;
-  executable.read(buffer, &value);
-  return value;
+std::vector<double> read_as(Executable& executable, const codegen::Buffer& buffer) {
+  std::vector<T> values(static_cast<size_t>(buffer.bytes) / sizeof(T));
+  executable.read(buffer, values.data());
+  return {values.begin(), values.end()};
 }
 
-double read_number(Executable& executable, const codegen::Buffer& buffer) {
+std::vector<double> read_numbers(Executable& executable, const codegen::Buffer& buffer) {
   if (buffer.dtype == "f64") return read_as<double>(executable, buffer);
   HEDDLE_CHECK(buffer.dtype == "f32", "output '" + buffer.name + "' is neither f32 nor f64");
   return read_as<float>(executable, buffer);
@@ -46,16 +45,26 @@ MetricValues Metrics::values() {
   executable_.run(*metrics_);
   MetricValues values;
   for (const codegen::Buffer& output : metrics_->outputs) {
-    const double value = read_number(executable_, output);
+    std::vector<double> numbers = read_numbers(executable_, output);
     // 0 / 0 is -nan on some processors.
-    values.push_back({output.name, std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value});
+    for (double& v : numbers)
+      if (std::isnan(v)) v = std::numeric_limits<double>::quiet_NaN();
+    MetricValue& metric = values.emplace_back(MetricValue{output.name, 0, output.dims, {}});
+    if (output.dims.empty()) {
+      metric.value = numbers.at(0);
+    } else {
+      metric.values = std::move(numbers);
+    }
   }
   return values;
 }
 
-bool all_finite(const MetricValues& values) {
-  return std::all_of(values.begin(), values.end(), [](const MetricValue& v) { return std::isfinite(v.value); });
+bool is_finite(const MetricValue& v) {
+  return std::isfinite(v.value) &&
+         std::all_of(v.values.begin(), v.values.end(), [](double x) { return std::isfinite(x); });
 }
+
+bool all_finite(const MetricValues& values) { return std::all_of(values.begin(), values.end(), is_finite); }
 
 bool counts_labels(const codegen::Entry& entry) { return find_output(entry, "loss.count") != nullptr; }
 

@@ -8,9 +8,12 @@
 
 namespace heddle::runtime {
 
+// A number, or several: one for each class, a matrix.
 struct MetricValue {
   std::string name;
-  double value = 0;
+  double value = 0;  // where dims is empty
+  std::vector<int64_t> dims = {};
+  std::vector<double> values = {};  // row by row, where it is not
 };
 using MetricValues = std::vector<MetricValue>;
 
@@ -27,6 +30,7 @@ class Metrics {
   const codegen::Entry* metrics_;
 };
 
+bool is_finite(const MetricValue& value);
 bool all_finite(const MetricValues& values);
 
 bool counts_labels(

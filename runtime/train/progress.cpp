@@ -73,7 +73,40 @@ void Progress::show(const std::string& line) {
 std::string metrics_text(const MetricValues& values, const std::string& prefix, const std::string& separator) {
   std::string text;
   for (const MetricValue& v : values)
-    text += fmt::format("{}{}{} {:.4g}", text.empty() ? "" : separator, prefix, v.name, v.value);
+    if (v.dims.empty()) text += fmt::format("{}{}{} {:.4g}", text.empty() ? "" : separator, prefix, v.name, v.value);
+  return text;
+}
+
+namespace {
+
+// Columns as wide as their widest number.
+std::string table(const MetricValue& v) {
+  const auto columns = static_cast<size_t>(v.dims[1]);
+  std::vector<std::string> numbers;
+  size_t width = std::to_string(columns - 1).size();
+  for (const double x : v.values) {
+    numbers.push_back(fmt::format("{:.12g}", x));
+    width = std::max(width, numbers.back().size());
+  }
+  const size_t head = fmt::format("{}[{}]", v.name, v.dims[0] - 1).size();
+  std::string text = fmt::format("{:{}}", "", head);
+  for (size_t j = 0; j < columns; ++j) text += fmt::format("  {:>{}}", j, width);
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    if (i % columns == 0) text += fmt::format("\n{:>{}}", fmt::format("{}[{}]", v.name, i / columns), head);
+    text += fmt::format("  {:>{}}", numbers[i], width);
+  }
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string metric_tables(const MetricValues& values) {
+  std::string text;
+  for (const MetricValue& v : values) {
+    if (v.dims.size() == 2) text += table(v);
+    for (size_t i = 0; v.dims.size() == 1 && i < v.values.size(); ++i)
+      text += fmt::format("{}[{}] {:.4g}\n", v.name, i, v.values[i]);
+  }
   return text;
 }
 

@@ -33,7 +33,9 @@ class Progress {
   double rate_ = 0;  // steps per second, smoothed
 };
 
+// The numbers on one line; what is more than a number is left to the tables: a line for each class, or a matrix.
 std::string metrics_text(const MetricValues& values, const std::string& prefix, const std::string& separator);
+std::string metric_tables(const MetricValues& values);
 int64_t peak_resident_bytes();
 
 }  // namespace heddle::runtime

@@ -113,9 +113,25 @@ void RunLog::epoch(const EpochEvent& e) {
   if (file_ && std::fflush(file_.get()) != 0) note_failure();
 }
 
+namespace {
+
+// A number, a list of numbers, or a list of such lists, from the axis on; `next` is the number that comes next.
+std::string json_of(const MetricValue& v, size_t axis, size_t& next) {
+  if (v.dims.empty()) return json_number(v.value);
+  if (axis == v.dims.size()) return json_number(v.values.at(next++));
+  std::vector<std::string> items;
+  for (int64_t i = 0; i < v.dims[axis]; ++i) items.push_back(json_of(v, axis + 1, next));
+  return json_list(items);
+}
+
+}  // namespace
+
 std::string metrics_json(const MetricValues& values) {
   JsonObject object;
-  for (const MetricValue& v : values) object.number(v.name, v.value);
+  for (const MetricValue& v : values) {
+    size_t next = 0;
+    object.raw(v.name, json_of(v, 0, next));
+  }
   return object.str();
 }
 

@@ -35,6 +35,6 @@ class RunLog {
   std::chrono::steady_clock::time_point begin_;
 };
 
-std::string metrics_json(const MetricValues& values);  // {"loss": 0.19, "accuracy": 0.94}
+std::string metrics_json(const MetricValues& values);  // {"loss": 0.19, "accuracy": 0.94, "f1": [0.9, 0.8]}
 
 }  // namespace heddle::runtime

@@ -61,8 +61,7 @@ MetricValues evaluate_with(Steps& steps, Executable& executable, const Split& ro
              .stop = [&] { return watcher.interrupted && watcher.interrupted() != 0; }});
   MetricValues values = metrics.values();
   if (all_finite(values)) return values;
-  const auto bad =
-      std::find_if(values.begin(), values.end(), [](const MetricValue& v) { return !std::isfinite(v.value); });
+  const auto bad = std::find_if_not(values.begin(), values.end(), is_finite);
   require_finite_rows(fault, fault_rows, rows, {}, fmt::format("'{}' is {}", bad->name, bad->value));
   return values;
 }

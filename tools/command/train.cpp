@@ -97,7 +97,13 @@ void announce(const Session& s) { print_note("{}: {}\n", s.plan.name, s.device.d
 void note(const std::string& text) { print_note("note: {}\n", text); }
 
 void report_metrics(const std::string& split, const runtime::MetricValues& values) {
-  print_note("{}: {}\n", split, runtime::metrics_text(values, "", ", "));
+  print_note("{}: {}\n{}", split, runtime::metrics_text(values, "", ", "), runtime::metric_tables(values));
+}
+
+// Lines of epochs have numbers only: the tables of the last one follow.
+void report_tables(const std::string& split, const runtime::MetricValues& values) {
+  const std::string tables = runtime::metric_tables(values);
+  if (!tables.empty()) print_note("{}:\n{}", split, tables);
 }
 
 void add_common(runtime::JsonObject& out, Session& s) {
@@ -128,6 +134,8 @@ runtime::TrainResult run_training(Session& s, const runtime::TrainOptions& optio
 // The object that the log and --json end with; empty where a signal ended the evaluation of the test split.
 std::optional<runtime::JsonObject> results_of(Session& s, const runtime::TrainResult& result) {
   runtime::JsonObject metrics;
+  report_tables("train", result.train);
+  if (result.validation) report_tables("validation", *result.validation);
   metrics.raw("train", runtime::metrics_json(result.train));
   if (result.validation) metrics.raw("validation", runtime::metrics_json(*result.validation));
   if (s.splits.test) {

@@ -1,0 +1,89 @@
+// auc: the area under the ROC curve, of scores in bins of their sigmoid.
+#include <fmt/format.h>
+
+#include "frontend/measure_parts.h"
+
+namespace heddle::frontend {
+namespace {
+
+using ir::Dims;
+using ir::ValueId;
+
+constexpr int64_t kMostBins = 4096;  // a row is compared with each
+
+std::vector<MetricState> states(MeasureContext& c) {
+  check_targets(c);
+  const int64_t bins = c.settings.integer("bins");
+  if (bins < 2 || bins > kMostBins)
+    c.settings.fail("bins", fmt::format("'bins' must lie in [2, {}], is {}", kMostBins, bins));
+  return {{"positive", {bins}}, {"negative", {bins}}};
+}
+
+// i32 of the scores: floor(sigmoid * bins), the last bin for 1.
+ValueId bin_of(MeasureContext& c, int64_t bins) {
+  c.b.prefix = c.name + ".score";
+  const ValueId share = c.emit("sigmoid", {c.b.cast(c.in[0], ir::DType::f32)}, {}, "share");
+  c.b.prefix = c.name + ".bins";
+  const ValueId place = c.emit("mul", {share, c.b.like(static_cast<double>(bins), share)}, {}, "place");
+  const ValueId number = c.emit("cast", {place}, {{"dtype", std::string("i32")}}, "number");
+  return c.emit("clamp", {number}, {{"low", 0.0}, {"high", static_cast<double>(bins - 1)}}, "bin");
+}
+
+ir::Values next(MeasureContext& c, const ir::Values& old) {
+  const int64_t bins = c.b.type(old[0]).dims[0], elements = c.b.type(c.in[0]).elements();
+  const Dims shape = {elements, bins};
+  const auto flat = [&](ValueId v, const std::string& what) {
+    c.b.prefix = c.name + "." + what;
+    return c.b.reshape(v, {elements});
+  };
+  const auto spread = [&](ValueId v, const std::string& what) {
+    return c.emit("broadcast", {flat(v, "flat_" + what)}, {{"shape", shape}, {"dims", Dims{0}}}, "spread_" + what);
+  };
+  const ValueId numbers = c.emit("iota", {}, {{"axis", int64_t{1}}, {"shape", shape}}, "numbers");
+  const ValueId hits = c.emit("eq", {numbers, spread(bin_of(c, bins), "bin")}, {}, "hits");
+  const ValueId target = check_targets(c);
+  c.b.prefix = c.name + ".limit";
+  const ValueId positive = c.emit("gt", {target, c.b.like(0.5, target)}, {}, "is_positive");
+  const ValueId valid =
+      c.emit("ne", {target, c.b.like(static_cast<double>(c.settings.integer("ignore_index")), target)}, {}, "valid");
+  const ValueId negative = c.emit("not", {positive}, {}, "is_negative");
+  const auto counted = [&](ValueId condition, const std::string& what) {
+    const ValueId counts = c.emit("and", {condition, valid}, {}, what);
+    return sum_of(c, as_number(c, c.emit("and", {hits, spread(counts, what)}, {}, what + "_hits"), what), {0},
+                  what + "_count");
+  };
+  return with_batch(c, old, {counted(positive, "positive"), counted(negative, "negative")});
+}
+
+// The share of pairs of a positive and a negative whose positive lies in a later bin; in one bin they count half.
+ValueId finish(MeasureContext& c) {
+  const ValueId positive = c.in[0], negative = c.in[1];
+  const int64_t bins = c.b.type(positive).dims[0];
+  const Dims square = {bins, bins};
+  const auto numbers = [&](int64_t axis, std::string_view name) {
+    return c.emit("iota", {}, {{"axis", axis}, {"shape", square}}, name);
+  };
+  const ValueId below = c.emit("gt", {numbers(0, "rows"), numbers(1, "columns")}, {}, "below");
+  const ValueId spread = c.emit("broadcast", {negative}, {{"shape", square}, {"dims", Dims{1}}}, "spread_negative");
+  c.b.prefix = c.name + ".zero";
+  const ValueId lower =
+      sum_of(c, c.emit("select", {below, spread, c.b.like(0, spread)}, {}, "lower_negative"), {1}, "lower");
+  const ValueId half = c.emit("mul", {negative, c.b.like(0.5, negative)}, {}, "half");
+  const ValueId pairs = c.emit("mul", {positive, c.emit("add", {lower, half}, {}, "beaten")}, {}, "pairs");
+  const ValueId all =
+      c.emit("mul", {sum_of(c, positive, {}, "positives"), sum_of(c, negative, {}, "negatives")}, {}, "all_pairs");
+  return c.emit("div", {sum_of(c, pairs, {}, "won_pairs"), all}, {}, "area");
+}
+
+const RegisterMetric auc({.name = "auc",
+                          .doc = "area under the ROC curve: how often a positive has the larger score of the two",
+                          .inputs = {"scores", "targets"},
+                          .higher_is_better = true,
+                          .settings = {{.name = "bins", .doc = "of the scores' sigmoid", .fallback = int64_t{512}},
+                                       ignore_setting()},
+                          .states = states,
+                          .next = next,
+                          .finish = finish});
+
+}  // namespace
+}  // namespace heddle::frontend
