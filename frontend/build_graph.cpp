@@ -9,6 +9,7 @@
 
 #include "frontend/fields.h"
 #include "frontend/layer_context.h"
+#include "frontend/learning_rate.h"
 #include "frontend/train_step.h"
 #include "frontend/training_def.h"
 
@@ -284,6 +285,12 @@ ir::Module build_module(const Model& model, const BuildOptions& options) {
   if (!model.train.losses.empty() && options.train + options.train_last + options.eval + options.eval_last > 0) {
     m.graphs.push_back(reset_graph(train.measures));
     m.graphs.push_back(metrics_graph(model, train.measures));
+    std::optional<ir::Graph> after_epoch;
+    if (options.train > 0) after_epoch = after_epoch_graph(model, train.measures);
+    if (after_epoch) {
+      prune(*after_epoch);
+      m.graphs.push_back(std::move(*after_epoch));
+    }
   }
   allow_precision(m, model.train.precision);
   return m;

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <map>
 
 #include "frontend/fields.h"
+#include "frontend/learning_rate.h"
 #include "frontend/training_def.h"
 
 namespace heddle::frontend {
@@ -112,7 +112,7 @@ class Updates {
     for (const Parameter& p : parameters) gradients.push_back(b_("gradient", {loss, p.value}, {}, p.path + ".grad"));
     if (model_.train.clip_norm && !gradients.empty()) clip(b_, gradients, *model_.train.clip_norm);
     step_ = e_.counter("step");
-    lr_ = learning_rate();
+    lr_ = add_learning_rate(b_, settings_, step_, total_steps_);
     for (size_t i = 0; i < parameters.size(); ++i) {
       const bool decays = !optimizer_.decay_matrices || parameters[i].type.rank() >= 2;
       update(parameters[i], gradients[i], slot_names, decays ? decay : 0);
@@ -168,55 +168,6 @@ class Updates {
     });
   }
 
-  // "lr": a number, or a schedule over finished steps.
-  ValueId learning_rate() {
-    b_.prefix = "lr.constant";
-    const Json* given = settings_.json("lr");
-    const bool number = given == nullptr || given->kind == Json::Kind::integer || given->kind == Json::Kind::real ||
-                        (given->kind == Json::Kind::text && find_schedule(given->text) == nullptr);
-    if (number && settings_.real("lr") < 0)
-      settings_.fail("lr", fmt::format("'lr' must not be negative, is {}", settings_.real("lr")),
-                     "a step against the gradient lowers the loss");
-    if (number && settings_.real("lr") > static_cast<double>(std::numeric_limits<float>::max()))
-      settings_.fail("lr", fmt::format("'lr' is not an f32: {}", settings_.real("lr")));
-    ValueId lr = number ? b_.constant(settings_.real("lr"), {ir::DType::f32, {}})
-                        : scheduled(read_part(*given, "optimizer: 'lr'"));
-    e_.graph.rename(lr, "lr");
-    return lr;
-  }
-
-  ValueId scheduled(const Part& part) {
-    const ScheduleDef* def = find_schedule(part.op);
-    if (def == nullptr) {
-      const std::vector<std::string> planned = {"plateau"};
-      if (std::find(planned.begin(), planned.end(), part.op) != planned.end()) {
-        throw UserError(part.op_where, fmt::format("the schedule {} is not supported by this version", part.op));
-      }
-      throw UserError(part.op_where, fmt::format("there is no schedule {}", quote(part.op)),
-                      suggest(part.op, schedule_names()));
-    }
-    Diagnostics errors;
-    const std::string title = "schedule " + part.op;
-    check_settings(part.settings, def->settings, title, part.op_where, {"op"}, errors);
-    errors.throw_if_any();
-    if (def->needs_total && !total_steps_) {
-      throw UserError(part.op_where, fmt::format("{} needs the length of the training", title),
-                      "give train.steps, or train.epochs and data whose rows can be counted");
-    }
-    const Settings settings(part.settings, def->settings, model_.let, title, part.op_where);
-    b_.loc = part.op_where;
-    // From the next number, which optimizers read, too: a kernel that reads both could not have either renewed in place. f64
-    // holds each number exactly.
-    const ValueId next = b_("add", {step_, b_.like(1, step_)}, {}, "lr.next");
-    const ValueId wide = b_("cast", {next}, {{"dtype", std::string("f64")}}, "lr.next_wide");
-    const ValueId finished = b_("sub", {wide, b_.like(1, wide)}, {}, "lr.finished");
-    const ValueId step = b_("cast", {finished}, {{"dtype", std::string("f32")}}, "lr.step");
-    ScheduleContext context{b_, settings, step, static_cast<double>(total_steps_.value_or(0))};
-    const ValueId lr = def->build(context);
-    b_.loc = optimizer_.op_where;
-    return lr;
-  }
-
   Expansion& e_;
   const Model& model_;
   const Optimizer& optimizer_;
@@ -229,16 +180,6 @@ class Updates {
 };
 
 }  // namespace
-
-bool needs_length(const Model& model) {
-  if (!model.train.optimizer) return false;
-  const std::vector<Json>& settings = model.train.optimizer->settings;
-  const auto lr = std::find_if(settings.begin(), settings.end(), [](const Json& s) { return s.key == "lr"; });
-  if (lr == settings.end()) return false;
-  const Json* op = lr->kind == Json::Kind::object ? lr->find("op") : &*lr;
-  const ScheduleDef* def = op != nullptr && op->kind == Json::Kind::text ? find_schedule(op->text) : nullptr;
-  return def != nullptr && def->needs_total;
-}
 
 void add_updates(Expansion& e, const Model& model, ValueId loss, std::optional<int64_t> total_steps,
                  Diagnostics& errors) {

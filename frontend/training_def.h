@@ -93,8 +93,10 @@ struct OptimizerDef {
 struct ScheduleContext {
   ir::Builder& b;
   const Settings& settings;
-  ir::ValueId step;  // f32[]: finished optimizer steps
-  double total = 0;  // optimizer steps of the whole training; only where the definition asks for it
+  ir::ValueId step;      // f32[]: finished optimizer steps
+  double total = 0;      // optimizer steps of the whole training; only where the definition asks for it
+  ir::Values states;     // f64[], by the definition's names
+  ir::ValueId measured;  // after an epoch: what the setting "on" names, f64[]
 };
 
 struct ScheduleDef {
@@ -103,6 +105,9 @@ struct ScheduleDef {
   std::vector<SettingDef> settings = {};
   bool needs_total = false;                            // the rate depends on the length of the training
   std::function<ir::ValueId(ScheduleContext&)> build;  // the learning rate, f32[]
+  // What a schedule keeps from epoch to epoch, 0 at first, and what the end of an epoch makes of it.
+  std::vector<std::string> states = {};
+  std::function<ir::Values(ScheduleContext&)> after_epoch = {};
 };
 
 struct RegisterLoss {

@@ -81,6 +81,7 @@ class Run {
     const codegen::Program& program = executable.program();
     full_ = program.find_entry("train");
     HEDDLE_CHECK(full_ != nullptr, "a program to be trained has an entry 'train'");
+    after_epoch_ = program.find_entry("after_epoch");
     last_ = options.drop_last ? nullptr : program.find_entry("train_last");
     const int64_t batch = batch_of(*full_), remainder = rows.rows() % batch;
     if (remainder == 0) last_ = nullptr;
@@ -122,6 +123,7 @@ class Run {
     ++result_.epochs;
     if (validation_) validate();
     if (result_.interrupted) return;
+    if (after_epoch_ != nullptr) executable_.run(*after_epoch_);
     if (watcher_.epoch)
       watcher_.epoch(
           {result_.epochs, options_.epochs.value_or(0), result_.steps, seconds, result_.train, result_.validation});
@@ -179,6 +181,7 @@ class Run {
   Steps steps_;
   const codegen::Entry* full_ = nullptr;
   const codegen::Entry* last_ = nullptr;
+  const codegen::Entry* after_epoch_ = nullptr;  // renews what a schedule keeps; it reads what the metrics' states hold
   int64_t steps_per_epoch_ = 0, all_steps_ = 0;
   TrainResult result_;
 };

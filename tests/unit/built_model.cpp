@@ -51,8 +51,10 @@ std::vector<ir::Tensor> Training::metrics() const {
   return ir::evaluate(built_->module, *built_->module.find_graph("metrics"), states).outputs;
 }
 
-ir::Evaluation Training::step(const ir::NamedTensors& inputs) {
-  const ir::Graph& g = *built_->module.find_graph("train");
+ir::Evaluation Training::step(const ir::NamedTensors& inputs) { return run("train", inputs); }
+
+ir::Evaluation Training::run(const std::string& graph, const ir::NamedTensors& inputs) {
+  const ir::Graph& g = *built_->module.find_graph(graph);
   ir::NamedTensors all = inputs;
   for (const ir::ValueId v : g.inputs) {
     if (g[v].role != ir::Role::input) all[g[v].name] = states.at(g[v].name);

@@ -35,6 +35,8 @@ class Training {
   explicit Training(const std::string& text);
   ir::Evaluation step(const ir::NamedTensors& inputs);
   std::vector<ir::Tensor> metrics() const;  // the results of @metrics
+  // Runs one of the other graphs, such as @reset.
+  ir::Evaluation run(const std::string& graph, const ir::NamedTensors& inputs = {});
   ir::NamedTensors states;
 
  private:

@@ -1,0 +1,22 @@
+// The learning rate: a number, or a schedule over finished steps; and what the end of an epoch does to it.
+//
+//   "lr": {"op": "plateau", "value": 0.1, "patience": 2}
+//     -> @train:       %lr: f32[] = ... of %lr.rate: f64[], a state
+//        @after_epoch: update %lr.rate <- %lr.rate.next, which looks at what @metrics would return
+#pragma once
+#include <optional>
+#include <string>
+
+#include "frontend/model.h"
+#include "frontend/train_step.h"
+
+namespace heddle::frontend {
+
+// f32[], by the setting "lr" of an optimizer. `step` is the number of finished steps, i64[].
+ir::ValueId add_learning_rate(ir::Builder& b, const Settings& optimizer, ir::ValueId step,
+                              std::optional<int64_t> total_steps);
+
+// The updates of what schedules keep; nothing where they keep nothing. What it computes beside is dead.
+std::optional<ir::Graph> after_epoch_graph(const Model& model, const std::vector<MeasureStates>& measures);
+
+}  // namespace heddle::frontend
