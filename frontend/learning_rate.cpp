@@ -47,14 +47,14 @@ ValueId finished_steps(ir::Builder& b, ValueId step) {
   return b("cast", {finished}, {{"dtype", std::string("f32")}}, "lr.step");
 }
 
-ir::Values add_states(ir::Graph& g, const ScheduleDef& def) {
+ir::Values add_states(ir::Graph& g, const ScheduleDef& def, const std::string& prefix) {
   ir::Values states;
   for (const std::string& name : def.states)
-    states.push_back(g.add_input("lr." + name, {ir::DType::f64, {}}, ir::Role::state));
+    states.push_back(g.add_input(prefix + "lr." + name, {ir::DType::f64, {}}, ir::Role::state));
   return states;
 }
 
-ValueId scheduled(ir::Builder& b, const Part& part, const Scope& let, ValueId step,
+ValueId scheduled(ir::Builder& b, const Part& part, const Scope& let, const std::string& prefix, ValueId step,
                   std::optional<int64_t> total_steps) {
   const ScheduleDef& def = schedule_of(part);
   Diagnostics errors;
@@ -67,8 +67,12 @@ ValueId scheduled(ir::Builder& b, const Part& part, const Scope& let, ValueId st
   }
   const Settings settings(part.settings, def.settings, let, title, part.op_where);
   b.loc = part.op_where;
-  ScheduleContext context{
-      b, settings, finished_steps(b, step), static_cast<double>(total_steps.value_or(0)), add_states(b.graph, def), {}};
+  ScheduleContext context{b,
+                          settings,
+                          finished_steps(b, step),
+                          static_cast<double>(total_steps.value_or(0)),
+                          add_states(b.graph, def, prefix),
+                          {}};
   return def.build(context);
 }
 
@@ -91,54 +95,84 @@ ValueId measured(const ir::Graph& g, const Settings& settings) {
 
 }  // namespace
 
-ValueId add_learning_rate(ir::Builder& b, const Settings& optimizer, ValueId step, std::optional<int64_t> total_steps) {
+std::vector<std::string> group_names(const Optimizer& optimizer) {
+  std::vector<std::string> names;
+  for (size_t i = 1; i <= optimizer.groups.size(); ++i) names.push_back(fmt::format("group_{}.", i));
+  return names;
+}
+
+ValueId add_learning_rate(ir::Builder& b, const Settings& optimizer, const std::string& prefix, ValueId step,
+                          std::optional<int64_t> total_steps) {
   const Location where = b.loc;
   b.prefix = "lr.constant";
   const Json* given = optimizer.json("lr");
   ValueId lr;
   if (is_schedule(given)) {
-    lr = scheduled(b, read_part(*given, "optimizer: 'lr'"), optimizer.scope(), step, total_steps);
+    lr = scheduled(b, read_part(*given, "optimizer: 'lr'"), optimizer.scope(), prefix, step, total_steps);
   } else {
     lr = b.constant(constant_rate(optimizer), {ir::DType::f32, {}});
   }
-  b.graph.rename(lr, "lr");
+  b.graph.rename(lr, prefix + "lr");
   b.loc = where;
   return lr;
 }
 
 namespace {
 
-const Json* given_rate(const Model& model) {
-  const std::vector<Json>& settings = model.train.optimizer->settings;
-  const auto lr = std::find_if(settings.begin(), settings.end(), [](const Json& s) { return s.key == "lr"; });
-  return lr == settings.end() ? nullptr : &*lr;
+// The "lr" of the optimizer and of each group that has its own, where that is a schedule.
+struct Scheduled {
+  std::string prefix;
+  Part part;
+  const ScheduleDef* def = nullptr;
+};
+
+std::vector<Scheduled> schedules(const Optimizer& optimizer) {
+  std::vector<Scheduled> all;
+  const auto add = [&](const std::string& prefix, const std::vector<Json>& settings) {
+    const auto lr = std::find_if(settings.begin(), settings.end(), [](const Json& s) { return s.key == "lr"; });
+    if (lr == settings.end() || !is_schedule(&*lr)) return;
+    const Part part = read_part(*lr, "optimizer: 'lr'");
+    all.push_back({prefix, part, &schedule_of(part)});
+  };
+  add("", optimizer.settings);
+  const std::vector<std::string> names = group_names(optimizer);
+  for (size_t i = 0; i < optimizer.groups.size(); ++i)
+    if (optimizer.groups[i].has_lr) add(names[i], optimizer.groups[i].settings);
+  return all;
+}
+
+// Of one schedule, which looks at the results that the graph has.
+void add_after_epoch(ir::Builder& b, const Scheduled& schedule, const Scope& let) {
+  b.loc = schedule.part.op_where;
+  b.prefix = "lr.constant";
+  const std::string title = "schedule " + schedule.part.op;
+  const Settings settings(schedule.part.settings, schedule.def->settings, let, title, b.loc);
+  ScheduleContext context{
+      b, settings, {}, 0, add_states(b.graph, *schedule.def, schedule.prefix), measured(b.graph, settings)};
+  const ir::Values next = schedule.def->after_epoch(context);
+  for (size_t i = 0; i < next.size(); ++i) b.graph.updates.push_back({context.states[i], next[i]});
 }
 
 }  // namespace
 
 bool needs_length(const Model& model) {
-  const Json* lr = model.train.optimizer ? given_rate(model) : nullptr;
-  if (lr == nullptr) return false;
-  const Json* op = lr->kind == Json::Kind::object ? lr->find("op") : lr;
-  const ScheduleDef* def = op != nullptr && op->kind == Json::Kind::text ? find_schedule(op->text) : nullptr;
-  return def != nullptr && def->needs_total;
+  if (!model.train.optimizer) return false;
+  try {
+    const std::vector<Scheduled> all = schedules(*model.train.optimizer);
+    return std::any_of(all.begin(), all.end(), [](const Scheduled& s) { return s.def->needs_total; });
+  } catch (const UserError&) {
+    return false;  // reported where the training step is built
+  }
 }
 
 std::optional<ir::Graph> after_epoch_graph(const Model& model, const std::vector<MeasureStates>& measures) {
-  const Json* lr = given_rate(model);
-  if (!is_schedule(lr)) return std::nullopt;
-  const Part part = read_part(*lr, "optimizer: 'lr'");
-  const ScheduleDef& def = schedule_of(part);
-  if (!def.after_epoch) return std::nullopt;
+  std::vector<Scheduled> all = schedules(*model.train.optimizer);
+  std::erase_if(all, [](const Scheduled& s) { return !s.def->after_epoch; });
+  if (all.empty()) return std::nullopt;
   ir::Graph g = metrics_graph(model, measures);
   g.name = "after_epoch";
   ir::Builder b(g);
-  b.loc = part.op_where;
-  b.prefix = "lr.constant";
-  const Settings settings(part.settings, def.settings, model.let, "schedule " + part.op, part.op_where);
-  ScheduleContext context{b, settings, {}, 0, add_states(g, def), measured(g, settings)};
-  const ir::Values next = def.after_epoch(context);
-  for (size_t i = 0; i < next.size(); ++i) g.updates.push_back({context.states[i], next[i]});
+  for (const Scheduled& schedule : all) add_after_epoch(b, schedule, model.let);
   g.outputs.clear();
   return g;
 }

@@ -6,14 +6,19 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "frontend/model.h"
 #include "frontend/train_step.h"
 
 namespace heddle::frontend {
 
-// f32[], by the setting "lr" of an optimizer. `step` is the number of finished steps, i64[].
-ir::ValueId add_learning_rate(ir::Builder& b, const Settings& optimizer, ir::ValueId step,
+// Prefixes of what the groups of an optimizer keep: "group_1.", "group_2.".
+std::vector<std::string> group_names(const Optimizer& optimizer);
+
+// f32[], by the setting "lr" of an optimizer or a group. `prefix` is the group's, `step` the number of finished steps,
+// i64[].
+ir::ValueId add_learning_rate(ir::Builder& b, const Settings& optimizer, const std::string& prefix, ir::ValueId step,
                               std::optional<int64_t> total_steps);
 
 // The updates of what schedules keep; nothing where they keep nothing. What it computes beside is dead.

@@ -76,8 +76,15 @@ struct OutputDef {
   Reference value;
 };
 
+// Parameters that have settings of their own: those whose paths match one of the globs, and no group before.
+struct OptimizerGroup {
+  std::vector<Named> match;
+  std::vector<Json> settings;  // its own, and those of the optimizer that it does not replace
+  bool has_lr = false;         // of its own
+  Location where;
+};
 struct Optimizer : Part {
-  bool decay_matrices = false;  // weight decay for parameters of rank >= 2 only
+  std::vector<OptimizerGroup> groups;
 };
 
 struct Train {

@@ -84,21 +84,64 @@ Part read_metric(const Json& json, Diagnostics& errors) {
   return part;
 }
 
+void check_optimizer_settings(const std::vector<Json>& settings, const std::string& op, const std::string& title,
+                              const Location& where, const std::vector<std::string>& also, Diagnostics& errors) {
+  check_settings(settings, find_optimizer(op)->settings, title, where, also, errors);
+  for (const Json& setting : settings)
+    if (setting.key == "decay" && setting.kind == Json::Kind::text && setting.text != "all" &&
+        setting.text != "matrices") {
+      errors.error(setting.where,
+                   fmt::format("{}: 'decay': expected \"all\" or \"matrices\", found {}", title, describe(setting)));
+    }
+}
+
+std::vector<Named> read_globs(const Json& json, const std::string& what) {
+  std::vector<Named> globs;
+  if (json.kind == Json::Kind::text) return {{json.text, json.where}};
+  for (const Json& item : as_list(json, what).items) globs.push_back({as_text(item, what), item.where});
+  if (globs.empty()) throw UserError(json.where, what + " is an empty list");
+  return globs;
+}
+
+// {"match": "*.bias", "weight_decay": 0}
+OptimizerGroup read_group(const Json& json, const Optimizer& optimizer, Diagnostics& errors) {
+  const std::string title = fmt::format("optimizer {}: group", optimizer.op);
+  if (json.kind != Json::Kind::object)
+    throw UserError(json.where, fmt::format("{}: expected an object, found {}", title, describe(json)),
+                    "for example {\"match\": \"*.bias\", \"weight_decay\": 0}");
+  OptimizerGroup group;
+  group.where = json.where;
+  for (const Json& member : json.items) {
+    if (member.key == "match") {
+      group.match = read_globs(member, title + ": 'match'");
+    } else {
+      group.settings.push_back(member);
+    }
+  }
+  if (group.match.empty()) throw UserError(json.where, title + " needs 'match': paths of parameters, with * and ?");
+  check_optimizer_settings(group.settings, optimizer.op, title, json.where, {"match"}, errors);
+  group.has_lr = json.find("lr") != nullptr;
+  for (const Json& setting : optimizer.settings)
+    if (json.find(setting.key) == nullptr) group.settings.push_back(setting);
+  return group;
+}
+
 Optimizer read_optimizer(const Json& json, Diagnostics& errors) {
   const Family family = {"optimizer", optimizer_names()};
   Optimizer optimizer;
   static_cast<Part&>(optimizer) = read_part(json, "optimizer");
   check_op(optimizer, family);
-  check_settings(optimizer.settings, find_optimizer(optimizer.op)->settings, "optimizer " + optimizer.op,
-                 optimizer.op_where, {}, errors);
-  const auto decay = std::find_if(optimizer.settings.begin(), optimizer.settings.end(),
-                                  [](const Json& s) { return s.key == "decay"; });
-  if (decay == optimizer.settings.end()) return optimizer;
-  if (decay->kind == Json::Kind::text && decay->text != "all" && decay->text != "matrices") {
-    errors.error(decay->where, fmt::format("optimizer {}: 'decay': expected \"all\" or \"matrices\", found {}",
-                                           optimizer.op, describe(*decay)));
+  std::vector<Json>& settings = optimizer.settings;
+  const auto at = std::find_if(settings.begin(), settings.end(), [](const Json& s) { return s.key == "groups"; });
+  std::optional<Json> groups;
+  if (at != settings.end()) {
+    groups = std::move(*at);
+    settings.erase(at);
   }
-  optimizer.decay_matrices = decay->kind == Json::Kind::text && decay->text == "matrices";
+  check_optimizer_settings(settings, optimizer.op, "optimizer " + optimizer.op, optimizer.op_where, {"groups"}, errors);
+  if (!groups) return optimizer;
+  for (const Json& item : as_list(*groups, fmt::format("optimizer {}: 'groups'", optimizer.op)).items)
+    guarded(errors, [&] { optimizer.groups.push_back(read_group(item, optimizer, errors)); });
   return optimizer;
 }
 

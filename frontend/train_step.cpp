@@ -49,27 +49,39 @@ std::vector<bool> ancestors(const ir::Graph& g, ValueId of) {
   return reached;
 }
 
-// Parameters the loss depends on that are not frozen.
-std::vector<Parameter> trainable(const Expansion& e, const Model& model, ValueId loss, Diagnostics& errors) {
+bool matches(const std::vector<Named>& patterns, const std::string& path) {
+  return std::any_of(patterns.begin(), patterns.end(), [&](const Named& p) { return glob(p.text, path); });
+}
+
+std::vector<std::string> paths_of(const Expansion& e, ir::Role role) {
   std::vector<std::string> paths;
   for (const Parameter& p : e.parameters)
-    if (p.role == ir::Role::param) paths.push_back(p.path);
-  for (const Named& pattern : model.train.freeze) {
-    const bool used =
-        std::any_of(paths.begin(), paths.end(), [&](const std::string& path) { return glob(pattern.text, path); });
-    const bool buffer = std::any_of(e.parameters.begin(), e.parameters.end(),
-                                    [&](const Parameter& p) { return glob(pattern.text, p.path); });
-    if (!used)
-      errors.error(pattern.where, fmt::format("{} freezes no parameter", quote(pattern.text)),
-                   buffer ? "running statistics are not trained; they follow the data as long as the model trains"
-                          : suggest(pattern.text, paths));
+    if (p.role == role) paths.push_back(p.path);
+  return paths;
+}
+
+// Patterns that match nothing are errors: "'fc.*' freezes no parameter".
+void check_patterns(const std::vector<Named>& patterns, const Expansion& e, const std::string& what,
+                    Diagnostics& errors) {
+  const std::vector<std::string> paths = paths_of(e, ir::Role::param), buffers = paths_of(e, ir::Role::state);
+  for (const Named& pattern : patterns) {
+    const auto named = [&](const std::string& path) { return glob(pattern.text, path); };
+    if (std::any_of(paths.begin(), paths.end(), named)) continue;
+    const bool buffer = std::any_of(buffers.begin(), buffers.end(), named);
+    errors.error(pattern.where, fmt::format("{} {}", quote(pattern.text), what),
+                 buffer ? "running statistics are not trained; they follow the data as long as the model trains"
+                        : suggest(pattern.text, paths));
   }
+}
+
+// Parameters the loss depends on that are not frozen.
+std::vector<Parameter> trainable(const Expansion& e, const Model& model, ValueId loss, Diagnostics& errors) {
+  check_patterns(model.train.freeze, e, "freezes no parameter", errors);
   const std::vector<bool> reached = ancestors(e.graph, loss);
   std::vector<Parameter> out;
   for (const Parameter& p : e.parameters) {
     if (p.role != ir::Role::param) continue;
-    const bool frozen = std::any_of(model.train.freeze.begin(), model.train.freeze.end(),
-                                    [&](const Named& pattern) { return glob(pattern.text, p.path); });
+    const bool frozen = matches(model.train.freeze, p.path);
     if (reached[static_cast<size_t>(p.value.index)] && !frozen) out.push_back(p);
   }
   return out;
@@ -90,6 +102,18 @@ void clip(ir::Builder& b, ir::Values& gradients, double limit) {
   }
 }
 
+// Parameters with one set of settings: a group of the optimizer, or those that no group matches.
+struct Group {
+  std::string prefix;                         // of states: "", "group_1."
+  const std::vector<Named>* match = nullptr;  // nullptr: all that are left
+  Settings settings;
+  double decay = 0;
+  ValueId lr = {};
+  std::map<std::string, ValueId> shared = {};  // made once per step
+
+  bool takes(const std::string& path) const { return match == nullptr || matches(*match, path); }
+};
+
 class Updates {
  public:
   Updates(Expansion& e, const Model& model, std::optional<int64_t> total_steps)
@@ -98,70 +122,87 @@ class Updates {
         optimizer_(*model.train.optimizer),
         def_(*find_optimizer(optimizer_.op)),
         total_steps_(total_steps),
-        b_(e.graph),
-        settings_(optimizer_.settings, def_.settings, model.let, "optimizer " + optimizer_.op, optimizer_.op_where) {
+        b_(e.graph) {
     b_.loc = optimizer_.op_where;
     b_.prefix = "optimizer.constant";
   }
 
   void add(const std::vector<Parameter>& parameters, ValueId loss) {
-    if (def_.check) def_.check(settings_);
-    const std::vector<std::string> slot_names = def_.slots(settings_);
-    const double decay = read_decay();
     ir::Values gradients;
     for (const Parameter& p : parameters) gradients.push_back(b_("gradient", {loss, p.value}, {}, p.path + ".grad"));
     if (model_.train.clip_norm && !gradients.empty()) clip(b_, gradients, *model_.train.clip_norm);
     step_ = e_.counter("step");
-    lr_ = add_learning_rate(b_, settings_, step_, total_steps_);
-    for (size_t i = 0; i < parameters.size(); ++i) {
-      const bool decays = !optimizer_.decay_matrices || parameters[i].type.rank() >= 2;
-      update(parameters[i], gradients[i], slot_names, decays ? decay : 0);
-    }
+    make_groups();
+    for (size_t i = 0; i < parameters.size(); ++i) update(parameters[i], gradients[i]);
     b_.prefix = "step.one";
     e_.graph.updates.push_back({step_, b_("add", {step_, b_.like(1, step_)}, {}, "step.next")});
   }
 
  private:
-  double read_decay() const {
-    const double decay = settings_.real("weight_decay");
-    if (!(decay >= 0)) settings_.fail("weight_decay", fmt::format("'weight_decay' must not be negative, is {}", decay));
-    return decay;
+  // The groups of the model in their order, then what is left, whose rate is that of groups without their own.
+  void make_groups() {
+    const std::vector<std::string> names = group_names(optimizer_);
+    for (size_t i = 0; i < optimizer_.groups.size(); ++i) {
+      const OptimizerGroup& group = optimizer_.groups[i];
+      groups_.push_back(checked(names[i], &group.match, group.settings, group.where));
+    }
+    groups_.push_back(checked("", nullptr, optimizer_.settings, optimizer_.op_where));
+    groups_.back().lr = add_learning_rate(b_, groups_.back().settings, "", step_, total_steps_);
+    for (size_t i = 0; i < optimizer_.groups.size(); ++i) {
+      Group& group = groups_[i];
+      group.lr = optimizer_.groups[i].has_lr ? add_learning_rate(b_, group.settings, names[i], step_, total_steps_)
+                                             : groups_.back().lr;
+    }
   }
 
-  void update(const Parameter& p, ValueId gradient, const std::vector<std::string>& slot_names, double decay) {
+  Group checked(const std::string& prefix, const std::vector<Named>* match, const std::vector<Json>& given,
+                const Location& where) const {
+    Group group{.prefix = prefix,
+                .match = match,
+                .settings = Settings(given, def_.settings, model_.let, "optimizer " + optimizer_.op, where)};
+    if (def_.check) def_.check(group.settings);
+    group.decay = group.settings.real("weight_decay");
+    if (!(group.decay >= 0))
+      group.settings.fail("weight_decay", fmt::format("'weight_decay' must not be negative, is {}", group.decay));
+    return group;
+  }
+
+  void update(const Parameter& p, ValueId gradient) {
+    Group& group = *std::find_if(groups_.begin(), groups_.end(), [&](const Group& g) { return g.takes(p.path); });
     ir::Values slots;
-    for (const std::string& name : slot_names)
+    for (const std::string& name : def_.slots(group.settings))
       slots.push_back(e_.graph.add_input(p.path + "." + name, b_.type(p.value), ir::Role::state, p.layout));
+    const bool decays = group.settings.text("decay") != "matrices" || p.type.rank() >= 2;
     UpdateContext context{
         b_,
-        settings_,
+        group.settings,
         p.value,
         gradient,
         slots,
-        lr_,
+        group.lr,
         step_,
-        decay,
+        decays ? group.decay : 0,
         p.path,
-        [this](const std::string& name, const std::function<ValueId()>& make) { return shared(name, make); },
-        [this](const std::string& name, const std::function<ValueId(ValueId)>& next) { return kept(name, next); }};
+        [&](const std::string& name, const std::function<ValueId()>& make) { return shared(group, name, make); },
+        [&](const std::string& name, const std::function<ValueId(ValueId)>& next) { return kept(group, name, next); }};
     const UpdateResult next = def_.update(context);
     e_.graph.updates.push_back({p.value, next.parameter});
     for (size_t i = 0; i < slots.size(); ++i) e_.graph.updates.push_back({slots[i], next.slots.at(i)});
   }
 
-  ValueId shared(const std::string& name, const std::function<ValueId()>& make) {
-    const auto it = shared_.find(name);
-    if (it != shared_.end()) return it->second;
+  ValueId shared(Group& group, const std::string& name, const std::function<ValueId()>& make) {
+    const auto it = group.shared.find(name);
+    if (it != group.shared.end()) return it->second;
     const std::string prefix = b_.prefix;
     b_.prefix = name + ".constant";
     const ValueId v = make();
     b_.prefix = prefix;
-    return shared_[name] = v;
+    return group.shared[name] = v;
   }
 
-  ValueId kept(const std::string& name, const std::function<ValueId(ValueId)>& next) {
-    return shared(name + ".next", [&] {
-      const ValueId old = e_.graph.add_input(name, {ir::DType::f64, {}}, ir::Role::state);
+  ValueId kept(Group& group, const std::string& name, const std::function<ValueId(ValueId)>& next) {
+    return shared(group, name + ".next", [&] {
+      const ValueId old = e_.graph.add_input(group.prefix + name, {ir::DType::f64, {}}, ir::Role::state);
       const ValueId v = next(old);
       e_.graph.updates.push_back({old, v});
       return v;
@@ -174,10 +215,26 @@ class Updates {
   const OptimizerDef& def_;
   std::optional<int64_t> total_steps_;
   ir::Builder b_;
-  Settings settings_;
-  ValueId step_, lr_;
-  std::map<std::string, ValueId> shared_;
+  std::vector<Group> groups_;
+  ValueId step_;
 };
+
+// Each pattern matches a parameter, and each group has one that no group before it takes.
+void check_groups(const Expansion& e, const Optimizer& optimizer, Diagnostics& errors) {
+  std::vector<std::string> left = paths_of(e, ir::Role::param);
+  const std::vector<std::string> all = left;
+  for (const OptimizerGroup& group : optimizer.groups) {
+    check_patterns(group.match, e, "matches no parameter", errors);
+    const auto taken =
+        std::remove_if(left.begin(), left.end(), [&](const std::string& path) { return matches(group.match, path); });
+    const bool matched =
+        std::any_of(all.begin(), all.end(), [&](const std::string& path) { return matches(group.match, path); });
+    if (matched && taken == left.end())
+      errors.error(group.where, "the groups before this one take all that it matches",
+                   "the first group that matches a parameter counts: put the narrower one first");
+    left.erase(taken, left.end());
+  }
+}
 
 }  // namespace
 
@@ -188,6 +245,7 @@ void add_updates(Expansion& e, const Model& model, ValueId loss, std::optional<i
     if (parameters.empty())
       throw UserError(model.train.optimizer->op_where,
                       "there is nothing to train: the loss depends on no parameter that is not frozen");
+    check_groups(e, *model.train.optimizer, errors);
     Updates(e, model, total_steps).add(parameters, loss);
   });
 }
