@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "frontend/average.h"
 #include "frontend/fields.h"
 #include "frontend/layer_context.h"
 #include "frontend/learning_rate.h"
@@ -85,7 +86,7 @@ class SameNetwork {
 
 struct TrainGraph {
   ir::Graph graph;
-  std::vector<Parameter> parameters;
+  std::vector<Parameter> parameters, averaged;
   std::vector<MeasureStates> measures;
   std::vector<Diagnostic> refusals;  // why it cannot run, though it tells which states there are
 };
@@ -94,23 +95,27 @@ TrainGraph train_graph(const Model& model, const std::string& name, int64_t batc
                        Diagnostics& errors, SameNetwork& same) {
   Expansion e = expand_model(model, {.batch = batch, .training = true}, errors);
   same.require(e);
+  std::vector<Parameter> averages;
   std::vector<MeasureStates> measures;
   const Losses loss = add_losses(e, model, errors);
   if (loss.total.valid()) {
     measures = add_measures(e, model, loss, errors);
     if (model.train.optimizer) add_updates(e, model, loss.total, steps, errors);
+    averages = averaged(e);
   }
   for (const ir::Update& u : e.updates) e.graph.updates.push_back(u);
   e.graph.name = name;
-  return {std::move(e.graph), std::move(e.parameters), std::move(measures), std::move(e.refusals)};
+  return {std::move(e.graph), std::move(e.parameters), std::move(averages), std::move(measures), std::move(e.refusals)};
 }
 
-ir::Graph eval_graph(const Model& model, const std::string& name, int64_t batch, Diagnostics& errors,
-                     SameNetwork& same) {
+// Reads the averages of `averaged` in the place of these parameters.
+ir::Graph eval_graph(const Model& model, const std::string& name, int64_t batch, Diagnostics& errors, SameNetwork& same,
+                     const std::vector<Parameter>& averaged) {
   Expansion e = expand_model(model, {.batch = batch, .training = false}, errors);
   same.require(e);
   const Losses loss = add_losses(e, model, errors);
   if (loss.total.valid()) add_measures(e, model, loss, errors);
+  read_averages(e, averaged);
   e.graph.name = name;
   prune(e.graph);
   return std::move(e.graph);
@@ -155,7 +160,7 @@ ir::Graph predict_graph(const Model& model, int64_t batch, Diagnostics& errors, 
   return std::move(e.graph);
 }
 
-// `seed` from the model, `step` and moments zero, parameters from their initializers. `like` has every state.
+// `seed` from the model, `step` and moments zero, parameters and their averages from the initializers. `like` has every state.
 ir::Graph init_graph(const Model& model, const ir::Graph& like, const std::vector<Parameter>& parameters) {
   ir::Graph g;
   g.name = "init";
@@ -168,6 +173,7 @@ ir::Graph init_graph(const Model& model, const ir::Graph& like, const std::vecto
   b.prefix = "step.init";
   const ValueId step = b.constant(0, counter);
   g.updates = {{seed_state, seed}, {step_state, step}};
+  std::map<std::string, ValueId> starts;  // of states that do not begin with 0
   for (const Parameter& p : parameters) {
     b.loc = p.where;
     b.prefix = p.path + ".value";
@@ -180,6 +186,7 @@ ir::Graph init_graph(const Model& model, const ir::Graph& like, const std::vecto
     if (!p.layout.empty()) value = b("transpose", {value}, {{"perm", p.layout}});
     g.rename(value, p.path + ".init");
     g.updates.push_back({state, value});
+    starts[average_of(p.path)] = value;
   }
   b.loc = {};
   for (const ValueId v : like.inputs) {
@@ -187,7 +194,8 @@ ir::Graph init_graph(const Model& model, const ir::Graph& like, const std::vecto
     if (value.role != ir::Role::state || value.name == "seed" || value.name == "step") continue;
     const ValueId state = g.add_input(value.name, value.type, ir::Role::state, value.layout);
     b.prefix = value.name + ".init";
-    g.updates.push_back({state, b.constant(0, value.type)});
+    const auto start = starts.find(value.name);
+    g.updates.push_back({state, start == starts.end() ? b.constant(0, value.type) : start->second});
   }
   return g;
 }
@@ -278,10 +286,15 @@ ir::Module build_module(const Model& model, const BuildOptions& options) {
     prune(last.graph);
     m.graphs.push_back(std::move(last.graph));
   }
-  if (options.eval > 0) m.graphs.push_back(eval_graph(model, "eval", options.eval, errors, same));
-  if (options.eval_last > 0) m.graphs.push_back(eval_graph(model, "eval_last", options.eval_last, errors, same));
+  // Without a training there are weights, and no averages beside them.
+  const bool trains = options.train > 0 || options.train_last > 0;
+  const std::vector<Parameter> averages = trains ? train.averaged : std::vector<Parameter>{};
+  if (options.eval > 0) m.graphs.push_back(eval_graph(model, "eval", options.eval, errors, same, averages));
+  if (options.eval_last > 0)
+    m.graphs.push_back(eval_graph(model, "eval_last", options.eval_last, errors, same, averages));
   if (options.predict > 0) m.graphs.push_back(predict_graph(model, options.predict, errors, same));
   errors.throw_if_any();
+  if (!averages.empty()) m.graphs.push_back(take_average_graph(averages));
   if (!model.train.losses.empty() && options.train + options.train_last + options.eval + options.eval_last > 0) {
     m.graphs.push_back(reset_graph(train.measures));
     m.graphs.push_back(metrics_graph(model, train.measures));

@@ -87,6 +87,12 @@ struct Optimizer : Part {
   std::vector<OptimizerGroup> groups;
 };
 
+// An exponential moving average of the trained parameters.
+struct Average {
+  double decay = 0.999;  // share that is kept in each step
+  int64_t start = 0;     // steps before it begins
+};
+
 struct Train {
   std::map<std::string, int64_t, std::less<>>
       sizes;                             // free dimensions as `batch` binds them, the batch dimension included
@@ -97,6 +103,7 @@ struct Train {
   std::vector<Part> metrics;
   std::optional<Optimizer> optimizer;
   std::optional<double> clip_norm;
+  std::optional<Average> average;
   std::string precision = "f32";  // of all products of f32, in evaluations and predictions too
   std::vector<Named> freeze;      // globs over parameter paths
   std::optional<Part> init;       // of dense, conv and embedding weights that have none of their own

@@ -214,6 +214,21 @@ void read_precision(const Json& json, Train& train, Diagnostics& errors) {
   fields.finish();
 }
 
+// {"decay": 0.999}
+void read_average(const Json& json, const Model& model, Train& train, Diagnostics& errors) {
+  if (json.kind != Json::Kind::object)
+    throw UserError(json.where, fmt::format("train: 'average': expected an object, found {}", describe(json)),
+                    "write \"average\": {\"decay\": 0.999}");
+  Fields fields(json, "train: average", errors);
+  Average& average = train.average.emplace();
+  average.decay = fields.real("decay", model.let).value_or(average.decay);
+  if (!(average.decay >= 0 && average.decay < 1))
+    errors.error(fields.take("decay")->where,
+                 fmt::format("train: average: 'decay' must lie in [0, 1), is {}", average.decay));
+  average.start = fields.integer("start", model.let, 0, kMaxExactInteger).value_or(0);
+  fields.finish();
+}
+
 void read_regularisation(Fields& fields, const Model& model, Train& train) {
   train.clip_norm = fields.real("clip_norm", model.let);
   if (train.clip_norm && !(*train.clip_norm > 0 && fits(*train.clip_norm, ir::DType::f32))) {
@@ -251,6 +266,7 @@ Train read_train(const Json& json, const Model& model, Diagnostics& errors) {
     fields.guard([&] { train.optimizer = read_optimizer(*optimizer, errors); });
   }
   read_regularisation(fields, model, train);
+  if (const Json* average = fields.take("average")) fields.guard([&] { read_average(*average, model, train, errors); });
   if (const Json* precision = fields.take("precision"))
     fields.guard([&] { read_precision(*precision, train, errors); });
   fields.unsupported({"parallel", "memory", "early_stop", "checkpoint"});

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "frontend/average.h"
 #include "frontend/fields.h"
 #include "frontend/learning_rate.h"
 #include "frontend/training_def.h"
@@ -188,6 +189,7 @@ class Updates {
     const UpdateResult next = def_.update(context);
     e_.graph.updates.push_back({p.value, next.parameter});
     for (size_t i = 0; i < slots.size(); ++i) e_.graph.updates.push_back({slots[i], next.slots.at(i)});
+    if (model_.train.average) add_average(e_, *model_.train.average, p, next.parameter, step_, context.shared);
   }
 
   ValueId shared(Group& group, const std::string& name, const std::function<ValueId()>& make) {

@@ -97,6 +97,8 @@ class Run {
     const Clock::time_point begin = Clock::now();
     ask_for_interrupt();
     while (result_.steps < all_steps_ && !result_.interrupted) epoch();
+    const codegen::Entry* take_average = executable_.program().find_entry("take_average");
+    if (take_average != nullptr && result_.steps > 0) executable_.run(*take_average);
     check_parameters();
     result_.seconds = seconds_since(begin);
     return std::move(result_);
