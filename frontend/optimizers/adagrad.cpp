@@ -10,7 +10,7 @@ using ir::ValueId;
 ValueId decayed_rate(UpdateContext& c, double decay) {
   if (decay == 0) return c.lr;
   return c.shared("adagrad.rate", [&] {
-    const ValueId step = c.b("cast", {c.step}, {{"dtype", std::string("f32")}}, "adagrad.step");
+    const ValueId step = finished_steps(c, ir::DType::f32);
     const ValueId grown = c.b("mul", {step, c.b.like(decay, step)}, {}, "adagrad.grown");
     return c.b("div", {c.lr, c.b("add", {grown, c.b.like(1, grown)}, {}, "adagrad.divisor")}, {}, "adagrad.rate");
   });

@@ -43,6 +43,15 @@ ValueId step_number(UpdateContext& c, const std::string& name, ir::DType dtype) 
   return c.b("cast", {next}, {{"dtype", ir::to_string(dtype)}}, name + ".t");
 }
 
+ValueId finished_steps(UpdateContext& c, ir::DType dtype) {
+  return c.shared("finished." + ir::to_string(dtype), [&] {
+    const ValueId t = step_number(c, "finished", ir::DType::f64);  // which holds each number exactly
+    const ValueId wide = c.b("sub", {t, c.b.like(1, t)}, {}, "finished.wide");
+    c.b.prefix = "finished";
+    return c.b.cast(wide, dtype);
+  });
+}
+
 ValueId bias_correction(UpdateContext& c, double beta, const std::string& name, ir::DType dtype) {
   return c.shared(name, [&] {
     ir::Builder& b = c.b;

@@ -23,6 +23,8 @@ ir::ValueId stepped(UpdateContext& c, ir::ValueId parameter, ir::ValueId directi
 ir::ValueId bias_correction(UpdateContext& c, double beta, const std::string& name, ir::DType dtype = ir::DType::f32);
 // t = step + 1
 ir::ValueId step_number(UpdateContext& c, const std::string& name, ir::DType dtype);
+// step, by way of t: what reads the number as it was keeps it from being renewed in place where dropout reads it, too.
+ir::ValueId finished_steps(UpdateContext& c, ir::DType dtype);
 // Numbers of the whole step that lose too much in f32 are made in f64: lr there, and their way back.
 ir::ValueId wide_rate(UpdateContext& c);
 ir::ValueId narrow(UpdateContext& c, ir::ValueId v, const std::string& name);

@@ -11,7 +11,8 @@ using ir::ValueId;
 // The gradient times 1 - dampening, but in the first step, where PyTorch's velocity is the gradient itself.
 ValueId damped(UpdateContext& c, ValueId gradient, double dampening) {
   const ValueId share = c.shared("sgd.share", [&] {
-    const ValueId first = c.b("eq", {c.step, c.b.like(0, c.step)}, {}, "sgd.first");
+    const ValueId step = finished_steps(c, ir::DType::f64);
+    const ValueId first = c.b("eq", {step, c.b.like(0, step)}, {}, "sgd.first");
     const ir::Type scalar{ir::DType::f32, {}};
     return c.b("select", {first, c.b.constant(1, scalar), c.b.constant(1 - dampening, scalar)}, {}, "sgd.share");
   });
