@@ -250,11 +250,12 @@ void require_runnable(const TrainGraph& train, Diagnostics& errors) {
   if (!train.refusals.empty()) errors.add(UserError(train.refusals));
 }
 
-// All products of f32 may be computed as the model says.
+// All products of f32 may be computed as the model says, but those that make initial values.
 void allow_precision(ir::Module& m, const std::string& precision) {
   if (precision == "f32") return;
   for (ir::Graph& g : m.graphs)
     for (const ir::NodeId id : g.order) {
+      if (g.name == "init") break;
       ir::Node& n = g[id];
       if (std::holds_alternative<ir::Contraction>(n.op->kind) && g[n.operands[0]].type.dtype == ir::DType::f32)
         n.attrs["precision"] = precision;

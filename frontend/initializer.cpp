@@ -27,8 +27,12 @@ Initializer make_initializer(const Part& part, const Scope& scope) {
   check_settings(part.settings, def->settings, title, part.op_where, {"op"}, errors);
   errors.throw_if_any();
   const Settings settings(part.settings, def->settings, scope, title, part.op_where);
-  Initializer init{.def = def, .values = {}};
+  Initializer init{.def = def, .values = {}, .words = {}};
   for (const SettingDef& setting : def->settings) {
+    if (setting.type == SettingType::text) {
+      init.words[setting.name] = settings.text(setting.name);
+      continue;
+    }
     const double value = settings.real(setting.name);
     if (!fits(value, ir::DType::f32))
       settings.fail(setting.name, fmt::format("'{}' is not an f32: {}", setting.name, value));

@@ -20,6 +20,7 @@ struct InitializerDef;
 struct Initializer {
   const InitializerDef* def = nullptr;
   std::map<std::string, double, std::less<>> values;
+  std::map<std::string, std::string, std::less<>> words;  // settings that are text
 };
 
 // Inputs and outputs of one unit: [out, in] of a dense weight, times the window of a convolution [out, in, h, w].
@@ -37,6 +38,7 @@ struct InitializerDef {
                             const std::function<ir::ValueId(std::string_view op)>& random)>
       build;
   std::function<void(const Settings&)> check = {};  // of settings that belong together
+  size_t least_rank = 0;                            // of the parameters that it is for
 };
 
 struct RegisterInitializer {

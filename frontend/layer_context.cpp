@@ -43,7 +43,8 @@ ValueId LayerContext::parameter(const std::string& name, const Dims& dims, std::
                                 const std::string& init, bool weight, const ir::Layout& layout) {
   require_name();
   Initializer initializer;
-  if (const Json* given = setting.empty() ? nullptr : settings.json(setting)) {
+  const Json* given = setting.empty() ? nullptr : settings.json(setting);
+  if (given != nullptr) {
     initializer =
         make_initializer(read_part(*given, fmt::format("{}: '{}'", settings.title(), setting)), settings.scope());
   } else if (weight && graph.default_init != nullptr) {
@@ -51,6 +52,10 @@ ValueId LayerContext::parameter(const std::string& name, const Dims& dims, std::
   } else {
     initializer = make_initializer(init);
   }
+  if (dims.size() < initializer.def->least_rank)
+    throw UserError(given != nullptr ? given->where : node.op_where,
+                    fmt::format("initializer {}: expected a parameter of rank {} or more, found {}",
+                                initializer.def->name, initializer.def->least_rank, ir::to_string(dims)));
   const ParameterSpec spec{name.empty() ? path : path + "." + name, {ir::DType::f32, dims}, layout};
   return graph.parameter(spec, initializer, node.op_where);
 }

@@ -2,27 +2,32 @@
 
 #include <cmath>
 
-#include "frontend/initializer.h"
+#include "frontend/initializers/parts.h"
 
 namespace heddle::frontend {
-namespace {
 
 using ir::Builder;
 using ir::Type;
 using ir::ValueId;
-using Random = std::function<ValueId(std::string_view op)>;
+
+namespace {
 
 // random * factor + offset
 ValueId affine(Builder& b, ValueId random, double factor, double offset) {
   const ValueId scaled = factor == 1 ? random : b("mul", {random, b.like(factor, random)});
   return offset == 0 ? scaled : b("add", {scaled, b.like(offset, random)});
 }
+
+}  // namespace
+
 ValueId between(Builder& b, const Random& random, double low, double high) {
   return affine(b, random("random_uniform"), high - low, low);
 }
 ValueId around(Builder& b, const Random& random, double mean, double deviation) {
   return affine(b, random("random_normal"), deviation, mean);
 }
+
+namespace {
 
 // Glorot and Bengio 2010: variance 2 / (in + out).
 double glorot(const Type& type) { return 2 / (fans(type.dims).in + fans(type.dims).out); }

@@ -5,13 +5,14 @@
 #include <numbers>
 #include <span>
 
-#include "frontend/initializer.h"
+#include "frontend/initializers/parts.h"
 
 namespace heddle::frontend {
-namespace {
 
 using ir::Builder;
 using ir::ValueId;
+
+namespace {
 
 ValueId plus(Builder& b, ValueId x, double n) { return b("add", {x, b.like(n, x)}); }
 ValueId times(Builder& b, ValueId x, double n) { return b("mul", {x, b.like(n, x)}); }
@@ -41,16 +42,21 @@ double share(double at, double mean, double deviation) {
   return std::erf((at - mean) / (deviation * std::numbers::sqrt2));
 }
 
-ValueId build(Builder& b, const ir::Type&, const Initializer& init,
-              const std::function<ValueId(std::string_view op)>& random) {
-  const double mean = init.values.at("mean"), deviation = init.values.at("std");
-  const double low = init.values.at("a"), high = init.values.at("b");
+}  // namespace
+
+ValueId truncated(Builder& b, const Random& random, double mean, double deviation, double low, double high) {
   const double from = share(low, mean, deviation), to = share(high, mean, deviation);
   constexpr double kLargest = 1 - 0x1p-24;  // at 1 the inverse is infinite
   const ValueId uniform = plus(b, times(b, random("random_uniform"), to - from), from);
   const ValueId drawn = b("clamp", {uniform}, {{"low", -kLargest}, {"high", kLargest}});
   const ValueId normal = plus(b, times(b, inverse_erf(b, drawn), deviation * std::numbers::sqrt2), mean);
   return b("clamp", {normal}, {{"low", low}, {"high", high}});
+}
+
+namespace {
+
+ValueId build(Builder& b, const ir::Type&, const Initializer& init, const Random& random) {
+  return truncated(b, random, init.values.at("mean"), init.values.at("std"), init.values.at("a"), init.values.at("b"));
 }
 
 void check(const Settings& s) {

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "frontend/initializer.h"
+#include "tests/support/host_run.h"
 #include "tests/unit/followed_training.h"
 
 namespace heddle::frontend {
@@ -316,6 +318,99 @@ TEST(Initializer, EachParameterDrawsItsOwn) {
             R"({"name": "a", "op": "dense", "units": 4}, {"name": "b", "op": "dense", "units": 4})",
             R"(, "train": {"batch": {"N": 2}, "loss": {"op": "mse", "in": ["a", "b"]}, "optimizer": "sgd"})"));
   EXPECT_NE(training.states.at("a.weight").real, training.states.at("b.weight").real);
+}
+
+// The initial values of a parameter that a node `param` draws.
+std::vector<double> drawn(const std::string& shape, const std::string& init) {
+  const Training training(model(
+      R"("x": {"shape": ["N", 1]})",
+      fmt::format(R"({{"name": "w", "op": "param", "shape": {}, "init": {}}}, {{"name": "s", "op": "sum", "in": "w"}},
+                           {{"name": "y", "op": "mul", "in": ["x", "s"]}})",
+                  shape, init),
+      R"(, "train": {"batch": {"N": 2}, "loss": {"op": "mse", "in": ["y", "x"]}, "optimizer": "sgd"})"));
+  return training.states.at("w").real;
+}
+
+// keras.initializers.VarianceScaling: the variance is scale / n, also of the truncated normal; n of [32,64,2] are 128
+// inputs and 64 outputs.
+TEST(Initializer, VarianceScaling) {
+  struct Case {
+    std::string settings;
+    double variance, most;  // `most`: what no draw exceeds
+  };
+  const double inf = std::numeric_limits<double>::infinity();
+  const double truncated = 2 / 0.87962566103423978;
+  const std::vector<Case> cases = {{R"("scale": 1)", 1.0 / 128, truncated * std::sqrt(1.0 / 128)},
+                                   {R"("scale": 2, "mode": "fan_out")", 2.0 / 64, truncated * std::sqrt(2.0 / 64)},
+                                   {R"("mode": "fan_avg", "distribution": "uniform")", 1.0 / 96, std::sqrt(3.0 / 96)},
+                                   {R"("scale": 0.5, "distribution": "untruncated_normal")", 0.5 / 128, inf}};
+  for (const Case& c : cases) {
+    const std::vector<double> w = drawn("[32, 64, 2]", R"({"op": "variance_scaling", )" + c.settings + "}");
+    ASSERT_EQ(w.size(), 4096U);
+    double sum = 0, squares = 0, most = 0;
+    for (const double x : w) sum += x, squares += x * x, most = std::max(most, std::abs(x));
+    EXPECT_NEAR(sum / 4096, 0, 5 * std::sqrt(c.variance / 4096)) << c.settings;
+    EXPECT_NEAR(squares / 4096 / c.variance, 1, 5 * std::sqrt(2.0 / 4096)) << c.settings;
+    EXPECT_LE(most, c.most * (1 + 1e-9)) << c.settings;
+  }
+}
+
+// w w^t or w^t w, whichever is smaller, is gain^2 times the unit matrix.
+void expect_orthogonal(const std::vector<double>& w, size_t rows, size_t columns, double gain, double tolerance) {
+  ASSERT_EQ(w.size(), rows * columns);
+  const bool wide = rows <= columns;
+  const size_t n = wide ? rows : columns, k = wide ? columns : rows;
+  const auto at = [&](size_t i, size_t j) { return wide ? w[i * columns + j] : w[j * columns + i]; };
+  for (size_t i = 0; i < n; ++i)
+    for (size_t j = 0; j <= i; ++j) {
+      double product = 0;
+      for (size_t l = 0; l < k; ++l) product += at(i, l) * at(j, l);
+      ASSERT_NEAR(product, i == j ? gain * gain : 0, tolerance) << rows << "x" << columns << ": " << i << ", " << j;
+    }
+}
+
+TEST(Initializer, Orthogonal) {
+  expect_orthogonal(drawn("[1, 1]", R"("orthogonal")"), 1, 1, 1, 1e-12);
+  expect_orthogonal(drawn("[7, 7]", R"("orthogonal")"), 7, 7, 1, 1e-12);
+  expect_orthogonal(drawn("[40, 40]", R"({"op": "orthogonal", "gain": 2.5})"), 40, 40, 2.5, 1e-10);
+  expect_orthogonal(drawn("[5, 24]", R"("orthogonal")"), 5, 24, 1, 1e-12);
+  expect_orthogonal(drawn("[24, 5]", R"("orthogonal")"), 24, 5, 1, 1e-12);
+  expect_orthogonal(drawn("[6, 2, 3, 3]", R"("orthogonal")"), 6, 18, 1, 1e-12);
+  EXPECT_NE(drawn("[7, 7]", R"("orthogonal")"), drawn("[7, 7]", R"({"op": "orthogonal", "gain": 1.5})"));
+}
+
+// No rotation changes the distribution, so that an element of an n x n matrix has mean 0 and variance 1 / n wherever it
+// stands, the diagonal too: a QR decomposition whose signs are left as they come has one of one sign. Of 300 matrices a mean
+// is off by sqrt(1 / n / 300), a variance by less than sqrt(2 / 300) of itself; the bounds are five times that.
+TEST(Initializer, OrthogonalIsUniform) {
+  constexpr int kMatrices = 300, kSize = 3;
+  std::string nodes, sum = R"({"name": "s0", "op": "mul", "in": ["x", 1]})";
+  for (int i = 0; i < kMatrices; ++i) {
+    nodes += fmt::format(R"({{"name": "w{}", "op": "param", "shape": [3, 3], "init": "orthogonal"}}, )", i);
+    sum += fmt::format(R"(, {{"name": "s{}", "op": "add", "in": ["s{}", "w{}"]}})", i + 1, i, i);
+  }
+  const Training training(model(
+      R"("x": {"shape": ["N", 3]})", nodes + sum,
+      fmt::format(
+          R"(, "train": {{"batch": {{"N": 3}}, "loss": {{"op": "mse", "in": ["s{}", "s{}"]}}, "optimizer": "sgd"}})",
+          kMatrices, kMatrices)));
+  for (size_t at = 0; at < kSize * kSize; ++at) {
+    double mean = 0, squares = 0;
+    for (int i = 0; i < kMatrices; ++i) {
+      const double v = training.states.at(fmt::format("w{}", i)).real.at(at);
+      mean += v / kMatrices, squares += v * v / kMatrices;
+    }
+    EXPECT_NEAR(mean, 0, 5 * std::sqrt(1.0 / kSize / kMatrices)) << at;
+    EXPECT_NEAR(squares * kSize, 1, 5 * std::sqrt(2.0 / kMatrices)) << at;
+  }
+}
+
+TEST(Initializer, OrthogonalOnTheHost) {
+  const auto built =
+      build(model(R"("x": {"shape": ["N", 96]})", R"({"name": "y", "op": "dense", "units": 96, "init": "orthogonal"})",
+                  R"(, "train": {"batch": {"N": 2}, "loss": {"op": "mse", "in": ["y", "x"]}, "optimizer": "sgd"})"));
+  testing::HostRun run(built->module, "init");
+  expect_orthogonal(run({}).updated.at("y.weight").real, 96, 96, 1, 1e-5);
 }
 
 }  // namespace

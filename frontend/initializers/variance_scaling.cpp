@@ -1,0 +1,59 @@
+// variance_scaling, by keras.initializers.VarianceScaling (jax.nn.initializers.variance_scaling).
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "frontend/initializers/parts.h"
+
+namespace heddle::frontend {
+namespace {
+
+using ir::Builder;
+using ir::ValueId;
+
+// The deviation of the standard normal distribution without what lies outside [-2, 2].
+constexpr double kTruncated = 0.87962566103423978;
+
+double fan(const ir::Type& type, const std::string& mode) {
+  const auto [in, out] = fans(type.dims);
+  return mode == "fan_in" ? in : mode == "fan_out" ? out : (in + out) / 2;
+}
+
+ValueId build(Builder& b, const ir::Type& type, const Initializer& init, const Random& random) {
+  const double variance = init.values.at("scale") / fan(type, init.words.at("mode"));
+  const std::string& distribution = init.words.at("distribution");
+  if (distribution == "uniform") return between(b, random, -std::sqrt(3 * variance), std::sqrt(3 * variance));
+  if (distribution == "untruncated_normal") return around(b, random, 0, std::sqrt(variance));
+  const double deviation = std::sqrt(variance) / kTruncated;
+  return truncated(b, random, 0, deviation, -2 * deviation, 2 * deviation);
+}
+
+void check_word(const Settings& s, const std::string& name, const std::vector<std::string>& words) {
+  for (const std::string& word : words)
+    if (s.text(name) == word) return;
+  s.fail(name, fmt::format("'{}': expected \"{}\", \"{}\" or \"{}\", found '{}'", name, words[0], words[1], words[2],
+                           s.text(name)));
+}
+
+void check(const Settings& s) {
+  s.positive_real("scale");
+  check_word(s, "mode", {"fan_in", "fan_out", "fan_avg"});
+  check_word(s, "distribution", {"truncated_normal", "untruncated_normal", "uniform"});
+}
+
+SettingDef word(const std::string& name, const std::string& doc, const std::string& fallback) {
+  return {.name = name, .type = SettingType::text, .doc = doc, .fallback = fallback};
+}
+
+const RegisterInitializer variance_scaling({
+    .name = "variance_scaling",
+    .doc = "variance scale / n, where n is the inputs, the outputs or their mean",
+    .settings = {{.name = "scale", .type = SettingType::real, .doc = "of the variance", .fallback = 1.0},
+                 word("mode", "n: fan_in, fan_out or fan_avg", "fan_in"),
+                 word("distribution", "truncated_normal, untruncated_normal or uniform", "truncated_normal")},
+    .build = build,
+    .check = check,
+});
+
+}  // namespace
+}  // namespace heddle::frontend
