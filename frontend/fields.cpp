@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "frontend/foreign_names.h"
 #include "frontend/settings.h"
 
 namespace heddle::frontend {
@@ -80,7 +81,7 @@ void Fields::unsupported(const std::vector<std::string>& keys) {
     asked_.insert(key);
     const Json* value = object_.find(key);
     if (value == nullptr) continue;
-    errors_.error(value->key_where, fmt::format("{} is not supported by this version", named(key)));
+    errors_.error(value->key_where, fmt::format("{} is not supported by this version", named(key)), instead_of(key));
   }
 }
 

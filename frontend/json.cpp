@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "frontend/foreign_names.h"
 #include "frontend/limits.h"
 #include "ir/read_text.h"
 
@@ -51,8 +52,9 @@ std::string quote(std::string_view text, size_t longest) {
 }
 
 std::string suggest(std::string_view word, const std::vector<std::string>& candidates) {
-  constexpr size_t kFew = 12;
-  std::string hint = did_you_mean(word, candidates);
+  constexpr size_t kFew = 16;
+  std::string hint = foreign_hint(word, candidates);
+  if (hint.empty()) hint = did_you_mean(word, candidates);
   if (!hint.empty() || candidates.empty() || candidates.size() > kFew) return hint;
   return fmt::format("known: {}", fmt::join(candidates, ", "));
 }

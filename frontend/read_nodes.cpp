@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "frontend/fields.h"
+#include "frontend/foreign_names.h"
 #include "frontend/layer_def.h"
 #include "frontend/limits.h"
 #include "frontend/read_parts.h"
@@ -71,10 +72,9 @@ void read_layer_use(NodeDef& node, const Json& json, Diagnostics& errors) {
   const LayerDef* def = find_layer(node.op);
   if (def == nullptr) {
     if (is_planned(node.op)) {
-      errors.error(node.op_where, fmt::format("{} is not supported by this version", node.op));
+      errors.error(node.op_where, fmt::format("{} is not supported by this version", node.op), instead_of(node.op));
     } else {
-      errors.error(node.op_where, fmt::format("there is no op {}", quote(node.op)),
-                   did_you_mean(node.op, layer_names()));
+      errors.error(node.op_where, fmt::format("there is no op {}", quote(node.op)), suggest(node.op, layer_names()));
     }
     return;
   }

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "frontend/fields.h"
+#include "frontend/foreign_names.h"
 #include "frontend/settings.h"
 
 namespace heddle::frontend {
@@ -23,7 +24,7 @@ const std::vector<std::string> kPlannedReaders = {"tokens", "text_folder"};
 const ReaderDef& find(const Json& op, const std::string& name) {
   if (const ReaderDef* def = runtime::data::find_reader(name)) return *def;
   if (std::ranges::count(kPlannedReaders, name) != 0)
-    throw UserError(op.where, fmt::format("the reader {} is not supported by this version", name));
+    throw UserError(op.where, fmt::format("the reader {} is not supported by this version", name), instead_of(name));
   throw UserError(op.where, fmt::format("there is no reader {}", quote(name)),
                   suggest(name, runtime::data::reader_names()));
 }
