@@ -41,16 +41,19 @@ ValueId LayerContext::broadcast(ValueId v, const Dims& dims) {
 
 ValueId LayerContext::parameter(const std::string& name, const Dims& dims, std::string_view setting,
                                 const std::string& init, bool weight, const ir::Layout& layout) {
+  return parameter(name, dims, setting, make_initializer(init), weight, layout);
+}
+
+ValueId LayerContext::parameter(const std::string& name, const Dims& dims, std::string_view setting,
+                                const Initializer& init, bool weight, const ir::Layout& layout) {
   require_name();
-  Initializer initializer;
+  Initializer initializer = init;
   const Json* given = setting.empty() ? nullptr : settings.json(setting);
   if (given != nullptr) {
     initializer =
         make_initializer(read_part(*given, fmt::format("{}: '{}'", settings.title(), setting)), settings.scope());
   } else if (weight && graph.default_init != nullptr) {
     initializer = make_initializer(*graph.default_init, settings.scope());
-  } else {
-    initializer = make_initializer(init);
   }
   if (dims.size() < initializer.def->least_rank)
     throw UserError(given != nullptr ? given->where : node.op_where,

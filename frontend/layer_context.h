@@ -57,6 +57,8 @@ class LayerContext {
   // by train.init where `weight`, else by `init`. The value has the axes of `dims` in the order of `layout`.
   ir::ValueId parameter(const std::string& name, const ir::Dims& dims, std::string_view setting,
                         const std::string& init, bool weight, const ir::Layout& layout = {});
+  ir::ValueId parameter(const std::string& name, const ir::Dims& dims, std::string_view setting,
+                        const Initializer& init, bool weight, const ir::Layout& layout = {});
   // The buffer <path>.<name>: what the layer keeps beside its parameters, of any type, saved with them and not trained.
   ir::ValueId buffer(const std::string& name, const ir::Type& type, const std::string& init);
   // The buffer's next value, in the entries that train.

@@ -116,16 +116,9 @@ std::vector<std::string> optimizer_names() { return names<OptimizerDef>(); }
 std::vector<std::string> schedule_names() { return names<ScheduleDef>(); }
 
 bool is_planned(std::string_view name) {
-  static const std::set<std::string, std::less<>> planned = {"attention",  "bidirectional",
-                                                             "conv1d",     "conv2d_transpose",
-                                                             "conv3d",     "cumsum",
-                                                             "embedding",  "gather",
-                                                             "gru",        "lstm",
-                                                             "max_pool1d", "avg_pool1d",
-                                                             "one_hot",    "multi_head_attention",
-                                                             "rnn",        "scan",
-                                                             "scatter",    "sort",
-                                                             "top_k",      "upsample2d"};
+  static const std::set<std::string, std::less<>> planned = {
+      "attention", "bidirectional",        "conv3d", "cumsum", "embedding", "gather", "gru",  "lstm",
+      "one_hot",   "multi_head_attention", "rnn",    "scan",   "scatter",   "sort",   "top_k"};
   return planned.count(name) != 0;
 }
 

@@ -12,13 +12,18 @@ namespace {
 
 // Of a window, stride, dilation or padding: sums of their products stay in 64 bits.
 constexpr int64_t kLargest = int64_t{1} << 30;
-constexpr const char* kSide[] = {"height", "width"};
 
-// One number for both sides, or [h, w]; each at least 1.
-Dims both_sides(LayerContext& c, const std::string& setting) {
+const char* side_name(const Dims& image, size_t side) {
+  constexpr const char* kSides[] = {"height", "width"};
+  return image.size() == 1 ? "length" : kSides[side];
+}
+
+// One number for both sides, or [h, w]; each at least 1. Of a sequence one number.
+Dims read_sides(LayerContext& c, const std::string& setting, size_t count) {
   Dims sides = c.settings.integers(setting);
-  if (sides.size() == 1) sides.push_back(sides[0]);
-  if (sides.size() != 2) c.fail_setting(setting, fmt::format("'{}' takes one number or [height, width]", setting));
+  if (sides.size() == 1) sides.resize(count, sides[0]);
+  if (sides.size() != count)
+    c.fail_setting(setting, fmt::format("'{}' takes one number{}", setting, count == 1 ? "" : " or [height, width]"));
   for (const int64_t side : sides) {
     if (side < 1 || side > kLargest) {
       c.fail_setting(setting, fmt::format("'{}' must be between 1 and {}, is {}", setting, kLargest, side));
@@ -29,21 +34,23 @@ Dims both_sides(LayerContext& c, const std::string& setting) {
 
 // Padding so that the output has ceil(input / stride) rows; the odd one goes after.
 Dims same_padding(const Dims& image, const Window& w) {
-  Dims pads(4);
-  for (size_t side = 0; side < 2; ++side) {
+  const size_t sides = image.size();
+  Dims pads(2 * sides);
+  for (size_t side = 0; side < sides; ++side) {
     const int64_t reach = (w.size[side] - 1) * w.dilations[side] + 1;
     const int64_t outputs = (image[side] + w.strides[side] - 1) / w.strides[side];
     const int64_t total = std::max<int64_t>((outputs - 1) * w.strides[side] + reach - image[side], 0);
     pads[side] = total / 2;
-    pads[side + 2] = total - total / 2;
+    pads[side + sides] = total - total / 2;
   }
   return pads;
 }
 
 Dims read_pads(LayerContext& c, const Dims& image, const Window& w) {
   const Json* given = c.settings.json("pad");
-  if (given == nullptr) return {0, 0, 0, 0};
-  if (given->kind == Json::Kind::text && given->text == "valid") return {0, 0, 0, 0};
+  const size_t sides = image.size();
+  if (given == nullptr) return Dims(2 * sides, 0);
+  if (given->kind == Json::Kind::text && given->text == "valid") return Dims(2 * sides, 0);
   if (given->kind == Json::Kind::text && given->text == "same") return same_padding(image, w);
   if (given->kind == Json::Kind::text && is_name(given->text) && !c.settings.scope().find(given->text)) {
     c.fail_setting("pad", fmt::format("'pad': expected \"valid\", \"same\" or numbers, found {}", describe(*given)));
@@ -54,7 +61,11 @@ Dims read_pads(LayerContext& c, const Dims& image, const Window& w) {
       c.fail_setting("pad", fmt::format("'pad' must be between 0 and {}, is {}", kLargest, side));
     }
   }
-  if (p.size() == 1) return {p[0], p[0], p[0], p[0]};
+  if (p.size() == 1) return Dims(2 * sides, p[0]);
+  if (sides == 1) {
+    if (p.size() == 2) return p;
+    c.fail_setting("pad", "'pad' takes \"valid\", \"same\", one number or [before, after]");
+  }
   if (p.size() == 2) return {p[0], p[1], p[0], p[1]};
   if (p.size() == 4) return {p[0], p[2], p[1], p[3]};  // written [top, bottom, left, right]
   c.fail_setting("pad", "'pad' takes \"valid\", \"same\", one number, [h, w] or [top, bottom, left, right]");
@@ -62,35 +73,67 @@ Dims read_pads(LayerContext& c, const Dims& image, const Window& w) {
 
 // Where the image has no spare rows a kernel must fit in, say so in the user's numbers.
 void check_fit(LayerContext& c, const std::string& size, const Dims& image, const Window& w) {
-  for (size_t side = 0; side < 2; ++side) {
+  for (size_t side = 0; side < image.size(); ++side) {
     const int64_t reach = (w.size[side] - 1) * w.dilations[side] + 1;
-    const int64_t padded = image[side] + w.pads[side] + w.pads[side + 2];
+    const int64_t padded = image[side] + w.pads[side] + w.pads[side + image.size()];
     if (reach <= padded) continue;
     const std::string padding = padded == image[side] ? "" : fmt::format(" with padding {}", padded - image[side]);
     const std::string what =
         reach == w.size[side] ? fmt::format("{} {}", size, reach) : fmt::format("{} {} (dilated)", size, reach);
-    c.fail_setting(size, fmt::format("{} is larger than input {} {}{}", what, kSide[side], image[side], padding),
+    c.fail_setting(size,
+                   fmt::format("{} is larger than input {} {}{}", what, side_name(image, side), image[side], padding),
                    "use \"pad\": \"same\", or drop one pooling layer");
   }
 }
 
 }  // namespace
 
+void require_image(LayerContext& c) {
+  c.require_floating(0);
+  c.require_rank(
+      0, 4, 4,
+      c.layout == Layout::nhwc ? "an image [N, height, width, channels]" : "an image [N, channels, height, width]");
+}
+
+void require_sequence(LayerContext& c) {
+  c.require_floating(0);
+  c.require_rank(0, 3, 3,
+                 c.layout == Layout::nhwc ? "a sequence [N, length, channels]" : "a sequence [N, channels, length]");
+}
+
 Dims image_size(const LayerContext& c) {
   const Dims& d = c.dims(c.in[0]);
-  return c.layout == Layout::nhwc ? Dims{d[1], d[2]} : Dims{d[2], d[3]};
+  return c.layout == Layout::nhwc ? Dims(d.begin() + 1, d.end() - 1) : Dims(d.begin() + 2, d.end());
 }
 
 int64_t channels(const LayerContext& c) {
   const Dims& d = c.dims(c.in[0]);
-  return c.layout == Layout::nhwc ? d[3] : d[1];
+  return c.layout == Layout::nhwc ? d.back() : d[1];
+}
+
+Window over_row(const Window& w) {
+  return {.size = {1, w.size[0]},
+          .strides = {1, w.strides[0]},
+          .dilations = {1, w.dilations[0]},
+          .pads = {0, w.pads[0], 0, w.pads[1]}};
+}
+
+std::vector<SettingDef> window_settings(const std::string& size, bool sequence) {
+  const std::string sides = sequence ? "one number" : "one number or [h, w]";
+  return {{.name = size, .type = SettingType::integers, .doc = "window: " + sides, .required = true},
+          {.name = "stride", .type = SettingType::integers, .doc = sides},
+          {.name = "pad",
+           .type = SettingType::padding,
+           .doc = sequence ? "valid, same, one number or [before, after]"
+                           : "valid, same, one number, [h, w] or [top, bottom, left, right]"}};
 }
 
 Window read_window(LayerContext& c, const std::string& size, bool stride_is_window, bool dilated, const Dims& image) {
   Window w;
-  w.size = both_sides(c, size);
-  w.strides = !stride_is_window || c.settings.has("stride") ? both_sides(c, "stride") : w.size;
-  w.dilations = dilated ? both_sides(c, "dilation") : Dims{1, 1};
+  const size_t sides = image.size();
+  w.size = read_sides(c, size, sides);
+  w.strides = !stride_is_window || c.settings.has("stride") ? read_sides(c, "stride", sides) : w.size;
+  w.dilations = dilated ? read_sides(c, "dilation", sides) : Dims(sides, 1);
   w.pads = read_pads(c, image, w);
   check_fit(c, size, image, w);
   return w;

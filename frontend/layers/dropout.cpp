@@ -1,23 +1,56 @@
 #include <fmt/format.h>
 
 #include "frontend/layer_context.h"
+#include "frontend/limits.h"
 
 namespace heddle::frontend {
 namespace {
 
+double read_rate(LayerContext& c) {
+  c.require_floating(0);
+  const double rate = c.settings.real("rate");
+  if (!(rate >= 0 && rate < 1)) c.fail_setting("rate", fmt::format("'rate' must lie in [0, 1), is {}", rate));
+  return rate;
+}
+
+ir::ValueId drop(LayerContext& c, ir::ValueId x, double rate) {
+  return c.emit("dropout", {x, c.graph.counter("seed"), c.graph.counter("step")},
+                {{"rate", rate}, {"stream", c.stream()}});
+}
+
+// One draw for each row and channel.
+ir::Values build_spatial(LayerContext& c) {
+  const double rate = read_rate(c);
+  c.require_rank(0, 3, static_cast<int64_t>(kMaxRank),
+                 c.layout == Layout::nhwc ? "an input [N, ..., channels]" : "an input [N, channels, ...]");
+  if (!c.training || rate == 0) return {c.in[0]};
+  const ir::Dims dims = c.dims(c.in[0]);
+  ir::Dims one(dims.size(), 1);
+  one[0] = dims[0];
+  const size_t channel = c.layout == Layout::nhwc ? dims.size() - 1 : 1;
+  one[channel] = dims[channel];
+  const ir::ValueId kept = drop(c, c.constant(1, {c.type(c.in[0]).dtype, one}), rate);
+  return {c.emit("mul", {c.in[0], c.broadcast(kept, dims)})};
+}
+
+const std::vector<SettingDef> kRate = {
+    {.name = "rate", .type = SettingType::real, .doc = "share of what is zeroed, in [0, 1)", .required = true}};
+
+const RegisterLayer spatial_dropout({
+    .name = "spatial_dropout",
+    .doc = "dropout of whole channels of a row",
+    .settings = kRate,
+    .build = build_spatial,
+});
 const RegisterLayer dropout({
     .name = "dropout",
     .doc =
         "in training, zeroes elements with probability rate and scales the others by 1 / (1 - rate); else the identity",
-    .settings =
-        {{.name = "rate", .type = SettingType::real, .doc = "share of zeroed elements, in [0, 1)", .required = true}},
+    .settings = kRate,
     .build = [](LayerContext& c) -> ir::Values {
-      c.require_floating(0);
-      const double rate = c.settings.real("rate");
-      if (!(rate >= 0 && rate < 1)) c.fail_setting("rate", fmt::format("'rate' must lie in [0, 1), is {}", rate));
+      const double rate = read_rate(c);
       if (!c.training || rate == 0) return {c.in[0]};
-      return {c.emit("dropout", {c.in[0], c.graph.counter("seed"), c.graph.counter("step")},
-                     {{"rate", rate}, {"stream", c.stream()}})};
+      return {drop(c, c.in[0], rate)};
     },
 });
 

@@ -7,40 +7,50 @@ namespace {
 
 using ir::Dims;
 
-void require_image(LayerContext& c) {
-  c.require_floating(0);
-  c.require_rank(
-      0, 4, 4,
-      c.layout == Layout::nhwc ? "an image [N, height, width, channels]" : "an image [N, channels, height, width]");
-}
-
 // A window that lies wholly in the padding has no element.
 void check_padding(LayerContext& c, const Window& w) {
-  for (size_t i = 0; i < 4; ++i) {
-    if (w.pads[i] >= w.size[i % 2]) {
-      c.fail_setting("pad", fmt::format("padding {} is not smaller than the window {}", w.pads[i], w.size[i % 2]));
-    }
+  for (size_t i = 0; i < w.pads.size(); ++i) {
+    const int64_t size = w.size[i % w.size.size()];
+    if (w.pads[i] >= size)
+      c.fail_setting("pad", fmt::format("padding {} is not smaller than the window {}", w.pads[i], size));
   }
 }
 
-ir::Values build_max(LayerContext& c) {
-  require_image(c);
+// The operand and its window as an image's, which a sequence has the height 1 for.
+struct Pooled {
+  ir::ValueId x;
+  Window window;
+  bool sequence = false;
+};
+
+Pooled read_pooled(LayerContext& c, bool sequence) {
+  sequence ? require_sequence(c) : require_image(c);
   const Window w = read_window(c, "window", /*stride_is_window=*/true, /*dilated=*/false, image_size(c));
   check_padding(c, w);
-  const ir::Values results =
-      c.b.multi("max_pool2d", {c.to_nhwc(c.in[0])}, {{"window", w.size}, {"strides", w.strides}, {"pads", w.pads}},
-                {c.path + ".max", c.path + ".index"});
-  return {c.from_nhwc(results[0])};
+  const ir::ValueId x = c.to_nhwc(c.in[0]);
+  if (!sequence) return {x, w, false};
+  const Dims dims = c.dims(x);
+  return {c.reshape(x, {dims[0], 1, dims[1], dims[2]}, "row"), over_row(w), true};
 }
 
-ir::Values build_average(LayerContext& c) {
-  require_image(c);
-  const Window w = read_window(c, "window", /*stride_is_window=*/true, /*dilated=*/false, image_size(c));
-  check_padding(c, w);
-  const bool include = c.settings.flag("count_include_pad");
-  return {c.from_nhwc(
-      c.emit("avg_pool2d", {c.to_nhwc(c.in[0])},
-             {{"window", w.size}, {"strides", w.strides}, {"pads", w.pads}, {"count_include_pad", include}}))};
+ir::ValueId result_of(LayerContext& c, const Pooled& p, ir::ValueId y) {
+  const Dims dims = c.dims(y);
+  return c.from_nhwc(p.sequence ? c.reshape(y, {dims[0], dims[2], dims[3]}, "sequence") : y);
+}
+
+ir::Attrs attributes(const Window& w) { return {{"window", w.size}, {"strides", w.strides}, {"pads", w.pads}}; }
+
+ir::Values build_max(LayerContext& c, bool sequence) {
+  const Pooled p = read_pooled(c, sequence);
+  const ir::Values results = c.b.multi("max_pool2d", {p.x}, attributes(p.window), {c.path + ".max", c.path + ".index"});
+  return {result_of(c, p, results[0])};
+}
+
+ir::Values build_average(LayerContext& c, bool sequence) {
+  const Pooled p = read_pooled(c, sequence);
+  ir::Attrs attrs = attributes(p.window);
+  attrs["count_include_pad"] = c.settings.flag("count_include_pad");
+  return {result_of(c, p, c.emit("avg_pool2d", {p.x}, attrs))};
 }
 
 ir::Values reduce_image(LayerContext& c, std::string_view op) {
@@ -48,15 +58,14 @@ ir::Values reduce_image(LayerContext& c, std::string_view op) {
   return {c.emit(op, {c.in[0]}, {{"axes", c.layout == Layout::nhwc ? Dims{1, 2} : Dims{2, 3}}})};
 }
 
-const std::vector<SettingDef> kWindow = {
-    {.name = "window", .type = SettingType::integers, .doc = "one number or [h, w]", .required = true},
-    {.name = "stride", .type = SettingType::integers, .doc = "one number or [h, w]: the window"},
-    {.name = "pad",
-     .type = SettingType::padding,
-     .doc = "valid, same, one number, [h, w] or [top, bottom, left, right]"}};
+std::vector<SettingDef> pool_settings(bool sequence) {
+  std::vector<SettingDef> settings = window_settings("window", sequence);
+  settings[1].doc += ": the window";
+  return settings;
+}
 
-std::vector<SettingDef> with_padding_count() {
-  std::vector<SettingDef> settings = kWindow;
+std::vector<SettingDef> average_settings(bool sequence) {
+  std::vector<SettingDef> settings = pool_settings(sequence);
   settings.push_back({.name = "count_include_pad",
                       .type = SettingType::flag,
                       .doc = "padding counts in the average",
@@ -64,12 +73,23 @@ std::vector<SettingDef> with_padding_count() {
   return settings;
 }
 
-const RegisterLayer max_pool2d({.name = "max_pool2d",
-                                .doc = "the largest element of each window; the first of equals gets the gradient",
-                                .settings = kWindow,
-                                .build = build_max});
-const RegisterLayer avg_pool2d(
-    {.name = "avg_pool2d", .doc = "the mean of each window", .settings = with_padding_count(), .build = build_average});
+LayerDef max_pool(const std::string& name, bool sequence) {
+  return {.name = name,
+          .doc = "the largest element of each window; the first of equals gets the gradient",
+          .settings = pool_settings(sequence),
+          .build = [sequence](LayerContext& c) { return build_max(c, sequence); }};
+}
+LayerDef average_pool(const std::string& name, bool sequence) {
+  return {.name = name,
+          .doc = "the mean of each window",
+          .settings = average_settings(sequence),
+          .build = [sequence](LayerContext& c) { return build_average(c, sequence); }};
+}
+
+const RegisterLayer max_pool2d(max_pool("max_pool2d", /*sequence=*/false));
+const RegisterLayer max_pool1d(max_pool("max_pool1d", /*sequence=*/true));
+const RegisterLayer avg_pool2d(average_pool("avg_pool2d", /*sequence=*/false));
+const RegisterLayer avg_pool1d(average_pool("avg_pool1d", /*sequence=*/true));
 const RegisterLayer global_avg_pool({.name = "global_avg_pool",
                                      .doc = "the mean over height and width: [N, channels]",
                                      .build = [](LayerContext& c) { return reduce_image(c, "reduce_mean"); }});

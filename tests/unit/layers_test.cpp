@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ir/op_def.h"
+#include "passes/pipeline.h"
 #include "tests/unit/built_model.h"
 
 namespace heddle::frontend {
@@ -92,6 +93,36 @@ TEST(Layers, SplitAndConcat) {
   EXPECT_EQ(predict(model(inputs, nodes, R"(, "outputs": {"y": "y"})"), values),
             (std::vector<double>{3, 4, 5, 0, 1, 2}));
   EXPECT_EQ(predict(model(inputs, nodes, R"(, "outputs": {"z": "z"})"), values), (std::vector<double>{4, 0}));
+}
+
+// In training channels of a row vanish as a whole, about as many as the rate says; the others are scaled. Not elsewhere.
+TEST(Layers, SpatialDropoutDropsChannels) {
+  const std::string text =
+      model(R"("x": {"shape": ["N", 2, 3, 50]})",
+            R"({"name": "w", "op": "param", "shape": [1]}, {"name": "p", "op": "mul", "in": ["x", "w"]},
+                                    {"name": "d", "op": "spatial_dropout", "in": "p", "rate": 0.25}, {"name": "s", "op": "sum"})",
+            R"(, "outputs": {"o": "d"}, "train": {"batch": {"N": 8}, "steps": 1,
+                                      "loss": {"op": "value", "in": "s"}, "optimizer": "sgd"})");
+  const auto built = build(text);
+  passes::find_pass("differentiate")->run(built->module, {});
+  ir::Graph& g = *built->module.find_graph("train");
+  g.outputs = {g.find("d")};
+  NamedTensors values;
+  for (const ir::ValueId v : g.inputs) values[g[v].name] = tensor(g[v].type, [](int64_t) { return 3; });
+  const Tensor d = ir::evaluate(built->module, g, values).outputs.at(0);
+  int64_t dropped = 0;
+  for (int64_t row = 0; row < 8; ++row)
+    for (int64_t channel = 0; channel < 50; ++channel) {
+      const double first = d.at(row * 300 + channel);
+      dropped += first == 0 ? 1 : 0;
+      for (int64_t position = 0; position < 6; ++position) {
+        const double other = d.at(row * 300 + position * 50 + channel);
+        EXPECT_EQ(other, first);
+        EXPECT_TRUE(other == 0 || std::abs(other - 9 / 0.75) < 1e-12) << other;
+      }
+    }
+  EXPECT_NEAR(static_cast<double>(dropped), 100, 25);  // of 400; the deviation is 8.7
+  for (const double v : predict(text, values)) EXPECT_EQ(v, 9);
 }
 
 // As Python's x[start:stop]: what lies beyond an end means that end.

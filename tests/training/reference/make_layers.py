@@ -148,6 +148,103 @@ def rms_norms():
         yield Case(node, module, shape, turn=False, seed=60 + k)
 
 
+def sides(rank, low, high):
+    return [PICK.randint(low, high) for _ in range(rank)]
+
+
+def one_or_all(values):
+    return values[0] if len(set(values)) == 1 else values
+
+
+def convolutions(rank, kind, op):
+    for k in range(6):
+        groups = PICK.choice([1, 1, 2, 3])
+        channels, filters = groups * PICK.randint(1, 3), groups * PICK.randint(1, 3)
+        kernel, stride, dilation, pad = sides(rank, 1, 3), sides(rank, 1, 3), sides(rank, 1, 2), sides(rank, 0, 2)
+        module = kind(channels, filters, kernel, stride, pad, dilation, groups, bias=k != 2)
+        node = {"op": op, "filters": filters, "kernel": one_or_all(kernel), "stride": one_or_all(stride), "pad": one_or_all(pad),
+                "dilation": one_or_all(dilation), "groups": groups, "bias": k != 2}
+        yield Case(node, module, (2, channels, *sides(rank, 6, 9)), layout(), seed=100 + 10 * rank + k)
+
+
+def conv1ds():
+    yield from convolutions(1, torch.nn.Conv1d, "conv1d")
+    module = torch.nn.Conv1d(2, 4, 3, padding="same")
+    yield Case({"op": "conv1d", "filters": 4, "kernel": 3, "pad": "same"}, module, (3, 2, 7), seed=1)
+
+
+def conv2ds():
+    yield from convolutions(2, torch.nn.Conv2d, "conv2d")
+
+
+def depthwise():
+    for k in range(4):
+        channels, multiplier = PICK.randint(2, 4), PICK.randint(1, 3)
+        kernel, stride = PICK.randint(1, 3), PICK.randint(1, 2)
+        module = torch.nn.Conv2d(channels, channels * multiplier, kernel, stride, 1, groups=channels, bias=k != 1)
+        node = {"op": "depthwise_conv2d", "multiplier": multiplier, "kernel": kernel, "stride": stride, "pad": 1, "bias": k != 1}
+        yield Case(node, module, (2, channels, *sides(2, 5, 8)), layout(), seed=130 + k)
+
+
+class Separable(torch.nn.Module):
+    def __init__(self, channels, multiplier, filters, kernel):
+        super().__init__()
+        self.depthwise = torch.nn.Conv2d(channels, channels * multiplier, kernel, groups=channels, bias=False)
+        self.pointwise = torch.nn.Conv2d(channels * multiplier, filters, 1)
+
+    def forward(self, x):
+        return self.pointwise(self.depthwise(x))
+
+
+def separable():
+    for k in range(3):
+        channels, multiplier, filters, kernel = PICK.randint(1, 4), PICK.randint(1, 2), PICK.randint(1, 5), PICK.randint(2, 3)
+        node = {"op": "separable_conv2d", "filters": filters, "multiplier": multiplier, "kernel": kernel}
+        yield Case(node, Separable(channels, multiplier, filters, kernel), (2, channels, *sides(2, 4, 7)), layout(), seed=140 + k)
+
+
+def transposed():
+    for k in range(8):
+        groups = PICK.choice([1, 1, 2])
+        channels, filters = groups * PICK.randint(1, 3), groups * PICK.randint(1, 3)
+        kernel, stride, dilation = sides(2, 2, 4), sides(2, 1, 3), sides(2, 1, 2)
+        pad, more = [PICK.randint(0, size - 1) for size in kernel], [PICK.randint(0, step - 1) for step in stride]
+        module = torch.nn.ConvTranspose2d(channels, filters, kernel, stride, pad, more, groups, k != 3, dilation)
+        node = {"op": "conv2d_transpose", "filters": filters, "kernel": one_or_all(kernel), "stride": one_or_all(stride),
+                "pad": one_or_all(pad), "output_padding": one_or_all(more), "dilation": one_or_all(dilation), "groups": groups,
+                "bias": k != 3}
+        yield Case(node, module, (2, channels, *sides(2, 4, 6)), layout(), seed=150 + k)
+
+
+def pools():
+    for k in range(6):
+        window, stride = PICK.randint(2, 3), PICK.randint(1, 3)
+        pad, include = PICK.randint(0, window // 2), k != 3
+        node = {"op": "avg_pool1d" if k % 2 else "max_pool1d", "window": window, "stride": stride, "pad": pad}
+        if k % 2:
+            node["count_include_pad"] = include
+            module = torch.nn.AvgPool1d(window, stride, pad, count_include_pad=include)
+        else:
+            module = torch.nn.MaxPool1d(window, stride, pad)
+        yield Case(node, module, (2, 3, PICK.randint(6, 9)), layout(), seed=170 + k)
+
+
+def upsamplings():
+    for k in range(6):
+        scale, mode = sides(2, 1, 4), "bilinear" if k % 2 else "nearest"
+        node = {"op": "upsample2d", "scale": one_or_all(scale), "mode": mode}
+        module = torch.nn.Upsample(scale_factor=tuple(scale), mode=mode)
+        yield Case(node, module, (2, PICK.randint(1, 3), *sides(2, 1, 5)), layout(), seed=180 + k)
+
+
+def gates():
+    yield Case({"op": "prelu"}, torch.nn.PReLU(), (3, 4, 5), turn=False, seed=190)
+    for k, shape in enumerate([(3, 4), (2, 3, 5), (2, 5, 3, 2)]):
+        yield Case({"op": "prelu", "per_channel": True}, torch.nn.PReLU(shape[1]), shape, layout(), seed=191 + k)
+    yield Case({"op": "glu"}, torch.nn.GLU(), (3, 6), turn=False, seed=195)
+    yield Case({"op": "glu", "axis": 1}, torch.nn.GLU(1), (2, 4, 3), turn=False, seed=196)
+
+
 def running():
     """Statistics after 20 batches of 5 rows."""
     x = f32(torch.randn((20, 5, 3), generator=torch.Generator().manual_seed(90)).double() * 3 + 1)
@@ -157,7 +254,8 @@ def running():
     return {"x": x, "mean": module.running_mean, "var": module.running_var, "batches": module.num_batches_tracked}
 
 
-FAMILIES = [batch_norms, group_norms, instance_norms, rms_norms]
+FAMILIES = [batch_norms, group_norms, instance_norms, rms_norms, conv1ds, conv2ds, depthwise, separable, transposed, pools,
+            upsamplings, gates]
 
 
 def write(path, tensors, metadata):
@@ -179,8 +277,9 @@ def main():
     torch.manual_seed(0)
     tensors, cases = {}, {}
     for family in FAMILIES:
-        for k, case in enumerate(family()):
-            name = f"{case.node['op']}_{k}"
+        for case in family():
+            op = case.node["op"]
+            name = f"{op}_{sum(other.startswith(op + '_') for other in cases)}"
             cases[name] = f"{case.layout} {json.dumps(case.node)}"
             tensors.update({f"{name}/{n}": v.contiguous().numpy() for n, v in case.tensors().items()})
     tensors.update({f"running/{n}": v.contiguous().numpy() for n, v in running().items()})
