@@ -55,7 +55,7 @@ Dims read_pads(LayerContext& c, const Dims& image, const Window& w) {
   if (given->kind == Json::Kind::text && is_name(given->text) && !c.settings.scope().find(given->text)) {
     c.fail_setting("pad", fmt::format("'pad': expected \"valid\", \"same\" or numbers, found {}", describe(*given)));
   }
-  const Dims p = c.settings.integers("pad");
+  Dims p = c.settings.integers("pad");
   for (const int64_t side : p) {
     if (side < 0 || side > kLargest) {
       c.fail_setting("pad", fmt::format("'pad' must be between 0 and {}, is {}", kLargest, side));

@@ -50,7 +50,7 @@ std::string near_name(const std::string& name, const WeightsFile& file) {
 }
 
 std::string remedy(const codegen::Buffer& b, const WeightsFile& file) {
-  const std::string near = near_name(b.name, file);
+  std::string near = near_name(b.name, file);
   if (!near.empty() || b.role != "buffer") return near;
   return "the layer keeps it beside its weights; a file that was saved without it does not say how the layer "
          "evaluates: "
