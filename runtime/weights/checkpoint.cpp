@@ -84,9 +84,10 @@ void require_match(const WeightsFile& file, const codegen::Program& program) {
   if (!errors.empty()) throw UserError(std::move(errors));
 }
 
-void save_weights(Executable& executable, const std::string& path) {
+void save_weights(Executable& executable, const std::string& path, const std::map<std::string, std::string>& metadata) {
   require_weights_path(path);
-  WeightsFile file{.name = path, .tensors = {}, .metadata = {{"format", "pt"}}, .data = {}};
+  WeightsFile file{.name = path, .tensors = {}, .metadata = metadata, .data = {}};
+  file.metadata["format"] = "pt";
   std::vector<std::string> buffers;
   for (const codegen::Buffer* b : saved(executable.program())) {
     if (b->role == "buffer") buffers.push_back(b->name);

@@ -4,6 +4,7 @@
 //   const WeightsFile file = read_safetensors("cnn.safetensors");
 //   require_match(file, program); load_weights(executable, file);
 #pragma once
+#include <map>
 #include <string>
 
 #include "runtime/executable.h"
@@ -11,8 +12,9 @@
 
 namespace heddle::runtime {
 
-// Throws UserError, and writes nothing, where another kind of file lies by now.
-void save_weights(Executable& executable, const std::string& path);
+// Throws UserError, and writes nothing, where another kind of file lies by now. `metadata` is added to the file's.
+void save_weights(Executable& executable, const std::string& path,
+                  const std::map<std::string, std::string>& metadata = {});
 // Throws UserError when a parameter is absent, has another type or shape, or the file holds one that the model lacks.
 void require_match(const WeightsFile& file, const codegen::Program& program);
 // From a file that matches.

@@ -18,8 +18,6 @@ using frontend::DataReader;
 using runtime::data::ReaderRequest;
 using runtime::data::Table;
 
-using ClassNames = std::vector<std::vector<std::string>>;
-
 // `names` are those that the training rows gave their classes, so that all splits number them alike; empty: not known.
 ReaderRequest reader_request(const DataReader& reader, const frontend::TrainingPlan& plan, const ClassNames& names) {
   ReaderRequest request{.op = reader.op, .columns = {}, .settings = reader.settings, .where = reader.where};
@@ -71,6 +69,23 @@ int64_t validation_rows(const frontend::Data& data, int64_t rows) {
   return n;
 }
 
+// Where a reader states names, they are those that all splits have.
+void require_names(const DataReader& reader, const frontend::TrainingPlan& plan, const ClassNames& stated,
+                   const ClassNames& known) {
+  for (size_t i = 0; i < std::min(stated.size(), known.size()); ++i) {
+    if (stated[i].empty() || known[i].empty() || stated[i] == known[i]) continue;
+    const auto differs = std::ranges::mismatch(stated[i], known[i]);
+    const auto name = [](const auto& it, const std::vector<std::string>& of) {
+      return it == of.end() ? std::string("none") : "'" + *it + "'";
+    };
+    throw UserError(reader.where,
+                    fmt::format("class {} of input '{}' is {}, of the weights or the training rows it is {}",
+                                differs.in1 - stated[i].begin(), plan.inputs[i].name, name(differs.in1, stated[i]),
+                                name(differs.in2, known[i])),
+                    "weights know their classes by these names");
+  }
+}
+
 void require_rows(const DataReader& reader, int64_t rows, int64_t promised) {
   if (rows != promised)
     throw UserError(
@@ -84,13 +99,15 @@ DataHeader read_headers(const DataRequest& request) {
   const frontend::Data& data = request.plan->data;
   DataHeader header;
   std::vector<std::vector<runtime::data::ElementType>> types;
+  header.class_names = request.class_names;
   bool names_found = false;
   const auto rows = [&](const std::optional<DataReader>& reader, bool used) -> int64_t {
     if (!reader || !used) return 0;
     runtime::data::TableHeader h =
         runtime::data::read_table_header(reader_request(*reader, *request.plan, header.class_names), request.root);
     types.push_back(std::move(h.types));
-    if (&reader == &data.train) header.class_names = std::move(h.class_names);
+    require_names(*reader, *request.plan, h.class_names, header.class_names);
+    if (&reader == &data.train && header.class_names.empty()) header.class_names = std::move(h.class_names);
     names_found = names_found || h.names_found;
     return h.rows;
   };
@@ -103,7 +120,7 @@ DataHeader read_headers(const DataRequest& request) {
   }
   if (data.validation) header.rows.validation = rows(data.validation, true);
   header.rows.test = rows(data.test, true);
-  if (!trained && names_found) rows(data.train, true);
+  if (!trained && names_found && header.class_names.empty()) rows(data.train, true);
   for (size_t i = 0; i < request.plan->inputs.size(); ++i) {
     const frontend::PlannedInput& input = request.plan->inputs[i];
     header.stored.push_back(input.one_hot > 0 ? ir::DType::i32 : input.row.dtype);

@@ -7,6 +7,7 @@
 #include "frontend/build_graph.h"
 #include "frontend/training_plan.h"
 #include "runtime/train/trainer.h"
+#include "tools/command/class_names.h"
 
 namespace heddle::tools {
 
@@ -18,8 +19,9 @@ struct Splits {
 };
 struct DataRequest {
   const frontend::TrainingPlan* plan = nullptr;
-  std::filesystem::path root;  // --data, or the model's folder
-  bool train = false;          // load the training rows; those of validation need them where it is a fraction
+  std::filesystem::path root;   // --data, or the model's folder
+  bool train = false;           // load the training rows; those of validation need them where it is a fraction
+  ClassNames class_names = {};  // of weights that are read; empty: the training rows say
 };
 
 // From file headers alone: the rows, and the type of each of the plan's inputs as the files store it. Where splits store
@@ -27,7 +29,7 @@ struct DataRequest {
 struct DataHeader {
   RowCounts rows;
   std::vector<ir::DType> stored;
-  std::vector<std::vector<std::string>> class_names;  // of the inputs, as the training rows name them; empty: numbers
+  ClassNames class_names;  // that all splits have; empty: numbers
 };
 DataHeader read_headers(const DataRequest& request);
 // Columns have the types and the rows that the header says.

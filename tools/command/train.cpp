@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <future>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -14,6 +15,7 @@
 #include "runtime/train/run_log.h"
 #include "runtime/weights/checkpoint.h"
 #include "runtime/weights/safetensors.h"
+#include "tools/command/class_names.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
 #include "tools/command/compile_model.h"
@@ -45,6 +47,7 @@ struct Session {
   ReadModel read;
   frontend::TrainingPlan plan;
   Splits splits;
+  std::map<std::string, std::string> metadata;  // of weights that are saved
   std::optional<runtime::WeightsFile> weights;  // to start from
   codegen::Program program;
   OpenedDevice device;
@@ -60,11 +63,14 @@ void open_session(const RunArguments& a, bool training, Session& s) {
   s.plan = frontend::plan_training(s.read.model);
   if (training) print_warnings(s.plan);
   const std::filesystem::path model_folder = std::filesystem::path(s.read.path).parent_path();
-  const DataRequest request{
-      .plan = &s.plan, .root = a.data.empty() ? model_folder : std::filesystem::path(a.data), .train = training};
+  const DataRequest request{.plan = &s.plan,
+                            .root = a.data.empty() ? model_folder : std::filesystem::path(a.data),
+                            .train = training,
+                            .class_names = s.weights ? class_names(s.plan, *s.weights) : ClassNames()};
   if (training && !s.plan.data.train)
     throw UserError(s.read.model.train.where, "the model has no data to train on", "add \"data\": {\"train\": {...}}");
   const DataHeader header = read_headers(request);
+  s.metadata = class_metadata(s.plan, header.class_names);
   const RowCounts& rows = header.rows;
   if (!training && rows.validation == 0 && rows.test == 0)
     throw UserError(s.plan.data.where, "the model has no data to evaluate on",
@@ -166,13 +172,13 @@ std::string name_beside(const std::filesystem::path& path) {
 }
 
 // Where the path has been taken during the training, by a document or by write protection, the weights go beside it.
-void save(runtime::Executable& executable, const std::string& path) {
+void save(const Session& s, const std::string& path) {
   try {
-    runtime::save_weights(executable, path);
+    runtime::save_weights(*s.executable, path, s.metadata);
   } catch (const UserError& error) {
     const std::string beside = name_beside(path);
     try {
-      runtime::save_weights(executable, beside);
+      runtime::save_weights(*s.executable, beside, s.metadata);
     } catch (const UserError&) {
       throw error;
     }
@@ -197,7 +203,7 @@ int train(const RunArguments& a) {
                                 .drop_last = s.plan.drop_last};
   if (a.repeat > 0) options.steps_options.most_repeats = a.repeat;
   const runtime::TrainResult result = run_training(s, options, log);
-  if (!a.save.empty()) save(*s.executable, a.save);
+  if (!a.save.empty()) save(s, a.save);
   std::optional<runtime::JsonObject> out;
   if (!InterruptGuard::signal()) out = results_of(s, result);
   if (out) {
