@@ -114,7 +114,7 @@ TEST(Fuzz, NpyFiles) {
 std::string zip_file(const std::string& name, const std::string& content) {
   const auto number = [](uint64_t v, int width) {
     std::string s;
-    for (int i = 0; i < width; ++i) s += static_cast<char>(v >> (8 * i) & 0xff);
+    for (int i = 0; i < width; ++i) s += i < 8 ? static_cast<char>(v >> (8 * i) & 0xff) : '\0';
     return s;
   };
   const auto crc = crc32(0, reinterpret_cast<const Bytef*>(content.data()), static_cast<uInt>(content.size()));
