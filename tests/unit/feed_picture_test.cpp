@@ -130,7 +130,7 @@ std::vector<float> run(const codegen::Program& program, const std::string& entry
 std::vector<float> expected(const std::vector<FeedMap>& maps, int channels, bool first, const data::Table& table,
                             const std::vector<uint32_t>& order, Draws draws) {
   std::vector<float> all;
-  const auto elements = static_cast<size_t>(kHeight * kWidth * channels);
+  const size_t elements = size_t{kHeight} * kWidth * static_cast<size_t>(channels);
   for (const uint32_t row : order) {
     Picture p{.channels = channels, .first = first, .v = {}};
     for (size_t i = 0; i < elements; ++i)
@@ -200,7 +200,7 @@ TEST(FeedPicture, DrawsAreSpreadEvenly) {
     ++shifts[below(w[0], 5)];
     flips += static_cast<float>(w[1] >> 8) * 0x1p-24F < 0.3F ? 1 : 0;
   }
-  for (const int n : shifts) EXPECT_NEAR(n, kDraws / 5, 200);  // five standard deviations
+  for (const int n : shifts) EXPECT_NEAR(n, kDraws * 0.2, 200);  // five standard deviations
   EXPECT_NEAR(flips, 3000, 230);
 }
 

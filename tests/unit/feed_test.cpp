@@ -57,7 +57,7 @@ Batch<T> run(const std::string& type, const FeedSpec& spec, const data::Table& t
   const codegen::Program program = program_of(type, spec);
   HostDevice device({.threads = 2, .kernel_cache = {}});
   Executable executable(program, device);
-  Feed feed(executable, options);
+  Feed feed(executable, std::move(options));
   const codegen::Entry& entry = *program.find_entry("eval");
   feed.begin(table, order);
   feed.provide(entry.fed_rows);

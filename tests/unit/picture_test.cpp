@@ -78,7 +78,7 @@ TEST_F(Picture, JpegPixelsAreWhereTheyWere) {
                                grey = read(jpeg(), {.height = kHeight, .width = kWidth, .channels = 1});
   for (int y = 0; y < kHeight; ++y)
     for (int x = 0; x < kWidth; ++x) {
-      const auto at = static_cast<size_t>(y * kWidth + x);
+      const size_t at = static_cast<size_t>(y) * kWidth + static_cast<size_t>(x);
       for (size_t c = 0; c < 3; ++c)
         ASSERT_NEAR(std::to_integer<int>(colour[at * 3 + c]), pixel(y, x, static_cast<int>(c)), 3) << y << " " << x;
       // ITU-R BT.601's luminance, which JFIF names.

@@ -64,6 +64,7 @@ std::string value_text(const runtime::data::ReaderValue& value) {
     std::string operator()(double v) const { return runtime::json_number(v); }
     std::string operator()(const std::vector<std::string>& words) const {
       std::vector<std::string> quoted;
+      quoted.reserve(words.size());
       for (const std::string& word : words) quoted.push_back(runtime::json_quoted(word));
       return quoted.size() == 1 ? quoted[0] : fmt::format("[{}]", fmt::join(quoted, ", "));
     }
