@@ -50,7 +50,7 @@ ValueId finished_steps(ir::Builder& b, ValueId step) {
 ir::Values add_states(ir::Graph& g, const ScheduleDef& def, const std::string& prefix) {
   ir::Values states;
   for (const std::string& name : def.states)
-    states.push_back(g.add_input(prefix + "lr." + name, {ir::DType::f64, {}}, ir::Role::state));
+    states.push_back(g.add_input(fmt::format("{}lr.{}", prefix, name), {ir::DType::f64, {}}, ir::Role::state));
   return states;
 }
 

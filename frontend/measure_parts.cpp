@@ -151,7 +151,7 @@ SettingDef ignore_setting() {
   return {.name = "ignore_index", .doc = "the label of rows that do not count", .fallback = kIgnored};
 }
 SettingDef class_weights_setting() {
-  return {.name = "class_weights", .type = SettingType::reals, .doc = "what a row of each class weighs (1)"};
+  return {.name = "class_weights", .type = SettingType::reals, .doc = "what a row of each class weighs: all 1"};
 }
 
 ValueId as_number(MeasureContext& c, ValueId condition, const std::string& what) {

@@ -21,7 +21,8 @@ ValueId mean(MeasureContext& c) {
 
 const RegisterLoss binary_cross_entropy(
     {.name = "binary_cross_entropy",
-     .doc = "mean of -target log sigmoid(logits) - (1 - target) log sigmoid(-logits)",
+     .doc =
+         "mean of -t log sigmoid(x) - (1 - t) log sigmoid(-x), without overflow; pos_weight is what targets of 1 weigh",
      .inputs = {"logits", "target"},
      .settings = {{.name = "pos_weight",
                    .type = SettingType::real,

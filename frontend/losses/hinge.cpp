@@ -15,7 +15,7 @@ ValueId mean(MeasureContext& c) {
 }
 
 const RegisterLoss hinge({.name = "hinge",
-                          .doc = "mean of max(0, 1 - target * predicted), targets -1 and 1",
+                          .doc = "mean of max(0, 1 - t x), targets -1 and 1",
                           .inputs = pair_inputs(),
                           .mean = mean,
                           .count = count_of_elements});

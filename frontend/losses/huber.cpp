@@ -24,7 +24,7 @@ ValueId mean(MeasureContext& c) {
 
 const RegisterLoss huber(
     {.name = "huber",
-     .doc = "mean of half the squared differences, which go on as lines from delta on",
+     .doc = "mean of d^2 / 2 for d = |x - t| up to delta, then delta (d - delta / 2)",
      .inputs = pair_inputs(),
      .settings = {{.name = "delta", .type = SettingType::real, .doc = "where lines begin", .fallback = 1.0}},
      .mean = mean,

@@ -32,7 +32,7 @@ ValueId mean(MeasureContext& c) {
 }
 
 const RegisterLoss kl_divergence({.name = "kl_divergence",
-                                  .doc = "mean over rows of the sum of target (log target - log_probabilities)",
+                                  .doc = "mean of the rows' sums of t (log t - x), as PyTorch's batchmean",
                                   .inputs = {"log_probabilities", "target"},
                                   .mean = mean,
                                   .count = count});

@@ -9,11 +9,8 @@ ir::ValueId mean(MeasureContext& c) {
   return mean_of_elements(c, c.emit("abs", {c.emit("sub", c.in, {}, "difference")}));
 }
 
-const RegisterLoss mae({.name = "mae",
-                        .doc = "mean of the absolute differences",
-                        .inputs = pair_inputs(),
-                        .mean = mean,
-                        .count = count_of_elements});
+const RegisterLoss mae(
+    {.name = "mae", .doc = "mean of |x - t|", .inputs = pair_inputs(), .mean = mean, .count = count_of_elements});
 
 }  // namespace
 }  // namespace heddle::frontend

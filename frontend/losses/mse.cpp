@@ -8,11 +8,8 @@ ir::ValueId mean(MeasureContext& c) {
   return mean_of_elements(c, c.emit("square", {c.emit("sub", c.in, {}, "difference")}));
 }
 
-const RegisterLoss mse({.name = "mse",
-                        .doc = "mean of the squared differences",
-                        .inputs = pair_inputs(),
-                        .mean = mean,
-                        .count = count_of_elements});
+const RegisterLoss mse(
+    {.name = "mse", .doc = "mean of (x - t)^2", .inputs = pair_inputs(), .mean = mean, .count = count_of_elements});
 
 }  // namespace
 }  // namespace heddle::frontend

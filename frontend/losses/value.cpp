@@ -17,7 +17,7 @@ ir::ValueId mean(MeasureContext& c) {
 }
 
 const RegisterLoss value({.name = "value",
-                          .doc = "a number that the model computes",
+                          .doc = "the number that a node computes; in a split each batch counts as its rows",
                           .inputs = {"value"},
                           .weighs_rows = false,
                           .mean = mean,

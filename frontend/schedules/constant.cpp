@@ -4,7 +4,7 @@ namespace heddle::frontend {
 namespace {
 
 const RegisterSchedule constant({.name = "constant",
-                                 .doc = "the same rate, after a warm-up where given",
+                                 .doc = "value",
                                  .settings = {rate_setting("value", "the rate"), warmup_setting()},
                                  .build = [](ScheduleContext& c) {
                                    const double value = rate(c, "value");

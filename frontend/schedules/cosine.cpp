@@ -7,12 +7,12 @@ namespace {
 // Loshchilov and Hutter 2016 (arXiv:1608.03983), without restarts.
 ir::ValueId build(ScheduleContext& c) { return over_training(c, half_cosine); }
 
-const RegisterSchedule cosine({.name = "cosine",
-                               .doc = "half a cosine from peak to min over the training, after a warm-up where given",
-                               .settings = {rate_setting("peak", "the largest rate"), low_setting("the last rate"),
-                                            warmup_setting()},
-                               .needs_total = true,
-                               .build = build});
+const RegisterSchedule cosine(
+    {.name = "cosine",
+     .doc = "min + (peak - min) (1 + cos(pi t)) / 2, t from 0 after the warm-up to 1 at the end",
+     .settings = {rate_setting("peak", "the largest rate"), low_setting("the last rate"), warmup_setting()},
+     .needs_total = true,
+     .build = build});
 
 }  // namespace
 }  // namespace heddle::frontend

@@ -47,7 +47,8 @@ ValueId build(ScheduleContext& c) {
 
 const RegisterSchedule cosine_restarts(
     {.name = "cosine_restarts",
-     .doc = "half cosines from peak to min one after another, each factor times as long as the last",
+     .doc = "cosines from peak to min one after another: the first over `steps` steps, each next one `factor` times as "
+            "long",
      .settings = {rate_setting("peak", "the largest rate"),
                   low_setting("the rate at a cycle's end"),
                   {.name = "steps", .doc = "optimizer steps of the first cycle", .required = true},

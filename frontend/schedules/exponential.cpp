@@ -11,7 +11,7 @@ ir::ValueId build(ScheduleContext& c) {
 }
 
 const RegisterSchedule exponential({.name = "exponential",
-                                    .doc = "each step's rate is gamma times that of the step before",
+                                    .doc = "value gamma^s, s counted from the end of the warm-up",
                                     .settings = {rate_setting("value", "the first rate"),
                                                  rate_setting("gamma", "the factor of a step"), warmup_setting()},
                                     .build = build});

@@ -57,7 +57,8 @@ ValueId build(ScheduleContext& c) {
 
 const RegisterSchedule one_cycle(
     {.name = "one_cycle",
-     .doc = "up from peak / div_factor to peak, then down to a final_div_factor-th of where it began",
+     .doc = "from peak / div_factor up to peak, then down to the first rate / final_div_factor, as PyTorch's "
+            "OneCycleLR; `anneal` may be `linear`; the momentum stays",
      .settings =
          {rate_setting("peak", "the largest rate"),
           {.name = "pct_start", .type = SettingType::real, .doc = "share of the rise", .fallback = 0.3},

@@ -90,7 +90,8 @@ SettingDef real(const std::string& name, const std::string& doc, double fallback
 
 const RegisterSchedule plateau(
     {.name = "plateau",
-     .doc = "factor times the rate when a measure has not become better for more than `patience` epochs",
+     .doc = "value, times factor after more than `patience` epochs without a better measure, as PyTorch's "
+            "ReduceLROnPlateau",
      .settings = {rate_setting("value", "the first rate"),
                   word("on", "a loss or metric, of the validation", "loss"),
                   word("mode", "what is better: min or max", "min"),

@@ -18,7 +18,7 @@ ValueId build(ScheduleContext& c) {
 
 const RegisterSchedule polynomial(
     {.name = "polynomial",
-     .doc = "a power of the share of the training that is left, between peak and min",
+     .doc = "min + (peak - min) (1 - t)^power",
      .settings = {rate_setting("peak", "the largest rate"),
                   low_setting("the last rate"),
                   {.name = "power", .type = SettingType::real, .doc = "the exponent", .fallback = 1.0},

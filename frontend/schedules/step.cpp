@@ -18,7 +18,7 @@ ValueId build(ScheduleContext& c) {
 
 const RegisterSchedule step(
     {.name = "step",
-     .doc = "gamma times the rate after each so many steps",
+     .doc = "value gamma^floor(s / steps), s counted from the end of the warm-up",
      .settings = {rate_setting("value", "the first rate"),
                   {.name = "steps", .doc = "optimizer steps of one rate", .required = true},
                   {.name = "gamma", .type = SettingType::real, .doc = "the factor", .fallback = 0.1},

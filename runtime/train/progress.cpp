@@ -91,9 +91,10 @@ std::string table(const MetricValue& v) {
   const size_t head = fmt::format("{}[{}]", v.name, v.dims[0] - 1).size();
   std::string text = fmt::format("{:{}}", "", head);
   for (size_t j = 0; j < columns; ++j) text += fmt::format("  {:>{}}", j, width);
-  for (size_t i = 0; i < numbers.size(); ++i) {
-    if (i % columns == 0) text += fmt::format("\n{:>{}}", fmt::format("{}[{}]", v.name, i / columns), head);
-    text += fmt::format("  {:>{}}", numbers[i], width);
+  size_t next = 0;
+  for (int64_t row = 0; row < v.dims[0]; ++row) {
+    text += fmt::format("\n{:>{}}", fmt::format("{}[{}]", v.name, row), head);
+    for (size_t j = 0; j < columns; ++j) text += fmt::format("  {:>{}}", numbers.at(next++), width);
   }
   return text + "\n";
 }

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "frontend/reference.h"
 #include "ir/op_def.h"
 #include "ir/visit.h"
 #include "runtime/json_text.h"
@@ -19,6 +20,7 @@ using runtime::JsonObject;
 struct OpsArguments {
   std::vector<std::string> names;
   bool json = false;
+  bool tables = false;
 };
 
 std::string kind_text(const OpDef& op) {
@@ -74,7 +76,14 @@ std::string op_text(const OpDef& op) {
   return text;
 }
 
+// What docs/model-format.md has between its comments.
+void print_tables() {
+  for (const std::string& kind : frontend::reference_kinds())
+    print_result("<!-- {} -->\n{}\n", kind, frontend::reference_table(kind));
+}
+
 void ops(const OpsArguments& a) {
+  if (a.tables) return print_tables();
   std::vector<const OpDef*> selected = ir::all_ops();
   if (!a.names.empty()) {
     selected.clear();
@@ -101,6 +110,7 @@ void add_ops(CommandLine& line) {
   const auto a = std::make_shared<OpsArguments>();
   command.add_option("name", a->names, "only these operators");
   command.add_flag("--json", a->json, "print one JSON object on standard output");
+  command.add_flag("--tables", a->tables, "print the tables of layers, losses and so on, in Markdown");
   command.run([a] { ops(*a); });
 }
 

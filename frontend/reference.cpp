@@ -1,0 +1,109 @@
+#include "frontend/reference.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "frontend/initializer.h"
+#include "frontend/layer_def.h"
+#include "frontend/training_def.h"
+#include "ir/check.h"
+#include "ir/op_def.h"
+
+namespace heddle::frontend {
+namespace {
+
+// A cell ends at '|'.
+std::string cell(const std::string& text) {
+  std::string out;
+  for (const char c : text) out += c == '|' ? std::string("\\|") : std::string(1, c);
+  return out;
+}
+
+std::string fallback_text(const ir::Attr& fallback) {
+  if (const auto* real = std::get_if<double>(&fallback)) return fmt::format("{}", *real);
+  const auto* list = std::get_if<ir::Dims>(&fallback);
+  if (list != nullptr && list->size() == 1) return fmt::format("{}", list->front());
+  return ir::to_string(fallback);
+}
+
+// Empty where there is none. A default that is no value stands behind the last colon: "one number or [h, w]: the window".
+std::string default_of(const SettingDef& s) {
+  if (s.fallback) {
+    const auto* word = std::get_if<std::string>(&*s.fallback);
+    return word != nullptr && word->empty() ? "" : fallback_text(*s.fallback);
+  }
+  const size_t colon = s.doc.rfind(": ");
+  return s.required || colon == std::string::npos ? "" : s.doc.substr(colon + 2);
+}
+
+// `units`, `bias` (true)
+std::string settings_text(const std::vector<SettingDef>& settings) {
+  std::vector<std::string> items;
+  for (const SettingDef& s : settings) {
+    const std::string value = default_of(s);
+    items.push_back(fmt::format("`{}`", s.name) + (value.empty() ? "" : fmt::format(" ({})", cell(value))));
+  }
+  return fmt::format("{}", fmt::join(items, ", "));
+}
+
+std::string row(const std::vector<std::string>& cells) { return fmt::format("| {} |\n", fmt::join(cells, " | ")); }
+
+std::string head(const std::vector<std::string>& titles) {
+  return row(titles) + "|" + fmt::format("{}", fmt::join(std::vector<std::string>(titles.size(), "---|"), "")) + "\n";
+}
+
+// Operators of the IR that work element by element are listed by `heddle ops`.
+std::string layers() {
+  std::string text = head({"op", "settings (default)", "parameters", "result"});
+  for (const std::string& name : layer_names()) {
+    const ir::OpDef* op = ir::find_op(name);
+    if (op != nullptr && std::holds_alternative<ir::Elementwise>(op->kind)) continue;
+    const LayerDef& def = *find_layer(name);
+    text += row({"`" + name + "`", settings_text(def.settings), cell(def.parameters), cell(def.doc)});
+  }
+  return text;
+}
+
+// Records of losses and metrics say what they read.
+template <class Def>
+std::string measures(const std::string& kind, const std::vector<std::string>& names,
+                     const Def* (*find)(std::string_view)) {
+  std::string text = head({kind, "`in`", "settings (default)", "value"});
+  for (const std::string& name : names) {
+    const Def& def = *find(name);
+    text += row(
+        {"`" + name + "`", fmt::format("{}", fmt::join(def.inputs, ", ")), settings_text(def.settings), cell(def.doc)});
+  }
+  return text;
+}
+
+template <class Def>
+std::string rules(const std::string& kind, const std::vector<std::string>& names,
+                  const Def* (*find)(std::string_view)) {
+  std::string text = head({kind, "settings (default)", "meaning"});
+  for (const std::string& name : names) {
+    const Def& def = *find(name);
+    text += row({"`" + name + "`", settings_text(def.settings), cell(def.doc)});
+  }
+  return text;
+}
+
+}  // namespace
+
+const std::vector<std::string>& reference_kinds() {
+  static const std::vector<std::string> kinds = {"layers",     "losses",    "metrics",
+                                                 "optimizers", "schedules", "initializers"};
+  return kinds;
+}
+
+std::string reference_table(std::string_view kind) {
+  if (kind == "layers") return layers();
+  if (kind == "losses") return measures("loss", loss_names(), find_loss);
+  if (kind == "metrics") return measures("metric", metric_names(), find_metric);
+  if (kind == "optimizers") return rules("optimizer", optimizer_names(), find_optimizer);
+  if (kind == "schedules") return rules("schedule", schedule_names(), find_schedule);
+  HEDDLE_CHECK(kind == "initializers", std::string(kind));
+  return rules("initializer", initializer_names(), find_initializer);
+}
+
+}  // namespace heddle::frontend
