@@ -68,6 +68,7 @@ TEST_F(Csv, NumbersAreRoundedOnce) {
   const auto f64 = [](const std::string& text) { return number<double>(text, ElementType::f64); };
   EXPECT_EQ(f32("16777217"), 16777216.0F);             // half of the way: to the even one
   EXPECT_EQ(f32("16777217.0000000001"), 16777218.0F);  // a little beyond, which a double would round to half first
+  EXPECT_EQ(f32("0.50000002980232238769531250000000001"), 0x1.000002p-1F);
   EXPECT_EQ(f32("3.4028234663852886e38"), 0x1.fffffep127F);
   EXPECT_EQ(f32("1e-45"), 0x1p-149F);
   EXPECT_EQ(f32("-1e-60"), -0.0F);
