@@ -64,7 +64,7 @@ std::vector<std::string> paths_of(const Expansion& e, ir::Role role) {
 // Patterns that match nothing are errors: "'fc.*' freezes no parameter".
 void check_patterns(const std::vector<Named>& patterns, const Expansion& e, const std::string& what,
                     Diagnostics& errors) {
-  const std::vector<std::string> paths = paths_of(e, ir::Role::param), buffers = paths_of(e, ir::Role::state);
+  const std::vector<std::string> paths = paths_of(e, ir::Role::param), buffers = paths_of(e, ir::Role::buffer);
   for (const Named& pattern : patterns) {
     const auto named = [&](const std::string& path) { return glob(pattern.text, path); };
     if (std::any_of(paths.begin(), paths.end(), named)) continue;

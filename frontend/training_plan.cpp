@@ -28,6 +28,21 @@ void bound_labels(const Model& model, const Part& part, bool has_classes, const 
     if (input.name == e.graph[labels].name) input.below = input.below < 0 ? classes : std::min(input.below, classes);
 }
 
+// What elements are found by is checked when it is read: an index outside of its axis finds nothing.
+void bound_indices(const Expansion& e, std::vector<PlannedInput>& inputs) {
+  for (const ir::NodeId id : e.graph.order) {
+    const ir::Node& n = e.graph[id];
+    if (!std::holds_alternative<ir::Lookup>(n.op->kind)) continue;
+    const ir::Dims extents = std::get<ir::Lookup>(n.op->kind).domain(ir::signature(e.graph, n)).extents;
+    const int64_t below = *std::min_element(extents.begin(), extents.end());
+    for (PlannedInput& input : inputs) {
+      if (input.name != e.graph[n.operands[1]].name) continue;
+      input.below = input.below < 0 ? below : std::min(input.below, below);
+      input.looked_up = true;
+    }
+  }
+}
+
 // Rows of integers, or of classes: cast and one_hot come first, one of them once.
 void check_first_map(const DataMap& map, bool first, PlannedInput& input, Diagnostics& errors) {
   if (!first) return errors.error(map.where, fmt::format("{} comes before all other maps of an input", map.op));
@@ -138,6 +153,7 @@ TrainingPlan plan_training(const Model& model) {
     check_maps(plan.inputs.back(), plan.data, errors);
   }
   errors.throw_if_any();
+  bound_indices(e, plan.inputs);
   warn_of_endless_training(model, plan.warnings);
   if (!model.train.losses.empty()) plan.metrics.push_back({"loss"});
   for (const Part& part : model.train.losses) {

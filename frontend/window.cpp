@@ -124,8 +124,8 @@ std::vector<SettingDef> window_settings(const std::string& size, bool sequence) 
           {.name = "stride", .type = SettingType::integers, .doc = sides},
           {.name = "pad",
            .type = SettingType::padding,
-           .doc = sequence ? "valid, same, one number or [before, after]"
-                           : "valid, same, one number, [h, w] or [top, bottom, left, right]"}};
+           .doc = sequence ? "same, one number or [before, after]: valid"
+                           : "same, one number, [h, w] or [top, bottom, left, right]: valid"}};
 }
 
 Window read_window(LayerContext& c, const std::string& size, bool stride_is_window, bool dilated, const Dims& image) {

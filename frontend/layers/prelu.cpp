@@ -15,7 +15,7 @@ ir::Values build_prelu(LayerContext& c) {
   if (each) c.require_rank(0, 2, 8, "an input with channels");
   const ValueId x = each ? c.to_nhwc(c.in[0]) : c.in[0];
   const Dims dims = c.dims(x);
-  const Initializer quarter{.def = find_initializer("constant"), .values = {{"value", 0.25}}};
+  const Initializer quarter{.def = find_initializer("constant"), .values = {{"value", 0.25}}, .words = {}};
   const ValueId weight = c.parameter("weight", {each ? dims.back() : 1}, "init", quarter, /*weight=*/false);
   const ValueId positive = c.emit("gt", {x, c.constant(0, c.type(x))}, {}, "positive");
   const ValueId scaled = c.emit("mul", {x, c.broadcast(weight, dims)}, {}, "scaled");

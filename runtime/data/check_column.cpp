@@ -53,7 +53,7 @@ void check_range(const ColumnRequest& request, const Column& column) {
   if (is_floating(column.type) || (!label && is_floating(*want))) return;
   const auto count = static_cast<size_t>(column.content().size()) / static_cast<size_t>(size_of(column.type));
   const auto allowed = [&](int64_t v) {
-    if (label) return (v >= 0 && v < request.classes) || (v == kIgnoreIndex && !request.one_hot);
+    if (label) return (v >= 0 && v < request.classes) || (v == kIgnoreIndex && !request.one_hot && !request.looked_up);
     return visit(*want, [&](auto zero) { return static_cast<int64_t>(static_cast<decltype(zero)>(v)) == v; });
   };
   visit(column.type, [&](auto zero) {

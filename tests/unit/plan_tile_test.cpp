@@ -132,7 +132,7 @@ TEST(PlanTile, ReductionsAreRefused) {
     %t: f32[96,64] = transpose(%s) {perm = [1,0]}
     return %t
   })");
-  EXPECT_EQ(p.plan.reason, "reduce_sum is computed from more than one element of its operands");
+  EXPECT_EQ(p.plan.reason, "reduce_sum is computed from other elements than the tile's");
 }
 
 TEST(PlanTile, ResultsOfAnotherSizeAreRefused) {

@@ -35,6 +35,7 @@ ReaderRequest reader_request(const DataReader& reader, const frontend::TrainingP
                                .one_hot = input.one_hot > 0,
                                .where = column->second.at(0).where});
     request.columns.back().cast = input.cast;
+    request.columns.back().looked_up = input.looked_up;
     if (const size_t i = request.columns.size() - 1; i < names.size()) request.columns[i].class_names = names[i];
   }
   return request;

@@ -1,0 +1,77 @@
+// Layers that find and order elements.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/unit/built_model.h"
+
+namespace heddle::frontend {
+namespace {
+
+using ir::NamedTensors;
+
+const std::string kIds = R"("ids": {"shape": ["N", 3], "dtype": "i32"})";
+
+TEST(Embedding, FindsRows) {
+  NamedTensors values;
+  values["e.weight"] = tensor({ir::DType::f32, {4, 2}}, [](int64_t i) { return static_cast<double>(i); });
+  values["ids"] = tensor({ir::DType::i32, {1, 3}}, [](int64_t i) { return i == 1 ? 3.0 : 1.0; });
+  const std::string plain = R"({"name": "e", "op": "embedding", "vocab": 4, "units": 2})";
+  const std::string padded = R"({"name": "e", "op": "embedding", "vocab": 4, "units": 2, "padding": 1})";
+  EXPECT_EQ(predict(model(kIds, plain, R"(, "outputs": {"y": "e"})"), values), (std::vector<double>{2, 3, 6, 7, 2, 3}));
+  EXPECT_EQ(predict(model(kIds, padded, R"(, "outputs": {"y": "e"})"), values),
+            (std::vector<double>{0, 0, 6, 7, 0, 0}));
+}
+
+// A row learns from all of its indices; rows without one, and that of the padding, stay.
+TEST(Embedding, TrainsTheRowsThatAreFound) {
+  Training training(model(kIds, R"({"name": "e", "op": "embedding", "vocab": 5, "units": 2, "padding": 4},
+      {"name": "s", "op": "mul", "in": ["e", 3]}, {"name": "l", "op": "sum"})",
+                          R"(, "outputs": {"y": "s"}, "train": {"batch": {"N": 2}, "steps": 1,
+      "loss": {"op": "value", "in": "l"}, "optimizer": {"op": "sgd", "lr": 0.5}})"));
+  const ir::Tensor before = training.states.at("e.weight");
+  const std::vector<double> ids = {0, 2, 0, 4, 0, 2};
+  training.step({{"ids", tensor({ir::DType::i32, {2, 3}}, [&](int64_t i) { return ids[static_cast<size_t>(i)]; })}});
+  const ir::Tensor& after = training.states.at("e.weight");
+  const std::vector<double> times = {3, 0, 2, 0, 0};
+  for (size_t i = 0; i < 10; ++i)
+    EXPECT_NEAR(after.real[i], before.real[i] - 0.5 * 3 * times[i / 2], 1e-12) << "element " << i;
+}
+
+TEST(Gather, StandsInThePlaceOfTheAxis) {
+  NamedTensors values;
+  values["x"] = tensor({ir::DType::f32, {1, 2, 3}}, [](int64_t i) { return static_cast<double>(i); });
+  values["ids"] = tensor({ir::DType::i32, {1, 3}}, [](int64_t i) { return static_cast<double>(2 - i); });
+  const std::string inputs = R"("x": {"shape": ["N", 2, 3]}, )" + kIds;
+  const std::string nodes = R"({"name": "y", "op": "gather", "in": ["x", "ids"], "axis": -1})";
+  EXPECT_EQ(predict(model(inputs, nodes, R"(, "outputs": {"y": "y"})"), values),
+            (std::vector<double>{2, 1, 0, 5, 4, 3}));
+}
+
+const std::string kAsReal = R"({"name": "y", "op": "cast", "dtype": "f32"})";
+
+std::vector<double> ordered(const std::string& nodes) {
+  NamedTensors values;
+  const std::vector<double> x = {3, -1, 3, 7, 0, std::nan("")};
+  values["x"] = tensor({ir::DType::f32, {1, 2, 3}}, [&](int64_t i) { return x[static_cast<size_t>(i)]; });
+  return predict(model(R"("x": {"shape": ["N", 2, 3]})", nodes, R"(, "outputs": {"y": "y"})"), values);
+}
+
+TEST(Sort, PutsNanLastAndKeepsEqualElementsAsTheyStand) {
+  const std::vector<double> sorted = ordered(R"({"name": "y", "op": "sort"})");
+  EXPECT_EQ(std::vector<double>(sorted.begin(), sorted.end() - 1), (std::vector<double>{-1, 3, 3, 0, 7}));
+  EXPECT_TRUE(std::isnan(sorted.back()));
+  EXPECT_EQ(ordered(R"({"op": "argsort"}, )" + kAsReal), (std::vector<double>{1, 0, 2, 1, 0, 2}));
+  EXPECT_EQ(ordered(R"({"op": "argsort", "descending": true}, )" + kAsReal), (std::vector<double>{0, 2, 1, 2, 0, 1}));
+  EXPECT_EQ(ordered(R"({"op": "argsort", "axis": 1}, )" + kAsReal), (std::vector<double>{0, 0, 0, 1, 1, 1}));
+}
+
+TEST(TopK, IsTheBeginningOfTheOrder) {
+  EXPECT_EQ(
+      ordered(R"({"op": "top_k", "k": 2, "out": ["v", "i"]}, {"name": "y", "op": "cast", "in": "i", "dtype": "f32"})"),
+      (std::vector<double>{0, 2, 2, 0}));
+  EXPECT_EQ(ordered(R"({"op": "top_k", "k": 1, "largest": false, "out": ["y", "i"]})"), (std::vector<double>{-1, 0}));
+}
+
+}  // namespace
+}  // namespace heddle::frontend
