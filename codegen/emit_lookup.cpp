@@ -56,7 +56,7 @@ Operand Body::at_bound(ValueId v, const IndexMap& at, size_t first, const std::v
     coordinates_.push_back(b.coordinate);
     bound_scopes_.push_back(b.scope);
   }
-  const Operand operand = value(v, at);
+  Operand operand = value(v, at);
   coordinates_ = std::move(coordinates);
   std::tie(first_bound_, bound_scopes_) = before;
   std::erase_if(known_, of_bound);

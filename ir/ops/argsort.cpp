@@ -47,7 +47,7 @@ PrimitivePlan plan(const Signature& s) {
   const int64_t n = s.operands[0].dims.back(), rows = s.operands[0].elements() / n;
   const double levels = std::ceil(std::log2(static_cast<double>(std::max<int64_t>(n, 2))));
   const int64_t threads = std::min(kMostThreads, (n + 31) / 32 * 32);
-  const double turns = static_cast<double>((n + threads - 1) / threads);
+  const int64_t turns = (n + threads - 1) / threads;
   return {.words = {{"rows", std::to_string(rows)},
                     {"n", std::to_string(n)},
                     {"descending", s.flag("descending") ? "true" : "false"}},
@@ -56,7 +56,7 @@ PrimitivePlan plan(const Signature& s) {
           .workers = rows,
           .scratch = 4 * s.operands[0].elements(),
           .instructions = static_cast<double>(s.operands[0].elements()) * levels * levels * kStep / kLanes,
-          .dependent_loads = turns * levels * levels};
+          .dependent_loads = static_cast<double>(turns) * levels * levels};
 }
 
 // Each element's cotangent goes back to where it came from.

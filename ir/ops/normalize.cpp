@@ -129,11 +129,15 @@ std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> in) 
         to += at[static_cast<size_t>(d)] * strides[static_cast<size_t>(kept++)];
     statistic.push_back(static_cast<size_t>(to));
   });
-  for (size_t i = 0; i < x.real.size(); ++i) mean.real[statistic[i]] += x.real[i] / m;
+  // Thousands of equal numbers are rounded alike: their sum asks for more digits than it has.
+  std::vector<long double> sums(mean.real.size(), 0), squares(mean.real.size(), 0);
+  for (size_t i = 0; i < x.real.size(); ++i) sums[statistic[i]] += x.real[i];
+  for (size_t i = 0; i < sums.size(); ++i) mean.real[i] = static_cast<double>(sums[i] / m);
   for (size_t i = 0; i < x.real.size(); ++i) {
     const double distance = x.real[i] - mean.real[statistic[i]];
-    variance.real[statistic[i]] += distance * distance / m;
+    squares[statistic[i]] += distance * distance;
   }
+  for (size_t i = 0; i < squares.size(); ++i) variance.real[i] = static_cast<double>(squares[i] / m);
   for (size_t i = 0; i < x.real.size(); ++i) {
     const double deviation = std::sqrt(variance.real[statistic[i]] + s.real("eps"));
     const size_t channel = i % in[1]->real.size();

@@ -9,7 +9,8 @@
 
 namespace heddle::testing {
 
-std::vector<std::string> model_names();  // sorted
+std::vector<std::string> model_names();     // sorted
+std::vector<std::string> counted_models();  // of which kernels are counted exactly
 
 struct PlannedModel {
   ir::Module module;  // after all passes

@@ -230,9 +230,14 @@ std::vector<Errors> spread(const Signature& s, const Operands& operands, const s
   return errors;
 }
 
-bool sums(const OpDef& op) {
-  const auto* reduction = std::get_if<Reduction>(&op.kind);
-  return std::holds_alternative<Contraction>(op.kind) || (reduction && reduction->monoid == "Sum");
+// Updates of rows are added, or multiplied, one after the other.
+bool combines(const Signature& s) {
+  return s.op->find_attr("combine") != nullptr && (s.text("combine") == "add" || s.text("combine") == "mul");
+}
+
+bool sums(const Signature& s) {
+  const auto* reduction = std::get_if<Reduction>(&s.op->kind);
+  return std::holds_alternative<Contraction>(s.op->kind) || (reduction && reduction->monoid == "Sum") || combines(s);
 }
 
 // What a sum of the terms' magnitudes gives, and how much more at the far ends of their bounds.
@@ -333,7 +338,7 @@ std::vector<Bounded> evaluate_bounded(const Signature& s, const Operands& operan
   for (const Bounded* b : operands) in.push_back(b->value);
   const std::vector<Tensor> values = run(s, in);
   std::vector<Errors> errors = spread(s, operands, values);
-  if (sums(*s.op) && values[0].floating()) {
+  if (sums(s) && values[0].floating()) {
     const Rounding rounding(s, 0, precision);
     add_sum(errors[0], s, rounding, values[0], magnitudes(s, operands, false)[0], magnitudes(s, operands, true)[0]);
   }

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kUnits = 4;      // of an elementwise function: the preamble promises 2.5 for each of its own
-constexpr double kSumUnits = 64;  // of a sum, whatever its order and the number of its terms
+constexpr double kSumUnits = 64;  // of a sum of up to 128 terms, whatever their order
 
 // Takes one of its operands' elements as it is.
 bool chooses(const OpDef& op) {
@@ -26,6 +26,15 @@ bool composed(const OpDef& op) {
   const std::string& e = elementwise->expr;
   const auto steps = std::count_if(e.begin(), e.end(), [](char c) { return c == '(' || c == ' '; });
   return steps > 2;
+}
+
+// n terms added in any order are off by at most (n - 1) / 2 units of the sum of their magnitudes (Higham 2002, Accuracy
+// and Stability of Numerical Algorithms, 4.2).
+double units_of_sum(const Signature& s) {
+  double terms = 0;
+  if (const auto* r = std::get_if<Reduction>(&s.op->kind)) terms = static_cast<double>(product(r->domain(s).extents));
+  if (const auto* c = std::get_if<Contraction>(&s.op->kind)) terms = static_cast<double>(product(c->domain(s).extents));
+  return std::max(kSumUnits, terms / 2);
 }
 
 struct Format {
@@ -56,13 +65,15 @@ Rounding::Rounding(const Signature& s, size_t result, Precision precision) : s_(
   source_ = std::holds_alternative<Source>(s.op->kind);
   chooses_ = chooses(*s.op);
   pointwise_ = std::holds_alternative<Elementwise>(s.op->kind);
-  units_ = std::holds_alternative<Reduction>(s.op->kind) ? kSumUnits * sum_unit_ + kUnits * unit_ : kUnits * unit_;
+  const bool sums = std::holds_alternative<Reduction>(s.op->kind) || std::holds_alternative<Composite>(s.op->kind);
+  sum_units_ = units_of_sum(s);
+  units_ = sums ? sum_units_ * sum_unit_ + kUnits * unit_ : kUnits * unit_;  // composites hold sums
   composed_ = composed(*s.op);
   // A normal number is a radius of up to 6 times the cosine of an angle of up to 2 pi.
   if (source_ && !s.operands.empty()) absolute_ = 32 * unit_;
 }
 
-double Rounding::of_sum(double magnitude) const { return kSumUnits * sum_unit_ * magnitude; }
+double Rounding::of_sum(double magnitude) const { return sum_units_ * sum_unit_ * magnitude; }
 double Rounding::largest_sum() const { return largest_sum_; }
 
 // The oracle's double tells: a function that approaches an operand or 0 does not give it exactly.

@@ -20,7 +20,7 @@ class Rounding {
   static double largest_operand(size_t i, const std::vector<ir::Tensor>& operands);
 
   const ir::Signature& s_;
-  double unit_ = 0, sum_unit_ = 0, smallest_ = 0, largest_ = 0, largest_sum_ = 0;
+  double unit_ = 0, sum_unit_ = 0, sum_units_ = 0, smallest_ = 0, largest_ = 0, largest_sum_ = 0;
   double units_ = 0, absolute_ = 0;
   bool narrow_ = false, pointwise_ = false, source_ = false, chooses_ = false, composed_ = false;
 };
