@@ -28,6 +28,9 @@ TEST(ForeignNames, MeanWhatMayStandThere) {
   EXPECT_EQ(foreign_hint("kernel_size", {"filters", "kernel"}), "'kernel_size' is called 'kernel' here");
   EXPECT_EQ(foreign_hint("kernel_size", {"window", "stride"}), "'kernel_size' is called 'window' here");
   EXPECT_EQ(foreign_hint("kernel_size", {"units"}), "");
+  EXPECT_EQ(foreign_hint("num_embeddings", {"vocab", "units"}), "'num_embeddings' is called 'vocab' here");
+  EXPECT_EQ(foreign_hint("embedding_dim", {"vocab", "units"}), "'embedding_dim' is called 'units' here");
+  EXPECT_EQ(foreign_hint("index_select", layer_names()), "'index_select' is called 'gather' here");
   EXPECT_EQ(foreign_hint("l2", loss_names()), "'l2' is called 'mse' here");
   EXPECT_EQ(foreign_hint("l2", {"lr", "weight_decay"}), "'l2' is called 'weight_decay' here");
   EXPECT_EQ(foreign_hint("Linear", schedule_names()), "'Linear' is called 'linear' here");
