@@ -22,6 +22,7 @@ using Operands = std::vector<const Bounded*>;
 
 std::vector<Tensor> run(const Signature& s, const std::vector<Tensor>& operands) {
   std::vector<const Tensor*> list;
+  list.reserve(operands.size());
   for (const Tensor& t : operands) list.push_back(&t);
   return s.op->eval(s, list);
 }
@@ -205,6 +206,7 @@ bool has_zero(const Bounded& b) {
 // How far the results move when the operands go to the ends of their bounds.
 std::vector<Errors> spread(const Signature& s, const Operands& operands, const std::vector<Tensor>& values) {
   std::vector<Errors> errors;
+  errors.reserve(values.size());
   for (const Tensor& v : values) errors.emplace_back(static_cast<size_t>(v.elements()), 0.0);
   const bool signs = std::holds_alternative<Elementwise>(s.op->kind) && any(operands, has_zero);
   if (!signs && !any(operands, uncertain)) return errors;
