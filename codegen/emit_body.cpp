@@ -51,9 +51,9 @@ void Body::lines(const std::vector<std::string>& all) {
   scopes_.back().lines.insert(scopes_.back().lines.end(), all.begin(), all.end());
 }
 
-size_t Body::scope_for(size_t covers) const {
+size_t Body::scope_for(size_t covers, bool on_column) const {
   for (size_t i = 0; i < scopes_.size(); ++i)
-    if (scopes_[i].covers >= covers && !scopes_[i].packet) return i;
+    if (scopes_[i].covers >= covers && !(scopes_[i].packet && on_column)) return i;
   return scopes_.size() - 1;
 }
 
@@ -73,7 +73,7 @@ size_t Body::loops_covered(const IndexExpr& e, size_t& scope) const {
 size_t Body::scope_of(const IndexExpr& e) const {
   size_t scope = 0;
   const size_t covers = loops_covered(e, scope);
-  return std::max(scope, scope_for(covers));
+  return std::max(scope, scope_for(covers, depends_on(e, kColumn)));
 }
 
 size_t Body::scope_of(const IndexMap& access) const {
@@ -134,7 +134,8 @@ Signature Body::with_parameters(Signature s) const {
 
 Operand Body::compute(ValueId v, const Node& n, const IndexMap& at) {
   if (const auto it = defined_.find(v); it != defined_.end()) {
-    return {it->second, scope_for(defined_covers(v))};
+    const size_t covers = defined_covers(v);
+    return {it->second, scope_for(covers, covers > kColumn)};
   }
   const Signature s = with_parameters(signature(k_, n));
   return visit_kind(

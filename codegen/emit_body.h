@@ -45,8 +45,8 @@ class Body {
  public:
   explicit Body(KernelText& text);
 
-  // Scopes, from the outermost: coordinates below `covers` are known in one. A packet scope only loads and stores
-  // packets.
+  // Scopes, from the outermost: coordinates below `covers` are known in one. A packet scope loads and stores packets,
+  // and computes what all elements of a packet share: it does not know the column of one.
   void open(size_t covers, bool packet = false);
   std::vector<std::string> close();  // its lines; what it named is forgotten
   void line(const std::string& text) { scopes_.back().lines.push_back(text); }
@@ -148,7 +148,7 @@ class Body {
   size_t covers_below(const ir::Node& n) const;
   size_t scope_of(const ir::IndexMap& access) const;
   size_t scope_of(const ir::IndexExpr& e) const;
-  size_t scope_for(size_t covers) const;
+  size_t scope_for(size_t covers, bool on_column) const;
   // Coordinates of the expression that loops count; `scope` becomes at least the scope of what lookups bind.
   size_t loops_covered(const ir::IndexExpr& e, size_t& scope) const;
 

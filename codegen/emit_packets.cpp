@@ -87,13 +87,13 @@ bool Body::loads_packet(const IndexMap& at, const IndexExpr& linear) const {
          neighbours_in_packets(linear, text_.packet);
 }
 
-// A reduction inside each point of a packet: of something that it reads neighbouring columns are neighbours in memory.
-// Then its loops go round all of the packet's points.
+// A reduction inside each point of a packet: of something that it reads neighbouring columns are neighbours in memory,
+// or all columns read the same. Then its loops go round all of the packet's points.
 bool Body::reduces_packets(const Node& n, const ReductionAccess& access) const {
   const bool in_packet = scopes_.size() > 1 && scopes_[scopes_.size() - 2].packet;
   if (!in_packet || text_.groups || product(access.loops) == 1) return false;
   for (size_t i = 0; i < n.operands.size(); ++i)
-    if (reads_packets(n.operands[i], access.operands[i])) return true;
+    if (!depends_on(access.operands[i], kColumn) || reads_packets(n.operands[i], access.operands[i])) return true;
   return false;
 }
 

@@ -74,7 +74,7 @@ Operand Body::reduce(ValueId v, const Node& n, const Signature& s, const IndexMa
   }
   add(access.k);
   Operand result;
-  in_scope(scope_for(covers), [&] { result = reduce_here(v, n, s, at); });
+  in_scope(scope_for(covers, covers > kColumn), [&] { result = reduce_here(v, n, s, at); });
   return result;
 }
 

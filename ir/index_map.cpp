@@ -108,4 +108,10 @@ std::string to_string(const IndexMap& map) {
   return fmt::format("({}) -> ({}){}", from, to, conditions);
 }
 
+bool depends_on(const IndexMap& at, int d) {
+  const auto depends = [d](const IndexExpr& e) { return depends_on(e, d); };
+  return std::any_of(at.results.begin(), at.results.end(), depends) ||
+         std::any_of(at.guards.begin(), at.guards.end(), [&](const Guard& g) { return depends(g.expr); });
+}
+
 }  // namespace heddle::ir

@@ -87,6 +87,8 @@ struct IndexMap {
   void add_guard(const IndexExpr& e, int64_t low, int64_t high);  // dropped when the ranges prove it
 };
 
+bool depends_on(const IndexMap& at, int d);  // what it reads, or whether
+
 IndexMap identity_map(const Dims& extents);
 // Reads `dims` of the operand in row-major order at the same linear position.
 IndexMap reshape_map(const Dims& result, const Dims& operand);

@@ -18,20 +18,23 @@ HD_DEVICE int teams(int team) { return team > 32 ? 1 : threads() / team; }
 HD_DEVICE int team_of(int team) { return team > 32 ? 0 : thread() / team; }
 }  // namespace hd
 
+// Rows and columns count from zero: of numbers that are not negative a quotient takes half the instructions.
+#define HD_COUNTS(i) __builtin_assume((i) >= 0)
 // Every point of rows x columns once, a packet at a time.
 #define HD_POINTS(Index, row, column, rows, columns, width)                                                          \
   for (Index hd_point = (Index)hd::block() * hd::threads() + hd::thread(),                                           \
              hd_packets = hd::packets<Index>(columns, width);                                                        \
        hd_point < (Index)(rows) * hd_packets; hd_point += (Index)hd::blocks() * hd::threads())                       \
-    if (const Index row = (rows) == 1 ? 0 : hd_point / hd::packets<Index>(columns, width),                           \
+    if (const Index row = (HD_COUNTS(hd_point), (rows) == 1 ? 0 : hd_point / hd::packets<Index>(columns, width)),     \
         column = ((rows) == 1 ? hd_point : hd_point % hd::packets<Index>(columns, width)) * (width);                 \
-        true)
+        HD_COUNTS(row), HD_COUNTS(column), true)
 #define HD_GROUPS HD_POINTS
 #define HD_EACH_OF_GROUP HD_EACH
 // The rows of this thread's team.
 #define HD_ROWS(Index, row, rows, team)                                                                              \
   for (Index row = (Index)hd::block() * hd::teams(team) + hd::team_of(team); row < (rows);                           \
-       row += (Index)hd::blocks() * hd::teams(team))
+       row += (Index)hd::blocks() * hd::teams(team))                                                                 \
+    if (HD_COUNTS(row), true)
 // The same in batches of `count` rows, which are all loaded before any is computed; HD_TURN is which of them the row is. Behind the
 // last row it is loaded again: without a condition loads of a batch are one straight piece.
 #define HD_BATCHES(Index, rows, team, count)                                                                         \
@@ -40,22 +43,24 @@ HD_DEVICE int team_of(int team) { return team > 32 ? 0 : thread() / team; }
 #define HD_LOAD_BATCH(Index, row, rows, team, count)                                                                 \
   HD_UNROLL                                                                                                          \
   for (int hd_turn = 0; hd_turn < (count); ++hd_turn)                                                                \
-    if (const Index row = hd::least<Index>(hd_batch + (Index)hd::blocks() * hd::teams(team) * hd_turn, (rows) - 1); true)
+    if (const Index row = hd::least<Index>(hd_batch + (Index)hd::blocks() * hd::teams(team) * hd_turn, (rows) - 1);   \
+        HD_COUNTS(row), true)
 #define HD_OF_BATCH(Index, row, rows, team, count)                                                                   \
   HD_UNROLL                                                                                                          \
   for (int hd_turn = 0; hd_turn < (count); ++hd_turn)                                                                \
-    if (const Index row = hd_batch + (Index)hd::blocks() * hd::teams(team) * hd_turn; row < (rows))
+    if (const Index row = hd_batch + (Index)hd::blocks() * hd::teams(team) * hd_turn; HD_COUNTS(row), row < (rows))
 #define HD_TURN hd_turn
 // The columns of a row: `slot` counts those of this thread.
 #define HD_COLUMNS(Index, column, slot, columns, team, width)                                                        \
   for (int slot = 0; slot < (int)hd::packets<Index>(columns, (team) * (width)); ++slot)                              \
     if (const Index column = ((Index)slot * (team) + hd::lane_of(team)) * (width);                                   \
-        (columns) % ((team) * (width)) == 0 || column < (columns))
+        HD_COUNTS(column), (columns) % ((team) * (width)) == 0 || column < (columns))
 #define HD_REDUCE HD_COLUMNS
 // This block's part of one long row.
 #define HD_SPAN(Index, column, columns, width)                                                                       \
-  for (Index column = ((Index)hd::block() * hd::threads() + hd::thread()) * (width); column < (columns);             \
-       column += (Index)hd::blocks() * hd::threads() * (width))
+  for (Index column = ((Index)hd::block() * hd::threads() + hd::thread()) * (width);                                 \
+       column < (columns); column += (Index)hd::blocks() * hd::threads() * (width))                                  \
+    if (HD_COUNTS(column), true)
 #define HD_LANE 0
 #define HD_ROW_LANE(row) 0
 // Keeps what is indexed by a slot in registers.

@@ -117,14 +117,16 @@ struct FmaSums {
     return across % 8 == 0 && down % 4 == 0 ? thread() / 32 / (across / 8) * 4 + thread() / 8 % 4 : thread() / across;
   }
 #if defined(HD_CUDA)
-  HD_DEVICE static int place(bool along, int mine, int threads_, int i) {
+  HD_DEVICE static constexpr int place(bool along, int mine, int threads_, int i) {
     return along ? i * threads_ + mine : i / 4 * 4 * threads_ + mine * 4 + i % 4;
   }
 #else
-  HD_DEVICE static int place(bool, int, int, int i) { return i; }
+  HD_DEVICE static constexpr int place(bool, int, int, int i) { return i; }
 #endif
   HD_DEVICE static int row_of(int i) { return place(left_along, y(), down, i); }
   HD_DEVICE static int column_of(int j) { return place(right_along, x(), across, j); }
+  HD_DEVICE static constexpr int least_row(int i) { return place(left_along, 0, down, i); }  // of all threads
+  HD_DEVICE static constexpr int least_column(int j) { return place(right_along, 0, across, j); }
   HD_DEVICE float get(int i, int j) const { return sum[i][j]; }
 
 #if defined(HD_CUDA)
@@ -234,11 +236,14 @@ HD_DEVICE bool arrive() {
 #if defined(HD_CUDA)
 #define HD_SIDE(T, name, first_byte) typename T& name = hd::in_shared<typename T>(first_byte)
 #define HD_BY_FOUR _Pragma("unroll 4")
+// Known when the text is compiled: sums that lie outside of the result for every thread are not made.
+#define HD_USED(P, i, j, rows, columns) P::Sums::least_row(i) < (rows) && P::Sums::least_column(j) < (columns)
 #define HD_EACH_PRODUCT(Index, item, count) \
   for (Index item = hd::block(); item < (count); item += hd::blocks())
 #else
 #define HD_SIDE(T, name, first_byte) typename T name
 #define HD_BY_FOUR
+#define HD_USED(P, i, j, rows, columns) true
 #define HD_EACH_PRODUCT(Index, item, count) \
   for (Index hd_count = (count), item = hd::first<Index>(hd_count), hd_last = hd::last<Index>(hd_count); item < hd_last; ++item)
 #endif
@@ -273,4 +278,5 @@ HD_DEVICE bool arrive() {
     HD_IN_REGISTERS                                                                                                       \
   for (int j = 0; j < P::Sums::width; j += HD_WIDTH(packet))                                                         \
     if (const Index row = top + P::Sums::row_of(i), column = left + P::Sums::column_of(j);                                \
+        HD_USED(P, i, j, rows, columns) &&                                                                           \
         ((rows) % P::tile_rows == 0 || row < (rows)) && ((columns) % P::tile_columns == 0 || column < (columns)))

@@ -80,6 +80,8 @@ struct TensorSums {
   HD_DEVICE static int left() { return thread() / 32 % across * (columns / across); }
   HD_DEVICE static int row_of(int i) { return top() + i * 8 + lane() / 4; }
   HD_DEVICE static int column_of(int j) { return left() + j / 2 * 8 + lane() % 4 * 2 + j % 2; }
+  HD_DEVICE static constexpr int least_row(int i) { return i * 8; }  // of all threads
+  HD_DEVICE static constexpr int least_column(int j) { return j / 2 * 8 + j % 2; }
 
   template <class Left, class Right>
   HD_DEVICE void multiply(const Left& a, const Right& b, int step) {

@@ -26,18 +26,12 @@ double work_below(const Graph& k, ValueId v, NodeId stop, std::set<NodeId>& seen
 // Loads of a thread that are under way where parts meet.
 constexpr int64_t kAtOnce = 128;
 
-// Registers of a thread: its sums, what it multiplies or reads of other parts, addresses.
-int64_t registers(const KernelForm& form) {
-  constexpr int64_t kOthers = 60, kMost = 255;
-  const int64_t sums = form.tile[0] * form.tile[1] / form.threads;
-  return std::min(sums + std::max(sums / 2, form.parts > 1 ? kAtOnce : 0) + kOthers, kMost);
-}
-
 int64_t resident(const KernelForm& form, const ContractPlan& plan, const Target& target) {
-  constexpr int64_t kReserved = 1024;  // of shared memory, by the system for each block
-  return std::max<int64_t>(1, std::min({target.processor_shared / (plan.shared_bytes + kReserved),
-                                        target.processor_registers / (form.threads * registers(form)),
-                                        target.processor_threads / form.threads}));
+  constexpr int64_t kMostRegisters = 255, kReserved = 1024;  // of shared memory, by the system for each block
+  return std::max<int64_t>(
+      1, std::min({target.processor_shared / (plan.shared_bytes + kReserved),
+                   target.processor_registers / (form.threads * std::min(product_registers(form), kMostRegisters)),
+                   target.processor_threads / form.threads}));
 }
 
 // What part of its peak a processor reaches: in the time of four fma of a warp, shared memory gives it one word a thread,
@@ -87,6 +81,12 @@ ProductWork product_work(const Graph& kernel, const ContractPlan& plan) {
   work.right = work_below(kernel, plan.right.value, plan.contraction, right);
   for (const ValueId v : kernel.outputs) work.result += work_below(kernel, v, plan.contraction, results);
   return work;
+}
+
+int64_t product_registers(const KernelForm& form) {
+  constexpr int64_t kOthers = 60;
+  const int64_t sums = form.tile[0] * form.tile[1] / form.threads;
+  return sums + std::max(sums / 2, form.parts > 1 ? kAtOnce : 0) + kOthers;
 }
 
 int64_t meeting_waits(const KernelForm& form, const ContractPlan& plan) {

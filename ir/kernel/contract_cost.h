@@ -18,6 +18,9 @@ ProductWork product_work(const Graph& kernel, const ContractPlan& plan);
 double contract_seconds(const KernelForm& form, const ContractPlan& plan, const ProductWork& work,
                         const Target& target);
 
+// Of a thread: its sums, what it multiplies or loads of other parts, addresses. More than 255 there are not.
+int64_t product_registers(const KernelForm& form);
+
 // Loads one behind another where the parts meet: in each of its rounds the count of those that have come, and so many
 // parts at once as registers take.
 int64_t meeting_waits(const KernelForm& form, const ContractPlan& plan);

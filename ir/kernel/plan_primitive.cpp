@@ -7,6 +7,16 @@
 #include "ir/kernel/plan_reductions.h"
 
 namespace heddle::ir {
+namespace {
+
+int64_t most_elements(const Graph& kernel) {
+  int64_t most = 0;
+  for (ValueId v : kernel.inputs) most = std::max(most, kernel[v].type.elements());
+  for (ValueId v : kernel.outputs) most = std::max(most, kernel[v].type.elements());
+  return most;
+}
+
+}  // namespace
 
 PrimitivePlan primitive_of(const Graph& kernel) {
   const auto* primitive =
@@ -21,8 +31,7 @@ KernelPlan plan_primitive(const Graph& kernel) {
   const PrimitivePlan primitive = primitive_of(kernel);
   KernelPlan plan;
   plan.values.resize(kernel.value_count());
-  for (ValueId v : kernel.inputs) plan.largest_index = std::max(plan.largest_index, kernel[v].type.elements());
-  for (ValueId v : kernel.outputs) plan.largest_index = std::max(plan.largest_index, kernel[v].type.elements());
+  plan.largest_index = most_elements(kernel);
   plan.most_blocks = std::max<int64_t>(kernel.form->threads == 1 ? primitive.workers : primitive.blocks, 1);
   plan.partial_bytes = primitive.scratch;
   return plan;
@@ -34,10 +43,7 @@ KernelForm primitive_form(const Graph& kernel, const Target& target) {
   form.kind = KernelForm::Kind::primitive;
   form.threads = target.gpu ? primitive.threads : 1;
   form.workspace = primitive.scratch;
-  int64_t largest = 0;
-  for (ValueId v : kernel.inputs) largest = std::max(largest, kernel[v].type.elements());
-  for (ValueId v : kernel.outputs) largest = std::max(largest, kernel[v].type.elements());
-  if (largest >= target.index_limit) form.index = 64;
+  if (most_elements(kernel) >= target.index_limit) form.index = 64;
   return form;
 }
 

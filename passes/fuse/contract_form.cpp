@@ -31,7 +31,8 @@ constexpr int64_t kDepths[] = {16, 32, 64};
 constexpr int64_t kParts[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024};
 constexpr int64_t kMostStages = 4;
 constexpr int64_t kStepThreads = 128;  // of the blocks of most kernels
-constexpr int64_t kMostWaits = 8;      // loads one behind another where parts meet
+constexpr int64_t kMostRegisters = 255;
+constexpr int64_t kMostWaits = 8;  // loads one behind another where parts meet
 
 // Of a block: a multiprocessor's, less what the system keeps of it for each block, and what else the text declares.
 int64_t most_shared(const Target& target) { return std::max(target.shared_bytes, target.processor_shared - 2048); }
@@ -81,10 +82,17 @@ class Search {
     const int64_t items = plan_.tiles * form_.parts;
     if (form_.parts > 1 && items * form_.tile[0] * form_.tile[1] * 4 > kMostScratch) return;
     if (plan_.shared_bytes > most_shared(target_) || !contract_conflict(form_, plan_).empty()) return;
+    if (form_.parts > 1 && product_registers(form_) + registers_of_arrays() > kMostRegisters) return;
     const double seconds = contract_seconds(form_, plan_, work_, target_) + (items < least_items_ ? kTooFew : 0);
     if (seconds < best_.seconds) best_ = {form_, seconds};
     if (meeting_waits(form_, plan_) <= kMostWaits) meeting_soon_.push_back({form_, seconds});
     if (form_.threads == kStepThreads && seconds < best_of_step_.seconds) best_of_step_ = {form_, seconds};
+  }
+
+  // A kernel of many arrays keeps more addresses than others: where parts meet they would be spilled.
+  int64_t registers_of_arrays() const {
+    constexpr int64_t kFew = 8, kAddress = 2;
+    return kAddress * std::max<int64_t>(static_cast<int64_t>(k_.inputs.size() + k_.outputs.size()) - kFew, 0);
   }
 
   // With as many threads as all other kernels have, it may be part of a persistent kernel, which saves a launch.

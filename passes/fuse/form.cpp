@@ -120,22 +120,31 @@ void set_team(KernelForm& form, const KernelPlan& plan, const Target& target) {
   form.cached = plan.phases > 1 && plan.columns <= form.team * form.packet * target.kept_packets;
 }
 
-// What moves much asks for every multiprocessor: with blocks of fewer threads, where there are too few packets.
-int64_t threads_of_points(const Graph& k, const KernelForm& form, const KernelPlan& plan, const Target& target) {
-  constexpr int64_t kMuch = int64_t{1} << 20, kFewest = 64;
-  int64_t bytes = 0, count = threads(kBlock, target);
+// What moves much asks for every multiprocessor: where there are too few points, with blocks of fewer threads; where there
+// are very few, as behind a sum at each of them, with narrower packets, too.
+void spread_points(const Graph& k, KernelForm& form, const KernelPlan& plan, const Target& target) {
+  constexpr int64_t kMuch = int64_t{1} << 20, kFew = 64;
+  int64_t bytes = 0;
   for (const ValueId v : k.inputs) bytes += k[v].type.bytes();
   for (const ValueId v : k.outputs) bytes += k[v].type.bytes();
-  const int64_t packets = plan.rows * ((plan.columns + form.packet - 1) / form.packet);
-  while (bytes > kMuch && count > kFewest && (packets + count - 1) / count < target.most_blocks) count /= 2;
-  return count;
+  if (bytes <= kMuch) return;
+  const auto too_few = [&] {
+    const int64_t packets = plan.rows * ((plan.columns + form.packet - 1) / form.packet);
+    return (packets + form.threads - 1) / form.threads < target.most_blocks;
+  };
+  while (too_few() && form.threads > kFew) form.threads /= 2;
+  while (too_few() && form.packet > 1 && !plan.draws) form.packet /= 2;
+  while (too_few() && form.threads > target.warp) form.threads /= 2;
 }
 
 void set_shape(const Graph& k, KernelForm& form, const KernelPlan& plan, const Target& target) {
   const bool rows = form.kind == KernelForm::Kind::rows;
   form.packet = packet_of(k, plan, target);
-  form.threads = rows ? threads(kBlock, target) : threads_of_points(k, form, plan, target);
-  if (rows) set_team(form, plan, target);
+  form.threads = threads(kBlock, target);
+  if (rows)
+    set_team(form, plan, target);
+  else
+    spread_points(k, form, plan, target);
 }
 
 // A thread that passes over several rows once, for sums of columns: what it loads of them, up to a quarter of its registers, is under

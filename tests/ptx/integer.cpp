@@ -1,4 +1,4 @@
-// Integer arithmetic: add, sub, mul, mad, div, rem, neg, abs, min, max, and sums with a carry.
+// Integer arithmetic: add, sub, mul, mad, div, rem, neg, abs, min, max, sums with a carry, and products of parts of words.
 #include <limits>
 
 #include "tests/ptx/decoding.h"
@@ -211,6 +211,47 @@ bool decode_carry(Decoding& d) {
   return true;
 }
 
+// dp2a: the halves of a word times two bytes of another, lower or upper; dp4a: four bytes times four. And a sum.
+template <class A, class B, int count, int first>
+struct PartsProduct {
+  template <class T>
+  T operator()(uint32_t a, uint32_t b, T sum) const {
+    constexpr int kBits = 32 / count;
+    uint64_t all = bits(sum);
+    for (int i = 0; i < count; ++i) {
+      const auto x = static_cast<A>(a >> (i * kBits));
+      const auto y = static_cast<B>(b >> ((first + i) * 8));
+      all += bits(x) * bits(y);
+    }
+    return wrap<T>(all);
+  }
+};
+
+template <class A, class B, class T, int count>
+Execute parts_of(bool upper) {
+  if (upper) return apply<PartsProduct<A, B, count, 2>, T, uint32_t, uint32_t, T>;
+  return apply<PartsProduct<A, B, count, 0>, T, uint32_t, uint32_t, T>;
+}
+
+template <class U, class S, int count>
+Execute parts_of(Type a, Type b, bool upper) {
+  const bool left = a == Type::s32, right = b == Type::s32;
+  if (left && right) return parts_of<S, int8_t, int32_t, count>(upper);
+  if (left) return parts_of<S, uint8_t, int32_t, count>(upper);
+  if (right) return parts_of<U, int8_t, int32_t, count>(upper);
+  return parts_of<U, uint8_t, uint32_t, count>(upper);
+}
+
+void decode_parts(Decoding& d) {
+  const bool two = d.root() == "dp2a";
+  const bool upper = two && d.take_one_of({"lo", "hi"}) == 1;
+  const Type a = d.type(), b = d.type();
+  const Type sum = a == Type::s32 || b == Type::s32 ? Type::s32 : Type::u32;
+  d.operands_are(sum, {Type::u32, Type::u32, sum});
+  d.out.execute =
+      two ? parts_of<uint16_t, int16_t, 2>(a, b, upper) : parts_of<uint8_t, int8_t, 4>(a, b, /*upper=*/false);
+}
+
 void decode_product(Decoding& d, bool add) {
   const int part = d.take_one_of({"lo", "hi", "wide"});
   const Type t = d.type();
@@ -230,6 +271,10 @@ bool decode_integer(Decoding& d) {
   if (d.is_real()) return false;
   if (decode_carry(d)) return true;
   const std::string& root = d.root();
+  if (root == "dp2a" || root == "dp4a") {
+    decode_parts(d);
+    return true;
+  }
   if (root == "mul" || root == "mad") {
     decode_product(d, root == "mad");
     return true;

@@ -1,5 +1,6 @@
 // A model of models/, planned for a GPU without library calls, and batches for it.
 #pragma once
+#include <set>
 #include <string>
 #include <vector>
 
@@ -9,8 +10,7 @@
 
 namespace heddle::testing {
 
-std::vector<std::string> model_names();     // sorted
-std::vector<std::string> counted_models();  // of which kernels are counted exactly
+std::vector<std::string> model_names(const std::set<std::string>& but = {});  // sorted
 
 struct PlannedModel {
   ir::Module module;  // after all passes

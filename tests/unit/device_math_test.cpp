@@ -67,6 +67,15 @@ TEST(DeviceMath, WithinTwoAndAHalfUnitsInTheLastPlace) {
   EXPECT_LE(worst(erf32, std::erf, -1e-2F, 1e-2F), 2.5);
 }
 
+// Of the other functions what is written here, not the system's. By Wichura's values of the normal quantile (Applied
+// Statistics 37, 1988, AS 241): erf_inv(x) = quantile((x + 1) / 2) / sqrt(2).
+TEST(DeviceMath, InverseErrorFunction) {
+  EXPECT_NEAR(hd::erf_inv(2 * 0.25 - 1), -0.6744897501960817 / std::sqrt(2.0), 1e-15);
+  EXPECT_NEAR(hd::erf_inv(2 * 0.001 - 1), -3.090232306167814 / std::sqrt(2.0), 1e-13);
+  for (const double y : {1e-300, 1e-12, 1e-4, 0.1, 0.4769, 1.0, 2.0, 3.0})
+    EXPECT_NEAR(hd::erf_inv(std::erf(y)), y, y * (y < 1.5 ? 1e-14 : 1e-9)) << y;
+}
+
 TEST(DeviceMath, Edges) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   EXPECT_EQ(hd::exp(-kInfinity), 0.0F);

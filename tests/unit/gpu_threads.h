@@ -9,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -128,6 +129,7 @@ void gpu_launch(int blocks, int threads, const auto& kernel) {
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 #define __align__(bytes) __attribute__((aligned(bytes)))
+#define __builtin_assume(condition) ((condition) ? void() : std::abort())  // what NVRTC takes for granted
 #define __shared__  // of as many bytes as a launch says: whoever needs them defines hd::shared_bytes
 #include "codegen/device/1_target.cuh"
 #undef __shared__

@@ -73,7 +73,11 @@ Depends CountBody::compute(ValueId v, const Node& n, const IndexMap& at) {
       [&](const Elementwise& kind) {
         Depends on = 0;
         for (const ValueId o : n.operands) on |= value(o, at);
-        to_.instructions.values += scalar_instructions(kind.expr) * executions(on);
+        // Before the loop over points, where a function with branches holds it, it is computed by threads without any.
+        constexpr double kFunction = 10;
+        const double work = scalar_instructions(kind.expr);
+        const double idle = on == 0 && work >= kFunction ? times_.idle : 0;
+        to_.instructions.values += work * (executions(on) + idle);
         return on;
       },
       [&](const Lookup& kind) { return lookup(n, s, kind, at); },
@@ -127,6 +131,7 @@ Depends CountBody::lookup(const Node& n, const Signature& s, const Lookup& looku
 
 Depends CountBody::source(const Node& n, const Signature& s, const Source& source, const IndexMap& at) {
   Depends on = 0;
+  double together = 1;
   bool indexed = false;
   for (size_t i = 0; i < n.operands.size(); ++i)
     on |= value(n.operands[i], access_at(at.extents, 0, s.operands[i].dims));
@@ -135,11 +140,17 @@ Depends CountBody::source(const Node& n, const Signature& s, const Source& sourc
     on |= depends(e);
     indexed = true;
   };
-  if (mentions(source.expr, "i")) read(linear_offset(at, s.results[0].dims));
+  if (mentions(source.expr, "i")) {
+    const IndexExpr linear = linear_offset(at, s.results[0].dims);
+    read(linear);
+    // Neighbours share the draw of their words. Where groups are not asked for the compiler finds all of it at points
+    // whose numbers are not negative, else half.
+    const bool groups = draws_ || (times_.points && times_.rest == 0 && range(linear, at.extents).low >= 0);
+    if (times_.packet > 1 && neighbours_in_packets(linear))
+      together = static_cast<double>(groups ? kDrawnAtOnce : kDrawnAtOnce / 2);
+  }
   if (source.k) read(source_k(s, source, at));
   if (!indexed && n.operands.empty()) return 0;
-  // Four neighbours share the draw of their words.
-  const double together = draws_ ? static_cast<double>(kDrawnAtOnce) / 2 : 1;
   to_.instructions.values += scalar_instructions(source.expr) * executions(on) / together;
   return on;
 }
@@ -166,7 +177,6 @@ Depends CountBody::reduce(ValueId v, const Node& n, const Signature& s, const In
   double points = static_cast<double>(product(access.loops));
   loops_ = access.loops;
   loops_on_ = on;
-  packets_ = false;
   const auto longest = std::max_element(loops_.begin(), loops_.end());
   constexpr int64_t kSteps = 5;
   if (spreads_ && on == 0 && longest != loops_.end() && *longest >= kLanes) {
@@ -174,8 +184,7 @@ Depends CountBody::reduce(ValueId v, const Node& n, const Signature& s, const In
     *longest = (*longest + kLanes - 1) / kLanes;
     to_.instructions.values += kSteps * (3 + add_work(n)) * executions(0);
   }
-  for (size_t i = 0; i < n.operands.size() && product(loops_) > 1; ++i)
-    packets_ = packets_ || reads_packets(n.operands[i], access.operands[i]);
+  packets_ = spread_ < 0 && goes_round_packets(n, access);
   unrolled_ = product(access.loops) <= kUnrolledPoints;
   Depends all = on;
   for (size_t i = 0; i < loops_.size(); ++i)
@@ -219,12 +228,16 @@ double CountBody::add_work(const Node& n) const {
 
 void CountBody::accumulate(const Node& n, const ReductionAccess& access, Depends at) {
   Depends on = at;
+  if (unrolled_)
+    for (const IndexMap& operand : access.operands)
+      around_.insert(around_.end(), operand.guards.begin(), operand.guards.end());
   bool guarded = false;
   for (size_t i = 0; i < n.operands.size(); ++i) {
     on |= value(n.operands[i], access.operands[i]);
     conditions(access.operands[i].guards, access.operands[i].extents);
     guarded = guarded || !access.operands[i].guards.empty();
   }
+  around_.clear();
   to_.instructions.values += ((guarded ? 1 : 0) + add_work(n)) * executions(on);
 }
 

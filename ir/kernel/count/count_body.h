@@ -19,13 +19,16 @@ constexpr Depends kOnRow = 1, kOnColumn = 2;
 
 // How often the warps of a launch are at each place, together.
 struct WarpTimes {
-  double launch = 0;   // once a thread
-  double rows = 0;     // turns of the loop over rows, or over points
-  double packets = 0;  // of the loop over the packets of a row
-  double columns = 0;  // as often what varies with the column alone is needed
-  int64_t packet = 1;  // elements of one
-  int64_t rest = 0;    // of the last one, where it is not whole: they are moved one by one
-  bool far = true;     // a loop inside a point finds the addresses of far elements anew in each turn
+  double launch = 0;    // once a thread
+  double idle = 0;      // once a thread that has no point
+  double rows = 0;      // turns of the loop over rows, or over points
+  double packets = 0;   // of the loop over the packets of a row
+  double columns = 0;   // as often what varies with the column alone is needed
+  int64_t packet = 1;   // elements of one
+  int64_t rest = 0;     // of the last one, where it is not whole: they are moved one by one
+  int64_t whole = 0;    // elements of a row that are moved in packets, where there is a rest
+  bool far = true;      // a loop inside a point finds the addresses of far elements anew in each turn
+  bool points = false;  // of a loop over points, in which a packet's place is a multiple of its width
 };
 
 class CountBody {
@@ -70,7 +73,10 @@ class CountBody {
   Depends reduce(ValueId v, const Node& n, const Signature& s, const IndexMap& at);
   bool overwritten(ValueId v) const;
   bool in_packets(const IndexMap& at, const IndexExpr& linear) const;
+  double distinct_in_packet(const IndexExpr& linear) const;  // of the addresses of a packet's elements
+  bool neighbours_in_packets(const IndexExpr& linear) const;
   bool reads_packets(ValueId v, const IndexMap& at) const;
+  bool goes_round_packets(const Node& n, const ReductionAccess& access) const;
   struct Sectors {
     double one = 0, packet = 0;  // of a request; of those of a packet's elements together, for one of them
   };
@@ -79,7 +85,7 @@ class CountBody {
   // `whole`: a packet is moved at once.
   void request(ValueId v, const IndexExpr& linear, const std::vector<Guard>& guards, double requests, bool read,
                bool whole);
-  void count_rest(double& sectors);
+  void count_rest(int64_t bytes, double& sectors);
   void atoms(const IndexExpr& e);
   bool first_time(std::vector<IndexExpr>& seen, const IndexExpr& e) const;
   Depends defined_below(const Node& n) const;
@@ -112,6 +118,7 @@ class CountBody {
   std::vector<IndexExpr> quotients_, sums_;
   std::vector<std::pair<ValueId, IndexExpr>> addresses_;
   std::vector<Guard> conditions_;
+  std::vector<Guard> around_;  // of the straight line whose loads are counted: they stand behind its branches
 };
 
 Depends depends(const IndexExpr& e);

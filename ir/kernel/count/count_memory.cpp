@@ -7,7 +7,7 @@
 namespace heddle::ir {
 namespace {
 
-constexpr int64_t kWidestLoad = 16;
+constexpr int64_t kWidestLoad = 16, kSectorBytes = 32;
 
 double bytes_of(DType dtype) { return std::max<double>(1, static_cast<double>(bits(dtype)) / 8); }
 
@@ -73,7 +73,7 @@ void CountBody::address(ValueId v, const IndexExpr& linear, bool wide) {
     if (!counter) key.terms.push_back(t);
     if (!counter || unrolled_ || strides_ || std::abs(static_cast<double>(t.coefficient)) <= kNear) continue;
     strides_ = true;
-    to_.instructions.indices += (times_.far ? kFar : kFarFromKnown) * executions(depends(linear));
+    to_.instructions.indices += (times_.far ? kFar : kFarFromKnown) * executions(depends(linear), !packets_);
   }
   const double times = executions(depends(key), /*each_element=*/false);
   if (first_time(sums_, key)) {
@@ -149,30 +149,60 @@ CountBody::Sectors CountBody::average_sectors(const IndexExpr& linear, const std
 void CountBody::request(ValueId v, const IndexExpr& linear, const std::vector<Guard>& guards, double requests,
                         bool read, bool whole) {
   to_.instructions.memory += requests;
-  const Sectors each = average_sectors(linear, guards, static_cast<int64_t>(bytes_of(k_[v].type.dtype)));
+  std::vector<Guard> all = guards;
+  all.insert(all.end(), around_.begin(), around_.end());
+  const Sectors each = average_sectors(linear, all, static_cast<int64_t>(bytes_of(k_[v].type.dtype)));
   (read ? to_.sectors_read : to_.sectors_written) += requests * each.one;
   if (read) to_.sectors_fetched += requests * (whole ? each.one : std::min(each.one, each.packet));
 }
 
-// By one warp, behind branches of its own.
-void CountBody::count_rest(double& sectors) {
+// By one warp, behind branches of its own; of the last packet the request for whole ones moves nothing.
+void CountBody::count_rest(int64_t bytes, double& sectors) {
   constexpr double kBranches = 3;
+  if (times_.rest == 0) return;
   const auto rest = static_cast<double>(times_.rest);
   to_.instructions.memory += rest;
-  to_.instructions.indices += times_.rest > 0 ? kBranches * (rest + 1) : 0;
-  sectors += rest;
+  to_.instructions.indices += kBranches * (rest + 1);
+  sectors += rest - (times_.whole * bytes % kSectorBytes == 0 ? 1 : 0);
 }
 
 bool CountBody::overwritten(ValueId v) const {
   return std::any_of(k_.outputs.begin(), k_.outputs.end(), [&](ValueId out) { return k_[out].place.base == v; });
 }
 
+bool CountBody::neighbours_in_packets(const IndexExpr& linear) const {
+  const Coefficient column = coefficient(linear, kColumn);
+  return column.affine && column.value == 1 && aligned(linear, times_.packet);
+}
+
+// Packets begin at multiples of their width: of remainders by a part of it they all have the same.
+double CountBody::distinct_in_packet(const IndexExpr& linear) const {
+  int64_t most = 1;
+  for (const IndexTerm& t : linear.terms) {
+    const bool on_column = t.kind == IndexTerm::Kind::dim ? t.dim == kColumn : depends_on(t.inner[0], kColumn);
+    if (!on_column) continue;
+    const bool alone = t.kind == IndexTerm::Kind::modulo && t.inner[0].terms.size() == 1 && t.inner[0].constant == 0 &&
+                       t.inner[0].terms[0].kind == IndexTerm::Kind::dim && t.inner[0].terms[0].coefficient == 1;
+    if (!alone || times_.packet % t.divisor != 0) return 1;
+    most = std::max(most, t.divisor);
+  }
+  return most == 1 ? 1 : static_cast<double>(most) / static_cast<double>(times_.packet);
+}
+
 bool CountBody::in_packets(const IndexMap& at, const IndexExpr& linear) const {
   if (times_.packet == 1 || (here_ & kOnColumn) == 0 || (draws_ && !at.guards.empty())) return false;
   for (const Guard& g : at.guards)
     if (depends_on(g.expr, kColumn)) return false;
-  const Coefficient column = coefficient(linear, kColumn);
-  return column.affine && column.value == 1 && aligned(linear, times_.packet);
+  return neighbours_in_packets(linear);
+}
+
+// Of something that it reads the elements of a packet are neighbours, or all are one: then the loops of a reduction go
+// round all of them.
+bool CountBody::goes_round_packets(const Node& n, const ReductionAccess& access) const {
+  if (draws_ || times_.packet == 1 || (here_ & kOnColumn) == 0 || product(access.loops) == 1) return false;
+  for (size_t i = 0; i < n.operands.size(); ++i)
+    if (!depends_on(access.operands[i], kColumn) || reads_packets(n.operands[i], access.operands[i])) return true;
+  return false;
 }
 
 // Something that the value is made of lies in packets: then a loop around it goes round all elements of a packet.
@@ -198,13 +228,15 @@ Depends CountBody::load(ValueId v, const IndexMap& at) {
     const double packets = executions(on | kOnColumn, /*each_element=*/false);
     if (!at.guards.empty()) to_.instructions.indices += 2 * packets;
     request(v, linear, at.guards, packets * std::ceil(bytes * packet / kWidestLoad), /*read=*/true, /*whole=*/true);
-    if (!inside) count_rest(to_.sectors_read);
+    if (!inside) count_rest(static_cast<int64_t>(bytes), to_.sectors_read);
     to_.instructions.values += packets * (bytes < 4 ? packet : 0);
     return on | kOnColumn;
   }
   const Depends here = on | (overwritten(v) ? here_ : 0);
-  if (!at.guards.empty()) to_.instructions.indices += 2 * executions(here);
-  request(v, linear, at.guards, executions(here), /*read=*/true, /*whole=*/false);
+  // In a loop that stays one each load has branches around it.
+  constexpr double kChosen = 2, kBranches = 7;
+  if (!at.guards.empty()) to_.instructions.indices += (inside && !unrolled_ ? kBranches : kChosen) * executions(here);
+  request(v, linear, at.guards, executions(here) * distinct_in_packet(linear), /*read=*/true, /*whole=*/false);
   return here;
 }
 
@@ -217,7 +249,7 @@ void CountBody::store(ValueId v, const IndexMap& at) {
   const bool packets = times_.packet > 1 && (here_ & kOnColumn) != 0;
   const double requests = packets ? times_.packets * std::ceil(bytes * packet / kWidestLoad) : executions(here_);
   request(v, linear, {}, requests, /*read=*/false, packets);
-  if (packets) count_rest(to_.sectors_written);
+  if (packets) count_rest(static_cast<int64_t>(bytes), to_.sectors_written);
   if (bytes < 4) to_.instructions.values += packets ? times_.packets * packet * kPacking : requests;
 }
 

@@ -13,16 +13,19 @@ void count_entry(int64_t pointers, double warps, double busy, KernelCounts& to) 
 void count_points(const Graph& k, const KernelPlan& plan, KernelCounts& to) {
   Turns turns = point_turns(*k.form, plan.space(), to.blocks);
   turns.times.rest = plan.columns % k.form->packet;
+  turns.times.whole = plan.columns - turns.times.rest;
+  const double warps = static_cast<double>(to.blocks * to.threads) / kLanes;
+  turns.times.idle = warps - turns.times.launch;
   CountBody body(k, plan.space().size(), to);
   body.enter(turns.times, turns.points, kOnRow | kOnColumn);
   body.draw_at_once(plan.draws && k.form->packet == kDrawnAtOnce);
-  const double warps = static_cast<double>(to.blocks * to.threads) / kLanes;
   count_entry(static_cast<int64_t>(k.inputs.size() + k.outputs.size()), warps, turns.times.launch, to);
   // The loop; row and column of a point; where the last packet may be part of one, branches around its elements.
-  constexpr double kLoop = 4, kRowAndColumn = 6, kRest = 4;
+  constexpr double kLoop = 4, kRowAndColumn = 4, kRestIn = 8, kRestOut = 1;
   double each = (plan.rows * plan.columns > 1 ? kLoop : 0) + (plan.rows > 1 ? kRowAndColumn : 1);
   if (plan.columns % k.form->packet != 0)
-    each += kRest * static_cast<double>(k.inputs.size() + k.outputs.size()) + 2 * static_cast<double>(k.form->packet);
+    each += kRestIn * static_cast<double>(k.inputs.size()) + kRestOut * static_cast<double>(k.outputs.size()) +
+            static_cast<double>(k.form->packet);
   to.instructions.indices += each * turns.times.packets;
   for (const ValueId v : k.outputs) body.store(v, access_of(Extent::full, plan.space(), k[v].type.dims));
   to.dependent_inside = body.turns();

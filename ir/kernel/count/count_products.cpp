@@ -24,14 +24,14 @@ class ProductsCount {
     const double launch = static_cast<double>(to_.blocks) * warps_, items = items_ * warps_;
     count_entry(static_cast<int64_t>(k_.inputs.size() + k_.outputs.size()) + (form_.parts > 1 ? 2 : 0), launch, launch,
                 to_);
-    constexpr double kThread = 35, kSlot = 8, kItem = 20;
+    constexpr double kThread = 35, kSlot = 5, kItem = 20;
     to_.instructions.indices +=
         launch * (kThread + kSlot * static_cast<double>(slots(plan_.left) + slots(plan_.right)));
     to_.instructions.indices += items * kItem;
     to_.instructions.values += items * sums();
     const double turns = (fills_ + items_ * static_cast<double>(form_.stages - 1)) * warps_;
-    constexpr double kTurn = 9;
-    to_.instructions.indices += kTurn * turns;
+    constexpr double kTurn = 9, kTurnInLine = 4;
+    to_.instructions.indices += (in_line() ? kTurnInLine : kTurn) * turns;
     for (const ProductSide* s : {&plan_.left, &plan_.right}) fill(*s);
     multiply();
     if (form_.parts > 1) meet();
@@ -46,9 +46,10 @@ class ProductsCount {
  private:
   static int64_t cut(int64_t n, int64_t by) { return (n + by - 1) / by; }
   double sums() const {
-    const ProductLayout::Sums mine = layout_.sums();
+    const ProductLayout::Sums mine = layout_.used();
     return static_cast<double>(mine.rows * mine.columns);
   }
+  bool in_line() const { return plan_.steps == 1; }  // what is filled first is all that there is
   bool is_left(const ProductSide& s) const { return &s == &plan_.left; }
   int64_t slots(const ProductSide& s) const {
     const int64_t length = form_.tile[is_left(s) ? 0 : 1];
@@ -87,15 +88,18 @@ class ProductsCount {
     to_.instructions.memory += requests;
     const Dims& dims = k_[s.memory].type.dims;
     const IndexExpr linear = linear_offset(s.memory_at, dims);
-    body_.conditions(s.memory_at.guards, plan_.space);
     if (!s.memory_at.guards.empty()) to_.instructions.indices += 4 * requests;
     // Those whose addresses are kept are all unrolled, others by four.
     constexpr double kTogether = 4;
     const auto sharing = static_cast<double>(layout_.sharing_k(s));
     const double shared = requests / (s.kept ? sharing : std::min(sharing, kTogether));
-    if (!s.kept) body_.address(s.memory, s.from_row);
+    if (!s.kept) {
+      body_.conditions(s.memory_at.guards, plan_.space);
+      body_.address(s.memory, s.from_row);
+    }
     to_.instructions.indices += (s.kept ? kKept + 2 : kPlace + kTo) * requests;
     body_.enter({.launch = shared, .rows = shared, .packets = shared, .columns = shared, .packet = 1}, {}, 0);
+    if (s.kept) body_.conditions(s.memory_at.guards, plan_.space);  // what depends on the row is kept, too
     body_.address(s.memory, s.from_k, /*wide=*/false);
     to_.sectors_read += requests * layout_.fill_sectors(s, linear, bytes_of(s.memory));
     to_.sectors_fetched += requests * layout_.fill_sectors(s, linear, bytes_of(s.memory));
@@ -116,7 +120,7 @@ class ProductsCount {
   // --- what is multiplied ---
 
   void multiply() {
-    constexpr double kStep = 14;
+    const double kStep = in_line() ? 0 : 14;
     const double steps = fills_ * warps_;
     const ProductLayout::Step step = layout_.step();
     to_.instructions.indices += kStep * steps;
@@ -168,14 +172,16 @@ class ProductsCount {
     const double warps = static_cast<double>(plan_.tiles) * warps_;
     const ProductLayout::Sums mine = layout_.sums();
     const double packets = static_cast<double>(mine.columns) / static_cast<double>(form_.packet);
+    const double rows = static_cast<double>(mine.rows) * layout_.inside(kRow);
     const WarpTimes times{.launch = warps,
-                          .rows = warps * static_cast<double>(mine.rows) * layout_.rows_inside(),
-                          .packets = warps * static_cast<double>(mine.rows) * packets * layout_.part_inside(),
-                          .columns = warps * packets,
+                          .rows = warps * rows,
+                          .packets = warps * rows * packets * layout_.inside(kColumn),
+                          .columns = warps * std::min(rows, 1.0) * packets * layout_.inside(kColumn),
                           .packet = form_.packet};
     body_.forget();
     body_.enter(times, layout_.result_points(), kOnRow | kOnColumn);
-    const double all = warps * static_cast<double>(mine.rows) * packets;
+    const ProductLayout::Sums used = layout_.used();
+    const double all = warps * static_cast<double>(used.rows * used.columns) / static_cast<double>(form_.packet);
     for (const int axis : {kRow, kColumn})
       if (plan_.space[static_cast<size_t>(axis)] % form_.tile[axis == kRow ? 0U : 1U] != 0)
         to_.instructions.indices += 2 * all;

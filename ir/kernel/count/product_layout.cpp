@@ -57,10 +57,11 @@ std::vector<WarpPoint> ProductLayout::fill_points(const ProductSide& s) const {
   const int64_t width = std::max<int64_t>(s.packet, 1), warps = cut(length(s) * form_.tile[2] / width, kLanes);
   const int axis = left(s) ? kRow : kColumn;
   const int64_t extent = plan_.space[static_cast<size_t>(axis)], depth = plan_.space[kDepth];
+  const int64_t packets = extent < length(s) ? warps : kPackets;  // of few rows most packets lie outside
   std::vector<WarpPoint> points;
   for (const int64_t tile : some_of(cut(extent, length(s)), kTiles))
     for (const int64_t step : some_of(cut(depth, form_.tile[2]), kSteps))
-      for (const int64_t warp : some_of(warps, kPackets)) {
+      for (const int64_t warp : some_of(warps, packets)) {
         WarpPoint p;
         p.coordinates.resize(kDepth + 1, LaneNumbers{});
         for (int64_t l = 0; l < kLanes; ++l) {
@@ -140,7 +141,7 @@ ProductLayout::Place ProductLayout::sum_at(int64_t thread, int64_t i, int64_t j)
 // Four steps of k at once: packets of four along k, or of four rows for each k.
 void ProductLayout::read(const ProductSide& s, int64_t warp, Step& to) const {
   constexpr int64_t kTogether = 4, kPacketBytes = 16;
-  const Sums mine = sums();
+  const Sums mine = used();
   const int64_t count = left(s) ? mine.rows : mine.columns;
   for (int64_t i = 0; i < count; ++i) {
     LaneNumbers at{};
@@ -159,7 +160,7 @@ void ProductLayout::read(const ProductSide& s, int64_t warp, Step& to) const {
 ProductLayout::Step ProductLayout::fma_step() const {
   constexpr int64_t kTogether = 4;
   Step step;
-  const Sums mine = sums();
+  const Sums mine = used();
   const double turns = static_cast<double>(form_.tile[2]) / kTogether;
   for (int64_t warp = 0; warp < form_.threads / kLanes; ++warp) {
     read(plan_.left, warp, step);
@@ -214,14 +215,33 @@ std::vector<WarpPoint> ProductLayout::result_points() const {
   return points;
 }
 
-double ProductLayout::rows_inside() const {
-  const int64_t rows = plan_.space[kRow], tile = form_.tile[0];
-  return static_cast<double>(rows) / static_cast<double>(cut(rows, tile) * tile);
+bool ProductLayout::reaches(int axis, int64_t first_thread, int64_t threads, int64_t i, int64_t end) const {
+  for (int64_t t = first_thread; t < first_thread + threads; ++t) {
+    const Place at = axis == kRow ? sum_at(t, i, 0) : sum_at(t, 0, i);
+    if ((axis == kRow ? at.row : at.column) < end) return true;
+  }
+  return false;
 }
 
-double ProductLayout::part_inside() const {
-  const int64_t columns = plan_.space[kColumn], tile = form_.tile[1];
-  return rows_inside() * static_cast<double>(columns) / static_cast<double>(cut(columns, tile) * tile);
+double ProductLayout::inside(int axis) const {
+  const int64_t extent = plan_.space[static_cast<size_t>(axis)], tile = form_.tile[axis == kRow ? 0 : 1];
+  const int64_t rest = extent % tile, width = axis == kRow ? 1 : form_.packet;
+  if (rest == 0) return 1;
+  const int64_t count = axis == kRow ? sums().rows : sums().columns;
+  double reached = 0, all = 0;
+  for (int64_t thread = 0; thread < form_.threads; thread += kLanes)
+    for (int64_t i = 0; i < count; i += width, all += 1)
+      if (reaches(axis, thread, kLanes, i, rest)) reached += 1;
+  const auto tiles = static_cast<double>(cut(extent, tile));
+  return (tiles - 1 + reached / all) / tiles;
+}
+
+ProductLayout::Sums ProductLayout::used() const {
+  Sums used = sums();
+  if (plan_.tensor_cores || form_.parts > 1) return used;
+  while (!reaches(kRow, 0, form_.threads, used.rows - 1, plan_.space[kRow])) --used.rows;
+  while (!reaches(kColumn, 0, form_.threads, used.columns - 1, plan_.space[kColumn])) --used.columns;
+  return used;
 }
 
 }  // namespace heddle::ir

@@ -30,10 +30,10 @@ class ProductLayout {
     int64_t rows = 1, columns = 1;
   };
   Sums sums() const;
+  Sums used() const;  // those that may lie inside the result: the compiler leaves the others out
   std::vector<WarpPoint> result_points() const;
-  // What part of the tiles lies inside the result: of their rows, of their elements; a warp counts where a lane is inside.
-  double rows_inside() const;
-  double part_inside() const;
+  // For how many of the warps' rows (columns, in packets) of sums a lane is inside the result, of one.
+  double inside(int axis) const;
 
  private:
   struct Place {
@@ -49,6 +49,8 @@ class ProductLayout {
   Place thread_at(int64_t thread) const;                        // of the threads that sum up with fma
   int64_t fma_place(const ProductSide& s, int64_t mine, int64_t i) const;
   Place sum_at(int64_t thread, int64_t i, int64_t j) const;
+  // Whether the i-th row or column of sums of one of the threads lies before the end.
+  bool reaches(int axis, int64_t first_thread, int64_t threads, int64_t i, int64_t end) const;
   Step fma_step() const;
   Step tensor_step() const;
   void read(const ProductSide& s, int64_t warp, Step& to) const;

@@ -13,23 +13,41 @@ struct Function {
 };
 // The functions of codegen/device/*.cuh in f32, as NVRTC 12 prints them. What is not listed is one instruction: add, mul,
 // div, sqrt, floor, abs, cast.
-constexpr std::array<Function, 17> kFunctions = {{{"exp", 15},
+constexpr std::array<Function, 35> kFunctions = {{{"exp", 15},
                                                   {"expm1", 32},
                                                   {"log", 26},
                                                   {"log1p", 34},
                                                   {"sin", 40},
                                                   {"cos", 40},
                                                   {"tan", 45},
+                                                  {"asin", 32},
+                                                  {"acos", 36},
+                                                  {"atan", 29},
+                                                  {"atan2", 54},
+                                                  {"sinh", 35},
+                                                  {"cosh", 22},
                                                   {"tanh", 20},
+                                                  {"asinh", 58},
+                                                  {"acosh", 60},
+                                                  {"atanh", 54},
+                                                  {"cbrt", 15},
                                                   {"erf", 26},
+                                                  {"erfc", 69},
+                                                  {"erf_inv", 42},
+                                                  {"lgamma", 495},
+                                                  {"resize_weight", 17},  // of a cubic 126
+                                                  {"weighed", 3},
+                                                  {"shift_left", 4},
+                                                  {"shift_right_logical", 4},
+                                                  {"shift_right_arithmetic", 5},
                                                   {"pow", 70},
                                                   {"fmod", 25},
                                                   {"max", 4},
                                                   {"min", 4},
                                                   {"sign", 4},
                                                   {"abs", 1},
-                                                  {"random_uniform", 44},
-                                                  {"random_normal", 110}}};
+                                                  {"random_uniform", 88},
+                                                  {"random_normal", 220}}};
 
 bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 

@@ -49,7 +49,8 @@ Turns point_turns(const KernelForm& form, const Dims& space, int64_t blocks) {
            .rows = all,
            .packets = all,
            .columns = all,
-           .packet = form.packet},
+           .packet = form.packet,
+           .points = true},
           {}};
   for (const int64_t turn : some_of(turns, kSamples))
     t.points.push_back(point(space, [&](int64_t l) {
