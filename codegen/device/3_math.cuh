@@ -102,6 +102,17 @@ HD_FUNCTION(cos, cosf, cos)
 HD_FUNCTION(tan, tanf, tan)
 HD_FUNCTION(tanh, tanhf, tanh)
 HD_FUNCTION(erf, erff, erf)
+HD_FUNCTION(erfc, erfcf, erfc)
+HD_FUNCTION(erf_inv, erfinvf, erfinv)
+HD_FUNCTION(asin, asinf, asin)
+HD_FUNCTION(acos, acosf, acos)
+HD_FUNCTION(atan, atanf, atan)
+HD_FUNCTION(sinh, sinhf, sinh)
+HD_FUNCTION(cosh, coshf, cosh)
+HD_FUNCTION(asinh, asinhf, asinh)
+HD_FUNCTION(acosh, acoshf, acosh)
+HD_FUNCTION(atanh, atanhf, atanh)
+HD_FUNCTION(cbrt, cbrtf, cbrt)
 HD_FUNCTION(floor, floorf, floor)
 HD_FUNCTION(ceil, ceilf, ceil)
 HD_FUNCTION(rint, rintf, rint)
@@ -112,6 +123,10 @@ HD_DEVICE float pow(float a, float b) { return ::powf(a, b); }
 HD_DEVICE double pow(double a, double b) { return ::pow(a, b); }
 HD_DEVICE float fmod(float a, float b) { return ::fmodf(a, b); }
 HD_DEVICE double fmod(double a, double b) { return ::fmod(a, b); }
+HD_DEVICE float atan2(float a, float b) { return ::atan2f(a, b); }
+HD_DEVICE double atan2(double a, double b) { return ::atan2(a, b); }
+HD_DEVICE double lgamma(double x) { return ::lgamma(x); }
+HD_DEVICE int ones(u64 word) { return __popcll(word); }
 HD_DEVICE u32 high_product(u32 a, u32 b) { return __umulhi(a, b); }
 #else
 #define HD_FUNCTION(name, single, twice)                  \
@@ -121,6 +136,16 @@ HD_FUNCTION(sqrt, __builtin_sqrtf, __builtin_sqrt)
 HD_FUNCTION(sin, __builtin_sinf, __builtin_sin)
 HD_FUNCTION(cos, __builtin_cosf, __builtin_cos)
 HD_FUNCTION(tan, __builtin_tanf, __builtin_tan)
+HD_FUNCTION(erfc, __builtin_erfcf, __builtin_erfc)
+HD_FUNCTION(asin, __builtin_asinf, __builtin_asin)
+HD_FUNCTION(acos, __builtin_acosf, __builtin_acos)
+HD_FUNCTION(atan, __builtin_atanf, __builtin_atan)
+HD_FUNCTION(sinh, __builtin_sinhf, __builtin_sinh)
+HD_FUNCTION(cosh, __builtin_coshf, __builtin_cosh)
+HD_FUNCTION(asinh, __builtin_asinhf, __builtin_asinh)
+HD_FUNCTION(acosh, __builtin_acoshf, __builtin_acosh)
+HD_FUNCTION(atanh, __builtin_atanhf, __builtin_atanh)
+HD_FUNCTION(cbrt, __builtin_cbrtf, __builtin_cbrt)
 HD_FUNCTION(floor, __builtin_floorf, __builtin_floor)
 HD_FUNCTION(ceil, __builtin_ceilf, __builtin_ceil)
 HD_FUNCTION(rint, __builtin_rintf, __builtin_rint)
@@ -138,6 +163,33 @@ HD_DEVICE float pow(float a, float b) { return __builtin_powf(a, b); }
 HD_DEVICE double pow(double a, double b) { return __builtin_pow(a, b); }
 HD_DEVICE float fmod(float a, float b) { return __builtin_fmodf(a, b); }
 HD_DEVICE double fmod(double a, double b) { return __builtin_fmod(a, b); }
+HD_DEVICE float atan2(float a, float b) { return __builtin_atan2f(a, b); }
+HD_DEVICE double atan2(double a, double b) { return __builtin_atan2(a, b); }
+HD_DEVICE int ones(u64 word) { return __builtin_popcountll(word); }
+
+// The system's lgamma leaves the sign in a variable of the process, which several threads would write.
+extern "C" double lgamma_r(double x, int* sign) noexcept;
+HD_DEVICE double lgamma(double x) {
+  int sign;
+  return lgamma_r(x, &sign);
+}
+
+// Winitzki's formula is within 2e-3; each step of Halley's method takes the error to its third power. Near 1 the distance from 1 is
+// compared, which is known better.
+HD_DEVICE double erf_inv(double x) {
+  const double size = __builtin_fabs(x), rest = 1.0 - size;
+  if (!(size < 1.0)) return size == 1.0 ? x * __builtin_inf() : __builtin_nan("");
+  const double l = log1p(-size * size), half = 4.3307467508 + 0.5 * l;
+  double y = sqrt(sqrt(half * half - l / 0.147) - half);
+  if (size < 1e-3) y = 0.886226925452758 * size;
+  for (int step = 0; step < 3; ++step) {
+    const double off = size < 0.5 ? erf(y) - size : rest - erfc(y);
+    const double newton = off * exp(y * y) * 0.886226925452758;  // sqrt(pi) / 2
+    y -= newton / (1.0 + y * newton);
+  }
+  return __builtin_copysign(y, x);
+}
+HD_DEVICE float erf_inv(float x) { return (float)erf_inv((double)x); }
 HD_DEVICE u32 high_product(u32 a, u32 b) { return (u32)(((u64)a * b) >> 32); }
 
 // One rounding where the processor has the instruction.
@@ -238,6 +290,71 @@ HD_DEVICE float erf(float x) {
   return a < 0.93f || x != x ? fma(p, x, x) : __builtin_copysignf(1.0f - exp(-q), x);
 }
 #endif
+
+// In double precision: near their zeros float would keep few digits.
+HD_DEVICE float lgamma(float x) { return (float)lgamma((double)x); }
+
+// The bits of an integer as a number without sign, and with the highest bit as the sign.
+template <class T>
+HD_DEVICE u64 word_of(T x) {
+  constexpr int above = 64 - 8 * (int)sizeof(T);
+  return ((u64)x << above) >> above;
+}
+template <class T>
+HD_DEVICE i64 signed_of(T x) {
+  constexpr int above = 64 - 8 * (int)sizeof(T);
+  return (i64)((u64)x << above) >> above;
+}
+// Shifts by a negative number, or by the number of bits and more, move all bits out.
+template <class T>
+HD_DEVICE bool moves_all(T distance) {
+  return (u64)distance >= 8 * sizeof(T);
+}
+template <class T>
+HD_DEVICE T shift_left(T a, T b) {
+  return moves_all(b) ? T(0) : T((u64)a << (u64)b);
+}
+template <class T>
+HD_DEVICE T shift_right_logical(T a, T b) {
+  return moves_all(b) ? T(0) : T(word_of(a) >> (u64)b);
+}
+template <class T>
+HD_DEVICE T shift_right_arithmetic(T a, T b) {
+  return T(signed_of(a) >> (moves_all(b) ? (u64)63 : (u64)b));
+}
+template <class T>
+HD_DEVICE T popcnt(T x) {
+  return T(ones(word_of(x)));
+}
+
+// Of element i for the place (step o + offset) / scale of result o, where k = o input + i. Elements beyond the ends are the last one's
+// copies: their weights are its own.
+template <class T>
+HD_DEVICE T cubic_weight(T d) {
+  d = abs(d);
+  return d <= T(1) ? (T(1.25) * d - T(2.25)) * d * d + T(1) : d < T(2) ? ((T(-0.75) * d + T(3.75)) * d - T(6)) * d + T(3) : T(0);
+}
+template <class T>
+HD_DEVICE T resize_weight(i64 k, i64 input, i64 step, i64 offset, i64 scale, bool cubic) {
+  const i64 o = k / input, i = k - o * input, place = step * o + offset, last = (input - 1) * scale;
+  if (!cubic) {
+    const i64 inside = place < 0 ? 0 : place > last ? last : place;
+    return max(T(1) - abs(T(inside - i * scale)) / T(scale), T(0));
+  }
+  T sum = cubic_weight(T(place - i * scale) / T(scale));
+  HD_UNROLL
+  for (int beyond = 1; beyond <= 2; ++beyond) {
+    if (i == 0) sum += cubic_weight(T(place + beyond * scale) / T(scale));
+    if (i == input - 1) sum += cubic_weight(T(place - last - beyond * scale) / T(scale));
+  }
+  return sum;
+}
+
+// What weighs nothing counts for nothing: 0 times inf would be nan.
+template <class T>
+HD_DEVICE T weighed(T x, T weight) {
+  return weight == T(0) ? T(0) : x * weight;
+}
 
 // Integer powers wrap; a negative exponent gives the truncated reciprocal, 0 for a = 0.
 template <class T>

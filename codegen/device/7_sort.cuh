@@ -27,6 +27,24 @@ HD_DEVICE auto key_at(const S* x, int i) {
   return descending ? ~key : key;
 }
 
+// The first place of [low, high) where `before` does not hold, or high: it holds up to there.
+template <class Before>
+HD_DEVICE int partition_point(int low, int high, const Before& before) {
+  while (low < high) {
+    const int half_way = low + (high - low) / 2;
+    const bool behind = before(half_way);
+    low = behind ? half_way + 1 : low;
+    high = behind ? high : half_way;
+  }
+  return low;
+}
+
+HD_DEVICE void swap(int*& a, int*& b) {
+  int* const before = a;
+  a = b;
+  b = before;
+}
+
 #if defined(HD_CUDA)
 
 // Merges runs of 1, 2, 4 ... elements: each finds its place in the merged run by how many of the other run come before
@@ -45,20 +63,14 @@ HD_DEVICE void argsort_row(const S* x, int* order, int* scratch) {
       const int begin = left ? middle : run, end = left ? (int)least<i64>(run + 2 * width, n) : middle;
       const int mine = from[i];
       const auto key = key_at<descending>(x, mine);
-      int low = begin, high = end;
-      while (low < high) {
-        const int half_way = low + (high - low) / 2;
-        const auto other = key_at<descending>(x, from[half_way]);
-        const bool before = left ? other < key : other <= key;
-        low = before ? half_way + 1 : low;
-        high = before ? high : half_way;
-      }
-      to[run + (i - (left ? run : middle)) + (low - begin)] = mine;
+      const int place = partition_point(begin, end, [&](int k) {
+        const auto other = key_at<descending>(x, from[k]);
+        return left ? other < key : other <= key;
+      });
+      to[run + (i - (left ? run : middle)) + (place - begin)] = mine;
     }
     barrier();
-    int* const swapped = from;
-    from = to;
-    to = swapped;
+    swap(from, to);
   }
 }
 
@@ -80,9 +92,7 @@ HD_DEVICE void argsort_row(const S* x, int* order, int* scratch) {
       sum += count;
     }
     for (int i = 0; i < n; ++i) to[first[(key_at<descending>(x, from[i]) >> shift) & 255u]++] = from[i];
-    int* const swapped = from;
-    from = to;
-    to = swapped;
+    swap(from, to);
   }
   if (from != order)
     for (int i = 0; i < n; ++i) order[i] = from[i];
@@ -93,11 +103,8 @@ HD_DEVICE void argsort_row(const S* x, int* order, int* scratch) {
 // For each row of n elements the places of the smallest, the next, and so on; and the elements in this order.
 template <i64 rows, int n, bool descending, class S>
 HD_DEVICE void argsort(const S* x, int* order, S* sorted, void* scratch) {
-#if defined(HD_CUDA)
-  for (i64 row = block(); row < rows; row += blocks()) {
-#else
-  for (i64 row = first<i64>(rows), last_row = last<i64>(rows); row < last_row; ++row) {
-#endif
+  constexpr int block_of_threads = 1024;  // all of a block's: a team of more than a warp is the whole block
+  HD_ROWS(i64, row, rows, block_of_threads) {
     argsort_row<n, descending>(x + row * n, order + row * n, (int*)scratch + row * n);
     barrier();
     for (int i = thread(); i < n; i += threads()) sorted[row * n + i] = x[row * n + order[row * n + i]];
@@ -111,40 +118,26 @@ struct Last {
   HD_DEVICE void add(A x) { value = x; }
 };
 
-// The first of n sorted indices that is not below `row`.
-template <int n, class I>
-HD_DEVICE int lower_bound(const I* sorted, i64 row) {
-  int low = 0, high = n;
-  while (low < high) {
-    const int half_way = low + (high - low) / 2;
-    const bool before = (i64)sorted[half_way] < row;
-    low = before ? half_way + 1 : low;
-    high = before ? high : half_way;
-  }
-  return low;
-}
-
-// Whether there is such an update: a place that no order holds is left out.
-template <int n>
-HD_DEVICE bool is_place(int place) {
-  return (u32)place < (u32)n;
+// Whether an index is below a row, which is not negative: indices of 64 unsigned bits may be beyond all rows.
+template <class I>
+HD_DEVICE bool is_below(I index, i64 row) {
+  return index < I(0) || (u64)index < (u64)row;
 }
 
 // Rows of x, each combined with the updates whose index it is, in the order of the updates. `sorted` are the indices in
-// a stable order, `order` the places they come from.
-template <template <class> class Monoid, class Index, i64 rows, int columns, int n, class S, class I>
+// a stable order, `order` the places they come from; a place that no update has is left out. `team` lanes share a row.
+template <template <class> class Monoid, class Index, i64 rows, int columns, int n, int team, class S, class I>
 HD_DEVICE void scatter_rows(const S* x, const I* sorted, const int* order, const S* updates, S* y) {
   using M = Monoid<Compute<S>>;
+  const auto first_of = [&](i64 row) { return partition_point(0, n, [&](int i) { return is_below(sorted[i], row); }); };
 #if defined(HD_CUDA)
-  // A warp's lanes share a row of many columns; of few columns a warp takes several rows.
-  constexpr int team = columns >= 32 ? 32 : columns > 16 ? 32 : columns > 8 ? 16 : columns > 4 ? 8 : columns > 2 ? 4 : columns;
   HD_ROWS(Index, row, rows, team) {
-    const int begin = lower_bound<n>(sorted, row);
+    const int begin = first_of(row);
     for (int column = lane_of(team); column < columns; column += team) {
       M sum;
       sum.value = (Compute<S>)x[(i64)row * columns + column];
       for (int i = begin; i < n && (i64)sorted[i] == (i64)row; ++i)
-        if (const int place = order[i]; is_place<n>(place)) sum.add((Compute<S>)updates[(i64)place * columns + column]);
+        if (const int place = order[i]; inside(place, n)) sum.add((Compute<S>)updates[(i64)place * columns + column]);
       y[(i64)row * columns + column] = (S)sum.value;
     }
   }
@@ -152,7 +145,7 @@ HD_DEVICE void scatter_rows(const S* x, const I* sorted, const int* order, const
   constexpr int kChunk = 64;
   int begin = -1;
   HD_ROWS(Index, row, rows, 1) {
-    if (begin < 0) begin = lower_bound<n>(sorted, row);
+    if (begin < 0) begin = first_of(row);
     int end = begin;
     while (end < n && (i64)sorted[end] == (i64)row) ++end;
     for (int from = 0; from < columns; from += kChunk) {
@@ -161,7 +154,7 @@ HD_DEVICE void scatter_rows(const S* x, const I* sorted, const int* order, const
       for (int column = 0; column < width; ++column) sum[column].value = (Compute<S>)x[(i64)row * columns + from + column];
       for (int i = begin; i < end; ++i) {
         const int place = order[i];
-        if (!is_place<n>(place)) continue;
+        if (!inside(place, n)) continue;
         for (int column = 0; column < width; ++column)
           sum[column].add((Compute<S>)updates[(i64)place * columns + from + column]);
       }

@@ -1,4 +1,4 @@
-// exp, expm1, log, log1p, sqrt, rsqrt, reciprocal.
+// exp, expm1, log, log1p, sqrt, rsqrt, cbrt, reciprocal.
 #include <cmath>
 
 #include "ir/ops/elementwise.h"
@@ -31,6 +31,11 @@ const RegisterOp rsqrt_op(unary_op(
     "rsqrt", "1 / sqrt(x)", "hd::rsqrt(x)", [](double x) { return 1 / std::sqrt(x); },
     [](const Expr&, const Expr& y, const Expr& dy) { return dy * (-0.5 * (y * y * y)); }, samples_between(1, 0.4, 4),
     4));
+
+const RegisterOp cbrt_op(unary_op(
+    "cbrt", "cube root", "hd::cbrt(x)", [](double x) { return std::cbrt(x); },
+    [](const Expr&, const Expr& y, const Expr& dy) { return dy / (3.0 * (y * y)); },
+    samples_around(1, 0.5, 3, -3, -0.5), 16));
 
 const RegisterOp reciprocal_op(unary_op(
     "reciprocal", "1 / x", "T(1) / x", [](double x) { return 1 / x; },

@@ -10,10 +10,16 @@
 
 namespace heddle::ir {
 
-void check_combine(const Signature& s) {
+void check_target(const Signature& s) {
+  if (s.operands[0].rank() == 0) throw InferError("expected rows to write to, got a scalar");
   const std::string& combine = s.text("combine");
   if (std::find(kCombinations.begin(), kCombinations.end(), combine) == kCombinations.end())
     throw InferError(fmt::format("combine is '{}', expected one of {}", combine, fmt::join(kCombinations, ", ")));
+}
+
+Dims with_rows(Dims dims, int64_t rows) {
+  dims[0] = rows;
+  return dims;
 }
 
 AttrDef combine_attr() {
@@ -39,11 +45,6 @@ int64_t combined(int64_t a, int64_t b, const std::string& how, DType dtype) {
   return (how == "max") == less ? b : a;
 }
 
-bool is_row(int64_t index, DType dtype, int64_t rows) {
-  return index < rows &&
-         (index >= 0 && (dtype != DType::u64 || static_cast<uint64_t>(index) < static_cast<uint64_t>(rows)));
-}
-
 }  // namespace
 
 Tensor scatter_in_order(const Tensor& x, const Tensor& indices, const Tensor& updates, const std::string& combine) {
@@ -51,7 +52,7 @@ Tensor scatter_in_order(const Tensor& x, const Tensor& indices, const Tensor& up
   const int64_t rows = x.type.dims[0], width = x.elements() / rows;
   for (int64_t i = 0; i < indices.elements(); ++i) {
     const int64_t row = indices.integer[static_cast<size_t>(i)];
-    if (!is_row(row, indices.type.dtype, rows)) continue;
+    if (row < 0 || row >= rows) continue;  // u64 from 2^63 on is held as a negative number
     for (int64_t c = 0; c < width; ++c) {
       const auto to = static_cast<size_t>(row * width + c), from = static_cast<size_t>(i * width + c);
       if (y.floating())
@@ -67,15 +68,13 @@ namespace {
 
 std::vector<Type> infer(const Signature& s) {
   const Type &x = s.operands[0], &indices = s.operands[1], &updates = s.operands[2];
-  check_combine(s);
-  if (x.rank() == 0) throw InferError("expected rows to write to, got a scalar");
+  check_target(s);
   if (!is_integer(indices.dtype) || indices.rank() != 1)
     throw InferError(fmt::format("expected integer indices [n], got {}", to_string(indices)));
   if (updates.dtype != x.dtype)
     throw InferError(
         fmt::format("updates are {}, what they are written to {}", to_string(updates.dtype), to_string(x.dtype)));
-  Dims expected = x.dims;
-  expected[0] = indices.dims[0];
+  const Dims expected = with_rows(x.dims, indices.dims[0]);
   if (updates.dims != expected)
     throw InferError(
         fmt::format("expected updates {}, a row for each index, got {}", to_string(expected), to_string(updates.dims)));
@@ -174,9 +173,7 @@ Grads gradient(Builder& b, const Node& n, const Values& dy) {
 }
 
 Sample sample(const Dims& x, int64_t n, const std::string& combine) {
-  Dims updates = x;
-  updates[0] = n;
-  return {.shapes = {x, {n}, updates},
+  return {.shapes = {x, {n}, with_rows(x, n)},
           .attrs = {{"combine", combine}},
           .below = x[0] + 1,
           .dtypes = {DType::f32, DType::i32, DType::f32}};

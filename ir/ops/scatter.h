@@ -6,7 +6,9 @@ namespace heddle::ir {
 
 // How an update meets what is there: add, mul, max, min, or set, where the last update stays.
 inline const std::vector<std::string> kCombinations = {"set", "add", "mul", "max", "min"};
-void check_combine(const Signature& s);
+// Throws InferError where there are no rows to write to, or `combine` is none of these.
+void check_target(const Signature& s);
+Dims with_rows(Dims dims, int64_t rows);
 AttrDef combine_attr();
 
 // The oracle: updates in their order, one by one; those whose index is no row are left out.

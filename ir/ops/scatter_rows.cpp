@@ -10,17 +10,14 @@ namespace {
 
 std::vector<Type> infer(const Signature& s) {
   const Type &x = s.operands[0], &sorted = s.operands[1], &order = s.operands[2], &updates = s.operands[3];
-  check_combine(s);
-  if (x.rank() == 0) throw InferError("expected rows to write to, got a scalar");
+  check_target(s);
   if (!is_integer(sorted.dtype) || sorted.rank() != 1)
     throw InferError(fmt::format("expected sorted integer indices [n], got {}", to_string(sorted)));
   if (!(order == Type{DType::i32, sorted.dims}))
     throw InferError(fmt::format("expected an i32 place for each index, got {}", to_string(order)));
-  Dims expected = x.dims;
-  expected[0] = sorted.dims[0];
-  if (!(updates == Type{x.dtype, expected}))
-    throw InferError(
-        fmt::format("expected updates {}, got {}", to_string(Type{x.dtype, expected}), to_string(updates)));
+  const Type expected{x.dtype, with_rows(x.dims, sorted.dims[0])};
+  if (updates != expected)
+    throw InferError(fmt::format("expected updates {}, got {}", to_string(expected), to_string(updates)));
   return {x};
 }
 
@@ -48,14 +45,15 @@ PrimitivePlan plan(const Signature& s) {
   constexpr int64_t kThreads = 128, kWorkersPoints = 1024;
   constexpr double kSearch = 8, kElement = 6, kLanes = 32;
   const int64_t rows = s.operands[0].dims[0], columns = s.operands[0].elements() / rows, n = s.operands[1].dims[0];
-  int64_t team = 1, levels = 1;
+  int64_t team = 1, levels = 1;  // a row of many columns is shared by a warp; of few columns a warp takes several rows
   while (team < 32 && team < columns) team *= 2;
   while (int64_t{1} << levels < n) ++levels;
   const auto points = static_cast<double>(rows * team), elements = static_cast<double>((rows + n) * columns);
   return {.words = {{"Monoid", monoid_of(s.text("combine"))},
                     {"rows", std::to_string(rows)},
                     {"columns", std::to_string(columns)},
-                    {"n", std::to_string(n)}},
+                    {"n", std::to_string(n)},
+                    {"team", std::to_string(team)}},
           .threads = kThreads,
           .blocks = (rows * team + kThreads - 1) / kThreads,
           .workers = (rows * columns + kWorkersPoints - 1) / kWorkersPoints,
@@ -64,9 +62,7 @@ PrimitivePlan plan(const Signature& s) {
 }
 
 Sample sample(const Dims& x, int64_t n, const std::string& combine, DType dtype = DType::f32) {
-  Dims updates = x;
-  updates[0] = n;
-  return {.shapes = {x, {n}, {n}, updates},
+  return {.shapes = {x, {n}, {n}, with_rows(x, n)},
           .attrs = {{"combine", combine}},
           .below = 1,
           .dtypes = {dtype, DType::i32, DType::i32, dtype}};
@@ -79,7 +75,7 @@ const RegisterOp op(
      .operands = {"x", "sorted", "order", "updates"},
      .attrs = {combine_attr()},
      .dtypes = kArithmetic,
-     .kind = Primitive{"hd::scatter_rows<Monoid, Index, rows, columns, n>(x, sorted, order, updates, y);", plan},
+     .kind = Primitive{"hd::scatter_rows<Monoid, Index, rows, columns, n, team>(x, sorted, order, updates, y);", plan},
      .infer = infer,
      .eval = eval,
      .no_gradient = "scatter, which becomes it, has one",

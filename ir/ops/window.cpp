@@ -66,26 +66,49 @@ Attrs without_shape(Attrs attrs, const std::string& name) {
 }
 
 std::vector<AttrDef> pool_attributes() {
-  return {
-      {.name = "window", .type = AttrType::integers, .fallback = {}, .doc = "height and width"},
-      {.name = "strides",
-       .type = AttrType::integers,
-       .fallback = Dims{},
-       .doc = "steps down and right; none: the window"},
-      {.name = "pads", .type = AttrType::integers, .fallback = Dims{0, 0, 0, 0}, .doc = "top, left, bottom, right"}};
+  return {{.name = "window", .type = AttrType::integers, .fallback = {}, .doc = "height and width"},
+          {.name = "strides",
+           .type = AttrType::integers,
+           .fallback = Dims{},
+           .doc = "steps down and right; none: the window"},
+          {.name = "pads", .type = AttrType::integers, .fallback = Dims{0, 0, 0, 0}, .doc = "top, left, bottom, right"},
+          {.name = "dilations",
+           .type = AttrType::integers,
+           .fallback = Dims{1, 1},
+           .doc = "distance of the window's elements"}};
 }
 
 std::vector<AttrDef> pool_gradient_attributes() { return with_shape(pool_attributes(), "input", "shape of the image"); }
+
+namespace {
+
+// Each window reaches into the image, and of its elements none is further from the next than the image is long.
+void check_reach(const Window& w, const Dims& pads, const Dims& window) {
+  const int64_t most = std::max(w.low, w.high),
+                passed = (most + w.dilation - 1) / w.dilation;  // elements in the padding
+  if (passed >= w.size)
+    throw InferError(fmt::format("pads {} reach over the window {}{}", to_string(pads), to_string(window), spans(w)));
+  if (most > 0 && w.dilation > w.input)
+    throw InferError(fmt::format("dilation {} steps over an image of {}, a window may lie in the padding alone",
+                                 w.dilation, w.input));
+}
+
+}  // namespace
 
 Pool pool(const Signature& s, const Dims& image) {
   const Dims& window = checked_list(s, "window", 2, 1);
   const Dims& strides = s.integers("strides").empty() ? window : checked_list(s, "strides", 2, 1);
   const Dims& pads = checked_list(s, "pads", 4, 0);
-  for (size_t i = 0; i < 4; ++i)
-    if (pads[i] >= window[i % 2])
-      throw InferError(fmt::format("pads {} reach over the window {}", to_string(pads), to_string(window)));
+  const Dims& dilations = checked_list(s, "dilations", 2, 1);
   const auto axis = [&](size_t i) {
-    return Window{.size = window[i], .stride = strides[i], .low = pads[i], .high = pads[i + 2], .input = image[i + 1]};
+    const Window w{.size = window[i],
+                   .stride = strides[i],
+                   .dilation = dilations[i],
+                   .low = pads[i],
+                   .high = pads[i + 2],
+                   .input = image[i + 1]};
+    check_reach(w, pads, window);
+    return w;
   };
   return {placed(axis(0), "window", "height"), placed(axis(1), "window", "width")};
 }
@@ -127,7 +150,7 @@ namespace {
 
 // Along one axis, input element i lies in window floor((i + low) / stride) at position (i + low) mod stride, and in the
 // `candidate` windows before it one stride further on each time.
-IndexExpr read_window(IndexMap& map, const Window& w, int input, int candidate) {
+IndexExpr read_dense_window(IndexMap& map, const Window& w, int input, int candidate) {
   const IndexExpr padded = IndexExpr::dim(input) + IndexExpr(w.low);
   const IndexExpr window = floor_div(padded, w.stride, map.extents) - IndexExpr::dim(candidate);
   IndexExpr tap = modulo(padded, w.stride, map.extents) + IndexExpr::dim(candidate) * w.stride;
@@ -137,7 +160,24 @@ IndexExpr read_window(IndexMap& map, const Window& w, int input, int candidate) 
   return tap;
 }
 
-int64_t candidates(const Window& w) { return (w.size + w.stride - 1) / w.stride; }
+// With dilation: as the element `tap` of the window that begins tap * dilation before it, where one does. Whole strides
+// are added so that what is divided is not negative.
+IndexExpr read_dilated_window(IndexMap& map, const Window& w, int input, int tap) {
+  const int64_t strides = ((w.size - 1) * w.dilation + w.stride - 1) / w.stride;
+  const IndexExpr begin =
+      IndexExpr::dim(input) - IndexExpr::dim(tap) * w.dilation + IndexExpr(w.low + strides * w.stride);
+  const IndexExpr window = floor_div(begin, w.stride, map.extents) - IndexExpr(strides);
+  if (w.stride > 1) map.add_guard(modulo(begin, w.stride, map.extents), 0, 1);
+  map.add_guard(window, 0, w.output);
+  map.results.push_back(window);
+  return IndexExpr::dim(tap);
+}
+
+IndexExpr read_window(IndexMap& map, const Window& w, int input, int candidate) {
+  return w.dilation == 1 ? read_dense_window(map, w, input, candidate) : read_dilated_window(map, w, input, candidate);
+}
+
+int64_t candidates(const Window& w) { return w.dilation == 1 ? (w.size + w.stride - 1) / w.stride : w.size; }
 
 }  // namespace
 
@@ -161,15 +201,22 @@ ReductionDomain pool_gradient_domain(const Signature& s, int operands) {
 namespace {
 
 struct PoolCase {
-  Dims image, window, strides, pads;
+  Dims image, window, strides, pads, dilations = {1, 1};
 };
+
+Attrs attributes(const PoolCase& c) {
+  Attrs attrs = {{"window", c.window}, {"strides", c.strides}, {"pads", c.pads}};
+  if (c.dilations != Dims{1, 1}) attrs["dilations"] = c.dilations;
+  return attrs;
+}
 
 const std::vector<PoolCase>& pool_cases() {
   static const std::vector<PoolCase> cases = {
-      {{2, 6, 6, 3}, {2, 2}, {2, 2}, {0, 0, 0, 0}}, {{1, 7, 5, 4}, {3, 3}, {2, 2}, {1, 1, 1, 1}},
-      {{2, 5, 7, 1}, {3, 2}, {1, 1}, {0, 1, 2, 0}}, {{1, 1, 9, 5}, {1, 3}, {1, 3}, {0, 0, 0, 0}},
-      {{3, 8, 8, 2}, {2, 2}, {3, 3}, {0, 0, 0, 0}}, {{1, 4, 4, 17}, {4, 4}, {4, 4}, {0, 0, 0, 0}},
-      {{2, 7, 6, 3}, {3, 3}, {1, 2}, {2, 0, 1, 2}}};
+      {{2, 6, 6, 3}, {2, 2}, {2, 2}, {0, 0, 0, 0}},        {{1, 7, 5, 4}, {3, 3}, {2, 2}, {1, 1, 1, 1}},
+      {{2, 5, 7, 1}, {3, 2}, {1, 1}, {0, 1, 2, 0}},        {{1, 1, 9, 5}, {1, 3}, {1, 3}, {0, 0, 0, 0}},
+      {{3, 8, 8, 2}, {2, 2}, {3, 3}, {0, 0, 0, 0}},        {{1, 4, 4, 17}, {4, 4}, {4, 4}, {0, 0, 0, 0}},
+      {{2, 7, 6, 3}, {3, 3}, {1, 2}, {2, 0, 1, 2}},        {{2, 7, 9, 3}, {3, 2}, {1, 1}, {0, 0, 0, 0}, {2, 3}},
+      {{1, 8, 7, 2}, {2, 3}, {2, 3}, {1, 2, 0, 1}, {3, 2}}};
   return cases;
 }
 
@@ -177,8 +224,7 @@ const std::vector<PoolCase>& pool_cases() {
 
 std::vector<Sample> pool_samples() {
   std::vector<Sample> samples;
-  for (const PoolCase& c : pool_cases())
-    samples.push_back({.shapes = {c.image}, .attrs = {{"window", c.window}, {"strides", c.strides}, {"pads", c.pads}}});
+  for (const PoolCase& c : pool_cases()) samples.push_back({.shapes = {c.image}, .attrs = attributes(c)});
   return samples;
 }
 
@@ -186,10 +232,11 @@ std::vector<Sample> pool_gradient_samples(int operands) {
   std::vector<Sample> samples;
   for (const PoolCase& c : pool_cases()) {
     const auto out = [&](size_t i) {
-      return (c.image[i + 1] + c.pads[i] + c.pads[i + 2] - c.window[i]) / c.strides[i] + 1;
+      const int64_t reach = (c.window[i] - 1) * c.dilations[i] + 1;
+      return (c.image[i + 1] + c.pads[i] + c.pads[i + 2] - reach) / c.strides[i] + 1;
     };
     Sample sample;
-    sample.attrs = {{"window", c.window}, {"strides", c.strides}, {"pads", c.pads}, {"input", c.image}};
+    sample.attrs = with_shape(attributes(c), "input", c.image);
     sample.shapes.assign(static_cast<size_t>(operands), {c.image[0], out(0), out(1), c.image[3]});
     sample.below = c.window[0] * c.window[1];
     samples.push_back(std::move(sample));

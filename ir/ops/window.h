@@ -57,14 +57,14 @@ template <class F>
 void for_each_tap(const Pool& p, const Dims& image, const Dims& at, F&& f) {
   for (int64_t i = 0; i < p.height.size; ++i)
     for (int64_t j = 0; j < p.width.size; ++j) {
-      const int64_t h = at[1] * p.height.stride + i - p.height.low;
-      const int64_t w = at[2] * p.width.stride + j - p.width.low;
+      const int64_t h = at[1] * p.height.stride + i * p.height.dilation - p.height.low;
+      const int64_t w = at[2] * p.width.stride + j * p.width.dilation - p.width.low;
       const bool inside = h >= 0 && h < image[1] && w >= 0 && w < image[2];
       f(i * p.width.size + j, inside ? position(image, {at[0], h, w, at[3]}) : -1);
     }
 }
 
-// Overlapping, disjoint, with gaps, padded on each side alone, size 1. Shapes are images; grad samples derive theirs
+// Overlapping, disjoint, with gaps, padded on each side alone, size 1, dilated. Shapes are images; grad samples derive theirs
 // from them.
 std::vector<Sample> pool_samples();
 // The same for a gradient operator: shapes are [n,oh,ow,c] for each operand, `input` the image.

@@ -65,9 +65,11 @@ std::string point(const std::vector<const Tensor*>& operands, int64_t i) {
 // Functions that are approximated; the others agree bit for bit.
 bool is_approximate(const OpDef& op) {
   static const std::set<std::string> kNames = {
-      "celu",       "cos",        "elu", "erf",         "exp",      "expm1", "gelu", "gelu_tanh", "hard_sigmoid",
-      "hard_swish", "leaky_relu", "log", "log_sigmoid", "log1p",    "mish",  "pow",  "rsqrt",     "selu",
-      "sigmoid",    "silu",       "sin", "softplus",    "softsign", "tan",   "tanh"};
+      "acos",  "acosh",       "asin",      "asinh",        "atan",       "atan2",      "atanh",   "cbrt",
+      "celu",  "cos",         "cosh",      "elu",          "erf",        "erf_inv",    "erfc",    "exp",
+      "expm1", "gelu",        "gelu_tanh", "hard_sigmoid", "hard_swish", "leaky_relu", "lgamma",  "log",
+      "log1p", "log_sigmoid", "mish",      "pow",          "rsqrt",      "selu",       "sigmoid", "silu",
+      "sin",   "sinh",        "softplus",  "softsign",     "tan",        "tanh"};
   return kNames.count(op.name) > 0;
 }
 

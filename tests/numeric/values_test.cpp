@@ -92,10 +92,15 @@ void expect_published(const Published& table, const std::vector<double>& points)
 // clang-format off
 const std::vector<double> kAnywhere = {-20, -3.5, -0.5, 0.25, 2};
 const Published kPublished = {
+      {"asinh", {-3.6895038689889056, -1.9657204716496515, -0.48121182505960345, 0.24746646154726345, 1.4436354751788103}},
+      {"atan", {-1.5208379310729539, -1.2924966677897853, -0.46364760900080612, 0.24497866312686415, 1.1071487177940905}},
+      {"cbrt", {-2.7144176165949066, -1.5182944859378313, -0.79370052598409974, 0.62996052494743658, 1.2599210498948732}},
       {"celu", {-0.99999999793884638, -0.9698026165776815, -0.39346934028736658, 0.25, 2.0}},
       {"cos", {0.40808206181339199, -0.93645668729079634, 0.87758256189037272, 0.96891242171064478, -0.41614683654714239}},
+      {"cosh", {242582597.70489514, 16.572824671057316, 1.1276259652063808, 1.0314130998795732, 3.7621956910836315}},
       {"elu", {-0.99999999793884638, -0.9698026165776815, -0.39346934028736658, 0.25, 2.0}},
       {"erf", {-1.0, -0.99999925690162766, -0.52049987781304654, 0.27632639016823693, 0.99532226501895273}},
+      {"erfc", {2.0, 1.9999992569016277, 1.5204998778130465, 0.72367360983176307, 0.0046777349810472658}},
       {"exp", {2.0611536224385578e-9, 0.030197383422318501, 0.60653065971263342, 1.2840254166877415, 7.3890560989306502}},
       {"expm1", {-0.99999999793884638, -0.9698026165776815, -0.39346934028736658, 0.28402541668774148, 6.3890560989306502}},
       {"gelu", {-5.5072482372124674e-88, -0.00081420177662433763, -0.15426876936299345, 0.14967658142073093, 1.9544997361036416}},
@@ -109,30 +114,47 @@ const Published kPublished = {
       {"sigmoid", {2.0611536181902036e-9, 0.029312230751356319, 0.37754066879814544, 0.5621765008857981, 0.88079707797788244}},
       {"silu", {-4.1223072363804072e-8, -0.10259280762974712, -0.18877033439907272, 0.14054412522144953, 1.7615941559557649}},
       {"sin", {-0.91294525072762765, 0.35078322768961985, -0.479425538604203, 0.24740395925452293, 0.9092974268256817}},
+      {"sinh", {-242582597.70489514, -16.542627287634998, -0.52109530549374736, 0.25261231680816831, 3.6268604078470188}},
       {"softplus", {2.0611536203143807e-9, 0.029750418272620565, 0.47407698418010668, 0.82593941987884356, 2.1269280110429725}},
       {"softsign", {-0.95238095238095238, -0.77777777777777778, -0.33333333333333333, 0.2, 0.66666666666666667}},
       {"tan", {-2.2371609442247423, -0.37458564015859467, -0.54630248984379051, 0.25534192122103627, -2.185039863261519}},
       {"tanh", {-0.99999999999999999, -0.99817789761119871, -0.46211715726000976, 0.24491866240370913, 0.96402758007581688}}};
 const std::vector<double> kPositive = {0.25, 0.5, 2, 3.5, 20};
 const Published kPublishedOfPositive = {
+      {"lgamma", {1.2880225246980775, 0.57236494292470009, 0.0, 1.2009736023470742, 39.339884187199494}},
       {"log", {-1.3862943611198906, -0.69314718055994531, 0.69314718055994531, 1.252762968495368, 2.995732273553991}},
       {"log1p", {0.22314355131420976, 0.40546510810816438, 1.0986122886681097, 1.5040773967762741, 3.044522437723423}},
       {"reciprocal", {4.0, 2.0, 0.5, 0.28571428571428571, 0.05}},
       {"rsqrt", {2.0, 1.414213562373095, 0.70710678118654752, 0.53452248382484877, 0.22360679774997897}},
       {"sqrt", {0.5, 0.70710678118654752, 1.414213562373095, 1.8708286933869707, 4.4721359549995794}}};
+const std::vector<double> kNegative = {-20.5, -3.75, -0.5};
+const Published kPublishedOfNegative = {
+      {"lgamma", {-42.70719597482576, -1.3172679424463637, 1.2655121234846454}}};
+const std::vector<double> kBelowOne = {-0.9999, -0.6, -1e-9, 0.25, 0.96875};
+const Published kPublishedBelowOne = {
+      {"acos", {3.1274504001122811, 2.214297435588181, 1.5707963277948966, 1.318116071652818, 0.25065566233613079}},
+      {"asin", {-1.5566540733173845, -0.64350110879328436, -1.0000000000000001e-9, 0.25268025514207865, 1.3201406644587658}},
+      {"atanh", {-4.9517187756430983, -0.69314718055994527, -1.0000000000000001e-9, 0.25541281188299534, 2.0715673631957663}},
+      {"erf_inv", {-2.7510639057120797, -0.59511608144999482, -8.8622692545275807e-10, 0.2253120550121781, 1.5230194019969561}}};
+const std::vector<double> kAboveOne = {1.0625, 1.5, 2, 100};
+const Published kPublishedAboveOne = {
+      {"acosh", {0.35173739004326058, 0.96242365011920689, 1.3169578969248167, 5.2982923656104846}}};
 // clang-format on
 
 TEST(Values, FunctionsHaveTheirPublishedValues) {
   expect_published(kPublished, kAnywhere);
   expect_published(kPublishedOfPositive, kPositive);
+  expect_published(kPublishedOfNegative, kNegative);
+  expect_published(kPublishedBelowOne, kBelowOne);
+  expect_published(kPublishedAboveOne, kAboveOne);
 }
 
 // A function without a row could have one wrong constant in its oracle, gradient and kernel alike.
 TEST(Values, EveryFunctionHasPublishedValues) {
   std::set<std::string> known = {
-      "abs", "cast", "ceil",  "clamp", "floor", "is_nan", "neg",
-      "not", "relu", "relu6", "round", "sign",  "square"};  // exact: the other tests say all of it
-  for (const Published* table : {&kPublished, &kPublishedOfPositive})
+      "abs", "cast",   "ceil", "clamp", "floor", "is_nan", "neg",
+      "not", "popcnt", "relu", "relu6", "round", "sign",   "square"};  // exact: the other tests say all of it
+  for (const Published* table : {&kPublished, &kPublishedOfPositive, &kPublishedBelowOne, &kPublishedAboveOne})
     for (const auto& [op, values] : *table) known.insert(op);
   for (const OpDef* op : all_ops()) {
     const bool function = std::holds_alternative<Elementwise>(op->kind) && op->operands.size() == 1;
@@ -188,6 +210,38 @@ TEST(Values, IntegersWrap) {
   expect_equal(computed("mul", DType::u16, {{65535}, {65535}}), {1});
   expect_equal(computed("neg", DType::i32, {{-0x1p31}}), {-0x1p31});
   expect_equal(computed("abs", DType::i8, {{-128, -5}}), {-128, 5});
+}
+
+TEST(Values, SpecialFunctionsAtTheEdges) {
+  expect_equal(computed("atan2", DType::f64, {{0, -0.0, 0, 1, -1, kNan}, {1, 1, -1, 0, 0, 1}}),
+               {0, -0.0, 3.14159265358979324, 1.57079632679489662, -1.57079632679489662, kNan});
+  expect_equal(computed("erf_inv", DType::f64, {{-1, 1, 1.5, kNan, 0}}), {-kInf, kInf, kNan, kNan, 0});
+  expect_equal(computed("lgamma", DType::f64, {{0, -3, kInf, 1}}), {kInf, kInf, kInf, 0});
+  expect_equal(computed("acosh", DType::f64, {{0.5, 1}}), {kNan, 0});
+  expect_equal(computed("atanh", DType::f64, {{-1, 1, 2}}), {-kInf, kInf, kNan});
+}
+
+// As StableHLO's interpreter: every bit goes where the distance is not below the number of bits.
+TEST(Values, ShiftsByTooMuch) {
+  const std::vector<std::vector<double>> x = {{3, -128, -128, -128, 5, -7}, {6, 7, 8, -1, 0, 1}};
+  expect_equal(computed("shift_left", DType::i8, x), {-64, 0, 0, 0, 5, -14});
+  expect_equal(computed("shift_right_logical", DType::i8, x), {0, 1, 0, 0, 5, 124});
+  expect_equal(computed("shift_right_arithmetic", DType::i8, x), {0, -1, -1, -1, 5, -4});
+  expect_equal(computed("shift_right_arithmetic", DType::u8, {{255, 64}, {9, 3}}), {255, 8});
+  expect_equal(computed("shift_right_logical", DType::u64, {{0x1p63}, {63}}), {1});
+}
+
+TEST(Values, PrefixesKeepNanAndWrap) {
+  expect_equal(computed("cummax", DType::f32, {{1, kNan, 2}}), {1, kNan, kNan});
+  expect_equal(computed("cummin", DType::f32, {{kNan, 1}}), {kNan, kNan});
+  expect_equal(computed("cumsum", DType::i8, {{100, 100, 100}}), {100, -56, 44});
+  expect_equal(computed("cumprod", DType::f32, {{2, 3, 4}}, {{"exclusive", true}, {"reverse", true}}), {12, 4, 1});
+  expect_equal(computed("cummax", DType::u64, {{1, 0x1p63, 5}}), {1, 0x1p63, 0x1p63});
+}
+
+TEST(Values, OnesAreCounted) {
+  expect_equal(computed("popcnt", DType::i8, {{-1, 0, 5, -128}}), {8, 0, 2, 1});
+  expect_equal(computed("popcnt", DType::i64, {{-1}}), {64});
 }
 
 TEST(Values, PowersAtTheEdges) {

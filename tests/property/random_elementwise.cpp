@@ -16,8 +16,10 @@ const Names kSafe = {"abs", "add",     "clamp", "ge",       "gt",   "le",    "le
                      "sub", "sigmoid", "silu",  "softsign", "tanh", "relu6", "hard_swish", "softplus"};
 // A rounding error of the operands may become a difference of 1.
 const Names kJumping = {"ceil", "eq", "floor", "mod", "ne", "round", "sign"};
-const Names kSmooth = {"add",  "cos", "erf",      "exp", "gelu",     "mul",    "neg", "sigmoid",
-                       "silu", "sin", "softplus", "sub", "softsign", "square", "tanh"};
+const Names kSmooth = {"add",     "asinh", "atan", "cos",      "erf", "exp",      "gelu",   "mul", "neg",
+                       "sigmoid", "silu",  "sin",  "softplus", "sub", "softsign", "square", "tanh"};
+// Real numbers of real numbers without a gradient: training would be refused.
+const Names kWithoutGradient = {"lgamma"};
 
 void convert(RandomValues& r) {
   if (r.options.narrow) {
@@ -44,6 +46,7 @@ void add_elementwise(RandomValues& r) {
     if (std::holds_alternative<Elementwise>(op->kind) && (!r.options.smooth || kSmooth.count(op->name)))
       ops.push_back(op);
   const OpDef& op = *r.pick(ops);
+  if (r.options.gradients && kWithoutGradient.count(op.name)) return;
   if (op.name == "select") return add_choice(r);
   if (op.name == "cast") return convert(r);
   const ValueId x = kJumping.count(op.name) ? r.pick(r.exact) : r.chance(80) ? r.recent() : r.pick(r.values);

@@ -101,6 +101,17 @@ TEST(ErrorBound, LeavesOpenWhereAPartMayOverflow) {
   EXPECT_EQ(first_output(text, {{"x", reals({kInfinity, 1, 1})}}).error[0], 0);
 }
 
+// Factors that leave the range on the way: 3e20 * 3e20 * 1e-30 is a number in the oracle, inf * 1e-30 in a kernel.
+TEST(ErrorBound, LeavesOpenWhereAProductOfUpdatesMayOverflow) {
+  const std::string text =
+      "graph @g(input %x: f32[2], input %i: i32[2], input %u: f32[2]) {\n"
+      "  %y: f32[2] = scatter(%x, %i, %u) {combine = \"mul\"}\n  return %y\n}\n";
+  Tensor rows({DType::i32, {2}});
+  const Bounded y = first_output(text, {{"x", reals({3e20, 2})}, {"i", rows}, {"u", reals({3e20, 1e-30})}});
+  EXPECT_EQ(y.error[0], kInfinity);
+  EXPECT_LT(y.error[1], 1e-4);
+}
+
 // A kernel keeps f32 between two f16 operators: of 90,000 / 90,000 it makes 1, the oracle inf / inf.
 TEST(ErrorBound, LeavesOpenWhereAnOverflowMayNotHappen) {
   const std::string text =

@@ -203,6 +203,14 @@ bool has_zero(const Bounded& b) {
   return std::find(b.value.real.begin(), b.value.real.end(), 0.0) != b.value.real.end();
 }
 
+// An angle goes once around where its point may lie on either side of the negative abscissae.
+void open_at_the_cut(const Operands& operands, Errors& errors) {
+  for (size_t i = 0; i < errors.size(); ++i) {
+    const double a = operands[0]->value.real[i], b = operands[1]->value.real[i];
+    if (std::abs(a) <= operands[0]->error[i] && b <= operands[1]->error[i]) errors[i] = kInfinity;
+  }
+}
+
 // How far the results move when the operands go to the ends of their bounds.
 std::vector<Errors> spread(const Signature& s, const Operands& operands, const std::vector<Tensor>& values) {
   std::vector<Errors> errors;
@@ -229,11 +237,15 @@ std::vector<Errors> spread(const Signature& s, const Operands& operands, const s
       for (double& e : errors[r]) e = e > 0 ? kInfinity : 0;
   if (goes_by_uncertain_places(s, operands)) std::fill(errors[0].begin(), errors[0].end(), kInfinity);
   if (oscillates(*s.op)) give_up_where_wide(s, operands, values[0], errors[0]);
+  if (s.op->name == "atan2") open_at_the_cut(operands, errors[0]);
   return errors;
 }
 
-// Updates of rows are added, or multiplied, one after the other.
+bool is_prefix(const OpDef& op) { return op.name == "cumsum" || op.name == "cumprod"; }
+
+// Updates of rows are added, or multiplied, one after the other; so are prefixes.
 bool combines(const Signature& s) {
+  if (is_prefix(*s.op)) return true;
   return s.op->find_attr("combine") != nullptr && (s.text("combine") == "add" || s.text("combine") == "mul");
 }
 
@@ -277,9 +289,13 @@ void add_sum(Errors& errors, const Signature& s, const Rounding& rounding, const
 // A product of numbers far from 1 may leave the range on the way.
 void add_product(Errors& errors, const Signature& s, const Operands& operands, const Rounding& rounding) {
   for (const bool large : {true, false}) {
-    Tensor t = operands[0]->value;
-    for (double& v : t.real) v = large ? std::max(std::abs(v), 1.0) : v == 0 ? 1 : std::min(std::abs(v), 1.0);
-    const Tensor reached = run(s, {t})[0];
+    std::vector<Tensor> factors;
+    for (const Bounded* b : operands) {
+      factors.push_back(b->value);
+      for (double& v : factors.back().real)
+        v = large ? std::max(std::abs(v), 1.0) : v == 0 ? 1 : std::min(std::abs(v), 1.0);
+    }
+    const Tensor reached = run(s, factors)[0];
     for (size_t i = 0; i < errors.size(); ++i)
       if (large ? !(reached.real[i] < rounding.largest_sum()) : reached.real[i] < 1e-37) errors[i] = kInfinity;
   }
@@ -313,9 +329,10 @@ void open_beside_zeros(Errors& errors, const Signature& s, const Operands& opera
   }
 }
 
-bool is_product(const OpDef& op) {
-  const auto* reduction = std::get_if<Reduction>(&op.kind);
-  return reduction && reduction->monoid == "Prod";
+bool is_product(const Signature& s) {
+  const auto* reduction = std::get_if<Reduction>(&s.op->kind);
+  const bool product = (reduction && reduction->monoid == "Prod") || s.op->name == "cumprod";
+  return product || (combines(s) && s.text("combine") == "mul");
 }
 
 }  // namespace
@@ -345,7 +362,7 @@ std::vector<Bounded> evaluate_bounded(const Signature& s, const Operands& operan
     add_sum(errors[0], s, rounding, values[0], magnitudes(s, operands, false)[0], magnitudes(s, operands, true)[0]);
   }
   if (precision == Precision::rounded) open_beside_zeros(errors[0], s, operands);
-  if (is_product(*s.op) && values[0].floating()) add_product(errors[0], s, operands, Rounding(s, 0, precision));
+  if (is_product(s) && values[0].floating()) add_product(errors[0], s, operands, Rounding(s, 0, precision));
   std::vector<Bounded> results;
   for (size_t r = 0; r < values.size(); ++r) {
     if (values[r].floating()) Rounding(s, r, precision).add(errors[r], values[r], in);

@@ -34,6 +34,8 @@ double units_of_sum(const Signature& s) {
   double terms = 0;
   if (const auto* r = std::get_if<Reduction>(&s.op->kind)) terms = static_cast<double>(product(r->domain(s).extents));
   if (const auto* c = std::get_if<Contraction>(&s.op->kind)) terms = static_cast<double>(product(c->domain(s).extents));
+  if (s.op->name == "cumsum" || s.op->name == "cumprod")
+    terms = static_cast<double>(*std::max_element(s.operands[0].dims.begin(), s.operands[0].dims.end()));
   return std::max(kSumUnits, terms / 2);
 }
 

@@ -1,0 +1,152 @@
+#pragma once
+// What comes before each element of a line, combined with it: sums, products and extrema of prefixes. In which order elements meet
+// depends on the line's length alone.
+namespace hd {
+
+#if defined(HD_CUDA)
+
+template <class M>
+HD_DEVICE M from_lane_below(const M& m, int distance) {
+  constexpr int words = (sizeof(M) + 3) / 4;
+  u32 word[words] = {};
+  copy_bytes(word, &m, sizeof(M));
+  HD_UNROLL
+  for (int i = 0; i < words; ++i) word[i] = __shfl_up_sync(0xffffffffu, word[i], distance);
+  M other;
+  copy_bytes(&other, word, sizeof(M));
+  return other;
+}
+
+// `carry` and what the threads below hold; then `carry` is joined by what all threads hold.
+template <class M>
+HD_DEVICE M before_this_thread(const M& mine, M& carry) {
+  const int lane = thread() & 31, warp = thread() >> 5;
+  M up_to_here = mine;
+  HD_UNROLL
+  for (int distance = 1; distance < 32; distance *= 2) {
+    M below = from_lane_below(up_to_here, distance);
+    below.merge(up_to_here);
+    if (lane >= distance) up_to_here = below;
+  }
+  const M below = from_lane_below(up_to_here, 1);
+  __shared__ M of_warp[32];
+  barrier();  // the results of the former turn have been read
+  if (lane == 31) of_warp[warp] = up_to_here;
+  barrier();
+  M before = carry;
+  for (int w = 0; w < threads() / 32; ++w) {
+    if (w == warp) before = carry;
+    carry.merge(of_warp[w]);
+  }
+  if (lane > 0) before.merge(below);
+  return before;
+}
+
+// A line by all threads of a block, each with four neighbours at once.
+template <class M, class Index, Index n, bool exclusive, class S, class At>
+HD_DEVICE void scan_line(const S* x, S* y, const At& at) {
+  constexpr int items = 4;
+  M carry;
+  for (Index start = 0; start < n; start += threads() * items) {
+    const Index from = start + thread() * items;
+    M mine[items], sum;
+    HD_UNROLL
+    for (int j = 0; j < items; ++j) {
+      mine[j] = sum;
+      if (from + j < n) sum.add((Compute<S>)x[at(from + j)]);
+      if (!exclusive) mine[j] = sum;
+    }
+    const M before = before_this_thread(sum, carry);
+    HD_UNROLL
+    for (int j = 0; j < items; ++j) {
+      M result = before;
+      result.merge(mine[j]);
+      if (from + j < n) y[at(from + j)] = (S)result.value;
+    }
+  }
+}
+
+#else
+
+// Groups of eight first combine among themselves: one addition of a group, not eight, waits for the one before.
+template <class M, class Index, Index n, bool exclusive, class S, class At>
+HD_DEVICE void scan_line(const S* x, S* y, const At& at) {
+  constexpr int kGroup = 8;
+  M carry;
+  Index from = 0;
+  for (; from + kGroup <= n; from += kGroup) {
+    M group[kGroup], lower[kGroup], result[kGroup];
+    HD_UNROLL
+    for (int i = 0; i < kGroup; ++i) group[i].add((Compute<S>)x[at(from + i)]);
+    HD_UNROLL
+    for (int distance = 1; distance < kGroup; distance *= 2) {
+      HD_UNROLL
+      for (int i = 0; i < kGroup; ++i) lower[i] = i < distance ? M() : group[i - distance];
+      HD_UNROLL
+      for (int i = 0; i < kGroup; ++i) group[i].merge(lower[i]);
+    }
+    HD_UNROLL
+    for (int i = 0; i < kGroup; ++i) {
+      result[i] = exclusive ? (i == 0 ? M() : group[i - 1]) : group[i];
+      result[i].merge(carry);
+    }
+    HD_UNROLL
+    for (int i = 0; i < kGroup; ++i) y[at(from + i)] = (S)result[i].value;
+    carry.merge(group[kGroup - 1]);
+  }
+  for (; from < n; ++from) {
+    const M before = carry;
+    carry.add((Compute<S>)x[at(from)]);
+    y[at(from)] = (S)(exclusive ? before : carry).value;
+  }
+}
+
+// Lines side by side, up to `most` of them: the compiler takes several at once.
+template <class M, int most, class Index, Index n, bool exclusive, class S, class At>
+HD_DEVICE void scan_beside(const S* x, S* y, int width, const At& at) {
+  M sum[most];
+  for (Index i = 0; i < n; ++i) {
+    const Index first = at(i);
+    HD_IVDEP for (int k = 0; k < width; ++k) {
+      const M before = sum[k];
+      sum[k].add((Compute<S>)x[first + k]);
+      y[first + k] = (S)(exclusive ? before : sum[k]).value;
+    }
+  }
+}
+
+#endif
+
+// Along the middle one of [outer, n, inner]. On a GPU a line is one thread's where `team` is 1, else a whole block's; on the host a
+// worker takes `beside` lines at once.
+template <template <class> class Monoid, class Index, Index outer, Index n, Index inner, bool reverse, bool exclusive, int team, int beside,
+          class S>
+HD_DEVICE void scan(const S* x, S* y) {
+  using M = Monoid<Compute<S>>;
+#if defined(HD_CUDA)
+  HD_ROWS(Index, line, outer * inner, team) {
+    const Index first = line / inner * n * inner + line % inner;
+    const auto at = [&](Index i) { return first + (reverse ? n - 1 - i : i) * inner; };
+    if constexpr (team > 1) {
+      scan_line<M, Index, n, exclusive>(x, y, at);
+    } else {
+      M sum;
+      for (Index i = 0; i < n; ++i) {
+        const M before = sum;
+        sum.add((Compute<S>)x[at(i)]);
+        y[at(i)] = (S)(exclusive ? before : sum).value;
+      }
+    }
+  }
+#else
+  constexpr Index parts = (inner + beside - 1) / beside;
+  HD_ROWS(Index, part, outer * parts, 1) {
+    const Index column = part % parts * beside, first = part / parts * n * inner + column;
+    const auto at = [&](Index i) { return first + (reverse ? n - 1 - i : i) * inner; };
+    if constexpr (inner == 1) scan_line<M, Index, n, exclusive>(x, y, at);
+    else scan_beside<M, beside, Index, n, exclusive>(x, y, (int)least<Index>(beside, inner - column), at);
+  }
+#endif
+}
+
+}  // namespace hd
