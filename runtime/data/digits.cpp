@@ -1,15 +1,11 @@
 #include "runtime/data/digits.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
-#include <system_error>
-#include <thread>
 
-#include "ir/diagnostic.h"
 #include "runtime/data/glyphs.h"
 #include "runtime/data/keyed_random.h"
+#include "runtime/data/synthetic.h"
 
 namespace heddle::runtime::data {
 namespace {
@@ -55,51 +51,6 @@ std::vector<float> distances(const std::vector<Stroke>& strokes, int64_t height,
   return nearest;
 }
 
-void check_request(const ReaderRequest& request, const ColumnRequest& c) {
-  if (c.source() == "label") {
-    if (!c.one_hot && !c.dims.empty())
-      throw UserError(c.where, fmt::format("synthetic labels are one number a row, input '{}' has {} axes", c.input,
-                                           c.dims.size()));
-    return;
-  }
-  if (c.source() != "image")
-    throw UserError(c.where, fmt::format("synthetic draws \"image\" and \"label\", not \"{}\"", c.source()));
-  const auto side = [](int64_t n) { return n >= kMinDigitSide && n <= kMaxDigitSide; };
-  const bool picture =
-      (c.dims.size() == 2 || (c.dims.size() == 3 && c.dims[2] == 1)) && side(c.dims[0]) && side(c.dims[1]);
-  if (!picture)
-    throw UserError(
-        c.where,
-        fmt::format(
-            "synthetic pictures are [height,width] or [height,width,1] with sides of {} to {}, input '{}' is not",
-            kMinDigitSide, kMaxDigitSide, c.input));
-  if (request.integer("rows") > (int64_t{1} << 36) / (c.dims[0] * c.dims[1]))
-    throw UserError(request.where, "the pictures exceed 64 GiB");
-}
-
-// The label that draw_digit draws first.
-int digit_label(uint64_t seed, int64_t row) {
-  return static_cast<int>(KeyedRandom(seed, static_cast<uint64_t>(row)).below(10));
-}
-
-void draw_rows(const ReaderRequest& request, Table& table, int64_t begin, int64_t end) {
-  const auto seed = static_cast<uint64_t>(request.integer("seed"));
-  for (size_t i = 0; i < table.columns.size(); ++i) {
-    Column& column = table.columns[i];
-    const bool image = request.columns[i].source() == "image";
-    const int64_t height = image ? column.dims[0] : kMinDigitSide, width = image ? column.dims[1] : kMinDigitSide;
-    for (int64_t row = begin; row < end; ++row) {
-      std::byte* to = column.bytes.data() + row * column.row_bytes();
-      if (!image) {
-        *to = static_cast<std::byte>(digit_label(seed, row));
-        continue;
-      }
-      const Digit digit = draw_digit(seed, row, height, width);
-      std::transform(digit.pixels.begin(), digit.pixels.end(), to, [](uint8_t p) { return static_cast<std::byte>(p); });
-    }
-  }
-}
-
 }  // namespace
 
 Digit draw_digit(uint64_t seed, int64_t row, int64_t height, int64_t width) {
@@ -122,28 +73,24 @@ Digit draw_digit(uint64_t seed, int64_t row, int64_t height, int64_t width) {
   return digit;
 }
 
-Table draw_digits(const ReaderRequest& request) {
-  const int64_t rows = request.integer("rows");
-  Table table{.rows = rows, .columns = {}};
-  for (const ColumnRequest& c : request.columns) {
-    check_request(request, c);
-    Column column{.input = c.input, .type = ElementType::u8, .dims = {}, .bytes = {}};
-    if (c.source() == "image") column.dims = c.dims;
-    column.bytes.resize(static_cast<size_t>(rows * column.row_bytes()));
-    table.columns.push_back(std::move(column));
-  }
-  const int64_t parts = std::clamp<int64_t>(static_cast<int64_t>(std::thread::hardware_concurrency()), 1, 16);
-  const auto draw = [&](int64_t p) { draw_rows(request, table, rows * p / parts, rows * (p + 1) / parts); };
-  std::vector<std::jthread> workers;
-  for (int64_t p = 0; p < parts; ++p) {
-    try {
-      workers.emplace_back([&draw, p] { draw(p); });
-    } catch (const std::system_error&) {
-      draw(p);  // here, where the system gives no more threads
-    }
-  }
-  workers.clear();  // joins
-  return table;
+// Draws the label first, as draw_digit does.
+int digit_label(uint64_t seed, int64_t row) {
+  return static_cast<int>(KeyedRandom(seed, static_cast<uint64_t>(row)).below(10));
+}
+
+SyntheticKind digits() {
+  const auto image = [](const SyntheticRow& r, std::byte* to) {
+    const Digit digit = draw_digit(r.seed, r.row, r.column.dims[0], r.column.dims[1]);
+    std::ranges::transform(digit.pixels, to, [](uint8_t p) { return static_cast<std::byte>(p); });
+  };
+  const auto label = [](const SyntheticRow& r, std::byte* to) {
+    *to = static_cast<std::byte>(digit_label(r.seed, r.row));
+  };
+  return {.name = "digits",
+          .columns = {{.source = "image",
+                       .check = [](const auto& request, const auto& c) { require_picture(request, c, 1); },
+                       .draw = image},
+                      {.source = "label", .check = require_number, .draw = label}}};
 }
 
 }  // namespace heddle::runtime::data

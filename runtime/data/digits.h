@@ -9,8 +9,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/data/table.h"
-
 namespace heddle::runtime::data {
 
 struct Digit {
@@ -18,11 +16,7 @@ struct Digit {
   std::vector<uint8_t> pixels;  // height x width, row-major
 };
 Digit draw_digit(uint64_t seed, int64_t row, int64_t height, int64_t width);
-
-inline constexpr int64_t kMaxSyntheticRows = 10'000'000;
-inline constexpr int64_t kMinDigitSide = 8, kMaxDigitSide = 512;
-
-// A column's source is "image" (height and width from the input's dims) or "label".
-Table draw_digits(const ReaderRequest& request);
+// The label of it alone.
+int digit_label(uint64_t seed, int64_t row);
 
 }  // namespace heddle::runtime::data

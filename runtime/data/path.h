@@ -5,6 +5,7 @@
 #pragma once
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "ir/diagnostic.h"
 
@@ -12,6 +13,11 @@ namespace heddle::runtime::data {
 
 // A regular file under `root`, as a path to open. `where` is the place in the model file that names it.
 std::filesystem::path resolve(const std::filesystem::path& root, const std::string& name, const Location& where);
+
+// The names that a pattern stands for, sorted by their bytes: * in the name of a file is any part of it. Itself where it has none.
+//
+//   matching(root, "data_batch_*.bin") -> "data_batch_1.bin", "data_batch_2.bin" ...
+std::vector<std::string> matching(const std::filesystem::path& root, const std::string& pattern, const Location& where);
 
 // A folder under `root`, or `root` itself.
 std::filesystem::path resolve_folder(const std::filesystem::path& root, const std::string& name, const Location& where);

@@ -2,6 +2,7 @@
 """Trains the models in models/ through the command line and holds the results to what is published or promised.
 
     python3 check_training.py digits | linear | bits | tabular | factorisation | mnist_cnn | mnist_mlp
+    python3 check_training.py MODEL    # one with a twin in PyTorch: reference/twins.json
 
 HEDDLE is the binary. Exit 77 (skipped) where MNIST is not at hand: $HEDDLE_DATA/mnist, or ../shared/data/mnist beside the checkout.
 """
@@ -156,5 +157,30 @@ def mnist_mlp():
     require("test accuracy after epoch 20", found["metrics"]["test"]["accuracy"], floor=0.975)
 
 
+TWINS = json.loads((ROOT / "tests/training/reference/twins.json").read_text())["twins"]
+# What three seeds must reach each, beside what the twin reaches.
+FLOORS = {"unet": ("iou", 0.90)}
+
+
+def error(figure, value):
+    return value if figure.startswith("loss") else 1 - value
+
+
+def beside_twin(name):
+    """The mean error of three seeds is at most a tenth above that of the same model in PyTorch, or 0.005 where it is a share."""
+    found = [heddle("train", str(ROOT / f"models/{name}.json"), "--set", f"train.seed={seed}")["metrics"]["test"] for seed in (1, 2, 3)]
+    for figure in TWINS[name][0]:
+        ours, twin = (sum(error(figure, run[figure]) for run in runs) / 3 for runs in (found, TWINS[name]))
+        print(f"{name} {figure}:", *(round(run[figure], 5) for run in found), "PyTorch:", *(run[figure] for run in TWINS[name]))
+        require(f"{name}: mean error of {figure}", ours, below=1.1 * twin + (0 if figure.startswith("loss") else 0.005))
+    if name in FLOORS:
+        figure, floor = FLOORS[name]
+        require(f"{name}: least {figure}", min(run[figure] for run in found), floor=floor)
+
+
 if __name__ == "__main__":
-    {f.__name__: f for f in (digits, linear, bits, tabular, factorisation, mnist_cnn, mnist_mlp)}[sys.argv[1]]()
+    tests = {f.__name__: f for f in (digits, linear, bits, tabular, factorisation, mnist_cnn, mnist_mlp)}
+    if sys.argv[1] in TWINS:
+        beside_twin(sys.argv[1])
+    else:
+        tests[sys.argv[1]]()

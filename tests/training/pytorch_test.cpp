@@ -19,7 +19,7 @@ constexpr int64_t kSteps = 50, kRing = 8;
 struct Network {
   std::string model;
   std::string reference;         // file
-  std::string image, label;      // names of the model's inputs
+  std::string image, label;      // names of the model's inputs where they are not those that are stored
   std::vector<std::string> set;  // overrides
 };
 void PrintTo(const Network& c, std::ostream* out) { *out << c.reference; }
@@ -47,15 +47,21 @@ class PyTorch : public ::testing::TestWithParam<Network> {
 
   ir::Graph& train() { return *module_.find_graph("train"); }
 
+  std::string stored_name(const std::string& input) {
+    return input == GetParam().image ? "image" : input == GetParam().label ? "label" : input;
+  }
+
   // Every state zero, the inputs of batch k.
   ir::NamedTensors inputs(int64_t k) {
     ir::NamedTensors out;
     for (const ir::ValueId v : train().inputs) out.emplace(train()[v].name, ir::Tensor(train()[v].type));
-    const ir::Tensor image = reference_.at("image", k % kRing);
-    ir::Tensor& x = out.at(GetParam().image);
-    for (int64_t i = 0; i < x.elements(); ++i) x.set(i, image.at(i) / 255.0);
-    const ir::Tensor label = reference_.at("label", k % kRing);
-    for (int64_t i = 0; i < label.elements(); ++i) out.at(GetParam().label).set(i, label.at(i));
+    for (const ir::ValueId v : train().inputs) {
+      if (train()[v].role != ir::Role::input) continue;
+      ir::Tensor& to = out.at(train()[v].name);
+      const ir::Tensor from = reference_.at(stored_name(train()[v].name), k % kRing);
+      const double scale = from.type.dtype == ir::DType::u8 ? 255.0 : 1.0;  // a picture's
+      for (int64_t i = 0; i < to.elements(); ++i) to.set(i, from.at(i) / scale);
+    }
     return out;
   }
 
@@ -141,11 +147,13 @@ TEST_P(StartingPoints, host_device_agrees_from_50_starting_points) {
 
 const Network kMlp{"mlp", "mlp", "x", "y", {}};
 const Network kMlpNarrow{"mlp", "mlp_narrow", "x", "y", {"nodes.fc1.units=24", "nodes.fc2.units=16"}};
-const Network kResnet20{"resnet20", "resnet20", "image", "label", {"let.width=4"}};
-const Network kMnistCnn{"mnist_cnn", "mnist_cnn", "image", "label", {"nodes.5.rate=0"}};
+const Network kResnet20{"resnet20", "resnet20", "", "", {"let.width=4"}};
+const Network kRecommender{"recommender", "recommender", "", "", {"let.users=60", "let.items=40"}};
+const Network kMnistCnn{"mnist_cnn", "mnist_cnn", "", "", {"nodes.5.rate=0"}};
 
 const auto reference_of = [](const auto& info) { return info.param.reference; };
-INSTANTIATE_TEST_SUITE_P(Models, FreeSteps, ::testing::Values(kMlp, kMlpNarrow, kMnistCnn, kResnet20), reference_of);
+INSTANTIATE_TEST_SUITE_P(Models, FreeSteps, ::testing::Values(kMlp, kMlpNarrow, kMnistCnn, kResnet20, kRecommender),
+                         reference_of);
 INSTANTIATE_TEST_SUITE_P(Models, StartingPoints, ::testing::Values(kMlpNarrow, kMnistCnn), reference_of);
 
 }  // namespace

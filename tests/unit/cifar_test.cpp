@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -92,6 +93,26 @@ TEST_F(Cifar, WhatCannotBeIsRefused) {
   EXPECT_EQ(message(request("cifar10", good())), "a.bin: 0 bytes are no whole number of records of 3073 bytes");
   fs::remove(folder_ / "a.bin");
   EXPECT_NE(message(request("cifar10", good())).find("a.bin: No such file or directory"), std::string::npos);
+}
+
+// Inputs that name the files take what their shape says.
+TEST_F(Cifar, InputsMayNameTheFiles) {
+  write("a.bin", 0, 3, {2});
+  write("b.bin", 3, 2, {2});
+  const auto named = [](const std::string& kind, const std::string& picture, const std::string& number) {
+    ReaderRequest r = request(kind, {image({32, 32, 3}), label(number, 10)});
+    r.columns[0].sources = {picture};
+    r.settings.erase(r.settings.begin());
+    return r;
+  };
+  const Table expected = read_table(request("cifar10", {image({32, 32, 3}), label("label", 10)}), folder_);
+  const Table found = read_table(named("cifar10", "*.bin", "*.bin"), folder_);
+  ASSERT_EQ(found.rows, 5);
+  for (size_t i = 0; i < 2; ++i)
+    EXPECT_TRUE(std::ranges::equal(found.columns[i].content(), expected.columns[i].content()));
+  EXPECT_EQ(message(named("cifar10", "a.bin", "b.bin")),
+            "'a.bin' for input 'x', 'b.bin' for input 'y': a record holds both, so they have the same files");
+  EXPECT_EQ(message(named("cifar100", "a.bin", "a.bin")), "cifar100 has two labels: which of them is input 'y'?");
 }
 
 }  // namespace

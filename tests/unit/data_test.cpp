@@ -14,6 +14,7 @@
 #include "runtime/data/idx.h"
 #include "runtime/data/path.h"
 #include "runtime/data/shuffle.h"
+#include "runtime/data/synthetic.h"
 #include "runtime/data/table.h"
 
 namespace heddle::runtime::data {
@@ -93,6 +94,21 @@ TEST_F(Folder, ResolvesOnlyFilesInsideTheFolder) {
     EXPECT_THROW(resolve(dir_, name, {}), UserError) << name;
 }
 
+// A pattern's names come in the order of their bytes, whatever else lies there.
+TEST_F(Folder, FindsTheFilesOfAPattern) {
+  for (const char* name : {"batch_2.bin", "batch_1.bin", "batch_10.bin", "batch.bin", "batch_1.txt", "a_batch_1.bin"})
+    write(name, "x");
+  fs::create_directory(dir_ / "more");
+  write("more/batch_1.bin", "x");
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(matching(dir_, "batch_*.bin", {}), (Names{"batch_1.bin", "batch_10.bin", "batch_2.bin"}));
+  EXPECT_EQ(matching(dir_, "more/*.bin", {}), (Names{"more/batch_1.bin"}));
+  EXPECT_EQ(matching(dir_, "*a*_*1.*", {}), (Names{"a_batch_1.bin", "batch_1.bin", "batch_1.txt"}));
+  EXPECT_EQ(matching(dir_, "absent", {}), (Names{"absent"}));  // resolve() says that it is not there
+  for (const char* none : {"batch_1*1.bin", "*.bin.gz", "m*e/batch_1.bin", "../*", "/*", "absent/*", "batch_1.bin/*"})
+    EXPECT_THROW(matching(dir_, none, {}), UserError) << none;
+}
+
 TEST(Shuffle, IsAPermutationKeyedBySeedAndEpoch) {
   const auto a = shuffled(1000, 1, 0);
   EXPECT_EQ(std::set<uint32_t>(a.begin(), a.end()).size(), 1000U);
@@ -122,7 +138,7 @@ TEST(Digits, ARowDependsOnSeedAndRowOnly) {
   const ColumnRequest image{"x", {"image"}, "f32", {28, 28, 1}, 0, false, {}},
       label{"y", {"label"}, "i32", {}, 10, false, {}};
   const Table table =
-      draw_digits({"synthetic", {image, label}, {{"rows", int64_t{20}, {}}, {"seed", int64_t{5}, {}}}, {}});
+      draw_table({"synthetic", {image, label}, {{"rows", int64_t{20}, {}}, {"seed", int64_t{5}, {}}}, {}});
   const Digit digit = draw_digit(5, 13, 28, 28);
   EXPECT_EQ(std::memcmp(table.columns[0].bytes.data() + 13 * 784, digit.pixels.data(), 784), 0);
   EXPECT_EQ(std::to_integer<int>(table.columns[1].bytes[13]), digit.label);

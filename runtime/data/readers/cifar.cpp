@@ -23,8 +23,17 @@ bool hundred(const ReaderRequest& request) { return request.text("kind") == "cif
 int64_t labels(const ReaderRequest& request) { return hundred(request) ? 2 : 1; }
 int64_t record_bytes(const ReaderRequest& request) { return labels(request) + kPicture; }
 
+// What of a record an input holds: as its key says, or by its shape where its key names the files.
+std::string part_of(const ReaderRequest& request, const ColumnRequest& column) {
+  if (request.find("files") != nullptr) return column.source();
+  if (column.dims == kRows || column.dims == kPlanes) return "image";
+  if (!hundred(request)) return "label";
+  throw UserError(column.where, fmt::format("cifar100 has two labels: which of them is input '{}'?", column.input),
+                  R"(name the files in "files", and give the input "coarse" or "fine")");
+}
+
 Label label_of(const ReaderRequest& request, const ColumnRequest& column) {
-  const std::string& word = column.source();
+  const std::string word = part_of(request, column);
   if (hundred(request) && word == "coarse") return {.at = 0, .classes = 20};
   if (hundred(request) && word == "fine") return {.at = 1, .classes = 100};
   if (!hundred(request) && word == "label") return {.at = 0, .classes = 10};
@@ -37,10 +46,31 @@ struct Files {
   int64_t rows = 0;
 };
 
+// As `files` has them, or as all inputs do.
+std::vector<std::string> names(const ReaderRequest& request, const std::filesystem::path& root) {
+  std::vector<std::string> patterns;
+  if (request.find("files") != nullptr) {
+    patterns = request.texts("files");
+  } else {
+    patterns = {request.columns.at(0).source()};
+    for (const ColumnRequest& column : request.columns)
+      if (column.source() != patterns[0])
+        throw UserError(column.where,
+                        fmt::format("'{}' for input '{}', '{}' for input '{}': a record holds both, so they have the "
+                                    "same files",
+                                    patterns[0], request.columns[0].input, column.source(), column.input),
+                        R"(or name the files in "files", and what an input holds in its key: "image" or "label")");
+  }
+  std::vector<std::string> found;
+  for (const std::string& pattern : patterns)
+    for (std::string& name : matching(root, pattern, request.place("files"))) found.push_back(std::move(name));
+  return found;
+}
+
 Files open(const ReaderRequest& request, const std::filesystem::path& root) {
   Files files;
   const Location where = request.place("files");
-  for (const std::string& name : request.texts("files")) {
+  for (const std::string& name : names(request, root)) {
     const std::filesystem::path path = resolve(root, name, where);
     const auto size = static_cast<int64_t>(std::filesystem::file_size(path)), record = record_bytes(request);
     if (size == 0 || size % record != 0)
@@ -55,7 +85,7 @@ Files open(const ReaderRequest& request, const std::filesystem::path& root) {
 // What the column's rows are, checked before they are read.
 Column empty_column(const ReaderRequest& request, const ColumnRequest& asked) {
   Column column{.input = asked.input, .type = ElementType::u8, .dims = {}};
-  if (asked.source() == "image") {
+  if (part_of(request, asked) == "image") {
     column.dims = asked.dims == kPlanes ? kPlanes : kRows;
   } else {
     label_of(request, asked);
@@ -79,18 +109,19 @@ void copy_label(const ReaderRequest& request, const ColumnRequest& asked, const 
   *to = record[label.at];
   if (std::to_integer<int64_t>(*to) >= label.classes)
     throw UserError(request.place("files"),
-                    fmt::format("row {} has the {} {}, expected 0 ... {}: is it {}?", row, asked.source(),
+                    fmt::format("row {} has the {} {}, expected 0 ... {}: is it {}?", row, part_of(request, asked),
                                 std::to_integer<int>(*to), label.classes - 1, request.text("kind")));
 }
 
 void fill(const ReaderRequest& request, const Files& files, size_t index, Column& column) {
   const ColumnRequest& asked = request.columns[index];
+  const bool picture = part_of(request, asked) == "image";
   std::byte* to = make_room(column, files.rows, request.resident);
   int64_t row = 0;
   for (const Mapping& part : files.parts)
     for (size_t at = 0; at < part.bytes().size(); at += static_cast<size_t>(record_bytes(request)), ++row) {
       const std::byte* record = part.bytes().data() + at;
-      if (asked.source() == "image") {
+      if (picture) {
         copy_picture(record + labels(request), column.dims == kPlanes, to);
       } else {
         copy_label(request, asked, record, row, to);
@@ -114,9 +145,12 @@ Table read_rows(const ReaderRequest& request, const std::filesystem::path& root)
 
 const RegisterReader cifar({
     .name = "cifar",
-    .doc = "CIFAR's binary files; an input is \"image\" or \"label\", of cifar100 \"coarse\" or \"fine\"",
+    .doc = "CIFAR's binary files; an input is \"image\" or \"label\", of cifar100 \"coarse\" or \"fine\", or names the "
+           "files",
     .column = ColumnKey::word,
-    .keys = {{.name = "files", .type = KeyType::paths, .doc = "one or a list, in this order", .required = true},
+    .keys = {{.name = "files",
+              .type = KeyType::paths,
+              .doc = "one or a list, in this order; * stands for any part of a name"},
              {.name = "kind",
               .type = KeyType::text,
               .doc = "which of the two",

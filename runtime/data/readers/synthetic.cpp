@@ -1,21 +1,26 @@
-#include "runtime/data/digits.h"
-#include "runtime/data/table.h"
+#include "runtime/data/synthetic.h"
 
 namespace heddle::runtime::data {
 namespace {
 
 constexpr int64_t kMaxSeed = int64_t{1} << 53;
 
+std::vector<std::string> kind_names() {
+  std::vector<std::string> names;
+  for (const SyntheticKind& kind : synthetic_kinds()) names.push_back(kind.name);
+  return names;
+}
+
 const RegisterReader synthetic({
     .name = "synthetic",
-    .doc = "drawn digits: an input is \"image\" or \"label\"",
+    .doc = "rows that are drawn: an input is what the kind has, such as \"image\" or \"label\"",
     .column = ColumnKey::word,
     .keys =
         {{.name = "kind",
           .type = KeyType::text,
           .doc = "what is drawn",
           .fallback = std::vector<std::string>{"digits"},
-          .choices = {"digits"}},
+          .choices = kind_names()},
          {.name = "rows",
           .type = KeyType::integer,
           .doc = "how many",
@@ -25,10 +30,11 @@ const RegisterReader synthetic({
          {.name = "seed", .type = KeyType::integer, .doc = "of the drawing", .fallback = int64_t{0}, .high = kMaxSeed}},
     .header =
         [](const ReaderRequest& request, const std::filesystem::path&) {
-          return TableHeader{.rows = request.integer("rows"),
-                             .types = std::vector<ElementType>(request.columns.size(), ElementType::u8)};
+          TableHeader header{.rows = request.integer("rows"), .types = {}};
+          for (const ColumnRequest& c : request.columns) header.types.push_back(synthetic_kind(request).find(c).type);
+          return header;
         },
-    .read = [](const ReaderRequest& request, const std::filesystem::path&) { return draw_digits(request); },
+    .read = [](const ReaderRequest& request, const std::filesystem::path&) { return draw_table(request); },
 });
 
 }  // namespace

@@ -245,6 +245,42 @@ def gates():
     yield Case({"op": "glu", "axis": 1}, torch.nn.GLU(1), (2, 4, 3), turn=False, seed=196)
 
 
+def dilated_pools():
+    for k in range(4):
+        window, stride, dilation = sides(2, 2, 3), sides(2, 1, 3), sides(2, 1, 3)
+        pad = [PICK.randint(0, size // 2) for size in window]
+        node = {"op": "max_pool2d", "window": one_or_all(window), "stride": one_or_all(stride), "pad": one_or_all(pad),
+                "dilation": one_or_all(dilation)}
+        module = torch.nn.MaxPool2d(window, stride, pad, dilation)
+        yield Case(node, module, (2, PICK.randint(1, 3), *sides(2, 7, 9)), layout(), seed=200 + k)
+
+
+def resizes():
+    for k in range(8):
+        size, mode, corners = sides(2, 1, 9), ["nearest", "bilinear", "bicubic", "bilinear"][k % 4], k % 4 == 3 or k == 6
+        node = {"op": "resize2d", "size": one_or_all(size), "mode": mode, "align_corners": corners}
+        module = torch.nn.Upsample(size=tuple(size), mode=mode, align_corners=corners if mode != "nearest" else None)
+        yield Case(node, module, (2, PICK.randint(1, 3), *sides(2, 2, 7)), layout(), seed=210 + k)
+    module = torch.nn.Upsample(scale_factor=3, mode="bicubic", align_corners=True)
+    yield Case({"op": "upsample2d", "scale": 3, "mode": "bicubic", "align_corners": True}, module, (2, 2, 3, 4), layout(), seed=219)
+
+
+class Function(torch.nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.forward = function
+
+
+def prefixes():
+    first = {"cummax": lambda x, d: torch.cummax(x, d)[0], "cummin": lambda x, d: torch.cummin(x, d)[0]}
+    for k in range(6):
+        op, axis = ["cumsum", "cumprod", "cummax", "cummin", "cumsum", "cumprod"][k], PICK.randint(-2, 2)
+        function = first.get(op) or getattr(torch, op)
+        node = {"op": op, "axis": axis, **({"reverse": True} if k > 3 else {})}
+        turn = (lambda x, f=function, a=axis: f(x.flip(a), a).flip(a)) if k > 3 else (lambda x, f=function, a=axis: f(x, a))
+        yield Case(node, Function(turn), (3, *sides(2, 3, 9)), turn=False, seed=230 + k)
+
+
 def running():
     """Statistics after 20 batches of 5 rows."""
     x = f32(torch.randn((20, 5, 3), generator=torch.Generator().manual_seed(90)).double() * 3 + 1)
@@ -255,7 +291,7 @@ def running():
 
 
 FAMILIES = [batch_norms, group_norms, instance_norms, rms_norms, conv1ds, conv2ds, depthwise, separable, transposed, pools,
-            upsamplings, gates]
+            upsamplings, gates, dilated_pools, resizes, prefixes]
 
 
 def write(path, tensors, metadata):

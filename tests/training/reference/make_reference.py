@@ -5,15 +5,16 @@
 
 Per model, batch 8, dropout off, Adam as in the model file, a ring of 8 batches of random 8-bit images:
 
-  image u8 [8,8,...], label i32 [8,8]   the batches; a step's input is image / 255 (in the run's precision)
+  image u8 [8,8,...], label i32 [8,8]   the batches; a step's input is image / 255 (in the run's precision); of recommender
+                                        user i32, item i32, liked f32
   loss64 f64 [50]                       losses of 50 free steps in float64 from start.*[0]
   start.P f16 [50,...]                  parameters at the start of step k: a float32 training run, rounded to f16
   loss32 f32 [50]                       float32 loss at start.*[k]
   grad.P f16 [50,...], scale.P f32 [50] float32 gradient of it, divided by scale (its largest magnitude)
   final.B f64                           running statistics after the free steps
 
-Of resnet20, which is the model's small form with its own optimizer, and of mlp at full width only the free steps are stored (start.P has
-one step); mlp_narrow is the same model with hidden widths 24 and 16 (--set nodes.fc1.units=24 --set nodes.fc2.units=16). Storing f16
+Of resnet20, which is the model's small form with its own optimizer, of recommender, whose tables have 60 and 40 rows, and of mlp at full
+width only the free steps are stored (start.P has one step); mlp_narrow is the same model with hidden widths 24 and 16 (--set nodes.fc1.units=24 --set nodes.fc2.units=16). Storing f16
 keeps the files small. The parameters are exact (PyTorch starts from the rounded values); the gradients lose
 2^-12 relative, which is 2e-8 of normalised mean square error against the 1e-5 that the test allows.
 """
@@ -64,6 +65,25 @@ def resnet20(x, p):
     return functional.linear(h.mean((2, 3)), p["logits.weight"], p["logits.bias"])
 
 
+def recommender(p, batch, dtype):
+    functional = torch.nn.functional
+    u, i = functional.embedding(batch["user"], p["users.weight"]), functional.embedding(batch["item"], p["items.weight"])
+    h = torch.cat([u, i], 1)
+    for layer in ("fc1", "fc2"):
+        h = torch.relu(functional.linear(h, p[layer + ".weight"], p[layer + ".bias"]))
+    score = functional.linear(torch.cat([u * i, h], 1), p["score.weight"], p["score.bias"]).squeeze(1)
+    return functional.binary_cross_entropy_with_logits(score, batch["liked"].to(dtype))
+
+
+USERS, ITEMS = 60, 40
+
+
+def ratings(random):
+    ring = (RING, BATCH)
+    return {"user": random.integers(0, USERS, ring), "item": random.integers(0, ITEMS, ring),
+            "liked": random.integers(0, 2, ring).astype(numpy.float32)}
+
+
 RESNET_BLOCKS = [("stage1.0", 1, 1), ("stage1.1", 1, 1), ("stage1.2", 1, 1), ("down2", 1, 2), ("stage2.0", 2, 2),
                  ("stage2.1", 2, 2), ("down3", 2, 4), ("stage3.0", 4, 4), ("stage3.1", 4, 4)]
 
@@ -92,19 +112,34 @@ def one_cycle(parameters):
     return optimizer, torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.1, total_steps=STEPS, cycle_momentum=False)
 
 
+def adam(parameters, lr, eps):
+    return torch.optim.Adam(parameters, lr=lr, betas=(0.9, 0.999), eps=eps, foreach=False)
+
+
+def pictures(shape):
+    def batches(random):
+        return {"image": random.integers(0, 256, (RING, BATCH, *shape), dtype=numpy.uint8),
+                "label": random.integers(0, 10, (RING, BATCH), dtype=numpy.int64)}
+    return batches
+
+
 def mlp_shapes(first, second):
     return {"fc1.weight": (first, 784), "fc1.bias": (first,), "fc2.weight": (second, first), "fc2.bias": (second,),
             "logits.weight": (10, second), "logits.bias": (10,)}
 
 
 NETWORKS = {
-    "mlp": dict(forward=mlp, image=(784,), eps=1e-8, shapes=mlp_shapes(256, 128), points=False),
-    "mlp_narrow": dict(forward=mlp, image=(784,), eps=1e-8, shapes=mlp_shapes(24, 16)),
-    "mnist_cnn": dict(forward=mnist_cnn, image=(28, 28, 1), eps=1e-7, shapes={
+    "mlp": dict(forward=mlp, batches=pictures((784,)), eps=1e-8, shapes=mlp_shapes(256, 128), points=False),
+    "mlp_narrow": dict(forward=mlp, batches=pictures((784,)), eps=1e-8, shapes=mlp_shapes(24, 16)),
+    "mnist_cnn": dict(forward=mnist_cnn, batches=pictures((28, 28, 1)), eps=1e-7, shapes={
         "conv1.weight": (32, 1, 3, 3), "conv1.bias": (32,), "conv2.weight": (64, 32, 3, 3), "conv2.bias": (64,),
         "logits.weight": (10, 1600), "logits.bias": (10,)}),
-    "resnet20": dict(forward=resnet20, image=(28, 28, 1), shapes=resnet20_shapes(4), buffers=resnet20_buffers(4),
+    "resnet20": dict(forward=resnet20, batches=pictures((28, 28, 1)), shapes=resnet20_shapes(4), buffers=resnet20_buffers(4),
                      optimizer=one_cycle, points=False),
+    "recommender": dict(loss=recommender, batches=ratings, points=False, optimizer=lambda parameters: (adam(parameters, 2e-3, 1e-8), None),
+                        shapes={
+        "users.weight": (USERS, 64), "items.weight": (ITEMS, 64), "fc1.weight": (64, 128), "fc1.bias": (64,), "fc2.weight": (32, 64),
+        "fc2.bias": (32,), "score.weight": (1, 96), "score.bias": (1,)}),
 }
 
 
@@ -119,23 +154,28 @@ def initial(shapes):
     return out
 
 
-def loss_of(network, p, image, label):
-    return torch.nn.functional.cross_entropy(network["forward"](image, p), label)
+def loss_of(network, p, batch, dtype):
+    if "loss" in network:
+        return network["loss"](p, batch, dtype)
+    return torch.nn.functional.cross_entropy(network["forward"](batch["image"].to(dtype) / 255, p), batch["label"])
 
 
-def trained(network, image, label, start, dtype):
+def batch_of(batches, k):
+    return {n: v[k % RING] for n, v in batches.items()}
+
+
+def trained(network, batches, start, dtype):
     """Yields (parameters at the start, loss, gradients) of each step of a free run."""
     p = {n: v.to(dtype).clone().requires_grad_() for n, v in start.items()}
     buffers = network["running"] = {n: v.to(dtype).clone() for n, v in network.get("buffers", {}).items()}
     if "optimizer" in network:
         optimizer, schedule = network["optimizer"](p.values())
     else:
-        optimizer = torch.optim.Adam(p.values(), lr=1e-3, betas=(0.9, 0.999), eps=network["eps"], foreach=False)
-        schedule = None
+        optimizer, schedule = adam(p.values(), 1e-3, network["eps"]), None
     for k in range(STEPS):
         before = {n: v.detach().clone() for n, v in p.items()}
         optimizer.zero_grad()
-        loss = loss_of(network, {**p, **buffers}, image[k % RING].to(dtype) / 255, label[k % RING])
+        loss = loss_of(network, {**p, **buffers}, batch_of(batches, k), dtype)
         loss.backward()
         yield before, loss.item()
         optimizer.step()
@@ -143,10 +183,10 @@ def trained(network, image, label, start, dtype):
             schedule.step()
 
 
-def at_rounded(network, image, label, start):
+def at_rounded(network, batch, start):
     """Loss and gradients in float32 at f16 parameters."""
     p = {n: v.float().requires_grad_() for n, v in start.items()}
-    loss = loss_of(network, p, image.float() / 255, label)
+    loss = loss_of(network, p, batch, torch.float32)
     loss.backward()
     return loss.item(), {n: v.grad for n, v in p.items()}
 
@@ -168,26 +208,25 @@ def write(path, tensors, note):
 
 def make(name, network):
     random = numpy.random.default_rng(1)
-    image = torch.from_numpy(random.integers(0, 256, (RING, BATCH, *network["image"]), dtype=numpy.uint8))
-    label = torch.from_numpy(random.integers(0, 10, (RING, BATCH), dtype=numpy.int64))
+    batches = {n: torch.from_numpy(v) for n, v in network["batches"](random).items()}
     start = initial(network["shapes"])
-    out = {"loss64": numpy.array([loss for _, loss in trained(network, image, label, start, torch.float64)])}
+    out = {"loss64": numpy.array([loss for _, loss in trained(network, batches, start, torch.float64)])}
     out.update({"final." + n: v.numpy() for n, v in network["running"].items()})
     if network.get("points", True):
-        out.update(at_points(network, image, label, start))
+        out.update(at_points(network, batches, start))
     else:
         out.update({"start." + n: v[None].numpy() for n, v in start.items()})
-    out["image"], out["label"] = image.numpy(), label.numpy().astype(numpy.int32)
+    out.update({n: v.numpy().astype(numpy.int32) if v.dtype == torch.int64 else v.numpy() for n, v in batches.items()})
     # The widest elements first, so that every tensor is aligned.
     out = dict(sorted(out.items(), key=lambda item: -item[1].itemsize))
     write(HERE / f"{name}.safetensors", out, f"torch {torch.__version__.split('+')[0]}, see make_reference.py")
     print(name, "loss", out["loss64"][0], "->", out["loss64"][-1])
 
 
-def at_points(network, image, label, start):
+def at_points(network, batches, start):
     """Parameters, losses and gradients at 50 starting points."""
-    rounded = [{n: v.half() for n, v in p.items()} for p, _ in trained(network, image, label, start, torch.float32)]
-    points = [at_rounded(network, image[k % RING], label[k % RING], p) for k, p in enumerate(rounded)]
+    rounded = [{n: v.half() for n, v in p.items()} for p, _ in trained(network, batches, start, torch.float32)]
+    points = [at_rounded(network, batch_of(batches, k), p) for k, p in enumerate(rounded)]
     out = {"loss32": numpy.array([loss for loss, _ in points], numpy.float32)}
     for n in network["shapes"]:
         gradient = numpy.stack([g[n].numpy() for _, g in points])

@@ -1,0 +1,91 @@
+#include "runtime/data/synthetic.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <system_error>
+#include <thread>
+
+#include "ir/check.h"
+
+namespace heddle::runtime::data {
+namespace {
+
+constexpr int64_t kMostBytes = int64_t{1} << 36;
+
+void draw_rows(const ReaderRequest& request, const SyntheticKind& kind, Table& table, int64_t begin, int64_t end) {
+  const auto seed = static_cast<uint64_t>(request.integer("seed"));
+  for (size_t i = 0; i < table.columns.size(); ++i) {
+    Column& column = table.columns[i];
+    const SyntheticColumn& drawn = kind.find(request.columns[i]);
+    for (int64_t row = begin; row < end; ++row)
+      drawn.draw({request, request.columns[i], seed, row}, column.bytes.data() + row * column.row_bytes());
+  }
+}
+
+}  // namespace
+
+const SyntheticColumn& SyntheticKind::find(const ColumnRequest& c) const {
+  const auto it = std::ranges::find(columns, c.source(), &SyntheticColumn::source);
+  if (it != columns.end()) return *it;
+  std::vector<std::string> sources;
+  for (const SyntheticColumn& column : columns) sources.push_back('"' + column.source + '"');
+  throw UserError(c.where, fmt::format("synthetic {} have {}, not \"{}\"", name, fmt::join(sources, ", "), c.source()));
+}
+
+std::vector<SyntheticKind> synthetic_kinds() { return {digits(), digit_pairs(), shapes(), scenes(), ratings()}; }
+
+const SyntheticKind& synthetic_kind(const ReaderRequest& request) {
+  static const std::vector<SyntheticKind> kinds = synthetic_kinds();
+  const auto it = std::ranges::find(kinds, request.text("kind"), &SyntheticKind::name);
+  HEDDLE_CHECK(it != kinds.end(), "the reader checks the kind");
+  return *it;
+}
+
+std::vector<int64_t> drawn_dims(const ColumnRequest& c) { return c.one_hot ? c.stored_dims() : c.dims; }
+
+void require_number(const ReaderRequest& request, const ColumnRequest& c) {
+  const std::vector<int64_t> dims = drawn_dims(c);
+  if (!std::ranges::all_of(dims, [](int64_t n) { return n == 1; }))
+    throw UserError(c.where, fmt::format("\"{}\" of synthetic {} is one number a row, input '{}' has [{}]", c.source(),
+                                         request.text("kind"), c.input, fmt::join(dims, ",")));
+}
+
+void require_picture(const ReaderRequest& request, const ColumnRequest& c, int64_t channels) {
+  const auto side = [](int64_t n) { return n >= kMinPictureSide && n <= kMaxPictureSide; };
+  const bool rank = c.dims.size() == 2 || (c.dims.size() == 3 && (c.dims[2] == 1 || c.dims[2] == channels));
+  if (!rank || !side(c.dims[0]) || !side(c.dims[1]))
+    throw UserError(c.where, fmt::format("synthetic {} are pictures [height,width] or [height,width,{}] with sides of "
+                                         "{} to {}, input '{}' has [{}]",
+                                         request.text("kind"), channels == 1 ? "1" : "1 or 3", kMinPictureSide,
+                                         kMaxPictureSide, c.input, fmt::join(c.dims, ",")));
+}
+
+Table draw_table(const ReaderRequest& request) {
+  const SyntheticKind& kind = synthetic_kind(request);
+  const int64_t rows = request.integer("rows");
+  Table table{.rows = rows, .columns = {}};
+  for (const ColumnRequest& c : request.columns) {
+    const SyntheticColumn& drawn = kind.find(c);
+    drawn.check(request, c);
+    Column column{.input = c.input, .type = drawn.type, .dims = drawn_dims(c), .bytes = {}};
+    if (rows > kMostBytes / column.row_bytes()) throw UserError(request.where, "the rows exceed 64 GiB");
+    column.bytes.resize(static_cast<size_t>(rows * column.row_bytes()));
+    table.columns.push_back(std::move(column));
+  }
+  const int64_t parts = std::clamp<int64_t>(static_cast<int64_t>(std::thread::hardware_concurrency()), 1, 16);
+  const auto draw = [&](int64_t p) { draw_rows(request, kind, table, rows * p / parts, rows * (p + 1) / parts); };
+  std::vector<std::jthread> workers;
+  for (int64_t p = 0; p < parts; ++p) {
+    try {
+      workers.emplace_back([&draw, p] { draw(p); });
+    } catch (const std::system_error&) {
+      draw(p);  // here, where the system gives no more threads
+    }
+  }
+  workers.clear();  // joins
+  return table;
+}
+
+}  // namespace heddle::runtime::data

@@ -1,0 +1,62 @@
+// What the reader `synthetic` makes: rows that need no download, a record for each kind of them.
+//
+//   {"op": "synthetic", "kind": "shapes", "rows": 6000, "seed": 7, "image": "image", "label": "label"}
+//     -> image u8[32,32,3], label u8[]
+//
+// An element is a function of (kind, seed, row) and of the sizes that the model gives its inputs, the same on every machine.
+#pragma once
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/data/table.h"
+
+namespace heddle::runtime::data {
+
+inline constexpr int64_t kMaxSyntheticRows = 10'000'000;
+
+struct SyntheticRow {
+  const ReaderRequest& request;
+  const ColumnRequest& column;
+  uint64_t seed = 0;
+  int64_t row = 0;
+};
+
+struct SyntheticColumn {
+  std::string source;  // what an input's key says
+  ElementType type = ElementType::u8;
+  // Refuses an input of other sizes.
+  std::function<void(const ReaderRequest&, const ColumnRequest&)> check;
+  // One row of it, as many elements as `dims_of` says.
+  std::function<void(const SyntheticRow&, std::byte* to)> draw;
+};
+
+struct SyntheticKind {
+  std::string name;
+  std::vector<SyntheticColumn> columns;
+  const SyntheticColumn& find(const ColumnRequest& c) const;  // throws UserError
+};
+
+SyntheticKind digits();
+SyntheticKind digit_pairs();
+SyntheticKind shapes();
+SyntheticKind scenes();
+SyntheticKind ratings();
+std::vector<SyntheticKind> synthetic_kinds();
+const SyntheticKind& synthetic_kind(const ReaderRequest& request);
+
+// Of a row: labels are numbers, which a map `one_hot` may turn into rows.
+std::vector<int64_t> drawn_dims(const ColumnRequest& c);
+
+// All rows, by several threads.
+Table draw_table(const ReaderRequest& request);
+
+// Checks that kinds share: one number a row; a picture [height,width] or with a last axis of 1 or `channels` channels.
+void require_number(const ReaderRequest& request, const ColumnRequest& c);
+void require_picture(const ReaderRequest& request, const ColumnRequest& c, int64_t channels);
+
+inline constexpr int64_t kMinPictureSide = 8, kMaxPictureSide = 512;
+
+}  // namespace heddle::runtime::data

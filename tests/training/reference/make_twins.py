@@ -1,0 +1,318 @@
+#!/usr/bin/env python3
+"""Trains PyTorch's twins of models/ on the same rows: twins.json beside this file, which check_training.py reads.
+
+    ninja -C build/release heddle_model_rows
+    python3 make_twins.py [NAME ...]    # needs torch and numpy; the stored file was made with torch 2.15.0 on a CPU
+
+Each twin is written as one would write it in PyTorch, with the model file's rows, batch, epochs, optimizer, schedule and distributions of
+initial values; rows are shuffled by torch.randperm. What is stored are figures of the test rows for seeds 1, 2 and 3, named as heddle
+names them. Names given on the command line are made anew, the others kept.
+"""
+import json
+import math
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+ROWS = ROOT / "build/release/bin/heddle_model_rows"
+SEEDS = (1, 2, 3)
+
+
+def channels_first(image, mean=0.0, std=255.0):
+    image = image if image.ndim == 4 else image[..., None]
+    return (image.float().movedim(-1, 1) - mean) / std
+
+
+def centred(image):
+    return channels_first(image, 128, 64)
+
+
+class Recommender(nn.Module):
+    std = 0.1
+
+    def __init__(self):
+        super().__init__()
+        self.users, self.items = nn.Embedding(6040, 64), nn.Embedding(3706, 64)
+        self.fc1, self.fc2, self.score = nn.Linear(128, 64), nn.Linear(64, 32), nn.Linear(96, 1)
+
+    def forward(self, user, item):
+        u, i = self.users(user), self.items(item)
+        h = F.relu(self.fc2(F.relu(self.fc1(torch.cat([u, i], 1)))))
+        return self.score(torch.cat([u * i, h], 1)).squeeze(1)
+
+    def loss(self, rows):
+        return F.binary_cross_entropy_with_logits(self(rows["user"].long(), rows["item"].long()), rows["liked"].float())
+
+    def figures(self, rows):
+        scores = self(rows["user"].long(), rows["item"].long())
+        return {"auc": auc(scores, rows["liked"])}
+
+
+def double(before, f):
+    return nn.Sequential(nn.Conv2d(before, f, 3, padding=1, bias=False), nn.BatchNorm2d(f), nn.ReLU(),
+                         nn.Conv2d(f, f, 3, padding=1, bias=False), nn.BatchNorm2d(f), nn.ReLU())
+
+
+class Up(nn.Module):
+    def __init__(self, before, f):
+        super().__init__()
+        self.larger, self.y = nn.ConvTranspose2d(before, f, 2, 2), double(2 * f, f)
+
+    def forward(self, x, seen):
+        return self.y(torch.cat([seen, self.larger(x)], 1))
+
+
+class UNet(nn.Module):
+    def __init__(self, width=8):
+        super().__init__()
+        self.down1, self.down2, self.bottom = double(1, width), double(width, 2 * width), double(2 * width, 4 * width)
+        self.up2, self.up1, self.logits = Up(4 * width, 2 * width), Up(2 * width, width), nn.Conv2d(width, 2, 1)
+
+    def forward(self, image):
+        one = self.down1(centred(image))
+        two = self.down2(F.max_pool2d(one, 2))
+        return self.logits(self.up1(self.up2(self.bottom(F.max_pool2d(two, 2)), two), one))
+
+    def loss(self, rows):
+        logits, mask = self(rows["image"]), rows["mask"].long()
+        p, t = logits.softmax(1)[:, 1], mask.float()
+        return F.cross_entropy(logits, mask) + 1 - 2 * (p * t).sum() / (p + t).sum()
+
+    def figures(self, rows):
+        found, there = self(rows["image"]).argmax(1) == 1, rows["mask"] == 1
+        return {"iou": ((found & there).sum() / (found | there).sum()).item()}
+
+
+class Autoencoder(nn.Module):
+    def __init__(self, code=32, width=16):
+        super().__init__()
+        self.encoder = nn.Sequential(nn.Conv2d(1, width, 3, 2, 1), nn.ReLU(), nn.Conv2d(width, 2 * width, 3, 2, 1), nn.ReLU(),
+                                     nn.Flatten(), nn.Linear(49 * 2 * width, code))
+        self.decoder = nn.Sequential(nn.Linear(code, 49 * 2 * width), nn.ReLU(), nn.Unflatten(1, (2 * width, 7, 7)),
+                                     nn.ConvTranspose2d(2 * width, width, 4, 2, 1), nn.ReLU(),
+                                     nn.ConvTranspose2d(width, 1, 4, 2, 1), nn.Sigmoid())
+
+    def loss(self, rows):
+        x = channels_first(rows["image"])
+        return F.mse_loss(self.decoder(self.encoder(x)), x)
+
+    def figures(self, rows):
+        return {"loss": self.loss(rows).item()}
+
+
+class Vae(nn.Module):
+    def __init__(self, code=8, hidden=256):
+        super().__init__()
+        self.encoder, self.moments = nn.Linear(784, hidden), nn.Linear(hidden, 2 * code)
+        self.decoder, self.logits = nn.Linear(code, hidden), nn.Linear(hidden, 784)
+
+    def loss(self, rows):
+        x = channels_first(rows["image"]).flatten(1)
+        mean, log_variance = self.moments(F.relu(self.encoder(x))).chunk(2, 1)
+        code = mean + torch.exp(log_variance / 2) * torch.randn_like(mean) if self.training else mean
+        kl = 0.5 * (mean**2 + log_variance.exp() - log_variance - 1).sum(1).mean()
+        return F.binary_cross_entropy_with_logits(self.logits(F.relu(self.decoder(code))), x) + kl / 784
+
+    def figures(self, rows):
+        return {"loss": self.loss(rows).item()}
+
+
+class Siamese(nn.Module):
+    def __init__(self, code=16, width=16):
+        super().__init__()
+        self.tower = nn.Sequential(nn.Conv2d(1, width, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(width, 2 * width, 3), nn.ReLU(),
+                                   nn.MaxPool2d(2), nn.Flatten(), nn.Linear(25 * 2 * width, 8 * code), nn.ReLU(),
+                                   nn.Linear(8 * code, code, bias=False))
+
+    def squared(self, rows):
+        a, b = self.tower(channels_first(rows["first"])), self.tower(channels_first(rows["second"]))
+        return (a - b).square().sum(1)
+
+    def loss(self, rows):
+        squared, same = self.squared(rows), rows["same"].float()
+        return (same * squared + (1 - same) * F.relu(1 - (squared + 1e-6).sqrt()).square()).mean()
+
+    def figures(self, rows):
+        return {"auc": auc(-self.squared(rows), rows["same"])}
+
+
+class Detector(nn.Module):
+    def __init__(self, width=16, classes=6):
+        super().__init__()
+        layers, before = [], 1
+        for f, pool in ((width, True), (2 * width, True), (4 * width, True), (4 * width, False)):
+            layers += [nn.Conv2d(before, f, 3, padding=1, bias=False), nn.BatchNorm2d(f), nn.ReLU()]
+            layers += [nn.MaxPool2d(2)] if pool else []
+            before = f
+        self.layers = nn.Sequential(*layers, nn.Conv2d(before, classes + 4, 1))
+
+    def parts(self, rows):
+        y = self.layers(centred(rows["image"])).movedim(1, -1)
+        logits, at, log_sides = y.split([6, 2, 2], -1)
+        middle, sides, truth = at.sigmoid(), log_sides.exp(), rows["boxes"]
+        low = torch.maximum(middle - sides / 2, truth[..., :2] - truth[..., 2:] / 2)
+        high = torch.minimum(middle + sides / 2, truth[..., :2] + truth[..., 2:] / 2)
+        common = F.relu(high - low).prod(-1)
+        iou = common / (sides.prod(-1) + truth[..., 2:].prod(-1) - common)
+        taken = (rows["cells"] > 0).float()
+        return logits, 1 - (iou * taken).sum() / taken.sum()
+
+    def loss(self, rows):
+        logits, overlap = self.parts(rows)
+        log_p = F.log_softmax(logits, -1).gather(-1, rows["cells"].long()[..., None]).squeeze(-1)
+        return -10 * ((1 - log_p.exp()).square() * log_p).mean() + overlap
+
+    def figures(self, rows):
+        logits, overlap = self.parts(rows)
+        return {"f1": macro_f1(logits.argmax(-1), rows["cells"], 6), "loss_value_2": overlap.item()}
+
+
+class Classifier(nn.Module):
+    def prepare(self, rows):
+        return centred(rows["image"])
+
+    def loss(self, rows):
+        return F.cross_entropy(self.layers(self.prepare(rows)), rows["label"].long())
+
+    def figures(self, rows):
+        return {"accuracy": (self.layers(self.prepare(rows)).argmax(1) == rows["label"]).float().mean().item()}
+
+
+class Vgg(Classifier):
+    def __init__(self, width=8):
+        super().__init__()
+        layers, before = [], 1
+        for f in (width, 2 * width, 4 * width):
+            layers += [nn.Conv2d(before, f, 3, padding=1), nn.ReLU(), nn.Conv2d(f, f, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)]
+            before = f
+        self.layers = nn.Sequential(*layers, nn.Flatten(), nn.Linear(9 * before, 8 * width), nn.ReLU(), nn.Dropout(0.25),
+                                    nn.Linear(8 * width, 8 * width), nn.ReLU(), nn.Dropout(0.25), nn.Linear(8 * width, 10))
+
+    def prepare(self, rows):
+        return channels_first(rows["image"])
+
+
+class Flipped(Classifier):
+    def prepare(self, rows):
+        x = centred(rows["image"])
+        flip = torch.rand(len(x), 1, 1, 1) < 0.5
+        return torch.where(flip, x.flip(3), x) if self.training else x
+
+
+class AlexNet(Flipped):
+    def __init__(self, width=12):
+        super().__init__()
+        self.layers = nn.Sequential(
+            nn.Conv2d(3, width, 5, padding=2), nn.ReLU(), nn.MaxPool2d(3, 2), nn.Conv2d(width, 2 * width, 5, padding=2), nn.ReLU(),
+            nn.MaxPool2d(3, 2), nn.Conv2d(2 * width, 3 * width, 3, padding=1), nn.ReLU(), nn.Conv2d(3 * width, 2 * width, 3, padding=1),
+            nn.ReLU(), nn.MaxPool2d(3, 2), nn.Flatten(), nn.Dropout(0.2), nn.Linear(9 * 2 * width, 8 * width), nn.ReLU(),
+            nn.Dropout(0.2), nn.Linear(8 * width, 5))
+
+
+class MobileNet(Flipped):
+    def __init__(self, width=16):
+        super().__init__()
+        layers = [nn.Conv2d(3, width, 3, 2, 1, bias=False), nn.BatchNorm2d(width), nn.ReLU6()]
+        before = width
+        for f, stride in ((2 * width, 1), (4 * width, 2), (4 * width, 1), (8 * width, 2)):
+            layers += [nn.Conv2d(before, before, 3, stride, 1, groups=before, bias=False), nn.BatchNorm2d(before), nn.ReLU6(),
+                       nn.Conv2d(before, f, 1, bias=False), nn.BatchNorm2d(f), nn.ReLU6()]
+            before = f
+        self.layers = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(before, 5))
+
+
+def auc(scores, labels):
+    """How often a positive has the larger score; scores are distinct."""
+    order = scores.double().argsort().numpy()
+    positive = labels.numpy()[order] > 0
+    ranks = numpy.arange(1, len(positive) + 1)[positive]
+    n = int(positive.sum())
+    return float((ranks.sum() - n * (n + 1) / 2) / (n * (len(positive) - n)))
+
+
+def macro_f1(found, there, classes):
+    out = []
+    for k in range(classes):
+        hits = ((found == k) & (there == k)).sum().item()
+        out.append(2 * hits / ((found == k).sum().item() + (there == k).sum().item()))
+    return sum(out) / classes
+
+
+TWINS = {"recommender": Recommender, "unet": UNet, "autoencoder": Autoencoder, "vae": Vae, "siamese": Siamese, "detector": Detector,
+         "vgg_small": Vgg, "alexnet_small": AlexNet, "mobilenet_small": MobileNet}
+
+
+def start(module, init):
+    """The model file's distributions: of weights init, biases zero."""
+    for m in module.modules():
+        if isinstance(m, (nn.Conv2d, nn.ConvTranspose2d, nn.Linear)):
+            nn.init.kaiming_normal_(m.weight) if init == "he_normal" else nn.init.xavier_uniform_(m.weight)
+        elif isinstance(m, nn.Embedding):
+            nn.init.normal_(m.weight, std=module.std)
+        if not isinstance(m, nn.BatchNorm2d) and getattr(m, "bias", None) is not None:
+            nn.init.zeros_(m.bias)
+
+
+def optimizer_of(train, module, steps):
+    given = train["optimizer"]
+    lr = given["lr"]
+    peak = lr["peak"] if isinstance(lr, dict) else lr
+    optimizer = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[given["op"]](module.parameters(), lr=peak)
+    if not isinstance(lr, dict):
+        return optimizer, None
+    if lr["op"] == "cosine":
+        return optimizer, torch.optim.lr_scheduler.LambdaLR(optimizer, lambda s: (1 + math.cos(math.pi * s / steps)) / 2)
+    return optimizer, torch.optim.lr_scheduler.OneCycleLR(optimizer, peak, total_steps=steps, cycle_momentum=False)
+
+
+def figures_of(name, train, rows, seed):
+    torch.manual_seed(seed)
+    module = TWINS[name]()
+    start(module, train.get("init"))
+    count, batch = len(next(iter(rows["train"].values()))), train["batch"]["N"]
+    optimizer, schedule = optimizer_of(train, module, train["epochs"] * math.ceil(count / batch))
+    for _ in range(train["epochs"]):
+        module.train()
+        for at in torch.randperm(count).split(batch):
+            optimizer.zero_grad()
+            module.loss({n: v[at] for n, v in rows["train"].items()}).backward()
+            optimizer.step()
+            if schedule is not None:
+                schedule.step()
+    module.eval()
+    with torch.no_grad():
+        return {k: round(v, 5) for k, v in module.figures(rows["test"]).items()}
+
+
+def train_of(path):
+    lines = path.read_text().splitlines()
+    return json.loads("\n".join(line for line in lines if not line.lstrip().startswith("//")))["train"]
+
+
+def main(names):
+    path = HERE / "twins.json"
+    stored = json.loads(path.read_text())["twins"] if path.exists() else {}
+    for name in names:
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([ROWS, ROOT / f"models/{name}.json", folder], check=True)
+            rows = {"train": {}, "test": {}}
+            for file in sorted(pathlib.Path(folder).glob("*.npy")):
+                split, column, _ = file.name.split(".")
+                rows[split][column] = torch.from_numpy(numpy.load(file))
+        stored[name] = [figures_of(name, train_of(ROOT / f"models/{name}.json"), rows, seed) for seed in SEEDS]
+        print(name, *stored[name], flush=True)
+        note = f"torch {torch.__version__.split('+')[0]}, see make_twins.py: figures of the test rows, seeds 1, 2, 3"
+        lines = [f"    {json.dumps(n)}: {json.dumps(stored[n])}" for n in TWINS if n in stored]
+        path.write_text('{\n  "note": "%s",\n  "twins": {\n%s\n  }\n}\n' % (note, ",\n".join(lines)))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:] or TWINS)

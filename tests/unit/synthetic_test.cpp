@@ -1,0 +1,255 @@
+// Drawn rows: what the kinds promise of them.
+#include "runtime/data/synthetic.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <span>
+
+#include "runtime/data/digits.h"
+#include "runtime/data/shapes.h"
+
+namespace heddle::runtime::data {
+namespace {
+
+ColumnRequest column(const std::string& source, std::vector<int64_t> dims, int64_t classes = 0,
+                     bool looked_up = false) {
+  ColumnRequest c{
+      .input = source, .sources = {source}, .dtype = "f32", .dims = std::move(dims), .classes = classes, .where = {}};
+  c.looked_up = looked_up;
+  return c;
+}
+
+ReaderRequest request(const std::string& kind, std::vector<ColumnRequest> columns, int64_t rows, int64_t seed = 7) {
+  return {.op = "synthetic",
+          .columns = std::move(columns),
+          .settings = {{"kind", std::vector<std::string>{kind}, {}}, {"rows", rows, {}}, {"seed", seed, {}}},
+          .where = {}};
+}
+
+template <class T>
+std::vector<T> elements(const Column& c) {
+  std::vector<T> out(c.bytes.size() / sizeof(T));
+  std::memcpy(out.data(), c.bytes.data(), c.bytes.size());
+  return out;
+}
+
+template <class T>
+std::vector<T> drawn(const ReaderRequest& r, size_t i) {
+  return elements<T>(draw_table(r).columns.at(i));
+}
+
+std::string error_of(const ReaderRequest& r) {
+  try {
+    draw_table(r);
+  } catch (const UserError& error) {
+    return error.diagnostics().at(0).message;
+  }
+  return "no error";
+}
+
+// The box is that of the pixels inside, within a pixel, and a shape stays within its radius.
+TEST(Shapes, BoxesAreThoseOfTheMasks) {
+  for (int64_t row = 0; row < 200; ++row) {
+    const Scene scene = draw_scene(3, row, 48, 48, 1);
+    ASSERT_EQ(scene.shapes.size(), 1U);
+    const Box box = bounds(scene.shapes[0]);
+    const std::vector<uint8_t> inside = mask(scene, 48, 48);
+    float left = 48, right = 0, top = 48, bottom = 0;
+    for (int i = 0; i < 48 * 48; ++i) {
+      if (inside[static_cast<size_t>(i)] == 0) continue;
+      const auto x = static_cast<float>(i % 48), y = static_cast<float>(i / 48);
+      left = std::min(left, x), right = std::max(right, x + 1), top = std::min(top, y),
+      bottom = std::max(bottom, y + 1);
+    }
+    // Pointed corners hold no pixel's middle: a triangle's tip of 60 degrees is a pixel wide after 1.7 of them.
+    constexpr float kTip = 2;
+    EXPECT_NEAR(left, box.left, kTip) << row;
+    EXPECT_NEAR(right, box.right, kTip) << row;
+    EXPECT_NEAR(top, box.top, kTip) << row;
+    EXPECT_NEAR(bottom, box.bottom, kTip) << row;
+    EXPECT_LE(box.right - box.left, 2 * scene.shapes[0].radius + 1e-3F);
+    EXPECT_GE(std::min(box.left, box.top), -1e-3F);
+    EXPECT_LE(std::max(box.right, box.bottom), 48 + 1e-3F);
+  }
+}
+
+TEST(Shapes, ScenesDoNotOverlap) {
+  std::vector<int> counts(5);
+  for (int64_t row = 0; row < 300; ++row) {
+    const Scene scene = draw_scene(3, row, 40, 40, 4);
+    ++counts[scene.shapes.size()];
+    for (size_t i = 0; i < scene.shapes.size(); ++i)
+      for (size_t k = 0; k < i; ++k) {
+        const Shape &a = scene.shapes[i], &b = scene.shapes[k];
+        EXPECT_GT(std::hypot(a.x - b.x, a.y - b.y), a.radius + b.radius);
+      }
+  }
+  for (size_t n = 1; n <= 4; ++n) EXPECT_GT(counts[n], 20) << n << " shapes";
+}
+
+struct Overlap {
+  int64_t common = 0, either = 0;
+  void add(bool found, bool there) {
+    common += found && there ? 1 : 0;
+    either += found || there ? 1 : 0;
+  }
+  double iou() const { return static_cast<double>(common) / static_cast<double>(either); }
+};
+
+// Neither one threshold for all pictures nor the best one of each, chosen by looking at its mask, finds the shapes.
+TEST(Shapes, NoThresholdFindsThem) {
+  constexpr int64_t kRows = 200, kPixels = 32 * 32;
+  const Table table = draw_table(request("scenes", {column("image", {32, 32, 1}), column("mask", {32, 32})}, kRows));
+  const auto image = elements<uint8_t>(table.columns[0]), inside = elements<uint8_t>(table.columns[1]);
+  double best = 0, of_each = 0;
+  std::vector<double> each(kRows, 0);
+  for (const bool above : {false, true})
+    for (int threshold = 0; threshold < 256; threshold += 4) {
+      Overlap all;
+      for (int64_t row = 0; row < kRows; ++row) {
+        Overlap own;
+        for (int64_t i = row * kPixels; i < (row + 1) * kPixels; ++i) {
+          const auto k = static_cast<size_t>(i);
+          own.add((image[k] > threshold) == above, inside[k] == 1);
+        }
+        all.common += own.common, all.either += own.either;
+        each[static_cast<size_t>(row)] = std::max(each[static_cast<size_t>(row)], own.iou());
+      }
+      best = std::max(best, all.iou());
+    }
+  for (const double iou : each) of_each += iou / kRows;
+  RecordProperty("best_threshold_iou", std::to_string(best));
+  RecordProperty("best_thresholds_of_each_iou", std::to_string(of_each));
+  EXPECT_LE(best, 0.6);
+  EXPECT_LE(of_each, 0.6);
+  EXPECT_GT(best, 0.1);  // the mask is not empty
+}
+
+// On a grid each shape has its cell, its outline and its box.
+TEST(Shapes, AGridSaysWhatIsWhere) {
+  constexpr int64_t kRows = 100;
+  const ReaderRequest r =
+      request("scenes", {column("image", {40, 40}), column("cells", {5, 5}), column("boxes", {5, 5, 4})}, kRows);
+  const auto cells = drawn<uint8_t>(r, 1);
+  const auto boxes = drawn<float>(r, 2);
+  for (int64_t row = 0; row < kRows; ++row) {
+    std::vector<int> found(25, 0);
+    for (const Shape& shape : draw_scene(7, row, 40, 40, 4).shapes) {
+      const Box b = bounds(shape);
+      const float x = (b.left + b.right) / 16, y = (b.top + b.bottom) / 16;
+      const auto cell = static_cast<size_t>(y) * 5 + static_cast<size_t>(x);
+      if (found[cell]++ != 0) continue;
+      const size_t at = static_cast<size_t>(row) * 25 + cell;
+      EXPECT_EQ(cells[at], 1 + static_cast<int>(shape.outline));
+      EXPECT_FLOAT_EQ(boxes[at * 4], x - std::floor(x));
+      EXPECT_FLOAT_EQ(boxes[at * 4 + 1], y - std::floor(y));
+      EXPECT_FLOAT_EQ(boxes[at * 4 + 2], (b.right - b.left) / 8);
+      EXPECT_FLOAT_EQ(boxes[at * 4 + 3], (b.bottom - b.top) / 8);
+    }
+    for (size_t cell = 0; cell < 25; ++cell) {
+      const size_t at = static_cast<size_t>(row) * 25 + cell;
+      EXPECT_EQ(cells[at] != 0, found[cell] != 0);
+      EXPECT_EQ(boxes[at * 4 + 2] > 0, found[cell] != 0);
+    }
+  }
+}
+
+// A picture, its mask and its label are of one scene, whatever else is asked for.
+TEST(Shapes, ColumnsAgree) {
+  const std::vector<int64_t> dims = {32, 32, 3};
+  const ReaderRequest all =
+      request("shapes", {column("image", dims), column("mask", {32, 32}), column("label", {})}, 50);
+  const auto labels = drawn<uint8_t>(all, 2), masks = drawn<uint8_t>(all, 1);
+  EXPECT_EQ(drawn<uint8_t>(all, 0), drawn<uint8_t>(request("shapes", {column("image", dims)}, 50), 0));
+  std::vector<int> counts(kOutlines);
+  for (int64_t row = 0; row < 50; ++row) {
+    const Scene scene = draw_scene(7, row, 32, 32, 1);
+    EXPECT_EQ(labels[static_cast<size_t>(row)], static_cast<int>(scene.shapes.at(0).outline));
+    EXPECT_TRUE(
+        std::ranges::equal(mask(scene, 32, 32), std::span(masks).subspan(static_cast<size_t>(row) * 1024, 1024)));
+    ++counts[labels[static_cast<size_t>(row)]];
+  }
+  EXPECT_GT(*std::ranges::min_element(counts), 0);
+}
+
+TEST(DigitPairs, HalfAreOfOneClass) {
+  constexpr int64_t kRows = 400;
+  const ReaderRequest r =
+      request("digit_pairs", {column("first", {28, 28}), column("second", {28, 28}), column("same", {})}, kRows);
+  const auto same = drawn<uint8_t>(r, 2);
+  EXPECT_NEAR(static_cast<double>(std::ranges::count(same, 1)), kRows / 2, 50);  // 5 deviations
+  EXPECT_NE(drawn<uint8_t>(r, 0), drawn<uint8_t>(r, 1));
+  EXPECT_EQ(same, drawn<uint8_t>(r, 2));
+}
+
+// Users and items are as many as the tables have, and each pair is liked as often as the truth says.
+TEST(Ratings, FollowTheTruth) {
+  constexpr int64_t kRows = 40000;
+  const auto rows = [](int64_t seed) {
+    return draw_table(request(
+        "ratings",
+        {column("user", {}, 20, true), column("item", {}, 30, true), column("liked", {}), column("probability", {})},
+        kRows, seed));
+  };
+  const Table table = rows(7);
+  const auto users = elements<int32_t>(table.columns[0]), items = elements<int32_t>(table.columns[1]);
+  const auto liked = elements<uint8_t>(table.columns[2]);
+  const auto truth = elements<float>(table.columns[3]);
+  EXPECT_EQ(*std::ranges::min_element(users), 0);
+  EXPECT_EQ(*std::ranges::max_element(users), 19);
+  EXPECT_EQ(*std::ranges::max_element(items), 29);
+  double counted[10] = {}, hits[10] = {}, expected[10] = {};
+  for (size_t i = 0; i < kRows; ++i) {
+    const auto k = static_cast<size_t>(10 * truth[i]);
+    counted[k] += 1, hits[k] += liked[i], expected[k] += truth[i];
+  }
+  for (size_t k = 0; k < 10; ++k) {
+    EXPECT_GT(counted[k], 500) << k;
+    EXPECT_NEAR(hits[k] / counted[k], expected[k] / counted[k], 2.5 / std::sqrt(counted[k])) << k;  // 5 deviations
+  }
+  // Another seed rates other pairs; who likes what stays.
+  const Table other = rows(8);
+  const auto users2 = elements<int32_t>(other.columns[0]), items2 = elements<int32_t>(other.columns[1]);
+  const auto truth2 = elements<float>(other.columns[3]);
+  EXPECT_NE(users, users2);
+  int compared = 0;
+  for (size_t i = 0; i < 1000; ++i)
+    for (size_t k = 0; k < 1000; ++k)
+      if (users[i] == users2[k] && items[i] == items2[k]) {
+        EXPECT_EQ(truth[i], truth2[k]);
+        ++compared;
+      }
+  EXPECT_GT(compared, 100);
+}
+
+TEST(Synthetic, RefusesWhatItDoesNotDraw) {
+  EXPECT_EQ(error_of(request("digits", {column("cells", {5, 5})}, 5)),
+            "synthetic digits have \"image\", \"label\", not \"cells\"");
+  EXPECT_EQ(
+      error_of(request("digits", {column("image", {28, 28, 3})}, 5)),
+      "synthetic digits are pictures [height,width] or [height,width,1] with sides of 8 to 512, input 'image' has "
+      "[28,28,3]");
+  EXPECT_EQ(error_of(request("shapes", {column("image", {4, 28, 3})}, 5)),
+            "synthetic shapes are pictures [height,width] or [height,width,1 or 3] with sides of 8 to 512, input "
+            "'image' has [4,28,3]");
+  EXPECT_EQ(error_of(request("shapes", {column("label", {2})}, 5)),
+            "\"label\" of synthetic shapes is one number a row, input 'label' has [2]");
+  EXPECT_EQ(error_of(request("shapes", {column("label", {})}, 5)),
+            "\"label\" of synthetic shapes belongs to a picture, of which no input is \"image\" or \"mask\"");
+  EXPECT_EQ(error_of(request("scenes", {column("image", {32, 32}), column("mask", {16, 16})}, 5)),
+            "the picture has 32 x 32 pixels, its mask, input 'mask', [16,16]");
+  EXPECT_EQ(error_of(request("scenes", {column("image", {32, 32}), column("boxes", {4, 4, 3})}, 5)),
+            "\"boxes\" of synthetic scenes is a grid [rows,columns,4], input 'boxes' has [4,4,3]");
+  EXPECT_EQ(error_of(request("scenes", {column("image", {32, 32}), column("cells", {4})}, 5)),
+            "\"cells\" of synthetic scenes is a grid [rows,columns], input 'cells' has [4]");
+  EXPECT_EQ(error_of(request("ratings", {column("user", {})}, 5)),
+            "synthetic ratings number users and items by the tables in which they are looked up, input 'user' finds "
+            "nothing");
+  EXPECT_EQ(error_of(request("digits", {column("image", {512, 512})}, 1'000'000)), "the rows exceed 64 GiB");
+}
+
+}  // namespace
+}  // namespace heddle::runtime::data
