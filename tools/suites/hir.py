@@ -52,7 +52,7 @@ class Graph:
 
     def multi(self, op, operands, types, **attrs):
         results = [Value("v%d.%d" % (len(self.lines), i), dtype, tuple(shape)) for i, (dtype, shape) in enumerate(types)]
-        if any(elements(r.shape) == 0 for r in results):
+        if any(elements(v.shape) == 0 for v in [*results, *operands]):
             raise OutOfScope("empty tensor")
         text = ", ".join("%s = %s" % (k, attribute(v)) for k, v in sorted(attrs.items()))
         self.lines.append("  %s = %s(%s)%s" % (", ".join("%%%s: %s" % (r.name, r.type) for r in results), op,
@@ -65,6 +65,8 @@ class Graph:
         return self.multi(op, operands, [(dtype, operands[0].shape if shape is None else shape)], **attrs)[0]
 
     def text(self, outputs):
+        if any(elements(v.shape) == 0 for v in outputs):
+            raise OutOfScope("empty tensor")
         inputs = ", ".join("input %%%s: %s" % (v.name, v.type) for v in self.parameters)
         return "graph @%s(%s) {\n%s\n  return %s\n}\n" % (self.name, inputs, "\n".join(self.lines),
                                                          ", ".join("%" + v.name for v in outputs))
@@ -110,6 +112,8 @@ class Graph:
 
     def slice(self, v, starts, limits, strides):
         shape = [max(0, -(-(b - a) // s)) for a, b, s in zip(starts, limits, strides)]
+        if 0 in shape:
+            return Value("nothing", v.dtype, tuple(shape))  # which a concatenation leaves out
         return self.multi("slice", [v], [(v.dtype, shape)], starts=list(starts), limits=list(limits), strides=list(strides))[0]
 
     def pad(self, v, low, high, interior=None, fill=0.0):
@@ -119,6 +123,9 @@ class Graph:
                           fill=float(fill))[0]
 
     def concat(self, values, axis):
+        values = [v for v in values if elements(v.shape) > 0] or values
+        if len(values) == 1:
+            return values[0]
         shape = list(values[0].shape)
         shape[axis] = sum(v.shape[axis] for v in values)
         return self.multi("concat", values, [(values[0].dtype, shape)], axis=axis)[0]

@@ -1,5 +1,6 @@
 """ONNX backend cases (https://github.com/onnx/onnx, Apache-2.0) as IR text."""
-from . import onnx_elementwise, onnx_movement, onnx_nn, onnx_reduce, onnx_static
+from . import (onnx_elementwise, onnx_index, onnx_movement, onnx_nn, onnx_norm, onnx_products, onnx_reduce, onnx_resize,
+               onnx_sample, onnx_static)
 from .hir import Graph
 from .tensor import DTYPES, OutOfScope, Tolerance, from_case
 
@@ -7,9 +8,11 @@ NAMES = {dtype: dtype for dtype in DTYPES}
 # ONNX's numbers of element types.
 ELEMENT_TYPES = {1: "f32", 2: "u8", 3: "i8", 4: "u16", 5: "i16", 6: "i32", 7: "i64", 9: "bool", 10: "f16", 11: "f64",
                  12: "u32", 13: "u64", 16: "bf16"}
-HANDLERS = {**onnx_elementwise.HANDLERS, **onnx_movement.HANDLERS, **onnx_reduce.HANDLERS, **onnx_nn.HANDLERS}
+HANDLERS = {**onnx_elementwise.HANDLERS, **onnx_movement.HANDLERS, **onnx_reduce.HANDLERS, **onnx_nn.HANDLERS,
+            **onnx_index.HANDLERS, **onnx_norm.HANDLERS, **onnx_sample.HANDLERS, **onnx_products.HANDLERS,
+            **onnx_resize.HANDLERS}
 # Their results are sums of products: one element near zero says little, the error over all of them does.
-SUMS = {"matmul", "conv2d", "conv2d_data_grad", "layer_norm"}
+SUMS = {"matmul", "conv2d", "conv2d_data_grad", "layer_norm", "normalize"}
 
 
 class Node:
@@ -17,7 +20,7 @@ class Node:
 
     def __init__(self, entry):
         self.op, self.inputs, self.outputs = entry["op"], entry["in"], entry["out"]
-        if entry["domain"] not in ("", "ai.onnx"):
+        if entry["domain"] not in ("", "ai.onnx", "ai.onnx.ml"):
             raise OutOfScope("operator %s of domain %s" % (entry["op"], entry["domain"]))
         self.entry = entry
 

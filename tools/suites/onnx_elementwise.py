@@ -1,10 +1,13 @@
 """ONNX operators that compute element by element."""
-from .tensor import FLOATING, OutOfScope
+import math
+
+from .tensor import DTYPES, FLOATING, OutOfScope
 
 UNARY = {"Abs": "abs", "Neg": "neg", "Exp": "exp", "Log": "log", "Sqrt": "sqrt", "Reciprocal": "reciprocal", "Sin": "sin",
          "Cos": "cos", "Tan": "tan", "Tanh": "tanh", "Sigmoid": "sigmoid", "Erf": "erf", "Sign": "sign", "Floor": "floor",
          "Ceil": "ceil", "Round": "round", "Not": "not", "BitwiseNot": "not", "Relu": "relu", "Softplus": "softplus",
-         "Softsign": "softsign", "Mish": "mish", "HardSwish": "hard_swish"}
+         "Softsign": "softsign", "Mish": "mish", "HardSwish": "hard_swish", "Asin": "asin", "Acos": "acos", "Atan": "atan",
+         "Sinh": "sinh", "Cosh": "cosh", "Asinh": "asinh", "Acosh": "acosh", "Atanh": "atanh"}
 BINARY = {"Add": "add", "Sub": "sub", "Mul": "mul", "Div": "div", "And": "and", "Or": "or", "Xor": "xor",
           "BitwiseAnd": "and", "BitwiseOr": "or", "BitwiseXor": "xor"}
 COMPARE = {"Equal": "eq", "Less": "lt", "LessOrEqual": "le", "Greater": "gt", "GreaterOrEqual": "ge"}
@@ -45,6 +48,40 @@ def variadic_sum(t, node):
 
 def is_nan(t, node):
     return [t.graph.emit("is_nan", t.operands(node), dtype="bool")]
+
+
+def is_inf(t, node):
+    g, x = t.graph, t.value(node.inputs[0])
+    signs = [("detect_positive", math.inf), ("detect_negative", -math.inf)]
+    found = [g.emit("eq", [x, g.like(limit, x)], dtype="bool") for attr, limit in signs if node.attr(attr, 1)]
+    if not found:
+        return [g.constant(0, "bool", x.shape)]
+    return [found[0] if len(found) == 1 else g.emit("or", found)]
+
+
+def shrink(t, node):
+    g, x = t.graph, t.value(node.inputs[0])
+    limit, bias = node.attr("lambd", 0.5), node.attr("bias", 0.0)
+    low, high = (g.emit(op, [x, g.like(at, x)], dtype="bool") for op, at in (("lt", -limit), ("gt", limit)))
+    above = g.select(high, g.emit("sub", [x, g.like(bias, x)]), g.like(0, x))
+    return [g.select(low, g.emit("add", [x, g.like(bias, x)]), above)]
+
+
+def bit_cast(t, node):
+    from .onnx import element_type
+    x, dtype = t.value(node.inputs[0]), element_type(node.attr("to"))
+    return [same_bits(t.graph, x, dtype)]
+
+
+def same_bits(g, x, dtype):
+    """Integers of one width, which a cast keeps the bits of."""
+    if x.dtype in FLOATING or dtype in FLOATING or DTYPES[x.dtype][1] != DTYPES[dtype][1]:
+        raise OutOfScope("the bits of %s as %s" % (x.dtype, dtype))
+    return g.cast(x, dtype)
+
+
+def bit_shift(t, node):
+    return [t.graph.binary("shift_left" if node.attr("direction") == "LEFT" else "shift_right_logical", *t.operands(node))]
 
 
 def where(t, node):
@@ -140,4 +177,5 @@ HANDLERS = {
     **dict.fromkeys(VARIADIC, variadic), "Mean": mean, "IsNaN": is_nan, "Where": where, "Cast": cast,
     "CastLike": cast_like, "Mod": mod, "Pow": power, "Clip": clip, "LeakyRelu": leaky_relu, "Elu": with_alpha("elu"),
     "Celu": with_alpha("celu"), "Selu": selu, "HardSigmoid": hard_sigmoid, "Gelu": gelu, "PRelu": prelu, "Swish": swish,
+    "IsInf": is_inf, "Shrink": shrink, "BitShift": bit_shift, "BitCast": bit_cast,
 }

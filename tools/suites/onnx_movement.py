@@ -1,5 +1,5 @@
 """ONNX operators that move elements."""
-from .tensor import OutOfScope, elements
+from .tensor import OutOfScope, elements, tensor
 
 
 def axes_of(values, rank):
@@ -95,8 +95,9 @@ def clamp_end(end, step, size):
 
 def pad(t, node):
     g, x, rank = t.graph, t.value(node.inputs[0]), len(t.value(node.inputs[0]).shape)
-    if node.attr("mode", "constant") != "constant":
-        raise OutOfScope("Pad of mode " + node.attr("mode"))
+    mode = node.attr("mode", "constant")
+    if mode not in ("constant", "edge", "reflect", "wrap"):
+        raise OutOfScope("Pad of mode " + mode)
     pads, fill = t.integers(node, 1, "pads"), node.attr("value", 0.0)
     if t.optional(node, 2):
         fill = t.static(node.inputs[2]).values()[0]
@@ -104,11 +105,45 @@ def pad(t, node):
     low, high = [0] * rank, [0] * rank
     for i, axis in enumerate(axes):
         low[axis], high[axis] = pads[i], pads[i + len(axes)]
+    if mode != "constant":
+        return [continued(g, x, low, high, mode)]
     starts = [max(0, -l) for l in low]  # negative padding cuts
     limits = [d - max(0, -h) for d, h in zip(x.shape, high)]
     if min(low + high) < 0:
         x = g.slice(x, starts, limits, [1] * rank)
     return [g.pad(x, [max(0, l) for l in low], [max(0, h) for h in high], fill=fill)]
+
+
+def continued(g, x, low, high, mode):
+    """Along each axis the elements that stand beyond its ends: the last one, those before it turned round, or the other end's."""
+    for axis, (before, after) in enumerate(zip(low, high)):
+        size = x.shape[axis]
+        if min(before, after) < 0 or (mode == "reflect" and max(before, after) >= size):
+            raise OutOfScope("Pad by more than there is")
+        turn = 2 * (size - 1)
+        place = {"edge": lambda i: min(max(i, 0), size - 1), "wrap": lambda i: i % size,
+                 "reflect": lambda i: min(i % turn, turn - i % turn)}[mode]
+        if before or after:
+            index = [place(i) for i in range(-before, size + after)]
+            shape = x.shape[:axis] + (len(index),) + x.shape[axis + 1:]
+            x = g.emit("gather", [x, g.input(tensor("i64", (len(index),), index))], shape=shape, axis=axis)
+    return x
+
+
+def center_crop_pad(t, node):
+    g, x = t.graph, t.value(node.inputs[0])
+    axes = axes_of(node.attr("axes") or range(len(x.shape)), len(x.shape))
+    for axis, size in zip(axes, t.static(node.inputs[1]).values()):
+        more = size - x.shape[axis]
+        starts, limits, low, high = [0] * len(x.shape), list(x.shape), [0] * len(x.shape), [0] * len(x.shape)
+        if more < 0:
+            starts[axis] = -more // 2
+            limits[axis] = starts[axis] + size
+            x = g.slice(x, starts, limits, [1] * len(x.shape))
+        elif more > 0:
+            low[axis], high[axis] = more // 2, more - more // 2
+            x = g.pad(x, low, high)
+    return [x]
 
 
 def tile(t, node):
@@ -158,4 +193,5 @@ HANDLERS = {
     "Identity": identity, "Reshape": reshape, "Flatten": flatten, "Squeeze": squeeze, "Unsqueeze": unsqueeze,
     "Transpose": transpose, "Expand": expand, "Concat": concat, "Split": split, "Slice": slice_, "Pad": pad, "Tile": tile,
     "ConstantOfShape": constant_of_shape, "DepthToSpace": depth_to_space, "SpaceToDepth": space_to_depth, "Trilu": trilu,
+    "CenterCropPad": center_crop_pad,
 }

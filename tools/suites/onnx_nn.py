@@ -1,4 +1,6 @@
 """ONNX matrix products, convolution, pooling, softmax, layer normalisation and losses. Images turn from NCHW to NHWC and back."""
+import copy
+
 from .hir import broadcast_shape
 from .tensor import OutOfScope, elements
 
@@ -79,14 +81,57 @@ def filters(g, w):
 
 def conv(t, node):
     g, x, w = t.graph, t.value(node.inputs[0]), t.value(node.inputs[1])
+    if len(x.shape) == 5:
+        y = volume_conv(t, node, x, w)
+        return [g.binary("add", y, g.reshape(t.value(node.inputs[2]), (w.shape[0], 1, 1, 1)))
+                if t.optional(node, 2) else y]
+    return [conv_planes(t, node, x, w, node.inputs[2] if t.optional(node, 2) else None)]
+
+
+def volume_conv(t, node, x, w):
+    """The sum over the filters' depth of convolutions of planes."""
+    g, (n, c, d, _, _), total = t.graph, x.shape, None
+    stride, dilation = (node.attr(name, [1, 1, 1])[0] for name in ("strides", "dilations"))
+    pads = node.attr("pads", [0] * 6)
+    x = g.pad(x, [0, 0, pads[0], 0, 0], [0, 0, pads[3], 0, 0]) if pads[0] or pads[3] else x
+    out = (x.shape[2] - (w.shape[2] - 1) * dilation - 1) // stride + 1
+    for k in range(w.shape[2]):
+        first = k * dilation
+        part = g.slice(x, [0, 0, first, 0, 0], [n, c, first + (out - 1) * stride + 1, *x.shape[3:]], [1, 1, stride, 1, 1])
+        planes = g.reshape(g.transpose(part, [0, 2, 1, 3, 4]), (n * out, c, *x.shape[3:]))
+        plane_filters = g.reshape(g.slice(w, [0, 0, k, 0, 0], [*w.shape[:2], k + 1, *w.shape[3:]], [1] * 5),
+                                  w.shape[:2] + w.shape[3:])
+        y = conv_planes(t, sided(node, 1, 3), planes, plane_filters, None)
+        total = y if total is None else g.emit("add", [total, y])
+    return g.transpose(g.reshape(total, (n, out, *total.shape[1:])), [0, 2, 1, 3, 4])
+
+
+def conv_planes(t, node, x, w, bias):
+    g = t.graph
     window, rank, groups = Window(node, w.shape[2:], x.shape[2:]), len(x.shape), node.attr("group", 1)
     w = g.reshape(w, w.shape[:2] + (1,) + w.shape[2:]) if rank == 3 else w
     image = plane(g, x)
     y = g.emit("conv2d", [image, filters(g, w)], shape=(image.shape[0], *window.out, w.shape[0]), strides=window.strides,
                pads=window.pads, dilations=window.dilations, groups=groups)
-    if t.optional(node, 2):
-        y = g.binary("add", y, t.value(node.inputs[2]))
-    return [unplane(g, y, rank)]
+    y = g.binary("add", y, t.value(bias)) if bias else y
+    return unplane(g, y, rank)
+
+
+def without_zero_point(t, x, name, axis):
+    """A quantised tensor minus its zero point, which all places of `axis` may have one of."""
+    g, y = t.graph, t.graph.cast(x, "f64")  # whole numbers up to 2^53 are exact
+    if not name:
+        return y
+    zero = g.cast(t.value(name), "f64")
+    if len(zero.shape) == 1 and zero.shape[0] > 1:
+        zero = g.reshape(zero, [zero.shape[0] if a == axis else 1 for a in range(len(x.shape))])
+    return g.binary("sub", y, g.reshape(zero, ()) if zero.shape == (1,) else zero)
+
+
+def conv_integer(t, node):
+    x = without_zero_point(t, t.value(node.inputs[0]), t.optional(node, 2), 1)
+    w = without_zero_point(t, t.value(node.inputs[1]), t.optional(node, 3), 0)
+    return [t.graph.cast(conv_planes(t, node, x, w, None), "i32")]
 
 
 def conv_transpose(t, node):
@@ -107,23 +152,78 @@ def conv_transpose(t, node):
 
 
 def pool(t, node):
-    g, x = t.graph, t.value(node.inputs[0])
-    window = Window(node, node.attr("kernel_shape"), x.shape[2:], ceil=bool(node.attr("ceil_mode", 0)))
-    if max(window.dilations) > 1:
-        raise OutOfScope("pooling with dilation")
-    if any(p >= k for p, k in zip(window.pads, window.size * 2)):
+    x = t.value(node.inputs[0])
+    if len(x.shape) == 5:
+        return [volume_pool(t, node, x)]
+    return pool_planes(t, node, x, node.attr("kernel_shape"))
+
+
+def sided(node, first, last):
+    """The node's attributes for axes [first, last) of its windows alone."""
+    part, count = copy.copy(node), 3
+    attrs = dict(node.entry["attrs"])
+    for name in ("strides", "dilations"):
+        if node.attr(name):
+            attrs[name] = {"ints": node.attr(name)[first:last]}
+    if node.attr("pads"):
+        pads = node.attr("pads")
+        attrs["pads"] = {"ints": pads[first:last] + pads[count + first:count + last]}
+    part.entry = {**node.entry, "attrs": attrs}
+    return part
+
+
+def volume_pool(t, node, x):
+    """First over height and width of each plane, then over depth: the largest of the largest, the mean of equally many means."""
+    g, size = t.graph, node.attr("kernel_shape")
+    n, c, d, h, w = x.shape
+    planes = g.reshape(g.transpose(x, [0, 2, 1, 3, 4]), (n * d, c, h, w))
+    y = pool_planes(t, sided(node, 1, 3), planes, size[1:])[0]
+    h, w = y.shape[2:]
+    lines = g.reshape(g.transpose(g.reshape(y, (n, d, c, h * w)), [0, 2, 3, 1]), (n, c * h * w, d))
+    y = pool_planes(t, sided(node, 0, 1), lines, size[:1])[0]
+    return g.transpose(g.reshape(y, (n, c, h, w, y.shape[2])), [0, 1, 4, 2, 3])
+
+
+def pool_planes(t, node, x, size):
+    g = t.graph
+    window = Window(node, size, x.shape[2:], ceil=bool(node.attr("ceil_mode", 0)))
+    if any(p >= (k - 1) * d + 1 for p, k, d in zip(window.pads, window.size * 2, window.dilations * 2)):
         raise OutOfScope("pooling windows that lie in the padding alone")
-    attrs = {"window": window.size, "strides": window.strides, "pads": window.pads}
+    attrs = {"window": window.size, "strides": window.strides, "pads": window.pads, "dilations": window.dilations}
     image = plane(g, x)
     shape = (image.shape[0], *window.out, image.shape[3])
     if node.op == "MaxPool":
-        y = g.multi("max_pool2d", [image], [(x.dtype, shape), ("i32", shape)], **attrs)[0]
-    else:
-        whole = bool(node.attr("count_include_pad", 0))
-        if whole and node.attr("ceil_mode", 0) and window.pads != Window(node, node.attr("kernel_shape"), x.shape[2:]).pads:
-            raise OutOfScope("averages that count the given padding but not what rounding up adds")
-        y = g.emit("avg_pool2d", [image], shape=shape, count_include_pad=whole, **attrs)
+        y, index = g.multi("max_pool2d", [image], [(x.dtype, shape), ("i32", shape)], **attrs)
+        results = [unplane(g, y, len(x.shape))]
+        return results + ([unplane(g, places(g, node, index, image, window), len(x.shape))] if len(node.outputs) > 1 else [])
+    whole = bool(node.attr("count_include_pad", 0)) or node.op == "LpPool"
+    if whole and node.attr("ceil_mode", 0) and window.pads != Window(node, size, x.shape[2:]).pads:
+        raise OutOfScope("averages that count the given padding but not what rounding up adds")
+    if node.op == "LpPool":
+        return [unplane(g, norms(g, node.attr("p", 2), image, shape, attrs), len(x.shape))]
+    y = g.emit("avg_pool2d", [image], shape=shape, count_include_pad=whole, **attrs)
     return [unplane(g, y, len(x.shape))]
+
+
+def norms(g, p, image, shape, attrs):
+    """The p-th root of the sum of the p-th powers in each window."""
+    powers = g.emit("pow", [g.emit("abs", [image]), g.like(p, image)])
+    sums = g.scaled(g.emit("avg_pool2d", [powers], shape=shape, **attrs), elements(attrs["window"]))
+    return g.emit("pow", [sums, g.like(1 / p, sums)])
+
+
+def places(g, node, index, image, window):
+    """Row-major places in the whole NCHW tensor of the elements at `index` of their windows."""
+    n, h, w, c = image.shape
+    along = lambda axis: g.iota(index.shape, axis, "i32")  # noqa: E731
+    line = lambda v, by: g.emit("mul", [v, g.like(by, v)])  # noqa: E731
+    total = g.emit("add", [line(along(0), c * h * w), line(along(3), h * w)])
+    taps = [g.emit("div", [index, g.like(window.size[1], index)]), g.emit("mod", [index, g.like(window.size[1], index)])]
+    steps = [1, h] if node.attr("storage_order", 0) else [w, 1]
+    for axis, (tap, step) in enumerate(zip(taps, steps)):
+        begin = g.emit("sub", [line(along(axis + 1), window.strides[axis]), g.like(window.pads[axis], index)])
+        total = g.emit("add", [total, line(g.emit("add", [begin, line(tap, window.dilations[axis])]), step)])
+    return g.cast(total, "i64")
 
 
 def global_pool(op):
@@ -210,7 +310,8 @@ def weighted_loss(t, log_probability, labels, weight, index, reduction):
 
 
 HANDLERS = {
-    "MatMul": matmul, "Gemm": gemm, "Conv": conv, "ConvTranspose": conv_transpose, "MaxPool": pool, "AveragePool": pool,
+    "MatMul": matmul, "Gemm": gemm, "Conv": conv, "ConvInteger": conv_integer, "ConvTranspose": conv_transpose, "MaxPool": pool, "AveragePool": pool,
+    "LpPool": pool,
     "GlobalAveragePool": global_pool("reduce_mean"), "GlobalMaxPool": global_pool("reduce_max"),
     "Softmax": softmax("softmax"), "LogSoftmax": softmax("log_softmax"), "LayerNormalization": layer_norm,
     "SoftmaxCrossEntropyLoss": loss, "NegativeLogLikelihoodLoss": loss,

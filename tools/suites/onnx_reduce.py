@@ -58,8 +58,17 @@ def index(t, node):
     return [g.cast(y, "i64")]
 
 
+def prefix(op):
+    def handler(t, node):
+        x, axis = t.value(node.inputs[0]), t.static(node.inputs[1]).values()[0] % len(t.value(node.inputs[0]).shape)
+        return [t.graph.emit(op, [x], axis=axis, reverse=bool(node.attr("reverse", 0)),
+                             exclusive=bool(node.attr("exclusive", 0)))]
+    return handler
+
+
 HANDLERS = {
     **dict.fromkeys(DIRECT, direct), "ArgMax": index, "ArgMin": index, "ReduceLogSumExp": log_sum_exp,
     "ReduceL1": composed("abs", None), "ReduceL2": composed("square", "sqrt"), "ReduceSumSquare": composed("square", None),
     "ReduceLogSum": composed(None, "log"),
+    "CumSum": prefix("cumsum"), "CumProd": prefix("cumprod"),
 }

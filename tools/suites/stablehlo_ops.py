@@ -3,14 +3,19 @@ import math
 import re
 
 from .mlir import integers, parse_type
+from .onnx_elementwise import same_bits
 from .tensor import FLOATING, OutOfScope, elements
 
 UNARY = {"abs": "abs", "negate": "neg", "exponential": "exp", "exponential_minus_one": "expm1", "log": "log",
          "log_plus_one": "log1p", "logistic": "sigmoid", "sqrt": "sqrt", "rsqrt": "rsqrt", "sine": "sin", "cosine": "cos",
          "tan": "tan", "tanh": "tanh", "floor": "floor", "ceil": "ceil", "round_nearest_even": "round", "sign": "sign",
-         "not": "not", "erf": "erf", "square": "square"}
+         "not": "not", "erf": "erf", "square": "square", "cbrt": "cbrt", "asin": "asin", "acos": "acos", "atan": "atan",
+         "sinh": "sinh", "cosh": "cosh", "asinh": "asinh", "acosh": "acosh", "atanh": "atanh", "erfc": "erfc",
+         "erf_inv": "erf_inv", "lgamma": "lgamma", "popcnt": "popcnt"}
 BINARY = {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "div", "maximum": "max", "minimum": "min",
-          "power": "pow", "remainder": "mod", "and": "and", "or": "or", "xor": "xor"}
+          "power": "pow", "remainder": "mod", "and": "and", "or": "or", "xor": "xor", "atan2": "atan2",
+          "shift_left": "shift_left", "shift_right_logical": "shift_right_logical",
+          "shift_right_arithmetic": "shift_right_arithmetic"}
 ON_BOOLS = {"add": "or", "maximum": "or", "multiply": "and", "minimum": "and"}
 REDUCE = {"add": "reduce_sum", "maximum": "reduce_max", "minimum": "reduce_min", "multiply": "reduce_prod",
           "and": "reduce_min", "or": "reduce_max"}
@@ -54,6 +59,23 @@ def clamp(t, o):
 
 def convert(t, o):
     return t.graph.cast(t.value(o.operands[0]), parse_type(o.types[0])[0])
+
+
+def bitcast_convert(t, o):
+    dtype, shape = parse_type(o.types[0])
+    x = t.value(o.operands[0])
+    if shape != x.shape:
+        raise OutOfScope("bits of elements of another width")
+    return same_bits(t.graph, x, dtype)
+
+
+def round_away(t, o):
+    """To the nearest whole number, halves away from zero."""
+    g, x = t.graph, t.value(o.operands[0])
+    size = g.emit("abs", [x])
+    below = g.emit("floor", [size])
+    up = g.emit("ge", [g.emit("sub", [size, below]), g.like(0.5, x)], dtype="bool")
+    return g.emit("mul", [g.emit("sign", [x]), g.emit("add", [below, g.cast(up, x.dtype)])])
 
 
 def broadcast_in_dim(t, o):
@@ -119,8 +141,9 @@ def reduce_window(t, o):
     g = t.graph
     applied = re.findall(r"stablehlo\.(\w+) ", " ".join(o.region))
     window, (dtype, shape) = integers(o.text, "window_dimensions"), parse_type(o.types[0])
-    if len(o.operands) != 2 or len(window) > 2 or not applied or applied[0] not in ("add", "maximum") or "dilation" in o.text:
-        raise OutOfScope("a window other than a sum or a maximum over two dimensions")
+    known = ("add", "maximum", "minimum")
+    if len(o.operands) != 2 or len(window) > 2 or not applied or applied[0] not in known or "dilation" in o.text:
+        raise OutOfScope("a window other than a sum, a maximum or a minimum over two dimensions")
     x, start = t.value(o.operands[0]), t.known.get(o.operands[1])
     if applied[0] == "add" and dtype not in FLOATING:
         raise OutOfScope("a window's sum of integers")
@@ -136,6 +159,10 @@ def reduce_window(t, o):
     if applied[0] == "maximum":
         y = g.multi("max_pool2d", [image], [(dtype, pooled), ("i32", pooled)], **attrs)[0]
         return g.binary("max", g.reshape(y, shape), t.value(o.operands[1]))
+    if applied[0] == "minimum":  # neg, and not of integers, turn the order round
+        turn = "neg" if dtype in FLOATING else "not"
+        y = g.multi("max_pool2d", [g.emit(turn, [image])], [(dtype, pooled), ("i32", pooled)], **attrs)[0]
+        return g.binary("min", g.reshape(g.emit(turn, [y]), shape), t.value(o.operands[1]))
     y = g.emit("avg_pool2d", [image], shape=pooled, **attrs)
     y = g.reshape(g.scaled(y, window[0] * window[1]), shape)
     return g.binary("add", y, t.value(o.operands[1])) if start is None or start.values()[0] != 0 else y
@@ -199,7 +226,7 @@ def convolution(t, o):
 
 HANDLERS = {
     **dict.fromkeys(UNARY, unary), **dict.fromkeys(BINARY, binary), "compare": compare, "is_finite": is_finite,
-    "select": select, "clamp": clamp, "convert": convert, "broadcast_in_dim": broadcast_in_dim, "reshape": reshape,
+    "select": select, "clamp": clamp, "convert": convert, "bitcast_convert": bitcast_convert, "round_nearest_afz": round_away, "broadcast_in_dim": broadcast_in_dim, "reshape": reshape,
     "transpose": transpose, "slice": slice_, "pad": pad, "concatenate": concatenate, "reverse": reverse, "iota": iota,
     "reduce": reduce, "reduce_window": reduce_window, "dot_general": dot_general, "convolution": convolution,
 }
