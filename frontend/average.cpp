@@ -9,8 +9,7 @@ using ir::ValueId;
 namespace {
 
 ValueId add_state(ir::Graph& g, const Parameter& p) {
-  const ir::Type type{p.type.dtype, ir::memory_dims(p.type.dims, p.layout)};
-  return g.add_input(average_of(p.path), type, ir::Role::state, p.layout);
+  return g.add_input(average_of(p.path), memory_type(p.type, p.layout), ir::Role::state, p.layout);
 }
 
 // The share of the old average: none in the first step that counts, and before.
@@ -62,8 +61,7 @@ ir::Graph take_average_graph(const std::vector<Parameter>& parameters) {
   ir::Graph g;
   g.name = "take_average";
   for (const Parameter& p : parameters) {
-    const ir::Type type{p.type.dtype, ir::memory_dims(p.type.dims, p.layout)};
-    const ValueId parameter = g.add_input(p.path, type, ir::Role::param, p.layout);
+    const ValueId parameter = g.add_input(p.path, memory_type(p.type, p.layout), ir::Role::param, p.layout);
     g.updates.push_back({parameter, add_state(g, p)});
   }
   return g;

@@ -180,7 +180,7 @@ ir::Graph init_graph(const Model& model, const ir::Graph& like, const std::vecto
     const auto random = [&](std::string_view op) {
       return b(op, {seed, step}, {{"stream", stream_of(p.path)}, {"shape", p.type.dims}}, p.path + ".random");
     };
-    const ValueId state = g.add_input(p.path, {p.type.dtype, ir::memory_dims(p.type.dims, p.layout)}, p.role, p.layout);
+    const ValueId state = g.add_input(p.path, memory_type(p.type, p.layout), p.role, p.layout);
     ValueId value = p.init.def->build(b, p.type, p.init, random);
     // Drawn in the logical order, so that a seed means the same numbers wherever they lie.
     if (!p.layout.empty()) value = b("transpose", {value}, {{"perm", p.layout}});

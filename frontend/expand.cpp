@@ -277,8 +277,7 @@ class Expander {
 
   ValueId parameter(const ParameterSpec& p, const Initializer& init, const Location& where) {
     check_size(p.type.dims, where, fmt::format("parameter '{}'", p.path));
-    const ir::Type type{p.type.dtype, ir::memory_dims(p.type.dims, p.layout)};
-    const ValueId v = out_.graph.add_input(p.path, type, p.role, p.layout);
+    const ValueId v = out_.graph.add_input(p.path, memory_type(p.type, p.layout), p.role, p.layout);
     out_.parameters.push_back({p.path, p.type, p.layout, v, init, where, p.role});
     note_origin(v, fmt::format("{} '{}'", p.role == ir::Role::param ? "parameter" : "buffer", p.path), where);
     return v;

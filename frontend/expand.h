@@ -25,6 +25,11 @@ struct Parameter {
   ir::Role role = ir::Role::param;
 };
 
+// A type as it lies in memory.
+inline ir::Type memory_type(const ir::Type& logical, const ir::Layout& layout) {
+  return {logical.dtype, ir::memory_dims(logical.dims, layout)};
+}
+
 struct Repeat {
   Location where;
   int64_t times = 0;

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "frontend/limits.h"
 #include "ir/check.h"
 #include "ir/evaluate/tensor.h"
 #include "ir/scalars.h"
@@ -32,6 +33,21 @@ ValueId LayerContext::reshape(ValueId v, const Dims& dims, std::string_view suff
 ValueId LayerContext::constant(double value, const ir::Type& t) {
   b.prefix = path + ".constant";
   return b.constant(value, t);
+}
+
+ValueId LayerContext::slice(ValueId v, int64_t axis, int64_t start, int64_t stop, std::string_view suffix,
+                            int64_t step) {
+  Dims starts(dims(v).size(), 0), limits = dims(v);
+  const auto d = static_cast<size_t>(axis);
+  starts[d] = start;
+  limits[d] = stop;
+  ir::Attrs attrs{{"starts", starts}, {"limits", limits}};
+  if (step != 1) {
+    Dims strides(starts.size(), 1);
+    strides[d] = step;
+    attrs["strides"] = strides;
+  }
+  return emit("slice", {v}, attrs, suffix);
 }
 
 ValueId LayerContext::broadcast(ValueId v, const Dims& dims) {
@@ -117,6 +133,13 @@ ValueId LayerContext::from_nhwc(ValueId v) {
   return emit("transpose", {v}, {{"perm", perm}}, "nchw");
 }
 
+int64_t LayerContext::read_axis(size_t input) {
+  const int64_t rank = type(in[input]).rank(), axis = settings.integer("axis");
+  if (axis < -rank || axis >= rank)
+    fail_setting("axis", fmt::format("axis {} is outside the input {}", axis, shape_text(dims(in[input]))), {}, input);
+  return axis < 0 ? axis + rank : axis;
+}
+
 std::string LayerContext::shape_text(const Dims& dims) const {
   std::string text = "[";
   for (size_t i = 0; i < dims.size(); ++i) {
@@ -124,6 +147,18 @@ std::string LayerContext::shape_text(const Dims& dims) const {
     text += (i == 0 ? "" : ",") + (batch ? graph.batch_name : fmt::format("{}", dims[i]));
   }
   return text + "]";
+}
+
+ir::Dims LayerContext::read_shape() {
+  ir::Dims shape = settings.json("shape") == nullptr ? ir::Dims{} : settings.integers("shape");
+  if (shape.size() > kMaxRank) fail_setting("shape", fmt::format("more than {} dimensions", kMaxRank));
+  int64_t elements = 1;
+  for (const int64_t size : shape) {
+    if (size < 1) fail_setting("shape", fmt::format("{} is not a size", size));
+    if (__builtin_mul_overflow(elements, size, &elements) || elements > kMaxElements)
+      fail_setting("shape", fmt::format("{} has more than {} elements", ir::to_string(shape), kMaxElements));
+  }
+  return shape;
 }
 
 void LayerContext::fail_setting(std::string_view setting, const std::string& message, const std::string& help,
@@ -153,6 +188,11 @@ void LayerContext::require_fit(std::string_view setting, double number, ir::DTyp
 bool fits(double number, ir::DType dtype) {
   if (ir::is_floating(dtype)) return !std::isfinite(number) || std::isfinite(ir::round_to(dtype, number));
   return ir::scalar_number(number, dtype).has_value();
+}
+
+void LayerContext::require_channels(int64_t low) {
+  require_rank(0, low, static_cast<int64_t>(kMaxRank),
+               layout == Layout::nhwc ? "an input [N, ..., channels]" : "an input [N, channels, ...]");
 }
 
 void LayerContext::require_floating(size_t input) {

@@ -50,6 +50,9 @@ class LayerContext {
   ir::ValueId reshape(ir::ValueId v, const ir::Dims& dims,
                       std::string_view suffix = "reshape");  // v itself where nothing changes
   ir::ValueId constant(double value, const ir::Type& type);
+  // Positions [start, stop) of one axis, every `step`th of them.
+  ir::ValueId slice(ir::ValueId v, int64_t axis, int64_t start, int64_t stop, std::string_view suffix,
+                    int64_t step = 1);
   // NumPy's broadcasting, named after what is broadcast.
   ir::ValueId broadcast(ir::ValueId v, const ir::Dims& dims);
 
@@ -71,6 +74,8 @@ class LayerContext {
   ir::ValueId to_nhwc(ir::ValueId v);
   ir::ValueId from_nhwc(ir::ValueId v);
 
+  int64_t read_axis(size_t input = 0);                 // the setting "axis", of the input: counted from the front
+  ir::Dims read_shape();                               // the setting "shape": sizes; absent: a scalar
   int64_t stream(std::string_view suffix = {}) const;  // of this node's random numbers
   std::string shape_text(const ir::Dims& dims) const;  // [N,28,28,1]
 
@@ -79,6 +84,7 @@ class LayerContext {
                                  size_t input = 0);
   [[noreturn]] void fail(const std::string& message, const std::string& help = {}, size_t input = 0);
   void require_rank(size_t input, int64_t low, int64_t high, const std::string& meaning);
+  void require_channels(int64_t low);  // of the first input: [N, ..., channels], or [N, channels, ...]
   void require_floating(size_t input);
   void require_f32(size_t input);  // what meets parameters is of their type
   void require_fit(std::string_view setting, double number, ir::DType dtype);

@@ -116,9 +116,8 @@ std::vector<std::string> optimizer_names() { return names<OptimizerDef>(); }
 std::vector<std::string> schedule_names() { return names<ScheduleDef>(); }
 
 bool is_planned(std::string_view name) {
-  static const std::set<std::string, std::less<>> planned = {
-      "attention", "bidirectional",        "conv3d", "cumsum", "gru",    "lstm",
-      "one_hot",   "multi_head_attention", "rnn",    "scan",   "scatter"};
+  static const std::set<std::string, std::less<>> planned = {"attention", "bidirectional",        "conv3d", "gru",
+                                                             "lstm",      "multi_head_attention", "rnn",    "scan"};
   return planned.count(name) != 0;
 }
 

@@ -26,4 +26,10 @@ Affine make_affine(LayerContext& c, int64_t size) {
   return {scale, bias};
 }
 
+Normalized normalize(LayerContext& c, ir::ValueId x, const Affine& affine, const ir::Dims& axes, double eps) {
+  const ir::Values results = c.b.multi("normalize", {x, affine.scale, affine.bias}, {{"axes", axes}, {"eps", eps}},
+                                       {c.path + ".norm", c.path + ".mean", c.path + ".variance"});
+  return {results[0], results[1], results[2]};
+}
+
 }  // namespace heddle::frontend

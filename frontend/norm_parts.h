@@ -17,4 +17,10 @@ struct Affine {
 // The parameters weight and bias as far as wanted, ones and zeros where not.
 Affine make_affine(LayerContext& c, int64_t size);
 
+struct Normalized {
+  ir::ValueId y, mean, variance;
+};
+// (x - mean) / sqrt(variance + eps) * scale + bias, with the mean and the biased variance over `axes`.
+Normalized normalize(LayerContext& c, ir::ValueId x, const Affine& affine, const ir::Dims& axes, double eps);
+
 }  // namespace heddle::frontend

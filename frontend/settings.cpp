@@ -147,6 +147,14 @@ double Settings::positive_real(std::string_view name) const {
   return value;
 }
 
+std::string Settings::one_of(std::string_view name, const std::vector<std::string>& words) const {
+  std::string word = text(name), known;
+  if (std::find(words.begin(), words.end(), word) != words.end()) return word;
+  for (size_t i = 0; i < words.size(); ++i)
+    known += fmt::format("{}\"{}\"", i == 0 ? "" : i + 1 == words.size() ? " or " : ", ", words[i]);
+  fail(name, fmt::format("'{}': expected {}, found '{}'", name, known, word));
+}
+
 double Settings::real(std::string_view name) const {
   const Json* value = json(name);
   if (value != nullptr) return evaluate_real(*value, name);

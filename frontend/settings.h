@@ -55,6 +55,8 @@ class Settings {
   double positive_real(std::string_view name) const;  // an f32 above 0
   double real(std::string_view name) const;
   std::string text(std::string_view name) const;
+  std::string one_of(std::string_view name,
+                     const std::vector<std::string>& words) const;  // a text that is one of two or more
   ir::Dims integers(std::string_view name) const;
   std::vector<double> reals(std::string_view name) const;
   const Json* json(std::string_view name) const;  // as given; nullptr where the default holds

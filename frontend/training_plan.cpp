@@ -28,15 +28,24 @@ void bound_labels(const Model& model, const Part& part, bool has_classes, const 
     if (input.name == e.graph[labels].name) input.below = input.below < 0 ? classes : std::min(input.below, classes);
 }
 
-// What elements are found by is checked when it is read: an index outside of its axis finds nothing.
+// Where the elements of v come from, in whatever order and shape v has them.
+ir::ValueId origin_of(const ir::Graph& g, ir::ValueId v) {
+  const auto keeps_all = [](const ir::Node& n) { return n.op->name == "reshape" || n.op->name == "transpose"; };
+  while (g.def(v) != nullptr && keeps_all(*g.def(v))) v = g.def(v)->operands[0];
+  return v;
+}
+
+// What elements are found by is checked when it is read: an index outside of its axis finds nothing. Of coordinates the
+// longest axis counts.
 void bound_indices(const Expansion& e, std::vector<PlannedInput>& inputs) {
   for (const ir::NodeId id : e.graph.order) {
     const ir::Node& n = e.graph[id];
     if (!std::holds_alternative<ir::Lookup>(n.op->kind)) continue;
     const ir::Dims extents = std::get<ir::Lookup>(n.op->kind).domain(ir::signature(e.graph, n)).extents;
-    const int64_t below = *std::min_element(extents.begin(), extents.end());
+    const int64_t below = *std::max_element(extents.begin(), extents.end());
+    const std::string& name = e.graph[origin_of(e.graph, n.operands[1])].name;
     for (PlannedInput& input : inputs) {
-      if (input.name != e.graph[n.operands[1]].name) continue;
+      if (input.name != name) continue;
       input.below = input.below < 0 ? below : std::min(input.below, below);
       input.looked_up = true;
     }

@@ -1,6 +1,4 @@
 // variance_scaling, by keras.initializers.VarianceScaling (jax.nn.initializers.variance_scaling).
-#include <fmt/format.h>
-
 #include <cmath>
 
 #include "frontend/initializers/parts.h"
@@ -28,17 +26,10 @@ ValueId build(Builder& b, const ir::Type& type, const Initializer& init, const R
   return truncated(b, random, 0, deviation, -2 * deviation, 2 * deviation);
 }
 
-void check_word(const Settings& s, const std::string& name, const std::vector<std::string>& words) {
-  for (const std::string& word : words)
-    if (s.text(name) == word) return;
-  s.fail(name, fmt::format("'{}': expected \"{}\", \"{}\" or \"{}\", found '{}'", name, words[0], words[1], words[2],
-                           s.text(name)));
-}
-
 void check(const Settings& s) {
   s.positive_real("scale");
-  check_word(s, "mode", {"fan_in", "fan_out", "fan_avg"});
-  check_word(s, "distribution", {"truncated_normal", "untruncated_normal", "uniform"});
+  s.one_of("mode", {"fan_in", "fan_out", "fan_avg"});
+  s.one_of("distribution", {"truncated_normal", "untruncated_normal", "uniform"});
 }
 
 SettingDef word(const std::string& name, const std::string& doc, const std::string& fallback) {

@@ -50,12 +50,8 @@ ir::Values build_extreme(LayerContext& c, std::string_view elementwise, std::str
 }
 
 ir::Values build_arg(LayerContext& c, std::string_view op) {
-  const int64_t rank = c.type(c.in[0]).rank();
-  const int64_t axis = c.settings.integer("axis");
-  if (axis < -rank || axis >= rank) {
-    c.fail_setting("axis", fmt::format("axis {} is outside the input {}", axis, c.shape_text(c.dims(c.in[0]))));
-  }
-  return {c.emit(op, {c.in[0]}, {{"axis", axis}})};
+  c.read_axis();
+  return {c.emit(op, {c.in[0]}, {{"axis", c.settings.integer("axis")}})};
 }
 
 const std::vector<SettingDef> kReduction = {

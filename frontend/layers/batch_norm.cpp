@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include "frontend/limits.h"
 #include "frontend/norm_parts.h"
 
 namespace heddle::frontend {
@@ -47,11 +46,9 @@ ValueId normalise_batch(LayerContext& c, ValueId x, const Affine& affine, const 
                       "take larger batches; where one row is what an epoch has left over, \"drop_last\": true");
   Dims axes;
   for (int64_t axis = 0; axis + 1 < c.type(x).rank(); ++axis) axes.push_back(axis);
-  const ir::Values results =
-      c.b.multi("normalize", {x, affine.scale, affine.bias}, {{"axes", axes}, {"eps", read_eps(c)}},
-                {c.path + ".norm", c.path + ".mean", c.path + ".variance"});
-  keep_statistics(c, running, results[1], results[2], n);
-  return results[0];
+  const Normalized batch = normalize(c, x, affine, axes, read_eps(c));
+  keep_statistics(c, running, batch.mean, batch.variance, n);
+  return batch.y;
 }
 
 // (x - mean) * (scale / sqrt(variance + eps)) + bias: one multiplication and two additions an element.
@@ -67,8 +64,7 @@ ValueId normalise_by_running(LayerContext& c, ValueId x, const Affine& affine, c
 
 ir::Values build(LayerContext& c) {
   c.require_f32(0);
-  c.require_rank(0, 2, static_cast<int64_t>(kMaxRank),
-                 c.layout == Layout::nhwc ? "an input [N, ..., channels]" : "an input [N, channels, ...]");
+  c.require_channels(2);
   const ValueId x = c.to_nhwc(c.in[0]);
   const ir::Type channels{ir::DType::f32, {c.dims(x).back()}};
   const Affine affine = make_affine(c, channels.dims[0]);

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include "frontend/layer_context.h"
-#include "frontend/limits.h"
 
 namespace heddle::frontend {
 namespace {
@@ -21,8 +20,7 @@ ir::ValueId drop(LayerContext& c, ir::ValueId x, double rate) {
 // One draw for each row and channel.
 ir::Values build_spatial(LayerContext& c) {
   const double rate = read_rate(c);
-  c.require_rank(0, 3, static_cast<int64_t>(kMaxRank),
-                 c.layout == Layout::nhwc ? "an input [N, ..., channels]" : "an input [N, channels, ...]");
+  c.require_channels(3);
   if (!c.training || rate == 0) return {c.in[0]};
   const ir::Dims dims = c.dims(c.in[0]);
   ir::Dims one(dims.size(), 1);

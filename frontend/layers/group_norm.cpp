@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include "frontend/limits.h"
 #include "frontend/norm_parts.h"
 
 namespace heddle::frontend {
@@ -19,8 +18,7 @@ int64_t read_groups(LayerContext& c, int64_t channels) {
 // [N, ..., channels] as [N, positions, groups, channels of a group]: a mean for each row and group.
 ir::Values build_group_norm(LayerContext& c) {
   c.require_f32(0);
-  c.require_rank(0, 2, static_cast<int64_t>(kMaxRank),
-                 c.layout == Layout::nhwc ? "an input [N, ..., channels]" : "an input [N, channels, ...]");
+  c.require_channels(2);
   const ValueId x = c.to_nhwc(c.in[0]);
   const Dims dims = c.dims(x);
   const int64_t groups = read_groups(c, dims.back()), width = dims.back() / groups;
@@ -30,15 +28,13 @@ ir::Values build_group_norm(LayerContext& c) {
   const ValueId scale = c.reshape(affine.scale, {groups, width}, "weight.groups");
   const ValueId bias = c.reshape(affine.bias, {groups, width}, "bias.groups");
   const ValueId grouped = c.reshape(x, {dims.front(), positions, groups, width}, "groups");
-  const ir::Values results = c.b.multi("normalize", {grouped, scale, bias}, {{"axes", Dims{1, 3}}, {"eps", eps}},
-                                       {c.path + ".norm", c.path + ".mean", c.path + ".variance"});
-  return {c.from_nhwc(c.apply_activation(c.reshape(results[0], dims, "joined")))};
+  const ValueId y = normalize(c, grouped, {scale, bias}, {1, 3}, eps).y;
+  return {c.from_nhwc(c.apply_activation(c.reshape(y, dims, "joined")))};
 }
 
 ir::Values build_instance_norm(LayerContext& c) {
   c.require_f32(0);
-  c.require_rank(0, 3, static_cast<int64_t>(kMaxRank),
-                 c.layout == Layout::nhwc ? "an input [N, ..., channels]" : "an input [N, channels, ...]");
+  c.require_channels(3);
   const ValueId x = c.to_nhwc(c.in[0]);
   const Dims dims = c.dims(x);
   if (ir::Type(c.type(x)).elements() == dims.front() * dims.back())
@@ -49,9 +45,7 @@ ir::Values build_instance_norm(LayerContext& c) {
   for (int64_t axis = 1; axis + 1 < std::ssize(dims); ++axis) axes.push_back(axis);
   const double eps = read_eps(c);
   const Affine affine = make_affine(c, dims.back());
-  const ir::Values results = c.b.multi("normalize", {x, affine.scale, affine.bias}, {{"axes", axes}, {"eps", eps}},
-                                       {c.path + ".norm", c.path + ".mean", c.path + ".variance"});
-  return {c.from_nhwc(c.apply_activation(results[0]))};
+  return {c.from_nhwc(c.apply_activation(normalize(c, x, affine, axes, eps).y))};
 }
 
 std::vector<SettingDef> settings(bool affine) {

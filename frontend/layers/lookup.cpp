@@ -1,20 +1,15 @@
 // Layers that find elements by indices.
 #include <fmt/format.h>
 
-#include "frontend/layer_context.h"
+#include <numeric>
+
+#include "frontend/index_parts.h"
 #include "frontend/limits.h"
 
 namespace heddle::frontend {
 namespace {
 
 using ir::Dims;
-
-void require_indices(LayerContext& c, size_t input) {
-  const ir::Type& type = c.type(c.in[input]);
-  if (!ir::is_integer(type.dtype))
-    c.fail(fmt::format("expected integer indices, found {}{}", ir::to_string(type.dtype), c.shape_text(type.dims)),
-           "declare the input with \"dtype\": \"i32\"", input);
-}
 
 // 1 where an index is not `padding`, 0 where it is: [...] -> [..., units].
 ir::ValueId kept_rows(LayerContext& c, int64_t padding, const Dims& dims) {
@@ -41,12 +36,57 @@ ir::Values build_embedding(LayerContext& c) {
 
 ir::Values build_gather(LayerContext& c) {
   require_indices(c, 1);
-  const int64_t rank = c.type(c.in[0]).rank(), axis = c.settings.integer("axis");
-  if (rank == 0 || axis < -rank || axis >= rank)
-    c.fail_setting("axis", fmt::format("axis {} is outside the input {}", axis, c.shape_text(c.dims(c.in[0]))));
-  if (rank - 1 + c.type(c.in[1]).rank() > static_cast<int64_t>(kMaxRank))
+  const int64_t axis = c.read_axis();
+  if (c.type(c.in[0]).rank() - 1 + c.type(c.in[1]).rank() > static_cast<int64_t>(kMaxRank))
     c.fail(fmt::format("the result would have more than {} dimensions", kMaxRank));
   return {c.emit("gather", c.in, {{"axis", axis}})};
+}
+
+ir::Values build_gather_nd(LayerContext& c) {
+  found_by_coordinates(c);
+  return {c.emit("gather_nd", c.in, {{"batch", c.settings.integer("batch")}})};
+}
+
+// The axis is put last: the others are the batch, and each index is a vector of one coordinate.
+ir::Values build_take_along_axis(LayerContext& c) {
+  require_indices(c, 1);
+  const auto axis = static_cast<size_t>(c.read_axis());
+  const Dims x = c.dims(c.in[0]), indices = c.dims(c.in[1]);
+  Dims expected = indices;
+  if (expected.size() == x.size()) expected[axis] = x[axis];
+  if (expected != x)
+    c.fail(
+        fmt::format("indices {} and the input {} differ beside axis {}", c.shape_text(indices), c.shape_text(x), axis),
+        {}, 1);
+  Dims perm(x.size());
+  std::iota(perm.begin(), perm.end(), 0);
+  std::swap(perm[axis], perm.back());
+  const bool moves = axis + 1 != x.size();
+  const auto turned = [&](ir::ValueId v, std::string_view suffix) {
+    return moves ? c.emit("transpose", {v}, {{"perm", perm}}, suffix) : v;
+  };
+  const ir::ValueId places = turned(c.in[1], "places");
+  Dims vectors = c.dims(places);
+  vectors.push_back(1);
+  const ir::ValueId found = c.emit("gather_nd", {turned(c.in[0], "turned"), c.reshape(places, vectors, "vectors")},
+                                   {{"batch", static_cast<int64_t>(x.size()) - 1}}, "found");
+  return {turned(found, "back")};
+}
+
+ir::Values build_one_hot(LayerContext& c) {
+  require_indices(c, 0);
+  c.require_rank(0, 0, static_cast<int64_t>(kMaxRank) - 1, "class numbers");
+  const int64_t depth = c.settings.positive("depth");
+  Dims dims = c.dims(c.in[0]), axes;
+  for (size_t d = 0; d < dims.size(); ++d) axes.push_back(static_cast<int64_t>(d));
+  dims.push_back(depth);
+  const ir::ValueId index = c.b.cast(c.in[0], ir::DType::i64);
+  const ir::ValueId wide = c.emit("broadcast", {index}, {{"dims", axes}, {"shape", dims}}, "index");
+  const ir::ValueId each =
+      c.emit("iota", {}, {{"shape", dims}, {"axis", static_cast<int64_t>(axes.size())}, {"dtype", std::string("i64")}},
+             "class");
+  const ir::ValueId hit = c.emit("eq", {wide, each}, {}, "hit");
+  return {c.emit("cast", {hit}, {{"dtype", std::string("f32")}})};
 }
 
 const RegisterLayer embedding(
@@ -67,6 +107,23 @@ const RegisterLayer gather(
      .inputs = {"x", "indices"},
      .settings = {{.name = "axis", .doc = "counted from the end where negative", .fallback = int64_t{0}}},
      .build = build_gather});
+const RegisterLayer gather_nd(
+    {.name = "gather_nd",
+     .doc = "the elements at the coordinates that the last axis of the indices holds: [batch.., places.., rest..]",
+     .inputs = {"x", "indices"},
+     .settings = {{.name = "batch", .doc = "leading axes in common", .fallback = int64_t{0}}},
+     .build = build_gather_nd});
+const RegisterLayer take_along_axis(
+    {.name = "take_along_axis",
+     .doc = "for each index the element of its own row along an axis, as PyTorch's gather",
+     .inputs = {"x", "indices"},
+     .settings = {{.name = "axis", .doc = "counted from the end where negative", .fallback = int64_t{-1}}},
+     .build = build_take_along_axis});
+const RegisterLayer one_hot({.name = "one_hot",
+                             .doc = "f32 rows of zeros with a 1 at the index, of zeros alone where it is no class",
+                             .inputs = {"indices"},
+                             .settings = {{.name = "depth", .doc = "length of a row", .required = true}},
+                             .build = build_one_hot});
 
 }  // namespace
 }  // namespace heddle::frontend

@@ -11,16 +11,6 @@ namespace {
 
 using ir::Dims;
 
-int64_t read_axis(LayerContext& c, size_t input = 0) {
-  const int64_t rank = c.type(c.in[input]).rank();
-  const int64_t axis = c.settings.integer("axis");
-  if (axis < -rank || axis >= rank) {
-    c.fail_setting("axis", fmt::format("axis {} is outside the input {}", axis, c.shape_text(c.dims(c.in[input]))), {},
-                   input);
-  }
-  return axis < 0 ? axis + rank : axis;
-}
-
 ir::Values build_flatten(LayerContext& c) {
   c.require_rank(0, 1, static_cast<int64_t>(kMaxRank), "an input with a batch axis");
   const Dims& dims = c.dims(c.in[0]);
@@ -71,7 +61,7 @@ ir::Values build_transpose(LayerContext& c) {
 ir::Values build_concat(LayerContext& c) {
   if (c.in.size() > kMaxJoined)
     c.fail(fmt::format("{} inputs, at most {} are joined at once", c.in.size(), kMaxJoined));
-  const int64_t axis = read_axis(c);
+  const int64_t axis = c.read_axis();
   const ir::Type& first = c.type(c.in[0]);
   for (size_t i = 1; i < c.in.size(); ++i) {
     const ir::Type& other = c.type(c.in[i]);
@@ -89,18 +79,8 @@ ir::Values build_concat(LayerContext& c) {
   return {c.emit("concat", c.in, {{"axis", axis}})};
 }
 
-ir::ValueId slice_axis(LayerContext& c, int64_t axis, int64_t start, int64_t stop, int64_t step,
-                       std::string_view suffix) {
-  Dims starts(c.dims(c.in[0]).size(), 0), limits = c.dims(c.in[0]), strides(starts.size(), 1);
-  const auto d = static_cast<size_t>(axis);
-  starts[d] = start;
-  limits[d] = stop;
-  strides[d] = step;
-  return c.emit("slice", {c.in[0]}, {{"starts", starts}, {"limits", limits}, {"strides", strides}}, suffix);
-}
-
 ir::Values build_slice(LayerContext& c) {
-  const int64_t axis = read_axis(c);
+  const int64_t axis = c.read_axis();
   const int64_t size = c.dims(c.in[0])[static_cast<size_t>(axis)];
   // As in Python: from the end where negative, and what lies outside means the nearest end.
   const auto from_end = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size); };
@@ -112,7 +92,7 @@ ir::Values build_slice(LayerContext& c) {
         c.settings.json("stop") != nullptr ? "stop" : "start",
         fmt::format("positions {} to {} of axis {} with {} elements: nothing is left", start, stop, axis, size));
   }
-  return {slice_axis(c, axis, start, stop, step, {})};
+  return {c.slice(c.in[0], axis, start, stop, {}, step)};
 }
 
 Dims read_parts(LayerContext& c, int64_t size) {
@@ -126,13 +106,13 @@ Dims read_parts(LayerContext& c, int64_t size) {
 }
 
 ir::Values build_split(LayerContext& c) {
-  const int64_t axis = read_axis(c);
+  const int64_t axis = c.read_axis();
   const int64_t size = c.dims(c.in[0])[static_cast<size_t>(axis)];
   ir::Values results;
   int64_t at = 0;
   for (const int64_t part : read_parts(c, size)) {
     if (part < 1 || part > size - at) c.fail_setting("parts", fmt::format("the parts do not fit in {} elements", size));
-    results.push_back(slice_axis(c, axis, at, at + part, 1, fmt::format("part{}", results.size())));
+    results.push_back(c.slice(c.in[0], axis, at, at + part, fmt::format("part{}", results.size())));
     at += part;
   }
   if (at != size) c.fail_setting("parts", fmt::format("the parts sum to {}, axis {} has {} elements", at, axis, size));

@@ -19,12 +19,8 @@ ir::Values build_layer_norm(LayerContext& c) {
 
 ir::Values build_softmax(LayerContext& c, std::string_view op) {
   c.require_floating(0);
-  const int64_t rank = c.type(c.in[0]).rank();
-  const int64_t axis = c.settings.integer("axis");
-  if (axis < -rank || axis >= rank) {
-    c.fail_setting("axis", fmt::format("axis {} is outside the input {}", axis, c.shape_text(c.dims(c.in[0]))));
-  }
-  return {c.emit(op, {c.in[0]}, {{"axis", axis}})};
+  c.read_axis();
+  return {c.emit(op, {c.in[0]}, {{"axis", c.settings.integer("axis")}})};
 }
 
 const std::vector<SettingDef> kAxis = {{.name = "axis", .doc = "what sums to one", .fallback = int64_t{-1}}};

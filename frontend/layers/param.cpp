@@ -2,25 +2,11 @@
 #include <fmt/format.h>
 
 #include "frontend/layer_context.h"
-#include "frontend/limits.h"
 
 namespace heddle::frontend {
 namespace {
 
 using ir::Dims;
-
-Dims read_shape(LayerContext& c) {
-  Dims shape = c.settings.json("shape") == nullptr ? Dims{} : c.settings.integers("shape");
-  if (shape.size() > kMaxRank) c.fail_setting("shape", fmt::format("more than {} dimensions", kMaxRank));
-  int64_t elements = 1;
-  for (const int64_t size : shape) {
-    if (size < 1) c.fail_setting("shape", fmt::format("{} is not a size", size));
-    if (__builtin_mul_overflow(elements, size, &elements) || elements > kMaxElements) {
-      c.fail_setting("shape", fmt::format("{} has more than {} elements", ir::to_string(shape), kMaxElements));
-    }
-  }
-  return shape;
-}
 
 ir::DType read_type(LayerContext& c) {
   const std::string text = c.settings.text("dtype");
@@ -37,7 +23,7 @@ const RegisterLayer param({
                  {.name = "init", .type = SettingType::part, .doc = "initializer: glorot_uniform"}},
     .parameters = "the node's own name [shape]",
     .build = [](LayerContext& c) -> ir::Values {
-      return {c.parameter("", read_shape(c), "init", "glorot_uniform", /*weight=*/false)};
+      return {c.parameter("", c.read_shape(), "init", "glorot_uniform", /*weight=*/false)};
     },
 });
 
@@ -52,7 +38,7 @@ const RegisterLayer constant({
       const double value = c.settings.real("value");
       const ir::DType dtype = read_type(c);
       c.require_fit("value", value, dtype);
-      return {c.constant(value, {dtype, read_shape(c)})};
+      return {c.constant(value, {dtype, c.read_shape()})};
     },
 });
 

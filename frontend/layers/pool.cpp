@@ -8,11 +8,16 @@ namespace {
 using ir::Dims;
 
 // A window that lies wholly in the padding has no element.
-void check_padding(LayerContext& c, const Window& w) {
+void check_padding(LayerContext& c, const Window& w, const Dims& image) {
   for (size_t i = 0; i < w.pads.size(); ++i) {
-    const int64_t size = w.size[i % w.size.size()];
-    if (w.pads[i] >= size)
-      c.fail_setting("pad", fmt::format("padding {} is not smaller than the window {}", w.pads[i], size));
+    const size_t side = i % w.size.size();
+    const int64_t size = w.size[side], dilation = w.dilations[side];
+    if ((w.pads[i] + dilation - 1) / dilation >= size)
+      c.fail_setting("pad", fmt::format("padding {} is not smaller than the window {}{}", w.pads[i], size,
+                                        dilation == 1 ? "" : fmt::format(" with dilation {}", dilation)));
+    if (w.pads[i] > 0 && dilation > image[side])
+      c.fail_setting("dilation",
+                     fmt::format("dilation {} steps over the input of {} into the padding", dilation, image[side]));
   }
 }
 
@@ -25,8 +30,8 @@ struct Pooled {
 
 Pooled read_pooled(LayerContext& c, bool sequence) {
   sequence ? require_sequence(c) : require_image(c);
-  const Window w = read_window(c, "window", /*stride_is_window=*/true, /*dilated=*/false, image_size(c));
-  check_padding(c, w);
+  const Window w = read_window(c, "window", /*stride_is_window=*/true, /*dilated=*/true, image_size(c));
+  check_padding(c, w, image_size(c));
   const ir::ValueId x = c.to_nhwc(c.in[0]);
   if (!sequence) return {x, w, false};
   const Dims dims = c.dims(x);
@@ -38,7 +43,9 @@ ir::ValueId result_of(LayerContext& c, const Pooled& p, ir::ValueId y) {
   return c.from_nhwc(p.sequence ? c.reshape(y, {dims[0], dims[2], dims[3]}, "sequence") : y);
 }
 
-ir::Attrs attributes(const Window& w) { return {{"window", w.size}, {"strides", w.strides}, {"pads", w.pads}}; }
+ir::Attrs attributes(const Window& w) {
+  return {{"window", w.size}, {"strides", w.strides}, {"pads", w.pads}, {"dilations", w.dilations}};
+}
 
 ir::Values build_max(LayerContext& c, bool sequence) {
   const Pooled p = read_pooled(c, sequence);
@@ -61,6 +68,11 @@ ir::Values reduce_image(LayerContext& c, std::string_view op) {
 std::vector<SettingDef> pool_settings(bool sequence) {
   std::vector<SettingDef> settings = window_settings("window", sequence);
   settings[1].doc += ": the window";
+  settings.push_back(
+      {.name = "dilation",
+       .type = SettingType::integers,
+       .doc = "distance of the window's elements" + std::string(sequence ? "" : ": one number or [h, w]"),
+       .fallback = Dims{1}});
   return settings;
 }
 

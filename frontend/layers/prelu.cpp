@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "frontend/layer_context.h"
+#include "frontend/limits.h"
 
 namespace heddle::frontend {
 namespace {
@@ -12,7 +13,7 @@ using ir::ValueId;
 ir::Values build_prelu(LayerContext& c) {
   c.require_f32(0);
   const bool each = c.settings.flag("per_channel");
-  if (each) c.require_rank(0, 2, 8, "an input with channels");
+  if (each) c.require_rank(0, 2, static_cast<int64_t>(kMaxRank), "an input with channels");
   const ValueId x = each ? c.to_nhwc(c.in[0]) : c.in[0];
   const Dims dims = c.dims(x);
   const Initializer quarter{.def = find_initializer("constant"), .values = {{"value", 0.25}}, .words = {}};
@@ -27,19 +28,12 @@ ir::Values build_prelu(LayerContext& c) {
 ir::Values build_glu(LayerContext& c) {
   c.require_floating(0);
   const Dims dims = c.dims(c.in[0]);
-  int64_t axis = c.settings.integer("axis");
-  if (axis < -std::ssize(dims) || axis >= std::ssize(dims))
-    c.fail_setting("axis", fmt::format("axis {} is outside the input {}", axis, c.shape_text(dims)));
-  axis = axis < 0 ? axis + std::ssize(dims) : axis;
-  const int64_t size = dims[static_cast<size_t>(axis)];
+  const int64_t axis = c.read_axis(), size = dims[static_cast<size_t>(axis)];
   if (size % 2 != 0)
     c.fail_setting("axis", fmt::format("the input {} has {} elements along it, which two halves do not divide",
                                        c.shape_text(dims), size));
   const auto half = [&](int64_t from, std::string_view suffix) {
-    Dims starts(dims.size(), 0), limits = dims;
-    starts[static_cast<size_t>(axis)] = from;
-    limits[static_cast<size_t>(axis)] = from + size / 2;
-    return c.emit("slice", {c.in[0]}, {{"starts", starts}, {"limits", limits}}, suffix);
+    return c.slice(c.in[0], axis, from, from + size / 2, suffix);
   };
   const ValueId value = half(0, "value");
   return {c.emit("mul", {value, c.emit("sigmoid", {half(size / 2, "gate")})})};

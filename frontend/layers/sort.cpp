@@ -14,14 +14,12 @@ using ir::Dims;
 class AlongLast {
  public:
   explicit AlongLast(LayerContext& c) : c_(c) {
-    const int64_t rank = c.type(c.in[0]).rank(), axis = c.settings.integer("axis");
-    if (rank == 0 || axis < -rank || axis >= rank)
-      c.fail_setting("axis", fmt::format("axis {} is outside the input {}", axis, c.shape_text(c.dims(c.in[0]))));
+    const int64_t axis = c.read_axis();
     if (c.type(c.in[0]).dtype == ir::DType::boolean) c.fail("bool has no order", "cast it to i32");
-    perm_.resize(static_cast<size_t>(rank));
+    perm_.resize(c.dims(c.in[0]).size());
     std::iota(perm_.begin(), perm_.end(), 0);
-    std::swap(perm_[static_cast<size_t>(axis < 0 ? axis + rank : axis)], perm_.back());
-    moves_ = perm_.back() != rank - 1;
+    std::swap(perm_[static_cast<size_t>(axis)], perm_.back());
+    moves_ = axis + 1 != std::ssize(perm_);
   }
   ir::ValueId turned(ir::ValueId v) const { return moves_ ? c_.emit("transpose", {v}, {{"perm", perm_}}) : v; }
 
@@ -51,11 +49,7 @@ ir::Values build_argsort(LayerContext& c) {
 }
 
 ir::ValueId first_of_rows(LayerContext& c, ir::ValueId v, int64_t count, const std::string& suffix) {
-  const Dims dims = c.dims(v);
-  Dims limits = dims;
-  limits.back() = count;
-  return count == dims.back() ? v
-                              : c.emit("slice", {v}, {{"starts", Dims(dims.size(), 0)}, {"limits", limits}}, suffix);
+  return count == c.dims(v).back() ? v : c.slice(v, c.type(v).rank() - 1, 0, count, suffix);
 }
 
 ir::Values build_top_k(LayerContext& c) {

@@ -35,9 +35,8 @@ void check_average(MeasureContext& c) {
   } else if (average.empty()) {
     c.fail("expected 'class' or 'average'",
            "for example \"class\": 1, or \"average\": \"macro\" for the mean over classes");
-  } else if (average != "micro" && average != "macro" && average != "none") {
-    c.settings.fail("average",
-                    fmt::format("'average': expected \"micro\", \"macro\" or \"none\", found '{}'", average));
+  } else {
+    c.settings.one_of("average", {"micro", "macro", "none"});
   }
 }
 

@@ -32,9 +32,7 @@ Cycle cycle_of(const ScheduleContext& c) {
   if (c.settings.flag("three_phase") && rise > 0.5)
     c.settings.fail("pct_start", fmt::format("'pct_start' of three phases must lie in [0, 0.5], is {}", rise),
                     "the rate rises and falls back over two shares of that length");
-  const std::string anneal = c.settings.text("anneal");
-  if (anneal != "cos" && anneal != "linear")
-    c.settings.fail("anneal", fmt::format("'anneal': expected \"cos\" or \"linear\", found '{}'", anneal));
+  c.settings.one_of("anneal", {"cos", "linear"});
   const double start = peak / c.settings.positive_real("div_factor");
   return {peak, start, start / c.settings.positive_real("final_div_factor"), rise};
 }

@@ -40,17 +40,12 @@ double not_negative(const ScheduleContext& c, const std::string& name) {
   return value;
 }
 
-bool one_of(const ScheduleContext& c, const std::string& name, const std::string& first, const std::string& second) {
-  const std::string word = c.settings.text(name);
-  if (word != first && word != second)
-    c.settings.fail(name, fmt::format("'{}': expected \"{}\" or \"{}\", found '{}'", name, first, second, word));
-  return word == first;
-}
+bool is_least(const ScheduleContext& c) { return c.settings.one_of("mode", {"min", "max"}) == "min"; }
 
 // Better than the best by the threshold.
 ValueId is_better(ScheduleContext& c, ValueId best) {
   const double threshold = not_negative(c, "threshold");
-  const bool least = one_of(c, "mode", "min", "max"), relative = one_of(c, "threshold_mode", "rel", "abs");
+  const bool least = is_least(c), relative = c.settings.one_of("threshold_mode", {"rel", "abs"}) == "rel";
   const double change = least ? -threshold : threshold;
   const ValueId limit = relative ? emit(c, "mul", {best, number(c, 1 + change)}, "limit")
                                  : emit(c, "add", {best, number(c, change)}, "limit");
@@ -61,7 +56,7 @@ ir::Values after_epoch(ScheduleContext& c) {
   const States old = states_of(c);
   const double factor = c.settings.real("factor");
   if (!(factor > 0 && factor < 1)) c.settings.fail("factor", fmt::format("'factor' must lie in (0, 1), is {}", factor));
-  const double worst = std::numeric_limits<double>::infinity() * (one_of(c, "mode", "min", "max") ? 1 : -1);
+  const double worst = std::numeric_limits<double>::infinity() * (is_least(c) ? 1 : -1);
   const ValueId zero = number(c, 0), one = number(c, 1);
   const ValueId known = emit(c, "select", {first_epoch(c), number(c, worst), old.best}, "known");
   const ValueId better = is_better(c, known);

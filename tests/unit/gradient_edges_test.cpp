@@ -51,10 +51,50 @@ TEST(GradientEdges, ProductsWithZeros) {
   EXPECT_EQ(gradient("reduce_prod", {{3}}, {{0, 0, 3}}), (Row{0, 0, 0}));
 }
 
+// PyTorch 2.15's numbers in float64: zeros are no divisors, and of equal extrema the last takes the gradient.
+TEST(GradientEdges, PrefixesAsInPyTorch) {
+  EXPECT_EQ(gradient("cumprod", {{5}}, {{2, 0, 3, 0, 5}}), (Row{1, 8, 0, 0, 0}));
+  EXPECT_EQ(gradient("cumprod", {{3}}, {{0, 2, 3}}), (Row{9, 0, 0}));
+  EXPECT_EQ(gradient("cumprod", {{4}}, {{2, 3, -1.5, 4}}), (Row{-18.5, -13, 30, -9}));
+  EXPECT_EQ(gradient("cummax", {{6}}, {{1, 3, 3, 2, 5, 4}}), (Row{1, 1, 2, 0, 2, 0}));
+  EXPECT_EQ(gradient("cummin", {{5}}, {{4, 2, 2, 3, 1}}), (Row{1, 1, 2, 0, 1}));
+  EXPECT_EQ(gradient("cumsum", {{3}}, {{1, 3, 3}}), (Row{3, 2, 1}));
+}
+
+// By hand: of [0, 2, 3] without the element itself the prefixes are 1, 0, 0, and from the end 6, 3, 1.
+TEST(GradientEdges, ExclusiveProducts) {
+  EXPECT_EQ(gradient("cumprod", {{3}}, {{0, 2, 3}}, {{"exclusive", true}}), (Row{3, 0, 0}));
+  EXPECT_EQ(gradient("cumprod", {{3}}, {{0, 2, 3}}, {{"exclusive", true}, {"reverse", true}}), (Row{0, 3, 3}));
+}
+
 // Constant in a where b is 0, constant in b where a is 0: neither is 0 * inf.
 TEST(GradientEdges, PowersOfZero) {
   EXPECT_EQ(gradient("pow", {{3}, {3}}, {{0, 0, 2}, {0, 2, 0}}), (Row{0, 0, 0}));
   EXPECT_EQ(gradient("pow", {{1}, {1}}, {{0}, {2}}, {}, 1), Row{0});
+}
+
+// PyTorch 2.15's numbers in float64 (torch.autograd.grad of the function of that name).
+TEST(GradientEdges, FunctionsAsInPyTorch) {
+  const auto near = [](const std::string& op, const Row& x, const Row& expected) {
+    const Row got = gradient(op, {{std::ssize(x)}}, {x});
+    for (size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(got[i], expected[i], 1e-14) << op << " at " << x[i];
+  };
+  near("asin", {0.3, -0.7}, {1.0482848367219182, 1.4002800840280099});
+  near("acos", {0.3, -0.7}, {-1.0482848367219182, -1.4002800840280099});
+  near("atan", {0.3, -0.7}, {0.9174311926605504, 0.6711409395973155});
+  near("sinh", {0.3, -0.7}, {1.0453385141288605, 1.255169005630943});
+  near("cosh", {0.3, -0.7}, {0.3045202934471426, -0.7585837018395334});
+  near("asinh", {0.3, -0.7}, {0.9578262852211513, 0.8192319205190405});
+  near("atanh", {0.3, -0.7}, {1.0989010989010988, 1.9607843137254901});
+  near("erfc", {0.3, -0.7}, {-1.031260909618963, -0.6912748604105386});
+  near("erf_inv", {0.3, -0.7}, {0.9545203588405493, 1.5163632173337642});
+  near("acosh", {1.7, 3.2}, {0.7273929674533081, 0.32897584747988445});
+  const Row a{1.7, -3.2}, b{-0.4, 0.9};
+  const Row da = gradient("atan2", {{2}, {2}}, {a, b}), db = gradient("atan2", {{2}, {2}}, {a, b}, {}, 1);
+  EXPECT_NEAR(da[0], -0.13114754098360656, 1e-14);
+  EXPECT_NEAR(da[1], 0.08144796380090497, 1e-14);
+  EXPECT_NEAR(db[0], -0.5573770491803279, 1e-14);
+  EXPECT_NEAR(db[1], 0.28959276018099545, 1e-14);
 }
 
 TEST(GradientEdges, KinksAsInPyTorch) {

@@ -48,6 +48,71 @@ TEST(Gather, StandsInThePlaceOfTheAxis) {
             (std::vector<double>{2, 1, 0, 5, 4, 3}));
 }
 
+// [N,2,3] holds 0 to 5 in a row; the results as real numbers.
+std::vector<double> indexed(const std::string& indices, const std::vector<double>& ids, const std::string& node) {
+  NamedTensors values;
+  values["x"] = tensor({ir::DType::f32, {1, 2, 3}}, [](int64_t i) { return static_cast<double>(i); });
+  ir::Dims dims{1};
+  for (const char c : indices)
+    if (c != ',') dims.push_back(c - '0');
+  values["ids"] = tensor({ir::DType::i32, dims}, [&](int64_t i) { return ids[static_cast<size_t>(i)]; });
+  const std::string inputs =
+      R"("x": {"shape": ["N", 2, 3]}, "ids": {"shape": ["N", )" + indices + R"(], "dtype": "i32"})";
+  return predict(model(inputs, node, R"(, "outputs": {"y": "y"})"), values);
+}
+
+TEST(GatherNd, FindsByCoordinatesOfEachRow) {
+  const std::string node = R"({"name": "y", "op": "gather_nd", "in": ["x", "ids"], "batch": 1})";
+  EXPECT_EQ(indexed("2,2", {1, 2, 0, 1}, node), (std::vector<double>{5, 1}));
+  EXPECT_EQ(indexed("1", {1}, node), (std::vector<double>{3, 4, 5}));
+}
+
+TEST(TakeAlongAxis, FindsInTheRowOfEachIndex) {
+  const std::string last = R"({"name": "y", "op": "take_along_axis", "in": ["x", "ids"]})";
+  const std::string middle = R"({"name": "y", "op": "take_along_axis", "in": ["x", "ids"], "axis": 1})";
+  EXPECT_EQ(indexed("2,4", {2, 0, 0, 1, 1, 1, 2, 0}, last), (std::vector<double>{2, 0, 0, 1, 4, 4, 5, 3}));
+  EXPECT_EQ(indexed("1,3", {1, 0, 1}, middle), (std::vector<double>{3, 1, 5}));
+}
+
+TEST(OneHot, IsARowOfZerosWhereThereIsNoClass) {
+  EXPECT_EQ(indexed("2", {2, -1}, R"({"name": "y", "op": "one_hot", "in": "ids", "depth": 3})"),
+            (std::vector<double>{0, 0, 1, 0, 0, 0}));
+}
+
+// Along an axis the axes of the indices stand in its place, as in gather.
+TEST(Scatter, CombinesAlongAnAxis) {
+  const auto combined = [](const std::string& settings) {
+    NamedTensors values;
+    values["x"] = tensor({ir::DType::f32, {1, 2, 3}}, [](int64_t i) { return static_cast<double>(i); });
+    values["u"] = tensor({ir::DType::f32, {1, 2, 4}}, [](int64_t i) { return static_cast<double>(10 * (i + 1)); });
+    values["ids"] =
+        tensor({ir::DType::i32, {1, 4}}, [](int64_t i) { return static_cast<double>(i == 3 ? 7 : i % 2 * 2); });
+    const std::string inputs =
+        R"("x": {"shape": ["N", 2, 3]}, "u": {"shape": ["N", 2, 4]}, "ids": {"shape": ["N", 4], "dtype": "i32"})";
+    const std::string nodes = R"({"name": "i", "op": "reshape", "in": "ids", "shape": [4]},
+        {"name": "y", "op": "scatter", "in": ["x", "i", "u"], "axis": 2)" +
+                              settings + "}";
+    return predict(model(inputs, nodes, R"(, "outputs": {"y": "y"})"), values);
+  };
+  EXPECT_EQ(combined(""), (std::vector<double>{0 + 10 + 30, 1, 2 + 20, 3 + 50 + 70, 4, 5 + 60}));
+  EXPECT_EQ(combined(R"(, "combine": "set")"), (std::vector<double>{30, 1, 20, 70, 4, 60}));
+  EXPECT_EQ(combined(R"(, "combine": "min")"), (std::vector<double>{0, 1, 2, 3, 4, 5}));
+}
+
+TEST(ScatterNd, CombinesAtCoordinatesOfEachRow) {
+  NamedTensors values;
+  values["x"] = tensor({ir::DType::f32, {1, 2, 3}}, [](int64_t i) { return static_cast<double>(i); });
+  values["u"] = tensor({ir::DType::f32, {1, 3}}, [](int64_t i) { return static_cast<double>(10 * (i + 1)); });
+  const std::vector<double> ids = {1, 2, 0, 0, 1, 2};
+  values["ids"] = tensor({ir::DType::i32, {1, 3, 2}}, [&](int64_t i) { return ids[static_cast<size_t>(i)]; });
+  const std::string inputs =
+      R"("x": {"shape": ["N", 2, 3]}, "u": {"shape": ["N", 3]}, "ids": {"shape": ["N", 3, 2], "dtype": "i32"})";
+  const std::string nodes =
+      R"({"name": "y", "op": "scatter_nd", "in": ["x", "ids", "u"], "batch": 1, "combine": "max"})";
+  EXPECT_EQ(predict(model(inputs, nodes, R"(, "outputs": {"y": "y"})"), values),
+            (std::vector<double>{20, 1, 2, 3, 4, 30}));
+}
+
 const std::string kAsReal = R"({"name": "y", "op": "cast", "dtype": "f32"})";
 
 std::vector<double> ordered(const std::string& nodes) {

@@ -2,6 +2,8 @@
 // `finish` are C++ text for kernels; the few in use are repeated here, and a new one fails until it is.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <random>
 
 #include "ir/builder.h"
@@ -54,7 +56,23 @@ void combine(Accumulator& acc, const std::string& monoid, double x, int64_t k) {
   acc.index = k;
 }
 
-double element(const std::string& text, const std::vector<double>& at, int64_t k) {
+// Of an element for a place: of the elements around the place those that it stands for, beyond an end for all.
+double resize_weight(int64_t k, const Signature& s) {
+  const int64_t input = s.integer("input"), o = k / input, i = k % input;
+  const double place =
+      static_cast<double>(s.integer("step") * o + s.integer("offset")) / static_cast<double>(s.integer("scale"));
+  double sum = 0;
+  for (int64_t tap = -2; tap < input + 2; ++tap) {
+    if (std::clamp<int64_t>(tap, 0, input - 1) != i) continue;
+    const double d = std::abs(place - static_cast<double>(tap)), dd = d * d;
+    const double cubic = d <= 1 ? 1.25 * dd * d - 2.25 * dd + 1 : -0.75 * (dd * d - 5 * dd + 8 * d - 4);
+    sum += d >= 2 ? 0 : s.flag("cubic") ? cubic : std::max(1 - d, 0.0);
+  }
+  return sum;
+}
+
+double element(const std::string& text, const std::vector<double>& at, int64_t k, const Signature& s) {
+  if (text.find("hd::resize_weight<T>(k,") != std::string::npos) return at[0] * resize_weight(k, s);
   if (text == "x" || text == "dy") return at[0];
   if (text == "index == k ? dy : T(0)" || text == "index == k ? x : T(0)")
     return at[1] == static_cast<double>(k) ? at[0] : 0;
@@ -75,7 +93,7 @@ double finish(const std::string& text, const Accumulator& acc, int64_t count, co
 
 // One result point: walks the reduction's points through the maps.
 Accumulator reduce_at(const Reduction& r, const ReductionDomain& domain, const std::vector<IndexExpr>& offsets,
-                      const std::vector<Tensor>& operands, Dims at) {
+                      const std::vector<Tensor>& operands, const Signature& s, Dims at) {
   const size_t rank = at.size();
   Accumulator acc;
   at.resize(rank + domain.extents.size());
@@ -92,7 +110,7 @@ Accumulator reduce_at(const Reduction& r, const ReductionDomain& domain, const s
     }
     if (values.size() < operands.size()) continue;
     const int64_t k = domain.k ? evaluate(*domain.k, at) : i;
-    combine(acc, r.monoid, element(r.element, values, k), k);
+    combine(acc, r.monoid, element(r.element, values, k, s), k);
   }
   return acc;
 }
@@ -109,7 +127,7 @@ void expect_agreement(const OpDef& op, const Reduction& r, const ReductionDomain
   std::vector<IndexExpr> offsets;
   for (size_t o = 0; o < operands.size(); ++o) offsets.push_back(linear_offset(domain.maps[o], operands[o].type.dims));
   for (int64_t i = 0; i < expected[0].elements(); ++i) {
-    const Accumulator acc = reduce_at(r, domain, offsets, operands, point_at(i, expected[0].type.dims));
+    const Accumulator acc = reduce_at(r, domain, offsets, operands, s, point_at(i, expected[0].type.dims));
     for (size_t result = 0; result < expected.size(); ++result)
       ASSERT_NEAR(finish(r.finish[result], acc, count, s), expected[result].at(i), 1e-9)
           << op.name << " of " << to_string(s.operands[0]) << ", element " << i << " of result " << result;

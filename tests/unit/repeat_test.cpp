@@ -7,7 +7,7 @@
 #include "frontend/build_graph.h"
 #include "frontend/read_model.h"
 #include "passes/pipeline.h"
-#include "runtime/data/digits.h"
+#include "runtime/data/synthetic.h"
 #include "runtime/host/host_device.h"
 #include "runtime/host/step_memory.h"
 #include "runtime/train/trainer.h"
@@ -38,7 +38,7 @@ runtime::Split digits(int64_t rows) {
                   {.input = "label", .sources = {"label"}, .dtype = "i32", .dims = {}, .classes = 10, .where = {}}},
       .settings = {{"rows", rows, {}}, {"seed", int64_t{3}, {}}},
       .where = {}};
-  return {"training", runtime::data::draw_digits(request)};
+  return {"training", runtime::data::draw_table(request)};
 }
 
 struct Trained {

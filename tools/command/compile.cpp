@@ -69,9 +69,10 @@ void print_times(const std::vector<StageTime>& times) {
 
 std::string report_text(const CompileArguments& a, const codegen::Program& program, std::vector<StageTime>* times) {
   std::optional<runtime::CudaBinary> binary;
-  if (runtime::find_nvrtc().found)
+  const bool gpu = ir::target_by_name(a.target).gpu;  // kernels in the host's forms have no registers of a GPU
+  if (gpu && runtime::find_nvrtc().found)
     binary = compile_cubin(program, a.archs.front(), runtime::kCompileParts, times);
-  else
+  else if (gpu)
     print_note("no NVRTC: the report has no registers and spills\n");
   const std::vector<runtime::KernelResources> none;
   const auto& resources = binary ? binary->kernels : none;

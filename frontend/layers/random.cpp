@@ -1,0 +1,54 @@
+// Random numbers of a node's own: drawn anew in each step of a training; elsewhere their mean, as dropout is the identity.
+#include <fmt/format.h>
+
+#include "frontend/layer_context.h"
+
+namespace heddle::frontend {
+namespace {
+
+// offset + scale x, x of the operator's own distribution; `mean` outside of a training.
+ir::Values build(LayerContext& c, std::string_view op, double offset, double scale, double mean) {
+  const ir::Type type{ir::DType::f32, c.read_shape()};
+  if (!c.training) return {c.constant(mean, type)};
+  const ir::ValueId x =
+      c.emit(op, {c.graph.counter("seed"), c.graph.counter("step")}, {{"shape", type.dims}, {"stream", c.stream()}});
+  const ir::ValueId scaled = scale == 1 ? x : c.emit("mul", {x, c.constant(scale, type)});
+  return {offset == 0 ? scaled : c.emit("add", {scaled, c.constant(offset, type)})};
+}
+
+double read_number(LayerContext& c, std::string_view setting) {
+  const double number = c.settings.real(setting);
+  c.require_fit(setting, number, ir::DType::f32);
+  return number;
+}
+
+LayerDef source(const std::string& name, const std::string& doc, std::vector<SettingDef> numbers,
+                std::function<ir::Values(LayerContext&)> build) {
+  std::vector<SettingDef> settings = {
+      {.name = "shape", .type = SettingType::integers, .doc = "its sizes", .required = true}};
+  settings.insert(settings.end(), numbers.begin(), numbers.end());
+  return {.name = name, .doc = doc, .inputs = {}, .settings = std::move(settings), .build = std::move(build)};
+}
+
+const RegisterLayer normal(
+    source("random_normal", "in training, normal random numbers, others in each step; else their mean",
+           {{.name = "mean", .type = SettingType::real, .doc = "of the distribution", .fallback = 0.0},
+            {.name = "std", .type = SettingType::real, .doc = "its standard deviation", .fallback = 1.0}},
+           [](LayerContext& c) {
+             const double mean = read_number(c, "mean"), deviation = read_number(c, "std");
+             if (!(deviation > 0)) c.fail_setting("std", fmt::format("'std' must be above 0, is {}", deviation));
+             return build(c, "random_normal", mean, deviation, mean);
+           }));
+
+const RegisterLayer uniform(
+    source("random_uniform", "in training, random numbers uniform on [low, high), others in each step; else their mean",
+           {{.name = "low", .type = SettingType::real, .doc = "the least", .fallback = 0.0},
+            {.name = "high", .type = SettingType::real, .doc = "above all", .fallback = 1.0}},
+           [](LayerContext& c) {
+             const double low = read_number(c, "low"), high = read_number(c, "high");
+             if (!(low < high)) c.fail_setting("high", fmt::format("'high' must be above 'low', {} and {}", high, low));
+             return build(c, "random_uniform", low, high - low, low + (high - low) / 2);
+           }));
+
+}  // namespace
+}  // namespace heddle::frontend

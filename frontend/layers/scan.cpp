@@ -1,0 +1,36 @@
+// Layers that combine each element with those before it.
+#include "frontend/layer_context.h"
+
+namespace heddle::frontend {
+namespace {
+
+ir::Values build(LayerContext& c, const std::string& op, bool exclusive) {
+  const int64_t axis = c.read_axis();
+  if (c.type(c.in[0]).dtype == ir::DType::boolean) c.fail("bool has no sums and no order", "cast it to i32");
+  ir::Attrs attrs = {{"axis", axis}, {"reverse", c.settings.flag("reverse")}};
+  if (exclusive) attrs["exclusive"] = c.settings.flag("exclusive");
+  return {c.emit(op, {c.in[0]}, attrs)};
+}
+
+LayerDef scan(const std::string& name, const std::string& doc, bool exclusive) {
+  LayerDef def{.name = name,
+               .doc = doc,
+               .settings = {{.name = "axis", .doc = "counted from the end where negative", .fallback = int64_t{-1}},
+                            {.name = "reverse",
+                             .type = SettingType::flag,
+                             .doc = "from the last element to the first",
+                             .fallback = false}},
+               .build = [name, exclusive](LayerContext& c) { return build(c, name, exclusive); }};
+  if (exclusive)
+    def.settings.push_back(
+        {.name = "exclusive", .type = SettingType::flag, .doc = "without the element itself", .fallback = false});
+  return def;
+}
+
+const RegisterLayer cumsum(scan("cumsum", "the sum of the elements up to each one along an axis", true));
+const RegisterLayer cumprod(scan("cumprod", "the product of the elements up to each one along an axis", true));
+const RegisterLayer cummax(scan("cummax", "the largest element up to each one along an axis", false));
+const RegisterLayer cummin(scan("cummin", "the smallest element up to each one along an axis", false));
+
+}  // namespace
+}  // namespace heddle::frontend
