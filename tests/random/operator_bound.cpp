@@ -254,6 +254,16 @@ bool sums(const Signature& s) {
   return std::holds_alternative<Contraction>(s.op->kind) || (reduction && reduction->monoid == "Sum") || combines(s);
 }
 
+// The weights of a resize are polynomials of a place, with signs: at most 1, with some roundings of terms up to 2 each.
+std::vector<Tensor> resized_magnitudes(const Signature& s, std::vector<Tensor> at) {
+  constexpr double kWeight = 8;
+  const double largest = *std::max_element(at[0].real.begin(), at[0].real.end());
+  const ReductionDomain domain = std::get<Reduction>(s.op->kind).domain(s);
+  std::vector<Tensor> results = run(s, at);
+  for (double& v : results[0].real) v = kWeight * static_cast<double>(product(domain.extents)) * largest;
+  return results;
+}
+
 // What a sum of the terms' magnitudes gives, and how much more at the far ends of their bounds.
 std::vector<Tensor> magnitudes(const Signature& s, const Operands& operands, bool far) {
   std::vector<Tensor> at;
@@ -264,7 +274,7 @@ std::vector<Tensor> magnitudes(const Signature& s, const Operands& operands, boo
       at.back().real[i] = (std::isfinite(v) ? std::abs(v) : 0) + (far && error < kInfinity ? error : 0);
     }
   }
-  return run(s, at);
+  return s.op->name.starts_with("resize") ? resized_magnitudes(s, std::move(at)) : run(s, at);
 }
 
 // Of a mean: its sum is so much larger, and may overflow where the mean does not.
@@ -332,7 +342,7 @@ void open_beside_zeros(Errors& errors, const Signature& s, const Operands& opera
 bool is_product(const Signature& s) {
   const auto* reduction = std::get_if<Reduction>(&s.op->kind);
   const bool product = (reduction && reduction->monoid == "Prod") || s.op->name == "cumprod";
-  return product || (combines(s) && s.text("combine") == "mul");
+  return product || (s.op->find_attr("combine") != nullptr && s.text("combine") == "mul");
 }
 
 }  // namespace
