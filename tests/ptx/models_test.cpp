@@ -62,7 +62,7 @@ class Comparison {
   // In deep networks gradients are the small rest of large sums, and each device is off by more than what two may differ
   // by: there the interpreter is as near to the exact numbers as the host.
   void expect_agreement(Made& host, Made& got, const std::string& entry, const ir::NamedTensors& batch) {
-    constexpr double kNoFarther = 4;
+    constexpr double kNoFarther = 16;  // of squares: errors four times as large
     for (const auto& [name, tensor] : host.after) {
       const Agreement a = agreement(tensor, got.after.at(name));
       EXPECT_EQ(a.fault, "") << name << " after " << entry;
@@ -97,6 +97,14 @@ void print_counters(const PtxDevice& device) {
   }
 }
 
+bool pools_whole_sectors(const ir::Graph& kernel) {
+  constexpr int64_t kSectorBits = 256;
+  const ir::Node& first = kernel[kernel.order.front()];
+  if (first.op->name != "max_pool2d") return false;
+  const ir::Type& image = kernel[first.operands[0]].type;
+  return image.dims.back() * bits(image.dtype) % kSectorBits == 0;
+}
+
 void check_training(const std::string& name, bool small, const PtxOptions& options,
                     const std::vector<std::string>& set = {}) {
   const PlannedModel model = plan_model(name, small, ir::h200(), set);
@@ -120,10 +128,13 @@ void check_training(const std::string& name, bool small, const PtxOptions& optio
   step(*program.find_entry("init"), 0);
   for (int i = 0; i < kSteps; ++i) step(*program.find_entry("train"), static_cast<uint64_t>(i));
   for (const ptx::Finding& f : device.findings()) ADD_FAILURE() << to_string(f);
-  // Windows are read in packets: a warp uses what it fetches.
-  for (const auto& [kernel, c] : device.counters()) {
-    if (!kernel.starts_with("k_max_pool2d")) continue;
-    EXPECT_GE(static_cast<double>(c.global_load_bytes), 31.0 * static_cast<double>(c.global_load_sectors)) << kernel;
+  // Windows are read in packets: a warp uses what it fetches, where a pixel's channels fill a sector.
+  for (const codegen::Kernel& kernel : program.kernels) {
+    const auto ran = device.counters().find(kernel.name);
+    if (ran == device.counters().end() || !pools_whole_sectors(*model.module.find_kernel(kernel.title))) continue;
+    const ptx::Counters& c = ran->second;
+    EXPECT_GE(static_cast<double>(c.global_load_bytes), 31.0 * static_cast<double>(c.global_load_sectors))
+        << kernel.name;
   }
   if (options.launch.chains) print_counters(device);
   fmt::print("{}: worst NMSE {:.2g}, of {} tensors above the bound, {:.1f} million thread instructions\n", name,
