@@ -37,7 +37,12 @@ struct SideTile {
   HD_DEVICE static constexpr int packets(int width) { return rows * depth / width; }
   HD_DEVICE static constexpr int slots(int width) { return (packets(width) + threads - 1) / threads; }
   HD_DEVICE static constexpr int lanes(int width) {
+    constexpr int of_one = fewest_lanes(1), of_two = fewest_lanes(2), of_four = fewest_lanes(4), of_eight = fewest_lanes(8);
+    return width == 1 ? of_one : width == 2 ? of_two : width == 4 ? of_four : of_eight;
+  }
+  HD_DEVICE static constexpr int fewest_lanes(int width) {  // searched as the text is compiled
     const int all = fast / width, least = 64 / ((int)sizeof(S) * width);
+    if (all == 0) return 0;
     if (along) return threads % all == 0 && slow % (threads / all) == 0 ? all : 0;
     for (int n = least; n <= all; ++n)
       if (all % n == 0 && threads % n == 0 && threads / n <= slow && slow % (threads / n) == 0) return n;

@@ -46,6 +46,7 @@ double CountBody::executions(Depends on, bool each_element) const {
   if (own) on |= loops_on_;
   if ((on & inside) != 0) times = times_.rows;
   if ((on & inside & ~kOnRow) != 0) times = (on & inside) == kOnColumn ? times_.columns : times_.packets;
+  if ((on & inside) == kOnDepth && times_.depth > 0) times = times_.depth;
   if (elements) times *= static_cast<double>(times_.packet);
   double points = 1;
   for (size_t i = loops_.size(); i-- > 0;)

@@ -15,7 +15,7 @@ namespace heddle::ir {
 
 // Coordinates that a value depends on, a bit for each: row, column, further ones, loop counters.
 using Depends = uint32_t;
-constexpr Depends kOnRow = 1, kOnColumn = 2;
+constexpr Depends kOnRow = 1, kOnColumn = 2, kOnDepth = 8;
 
 // How often the warps of a launch are at each place, together.
 struct WarpTimes {
@@ -24,6 +24,7 @@ struct WarpTimes {
   double rows = 0;      // turns of the loop over rows, or over points
   double packets = 0;   // of the loop over the packets of a row
   double columns = 0;   // as often what varies with the column alone is needed
+  double depth = 0;     // and with k alone, where threads have several elements of one k: of the tiles of products
   int64_t packet = 1;   // elements of one
   int64_t rest = 0;     // of the last one, where it is not whole: they are moved one by one
   int64_t whole = 0;    // elements of a row that are moved in packets, where there is a rest

@@ -62,7 +62,12 @@ class ProductsCount {
     const int64_t packet = std::max<int64_t>(s.packet, 1), length = form_.tile[is_left(s) ? 0 : 1];
     // Packets of a tile by whole warps: some of the last slot may have nothing to do.
     const double requests = fills_ * static_cast<double>(cut(length * form_.tile[2] / packet, kLanes));
-    const WarpTimes times{.launch = requests, .rows = requests, .packets = requests, .columns = requests, .packet = 1};
+    const WarpTimes times{.launch = requests,
+                          .rows = requests,
+                          .packets = requests,
+                          .columns = requests,
+                          .depth = requests / static_cast<double>(layout_.sharing_k(s)),
+                          .packet = 1};
     body_.forget();
     body_.enter(times, layout_.fill_points(s), kOnRow | kOnColumn);
     conditions(s, requests, length);
