@@ -149,7 +149,9 @@ class ContractText {
     std::string offset = index_text(linear_offset(at, k_[s.plan->memory].type.dims), at.extents, names_);
     if (s.plan->kept)
       offset = fmt::format("{}.item[slot] + ({})", s.kept, index_text(s.plan->from_k, at.extents, names_));
-    const std::string there = both(inside(s), exists(s));
+    std::string there = both(inside(s), exists(s));
+    // Behind a branch what its borders are to be found from k would be found for each packet anew.
+    if (!s.borders.empty() && !inside(s).empty()) there = fmt::format("({}) & {}", inside(s), exists(s));
     const std::string copy = fmt::format("{}.copy<{}>({}, {}, {} + ({}), {});", s.tile, s.plan->packet, step_, place(s),
                                          text_.inputs.at(s.plan->memory), offset, there.empty() ? "true" : there);
     return fill_loop(s, s.plan->kept ? "HD_FILL" : "HD_COPIES", from_, {copy});
