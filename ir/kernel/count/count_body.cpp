@@ -94,7 +94,9 @@ Depends CountBody::move(const Node& n, const Signature& s, const IndexMap& at) {
     if (accesses[i].guards.empty()) break;
     conditions(accesses[i].guards, accesses[i].extents);
     on |= depends(accesses[i].guards);
-    to_.instructions.values += executions(on);
+    const std::vector<Guard>& guards = accesses[i].guards;
+    const bool at_once = std::all_of(guards.begin(), guards.end(), [&](const Guard& g) { return of_whole_packets(g); });
+    to_.instructions.values += executions(on, !at_once);
   }
   return on;
 }
@@ -132,7 +134,15 @@ Depends CountBody::lookup(const Node& n, const Signature& s, const Lookup& looku
 
 Depends CountBody::source(const Node& n, const Signature& s, const Source& source, const IndexMap& at) {
   Depends on = 0;
-  double together = 1;
+  // An element that is drawn by itself takes one of four words. Of one seed the rounds' keys are found once.
+  constexpr double kOfOneWord = 0.76, kKeys = 20;
+  double work = scalar_instructions(source.expr);
+  if (!n.operands.empty()) {
+    if (std::find(seeds_.begin(), seeds_.end(), n.operands[0]) != seeds_.end()) work -= kKeys;
+    seeds_.push_back(n.operands[0]);
+  }
+  const double all = work;
+  if (!n.operands.empty() && times_.packet > 1) work *= kOfOneWord;
   bool indexed = false;
   for (size_t i = 0; i < n.operands.size(); ++i)
     on |= value(n.operands[i], access_at(at.extents, 0, s.operands[i].dims));
@@ -148,11 +158,11 @@ Depends CountBody::source(const Node& n, const Signature& s, const Source& sourc
     // whose numbers are not negative, else half.
     const bool groups = draws_ || (times_.points && times_.rest == 0 && range(linear, at.extents).low >= 0);
     if (times_.packet > 1 && neighbours_in_packets(linear))
-      together = static_cast<double>(groups ? kDrawnAtOnce : kDrawnAtOnce / 2);
+      work = all / static_cast<double>(groups ? kDrawnAtOnce : kDrawnAtOnce / 2);
   }
   if (source.k) read(source_k(s, source, at));
   if (!indexed && n.operands.empty()) return 0;
-  to_.instructions.values += scalar_instructions(source.expr) * executions(on) / together;
+  to_.instructions.values += work * executions(on);
   return on;
 }
 

@@ -57,6 +57,7 @@ class CountBody {
   // An address, or the offset of one, from its terms; of memory that `v` names.
   void address(ValueId v, const IndexExpr& linear, bool wide = true);
   void conditions(const std::vector<Guard>& guards, const Dims& extents);
+  bool of_whole_packets(const Guard& g) const;
   double executions(Depends on, bool each_element = true) const;
   double turns() const { return turns_; }  // of a thread, of loops inside a point, which wait for their loads
 
@@ -116,6 +117,7 @@ class CountBody {
   Depends bound_on_ = 0;  // what they depend on
   std::vector<std::pair<bool, Depends>> defined_;
   std::vector<Known> known_;
+  std::vector<ValueId> seeds_;  // of numbers that are drawn
   std::vector<IndexExpr> quotients_, sums_;
   std::vector<std::pair<ValueId, IndexExpr>> addresses_;
   std::vector<Guard> conditions_;

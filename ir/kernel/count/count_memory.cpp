@@ -87,6 +87,14 @@ void CountBody::address(ValueId v, const IndexExpr& linear, bool wide) {
   to_.instructions.indices += times;
 }
 
+// Packets begin at multiples of their width: where the bounds do, too, a condition holds of all elements of one or of
+// none.
+bool CountBody::of_whole_packets(const Guard& g) const {
+  const Coefficient column = coefficient(g.expr, kColumn);
+  return times_.packet > 1 && column.affine && column.value == 1 && (g.expr.constant - g.low) % times_.packet == 0 &&
+         (g.high - g.low) % times_.packet == 0 && aligned(g.expr - IndexExpr(g.expr.constant), times_.packet);
+}
+
 void CountBody::conditions(const std::vector<Guard>& guards, const Dims& extents) {
   for (const Guard& g : guards) {
     if (std::find(conditions_.begin(), conditions_.end(), g) != conditions_.end()) continue;
@@ -95,7 +103,7 @@ void CountBody::conditions(const std::vector<Guard>& guards, const Dims& extents
     const double sides = (r.low < g.low ? 1 : 0) + (r.high >= g.high ? 1 : 0);
     atoms(g.expr);
     const double terms = std::max<double>(static_cast<double>(g.expr.terms.size()) - 1, 0);
-    to_.instructions.indices += (2 * sides - 1 + terms) * executions(depends(g.expr));
+    to_.instructions.indices += (2 * sides - 1 + terms) * executions(depends(g.expr), !of_whole_packets(g));
   }
 }
 
