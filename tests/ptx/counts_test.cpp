@@ -88,9 +88,9 @@ void check_counts(const PlannedModel& model) {
 }
 
 // Their small sizes have channels of two to six, where a handful of instructions of a warp decides: they are counted at
-// their own sizes, of few rows.
-const std::set<std::string> kOfFewRows = {"alexnet_small", "autoencoder", "detector", "mobilenet_small", "recommender",
-                                          "siamese",       "unet",        "vae",      "vgg_small"};
+// their own sizes only.
+const std::set<std::string> kOfOwnSizes = {"alexnet_small", "autoencoder", "detector", "mobilenet_small", "recommender",
+                                           "siamese",       "unet",        "vae",      "vgg_small"};
 
 class PtxCounts : public ::testing::TestWithParam<std::string> {};
 
@@ -99,7 +99,7 @@ TEST_P(PtxCounts, OfSmallModels) {
   check_counts(plan_model(GetParam(), /*small=*/true));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, PtxCounts, ::testing::ValuesIn(model_names(kOfFewRows)),
+INSTANTIATE_TEST_SUITE_P(All, PtxCounts, ::testing::ValuesIn(model_names(kOfOwnSizes)),
                          [](const auto& info) { return info.param; });
 
 // Forms and shapes that no model has.
@@ -168,10 +168,9 @@ TEST_P(PtxFullCounts, OfModels) {
   if (!runtime::find_nvrtc().found) GTEST_SKIP() << "no NVRTC on this machine";
   if (std::getenv("HEDDLE_PTX_ALL") == nullptr) GTEST_SKIP() << "HEDDLE_PTX_ALL is not set";
   // Of a deep network the interpreter would execute a whole batch for an hour: rows change how often, not what.
-  std::vector<std::string> set;
-  if (GetParam() == "resnet20") set = {"train.batch.N=2"};
-  if (kOfFewRows.count(GetParam()) != 0) set = {"train.batch.N=" + std::string(std::getenv("FEW") ? std::getenv("FEW") : "4")};
-  check_counts(plan_model(GetParam(), /*small=*/false, ir::h200(), set));
+  const std::vector<std::string> few =
+      GetParam() == "resnet20" ? std::vector<std::string>{"train.batch.N=2"} : std::vector<std::string>{};
+  check_counts(plan_model(GetParam(), /*small=*/false, ir::h200(), few));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, PtxFullCounts, ::testing::ValuesIn(model_names()),

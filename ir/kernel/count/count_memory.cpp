@@ -166,7 +166,7 @@ void CountBody::request(ValueId v, const IndexExpr& linear, const std::vector<Gu
 
 // By one warp, behind branches of its own; of the last packet the request for whole ones moves nothing.
 void CountBody::count_rest(int64_t bytes, double& sectors) {
-  constexpr double kBranches = 3;
+  constexpr double kBranches = 2;
   if (times_.rest == 0) return;
   const auto rest = static_cast<double>(times_.rest);
   to_.instructions.memory += rest;
@@ -241,9 +241,10 @@ Depends CountBody::load(ValueId v, const IndexMap& at) {
     return on | kOnColumn;
   }
   const Depends here = on | (overwritten(v) ? here_ : 0);
-  // In a loop that stays one each load has branches around it.
-  constexpr double kChosen = 2, kBranches = 7;
-  if (!at.guards.empty()) to_.instructions.indices += (inside && !unrolled_ ? kBranches : kChosen) * executions(here);
+  // In a loop that stays one each load has branches around it, and so has what each element of a packet adds.
+  constexpr double kChosen = 2, kBranches = 2;
+  const double branches = kBranches + (packets_ && (here & kOnColumn) == 0 ? packet : 0);
+  if (!at.guards.empty()) to_.instructions.indices += (inside && !unrolled_ ? branches : kChosen) * executions(here);
   request(v, linear, at.guards, executions(here) * distinct_in_packet(linear), /*read=*/true, /*whole=*/false);
   return here;
 }
