@@ -237,7 +237,7 @@ Depends CountBody::load(ValueId v, const IndexMap& at) {
     if (!at.guards.empty()) to_.instructions.indices += 2 * packets;
     request(v, linear, at.guards, packets * std::ceil(bytes * packet / kWidestLoad), /*read=*/true, /*whole=*/true);
     if (!inside) count_rest(static_cast<int64_t>(bytes), to_.sectors_read);
-    to_.instructions.values += packets * (bytes < 4 ? packet : 0);
+    to_.instructions.values += packets * (bytes <= 4 ? packet : 0);  // each out of its word
     return on | kOnColumn;
   }
   const Depends here = on | (overwritten(v) ? here_ : 0);

@@ -62,10 +62,11 @@ class ProductsCount {
     const int64_t packet = std::max<int64_t>(s.packet, 1), length = form_.tile[is_left(s) ? 0 : 1];
     // Packets of a tile by whole warps: some of the last slot may have nothing to do.
     const double requests = fills_ * static_cast<double>(cut(length * form_.tile[2] / packet, kLanes));
+    const double of_rows = requests / static_cast<double>(layout_.sharing_row(s));
     const WarpTimes times{.launch = requests,
-                          .rows = requests,
+                          .rows = of_rows,
                           .packets = requests,
-                          .columns = requests,
+                          .columns = of_rows,
                           .depth = requests / static_cast<double>(layout_.sharing_k(s)),
                           .packet = 1};
     body_.forget();

@@ -38,6 +38,12 @@ int64_t ProductLayout::sharing_k(const ProductSide& s) const {
   return s.along_k ? cut(length(s) * form_.tile[2], width * form_.threads) : length(s) / width / n;
 }
 
+int64_t ProductLayout::sharing_row(const ProductSide& s) const {
+  const int64_t width = std::max<int64_t>(s.packet, 1), n = lanes(s);
+  if (n == 0 || s.along_k) return 1;
+  return std::max<int64_t>(1, cut(length(s) * form_.tile[2], width * form_.threads) / (length(s) / width / n));
+}
+
 ProductLayout::Place ProductLayout::packet_at(const ProductSide& s, int64_t packet) const {
   const int64_t width = std::max<int64_t>(s.packet, 1), fast = (s.along_k ? form_.tile[2] : length(s)) / width;
   const int64_t n = lanes(s), slot = packet / form_.threads, thread = packet % form_.threads;
