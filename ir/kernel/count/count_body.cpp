@@ -243,13 +243,15 @@ void CountBody::accumulate(const Node& n, const ReductionAccess& access, Depends
     for (const IndexMap& operand : access.operands)
       around_.insert(around_.end(), operand.guards.begin(), operand.guards.end());
   bool guarded = false;
+  double some = 1;  // of the warps that add anything
   for (size_t i = 0; i < n.operands.size(); ++i) {
     on |= value(n.operands[i], access.operands[i]);
     conditions(access.operands[i].guards, access.operands[i].extents);
     guarded = guarded || !access.operands[i].guards.empty();
+    some = std::min(some, reached(access.operands[i].guards));
   }
   around_.clear();
-  to_.instructions.values += ((guarded ? 1 : 0) + add_work(n)) * executions(on);
+  to_.instructions.values += ((guarded ? 1 : 0) + add_work(n) * some) * executions(on);
 }
 
 void CountBody::finish(const Node& n, Depends at) {

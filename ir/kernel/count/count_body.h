@@ -81,9 +81,11 @@ class CountBody {
   bool goes_round_packets(const Node& n, const ReductionAccess& access) const;
   struct Sectors {
     double one = 0, packet = 0;  // of a request; of those of a packet's elements together, for one of them
+    double reached = 0;          // of all warps, those of which a lane asks
   };
   void find_bound(WarpPoint& at) const;
   Sectors average_sectors(const IndexExpr& linear, const std::vector<Guard>& guards, int64_t bytes) const;
+  double reached(const std::vector<Guard>& guards) const;  // of all warps, those of which they hold for a lane
   // `whole`: a packet is moved at once.
   void request(ValueId v, const IndexExpr& linear, const std::vector<Guard>& guards, double requests, bool read,
                bool whole);

@@ -145,21 +145,26 @@ CountBody::Sectors CountBody::average_sectors(const IndexExpr& linear, const std
       weight += at.weight;
       const uint32_t lanes = lanes_inside(guards, at);
       if (lanes == 0) continue;
+      sum.reached += at.weight;
       const LaneNumbers element = evaluate(linear, at.coordinates);
       sum.one += at.weight * sectors(element, lanes, bytes);
       sum.packet += at.weight * sectors(element, lanes, bytes, width) / static_cast<double>(width);
     }
   }
-  if (weight > 0) sum.one /= weight, sum.packet /= weight;
+  if (weight > 0) sum.one /= weight, sum.packet /= weight, sum.reached /= weight;
   return sum;
+}
+
+double CountBody::reached(const std::vector<Guard>& guards) const {
+  return guards.empty() ? 1 : average_sectors(IndexExpr(0), guards, kSectorBytes).reached;
 }
 
 void CountBody::request(ValueId v, const IndexExpr& linear, const std::vector<Guard>& guards, double requests,
                         bool read, bool whole) {
-  to_.instructions.memory += requests;
   std::vector<Guard> all = guards;
   all.insert(all.end(), around_.begin(), around_.end());
   const Sectors each = average_sectors(linear, all, static_cast<int64_t>(bytes_of(k_[v].type.dtype)));
+  to_.instructions.memory += requests * (all.empty() ? 1 : each.reached);
   (read ? to_.sectors_read : to_.sectors_written) += requests * each.one;
   if (read) to_.sectors_fetched += requests * (whole ? each.one : std::min(each.one, each.packet));
 }
@@ -237,7 +242,7 @@ Depends CountBody::load(ValueId v, const IndexMap& at) {
     if (!at.guards.empty()) to_.instructions.indices += 2 * packets;
     request(v, linear, at.guards, packets * std::ceil(bytes * packet / kWidestLoad), /*read=*/true, /*whole=*/true);
     if (!inside) count_rest(static_cast<int64_t>(bytes), to_.sectors_read);
-    to_.instructions.values += packets * (bytes <= 4 ? packet : 0);  // each out of its word
+    to_.instructions.values += packets * reached(at.guards) * (bytes <= 4 ? packet : 0);  // each out of its word
     return on | kOnColumn;
   }
   const Depends here = on | (overwritten(v) ? here_ : 0);

@@ -15,7 +15,7 @@ class ProductLayout {
   std::vector<WarpPoint> fill_points(const ProductSide& s) const;
   // Packets of a thread that have one k: what of their addresses depends on it is found once.
   int64_t sharing_k(const ProductSide& s) const;
-  int64_t sharing_row(const ProductSide& s) const;  // and of one row
+  int64_t sharing_row(const ProductSide& s) const;         // and of one row
   Wavefronts fill_wavefronts(const ProductSide& s) const;  // of a warp's request
   double fill_sectors(const ProductSide& s, const IndexExpr& linear, int64_t bytes) const;
 
