@@ -90,7 +90,8 @@ Operand Body::named(ValueId v, const std::string& expression, size_t scope, cons
   return {name, scope};
 }
 
-Operand Body::value(ValueId v, const IndexMap& at) {
+Operand Body::value(ValueId v, const IndexMap& wanted) {
+  const IndexMap at = computed_at(wanted, k_[v].type.dims);
   for (const Known& known : known_)
     if (known.v == v && known.at == at) return known.operand;
   Operand got = compute_or_load(v, at);

@@ -55,11 +55,10 @@ class Body {
   size_t depth() const { return scopes_.size(); }
 
   // The value at an access, computed now if it is not at hand.
-  Operand value(ir::ValueId v, const ir::IndexMap& at);
+  Operand value(ir::ValueId v, const ir::IndexMap& wanted);
   // A result of a reduction over rows, columns or everything, which the surrounding loops have finished.
   void define(ir::ValueId v, const std::string& text);
-  // Long reductions of which all threads need the one result: each warp makes it once, its lanes side by side, before
-  // everything else; and the same text in another body of the kernel.
+  // What plan_singles says, before everything else; and the same text in another body of the kernel.
   void reduce_singles();
   void share_singles(const Body& other) { defined_.insert(other.singles_.begin(), other.singles_.end()); }
   // The value at an access is what `expression` reads, from now until the scope is closed.
@@ -138,7 +137,6 @@ class Body {
   std::vector<std::string> reduce_point(const ir::Node& n, const ir::Signature& s, const ir::ReductionAccess& access,
                                         const Running& running);
   void in_scope(size_t scope, const std::function<void()>& write);
-  bool spreads(const ir::Node& n, const ir::Signature& s) const;
   Operand compute_or_load(ir::ValueId v, const ir::IndexMap& at);
   void know(ir::ValueId v, const ir::IndexMap& at, const Operand& operand);  // and keeps it, if the plan says so
   std::string kept_at(size_t i) const;

@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "codegen/emit_body.h"
 #include "codegen/scalar_functions.h"
 #include "ir/check.h"
+#include "ir/kernel/plan_singles.h"
 
 namespace heddle::codegen {
 
@@ -16,41 +16,13 @@ namespace {
 
 // Sequential loops of at most this many points are unrolled, so that the loop around them vectorises.
 constexpr int64_t kUnrolledPoints = 16;
-constexpr int64_t kWarp = 32;
-
-// The kernel's operands that the value is computed from.
-void operands_below(const Graph& k, ValueId v, std::set<ValueId>& seen) {
-  if (!seen.insert(v).second) return;
-  if (const Node* n = k.def(v); n != nullptr)
-    for (const ValueId o : n->operands) operands_below(k, o, seen);
-}
 
 }  // namespace
 
-// One result, for which threads of a GPU would each loop over all elements; what it reads is there, and stays.
-bool Body::spreads(const Node& n, const Signature& s) const {
-  ReductionDomain storage;
-  const ReductionDomain* d = reduction_domain(s, storage);
-  if (k_.form->threads < kWarp || d == nullptr || finish_needs_valid(s)) return false;
-  const ValuePlan& plan = text_.plan.values[static_cast<size_t>(n.results[0].index)];
-  if (plan.reduction != ReductionPlan::inner || plan.extent != Extent::scalar || plan.finishing) return false;
-  if (k_[n.results[0]].type.elements() != 1 || covers_below(n) != 0) return false;
-  const Dims loops = inner_reduction(s, *d, access_at(text_.plan.space(), 0, s.results[0].dims)).loops;
-  if (loops.empty() || *std::max_element(loops.begin(), loops.end()) < kWarp) return false;
-  std::set<ValueId> below;
-  for (const ValueId o : n.operands) operands_below(k_, o, below);
-  return std::none_of(below.begin(), below.end(), [&](ValueId v) {
-    return overwritten(v) || text_.plan.values[static_cast<size_t>(v.index)].reduction != ReductionPlan::none;
-  });
-}
-
 void Body::reduce_singles() {
-  for (const NodeId id : k_.order) {
-    const Node& n = k_[id];
-    const Signature s = with_parameters(signature(k_, n));
-    if (!spreads(n, s)) continue;
+  for (const NodeId id : plan_singles(k_, text_.plan)) {
     spread_ = true;
-    for (const ValueId v : n.results) {
+    for (const ValueId v : k_[id].results) {
       if (defined_.contains(v) || (k_[v].uses.empty() && !k_.is_output(v))) continue;
       const Operand result = value(v, access_at(text_.plan.space(), 0, k_[v].type.dims));
       singles_[v] = defined_[v] = result.text;
@@ -111,7 +83,7 @@ size_t Body::covers_below(const Node& n) const {
 Operand Body::reduce_here(ValueId v, const Node& n, const Signature& s, const IndexMap& at) {
   ReductionDomain d;
   reduction_domain(s, d);
-  const ReductionAccess access = inner_reduction(s, d, at);
+  const ReductionAccess access = spread_ ? single_reduction(s, d, text_.plan.space()) : inner_reduction(s, d, at);
   Running running{.accumulator = text_.names.fresh(k_[n.results[0]].name + "_acc"),
                   .valid = finish_needs_valid(s) ? text_.names.fresh(k_[n.results[0]].name + "_valid") : "",
                   .packets = reduces_packets(n, access)};
@@ -174,11 +146,10 @@ void Body::reduce_loops(const Node& n, const Signature& s, const ReductionAccess
     coordinates_.push_back(access.loops[i] == 1 ? "0" : text_.names.fresh(fmt::format("i{}", i)));
   std::vector<std::string> inside = reduce_point(n, s, access, running);
   const bool unrolled = product(access.loops) <= kUnrolledPoints;
-  const auto longest = std::max_element(access.loops.begin(), access.loops.end()) - access.loops.begin();
   for (size_t i = access.loops.size(); i-- > 0;) {
     if (access.loops[i] == 1) continue;
     const std::string& c = coordinates_[outer + i];
-    if (spread_ && static_cast<std::ptrdiff_t>(i) == longest) {
+    if (spread_) {
       inside = block(fmt::format("HD_SPREAD({}, {}, {})", text_.index_type, c, access.loops[i]), inside);
       continue;
     }

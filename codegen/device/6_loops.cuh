@@ -71,8 +71,10 @@ HD_DEVICE int team_of(int team) { return team > 32 ? 0 : thread() / team; }
 #define HD_EACH_OF(k, width, rest) \
   HD_UNROLL                        \
   for (int k = 0; k < (width); ++k) if (k < (rest))
-// A loop of which each warp needs the result once: its lanes take turns.
-#define HD_SPREAD(Index, i, count) for (Index i = hd::thread() % 32; i < (count); i += 32)
+// A loop of which each warp needs the result once: its lanes take turns. Loads of many turns are under way at once.
+#define HD_SPREAD(Index, i, count)                                                                                   \
+  _Pragma("unroll 16") for (Index hd_first = 0; hd_first < (count); hd_first += 32)                                  \
+    if (const Index i = hd_first + (Index)(hd::thread() & 31); HD_COUNTS(i), (count) % 32 == 0 || i < (count))
 // One thread of the team, of the grid; the threads of the last block over `columns`.
 #define HD_ONE_OF_TEAM(team) if (hd::lane_of(team) == 0)
 #define HD_ONE_OF_BLOCK if (hd::thread() == 0)

@@ -62,6 +62,10 @@ IndexMap access_of(Extent extent, const Dims& space, const Dims& dims) {
   return access_at(space, 0, dims);
 }
 
+IndexMap computed_at(const IndexMap& at, const Dims& dims) {
+  return product(dims) == 1 ? access_at(at.extents, 0, dims) : at;
+}
+
 Extent extent_of(const IndexExpr& e) {
   return depends_on(e, kColumn) ? Extent::full : depends_on(e, kRow) ? Extent::row : Extent::scalar;
 }
@@ -117,6 +121,16 @@ ReductionAccess inner_reduction(const Signature& s, const ReductionDomain& d, co
     point.results.push_back(IndexExpr::dim(static_cast<int>(result.extents.size() + i)));
   ReductionAccess access = reduction_at(d, s.results[0].dims, point);
   access.loops = d.extents;
+  return access;
+}
+
+ReductionAccess single_reduction(const Signature& s, const ReductionDomain& d, const Dims& space) {
+  const Dims extents = joined(space, {product(d.extents)});
+  IndexMap point = access_at(extents, 0, s.results[0].dims);
+  const IndexMap domain = access_at(extents, IndexExpr::dim(static_cast<int>(space.size())), d.extents);
+  point.results.insert(point.results.end(), domain.results.begin(), domain.results.end());
+  ReductionAccess access = reduction_at(d, s.results[0].dims, point);
+  access.loops = {product(d.extents)};
   return access;
 }
 

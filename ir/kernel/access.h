@@ -22,6 +22,10 @@ IndexMap access_at(const Dims& extents, const IndexExpr& linear, const Dims& dim
 // One element per point, per row, per column, or one alone.
 IndexMap access_of(Extent extent, const Dims& space, const Dims& dims);
 
+// Where a value is computed that is needed at `at`: what has one element is the same everywhere, and guards only say
+// where it is taken.
+IndexMap computed_at(const IndexMap& at, const Dims& dims);
+
 // Scalar, row or full: whether the element changes from row to row, or from column to column.
 Extent extent_of(const IndexExpr& e);
 Extent extent_of(const IndexMap& access);
@@ -52,6 +56,8 @@ struct ReductionAccess {
 };
 const ReductionDomain* reduction_domain(const Signature& s, ReductionDomain& storage);  // nullptr: not a reduction
 ReductionAccess inner_reduction(const Signature& s, const ReductionDomain& d, const IndexMap& result);
+// With one result, as one loop over all elements in their order: lanes side by side have neighbouring ones.
+ReductionAccess single_reduction(const Signature& s, const ReductionDomain& d, const Dims& space);
 ReductionAccess spread_reduction(const Signature& s, const ReductionDomain& d, ReductionPlan plan, const Dims& space);
 
 // What a node that is no reduction across points reads to make its element at `result`.

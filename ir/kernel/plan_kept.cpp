@@ -64,6 +64,7 @@ class Keeper {
   // A value per row or for all is computed outside the loop over the columns, once.
   bool varies(const Read& read) {
     if (plan_of(read.value).reduction == ReductionPlan::row) return false;
+    if (k_[read.value].type.elements() == 1) return false;  // wherever guards let it be taken
     auto& known = varies_[static_cast<size_t>(read.value.index)];
     for (const auto& [at, answer] : known)
       if (at == read.at) return answer;

@@ -89,7 +89,8 @@ class Planner {
     return extent;
   }
 
-  Need need(ValueId v, const IndexMap& at, bool finishing) {
+  Need need(ValueId v, const IndexMap& wanted, bool finishing) {
+    const IndexMap at = computed_at(wanted, k_[v].type.dims);
     auto& known = known_[2 * static_cast<size_t>(v.index) + (finishing ? 1 : 0)];
     for (const auto& [access, answer] : known)
       if (access == at) return answer;
@@ -203,6 +204,7 @@ class Planner {
     const ReductionAccess access = inner_reduction(s, d, at);
     see(access.k, access.operands[0].extents);
     for (const int64_t points : access.loops) see(points);
+    if (s.results[0].elements() == 1) see(product(d.extents));
     Need sum;
     for (size_t i = 0; i < n.operands.size(); ++i)
       sum = join(join(sum, need(n.operands[i], access.operands[i], finishing)), {extent_of(access.operands[i]), 0});

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "ir/kernel/count/scalar_instructions.h"
+#include "ir/kernel/plan_singles.h"
 #include "ir/visit.h"
 
 namespace heddle::ir {
@@ -56,7 +57,21 @@ double CountBody::executions(Depends on, bool each_element) const {
 
 // --- values ---
 
-Depends CountBody::value(ValueId v, const IndexMap& at) {
+void CountBody::reduce_singles(const KernelPlan& plan, double warps) {
+  const WarpTimes times = std::exchange(times_, {.launch = warps});
+  spreads_ = true;
+  for (const NodeId n : plan_singles(k_, plan))
+    for (const ValueId v : k_[n].results) {
+      if (k_[v].uses.empty() && !k_.is_output(v)) continue;
+      value(v, access_at(plan.space(), 0, k_[v].type.dims));
+      define(v, 0);
+    }
+  spreads_ = false;
+  times_ = times;
+}
+
+Depends CountBody::value(ValueId v, const IndexMap& wanted) {
+  const IndexMap at = computed_at(wanted, k_[v].type.dims);
   for (const Known& known : known_)
     if (known.v == v && known.at == at) return known.on;
   const Node* n = k_.def(v);
@@ -180,7 +195,8 @@ Depends CountBody::defined_below(const Node& n) const {
 Depends CountBody::reduce(ValueId v, const Node& n, const Signature& s, const IndexMap& at) {
   ReductionDomain d;
   reduction_domain(s, d);
-  const ReductionAccess access = inner_reduction(s, d, at);
+  const ReductionAccess access =
+      spreads_ ? single_reduction(s, d, {at.extents[kRow], at.extents[kColumn]}) : inner_reduction(s, d, at);
   Depends on = defined_below(n) | depends(access.k);
   for (const IndexMap& operand : access.operands) on |= depends(operand);
   const Depends inside = (Depends{1} << base_) - 1;
@@ -188,22 +204,20 @@ Depends CountBody::reduce(ValueId v, const Node& n, const Signature& s, const In
   double points = static_cast<double>(product(access.loops));
   loops_ = access.loops;
   loops_on_ = on;
-  const auto longest = std::max_element(loops_.begin(), loops_.end());
   constexpr int64_t kSteps = 5;
-  if (spreads_ && on == 0 && longest != loops_.end() && *longest >= kLanes) {
-    spread_ = static_cast<int>(longest - loops_.begin());
-    *longest = (*longest + kLanes - 1) / kLanes;
+  if (spreads_) {
+    spread_over_ = std::exchange(loops_[0], (loops_[0] + kLanes - 1) / kLanes);
     to_.instructions.values += kSteps * (3 + add_work(n)) * executions(0);
   }
-  packets_ = spread_ < 0 && goes_round_packets(n, access);
-  unrolled_ = product(access.loops) <= kUnrolledPoints;
+  packets_ = spread_over_ == 0 && goes_round_packets(n, access);
+  unrolled_ = product(loops_) <= kUnrolledPoints;
   Depends all = on;
   for (size_t i = 0; i < loops_.size(); ++i)
     if (loops_[i] > 1) all |= Depends{1} << (base_ + i);
   accumulate(n, access, all);
   if (!unrolled_) {
     constexpr double kLoop = 4;
-    if (spread_ >= 0) points = static_cast<double>(product(loops_));
+    if (spread_over_ > 0) points = static_cast<double>(product(loops_));
     const double turns = std::ceil(points / kTurnsAtOnce);
     to_.instructions.indices += kLoop * (1 + turns) * executions(on, !packets_);
     turns_ += turns * executions(on, !packets_) / times_.launch;
@@ -213,7 +227,7 @@ Depends CountBody::reduce(ValueId v, const Node& n, const Signature& s, const In
   std::erase_if(quotients_, of_loop);
   std::erase_if(conditions_, [&](const Guard& g) { return of_loop(g.expr); });
   loops_.clear();
-  spread_ = -1;
+  spread_over_ = 0;
   unrolled_ = strides_ = packets_ = false;
   finish(n, on);
   for (const ValueId r : n.results)

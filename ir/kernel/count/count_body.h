@@ -45,10 +45,10 @@ class CountBody {
   void define(ValueId v, Depends on) { defined_[static_cast<size_t>(v.index)] = {true, on}; }
   void take(ValueId v, const IndexMap& at, Depends on) { known_.push_back({v, at, on}); }
   void draw_at_once(bool draws) { draws_ = draws; }
-  // What all threads need of many elements is summed up by the lanes of each warp.
-  void spread_singles(bool spreads) { spreads_ = spreads; }
+  // What plan_singles says, once in each of all warps, whether they have points or none.
+  void reduce_singles(const KernelPlan& plan, double warps);
 
-  Depends value(ValueId v, const IndexMap& at);
+  Depends value(ValueId v, const IndexMap& wanted);
   void store(ValueId v, const IndexMap& at);
   // Adds an element of the reduction to an accumulator, at each point.
   void accumulate(const Node& n, const ReductionAccess& access, Depends at);
@@ -101,8 +101,8 @@ class CountBody {
   WarpTimes times_;
   std::vector<WarpPoint> points_;
   Depends here_ = 0;
-  bool draws_ = false, spreads_ = false;
-  int spread_ = -1;  // the loop in which lanes take turns
+  bool draws_ = false, spreads_ = false;  // spreads_: lanes take turns in the next reduction's loop
+  int64_t spread_over_ = 0;               // where lanes take turns in the one loop: its elements
   // The loops around what is counted, of one reduction inside a point.
   Dims loops_;
   Depends loops_on_ = 0;  // what its result depends on

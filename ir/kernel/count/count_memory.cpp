@@ -136,10 +136,13 @@ CountBody::Sectors CountBody::average_sectors(const IndexExpr& linear, const std
       int64_t place = samples == 1 ? 0 : i * (all - 1) / (samples - 1);
       for (size_t d = loops_.size(); d-- > 0; place /= std::max<int64_t>(loops_[d], 1))
         at.coordinates[base_ + d].fill(place % std::max<int64_t>(loops_[d], 1));
-      if (spread_ >= 0) {
-        at.active = ~0U;
-        LaneNumbers& turn = at.coordinates[base_ + static_cast<size_t>(spread_)];
-        for (size_t l = 0; l < turn.size(); ++l) turn[l] = turn[l] * kLanes + static_cast<int64_t>(l);
+      if (spread_over_ > 0) {
+        at.active = 0;
+        LaneNumbers& turn = at.coordinates[base_];
+        for (size_t l = 0; l < turn.size(); ++l) {
+          turn[l] = turn[l] * kLanes + static_cast<int64_t>(l);
+          if (turn[l] < spread_over_) at.active |= 1U << l;
+        }
       }
       find_bound(at);
       weight += at.weight;

@@ -18,6 +18,7 @@ void count_points(const Graph& k, const KernelPlan& plan, KernelCounts& to) {
   turns.times.idle = warps - turns.times.launch;
   CountBody body(k, plan.space().size(), to);
   body.enter(turns.times, turns.points, kOnRow | kOnColumn);
+  body.reduce_singles(plan, warps);
   body.draw_at_once(plan.draws && k.form->packet == kDrawnAtOnce);
   count_entry(static_cast<int64_t>(k.inputs.size() + k.outputs.size()), warps, turns.times.launch, to);
   // The loop; row and column of a point; where the last packet may be part of one, branches around its elements.

@@ -24,7 +24,7 @@ class RowsCount {
     count_entry(pointers, static_cast<double>(to_.blocks * to_.threads) / kLanes, times_.launch, to_);
     body_.enter(turns.times, turns.points, kOnRow | kOnColumn);
     constexpr double kTeam = 16;  // whose rows and which of its columns a thread has
-    body_.spread_singles(true);
+    body_.reduce_singles(plan_, static_cast<double>(to_.blocks * to_.threads) / kLanes);
     to_.instructions.indices += kTeam * static_cast<double>(to_.blocks * to_.threads) / kLanes + kLoop * times_.rows;
     if (form_.ahead > 1) batches();
     for (int phase = 0; phase < plan_.phases; ++phase) pass(phase);
@@ -102,7 +102,6 @@ class RowsCount {
     const Turns one = one_thread();
     // What warps without rows have not computed.
     if (times_.launch < static_cast<double>(to_.blocks * to_.threads) / kLanes) body_.forget();
-    body_.spread_singles(false);
     body_.enter(one.times, one.points, 0);
     for (const ValueId v : k_.outputs)
       if (is_single(plan_, of(v)) && !of(v).finishing)
