@@ -32,8 +32,8 @@ void count_shared(double requests, KernelCounts& to) {
 // The warps' sums pass through shared memory: each leaves one; `readers` warps read all.
 void count_warps_meet(const AccumulatorWork& a, const KernelForm& form, double blocks, double readers,
                       KernelCounts& to) {
-  const double warps = warps_of_block(form), words = words_of(a);
-  count_shared(blocks * (warps + readers * warps) * words, to);
+  const double warps = warps_of_block(form);
+  count_shared(blocks * (warps + readers * warps) * a.accesses, to);
   to.instructions.values += blocks * readers * (warps - 1) * a.merge;
   to.instructions.indices += blocks * warps * 8;
 }
@@ -43,11 +43,11 @@ void count_written(const AccumulatorWork& a, double warps, double count, double 
                    KernelCounts& to) {
   constexpr double kEach = 7, kAround = 20;
   const double turns = cut(count, at_once), words = words_of(a);
-  to.instructions.memory += warps * count * words;
+  to.instructions.memory += warps * count * a.accesses;
   to.instructions.values += warps * count * (words + a.merge);
   to.instructions.indices += warps * (kAround + turns * at_once * kEach);
-  to.sectors_read += warps * count * words * sectors;
-  to.sectors_fetched += warps * count * words * sectors;
+  to.sectors_read += warps * count * a.accesses * sectors;
+  to.sectors_fetched += warps * count * a.accesses * sectors;
   to.dependent_after_last += turns;
 }
 
@@ -55,7 +55,10 @@ void count_written(const AccumulatorWork& a, double warps, double count, double 
 
 AccumulatorWork accumulator_work(const Graph& k, const Node& n) {
   const auto* r = std::get_if<Reduction>(&n.op->kind);
-  return {accumulator_bytes(signature(k, n)), r == nullptr ? 1 : merge_instructions(r->monoid)};
+  const bool indexed = r != nullptr && r->monoid.starts_with("Arg");
+  return {.bytes = accumulator_bytes(signature(k, n)),
+          .accesses = indexed ? 2.0 : 1.0,
+          .merge = r == nullptr ? 1 : merge_instructions(r->monoid)};
 }
 
 void count_combine(const AccumulatorWork& a, const KernelForm& form, double warps, KernelCounts& to) {
@@ -72,7 +75,7 @@ void count_put_columns(const AccumulatorWork& a, const KernelForm& form, int64_t
   const double elements = cut(static_cast<double>(columns), static_cast<double>(form.team * form.packet)) * packet;
   const double bytes = static_cast<double>(columns * a.bytes);
   if (form.team > kLanes) {
-    const double requests = blocks * cut(static_cast<double>(columns), kLanes * packet) * packet * words;
+    const double requests = blocks * cut(static_cast<double>(columns), kLanes * packet) * packet * a.accesses;
     to.instructions.memory += requests;
     to.instructions.indices += requests + 10 * blocks * warps;
     to.sectors_written +=

@@ -8,6 +8,7 @@ namespace heddle::ir {
 // A reduction's accumulator: how large it is, what merging two takes.
 struct AccumulatorWork {
   int64_t bytes = 4;
+  double accesses = 1;  // that move one: lanes exchange words, memory moves each of its members at once
   double merge = 1;
 };
 AccumulatorWork accumulator_work(const Graph& kernel, const Node& n);
