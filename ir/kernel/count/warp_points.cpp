@@ -68,10 +68,14 @@ Turns row_turns(const KernelForm& form, const Dims& space, int64_t blocks) {
   const int64_t turns = cut(rows, abreast) * together, slots = cut(columns, form.team * form.packet);
   const int64_t packets = whole ? rows * cut(columns, kLanes * form.packet) : turns * slots;
   const double launch = warps(form, blocks);
+  // Of a loop over whole packets of few turns, which is unrolled, the rows share what the column alone decides.
+  constexpr int64_t kShared = 8;
+  const bool shared = slots == 1 || (slots <= kShared && columns % (form.team * form.packet) == 0);
+  const double slots_of_launch = std::min(launch, static_cast<double>(turns)) * static_cast<double>(slots);
   Turns t{{.launch = std::min(launch, static_cast<double>(turns)),
            .rows = static_cast<double>(turns),
            .packets = static_cast<double>(packets),
-           .columns = slots == 1 ? std::min(launch, static_cast<double>(turns)) : static_cast<double>(packets),
+           .columns = shared ? slots_of_launch : static_cast<double>(packets),
            .packet = form.packet,
            .far = false},
           {}};
