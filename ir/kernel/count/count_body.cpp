@@ -52,7 +52,36 @@ double CountBody::executions(Depends on, bool each_element) const {
   double points = 1;
   for (size_t i = loops_.size(); i-- > 0;)
     if ((loops >> i & 1U) != 0 || (!unrolled_ && points > 1)) points *= static_cast<double>(loops_[i]);
-  return times * points;
+  return times * points * share_;
+}
+
+bool CountBody::is_known(const Guard& g) const {
+  Depends known = times_.known > 0 ? kOnColumn : 0;
+  for (size_t i = 0; i < loops_.size(); ++i)
+    if (unrolled_ || (i + 1 == loops_.size() && loops_[i] <= kTurnsAtOnce)) known |= Depends{1} << (base_ + i);
+  return (depends(g.expr) & ~known) == 0;
+}
+
+double CountBody::known_share(const std::vector<Guard>& guards) const {
+  std::vector<Guard> known;
+  std::copy_if(guards.begin(), guards.end(), std::back_inserter(known), [&](const Guard& g) { return is_known(g); });
+  if (known.empty()) return 1;
+  Depends on = depends(known);
+  Dims extents(base_, 1);
+  if ((on & kOnColumn) != 0) extents[kColumn] = times_.known;
+  for (size_t i = 0; i < loops_.size(); ++i) extents.push_back((on >> (base_ + i) & 1U) != 0 ? loops_[i] : 1);
+  const int64_t all = product(extents);
+  int64_t inside = 0;
+  for (int64_t place = 0; place < all; ++place) {
+    Dims at(extents.size(), 0);
+    int64_t rest = place;
+    for (size_t d = extents.size(); d-- > 0; rest /= extents[d]) at[d] = rest % extents[d];
+    inside += std::all_of(known.begin(), known.end(), [&](const Guard& g) {
+      const int64_t x = evaluate(g.expr, at);
+      return x >= g.low && x < g.high;
+    });
+  }
+  return static_cast<double>(inside) / static_cast<double>(all);
 }
 
 // --- values ---
@@ -75,7 +104,11 @@ Depends CountBody::value(ValueId v, const IndexMap& wanted) {
   for (const Known& known : known_)
     if (known.v == v && known.at == at) return known.on;
   const Node* n = k_.def(v);
+  std::vector<Guard> guards = around_;
+  guards.insert(guards.end(), at.guards.begin(), at.guards.end());
+  const double outside = std::exchange(share_, known_share(guards));
   const Depends on = n == nullptr ? load(v, at) : compute(v, *n, at);
+  share_ = outside;
   known_.push_back({v, at, on});
   return on;
 }
@@ -110,8 +143,9 @@ Depends CountBody::move(const Node& n, const Signature& s, const IndexMap& at) {
     conditions(accesses[i].guards, accesses[i].extents);
     on |= depends(accesses[i].guards);
     const std::vector<Guard>& guards = accesses[i].guards;
+    const bool chosen = std::all_of(guards.begin(), guards.end(), [&](const Guard& g) { return is_known(g); });
     const bool at_once = std::all_of(guards.begin(), guards.end(), [&](const Guard& g) { return of_whole_packets(g); });
-    to_.instructions.values += executions(on, !at_once);
+    if (!chosen) to_.instructions.values += executions(on, !at_once);
   }
   return on;
 }
@@ -253,6 +287,9 @@ double CountBody::add_work(const Node& n) const {
 
 void CountBody::accumulate(const Node& n, const ReductionAccess& access, Depends at) {
   Depends on = at;
+  std::vector<Guard> known;
+  for (const IndexMap& operand : access.operands)
+    known.insert(known.end(), operand.guards.begin(), operand.guards.end());
   if (unrolled_)
     for (const IndexMap& operand : access.operands)
       around_.insert(around_.end(), operand.guards.begin(), operand.guards.end());
@@ -261,11 +298,14 @@ void CountBody::accumulate(const Node& n, const ReductionAccess& access, Depends
   for (size_t i = 0; i < n.operands.size(); ++i) {
     on |= value(n.operands[i], access.operands[i]);
     conditions(access.operands[i].guards, access.operands[i].extents);
-    guarded = guarded || !access.operands[i].guards.empty();
+    guarded = guarded || !std::all_of(access.operands[i].guards.begin(), access.operands[i].guards.end(),
+                                      [&](const Guard& g) { return is_known(g); });
     some = std::min(some, reached(access.operands[i].guards));
   }
   around_.clear();
+  const double outside = std::exchange(share_, known_share(known));
   to_.instructions.values += ((guarded ? 1 : 0) + add_work(n) * some) * executions(on);
+  share_ = outside;
 }
 
 void CountBody::finish(const Node& n, Depends at) {

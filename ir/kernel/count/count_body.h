@@ -29,6 +29,7 @@ struct WarpTimes {
   int64_t rest = 0;     // of the last one, where it is not whole: they are moved one by one
   int64_t whole = 0;    // elements of a row that are moved in packets, where there is a rest
   bool far = true;      // a loop inside a point finds the addresses of far elements anew in each turn
+  int64_t known = 0;    // columns, where the text names each: all of a row are one thread's, in turns that are unrolled
   bool points = false;  // of a loop over points, in which a packet's place is a multiple of its width
 };
 
@@ -67,6 +68,10 @@ class CountBody {
     IndexMap at;
     Depends on;
   };
+  // Guards on what is known when the text is compiled: columns of one thread, counters of loops that are unrolled. What
+  // they exclude is not executed; the share of what is left.
+  bool is_known(const Guard& g) const;
+  double known_share(const std::vector<Guard>& guards) const;
   Depends load(ValueId v, const IndexMap& at);
   Depends compute(ValueId v, const Node& n, const IndexMap& at);
   Depends move(const Node& n, const Signature& s, const IndexMap& at);
@@ -107,6 +112,7 @@ class CountBody {
   Dims loops_;
   Depends loops_on_ = 0;  // what its result depends on
   bool unrolled_ = false, strides_ = false;
+  double share_ = 1;      // of the executions, by known guards
   bool packets_ = false;  // each point of the loops is one of all elements of a packet
   double turns_ = 0;
   // Coordinates that lookups bind: where the index of each lies among the others, and how large it may be.

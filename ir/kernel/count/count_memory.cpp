@@ -97,6 +97,7 @@ bool CountBody::of_whole_packets(const Guard& g) const {
 
 void CountBody::conditions(const std::vector<Guard>& guards, const Dims& extents) {
   for (const Guard& g : guards) {
+    if (is_known(g)) continue;
     if (std::find(conditions_.begin(), conditions_.end(), g) != conditions_.end()) continue;
     conditions_.push_back(g);
     const Range r = range(g.expr, extents);
@@ -124,8 +125,11 @@ void CountBody::find_bound(WarpPoint& at) const {
 
 CountBody::Sectors CountBody::average_sectors(const IndexExpr& linear, const std::vector<Guard>& guards,
                                               int64_t bytes) const {
+  std::vector<Guard> known;
+  std::copy_if(guards.begin(), guards.end(), std::back_inserter(known), [&](const Guard& g) { return is_known(g); });
   const bool loops = ((depends(linear) | depends(guards)) >> base_) != 0;
-  const int64_t all = loops ? product(loops_) : 1, samples = std::min<int64_t>(all, 5);
+  const int64_t all = loops ? product(loops_) : 1, samples = std::min<int64_t>(all, known.empty() ? 5 : 16);
+  const int64_t elements = (depends(known) & kOnColumn) != 0 ? times_.packet : 1;
   const Coefficient column = coefficient(linear, kColumn);
   const int64_t width = column.affine && column.value == 1 && (here_ & kOnColumn) != 0 ? times_.packet : 1;
   Sectors sum;
@@ -145,13 +149,18 @@ CountBody::Sectors CountBody::average_sectors(const IndexExpr& linear, const std
         }
       }
       find_bound(at);
-      weight += at.weight;
-      const uint32_t lanes = lanes_inside(guards, at);
-      if (lanes == 0) continue;
-      sum.reached += at.weight;
-      const LaneNumbers element = evaluate(linear, at.coordinates);
-      sum.one += at.weight * sectors(element, lanes, bytes);
-      sum.packet += at.weight * sectors(element, lanes, bytes, width) / static_cast<double>(width);
+      for (int64_t k = 0; k < elements; ++k) {
+        for (int64_t& c : at.coordinates[kColumn]) c += k > 0 ? 1 : 0;
+        if (lanes_inside(known, at) == 0) continue;
+        weight += at.weight;
+        const uint32_t lanes = lanes_inside(guards, at);
+        if (lanes == 0) continue;
+        sum.reached += at.weight;
+        const LaneNumbers element = evaluate(linear, at.coordinates);
+        sum.one += at.weight * sectors(element, lanes, bytes);
+        sum.packet += at.weight * sectors(element, lanes, bytes, width) / static_cast<double>(width);
+      }
+      for (int64_t& c : at.coordinates[kColumn]) c -= elements - 1;
     }
   }
   if (weight > 0) sum.one /= weight, sum.packet /= weight, sum.reached /= weight;
