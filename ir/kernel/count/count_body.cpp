@@ -23,7 +23,9 @@ void CountBody::enter(const WarpTimes& times, std::vector<WarpPoint> points, Dep
   here_ = here;
 }
 
-void CountBody::forget() { known_.clear(), quotients_.clear(), sums_.clear(), addresses_.clear(), conditions_.clear(); }
+void CountBody::forget() {
+  known_.clear(), quotients_.clear(), sums_.clear(), addresses_.clear(), loaded_.clear(), conditions_.clear();
+}
 
 void CountBody::next_pass(const std::vector<KeptValue>& kept) {
   const auto varies = [](Depends on) { return (on & ~kOnRow) != 0; };
@@ -34,6 +36,7 @@ void CountBody::next_pass(const std::vector<KeptValue>& kept) {
   const auto on_column = [&](const IndexExpr& e) { return varies(depends(e)); };
   std::erase_if(quotients_, on_column);
   std::erase_if(sums_, on_column);
+  loaded_.clear();
   std::erase_if(addresses_, [&](const auto& a) { return varies(depends(a.second)); });
   std::erase_if(conditions_, [&](const Guard& g) { return varies(depends(g.expr)); });
 }

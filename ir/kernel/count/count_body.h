@@ -4,6 +4,7 @@
 //   %y = add(%x, broadcast(%b)) of f32[64,128] in packets of 4    row by row and packet by packet: two loads, two
 //                                                                 addresses; for each of the four elements one addition
 #pragma once
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -72,6 +73,7 @@ class CountBody {
   // they exclude is not executed; the share of what is left.
   bool is_known(const Guard& g) const;
   double known_share(const std::vector<Guard>& guards) const;
+  std::optional<int64_t> loads_of_known(ValueId v, const IndexExpr& linear, const std::vector<Guard>& guards);
   Depends load(ValueId v, const IndexMap& at);
   Depends compute(ValueId v, const Node& n, const IndexMap& at);
   Depends move(const Node& n, const Signature& s, const IndexMap& at);
@@ -127,7 +129,7 @@ class CountBody {
   std::vector<Known> known_;
   std::vector<ValueId> seeds_;  // of numbers that are drawn
   std::vector<IndexExpr> quotients_, sums_;
-  std::vector<std::pair<ValueId, IndexExpr>> addresses_;
+  std::vector<std::pair<ValueId, IndexExpr>> addresses_, loaded_;
   std::vector<Guard> conditions_;
   std::vector<Guard> around_;  // of the straight line whose loads are counted: they stand behind its branches
 };

@@ -239,6 +239,29 @@ bool CountBody::reads_packets(ValueId v, const IndexMap& at) const {
   return std::any_of(reads.begin(), reads.end(), [&](const Read& r) { return reads_packets(r.value, r.at); });
 }
 
+// The elements that known columns name, where guards let them be loaded, without those that another place has loaded.
+std::optional<int64_t> CountBody::loads_of_known(ValueId v, const IndexExpr& linear, const std::vector<Guard>& guards) {
+  std::vector<Guard> known = guards;
+  std::erase_if(known, [&](const Guard& g) { return !is_known(g); });
+  const Coefficient column = coefficient(linear, kColumn);
+  if (times_.known == 0 || depends(known) != kOnColumn || !column.affine || !(loops_.empty() || unrolled_)) return {};
+  IndexExpr rest = linear;
+  std::erase_if(rest.terms, [](const IndexTerm& t) { return t.kind == IndexTerm::Kind::dim && t.dim == kColumn; });
+  int64_t loads = 0;
+  for (int64_t c = 0; c < times_.known; ++c) {
+    const Dims at = {0, c};
+    const bool inside = std::all_of(known.begin(), known.end(), [&](const Guard& g) {
+      const int64_t x = evaluate(g.expr, at);
+      return x >= g.low && x < g.high;
+    });
+    const std::pair<ValueId, IndexExpr> element{v, rest + column.value * c};
+    if (!inside || std::find(loaded_.begin(), loaded_.end(), element) != loaded_.end()) continue;
+    loaded_.push_back(element);
+    ++loads;
+  }
+  return loads;
+}
+
 Depends CountBody::load(ValueId v, const IndexMap& at) {
   const IndexExpr linear = linear_offset(at, k_[v].type.dims);
   const double bytes = bytes_of(k_[v].type.dtype), packet = static_cast<double>(times_.packet);
@@ -262,7 +285,12 @@ Depends CountBody::load(ValueId v, const IndexMap& at) {
   constexpr double kChosen = 2, kBranches = 2;
   const double branches = kBranches + (packets_ && (here & kOnColumn) == 0 ? packet : 0);
   if (!at.guards.empty()) to_.instructions.indices += (inside && !unrolled_ ? branches : kChosen) * executions(here);
-  request(v, linear, at.guards, executions(here) * distinct_in_packet(linear), /*read=*/true, /*whole=*/false);
+  double loads = executions(here) * distinct_in_packet(linear);
+  if (const std::optional<int64_t> known = loads_of_known(v, linear, at.guards)) {
+    share_ = 1;
+    loads = executions(here & ~kOnColumn) * static_cast<double>(*known);
+  }
+  request(v, linear, at.guards, loads, /*read=*/true, /*whole=*/false);
   return here;
 }
 
