@@ -102,17 +102,41 @@ void CountBody::reduce_singles(const KernelPlan& plan, double warps) {
   times_ = times;
 }
 
+// Where the text names each column, the compiler finds at one what it has met at another.
+std::vector<IndexMap> CountBody::places_of(const IndexMap& at) const {
+  std::vector<IndexMap> places;
+  if (times_.known == 0 || (depends(at) & kOnColumn) == 0) return places;
+  for (int64_t c = 0; c < times_.known; ++c) {
+    const auto excludes = [&](const Guard& g) {
+      const bool of_column = is_known(g) && depends(g.expr) == kOnColumn;
+      const int64_t x = of_column ? evaluate(g.expr, {0, c}) : g.low;
+      return x < g.low || x >= g.high;
+    };
+    if (std::any_of(at.guards.begin(), at.guards.end(), excludes)) continue;
+    IndexMap column = identity_map(at.extents);
+    column.results[kColumn] = IndexExpr(c);
+    places.push_back(compose(column, at));
+  }
+  return places;
+}
+
 Depends CountBody::value(ValueId v, const IndexMap& wanted) {
   const IndexMap at = computed_at(wanted, k_[v].type.dims);
-  for (const Known& known : known_)
-    if (known.v == v && known.at == at) return known.on;
+  std::vector<IndexMap> places = places_of(at);
+  for (const Known& known : known_) {
+    const auto met = [&](const IndexMap& place) {
+      return std::find(known.places.begin(), known.places.end(), place) != known.places.end();
+    };
+    if (known.v != v) continue;
+    if (known.at == at || (!places.empty() && std::all_of(places.begin(), places.end(), met))) return known.on;
+  }
   const Node* n = k_.def(v);
   std::vector<Guard> guards = around_;
   guards.insert(guards.end(), at.guards.begin(), at.guards.end());
   const double outside = std::exchange(share_, known_share(guards));
   const Depends on = n == nullptr ? load(v, at) : compute(v, *n, at);
   share_ = outside;
-  known_.push_back({v, at, on});
+  known_.push_back({v, at, on, std::move(places)});
   return on;
 }
 

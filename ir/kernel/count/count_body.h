@@ -68,7 +68,9 @@ class CountBody {
     ValueId v;
     IndexMap at;
     Depends on;
+    std::vector<IndexMap> places = {};  // at each of the known columns
   };
+  std::vector<IndexMap> places_of(const IndexMap& at) const;
   // Guards on what is known when the text is compiled: columns of one thread, counters of loops that are unrolled. What
   // they exclude is not executed; the share of what is left.
   bool is_known(const Guard& g) const;

@@ -284,7 +284,8 @@ Depends CountBody::load(ValueId v, const IndexMap& at) {
   // In a loop that stays one each load has branches around it, and so has what each element of a packet adds.
   constexpr double kChosen = 2, kBranches = 2;
   const double branches = kBranches + (packets_ && (here & kOnColumn) == 0 ? packet : 0);
-  if (!at.guards.empty()) to_.instructions.indices += (inside && !unrolled_ ? branches : kChosen) * executions(here);
+  if (!std::all_of(at.guards.begin(), at.guards.end(), [&](const Guard& g) { return is_known(g); }))
+    to_.instructions.indices += (inside && !unrolled_ ? branches : kChosen) * executions(here);
   double loads = executions(here) * distinct_in_packet(linear);
   if (const std::optional<int64_t> known = loads_of_known(v, linear, at.guards)) {
     share_ = 1;

@@ -50,6 +50,7 @@ Turns point_turns(const KernelForm& form, const Dims& space, int64_t blocks) {
            .packets = all,
            .columns = all,
            .packet = form.packet,
+           .known = space[kColumn] == form.packet ? form.packet : 0,
            .points = true},
           {}};
   for (const int64_t turn : some_of(turns, kSamples))
