@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "ir/kernel/count/count_body.h"
+#include "ir/kernel/count/warp_points.h"
 
 namespace heddle::ir {
 namespace {
@@ -128,16 +129,16 @@ CountBody::Sectors CountBody::average_sectors(const IndexExpr& linear, const std
   std::vector<Guard> known;
   std::copy_if(guards.begin(), guards.end(), std::back_inserter(known), [&](const Guard& g) { return is_known(g); });
   const bool loops = ((depends(linear) | depends(guards)) >> base_) != 0;
-  const int64_t all = loops ? product(loops_) : 1, samples = std::min<int64_t>(all, known.empty() ? 5 : 16);
-  const int64_t elements = (depends(known) & kOnColumn) != 0 ? times_.packet : 1;
+  constexpr int64_t kPlaces = 16;
+  const int64_t all = loops ? product(loops_) : 1;
+  const int64_t elements = (depends(guards) & kOnColumn) != 0 ? times_.packet : 1;
   const Coefficient column = coefficient(linear, kColumn);
   const int64_t width = column.affine && column.value == 1 && (here_ & kOnColumn) != 0 ? times_.packet : 1;
   Sectors sum;
   double weight = 0;
   for (WarpPoint at : points_) {
     at.coordinates.resize(std::max(base_ + loops_.size(), first_bound_ + bound_.size()));
-    for (int64_t i = 0; i < samples; ++i) {
-      int64_t place = samples == 1 ? 0 : i * (all - 1) / (samples - 1);
+    for (int64_t place : some_of(all, kPlaces)) {
       for (size_t d = loops_.size(); d-- > 0; place /= std::max<int64_t>(loops_[d], 1))
         at.coordinates[base_ + d].fill(place % std::max<int64_t>(loops_[d], 1));
       if (spread_over_ > 0) {
