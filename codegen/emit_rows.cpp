@@ -181,7 +181,14 @@ class RowsText {
       const std::string put = is_column(p) ? "put_columns" : fmt::format("put_total<{}>", text_.team);
       body_.line(fmt::format("hd::{}({}, {});", put, names.back(), accumulators_[p.reduction]));
     }
-    body_.lines(block("if (hd::last_block(counter))", finish(names)));
+    const int64_t gather = text_.plan.gather;
+    if (gather == 0) return body_.lines(block("if (hd::last_block(counter))", finish(names)));
+    std::vector<std::string> group;
+    for (size_t i = 0; i < names.size(); ++i)
+      if (is_column(text_.plan.partials[i])) group.push_back(add_blocks("add_group", gather, i, names));
+    const std::vector<std::string> last = block(fmt::format("if (hd::last_group<{}>(counter))", gather), finish(names));
+    group.insert(group.end(), last.begin(), last.end());
+    body_.lines(block(fmt::format("if (hd::last_of_group<{}>(counter))", gather), group));
   }
 
   bool is_column(const Partials& p) const {
@@ -202,7 +209,7 @@ class RowsText {
     const std::vector<std::string> single = one.close();
     if (!single.empty()) last.lines(block("HD_ONE_OF_BLOCK", single));
     for (size_t i = 0; i < partials.size(); ++i)
-      if (is_column(partials[i])) last.line(add_blocks(partials[i], names[i]));
+      if (is_column(partials[i])) last.line(add_all(i, names));
     last.open(/*covers=*/2);
     for (size_t i = 0; i < partials.size(); ++i)
       if (is_column(partials[i]))
@@ -215,9 +222,20 @@ class RowsText {
     return last.close();
   }
 
-  std::string add_blocks(const Partials& p, const std::string& name) const {
-    const ColumnsMeet meet = columns_meet(*k_.form, p.width, accumulator_bytes(signature(k_, k_[p.reduction])));
-    return fmt::format("hd::add_blocks<{}, {}>({}, {});", meet.shares, meet.at_once, name, p.width);
+  std::string add_all(size_t partials, const std::vector<std::string>& names) const {
+    const int64_t blocks = std::max<int64_t>(k_.form->blocks, 1), gather = text_.plan.gather;
+    if (gather == 0) return add_blocks("add_blocks", blocks, partials, names);
+    return add_blocks("add_groups", (blocks + gather - 1) / gather, partials, names);
+  }
+  // Those of so many blocks, or groups of blocks.
+  std::string add_blocks(const char* function, int64_t count, size_t partials,
+                         const std::vector<std::string>& names) const {
+    const Partials& p = text_.plan.partials[partials];
+    const int64_t bytes = accumulator_bytes(signature(k_, k_[p.reduction]));
+    const ColumnsMeet meet = columns_meet(k_.form->threads, count, p.width, bytes);
+    const std::string gather = text_.plan.gather > 0 ? fmt::format("{}, ", text_.plan.gather) : "";
+    return fmt::format("hd::{}<{}{}, {}, {}>({}, {});", function, gather, meet.shares, meet.at_once, meet.abreast,
+                       names[partials], p.width);
   }
 
   // The results and what they are called.

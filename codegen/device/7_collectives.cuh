@@ -160,20 +160,57 @@ HD_DEVICE M merge_written(const M* from, int step, int count) {
   return m;
 }
 
-// Of each column `shares` lanes of a warp add up the blocks: each has every so manieth one. The sums lie in the first block's place
-// then.
-template <int shares, int at_once, class M>
-HD_DEVICE void add_blocks(M* partials, int columns) {
+// What `count` blocks, `step` apart, have left of the sums of columns. Of each column `shares` lanes of a warp add up the blocks: each
+// has every so manieth one, of `abreast` columns at a time, and the loads of `at_once` blocks of all these are under way together. The
+// sums lie in the first block's place then.
+template <int shares, int at_once, int abreast, class M>
+HD_DEVICE void merge_blocks(M* partials, int columns, int step, int count) {
   constexpr int together = 32 / shares;
-  const int share = thread() % 32 / together;
-  for (int first = thread() / 32 * together; first < columns; first += threads() / 32 * together) {
+  const int share = thread() % 32 / together, apart = threads() / 32 * together;
+  const int mine = (count - share + shares - 1) / shares;
+  for (int first = thread() / 32 * together; first < columns; first += apart * abreast) {
     const int column = first + thread() % together;
-    M m;
-    if (column < columns) m = merge_written<at_once>(partials + (i64)share * columns + column, shares * columns, (blocks() - share + shares - 1) / shares);
-    m = merge_lanes<together>(m);
-    if (share == 0 && column < columns) partials[column] = m;
+    M sum[abreast];
+    for (int i = 0; i < mine && column < columns; i += at_once) {
+      // Where there is no block or column more, the lane's last block or first column is loaded again: with conditions the loads would
+      // be no straight piece, and wait for one another.
+      M next[abreast][at_once];
+      HD_UNROLL
+      for (int p = 0; p < at_once; ++p) {
+        const M* from = partials + (i64)(least(i + p, mine - 1) * shares + share) * step * columns + column;
+        HD_UNROLL
+        for (int a = 0; a < abreast; ++a) next[a][p] = written(from + (column + a * apart < columns ? a * apart : 0));
+      }
+      HD_UNROLL
+      for (int a = 0; a < abreast; ++a) {
+        HD_UNROLL
+        for (int p = 0; p < at_once; ++p)
+          if (i + p < mine) sum[a].merge(next[a][p]);
+      }
+    }
+    HD_UNROLL
+    for (int a = 0; a < abreast; ++a) {
+      const M m = merge_lanes<together>(sum[a]);
+      if (share == 0 && column + a * apart < columns) partials[column + a * apart] = m;
+    }
   }
   barrier();
+}
+
+// All blocks' at once,
+template <int shares, int at_once, int abreast, class M>
+HD_DEVICE void add_blocks(M* partials, int columns) {
+  merge_blocks<shares, at_once, abreast>(partials, columns, 1, blocks());
+}
+// or those of this block's group of `gather`, and then what the groups have.
+template <int gather, int shares, int at_once, int abreast, class M>
+HD_DEVICE void add_group(M* partials, int columns) {
+  const int first = block() / gather * gather;
+  merge_blocks<shares, at_once, abreast>(partials + (i64)first * columns, columns, 1, least(gather, blocks() - first));
+}
+template <int gather, int shares, int at_once, int abreast, class M>
+HD_DEVICE void add_groups(M* partials, int columns) {
+  merge_blocks<shares, at_once, abreast>(partials, columns, gather, (blocks() + gather - 1) / gather);
 }
 template <class M>
 HD_DEVICE M get_column(const M* partials, int, int column) {
@@ -218,11 +255,24 @@ HD_DEVICE bool last_of(u32* counter, int blocks) {
   return true;
 }
 
-// Adds every block's results to those of the first, in the order of the blocks.
-template <int, int, class M>
+// Adds the results of `count` blocks, `step` apart, to those of the first, in the order of the blocks.
+template <class M>
+HD_DEVICE void merge_blocks(M* partials, int columns, int step, int count) {
+  for (int b = 1; b < count; ++b)
+    HD_IVDEP for (int column = 0; column < columns; ++column) partials[column].merge(partials[(i64)b * step * columns + column]);
+}
+template <int, int, int, class M>
 HD_DEVICE void add_blocks(M* partials, int columns) {
-  for (int b = 1; b < blocks(); ++b)
-    HD_IVDEP for (int column = 0; column < columns; ++column) partials[column].merge(partials[(i64)b * columns + column]);
+  merge_blocks(partials, columns, 1, blocks());
+}
+template <int gather, int, int, int, class M>
+HD_DEVICE void add_group(M* partials, int columns) {
+  const int first = block() / gather * gather;
+  merge_blocks(partials + (i64)first * columns, columns, 1, least(gather, blocks() - first));
+}
+template <int gather, int, int, int, class M>
+HD_DEVICE void add_groups(M* partials, int columns) {
+  merge_blocks(partials, columns, gather, (blocks() + gather - 1) / gather);
 }
 template <class M>
 HD_DEVICE M get_column(const M* partials, int, int column) {
@@ -231,13 +281,24 @@ HD_DEVICE M get_column(const M* partials, int, int column) {
 
 template <class M>
 HD_DEVICE M get_total(M* partials) {
-  add_blocks<1, 1>(partials, 1);
+  add_blocks<1, 1, 1>(partials, 1);
   return partials[0];
 }
 
 #endif
 
 HD_DEVICE bool last_block(u32* counter) { return last_of(counter, blocks()); }
+// Where blocks meet in groups of `gather`: true in the block that comes last of its group, and, of these, in the last of all. Each group
+// has a counter behind that of the groups.
+template <int gather>
+HD_DEVICE bool last_of_group(u32* counter) {
+  const int group = block() / gather;
+  return last_of(counter + 1 + group, least(gather, blocks() - group * gather));
+}
+template <int gather>
+HD_DEVICE bool last_group(u32* counter) {
+  return last_of(counter, (blocks() + gather - 1) / gather);
+}
 // Where an accumulator's partial results lie in the launch's scratch.
 template <class M>
 HD_DEVICE M* partials_at(void* scratch, i64 bytes) {

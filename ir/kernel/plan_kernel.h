@@ -68,6 +68,7 @@ struct KernelPlan {
   bool draws = false;    // random numbers come kDrawnAtOnce at a time where packets are of as many
   std::vector<Partials> partials;
   int64_t partial_bytes = 0;    // scratch that they need, or the parts of a contraction: the form's workspace
+  int64_t gather = 0;           // blocks whose sums of columns meet first, where not all do at once
   int64_t counters = 0;         // in which blocks that leave partial results count themselves
   std::vector<KeptValue> kept;  // where the form is cached
   int64_t largest_index = 0;    // no index, or part of one, is larger

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ir/kernel/access.h"
+#include "ir/kernel/columns_meet.h"
 #include "ir/kernel/plan_kept.h"
 
 namespace heddle::ir {
@@ -51,6 +52,19 @@ void plan_partials(const Graph& k, KernelPlan& plan) {
 
 int64_t parts(int64_t n, int64_t part) { return (n + part - 1) / part; }
 
+// One counter for all blocks, or of groups one for each and one for them.
+void plan_meeting(const Graph& k, KernelPlan& plan) {
+  if (plan.partials.empty()) return;
+  const int64_t blocks = std::max<int64_t>(k.form->blocks, 1);
+  std::vector<int64_t> bytes;
+  for (const Partials& p : plan.partials)
+    if (plan.values[static_cast<size_t>(k[p.reduction].results[0].index)].reduction == ReductionPlan::column)
+      bytes.push_back(accumulator_bytes(signature(k, k[p.reduction])));
+  const int64_t gather = blocks_gather(k.form->threads, blocks, plan.columns, bytes);
+  plan.gather = gather < blocks ? gather : 0;
+  plan.counters = plan.gather > 0 ? 1 + parts(blocks, gather) : 1;
+}
+
 // A block takes at least one packet or row for each of its threads or teams. Where it is one thread, a worker of the
 // host, it takes what is worth waking a worker for.
 int64_t most_blocks(const KernelForm& form, const KernelPlan& plan) {
@@ -69,7 +83,7 @@ void plan_schedule(const Graph& k, KernelPlan& plan) {
   plan.draws = draws(k, plan);
   if (k.form->kind == KernelForm::Kind::contract || k.form->kind == KernelForm::Kind::primitive) return;
   plan_partials(k, plan);
-  plan.counters = plan.partials.empty() ? 0 : 1;
+  plan_meeting(k, plan);
   if (k.form->cached) plan.kept = plan_kept(k, plan);
   if (k.form->kind != KernelForm::Kind::tile) plan.most_blocks = std::max<int64_t>(most_blocks(*k.form, plan), 1);
 }

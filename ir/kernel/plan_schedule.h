@@ -7,7 +7,7 @@
 
 namespace heddle::ir {
 
-// Sets `span`, `draws`, `partials`, `partial_bytes`, `counters`, `kept` and, but of form tile, `most_blocks`. Of form
+// Sets `span`, `draws`, `partials`, `partial_bytes`, `gather`, `counters`, `kept` and, but of form tile, `most_blocks`. Of form
 // contract the plan has them already.
 void plan_schedule(const Graph& kernel, KernelPlan& plan);
 

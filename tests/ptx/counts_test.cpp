@@ -141,6 +141,7 @@ std::vector<Shaped> shapes() {
            }},
           {"total", sum({100000}, {0})},
           {"columns", sum({2000, 96}, {0})},
+          {"columns_in_groups", sum({1100, 512}, {0})},
           {"bf16_product", product({256, 512}, {512, 128}, DType::bf16)},
           {"batched_product", product({8, 96, 64}, {8, 64, 80}, DType::f32)},
           {"uneven_product", product({101, 203}, {203, 57}, DType::f32)}};

@@ -17,15 +17,16 @@ struct Sum {
 struct Results {
   std::vector<float> differences, row_sums, column_sums, total;
   std::vector<unsigned char> scratch;
-  unsigned counter = 0;
+  std::vector<unsigned> counters = std::vector<unsigned>(8, 0);
   int finished = 0;  // threads that were in the last block
   bool operator==(const Results& o) const {
     return differences == o.differences && row_sums == o.row_sums && column_sums == o.column_sums && total == o.total;
   }
 };
 
-// As printed from a kernel of form rows: row sums, x - its row's sum, column sums and the total.
-template <int rows, int columns, int team, int width>
+// As printed from a kernel of form rows: row sums, x - its row's sum, column sums and the total. The blocks meet in groups
+// of `gather`, or, where that is 0, all at once.
+template <int rows, int columns, int team, int width, int gather>
 void normalise(const float* x, Results& r) {
   hd::ColumnResults<Sum, columns, team, width> c_acc;
   hd::Accumulator<Sum, columns> t_acc;
@@ -55,15 +56,25 @@ void normalise(const float* x, Results& r) {
   hd::put_columns(c_partials, c_acc);
   auto* t_partials = hd::partials_at<Sum>(r.scratch.data(), hd::blocks() * columns * static_cast<int>(sizeof(Sum)));
   hd::put_total<team>(t_partials, t_acc);
-  if (hd::last_block(&r.counter)) {
-    if (gpu_counts_known != 1) GpuMeeting::fail("the last block reads before it has met the thread that counted it in");
+  const auto finish = [&] {
+    if (gather == 0 && gpu_counts_known != 1)
+      GpuMeeting::fail("the last block reads before it has met the thread that counted it in");
     std::atomic_ref<int>(r.finished).fetch_add(1);
     const auto t_all = hd::get_total(t_partials);
     HD_ONE_OF_BLOCK r.total[0] += t_all.result();
-    hd::add_blocks<4, 8>(c_partials, columns);
+    if constexpr (gather == 0)
+      hd::add_blocks<4, 8, 2>(c_partials, columns);
+    else
+      hd::add_groups<gather, 2, 1, 2>(c_partials, columns);
     HD_FINISH(int, column, columns) {
       r.column_sums[static_cast<size_t>(column)] += hd::get_column(c_partials, columns, column).result();
     }
+  };
+  if constexpr (gather == 0) {
+    if (hd::last_block(r.counters.data())) finish();
+  } else if (hd::last_of_group<gather>(r.counters.data())) {
+    hd::add_group<gather, 4, 1, 3>(c_partials, columns);
+    if (hd::last_group<gather>(r.counters.data())) finish();
   }
 }
 
@@ -95,15 +106,15 @@ Results expected(const std::vector<float>& x, int rows, int columns) {
   return r;
 }
 
-template <int rows, int columns, int team, int width>
+template <int rows, int columns, int team, int width, int gather = 0>
 void expect_normalised(int blocks, int threads) {
   SCOPED_TRACE(::testing::Message() << rows << " x " << columns << ", team " << team << ", packet " << width << ", "
                                     << blocks << " blocks of " << threads);
   const std::vector<float> x = numbers(rows * columns);
   Results got = empty(rows, columns, blocks);
-  gpu_launch(blocks, threads, [&] { normalise<rows, columns, team, width>(x.data(), got); });
+  gpu_launch(blocks, threads, [&] { normalise<rows, columns, team, width, gather>(x.data(), got); });
   EXPECT_EQ(got, expected(x, rows, columns));
-  EXPECT_EQ(got.counter, 0U);  // ready for the next launch
+  EXPECT_EQ(got.counters, std::vector<unsigned>(8, 0));  // ready for the next launch
   EXPECT_EQ(got.finished, threads);
 }
 
@@ -119,6 +130,14 @@ TEST(GpuRows, TeamsOfAWarpSumAlike) {
 TEST(GpuRows, ABlockSharesARow) {
   expect_normalised<5, 300, 96, 4>(/*blocks=*/2, /*threads=*/96);
   expect_normalised<3, 77, 64, 1>(4, 64);
+}
+
+// The last group may be smaller, or there may be one alone; a block may be alone in it.
+TEST(GpuRows, BlocksMeetInGroups) {
+  expect_normalised<13, 75, 4, 1, 2>(/*blocks=*/5, /*threads=*/64);
+  expect_normalised<13, 40, 8, 4, 3>(6, 32);
+  expect_normalised<5, 33, 32, 1, 4>(3, 64);
+  expect_normalised<9, 200, 64, 4, 2>(4, 64);
 }
 
 TEST(GpuRows, OneBlockFinishesAlone) { expect_normalised<4, 8, 8, 1>(/*blocks=*/1, /*threads=*/32); }

@@ -42,18 +42,30 @@ TEST(KernelForm, AttributesReadBack) {
 // Of few columns many lanes share one; where there are more columns than threads, each lane has its own.
 TEST(ColumnsMeet, InTheFewestTurns) {
   const auto meet = [](int64_t blocks, int64_t columns, int64_t bytes) {
-    KernelForm form;
-    form.threads = 128, form.blocks = blocks;
-    const ColumnsMeet m = columns_meet(form, columns, bytes);
-    return std::tuple(m.shares, m.at_once, m.turns);
+    const ColumnsMeet m = columns_meet(/*threads=*/128, blocks, columns, bytes);
+    return std::tuple(m.shares, m.at_once, m.abreast, m.turns);
   };
-  EXPECT_EQ(meet(132, 64, 4), std::tuple(2, 32, 3));  // 66 blocks, 32 at once
-  EXPECT_EQ(meet(16, 256, 4), std::tuple(1, 16, 2));
-  EXPECT_EQ(meet(8, 32, 4), std::tuple(4, 2, 1));
-  EXPECT_EQ(meet(132, 10, 8), std::tuple(8, 16, 2));  // 17 blocks, of 8 bytes 16 at once
-  EXPECT_EQ(meet(1, 5, 4), std::tuple(1, 1, 1));
-  const ColumnsMeet host = columns_meet(KernelForm{}, 64, 4);  // one after the other
+  EXPECT_EQ(meet(132, 64, 4), std::tuple(2, 66, 1, 1));
+  EXPECT_EQ(meet(132, 128, 4), std::tuple(1, 66, 1, 2));
+  EXPECT_EQ(meet(16, 256, 4), std::tuple(1, 16, 2, 1));  // two columns of each lane
+  EXPECT_EQ(meet(8, 32, 4), std::tuple(4, 2, 1, 1));
+  EXPECT_EQ(meet(132, 10, 8), std::tuple(8, 17, 1, 1));
+  EXPECT_EQ(meet(132, 64, 8), std::tuple(2, 33, 1, 2));  // of 8 bytes half as many at once
+  EXPECT_EQ(meet(1, 5, 4), std::tuple(1, 1, 1, 1));
+  EXPECT_LE(columns_meet(/*threads=*/1024, 132, 512, 4).at_once, 32);  // each has fewer registers
+  const ColumnsMeet host = columns_meet(/*threads=*/1, 8, 64, 4);      // one after the other
   EXPECT_EQ(std::tuple(host.shares, host.at_once), std::tuple(1, 1));
+}
+
+// Where one block would need many turns for all, groups of about as many blocks as there are groups need few.
+TEST(ColumnsMeet, InGroupsWhereThatSavesTurns) {
+  EXPECT_EQ(blocks_gather(/*threads=*/128, 132, 64, {4, 4}), 132);  // two turns
+  EXPECT_EQ(blocks_gather(128, 8, 512, {4, 4}), 8);
+  const int64_t gather = blocks_gather(128, 132, 512, {4, 4});
+  EXPECT_LE(columns_meet(128, gather, 512, 4).turns, 1);
+  EXPECT_LE(columns_meet(128, (132 + gather - 1) / gather, 512, 4).turns, 1);
+  EXPECT_EQ(blocks_gather(1, 64, 4096, {4}), 64);  // the host adds in its own order
+  EXPECT_EQ(blocks_gather(128, 132, 512, {}), 132);
 }
 
 TEST(KernelForm, UnknownAttributesAreRefused) {

@@ -111,31 +111,37 @@ void count_put_total(const AccumulatorWork& a, const KernelForm& form, KernelCou
   to.sectors_written += blocks;
 }
 
-void count_arrival(KernelCounts& to) {
+void count_arrival(int64_t blocks, int64_t meetings, KernelCounts& to) {
   constexpr double kOfWarp = 12, kOfBlock = 8;
-  const auto blocks = static_cast<double>(to.blocks), warps = cut(static_cast<double>(to.threads), kLanes);
-  to.instructions.indices += blocks * (warps * kOfWarp + kOfBlock);
-  to.instructions.memory += blocks + 1;
-  count_shared(blocks * (warps + 1), to);
-  to.sectors_read += blocks, to.sectors_written += 1;
-  to.sectors_fetched += blocks, to.sectors_written += 1;
+  const auto arrive = static_cast<double>(blocks), last = static_cast<double>(meetings);
+  const double warps = cut(static_cast<double>(to.threads), kLanes);
+  to.instructions.indices += arrive * (warps * kOfWarp + kOfBlock);
+  to.instructions.memory += arrive + last;
+  count_shared(arrive * (warps + 1), to);
+  to.sectors_read += arrive, to.sectors_fetched += arrive;
+  to.sectors_written += last;
   to.dependent_after_last += 1;
 }
 
 // Several columns of a warp at once, of each of which some lanes share the blocks.
-void count_get_columns(const AccumulatorWork& a, const KernelForm& form, int64_t columns, KernelCounts& to) {
-  const ColumnsMeet meet = columns_meet(form, columns, a.bytes);
-  const auto shares = static_cast<double>(meet.shares), blocks = static_cast<double>(to.blocks);
+void count_add_blocks(const AccumulatorWork& a, int64_t blocks, int64_t meetings, int64_t columns, KernelCounts& to) {
+  const ColumnsMeet meet = columns_meet(to.threads, blocks, columns, a.bytes);
+  const auto shares = static_cast<double>(meet.shares), of_each = static_cast<double>(blocks);
   const double abreast = kLanes / shares, groups = cut(static_cast<double>(columns), abreast);
-  const double lines = std::min(blocks, shares), before = to.dependent_after_last;
+  const double warps = groups * static_cast<double>(meetings);
+  const double lines = std::min(of_each, shares), before = to.dependent_after_last;
   const double sectors = sectors_of(std::min(abreast, static_cast<double>(columns)) * static_cast<double>(a.bytes));
-  count_written(a, groups, cut(blocks, shares), static_cast<double>(meet.at_once), lines * sectors, to);
+  count_written(a, warps, cut(of_each, shares), static_cast<double>(meet.at_once), lines * sectors, to);
   to.dependent_after_last = before + static_cast<double>(meet.turns);
-  count_exchange(a, meet.shares, groups, to);
-  to.instructions.memory += groups + cut(static_cast<double>(columns), kLanes);
-  to.sectors_written += groups * sectors;
-  to.sectors_read += sectors_of(static_cast<double>(columns * a.bytes));
-  to.sectors_fetched += sectors_of(static_cast<double>(columns * a.bytes));
+  count_exchange(a, meet.shares, warps, to);
+  to.instructions.memory += warps;
+  to.sectors_written += warps * sectors;
+}
+
+void count_get_column(const AccumulatorWork& a, int64_t columns, KernelCounts& to) {
+  const double sectors = sectors_of(static_cast<double>(columns * a.bytes));
+  to.instructions.memory += cut(static_cast<double>(columns), kLanes);
+  to.sectors_read += sectors, to.sectors_fetched += sectors;
 }
 
 // Every warp adds up all of them, lane by lane.

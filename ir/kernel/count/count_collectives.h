@@ -18,10 +18,12 @@ void count_combine(const AccumulatorWork& a, const KernelForm& form, double warp
 // put_columns, put_total: a block's sums into its part of the partial results.
 void count_put_columns(const AccumulatorWork& a, const KernelForm& form, int64_t columns, KernelCounts& to);
 void count_put_total(const AccumulatorWork& a, const KernelForm& form, KernelCounts& to);
-// last_block: arriving.
-void count_arrival(KernelCounts& to);
+// last_block and its like: `blocks` arrive at `meetings`, each of which has a last one.
+void count_arrival(int64_t blocks, int64_t meetings, KernelCounts& to);
+// add_blocks and its like: at each of the meetings its last adds up what `blocks` have left.
+void count_add_blocks(const AccumulatorWork& a, int64_t blocks, int64_t meetings, int64_t columns, KernelCounts& to);
 // get_column, get_total: the sum of all blocks, in the last one: in a thread for each column; of a total in all threads.
-void count_get_columns(const AccumulatorWork& a, const KernelForm& form, int64_t columns, KernelCounts& to);
+void count_get_column(const AccumulatorWork& a, int64_t columns, KernelCounts& to);
 void count_get_total(const AccumulatorWork& a, KernelCounts& to);
 
 }  // namespace heddle::ir

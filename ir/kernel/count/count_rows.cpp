@@ -118,10 +118,10 @@ class RowsCount {
       else
         count_put_total(work, form_, to_);
     }
-    count_arrival(to_);
+    count_meeting();
     for (const Partials& p : plan_.partials) {
       if (is_column(p))
-        count_get_columns(accumulator_work(k_, k_[p.reduction]), form_, p.width, to_);
+        count_get_column(accumulator_work(k_, k_[p.reduction]), p.width, to_);
       else
         count_get_total(accumulator_work(k_, k_[p.reduction]), to_);
       body_.finish(k_[p.reduction], 0);
@@ -134,6 +134,20 @@ class RowsCount {
         if (of(v).finishing && of(v).extent == extent)
           body_.store(v, access_of(extent, plan_.space(), k_[v].type.dims));
     }
+  }
+
+  // All at once, or in groups and then the groups.
+  void count_meeting() {
+    const int64_t gather = plan_.gather > 0 ? plan_.gather : to_.blocks;
+    const int64_t groups = (to_.blocks + gather - 1) / gather;
+    count_meeting(to_.blocks, gather, groups);
+    if (groups > 1) count_meeting(groups, groups, 1);
+  }
+  // `arrive` arrive at `meetings`, the largest of which is of `blocks`.
+  void count_meeting(int64_t arrive, int64_t blocks, int64_t meetings) {
+    count_arrival(arrive, meetings, to_);
+    for (const Partials& p : plan_.partials)
+      if (is_column(p)) count_add_blocks(accumulator_work(k_, k_[p.reduction]), blocks, meetings, p.width, to_);
   }
 
   bool is_column(const Partials& p) const { return of(k_[p.reduction].results[0]).reduction == ReductionPlan::column; }
