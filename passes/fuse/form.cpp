@@ -83,13 +83,25 @@ bool holds_product(const Graph& k) {
 
 constexpr int64_t kBlock = 128, kTeamBlock = 256;  // threads
 
+// What moves much asks for every multiprocessor.
+bool moves_much(const Graph& k) {
+  constexpr int64_t kMuch = int64_t{1} << 20;
+  int64_t bytes = 0;
+  for (const ValueId v : k.inputs) bytes += k[v].type.bytes();
+  for (const ValueId v : k.outputs) bytes += k[v].type.bytes();
+  return bytes > kMuch;
+}
+
 // A number of blocks that depends on nothing but the sizes and the target: their partial results are summed in order. At least eight
-// rows a block, or summing them takes longer than making them. Of a GPU a point for each thread, which waits for each further one.
-int64_t fixed_blocks(const KernelForm& form, const Target& target) {
-  constexpr int64_t kPointsOfWorker = 1024, kRowsOfBlock = 8;
+// rows a block, or summing them takes longer than making them; four, where a multiprocessor would be left without any.
+// Of a GPU a point for each thread, which waits for each further one.
+int64_t fixed_blocks(const Graph& k, const KernelForm& form, const Target& target) {
+  constexpr int64_t kPointsOfWorker = 1024, kRowsOfBlock = 8, kFewRowsOfBlock = 4;
   const int64_t of_block = target.gpu ? kBlock : kPointsOfWorker;
-  int64_t points = form.rows() * form.columns();
+  const int64_t points = form.rows() * form.columns();
   int64_t most = form.rows() > 1 ? form.rows() / kRowsOfBlock : form.columns();
+  if (target.gpu && form.rows() / kFewRowsOfBlock >= target.most_blocks && moves_much(k))
+    most = std::max(most, target.most_blocks);
   return std::clamp<int64_t>(std::min((points + of_block - 1) / of_block, most), 1, target.most_blocks);
 }
 
@@ -120,14 +132,11 @@ void set_team(KernelForm& form, const KernelPlan& plan, const Target& target) {
   form.cached = plan.phases > 1 && plan.columns <= form.team * form.packet * target.kept_packets;
 }
 
-// What moves much asks for every multiprocessor: where there are too few points, with blocks of fewer threads; where there
-// are very few, as behind a sum at each of them, with narrower packets, too.
+// Where there are too few points for every multiprocessor, blocks of fewer threads; where there are very few, as behind a sum at
+// each of them, narrower packets, too.
 void spread_points(const Graph& k, KernelForm& form, const KernelPlan& plan, const Target& target) {
-  constexpr int64_t kMuch = int64_t{1} << 20, kFew = 64;
-  int64_t bytes = 0;
-  for (const ValueId v : k.inputs) bytes += k[v].type.bytes();
-  for (const ValueId v : k.outputs) bytes += k[v].type.bytes();
-  if (bytes <= kMuch) return;
+  constexpr int64_t kFew = 64;
+  if (!moves_much(k)) return;
   const auto too_few = [&] {
     const int64_t packets = plan.rows * ((plan.columns + form.packet - 1) / form.packet);
     return (packets + form.threads - 1) / form.threads < target.most_blocks;
@@ -137,14 +146,24 @@ void spread_points(const Graph& k, KernelForm& form, const KernelPlan& plan, con
   while (too_few() && form.threads > target.warp) form.threads /= 2;
 }
 
+// Of blocks that leave partial results of much each has rows: a row takes more threads, of narrower packets, or a block has fewer.
+void spread_rows(const Graph& k, KernelForm& form, const KernelPlan& plan, const Target& target) {
+  if (!target.gpu || form.blocks == 0 || plan.rows == 1 || !moves_much(k)) return;
+  const auto idle = [&] { return (form.blocks - 1) * (form.threads / form.team) >= plan.rows; };
+  while (idle() && form.packet > 1 && form.team < target.warp) form.packet /= 2, form.team *= 2;
+  while (idle() && form.threads > target.warp && form.team < form.threads) form.threads /= 2;
+}
+
 void set_shape(const Graph& k, KernelForm& form, const KernelPlan& plan, const Target& target) {
   const bool rows = form.kind == KernelForm::Kind::rows;
   form.packet = packet_of(k, plan, target);
   form.threads = threads(kBlock, target);
-  if (rows)
+  if (rows) {
     set_team(form, plan, target);
-  else
+    spread_rows(k, form, plan, target);
+  } else {
     spread_points(k, form, plan, target);
+  }
 }
 
 // A thread that passes over several rows once, for sums of columns: what it loads of them, up to a quarter of its registers, is under
@@ -207,7 +226,7 @@ std::string try_form(Graph& k, int64_t elements, const Dims& dims, const Target&
   form.kind = demand->reduces ? KernelForm::Kind::rows : KernelForm::Kind::pointwise;
   form.domain = domain;
   form.split = *split;
-  if (demand->reduces) form.blocks = fixed_blocks(form, target);
+  if (demand->reduces) form.blocks = fixed_blocks(k, form, target);
   KernelPlan plan = plan_kernel(k);
   if (plan.ok() && plan.partial_bytes == 0 && form.blocks > 0) {
     form.blocks = 0;
