@@ -263,6 +263,13 @@ std::string choose_loops(Graph& k, const Target& target) {
   return first_reason.empty() ? "nothing is computed" : first_reason;
 }
 
+// Loops that move much, and yet have too few blocks for every multiprocessor: the time by what they execute. The estimate
+// takes them for spread over all.
+std::optional<double> counted_where_few(const Graph& k, const Target& target) {
+  if (!moves_much(k) || plan_kernel(k).most_blocks >= target.most_blocks) return std::nullopt;
+  return kernel_cost(k, target).seconds;
+}
+
 }  // namespace
 
 std::string choose_form(Graph& k, const Target& target) {
@@ -270,8 +277,10 @@ std::string choose_form(Graph& k, const Target& target) {
   if (!target.gpu || !holds_product(k)) return reason;
   const std::optional<KernelForm> loops = k.form;
   const double seconds = loops ? estimated_cost(k, target).seconds : 0;
+  const std::optional<double> counted = loops ? counted_where_few(k, target) : std::nullopt;
   if (!choose_contract_form(k, target).empty()) return reason;
-  if (loops && seconds <= estimated_cost(k, target).seconds) k.form = loops;
+  const bool sooner = loops && seconds <= estimated_cost(k, target).seconds;
+  if (sooner && (!counted || *counted <= kernel_cost(k, target).seconds)) k.form = loops;
   return {};
 }
 

@@ -34,10 +34,7 @@ TEST_P(KernelBounds, AreKept) {
       ADD_FAILURE() << k.title << ": " << broken;
 }
 
-// Kernels of these are beyond a bound: products of 128 tiles over 1 MB have no 132 blocks.
-const std::set<std::string> kBeyond = {"mobilenet_small", "recommender"};
-
-INSTANTIATE_TEST_SUITE_P(All, KernelBounds, ::testing::ValuesIn(model_names(kBeyond)),
+INSTANTIATE_TEST_SUITE_P(All, KernelBounds, ::testing::ValuesIn(model_names({})),
                          [](const auto& info) { return info.param; });
 
 }  // namespace
