@@ -11,6 +11,9 @@
 namespace heddle::ir {
 namespace {
 
+// Numbers that exchanges between lanes are asked with: each distance, which lanes, and how many of them.
+constexpr double kAsked = 2;
+
 double cut(double n, double by) { return std::ceil(n / by); }
 double words_of(const AccumulatorWork& a) { return cut(static_cast<double>(a.bytes), 4); }
 double warps_of_block(const KernelForm& form) { return cut(static_cast<double>(form.threads), kLanes); }
@@ -90,6 +93,7 @@ void count_put_columns(const AccumulatorWork& a, const KernelForm& form, int64_t
   }
   const Wavefronts each = wavefronts(at, active, std::min<int64_t>(a.bytes, 8));
   const double steps = std::log2(kLanes / static_cast<double>(form.team));
+  if (steps > 0) to.instructions.indices += blocks * warps * (steps + kAsked);
   to.instructions.values += blocks * warps * steps * elements * (3 * words + a.merge);
   const double accesses = blocks * elements * (2 * warps - 1);  // all but the first warp read before they write
   to.instructions.memory += accesses;
@@ -106,6 +110,7 @@ void count_put_columns(const AccumulatorWork& a, const KernelForm& form, int64_t
 void count_put_total(const AccumulatorWork& a, const KernelForm& form, KernelCounts& to) {
   const auto blocks = static_cast<double>(to.blocks);
   count_exchange(a, kLanes, blocks * warps_of_block(form), to);
+  to.instructions.indices += blocks * warps_of_block(form) * (std::log2(kLanes) + kAsked);
   count_warps_meet(a, form, blocks, 1.0 - 1.0 / warps_of_block(form), to);
   to.instructions.memory += blocks;
   to.sectors_written += blocks;
@@ -151,6 +156,7 @@ void count_get_total(const AccumulatorWork& a, KernelCounts& to) {
   count_written(a, warps, cut(blocks, kLanes), kAtOnce,
                 sectors_of(std::min<double>(blocks, kLanes) * static_cast<double>(a.bytes)), to);
   count_exchange(a, kLanes, warps, to);
+  to.instructions.indices += warps * (std::log2(kLanes) + kAsked);
 }
 
 }  // namespace heddle::ir

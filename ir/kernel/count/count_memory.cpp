@@ -275,7 +275,7 @@ Depends CountBody::load(ValueId v, const IndexMap& at) {
   const bool along = !bound || (bound_on_ & ~kOnRow) == 0;  // the lookup goes along a row, not from element to element
   if (along && in_packets(at, linear) && (!inside || packets_)) {
     const double packets = executions(on | kOnColumn, /*each_element=*/false);
-    if (!at.guards.empty()) to_.instructions.indices += 2 * packets;
+    if (!at.guards.empty()) to_.instructions.indices += (1 + packet) * packets;  // a branch, and zeros instead
     request(v, linear, at.guards, packets * std::ceil(bytes * packet / kWidestLoad), /*read=*/true, /*whole=*/true);
     if (!inside) count_rest(static_cast<int64_t>(bytes), to_.sectors_read);
     to_.instructions.values += packets * reached(at.guards) * (bytes <= 4 ? packet : 0);  // each out of its word

@@ -23,9 +23,10 @@ class RowsCount {
     const auto pointers = static_cast<int64_t>(k_.inputs.size() + k_.outputs.size()) + (plan_.partials.empty() ? 0 : 2);
     count_entry(pointers, static_cast<double>(to_.blocks * to_.threads) / kLanes, times_.launch, to_);
     body_.enter(turns.times, turns.points, kOnRow | kOnColumn);
-    constexpr double kTeam = 16;  // whose rows and which of its columns a thread has
+    // Whose rows and which of its columns a thread has; alone it has all columns of the row that its number says.
+    const double team = form_.team == 1 ? 1 : 16;
     body_.reduce_singles(plan_, static_cast<double>(to_.blocks * to_.threads) / kLanes);
-    to_.instructions.indices += kTeam * static_cast<double>(to_.blocks * to_.threads) / kLanes + kLoop * times_.rows;
+    to_.instructions.indices += team * static_cast<double>(to_.blocks * to_.threads) / kLanes + kLoop * times_.rows;
     if (form_.ahead > 1) batches();
     for (int phase = 0; phase < plan_.phases; ++phase) pass(phase);
     if (!plan_.span) finish_rows(turns);
