@@ -32,7 +32,7 @@ class RowsCount {
     if (!plan_.span) finish_rows(turns);
     store_scalars();
     finish_blocks();
-    to_.dependent_inside = body_.turns();
+    to_.dependent_inside = body_.turns() + single_turns_;
     to_.dependent_loads = batches_of_warp() + to_.dependent_inside + to_.dependent_after_last;
   }
 
@@ -103,10 +103,13 @@ class RowsCount {
     const Turns one = one_thread();
     // What warps without rows have not computed.
     if (times_.launch < static_cast<double>(to_.blocks * to_.threads) / kLanes) body_.forget();
-    body_.enter(one.times, one.points, 0);
+    // And what this one thread computes is not there for what follows.
+    CountBody single = body_;
+    single.enter(one.times, one.points, 0);
     for (const ValueId v : k_.outputs)
       if (is_single(plan_, of(v)) && !of(v).finishing)
-        body_.store(v, access_of(Extent::scalar, plan_.space(), k_[v].type.dims));
+        single.store(v, access_of(Extent::scalar, plan_.space(), k_[v].type.dims));
+    single_turns_ = single.turns() - body_.turns();
     to_.instructions.indices += 3 * times_.launch;
   }
 
@@ -159,6 +162,7 @@ class RowsCount {
   KernelCounts& to_;
   CountBody body_;
   WarpTimes times_;
+  double single_turns_ = 0;  // of the thread that stores single values, of loops inside a point
   std::vector<NodeId> reductions_;
 };
 
