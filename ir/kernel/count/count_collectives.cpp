@@ -123,7 +123,7 @@ void count_arrival(int64_t blocks, int64_t meetings, KernelCounts& to) {
   to.instructions.indices += arrive * (warps * kOfWarp + kOfBlock);
   to.instructions.memory += arrive + last;
   count_shared(arrive * (warps + 1), to);
-  to.sectors_read += arrive, to.sectors_fetched += arrive;
+  to.sectors_fetched += arrive;  // an atomic operation is no load, but leaves the nearest cache
   to.sectors_written += last;
   to.dependent_after_last += 1;
 }
