@@ -16,8 +16,8 @@ HD_DEVICE void read_written(u16& to, const u16* from) {
 HD_DEVICE void read_written(u32& to, const u32* from) {
   asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(to) : "l"(from) : "memory");
 }
-HD_DEVICE void read_written(uint2& to, const uint2* from) {
-  asm volatile("ld.relaxed.gpu.global.v2.u32 {%0, %1}, [%2];" : "=r"(to.x), "=r"(to.y) : "l"(from) : "memory");
+HD_DEVICE void read_written(u64& to, const u64* from) {
+  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(to) : "l"(from) : "memory");
 }
 // The number of blocks that were counted in before.
 HD_DEVICE u32 count_in(u32* counter) {
@@ -36,10 +36,20 @@ HD_DEVICE u32 count_in(u32* counter) { return __atomic_fetch_add(counter, 1u, __
 
 #endif
 
+// A double arrives whole: what puts it together from two words would wait for them.
+template <int bytes>
+struct WrittenWord {
+  using type = typename Word<bytes>::type;
+};
+template <>
+struct WrittenWord<8> {
+  using type = u64;
+};
+
 // What another block may have written, in words as wide as it is aligned.
 template <class M>
 HD_DEVICE M written(const M* from) {
-  using W = typename Word<(int)alignof(M)>::type;
+  using W = typename WrittenWord<(int)alignof(M)>::type;
   constexpr int words = sizeof(M) / sizeof(W);
   W word[words];
   HD_UNROLL
