@@ -75,6 +75,7 @@ class CountBody {
   // they exclude is not executed; the share of what is left.
   bool is_known(const Guard& g) const;
   double known_share(const std::vector<Guard>& guards) const;
+  void address_behind(const std::vector<Guard>& guards, ValueId v, const IndexExpr& linear);
   std::optional<int64_t> loads_of_known(ValueId v, const IndexExpr& linear, const std::vector<Guard>& guards);
   Depends load(ValueId v, const IndexMap& at);
   Depends compute(ValueId v, const Node& n, const IndexMap& at);

@@ -241,6 +241,17 @@ bool CountBody::reads_packets(ValueId v, const IndexMap& at) const {
 }
 
 // The elements that known columns name, where guards let them be loaded, without those that another place has loaded.
+// In the tile of a product an element that may lie outside is loaded behind branches: what its address is made of is
+// found there, by the warps that get so far, and again behind the next ones.
+void CountBody::address_behind(const std::vector<Guard>& guards, ValueId v, const IndexExpr& linear) {
+  if (times_.depth == 0 || guards.empty()) return address(v, linear);
+  const auto found = std::make_tuple(quotients_, sums_, addresses_);
+  const double outside = std::exchange(share_, share_ * reached(guards)), depth = std::exchange(times_.depth, 0);
+  address(v, linear);
+  std::tie(quotients_, sums_, addresses_) = found;
+  share_ = outside, times_.depth = depth;
+}
+
 std::optional<int64_t> CountBody::loads_of_known(ValueId v, const IndexExpr& linear, const std::vector<Guard>& guards) {
   std::vector<Guard> known = guards;
   std::erase_if(known, [&](const Guard& g) { return !is_known(g); });
@@ -266,8 +277,8 @@ std::optional<int64_t> CountBody::loads_of_known(ValueId v, const IndexExpr& lin
 Depends CountBody::load(ValueId v, const IndexMap& at) {
   const IndexExpr linear = linear_offset(at, k_[v].type.dims);
   const double bytes = bytes_of(k_[v].type.dtype), packet = static_cast<double>(times_.packet);
-  address(v, linear);
   conditions(at.guards, at.extents);
+  address_behind(at.guards, v, linear);
   Depends on = depends(linear) | depends(at.guards);
   const bool bound = !bound_.empty() && (on >> first_bound_) != 0;
   if (bound) on = (on & ((Depends{1} << first_bound_) - 1)) | bound_on_;
