@@ -112,8 +112,8 @@ class ProductsCount {
   }
 
   void compute(const ProductSide& s, double requests) {
-    constexpr double kPlace = 9, kTo = 4;
-    to_.instructions.indices += (kPlace + kTo) * requests;
+    constexpr double kRowAndTo = 8, kDepth = 5;
+    to_.instructions.indices += kRowAndTo * requests + kDepth * requests / static_cast<double>(layout_.sharing_k(s));
     to_.instructions.memory += requests;
     body_.value(s.value, s.at);
     if (s.at.guards.empty()) return;
