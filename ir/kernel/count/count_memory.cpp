@@ -282,6 +282,14 @@ Depends CountBody::load(ValueId v, const IndexMap& at) {
   Depends on = depends(linear) | depends(at.guards);
   const bool bound = !bound_.empty() && (on >> first_bound_) != 0;
   if (bound) on = (on & ((Depends{1} << first_bound_) - 1)) | bound_on_;
+  // What has been loaded without a condition is chosen, not loaded again.
+  const bool met = std::any_of(known_.begin(), known_.end(), [&](const Known& known) {
+    return known.v == v && known.at.guards.empty() && known.at.results == at.results;
+  });
+  if (met && !at.guards.empty()) {
+    to_.instructions.values += executions(on);
+    return on;
+  }
   const bool inside = (on >> base_) != 0;
   const bool along = !bound || (bound_on_ & ~kOnRow) == 0;  // the lookup goes along a row, not from element to element
   if (along && in_packets(at, linear) && (!inside || packets_)) {
