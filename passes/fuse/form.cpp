@@ -132,11 +132,10 @@ void set_team(KernelForm& form, const KernelPlan& plan, const Target& target) {
   form.cached = plan.phases > 1 && plan.columns <= form.team * form.packet * target.kept_packets;
 }
 
-// Points of one warp take no other. Where there are too few points for every multiprocessor, blocks of fewer threads; where there are very few, as behind a sum at
+// Where there are too few points for every multiprocessor, blocks of fewer threads; where there are very few, as behind a sum at
 // each of them, narrower packets, too.
 void spread_points(const Graph& k, KernelForm& form, const KernelPlan& plan, const Target& target) {
   constexpr int64_t kFew = 64;
-  if (target.gpu && plan.rows * plan.columns <= target.warp) form.threads = std::min(form.threads, target.warp);
   if (!moves_much(k)) return;
   const auto too_few = [&] {
     const int64_t packets = plan.rows * ((plan.columns + form.packet - 1) / form.packet);

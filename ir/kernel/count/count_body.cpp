@@ -43,7 +43,7 @@ void CountBody::next_pass(const std::vector<KeptValue>& kept) {
 
 double CountBody::executions(Depends on, bool each_element) const {
   const Depends loops = on >> base_, inside = (Depends{1} << base_) - 1;
-  double times = times_.launch;
+  double times = times_.launch + (before_ && on == 0 ? times_.idle : 0);
   // In a loop that is no straight line nothing is shared by the elements of a packet, unless it goes round them all.
   const bool own = loops != 0 && !unrolled_;
   const bool elements = each_element && ((own && !packets_ ? on | loops_on_ : on) & kOnColumn) != 0;
@@ -152,7 +152,7 @@ Depends CountBody::compute(ValueId v, const Node& n, const IndexMap& at) {
         // Before the loop over points, where a function with branches holds it, it is computed by threads without any.
         constexpr double kFunction = 10;
         const double work = scalar_instructions(kind.expr);
-        const double idle = on == 0 && work >= kFunction ? times_.idle : 0;
+        const double idle = on == 0 && !before_ && work >= kFunction ? times_.idle : 0;
         to_.instructions.values += work * (executions(on) + idle);
         return on;
       },

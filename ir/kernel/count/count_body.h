@@ -47,6 +47,7 @@ class CountBody {
   void define(ValueId v, Depends on) { defined_[static_cast<size_t>(v.index)] = {true, on}; }
   void take(ValueId v, const IndexMap& at, Depends on) { known_.push_back({v, at, on}); }
   void draw_at_once(bool draws) { draws_ = draws; }
+  void compute_before(bool all) { before_ = all; }  // by all threads, what depends on no coordinate
   // What plan_singles says, once in each of all warps, whether they have points or none.
   void reduce_singles(const KernelPlan& plan, double warps);
 
@@ -111,6 +112,7 @@ class CountBody {
   WarpTimes times_;
   std::vector<WarpPoint> points_;
   Depends here_ = 0;
+  bool before_ = false;
   bool draws_ = false, spreads_ = false;  // spreads_: lanes take turns in the next reduction's loop
   int64_t spread_over_ = 0;               // where lanes take turns in the one loop: its elements
   // The loops around what is counted, of one reduction inside a point.

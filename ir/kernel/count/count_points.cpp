@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "ir/kernel/count/count_forms.h"
@@ -20,6 +21,11 @@ void count_points(const Graph& k, const KernelPlan& plan, KernelCounts& to) {
   body.enter(turns.times, turns.points, kOnRow | kOnColumn);
   body.reduce_singles(plan, warps);
   body.draw_at_once(plan.draws && k.form->packet == kDrawnAtOnce);
+  // What a single point writes in place is read inside its loop, of which the compiler makes two: what both need stands
+  // before them.
+  const bool in_place =
+      std::any_of(k.outputs.begin(), k.outputs.end(), [&](ValueId v) { return k[v].place.base.valid(); });
+  body.compute_before(plan.rows * plan.columns == 1 && in_place);
   count_entry(static_cast<int64_t>(k.inputs.size() + k.outputs.size()), warps, turns.times.launch, to);
   // The loop; row and column of a point; where the last packet may be part of one, branches around its elements.
   constexpr double kLoop = 4, kRowAndColumn = 4, kRestIn = 8, kRestOut = 1;
