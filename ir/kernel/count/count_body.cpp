@@ -24,7 +24,8 @@ void CountBody::enter(const WarpTimes& times, std::vector<WarpPoint> points, Dep
 }
 
 void CountBody::forget() {
-  known_.clear(), quotients_.clear(), sums_.clear(), addresses_.clear(), loaded_.clear(), conditions_.clear();
+  known_.clear(), met_.clear(), quotients_.clear(), sums_.clear(), addresses_.clear(), loaded_.clear(),
+      conditions_.clear();
 }
 
 void CountBody::next_pass(const std::vector<KeptValue>& kept) {
@@ -37,6 +38,7 @@ void CountBody::next_pass(const std::vector<KeptValue>& kept) {
   std::erase_if(quotients_, on_column);
   std::erase_if(sums_, on_column);
   loaded_.clear();
+  std::erase_if(met_, [&](const Loaded& l) { return varies(l.on); });
   std::erase_if(addresses_, [&](const auto& a) { return varies(depends(a.second)); });
   std::erase_if(conditions_, [&](const Guard& g) { return varies(depends(g.expr)); });
 }
@@ -285,6 +287,7 @@ Depends CountBody::reduce(ValueId v, const Node& n, const Signature& s, const In
   }
   if (!unrolled_) std::erase_if(known_, [&](const Known& known) { return (known.on >> base_) != 0; });
   const auto of_loop = [&](const IndexExpr& e) { return (depends(e) >> base_) != 0; };
+  std::erase_if(met_, [&](const Loaded& l) { return of_loop(l.linear) || (depends(l.guards) >> base_) != 0; });
   std::erase_if(quotients_, of_loop);
   std::erase_if(conditions_, [&](const Guard& g) { return of_loop(g.expr); });
   loops_.clear();

@@ -71,6 +71,14 @@ class CountBody {
     Depends on;
     std::vector<IndexMap> places = {};  // at each of the known columns
   };
+  // Of two maps that come to the same address the second loads nothing: the compiler finds that it is the same.
+  struct Loaded {
+    ValueId v;
+    IndexExpr linear;
+    std::vector<Guard> guards;
+    Dims extents;
+    Depends on;
+  };
   std::vector<IndexMap> places_of(const IndexMap& at) const;
   // Guards on what is known when the text is compiled: columns of one thread, counters of loops that are unrolled. What
   // they exclude is not executed; the share of what is left.
@@ -79,6 +87,7 @@ class CountBody {
   void address_behind(const std::vector<Guard>& guards, ValueId v, const IndexExpr& linear);
   std::optional<int64_t> loads_of_known(ValueId v, const IndexExpr& linear, const std::vector<Guard>& guards);
   Depends load(ValueId v, const IndexMap& at);
+  Depends load_first(ValueId v, const IndexMap& at, const IndexExpr& linear);
   Depends compute(ValueId v, const Node& n, const IndexMap& at);
   Depends move(const Node& n, const Signature& s, const IndexMap& at);
   Depends lookup(const Node& n, const Signature& s, const Lookup& lookup, const IndexMap& at);
@@ -132,6 +141,7 @@ class CountBody {
   Depends bound_on_ = 0;  // what they depend on
   std::vector<std::pair<bool, Depends>> defined_;
   std::vector<Known> known_;
+  std::vector<Loaded> met_;
   std::vector<ValueId> seeds_;  // of numbers that are drawn
   std::vector<IndexExpr> quotients_, sums_;
   std::vector<std::pair<ValueId, IndexExpr>> addresses_, loaded_;

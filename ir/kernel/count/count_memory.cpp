@@ -276,6 +276,16 @@ std::optional<int64_t> CountBody::loads_of_known(ValueId v, const IndexExpr& lin
 
 Depends CountBody::load(ValueId v, const IndexMap& at) {
   const IndexExpr linear = linear_offset(at, k_[v].type.dims);
+  // What a store may have changed is loaded again; where lookups bind coordinates, the map says more than the address.
+  if (overwritten(v) || !bound_.empty()) return load_first(v, at, linear);
+  for (const Loaded& l : met_)
+    if (l.v == v && l.linear == linear && l.guards == at.guards && l.extents == at.extents) return l.on;
+  const Depends on = load_first(v, at, linear);
+  met_.push_back({v, linear, at.guards, at.extents, on});
+  return on;
+}
+
+Depends CountBody::load_first(ValueId v, const IndexMap& at, const IndexExpr& linear) {
   const double bytes = bytes_of(k_[v].type.dtype), packet = static_cast<double>(times_.packet);
   conditions(at.guards, at.extents);
   address_behind(at.guards, v, linear);
