@@ -266,6 +266,7 @@ Depends CountBody::reduce(ValueId v, const Node& n, const Signature& s, const In
   on &= inside;
   double points = static_cast<double>(product(access.loops));
   loops_ = access.loops;
+  extents_ = access.operands[0].extents;
   loops_on_ = on;
   constexpr int64_t kSteps = 5;
   if (spreads_) {
@@ -290,7 +291,7 @@ Depends CountBody::reduce(ValueId v, const Node& n, const Signature& s, const In
   std::erase_if(met_, [&](const Loaded& l) { return of_loop(l.linear) || (depends(l.guards) >> base_) != 0; });
   std::erase_if(quotients_, of_loop);
   std::erase_if(conditions_, [&](const Guard& g) { return of_loop(g.expr); });
-  loops_.clear();
+  loops_.clear(), extents_.clear();
   spread_over_ = 0;
   unrolled_ = strides_ = packets_ = false;
   finish(n, on);

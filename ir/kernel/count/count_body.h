@@ -104,11 +104,16 @@ class CountBody {
     double reached = 0;          // of all warps, those of which a lane asks
   };
   void find_bound(WarpPoint& at) const;
-  Sectors average_sectors(const IndexExpr& linear, const std::vector<Guard>& guards, int64_t bytes) const;
+  // Of a straight line's points: all, those whose guards hold always, and the others.
+  enum class Points { all, always, sometimes };
+  bool always(const std::vector<Guard>& guards, const WarpPoint& at) const;
+  bool stays_in_loop_over_rows(Depends on, const IndexMap& at) const;
+  Sectors average_sectors(const IndexExpr& linear, const std::vector<Guard>& guards, int64_t bytes,
+                          Points which = Points::all) const;
   double reached(const std::vector<Guard>& guards) const;  // of all warps, those of which they hold for a lane
   // `whole`: a packet is moved at once.
   void request(ValueId v, const IndexExpr& linear, const std::vector<Guard>& guards, double requests, bool read,
-               bool whole);
+               bool whole, Points which = Points::all);
   void count_rest(int64_t bytes, double& sectors);
   void atoms(const IndexExpr& e);
   bool first_time(std::vector<IndexExpr>& seen, const IndexExpr& e) const;
@@ -126,6 +131,7 @@ class CountBody {
   int64_t spread_over_ = 0;               // where lanes take turns in the one loop: its elements
   // The loops around what is counted, of one reduction inside a point.
   Dims loops_;
+  Dims extents_;          // of the coordinates and of these loops
   Depends loops_on_ = 0;  // what its result depends on
   bool unrolled_ = false, strides_ = false;
   double share_ = 1;      // of the executions, by known guards

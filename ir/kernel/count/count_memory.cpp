@@ -124,8 +124,15 @@ void CountBody::find_bound(WarpPoint& at) const {
   }
 }
 
-CountBody::Sectors CountBody::average_sectors(const IndexExpr& linear, const std::vector<Guard>& guards,
-                                              int64_t bytes) const {
+// With these counters of unrolled loops, whatever row and column are.
+bool CountBody::always(const std::vector<Guard>& guards, const WarpPoint& at) const {
+  IndexMap point = identity_map(extents_);
+  for (size_t d = 0; d < loops_.size(); ++d) point.results[base_ + d] = IndexExpr(at.coordinates[base_ + d][0]);
+  return compose(point, IndexMap{extents_, {}, guards}).guards.empty();
+}
+
+CountBody::Sectors CountBody::average_sectors(const IndexExpr& linear, const std::vector<Guard>& guards, int64_t bytes,
+                                              Points which) const {
   std::vector<Guard> known;
   std::copy_if(guards.begin(), guards.end(), std::back_inserter(known), [&](const Guard& g) { return is_known(g); });
   const bool loops = ((depends(linear) | depends(guards)) >> base_) != 0;
@@ -154,6 +161,7 @@ CountBody::Sectors CountBody::average_sectors(const IndexExpr& linear, const std
         for (int64_t& c : at.coordinates[kColumn]) c += k > 0 ? 1 : 0;
         if (lanes_inside(known, at) == 0) continue;
         weight += at.weight;
+        if (which != Points::all && always(guards, at) != (which == Points::always)) continue;
         const uint32_t lanes = lanes_inside(guards, at);
         if (lanes == 0) continue;
         sum.reached += at.weight;
@@ -173,10 +181,10 @@ double CountBody::reached(const std::vector<Guard>& guards) const {
 }
 
 void CountBody::request(ValueId v, const IndexExpr& linear, const std::vector<Guard>& guards, double requests,
-                        bool read, bool whole) {
+                        bool read, bool whole, Points which) {
   std::vector<Guard> all = guards;
   all.insert(all.end(), around_.begin(), around_.end());
-  const Sectors each = average_sectors(linear, all, static_cast<int64_t>(bytes_of(k_[v].type.dtype)));
+  const Sectors each = average_sectors(linear, all, static_cast<int64_t>(bytes_of(k_[v].type.dtype)), which);
   to_.instructions.memory += requests * (all.empty() ? 1 : each.reached);
   (read ? to_.sectors_read : to_.sectors_written) += requests * each.one;
   if (read) to_.sectors_fetched += requests * (whole ? each.one : std::min(each.one, each.packet));
@@ -274,6 +282,17 @@ std::optional<int64_t> CountBody::loads_of_known(ValueId v, const IndexExpr& lin
   return loads;
 }
 
+// What the column alone decides is computed once for all rows, but not loaded: a load leaves the loop over rows only
+// where each turn would execute it, not from behind a condition on the row.
+bool CountBody::stays_in_loop_over_rows(Depends on, const IndexMap& at) const {
+  const Depends inside = (Depends{1} << base_) - 1;
+  std::vector<Guard> guards = at.guards;
+  guards.insert(guards.end(), around_.begin(), around_.end());
+  std::erase_if(guards, [&](const Guard& g) { return is_known(g); });
+  return unrolled_ && (on & inside) == kOnColumn && (depends(guards) & kOnRow) != 0 &&
+         extents_.size() == base_ + loops_.size();
+}
+
 Depends CountBody::load(ValueId v, const IndexMap& at) {
   const IndexExpr linear = linear_offset(at, k_[v].type.dims);
   // What a store may have changed is loaded again; where lookups bind coordinates, the map says more than the address.
@@ -321,7 +340,13 @@ Depends CountBody::load_first(ValueId v, const IndexMap& at, const IndexExpr& li
     share_ = 1;
     loads = executions(here & ~kOnColumn) * static_cast<double>(*known);
   }
-  request(v, linear, at.guards, loads, /*read=*/true, /*whole=*/false);
+  if (stays_in_loop_over_rows(here, at)) {
+    request(v, linear, at.guards, loads, /*read=*/true, /*whole=*/false, Points::always);
+    const double each_row = executions(here | kOnRow) * distinct_in_packet(linear);
+    request(v, linear, at.guards, each_row, /*read=*/true, /*whole=*/false, Points::sometimes);
+  } else {
+    request(v, linear, at.guards, loads, /*read=*/true, /*whole=*/false);
+  }
   return here;
 }
 
