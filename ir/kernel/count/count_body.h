@@ -31,6 +31,7 @@ struct WarpTimes {
   int64_t whole = 0;    // elements of a row that are moved in packets, where there is a rest
   bool far = true;      // a loop inside a point finds the addresses of far elements anew in each turn
   int64_t known = 0;    // columns, where the text names each: all of a row are one thread's, in turns that are unrolled
+  bool ragged = false;  // of a loop over rows: not every thread has a column, what follows is behind a condition
   bool points = false;  // of a loop over points, in which a packet's place is a multiple of its width
 };
 
@@ -108,6 +109,7 @@ class CountBody {
   enum class Points { all, always, sometimes };
   bool always(const std::vector<Guard>& guards, const WarpPoint& at) const;
   bool stays_in_loop_over_rows(Depends on, const IndexMap& at) const;
+  Depends loaded_on(Depends on) const;
   Sectors average_sectors(const IndexExpr& linear, const std::vector<Guard>& guards, int64_t bytes,
                           Points which = Points::all) const;
   double reached(const std::vector<Guard>& guards) const;  // of all warps, those of which they hold for a lane

@@ -283,7 +283,13 @@ std::optional<int64_t> CountBody::loads_of_known(ValueId v, const IndexExpr& lin
 }
 
 // What the column alone decides is computed once for all rows, but not loaded: a load leaves the loop over rows only
-// where each turn would execute it, not from behind a condition on the row.
+// where each turn would execute it. It does not from behind the condition that a thread has a column,
+Depends CountBody::loaded_on(Depends on) const {
+  const Depends inside = (Depends{1} << base_) - 1;
+  return times_.ragged && (on & inside) == kOnColumn ? on | kOnRow : on;
+}
+
+// nor from behind one on the row.
 bool CountBody::stays_in_loop_over_rows(Depends on, const IndexMap& at) const {
   const Depends inside = (Depends{1} << base_) - 1;
   std::vector<Guard> guards = at.guards;
@@ -322,7 +328,7 @@ Depends CountBody::load_first(ValueId v, const IndexMap& at, const IndexExpr& li
   const bool inside = (on >> base_) != 0;
   const bool along = !bound || (bound_on_ & ~kOnRow) == 0;  // the lookup goes along a row, not from element to element
   if (along && in_packets(at, linear) && (!inside || packets_)) {
-    const double packets = executions(on | kOnColumn, /*each_element=*/false);
+    const double packets = executions(loaded_on(on | kOnColumn), /*each_element=*/false);
     if (!at.guards.empty()) to_.instructions.indices += (1 + packet) * packets;  // a branch, and zeros instead
     request(v, linear, at.guards, packets * std::ceil(bytes * packet / kWidestLoad), /*read=*/true, /*whole=*/true);
     if (!inside) count_rest(static_cast<int64_t>(bytes), to_.sectors_read);
@@ -335,7 +341,7 @@ Depends CountBody::load_first(ValueId v, const IndexMap& at, const IndexExpr& li
   const double branches = kBranches + (packets_ && (here & kOnColumn) == 0 ? packet : 0);
   if (!std::all_of(at.guards.begin(), at.guards.end(), [&](const Guard& g) { return is_known(g); }))
     to_.instructions.indices += (inside && !unrolled_ ? branches : kChosen) * executions(here);
-  double loads = executions(here) * distinct_in_packet(linear);
+  double loads = executions(loaded_on(here)) * distinct_in_packet(linear);
   if (const std::optional<int64_t> known = loads_of_known(v, linear, at.guards)) {
     share_ = 1;
     loads = executions(here & ~kOnColumn) * static_cast<double>(*known);

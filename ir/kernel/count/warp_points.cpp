@@ -79,7 +79,8 @@ Turns row_turns(const KernelForm& form, const Dims& space, int64_t blocks) {
            .columns = shared ? slots_of_launch : static_cast<double>(packets),
            .packet = form.packet,
            .far = false,
-           .known = form.team == 1 && shared ? columns : 0},
+           .known = form.team == 1 && shared ? columns : 0,
+           .ragged = form.team > 1 && columns % (form.team * form.packet) != 0},
           {}};
   for (const int64_t turn : some_of(turns, kSamples))
     t.points.push_back(point(space, [&](int64_t l) {
