@@ -5,7 +5,7 @@
 namespace heddle::ir {
 namespace {
 
-constexpr int64_t kSamples = 8;
+constexpr int64_t kSamples = 64;
 
 int64_t cut(int64_t n, int64_t by) { return (n + by - 1) / std::max<int64_t>(by, 1); }
 
@@ -69,18 +69,23 @@ Turns row_turns(const KernelForm& form, const Dims& space, int64_t blocks) {
   const int64_t turns = cut(rows, abreast) * together, slots = cut(columns, form.team * form.packet);
   const int64_t packets = whole ? rows * cut(columns, kLanes * form.packet) : turns * slots;
   const double launch = warps(form, blocks);
-  // Of a loop over whole packets of few turns, which is unrolled, the rows share what the column alone decides.
-  constexpr int64_t kShared = 8;
-  const bool shared = slots == 1 || (slots <= kShared && columns % (form.team * form.packet) == 0);
-  const double slots_of_launch = std::min(launch, static_cast<double>(turns)) * static_cast<double>(slots);
+  // Of a loop of few turns, which is unrolled, the rows share what the column alone decides, but in a last turn that not
+  // every thread takes.
+  constexpr int64_t kShared = 16;
+  const int64_t whole_slots = columns / (form.team * form.packet);
+  const bool shared = slots == 1 || slots <= kShared, even = columns % (form.team * form.packet) == 0;
+  const double slots_of_launch = slots == 1
+                                     ? std::min(launch, static_cast<double>(turns))
+                                     : std::min(launch, static_cast<double>(turns)) * static_cast<double>(whole_slots) +
+                                           static_cast<double>(turns * (slots - whole_slots));
   Turns t{{.launch = std::min(launch, static_cast<double>(turns)),
            .rows = static_cast<double>(turns),
            .packets = static_cast<double>(packets),
            .columns = shared ? slots_of_launch : static_cast<double>(packets),
            .packet = form.packet,
            .far = false,
-           .known = form.team == 1 && shared ? columns : 0,
-           .ragged = form.team > 1 && columns % (form.team * form.packet) != 0},
+           .known = form.team == 1 && shared && (even || slots == 1) ? columns : 0,
+           .ragged = form.team > 1 && whole_slots == 0},
           {}};
   for (const int64_t turn : some_of(turns, kSamples))
     t.points.push_back(point(space, [&](int64_t l) {
