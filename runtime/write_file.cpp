@@ -10,7 +10,6 @@
 #include <filesystem>
 
 #include "ir/diagnostic.h"
-#include "runtime/temporary.h"
 
 namespace heddle::runtime {
 namespace {
@@ -71,14 +70,21 @@ void require_replaceable(const std::string& path) {
   const TemporaryFile draft(target_of(path).parent_path().string(), path);
 }
 
+FileReplacement::FileReplacement(const std::string& path) : target_(target_of(path)) {
+  draft_ = std::make_unique<TemporaryFile>(fs::path(target_).parent_path().string(), path);
+}
+
+void FileReplacement::finish() {
+  keep_permissions(target_, file().descriptor());
+  file().sync();               // tells every error, so that the draft
+  draft_->rename_to(target_);  // can stay open, and thereby locked, until it has its name
+  sync_folder(fs::path(target_).parent_path());
+}
+
 void replace_file(const std::string& path, const std::vector<std::string_view>& pieces) {
-  const fs::path target = target_of(path);
-  TemporaryFile draft(target.parent_path().string(), path);
-  for (const std::string_view piece : pieces) draft.file().write(piece.data(), static_cast<int64_t>(piece.size()));
-  keep_permissions(target, draft.file().descriptor());
-  draft.file().sync();      // tells every error, so that the draft
-  draft.rename_to(target);  // can stay open, and thereby locked, until it has its name
-  sync_folder(target.parent_path());
+  FileReplacement file(path);
+  for (const std::string_view piece : pieces) file.file().write(piece.data(), static_cast<int64_t>(piece.size()));
+  file.finish();
 }
 
 bool is_stream(const std::string& path) {

@@ -63,7 +63,7 @@ void check_range(const ColumnRequest& request, const Column& column) {
       std::memcpy(&value, column.content().data() + i * sizeof(T), sizeof(T));
       const auto v = static_cast<int64_t>(value);
       if (allowed(v)) continue;
-      const auto row = static_cast<int64_t>(i) / column.row_elements();
+      const auto row = request.first_row + static_cast<int64_t>(i) / column.row_elements();
       const std::string limits =
           label ? fmt::format("expected 0 ... {}", request.classes - 1) : "it does not fit " + request.dtype;
       throw UserError(request.where, fmt::format("{}: row {} holds {}, {}", request.source(), row, v, limits));
@@ -88,9 +88,10 @@ void cut_to_integers(const ColumnRequest& request, Column& column) {
           std::memcpy(&value, column.content().data() + i * sizeof(From), sizeof(From));
           const From whole = std::trunc(value);
           if (!(whole >= below && whole < above))
-            throw UserError(request.where,
-                            fmt::format("{}: row {} holds {}, it does not fit {}", request.source(),
-                                        static_cast<int64_t>(i) / column.row_elements(), value, request.dtype));
+            throw UserError(
+                request.where,
+                fmt::format("{}: row {} holds {}, it does not fit {}", request.source(),
+                            request.first_row + static_cast<int64_t>(i) / column.row_elements(), value, request.dtype));
           const To cut = static_cast<To>(whole);
           std::memcpy(bytes.data() + i * sizeof(To), &cut, sizeof(To));
         }

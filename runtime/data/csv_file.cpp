@@ -2,11 +2,24 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
+
 namespace heddle::runtime::data {
 
 CsvFile::CsvFile(const std::filesystem::path& file, const std::string& name, const Location& where, char delimiter)
     : in_(file, name, where), name_(name), where_(where), delimiter_(delimiter), buffer_(size_t{1} << 18) {
   skip_mark();
+}
+
+CsvFile::CsvFile(int descriptor, const std::string& name, const Location& where, char delimiter)
+    : in_(descriptor, name, where), name_(name), where_(where), delimiter_(delimiter), buffer_(size_t{1} << 18) {
+  skip_mark();
+}
+
+bool CsvFile::ready() {
+  if (at_ == end_ && in_.ready()) peek();
+  if (at_ == end_) return in_.ready();
+  return std::memchr(buffer_.data() + at_, '\n', end_ - at_) != nullptr;
 }
 
 void CsvFile::fail(int64_t line, int64_t column, const std::string& message, const std::string& help) const {

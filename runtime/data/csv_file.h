@@ -28,9 +28,13 @@ inline constexpr size_t kMaxCsvFields = 100'000;
 class CsvFile {
  public:
   CsvFile(const std::filesystem::path& file, const std::string& name, const Location& where, char delimiter);
+  // What a descriptor gives, as it comes (runtime/data/input_file.h).
+  CsvFile(int descriptor, const std::string& name, const Location& where, char delimiter);
 
   // The next record, at least one field; false at the end. The fields' texts last until the next call.
   bool next(std::vector<CsvField>& fields);
+  // Whether `next` need not wait for a producer: the rest of a line is at hand, or the end.
+  bool ready();
   [[noreturn]] void fail(int64_t line, int64_t column, const std::string& message, const std::string& help = {}) const;
 
  private:

@@ -18,10 +18,14 @@ namespace heddle::runtime::data {
 class InputFile {
  public:
   InputFile(const std::filesystem::path& file, std::string name, const Location& where);
+  // A descriptor that somebody else opened and closes, a pipe for example: never compressed.
+  InputFile(int descriptor, std::string name, const Location& where);
 
   [[noreturn]] void fail(const std::string& message, const std::string& help = {}) const;
-  // Reads up to `size` bytes; fewer only at the end of the file.
+  // Reads up to `size` bytes; fewer only at the end of the file, and of a descriptor what is there: at least one.
   size_t read(std::byte* to, size_t size);
+  // Whether `read` would return at once.
+  bool ready() const;
 
  private:
   struct Close {
@@ -30,6 +34,7 @@ class InputFile {
   std::string name_;
   Location where_;
   std::unique_ptr<gzFile_s, Close> file_;
+  int descriptor_ = -1;
 };
 
 }  // namespace heddle::runtime::data

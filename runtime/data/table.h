@@ -46,6 +46,7 @@ struct ColumnRequest {
   std::vector<std::string> class_names = {};  // of the training rows, where the reader found them there
   bool cast = false;                          // what is floating is cut to integers where the input takes those
   bool looked_up = false;                     // elements are found by it: -100 is none
+  int64_t first_row = 0;  // the number of the first row, for messages, where a file is read in parts
   const std::string& source() const { return sources.at(0); }
   // Whether elements of the type become integers as they are read.
   bool cuts(ElementType type) const;

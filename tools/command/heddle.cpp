@@ -18,6 +18,7 @@ int run(int argc, char** argv) {
                    "heddle " HEDDLE_VERSION);
   add_train(line);
   add_eval(line);
+  add_predict(line);
   add_check(line);
   add_compile(line);
   add_inspect(line);

@@ -23,6 +23,10 @@ void write_result(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) throw UserError(ExitCode::failed, lost());
 }
 
+void flush_result() {
+  if (std::fflush(stdout) != 0) throw UserError(ExitCode::failed, lost());
+}
+
 // The stream remembers a failure, which finish_output asks for.
 void write_note(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
 

@@ -13,6 +13,7 @@
 namespace heddle::tools {
 
 void write_result(std::string_view text);
+void flush_result();  // to whoever reads it now
 void write_note(std::string_view text);
 
 template <class... T>

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""Rows for `heddle predict`, and what is to come out.
+
+    predictions.py reference HEDDLE FOLDER   predictions equal PyTorch's (training/reference/predictions.json) within 1e-5
+    predictions.py counts HEDDLE FOLDER N,N  any number of rows gives the same results, to 1e-6, and compiles nothing
+    predictions.py every HEDDLE FOLDER N     the same for each number from 1 to N
+    predictions.py answers HEDDLE            a line in, a line out, while the producer waits for it
+    predictions.py memory HEDDLE FOLDER N    N rows through a pipe and from a file take no more memory than few
+"""
+import json
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+
+ROWS = 8
+SMALL_DIGITS = [word for key in ("conv1.filters=4", "conv2.filters=8", "fc.units=16") for word in ("--set", "nodes." + key)]
+REFERENCE = pathlib.Path(__file__).resolve().parents[1] / "training" / "reference"
+MODELS = pathlib.Path(__file__).resolve().parents[2] / "models"
+
+
+def pictures(rows):
+    return [[[(r * 31 + i * j * (r + 3) + i * 3 + j * 5) % 256 for j in range(28)] for i in range(28)] for r in range(rows)]
+
+
+def read_safetensors(path):
+    content = pathlib.Path(path).read_bytes()
+    size = struct.unpack("<Q", content[:8])[0]
+    out = {}
+    for name, t in json.loads(content[8:8 + size]).items():
+        if name == "__metadata__":
+            continue
+        begin, end = (8 + size + at for at in t["data_offsets"])
+        kind = {"F32": "f", "I64": "q"}[t["dtype"]]
+        values = list(struct.unpack(f"<{(end - begin) // struct.calcsize(kind)}{kind}", content[begin:end]))
+        out[name] = (t["shape"], values)
+    return out
+
+
+def lines(rows):
+    return "".join(json.dumps({"image": picture}) + "\n" for picture in rows)
+
+
+def predict(heddle, model, weights, *options, text=None):
+    command = [heddle, "predict", str(MODELS / f"{model}.json"), "--weights", str(weights), *options]
+    return subprocess.run(command, input=text, text=True, capture_output=True, check=True).stdout
+
+
+def near(got, wanted, tolerance):
+    assert len(got) == len(wanted), (len(got), len(wanted))
+    worst = max(abs(a - b) for x, y in zip(got, wanted) for a, b in zip(x, y, strict=True))
+    assert worst <= tolerance, worst
+    return worst
+
+
+def idx(path, rows):
+    with open(path, "wb") as f:
+        f.write(struct.pack(">4BIII", 0, 0, 8, 3, len(rows), 28, 28))
+        for picture in rows:
+            f.write(b"".join(map(bytes, picture)))
+
+
+def npy(path, rows, descr="|u1", code="B"):
+    head = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': ({len(rows)}, 28, 28), }}".ljust(117) + "\n"
+    with open(path, "wb") as f:
+        f.write(b"\x93NUMPY\x01\0" + struct.pack("<H", len(head)) + head.encode())
+        f.write(struct.pack(f"{len(rows) * 784}{code}", *(v for p in rows for line in p for v in line)))
+
+
+def reference(heddle, folder):
+    stored = json.loads((REFERENCE / "predictions.json").read_text())
+    rows = pictures(ROWS)
+    idx(f"{folder}/rows-idx3-ubyte", rows), npy(f"{folder}/rows.npy", rows)
+    pathlib.Path(f"{folder}/rows.jsonl").write_text(lines(rows))
+    flat = "".join(",".join(str(v) for line in p for v in line) + "\n" for p in rows)
+    pathlib.Path(f"{folder}/rows.csv").write_text(flat)
+    for name, model, settings in (("torch", "digits_cnn", SMALL_DIGITS), ("heddle", "digits_cnn", SMALL_DIGITS),
+                                  ("resnet20", "resnet20", ["--set", "let.width=4"])):
+        for file in ("rows-idx3-ubyte", "rows.npy", "rows.jsonl", "rows.csv"):
+            out = predict(heddle, model, REFERENCE / f"predict_{name}.safetensors", "--output", "logits", *settings,
+                          "--in", f"image={folder}/{file}")
+            got = [json.loads(line)["logits"] for line in out.splitlines()]
+            print(name, file, "differs by at most %.1e" % near(got, stored[name], 1e-5))
+
+
+def counts(heddle, folder, numbers):
+    most = max(numbers)
+    rows = pictures(most)
+    weights = REFERENCE / "predict_torch.safetensors"
+    options = ["--output", "logits", *SMALL_DIGITS]
+    out = predict(heddle, "digits_cnn", weights, *options, "--in", "-", text=lines(rows))
+    every = [json.loads(line)["logits"] for line in out.splitlines()]
+    assert len(every) == most
+    kernels = sorted(os.listdir(os.environ["HEDDLE_CACHE"]))
+    worst = 0
+    for n in numbers:
+        # The last n: each row stands at other places of the batch, beside other rows.
+        idx(f"{folder}/n.idx", rows[most - n:])
+        out = predict(heddle, "digits_cnn", weights, *options, "--in", f"{folder}/n.idx")
+        worst = max(worst, near([json.loads(line)["logits"] for line in out.splitlines()], every[most - n:], 1e-6))
+    assert sorted(os.listdir(os.environ["HEDDLE_CACHE"])) == kernels, "something was compiled"
+    print(len(numbers), "counts differ by at most %.1e" % worst)
+
+
+def every(heddle, folder, most):
+    counts(heddle, folder, range(1, most + 1))
+
+
+def answers(heddle):
+    command = [heddle, "predict", str(MODELS / "digits_cnn.json"), "--weights", str(REFERENCE / "predict_torch.safetensors"),
+               *SMALL_DIGITS, "--in", "-", "--top", "1"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        for picture in pictures(3):
+            process.stdin.write(lines([picture])), process.stdin.flush()
+            print(sorted(json.loads(process.stdout.readline())["top"][0]))
+        process.stdin.close()
+        assert process.wait() == 0
+
+
+def memory(heddle, folder, most):
+    """Of a model of one dense layer, whose rows are short."""
+    model = f"{folder}/line.json"
+    pathlib.Path(model).write_text(json.dumps({
+        "format": "heddle-model/1", "name": "line", "inputs": {"x": {"shape": ["N", 4]}, "y": {"shape": ["N", 1]}},
+        "nodes": [{"name": "out", "op": "dense", "in": "x", "units": 1}], "outputs": {"out": "out"},
+        "train": {"batch": {"N": 2}, "steps": 1, "loss": {"op": "mse", "in": ["out", "y"]}, "optimizer": "sgd"},
+        "data": {"train": {"op": "csv", "file": "line.csv", "x": "a:d", "y": "e"}}}))
+    pathlib.Path(f"{folder}/line.csv").write_text("a,b,c,d,e\n1,2,3,4,5\n2,3,4,5,6\n")
+    subprocess.run([heddle, "train", model, "--save", f"{folder}/line.safetensors"], check=True, capture_output=True)
+
+    def peak(rows, out):
+        with open(f"{folder}/rows.csv", "w") as f:
+            f.write("a,b,c,d\n")
+            f.writelines(f"{i},{i % 7},0.5,{-i}\n" for i in range(rows))
+        command = [heddle, "predict", model, "--weights", f"{folder}/line.safetensors", "--overwrite", "--in", f"{folder}/rows.csv", "--out", out]
+        process = subprocess.Popen(command)
+        used = os.wait4(process.pid, 0)
+        assert used[1] == 0, used
+        assert sum(1 for _ in open(out)) == rows + out.endswith("csv")
+        return used[2].ru_maxrss / 1024
+
+    for out in (f"{folder}/out.csv", f"{folder}/out.jsonl"):
+        few, many = peak(1000, out), peak(most, out)
+        print(f"{out.rsplit('.', 1)[1]}: {few:.0f} MiB for 1000 rows, {many:.0f} MiB for {most}")
+        assert many < few + 16
+
+
+if __name__ == "__main__":
+    what, arguments = sys.argv[1], sys.argv[2:]
+    if what == "counts":
+        arguments[2] = [int(n) for n in arguments[2].split(",")]
+    elif what in ("every", "memory"):
+        arguments[2] = int(arguments[2])
+    globals()[what](*arguments)

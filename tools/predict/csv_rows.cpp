@@ -1,0 +1,224 @@
+// Rows of a table of text, from a file or as a producer writes them.
+//
+// Which columns an input is made of says the model, where its data are csv, too: so do the delimiter, whether there is a
+// header, and what stands for a missing value. Else a column has the name of an input of one element, or the columns, as
+// many as a row has elements, are the one input's.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+#include <optional>
+
+#include "runtime/data/csv_file.h"
+#include "runtime/data/parse_number.h"
+#include "runtime/data/printable.h"
+#include "runtime/file.h"
+#include "tools/predict/row_source.h"
+
+namespace heddle::tools {
+namespace {
+
+using namespace runtime::data;  // NOLINT: this file speaks of little else
+
+// What the model says of its tables.
+struct Layout {
+  const frontend::DataReader* reader = nullptr;  // nullptr: nothing
+  const ReaderSetting* find(std::string_view key) const {
+    if (reader == nullptr) return nullptr;
+    const auto it = std::ranges::find(reader->settings, key, &ReaderSetting::key);
+    return it == reader->settings.end() ? nullptr : &*it;
+  }
+};
+
+Layout layout_of(const frontend::Data& data) {
+  for (const auto* reader : {&data.test, &data.validation, &data.train})
+    if (reader->has_value() && (*reader)->op == "csv") return {&**reader};
+  return {};
+}
+
+char delimiter_of(const Layout& layout) {
+  const ReaderSetting* setting = layout.find("delimiter");
+  if (setting == nullptr) return ',';
+  const std::string& text = std::get<std::vector<std::string>>(setting->value).at(0);
+  if (text.size() != 1 || std::string("\"\r\n").find(text[0]) != std::string::npos || text[0] == '\0')
+    throw UserError(setting->where,
+                    "csv: 'delimiter' is one character, and neither a quotation mark nor an end of line");
+  return text[0];
+}
+
+CsvFile open(const SourceRequest& asked, char delimiter) {
+  if (asked.path == "-") return {STDIN_FILENO, asked.name(), {}, delimiter};
+  runtime::File(asked.path, O_RDONLY | O_NONBLOCK, 0, asked.path).size();  // a regular file, or it says so
+  return {asked.path, asked.path, {}, delimiter};
+}
+
+struct Selected {
+  const PredictInput* input = nullptr;
+  size_t number = 0;  // of the predictor's inputs
+  ElementType type = ElementType::f32;
+  std::vector<size_t> fields;
+};
+
+class CsvRows {
+ public:
+  CsvRows(const Predictor& predictor, const SourceRequest& asked)
+      : layout_(layout_of(predictor.data())), name_(asked.name()), file_(open(asked, delimiter_of(layout_))) {
+    if (const ReaderSetting* missing = layout_.find("missing")) missing_ = std::get<double>(missing->value);
+    if (!file_.next(first_)) throw UserError(ExitCode::failed, fmt::format("{}: the file is empty", name_));
+    width_ = first_.size();
+    for (const CsvField& field : first_) copies_.emplace_back(field.text);
+    if (has_header()) titles_ = copies_;
+    for (const size_t i : asked.inputs) select(predictor, i, asked.inputs.size());
+  }
+
+  int64_t fill(int64_t most, PredictRows& into) {
+    for (const Selected& s : selected_) {
+      Column& column = into.columns.at(s.number);
+      column = {.input = s.input->request.input, .type = s.type, .dims = s.input->request.stored_dims()};
+      column.bytes.resize(static_cast<size_t>(most * column.row_bytes()));
+    }
+    held_.rethrow();
+    int64_t count = 0;
+    for (bool more = true; count < most && (count == 0 || file_.ready()); ++count)
+      if (!held_.try_row(count, [&] { more = next_row(count, into); }) || !more) break;
+    return count;
+  }
+
+ private:
+  // Where the model does not say, a first line with a field that is no number names the columns.
+  bool has_header() const {
+    if (const ReaderSetting* header = layout_.find("header")) return std::get<bool>(header->value);
+    if (layout_.reader != nullptr) return true;
+    return std::ranges::any_of(copies_, [](const std::string& text) {
+      double ignored = 0;
+      return !is_missing(text) && !parse_number(text, ElementType::f64, reinterpret_cast<std::byte*>(&ignored)).empty();
+    });
+  }
+
+  [[noreturn]] void refuse(const std::string& message, const std::string& help) const {
+    throw UserError(ExitCode::failed, fmt::format("{}: {}", name_, message), help);
+  }
+
+  std::optional<size_t> find(std::string_view word) const {
+    if (std::ranges::count(titles_, word) > 1)
+      refuse(fmt::format("{} columns are called '{}'", std::ranges::count(titles_, word), printable(word)),
+             "give each column a name of its own");
+    const auto title = std::ranges::find(titles_, word);
+    if (title != titles_.end()) return static_cast<size_t>(title - titles_.begin());
+    size_t index = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), index);
+    if (error == std::errc{} && end == word.data() + word.size() && index < width_) return index;
+    return std::nullopt;
+  }
+
+  // A column, or "first:last".
+  void add_word(const std::string& word, Selected& s) const {
+    const size_t colon = word.find(':');
+    const auto one = find(word);
+    const auto first = one ? one : find(word.substr(0, colon));
+    const auto last = one ? one : colon == std::string::npos ? std::nullopt : find(word.substr(colon + 1));
+    if (!first || !last)
+      refuse(fmt::format("there is no column '{}' for input '{}'", printable(word), s.input->request.input),
+             titles_.empty() ? fmt::format("the file has {} columns, counted from 0", width_)
+                             : frontend::suggest(word, titles_));
+    if (*last < *first) refuse(fmt::format("'{}' ends before it begins", printable(word)), "exchange the columns");
+    for (size_t i = *first; i <= *last; ++i) s.fields.push_back(i);
+  }
+
+  void select(const Predictor& predictor, size_t number, size_t inputs) {
+    Selected s{.input = &predictor.inputs()[number], .number = number, .type = {}, .fields = {}};
+    const ColumnRequest& request = s.input->request;
+    s.type = text_type(request);
+    int64_t elements = 1;
+    for (const int64_t d : request.stored_dims()) elements *= d;
+    const auto words = layout_.reader == nullptr ? std::vector<frontend::Named>{} : words_of(request.input);
+    for (const frontend::Named& word : words) add_word(word.text, s);
+    if (words.empty() && elements == 1 && std::ranges::count(titles_, request.input) > 0) {
+      add_word(request.input, s);
+    } else if (words.empty() && inputs == 1 && std::cmp_equal(width_, elements)) {
+      for (size_t i = 0; i < width_; ++i) s.fields.push_back(i);
+    }
+    if (std::ssize(s.fields) != elements) {
+      const std::string has =
+          words.empty() ? fmt::format("{} columns in the file", width_) : fmt::format("{} columns", s.fields.size());
+      refuse(fmt::format("{}, but a row of input '{}' has {} elements", has, request.input, elements),
+             elements == 1 ? fmt::format("a column called '{}' would fill it", request.input)
+                           : "a file of its own for the input, with a column for each element, would fill it");
+    }
+    selected_.push_back(std::move(s));
+  }
+
+  std::vector<frontend::Named> words_of(const std::string& input) const {
+    const auto found = layout_.reader->columns.find(input);
+    return found == layout_.reader->columns.end() ? std::vector<frontend::Named>{} : found->second;
+  }
+
+  bool next_row(int64_t row, PredictRows& into) {
+    const bool first_is_row = first_pending_ && titles_.empty();
+    first_pending_ = false;
+    if (!first_is_row && !file_.next(first_)) return false;
+    if (first_.size() != width_)
+      file_.fail(first_[0].line, first_[0].column,
+                 fmt::format("{} fields, but the first line has {}", first_.size(), width_),
+                 "every line has the same columns; quote a field that holds the delimiter");
+    for (const Selected& s : selected_) {
+      const int64_t width = size_of(s.type);
+      Column& column = into.columns[s.number];
+      std::byte* to = column.bytes.data() + row * column.row_bytes();
+      for (const size_t f : s.fields) store(s, f, to), to += width;
+    }
+    return true;
+  }
+
+  [[noreturn]] void fail(const Selected& s, size_t f, const std::string& what, const std::string& help) const {
+    const CsvField& field = first_[f];
+    const std::string title = titles_.empty() ? std::to_string(f) : "'" + printable(titles_[f]) + "'";
+    file_.fail(
+        field.line, field.column,
+        fmt::format("column {} of input '{}': '{}' {}", title, s.input->request.input, printable(field.text), what),
+        help);
+  }
+
+  void store(const Selected& s, size_t f, std::byte* to) const {
+    const std::string_view text = first_[f].text;
+    const std::vector<std::string>& names = s.input->request.class_names;
+    std::string fault;
+    if (is_missing(text)) {
+      if (!missing_)
+        fail(s, f, "is missing",
+             "write a number there, or say in the model's data what stands for it: \"missing\": NUMBER");
+      fault = parse_number(fmt::format("{}", *missing_), s.type, to);
+    } else if (const auto name = std::ranges::find(names, text); name != names.end()) {
+      fault = parse_number(std::to_string(name - names.begin()), s.type, to);
+    } else if (!names.empty()) {
+      fail(s, f, "is none of the names that the weights know", frontend::suggest(text, names));
+    } else {
+      fault = parse_number(text, s.type, to);
+    }
+    if (fault.empty()) fault = value_fault(s.input->request, s.type, to);
+    if (!fault.empty()) fail(s, f, fault, fmt::format("the input takes {}", s.input->request.dtype));
+  }
+
+  Layout layout_;
+  std::string name_;
+  CsvFile file_;
+  std::optional<double> missing_;
+  std::vector<CsvField> first_;  // the record that was read last
+  std::vector<std::string> copies_, titles_;
+  size_t width_ = 0;
+  bool first_pending_ = true;
+  HeldFault held_;
+  std::vector<Selected> selected_;
+};
+
+}  // namespace
+
+OpenedSource open_csv(const Predictor& predictor, const SourceRequest& asked) {
+  const auto rows = std::make_shared<CsvRows>(predictor, asked);
+  return {asked.name(), asked.inputs, [rows](int64_t most, PredictRows& into) { return rows->fill(most, into); }};
+}
+
+}  // namespace heddle::tools

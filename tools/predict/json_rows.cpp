@@ -1,0 +1,246 @@
+#include "tools/predict/json_rows.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <memory>
+
+#include "frontend/json.h"
+#include "runtime/data/input_file.h"
+#include "runtime/data/parse_number.h"
+#include "runtime/file.h"
+
+namespace heddle::tools {
+namespace {
+
+using frontend::Json;
+using runtime::data::ElementType;
+
+constexpr size_t kMostLineBytes = size_t{1} << 24;
+
+// One value at a time into the row's memory.
+class RowFiller {
+ public:
+  RowFiller(const PredictInput& input, std::byte* to) : request_(input.request), type_(text_type(request_)), to_(to) {}
+
+  void fill(const Json& value) {
+    const std::vector<int64_t> dims = request_.stored_dims();
+    int64_t elements = 1;
+    for (const int64_t d : dims) elements *= d;
+    const bool flat = value.kind == Json::Kind::list && std::ssize(value.items) == elements && !nested(value);
+    if (flat || dims.empty() || elements == 1) {
+      one_axis(value, elements);
+    } else {
+      axis(value, dims, 0);
+    }
+  }
+
+ private:
+  static bool nested(const Json& value) { return !value.items.empty() && value.items[0].kind == Json::Kind::list; }
+
+  // A row of one element may be written as a number or within lists.
+  void one_axis(const Json& value, int64_t elements) {
+    if (value.kind == Json::Kind::list && elements == 1 && value.items.size() == 1) return one_axis(value.items[0], 1);
+    if (value.kind != Json::Kind::list) {
+      if (elements != 1) wrong_shape(value, fmt::format("a list of {}", elements));
+      return element(value);
+    }
+    if (std::ssize(value.items) != elements)
+      wrong_shape(value, elements == 1 ? "one value" : fmt::format("a list of {}", elements));
+    for (const Json& item : value.items) element(item);
+  }
+
+  // Trailing axes of one element need no lists of their own.
+  void axis(const Json& value, const std::vector<int64_t>& dims, size_t d) {
+    if (d == dims.size()) return element(value);
+    const bool only_ones =
+        std::all_of(dims.begin() + static_cast<ptrdiff_t>(d), dims.end(), [](int64_t n) { return n == 1; });
+    if (only_ones && value.kind != Json::Kind::list) return element(value);
+    if (value.kind != Json::Kind::list || std::ssize(value.items) != dims[d])
+      wrong_shape(value, fmt::format("a list of {} on axis {}", dims[d], d));
+    for (const Json& item : value.items) axis(item, dims, d + 1);
+  }
+
+  [[noreturn]] void wrong_shape(const Json& value, const std::string& wanted) const {
+    const std::string found =
+        value.kind == Json::Kind::list ? fmt::format("a list of {}", value.items.size()) : frontend::describe(value);
+    throw UserError(value.where, fmt::format("input '{}': expected {}, found {}", request_.input, wanted, found),
+                    fmt::format("a row of it is {}[{}]", request_.dtype, fmt::join(request_.dims, ",")));
+  }
+
+  void element(const Json& value) {
+    std::string fault;
+    if (value.kind == Json::Kind::text && !request_.class_names.empty()) {
+      const auto& names = request_.class_names;
+      const auto name = std::ranges::find(names, value.text);
+      if (name == names.end())
+        throw UserError(value.where,
+                        fmt::format("input '{}': {} is none of the names that the weights know", request_.input,
+                                    frontend::quote(value.text)),
+                        frontend::suggest(value.text, names));
+      fault = runtime::data::parse_number(std::to_string(name - names.begin()), type_, to_);
+    } else if (value.kind == Json::Kind::integer) {
+      fault = runtime::data::parse_number(std::to_string(value.integer), type_, to_);
+    } else if (value.kind == Json::Kind::real) {
+      fault = runtime::data::parse_number(fmt::format("{}", value.real), type_, to_);
+    } else {
+      throw UserError(value.where,
+                      fmt::format("input '{}': expected a number, found {}", request_.input, frontend::describe(value)),
+                      value.kind == Json::Kind::text && request_.classes > 0
+                          ? "the weights hold no names for it: give the class's number"
+                          : fmt::format("the input takes {}", request_.dtype));
+    }
+    if (fault.empty()) fault = value_fault(request_, type_, to_);
+    if (!fault.empty())
+      throw UserError(value.where, fmt::format("input '{}': {} {}", request_.input, frontend::describe(value), fault),
+                      fmt::format("the input takes {}", request_.dtype));
+    to_ += runtime::data::size_of(type_);
+  }
+
+  const runtime::data::ColumnRequest& request_;
+  ElementType type_;
+  std::byte* to_;
+};
+
+void read_row(const SourceFile& source, std::span<const PredictInput* const> inputs, std::span<std::byte* const> to) {
+  const Json row = frontend::parse_json(source);
+  if (row.kind != Json::Kind::object)
+    throw UserError(row.where, fmt::format("expected an object, found {}", frontend::describe(row)),
+                    "a line is {\"INPUT\": VALUES, ...}");
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const std::string& name = inputs[i]->request.input;
+    const Json* value = row.find(name);
+    if (value == nullptr || value->kind == Json::Kind::null) {
+      std::vector<std::string> keys;
+      for (const Json& item : row.items) keys.push_back(item.key);
+      const std::string near = did_you_mean(name, keys);
+      throw UserError(value == nullptr ? row.where : value->where, fmt::format("input '{}' is missing", name),
+                      near.empty() ? fmt::format("add \"{}\": ... to the line", name)
+                                   : fmt::format("is one of its keys meant for '{}'? {}", name, near));
+    }
+    RowFiller(*inputs[i], to[i]).fill(*value);
+  }
+}
+
+// Lines of a file, plain or compressed, or of a descriptor as they come.
+class Lines {
+ public:
+  explicit Lines(const SourceRequest& asked) : in_(open(asked)) {}
+
+  bool next(std::string& line) {
+    while (end_line() == std::string::npos && more()) {
+    }
+    if (text_.size() == at_) return false;
+    const size_t end = end_line();
+    line.assign(text_, at_, end == std::string::npos ? std::string::npos : end - at_);
+    at_ = end == std::string::npos ? text_.size() : end + 1;
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    ++number;
+    return true;
+  }
+  // Whether a whole line is at hand, or the end.
+  bool ready() {
+    while (end_line() == std::string::npos && !ended_ && in_.ready()) more();
+    return ended_ || end_line() != std::string::npos;
+  }
+
+  int64_t number = 0;  // of the line that was read last, counted from 1
+
+ private:
+  static runtime::data::InputFile open(const SourceRequest& asked) {
+    if (asked.path == "-") return {STDIN_FILENO, asked.name(), {}};
+    runtime::File(asked.path, O_RDONLY | O_NONBLOCK, 0, asked.path).size();  // a regular file, or it says so
+    return {asked.path, asked.path, {}};
+  }
+
+  size_t end_line() {
+    const size_t end = text_.find('\n', std::max(at_, searched_));
+    searched_ = end == std::string::npos ? text_.size() : at_;
+    return end;
+  }
+
+  bool more() {
+    if (ended_) return false;
+    text_.erase(0, at_);
+    at_ = 0, searched_ = text_.size();  // asked for only where no end of a line is in it
+    if (text_.size() > kMostLineBytes)
+      in_.fail(fmt::format("line {} has more than {} bytes", number + 1, kMostLineBytes),
+               "each row is a line of its own");
+    constexpr size_t kPiece = size_t{1} << 16;
+    const size_t had = text_.size();
+    text_.resize(had + kPiece);
+    const size_t got = in_.read(reinterpret_cast<std::byte*>(text_.data()) + had, kPiece);
+    text_.resize(had + got);
+    ended_ = got == 0;
+    return got > 0;
+  }
+
+  runtime::data::InputFile in_;
+  std::string text_;
+  size_t at_ = 0, searched_ = 0;
+  bool ended_ = false;
+};
+
+struct JsonRows {
+  JsonRows(const Predictor& predictor, const SourceRequest& asked)
+      : name(asked.name()), lines(asked), numbers(asked.inputs) {
+    for (const size_t i : numbers) inputs.push_back(&predictor.inputs()[i]);
+  }
+
+  int64_t fill(int64_t most, PredictRows& into) {
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      runtime::data::Column& column = into.columns.at(numbers[i]);
+      column = {.input = inputs[i]->request.input,
+                .type = text_type(inputs[i]->request),
+                .dims = inputs[i]->request.stored_dims()};
+      column.bytes.resize(static_cast<size_t>(most * column.row_bytes()));
+    }
+    held.rethrow();
+    int64_t count = 0;
+    std::string line;
+    std::vector<std::byte*> to(inputs.size());
+    while (count < most && (count == 0 || lines.ready()) && lines.next(line)) {
+      if (line.find_first_not_of(" \t") == std::string::npos) continue;  // an empty line is no row
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        runtime::data::Column& column = into.columns[numbers[i]];
+        to[i] = column.bytes.data() + count * column.row_bytes();
+      }
+      if (!held.try_row(count, [&] { read_json_row(line, name, lines.number, inputs, to); })) break;
+      ++count;
+    }
+    return count;
+  }
+
+  std::string name;
+  Lines lines;
+  HeldFault held;
+  std::vector<size_t> numbers;
+  std::vector<const PredictInput*> inputs;
+};
+
+}  // namespace
+
+// The text is gone when the message is read: the place becomes part of it.
+void read_json_row(const std::string& text, const std::string& name, int64_t line,
+                   std::span<const PredictInput* const> inputs, std::span<std::byte* const> to) {
+  const SourceFile source{name, text};
+  try {
+    read_row(source, inputs, to);
+  } catch (const UserError& error) {
+    const Diagnostic& first = error.diagnostics().front();
+    const int column = first.where.valid() ? line_column(first.where).column : 1;
+    throw UserError(ExitCode::failed, fmt::format("{}:{}:{}: {}", name, line, column, first.message), first.help);
+  }
+}
+
+OpenedSource open_json_lines(const Predictor& predictor, const SourceRequest& asked) {
+  const auto rows = std::make_shared<JsonRows>(predictor, asked);
+  return {asked.name(), asked.inputs, [rows](int64_t most, PredictRows& into) { return rows->fill(most, into); }};
+}
+
+}  // namespace heddle::tools

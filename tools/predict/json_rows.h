@@ -1,0 +1,15 @@
+// A line of JSON as a row: {"x": [5.1, 3.5], "kind": "setosa"}.
+#pragma once
+#include <span>
+#include <string>
+
+#include "tools/predict/row_source.h"
+
+namespace heddle::tools {
+
+// Writes the row's values of these inputs, one after another, to `to`, which has room for them in text_type. Other keys mean
+// nothing. Throws UserError "NAME:LINE:COLUMN: ...".
+void read_json_row(const std::string& text, const std::string& name, int64_t line,
+                   std::span<const PredictInput* const> inputs, std::span<std::byte* const> to);
+
+}  // namespace heddle::tools

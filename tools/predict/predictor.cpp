@@ -1,0 +1,241 @@
+#include "tools/predict/predictor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "ir/check.h"
+#include "runtime/weights/checkpoint.h"
+#include "runtime/weights/file_order.h"
+#include "tools/command/class_names.h"
+#include "tools/predict/make_input.h"
+
+namespace heddle::tools {
+namespace {
+
+using runtime::data::Column;
+using runtime::data::ElementType;
+
+const frontend::NodeDef* find_node(const frontend::Model& model, const std::string& name) {
+  const auto it = std::ranges::find(model.nodes, name, &frontend::NodeDef::name);
+  return it == model.nodes.end() ? nullptr : &*it;
+}
+
+std::vector<std::string> node_names(const frontend::Model& model) {
+  std::vector<std::string> names;
+  for (const frontend::OutputDef& output : model.outputs) names.push_back(output.name);
+  for (const frontend::NodeDef& node : model.nodes) {
+    if (!node.name.empty()) names.push_back(node.name);
+    for (const frontend::Named& out : node.out) names.push_back(out.text);
+  }
+  return names;
+}
+
+// The operation that a node ends with: its activation, else its op.
+std::string last_op(const frontend::NodeDef& node) {
+  for (const frontend::Json& setting : node.settings)
+    if (setting.key == "activation" && setting.kind == frontend::Json::Kind::text) return setting.text;
+  return node.op;
+}
+
+// What a node reads: by name, or the node before it.
+std::string read_by(const frontend::Model& model, const frontend::NodeDef& node) {
+  if (!node.in.empty()) return node.in[0].name;
+  const auto place = &node - model.nodes.data();
+  return place > 0 ? model.nodes[static_cast<size_t>(place) - 1].name : std::string();
+}
+
+// The input that a loss or metric compares `value` with, or the value that `value` is the softmax of.
+std::string labels_of(const frontend::Model& model, const std::string& value) {
+  std::vector<std::string> same = {value};
+  if (const frontend::NodeDef* node = find_node(model, value))
+    if (node->op == "softmax" || node->op == "log_softmax") same.push_back(read_by(model, *node));
+  for (const auto* parts : {&model.train.losses, &model.train.metrics})
+    for (const frontend::Part& part : *parts)
+      if (part.in.size() == 2 && std::ranges::count(same, part.in[0].name) > 0) return part.in[1].name;
+  return {};
+}
+
+ElementType result_type(const codegen::Buffer& b) {
+  if (b.dtype == "bool") return ElementType::u8;
+  if (const auto type = runtime::data::element_type(b.dtype)) return *type;
+  throw UserError(ExitCode::failed,
+                  fmt::format("output '{}' is {}: no file of results holds that type", b.name, b.dtype),
+                  "add a node {\"op\": \"cast\", \"dtype\": \"f32\"} behind it");
+}
+
+}  // namespace
+
+int64_t PredictOutput::row_elements() const {
+  int64_t n = 1;
+  for (const int64_t d : dims) n *= d;
+  return n;
+}
+
+Predictor::Predictor(frontend::Model model, const runtime::WeightsFile& weights,
+                     const std::vector<std::string>& outputs, const CompileOptions& options, runtime::Device& device) {
+  choose_outputs(model, outputs);
+  plan_ = frontend::plan_training(model);
+  const ClassNames names = class_names(plan_, weights);
+  constexpr int64_t kAnySteps = 1'000'000;  // nothing is trained: schedules may believe what they like
+  ir::Module m =
+      build(model, {.predict = kPredictBatch, .total_steps = model.train.steps.value_or(kAnySteps)}, nullptr);
+  run_passes(m, options);
+  program_ = lower_module(m, model.name, options);
+  runtime::require_match(weights, program_);
+  entry_ = program_.find_entry("predict");
+  HEDDLE_CHECK(entry_ != nullptr, "a program with outputs has an entry 'predict'");
+  describe_inputs(names);
+  describe_outputs(model, names);
+  executable_ = std::make_unique<runtime::Executable>(program_, device);
+  runtime::load_weights(*executable_, weights);
+}
+
+void Predictor::choose_outputs(frontend::Model& model, const std::vector<std::string>& names) const {
+  std::vector<frontend::OutputDef> chosen;
+  for (const std::string& name : names) {
+    const auto given = std::ranges::find(model.outputs, name, &frontend::OutputDef::name);
+    const std::vector<std::string> known = node_names(model);
+    if (std::ranges::count(known, name) == 0)
+      throw UserError(ExitCode::usage, fmt::format("--output: the model has no output and no node '{}'", name),
+                      frontend::suggest(name, known));
+    if (std::ranges::count(chosen, name, &frontend::OutputDef::name) > 0)
+      throw UserError(ExitCode::usage, fmt::format("--output: '{}' is given twice", name), "once is enough");
+    chosen.push_back(
+        given != model.outputs.end()
+            ? *given
+            : frontend::OutputDef{name, {.name = name, .literal = {}, .port = {}, .where = model.train.where}});
+  }
+  if (!chosen.empty()) model.outputs = std::move(chosen);
+  if (!model.outputs.empty()) return;
+  if (model.train.losses.empty() || model.train.losses[0].in.empty())
+    throw UserError(ExitCode::usage, "the model names no 'outputs', and has no loss that would say what it predicts",
+                    "choose a node: --output NODE");
+  const frontend::Reference& read = model.train.losses[0].in[0];
+  model.outputs = {{read.name, read}};
+}
+
+void Predictor::describe_inputs(const std::vector<std::vector<std::string>>& names) {
+  for (const codegen::Buffer& b : entry_->inputs) {
+    const auto planned = std::ranges::find(plan_.inputs, b.name, &frontend::PlannedInput::name);
+    HEDDLE_CHECK(planned != plan_.inputs.end(), "the plan knows the input '" + b.name + "'");
+    PredictInput input;
+    input.request = {.input = b.name,
+                     .sources = {b.name},
+                     .dtype = ir::to_string(planned->row.dtype),
+                     .dims = planned->row.dims,
+                     .classes = planned->one_hot > 0 ? planned->one_hot : std::max<int64_t>(planned->below, 0),
+                     .one_hot = planned->one_hot > 0,
+                     .where = {},
+                     .class_names = {},
+                     .cast = planned->cast,
+                     .looked_up = planned->looked_up};
+    const auto number = static_cast<size_t>(planned - plan_.inputs.begin());
+    if (number < names.size()) input.request.class_names = names[number];
+    if (!runtime::data::element_type(input.request.dtype))
+      throw UserError(ExitCode::failed, fmt::format("input '{}' is {}: files do not fill that type", b.name, b.dtype),
+                      "let the input be f32 or i32 and cast it in a node");
+    if (const auto maps = plan_.data.maps.find(b.name); maps != plan_.data.maps.end())
+      for (const frontend::DataMap& map : maps->second)
+        if (!map.scale.empty() || !map.shift.empty()) input.maps.push_back(map);
+    inputs_.push_back(std::move(input));
+    staged_.emplace_back(static_cast<size_t>(b.bytes));
+  }
+}
+
+void Predictor::describe_outputs(const frontend::Model& model, const std::vector<std::vector<std::string>>& names) {
+  for (const codegen::Buffer& b : entry_->outputs) {
+    if (b.dims.empty() || b.dims[0] != kPredictBatch)
+      throw UserError(ExitCode::failed,
+                      fmt::format("output '{}' is one value for the whole batch, not one for each row", b.name),
+                      "choose an output whose first axis counts the rows: --output NODE");
+    PredictOutput output{
+        .name = b.name, .type = result_type(b), .dims = {b.dims.begin() + 1, b.dims.end()}, .classes = {}};
+    const auto def = std::ranges::find(model.outputs, b.name, &frontend::OutputDef::name);
+    HEDDLE_CHECK(def != model.outputs.end(), "results have the names of the model's outputs");
+    const std::string& value = def->value.name;
+    if (const frontend::NodeDef* node = find_node(model, value)) {
+      const std::string op = last_op(*node);
+      output.scores = op == "softmax"       ? Scores::probabilities
+                      : op == "log_softmax" ? Scores::logarithms
+                                            : Scores::logits;
+    }
+    const std::string labels = labels_of(model, value);
+    for (size_t i = 0; i < names.size(); ++i)
+      if (plan_.inputs[i].name == labels && !output.dims.empty() && std::ssize(names[i]) == output.dims.back())
+        output.classes = names[i];
+    outputs_.push_back(std::move(output));
+    results_.emplace_back(static_cast<size_t>(b.bytes));
+  }
+}
+
+void Predictor::execute() {
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    runtime::to_memory_order(entry_->inputs[i], staged_[i]);
+    executable_->write(entry_->inputs[i], staged_[i].data());
+  }
+  executable_->run(*entry_);
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    executable_->read(entry_->outputs[i], results_[i].data());
+    runtime::to_file_order(entry_->outputs[i], results_[i]);
+  }
+}
+
+Predictor::Bad Predictor::run(const std::vector<Column>& columns, int64_t rows) {
+  HEDDLE_CHECK(columns.size() == inputs_.size() && rows > 0 && rows <= kPredictBatch, "rows of a batch");
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    std::ranges::fill(staged_[i], std::byte{0});
+    if (const auto fault = make_input(inputs_[i], columns[i], rows, staged_[i]))
+      return {.input = i, .row = fault->row, .value = fault->value};
+  }
+  if (!checked_) require_rows_apart(rows);
+  checked_ = true;
+  execute();
+  return {};
+}
+
+namespace {
+
+// How far two results of one row may lie apart: rounding, and no more.
+bool near(std::span<const std::byte> a, std::span<const std::byte> b, ElementType type) {
+  constexpr double kNear = 1e-5;
+  return runtime::data::visit(type, [&](auto zero) {
+    using T = decltype(zero);
+    for (size_t at = 0; at < a.size(); at += sizeof(T)) {
+      T x, y;
+      std::memcpy(&x, a.data() + at, sizeof(T)), std::memcpy(&y, b.data() + at, sizeof(T));
+      const auto u = static_cast<double>(x), v = static_cast<double>(y);
+      if (std::abs(u - v) > kNear * std::max({1.0, std::abs(u), std::abs(v)})) return false;
+    }
+    return true;
+  });
+}
+
+}  // namespace
+
+// A model may compute across the rows of a batch, as a mean over its first axis does. Once, the first row goes through the
+// network among the others and then among copies of itself: its results must be the same.
+void Predictor::require_rows_apart(int64_t rows) {
+  const std::vector<std::vector<std::byte>> as_given = staged_;
+  execute();
+  const std::vector<std::vector<std::byte>> among_others = results_;
+  for (std::vector<std::byte>& bytes : staged_ = as_given) {
+    const size_t row = bytes.size() / kPredictBatch;
+    for (size_t at = row; at < bytes.size(); at += row) std::memcpy(bytes.data() + at, bytes.data(), row);
+  }
+  execute();
+  staged_ = as_given;
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    const auto row = static_cast<size_t>(outputs_[i].row_bytes());
+    if (!near(std::span(among_others[i]).first(row), std::span(results_[i]).first(row), outputs_[i].type))
+      throw UserError(ExitCode::failed,
+                      fmt::format("output '{}' is computed across the rows of a batch: a row's result would depend on "
+                                  "the {} beside it",
+                                  outputs_[i].name, rows > 1 ? "rows" : "zeros"),
+                      "choose an output that is computed row by row: --output NODE");
+  }
+}
+
+}  // namespace heddle::tools

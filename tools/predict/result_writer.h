@@ -1,0 +1,57 @@
+// Results as rows of a file: lines of JSON, a table of text, or an array of NumPy.
+//
+//   {"probs": [0.1, 0.9]}          {"top": [{"class": "cat", "index": 1, "probability": 0.9}]}
+//   probs.0,probs.1                class_1,probability_1
+//
+// Standard output, pipes and devices get each piece at once; a file gets its name when all rows are in it.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "runtime/write_file.h"
+#include "tools/predict/predictor.h"
+#include "tools/predict/row_source.h"
+
+namespace heddle::tools {
+
+struct ResultRequest {
+  std::string path = "-";
+  std::string format;  // "jsonl", "csv", "npy", or "" for what the name says: lines of JSON for streams
+  int top = 0;         // the most probable classes instead of the numbers
+  bool overwrite = false;
+};
+
+class ResultWriter {
+ public:
+  // Throws UserError before anything is computed where the results could not be written there or in that form.
+  ResultWriter(const ResultRequest& request, const Predictor& predictor);
+  void write(const PredictRows& rows);  // the predictor's last results
+  void finish();
+  int64_t not_finite() const { return not_finite_; }  // rows whose results are not all finite
+
+ private:
+  void require_form() const;
+  void send(const std::string& text);
+  std::string json_row(const PredictRows& rows, int64_t row) const;
+  std::string csv_header() const;
+  std::string csv_row(const PredictRows& rows, int64_t row) const;
+  std::string npy_header() const;
+  bool row_is_finite(int64_t row) const;
+
+  ResultRequest request_;
+  const Predictor& predictor_;
+  std::unique_ptr<runtime::FileReplacement> file_;
+  std::unique_ptr<runtime::File> stream_;
+  int64_t rows_ = 0, not_finite_ = 0;
+  bool pictures_ = false;
+};
+
+struct ScoredClass {
+  int64_t index = 0;
+  double probability = 0;
+};
+// The `count` most probable classes of one row, the first of equals first.
+std::vector<ScoredClass> top_classes(const PredictOutput& output, std::span<const std::byte> row, int count);
+
+}  // namespace heddle::tools
