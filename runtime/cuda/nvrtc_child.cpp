@@ -1,5 +1,6 @@
 #include "runtime/cuda/nvrtc_child.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -92,10 +93,16 @@ int nvrtc_child(int count, const char* const* arguments) {
 
 std::string nvrtc_child_program() {
   std::error_code ec;
-  const fs::path here = fs::read_symlink("/proc/self/exe", ec).parent_path();
-  for (const fs::path& path : {here / "heddle-nvrtc", here / "../libexec/heddle/heddle-nvrtc"})
-    if (::access(path.c_str(), X_OK) == 0) return path.string();
-  throw UserError(ExitCode::missing, fmt::format("heddle-nvrtc is not beside {}", (here / "heddle").string()),
+  // Beside what holds this code, the library in a program of others; then beside the program.
+  std::vector<fs::path> places;
+  Dl_info self{};
+  if (::dladdr(reinterpret_cast<const void*>(&nvrtc_child_program), &self) != 0 && self.dli_fname != nullptr)
+    places.push_back(fs::canonical(self.dli_fname, ec).parent_path());
+  places.push_back(fs::read_symlink("/proc/self/exe", ec).parent_path());
+  for (const fs::path& here : places)
+    for (const char* name : {"heddle-nvrtc", "../libexec/heddle/heddle-nvrtc", "../../libexec/heddle/heddle-nvrtc"})
+      if (::access((here / name).c_str(), X_OK) == 0) return (here / name).string();
+  throw UserError(ExitCode::missing, fmt::format("heddle-nvrtc is not beside {}", (places.back() / "heddle").string()),
                   "it comes with heddle: build or install both");
 }
 

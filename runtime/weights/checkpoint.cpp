@@ -84,9 +84,8 @@ void require_match(const WeightsFile& file, const codegen::Program& program) {
   if (!errors.empty()) throw UserError(std::move(errors));
 }
 
-void save_weights(Executable& executable, const std::string& path, const std::map<std::string, std::string>& metadata) {
-  require_weights_path(path);
-  WeightsFile file{.name = path, .tensors = {}, .metadata = metadata, .data = {}};
+WeightsFile weights_of(Executable& executable, const std::map<std::string, std::string>& metadata) {
+  WeightsFile file{.name = "the weights", .tensors = {}, .metadata = metadata, .data = {}};
   file.metadata["format"] = "pt";
   std::vector<std::string> buffers;
   for (const codegen::Buffer* b : saved(executable.program())) {
@@ -97,7 +96,12 @@ void save_weights(Executable& executable, const std::string& path, const std::ma
     read_as_saved(executable, *b, std::span(file.data).subspan(static_cast<size_t>(begin)));
   }
   if (!buffers.empty()) file.metadata["buffers"] = fmt::format("{}", fmt::join(buffers, ","));
-  write_safetensors(path, file);
+  return file;
+}
+
+void save_weights(Executable& executable, const std::string& path, const std::map<std::string, std::string>& metadata) {
+  require_weights_path(path);
+  write_safetensors(path, weights_of(executable, metadata));
 }
 
 void load_weights(Executable& executable, const WeightsFile& file) {

@@ -12,6 +12,8 @@
 
 namespace heddle::runtime {
 
+// The parameters and buffers as a file would hold them.
+WeightsFile weights_of(Executable& executable, const std::map<std::string, std::string>& metadata = {});
 // Throws UserError, and writes nothing, where another kind of file lies by now. `metadata` is added to the file's.
 void save_weights(Executable& executable, const std::string& path,
                   const std::map<std::string, std::string>& metadata = {});

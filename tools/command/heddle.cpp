@@ -1,4 +1,6 @@
 // heddle: the command line. Results on stdout, everything for people on stderr.
+#include "tools/api/heddle.h"
+
 #include <new>
 #include <system_error>
 
@@ -36,6 +38,9 @@ int run_and_explain(int argc, char** argv) {
   } catch (const UserError& error) {
     write_note(error.what());  // rendered when it was made: the file it points into is gone by now
     return static_cast<int>(error.code());
+  } catch (const Error& error) {
+    write_note(error.what());
+    return error.code();
   } catch (const std::bad_alloc&) {
     write_note("heddle: error: out of memory\n");
     return static_cast<int>(ExitCode::limit);

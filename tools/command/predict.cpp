@@ -1,12 +1,12 @@
 // heddle predict: what a model with weights makes of rows.
 #include <memory>
 
+#include "tools/api/heddle.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
 #include "tools/command/compile_model.h"
 #include "tools/command/open_device.h"
 #include "tools/command/output.h"
-#include "tools/predict/predict_files.h"
 
 namespace heddle::tools {
 namespace {
@@ -14,19 +14,22 @@ namespace {
 struct PredictArguments {
   ModelArguments model;
   DeviceArguments device;
-  PredictRequest request;
+  std::string weights;
+  FilePredictions files;
 };
 
 void predict(const PredictArguments& a) {
-  ReadModel model;
-  read(a.model, model);
-  const OpenedDevice device = open_device(a.device);
-  CompileOptions options = compile_options(a.model);
-  options.target = device.target;
-  const PredictSummary done = predict_files(model.model, a.request, options, *device.device);
+  heddle::Model model = heddle::Model::load(a.model.model, {.set = a.model.set,
+                                                            .small = a.model.small,
+                                                            .device = a.device.device,
+                                                            .threads = a.device.threads,
+                                                            .memory_gib = a.model.memory_gib,
+                                                            .data = {}});
+  model.load_weights(a.weights);
+  const FileResult done = model.predict_files(a.files);
   if (done.not_finite > 0)
     print_note("heddle: warning: the results of {} of {} rows are not all finite\n", done.not_finite, done.rows);
-  if (a.request.result.path != "-") print_note("{}: {} rows\n", a.request.result.path, done.rows);
+  if (a.files.out != "-") print_note("{}: {} rows\n", a.files.out, done.rows);
 }
 
 }  // namespace
@@ -36,8 +39,8 @@ void add_predict(CommandLine& line) {
   const auto a = std::make_shared<PredictArguments>();
   add_model_arguments(command, a->model);
   add_device_arguments(command, a->device);
-  PredictRequest& r = a->request;
-  command.add_option("--weights", r.weights, "the weights (safetensors)").required();
+  FilePredictions& r = a->files;
+  command.add_option("--weights", a->weights, "the weights (safetensors)").required();
   command
       .add_option("--in", r.in,
                   "rows: npy, csv, idx, png, jpg, jsonl, a folder of pictures, or - for lines on standard input; "
@@ -45,12 +48,12 @@ void add_predict(CommandLine& line) {
       .required();
   command.add_option("--in-format", r.in_format, "what --in holds, where its name does not say it")
       .one_of({"npy", "csv", "idx", "image", "jsonl"});
-  command.add_option("--out", r.result.path, "results: a file, or - (default) for standard output");
-  command.add_option("--format", r.result.format, "of the results (default: by the file's name, jsonl for streams)")
+  command.add_option("--out", r.out, "results: a file, or - (default) for standard output");
+  command.add_option("--format", r.format, "of the results (default: by the file's name, jsonl for streams)")
       .one_of({"npy", "csv", "jsonl"});
   command.add_option("--output", r.outputs, "an output or node to compute (default: the model's outputs)");
-  command.add_option("--top", r.result.top, "the most probable classes instead of all numbers").between(1, 1 << 20);
-  command.add_flag("--overwrite", r.result.overwrite, "replace a file of results that is there");
+  command.add_option("--top", r.top, "the most probable classes instead of all numbers").between(1, 1 << 20);
+  command.add_flag("--overwrite", r.overwrite, "replace a file of results that is there");
   command.run([a] { predict(*a); });
 }
 

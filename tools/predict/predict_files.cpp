@@ -2,25 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "runtime/weights/safetensors.h"
 #include "tools/command/output.h"
 
 namespace heddle::tools {
-namespace {
-
-// The results may be in no file that is read.
-void require_apart(const PredictRequest& request) {
-  if (request.result.path == "-") return;
-  require_different("--out", request.result.path, "--weights", request.weights);
-  for (const std::string& word : request.in) {
-    require_different("--out", request.result.path, "--in", word);
-    if (const size_t equals = word.find('='); equals != std::string::npos)
-      require_different("--out", request.result.path, "--in", word.substr(equals + 1));
-  }
-}
-
-}  // namespace
-
 PredictSummary predict_rows(Predictor& predictor, RowReader& reader, ResultWriter& writer) {
   PredictSummary summary;
   PredictRows rows;
@@ -40,14 +24,14 @@ PredictSummary predict_rows(Predictor& predictor, RowReader& reader, ResultWrite
   return summary;
 }
 
-PredictSummary predict_files(frontend::Model model, const PredictRequest& request, const CompileOptions& options,
-                             runtime::Device& device) {
-  require_apart(request);
-  const runtime::WeightsFile weights = runtime::read_safetensors(request.weights);
-  Predictor predictor(std::move(model), weights, request.outputs, options, device);
-  RowReader reader(predictor, request.in, request.in_format);
-  ResultWriter writer(request.result, predictor);
-  return predict_rows(predictor, reader, writer);
+void require_apart(const std::string& out, const std::vector<std::string>& in, const std::string& weights) {
+  if (out == "-") return;
+  require_different("--out", out, "--weights", weights);
+  for (const std::string& word : in) {
+    require_different("--out", out, "--in", word);
+    if (const size_t equals = word.find('='); equals != std::string::npos)
+      require_different("--out", out, "--in", word.substr(equals + 1));
+  }
 }
 
 }  // namespace heddle::tools

@@ -74,6 +74,19 @@ int64_t PredictOutput::row_elements() const {
   return n;
 }
 
+runtime::data::ColumnRequest column_request(const frontend::PlannedInput& input, std::vector<std::string> names) {
+  return {.input = input.name,
+          .sources = {input.name},
+          .dtype = ir::to_string(input.row.dtype),
+          .dims = input.row.dims,
+          .classes = input.one_hot > 0 ? input.one_hot : std::max<int64_t>(input.below, 0),
+          .one_hot = input.one_hot > 0,
+          .where = {},
+          .class_names = std::move(names),
+          .cast = input.cast,
+          .looked_up = input.looked_up};
+}
+
 Predictor::Predictor(frontend::Model model, const runtime::WeightsFile& weights,
                      const std::vector<std::string>& outputs, const CompileOptions& options, runtime::Device& device) {
   choose_outputs(model, outputs);
@@ -90,6 +103,11 @@ Predictor::Predictor(frontend::Model model, const runtime::WeightsFile& weights,
   describe_inputs(names);
   describe_outputs(model, names);
   executable_ = std::make_unique<runtime::Executable>(program_, device);
+  runtime::load_weights(*executable_, weights);
+}
+
+void Predictor::load(const runtime::WeightsFile& weights) {
+  runtime::require_match(weights, program_);
   runtime::load_weights(*executable_, weights);
 }
 
@@ -122,18 +140,8 @@ void Predictor::describe_inputs(const std::vector<std::vector<std::string>>& nam
     const auto planned = std::ranges::find(plan_.inputs, b.name, &frontend::PlannedInput::name);
     HEDDLE_CHECK(planned != plan_.inputs.end(), "the plan knows the input '" + b.name + "'");
     PredictInput input;
-    input.request = {.input = b.name,
-                     .sources = {b.name},
-                     .dtype = ir::to_string(planned->row.dtype),
-                     .dims = planned->row.dims,
-                     .classes = planned->one_hot > 0 ? planned->one_hot : std::max<int64_t>(planned->below, 0),
-                     .one_hot = planned->one_hot > 0,
-                     .where = {},
-                     .class_names = {},
-                     .cast = planned->cast,
-                     .looked_up = planned->looked_up};
     const auto number = static_cast<size_t>(planned - plan_.inputs.begin());
-    if (number < names.size()) input.request.class_names = names[number];
+    input.request = column_request(*planned, number < names.size() ? names[number] : std::vector<std::string>());
     if (!runtime::data::element_type(input.request.dtype))
       throw UserError(ExitCode::failed, fmt::format("input '{}' is {}: files do not fill that type", b.name, b.dtype),
                       "let the input be f32 or i32 and cast it in a node");

@@ -40,6 +40,9 @@ struct PredictOutput {
   int64_t row_bytes() const { return row_elements() * runtime::data::size_of(type); }
 };
 
+// What a row of an input is in a file; `names` are its classes' names, where they are known.
+runtime::data::ColumnRequest column_request(const frontend::PlannedInput& input, std::vector<std::string> names);
+
 class Predictor {
  public:
   // `outputs` are names of the model's outputs or nodes; none: its outputs, or what its loss reads first. The model's text
@@ -47,6 +50,8 @@ class Predictor {
   Predictor(frontend::Model model, const runtime::WeightsFile& weights, const std::vector<std::string>& outputs,
             const CompileOptions& options, runtime::Device& device);
 
+  // Other weights of the same model.
+  void load(const runtime::WeightsFile& weights);
   const std::vector<PredictInput>& inputs() const { return inputs_; }
   const std::vector<PredictOutput>& outputs() const { return outputs_; }
   const frontend::Data& data() const { return plan_.data; }

@@ -1,0 +1,86 @@
+// What the library promises a program: equal results by each way, errors of one type, models that move.
+#include <heddle/heddle.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+namespace {
+
+const char* kModel = R"({
+  "format": "heddle-model/1", "name": "line",
+  "inputs": {"x": {"shape": ["N", 2]}, "y": {"shape": ["N", 1]}},
+  "nodes": [{"name": "h", "op": "dense", "in": "x", "units": 4, "activation": "tanh"}, {"name": "out", "op": "dense", "units": 1}],
+  "outputs": {"out": "out"},
+  "train": {"batch": {"N": 4}, "loss": {"op": "mse", "in": ["out", "y"]}, "optimizer": {"op": "sgd", "lr": 0.1, "momentum": 0.9}}
+})";
+
+void require(bool condition, const char* what) {
+  if (condition) return;
+  std::printf("FAILED: %s\n", what);
+  std::exit(1);
+}
+
+template <class F>
+void refused(int code, const char* part, F f) {
+  try {
+    f();
+  } catch (const heddle::Error& error) {
+    require(error.code() == code, error.what());
+    require(std::string(error.what()).find(part) != std::string::npos, error.what());
+    std::printf("%s", error.what());
+    return;
+  }
+  require(false, part);
+}
+
+}  // namespace
+
+int main(int, char** argv) {
+  const std::string folder = argv[1];
+  const heddle::Inputs rows = {{"x", heddle::Array::f32({4, 2}, {0, 0, 0, 1, 1, 0, 1, 1})},
+                               {"y", heddle::Array::f32({4, 1}, {1, 0, 0, 1})}};
+  heddle::Model model = heddle::Model::parse(kModel, {.device = "host", .threads = 1});
+  refused(2, "no weights yet", [&] { model.predict(rows); });
+  model.compile();
+  double first = 0, last = 0;
+  for (int i = 0; i < 400; ++i) (i == 0 ? first : last) = model.train_step(rows);
+  require(last < first / 10, "the loss falls");
+  const std::vector<float> before = model.predict(rows).at("out").floats();
+  require(before.size() == 4 && before[0] > 0.5F && before[1] < 0.5F, "it has learnt");
+
+  model.save(folder + "/w.safetensors");
+  heddle::Model other = heddle::Model::parse(kModel, {.device = "host"});
+  other.load_weights(folder + "/w.safetensors");
+  require(other.predict(rows).at("out").floats() == before, "weights pass through a file");
+
+  // A training goes on after a prediction, from the same state, and predictions follow it.
+  model.train_step({{"x", rows.at("x")}, {"y", heddle::Array::f32({4, 1}, {3, 3, 3, 3})}});
+  require(model.predict(rows).at("out").floats() != before, "predictions are those of now");
+  heddle::Model moved = std::move(model);
+  const heddle::Outputs hidden = moved.predict(rows, {"h"});
+  require(hidden.at("h").shape == std::vector<int64_t>({4, 4}), "a node's shape");
+
+  // Rows by hundreds, each as alone.
+  std::vector<float> many;
+  for (int i = 0; i < 300; ++i)
+    many.push_back(static_cast<float>(i % 17) / 17), many.push_back(static_cast<float>(i % 5));
+  const std::vector<float> all = other.predict({{"x", heddle::Array::f32({150 * 2, 2}, many)}}).at("out").floats();
+  const std::vector<float> one =
+      other.predict({{"x", heddle::Array::f32({1, 2}, {many[398], many[399]})}}).at("out").floats();
+  require(all.size() == 300 && all[199] == one[0], "a row does not depend on its neighbours");
+  require(other.predict({{"x", heddle::Array::f32({0, 2}, {})}}).at("out").floats().empty(), "no rows give none");
+
+  refused(2, "no rows for input 'y'", [&] { moved.train_step({{"x", rows.at("x")}}); });
+  refused(2, "3 rows for input 'x'", [&] {
+    moved.train_step({{"x", heddle::Array::f32({3, 2}, {0, 0, 0, 0, 0, 0})}, {"y", rows.at("y")}});
+  });
+  refused(1, "rows are [3]", [&] { other.predict({{"x", heddle::Array::f32({1, 3}, {0, 0, 0})}}); });
+  refused(2, "has no 3 elements", [] { heddle::Array::f32({2, 2}, {1, 2, 3}); });
+  refused(2, "no output and no node 'oot'", [&] { other.predict(rows, {"oot"}); });
+  refused(1, "the model has no data to train on", [&] { other.fit(); });
+  refused(1, "<text>:1:2:", [] { heddle::Model::parse("{x", {}); });
+  refused(1, "none.safetensors", [&] { other.load_weights(folder + "/none.safetensors"); });
+  std::printf("done\n");
+}

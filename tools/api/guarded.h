@@ -1,0 +1,31 @@
+// What every function of the library's header goes through, so that one exception type leaves it.
+#pragma once
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include "ir/diagnostic.h"
+#include "runtime/data/table.h"
+#include "tools/api/heddle.h"
+
+namespace heddle::api {
+
+template <class F>
+auto guarded(F&& f) -> decltype(f()) {
+  try {
+    return std::forward<F>(f)();
+  } catch (const UserError& error) {
+    throw Error(error.what(), static_cast<int>(error.code()));
+  } catch (const std::bad_alloc&) {
+    throw Error("error: out of memory\n", static_cast<int>(ExitCode::limit));
+  } catch (const std::system_error& error) {  // a thread that the system does not give
+    throw Error(std::string("error: ") + error.what() + "\n", static_cast<int>(ExitCode::limit));
+  }
+}
+
+runtime::data::ElementType element_type(const Array& array);
+// Rows [first, first + count) of an array as a column that may feed the input; UserError where they may not.
+runtime::data::Column column_of(const Array& array, const runtime::data::ColumnRequest& request, int64_t first,
+                                int64_t count);
+
+}  // namespace heddle::api

@@ -1,0 +1,207 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "runtime/weights/checkpoint.h"
+#include "tools/api/guarded.h"
+#include "tools/api/heddle.h"
+#include "tools/api/training.h"
+#include "tools/predict/predict_files.h"
+
+namespace heddle {
+
+using api::guarded;
+using api::Training;
+
+namespace {
+
+// A device holds one program: each program has a device of its own, which outlives it.
+template <class T>
+struct OnDevice {
+  tools::OpenedDevice device;
+  std::unique_ptr<T> made;
+};
+
+}  // namespace
+
+struct Model::Impl {
+  Options options;
+  tools::ReadModel read;
+  std::string weights_path;
+  std::optional<runtime::WeightsFile> weights;  // that were loaded, until a training begins with them
+  std::unique_ptr<OnDevice<Training>> training;
+  std::unique_ptr<OnDevice<tools::Predictor>> predictor;
+  std::vector<std::string> predicted;  // the outputs that it computes
+
+  tools::ModelArguments arguments(const std::string& path) const {
+    return {.model = path, .set = options.set, .small = options.small, .memory_gib = options.memory_gib};
+  }
+  std::filesystem::path folder() const {
+    return options.data.empty() ? std::filesystem::path(read.path).parent_path() : std::filesystem::path(options.data);
+  }
+  // `make` gets what to compile for.
+  template <class T, class F>
+  std::unique_ptr<OnDevice<T>> make_on_device(const F& make) const {
+    auto on = std::make_unique<OnDevice<T>>();
+    on->device = tools::open_device({.device = options.device, .threads = options.threads});
+    tools::CompileOptions compile = tools::compile_options(arguments({}));
+    compile.target = on->device.target;
+    on->made = make(compile, *on->device.device);
+    return on;
+  }
+  void begin(std::unique_ptr<OnDevice<Training>> next) {
+    if (training)
+      next->made->go_on_from(*training->made);
+    else
+      next->made->start(weights ? &*weights : nullptr);
+    training = std::move(next);
+    weights.reset();
+  }
+  void begin_with_rows() {
+    begin(make_on_device<Training>([&](const tools::CompileOptions& compile, runtime::Device& device) {
+      return std::make_unique<Training>(read.model, compile, device);
+    }));
+  }
+  void begin_with_data() {
+    begin(make_on_device<Training>([&](const tools::CompileOptions& compile, runtime::Device& device) {
+      return std::make_unique<Training>(read.model, compile, device, folder(), weights ? &*weights : nullptr);
+    }));
+  }
+  runtime::WeightsFile current() const {
+    if (training) return training->made->weights();
+    if (weights) return *weights;
+    throw UserError(ExitCode::usage, "the model has no weights yet", "load_weights, compile or fit comes before");
+  }
+  // Compiled once for the same outputs; the weights are those of now.
+  tools::Predictor& predictor_for(const std::vector<std::string>& outputs) {
+    const runtime::WeightsFile now = current();
+    if (predictor && predicted == outputs) {
+      predictor->made->load(now);
+    } else {
+      predictor = make_on_device<tools::Predictor>([&](const tools::CompileOptions& compile, runtime::Device& device) {
+        return std::make_unique<tools::Predictor>(read.model, now, outputs, compile, device);
+      });
+      predicted = outputs;
+    }
+    return *predictor->made;
+  }
+};
+
+Model::Model(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Model::Model(Model&&) noexcept = default;
+Model& Model::operator=(Model&&) noexcept = default;
+Model::~Model() = default;
+
+Model Model::load(const std::string& path, const Options& options) {
+  return guarded([&] {
+    auto impl = std::make_unique<Impl>();
+    impl->options = options;
+    tools::read(impl->arguments(path), impl->read);
+    return Model(std::move(impl));
+  });
+}
+
+Model Model::parse(const std::string& text, const Options& options) {
+  return guarded([&] {
+    auto impl = std::make_unique<Impl>();
+    impl->options = options;
+    impl->read.model = frontend::read_model(impl->read.sources, impl->read.sources.add("<text>", text),
+                                            {.set = options.set, .small = options.small});
+    return Model(std::move(impl));
+  });
+}
+
+std::string Model::name() const { return impl_->read.model.name; }
+
+void Model::compile() {
+  guarded([&] {
+    if (!impl_->training) impl_->begin_with_rows();
+  });
+}
+
+double Model::train_step(const Inputs& rows) {
+  return guarded([&] {
+    if (!impl_->training || impl_->training->made->has_data()) impl_->begin_with_rows();
+    return impl_->training->made->step(rows);
+  });
+}
+
+FitResult Model::fit(const std::function<bool(const Epoch&)>& each) {
+  return guarded([&] {
+    if (!impl_->training || !impl_->training->made->has_data()) impl_->begin_with_data();
+    return impl_->training->made->fit(each);
+  });
+}
+
+Outputs Model::predict(const Inputs& rows, const std::vector<std::string>& outputs) {
+  return guarded([&] {
+    tools::Predictor& predictor = impl_->predictor_for(outputs);
+    int64_t count = -1;
+    for (const tools::PredictInput& input : predictor.inputs()) {
+      const auto given = rows.find(input.request.input);
+      if (given == rows.end())
+        throw UserError(ExitCode::usage, fmt::format("predict: no rows for input '{}'", input.request.input),
+                        "the outputs depend on it");
+      if (count >= 0 && given->second.rows() != count)
+        throw UserError(ExitCode::usage,
+                        fmt::format("predict: {} rows for input '{}', another has {}", given->second.rows(),
+                                    input.request.input, count),
+                        "every input has the same number of rows");
+      count = given->second.rows();
+    }
+    Outputs out;
+    for (const tools::PredictOutput& output : predictor.outputs()) {
+      std::vector<int64_t> shape = {count};
+      shape.insert(shape.end(), output.dims.begin(), output.dims.end());
+      out[output.name] = {.dtype = runtime::data::to_string(output.type), .shape = shape, .bytes = {}};
+    }
+    for (int64_t first = 0; first < count; first += tools::kPredictBatch) {
+      const int64_t part = std::min(tools::kPredictBatch, count - first);
+      std::vector<runtime::data::Column> columns;
+      for (const tools::PredictInput& input : predictor.inputs())
+        columns.push_back(api::column_of(rows.at(input.request.input), input.request, first, part));
+      if (const auto bad = predictor.run(columns, part); bad.row >= 0)
+        throw UserError(ExitCode::failed,
+                        fmt::format("predict: row {}, counted from 0: input '{}' holds {}", first + bad.row,
+                                    predictor.inputs()[bad.input].request.input, bad.value),
+                        "mend or remove that row, and look at the maps of the input");
+      for (size_t i = 0; i < predictor.outputs().size(); ++i) {
+        const auto bytes = predictor.result(i).first(static_cast<size_t>(part * predictor.outputs()[i].row_bytes()));
+        std::vector<std::byte>& to = out[predictor.outputs()[i].name].bytes;
+        to.insert(to.end(), bytes.begin(), bytes.end());
+      }
+    }
+    return out;
+  });
+}
+
+FileResult Model::predict_files(const FilePredictions& r) {
+  return guarded([&] {
+    tools::require_apart(r.out, r.in, impl_->weights_path);
+    tools::Predictor& predictor = impl_->predictor_for(r.outputs);
+    tools::RowReader reader(predictor, r.in, r.in_format);
+    tools::ResultWriter writer({.path = r.out, .format = r.format, .top = r.top, .overwrite = r.overwrite}, predictor);
+    const tools::PredictSummary done = tools::predict_rows(predictor, reader, writer);
+    return FileResult{.rows = done.rows, .not_finite = done.not_finite};
+  });
+}
+
+void Model::load_weights(const std::string& path) {
+  guarded([&] {
+    runtime::WeightsFile file = runtime::read_safetensors(path);
+    if (impl_->training) impl_->training->made->start(&file);
+    impl_->weights_path = path;
+    impl_->weights = std::move(file);
+    if (impl_->training) impl_->weights.reset();
+  });
+}
+
+void Model::save(const std::string& path) {
+  guarded([&] {
+    runtime::require_weights_path(path);
+    runtime::write_safetensors(path, impl_->current());
+  });
+}
+
+}  // namespace heddle

@@ -1,0 +1,144 @@
+#include "tools/api/training.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "ir/check.h"
+#include "runtime/train/steps.h"
+#include "runtime/train/trainer.h"
+#include "runtime/weights/checkpoint.h"
+#include "tools/api/guarded.h"
+#include "tools/command/class_names.h"
+#include "tools/predict/predictor.h"
+
+namespace heddle::api {
+namespace {
+
+std::map<std::string, double> numbers(const runtime::MetricValues& values) {
+  std::map<std::string, double> out;
+  for (const runtime::MetricValue& v : values)
+    if (v.dims.empty()) out.emplace(v.name, v.value);
+  return out;
+}
+
+}  // namespace
+
+Training::Training(const frontend::Model& model, const tools::CompileOptions& options, runtime::Device& device)
+    : plan_(frontend::plan_training(model)) {
+  std::vector<ir::DType> stored;
+  for (const frontend::PlannedInput& input : plan_.inputs)
+    stored.push_back(input.one_hot > 0 ? ir::DType::i32 : input.row.dtype);
+  compile(model, {.train = plan_.batch}, stored, options, device);
+}
+
+Training::Training(const frontend::Model& model, const tools::CompileOptions& options, runtime::Device& device,
+                   const std::filesystem::path& folder, const runtime::WeightsFile* weights)
+    : plan_(frontend::plan_training(model)) {
+  if (!plan_.data.train)
+    throw UserError(model.train.where, "the model has no data to train on",
+                    "add \"data\": {\"train\": {...}}, or give rows to train_step");
+  const tools::DataRequest request{
+      .plan = &plan_,
+      .root = folder,
+      .train = true,
+      .class_names = weights != nullptr ? tools::class_names(plan_, *weights) : tools::ClassNames()};
+  const tools::DataHeader header = tools::read_headers(request);
+  metadata_ = tools::class_metadata(plan_, header.class_names);
+  splits_ = tools::load_splits(request, header);
+  compile(model, header.rows, header.stored, options, device);
+}
+
+void Training::compile(const frontend::Model& model, const tools::RowCounts& rows, const std::vector<ir::DType>& stored,
+                       const tools::CompileOptions& options, runtime::Device& device) {
+  tools::CompileOptions with = options;
+  with.fed = tools::fed_entries(plan_, stored);
+  program_ = tools::compile_model(model, tools::entry_batches(plan_, rows, true), with);
+  executable_ = std::make_unique<runtime::Executable>(program_, device);
+}
+
+void Training::start(const runtime::WeightsFile* weights) {
+  const codegen::Entry* init = program_.find_entry("init");
+  HEDDLE_CHECK(init != nullptr, "a program that trains has an entry 'init'");
+  executable_->run(*init);
+  if (weights == nullptr) return;
+  runtime::require_match(*weights, program_);
+  runtime::load_weights(*executable_, *weights);
+  for (const auto& [key, value] : weights->metadata)
+    if (key.starts_with("heddle.")) metadata_.emplace(key, value);
+}
+
+void Training::go_on_from(Training& before) {
+  start(nullptr);
+  for (const codegen::Buffer& to : program_.states)
+    for (const codegen::Buffer& from : before.program_.states) {
+      if (from.name != to.name || from.dtype != to.dtype || from.dims != to.dims || from.layout != to.layout) continue;
+      std::vector<std::byte> bytes(static_cast<size_t>(from.bytes));
+      before.executable_->read(from, bytes.data());
+      executable_->write(to, bytes.data());
+    }
+  steps_ = before.steps_;
+  for (const auto& [key, value] : before.metadata_) metadata_.emplace(key, value);
+}
+
+double Training::step(const Inputs& rows) {
+  runtime::data::Table table{.rows = plan_.batch, .columns = {}};
+  for (const frontend::PlannedInput& input : plan_.inputs) {
+    const auto given = rows.find(input.name);
+    if (given == rows.end())
+      throw UserError(ExitCode::usage, fmt::format("train_step: no rows for input '{}'", input.name),
+                      "a step takes rows of every input of the model");
+    if (given->second.rows() != plan_.batch)
+      throw UserError(ExitCode::usage,
+                      fmt::format("train_step: {} rows for input '{}', the model's batch is {}", given->second.rows(),
+                                  input.name, plan_.batch),
+                      "give as many, or set train.batch");
+    const runtime::data::ColumnRequest request = tools::column_request(input, {});
+    runtime::data::Column column = column_of(given->second, request, 0, plan_.batch);
+    const std::string stored = input.one_hot > 0 ? "i32" : ir::to_string(input.row.dtype);
+    runtime::data::convert(column, *runtime::data::element_type(stored));
+    table.columns.push_back(std::move(column));
+  }
+  double loss = 0;
+  runtime::Steps steps(*executable_);
+  steps.run(
+      table, {}, std::vector<runtime::Steps::Part>{{program_.find_entry("train"), 1}},
+      {.record = [&](const runtime::Steps::Done& done) { loss = done.record.loss; }, .stop = [] { return false; }},
+      {.seed = static_cast<uint64_t>(plan_.seed), .epoch = static_cast<uint64_t>(steps_)});
+  ++steps_;
+  if (!std::isfinite(loss))
+    throw UserError(ExitCode::failed, fmt::format("the loss is {} at step {}", std::abs(loss), steps_),
+                    "a lower lr or a clip_norm may keep it finite; look for values of the rows that are not finite");
+  return loss;
+}
+
+FitResult Training::fit(const std::function<bool(const Epoch&)>& each) {
+  const runtime::TrainOptions options{.epochs = plan_.epochs,
+                                      .steps = plan_.steps,
+                                      .seed = static_cast<uint64_t>(plan_.seed),
+                                      .drop_last = plan_.drop_last};
+  bool stopped = false;
+  runtime::Watcher watcher;
+  watcher.epoch = [&](const runtime::EpochEvent& e) {
+    Epoch epoch{
+        .number = e.epoch, .steps = e.total_step, .seconds = e.seconds, .train = numbers(e.train), .validation = {}};
+    if (e.validation) epoch.validation = numbers(*e.validation);
+    if (each && !each(epoch)) stopped = true;
+  };
+  watcher.interrupted = [&] { return stopped ? 1 : 0; };
+  const runtime::Split* validation = splits_.validation ? &*splits_.validation : nullptr;
+  const runtime::TrainResult done = runtime::train(*executable_, options, *splits_.train, validation, watcher);
+  steps_ += done.steps;
+  FitResult result{.epochs = done.epochs,
+                   .steps = done.steps,
+                   .seconds = done.seconds,
+                   .stopped = stopped,
+                   .train = numbers(done.train),
+                   .validation = {}};
+  if (done.validation) result.validation = numbers(*done.validation);
+  return result;
+}
+
+runtime::WeightsFile Training::weights() { return runtime::weights_of(*executable_, metadata_); }
+
+}  // namespace heddle::api
