@@ -138,7 +138,7 @@ class CsvRows {
     for (const frontend::Named& word : words) add_word(word.text, s);
     if (words.empty() && elements == 1 && std::ranges::count(titles_, request.input) > 0) {
       add_word(request.input, s);
-    } else if (words.empty() && inputs == 1 && std::cmp_equal(width_, elements)) {
+    } else if (words.empty() && inputs == 1 && static_cast<int64_t>(width_) == elements) {
       for (size_t i = 0; i < width_; ++i) s.fields.push_back(i);
     }
     if (std::ssize(s.fields) != elements) {

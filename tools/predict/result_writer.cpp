@@ -100,14 +100,12 @@ ResultWriter::ResultWriter(const ResultRequest& request, const Predictor& predic
 
 void ResultWriter::require_form() const {
   const std::vector<PredictOutput>& outputs = predictor_.outputs();
-  std::vector<std::string> names;
-  for (const PredictOutput& output : outputs) names.push_back(output.name);
   const bool one = request_.top > 0 || request_.format == "npy";
   if (one && outputs.size() > 1)
     throw UserError(
         ExitCode::usage,
         fmt::format("{} takes one output, the model has {}", request_.top > 0 ? "--top" : "npy", outputs.size()),
-        fmt::format("choose one: --output {}", names[0]));
+        fmt::format("choose one: --output {}", outputs[0].name));
   if (request_.path == "-" && request_.format == "npy")
     throw UserError(ExitCode::usage, "--out -: npy is written to files",
                     "its header says how many rows follow, which a stream knows only at its end");

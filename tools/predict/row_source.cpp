@@ -114,7 +114,7 @@ RowReader::RowReader(const Predictor& predictor, const std::vector<std::string>&
                       fmt::format("give each input one: --in {}=FILE", names[i]));
   }
   // Standard input leads: files always have what it has.
-  std::ranges::stable_partition(sources_, [](const OpenedSource& s) { return s.name == "<stdin>"; });
+  std::stable_partition(sources_.begin(), sources_.end(), [](const OpenedSource& s) { return s.name == "<stdin>"; });
   const auto streams = std::ranges::count(sources_, "<stdin>", &OpenedSource::name);
   if (streams > 1)
     throw UserError(ExitCode::usage, "--in: standard input is given twice", "one stream holds all inputs");
