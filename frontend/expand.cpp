@@ -192,14 +192,45 @@ class Expander {
     const size_t before = out_.graph.value_count();
     LayerContext context{builder_, resolved,       settings,      services_,
                          path,     std::move(*in), model_.layout, options_.training};
-    ir::Values made;
-    made = build(def, context);
+    const size_t entry = begin_entry(node, path);
+    add_parameters_read(out_.nodes[entry], references, frame);
+    const ir::Values made = build(def, context);
     if (!node.out.empty() && made.size() != node.out.size()) {
       throw UserError(node.op_where,
                       fmt::format("{} has {} results, 'out' names {}", title_of(node), made.size(), node.out.size()));
     }
     name_results(node, path, before, made, frame);
+    end_entry(entry, made);
     return made;
+  }
+
+  size_t begin_entry(const NodeDef& node, const std::string& path) {
+    const auto begin = static_cast<int64_t>(out_.graph.node_count());
+    out_.nodes.push_back({.path = path,
+                          .op = node.op,
+                          .block = node.block,
+                          .depth = depth_,
+                          .results = {},
+                          .begin = begin,
+                          .end = begin,
+                          .parameters = {}});
+    return out_.nodes.size() - 1;
+  }
+
+  void end_entry(size_t entry, const ir::Values& results) {
+    out_.nodes[entry].results = results;
+    out_.nodes[entry].end = static_cast<int64_t>(out_.graph.node_count());
+  }
+
+  // What is no value around the node is a parameter of another one.
+  void add_parameters_read(ExpandedNode& entry, const std::vector<Reference>& references, const Frame& frame) const {
+    for (const Reference& r : references) {
+      if (r.literal || r.name.empty() || frame.values.count(r.name) > 0) continue;
+      const std::string inner = frame.prefix + r.name;
+      const bool here = std::any_of(out_.parameters.begin(), out_.parameters.end(),
+                                    [&](const Parameter& p) { return p.path == inner; });
+      entry.parameters.push_back(here ? inner : r.name);
+    }
   }
 
   // Shape rules of the IR know the operator; the note says where the operand comes from.
@@ -258,6 +289,8 @@ class Expander {
     if (node.repeat) out_.repeats.push_back({node.repeat->where, repeat});
     const std::string path = path_of(node, frame);
     ValueId chained = in->front();
+    const size_t entry = begin_entry(node, path);
+    ++depth_;
     for (int64_t i = 0; i < repeat; ++i) {
       Frame inner{.scope = &scope,
                   .prefix = node.repeat ? fmt::format("{}.{}.", path, i) : path + ".",
@@ -272,6 +305,8 @@ class Expander {
       chained = inner.values.at(block.output.text);
       if (!chained.valid()) break;
     }
+    --depth_;
+    end_entry(entry, {chained});
     return {chained};
   }
 
@@ -290,6 +325,7 @@ class Expander {
   ir::Builder builder_;
   GraphServices services_;
   int64_t count_ = 0;
+  int depth_ = 0;  // blocks around the node
 };
 
 }  // namespace

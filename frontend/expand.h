@@ -35,8 +35,20 @@ struct Repeat {
   int64_t times = 0;
 };
 
+// A node of the model as it was expanded, or a use of a block in front of the block's own nodes.
+struct ExpandedNode {
+  std::string path;  // "h.0.qkv"; unnamed nodes: "dropout.1"
+  std::string op;
+  bool block = false;
+  int depth = 0;                        // blocks around it
+  ir::Values results;                   // empty where a fault was found
+  int64_t begin = 0, end = 0;           // its nodes in the graph
+  std::vector<std::string> parameters;  // of others that it reads, by path
+};
+
 struct Expansion {
   ir::Graph graph;
+  std::vector<ExpandedNode> nodes;
   std::vector<Parameter> parameters;  // in order of first use
   ir::Updates updates;                // of buffers, for the entries that train
   std::vector<Diagnostic> refusals;   // why these entries cannot have this batch size

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "frontend/foreign_names.h"
 #include "frontend/limits.h"
 #include "ir/read_text.h"
@@ -34,9 +36,13 @@ const SourceFile& Sources::open(const std::string& path) {
 
 std::string quote(std::string_view text, size_t longest) {
   std::string out = "'";
+  unsigned char before = 0;
   for (const char c : text.substr(0, longest)) {
     const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) {
+    // Those from U+0080 to U+009F are control characters, too: 0x9b begins an escape.
+    const bool upper_control = std::exchange(before, byte) == 0xc2 && byte >= 0x80 && byte < 0xa0;
+    if (upper_control) out.pop_back();
+    if (byte < 0x20 || byte == 0x7f || upper_control) {
       out += fmt::format("\\x{:02x}", byte);
     } else {
       if (c == '\'' || c == '\\') out += '\\';

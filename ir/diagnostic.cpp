@@ -28,11 +28,15 @@ const char* color_code(Severity s) {
   return "";
 }
 
-// Terminal control characters in a file must not reach the terminal.
+// Terminal control characters in a file must not reach the terminal, those from U+0080 to U+009F neither.
 std::string printable(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool upper = byte >= 0x80 && byte < 0xa0 && !out.empty() && out.back() == '\xc2';
+    if (upper) out.pop_back();
+    out += upper || byte < 0x20 || byte == 0x7f ? '?' : c;
+  }
   return out;
 }
 

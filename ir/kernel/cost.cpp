@@ -142,6 +142,11 @@ double flops_per_point(const OpDef& op) {
       });
 }
 
+double node_flops(const Graph& g, const Node& n) {
+  const double elements = n.results.empty() ? 0 : static_cast<double>(g[n.results[0]].type.elements());
+  return elements * flops_per_element(g, n);
+}
+
 Cost estimated_cost(const Graph& kernel, const Target& target) {
   Cost cost;
   for (ValueId v : kernel.inputs) cost.bytes_read += bytes_read_of(kernel, v);

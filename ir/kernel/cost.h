@@ -26,5 +26,7 @@ Cost kernel_cost(const Graph& kernel, const Target& target);
 
 // Operations for a point of the operator's domain: an element of its result, or one that it reduces.
 double flops_per_point(const OpDef& op);
+// Operations of the node alone: all elements of its results, each computed once.
+double node_flops(const Graph& g, const Node& n);
 
 }  // namespace heddle::ir

@@ -23,6 +23,7 @@ int run(int argc, char** argv) {
   add_predict(line);
   add_check(line);
   add_compile(line);
+  add_summary(line);
   add_inspect(line);
   add_bench(line);
   add_ops(line);

@@ -19,6 +19,7 @@
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
 #include "tools/command/compile_model.h"
+#include "tools/command/learning_rate.h"
 #include "tools/command/load_data.h"
 #include "tools/command/open_device.h"
 #include "tools/command/output.h"
@@ -125,7 +126,8 @@ void check_outputs(const RunArguments& a) {
 }
 
 runtime::TrainResult run_training(Session& s, const runtime::TrainOptions& options, runtime::RunLog& log) {
-  runtime::Progress progress(stderr);
+  LearningRate rate(s.read.model, *s.executable);
+  runtime::Progress progress(stderr, [&rate](int64_t steps, int64_t all) { return rate.behind(steps, all); });
   runtime::Watcher watcher;
   watcher.step = [&](const runtime::StepEvent& e) { progress.step(e), log.step(e); };
   watcher.epoch = [&](const runtime::EpochEvent& e) { progress.epoch(e), log.epoch(e); };

@@ -1,0 +1,24 @@
+"""Runs a command with its standard error on a terminal of so many columns, and prints what arrives there: python3 in_terminal.py COLUMNS COMMAND..."""
+import fcntl
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
+
+leader, follower = pty.openpty()
+fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, int(sys.argv[1]), 0, 0))
+process = subprocess.Popen(sys.argv[2:], stderr=follower, stdin=subprocess.DEVNULL)
+os.close(follower)
+text = b""
+while True:
+    try:
+        part = os.read(leader, 65536)
+    except OSError:  # the terminal has no other end any more
+        break
+    if not part:
+        break
+    text += part
+assert process.wait() == 0, text
+sys.stdout.write(text.decode().replace("\r\n", "\n").replace("\r", "\n<renewed>"))

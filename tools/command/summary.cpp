@@ -1,0 +1,159 @@
+// heddle summary: the layers of a model with their shapes, parameters, memory and flops, and what a run takes.
+#include "tools/command/summary.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <numeric>
+
+#include "runtime/terminal.h"
+#include "tools/command/command_line.h"
+#include "tools/command/commands.h"
+#include "tools/command/compile_model.h"
+#include "tools/command/load_data.h"
+#include "tools/command/output.h"
+
+namespace heddle::tools {
+namespace {
+
+struct SummaryArguments {
+  ModelArguments model;
+  std::string data, target = "host";
+  bool json = false;
+};
+
+// What the process of a training takes beside the program's memory: at most so much, measured on the models of models/.
+constexpr int64_t kMiB = int64_t{1} << 20;
+constexpr int64_t kProcess = 40 * kMiB;          // code, libraries, threads, readers
+constexpr int64_t kOfNode = int64_t{4} << 10;    // the compiler's, of a node of the graphs before the passes
+constexpr int64_t kOfCall = int64_t{128} << 10;  // a library call's primitives: their code and packed weights
+
+// What the data say, where they can be read.
+struct Data {
+  std::optional<DataHeader> header;
+  std::string note;
+};
+
+Data look_at_data(const SummaryArguments& a, const ReadModel& model, const frontend::TrainingPlan& plan) {
+  if (!plan.data.train) return {};
+  const std::filesystem::path folder = std::filesystem::path(model.path).parent_path();
+  const std::filesystem::path root = a.data.empty() ? folder : std::filesystem::path(a.data);
+  try {
+    return {read_headers({.plan = &plan, .root = root, .train = true, .class_names = {}}), {}};
+  } catch (const UserError& error) {
+    return {std::nullopt, error.diagnostics().front().message};
+  }
+}
+
+int64_t data_bytes(const frontend::TrainingPlan& plan, const DataHeader& header) {
+  int64_t row = 0;
+  for (size_t i = 0; i < plan.inputs.size(); ++i) {
+    ir::Dims dims = plan.inputs[i].row.dims;
+    if (plan.inputs[i].one_hot > 0) dims.pop_back();
+    row += ir::Type{header.stored[i], dims}.bytes();
+  }
+  const RowCounts& rows = header.rows;
+  constexpr int64_t kOrder = 4;  // of a row: its place in the epoch's order
+  return row * (rows.train + rows.validation + rows.test) + kOrder * rows.train;
+}
+
+// Each state belongs to the node whose parameter's path begins its name, the longest such path.
+std::vector<int64_t> state_bytes(const frontend::ModelSummary& model, const codegen::Program& program) {
+  std::map<std::string, size_t> owner;
+  for (size_t i = 0; i < model.nodes.size(); ++i)
+    for (const int64_t p : model.nodes[i].parameters) owner[model.parameters[static_cast<size_t>(p)].path] = i;
+  std::vector<int64_t> bytes(model.nodes.size(), 0);
+  for (const codegen::Buffer& state : program.states)
+    for (std::string head = state.name;;) {
+      if (const auto found = owner.find(head); found != owner.end()) {
+        bytes[found->second] += state.bytes;
+        break;
+      }
+      const size_t dot = head.rfind('.');
+      if (dot == std::string::npos) break;
+      head.resize(dot);
+    }
+  return bytes;
+}
+
+double flops_of(const codegen::Program& program, const codegen::Entry* entry) {
+  double flops = 0;
+  if (entry == nullptr) return 0;
+  for (const codegen::Step& step : entry->steps) {
+    if (const auto* launch = std::get_if<codegen::Launch>(&step.what))
+      flops += program.kernels[static_cast<size_t>(launch->kernel)].flops;
+    else if (const auto* call = std::get_if<codegen::Library>(&step.what))
+      flops += call->flops;
+  }
+  return flops;
+}
+
+RunMemory memory_of(const codegen::Program& program, int64_t nodes, bool host) {
+  RunMemory memory;
+  memory.parts = {{"state", program.state_bytes, "parameters and what a training keeps beside them"},
+                  {"arena", program.arena_bytes, "values of a step"},
+                  {"ring", program.feeding.ring_bytes(), "records of steps"}};
+  if (!host) return memory;
+  int64_t calls = 0;
+  for (const codegen::Entry& e : program.entries)
+    for (const codegen::Step& step : e.steps) calls += std::holds_alternative<codegen::Library>(step.what) ? 1 : 0;
+  memory.constants = {
+      {"process", kProcess, "code, libraries, threads, reading"},
+      {"compiler", nodes * kOfNode, fmt::format("{} bytes for each of {} nodes", kOfNode, nodes)},
+      {"library", calls * kOfCall, fmt::format("{} bytes for each of {} library calls", kOfCall, calls)}};
+  return memory;
+}
+
+void summary(const SummaryArguments& a) {
+  ReadModel model;
+  read(a.model, model);
+  SummaryFacts facts;
+  facts.name = model.model.name;
+  facts.target = a.target;
+  facts.model = frontend::summarize(model.model);
+  const frontend::TrainingPlan plan = frontend::plan_training(model.model);
+  const Data data = look_at_data(a, model, plan);
+  facts.data_note = data.note;
+  CompileOptions options = compile_options(a.model);
+  options.target = ir::target_by_name(a.target);
+  options.fed = data.header ? fed_entries(plan, data.header->stored) : fed_entries(model.model);
+  const frontend::BuildOptions entries =
+      data.header ? entry_batches(plan, data.header->rows, true)
+                  : all_entries(model.model, std::filesystem::path(model.path).parent_path());
+  ir::Module m = build(model.model, entries, nullptr);
+  int64_t nodes = 0;
+  for (const ir::Graph& g : m.graphs) nodes += std::ssize(g.order);
+  run_passes(m, options);
+  const codegen::Program program = lower_module(m, model.model.name, options);
+  facts.memory = memory_of(program, nodes, !options.target.gpu);
+  if (data.header)
+    facts.memory.parts.push_back({"data", data_bytes(plan, *data.header), "rows as they are stored, and their order"});
+  facts.state_bytes = state_bytes(facts.model, program);
+  facts.step_flops = flops_of(program, program.find_entry("train"));
+  write_result(a.json ? summary_json(facts) : summary_text(facts, runtime::terminal_columns(stdout)));
+}
+
+int64_t sum(const std::vector<NamedBytes>& parts) {
+  return std::accumulate(parts.begin(), parts.end(), int64_t{0},
+                         [](int64_t total, const NamedBytes& part) { return total + part.bytes; });
+}
+
+}  // namespace
+
+int64_t RunMemory::parts_bytes() const { return sum(parts); }
+int64_t RunMemory::constants_bytes() const { return sum(constants); }
+
+void add_summary(CommandLine& line) {
+  Command command = line.add_subcommand("summary", "the layers of a model, their parameters, and the memory of a run");
+  const auto a = std::make_shared<SummaryArguments>();
+  add_model_arguments(command, a->model);
+  command.add_option("--data", a->data, "the folder that holds the data files; default: the model's");
+  command.add_option("--target", a->target, "host (default), or a GPU").one_of(ir::target_names());
+  command.add_flag("--json", a->json, "print one JSON object on standard output");
+  command.run([a] { summary(*a); });
+}
+
+}  // namespace heddle::tools
