@@ -145,8 +145,16 @@ Optimizer read_optimizer(const Json& json, Diagnostics& errors) {
   return optimizer;
 }
 
-// {"N": 128}: sizes of free dimensions.
+// {"N": 128}: sizes of free dimensions; a number is that of the batch dimension.
 void read_batch(const Json& json, const Model& model, Train& train, Diagnostics& errors) {
+  if (json.kind == Json::Kind::integer && !model.batch_dimension.empty()) {
+    if (json.integer < 1 || json.integer > kMaxElements)
+      errors.error(json.where,
+                   fmt::format("train: 'batch' must be between 1 and {}, is {}", kMaxElements, json.integer));
+    else
+      train.sizes[model.batch_dimension] = json.integer;
+    return;
+  }
   if (json.kind != Json::Kind::object) {
     errors.error(
         json.where, fmt::format("train: 'batch': expected an object, found {}", describe(json)),

@@ -9,7 +9,8 @@ namespace heddle {
 
 }  // namespace heddle
 
-#define HEDDLE_CHECK(condition, message)                                               \
-  do {                                                                                 \
-    if (!(condition)) ::heddle::check_failed(__FILE__, __LINE__, #condition, message); \
+// The file's name alone: no folder of the machine that builds belongs into the program.
+#define HEDDLE_CHECK(condition, message)                                                    \
+  do {                                                                                      \
+    if (!(condition)) ::heddle::check_failed(__FILE_NAME__, __LINE__, #condition, message); \
   } while (false)

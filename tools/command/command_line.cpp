@@ -10,6 +10,8 @@
 #include <cstdlib>
 
 #include "ir/diagnostic.h"
+#include "runtime/terminal.h"
+#include "tools/command/output.h"
 
 namespace heddle::tools {
 namespace {
@@ -18,7 +20,7 @@ namespace {
 const CLI::App* named_command(const CLI::App& app, int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     if (argv[i][0] == '-') continue;
-    for (const CLI::App* sub : app.get_subcommands([&](const CLI::App* s) { return s->get_name() == argv[i]; }))
+    for (const CLI::App* sub : app.get_subcommands([&](const CLI::App* s) { return s->check_name(argv[i]); }))
       return sub;
     return nullptr;
   }
@@ -56,9 +58,9 @@ int usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, cha
     message = fmt::format("unknown subcommand '{}'", argv[1]);
   if (!message.empty()) message[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(message[0])));
   const std::string meant = suggestion(app, argc, argv);
-  std::fprintf(stderr, "heddle: error: %s\n", message.c_str());
-  if (!meant.empty()) std::fprintf(stderr, "help: %s\n", meant.c_str());
-  std::fprintf(stderr, "help: heddle --help lists the subcommands, heddle SUBCOMMAND --help their options\n");
+  write_note("heddle: error: " + runtime::visible(message) + "\n");
+  if (!meant.empty()) write_note("help: " + meant + "\n");
+  write_note("help: heddle help lists the subcommands, heddle help SUBCOMMAND its options\n");
   return static_cast<int>(ExitCode::usage);
 }
 
@@ -106,13 +108,31 @@ void Command::set_action(std::function<void()> action) { app_->callback(std::mov
 CommandLine::CommandLine(const std::string& description, const std::string& version)
     : app_(std::make_unique<CLI::App>(description)) {
   app_->name("heddle");
-  app_->set_version_flag("--version", version);
+  app_->set_version_flag("-V,--version", version);
   app_->require_subcommand(1);
+  CLI::App* help = app_->add_subcommand("help", "what a subcommand does, and its options");
+  help->add_option("command", help_of_, "the subcommand; none: all of them in a line each");
+  help->callback([this] { print_help(help_of_); });
 }
 CommandLine::~CommandLine() = default;
 
-Command CommandLine::add_subcommand(const std::string& name, const std::string& help) {
-  return {app_->add_subcommand(name, help), &status_};
+Command CommandLine::add_subcommand(const std::string& name, const std::string& help, const std::string& alias) {
+  CLI::App* app = app_->add_subcommand(name, help);
+  if (!alias.empty()) app->alias(alias);
+  return {app, &status_};
+}
+
+void CommandLine::print_help(const std::string& command) const {
+  // CLI11 would print that of the subcommand that was read: help itself.
+  if (command.empty())
+    return write_result(app_->get_formatter()->make_help(app_.get(), app_->get_name(), CLI::AppFormatMode::Normal));
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app_->get_subcommands([](const CLI::App*) { return true; })) {
+    if (sub->check_name(command)) return write_result(sub->help(app_->get_name()));
+    names.push_back(sub->get_name());
+  }
+  throw UserError(ExitCode::usage, "there is no subcommand '" + runtime::visible(command) + "'",
+                  did_you_mean(command, names));
 }
 
 int CommandLine::parse(int argc, char** argv) {

@@ -62,12 +62,15 @@ class CommandLine {
  public:
   CommandLine(const std::string& description, const std::string& version);
   ~CommandLine();
-  Command add_subcommand(const std::string& name, const std::string& help);
+  // `alias` is another name for it; empty: there is none.
+  Command add_subcommand(const std::string& name, const std::string& help, const std::string& alias = {});
   // Reads the words, runs what they name and returns the exit code; of a wrong word it says what may have been meant.
   int parse(int argc, char** argv);
 
  private:
+  void print_help(const std::string& command) const;
   std::unique_ptr<CLI::App> app_;
+  std::string help_of_;  // the word behind "help"
   int status_ = 0;
 };
 

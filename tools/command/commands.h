@@ -13,7 +13,6 @@ void add_check(CommandLine& line);
 void add_compile(CommandLine& line);
 void add_doctor(CommandLine& line);
 void add_eval(CommandLine& line);
-void add_evaluate(CommandLine& line);
 void add_inspect(CommandLine& line);
 void add_ops(CommandLine& line);
 void add_opt(CommandLine& line);

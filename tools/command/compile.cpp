@@ -16,6 +16,7 @@
 #include "tools/command/emit_cubin.h"
 #include "tools/command/load_data.h"
 #include "tools/command/output.h"
+#include "tools/command/print_dot.h"
 #include "tools/command/print_model.h"
 #include "tools/command/report.h"
 
@@ -29,12 +30,12 @@ struct CompileArguments {
   bool time_passes = false, remarks = false, locs = false, json = false;
 };
 
-const std::vector<std::string> kEmits = {"model",   "graph", "grad",  "fused", "plan",
-                                         "program", "cuda",  "cubin", "report"};
+const std::vector<std::string> kEmits = {"model",   "graph", "grad",  "fused",  "plan",
+                                         "program", "cuda",  "cubin", "report", "dot"};
 
 // The pass after which a stage shows the module; "" for none, "-" for all.
 std::string last_pass(const std::string& emit) {
-  if (emit == "graph") return "";
+  if (emit == "graph" || emit == "dot") return "";
   if (emit == "grad") return "differentiate";
   if (emit == "fused") return "fuse";
   return "-";
@@ -45,16 +46,26 @@ void write_out(const CompileArguments& a, const std::string& text) {
   runtime::write_file(a.out, text);
 }
 
-std::string module_text(const CompileArguments& a, const ir::Module& m) {
-  if (a.graphs.empty()) return ir::print(m, {.locs = a.locs});
-  std::string text;
+// The graphs of --graph, in its order; all where it is not given.
+std::vector<const ir::Graph*> chosen_graphs(const CompileArguments& a, const ir::Module& m) {
+  std::vector<const ir::Graph*> chosen;
+  if (a.graphs.empty())
+    for (const ir::Graph& g : m.graphs) chosen.push_back(&g);
   for (const std::string& name : a.graphs) {
     const ir::Graph* g = m.find_graph(name);
     std::vector<std::string> names;
     for (const ir::Graph& other : m.graphs) names.push_back(other.name);
     if (!g) throw UserError(ExitCode::usage, fmt::format("no graph '{}'", name), did_you_mean(name, names));
-    text += ir::print(*g, {.locs = a.locs});
+    chosen.push_back(g);
   }
+  return chosen;
+}
+
+std::string module_text(const CompileArguments& a, const ir::Module& m) {
+  if (a.emit == "dot") return dot_text(a.model.model, chosen_graphs(a, m));
+  if (a.graphs.empty()) return ir::print(m, {.locs = a.locs});
+  std::string text;
+  for (const ir::Graph* g : chosen_graphs(a, m)) text += ir::print(*g, {.locs = a.locs});
   return text;
 }
 
@@ -146,7 +157,10 @@ void add_compile(CommandLine& line) {
   Command command = line.add_subcommand("compile", "compile a model and print it at any stage");
   const auto a = std::make_shared<CompileArguments>();
   add_model_arguments(command, a->model);
-  command.add_option("--emit", a->emit, "model, graph, grad, fused, plan, program (default), cuda, cubin or report")
+  command
+      .add_option(
+          "--emit", a->emit,
+          "model, graph, grad, fused, plan, program (default), cuda, cubin, report, or dot: the graph for Graphviz")
       .one_of(kEmits);
   command
       .add_option("--target", a->target,
@@ -157,7 +171,9 @@ void add_compile(CommandLine& line) {
       "architecture of cubins and of the report's registers: sm_80, sm_90a (default), sm_120 ...; may be "
       "repeated for cubins");
   command.add_option("--graph", a->graphs, "print this graph only; may be repeated");
-  command.add_option("--to", a->to, "run the passes up to and including this one, and print the module");
+  command.add_option(
+      "--to", a->to,
+      "run the passes up to and including this one, and print the module (heddle opt --list-passes names them)");
   command.add_option("--print-after", a->print_after,
                      "print the module after this pass, or after all, on standard error");
   command.add_option(

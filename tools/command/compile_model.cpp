@@ -24,11 +24,31 @@ auto timed(const std::string& name, std::vector<StageTime>* times, F&& f) {
   return result;
 }
 
-// "mnist_cnn" names models/mnist_cnn.json, here or in the project, unless a file of that name is there.
+// Where the models that belong to the program lie: ../share/heddle/models of its folder.
+std::string models_of_program() {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  return error ? "models" : (program.parent_path().parent_path() / "share" / "heddle" / "models").string();
+}
+
+// The overrides that the short forms stand for; they come after those of --set.
+std::vector<std::string> short_overrides(const ModelArguments& a) {
+  std::vector<std::string> set;
+  const auto add = [&](const std::string& key, const std::string& value) {
+    if (!value.empty()) set.push_back(fmt::format("{}={}", key, value));
+  };
+  add("train.epochs", a.epochs);
+  add("train.optimizer.lr", a.lr);
+  add("train.batch", a.batch);
+  add("train.seed", a.seed);
+  return set;
+}
+
+// "mnist_cnn" names models/mnist_cnn.json, in the working folder or beside the program, unless a file of that name is there.
 std::string find_model(const std::string& name) {
   std::error_code error;
   if (name.find('/') != std::string::npos || name.ends_with(".json") || fs::exists(name, error)) return name;
-  for (const char* folder : {"models", HEDDLE_MODELS_DIR}) {
+  for (const std::string& folder : {std::string("models"), models_of_program()}) {
     std::string path = fmt::format("{}/{}.json", folder, name);
     if (fs::exists(path, error)) return path;
   }
@@ -39,6 +59,10 @@ std::string find_model(const std::string& name) {
 
 void add_model_arguments(Command& command, ModelArguments& a) {
   command.add_option("model", a.model, "a model file, the name of one in models/, or - for standard input").required();
+  command.add_option("--epochs", a.epochs, "short for --set train.epochs=");
+  command.add_option("--lr", a.lr, "short for --set train.optimizer.lr=");
+  command.add_option("--batch", a.batch, "short for --set train.batch=");
+  command.add_option("--seed", a.seed, "short for --set train.seed=");
   command.add_option("--set", a.set, "override a value: --set train.optimizer.lr=3e-4");
   command.add_flag("--small", a.small, "apply the model's own \"small\" overrides");
   command.add_option("--memory-limit", a.memory_gib, "GiB that a program may take (default: the target's)")
@@ -48,6 +72,8 @@ void add_model_arguments(Command& command, ModelArguments& a) {
 void read(const ModelArguments& a, ReadModel& into, const std::vector<std::string>& first_set) {
   frontend::ReadOptions options{.set = first_set, .small = a.small};
   options.set.insert(options.set.end(), a.set.begin(), a.set.end());
+  const std::vector<std::string> more = short_overrides(a);
+  options.set.insert(options.set.end(), more.begin(), more.end());
   into.path = find_model(a.model);
   into.model = frontend::read_model(into.sources, into.path, options);
 }

@@ -21,6 +21,7 @@ class Command;
 struct ModelArguments {
   std::string model;  // a path, or the name of a file in models/
   std::vector<std::string> set;
+  std::string epochs, lr, batch, seed;  // short forms of --set; empty: not given
   bool small = false;
   int memory_gib = 0;  // that a program may take; 0: what the target has
 };

@@ -29,7 +29,6 @@ int run(int argc, char** argv) {
   add_ops(line);
   add_doctor(line);
   add_opt(line);
-  add_evaluate(line);
   return line.parse(argc, argv);
 }
 

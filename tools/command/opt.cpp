@@ -15,6 +15,7 @@
 #include "tools/command/commands.h"
 #include "tools/command/compile_model.h"
 #include "tools/command/output.h"
+#include "tools/command/print_dot.h"
 #include "tools/command/read_file.h"
 
 namespace heddle::tools {
@@ -24,7 +25,7 @@ struct OptArguments {
   std::string file;
   std::vector<std::string> passes;
   std::string to, emit, target = "host";
-  bool locs = false, remarks = false, library = false;
+  bool locs = false, remarks = false, library = false, list = false;
 };
 
 const passes::Pass& pass_named(const std::string& name) {
@@ -67,7 +68,20 @@ void require_planned(const ir::Module& m, const std::string& file) {
     }
 }
 
+void list_passes() {
+  for (const passes::Pass& pass : passes::all_passes()) print_result("{:<14} {}\n", pass.name, pass.doc);
+}
+
+std::vector<const ir::Graph*> all_graphs(const ir::Module& m) {
+  std::vector<const ir::Graph*> graphs;
+  for (const ir::Graph& g : m.graphs) graphs.push_back(&g);
+  return graphs;
+}
+
 void opt(const OptArguments& a) {
+  if (a.list) return list_passes();
+  if (a.file.empty())
+    throw UserError(ExitCode::usage, "heddle opt: no file is given", "name a .hir file, or - for standard input");
   const SourceFile file = read_file(a.file);
   ir::Module m = ir::parse(file);
   require_well_formed(m, a.file);
@@ -86,6 +100,8 @@ void opt(const OptArguments& a) {
   std::string text;
   if (a.emit == "cuda")
     text = kernel_text(m);
+  else if (a.emit == "dot")
+    text = dot_text(a.file, all_graphs(m));
   else if (a.emit == "program")
     require_planned(m, a.file), text = codegen::print(codegen::lower(m, "opt", options.target));
   else
@@ -98,13 +114,17 @@ void opt(const OptArguments& a) {
 void add_opt(CommandLine& line) {
   Command command = line.add_subcommand("opt", "run passes on IR text and print the result");
   const auto a = std::make_shared<OptArguments>();
-  command.add_option("file", a->file, "a .hir file, or - for standard input").required();
+  command.add_option("file", a->file, "a .hir file, or - for standard input");
   command.add_option("--pass", a->passes, "run this pass alone; may be repeated");
   command.add_option("--to", a->to, "run the pipeline up to and including this pass");
-  command.add_option("--emit", a->emit, "hir (default), cuda: the kernels' text, or program: of a planned module")
-      .one_of({"hir", "cuda", "program"});
+  command
+      .add_option(
+          "--emit", a->emit,
+          "hir (default), cuda: the kernels' text, program: of a planned module, or dot: the graphs for Graphviz")
+      .one_of({"hir", "cuda", "program", "dot"});
   command.add_option("--target", a->target, "host (default) or h200").one_of(ir::target_names());
   command.add_flag("--library", a->library, "let libraries take what they can");
+  command.add_flag("--list-passes", a->list, "print the passes in the order of the pipeline, and what each does");
   command.add_flag("--locs", a->locs, "print where each node comes from");
   command.add_flag("--remarks", a->remarks, "print on standard error why something was or was not done");
   command.run([a] { opt(*a); });

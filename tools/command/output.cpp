@@ -68,7 +68,7 @@ std::filesystem::path file_of(const std::string& path) {
 
 // By how each of them begins: models, modules, programs, kernel text, machine code, reports.
 bool is_result(std::string_view text) {
-  for (const std::string_view head : {"model ", "graph @", "group @", "kernel @", "program ",
+  for (const std::string_view head : {"model ", "digraph \"", "graph @", "group @", "kernel @", "program ",
                                       "// The executions of one kernel text", "\177ELF", "{\"model\": "})
     if (text.starts_with(head)) return true;
   const std::string_view line = text.substr(0, text.find('\n'));

@@ -19,6 +19,7 @@
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
 #include "tools/command/compile_model.h"
+#include "tools/command/evaluate_graphs.h"
 #include "tools/command/learning_rate.h"
 #include "tools/command/load_data.h"
 #include "tools/command/open_device.h"
@@ -257,11 +258,19 @@ void add_train(CommandLine& line) {
 }
 
 void add_eval(CommandLine& line) {
-  Command command = line.add_subcommand("eval", "evaluate saved weights on the validation and test splits");
+  Command command = line.add_subcommand(
+      "evaluate", "evaluate saved weights on the validation and test splits; a .hir file: run its graphs on tensors",
+      "eval");
   const auto a = std::make_shared<RunArguments>();
+  const std::shared_ptr<EvaluateArguments> graphs = add_graph_arguments(command);
   add_run_arguments(command, *a);
-  command.add_option("--weights", a->weights, "the weights (safetensors)").required();
-  command.run([a] { return eval(*a); });
+  command.add_option("--weights", a->weights, "the weights (safetensors)");
+  command.run([a, graphs] {
+    if (takes_graphs(*graphs, a->model.model)) return evaluate_graphs(*graphs, a->model.model), 0;
+    if (a->weights.empty())
+      throw UserError(ExitCode::usage, "--weights is required", "heddle evaluate MODEL --weights FILE.safetensors");
+    return eval(*a);
+  });
 }
 
 }  // namespace heddle::tools

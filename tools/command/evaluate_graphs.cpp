@@ -1,12 +1,13 @@
-// heddle evaluate: runs every graph of a .hir file on given tensors and writes what it returns, by the operators'
+// heddle evaluate FILE.hir: runs every graph of a .hir file on given tensors and writes what it returns, by the operators'
 // oracles or compiled for the host. The conformance suites run through this.
-#include "ir/evaluate/evaluate.h"
+#include "tools/command/evaluate_graphs.h"
 
 #include <fmt/format.h>
 
 #include <memory>
 
 #include "codegen/lower_memory.h"
+#include "ir/evaluate/evaluate.h"
 #include "ir/evaluate/tensor_bytes.h"
 #include "ir/text/parse.h"
 #include "ir/verify.h"
@@ -15,19 +16,19 @@
 #include "runtime/weights/file_order.h"
 #include "runtime/weights/safetensors.h"
 #include "tools/command/command_line.h"
-#include "tools/command/commands.h"
 #include "tools/command/compile_model.h"
 #include "tools/command/open_device.h"
 #include "tools/command/output.h"
 #include "tools/command/read_file.h"
 
 namespace heddle::tools {
-namespace {
 
 struct EvaluateArguments {
-  std::string file, inputs, outputs, on = "oracle";
+  std::string inputs, outputs, on = "oracle";
   bool exact = false;
 };
+
+namespace {
 
 // The bytes of GRAPH/VALUE, as they lie in memory.
 std::vector<std::byte> bytes_of(const runtime::WeightsFile& file, const std::string& graph, const codegen::Buffer& b) {
@@ -103,32 +104,40 @@ runtime::WeightsFile on_host(ir::Module m, const runtime::WeightsFile& inputs) {
   return outputs;
 }
 
-void evaluate(const EvaluateArguments& a) {
+}  // namespace
+
+void evaluate_graphs(const EvaluateArguments& a, const std::string& path) {
+  for (const auto& [option, value] : {std::pair("--inputs", a.inputs), std::pair("--outputs", a.outputs)})
+    if (value.empty())
+      throw UserError(ExitCode::usage, fmt::format("{} is required", option),
+                      "heddle evaluate FILE.hir --inputs FILE.safetensors --outputs FILE.safetensors");
   require_different("--outputs", a.outputs, "--inputs", a.inputs);
   runtime::require_weights_path(a.outputs);
-  const SourceFile file = read_file(a.file);
+  const SourceFile file = read_file(path);
   const ir::Module m = read_module(file);
   const runtime::WeightsFile inputs = runtime::read_safetensors(a.inputs);
   const auto precision = a.exact ? ir::Precision::exact : ir::Precision::rounded;
   runtime::write_safetensors(a.outputs, a.on == "host" ? on_host(m, inputs) : by_oracle(m, inputs, precision));
 }
 
-}  // namespace
-
-void add_evaluate(CommandLine& line) {
-  Command command = line.add_subcommand("evaluate", "run the graphs of IR text on given tensors");
-  const auto a = std::make_shared<EvaluateArguments>();
-  command.add_option("file", a->file, "a .hir file, or - for standard input").required();
-  command.add_option("--inputs", a->inputs, "safetensors file: GRAPH/VALUE for every input, param and state")
-      .required();
+std::shared_ptr<EvaluateArguments> add_graph_arguments(Command& command) {
+  auto a = std::make_shared<EvaluateArguments>();
+  command.add_option("--inputs", a->inputs,
+                     "of a .hir file: safetensors file, GRAPH/VALUE for every input, param and state");
+  command.add_option("--outputs", a->outputs,
+                     "of a .hir file: safetensors file to write: GRAPH/0, GRAPH/1, ... as returned, GRAPH/STATE for "
+                     "updated states");
   command
-      .add_option("--outputs", a->outputs,
-                  "safetensors file to write: GRAPH/0, GRAPH/1, ... as returned, GRAPH/STATE for updated states")
-      .required();
-  command.add_option("--on", a->on, "oracle (default): the operators' double precision; host: compiled kernels")
+      .add_option("--on", a->on,
+                  "of a .hir file: oracle (default): the operators' double precision; host: compiled kernels")
       .one_of({"oracle", "host"});
-  command.add_flag("--exact", a->exact, "keep doubles between operators instead of rounding to each dtype");
-  command.run([a] { evaluate(*a); });
+  command.add_flag("--exact", a->exact,
+                   "of a .hir file: keep doubles between operators instead of rounding to each dtype");
+  return a;
+}
+
+bool takes_graphs(const EvaluateArguments& a, const std::string& file) {
+  return file.ends_with(".hir") || !a.inputs.empty() || !a.outputs.empty();
 }
 
 }  // namespace heddle::tools
