@@ -11,6 +11,7 @@
 
 #include "ir/diagnostic.h"
 #include "runtime/file.h"
+#include "runtime/foreign_file.h"
 #include "runtime/weights/safetensors_header.h"
 #include "runtime/write_file.h"
 
@@ -22,6 +23,8 @@ namespace {
 }
 
 [[noreturn]] void fail_foreign(const std::string& file, const std::string& found) {
+  if (const auto foreign = foreign_file(file, Wanted::weights))
+    fail(file, "not a safetensors file: it is " + foreign->what, foreign->help);
   fail(file, "not a safetensors file: " + found,
        "give a file that 'heddle train --save FILE' wrote, or another framework as safetensors");
 }

@@ -7,7 +7,9 @@
 #include "codegen/lower.h"
 #include "codegen/predict.h"
 #include "passes/select/onednn.h"
+#include "runtime/foreign_file.h"
 #include "runtime/host/onednn.h"
+#include "runtime/terminal.h"
 #include "tools/command/command_line.h"
 #include "tools/command/output.h"
 
@@ -75,6 +77,10 @@ void read(const ModelArguments& a, ReadModel& into, const std::vector<std::strin
   const std::vector<std::string> more = short_overrides(a);
   options.set.insert(options.set.end(), more.begin(), more.end());
   into.path = find_model(a.model);
+  if (const auto foreign = runtime::foreign_file(into.path, runtime::Wanted::model))
+    throw UserError(ExitCode::failed,
+                    fmt::format("{}: not a model: it is {}", runtime::visible(into.path), foreign->what),
+                    foreign->help);
   into.model = frontend::read_model(into.sources, into.path, options);
 }
 
