@@ -88,7 +88,47 @@ std::string rules(const std::string& kind, const std::vector<std::string>& names
   return text;
 }
 
+template <class Def>
+void add_rules(std::vector<ReferenceEntry>& out, const std::string& kind, const std::vector<std::string>& names,
+               const Def* (*find)(std::string_view)) {
+  for (const std::string& name : names) {
+    const Def& def = *find(name);
+    ReferenceEntry entry{
+        .kind = kind, .name = name, .doc = def.doc, .inputs = {}, .settings = def.settings, .parameters = {}};
+    if constexpr (requires { def.inputs; }) entry.inputs = def.inputs;
+    if constexpr (requires { def.parameters; }) entry.parameters = def.parameters;
+    out.push_back(std::move(entry));
+  }
+}
+
 }  // namespace
+
+std::vector<ReferenceEntry> reference_entries() {
+  std::vector<ReferenceEntry> out;
+  add_rules(out, "layer", layer_names(), find_layer);
+  add_rules(out, "loss", loss_names(), find_loss);
+  add_rules(out, "metric", metric_names(), find_metric);
+  add_rules(out, "optimizer", optimizer_names(), find_optimizer);
+  add_rules(out, "schedule", schedule_names(), find_schedule);
+  add_rules(out, "initializer", initializer_names(), find_initializer);
+  return out;
+}
+
+std::string setting_type_text(SettingType type) {
+  switch (type) {
+    case SettingType::flag: return "true or false";
+    case SettingType::integer: return "an integer or an expression";
+    case SettingType::real: return "a number or an expression";
+    case SettingType::text: return "a word";
+    case SettingType::integers: return "an integer or a list of integers";
+    case SettingType::reals: return "a number or a list of numbers";
+    case SettingType::part: return "a name or {\"op\": name, ...}";
+    case SettingType::padding: return "valid, same, an integer, [h, w] or [top, bottom, left, right]";
+  }
+  return {};
+}
+
+std::string default_text(const SettingDef& setting) { return default_of(setting); }
 
 const std::vector<std::string>& reference_kinds() {
   static const std::vector<std::string> kinds = {"layers",     "losses",    "metrics",

@@ -9,7 +9,23 @@
 #include <string_view>
 #include <vector>
 
+#include "frontend/settings.h"
+
 namespace heddle::frontend {
+
+// A record of one of the registries, as data.
+struct ReferenceEntry {
+  std::string kind;  // "layer", "loss", "metric", "optimizer", "schedule", "initializer"
+  std::string name, doc;
+  std::vector<std::string> inputs;  // of layers, losses and metrics
+  std::vector<SettingDef> settings;
+  std::string parameters;  // of layers
+};
+std::vector<ReferenceEntry> reference_entries();  // kind by kind, sorted by name
+// "one number or [h, w]": what a setting takes.
+std::string setting_type_text(SettingType type);
+// As the tables show it; empty where there is none.
+std::string default_text(const SettingDef& setting);
 
 // layers, losses, metrics, optimizers, schedules, initializers
 const std::vector<std::string>& reference_kinds();

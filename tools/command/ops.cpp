@@ -1,11 +1,13 @@
 // heddle ops: the operator reference, from the registry itself.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "frontend/reference.h"
 #include "ir/op_def.h"
 #include "ir/visit.h"
+#include "runtime/data/reader_def.h"
 #include "runtime/json_text.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
@@ -18,7 +20,7 @@ using ir::OpDef;
 using runtime::JsonObject;
 
 struct OpsArguments {
-  std::vector<std::string> names;
+  std::vector<std::string> names, kinds;
   bool json = false;
   bool tables = false;
 };
@@ -82,33 +84,99 @@ void print_tables() {
     print_result("<!-- {} -->\n{}\n", kind, frontend::reference_table(kind));
 }
 
+using frontend::ReferenceEntry;
+
+// The readers' keys have no types: what they take stands in docs/model-format.md.
+std::vector<ReferenceEntry> all_entries() {
+  std::vector<ReferenceEntry> entries = frontend::reference_entries();
+  for (const std::string& name : runtime::data::reader_names()) {
+    const runtime::data::ReaderDef& def = *runtime::data::find_reader(name);
+    ReferenceEntry entry{
+        .kind = "reader", .name = name, .doc = def.doc, .inputs = {}, .settings = {}, .parameters = {}};
+    for (const runtime::data::ReaderKey& key : def.keys)
+      entry.settings.push_back({.name = key.name, .doc = key.doc, .fallback = {}, .required = key.required});
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+// Readers' settings have no type of a setting.
+std::string setting_text(const ReferenceEntry& e, const frontend::SettingDef& s) {
+  const std::string fallback = frontend::default_text(s);
+  return fmt::format("  {}{}{}{}\n", s.name, e.kind == "reader" ? "" : ": " + frontend::setting_type_text(s.type),
+                     s.required         ? ", required"
+                     : fallback.empty() ? ""
+                                        : " = " + fallback,
+                     s.doc.empty() ? "" : "  " + s.doc);
+}
+
+std::string entry_text(const ReferenceEntry& e) {
+  std::string text = fmt::format("{} {}({})\n  {}\n", e.kind, e.name, fmt::join(e.inputs, ", "), e.doc);
+  for (const frontend::SettingDef& s : e.settings) text += setting_text(e, s);
+  return text + (e.parameters.empty() ? "" : fmt::format("  parameters: {}\n", e.parameters));
+}
+
+std::string entry_json(const ReferenceEntry& e) {
+  std::vector<std::string> settings;
+  for (const frontend::SettingDef& s : e.settings) {
+    JsonObject setting;
+    setting.text("name", s.name).text("doc", s.doc).flag("required", s.required);
+    if (e.kind != "reader") setting.text("type", frontend::setting_type_text(s.type));
+    if (const std::string fallback = frontend::default_text(s); !fallback.empty()) setting.text("default", fallback);
+    settings.push_back(setting.str());
+  }
+  JsonObject out;
+  out.text("kind", e.kind).text("name", e.name).text("doc", e.doc).raw("inputs", quoted_list(e.inputs));
+  return out.raw("settings", runtime::json_list(settings)).text("parameters", e.parameters).str();
+}
+
+const std::vector<std::string> kKinds = {"operator",  "layer",    "loss",        "metric",
+                                         "optimizer", "schedule", "initializer", "reader"};
+
+void require_known(const std::vector<std::string>& names, const std::vector<ReferenceEntry>& entries) {
+  std::vector<std::string> known = ir::op_names();
+  for (const ReferenceEntry& e : entries) known.push_back(e.name);
+  for (const std::string& name : names)
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      throw UserError(ExitCode::usage, fmt::format("no operator '{}', nor a layer, loss or the like", name),
+                      did_you_mean(name, known));
+}
+
+// By name whatever is called so; by kind all of it; without both the operators.
 void ops(const OpsArguments& a) {
   if (a.tables) return print_tables();
-  std::vector<const OpDef*> selected = ir::all_ops();
-  if (!a.names.empty()) {
-    selected.clear();
-    for (const std::string& name : a.names) {
-      const OpDef* op = ir::find_op(name);
-      if (!op)
-        throw UserError(ExitCode::usage, fmt::format("no operator '{}'", name), did_you_mean(name, ir::op_names()));
-      selected.push_back(op);
-    }
+  const std::vector<ReferenceEntry> entries = all_entries();
+  require_known(a.names, entries);
+  const auto wanted = [&](const std::string& kind, const std::string& name) {
+    const auto in = [](const std::vector<std::string>& list, const std::string& word) {
+      return std::find(list.begin(), list.end(), word) != list.end();
+    };
+    const bool by_default = a.names.empty() && kind == "operator";
+    return (a.names.empty() || in(a.names, name)) &&
+           (a.kinds.empty() ? by_default || !a.names.empty() : in(a.kinds, kind));
+  };
+  std::vector<std::string> operators, others;
+  for (const OpDef* op : ir::all_ops())
+    if (wanted("operator", op->name)) operators.push_back(a.json ? op_json(*op) : op_text(*op));
+  for (const ReferenceEntry& e : entries)
+    if (wanted(e.kind, e.name)) others.push_back(a.json ? entry_json(e) : entry_text(e));
+  if (a.json) {
+    JsonObject out;
+    out.raw("ops", runtime::json_list(operators)).raw("others", runtime::json_list(others));
+    return print_result("{}\n", out.str());
   }
-  std::vector<std::string> texts;
-  texts.reserve(selected.size());
-  for (const OpDef* op : selected) texts.push_back(a.json ? op_json(*op) : op_text(*op));
-  if (a.json)
-    print_result("{}\n", JsonObject().raw("ops", runtime::json_list(texts)).str());
-  else
-    print_result("{}", fmt::join(texts, "\n"));
+  operators.insert(operators.end(), others.begin(), others.end());
+  print_result("{}", fmt::join(operators, "\n"));
 }
 
 }  // namespace
 
 void add_ops(CommandLine& line) {
-  Command command = line.add_subcommand("ops", "the reference of the IR's operators");
+  Command command =
+      line.add_subcommand("ops", "the reference of operators, layers, losses, metrics, optimizers, readers");
   const auto a = std::make_shared<OpsArguments>();
-  command.add_option("name", a->names, "only these operators");
+  command.add_option("name", a->names, "what is called so: operators, layers, losses, optimizers ...");
+  command.add_option("--kind", a->kinds, "all of this kind (default: operator); may be repeated").one_of(kKinds);
   command.add_flag("--json", a->json, "print one JSON object on standard output");
   command.add_flag("--tables", a->tables, "print the tables of layers, losses and so on, in Markdown");
   command.run([a] { ops(*a); });
