@@ -27,6 +27,7 @@ int run(int argc, char** argv) {
   add_inspect(line);
   add_bench(line);
   add_ops(line);
+  add_schema(line);
   add_doctor(line);
   add_opt(line);
   return line.parse(argc, argv);

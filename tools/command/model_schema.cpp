@@ -1,0 +1,200 @@
+#include "tools/command/model_schema.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "frontend/reference.h"
+#include "ir/type.h"
+#include "runtime/data/reader_def.h"
+#include "runtime/json_text.h"
+
+namespace heddle::tools {
+namespace {
+
+using frontend::ReferenceEntry;
+using frontend::SettingDef;
+using frontend::SettingType;
+using runtime::json_quoted;
+
+// A JSON object of members whose values are JSON texts.
+using Members = std::vector<std::pair<std::string, std::string>>;
+std::string object(const Members& members) {
+  std::vector<std::string> items;
+  for (const auto& [key, value] : members) items.push_back(json_quoted(key) + ": " + value);
+  return fmt::format("{{{}}}", fmt::join(items, ", "));
+}
+std::string list(const std::vector<std::string>& items) { return fmt::format("[{}]", fmt::join(items, ", ")); }
+std::string words(const std::vector<std::string>& texts) {
+  std::vector<std::string> items;
+  for (const std::string& text : texts) items.push_back(json_quoted(text));
+  return list(items);
+}
+std::string type(const std::vector<std::string>& names) { return object({{"type", words(names)}}); }
+std::string ref(const std::string& name) { return object({{"$ref", json_quoted("#/$defs/" + name)}}); }
+std::string list_of(const std::string& item) { return object({{"type", "\"array\""}, {"items", item}}); }
+std::string map_of(const std::string& item) { return object({{"type", "\"object\""}, {"additionalProperties", item}}); }
+std::string one_of(const std::vector<std::string>& schemas) { return object({{"anyOf", list(schemas)}}); }
+std::string closed(const Members& properties, const std::vector<std::string>& required = {}) {
+  Members members{{"type", "\"object\""}, {"properties", object(properties)}, {"additionalProperties", "false"}};
+  if (!required.empty()) members.emplace_back("required", words(required));
+  return object(members);
+}
+
+// null takes a key away; a text is an expression where a number may stand.
+std::vector<std::string> types_of(SettingType t) {
+  switch (t) {
+    case SettingType::flag: return {"boolean", "null"};
+    case SettingType::integer: return {"integer", "string", "null"};
+    case SettingType::real: return {"number", "string", "object", "null"};  // a rate may be a schedule
+    case SettingType::text: return {"string", "null"};
+    case SettingType::integers: return {"integer", "string", "array", "null"};
+    case SettingType::reals: return {"number", "string", "array", "null"};
+    case SettingType::part: return {"string", "object", "number", "null"};
+    case SettingType::padding: return {"string", "integer", "array", "null"};
+  }
+  return {};
+}
+
+std::string setting(const SettingDef& s) {
+  Members members{{"type", words(types_of(s.type))}};
+  if (!s.doc.empty()) members.emplace_back("description", json_quoted(s.doc));
+  return object(members);
+}
+
+// "if" it has this op, "then" it has these keys and no other.
+std::string when(const ReferenceEntry& e, Members properties) {
+  std::vector<std::string> required;
+  for (const SettingDef& s : e.settings) {
+    properties.emplace_back(s.name, setting(s));
+    if (s.required) required.push_back(s.name);
+  }
+  Members then{{"properties", object(properties)}, {"additionalProperties", "false"}};
+  if (!e.doc.empty()) then.emplace_back("description", json_quoted(e.doc));
+  if (!required.empty()) then.emplace_back("required", words(required));
+  const std::string op = object({{"op", object({{"const", json_quoted(e.name)}})}});
+  return object({{"if", object({{"properties", op}})}, {"then", object(then)}});
+}
+
+// A name, or an object with this op: every kind of part but nodes.
+std::string part(const std::string& kind, const Members& common, const std::vector<std::string>& required = {"op"}) {
+  std::vector<std::string> names, rules;
+  for (const ReferenceEntry& e : frontend::reference_entries())
+    if (e.kind == kind) names.push_back(e.name), rules.push_back(when(e, common));
+  const std::string op = object({{"enum", words(names)}});
+  const std::string full = object({{"type", "\"object\""},
+                                   {"properties", object({{"op", op}})},
+                                   {"required", words(required)},
+                                   {"allOf", list(rules)}});
+  return one_of({op, full});
+}
+
+std::string node() {
+  std::vector<std::string> names, rules;
+  const Members common{{"op", "{}"},
+                       {"name", type({"string"})},
+                       {"in", ref("in")},
+                       {"out", one_of({type({"string"}), list_of(type({"string"}))})}};
+  for (const ReferenceEntry& e : frontend::reference_entries())
+    if (e.kind == "layer") names.push_back(e.name), rules.push_back(when(e, common));
+  Members block = common;
+  block.emplace_back("repeat", type({"integer", "string"}));
+  block.emplace_back("with", map_of(type({"number", "string"})));
+  const std::string use = object({{"pattern", "\"^block:\""}});
+  rules.push_back(object({{"if", object({{"properties", object({{"op", use}})}})},
+                          {"then", object({{"properties", object(block)}, {"additionalProperties", "false"}})}}));
+  const std::string op =
+      one_of({object({{"enum", words(names)}}), object({{"type", "\"string\""}, {"pattern", "\"^block:\""}})});
+  const std::string full = object({{"type", "\"object\""},
+                                   {"properties", object({{"op", op}})},
+                                   {"required", words({"op"})},
+                                   {"allOf", list(rules)}});
+  return one_of({op, full});
+}
+
+// Other keys than op are those of the reader and the model's inputs, which only the model knows.
+std::string reader() {
+  return object({{"type", "\"object\""},
+                 {"properties", object({{"op", object({{"enum", words(runtime::data::reader_names())}})}})},
+                 {"required", words({"op"})}});
+}
+
+std::string data() {
+  const std::string fraction = closed({{"fraction", type({"number", "string"})}}, {"fraction"});
+  return closed({{"train", ref("reader")},
+                 {"validation", one_of({fraction, ref("reader")})},
+                 {"test", ref("reader")},
+                 {"map", map_of(list_of(type({"string", "object"})))}});
+}
+
+std::string train() {
+  const std::string count = type({"integer", "string", "null"}), number = type({"number", "string", "null"});
+  const std::string names = one_of({type({"string"}), list_of(type({"string"}))});
+  return closed({{"batch", one_of({type({"integer"}), map_of(type({"integer", "string"}))})},
+                 {"epochs", count},
+                 {"steps", count},
+                 {"seed", count},
+                 {"drop_last", type({"boolean", "null"})},
+                 {"loss", one_of({ref("loss"), list_of(ref("loss"))})},
+                 {"metrics", list_of(ref("metric"))},
+                 {"optimizer", ref("optimizer")},
+                 {"clip_norm", number},
+                 {"freeze", names},
+                 {"init", type({"string", "object", "null"})},
+                 {"average", closed({{"decay", number}, {"start", count}})},
+                 {"precision", closed({{"compute", type({"string"})}})},
+                 {"early_stop", type({"object", "null"})},
+                 {"checkpoint", type({"object", "null"})}},
+                {"batch"});
+}
+
+std::string definitions() {
+  const Members measure{{"op", "{}"}, {"in", ref("in")}};
+  Members loss = measure;
+  loss.emplace_back("weights", type({"string"}));
+  const std::string block = closed({{"inputs", list_of(type({"string"}))},
+                                    {"nodes", list_of(ref("node"))},
+                                    {"output", type({"string"})},
+                                    {"let", map_of(type({"number", "string"}))}},
+                                   {"inputs", "nodes", "output"});
+  std::vector<std::string> types;
+  for (const ir::DType dtype : ir::all_dtypes()) types.push_back(ir::to_string(dtype));
+  const std::string input =
+      closed({{"shape", list_of(type({"integer", "string"}))}, {"dtype", object({{"enum", words(types)}})}}, {"shape"});
+  return object({{"in", type({"string", "number", "array", "object"})},
+                 {"node", node()},
+                 {"block", block},
+                 {"input", input},
+                 {"loss", part("loss", loss)},
+                 {"metric", part("metric", measure)},
+                 {"optimizer", part("optimizer", {{"op", "{}"}, {"groups", list_of(type({"object"}))}})},
+                 {"reader", reader()},
+                 {"train", train()},
+                 {"data", data()}});
+}
+
+}  // namespace
+
+std::string model_schema() {
+  const Members top{{"$schema", type({"string"})},
+                    {"format", object({{"const", "\"heddle-model/1\""}})},
+                    {"name", type({"string"})},
+                    {"layout", object({{"enum", words({"NHWC", "NCHW"})}})},
+                    {"let", map_of(type({"number", "string"}))},
+                    {"inputs", map_of(ref("input"))},
+                    {"blocks", map_of(ref("block"))},
+                    {"nodes", list_of(ref("node"))},
+                    {"outputs", type({"object", "array"})},
+                    {"train", ref("train")},
+                    {"data", ref("data")},
+                    {"small", type({"object"})}};
+  std::string text = closed(top, {"format", "name", "inputs", "nodes"});
+  text.pop_back();
+  return text + fmt::format(
+                    ", \"$schema\": \"https://json-schema.org/draft/2020-12/schema\", \"title\": \"heddle-model/1\", "
+                    "\"$defs\": {}}}\n",
+                    definitions());
+}
+
+}  // namespace heddle::tools
