@@ -22,12 +22,14 @@ using runtime::json_quoted;
 using Members = std::vector<std::pair<std::string, std::string>>;
 std::string object(const Members& members) {
   std::vector<std::string> items;
+  items.reserve(members.size());
   for (const auto& [key, value] : members) items.push_back(json_quoted(key) + ": " + value);
   return fmt::format("{{{}}}", fmt::join(items, ", "));
 }
 std::string list(const std::vector<std::string>& items) { return fmt::format("[{}]", fmt::join(items, ", ")); }
 std::string words(const std::vector<std::string>& texts) {
   std::vector<std::string> items;
+  items.reserve(texts.size());
   for (const std::string& text : texts) items.push_back(json_quoted(text));
   return list(items);
 }

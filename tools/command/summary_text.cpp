@@ -81,6 +81,16 @@ std::string spaces(size_t columns, const std::string& text) {
   return fmt::format("{:{}}", "", taken < columns ? columns - taken : 0);
 }
 
+// A layer's cell in so many columns: without its indent, without its operator, at last the end of its path.
+std::string fitted(const std::string& cell, size_t columns) {
+  if (runtime::columns_of(cell) <= columns) return cell;
+  std::string text = cell.substr(std::min(cell.find_first_not_of(' '), cell.size()));
+  if (runtime::columns_of(text) <= columns) return text;
+  text = text.substr(0, text.find(" ("));
+  if (text.size() <= columns) return text;
+  return columns > 6 ? ".." + text.substr(text.size() - (columns - 2)) : runtime::cut(text, columns);
+}
+
 std::string table(const std::vector<Row>& rows, size_t columns) {
   std::vector<size_t> widths(rows[0].size(), 0);
   for (const Row& row : rows)
@@ -97,7 +107,7 @@ std::string table(const std::vector<Row>& rows, size_t columns) {
   const size_t name = std::min(widths[0], columns > taken ? columns - taken : 1);
   std::string text;
   for (const Row& row : rows) {
-    std::string line = runtime::cut(row[0], name);
+    std::string line = fitted(row[0], name);
     line += spaces(name, line);
     for (const size_t i : shown) {
       const std::string space = spaces(widths[i], row[i]);
@@ -173,6 +183,7 @@ std::string bytes_json(const std::vector<NamedBytes>& parts) {
 
 std::string quoted_list(const std::vector<std::string>& words) {
   std::vector<std::string> items;
+  items.reserve(words.size());
   for (const std::string& word : words) items.push_back(runtime::json_quoted(word));
   return runtime::json_list(items);
 }
@@ -180,6 +191,7 @@ std::string quoted_list(const std::vector<std::string>& words) {
 std::string node_json(const SummaryFacts& f, size_t i) {
   const SummaryNode& n = f.model.nodes[i];
   std::vector<std::string> own;
+  own.reserve(n.parameters.size());
   for (const int64_t p : n.parameters) own.push_back(f.model.parameters[static_cast<size_t>(p)].path);
   JsonObject out;
   out.text("path", n.path).text("op", n.op).flag("block", n.block).integer("depth", n.depth);
@@ -211,6 +223,8 @@ std::string summary_text(const SummaryFacts& f, int columns) {
 
 std::string summary_json(const SummaryFacts& f) {
   std::vector<std::string> nodes, parameters;
+  nodes.reserve(f.model.nodes.size());
+  parameters.reserve(f.model.parameters.size());
   for (size_t i = 0; i < f.model.nodes.size(); ++i) nodes.push_back(node_json(f, i));
   for (const frontend::SummaryParameter& p : f.model.parameters) parameters.push_back(parameter_json(p));
   const ParameterCounts n = counts_of(f);
