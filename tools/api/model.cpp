@@ -35,7 +35,12 @@ struct Model::Impl {
   std::vector<std::string> predicted;  // the outputs that it computes
 
   tools::ModelArguments arguments(const std::string& path) const {
-    return {.model = path, .set = options.set, .small = options.small, .memory_gib = options.memory_gib};
+    tools::ModelArguments a;
+    a.model = path;
+    a.set = options.set;
+    a.small = options.small;
+    a.memory_gib = options.memory_gib;
+    return a;
   }
   std::filesystem::path folder() const {
     return options.data.empty() ? std::filesystem::path(read.path).parent_path() : std::filesystem::path(options.data);
