@@ -37,7 +37,8 @@ Operand Body::reduce(ValueId v, const Node& n, const Signature& s, const IndexMa
   HEDDLE_CHECK(reduction_domain(s, d) != nullptr, "an operator of a kind that kernels do not hold: " + n.op->name);
   size_t covers = covers_below(n);
   const auto add = [&](const IndexExpr& e) {
-    covers = std::max<size_t>(covers, depends_on(e, kColumn) ? 2 : depends_on(e, kRow) ? 1 : 0);
+    for (size_t c = covers; c < at.extents.size(); ++c)  // of the reduction's own loops nothing is known yet
+      if (depends_on(e, static_cast<int>(c))) covers = c + 1;
   };
   const ReductionAccess access = inner_reduction(s, d, at);
   for (const IndexMap& operand : access.operands) {
