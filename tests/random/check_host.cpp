@@ -49,10 +49,16 @@ class ProgramRun {
   bool marks_intact() const { return device_.marks_intact(); }
 
  private:
+  // A nan is one value here: of its sign and payload nothing is promised.
   Bytes read(const codegen::Buffer& b) {
     Bytes bytes(static_cast<size_t>(b.bytes));
     executable_.read(b, bytes.data());
-    return bytes;
+    const Type type{parse_dtype(b.dtype).value(), b.dims};
+    if (!is_floating(type.dtype)) return bytes;
+    Tensor numbers = from_bytes(type, bytes);
+    for (double& v : numbers.real)
+      if (std::isnan(v)) v = std::numeric_limits<double>::quiet_NaN();
+    return to_bytes(numbers);
   }
 
   const codegen::Program& program_;

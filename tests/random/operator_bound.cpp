@@ -105,6 +105,25 @@ bool finds_index(const OpDef& op) {
   return reduction && reduction->monoid.starts_with("Arg");
 }
 
+// Which element stands at a place of an order, other elements decide where their bounds meet its own. Of equal elements
+// without a bound the places do.
+void open_near_ties(const Signature& s, const Operands& operands, const Tensor& order, Errors& errors) {
+  if (s.op->name != "argsort") return;
+  const Bounded& x = *operands[0];
+  const auto n = static_cast<size_t>(x.value.type.dims.back());
+  for (size_t row = 0; row < errors.size(); row += n)
+    for (size_t place = row; place < row + n; ++place) {
+      const size_t found = row + static_cast<size_t>(order.integer[place]);
+      for (size_t other = row; other < row + n; ++other) {
+        const double reach = x.error[found] + x.error[other];
+        if (other == found || reach == 0) continue;
+        const double apart =
+            std::abs(x.value.at(static_cast<int64_t>(found)) - x.value.at(static_cast<int64_t>(other)));
+        if (reach == kInfinity || apart <= reach) errors[place] = kInfinity;
+      }
+    }
+}
+
 // Numbers are taken from where integers say, as in the gradient of a pooling: places between the ends of a bound are
 // others altogether.
 bool goes_by_uncertain_places(const Signature& s, const Operands& operands) {
@@ -238,6 +257,7 @@ std::vector<Errors> spread(const Signature& s, const Operands& operands, const s
   if (goes_by_uncertain_places(s, operands)) std::fill(errors[0].begin(), errors[0].end(), kInfinity);
   if (oscillates(*s.op)) give_up_where_wide(s, operands, values[0], errors[0]);
   if (s.op->name == "atan2") open_at_the_cut(operands, errors[0]);
+  open_near_ties(s, operands, values[0], errors[0]);
   return errors;
 }
 
