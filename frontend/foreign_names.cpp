@@ -213,8 +213,6 @@ std::string instead_of(std::string_view name) {
       {"loss_scale", "leave it out: gradients are f32, which does not underflow"},
       {"parallel", "leave it out: one device trains"},
       {"memory", "leave it out: --memory-limit BYTES refuses what needs more"},
-      {"early_stop", "\"epochs\" or \"steps\" end a training; an interrupted one saves its weights, too"},
-      {"checkpoint", "--save FILE writes the weights at the end, --weights FILE starts from them"},
       {"tokens", "npy reads rows of numbers"},
       {"text_folder", "npy reads rows of numbers"},
       {"attention", "write it with matmul, softmax and transpose"},

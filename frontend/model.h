@@ -93,6 +93,22 @@ struct Average {
   int64_t start = 0;     // steps before it begins
 };
 
+// When a run is saved: as soon as one of them is due.
+struct CheckpointRule {
+  std::optional<int64_t> steps, epochs;
+  std::optional<double> minutes;
+  int64_t keep = 2;  // the newest so many
+};
+
+struct EarlyStop {
+  std::string on = "loss";  // a loss or metric
+  std::string mode;         // "min" or "max"; empty: what the metric says
+  int64_t patience = 5;
+  double min_delta = 0;
+  bool restore_best = true;
+  Location where;
+};
+
 struct Train {
   std::map<std::string, int64_t, std::less<>>
       sizes;                             // free dimensions as `batch` binds them, the batch dimension included
@@ -106,7 +122,9 @@ struct Train {
   std::optional<Average> average;
   std::string precision = "f32";  // of all products of f32, in evaluations and predictions too
   std::vector<Named> freeze;      // globs over parameter paths
-  std::optional<Part> init;       // of dense, conv and embedding weights that have none of their own
+  std::optional<EarlyStop> early_stop;
+  CheckpointRule checkpoint;
+  std::optional<Part> init;  // of dense, conv and embedding weights that have none of their own
   Location where;
 };
 

@@ -9,6 +9,8 @@ namespace heddle::frontend {
 
 std::vector<NodeDef> read_nodes(const Json& list, Diagnostics& errors);
 Train read_train(const Json& json, const Model& model, Diagnostics& errors);
+EarlyStop read_early_stop(const Json& json, const Model& model, Diagnostics& errors);
+CheckpointRule read_checkpoint_rule(const Json& json, const Model& model, Diagnostics& errors);
 Data read_data(const Json& json, const Model& model, Diagnostics& errors);
 // Names refer to inputs, parameters and earlier nodes; blocks exist and do not contain themselves.
 void check_references(const Model& model, Diagnostics& errors);

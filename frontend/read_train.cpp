@@ -277,7 +277,11 @@ Train read_train(const Json& json, const Model& model, Diagnostics& errors) {
   if (const Json* average = fields.take("average")) fields.guard([&] { read_average(*average, model, train, errors); });
   if (const Json* precision = fields.take("precision"))
     fields.guard([&] { read_precision(*precision, train, errors); });
-  fields.unsupported({"parallel", "memory", "early_stop", "checkpoint"});
+  if (const Json* stop = fields.take("early_stop"))
+    fields.guard([&] { train.early_stop = read_early_stop(*stop, model, errors); });
+  if (const Json* checkpoint = fields.take("checkpoint"))
+    fields.guard([&] { train.checkpoint = read_checkpoint_rule(*checkpoint, model, errors); });
+  fields.unsupported({"parallel", "memory"});
   fields.finish();
   return train;
 }

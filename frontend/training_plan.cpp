@@ -138,6 +138,22 @@ void warn_of_softmax(const Part& part, const Expansion& e, std::vector<Diagnosti
                       "give it what the softmax reads"});
 }
 
+// What ends a training early is one of the numbers that an epoch has.
+void plan_early_stop(const Model& model, TrainingPlan& plan) {
+  plan.checkpoint = model.train.checkpoint;
+  plan.early_stop = model.train.early_stop;
+  if (!plan.early_stop) return;
+  EarlyStop& stop = *plan.early_stop;
+  const auto metric = std::ranges::find(plan.metrics, stop.on, &Metric::name);
+  if (metric == plan.metrics.end()) {
+    std::vector<std::string> names;
+    for (const Metric& m : plan.metrics) names.push_back(m.name);
+    throw UserError(stop.where, fmt::format("train: early_stop: no loss or metric is called {}", quote(stop.on)),
+                    suggest(stop.on, names));
+  }
+  if (stop.mode.empty()) stop.mode = metric->higher_is_better ? "max" : "min";
+}
+
 }  // namespace
 
 TrainingPlan plan_training(const Model& model) {
@@ -176,6 +192,7 @@ TrainingPlan plan_training(const Model& model) {
     const MetricDef& def = *find_metric(part.op);
     bound_labels(model, part, def.classes, def.settings, e, plan.inputs);
   }
+  plan_early_stop(model, plan);
   return plan;
 }
 

@@ -32,7 +32,9 @@ struct TrainingPlan {
   std::optional<int64_t> epochs, steps;  // where both are given, whichever ends first
   int64_t seed = 0;
   bool drop_last = false;
-  std::vector<Metric> metrics;  // the first is "loss"; each over all that counts since the last reset
+  std::vector<Metric> metrics;          // the first is "loss"; each over all that counts since the last reset
+  std::optional<EarlyStop> early_stop;  // its mode is known
+  CheckpointRule checkpoint;
   Data data;
   std::vector<Diagnostic> warnings;  // what is allowed, and hardly meant
 };

@@ -53,5 +53,6 @@ class Progress {
 std::string metrics_text(const MetricValues& values, const std::string& prefix, const std::string& separator);
 std::string metric_tables(const MetricValues& values);
 int64_t peak_resident_bytes();
+int64_t resident_bytes();  // now; 0 where the system does not tell
 
 }  // namespace heddle::runtime

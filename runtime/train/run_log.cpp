@@ -6,10 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -76,13 +79,72 @@ RunLog::RunLog(const std::string& path)
   if (file_) check_kind(path_, ::fileno(file_.get()));
 }
 
+namespace {
+
+// The number of the step that a line tells of; 0 where it tells of none.
+int64_t step_of(std::string_view line) {
+  constexpr std::string_view kKey = "\"step\": ";
+  const size_t at = line.find(kKey);
+  int64_t step = 0;
+  if (at != std::string_view::npos) std::from_chars(line.data() + at + kKey.size(), line.data() + line.size(), step);
+  return step;
+}
+
+bool stays(std::string_view line, int64_t step) {
+  if (!line.starts_with(kBegin) || !line.ends_with("}\n")) return false;
+  const std::string_view name = line.substr(kBegin.size());
+  return !name.starts_with("\"step\"") && !name.starts_with("\"epoch\"") && step_of(line) <= step;
+}
+
+// Of lines behind a checkpoint after `step` those that stay.
+std::string staying_lines(const std::string& tail, int64_t step) {
+  std::string kept;
+  for (size_t at = 0, end = 0; (end = tail.find('\n', at)) != std::string::npos; at = end + 1) {
+    const std::string line = tail.substr(at, end + 1 - at);
+    if (stays(line, step)) kept += line;
+  }
+  return kept;
+}
+
+std::string read_from(const std::string& path, int64_t offset) {
+  std::ifstream in(path, std::ios::binary);
+  in.seekg(offset);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+}  // namespace
+
+void RunLog::go_on(int64_t bytes, int64_t step, double seconds) {
+  before_ = seconds;
+  if (!file_) return;
+  const int fd = ::fileno(file_.get());
+  struct stat info {};
+  if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) return;
+  // Where somebody has shortened the log, it goes on behind its last whole line.
+  const std::string all = read_from(path_, 0);
+  const auto whole = static_cast<int64_t>(all.rfind('\n') == std::string::npos ? 0 : all.rfind('\n') + 1);
+  const int64_t kept = std::min(bytes, whole);
+  const std::string tail = staying_lines(all.substr(static_cast<size_t>(kept)), step);
+  if (::ftruncate(fd, kept) != 0) note_failure();
+  begun_ = kept > 0 || !tail.empty();
+  if (std::fwrite(tail.data(), 1, tail.size(), file_.get()) != tail.size()) note_failure();
+}
+
+int64_t RunLog::sync() {
+  if (!file_) return 0;
+  if (std::fflush(file_.get()) != 0 || ::fsync(::fileno(file_.get())) != 0)
+    if (errno != EINVAL) note_failure();
+  struct stat info {};
+  return ::fstat(::fileno(file_.get()), &info) == 0 && S_ISREG(info.st_mode) ? info.st_size : 0;
+}
+
 void RunLog::event(const std::string& name, JsonObject fields) {
   if (!file_ || failure_ != 0) return;
   if (!begun_ && !is_still_there(path_, ::fileno(file_.get()))) refuse(path_, kTaken, kTakenHelp);
   if (!std::exchange(begun_, true) && ::ftruncate(::fileno(file_.get()), 0) != 0 && errno != EINVAL) note_failure();
   JsonObject line;
   line.text("event", name);
-  fields.number("at", std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count());
+  fields.number("at", before_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count());
   const std::string rest = fields.str();
   const std::string head = line.str();
   const std::string text = head.substr(0, head.size() - 1) + ", " + rest.substr(1) + "\n";

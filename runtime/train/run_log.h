@@ -19,6 +19,12 @@ namespace heddle::runtime {
 class RunLog {
  public:
   explicit RunLog(const std::string& path);  // "": writes nothing
+  // Goes on with the log of an earlier process, before the first event. Behind the bytes that the log had at the
+  // checkpoint, its steps and epochs go, and what tells of a later step than the checkpoint's: they come again. `seconds`
+  // is the time the run took so far.
+  void go_on(int64_t bytes, int64_t step, double seconds);
+  // Bytes that are safely in the file: it is flushed and synced. 0 where nothing is written.
+  int64_t sync();
   void event(const std::string& name, JsonObject fields);
   void step(const StepEvent& event);
   void epoch(const EpochEvent& event);
@@ -31,7 +37,8 @@ class RunLog {
   std::string path_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
   bool begun_ = false;
-  int failure_ = 0;  // errno of the first write that failed
+  double before_ = 0;  // seconds of earlier processes
+  int failure_ = 0;    // errno of the first write that failed
   std::chrono::steady_clock::time_point begin_;
 };
 

@@ -42,6 +42,7 @@ int64_t Steps::repeats(const codegen::Entry& entry, int64_t left) const {
 void Steps::submit(const codegen::Entry& entry, int64_t repeats) {
   feed_.provide(repeats * entry.fed_rows);
   Submission s{.number = 0, .entry = &entry, .repeats = repeats, .first_row = next_row_, .begin = Clock::now()};
+  const Watchdog::Watch watch(options_.watchdog);
   s.number = executable_.submit(entry, repeats);
   under_way_.push_back(s);
   next_row_ += repeats * entry.fed_rows;
@@ -49,7 +50,10 @@ void Steps::submit(const codegen::Entry& entry, int64_t repeats) {
 
 bool Steps::finish_first(const Watch& watch) {
   const Submission s = under_way_.front();
-  executable_.wait(s.number);
+  {
+    const Watchdog::Watch at_work(options_.watchdog);
+    executable_.wait(s.number);
+  }
   under_way_.pop_front();
   const Clock::time_point end = Clock::now();
   const double seconds = std::chrono::duration<double>(end - std::max(s.begin, last_end_)).count();

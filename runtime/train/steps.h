@@ -12,12 +12,14 @@
 #include <span>
 
 #include "runtime/feed.h"
+#include "runtime/train/watchdog.h"
 
 namespace heddle::runtime {
 
 struct StepsOptions {
   int64_t most_repeats = int64_t{1} << 12;  // steps of a submission
   FeedOptions feed;
+  Watchdog* watchdog = nullptr;  // is told when the device is at work
 };
 
 class Steps {

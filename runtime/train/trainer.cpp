@@ -9,7 +9,10 @@
 
 #include "ir/check.h"
 #include "runtime/data/shuffle.h"
+#include "runtime/train/best.h"
 #include "runtime/train/finite.h"
+#include "runtime/train/progress.h"
+#include "runtime/weights/checkpoint.h"
 
 namespace heddle::runtime {
 namespace {
@@ -94,68 +97,164 @@ class Run {
   }
 
   TrainResult run() {
-    const Clock::time_point begin = Clock::now();
-    ask_for_interrupt();
-    while (result_.steps < all_steps_ && !result_.interrupted) epoch();
+    begin_ = last_save_ = Clock::now();
+    if (options_.from != nullptr) go_on_from(*options_.from);
+    note_end();
+    while ((state_.steps < all_steps_ || (state_.step_of_epoch > 0 && !epoch_measured_)) && !ended()) epoch();
+    if (state_.steps != saved_step_) save();
     const codegen::Entry* take_average = executable_.program().find_entry("take_average");
-    if (take_average != nullptr && result_.steps > 0) executable_.run(*take_average);
+    if (take_average != nullptr && state_.steps > 0) executable_.run(*take_average);
     check_parameters();
-    result_.seconds = seconds_since(begin);
-    return std::move(result_);
+    return result();
   }
 
  private:
+  void go_on_from(const RunState& from) {
+    state_ = from;
+    saved_step_ = from.steps;
+    int64_t expected = 0;
+    if (from.step_of_epoch > steps_per_epoch_ || __builtin_mul_overflow(from.epochs, steps_per_epoch_, &expected) ||
+        __builtin_add_overflow(expected, from.step_of_epoch, &expected) || expected != from.steps)
+      throw UserError(ExitCode::failed,
+                      fmt::format("step {} in epoch {} at its step {} is no position in epochs of {} steps", from.steps,
+                                  from.epochs + 1, from.step_of_epoch, steps_per_epoch_));
+    if (gives_up()) result_.stopped = Stopped::early_stop;
+  }
+
+  TrainResult result() {
+    result_.steps = state_.steps;
+    result_.epochs = state_.epochs + (state_.step_of_epoch > 0 && epoch_measured_ ? 1 : 0);
+    result_.seconds = total_seconds();
+    result_.train = std::move(state_.train);
+    result_.validation = std::move(state_.validation);
+    result_.best = std::move(state_.best);
+    return std::move(result_);
+  }
+
+  double total_seconds() const {
+    return (options_.from != nullptr ? options_.from->seconds : 0) + seconds_since(begin_);
+  }
+
+  // An epoch, or what is left of it. The last one of a run that steps end may lack some; then it is saved before it is
+  // measured, with the totals in which a longer run would go on.
   void epoch() {
     const Clock::time_point begin = Clock::now();
+    epoch_measured_ = false;
+    const bool whole = state_.step_of_epoch == steps_per_epoch_;  // only its measures are missing
+    if (state_.step_of_epoch == 0) metrics_.reset();
+    const int64_t steps = std::min(steps_per_epoch_, all_steps_ - (state_.steps - state_.step_of_epoch));
     const std::vector<uint32_t> order =
-        data::shuffled(rows_.rows(), options_.seed, static_cast<uint64_t>(result_.epochs));
-    metrics_.reset();
-    const int64_t steps = std::min(steps_per_epoch_, all_steps_ - result_.steps);
-    const int64_t ragged = last_ && steps == steps_per_epoch_ ? 1 : 0;
-    std::vector<Steps::Part> parts = {{full_, steps - ragged}};
-    if (ragged > 0) parts.push_back({last_, ragged});
-    int64_t step_of_epoch = 0;
-    steps_.run(rows_.table, order, parts,
-               {.record = [&](const Steps::Done& done) { finished(done, order, ++step_of_epoch); },
-                .stop = [&] { return ask_for_interrupt() != 0; }},
-               {.seed = options_.seed, .epoch = static_cast<uint64_t>(result_.epochs)});
-    result_.train = metrics_.values();
+        data::shuffled(rows_.rows(), options_.seed, static_cast<uint64_t>(state_.epochs));
+    while (state_.step_of_epoch < steps && !ended()) {
+      run_steps(order, steps);
+      if (state_.step_of_epoch < steps && !ended() && is_due()) save();
+    }
+    if (!whole) state_.train = metrics_.values();
     const double seconds = seconds_since(begin);
-    if (result_.interrupted) return;
-    ++result_.epochs;
+    if (ended()) return;
+    if (steps < steps_per_epoch_ && state_.steps != saved_step_) save();
     if (validation_) validate();
-    if (result_.interrupted) return;
+    if (result_.interrupted != 0) return;
+    end_epoch(seconds, steps == steps_per_epoch_);
+  }
+
+  void end_epoch(double seconds, bool whole) {
     if (after_epoch_ != nullptr) executable_.run(*after_epoch_);
+    epoch_measured_ = true;
+    if (whole) ++state_.epochs, state_.step_of_epoch = 0;
+    judge(state_.epochs + (whole ? 0 : 1));
     if (watcher_.epoch)
-      watcher_.epoch(
-          {result_.epochs, options_.epochs.value_or(0), result_.steps, seconds, result_.train, result_.validation});
+      watcher_.epoch({state_.epochs + (whole ? 0 : 1), options_.epochs.value_or(0), state_.steps, seconds, state_.train,
+                      state_.validation});
+    if (!whole) return;
+    saved_epochs_ += 1;
+    if (state_.steps < all_steps_ && !ended() && (is_due() || epochs_due())) save();
+  }
+
+  // Steps from where the epoch stands, up to its end or to where a checkpoint is due.
+  void run_steps(std::span<const uint32_t> order, int64_t steps) {
+    const int64_t first = state_.step_of_epoch;
+    int64_t times = steps - first;
+    if (watcher_.save && options_.save.steps > 0)
+      times = std::min(times, options_.save.steps - state_.steps % options_.save.steps);
+    const int64_t ragged = last_ && first + times == steps_per_epoch_ ? 1 : 0;
+    std::vector<Steps::Part> parts = {{full_, times - ragged}};
+    if (ragged > 0) parts.push_back({last_, ragged});
+    const auto rows = order.subspan(static_cast<size_t>(first * batch_of(*full_)));
+    steps_.run(rows_.table, rows, parts,
+               {.record = [&](const Steps::Done& done) { finished(done, rows); },
+                .stop = [&] { return note_end() || time_due(); }},
+               {.seed = options_.seed, .epoch = static_cast<uint64_t>(state_.epochs)});
   }
 
   // Metrics of a part of the rows are nobody's metrics: an interrupted validation has none.
   void validate() {
     MetricValues values = evaluate_with(steps_, executable_, *validation_, watcher_);
-    ask_for_interrupt();
-    if (!result_.interrupted) result_.validation = std::move(values);
+    note_end();
+    if (result_.interrupted == 0) state_.validation = std::move(values);
   }
 
-  int ask_for_interrupt() {
+  bool ended() const { return result_.stopped != Stopped::no; }
+
+  // Whether the training shall end now.
+  bool note_end() {
     if (watcher_.interrupted) result_.interrupted = watcher_.interrupted();
-    return result_.interrupted;
+    if (result_.interrupted != 0) {
+      result_.stopped = Stopped::signal;
+    } else if (!ended() && options_.max_seconds > 0 && seconds_since(begin_) >= options_.max_seconds) {
+      result_.stopped = Stopped::max_time;
+    } else if (!ended() && options_.max_resident_bytes > 0 && resident_bytes() > options_.max_resident_bytes) {
+      result_.stopped = Stopped::memory;
+    }
+    return ended();
   }
 
-  void finished(const Steps::Done& done, std::span<const uint32_t> order, int64_t step_of_epoch) {
-    ++result_.steps;
+  // Looks whether the epoch was the best, and whether it was one too many without a better one.
+  void judge(int64_t epoch) {
+    if (!options_.best) return;
+    const double value = judged_value(*options_.best, state_.train, state_.validation);
+    const std::optional<double> before = state_.best ? std::optional(state_.best->value) : std::nullopt;
+    if (is_better(*options_.best, value, before)) {
+      state_.best = {value, epoch, state_.steps, weights_of(executable_, {}, true)};
+      state_.epochs_without_better = 0;
+      if (watcher_.better) watcher_.better(*state_.best);
+    } else {
+      ++state_.epochs_without_better;
+    }
+    if (!ended() && gives_up()) result_.stopped = Stopped::early_stop;
+  }
+
+  bool gives_up() const {
+    return options_.best && options_.best->patience > 0 && state_.epochs_without_better >= options_.best->patience;
+  }
+
+  bool time_due() const {
+    return watcher_.save && options_.save.seconds > 0 && seconds_since(last_save_) >= options_.save.seconds;
+  }
+  bool is_due() const { return time_due() || (options_.save.steps > 0 && state_.steps % options_.save.steps == 0); }
+  bool epochs_due() const { return options_.save.epochs > 0 && saved_epochs_ >= options_.save.epochs; }
+
+  // What is not finite is not worth saving: the next step's loss will say so.
+  void save() {
+    if (!watcher_.save || parameter_not_finite(executable_)) return;
+    state_.seconds = total_seconds();
+    watcher_.save(state_);
+    saved_step_ = state_.steps, saved_epochs_ = 0, last_save_ = Clock::now();
+  }
+
+  void finished(const Steps::Done& done, std::span<const uint32_t> order) {
+    ++state_.steps, ++state_.step_of_epoch;
     const StepRecord& record = done.record;
     if (!std::isfinite(record.loss) && record.count != 0) refuse_loss(done, order);
     if (watcher_.step)
-      watcher_.step({result_.epochs + 1, options_.epochs.value_or(0), step_of_epoch, steps_per_epoch_, result_.steps,
-                     all_steps_, record.loss, done.last ? &metrics_ : nullptr});
+      watcher_.step({state_.epochs + 1, options_.epochs.value_or(0), state_.step_of_epoch, steps_per_epoch_,
+                     state_.steps, all_steps_, record.loss, done.last ? &metrics_ : nullptr});
   }
 
   [[noreturn]] void refuse_loss(const Steps::Done& done, std::span<const uint32_t> order) const {
     const double loss = done.record.loss;
     const std::string what = fmt::format("the loss is {} at step {} (epoch {})",
-                                         std::isnan(loss) ? std::abs(loss) : loss, result_.steps, result_.epochs + 1);
+                                         std::isnan(loss) ? std::abs(loss) : loss, state_.steps, state_.epochs + 1);
     require_finite_rows(done.record.fault, done.first_row, rows_, order, what);
     throw UserError(
         ExitCode::failed, what,
@@ -170,7 +269,7 @@ class Run {
     if (const auto parameter = parameter_not_finite(executable_))
       throw UserError(ExitCode::failed,
                       fmt::format("parameter '{}' holds {} after step {}: nothing is saved", parameter->name,
-                                  parameter->value, result_.steps),
+                                  parameter->value, state_.steps),
                       "a lower lr or a clip_norm may keep it finite; start again from weights saved earlier");
   }
 
@@ -185,10 +284,20 @@ class Run {
   const codegen::Entry* last_ = nullptr;
   const codegen::Entry* after_epoch_ = nullptr;  // renews what a schedule keeps; it reads what the metrics' states hold
   int64_t steps_per_epoch_ = 0, all_steps_ = 0;
+  RunState state_;
+  bool epoch_measured_ = false;  // the one that comes next in state_, which lacks steps
+  int64_t saved_step_ = 0;       // of the last checkpoint
+  int64_t saved_epochs_ = 0;     // that have ended since
+  Clock::time_point begin_, last_save_;
   TrainResult result_;
 };
 
 }  // namespace
+
+std::string to_string(Stopped why) {
+  constexpr const char* kNames[] = {"no", "signal", "early_stop", "max_time", "memory"};
+  return kNames[static_cast<size_t>(why)];
+}
 
 std::optional<int64_t> run_length(std::optional<int64_t> epochs, std::optional<int64_t> steps,
                                   int64_t steps_per_epoch) {

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "runtime/train/metrics.h"
+#include "runtime/train/run_state.h"
 #include "runtime/train/steps.h"
 
 namespace heddle::runtime {
@@ -27,6 +28,11 @@ struct TrainOptions {
   uint64_t seed = 0;
   bool drop_last = false;
   StepsOptions steps_options = {};
+  const RunState* from = nullptr;  // goes on from there, with the executable's states as they were
+  SaveRule save = {};
+  std::optional<BestRule> best = {};  // else nothing is kept of the best epoch
+  double max_seconds = 0;             // of this process' training; 0: no limit
+  int64_t max_resident_bytes = 0;     // of the process; 0: no limit
 };
 
 struct StepEvent {
@@ -49,13 +55,22 @@ struct Watcher {
   std::function<void(const EpochEvent&)> epoch;
   std::function<int()> interrupted;
   std::function<void(const std::string&)> note;  // what is done otherwise than usual, and why
+  // Between two steps, when the rule says so, and once more where the training ends: by then the device holds all that
+  // goes into a checkpoint. Called with finite parameters only.
+  std::function<void(const RunState&)> save;
+  std::function<void(const Best&)> better;  // a new best epoch; evaluations read its weights now
 };
+// Why a training ended before its length.
+enum class Stopped { no, signal, early_stop, max_time, memory };
+std::string to_string(Stopped why);  // "early_stop"
 struct TrainResult {
   int64_t steps = 0, epochs = 0;  // finished ones
   double seconds = 0;             // training and validation
   MetricValues train;
   std::optional<MetricValues> validation;
   int interrupted = 0;  // the signal
+  Stopped stopped = Stopped::no;
+  std::optional<Best> best;
 };
 
 // Runs from the state the executable is in. Throws UserError when a loss is not finite, with the row of the data where

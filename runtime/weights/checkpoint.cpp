@@ -25,10 +25,11 @@ std::vector<const codegen::Buffer*> saved(const codegen::Program& program) {
   return list;
 }
 
-// As files hold it.
-void read_as_saved(Executable& executable, const codegen::Buffer& b, std::span<std::byte> bytes) {
-  executable.read(b, bytes.data());
-  to_file_order(b, bytes);
+// The state that holds the average of a parameter (frontend/average.cpp names it), or nullptr.
+const codegen::Buffer* average_of(const codegen::Program& program, const codegen::Buffer& b) {
+  for (const codegen::Buffer& state : program.states)
+    if (state.role == "state" && state.name == b.name + ".average" && state.dims == b.dims) return &state;
+  return nullptr;
 }
 
 using TensorsByName = std::unordered_map<std::string_view, const SavedTensor*>;
@@ -84,7 +85,21 @@ void require_match(const WeightsFile& file, const codegen::Program& program) {
   if (!errors.empty()) throw UserError(std::move(errors));
 }
 
-WeightsFile weights_of(Executable& executable, const std::map<std::string, std::string>& metadata) {
+void read_in_file_order(Executable& executable, const codegen::Buffer& b, std::span<std::byte> bytes) {
+  executable.read(b, bytes.data());
+  to_file_order(b, bytes);
+}
+
+void write_from_file_order(Executable& executable, const codegen::Buffer& b, std::span<const std::byte> bytes) {
+  std::vector<std::byte> turned;
+  if (!b.layout.empty()) {
+    turned.assign(bytes.begin(), bytes.end());
+    to_memory_order(b, turned);
+  }
+  executable.write(b, turned.empty() ? bytes.data() : turned.data());
+}
+
+WeightsFile weights_of(Executable& executable, const std::map<std::string, std::string>& metadata, bool averages) {
   WeightsFile file{.name = "the weights", .tensors = {}, .metadata = metadata, .data = {}};
   file.metadata["format"] = "pt";
   std::vector<std::string> buffers;
@@ -93,7 +108,8 @@ WeightsFile weights_of(Executable& executable, const std::map<std::string, std::
     const auto begin = static_cast<int64_t>(file.data.size());
     file.tensors.push_back({b->name, b->dtype, b->dims, begin, begin + b->bytes});
     file.data.resize(static_cast<size_t>(begin + b->bytes));
-    read_as_saved(executable, *b, std::span(file.data).subspan(static_cast<size_t>(begin)));
+    const codegen::Buffer* average = averages ? average_of(executable.program(), *b) : nullptr;
+    read_in_file_order(executable, average ? *average : *b, std::span(file.data).subspan(static_cast<size_t>(begin)));
   }
   if (!buffers.empty()) file.metadata["buffers"] = fmt::format("{}", fmt::join(buffers, ","));
   return file;
@@ -104,16 +120,13 @@ void save_weights(Executable& executable, const std::string& path, const std::ma
   write_safetensors(path, weights_of(executable, metadata));
 }
 
-void load_weights(Executable& executable, const WeightsFile& file) {
+void load_weights(Executable& executable, const WeightsFile& file, bool averages) {
   const TensorsByName tensors = by_name(file);
   for (const codegen::Buffer* b : saved(executable.program())) {
-    const std::span<const std::byte> saved = file.bytes(*tensors.at(b->name));
-    std::vector<std::byte> turned;
-    if (!b->layout.empty()) {
-      turned.assign(saved.begin(), saved.end());
-      to_memory_order(*b, turned);
-    }
-    executable.write(*b, turned.empty() ? saved.data() : turned.data());
+    const std::span<const std::byte> bytes = file.bytes(*tensors.at(b->name));
+    write_from_file_order(executable, *b, bytes);
+    const codegen::Buffer* average = averages ? average_of(executable.program(), *b) : nullptr;
+    if (average) write_from_file_order(executable, *average, bytes);
   }
 }
 
@@ -125,7 +138,7 @@ std::string weights_hash(Executable& executable) {
     const std::string title = b->name + ": " + type_text(b->dtype, b->dims) + "\n";
     XXH3_128bits_update(state.get(), title.data(), title.size());
     bytes.resize(static_cast<size_t>(b->bytes));
-    read_as_saved(executable, *b, bytes);
+    read_in_file_order(executable, *b, bytes);
     XXH3_128bits_update(state.get(), bytes.data(), bytes.size());
   }
   const XXH128_hash_t hash = XXH3_128bits_digest(state.get());

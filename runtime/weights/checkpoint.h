@@ -5,6 +5,7 @@
 //   require_match(file, program); load_weights(executable, file);
 #pragma once
 #include <map>
+#include <span>
 #include <string>
 
 #include "runtime/executable.h"
@@ -12,15 +13,20 @@
 
 namespace heddle::runtime {
 
-// The parameters and buffers as a file would hold them.
-WeightsFile weights_of(Executable& executable, const std::map<std::string, std::string>& metadata = {});
+// The bytes of parameters and buffers as files hold them. `averages`: of a parameter that has an average that one, which
+// is what evaluations read.
+WeightsFile weights_of(Executable& executable, const std::map<std::string, std::string>& metadata = {},
+                       bool averages = false);
 // Throws UserError, and writes nothing, where another kind of file lies by now. `metadata` is added to the file's.
 void save_weights(Executable& executable, const std::string& path,
                   const std::map<std::string, std::string>& metadata = {});
 // Throws UserError when a parameter is absent, has another type or shape, or the file holds one that the model lacks.
 void require_match(const WeightsFile& file, const codegen::Program& program);
-// From a file that matches.
-void load_weights(Executable& executable, const WeightsFile& file);
+// From a file that matches. `averages`: into their averages, too.
+void load_weights(Executable& executable, const WeightsFile& file, bool averages = false);
+// One state from the bytes of a file, and to them.
+void read_in_file_order(Executable& executable, const codegen::Buffer& b, std::span<std::byte> bytes);
+void write_from_file_order(Executable& executable, const codegen::Buffer& b, std::span<const std::byte> bytes);
 // XXH3-128 over names, types, shapes and bytes of the parameters as files hold them, in the order of their names: 32 hex
 // digits. How they lie in memory does not matter.
 std::string weights_hash(Executable& executable);

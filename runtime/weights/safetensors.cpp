@@ -60,31 +60,40 @@ void check_tiling(const std::string& file, const WeightsHeader& header, int64_t 
   if (at != data_bytes) fail(file, fmt::format("{} bytes of data belong to no tensor", data_bytes - at));
 }
 
-// Reads the header of an open file and checks it; the data come next.
-WeightsHeader read_header(File& file, const std::string& path, int64_t& data_bytes) {
-  const int64_t size = file.size();
-  std::array<unsigned char, 8> prefix{};
-  if (size < 8) fail_foreign(path, fmt::format("{} bytes, expected a header length of 8", size));
-  file.read(prefix.data(), 8);
+// The header's bytes, as the 8 bytes before it say.
+int64_t header_bytes(const std::string& path, std::span<const std::byte> prefix, int64_t size) {
+  if (prefix.size() < 8) fail_foreign(path, fmt::format("{} bytes, expected a header length of 8", size));
   uint64_t length = 0;
-  for (size_t i = 8; i-- > 0;) length = length << 8 | prefix[i];
+  for (size_t i = 8; i-- > 0;) length = length << 8 | std::to_integer<uint64_t>(prefix[i]);
   if (length > static_cast<uint64_t>(kMaxWeightsHeader))
     fail_foreign(path, fmt::format("a header of {} bytes", length));
-  const auto header_bytes = static_cast<int64_t>(length);
-  if (header_bytes > size - 8)
-    fail(path, fmt::format("truncated: a header of {} bytes in a file of {}", header_bytes, size));
+  if (static_cast<int64_t>(length) > size - 8)
+    fail(path, fmt::format("truncated: a header of {} bytes in a file of {}", length, size));
+  return static_cast<int64_t>(length);
+}
 
-  std::string text(static_cast<size_t>(header_bytes), '\0');
-  file.read(text.data(), header_bytes);
+WeightsHeader checked_header(const std::string& path, std::string_view text, int64_t data_bytes) {
   WeightsHeader header;
   try {
     header = parse_weights_header(text);
   } catch (const std::runtime_error& error) {
     fail(path, error.what());
   }
-  data_bytes = size - 8 - header_bytes;
   check_tiling(path, header, data_bytes);
   return header;
+}
+
+// Reads the header of an open file and checks it; the data come next.
+WeightsHeader read_header(File& file, const std::string& path, int64_t& data_bytes) {
+  const int64_t size = file.size();
+  std::array<std::byte, 8> prefix{};
+  const int64_t there = std::min<int64_t>(size, 8);
+  if (there == 8) file.read(prefix.data(), there);
+  std::string text(static_cast<size_t>(header_bytes(path, std::span(prefix).first(static_cast<size_t>(there)), size)),
+                   '\0');
+  file.read(text.data(), std::ssize(text));
+  data_bytes = size - 8 - std::ssize(text);
+  return checked_header(path, text, data_bytes);
 }
 
 // Any other byte would be true in some places and itself in others.
@@ -123,6 +132,20 @@ WeightsFile read_safetensors(const std::string& path) {
   return weights;
 }
 
+WeightsFile parse_safetensors(const std::string& path, std::vector<std::byte> content) {
+  const std::span<const std::byte> all = content;
+  const int64_t length = header_bytes(path, all.first(std::min<size_t>(all.size(), 8)), std::ssize(all));
+  const std::string_view text(reinterpret_cast<const char*>(all.data()) + 8, static_cast<size_t>(length));
+  WeightsHeader header = checked_header(path, text, std::ssize(all) - 8 - length);
+  for (SavedTensor& t : header.tensors) t.begin += 8 + length, t.end += 8 + length;
+  WeightsFile weights{.name = path,
+                      .tensors = std::move(header.tensors),
+                      .metadata = std::move(header.metadata),
+                      .data = std::move(content)};
+  check_truth_values(weights);
+  return weights;
+}
+
 void require_weights_path(const std::string& path) {
   require_replaceable(path);
   std::error_code ec;
@@ -139,7 +162,7 @@ void require_weights_path(const std::string& path) {
   }
 }
 
-void write_safetensors(const std::string& path, const WeightsFile& weights) {
+std::string safetensors_head(const WeightsFile& weights) {
   WeightsHeader header{.tensors = {}, .metadata = weights.metadata};
   int64_t at = 0;
   for (SavedTensor t : weights.tensors) {
@@ -149,10 +172,14 @@ void write_safetensors(const std::string& path, const WeightsFile& weights) {
   }
   std::string text = print_weights_header(header);
   text.append((8 - text.size() % 8) % 8, ' ');  // the data starts at a multiple of 8
-  std::array<unsigned char, 8> prefix{};
-  for (size_t i = 0; i < 8; ++i) prefix[i] = static_cast<unsigned char>(static_cast<uint64_t>(text.size()) >> (8 * i));
+  std::string prefix(8, '\0');
+  for (size_t i = 0; i < 8; ++i) prefix[i] = static_cast<char>(static_cast<uint64_t>(text.size()) >> (8 * i) & 0xff);
+  return prefix + text;
+}
 
-  std::vector<std::string_view> pieces = {{reinterpret_cast<const char*>(prefix.data()), prefix.size()}, text};
+void write_safetensors(const std::string& path, const WeightsFile& weights) {
+  const std::string head = safetensors_head(weights);
+  std::vector<std::string_view> pieces = {head};
   for (const SavedTensor& t : weights.tensors) {
     const std::span<const std::byte> bytes = weights.bytes(t);
     pieces.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());

@@ -35,6 +35,8 @@ inline constexpr int64_t kMaxWeightsHeader = int64_t{100} << 20;
 
 // Throws UserError: "FILE: what is wrong".
 WeightsFile read_safetensors(const std::string& path);
+// The same of a file's bytes that have been read; `data` is then all of them.
+WeightsFile parse_safetensors(const std::string& path, std::vector<std::byte> content);
 
 // Throws UserError unless weights could be saved there now: the file can be written (runtime/write_file.h), and is absent,
 // empty, or a weights file itself. What else is in a file is nobody's to overwrite.
@@ -43,5 +45,7 @@ void require_weights_path(const std::string& path);
 // Replaces the file as a whole: a crash leaves the old one or the new one. `weights.tensors` are written in order;
 // their begin and end say where their bytes lie in `weights.data`.
 void write_safetensors(const std::string& path, const WeightsFile& weights);
+// What comes before the tensors' bytes: the header and its length.
+std::string safetensors_head(const WeightsFile& weights);
 
 }  // namespace heddle::runtime

@@ -313,6 +313,97 @@ TEST_F(Trainer, NoticesASignalInTheLastValidation) {
   EXPECT_FALSE(told);
 }
 
+// The rule says when a run is saved; at the end of an epoch that is after the validation.
+TEST_F(Trainer, IsSavedWhereTheRuleSaysAndAtTheEnd) {
+  const auto saved = [&](const SaveRule& rule) {
+    std::string at;
+    Watcher watcher;
+    watcher.save = [&](const RunState& s) { at += fmt::format("{}:{}+{} ", s.steps, s.epochs, s.step_of_epoch); };
+    options_.epochs = 3, options_.save = rule;
+    train(*executable_, options_, rows(10), nullptr, watcher);
+    return at;
+  };
+  EXPECT_EQ(saved({}), "9:3+0 ");
+  EXPECT_EQ(saved({.steps = 2}), "2:0+2 4:1+1 6:2+0 8:2+2 9:3+0 ");
+  EXPECT_EQ(saved({.epochs = 1}), "3:1+0 6:2+0 9:3+0 ");
+  EXPECT_EQ(saved({.epochs = 2}), "6:2+0 9:3+0 ");
+  options_.steps = 5;  // the last epoch lacks a step: it is saved before it is measured
+  EXPECT_EQ(saved({.steps = 3}), "3:1+0 5:1+2 ");
+}
+
+// From each state in which a run was saved another one goes on with the batches that were left.
+TEST_F(Trainer, GoesOnFromAnyState) {
+  options_.epochs = 3, options_.save.steps = 1;
+  std::vector<RunState> states;
+  Watcher watcher;
+  watcher.save = [&](const RunState& s) { states.push_back(s); };
+  const TrainResult whole = train(*executable_, options_, rows(10), nullptr, watcher);
+  const std::vector<CountingDevice::Call> runs = device_.runs;
+  ASSERT_EQ(states.size(), 9U);
+  for (const RunState& state : states) {
+    device_.runs.clear();
+    options_.from = &state;
+    const TrainResult rest = train(*executable_, options_, rows(10), nullptr, {});
+    EXPECT_EQ(rest.steps, 9);
+    EXPECT_EQ(rest.epochs, 3);
+    ASSERT_EQ(std::ssize(device_.runs), 9 - state.steps);
+    for (size_t i = 0; i < device_.runs.size(); ++i)
+      EXPECT_EQ(device_.runs[i].rows, runs[i + static_cast<size_t>(state.steps)].rows);
+  }
+  RunState wrong;
+  wrong.steps = 4, wrong.epochs = 1, wrong.step_of_epoch = 2;
+  options_.from = &wrong;
+  EXPECT_THROW(train(*executable_, options_, rows(10), nullptr, {}), UserError);
+}
+
+// A validation that a signal ended is done again, and the measures of the epoch's steps are not lost.
+TEST_F(Trainer, DoesAnInterruptedValidationAgain) {
+  options_.epochs = 1;
+  const Split validation = rows(12);
+  std::optional<RunState> saved;
+  Watcher watcher;
+  watcher.interrupted = [&] { return device_.runs.size() >= 3 ? 1 : 0; };
+  watcher.save = [&](const RunState& s) { saved = s; };
+  train(*executable_, options_, rows(8), &validation, watcher);
+  ASSERT_TRUE(saved.has_value());
+  EXPECT_EQ(saved->step_of_epoch, 2);
+  device_.runs.clear();
+  options_.from = &*saved;
+  const TrainResult result = train(*executable_, options_, rows(8), &validation, {});
+  EXPECT_EQ(device_.runs.size(), 3U);  // of the validation
+  EXPECT_EQ(result.epochs, 1);
+  EXPECT_DOUBLE_EQ(result.train[0].value, 4.5);
+  EXPECT_DOUBLE_EQ((*result.validation)[0].value, 6.5);
+}
+
+// The rows are the same in each epoch, and so is their mean: no epoch is better than the first.
+TEST_F(Trainer, StopsAfterEpochsThatAreNoBetter) {
+  options_.epochs = 10;
+  options_.best = BestRule{.metric = "mean", .patience = 3};
+  int better = 0;
+  Watcher watcher;
+  watcher.better = [&](const Best& best) { better += best.epoch == 1 ? 1 : 100; };
+  TrainResult result = train(*executable_, options_, rows(10), nullptr, watcher);
+  EXPECT_EQ(result.stopped, Stopped::early_stop);
+  EXPECT_EQ(result.epochs, 4);
+  EXPECT_EQ(result.best->epoch, 1);
+  EXPECT_EQ(better, 1);
+  options_.best->patience = 0;
+  result = train(*executable_, options_, rows(10), nullptr, {});
+  EXPECT_EQ(result.stopped, Stopped::no);
+  EXPECT_EQ(result.epochs, 10);
+}
+
+TEST_F(Trainer, TimeAndMemoryEndARun) {
+  options_.steps = 1'000'000, options_.steps_options.most_repeats = 1;
+  options_.max_resident_bytes = 1;
+  EXPECT_EQ(train(*executable_, options_, rows(10), nullptr, {}).stopped, Stopped::memory);
+  options_.max_resident_bytes = 0, options_.max_seconds = 1e-9;
+  const TrainResult result = train(*executable_, options_, rows(10), nullptr, {});
+  EXPECT_EQ(result.stopped, Stopped::max_time);
+  EXPECT_LT(result.steps, 1'000'000);
+}
+
 // What is under way is finished and counted: the weights are those after it.
 TEST_F(Trainer, CountsWhatWasUnderWayWhenInterrupted) {
   device_.late = true;

@@ -71,11 +71,16 @@ void add_model_arguments(Command& command, ModelArguments& a) {
       .between(1, 1 << 20);
 }
 
-void read(const ModelArguments& a, ReadModel& into, const std::vector<std::string>& first_set) {
+frontend::ReadOptions read_options(const ModelArguments& a, const std::vector<std::string>& first_set) {
   frontend::ReadOptions options{.set = first_set, .small = a.small};
   options.set.insert(options.set.end(), a.set.begin(), a.set.end());
   const std::vector<std::string> more = short_overrides(a);
   options.set.insert(options.set.end(), more.begin(), more.end());
+  return options;
+}
+
+void read(const ModelArguments& a, ReadModel& into, const std::vector<std::string>& first_set) {
+  const frontend::ReadOptions options = read_options(a, first_set);
   into.path = find_model(a.model);
   if (const auto foreign = runtime::foreign_file(into.path, runtime::Wanted::model))
     throw UserError(ExitCode::failed,

@@ -33,6 +33,7 @@ struct ReadModel {
   std::string path;
   frontend::Model model;
 };
+frontend::ReadOptions read_options(const ModelArguments& a, const std::vector<std::string>& first_set = {});
 void read(const ModelArguments& a, ReadModel& into, const std::vector<std::string>& first_set = {});
 
 // What a plan warns of, on standard error.

@@ -1,9 +1,11 @@
 #include "tools/command/load_data.h"
 
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numeric>
 
 #include "frontend/train_step.h"
@@ -157,6 +159,23 @@ Splits load_splits(const DataRequest& request, const DataHeader& header) {
     splits.validation = split("validation", runtime::data::split_tail(*train, validation_rows(data, train->rows)));
   splits.train = split("training", std::move(train));
   return splits;
+}
+
+std::string data_text(const Splits& splits) {
+  const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> hash(XXH3_createState(), XXH3_freeState);
+  XXH3_128bits_reset(hash.get());
+  for (const auto* split : {&splits.train, &splits.validation}) {
+    if (!*split) continue;
+    for (const runtime::data::Column& column : (*split)->table.columns) {
+      const auto bytes = column.content();
+      XXH3_128bits_update(hash.get(), column.input.data(), column.input.size());
+      XXH3_128bits_update(hash.get(), bytes.data(), bytes.size());
+    }
+  }
+  const XXH128_hash_t digest = XXH3_128bits_digest(hash.get());
+  return fmt::format("{} rows{}, hash {:016x}", splits.train ? splits.train->rows() : 0,
+                     splits.validation ? fmt::format(" and {} for validation", splits.validation->rows()) : "",
+                     digest.high64 ^ digest.low64);
 }
 
 codegen::FedEntries fed_entries(const frontend::TrainingPlan& plan, const std::vector<ir::DType>& stored) {

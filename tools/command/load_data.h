@@ -34,6 +34,8 @@ struct DataHeader {
 DataHeader read_headers(const DataRequest& request);
 // Columns have the types and the rows that the header says.
 Splits load_splits(const DataRequest& request, const DataHeader& header);
+// The rows that a training reads, in a few words: "300 rows and 30 for validation, 5f..." with a hash of their bytes.
+std::string data_text(const Splits& splits);
 
 // How the entries of training and evaluation make their batches of columns of these types. Without data: of the inputs'
 // own types.

@@ -1,5 +1,7 @@
 // heddle train, heddle eval: a model on its data set.
 #include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -9,10 +11,12 @@
 #include <optional>
 
 #include "ir/diagnostic.h"
+#include "runtime/exit_cleanup.h"
 #include "runtime/json_text.h"
 #include "runtime/train/finite.h"
 #include "runtime/train/progress.h"
 #include "runtime/train/run_log.h"
+#include "runtime/train/watchdog.h"
 #include "runtime/weights/checkpoint.h"
 #include "runtime/weights/safetensors.h"
 #include "tools/command/class_names.h"
@@ -24,6 +28,9 @@
 #include "tools/command/load_data.h"
 #include "tools/command/open_device.h"
 #include "tools/command/output.h"
+#include "tools/command/resolved_model.h"
+#include "tools/command/run_arguments.h"
+#include "tools/command/saved_run.h"
 #include "tools/command/signals.h"
 
 namespace heddle::tools {
@@ -32,6 +39,7 @@ namespace {
 struct RunArguments {
   ModelArguments model;
   DeviceArguments device;
+  SavingArguments saving;
   std::string data, weights, save, log;
   int repeat = 0;
   bool json = false;
@@ -44,6 +52,9 @@ void add_run_arguments(Command& command, RunArguments& a) {
   command.add_flag("--json", a.json, "print one JSON object on standard output");
 }
 
+// Tells what is done otherwise than usual.
+void note(const std::string& text) { print_note("note: {}\n", text); }
+
 // Everything a run needs, compiled and loaded.
 struct Session {
   ReadModel read;
@@ -54,19 +65,26 @@ struct Session {
   codegen::Program program;
   OpenedDevice device;
   std::unique_ptr<runtime::Executable> executable;
+  SavedRun* saved = nullptr;  // of a training
 };
+
+std::string root_of(const RunArguments& a, const Session& s) {
+  return a.data.empty() ? std::filesystem::path(s.read.path).parent_path().string() : a.data;
+}
 
 // Data are read while the model is compiled: the batch sizes need only the counts of rows. Weights are read before, so
 // that a wrong file is found before a minute of compiling.
 void open_session(const RunArguments& a, bool training, Session& s) {
   s.device = open_device(a.device);
   read(a.model, s.read);
-  if (!a.weights.empty()) s.weights = runtime::read_safetensors(a.weights);
+  if (s.saved != nullptr) s.saved->choose(resolved_model(*s.read.model.file, read_options(a.model)));
+  const bool begins = s.saved == nullptr || !s.saved->resumes();
+  if (!begins && !a.weights.empty()) note("the run goes on from its checkpoint: --weights is not read");
+  if (begins && !a.weights.empty()) s.weights = runtime::read_safetensors(a.weights);
   s.plan = frontend::plan_training(s.read.model);
   if (training) print_warnings(s.plan);
-  const std::filesystem::path model_folder = std::filesystem::path(s.read.path).parent_path();
   const DataRequest request{.plan = &s.plan,
-                            .root = a.data.empty() ? model_folder : std::filesystem::path(a.data),
+                            .root = root_of(a, s),
                             .train = training,
                             .class_names = s.weights ? class_names(s.plan, *s.weights) : ClassNames()};
   if (training && !s.plan.data.train)
@@ -84,6 +102,7 @@ void open_session(const RunArguments& a, bool training, Session& s) {
   options.target = s.device.target;
   s.program = compile_model(s.read.model, entry_batches(s.plan, rows, training), options);
   if (s.weights) runtime::require_match(*s.weights, s.program);
+  if (s.saved != nullptr) s.saved->require_states(s.program);
   s.executable = std::make_unique<runtime::Executable>(s.program, *s.device.device);
   s.splits = loading.get();
 }
@@ -100,9 +119,6 @@ void load_weights(Session& s) {
 }
 
 void announce(const Session& s) { print_note("{}: {}\n", s.plan.name, s.device.description()); }
-
-// Tells what is done otherwise than usual.
-void note(const std::string& text) { print_note("note: {}\n", text); }
 
 void report_metrics(const std::string& split, const runtime::MetricValues& values) {
   print_note("{}: {}\n{}", split, runtime::metrics_text(values, "", ", "), runtime::metric_tables(values));
@@ -121,6 +137,7 @@ void add_common(runtime::JsonObject& out, Session& s) {
 
 // What would be found after the training, found before it.
 void check_outputs(const RunArguments& a) {
+  check_saving_arguments(a.saving, a.log);
   require_different("--log", a.log, "--save", a.save);
   require_different("--log", a.log, "--weights", a.weights);
   if (!a.save.empty()) runtime::require_weights_path(a.save);
@@ -134,6 +151,10 @@ runtime::TrainResult run_training(Session& s, const runtime::TrainOptions& optio
   watcher.epoch = [&](const runtime::EpochEvent& e) { progress.epoch(e), log.epoch(e); };
   watcher.interrupted = InterruptGuard::signal;
   watcher.note = note;
+  if (s.saved->kept()) {
+    watcher.save = [&](const runtime::RunState& state) { s.saved->save(*s.executable, state, log); };
+    watcher.better = [&](const runtime::Best& best) { s.saved->save_best(best); };
+  }
   const runtime::Split* validation = s.splits.validation ? &*s.splits.validation : nullptr;
   runtime::TrainResult result = runtime::train(*s.executable, options, *s.splits.train, validation, watcher);
   progress.finish();
@@ -189,35 +210,134 @@ void save(const Session& s, const std::string& path) {
   }
 }
 
+// The device does not come back, so nothing can be saved that is not saved already.
+[[noreturn]] void end_hanging(double seconds, const std::string& run) {
+  runtime::clean_up_for_exit();
+  print_note("error: a step takes longer than {:.3g} s: the process ends\nhelp: {}\n", seconds,
+             run.empty()
+                 ? "--step-timeout allows it more time; --run DIR keeps checkpoints"
+                 : "--resume goes on from the last checkpoint in " + run + "; --step-timeout allows it more time");
+  _exit(static_cast<int>(ExitCode::limit));
+}
+
+// None where steps may take any time.
+std::unique_ptr<runtime::Watchdog> make_watchdog(const SavingArguments& a) {
+  constexpr double kDefaultSeconds = 600;
+  const double seconds = a.step_timeout.empty() ? kDefaultSeconds : duration(a.step_timeout, "--step-timeout");
+  if (seconds == 0) return nullptr;
+  return std::make_unique<runtime::Watchdog>(seconds, [run = a.run](double after) { end_hanging(after, run); });
+}
+
+runtime::TrainOptions train_options(const RunArguments& a, const Session& s) {
+  runtime::TrainOptions options{.epochs = s.plan.epochs,
+                                .steps = s.plan.steps,
+                                .seed = static_cast<uint64_t>(s.plan.seed),
+                                .drop_last = s.plan.drop_last,
+                                .from = s.saved->from(),
+                                .save = save_rule(a.saving.every, s.plan.checkpoint),
+                                .max_seconds = duration(a.saving.max_time, "--max-time"),
+                                .max_resident_bytes = static_cast<int64_t>(a.saving.max_memory * (1 << 30))};
+  if (a.repeat > 0) options.steps_options.most_repeats = a.repeat;
+  if (s.plan.early_stop || s.saved->kept()) options.best = best_rule(s.plan);
+  return options;
+}
+
+// The folder is marked, and the log begins or goes on.
+void begin_run(const RunArguments& a, Session& s, runtime::RunLog& log) {
+  std::error_code ec;
+  runtime::JsonObject mark;
+  mark.text("format", "heddle-run/1").text("model", s.plan.name).text("heddle", HEDDLE_VERSION);
+  mark.text("data", std::filesystem::absolute(root_of(a, s), ec).lexically_normal().string());
+  s.saved->begin(*s.executable, log,
+                 {.mark = mark.str() + "\n",
+                  .data = s.saved->kept() ? data_text(s.splits) : "",
+                  .metadata = s.metadata,
+                  .keep = s.plan.checkpoint.keep});
+  const runtime::RunState* from = s.saved->from();
+  runtime::JsonObject event;
+  event.text("model", s.plan.name).text("device", s.device.description());
+  if (from != nullptr) event.integer("step", from->steps).integer("epoch", from->epochs);
+  log.event(from != nullptr ? "resume" : "start", event);
+}
+
+// What ended the training before its length, for people.
+void report_stop(const runtime::TrainResult& result) {
+  const auto best = [&] {
+    return result.best ? fmt::format("; the best epoch was {}", result.best->epoch) : std::string();
+  };
+  if (result.stopped == runtime::Stopped::early_stop)
+    print_note("stopped early after epoch {}{}\n", result.epochs, best());
+  if (result.stopped == runtime::Stopped::max_time) print_note("stopped by --max-time after step {}\n", result.steps);
+  if (result.stopped == runtime::Stopped::memory)
+    print_note("stopped by --max-memory after step {}: the process takes {} MB\n", result.steps,
+               runtime::resident_bytes() / 1'000'000);
+}
+
+std::string signal_name(int number) {
+  return number == SIGINT ? "SIGINT" : number == SIGTERM ? "SIGTERM" : number == SIGHUP ? "SIGHUP" : "signal";
+}
+
+int exit_code(const runtime::TrainResult& result) {
+  if (const int signal = InterruptGuard::signal()) return 128 + signal;
+  return result.stopped == runtime::Stopped::memory ? static_cast<int>(ExitCode::limit) : 0;
+}
+
+// Weights as the last step left them go to the run's folder, the best ones to --save where the model says so.
+void save_weights(const RunArguments& a, Session& s, const runtime::TrainResult& result) {
+  s.saved->save_last(*s.executable);
+  const bool restores = s.plan.early_stop && s.plan.early_stop->restore_best && result.interrupted == 0;
+  if (restores && result.best) {
+    runtime::load_weights(*s.executable, result.best->weights, true);
+    print_note("the weights are those of epoch {}, the best\n", result.best->epoch);
+  }
+  if (!a.save.empty()) save(s, a.save);
+}
+
+void end_log(runtime::RunLog& log, const std::optional<runtime::JsonObject>& results,
+             const runtime::TrainResult& result) {
+  runtime::JsonObject event = results.value_or(runtime::JsonObject());
+  if (!results) {
+    event.integer("steps", result.steps).integer("epochs", result.epochs).number("train_seconds", result.seconds);
+    event.text("interrupted", signal_name(InterruptGuard::signal()));
+  } else if (result.stopped != runtime::Stopped::no) {
+    event.text("stopped", to_string(result.stopped));
+  }
+  log.event("end", event);
+}
+
 // From the guard on there are weights, and whatever signal comes, they are saved before the process ends.
 int train(const RunArguments& a) {
   check_outputs(a);
   runtime::RunLog log(a.log);
+  SavedRun saved(a.saving);
   Session s;
+  s.saved = &saved;
   open_session(a, true, s);
+  if (a.saving.run.empty() && (s.plan.checkpoint.steps || s.plan.checkpoint.epochs || s.plan.checkpoint.minutes))
+    note("train.checkpoint: nothing is kept without --run DIR");
   const InterruptGuard guard;
   announce(s);
   s.executable->run(*s.program.find_entry("init"));
   load_weights(s);
-  log.event("start", runtime::JsonObject().text("model", s.plan.name).text("device", s.device.description()));
-  runtime::TrainOptions options{.epochs = s.plan.epochs,
-                                .steps = s.plan.steps,
-                                .seed = static_cast<uint64_t>(s.plan.seed),
-                                .drop_last = s.plan.drop_last};
-  if (a.repeat > 0) options.steps_options.most_repeats = a.repeat;
+  begin_run(a, s, log);
+  const std::unique_ptr<runtime::Watchdog> watchdog = make_watchdog(a.saving);
+  runtime::TrainOptions options = train_options(a, s);
+  options.steps_options.watchdog = watchdog.get();
   const runtime::TrainResult result = run_training(s, options, log);
-  if (!a.save.empty()) save(s, a.save);
+  report_stop(result);
+  save_weights(a, s, result);
   std::optional<runtime::JsonObject> out;
   if (!InterruptGuard::signal()) out = results_of(s, result);
+  end_log(log, out, result);
   if (out) {
-    log.event("end", *out);
     if (a.json) print_result("{}\n", out->str());
   } else {
-    print_note("interrupted after step {}{}\n", result.steps, a.save.empty() ? "" : ", weights saved to " + a.save);
+    const std::string to = !a.save.empty() ? a.save : a.saving.run;
+    print_note("interrupted after step {}{}\n", result.steps, to.empty() ? "" : ", weights saved to " + to);
   }
   log.finish();
-  const int signal = InterruptGuard::signal();
-  return signal ? 128 + signal : 0;
+  saved.finish();
+  return exit_code(result);
 }
 
 int eval(const RunArguments& a) {
@@ -254,6 +374,7 @@ void add_train(CommandLine& line) {
   command.add_option("--repeat", a->repeat, "most steps that the device executes without being asked again")
       .between(1, 4096);
   command.add_option("--log", a->log, "write a log of the run here, one JSON object per line");
+  add_saving_arguments(command, a->saving);
   command.run([a] { return train(*a); });
 }
 

@@ -1,0 +1,51 @@
+// The folder of a run: what a training leaves, and what another process goes on from.
+//
+//   heddle-run.json                         says that the folder is a run's
+//   model.json                              the model as trained
+//   log.jsonl                               a line for each event (docs/runtime.md)
+//   checkpoint-000000000421.safetensors     after step 421 (runtime/train/checkpoint.h)
+//   best.safetensors, last.safetensors      weights
+//
+// One process at a time: the folder is locked (flock) as long as the object lives. Files of other names are never
+// touched, and none at all in a folder without the mark.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::runtime {
+
+class RunFolder {
+ public:
+  // Makes the folder where there is none. Throws UserError where it cannot be written, another process writes it, or it
+  // holds something else than a run. Removes what a killed process left half written.
+  explicit RunFolder(const std::string& path);
+  ~RunFolder();  // an empty folder that it made goes again
+  RunFolder(const RunFolder&) = delete;
+  RunFolder& operator=(const RunFolder&) = delete;
+
+  const std::string& path() const { return path_; }
+  bool has_run() const;
+  std::string log() const { return at("log.jsonl"); }
+  std::string best() const { return at("best.safetensors"); }
+  std::string last() const { return at("last.safetensors"); }
+  std::string checkpoint(int64_t step) const;
+  // The newest first.
+  std::vector<std::string> checkpoints() const;
+
+  // Removes checkpoints and weights of the run that lies there.
+  void clear();
+  // Marks the folder, and writes the model.
+  void begin(std::string_view mark, std::string_view model);
+  // Removes all checkpoints but the newest `keep`, and those in `kept`.
+  void keep_newest(int64_t keep, const std::vector<std::string>& kept);
+
+ private:
+  std::string at(const std::string& name) const { return path_ + "/" + name; }
+  std::string path_;
+  int lock_ = -1;
+  bool made_ = false;
+};
+
+}  // namespace heddle::runtime

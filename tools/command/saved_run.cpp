@@ -1,0 +1,191 @@
+#include "tools/command/saved_run.h"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <utility>
+
+#include "ir/diagnostic.h"
+#include "runtime/weights/checkpoint.h"
+#include "tools/command/output.h"
+#include "tools/command/resolved_model.h"
+
+namespace heddle::tools {
+namespace {
+
+const std::string kModel = "heddle.model", kModelHash = "heddle.model_hash", kData = "heddle.data",
+                  kLogBytes = "heddle.log_bytes";
+
+std::string hash_of(const std::string& text) {
+  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
+
+std::string message_of(const UserError& error) { return error.diagnostics().front().message; }
+
+// A run may become longer or shorter, and may be saved otherwise, without another result of any step.
+bool may_differ(const std::string& path) {
+  for (const char* free : {"train.epochs", "train.steps", "train.early_stop", "train.checkpoint"})
+    if (path == free || path.starts_with(std::string(free) + ".")) return true;
+  return false;
+}
+
+std::string told(const Difference& d) {
+  const auto value = [](const std::string& text) { return text.empty() ? std::string("absent") : text; };
+  return fmt::format("{} is {}, in the run it was {}", d.path, value(d.second), value(d.first));
+}
+
+const std::string& metadata_of(const runtime::Checkpoint& c, const std::string& key) {
+  static const std::string none;
+  const auto found = c.file.metadata.find(key);
+  return found == c.file.metadata.end() ? none : found->second;
+}
+
+}  // namespace
+
+SavedRun::SavedRun(const SavingArguments& a) : resume_(a.resume) {
+  if (a.run.empty()) return;
+  folder_ = std::make_unique<runtime::RunFolder>(a.run);
+  if (folder_->has_run() && !a.resume && !a.overwrite)
+    throw UserError(ExitCode::failed, fmt::format("{}: a run lies in this folder", folder_->path()),
+                    "--resume goes on with it, --overwrite begins anew; or name another folder");
+}
+
+// Empty where the checkpoint is one of this model.
+std::optional<std::string> SavedRun::refusal(const runtime::Checkpoint& c) const {
+  const std::string& text = metadata_of(c, kModel);
+  if (hash_of(text) != metadata_of(c, kModelHash)) return "no checkpoint of a run: it holds no model";
+  std::vector<Difference> others;
+  try {
+    others = model_differences(text, model_text_);
+  } catch (const UserError&) {
+    return "no checkpoint of a run: it holds no model";
+  }
+  std::erase_if(others, [](const Difference& d) { return may_differ(d.path); });
+  if (others.empty()) return std::nullopt;
+  constexpr size_t kMostTold = 4;
+  std::string message = "of another model: " + told(others[0]);
+  for (size_t i = 1; i < std::min(others.size(), kMostTold); ++i) message += "; " + told(others[i]);
+  return message + (others.size() > kMostTold ? fmt::format("; and {} more", others.size() - kMostTold) : "");
+}
+
+void SavedRun::choose(const std::string& model_text) {
+  model_text_ = model_text;
+  if (!folder_ || !resume_) return;
+  std::vector<std::string> refused;
+  for (const std::string& path : folder_->checkpoints()) {
+    try {
+      runtime::Checkpoint c = runtime::read_checkpoint(path);
+      if (const auto why = refusal(c)) throw UserError(ExitCode::failed, fmt::format("{}: {}", path, *why));
+      checkpoint_ = std::move(c);
+      break;
+    } catch (const UserError& error) {
+      refused.push_back(message_of(error));
+    }
+  }
+  if (!checkpoint_ && !refused.empty()) {
+    std::vector<Diagnostic> errors;
+    for (const std::string& what : refused)
+      if (errors.size() < Diagnostics::kMaxErrors) errors.push_back({Severity::error, {}, what, {}, {}});
+    errors.back().help = "no checkpoint can be used: --overwrite begins anew, another folder keeps this run";
+    throw UserError(std::move(errors));
+  }
+  for (const std::string& what : refused) print_note("note: {}: it is not used\n", what);
+  if (!checkpoint_) return print_note("note: {}: nothing to resume, the run begins\n", folder_->path());
+  for (const Difference& d : model_differences(metadata_of(*checkpoint_, kModel), model_text_))
+    print_note("note: {}\n", told(d));
+}
+
+void SavedRun::require_states(const codegen::Program& program) const {
+  if (checkpoint_) runtime::require_states(*checkpoint_, program);
+}
+
+void SavedRun::begin(runtime::Executable& executable, runtime::RunLog& log, Begin begin) {
+  begin_ = std::move(begin);
+  if (!folder_) return;
+  if (checkpoint_ && metadata_of(*checkpoint_, kData) != begin_.data)
+    throw UserError(ExitCode::failed,
+                    fmt::format("{}: the rows are others than those of the run", checkpoint_->file.name),
+                    fmt::format("the data were {}, and are {}; --overwrite begins anew",
+                                metadata_of(*checkpoint_, kData), begin_.data));
+  if (!checkpoint_) folder_->clear();
+  folder_->begin(begin_.mark, model_text_);  // first of all: what lies in a folder without the mark is nobody's
+  log = runtime::RunLog(folder_->log());
+  if (!checkpoint_) return;
+  runtime::restore_states(executable, *checkpoint_);
+  int64_t bytes = 0;
+  const std::string& text = metadata_of(*checkpoint_, kLogBytes);
+  std::from_chars(text.data(), text.data() + text.size(), bytes);
+  const runtime::RunState& state = checkpoint_->state;
+  log.go_on(std::max<int64_t>(bytes, 0), state.steps, state.seconds);
+  print_note("resumed after step {} (epoch {}) from {}\n", state.steps,
+             state.epochs + (state.step_of_epoch > 0 ? 1 : 0), checkpoint_->file.name);
+}
+
+std::map<std::string, std::string> SavedRun::weights_metadata(int64_t epoch, int64_t step) const {
+  std::map<std::string, std::string> metadata = begin_.metadata;
+  metadata["heddle.epoch"] = std::to_string(epoch);
+  metadata["heddle.step"] = std::to_string(step);
+  return metadata;
+}
+
+void SavedRun::save(runtime::Executable& executable, const runtime::RunState& state, runtime::RunLog& log) {
+  if (!folder_) return;
+  std::map<std::string, std::string> metadata = begin_.metadata;
+  metadata[kModel] = model_text_, metadata[kModelHash] = hash_of(model_text_), metadata[kData] = begin_.data;
+  metadata[kLogBytes] = std::to_string(log.sync());
+  const std::string path = folder_->checkpoint(state.steps);
+  try {
+    runtime::save_checkpoint(executable, path, state, metadata);
+    checkpoint_failure_.clear();
+  } catch (const UserError& error) {
+    const std::string what =
+        fmt::format("the checkpoint after step {} is not written: {}", state.steps, message_of(error));
+    if (checkpoint_failure_.empty()) print_note("note: {}\n", what);
+    checkpoint_failure_ = what;
+    return;
+  }
+  remove_older(state);
+  const std::string name = std::filesystem::path(path).filename().string();
+  log.event("checkpoint", runtime::JsonObject().integer("step", state.steps).text("file", name));
+}
+
+// One too many does no harm.
+void SavedRun::remove_older(const runtime::RunState& state) {
+  std::vector<std::string> kept;
+  if (state.best) kept.push_back(folder_->checkpoint(state.best->step));
+  try {
+    folder_->keep_newest(begin_.keep, kept);
+  } catch (const UserError& error) {
+    if (!std::exchange(told_that_older_stay_, true)) print_note("note: {}\n", message_of(error));
+  }
+}
+
+void SavedRun::save_best(const runtime::Best& best) {
+  if (!folder_) return;
+  runtime::WeightsFile file = best.weights;
+  file.metadata.merge(weights_metadata(best.epoch, best.step));
+  try {
+    runtime::require_weights_path(folder_->best());
+    runtime::write_safetensors(folder_->best(), file);
+    best_failure_.clear();
+  } catch (const UserError& error) {
+    if (best_failure_.empty()) print_note("note: {}\n", message_of(error));
+    best_failure_ = message_of(error);
+  }
+}
+
+void SavedRun::save_last(runtime::Executable& executable) {
+  if (folder_) runtime::save_weights(executable, folder_->last(), begin_.metadata);
+}
+
+void SavedRun::finish() const {
+  for (const std::string& failure : {checkpoint_failure_, best_failure_})
+    if (!failure.empty())
+      throw UserError(ExitCode::failed, failure, "make room, then --resume: it goes on from the last checkpoint");
+}
+
+}  // namespace heddle::tools

@@ -1,0 +1,62 @@
+// A training that is kept in a folder: which checkpoint it goes on from, and what it leaves there.
+//
+//   SavedRun run(arguments);             // opens and locks the folder; nothing happens where --run is not given
+//   run.choose(model_text);              // with --resume: the newest checkpoint that can be used
+//   run.begin(executable, log, ...);     // restores it, or begins anew
+//   watcher.save = [&](const auto& state) { run.save(executable, state, log); };
+#pragma once
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "runtime/train/checkpoint.h"
+#include "runtime/train/run_folder.h"
+#include "runtime/train/run_log.h"
+#include "tools/command/run_arguments.h"
+
+namespace heddle::tools {
+
+class SavedRun {
+ public:
+  // Throws UserError where a run lies in the folder, and neither --resume nor --overwrite says what is to become of it.
+  explicit SavedRun(const SavingArguments& a);
+
+  bool kept() const { return folder_ != nullptr; }
+  // The newest checkpoint that is whole and of this model; others are named. Throws UserError where there are some, and
+  // none can be used; the difference from the model is named.
+  void choose(const std::string& model_text);
+  bool resumes() const { return checkpoint_.has_value(); }
+  const runtime::RunState* from() const { return checkpoint_ ? &checkpoint_->state : nullptr; }
+  void require_states(const codegen::Program& program) const;
+
+  struct Begin {
+    std::string mark;                             // of the folder, JSON
+    std::string data;                             // a hash of the rows
+    std::map<std::string, std::string> metadata;  // of weights and checkpoints
+    int64_t keep = 2;
+  };
+  // Opens the log of the run. Throws UserError where the data are others than those of the checkpoint.
+  void begin(runtime::Executable& executable, runtime::RunLog& log, Begin begin);
+  // A checkpoint that cannot be written does not end the training: it is said, and the older ones stay.
+  void save(runtime::Executable& executable, const runtime::RunState& state, runtime::RunLog& log);
+  void save_best(const runtime::Best& best);
+  void save_last(runtime::Executable& executable);
+  // Throws UserError where the last checkpoint or the best weights could not be written.
+  void finish() const;
+
+ private:
+  std::optional<std::string> refusal(const runtime::Checkpoint& c) const;
+  void remove_older(const runtime::RunState& state);
+  std::map<std::string, std::string> weights_metadata(int64_t epoch, int64_t step) const;
+
+  std::unique_ptr<runtime::RunFolder> folder_;
+  bool resume_ = false;
+  std::string model_text_;
+  std::optional<runtime::Checkpoint> checkpoint_;
+  Begin begin_;
+  bool told_that_older_stay_ = false;
+  std::string checkpoint_failure_, best_failure_;  // of the last attempt
+};
+
+}  // namespace heddle::tools
