@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <xxhash.h>
 #include <zlib.h>
 
 #include <stdexcept>
@@ -13,6 +14,7 @@
 #include "runtime/data/parse_number.h"
 #include "runtime/data/picture.h"
 #include "runtime/data/zip.h"
+#include "runtime/train/checkpoint.h"
 #include "runtime/weights/safetensors.h"
 #include "tests/fuzz/campaign.h"
 
@@ -223,6 +225,39 @@ TEST(Fuzz, WeightsFiles) {
           runtime::read_safetensors(file.holding(binary ? content : safetensors(content, 32)));
       for (const runtime::SavedTensor& t : weights.tensors)
         if (weights.bytes(t).size() > weights.data.size()) throw std::runtime_error("bytes beyond the file");
+    };
+    run(c, 1500);
+  }
+}
+
+// Checkpoints, whose checksum is made right again behind each mutation: else none would be read at all.
+TEST(Fuzz, Checkpoints) {
+  const auto sealed = [](std::string content) {
+    constexpr size_t kSeal = 16;
+    if (content.size() < kSeal) return content;
+    XXH128_canonical_t seal;
+    XXH128_canonicalFromHash(&seal, XXH3_128bits(content.data(), content.size() - kSeal));
+    content.replace(content.size() - kSeal, kSeal, reinterpret_cast<const char*>(seal.digest), kSeal);
+    return content;
+  };
+  const std::string header =
+      R"({"__metadata__": {"heddle.checkpoint": "1", "heddle.step": "7", "heddle.epoch": "2", "heddle.step_of_epoch": "1", )"
+      R"("heddle.seconds": "0.5", "heddle.epochs_without_better": "1", "heddle.best.value": "nan", "heddle.best.epoch": "1", )"
+      R"("heddle.best.step": "3"}, "w": {"dtype": "F32", "shape": [2,2], "data_offsets": [0,16]}, )"
+      R"("heddle/train/loss": {"dtype": "F64", "shape": [], "data_offsets": [16,24]}, )"
+      R"("heddle/validation/f1": {"dtype": "F64", "shape": [2], "data_offsets": [24,40]}, )"
+      R"("heddle/best/w": {"dtype": "F32", "shape": [2,2], "data_offsets": [40,56]}, )"
+      R"("heddle/checksum": {"dtype": "U8", "shape": [16], "data_offsets": [56,72]}})";
+  const std::string whole = sealed(safetensors(header, 72));
+  const File file;
+  EXPECT_EQ(runtime::read_checkpoint(file.holding(whole)).state.steps, 7);  // what is not mutated is read
+  for (const bool binary : {true, false}) {
+    Campaign c{.name = binary ? "checkpoint" : "checkpoint_text", .corpus = {whole}, .binary = binary, .target = {}};
+    c.target = [&](const std::string& content) {
+      const runtime::Checkpoint read = runtime::read_checkpoint(file.holding(sealed(content)));
+      if (read.state.steps < 0 || read.state.epochs < 0 || read.state.step_of_epoch < 0)
+        throw std::runtime_error("a negative position");
+      for (const runtime::SavedTensor& t : read.file.tensors) read.file.bytes(t);
     };
     run(c, 1500);
   }
