@@ -205,23 +205,25 @@ def calls(every):
         expected, folder, counts = result(whole), home / "run", home / "counts"
         own = killer.environment
         for call, error in CALLS.items():
+            def run(at, rest):
+                shutil.rmtree(folder, ignore_errors=True)
+                # What is made to fail lies in the run's folder: in the end all is as without it.
+                environment = dict(own, LD_PRELOAD=shim, HEDDLE_FAIL_CALL=call, HEDDLE_FAIL_IN=str(folder), HEDDLE_FAIL_AT=str(at),
+                                   HEDDLE_FAIL_ERRNO=str(error), HEDDLE_FAIL_COUNT=str(counts), HEDDLE_FAIL_REST=rest)
+                return subprocess.run(command("short", home, folder, "--resume"), env=environment, capture_output=True, text=True, timeout=60)
+
+            counts.unlink(missing_ok=True)
+            require(run(0, "").returncode == 0, "the run fails where no call does")
+            most = max(map(int, counts.read_text().split())) if counts.exists() else 0
+            require(most > 0, f"no {call} was counted")
             for rest in ("", "1"):
-                at, most = 1, 1
-                while at <= most:
-                    shutil.rmtree(folder, ignore_errors=True)
-                    counts.unlink(missing_ok=True)
-                    # What is made to fail lies in the run's folder: in the end all is as without it.
-                    environment = dict(own, LD_PRELOAD=shim, HEDDLE_FAIL_CALL=call, HEDDLE_FAIL_IN=str(folder), HEDDLE_FAIL_AT=str(at),
-                                       HEDDLE_FAIL_ERRNO=str(error), HEDDLE_FAIL_COUNT=str(counts), HEDDLE_FAIL_REST=rest)
-                    run = subprocess.run(command("short", home, folder, "--resume"), env=environment, capture_output=True, text=True, timeout=60)
-                    most = max(map(int, counts.read_text().split())) if counts.exists() else 0
-                    tried += at <= most
+                for at in range(1, most + 1, every):
+                    done, tried = run(at, rest), tried + 1
                     try:
-                        check_after_failure(killer, folder, f"{call} {at}{' and all after it' if rest else ''}", run.stderr, run.returncode, expected)
+                        check_after_failure(killer, folder, f"{call} {at}{' and all after it' if rest else ''}", done.stderr, done.returncode, expected)
                     except Failure as failure:
                         failed += 1
                         print(f"failed: {failure}", flush=True)
-                    at += every
     print(f"survive: {tried} calls made to fail, {failed} failed")
     return 1 if failed else 0
 

@@ -178,6 +178,17 @@ void SavedRun::save_best(const runtime::Best& best) {
   }
 }
 
+void SavedRun::make_sure_of_best(const runtime::Best& best) {
+  if (!folder_) return;
+  try {
+    const runtime::WeightsFile file = runtime::read_safetensors(folder_->best());
+    const auto step = file.metadata.find("heddle.step");
+    if (step != file.metadata.end() && step->second == std::to_string(best.step)) return;
+  } catch (const UserError&) {  // absent, or damaged: it is written again
+  }
+  save_best(best);
+}
+
 void SavedRun::save_last(runtime::Executable& executable) {
   if (folder_) runtime::save_weights(executable, folder_->last(), begin_.metadata);
 }

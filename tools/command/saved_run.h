@@ -41,6 +41,8 @@ class SavedRun {
   // A checkpoint that cannot be written does not end the training: it is said, and the older ones stay.
   void save(runtime::Executable& executable, const runtime::RunState& state, runtime::RunLog& log);
   void save_best(const runtime::Best& best);
+  // Once more at the end, where the file is not there or holds others: an earlier attempt may have failed.
+  void make_sure_of_best(const runtime::Best& best);
   void save_last(runtime::Executable& executable);
   // Throws UserError where the last checkpoint or the best weights could not be written.
   void finish() const;

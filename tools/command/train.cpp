@@ -284,6 +284,7 @@ int exit_code(const runtime::TrainResult& result) {
 
 // Weights as the last step left them go to the run's folder, the best ones to --save where the model says so.
 void save_weights(const RunArguments& a, Session& s, const runtime::TrainResult& result) {
+  if (result.best) s.saved->make_sure_of_best(*result.best);
   s.saved->save_last(*s.executable);
   const bool restores = s.plan.early_stop && s.plan.early_stop->restore_best && result.interrupted == 0;
   if (restores && result.best) {
