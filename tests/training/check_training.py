@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trains the models in models/ through the command line and holds the results to what is published or promised.
 
-    python3 check_training.py digits | linear | bits | tabular | factorisation | mnist_cnn | mnist_mlp
+    python3 check_training.py digits | linear | bits | tabular | factorisation | mnist_cnn | mnist_mlp | resnet20
     python3 check_training.py MODEL    # one with a twin in PyTorch: reference/twins.json
 
 HEDDLE is the binary. Exit 77 (skipped) where MNIST is not at hand: $HEDDLE_DATA/mnist, or ../shared/data/mnist beside the checkout.
@@ -152,6 +152,14 @@ def mnist_cnn():
     require("test accuracy after epoch 15", heddle(*arguments)["metrics"]["test"]["accuracy"], floor=0.988)
 
 
+def resnet20():
+    """One epoch of the drawn digits, whatever it starts from."""
+    for seed in ("1", "2", "3"):
+        short = ("--set", "train.epochs=1", "--set", "train.steps=85")
+        found = heddle("train", str(ROOT / "models/resnet20.json"), "--set", f"train.seed={seed}", *short)
+        require(f"seed {seed}: test accuracy after epoch 1", found["metrics"]["test"]["accuracy"], floor=0.985)
+
+
 def mnist_mlp():
     found = heddle("train", str(ROOT / "models/mnist_mlp.json"), "--data", mnist(), "--set", "train.epochs=20")
     require("test accuracy after epoch 20", found["metrics"]["test"]["accuracy"], floor=0.975)
@@ -179,7 +187,7 @@ def beside_twin(name):
 
 
 if __name__ == "__main__":
-    tests = {f.__name__: f for f in (digits, linear, bits, tabular, factorisation, mnist_cnn, mnist_mlp)}
+    tests = {f.__name__: f for f in (digits, linear, bits, tabular, factorisation, mnist_cnn, mnist_mlp, resnet20)}
     if sys.argv[1] in TWINS:
         beside_twin(sys.argv[1])
     else:
