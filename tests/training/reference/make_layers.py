@@ -19,6 +19,7 @@ import struct
 
 import numpy
 import torch
+from torch.nn import functional as F
 
 HERE = pathlib.Path(__file__).parent
 PICK = random.Random(8)
@@ -281,6 +282,72 @@ def prefixes():
         yield Case(node, Function(turn), (3, *sides(2, 3, 9)), turn=False, seed=230 + k)
 
 
+def products():
+    for k in range(3):
+        shape, units = [(4, 5), (2, 3, 7), (1, 1)][k], PICK.randint(1, 6)
+        yield Case({"op": "dense", "units": units, "bias": k != 1}, torch.nn.Linear(shape[-1], units, bias=k != 1), shape, turn=False, seed=240 + k)
+
+
+def layer_norms():
+    for k in range(4):
+        shape, scale, bias = [(3, 7), (2, 3, 8), (9, 6), (2, 2, 3, 9)][k], k != 2, k != 1
+        module = flags(torch.nn.LayerNorm(shape[-1], eps=1e-3), scale, bias)
+        yield Case({"op": "layer_norm", "eps": 1e-3, "scale": scale, "bias": bias}, module, shape, turn=False, seed=250 + k)
+
+
+def softmaxes():
+    for k in range(4):
+        axis, op = PICK.randint(-2, 1), "log_softmax" if k % 2 else "softmax"
+        module = torch.nn.LogSoftmax(axis) if k % 2 else torch.nn.Softmax(axis)
+        yield Case({"op": op, "axis": axis}, module, (3, *sides(2, 2, 7)), turn=False, scale=2.0, seed=260 + k)
+
+
+def average_pools():
+    for k in range(4):
+        window, stride, include = sides(2, 2, 3), sides(2, 1, 3), k % 2 == 0
+        pad = [PICK.randint(0, size // 2) for size in window]
+        node = {"op": "avg_pool2d", "window": one_or_all(window), "stride": one_or_all(stride), "pad": one_or_all(pad),
+                "count_include_pad": include}
+        module = torch.nn.AvgPool2d(window, stride, pad, count_include_pad=include)
+        yield Case(node, module, (2, PICK.randint(1, 3), *sides(2, 5, 8)), layout(), seed=270 + k)
+    for op, function in (("global_avg_pool", lambda x: x.mean((2, 3))), ("global_max_pool", lambda x: x.amax((2, 3)))):
+        for where in ("NHWC", "NCHW"):
+            yield Case({"op": op}, Function(function), (2, 3, *sides(2, 2, 5)), where, seed=275)
+
+
+# PyTorch's own hard sigmoid has a sixth of float32 in float64, too.
+ACTIVATIONS = {
+    "relu": F.relu, "leaky_relu": F.leaky_relu, "elu": F.elu, "selu": F.selu, "celu": F.celu, "gelu": F.gelu,
+    "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"), "silu": F.silu, "softplus": F.softplus, "softsign": F.softsign,
+    "mish": F.mish, "hard_sigmoid": lambda x: F.relu6(x + 3) / 6, "hard_swish": F.hardswish, "relu6": F.relu6, "log_sigmoid": F.logsigmoid,
+    "tanh": torch.tanh, "sigmoid": torch.sigmoid, "exp": torch.exp, "abs": torch.abs, "neg": torch.neg, "sin": torch.sin,
+    "cos": torch.cos, "tan": torch.tan, "atan": torch.atan, "asinh": torch.asinh, "sinh": torch.sinh, "cosh": torch.cosh,
+    "erf": torch.erf, "erfc": torch.erfc, "expm1": torch.expm1, "square": torch.square,
+}
+SETTINGS = {"leaky_relu": ({"slope": 0.2}, lambda x: F.leaky_relu(x, 0.2)), "elu": ({"alpha": 0.5}, lambda x: F.elu(x, 0.5)),
+            "celu": ({"alpha": 1.5}, lambda x: F.celu(x, 1.5)), "clamp": ({"low": -0.5, "high": 1}, lambda x: x.clamp(-0.5, 1))}
+
+
+def activations():
+    for k, (op, function) in enumerate(ACTIVATIONS.items()):
+        yield Case({"op": op}, Function(function), (3, PICK.randint(4, 9)), turn=False, scale=2.0, seed=280 + k)
+    for k, (op, (settings, function)) in enumerate(SETTINGS.items()):
+        yield Case({"op": op, **settings}, Function(function), (3, 7), turn=False, scale=2.0, seed=320 + k)
+
+
+def reductions():
+    kinds = {"sum": torch.sum, "mean": torch.mean, "prod": torch.prod, "max": torch.amax, "min": torch.amin}
+    for k, (op, function) in enumerate(kinds.items()):
+        axis, keep = PICK.choice([-2, -1, 1, 2]), bool(k % 2)
+        yield Case({"op": op, "axis": axis, "keepdims": keep}, Function(lambda x, f=function, a=axis, d=keep: f(x, dim=a, keepdim=d)),
+                   (3, *sides(2, 2, 5)), turn=False, seed=330 + k)
+    for k in range(2):
+        axis, down = PICK.randint(-2, 2), bool(k)
+        yield Case({"op": "sort", "axis": axis, "descending": down}, Function(lambda x, a=axis, d=down: x.sort(a, descending=d)[0]),
+                   (3, *sides(2, 3, 6)), turn=False, seed=340 + k)
+    yield Case({"op": "einsum", "equation": "abc->ac"}, Function(lambda x: x.sum(1)), (2, 3, 4), turn=False, seed=345)
+
+
 def running():
     """Statistics after 20 batches of 5 rows."""
     x = f32(torch.randn((20, 5, 3), generator=torch.Generator().manual_seed(90)).double() * 3 + 1)
@@ -291,7 +358,8 @@ def running():
 
 
 FAMILIES = [batch_norms, group_norms, instance_norms, rms_norms, conv1ds, conv2ds, depthwise, separable, transposed, pools,
-            upsamplings, gates, dilated_pools, resizes, prefixes]
+            upsamplings, gates, dilated_pools, resizes, prefixes, products, layer_norms, softmaxes, average_pools, activations,
+            reductions]
 
 
 def write(path, tensors, metadata):
