@@ -12,30 +12,17 @@
 #include <vector>
 
 #include "codegen/emit.h"
+#include "ir/map_def.h"
 
 namespace heddle::codegen {
-
-// What training does to a picture at random, by numbers that are functions of (seed, epoch, row, place of the map): left and
-// right change places; all moves by up to `height` rows and `width` columns; a hole of that size, cut at the border.
-enum class PictureOp { none, flip, crop, cutout };
-
-// What happens to an element, in f32 (f64 for f64 inputs): x * scale, then + shift. Each holds one number, one for each
-// element of the row's last axis, or nothing.
-struct FeedMap {
-  std::vector<double> scale, shift;
-  PictureOp op = PictureOp::none;
-  double probability = 1;         // of a flip
-  int64_t height = 0, width = 0;  // of a crop and of a hole
-  double fill = 0;                // what comes from outside the picture, or lies in the hole
-};
 
 // How rows of a column become an input.
 struct FeedSpec {
   std::string input;
-  ir::DType stored;  // as the data set holds it
-  std::vector<FeedMap> maps;
-  int64_t classes = 0;          // > 0: a class number becomes this many zeros with a one, along the last axis
-  bool channels_first = false;  // of a picture of three axes: [c,h,w]
+  ir::DType stored;                    // as the data set holds it
+  std::vector<ir::DataMap> maps = {};  // but those that only say what the file holds
+  int64_t classes = 0;                 // > 0: a class number becomes this many zeros with a one, along the last axis
+  bool channels_first = false;         // of a picture of three axes: [c,h,w]
 };
 bool draws(const FeedSpec& spec);  // whether a map of it is random
 

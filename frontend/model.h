@@ -13,6 +13,7 @@
 
 #include "frontend/expression.h"
 #include "frontend/json.h"
+#include "ir/map_def.h"
 #include "ir/type.h"
 #include "runtime/data/reader_def.h"
 
@@ -136,24 +137,11 @@ struct DataReader {
   Location where;
 };
 
-// Applied to an input when a batch is gathered: x * scale + shift per element of the last axis, or one of each for all.
-struct DataMap {
-  std::string op;                    // "scale", "shift", "normalize", "cast", "one_hot", "flip", "crop", "cutout"
-  std::vector<double> scale, shift;  // normalize: 1/std and -mean/std
-  int64_t depth = 0;                 // one_hot
-  ir::DType dtype = ir::DType::f32;  // cast
-  // Of pictures, in training only.
-  double probability = 0.5;       // flip
-  int64_t height = 0, width = 0;  // crop: the largest shift; cutout: the hole
-  double fill = 0;                // crop, cutout
-  Location where;
-};
-
 struct Data {
   std::optional<DataReader> train, validation, test;
   double validation_fraction = 0;  // the last rows of train; 0: none
   Location fraction_where;
-  std::map<std::string, std::vector<DataMap>, std::less<>> maps;  // by model input
+  std::map<std::string, std::vector<ir::DataMap>, std::less<>> maps;  // by model input
   Location where;
 };
 

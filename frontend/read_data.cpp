@@ -11,8 +11,6 @@
 namespace heddle::frontend {
 namespace {
 
-const std::vector<std::string> kMaps = {"scale", "shift", "normalize", "cast", "one_hot", "flip", "crop", "cutout"};
-
 bool contains(const std::vector<std::string>& list, const std::string& word) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
@@ -35,84 +33,87 @@ void read_validation(const Json& json, const Model& model, Data& data, Diagnosti
   fields.finish();
 }
 
-std::vector<double> read_reals(const Json* json, const std::string& what, const Scope& scope) {
-  if (json == nullptr) return {};
+std::vector<double> read_reals(const Json& json, const std::string& what, const Scope& scope) {
   std::vector<double> out;
-  if (json->kind != Json::Kind::list) return {evaluate_real(*json, scope, what)};
-  for (const Json& item : json->items) out.push_back(evaluate_real(item, scope, what));
-  if (out.empty()) throw UserError(json->where, what + " is empty");
+  if (json.kind != Json::Kind::list) return {evaluate_real(json, scope, what)};
+  for (const Json& item : json.items) out.push_back(evaluate_real(item, scope, what));
+  if (out.empty()) throw UserError(json.where, what + " is empty");
   return out;
 }
 
-// x * scale + shift with scale = 1 / std, shift = -mean / std.
-void read_normalize(Fields& fields, const Model& model, DataMap& map) {
-  const Json* mean = fields.require("mean");
-  const Json* deviation = fields.require("std");
-  if (mean == nullptr || deviation == nullptr) return;
-  const std::vector<double> means = read_reals(mean, fields.named("mean"), model.let);
-  const std::vector<double> deviations = read_reals(deviation, fields.named("std"), model.let);
-  if (means.size() != deviations.size()) {
-    throw UserError(deviation->where,
-                    fmt::format("normalize: {} means but {} standard deviations", means.size(), deviations.size()));
-  }
-  for (size_t i = 0; i < means.size(); ++i) {
-    if (deviations[i] == 0) throw UserError(deviation->where, "normalize: a standard deviation is 0");
-    map.scale.push_back(1 / deviations[i]);
-    map.shift.push_back(-means[i] / deviations[i]);
-  }
+int64_t read_whole(const Json& json, const ir::MapKey& key, const std::string& what, const Scope& scope) {
+  const int64_t n = evaluate_integer(json, scope, what);
+  if (static_cast<double>(n) < key.low)
+    throw UserError(json.where, fmt::format("{} must be at least {}, is {}", what, key.low, n));
+  if (static_cast<double>(n) > key.high)
+    throw UserError(json.where, fmt::format("{} must be at most {:.0f}, is {}", what, key.high, n));
+  return n;
 }
 
-// One number, or [height, width].
-void read_sides(const Json& json, const std::string& what, const Scope& scope, DataMap& map) {
-  const auto side = [&](const Json& value) {
-    const int64_t n = evaluate_integer(value, scope, what);
-    if (n < 1) throw UserError(value.where, fmt::format("{} must be at least 1, is {}", what, n));
-    return n;
-  };
+// One number, [height, width], or of borders [top, bottom, left, right].
+std::vector<double> read_sides(const Json& json, const ir::MapKey& key, const std::string& what, const Scope& scope) {
+  const bool borders = key.type == ir::MapKeyType::borders;
+  std::vector<double> n;
   if (json.kind != Json::Kind::list) {
-    map.height = map.width = side(json);
-    return;
+    n.assign(2, static_cast<double>(read_whole(json, key, what, scope)));
+  } else {
+    for (const Json& item : json.items) n.push_back(static_cast<double>(read_whole(item, key, what, scope)));
   }
-  if (json.items.size() != 2)
-    throw UserError(json.where, fmt::format("{}: expected one number or [height, width]", what));
-  map.height = side(json.items[0]), map.width = side(json.items[1]);
+  if (n.size() != 2 && !(borders && n.size() == 4))
+    throw UserError(json.where, fmt::format("{}: expected one number or [height, width]{}", what,
+                                            borders ? " or [top, bottom, left, right]" : ""));
+  if (borders && n.size() == 2) return {n[0], n[0], n[1], n[1]};
+  return n;
 }
 
-// What training does to pictures at random.
-void read_picture_map(Fields& fields, const Model& model, DataMap& map) {
-  if (map.op == "flip") {
-    map.probability = fields.real("probability", model.let).value_or(0.5);
-    if (!(map.probability >= 0 && map.probability <= 1))
-      throw UserError(map.where, fmt::format("flip: 'probability' must lie in [0, 1], is {}", map.probability));
-    return;
-  }
-  const char* key = map.op == "crop" ? "pad" : "size";
-  if (const Json* sides = fields.require(key)) read_sides(*sides, fields.named(key), model.let, map);
-  map.fill = fields.real("fill", model.let).value_or(0);
+double read_real(const Json& json, const ir::MapKey& key, const std::string& what, const ir::DataMap& map,
+                 const Scope& scope) {
+  const double value = evaluate_real(json, scope, what);
+  if (key.low < key.high && !(value >= key.low && value <= key.high))
+    throw UserError(map.where, fmt::format("{}: '{}' must lie in [{}, {}], is {}", map.def->name, key.name, key.low,
+                                           key.high, value));
+  return value;
 }
 
-DataMap read_map(const Json& json, const Model& model, Diagnostics& errors) {
-  DataMap map;
-  map.where = json.where;
+void read_key(const ir::MapKey& key, const Json& json, const std::string& what, const Scope& scope, ir::DataMap& map) {
+  using ir::MapKeyType;
+  map.places[key.name] = json.where;
+  switch (key.type) {
+    case MapKeyType::dtype: map.dtype = read_dtype(json, what); return;
+    case MapKeyType::reals: map.numbers[key.name] = read_reals(json, what, scope); return;
+    case MapKeyType::real: map.numbers[key.name] = {read_real(json, key, what, map, scope)}; return;
+    case MapKeyType::integer: map.numbers[key.name] = {static_cast<double>(read_whole(json, key, what, scope))}; return;
+    case MapKeyType::sides:
+    case MapKeyType::borders: map.numbers[key.name] = read_sides(json, key, what, scope); return;
+  }
+}
+
+std::optional<ir::DataMap> read_map(const Json& json, const Model& model, Diagnostics& errors) {
+  if (json.kind == Json::Kind::text) {  // the bare name of one whose keys all have defaults
+    Json whole = json;
+    whole.kind = Json::Kind::object, whole.items = {json};
+    whole.items[0].key = "op", whole.items[0].key_where = json.where;
+    return read_map(whole, model, errors);
+  }
   Fields fields(json, "data map", errors);
   const Json* op = fields.require("op");
-  if (op == nullptr) return map;
-  map.op = as_text(*op, fields.named("op"));
-  if (!contains(kMaps, map.op))
-    throw UserError(op->where, fmt::format("there is no data map {}", quote(map.op)), suggest(map.op, kMaps));
-  if (map.op == "normalize") {
-    read_normalize(fields, model, map);
-  } else if (map.op == "cast") {
-    if (const Json* dtype = fields.require("dtype")) map.dtype = read_dtype(*dtype, fields.named("dtype"));
-  } else if (map.op == "flip" || map.op == "crop" || map.op == "cutout") {
-    read_picture_map(fields, model, map);
-  } else if (map.op == "one_hot") {
-    constexpr int64_t kMostClasses = int64_t{1} << 24;
-    if (fields.require("depth") != nullptr) map.depth = fields.integer("depth", model.let, 1, kMostClasses).value_or(1);
-  } else if (const Json* by = fields.require("by")) {
-    (map.op == "scale" ? map.scale : map.shift) = read_reals(by, fields.named("by"), model.let);
+  if (op == nullptr) return std::nullopt;
+  const std::string name = as_text(*op, fields.named("op"));
+  if (ir::find_map(name) == nullptr)
+    throw UserError(op->where, fmt::format("there is no data map {}", quote(name)), suggest(name, ir::map_names()));
+  ir::DataMap map = ir::data_map(name);
+  map.where = json.where;
+  bool complete = true;
+  for (const ir::MapKey& key : map.def->keys) {
+    const Json* value = key.required ? fields.require(key.name) : fields.take(key.name);
+    bool read = value == nullptr && !key.required;
+    if (value != nullptr)
+      fields.guard([&] { read_key(key, *value, fields.named(key.name), model.let, map), read = true; });
+    complete = complete && read;
   }
   fields.finish();
+  if (!complete) return std::nullopt;
+  if (map.def->require) map.def->require(map);
   return map;
 }
 
@@ -126,7 +127,9 @@ void read_maps(const Json& json, const Model& model, Data& data, Diagnostics& er
                         suggest(item.key, inputs));
       }
       for (const Json& map : as_list(item, fmt::format("data: map: '{}'", item.key)).items) {
-        guarded(errors, [&] { data.maps[item.key].push_back(read_map(map, model, errors)); });
+        guarded(errors, [&] {
+          if (auto read = read_map(map, model, errors)) data.maps[item.key].push_back(std::move(*read));
+        });
       }
     });
   }

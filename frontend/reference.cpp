@@ -7,6 +7,7 @@
 #include "frontend/layer_def.h"
 #include "frontend/training_def.h"
 #include "ir/check.h"
+#include "ir/map_def.h"
 #include "ir/op_def.h"
 
 namespace heddle::frontend {
@@ -101,6 +102,26 @@ void add_rules(std::vector<ReferenceEntry>& out, const std::string& kind, const 
   }
 }
 
+std::string map_keys(const ir::MapDef& def) {
+  std::vector<std::string> items;
+  for (const ir::MapKey& key : def.keys)
+    items.push_back(fmt::format("`{}`", key.name) + (key.fallback ? fmt::format(" ({})", *key.fallback) : ""));
+  return fmt::format("{}", fmt::join(items, ", "));
+}
+
+std::string maps() {
+  std::string text = head({"map", "settings (default)", "of", "in", "meaning"});
+  for (const std::string& name : ir::map_names()) {
+    const ir::MapDef& def = *ir::find_map(name);
+    text += row({"`" + name + "`", map_keys(def),
+                 def.picture    ? "pictures"
+                 : def.integers ? "integers"
+                                : "f32, f64",
+                 def.training ? "training" : "all", cell(def.doc)});
+  }
+  return text;
+}
+
 }  // namespace
 
 std::vector<ReferenceEntry> reference_entries() {
@@ -131,8 +152,8 @@ std::string setting_type_text(SettingType type) {
 std::string default_text(const SettingDef& setting) { return default_of(setting); }
 
 const std::vector<std::string>& reference_kinds() {
-  static const std::vector<std::string> kinds = {"layers",     "losses",    "metrics",
-                                                 "optimizers", "schedules", "initializers"};
+  static const std::vector<std::string> kinds = {"layers",    "losses",       "metrics", "optimizers",
+                                                 "schedules", "initializers", "maps"};
   return kinds;
 }
 
@@ -142,6 +163,7 @@ std::string reference_table(std::string_view kind) {
   if (kind == "metrics") return measures("metric", metric_names(), find_metric);
   if (kind == "optimizers") return rules("optimizer", optimizer_names(), find_optimizer);
   if (kind == "schedules") return rules("schedule", schedule_names(), find_schedule);
+  if (kind == "maps") return maps();
   HEDDLE_CHECK(kind == "initializers", std::string(kind));
   return rules("initializer", initializer_names(), find_initializer);
 }

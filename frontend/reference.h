@@ -27,7 +27,7 @@ std::string setting_type_text(SettingType type);
 // As the tables show it; empty where there is none.
 std::string default_text(const SettingDef& setting);
 
-// layers, losses, metrics, optimizers, schedules, initializers
+// layers, losses, metrics, optimizers, schedules, initializers, maps
 const std::vector<std::string>& reference_kinds();
 std::string reference_table(std::string_view kind);  // of one of these
 

@@ -52,68 +52,81 @@ void bound_indices(const Expansion& e, std::vector<PlannedInput>& inputs) {
   }
 }
 
-// Rows of integers, or of classes: cast and one_hot come first, one of them once.
-void check_first_map(const DataMap& map, bool first, PlannedInput& input, Diagnostics& errors) {
-  if (!first) return errors.error(map.where, fmt::format("{} comes before all other maps of an input", map.op));
-  const bool floating = input.row.dtype == ir::DType::f32 || input.row.dtype == ir::DType::f64;
-  if (map.op == "cast") {
-    input.cast = true;
-    if (map.dtype != input.row.dtype)
-      errors.error(map.where, fmt::format("cast makes what the input '{}' takes, {}, not {}", input.name,
-                                          ir::to_string(input.row.dtype), ir::to_string(map.dtype)));
-    return;
-  }
-  input.one_hot = map.depth;
-  if (!floating)
-    errors.error(map.where,
-                 fmt::format("input '{}' is {}, one_hot makes f32 or f64", input.name, ir::to_string(input.row.dtype)));
-  else if (input.row.dims.empty() || input.row.dims.back() != map.depth)
-    errors.error(map.where,
-                 fmt::format("one_hot of depth {} makes a last axis of {}, that of input '{}' has {}", map.depth,
-                             map.depth, input.name, input.row.dims.empty() ? 0 : input.row.dims.back()));
+bool is_real(ir::DType t) { return t == ir::DType::f32 || t == ir::DType::f64; }
+
+bool is_one_hot(const ir::DataMap& map) { return map.def->name == "one_hot"; }
+
+// What is wrong about map i of the list, whose result is `row`; empty where nothing is.
+std::string map_fault(const std::vector<ir::DataMap>& list, size_t i, const ir::MapRow& row) {
+  const ir::DataMap& map = list[i];
+  const ir::MapDef& def = *map.def;
+  const auto earlier = [&](const auto& what) {
+    return std::any_of(list.begin(), list.begin() + static_cast<ptrdiff_t>(i), what);
+  };
+  if (def.first && i > 0) return "comes before all other maps of an input";
+  if (!def.integers && !is_real(row.dtype))
+    return fmt::format("expects an input of f32 or f64, not {}", ir::to_string(row.dtype));
+  if (def.picture && is_one_hot(list[0])) return "does not go with one_hot, which makes classes";
+  if (def.picture && !row.picture())
+    return fmt::format("changes pictures of 2 or 3 axes, a row of the input has {}", row.dims.size());
+  if (def.mixes && earlier([](const ir::DataMap& m) { return m.def->mixes; })) return "stands twice in the list";
+  if (map.waits_for_statistics() && i > 0)
+    return fmt::format("without 'mean' and 'std' comes before all other maps of an input: they are those of the files");
+  for (const ir::MapKey& key : def.keys)
+    if (key.type == ir::MapKeyType::reals && map.has(key.name) && map.all(key.name).size() > 1 &&
+        std::ssize(map.all(key.name)) != row.channels())
+      return fmt::format("expects one number, or one for each of the {} {}", row.channels(),
+                         row.channels_first ? "channels" : "elements of the last axis");
+  return def.fault ? def.fault(map, row) : std::string();
 }
 
-bool changes_pictures(const DataMap& map) { return map.op == "flip" || map.op == "crop" || map.op == "cutout"; }
-
-// Of pictures [h,w], [h,w,c], or [c,h,w] where the model says so; a hole and a shift are no larger than they are.
-void check_picture_map(const DataMap& map, const PlannedInput& input, Diagnostics& errors) {
-  const ir::Dims& d = input.row.dims;
-  if (input.one_hot > 0)
-    return errors.error(map.where,
-                        fmt::format("{} does not go with one_hot: input '{}' holds classes", map.op, input.name));
-  if (d.size() != 2 && d.size() != 3)
-    return errors.error(map.where, fmt::format("{} changes pictures of 2 or 3 axes, a row of input '{}' has {}", map.op,
-                                               input.name, d.size()));
-  const size_t first = input.channels_first ? 1 : 0;
-  if (map.height > d[first] || map.width > d[first + 1])
-    errors.error(map.where, fmt::format("{} of {} x {} is larger than the pictures of input '{}', {} x {}", map.op,
-                                        map.height, map.width, input.name, d[first], d[first + 1]));
-  const bool floating = input.row.dtype == ir::DType::f32 || input.row.dtype == ir::DType::f64;
-  constexpr double kMostInteger = 127;  // which every type holds
-  if (!floating && (map.fill != std::floor(map.fill) || map.fill < 0 || map.fill > kMostInteger))
-    errors.error(map.where, fmt::format("{}: 'fill' of input '{}', which is {}, is a whole number from 0 to 127",
-                                        map.op, input.name, ir::to_string(input.row.dtype)));
-}
-
-// Maps compute with elements in the input's type, with one number or one for each element of the last axis.
+// From the last map, whose result is the input's row, to the first.
 void check_maps(PlannedInput& input, const Data& data, Diagnostics& errors) {
+  input.stored = input.row.dims;
   const auto maps = data.maps.find(input.name);
   if (maps == data.maps.end()) return;
-  const int64_t last = input.row.dims.empty() ? 1 : input.row.dims.back();
-  const auto fits = [&](const std::vector<double>& v) { return v.size() <= 1 || std::ssize(v) == last; };
-  for (const DataMap& map : maps->second) {
-    if (map.op == "cast" || map.op == "one_hot")
-      check_first_map(map, &map == maps->second.data(), input, errors);
-    else if (changes_pictures(map))
-      check_picture_map(map, input, errors);
-    else if (input.row.dtype != ir::DType::f32 && input.row.dtype != ir::DType::f64)
-      errors.error(map.where, fmt::format("input '{}' is {}, a map of it expects f32 or f64", input.name,
-                                          ir::to_string(input.row.dtype)));
-    else if (!fits(map.scale) || !fits(map.shift))
-      errors.error(map.where, fmt::format("expected one number, or one for each of the {} elements of the last axis of "
-                                          "input '{}'",
-                                          last, input.name));
+  constexpr size_t kMostMaps = 32;
+  const std::vector<ir::DataMap>& list = maps->second;
+  if (list.size() > kMostMaps)
+    return errors.error(list[kMostMaps].where, fmt::format("more than {} maps of input '{}'", kMostMaps, input.name));
+  ir::MapRow row{.dtype = input.row.dtype, .dims = input.row.dims, .channels_first = input.channels_first};
+  for (size_t i = list.size(); i-- > 0; row = ir::row_before(list[i], row)) {
+    const std::string fault = map_fault(list, i, row);
+    if (!fault.empty())
+      return errors.error(list[i].where, fmt::format("{} of input '{}': {}", list[i].def->name, input.name, fault));
   }
+  input.stored = row.dims;
+  input.cast = !list.empty() && list[0].def->name == "cast";
+  if (!list.empty() && is_one_hot(list[0])) input.one_hot = list[0].integer("depth");
+}
+
+const ir::DataMap* mixing_map(const Data& data, const std::string& input) {
+  const auto maps = data.maps.find(input);
+  if (maps == data.maps.end()) return nullptr;
+  const auto it = std::ranges::find_if(maps->second, [](const ir::DataMap& m) { return m.def->mixes; });
+  return it == maps->second.end() ? nullptr : &*it;
+}
+
+// Inputs that are mixed are mixed alike: a picture and its label. One that stays as it is hardly belongs to the others.
+void check_mixing(const std::vector<PlannedInput>& inputs, const Data& data, Diagnostics& errors,
+                  std::vector<Diagnostic>& warnings) {
+  const ir::DataMap* first = nullptr;
+  for (const PlannedInput& input : inputs) {
+    const ir::DataMap* map = mixing_map(data, input.name);
+    if (map == nullptr) continue;
+    if (first == nullptr) first = map;
+    if (map->def != first->def || map->numbers != first->numbers)
+      errors.error(map->where,
+                   fmt::format("{} of input '{}' differs from the {} before: one number mixes all inputs of a row",
+                               map->def->name, input.name, first->def->name));
+  }
+  for (const PlannedInput& input : inputs)
+    if (first != nullptr && mixing_map(data, input.name) == nullptr)
+      warnings.push_back({Severity::warning,
+                          first->where,
+                          fmt::format("{} mixes rows, but not their '{}'", first->def->name, input.name),
+                          {},
+                          fmt::format("give '{}' the same map, behind one_hot where it holds classes", input.name)});
 }
 
 void warn_of_endless_training(const Model& model, std::vector<Diagnostic>& warnings) {
@@ -177,6 +190,7 @@ TrainingPlan plan_training(const Model& model) {
     plan.inputs.back().channels_first = model.layout == Layout::nchw && row.dims.size() == 3;
     check_maps(plan.inputs.back(), plan.data, errors);
   }
+  check_mixing(plan.inputs, plan.data, errors, plan.warnings);
   errors.throw_if_any();
   bound_indices(e, plan.inputs);
   warn_of_endless_training(model, plan.warnings);

@@ -30,7 +30,7 @@ bool fits(std::vector<int64_t> have, const std::vector<int64_t>& want) {
 }  // namespace
 
 void check_dims(const ColumnRequest& request, const Column& column) {
-  const std::vector<int64_t> want = request.stored_dims();
+  const std::vector<int64_t> want = request.dims;
   if (fits(column.dims, want)) return;
   throw UserError(request.where, fmt::format("{}: rows are {}, input '{}' takes {}", request.source(),
                                              dims_text(column.dims), request.input, dims_text(want)));
@@ -47,26 +47,33 @@ void check_type(const ColumnRequest& request, ElementType type) {
   }
 }
 
+std::string range_fault(const ColumnRequest& request, int64_t v) {
+  if (request.classes > 0) {
+    const bool ignored = v == kIgnoreIndex && !request.one_hot && !request.looked_up;
+    return ignored || (v >= 0 && v < request.classes) ? "" : fmt::format("expected 0 ... {}", request.classes - 1);
+  }
+  const bool fits = visit(*element_type(request.dtype),
+                          [&](auto zero) { return static_cast<int64_t>(static_cast<decltype(zero)>(v)) == v; });
+  return fits ? "" : "it does not fit " + request.dtype;
+}
+
 void check_range(const ColumnRequest& request, const Column& column) {
   const std::optional<ElementType> want = element_type(request.dtype);
-  const bool label = request.classes > 0;
-  if (is_floating(column.type) || (!label && is_floating(*want))) return;
+  if (is_floating(column.type) || (request.classes == 0 && is_floating(*want))) return;
   const auto count = static_cast<size_t>(column.content().size()) / static_cast<size_t>(size_of(column.type));
-  const auto allowed = [&](int64_t v) {
-    if (label) return (v >= 0 && v < request.classes) || (v == kIgnoreIndex && !request.one_hot && !request.looked_up);
-    return visit(*want, [&](auto zero) { return static_cast<int64_t>(static_cast<decltype(zero)>(v)) == v; });
-  };
   visit(column.type, [&](auto zero) {
     using T = decltype(zero);
+    // Most values are those of few classes: only one that is not among them is looked at.
+    const int64_t classes = request.classes;
     for (size_t i = 0; i < count; ++i) {
       T value;
       std::memcpy(&value, column.content().data() + i * sizeof(T), sizeof(T));
       const auto v = static_cast<int64_t>(value);
-      if (allowed(v)) continue;
+      if (v >= 0 && v < classes) continue;
+      const std::string fault = range_fault(request, v);
+      if (fault.empty()) continue;
       const auto row = request.first_row + static_cast<int64_t>(i) / column.row_elements();
-      const std::string limits =
-          label ? fmt::format("expected 0 ... {}", request.classes - 1) : "it does not fit " + request.dtype;
-      throw UserError(request.where, fmt::format("{}: row {} holds {}, {}", request.source(), row, v, limits));
+      throw UserError(request.where, fmt::format("{}: row {} holds {}, {}", request.source(), row, v, fault));
     }
   });
 }
@@ -79,7 +86,7 @@ void cut_to_integers(const ColumnRequest& request, Column& column) {
       using To = decltype(to);
       if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
         const size_t n = column.content().size() / sizeof(From);
-        std::vector<std::byte> bytes(n * sizeof(To));
+        Column made = with_room(column, type);
         // 2^digits is the first number above; both limits are exact in either floating type.
         const auto above = std::ldexp(From{1}, std::numeric_limits<To>::digits);
         const From below = std::is_signed_v<To> ? -above : From{0};
@@ -93,13 +100,12 @@ void cut_to_integers(const ColumnRequest& request, Column& column) {
                 fmt::format("{}: row {} holds {}, it does not fit {}", request.source(),
                             request.first_row + static_cast<int64_t>(i) / column.row_elements(), value, request.dtype));
           const To cut = static_cast<To>(whole);
-          std::memcpy(bytes.data() + i * sizeof(To), &cut, sizeof(To));
+          std::memcpy(made.writable() + i * sizeof(To), &cut, sizeof(To));
         }
-        column.bytes = std::move(bytes), column.mapping = {};
+        column = std::move(made);
       }
     });
   });
-  column.type = type;
 }
 
 }  // namespace heddle::runtime::data

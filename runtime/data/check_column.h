@@ -10,6 +10,9 @@ void check_type(const ColumnRequest& request, ElementType type);
 // Every value must be a class number or -100, or at least fit the input's integer type.
 void check_range(const ColumnRequest& request, const Column& column);
 
+// What is wrong about one of them: "expected 0 ... 9", "it does not fit i32"; empty where nothing is.
+std::string range_fault(const ColumnRequest& request, int64_t value);
+
 // Floating values become the input's integers, cut toward zero; nan and what does not fit is refused.
 void cut_to_integers(const ColumnRequest& request, Column& column);
 

@@ -95,14 +95,12 @@ From element(std::span<const std::byte> from, size_t i, bool turned) {
 }
 
 template <class From, class To, class Convert>
-std::vector<std::byte> converted(const NpyHeader& header, std::span<const std::byte> from, const Convert& convert) {
+void convert_into(std::byte* to, const NpyHeader& header, std::span<const std::byte> from, const Convert& convert) {
   const size_t n = from.size() / sizeof(From);
-  std::vector<std::byte> bytes(n * sizeof(To));
   for (size_t i = 0; i < n; ++i) {
     const To value = convert(element<From>(from, i, header.big_endian), i);
-    std::memcpy(bytes.data() + i * sizeof(To), &value, sizeof(To));
+    std::memcpy(to + i * sizeof(To), &value, sizeof(To));
   }
-  return bytes;
 }
 
 }  // namespace
@@ -151,28 +149,33 @@ NpyHeader parse_npy(std::string_view start, int64_t size, const std::string& nam
   return header;
 }
 
-std::vector<std::byte> npy_elements(const NpyHeader& header, std::span<const std::byte> from, const std::string& name,
-                                    const Location& where) {
+void npy_elements(const NpyHeader& header, std::span<const std::byte> from, const std::string& name,
+                  const Location& where, int64_t resident, Column& column) {
+  std::byte* to = make_room(column, header.dims[0], resident);
   const Complaint fail{name, where};
   const auto same = [](auto value, size_t) { return value; };
-  if (header.as_it_lies()) return {from.begin(), from.end()};
+  if (header.as_it_lies()) {
+    std::memcpy(to, from.data(), from.size());
+    return;
+  }
   if (header.kind == 'b')
-    return converted<uint8_t, uint8_t>(header, from, [](uint8_t v, size_t) { return static_cast<uint8_t>(v != 0); });
+    return convert_into<uint8_t, uint8_t>(to, header, from,
+                                          [](uint8_t v, size_t) { return static_cast<uint8_t>(v != 0); });
   if (header.kind == 'f' && header.width == 2)
-    return converted<uint16_t, float>(header, from, [](uint16_t v, size_t) { return half_to_float(v); });
-  if (header.kind == 'u' && header.width == 2) return converted<uint16_t, int32_t>(header, from, same);
-  if (header.kind == 'u' && header.width == 4) return converted<uint32_t, int64_t>(header, from, same);
+    return convert_into<uint16_t, float>(to, header, from, [](uint16_t v, size_t) { return half_to_float(v); });
+  if (header.kind == 'u' && header.width == 2) return convert_into<uint16_t, int32_t>(to, header, from, same);
+  if (header.kind == 'u' && header.width == 4) return convert_into<uint32_t, int64_t>(to, header, from, same);
   if (header.kind == 'u')
-    return converted<uint64_t, int64_t>(header, from, [&](uint64_t v, size_t i) {
+    return convert_into<uint64_t, int64_t>(to, header, from, [&](uint64_t v, size_t i) {
       if (v > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
         fail(fmt::format("row {} holds {}, numbers up to 2^63 - 1 are read",
                          static_cast<int64_t>(i) / (header.bytes() / header.width / header.dims[0]), v));
       return static_cast<int64_t>(v);
     });
   switch (header.width) {
-    case 2: return converted<uint16_t, uint16_t>(header, from, same);
-    case 4: return converted<uint32_t, uint32_t>(header, from, same);
-    default: return converted<uint64_t, uint64_t>(header, from, same);
+    case 2: return convert_into<uint16_t, uint16_t>(to, header, from, same);
+    case 4: return convert_into<uint32_t, uint32_t>(to, header, from, same);
+    default: return convert_into<uint64_t, uint64_t>(to, header, from, same);
   }
 }
 
@@ -184,14 +187,14 @@ NpyHeader read_npy_header(const std::filesystem::path& file, const std::string& 
   return parse_npy(start, size, name, where);
 }
 
-Column read_npy(const std::filesystem::path& file, const std::string& name, const Location& where) {
+Column read_npy(const std::filesystem::path& file, const std::string& name, const Location& where, int64_t resident) {
   const NpyHeader header = read_npy_header(file, name, where);
   Column column{.input = {}, .type = header.stored(), .dims = {header.dims.begin() + 1, header.dims.end()}};
   Mapping elements(file, name, where, header.begin, header.bytes());
   if (header.as_it_lies() && header.begin % kAlignment == 0) {
     column.mapping = std::move(elements);
   } else {
-    column.bytes = npy_elements(header, elements.bytes(), name, where);
+    npy_elements(header, elements.bytes(), name, where, resident, column);
   }
   return column;
 }

@@ -62,7 +62,7 @@ SyntheticColumn mask_of(int64_t most) {
 }
 
 void require_grid(const ReaderRequest& request, const ColumnRequest& c, bool boxes) {
-  const std::vector<int64_t> dims = drawn_dims(c);
+  const std::vector<int64_t> dims = c.dims;
   const bool fits = boxes ? dims.size() == 3 && dims[2] == 4 : dims.size() == 2;
   sides_of(request, c);
   if (!fits)
@@ -80,7 +80,7 @@ struct OnGrid {
 // Of two in one cell the first.
 std::vector<OnGrid> on_grid(const SyntheticRow& r) {
   const Sides sides = sides_of(r.request, r.column);
-  const std::vector<int64_t> dims = drawn_dims(r.column);
+  const std::vector<int64_t> dims = r.column.dims;
   const float dy = static_cast<float>(sides.height) / static_cast<float>(dims[0]);
   const float dx = static_cast<float>(sides.width) / static_cast<float>(dims[1]);
   std::vector<OnGrid> out;
@@ -97,7 +97,7 @@ std::vector<OnGrid> on_grid(const SyntheticRow& r) {
 }
 
 void draw_cells(const SyntheticRow& r, std::byte* to) {
-  const std::vector<int64_t> dims = drawn_dims(r.column);
+  const std::vector<int64_t> dims = r.column.dims;
   std::fill_n(to, dims[0] * dims[1], std::byte{0});
   for (const OnGrid& shape : on_grid(r)) to[shape.cell] = static_cast<std::byte>(shape.outline + 1);
 }

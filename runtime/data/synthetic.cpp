@@ -43,10 +43,8 @@ const SyntheticKind& synthetic_kind(const ReaderRequest& request) {
   return *it;
 }
 
-std::vector<int64_t> drawn_dims(const ColumnRequest& c) { return c.one_hot ? c.stored_dims() : c.dims; }
-
 void require_number(const ReaderRequest& request, const ColumnRequest& c) {
-  const std::vector<int64_t> dims = drawn_dims(c);
+  const std::vector<int64_t> dims = c.dims;
   if (!std::ranges::all_of(dims, [](int64_t n) { return n == 1; }))
     throw UserError(c.where, fmt::format("\"{}\" of synthetic {} is one number a row, input '{}' has [{}]", c.source(),
                                          request.text("kind"), c.input, fmt::join(dims, ",")));
@@ -69,7 +67,7 @@ Table draw_table(const ReaderRequest& request) {
   for (const ColumnRequest& c : request.columns) {
     const SyntheticColumn& drawn = kind.find(c);
     drawn.check(request, c);
-    Column column{.input = c.input, .type = drawn.type, .dims = drawn_dims(c), .bytes = {}};
+    Column column{.input = c.input, .type = drawn.type, .dims = c.dims, .bytes = {}};
     if (rows > kMostBytes / column.row_bytes()) throw UserError(request.where, "the rows exceed 64 GiB");
     column.bytes.resize(static_cast<size_t>(rows * column.row_bytes()));
     table.columns.push_back(std::move(column));

@@ -47,9 +47,6 @@ SyntheticKind ratings();
 std::vector<SyntheticKind> synthetic_kinds();
 const SyntheticKind& synthetic_kind(const ReaderRequest& request);
 
-// Of a row: labels are numbers, which a map `one_hot` may turn into rows.
-std::vector<int64_t> drawn_dims(const ColumnRequest& c);
-
 // All rows, by several threads.
 Table draw_table(const ReaderRequest& request);
 

@@ -19,6 +19,13 @@ const ReaderDef& reader_of(const ReaderRequest& request) {
   return *reader;
 }
 
+void require_equal(const ReaderRequest& request, size_t column, int64_t rows, int64_t before) {
+  const ColumnRequest& asked = request.columns.at(column);
+  if (rows != before)
+    throw UserError(asked.where, fmt::format("{}: {} rows, but {} has {}", asked.source(), rows,
+                                             request.columns[0].source(), before));
+}
+
 }  // namespace
 
 int64_t Column::row_elements() const {
@@ -33,11 +40,6 @@ const Column* Table::find(const std::string& input) const {
   return nullptr;
 }
 
-std::vector<int64_t> ColumnRequest::stored_dims() const {
-  if (!one_hot || dims.empty()) return dims;
-  return {dims.begin(), dims.end() - 1};
-}
-
 int64_t most_resident_bytes() { return int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE) / 4; }
 
 std::byte* make_room(Column& column, int64_t rows, int64_t resident) {
@@ -50,6 +52,12 @@ std::byte* make_room(Column& column, int64_t rows, int64_t resident) {
   }
   column.bytes.resize(static_cast<size_t>(bytes));
   return column.bytes.data();
+}
+
+Column with_room(const Column& like, ElementType type) {
+  Column column{.input = like.input, .type = type, .dims = like.dims};
+  make_room(column, std::ssize(like.content()) / like.row_bytes(), most_resident_bytes());
+  return column;
 }
 
 const ReaderSetting* ReaderRequest::find(std::string_view key) const {
@@ -78,9 +86,18 @@ bool ColumnRequest::cuts(ElementType type) const {
 
 TableHeader read_table_header(const ReaderRequest& request, const std::filesystem::path& root) {
   TableHeader header = reader_of(request).header(request, root);
+  if (header.rows > kMostRows)
+    throw UserError(request.where, fmt::format("{} rows, at most {} are read", header.rows, kMostRows),
+                    "split the files, and train on one after the other");
   for (size_t i = 0; i < header.types.size(); ++i)
     if (request.columns[i].cuts(header.types[i])) header.types[i] = *element_type(request.columns[i].dtype);
   return header;
+}
+
+void add_header(TableHeader& header, const ReaderRequest& request, int64_t rows, ElementType type) {
+  if (header.types.empty()) header.rows = rows;
+  require_equal(request, header.types.size(), rows, header.rows);
+  header.types.push_back(type);
 }
 
 void add_column(Table& table, const ReaderRequest& request, int64_t rows, Column column) {
@@ -89,9 +106,7 @@ void add_column(Table& table, const ReaderRequest& request, int64_t rows, Column
   check_dims(asked, column);
   check_type(asked, column.type);
   if (table.columns.empty()) table.rows = rows;
-  if (rows != table.rows)
-    throw UserError(asked.where, fmt::format("{}: {} rows, but {} has {}", asked.source(), rows,
-                                             request.columns[0].source(), table.rows));
+  require_equal(request, table.columns.size(), rows, table.rows);
   table.columns.push_back(std::move(column));
 }
 
@@ -103,18 +118,16 @@ void convert(Column& column, ElementType type) {
       using To = decltype(to);
       HEDDLE_CHECK(std::is_floating_point_v<To> || std::is_integral_v<From>, "integers are made of integers only");
       const size_t n = column.content().size() / sizeof(From);
-      std::vector<std::byte> bytes(n * sizeof(To));
+      Column made = with_room(column, type);
       for (size_t i = 0; i < n; ++i) {
         From value;
         std::memcpy(&value, column.content().data() + i * sizeof(From), sizeof(From));
         const To converted = static_cast<To>(value);
-        std::memcpy(bytes.data() + i * sizeof(To), &converted, sizeof(To));
+        std::memcpy(made.writable() + i * sizeof(To), &converted, sizeof(To));
       }
-      column.bytes = std::move(bytes);
-      column.mapping = {};
+      column = std::move(made);
     });
   });
-  column.type = type;
 }
 
 Table read_table(const ReaderRequest& request, const std::filesystem::path& root) {

@@ -25,6 +25,7 @@ struct Column {
   Mapping mapping = {};  // where it is not empty, of the rows, and `bytes` is empty
   int64_t row_elements() const;
   int64_t row_bytes() const { return row_elements() * size_of(type); }
+  std::byte* writable() { return mapping.empty() ? bytes.data() : mapping.writable(); }  // of rows that were made
   std::span<const std::byte> content() const { return mapping.empty() ? std::span(bytes) : mapping.bytes(); }
 };
 
@@ -39,7 +40,7 @@ struct ColumnRequest {
   std::string input;                 // the model input
   std::vector<std::string> sources;  // what the key says: a file's name, a column's, or several
   std::string dtype;                 // of the model input
-  std::vector<int64_t> dims;         // of one row of the model input
+  std::vector<int64_t> dims;         // of one row, before the maps that change its shape
   int64_t classes = 0;               // values lie in [0, classes), or are -100; 0: not a label
   bool one_hot = false;              // a map turns class numbers into rows of the last axis
   Location where;
@@ -50,8 +51,6 @@ struct ColumnRequest {
   const std::string& source() const { return sources.at(0); }
   // Whether elements of the type become integers as they are read.
   bool cuts(ElementType type) const;
-  // Of a row as the reader makes it.
-  std::vector<int64_t> stored_dims() const;
 };
 
 // A quarter of the machine's memory.
@@ -79,6 +78,9 @@ struct ReaderRequest {
 // Room for the values of all rows: in memory, or mapped where it takes more than `resident` bytes.
 std::byte* make_room(Column& column, int64_t rows, int64_t resident);
 
+// As many rows of another type, with nothing in them yet.
+Column with_room(const Column& like, ElementType type);
+
 inline constexpr int64_t kIgnoreIndex = -100;
 
 // What file headers alone say.
@@ -92,7 +94,11 @@ TableHeader read_table_header(const ReaderRequest& request, const std::filesyste
 // Reads or draws the rows; throws UserError at the request's place.
 Table read_table(const ReaderRequest& request, const std::filesystem::path& root);
 
+// Rows are numbered in 31 bits.
+inline constexpr int64_t kMostRows = (int64_t{1} << 31) - 1;
+
 // For readers of a file for each column: adds the next column of the request, which has as many rows as those before.
+void add_header(TableHeader& header, const ReaderRequest& request, int64_t rows, ElementType type);
 void add_column(Table& table, const ReaderRequest& request, int64_t rows, Column column);
 
 // The same values as elements of another type, which must be able to hold them: rounded where that is floating.

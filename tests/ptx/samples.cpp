@@ -114,7 +114,9 @@ Sample fed() {
   passes::Options options = host_options(/*library=*/false);
   options.target = h200();
   passes::run_pipeline(m, options);
-  const std::vector<codegen::FeedSpec> columns = {{"x", DType::f32, {{{0.5}, {-1}}}}, {"label", DType::u8, {}}};
+  const std::vector<codegen::FeedSpec> columns = {
+      {"x", DType::f32, {data_map("scale", {{"by", {0.5}}}), data_map("shift", {{"by", {-1}}})}},
+      {"label", DType::u8, {}}};
   return {codegen::lower(m, "fed", h200(), {.columns = columns, .entries = {"eval"}}), run_fed};
 }
 

@@ -15,7 +15,7 @@ for line in pathlib.Path(table).read_text().splitlines():
         continue
     given, message = line.split(" ==> ")
     words = [w for s in [*settings, *given.split(" & ")] for w in ("--set", s.strip())]
-    run = subprocess.run([sys.executable, str(refused), seconds, "heddle", "train", model, *words], capture_output=True, text=True)
+    run = subprocess.run([sys.executable, str(refused), seconds, "heddle", "train", model, *words], capture_output=True, text=True, errors="replace")
     said = [x for x in (run.stdout + run.stderr).splitlines() if ": error: " in x]
     count += 1
     if run.returncode != 0 or not any(message.strip() in x for x in said):

@@ -179,7 +179,7 @@ TEST_F(Folder, LabelsLieWithinTheClasses) {
     write("labels", idx(12, {3}, labels));
     ReaderRequest request{
         .op = "idx", .columns = {{"y", {"labels"}, "i32", {}, 3, one_hot, {}}}, .settings = {}, .where = {}};
-    if (one_hot) request.columns[0].dtype = "f32", request.columns[0].dims = {3};
+    if (one_hot) request.columns[0].dtype = "f32";
     try {
       read_table(request, dir_);
       return "read";

@@ -21,6 +21,7 @@ namespace {
 using codegen::FeedSpec;
 using data::Column;
 using data::ElementType;
+using ir::data_map;
 using ir::DType;
 
 template <class T>
@@ -69,7 +70,8 @@ Batch<T> run(const std::string& type, const FeedSpec& spec, const data::Table& t
 
 TEST(Feed, ScalesRowsInTheOrderAskedFor) {
   const data::Table table{.rows = 3, .columns = {column<uint8_t>(ElementType::u8, {2}, {0, 51, 102, 255, 3, 4})}};
-  const auto batch = run<float>("f32[2,2,1]", {"x", DType::u8, {{{1 / 255.0}, {}}}}, table, {1, 0});
+  const auto batch =
+      run<float>("f32[2,2,1]", {"x", DType::u8, {data_map("scale", {{"by", {1 / 255.0}}})}}, table, {1, 0});
   EXPECT_EQ(batch.x, (std::vector<float>{102 * (1 / 255.0F), 255 * (1 / 255.0F), 0, 51 * (1 / 255.0F)}));
   EXPECT_FLOAT_EQ(static_cast<float>(batch.record.loss), 1.6F);
   EXPECT_EQ(batch.record.count, 2);  // no count is returned: all rows
@@ -78,7 +80,10 @@ TEST(Feed, ScalesRowsInTheOrderAskedFor) {
 
 TEST(Feed, AppliesOneNumberPerChannelAndMapsInOrder) {
   const data::Table table{.rows = 1, .columns = {column<uint8_t>(ElementType::u8, {2, 2}, {1, 2, 3, 4})}};
-  const FeedSpec spec{"x", DType::u8, {{{2, 10}, {1, 0}}, {{}, {-1}}}};
+  const FeedSpec spec{
+      "x",
+      DType::u8,
+      {data_map("scale", {{"by", {2, 10}}}), data_map("shift", {{"by", {1, 0}}}), data_map("shift", {{"by", {-1}}})}};
   // 1 * 2 + 1 - 1, 2 * 10 + 0 - 1, ...
   EXPECT_EQ(run<float>("f32[1,2,2]", spec, table, {}).x, (std::vector<float>{2, 19, 6, 39}));
 }
@@ -93,7 +98,10 @@ TEST(Feed, MakesOneHotRowsAndIntegerLabels) {
 // Of a picture of classes each has a row of its own; maps come after: 0 becomes 0.1, 1 becomes 0.9.
 TEST(Feed, MakesOneHotPicturesAndMapsThem) {
   const data::Table table{.rows = 2, .columns = {column<int32_t>(ElementType::i32, {2}, {2, 0, 1, 1})}};
-  const FeedSpec spec{.input = "x", .stored = DType::i32, .maps = {{{0.75}, {0.125}}}, .classes = 3};
+  const FeedSpec spec{.input = "x",
+                      .stored = DType::i32,
+                      .maps = {data_map("scale", {{"by", {0.75}}}), data_map("shift", {{"by", {0.125}}})},
+                      .classes = 3};
   EXPECT_EQ(run<float>("f32[1,2,3]", spec, table, {1}).x,
             (std::vector<float>{0.125F, 0.875F, 0.125F, 0.125F, 0.875F, 0.125F}));
   EXPECT_EQ(run<double>("f64[1,2,3]", spec, table, {}).x,
@@ -141,7 +149,9 @@ TEST(Feed, NamesTheFirstRowThatIsNotFinite) {
   EXPECT_TRUE(std::isnan(fault({nan, 2, 3, 4, 5, 6, 7, 8})->value));
   // A map may make it so.
   const data::Table large{.rows = 1, .columns = {column<uint8_t>(ElementType::u8, {2}, {1, 200})}};
-  EXPECT_EQ(run<float>("f32[1,2]", {"x", DType::u8, {{{3e38}, {}}}}, large, {}).record.fault->value, inf);
+  EXPECT_EQ(
+      run<float>("f32[1,2]", {"x", DType::u8, {data_map("scale", {{"by", {3e38}}})}}, large, {}).record.fault->value,
+      inf);
 }
 
 // Wide rows, rows that no packet divides, more rows than blocks; resident and streamed.
@@ -153,8 +163,8 @@ TEST(Feed, StepsTakeTheRowsThatComeNext) {
       const data::Table table{.rows = 23, .columns = {column<int16_t>(ElementType::i16, {elements}, values)}};
       std::vector<uint32_t> order;
       for (uint32_t i = 0; i < 23; ++i) order.push_back(i * 5 % 23);
-      const codegen::Program program =
-          program_of("f32[4," + std::to_string(elements) + "]", {"x", DType::i16, {{{0.5}, {}}}});
+      const codegen::Program program = program_of("f32[4," + std::to_string(elements) + "]",
+                                                  {"x", DType::i16, {data_map("scale", {{"by", {0.5}}})}});
       HostDevice device({.threads = 2, .kernel_cache = {}});
       Executable executable(program, device);
       Feed feed(executable, {.resident_bytes = resident});

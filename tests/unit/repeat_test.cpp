@@ -25,9 +25,9 @@ codegen::Program compile(int64_t batch, int64_t last) {
   ir::Module m = frontend::build_module(
       model, {.train = batch, .train_last = last, .eval = batch, .eval_last = last, .total_steps = 100});
   passes::run_pipeline(m, testing::host_options());
-  const codegen::FedEntries fed{
-      .columns = {{"image", ir::DType::u8, {{{1 / 255.0}, {}}}}, {"label", ir::DType::u8, {}}},
-      .entries = {"train", "train_last", "eval", "eval_last"}};
+  const codegen::FedEntries fed{.columns = {{"image", ir::DType::u8, {ir::data_map("scale", {{"by", {1 / 255.0}}})}},
+                                            {"label", ir::DType::u8, {}}},
+                                .entries = {"train", "train_last", "eval", "eval_last"}};
   return codegen::lower(m, model.name, ir::host(), fed);
 }
 

@@ -10,6 +10,7 @@
 #include "runtime/weights/checkpoint.h"
 #include "tools/api/guarded.h"
 #include "tools/command/class_names.h"
+#include "tools/command/statistics.h"
 #include "tools/predict/predictor.h"
 
 namespace heddle::api {
@@ -26,6 +27,10 @@ std::map<std::string, double> numbers(const runtime::MetricValues& values) {
 
 Training::Training(const frontend::Model& model, const tools::CompileOptions& options, runtime::Device& device)
     : plan_(frontend::plan_training(model)) {
+  if (tools::waits_for_statistics(plan_))
+    throw UserError(plan_.data.where,
+                    "normalize waits for the mean and deviation of training rows, and a step has none",
+                    "give 'mean' and 'std'");
   std::vector<ir::DType> stored;
   for (const frontend::PlannedInput& input : plan_.inputs)
     stored.push_back(input.one_hot > 0 ? ir::DType::i32 : input.row.dtype);
@@ -38,6 +43,8 @@ Training::Training(const frontend::Model& model, const tools::CompileOptions& op
   if (!plan_.data.train)
     throw UserError(model.train.where, "the model has no data to train on",
                     "add \"data\": {\"train\": {...}}, or give rows to train_step");
+  const frontend::TrainingPlan planned = plan_;
+  if (weights != nullptr) tools::take_statistics(plan_, *weights);
   const tools::DataRequest request{
       .plan = &plan_,
       .root = folder,
@@ -46,6 +53,8 @@ Training::Training(const frontend::Model& model, const tools::CompileOptions& op
   const tools::DataHeader header = tools::read_headers(request);
   metadata_ = tools::class_metadata(plan_, header.class_names);
   splits_ = tools::load_splits(request, header);
+  tools::fit_statistics(plan_, splits_.train->table);
+  metadata_.merge(tools::statistics_metadata(planned, plan_));
   compile(model, header.rows, header.stored, options, device);
 }
 

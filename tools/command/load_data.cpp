@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <memory>
 #include <numeric>
 
@@ -12,6 +13,7 @@
 #include "ir/diagnostic.h"
 #include "runtime/data/table.h"
 #include "tools/command/output.h"
+#include "tools/command/statistics.h"
 
 namespace heddle::tools {
 namespace {
@@ -32,7 +34,7 @@ ReaderRequest reader_request(const DataReader& reader, const frontend::TrainingP
     request.columns.push_back({.input = input.name,
                                .sources = std::move(sources),
                                .dtype = ir::to_string(input.row.dtype),
-                               .dims = input.row.dims,
+                               .dims = input.stored,
                                .classes = input.one_hot > 0 ? input.one_hot : std::max<int64_t>(input.below, 0),
                                .one_hot = input.one_hot > 0,
                                .where = column->second.at(0).where});
@@ -41,21 +43,6 @@ ReaderRequest reader_request(const DataReader& reader, const frontend::TrainingP
     if (const size_t i = request.columns.size() - 1; i < names.size()) request.columns[i].class_names = names[i];
   }
   return request;
-}
-
-codegen::FeedMap feed_map(const frontend::DataMap& map) {
-  using codegen::PictureOp;
-  const PictureOp op = map.op == "flip"     ? PictureOp::flip
-                       : map.op == "crop"   ? PictureOp::crop
-                       : map.op == "cutout" ? PictureOp::cutout
-                                            : PictureOp::none;
-  return {.scale = map.scale,
-          .shift = map.shift,
-          .op = op,
-          .probability = map.probability,
-          .height = map.height,
-          .width = map.width,
-          .fill = map.fill};
 }
 
 constexpr int64_t kAssumedSteps = 1'000'000;  // of a training whose data are not counted, for schedules
@@ -186,8 +173,8 @@ codegen::FedEntries fed_entries(const frontend::TrainingPlan& plan, const std::v
     codegen::FeedSpec spec{
         .input = plan.inputs[i].name, .stored = stored[i], .maps = {}, .classes = plan.inputs[i].one_hot};
     if (const auto maps = plan.data.maps.find(spec.input); maps != plan.data.maps.end())
-      for (const frontend::DataMap& map : maps->second)
-        if (map.op != "cast" && map.op != "one_hot") spec.maps.push_back(feed_map(map));
+      std::ranges::copy_if(maps->second, std::back_inserter(spec.maps),
+                           [](const ir::DataMap& map) { return !map.def->first; });
     spec.channels_first = plan.inputs[i].channels_first;
     fed.columns.push_back(std::move(spec));
   }
@@ -202,7 +189,10 @@ codegen::FedEntries fed_entries(const frontend::TrainingPlan& plan) {
 }
 
 codegen::FedEntries fed_entries(const frontend::Model& model) {
-  return model.train.losses.empty() ? codegen::FedEntries{} : fed_entries(frontend::plan_training(model));
+  if (model.train.losses.empty()) return {};
+  frontend::TrainingPlan plan = frontend::plan_training(model);
+  assume_statistics(plan);
+  return fed_entries(plan);
 }
 
 frontend::BuildOptions entry_batches(const frontend::TrainingPlan& plan, const RowCounts& rows, bool training) {

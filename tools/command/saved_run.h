@@ -28,6 +28,8 @@ class SavedRun {
   void choose(const std::string& model_text);
   bool resumes() const { return checkpoint_.has_value(); }
   const runtime::RunState* from() const { return checkpoint_ ? &checkpoint_->state : nullptr; }
+  // What its metadata says of names and statistics holds for what goes on, too; nullptr: it begins anew.
+  const runtime::WeightsFile* file() const { return checkpoint_ ? &checkpoint_->file : nullptr; }
   void require_states(const codegen::Program& program) const;
 
   struct Begin {

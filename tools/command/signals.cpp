@@ -28,10 +28,21 @@ void say(std::string_view text) {
 }
 
 // Not by exit(): other threads are in the middle of their work, on objects that exit() would destroy.
-[[noreturn]] void end_process(int number, std::string_view text) {
+[[noreturn]] void end_process(int code, std::string_view text) {
   runtime::clean_up_for_exit();
   say(text);
-  _exit(128 + number);
+  _exit(code);
+}
+
+// A thread read behind the end of a mapped file. Kernels that read data are made by the system's compiler, whose stack is one; the
+// thread stops where it is, and the one that waits for signals does the rest.
+void read_behind_end(int number, siginfo_t* info, void*) {
+  if (info->si_code != BUS_ADRERR) {
+    signal(number, SIG_DFL);
+    return;
+  }
+  kill(getpid(), SIGUSR2);
+  for (;;) pause();
 }
 
 // A terminal that closes sends SIGHUP twice: once by the shell, once by the system when the shell has ended.
@@ -44,12 +55,16 @@ void wait_for_signals(sigset_t set) {
   for (;;) {
     int number = 0;
     if (sigwait(&set, &number) != 0) continue;
-    if (!guarded) end_process(number, "heddle: interrupted\n");
+    if (number == SIGUSR2)
+      end_process(static_cast<int>(ExitCode::failed),
+                  "heddle: error: a data file became shorter while it was read\n"
+                  "help: files of arrays are not copied but mapped: let them be until the run has ended\n");
+    if (!guarded) end_process(128 + number, "heddle: interrupted\n");
     if (noted == 0) {
       first = std::chrono::steady_clock::now();
       noted = number;
     } else if (!repeats_hangup(number, first)) {
-      end_process(number, "heddle: ended at once by a second signal\n");
+      end_process(128 + number, "heddle: ended at once by a second signal\n");
     }
   }
 }
@@ -68,6 +83,11 @@ void watch_signals() {
   sigemptyset(&set);
   for (const int number : {SIGINT, SIGTERM, SIGHUP})
     if (!ignored(number)) sigaddset(&set, number);
+  sigaddset(&set, SIGUSR2);
+  struct sigaction shortened {};
+  shortened.sa_sigaction = read_behind_end;
+  shortened.sa_flags = SA_SIGINFO;
+  sigaction(SIGBUS, &shortened, nullptr);
   pthread_sigmask(SIG_BLOCK, &set, nullptr);  // threads inherit it
   try {
     std::thread(wait_for_signals, set).detach();

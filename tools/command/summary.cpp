@@ -15,6 +15,7 @@
 #include "tools/command/compile_model.h"
 #include "tools/command/load_data.h"
 #include "tools/command/output.h"
+#include "tools/command/statistics.h"
 
 namespace heddle::tools {
 namespace {
@@ -51,9 +52,7 @@ Data look_at_data(const SummaryArguments& a, const ReadModel& model, const front
 int64_t data_bytes(const frontend::TrainingPlan& plan, const DataHeader& header) {
   int64_t row = 0;
   for (size_t i = 0; i < plan.inputs.size(); ++i) {
-    ir::Dims dims = plan.inputs[i].row.dims;
-    if (plan.inputs[i].one_hot > 0) dims.pop_back();
-    row += ir::Type{header.stored[i], dims}.bytes();
+    row += ir::Type{header.stored[i], plan.inputs[i].stored}.bytes();
   }
   const RowCounts& rows = header.rows;
   constexpr int64_t kOrder = 4;  // of a row: its place in the epoch's order
@@ -114,11 +113,12 @@ void summary(const SummaryArguments& a) {
   facts.name = model.model.name;
   facts.target = a.target;
   facts.model = frontend::summarize(model.model);
-  const frontend::TrainingPlan plan = frontend::plan_training(model.model);
+  frontend::TrainingPlan plan = frontend::plan_training(model.model);
   const Data data = look_at_data(a, model, plan);
   facts.data_note = data.note;
   CompileOptions options = compile_options(a.model);
   options.target = ir::target_by_name(a.target);
+  if (data.header) assume_statistics(plan);
   options.fed = data.header ? fed_entries(plan, data.header->stored) : fed_entries(model.model);
   const frontend::BuildOptions entries =
       data.header ? entry_batches(plan, data.header->rows, true)

@@ -32,6 +32,7 @@
 #include "tools/command/run_arguments.h"
 #include "tools/command/saved_run.h"
 #include "tools/command/signals.h"
+#include "tools/command/statistics.h"
 
 namespace heddle::tools {
 namespace {
@@ -81,14 +82,22 @@ void open_session(const RunArguments& a, bool training, Session& s) {
   const bool begins = s.saved == nullptr || !s.saved->resumes();
   if (!begins && !a.weights.empty()) note("the run goes on from its checkpoint: --weights is not read");
   if (begins && !a.weights.empty()) s.weights = runtime::read_safetensors(a.weights);
-  s.plan = frontend::plan_training(s.read.model);
+  const frontend::TrainingPlan planned = frontend::plan_training(s.read.model);
+  s.plan = planned;
+  const runtime::WeightsFile* kept = s.weights ? &*s.weights : begins ? nullptr : s.saved->file();
+  if (kept != nullptr) take_statistics(s.plan, *kept);
   if (training) print_warnings(s.plan);
+  const bool fits = waits_for_statistics(s.plan);
   const DataRequest request{.plan = &s.plan,
                             .root = root_of(a, s),
-                            .train = training,
-                            .class_names = s.weights ? class_names(s.plan, *s.weights) : ClassNames()};
+                            .train = training || fits,
+                            .class_names = kept != nullptr ? class_names(s.plan, *kept) : ClassNames()};
   if (training && !s.plan.data.train)
     throw UserError(s.read.model.train.where, "the model has no data to train on", "add \"data\": {\"train\": {...}}");
+  if (fits && !s.plan.data.train)
+    throw UserError(s.plan.data.where,
+                    "normalize waits for the mean and deviation of training rows, and there are none",
+                    "give 'mean' and 'std', or weights that keep them");
   const DataHeader header = read_headers(request);
   s.metadata = class_metadata(s.plan, header.class_names);
   const RowCounts& rows = header.rows;
@@ -97,6 +106,11 @@ void open_session(const RunArguments& a, bool training, Session& s) {
                     "add a \"test\" or \"validation\" split to \"data\"");
   // Without a policy: at the same time where the system gives a thread, else in get().
   std::future<Splits> loading = std::async([&] { return load_splits(request, header); });
+  if (fits) {  // the kernels hold the numbers, so the rows come first
+    s.splits = loading.get();
+    fit_statistics(s.plan, s.splits.train->table);
+  }
+  s.metadata.merge(statistics_metadata(planned, s.plan));
   CompileOptions options = compile_options(a.model);
   options.fed = fed_entries(s.plan, header.stored);
   options.target = s.device.target;
@@ -104,7 +118,7 @@ void open_session(const RunArguments& a, bool training, Session& s) {
   if (s.weights) runtime::require_match(*s.weights, s.program);
   if (s.saved != nullptr) s.saved->require_states(s.program);
   s.executable = std::make_unique<runtime::Executable>(s.program, *s.device.device);
-  s.splits = loading.get();
+  if (!fits) s.splits = loading.get();
 }
 
 void load_weights(Session& s) {

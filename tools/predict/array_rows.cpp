@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <memory>
 
 #include "runtime/data/check_column.h"
@@ -90,7 +91,9 @@ OpenedSource open_npy(const Predictor& predictor, const SourceRequest& asked) {
     part.dims[0] = count;
     std::vector<std::byte> bytes(static_cast<size_t>(count * row_bytes));
     file->read(bytes.data(), std::ssize(bytes));
-    return npy_elements(part, bytes, path, {});
+    Column made{.input = {}, .type = part.stored(), .dims = {part.dims.begin() + 1, part.dims.end()}};
+    npy_elements(part, bytes, path, {}, std::numeric_limits<int64_t>::max(), made);
+    return std::move(made.bytes);
   };
   return source_of(std::move(rows), asked);
 }

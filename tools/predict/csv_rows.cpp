@@ -77,7 +77,7 @@ class CsvRows {
   int64_t fill(int64_t most, PredictRows& into) {
     for (const Selected& s : selected_) {
       Column& column = into.columns.at(s.number);
-      column = {.input = s.input->request.input, .type = s.type, .dims = s.input->request.stored_dims()};
+      column = {.input = s.input->request.input, .type = s.type, .dims = s.input->request.dims};
       column.bytes.resize(static_cast<size_t>(most * column.row_bytes()));
     }
     held_.rethrow();
@@ -133,7 +133,7 @@ class CsvRows {
     const ColumnRequest& request = s.input->request;
     s.type = text_type(request);
     int64_t elements = 1;
-    for (const int64_t d : request.stored_dims()) elements *= d;
+    for (const int64_t d : request.dims) elements *= d;
     const auto words = layout_.reader == nullptr ? std::vector<frontend::Named>{} : words_of(request.input);
     for (const frontend::Named& word : words) add_word(word.text, s);
     if (words.empty() && elements == 1 && std::ranges::count(titles_, request.input) > 0) {

@@ -29,7 +29,7 @@ class RowFiller {
   RowFiller(const PredictInput& input, std::byte* to) : request_(input.request), type_(text_type(request_)), to_(to) {}
 
   void fill(const Json& value) {
-    const std::vector<int64_t> dims = request_.stored_dims();
+    const std::vector<int64_t> dims = request_.dims;
     int64_t elements = 1;
     for (const int64_t d : dims) elements *= d;
     const bool flat = value.kind == Json::Kind::list && std::ssize(value.items) == elements && !nested(value);
@@ -195,9 +195,8 @@ struct JsonRows {
   int64_t fill(int64_t most, PredictRows& into) {
     for (size_t i = 0; i < inputs.size(); ++i) {
       runtime::data::Column& column = into.columns.at(numbers[i]);
-      column = {.input = inputs[i]->request.input,
-                .type = text_type(inputs[i]->request),
-                .dims = inputs[i]->request.stored_dims()};
+      column = {
+          .input = inputs[i]->request.input, .type = text_type(inputs[i]->request), .dims = inputs[i]->request.dims};
       column.bytes.resize(static_cast<size_t>(most * column.row_bytes()));
     }
     held.rethrow();

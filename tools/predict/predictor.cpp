@@ -10,6 +10,7 @@
 #include "runtime/weights/checkpoint.h"
 #include "runtime/weights/file_order.h"
 #include "tools/command/class_names.h"
+#include "tools/command/statistics.h"
 #include "tools/predict/make_input.h"
 
 namespace heddle::tools {
@@ -78,7 +79,7 @@ runtime::data::ColumnRequest column_request(const frontend::PlannedInput& input,
   return {.input = input.name,
           .sources = {input.name},
           .dtype = ir::to_string(input.row.dtype),
-          .dims = input.row.dims,
+          .dims = input.stored,
           .classes = input.one_hot > 0 ? input.one_hot : std::max<int64_t>(input.below, 0),
           .one_hot = input.one_hot > 0,
           .where = {},
@@ -101,6 +102,7 @@ Predictor::Predictor(frontend::Model model, const runtime::WeightsFile& weights,
   entry_ = program_.find_entry("predict");
   HEDDLE_CHECK(entry_ != nullptr, "a program with outputs has an entry 'predict'");
   describe_inputs(names);
+  take_maps(weights);
   describe_outputs(model, names);
   executable_ = std::make_unique<runtime::Executable>(program_, device);
   runtime::load_weights(*executable_, weights);
@@ -108,6 +110,7 @@ Predictor::Predictor(frontend::Model model, const runtime::WeightsFile& weights,
 
 void Predictor::load(const runtime::WeightsFile& weights) {
   runtime::require_match(weights, program_);
+  take_maps(weights);
   runtime::load_weights(*executable_, weights);
 }
 
@@ -135,6 +138,25 @@ void Predictor::choose_outputs(frontend::Model& model, const std::vector<std::st
   model.outputs = {{read.name, read}};
 }
 
+// With the means and deviations that these weights were trained with.
+void Predictor::take_maps(const runtime::WeightsFile& weights) {
+  frontend::TrainingPlan plan = plan_;
+  take_statistics(plan, weights);
+  for (PredictInput& input : inputs_) {
+    input.maps.clear();
+    const auto maps = plan.data.maps.find(input.request.input);
+    if (maps == plan.data.maps.end()) continue;
+    for (const ir::DataMap& map : maps->second) {
+      if (map.waits_for_statistics())
+        throw UserError(ExitCode::failed,
+                        fmt::format("{}: no mean and deviation of input '{}', for which a normalize of the model waits",
+                                    weights.name, input.request.input),
+                        "train writes them into the weights; or give normalize a 'mean' and a 'std'");
+      if (!map.def->first && !map.def->training) input.maps.push_back(map);
+    }
+  }
+}
+
 void Predictor::describe_inputs(const std::vector<std::vector<std::string>>& names) {
   for (const codegen::Buffer& b : entry_->inputs) {
     const auto planned = std::ranges::find(plan_.inputs, b.name, &frontend::PlannedInput::name);
@@ -145,9 +167,7 @@ void Predictor::describe_inputs(const std::vector<std::vector<std::string>>& nam
     if (!runtime::data::element_type(input.request.dtype))
       throw UserError(ExitCode::failed, fmt::format("input '{}' is {}: files do not fill that type", b.name, b.dtype),
                       "let the input be f32 or i32 and cast it in a node");
-    if (const auto maps = plan_.data.maps.find(b.name); maps != plan_.data.maps.end())
-      for (const frontend::DataMap& map : maps->second)
-        if (!map.scale.empty() || !map.shift.empty()) input.maps.push_back(map);
+    input.row = {.dtype = planned->row.dtype, .dims = planned->row.dims, .channels_first = planned->channels_first};
     inputs_.push_back(std::move(input));
     staged_.emplace_back(static_cast<size_t>(b.bytes));
   }

@@ -25,7 +25,8 @@ inline constexpr int64_t kPredictBatch = 64;
 // One input that the outputs depend on: what a row of it is in a file, and the maps that it goes through.
 struct PredictInput {
   runtime::data::ColumnRequest request;
-  std::vector<frontend::DataMap> maps;  // scale, shift and normalize, in their order
+  std::vector<ir::DataMap> maps;  // those that act in predictions, in their order
+  ir::MapRow row;                 // that they make
 };
 
 // What names a result's classes, and how its numbers become probabilities.
@@ -68,6 +69,7 @@ class Predictor {
 
  private:
   void choose_outputs(frontend::Model& model, const std::vector<std::string>& names) const;
+  void take_maps(const runtime::WeightsFile& weights);
   void describe_inputs(const std::vector<std::vector<std::string>>& names);
   void describe_outputs(const frontend::Model& model, const std::vector<std::vector<std::string>>& names);
   void execute();

@@ -42,7 +42,8 @@ Label label_of(const ReaderRequest& request, const ColumnRequest& column) {
 }
 
 struct Files {
-  std::vector<Mapping> parts;
+  std::vector<std::string> names;
+  std::vector<Mapping> parts;  // likewise
   int64_t rows = 0;
 };
 
@@ -76,6 +77,7 @@ Files open(const ReaderRequest& request, const std::filesystem::path& root) {
     if (size == 0 || size % record != 0)
       throw UserError(where,
                       fmt::format("{}: {} bytes are no whole number of records of {} bytes", name, size, record));
+    files.names.push_back(name);
     files.parts.emplace_back(path, name, where, 0, size);
     files.rows += size / record;
   }
@@ -103,28 +105,29 @@ void copy_picture(const std::byte* from, bool planes, std::byte* to) {
     for (int64_t c = 0; c < kChannels; ++c) to[i * kChannels + c] = from[c * kPlane + i];
 }
 
-void copy_label(const ReaderRequest& request, const ColumnRequest& asked, const std::byte* record, int64_t row,
-                std::byte* to) {
+void copy_label(const ReaderRequest& request, const ColumnRequest& asked, const std::byte* record,
+                const std::string& file, size_t number, std::byte* to) {
   const Label label = label_of(request, asked);
   *to = record[label.at];
   if (std::to_integer<int64_t>(*to) >= label.classes)
-    throw UserError(request.place("files"),
-                    fmt::format("row {} has the {} {}, expected 0 ... {}: is it {}?", row, part_of(request, asked),
-                                std::to_integer<int>(*to), label.classes - 1, request.text("kind")));
+    throw UserError(
+        request.place("files"),
+        fmt::format("{}: record {} has the {} {}, expected 0 ... {}: is it {}?", file, number, part_of(request, asked),
+                    std::to_integer<int>(*to), label.classes - 1, request.text("kind")));
 }
 
 void fill(const ReaderRequest& request, const Files& files, size_t index, Column& column) {
   const ColumnRequest& asked = request.columns[index];
   const bool picture = part_of(request, asked) == "image";
   std::byte* to = make_room(column, files.rows, request.resident);
-  int64_t row = 0;
-  for (const Mapping& part : files.parts)
-    for (size_t at = 0; at < part.bytes().size(); at += static_cast<size_t>(record_bytes(request)), ++row) {
-      const std::byte* record = part.bytes().data() + at;
+  const auto size = static_cast<size_t>(record_bytes(request));
+  for (size_t i = 0; i < files.parts.size(); ++i)
+    for (size_t at = 0; at < files.parts[i].bytes().size(); at += size) {
+      const std::byte* record = files.parts[i].bytes().data() + at;
       if (picture) {
         copy_picture(record + labels(request), column.dims == kPlanes, to);
       } else {
-        copy_label(request, asked, record, row, to);
+        copy_label(request, asked, record, files.names[i], at / size, to);
       }
       to += column.row_bytes();
     }

@@ -1,12 +1,14 @@
 // Rows of a text file. It is read twice: once for the number of rows and the names of classes, once for the values.
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <set>
 
+#include "runtime/data/check_column.h"
 #include "runtime/data/csv_file.h"
 #include "runtime/data/parse_number.h"
 #include "runtime/data/path.h"
@@ -63,8 +65,8 @@ class CsvTable {
     Table table{.rows = first_pass().rows, .columns = {}};
     std::vector<std::byte*> to;
     for (const Selection& s : selections_) {
-      Column& column = table.columns.emplace_back(
-          Column{.input = s.request->input, .type = s.type, .dims = s.request->stored_dims()});
+      Column& column =
+          table.columns.emplace_back(Column{.input = s.request->input, .type = s.type, .dims = s.request->dims});
       to.push_back(make_room(column, table.rows, request_.resident));
     }
     each_row([&](const std::vector<CsvField>& fields, int64_t row, const CsvFile& file) {
@@ -149,14 +151,30 @@ class CsvTable {
 
   [[noreturn]] void unknown(const std::string& word, const ColumnRequest& column) const {
     throw UserError(column.where, fmt::format("{}: there is no column '{}', of {}", name_, printable(word), width_),
-                    titles_.empty() ? "columns are counted from 0" : did_you_mean(word, titles_));
+                    known_columns(word));
+  }
+
+  // What the columns are called, as a help; blanks and another delimiter are hard to see otherwise.
+  std::string known_columns(const std::string& word) const {
+    constexpr size_t kShown = 12, kMostBytes = 40;
+    if (titles_.empty()) return fmt::format("columns are counted from 0: 0 to {}", width_ - 1);
+    if (titles_.size() > kShown && !nearest(word, titles_).empty()) return did_you_mean(word, titles_);
+    std::vector<std::string> shown;
+    for (size_t i = 0; i < std::min(titles_.size(), kShown); ++i)
+      shown.push_back("'" + printable(titles_[i].substr(0, kMostBytes)) +
+                      (titles_[i].size() > kMostBytes ? "...'" : "'"));
+    if (titles_.size() > kShown) shown.emplace_back("...");
+    const std::string help = fmt::format("line 1 names {}", fmt::join(shown, ", "));
+    return width_ > 1 ? help
+                      : help + fmt::format("; they are separated by '{}': 'delimiter' says otherwise",
+                                           printable(std::string(1, delimiter_)));
   }
 
   Selection select(const ColumnRequest& column) const {
     Selection s{.request = &column, .fields = {}, .names = {}, .numbers = {}};
     for (const std::string& word : column.sources) add_fields(word, column, s.fields);
     int64_t wanted = 1;
-    for (const int64_t d : column.stored_dims()) wanted *= d;
+    for (const int64_t d : column.dims) wanted *= d;
     if (wanted != std::ssize(s.fields))
       throw UserError(column.where, fmt::format("{}: {} columns, but a row of input '{}' has {} elements", name_,
                                                 s.fields.size(), column.input, wanted));
@@ -204,17 +222,31 @@ class CsvTable {
     if (is_missing(field.text)) {
       const ReaderSetting* missing = request_.find("missing");
       if (missing == nullptr) fail("is missing", "\"missing\": NUMBER stands for what is missing");
-      return store_number(s.type, std::get<double>(missing->value), to);
+      store_number(s.type, std::get<double>(missing->value), to);
+      return require_range(s, to, fail);
     }
     if (!s.named) {
       const std::string fault = parse_number(field.text, s.type, to);
       if (!fault.empty())
         fail(fault, is_floating(s.type) ? "" : "\"classes\": {\"" + s.request->input + "\": \"sorted\"} numbers names");
-      return;
+      return require_range(s, to, fail);
     }
     const auto number = s.numbers.find(field.text);
     if (number == s.numbers.end()) fail("is none of the classes", did_you_mean(field.text, s.names));
     store_number(s.type, static_cast<double>(number->second), to);
+    require_range(s, to, fail);
+  }
+
+  // As read_table does, which knows no lines.
+  template <class Fail>
+  void require_range(const Selection& s, const std::byte* to, const Fail& fail) const {
+    if (is_floating(s.type)) return;
+    visit(s.type, [&](auto value) {
+      std::memcpy(&value, to, sizeof value);
+      const auto v = static_cast<int64_t>(value);
+      const std::string fault = range_fault(*s.request, v);
+      if (!fault.empty()) fail((s.named ? fmt::format("is class {}: ", v) : "is out of range: ") + fault, "");
+    });
   }
 
   void store_number(ElementType type, double number, std::byte* to) const {

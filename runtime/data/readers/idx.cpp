@@ -10,8 +10,7 @@ TableHeader read_header(const ReaderRequest& request, const std::filesystem::pat
   TableHeader header;
   for (const ColumnRequest& column : request.columns) {
     const IdxArray array = read_idx_header(resolve(root, column.source(), column.where), column.source(), column.where);
-    if (header.types.empty()) header.rows = array.dims[0];
-    header.types.push_back(array.type);
+    add_header(header, request, array.dims[0], array.type);
   }
   return header;
 }

@@ -82,8 +82,12 @@ Folder list(const ReaderRequest& request, const fs::path& root) {
   for (size_t c = 0; c < folder.classes.size(); ++c) {
     const std::string title = request.text("folder") + "/" + folder.classes[c];
     if (!fs::is_directory(home / folder.classes[c])) continue;  // a split need not have every class
-    for (const std::string& name : names_in(resolve_folder(root, title, where), title, where))
+    for (const std::string& name : names_in(resolve_folder(root, title, where), title, where)) {
+      if (!is_picture(name) && fs::is_directory(home / folder.classes[c] / name))
+        throw UserError(where, fmt::format("{}/{}: a folder inside that of a class", title, printable(name)),
+                        "pictures lie in the folder of their class itself");
       if (is_picture(name)) folder.files.push_back({fmt::format("{}/{}", title, name), static_cast<int64_t>(c)});
+    }
   }
   if (folder.files.empty())
     throw UserError(where, fmt::format("{}: no pictures in its folders", request.text("folder")),

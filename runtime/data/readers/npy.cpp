@@ -9,8 +9,7 @@ TableHeader read_header(const ReaderRequest& request, const std::filesystem::pat
   TableHeader header;
   for (const ColumnRequest& column : request.columns) {
     const NpyHeader npy = read_npy_header(resolve(root, column.source(), column.where), column.source(), column.where);
-    if (header.types.empty()) header.rows = npy.dims[0];
-    header.types.push_back(npy.stored());
+    add_header(header, request, npy.dims[0], npy.stored());
   }
   return header;
 }
@@ -20,7 +19,7 @@ Table read_files(const ReaderRequest& request, const std::filesystem::path& root
   for (const ColumnRequest& column : request.columns) {
     const std::filesystem::path file = resolve(root, column.source(), column.where);
     const NpyHeader npy = read_npy_header(file, column.source(), column.where);
-    add_column(table, request, npy.dims[0], read_npy(file, column.source(), column.where));
+    add_column(table, request, npy.dims[0], read_npy(file, column.source(), column.where, request.resident));
   }
   return table;
 }

@@ -40,15 +40,14 @@ TableHeader read_header(const ReaderRequest& request, const std::filesystem::pat
   for (const ColumnRequest& column : request.columns) {
     const ZipMember& member = find_array(archive, request, column);
     const NpyHeader npy = array_header(archive, member, title(request, column), column.where);
-    if (header.types.empty()) header.rows = npy.dims[0];
-    header.types.push_back(npy.stored());
+    add_header(header, request, npy.dims[0], npy.stored());
   }
   return header;
 }
 
 // Stored where kernels can read it: mapped; else read into memory.
 Column read_array(const ZipArchive& archive, const ZipMember& member, const NpyHeader& npy, const std::string& name,
-                  const Location& where) {
+                  const Location& where, int64_t resident) {
   Column column{.input = {}, .type = npy.stored(), .dims = {npy.dims.begin() + 1, npy.dims.end()}};
   if (!member.deflated) {
     const Mapping all = archive.mapped(member);
@@ -57,7 +56,7 @@ Column read_array(const ZipArchive& archive, const ZipMember& member, const NpyH
     if (npy.as_it_lies() && place % kAlignment == 0) {
       column.mapping = elements;
     } else {
-      column.bytes = npy_elements(npy, elements.bytes(), name, where);
+      npy_elements(npy, elements.bytes(), name, where, resident, column);
     }
     return column;
   }
@@ -66,8 +65,8 @@ Column read_array(const ZipArchive& archive, const ZipMember& member, const NpyH
     all.erase(all.begin(), all.begin() + npy.begin);
     column.bytes = std::move(all);
   } else {
-    column.bytes =
-        npy_elements(npy, std::span<const std::byte>(all).subspan(static_cast<size_t>(npy.begin)), name, where);
+    npy_elements(npy, std::span<const std::byte>(all).subspan(static_cast<size_t>(npy.begin)), name, where, resident,
+                 column);
   }
   return column;
 }
@@ -79,7 +78,7 @@ Table read_arrays(const ReaderRequest& request, const std::filesystem::path& roo
     const ZipMember& member = find_array(archive, request, column);
     const std::string name = title(request, column);
     const NpyHeader npy = array_header(archive, member, name, column.where);
-    add_column(table, request, npy.dims[0], read_array(archive, member, npy, name, column.where));
+    add_column(table, request, npy.dims[0], read_array(archive, member, npy, name, column.where, request.resident));
   }
   return table;
 }

@@ -1,0 +1,51 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ir/map_def.h"
+
+namespace heddle::ir {
+namespace {
+
+std::vector<double> inverses(const DataMap& map) {
+  std::vector<double> out;
+  for (const double deviation : map.all("std")) out.push_back(1 / deviation);
+  return out;
+}
+
+void require(const DataMap& map) {
+  if (map.has("mean") != map.has("std"))
+    throw UserError(map.where, "normalize has one of 'mean' and 'std', not the other",
+                    "give both, or neither: then they are those of the training rows");
+  if (!map.has("mean")) return;
+  const Location where = map.places.contains("std") ? map.places.at("std") : map.where;
+  if (map.all("mean").size() != map.all("std").size())
+    throw UserError(where, fmt::format("normalize: {} means but {} standard deviations", map.all("mean").size(),
+                                       map.all("std").size()));
+  if (std::ranges::count(map.all("std"), 0) > 0) throw UserError(where, "normalize: a standard deviation is 0");
+}
+
+// The mean first: the difference of two near numbers is exact.
+const RegisterMap normalize({
+    .name = "normalize",
+    .doc = "minus `mean`, divided by `std`; without both, those of the training rows",
+    .keys = {{.name = "mean", .type = MapKeyType::reals}, {.name = "std", .type = MapKeyType::reals}},
+    .statistics = true,
+    .require = require,
+    .value = [](const MapText& t) -> std::vector<std::string> {
+      return {fmt::format("{0} = ({0} - {1}) * {2};", t.x, t.each(t.map.all("mean")), t.each(inverses(t.map)))};
+    },
+    .evaluate =
+        [](const DataMap& map, size_t channel, double x, double (*round)(double)) {
+          const double inverse = round(1 / map.of_channel("std", channel));
+          return round(round(x - round(map.of_channel("mean", channel))) * inverse);
+        },
+    .largest =
+        [](const DataMap& map, double before) {
+          return (before + largest_magnitude(map.all("mean"))) * largest_magnitude(inverses(map));
+        },
+});
+
+}  // namespace
+}  // namespace heddle::ir
