@@ -3,6 +3,7 @@
 //   {"name": "h", "op": "block:decoder", "repeat": 2, "in": "emb"}  ->  the block's nodes twice, under h.0 and h.1
 #pragma once
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct Parameter {
   Initializer init;
   Location where;  // of the node that holds it
   ir::Role role = ir::Role::param;
+  std::optional<Location> sparse = {};  // where the model says that only rows that are looked up are renewed
 };
 
 // A type as it lies in memory.

@@ -155,6 +155,7 @@ const std::vector<Foreign>& table() {
       {{"rocauc", "auroc"}, {"auc"}},
       {{"r2score", "rsquared"}, {"r2"}},
       // Optimizers, schedules, initializers
+      {{"sparseadam", "lazyadam"}, {"adam"}, "write \"adam\", and \"sparse\": true in the embedding"},
       {{"momentum", "nesterov"}, {"sgd"}, "write {\"op\": \"sgd\", \"momentum\": 0.9}"},
       {{"cosineannealing", "cosineannealinglr", "cosinedecay"}, {"cosine"}},
       {{"cosineannealingwarmrestarts", "cosinedecayrestarts"}, {"cosine_restarts"}},

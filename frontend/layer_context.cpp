@@ -84,6 +84,10 @@ ValueId LayerContext::buffer(const std::string& name, const ir::Type& type, cons
   return graph.parameter({path + "." + name, type, {}, ir::Role::buffer}, make_initializer(init), node.op_where);
 }
 
+void LayerContext::train_sparsely(ValueId parameter, std::string_view setting) {
+  graph.sparse(parameter, settings.where(setting));
+}
+
 void LayerContext::update(ValueId buffer, ValueId next) {
   if (training) graph.update(buffer, next);
 }

@@ -23,6 +23,7 @@ struct GraphServices {
   // A new parameter of the graph, as it lies in memory.
   std::function<ir::ValueId(const ParameterSpec&, const Initializer& init, const Location& where)> parameter;
   std::function<void(ir::ValueId buffer, ir::ValueId next)> update;
+  std::function<void(ir::ValueId parameter, const Location& where)> sparse;
   std::function<void(const Diagnostic& reason)> refuse;
   std::function<ir::ValueId(const std::string& name)> counter;  // the states "seed" and "step"
   std::function<Diagnostic(ir::ValueId)> origin;                // a note: "input [N,2,2,32] comes from max_pool2d here"
@@ -64,6 +65,8 @@ class LayerContext {
                         const Initializer& init, bool weight, const ir::Layout& layout = {});
   // The buffer <path>.<name>: what the layer keeps beside its parameters, of any type, saved with them and not trained.
   ir::ValueId buffer(const std::string& name, const ir::Type& type, const std::string& init);
+  // A step renews only those rows of the parameter that are looked up; `setting` says so.
+  void train_sparsely(ir::ValueId parameter, std::string_view setting);
   // The buffer's next value, in the entries that train.
   void update(ir::ValueId buffer, ir::ValueId next);
   // This batch size cannot train; it may evaluate.

@@ -8,6 +8,7 @@
 #include "frontend/average.h"
 #include "frontend/fields.h"
 #include "frontend/learning_rate.h"
+#include "frontend/sparse_update.h"
 #include "frontend/training_def.h"
 
 namespace heddle::frontend {
@@ -130,7 +131,7 @@ class Updates {
 
   void add(const std::vector<Parameter>& parameters, ValueId loss) {
     ir::Values gradients;
-    for (const Parameter& p : parameters) gradients.push_back(b_("gradient", {loss, p.value}, {}, p.path + ".grad"));
+    for (const Parameter& p : parameters) gradients.push_back(gradient(p, loss));
     if (model_.train.clip_norm && !gradients.empty()) clip(b_, gradients, *model_.train.clip_norm);
     step_ = e_.counter("step");
     make_groups();
@@ -140,6 +141,14 @@ class Updates {
   }
 
  private:
+  ValueId gradient(const Parameter& p, ValueId loss) {
+    if (!p.sparse) return b_("gradient", {loss, p.value}, {}, p.path + ".grad");
+    require_sparse_rule(p, model_, def_);
+    const SparseRows rows = sparse_rows(b_, p, lookups_of(e_, p, ancestors(e_.graph, loss)), loss);
+    sparse_[p.path] = rows;
+    return rows.gradient;
+  }
+
   // The groups of the model in their order, then what is left, whose rate is that of groups without their own.
   void make_groups() {
     const std::vector<std::string> names = group_names(optimizer_);
@@ -174,21 +183,30 @@ class Updates {
     for (const std::string& name : def_.slots(group.settings))
       slots.push_back(e_.graph.add_input(p.path + "." + name, b_.type(p.value), ir::Role::state, p.layout));
     const bool decays = group.settings.text("decay") != "matrices" || p.type.rank() >= 2;
+    const double decay = decays ? group.decay : 0;
+    if (p.sparse) require_no_decay(p, def_, group.settings, decay);
+    const auto of_rule = [&](ValueId v) { return p.sparse ? read_rows(b_, sparse_.at(p.path), v) : v; };
+    ir::Values read;
+    for (const ValueId slot : slots) read.push_back(of_rule(slot));
     UpdateContext context{
         b_,
         group.settings,
-        p.value,
+        of_rule(p.value),
         gradient,
-        slots,
+        read,
         group.lr,
         step_,
-        decays ? group.decay : 0,
+        decay,
+        p.sparse.has_value(),
         p.path,
         [&](const std::string& name, const std::function<ValueId()>& make) { return shared(group, name, make); },
         [&](const std::string& name, const std::function<ValueId(ValueId)>& next) { return kept(group, name, next); }};
     const UpdateResult next = def_.update(context);
-    e_.graph.updates.push_back({p.value, next.parameter});
-    for (size_t i = 0; i < slots.size(); ++i) e_.graph.updates.push_back({slots[i], next.slots.at(i)});
+    const auto renew = [&](ValueId state, ValueId v) {
+      e_.graph.updates.push_back({state, p.sparse ? write_rows(b_, sparse_.at(p.path), state, v) : v});
+    };
+    renew(p.value, next.parameter);
+    for (size_t i = 0; i < slots.size(); ++i) renew(slots[i], next.slots.at(i));
     if (model_.train.average) add_average(e_, *model_.train.average, p, next.parameter, step_, context.shared);
   }
 
@@ -218,6 +236,7 @@ class Updates {
   std::optional<int64_t> total_steps_;
   ir::Builder b_;
   std::vector<Group> groups_;
+  std::map<std::string, SparseRows> sparse_;  // by the parameter's path
   ValueId step_;
 };
 

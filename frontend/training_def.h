@@ -64,6 +64,7 @@ struct UpdateContext {
   ir::Values slots;      // the optimizer's states for this parameter, zero at first
   ir::ValueId lr, step;  // f32[]; step: i64[], the number of finished steps
   double decay = 0;
+  bool sparse = false;  // parameter, gradient and slots are those rows alone that the batch looks up
   std::string path;
   std::function<ir::ValueId(const std::string& name, const std::function<ir::ValueId()>& make)>
       shared;  // made once per step
@@ -86,6 +87,8 @@ struct OptimizerDef {
   double default_lr = 1e-3;
   double default_decay = 0;
   std::function<void(const Settings&)> check = {};
+  bool sparse = false;                                     // the rule may be applied to some rows alone
+  std::function<void(const Settings&)> check_sparse = {};  // of settings that the rule of some rows does not take
   std::function<std::vector<std::string>(const Settings&)> slots;  // {"m", "v"}
   std::function<UpdateResult(UpdateContext&)> update;
 };

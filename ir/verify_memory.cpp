@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "ir/kernel/plan_primitive.h"
 #include "ir/op_def.h"
 #include "ir/storage.h"
 #include "ir/view.h"
@@ -206,6 +207,7 @@ class MemoryVerifier {
     const std::vector<Piece> pieces = contiguous_pieces(g_, n);
     if (!pieces.empty()) return move(n, pieces);
     scratch(n);
+    in_place(n);
     for (size_t r = 0; r < n.results.size(); ++r) {
       results_apart(n, r);
       for (size_t i = 0; i < n.operands.size(); ++i)
@@ -228,6 +230,14 @@ class MemoryVerifier {
     const Graph* k = n.callee.empty() || m_ == nullptr ? nullptr : m_->find_kernel(n.callee);
     if (k == nullptr) return n.callee.empty() && std::holds_alternative<Elementwise>(n.op->kind);
     return (*k)[k->outputs[result]].place.base == k->inputs[operand];
+  }
+
+  // What touches some rows only leaves the others as they are: those of its operand.
+  void in_place(const Node& n) {
+    const Graph* k = n.callee.empty() || m_ == nullptr ? nullptr : m_->find_kernel(n.callee);
+    if (k == nullptr || !is_in_place(*k) || bytes(n.results[0]) == bytes(n.operands[0])) return;
+    problem("@{} is executed in place, and %{} does not lie over %{}", n.callee, name(n.results[0]),
+            name(n.operands[0]));
   }
 
   void scratch(const Node& n) {
@@ -330,9 +340,21 @@ bool has_places(const Graph& g) {
   return false;
 }
 
+bool says_in_place(const Node& n) {
+  const auto found = n.attrs.find(kInPlace);
+  return found != n.attrs.end() && found->second == Attr(true);
+}
+
+bool lies_over_operand(const Graph& k, const Node& n) {
+  return k.form.has_value() && k[n.results[0]].place.base == n.operands[0];
+}
+
 }  // namespace
 
 std::vector<std::string> verify_memory(const Graph& g, const Module* m) {
+  for (const NodeId id : g.order)
+    if (const Node& n = g[id]; says_in_place(n) && !(is_in_place(g) && lies_over_operand(g, n)))
+      return {fmt::format("%{} is computed in place, and no kernel's result over its operand", g[n.results[0]].name)};
   if (!has_places(g)) return {};
   return g.form ? verify_kernel_places(g) : MemoryVerifier(g, m).run();
 }

@@ -165,4 +165,38 @@ HD_DEVICE void scatter_rows(const S* x, const I* sorted, const int* order, const
 #endif
 }
 
+// The same where y lies over x: only the rows that an update has are read and written. A row belongs to whoever has the
+// first of its updates, so that each is written once, in one order.
+template <template <class> class Monoid, class Index, i64 rows, int columns, int n, int team, class S, class I>
+HD_DEVICE void scatter_rows_in_place(const S* x, const I* sorted, const int* order, const S* updates, S* y) {
+  using M = Monoid<Compute<S>>;
+#if defined(HD_CUDA)
+  constexpr int kChunk = 1;
+  const int lane = lane_of(team), lanes = team;
+#else
+  constexpr int kChunk = 64, lane = 0, lanes = 1;
+#endif
+  HD_ROWS(Index, first, n, team) {
+    const I row = sorted[first];
+    const bool begins = first == 0 || sorted[first - 1] != row;
+    if (begins && inside(row, rows)) {
+      const i64 at = (i64)row * columns;
+      int end = (int)first + 1;
+      while (end < n && sorted[end] == row) ++end;
+      for (int from = lane * kChunk; from < columns; from += lanes * kChunk) {
+        const int width = least(kChunk, columns - from);
+        M sum[kChunk];
+        for (int column = 0; column < width; ++column) sum[column].value = (Compute<S>)x[at + from + column];
+        for (int i = (int)first; i < end; ++i) {
+          const int place = order[i];
+          if (!inside(place, n)) continue;
+          for (int column = 0; column < width; ++column)
+            sum[column].add((Compute<S>)updates[(i64)place * columns + from + column]);
+        }
+        for (int column = 0; column < width; ++column) y[at + from + column] = (S)sum[column].value;
+      }
+    }
+  }
+}
+
 }  // namespace hd

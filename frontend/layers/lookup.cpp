@@ -25,6 +25,7 @@ ir::Values build_embedding(LayerContext& c) {
   c.require_rank(0, 1, static_cast<int64_t>(kMaxRank) - 1, "indices [N, ...]");
   const int64_t vocab = c.settings.positive("vocab"), units = c.settings.positive("units");
   const ir::ValueId weight = c.parameter("weight", {vocab, units}, "init", "normal", /*weight=*/true);
+  if (c.settings.flag("sparse")) c.train_sparsely(weight, "sparse");
   const ir::ValueId rows = c.emit("gather", {weight, c.in[0]});
   const int64_t padding = c.settings.integer("padding");
   if (padding == -1) return {rows};
@@ -98,6 +99,10 @@ const RegisterLayer embedding(
                   {.name = "padding",
                    .doc = "an index of which the result is zeros, and that trains nothing; -1 is none",
                    .fallback = int64_t{-1}},
+                  {.name = "sparse",
+                   .type = SettingType::flag,
+                   .doc = "a step renews only the rows that its batch looks up",
+                   .fallback = false},
                   {.name = "init", .type = SettingType::part, .doc = "initializer of weight: normal"}},
      .parameters = "weight [vocab, units]",
      .build = build_embedding});

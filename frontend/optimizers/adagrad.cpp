@@ -44,6 +44,7 @@ const RegisterOptimizer adagrad({
         [](const Settings& settings) {
           for (const char* name : {"lr_decay", "initial_accumulator_value", "eps"}) check_not_negative(settings, name);
         },
+    .sparse = true,
     .slots = [](const Settings&) { return std::vector<std::string>{"sum"}; },
     .update = update,
 });

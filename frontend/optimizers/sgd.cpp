@@ -42,6 +42,12 @@ void check(const Settings& settings) {
   }
 }
 
+// A velocity is that of its row: the first step of a training, which leaves it undamped, says nothing of rows.
+void check_sparse(const Settings& settings) {
+  if (settings.real("dampening") != 0)
+    settings.fail("dampening", "'dampening' does not go with sparse embeddings", "leave out one of the two");
+}
+
 const RegisterOptimizer sgd({
     .name = "sgd",
     .doc = "stochastic gradient descent, with momentum where given",
@@ -53,6 +59,8 @@ const RegisterOptimizer sgd({
           .fallback = 0.0},
          {.name = "nesterov", .type = SettingType::flag, .doc = "look ahead along the velocity", .fallback = false}},
     .check = check,
+    .sparse = true,
+    .check_sparse = check_sparse,
     .slots =
         [](const Settings& settings) {
           return settings.real("momentum") == 0 ? std::vector<std::string>{} : std::vector<std::string>{"momentum"};

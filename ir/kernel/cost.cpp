@@ -3,6 +3,7 @@
 #include "ir/kernel/access.h"
 #include "ir/kernel/contract_cost.h"
 #include "ir/kernel/count/counted_seconds.h"
+#include "ir/kernel/plan_primitive.h"
 #include "ir/kernel/plan_tile.h"
 #include "ir/op_def.h"
 #include "ir/visit.h"
@@ -121,6 +122,7 @@ double peak_rate(const Graph& k, const Target& target) {
 
 // All of it; of what is only looked up, no more than the results have.
 int64_t bytes_read_of(const Graph& k, ValueId v) {
+  if (is_in_place(k)) return primitive_bytes(k, v);
   int64_t looked_up = 0;
   for (const NodeId use : k[v].uses) {
     const Node& n = k[use];
@@ -129,6 +131,13 @@ int64_t bytes_read_of(const Graph& k, ValueId v) {
     looked_up += k[n.results[0]].type.bytes();
   }
   return k[v].uses.empty() ? k[v].type.bytes() : std::min(looked_up, k[v].type.bytes());
+}
+
+// Of the elements of its results: all, but in place.
+double touched_share(const Graph& k) {
+  if (!is_in_place(k)) return 1;
+  const ValueId y = k.outputs[0];
+  return static_cast<double>(primitive_bytes(k, y)) / static_cast<double>(k[y].type.bytes());
 }
 
 }  // namespace
@@ -150,9 +159,11 @@ double node_flops(const Graph& g, const Node& n) {
 Cost estimated_cost(const Graph& kernel, const Target& target) {
   Cost cost;
   for (ValueId v : kernel.inputs) cost.bytes_read += bytes_read_of(kernel, v);
-  for (ValueId v : kernel.outputs) cost.bytes_written += kernel[v].type.bytes();
+  for (ValueId v : kernel.outputs)
+    cost.bytes_written += is_in_place(kernel) ? primitive_bytes(kernel, v) : kernel[v].type.bytes();
   Evaluations evaluations(kernel);
-  for (NodeId n : kernel.order) cost.flops += evaluations.of(kernel[n]) * flops_per_element(kernel, kernel[n]);
+  for (NodeId n : kernel.order)
+    cost.flops += evaluations.of(kernel[n]) * flops_per_element(kernel, kernel[n]) * touched_share(kernel);
   cost.bytes_wasted = bytes_read_across(kernel) * (kFetchedAcross - 1);
   int64_t bytes = cost.bytes();
   double bandwidth = bytes <= target.cache_bytes ? target.cache_bandwidth : target.bandwidth;

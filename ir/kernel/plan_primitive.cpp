@@ -37,6 +37,24 @@ KernelPlan plan_primitive(const Graph& kernel) {
   return plan;
 }
 
+bool can_be_in_place(const Graph& kernel) {
+  return kernel.order.size() == 1 && std::holds_alternative<Primitive>(kernel[kernel.order[0]].op->kind) &&
+         kernel[kernel.order[0]].op->find_attr(kInPlace) != nullptr;
+}
+
+bool is_in_place(const Graph& kernel) {
+  if (!can_be_in_place(kernel)) return false;
+  const Node& n = kernel[kernel.order[0]];
+  return std::get<bool>(attribute(*n.op, n.attrs, kInPlace));
+}
+
+int64_t primitive_bytes(const Graph& kernel, ValueId v) {
+  const Node& n = kernel[kernel.order[0]];
+  const int64_t whole = kernel[v].type.bytes();
+  if (!is_in_place(kernel) || (v != n.operands[0] && v != n.results[0])) return whole;
+  return std::min(whole, kernel[n.operands.back()].type.bytes());  // a row for each update, at most
+}
+
 KernelForm primitive_form(const Graph& kernel, const Target& target) {
   const PrimitivePlan primitive = primitive_of(kernel);
   KernelForm form;

@@ -11,6 +11,13 @@ namespace heddle::ir {
 // What the kernel's operator says; a Refusal where the kernel holds anything else.
 PrimitivePlan primitive_of(const Graph& kernel);
 KernelPlan plan_primitive(const Graph& kernel);
+// Whether the operator is executed in place: its first result over its first operand, of which only some rows are
+// touched.
+inline constexpr const char* kInPlace = "in_place";
+bool can_be_in_place(const Graph& kernel);
+bool is_in_place(const Graph& kernel);
+// The bytes that a kernel of form primitive reads of an operand and writes of a result.
+int64_t primitive_bytes(const Graph& kernel, ValueId v);
 KernelForm primitive_form(const Graph& kernel, const Target& target);
 
 }  // namespace heddle::ir

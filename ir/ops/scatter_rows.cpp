@@ -45,18 +45,22 @@ PrimitivePlan plan(const Signature& s) {
   constexpr int64_t kThreads = 128, kWorkersPoints = 1024;
   constexpr double kSearch = 8, kElement = 6, kLanes = 32;
   const int64_t rows = s.operands[0].dims[0], columns = s.operands[0].elements() / rows, n = s.operands[1].dims[0];
+  const bool in_place = s.flag("in_place");
   int64_t team = 1, levels = 1;  // a row of many columns is shared by a warp; of few columns a warp takes several rows
   while (team < 32 && team < columns) team *= 2;
-  while (int64_t{1} << levels < n) ++levels;
-  const auto points = static_cast<double>(rows * team), elements = static_cast<double>((rows + n) * columns);
-  return {.words = {{"Monoid", monoid_of(s.text("combine"))},
+  while (!in_place && int64_t{1} << levels < n) ++levels;
+  // Each row of x looks for its updates; in place each update looks whether it is its row's first.
+  const int64_t turns = in_place ? n : rows;
+  const auto points = static_cast<double>(turns * team), elements = static_cast<double>((turns + n) * columns);
+  return {.words = {{"Function", in_place ? "hd::scatter_rows_in_place" : "hd::scatter_rows"},
+                    {"Monoid", monoid_of(s.text("combine"))},
                     {"rows", std::to_string(rows)},
                     {"columns", std::to_string(columns)},
                     {"n", std::to_string(n)},
                     {"team", std::to_string(team)}},
           .threads = kThreads,
-          .blocks = (rows * team + kThreads - 1) / kThreads,
-          .workers = (rows * columns + kWorkersPoints - 1) / kWorkersPoints,
+          .blocks = (turns * team + kThreads - 1) / kThreads,
+          .workers = (turns * columns + kWorkersPoints - 1) / kWorkersPoints,
           .instructions = (points * static_cast<double>(levels) * kSearch + elements * kElement) / kLanes,
           .dependent_loads = static_cast<double>(levels + 2)};
 }
@@ -73,13 +77,19 @@ const RegisterOp op(
      .doc = "scatter of sorted indices: y = x, where row sorted[i] is combined with updates[order[i]], one i after the "
             "other",
      .operands = {"x", "sorted", "order", "updates"},
-     .attrs = {combine_attr()},
+     .attrs = {combine_attr(),
+               {.name = "in_place",
+                .type = AttrType::flag,
+                .fallback = false,
+                .doc =
+                    "y lies over x, of which only the rows that have updates are read and written; for kernels only, "
+                    "where alias says so"}},
      .dtypes = kArithmetic,
-     .kind = Primitive{"hd::scatter_rows<Monoid, Index, rows, columns, n, team>(x, sorted, order, updates, y);", plan},
+     .kind = Primitive{"Function<Monoid, Index, rows, columns, n, team>(x, sorted, order, updates, y);", plan},
      .infer = infer,
      .eval = eval,
      .no_gradient = "scatter, which becomes it, has one",
-     .precondition = "sorted and order are what argsort returns",
+     .precondition = "sorted are ascending, as argsort returns them; order may be any places",
      .samples = {sample({7, 5}, 9, "add"), sample({33}, 3, "set"), sample({1, 1}, 1, "add"),
                  sample({4, 3, 2}, 6, "mul"), sample({5, 40}, 17, "max"), sample({6, 2}, 3, "min", DType::i32)}});
 

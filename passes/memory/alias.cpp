@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
+#include "ir/kernel/plan_primitive.h"
 #include "ir/storage.h"
 #include "ir/view.h"
 #include "passes/memory/in_place.h"
 #include "passes/memory/old_states.h"
+#include "passes/outline.h"
 
 namespace heddle::passes {
 using namespace ir;
@@ -26,13 +29,15 @@ class Aliasing {
     }
   }
 
-  void run() {
+  // Returns the kernels whose calls have become those of others.
+  std::set<std::string> run() {
     for (NodeId n : g_.order) pieces(g_[n]);
     for (const Update& u : g_.updates) update(u);
     for (NodeId n : g_.order) in_place(n);
     for (size_t i = 0; i < slots_.size(); ++i)
       if (slots_[i].root != ValueId{static_cast<int32_t>(i)})
         g_[ValueId{static_cast<int32_t>(i)}].place = {slots_[i].offset, slots_[i].root};
+    return std::move(replaced_);
   }
 
  private:
@@ -147,16 +152,37 @@ class Aliasing {
         std::find_if(m_.kernels.begin(), m_.kernels.end(), [&](const Graph& x) { return x.name == n->callee; });
     for (size_t i = 0; i < n->operands.size(); ++i) {
       if (slot(n->operands[i]).root != slot(v).root || slot(n->operands[i]).offset != slot(v).offset) continue;
+      if (can_be_in_place(*k)) return mark_in_place(*k, g_[v].def);
       (*k)[k->outputs[static_cast<size_t>(g_[v].result_index)]].place = {0, k->inputs[i]};
       // Who loads rows ahead loads the last one again behind the end, when its owner may have written it.
       if (k->form && g_[v].type.elements() > 1) k->form->ahead = 1;
     }
   }
 
+  // In place a primitive does other work, which is right nowhere else: a kernel of its own, for the calls that are.
+  void mark_in_place(const Graph& kernel, NodeId call) {
+    Graph own = kernel;
+    own[own.order[0]].attrs.insert_or_assign(kInPlace, true);
+    const std::string body = body_key(own);
+    auto known = std::find_if(m_.kernels.begin(), m_.kernels.end(),
+                              [&](const Graph& k) { return is_in_place(k) && body_key(k) == body; });
+    if (known == m_.kernels.end()) {
+      own.name = kernel.name + ".in_place";
+      for (int suffix = 1; m_.find_kernel(own.name) != nullptr; ++suffix)
+        own.name = fmt::format("{}.in_place.{}", kernel.name, suffix);
+      known = m_.kernels.insert(m_.kernels.end(), std::move(own));
+    }
+    const Node& n = (*known)[known->order[0]];
+    (*known)[n.results[0]].place = {0, n.operands[0]};
+    if (g_[call].callee != known->name) replaced_.insert(g_[call].callee);
+    g_[call].callee = known->name;
+  }
+
   Module& m_;
   Graph& g_;
   const Options& options_;
   KernelPlans plans_;
+  std::set<std::string> replaced_;             // kernels that calls no longer name
   std::vector<LiveRange> live_;                // by ValueId index
   std::vector<Slot> slots_;                    // by ValueId index
   std::vector<std::vector<ValueId>> members_;  // by ValueId index of the root
@@ -170,6 +196,12 @@ std::vector<Place> places(const Module& m) {
   return all;
 }
 
+void drop_uncalled(Module& m, std::set<std::string> names) {
+  for (const Graph& g : m.graphs)
+    for (const NodeId n : g.order) names.erase(g[n].callee);
+  std::erase_if(m.kernels, [&](const Graph& k) { return names.count(k.name) != 0; });
+}
+
 }  // namespace
 
 bool alias(Module& m, const Options& options) {
@@ -180,11 +212,13 @@ bool alias(Module& m, const Options& options) {
       g.arena_bytes = -1;
     }
   bool copied = false;
+  std::set<std::string> replaced;
   for (Graph& g : m.graphs) {
     copied |= copy_old_states(g);
-    Aliasing(m, g, options).run();
+    replaced.merge(Aliasing(m, g, options).run());
   }
-  return copied || places(m) != before;
+  drop_uncalled(m, replaced);
+  return copied || !replaced.empty() || places(m) != before;
 }
 
 }  // namespace heddle::passes

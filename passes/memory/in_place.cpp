@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/kernel/plan_kernel.h"
+#include "ir/kernel/plan_primitive.h"
 #include "ir/op_def.h"
 #include "ir/visit.h"
 
@@ -78,6 +79,8 @@ bool kernel_can_write_over(const Graph& k, ValueId input, ValueId output, Kernel
   using Kind = KernelForm::Kind;
   if (k.form->kind == Kind::opaque) return false;
   if (k[input].type.dims != k[output].type.dims || !k[output].def.valid()) return false;
+  if (k.form->kind == Kind::primitive)
+    return can_be_in_place(k) && input == k[k.order[0]].operands[0] && output == k[k.order[0]].results[0];
   const auto [known, is_new] = plans.try_emplace(k.name);
   if (is_new) known->second = plan_kernel(k);
   const KernelPlan& plan = known->second;

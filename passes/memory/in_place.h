@@ -4,7 +4,7 @@
 //   %y: f32[4,4] = transpose(%x)       no: an element may be overwritten before it is read
 //
 // A kernel may when the result is computed from the operand by elementwise operators alone, so that both have one index
-// map, and when the operand is not read again in a later pass over the row.
+// map, and when the operand is not read again in a later pass over the row; a primitive, where it has a form in place.
 #pragma once
 #include <map>
 #include <string>

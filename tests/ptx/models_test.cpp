@@ -165,6 +165,15 @@ TEST_P(PtxModelsOfDeadGradients, SmallStepsAgreeWithTheHost) {
 INSTANTIATE_TEST_SUITE_P(All, PtxModelsOfDeadGradients, ::testing::ValuesIn(kDeadGradients),
                          [](const auto& info) { return info.param; });
 
+// Tables of which a step renews the rows of its batch alone.
+TEST(PtxSparse, StepsAgreeWithTheHost) {
+  if (!runtime::find_nvrtc().found) GTEST_SKIP() << "no NVRTC on this machine";
+  for (const char* optimizer : {"adam", "adagrad"})
+    check_training("recommender", true, options(),
+                   {"nodes.users.sparse=true", "nodes.items.sparse=true", "let.d=36", "train.batch.N=33",
+                    std::string("train.optimizer=") + optimizer});
+}
+
 // A model that allows it has products on the tensor cores, and a loss that is near that of exact ones but not it.
 TEST(PtxPrecision, IsWhatTheModelAllows) {
   if (!runtime::find_nvrtc().found) GTEST_SKIP() << "no NVRTC on this machine";

@@ -8,8 +8,8 @@ void count_primitive(const Graph& k, const KernelPlan& plan, KernelCounts& to) {
   constexpr double kSector = 32, kLanesOfWarp = 32;
   const PrimitivePlan primitive = primitive_of(k);
   const double warps = static_cast<double>(to.blocks * to.threads) / kLanesOfWarp;
-  for (const ValueId v : k.inputs) to.sectors_read += static_cast<double>(k[v].type.bytes()) / kSector;
-  for (const ValueId v : k.outputs) to.sectors_written += static_cast<double>(k[v].type.bytes()) / kSector;
+  for (const ValueId v : k.inputs) to.sectors_read += static_cast<double>(primitive_bytes(k, v)) / kSector;
+  for (const ValueId v : k.outputs) to.sectors_written += static_cast<double>(primitive_bytes(k, v)) / kSector;
   to.sectors_fetched = to.sectors_read;
   to.instructions.values = primitive.instructions;
   to.instructions.memory = to.sectors_read + to.sectors_written;
