@@ -138,7 +138,7 @@ def prepared(command, folder):
     words = shlex.split(command)
     if words[0] in NOT_RUN:
         return None
-    needs_data = "DIR" in words
+    needs_data = any(word.split("/")[0] == "DIR" for word in words)
     if needs_data != ("--slow" in sys.argv):
         return None
     data = pathlib.Path(os.environ.get("HEDDLE_DATA", "")) / "mnist"
