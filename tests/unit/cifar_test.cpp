@@ -84,7 +84,7 @@ TEST_F(Cifar, WhatCannotBeIsRefused) {
   write("a.bin", 0, 2, {9});
   write("b.bin", 0, 1, {1});
   const auto good = [] { return std::vector<ColumnRequest>{image({32, 32, 3}), label("label", 10)}; };
-  EXPECT_EQ(message(request("cifar10", good())), "row 1 has the label 10, expected 0 ... 9: is it cifar10?");
+  EXPECT_EQ(message(request("cifar10", good())), "a.bin: record 1 has the label 10, expected 0 ... 9: is it cifar10?");
   EXPECT_EQ(message(request("cifar100", {label("fine", 100)})),
             "a.bin: 6146 bytes are no whole number of records of 3074 bytes");
   EXPECT_EQ(message(request("cifar10", {label("fine", 100)})), "cifar10 holds \"image\" and \"label\", not \"fine\"");
