@@ -47,6 +47,54 @@ HD_DEVICE void swap(int*& a, int*& b) {
 
 #if defined(HD_CUDA)
 
+// How many elements of a row come before each of `items` neighbours, which are a warp's, is their place: all keys pass
+// through shared memory, and lanes share what is compared. Of equals those before come first.
+template <int n, bool descending, int items, class S>
+HD_DEVICE void count_before(const S* x, int first, int (&place)[items]) {
+  using Key = decltype(key_at<descending>(x, 0));
+  constexpr int chunk = n < 2048 ? n : 2048;
+  __shared__ Key keys[chunk];
+  const int lane = thread() & 31;
+  Key mine[items];
+  Sum<int> before[items];
+  HD_UNROLL
+  for (int e = 0; e < items; ++e) mine[e] = key_at<descending>(x, least(first + e, n - 1));
+  for (int begin = 0; begin < n; begin += chunk) {
+    const int count = least(chunk, n - begin), middle = first < begin ? 0 : least(first - begin, count);
+    barrier();  // the former keys have been read
+    for (int i = thread(); i < count; i += threads()) keys[i] = key_at<descending>(x, begin + i);
+    barrier();
+    for (int i = lane; i < middle; i += 32) HD_UNROLL
+      for (int e = 0; e < items; ++e) before[e].value += keys[i] <= mine[e] ? 1 : 0;
+    for (int i = middle + lane; i < count; i += 32) HD_UNROLL
+      for (int e = 0; e < items; ++e) before[e].value += keys[i] < mine[e] ? 1 : 0;
+  }
+  HD_UNROLL
+  for (int e = 0; e < items; ++e) {
+    place[e] = merge_lanes<1>(before[e]).value;
+    HD_UNROLL
+    for (int f = 0; f < e; ++f) place[e] += mine[f] == mine[e] ? 1 : 0;
+  }
+}
+
+// Any number of blocks, each for some neighbours of a row. The work grows with the square of n, and no step waits for another.
+template <i64 rows, int n, bool descending, class S>
+HD_DEVICE void argsort_by_counts(const S* x, int* order, S* sorted) {
+  constexpr int items = 4, of_block = 4 * items, block_of_threads = 128, groups = (n + of_block - 1) / of_block;
+  HD_ROWS(i64, group, rows * groups, block_of_threads) {
+    const i64 row = group / groups * n;
+    const int first = (int)(group % groups) * of_block + (thread() >> 5) * items, lane = thread() & 31;
+    int place[items], mine = 0;
+    count_before<n, descending>(x + row, first, place);
+    HD_UNROLL
+    for (int e = 0; e < items; ++e) mine = lane == e ? place[e] : mine;
+    if (lane < items && first + lane < n) {
+      order[row + mine] = first + lane;
+      sorted[row + mine] = x[row + first + lane];
+    }
+  }
+}
+
 // Merges runs of 1, 2, 4 ... elements: each finds its place in the merged run by how many of the other run come before
 // it. One block; `scratch` holds n numbers.
 template <int n, bool descending, class S>
@@ -101,8 +149,15 @@ HD_DEVICE void argsort_row(const S* x, int* order, int* scratch) {
 #endif
 
 // For each row of n elements the places of the smallest, the next, and so on; and the elements in this order.
-template <i64 rows, int n, bool descending, class S>
+// `counts`: a GPU finds places by counting.
+template <i64 rows, int n, bool descending, bool counts, class S>
 HD_DEVICE void argsort(const S* x, int* order, S* sorted, void* scratch) {
+#if defined(HD_CUDA)
+  if constexpr (counts) {
+    argsort_by_counts<rows, n, descending>(x, order, sorted);
+    return;
+  }
+#endif
   constexpr int block_of_threads = 1024;  // all of a block's: a team of more than a warp is the whole block
   HD_ROWS(i64, row, rows, block_of_threads) {
     argsort_row<n, descending>(x + row * n, order + row * n, (int*)scratch + row * n);

@@ -161,9 +161,9 @@ std::string form_conflict(const KernelForm& form, const KernelPlan& plan) {
   if (form.index == 32 && plan.largest_index >= int64_t{1} << 31)
     return fmt::format("an index may reach {}: index = 64 is needed", plan.largest_index);
   if (!plan.partials.empty() && form.blocks == 0) return "partial results are summed up: blocks must be fixed";
-  // The teams of a block meet in shared memory.
+  // The teams of a block meet in shared memory; the scratch of a primitive lies elsewhere.
   if (const int64_t sums = plan.partial_bytes / std::max<int64_t>(form.blocks, 1);
-      !contract && form.team < form.threads && sums > kSharedBytes)
+      !contract && !plan.partials.empty() && form.team < form.threads && sums > kSharedBytes)
     return fmt::format("the sums of a block's columns take {} bytes of shared memory, of {}", sums, kSharedBytes);
   if (form.workspace < plan.partial_bytes)
     return fmt::format("workspace is {}, but partial results take {} bytes", form.workspace, plan.partial_bytes);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "ir/builder.h"
 #include "ir/ops/scatter.h"
@@ -43,15 +44,19 @@ std::string monoid_of(const std::string& combine) {
 
 PrimitivePlan plan(const Signature& s) {
   constexpr int64_t kThreads = 128, kWorkersPoints = 1024;
-  constexpr double kSearch = 8, kElement = 6, kLanes = 32;
+  constexpr double kSearch = 16, kRow = 30, kElement = 21;
   const int64_t rows = s.operands[0].dims[0], columns = s.operands[0].elements() / rows, n = s.operands[1].dims[0];
   const bool in_place = s.flag("in_place");
   int64_t team = 1, levels = 1;  // a row of many columns is shared by a warp; of few columns a warp takes several rows
   while (team < 32 && team < columns) team *= 2;
   while (!in_place && int64_t{1} << levels < n) ++levels;
   // Each row of x looks for its updates; in place each update looks whether it is its row's first.
-  const int64_t turns = in_place ? n : rows;
-  const auto points = static_cast<double>(turns * team), elements = static_cast<double>((turns + n) * columns);
+  const int64_t visits = in_place ? n : rows;
+  const auto warps = static_cast<double>((visits * team + 31) / 32),
+             turns = static_cast<double>((columns + team - 1) / team);
+  // A warp goes on as long as the row of it that has most updates: so many of independent numbers with this mean.
+  const double mean = static_cast<double>(n) / static_cast<double>(visits);
+  const double updates = mean + 2.3 * std::sqrt(mean) * std::log2(32 / static_cast<double>(team)) / 5;
   return {.words = {{"Function", in_place ? "hd::scatter_rows_in_place" : "hd::scatter_rows"},
                     {"Monoid", monoid_of(s.text("combine"))},
                     {"rows", std::to_string(rows)},
@@ -59,9 +64,9 @@ PrimitivePlan plan(const Signature& s) {
                     {"n", std::to_string(n)},
                     {"team", std::to_string(team)}},
           .threads = kThreads,
-          .blocks = (turns * team + kThreads - 1) / kThreads,
-          .workers = (turns * columns + kWorkersPoints - 1) / kWorkersPoints,
-          .instructions = (points * static_cast<double>(levels) * kSearch + elements * kElement) / kLanes,
+          .blocks = (visits * team + kThreads - 1) / kThreads,
+          .workers = (visits * columns + kWorkersPoints - 1) / kWorkersPoints,
+          .instructions = warps * (static_cast<double>(levels) * kSearch + turns * (kRow + updates * kElement)),
           .dependent_loads = static_cast<double>(levels + 2)};
 }
 

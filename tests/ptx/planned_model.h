@@ -22,5 +22,7 @@ PlannedModel plan_model(const std::string& name, bool small, const ir::Target& t
 PlannedModel plan_module(ir::Module module, const std::string& name, const ir::Target& target = ir::h200());
 
 ir::NamedTensors random_batch(const codegen::Entry& entry, uint64_t seed);
+// Whose indices lie anywhere in the tables that they are looked up in, as counts assume.
+ir::NamedTensors spread_batch(const PlannedModel& model, const codegen::Entry& entry, uint64_t seed);
 
 }  // namespace heddle::testing

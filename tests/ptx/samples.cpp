@@ -124,7 +124,12 @@ Sample fed() {
 
 Sample sample(const std::string& name) {
   if (name == "fed") return fed();
-  return {codegen::lower(planned(read(name)), name, h200()), run_graphs};
+  Module m = read(name);
+  if (!m.kernels.empty()) return {codegen::lower(planned(std::move(m)), name, h200()), run_graphs};
+  passes::Options options = host_options(/*library=*/false);  // whose kernels the compiler makes
+  options.target = h200();
+  passes::run_pipeline(m, options);
+  return {codegen::lower(m, name, h200()), run_graphs};
 }
 
 }  // namespace heddle::testing
