@@ -199,7 +199,7 @@ class Expander {
                          path,     std::move(*in), model_.layout, options_.training};
     const size_t entry = begin_entry(node, path);
     add_parameters_read(out_.nodes[entry], references, frame);
-    const ir::Values made = build(def, context);
+    ir::Values made = build(def, context);
     if (!node.out.empty() && made.size() != node.out.size()) {
       throw UserError(node.op_where,
                       fmt::format("{} has {} results, 'out' names {}", title_of(node), made.size(), node.out.size()));

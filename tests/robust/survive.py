@@ -27,6 +27,7 @@ import signals
 
 HEDDLE, ROOT = signals.HEDDLE, signals.ROOT
 Failure, require = signals.Failure, signals.require
+DEADLINE = 600  # seconds of one process, whose compiler may share the machine with many
 DRAFT = re.compile(r"heddle-[0-9a-f]{16}\.tmp$")
 
 # Convolutions with dropout and adam, validation and a ragged batch; random maps, an average and a plateau; a plain one that is saved at each step.
@@ -91,11 +92,11 @@ class Killer:
     def __init__(self, home, seed):
         self.home, self.random = home, random.Random(seed)
         self.kills = self.in_saves = self.runs = 0
-        self.environment = dict(os.environ, HEDDLE_CACHE=str(home / "cache"), TMPDIR=str(home / "tmp"))
+        self.environment = dict(os.environ, HEDDLE_CACHE=str(home / "cache"), TMPDIR=str(home / "tmp"), HEDDLE_COMPILER_SECONDS=str(DEADLINE))
         (home / "tmp").mkdir()
 
     def run(self, *words):
-        return subprocess.run(words, env=self.environment, capture_output=True, text=True, timeout=120)
+        return subprocess.run(words, env=self.environment, capture_output=True, text=True, timeout=DEADLINE)
 
     def undisturbed(self, model):
         folder = self.home / f"whole_{model}"
@@ -210,7 +211,7 @@ def calls(every):
                 # What is made to fail lies in the run's folder: in the end all is as without it.
                 environment = dict(own, LD_PRELOAD=shim, HEDDLE_FAIL_CALL=call, HEDDLE_FAIL_IN=str(folder), HEDDLE_FAIL_AT=str(at),
                                    HEDDLE_FAIL_ERRNO=str(error), HEDDLE_FAIL_COUNT=str(counts), HEDDLE_FAIL_REST=rest)
-                return subprocess.run(command("short", home, folder, "--resume"), env=environment, capture_output=True, text=True, timeout=60)
+                return subprocess.run(command("short", home, folder, "--resume"), env=environment, capture_output=True, text=True, timeout=DEADLINE)
 
             counts.unlink(missing_ok=True)
             require(run(0, "").returncode == 0, "the run fails where no call does")
