@@ -46,8 +46,8 @@ PrimitivePlan plan_counting(int64_t rows, int64_t n) {
   constexpr int64_t kItems = 4, kOfBlock = 16, kThreads = 128, kAhead = 4;
   constexpr double kPlaceKey = 6, kCompare = 14, kPlaces = 195, kLanes = 32;
   const int64_t blocks = rows * ((n + kOfBlock - 1) / kOfBlock);
-  const auto turns = std::ceil(static_cast<double>(n) / kLanes),
-             warps = static_cast<double>(blocks * kOfBlock / kItems);
+  const int64_t warps_of_block = kOfBlock / kItems;
+  const auto turns = std::ceil(static_cast<double>(n) / kLanes), warps = static_cast<double>(blocks * warps_of_block);
   return {.words = {},
           .threads = kThreads,
           .blocks = blocks,

@@ -52,8 +52,8 @@ PrimitivePlan plan(const Signature& s) {
   while (!in_place && int64_t{1} << levels < n) ++levels;
   // Each row of x looks for its updates; in place each update looks whether it is its row's first.
   const int64_t visits = in_place ? n : rows;
-  const auto warps = static_cast<double>((visits * team + 31) / 32),
-             turns = static_cast<double>((columns + team - 1) / team);
+  const int64_t all_warps = (visits * team + 31) / 32, column_turns = (columns + team - 1) / team;
+  const auto warps = static_cast<double>(all_warps), turns = static_cast<double>(column_turns);
   // A warp goes on as long as the row of it that has most updates: so many of independent numbers with this mean.
   const double mean = static_cast<double>(n) / static_cast<double>(visits);
   const double updates = mean + 2.3 * std::sqrt(mean) * std::log2(32 / static_cast<double>(team)) / 5;

@@ -73,7 +73,7 @@ Turns row_turns(const KernelForm& form, const Dims& space, int64_t blocks) {
   // every thread takes.
   constexpr int64_t kShared = 16;
   const int64_t whole_slots = columns / (form.team * form.packet);
-  const bool shared = slots == 1 || slots <= kShared, even = columns % (form.team * form.packet) == 0;
+  const bool shared = slots <= kShared, even = columns % (form.team * form.packet) == 0;
   const double slots_of_launch = slots == 1
                                      ? std::min(launch, static_cast<double>(turns))
                                      : std::min(launch, static_cast<double>(turns)) * static_cast<double>(whole_slots) +
