@@ -55,7 +55,8 @@ template <class T>
 Statistics compute(const T* values, int64_t rows, const Layout& layout,
                    const std::function<void(int64_t, double)>& refuse) {
   const auto channels = static_cast<size_t>(layout.channels);
-  const double count = static_cast<double>(rows) * static_cast<double>(layout.elements / layout.channels);
+  const int64_t of_row = layout.elements / layout.channels;
+  const double count = static_cast<double>(rows) * static_cast<double>(of_row);
   Statistics out{.mean = std::vector<double>(channels), .std = std::vector<double>(channels)};
   const auto each = [&](const auto& f) {
     for (int64_t row = 0; row < rows; ++row)
