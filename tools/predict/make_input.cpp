@@ -59,7 +59,8 @@ class RowMaps {
     const int64_t plane = row.channels_first ? row.height() * row.width() : 1;
     const auto channel = static_cast<size_t>(element / plane % row.channels());
     if (from >= 0) x = round_(input_.maps[static_cast<size_t>(from)].number("fill"));
-    for (auto i = static_cast<size_t>(from + 1); i < input_.maps.size(); ++i) {
+    const int first = from + 1;
+    for (auto i = static_cast<size_t>(first); i < input_.maps.size(); ++i) {
       const ir::DataMap& map = input_.maps[i];
       if (map.def->evaluate) x = map.def->evaluate(map, channel, x, round_);
     }
