@@ -171,6 +171,7 @@ std::string numbered_errors(std::string_view log, std::string_view source) {
 #if HEDDLE_SANITIZED
 // Up to GCC 13 and clang 16, AddressSanitizer takes a loaded library's thread-local block that happens to begin 16
 // bytes into a page for one of glibc 2.19 with a header before it, and LeakSanitizer dies of the addresses it reads
-// there (google/sanitizers issue 1322). Each loaded program has such a block.  The runtime looks for the symbol: it is not hidden.
+// there (google/sanitizers issue 1322). Each loaded program has such a block. The sanitizer's runtime looks for the
+// symbol, so it is not hidden.
 extern "C" [[gnu::visibility("default")]] const char* __asan_default_options() { return "intercept_tls_get_addr=0"; }
 #endif
