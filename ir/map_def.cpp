@@ -85,9 +85,9 @@ std::string fill_fault(const DataMap& map, const MapRow& row) {
   return fmt::format("'fill' of an input of {} is a whole number from 0 to 127", to_string(row.dtype));
 }
 
-std::string larger_fault(const DataMap& map, std::string_view key, const MapRow& row) {
+std::string sides_fault(const DataMap& map, std::string_view key, const MapRow& row) {
   const int64_t height = map.integer(key, 0), width = map.integer(key, 1);
-  if (height <= row.height() && width <= row.width()) return {};
+  if (height <= row.height() && width <= row.width()) return fill_fault(map, row);
   return fmt::format("{} x {} is larger than the pictures, {} x {}", height, width, row.height(), row.width());
 }
 

@@ -120,7 +120,8 @@ DataMap data_map(std::string_view name, std::map<std::string, std::vector<double
 
 // Texts and checks that several maps have in common.
 std::string fill_fault(const DataMap& map, const MapRow& row);  // 'fill' must be of the row's type
-std::string larger_fault(const DataMap& map, std::string_view key, const MapRow& row);  // sides beyond the picture's
+// The sides of `key` beyond the picture's, or its fill.
+std::string sides_fault(const DataMap& map, std::string_view key, const MapRow& row);
 std::vector<std::string> fill_where_out(const MapText& text);
 double largest_of_fill(const DataMap& map, double before);
 double largest_magnitude(const std::vector<double>& values);

@@ -21,11 +21,6 @@ std::vector<std::string> place(const MapText& t) {
           fmt::format("{1} = out_{0} ? 0 : {1}, {2} = out_{0} ? 0 : {2};", t.name, t.y, t.x)};
 }
 
-std::string fault(const DataMap& map, const MapRow& row) {
-  const std::string larger = larger_fault(map, "pad", row);
-  return larger.empty() ? fill_fault(map, row) : larger;
-}
-
 const RegisterMap crop({
     .name = "crop",
     .doc = "a random window of the picture with a border of `pad` pixels of `fill`: it moves by up to `pad`",
@@ -34,7 +29,7 @@ const RegisterMap crop({
     .training = true,
     .picture = true,
     .integers = true,
-    .fault = fault,
+    .fault = [](const DataMap& map, const MapRow& row) { return sides_fault(map, "pad", row); },
     .draw = draw,
     .place = place,
     .value = fill_where_out,

@@ -21,11 +21,6 @@ std::vector<std::string> place(const MapText& t) {
       t.y, t.map.integer("size", 0), t.x, t.map.integer("size", 1))};
 }
 
-std::string fault(const DataMap& map, const MapRow& row) {
-  const std::string larger = larger_fault(map, "size", row);
-  return larger.empty() ? fill_fault(map, row) : larger;
-}
-
 const RegisterMap cutout({
     .name = "cutout",
     .doc = "a hole of `size`, filled with `fill`, whose middle may be any pixel",
@@ -34,7 +29,7 @@ const RegisterMap cutout({
     .training = true,
     .picture = true,
     .integers = true,
-    .fault = fault,
+    .fault = [](const DataMap& map, const MapRow& row) { return sides_fault(map, "size", row); },
     .draw = draw,
     .place = place,
     .value = fill_where_out,

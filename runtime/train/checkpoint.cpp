@@ -1,7 +1,6 @@
 #include "runtime/train/checkpoint.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <charconv>
 #include <cmath>
@@ -27,20 +26,11 @@ const std::string kBest = "heddle/best/", kTrain = "heddle/train/", kValidation 
   throw UserError(ExitCode::failed, fmt::format("{}: {}", path, what));
 }
 
-std::span<std::byte> add_tensor(WeightsFile& file, const std::string& name, const std::string& dtype,
-                                const std::vector<int64_t>& dims, int64_t bytes) {
-  const auto begin = std::ssize(file.data);
-  file.tensors.push_back({name, dtype, dims, begin, begin + bytes});
-  file.data.resize(static_cast<size_t>(begin + bytes));
-  return std::span(file.data).subspan(static_cast<size_t>(begin));
-}
-
 void add_metrics(WeightsFile& file, const std::string& prefix, const MetricValues& values) {
   for (const MetricValue& v : values) {
     const std::vector<double> numbers = v.dims.empty() ? std::vector<double>{v.value} : v.values;
     const auto bytes = std::ssize(numbers) * static_cast<int64_t>(sizeof(double));
-    std::memcpy(add_tensor(file, prefix + v.name, "f64", v.dims, bytes).data(), numbers.data(),
-                static_cast<size_t>(bytes));
+    std::memcpy(file.add(prefix + v.name, "f64", v.dims, bytes).data(), numbers.data(), static_cast<size_t>(bytes));
   }
 }
 
@@ -50,8 +40,7 @@ void add_best(WeightsFile& file, const Best& best) {
   file.metadata[kBestStep] = std::to_string(best.step);
   for (const SavedTensor& t : best.weights.tensors) {
     const std::span<const std::byte> bytes = best.weights.bytes(t);
-    std::memcpy(add_tensor(file, kBest + t.name, t.dtype, t.dims, std::ssize(bytes)).data(), bytes.data(),
-                bytes.size());
+    std::memcpy(file.add(kBest + t.name, t.dtype, t.dims, std::ssize(bytes)).data(), bytes.data(), bytes.size());
   }
 }
 
@@ -104,14 +93,10 @@ std::optional<Best> best_of(const WeightsFile& file) {
   for (const SavedTensor& t : file.tensors) {
     if (!t.name.starts_with(kBest)) continue;
     const std::span<const std::byte> bytes = file.bytes(t);
-    const auto to = add_tensor(best.weights, t.name.substr(kBest.size()), t.dtype, t.dims, std::ssize(bytes));
+    const auto to = best.weights.add(t.name.substr(kBest.size()), t.dtype, t.dims, std::ssize(bytes));
     if (!bytes.empty()) std::memcpy(to.data(), bytes.data(), bytes.size());
   }
   return best;
-}
-
-std::string type_text(const std::string& dtype, const std::vector<int64_t>& dims) {
-  return fmt::format("{}[{}]", dtype, fmt::join(dims, ","));
 }
 
 }  // namespace
@@ -126,7 +111,7 @@ void save_checkpoint(Executable& executable, const std::string& path, const RunS
   file.metadata[kSeconds] = fmt::format("{}", state.seconds);
   file.metadata[kWithoutBetter] = std::to_string(state.epochs_without_better);
   for (const codegen::Buffer& b : executable.program().states)
-    read_in_file_order(executable, b, add_tensor(file, b.name, b.dtype, b.dims, b.bytes));
+    read_in_file_order(executable, b, file.add(b.name, b.dtype, b.dims, b.bytes));
   add_metrics(file, kTrain, state.train);
   if (state.validation) add_metrics(file, kValidation, *state.validation);
   if (state.best) add_best(file, *state.best);

@@ -40,10 +40,6 @@ TensorsByName by_name(const WeightsFile& file) {
   return tensors;
 }
 
-std::string type_text(const std::string& dtype, const std::vector<int64_t>& dims) {
-  return fmt::format("{}[{}]", dtype, fmt::join(dims, ","));
-}
-
 std::string near_name(const std::string& name, const WeightsFile& file) {
   std::vector<std::string> names;
   for (const SavedTensor& t : file.tensors) names.push_back(t.name);
@@ -105,11 +101,8 @@ WeightsFile weights_of(Executable& executable, const std::map<std::string, std::
   std::vector<std::string> buffers;
   for (const codegen::Buffer* b : saved(executable.program())) {
     if (b->role == "buffer") buffers.push_back(b->name);
-    const auto begin = static_cast<int64_t>(file.data.size());
-    file.tensors.push_back({b->name, b->dtype, b->dims, begin, begin + b->bytes});
-    file.data.resize(static_cast<size_t>(begin + b->bytes));
     const codegen::Buffer* average = averages ? average_of(executable.program(), *b) : nullptr;
-    read_in_file_order(executable, average ? *average : *b, std::span(file.data).subspan(static_cast<size_t>(begin)));
+    read_in_file_order(executable, average ? *average : *b, file.add(b->name, b->dtype, b->dims, b->bytes));
   }
   if (!buffers.empty()) file.metadata["buffers"] = fmt::format("{}", fmt::join(buffers, ","));
   return file;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -118,6 +119,18 @@ const SavedTensor* WeightsFile::find(const std::string& tensor) const {
 
 std::span<const std::byte> WeightsFile::bytes(const SavedTensor& t) const {
   return std::span(data).subspan(static_cast<size_t>(t.begin), static_cast<size_t>(t.end - t.begin));
+}
+
+std::span<std::byte> WeightsFile::add(const std::string& tensor, const std::string& dtype,
+                                      const std::vector<int64_t>& dims, int64_t bytes) {
+  const auto begin = std::ssize(data);
+  tensors.push_back({tensor, dtype, dims, begin, begin + bytes});
+  data.resize(static_cast<size_t>(begin + bytes));
+  return std::span(data).subspan(static_cast<size_t>(begin));
+}
+
+std::string type_text(const std::string& dtype, const std::vector<int64_t>& dims) {
+  return fmt::format("{}[{}]", dtype, fmt::join(dims, ","));
 }
 
 WeightsFile read_safetensors(const std::string& path) {

@@ -29,7 +29,12 @@ struct WeightsFile {
 
   const SavedTensor* find(const std::string& tensor) const;
   std::span<const std::byte> bytes(const SavedTensor& t) const;
+  // Adds a tensor of so many bytes behind the others; they are the caller's to fill, before the next one is added.
+  std::span<std::byte> add(const std::string& tensor, const std::string& dtype, const std::vector<int64_t>& dims,
+                           int64_t bytes);
 };
+
+std::string type_text(const std::string& dtype, const std::vector<int64_t>& dims);  // "f32[128,784]"
 
 inline constexpr int64_t kMaxWeightsHeader = int64_t{100} << 20;
 

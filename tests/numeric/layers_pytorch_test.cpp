@@ -9,23 +9,15 @@
 #include "passes/pipeline.h"
 #include "runtime/weights/file_order.h"
 #include "runtime/weights/safetensors.h"
+#include "tests/numeric/reference_file.h"
 #include "tests/support/host_run.h"
-#include "tests/support/source_dir.h"
 
 namespace heddle::testing {
 namespace {
 
 const runtime::WeightsFile& numbers() {
-  static const runtime::WeightsFile file =
-      runtime::read_safetensors(testing::source_dir() / "tests/training/reference/layers.safetensors");
+  static const runtime::WeightsFile file = reference_file("layers.safetensors");
   return file;
-}
-
-std::vector<std::string> cases() {
-  std::vector<std::string> names;
-  for (const auto& [name, text] : numbers().metadata)
-    if (name != "note") names.push_back(name);
-  return names;
 }
 
 ir::Tensor stored(const std::string& name, const ir::Layout& layout = {}) {
@@ -62,17 +54,6 @@ std::string model_of(const std::string& name) {
            "outputs": {{"o": "l"}},
            "train": {{"batch": {{"N": {}}}, "epochs": 1, "loss": {{"op": "value", "in": "s"}}, "optimizer": "sgd"}}}})",
       layout, rest(x), rest(r), x, settings, x.substr(0, x.find(',')));
-}
-
-// Normalised mean square error.
-double nmse(const ir::Tensor& got, const ir::Tensor& expected) {
-  if (got.elements() != expected.elements()) return HUGE_VAL;
-  double error = 0, power = 0;
-  for (int64_t i = 0; i < got.elements(); ++i) {
-    error += (got.at(i) - expected.at(i)) * (got.at(i) - expected.at(i));
-    power += expected.at(i) * expected.at(i);
-  }
-  return power == 0 ? error : error / power;
 }
 
 class LayersOfPyTorch : public ::testing::TestWithParam<std::string> {
@@ -186,7 +167,7 @@ TEST(RunningStatistics, FollowPyTorchFor20Steps) {
   EXPECT_EQ(states.at("b.num_batches_tracked").at(0), 20);
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, LayersOfPyTorch, ::testing::ValuesIn(cases()),
+INSTANTIATE_TEST_SUITE_P(Cases, LayersOfPyTorch, ::testing::ValuesIn(reference_cases(numbers())),
                          [](const auto& info) { return info.param; });
 
 }  // namespace

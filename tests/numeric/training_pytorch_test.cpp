@@ -9,23 +9,15 @@
 #include "ir/evaluate/tensor_bytes.h"
 #include "passes/pipeline.h"
 #include "runtime/weights/safetensors.h"
+#include "tests/numeric/reference_file.h"
 #include "tests/support/host_run.h"
-#include "tests/support/source_dir.h"
 
 namespace heddle::testing {
 namespace {
 
 const runtime::WeightsFile& numbers() {
-  static const runtime::WeightsFile file =
-      runtime::read_safetensors(testing::source_dir() / "tests/training/reference/training.safetensors");
+  static const runtime::WeightsFile file = reference_file("training.safetensors");
   return file;
-}
-
-std::vector<std::string> cases() {
-  std::vector<std::string> names;
-  for (const auto& [name, text] : numbers().metadata)
-    if (name != "note") names.push_back(name);
-  return names;
 }
 
 ir::Tensor stored(const std::string& name) {
@@ -44,17 +36,6 @@ ir::Tensor part(const ir::Tensor& all, int64_t k, const ir::Type& type) {
       out.integer[static_cast<size_t>(i)] = all.integer[static_cast<size_t>(k * n + i)];
   }
   return out;
-}
-
-// Normalised mean square error.
-double nmse(const ir::Tensor& got, const ir::Tensor& expected) {
-  if (got.elements() != expected.elements()) return HUGE_VAL;
-  double error = 0, power = 0;
-  for (int64_t i = 0; i < got.elements(); ++i) {
-    error += (got.at(i) - expected.at(i)) * (got.at(i) - expected.at(i));
-    power += expected.at(i) * expected.at(i);
-  }
-  return power == 0 ? error : error / power;
 }
 
 using Step = std::function<ir::Evaluation(const std::string& entry, const ir::NamedTensors& inputs)>;
@@ -161,7 +142,7 @@ TEST_P(TrainingOfPyTorch, HostAgreesInSingle) {
   check({.nmse = 1e-10, .path = 1.2e-5});
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, TrainingOfPyTorch, ::testing::ValuesIn(cases()),
+INSTANTIATE_TEST_SUITE_P(Cases, TrainingOfPyTorch, ::testing::ValuesIn(reference_cases(numbers())),
                          [](const auto& info) { return info.param; });
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "codegen/lower_memory.h"
@@ -45,10 +46,7 @@ std::vector<std::byte> bytes_of(const runtime::WeightsFile& file, const std::str
 
 void append(runtime::WeightsFile& file, const std::string& name, const std::string& dtype, const ir::Dims& dims,
             const std::vector<std::byte>& bytes) {
-  const auto begin = static_cast<int64_t>(file.data.size());
-  const int64_t end = begin + static_cast<int64_t>(bytes.size());
-  file.tensors.push_back({.name = name, .dtype = dtype, .dims = dims, .begin = begin, .end = end});
-  file.data.insert(file.data.end(), bytes.begin(), bytes.end());
+  std::ranges::copy(bytes, file.add(name, dtype, dims, std::ssize(bytes)).begin());
 }
 
 // What the outside sees of a value: as in a weights file.
