@@ -38,8 +38,11 @@ KernelPlan plan_primitive(const Graph& kernel) {
 }
 
 bool can_be_in_place(const Graph& kernel) {
-  return kernel.order.size() == 1 && std::holds_alternative<Primitive>(kernel[kernel.order[0]].op->kind) &&
-         kernel[kernel.order[0]].op->find_attr(kInPlace) != nullptr;
+  if (kernel.order.size() != 1) return false;
+  const Node& n = kernel[kernel.order[0]];
+  // What it also reads as another operand would change under it.
+  return std::holds_alternative<Primitive>(n.op->kind) && n.op->find_attr(kInPlace) != nullptr &&
+         std::count(n.operands.begin(), n.operands.end(), n.operands[0]) == 1;
 }
 
 bool is_in_place(const Graph& kernel) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <queue>
+#include <set>
 #include <utility>
 
 #include "ir/check.h"
@@ -58,6 +59,7 @@ class Fuser {
     while (merge_best()) {
     }
     note_edges();
+    if (options_.remark) left_in_memory_ = left_in_memory();
     outline();
   }
 
@@ -205,6 +207,22 @@ class Fuser {
                       "not fused: beside what another kernel leaves in memory they have no form: " + reason);
   }
 
+  // Names of copied nodes' results that others need in memory: whoever comes later reads them there instead of a copy.
+  std::set<std::string> left_in_memory() const {
+    std::set<std::string> names;
+    for (const NodeId n : g_.order)
+      if (groups_.roles()(n) == FusionRole::copied && groups_.roles().roots_group(n))
+        for (const ValueId v : g_[n].results) names.insert(g_[v].name);
+    return names;
+  }
+
+  void note_read_from_memory(const std::vector<NodeId>& owned, const Sketch& s) {
+    for (const ValueId v : s.operands)
+      if (left_in_memory_.count(g_[v].name) != 0)
+        options_.note("fuse", g_, fmt::format("%{} -> %{}", g_[v].name, g_[g_[owned.front()].results[0]].name),
+                      "not fused: another kernel leaves it in memory, where it is needed anyway");
+  }
+
   std::string reason_between(int a, int b) {
     if (const auto reason = refused(a).find(b); reason != refused(a).end()) return reason->second;
     switch (groups_.separation(a, b).answer) {
@@ -254,6 +272,7 @@ class Fuser {
       return;
     }
     HEDDLE_CHECK(a.form, "a group has no form: " + a.reason);
+    if (options_.remark) note_read_from_memory(owned, s);
     if (a.kernel.empty()) {
       Graph kernel = extract(g_, s.nodes, s.results).kernel;
       kernel.form = a.form;
@@ -269,6 +288,7 @@ class Fuser {
   Groups groups_;
   Partners partners_;
   std::vector<std::pair<NodeId, NodeId>> edges_;
+  std::set<std::string> left_in_memory_;
   std::priority_queue<Choice> choices_;
   std::vector<int> version_;                         // by group: how often it has grown
   std::vector<size_t> spent_;                        // by group: effort on kernels that were refused

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "ir/builder.h"
 #include "ir/ops/loops.h"
@@ -79,6 +80,17 @@ Tensor moved(const Bounded& b, End end, size_t mixture) {
   for (size_t i = 0; i < t.integer.size(); ++i)
     t.integer[i] = moved_integer(t.type.dtype, t.integer[i], b.error[i], goes_up(end, i, mixture), end);
   return t;
+}
+
+// Numbers of doubles may leave the range on the way in one order of operations and not in another, which passes may
+// choose: what overflows from finite elements may be anything.
+void open_where_it_overflows(Errors& errors, const Signature& s, const Operands& operands, const Tensor& value) {
+  static const std::set<std::string, std::less<>> products_and_sums = {"mul", "add", "sub", "square"};
+  if (!value.floating() || !products_and_sums.contains(s.op->name)) return;
+  for (size_t i = 0; i < errors.size(); ++i)
+    if (std::isinf(value.real[i]) && std::all_of(operands.begin(), operands.end(),
+                                                 [&](const Bounded* b) { return std::isfinite(b->value.real[i]); }))
+      errors[i] = kInfinity;
 }
 
 // Elements of two operands that may be equal become so: whether they are is decided within the bounds, not at their ends.
@@ -392,6 +404,7 @@ std::vector<Bounded> evaluate_bounded(const Signature& s, const Operands& operan
     add_sum(errors[0], s, rounding, values[0], magnitudes(s, operands, false)[0], magnitudes(s, operands, true)[0]);
   }
   if (precision == Precision::rounded) open_beside_zeros(errors[0], s, operands);
+  if (precision == Precision::exact) open_where_it_overflows(errors[0], s, operands, values[0]);
   if (is_product(s) && values[0].floating()) add_product(errors[0], s, operands, Rounding(s, 0, precision));
   std::vector<Bounded> results;
   for (size_t r = 0; r < values.size(); ++r) {
