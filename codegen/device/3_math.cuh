@@ -165,7 +165,15 @@ HD_DEVICE float fmod(float a, float b) { return __builtin_fmodf(a, b); }
 HD_DEVICE double fmod(double a, double b) { return __builtin_fmod(a, b); }
 HD_DEVICE float atan2(float a, float b) { return __builtin_atan2f(a, b); }
 HD_DEVICE double atan2(double a, double b) { return __builtin_atan2(a, b); }
-HD_DEVICE int ones(u64 word) { return __builtin_popcountll(word); }
+// Not __builtin_popcountll: in a short loop over the index itself g++ 12 makes a vector of constants of it, with AVX-512, and gives these back
+// as they are (2 for 2). Nor the product that usually ends these sums, which it turns into the same.
+HD_DEVICE int ones(u64 word) {
+  word -= word >> 1 & 0x5555555555555555u;
+  word = (word & 0x3333333333333333u) + (word >> 2 & 0x3333333333333333u);
+  word = (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0Fu;
+  word += word >> 8, word += word >> 16, word += word >> 32;
+  return (int)(word & 127);
+}
 
 // The system's lgamma leaves the sign in a variable of the process, which several threads would write.
 extern "C" double lgamma_r(double x, int* sign) noexcept;

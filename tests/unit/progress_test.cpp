@@ -1,6 +1,8 @@
 // The line of progress at every width, and what text can do to a terminal.
 #include "runtime/train/progress.h"
 
+#include <gtest/gtest.h>
+
 #include "runtime/terminal.h"
 
 namespace heddle::runtime {
@@ -43,7 +45,7 @@ TEST(ProgressLine, IsNarrowerThanTheTerminalAtEveryWidth) {
 TEST(ProgressLine, GrowsWithTheWidth) {
   for (size_t columns = 20; columns < 200; ++columns) {
     size_t parts[2];
-    for (const size_t more : {0, 1}) {
+    for (const size_t more : {size_t{0}, size_t{1}}) {
       const std::string line = progress_line(kParts, columns + more, false);
       parts[more] = static_cast<size_t>(std::count_if(kParts.begin(), kParts.end(), [&](const ProgressPart& p) {
         return line.find(p.value) != std::string::npos;
