@@ -75,7 +75,7 @@ class Planner {
     const bool finishing = plan_of(v).finishing;
     Extent extent = Extent::full;
     if (finishing)
-      extent = count == 1 ? Extent::scalar : Extent::column;
+      extent = plan_of(v).extent;  // as plan_reductions says
     else if (count == rows * columns)
       extent = Extent::full;
     else if (rows_form() && (count == rows || count == 1))

@@ -28,7 +28,8 @@ class ReductionPlanner {
     }
     for (const ValueId r : n.results) {
       plan_of(r).reduction = plan;
-      if (plan == ReductionPlan::column || plan == ReductionPlan::total) set_finishing(r);
+      if (plan == ReductionPlan::column || plan == ReductionPlan::total)
+        set_finishing(r, plan == ReductionPlan::column ? Extent::column : Extent::scalar);
     }
   }
 
@@ -39,12 +40,15 @@ class ReductionPlanner {
   void inherit_finishing(const Node& n) {
     for (const ValueId v : n.operands)
       if (plan_of(v).finishing)
-        for (const ValueId r : n.results) set_finishing(r);
+        for (const ValueId r : n.results) set_finishing(r, plan_of(v).extent);
   }
 
-  void set_finishing(ValueId v) {
-    plan_of(v).finishing = true;
-    plan_of(v).extent = k_[v].type.elements() == 1 ? Extent::scalar : Extent::column;
+  // One element may be the only column's: it is known where that column is, later than totals are.
+  void set_finishing(ValueId v, Extent from) {
+    ValuePlan& p = plan_of(v);
+    const bool column = from == Extent::column || (p.finishing && p.extent == Extent::column);
+    p.finishing = true;
+    p.extent = column || k_[v].type.elements() > 1 ? Extent::column : Extent::scalar;
   }
 
   ReductionPlan spread_plan(const Signature& s, const ReductionDomain& d) {
