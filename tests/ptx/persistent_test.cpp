@@ -21,6 +21,7 @@ namespace {
 struct Compiled {
   codegen::Program program;
   std::vector<codegen::Buffer> inputs;  // of "train"
+  int64_t batch = 0;
 };
 
 // Every entry that can be is one kernel. Inputs are stored as they are computed with.
@@ -29,7 +30,8 @@ Compiled compile(const std::string& name) {
   const frontend::Model model =
       frontend::read_model(sources, (source_dir() / "models" / (name + ".json")).string(), {.set = {}, .small = true});
   frontend::BuildOptions build = frontend::default_build_options(model);
-  build.train = build.eval = 6, build.train_last = build.eval_last = 5;
+  const int64_t batch = build.train;
+  build.train_last = build.eval_last = batch - 1;
   ir::Module m = frontend::build_module(model, build);
   passes::Options options;
   options.target = ir::h200();
@@ -41,7 +43,7 @@ Compiled compile(const std::string& name) {
     if (g.name == "train")
       for (const ir::ValueId v : g.inputs)
         if (g[v].role == ir::Role::input) fed.columns.push_back({g[v].name, g[v].type.dtype, {}});
-  Compiled out{codegen::lower(m, name, options.target, fed), {}};
+  Compiled out{codegen::lower(m, name, options.target, fed), {}, batch};
   out.inputs = out.program.find_entry("train")->inputs;
   return out;
 }
@@ -117,10 +119,11 @@ class PtxPersistent : public ::testing::TestWithParam<std::string> {
 
 TEST_P(PtxPersistent, GivesTheBitsOfItsLaunches) {
   const Compiled what = compile(GetParam());
-  constexpr int64_t kRows = 2 * 6 + 5;
-  const Trained launched = train(what, kRows, {.persistent = false}, 1);
+  ASSERT_GE(what.program.find_entry("train")->persistent, 0);
+  const int64_t rows = 2 * what.batch + what.batch - 1;  // the last batch is ragged
+  const Trained launched = train(what, rows, {.persistent = false}, 1);
   EXPECT_EQ(launched.losses.size(), 3U);
-  const Trained one = train(what, kRows, {.persistent_blocks = 5}, 64);
+  const Trained one = train(what, rows, {.persistent_blocks = 5}, 64);
   expect_same(one, launched);
   for (const codegen::Entry& e : what.program.entries)
     if (e.persistent >= 0) {
@@ -129,25 +132,27 @@ TEST_P(PtxPersistent, GivesTheBitsOfItsLaunches) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, PtxPersistent,
-                         ::testing::Values("tiny_mlp", "mnist_mlp", "mlp", "digits_cnn", "mnist_cnn"),
+                         ::testing::Values("tiny_mlp", "mnist_mlp", "mlp", "mnist_cnn", "matrix_factorisation",
+                                           "tabular_regression", "recommender", "siamese"),
                          [](const auto& info) { return info.param; });
 
 using PtxPersistentBlocks = PtxPersistent;
 
 TEST_P(PtxPersistentBlocks, AnyNumberOfBlocksStepsAndChunks) {
   const Compiled what = compile(GetParam());
-  constexpr int64_t kRows = 20 * 6 + 5;
-  const Trained launched = train(what, kRows, {.persistent = false}, 1);
+  const int64_t rows = 20 * what.batch + what.batch - 1;
+  const Trained launched = train(what, rows, {.persistent = false}, 1);
   for (const int64_t blocks : {1, 2, 7})
     for (const int64_t repeats : {1, 8, 64}) {
       SCOPED_TRACE(::testing::Message() << blocks << " blocks, " << repeats << " steps");
-      expect_same(train(what, kRows, {.persistent_blocks = blocks}, repeats), launched);
+      expect_same(train(what, rows, {.persistent_blocks = blocks}, repeats), launched);
     }
-  expect_same(train(what, kRows, {.persistent_blocks = 2}, 64, /*resident=*/1), launched);
-  expect_same(train(what, kRows, {.persistent_blocks = 2}, 64, /*resident=*/2000), launched);
+  expect_same(train(what, rows, {.persistent_blocks = 2}, 64, /*resident=*/1), launched);
+  expect_same(train(what, rows, {.persistent_blocks = 2}, 64, /*resident=*/2000), launched);
 }
 
-INSTANTIATE_TEST_SUITE_P(Tiny, PtxPersistentBlocks, ::testing::Values("tiny_mlp"),
+INSTANTIATE_TEST_SUITE_P(Small, PtxPersistentBlocks,
+                         ::testing::Values("tiny_mlp", "matrix_factorisation", "tabular_regression"),
                          [](const auto& info) { return info.param; });
 
 }  // namespace
