@@ -80,6 +80,7 @@ LayerDef arg(const std::string& name, const std::string& doc) {
 const RegisterLayer sum(reduction("sum", "reduce_sum", "sum over axes"));
 const RegisterLayer mean(reduction("mean", "reduce_mean", "mean over axes"));
 const RegisterLayer prod(reduction("prod", "reduce_prod", "product over axes"));
+const RegisterLayer logsumexp(reduction("logsumexp", "reduce_logsumexp", "log of the sum of exp(x) over axes"));
 const RegisterLayer max(extreme("max", "largest element over axes; of several inputs the larger element"));
 const RegisterLayer min(extreme("min", "smallest element over axes; of several inputs the smaller element"));
 const RegisterLayer argmax(arg("argmax", "index of the largest element, the first of equals, as i32"));

@@ -80,9 +80,6 @@ std::vector<AttrDef> pool_attributes() {
 
 std::vector<AttrDef> pool_gradient_attributes() { return with_shape(pool_attributes(), "input", "shape of the image"); }
 
-namespace {
-
-// Each window reaches into the image, and of its elements none is further from the next than the image is long.
 void check_reach(const Window& w, const Dims& pads, const Dims& window) {
   const int64_t most = std::max(w.low, w.high),
                 passed = (most + w.dilation - 1) / w.dilation;  // elements in the padding
@@ -92,8 +89,6 @@ void check_reach(const Window& w, const Dims& pads, const Dims& window) {
     throw InferError(fmt::format("dilation {} steps over an image of {}, a window may lie in the padding alone",
                                  w.dilation, w.input));
 }
-
-}  // namespace
 
 Pool pool(const Signature& s, const Dims& image) {
   const Dims& window = checked_list(s, "window", 2, 1);

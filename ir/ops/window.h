@@ -23,6 +23,9 @@ const Dims& checked_list(const Signature& s, std::string_view name, size_t size,
 void require_image(const Type& type, const std::string& what);
 // Fills in `output`; throws InferError when the window does not fit. `side` is "height" or "width".
 Window placed(Window window, const std::string& what, const std::string& side);
+// Throws InferError unless each window reaches into the image, and none of its elements is further from the next than
+// the image is long.
+void check_reach(const Window& w, const Dims& pads, const Dims& window);
 
 // Reads the input where window element `tap` (a coordinate) of output position `out` (a coordinate) lies.
 void read_input(IndexMap& map, const Window& w, int out, int tap);

@@ -2,7 +2,7 @@
 from .tensor import FLOATING
 
 DIRECT = {"ReduceSum": "reduce_sum", "ReduceMean": "reduce_mean", "ReduceMax": "reduce_max", "ReduceMin": "reduce_min",
-          "ReduceProd": "reduce_prod"}
+          "ReduceProd": "reduce_prod", "ReduceLogSumExp": "reduce_logsumexp"}
 
 
 def arguments(t, node):
@@ -37,14 +37,6 @@ def composed(before, after):
     return handler
 
 
-def log_sum_exp(t, node):
-    x, axes, keepdims = arguments(t, node)
-    g = t.graph
-    largest = g.reduce("reduce_max", x, axes, True)
-    total = g.reduce("reduce_sum", g.emit("exp", [g.binary("sub", x, largest)]), axes, keepdims)
-    return [g.emit("add", [g.emit("log", [total]), g.reshape(largest, total.shape)])]
-
-
 def index(t, node):
     g, x = t.graph, t.value(node.inputs[0])
     axis = node.attr("axis", 0) % len(x.shape)
@@ -67,7 +59,7 @@ def prefix(op):
 
 
 HANDLERS = {
-    **dict.fromkeys(DIRECT, direct), "ArgMax": index, "ArgMin": index, "ReduceLogSumExp": log_sum_exp,
+    **dict.fromkeys(DIRECT, direct), "ArgMax": index, "ArgMin": index,
     "ReduceL1": composed("abs", None), "ReduceL2": composed("square", "sqrt"), "ReduceSumSquare": composed("square", None),
     "ReduceLogSum": composed(None, "log"),
     "CumSum": prefix("cumsum"), "CumProd": prefix("cumprod"),

@@ -64,8 +64,8 @@ def tolerance(graph):
         return Tolerance(nmse=1e-7)
     if graph.checks[0] == "check.expect_almost_eq":
         return Tolerance(relative=1e-4, absolute=1e-4)
-    if "avg_pool2d" in graph.ops:  # a window's sum as an average times its size is rounded twice
-        return Tolerance(units=3)
-    if "scatter" in graph.ops:  # updates of one element are added exactly by the oracle, and rounded one by one elsewhere
+    if "window_sum" in graph.ops:  # exact in the oracle, and its terms may cancel
+        return Tolerance(relative=0, absolute=0, units=3, nmse=1e-12)
+    if graph.ops & {"scatter", "select_and_scatter"}:  # updates of one element are added exactly by the oracle, and rounded one by one elsewhere
         return Tolerance(relative=1e-6, absolute=0, units=3)
     return Tolerance(relative=0, absolute=0, units=3)

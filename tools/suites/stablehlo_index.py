@@ -1,8 +1,8 @@
 """StableHLO operations on indices: gather, scatter, dynamic slices, sort, top_k, select_and_scatter."""
-import math
 import re
 
 from .mlir import integers, parse_type
+from .stablehlo_ops import window_attributes
 from .tensor import OutOfScope, elements
 
 COMBINE = {"add": "add", "multiply": "mul", "maximum": "max", "minimum": "min"}
@@ -198,33 +198,22 @@ def select_and_scatter(t, o):
     scatter_region = " ".join(o.region).rpartition("^bb0")[2]
     applied = re.search(r"stablehlo\.(\w+) ", scatter_region)
     known = COMBINE_BOOLS if x.dtype == "bool" else COMBINE
-    if not select or not applied or applied.group(1) not in known or "padding" in o.text:
-        raise OutOfScope("select_and_scatter by functions of its own, or with padding")
-    rank = len(x.shape)
-    window = integers(o.text, "window_dimensions") or [1] * rank
-    strides = integers(o.text, "window_strides") or [1] * rank
+    if not select or not applied or applied.group(1) not in known:
+        raise OutOfScope("select_and_scatter by functions of its own")
+    largest, combine = select.group(1) == "GE", known[applied.group(1)]
     narrow = x.dtype == "bool"
     x, source, start = (g.cast(v, "u8") if narrow else v for v in (x, source, start))
-    table = window_places(g, x.shape, source.shape, window, strides)
-    elements_of = g.emit("gather", [g.reshape(x, (elements(x.shape),)), table], shape=table.shape, axis=0)
-    chosen = g.emit("argmax" if select.group(1) == "GE" else "argmin", [elements_of], "i32", table.shape[:-1], axis=1)
-    place = g.emit("gather_nd", [table, g.reshape(chosen, chosen.shape + (1,))], shape=chosen.shape, batch=1)
-    flat = g.broadcast(start, (elements(x.shape),))
-    y = g.emit("scatter", [flat, place, g.reshape(source, chosen.shape)], combine=known[applied.group(1)])
-    y = g.reshape(y, x.shape)
+    attrs = window_attributes(o.text, len(x.shape))
+    if combine == "add":
+        y = g.emit("select_and_scatter", [x, source], select="max" if largest else "min", **attrs)
+        y = g.binary("add", y, g.broadcast(start, x.shape))
+    else:
+        place = g.emit("window_argmax" if largest else "window_argmin", [x], "i32", source.shape, **attrs)
+        flat = (elements(source.shape),)
+        y = g.emit("scatter", [g.broadcast(start, (elements(x.shape),)), g.reshape(place, flat), g.reshape(source, flat)],
+                   combine=combine)
+        y = g.reshape(y, x.shape)
     return g.cast(y, "bool") if narrow else y
-
-
-def window_places(g, image, windows, size, strides):
-    """i32 [windows, elements of a window]: the row-major positions in the image."""
-    shape = tuple(windows) + tuple(size)
-    sums = None
-    for d in range(len(image)):
-        stride = math.prod(image[d + 1:])
-        for axis, factor in ((d, strides[d] * stride), (len(image) + d, stride)):
-            part = g.scaled(g.iota(shape, axis), factor)
-            sums = part if sums is None else g.emit("add", [sums, part])
-    return g.reshape(sums, (math.prod(windows), math.prod(size)))
 
 
 HANDLERS = {

@@ -137,35 +137,35 @@ def reduce(t, o):
     return g.binary(ON_BOOLS.get(op, op) if narrow else BINARY[op], y, start)
 
 
+WINDOWS = {"add": "window_sum", "multiply": "window_prod", "maximum": "window_max", "minimum": "window_min"}
+
+
+def window_attributes(text, rank):
+    """How window_sum and its kin say it: what is left out is left out."""
+    attrs = {"window": integers(text, "window_dimensions") or [1] * rank}
+    for ours, theirs in (("strides", "window_strides"), ("dilations", "window_dilations")):
+        if integers(text, theirs):
+            attrs[ours] = integers(text, theirs)
+    if "padding = " in text:
+        around = re.search(r"padding = dense<(.*?)> : tensor", text).group(1)
+        pads = [int(v) for v in re.findall(r"-?\d+", around)]
+        pads = pads * 2 * rank if len(pads) == 1 else pads
+        if min(pads) < 0:
+            raise OutOfScope("a window with less than no padding")
+        attrs["pads"] = pads[::2] + pads[1::2]
+    return attrs
+
+
 def reduce_window(t, o):
     g = t.graph
     applied = re.findall(r"stablehlo\.(\w+) ", " ".join(o.region))
-    window, (dtype, shape) = integers(o.text, "window_dimensions"), parse_type(o.types[0])
-    known = ("add", "maximum", "minimum")
-    if len(o.operands) != 2 or len(window) > 2 or not applied or applied[0] not in known or "dilation" in o.text:
-        raise OutOfScope("a window other than a sum, a maximum or a minimum over two dimensions")
-    x, start = t.value(o.operands[0]), t.known.get(o.operands[1])
-    if applied[0] == "add" and dtype not in FLOATING:
-        raise OutOfScope("a window's sum of integers")
-    pads = re.search(r"padding = dense<\[\[(\d+), (\d+)\], \[(\d+), (\d+)\]\]>", o.text)
-    top, bottom, left, right = (int(p) for p in pads.groups()) if pads else (0, 0, 0, 0)
-    if len(window) == 1:
-        window, strides = [1] + window, [1] + (integers(o.text, "window_strides") or [1])
-    else:
-        strides = integers(o.text, "window_strides") or [1, 1]
-    image = g.reshape(x, (1, *(1,) * (2 - len(x.shape)), *x.shape, 1))
-    pooled = (1, *(1,) * (2 - len(shape)), *shape, 1)
-    attrs = {"window": window, "strides": strides, "pads": [top, left, bottom, right]}
-    if applied[0] == "maximum":
-        y = g.multi("max_pool2d", [image], [(dtype, pooled), ("i32", pooled)], **attrs)[0]
-        return g.binary("max", g.reshape(y, shape), t.value(o.operands[1]))
-    if applied[0] == "minimum":  # neg, and not of integers, turn the order round
-        turn = "neg" if dtype in FLOATING else "not"
-        y = g.multi("max_pool2d", [g.emit(turn, [image])], [(dtype, pooled), ("i32", pooled)], **attrs)[0]
-        return g.binary("min", g.reshape(g.emit(turn, [y]), shape), t.value(o.operands[1]))
-    y = g.emit("avg_pool2d", [image], shape=pooled, **attrs)
-    y = g.reshape(g.scaled(y, window[0] * window[1]), shape)
-    return g.binary("add", y, t.value(o.operands[1])) if start is None or start.values()[0] != 0 else y
+    if len(o.operands) != 2 or not applied or applied[0] not in WINDOWS or "base_dilations" in o.text:
+        raise OutOfScope("a window of several tensors, by a function of its own or over spread elements")
+    x, start, (dtype, shape) = t.value(o.operands[0]), t.value(o.operands[1]), parse_type(o.types[0])
+    if dtype == "bool" or not x.shape:
+        raise OutOfScope("a window of truth values or of a scalar")
+    y = g.emit(WINDOWS[applied[0]], [x], shape=shape, **window_attributes(o.text, len(x.shape)))
+    return g.binary(BINARY[applied[0]], y, g.broadcast(start, shape))
 
 
 def dimension_pair(text, key):
