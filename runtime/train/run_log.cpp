@@ -39,8 +39,16 @@ bool is_log_or_empty(const std::string& path) {
   return in.gcount() == 0 || text == kBegin;
 }
 
+// A descriptor of its own, so that closing the log leaves standard output open.
+std::FILE* open_standard_output() {
+  const int fd = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  if (fd < 0) refuse("standard output", std::strerror(errno));
+  return ::fdopen(fd, "w");
+}
+
 // Without O_NONBLOCK, opening a pipe that nobody reads would wait for ever.
 std::FILE* open_log(const std::string& path) {
+  if (path == "-") return open_standard_output();
   std::error_code ec;
   if (leads_to_temporary_name(path) && !std::filesystem::is_directory(path, ec))
     refuse(path, "files of such names are drafts, which later runs remove", "name another file");
@@ -76,7 +84,7 @@ RunLog::RunLog(const std::string& path)
     : path_(path),
       file_(path.empty() ? nullptr : open_log(path), std::fclose),
       begin_(std::chrono::steady_clock::now()) {
-  if (file_) check_kind(path_, ::fileno(file_.get()));
+  if (file_ && !is_standard_output()) check_kind(path_, ::fileno(file_.get()));
 }
 
 namespace {
@@ -140,6 +148,7 @@ int64_t RunLog::sync() {
 
 void RunLog::event(const std::string& name, JsonObject fields) {
   if (!file_ || failure_ != 0) return;
+  if (is_standard_output()) begun_ = true;  // it is never emptied: others write there, too
   if (!begun_ && !is_still_there(path_, ::fileno(file_.get()))) refuse(path_, kTaken, kTakenHelp);
   if (!std::exchange(begun_, true) && ::ftruncate(::fileno(file_.get()), 0) != 0 && errno != EINVAL) note_failure();
   JsonObject line;
@@ -158,9 +167,11 @@ void RunLog::note_failure() {
 void RunLog::finish() {
   if (!file_) return;
   if (std::fflush(file_.get()) != 0) note_failure();
-  if (!is_still_there(path_, ::fileno(file_.get()))) refuse(path_, kTaken, kTakenHelp);
+  if (!is_standard_output() && !is_still_there(path_, ::fileno(file_.get()))) refuse(path_, kTaken, kTakenHelp);
   if (std::fclose(file_.release()) != 0) note_failure();
-  if (failure_ != 0) refuse(path_, std::strerror(failure_), "the log is not complete; the run itself is");
+  if (failure_ != 0)
+    refuse(is_standard_output() ? "standard output" : path_, std::strerror(failure_),
+           "the log is not complete; the run itself is");
 }
 
 void RunLog::step(const StepEvent& e) {

@@ -15,10 +15,10 @@
 namespace heddle::runtime {
 
 // The file is opened when the log is made and emptied by the first event, so that a run that never begins leaves an older
-// log as it is. A device or a pipe may take the log, too. A full disk does not stop the run: `finish` tells.
+// log as it is. A device or a pipe may take the log, too, and "-" is standard output, which gets every epoch at once. A full disk does not stop the run: `finish` tells.
 class RunLog {
  public:
-  explicit RunLog(const std::string& path);  // "": writes nothing
+  explicit RunLog(const std::string& path);  // "": writes nothing; "-": to standard output
   // Goes on with the log of an earlier process, before the first event. Behind the bytes that the log had at the
   // checkpoint, its steps and epochs go, and what tells of a later step than the checkpoint's: they come again. `seconds`
   // is the time the run took so far.
@@ -33,6 +33,7 @@ class RunLog {
 
  private:
   void note_failure();
+  bool is_standard_output() const { return path_ == "-"; }
 
   std::string path_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;

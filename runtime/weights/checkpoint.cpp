@@ -54,6 +54,20 @@ std::string remedy(const codegen::Buffer& b, const WeightsFile& file) {
          "train again, or save the whole state_dict";
 }
 
+// What stands before every name of the model in the file, where that is all in which they differ; else "".
+std::string common_prefix(const std::vector<const codegen::Buffer*>& buffers, const WeightsFile& file,
+                          const TensorsByName& tensors) {
+  if (buffers.empty()) return {};
+  const std::string& first = buffers[0]->name;
+  if (tensors.contains(first)) return {};
+  for (const SavedTensor& t : file.tensors) {
+    if (!t.name.ends_with(first)) continue;
+    const std::string prefix = t.name.substr(0, t.name.size() - first.size());
+    if (std::ranges::all_of(buffers, [&](const auto* b) { return tensors.contains(prefix + b->name); })) return prefix;
+  }
+  return {};
+}
+
 }  // namespace
 
 // Every difference at once: a user who loads the wrong file sees that it is the wrong file.
@@ -61,6 +75,11 @@ void require_match(const WeightsFile& file, const codegen::Program& program) {
   const std::vector<const codegen::Buffer*> buffers = saved(program);
   std::vector<Diagnostic> errors;
   const TensorsByName tensors = by_name(file);
+  if (const std::string prefix = common_prefix(buffers, file, tensors); !prefix.empty())
+    throw UserError(
+        ExitCode::failed,
+        fmt::format("{}: '{}' stands before the name of every tensor that the model has", file.name, prefix),
+        fmt::format("--weights-prefix {} takes it off (a program gives load_weights the prefix)", prefix));
   const auto full = [&] { return errors.size() == Diagnostics::kMaxErrors; };
   const auto error = [&](const std::string& message, const std::string& help = {}) {
     if (!full()) errors.push_back({Severity::error, {}, fmt::format("{}: {}", file.name, message), {}, help});

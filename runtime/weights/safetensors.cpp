@@ -133,7 +133,14 @@ std::string type_text(const std::string& dtype, const std::vector<int64_t>& dims
   return fmt::format("{}[{}]", dtype, fmt::join(dims, ","));
 }
 
+void require_no_pipe(const std::string& path) {
+  if (path == "-")
+    throw UserError(ExitCode::usage, "-: weights and checkpoints are files, never standard input or output",
+                    "give the name of a file; a file that is called so is ./-");
+}
+
 WeightsFile read_safetensors(const std::string& path) {
+  require_no_pipe(path);
   File file(path, O_RDONLY | O_NONBLOCK);
   int64_t data_bytes = 0;
   WeightsHeader header = read_header(file, path, data_bytes);
@@ -160,6 +167,7 @@ WeightsFile parse_safetensors(const std::string& path, std::vector<std::byte> co
 }
 
 void require_weights_path(const std::string& path) {
+  require_no_pipe(path);
   require_replaceable(path);
   std::error_code ec;
   if (!std::filesystem::exists(path, ec) || std::filesystem::file_size(path, ec) == 0) return;

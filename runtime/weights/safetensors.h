@@ -38,6 +38,9 @@ std::string type_text(const std::string& dtype, const std::vector<int64_t>& dims
 
 inline constexpr int64_t kMaxWeightsHeader = int64_t{100} << 20;
 
+// Throws UserError (wrong usage) where the path is "-": files of tensors are read and replaced as a whole, never piped.
+void require_no_pipe(const std::string& path);
+
 // Throws UserError: "FILE: what is wrong".
 WeightsFile read_safetensors(const std::string& path);
 // The same of a file's bytes that have been read; `data` is then all of them.

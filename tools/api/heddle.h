@@ -64,6 +64,8 @@ struct HEDDLE_API Options {
   int threads = 0;                    // of the host; 0: as many as it has
   int memory_gib = 0;                 // that a program may take; 0: what the device has
   std::string data = {};              // the folder of the data files; "": the model's
+  // Told of what is done otherwise than usual: weights of another type are converted, compiled kernels cannot be kept.
+  std::function<void(const std::string&)> note = {};
 };
 
 // Of one epoch: the loss and the model's metrics that are one number, by name.
@@ -114,7 +116,8 @@ class HEDDLE_API Model {
   // Any number of rows: they are compiled for once. `outputs` are names of outputs or nodes; none: the model's outputs.
   Outputs predict(const Inputs& rows, const std::vector<std::string>& outputs = {});
   FileResult predict_files(const FilePredictions& request);
-  void load_weights(const std::string& path);  // safetensors
+  // From a safetensors file; `prefix` is taken off the names of its tensors: "module.".
+  void load_weights(const std::string& path, const std::string& prefix = {});
   void save(const std::string& path);
 
  private:

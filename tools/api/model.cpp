@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "runtime/weights/checkpoint.h"
+#include "runtime/weights/read_weights.h"
 #include "tools/api/guarded.h"
 #include "tools/api/heddle.h"
 #include "tools/api/training.h"
@@ -33,7 +35,17 @@ struct Model::Impl {
   std::unique_ptr<OnDevice<Training>> training;
   std::unique_ptr<OnDevice<tools::Predictor>> predictor;
   std::vector<std::string> predicted;  // the outputs that it computes
+  bool told_of_kernel_cache = false;
 
+  void tell(const std::string& note) const {
+    if (options.note) options.note(note);
+  }
+  // Once.
+  void tell_of_kernel_cache() {
+    if (std::exchange(told_of_kernel_cache, true)) return;
+    if (const std::string problem = tools::kernel_cache_problem(); !problem.empty())
+      tell(problem + "; set HEDDLE_CACHE to a new or empty folder");
+  }
   tools::ModelArguments arguments(const std::string& path) const {
     tools::ModelArguments a;
     a.model = path;
@@ -47,8 +59,9 @@ struct Model::Impl {
   }
   // `make` gets what to compile for.
   template <class T, class F>
-  std::unique_ptr<OnDevice<T>> make_on_device(const F& make) const {
+  std::unique_ptr<OnDevice<T>> make_on_device(const F& make) {
     auto on = std::make_unique<OnDevice<T>>();
+    tell_of_kernel_cache();
     on->device = tools::open_device({.device = options.device, .threads = options.threads});
     tools::CompileOptions compile = tools::compile_options(arguments({}));
     compile.target = on->device.target;
@@ -192,9 +205,10 @@ FileResult Model::predict_files(const FilePredictions& r) {
   });
 }
 
-void Model::load_weights(const std::string& path) {
+void Model::load_weights(const std::string& path, const std::string& prefix) {
   guarded([&] {
-    runtime::WeightsFile file = runtime::read_safetensors(path);
+    auto [file, note] = runtime::read_weights(path, prefix);
+    if (!note.empty()) impl_->tell(note);
     if (impl_->training) impl_->training->made->start(&file);
     impl_->weights_path = path;
     impl_->weights = std::move(file);

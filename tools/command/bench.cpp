@@ -170,6 +170,7 @@ void report(const BenchArguments& a, const codegen::Program& program, const Meas
 }
 
 void bench(const BenchArguments& a) {
+  warn_without_kernel_cache();
   const OpenedDevice device = open_device(a.device);
   ReadModel model;
   read(a.model, model);

@@ -176,14 +176,17 @@ void add_compile(CommandLine& line) {
       "run the passes up to and including this one, and print the module (heddle opt --list-passes names them)");
   command.add_option("--print-after", a->print_after,
                      "print the module after this pass, or after all, on standard error");
-  command.add_option(
-      "-o,--out", a->out,
-      "write to this file; with --emit=cubin the machine code, of several architectures a folder with a file each");
+  command.add_option("-o,--out", a->out,
+                     "write to this file, - is standard output; with --emit=cubin the machine code, of several "
+                     "architectures a folder with a file each");
   command.add_flag("--locs", a->locs, "print where each node comes from");
   command.add_flag("--time-passes", a->time_passes, "print what each stage took on standard error");
   command.add_flag("--remarks", a->remarks, "print on standard error why something was or was not done");
   command.add_flag("--json", a->json, "with --emit=report: one JSON object");
-  command.run([a] { compile(*a); });
+  command.run([a] {
+    if (a->out == "-") a->out.clear();  // standard output, as without -o
+    compile(*a);
+  });
 }
 
 }  // namespace heddle::tools

@@ -75,12 +75,17 @@ void add_device_arguments(Command& command, DeviceArguments& a) {
       .between(1, 1024);
 }
 
-void warn_without_kernel_cache() {
+std::string kernel_cache_problem() {
   const std::string folder = runtime::kernel_cache_folder();
   const runtime::KernelCache cache(folder);
-  if (cache.problem().empty()) return;
-  print_note("heddle: warning: compiled kernels are not kept: '{}' is not used, {}\n", folder, cache.problem());
-  print_note("help: set HEDDLE_CACHE to a new or empty folder\n");
+  if (cache.problem().empty()) return {};
+  return fmt::format("compiled kernels are not kept: '{}' is not used, {}", folder, cache.problem());
+}
+
+void warn_without_kernel_cache() {
+  const std::string problem = kernel_cache_problem();
+  if (problem.empty()) return;
+  print_note("heddle: warning: {}\nhelp: set HEDDLE_CACHE to a new or empty folder\n", problem);
 }
 
 ir::Target target_of(const runtime::CudaInfo& info, std::string& note) {
@@ -100,12 +105,7 @@ ir::Target target_of(const runtime::CudaInfo& info, std::string& note) {
 
 OpenedDevice open_device(const DeviceArguments& a) {
   const bool host = a.device == "host";
-  if (!host && a.device != "auto") {
-    const int number = cuda_number(a.device);
-    warn_without_kernel_cache();
-    return open_cuda(number);
-  }
-  warn_without_kernel_cache();
+  if (!host && a.device != "auto") return open_cuda(cuda_number(a.device));
   const std::string reason = host ? "" : without_cuda();
   if (!host && reason.empty()) return open_cuda(0);
   return {open_host(a), ir::host(), reason};

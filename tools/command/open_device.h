@@ -17,7 +17,9 @@ struct DeviceArguments {
 };
 void add_device_arguments(Command& command, DeviceArguments& a);
 
-// Says on standard error why compiled kernels are not kept, where they are not.
+// Why compiled kernels are not kept, where they are not; or "".
+std::string kernel_cache_problem();
+// The same, said on standard error.
 void warn_without_kernel_cache();
 
 struct OpenedDevice {
@@ -27,7 +29,7 @@ struct OpenedDevice {
   std::string description() const { return device->description() + (note.empty() ? "" : " (" + note + ")"); }
 };
 // "auto" is the first GPU, or the host where there is none. Throws UserError: exit 3 where what was asked for is missing,
-// exit 2 where it is no device.
+// exit 2 where it is no device. Says nothing by itself: a program's standard error is its own.
 OpenedDevice open_device(const DeviceArguments& a);
 
 // What the compiler knows about this GPU: the target of its name; else that of its capability with the driver's number of

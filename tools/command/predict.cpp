@@ -14,9 +14,11 @@ namespace {
 struct PredictArguments {
   ModelArguments model;
   DeviceArguments device;
-  std::string weights;
+  std::string weights, prefix;
   FilePredictions files;
 };
+
+void note(const std::string& text) { print_note("note: {}\n", text); }
 
 void predict(const PredictArguments& a) {
   heddle::Model model = heddle::Model::load(a.model.model, {.set = a.model.set,
@@ -24,8 +26,9 @@ void predict(const PredictArguments& a) {
                                                             .device = a.device.device,
                                                             .threads = a.device.threads,
                                                             .memory_gib = a.model.memory_gib,
-                                                            .data = {}});
-  model.load_weights(a.weights);
+                                                            .data = {},
+                                                            .note = note});
+  model.load_weights(a.weights, a.prefix);
   const FileResult done = model.predict_files(a.files);
   if (done.not_finite > 0)
     print_note("heddle: warning: the results of {} of {} rows are not all finite\n", done.not_finite, done.rows);
@@ -41,6 +44,8 @@ void add_predict(CommandLine& line) {
   add_device_arguments(command, a->device);
   FilePredictions& r = a->files;
   command.add_option("--weights", a->weights, "the weights (safetensors)").required();
+  command.add_option("--weights-prefix", a->prefix,
+                     "take this off the names of the file's tensors: \"module.\", \"_orig_mod.\"");
   command
       .add_option("--in", r.in,
                   "rows: npy, csv, idx, png, jpg, jsonl, a folder of pictures, or - for lines on standard input; "

@@ -10,6 +10,7 @@
 
 #include "ir/diagnostic.h"
 #include "runtime/weights/checkpoint.h"
+#include "runtime/weights/safetensors.h"
 #include "tools/command/output.h"
 #include "tools/command/resolved_model.h"
 
@@ -48,6 +49,7 @@ const std::string& metadata_of(const runtime::Checkpoint& c, const std::string& 
 
 SavedRun::SavedRun(const SavingArguments& a) : resume_(a.resume) {
   if (a.run.empty()) return;
+  runtime::require_no_pipe(a.run);
   folder_ = std::make_unique<runtime::RunFolder>(a.run);
   if (folder_->has_run() && !a.resume && !a.overwrite)
     throw UserError(ExitCode::failed, fmt::format("{}: a run lies in this folder", folder_->path()),

@@ -18,6 +18,7 @@
 #include "runtime/train/run_log.h"
 #include "runtime/train/watchdog.h"
 #include "runtime/weights/checkpoint.h"
+#include "runtime/weights/read_weights.h"
 #include "runtime/weights/safetensors.h"
 #include "tools/command/class_names.h"
 #include "tools/command/command_line.h"
@@ -41,7 +42,7 @@ struct RunArguments {
   ModelArguments model;
   DeviceArguments device;
   SavingArguments saving;
-  std::string data, weights, save, log;
+  std::string data, weights, prefix, save, log;
   int repeat = 0;
   bool json = false;
 };
@@ -55,6 +56,18 @@ void add_run_arguments(Command& command, RunArguments& a) {
 
 // Tells what is done otherwise than usual.
 void note(const std::string& text) { print_note("note: {}\n", text); }
+
+void add_weights_arguments(Command& command, RunArguments& a, const std::string& help) {
+  command.add_option("--weights", a.weights, help);
+  command.add_option("--weights-prefix", a.prefix,
+                     "take this off the names of the file's tensors: \"module.\", \"_orig_mod.\"");
+}
+
+runtime::WeightsFile read_start(const RunArguments& a) {
+  runtime::ReadWeights read = runtime::read_weights(a.weights, a.prefix);
+  if (!read.note.empty()) note(read.note);
+  return std::move(read.file);
+}
 
 // Everything a run needs, compiled and loaded.
 struct Session {
@@ -76,12 +89,13 @@ std::string root_of(const RunArguments& a, const Session& s) {
 // Data are read while the model is compiled: the batch sizes need only the counts of rows. Weights are read before, so
 // that a wrong file is found before a minute of compiling.
 void open_session(const RunArguments& a, bool training, Session& s) {
+  warn_without_kernel_cache();
   s.device = open_device(a.device);
   read(a.model, s.read);
   if (s.saved != nullptr) s.saved->choose(resolved_model(*s.read.model.file, read_options(a.model)));
   const bool begins = s.saved == nullptr || !s.saved->resumes();
   if (!begins && !a.weights.empty()) note("the run goes on from its checkpoint: --weights is not read");
-  if (begins && !a.weights.empty()) s.weights = runtime::read_safetensors(a.weights);
+  if (begins && !a.weights.empty()) s.weights = read_start(a);
   const frontend::TrainingPlan planned = frontend::plan_training(s.read.model);
   s.plan = planned;
   const runtime::WeightsFile* kept = s.weights ? &*s.weights : begins ? nullptr : s.saved->file();
@@ -151,10 +165,15 @@ void add_common(runtime::JsonObject& out, Session& s) {
 
 // What would be found after the training, found before it.
 void check_outputs(const RunArguments& a) {
+  if (a.json && a.log == "-")
+    throw UserError(ExitCode::usage, "--json and --log - would both write to standard output",
+                    "leave out --json: the log ends with the same object, as its event 'end'");
   check_saving_arguments(a.saving, a.log);
   require_different("--log", a.log, "--save", a.save);
   require_different("--log", a.log, "--weights", a.weights);
   if (!a.save.empty()) runtime::require_weights_path(a.save);
+  if (!a.prefix.empty() && a.weights.empty())
+    throw UserError(ExitCode::usage, "--weights-prefix needs --weights", "it says how the names in that file begin");
 }
 
 runtime::TrainResult run_training(Session& s, const runtime::TrainOptions& options, runtime::RunLog& log) {
@@ -385,10 +404,10 @@ void add_train(CommandLine& line) {
   const auto a = std::make_shared<RunArguments>();
   add_run_arguments(command, *a);
   command.add_option("--save", a->save, "write the weights here at the end (safetensors)");
-  command.add_option("--weights", a->weights, "start from these weights instead of the initializers");
+  add_weights_arguments(command, *a, "start from these weights instead of the initializers");
   command.add_option("--repeat", a->repeat, "most steps that the device executes without being asked again")
       .between(1, 4096);
-  command.add_option("--log", a->log, "write a log of the run here, one JSON object per line");
+  command.add_option("--log", a->log, "write a log of the run here, one JSON object per line; - is standard output");
   add_saving_arguments(command, a->saving);
   command.run([a] { return train(*a); });
 }
@@ -400,7 +419,7 @@ void add_eval(CommandLine& line) {
   const auto a = std::make_shared<RunArguments>();
   const std::shared_ptr<EvaluateArguments> graphs = add_graph_arguments(command);
   add_run_arguments(command, *a);
-  command.add_option("--weights", a->weights, "the weights (safetensors)");
+  add_weights_arguments(command, *a, "the weights (safetensors)");
   command.run([a, graphs] {
     if (takes_graphs(*graphs, a->model.model)) return evaluate_graphs(*graphs, a->model.model), 0;
     if (a->weights.empty())

@@ -51,4 +51,5 @@ def main():
     write(sys.argv[3], tensors)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,153 @@
+#include "runtime/weights/read_weights.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <set>
+#include <sstream>
+
+#include "ir/diagnostic.h"
+
+namespace heddle::runtime {
+namespace {
+
+float from_bf16(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
+
+// 1 bit of sign, 5 of exponent (15 is 2^0), 10 of fraction; every f16 is an f32.
+float from_f16(uint16_t bits) {
+  const uint32_t sign = static_cast<uint32_t>(bits & 0x8000U) << 16, exponent = bits >> 10 & 0x1fU,
+                 fraction = bits & 0x3ffU;
+  if (exponent == 0)
+    return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(std::ldexp(static_cast<float>(fraction), -24)));
+  const uint32_t f32_exponent = exponent == 0x1f ? 0xff : exponent + 127 - 15;
+  return std::bit_cast<float>(sign | f32_exponent << 23 | fraction << 13);
+}
+
+// Rounded to the nearest; nothing where a finite number would become infinite.
+std::optional<float> from_f64(double value) {
+  constexpr double kMax = std::numeric_limits<float>::max();
+  constexpr double kFirstBeyond = 0x1.ffffffp127;  // half a unit above the largest: ties go to what no f32 holds
+  if (!std::isfinite(value)) return static_cast<float>(value);
+  if (std::abs(value) >= kFirstBeyond) return std::nullopt;
+  return static_cast<float>(std::clamp(value, -kMax, kMax));
+}
+
+template <class Stored>
+Stored element(std::span<const std::byte> bytes, size_t i) {
+  Stored value;
+  std::memcpy(&value, bytes.data() + i * sizeof value, sizeof value);
+  return value;
+}
+
+void convert(const WeightsFile& file, const SavedTensor& t, std::span<std::byte> to) {
+  const std::span<const std::byte> bytes = file.bytes(t);
+  const size_t count = to.size() / sizeof(float);
+  for (size_t i = 0; i < count; ++i) {
+    float value = 0;
+    if (t.dtype == "f64") {
+      const auto stored = element<double>(bytes, i);
+      const auto rounded = from_f64(stored);
+      if (!rounded)
+        throw UserError(
+            ExitCode::failed,
+            fmt::format("{}: '{}': element {} is {:g}, which f32 does not hold", file.name, t.name, i, stored),
+            "the largest f32 is 3.4e38: look at the training that these weights come from");
+      value = *rounded;
+    } else {
+      const auto stored = element<uint16_t>(bytes, i);
+      value = t.dtype == "f16" ? from_f16(stored) : from_bf16(stored);
+    }
+    std::memcpy(to.data() + i * sizeof value, &value, sizeof value);
+  }
+}
+
+bool becomes_f32(const SavedTensor& t) { return t.dtype == "f16" || t.dtype == "bf16" || t.dtype == "f64"; }
+
+// "62 tensors become f32: 60 from bf16 (a, b, c, ...), 2 from f64 (d, e)"
+std::string told(const WeightsFile& file) {
+  std::vector<std::string> kinds;
+  int64_t all = 0;
+  for (const char* dtype : {"f16", "bf16", "f64"}) {
+    constexpr size_t kMostNamed = 3;
+    std::vector<std::string> names;
+    int64_t count = 0;
+    for (const SavedTensor& t : file.tensors) {
+      if (t.dtype != dtype) continue;
+      if (++count <= static_cast<int64_t>(kMostNamed)) names.push_back(t.name);
+    }
+    if (count > static_cast<int64_t>(kMostNamed)) names.emplace_back("...");
+    if (count > 0) kinds.push_back(fmt::format("{} from {} ({})", count, dtype, fmt::join(names, ", ")));
+    all += count;
+  }
+  return fmt::format("{}: {} become{} f32: {}", file.name, all == 1 ? "1 tensor" : fmt::format("{} tensors", all),
+                     all == 1 ? "s" : "", fmt::join(kinds, ", "));
+}
+
+WeightsFile converted(const WeightsFile& file) {
+  WeightsFile out{.name = file.name, .tensors = {}, .metadata = file.metadata, .data = {}};
+  for (const SavedTensor& t : file.tensors) {
+    const std::span<const std::byte> bytes = file.bytes(t);
+    if (!becomes_f32(t)) {
+      const std::span<std::byte> to = out.add(t.name, t.dtype, t.dims, std::ssize(bytes));
+      if (!bytes.empty()) std::memcpy(to.data(), bytes.data(), bytes.size());
+      continue;
+    }
+    const auto elements = static_cast<int64_t>(bytes.size() / (t.dtype == "f64" ? sizeof(double) : sizeof(uint16_t)));
+    convert(file, t, out.add(t.name, "f32", t.dims, elements * static_cast<int64_t>(sizeof(float))));
+  }
+  return out;
+}
+
+// The names of buffers, which files of Heddle keep in their metadata, change as the tensors' do.
+void take_prefix_off_list(std::string& names, const std::string& prefix) {
+  std::istringstream text(names);
+  std::vector<std::string> left;
+  for (std::string name; std::getline(text, name, ',');)
+    left.push_back(name.starts_with(prefix) ? name.substr(prefix.size()) : name);
+  names = fmt::format("{}", fmt::join(left, ","));
+}
+
+void take_prefix_off(WeightsFile& file, const std::string& prefix) {
+  std::set<std::string> names;
+  bool any = false;
+  for (SavedTensor& t : file.tensors) {
+    if (t.name.starts_with(prefix)) {
+      any = true;
+      t.name.erase(0, prefix.size());
+      if (t.name.empty())
+        throw UserError(ExitCode::failed,
+                        fmt::format("{}: the prefix '{}' is the whole name of a tensor", file.name, prefix),
+                        "give what stands before the names that the model has");
+    }
+    if (!names.insert(t.name).second)
+      throw UserError(ExitCode::failed,
+                      fmt::format("{}: there are a '{}{}' and a '{}': without the prefix they are one", file.name,
+                                  prefix, t.name, t.name),
+                      "leave the other tensors out of the file");
+  }
+  if (!any)
+    throw UserError(
+        ExitCode::failed, fmt::format("{}: the name of no tensor begins with '{}'", file.name, prefix),
+        file.tensors.empty() ? "the file holds no tensor" : fmt::format("one is '{}'", file.tensors[0].name));
+  if (const auto list = file.metadata.find("buffers"); list != file.metadata.end())
+    take_prefix_off_list(list->second, prefix);
+}
+
+}  // namespace
+
+ReadWeights read_weights(const std::string& path, const std::string& prefix) {
+  ReadWeights read{.file = read_safetensors(path), .note = {}};
+  if (!prefix.empty()) take_prefix_off(read.file, prefix);
+  if (std::ranges::none_of(read.file.tensors, becomes_f32)) return read;
+  read.note = told(read.file);
+  read.file = converted(read.file);
+  return read;
+}
+
+}  // namespace heddle::runtime

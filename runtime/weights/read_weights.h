@@ -1,0 +1,21 @@
+// Weights as a model takes them, from files as other programs write them: tensors of f16, bf16 and f64 become f32, and
+// a prefix of the names is taken off where it is asked for.
+//
+//   {"module.w": f16[2]}, prefix "module." -> {"w": f32[2]}, note "a.safetensors: 1 tensor becomes f32: 1 from f16 (w)"
+#pragma once
+#include <string>
+
+#include "runtime/weights/safetensors.h"
+
+namespace heddle::runtime {
+
+struct ReadWeights {
+  WeightsFile file;
+  std::string note;  // what was converted; empty where nothing was
+};
+
+// Throws UserError: where the file is none, where no name has the prefix or two become one, and where a finite number is
+// beyond what f32 holds: "FILE: 'w': element 3 is 1e+300, ...".
+ReadWeights read_weights(const std::string& path, const std::string& prefix = {});
+
+}  // namespace heddle::runtime
