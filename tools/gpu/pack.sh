@@ -1,23 +1,28 @@
 #!/usr/bin/env bash
 # Packs what tools/gpu/run.sh needs on a machine with a GPU that has neither network nor Debian's packages.
-# usage: tools/gpu/pack.sh [--trial] [FOLDER]     default: build/gpu; --trial: the smallest model and few steps, for trying it
+# usage: tools/gpu/pack.sh [--trial] [--models A,B] [FOLDER]
+#   default: every model of models/, build/gpu; --trial: three small models and few steps, for trying it
 #
 # The folder holds tools/gpu itself and payload.tar.gz:
 #   bin        heddle, heddle-nvrtc, heddle_gpu_check      lib    the libraries that such a machine lacks
-#   models     as they are                                 peers  other frameworks' training steps, where ../shared/peers is
+#   models     as they are, with the csv files beside them peers  other frameworks' training steps, where ../shared/peers is
 #   reference  NAME.kernels: each step's outputs by the interpreter; NAME.losses: a training on the host, one JSON object per line
 #   settings   what run.sh shall repeat                    version of the sources
 #
 # The build is build/release, or the folder that HEDDLE_BUILD names, which is then taken as it is.
 set -euo pipefail
 root=$(cd "$(dirname "$(readlink -f "$0")")/../.." && pwd)
-models=() small='' steps=200 rows=25600
+mapfile -t models < <(cd "$root/models" && printf '%s\n' *.json | sed 's/[.]json$//')
+small='' steps=200 rows=25600
 if [[ ${1:-} == --trial ]]; then
-  models=(tiny_mlp) small=--small steps=20 rows=640
+  models=(recommender tabular_regression tiny_mlp) small=--small steps=20 rows=640  # rows drawn, read beside the model, made
   shift
 fi
-[[ ${1:-} != -* ]] || { sed -n '2,3s/^# //p' "$0" >&2; exit 2; }
-((${#models[@]})) || mapfile -t models < <(cd "$root/tools/gpu/data" && printf '%s\n' *.json | sed 's/[.]json$//')
+if [[ ${1:-} == --models ]]; then IFS=, read -ra models <<<"${2:?--models A,B}"; shift 2; fi
+[[ ${1:-} != -* ]] || { sed -n '2,4s/^# //p' "$0" >&2; exit 2; }
+for model in "${models[@]}"; do
+  [[ -e $root/models/$model.json ]] || { echo "pack.sh: there is no models/$model.json" >&2; exit 2; }
+done
 folder=$(realpath -m "${1:-$root/build/gpu}") build=${HEDDLE_BUILD:-$root/build/release}
 
 if [[ -z ${HEDDLE_BUILD:-} ]]; then
@@ -32,18 +37,21 @@ mkdir -p "$folder" "$payload"/{bin,lib,models,reference}
 cp -r "$root"/tools/gpu/. "$folder"
 cp "$build"/bin/{heddle,heddle-nvrtc,heddle_gpu_check} "$payload/bin"
 strip "$payload"/bin/*
-cp "$root"/models/*.json "$payload/models"
+cp "$root"/models/*.{json,csv} "$payload/models"
 
 # What every Linux has stays behind: glibc, and the compiler's own libraries, which must not be older than the machine's.
 ldd "$payload"/bin/* | awk '$2 == "=>" && $3 ~ /^\// {print $3}' | sort -u |
   grep -vE '/(libc|libm|libdl|libpthread|librt|libstdc[+][+]|libgcc_s|ld-linux-x86-64)[.]so' |
   while read -r library; do cp -L "$library" "$payload/lib"; done
 
+# shellcheck source=tools/gpu/training.sh
+. "$root/tools/gpu/training.sh"
 python3 "$root/tools/gpu/make_data.py" "$work/data" "$rows"
 for model in "${models[@]}"; do
+  training_arguments "$root/tools/gpu" "$model" "$steps" "$work/data"
   # shellcheck disable=SC2086  # $small is a flag or nothing
-  "$build/bin/heddle" train "$root/models/$model.json" --device host --data "$work/data" --set data="$(<"$root/tools/gpu/data/$model.json")" \
-    --set train.epochs=1 --set train.steps="$steps" $small --log "$payload/reference/$model.losses" 2>"$work/log" || { cat "$work/log" >&2; exit 1; }
+  "$build/bin/heddle" train "$root/models/$model.json" --device host $small "${arguments[@]}" --log "$payload/reference/$model.losses" \
+    >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
   LD_LIBRARY_PATH=$build/fake_cuda HEDDLE_CUDA_CODE=ptx HEDDLE_FAKE_CUDA_RACES=0 "$build/bin/heddle_gpu_check" \
     "$root/models/$model.json" --small --write "$payload/reference/$model.kernels" >"$work/log" 2>&1 || { tail -3 "$work/log" >&2; exit 1; }
   echo "pack: $model, $(grep -c '"event": "step"' "$payload/reference/$model.losses") losses, $(grep -c stored "$work/log") steps' outputs" >&2

@@ -38,6 +38,8 @@ tar -C "$work" -xzf "$bundle/payload.tar.gz" || exit 2
 models=() small='' steps=0 rows=0
 # shellcheck source=/dev/null
 . "$work/settings"
+# shellcheck source=tools/gpu/training.sh
+. "$here/training.sh"
 export HEDDLE_CACHE=$work/cache PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 XLA_PYTHON_CLIENT_PREALLOCATE=false TF_CPP_MIN_LOG_LEVEL=2
 
 gpu=no
@@ -103,15 +105,26 @@ environment() {
   row environment gpu "" "" "" "" "ok: $(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null || echo "no nvidia-smi")"
 }
 
+# for_models FUNCTION: with every model, as many at the same time as there are processors. Nothing is timed there.
+for_models() {
+  local model
+  for model in "${models[@]}"; do
+    while (($(jobs -rp | wc -l) >= $(nproc))); do wait -n; done
+    "$1" "$model" &
+  done
+  wait
+}
+
 # One model's trainings: so many steps a submission, and as launches where they would be one kernel. The first compiles its kernels.
 model_losses() {
-  local model=$1 k status repeat form files=()
+  local model=$1 k status repeat form files=() arguments=()
+  training_arguments "$here" "$model" "$steps" "$work/data"
   for k in 1 8 64 launches; do
     repeat=$k form=${HEDDLE_CUDA_STEPS:-persistent}
     [[ $k != launches ]] || repeat=8 form=launches
     # shellcheck disable=SC2086  # $small is a flag or nothing
-    HEDDLE_CUDA_STEPS=$form ours 150 heddle train "$work/models/$model.json" --device cuda --data "$work/data" --set data="$(<"$here/data/$model.json")" \
-      --set train.epochs=1 --set train.steps="$steps" $small --repeat "$repeat" --log "$work/$model.$k" >"$work/$model.$k.log" 2>&1
+    HEDDLE_CUDA_STEPS=$form ours 150 heddle train "$work/models/$model.json" --device cuda $small "${arguments[@]}" \
+      --repeat "$repeat" --log "$work/$model.$k" >"$work/$model.$k.log" 2>&1
     status=$?
     cat "$work/$model.$k.log" >>"$log"
     if ((status)); then row losses "$model k=$k" "" "" "" "" "$(verdict "$status" "$work/$model.$k.log")"; continue; fi
@@ -119,12 +132,9 @@ model_losses() {
   done
   ((${#files[@]} == 0)) || rows losses "$model" "$work/reference/$model.losses" "${files[@]}"
 }
-# All models at the same time: nothing is timed here.
 losses() {
-  local model
   "$python" "$here/make_data.py" "$work/data" "$rows" 2>>"$log" || { row losses data "" "" "" "" "FAILED: see log.txt"; return; }
-  for model in "${models[@]}"; do model_losses "$model" & done
-  wait
+  for_models model_losses
 }
 
 model_kernels() {
@@ -138,11 +148,7 @@ model_kernels() {
     row kernels "$model" "" "" "" "" "$(verdict "$status" "$work/$model.kernels.log")"
   fi
 }
-kernels() {
-  local model
-  for model in "${models[@]}"; do model_kernels "$model" & done
-  wait
-}
+kernels() { for_models model_kernels; }
 
 # bench SECONDS MODEL K MEASURED FLAG...: JSON on standard output
 bench() {
@@ -150,10 +156,10 @@ bench() {
   # shellcheck disable=SC2086  # $small is a flag or nothing
   ours "$box" heddle bench "$work/models/$model.json" $small --device cuda --seconds "$measured" --blocks 7 --repeat "$k" --json "$@"
 }
+compile_bench() { bench 150 "$1" 1 0.01 >/dev/null 2>&1; }
 benches() {
   local model k status
-  for model in "${models[@]}"; do bench 150 "$model" 1 0.01 >/dev/null 2>&1 & done  # compile at the same time
-  wait
+  for_models compile_bench
   for k in 64 8 1; do
     for model in "${models[@]}"; do
       bench 60 "$model" "$k" "$([[ $gpu == yes ]] && echo 1 || echo 0.01)" >"$work/bench.json" 2>"$work/bench.log"
