@@ -37,6 +37,8 @@ Body::Body(KernelText& text)
   open(/*covers=*/0);
 }
 
+Body::Body(KernelText& text, ColumnPart part) : Body(text) { part_ = part; }
+
 void Body::open(size_t covers, bool packet) { scopes_.push_back({covers, packet, {}}); }
 
 std::vector<std::string> Body::close() {
@@ -167,8 +169,9 @@ Operand Body::move(ValueId v, const Node& n, const Signature& s, const IndexMap&
   std::string expression;
   size_t scope = 0;
   for (size_t i = 0; i < accesses.size(); ++i) {
-    Operand operand = value(n.operands[i], accesses[i]);
     const std::string guard = guard_text(accesses[i], coordinates_);
+    if (guard == "false") continue;  // all of this part of the columns is made of others
+    Operand operand = value(n.operands[i], accesses[i]);
     scope = std::max({scope, operand.scope, guard.empty() ? 0 : scope_of(accesses[i])});
     if (guard.empty() && expression.empty()) return operand;
     if (guard.empty()) return named(v, expression + operand.text, scope, n.loc);
@@ -225,7 +228,12 @@ IndexMap Body::place_of(Extent extent, const Dims& dims) const {
   if (text_.kernel.form->kind == KernelForm::Kind::tile) return access_at(text_.tile.space, text_.tile.point, dims);
   if (text_.kernel.form->kind == KernelForm::Kind::contract)
     return access_at(text_.contract.space, text_.contract.point, dims);
-  return access_of(extent, text_.plan.space(), dims);
+  const IndexMap at = access_of(extent, text_.plan.space(), dims);
+  if (!part_) return at;
+  return compose({.extents = {text_.plan.rows, part_->count},
+                  .results = {IndexExpr::dim(kRow), IndexExpr::dim(kColumn) + part_->first},
+                  .guards = {}},
+                 at);
 }
 
 void Body::store(ValueId v, Extent extent, const std::string& condition) {

@@ -41,9 +41,15 @@ struct Operand {
   size_t scope = 0;
 };
 
+// Neighbouring columns that a loop runs over; it counts them from 0.
+struct ColumnPart {
+  int64_t first = 0, count = 0;
+};
+
 class Body {
  public:
   explicit Body(KernelText& text);
+  Body(KernelText& text, ColumnPart part);  // the points of these columns only
 
   // Scopes, from the outermost: coordinates below `covers` are known in one. A packet scope loads and stores packets,
   // and computes what all elements of a packet share: it does not know the column of one.
@@ -152,6 +158,7 @@ class Body {
 
   KernelText& text_;
   const ir::Graph& k_;
+  std::optional<ColumnPart> part_;
   std::vector<Scope> scopes_;
   std::vector<Known> known_;
   Ahead ahead_;

@@ -80,7 +80,8 @@ class Decision {
     return visit_kind(
         *n.op, [&](const Movement&) { return role_of_movement(n); },
         [&](const Elementwise&) {
-          const bool copied = n.op->name == "cast" || is_mask_of_stored(n) || is_distance_of_stored(n);
+          const bool copied =
+              n.op->name == "cast" || is_mask_of_stored(n) || is_distance_of_stored(n) || is_product_of_few(n);
           return copied ? FusionRole::copied : FusionRole::anchor;
         },
         [](const Lookup&) { return FusionRole::copied; },
@@ -98,16 +99,21 @@ class Decision {
   // more bytes where it subtracts itself.
   bool is_distance_of_stored(const Node& n) const {
     if (n.op->name != "sub") return false;
-    const auto few = [&](ValueId v) {
-      const NodeId def = g_[v].def;
-      return def.valid() && g_[def].op->name == "broadcast" &&
-             g_[g_[def].operands[0]].type.elements() * kFew <= g_[v].type.elements();
-    };
     const auto left_by_call = [&](ValueId v) {
       const NodeId def = g_[v].def;
       return def.valid() && std::holds_alternative<Call>(g_[def].op->kind);
     };
-    return (few(n.operands[0]) && left_by_call(n.operands[1])) || (few(n.operands[1]) && left_by_call(n.operands[0]));
+    return (is_few(n.operands[0]) && left_by_call(n.operands[1])) ||
+           (is_few(n.operands[1]) && left_by_call(n.operands[0]));
+  }
+  // An outer product, as the gradient of a layer of one unit makes.
+  bool is_product_of_few(const Node& n) const {
+    return n.op->name == "mul" && is_few(n.operands[0]) && is_few(n.operands[1]);
+  }
+  bool is_few(ValueId v) const {
+    const NodeId def = g_[v].def;
+    return def.valid() && g_[def].op->name == "broadcast" &&
+           g_[g_[def].operands[0]].type.elements() * kFew <= g_[v].type.elements();
   }
   bool read_by_call(ValueId v) const {
     const std::vector<NodeId>& uses = g_[v].uses;

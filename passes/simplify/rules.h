@@ -50,6 +50,7 @@ const std::vector<Rule>& folding_rules();
 const std::vector<Rule>& elementwise_rules();
 const std::vector<Rule>& movement_rules();
 const std::vector<Rule>& reduction_rules();
+const std::vector<Rule>& product_rules();
 
 // The answer of the first rule that has one.
 ir::ValueId apply(const std::vector<Rule>& rules, ir::Builder& b, const ir::Node& n);

@@ -130,7 +130,8 @@ ValueId apply(const std::vector<Rule>& rules, Builder& b, const Node& n) {
 }
 
 ValueId apply_rules(Builder& b, const Node& n) {
-  for (const auto* rules : {&folding_rules(), &elementwise_rules(), &movement_rules(), &reduction_rules()})
+  for (const auto* rules :
+       {&folding_rules(), &elementwise_rules(), &movement_rules(), &reduction_rules(), &product_rules()})
     if (const ValueId v = apply(*rules, b, n); v.valid()) return v;
   return apply_scalar_rules(b, n);
 }

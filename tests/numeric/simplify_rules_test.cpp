@@ -446,6 +446,34 @@ ValueId reduced_constant(Maker& m) {
   return m.reduce(x);
 }
 
+ValueId product_over_one(Maker& m) {
+  const DType dtype = m.random.pick(kArithmetic);
+  const bool ta = m.random.chance(50), tb = m.random.chance(50);
+  const int64_t k = m.random.chance(80) ? 1 : 2, rows = m.random.pick<int64_t>({1, 3, 5}),
+                columns = m.random.pick<int64_t>({1, 2, 7});
+  const auto sides = [&](int64_t first, int64_t second) {
+    Dims dims = m.random.chance(50) ? Dims{2} : Dims{};
+    return dims.insert(dims.end(), {first, second}), dims;
+  };
+  const Dims a = ta ? sides(k, rows) : sides(rows, k);
+  Dims b = tb ? Dims{columns, k} : Dims{k, columns};
+  if (a.size() == 3) b.insert(b.begin(), 2);
+  return m.b("matmul", {m.input(dtype, a, true), m.input(dtype, b, true)}, {{"transpose_a", ta}, {"transpose_b", tb}});
+}
+
+// Of 64 rows or more, alone or joined from two. Without the edges: where a product overflows, the sum depends on its order.
+ValueId product_with_vector(Maker& m) {
+  const DType dtype = m.random.chance(50) ? DType::f32 : DType::f64;
+  const int64_t rows = m.random.pick<int64_t>({64, 65, 100}), columns = m.random.pick<int64_t>({2, 5});
+  ValueId x = m.input(dtype, {rows, columns});
+  if (m.random.chance(50)) x = m.concat({x, m.input(dtype, {rows, 3})}, 1);
+  const int64_t width = m.dims_of(x)[1];
+  const bool turned = m.random.chance(50);
+  if (m.random.chance(50))
+    return m.b("matmul", {x, m.input(dtype, turned ? Dims{1, width} : Dims{width, 1})}, {{"transpose_b", turned}});
+  return m.b("matmul", {m.input(dtype, turned ? Dims{rows, 1} : Dims{1, rows}), x}, {{"transpose_a", turned}});
+}
+
 const std::map<std::string_view, Make>& makers() {
   static const std::map<std::string_view, Make> all = {
       {"fold elementwise", folded},
@@ -476,14 +504,16 @@ const std::map<std::string_view, Make>& makers() {
       {"reduction of ones", reduced_ones},
       {"reduction of constant", reduced_constant},
       {"reduction of broadcast", reduced_broadcast},
+      {"product over one", product_over_one},
+      {"product with a vector", product_with_vector},
   };
   return all;
 }
 
 std::vector<Rule> all_rules() {
   std::vector<Rule> all;
-  for (const auto* rules :
-       {&passes::folding_rules(), &passes::elementwise_rules(), &passes::movement_rules(), &passes::reduction_rules()})
+  for (const auto* rules : {&passes::folding_rules(), &passes::elementwise_rules(), &passes::movement_rules(),
+                            &passes::reduction_rules(), &passes::product_rules()})
     all.insert(all.end(), rules->begin(), rules->end());
   return all;
 }

@@ -1,0 +1,101 @@
+// Matrix products that read more than they compute: as operators that kernels hold, they fuse with what is around them.
+#include "passes/simplify/rules.h"
+
+namespace heddle::passes {
+using namespace ir;
+
+namespace {
+
+struct Product {
+  bool transpose_a, transpose_b, exact;  // exact: no operand may be rounded
+};
+
+Product product_of(const Node& n) {
+  const auto flag = [&](const char* name) { return std::get<bool>(attribute(*n.op, n.attrs, name)); };
+  return {flag("transpose_a"), flag("transpose_b"),
+          std::get<std::string>(attribute(*n.op, n.attrs, "precision")) == "f32"};
+}
+
+// A product over one element: each of the one side times each of the other.
+ValueId over_one(Builder& b, const Node& n) {
+  const Dims to = b.type(n.results[0]).dims, left = b.type(n.operands[0]).dims;
+  const Product p = product_of(n);
+  const size_t rank = to.size();
+  if (!p.exact || left[rank - (p.transpose_a ? 2 : 1)] != 1) return {};
+  const auto spread = [&](ValueId v, size_t axis) {  // the only axis of it beside those of the batch
+    Dims narrow(to.begin(), to.end() - 2), dims;
+    for (size_t d = 0; d + 2 < rank; ++d) dims.push_back(static_cast<int64_t>(d));
+    narrow.push_back(to[axis]);
+    dims.push_back(static_cast<int64_t>(axis));
+    return b("broadcast", {b.reshape(v, narrow)}, {{"dims", dims}, {"shape", to}});
+  };
+  return b("mul", {spread(n.operands[0], rank - 2), spread(n.operands[1], rank - 1)});
+}
+
+// What a value is joined from along its columns, or the value.
+Values joined_from(Builder& b, ValueId v) {
+  const Node* n = defined_by(b.graph, v, "concat");
+  if (n == nullptr) return {v};
+  const auto axis = static_cast<size_t>(normal_axis(std::get<int64_t>(attribute(*n->op, n->attrs, "axis")), 2));
+  return axis == 1 ? Values(n->operands) : Values{v};
+}
+
+// The sum along `axis` of elements times the number of their place along it.
+ValueId weighted_sum(Builder& b, ValueId rows, ValueId numbers, int64_t axis) {
+  const ValueId spread = b("broadcast", {numbers}, {{"dims", Dims{axis}}, {"shape", Dims(b.type(rows).dims)}});
+  return b("reduce_sum", {b("mul", {rows, spread})}, {{"axes", Dims{axis}}});
+}
+
+// Rows times a vector, a sum in each row: that of a concatenation is the sum of its parts' sums.
+ValueId rows_times_vector(Builder& b, ValueId rows, ValueId vector) {
+  const ValueId numbers = b.reshape(vector, {b.type(rows).dims[1]});
+  ValueId sum;
+  int64_t first = 0;
+  for (const ValueId part : joined_from(b, rows)) {
+    const int64_t last = first + b.type(part).dims[1];
+    const ValueId here = last - first == b.type(rows).dims[1]
+                             ? numbers
+                             : b("slice", {numbers}, {{"starts", Dims{first}}, {"limits", Dims{last}}});
+    const ValueId of_part = weighted_sum(b, part, here, 1);
+    sum = sum.valid() ? b("add", {sum, of_part}) : of_part;
+    first = last;
+  }
+  return sum;
+}
+
+// A vector times rows, a sum in each column: that of a concatenation is the concatenation of its parts' sums.
+ValueId vector_times_rows(Builder& b, ValueId vector, ValueId rows) {
+  const ValueId numbers = b.reshape(vector, {b.type(rows).dims[0]});
+  Values sums;
+  for (const ValueId part : joined_from(b, rows)) sums.push_back(weighted_sum(b, part, numbers, 0));
+  return sums.size() == 1 ? sums[0] : b("concat", sums, {{"axis", int64_t{0}}});
+}
+
+// A layer of one unit, and the gradient of its weight. The other operand lies in rows as they are added up; of fewer than
+// these rows a library makes as much.
+ValueId with_vector(Builder& b, const Node& n) {
+  constexpr int64_t kLeastRows = 64;
+  const Type type = b.type(n.results[0]);
+  const Product p = product_of(n);
+  if (!p.exact || type.rank() != 2 || !(type.dtype == DType::f32 || type.dtype == DType::f64)) return {};
+  const ValueId left = n.operands[0], right = n.operands[1];
+  ValueId sum;
+  if (type.dims[1] == 1 && !p.transpose_a && type.dims[0] >= kLeastRows)
+    sum = rows_times_vector(b, left, right);
+  else if (type.dims[0] == 1 && !p.transpose_b && b.type(right).dims[0] >= kLeastRows)
+    sum = vector_times_rows(b, left, right);
+  return sum.valid() ? b.reshape(sum, Dims(type.dims)) : ValueId{};
+}
+
+}  // namespace
+
+const std::vector<Rule>& product_rules() {
+  using enum Agreement;
+  static const std::vector<Rule> rules = {
+      {"product over one", "matmul", over_one, sign_of_zero},  // 0 + -0 is 0
+      {"product with a vector", "matmul", with_vector, rounding},
+  };
+  return rules;
+}
+
+}  // namespace heddle::passes
