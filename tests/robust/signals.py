@@ -2,6 +2,7 @@
 """Sends signals to trainings at random moments, and holds each run to what is promised.
 
     signals.py campaign RUNS [SEED]   every model, at any moment: start, compilation, training, validation, saving; some benches
+    signals.py cuda RUNS [SEED]       two models on the fake of NVIDIA's driver; what it holds at the end is all given back
     signals.py heap [RUNS]            mnist_mlp on MNIST, interrupted after 1 to 2 s: a handler's frame once landed in the heap there
 
 A run gets SIGINT, SIGTERM or SIGHUP once, or twice in quick succession, or SIGKILL. Whatever the moment:
@@ -32,8 +33,11 @@ SKIPPED = 77
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 MODELS = ("digits_cnn", "mlp", "mnist_cnn", "mnist_mlp", "tiny_mlp")
 TINY_DATA = '--set=data={"train": {"op": "idx", "x": "x.idx", "target": "target.idx"}}'
+OWN_ROWS = ("--set=data.train.rows=300", "--set=data.test.rows=40")
+OWN_DATA = {"tiny_mlp": (TINY_DATA,), "digits_cnn": OWN_ROWS, "recommender": ("--small", *OWN_ROWS)}
 ENDLESS = ("--set=train.epochs=1000000", "--set=train.steps=1000000000")
 DEADLINE = 60
+AGAIN = 240  # for a run after it, which may compile on a busy machine
 BAD_WORDS = ("Sanitizer", "runtime error:", "internal error", "terminate called", "corrupted", "free()", "malloc")
 
 
@@ -63,8 +67,31 @@ def make_data(folder):
 
 
 def train_command(model, folder, *more):
-    own = {"tiny_mlp": (TINY_DATA,), "digits_cnn": ("--set=data.train.rows=300", "--set=data.test.rows=40")}.get(model, ())
+    own = OWN_DATA.get(model, ())
     return [HEDDLE, "train", str(ROOT / f"models/{model}.json"), "--data", str(folder), "--set=train.batch.N=16", *own, *more]
+
+
+class Host:
+    """Where trainings run, and what is checked there at the end."""
+
+    name, models, environment = "host", MODELS, {}
+
+    def check(self, folder):
+        pass
+
+
+class FakeCuda:
+    name, models = "cuda:0", ("tiny_mlp", "recommender")
+    environment = {"LD_LIBRARY_PATH": str(pathlib.Path(HEDDLE).parent.parent / "fake_cuda"), "HEDDLE_CUDA_CODE": "ptx", "HEDDLE_FAKE_CUDA_RACES": "0"}
+
+    def check(self, folder):
+        report = folder / "report"
+        if report.exists():
+            violations = [line for line in report.read_text().splitlines() if line.startswith("violation: ")]
+            require(not violations, "\n".join(violations))
+
+
+device = Host()
 
 
 def check_weights(path):
@@ -107,7 +134,7 @@ class Run:
         self.random = random.Random(f"{seed}/{number}")
         self.number, self.home = number, home
         self.folder = home / f"run{number}"
-        self.model = MODELS[number % len(MODELS)]
+        self.model = device.models[number % len(device.models)]
         kind = self.random.choices(("once", "twice", "kill"), (6, 3, 1))[0]
         self.first = signal.SIGKILL if kind == "kill" else self.random.choice(SIGNALS)
         self.second = self.random.choice(SIGNALS) if kind == "twice" else None
@@ -117,7 +144,8 @@ class Run:
         self.after_start = self.random.random() < (0.3 if self.cold else 0.7)  # counted from the training's first sign
         self.delay = self.random.random() ** 2 * (0.5 if self.after_start else 2.5 if self.cold else 0.4)
         self.older = self.random.random() < 0.5  # weights of an earlier run are in the way
-        self.bench = self.random.random() < 0.15  # bench instead of train: any signal is its end
+        # bench instead of train: any signal is its end. What it leaves when it is killed is gone after the next run that compiles.
+        self.bench = self.random.random() < 0.15 and kind != "kill"
         if self.bench:
             self.after_start, self.delay = False, self.random.random() * 3
 
@@ -128,7 +156,8 @@ class Run:
 
     def environment(self):
         cache = self.folder / "cache" if self.cold else self.home / "cache"
-        return dict(os.environ, TMPDIR=str(self.folder / "tmp"), HEDDLE_CACHE=str(cache))
+        report = str(self.folder / "report")
+        return dict(os.environ, TMPDIR=str(self.folder / "tmp"), HEDDLE_CACHE=str(cache), HEDDLE_FAKE_CUDA_REPORT=report, **device.environment)
 
     def command(self, weights):
         if self.bench:
@@ -165,7 +194,7 @@ class Run:
 
     def send(self, process, log):
         if self.after_start:
-            wait_until(lambda: b": host" in log.read_bytes() or process.poll() is not None, DEADLINE)
+            wait_until(lambda: f": {device.name}".encode() in log.read_bytes() or process.poll() is not None, DEADLINE)
         time.sleep(self.delay)
         process.send_signal(self.first)
         if self.second:
@@ -182,7 +211,9 @@ class Run:
         in_main = code in {128 + n for n in numbers}
         require(in_main or (not said and code in {-n for n in numbers}), f"exit {code}:\n{said}")
         require(not self.leftovers(), f"left behind: {self.leftovers()}")
-        announced, saved = ": host" in said, "weights saved" in said
+        if not self.second:  # which ends it at once
+            device.check(self.folder)
+        announced, saved = f": {device.name}" in said, "weights saved" in said
         if announced and not self.second:
             require(saved, f"announced, but not saved:\n{said}")
         if saved:
@@ -196,7 +227,7 @@ class Run:
     def load(self, weights):
         """Heddle itself starts from them; the kernels are those that the run has left in its cache."""
         again = train_command(self.model, self.home, "--set=train.epochs=1", "--set=train.steps=1", "--weights", str(weights))
-        done = subprocess.run(again, env=self.environment(), capture_output=True, text=True, timeout=DEADLINE)
+        done = subprocess.run(again, env=self.environment(), capture_output=True, text=True, timeout=AGAIN)
         require(done.returncode == 0, f"the weights do not load:\n{done.stderr}")
 
     def check_after_kill(self, weights, before):
@@ -204,7 +235,7 @@ class Run:
         if weights.exists() and weights.read_bytes() != before:
             check_weights(weights)
         again = train_command(self.model, self.home, "--set=train.epochs=1", "--set=train.steps=1", "--save", str(weights))
-        done = subprocess.run(again, env=self.environment(), capture_output=True, text=True, timeout=DEADLINE)
+        done = subprocess.run(again, env=self.environment(), capture_output=True, text=True, timeout=AGAIN)
         require(done.returncode == 0, f"the next run fails:\n{done.stderr}")
         require(not self.leftovers(), f"not swept: {self.leftovers()}")
 
@@ -291,6 +322,10 @@ if __name__ == "__main__":
     for each in SIGNALS:  # what is ignored here would be ignored by the command, too
         signal.signal(each, signal.SIG_DFL)
     what, numbers = sys.argv[1], [int(a) for a in sys.argv[2:]]
-    if what == "campaign":
+    if what == "cuda":
+        if "ok  nvrtc" not in subprocess.run([HEDDLE, "doctor"], capture_output=True, text=True).stdout:
+            sys.exit(SKIPPED)
+        device = FakeCuda()
+    if what in ("campaign", "cuda"):
         sys.exit(campaign(numbers[0], numbers[1] if len(numbers) > 1 else 1))
     sys.exit(heap(*numbers or [20]))
