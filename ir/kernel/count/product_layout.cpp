@@ -197,27 +197,33 @@ ProductLayout::Step ProductLayout::step() const { return plan_.tensor_cores ? te
 
 // --- storing ---
 
+WarpPoint ProductLayout::result_point(int64_t tile, int64_t warp, int64_t sum) const {
+  const int64_t rows = plan_.space[kRow], columns = plan_.space[kColumn], packets = sums().columns / form_.packet;
+  const int64_t across = cut(columns, form_.tile[1]);
+  WarpPoint p;
+  p.coordinates.resize(kDepth + 1, LaneNumbers{});
+  for (int64_t l = 0; l < kLanes; ++l) {
+    const Place at = sum_at(warp * kLanes + l, sum / packets, sum % packets * form_.packet);
+    const int64_t row = tile / across * form_.tile[0] + at.row, column = tile % across * form_.tile[1] + at.column;
+    const auto lane = static_cast<size_t>(l);
+    p.coordinates[kRow][lane] = row, p.coordinates[kColumn][lane] = column;
+    if (row >= rows || column >= columns) p.active &= ~(1U << l);
+  }
+  return p;
+}
+
+// Of a tile that is larger than the result some sums of some warps may all lie outside: then all of all warps.
 std::vector<WarpPoint> ProductLayout::result_points() const {
   constexpr int64_t kTiles = 4, kWarps = 2, kSums = 4;
-  const Sums mine = sums();
-  const int64_t rows = plan_.space[kRow], columns = plan_.space[kColumn], packets = mine.columns / form_.packet;
-  const int64_t across = cut(columns, form_.tile[1]);
+  const int64_t tiles = cut(plan_.space[kColumn], form_.tile[1]) * cut(plan_.space[kRow], form_.tile[0]);
+  const int64_t warps = form_.threads / kLanes, all = sums().rows * (sums().columns / form_.packet);
   std::vector<WarpPoint> points;
-  for (const int64_t tile : some_of(across * cut(rows, form_.tile[0]), kTiles))
-    for (const int64_t warp : some_of(form_.threads / kLanes, kWarps))
-      for (const int64_t sum : some_of(mine.rows * packets, kSums)) {
-        WarpPoint p;
-        p.coordinates.resize(kDepth + 1, LaneNumbers{});
-        for (int64_t l = 0; l < kLanes; ++l) {
-          const Place at = sum_at(warp * kLanes + l, sum / packets, sum % packets * form_.packet);
-          const int64_t row = tile / across * form_.tile[0] + at.row,
-                        column = tile % across * form_.tile[1] + at.column;
-          const auto lane = static_cast<size_t>(l);
-          p.coordinates[kRow][lane] = row, p.coordinates[kColumn][lane] = column;
-          if (row >= rows || column >= columns) p.active &= ~(1U << l);
-        }
-        if (p.active != 0) points.push_back(std::move(p));
-      }
+  for (const auto& [some_warps, some_sums] : {std::pair(kWarps, kSums), std::pair(warps, all)})
+    if (points.empty())
+      for (const int64_t tile : some_of(tiles, kTiles))
+        for (const int64_t warp : some_of(warps, some_warps))
+          for (const int64_t sum : some_of(all, some_sums))
+            if (WarpPoint p = result_point(tile, warp, sum); p.active != 0) points.push_back(std::move(p));
   return points;
 }
 

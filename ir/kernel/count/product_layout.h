@@ -50,6 +50,7 @@ class ProductLayout {
   Place thread_at(int64_t thread) const;                        // of the threads that sum up with fma
   int64_t fma_place(const ProductSide& s, int64_t mine, int64_t i) const;
   Place sum_at(int64_t thread, int64_t i, int64_t j) const;
+  WarpPoint result_point(int64_t tile, int64_t warp, int64_t sum) const;
   // Whether the i-th row or column of sums of one of the threads lies before the end.
   bool reaches(int axis, int64_t first_thread, int64_t threads, int64_t i, int64_t end) const;
   Step fma_step() const;
