@@ -6,14 +6,15 @@
 # The folder holds tools/gpu itself and payload.tar.gz:
 #   bin        heddle, heddle-nvrtc, heddle_gpu_check      lib    the libraries that such a machine lacks
 #   models     as they are, with the csv files beside them peers  other frameworks' training steps, where ../shared/peers is
-#   reference  NAME.kernels: each step's outputs by the interpreter; NAME.losses: a training on the host, one JSON object per line
+#   reference  NAME.kernels: each step's outputs by the interpreter; NAME.losses: a training on the host, one JSON object per line;
+#              NAME.compared: how many of its losses another device can be held to (drift.py)
 #   settings   what run.sh shall repeat                    version of the sources
 #
 # The build is build/release, or the folder that HEDDLE_BUILD names, which is then taken as it is.
 set -euo pipefail
 root=$(cd "$(dirname "$(readlink -f "$0")")/../.." && pwd)
 mapfile -t models < <(cd "$root/models" && printf '%s\n' *.json | sed 's/[.]json$//')
-small='' steps=200 rows=25600
+small='' steps=80 rows=10240  # 64 at a time once, and more
 if [[ ${1:-} == --trial ]]; then
   models=(recommender tabular_regression tiny_mlp) small=--small steps=20 rows=640  # rows drawn, read beside the model, made
   shift
@@ -47,14 +48,24 @@ ldd "$payload"/bin/* | awk '$2 == "=>" && $3 ~ /^\// {print $3}' | sort -u |
 # shellcheck source=tools/gpu/training.sh
 . "$root/tools/gpu/training.sh"
 python3 "$root/tools/gpu/make_data.py" "$work/data" "$rows"
-for model in "${models[@]}"; do
-  training_arguments "$root/tools/gpu" "$model" "$steps" "$work/data"
+# host MODEL STEPS LOG ARGUMENT...: a training on the host
+host() {
+  local model=$1 arguments=()
+  training_arguments "$root/tools/gpu" "$model" "$2" "$work/data"
   # shellcheck disable=SC2086  # $small is a flag or nothing
-  "$build/bin/heddle" train "$root/models/$model.json" --device host $small "${arguments[@]}" --log "$payload/reference/$model.losses" \
-    >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
+  "$build/bin/heddle" train "$root/models/$model.json" --device host $small "${arguments[@]}" --log "$3" "${@:4}" >"$work/log" 2>&1 ||
+    { cat "$work/log" >&2; exit 1; }
+}
+for model in "${models[@]}"; do
+  host "$model" "$steps" "$payload/reference/$model.losses"
+  host "$model" 1 "$work/first" --save "$work/weights"
+  for seed in 1 2; do python3 "$root/tools/gpu/drift.py" nudge "$seed" "$work/weights" "$work/nudged$seed"; done
+  for start in weights nudged1 nudged2; do host "$model" "$steps" "$work/$start.losses" --weights "$work/$start"; done
+  python3 "$root/tools/gpu/drift.py" steps "$work"/{weights,nudged1,nudged2}.losses >"$payload/reference/$model.compared"
   LD_LIBRARY_PATH=$build/fake_cuda HEDDLE_CUDA_CODE=ptx HEDDLE_FAKE_CUDA_RACES=0 "$build/bin/heddle_gpu_check" \
     "$root/models/$model.json" --small --write "$payload/reference/$model.kernels" >"$work/log" 2>&1 || { tail -3 "$work/log" >&2; exit 1; }
-  echo "pack: $model, $(grep -c '"event": "step"' "$payload/reference/$model.losses") losses, $(grep -c stored "$work/log") steps' outputs" >&2
+  echo "pack: $model, $(grep -c '"event": "step"' "$payload/reference/$model.losses") losses," \
+    "the first $(<"$payload/reference/$model.compared") compared, $(grep -c stored "$work/log") steps' outputs" >&2
 done
 printf 'models=(%s)\nsmall=%s\nsteps=%s\nrows=%s\n' "${models[*]}" "$small" "$steps" "$rows" >"$payload/settings"
 if [[ -d $root/../shared/peers ]]; then

@@ -1,6 +1,6 @@
 """Rows of tools/gpu/run.sh: stage, name, value, unit, reference, ratio, verdict, separated by tabs.
 
-usage: rows.py losses MODEL HOST.jsonl K=GPU.jsonl...     the first losses against the host's; all losses of each K the same bits
+usage: rows.py losses MODEL HOST.jsonl N K=GPU.jsonl...   the first N losses against the host's; all losses of each K the same bits
        rows.py kernels MODEL CHECKED.tsv                  how many steps agree, and those that do not
        rows.py benches NAME BENCH.json
        rows.py peers NAME PEER.json RESULTS.tsv           the peer's time over ours
@@ -11,7 +11,7 @@ import json
 import math
 import sys
 
-COMPARED = 20  # losses of a model; later ones drift apart between devices that sum in other orders
+COMPARED = 20  # losses of a model, or as many as stay together on the host itself when a start's last bits are others (drift.py)
 MOST = 1e-3    # of the largest loss
 
 
@@ -26,16 +26,16 @@ def losses_of(path):
         return [line["loss"] for line in map(json.loads, lines) if line["event"] == "step"]
 
 
-def losses(model, host, *runs):
+def losses(model, host, compared, *runs):
     expected = losses_of(host)
     first = None
     for run in runs:
         k, path = run.split("=", 1)
         got = losses_of(path)
-        n = min(COMPARED, len(expected))
+        n = int(compared)
         scale = max(map(abs, expected[:n]))
         worst = max((abs(a - b) / scale for a, b in zip(expected[:n], got[:n])), default=math.inf)
-        verdict = "ok"
+        verdict = f"ok ({n} losses compared, {len(got)} of the same bits)"
         if len(got) != len(expected):
             verdict = f"FAILED: {len(got)} losses, expected {len(expected)}"
         elif not worst <= MOST:  # nan, too
@@ -90,4 +90,5 @@ def table(results):
     sys.exit(1 if failed else 0)
 
 
-{f.__name__: f for f in (losses, kernels, benches, peers, calibration, table)}[sys.argv[1]](*sys.argv[2:])
+if __name__ == "__main__":
+    {f.__name__: f for f in (losses, kernels, benches, peers, calibration, table)}[sys.argv[1]](*sys.argv[2:])

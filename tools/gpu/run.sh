@@ -4,7 +4,7 @@
 #
 # Stages, the most valuable first (default: all):
 #   environment  GPU, driver, compilers, frameworks
-#   losses       20 losses of every model against the host's, submitted by 1, 8 and 64 steps, which must give the same bits
+#   losses       20 losses of every model against the host's (fewer where rounding alone tears them apart), submitted by 1, 8 and 64 steps, which must give the same bits
 #   kernels      every step of every model alone against the interpreter's stored outputs
 #   benches      time of a training step, by 1, 8 and 64
 #   peers        PyTorch and JAX on the networks of the same names, products in f32 too; the ratio is the peer's time over ours
@@ -130,7 +130,7 @@ model_losses() {
     if ((status)); then row losses "$model k=$k" "" "" "" "" "$(verdict "$status" "$work/$model.$k.log")"; continue; fi
     files+=("$k=$work/$model.$k")
   done
-  ((${#files[@]} == 0)) || rows losses "$model" "$work/reference/$model.losses" "${files[@]}"
+  ((${#files[@]} == 0)) || rows losses "$model" "$work/reference/$model.losses" "$(<"$work/reference/$model.compared")" "${files[@]}"
 }
 losses() {
   "$python" "$here/make_data.py" "$work/data" "$rows" 2>>"$log" || { row losses data "" "" "" "" "FAILED: see log.txt"; return; }
