@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "ir/diagnostic.h"
+#include "runtime/host/host_target.h"
 
 namespace heddle::runtime {
 namespace {
@@ -58,6 +59,7 @@ std::optional<CompilerCheck> find_compiler_check(const std::string& compiler, co
 
 CompilerCheck check_compiler(const std::string& compiler, const KernelCache& cache) {
   if (const auto known = find_compiler_check(compiler, cache)) return *known;
+  check_host_target(compiler);
   CompilerCheck check;
   const Answers fast = answers_with(compiler, CompilerOptions::fast);
   check.cases = fast.cases;

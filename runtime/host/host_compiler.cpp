@@ -8,6 +8,7 @@
 #include <future>
 
 #include "ir/diagnostic.h"
+#include "runtime/host/host_target.h"
 #include "runtime/host/run_compiler.h"
 #include "runtime/process.h"
 #include "runtime/source_parts.h"
@@ -96,6 +97,8 @@ HostLibrary compile_for_host(const std::string& source, const KernelCache& cache
   const std::string compiler = find_compiler_path();
   const std::vector<std::string> parts = split_source(source, kCompileParts);
   std::optional<CompilerCheck> check = find_compiler_check(compiler, cache);
+  // For another processor than this one nothing is compiled before it is known that it runs here.
+  if (!check && host_target() != kThisProcessor) check = check_compiler(compiler, cache);
   std::future<CompilerCheck> checking;
   CompilerOptions which = check ? check->options : CompilerOptions::fast;
   std::vector<std::string> keys = keys_of(parts, compiler, compiler_options(which));

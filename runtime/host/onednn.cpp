@@ -143,4 +143,12 @@ std::string onednn_version() {
   return fmt::format("{}.{}.{}", v->major, v->minor, v->patch);
 }
 
+std::string onednn_instructions() {
+  const unsigned used = dnnl_get_effective_cpu_isa();
+  const auto among = [&](unsigned isa) { return (used & isa) == isa; };
+  if (among(dnnl_cpu_isa_avx512_core)) return "AVX-512";
+  if (among(dnnl_cpu_isa_avx2)) return "AVX2";
+  return among(dnnl_cpu_isa_avx) ? "AVX" : "no vectors beyond SSE";
+}
+
 }  // namespace heddle::runtime

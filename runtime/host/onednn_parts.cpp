@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "runtime/host/onednn_descriptors.h"
 #include "runtime/host/thread_pool.h"
 
 namespace heddle::runtime {
@@ -84,6 +85,11 @@ class Builder {
     return attr;
   }
 
+  template <class Primitive, class... Arguments>
+  typename Primitive::primitive_desc describe(Arguments&&... arguments) const {
+    return described<Primitive>(parts_.engine, attributes(), std::forward<Arguments>(arguments)...);
+  }
+
   // Scratch memory of one slice, so that slices may run at the same time. The tasks of a slice run one after another and
   // share it.
   struct Scratch {
@@ -152,11 +158,18 @@ class Builder {
     const auto x = images(n, g.h, g.w, g.c), y = images(n, g.oh, g.ow, g.o), w = weights(g, true);
     const auto kind = dnnl::prop_kind::forward_training;
     const auto direct = dnnl::algorithm::convolution_direct;
-    using Desc = dnnl::convolution_forward::desc;
     const memory::desc b({g.o}, kF32, memory::format_tag::x);
-    const Desc desc = bias ? Desc(kind, direct, x, w, b, y, g.strides, g.dilations, g.low, g.high)
-                           : Desc(kind, direct, x, w, y, g.strides, g.dilations, g.low, g.high);
-    return {desc, attributes(), parts_.engine};
+    using Forward = dnnl::convolution_forward;
+    if (bias) return describe<Forward>(kind, direct, x, w, b, y, g.strides, g.dilations, g.low, g.high);
+    return describe<Forward>(kind, direct, x, w, y, g.strides, g.dilations, g.low, g.high);
+  }
+  template <class Primitive>
+  typename Primitive::primitive_desc gradient(const Convolution& g,
+                                              const dnnl::convolution_forward::primitive_desc& forward,
+                                              const memory::desc& layout) const {
+    return described_after<Primitive>(forward, parts_.engine, attributes(), dnnl::algorithm::convolution_direct,
+                                      forward.src_desc(), layout, forward.dst_desc(), g.strides, g.dilations, g.low,
+                                      g.high);
   }
 
   const codegen::Library& call_;
@@ -214,8 +227,7 @@ void Builder::matmul_slice(const Product& p, const Product& part, int64_t batch,
   float* const written = apart ? take(c.get_size()) : place;
   const memory::desc d(p.batch == 1 ? Dims{1, part.n} : Dims{1, 1, part.n}, kF32,
                        p.batch == 1 ? memory::format_tag::ab : memory::format_tag::abc);
-  const dnnl::matmul::desc what = bias ? dnnl::matmul::desc(a, b, d, c) : dnnl::matmul::desc(a, b, c);
-  const dnnl::matmul::primitive_desc desc(what, attributes(), parts_.engine);
+  const auto desc = bias ? describe<dnnl::matmul>(a, b, d, c) : describe<dnnl::matmul>(a, b, c);
   std::vector<dnnl_exec_arg_t> arguments = {
       {DNNL_ARG_SRC, bind(a, at(operand(0), batch * p.m * p.k + row * (p.ta ? 1 : p.k)))},
       {DNNL_ARG_WEIGHTS, bind(b, at(operand(1), batch * p.k * p.n + column * (p.tb ? p.k : 1)))},
@@ -275,10 +287,7 @@ void Builder::data_grad(const Convolution& g) {
   for (int64_t i = 0; i < count; ++i) {
     const Share s = share(g.n, i, count);
     const auto hint = forward_desc(g, s.size(), false);
-    const dnnl::convolution_backward_data::desc what(dnnl::algorithm::convolution_direct, hint.src_desc(),
-                                                     weights(g, true), hint.dst_desc(), g.strides, g.dilations, g.low,
-                                                     g.high);
-    const dnnl::convolution_backward_data::primitive_desc desc(what, attributes(), parts_.engine, hint);
+    const auto desc = gradient<dnnl::convolution_backward_data>(g, hint, weights(g, true));
     float* w = packed(weights(g, false), operand(1), desc.weights_desc());
     add_slice(desc, dnnl::convolution_backward_data(desc),
               {{DNNL_ARG_DIFF_DST, bind(desc.diff_dst_desc(), at(operand(0), s.begin * g.oh * g.ow * g.o))},
@@ -296,9 +305,7 @@ void Builder::filter_grad(const Convolution& g) {
   for (int64_t i = 0; i < count; ++i) {
     const Share s = share(g.n, i, count);
     const auto hint = forward_desc(g, s.size(), false);
-    const dnnl::convolution_backward_weights::desc what(dnnl::algorithm::convolution_direct, hint.src_desc(), layout,
-                                                        hint.dst_desc(), g.strides, g.dilations, g.low, g.high);
-    const dnnl::convolution_backward_weights::primitive_desc desc(what, attributes(), parts_.engine, hint);
+    const auto desc = gradient<dnnl::convolution_backward_weights>(g, hint, layout);
     layout = desc.diff_weights_desc();
     float* out = count == 1 && layout == plain ? result() : take(layout.get_size());
     partials.push_back(out);

@@ -6,7 +6,7 @@
 // Private to the runtime's oneDNN files: the only ones that include its header.
 #pragma once
 #include <cstdint>
-#include <dnnl.hpp>
+#include <oneapi/dnnl/dnnl.hpp>
 #include <span>
 #include <vector>
 

@@ -13,6 +13,7 @@
 #include "ir/diagnostic.h"
 #include "runtime/compiler_seconds.h"
 #include "runtime/file.h"
+#include "runtime/host/host_target.h"
 #include "runtime/kernel_cache.h"
 #include "runtime/process.h"
 #include "runtime/source_parts.h"
@@ -62,9 +63,18 @@ std::vector<std::string> with(std::vector<std::string> first) {
   // Contraction and reassociation stay off, so that a value does not depend on the kernel around it; -ffast-math would
   // also set flush-to-zero for the whole process at link time. Signed zeros stay on: without them g++ turns a sum of
   // selected elements (c ? x : 0) into a branch, which does not vectorise (five times slower).
-  const char* common[] = {"-std=c++20",        "-march=native", "-fno-math-errno", "-fno-trapping-math",
-                          "-ffp-contract=off", "-fopenmp-simd", "-fno-exceptions", "-fno-rtti",
-                          "-DHD_HOST",         "-fPIC",         "-shared",         "-w"};
+  const char* common[] = {"-std=c++20",
+                          "-fno-math-errno",
+                          "-fno-trapping-math",
+                          "-ffp-contract=off",
+                          "-fopenmp-simd",
+                          "-fno-exceptions",
+                          "-fno-rtti",
+                          "-DHD_HOST",
+                          "-fPIC",
+                          "-shared",
+                          "-w"};
+  first.push_back("-march=" + host_target());
   first.insert(first.end(), std::begin(common), std::end(common));
   return first;
 }

@@ -3,10 +3,11 @@
 //   const StepMemory scope;
 //   dnnl_primitive_execute(...);   // the three to seven small objects it makes and destroys cost no allocation
 //
-// For library calls within a step, which allocate nothing of ours but do so behind our back. An object may outlive the
-// scope: its thread's block is used from the start again only when everything taken from it has been returned. When
-// the block is full, or there are more than kThreads threads, the heap serves. Under AddressSanitizer, which has its
-// own operator new, a StepMemory does nothing.
+// For library calls within a step, which allocate nothing of ours but do so behind our back. oneDNN 3 also asks malloc
+// itself for parts of some primitives, which nothing serves here. An object may outlive the scope: its thread's block is
+// used from the start again only when everything taken from it has been returned. When the block is full, or there are
+// more than kThreads threads, the heap serves. Under AddressSanitizer, which has its own operator new, a StepMemory does
+// nothing.
 #pragma once
 #include <cstddef>
 

@@ -1,4 +1,5 @@
-// Counts heap allocations of the whole process, libraries included, for tests of what must not allocate.
+// Counts heap allocations of the whole process, libraries included, for tests of what must not allocate. Of oneDNN 3 what
+// it makes with `new` counts, and what it asks malloc for does not.
 #pragma once
 #include <cstdint>
 

@@ -9,6 +9,7 @@
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/host/host_compiler.h"
 #include "runtime/host/host_device.h"
+#include "runtime/host/host_target.h"
 #include "runtime/host/onednn.h"
 #include "runtime/json_text.h"
 #include "runtime/kernel_cache.h"
@@ -78,7 +79,7 @@ std::vector<Finding> cuda_findings() {
   return findings;
 }
 
-std::string cpu_features() {
+std::string processor_features() {
 #ifdef __x86_64__
   std::string text;
   if (__builtin_cpu_supports("avx2")) text += " avx2";
@@ -91,14 +92,20 @@ std::string cpu_features() {
 #endif
 }
 
+std::string processor() {
+  const std::string target = runtime::host_target();
+  if (target == runtime::kThisProcessor) return processor_features();
+  return fmt::format("{}; kernels are compiled for {} (HEDDLE_MARCH)", processor_features(), target);
+}
+
 void doctor(bool json) {
   const std::string folder = runtime::kernel_cache_folder();
   const runtime::KernelCache cache(folder);
   std::vector<Finding> findings = {{"version", HEDDLE_VERSION}, found("host compiler", compiler)};
   findings.push_back(known_answers(cache));
-  findings.push_back({"onednn", runtime::onednn_version()});
+  findings.push_back({"onednn", fmt::format("{} with {}", runtime::onednn_version(), runtime::onednn_instructions())});
   findings.push_back(found("host device", [] { return runtime::HostDevice().description(); }));
-  findings.push_back({"processor", cpu_features()});
+  findings.push_back(found("processor", processor));
   findings.push_back(nvrtc());
   for (Finding& f : cuda_findings()) findings.push_back(std::move(f));
   const bool used = cache.problem().empty();

@@ -1,0 +1,63 @@
+# Looks for what Heddle is built with, and where something is missing or too old says what was found, what is needed and how to have it.
+
+# heddle_require(PACKAGE MINIMUM DEBIAN): a package of CMake's; DEBIAN is the one of Debian's that has it.
+macro(heddle_require package minimum debian)
+  find_package(${package} ${minimum} QUIET)
+  if(NOT ${package}_FOUND)
+    set(heddle_found "it was not found")
+    if(${package}_CONSIDERED_VERSIONS)
+      list(JOIN ${package}_CONSIDERED_VERSIONS ", " heddle_versions)
+      set(heddle_found "found was ${heddle_versions}")
+    endif()
+    message(FATAL_ERROR "Heddle needs ${package} ${minimum} or a later one; ${heddle_found}.\n"
+      "Debian: apt-get install ${debian}. Where it lies elsewhere: -DCMAKE_PREFIX_PATH=FOLDER.")
+  endif()
+endmacro()
+
+# heddle_require_library(VARIABLE NAME DEBIAN): a library that brings no package of CMake's.
+function(heddle_require_library variable name debian)
+  find_library(${variable} ${name})
+  if(NOT ${variable})
+    message(FATAL_ERROR "Heddle needs the library ${name}; it was not found.\n"
+      "Debian: apt-get install ${debian}. Where it lies elsewhere: -DCMAKE_PREFIX_PATH=FOLDER.")
+  endif()
+endfunction()
+
+function(heddle_require_compiler)
+  set(GNU_minimum 12)
+  set(Clang_minimum 14)
+  set(minimum ${${CMAKE_CXX_COMPILER_ID}_minimum})
+  if(NOT minimum)
+    message(WARNING "Heddle is tested with g++ and clang++; this is ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}.")
+  elseif(CMAKE_CXX_COMPILER_VERSION VERSION_LESS minimum)
+    message(FATAL_ERROR "Heddle needs g++ ${GNU_minimum}, clang++ ${Clang_minimum} or a later one; "
+      "${CMAKE_CXX_COMPILER} is ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}.\n"
+      "Another is named in a fresh build folder: -DCMAKE_CXX_COMPILER=PROGRAM.")
+  endif()
+endfunction()
+
+# oneDNN by its header and library: Debian 12's package of CMake's asks for OpenCL, which the CPU build does not need.
+function(heddle_require_onednn)
+  set(minimum 2.6)
+  set(elsewhere "Debian: apt-get install libdnnl-dev. Where it lies elsewhere: -DCMAKE_PREFIX_PATH=FOLDER, with include/ and lib/ in it.")
+  find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.hpp HINTS ENV DNNLROOT PATH_SUFFIXES include)
+  find_library(DNNL_LIBRARY dnnl HINTS ENV DNNLROOT PATH_SUFFIXES lib)
+  if(NOT DNNL_INCLUDE_DIR OR NOT DNNL_LIBRARY)
+    message(FATAL_ERROR "Heddle needs oneDNN ${minimum} or a later one; it was not found.\n${elsewhere}")
+  endif()
+  file(STRINGS ${DNNL_INCLUDE_DIR}/oneapi/dnnl/dnnl_version.h lines REGEX "define DNNL_VERSION_(MAJOR|MINOR|PATCH)")
+  list(TRANSFORM lines REPLACE "[^0-9]" "")
+  list(JOIN lines "." version)
+  if(version VERSION_LESS minimum)
+    message(FATAL_ERROR "Heddle needs oneDNN ${minimum} or a later one; ${DNNL_INCLUDE_DIR} has ${version}.\n${elsewhere}")
+  endif()
+  # Heddle runs primitives on threads of its own, one thread each (runtime/host/onednn.cpp).
+  file(STRINGS ${DNNL_INCLUDE_DIR}/oneapi/dnnl/dnnl_config.h runtime REGEX "define DNNL_CPU_THREADING_RUNTIME")
+  if(NOT runtime MATCHES "DNNL_RUNTIME_(OMP|SEQ)$")
+    string(REGEX REPLACE ".*DNNL_RUNTIME_" "" runtime "${runtime}")
+    message(FATAL_ERROR "Heddle needs oneDNN built for OpenMP; ${DNNL_INCLUDE_DIR} has ${version} built for ${runtime}.\n${elsewhere}")
+  endif()
+  message(STATUS "Found oneDNN: ${DNNL_LIBRARY} (version ${version})")
+  add_library(heddle_onednn UNKNOWN IMPORTED GLOBAL)
+  set_target_properties(heddle_onednn PROPERTIES IMPORTED_LOCATION ${DNNL_LIBRARY} INTERFACE_INCLUDE_DIRECTORIES ${DNNL_INCLUDE_DIR})
+endfunction()
