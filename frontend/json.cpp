@@ -1,6 +1,7 @@
 #include "frontend/json.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <utility>
 

@@ -1,6 +1,7 @@
 #include "ir/kernel/target.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "ir/op_def.h"
 

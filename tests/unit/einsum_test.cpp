@@ -1,5 +1,6 @@
 // einsum against its definition: the sum over all places of the axes that the result does not name.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <map>

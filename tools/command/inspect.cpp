@@ -1,5 +1,6 @@
 // heddle inspect: what a model or a weights file holds.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
 #include <memory>

@@ -1,5 +1,6 @@
 // heddle ops: the operator reference, from the registry itself.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
