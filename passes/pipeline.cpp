@@ -54,6 +54,12 @@ const std::vector<Pass>& all_passes() {
   return kPasses;
 }
 
+std::vector<std::string> pass_names() {
+  std::vector<std::string> names;
+  for (const Pass& p : all_passes()) names.emplace_back(p.name);
+  return names;
+}
+
 const Pass* find_pass(std::string_view name) {
   for (const Pass& p : all_passes())
     if (p.name == name) return &p;

@@ -10,6 +10,7 @@ namespace heddle::passes {
 
 const std::vector<Pass>& all_passes();         // in pipeline order
 const Pass* find_pass(std::string_view name);  // nullptr when unknown
+std::vector<std::string> pass_names();         // in pipeline order
 
 // What a pass took of the processor; the last one, "verify", is all that the verifier took around the others.
 struct PassTime {

@@ -100,7 +100,8 @@ std::string claim(const std::string& folder) {
   std::error_code ec;
   fs::create_directories(folder, ec);
   struct stat info {};
-  if (stat(folder.c_str(), &info) != 0) return fmt::format("it cannot be made: {}", std::strerror(errno));
+  if (stat(folder.c_str(), &info) != 0)  // a folder above it says why
+    return fmt::format("it cannot be made: {}", ec ? ec.message() : std::strerror(errno));
   if (!S_ISDIR(info.st_mode)) return "it is no folder";
   // Code is loaded from here; under a shared /tmp somebody else could have made the folder first.
   if (info.st_uid != geteuid()) return "it belongs to another user";

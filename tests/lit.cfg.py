@@ -8,7 +8,7 @@ import lit.formats
 config.name = "heddle"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".hir", ".json", ".test"]
-config.excludes = ["Inputs", "unit", "numeric", "property", "fuzz", "robust", "training", "ptx"]
+config.excludes = ["Inputs", "unit", "numeric", "property", "fuzz", "robust", "training", "ptx", "package"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(lit_config.params["build"], "tests", "lit")
 

@@ -25,7 +25,7 @@ using Clock = std::chrono::steady_clock;
 
 UserError missing() {
   return {ExitCode::missing, "NVRTC 13 was not found: it compiles kernels for NVIDIA GPUs",
-          "run tools/setup, which fetches it, or set HEDDLE_NVRTC to libnvrtc.so.13"};
+          "install NVRTC 13 (tools/setup of the sources fetches it), or set HEDDLE_NVRTC to libnvrtc.so.13"};
 }
 
 struct Output {

@@ -7,7 +7,8 @@
                                         (before s, ms, MB ...); `...` stands for any lines. Where
                                         these show an error, it ends with 1
 
-`heddle` and `tools/heddle` are the binary under test ($HEDDLE). A command that names DIR needs MNIST ($HEDDLE_DATA/mnist), and runs
+`heddle` and `tools/heddle` are the binary under test ($HEDDLE, which is called so). A command goes on to the end of its quotes, and of
+the text that it is given with <<. Programs in Python run where there is PyTorch. A command that names DIR needs MNIST ($HEDDLE_DATA/mnist), and runs
 with --slow only. Commands that are tests or set-ups themselves are listed below with the reason why they do not run here.
 """
 import json
@@ -87,18 +88,44 @@ def check_json(files):
     return failed or count == 0
 
 
+def without_remark(command):
+    return command if "\n" in command else re.split(r"\s{2,}(?=\S)|\s+# ", command)[0]
+
+
+def whole_command(lines, first):
+    """The command that begins in this line, to the end of its quotes and of what it is given with <<, and the line behind it."""
+    words = lines[first][4:].removeprefix("$ ")
+    i = first + 1
+    end_of_text = re.search(r"<<'(\w+)'$", words)
+    while i < len(lines) and (end_of_text or without_remark(words).count("'") % 2):
+        words += "\n" + lines[i][4:]
+        i += 1
+        if end_of_text and lines[i - 1][4:] == end_of_text[1]:
+            break
+    return words.strip(), i
+
+
 def commands(text):
-    """(line number, command, expected lines or None) of the indented blocks."""
+    """(line number, command, expected lines or None) of the indented blocks, and of whole programs in Python."""
     lines = text.splitlines()
-    for i, line in enumerate(lines):
+    i = 0
+    while i < len(lines):
+        line, begin = lines[i], i
+        i += 1
         words = line.strip()
+        if words == "```python" and lines[i].startswith("import "):
+            i = lines.index("```", i)
+            yield begin + 1, "python3 - <<'END'\n" + "\n".join(lines[begin + 1 : i]) + "\nEND", None
         if not line.startswith("    ") or line.startswith("     "):
             continue
         if words.startswith("$ "):
-            end = next((j for j in range(i + 1, len(lines)) if not lines[j].startswith("    ") or lines[j].startswith("    $ ")), len(lines))
-            yield i + 1, words[2:], [x[4:] for x in lines[i + 1 : end]]
-        elif re.match(r"(heddle|tools/\w+|cmp|cmake|ctest|git|build/\S+) ?", words):
-            yield i + 1, words, None
+            command, i = whole_command(lines, begin)
+            end = next((j for j in range(i, len(lines)) if not lines[j].startswith("    ") or lines[j].startswith("    $ ")), len(lines))
+            yield begin + 1, command, [x[4:] for x in lines[i:end]]
+            i = end
+        elif re.match(r"(heddle|tools/\w+|cmp|cmake|ctest|git|cp|awk '|cat >|build/\S+) ?", words):
+            command, i = whole_command(lines, begin)
+            yield begin + 1, command, None
 
 
 NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?")
@@ -134,9 +161,12 @@ def agrees(expected, printed):
 
 def prepared(command, folder):
     """The command with the binary under test and the data at hand; None where this run leaves it out."""
-    command = re.split(r"\s{2,}(?=\S)|\s+# ", command)[0]  # the remark beside it
+    command = without_remark(command)
     words = shlex.split(command)
     if words[0] in NOT_RUN:
+        return None
+    if words[0] == "python3" and subprocess.run(["python3", "-c", "import torch, safetensors"], capture_output=True).returncode:
+        print("not run, as there is no PyTorch with safetensors: a program in Python")
         return None
     needs_data = any(word.split("/")[0] == "DIR" for word in words)
     if needs_data != ("--slow" in sys.argv):
@@ -145,18 +175,19 @@ def prepared(command, folder):
     if needs_data and not data.is_dir():
         sys.exit(77)
     command = re.sub(r"\bDIR\b", str(data), command)
-    return re.sub(r"(^|\| )(tools/)?heddle\b", lambda m: m[1] + shlex.quote(os.environ["HEDDLE"]), command)
+    return re.sub(r"^tools/heddle\b", "heddle", command)
 
 
 def check_shell(file):
     ran, failed = 0, 0
+    environment = {**os.environ, "PATH": f"{pathlib.Path(os.environ['HEDDLE']).resolve().parent}:{os.environ['PATH']}"}
     with tempfile.TemporaryDirectory() as folder:
         (pathlib.Path(folder) / "models").symlink_to(ROOT / "models")
         for line, written, expected in commands((ROOT / file).read_text()):
             command = prepared(written, folder)
             if command is None:
                 continue
-            run = subprocess.run(["bash", "-c", "set -o pipefail; " + command], cwd=folder, capture_output=True, text=True)
+            run = subprocess.run(["bash", "-c", "set -o pipefail; " + command], cwd=folder, env=environment, capture_output=True, text=True)
             ran += 1
             printed = [x for x in (run.stderr + run.stdout).splitlines() if x.strip()]
             wanted = [x for x in expected or [] if x.strip()]

@@ -70,9 +70,17 @@ Option& Option::required() {
   option_->required();
   return *this;
 }
+Option& Option::takes(Takes what) {
+  words_->takes = what;
+  return *this;
+}
+Option& Option::may_be(const std::vector<std::string>& values) {
+  words_->values = values;
+  return *this;
+}
 Option& Option::one_of(const std::vector<std::string>& values) {
   option_->check(CLI::IsMember(values));
-  return *this;
+  return may_be(values);
 }
 Option& Option::between(int low, int high) {
   option_->check(CLI::Range(low, high));
@@ -86,22 +94,29 @@ Option& Option::between(double low, double high) {
   return *this;
 }
 
+Option Command::known(CLI::Option* option, const std::string& name, const std::string& help) {
+  words_->options.push_back({.name = name, .help = help, .values = {}});
+  return {option, &words_->options.back()};
+}
 Option Command::add_option(const std::string& name, std::string& value, const std::string& help) {
-  return Option(app_->add_option(name, value, help)->check(not_empty, "", "not empty"));
+  return known(app_->add_option(name, value, help)->check(not_empty, "", "not empty"), name, help);
 }
 Option Command::add_option(const std::string& name, std::vector<std::string>& values, const std::string& help) {
   CLI::Option* option = app_->add_option(name, values, help);
   if (!option->get_positional()) option->allow_extra_args(false);
-  return Option(option);
+  Option list = known(option, name, help);
+  words_->options.back().repeated = true;
+  return list;
 }
 Option Command::add_option(const std::string& name, int& value, const std::string& help) {
-  return Option(app_->add_option(name, value, help));
+  return known(app_->add_option(name, value, help), name, help);
 }
 Option Command::add_option(const std::string& name, double& value, const std::string& help) {
-  return Option(app_->add_option(name, value, help));
+  return known(app_->add_option(name, value, help), name, help);
 }
 void Command::add_flag(const std::string& name, bool& value, const std::string& help) {
-  app_->add_flag(name, value, help);
+  known(app_->add_flag(name, value, help), name, help);
+  words_->options.back().flag = true;
 }
 void Command::set_action(std::function<void()> action) { app_->callback(std::move(action)); }
 
@@ -113,13 +128,16 @@ CommandLine::CommandLine(const std::string& description, const std::string& vers
   CLI::App* help = app_->add_subcommand("help", "what a subcommand does, and its options");
   help->add_option("command", help_of_, "the subcommand; none: all of them in a line each");
   help->callback([this] { print_help(help_of_); });
+  words_.push_back({.name = "help", .help = help->get_description(), .alias = {}, .options = {}});
+  words_.back().options.push_back({.name = "command", .help = "the subcommand", .values = {}});
 }
 CommandLine::~CommandLine() = default;
 
 Command CommandLine::add_subcommand(const std::string& name, const std::string& help, const std::string& alias) {
   CLI::App* app = app_->add_subcommand(name, help);
   if (!alias.empty()) app->alias(alias);
-  return {app, &status_};
+  words_.push_back({.name = name, .help = help, .alias = alias, .options = {}});
+  return {app, &words_.back(), &status_};
 }
 
 void CommandLine::print_help(const std::string& command) const {

@@ -8,6 +8,7 @@
 //
 // CLI11 is a header alone, half a minute of each source that includes it under sanitizers: one source does.
 #pragma once
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -22,21 +23,40 @@ class Option;
 
 namespace heddle::tools {
 
+// What completes a value: nothing, or names of these.
+enum class Takes { anything, file, folder, model };
+
+// What the shells' completion (tools/command/completion.h) knows of an option.
+struct OptionWords {
+  std::string name, help;  // as add_option was given them
+  bool flag = false, repeated = false;
+  Takes takes = Takes::anything;
+  std::vector<std::string> values;
+};
+struct CommandWords {
+  std::string name, help, alias;
+  std::deque<OptionWords> options;  // where they lie as long as the line does
+};
+
 class Option {
  public:
-  explicit Option(CLI::Option* option) : option_(option) {}
+  Option(CLI::Option* option, OptionWords* words) : option_(option), words_(words) {}
   Option& required();
+  // What a value names, or may be, for completion alone: any value is taken.
+  Option& takes(Takes what);
+  Option& may_be(const std::vector<std::string>& values);
   Option& one_of(const std::vector<std::string>& values);
   Option& between(int low, int high);
   Option& between(double low, double high);
 
  private:
   CLI::Option* option_;
+  OptionWords* words_;
 };
 
 class Command {
  public:
-  Command(CLI::App* app, int* status) : app_(app), status_(status) {}
+  Command(CLI::App* app, CommandWords* words, int* status) : app_(app), words_(words), status_(status) {}
   // "--name", "-n,--name", or "name" for what is given by position. A list's option is repeated, one value each time.
   Option add_option(const std::string& name, std::string& value, const std::string& help);
   Option add_option(const std::string& name, std::vector<std::string>& values, const std::string& help);
@@ -54,7 +74,9 @@ class Command {
 
  private:
   void set_action(std::function<void()> action);
+  Option known(CLI::Option* option, const std::string& name, const std::string& help);
   CLI::App* app_;
+  CommandWords* words_;
   int* status_;
 };
 
@@ -66,10 +88,13 @@ class CommandLine {
   Command add_subcommand(const std::string& name, const std::string& help, const std::string& alias = {});
   // Reads the words, runs what they name and returns the exit code; of a wrong word it says what may have been meant.
   int parse(int argc, char** argv);
+  // The subcommands in the order of the help, and their options.
+  const std::deque<CommandWords>& words() const { return words_; }
 
  private:
   void print_help(const std::string& command) const;
   std::unique_ptr<CLI::App> app_;
+  std::deque<CommandWords> words_;
   std::string help_of_;  // the word behind "help"
   int status_ = 0;
 };

@@ -11,6 +11,7 @@ class CommandLine;
 void add_bench(CommandLine& line);
 void add_check(CommandLine& line);
 void add_compile(CommandLine& line);
+void add_completion(CommandLine& line);
 void add_doctor(CommandLine& line);
 void add_eval(CommandLine& line);
 void add_inspect(CommandLine& line);

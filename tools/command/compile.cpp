@@ -106,11 +106,16 @@ void check_out(const CompileArguments& a, const std::string& model) {
   if (!a.out.empty() && !folder && !runtime::is_stream(a.out)) require_result_path(a.out);
 }
 
+std::vector<std::string> passes_and_all() {
+  std::vector<std::string> names = passes::pass_names();
+  names.insert(names.begin(), "all");
+  return names;
+}
+
 void require_pass(const std::string& name) {
   if (name.empty() || name == "all" || passes::find_pass(name)) return;
-  std::vector<std::string> names = {"all"};
-  for (const passes::Pass& p : passes::all_passes()) names.emplace_back(p.name);
-  throw UserError(ExitCode::usage, fmt::format("--print-after: unknown pass '{}'", name), did_you_mean(name, names));
+  throw UserError(ExitCode::usage, fmt::format("--print-after: unknown pass '{}'", name),
+                  did_you_mean(name, passes_and_all()));
 }
 
 void compile(const CompileArguments& a) {
@@ -171,14 +176,19 @@ void add_compile(CommandLine& line) {
       "architecture of cubins and of the report's registers: sm_80, sm_90a (default), sm_120 ...; may be "
       "repeated for cubins");
   command.add_option("--graph", a->graphs, "print this graph only; may be repeated");
-  command.add_option(
-      "--to", a->to,
-      "run the passes up to and including this one, and print the module (heddle opt --list-passes names them)");
-  command.add_option("--print-after", a->print_after,
-                     "print the module after this pass, or after all, on standard error");
-  command.add_option("-o,--out", a->out,
-                     "write to this file, - is standard output; with --emit=cubin the machine code, of several "
-                     "architectures a folder with a file each");
+  command
+      .add_option(
+          "--to", a->to,
+          "run the passes up to and including this one, and print the module (heddle opt --list-passes names them)")
+      .may_be(passes::pass_names());
+  command
+      .add_option("--print-after", a->print_after, "print the module after this pass, or after all, on standard error")
+      .may_be(passes_and_all());
+  command
+      .add_option("-o,--out", a->out,
+                  "write to this file, - is standard output; with --emit=cubin the machine code, of several "
+                  "architectures a folder with a file each")
+      .takes(Takes::file);
   command.add_flag("--locs", a->locs, "print where each node comes from");
   command.add_flag("--time-passes", a->time_passes, "print what each stage took on standard error");
   command.add_flag("--remarks", a->remarks, "print on standard error why something was or was not done");

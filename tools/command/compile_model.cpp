@@ -60,7 +60,9 @@ std::string find_model(const std::string& name) {
 }  // namespace
 
 void add_model_arguments(Command& command, ModelArguments& a) {
-  command.add_option("model", a.model, "a model file, the name of one in models/, or - for standard input").required();
+  command.add_option("model", a.model, "a model file, the name of one in models/, or - for standard input")
+      .takes(Takes::model)
+      .required();
   command.add_option("--epochs", a.epochs, "short for --set train.epochs=");
   command.add_option("--lr", a.lr, "short for --set train.optimizer.lr=");
   command.add_option("--batch", a.batch, "short for --set train.batch=");

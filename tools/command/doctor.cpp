@@ -54,7 +54,8 @@ Finding known_answers(const runtime::KernelCache& cache) {
 
 Finding nvrtc() {
   const runtime::NvrtcInfo info = runtime::find_nvrtc();
-  if (!info.found) return {"nvrtc", "not found: kernels are not compiled for GPUs; tools/setup fetches it", false};
+  if (!info.found)
+    return {"nvrtc", "not found: kernels are not compiled for GPUs; tools/setup of the sources fetches it", false};
   return {"nvrtc", fmt::format("{} at {} (found by {})", info.version, info.path, info.found_by)};
 }
 

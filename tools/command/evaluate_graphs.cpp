@@ -120,11 +120,15 @@ void evaluate_graphs(const EvaluateArguments& a, const std::string& path) {
 
 std::shared_ptr<EvaluateArguments> add_graph_arguments(Command& command) {
   auto a = std::make_shared<EvaluateArguments>();
-  command.add_option("--inputs", a->inputs,
-                     "of a .hir file: safetensors file, GRAPH/VALUE for every input, param and state");
-  command.add_option("--outputs", a->outputs,
-                     "of a .hir file: safetensors file to write: GRAPH/0, GRAPH/1, ... as returned, GRAPH/STATE for "
-                     "updated states");
+  command
+      .add_option("--inputs", a->inputs,
+                  "of a .hir file: safetensors file, GRAPH/VALUE for every input, param and state")
+      .takes(Takes::file);
+  command
+      .add_option("--outputs", a->outputs,
+                  "of a .hir file: safetensors file to write: GRAPH/0, GRAPH/1, ... as returned, GRAPH/STATE for "
+                  "updated states")
+      .takes(Takes::file);
   command
       .add_option("--on", a->on,
                   "of a .hir file: oracle (default): the operators' double precision; host: compiled kernels")

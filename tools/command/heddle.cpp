@@ -29,6 +29,7 @@ int run(int argc, char** argv) {
   add_ops(line);
   add_schema(line);
   add_doctor(line);
+  add_completion(line);
   add_opt(line);
   return line.parse(argc, argv);
 }

@@ -63,14 +63,17 @@ std::string without_cuda() {
   } catch (const UserError& error) {
     return error.diagnostics().front().message;
   }
-  return runtime::find_nvrtc().found ? "" : "there is a GPU, but no NVRTC to compile for it: run tools/setup";
+  return runtime::find_nvrtc().found
+             ? ""
+             : "there is a GPU, but no NVRTC 13 to compile for it: tools/setup of the sources fetches it";
 }
 
 }  // namespace
 
 void add_device_arguments(Command& command, DeviceArguments& a) {
-  command.add_option("--device", a.device,
-                     "auto (default: a GPU where there is one, else the host), host, cuda or cuda:N");
+  command
+      .add_option("--device", a.device, "auto (default: a GPU where there is one, else the host), host, cuda or cuda:N")
+      .may_be({"auto", "host", "cuda"});
   command.add_option("--threads", a.threads, "threads of the host device; results do not depend on it")
       .between(1, 1024);
 }

@@ -134,9 +134,14 @@ std::string entry_json(const ReferenceEntry& e) {
 const std::vector<std::string> kKinds = {"operator",  "layer",    "loss",        "metric",
                                          "optimizer", "schedule", "initializer", "reader"};
 
-void require_known(const std::vector<std::string>& names, const std::vector<ReferenceEntry>& entries) {
+std::vector<std::string> known_names(const std::vector<ReferenceEntry>& entries) {
   std::vector<std::string> known = ir::op_names();
   for (const ReferenceEntry& e : entries) known.push_back(e.name);
+  return known;
+}
+
+void require_known(const std::vector<std::string>& names, const std::vector<ReferenceEntry>& entries) {
+  const std::vector<std::string> known = known_names(entries);
   for (const std::string& name : names)
     if (std::find(known.begin(), known.end(), name) == known.end())
       throw UserError(ExitCode::usage, fmt::format("no operator '{}', nor a layer, loss or the like", name),
@@ -176,7 +181,8 @@ void add_ops(CommandLine& line) {
   Command command =
       line.add_subcommand("ops", "the reference of operators, layers, losses, metrics, optimizers, readers");
   const auto a = std::make_shared<OpsArguments>();
-  command.add_option("name", a->names, "what is called so: operators, layers, losses, optimizers ...");
+  command.add_option("name", a->names, "what is called so: operators, layers, losses, optimizers ...")
+      .may_be(known_names(all_entries()));
   command.add_option("--kind", a->kinds, "all of this kind (default: operator); may be repeated").one_of(kKinds);
   command.add_flag("--json", a->json, "print one JSON object on standard output");
   command.add_flag("--tables", a->tables, "print the tables of layers, losses and so on, in Markdown");

@@ -30,9 +30,7 @@ struct OptArguments {
 
 const passes::Pass& pass_named(const std::string& name) {
   if (const passes::Pass* pass = passes::find_pass(name)) return *pass;
-  std::vector<std::string> names;
-  for (const passes::Pass& p : passes::all_passes()) names.emplace_back(p.name);
-  throw UserError(ExitCode::usage, fmt::format("unknown pass '{}'", name), did_you_mean(name, names));
+  throw UserError(ExitCode::usage, fmt::format("unknown pass '{}'", name), did_you_mean(name, passes::pass_names()));
 }
 
 // Every generated kernel of the module, scalar functions first.
@@ -114,9 +112,9 @@ void opt(const OptArguments& a) {
 void add_opt(CommandLine& line) {
   Command command = line.add_subcommand("opt", "run passes on IR text and print the result");
   const auto a = std::make_shared<OptArguments>();
-  command.add_option("file", a->file, "a .hir file, or - for standard input");
-  command.add_option("--pass", a->passes, "run this pass alone; may be repeated");
-  command.add_option("--to", a->to, "run the pipeline up to and including this pass");
+  command.add_option("file", a->file, "a .hir file, or - for standard input").takes(Takes::file);
+  command.add_option("--pass", a->passes, "run this pass alone; may be repeated").may_be(passes::pass_names());
+  command.add_option("--to", a->to, "run the pipeline up to and including this pass").may_be(passes::pass_names());
   command
       .add_option(
           "--emit", a->emit,

@@ -43,17 +43,18 @@ void add_predict(CommandLine& line) {
   add_model_arguments(command, a->model);
   add_device_arguments(command, a->device);
   FilePredictions& r = a->files;
-  command.add_option("--weights", a->weights, "the weights (safetensors)").required();
+  command.add_option("--weights", a->weights, "the weights (safetensors)").takes(Takes::file).required();
   command.add_option("--weights-prefix", a->prefix,
                      "take this off the names of the file's tensors: \"module.\", \"_orig_mod.\"");
   command
       .add_option("--in", r.in,
                   "rows: npy, csv, idx, png, jpg, jsonl, a folder of pictures, or - for lines on standard input; "
                   "INPUT=FILE where the model has several inputs")
+      .takes(Takes::file)
       .required();
   command.add_option("--in-format", r.in_format, "what --in holds, where its name does not say it")
       .one_of({"npy", "csv", "idx", "image", "jsonl"});
-  command.add_option("--out", r.out, "results: a file, or - (default) for standard output");
+  command.add_option("--out", r.out, "results: a file, or - (default) for standard output").takes(Takes::file);
   command.add_option("--format", r.format, "of the results (default: by the file's name, jsonl for streams)")
       .one_of({"npy", "csv", "jsonl"});
   command.add_option("--output", r.outputs, "an output or node to compute (default: the model's outputs)");

@@ -50,7 +50,8 @@ double seconds_in(const std::string& unit) {
 }  // namespace
 
 void add_saving_arguments(Command& command, SavingArguments& a) {
-  command.add_option("--run", a.run, "keep the run in this folder: model, log, checkpoints, best and last weights");
+  command.add_option("--run", a.run, "keep the run in this folder: model, log, checkpoints, best and last weights")
+      .takes(Takes::folder);
   command.add_flag("--resume", a.resume, "go on with the run in the folder, from its last checkpoint");
   command.add_flag("--overwrite", a.overwrite, "begin anew in a folder that holds a run");
   command.add_option("--checkpoint-every", a.every, "\"500 steps\", \"2 epochs\", \"10 minutes\" (default 5 minutes)");

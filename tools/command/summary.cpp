@@ -150,7 +150,8 @@ void add_summary(CommandLine& line) {
   Command command = line.add_subcommand("summary", "the layers of a model, their parameters, and the memory of a run");
   const auto a = std::make_shared<SummaryArguments>();
   add_model_arguments(command, a->model);
-  command.add_option("--data", a->data, "the folder that holds the data files; default: the model's");
+  command.add_option("--data", a->data, "the folder that holds the data files; default: the model's")
+      .takes(Takes::folder);
   command.add_option("--target", a->target, "host (default), or a GPU").one_of(ir::target_names());
   command.add_flag("--json", a->json, "print one JSON object on standard output");
   command.run([a] { summary(*a); });

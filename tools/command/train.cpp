@@ -50,7 +50,8 @@ struct RunArguments {
 void add_run_arguments(Command& command, RunArguments& a) {
   add_model_arguments(command, a.model);
   add_device_arguments(command, a.device);
-  command.add_option("--data", a.data, "the folder that holds the data files; default: the model's");
+  command.add_option("--data", a.data, "the folder that holds the data files; default: the model's")
+      .takes(Takes::folder);
   command.add_flag("--json", a.json, "print one JSON object on standard output");
 }
 
@@ -58,7 +59,7 @@ void add_run_arguments(Command& command, RunArguments& a) {
 void note(const std::string& text) { print_note("note: {}\n", text); }
 
 void add_weights_arguments(Command& command, RunArguments& a, const std::string& help) {
-  command.add_option("--weights", a.weights, help);
+  command.add_option("--weights", a.weights, help).takes(Takes::file);
   command.add_option("--weights-prefix", a.prefix,
                      "take this off the names of the file's tensors: \"module.\", \"_orig_mod.\"");
 }
@@ -403,11 +404,12 @@ void add_train(CommandLine& line) {
   Command command = line.add_subcommand("train", "train a model on its data set");
   const auto a = std::make_shared<RunArguments>();
   add_run_arguments(command, *a);
-  command.add_option("--save", a->save, "write the weights here at the end (safetensors)");
+  command.add_option("--save", a->save, "write the weights here at the end (safetensors)").takes(Takes::file);
   add_weights_arguments(command, *a, "start from these weights instead of the initializers");
   command.add_option("--repeat", a->repeat, "most steps that the device executes without being asked again")
       .between(1, 4096);
-  command.add_option("--log", a->log, "write a log of the run here, one JSON object per line; - is standard output");
+  command.add_option("--log", a->log, "write a log of the run here, one JSON object per line; - is standard output")
+      .takes(Takes::file);
   add_saving_arguments(command, a->saving);
   command.run([a] { return train(*a); });
 }
