@@ -104,6 +104,15 @@ bool stays(std::string_view line, int64_t step) {
   return !name.starts_with("\"step\"") && !name.starts_with("\"epoch\"") && step_of(line) <= step;
 }
 
+// The time that the last line tells; 0 where there is none.
+double last_time(std::string_view text) {
+  constexpr std::string_view kKey = "\"at\": ";
+  const size_t at = text.rfind(kKey);
+  double seconds = 0;
+  if (at != std::string_view::npos) std::from_chars(text.data() + at + kKey.size(), text.data() + text.size(), seconds);
+  return seconds;
+}
+
 // Of lines behind a checkpoint after `step` those that stay.
 std::string staying_lines(const std::string& tail, int64_t step) {
   std::string kept;
@@ -123,7 +132,7 @@ std::string read_from(const std::string& path, int64_t offset) {
 }  // namespace
 
 void RunLog::go_on(int64_t bytes, int64_t step, double seconds) {
-  before_ = seconds;
+  before_ = seconds, last_step_ = step;
   if (!file_) return;
   const int fd = ::fileno(file_.get());
   struct stat info {};
@@ -135,6 +144,7 @@ void RunLog::go_on(int64_t bytes, int64_t step, double seconds) {
   const std::string tail = staying_lines(all.substr(static_cast<size_t>(kept)), step);
   if (::ftruncate(fd, kept) != 0) note_failure();
   begun_ = kept > 0 || !tail.empty();
+  before_ = std::max(before_, last_time(tail.empty() ? all.substr(0, static_cast<size_t>(kept)) : tail));
   if (std::fwrite(tail.data(), 1, tail.size(), file_.get()) != tail.size()) note_failure();
 }
 
@@ -147,6 +157,7 @@ int64_t RunLog::sync() {
 }
 
 void RunLog::event(const std::string& name, JsonObject fields) {
+  ended_ |= name == "end";
   if (!file_ || failure_ != 0) return;
   if (is_standard_output()) begun_ = true;  // it is never emptied: others write there, too
   if (!begun_ && !is_still_there(path_, ::fileno(file_.get()))) refuse(path_, kTaken, kTakenHelp);
@@ -175,6 +186,7 @@ void RunLog::finish() {
 }
 
 void RunLog::step(const StepEvent& e) {
+  last_step_ = e.total_step;
   event("step", JsonObject().integer("step", e.total_step).integer("epoch", e.epoch).number("loss", e.loss));
 }
 

@@ -30,6 +30,8 @@ class RunLog {
   void epoch(const EpochEvent& event);
   // Throws UserError when any line could not be written. To be called once the run's results are safe.
   void finish();
+  int64_t last_step() const { return last_step_; }  // that an event told of; 0: none yet
+  bool ended() const { return ended_; }             // an event "end" has been told
 
  private:
   void note_failure();
@@ -37,7 +39,8 @@ class RunLog {
 
   std::string path_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
-  bool begun_ = false;
+  bool begun_ = false, ended_ = false;
+  int64_t last_step_ = 0;
   double before_ = 0;  // seconds of earlier processes
   int failure_ = 0;    // errno of the first write that failed
   std::chrono::steady_clock::time_point begin_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "frontend/reference.h"
+#include "ir/map_def.h"
 #include "ir/type.h"
 #include "runtime/data/reader_def.h"
 #include "runtime/json_text.h"
@@ -49,7 +50,7 @@ std::vector<std::string> types_of(SettingType t) {
   switch (t) {
     case SettingType::flag: return {"boolean", "null"};
     case SettingType::integer: return {"integer", "string", "null"};
-    case SettingType::real: return {"number", "string", "object", "null"};  // a rate may be a schedule
+    case SettingType::real: return {"number", "string", "null"};
     case SettingType::text: return {"string", "null"};
     case SettingType::integers: return {"integer", "string", "array", "null"};
     case SettingType::reals: return {"number", "string", "array", "null"};
@@ -59,8 +60,18 @@ std::vector<std::string> types_of(SettingType t) {
   return {};
 }
 
+// What a part is follows from its key: a rate, an initializer, an activation.
+std::string value_of(const SettingDef& s) {
+  const std::string absent = type({"null"});
+  if (s.type != SettingType::part) return type(types_of(s.type));
+  if (s.name == "lr") return one_of({type({"number", "string"}), ref("schedule"), absent});
+  if (s.name.ends_with("init")) return one_of({ref("initializer"), absent});
+  return one_of({ref("activation"), absent});
+}
+
 std::string setting(const SettingDef& s) {
-  Members members{{"type", words(types_of(s.type))}};
+  Members members{{"allOf", list({value_of(s)})}};
+  if (s.type != SettingType::part) members = {{"type", words(types_of(s.type))}};
   if (!s.doc.empty()) members.emplace_back("description", json_quoted(s.doc));
   return object(members);
 }
@@ -115,24 +126,132 @@ std::string node() {
   return one_of({op, full});
 }
 
-// Other keys than op are those of the reader and the model's inputs, which only the model knows.
+std::string described(const std::string& schema, const std::string& doc) {
+  if (doc.empty()) return schema;
+  return object({{"allOf", list({schema})}, {"description", json_quoted(doc)}});
+}
+
+std::string value_of(const runtime::data::ReaderKey& key) {
+  using runtime::data::KeyType;
+  const std::string text = type({"string"});
+  switch (key.type) {
+    case KeyType::flag: return type({"boolean", "null"});
+    case KeyType::integer: return type({"integer", "string", "null"});
+    case KeyType::real: return type({"number", "string", "null"});
+    case KeyType::text: return key.choices.empty() ? type({"string", "null"}) : object({{"enum", words(key.choices)}});
+    case KeyType::path: return type({"string", "null"});
+    case KeyType::texts:
+    case KeyType::paths: return one_of({type({"string", "null"}), list_of(text)});
+    case KeyType::classes: return map_of(one_of({text, list_of(type({"string", "number"}))}));
+  }
+  return {};
+}
+
+// Other keys than those of the reader are the model's inputs, which only the model knows; what they say has a type.
+std::string reader_rule(const runtime::data::ReaderDef& def) {
+  using runtime::data::ColumnKey;
+  Members properties{{"op", "{}"}};
+  std::vector<std::string> required;
+  for (const runtime::data::ReaderKey& key : def.keys) {
+    properties.emplace_back(key.name, described(value_of(key), key.doc));
+    if (key.required) required.push_back(key.name);
+  }
+  const std::string column = def.column == ColumnKey::words
+                                 ? one_of({type({"string", "integer", "null"}), list_of(type({"string", "integer"}))})
+                                 : one_of({type({"string", "null"}), list_of(type({"string"}))});
+  Members then{{"properties", object(properties)}, {"additionalProperties", column}};
+  then.emplace_back("description", json_quoted(def.doc));
+  if (!required.empty()) then.emplace_back("required", words(required));
+  const std::string op = object({{"op", object({{"const", json_quoted(def.name)}})}});
+  return object({{"if", object({{"properties", op}})}, {"then", object(then)}});
+}
+
 std::string reader() {
+  std::vector<std::string> rules;
+  for (const std::string& name : runtime::data::reader_names())
+    rules.push_back(reader_rule(*runtime::data::find_reader(name)));
   return object({{"type", "\"object\""},
                  {"properties", object({{"op", object({{"enum", words(runtime::data::reader_names())}})}})},
-                 {"required", words({"op"})}});
+                 {"required", words({"op"})},
+                 {"allOf", list(rules)}});
 }
+
+std::string value_of(const ir::MapKey& key) {
+  using ir::MapKeyType;
+  const std::string number = type({"number", "string"}), whole = type({"integer", "string"});
+  switch (key.type) {
+    case MapKeyType::real: return number;
+    case MapKeyType::integer: return whole;
+    case MapKeyType::reals: return one_of({number, list_of(number)});
+    case MapKeyType::sides:
+    case MapKeyType::borders: return one_of({whole, list_of(whole)});
+    case MapKeyType::dtype: return ref("dtype");
+  }
+  return {};
+}
+
+std::string data_map() {
+  std::vector<std::string> rules;
+  for (const std::string& name : ir::map_names()) {
+    const ir::MapDef& def = *ir::find_map(name);
+    Members properties{{"op", "{}"}};
+    std::vector<std::string> required;
+    for (const ir::MapKey& key : def.keys) {
+      properties.emplace_back(key.name, value_of(key));
+      if (key.required) required.push_back(key.name);
+    }
+    Members then{{"properties", object(properties)}, {"additionalProperties", "false"}};
+    then.emplace_back("description", json_quoted(def.doc));
+    if (!required.empty()) then.emplace_back("required", words(required));
+    const std::string op = object({{"op", object({{"const", json_quoted(name)}})}});
+    rules.push_back(object({{"if", object({{"properties", op}})}, {"then", object(then)}}));
+  }
+  const std::string op = object({{"enum", words(ir::map_names())}});
+  return one_of({op, object({{"type", "\"object\""},
+                             {"properties", object({{"op", op}})},
+                             {"required", words({"op"})},
+                             {"allOf", list(rules)}})});
+}
+
+// The optimizer, whose groups have its settings and say which parameters they are for.
+std::string optimizer() {
+  std::vector<std::string> names, rules;
+  const std::string globs = one_of({type({"string"}), list_of(type({"string"}))});
+  for (const ReferenceEntry& e : frontend::reference_entries()) {
+    if (e.kind != "optimizer") continue;
+    Members group{{"match", globs}};
+    for (const SettingDef& s : e.settings) group.emplace_back(s.name, setting(s));
+    names.push_back(e.name);
+    rules.push_back(when(e, {{"op", "{}"}, {"groups", list_of(closed(group, {"match"}))}}));
+  }
+  const std::string op = object({{"enum", words(names)}});
+  return one_of({op, object({{"type", "\"object\""},
+                             {"properties", object({{"op", op}})},
+                             {"required", words({"op"})},
+                             {"allOf", list(rules)}})});
+}
+
+// A layer by its name, with the settings that it has.
+std::string activation() { return part("layer", {{"op", "{}"}}); }
 
 std::string data() {
   const std::string fraction = closed({{"fraction", type({"number", "string"})}}, {"fraction"});
   return closed({{"train", ref("reader")},
                  {"validation", one_of({fraction, ref("reader")})},
                  {"test", ref("reader")},
-                 {"map", map_of(list_of(type({"string", "object"})))}});
+                 {"map", map_of(list_of(ref("map")))}});
 }
 
 std::string train() {
   const std::string count = type({"integer", "string", "null"}), number = type({"number", "string", "null"});
   const std::string names = one_of({type({"string"}), list_of(type({"string"}))});
+  const std::string early_stop = closed({{"on", type({"string"})},
+                                         {"mode", object({{"enum", words({"min", "max"})}})},
+                                         {"patience", count},
+                                         {"min_delta", number},
+                                         {"restore_best", type({"boolean", "null"})}});
+  const std::string every = closed({{"steps", count}, {"epochs", count}, {"minutes", number}});
+  const std::string checkpoint = closed({{"every", every}, {"keep", count}});
   return closed({{"batch", one_of({type({"integer"}), map_of(type({"integer", "string"}))})},
                  {"epochs", count},
                  {"steps", count},
@@ -143,11 +262,11 @@ std::string train() {
                  {"optimizer", ref("optimizer")},
                  {"clip_norm", number},
                  {"freeze", names},
-                 {"init", type({"string", "object", "null"})},
+                 {"init", one_of({ref("initializer"), type({"null"})})},
                  {"average", closed({{"decay", number}, {"start", count}})},
                  {"precision", closed({{"compute", type({"string"})}})},
-                 {"early_stop", type({"object", "null"})},
-                 {"checkpoint", type({"object", "null"})}},
+                 {"early_stop", one_of({early_stop, type({"null"})})},
+                 {"checkpoint", one_of({checkpoint, type({"null"})})}},
                 {"batch"});
 }
 
@@ -163,15 +282,20 @@ std::string definitions() {
   std::vector<std::string> types;
   for (const ir::DType dtype : ir::all_dtypes()) types.push_back(ir::to_string(dtype));
   const std::string input =
-      closed({{"shape", list_of(type({"integer", "string"}))}, {"dtype", object({{"enum", words(types)}})}}, {"shape"});
+      closed({{"shape", list_of(type({"integer", "string"}))}, {"dtype", ref("dtype")}}, {"shape"});
   return object({{"in", type({"string", "number", "array", "object"})},
                  {"node", node()},
                  {"block", block},
                  {"input", input},
                  {"loss", part("loss", loss)},
                  {"metric", part("metric", measure)},
-                 {"optimizer", part("optimizer", {{"op", "{}"}, {"groups", list_of(type({"object"}))}})},
+                 {"optimizer", optimizer()},
+                 {"schedule", part("schedule", {{"op", "{}"}})},
+                 {"initializer", part("initializer", {{"op", "{}"}})},
+                 {"activation", activation()},
+                 {"dtype", object({{"enum", words(types)}})},
                  {"reader", reader()},
+                 {"map", data_map()},
                  {"train", train()},
                  {"data", data()}});
 }

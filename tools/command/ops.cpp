@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "frontend/reference.h"
+#include "ir/map_def.h"
 #include "ir/op_def.h"
 #include "ir/visit.h"
 #include "runtime/data/reader_def.h"
@@ -87,7 +88,33 @@ void print_tables() {
 
 using frontend::ReferenceEntry;
 
-// The readers' keys have no types: what they take stands in docs/model-format.md.
+std::string map_key_text(ir::MapKeyType type) {
+  switch (type) {
+    case ir::MapKeyType::real: return "a number or an expression";
+    case ir::MapKeyType::integer: return "an integer or an expression";
+    case ir::MapKeyType::reals: return "a number, or one for each channel or element of the last axis";
+    case ir::MapKeyType::sides: return "a number of pixels or [height, width]";
+    case ir::MapKeyType::borders: return "a number of pixels, [height, width] or [top, bottom, left, right]";
+    case ir::MapKeyType::dtype: return "a type: f32, i32 ...";
+  }
+  return {};
+}
+
+ReferenceEntry map_entry(const std::string& name) {
+  const ir::MapDef& def = *ir::find_map(name);
+  ReferenceEntry entry{.kind = "map", .name = name, .doc = def.doc, .inputs = {}, .settings = {}, .parameters = {}};
+  for (const ir::MapKey& key : def.keys) {
+    frontend::SettingDef setting{.name = key.name, .doc = map_key_text(key.type), .required = key.required};
+    if (key.fallback) setting.fallback = *key.fallback;
+    entry.settings.push_back(std::move(setting));
+  }
+  return entry;
+}
+
+// Keys of readers and maps have types of their own: what a key of a map takes is told by its text, of a reader in
+// docs/model-format.md.
+bool has_types(const ReferenceEntry& e) { return e.kind != "reader" && e.kind != "map"; }
+
 std::vector<ReferenceEntry> all_entries() {
   std::vector<ReferenceEntry> entries = frontend::reference_entries();
   for (const std::string& name : runtime::data::reader_names()) {
@@ -98,13 +125,13 @@ std::vector<ReferenceEntry> all_entries() {
       entry.settings.push_back({.name = key.name, .doc = key.doc, .fallback = {}, .required = key.required});
     entries.push_back(std::move(entry));
   }
+  for (const std::string& name : ir::map_names()) entries.push_back(map_entry(name));
   return entries;
 }
 
-// Readers' settings have no type of a setting.
 std::string setting_text(const ReferenceEntry& e, const frontend::SettingDef& s) {
   const std::string fallback = frontend::default_text(s);
-  return fmt::format("  {}{}{}{}\n", s.name, e.kind == "reader" ? "" : ": " + frontend::setting_type_text(s.type),
+  return fmt::format("  {}{}{}{}\n", s.name, !has_types(e) ? "" : ": " + frontend::setting_type_text(s.type),
                      s.required         ? ", required"
                      : fallback.empty() ? ""
                                         : " = " + fallback,
@@ -122,7 +149,7 @@ std::string entry_json(const ReferenceEntry& e) {
   for (const frontend::SettingDef& s : e.settings) {
     JsonObject setting;
     setting.text("name", s.name).text("doc", s.doc).flag("required", s.required);
-    if (e.kind != "reader") setting.text("type", frontend::setting_type_text(s.type));
+    if (has_types(e)) setting.text("type", frontend::setting_type_text(s.type));
     if (const std::string fallback = frontend::default_text(s); !fallback.empty()) setting.text("default", fallback);
     settings.push_back(setting.str());
   }
@@ -131,8 +158,8 @@ std::string entry_json(const ReferenceEntry& e) {
   return out.raw("settings", runtime::json_list(settings)).text("parameters", e.parameters).str();
 }
 
-const std::vector<std::string> kKinds = {"operator",  "layer",    "loss",        "metric",
-                                         "optimizer", "schedule", "initializer", "reader"};
+const std::vector<std::string> kKinds = {"operator", "layer",       "loss",   "metric", "optimizer",
+                                         "schedule", "initializer", "reader", "map"};
 
 std::vector<std::string> known_names(const std::vector<ReferenceEntry>& entries) {
   std::vector<std::string> known = ir::op_names();
@@ -179,7 +206,7 @@ void ops(const OpsArguments& a) {
 
 void add_ops(CommandLine& line) {
   Command command =
-      line.add_subcommand("ops", "the reference of operators, layers, losses, metrics, optimizers, readers");
+      line.add_subcommand("ops", "the reference of operators, layers, losses, metrics, optimizers, readers, data maps");
   const auto a = std::make_shared<OpsArguments>();
   command.add_option("name", a->names, "what is called so: operators, layers, losses, optimizers ...")
       .may_be(known_names(all_entries()));

@@ -196,9 +196,8 @@ void SavedRun::save_last(runtime::Executable& executable) {
 }
 
 void SavedRun::finish() const {
-  for (const std::string& failure : {checkpoint_failure_, best_failure_})
-    if (!failure.empty())
-      throw UserError(ExitCode::failed, failure, "make room, then --resume: it goes on from the last checkpoint");
+  if (!failure().empty())
+    throw UserError(ExitCode::failed, failure(), "make room, then --resume: it goes on from the last checkpoint");
 }
 
 }  // namespace heddle::tools

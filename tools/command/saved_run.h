@@ -46,6 +46,8 @@ class SavedRun {
   // Once more at the end, where the file is not there or holds others: an earlier attempt may have failed.
   void make_sure_of_best(const runtime::Best& best);
   void save_last(runtime::Executable& executable);
+  // What could not be written last, a checkpoint or the best weights; or "".
+  const std::string& failure() const { return checkpoint_failure_.empty() ? best_failure_ : checkpoint_failure_; }
   // Throws UserError where the last checkpoint or the best weights could not be written.
   void finish() const;
 

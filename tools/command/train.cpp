@@ -1,6 +1,5 @@
 // heddle train, heddle eval: a model on its data set.
 #include <fmt/format.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -24,6 +23,7 @@
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
 #include "tools/command/compile_model.h"
+#include "tools/command/end_log.h"
 #include "tools/command/evaluate_graphs.h"
 #include "tools/command/learning_rate.h"
 #include "tools/command/load_data.h"
@@ -245,7 +245,8 @@ void save(const Session& s, const std::string& path) {
 }
 
 // The device does not come back, so nothing can be saved that is not saved already.
-[[noreturn]] void end_hanging(double seconds, const std::string& run) {
+[[noreturn]] void end_hanging(double seconds, const std::string& run, runtime::RunLog& log) {
+  end_log(log, UserError(ExitCode::limit, fmt::format("a step takes longer than {:.3g} s", seconds)));
   runtime::clean_up_for_exit();
   print_note("error: a step takes longer than {:.3g} s: the process ends\nhelp: {}\n", seconds,
              run.empty()
@@ -255,11 +256,12 @@ void save(const Session& s, const std::string& path) {
 }
 
 // None where steps may take any time.
-std::unique_ptr<runtime::Watchdog> make_watchdog(const SavingArguments& a) {
+std::unique_ptr<runtime::Watchdog> make_watchdog(const SavingArguments& a, runtime::RunLog& log) {
   constexpr double kDefaultSeconds = 600;
   const double seconds = a.step_timeout.empty() ? kDefaultSeconds : duration(a.step_timeout, "--step-timeout");
   if (seconds == 0) return nullptr;
-  return std::make_unique<runtime::Watchdog>(seconds, [run = a.run](double after) { end_hanging(after, run); });
+  return std::make_unique<runtime::Watchdog>(seconds,
+                                             [run = a.run, &log](double after) { end_hanging(after, run, log); });
 }
 
 runtime::TrainOptions train_options(const RunArguments& a, const Session& s) {
@@ -307,10 +309,6 @@ void report_stop(const runtime::TrainResult& result) {
                runtime::resident_bytes() / 1'000'000);
 }
 
-std::string signal_name(int number) {
-  return number == SIGINT ? "SIGINT" : number == SIGTERM ? "SIGTERM" : number == SIGHUP ? "SIGHUP" : "signal";
-}
-
 int exit_code(const runtime::TrainResult& result) {
   if (const int signal = InterruptGuard::signal()) return 128 + signal;
   return result.stopped == runtime::Stopped::memory ? static_cast<int>(ExitCode::limit) : 0;
@@ -328,16 +326,24 @@ void save_weights(const RunArguments& a, Session& s, const runtime::TrainResult&
   if (!a.save.empty()) save(s, a.save);
 }
 
-void end_log(runtime::RunLog& log, const std::optional<runtime::JsonObject>& results,
-             const runtime::TrainResult& result) {
-  runtime::JsonObject event = results.value_or(runtime::JsonObject());
-  if (!results) {
-    event.integer("steps", result.steps).integer("epochs", result.epochs).number("train_seconds", result.seconds);
-    event.text("interrupted", signal_name(InterruptGuard::signal()));
-  } else if (result.stopped != runtime::Stopped::no) {
-    event.text("stopped", to_string(result.stopped));
+// From `begin_run` on, whatever ends the run is in its log.
+runtime::TrainResult run_to_the_end(const RunArguments& a, Session& s, runtime::RunLog& log) {
+  const std::unique_ptr<runtime::Watchdog> watchdog = make_watchdog(a.saving, log);
+  runtime::TrainOptions options = train_options(a, s);
+  options.steps_options.watchdog = watchdog.get();
+  const runtime::TrainResult result = run_training(s, options, log);
+  report_stop(result);
+  save_weights(a, s, result);
+  std::optional<runtime::JsonObject> out;
+  if (!InterruptGuard::signal()) out = results_of(s, result);
+  end_log(log, out, result, s.saved->failure());
+  if (out) {
+    if (a.json) print_result("{}\n", out->str());
+  } else {
+    const std::string to = !a.save.empty() ? a.save : a.saving.run;
+    print_note("interrupted after step {}{}\n", result.steps, to.empty() ? "" : ", weights saved to " + to);
   }
-  log.event("end", event);
+  return result;
 }
 
 // From the guard on there are weights, and whatever signal comes, they are saved before the process ends.
@@ -355,20 +361,12 @@ int train(const RunArguments& a) {
   s.executable->run(*s.program.find_entry("init"));
   load_weights(s);
   begin_run(a, s, log);
-  const std::unique_ptr<runtime::Watchdog> watchdog = make_watchdog(a.saving);
-  runtime::TrainOptions options = train_options(a, s);
-  options.steps_options.watchdog = watchdog.get();
-  const runtime::TrainResult result = run_training(s, options, log);
-  report_stop(result);
-  save_weights(a, s, result);
-  std::optional<runtime::JsonObject> out;
-  if (!InterruptGuard::signal()) out = results_of(s, result);
-  end_log(log, out, result);
-  if (out) {
-    if (a.json) print_result("{}\n", out->str());
-  } else {
-    const std::string to = !a.save.empty() ? a.save : a.saving.run;
-    print_note("interrupted after step {}{}\n", result.steps, to.empty() ? "" : ", weights saved to " + to);
+  runtime::TrainResult result;
+  try {
+    result = run_to_the_end(a, s, log);
+  } catch (const std::exception& error) {
+    if (!log.ended()) end_log(log, error);
+    throw;
   }
   log.finish();
   saved.finish();

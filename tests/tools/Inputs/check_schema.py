@@ -116,7 +116,28 @@ def broken(model):
     yield with_change(lambda m: m["nodes"].append({"op": "dens", "units": 3}))
     yield with_change(lambda m: m["nodes"].append({"op": "dense"}))
     yield with_change(lambda m: m["nodes"].append({"op": "dense", "units": True}))
+    for key, maps in model.get("data", {}).get("map", {}).items():
+        for i, one in enumerate(maps):
+            full = {"op": one} if isinstance(one, str) else one
+            yield with_change(lambda m: m["data"]["map"][key].__setitem__(i, {**full, "untis": 1}))
+            yield with_change(lambda m: m["data"]["map"][key].__setitem__(i, "nomralize"))
+    for split in ("train", "test", "validation"):
+        if "op" in model.get("data", {}).get(split, {}):
+            yield with_change(lambda m: m["data"][split].__setitem__("op", "cvs"))
+            yield with_change(lambda m: m["data"][split].__setitem__("untis", {"a": 1}))
     if "train" in model:
+        train = model["train"]
+        for key, value in (("init", "zeroes"), ("init", {"op": "normal", "sdt": 1}), ("early_stop", {"patiense": 3}),
+                           ("early_stop", {"mode": "most"}), ("checkpoint", {"every": 10}), ("checkpoint", {"kep": 2})):
+            yield with_change(lambda m: m["train"].__setitem__(key, value))
+        part = train.get("optimizer", "sgd")
+        full = {"op": part} if isinstance(part, str) else part
+        for key, value in (("lr", {"op": "cosin"}), ("lr", {"op": "step", "evry": 3}), ("weight_decay", {"op": "step"}),
+                           ("groups", [{"weight_decay": 0}]), ("groups", [{"match": "*", "lrr": 0}])):
+            yield with_change(lambda m: m["train"].__setitem__("optimizer", {**full, key: value}))
+        yield with_change(lambda m: m["nodes"].append({"op": "dense", "units": 3, "init": "normall"}))
+        yield with_change(lambda m: m["nodes"].append({"op": "dense", "units": 3, "init": {"op": "normal", "mena": 0}}))
+        yield with_change(lambda m: m["nodes"].append({"op": "dense", "units": 3, "activation": "rellu"}))
         yield with_change(lambda m: m["train"].pop("batch"))
         yield with_change(lambda m: m["train"].__setitem__("epochs", [3]))
         yield with_change(lambda m: m["train"].__setitem__("optimizer", "adm"))
