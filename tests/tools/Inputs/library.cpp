@@ -52,12 +52,26 @@ void print_notes(const std::string& folder, const heddle::Inputs& rows) {
   refused(2, "never standard input", [&] { model.save("-"); });
 }
 
+// A model whose normalize takes its numbers from the training rows: fit makes them, weights keep them for other rows.
+void fit_statistics(const std::string& folder, const std::string& path) {
+  heddle::Model model = heddle::Model::load(path, {.device = "host"});
+  model.fit();
+  model.save(folder + "/fitted.safetensors");
+  const heddle::Options few{.set = {"data.train.file=few.csv", "train.steps=1", "train.optimizer.lr=0"},
+                            .device = "host"};
+  heddle::Model next = heddle::Model::load(path, few);
+  next.load_weights(folder + "/fitted.safetensors");
+  next.fit();
+  next.save(folder + "/kept.safetensors");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string folder = argv[1];
   const heddle::Inputs rows = {{"x", heddle::Array::f32({4, 2}, {0, 0, 0, 1, 1, 0, 1, 1})},
                                {"y", heddle::Array::f32({4, 1}, {1, 0, 0, 1})}};
+  if (argc > 3) return fit_statistics(folder, argv[3]), 0;
   if (argc > 2) return print_notes(folder, rows), 0;
   heddle::Model model = heddle::Model::parse(kModel, {.device = "host", .threads = 1});
   refused(2, "no weights yet", [&] { model.predict(rows); });
