@@ -47,7 +47,7 @@ Scope block_scope(const Model& model, int64_t batch, const NodeDef& use, const B
   for (const Json& value : use.with) {
     if (mentioned.count(value.key) == 0) {
       throw UserError(value.key_where, fmt::format("block '{}' uses no size {}", use.op, quote(value.key)),
-                      suggest(value.key, {mentioned.begin(), mentioned.end()}));
+                      suggest_defined(value.key, {mentioned.begin(), mentioned.end()}));
     }
     scope.names[value.key] = evaluate_number(value, around, fmt::format("'{}'", value.key));
   }

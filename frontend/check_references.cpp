@@ -42,7 +42,7 @@ class Names {
     std::vector<std::string> known;
     for (const auto& [name, where] : places_) known.push_back(name);
     errors_.error(reference.where, fmt::format("there is no {}", quote(reference.name)),
-                  suggest(reference.name, known));
+                  suggest_defined(reference.name, known));
   }
 
  private:
@@ -85,7 +85,7 @@ void check_block_uses(const std::vector<NodeDef>& nodes, const Model& model, Dia
     if (!node.block) continue;
     const auto it = model.blocks.find(node.op);
     if (it == model.blocks.end()) {
-      errors.error(node.op_where, fmt::format("there is no block {}", quote(node.op)), suggest(node.op, known));
+      errors.error(node.op_where, fmt::format("there is no block {}", quote(node.op)), suggest_defined(node.op, known));
     } else if (node.in_given && node.in.size() != it->second.inputs.size()) {
       errors.error(node.op_where,
                    fmt::format("block '{}' has {} inputs, got {}", node.op, it->second.inputs.size(), node.in.size()),

@@ -115,7 +115,7 @@ class Expander {
     std::vector<std::string> known;
     for (const Parameter& p : out_.parameters) known.push_back(p.path);
     throw UserError(reference.where, fmt::format("there is no parameter {}", quote(reference.name)),
-                    suggest(reference.name, known));
+                    suggest_defined(reference.name, known));
   }
 
   // The node's inputs in the order of `ports`; nullopt where one is faulty.

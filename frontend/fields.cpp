@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "frontend/foreign_names.h"
+#include "frontend/planned.h"
 #include "frontend/settings.h"
+#include "ir/check.h"
 
 namespace heddle::frontend {
 
@@ -81,7 +82,10 @@ void Fields::unsupported(const std::vector<std::string>& keys) {
     asked_.insert(key);
     const Json* value = object_.find(key);
     if (value == nullptr) continue;
-    errors_.error(value->key_where, fmt::format("{} is not supported by this version", named(key)), instead_of(key));
+    const Planned* plan = find_planned(PlannedKind::key, key);
+    HEDDLE_CHECK(plan != nullptr, key);
+    errors_.error(value->key_where, fmt::format("{} is not supported by this version", named(key)),
+                  std::string(plan->instead));
   }
 }
 

@@ -1,4 +1,4 @@
-// What other frameworks call what models have here, and what stands in for what a model cannot have yet.
+// What other frameworks call what models have here.
 //
 //   foreign_hint("Linear", layer_names())  ->  "'Linear' is called 'dense' here"
 #pragma once
@@ -8,10 +8,19 @@
 
 namespace heddle::frontend {
 
+// A row of the one table: names as plain_word gives them; what they are called here, of which the first that may stand
+// there is meant; and, where that is not a name alone, what to write.
+struct ForeignName {
+  std::vector<std::string_view> names;
+  std::vector<std::string_view> ours;
+  std::string_view advice = {};
+};
+const std::vector<ForeignName>& foreign_names();
+
+// In lower case, without '_', '-' and '.'.
+std::string plain_word(std::string_view word);
+
 // Empty where the word is none of theirs, or what it means is none of the candidates.
 std::string foreign_hint(std::string_view word, const std::vector<std::string>& candidates);
-
-// What to use instead of a name of the format that this version does not build.
-std::string instead_of(std::string_view name);
 
 }  // namespace heddle::frontend

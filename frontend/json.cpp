@@ -59,9 +59,13 @@ std::string quote(std::string_view text, size_t longest) {
 }
 
 std::string suggest(std::string_view word, const std::vector<std::string>& candidates) {
+  const std::string hint = foreign_hint(word, candidates);
+  return hint.empty() ? suggest_defined(word, candidates) : hint;
+}
+
+std::string suggest_defined(std::string_view word, const std::vector<std::string>& candidates) {
   constexpr size_t kFew = 16;
-  std::string hint = foreign_hint(word, candidates);
-  if (hint.empty()) hint = did_you_mean(word, candidates);
+  std::string hint = did_you_mean(word, candidates);
   if (!hint.empty() || candidates.empty() || candidates.size() > kFew) return hint;
   return fmt::format("known: {}", fmt::join(candidates, ", "));
 }

@@ -61,6 +61,8 @@ const Json& as_object(const Json& value, std::string_view what);
 
 // "did you mean 'relu'?", or the candidates where nothing is near and they are few.
 std::string suggest(std::string_view word, const std::vector<std::string>& candidates);
+// The same for names that the model itself defines, of which other frameworks' words say nothing.
+std::string suggest_defined(std::string_view word, const std::vector<std::string>& candidates);
 
 // User text made safe to print: control characters and quotes escaped, cut to `longest` bytes.
 std::string quote(std::string_view text, size_t longest = 60);

@@ -115,10 +115,4 @@ std::vector<std::string> metric_names() { return names<MetricDef>(); }
 std::vector<std::string> optimizer_names() { return names<OptimizerDef>(); }
 std::vector<std::string> schedule_names() { return names<ScheduleDef>(); }
 
-bool is_planned(std::string_view name) {
-  static const std::set<std::string, std::less<>> planned = {"attention", "bidirectional",        "conv3d", "gru",
-                                                             "lstm",      "multi_head_attention", "rnn",    "scan"};
-  return planned.count(name) != 0;
-}
-
 }  // namespace heddle::frontend

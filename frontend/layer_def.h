@@ -39,7 +39,4 @@ const LayerDef* find_layer(std::string_view name);  // nullptr when unknown; ele
 std::vector<std::string> layer_names();             // sorted
 std::vector<std::string> activation_names();        // sorted
 
-// Names of the format that this version does not build yet.
-bool is_planned(std::string_view name);
-
 }  // namespace heddle::frontend

@@ -124,7 +124,7 @@ void read_maps(const Json& json, const Model& model, Data& data, Diagnostics& er
       for (const InputDef& input : model.inputs) inputs.push_back(input.name);
       if (!contains(inputs, item.key)) {
         throw UserError(item.key_where, fmt::format("data: map: there is no input {}", quote(item.key)),
-                        suggest(item.key, inputs));
+                        suggest_defined(item.key, inputs));
       }
       for (const Json& map : as_list(item, fmt::format("data: map: '{}'", item.key)).items) {
         guarded(errors, [&] {

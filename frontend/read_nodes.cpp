@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "frontend/fields.h"
-#include "frontend/foreign_names.h"
 #include "frontend/layer_def.h"
 #include "frontend/limits.h"
+#include "frontend/planned.h"
 #include "frontend/read_parts.h"
 
 namespace heddle::frontend {
@@ -71,8 +71,9 @@ void read_block_use(NodeDef& node, const Json& json, Diagnostics& errors) {
 void read_layer_use(NodeDef& node, const Json& json, Diagnostics& errors) {
   const LayerDef* def = find_layer(node.op);
   if (def == nullptr) {
-    if (is_planned(node.op)) {
-      errors.error(node.op_where, fmt::format("{} is not supported by this version", node.op), instead_of(node.op));
+    if (const Planned* plan = find_planned(PlannedKind::op, node.op)) {
+      errors.error(node.op_where, fmt::format("{} is not supported by this version", node.op),
+                   std::string(plan->instead));
     } else {
       errors.error(node.op_where, fmt::format("there is no op {}", quote(node.op)), suggest(node.op, layer_names()));
     }

@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "frontend/fields.h"
-#include "frontend/foreign_names.h"
+#include "frontend/planned.h"
 #include "frontend/settings.h"
 
 namespace heddle::frontend {
@@ -19,12 +19,11 @@ using runtime::data::ReaderDef;
 using runtime::data::ReaderKey;
 using runtime::data::ReaderValue;
 
-const std::vector<std::string> kPlannedReaders = {"tokens", "text_folder"};
-
 const ReaderDef& find(const Json& op, const std::string& name) {
   if (const ReaderDef* def = runtime::data::find_reader(name)) return *def;
-  if (std::ranges::count(kPlannedReaders, name) != 0)
-    throw UserError(op.where, fmt::format("the reader {} is not supported by this version", name), instead_of(name));
+  if (const Planned* plan = find_planned(PlannedKind::reader, name))
+    throw UserError(op.where, fmt::format("the reader {} is not supported by this version", name),
+                    std::string(plan->instead));
   throw UserError(op.where, fmt::format("there is no reader {}", quote(name)),
                   suggest(name, runtime::data::reader_names()));
 }

@@ -72,7 +72,7 @@ void check_patterns(const std::vector<Named>& patterns, const Expansion& e, cons
     const bool buffer = std::any_of(buffers.begin(), buffers.end(), named);
     errors.error(pattern.where, fmt::format("{} {}", quote(pattern.text), what),
                  buffer ? "running statistics are not trained; they follow the data as long as the model trains"
-                        : suggest(pattern.text, paths));
+                        : suggest_defined(pattern.text, paths));
   }
 }
 
