@@ -3,17 +3,54 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <vector>
 
 namespace heddle::runtime::data {
 
+// By inflate, not by gzread, which takes bytes behind the compressed data for nothing.
+struct InputFile::Stored {
+  std::FILE* file = nullptr;
+  bool compressed = false;
+  bool member_ended = false;
+  std::vector<unsigned char> buffer = std::vector<unsigned char>(1 << 18);
+  z_stream stream{};
+
+  // Makes at least `count` bytes available where the file has them.
+  void fill(size_t count) {
+    if (stream.avail_in >= count) return;
+    std::memmove(buffer.data(), stream.next_in, stream.avail_in);
+    const size_t more = std::fread(buffer.data() + stream.avail_in, 1, buffer.size() - stream.avail_in, file);
+    stream.next_in = buffer.data();
+    stream.avail_in += static_cast<unsigned>(more);
+  }
+  bool at_member() {
+    fill(2);
+    return stream.avail_in >= 2 && stream.next_in[0] == 0x1f && stream.next_in[1] == 0x8b;
+  }
+};
+
+void InputFile::Close::operator()(Stored* stored) const {
+  if (stored->compressed) inflateEnd(&stored->stream);
+  if (stored->file != nullptr) std::fclose(stored->file);
+  delete stored;
+}
+
 InputFile::InputFile(const std::filesystem::path& file, std::string name, const Location& where)
-    : name_(std::move(name)), where_(where), file_(gzopen(file.c_str(), "rb")) {
-  if (!file_) fail("cannot be opened");
-  gzbuffer(file_.get(), 1 << 18);
+    : name_(std::move(name)), where_(where), stored_(new Stored) {
+  stored_->file = std::fopen(file.c_str(), "rb");
+  if (stored_->file == nullptr) fail("cannot be opened");
+  std::setvbuf(stored_->file, nullptr, _IONBF, 0);
+  stored_->stream.next_in = stored_->buffer.data();
+  if (!stored_->at_member()) return;
+  constexpr int kGzipHeader = 16;
+  if (inflateInit2(&stored_->stream, MAX_WBITS + kGzipHeader) != Z_OK) fail("no memory to inflate with");
+  stored_->compressed = true;
 }
 
 InputFile::InputFile(int descriptor, std::string name, const Location& where)
@@ -41,16 +78,46 @@ size_t InputFile::read(std::byte* to, size_t size) {
   }
   size_t done = 0;
   while (done < size) {
-    const unsigned step = static_cast<unsigned>(std::min<size_t>(size - done, 1 << 26));
-    const int got = gzread(file_.get(), to + done, step);
-    int code = Z_OK;
-    const char* text = gzerror(file_.get(), &code);
-    if (code == Z_BUF_ERROR) fail("compressed data ends early");
-    if (got < 0) fail(fmt::format("compressed data is damaged ({})", text));
+    const size_t step = std::min<size_t>(size - done, 1 << 26);
+    const size_t got = stored_->compressed ? inflate_into(to + done, step) : read_stored(to + done, step);
     if (got == 0) break;
-    done += static_cast<size_t>(got);
+    done += got;
   }
   return done;
+}
+
+size_t InputFile::read_stored(std::byte* to, size_t size) {
+  stored_->fill(1);
+  const size_t got = std::min<size_t>(size, stored_->stream.avail_in);
+  std::memcpy(to, stored_->stream.next_in, got);
+  stored_->stream.next_in += got;
+  stored_->stream.avail_in -= static_cast<unsigned>(got);
+  if (got == 0 && std::ferror(stored_->file) != 0) fail(fmt::format("cannot be read: {}", std::strerror(errno)));
+  return got;
+}
+
+// At least one byte, or none at the end of the file. A file may hold several compressed parts one after another.
+size_t InputFile::inflate_into(std::byte* to, size_t size) {
+  z_stream& stream = stored_->stream;
+  stream.next_out = reinterpret_cast<unsigned char*>(to);
+  stream.avail_out = static_cast<unsigned>(size);
+  while (stream.avail_out == size) {
+    stored_->fill(1);
+    if (stored_->member_ended) {
+      if (stream.avail_in == 0) break;
+      if (!stored_->at_member())
+        fail("bytes follow the compressed data", "the file is damaged, or two files were joined: compress it again");
+      inflateReset(&stream);
+      stored_->member_ended = false;
+    }
+    if (std::ferror(stored_->file) != 0) fail(fmt::format("cannot be read: {}", std::strerror(errno)));
+    if (stream.avail_in == 0) fail("compressed data ends early");
+    const int code = inflate(&stream, Z_NO_FLUSH);
+    if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
+      fail(fmt::format("compressed data is damaged ({})", stream.msg == nullptr ? "no reason given" : stream.msg));
+    stored_->member_ended = code == Z_STREAM_END;
+  }
+  return size - stream.avail_out;
 }
 
 }  // namespace heddle::runtime::data

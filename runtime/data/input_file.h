@@ -4,8 +4,6 @@
 //   in.read(buffer, 8);        // less than 8 only at the end of the file
 //   in.fail("truncated");      // UserError at `where`: "labels.gz: truncated"
 #pragma once
-#include <zlib.h>
-
 #include <cstddef>
 #include <filesystem>
 #include <memory>
@@ -28,12 +26,16 @@ class InputFile {
   bool ready() const;
 
  private:
+  struct Stored;  // a file's bytes, and the state of their decompression
   struct Close {
-    void operator()(gzFile f) const { gzclose(f); }
+    void operator()(Stored* stored) const;
   };
+  size_t read_stored(std::byte* to, size_t size);
+  size_t inflate_into(std::byte* to, size_t size);
+
   std::string name_;
   Location where_;
-  std::unique_ptr<gzFile_s, Close> file_;
+  std::unique_ptr<Stored, Close> stored_;
   int descriptor_ = -1;
 };
 

@@ -181,7 +181,8 @@ class CsvTable {
     const std::optional<ElementType> type = column.one_hot ? ElementType::i32 : element_type(column.dtype);
     if (!type)
       throw UserError(column.where,
-                      fmt::format("input '{}' is {}: readers do not fill that type", column.input, column.dtype));
+                      fmt::format("input '{}' is {}: readers do not fill that type", column.input, column.dtype),
+                      type_remedy(column.dtype));
     s.type = *type;
     if (const ReaderSetting* classes = request_.find("classes")) {
       const auto& all = std::get<ClassNames>(classes->value);
