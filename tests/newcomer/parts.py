@@ -1,0 +1,96 @@
+"""How each registered part is used, by docs/model-format.md alone. A part that is not here, and that no rule covers, fails the test.
+
+INPUTS are the columns of the data; a part's row is a node, or what stands beside "op".
+"""
+
+# name: (shape behind the batch, dtype, lowest, highest)
+INPUTS = {
+    "x": ([6], "f32", 0.1, 0.9), "big": ([6], "f32", 1.1, 3.0), "image": ([8, 8, 4], "f32", -1.0, 1.0),
+    "sequence": ([8, 4], "f32", -1.0, 1.0), "label": ([], "i32", 0, 2), "ids": ([3], "i32", 0, 2),
+    "pairs": ([5, 2], "i32", 0, 1), "flags": ([6], "u8", 0, 1), "bits": ([6], "i32", 1, 7), "sign": ([], "f32", 0, 1),
+    "probability": ([3], "f32", 0.1, 0.3),
+    "singles": ([5, 1], "i32", 0, 5), "fives": ([5], "f32", -1.0, 1.0),
+}
+
+WINDOW = {"in": "image", "window": 2}
+WINDOWS = {"in": "image", "window": [1, 2, 2, 1], "strides": [1, 2, 1, 1], "pads": [0, 1, 0, 0, 0, 0, 1, 0]}
+CONV = {"in": "image", "filters": 4, "kernel": 3, "pad": "same", "activation": "relu"}
+
+# Nodes that others read.
+BEFORE = [
+    {"name": "starts", "op": "constant", "value": 0, "dtype": "i32", "shape": [2]},
+    {"name": "place", "op": "constant", "value": 1, "dtype": "i32", "shape": [2]},
+    {"name": "table", "op": "param", "shape": [3, 6], "init": {"op": "constant", "value": 0.5}},
+    {"name": "updates", "op": "param", "shape": [2, 6]},
+    {"name": "truth", "op": "cast", "in": "flags", "dtype": "bool"},
+    {"name": "truths", "op": "gt", "in": ["x", 0.5]},
+    {"name": "first", "op": "slice", "in": "x", "axis": 1, "stop": 2},
+]
+
+LAYERS = {
+    "acosh": {"in": "big"}, "avg_pool1d": {"in": "sequence", "window": 2}, "avg_pool2d": WINDOW,
+    "batch_norm": {"in": "image"}, "cast": {"dtype": "f64"}, "clamp": {"low": 0.2, "high": 0.8}, "concat": {"in": ["x", "big"]},
+    "constant": {"value": 2, "shape": [3]}, "conv1d": {"in": "sequence", "filters": 4, "kernel": 3}, "conv2d": CONV,
+    "conv2d_transpose": {"in": "image", "filters": 4, "kernel": 3, "stride": 2}, "dense": {"units": 4, "activation": "relu"},
+    "depthwise_conv2d": {"in": "image", "kernel": 3}, "dropout": {"rate": 0.5},
+    "dynamic_slice": {"in": ["x", "starts"], "sizes": ["N", 2]}, "dynamic_update_slice": {"in": ["x", "first", "starts"]},
+    "einsum": {"in": ["x", "table"], "equation": "ni,oi->no"}, "embedding": {"in": "ids", "vocab": 3, "units": 4},
+    "flatten": {"in": "image"}, "gather": {"in": ["table", "label"]}, "gather_nd": {"in": ["table", "pairs"]},
+    "global_avg_pool": {"in": "image"}, "global_max_pool": {"in": "image"}, "group_norm": {"in": "image", "groups": 2},
+    "instance_norm": {"in": "image"}, "iota": {"size": 4}, "matmul": {"in": ["x", "table"], "transpose_b": True},
+    "max_pool1d": {"in": "sequence", "window": 2}, "max_pool2d": WINDOW, "one_hot": {"in": "ids", "depth": 3},
+    "pad": {"low": [0, 1], "high": [0, 2], "fill": 0.5}, "param": {"shape": [3]}, "prelu": {"in": "image"},
+    "random_normal": {"shape": ["N", 2]}, "random_uniform": {"shape": ["N", 2]}, "reshape": {"shape": ["N", 3, 2]},
+    "resize2d": {"in": "image", "size": 5}, "reverse": {"axes": [1]}, "scatter": {"in": ["table", "place", "updates"]},
+    "scatter_nd": {"in": ["x", "singles", "fives"], "batch": 1}, "select": {"in": ["truths", "x", "big"]},
+    "select_and_scatter": {"in": ["x", "x"], "window": [1, 1]}, "separable_conv2d": {"in": "image", "filters": 4, "kernel": 3},
+    "slice": {"axis": 1, "start": 1, "stop": 4}, "spatial_dropout": {"in": "image", "rate": 0.5},
+    "split": {"parts": 2, "out": ["left", "right"]}, "take_along_axis": {"in": ["x", "ids"]},
+    "top_k": {"k": 2, "out": ["largest", "places"]}, "transpose": {"in": "image", "perm": [0, 2, 1, 3]},
+    "upsample2d": {"in": "image", "scale": 2},
+    **{op: WINDOWS for op in ("window_sum", "window_prod", "window_max", "window_min")},
+    **{op: {"in": ["bits", "bits"]} for op in ("shift_left", "shift_right_arithmetic", "shift_right_logical", "xor")},
+    "and": {"in": ["truth", "truths"]}, "or": {"in": ["truth", "truths"]}, "not": {"in": "truth"}, "popcnt": {"in": "bits"},
+}
+
+LOGITS = {"in": ["logits", "label"]}
+LOSSES = {
+    "binary_cross_entropy": {"in": ["score", "sign"]}, "cross_entropy": {**LOGITS, "label_smoothing": 0.1},
+    "hinge": {"in": ["score", "sign"]}, "huber": {"in": ["score", "sign"], "delta": 0.5},
+    "kl_divergence": {"in": ["log_probs", "probability"]}, "mae": {"in": ["score", "sign"]}, "mse": {"in": ["score", "sign"]},
+    "nll": {"in": ["log_probs", "label"]}, "value": {"in": "scalar", "weight": 0.1},
+}
+METRICS = {
+    "accuracy": LOGITS, "auc": {"in": ["score", "sign"], "bins": 20}, "confusion": LOGITS, "f1": {**LOGITS, "average": "macro"},
+    "iou": {**LOGITS, "average": "none"}, "mae": {"in": ["score", "sign"]}, "mse": {"in": ["score", "sign"]}, "perplexity": LOGITS, "precision": {**LOGITS, "class": 1},
+    "r2": {"in": ["score", "sign"]}, "recall": {**LOGITS, "average": "micro"}, "rmse": {"in": ["score", "sign"]}, "top_k_accuracy": {**LOGITS, "k": 2},
+}
+OPTIMIZERS = {name: {"lr": 0.01, "weight_decay": 0.1} for name in (
+    "adadelta", "adagrad", "adam", "adamax", "adamw", "lamb", "lion", "nadam", "radam", "rmsprop", "sgd")}
+SCHEDULES = {
+    "constant": {"value": 0.1}, "cosine": {"peak": 0.1, "warmup": 1}, "cosine_restarts": {"peak": 0.1, "steps": 2},
+    "exponential": {"value": 0.1, "gamma": 0.9}, "linear": {"peak": 0.1}, "one_cycle": {"peak": 0.1}, "plateau": {"value": 0.1},
+    "polynomial": {"peak": 0.1, "power": 2}, "step": {"value": 0.1, "steps": 2},
+}
+INITIALIZERS = {
+    "constant": {"value": 0.1}, "glorot_normal": {}, "glorot_uniform": {}, "he_normal": {}, "he_uniform": {}, "kaiming_normal": {},
+    "kaiming_uniform": {}, "normal": {"std": 0.1}, "ones": {}, "orthogonal": {"gain": 2}, "truncated_normal": {"std": 0.1},
+    "uniform": {"low": -1, "high": 1}, "variance_scaling": {"mode": "fan_out"}, "zeros": {},
+}
+# The shape of a row's picture, and the reader.
+READERS = {
+    "cifar": ([32, 32, 3], {"files": "cifar.bin", "picture": "image", "label": "label"}),
+    "csv": ([12], {"file": "table.csv", "picture": "p0:p11", "label": "label"}),
+    "idx": ([12], {"picture": "picture.idx", "label": "label.idx"}),
+    "image_folder": ([4, 4, 3], {"folder": "pictures", "picture": "image", "label": "label"}),
+    "npy": ([12], {"picture": "picture.npy", "label": "label.npy"}),
+    "npz": ([12], {"file": "all.npz", "picture": "picture", "label": "label"}),
+    "synthetic": ([12, 12], {"rows": 32, "picture": "image", "label": "label"}),
+}
+# The shape of a row's picture and its type, and the map.
+MAPS = {
+    "cast": ([12], "i32", {"dtype": "i32"}), "crop": ([4, 3], "f32", {"pad": 1}), "cutout": ([4, 3], "f32", {"size": 2}),
+    "flip": ([4, 3], "f32", {"probability": 0.5}), "mixup": ([12], "f32", {"alpha": 0.4}),
+    "normalize": ([12], "f32", {"mean": 0.5, "std": 2}), "one_hot": ([12, 3], "f32", {"depth": 3}),
+    "pad": ([6, 5], "f32", {"pad": 1}), "scale": ([12], "f32", {"by": 0.5}), "shift": ([12], "f32", {"by": 1}),
+}
