@@ -1,5 +1,5 @@
-// Losses, metrics, optimizers, schedules and embeddings against PyTorch and scikit-learn: random settings, by the evaluator in
-// double precision and by the host device in single precision. The numbers and models are
+// Losses, metrics, optimizers, schedules and embeddings against PyTorch, scikit-learn and, for lion and lamb, published formulas:
+// random settings, by the evaluator in double precision and by the host device in single precision. The numbers and models are
 // tests/training/reference/training.safetensors (see make_training.py there).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -135,7 +135,8 @@ TEST_P(TrainingOfPyTorch, EvaluatorAgreesInDouble) {
   check({.nmse = 1e-20, .path = 1e-9});
 }
 
-// Of parameters below 4 each of a hundred steps rounds one by up to 1.2e-7.
+// Of parameters below 4 each of a hundred steps rounds one by up to 1.2e-7, which may add up to this bound. What was seen is less: up to
+// 1.7e-6 of the parameter's largest element, more than 1e-6 in nine of 34 cases of optimizers.
 TEST_P(TrainingOfPyTorch, HostAgreesInSingle) {
   HostRun host(module_, "train");
   step_ = [&](const std::string& entry, const ir::NamedTensors& inputs) { return host(entry, inputs); };

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Makes PyTorch's numbers for losses, metrics, optimizers, schedules and embeddings: training.safetensors beside this file.
+"""Makes PyTorch's numbers for losses, metrics, optimizers, schedules and embeddings: training.safetensors beside this file. Those of
+lion and lamb, which it has not, are their published formulas in NumPy.
 
     python3 make_training.py    # needs torch and scikit-learn; the stored file was made with torch 2.15.0 and scikit-learn 1.9.1
 
@@ -15,6 +16,7 @@ import json
 import pathlib
 import random
 
+import numpy
 import sklearn
 import sklearn.metrics
 import torch
@@ -300,7 +302,54 @@ class LastStep:
             self.left -= 1
 
 
-FAMILIES = [losses_of_numbers, binary, divergences, losses_of_classes, embeddings, metrics_of_classes, metrics_of_numbers, optimizers, schedules]
+# Optimizers that torch.optim has not, by their published formulas, in NumPy's float64.
+
+class Formula:
+    """`rule(w, g, kept, step)` returns the parameter after a step and changes what is kept of it."""
+
+    def __init__(self, layer, rule):
+        self.parameters, self.rule, self.steps = list(layer.parameters()), rule, 0
+        self.kept = [{"m": numpy.zeros(p.shape), "v": numpy.zeros(p.shape)} for p in self.parameters]
+
+    def zero_grad(self):
+        for p in self.parameters:
+            p.grad = None
+
+    def step(self):
+        self.steps += 1
+        for p, kept in zip(self.parameters, self.kept):
+            p.data = torch.from_numpy(self.rule(p.detach().numpy().copy(), p.grad.numpy(), kept, self.steps))
+
+
+def lion(lr, betas, weight_decay):
+    """Algorithm 2 of arXiv:2302.06675."""
+    def rule(w, g, kept, _):
+        direction = numpy.sign(betas[0] * kept["m"] + (1 - betas[0]) * g)
+        kept["m"] = betas[1] * kept["m"] + (1 - betas[1]) * g
+        return w - lr * (direction + weight_decay * w)
+    return lambda layer: Formula(layer, rule)
+
+
+def lamb(lr, betas, eps, weight_decay):
+    """Algorithm 2 of arXiv:1904.00962, with the identity as phi."""
+    def rule(w, g, kept, t):
+        kept["m"] = betas[0] * kept["m"] + (1 - betas[0]) * g
+        kept["v"] = betas[1] * kept["v"] + (1 - betas[1]) * g ** 2
+        ratio = kept["m"] / (1 - betas[0] ** t) / (numpy.sqrt(kept["v"] / (1 - betas[1] ** t)) + eps)
+        direction = ratio + weight_decay * w
+        return w - lr * numpy.linalg.norm(w) / numpy.linalg.norm(direction) * direction
+    return lambda layer: Formula(layer, rule)
+
+
+def published():
+    for _ in range(3):
+        given = {"lr": number(0.001, 0.02), "betas": [number(0.6, 0.95), number(0.9, 0.999)], "weight_decay": number(0.001, 0.1)}
+        train("optimizer_lion", {"optimizer": {"op": "lion", **given}}, lion(**given))
+        train("optimizer_lamb", {"optimizer": {"op": "lamb", **given, "eps": 1e-6}}, lamb(**given, eps=1e-6))
+
+
+FAMILIES = [losses_of_numbers, binary, divergences, losses_of_classes, embeddings, metrics_of_classes, metrics_of_numbers, optimizers, schedules,
+            published]
 
 
 def main():
