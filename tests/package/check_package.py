@@ -2,7 +2,7 @@
 
 Makes the packages of a build folder (cpack), unpacks them, and checks the files, the fields of the .deb, that no path of this machine is in
 them, that a training, a prediction and a program with the library run from there, and that nothing was written beside them. Without
-dpkg-shlibdeps there is no .deb, which is said. tests/package/fresh.sh installs and removes the packages; that takes a machine of its own.
+dpkg-shlibdeps and file there is no .deb, which is said. tests/package/fresh.sh installs and removes the packages; that takes a machine of its own.
 """
 import fnmatch
 import hashlib
@@ -122,7 +122,7 @@ def main():
             expect(deb.name == f"heddle_{version}_{run('dpkg', '--print-architecture').strip()}.deb", f"its name is {deb.name}")
             print(f"{deb.name}: {deb.stat().st_size / 1e6:.1f} MB")
         if not debs:
-            print("no .deb: dpkg-shlibdeps (Debian's dpkg-dev) was not there when the build was configured")
+            print("no .deb: dpkg-shlibdeps (Debian's dpkg-dev) or file was not there when the build was configured")
         print(f"{archive.name}: {archive.stat().st_size / 1e6:.1f} MB, {len(contents(prefix))} files")
     print("\n".join(problems) or "as they should be")
     return bool(problems)

@@ -18,8 +18,10 @@ install(FILES ${completions}/heddle.zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh
 install(FILES ${completions}/heddle.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
 set(CPACK_GENERATOR TGZ)
-find_program(DPKG_SHLIBDEPS dpkg-shlibdeps)  # it knows which packages the libraries come from
-if(DPKG_SHLIBDEPS)
+# The one knows which packages the libraries come from, with the other CPack finds out which files are programs.
+find_program(DPKG_SHLIBDEPS dpkg-shlibdeps)
+find_program(FILE_PROGRAM file)
+if(DPKG_SHLIBDEPS AND FILE_PROGRAM)
   list(APPEND CPACK_GENERATOR DEB)
 endif()
 set(CPACK_PACKAGE_NAME heddle)
