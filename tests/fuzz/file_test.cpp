@@ -6,6 +6,8 @@
 #include <xxhash.h>
 #include <zlib.h>
 
+#include <fstream>
+#include <iterator>
 #include <stdexcept>
 
 #include "runtime/data/csv_file.h"
@@ -14,7 +16,10 @@
 #include "runtime/data/parse_number.h"
 #include "runtime/data/picture.h"
 #include "runtime/data/zip.h"
+#include "runtime/temporary.h"
 #include "runtime/train/checkpoint.h"
+#include "runtime/train/run_log.h"
+#include "runtime/weights/read_weights.h"
 #include "runtime/weights/safetensors.h"
 #include "tests/fuzz/campaign.h"
 
@@ -68,6 +73,7 @@ class File {
       throw std::runtime_error("cannot write to memory");
     return path_;
   }
+  const std::string& path() const { return path_; }
 
  private:
   int descriptor_;
@@ -225,9 +231,39 @@ TEST(Fuzz, WeightsFiles) {
           runtime::read_safetensors(file.holding(binary ? content : safetensors(content, 32)));
       for (const runtime::SavedTensor& t : weights.tensors)
         if (weights.bytes(t).size() > weights.data.size()) throw std::runtime_error("bytes beyond the file");
+      const runtime::WeightsFile taken = runtime::read_weights(file.path(), content.size() % 2 == 0 ? "a." : "").file;
+      for (const runtime::SavedTensor& t : taken.tensors) {
+        if (t.dtype == "f16" || t.dtype == "bf16" || t.dtype == "f64") throw std::runtime_error("not converted");
+        taken.bytes(t);
+      }
     };
     run(c, 1500);
   }
+}
+
+// What an earlier process left of a log, which a resumed run goes on with.
+TEST(Fuzz, Logs) {
+  const std::string log =
+      "{\"event\": \"start\", \"model\": \"m\", \"at\": 0.1}\n{\"event\": \"step\", \"step\": 1, \"epoch\": 1, "
+      "\"loss\": 2, \"at\": "
+      "0.2}\n{\"event\": \"checkpoint\", \"step\": 1, \"file\": \"c\", \"at\": 0.3}\n{\"event\": \"epoch\", \"epoch\": "
+      "1, \"step\": 2, "
+      "\"at\": 1e300}\n";
+  const runtime::TemporaryFolder folder;
+  const std::string path = folder.path() + "/log.jsonl";
+  Campaign c{.name = "log", .corpus = {log}, .binary = true, .target = {}};
+  c.target = [&](const std::string& content) {
+    std::ofstream(path, std::ios::binary) << content;
+    runtime::RunLog again(path);
+    again.go_on(static_cast<int64_t>(content.size() * 2 / 3), static_cast<int64_t>(content.size() % 3), 0.5);
+    again.event("resume", runtime::JsonObject().integer("step", 1));
+    again.finish();
+    std::ifstream in(path, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    if (!text.ends_with("}\n") || text.find("{\"event\": \"resume\"") == std::string::npos)
+      throw std::runtime_error("the log does not go on");
+  };
+  run(c, 300);
 }
 
 // Checkpoints, whose checksum is made right again behind each mutation: else none would be read at all.
