@@ -9,6 +9,7 @@
 
 #include "ir/builder.h"
 #include "ir/kernel/count/kernel_counts.h"
+#include "ir/kernel/plan_primitive.h"
 #include "runtime/cuda/nvrtc.h"
 #include "tests/ptx/planned_model.h"
 #include "tests/ptx/program_run.h"
@@ -72,8 +73,10 @@ void check_counts(const PlannedModel& model, const Known& known = {}) {
   PtxDevice device(options);
   const std::map<std::string, uint64_t> launches = run_entries(model, device);
   for (const codegen::Kernel& kernel : model.program.kernels) {
-    const ptx::Counters& c = device.counters().at(kernel.name);
     const ir::Graph& graph = *model.module.find_kernel(kernel.title);
+    // It touches the rows that the data name, of auc's bins as few as scores lie near one another: an estimate.
+    if (graph.form->kind == ir::KernelForm::Kind::primitive && ir::is_in_place(graph)) continue;
+    const ptx::Counters& c = device.counters().at(kernel.name);
     const ir::KernelCounts p = ir::count_kernel(graph, options.most_blocks);
     Comparison compare(kernel, launches.at(kernel.name), known);
     compare.expect("sectors read", c.global_load_sectors, p.sectors_read);
@@ -101,7 +104,8 @@ const std::map<std::string, Known> kOfFewChannels = {
       "k_conv2d_filter_grad_3: instructions"}},
     {"recommender",
      {"k_argsort: wavefronts", "k_argsort: ideal wavefronts", "k_concat_matmul_broadcast_add: sectors read"}},
-    {"siamese", {"k_conv2d_data_grad_constant_select: instructions"}},
+    {"siamese",
+     {"k_argsort: wavefronts", "k_argsort: ideal wavefronts", "k_conv2d_data_grad_constant_select: instructions"}},
     {"unet",
      {"k_mul_add_relu_gt_x7: instructions", "k_conv2d_data_grad_broadcast_add_1: instructions",
       "k_conv2d_data_grad_3: instructions", "k_conv2d_add_rsqrt_mul_sub_relu_x12_1: instructions",

@@ -133,7 +133,7 @@ TEST_P(PtxPersistent, GivesTheBitsOfItsLaunches) {
 
 INSTANTIATE_TEST_SUITE_P(Models, PtxPersistent,
                          ::testing::Values("tiny_mlp", "mnist_mlp", "mlp", "mnist_cnn", "matrix_factorisation",
-                                           "tabular_regression", "recommender", "siamese"),
+                                           "tabular_regression"),
                          [](const auto& info) { return info.param; });
 
 using PtxPersistentBlocks = PtxPersistent;
