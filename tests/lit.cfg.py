@@ -18,7 +18,7 @@ config.environment["NO_COLOR"] = "1"
 # Compiled kernels of the tests stay out of the user's cache, but live from one run to the next.
 config.environment["HEDDLE_CACHE"] = os.path.join(lit_config.params["build"], "kernels")
 tools = lit_config.params["tools"]
-config.environment["PATH"] = os.pathsep.join([tools, lit_config.params["llvm"], os.environ["PATH"]])
+config.environment["PATH"] = os.pathsep.join([tools, lit_config.params.get("llvm", "/usr/lib/llvm-14/bin"), os.environ["PATH"]])
 # A command that must refuse its input: exit code 1 and a place, in two seconds; the sanitizers' builds are several times slower.
 seconds = 10 if lit_config.params.get("sanitize") == "ON" else 2
 refused = os.path.join(lit_config.params["source"], "tests", "support", "refused.py")
