@@ -178,7 +178,7 @@ std::string reader() {
 
 std::string value_of(const ir::MapKey& key) {
   using ir::MapKeyType;
-  const std::string number = type({"number", "string"}), whole = type({"integer", "string"});
+  std::string number = type({"number", "string"}), whole = type({"integer", "string"});
   switch (key.type) {
     case MapKeyType::real: return number;
     case MapKeyType::integer: return whole;
