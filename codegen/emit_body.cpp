@@ -228,7 +228,7 @@ IndexMap Body::place_of(Extent extent, const Dims& dims) const {
   if (text_.kernel.form->kind == KernelForm::Kind::tile) return access_at(text_.tile.space, text_.tile.point, dims);
   if (text_.kernel.form->kind == KernelForm::Kind::contract)
     return access_at(text_.contract.space, text_.contract.point, dims);
-  const IndexMap at = access_of(extent, text_.plan.space(), dims);
+  IndexMap at = access_of(extent, text_.plan.space(), dims);
   if (!part_) return at;
   return compose({.extents = {text_.plan.rows, part_->count},
                   .results = {IndexExpr::dim(kRow), IndexExpr::dim(kColumn) + part_->first},

@@ -10,7 +10,7 @@ using ir::Dims;
 
 // A list per axis; `each` entries for every one.
 Dims read_list(LayerContext& c, const std::string& name, size_t rank, size_t each, int64_t low) {
-  const Dims list = c.settings.integers(name);
+  Dims list = c.settings.integers(name);
   if (list.size() != rank * each)
     c.fail_setting(name,
                    fmt::format("'{}' has {} entries, the input {} takes {}", name, list.size(),

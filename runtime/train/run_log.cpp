@@ -149,6 +149,7 @@ void RunLog::go_on(int64_t bytes, int64_t step, double seconds) {
 }
 
 int64_t RunLog::sync() {
+  const std::lock_guard lock(*mutex_);
   if (!file_) return 0;
   if (std::fflush(file_.get()) != 0 || ::fsync(::fileno(file_.get())) != 0)
     if (errno != EINVAL) note_failure();
@@ -156,9 +157,19 @@ int64_t RunLog::sync() {
   return ::fstat(::fileno(file_.get()), &info) == 0 && S_ISREG(info.st_mode) ? info.st_size : 0;
 }
 
+int64_t RunLog::last_step() const {
+  const std::lock_guard lock(*mutex_);
+  return last_step_;
+}
+
+bool RunLog::ended() const {
+  const std::lock_guard lock(*mutex_);
+  return ended_;
+}
+
 void RunLog::event(const std::string& name, JsonObject fields) {
-  ended_ |= name == "end";
-  if (!file_ || failure_ != 0) return;
+  const std::lock_guard lock(*mutex_);
+  if (std::exchange(ended_, ended_ || name == "end") || !file_ || failure_ != 0) return;
   if (is_standard_output()) begun_ = true;  // it is never emptied: others write there, too
   if (!begun_ && !is_still_there(path_, ::fileno(file_.get()))) refuse(path_, kTaken, kTakenHelp);
   if (!std::exchange(begun_, true) && ::ftruncate(::fileno(file_.get()), 0) != 0 && errno != EINVAL) note_failure();
@@ -176,6 +187,7 @@ void RunLog::note_failure() {
 }
 
 void RunLog::finish() {
+  const std::lock_guard lock(*mutex_);
   if (!file_) return;
   if (std::fflush(file_.get()) != 0) note_failure();
   if (!is_standard_output() && !is_still_there(path_, ::fileno(file_.get()))) refuse(path_, kTaken, kTakenHelp);
@@ -186,11 +198,13 @@ void RunLog::finish() {
 }
 
 void RunLog::step(const StepEvent& e) {
+  const std::lock_guard lock(*mutex_);
   last_step_ = e.total_step;
   event("step", JsonObject().integer("step", e.total_step).integer("epoch", e.epoch).number("loss", e.loss));
 }
 
 void RunLog::epoch(const EpochEvent& e) {
+  const std::lock_guard lock(*mutex_);
   JsonObject fields;
   fields.integer("epoch", e.epoch).integer("step", e.total_step).raw("train", metrics_json(e.train));
   if (e.validation) fields.raw("validation", metrics_json(*e.validation));

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "runtime/json_text.h"
@@ -15,7 +16,9 @@
 namespace heddle::runtime {
 
 // The file is opened when the log is made and emptied by the first event, so that a run that never begins leaves an older
-// log as it is. A device or a pipe may take the log, too, and "-" is standard output, which gets every epoch at once. A full disk does not stop the run: `finish` tells.
+// log as it is. A device or a pipe may take the log, too, and "-" is standard output, which gets every epoch at once. A full
+// disk does not stop the run: `finish` tells. Any thread may write: a watchdog's ends the log of a run that may still go on,
+// and nothing comes behind an event "end".
 class RunLog {
  public:
   explicit RunLog(const std::string& path);  // "": writes nothing; "-": to standard output
@@ -30,14 +33,15 @@ class RunLog {
   void epoch(const EpochEvent& event);
   // Throws UserError when any line could not be written. To be called once the run's results are safe.
   void finish();
-  int64_t last_step() const { return last_step_; }  // that an event told of; 0: none yet
-  bool ended() const { return ended_; }             // an event "end" has been told
+  int64_t last_step() const;  // that an event told of; 0: none yet
+  bool ended() const;         // an event "end" has been told
 
  private:
   void note_failure();
   bool is_standard_output() const { return path_ == "-"; }
 
   std::string path_;
+  std::unique_ptr<std::recursive_mutex> mutex_ = std::make_unique<std::recursive_mutex>();  // of what follows
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
   bool begun_ = false, ended_ = false;
   int64_t last_step_ = 0;

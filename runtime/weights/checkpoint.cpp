@@ -62,7 +62,7 @@ std::string common_prefix(const std::vector<const codegen::Buffer*>& buffers, co
   if (tensors.contains(first)) return {};
   for (const SavedTensor& t : file.tensors) {
     if (!t.name.ends_with(first)) continue;
-    const std::string prefix = t.name.substr(0, t.name.size() - first.size());
+    std::string prefix = t.name.substr(0, t.name.size() - first.size());
     if (std::ranges::all_of(buffers, [&](const auto* b) { return tensors.contains(prefix + b->name); })) return prefix;
   }
   return {};

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "ir/diagnostic.h"
 #include "runtime/temporary.h"
@@ -49,6 +50,25 @@ TEST(RunLog, RefusesAnotherKindOfFile) {
   EXPECT_EQ(error_of(folder.path()), folder.path() + ": cannot be written: Is a directory");
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_EQ(error_of(pipe), pipe + ": cannot be written: No such device or address");  // nobody reads it
+}
+
+// As a watchdog's thread does while the run goes on.
+TEST(RunLog, NothingComesBehindTheEndThatAnotherThreadTells) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/log";
+  RunLog log(path);
+  log.event("start", {});
+  std::thread watchdog([&] {
+    while (log.last_step() < 1000) std::this_thread::yield();
+    log.event("end", {});
+    log.finish();
+  });
+  for (int64_t step = 1; !log.ended() || step <= 2000; ++step) log.step({.total_step = step});
+  watchdog.join();
+  log.finish();
+  const std::string text = read_text(path);
+  EXPECT_EQ(text.rfind("{\"event\": "), text.find("{\"event\": \"end\"")) << text.substr(text.size() - 200);
+  EXPECT_TRUE(text.ends_with("}\n"));
 }
 
 TEST(RunLog, TellsOfAFullDiskAtTheEnd) {

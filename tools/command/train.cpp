@@ -331,7 +331,7 @@ runtime::TrainResult run_to_the_end(const RunArguments& a, Session& s, runtime::
   const std::unique_ptr<runtime::Watchdog> watchdog = make_watchdog(a.saving, log);
   runtime::TrainOptions options = train_options(a, s);
   options.steps_options.watchdog = watchdog.get();
-  const runtime::TrainResult result = run_training(s, options, log);
+  runtime::TrainResult result = run_training(s, options, log);
   report_stop(result);
   save_weights(a, s, result);
   std::optional<runtime::JsonObject> out;
