@@ -11,7 +11,26 @@
 
 namespace {
 std::atomic<int64_t> count{0};
+}  // namespace
 
+namespace heddle::test {
+int64_t allocations() { return count.load(); }
+}  // namespace heddle::test
+
+#if HEDDLE_SANITIZED
+// The sanitizer owns malloc, and offers a hook instead.
+extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void*, size_t),
+                                                         void (*on_free)(const volatile void*));
+extern "C" size_t __sanitizer_get_current_allocated_bytes();
+namespace heddle::test {
+int64_t live_bytes() { return static_cast<int64_t>(__sanitizer_get_current_allocated_bytes()); }
+}  // namespace heddle::test
+namespace {
+const int installed = __sanitizer_install_malloc_and_free_hooks([](const volatile void*, size_t) { ++count; },
+                                                                [](const volatile void*) {});
+}
+#else
+namespace {
 // Where libdnnl's code lies. From version 3 on it asks malloc itself for parts of some primitives each time it executes
 // them, beside what StepMemory serves: its own calls do not count then.
 struct Code {
@@ -41,23 +60,6 @@ void note(const void* caller) {
 }
 }  // namespace
 
-namespace heddle::test {
-int64_t allocations() { return count.load(); }
-}  // namespace heddle::test
-
-#if HEDDLE_SANITIZED
-// The sanitizer owns malloc, and offers a hook instead.
-extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void*, size_t),
-                                                         void (*on_free)(const volatile void*));
-extern "C" size_t __sanitizer_get_current_allocated_bytes();
-namespace heddle::test {
-int64_t live_bytes() { return static_cast<int64_t>(__sanitizer_get_current_allocated_bytes()); }
-}  // namespace heddle::test
-namespace {
-const int installed = __sanitizer_install_malloc_and_free_hooks([](const volatile void*, size_t) { ++count; },
-                                                                [](const volatile void*) {});
-}
-#else
 namespace heddle::test {
 int64_t live_bytes() { return static_cast<int64_t>(mallinfo2().uordblks); }
 }  // namespace heddle::test
