@@ -8,13 +8,11 @@ namespace heddle::frontend {
 namespace {
 
 constexpr std::string_view kOverSequences =
-    "over a sequence [N, length, channels]: conv1d, with a dilation to reach further, then mean or max over axis 1; of "
-    "a "
-    "bag of words: embedding, then mean over axis 1";
+    "over a sequence [N, length, channels]: conv1d, with a dilation to reach further, then mean or max over axis 1; "
+    "of a bag of words: embedding, then mean over axis 1";
 constexpr std::string_view kAttention =
-    "write it with dense, reshape, transpose, matmul and softmax; a feed-forward network may do with conv1d or a mean "
-    "of "
-    "embeddings";
+    "write it with dense, reshape, transpose, matmul and softmax; a feed-forward network may do with conv1d or a "
+    "mean of embeddings";
 constexpr std::string_view kText =
     "turn the text into rows of numbers of one length, numpy.save them, and read them with npy";
 

@@ -8,15 +8,6 @@
 namespace heddle::ir {
 namespace {
 
-// The place, in the row-major order of x, of the first of the window's largest or smallest elements.
-int64_t place_in_window(const std::vector<Window>& axes, const Tensor& x, const Dims& at, bool largest) {
-  int64_t best = -1;
-  for_each_in_window(axes, x.type.dims, at, [&](int64_t from) {
-    if (best < 0 || comes_first(x, from, best, largest)) best = from;
-  });
-  return best;
-}
-
 // Places are i32, as those of argmax are.
 void require_countable(const Type& x) {
   if (x.elements() > INT32_MAX)

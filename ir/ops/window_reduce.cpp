@@ -111,13 +111,7 @@ std::vector<Tensor> eval_extreme(const Signature& s, std::span<const Tensor* con
   const std::vector<Window> axes = windows(s, x.type.dims);
   Tensor y(s.results[0]);
   int64_t to = 0;
-  for_each_point(y.type.dims, [&](const Dims& at) {
-    int64_t best = -1;
-    for_each_in_window(axes, x.type.dims, at, [&](int64_t from) {
-      if (best < 0 || comes_first(x, from, best, largest)) best = from;
-    });
-    y.copy(to++, x, best);
-  });
+  for_each_point(y.type.dims, [&](const Dims& at) { y.copy(to++, x, place_in_window(axes, x, at, largest)); });
   return {std::move(y)};
 }
 

@@ -79,6 +79,14 @@ ReductionDomain windows_domain(const Signature& s) {
   return domain;
 }
 
+int64_t place_in_window(const std::vector<Window>& axes, const Tensor& x, const Dims& at, bool largest) {
+  int64_t best = -1;
+  for_each_in_window(axes, x.type.dims, at, [&](int64_t from) {
+    if (best < 0 || comes_first(x, from, best, largest)) best = from;
+  });
+  return best;
+}
+
 std::vector<Sample> apart(std::vector<Sample> samples) {
   for (Sample& sample : samples) {
     sample.low = -1000;

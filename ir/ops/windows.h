@@ -31,6 +31,9 @@ void for_each_in_window(const std::vector<Window>& axes, const Dims& dims, const
   });
 }
 
+// The place, in the row-major order of x, of the first of the window's largest or smallest elements.
+int64_t place_in_window(const std::vector<Window>& axes, const Tensor& x, const Dims& at, bool largest);
+
 // Far apart, so that a central difference does not step over a change of what is the largest element of a window.
 std::vector<Sample> apart(std::vector<Sample> samples);
 // Disjoint, overlapping, with gaps, padded, dilated, of one to four axes. `with_source`: a second operand, a number for

@@ -36,18 +36,17 @@ void check_dims(const ColumnRequest& request, const Column& column) {
                                              dims_text(column.dims), request.input, dims_text(want)));
 }
 
-std::string type_remedy(std::string_view dtype) {
-  return fmt::format("declare the input i32 or f32, and make it {} by a node: {{\"op\": \"cast\", \"dtype\": \"{}\"}}",
-                     dtype, dtype);
+ElementType filled_type(const ColumnRequest& request) {
+  if (const std::optional<ElementType> type = element_type(request.dtype)) return *type;
+  throw UserError(
+      request.where, fmt::format("input '{}' is {}: readers do not fill that type", request.input, request.dtype),
+      fmt::format("declare the input i32 or f32, and make it {0} by a node: {{\"op\": \"cast\", \"dtype\": \"{0}\"}}",
+                  request.dtype));
 }
 
 void check_type(const ColumnRequest& request, ElementType type) {
-  const std::optional<ElementType> want = element_type(request.dtype);
-  if (!want)
-    throw UserError(request.where,
-                    fmt::format("input '{}' is {}: readers do not fill that type", request.input, request.dtype),
-                    type_remedy(request.dtype));
-  if ((request.classes > 0 || !is_floating(*want)) && is_floating(type) && !request.cuts(type)) {
+  const ElementType want = filled_type(request);
+  if ((request.classes > 0 || !is_floating(want)) && is_floating(type) && !request.cuts(type)) {
     throw UserError(request.where, fmt::format("{}: elements are {}, input '{}' takes integers", request.source(),
                                                to_string(type), request.input));
   }

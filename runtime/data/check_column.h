@@ -7,8 +7,8 @@ namespace heddle::runtime::data {
 // All throw UserError at the request's place.
 void check_dims(const ColumnRequest& request, const Column& column);
 void check_type(const ColumnRequest& request, ElementType type);
-// What to do about an input of a type that readers do not fill.
-std::string type_remedy(std::string_view dtype);
+// The type of the input's elements, one that readers fill.
+ElementType filled_type(const ColumnRequest& request);
 // Every value must be a class number or -100, or at least fit the input's integer type.
 void check_range(const ColumnRequest& request, const Column& column);
 

@@ -89,28 +89,29 @@ RunLog::RunLog(const std::string& path)
 
 namespace {
 
-// The number of the step that a line tells of; 0 where it tells of none.
+// The number behind a key of JSON that was found at `at`; 0 where it was not.
+template <class Number>
+Number number_behind(std::string_view key, std::string_view text, size_t at) {
+  Number number = 0;
+  if (at != std::string_view::npos) std::from_chars(text.data() + at + key.size(), text.data() + text.size(), number);
+  return number;
+}
+
 int64_t step_of(std::string_view line) {
   constexpr std::string_view kKey = "\"step\": ";
-  const size_t at = line.find(kKey);
-  int64_t step = 0;
-  if (at != std::string_view::npos) std::from_chars(line.data() + at + kKey.size(), line.data() + line.size(), step);
-  return step;
+  return number_behind<int64_t>(kKey, line, line.find(kKey));
+}
+
+// The time that the last line tells.
+double last_time(std::string_view text) {
+  constexpr std::string_view kKey = "\"at\": ";
+  return number_behind<double>(kKey, text, text.rfind(kKey));
 }
 
 bool stays(std::string_view line, int64_t step) {
   if (!line.starts_with(kBegin) || !line.ends_with("}\n")) return false;
   const std::string_view name = line.substr(kBegin.size());
   return !name.starts_with("\"step\"") && !name.starts_with("\"epoch\"") && step_of(line) <= step;
-}
-
-// The time that the last line tells; 0 where there is none.
-double last_time(std::string_view text) {
-  constexpr std::string_view kKey = "\"at\": ";
-  const size_t at = text.rfind(kKey);
-  double seconds = 0;
-  if (at != std::string_view::npos) std::from_chars(text.data() + at + kKey.size(), text.data() + text.size(), seconds);
-  return seconds;
 }
 
 // Of lines behind a checkpoint after `step` those that stay.

@@ -123,7 +123,7 @@ WeightsFile weights_of(Executable& executable, const std::map<std::string, std::
     const codegen::Buffer* average = averages ? average_of(executable.program(), *b) : nullptr;
     read_in_file_order(executable, average ? *average : *b, file.add(b->name, b->dtype, b->dims, b->bytes));
   }
-  if (!buffers.empty()) file.metadata["buffers"] = fmt::format("{}", fmt::join(buffers, ","));
+  set_buffer_names(file, buffers);
   return file;
 }
 

@@ -10,7 +10,6 @@
 #include <limits>
 #include <optional>
 #include <set>
-#include <sstream>
 
 #include "ir/diagnostic.h"
 
@@ -104,15 +103,6 @@ WeightsFile converted(const WeightsFile& file) {
   return out;
 }
 
-// The names of buffers, which files of Heddle keep in their metadata, change as the tensors' do.
-void take_prefix_off_list(std::string& names, const std::string& prefix) {
-  std::istringstream text(names);
-  std::vector<std::string> left;
-  for (std::string name; std::getline(text, name, ',');)
-    left.push_back(name.starts_with(prefix) ? name.substr(prefix.size()) : name);
-  names = fmt::format("{}", fmt::join(left, ","));
-}
-
 void take_prefix_off(WeightsFile& file, const std::string& prefix) {
   std::set<std::string> names;
   bool any = false;
@@ -135,8 +125,10 @@ void take_prefix_off(WeightsFile& file, const std::string& prefix) {
     throw UserError(
         ExitCode::failed, fmt::format("{}: the name of no tensor begins with '{}'", file.name, prefix),
         file.tensors.empty() ? "the file holds no tensor" : fmt::format("one is '{}'", file.tensors[0].name));
-  if (const auto list = file.metadata.find("buffers"); list != file.metadata.end())
-    take_prefix_off_list(list->second, prefix);
+  std::vector<std::string> buffers = buffer_names(file);
+  for (std::string& name : buffers)
+    if (name.starts_with(prefix)) name.erase(0, prefix.size());
+  set_buffer_names(file, buffers);
 }
 
 }  // namespace

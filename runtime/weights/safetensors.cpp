@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <sstream>
 #include <stdexcept>
 #include <string_view>
 
@@ -131,6 +132,22 @@ std::span<std::byte> WeightsFile::add(const std::string& tensor, const std::stri
 
 std::string type_text(const std::string& dtype, const std::vector<int64_t>& dims) {
   return fmt::format("{}[{}]", dtype, fmt::join(dims, ","));
+}
+
+namespace {
+constexpr const char* kBuffers = "buffers";  // names with commas between them, in the metadata
+}
+
+std::vector<std::string> buffer_names(const WeightsFile& file) {
+  std::vector<std::string> names;
+  const auto list = file.metadata.find(kBuffers);
+  std::istringstream text(list == file.metadata.end() ? "" : list->second);
+  for (std::string name; std::getline(text, name, ',');) names.push_back(name);
+  return names;
+}
+
+void set_buffer_names(WeightsFile& file, const std::vector<std::string>& names) {
+  if (!names.empty()) file.metadata[kBuffers] = fmt::format("{}", fmt::join(names, ","));
 }
 
 void require_no_pipe(const std::string& path) {

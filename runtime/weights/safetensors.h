@@ -38,6 +38,10 @@ std::string type_text(const std::string& dtype, const std::vector<int64_t>& dims
 
 inline constexpr int64_t kMaxWeightsHeader = int64_t{100} << 20;
 
+// Those of the tensors that are buffers, as far as the file says which they are, and the file made to say so.
+std::vector<std::string> buffer_names(const WeightsFile& file);
+void set_buffer_names(WeightsFile& file, const std::vector<std::string>& names);
+
 // Throws UserError (wrong usage) where the path is "-": files of tensors are read and replaced as a whole, never piped.
 void require_no_pipe(const std::string& path);
 

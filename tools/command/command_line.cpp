@@ -74,9 +74,12 @@ Option& Option::takes(Takes what) {
   words_->takes = what;
   return *this;
 }
-Option& Option::may_be(const std::vector<std::string>& values) {
-  words_->values = values;
+Option& Option::may_be(std::function<std::vector<std::string>()> values) {
+  words_->values = std::move(values);
   return *this;
+}
+Option& Option::may_be(const std::vector<std::string>& values) {
+  return may_be([values] { return values; });
 }
 Option& Option::one_of(const std::vector<std::string>& values) {
   option_->check(CLI::IsMember(values));

@@ -26,12 +26,12 @@ namespace heddle::tools {
 // What completes a value: nothing, or names of these.
 enum class Takes { anything, file, folder, model };
 
-// What the shells' completion (tools/command/completion.h) knows of an option.
+// What the shells' completion (tools/completion/completion.h) knows of an option.
 struct OptionWords {
   std::string name, help;  // as add_option was given them
   bool flag = false, repeated = false;
   Takes takes = Takes::anything;
-  std::vector<std::string> values;
+  std::function<std::vector<std::string>()> values;  // empty: any; asked for by completion alone
 };
 struct CommandWords {
   std::string name, help, alias;
@@ -44,6 +44,7 @@ class Option {
   Option& required();
   // What a value names, or may be, for completion alone: any value is taken.
   Option& takes(Takes what);
+  Option& may_be(std::function<std::vector<std::string>()> values);
   Option& may_be(const std::vector<std::string>& values);
   Option& one_of(const std::vector<std::string>& values);
   Option& between(int low, int high);

@@ -180,10 +180,10 @@ void add_compile(CommandLine& line) {
       .add_option(
           "--to", a->to,
           "run the passes up to and including this one, and print the module (heddle opt --list-passes names them)")
-      .may_be(passes::pass_names());
+      .may_be(passes::pass_names);
   command
       .add_option("--print-after", a->print_after, "print the module after this pass, or after all, on standard error")
-      .may_be(passes_and_all());
+      .may_be(passes_and_all);
   command
       .add_option("-o,--out", a->out,
                   "write to this file, - is standard output; with --emit=cubin the machine code, of several "

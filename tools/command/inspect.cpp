@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <memory>
 #include <set>
-#include <sstream>
 
 #include "runtime/json_text.h"
 #include "runtime/weights/safetensors.h"
@@ -58,21 +57,13 @@ void print_rows(const std::vector<Row>& rows) {
   if (buffers > 0) print_result("{} numbers in buffers\n", buffers);
 }
 
-// As far as the file says which they are; those of others are tensors like the rest.
-std::set<std::string> buffer_names(const runtime::WeightsFile& file) {
-  std::set<std::string> names;
-  const auto list = file.metadata.find("buffers");
-  std::istringstream text(list == file.metadata.end() ? "" : list->second);
-  for (std::string name; std::getline(text, name, ',');) names.insert(name);
-  return names;
-}
-
 void inspect_weights(const InspectArguments& a) {
   const runtime::WeightsFile file = runtime::read_safetensors(a.model.model);
   std::vector<Row> rows;
-  const std::set<std::string> buffers = buffer_names(file);
+  const std::vector<std::string> names = runtime::buffer_names(file);  // the tensors of other programs are all alike
+  const std::set<std::string> buffers(names.begin(), names.end());
   for (const runtime::SavedTensor& t : file.tensors)
-    rows.push_back({t.name, buffers.count(t.name) != 0 ? "buffer" : "param", t.dtype, t.dims});
+    rows.push_back({t.name, buffers.contains(t.name) ? "buffer" : "param", t.dtype, t.dims});
   if (a.json) return print_result("{}\n", runtime::JsonObject().raw("tensors", rows_json(rows)).str());
   print_rows(rows);
 }

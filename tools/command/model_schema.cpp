@@ -76,31 +76,45 @@ std::string setting(const SettingDef& s) {
   return object(members);
 }
 
-// "if" it has this op, "then" it has these keys and no other.
+// "if" it has this op, "then" it has these properties, of which these are required, and others only as `others` says.
+std::string when_op(const std::string& name, const std::string& doc, const Members& properties,
+                    const std::vector<std::string>& required, const std::string& others = "false") {
+  Members then{{"properties", object(properties)}, {"additionalProperties", others}};
+  if (!doc.empty()) then.emplace_back("description", json_quoted(doc));
+  if (!required.empty()) then.emplace_back("required", words(required));
+  const std::string op = object({{"op", object({{"const", json_quoted(name)}})}});
+  return object({{"if", object({{"properties", op}})}, {"then", object(then)}});
+}
+
+// An object whose op decides, by these rules, what else it has.
+std::string by_op(const std::string& op, const std::vector<std::string>& rules) {
+  return object({{"type", "\"object\""},
+                 {"properties", object({{"op", op}})},
+                 {"required", words({"op"})},
+                 {"allOf", list(rules)}});
+}
+
+// One of these names, or an object with it for its op.
+std::string named(const std::vector<std::string>& names, const std::vector<std::string>& rules) {
+  const std::string op = object({{"enum", words(names)}});
+  return one_of({op, by_op(op, rules)});
+}
+
 std::string when(const ReferenceEntry& e, Members properties) {
   std::vector<std::string> required;
   for (const SettingDef& s : e.settings) {
     properties.emplace_back(s.name, setting(s));
     if (s.required) required.push_back(s.name);
   }
-  Members then{{"properties", object(properties)}, {"additionalProperties", "false"}};
-  if (!e.doc.empty()) then.emplace_back("description", json_quoted(e.doc));
-  if (!required.empty()) then.emplace_back("required", words(required));
-  const std::string op = object({{"op", object({{"const", json_quoted(e.name)}})}});
-  return object({{"if", object({{"properties", op}})}, {"then", object(then)}});
+  return when_op(e.name, e.doc, properties, required);
 }
 
-// A name, or an object with this op: every kind of part but nodes.
-std::string part(const std::string& kind, const Members& common, const std::vector<std::string>& required = {"op"}) {
+// Every kind of part but nodes.
+std::string part(const std::string& kind, const Members& common) {
   std::vector<std::string> names, rules;
   for (const ReferenceEntry& e : frontend::reference_entries())
     if (e.kind == kind) names.push_back(e.name), rules.push_back(when(e, common));
-  const std::string op = object({{"enum", words(names)}});
-  const std::string full = object({{"type", "\"object\""},
-                                   {"properties", object({{"op", op}})},
-                                   {"required", words(required)},
-                                   {"allOf", list(rules)}});
-  return one_of({op, full});
+  return named(names, rules);
 }
 
 std::string node() {
@@ -119,11 +133,7 @@ std::string node() {
                           {"then", object({{"properties", object(block)}, {"additionalProperties", "false"}})}}));
   const std::string op =
       one_of({object({{"enum", words(names)}}), object({{"type", "\"string\""}, {"pattern", "\"^block:\""}})});
-  const std::string full = object({{"type", "\"object\""},
-                                   {"properties", object({{"op", op}})},
-                                   {"required", words({"op"})},
-                                   {"allOf", list(rules)}});
-  return one_of({op, full});
+  return one_of({op, by_op(op, rules)});
 }
 
 std::string described(const std::string& schema, const std::string& doc) {
@@ -159,21 +169,14 @@ std::string reader_rule(const runtime::data::ReaderDef& def) {
   const std::string column = def.column == ColumnKey::words
                                  ? one_of({type({"string", "integer", "null"}), list_of(type({"string", "integer"}))})
                                  : one_of({type({"string", "null"}), list_of(type({"string"}))});
-  Members then{{"properties", object(properties)}, {"additionalProperties", column}};
-  then.emplace_back("description", json_quoted(def.doc));
-  if (!required.empty()) then.emplace_back("required", words(required));
-  const std::string op = object({{"op", object({{"const", json_quoted(def.name)}})}});
-  return object({{"if", object({{"properties", op}})}, {"then", object(then)}});
+  return when_op(def.name, def.doc, properties, required, column);
 }
 
 std::string reader() {
   std::vector<std::string> rules;
   for (const std::string& name : runtime::data::reader_names())
     rules.push_back(reader_rule(*runtime::data::find_reader(name)));
-  return object({{"type", "\"object\""},
-                 {"properties", object({{"op", object({{"enum", words(runtime::data::reader_names())}})}})},
-                 {"required", words({"op"})},
-                 {"allOf", list(rules)}});
+  return by_op(object({{"enum", words(runtime::data::reader_names())}}), rules);
 }
 
 std::string value_of(const ir::MapKey& key) {
@@ -200,17 +203,9 @@ std::string data_map() {
       properties.emplace_back(key.name, value_of(key));
       if (key.required) required.push_back(key.name);
     }
-    Members then{{"properties", object(properties)}, {"additionalProperties", "false"}};
-    then.emplace_back("description", json_quoted(def.doc));
-    if (!required.empty()) then.emplace_back("required", words(required));
-    const std::string op = object({{"op", object({{"const", json_quoted(name)}})}});
-    rules.push_back(object({{"if", object({{"properties", op}})}, {"then", object(then)}}));
+    rules.push_back(when_op(name, def.doc, properties, required));
   }
-  const std::string op = object({{"enum", words(ir::map_names())}});
-  return one_of({op, object({{"type", "\"object\""},
-                             {"properties", object({{"op", op}})},
-                             {"required", words({"op"})},
-                             {"allOf", list(rules)}})});
+  return named(ir::map_names(), rules);
 }
 
 // The optimizer, whose groups have its settings and say which parameters they are for.
@@ -224,11 +219,7 @@ std::string optimizer() {
     names.push_back(e.name);
     rules.push_back(when(e, {{"op", "{}"}, {"groups", list_of(closed(group, {"match"}))}}));
   }
-  const std::string op = object({{"enum", words(names)}});
-  return one_of({op, object({{"type", "\"object\""},
-                             {"properties", object({{"op", op}})},
-                             {"required", words({"op"})},
-                             {"allOf", list(rules)}})});
+  return named(names, rules);
 }
 
 // A layer by its name, with the settings that it has.

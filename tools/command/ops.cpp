@@ -208,8 +208,9 @@ void add_ops(CommandLine& line) {
   Command command =
       line.add_subcommand("ops", "the reference of operators, layers, losses, metrics, optimizers, readers, data maps");
   const auto a = std::make_shared<OpsArguments>();
-  command.add_option("name", a->names, "what is called so: operators, layers, losses, optimizers ...")
-      .may_be(known_names(all_entries()));
+  command.add_option("name", a->names, "what is called so: operators, layers, losses, optimizers ...").may_be([] {
+    return known_names(all_entries());
+  });
   command.add_option("--kind", a->kinds, "all of this kind (default: operator); may be repeated").one_of(kKinds);
   command.add_flag("--json", a->json, "print one JSON object on standard output");
   command.add_flag("--tables", a->tables, "print the tables of layers, losses and so on, in Markdown");

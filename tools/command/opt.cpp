@@ -113,8 +113,8 @@ void add_opt(CommandLine& line) {
   Command command = line.add_subcommand("opt", "run passes on IR text and print the result");
   const auto a = std::make_shared<OptArguments>();
   command.add_option("file", a->file, "a .hir file, or - for standard input").takes(Takes::file);
-  command.add_option("--pass", a->passes, "run this pass alone; may be repeated").may_be(passes::pass_names());
-  command.add_option("--to", a->to, "run the pipeline up to and including this pass").may_be(passes::pass_names());
+  command.add_option("--pass", a->passes, "run this pass alone; may be repeated").may_be(passes::pass_names);
+  command.add_option("--to", a->to, "run the pipeline up to and including this pass").may_be(passes::pass_names);
   command
       .add_option(
           "--emit", a->emit,

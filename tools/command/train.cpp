@@ -246,13 +246,14 @@ void save(const Session& s, const std::string& path) {
 
 // The device does not come back, so nothing can be saved that is not saved already.
 [[noreturn]] void end_hanging(double seconds, const std::string& run, runtime::RunLog& log) {
-  end_log(log, UserError(ExitCode::limit, fmt::format("a step takes longer than {:.3g} s", seconds)));
+  const UserError error(ExitCode::limit, fmt::format("a step takes longer than {:.3g} s", seconds));
+  end_log(log, error);
   runtime::clean_up_for_exit();
-  print_note("error: a step takes longer than {:.3g} s: the process ends\nhelp: {}\n", seconds,
+  print_note("error: {}: the process ends\nhelp: {}\n", error.diagnostics().front().message,
              run.empty()
                  ? "--step-timeout allows it more time; --run DIR keeps checkpoints"
                  : "--resume goes on from the last checkpoint in " + run + "; --step-timeout allows it more time");
-  _exit(static_cast<int>(ExitCode::limit));
+  _exit(static_cast<int>(error.code()));
 }
 
 // None where steps may take any time.

@@ -36,7 +36,8 @@ const OptionWords* positional(const CommandWords& command) {
 }
 
 std::vector<std::string> values_of(const CommandLine& line, const CommandWords& command, const OptionWords& option) {
-  return command.name == "help" && !option.name.starts_with('-') ? command_names(line) : option.values;
+  if (command.name == "help" && !option.name.starts_with('-')) return command_names(line);
+  return option.values ? option.values() : std::vector<std::string>();
 }
 
 std::vector<std::string> command_names(const CommandLine& line) {

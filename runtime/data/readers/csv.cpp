@@ -178,12 +178,7 @@ class CsvTable {
     if (wanted != std::ssize(s.fields))
       throw UserError(column.where, fmt::format("{}: {} columns, but a row of input '{}' has {} elements", name_,
                                                 s.fields.size(), column.input, wanted));
-    const std::optional<ElementType> type = column.one_hot ? ElementType::i32 : element_type(column.dtype);
-    if (!type)
-      throw UserError(column.where,
-                      fmt::format("input '{}' is {}: readers do not fill that type", column.input, column.dtype),
-                      type_remedy(column.dtype));
-    s.type = *type;
+    s.type = column.one_hot ? ElementType::i32 : filled_type(column);
     if (const ReaderSetting* classes = request_.find("classes")) {
       const auto& all = std::get<ClassNames>(classes->value);
       const auto names = all.find(column.input);
