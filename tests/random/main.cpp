@@ -22,7 +22,7 @@
 namespace heddle::testing {
 namespace {
 
-constexpr size_t kFewestGraphs = 200;  // that the share is asked of: among fewer a single one may hold most elements
+constexpr size_t kFewestGraphs = 300;  // that the share is asked of: among fewer some large ones hold most elements
 constexpr double kMostUnbounded =
     0.03;                         // share of elements that may be anything: where rounding decides an integer, say
 constexpr uint64_t kRounds = 60;  // of graphs that name the pairs which are left: some meet in one of fifty
