@@ -143,6 +143,8 @@ std::string onednn_version() {
   return fmt::format("{}.{}.{}", v->major, v->minor, v->patch);
 }
 
+int64_t onednn_code_bytes() { return int64_t{dnnl_version()->major < 3 ? 12 : 28} << 20; }
+
 std::string onednn_instructions() {
   const unsigned used = dnnl_get_effective_cpu_isa();
   const auto among = [&](unsigned isa) { return (used & isa) == isa; };

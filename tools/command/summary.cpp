@@ -9,6 +9,7 @@
 #include <memory>
 #include <numeric>
 
+#include "runtime/host/onednn.h"
 #include "runtime/terminal.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
@@ -28,7 +29,7 @@ struct SummaryArguments {
 
 // What the process of a training takes beside the program's memory: at most so much, measured on the models of models/.
 constexpr int64_t kMiB = int64_t{1} << 20;
-constexpr int64_t kProcess = 40 * kMiB;          // code, libraries, threads, readers
+constexpr int64_t kProcess = 28 * kMiB;          // code, libraries but oneDNN, threads, readers
 constexpr int64_t kOfNode = int64_t{4} << 10;    // the compiler's, of a node of the graphs before the passes
 constexpr int64_t kOfCall = int64_t{128} << 10;  // a library call's primitives: their code and packed weights
 
@@ -101,6 +102,7 @@ RunMemory memory_of(const codegen::Program& program, int64_t nodes, bool host) {
     for (const codegen::Step& step : e.steps) calls += std::holds_alternative<codegen::Library>(step.what) ? 1 : 0;
   memory.constants = {
       {"process", kProcess, "code, libraries, threads, reading"},
+      {"oneDNN", runtime::onednn_code_bytes(), fmt::format("code of oneDNN {}", runtime::onednn_version())},
       {"compiler", nodes * kOfNode, fmt::format("{} bytes for each of {} nodes", kOfNode, nodes)},
       {"library", calls * kOfCall, fmt::format("{} bytes for each of {} library calls", kOfCall, calls)}};
   return memory;
