@@ -163,7 +163,7 @@ def refused(model, part, at, what, says=(), may_pass=False):
 
 def wrong_value(setting):
     kind = setting.get("type", "")
-    return 3 if kind == "true or false" or setting["name"] in ("header", "classes") else True
+    return 3 if kind == "true or false" or kind.startswith("an object") else True
 
 
 def replaced(model, part, other):

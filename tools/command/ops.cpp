@@ -14,6 +14,7 @@
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
 #include "tools/command/output.h"
+#include "tools/command/reader_reference.h"
 
 namespace heddle::tools {
 namespace {
@@ -84,6 +85,7 @@ std::string op_text(const OpDef& op) {
 void print_tables() {
   for (const std::string& kind : frontend::reference_kinds())
     print_result("<!-- {} -->\n{}\n", kind, frontend::reference_table(kind));
+  print_result("<!-- readers -->\n{}\n", readers_table());
 }
 
 using frontend::ReferenceEntry;
@@ -111,27 +113,22 @@ ReferenceEntry map_entry(const std::string& name) {
   return entry;
 }
 
-// Keys of readers and maps have types of their own: what a key of a map takes is told by its text, of a reader in
-// docs/model-format.md.
-bool has_types(const ReferenceEntry& e) { return e.kind != "reader" && e.kind != "map"; }
+// Keys of readers and maps have types of their own: what a key of a map takes is told by its text.
+std::string type_text(const ReferenceEntry& e, const frontend::SettingDef& s) {
+  if (e.kind == "map") return {};
+  return e.kind == "reader" ? reader_key_type(e.name, s.name) : frontend::setting_type_text(s.type);
+}
 
 std::vector<ReferenceEntry> all_entries() {
   std::vector<ReferenceEntry> entries = frontend::reference_entries();
-  for (const std::string& name : runtime::data::reader_names()) {
-    const runtime::data::ReaderDef& def = *runtime::data::find_reader(name);
-    ReferenceEntry entry{
-        .kind = "reader", .name = name, .doc = def.doc, .inputs = {}, .settings = {}, .parameters = {}};
-    for (const runtime::data::ReaderKey& key : def.keys)
-      entry.settings.push_back({.name = key.name, .doc = key.doc, .fallback = {}, .required = key.required});
-    entries.push_back(std::move(entry));
-  }
+  for (const std::string& name : runtime::data::reader_names()) entries.push_back(reader_entry(name));
   for (const std::string& name : ir::map_names()) entries.push_back(map_entry(name));
   return entries;
 }
 
 std::string setting_text(const ReferenceEntry& e, const frontend::SettingDef& s) {
-  const std::string fallback = frontend::default_text(s);
-  return fmt::format("  {}{}{}{}\n", s.name, !has_types(e) ? "" : ": " + frontend::setting_type_text(s.type),
+  const std::string fallback = frontend::default_text(s), type = type_text(e, s);
+  return fmt::format("  {}{}{}{}\n", s.name, type.empty() ? "" : ": " + type,
                      s.required         ? ", required"
                      : fallback.empty() ? ""
                                         : " = " + fallback,
@@ -149,7 +146,7 @@ std::string entry_json(const ReferenceEntry& e) {
   for (const frontend::SettingDef& s : e.settings) {
     JsonObject setting;
     setting.text("name", s.name).text("doc", s.doc).flag("required", s.required);
-    if (has_types(e)) setting.text("type", frontend::setting_type_text(s.type));
+    if (const std::string type = type_text(e, s); !type.empty()) setting.text("type", type);
     if (const std::string fallback = frontend::default_text(s); !fallback.empty()) setting.text("default", fallback);
     settings.push_back(setting.str());
   }
