@@ -39,7 +39,7 @@ LAYERS = {
     "global_avg_pool": {"in": "image"}, "global_max_pool": {"in": "image"}, "group_norm": {"in": "image", "groups": 2},
     "instance_norm": {"in": "image"}, "iota": {"size": 4}, "matmul": {"in": ["x", "table"], "transpose_b": True},
     "max_pool1d": {"in": "sequence", "window": 2}, "max_pool2d": WINDOW, "one_hot": {"in": "ids", "depth": 3},
-    "pad": {"low": [0, 1], "high": [0, 2], "fill": 0.5}, "param": {"shape": [3]}, "prelu": {"in": "image"},
+    "pad": {"low": [0, 1], "high": [0, 2], "fill": 0.5}, "param": {"shape": [3]}, "pixel_shuffle": {"in": "image", "factor": 2}, "prelu": {"in": "image"},
     "random_normal": {"shape": ["N", 2]}, "random_uniform": {"shape": ["N", 2]}, "reshape": {"shape": ["N", 3, 2]},
     "resize2d": {"in": "image", "size": 5}, "reverse": {"axes": [1]}, "scatter": {"in": ["table", "place", "updates"]},
     "scatter_nd": {"in": ["x", "singles", "fives"], "batch": 1}, "select": {"in": ["truths", "x", "big"]},
