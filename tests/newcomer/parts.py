@@ -58,7 +58,7 @@ LOSSES = {
     "binary_cross_entropy": {"in": ["score", "sign"]}, "cross_entropy": {**LOGITS, "label_smoothing": 0.1},
     "hinge": {"in": ["score", "sign"]}, "huber": {"in": ["score", "sign"], "delta": 0.5},
     "kl_divergence": {"in": ["log_probs", "probability"]}, "mae": {"in": ["score", "sign"]}, "mse": {"in": ["score", "sign"]},
-    "nll": {"in": ["log_probs", "label"]}, "value": {"in": "scalar", "weight": 0.1},
+    "nll": {"in": ["log_probs", "label"]}, "poisson_nll": {"in": ["score", "sign"]}, "value": {"in": "scalar", "weight": 0.1},
 }
 METRICS = {
     "accuracy": LOGITS, "auc": {"in": ["score", "sign"], "bins": 20}, "confusion": LOGITS, "f1": {**LOGITS, "average": "macro"},

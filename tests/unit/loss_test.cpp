@@ -117,6 +117,20 @@ TEST(Loss, Hinge) {
               mean_of(v, [&](double x, size_t i) { return std::max(0.0, 1 - v.t[i] * x); }));
 }
 
+// The rate as its logarithm, and as it is; counts may be whole numbers of their own type.
+TEST(Loss, PoissonNegativeLogLikelihood) {
+  Values v;
+  for (size_t i = 0; i < v.t.size(); ++i) v.t[i] = static_cast<double>(i % 4);
+  const auto of_logarithm = [&](double x, size_t i) { return std::exp(x) - v.t[i] * x; };
+  expect_loss(R"({"op": "poisson_nll", "in": ["x", "t"]})", v, mean_of(v, of_logarithm));
+  expect_loss(R"({"op": "poisson_nll", "in": ["x", "t"], "weights": "w"})", v, mean_of(v, of_logarithm, true));
+  expect_loss(R"({"op": "poisson_nll", "in": ["x", "b"]})", v,
+              mean_of(v, [&](double x, size_t i) { return std::exp(x) - static_cast<double>(v.b[i]) * x; }));
+  for (double& x : v.x) x = std::abs(x) + 0.1;
+  expect_loss(R"({"op": "poisson_nll", "in": ["x", "t"], "log_input": false, "eps": 0.25})", v,
+              mean_of(v, [&](double x, size_t i) { return x - v.t[i] * std::log(x + 0.25); }));
+}
+
 TEST(Loss, BinaryCrossEntropy) {
   Values v;
   for (double& t : v.t) t = std::abs(t);
