@@ -306,6 +306,7 @@ const std::vector<ForeignName>& foreign_names() {
       {{"f1score", "fbetascore", "dice"}, {"f1"}},
       {{"rocauc", "auroc"}, {"auc"}},
       {{"r2score", "rsquared"}, {"r2"}},
+      {{"meanabsolutepercentageerror"}, {"mape"}},
       // Optimizers, schedules, initializers
       {{"asgd"}, {"sgd"}, "write \"sgd\", and \"average\": {\"decay\": 0.999} in train"},
       {{"adafactor", "lbfgs"}, {"adam"}},
