@@ -66,7 +66,7 @@ METRICS = {
     "r2": {"in": ["score", "sign"]}, "recall": {**LOGITS, "average": "micro"}, "rmse": {"in": ["score", "sign"]}, "top_k_accuracy": {**LOGITS, "k": 2},
 }
 OPTIMIZERS = {name: {"lr": 0.01, "weight_decay": 0.1} for name in (
-    "adadelta", "adagrad", "adam", "adamax", "adamw", "lamb", "lion", "nadam", "radam", "rmsprop", "sgd")}
+    "adabelief", "adadelta", "adagrad", "adam", "adamax", "adamw", "lamb", "lion", "nadam", "radam", "rmsprop", "sgd")}
 SCHEDULES = {
     "constant": {"value": 0.1}, "cosine": {"peak": 0.1, "warmup": 1}, "cosine_restarts": {"peak": 0.1, "steps": 2},
     "exponential": {"value": 0.1, "gamma": 0.9}, "linear": {"peak": 0.1}, "one_cycle": {"peak": 0.1}, "plateau": {"value": 0.1},
