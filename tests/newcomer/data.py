@@ -65,6 +65,8 @@ def write(folder, inputs):
     table = [",".join(["p%d" % i for i in range(12)] + ["label"])]
     table += [",".join(map(str, pixels[12 * i:12 * i + 12] + [labels[i]])) for i in range(ROWS)]
     files["table.csv"] = ("\n".join(table) + "\n").encode()
+    rows = [" ".join([str(labels[i])] + ["%d:%d" % (k + 1, v) for k, v in enumerate(pixels[12 * i:12 * i + 12]) if v]) for i in range(ROWS)]
+    files["rows.libsvm"] = ("\n".join(rows) + "\n").encode()
     for name, content in files.items():
         (folder / name).write_bytes(content)
     for label in range(3):

@@ -83,6 +83,7 @@ READERS = {
     "csv": ([12], {"file": "table.csv", "picture": "p0:p11", "label": "label"}),
     "idx": ([12], {"picture": "picture.idx", "label": "label.idx"}),
     "image_folder": ([4, 4, 3], {"folder": "pictures", "picture": "image", "label": "label"}),
+    "libsvm": ([12], {"file": "rows.libsvm", "picture": "features", "label": "target"}),
     "npy": ([12], {"picture": "picture.npy", "label": "label.npy"}),
     "npz": ([12], {"file": "all.npz", "picture": "picture", "label": "label"}),
     "synthetic": ([12, 12], {"rows": 32, "picture": "image", "label": "label"}),
