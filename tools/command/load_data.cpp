@@ -206,7 +206,8 @@ frontend::BuildOptions entry_batches(const frontend::TrainingPlan& plan, const R
   if (!training && plan.epochs && !plan.steps) build.total_steps = kAssumedSteps;  // nothing is trained: any will do
   const bool evaluated = rows.validation > 0 || rows.test > 0 || !training;
   if (evaluated) build.eval = plan.batch;
-  for (int64_t count : {rows.validation, rows.test, training ? 0 : rows.train})
+  // The same in a training and in an evaluation, so that both round alike: training rows are not evaluated.
+  for (const int64_t count : {rows.validation, rows.test})
     build.eval_last = std::gcd(build.eval_last, count % plan.batch);
   return build;
 }
