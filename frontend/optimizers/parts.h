@@ -9,7 +9,7 @@ namespace heddle::frontend {
 
 // Coupled decay: the gradient of the penalty joins the gradient.
 ir::ValueId with_decay(UpdateContext& c);
-// Decoupled decay: the parameter shrinks by 1 - lr * decay, apart from the gradient.
+// Decoupled decay: the parameter without its lr * decay-th part, apart from the gradient.
 ir::ValueId shrunk(UpdateContext& c);
 // old * share + fresh * (1 - share)
 ir::ValueId moving_average(UpdateContext& c, ir::ValueId old, ir::ValueId fresh, double share, const std::string& name);

@@ -102,26 +102,45 @@ class TrainingOfPyTorch : public ::testing::TestWithParam<std::string> {
     EXPECT_LE(nmse(run("metrics", 0).at(1), of_case("metric")), tolerance);
   }
 
+  // The largest difference of a parameter's element, over the largest element of the parameter then.
+  double distance(const std::string& name, int64_t tenth) {
+    const ir::Tensor expected = part(of_case("after." + name), tenth, states_.at(name).type);
+    double largest = 0, difference = 0;
+    for (int64_t i = 0; i < expected.elements(); ++i) {
+      largest = std::max(largest, std::abs(expected.at(i)));
+      difference = std::max(difference, std::abs(states_.at(name).at(i) - expected.at(i)));
+    }
+    return difference / largest;
+  }
+
+  // Epochs, where a schedule looks at them, have each batch once.
+  void train_step(int64_t step) {
+    run("train", step % batches());
+    if (module_.find_graph("after_epoch") == nullptr || (step + 1) % batches() != 0) return;
+    run("after_epoch", 0);
+    run("reset", 0);
+  }
+
   void check_path(double tolerance) {
     constexpr int64_t kTenths = 10;
+    double worst = 0;
     for (int64_t tenth = 0; tenth < kTenths; ++tenth) {
-      for (int64_t step = 0; step < 10; ++step) run("train", (tenth * 10 + step) % batches());
-      for (const std::string name : {"fc.weight", "fc.bias"}) {
-        const ir::Tensor expected = part(of_case("after." + name), tenth, states_.at(name).type);
-        for (int64_t i = 0; i < expected.elements(); ++i)
-          ASSERT_NEAR(states_.at(name).at(i), expected.at(i), tolerance) << name << " after " << tenth * 10 + 10;
-      }
+      for (int64_t step = 0; step < 10; ++step) train_step(tenth * 10 + step);
+      for (const char* name : {"fc.weight", "fc.bias"}) worst = std::max(worst, distance(name, tenth));
     }
-    compare("average", tolerance, [&](const std::string& name) { return states_.at(name + ".average"); });
+    RecordProperty("distance", fmt::format("{:.3g}", worst));
+    EXPECT_LE(worst, tolerance) << "PyTorch's own in float32: " << of_case("single").at(0);
+    compare("average", tolerance * tolerance, [&](const std::string& name) { return states_.at(name + ".average"); });
   }
 
   struct Tolerances {
-    double nmse, path;
+    double nmse;
+    std::function<double()> path;
   };
   void check(const Tolerances& t) {
     if (is_stored("loss")) check_loss(t.nmse);
     if (is_stored("metric")) check_metric(t.nmse);
-    if (is_stored("after.fc.weight")) check_path(t.path);
+    if (is_stored("after.fc.weight")) check_path(t.path());
   }
 
   frontend::Sources sources_;
@@ -132,15 +151,16 @@ class TrainingOfPyTorch : public ::testing::TestWithParam<std::string> {
 
 TEST_P(TrainingOfPyTorch, EvaluatorAgreesInDouble) {
   passes::run_pass(*passes::find_pass("differentiate"), module_, {});
-  check({.nmse = 1e-20, .path = 1e-9});
+  check({.nmse = 1e-20, .path = [] { return 1e-12; }});
 }
 
-// Of parameters below 4 each of a hundred steps rounds one by up to 1.2e-7, which may add up to this bound. What was seen is less: up to
-// 1.7e-6 of the parameter's largest element, more than 1e-6 in nine of 34 cases of optimizers.
+// Each of a hundred steps rounds, so in single precision nobody stays within 1e-6 of the double path: PyTorch's own float32 is up to 8.9e-6 from its
+// float64. The same formulas in another order of their operations round otherwise, not more: the host is at most three times as far, case by
+// case (the largest ratio that was seen is 2.1, the mean of all 0.96).
 TEST_P(TrainingOfPyTorch, HostAgreesInSingle) {
   HostRun host(module_, "train");
   step_ = [&](const std::string& entry, const ir::NamedTensors& inputs) { return host(entry, inputs); };
-  check({.nmse = 1e-10, .path = 1.2e-5});
+  check({.nmse = 1e-10, .path = [&] { return 3 * of_case("single").at(0); }});
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, TrainingOfPyTorch, ::testing::ValuesIn(reference_cases(numbers())),

@@ -11,6 +11,7 @@ Random settings, everything in float64 from numbers that are float32. The metada
   CASE/loss          the loss of the first batch, and grad.P its gradients: the model descends by them, with a rate of 1
   CASE/metric.I      the metric number I of all batches, by scikit-learn but for perplexity
   CASE/after.P       a parameter after each tenth of a hundred steps, which take the batches in turn; `average` what it is on average
+  CASE/single        how far PyTorch is from this in float32: the largest difference of an element, over the largest of its parameter
 """
 import json
 import pathlib
@@ -213,34 +214,57 @@ def metrics_of_numbers():
 
 # Optimizers and schedules.
 
-def train(kind, train, optimizer_of, schedule_of=None, average=None, clip=None):
-    """A dense layer of 3 inputs and 2 outputs over four batches in turn."""
-    seed = 300 + len(RULES)
-    layer = torch.nn.Linear(3, 2).double()
+def path(batches, start, optimizer_of, schedule_of, average, clip, plateau, dtype):
+    """The layer's parameters after each tenth of the steps, and their averages at the end."""
+    torch.set_default_dtype(dtype)  # NAdam has a number of this type, whatever the parameters have
+    layer = torch.nn.Linear(3, 2)
     with torch.no_grad():
-        layer.weight.copy_(drawn(2, 3, seed=seed)), layer.bias.copy_(drawn(2, seed=seed + 1))
-    x, t = drawn(4, 5, 3, seed=seed + 2), drawn(4, 5, 2, seed=seed + 3)
-    start = {"start.fc." + n: v.detach().clone() for n, v in layer.named_parameters()}
+        for n, v in layer.named_parameters():
+            v.copy_(start[n])
+    x, t = (v.to(dtype) for v in batches)
     optimizer = optimizer_of(layer)
     schedule = schedule_of(optimizer) if schedule_of else None
     mean = torch.optim.swa_utils.AveragedModel(layer, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(average)) if average else None
-    after = {"after.fc." + n: [] for n, _ in layer.named_parameters()}
+    after, seen, falls = {n: [] for n, _ in layer.named_parameters()}, [], set()
     for s in range(STEPS):
         optimizer.zero_grad()
-        F.mse_loss(layer(x[s % 4]), t[s % 4]).backward()
+        y = layer(x[s % 4])
+        F.mse_loss(y, t[s % 4]).backward()
         if clip:
             torch.nn.utils.clip_grad_norm_(layer.parameters(), clip)
         optimizer.step()
-        if schedule:
+        seen.append((y.detach() - t[s % 4]).double())
+        if plateau and s % 4 == 3:
+            schedule.step(plateau(torch.cat(seen[-4:])))
+            falls.add(optimizer.param_groups[0]["lr"])
+        elif schedule and not plateau:
             schedule.step()
         if mean:
             mean.update_parameters(layer)
         if s % EACH == EACH - 1:
             for n, v in layer.named_parameters():
-                after["after.fc." + n].append(v.detach().clone())
-    means = {"average.fc." + n: v.detach() for n, v in mean.module.named_parameters()} if mean else {}
+                after[n].append(v.detach().clone())
+    assert not plateau or len(falls) > 2, "the rate hardly falls"
+    return {n: torch.stack(v) for n, v in after.items()}, {n: v.detach() for n, v in mean.module.named_parameters()} if mean else {}
+
+
+def distance(single, double):
+    """The largest difference of an element after a tenth, over the largest element of its parameter then."""
+    return max(((a.double() - b).abs().amax() / b.abs().amax()).item() for n in double for a, b in zip(single[n], double[n]))
+
+
+def train(kind, train, optimizer_of, schedule_of=None, average=None, clip=None, plateau=None, **more):
+    """A dense layer of 3 inputs and 2 outputs over four batches in turn. `plateau`: what the schedule looks at, of an epoch's differences."""
+    seed = 300 + len(RULES)
+    start = {"weight": drawn(2, 3, seed=seed), "bias": drawn(2, seed=seed + 1)}
+    x, t = drawn(4, 5, 3, seed=seed + 2), drawn(4, 5, 2, seed=seed + 3)
+    runs = [path((x, t), start, optimizer_of, schedule_of, average, clip, plateau, dtype) for dtype in (torch.float64, torch.float32)]
+    torch.set_default_dtype(torch.float32)
+    (after, means), (single, _) = runs
     add(kind, {"x": x, "t": t}, [{"name": "fc", "op": "dense", "in": "x", "units": 2}],
-        {"loss": {"op": "mse", "in": ["fc", "t"]}, **train}, {**start, **{n: torch.stack(v) for n, v in after.items()}, **means})
+        {"loss": {"op": "mse", "in": ["fc", "t"]}, **train, **more},
+        {**{"start.fc." + n: v for n, v in start.items()}, **{"after.fc." + n: v for n, v in after.items()},
+         **{"average.fc." + n: v for n, v in means.items()}, "single": torch.tensor(distance(single, after)).double()})
 
 
 def optimizers():
@@ -309,7 +333,7 @@ class Formula:
 
     def __init__(self, layer, rule):
         self.parameters, self.rule, self.steps = list(layer.parameters()), rule, 0
-        self.kept = [{"m": numpy.zeros(p.shape), "v": numpy.zeros(p.shape)} for p in self.parameters]
+        self.kept = [{k: numpy.zeros_like(p.detach().numpy()) for k in "mv"} for p in self.parameters]
 
     def zero_grad(self):
         for p in self.parameters:
@@ -348,8 +372,25 @@ def published():
         train("optimizer_lamb", {"optimizer": {"op": "lamb", **given, "eps": 1e-6}}, lamb(**given, eps=1e-6))
 
 
+def plateaus():
+    """Epochs of four steps."""
+    measures = {"loss": lambda d: d.square().mean().item(), "mae": lambda d: d.abs().mean().item(), "rmse": lambda d: d.square().mean().sqrt().item()}
+
+    def follow(rate, on, **given):
+        # No torch.optim has a number called "min" or a measure: min_lr there, and what step() is given.
+        known = {"min_lr" if k == "min" else k: v for k, v in given.items()}
+        train("schedule_plateau", {"optimizer": {"op": "sgd", "lr": {"op": "plateau", "value": rate, "on": on, **given}}},
+              lambda layer: torch.optim.SGD(layer.parameters(), lr=rate), lambda o: torch.optim.lr_scheduler.ReduceLROnPlateau(o, **known),
+              plateau=measures[on], **({} if on == "loss" else {"metrics": [{"op": on, "in": ["fc", "t"]}]}))
+
+    follow(0.2, "loss", factor=0.5, patience=1, threshold=0.01)
+    follow(0.1, "mae", factor=0.7, patience=2, threshold=0.05, threshold_mode="abs", cooldown=2, min=0.02)
+    follow(0.05, "rmse", mode="max", factor=0.8, patience=0, cooldown=1, eps=0.004)
+    follow(0.15, "loss", mode="max", factor=0.6, patience=3, threshold=0.05, threshold_mode="abs", min=0.01)
+
+
 FAMILIES = [losses_of_numbers, binary, divergences, losses_of_classes, embeddings, metrics_of_classes, metrics_of_numbers, optimizers, schedules,
-            published]
+            published, plateaus]
 
 
 def main():
