@@ -229,6 +229,29 @@ class MobileNet(Flipped):
         self.layers = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(before, 5))
 
 
+class Halving(nn.Module):
+    """Two convolutions beside one of a pixel, all with norms."""
+
+    def __init__(self, before, f):
+        super().__init__()
+        self.long = nn.Sequential(nn.Conv2d(before, f, 3, 2, 1, bias=False), nn.BatchNorm2d(f), nn.ReLU(),
+                                  nn.Conv2d(f, f, 3, 1, 1, bias=False), nn.BatchNorm2d(f))
+        self.short = nn.Sequential(nn.Conv2d(before, f, 1, 2, bias=False), nn.BatchNorm2d(f))
+
+    def forward(self, x):
+        return F.relu(self.long(x) + self.short(x))
+
+
+class MiniResnet(Classifier):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Conv2d(1, 8, 3, 1, 1, bias=False), nn.BatchNorm2d(8), nn.ReLU(), Halving(8, 16), Halving(16, 32),
+                                    nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(32, 10))
+
+    def prepare(self, rows):
+        return channels_first(rows["image"])
+
+
 def auc(scores, labels):
     """How often a positive has the larger score; scores are distinct."""
     order = scores.double().argsort().numpy()
@@ -247,7 +270,7 @@ def macro_f1(found, there, classes):
 
 
 TWINS = {"recommender": Recommender, "unet": UNet, "autoencoder": Autoencoder, "vae": Vae, "siamese": Siamese, "detector": Detector,
-         "vgg_small": Vgg, "alexnet_small": AlexNet, "mobilenet_small": MobileNet}
+         "vgg_small": Vgg, "alexnet_small": AlexNet, "mobilenet_small": MobileNet, "mini_resnet": MiniResnet}
 
 
 def start(module, init):
@@ -273,11 +296,14 @@ def optimizer_of(train, module, steps):
     return optimizer, torch.optim.lr_scheduler.OneCycleLR(optimizer, peak, total_steps=steps, cycle_momentum=False)
 
 
-def figures_of(name, train, rows, seed):
+def figures_of(name, model, rows, seed):
     torch.manual_seed(seed)
+    train = model["train"]
+    count = len(next(iter(rows["train"].values())))
+    count -= int(count * model["data"].get("validation", {}).get("fraction", 0) + 1e-9)  # the last rows, which train nothing
     module = TWINS[name]()
     start(module, train.get("init"))
-    count, batch = len(next(iter(rows["train"].values()))), train["batch"]["N"]
+    batch = train["batch"]["N"]
     optimizer, schedule = optimizer_of(train, module, train["epochs"] * math.ceil(count / batch))
     for _ in range(train["epochs"]):
         module.train()
@@ -292,9 +318,9 @@ def figures_of(name, train, rows, seed):
         return {k: round(v, 5) for k, v in module.figures(rows["test"]).items()}
 
 
-def train_of(path):
+def model_of(path):
     lines = path.read_text().splitlines()
-    return json.loads("\n".join(line for line in lines if not line.lstrip().startswith("//")))["train"]
+    return json.loads("\n".join(line for line in lines if not line.lstrip().startswith("//")))
 
 
 def main(names):
@@ -307,7 +333,7 @@ def main(names):
             for file in sorted(pathlib.Path(folder).glob("*.npy")):
                 split, column, _ = file.name.split(".")
                 rows[split][column] = torch.from_numpy(numpy.load(file))
-        stored[name] = [figures_of(name, train_of(ROOT / f"models/{name}.json"), rows, seed) for seed in SEEDS]
+        stored[name] = [figures_of(name, model_of(ROOT / f"models/{name}.json"), rows, seed) for seed in SEEDS]
         print(name, *stored[name], flush=True)
         note = f"torch {torch.__version__.split('+')[0]}, see make_twins.py: figures of the test rows, seeds 1, 2, 3"
         lines = [f"    {json.dumps(n)}: {json.dumps(stored[n])}" for n in TWINS if n in stored]
