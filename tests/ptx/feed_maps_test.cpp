@@ -1,0 +1,102 @@
+// Rows that a step gathers and changes at random, in the interpreter: no finding, and the host's batches.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "codegen/lower.h"
+#include "ir/evaluate/tensor_bytes.h"
+#include "ir/text/parse.h"
+#include "passes/pipeline.h"
+#include "runtime/cuda/nvrtc.h"
+#include "runtime/feed.h"
+#include "runtime/host/host_device.h"
+#include "tests/ptx/agreement.h"
+#include "tests/ptx/program_run.h"
+#include "tests/support/host_run.h"
+
+namespace heddle::testing {
+namespace {
+
+using ir::data_map;
+using ir::DType;
+
+constexpr uint32_t kRows = 40, kBatch = 8, kRest = 4, kHeight = 6, kWidth = 5, kClasses = 5;
+
+std::string graph(const std::string& name, uint32_t batch) {
+  return fmt::format(
+      "graph @{0}(input %x: f32[{1},{2},{3}], input %label: f32[{1},{4}]) {{\n"
+      "  %loss: f32[] = reduce_sum(%label) {{axes = [0,1]}}\n  return %loss, %x, %label\n}}\n",
+      name, batch, kHeight, kWidth, kClasses);
+}
+
+// Pictures and their classes are mixed alike, between maps that stand before and behind it.
+codegen::Program program() {
+  const SourceFile source{"mixup.hir", graph("train", kBatch) + graph("train_last", kRest)};
+  ir::Module m = ir::parse(source);
+  passes::Options options = host_options(/*library=*/false);
+  options.target = ir::h200();
+  passes::run_pipeline(m, options);
+  const auto mixup = data_map("mixup", {{"alpha", {0.4}}});
+  const std::vector<codegen::FeedSpec> columns = {
+      {.input = "x",
+       .stored = DType::u8,
+       .maps = {data_map("scale", {{"by", {0.25}}}), data_map("flip", {{"probability", {0.5}}}), mixup,
+                data_map("shift", {{"by", {-3}}})}},
+      {.input = "label", .stored = DType::u8, .maps = {mixup}, .classes = kClasses}};
+  return codegen::lower(m, "mixup", ir::h200(), {.columns = columns, .entries = {"train", "train_last"}});
+}
+
+runtime::data::Table table() {
+  using runtime::data::ElementType;
+  runtime::data::Column x{.input = "x", .type = ElementType::u8, .dims = {kHeight, kWidth}, .bytes = {}},
+      label{.input = "label", .type = ElementType::u8, .dims = {}, .bytes = {}};
+  for (uint32_t i = 0; i < kRows * kHeight * kWidth; ++i) x.bytes.push_back(static_cast<std::byte>(i * 7 % 251));
+  for (uint32_t i = 0; i < kRows; ++i) label.bytes.push_back(static_cast<std::byte>(i % kClasses));
+  return {.rows = kRows, .columns = {x, label}};
+}
+
+// Of four batches and a shorter one: the outputs of each.
+std::vector<ir::Tensor> batches(const codegen::Program& program, runtime::Device& device, int64_t resident_bytes) {
+  runtime::Executable executable(program, device);
+  runtime::Feed feed(executable, {.resident_bytes = resident_bytes});
+  const runtime::data::Table rows = table();
+  std::vector<uint32_t> order;
+  for (uint32_t i = 0; i < kRows; ++i) order.push_back(i * 7 % kRows);
+  feed.begin(rows, order, {.seed = 7, .epoch = 2});
+  std::vector<ir::Tensor> out;
+  for (const char* name : {"train", "train", "train", "train", "train_last"}) {
+    const codegen::Entry& entry = *program.find_entry(name);
+    feed.provide(entry.fed_rows);
+    executable.wait(executable.submit(entry, 1));
+    for (const codegen::Buffer& b : entry.outputs) {
+      std::vector<std::byte> bytes(static_cast<size_t>(b.bytes));
+      executable.read(b, bytes.data());
+      out.push_back(ir::from_bytes({ir::parse_dtype(b.dtype).value(), b.dims}, bytes));
+    }
+  }
+  return out;
+}
+
+TEST(PtxFeed, MixesRowsAsTheHostDoes) {
+  if (!runtime::find_nvrtc().found) GTEST_SKIP() << "no NVRTC on this machine";
+  const codegen::Program mixing = program();
+  runtime::HostDevice host({.threads = 1, .kernel_cache = {}});
+  const std::vector<ir::Tensor> expected = batches(mixing, host, int64_t{1} << 30);
+  for (const int64_t resident : {int64_t{1}, int64_t{1} << 30}) {
+    PtxDevice device;
+    const std::vector<ir::Tensor> got = batches(mixing, device, resident);
+    ASSERT_EQ(got.size(), expected.size());
+    bool mixed = false;
+    for (size_t i = 0; i < got.size(); ++i) {
+      const Agreement together = agreement(expected[i], got[i]);
+      EXPECT_EQ(together.fault, "") << i;
+      EXPECT_LE(together.nmse, most_nmse(DType::f32)) << i;
+      if (i % 3 == 2)  // shares of classes that are neither 0 nor 1
+        for (const double share : got[i].real) mixed = mixed || (share > 0.01 && share < 0.99);
+    }
+    EXPECT_TRUE(mixed);
+    for (const ptx::Finding& f : device.findings()) ADD_FAILURE() << to_string(f);
+  }
+}
+
+}  // namespace
+}  // namespace heddle::testing
