@@ -1,0 +1,249 @@
+// heddle_follow_training MODEL.json: the training that `heddle train` does, step by step beside the evaluator in double precision.
+//
+// Before each step the host's states are read, and the batch that the step will gather; what the step makes of both is compared with
+// what the evaluator makes of the same. So are init, the end of each epoch and the evaluation of all splits. Then the training is
+// repeated with its rows streamed in chunks of a batch: all states have the same bits.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "codegen/lower.h"
+#include "frontend/build_graph.h"
+#include "frontend/read_model.h"
+#include "ir/diagnostic.h"
+#include "ir/evaluate/evaluate.h"
+#include "ir/evaluate/tensor_bytes.h"
+#include "ir/text/parse.h"
+#include "runtime/data/shuffle.h"
+#include "runtime/host/host_device.h"
+#include "runtime/train/trainer.h"
+#include "tests/compose/comparison.h"
+#include "tests/support/host_run.h"
+#include "tools/command/compile_model.h"
+#include "tools/command/load_data.h"
+#include "tools/command/statistics.h"
+
+namespace heddle::testing {
+namespace {
+
+using codegen::Buffer;
+using codegen::Entry;
+
+// --- a program on the host ---
+
+struct Running {
+  explicit Running(const codegen::Program& p)
+      : program(p), device({.threads = 1, .kernel_cache = {}}), executable(p, device) {}
+
+  ir::Tensor read(const Buffer& b) {
+    std::vector<std::byte> bytes(static_cast<size_t>(b.bytes));
+    executable.read(b, bytes.data());
+    return ir::from_bytes({ir::parse_dtype(b.dtype).value(), ir::memory_dims(b.dims, b.layout)}, bytes);
+  }
+  ir::NamedTensors states() {
+    ir::NamedTensors out;
+    for (const Buffer& b : program.states) out.emplace(b.name, read(b));
+    return out;
+  }
+  std::vector<ir::Tensor> outputs(const Entry& entry) {
+    std::vector<ir::Tensor> out;
+    for (const Buffer& b : entry.outputs) out.push_back(read(b));
+    return out;
+  }
+  void step(const Entry& entry, runtime::Feed& feed) {
+    feed.provide(entry.fed_rows);
+    executable.wait(executable.submit(entry, 1));
+    feed.take(1);
+  }
+
+  const codegen::Program& program;
+  runtime::HostDevice device;
+  runtime::Executable executable;
+};
+
+// Entries of the same names that return the batches they gather.
+ir::Module gathering(const ir::Module& module, const std::vector<std::string>& entries) {
+  std::string text;
+  for (const std::string& name : entries) {
+    const ir::Graph* graph = module.find_graph(name);
+    if (graph == nullptr) continue;
+    std::string inputs, names;
+    for (const ir::ValueId v : graph->inputs) {
+      if ((*graph)[v].role != ir::Role::input) continue;
+      inputs +=
+          fmt::format("{}input %{}: {}", inputs.empty() ? "" : ", ", (*graph)[v].name, ir::to_string((*graph)[v].type));
+      names += fmt::format(", %{}", (*graph)[v].name);
+    }
+    text += fmt::format("graph @{}({}) {{\n  %loss: f32[] = constant() {{value = 0.0}}\n  return %loss{}\n}}\n", name,
+                        inputs, names);
+  }
+  const SourceFile source{"gathering.hir", text};
+  return ir::parse(source);
+}
+
+// --- a training ---
+
+class Followed {
+ public:
+  explicit Followed(const std::filesystem::path& path) {
+    read_.path = path.string();
+    read_.model = frontend::read_model(read_.sources, path, {});
+    plan_ = frontend::plan_training(read_.model);
+    const tools::DataRequest request{.plan = &plan_, .root = path.parent_path(), .train = true};
+    const tools::DataHeader header = tools::read_headers(request);
+    splits_ = tools::load_splits(request, header);
+    if (tools::waits_for_statistics(plan_)) tools::fit_statistics(plan_, splits_.train->table);
+    tools::CompileOptions options;
+    options.fed = tools::fed_entries(plan_, header.stored);
+    const frontend::BuildOptions batches = tools::entry_batches(plan_, header.rows, true);
+    module_ = tools::build(read_.model, batches, nullptr);
+    program_ = tools::compile_model(read_.model, batches, options);
+    ir::Module gather = gathering(module_, options.fed.entries);
+    tools::run_passes(gather, options);
+    batches_ = tools::lower_module(gather, "gathering", options);
+    module_ = differentiated(std::move(module_));
+    comparison.narrowest = narrowest_unit(module_);
+  }
+
+  void follow() {
+    Running host(program_), gather(batches_);
+    run(host, "init");
+    runtime::Feed feed(host.executable, {}), gather_feed(gather.executable, {});
+    const auto pass = [&](const runtime::Split& rows, const std::vector<uint32_t>& order, const std::string& entry,
+                          runtime::Draws draws) {
+      feed.begin(rows.table, order, draws), gather_feed.begin(rows.table, order, draws);
+      const auto steps = [&](const std::string& name, int64_t left) {
+        const Entry* e = program_.find_entry(name);
+        for (; e != nullptr && left >= e->fed_rows; left -= e->fed_rows) step(host, feed, gather, gather_feed, name);
+        return left;
+      };
+      const int64_t left = steps(entry, rows.rows());
+      if (left > 0 && !(plan_.drop_last && entry == "train")) steps(entry + "_last", left);
+    };
+    for (int64_t epoch = 0; epoch < plan_.epochs.value(); ++epoch) {
+      const auto number = static_cast<uint64_t>(epoch);
+      run(host, "reset");
+      const auto seed = static_cast<uint64_t>(plan_.seed);
+      pass(*splits_.train, runtime::data::shuffled(splits_.train->rows(), seed, number), "train",
+           {.seed = seed, .epoch = number});
+      run(host, "metrics");
+      for (const auto* split : {&splits_.validation, &splits_.test}) {
+        if (!*split) continue;
+        run(host, "reset");
+        pass(**split, {}, "eval", {});
+        run(host, "metrics");
+      }
+      run(host, "after_epoch");
+    }
+    run(host, "take_average");
+  }
+
+  // The bits of all states after the training, with the columns resident or streamed.
+  std::vector<std::byte> trained(int64_t resident_bytes) {
+    Running host(program_);
+    host.executable.run(*program_.find_entry("init"));
+    runtime::TrainOptions options{.epochs = plan_.epochs,
+                                  .steps = plan_.steps,
+                                  .seed = static_cast<uint64_t>(plan_.seed),
+                                  .drop_last = plan_.drop_last};
+    options.steps_options.feed.resident_bytes = resident_bytes;
+    const runtime::Split* validation = splits_.validation ? &*splits_.validation : nullptr;
+    runtime::train(host.executable, options, *splits_.train, validation, {});
+    std::vector<std::byte> all;
+    for (const Buffer& b : program_.states) {
+      const size_t at = all.size();
+      all.resize(at + static_cast<size_t>(b.bytes));
+      host.executable.read(b, all.data() + at);
+    }
+    return all;
+  }
+
+  Comparison comparison;
+
+ private:
+  ir::NamedTensors inputs_of(const ir::Graph& graph, const ir::NamedTensors& states, const ir::NamedTensors& batch) {
+    ir::NamedTensors out;
+    for (const ir::ValueId v : graph.inputs)
+      out.emplace(graph[v].name, (graph[v].role == ir::Role::input ? batch : states).at(graph[v].name));
+    return out;
+  }
+
+  // Compares what the host has made of the states and the batch.
+  void compare(Running& host, const std::string& name, const ir::NamedTensors& before, const ir::NamedTensors& batch) {
+    const ir::Graph& graph = *module_.find_graph(name);
+    const ir::NamedTensors inputs = inputs_of(graph, before, batch);
+    const ir::Evaluation exact = ir::evaluate(module_, graph, inputs);
+    const ir::Evaluation rounded = ir::evaluate(module_, graph, inputs, {.precision = ir::Precision::rounded});
+    const std::vector<ir::Tensor> outputs = host.outputs(*program_.find_entry(name));
+    const std::string at = fmt::format("{} {}", name, runs_++);
+    if (outputs.size() != exact.outputs.size()) comparison.faults.push_back(at + ": another number of results");
+    for (size_t i = 0; i < std::min(outputs.size(), exact.outputs.size()); ++i)
+      comparison.values(fmt::format("{}, result {}", at, i), outputs[i], exact.outputs[i], rounded.outputs[i], nullptr);
+    const ir::NamedTensors after = host.states();
+    for (const auto& [state, got] : after) {
+      const auto next = exact.updated.find(state);
+      if (next != exact.updated.end()) {
+        comparison.values(fmt::format("{}, {}", at, state), got, next->second, rounded.updated.at(state),
+                          &before.at(state));
+      } else if (to_bytes(got) != to_bytes(before.at(state))) {
+        comparison.faults.push_back(fmt::format("{} changed {}", at, state));
+      }
+    }
+  }
+
+  // An entry that takes no batch, where there is one.
+  void run(Running& host, const std::string& name) {
+    const Entry* entry = program_.find_entry(name);
+    if (entry == nullptr) return;
+    const ir::NamedTensors before = host.states();
+    host.executable.run(*entry);
+    compare(host, name, before, {});
+  }
+
+  void step(Running& host, runtime::Feed& feed, Running& gather, runtime::Feed& gather_feed, const std::string& name) {
+    const Entry& gathers = *batches_.find_entry(name);
+    gather.step(gathers, gather_feed);
+    ir::NamedTensors batch;
+    const std::vector<ir::Tensor> gathered = gather.outputs(gathers);
+    for (size_t i = 0; i < gathers.inputs.size(); ++i) batch.emplace(gathers.inputs[i].name, gathered.at(i + 1));
+    const ir::NamedTensors before = host.states();
+    host.step(*program_.find_entry(name), feed);
+    compare(host, name, before, batch);
+  }
+
+  tools::ReadModel read_;
+  frontend::TrainingPlan plan_;
+  tools::Splits splits_;
+  ir::Module module_;
+  codegen::Program program_, batches_;
+  int runs_ = 0;
+};
+
+int run(const std::string& path) {
+  Followed followed(path);
+  followed.follow();
+  Comparison& c = followed.comparison;
+  if (followed.trained(std::numeric_limits<int64_t>::max()) != followed.trained(1))
+    c.faults.emplace_back("streamed rows give other states");
+  for (const std::string& fault : c.faults) fmt::print("fault: {}\n", fault);
+  fmt::print("{} tensors compared, worst {:.3g} of what is allowed, {} faults\n", c.compared, c.worst, c.faults.size());
+  return c.faults.empty() && c.compared > 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace heddle::testing
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fputs("usage: heddle_follow_training MODEL.json\n", stderr);
+    return 2;
+  }
+  try {
+    return heddle::testing::run(argv[1]);
+  } catch (const heddle::UserError& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}
