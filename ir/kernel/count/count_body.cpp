@@ -1,21 +1,12 @@
 #include "ir/kernel/count/count_body.h"
 
 #include <algorithm>
-#include <cmath>
-#include <iterator>
 #include <tuple>
 
 #include "ir/kernel/count/scalar_instructions.h"
-#include "ir/kernel/plan_singles.h"
 #include "ir/visit.h"
 
 namespace heddle::ir {
-namespace {
-
-// What codegen unrolls of loops inside a point; the compiler unrolls others by about as many turns.
-constexpr int64_t kUnrolledPoints = 16, kTurnsAtOnce = 12;
-
-}  // namespace
 
 void CountBody::enter(const WarpTimes& times, std::vector<WarpPoint> points, Depends here) {
   times_ = times;
@@ -25,7 +16,7 @@ void CountBody::enter(const WarpTimes& times, std::vector<WarpPoint> points, Dep
 
 void CountBody::forget() {
   known_.clear(), met_.clear(), quotients_.clear(), sums_.clear(), addresses_.clear(), loaded_.clear(),
-      conditions_.clear();
+      conditions_.clear(), joined_.clear();
 }
 
 void CountBody::next_pass(const std::vector<KeptValue>& kept) {
@@ -41,13 +32,16 @@ void CountBody::next_pass(const std::vector<KeptValue>& kept) {
   std::erase_if(met_, [&](const Loaded& l) { return varies(l.on); });
   std::erase_if(addresses_, [&](const auto& a) { return varies(depends(a.second)); });
   std::erase_if(conditions_, [&](const Guard& g) { return varies(depends(g.expr)); });
+  std::erase_if(joined_, [&](const auto& g) { return varies(depends(g)); });
 }
+
+bool CountBody::stays_loop(Depends on) const { return ((on >> base_) & ((Depends{1} << straight_) - 1)) != 0; }
 
 double CountBody::executions(Depends on, bool each_element) const {
   const Depends loops = on >> base_, inside = (Depends{1} << base_) - 1;
   double times = times_.launch + (before_ && on == 0 ? times_.idle : 0);
   // In a loop that is no straight line nothing is shared by the elements of a packet, unless it goes round them all.
-  const bool own = loops != 0 && !unrolled_;
+  const bool own = stays_loop(on);
   const bool elements = each_element && ((own && !packets_ ? on | loops_on_ : on) & kOnColumn) != 0;
   if (own) on |= loops_on_;
   if ((on & inside) != 0) times = times_.rows;
@@ -55,54 +49,13 @@ double CountBody::executions(Depends on, bool each_element) const {
   if ((on & inside) == kOnDepth && times_.depth > 0) times = times_.depth;
   if (elements) times *= static_cast<double>(times_.packet);
   double points = 1;
+  const auto deeper = [&](size_t i) { return (loops >> i & ((Depends{1} << (straight_ - i)) - 1)) != 0; };
   for (size_t i = loops_.size(); i-- > 0;)
-    if ((loops >> i & 1U) != 0 || (!unrolled_ && points > 1)) points *= static_cast<double>(loops_[i]);
+    if ((loops >> i & 1U) != 0 || (own && i < straight_ && deeper(i))) points *= static_cast<double>(loops_[i]);
   return times * points * share_;
 }
 
-bool CountBody::is_known(const Guard& g) const {
-  Depends known = times_.known > 0 ? kOnColumn : 0;
-  for (size_t i = 0; i < loops_.size(); ++i)
-    if (unrolled_ || (i + 1 == loops_.size() && loops_[i] <= kTurnsAtOnce)) known |= Depends{1} << (base_ + i);
-  return (depends(g.expr) & ~known) == 0;
-}
-
-double CountBody::known_share(const std::vector<Guard>& guards) const {
-  std::vector<Guard> known;
-  std::copy_if(guards.begin(), guards.end(), std::back_inserter(known), [&](const Guard& g) { return is_known(g); });
-  if (known.empty()) return 1;
-  Depends on = depends(known);
-  Dims extents(base_, 1);
-  if ((on & kOnColumn) != 0) extents[kColumn] = times_.known;
-  for (size_t i = 0; i < loops_.size(); ++i) extents.push_back((on >> (base_ + i) & 1U) != 0 ? loops_[i] : 1);
-  const int64_t all = product(extents);
-  int64_t inside = 0;
-  for (int64_t place = 0; place < all; ++place) {
-    Dims at(extents.size(), 0);
-    int64_t rest = place;
-    for (size_t d = extents.size(); d-- > 0; rest /= extents[d]) at[d] = rest % extents[d];
-    inside += std::all_of(known.begin(), known.end(), [&](const Guard& g) {
-      const int64_t x = evaluate(g.expr, at);
-      return x >= g.low && x < g.high;
-    });
-  }
-  return static_cast<double>(inside) / static_cast<double>(all);
-}
-
 // --- values ---
-
-void CountBody::reduce_singles(const KernelPlan& plan, double warps) {
-  const WarpTimes times = std::exchange(times_, {.launch = warps});
-  spreads_ = true;
-  for (const NodeId n : plan_singles(k_, plan))
-    for (const ValueId v : k_[n].results) {
-      if (k_[v].uses.empty() && !k_.is_output(v)) continue;
-      value(v, access_at(plan.space(), 0, k_[v].type.dims));
-      define(v, 0);
-    }
-  spreads_ = false;
-  times_ = times;
-}
 
 // Where the text names each column, the compiler finds at one what it has met at another.
 std::vector<IndexMap> CountBody::places_of(const IndexMap& at) const {
@@ -242,109 +195,6 @@ Depends CountBody::source(const Node& n, const Signature& s, const Source& sourc
   if (!indexed && n.operands.empty()) return 0;
   to_.instructions.values += work * executions(on);
   return on;
-}
-
-// What the defined values that a reduction is computed from depend on.
-Depends CountBody::defined_below(const Node& n) const {
-  Depends on = 0;
-  for (const ValueId o : n.operands) {
-    const auto& [is, known] = defined_[static_cast<size_t>(o.index)];
-    if (is) on |= known;
-    if (const Node* def = k_.def(o); def != nullptr && !is) on |= defined_below(*def);
-  }
-  return on;
-}
-
-Depends CountBody::reduce(ValueId v, const Node& n, const Signature& s, const IndexMap& at) {
-  ReductionDomain d;
-  reduction_domain(s, d);
-  const ReductionAccess access =
-      spreads_ ? single_reduction(s, d, {at.extents[kRow], at.extents[kColumn]}) : inner_reduction(s, d, at);
-  Depends on = defined_below(n) | depends(access.k);
-  for (const IndexMap& operand : access.operands) on |= depends(operand);
-  const Depends inside = (Depends{1} << base_) - 1;
-  on &= inside;
-  double points = static_cast<double>(product(access.loops));
-  loops_ = access.loops;
-  extents_ = access.operands[0].extents;
-  loops_on_ = on;
-  constexpr int64_t kSteps = 5;
-  if (spreads_) {
-    spread_over_ = std::exchange(loops_[0], (loops_[0] + kLanes - 1) / kLanes);
-    to_.instructions.values += kSteps * (3 + add_work(n)) * executions(0);
-  }
-  packets_ = spread_over_ == 0 && goes_round_packets(n, access);
-  unrolled_ = product(loops_) <= kUnrolledPoints;
-  Depends all = on;
-  for (size_t i = 0; i < loops_.size(); ++i)
-    if (loops_[i] > 1) all |= Depends{1} << (base_ + i);
-  accumulate(n, access, all);
-  if (!unrolled_) {
-    constexpr double kLoop = 4;
-    if (spread_over_ > 0) points = static_cast<double>(product(loops_));
-    const double turns = std::ceil(points / kTurnsAtOnce);
-    to_.instructions.indices += kLoop * (1 + turns) * executions(on, !packets_);
-    turns_ += turns * executions(on, !packets_) / times_.launch;
-  }
-  if (!unrolled_) std::erase_if(known_, [&](const Known& known) { return (known.on >> base_) != 0; });
-  const auto of_loop = [&](const IndexExpr& e) { return (depends(e) >> base_) != 0; };
-  std::erase_if(met_, [&](const Loaded& l) { return of_loop(l.linear) || (depends(l.guards) >> base_) != 0; });
-  std::erase_if(quotients_, of_loop);
-  std::erase_if(conditions_, [&](const Guard& g) { return of_loop(g.expr); });
-  loops_.clear(), extents_.clear();
-  spread_over_ = 0;
-  unrolled_ = strides_ = packets_ = false;
-  finish(n, on);
-  for (const ValueId r : n.results)
-    if (r != v) known_.push_back({r, at, on});
-  return on;
-}
-
-// A product and a sum, or what the element and the monoid ask for. The best of a straight line begins with its first
-// element; which one it was is followed where somebody asks.
-double CountBody::add_work(const Node& n) const {
-  const auto* reduction = std::get_if<Reduction>(&n.op->kind);
-  if (reduction == nullptr) return 2;
-  double add = add_instructions(reduction->monoid), valid = 0;
-  for (size_t r = 0; r < n.results.size(); ++r) {
-    const bool used = k_.is_output(n.results[r]) || !k_[n.results[r]].uses.empty();
-    if (used && reduction->finish[r].find("acc.index") != std::string::npos) add += 1;
-    if (used && mentions(reduction->finish[r], "valid")) valid = 1;
-  }
-  const auto points = static_cast<double>(product(loops_));
-  if (unrolled_ && add > 1 && points > 0) add *= (points - 1) / points;
-  return scalar_instructions(reduction->element) + add + valid;
-}
-
-void CountBody::accumulate(const Node& n, const ReductionAccess& access, Depends at) {
-  Depends on = at;
-  std::vector<Guard> known;
-  for (const IndexMap& operand : access.operands)
-    known.insert(known.end(), operand.guards.begin(), operand.guards.end());
-  if (unrolled_)
-    for (const IndexMap& operand : access.operands)
-      around_.insert(around_.end(), operand.guards.begin(), operand.guards.end());
-  bool guarded = false;
-  double some = 1;  // of the warps that add anything
-  for (size_t i = 0; i < n.operands.size(); ++i) {
-    on |= value(n.operands[i], access.operands[i]);
-    conditions(access.operands[i].guards, access.operands[i].extents);
-    guarded = guarded || !std::all_of(access.operands[i].guards.begin(), access.operands[i].guards.end(),
-                                      [&](const Guard& g) { return is_known(g); });
-    some = std::min(some, reached(access.operands[i].guards));
-  }
-  around_.clear();
-  const double outside = std::exchange(share_, known_share(known));
-  to_.instructions.values += ((guarded ? 1 : 0) + add_work(n) * some) * executions(on);
-  share_ = outside;
-}
-
-void CountBody::finish(const Node& n, Depends at) {
-  const auto* reduction = std::get_if<Reduction>(&n.op->kind);
-  if (reduction == nullptr) return;
-  for (const std::string& text : reduction->finish)
-    to_.instructions.values +=
-        text.starts_with("acc") && text.find(' ') == std::string::npos ? 0 : scalar_instructions(text) * executions(at);
 }
 
 }  // namespace heddle::ir

@@ -18,6 +18,9 @@ namespace heddle::ir {
 using Depends = uint32_t;
 constexpr Depends kOnRow = 1, kOnColumn = 2, kOnDepth = 8;
 
+// So many turns of a loop inside a point the compiler unrolls.
+constexpr int64_t kTurnsAtOnce = 12;
+
 // How often the warps of a launch are at each place, together.
 struct WarpTimes {
   double launch = 0;    // once a thread
@@ -62,6 +65,16 @@ class CountBody {
   void address(ValueId v, const IndexExpr& linear, bool wide = true);
   void conditions(const std::vector<Guard>& guards, const Dims& extents);
   bool of_whole_packets(const Guard& g) const;
+  void straight_conditions(const std::vector<Guard>& guards, const Dims& extents);
+  void element_conditions(const std::vector<Guard>& guards);
+  std::vector<std::vector<Guard>> left_of(const std::vector<Guard>& guards, const Dims& extents) const;
+  double open_share(const std::vector<Guard>& guards, const Dims& extents) const;
+  bool stays_loop(Depends on) const;
+  Depends straight() const;  // the counters of loops that are unrolled
+  bool is_constant(Depends on) const;
+  bool is_shift(const IndexTerm& t) const;
+  double choices(const Node& n, const ReductionAccess& access, const std::vector<Guard>& guards) const;
+  size_t find_straight(const Node& n, const ReductionAccess& access) const;
   double executions(Depends on, bool each_element = true) const;
   double turns() const { return turns_; }  // of a thread, of loops inside a point, which wait for their loads
 
@@ -84,10 +97,12 @@ class CountBody {
   // Guards on what is known when the text is compiled: columns of one thread, counters of loops that are unrolled. What
   // they exclude is not executed; the share of what is left.
   bool is_known(const Guard& g) const;
+  std::vector<Guard> of_known(std::vector<Guard> guards, bool known) const;  // those that are, or those that are not
   double known_share(const std::vector<Guard>& guards) const;
   void address_behind(const std::vector<Guard>& guards, ValueId v, const IndexExpr& linear);
   std::optional<int64_t> loads_of_known(ValueId v, const IndexExpr& linear, const std::vector<Guard>& guards);
   Depends load(ValueId v, const IndexMap& at);
+  bool loaded_anyway(const IndexMap& at, const IndexExpr& linear) const;
   Depends load_first(ValueId v, const IndexMap& at, const IndexExpr& linear);
   Depends compute(ValueId v, const Node& n, const IndexMap& at);
   Depends move(const Node& n, const Signature& s, const IndexMap& at);
@@ -111,14 +126,14 @@ class CountBody {
   bool stays_in_loop_over_rows(Depends on, const IndexMap& at) const;
   Depends loaded_on(Depends on) const;
   Sectors average_sectors(const IndexExpr& linear, const std::vector<Guard>& guards, int64_t bytes,
-                          Points which = Points::all) const;
+                          Points which = Points::all, bool whole = false) const;
+  void leave_row(WarpPoint& at) const;
   double reached(const std::vector<Guard>& guards) const;  // of all warps, those of which they hold for a lane
   // `whole`: a packet is moved at once.
   void request(ValueId v, const IndexExpr& linear, const std::vector<Guard>& guards, double requests, bool read,
                bool whole, Points which = Points::all);
   void count_rest(int64_t bytes, double& sectors);
   void atoms(const IndexExpr& e);
-  bool first_time(std::vector<IndexExpr>& seen, const IndexExpr& e) const;
   Depends defined_below(const Node& n) const;
   double add_work(const Node& n) const;  // instructions of adding one element
 
@@ -136,6 +151,7 @@ class CountBody {
   Dims extents_;          // of the coordinates and of these loops
   Depends loops_on_ = 0;  // what its result depends on
   bool unrolled_ = false, strides_ = false;
+  size_t straight_ = 0;   // the loops from there on are unrolled
   double share_ = 1;      // of the executions, by known guards
   bool packets_ = false;  // each point of the loops is one of all elements of a packet
   double turns_ = 0;
@@ -154,9 +170,11 @@ class CountBody {
   std::vector<IndexExpr> quotients_, sums_;
   std::vector<std::pair<ValueId, IndexExpr>> addresses_, loaded_;
   std::vector<Guard> conditions_;
+  std::vector<std::vector<Guard>> joined_;
   std::vector<Guard> around_;  // of the straight line whose loads are counted: they stand behind its branches
 };
 
+bool aligned(const IndexExpr& linear, int64_t packet);  // where the column is a multiple of it
 Depends depends(const IndexExpr& e);
 Depends depends(const std::vector<Guard>& guards);
 Depends depends(const IndexMap& at);

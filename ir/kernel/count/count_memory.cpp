@@ -1,4 +1,4 @@
-// Indices and memory: addresses, conditions, loads and stores.
+// Memory: loads and stores, and what their requests cost.
 #include <algorithm>
 #include <cmath>
 
@@ -12,104 +12,7 @@ constexpr int64_t kWidestLoad = 16, kSectorBytes = 32;
 
 double bytes_of(DType dtype) { return std::max<double>(1, static_cast<double>(bits(dtype)) / 8); }
 
-bool aligned(const IndexExpr& linear, int64_t packet) {
-  return linear.constant % packet == 0 &&
-         std::all_of(linear.terms.begin(), linear.terms.end(), [&](const IndexTerm& t) {
-           return (t.kind == IndexTerm::Kind::dim && t.dim == kColumn) || t.coefficient % packet == 0;
-         });
-}
-
-Depends depends(const IndexTerm& t) {
-  return t.kind == IndexTerm::Kind::dim ? Depends{1} << t.dim : depends(t.inner[0]);
-}
 }  // namespace
-
-Depends depends(const IndexExpr& e) {
-  Depends on = 0;
-  for (const IndexTerm& t : e.terms) on |= depends(t);
-  return on;
-}
-Depends depends(const std::vector<Guard>& guards) {
-  Depends on = 0;
-  for (const Guard& g : guards) on |= depends(g.expr);
-  return on;
-}
-Depends depends(const IndexMap& at) {
-  Depends on = depends(at.guards);
-  for (const IndexExpr& e : at.results) on |= depends(e);
-  return on;
-}
-
-bool CountBody::first_time(std::vector<IndexExpr>& seen, const IndexExpr& e) const {
-  if (std::find(seen.begin(), seen.end(), e) != seen.end()) return false;
-  seen.push_back(e);
-  return true;
-}
-
-// Quotients by a constant are a product's upper half and shifts; remainders are what is left.
-void CountBody::atoms(const IndexExpr& e) {
-  constexpr double kQuotient = 4, kRemainder = 2;
-  for (const IndexTerm& t : e.terms) {
-    if (t.kind == IndexTerm::Kind::dim) continue;
-    atoms(t.inner[0]);
-    IndexExpr quotient, whole;
-    quotient.terms = {t}, whole.terms = {t};
-    quotient.terms[0].kind = IndexTerm::Kind::floor_div;
-    quotient.terms[0].coefficient = whole.terms[0].coefficient = 1;
-    const double times = executions(depends(t));
-    if (first_time(quotients_, quotient)) to_.instructions.indices += kQuotient * times;
-    if (t.kind == IndexTerm::Kind::modulo && first_time(quotients_, whole))
-      to_.instructions.indices += kRemainder * times;
-  }
-}
-
-// Constants and the counters of unrolled loops are part of the instruction that uses the address. A loop that stays one
-// adds to the address in each turn, unless it goes to the neighbour.
-void CountBody::address(ValueId v, const IndexExpr& linear, bool wide) {
-  constexpr double kFar = 2.5, kFarFromKnown = 0.8, kNear = 16;
-  atoms(linear);
-  IndexExpr key;
-  for (const IndexTerm& t : linear.terms) {
-    const bool counter = t.kind == IndexTerm::Kind::dim && static_cast<size_t>(t.dim) >= base_;
-    if (!counter) key.terms.push_back(t);
-    if (!counter || unrolled_ || strides_ || std::abs(static_cast<double>(t.coefficient)) <= kNear) continue;
-    strides_ = true;
-    to_.instructions.indices += (times_.far ? kFar : kFarFromKnown) * executions(depends(linear), !packets_);
-  }
-  const double times = executions(depends(key), /*each_element=*/false);
-  if (first_time(sums_, key)) {
-    const bool first = !key.terms.empty() && key.terms[0].coefficient != 1;
-    const double terms = static_cast<double>(key.terms.size()) - (first ? 0 : 1);
-    to_.instructions.indices += (std::max(terms, 0.0) + (wide && !key.terms.empty() ? 1 : 0)) * times;
-  }
-  const std::pair<ValueId, IndexExpr> known{v, key};
-  if (!wide || key.terms.empty() || std::find(addresses_.begin(), addresses_.end(), known) != addresses_.end()) return;
-  addresses_.push_back(known);
-  to_.instructions.indices += times;
-}
-
-// Packets begin at multiples of their width: where the bounds do, too, a condition holds of all elements of one or of
-// none.
-bool CountBody::of_whole_packets(const Guard& g) const {
-  const Coefficient column = coefficient(g.expr, kColumn);
-  return times_.packet > 1 && column.affine && column.value == 1 && (g.expr.constant - g.low) % times_.packet == 0 &&
-         (g.high - g.low) % times_.packet == 0 && aligned(g.expr - IndexExpr(g.expr.constant), times_.packet);
-}
-
-void CountBody::conditions(const std::vector<Guard>& guards, const Dims& extents) {
-  for (const Guard& g : guards) {
-    if (is_known(g)) continue;
-    if (std::find(conditions_.begin(), conditions_.end(), g) != conditions_.end()) continue;
-    conditions_.push_back(g);
-    const Range r = range(g.expr, extents);
-    const double sides = (r.low < g.low ? 1 : 0) + (r.high >= g.high ? 1 : 0);
-    atoms(g.expr);
-    const double terms = std::max<double>(static_cast<double>(g.expr.terms.size()) - 1, 0);
-    to_.instructions.indices += (2 * sides - 1 + terms) * executions(depends(g.expr), !of_whole_packets(g));
-  }
-}
-
-// --- memory ---
 
 // Indices are scattered: which element of the operand each finds is as good as drawn, by the place of the index.
 void CountBody::find_bound(WarpPoint& at) const {
@@ -131,14 +34,20 @@ bool CountBody::always(const std::vector<Guard>& guards, const WarpPoint& at) co
   return compose(point, IndexMap{extents_, {}, guards}).guards.empty();
 }
 
+// The lanes whose elements of the last packet are none.
+void CountBody::leave_row(WarpPoint& at) const {
+  for (size_t l = 0; l < at.coordinates[kColumn].size(); ++l)
+    if (at.coordinates[kColumn][l] >= times_.whole + times_.rest) at.active &= ~(1U << l);
+}
+
 CountBody::Sectors CountBody::average_sectors(const IndexExpr& linear, const std::vector<Guard>& guards, int64_t bytes,
-                                              Points which) const {
-  std::vector<Guard> known;
-  std::copy_if(guards.begin(), guards.end(), std::back_inserter(known), [&](const Guard& g) { return is_known(g); });
+                                              Points which, bool whole) const {
+  const std::vector<Guard> known = of_known(guards, true);
   const bool loops = ((depends(linear) | depends(guards)) >> base_) != 0;
   constexpr int64_t kPlaces = 16;
   const int64_t all = loops ? product(loops_) : 1;
-  const int64_t elements = (depends(guards) & kOnColumn) != 0 ? times_.packet : 1;
+  const bool cut = times_.rest > 0 && !whole && ((depends(linear) | depends(guards)) & here_ & kOnColumn) != 0;
+  const int64_t elements = cut || (depends(guards) & kOnColumn) != 0 ? times_.packet : 1;
   const Coefficient column = coefficient(linear, kColumn);
   const int64_t width = column.affine && column.value == 1 && (here_ & kOnColumn) != 0 ? times_.packet : 1;
   Sectors sum;
@@ -157,9 +66,11 @@ CountBody::Sectors CountBody::average_sectors(const IndexExpr& linear, const std
         }
       }
       find_bound(at);
+      const uint32_t active = at.active;
       for (int64_t k = 0; k < elements; ++k) {
         for (int64_t& c : at.coordinates[kColumn]) c += k > 0 ? 1 : 0;
         if (lanes_inside(known, at) == 0) continue;
+        if (cut) leave_row(at);
         weight += at.weight;
         if (which != Points::all && always(guards, at) != (which == Points::always)) continue;
         const uint32_t lanes = lanes_inside(guards, at);
@@ -170,6 +81,7 @@ CountBody::Sectors CountBody::average_sectors(const IndexExpr& linear, const std
         sum.packet += at.weight * sectors(element, lanes, bytes, width) / static_cast<double>(width);
       }
       for (int64_t& c : at.coordinates[kColumn]) c -= elements - 1;
+      at.active = active;
     }
   }
   if (weight > 0) sum.one /= weight, sum.packet /= weight, sum.reached /= weight;
@@ -184,7 +96,7 @@ void CountBody::request(ValueId v, const IndexExpr& linear, const std::vector<Gu
                         bool read, bool whole, Points which) {
   std::vector<Guard> all = guards;
   all.insert(all.end(), around_.begin(), around_.end());
-  const Sectors each = average_sectors(linear, all, static_cast<int64_t>(bytes_of(k_[v].type.dtype)), which);
+  const Sectors each = average_sectors(linear, all, static_cast<int64_t>(bytes_of(k_[v].type.dtype)), which, whole);
   to_.instructions.memory += requests * (all.empty() ? 1 : each.reached);
   (read ? to_.sectors_read : to_.sectors_written) += requests * each.one;
   if (read) to_.sectors_fetched += requests * (whole ? each.one : std::min(each.one, each.packet));
@@ -249,20 +161,8 @@ bool CountBody::reads_packets(ValueId v, const IndexMap& at) const {
 }
 
 // The elements that known columns name, where guards let them be loaded, without those that another place has loaded.
-// In the tile of a product an element that may lie outside is loaded behind branches: what its address is made of is
-// found there, by the warps that get so far, and again behind the next ones.
-void CountBody::address_behind(const std::vector<Guard>& guards, ValueId v, const IndexExpr& linear) {
-  if (times_.depth == 0 || guards.empty()) return address(v, linear);
-  const auto found = std::make_tuple(quotients_, sums_, addresses_);
-  const double outside = std::exchange(share_, share_ * reached(guards)), depth = std::exchange(times_.depth, 0);
-  address(v, linear);
-  std::tie(quotients_, sums_, addresses_) = found;
-  share_ = outside, times_.depth = depth;
-}
-
 std::optional<int64_t> CountBody::loads_of_known(ValueId v, const IndexExpr& linear, const std::vector<Guard>& guards) {
-  std::vector<Guard> known = guards;
-  std::erase_if(known, [&](const Guard& g) { return !is_known(g); });
+  const std::vector<Guard> known = of_known(guards, true);
   const Coefficient column = coefficient(linear, kColumn);
   if (times_.known == 0 || depends(known) != kOnColumn || !column.affine || !(loops_.empty() || unrolled_)) return {};
   IndexExpr rest = linear;
@@ -310,9 +210,22 @@ Depends CountBody::load(ValueId v, const IndexMap& at) {
   return on;
 }
 
+// What the counters of a straight line do not decide is loaded once, without a condition, where one of its points asks for
+// none.
+bool CountBody::loaded_anyway(const IndexMap& at, const IndexExpr& linear) const {
+  if (straight_ == loops_.size() || at.guards.empty() || (depends(linear) & straight()) != 0) return false;
+  const std::vector<std::vector<Guard>> left = left_of(at.guards, at.extents);
+  return std::any_of(left.begin(), left.end(), [](const auto& guards) { return guards.empty(); });
+}
+
 Depends CountBody::load_first(ValueId v, const IndexMap& at, const IndexExpr& linear) {
   const double bytes = bytes_of(k_[v].type.dtype), packet = static_cast<double>(times_.packet);
   conditions(at.guards, at.extents);
+  if (loaded_anyway(at, linear)) {
+    IndexMap anywhere = at;
+    anywhere.guards.clear();
+    return load(v, anywhere) | depends(at.guards);
+  }
   address_behind(at.guards, v, linear);
   Depends on = depends(linear) | depends(at.guards);
   const bool bound = !bound_.empty() && (on >> first_bound_) != 0;
@@ -332,7 +245,8 @@ Depends CountBody::load_first(ValueId v, const IndexMap& at, const IndexExpr& li
     if (!at.guards.empty()) to_.instructions.indices += (1 + packet) * packets;  // a branch, and zeros instead
     request(v, linear, at.guards, packets * std::ceil(bytes * packet / kWidestLoad), /*read=*/true, /*whole=*/true);
     if (!inside) count_rest(static_cast<int64_t>(bytes), to_.sectors_read);
-    to_.instructions.values += packets * reached(at.guards) * (bytes <= 4 ? packet : 0);  // each out of its word
+    const bool in_words = bytes < 4 || (bytes == 4 && !overwritten(v));  // of which each element is taken
+    to_.instructions.values += packets * reached(at.guards) * (in_words ? packet : 0);
     return on | kOnColumn;
   }
   const Depends here = on | (overwritten(v) ? here_ : 0);
@@ -340,7 +254,8 @@ Depends CountBody::load_first(ValueId v, const IndexMap& at, const IndexExpr& li
   constexpr double kChosen = 2, kBranches = 2;
   const double branches = kBranches + (packets_ && (here & kOnColumn) == 0 ? packet : 0);
   if (!std::all_of(at.guards.begin(), at.guards.end(), [&](const Guard& g) { return is_known(g); }))
-    to_.instructions.indices += (inside && !unrolled_ ? branches : kChosen) * executions(here);
+    to_.instructions.indices += (inside && straight_ == loops_.size() ? branches : kChosen) *
+                                open_share(at.guards, at.extents) * executions(here);
   double loads = executions(loaded_on(here)) * distinct_in_packet(linear);
   if (const std::optional<int64_t> known = loads_of_known(v, linear, at.guards)) {
     share_ = 1;
@@ -366,7 +281,9 @@ void CountBody::store(ValueId v, const IndexMap& at) {
   const double requests = packets ? times_.packets * std::ceil(bytes * packet / kWidestLoad) : executions(here_);
   request(v, linear, {}, requests, /*read=*/false, packets);
   if (packets) count_rest(static_cast<int64_t>(bytes), to_.sectors_written);
-  if (bytes < 4) to_.instructions.values += packets ? times_.packets * packet * kPacking : requests;
+  if (bytes >= 4) return;
+  if (!packets) to_.instructions.values += requests;
+  if (packets && bytes * packet >= 4) to_.instructions.values += times_.packets * packet * kPacking;
 }
 
 }  // namespace heddle::ir

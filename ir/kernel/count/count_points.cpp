@@ -29,7 +29,8 @@ void count_points(const Graph& k, const KernelPlan& plan, KernelCounts& to) {
   count_entry(static_cast<int64_t>(k.inputs.size() + k.outputs.size()), warps, turns.times.launch, to);
   // The loop; row and column of a point; where the last packet may be part of one, branches around its elements.
   constexpr double kLoop = 4, kRowAndColumn = 4, kRestIn = 8, kRestOut = 1;
-  double each = (plan.rows * plan.columns > k.form->packet ? kLoop : 0) + (plan.rows > 1 ? kRowAndColumn : 1);
+  const bool several = plan.rows > 1 && plan.columns > k.form->packet;  // packets of a row
+  double each = (plan.rows * plan.columns > k.form->packet ? kLoop : 0) + (several ? kRowAndColumn : 1);
   if (plan.columns % k.form->packet != 0)
     each += kRestIn * static_cast<double>(k.inputs.size()) + kRestOut * static_cast<double>(k.outputs.size()) +
             static_cast<double>(k.form->packet);

@@ -11,13 +11,37 @@ constexpr double kSector = 32, kLanesOfWarp = 32;
 
 double sectors(const Type& t) { return std::ceil(static_cast<double>(t.bytes()) / kSector); }
 
+// Of the keys of neighbours, by whole warps.
+double key_wavefronts(int64_t keys, int64_t words) {
+  return std::ceil(static_cast<double>(keys * words) / kLanesOfWarp);
+}
+
+// Blocks of four warps have sixteen elements of a row. Each passes all keys through shared memory, as many at once as
+// fit there; each warp reads those before its own elements, and then the others.
+double wavefronts_of_row(const Type& x) {
+  constexpr int64_t kItems = 4, kOfBlock = 16, kAtOnce = 2048;
+  const int64_t n = x.dims.back(), words = std::max<int64_t>(1, bits(x.dtype) / 32);
+  const int64_t blocks = (n + kOfBlock - 1) / kOfBlock, warps = blocks * kOfBlock / kItems;
+  double sum = 0;
+  for (int64_t begin = 0; begin < n; begin += kAtOnce) {
+    const int64_t count = std::min(kAtOnce, n - begin), end = begin + count;
+    const double whole = key_wavefronts(count, words);
+    // What stands before or behind these keys reads them in one go.
+    const int64_t first = begin / kItems, last = std::min((end + kItems - 1) / kItems, warps);
+    sum += whole * static_cast<double>(blocks + warps - (last - first));
+    for (int64_t w = first; w < last; ++w) {
+      const int64_t before = std::clamp<int64_t>(w * kItems - begin, 0, count);
+      sum += key_wavefronts(before, words) + key_wavefronts(count - before, words);
+    }
+  }
+  return sum;
+}
+
 // Each block reads a row once, and passes it through shared memory once, and once for each of its warps; results lie
 // anywhere in their row.
 void count_argsort_by_counts(const Type& x, const KernelPlan& plan, double warps, KernelCounts& to) {
-  constexpr double kItems = 4;   // of a warp
-  constexpr double kCut = 0.75;  // the turns of a warp are cut where its own elements stand
+  constexpr double kItems = 4;  // of a warp
   const auto n = static_cast<double>(x.dims.back()), blocks = static_cast<double>(plan.most_blocks);
-  const double words = std::max(1.0, static_cast<double>(bits(x.dtype)) / 32), turns = std::ceil(n / kLanesOfWarp);
   const double row = std::ceil(n * static_cast<double>(bits(x.dtype)) / 8 / kSector);
   const auto apart = [sectors = std::ceil(n / 8)](double places) {
     return sectors * (1 - std::pow(1 - 1 / sectors, places));
@@ -26,7 +50,7 @@ void count_argsort_by_counts(const Type& x, const KernelPlan& plan, double warps
   to.sectors_fetched = blocks * row;
   to.sectors_read = to.sectors_fetched + warps * (kItems + 1);
   to.sectors_written = 2 * rows * (whole * apart(kItems) + apart(n - whole * kItems));
-  to.shared_wavefronts = to.ideal_wavefronts = words * (blocks * turns + warps * (turns + kCut));
+  to.shared_wavefronts = to.ideal_wavefronts = rows * wavefronts_of_row(x);
 }
 
 // Every level reads both runs in a search, of which the last steps lie apart.

@@ -9,6 +9,19 @@ namespace {
 
 int64_t cut(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
+// Some tiles, and how many each stands for: a last one that is not whole stands for itself.
+std::vector<std::pair<int64_t, double>> some_tiles(int64_t extent, int64_t length) {
+  constexpr int64_t kTiles = 2;
+  const int64_t whole = extent / length;
+  const std::vector<int64_t> some = some_of(whole, kTiles);
+  std::vector<std::pair<int64_t, double>> tiles;
+  tiles.reserve(some.size() + 1);
+  for (const int64_t tile : some)
+    tiles.emplace_back(tile, static_cast<double>(whole) / static_cast<double>(some.size()));
+  if (extent % length != 0) tiles.emplace_back(whole, 1);
+  return tiles;
+}
+
 }  // namespace
 
 int64_t ProductLayout::bytes() const { return bits(plan_.multiplied) / 8; }
@@ -59,16 +72,17 @@ ProductLayout::Place ProductLayout::packet_at(const ProductSide& s, int64_t pack
 // --- filling ---
 
 std::vector<WarpPoint> ProductLayout::fill_points(const ProductSide& s) const {
-  constexpr int64_t kTiles = 2, kSteps = 4, kPackets = 8;
+  constexpr int64_t kSteps = 4, kPackets = 8;
   const int64_t width = std::max<int64_t>(s.packet, 1), warps = cut(length(s) * form_.tile[2] / width, kLanes);
   const int axis = left(s) ? kRow : kColumn;
   const int64_t extent = plan_.space[static_cast<size_t>(axis)], depth = plan_.space[kDepth];
   const int64_t packets = extent < length(s) ? warps : kPackets;  // of few rows most packets lie outside
   std::vector<WarpPoint> points;
-  for (const int64_t tile : some_of(cut(extent, length(s)), kTiles))
+  for (const auto& [tile, weight] : some_tiles(extent, length(s)))
     for (const int64_t step : some_of(cut(depth, form_.tile[2]), kSteps))
       for (const int64_t warp : some_of(warps, packets)) {
         WarpPoint p;
+        p.weight = weight;
         p.coordinates.resize(kDepth + 1, LaneNumbers{});
         for (int64_t l = 0; l < kLanes; ++l) {
           const Place at = packet_at(s, warp * kLanes + l);
@@ -88,8 +102,8 @@ double ProductLayout::fill_sectors(const ProductSide& s, const IndexExpr& linear
   double sum = 0, count = 0;
   for (const WarpPoint& p : fill_points(s)) {
     const uint32_t lanes = lanes_inside(s.memory_at.guards, p);
-    if (lanes != 0) sum += sectors(evaluate(linear, p.coordinates), lanes, bytes);
-    count += 1;
+    if (lanes != 0) sum += p.weight * sectors(evaluate(linear, p.coordinates), lanes, bytes);
+    count += p.weight;
   }
   return sum / count;
 }
