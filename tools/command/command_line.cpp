@@ -52,8 +52,18 @@ std::string not_empty(const std::string& value) {
   return value.empty() ? "is empty; give it a value, or leave the option out" : "";
 }
 
+// CLI11 tells of "1 required TEXT missing".
+std::string message_of(const CLI::ParseError& error) {
+  const std::string message = error.what();
+  const size_t colon = message.find(": ");
+  if (colon == std::string::npos || !message.ends_with(" missing") ||
+      message.find(" required ", colon) == std::string::npos)
+    return message;
+  return fmt::format("{} needs a value behind it", message.substr(0, colon));
+}
+
 int usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
-  std::string message = error.what();
+  std::string message = message_of(error);
   if (argc > 1 && !named_command(app, argc, argv) && argv[1][0] != '-')
     message = fmt::format("unknown subcommand '{}'", argv[1]);
   if (!message.empty()) message[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(message[0])));
