@@ -11,6 +11,7 @@
 
 #include "ir/diagnostic.h"
 #include "runtime/terminal.h"
+#include "tools/command/man_page.h"
 #include "tools/command/output.h"
 
 namespace heddle::tools {
@@ -134,15 +135,20 @@ void Command::add_flag(const std::string& name, bool& value, const std::string& 
 void Command::set_action(std::function<void()> action) { app_->callback(std::move(action)); }
 
 CommandLine::CommandLine(const std::string& description, const std::string& version)
-    : app_(std::make_unique<CLI::App>(description)) {
+    : app_(std::make_unique<CLI::App>(description)), description_(description), version_(version) {
   app_->name("heddle");
   app_->set_version_flag("-V,--version", version);
   app_->require_subcommand(1);
   CLI::App* help = app_->add_subcommand("help", "what a subcommand does, and its options");
   help->add_option("command", help_of_, "the subcommand; none: all of them in a line each");
-  help->callback([this] { print_help(help_of_); });
+  help->add_flag("--man", man_, "print the manual page of all subcommands, as man takes it");
+  help->callback([this] { man_ ? write_result(man_page(*this, description_, version_)) : print_help(help_of_); });
   words_.push_back({.name = "help", .help = help->get_description(), .alias = {}, .options = {}});
   words_.back().options.push_back({.name = "command", .help = "the subcommand", .values = {}});
+  words_.back().options.push_back({.name = "--man",
+                                   .help = "print the manual page of all subcommands, as man takes it",
+                                   .flag = true,
+                                   .values = {}});
 }
 CommandLine::~CommandLine() = default;
 
