@@ -141,10 +141,17 @@ void apply_set(Json& model, const std::string& text, Sources& sources) {
   Target(text.substr(0, equals), {&source, 0, middle}).assign(model, std::move(value));
 }
 
+void apply_short(Json& model, const ShortForm& form, Sources& sources) {
+  const SourceFile& source = sources.add(form.option, form.value);
+  const Location where{&source, 0, static_cast<uint32_t>(source.text.size())};
+  Json value = parse_value(source, 0);
+  relocate(value, where);
+  Target(form.path, where).assign(model, std::move(value));
+}
+
 }  // namespace
 
-void apply_overrides(Json& model, bool small, const std::vector<std::string>& set, Sources& sources,
-                     Diagnostics& errors) {
+void apply_overrides(Json& model, const ReadOptions& options, Sources& sources, Diagnostics& errors) {
   if (model.kind != Json::Kind::object) return;
   const Json* found = model.find("small");
   if (found != nullptr && found->kind != Json::Kind::null) {
@@ -152,14 +159,13 @@ void apply_overrides(Json& model, bool small, const std::vector<std::string>& se
     // checked too.
     const Json overrides = *found;
     guarded(errors, [&] { as_object(overrides, "'small'"); });
-    Json scratch = small ? Json{} : model;
+    Json scratch = options.small ? Json{} : model;
     for (const Json& item : overrides.items) {
-      guarded(errors, [&] { Target(item.key, item.key_where).assign(small ? model : scratch, item); });
+      guarded(errors, [&] { Target(item.key, item.key_where).assign(options.small ? model : scratch, item); });
     }
   }
-  for (const std::string& text : set) {
-    guarded(errors, [&] { apply_set(model, text, sources); });
-  }
+  for (const std::string& text : options.set) guarded(errors, [&] { apply_set(model, text, sources); });
+  for (const ShortForm& form : options.short_forms) guarded(errors, [&] { apply_short(model, form, sources); });
 }
 
 }  // namespace heddle::frontend

@@ -5,15 +5,12 @@
 //   --set train.metrics.0=accuracy   or by its index
 //   --set train.epochs=null          null removes the key
 #pragma once
-#include <string>
-#include <vector>
-
 #include "frontend/json.h"
+#include "frontend/read_model.h"
 
 namespace heddle::frontend {
 
-// Applies the object `small` of the model, then each of `set`; collects faults.
-void apply_overrides(Json& model, bool small, const std::vector<std::string>& set, Sources& sources,
-                     Diagnostics& errors);
+// Applies the object `small` of the model where that is asked for, then each of `set`, then the short forms; collects faults.
+void apply_overrides(Json& model, const ReadOptions& options, Sources& sources, Diagnostics& errors);
 
 }  // namespace heddle::frontend

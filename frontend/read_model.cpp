@@ -206,7 +206,7 @@ ir::DType read_dtype(const Json& value, const std::string& what) {
 Model read_model(Sources& sources, const SourceFile& file, const ReadOptions& options) {
   Json root = parse_json(file);
   Diagnostics errors;
-  apply_overrides(root, options.small, options.set, sources, errors);
+  apply_overrides(root, options, sources, errors);
   errors.throw_if_any();
   drop_null_members(root);
 

@@ -7,9 +7,15 @@
 
 namespace heddle::frontend {
 
+// An option of the command line that stands for an override: errors name it as it was typed.
+struct ShortForm {
+  std::string option, path, value;  // "--lr", "train.optimizer.lr", "3e-4"
+};
+
 struct ReadOptions {
-  std::vector<std::string> set;  // "train.optimizer.lr=3e-4": applied last
-  bool small = false;            // apply the model's own `small` overrides, before `set`
+  std::vector<std::string> set;             // "train.optimizer.lr=3e-4": applied last
+  bool small = false;                       // apply the model's own `small` overrides, before `set`
+  std::vector<ShortForm> short_forms = {};  // after `set`
 };
 
 // The model's locations point into `sources`, which outlives it and every error.

@@ -69,6 +69,13 @@ void sweep_once(const std::string& folder) {
   sweep_temporaries(folder);
 }
 
+// $TMPDIR, or what the system has for it.
+fs::path parent_of_folders() {
+  std::error_code ec;
+  fs::path parent = fs::temp_directory_path(ec);
+  return ec ? "/tmp" : parent;
+}
+
 }  // namespace
 
 bool is_temporary_name(std::string_view name) {
@@ -92,10 +99,10 @@ void sweep_temporaries(const std::string& folder) {
     if (is_temporary_name(it->path().filename().string())) remove_abandoned(it->path().string());
 }
 
+void sweep_temporary_folders() { sweep_once(parent_of_folders().string()); }
+
 TemporaryFolder::TemporaryFolder() {
-  std::error_code ec;
-  fs::path parent = fs::temp_directory_path(ec);
-  if (ec) parent = "/tmp";
+  const fs::path parent = parent_of_folders();
   sweep_once(parent.string());
   const std::lock_guard lock(exit_cleanup().mutex);
   for (int i = 0; i < kAttempts && lock_ < 0; ++i) {

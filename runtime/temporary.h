@@ -4,8 +4,8 @@
 //   TemporaryFile draft("out", "out/w.safetensors"); // out/heddle-9b1d774e20c6aa85.tmp
 //
 // Each is removed by its destructor, or by clean_up_for_exit. A process that is killed removes nothing; but each is
-// locked (flock) while its process lives, so the next process that makes a temporary in the same place removes those
-// that nobody locks. It touches only names of this form, of this user.
+// locked (flock) while its process lives, so the next process that makes a temporary in the same place, or opens a
+// device, removes those that nobody locks. It touches only names of this form, of this user.
 #pragma once
 #include <memory>
 #include <string>
@@ -50,5 +50,7 @@ bool is_temporary_name(std::string_view name);  // "heddle-", 16 hexadecimal dig
 bool leads_to_temporary_name(const std::string& path);
 // Removes the temporaries in `folder` whose process has died.
 void sweep_temporaries(const std::string& folder);
+// Likewise where temporary folders are made, once in a process: a start that compiles nothing removes them, too.
+void sweep_temporary_folders();
 
 }  // namespace heddle::runtime

@@ -1,5 +1,6 @@
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -40,6 +41,9 @@ config.substitutions.append(("%python", sys.executable))
 mounted = subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True)
 if mounted.returncode == 0:
     config.available_features.add("tmpfs")
+
+if shutil.which("groff"):
+    config.available_features.add("groff")
 
 # AddressSanitizer reserves terabytes of address space: tests that limit it say REQUIRES: plain.
 if lit_config.params.get("sanitize") != "ON":

@@ -35,6 +35,11 @@ struct InputFile::Stored {
   }
 };
 
+bool named_gzip(std::string_view name) {
+  return name.size() > 3 && name[name.size() - 3] == '.' && (name[name.size() - 2] | 0x20) == 'g' &&
+         (name[name.size() - 1] | 0x20) == 'z';
+}
+
 void InputFile::Close::operator()(Stored* stored) const {
   if (stored->compressed) inflateEnd(&stored->stream);
   if (stored->file != nullptr) std::fclose(stored->file);
@@ -47,7 +52,12 @@ InputFile::InputFile(const std::filesystem::path& file, std::string name, const 
   if (stored_->file == nullptr) fail("cannot be opened");
   std::setvbuf(stored_->file, nullptr, _IONBF, 0);
   stored_->stream.next_in = stored_->buffer.data();
-  if (!stored_->at_member()) return;
+  if (!stored_->at_member()) {
+    // Who named it so meant another content: it was unpacked on its way, or only renamed.
+    if (named_gzip(name_) && stored_->stream.avail_in > 0)
+      fail("its name ends in .gz, and its content is not compressed by gzip", "take .gz off its name");
+    return;
+  }
   constexpr int kGzipHeader = 16;
   if (inflateInit2(&stored_->stream, MAX_WBITS + kGzipHeader) != Z_OK) fail("no memory to inflate with");
   stored_->compressed = true;

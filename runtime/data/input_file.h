@@ -3,15 +3,20 @@
 //   InputFile in(path, "labels.gz", where);
 //   in.read(buffer, 8);        // less than 8 only at the end of the file
 //   in.fail("truncated");      // UserError at `where`: "labels.gz: truncated"
+//
+// The content says whether it is compressed; a name in .gz whose content is not is refused.
 #pragma once
 #include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "ir/diagnostic.h"
 
 namespace heddle::runtime::data {
+
+bool named_gzip(std::string_view name);  // whether it ends in .gz
 
 class InputFile {
  public:

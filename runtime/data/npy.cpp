@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 
+#include "runtime/data/input_file.h"
 #include "runtime/data/printable.h"
 #include "runtime/data/python_literal.h"
 #include "runtime/file.h"
@@ -128,7 +129,12 @@ bool NpyHeader::as_it_lies() const {
 
 NpyHeader parse_npy(std::string_view start, int64_t size, const std::string& name, const Location& where) {
   const Complaint fail{name, where};
+  if (start.starts_with("\x1f\x8b"))
+    fail("compressed by gzip, as which npy files are not read",
+         "unpack it (gunzip), or keep the array in an npz file: numpy.savez_compressed");
   if (start.substr(0, 6) != "\x93NUMPY") fail("not an npy file: it does not begin with \\x93NUMPY");
+  if (named_gzip(name))
+    fail("its name ends in .gz, and its content is not compressed by gzip", "take .gz off its name");
   if (start.size() < 12) fail("truncated: the header ends early");
   const auto byte = [&](size_t i) { return static_cast<int64_t>(static_cast<unsigned char>(start[i])); };
   if (byte(6) < 1 || byte(6) > 3) fail(fmt::format("version {}.{} of the format, expected 1 to 3", byte(6), byte(7)));

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -38,8 +39,15 @@ void check_one(const Campaign& c, const std::string& input) {
   }
 }
 
+// The sanitizers write their reports to the descriptor itself.
+void be_quiet() {
+  std::cout.rdbuf(nullptr);
+  stdout = stderr = std::fopen("/dev/null", "w");
+}
+
 // In the child: cases from `begin`, the number of the one in work in `*current`.
 [[noreturn]] void work(const Campaign& c, int64_t begin, int64_t end, volatile int64_t* current) {
+  if (c.quiet) be_quiet();
   for (int64_t i = begin; i < end; ++i) {
     *current = i;
     const itimerval limit{.it_interval = {}, .it_value = {.tv_sec = seconds(), .tv_usec = 0}};

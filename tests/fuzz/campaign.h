@@ -12,6 +12,7 @@ struct Campaign {
   std::string name;
   std::vector<std::string> corpus;
   bool binary = false;
+  bool quiet = false;  // what the target prints is not shown
   // Takes an input in; a UserError is an answer. Anything else that ends the call is a failure.
   std::function<void(const std::string&)> target;
 };

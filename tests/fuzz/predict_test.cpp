@@ -1,13 +1,13 @@
 // Mutated rows through the readers of heddle predict.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <stdexcept>
 
 #include "frontend/read_model.h"
 #include "runtime/host/host_device.h"
 #include "tests/fuzz/campaign.h"
+#include "tests/fuzz/made_files.h"
 #include "tools/predict/json_rows.h"
 #include "tools/predict/predictor.h"
 
@@ -59,25 +59,18 @@ TEST(Fuzz, RowsOfJson) {
 // Whole files through the reader that the command has: of every format that a file may be mutated in.
 class Files {
  public:
-  Files() : descriptor_(memfd_create("fuzz", 0)), path_("/proc/self/fd/" + std::to_string(descriptor_)) {
-    const SourceFile& text = sources_.add("line.json", kModel);
-    runtime::WeightsFile weights{
-        .name = "weights",
-        .tensors = {{.name = "out.weight", .dtype = "f32", .dims = {1, 4}, .begin = 0, .end = 16},
-                    {.name = "out.bias", .dtype = "f32", .dims = {1}, .begin = 16, .end = 20}},
-        .metadata = {},
-        .data = std::vector<std::byte>(20)};
+  // Rows of this shape, of so many elements.
+  Files(const std::string& shape, int64_t elements) {
+    const SourceFile& text = sources_.add("line.json", fmt::format(kModel, shape));
+    runtime::WeightsFile weights{.name = "weights", .tensors = {}, .metadata = {}, .data = {}};
+    weights.add("out.weight", "f32", {1, elements}, 4 * elements);
+    weights.add("out.bias", "f32", {1}, 4);
     predictor_ = std::make_unique<tools::Predictor>(frontend::read_model(sources_, text), weights,
                                                     std::vector<std::string>{}, tools::CompileOptions{}, device_);
   }
-  ~Files() { close(descriptor_); }
-  Files(const Files&) = delete;
-  Files& operator=(const Files&) = delete;
 
   void read(const std::string& content, const std::string& format) const {
-    if (ftruncate(descriptor_, 0) != 0 || pwrite(descriptor_, content.data(), content.size(), 0) != std::ssize(content))
-      throw std::runtime_error("cannot write to memory");
-    tools::RowReader reader(*predictor_, {path_}, format);
+    tools::RowReader reader(*predictor_, {file_.holding(content)}, format);
     tools::PredictRows rows;
     rows.columns.resize(1);
     while (reader.next(tools::kPredictBatch, rows)) {
@@ -88,42 +81,43 @@ class Files {
   }
 
  private:
-  static constexpr const char* kModel = R"({
-    "format": "heddle-model/1", "name": "line", "inputs": {"x": {"shape": ["N", 4]}, "y": {"shape": ["N", 1]}},
-    "nodes": [{"name": "out", "op": "dense", "in": "x", "units": 1}], "outputs": {"out": "out"},
-    "train": {"batch": {"N": 2}, "steps": 1, "loss": {"op": "mse", "in": ["out", "y"]}, "optimizer": "sgd"}})";
-  int descriptor_;
-  std::string path_;
+  static constexpr const char* kModel = R"({{
+    "format": "heddle-model/1", "name": "line", "inputs": {{"x": {{"shape": ["N", {}]}}, "y": {{"shape": ["N", 1]}}}},
+    "nodes": [{{"name": "flat", "op": "flatten", "in": "x"}}, {{"name": "out", "op": "dense", "units": 1}}],
+    "outputs": {{"out": "out"}},
+    "train": {{"batch": {{"N": 2}}, "steps": 1, "loss": {{"op": "mse", "in": ["out", "y"]}}, "optimizer": "sgd"}}}})";
+  MemoryFile file_;
   frontend::Sources sources_;
   runtime::HostDevice device_;
   std::unique_ptr<tools::Predictor> predictor_;
 };
 
-std::string array_of_numpy() {
-  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (70, 4), }\n";
-  std::string s("\x93NUMPY\x01\0", 8);
-  s += static_cast<char>(header.size());
-  s += '\0';
-  return s + header + std::string(70 * 16, '\x3f');
+void mutate(const Files& files, const std::string& format, const std::vector<std::string>& corpus, bool binary) {
+  SCOPED_TRACE(format);
+  for (const std::string& whole : corpus) files.read(whole, format);  // what is not mutated is read
+  Campaign c{.name = "rows_" + format, .corpus = corpus, .binary = binary, .target = {}};
+  c.target = [&](const std::string& mutated) { files.read(mutated, format); };
+  run(c, 1000);
 }
 
 TEST(Fuzz, FilesOfRows) {
-  const Files files;
-  const std::string idx = std::string("\0\0\x0d\x02\0\0\0\x46\0\0\0\x04", 12) + std::string(70 * 16, '\x3f');
+  const Files files("4", 4);
   std::string lines, table = "a,b,\"c\"\"\",d\r\n";
   for (int i = 0; i < 70; ++i) {
     lines += "{\"x\": [1, -2.5, 3e2, " + std::to_string(i) + "]}\n";
     table += "1,\"2.5\",-3," + std::to_string(i) + "\n";
   }
-  const std::pair<std::string, std::string> formats[] = {
-      {"npy", array_of_numpy()}, {"idx", idx}, {"jsonl", lines}, {"csv", table}};
-  for (const auto& [format, content] : formats) {
-    files.read(content, format);  // what is not mutated is read
-    Campaign c{
-        .name = "rows_" + format, .corpus = {content}, .binary = format == "npy" || format == "idx", .target = {}};
-    c.target = [&files, f = format](const std::string& mutated) { files.read(mutated, f); };
-    run(c, 1000);
-  }
+  const std::string array = npy_file("{'descr': '<f4', 'fortran_order': False, 'shape': (70, 4), }\n", 70 * 16),
+                    idx = idx_file(13, 4, {70, 4});
+  mutate(files, "npy", {array}, true);
+  mutate(files, "idx", {idx, gzip(idx)}, true);
+  mutate(files, "jsonl", {lines}, false);
+  mutate(files, "csv", {table}, false);
+}
+
+TEST(Fuzz, PicturesAsRows) {
+  const Files files("2, 3, 1", 6);
+  mutate(files, "image", {png_file()}, true);
 }
 
 }  // namespace

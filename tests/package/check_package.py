@@ -18,6 +18,7 @@ bin/heddle  include/heddle/heddle.h  libexec/heddle/heddle-nvrtc
 lib/libheddle.so  lib/libheddle.so.[0-9]  lib/libheddle.so.[0-9].*
 lib/cmake/Heddle/HeddleConfig.cmake  lib/cmake/Heddle/HeddleConfig-release.cmake  lib/cmake/Heddle/HeddleConfigVersion.cmake
 share/bash-completion/completions/heddle  share/zsh/vendor-completions/_heddle  share/fish/vendor_completions.d/heddle.fish
+share/man/man1/heddle.1
 share/doc/heddle/README.md  share/doc/heddle/CHANGELOG.md  share/doc/heddle/LICENSE  share/doc/heddle/copyright
 share/doc/heddle/example/CMakeLists.txt  share/doc/heddle/example/example.cpp
 """.split()

@@ -11,6 +11,7 @@
 
 #include "ir/diagnostic.h"
 #include "runtime/terminal.h"
+#include "tools/command/man_page.h"
 #include "tools/command/output.h"
 
 namespace heddle::tools {
@@ -52,8 +53,18 @@ std::string not_empty(const std::string& value) {
   return value.empty() ? "is empty; give it a value, or leave the option out" : "";
 }
 
+// CLI11 tells of "1 required TEXT missing".
+std::string message_of(const CLI::ParseError& error) {
+  const std::string message = error.what();
+  const size_t colon = message.find(": ");
+  if (colon == std::string::npos || !message.ends_with(" missing") ||
+      message.find(" required ", colon) == std::string::npos)
+    return message;
+  return fmt::format("{} needs a value behind it", message.substr(0, colon));
+}
+
 int usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
-  std::string message = error.what();
+  std::string message = message_of(error);
   if (argc > 1 && !named_command(app, argc, argv) && argv[1][0] != '-')
     message = fmt::format("unknown subcommand '{}'", argv[1]);
   if (!message.empty()) message[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(message[0])));
@@ -124,15 +135,20 @@ void Command::add_flag(const std::string& name, bool& value, const std::string& 
 void Command::set_action(std::function<void()> action) { app_->callback(std::move(action)); }
 
 CommandLine::CommandLine(const std::string& description, const std::string& version)
-    : app_(std::make_unique<CLI::App>(description)) {
+    : app_(std::make_unique<CLI::App>(description)), description_(description), version_(version) {
   app_->name("heddle");
   app_->set_version_flag("-V,--version", version);
   app_->require_subcommand(1);
   CLI::App* help = app_->add_subcommand("help", "what a subcommand does, and its options");
   help->add_option("command", help_of_, "the subcommand; none: all of them in a line each");
-  help->callback([this] { print_help(help_of_); });
+  help->add_flag("--man", man_, "print the manual page of all subcommands, as man takes it");
+  help->callback([this] { man_ ? write_result(man_page(*this, description_, version_)) : print_help(help_of_); });
   words_.push_back({.name = "help", .help = help->get_description(), .alias = {}, .options = {}});
   words_.back().options.push_back({.name = "command", .help = "the subcommand", .values = {}});
+  words_.back().options.push_back({.name = "--man",
+                                   .help = "print the manual page of all subcommands, as man takes it",
+                                   .flag = true,
+                                   .values = {}});
 }
 CommandLine::~CommandLine() = default;
 

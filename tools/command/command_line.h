@@ -96,7 +96,9 @@ class CommandLine {
   void print_help(const std::string& command) const;
   std::unique_ptr<CLI::App> app_;
   std::deque<CommandWords> words_;
+  std::string description_, version_;
   std::string help_of_;  // the word behind "help"
+  bool man_ = false;     // the manual page instead
   int status_ = 0;
 };
 

@@ -34,16 +34,13 @@ std::string models_of_program() {
 }
 
 // The overrides that the short forms stand for; they come after those of --set.
-std::vector<std::string> short_overrides(const ModelArguments& a) {
-  std::vector<std::string> set;
-  const auto add = [&](const std::string& key, const std::string& value) {
-    if (!value.empty()) set.push_back(fmt::format("{}={}", key, value));
-  };
-  add("train.epochs", a.epochs);
-  add("train.optimizer.lr", a.lr);
-  add("train.batch", a.batch);
-  add("train.seed", a.seed);
-  return set;
+std::vector<frontend::ShortForm> short_forms(const ModelArguments& a) {
+  std::vector<frontend::ShortForm> forms = {{"--epochs", "train.epochs", a.epochs},
+                                            {"--lr", "train.optimizer.lr", a.lr},
+                                            {"--batch", "train.batch", a.batch},
+                                            {"--seed", "train.seed", a.seed}};
+  std::erase_if(forms, [](const frontend::ShortForm& form) { return form.value.empty(); });
+  return forms;
 }
 
 // "mnist_cnn" names models/mnist_cnn.json, in the working folder or beside the program, unless a file of that name is there.
@@ -74,10 +71,8 @@ void add_model_arguments(Command& command, ModelArguments& a) {
 }
 
 frontend::ReadOptions read_options(const ModelArguments& a, const std::vector<std::string>& first_set) {
-  frontend::ReadOptions options{.set = first_set, .small = a.small};
+  frontend::ReadOptions options{.set = first_set, .small = a.small, .short_forms = short_forms(a)};
   options.set.insert(options.set.end(), a.set.begin(), a.set.end());
-  const std::vector<std::string> more = short_overrides(a);
-  options.set.insert(options.set.end(), more.begin(), more.end());
   return options;
 }
 

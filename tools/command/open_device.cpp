@@ -10,6 +10,7 @@
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/host/host_device.h"
 #include "runtime/kernel_cache.h"
+#include "runtime/temporary.h"
 #include "tools/command/command_line.h"
 #include "tools/command/output.h"
 
@@ -107,6 +108,7 @@ ir::Target target_of(const runtime::CudaInfo& info, std::string& note) {
 }
 
 OpenedDevice open_device(const DeviceArguments& a) {
+  runtime::sweep_temporary_folders();
   const bool host = a.device == "host";
   if (!host && a.device != "auto") return open_cuda(cuda_number(a.device));
   const std::string reason = host ? "" : without_cuda();

@@ -105,7 +105,7 @@ std::string resolved_model(const SourceFile& file, const frontend::ReadOptions& 
   frontend::Sources sources;
   Diagnostics errors;
   Json json = frontend::parse_json(file);
-  frontend::apply_overrides(json, options.small, options.set, sources, errors);
+  frontend::apply_overrides(json, options, sources, errors);
   errors.throw_if_any();
   drop(json, "small");
   drop(json, "$schema");

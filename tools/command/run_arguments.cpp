@@ -22,12 +22,14 @@ struct Amount {
   std::string unit;
 };
 
-// "10 minutes" -> 10, "minutes". The number is finite and not negative.
+// "10 minutes" -> 10, "minutes". The number is not negative, and small enough for its seconds to be counted.
 Amount amount(const std::string& text, const std::string& option, const std::string& example) {
   Amount found;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), found.number);
   if (error != std::errc() || !std::isfinite(found.number) || found.number < 0)
     misused(fmt::format("{}: '{}' is no number with a unit", option, text), example);
+  constexpr double kMost = 1e12;
+  if (found.number > kMost) misused(fmt::format("{}: '{}' is more than {}", option, text, kMost), example);
   found.unit = text.substr(static_cast<size_t>(end - text.data()));
   while (found.unit.starts_with(' ')) found.unit.erase(0, 1);
   return found;

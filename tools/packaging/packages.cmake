@@ -16,6 +16,9 @@ endforeach()
 install(FILES ${completions}/heddle.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME heddle)
 install(FILES ${completions}/heddle.zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions RENAME _heddle)
 install(FILES ${completions}/heddle.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+# The manual page likewise.
+add_custom_command(TARGET heddle POST_BUILD COMMAND $<TARGET_FILE:heddle> help --man > ${CMAKE_CURRENT_BINARY_DIR}/heddle.1 VERBATIM)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/heddle.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 
 set(CPACK_GENERATOR TGZ)
 # The one knows which packages the libraries come from, with the other CPack finds out which files are programs.

@@ -32,9 +32,13 @@ std::string format_of(const std::string& path) {
   const auto ends = [&](std::string_view end) { return name.ends_with(end); };
   if (ends(".npy")) return "npy";
   if (ends(".csv") || ends(".csv.gz")) return "csv";
-  if (ends(".jsonl") || ends(".ndjson")) return "jsonl";
+  if (ends(".jsonl") || ends(".ndjson") || ends(".jsonl.gz") || ends(".ndjson.gz")) return "jsonl";
   if (ends(".png") || ends(".jpg") || ends(".jpeg")) return "image";
   if (name.find("idx") != std::string::npos) return "idx";
+  for (const char* packed : {".npy.gz", ".png.gz", ".jpg.gz", ".jpeg.gz"})
+    if (ends(packed))
+      throw UserError(ExitCode::usage, fmt::format("--in {}: files of this format are not read compressed", path),
+                      "unpack it (gunzip); csv, jsonl and idx are read as .gz, too");
   throw UserError(ExitCode::usage, fmt::format("--in {}: its name does not say what it holds", path),
                   "npy, csv, idx, png, jpg, jsonl or a folder of pictures; else say it with --in-format");
 }

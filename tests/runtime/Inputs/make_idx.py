@@ -23,6 +23,7 @@ files = {
     "half_header": good[:9],
     "short": good[:-1],
     "long": good + b"x",
+    "plain.gz": good,
     "cut.gz": squeezed[:-12],
     "joined.gz": gzip.compress(good[:20]) + gzip.compress(good[20:]),
     "behind.gz": squeezed + b"x",

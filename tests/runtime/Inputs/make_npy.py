@@ -2,6 +2,7 @@
 
 NumPy itself is not needed: its format is a header, which is a dictionary, and the elements (numpy.lib.format).
 """
+import gzip
 import io
 import pathlib
 import struct
@@ -46,6 +47,8 @@ directory = stored.rindex(b"PK\x05\x06")
 damaged = {
     "empty.npy": b"",
     "text.npy": b"text, not numbers at all",
+    "packed.npy": gzip.compress(x),
+    "plain.npy.gz": x,
     "half.npy": x[:40],
     "magic.npy": b"\x93NUMPZ" + x[6:],
     "version.npy": x[:6] + b"\x09" + x[7:],

@@ -125,7 +125,7 @@ def words():
     for option, values in {"--epochs": ("0", "-1", "1.5", "x", "1e30"), "--lr": ("-1", "nan", "x"), "--batch": ("0", "-3", "x"), "--seed": ("-1", "x", "99999999999999999999")}.items():
         for value in values:
             word(1, option[2:], *run, option, value)
-    for option, values in {"--repeat": ("0", "-1", "5000", "x"), "--threads": ("0", "1025", "-2", "many"), "--max-time": ("-1", "1 year", "x", ""), "--max-memory": ("0", "-1", "x"),
+    for option, values in {"--repeat": ("0", "-1", "5000", "x"), "--threads": ("0", "1025", "-2", "many"), "--max-time": ("-1", "1 year", "x", "", "1e308 minutes"), "--max-memory": ("0", "-1", "x"),
                            "--step-timeout": ("-1s", "nan", "soon"), "--device": ("cuda:-1", "cuda:x", "tpu"), "--checkpoint-every": ("0 steps", "5", "-1 epochs", "x minutes")}.items():
         for value in values:
             word(2, option, *run, option, value, *(["--run", "never"] if option == "--checkpoint-every" else []))

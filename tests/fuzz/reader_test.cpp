@@ -1,0 +1,104 @@
+// Mutated files through every registered reader as a training takes them: headers, then rows, then what the plan asks of both.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <stdexcept>
+
+#include "frontend/read_model.h"
+#include "runtime/data/reader_def.h"
+#include "runtime/temporary.h"
+#include "tests/fuzz/campaign.h"
+#include "tests/fuzz/made_files.h"
+#include "tests/support/text_files.h"
+#include "tools/command/load_data.h"
+
+namespace heddle::testing {
+namespace {
+
+// A classification of rows of this shape, whose data this reader reads.
+std::string model_of(const std::string& shape, const std::string& reader) {
+  return fmt::format(
+      R"({{"format": "heddle-model/1", "name": "m", "inputs": {{"x": {{"shape": ["N", {}]}}, "y": {{"shape": ["N"], "dtype": "i32"}}}},
+  "nodes": [{{"name": "flat", "op": "flatten", "in": "x"}}, {{"name": "logits", "op": "dense", "units": 10}}],
+  "outputs": {{"logits": "logits"}},
+  "train": {{"batch": {{"N": 2}}, "steps": 1, "loss": {{"op": "cross_entropy", "in": ["logits", "y"]}}, "optimizer": "sgd"}},
+  "data": {{"train": {{{}}}, "validation": {{"fraction": 0.25}}, "map": {{"x": ["normalize"]}}}}}})",
+      shape, reader);
+}
+
+struct Case {
+  std::string reader, shape, settings;  // of the model
+  std::string file, content;            // that is mutated, in the data's folder
+  bool binary = true;
+};
+
+// Four rows each. Labels that are not mutated are in y.npy.
+std::vector<Case> cases() {
+  const std::string floats = npy_file("{'descr': '<f4', 'fortran_order': False, 'shape': (4, 4), }\n", 64),
+                    table = "a,b,c,d,kind\n1,2.5,-3,4e1,ant\n\"5\",6,7,8,bee\n9,10,NA,12,ant\n1,1,1,1,\"cow\"\n";
+  std::string pictures;
+  for (int row = 0; row < 4; ++row) pictures += static_cast<char>(row) + std::string(3072, static_cast<char>(row * 9));
+  const std::string csv = R"("op": "csv", "file": "t.csv", "x": "a:d", "y": "kind", "missing": 0, )"
+                          R"("classes": {"y": "sorted"})";
+  return {{"npy", "4", R"("op": "npy", "x": "x.npy", "y": "y.npy")", "x.npy", floats},
+          {"npz", "4", R"("op": "npz", "file": "a.npz", "x": "x", "y": "y")", "a.npz",
+           zip_file({{"x.npy", floats},
+                     {"y.npy", npy_file("{'descr': '|u1', 'fortran_order': False, 'shape': (4,), }\n", 0) +
+                                   std::string{0, 1, 2, 3}}},
+                    true)},
+          {"idx", "2, 2", R"("op": "idx", "x": "x.idx", "y": "y.idx")", "x.idx", idx_file(8, 1, {4, 2, 2})},
+          {"csv", "4", csv, "t.csv", table, false},
+          {"cifar", "32, 32, 3", R"("op": "cifar", "files": "a.bin", "kind": "cifar10", "x": "image", "y": "label")",
+           "a.bin", pictures},
+          {"image_folder", "2, 3, 1", R"("op": "image_folder", "folder": "pictures", "x": "image", "y": "label")",
+           "pictures/ant/1.png", png_file()}};
+}
+
+// What the cases' folders hold beside the file that is mutated.
+void write_others(const std::string& folder) {
+  write_text(folder + "/y.npy",
+             npy_file("{'descr': '|u1', 'fortran_order': False, 'shape': (4,), }\n", 0) + std::string{0, 1, 2, 3});
+  write_text(folder + "/y.idx", std::string{0, 0, 8, 1, 0, 0, 0, 4, 0, 1, 2, 3});
+  for (const char* picture : {"ant/0.png", "bee/0.png", "cow/0.png"}) {
+    std::filesystem::create_directories(std::filesystem::path(folder + "/pictures/" + picture).parent_path());
+    write_text(folder + "/pictures/" + picture, png_file());
+  }
+}
+
+void load(const frontend::TrainingPlan& plan, const std::string& folder) {
+  const tools::DataRequest request{.plan = &plan, .root = folder, .train = true};
+  const tools::DataHeader header = tools::read_headers(request);
+  const tools::Splits splits = tools::load_splits(request, header);
+  if (splits.train->table.rows != header.rows.train) throw std::runtime_error("other rows than the header says");
+  for (const runtime::data::Column& column : splits.train->table.columns)
+    if (std::ssize(column.content()) < header.rows.train * column.row_bytes())
+      throw std::runtime_error("no room for a row");
+}
+
+TEST(Fuzz, Readers) {
+  std::vector<std::string> met;
+  for (const Case& c : cases()) {
+    SCOPED_TRACE(c.reader);
+    met.push_back(c.reader);
+    const runtime::TemporaryFolder folder;
+    write_others(folder.path());
+    frontend::Sources sources;
+    const frontend::Model model = frontend::read_model(sources, sources.add("m.json", model_of(c.shape, c.settings)));
+    const frontend::TrainingPlan plan = frontend::plan_training(model);
+    write_text(folder.path() + "/" + c.file, c.content);
+    load(plan, folder.path());  // what is not mutated is read
+    Campaign campaign{.name = "reader_" + c.reader, .corpus = {c.content}, .binary = c.binary, .target = {}};
+    campaign.target = [&](const std::string& content) {
+      write_text(folder.path() + "/" + c.file, content);
+      load(plan, folder.path());
+    };
+    run(campaign, 300);
+  }
+  for (const std::string& name : runtime::data::reader_names())
+    EXPECT_TRUE(name == "synthetic" || std::ranges::count(met, name) == 1) << name << " has no case";
+}
+
+}  // namespace
+}  // namespace heddle::testing
