@@ -50,6 +50,8 @@ std::vector<Case> cases() {
                     true)},
           {"idx", "2, 2", R"("op": "idx", "x": "x.idx", "y": "y.idx")", "x.idx", idx_file(8, 1, {4, 2, 2})},
           {"csv", "4", csv, "t.csv", table, false},
+          {"libsvm", "4", R"("op": "libsvm", "file": "t.txt", "x": "features", "y": "target")", "t.txt",
+           "1 1:2.5 3:-3\n0 # none\n2 2:4e1\n1 1:1 2:1 3:1 4:1\n", false},
           {"cifar", "32, 32, 3", R"("op": "cifar", "files": "a.bin", "kind": "cifar10", "x": "image", "y": "label")",
            "a.bin", pictures},
           {"image_folder", "2, 3, 1", R"("op": "image_folder", "folder": "pictures", "x": "image", "y": "label")",
