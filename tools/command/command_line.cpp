@@ -55,7 +55,7 @@ std::string not_empty(const std::string& value) {
 
 // CLI11 tells of "1 required TEXT missing".
 std::string message_of(const CLI::ParseError& error) {
-  const std::string message = error.what();
+  std::string message = error.what();
   const size_t colon = message.find(": ");
   if (colon == std::string::npos || !message.ends_with(" missing") ||
       message.find(" required ", colon) == std::string::npos)
