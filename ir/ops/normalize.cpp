@@ -65,19 +65,49 @@ ValueId sum(Builder& b, ValueId v, const Dims& axes) {
   return axes.empty() ? v : b("reduce_sum", {v}, {{"axes", axes}});
 }
 
-ValueId rstd_of(Builder& b, ValueId variance, const Signature& s) {
-  return b("rsqrt", {b("add", {variance, b.like(s.real("eps"), variance)})});
+// Statistics over the rows of all that x holds read it from memory in each pass; others keep what they read at hand.
+bool takes_one_pass(DType dtype, const Axes& a) {
+  return a.within.empty() && !a.plain.empty() && a.plain[0] == 0 && dtype != DType::f64;
 }
 
+// In doubles where the statistics are: one number for a channel, whose rounding all of its elements share.
+ValueId rstd_of(Builder& b, ValueId variance, const Signature& s, const Axes& a) {
+  const DType dtype = b.type(variance).dtype;
+  const ValueId v = takes_one_pass(dtype, a) ? b.cast(variance, DType::f64) : variance;
+  return b.cast(b("rsqrt", {b("add", {v, b.like(s.real("eps"), v)})}), dtype);
+}
+
+struct Statistics {
+  ValueId mean, variance;
+};
+
 // The variance from the distances to the mean: a sum of squares would lose it where the mean is large.
+Statistics in_two_passes(Builder& b, ValueId x, const Axes& a) {
+  const ValueId mean = b("reduce_mean", {x}, {{"axes", a.shared}});
+  const ValueId distance = b("sub", {x, everywhere(b, of_statistic(b, mean, a), a)});
+  return {mean, b("reduce_mean", {b("square", {distance})}, {{"axes", a.shared}})};
+}
+
+// Both in doubles, mean(x^2) - mean(x)^2. A float's square is exact in 53 bits and its sums lose next to nothing, so that of
+// the variance some (mean / deviation)^2 2^-53 are lost: no more than where distances are to a mean that was rounded to a
+// float, whose error's square is up to (mean / deviation)^2 2^-48 (tests/numeric/normalize_test.cpp).
+Statistics in_one_pass(Builder& b, ValueId x, const Axes& a) {
+  const DType dtype = b.type(x).dtype;
+  const ValueId exact = b.cast(x, DType::f64);
+  const ValueId mean = b("reduce_mean", {exact}, {{"axes", a.shared}});
+  const ValueId squares = b("reduce_mean", {b("square", {exact})}, {{"axes", a.shared}});
+  const ValueId variance = b("sub", {squares, b("square", {mean})});
+  const ValueId rounded = b("max", {variance, b.like(0, variance)});  // else -1e-16 of equal elements
+  return {b.cast(mean, dtype), b.cast(rounded, dtype)};
+}
+
 Values expansion(Builder& b, const Node& n) {
   const Signature s = signature(b.graph, n);
   const Axes a = axes_of(s);
   const ValueId x = n.operands[0];
-  const ValueId mean = b("reduce_mean", {x}, {{"axes", a.shared}});
+  const auto [mean, variance] = takes_one_pass(b.type(x).dtype, a) ? in_one_pass(b, x, a) : in_two_passes(b, x, a);
   const ValueId centered = b("sub", {x, everywhere(b, of_statistic(b, mean, a), a)});
-  const ValueId variance = b("reduce_mean", {b("square", {centered})}, {{"axes", a.shared}});
-  const ValueId factor = b("mul", {of_statistic(b, rstd_of(b, variance, s), a), of_scale(b, n.operands[1], a)});
+  const ValueId factor = b("mul", {of_statistic(b, rstd_of(b, variance, s, a), a), of_scale(b, n.operands[1], a)});
   const ValueId scaled = b("mul", {centered, everywhere(b, factor, a)});
   return {b("add", {scaled, everywhere(b, of_scale(b, n.operands[2], a), a)}), mean, variance};
 }
@@ -97,7 +127,7 @@ Grads grad(Builder& b, const Node& n, const Values& dy) {
   ValueId of_mean = dy[1], of_distance;  // what the statistics add, before it is spread
   if (dy[2].valid()) of_distance = b("mul", {dy[2], b.like(-2, dy[2])});
   if (dy[0].valid()) {
-    const ValueId rstd = rstd_of(b, variance, s);
+    const ValueId rstd = rstd_of(b, variance, s, a);
     const ValueId scale = of_scale(b, n.operands[1], a), r = of_statistic(b, rstd, a);
     const ValueId total = sum(b, dy[0], a.plain), along = sum(b, b("mul", {dy[0], distance}), a.plain);
     dbias = sum(b, total, a.repeats);

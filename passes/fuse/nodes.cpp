@@ -81,12 +81,20 @@ class Decision {
         *n.op, [&](const Movement&) { return role_of_movement(n); },
         [&](const Elementwise&) {
           const bool copied =
-              n.op->name == "cast" || is_mask_of_stored(n) || is_distance_of_stored(n) || is_product_of_few(n);
+              is_cast_of_stored(n) || is_mask_of_stored(n) || is_distance_of_stored(n) || is_product_of_few(n);
           return copied ? FusionRole::copied : FusionRole::anchor;
         },
         [](const Lookup&) { return FusionRole::copied; },
         [](const OneOf<Reduction, Contraction> auto&) { return FusionRole::anchor; },
         [](const OneOf<Source, Primitive, Composite, Gradient, Call> auto&) { return FusionRole::fixed; });
+  }
+
+  // All but those of doubles that a kernel computes, such as a mean: readers of it would get twice the bytes.
+  bool is_cast_of_stored(const Node& n) const {
+    if (n.op->name != "cast") return false;
+    const ValueId from = n.operands[0];
+    const NodeId def = g_[from].def;
+    return g_[from].type.dtype != DType::f64 || !def.valid() || roles_(def) != FusionRole::anchor;
   }
 
   // A comparison with numbers of what lies in memory for a library anyway. Compilers take no more elements at once than
