@@ -13,7 +13,7 @@ struct ShortForm {
 };
 
 struct ReadOptions {
-  std::vector<std::string> set;             // "train.optimizer.lr=3e-4": applied last
+  std::vector<std::string> set;             // "train.optimizer.lr=3e-4"
   bool small = false;                       // apply the model's own `small` overrides, before `set`
   std::vector<ShortForm> short_forms = {};  // after `set`
 };

@@ -94,10 +94,10 @@ void add_rules(std::vector<ReferenceEntry>& out, const std::string& kind, const 
                const Def* (*find)(std::string_view)) {
   for (const std::string& name : names) {
     const Def& def = *find(name);
-    ReferenceEntry entry{
-        .kind = kind, .name = name, .doc = def.doc, .inputs = {}, .settings = def.settings, .parameters = {}};
+    ReferenceEntry entry{.kind = kind, .name = name, .doc = def.doc, .settings = def.settings};
     if constexpr (requires { def.inputs; }) entry.inputs = def.inputs;
     if constexpr (requires { def.parameters; }) entry.parameters = def.parameters;
+    for (const SettingDef& s : def.settings) entry.types.push_back(setting_type_text(s.type));
     out.push_back(std::move(entry));
   }
 }

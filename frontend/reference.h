@@ -17,9 +17,10 @@ namespace heddle::frontend {
 struct ReferenceEntry {
   std::string kind;  // "layer", "loss", "metric", "optimizer", "schedule", "initializer"
   std::string name, doc;
-  std::vector<std::string> inputs;  // of layers, losses and metrics
-  std::vector<SettingDef> settings;
-  std::string parameters;  // of layers
+  std::vector<std::string> inputs = {};  // of layers, losses and metrics
+  std::vector<SettingDef> settings = {};
+  std::string parameters = {};          // of layers
+  std::vector<std::string> types = {};  // what each setting takes; empty where its text says so
 };
 std::vector<ReferenceEntry> reference_entries();  // kind by kind, sorted by name
 // "one number or [h, w]": what a setting takes.

@@ -54,8 +54,7 @@ InputFile::InputFile(const std::filesystem::path& file, std::string name, const 
   stored_->stream.next_in = stored_->buffer.data();
   if (!stored_->at_member()) {
     // Who named it so meant another content: it was unpacked on its way, or only renamed.
-    if (named_gzip(name_) && stored_->stream.avail_in > 0)
-      fail("its name ends in .gz, and its content is not compressed by gzip", "take .gz off its name");
+    if (named_gzip(name_) && stored_->stream.avail_in > 0) fail(kNoGzip, kNoGzipHelp);
     return;
   }
   constexpr int kGzipHeader = 16;

@@ -17,6 +17,9 @@
 namespace heddle::runtime::data {
 
 bool named_gzip(std::string_view name);  // whether it ends in .gz
+// Of a file that is named so and is not compressed: what is wrong, and what to do.
+inline constexpr const char* kNoGzip = "its name ends in .gz, and its content is not compressed by gzip";
+inline constexpr const char* kNoGzipHelp = "take .gz off its name";
 
 class InputFile {
  public:

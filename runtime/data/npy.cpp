@@ -133,8 +133,7 @@ NpyHeader parse_npy(std::string_view start, int64_t size, const std::string& nam
     fail("compressed by gzip, as which npy files are not read",
          "unpack it (gunzip), or keep the array in an npz file: numpy.savez_compressed");
   if (start.substr(0, 6) != "\x93NUMPY") fail("not an npy file: it does not begin with \\x93NUMPY");
-  if (named_gzip(name))
-    fail("its name ends in .gz, and its content is not compressed by gzip", "take .gz off its name");
+  if (named_gzip(name)) fail(kNoGzip, kNoGzipHelp);
   if (start.size() < 12) fail("truncated: the header ends early");
   const auto byte = [&](size_t i) { return static_cast<int64_t>(static_cast<unsigned char>(start[i])); };
   if (byte(6) < 1 || byte(6) > 3) fail(fmt::format("version {}.{} of the format, expected 1 to 3", byte(6), byte(7)));

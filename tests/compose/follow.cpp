@@ -37,19 +37,14 @@ struct Running {
   explicit Running(const codegen::Program& p)
       : program(p), device({.threads = 1, .kernel_cache = {}}), executable(p, device) {}
 
-  ir::Tensor read(const Buffer& b) {
-    std::vector<std::byte> bytes(static_cast<size_t>(b.bytes));
-    executable.read(b, bytes.data());
-    return ir::from_bytes({ir::parse_dtype(b.dtype).value(), ir::memory_dims(b.dims, b.layout)}, bytes);
-  }
   ir::NamedTensors states() {
     ir::NamedTensors out;
-    for (const Buffer& b : program.states) out.emplace(b.name, read(b));
+    for (const Buffer& b : program.states) out.emplace(b.name, read_buffer(executable, b));
     return out;
   }
   std::vector<ir::Tensor> outputs(const Entry& entry) {
     std::vector<ir::Tensor> out;
-    for (const Buffer& b : entry.outputs) out.push_back(read(b));
+    for (const Buffer& b : entry.outputs) out.push_back(read_buffer(executable, b));
     return out;
   }
   void step(const Entry& entry, runtime::Feed& feed) {

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "codegen/lower.h"
-#include "ir/evaluate/tensor_bytes.h"
 #include "ir/text/parse.h"
 #include "passes/pipeline.h"
 #include "runtime/cuda/nvrtc.h"
@@ -67,11 +66,7 @@ std::vector<ir::Tensor> batches(const codegen::Program& program, runtime::Device
     const codegen::Entry& entry = *program.find_entry(name);
     feed.provide(entry.fed_rows);
     executable.wait(executable.submit(entry, 1));
-    for (const codegen::Buffer& b : entry.outputs) {
-      std::vector<std::byte> bytes(static_cast<size_t>(b.bytes));
-      executable.read(b, bytes.data());
-      out.push_back(ir::from_bytes({ir::parse_dtype(b.dtype).value(), b.dims}, bytes));
-    }
+    for (const codegen::Buffer& b : entry.outputs) out.push_back(read_buffer(executable, b));
   }
   return out;
 }

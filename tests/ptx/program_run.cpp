@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "ir/evaluate/tensor_bytes.h"
+#include "tests/support/host_run.h"
 
 namespace heddle::testing {
 
@@ -12,16 +13,11 @@ void ProgramRun::write(const codegen::Entry& entry, const ir::NamedTensors& data
       if (const auto it = data.find(b.name); it != data.end()) executable_.write(b, to_bytes(it->second).data());
 }
 
-ir::Tensor ProgramRun::read(const codegen::Buffer& b) {
-  std::vector<std::byte> bytes(static_cast<size_t>(b.bytes));
-  executable_.read(b, bytes.data());
-  return ir::from_bytes({ir::parse_dtype(b.dtype).value(), b.dims}, bytes);
-}
-
 Images ProgramRun::read(const codegen::Entry& entry) {
   Images images;
-  for (size_t i = 0; i < entry.outputs.size(); ++i) images.emplace(fmt::format("output {}", i), read(entry.outputs[i]));
-  for (const codegen::Buffer& b : program_.states) images.emplace("state %" + b.name, read(b));
+  for (size_t i = 0; i < entry.outputs.size(); ++i)
+    images.emplace(fmt::format("output {}", i), read_buffer(executable_, entry.outputs[i]));
+  for (const codegen::Buffer& b : program_.states) images.emplace("state %" + b.name, read_buffer(executable_, b));
   return images;
 }
 

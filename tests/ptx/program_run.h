@@ -24,8 +24,6 @@ class ProgramRun {
   Images read(const codegen::Entry& entry);
 
  private:
-  ir::Tensor read(const codegen::Buffer& b);
-
   const codegen::Program& program_;
   runtime::Executable executable_;
 };

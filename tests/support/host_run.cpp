@@ -29,13 +29,15 @@ struct HostRun::Impl {
       if (b.name == name) return b;
     throw std::runtime_error("the program has no state " + name);
   }
-  ir::Tensor read(const codegen::Buffer& b) const {
-    std::vector<std::byte> bytes(static_cast<size_t>(b.bytes));
-    executable->read(b, bytes.data());
-    return ir::from_bytes({ir::parse_dtype(b.dtype).value(), ir::memory_dims(b.dims, b.layout)}, bytes);
-  }
+  ir::Tensor read(const codegen::Buffer& b) const { return read_buffer(*executable, b); }
   void write(const codegen::Buffer& b, const ir::Tensor& t) const { executable->write(b, to_bytes(t).data()); }
 };
+
+ir::Tensor read_buffer(runtime::Executable& executable, const codegen::Buffer& b) {
+  std::vector<std::byte> bytes(static_cast<size_t>(b.bytes));
+  executable.read(b, bytes.data());
+  return ir::from_bytes({ir::parse_dtype(b.dtype).value(), ir::memory_dims(b.dims, b.layout)}, bytes);
+}
 
 passes::Options host_options(bool library) {
   passes::Options options;

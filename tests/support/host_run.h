@@ -11,6 +11,9 @@
 #include "ir/kernel/target.h"
 #include "passes/pass.h"
 
+namespace heddle::runtime {
+class Executable;
+}
 namespace heddle::testing {
 
 struct HostRunOptions {
@@ -26,6 +29,9 @@ passes::Options host_options(bool library = true);
 ir::Module differentiated(ir::Module module);
 // The module through the pipeline (as the options say) and lowered: what HostRun runs.
 codegen::Program host_program(ir::Module module, const std::string& name, const HostRunOptions& options = {});
+
+// What the buffer holds, with its axes as they lie in memory.
+ir::Tensor read_buffer(runtime::Executable& executable, const codegen::Buffer& b);
 
 class HostRun {
  public:

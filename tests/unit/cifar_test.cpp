@@ -1,12 +1,12 @@
 // CIFAR's binary records: pixels are where the format's page says, labels too; what cannot be is refused.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 
 #include "runtime/data/table.h"
+#include "runtime/temporary.h"
 
 namespace heddle::runtime::data {
 namespace {
@@ -15,11 +15,6 @@ namespace fs = std::filesystem;
 
 class Cifar : public testing::Test {
  protected:
-  Cifar() : folder_(fs::temp_directory_path() / ("heddle-cifar-" + std::to_string(::getpid()))) {
-    fs::create_directories(folder_);
-  }
-  ~Cifar() override { fs::remove_all(folder_); }
-
   // Byte p of a picture's 3072 is (7 p + row) modulo 251.
   static int pixel(int64_t row, int64_t p) { return static_cast<int>((7 * p + row) % 251); }
   void write(const std::string& name, int64_t first, int64_t rows, const std::vector<int>& labels) const {
@@ -46,7 +41,8 @@ class Cifar : public testing::Test {
     return "read";
   }
 
-  fs::path folder_;
+  TemporaryFolder temporary_;
+  const fs::path folder_ = temporary_.path();
 };
 
 ColumnRequest image(std::vector<int64_t> dims) { return {"x", {"image"}, "f32", std::move(dims), 0, false, {}}; }

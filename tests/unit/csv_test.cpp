@@ -1,6 +1,5 @@
 // Tables of text: what is a field and where it begins, which number a text is, columns that do not fit into memory.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <bit>
 #include <cstring>
@@ -10,6 +9,7 @@
 #include "runtime/data/csv_file.h"
 #include "runtime/data/parse_number.h"
 #include "runtime/data/table.h"
+#include "runtime/temporary.h"
 
 namespace heddle::runtime::data {
 namespace {
@@ -18,11 +18,6 @@ namespace fs = std::filesystem;
 
 class Csv : public testing::Test {
  protected:
-  Csv() : folder_(fs::temp_directory_path() / ("heddle-csv-" + std::to_string(::getpid()))) {
-    fs::create_directories(folder_);
-  }
-  ~Csv() override { fs::remove_all(folder_); }
-
   void write(const std::string& text) const { std::ofstream(folder_ / "t.csv", std::ios::binary) << text; }
   // "text@line:column" of each field, records apart by '/'.
   std::string fields(const std::string& text, char delimiter = ',') const {
@@ -35,7 +30,8 @@ class Csv : public testing::Test {
     return out;
   }
 
-  fs::path folder_;
+  TemporaryFolder temporary_;
+  const fs::path folder_ = temporary_.path();
 };
 
 TEST_F(Csv, FieldsBeginWhereTheyStand) {

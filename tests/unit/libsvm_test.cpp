@@ -1,25 +1,17 @@
 // Rows of LIBSVM's text format: what is not named is 0; what the format does not allow is refused at its place.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 
 #include "runtime/data/table.h"
+#include "runtime/temporary.h"
+#include "tests/support/text_files.h"
 
 namespace heddle::runtime::data {
 namespace {
 
-namespace fs = std::filesystem;
-
-class Libsvm : public testing::Test {
+class Libsvm : public ::testing::Test {
  protected:
-  Libsvm() : folder_(fs::temp_directory_path() / ("heddle-libsvm-" + std::to_string(::getpid()))) {
-    fs::create_directories(folder_);
-  }
-  ~Libsvm() override { fs::remove_all(folder_); }
-
   static ReaderRequest request(std::vector<ColumnRequest> columns, bool zero_based = false) {
     return {.op = "libsvm",
             .columns = std::move(columns),
@@ -27,9 +19,9 @@ class Libsvm : public testing::Test {
             .where = {}};
   }
   Table read(const std::string& text, const ReaderRequest& r) const {
-    std::ofstream(folder_ / "rows.txt", std::ios::binary) << text;
-    EXPECT_EQ(read_table_header(r, folder_).rows, read_table(r, folder_).rows);
-    return read_table(r, folder_);
+    testing::write_text(folder_.path() + "/rows.txt", text);
+    EXPECT_EQ(read_table_header(r, folder_.path()).rows, read_table(r, folder_.path()).rows);
+    return read_table(r, folder_.path());
   }
   std::string message(const std::string& text, const ReaderRequest& r) const {
     try {
@@ -45,7 +37,7 @@ class Libsvm : public testing::Test {
     return values;
   }
 
-  fs::path folder_;
+  TemporaryFolder folder_;
 };
 
 ColumnRequest features() { return {"x", {"features"}, "f32", {3}, 0, false, {}}; }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "tests/support/host_run.h"
 #include "tests/unit/built_model.h"
@@ -263,14 +264,22 @@ TEST(Metric, ShareOfTheVariance) {
   EXPECT_NEAR(training.metrics().at(1).at(0), 1 - errors / deviations, 1e-7);
 }
 
-// Of rows with several numbers the mean over these.
-TEST(Metric, ShareOfTheVarianceOfRows) {
+// Predictions x and targets t of two numbers a row, and a metric of both.
+Training two_columns(const std::string& metric, int batch) {
   Training training(model(
       R"("x": {"shape": ["N", 2]}, "t": {"shape": ["N", 2]})",
       R"({"name": "s", "op": "param", "shape": [2], "init": "ones"}, {"name": "p", "op": "mul", "in": ["x", "s"]})",
-      R"(, "train": {"batch": {"N": 4}, "loss": {"op": "mse", "in": ["p", "t"]}, "metrics": [{"op": "r2", "in": ["p", "t"]}],
-         "optimizer": {"op": "sgd", "lr": 0}})"));
+      fmt::format(
+          R"(, "train": {{"batch": {{"N": {}}}, "loss": {{"op": "mse", "in": ["p", "t"]}}, "metrics": [{{"op": "{}", "in": ["p", "t"]}}],
+         "optimizer": {{"op": "sgd", "lr": 0}}}})",
+          batch, metric)));
   training.states["s"].real = {1, 1};
+  return training;
+}
+
+// Of rows with several numbers the mean over these.
+TEST(Metric, ShareOfTheVarianceOfRows) {
+  Training training = two_columns("r2", 4);
   ir::NamedTensors in;
   in["x"] = in["t"] = ir::Tensor({ir::DType::f32, {4, 2}});
   in["x"].real = {2.5, 0, 0, 2, 2, -1, 8, 0};  // 0: errors 1.5 of deviations 29.1875; 1: 6 of 4.75
@@ -279,6 +288,24 @@ TEST(Metric, ShareOfTheVarianceOfRows) {
   const double first = 1 - 1.5 / (0.125 * 0.125 + 3.375 * 3.375 + 0.875 * 0.875 + 4.125 * 4.125);
   const double second = 1 - (0.25 + 0 + 1 + 2.25) / (1.25 * 1.25 + 1.25 * 1.25 + 0.75 * 0.75 + 0.75 * 0.75);
   EXPECT_NEAR(training.metrics().at(1).at(0), (first + second) / 2, 1e-12);
+}
+
+// Targets of 0, too: by scikit-learn's formula.
+TEST(Metric, MeanAbsolutePercentageError) {
+  Training training = two_columns("mape", 2);
+  const std::vector<std::vector<double>> predicted = {{2.5, 0, 0, 2}, {2, -1, 8, 1e-9}};
+  const std::vector<std::vector<double>> target = {{3, -0.5, 0, 4}, {-2, -0.25, 7, 0}};
+  double sum = 0;
+  for (size_t batch = 0; batch < predicted.size(); ++batch) {
+    ir::NamedTensors in;
+    in["x"] = in["t"] = ir::Tensor({ir::DType::f32, {2, 2}});
+    in["x"].real = predicted[batch], in["t"].real = target[batch];
+    training.step(in);
+    for (size_t i = 0; i < 4; ++i)
+      sum += std::abs(predicted[batch][i] - target[batch][i]) /
+             std::max(std::abs(target[batch][i]), std::numeric_limits<double>::epsilon());
+  }
+  EXPECT_NEAR(training.metrics().at(1).at(0), sum / 8, 1e-12 * sum);
 }
 
 // The kernels count what the oracles count.

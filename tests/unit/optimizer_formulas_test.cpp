@@ -102,6 +102,21 @@ TEST(OptimizerFormula, Adamax) {
       kSteps, kNear);
 }
 
+TEST(OptimizerFormula, Adabelief) {
+  Vector m(3, 0), s(3, 0);
+  follow(
+      optimizer(R"("adabelief", "lr": 0.01, "betas": [0.8, 0.95], "eps": 1e-4, "weight_decay": 0.1)"),
+      [&](Vector& w, const Vector& g, int step) {
+        for (size_t i = 0; i < 3; ++i) {
+          m[i] = 0.8 * m[i] + 0.2 * g[i];
+          s[i] = 0.95 * s[i] + 0.05 * std::pow(g[i] - m[i], 2) + 1e-4;
+          const double mean = m[i] / (1 - std::pow(0.8, step + 1)), belief = s[i] / (1 - std::pow(0.95, step + 1));
+          w[i] = w[i] * (1 - 0.01 * 0.1) - 0.01 * mean / (std::sqrt(belief) + 1e-4);
+        }
+      },
+      kSteps, kNear);
+}
+
 TEST(OptimizerFormula, Nadam) {
   for (const double beta1 : {0.0, 0.8}) {
     Vector m(3, 0), v(3, 0);

@@ -139,16 +139,12 @@ CommandLine::CommandLine(const std::string& description, const std::string& vers
   app_->name("heddle");
   app_->set_version_flag("-V,--version", version);
   app_->require_subcommand(1);
-  CLI::App* help = app_->add_subcommand("help", "what a subcommand does, and its options");
-  help->add_option("command", help_of_, "the subcommand; none: all of them in a line each");
-  help->add_flag("--man", man_, "print the manual page of all subcommands, as man takes it");
-  help->callback([this] { man_ ? write_result(man_page(*this, description_, version_)) : print_help(help_of_); });
-  words_.push_back({.name = "help", .help = help->get_description(), .alias = {}, .options = {}});
+  Command help = add_subcommand("help", "what a subcommand does, and its options");
+  // As CLI11 takes it: an empty word is none, unlike that of other options.
+  app_->get_subcommand("help")->add_option("command", help_of_, "the subcommand; none: all of them in a line each");
   words_.back().options.push_back({.name = "command", .help = "the subcommand", .values = {}});
-  words_.back().options.push_back({.name = "--man",
-                                   .help = "print the manual page of all subcommands, as man takes it",
-                                   .flag = true,
-                                   .values = {}});
+  help.add_flag("--man", man_, "print the manual page of all subcommands, as man takes it");
+  help.run([this] { man_ ? write_result(man_page(*this, description_, version_)) : print_help(help_of_); });
 }
 CommandLine::~CommandLine() = default;
 

@@ -104,19 +104,13 @@ std::string map_key_text(ir::MapKeyType type) {
 
 ReferenceEntry map_entry(const std::string& name) {
   const ir::MapDef& def = *ir::find_map(name);
-  ReferenceEntry entry{.kind = "map", .name = name, .doc = def.doc, .inputs = {}, .settings = {}, .parameters = {}};
+  ReferenceEntry entry{.kind = "map", .name = name, .doc = def.doc};
   for (const ir::MapKey& key : def.keys) {
     frontend::SettingDef setting{.name = key.name, .doc = map_key_text(key.type), .required = key.required};
     if (key.fallback) setting.fallback = *key.fallback;
     entry.settings.push_back(std::move(setting));
   }
   return entry;
-}
-
-// Keys of readers and maps have types of their own: what a key of a map takes is told by its text.
-std::string type_text(const ReferenceEntry& e, const frontend::SettingDef& s) {
-  if (e.kind == "map") return {};
-  return e.kind == "reader" ? reader_key_type(e.name, s.name) : frontend::setting_type_text(s.type);
 }
 
 std::vector<ReferenceEntry> all_entries() {
@@ -126,8 +120,11 @@ std::vector<ReferenceEntry> all_entries() {
   return entries;
 }
 
-std::string setting_text(const ReferenceEntry& e, const frontend::SettingDef& s) {
-  const std::string fallback = frontend::default_text(s), type = type_text(e, s);
+// What the setting of that place takes; empty where its text says so.
+std::string type_of(const ReferenceEntry& e, size_t i) { return e.types.empty() ? "" : e.types[i]; }
+
+std::string setting_text(const frontend::SettingDef& s, const std::string& type) {
+  const std::string fallback = frontend::default_text(s);
   return fmt::format("  {}{}{}{}\n", s.name, type.empty() ? "" : ": " + type,
                      s.required         ? ", required"
                      : fallback.empty() ? ""
@@ -137,16 +134,17 @@ std::string setting_text(const ReferenceEntry& e, const frontend::SettingDef& s)
 
 std::string entry_text(const ReferenceEntry& e) {
   std::string text = fmt::format("{} {}({})\n  {}\n", e.kind, e.name, fmt::join(e.inputs, ", "), e.doc);
-  for (const frontend::SettingDef& s : e.settings) text += setting_text(e, s);
+  for (size_t i = 0; i < e.settings.size(); ++i) text += setting_text(e.settings[i], type_of(e, i));
   return text + (e.parameters.empty() ? "" : fmt::format("  parameters: {}\n", e.parameters));
 }
 
 std::string entry_json(const ReferenceEntry& e) {
   std::vector<std::string> settings;
-  for (const frontend::SettingDef& s : e.settings) {
+  for (size_t i = 0; i < e.settings.size(); ++i) {
+    const frontend::SettingDef& s = e.settings[i];
     JsonObject setting;
     setting.text("name", s.name).text("doc", s.doc).flag("required", s.required);
-    if (const std::string type = type_text(e, s); !type.empty()) setting.text("type", type);
+    if (const std::string type = type_of(e, i); !type.empty()) setting.text("type", type);
     if (const std::string fallback = frontend::default_text(s); !fallback.empty()) setting.text("default", fallback);
     settings.push_back(setting.str());
   }

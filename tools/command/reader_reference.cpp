@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <variant>
 #include <vector>
 
@@ -52,15 +51,12 @@ std::string key_text(const ReaderKey& key) {
 
 frontend::ReferenceEntry reader_entry(const std::string& name) {
   const ReaderDef& def = *runtime::data::find_reader(name);
-  frontend::ReferenceEntry entry{
-      .kind = "reader", .name = name, .doc = def.doc, .inputs = {}, .settings = {}, .parameters = {}};
-  for (const ReaderKey& key : def.keys) entry.settings.push_back(as_setting(key));
+  frontend::ReferenceEntry entry{.kind = "reader", .name = name, .doc = def.doc};
+  for (const ReaderKey& key : def.keys) {
+    entry.settings.push_back(as_setting(key));
+    entry.types.push_back(type_text(key.type));
+  }
   return entry;
-}
-
-std::string reader_key_type(const std::string& reader, const std::string& key) {
-  const std::vector<ReaderKey>& keys = runtime::data::find_reader(reader)->keys;
-  return type_text(std::ranges::find(keys, key, &ReaderKey::name)->type);
 }
 
 std::string readers_table() {

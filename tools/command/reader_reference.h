@@ -7,8 +7,6 @@
 namespace heddle::tools {
 
 frontend::ReferenceEntry reader_entry(const std::string& name);
-// What the value of a reader's key may be: "true or false".
-std::string reader_key_type(const std::string& reader, const std::string& key);
 // The table of docs/model-format.md.
 std::string readers_table();
 

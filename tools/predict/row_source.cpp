@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "ir/check.h"
+#include "runtime/data/input_file.h"
 
 namespace heddle::tools {
 namespace {
@@ -29,16 +30,18 @@ std::string format_of(const std::string& path) {
   if (fs::is_directory(path, ec)) return "image";
   std::string name = fs::path(path).filename().string();
   std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const auto ends = [&](std::string_view end) { return name.ends_with(end); };
-  if (ends(".npy")) return "npy";
-  if (ends(".csv") || ends(".csv.gz")) return "csv";
-  if (ends(".jsonl") || ends(".ndjson") || ends(".jsonl.gz") || ends(".ndjson.gz")) return "jsonl";
-  if (ends(".png") || ends(".jpg") || ends(".jpeg")) return "image";
+  const bool packed = runtime::data::named_gzip(name);
+  const std::string_view unpacked = std::string_view(name).substr(0, name.size() - (packed ? 3 : 0));
+  const auto ends = [&](std::string_view end) { return unpacked.ends_with(end); };
+  const bool npy = ends(".npy"), image = ends(".png") || ends(".jpg") || ends(".jpeg");
+  if (npy && !packed) return "npy";
+  if (ends(".csv")) return "csv";
+  if (ends(".jsonl") || ends(".ndjson")) return "jsonl";
+  if (image && !packed) return "image";
   if (name.find("idx") != std::string::npos) return "idx";
-  for (const char* packed : {".npy.gz", ".png.gz", ".jpg.gz", ".jpeg.gz"})
-    if (ends(packed))
-      throw UserError(ExitCode::usage, fmt::format("--in {}: files of this format are not read compressed", path),
-                      "unpack it (gunzip); csv, jsonl and idx are read as .gz, too");
+  if (npy || image)
+    throw UserError(ExitCode::usage, fmt::format("--in {}: files of this format are not read compressed", path),
+                    "unpack it (gunzip); csv, jsonl and idx are read as .gz, too");
   throw UserError(ExitCode::usage, fmt::format("--in {}: its name does not say what it holds", path),
                   "npy, csv, idx, png, jpg, jsonl or a folder of pictures; else say it with --in-format");
 }
