@@ -3,7 +3,8 @@ import os
 import sys
 import time
 
-BATCH = 128
+BATCHES = {"mnist_mlp": 128, "mnist_cnn": 128, "resnet20": 128, "recommender": 4096}  # as the models say
+USERS, ITEMS = 6040, 3706  # of recommender
 RING = 64  # random batches that lie in memory and are taken in turn, as `heddle bench` does
 
 

@@ -15,60 +15,130 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from peer_clock import BATCH, RING, serve
+from peer_clock import BATCHES, ITEMS, RING, USERS, serve
 
+BATCH = BATCHES[network]
 STEPS = 128 if mode == "scan" else 1  # in one dispatch
+WIDTHS = [16, 16, 16, 16, 32, 32, 32, 64, 64, 64]  # of resnet20: what its blocks read and write
 random = np.random.default_rng(0)
 
 
+def kernel(*shape):
+    return random.standard_normal(shape, np.float32) / math.sqrt(math.prod(shape[:-1]))
+
+
 def weights(*shape):
-    return {"w": random.standard_normal(shape, np.float32) / math.sqrt(math.prod(shape[:-1])), "b": np.zeros(shape[-1], np.float32)}
+    return {"w": kernel(*shape), "b": np.zeros(shape[-1], np.float32)}
 
 
 def dense(p, x):
     return x @ p["w"] + p["b"]
 
 
+def conv(w, x, stride=1, padding="SAME"):
+    pad = [(1, 1), (1, 1)] if padding == "SAME" else padding  # as PyTorch pads where the stride is 2, too
+    return jax.lax.conv_general_dilated(x, w, (stride, stride), pad, dimension_numbers=("NHWC", "HWIO", "NHWC"))
+
+
 def conv_block(p, x):
-    x = jax.lax.conv_general_dilated(x, p["w"], (1, 1), "VALID", dimension_numbers=("NHWC", "HWIO", "NHWC"))
-    x = jax.nn.relu(x + p["b"])
+    x = jax.nn.relu(conv(p["w"], x, padding="VALID") + p["b"])
     return jax.lax.reduce_window(x, -jnp.inf, jax.lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
 
 
-def mlp(p, key, x):
-    return dense(p["fc2"], jax.nn.relu(dense(p["fc1"], x)))
+# Forward: parameters, statistics, key, inputs -> logits, statistics.
+def mlp(p, stats, key, x):
+    return dense(p["fc2"], jax.nn.relu(dense(p["fc1"], x))), stats
 
 
-def cnn(p, key, x):
+def cnn(p, stats, key, x):
     x = conv_block(p["conv2"], conv_block(p["conv1"], x)).reshape(BATCH, -1)
-    return dense(p["fc"], jnp.where(jax.random.bernoulli(key, 0.5, x.shape), x * 2, 0))
+    return dense(p["fc"], jnp.where(jax.random.bernoulli(key, 0.5, x.shape), x * 2, 0)), stats
+
+
+def batch_norm(p, stats, x):
+    mean, variance = x.mean((0, 1, 2)), x.var((0, 1, 2))
+    unbiased = variance * (x.size // x.shape[-1]) / (x.size // x.shape[-1] - 1)
+    stats = {"mean": 0.9 * stats["mean"] + 0.1 * mean, "var": 0.9 * stats["var"] + 0.1 * unbiased}
+    return (x - mean) * jax.lax.rsqrt(variance + 1e-5) * p["w"] + p["b"], stats
+
+
+def resnet20(p, stats, key, x):
+    x, stem = batch_norm(p["bn"], stats[0], conv(p["stem"], x))
+    x, renewed = jax.nn.relu(x), [stem]
+    for block, old in zip(p["blocks"], stats[1:]):
+        new = block["conv2"].shape[-1] - x.shape[-1]
+        y, first = batch_norm(block["bn1"], old[0], conv(block["conv1"], x, 2 if new else 1))
+        y, second = batch_norm(block["bn2"], old[1], conv(block["conv2"], jax.nn.relu(y)))
+        if new:
+            x = jnp.pad(x[:, ::2, ::2], ((0, 0), (0, 0), (0, 0), (new // 2, new // 2)))
+        x = jax.nn.relu(y + x)
+        renewed.append((first, second))
+    return dense(p["logits"], x.mean((1, 2))), renewed
+
+
+def recommender(p, stats, key, user, item):
+    user, item = p["users"][user], p["items"][item]
+    tower = jax.nn.relu(dense(p["fc2"], jax.nn.relu(dense(p["fc1"], jnp.concatenate([user, item], 1)))))
+    return dense(p["score"], jnp.concatenate([user * item, tower], 1))[:, 0], stats
+
+
+def scale(n):
+    return {"w": np.ones(n, np.float32), "b": np.zeros(n, np.float32)}
+
+
+def running(n):
+    return {"mean": np.zeros(n, np.float32), "var": np.ones(n, np.float32)}
+
+
+def block(before, filters):
+    return {"conv1": kernel(3, 3, before, filters), "bn1": scale(filters),
+            "conv2": kernel(3, 3, filters, filters), "bn2": scale(filters)}
+
+
+def images(*shape):
+    return lambda: (random.standard_normal((BATCH, *shape), np.float32), random.integers(0, 10, BATCH, np.int32))
+
+
+def ratings():
+    return (random.integers(0, USERS, BATCH, np.int32), random.integers(0, ITEMS, BATCH, np.int32),
+            random.integers(0, 2, BATCH).astype(np.float32))
+
+
+classes, likes = optax.softmax_cross_entropy_with_integer_labels, optax.sigmoid_binary_cross_entropy
+adam = optax.adam(1e-6)
+sgd = optax.chain(optax.add_decayed_weights(5e-4), optax.sgd(1e-6, momentum=0.9, nesterov=True))
+# Forward, parameters, statistics, a random batch, the loss, the optimizer.
+NETWORKS = {
+    "mnist_mlp": lambda: (mlp, {"fc1": weights(784, 128), "fc2": weights(128, 10)}, [], images(784), classes, adam),
+    "mnist_cnn": lambda: (cnn, {"conv1": weights(3, 3, 1, 32), "conv2": weights(3, 3, 32, 64), "fc": weights(1600, 10)}, [],
+                          images(28, 28, 1), classes, adam),
+    "resnet20": lambda: (resnet20, {"stem": kernel(3, 3, 1, 16), "bn": scale(16),
+                                    "blocks": [block(a, b) for a, b in zip(WIDTHS, WIDTHS[1:])], "logits": weights(64, 10)},
+                         [running(16)] + [(running(n), running(n)) for n in WIDTHS[1:]], images(28, 28, 1), classes, sgd),
+    "recommender": lambda: (recommender, {"users": kernel(USERS, 64), "items": kernel(ITEMS, 64), "fc1": weights(128, 64),
+                                          "fc2": weights(64, 32), "score": weights(96, 1)}, [], ratings, likes, adam),
+}
 
 
 def main():
-    images = network == "mnist_cnn"
-    if images:
-        forward, shape = cnn, (BATCH, 28, 28, 1)
-        params = {"conv1": weights(3, 3, 1, 32), "conv2": weights(3, 3, 32, 64), "fc": weights(1600, 10)}
-    else:
-        forward, shape = mlp, (BATCH, 784)
-        params = {"fc1": weights(784, 128), "fc2": weights(128, 10)}
-    update = optax.adam(1e-6)
-    data = [(random.standard_normal(shape, np.float32), random.integers(0, 10, BATCH, np.int32)) for _ in range(RING)]
+    forward, params, stats, draw, loss_of, update = NETWORKS[network]()
+    data = [draw() for _ in range(RING)]
 
-    def loss(p, key, x, label):
-        return optax.softmax_cross_entropy_with_integer_labels(forward(p, key, x), label).mean()
+    def loss(p, stats, key, *batch):
+        result, stats = forward(p, stats, key, *batch[:-1])
+        return loss_of(result, batch[-1]).mean(), stats
 
-    def step(state, x, label):
-        p, slots, key = state
+    def step(state, *batch):
+        p, stats, slots, key = state
         key, dropout = jax.random.split(key)
-        value, gradient = jax.value_and_grad(loss)(p, dropout, x, label)
+        (value, stats), gradient = jax.value_and_grad(loss, has_aux=True)(p, stats, dropout, *batch)
         change, slots = update.update(gradient, slots, p)
-        return (optax.apply_updates(p, change), slots, key), value
+        return (optax.apply_updates(p, change), stats, slots, key), value
 
-    def many(state, xs, labels):
-        return jax.lax.fori_loop(0, STEPS, lambda i, s: step(s, xs[i % RING], labels[i % RING])[0], state), 0
+    def many(state, *ring):
+        return jax.lax.fori_loop(0, STEPS, lambda i, s: step(s, *(part[i % RING] for part in ring))[0], state), 0
 
-    state = jax.device_put((params, jax.jit(update.init)(params), jax.random.key(0)))
+    state = jax.device_put((params, stats, jax.jit(update.init)(params), jax.random.key(0)))
     dispatch = jax.jit(step if STEPS == 1 else many, donate_argnums=0)
     ring = jax.device_put(data if STEPS == 1 else [tuple(np.stack(part) for part in zip(*data))])
 

@@ -1,4 +1,4 @@
-"""A network's training step in PyTorch, for peers.py: peer_torch.py NETWORK eager|eager_nhwc|compile THREADS
+"""A network's training step in PyTorch, for peers.py: peer_torch.py NETWORK eager|eager_nhwc|compile|compile_nhwc THREADS
 
 Prints its version when warm; then, for each line with a number of seconds, the milliseconds of a step over about that time.
 """
@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from peer_clock import BATCH, RING, serve
+from peer_clock import BATCHES, ITEMS, RING, USERS, serve
 
 
 class Mlp(nn.Module):
@@ -31,21 +31,85 @@ class Cnn(nn.Module):
         return F.cross_entropy(self.fc(F.dropout(x.flatten(1), 0.5)), label)
 
 
+class Block(nn.Module):
+    """A residual block; where it halves the image, its shortcut is every second pixel, with zeros for the new channels."""
+
+    def __init__(self, before, filters):
+        super().__init__()
+        self.new = filters - before
+        self.conv1 = nn.Conv2d(before, filters, 3, 2 if self.new else 1, 1, bias=False)
+        self.conv2 = nn.Conv2d(filters, filters, 3, 1, 1, bias=False)
+        self.bn1, self.bn2 = nn.BatchNorm2d(filters), nn.BatchNorm2d(filters)
+
+    def forward(self, x):
+        y = self.bn2(self.conv2(F.relu(self.bn1(self.conv1(x)))))
+        if self.new:
+            x = F.pad(x[:, :, ::2, ::2], (0, 0, 0, 0, self.new // 2, self.new // 2))
+        return F.relu(y + x)
+
+
+class Resnet20(nn.Module):
+    def __init__(self):
+        super().__init__()
+        widths = [16, 16, 16, 16, 32, 32, 32, 64, 64, 64]
+        self.stem, self.bn = nn.Conv2d(1, 16, 3, 1, 1, bias=False), nn.BatchNorm2d(16)
+        self.blocks = nn.Sequential(*(Block(a, b) for a, b in zip(widths, widths[1:])))
+        self.logits = nn.Linear(64, 10)
+
+    def forward(self, x, label):
+        x = self.blocks(F.relu(self.bn(self.stem(x))))
+        return F.cross_entropy(self.logits(x.mean((2, 3))), label)
+
+
+class Recommender(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.users, self.items = nn.Embedding(USERS, 64), nn.Embedding(ITEMS, 64)
+        self.fc1, self.fc2, self.score = nn.Linear(128, 64), nn.Linear(64, 32), nn.Linear(96, 1)
+
+    def forward(self, user, item, liked):
+        user, item = self.users(user), self.items(item)
+        tower = F.relu(self.fc2(F.relu(self.fc1(torch.cat([user, item], 1)))))
+        logit = self.score(torch.cat([user * item, tower], 1)).squeeze(1)
+        return F.binary_cross_entropy_with_logits(logit, liked)
+
+
+def images(*shape):
+    return lambda n: (torch.randn((n, *shape)), torch.randint(0, 10, (n,)))
+
+
+def ratings(n):
+    return torch.randint(0, USERS, (n,)), torch.randint(0, ITEMS, (n,)), torch.randint(0, 2, (n,)).float()
+
+
+# The rate is tiny: random labels learnt by heart would give denormal gradients, which no real training has.
+def adam(parameters):
+    return torch.optim.Adam(parameters, lr=1e-6, fused=True)
+
+
+def sgd(parameters):
+    return torch.optim.SGD(parameters, lr=1e-6, momentum=0.9, nesterov=True, weight_decay=5e-4, fused=True)
+
+
+NETWORKS = {
+    "mnist_mlp": (Mlp, images(784), adam),
+    "mnist_cnn": (Cnn, images(1, 28, 28), adam),
+    "resnet20": (Resnet20, images(1, 28, 28), sgd),
+    "recommender": (Recommender, ratings, adam),
+}
+
+
 def main():
     network, mode, threads = sys.argv[1:]
     torch.manual_seed(0)
     torch.set_num_threads(int(threads))
-    images = network == "mnist_cnn"
-    layout = torch.channels_last if mode.endswith("nhwc") else torch.contiguous_format
-    shape = (BATCH, 1, 28, 28) if images else (BATCH, 784)
-    model = Cnn() if images else Mlp()
-    ring = [(torch.randn(shape), torch.randint(0, 10, (BATCH,))) for _ in range(RING)]
-    if images:
-        model = model.to(memory_format=layout)
-        ring = [(x.contiguous(memory_format=layout), label) for x, label in ring]
-    # The rate is tiny: random labels learnt by heart would give denormal gradients, which no real training has.
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-6, fused=True)
-    loss_of = torch.compile(model) if mode == "compile" else model
+    module, draw, optimizer_of = NETWORKS[network]
+    model, ring = module(), [draw(BATCHES[network]) for _ in range(RING)]
+    if mode.endswith("nhwc"):
+        model = model.to(memory_format=torch.channels_last)
+        ring = [(x.contiguous(memory_format=torch.channels_last), label) for x, label in ring]
+    optimizer = optimizer_of(model.parameters())
+    loss_of = torch.compile(model) if mode.startswith("compile") else model
 
     def run(steps):
         for step in range(steps):

@@ -25,6 +25,8 @@ MODES = {
     "mnist_mlp": ["torch eager", "torch compile", "jax jit", "jax scan"],
     # XLA's convolutions inside a loop are many times slower on a processor: no scan.
     "mnist_cnn": ["torch eager", "torch eager_nhwc", "torch compile", "jax jit"],
+    "resnet20": ["torch eager", "torch eager_nhwc", "torch compile_nhwc", "jax jit"],
+    "recommender": ["torch eager", "torch compile", "jax jit", "jax scan"],
 }
 SETTLE_S = 0.3  # meanwhile the idle threads of the contender before stop spinning
 
@@ -101,7 +103,7 @@ def has(python, modules):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--networks", default="mnist_mlp,mnist_cnn")
+    parser.add_argument("--networks", default=",".join(MODES))
     parser.add_argument("--torch", default=sys.executable, help="a Python that has torch")
     parser.add_argument("--jax", default=sys.executable, help="a Python that has jax and optax")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
