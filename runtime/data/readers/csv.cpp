@@ -69,13 +69,14 @@ class CsvTable {
           table.columns.emplace_back(Column{.input = s.request->input, .type = s.type, .dims = s.request->dims});
       to.push_back(make_room(column, table.rows, request_.resident));
     }
-    each_row([&](const std::vector<CsvField>& fields, int64_t row, const CsvFile& file) {
-      if (row >= table.rows) throw UserError(where_, fmt::format("{}: changed while it was read", name_));
+    const int64_t rows = each_row([&](const std::vector<CsvField>& fields, int64_t row, const CsvFile& file) {
+      if (row >= table.rows) changed();
       for (size_t i = 0; i < selections_.size(); ++i) {
         const int64_t size = size_of(selections_[i].type);
         for (const size_t f : selections_[i].fields) store(selections_[i], fields[f], f, file, to[i]), to[i] += size;
       }
     });
+    if (rows != table.rows) changed();
     return table;
   }
 
@@ -91,6 +92,7 @@ class CsvTable {
   }
 
   CsvFile open() const { return {path_, name_, where_, delimiter_}; }
+  [[noreturn]] void changed() const { throw UserError(where_, name_ + ": changed while it was read"); }
 
   void read_layout() {
     CsvFile file = open();

@@ -48,8 +48,8 @@ class LibsvmTable {
       Column& column = table.columns.emplace_back(Column{.input = asked.input, .type = types_[i], .dims = asked.dims});
       to.push_back(make_room(column, table.rows, request_.resident));
     }
-    each_row([&](const std::vector<CsvField>& fields, int64_t row, const CsvFile& file) {
-      if (row >= table.rows) throw UserError(where_, fmt::format("{}: changed while it was read", name_));
+    const int64_t rows = each_row([&](const std::vector<CsvField>& fields, int64_t row, const CsvFile& file) {
+      if (row >= table.rows) changed();
       for (size_t i = 0; i < types_.size(); ++i) {
         if (request_.columns[i].source() == "target") {
           store(fields[0].text, types_[i], fields[0], file, to[i]);
@@ -59,6 +59,7 @@ class LibsvmTable {
         to[i] += table.columns[i].row_bytes();
       }
     });
+    if (rows != table.rows) changed();
     return table;
   }
 
@@ -85,6 +86,8 @@ class LibsvmTable {
     if (rows == 0) throw UserError(where_, name_ + ": no rows");
     return rows;
   }
+
+  [[noreturn]] void changed() const { throw UserError(where_, name_ + ": changed while it was read"); }
 
   static void store(std::string_view text, ElementType type, const CsvField& at, const CsvFile& file, std::byte* to) {
     const std::string fault = parse_number(text, type, to);
