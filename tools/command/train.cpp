@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <exception>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -185,16 +186,23 @@ int exit_code(const runtime::TrainResult& result) {
   return result.stopped == runtime::Stopped::memory ? static_cast<int>(ExitCode::limit) : 0;
 }
 
-// Weights as the last step left them go to the run's folder, the best ones to --save where the model says so.
+// Weights as the last step left them go to the run's folder, the best ones to --save where the model says so. A folder
+// that is full or gone is told once they are there.
 void save_weights(const RunArguments& a, Session& s, const runtime::TrainResult& result) {
   if (result.best) s.saved->make_sure_of_best(*result.best);
-  s.saved->save_last(*s.executable);
+  std::exception_ptr not_kept;
+  try {
+    s.saved->save_last(*s.executable);
+  } catch (const UserError&) {
+    not_kept = std::current_exception();
+  }
   const bool restores = s.plan.early_stop && s.plan.early_stop->restore_best && result.interrupted == 0;
   if (restores && result.best) {
     runtime::load_weights(*s.executable, result.best->weights, true);
     print_note("the weights are those of epoch {}, the best\n", result.best->epoch);
   }
   if (!a.save.empty()) save(s, a.save);
+  if (not_kept) std::rethrow_exception(not_kept);
 }
 
 // From `begin_run` on, whatever ends the run is in its log.
