@@ -58,11 +58,11 @@ void remove_own(const std::string& path) {
 }
 
 void make(const std::string& path, bool& made) {
-  std::error_code ec;
+  std::error_code ec, unknown;
   if (fs::exists(path, ec) && !fs::is_directory(path, ec)) refuse(path, "it is no folder", "name another for --run");
   const bool there = fs::is_directory(path, ec);
   if (!there) made = fs::create_directories(path, ec);
-  if (!there && !fs::is_directory(path))
+  if (!there && !fs::is_directory(path, unknown))
     refuse(path, "the folder cannot be made: " + ec.message(), "name a place where folders can be made");
 }
 

@@ -43,7 +43,9 @@ bool is_log_or_empty(const std::string& path) {
 std::FILE* open_standard_output() {
   const int fd = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
   if (fd < 0) refuse("standard output", std::strerror(errno));
-  return ::fdopen(fd, "w");
+  std::FILE* file = ::fdopen(fd, "w");  // none where the command line has found it closed, and holds its place
+  if (file == nullptr) ::close(fd), refuse("standard output", "it is closed");
+  return file;
 }
 
 // Without O_NONBLOCK, opening a pipe that nobody reads would wait for ever.

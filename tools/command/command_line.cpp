@@ -53,6 +53,20 @@ std::string not_empty(const std::string& value) {
   return value.empty() ? "is empty; give it a value, or leave the option out" : "";
 }
 
+const std::string kNeedsValue = " needs a value behind it";
+
+// CLI11 takes the word behind "--run=" for its value: a file called "--resume".
+void require_values(const CLI::App& app, int argc, char** argv) {
+  const CLI::App* command = named_command(app, argc, argv);
+  for (int i = 1; command != nullptr && i < argc && std::string(argv[i]) != "--"; ++i) {
+    const std::string word = argv[i];
+    if (!word.starts_with("--") || word.find('=') != word.size() - 1) continue;
+    const std::string name = word.substr(0, word.size() - 1);
+    const CLI::Option* option = command->get_option_no_throw(name);
+    if (option != nullptr && option->get_expected_min() > 0) throw CLI::ArgumentMismatch(name + kNeedsValue);
+  }
+}
+
 // CLI11 tells of "1 required TEXT missing".
 std::string message_of(const CLI::ParseError& error) {
   std::string message = error.what();
@@ -60,7 +74,7 @@ std::string message_of(const CLI::ParseError& error) {
   if (colon == std::string::npos || !message.ends_with(" missing") ||
       message.find(" required ", colon) == std::string::npos)
     return message;
-  return fmt::format("{} needs a value behind it", message.substr(0, colon));
+  return message.substr(0, colon) + kNeedsValue;
 }
 
 int usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
@@ -170,6 +184,7 @@ void CommandLine::print_help(const std::string& command) const {
 
 int CommandLine::parse(int argc, char** argv) {
   try {
+    require_values(*app_, argc, argv);
     app_->parse(argc, argv);
   } catch (const CLI::Success& success) {
     return app_->exit(success);

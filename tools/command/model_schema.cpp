@@ -1,7 +1,6 @@
 #include "tools/command/model_schema.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -10,6 +9,7 @@
 #include "ir/type.h"
 #include "runtime/data/reader_def.h"
 #include "runtime/json_text.h"
+#include "tools/command/schema_parts.h"
 
 namespace heddle::tools {
 namespace {
@@ -18,32 +18,7 @@ using frontend::ReferenceEntry;
 using frontend::SettingDef;
 using frontend::SettingType;
 using runtime::json_quoted;
-
-// A JSON object of members whose values are JSON texts.
-using Members = std::vector<std::pair<std::string, std::string>>;
-std::string object(const Members& members) {
-  std::vector<std::string> items;
-  items.reserve(members.size());
-  for (const auto& [key, value] : members) items.push_back(json_quoted(key) + ": " + value);
-  return fmt::format("{{{}}}", fmt::join(items, ", "));
-}
-std::string list(const std::vector<std::string>& items) { return fmt::format("[{}]", fmt::join(items, ", ")); }
-std::string words(const std::vector<std::string>& texts) {
-  std::vector<std::string> items;
-  items.reserve(texts.size());
-  for (const std::string& text : texts) items.push_back(json_quoted(text));
-  return list(items);
-}
-std::string type(const std::vector<std::string>& names) { return object({{"type", words(names)}}); }
-std::string ref(const std::string& name) { return object({{"$ref", json_quoted("#/$defs/" + name)}}); }
-std::string list_of(const std::string& item) { return object({{"type", "\"array\""}, {"items", item}}); }
-std::string map_of(const std::string& item) { return object({{"type", "\"object\""}, {"additionalProperties", item}}); }
-std::string one_of(const std::vector<std::string>& schemas) { return object({{"anyOf", list(schemas)}}); }
-std::string closed(const Members& properties, const std::vector<std::string>& required = {}) {
-  Members members{{"type", "\"object\""}, {"properties", object(properties)}, {"additionalProperties", "false"}};
-  if (!required.empty()) members.emplace_back("required", words(required));
-  return object(members);
-}
+using namespace schema;  // NOLINT: this file writes little else
 
 // null takes a key away; a text is an expression where a number may stand.
 std::vector<std::string> types_of(SettingType t) {
@@ -74,30 +49,6 @@ std::string setting(const SettingDef& s) {
   if (s.type != SettingType::part) members = {{"type", words(types_of(s.type))}};
   if (!s.doc.empty()) members.emplace_back("description", json_quoted(s.doc));
   return object(members);
-}
-
-// "if" it has this op, "then" it has these properties, of which these are required, and others only as `others` says.
-std::string when_op(const std::string& name, const std::string& doc, const Members& properties,
-                    const std::vector<std::string>& required, const std::string& others = "false") {
-  Members then{{"properties", object(properties)}, {"additionalProperties", others}};
-  if (!doc.empty()) then.emplace_back("description", json_quoted(doc));
-  if (!required.empty()) then.emplace_back("required", words(required));
-  const std::string op = object({{"op", object({{"const", json_quoted(name)}})}});
-  return object({{"if", object({{"properties", op}})}, {"then", object(then)}});
-}
-
-// An object whose op decides, by these rules, what else it has.
-std::string by_op(const std::string& op, const std::vector<std::string>& rules) {
-  return object({{"type", "\"object\""},
-                 {"properties", object({{"op", op}})},
-                 {"required", words({"op"})},
-                 {"allOf", list(rules)}});
-}
-
-// One of these names, or an object with it for its op.
-std::string named(const std::vector<std::string>& names, const std::vector<std::string>& rules) {
-  const std::string op = object({{"enum", words(names)}});
-  return one_of({op, by_op(op, rules)});
 }
 
 std::string when(const ReferenceEntry& e, Members properties) {

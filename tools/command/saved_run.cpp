@@ -81,6 +81,9 @@ void SavedRun::choose(const std::string& model_text) {
   for (const std::string& path : folder_->checkpoints()) {
     try {
       runtime::Checkpoint c = runtime::read_checkpoint(path);
+      if (path != folder_->checkpoint(c.state.steps))
+        throw UserError(ExitCode::failed, fmt::format("{}: another name than that of step {}, after which it was saved",
+                                                      path, c.state.steps));
       if (const auto why = refusal(c)) throw UserError(ExitCode::failed, fmt::format("{}: {}", path, *why));
       checkpoint_ = std::move(c);
       break;

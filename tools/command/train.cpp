@@ -1,167 +1,38 @@
-// heddle train, heddle eval: a model on its data set.
+// heddle train: a model on its data set.
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <exception>
 #include <filesystem>
-#include <future>
-#include <map>
 #include <memory>
 #include <optional>
 
 #include "ir/diagnostic.h"
 #include "runtime/exit_cleanup.h"
 #include "runtime/json_text.h"
-#include "runtime/train/finite.h"
 #include "runtime/train/progress.h"
 #include "runtime/train/run_log.h"
 #include "runtime/train/watchdog.h"
 #include "runtime/weights/checkpoint.h"
-#include "runtime/weights/read_weights.h"
 #include "runtime/weights/safetensors.h"
-#include "tools/command/class_names.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
-#include "tools/command/compile_model.h"
 #include "tools/command/end_log.h"
-#include "tools/command/evaluate_graphs.h"
 #include "tools/command/learning_rate.h"
-#include "tools/command/load_data.h"
-#include "tools/command/open_device.h"
+#include "tools/command/open_session.h"
 #include "tools/command/output.h"
-#include "tools/command/resolved_model.h"
 #include "tools/command/run_arguments.h"
 #include "tools/command/saved_run.h"
 #include "tools/command/signals.h"
-#include "tools/command/statistics.h"
 
 namespace heddle::tools {
 namespace {
-
-struct RunArguments {
-  ModelArguments model;
-  DeviceArguments device;
-  SavingArguments saving;
-  std::string data, weights, prefix, save, log;
-  int repeat = 0;
-  bool json = false;
-};
-
-void add_run_arguments(Command& command, RunArguments& a) {
-  add_model_arguments(command, a.model);
-  add_device_arguments(command, a.device);
-  command.add_option("--data", a.data, "the folder that holds the data files; default: the model's")
-      .takes(Takes::folder);
-  command.add_flag("--json", a.json, "print one JSON object on standard output");
-}
-
-// Tells what is done otherwise than usual.
-void note(const std::string& text) { print_note("note: {}\n", text); }
-
-void add_weights_arguments(Command& command, RunArguments& a, const std::string& help) {
-  command.add_option("--weights", a.weights, help).takes(Takes::file);
-  command.add_option("--weights-prefix", a.prefix,
-                     "take this off the names of the file's tensors: \"module.\", \"_orig_mod.\"");
-}
-
-runtime::WeightsFile read_start(const RunArguments& a) {
-  runtime::ReadWeights read = runtime::read_weights(a.weights, a.prefix);
-  if (!read.note.empty()) note(read.note);
-  return std::move(read.file);
-}
-
-// Everything a run needs, compiled and loaded.
-struct Session {
-  ReadModel read;
-  frontend::TrainingPlan plan;
-  Splits splits;
-  std::map<std::string, std::string> metadata;  // of weights that are saved
-  std::optional<runtime::WeightsFile> weights;  // to start from
-  codegen::Program program;
-  OpenedDevice device;
-  std::unique_ptr<runtime::Executable> executable;
-  SavedRun* saved = nullptr;  // of a training
-};
-
-std::string root_of(const RunArguments& a, const Session& s) {
-  return a.data.empty() ? std::filesystem::path(s.read.path).parent_path().string() : a.data;
-}
-
-// Data are read while the model is compiled: the batch sizes need only the counts of rows. Weights are read before, so
-// that a wrong file is found before a minute of compiling.
-void open_session(const RunArguments& a, bool training, Session& s) {
-  warn_without_kernel_cache();
-  s.device = open_device(a.device);
-  read(a.model, s.read);
-  if (s.saved != nullptr) s.saved->choose(resolved_model(*s.read.model.file, read_options(a.model)));
-  const bool begins = s.saved == nullptr || !s.saved->resumes();
-  if (!begins && !a.weights.empty()) note("the run goes on from its checkpoint: --weights is not read");
-  if (begins && !a.weights.empty()) s.weights = read_start(a);
-  const frontend::TrainingPlan planned = frontend::plan_training(s.read.model);
-  s.plan = planned;
-  const runtime::WeightsFile* kept = s.weights ? &*s.weights : begins ? nullptr : s.saved->file();
-  if (kept != nullptr) take_statistics(s.plan, *kept);
-  if (training) print_warnings(s.plan);
-  const bool fits = waits_for_statistics(s.plan);
-  const DataRequest request{.plan = &s.plan,
-                            .root = root_of(a, s),
-                            .train = training || fits,
-                            .class_names = kept != nullptr ? class_names(s.plan, *kept) : ClassNames()};
-  if (training && !s.plan.data.train)
-    throw UserError(s.read.model.train.where, "the model has no data to train on", "add \"data\": {\"train\": {...}}");
-  if (fits && !s.plan.data.train)
-    throw UserError(s.plan.data.where,
-                    "normalize waits for the mean and deviation of training rows, and there are none",
-                    "give 'mean' and 'std', or weights that keep them");
-  const DataHeader header = read_headers(request);
-  s.metadata = class_metadata(s.plan, header.class_names);
-  const RowCounts& rows = header.rows;
-  if (!training && rows.validation == 0 && rows.test == 0)
-    throw UserError(s.plan.data.where, "the model has no data to evaluate on",
-                    "add a \"test\" or \"validation\" split to \"data\"");
-  // Without a policy: at the same time where the system gives a thread, else in get().
-  std::future<Splits> loading = std::async([&] { return load_splits(request, header); });
-  if (fits) {  // the kernels hold the numbers, so the rows come first
-    s.splits = loading.get();
-    fit_statistics(s.plan, s.splits.train->table);
-  }
-  s.metadata.merge(statistics_metadata(planned, s.plan));
-  CompileOptions options = compile_options(a.model);
-  options.fed = fed_entries(s.plan, header.stored);
-  options.target = s.device.target;
-  s.program = compile_model(s.read.model, entry_batches(s.plan, rows, training), options);
-  if (s.weights) runtime::require_match(*s.weights, s.program);
-  if (s.saved != nullptr) s.saved->require_states(s.program);
-  s.executable = std::make_unique<runtime::Executable>(s.program, *s.device.device);
-  if (!fits) s.splits = loading.get();
-}
-
-void load_weights(Session& s) {
-  if (!s.weights) return;
-  runtime::load_weights(*s.executable, *s.weights);
-  if (const auto parameter = runtime::parameter_not_finite(*s.executable))
-    throw UserError(ExitCode::failed,
-                    fmt::format("{}: '{}' holds {}: what is computed with it is not finite either", s.weights->name,
-                                parameter->name, parameter->value),
-                    "use weights saved before the numbers went wrong");
-  s.weights.reset();  // their memory is free for the run
-}
-
-void announce(const Session& s) { print_note("{}: {}\n", s.plan.name, s.device.description()); }
-
-void report_metrics(const std::string& split, const runtime::MetricValues& values) {
-  print_note("{}: {}\n{}", split, runtime::metrics_text(values, "", ", "), runtime::metric_tables(values));
-}
 
 // Lines of epochs have numbers only: the tables of the last one follow.
 void report_tables(const std::string& split, const runtime::MetricValues& values) {
   const std::string tables = runtime::metric_tables(values);
   if (!tables.empty()) print_note("{}:\n{}", split, tables);
-}
-
-void add_common(runtime::JsonObject& out, Session& s) {
-  out.integer("arena_bytes", s.program.arena_bytes).integer("state_bytes", s.program.state_bytes);
-  out.text("weights_hash", runtime::weights_hash(*s.executable)).integer("peak_bytes", runtime::peak_resident_bytes());
 }
 
 // What would be found after the training, found before it.
@@ -315,16 +186,23 @@ int exit_code(const runtime::TrainResult& result) {
   return result.stopped == runtime::Stopped::memory ? static_cast<int>(ExitCode::limit) : 0;
 }
 
-// Weights as the last step left them go to the run's folder, the best ones to --save where the model says so.
+// Weights as the last step left them go to the run's folder, the best ones to --save where the model says so. A folder
+// that is full or gone is told once they are there.
 void save_weights(const RunArguments& a, Session& s, const runtime::TrainResult& result) {
   if (result.best) s.saved->make_sure_of_best(*result.best);
-  s.saved->save_last(*s.executable);
+  std::exception_ptr not_kept;
+  try {
+    s.saved->save_last(*s.executable);
+  } catch (const UserError&) {
+    not_kept = std::current_exception();
+  }
   const bool restores = s.plan.early_stop && s.plan.early_stop->restore_best && result.interrupted == 0;
   if (restores && result.best) {
     runtime::load_weights(*s.executable, result.best->weights, true);
     print_note("the weights are those of epoch {}, the best\n", result.best->epoch);
   }
   if (!a.save.empty()) save(s, a.save);
+  if (not_kept) std::rethrow_exception(not_kept);
 }
 
 // From `begin_run` on, whatever ends the run is in its log.
@@ -374,29 +252,6 @@ int train(const RunArguments& a) {
   return exit_code(result);
 }
 
-int eval(const RunArguments& a) {
-  Session s;
-  open_session(a, false, s);
-  announce(s);
-  load_weights(s);
-  runtime::JsonObject metrics;
-  const auto run = [&](const std::string& name, const std::optional<runtime::Split>& split) {
-    if (!split) return;
-    runtime::Watcher watcher;
-    watcher.note = note;
-    const runtime::MetricValues values = runtime::evaluate(*s.executable, *split, watcher);
-    report_metrics(name, values);
-    metrics.raw(name, runtime::metrics_json(values));
-  };
-  run("validation", s.splits.validation);
-  run("test", s.splits.test);
-  runtime::JsonObject out;
-  out.text("model", s.plan.name).raw("metrics", metrics.str()).integer("steps", 0).number("seconds", process_seconds());
-  add_common(out, s);
-  if (a.json) print_result("{}\n", out.str());
-  return 0;
-}
-
 }  // namespace
 
 void add_train(CommandLine& line) {
@@ -411,22 +266,6 @@ void add_train(CommandLine& line) {
       .takes(Takes::file);
   add_saving_arguments(command, a->saving);
   command.run([a] { return train(*a); });
-}
-
-void add_eval(CommandLine& line) {
-  Command command = line.add_subcommand(
-      "evaluate", "evaluate saved weights on the validation and test splits; a .hir file: run its graphs on tensors",
-      "eval");
-  const auto a = std::make_shared<RunArguments>();
-  const std::shared_ptr<EvaluateArguments> graphs = add_graph_arguments(command);
-  add_run_arguments(command, *a);
-  add_weights_arguments(command, *a, "the weights (safetensors)");
-  command.run([a, graphs] {
-    if (takes_graphs(*graphs, a->model.model)) return evaluate_graphs(*graphs, a->model.model), 0;
-    if (a->weights.empty())
-      throw UserError(ExitCode::usage, "--weights is required", "heddle evaluate MODEL --weights FILE.safetensors");
-    return eval(*a);
-  });
 }
 
 }  // namespace heddle::tools
