@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -67,7 +68,12 @@ TEST_F(Csv, NumbersAreRoundedOnce) {
   EXPECT_EQ(f32("0.50000002980232238769531250000000001"), 0x1.000002p-1F);
   EXPECT_EQ(f32("3.4028234663852886e38"), 0x1.fffffep127F);
   EXPECT_EQ(f32("1e-45"), 0x1p-149F);
-  EXPECT_EQ(f32("-1e-60"), -0.0F);
+  for (const char* text : {"-1e-60", "-1e-400", "-0.0e-99999"}) {
+    EXPECT_EQ(f32(text), 0.0F) << text;
+    EXPECT_TRUE(std::signbit(f32(text))) << text;
+  }
+  EXPECT_EQ(f64("1e-400"), 0.0);
+  EXPECT_EQ(f64("1e-99999"), 0.0);
   EXPECT_EQ(f32(" +.5\t"), 0.5F);
   EXPECT_EQ(f64("0.1"), 0x1.999999999999ap-4);
   EXPECT_EQ(f64("9007199254740993"), 9007199254740992.0);
@@ -81,11 +87,35 @@ TEST_F(Csv, WhatIsNoNumberIsSaid) {
     EXPECT_EQ(fault(text, ElementType::f32), "is no number") << text;
   EXPECT_EQ(fault("1e39", ElementType::f32), "does not fit f32");
   EXPECT_EQ(fault("-1e400", ElementType::f64), "does not fit f64");
+  EXPECT_EQ(fault("1e400", ElementType::f32), "does not fit f32");
+  EXPECT_EQ(fault("1e99999", ElementType::f64), "does not fit f64");
   EXPECT_EQ(fault("inf", ElementType::f64), "is not finite");
+  EXPECT_EQ(fault("1e2", ElementType::i32), "is no integer in digits");
+  EXPECT_EQ(fault("1e3", ElementType::u8), "does not fit u8");
+  EXPECT_EQ(fault("-1e1", ElementType::u8), "does not fit u8");
   EXPECT_EQ(fault("256", ElementType::u8), "does not fit u8");
   EXPECT_EQ(fault("-1", ElementType::u8), "does not fit u8");
   EXPECT_EQ(fault("1.5", ElementType::i32), "is no integer");
   EXPECT_EQ(fault("x", ElementType::i32), "is no number");
+}
+
+// What is a number, if not one of the type, is no name that "classes" would number.
+TEST_F(Csv, NamesAreToldFromNumbers) {
+  const ReaderRequest request{.op = "csv",
+                              .columns = {{"y", {"y"}, "i32", {}, 0, false, {}}},
+                              .settings = {{"file", std::vector<std::string>{"t.csv"}, {}}},
+                              .where = {}};
+  const auto help = [&](const std::string& value) -> std::string {
+    write("y\n" + value + "\n");
+    try {
+      read_table(request, folder_);
+    } catch (const UserError& error) {
+      return error.diagnostics().at(0).help;
+    }
+    return "read";
+  };
+  EXPECT_EQ(help("ant"), "\"classes\": {\"y\": \"sorted\"} numbers names");
+  for (const char* text : {"1.5", "3000000000", "1e3"}) EXPECT_EQ(help(text), "") << text;
 }
 
 // Columns that are too large for memory lie in a temporary file, and hold the same.

@@ -225,14 +225,22 @@ class CsvTable {
     }
     if (!s.named) {
       const std::string fault = parse_number(field.text, s.type, to);
-      if (!fault.empty())
-        fail(fault, is_floating(s.type) ? "" : "\"classes\": {\"" + s.request->input + "\": \"sorted\"} numbers names");
+      if (!fault.empty()) fail(fault, is_name(field.text, s.type) ? numbers_names(s) : "");
       return require_range(s, to, fail);
     }
     const auto number = s.numbers.find(field.text);
     if (number == s.numbers.end()) fail("is none of the classes", did_you_mean(field.text, s.names));
     store_number(s.type, static_cast<double>(number->second), to);
     require_range(s, to, fail);
+  }
+
+  // What stands where a class's number is expected, and is none of any kind.
+  static bool is_name(std::string_view text, ElementType type) {
+    std::byte number[sizeof(double)];
+    return !is_floating(type) && !parse_number(text, ElementType::f64, number).empty();
+  }
+  static std::string numbers_names(const Selection& s) {
+    return "\"classes\": {\"" + s.request->input + "\": \"sorted\"} numbers names";
   }
 
   // As read_table does, which knows no lines.
