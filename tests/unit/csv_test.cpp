@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 
@@ -141,6 +142,28 @@ TEST_F(Csv, LargeColumnsAreMapped) {
     ASSERT_EQ(table.columns[0].content().size(), wanted.size() * 4);
     EXPECT_EQ(std::memcmp(table.columns[0].content().data(), wanted.data(), wanted.size() * 4), 0);
   }
+}
+
+// Each column by its name costs about what all of them cost as a range: names are not looked for one by one.
+TEST_F(Csv, ManyColumnsByName) {
+  constexpr int64_t kColumns = 40'000;
+  std::string text;
+  std::vector<std::string> names;
+  for (int64_t i = 0; i < kColumns; ++i) text += names.emplace_back("column" + std::to_string(i)) + ",";
+  text += "y\n";
+  for (int64_t i = 0; i < kColumns; ++i) text += "0,";
+  write(text + "1\n");
+  const auto seconds = [&](const std::vector<std::string>& words) {
+    const ReaderRequest request{.op = "csv",
+                                .columns = {{"x", words, "f32", {kColumns}, 0, false, {}}},
+                                .settings = {{"file", std::vector<std::string>{"t.csv"}, {}}},
+                                .where = {}};
+    const std::clock_t start = std::clock();
+    EXPECT_EQ(read_table(request, folder_).rows, 1);
+    return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  };
+  const double range = seconds({"column0:column" + std::to_string(kColumns - 1)});
+  EXPECT_LE(seconds(names), 10 * range + 0.1);
 }
 
 }  // namespace
