@@ -144,6 +144,26 @@ TEST_F(Csv, LargeColumnsAreMapped) {
   }
 }
 
+// What is missing is no class, and a range may be one column.
+TEST_F(Csv, MissingClassesAndShortRanges) {
+  write("y,k\n1,b\nnull,NA\n3,a\n");
+  const ReaderRequest request{
+      .op = "csv",
+      .columns = {{"y", {"y:y"}, "f32", {1}, 0, false, {}}, {"k", {"k"}, "i32", {}, 0, false, {}}},
+      .settings = {{"file", std::vector<std::string>{"t.csv"}, {}},
+                   {"missing", 7.0, {}},
+                   {"classes", ClassNames{{"k", {}}}, {}}},
+      .where = {}};
+  EXPECT_EQ(read_table_header(request, folder_).class_names.at(1), (std::vector<std::string>{"a", "b"}));
+  const Table table = read_table(request, folder_);
+  float y[3];
+  int32_t k[3];
+  std::memcpy(y, table.columns.at(0).content().data(), sizeof y);
+  std::memcpy(k, table.columns.at(1).content().data(), sizeof k);
+  EXPECT_EQ(std::vector<float>(y, y + 3), (std::vector<float>{1, 7, 3}));
+  EXPECT_EQ(std::vector<int32_t>(k, k + 3), (std::vector<int32_t>{1, 7, 0}));
+}
+
 // Each column by its name costs about what all of them cost as a range: names are not looked for one by one.
 TEST_F(Csv, ManyColumnsByName) {
   constexpr int64_t kColumns = 40'000;
