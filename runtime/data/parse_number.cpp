@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 namespace heddle::runtime::data {
@@ -23,15 +25,17 @@ Outcome convert(std::string_view text, T& value) {
   return error == std::errc{} && end == text.data() + text.size() ? Outcome::number : Outcome::no_number;
 }
 
-// What lies below the smallest float is one of its neighbours, 0 or that.
-Outcome convert_real(std::string_view text, float& value) {
+// What lies below the smallest number of the type is one of its neighbours, 0 or that; from_chars tells too small from too large by
+// nothing, strtod by its result.
+template <class T>
+Outcome convert_real(std::string_view text, T& value) {
   const Outcome outcome = convert(text, value);
-  double wide = 0;
-  if (outcome != Outcome::too_large || convert(text, wide) != Outcome::number || std::abs(wide) >= 1) return outcome;
-  value = static_cast<float>(wide);
+  if (outcome != Outcome::too_large) return outcome;
+  const double wide = std::strtod(std::string(text).c_str(), nullptr);
+  if (std::abs(wide) >= 1) return outcome;
+  value = static_cast<T>(wide);
   return Outcome::number;
 }
-Outcome convert_real(std::string_view text, double& value) { return convert(text, value); }
 
 // Digits, or digits and zeros behind a point.
 template <class T>
@@ -55,9 +59,14 @@ std::string parse_number(std::string_view text, ElementType type, std::byte* to)
       if (outcome == Outcome::number && !std::isfinite(value)) return "is not finite";
     } else {
       outcome = convert_integer(text, value);
-      // An unsigned type reads no sign.
-      if (double wide = 0; outcome == Outcome::no_number && convert(text, wide) == Outcome::number)
-        return wide == std::floor(wide) ? "does not fit " + to_string(type) : "is no integer";
+      // An unsigned type reads no sign, and none an exponent.
+      using T = decltype(value);
+      if (double wide = 0; outcome == Outcome::no_number && convert(text, wide) == Outcome::number) {
+        if (wide != std::floor(wide)) return "is no integer";
+        const bool fits = wide >= static_cast<double>(std::numeric_limits<T>::min()) &&
+                          wide <= static_cast<double>(std::numeric_limits<T>::max());
+        return fits ? "is no integer in digits" : "does not fit " + to_string(type);
+      }
     }
     if (outcome == Outcome::no_number) return "is no number";
     if (outcome == Outcome::too_large) return "does not fit " + to_string(type);

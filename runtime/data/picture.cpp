@@ -18,6 +18,7 @@
 namespace heddle::runtime::data {
 namespace {
 
+constexpr int kInks = 4;
 constexpr int64_t kMostFileBytes = int64_t{1} << 28;
 
 struct Picture {
@@ -77,6 +78,7 @@ void note_message(j_common_ptr info, int level) {
 struct JpegResult {
   bool read = false;
   int64_t height = 0, width = 0;  // once the header has been read
+  bool inks = false;              // CMYK, which no one formula makes RGB of
 };
 
 // Nothing here has a destructor: an error jumps over it.
@@ -95,6 +97,10 @@ JpegResult decode_jpeg(const std::byte* content, size_t bytes, PictureSize size,
   jpeg_read_header(&info, TRUE);
   height = info.image_height;
   width = info.image_width;
+  if (info.num_components == kInks) {
+    jpeg_destroy_decompress(&info);
+    return {.read = true, .height = height, .width = width, .inks = true};
+  }
   if (height == size.height && width == size.width) {
     info.out_color_space = size.channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
     info.dct_method = JDCT_ISLOW;
@@ -113,6 +119,8 @@ void read_jpeg(const Picture& p, const std::vector<std::byte>& content, std::byt
   JpegErrors errors{};
   const JpegResult result = decode_jpeg(content.data(), content.size(), p.size, errors, to);
   if (!result.read) p.fail(fmt::format("the picture is damaged ({})", errors.message.data()));
+  if (result.inks)
+    p.fail("a JPEG of the four inks of printers (CMYK)", "convert it to RGB: ImageMagick's mogrify -colorspace sRGB");
   p.require_size(result.height, result.width);
 }
 

@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cmath>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 
@@ -67,7 +69,12 @@ TEST_F(Csv, NumbersAreRoundedOnce) {
   EXPECT_EQ(f32("0.50000002980232238769531250000000001"), 0x1.000002p-1F);
   EXPECT_EQ(f32("3.4028234663852886e38"), 0x1.fffffep127F);
   EXPECT_EQ(f32("1e-45"), 0x1p-149F);
-  EXPECT_EQ(f32("-1e-60"), -0.0F);
+  for (const char* text : {"-1e-60", "-1e-400", "-0.0e-99999"}) {
+    EXPECT_EQ(f32(text), 0.0F) << text;
+    EXPECT_TRUE(std::signbit(f32(text))) << text;
+  }
+  EXPECT_EQ(f64("1e-400"), 0.0);
+  EXPECT_EQ(f64("1e-99999"), 0.0);
   EXPECT_EQ(f32(" +.5\t"), 0.5F);
   EXPECT_EQ(f64("0.1"), 0x1.999999999999ap-4);
   EXPECT_EQ(f64("9007199254740993"), 9007199254740992.0);
@@ -81,11 +88,35 @@ TEST_F(Csv, WhatIsNoNumberIsSaid) {
     EXPECT_EQ(fault(text, ElementType::f32), "is no number") << text;
   EXPECT_EQ(fault("1e39", ElementType::f32), "does not fit f32");
   EXPECT_EQ(fault("-1e400", ElementType::f64), "does not fit f64");
+  EXPECT_EQ(fault("1e400", ElementType::f32), "does not fit f32");
+  EXPECT_EQ(fault("1e99999", ElementType::f64), "does not fit f64");
   EXPECT_EQ(fault("inf", ElementType::f64), "is not finite");
+  EXPECT_EQ(fault("1e2", ElementType::i32), "is no integer in digits");
+  EXPECT_EQ(fault("1e3", ElementType::u8), "does not fit u8");
+  EXPECT_EQ(fault("-1e1", ElementType::u8), "does not fit u8");
   EXPECT_EQ(fault("256", ElementType::u8), "does not fit u8");
   EXPECT_EQ(fault("-1", ElementType::u8), "does not fit u8");
   EXPECT_EQ(fault("1.5", ElementType::i32), "is no integer");
   EXPECT_EQ(fault("x", ElementType::i32), "is no number");
+}
+
+// What is a number, if not one of the type, is no name that "classes" would number.
+TEST_F(Csv, NamesAreToldFromNumbers) {
+  const ReaderRequest request{.op = "csv",
+                              .columns = {{"y", {"y"}, "i32", {}, 0, false, {}}},
+                              .settings = {{"file", std::vector<std::string>{"t.csv"}, {}}},
+                              .where = {}};
+  const auto help = [&](const std::string& value) -> std::string {
+    write("y\n" + value + "\n");
+    try {
+      read_table(request, folder_);
+    } catch (const UserError& error) {
+      return error.diagnostics().at(0).help;
+    }
+    return "read";
+  };
+  EXPECT_EQ(help("ant"), "\"classes\": {\"y\": \"sorted\"} numbers names");
+  for (const char* text : {"1.5", "3000000000", "1e3"}) EXPECT_EQ(help(text), "") << text;
 }
 
 // Columns that are too large for memory lie in a temporary file, and hold the same.
@@ -111,6 +142,48 @@ TEST_F(Csv, LargeColumnsAreMapped) {
     ASSERT_EQ(table.columns[0].content().size(), wanted.size() * 4);
     EXPECT_EQ(std::memcmp(table.columns[0].content().data(), wanted.data(), wanted.size() * 4), 0);
   }
+}
+
+// What is missing is no class, and a range may be one column.
+TEST_F(Csv, MissingClassesAndShortRanges) {
+  write("y,k\n1,b\nnull,NA\n3,a\n");
+  const ReaderRequest request{
+      .op = "csv",
+      .columns = {{"y", {"y:y"}, "f32", {1}, 0, false, {}}, {"k", {"k"}, "i32", {}, 0, false, {}}},
+      .settings = {{"file", std::vector<std::string>{"t.csv"}, {}},
+                   {"missing", 7.0, {}},
+                   {"classes", ClassNames{{"k", {}}}, {}}},
+      .where = {}};
+  EXPECT_EQ(read_table_header(request, folder_).class_names.at(1), (std::vector<std::string>{"a", "b"}));
+  const Table table = read_table(request, folder_);
+  float y[3];
+  int32_t k[3];
+  std::memcpy(y, table.columns.at(0).content().data(), sizeof y);
+  std::memcpy(k, table.columns.at(1).content().data(), sizeof k);
+  EXPECT_EQ(std::vector<float>(y, y + 3), (std::vector<float>{1, 7, 3}));
+  EXPECT_EQ(std::vector<int32_t>(k, k + 3), (std::vector<int32_t>{1, 7, 0}));
+}
+
+// Each column by its name costs about what all of them cost as a range: names are not looked for one by one.
+TEST_F(Csv, ManyColumnsByName) {
+  constexpr int64_t kColumns = 40'000;
+  std::string text;
+  std::vector<std::string> names;
+  for (int64_t i = 0; i < kColumns; ++i) text += names.emplace_back("column" + std::to_string(i)) + ",";
+  text += "y\n";
+  for (int64_t i = 0; i < kColumns; ++i) text += "0,";
+  write(text + "1\n");
+  const auto seconds = [&](const std::vector<std::string>& words) {
+    const ReaderRequest request{.op = "csv",
+                                .columns = {{"x", words, "f32", {kColumns}, 0, false, {}}},
+                                .settings = {{"file", std::vector<std::string>{"t.csv"}, {}}},
+                                .where = {}};
+    const std::clock_t start = std::clock();
+    EXPECT_EQ(read_table(request, folder_).rows, 1);
+    return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  };
+  const double range = seconds({"column0:column" + std::to_string(kColumns - 1)});
+  EXPECT_LE(seconds(names), 10 * range + 0.1);
 }
 
 }  // namespace

@@ -20,6 +20,10 @@ namespace {
 TEST(ForeignNames, AreCalledOurs) {
   EXPECT_EQ(foreign_hint("Linear", layer_names()), "'Linear' is called 'dense' here");
   EXPECT_EQ(foreign_hint("MaxPooling2D", layer_names()), "'MaxPooling2D' is called 'max_pool2d' here");
+  EXPECT_EQ(foreign_hint("GlobalMaxPool2D", layer_names()), "'GlobalMaxPool2D' is called 'global_max_pool' here");
+  EXPECT_EQ(foreign_hint("SeparableConv", layer_names()), "'SeparableConv' is called 'separable_conv2d' here");
+  EXPECT_EQ(foreign_hint("gradient_clip_val", {"epochs", "clip_norm"}),
+            "'gradient_clip_val' is called 'clip_norm' here");
   EXPECT_EQ(foreign_hint("swish", layer_names()), "'swish' is called 'silu' here");
   EXPECT_EQ(foreign_hint("randn_like", layer_names()), "'randn_like' is called 'random_normal' here");
   EXPECT_EQ(foreign_hint("SparseCategoricalCrossentropy", loss_names()),

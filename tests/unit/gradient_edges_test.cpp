@@ -4,6 +4,7 @@
 #include "ir/builder.h"
 #include "ir/evaluate/evaluate.h"
 #include "passes/differentiate.h"
+#include "tests/unit/built_model.h"
 
 namespace heddle::passes {
 namespace {
@@ -43,6 +44,20 @@ TEST(GradientEdges, TheFirstOfEqualExtremaTakesIt) {
   EXPECT_EQ(gradient("reduce_max", {{5}}, {{1, 3, 3, 2, 3}}), (Row{0, 1, 0, 0, 0}));
   EXPECT_EQ(gradient("reduce_min", {{4}}, {{2, 1, 1, 2}}), (Row{0, 1, 0, 0}));
   EXPECT_EQ(gradient("max_pool2d", {{1, 2, 2, 1}}, {{7, 9, 9, 9}}, {{"window", Dims{2, 2}}}), (Row{0, 1, 0, 0}));
+}
+
+// As in PyTorch, where x counts as itself above 0 only: the slope at 0 is the weight.
+TEST(GradientEdges, PreluAtZero) {
+  frontend::Training training(frontend::model(
+      R"("z": {"shape": ["N"]})",
+      R"({"name": "p", "op": "param", "shape": [3], "init": "zeros"}, {"name": "x", "op": "add", "in": ["z", "p"]},
+                         {"name": "l", "op": "prelu"}, {"name": "s", "op": "sum"})",
+      R"(, "train": {"batch": {"N": 3}, "loss": {"op": "value", "in": "s"}, "optimizer": {"op": "sgd", "lr": 1}})"));
+  training.states["l.weight"].real = {0.25};
+  ir::Tensor z({DType::f32, {3}});
+  z.real = {0, 1, -1};
+  training.step({{"z", z}});
+  EXPECT_EQ(training.states["p"].real, (Row{-0.25, -1, -0.25}));
 }
 
 // Each element's is the product of the others.

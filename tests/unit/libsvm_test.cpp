@@ -54,6 +54,8 @@ TEST_F(Libsvm, WhatIsNotNamedIsZero) {
     EXPECT_EQ(numbers(table.columns[0]), (std::vector<float>{0.5F, 0, -20, 0, 0, 0, 0, 1, 0}));
     EXPECT_EQ(numbers(table.columns[1]), (std::vector<float>{1, -1.5F, 2}));
   }
+  const Table tabs = read("1\t1:0.5 \t 3:2\t#4\n\t\n", request({features()}));
+  EXPECT_EQ(numbers(tabs.columns[0]), (std::vector<float>{0.5F, 0, 2}));
   const Table table = read("2 0:7", request({target("i32", 3), features()}, true));
   EXPECT_EQ(numbers(table.columns[1]), (std::vector<float>{7, 0, 0}));
   int32_t label = 0;
@@ -76,6 +78,9 @@ TEST_F(Libsvm, RefusesWhatIsNotOfTheFormat) {
   EXPECT_EQ(of("1 4:1\n"), "rows.txt:1:3: feature 4, but a row of input 'x' has 3");
   EXPECT_EQ(of("1 2:1 2:2\n"), "rows.txt:1:7: feature 2 behind feature 2: they ascend");
   EXPECT_EQ(of("1 3:1 2:2\n"), "rows.txt:1:7: feature 2 behind feature 3: they ascend");
+  EXPECT_EQ(of("1 1:1\t2:x\n"), "rows.txt:1:7: 'x' is no number");
+  // The target is missing, which who reads features alone would not see.
+  EXPECT_EQ(message("1:1 2:2\n", request({features()})), "rows.txt:1:1: '1:1' is no number");
   EXPECT_EQ(message("1 1:1\n", request({{"x", {"words"}, "f32", {3}, 0, false, {}}})),
             "a row holds \"features\" and a \"target\", no \"words\"");
   EXPECT_EQ(message("1 1:1\n", request({{"x", {"features"}, "f32", {3, 1}, 0, false, {}}})),

@@ -240,6 +240,19 @@ TEST(Metric, AreaUnderTheCurve) {
   }
 }
 
+// Scores whose sigmoid is 0 or 1 to the last bit lie in the first and the last bin.
+TEST(Metric, AreaUnderTheCurveOfSaturatedScores) {
+  Scored s;
+  for (int i = 0; i < kScores; ++i) {
+    s.targets.push_back(i % 3 == 0 ? 1 : 0);
+    s.scores.push_back(i % 3 == 0 ? 1000 : -1000);
+  }
+  Training training(pair_model(R"({"op": "auc", "in": ["p", "t"]})"));
+  training.states["s"].real = {1};
+  training.step(inputs_of(s));
+  EXPECT_EQ(training.metrics().at(1).at(0), 1);
+}
+
 // Targets far from 0: a sum of their squares would have lost their variance.
 TEST(Metric, ShareOfTheVariance) {
   constexpr double kFar = 1e9;

@@ -22,8 +22,8 @@ constexpr int kHeight = 16, kWidth = 24;
 
 int pixel(int y, int x, int c) { return c == 0 ? y * 15 : c == 1 ? x * 10 : 255 - y * 8 - x * 5; }
 
-// A smooth picture, without subsampled colours.
-std::vector<unsigned char> jpeg() {
+// A smooth picture, without subsampled colours. Of four channels the fourth is black.
+std::vector<unsigned char> jpeg(int channels = 3) {
   jpeg_compress_struct info{};
   jpeg_error_mgr errors{};
   info.err = jpeg_std_error(&errors);
@@ -31,16 +31,17 @@ std::vector<unsigned char> jpeg() {
   unsigned char* bytes = nullptr;
   unsigned long size = 0;  // NOLINT(google-runtime-int): libjpeg's type
   jpeg_mem_dest(&info, &bytes, &size);
-  info.image_height = kHeight, info.image_width = kWidth, info.input_components = 3, info.in_color_space = JCS_RGB;
+  info.image_height = kHeight, info.image_width = kWidth, info.input_components = channels;
+  info.in_color_space = channels == 3 ? JCS_RGB : JCS_CMYK;
   jpeg_set_defaults(&info);
   jpeg_set_quality(&info, 100, TRUE);
   info.comp_info[0].h_samp_factor = info.comp_info[0].v_samp_factor = 1;
   jpeg_start_compress(&info, TRUE);
   for (int y = 0; y < kHeight; ++y) {
-    unsigned char line[kWidth * 3];
+    std::vector<unsigned char> line;
     for (int x = 0; x < kWidth; ++x)
-      for (int c = 0; c < 3; ++c) line[x * 3 + c] = static_cast<unsigned char>(pixel(y, x, c));
-    JSAMPROW row = line;
+      for (int c = 0; c < channels; ++c) line.push_back(static_cast<unsigned char>(c < 3 ? pixel(y, x, c) : 0));
+    JSAMPROW row = line.data();
     jpeg_write_scanlines(&info, &row, 1);
   }
   jpeg_finish_compress(&info);
@@ -96,6 +97,9 @@ TEST_F(Picture, DamagedJpegIsRefused) {
         << rest;
   EXPECT_EQ(message(good, {.height = 8, .width = kWidth, .channels = 3}),
             "p.jpg: a picture of 16 x 24, the input takes 8 x 24");
+  for (const int64_t channels : {1, 3})
+    EXPECT_EQ(message(jpeg(4), {.height = kHeight, .width = kWidth, .channels = channels}),
+              "p.jpg: a JPEG of the four inks of printers (CMYK)");
 }
 
 }  // namespace

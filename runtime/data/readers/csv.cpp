@@ -99,8 +99,11 @@ class CsvTable {
     std::vector<CsvField> fields;
     if (!file.next(fields)) throw UserError(where_, fmt::format("{}: the file is empty", name_));
     width_ = fields.size();
-    if (has_header())
-      for (const CsvField& f : fields) titles_.emplace_back(f.text);
+    if (!has_header()) return;
+    for (const CsvField& f : fields) {
+      Title& title = places_[titles_.emplace_back(f.text)];
+      if (title.count++ == 0) title.field = titles_.size() - 1;
+    }
   }
 
   template <class F>
@@ -124,11 +127,12 @@ class CsvTable {
 
   // By name, else by index.
   std::optional<size_t> find(std::string_view word, const ColumnRequest& column) const {
-    const auto matches = std::ranges::count(titles_, word);
-    if (matches > 1)
-      throw UserError(column.where, fmt::format("{}: {} columns are called '{}'", name_, matches, printable(word)),
+    if (const auto title = places_.find(word); title != places_.end()) {
+      if (title->second.count == 1) return title->second.field;
+      throw UserError(column.where,
+                      fmt::format("{}: {} columns are called '{}'", name_, title->second.count, printable(word)),
                       "name it by its index, counted from 0");
-    if (matches == 1) return static_cast<size_t>(std::ranges::find(titles_, word) - titles_.begin());
+    }
     size_t index = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), index);
     if (error == std::errc{} && end == word.data() + word.size() && index < width_) return index;
@@ -225,14 +229,22 @@ class CsvTable {
     }
     if (!s.named) {
       const std::string fault = parse_number(field.text, s.type, to);
-      if (!fault.empty())
-        fail(fault, is_floating(s.type) ? "" : "\"classes\": {\"" + s.request->input + "\": \"sorted\"} numbers names");
+      if (!fault.empty()) fail(fault, is_name(field.text, s.type) ? numbers_names(s) : "");
       return require_range(s, to, fail);
     }
     const auto number = s.numbers.find(field.text);
     if (number == s.numbers.end()) fail("is none of the classes", did_you_mean(field.text, s.names));
     store_number(s.type, static_cast<double>(number->second), to);
     require_range(s, to, fail);
+  }
+
+  // What stands where a class's number is expected, and is none of any kind.
+  static bool is_name(std::string_view text, ElementType type) {
+    std::byte number[sizeof(double)];
+    return !is_floating(type) && !parse_number(text, ElementType::f64, number).empty();
+  }
+  static std::string numbers_names(const Selection& s) {
+    return "\"classes\": {\"" + s.request->input + "\": \"sorted\"} numbers names";
   }
 
   // As read_table does, which knows no lines.
@@ -258,7 +270,11 @@ class CsvTable {
   std::filesystem::path path_;
   char delimiter_;
   std::vector<std::string> titles_;  // empty without a header
-  size_t width_ = 0;                 // fields of a record
+  struct Title {
+    size_t field = 0, count = 0;  // the first of that name, and how many there are
+  };
+  std::map<std::string, Title, std::less<>> places_;
+  size_t width_ = 0;  // fields of a record
   std::vector<Selection> selections_;
 };
 

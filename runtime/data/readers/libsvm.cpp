@@ -50,6 +50,8 @@ class LibsvmTable {
     }
     const int64_t rows = each_row([&](const std::vector<CsvField>& fields, int64_t row, const CsvFile& file) {
       if (row >= table.rows) changed();
+      std::byte target[sizeof(double)];
+      store(fields[0].text, ElementType::f64, fields[0], file, target);
       for (size_t i = 0; i < types_.size(); ++i) {
         if (request_.columns[i].source() == "target") {
           store(fields[0].text, types_[i], fields[0], file, to[i]);
@@ -64,21 +66,31 @@ class LibsvmTable {
   }
 
  private:
-  // Words between blanks, up to a remark; lines without words are no rows.
+  // Words between blanks and tabs, up to a remark; lines without words are no rows.
   template <class F>
   int64_t each_row(const F& f) const {
     CsvFile file(path_, name_, where_, ' ');
-    std::vector<CsvField> words, row;
+    std::vector<CsvField> parts, row;
     int64_t rows = 0;
-    while (file.next(words)) {
+    while (file.next(parts)) {
       row.clear();
-      for (const CsvField& word : words) {
-        if (word.text.starts_with('#')) break;
-        if (!word.text.empty()) row.push_back(word);
-      }
+      for (const CsvField& part : parts)
+        if (!add_words(part, row)) break;
       if (!row.empty()) f(row, rows++, file);
     }
     return rows;
+  }
+
+  // Of what stands between two blanks; false where a remark begins.
+  static bool add_words(const CsvField& part, std::vector<CsvField>& row) {
+    for (size_t at = 0; at < part.text.size();) {
+      const size_t end = std::min(part.text.find('\t', at), part.text.size());
+      const std::string_view word = part.text.substr(at, end - at);
+      if (word.starts_with('#')) return false;
+      if (!word.empty()) row.push_back({word, part.line, part.column + static_cast<int64_t>(at)});
+      at = end + 1;
+    }
+    return true;
   }
 
   int64_t count() const {
