@@ -76,15 +76,17 @@ std::string describe(int status) {
 void run(const Campaign& c, int64_t cases) {
   ASSERT_FALSE(c.corpus.empty());
   if (const char* wanted = std::getenv("HEDDLE_FUZZ_CASES")) cases = std::atoll(wanted);
+  const char* first = std::getenv("HEDDLE_FUZZ_FIRST");
+  const int64_t from = first == nullptr ? 0 : std::atoll(first);
   auto* current = static_cast<volatile int64_t*>(
       mmap(nullptr, sizeof(int64_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   ASSERT_NE(static_cast<volatile void*>(current), MAP_FAILED);
   int failures = 0;
-  for (int64_t begin = 0; begin < cases && failures < kMostFailures;) {
+  for (int64_t begin = from; begin < from + cases && failures < kMostFailures;) {
     std::cout.flush();
     const pid_t child = fork();
     ASSERT_GE(child, 0);
-    if (child == 0) work(c, begin, cases, current);
+    if (child == 0) work(c, begin, from + cases, current);
     int status = 0;
     ASSERT_EQ(waitpid(child, &status, 0), child);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) break;

@@ -111,8 +111,29 @@ Model::Model(Model&&) noexcept = default;
 Model& Model::operator=(Model&&) noexcept = default;
 Model::~Model() = default;
 
+namespace {
+
+// As the command line checks its options.
+void check(const Options& options) {
+  constexpr int kMostThreads = 1024, kMostGib = 1 << 20;
+  const auto within = [](const char* name, int value, int most) {
+    if (value < 0 || value > most)
+      throw UserError(ExitCode::usage, fmt::format("Options::{} is {}, expected 0 ... {}", name, value, most));
+  };
+  within("threads", options.threads, kMostThreads);
+  within("memory_gib", options.memory_gib, kMostGib);
+}
+
+template <class Impl>
+void require_there(const std::unique_ptr<Impl>& impl) {
+  if (!impl) throw UserError(ExitCode::usage, "the model was moved from", "use the one that it was moved to");
+}
+
+}  // namespace
+
 Model Model::load(const std::string& path, const Options& options) {
   return guarded([&] {
+    check(options);
     auto impl = std::make_unique<Impl>();
     impl->options = options;
     tools::read(impl->arguments(path), impl->read);
@@ -122,6 +143,7 @@ Model Model::load(const std::string& path, const Options& options) {
 
 Model Model::parse(const std::string& text, const Options& options) {
   return guarded([&] {
+    check(options);
     auto impl = std::make_unique<Impl>();
     impl->options = options;
     impl->read.model = frontend::read_model(impl->read.sources, impl->read.sources.add("<text>", text),
@@ -130,16 +152,23 @@ Model Model::parse(const std::string& text, const Options& options) {
   });
 }
 
-std::string Model::name() const { return impl_->read.model.name; }
+std::string Model::name() const {
+  return guarded([&] {
+    require_there(impl_);
+    return impl_->read.model.name;
+  });
+}
 
 void Model::compile() {
   guarded([&] {
+    require_there(impl_);
     if (!impl_->training) impl_->begin_with_rows();
   });
 }
 
 double Model::train_step(const Inputs& rows) {
   return guarded([&] {
+    require_there(impl_);
     if (!impl_->training || impl_->training->made->has_data()) impl_->begin_with_rows();
     return impl_->training->made->step(rows);
   });
@@ -147,6 +176,7 @@ double Model::train_step(const Inputs& rows) {
 
 FitResult Model::fit(const std::function<bool(const Epoch&)>& each) {
   return guarded([&] {
+    require_there(impl_);
     if (!impl_->training || !impl_->training->made->has_data()) impl_->begin_with_data();
     return impl_->training->made->fit(each);
   });
@@ -154,6 +184,7 @@ FitResult Model::fit(const std::function<bool(const Epoch&)>& each) {
 
 Outputs Model::predict(const Inputs& rows, const std::vector<std::string>& outputs) {
   return guarded([&] {
+    require_there(impl_);
     tools::Predictor& predictor = impl_->predictor_for(outputs);
     int64_t count = -1;
     for (const tools::PredictInput& input : predictor.inputs()) {
@@ -168,6 +199,9 @@ Outputs Model::predict(const Inputs& rows, const std::vector<std::string>& outpu
                         "every input has the same number of rows");
       count = given->second.rows();
     }
+    if (count <= 0)  // no batch looks at what the shapes say
+      for (const tools::PredictInput& input : predictor.inputs())
+        api::column_of(rows.at(input.request.input), input.request, 0, 0);
     Outputs out;
     for (const tools::PredictOutput& output : predictor.outputs()) {
       std::vector<int64_t> shape = {count};
@@ -196,6 +230,7 @@ Outputs Model::predict(const Inputs& rows, const std::vector<std::string>& outpu
 
 FileResult Model::predict_files(const FilePredictions& r) {
   return guarded([&] {
+    require_there(impl_);
     tools::require_apart(r.out, r.in, impl_->weights_path);
     tools::Predictor& predictor = impl_->predictor_for(r.outputs);
     tools::RowReader reader(predictor, r.in, r.in_format);
@@ -207,6 +242,7 @@ FileResult Model::predict_files(const FilePredictions& r) {
 
 void Model::load_weights(const std::string& path, const std::string& prefix) {
   guarded([&] {
+    require_there(impl_);
     auto [file, note] = runtime::read_weights(path, prefix);
     if (!note.empty()) impl_->tell(note);
     if (impl_->training) impl_->training->made->start(&file);
@@ -218,6 +254,7 @@ void Model::load_weights(const std::string& path, const std::string& prefix) {
 
 void Model::save(const std::string& path) {
   guarded([&] {
+    require_there(impl_);
     runtime::require_weights_path(path);
     runtime::write_safetensors(path, impl_->current());
   });

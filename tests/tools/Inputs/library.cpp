@@ -114,5 +114,17 @@ int main(int argc, char** argv) {
   refused(1, "the model has no data to train on", [&] { other.fit(); });
   refused(1, "<text>:1:2:", [] { heddle::Model::parse("{x", {}); });
   refused(1, "none.safetensors", [&] { other.load_weights(folder + "/none.safetensors"); });
+  refused(2, "the model was moved from", [&] { model.name(); });  // NOLINT(bugprone-use-after-move): what is asked
+  refused(2, "the model was moved from", [&] { model.train_step(rows); });
+  refused(2, "the model was moved from", [&] { model.save(folder + "/moved.safetensors"); });
+  refused(2, "its shape says otherwise", [&] {
+    heddle::Array negative = rows.at("x");
+    negative.shape[0] = -4;
+    other.predict({{"x", negative}});
+  });
+  refused(2, "'x' has no rows", [&] { other.predict({{"x", {.dtype = "f32"}}}); });
+  refused(2, "Options::threads is -1, expected 0 ... 1024", [] { heddle::Model::parse(kModel, {.threads = -1}); });
+  refused(2, "Options::threads is 1000000000,", [] { heddle::Model::parse(kModel, {.threads = 1000000000}); });
+  refused(2, "Options::memory_gib is -1,", [] { heddle::Model::parse(kModel, {.memory_gib = -1}); });
   std::printf("done\n");
 }
