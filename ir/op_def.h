@@ -107,9 +107,18 @@ struct PrimitivePlan {
   double instructions = 1;     // of all warps, about
   double dependent_loads = 1;  // of a thread, one after another
 };
+// What a launch moves on a GPU: sectors as warps ask for them, those of them that come from beyond the nearest cache, and
+// wavefronts of shared memory (ir/kernel/count/kernel_counts.h).
+struct PrimitiveMemory {
+  static constexpr double kSector = 32;  // bytes
+  double read = 0, fetched = 0, written = 0;
+  double wavefronts = 0;
+};
 struct Primitive {
   std::string call;
   std::function<PrimitivePlan(const Signature&)> plan;
+  // Given what is moved where each operand is read once and each result written once; empty where that is so.
+  std::function<PrimitiveMemory(const Signature&, const PrimitivePlan&, const PrimitiveMemory& once)> memory;
 };
 struct Composite {};  // has an expansion into other operators, which `expand` puts in its place
 struct Gradient {};   // replaced by differentiate

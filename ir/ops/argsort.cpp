@@ -41,9 +41,12 @@ std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> in) 
   return {std::move(order), std::move(sorted)};
 }
 
+// Of those that count: elements of a row of each warp, and of each block.
+constexpr int64_t kItems = 4, kOfBlock = 16;
+
 // On a GPU each warp counts for four elements what comes before them, over all blocks: work of n for each element.
 PrimitivePlan plan_counting(int64_t rows, int64_t n) {
-  constexpr int64_t kItems = 4, kOfBlock = 16, kThreads = 128, kAhead = 4;
+  constexpr int64_t kThreads = 128, kAhead = 4;
   constexpr double kPlaceKey = 6, kCompare = 14, kPlaces = 195, kLanes = 32;
   const int64_t blocks = rows * ((n + kOfBlock - 1) / kOfBlock);
   const int64_t warps_of_block = kOfBlock / kItems;
@@ -71,12 +74,21 @@ PrimitivePlan plan_merging(int64_t rows, int64_t n, double levels, bool floating
 
 // Counting spreads a row over all multiprocessors, but its work grows with the square of the row: many long rows are
 // merged, a block each. Both do about as much where a row's n is 4.3 times the square of its levels.
-PrimitivePlan plan(const Signature& s) {
+struct Way {
+  int64_t n, rows;
+  double levels;
+  bool counts;
+};
+Way way_of(const Type& x) {
   constexpr double kProcessors = 128, kWorth = 4.3;
-  const int64_t n = s.operands[0].dims.back(), rows = s.operands[0].elements() / n;
+  const int64_t n = x.dims.back(), rows = x.elements() / n;
   const double levels = std::ceil(std::log2(static_cast<double>(std::max<int64_t>(n, 2))));
   const double busy = std::min(static_cast<double>(rows), kProcessors);
-  const bool counts = busy * static_cast<double>(n) <= kProcessors * kWorth * levels * levels;
+  return {n, rows, levels, busy * static_cast<double>(n) <= kProcessors * kWorth * levels * levels};
+}
+
+PrimitivePlan plan(const Signature& s) {
+  const auto [n, rows, levels, counts] = way_of(s.operands[0]);
   PrimitivePlan plan =
       counts ? plan_counting(rows, n) : plan_merging(rows, n, levels, is_floating(s.operands[0].dtype));
   plan.words = {{"rows", std::to_string(rows)},
@@ -86,6 +98,65 @@ PrimitivePlan plan(const Signature& s) {
   plan.workers = rows;
   plan.scratch = 4 * s.operands[0].elements();  // a GPU that counts needs none, the host does
   return plan;
+}
+
+// Of the keys of neighbours, by whole warps.
+double key_wavefronts(int64_t keys, int64_t words) {
+  constexpr double kLanes = 32;
+  return std::ceil(static_cast<double>(keys * words) / kLanes);
+}
+
+// Blocks of four warps have sixteen elements of a row. Each passes all keys through shared memory, as many at once as
+// fit there; each warp reads those before its own elements, and then the others.
+double wavefronts_of_row(const Type& x) {
+  constexpr int64_t kAtOnce = 2048;
+  const int64_t n = x.dims.back(), words = std::max<int64_t>(1, bits(x.dtype) / 32);
+  const int64_t blocks = (n + kOfBlock - 1) / kOfBlock, warps = blocks * kOfBlock / kItems;
+  double sum = 0;
+  for (int64_t begin = 0; begin < n; begin += kAtOnce) {
+    const int64_t count = std::min(kAtOnce, n - begin), end = begin + count;
+    const double whole = key_wavefronts(count, words);
+    // What stands before or behind these keys reads them in one go.
+    const int64_t first = begin / kItems, last = std::min((end + kItems - 1) / kItems, warps);
+    sum += whole * static_cast<double>(blocks + warps - (last - first));
+    for (int64_t w = first; w < last; ++w) {
+      const int64_t before = std::clamp<int64_t>(w * kItems - begin, 0, count);
+      sum += key_wavefronts(before, words) + key_wavefronts(count - before, words);
+    }
+  }
+  return sum;
+}
+
+// Each block reads a row once, and passes it through shared memory once, and once for each of its warps; results lie
+// anywhere in their row.
+PrimitiveMemory memory_of_counting(const Type& x, const PrimitivePlan& plan) {
+  constexpr double kLanes = 32, kOfWarp = kItems;
+  const auto n = static_cast<double>(x.dims.back()), blocks = static_cast<double>(plan.blocks);
+  const double rows = static_cast<double>(x.elements()) / n;
+  const double warps = static_cast<double>(plan.blocks * plan.threads) / kLanes;
+  const auto apart = [sectors = std::ceil(n / 8)](double places) {
+    return sectors * (1 - std::pow(1 - 1 / sectors, places));
+  };
+  const double whole = std::floor(n / kOfWarp);
+  PrimitiveMemory m;
+  m.fetched = blocks * std::ceil(n * static_cast<double>(bits(x.dtype)) / 8 / PrimitiveMemory::kSector);
+  m.read = m.fetched + warps * (kOfWarp + 1);
+  m.written = 2 * rows * (whole * apart(kOfWarp) + apart(n - whole * kOfWarp));
+  m.wavefronts = rows * wavefronts_of_row(x);
+  return m;
+}
+
+// Every level reads both runs in a search, of which the last steps lie apart.
+PrimitiveMemory memory_of_merging(const Type& x, double levels) {
+  constexpr double kRead = 1.3, kWritten = 2.2;  // sectors of an element, of each level and in all
+  const double elements = static_cast<double>(x.elements()), read = elements * levels * kRead;
+  return {.read = read, .fetched = read, .written = elements * kWritten};
+}
+
+PrimitiveMemory memory(const Signature& s, const PrimitivePlan& plan, const PrimitiveMemory&) {
+  const Type& x = s.operands[0];
+  const Way way = way_of(x);
+  return way.counts ? memory_of_counting(x, plan) : memory_of_merging(x, way.levels);
 }
 
 // Each element's cotangent goes back to where it came from.
@@ -114,7 +185,8 @@ const RegisterOp op({.name = "argsort",
                                 .fallback = false,
                                 .doc = "the order turned round, but of equals"}},
                      .dtypes = kArithmetic,
-                     .kind = Primitive{"hd::argsort<rows, n, descending, counts>(x, order, sorted, scratch);", plan},
+                     .kind = Primitive{"hd::argsort<rows, n, descending, counts>(x, order, sorted, scratch);", plan,
+                                       memory},
                      .infer = infer,
                      .eval = eval,
                      .grad = gradient,

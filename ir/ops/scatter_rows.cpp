@@ -42,13 +42,20 @@ std::string monoid_of(const std::string& combine) {
   return combine == "max" ? "hd::Max" : "hd::Min";
 }
 
+// A row of many columns is shared by a warp; of few columns a warp takes several rows.
+int64_t team_of(int64_t columns) {
+  int64_t team = 1;
+  while (team < 32 && team < columns) team *= 2;
+  return team;
+}
+
 PrimitivePlan plan(const Signature& s) {
   constexpr int64_t kThreads = 128, kWorkersPoints = 1024;
   constexpr double kSearch = 16, kRow = 30, kElement = 21;
   const int64_t rows = s.operands[0].dims[0], columns = s.operands[0].elements() / rows, n = s.operands[1].dims[0];
   const bool in_place = s.flag("in_place");
-  int64_t team = 1, levels = 1;  // a row of many columns is shared by a warp; of few columns a warp takes several rows
-  while (team < 32 && team < columns) team *= 2;
+  const int64_t team = team_of(columns);
+  int64_t levels = 1;
   while (!in_place && int64_t{1} << levels < n) ++levels;
   // Each row of x looks for its updates; in place each update looks whether it is its row's first.
   const int64_t visits = in_place ? n : rows;
@@ -68,6 +75,26 @@ PrimitivePlan plan(const Signature& s) {
           .workers = (visits * columns + kWorkersPoints - 1) / kWorkersPoints,
           .instructions = warps * (static_cast<double>(levels) * kSearch + turns * (kRow + updates * kElement)),
           .dependent_loads = static_cast<double>(levels + 2)};
+}
+
+// Each row searches for its first update. The rows of a warp lie side by side, the updates of a row anywhere. In place the
+// rows that have updates, once.
+PrimitiveMemory memory(const Signature& s, const PrimitivePlan&, const PrimitiveMemory& once) {
+  if (s.flag("in_place")) return once;
+  constexpr double kSector = PrimitiveMemory::kSector, kLanesOfWarp = 32;
+  const auto sectors = [](const Type& t) { return std::ceil(static_cast<double>(t.bytes()) / kSector); };
+  const Type &x = s.operands[0], &sorted = s.operands[1], &all_updates = s.operands[3];
+  const int64_t all_rows = x.dims[0], all_columns = x.elements() / all_rows;
+  const auto rows = static_cast<double>(all_rows), columns = static_cast<double>(all_columns);
+  const auto count = static_cast<double>(sorted.elements()), team = static_cast<double>(team_of(all_columns));
+  const double of_warp = kLanesOfWarp / team, warps = std::ceil(rows / of_warp), turns = std::ceil(columns / team);
+  const double updates = count / rows, levels = std::ceil(std::log2(std::max(count, 2.0)));
+  const double near =
+      1 + (of_warp - 1) * std::min(1.0, updates * static_cast<double>(bits(sorted.dtype)) / 8 / kSector);
+  PrimitiveMemory found = once;
+  found.fetched = sectors(x) + count * std::max(1.0, sectors(all_updates) / count);
+  found.read = found.fetched + warps * levels * near + turns * (warps * near * (updates + 1) + rows * updates);
+  return found;
 }
 
 Sample sample(const Dims& x, int64_t n, const std::string& combine, DType dtype = DType::f32) {
@@ -90,7 +117,7 @@ const RegisterOp op(
                     "y lies over x, of which only the rows that have updates are read and written; for kernels only, "
                     "where alias says so"}},
      .dtypes = kArithmetic,
-     .kind = Primitive{"Function<Monoid, Index, rows, columns, n, team>(x, sorted, order, updates, y);", plan},
+     .kind = Primitive{"Function<Monoid, Index, rows, columns, n, team>(x, sorted, order, updates, y);", plan, memory},
      .infer = infer,
      .eval = eval,
      .no_gradient = "scatter, which becomes it, has one",

@@ -72,6 +72,9 @@ CudaDevice::CudaDevice(CudaDeviceOptions options) {
                     fmt::format("there is no CUDA device {}: the driver sees {}", options.number, all.size()),
                     "devices count from cuda:0; heddle doctor lists them");
   const auto number = static_cast<size_t>(options.number);
+  if (const std::string refusal = all[number].refusal(); !refusal.empty())
+    throw UserError(ExitCode::missing, fmt::format("no CUDA device: {}", refusal),
+                    "leave --device out: the host device runs the model where no GPU can");
   impl_ = std::make_unique<Impl>(std::move(options), all[number]);
 }
 

@@ -9,6 +9,7 @@ namespace heddle::runtime {
 namespace {
 
 constexpr int kOldestDriver = 12000;  // CUDA 12.0: what NVRTC 13's PTX and graphs of this kind need at least
+constexpr int kOldestMajor = 8;       // products are copied into shared memory as they run
 
 struct Found {
   Driver driver;
@@ -71,6 +72,8 @@ CudaInfo describe(const Driver& driver, int number, int version) {
   info.major = attribute(cuda::kCapabilityMajor);
   info.minor = attribute(cuda::kCapabilityMinor);
   info.multiprocessors = attribute(cuda::kMultiprocessors);
+  info.processor_threads = attribute(cuda::kMultiprocessorThreads);
+  info.processor_shared = attribute(cuda::kMultiprocessorShared);
   size_t bytes = 0;
   driver.check(driver.DeviceTotalMem(&bytes, device), "cuDeviceTotalMem");
   info.memory_bytes = static_cast<int64_t>(bytes);
@@ -93,6 +96,11 @@ void Driver::check(cuda::Status status, const char* call) const {
   if (status == cuda::kOutOfMemory)
     throw UserError(ExitCode::limit, message, "use a smaller batch, or free the GPU of other programs");
   throw UserError(ExitCode::failed, message, "heddle doctor shows the driver and its GPUs");
+}
+
+std::string CudaInfo::refusal() const {
+  if (major >= kOldestMajor) return {};
+  return fmt::format("{} has compute capability {}.{}, {}.0 is needed", name, major, minor, kOldestMajor);
 }
 
 const Driver* find_driver(std::string* reason) {

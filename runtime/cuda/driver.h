@@ -28,7 +28,8 @@ using GraphExec = struct CUgraphExec_st*;
 constexpr Status kSuccess = 0, kOutOfMemory = 2, kNotReady = 600;
 constexpr Status kNoDevice = 100;
 // CUdevice_attribute
-constexpr int kMultiprocessors = 16, kCapabilityMajor = 75, kCapabilityMinor = 76;
+constexpr int kMultiprocessors = 16, kMultiprocessorThreads = 39, kCapabilityMajor = 75, kCapabilityMinor = 76;
+constexpr int kMultiprocessorShared = 81;
 // CUfunction_attribute
 constexpr int kMaxDynamicSharedBytes = 8;
 constexpr unsigned kHostMapped = 0x03;       // CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP
@@ -109,8 +110,12 @@ struct CudaInfo {
   std::string name;          // "NVIDIA H200"
   int major = 0, minor = 0;  // compute capability
   int multiprocessors = 0;
+  int64_t processor_threads = 0, processor_shared = 0;  // of a multiprocessor: as in ir::Target
   int64_t memory_bytes = 0;
   std::string driver_version;  // "13.0": the newest CUDA that it runs
+
+  // Why kernels cannot run there; empty where they can.
+  std::string refusal() const;
 };
 // The GPUs that the driver sees; throws UserError (exit 3, with the reason) where there is no driver or none of them.
 std::vector<CudaInfo> cuda_devices();

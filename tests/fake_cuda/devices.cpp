@@ -32,6 +32,7 @@ size_t free_bytes() {
   return memory_bytes() - std::min(taken, memory_bytes());
 }
 
+int multiprocessor_shared() { return setting("HEDDLE_FAKE_CUDA_SHARED", 233472); }
 int multiprocessors() { return setting("HEDDLE_FAKE_CUDA_MULTIPROCESSORS", 132); }
 
 extern "C" {
@@ -83,8 +84,15 @@ Status cuDeviceGetName(char* name, int size, int) {
   return kSuccess;
 }
 Status cuDeviceGetAttribute(int* value, int attribute, int) {
-  constexpr int kMultiprocessors = 16, kMajor = 75, kMinor = 76;
-  *value = attribute == kMultiprocessors ? multiprocessors() : attribute == kMajor ? 9 : attribute == kMinor ? 0 : 0;
+  const int capability = setting("HEDDLE_FAKE_CUDA_CAPABILITY", 90);
+  switch (attribute) {
+    case 16: *value = multiprocessors(); break;
+    case 39: *value = kMultiprocessorThreads; break;
+    case 75: *value = capability / 10; break;
+    case 76: *value = capability % 10; break;
+    case 81: *value = multiprocessor_shared(); break;
+    default: *value = 0; return kInvalidValue;
+  }
   return kSuccess;
 }
 Status cuDeviceTotalMem_v2(size_t* bytes, int) {

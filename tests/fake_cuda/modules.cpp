@@ -1,6 +1,7 @@
 // Modules of PTX, and launches of their kernels by the interpreter. Parameters are read at the call, as the driver does.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -10,8 +11,15 @@
 namespace heddle::fake_cuda {
 namespace {
 
-constexpr int kMultiprocessorThreads = 2048;
 constexpr uint32_t kSharedWithoutAsking = 49152;
+constexpr int kReservedShared = 1024;  // of each block, by the driver
+
+// Blocks that a multiprocessor has threads and shared memory for.
+int resident(int threads, size_t shared) {
+  if (threads <= 0) return 0;
+  return std::min(kMultiprocessorThreads / threads,
+                  multiprocessor_shared() / (static_cast<int>(shared) + kReservedShared));
+}
 
 struct Module;
 struct Function {
@@ -157,14 +165,15 @@ Status cuFuncSetAttribute(void* function, int attribute, int value) {
   Function* f = find_function(function, "cuFuncSetAttribute");
   if (f == nullptr) return kInvalidHandle;
   constexpr int kMaxDynamicShared = 8;
+  if (attribute == kMaxDynamicShared && value > multiprocessor_shared() - kReservedShared) return kInvalidValue;
   if (attribute == kMaxDynamicShared) f->most_dynamic_shared = static_cast<uint32_t>(value);
   return call.status();
 }
 
-Status cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void* function, int threads, size_t) {
+Status cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void* function, int threads, size_t shared) {
   const Call call("cuOccupancyMaxActiveBlocksPerMultiprocessor");
   if (find_function(function, "cuOccupancyMaxActiveBlocksPerMultiprocessor") == nullptr) return kInvalidHandle;
-  *blocks = threads > 0 ? kMultiprocessorThreads / threads : 0;
+  *blocks = resident(threads, shared);
   return call.status();
 }
 
@@ -181,7 +190,7 @@ Status cuLaunchCooperativeKernel(void* function, unsigned gx, unsigned gy, unsig
   const Call call("cuLaunchCooperativeKernel");
   if (call.status() != kSuccess) return call.status();
   if (gy != 1 || gz != 1 || by != 1 || bz != 1) return kInvalidValue;
-  if (bx == 0 || static_cast<int>(gx) > multiprocessors() * (kMultiprocessorThreads / static_cast<int>(bx))) {
+  if (static_cast<int>(gx) > multiprocessors() * resident(static_cast<int>(bx), shared)) {
     world().violate(fmt::format("cuLaunchCooperativeKernel of {} blocks, which do not run at once", gx));
     return kTooManyBlocks;
   }

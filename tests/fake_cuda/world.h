@@ -6,6 +6,8 @@
 //
 //   HEDDLE_FAKE_CUDA_REPORT=FILE   violations and counts, a line each, when the process ends
 //   HEDDLE_FAKE_CUDA_NAME=NAME     the GPU's name (default NVIDIA H200 NVL)
+//   HEDDLE_FAKE_CUDA_CAPABILITY=86 its compute capability, here 8.6 (default 9.0)
+//   HEDDLE_FAKE_CUDA_SHARED=BYTES  shared memory of a multiprocessor (default an H200's)
 //   HEDDLE_FAKE_CUDA_FAIL=CALL:N   the N-th call of that function fails: out of memory, or an error of launches;
 //                                  CALL:N+ and all calls after it, as after a kernel that touched what is not there
 //   HEDDLE_FAKE_CUDA_RACES=0       kernels are not watched for races
@@ -29,6 +31,8 @@ constexpr Status kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kNotInitiali
 
 // Of the GPU: what the environment variable HEDDLE_FAKE_CUDA_MULTIPROCESSORS says, or an H200's.
 int multiprocessors();
+constexpr int kMultiprocessorThreads = 2048;
+int multiprocessor_shared();
 size_t free_bytes();  // of the GPU
 
 struct Stream;

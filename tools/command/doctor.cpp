@@ -66,6 +66,10 @@ std::vector<Finding> cuda_findings() {
     const std::vector<runtime::CudaInfo> all = runtime::cuda_devices();
     for (size_t i = 0; i < all.size(); ++i) {
       const runtime::CudaInfo& gpu = all[i];
+      if (std::string refusal = gpu.refusal(); !refusal.empty()) {
+        findings.push_back({fmt::format("cuda:{}", i), std::move(refusal), false});
+        continue;
+      }
       std::string note;
       const ir::Target target = target_of(gpu, note);
       findings.push_back(

@@ -60,7 +60,7 @@ std::string without_cuda() {
   std::string reason;
   if (runtime::find_driver(&reason) == nullptr) return reason;
   try {
-    runtime::cuda_devices();
+    if (std::string refusal = runtime::cuda_devices().front().refusal(); !refusal.empty()) return refusal;
   } catch (const UserError& error) {
     return error.diagnostics().front().message;
   }
@@ -103,6 +103,8 @@ ir::Target target_of(const runtime::CudaInfo& info, std::string& note) {
   note = fmt::format("not known by name: planned as {} with {} multiprocessors", target.name, info.multiprocessors);
   target.arch = runtime::cuda_arch(info);
   target.most_blocks = info.multiprocessors;
+  target.processor_threads = info.processor_threads;
+  target.processor_shared = info.processor_shared;
   target.memory_bytes = info.memory_bytes;
   return target;
 }
