@@ -8,7 +8,9 @@
 
 #include "ir/diagnostic.h"
 #include "runtime/temporary.h"
+#include "runtime/train/best.h"
 #include "runtime/train/checkpoint.h"
+#include "runtime/train/run_folder.h"
 #include "runtime/weights/sealed.h"
 #include "runtime/write_file.h"
 #include "tests/support/memory_device.h"
@@ -183,6 +185,27 @@ TEST_F(RunCheckpoint, StatesOfAnotherModelAreNamed) {
   EXPECT_EQ(message(renamed), "of another model: it has no 'w.v'");
   EXPECT_EQ(message(larger), "of another model: 'w' is u16[2,3,1,2], the model has u16[2,3,2,1]");
   EXPECT_EQ(message(fewer), "of another model, which has a state 'step'");
+}
+
+TEST(Best, IsBetterByMoreThanTheLeastDifference) {
+  const BestRule higher{.metric = "accuracy", .higher = true, .min_delta = 0.25},
+      lower{.metric = "loss", .min_delta = 0.25};
+  EXPECT_FALSE(is_better(higher, 0.75, 0.5));
+  EXPECT_TRUE(is_better(higher, 0.875, 0.5));
+  EXPECT_FALSE(is_better(lower, 0.25, 0.5));
+  EXPECT_TRUE(is_better(lower, 0.125, 0.5));
+  EXPECT_FALSE(is_better(lower, std::nan(""), std::nullopt));
+}
+
+TEST(RunFolder, KeepsTheNewestAndTheBest) {
+  const TemporaryFolder home;
+  RunFolder folder(home.path() + "/run");
+  const int64_t million = 1'000'000'000'000;  // a digit more than the others' names have
+  for (const int64_t step : {int64_t{3}, int64_t{5}, million - 1, million}) write_file(folder.checkpoint(step), "");
+  folder.keep_newest(2, {folder.checkpoint(3)});
+  const std::vector<std::string> kept = {folder.checkpoint(million), folder.checkpoint(million - 1),
+                                         folder.checkpoint(3)};
+  EXPECT_EQ(folder.checkpoints(), kept);
 }
 
 }  // namespace
