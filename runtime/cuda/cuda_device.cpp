@@ -121,6 +121,7 @@ void CudaDevice::release(void* memory) {
   // Destructors call this: a driver that has failed, and fails here again, has said so or will at the next call.
   d.driver.CtxSetCurrent(d.context);
   d.driver.StreamSynchronize(d.stream.get());
+  d.driver.StreamSynchronize(d.copies.get());
   it->second == Memory::shared ? d.driver.MemFreeHost(memory) : d.driver.MemFree(address(memory));
   d.allocations.erase(it);
 }

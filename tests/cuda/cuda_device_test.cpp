@@ -115,6 +115,19 @@ Trained train(const codegen::Program& program, runtime::Device& device, const ru
   return out;
 }
 
+TEST_F(Cuda, NewMemoryIsZero) {
+  runtime::CudaDevice device({.number = 0, .ptx = true, .kernel_cache = {}});
+  const std::vector<char> zeros(1000);
+  void* shared = device.allocate(1000, runtime::Memory::shared);
+  EXPECT_EQ(std::memcmp(shared, zeros.data(), zeros.size()), 0);
+  void* memory = device.allocate(1000);
+  std::vector<char> read(1000, 'x');
+  device.read(read.data(), memory, 1000);
+  EXPECT_EQ(read, zeros);
+  device.release(shared);
+  device.release(memory);
+}
+
 // One, eight and 64 steps a submission, as launches or as one kernel; columns on the device, or through chunks of some
 // batches.
 TEST_F(Cuda, AnySubmissionGivesTheSameBits) {
@@ -214,6 +227,46 @@ TEST_F(Cuda, ManySubmissionsAreWaitedForOneByOne) {
     EXPECT_GE(executable.poll(), submissions[i]);
     EXPECT_EQ(feed.take(1).at(0).step, static_cast<int64_t>(i));
   }
+  // The first has ended long ago: the driver is not asked, and what has ended since stays so.
+  const int64_t waits = report().counts["cuEventSynchronize"];
+  device.wait(submissions.front());
+  EXPECT_EQ(report().counts["cuEventSynchronize"], waits);
+  EXPECT_EQ(device.poll(), submissions.back());
+}
+
+// What loading queues has been done when it returns: it is not the first step's time.
+TEST_F(Cuda, LoadingIsDoneWhenItReturns) {
+  const codegen::Program program = compile(ir::h200(), 4, 0);
+  runtime::CudaDevice device({.number = 0, .ptx = true, .persistent = false, .kernel_cache = {}});
+  const runtime::Executable executable(program, device);
+  std::map<std::string, int64_t> counts = report().counts;
+  EXPECT_GT(counts["cuGraphUpload"], 0);
+  EXPECT_EQ(counts["uploads"], counts["cuGraphUpload"]);
+}
+
+// Copies that nobody has waited for may be under way when memory goes, by itself or with the device.
+TEST_F(Cuda, MemoryGoesWhenNothingUsesIt) {
+  for (const bool released : {false, true}) {
+    runtime::CudaDevice device({.number = 0, .ptx = true, .kernel_cache = {}});
+    void *from = device.allocate(1000, runtime::Memory::shared), *to = device.allocate(1000);
+    device.prefetch(to, from, 1000);
+    if (!released) continue;
+    device.release(from);
+    device.release(to);
+  }
+}
+
+TEST_F(Cuda, TheDeviceGivesBackWhatIsLeft) {
+  const runtime::CudaDevice other({.number = 0, .ptx = true, .kernel_cache = {}});
+  const int64_t before = other.free_bytes();
+  {
+    runtime::CudaDevice device({.number = 0, .ptx = true, .kernel_cache = {}});
+    device.allocate(1000);
+    device.allocate(1000, runtime::Memory::shared);
+    EXPECT_LT(other.free_bytes(), before);
+  }
+  EXPECT_EQ(other.free_bytes(), before);
+  EXPECT_EQ(report().counts["cuMemFreeHost"], 1);
 }
 
 // Nothing is left of the program that was loaded before.

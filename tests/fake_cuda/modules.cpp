@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include "tests/fake_cuda/stream.h"
 #include "tests/ptx/module.h"
@@ -26,6 +27,7 @@ struct Function {
   Module* module = nullptr;
   const ptx::Function* entry = nullptr;
   uint32_t most_dynamic_shared = kSharedWithoutAsking;
+  std::optional<size_t> planned_shared = std::nullopt;  // what the number of its blocks was asked for
 };
 struct Module {
   ptx::Module parsed;
@@ -95,6 +97,9 @@ Status queue_kernel(const char* by, void* function, const Grid& grid, void* stre
                                 grid.shared, f->most_dynamic_shared));
     return kInvalidValue;
   }
+  if (f->planned_shared.value_or(grid.shared) != grid.shared)
+    world().violate(fmt::format("{} is launched with {} dynamic shared bytes, its blocks were counted for {}",
+                                f->entry->name, grid.shared, *f->planned_shared));
   s->runs_kernels = true;
   s->push({[f, grid, bytes = read_parameters(*f->entry, parameters)] { execute(f, grid, bytes); },
            "kernel " + f->entry->name, f->module});
@@ -172,7 +177,9 @@ Status cuFuncSetAttribute(void* function, int attribute, int value) {
 
 Status cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void* function, int threads, size_t shared) {
   const Call call("cuOccupancyMaxActiveBlocksPerMultiprocessor");
-  if (find_function(function, "cuOccupancyMaxActiveBlocksPerMultiprocessor") == nullptr) return kInvalidHandle;
+  Function* f = find_function(function, "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+  if (f == nullptr) return kInvalidHandle;
+  f->planned_shared = shared;
   *blocks = resident(threads, shared);
   return call.status();
 }

@@ -196,8 +196,9 @@ Status cuGraphInstantiateWithFlags(void** to, void* graph, unsigned long long) {
 
 Status cuGraphUpload(void* exec, void* stream) {
   const Call call("cuGraphUpload");
-  if (find<ExecutableGraph>(exec, "cuGraphUpload") == nullptr || find_stream(stream, "cuGraphUpload") == nullptr)
-    return kInvalidHandle;
+  Stream* s = find_stream(stream, "cuGraphUpload");
+  if (find<ExecutableGraph>(exec, "cuGraphUpload") == nullptr || s == nullptr) return kInvalidHandle;
+  s->push({[] { ++world().counts["uploads"]; }, "upload", exec});
   return call.status();
 }
 

@@ -153,6 +153,36 @@ TEST_F(NvrtcInstalled, CompilesForEachArchitecture) {
   }
 }
 
+// What a cubin was made with is a part of its name in the cache: the options, and the library's file.
+TEST_F(NvrtcInstalled, OtherOptionsAndOtherLibrariesCompileAnew) {
+  EXPECT_FALSE(compile_for_cuda(kText, {.arch = "sm_80"}, cache).cached);
+  EXPECT_TRUE(compile_for_cuda(kText, {.arch = "sm_80"}, cache).cached);
+  const CudaBinary newer = compile_for_cuda(kText, {.arch = "sm_90a"}, cache);
+  EXPECT_FALSE(newer.cached);
+  const std::string library = find_nvrtc().path, builtins = nvrtc_builtins(library);
+  if (!fs::exists(library)) GTEST_SKIP() << "the loader found NVRTC: there is no file to name anew";
+  const TemporaryFolder other;
+  for (const std::string& file : {library, builtins})
+    if (!file.empty()) fs::create_symlink(file, other.path() + "/" + fs::path(file).filename().string());
+  const Setting setting("HEDDLE_NVRTC", other.path() + "/" + fs::path(library).filename().string());
+  const CudaBinary again = compile_for_cuda(kText, {.arch = "sm_90a"}, cache);
+  EXPECT_FALSE(again.cached);
+  EXPECT_EQ(again.images, newer.images);
+}
+
+// A kernel's registers stand in the log: a cubin alone is not the whole entry.
+TEST_F(NvrtcInstalled, AnEntryWithoutItsLogIsMadeAnew) {
+  const CudaBinary first = compile_for_cuda(kText, {}, cache);
+  int removed = 0;
+  for (const auto& file : fs::directory_iterator(folder.path()))
+    if (file.path().extension() == ".log") removed += fs::remove(file.path()) ? 1 : 0;
+  ASSERT_EQ(removed, 1);
+  const CudaBinary again = compile_for_cuda(kText, {}, cache);
+  EXPECT_FALSE(again.cached);
+  ASSERT_EQ(again.kernels.size(), 1U);
+  EXPECT_EQ(again.kernels[0].registers, first.kernels[0].registers);
+}
+
 TEST_F(NvrtcInstalled, ErrorsShowTheSource) {
   try {
     compile_for_cuda("int a;\n__global__ void f() { b = 1; }\nint c;\n", {}, cache);
