@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <initializer_list>
 
 #include "runtime/json_text.h"
 #include "runtime/terminal.h"
@@ -97,7 +98,7 @@ std::string table(const std::vector<Row>& rows, size_t columns) {
     for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], runtime::columns_of(row[i]));
   std::vector<size_t> shown{2};  // parameters, then what else there is room for
   size_t taken = widths[2] + 2;
-  for (const size_t i : {3, 1, 4}) {
+  for (const size_t i : std::initializer_list<size_t>{3, 1, 4}) {
     const size_t name = std::min(widths[0], kLeastName + (i == 4 ? 8 : 4));
     if (taken + widths[i] + 2 + name > columns) continue;
     taken += widths[i] + 2;
