@@ -12,6 +12,7 @@
 #include "ir/diagnostic.h"
 #include "runtime/cuda/handle.h"
 #include "runtime/cuda/loaded_program.h"
+#include "runtime/cuda/nvrtc.h"
 #include "runtime/kernel_cache.h"
 
 namespace heddle::runtime {
@@ -24,8 +25,15 @@ cuda::Address address(const void* p) { return std::bit_cast<uintptr_t>(p); }
 }  // namespace
 
 std::string cuda_arch(const CudaInfo& info) {
+  const std::vector<int> known = find_nvrtc().capabilities;
+  const int wanted = 10 * info.major + info.minor;
+  const auto after = std::ranges::upper_bound(known, wanted);
+  // PTX of an architecture with an "a" runs on no other.
+  if (after != known.begin() && *std::prev(after) != wanted) return fmt::format("compute_{}", *std::prev(after));
   return fmt::format("sm_{}{}{}", info.major, info.minor, info.major == 9 && info.minor == 0 ? "a" : "");
 }
+
+bool is_ptx(const std::string& arch) { return arch.starts_with("compute_"); }
 
 struct CudaDevice::Impl {
   CudaDeviceOptions options;
@@ -159,11 +167,12 @@ void CudaDevice::load(const codegen::Program& program, const Segments& segments)
   Impl& d = *impl_;
   d.enter();
   d.synchronize();  // what is queued may be of the program before
+  const std::string arch = cuda_arch(d.info);
   d.program.reset();
   d.program.emplace(
       d.driver, program, segments,
-      LoadOptions{.arch = cuda_arch(d.info),
-                  .ptx = d.options.ptx,
+      LoadOptions{.arch = arch,
+                  .ptx = d.options.ptx || is_ptx(arch),
                   .persistent = d.options.persistent,
                   .kernel_cache = d.options.kernel_cache.empty() ? kernel_cache_folder() : d.options.kernel_cache,
                   .multiprocessors = d.info.multiprocessors,

@@ -45,7 +45,10 @@ class CudaDevice final : public Device {
   std::unique_ptr<Impl> impl_;
 };
 
-// "sm_90a": what machine code for this GPU is compiled for.
+// What kernels for this GPU are compiled for: "sm_90a", machine code; for one that NVRTC does not know "compute_121", PTX for the
+// newest before it that NVRTC knows.
 std::string cuda_arch(const CudaInfo& info);
+// Whether there is no machine code for it, and the driver compiles the PTX.
+bool is_ptx(const std::string& arch);
 
 }  // namespace heddle::runtime

@@ -16,7 +16,7 @@
 namespace heddle::runtime {
 
 struct LoadOptions {
-  std::string arch;               // "sm_90a"
+  std::string arch;               // "sm_90a"; "compute_121" with `ptx`
   bool ptx = false;               // load PTX, which the driver compiles, instead of machine code
   bool persistent = true;         // use persistent kernels where the program has them
   std::string kernel_cache;       // folder

@@ -157,7 +157,11 @@ CudaBinary compile_for_cuda(const std::string& source, const CudaOptions& option
 NvrtcInfo find_nvrtc() {
   const std::unique_ptr<NvrtcApi> api = open_nvrtc();
   if (!api) return {};
-  return {true, api->from.path, api->from.found_by, Compiler::version(*api)};
+  int count = 0;
+  api->check(api->GetNumSupportedArchs(&count), "GetNumSupportedArchs");
+  std::vector<int> capabilities(static_cast<size_t>(count));
+  api->check(api->GetSupportedArchs(capabilities.data()), "GetSupportedArchs");
+  return {true, api->from.path, api->from.found_by, Compiler::version(*api), std::move(capabilities)};
 }
 
 }  // namespace heddle::runtime

@@ -34,6 +34,7 @@ CudaBinary compile_for_cuda(const std::string& source, const CudaOptions& option
 struct NvrtcInfo {
   bool found = false;
   std::string path, found_by, version;  // "13.0"
+  std::vector<int> capabilities;        // that it compiles for, ascending: 80 is 8.0
 };
 // For `doctor`, and for tests that need NVRTC.
 NvrtcInfo find_nvrtc();

@@ -23,6 +23,8 @@ std::unique_ptr<NvrtcApi> open_api(const LibraryCandidate& candidate) {
   auto api = std::make_unique<NvrtcApi>();
   const bool complete =
       resolve(lib, "nvrtcVersion", api->Version) && resolve(lib, "nvrtcGetErrorString", api->GetErrorString) &&
+      resolve(lib, "nvrtcGetNumSupportedArchs", api->GetNumSupportedArchs) &&
+      resolve(lib, "nvrtcGetSupportedArchs", api->GetSupportedArchs) &&
       resolve(lib, "nvrtcCreateProgram", api->CreateProgram) &&
       resolve(lib, "nvrtcDestroyProgram", api->DestroyProgram) &&
       resolve(lib, "nvrtcCompileProgram", api->CompileProgram) &&

@@ -13,6 +13,8 @@ struct NvrtcApi {
   using Program = struct NvrtcProgram*;
   int (*Version)(int*, int*) = nullptr;
   const char* (*GetErrorString)(int) = nullptr;
+  int (*GetNumSupportedArchs)(int*) = nullptr;
+  int (*GetSupportedArchs)(int*) = nullptr;
   int (*CreateProgram)(Program*, const char*, const char*, int, const char* const*, const char* const*) = nullptr;
   int (*DestroyProgram)(Program*) = nullptr;
   int (*CompileProgram)(Program, int, const char* const*) = nullptr;

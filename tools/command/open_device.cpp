@@ -1,9 +1,12 @@
 #include "tools/command/open_device.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <optional>
 
 #include "ir/diagnostic.h"
 #include "runtime/cuda/cuda_device.h"
@@ -28,7 +31,7 @@ bool second_of(const char* variable, const std::string& first, const std::string
   if (value == second) return true;
   throw UserError(ExitCode::usage, fmt::format("{} is '{}', expected {} or {}", variable, value, first, second));
 }
-// PTX is compiled by the driver: for looking at what it makes, and for GPUs that NVRTC does not know.
+// PTX is compiled by the driver: for looking at what it makes. GPUs that NVRTC does not know always get it.
 bool wants_ptx() { return second_of("HEDDLE_CUDA_CODE", "cubin", "ptx"); }
 // For comparing the two on a GPU.
 bool wants_launches() { return second_of("HEDDLE_CUDA_STEPS", "persistent", "launches"); }
@@ -69,6 +72,17 @@ std::string without_cuda() {
              : "there is a GPU, but no NVRTC 13 to compile for it: tools/setup of the sources fetches it";
 }
 
+// The target that the GPU's name holds, "h200" of "NVIDIA H200 NVL", where its code runs there: an RTX A1000 is no A100.
+std::optional<ir::Target> known_target(const std::string& name, const std::string& arch) {
+  std::string lower;
+  for (char c : name) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (const std::string& known : ir::target_names()) {
+    ir::Target target = ir::target_by_name(known);
+    if (target.gpu && target.arch == arch && lower.find(known) != std::string::npos) return target;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 void add_device_arguments(Command& command, DeviceArguments& a) {
@@ -93,19 +107,29 @@ void warn_without_kernel_cache() {
 }
 
 ir::Target target_of(const runtime::CudaInfo& info, std::string& note) {
-  std::string lower;
-  for (char c : info.name) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  for (const std::string& name : ir::target_names()) {
-    ir::Target target = ir::target_by_name(name);
-    if (target.gpu && lower.find(name) != std::string::npos) return target;
-  }
-  ir::Target target = ir::target_by_name(info.major >= 9 ? "h200" : "a100");
-  note = fmt::format("not known by name: planned as {} with {} multiprocessors", target.name, info.multiprocessors);
-  target.arch = runtime::cuda_arch(info);
+  const std::string arch = runtime::cuda_arch(info);
+  const std::optional<ir::Target> known = known_target(info.name, arch);
+  ir::Target target = known ? *known : ir::target_by_name(info.major >= 9 ? "h200" : "a100");
+  std::vector<std::string> others;
+  if (!known || target.most_blocks != info.multiprocessors)
+    others.push_back(fmt::format("{} multiprocessors", info.multiprocessors));
+  if (known && target.processor_threads != info.processor_threads)
+    others.push_back(fmt::format("{} threads each", info.processor_threads));
+  if (known && target.processor_shared != info.processor_shared)
+    others.push_back(fmt::format("{} bytes of shared memory each", info.processor_shared));
+  // A driver keeps some of the memory that the name promises, or counts it in other units: more is not planned with.
+  if (known && target.memory_bytes > info.memory_bytes)
+    others.push_back(fmt::format("{:.0f} GB", static_cast<double>(info.memory_bytes) / 1e9));
+  if (!others.empty())
+    note = fmt::format("{}planned as {} with {}", known ? "" : "not known by name: ", target.name,
+                       fmt::join(others, ", "));
+  if (runtime::is_ptx(arch))
+    note += fmt::format("{}not known to NVRTC: PTX for {}, which the driver compiles", note.empty() ? "" : "; ", arch);
+  target.arch = arch;
   target.most_blocks = info.multiprocessors;
   target.processor_threads = info.processor_threads;
   target.processor_shared = info.processor_shared;
-  target.memory_bytes = info.memory_bytes;
+  target.memory_bytes = known ? std::min(target.memory_bytes, info.memory_bytes) : info.memory_bytes;
   return target;
 }
 

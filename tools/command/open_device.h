@@ -32,8 +32,8 @@ struct OpenedDevice {
 // exit 2 where it is no device. Says nothing by itself: a program's standard error is its own.
 OpenedDevice open_device(const DeviceArguments& a);
 
-// What the compiler knows about this GPU: the target of its name; else that of its capability with the driver's number of
-// multiprocessors and memory, and `note` says so.
+// What the compiler knows about this GPU: the target of its name, else of its capability, with the driver's figures where they are
+// others, as those of a part of a GPU are; `note` says so.
 ir::Target target_of(const runtime::CudaInfo& info, std::string& note);
 
 }  // namespace heddle::tools
