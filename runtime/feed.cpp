@@ -103,8 +103,8 @@ void Feed::begin(const data::Table& table, std::span<const uint32_t> order, Draw
   } else {
     columns = placed.columns;
     if (std::ssize(order) > order_rows_) {
-      if (device_order_ != nullptr) device.release(device_order_);
-      device_order_ = device.allocate(order_rows_ = std::ssize(order) * 4), order_rows_ = std::ssize(order);
+      if (device_order_ != nullptr) device.release(std::exchange(device_order_, nullptr));
+      device_order_ = device.allocate(std::ssize(order) * 4), order_rows_ = std::ssize(order);
     }
     if (!order.empty()) device.write(device_order_, order.data(), std::ssize(order) * 4), rows = device_order_;
   }
