@@ -123,8 +123,9 @@ TEST(Executable, StepsAllocateNothing) {
   const int64_t before = test::allocations();
   for (int i = 0; i < 100; ++i) executable.run(program.entries[0]);
   EXPECT_EQ(test::allocations() - before, 0);
-  const std::vector<int> proof(100);  // the counter counts
+  void* const proof = ::operator new(100);  // the counter counts; a vector's memory a compiler may leave out
   EXPECT_EQ(test::allocations() - before, 1);
+  ::operator delete(proof);
 }
 
 codegen::Program product_program() {
