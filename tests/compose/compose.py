@@ -14,7 +14,6 @@ import json
 import pathlib
 import random
 import shutil
-import struct
 import subprocess
 import sys
 
@@ -22,6 +21,9 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "newcomer"))
 import data  # noqa: E402
 import pairs  # noqa: E402
 import settings  # noqa: E402
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import safetensors_file  # noqa: E402
 
 SEED = 8
 HEDDLE, FOLLOW, FOLDER = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
@@ -92,11 +94,8 @@ def run(folder, *arguments):
 
 def tensors(path):
     """{name: bytes} of a safetensors file, without its checksum."""
-    content = path.read_bytes()
-    size = struct.unpack("<Q", content[:8])[0]
-    header = json.loads(content[8:8 + size])
-    return {n: content[8 + size + t["data_offsets"][0]:8 + size + t["data_offsets"][1]]
-            for n, t in header.items() if n not in ("__metadata__", "heddle/checksum")}
+    _, found = safetensors_file.read(path)
+    return {name: t.data for name, t in found.items() if name != safetensors_file.CHECKSUM}
 
 
 def log_of(folder):

@@ -14,7 +14,6 @@ A run that fails prints its number, from which `RUNS SEED` gives the same choice
 """
 import fcntl
 import gzip
-import json
 import os
 import pathlib
 import random
@@ -26,6 +25,9 @@ import sys
 import tempfile
 import termios
 import time
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import safetensors_file  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HEDDLE = os.environ.get("HEDDLE", str(ROOT / "build/release/bin/heddle"))
@@ -98,11 +100,10 @@ def check_weights(path):
     """The file is whole: tensors tile the data."""
     content = path.read_bytes()
     require(len(content) >= 8, f"weights of {len(content)} bytes")
-    length = int.from_bytes(content[:8], "little")
-    header = json.loads(content[8 : 8 + length])
+    header, data = safetensors_file.split(content)
     header.pop("__metadata__", None)
     end = max(t["data_offsets"][1] for t in header.values())
-    require(len(content) == 8 + length + end, f"weights end at {len(content)}, expected {8 + length + end}")
+    require(len(data) == end, f"the data of the weights end at {len(data)}, expected {end}")
 
 
 def session_members(leader):

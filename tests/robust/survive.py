@@ -16,7 +16,6 @@ import pathlib
 import random
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -24,6 +23,9 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import signals
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import safetensors_file  # noqa: E402
 
 HEDDLE, ROOT = signals.HEDDLE, signals.ROOT
 Failure, require = signals.Failure, signals.require
@@ -55,15 +57,11 @@ def command(model, data, folder, *more):
 
 def read_checkpoint(path):
     """The tensors and the numbers, without what differs from process to process."""
-    content = path.read_bytes()
-    length = int.from_bytes(content[:8], "little")
-    header = json.loads(content[8 : 8 + length])
-    metadata = header.pop("__metadata__")
+    metadata, tensors = safetensors_file.read(path)
     for key in ("heddle.seconds", "heddle.log_bytes"):
         metadata.pop(key)
-    header.pop("heddle/checksum")
-    data = content[8 + length :]
-    return metadata, {name: data[slice(*t["data_offsets"])] for name, t in header.items()}
+    tensors.pop(safetensors_file.CHECKSUM)
+    return metadata, {name: t.data for name, t in tensors.items()}
 
 
 def read_log(folder):

@@ -24,20 +24,6 @@ def pictures(rows):
     return [[[(r * 31 + i * j * (r + 3) + i * 3 + j * 5) % 256 for j in range(28)] for i in range(28)] for r in range(rows)]
 
 
-def read_safetensors(path):
-    content = pathlib.Path(path).read_bytes()
-    size = struct.unpack("<Q", content[:8])[0]
-    out = {}
-    for name, t in json.loads(content[8:8 + size]).items():
-        if name == "__metadata__":
-            continue
-        begin, end = (8 + size + at for at in t["data_offsets"])
-        kind = {"F32": "f", "I64": "q"}[t["dtype"]]
-        values = list(struct.unpack(f"<{(end - begin) // struct.calcsize(kind)}{kind}", content[begin:end]))
-        out[name] = (t["shape"], values)
-    return out
-
-
 def lines(rows):
     return "".join(json.dumps({"image": picture}) + "\n" for picture in rows)
 

@@ -11,10 +11,12 @@ import json
 import os
 import pathlib
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import safetensors_file  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HEDDLE = os.environ.get("HEDDLE", str(ROOT / "build/release/bin/heddle"))
@@ -83,16 +85,9 @@ def least_squares(rows, targets):
 
 
 def saved(path):
-    """The f32 tensors of a safetensors file, one after another in the order of their names."""
-    content = pathlib.Path(path).read_bytes()
-    size = struct.unpack("<Q", content[:8])[0]
-    header = json.loads(content[8 : 8 + size])
-    out = {}
-    for name, tensor in header.items():
-        if name != "__metadata__" and tensor["dtype"] == "F32":
-            begin, end = (8 + size + x for x in tensor["data_offsets"])
-            out[name] = struct.unpack(f"<{(end - begin) // 4}f", content[begin:end])
-    return out
+    """The elements of the f32 tensors of a file, by name."""
+    _, tensors = safetensors_file.read(path)
+    return {name: tensor.values() for name, tensor in tensors.items() if tensor.dtype == "F32"}
 
 
 def tabular():

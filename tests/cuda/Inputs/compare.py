@@ -1,19 +1,15 @@
 """Two weight files, or the losses of two logs, within a relative difference: compare.py A B LIMIT"""
 import json
-import struct
+import pathlib
 import sys
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+import safetensors_file  # noqa: E402
 
 
 def read_weights(path):
-    data = open(path, "rb").read()
-    size = struct.unpack("<Q", data[:8])[0]
-    header = json.loads(data[8:8 + size])
-    values = []
-    for name in sorted(header):
-        if name != "__metadata__":
-            begin, end = (8 + size + o for o in header[name]["data_offsets"])
-            values += struct.unpack(f"<{(end - begin) // 4}f", data[begin:end])
-    return values
+    _, tensors = safetensors_file.read(path)
+    return [value for name in sorted(tensors) for value in tensors[name].values()]
 
 
 def read_losses(path):

@@ -5,27 +5,19 @@ numbers within the tolerance, relative to the tensor's largest (as compare.py). 
 """
 import json
 import pathlib
-import struct
 import sys
 
-FORMATS = {"F32": "f", "F64": "d", "I64": "q", "I32": "i", "U64": "Q", "U32": "I", "BOOL": "?", "U8": "B"}
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+import safetensors_file  # noqa: E402
+
 EXACT = ("heddle.step", "heddle.epoch", "heddle.step_of_epoch", "heddle.epochs_without_better", "heddle.checkpoint",
          "heddle.data", "heddle.best.epoch", "heddle.best.step")
 
 
 def checkpoint(folder):
     path = max(folder.glob("checkpoint-*.safetensors"))
-    data = path.read_bytes()
-    size = struct.unpack("<Q", data[:8])[0]
-    header = json.loads(data[8:8 + size])
-    metadata = header.pop("__metadata__")
-    header.pop("heddle/checksum")
-    tensors = {}
-    for name, entry in header.items():
-        begin, end = entry["data_offsets"]
-        form = FORMATS[entry["dtype"]]
-        count = (end - begin) // struct.calcsize("<" + form)
-        tensors[name] = entry["dtype"], entry["shape"], struct.unpack(f"<{count}{form}", data[8 + size:][begin:end])
+    metadata, tensors = safetensors_file.read(path)
+    del tensors[safetensors_file.CHECKSUM]
     return path.name, metadata, tensors
 
 
@@ -47,13 +39,14 @@ seed = [json.loads(m["heddle.model"])["train"].get("seed") for m in (metadata, o
 assert seed[0] == seed[1], seed
 assert tensors.keys() == others.keys()
 integers = 0
-for tensor, (dtype, shape, values) in tensors.items():
-    assert others[tensor][:2] == (dtype, shape), tensor
-    if dtype[0] != "F":
+for name, tensor in tensors.items():
+    other = others[name]
+    assert (other.dtype, other.shape) == (tensor.dtype, tensor.shape), name
+    if tensor.dtype[0] != "F":
         integers += 1
-        assert others[tensor][2] == values, tensor
+        assert other.data == tensor.data, name
     else:
-        assert near(values, others[tensor][2]), (tensor, values, others[tensor][2])
+        assert near(tensor.values(), other.values()), (name, tensor.values(), other.values())
 one, two = losses(first), losses(second)
 assert one.keys() == two.keys() == set(range(1, len(one) + 1))
 assert near(list(one.values()), list(two.values()))

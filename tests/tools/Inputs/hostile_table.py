@@ -6,7 +6,6 @@ Each must end within its time, with exit code 1 (a file) or 2 (a word), a messag
 word, no sanitizer's report, and nothing written. FOLDER has m.json (tests/tools/Inputs/predict.json), w and run, which it was trained to.
 """
 import gzip
-import json
 import os
 import pathlib
 import shutil
@@ -14,11 +13,14 @@ import struct
 import subprocess
 import sys
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+import safetensors_file  # noqa: E402
+
 folder = pathlib.Path(sys.argv[1])
 os.chdir(folder)
 (checkpoint,) = pathlib.Path("run").glob("checkpoint-*.safetensors")
 whole = checkpoint.read_bytes()
-size = struct.unpack("<Q", whole[:8])[0]
+size = int.from_bytes(whole[:8], "little")  # of the header
 weights = pathlib.Path("w").read_bytes()
 cases = []  # (words, exit code, what the message names)
 
@@ -30,10 +32,9 @@ def flipped(at, bit=0):
 
 
 def with_header(change):
-    header = json.loads(whole[8:8 + size])
+    header, data = safetensors_file.split(whole)
     change(header)
-    text = json.dumps(header).encode()
-    return struct.pack("<Q", len(text)) + text + whole[8 + size:]
+    return safetensors_file.join(header, data)
 
 
 def damaged(name, content):

@@ -2,10 +2,12 @@
 
     other_weights.py FILE TYPE PREFIX OUT SAME      TYPE is F16, BF16 or F64
 """
+import pathlib
 import struct
 import sys
 
-from buffers import read, write
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+from safetensors_file import Tensor, read, write  # noqa: E402
 
 
 def bf16(value):
@@ -25,13 +27,14 @@ def as_type(value, kind):
 def main():
     path, kind, prefix, out, same = sys.argv[1:]
     others, floats = {}, {}
-    for name, (entry, data) in read(path).items():
-        if entry["dtype"] != "F32":
-            others[prefix + name] = floats[name] = (entry, data)
+    _, tensors = read(path)
+    for name, tensor in tensors.items():
+        if tensor.dtype != "F32":
+            others[prefix + name] = floats[name] = tensor
             continue
-        pairs = [as_type(v, kind) for v in struct.unpack(f"<{len(data) // 4}f", data)]
-        others[prefix + name] = ({**entry, "dtype": kind}, b"".join(p[0] for p in pairs))
-        floats[name] = (entry, struct.pack(f"<{len(pairs)}f", *(p[1] for p in pairs)))
+        pairs = [as_type(v, kind) for v in tensor.values()]
+        others[prefix + name] = Tensor(kind, tensor.shape, b"".join(p[0] for p in pairs))
+        floats[name] = Tensor("F32", tensor.shape, struct.pack(f"<{len(pairs)}f", *(p[1] for p in pairs)))
     write(out, others)
     write(same, floats)
 

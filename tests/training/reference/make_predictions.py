@@ -21,6 +21,7 @@ import make_reference
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parents[1] / "support"))
 import predictions  # noqa: E402
+import safetensors_file  # noqa: E402
 
 
 def digits(x, p):
@@ -69,10 +70,8 @@ def save(name, tensors):
 
 
 def load(name):
-    tensors = {}
-    for n, (dims, values) in predictions.read_safetensors(HERE / name).items():
-        tensors[n] = torch.tensor(values).reshape(dims)
-    return tensors
+    _, tensors = safetensors_file.read(HERE / name)
+    return {n: torch.tensor(t.values()).reshape(t.shape) for n, t in tensors.items()}
 
 
 def main():
