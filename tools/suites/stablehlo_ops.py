@@ -4,7 +4,7 @@ import re
 
 from .mlir import integers, parse_type
 from .onnx_elementwise import same_bits
-from .tensor import FLOATING, OutOfScope, elements
+from .tensor import OutOfScope, elements
 
 UNARY = {"abs": "abs", "negate": "neg", "exponential": "exp", "exponential_minus_one": "expm1", "log": "log",
          "log_plus_one": "log1p", "logistic": "sigmoid", "sqrt": "sqrt", "rsqrt": "rsqrt", "sine": "sin", "cosine": "cos",
