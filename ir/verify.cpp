@@ -10,6 +10,7 @@
 #include "ir/scalars.h"
 #include "ir/storage.h"
 #include "ir/verify_memory.h"
+#include "ir/verify_states.h"
 
 namespace heddle::ir {
 namespace {

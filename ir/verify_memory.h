@@ -16,7 +16,4 @@ namespace heddle::ir {
 // One line per violation. Without a plan only views and bases are checked.
 std::vector<std::string> verify_memory(const Graph& g, const Module* m);
 
-// States have one type and role in all graphs; the members of a flat state lie inside it, apart, each once.
-std::vector<std::string> verify_states(const Module& m);
-
 }  // namespace heddle::ir
