@@ -3,41 +3,29 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
 #include "ir/builder.h"
 #include "ir/scalars.h"
 #include "ir/storage.h"
-#include "ir/text/lexer.h"
+#include "ir/text/token_reader.h"
 
 namespace heddle::ir {
 namespace {
 
 using Kind = Token::Kind;
 
-constexpr int64_t kMaxDim = int64_t{1} << 40;
-constexpr int64_t kMaxElements = int64_t{1} << 48;
-
-struct Declaration {
-  Token name;
-  Type type;
-  Layout layout;
-  Token base;           // of `at %base + offset`; Kind::end: none
-  int64_t offset = -1;  // -1: no place
-};
-
 class Parser {
  public:
-  explicit Parser(const SourceFile& file) : tokens_(tokenize(file)) {}
+  explicit Parser(const SourceFile& file) : in_(file) {}
 
   Module run() {
-    while (peek().kind != Kind::end) {
+    while (!in_.at_end()) {
       try {
         top_level();
       } catch (const UserError& error) {
         errors_.add(error);
-        while (peek().kind != Kind::end && !starts_top_level(peek())) ++at_;
+        while (!in_.at_end() && !starts_top_level(in_.peek())) in_.take();
       }
     }
     errors_.throw_if_any();
@@ -45,166 +33,32 @@ class Parser {
   }
 
  private:
-  // --- tokens ---
-  const Token& peek(size_t ahead = 0) const { return tokens_[std::min(at_ + ahead, tokens_.size() - 1)]; }
-  Token take() { return tokens_[at_ + 1 < tokens_.size() ? at_++ : at_]; }
-  bool is(std::string_view text) const {
-    return (peek().kind == Kind::punctuation || peek().kind == Kind::word) && peek().text == text;
-  }
-  bool accept(std::string_view text) {
-    if (!is(text)) return false;
-    take();
-    return true;
-  }
-  static std::string shown(const Token& t) {
-    if (t.kind == Kind::end) return "end of file";
-    return fmt::format("'{}{}'", t.kind == Kind::value ? "%" : t.kind == Kind::symbol ? "@" : "", t.text);
-  }
-  [[noreturn]] void fail_expected(std::string_view what) const {
-    throw UserError(peek().where, fmt::format("expected {}, got {}", what, shown(peek())));
-  }
-  Token expect(Kind kind, std::string_view what) {
-    if (peek().kind != kind) fail_expected(what);
-    return take();
-  }
-  void expect(std::string_view text) {
-    if (!accept(text)) fail_expected(fmt::format("'{}'", text));
-  }
+  // --- top level ---
   static bool starts_top_level(const Token& t) {
     return t.kind == Kind::word && (t.text == "graph" || t.text == "kernel" || t.text == "group");
   }
 
-  // --- pieces ---
-  int64_t integer(std::string_view what) {
-    const Token t = expect(Kind::number, what);
-    int64_t value = 0;
-    const auto [end, error] = std::from_chars(t.text.data(), t.text.data() + t.text.size(), value);
-    if (error != std::errc() || end != t.text.data() + t.text.size())
-      throw UserError(t.where, fmt::format("expected {}, got {}", what, shown(t)));
-    return value;
-  }
-
-  template <class Item>
-  void list(std::string_view open, std::string_view close, Item item) {
-    expect(open);
-    if (accept(close)) return;
-    do {
-      item();
-    } while (accept(","));
-    expect(close);
-  }
-
-  DType dtype() {
-    const Token name = expect(Kind::word, "a type like f32[64,128]");
-    if (const auto dtype = parse_dtype(name.text)) return *dtype;
-    std::vector<std::string> names;
-    for (const DType d : all_dtypes()) names.push_back(to_string(d));
-    throw UserError(name.where, fmt::format("unknown element type '{}'", name.text), did_you_mean(name.text, names));
-  }
-
-  Type type() {
-    Type t{dtype(), {}};
-    int64_t elements = 1;
-    list("[", "]", [&] {
-      const Location where = peek().where;
-      const int64_t d = integer("a dimension");
-      if (d < 1 || d > kMaxDim || (elements > kMaxElements / d))
-        throw UserError(where, fmt::format("dimension {} is out of range", d));
-      elements *= d;
-      t.dims.push_back(d);
-    });
-    return t;
-  }
-
-  Declaration declaration() {
-    Declaration d{.name = expect(Kind::value, "a value like %x"), .type = {}, .layout = {}, .base = {}, .offset = -1};
-    expect(":");
-    d.type = type();
-    if (is("layout")) d.layout = layout(d.type);
-    if (!accept("at")) return d;
-    if (peek().kind != Kind::value) {
-      d.offset = integer("an offset");
-      return d;
-    }
-    d.base = take();
-    d.offset = accept("+") ? integer("an offset") : 0;
-    return d;
-  }
-
-  Layout layout(const Type& type) {
-    const Location where = take().where;
-    Layout axes;
-    list("[", "]", [&] { axes.push_back(integer("an axis")); });
-    if (axes.empty() || !is_layout(axes, type.rank()))
-      throw UserError(where,
-                      fmt::format("layout {} is no permutation of the axes of {}", to_string(axes), to_string(type)));
-    return axes;
-  }
-
-  Attr attr_value() {
-    if (accept("true")) return true;
-    if (accept("false")) return false;
-    if (peek().kind == Kind::string) return take().text;
-    if (is("[")) {
-      std::vector<int64_t> items;
-      list("[", "]", [&] { items.push_back(integer("an integer")); });
-      return items;
-    }
-    if (accept("inf")) return std::numeric_limits<double>::infinity();
-    if (accept("nan")) return std::numeric_limits<double>::quiet_NaN();
-    if (is_scalar(peek())) return ScalarName(take().text.substr(1));
-    // A bare word is a text, so that `form = rows` reads well.
-    if (peek().kind == Kind::word) return take().text;
-    const Token t = expect(Kind::number, "an attribute value");
-    if (t.text == "-inf") return -std::numeric_limits<double>::infinity();
-    const char* const end = t.text.data() + t.text.size();
-    if (t.text.find_first_of(".eE") == std::string::npos) {
-      int64_t value = 0;
-      if (std::from_chars(t.text.data(), end, value).ec != std::errc())
-        throw UserError(t.where, "integer does not fit in 64 bits");
-      return value;
-    }
-    double value = 0;
-    if (std::from_chars(t.text.data(), end, value).ptr != end)
-      throw UserError(t.where, "expected a number, got " + shown(t));
-    return value;
-  }
-
-  // `wheres` takes the places of the names.
-  Attrs attrs(std::map<std::string, Location>* wheres = nullptr) {
-    Attrs out;
-    list("{", "}", [&] {
-      const Token name = expect(Kind::word, "an attribute's name");
-      if (wheres) wheres->emplace(name.text, name.where);
-      expect("=");
-      if (!out.emplace(name.text, attr_value()).second)
-        throw UserError(name.where, fmt::format("attribute '{}' is given twice", name.text));
-    });
-    return out;
-  }
-
-  // --- top level ---
   void top_level() {
-    if (accept("group")) return group();
-    if (accept("graph")) return graph(false);
-    if (accept("kernel")) return graph(true);
-    fail_expected("'graph', 'kernel' or 'group'");
+    if (in_.accept("group")) return group();
+    if (in_.accept("graph")) return graph(false);
+    if (in_.accept("kernel")) return graph(true);
+    in_.fail_expected("'graph', 'kernel' or 'group'");
   }
 
   std::optional<Role> role() {
     for (const Role r : {Role::input, Role::param, Role::buffer, Role::state})
-      if (accept(to_string(r))) return r;
+      if (in_.accept(to_string(r))) return r;
     return std::nullopt;
   }
 
   void group() {
     StateGroup out;
-    out.name = expect(Kind::symbol, "a name like @params").text;
-    expect("{");
-    while (!accept("}")) {
+    out.name = in_.expect(Kind::symbol, "a name like @params").text;
+    in_.expect("{");
+    while (!in_.accept("}")) {
       const auto r = role();
-      if (!r || *r == Role::input) fail_expected("'param', 'buffer' or 'state'");
-      const Declaration d = declaration();
+      if (!r || *r == Role::input) in_.fail_expected("'param', 'buffer' or 'state'");
+      const Declaration d = in_.declaration();
       out.members.push_back({d.name.text, d.type, *r, d.offset, d.layout});
     }
     module_.groups.push_back(std::move(out));
@@ -212,23 +66,23 @@ class Parser {
 
   void graph(bool kernel) {
     Graph g;
-    const Token name = expect(Kind::symbol, "a name like @f");
+    const Token name = in_.expect(Kind::symbol, "a name like @f");
     g.name = name.text;
     if (module_.find_graph(g.name) != nullptr || module_.find_kernel(g.name) != nullptr)
       throw UserError(name.where, fmt::format("@{} is defined twice", g.name));
     lost_.clear();
     places_.clear();
     lost_kernels_.insert(g.name);  // until its end is reached
-    list("(", ")", [&] { parameter(g, kernel); });
+    in_.list("(", ")", [&] { parameter(g, kernel); });
     if (kernel) g.form = KernelForm{};
-    if (peek(1).kind == Kind::word && peek(2).text == "=" && is("{")) header(g, name.where);
-    expect("{");
-    while (!is("return")) statement(g);
-    take();
-    if (!is("}")) do
+    if (in_.peek(1).kind == Kind::word && in_.peek(2).text == "=" && in_.is("{")) header(g, name.where);
+    in_.expect("{");
+    while (!in_.is("return")) statement(g);
+    in_.take();
+    if (!in_.is("}")) do
         g.outputs.push_back(value(g));
-      while (accept(","));
-    expect("}");
+      while (in_.accept(","));
+    in_.expect("}");
     set_places(g);
     lost_kernels_.erase(g.name);
     (kernel ? module_.kernels : module_.graphs).push_back(std::move(g));
@@ -236,7 +90,7 @@ class Parser {
 
   void header(Graph& g, const Location& where) {
     std::map<std::string, Location> wheres;
-    Attrs a = attrs(&wheres);
+    Attrs a = in_.attrs(&wheres);
     if (const auto it = a.find("arena"); it != a.end() && !g.form) {
       const auto* bytes = std::get_if<int64_t>(&it->second);
       if (bytes == nullptr || *bytes < 0)
@@ -254,13 +108,11 @@ class Parser {
     }
   }
 
-  static bool is_scalar(const Token& t) { return t.kind == Kind::word && t.text.size() > 1 && t.text[0] == '$'; }
-
   void scalar(Graph& g, bool kernel) {
-    const Token name = take();
+    const Token name = in_.take();
     if (!kernel) throw UserError(name.where, fmt::format("a graph takes no scalar like {}", name.text));
-    expect(":");
-    const Scalar s{name.text.substr(1), dtype()};
+    in_.expect(":");
+    const Scalar s{name.text.substr(1), in_.dtype()};
     if (is_taken(g.scalars, s.name)) throw UserError(name.where, fmt::format("the name {} is taken", name.text));
     g.scalars.push_back(s);
   }
@@ -271,10 +123,10 @@ class Parser {
   }
 
   void parameter(Graph& g, bool kernel) {
-    if (is_scalar(peek())) return scalar(g, kernel);
+    if (in_.is_scalar()) return scalar(g, kernel);
     const auto r = role();
-    if (!kernel && !r) fail_expected("'input', 'param', 'buffer' or 'state'");
-    const Declaration d = declaration();
+    if (!kernel && !r) in_.fail_expected("'input', 'param', 'buffer' or 'state'");
+    const Declaration d = in_.declaration();
     if (g.find(d.name.text).valid()) throw UserError(d.name.where, fmt::format("%{} is defined twice", d.name.text));
     const Role as = kernel ? Role::none : *r;
     if (as == Role::none || as == Role::input) require_no_layout(d);
@@ -285,25 +137,27 @@ class Parser {
   // An error skips to the next line; what the line would have defined is remembered, so that its uses are not errors
   // too.
   void statement(Graph& g) {
-    const int line = peek().line;
-    const size_t begin = at_;
+    const int line = in_.peek().line;
+    const size_t begin = in_.position();
     try {
-      if (accept("update")) return update(g);
-      if (peek().kind != Kind::value) fail_expected("a value, 'update' or 'return'");
+      if (in_.accept("update")) return update(g);
+      if (in_.peek().kind != Kind::value) in_.fail_expected("a value, 'update' or 'return'");
       node(g);
     } catch (const UserError& error) {
       errors_.add(error);
-      for (size_t i = begin; tokens_[i].kind == Kind::value || tokens_[i].text != "="; ++i) {
-        if (tokens_[i].kind == Kind::value) lost_.insert(tokens_[i].text);
-        if (tokens_[i].line != line || tokens_[i].kind == Kind::end) break;
+      for (size_t i = begin;; ++i) {
+        const Token& t = in_.token(i);
+        if (t.kind != Kind::value && t.text == "=") break;
+        if (t.kind == Kind::value) lost_.insert(t.text);
+        if (t.line != line || t.kind == Kind::end) break;
       }
-      while (peek().kind != Kind::end && peek().line == line) ++at_;
-      if (peek().kind == Kind::end) throw UserError(peek().where, fmt::format("@{} is not closed", g.name));
+      while (!in_.at_end() && in_.peek().line == line) in_.take();
+      if (in_.at_end()) throw UserError(in_.peek().where, fmt::format("@{} is not closed", g.name));
     }
   }
 
   ValueId value(const Graph& g) {
-    const Token t = expect(Kind::value, "a value like %x");
+    const Token t = in_.expect(Kind::value, "a value like %x");
     const ValueId v = g.find(t.text);
     if (v.valid()) return v;
     if (lost_.count(t.text)) errors_.throw_if_any();
@@ -313,11 +167,11 @@ class Parser {
   }
 
   void update(Graph& g) {
-    const Location where = peek().where;
+    const Location where = in_.peek().where;
     const ValueId state = value(g);
     if (!is_state(g[state]))
       throw UserError(where, fmt::format("%{} is not a param, a buffer or a state", g[state].name));
-    expect("<-");
+    in_.expect("<-");
     const ValueId next = value(g);
     if (g[state].type != g[next].type)
       throw UserError(where, fmt::format("update of {} by {}", to_string(g[state].type), to_string(g[next].type)));
@@ -327,20 +181,20 @@ class Parser {
   void node(Graph& g) {
     std::vector<Declaration> results;
     do {
-      results.push_back(declaration());
+      results.push_back(in_.declaration());
       require_no_layout(results.back());
-    } while (accept(","));
-    expect("=");
-    const Token op_name = expect(Kind::word, "an operator");
+    } while (in_.accept(","));
+    in_.expect("=");
+    const Token op_name = in_.expect(Kind::word, "an operator");
     const OpDef* op = find_op(op_name.text);
     if (op == nullptr)
       throw UserError(op_name.where, fmt::format("unknown operator '{}'", op_name.text),
                       did_you_mean(op_name.text, op_names()));
     const bool call = std::holds_alternative<Call>(op->kind);
-    const Token callee = call ? expect(Kind::symbol, "a kernel like @k") : Token{};
+    const Token callee = call ? in_.expect(Kind::symbol, "a kernel like @k") : Token{};
     std::vector<ValueId> operands;
-    list("(", ")", [&] { operands.push_back(value(g)); });
-    Attrs a = is("{") ? attrs() : Attrs{};
+    in_.list("(", ")", [&] { operands.push_back(value(g)); });
+    Attrs a = in_.is("{") ? in_.attrs() : Attrs{};
     try {
       a = call ? canonical_call_attrs(*op, kernel(callee), std::move(a)) : canonical_attrs(*op, std::move(a));
       if (call && !kernel(callee).scalars.empty())
@@ -410,11 +264,10 @@ class Parser {
     }
   }
 
-  std::vector<Token> tokens_;
-  size_t at_ = 0;
+  TokenReader in_;
   Module module_;
   Diagnostics errors_;
-  std::set<std::string> lost_, lost_kernels_;
+  std::set<std::string> lost_, lost_kernels_;  // what faulty lines and kernels would have defined
   std::vector<std::pair<ValueId, Declaration>> places_;
 };
 
