@@ -6,18 +6,12 @@
 #include "codegen/emit_body.h"
 #include "codegen/scalar_functions.h"
 #include "ir/check.h"
+#include "ir/kernel/plan_reductions.h"
 #include "ir/kernel/plan_singles.h"
 
 namespace heddle::codegen {
 
 using namespace ir;  // NOLINT: this file speaks of little else
-
-namespace {
-
-// Sequential loops of at most this many points are unrolled, so that the loop around them vectorises.
-constexpr int64_t kUnrolledPoints = 16;
-
-}  // namespace
 
 void Body::reduce_singles() {
   for (const NodeId id : plan_singles(k_, text_.plan)) {

@@ -6,6 +6,7 @@
 #include "codegen/scalar_functions.h"
 #include "ir/check.h"
 #include "ir/kernel/columns_meet.h"
+#include "ir/kernel/plan_reductions.h"
 
 namespace heddle::codegen {
 
@@ -44,13 +45,10 @@ class RowsText {
  private:
   const ValuePlan& plan_of(ValueId v) const { return text_.plan.values[static_cast<size_t>(v.index)]; }
   std::string lane() const { return text_.packet > 1 ? "[slot][k]" : "[slot][0]"; }
-  // Its elements are computed point by point, not once per row.
   bool per_point(const Node& n) const {
     ReductionDomain storage;
-    const Signature s = signature(k_, n);
-    reduction_domain(s, storage);
-    return plan_of(n.results[0]).reduction != ReductionPlan::total || text_.plan.rows == 1 ||
-           product(storage.extents) == text_.plan.rows * text_.plan.columns;
+    const ReductionDomain& d = *reduction_domain(signature(k_, n), storage);
+    return is_per_point(plan_of(n.results[0]).reduction, d, text_.plan.space());
   }
 
   void declare_accumulators() {
@@ -84,7 +82,8 @@ class RowsText {
       return p.reduction != ReductionPlan::column && p.phase == phase && per_point(k_[id]);
     });
     pass(phase, head_of_columns(lanes ? "HD_REDUCE" : "HD_COLUMNS"));
-    for (const NodeId id : rows) finish_row_reduction(id);
+    for (const NodeId id : rows)
+      finish_reduction(body_, k_[id], "_row", fmt::format("hd::combine<{}>({})", text_.team, accumulators_[id]));
   }
 
   void walk_rows() {
@@ -130,23 +129,6 @@ class RowsText {
     if (!work) return;
     if (slots && !text_.plan.span) body_.line("HD_IN_REGISTERS");
     body_.lines(block(head, inside));
-  }
-
-  void finish_row_reduction(NodeId id) {
-    const Node& n = k_[id];
-    const Signature s = signature(k_, n);
-    ReductionDomain d;
-    reduction_domain(s, d);
-    const int64_t count = d.count != 0 ? d.count : product(d.extents);
-    const std::string whole = text_.names.fresh(k_[n.results[0]].name + "_row");
-    body_.line(fmt::format("const auto {} = hd::combine<{}>({});", whole, text_.team, accumulators_[id]));
-    for (size_t r = 0; r < n.results.size(); ++r) {
-      const Value& v = k_[n.results[r]];
-      const std::string name = text_.names.fresh(v.name);
-      body_.line(fmt::format("const {} {} = {};{}", compute_type(v.type.dtype), name,
-                             finish_call(s, r, whole, count, integer_literal(count)), place_comment(n.loc)));
-      body_.define(n.results[r], name);
-    }
   }
 
   void finish_row() {
@@ -203,7 +185,7 @@ class RowsText {
     for (size_t i = 0; i < partials.size(); ++i)
       if (!is_column(partials[i]))
         for (const auto& [value, name] :
-             finish_reduction(last, k_[partials[i].reduction], fmt::format("hd::get_total({})", names[i])))
+             finish_reduction(last, k_[partials[i].reduction], "_all", fmt::format("hd::get_total({})", names[i])))
           one.define(value, name);
     store_finished(one, Extent::scalar);
     const std::vector<std::string> single = one.close();
@@ -213,7 +195,7 @@ class RowsText {
     last.open(/*covers=*/2);
     for (size_t i = 0; i < partials.size(); ++i)
       if (is_column(partials[i]))
-        finish_reduction(last, k_[partials[i].reduction],
+        finish_reduction(last, k_[partials[i].reduction], "_all",
                          fmt::format("hd::get_column({}, {}, column)", names[i], partials[i].width));
     store_finished(last, Extent::column);
     const std::vector<std::string> columns = last.close();
@@ -238,14 +220,15 @@ class RowsText {
                        names[partials], p.width);
   }
 
-  // The results and what they are called.
-  std::vector<std::pair<ValueId, std::string>> finish_reduction(Body& body, const Node& n, const std::string& whole) {
+  // Makes the results of what a reduction has accumulated, `whole`: each with what it is called. `suffix` names the whole.
+  std::vector<std::pair<ValueId, std::string>> finish_reduction(Body& body, const Node& n, const char* suffix,
+                                                                const std::string& whole) {
     std::vector<std::pair<ValueId, std::string>> named;
     const Signature s = signature(k_, n);
     ReductionDomain d;
     reduction_domain(s, d);
     const int64_t count = d.count != 0 ? d.count : product(d.extents);
-    const std::string all = text_.names.fresh(k_[n.results[0]].name + "_all");
+    const std::string all = text_.names.fresh(k_[n.results[0]].name + suffix);
     body.line(fmt::format("const auto {} = {};", all, whole));
     for (size_t r = 0; r < n.results.size(); ++r) {
       const Value& v = k_[n.results[r]];

@@ -185,17 +185,14 @@ class Planner {
     Need sum{Extent::scalar, 0};
     for (size_t i = 0; i < n.operands.size(); ++i) sum = join(sum, need(n.operands[i], access.operands[i], false));
     plan_of(v).phase = sum.phase;
-    if (sum.extent == Extent::full || per_point(plan, d)) plan_.phases = std::max(plan_.phases, sum.phase + 1);
+    // Elements that are taken point by point need a pass over the row.
+    if (sum.extent == Extent::full || is_per_point(plan, d, space_))
+      plan_.phases = std::max(plan_.phases, sum.phase + 1);
     if (plan == ReductionPlan::row) {
       plan_of(v).extent = Extent::row;
       return {space_[kRow] == 1 ? Extent::scalar : Extent::row, sum.phase + 1};
     }
     return {plan == ReductionPlan::column ? Extent::full : Extent::scalar, 0};
-  }
-
-  // Its elements are taken point by point, not once per row: the phase that they belong to has a pass over the row.
-  bool per_point(ReductionPlan plan, const ReductionDomain& d) const {
-    return plan != ReductionPlan::total || space_[kRow] == 1 || product(d.extents) == space_[kRow] * space_[kColumn];
   }
 
   Need compute_inner(ValueId v, const Node& n, const Signature& s, const ReductionDomain& d, const IndexMap& at,

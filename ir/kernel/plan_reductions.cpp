@@ -100,4 +100,8 @@ void plan_reductions(const Graph& k, const Dims& space, KernelPlan& plan) {
   for (const NodeId n : k.order) planner.classify(k[n]);
 }
 
+bool is_per_point(ReductionPlan plan, const ReductionDomain& d, const Dims& space) {
+  return plan != ReductionPlan::total || space[kRow] == 1 || product(d.extents) == product(space);
+}
+
 }  // namespace heddle::ir

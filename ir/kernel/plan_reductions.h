@@ -8,8 +8,12 @@
 #include <string>
 
 #include "ir/kernel/plan_kernel.h"
+#include "ir/op_def.h"
 
 namespace heddle::ir {
+
+// Loops inside a point with at most so many points are unrolled, so that the loop around them vectorises.
+inline constexpr int64_t kUnrolledPoints = 16;
 
 // Thrown inside the planner: why the kernel cannot be executed in its form.
 struct Refusal {
@@ -18,5 +22,9 @@ struct Refusal {
 
 // Sets `reduction`, `finishing` and, of finishing values, `extent`. Throws Refusal.
 void plan_reductions(const Graph& kernel, const Dims& space, KernelPlan& plan);
+
+// Whether a reduction across points takes an element at each point, in a pass over the row. Else it is a total of what has
+// one value per row, and takes that behind the passes.
+bool is_per_point(ReductionPlan plan, const ReductionDomain& d, const Dims& space);
 
 }  // namespace heddle::ir

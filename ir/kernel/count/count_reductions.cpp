@@ -4,6 +4,7 @@
 
 #include "ir/kernel/count/count_body.h"
 #include "ir/kernel/count/scalar_instructions.h"
+#include "ir/kernel/plan_reductions.h"
 #include "ir/kernel/plan_singles.h"
 
 namespace heddle::ir {
@@ -35,7 +36,6 @@ Depends CountBody::defined_below(const Node& n) const {
 // The loops from there on are unrolled: all where codegen asks for it, else as many of the innermost ones as make no more
 // instructions than so many. Of each element: what is loaded, a product and a sum, and a zero, a branch and a choice.
 size_t CountBody::find_straight(const Node& n, const ReductionAccess& access) const {
-  constexpr int64_t kUnrolledPoints = 16;
   if (product(loops_) <= kUnrolledPoints) return 0;
   if (spread_over_ > 0) return loops_.size();
   constexpr double kMost = 130;

@@ -2,6 +2,7 @@
 
 #include "ir/kernel/count/count_collectives.h"
 #include "ir/kernel/count/count_forms.h"
+#include "ir/kernel/plan_reductions.h"
 
 namespace heddle::ir {
 namespace {
@@ -52,8 +53,7 @@ class RowsCount {
   }
   const ValuePlan& of(ValueId v) const { return plan_.values[static_cast<size_t>(v.index)]; }
   bool per_point(const Node& n, const ReductionDomain& d) const {
-    return of(n.results[0]).reduction != ReductionPlan::total || plan_.rows == 1 ||
-           product(d.extents) == plan_.rows * plan_.columns;
+    return is_per_point(of(n.results[0]).reduction, d, plan_.space());
   }
 
   void pass(int phase) {
