@@ -27,7 +27,7 @@ double work_below(const Graph& k, ValueId v, NodeId stop, std::set<NodeId>& seen
 constexpr int64_t kAtOnce = 128;
 
 int64_t resident(const KernelForm& form, const ContractPlan& plan, const Target& target) {
-  constexpr int64_t kMostRegisters = 255, kReserved = 1024;  // of shared memory, by the system for each block
+  constexpr int64_t kReserved = 1024;  // of shared memory, by the system for each block
   return std::max<int64_t>(
       1, std::min({target.processor_shared / (plan.shared_bytes + kReserved),
                    target.processor_registers / (form.threads * std::min(product_registers(form), kMostRegisters)),

@@ -18,7 +18,9 @@ ProductWork product_work(const Graph& kernel, const ContractPlan& plan);
 double contract_seconds(const KernelForm& form, const ContractPlan& plan, const ProductWork& work,
                         const Target& target);
 
-// Of a thread: its sums, what it multiplies or loads of other parts, addresses. More than 255 there are not.
+// Registers of 32 bits that a thread takes: for its sums, what it multiplies or loads of other parts, addresses; of which it
+// can have kMostRegisters.
+inline constexpr int64_t kMostRegisters = 255;
 int64_t product_registers(const KernelForm& form);
 
 // Loads one behind another where the parts meet: in each of its rounds the count of those that have come, and so many

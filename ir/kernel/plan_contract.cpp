@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/kernel/count/product_layout.h"
 #include "ir/kernel/plan_reductions.h"
 #include "ir/kernel/product_dims.h"
 #include "ir/visit.h"
@@ -268,11 +269,9 @@ void set_tiles(ContractPlan& plan, const KernelForm& form) {
   for (int64_t g = 1; form.parts > kFew && plan.gather == form.parts; ++g)
     if (g * g >= form.parts) plan.gather = g;
   plan.counters = form.parts > 1 ? plan.tiles * (cut(form.parts, plan.gather) + 1) : 0;
-  // As hd::SideTile of the preamble lays them out: rows with a padding that keeps 16 bytes aligned.
   const int64_t bytes = bytes_of(plan.multiplied);
   const auto side = [&](bool along_k, int64_t length) {
-    constexpr int64_t kAcross = 8, kAlignment = 16;
-    return bytes * (along_k ? length * (depth + kAlignment / bytes) : depth * (length + kAcross));
+    return bytes * (along_k ? length : depth) * tile_pitch(along_k, length, depth, bytes);
   };
   plan.shared_bytes = form.stages * (side(plan.left.along_k, rows) + side(plan.right.along_k, columns));
   // As many registers as addresses and borders may take beside the sums.

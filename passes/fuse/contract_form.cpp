@@ -7,6 +7,7 @@
 
 #include "ir/kernel/contract_cost.h"
 #include "ir/kernel/cost.h"
+#include "passes/fuse/form.h"
 
 namespace heddle::passes {
 
@@ -31,8 +32,7 @@ constexpr int64_t kDepths[] = {16, 32, 64};
 constexpr int64_t kParts[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024};
 constexpr int64_t kMostStages = 4;
 constexpr int64_t kStepThreads = 128;  // of the blocks of most kernels
-constexpr int64_t kMostRegisters = 255;
-constexpr int64_t kMostWaits = 8;  // loads one behind another where parts meet
+constexpr int64_t kMostWaits = 8;      // loads one behind another where parts meet
 
 // Of a block: a multiprocessor's, less what the system keeps of it for each block, and what else the text declares.
 int64_t most_shared(const Target& target) { return std::max(target.shared_bytes, target.processor_shared - 2048); }
@@ -41,12 +41,7 @@ class Search {
  public:
   Search(Graph& k, ContractPlan plan, const Target& target)
       : k_(k), plan_(std::move(plan)), target_(target), work_(product_work(k, plan_)), form_(*k.form) {
-    int64_t bytes = 0;
-    for (const ValueId v : k.inputs) bytes += k[v].type.bytes();
-    for (const ValueId v : k.outputs) bytes += k[v].type.bytes();
-    // What moves much asks for every processor.
-    constexpr int64_t kMuch = int64_t{1} << 20;
-    least_items_ = bytes > kMuch ? target.most_blocks : 1;
+    least_items_ = moves_much(k) ? target.most_blocks : 1;
   }
 
   bool run() {

@@ -83,18 +83,9 @@ bool holds_product(const Graph& k) {
 
 constexpr int64_t kBlock = 128, kTeamBlock = 256;  // threads
 
-// What moves much asks for every multiprocessor.
-bool moves_much(const Graph& k) {
-  constexpr int64_t kMuch = int64_t{1} << 20;
-  int64_t bytes = 0;
-  for (const ValueId v : k.inputs) bytes += k[v].type.bytes();
-  for (const ValueId v : k.outputs) bytes += k[v].type.bytes();
-  return bytes > kMuch;
-}
-
-// A number of blocks that depends on nothing but the sizes and the target: their partial results are summed in order. At least eight
-// rows a block, or summing them takes longer than making them; four, where a multiprocessor would be left without any.
-// Of a GPU a point for each thread, which waits for each further one.
+// A number of blocks that depends on nothing but the sizes and the target: their partial results are summed in order. At
+// least eight rows a block, or summing them takes longer than making them; four, where a multiprocessor would be left
+// without any. Of a GPU a point for each thread, which waits for each further one.
 int64_t fixed_blocks(const Graph& k, const KernelForm& form, const Target& target) {
   constexpr int64_t kPointsOfWorker = 1024, kRowsOfBlock = 8, kFewRowsOfBlock = 4;
   const int64_t of_block = target.gpu ? kBlock : kPointsOfWorker;
@@ -132,8 +123,8 @@ void set_team(KernelForm& form, const KernelPlan& plan, const Target& target) {
   form.cached = plan.phases > 1 && plan.columns <= form.team * form.packet * target.kept_packets;
 }
 
-// Where there are too few points for every multiprocessor, blocks of fewer threads; where there are very few, as behind a sum at
-// each of them, narrower packets, too.
+// Where there are too few points for every multiprocessor, blocks of fewer threads; where there are very few, as behind a
+// sum at each of them, narrower packets, too.
 void spread_points(const Graph& k, KernelForm& form, const KernelPlan& plan, const Target& target) {
   constexpr int64_t kFew = 64;
   if (!moves_much(k)) return;
@@ -146,7 +137,8 @@ void spread_points(const Graph& k, KernelForm& form, const KernelPlan& plan, con
   while (too_few() && form.threads > target.warp) form.threads /= 2;
 }
 
-// Of blocks that leave partial results of much each has rows: a row takes more threads, of narrower packets, or a block has fewer.
+// Of blocks that leave partial results of much each has rows: a row takes more threads, of narrower packets, or a block
+// has fewer.
 void spread_rows(const Graph& k, KernelForm& form, const KernelPlan& plan, const Target& target) {
   if (!target.gpu || form.blocks == 0 || plan.rows == 1 || !moves_much(k)) return;
   const auto idle = [&] { return (form.blocks - 1) * (form.threads / form.team) >= plan.rows; };
@@ -166,8 +158,8 @@ void set_shape(const Graph& k, KernelForm& form, const KernelPlan& plan, const T
   }
 }
 
-// A thread that passes over several rows once, for sums of columns: what it loads of them, up to a quarter of its registers, is under
-// way at once. A product's loads are inside its points.
+// A thread that passes over several rows once, for sums of columns: what it loads of them, up to a quarter of its
+// registers, is under way at once. A product's loads are inside its points.
 void set_ahead(const Graph& k, KernelForm& form, const KernelPlan& plan, const Target& target) {
   constexpr int64_t kMostRows = 4, kMostBytes = 256;
   if (!target.gpu || plan.partials.empty() || plan.span || plan.phases > 1 || form.packet == 1 || holds_product(k))
@@ -271,6 +263,14 @@ std::optional<double> counted_where_few(const Graph& k, const Target& target) {
 }
 
 }  // namespace
+
+bool moves_much(const Graph& k) {
+  constexpr int64_t kMuch = int64_t{1} << 20;
+  int64_t bytes = 0;
+  for (const ValueId v : k.inputs) bytes += k[v].type.bytes();
+  for (const ValueId v : k.outputs) bytes += k[v].type.bytes();
+  return bytes > kMuch;
+}
 
 std::string choose_form(Graph& k, const Target& target) {
   std::string reason = choose_loops(k, target);

@@ -14,6 +14,9 @@
 
 namespace heddle::passes {
 
+// Whether operands and results are more than 1 MB: what moves as much gets a block for every multiprocessor.
+bool moves_much(const ir::Graph& kernel);
+
 // Writes kernel.form so that ir::plan_kernel accepts it. Returns "", or why no form executes this kernel.
 std::string choose_form(ir::Graph& kernel, const ir::Target& target);
 

@@ -24,13 +24,16 @@ std::vector<std::pair<int64_t, double>> some_tiles(int64_t extent, int64_t lengt
 
 }  // namespace
 
+int64_t tile_pitch(bool along_k, int64_t length, int64_t depth, int64_t element_bytes) {
+  constexpr int64_t kAcross = 8, kAlignment = 16;
+  return along_k ? depth + kAlignment / element_bytes : length + kAcross;
+}
+
 int64_t ProductLayout::bytes() const { return bits(plan_.multiplied) / 8; }
 
-// hd::SideTile: rows along k with 16 bytes of padding, or steps of k with 8 elements of it.
 int64_t ProductLayout::byte_at(const ProductSide& s, int64_t row, int64_t k) const {
-  constexpr int64_t kAcross = 8, kAlignment = 16;
-  const int64_t item = s.along_k ? row * (form_.tile[2] + kAlignment / bytes()) + k : k * (length(s) + kAcross) + row;
-  return item * bytes();
+  const int64_t pitch = tile_pitch(s.along_k, length(s), form_.tile[2], bytes());
+  return (s.along_k ? row * pitch + k : k * pitch + row) * bytes();
 }
 
 // Threads that share a line of packets; 0 where it does not come out even.

@@ -7,6 +7,10 @@
 
 namespace heddle::ir {
 
+// Elements from one line of a side's tile in shared memory to the next (hd::SideTile): lines of `depth` along k with 16
+// bytes of padding, or, for each k, of `length` rows (columns) with 8 elements of it.
+int64_t tile_pitch(bool along_k, int64_t length, int64_t depth, int64_t element_bytes);
+
 class ProductLayout {
  public:
   ProductLayout(const KernelForm& form, const ContractPlan& plan) : form_(form), plan_(plan) {}
