@@ -11,6 +11,7 @@
 #include "frontend/fields.h"
 #include "frontend/layer_context.h"
 #include "frontend/learning_rate.h"
+#include "frontend/same_network.h"
 #include "frontend/train_step.h"
 #include "frontend/training_def.h"
 
@@ -44,45 +45,6 @@ std::vector<MeasureStates> add_measures(Expansion& e, const Model& model, const 
   if (made_by != nullptr && made_by->op->name != "constant") e.graph.outputs.push_back(totals.counted);
   return std::move(totals.measures);
 }
-
-// What may not depend on the batch: the entries share their parameters, the weights file is for every batch, and the
-// last rows of an epoch go through the same network as the others.
-class SameNetwork {
- public:
-  // Throws UserError where this expansion differs from the earlier ones.
-  void require(const Expansion& e) {
-    for (const Parameter& p : e.parameters) require_type(p, e);
-    for (size_t i = 0; i < e.repeats.size() && i < repeats_.size(); ++i) require_times(e.repeats[i], repeats_[i], e);
-    if (batch_ == 0) repeats_ = e.repeats, batch_ = e.batch;
-  }
-
- private:
-  static std::string remedy(const Expansion& e) {
-    return fmt::format("put a number or a name of \"let\" in the place of \"{}\"", e.batch_name);
-  }
-  void require_type(const Parameter& p, const Expansion& e) {
-    const ir::Type& known = types_.try_emplace(p.path, p.type).first->second;
-    if (known == p.type) return;
-    throw UserError(
-        p.where,
-        fmt::format(
-            "parameter '{}' is {} with a batch of {} and {} with one of {}: its shape may not depend on the batch",
-            p.path, to_string(known), batch_, to_string(p.type), e.batch),
-        remedy(e));
-  }
-  void require_times(const Repeat& now, const Repeat& known, const Expansion& e) const {
-    if (now.times == known.times) return;
-    throw UserError(
-        now.where,
-        fmt::format("'repeat' is {} with a batch of {} and {} with one of {}: it may not depend on the batch",
-                    known.times, batch_, now.times, e.batch),
-        remedy(e));
-  }
-
-  std::map<std::string, ir::Type> types_;  // by path
-  std::vector<Repeat> repeats_;
-  int64_t batch_ = 0;
-};
 
 struct TrainGraph {
   ir::Graph graph;
@@ -230,6 +192,34 @@ void look_at_another_batch(const Model& model, int64_t batch, SameNetwork& same)
   if (ignored.empty()) same.require(*other);
 }
 
+void require_runnable(const TrainGraph& train, Diagnostics& errors) {
+  if (!train.refusals.empty()) errors.add(UserError(train.refusals));
+}
+
+// All products of f32 may be computed as the model says, but those that make initial values.
+void allow_precision(ir::Module& m, const std::string& precision) {
+  if (precision == "f32") return;
+  for (ir::Graph& g : m.graphs) {
+    if (g.name == "init") continue;
+    for (const ir::NodeId id : g.order) {
+      ir::Node& n = g[id];
+      if (std::holds_alternative<ir::Contraction>(n.op->kind) && g[n.operands[0]].type.dtype == ir::DType::f32)
+        n.attrs["precision"] = precision;
+    }
+  }
+}
+
+// What runs between epochs and splits: @reset, @metrics and, where a schedule of the training asks for it, @after_epoch.
+void add_measure_graphs(ir::Module& m, const Model& model, const std::vector<MeasureStates>& measures, bool trains) {
+  m.graphs.push_back(reset_graph(measures));
+  m.graphs.push_back(metrics_graph(model, measures));
+  std::optional<ir::Graph> after_epoch;
+  if (trains) after_epoch = after_epoch_graph(model, measures);
+  if (!after_epoch) return;
+  prune(*after_epoch);
+  m.graphs.push_back(std::move(*after_epoch));
+}
+
 }  // namespace
 
 BuildOptions default_build_options(const Model& model) {
@@ -243,26 +233,6 @@ BuildOptions default_build_options(const Model& model) {
   options.total_steps = model.train.steps;
   return options;
 }
-
-namespace {
-
-void require_runnable(const TrainGraph& train, Diagnostics& errors) {
-  if (!train.refusals.empty()) errors.add(UserError(train.refusals));
-}
-
-// All products of f32 may be computed as the model says, but those that make initial values.
-void allow_precision(ir::Module& m, const std::string& precision) {
-  if (precision == "f32") return;
-  for (ir::Graph& g : m.graphs)
-    for (const ir::NodeId id : g.order) {
-      if (g.name == "init") break;
-      ir::Node& n = g[id];
-      if (std::holds_alternative<ir::Contraction>(n.op->kind) && g[n.operands[0]].type.dtype == ir::DType::f32)
-        n.attrs["precision"] = precision;
-    }
-}
-
-}  // namespace
 
 ir::Module build_module(const Model& model, const BuildOptions& options) {
   // A fault shows in every graph; it is reported by the first that has it.
@@ -296,16 +266,8 @@ ir::Module build_module(const Model& model, const BuildOptions& options) {
   if (options.predict > 0) m.graphs.push_back(predict_graph(model, options.predict, errors, same));
   errors.throw_if_any();
   if (!averages.empty()) m.graphs.push_back(take_average_graph(averages));
-  if (!model.train.losses.empty() && options.train + options.train_last + options.eval + options.eval_last > 0) {
-    m.graphs.push_back(reset_graph(train.measures));
-    m.graphs.push_back(metrics_graph(model, train.measures));
-    std::optional<ir::Graph> after_epoch;
-    if (options.train > 0) after_epoch = after_epoch_graph(model, train.measures);
-    if (after_epoch) {
-      prune(*after_epoch);
-      m.graphs.push_back(std::move(*after_epoch));
-    }
-  }
+  if (!model.train.losses.empty() && options.train + options.train_last + options.eval + options.eval_last > 0)
+    add_measure_graphs(m, model, train.measures, options.train > 0);
   allow_precision(m, model.train.precision);
   return m;
 }
