@@ -174,8 +174,6 @@ class Body {
 
 // One more than the highest coordinate that the expression depends on.
 size_t highest_coordinate(const ir::IndexExpr& e);
-// Neighbouring columns are neighbours in memory, and packets of them lie on whole packets.
-bool neighbours_in_packets(const ir::IndexExpr& linear, int64_t packet);
 // " // model.json:12:5", or "".
 std::string place_comment(const Location& loc);
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "codegen/emit_body.h"
+#include "ir/kernel/packets.h"
 
 namespace heddle::codegen {
 
@@ -12,24 +13,11 @@ using namespace ir;  // NOLINT: this file speaks of little else
 
 namespace {
 
-// Every term but the column itself moves in steps of whole packets.
-bool aligned(const IndexExpr& linear, int64_t packet) {
-  if (linear.constant % packet != 0) return false;
-  return std::all_of(linear.terms.begin(), linear.terms.end(), [&](const IndexTerm& t) {
-    return (t.kind == IndexTerm::Kind::dim && t.dim == kColumn) || t.coefficient % packet == 0;
-  });
-}
-
 std::string parenthesized(const std::string& text) {
   return text.find(' ') == std::string::npos ? text : "(" + text + ")";
 }
 
 }  // namespace
-
-bool neighbours_in_packets(const IndexExpr& linear, int64_t packet) {
-  const Coefficient column = coefficient(linear, kColumn);
-  return column.affine && column.value == 1 && aligned(linear, packet);
-}
 
 Operand Body::load(ValueId v, const IndexMap& at) {
   const IndexExpr linear = linear_offset(at, k_[v].type.dims);

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "ir/kernel/count/scalar_instructions.h"
+#include "ir/kernel/packets.h"
 #include "ir/visit.h"
 
 namespace heddle::ir {
@@ -188,7 +189,7 @@ Depends CountBody::source(const Node& n, const Signature& s, const Source& sourc
     // Neighbours share the draw of their words. Where groups are not asked for the compiler finds all of it at points
     // whose numbers are not negative, else half.
     const bool groups = draws_ || (times_.points && times_.rest == 0 && range(linear, at.extents).low >= 0);
-    if (times_.packet > 1 && neighbours_in_packets(linear))
+    if (times_.packet > 1 && neighbours_in_packets(linear, times_.packet))
       work = all / static_cast<double>(groups ? kDrawnAtOnce : kDrawnAtOnce / 2);
   }
   if (source.k) read(source_k(s, source, at));

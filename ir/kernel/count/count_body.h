@@ -112,7 +112,6 @@ class CountBody {
   bool overwritten(ValueId v) const;
   bool in_packets(const IndexMap& at, const IndexExpr& linear) const;
   double distinct_in_packet(const IndexExpr& linear) const;  // of the addresses of a packet's elements
-  bool neighbours_in_packets(const IndexExpr& linear) const;
   bool reads_packets(ValueId v, const IndexMap& at) const;
   bool goes_round_packets(const Node& n, const ReductionAccess& access) const;
   struct Sectors {
@@ -174,7 +173,6 @@ class CountBody {
   std::vector<Guard> around_;  // of the straight line whose loads are counted: they stand behind its branches
 };
 
-bool aligned(const IndexExpr& linear, int64_t packet);  // where the column is a multiple of it
 Depends depends(const IndexExpr& e);
 Depends depends(const std::vector<Guard>& guards);
 Depends depends(const IndexMap& at);

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "ir/kernel/count/count_body.h"
+#include "ir/kernel/packets.h"
 
 namespace heddle::ir {
 namespace {
@@ -33,13 +34,6 @@ bool first_time(std::vector<T>& seen, const T& what) {
 }
 
 }  // namespace
-
-bool aligned(const IndexExpr& linear, int64_t packet) {
-  return linear.constant % packet == 0 &&
-         std::all_of(linear.terms.begin(), linear.terms.end(), [&](const IndexTerm& t) {
-           return (t.kind == IndexTerm::Kind::dim && t.dim == kColumn) || t.coefficient % packet == 0;
-         });
-}
 
 Depends depends(const IndexExpr& e) {
   Depends on = 0;
@@ -180,7 +174,7 @@ double CountBody::known_share(const std::vector<Guard>& guards) const {
 bool CountBody::of_whole_packets(const Guard& g) const {
   const Coefficient column = coefficient(g.expr, kColumn);
   return times_.packet > 1 && column.affine && column.value == 1 && (g.expr.constant - g.low) % times_.packet == 0 &&
-         (g.high - g.low) % times_.packet == 0 && aligned(g.expr - IndexExpr(g.expr.constant), times_.packet);
+         (g.high - g.low) % times_.packet == 0 && in_whole_packets(g.expr - IndexExpr(g.expr.constant), times_.packet);
 }
 
 // What is left of guards at each point of the loops that are unrolled, whatever row and column are.

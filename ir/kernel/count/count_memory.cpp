@@ -4,6 +4,7 @@
 
 #include "ir/kernel/count/count_body.h"
 #include "ir/kernel/count/warp_points.h"
+#include "ir/kernel/packets.h"
 
 namespace heddle::ir {
 namespace {
@@ -116,11 +117,6 @@ bool CountBody::overwritten(ValueId v) const {
   return std::any_of(k_.outputs.begin(), k_.outputs.end(), [&](ValueId out) { return k_[out].place.base == v; });
 }
 
-bool CountBody::neighbours_in_packets(const IndexExpr& linear) const {
-  const Coefficient column = coefficient(linear, kColumn);
-  return column.affine && column.value == 1 && aligned(linear, times_.packet);
-}
-
 // Packets begin at multiples of their width: of remainders by a part of it they all have the same.
 double CountBody::distinct_in_packet(const IndexExpr& linear) const {
   int64_t most = 1;
@@ -139,7 +135,7 @@ bool CountBody::in_packets(const IndexMap& at, const IndexExpr& linear) const {
   if (times_.packet == 1 || (here_ & kOnColumn) == 0 || (draws_ && !at.guards.empty())) return false;
   for (const Guard& g : at.guards)
     if (depends_on(g.expr, kColumn)) return false;
-  return neighbours_in_packets(linear);
+  return neighbours_in_packets(linear, times_.packet);
 }
 
 // Of something that it reads the elements of a packet are neighbours, or all are one: then the loops of a reduction go
