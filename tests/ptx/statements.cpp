@@ -76,13 +76,13 @@ class Reader {
     }
     if (c == '{' && (head.empty() || kind_of(head) == Statement::Kind::function)) {
       if (!head.empty()) emit(Statement::Kind::function);
-      current_ = "{";
+      current_ = c;
       first_ = line_;
       emit(Statement::Kind::open);
       return true;
     }
     if (c != '}' || !head.empty()) return false;
-    current_ = "}";
+    current_ = c;
     first_ = line_;
     emit(Statement::Kind::close);
     return true;
