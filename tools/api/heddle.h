@@ -5,8 +5,8 @@
 //   model.save("digits.safetensors");
 //   heddle::Outputs out = model.predict({{"image", heddle::Array::u8({2, 28, 28}, pixels)}});
 //
-// Every failure is a heddle::Error. A model is used by one thread at a time; several models may be used by several. What a
-// compilation starts are compilers and installed helpers, never the program that uses this.
+// Every failure is a heddle::Error. A model is used by one thread at a time; several models may be used by several. What
+// a compilation starts are compilers and installed helpers, never the program that uses this.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -32,8 +32,8 @@ class HEDDLE_API Error : public std::runtime_error {
   Error(const std::string& message, int code);
   Error(const Error&);
   ~Error() override;
-  // As the command line's exit code: 1 the model or the run failed, 2 a wrong argument, 3 a device or library is missing,
-  // 4 a limit was hit.
+  // As the command line's exit code: 1 the model or the run failed, 2 a wrong argument, 3 a device or library is
+  // missing, 4 a limit was hit.
   int code() const;
 
  private:
@@ -42,16 +42,17 @@ class HEDDLE_API Error : public std::runtime_error {
 
 HEDDLE_API std::string version();
 
-// Rows: the first axis counts them. Elements lie row by row.
+// Rows of one input or output: shape [rows, ...]. Two pictures of 28 x 28 are u8 of shape {2, 28, 28}.
 struct HEDDLE_API Array {
   std::string dtype = {};  // "f32", "f64", "u8", "i8", "i16", "i32", "i64"
   std::vector<int64_t> shape = {};
-  std::vector<std::byte> bytes = {};
+  std::vector<std::byte> bytes = {};  // of all elements, row-major, in the machine's byte order
 
+  // Throw (2) where the shape is empty or its product is not the number of values.
   static Array f32(std::vector<int64_t> shape, const std::vector<float>& values);
   static Array i32(std::vector<int64_t> shape, const std::vector<int32_t>& values);
   static Array u8(std::vector<int64_t> shape, const std::vector<uint8_t>& values);
-  std::vector<float> floats() const;  // of any dtype
+  std::vector<float> floats() const;  // all elements, of any dtype, rounded to f32
   int64_t rows() const { return shape.empty() ? 0 : shape[0]; }
 };
 using Inputs = std::map<std::string, Array>;   // by the model's names
@@ -62,34 +63,35 @@ struct HEDDLE_API Options {
   bool small = false;                 // the model's own small form
   std::string device = "auto";        // "host", "cuda", "cuda:1"
   int threads = 0;                    // of the host; 0: as many as it has
-  int memory_gib = 0;                 // that a program may take; 0: what the device has
+  int memory_gib = 0;                 // GiB that a program may take; 0: what the device has
   std::string data = {};              // the folder of the data files; "": the model's
   // Told of what is done otherwise than usual: weights of another type are converted, compiled kernels cannot be kept.
   std::function<void(const std::string&)> note = {};
 };
 
-// Of one epoch: the loss and the model's metrics that are one number, by name.
+// One epoch of a `fit`.
 struct HEDDLE_API Epoch {
-  int64_t number = 0, steps = 0;  // counted from 1; all steps so far
-  double seconds = 0;
+  int64_t number = 0, steps = 0;  // counted from 1; all steps of this `fit` so far
+  double seconds = 0;             // of its training steps
+  // "loss" and the model's metrics by name, those that are one number; of validation none where the model has no such rows.
   std::map<std::string, double> train = {}, validation = {};
 };
 struct HEDDLE_API FitResult {
-  int64_t epochs = 0, steps = 0;
-  double seconds = 0;
-  bool stopped = false;  // the callback said so
-  std::map<std::string, double> train = {}, validation = {};
+  int64_t epochs = 0, steps = 0;                              // finished ones, of this `fit`
+  double seconds = 0;                                         // of training and validation
+  bool stopped = false;                                       // the callback said so
+  std::map<std::string, double> train = {}, validation = {};  // of the last epoch, as in Epoch
 };
 
-// As `heddle predict`, which is this.
+// The options of `heddle predict`, which does the same.
 struct HEDDLE_API FilePredictions {
-  std::vector<std::string> in = {};  // FILE, INPUT=FILE, or "-" for standard input
-  std::string in_format = {};        // "": by the files' names
-  std::string out = "-";
-  std::string format = {};                // likewise
-  std::vector<std::string> outputs = {};  // none: the model's
-  int top = 0;                            // the most probable classes instead of the numbers
-  bool overwrite = false;
+  std::vector<std::string> in = {};       // FILE, INPUT=FILE, or "-" for standard input
+  std::string in_format = {};             // "npy", "csv", "idx", "image", "jsonl"; "": by the files' names
+  std::string out = "-";                  // a file, or "-" for standard output
+  std::string format = {};                // of `out`: "npy", "csv", "jsonl"; "": by its name
+  std::vector<std::string> outputs = {};  // names of outputs or nodes; none: the model's outputs
+  int top = 0;                            // so many of the most probable classes instead of all numbers; 0: the numbers
+  bool overwrite = false;                 // `out` may replace a file that is there
 };
 struct HEDDLE_API FileResult {
   int64_t rows = 0, not_finite = 0;  // the latter: rows whose results are not all finite
@@ -97,7 +99,8 @@ struct HEDDLE_API FileResult {
 
 class HEDDLE_API Model {
  public:
-  // From a file, or from its text.
+  // From a file, or from its text. Compiles nothing. Throws (1) with every fault of the model's text, (2) where options
+  // are out of range.
   static Model load(const std::string& path, const Options& options = {});
   static Model parse(const std::string& text, const Options& options = {});
   Model(Model&&) noexcept;
@@ -105,19 +108,28 @@ class HEDDLE_API Model {
   ~Model();
 
   std::string name() const;
-  // Compiles the training step, which train_step does where it has not been done. Parameters are drawn from the initializers
-  // unless weights have been loaded.
+  // Compiles the training step, which train_step does where it has not been done. Parameters are drawn from the
+  // initializers unless weights have been loaded. Throws (1) where the model has no loss or optimizer, (3) without the
+  // device or a compiler, (4) where the program does not fit into memory.
   void compile();
-  // One step on rows of every input, as many as the model's batch; the loss before it.
+  // One step on rows of every input, as many as the model's batch. Returns the loss of these rows before the step.
+  // Throws (2) where an input is missing or has another number of rows, (1) where its shape, type or labels do not fit,
+  // and where the loss is not finite: the step has been taken then.
   double train_step(const Inputs& rows);
-  // Trains on the model's own data, as long as the model says, and on from where it stands. `each` is told of every epoch,
-  // and stops the training by returning false.
+  // Trains on the model's own data for the epochs or steps that the model says, on from where it stands. `each` is told
+  // of every epoch, and stops the training by returning false. Throws (1) where the model names no data, a file is
+  // missing or damaged, or a loss is not finite.
   FitResult fit(const std::function<bool(const Epoch&)>& each = {});
-  // Any number of rows: they are compiled for once. `outputs` are names of outputs or nodes; none: the model's outputs.
+  // `outputs` are names of outputs or nodes; none: the model's outputs. Each result has shape [rows, ...] for as many
+  // rows as are given, any number of them: what is compiled once serves all. Throws (2) where there are no weights yet or
+  // inputs differ in their rows, (1) where a row does not fit its input or is not finite behind the maps.
   Outputs predict(const Inputs& rows, const std::vector<std::string>& outputs = {});
   FileResult predict_files(const FilePredictions& request);
-  // From a safetensors file; `prefix` is taken off the names of its tensors: "module.".
+  // From a safetensors file; `prefix` is taken off the names of its tensors: "module.". Throws (1) where the file is none.
+  // Weights of other names or shapes are refused (1) here where the training step is compiled, else when they are used.
   void load_weights(const std::string& path, const std::string& prefix = {});
+  // Parameters and buffers as a safetensors file, under PyTorch's names and shapes; an older file is replaced as a whole.
+  // Throws (2) where there are no weights yet, (1) where it cannot be written or would replace what is no weights.
   void save(const std::string& path);
 
  private:
