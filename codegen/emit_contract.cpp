@@ -35,6 +35,7 @@ class ContractText {
                           steps));
     append(product, results);
     body_.line(fmt::format("using {} = {};", product_, product_type()));
+    // More than a text may declare is the launch's to supply: one side behind the other.
     body_.line(fmt::format("HD_SIDE({}::{}, {}, 0);", product_, left_.type, left_.tile));
     body_.line(fmt::format("HD_SIDE({}::{}, {}, sizeof({}));", product_, right_.type, right_.tile, left_.tile));
     body_.lines(block(fmt::format("HD_PRODUCTS({}, {}, {}, {}, matrix, top, left, {}, {})", text_.index_type, product_,
@@ -64,7 +65,6 @@ class ContractText {
             plan.kept && !plan.borders.empty() ? text_.names.fresh(name + "_borders") : ""};
   }
 
-  // More than a text may declare is the launch's to supply: one side behind the other.
   static void append(std::vector<std::string>& to, const std::vector<std::string>& lines) {
     to.insert(to.end(), lines.begin(), lines.end());
   }

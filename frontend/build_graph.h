@@ -8,16 +8,19 @@
 //        update %fc1.weight <- %fc1.weight.next
 //
 // Graphs, each as far as its batch size is given:
-//   @init        updates every state: parameters from their initializers, moments and `step` to zero, `seed`
-//   @train       updates parameters, moments, step and totals; returns loss and, where labels count, loss.count
-//   @train_last  the same for the remainder batch
-//   @eval        no dropout; updates totals; returns what @train does
-//   @eval_last   the same for the remainder batch
-//   @predict     returns the model's outputs, computed from their ancestors only
-//   @reset       sets the totals to zero
-//   @metrics     returns the loss and each metric of what was counted since
-// States: parameters (Role::param); what layers keep beside them, such as running statistics (Role::buffer); `step: i64[]`, `seed: i64[]`, moments such as `fc1.weight.m`, and the totals of the
-// loss and of each metric, `accuracy.total: f64[]` and `accuracy.counted: f64[]` (Role::state).
+//   @init          updates every state: parameters from their initializers, moments and `step` to zero, `seed`
+//   @train         updates parameters, moments, step and totals; returns loss and, where labels count, loss.count
+//   @train_last    the same for the remainder batch
+//   @eval          no dropout, averages in the place of parameters; updates totals; returns what @train does
+//   @eval_last     the same for the remainder batch
+//   @predict       returns the model's outputs, computed from their ancestors only
+//   @take_average  updates parameters to their averages, where the training keeps some
+//   @reset         sets the totals to zero
+//   @metrics       returns the loss and each metric of what was counted since
+//   @after_epoch   updates what the schedule keeps, where it looks at what came out of an epoch
+// States: parameters (Role::param); what layers keep beside them, such as running statistics (Role::buffer);
+// `step: i64[]`, `seed: i64[]`, moments such as `fc1.weight.m`, and the totals of the loss and of each metric,
+// `accuracy.total: f64[]` and `accuracy.counted: f64[]` (Role::state).
 #pragma once
 #include <optional>
 

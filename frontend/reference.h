@@ -1,7 +1,7 @@
 // The reference of what models may name, in Markdown, from the records themselves.
 //
 //   reference_table("optimizers")
-//     -> | optimizer | settings (default) | |
+//     -> | optimizer | settings (default) | meaning |
 //        |---|---|---|
 //        | `sgd` | `lr` (0.001), `momentum` (0), ... | stochastic gradient descent, with momentum where given |
 #pragma once

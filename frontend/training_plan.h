@@ -8,7 +8,7 @@
 
 namespace heddle::frontend {
 
-// A result of @metrics, which divides the totals that @train, @train_last, @eval and @eval_last have added up since
+// A result of @metrics, which makes it of the totals that @train, @train_last, @eval and @eval_last have renewed since
 // @reset.
 struct Metric {
   std::string name;  // "accuracy"

@@ -1,5 +1,5 @@
 // Checks a module: single assignment, order, types against inference, use lists, calls against kernels, updates, kernel
-// forms, states and flat states, and planned memory (ir/verify_memory.h).
+// forms, states and flat states (ir/verify_states.h), and planned memory (ir/verify_memory.h).
 #pragma once
 #include <string>
 #include <vector>

@@ -8,7 +8,7 @@
 namespace heddle::ir {
 
 struct ColumnsMeet {
-  int64_t shares = 1;   // lanes that share a column: each has every so manieth block
+  int64_t shares = 1;   // lanes that share a column: lane i of n adds up blocks i, i + n, i + 2n ...
   int64_t at_once = 1;  // blocks whose sums a lane loads before it adds them, in their order,
   int64_t abreast = 1;  // of so many of its columns
   int64_t turns = 1;    // of loads that wait for one another

@@ -28,7 +28,7 @@ struct CudaBinary {
 };
 
 // Throws UserError: ExitCode::missing, with the remedy, when there is no NVRTC; with numbered source when it rejects
-// the text; ExitCode::limit when it takes longer than two minutes.
+// the text; ExitCode::limit when it takes longer than compiler_seconds().
 CudaBinary compile_for_cuda(const std::string& source, const CudaOptions& options, const KernelCache& cache);
 
 struct NvrtcInfo {

@@ -1,7 +1,7 @@
 // Known answers: small kernels whose results are known, compiled by a compiler once before its code is trusted.
 //
 //   check_compiler("/usr/bin/g++", cache)   // half a second, or a file of the cache
-//     -> {.options = CompilerOptions::fast, .cases = 20, .wrong = ""}
+//     -> {.options = CompilerOptions::fast, .cases = 23, .wrong = ""}
 //
 // g++ 12 vectorises loops wrongly in shapes that generated text could have (runtime/host/known_answers.cuh). The next
 // compiler has other faults; what the fast options get wrong is tried with the plain ones.

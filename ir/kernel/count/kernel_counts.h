@@ -20,17 +20,15 @@ struct InstructionCounts {
 struct KernelCounts {
   int64_t blocks = 1, threads = 1;               // of the launch; of a block
   double sectors_read = 0, sectors_written = 0;  // of 32 bytes, as warps ask for them: what a cache answers counts, too
-  double sectors_fetched =
-      0;  // of those read, once for all elements of a packet: what the nearest cache leaves, at least
+  double sectors_fetched = 0;  // those read, once for all elements of a packet: what the nearest cache leaves at least
   double shared_wavefronts = 0;  // of shared memory, each of which gives a word of each bank
   double ideal_wavefronts = 0;   // if no two words of a request lay in one bank
   InstructionCounts instructions;
   // Loads of global memory that wait for one another, in the thread that has most of them: a turn of a loop waits for
   // its loads before the next one asks for its own.
   double dependent_loads = 0;
-  double dependent_inside = 0;  // those of loops inside a point, which mostly find what others have asked for
-  double dependent_after_last =
-      0;  // those behind the last row, where blocks leave partial results: until all are added
+  double dependent_inside = 0;      // those of loops inside a point, which mostly find what others have asked for
+  double dependent_after_last = 0;  // those behind the last row, until all that blocks have left is added up
 };
 // `blocks`: of kernels that take any number, the most that the device gives.
 KernelCounts count_kernel(const Graph& kernel, int64_t blocks);
