@@ -81,8 +81,7 @@ struct MapDef {
   std::string name;
   std::string doc;
   std::vector<MapKey> keys = {};
-  bool training =
-      false;  // acts in training only, by numbers that are functions of (seed, epoch, row, place in the list)
+  bool training = false;  // acts in training only, by functions of (seed, epoch, row, place in the list)
   bool picture = false;   // takes rows of 2 or 3 axes
   bool integers = false;  // of integer inputs, too
   bool first = false;     // says what the file holds: stands before all others

@@ -50,9 +50,9 @@ struct KernelForm {
 
 std::string to_string(KernelForm::Kind kind);
 Attrs to_attrs(const KernelForm& form);  // for printing; defaults left out
-// Throws InferError on unknown keys or values, and on numbers beyond what any kernel has.
 // What operands of products may be rounded to: f32, tf32, bf16 or f16. Throws InferError for any other text.
 void set_precision(KernelForm& form, const std::string& text);
+// Throws InferError on unknown keys or values, and on numbers beyond what any kernel has.
 KernelForm form_from_attrs(const Attrs& attrs);
 
 }  // namespace heddle::ir

@@ -18,8 +18,8 @@ struct Target {
   int64_t kept_packets = 4;  // that a thread keeps of a row, and
   int64_t kept_sums = 32;    // running sums that it keeps of columns: what registers hold, or a first-level cache
   int64_t shared_bytes = 0;  // that a block's tiles may take
-  int64_t most_blocks =
-      1;  // whose partial results are added up: one for each multiprocessor, or enough for any number of cores
+  // Whose partial results are added up: one for each multiprocessor, or enough for any number of cores.
+  int64_t most_blocks = 1;
   int64_t index_limit = int64_t{1} << 31;  // indices below it are 32 bits wide; tests lower it
   double bandwidth = 1;                    // bytes per second, memory
   double cache_bandwidth = 1;              // bytes per second, last-level cache
