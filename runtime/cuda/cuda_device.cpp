@@ -22,6 +22,24 @@ constexpr uint64_t kEvents = 8;  // submissions that can be told apart
 
 cuda::Address address(const void* p) { return std::bit_cast<uintptr_t>(p); }
 
+// The primary context of a GPU, kept as long as this lives.
+class PrimaryContext {
+ public:
+  PrimaryContext(const Driver& driver, int number) : driver_(driver) {
+    driver.check(driver.DeviceGet(&device_, number), "cuDeviceGet");
+    driver.check(driver.DevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain");
+  }
+  ~PrimaryContext() { driver_.DevicePrimaryCtxRelease(device_); }
+  PrimaryContext(const PrimaryContext&) = delete;
+  PrimaryContext& operator=(const PrimaryContext&) = delete;
+  cuda::Context get() const { return context_; }
+
+ private:
+  const Driver& driver_;
+  cuda::DeviceNumber device_ = 0;
+  cuda::Context context_ = nullptr;
+};
+
 }  // namespace
 
 std::string cuda_arch(const CudaInfo& info) {
@@ -39,8 +57,7 @@ struct CudaDevice::Impl {
   CudaDeviceOptions options;
   CudaInfo info;
   const Driver& driver;
-  cuda::DeviceNumber device = 0;
-  cuda::Context context = nullptr;
+  PrimaryContext context;  // before what is made in it, so that it goes last
   StreamHandle stream, copies;
   std::vector<EventHandle> executed;  // of submission n at n % kEvents
   EventHandle copied;
@@ -53,11 +70,10 @@ struct CudaDevice::Impl {
       : options(std::move(o)),
         info(std::move(i)),
         driver(*find_driver()),
+        context(driver, options.number),
         stream(driver),
         copies(driver),
         copied(driver) {
-    check(driver.DeviceGet(&device, options.number), "cuDeviceGet");
-    check(driver.DevicePrimaryCtxRetain(&context, device), "cuDevicePrimaryCtxRetain");
     enter();
     check(driver.StreamCreate(stream.put(), cuda::kStreamNonBlocking), "cuStreamCreate");
     check(driver.StreamCreate(copies.put(), cuda::kStreamNonBlocking), "cuStreamCreate");
@@ -68,7 +84,7 @@ struct CudaDevice::Impl {
 
   void check(cuda::Status status, const char* call) const { driver.check(status, call); }
   // The context belongs to the thread: any may call.
-  void enter() const { check(driver.CtxSetCurrent(context), "cuCtxSetCurrent"); }
+  void enter() const { check(driver.CtxSetCurrent(context.get()), "cuCtxSetCurrent"); }
 
   void synchronize() const { check(driver.StreamSynchronize(stream.get()), "cuStreamSynchronize"); }
 };
@@ -88,14 +104,11 @@ CudaDevice::CudaDevice(CudaDeviceOptions options) {
 
 CudaDevice::~CudaDevice() {
   const Driver& driver = impl_->driver;
-  const cuda::DeviceNumber device = impl_->device;
-  driver.CtxSetCurrent(impl_->context);
+  driver.CtxSetCurrent(impl_->context.get());
   driver.StreamSynchronize(impl_->stream.get());
   driver.StreamSynchronize(impl_->copies.get());
   for (const auto& [memory, kind] : impl_->allocations)
     kind == Memory::shared ? driver.MemFreeHost(memory) : driver.MemFree(address(memory));
-  impl_.reset();
-  driver.DevicePrimaryCtxRelease(device);
 }
 
 std::string CudaDevice::description() const {
@@ -111,14 +124,15 @@ void* CudaDevice::allocate(int64_t bytes, Memory kind) {
   void* memory = nullptr;
   if (kind == Memory::shared) {
     d.check(d.driver.MemHostAlloc(&memory, size, cuda::kHostMapped), "cuMemHostAlloc");
+    d.allocations.emplace(memory, kind);
     std::fill_n(static_cast<char*>(memory), size, '\0');
   } else {
     cuda::Address at = 0;
     d.check(d.driver.MemAlloc(&at, size), "cuMemAlloc");
     memory = std::bit_cast<void*>(static_cast<uintptr_t>(at));
+    d.allocations.emplace(memory, kind);  // before what may fail, so that it is given back
     d.check(d.driver.MemsetD8Async(at, 0, size, d.stream.get()), "cuMemsetD8Async");
   }
-  d.allocations.emplace(memory, kind);
   return memory;
 }
 
@@ -127,7 +141,7 @@ void CudaDevice::release(void* memory) {
   const auto it = d.allocations.find(memory);
   HEDDLE_CHECK(it != d.allocations.end(), "release of memory that was not allocated here");
   // Destructors call this: a driver that has failed, and fails here again, has said so or will at the next call.
-  d.driver.CtxSetCurrent(d.context);
+  d.driver.CtxSetCurrent(d.context.get());
   d.driver.StreamSynchronize(d.stream.get());
   d.driver.StreamSynchronize(d.copies.get());
   it->second == Memory::shared ? d.driver.MemFreeHost(memory) : d.driver.MemFree(address(memory));

@@ -25,7 +25,7 @@ using Event = struct CUevent_st*;
 using Graph = struct CUgraph_st*;
 using GraphExec = struct CUgraphExec_st*;
 
-constexpr Status kSuccess = 0, kOutOfMemory = 2, kNotReady = 600;
+constexpr Status kSuccess = 0, kOutOfMemory = 2, kNotFound = 500, kNotReady = 600;
 constexpr Status kNoDevice = 100;
 // CUdevice_attribute
 constexpr int kMultiprocessors = 16, kMultiprocessorThreads = 39, kCapabilityMajor = 75, kCapabilityMinor = 76;

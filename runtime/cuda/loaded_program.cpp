@@ -25,6 +25,7 @@ LoadedProgram::LoadedProgram(const Driver& driver, const codegen::Program& progr
     : driver_(driver), segments_(segments), options_(std::move(options)) {
   if (!program.kernels.empty()) load_modules(program);
   for (const codegen::Entry& entry : program.entries) entries_.push_back(load(program, entry));
+  upload();
 }
 
 // --- loading ---
@@ -49,7 +50,10 @@ cuda::Address LoadedProgram::locate(const codegen::Address& a) const {
 cuda::Function LoadedProgram::find(const std::string& name) const {
   for (const ModuleHandle& m : modules_) {
     cuda::Function f = nullptr;
-    if (driver_.ModuleGetFunction(&f, m.get(), name.c_str()) == cuda::kSuccess) return f;
+    const cuda::Status status = driver_.ModuleGetFunction(&f, m.get(), name.c_str());
+    if (status == cuda::kNotFound) continue;
+    check(status, "cuModuleGetFunction");
+    return f;
   }
   HEDDLE_CHECK(false, fmt::format("kernel '{}' is in no module of its program", name));
   return nullptr;
@@ -128,8 +132,19 @@ GraphExecHandle LoadedProgram::record(const Entry& entry, int64_t repeats) const
   }
   check(driver_.StreamEndCapture(options_.stream, graph.put()), "cuStreamEndCapture");
   check(driver_.GraphInstantiate(exec.put(), graph.get(), 0), "cuGraphInstantiateWithFlags");
-  check(driver_.GraphUpload(exec.get(), options_.stream), "cuGraphUpload");
   return exec;
+}
+
+// Once nothing else can fail: a graph must not be destroyed while its upload is queued.
+void LoadedProgram::upload() const {
+  try {
+    for (const Entry& entry : entries_)
+      for (const auto& [steps, graph] : entry.graphs)
+        check(driver_.GraphUpload(graph.get(), options_.stream), "cuGraphUpload");
+  } catch (...) {
+    driver_.StreamSynchronize(options_.stream);
+    throw;
+  }
 }
 
 // --- execution ---

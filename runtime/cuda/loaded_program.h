@@ -73,6 +73,7 @@ class LoadedProgram {
   void launch(const Step& s) const;
   void launch_persistent(const Launch& l, int64_t steps) const;
   GraphExecHandle record(const Entry& entry, int64_t repeats) const;
+  void upload() const;
   void check(cuda::Status status, const char* call) const { driver_.check(status, call); }
 
   const Driver& driver_;

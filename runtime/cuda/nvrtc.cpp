@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 
 #include <chrono>
+#include <csignal>
+#include <cstring>
 #include <fstream>
 #include <future>
 #include <memory>
@@ -46,6 +48,18 @@ std::string read_file(const std::string& path) {
   return std::string((std::istreambuf_iterator<char>(in)), {});
 }
 
+// What the process that compiles said, or which signal ended it: then it can say nothing.
+UserError ended(const std::string& program, const ProcessResult& result) {
+  constexpr int kSignalled = 128;
+  const int signal = result.status - kSignalled;
+  if (signal <= 0)
+    return {ExitCode::failed, fmt::format("{} ended with status {}: {}", program, result.status,
+                                          result.output.empty() ? "it said nothing" : result.output)};
+  return {ExitCode::failed, fmt::format("{} was ended by signal {} ({})", program, signal, strsignal(signal)),
+          signal == SIGKILL ? "a system that is short of memory ends processes so: free some, or make the model smaller"
+                            : ""};
+}
+
 // In a process of its own (runtime/cuda/nvrtc_child.h), which is killed when it takes too long: NVRTC answers a request to stop
 // late, and takes minutes for some texts.
 Output compile(const std::string& source, const CudaOptions& options) {
@@ -63,9 +77,7 @@ Output compile(const std::string& source, const CudaOptions& options) {
     throw UserError(ExitCode::failed, fmt::format("NVRTC rejects the generated kernels for {}\n{}", options.arch,
                                                   numbered_errors(read_file(out + ".log"), source)));
   if (result.status != 0 && result.output.empty()) require_room(folder);
-  if (result.status != 0)
-    throw UserError(ExitCode::failed, fmt::format("{} ended with status {}: {}", arguments[0], result.status,
-                                                  result.output.empty() ? "it said nothing" : result.output));
+  if (result.status != 0) throw ended(arguments[0], result);
   return {read_file(out + ".cubin"), read_file(out + ".log"), options.ptx ? read_file(out + ".ptx") : ""};
 }
 

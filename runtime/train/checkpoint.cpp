@@ -101,9 +101,9 @@ std::optional<Best> best_of(const WeightsFile& file) {
 
 }  // namespace
 
-void save_checkpoint(Executable& executable, const std::string& path, const RunState& state,
-                     const std::map<std::string, std::string>& metadata) {
-  WeightsFile file{.name = path, .tensors = {}, .metadata = metadata, .data = {}};
+WeightsFile make_checkpoint(Executable& executable, const RunState& state,
+                            const std::map<std::string, std::string>& metadata) {
+  WeightsFile file{.name = "checkpoint", .tensors = {}, .metadata = metadata, .data = {}};
   file.metadata[kFormat] = std::to_string(kCheckpointFormat);
   file.metadata[kSteps] = std::to_string(state.steps);
   file.metadata[kEpochs] = std::to_string(state.epochs);
@@ -115,7 +115,7 @@ void save_checkpoint(Executable& executable, const std::string& path, const RunS
   add_metrics(file, kTrain, state.train);
   if (state.validation) add_metrics(file, kValidation, *state.validation);
   if (state.best) add_best(file, *state.best);
-  write_sealed(path, file);
+  return file;
 }
 
 Checkpoint read_checkpoint(const std::string& path) {

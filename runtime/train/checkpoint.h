@@ -1,6 +1,6 @@
 // Checkpoints: all that a training needs to go on bit for bit, in one sealed file (runtime/weights/sealed.h).
 //
-//   save_checkpoint(executable, "run/checkpoint-000000000200.safetensors", state, {{"heddle.model", text}});
+//   write_sealed(path, make_checkpoint(executable, state, {{"heddle.model", text}}));
 //   const Checkpoint c = read_checkpoint(path);             // a UserError of one line says what is wrong with it
 //   require_states(c, program); restore_states(executable, c);   // then train with TrainOptions::from = &c.state
 //
@@ -22,8 +22,9 @@ struct Checkpoint {
   RunState state;
 };
 
-void save_checkpoint(Executable& executable, const std::string& path, const RunState& state,
-                     const std::map<std::string, std::string>& metadata);
+// The states as they are now. What is thrown is the device's, nothing of a file's.
+WeightsFile make_checkpoint(Executable& executable, const RunState& state,
+                            const std::map<std::string, std::string>& metadata);
 Checkpoint read_checkpoint(const std::string& path);
 // Throws UserError where a state of the program is absent, or of another type or shape, or there is one that it lacks.
 void require_states(const Checkpoint& checkpoint, const codegen::Program& program);

@@ -35,6 +35,7 @@ struct Alike<R (*)(A...), S (*)(B...)> {
 HEDDLE_DRIVER_FUNCTIONS(HEDDLE_CHECK_TYPE)
 
 static_assert(cuda::kOutOfMemory == CUDA_ERROR_OUT_OF_MEMORY && cuda::kNotReady == CUDA_ERROR_NOT_READY);
+static_assert(cuda::kNotFound == CUDA_ERROR_NOT_FOUND);
 static_assert(cuda::kNoDevice == CUDA_ERROR_NO_DEVICE);
 static_assert(cuda::kMultiprocessors == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
 static_assert(cuda::kMultiprocessorThreads == CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);

@@ -71,7 +71,9 @@ std::string error_of(const std::string& path) {
 
 class RunCheckpoint : public ::testing::Test {
  protected:
-  void SetUp() override { save_checkpoint(*small_.executable, path_, some_state(), {{"heddle.model", "{\"a\": 1}"}}); }
+  void SetUp() override {
+    write_sealed(path_, make_checkpoint(*small_.executable, some_state(), {{"heddle.model", "{\"a\": 1}"}}));
+  }
   const TemporaryFolder folder_;
   const std::string path_ = folder_.path() + "/c";
   Small small_{1};
@@ -107,7 +109,7 @@ TEST_F(RunCheckpoint, IsOfNoLayout) {
   const Checkpoint c = read_checkpoint(path_);
   restore_states(*plain.executable, c);
   const std::string again = folder_.path() + "/again";
-  save_checkpoint(*plain.executable, again, some_state(), {{"heddle.model", "{\"a\": 1}"}});
+  write_sealed(again, make_checkpoint(*plain.executable, some_state(), {{"heddle.model", "{\"a\": 1}"}}));
   EXPECT_EQ(read_text(again), read_text(path_));
   EXPECT_NE(plain.bytes(0), small_.bytes(0));
 }

@@ -11,6 +11,7 @@
 #include "ir/diagnostic.h"
 #include "runtime/weights/checkpoint.h"
 #include "runtime/weights/safetensors.h"
+#include "runtime/weights/sealed.h"
 #include "tools/command/output.h"
 #include "tools/command/resolved_model.h"
 
@@ -143,8 +144,10 @@ void SavedRun::save(runtime::Executable& executable, const runtime::RunState& st
   metadata[kModel] = model_text_, metadata[kModelHash] = hash_of(model_text_), metadata[kData] = begin_.data;
   metadata[kLogBytes] = std::to_string(log.sync());
   const std::string path = folder_->checkpoint(state.steps);
+  // A device that fails here ends the run: it is no file that cannot be written.
+  const runtime::WeightsFile file = runtime::make_checkpoint(executable, state, metadata);
   try {
-    runtime::save_checkpoint(executable, path, state, metadata);
+    runtime::write_sealed(path, file);
     checkpoint_failure_.clear();
   } catch (const UserError& error) {
     const std::string what =

@@ -1,19 +1,22 @@
-"""kill.py FOLDER COMMAND...: starts the command with TMPDIR and an empty cache in FOLDER, kills it while NVRTC works for it."""
+"""kill.py FOLDER [compiler] COMMAND...: starts the command with TMPDIR and an empty cache in FOLDER, and kills it, or the compiler, while
+NVRTC works for it."""
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import time
 
 
 def compilers(folder):
-    found = 0
+    found = []
     for process in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
         try:
             text = process.read_bytes()
         except OSError:
             continue
-        found += b"heddle-nvrtc\0" in text and folder.encode() in text
+        if b"heddle-nvrtc\0" in text and folder.encode() in text:
+            found.append(int(process.parent.name))
     return found
 
 
@@ -24,11 +27,16 @@ def wait_until(condition, seconds):
 
 
 folder, command = sys.argv[1] + "/tmp", sys.argv[2:]
+compiler = command[0] == "compiler"
 environment = {**os.environ, "TMPDIR": folder, "HEDDLE_CACHE": sys.argv[1] + "/cache"}
-run = subprocess.Popen(command, env=environment)
-wait_until(lambda: compilers(folder) > 0, 20)
-print("compilers:", compilers(folder))
-run.kill()
-run.wait()
-wait_until(lambda: compilers(folder) == 0, 3)
-print("left:", compilers(folder))
+run = subprocess.Popen(command[compiler:], env=environment)
+wait_until(lambda: compilers(folder), 20)
+running = compilers(folder)
+print("compilers:", len(running), flush=True)
+if compiler:
+    os.kill(running[0], signal.SIGKILL)
+else:
+    run.kill()
+status = run.wait()
+wait_until(lambda: not compilers(folder), 3)
+print("left:", len(compilers(folder)), "exit:", status)
