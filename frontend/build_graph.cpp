@@ -179,6 +179,15 @@ int64_t any_batch(const BuildOptions& o) {
   return 1;
 }
 
+// A list or a matrix is never better than another: said here, before a first epoch has run for nothing.
+void require_one_number(const ir::Graph& metrics, const std::optional<EarlyStop>& stop) {
+  if (!stop) return;
+  for (const ValueId v : metrics.outputs)
+    if (metrics[v].name == stop->on && !metrics[v].type.dims.empty())
+      throw UserError(stop->where, fmt::format("train: early_stop: {} is not one number", quote(stop->on)),
+                      "for example a metric with \"average\": \"macro\"");
+}
+
 // Looks at twice the batch. Where the model does not fit that, it says nothing: the batches of the entries are looked
 // at as they are built.
 void look_at_another_batch(const Model& model, int64_t batch, SameNetwork& same) {
@@ -213,6 +222,7 @@ void allow_precision(ir::Module& m, const std::string& precision) {
 void add_measure_graphs(ir::Module& m, const Model& model, const std::vector<MeasureStates>& measures, bool trains) {
   m.graphs.push_back(reset_graph(measures));
   m.graphs.push_back(metrics_graph(model, measures));
+  require_one_number(m.graphs.back(), model.train.early_stop);
   std::optional<ir::Graph> after_epoch;
   if (trains) after_epoch = after_epoch_graph(model, measures);
   if (!after_epoch) return;

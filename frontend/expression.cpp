@@ -133,7 +133,7 @@ class Parser {
     const std::string_view word = text_.substr(begin, at_ - begin);
     if (word == "sqrt" && next() == '(') return square_root(begin);
     if (const auto value = scope_.find(word)) return *value;
-    fail(begin, fmt::format("{} is not defined", quote(word)), did_you_mean(word, scope_.all_names()));
+    fail(begin, fmt::format("{} is not defined", quote(word)), suggest_defined(word, scope_.all_names()));
   }
 
   Number square_root(size_t begin) {

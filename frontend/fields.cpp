@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "frontend/foreign_names.h"
 #include "frontend/planned.h"
 #include "frontend/settings.h"
 #include "ir/check.h"
@@ -33,8 +34,7 @@ const Json* Fields::take(std::string_view key) {
 const Json* Fields::require(std::string_view key, const std::string& remedy) {
   const Json* value = take(key);
   if (value == nullptr && object_.kind == Json::Kind::object) {
-    const Location start{object_.where.file, object_.where.begin, object_.where.begin + 1};
-    errors_.error(start, fmt::format("{} has no '{}'", what_, key), remedy);
+    missing_.push_back({std::string(key), remedy});
   }
   return value;
 }
@@ -89,12 +89,31 @@ void Fields::unsupported(const std::vector<std::string>& keys) {
   }
 }
 
+// What is needed may stand there under another name: that is one fault, not two.
+std::string Fields::suggest_key(const std::string& word) {
+  for (size_t i = 0; i < missing_.size(); ++i) {
+    std::string hint = suggest_needed(word, missing_[i].key);
+    if (hint.empty()) continue;
+    missing_.erase(missing_.begin() + static_cast<std::ptrdiff_t>(i));
+    return hint;
+  }
+  return suggest(word, {asked_.begin(), asked_.end()});
+}
+
+void Fields::report_missing() {
+  const Location start{object_.where.file, object_.where.begin, object_.where.begin + 1};
+  for (const Missing& m : missing_) errors_.error(start, fmt::format("{} has no '{}'", what_, m.key), m.remedy);
+  missing_.clear();
+}
+
 void Fields::finish() {
   for (const Json& member : object_.items) {
     if (object_.kind != Json::Kind::object || asked_.count(member.key) != 0) continue;
-    errors_.error(member.key_where, fmt::format("{} has no key {}", what_, quote(member.key)),
-                  suggest(member.key, {asked_.begin(), asked_.end()}));
+    errors_.error(member.key_where, fmt::format("{} has no key {}", what_, quote(member.key)), suggest_key(member.key));
   }
+  report_missing();
 }
+
+Fields::~Fields() { report_missing(); }
 
 }  // namespace heddle::frontend

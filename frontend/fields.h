@@ -15,6 +15,9 @@ class Fields {
  public:
   // Not an object: reported, and read as an empty one. `what` names it in messages: "train".
   Fields(const Json& object, std::string what, Diagnostics& errors);
+  ~Fields();  // reports what is missing where nobody came to `finish`
+  Fields(const Fields&) = delete;
+  Fields& operator=(const Fields&) = delete;
 
   const Json* take(std::string_view key);                                     // nullptr when absent
   const Json* require(std::string_view key, const std::string& remedy = {});  // reports when absent
@@ -37,10 +40,17 @@ class Fields {
   const Json& json() const { return object_; }
 
  private:
+  struct Missing {
+    std::string key, remedy;
+  };
+  std::string suggest_key(const std::string& word);
+  void report_missing();
+
   const Json& object_;
   std::string what_;
   Diagnostics& errors_;
   std::set<std::string, std::less<>> asked_;
+  std::vector<Missing> missing_;
 };
 
 void guarded(Diagnostics& errors, const std::function<void()>& f);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "ir/diagnostic.h"
+
 namespace heddle::frontend {
 namespace {
 
@@ -33,6 +35,11 @@ std::string foreign_hint(std::string_view word, const std::vector<std::string>& 
         return entry.advice.empty() ? called(word, ours) : std::string(entry.advice);
   }
   return "";
+}
+
+std::string suggest_needed(std::string_view word, const std::string& needed) {
+  const std::string hint = foreign_hint(word, {needed});
+  return hint.empty() ? did_you_mean(word, {needed}) : hint;
 }
 
 }  // namespace heddle::frontend

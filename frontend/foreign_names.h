@@ -23,4 +23,7 @@ std::string plain_word(std::string_view word);
 // Empty where the word is none of theirs, or what it means is none of the candidates.
 std::string foreign_hint(std::string_view word, const std::vector<std::string>& candidates);
 
+// The hint that `word` stands for the one name that is needed and not there; "" where it does not look like it.
+std::string suggest_needed(std::string_view word, const std::string& needed);
+
 }  // namespace heddle::frontend

@@ -88,7 +88,10 @@ std::string describe(const Json& value) {
   switch (value.kind) {
     case Json::Kind::flag: return value.flag ? "true" : "false";
     case Json::Kind::integer: return fmt::format("{}", value.integer);
-    case Json::Kind::real: return fmt::format("{}", value.real);
+    case Json::Kind::real: {  // "3" would be an integer's text
+      const std::string text = fmt::format("{}", value.real);
+      return text.find_first_not_of("-0123456789") == std::string::npos ? text + ".0" : text;
+    }
     case Json::Kind::text: return "the string " + quote(value.text);
     default: return describe(value.kind);
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "frontend/layer_context.h"
+#include "frontend/read_parts.h"
 
 namespace heddle::frontend {
 namespace {
@@ -90,7 +91,11 @@ ir::Attr read_attr(const Settings& settings, const ir::AttrDef& def) {
     case ir::AttrType::flag: return settings.flag(def.name);
     case ir::AttrType::integer: return settings.integer(def.name);
     case ir::AttrType::real: return settings.real(def.name);
-    case ir::AttrType::text: return settings.text(def.name);
+    case ir::AttrType::text: {
+      const Json* given = settings.json(def.name);
+      if (def.name == "dtype" && given != nullptr) read_dtype(*given, settings.title() + ": 'dtype'");
+      return settings.text(def.name);
+    }
     case ir::AttrType::integers: return settings.integers(def.name);
   }
   return int64_t{0};

@@ -23,6 +23,9 @@ void check_fraction(double fraction, const Location& where) {
 
 void read_validation(const Json& json, const Model& model, Data& data, Diagnostics& errors) {
   if (json.find("fraction") == nullptr) {
+    if (json.kind == Json::Kind::object && json.find("op") == nullptr)
+      throw UserError(json.where, "data: validation has neither 'fraction' nor 'op'",
+                      "write {\"fraction\": 0.1} for the last tenth of the training rows, or a reader");
     data.validation = read_reader(json, "validation", model, errors);
     return;
   }
@@ -95,12 +98,13 @@ std::optional<ir::DataMap> read_map(const Json& json, const Model& model, Diagno
     whole.items[0].key = "op", whole.items[0].key_where = json.where;
     return read_map(whole, model, errors);
   }
-  Fields fields(json, "data map", errors);
-  const Json* op = fields.require("op");
+  const Json* op = Fields(json, "data map", errors).require("op");
   if (op == nullptr) return std::nullopt;
-  const std::string name = as_text(*op, fields.named("op"));
+  const std::string name = as_text(*op, "data map: 'op'");
   if (ir::find_map(name) == nullptr)
     throw UserError(op->where, fmt::format("there is no data map {}", quote(name)), suggest(name, ir::map_names()));
+  Fields fields(json, "data map " + name, errors);
+  fields.take("op");
   ir::DataMap map = ir::data_map(name);
   map.where = json.where;
   bool complete = true;

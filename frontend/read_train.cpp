@@ -61,9 +61,7 @@ Part read_loss(const Json& json, const Model& model) {
   Diagnostics found;
   check_settings(part.settings, defs, title, part.op_where, {"in", "weights"}, found);
   found.throw_if_any();
-  const double weight = Settings(part.settings, defs, model.let, title, part.op_where).real("weight");
-  if (!(weight > 0 && fits(weight, ir::DType::f32)))
-    throw UserError(part.op_where, fmt::format("{}: 'weight' must be an f32 above 0, is {}", title, weight));
+  Settings(part.settings, defs, model.let, title, part.op_where).positive_real("weight");
   return part;
 }
 

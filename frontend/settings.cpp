@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "frontend/foreign_names.h"
 #include "frontend/layer_context.h"
 #include "frontend/limits.h"
 #include "frontend/model.h"
@@ -41,17 +43,48 @@ std::string expected(const Json& value, SettingType type) {
   return "";
 }
 
+// The settings that are needed and not given. One that stands there under another name is one fault, not two.
+class Missing {
+ public:
+  Missing(const std::vector<Json>& given, std::span<const SettingDef> defs) {
+    for (const SettingDef& def : defs) {
+      const bool found = std::ranges::any_of(given, [&](const Json& value) { return value.key == def.name; });
+      if (def.required && !found) missing_.push_back(&def);
+    }
+  }
+
+  // What the unknown `word` was meant to be.
+  std::string suggest(const std::string& word, const std::vector<std::string>& known) {
+    for (size_t i = 0; i < missing_.size(); ++i) {
+      const std::string hint = suggest_needed(word, missing_[i]->name);
+      if (hint.empty()) continue;
+      missing_.erase(missing_.begin() + static_cast<std::ptrdiff_t>(i));
+      return hint;
+    }
+    const bool looks_like_none = foreign_hint(word, known).empty() && nearest(word, known).empty();
+    if (missing_.size() != 1 || !looks_like_none) return frontend::suggest(word, known);
+    const SettingDef& only = *std::exchange(missing_, {}).front();
+    return fmt::format("did you mean '{}'? It is needed: {}", only.name, only.doc);
+  }
+
+  const std::vector<const SettingDef*>& rest() const { return missing_; }
+
+ private:
+  std::vector<const SettingDef*> missing_;
+};
+
 }  // namespace
 
 void check_settings(const std::vector<Json>& given, std::span<const SettingDef> defs, const std::string& title,
                     const Location& where, const std::vector<std::string>& also, Diagnostics& errors) {
+  Missing missing(given, defs);
   for (const Json& value : given) {
     const auto def = std::find_if(defs.begin(), defs.end(), [&](const SettingDef& d) { return d.name == value.key; });
     if (def == defs.end()) {
       std::vector<std::string> known = also;
       for (const SettingDef& d : defs) known.push_back(d.name);
       errors.error(value.key_where, fmt::format("{} has no setting {}", title, quote(value.key)),
-                   suggest(value.key, known));
+                   missing.suggest(value.key, known));
       continue;
     }
     const std::string wanted = expected(value, def->type);
@@ -60,11 +93,8 @@ void check_settings(const std::vector<Json>& given, std::span<const SettingDef> 
                    fmt::format("{}: '{}': expected {}, found {}", title, def->name, wanted, describe(value)));
     }
   }
-  for (const SettingDef& def : defs) {
-    const bool found =
-        std::any_of(given.begin(), given.end(), [&](const Json& value) { return value.key == def.name; });
-    if (def.required && !found) errors.error(where, fmt::format("{} needs '{}': {}", title, def.name, def.doc));
-  }
+  for (const SettingDef* def : missing.rest())
+    errors.error(where, fmt::format("{} needs '{}': {}", title, def->name, def->doc));
 }
 
 Settings::Settings(const std::vector<Json>& given, std::span<const SettingDef> defs, const Scope& scope,

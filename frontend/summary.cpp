@@ -44,7 +44,8 @@ std::set<std::string> trained_in(const Model& model, const Expansion& e) {
     return names;
   }
   options.eval = options.predict = 0;
-  if (!options.total_steps) options.total_steps = 1;  // any: only who is renewed counts
+  // Any: only who is renewed counts. It leaves room for every warm-up.
+  if (!options.total_steps) options.total_steps = int64_t{1} << 53;
   const ir::Module m = build_module(model, options);
   const ir::Graph& g = *m.find_graph("train");
   for (const ir::Update& u : g.updates)

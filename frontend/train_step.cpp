@@ -46,7 +46,8 @@ std::vector<bool> ancestors(const ir::Graph& g, ValueId of) {
     const bool needed = std::any_of(n.results.begin(), n.results.end(),
                                     [&](ValueId v) { return reached[static_cast<size_t>(v.index)]; });
     if (!needed) continue;
-    for (const ValueId v : n.operands) reached[static_cast<size_t>(v.index)] = true;
+    for (const ValueId v : n.operands)
+      if (ir::is_floating(g[v].type.dtype)) reached[static_cast<size_t>(v.index)] = true;
   }
   return reached;
 }
@@ -76,7 +77,7 @@ void check_patterns(const std::vector<Named>& patterns, const Expansion& e, cons
   }
 }
 
-// Parameters the loss depends on that are not frozen.
+// Parameters that the loss can change, and that are not frozen.
 std::vector<Parameter> trainable(const Expansion& e, const Model& model, ValueId loss, Diagnostics& errors) {
   check_patterns(model.train.freeze, e, "freezes no parameter", errors);
   const std::vector<bool> reached = ancestors(e.graph, loss);
@@ -265,7 +266,8 @@ void add_updates(Expansion& e, const Model& model, ValueId loss, std::optional<i
     const std::vector<Parameter> parameters = trainable(e, model, loss, errors);
     if (parameters.empty())
       throw UserError(model.train.optimizer->op_where,
-                      "there is nothing to train: the loss depends on no parameter that is not frozen");
+                      "there is nothing to train: the loss depends on no parameter that is not frozen",
+                      "no gradient passes through integers and conditions: argmax, a comparison, a cast to integers");
     check_groups(e, *model.train.optimizer, errors);
     Updates(e, model, total_steps).add(parameters, loss);
   });

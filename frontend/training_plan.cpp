@@ -138,17 +138,28 @@ void warn_of_endless_training(const Model& model, std::vector<Diagnostic>& warni
                       "for example \"epochs\": 10"});
 }
 
-// The softmax of a softmax trains, slowly and toward other probabilities.
-void warn_of_softmax(const Part& part, const Expansion& e, std::vector<Diagnostic>& warnings) {
-  if (part.op != "cross_entropy" || part.in.empty()) return;
-  const ir::ValueId logits = e.find(part.in[0]);
-  const ir::Node* made_by = logits.valid() ? e.graph.def(logits) : nullptr;
-  if (made_by == nullptr || made_by->op->name != "softmax") return;
-  warnings.push_back({Severity::warning,
-                      part.in[0].where,
-                      fmt::format("cross_entropy takes logits, and '{}' has been through a softmax", part.in[0].name),
-                      {e.origin(logits)},
-                      "give it what the softmax reads"});
+// The softmax of a softmax trains, slowly and toward other probabilities; so does the sigmoid of a sigmoid. A probability
+// in the place of its logarithm makes a loss that is below 0.
+void warn_of_probabilities(const Part& part, const Expansion& e, std::vector<Diagnostic>& warnings) {
+  struct Mistake {
+    const char *loss, *takes, *made_by, *help;
+  };
+  constexpr Mistake kMistakes[] = {
+      {"cross_entropy", "logits", "softmax", "give it what the softmax reads"},
+      {"binary_cross_entropy", "logits", "sigmoid", "give it what the sigmoid reads"},
+      {"nll", "logarithms of probabilities", "softmax", "write log_softmax in the place of the softmax"},
+      {"kl_divergence", "logarithms of probabilities", "softmax", "write log_softmax in the place of the softmax"}};
+  if (part.in.empty()) return;
+  const ir::ValueId first = e.find(part.in[0]);
+  const ir::Node* made_by = first.valid() ? e.graph.def(first) : nullptr;
+  for (const Mistake& m : kMistakes)
+    if (made_by != nullptr && part.op == m.loss && made_by->op->name == m.made_by)
+      warnings.push_back(
+          {Severity::warning,
+           part.in[0].where,
+           fmt::format("{} takes {}, and '{}' has been through a {}", m.loss, m.takes, part.in[0].name, m.made_by),
+           {e.origin(first)},
+           m.help});
 }
 
 // What ends a training early is one of the numbers that an epoch has.
@@ -197,7 +208,7 @@ TrainingPlan plan_training(const Model& model) {
   if (!model.train.losses.empty()) plan.metrics.push_back({"loss"});
   for (const Part& part : model.train.losses) {
     const LossDef& def = *find_loss(part.op);
-    warn_of_softmax(part, e, plan.warnings);
+    warn_of_probabilities(part, e, plan.warnings);
     bound_labels(model, part, def.classes, def.settings, e, plan.inputs);
   }
   for (const Metric& loss : plan_losses(model)) plan.metrics.push_back(loss);

@@ -1,6 +1,7 @@
 #include "ir/builder.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -18,8 +19,11 @@ void check_operands(const OpDef& op, const std::vector<Type>& operands) {
   if (op.variadic ? operands.size() < declared : operands.size() != declared)
     throw InferError(fmt::format("expected {}{} operand{}, got {}", op.variadic ? "at least " : "", declared,
                                  declared == 1 ? "" : "s", operands.size()));
-  if (!operands.empty() && !admits(op, operands[0].dtype))
-    throw InferError(fmt::format("does not take {}", to_string(operands[0].dtype)));
+  if (!operands.empty() && !admits(op, operands[0].dtype)) {
+    std::vector<std::string> taken;
+    for (const DType dtype : op.dtypes) taken.push_back(to_string(dtype));
+    throw InferError(fmt::format("does not take {}, but {}", to_string(operands[0].dtype), fmt::join(taken, ", ")));
+  }
 }
 
 // An integer literal is a real where a real is declared and holds it exactly.

@@ -148,10 +148,22 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return previous[b.size()];
 }
 
+// Of a letter that is another one nothing is left: it may stand for the only name of one letter, and for nothing else.
+std::string only_letter(const std::vector<std::string>& candidates) {
+  std::string found;
+  for (const std::string& c : candidates) {
+    if (c.size() != 1 || c == found) continue;
+    if (!found.empty()) return "";
+    found = c;
+  }
+  return found;
+}
+
 }  // namespace
 
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
   if (word.empty() || word.size() > 64) return "";
+  if (word.size() == 1) return only_letter(candidates);
   size_t best = std::max<size_t>(1, word.size() / 3) + 1;
   std::string found;
   for (const std::string& c : candidates)

@@ -236,6 +236,7 @@ TEST(FeedMap, PaddedPicturesLieInTheirBorder) {
 // Numbers of each channel, wherever the channels lie.
 TEST(FeedMap, NumbersBelongToChannels) {
   const Maps maps = {data_map("normalize", {{"mean", {10, 20, 30}}, {"std", {2, 4, 8}}}),
+                     data_map("normalize", {{"mean", {1, 2, 3}}, {"std", {4}}}),  // one deviation for all channels
                      data_map("scale", {{"by", {1, 2, 3}}}), data_map("shift", {{"by", {-1, 0, 1}}})};
   for (const bool first : {false, true}) {
     const FeedSpec spec{.input = "x", .stored = ir::DType::u8, .maps = maps, .channels_first = first};

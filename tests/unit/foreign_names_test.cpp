@@ -49,6 +49,8 @@ TEST(ForeignNames, MeanWhatMayStandThere) {
   EXPECT_EQ(foreign_hint("l2", loss_names()), "'l2' is called 'mse' here");
   EXPECT_EQ(foreign_hint("l2", {"lr", "weight_decay"}), "'l2' is called 'weight_decay' here");
   EXPECT_EQ(foreign_hint("Linear", schedule_names()), "'Linear' is called 'linear' here");
+  EXPECT_EQ(foreign_hint("p", {"rate"}), "'p' is called 'rate' here");
+  EXPECT_EQ(foreign_hint("p", {"op", "probability"}), "'p' is called 'probability' here");
   EXPECT_EQ(foreign_hint("frobnicate", layer_names()), "");
 }
 
@@ -69,6 +71,10 @@ std::set<std::string> all_our_names() {
   for (const auto& list : {layer_names(), loss_names(), metric_names(), optimizer_names(), schedule_names(),
                            initializer_names(), ir::map_names(), runtime::data::reader_names()})
     add(list);
+  for (const std::string& name : ir::map_names())
+    for (const ir::MapKey& key : ir::find_map(name)->keys) names.insert(key.name);
+  for (const std::string& name : runtime::data::reader_names())
+    for (const runtime::data::ReaderKey& key : runtime::data::find_reader(name)->keys) names.insert(key.name);
   for (const ir::DType dtype : ir::all_dtypes()) names.insert(ir::to_string(dtype));
   return names;
 }
