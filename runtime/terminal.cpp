@@ -74,6 +74,11 @@ bool takes_colours(std::FILE* out) {
   return renews_lines(out) && (none == nullptr || none[0] == '\0');
 }
 
+std::atomic<bool>& line_is_open() {
+  static std::atomic<bool> open{false};
+  return open;
+}
+
 std::string visible(std::string_view text) {
   std::string out;
   while (!text.empty()) {

@@ -129,19 +129,18 @@ void Progress::epoch(const EpochEvent& event) {
   if (!terminal_) std::fputs(line.c_str(), out_);
   std::fputc('\n', out_);
   std::fflush(out_);
-  line_open_ = false;
+  line_is_open() = false;
   window_step_ = -1;  // validation took its time
 }
 
 void Progress::finish() {
-  if (line_open_) std::fputc('\n', out_);
-  line_open_ = false;
+  if (line_is_open().exchange(false)) std::fputc('\n', out_);
 }
 
 void Progress::show(const std::string& line) {
   std::fputs(fmt::format("\r{}\x1b[K", line).c_str(), out_);
   std::fflush(out_);
-  line_open_ = true;
+  line_is_open() = true;
 }
 
 std::string metrics_text(const MetricValues& values, const std::string& prefix, const std::string& separator) {

@@ -43,7 +43,6 @@ class Progress {
   std::FILE* out_;
   bool terminal_, colours_;
   Rate learning_rate_;
-  bool line_open_ = false;
   Clock::time_point last_{}, window_{};
   int64_t window_step_ = -1;
   double rate_ = 0;  // steps per second, smoothed

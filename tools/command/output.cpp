@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "ir/diagnostic.h"
+#include "runtime/terminal.h"
 #include "runtime/write_file.h"
 
 namespace heddle::tools {
@@ -27,8 +28,11 @@ void flush_result() {
   if (std::fflush(stdout) != 0) throw UserError(ExitCode::failed, lost());
 }
 
-// The stream remembers a failure, which finish_output asks for.
-void write_note(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+// The stream remembers a failure, which finish_output asks for. A message never stands behind a line of progress.
+void write_note(std::string_view text) {
+  if (runtime::line_is_open().exchange(false)) std::fputc('\n', stderr);
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
 
 void open_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {

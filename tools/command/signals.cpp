@@ -7,10 +7,12 @@
 #include <atomic>
 #include <chrono>
 #include <system_error>
+#include <string>
 #include <thread>
 
 #include "ir/diagnostic.h"
 #include "runtime/exit_cleanup.h"
+#include "runtime/terminal.h"
 
 namespace heddle::tools {
 namespace {
@@ -24,7 +26,9 @@ void say(std::string_view text) {
     STDERR_FILENO, POLLOUT, 0
   };
   if (poll(&error, 1, 0) != 1 || (error.revents & POLLOUT) == 0) return;
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
+  // In one write, so that nothing of another thread comes between.
+  const std::string line = (runtime::line_is_open().exchange(false) ? "\n" : "") + std::string(text);
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
 }
 
 // Not by exit(): other threads are in the middle of their work, on objects that exit() would destroy.

@@ -1,4 +1,5 @@
-"""Runs a command with its standard error on a terminal of so many columns, and prints what arrives there: python3 in_terminal.py COLUMNS COMMAND..."""
+"""Runs a command with its standard error on a terminal of so many columns, prints what arrives there, and ends as it does:
+python3 in_terminal.py COLUMNS COMMAND..."""
 import fcntl
 import os
 import pty
@@ -20,5 +21,5 @@ while True:
     if not part:
         break
     text += part
-assert process.wait() == 0, text
 sys.stdout.write(text.decode().replace("\r\n", "\n").replace("\r", "\n<renewed>"))
+sys.exit(process.wait())
