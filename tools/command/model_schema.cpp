@@ -51,8 +51,7 @@ std::string setting(const SettingDef& s) {
   return object(members);
 }
 
-std::string when(const ReferenceEntry& e, Members properties) {
-  std::vector<std::string> required;
+std::string when(const ReferenceEntry& e, Members properties, std::vector<std::string> required = {}) {
   for (const SettingDef& s : e.settings) {
     properties.emplace_back(s.name, setting(s));
     if (s.required) required.push_back(s.name);
@@ -60,12 +59,20 @@ std::string when(const ReferenceEntry& e, Members properties) {
   return when_op(e.name, e.doc, properties, required);
 }
 
-// Every kind of part but nodes.
+// Every kind of part that may be a bare name, but nodes.
 std::string part(const std::string& kind, const Members& common) {
   std::vector<std::string> names, rules;
   for (const ReferenceEntry& e : frontend::reference_entries())
     if (e.kind == kind) names.push_back(e.name), rules.push_back(when(e, common));
   return named(names, rules);
+}
+
+// A loss or a metric: it says what it reads, so no bare name stands for it.
+std::string measure(const std::string& kind, const Members& common) {
+  std::vector<std::string> names, rules;
+  for (const ReferenceEntry& e : frontend::reference_entries())
+    if (e.kind == kind) names.push_back(e.name), rules.push_back(when(e, common, {"in"}));
+  return by_op(object({{"enum", words(names)}}), rules);
 }
 
 std::string node() {
@@ -213,8 +220,8 @@ std::string train() {
 }
 
 std::string definitions() {
-  const Members measure{{"op", "{}"}, {"in", ref("in")}};
-  Members loss = measure;
+  const Members metric{{"op", "{}"}, {"in", ref("in")}};
+  Members loss = metric;
   loss.emplace_back("weights", type({"string"}));
   const std::string block = closed({{"inputs", list_of(type({"string"}))},
                                     {"nodes", list_of(ref("node"))},
@@ -225,12 +232,14 @@ std::string definitions() {
   for (const ir::DType dtype : ir::all_dtypes()) types.push_back(ir::to_string(dtype));
   const std::string input =
       closed({{"shape", list_of(type({"integer", "string"}))}, {"dtype", ref("dtype")}}, {"shape"});
-  return object({{"in", type({"string", "number", "array", "object"})},
+  // A name or a number, a list of them, or an object that maps the names of the op's inputs to them.
+  const std::string read = type({"string", "number"});
+  return object({{"in", one_of({read, list_of(read), map_of(read)})},
                  {"node", node()},
                  {"block", block},
                  {"input", input},
-                 {"loss", part("loss", loss)},
-                 {"metric", part("metric", measure)},
+                 {"loss", measure("loss", loss)},
+                 {"metric", measure("metric", metric)},
                  {"optimizer", optimizer()},
                  {"schedule", part("schedule", {{"op", "{}"}})},
                  {"initializer", part("initializer", {{"op", "{}"}})},
@@ -253,7 +262,7 @@ std::string model_schema() {
                     {"inputs", map_of(ref("input"))},
                     {"blocks", map_of(ref("block"))},
                     {"nodes", list_of(ref("node"))},
-                    {"outputs", type({"object", "array"})},
+                    {"outputs", map_of(type({"string"}))},
                     {"train", ref("train")},
                     {"data", ref("data")},
                     {"small", type({"object"})}};

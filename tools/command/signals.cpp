@@ -6,8 +6,8 @@
 
 #include <atomic>
 #include <chrono>
-#include <system_error>
 #include <string>
+#include <system_error>
 #include <thread>
 
 #include "ir/diagnostic.h"

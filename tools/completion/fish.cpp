@@ -24,7 +24,9 @@ complete -c heddle -n __fish_use_subcommand -s V -l version -d 'print the versio
 
 // What stands behind an option, or without a name by position.
 std::string action(const CommandLine& line, const CommandWords& command, const OptionWords& option) {
-  const char* required = option.name.starts_with('-') ? " -r" : "";
+  // -x: a value that is no file. With -r alone fish offers the files of the folder, too.
+  const bool file = option.takes == Takes::file || option.takes == Takes::model;
+  const char* required = !option.name.starts_with('-') ? "" : file ? " -r" : " -x";
   if (const auto values = values_of(line, command, option); !values.empty())
     return fmt::format("{} -a '{}'", required, fmt::join(values, " "));
   switch (option.takes) {

@@ -122,6 +122,12 @@ def broken(model):
     yield with_change(lambda m: m["nodes"].append({"op": "dens", "units": 3}))
     yield with_change(lambda m: m["nodes"].append({"op": "dense"}))
     yield with_change(lambda m: m["nodes"].append({"op": "dense", "units": True}))
+    for wrong in (None, True, [None], [["x"]], {"a": ["x"]}, {"a": {"op": "relu"}}):
+        yield with_change(lambda m: m["nodes"][0].__setitem__("in", wrong))
+    for wrong in (["logits"], {"logits": 1}, {"logits": ["a"]}, "logits"):
+        yield with_change(lambda m: m.__setitem__("outputs", wrong))
+    for key, item in (("loss", "mse"), ("loss", {"op": "mse"}), ("metrics", ["accuracy"]), ("metrics", [{"op": "accuracy"}])):
+        yield with_change(lambda m: m.get("train", m).__setitem__(key, item))
     for key, maps in model.get("data", {}).get("map", {}).items():
         for i, one in enumerate(maps):
             full = {"op": one} if isinstance(one, str) else one
