@@ -108,7 +108,8 @@ class HEDDLE_API Model {
   // Compiles the training step, which train_step does where it has not been done. Parameters are drawn from the initializers
   // unless weights have been loaded.
   void compile();
-  // One step on rows of every input, as many as the model's batch; the loss before it.
+  // One step on rows of every input, as many as the model's batch; the loss before it. Rows that are refused, those that
+  // hold nan or inf among them, change nothing.
   double train_step(const Inputs& rows);
   // Trains on the model's own data, as long as the model says, and on from where it stands. `each` is told of every epoch,
   // and stops the training by returning false.
