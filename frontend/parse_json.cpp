@@ -236,8 +236,7 @@ void check_utf8(const SourceFile& file) {
     const size_t length = utf8_length(file.text, at);
     const auto begin = static_cast<uint32_t>(at);
     if (length == 0) throw UserError(Location{&file, begin, begin + 1}, "not valid UTF-8");
-    if (file.text[at] == '\0')
-      throw UserError(Location{&file, begin, begin + 1}, "a NUL byte does not belong in a model file");
+    if (file.text[at] == '\0') throw UserError(Location{&file, begin, begin + 1}, "a NUL byte does not belong in JSON");
     at += length;
   }
 }

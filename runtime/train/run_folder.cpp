@@ -138,6 +138,20 @@ void RunFolder::begin(std::string_view mark, std::string_view model) {
   replace_file(at("model.json"), {model});
 }
 
+void RunFolder::find_again() {
+  struct stat held {};
+  const auto is_held = [&](const std::string& path) {
+    struct stat info {};
+    return ::stat(path.c_str(), &info) == 0 && info.st_dev == held.st_dev && info.st_ino == held.st_ino;
+  };
+  if (::fstat(lock_, &held) != 0 || is_held(path_)) return;
+  std::error_code ec;
+  const std::string now = fs::read_symlink(fmt::format("/proc/self/fd/{}", lock_), ec).string();
+  if (ec || !is_held(now))
+    refuse(path_, "the folder was removed or replaced during the run", "nothing is written into another one");
+  path_ = now;
+}
+
 void RunFolder::keep_newest(int64_t keep, const std::vector<std::string>& kept) {
   const std::vector<std::string> all = checkpoints();
   for (size_t i = static_cast<size_t>(keep); i < all.size(); ++i)

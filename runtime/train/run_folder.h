@@ -38,6 +38,9 @@ class RunFolder {
   void clear();
   // Marks the folder, and writes the model.
   void begin(std::string_view mark, std::string_view model);
+  // Before a file is written: the folder may have been moved since, which is followed. Throws UserError where it is gone:
+  // another folder that has got its name, another run's perhaps, is not this one.
+  void find_again();
   // Removes all checkpoints but the newest `keep`, and those in `kept`.
   void keep_newest(int64_t keep, const std::vector<std::string>& kept);
 

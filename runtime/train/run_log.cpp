@@ -189,6 +189,11 @@ void RunLog::note_failure() {
   if (failure_ == 0) failure_ = errno;
 }
 
+void RunLog::moved_to(const std::string& path) {
+  const std::lock_guard lock(*mutex_);
+  path_ = path;
+}
+
 void RunLog::finish() {
   const std::lock_guard lock(*mutex_);
   if (!file_) return;

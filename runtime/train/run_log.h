@@ -33,6 +33,8 @@ class RunLog {
   void epoch(const EpochEvent& event);
   // Throws UserError when any line could not be written. To be called once the run's results are safe.
   void finish();
+  // The folder that it lies in was moved.
+  void moved_to(const std::string& path);
   int64_t last_step() const;  // that an event told of; 0: none yet
   bool ended() const;         // an event "end" has been told
 

@@ -80,6 +80,8 @@ struct HEDDLE_API FitResult {
   int64_t epochs = 0, steps = 0;                              // finished ones, of this `fit`
   double seconds = 0;                                         // of training and validation
   bool stopped = false;                                       // the callback said so
+  bool stopped_early = false;                                 // train.early_stop said so
+  int64_t best_epoch = 0;                                     // by train.early_stop; 0 where the model has none
   std::map<std::string, double> train = {}, validation = {};  // of the last epoch, as in Epoch
 };
 
@@ -113,12 +115,13 @@ class HEDDLE_API Model {
   // device or a compiler, (4) where the program does not fit into memory.
   void compile();
   // One step on rows of every input, as many as the model's batch. Returns the loss of these rows before the step.
-  // Throws (2) where an input is missing or has another number of rows, (1) where its shape, type or labels do not fit,
-  // and where the loss is not finite: the step has been taken then.
+  // Throws (2) where an input is missing or has another number of rows, (1) where its shape, type or labels do not fit or
+  // it holds nan or inf: nothing has changed then. Throws (1) where the loss is not finite: the step has been taken then.
   double train_step(const Inputs& rows);
   // Trains on the model's own data for the epochs or steps that the model says, on from where it stands. `each` is told
-  // of every epoch, and stops the training by returning false. Throws (1) where the model names no data, a file is
-  // missing or damaged, or a loss is not finite.
+  // of every epoch, and stops the training by returning false; a training that ends otherwise ends with the weights of its
+  // best epoch where train.early_stop says so. Throws (1) where the model names no data, a file is missing or damaged, or
+  // a loss is not finite.
   FitResult fit(const std::function<bool(const Epoch&)>& each = {});
   // `outputs` are names of outputs or nodes; none: the model's outputs. Each result has shape [rows, ...] for as many
   // rows as are given, any number of them: what is compiled once serves all. Throws (2) where there are no weights yet or

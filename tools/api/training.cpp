@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstring>
 
 #include "ir/check.h"
 #include "runtime/train/steps.h"
@@ -21,6 +22,25 @@ std::map<std::string, double> numbers(const runtime::MetricValues& values) {
   for (const runtime::MetricValue& v : values)
     if (v.dims.empty()) out.emplace(v.name, v.value);
   return out;
+}
+
+// A step with such a row would leave parameters that are not finite, and no way back: it is refused before.
+void require_finite(const runtime::data::Column& column, int64_t rows) {
+  const auto look = [&]<class T>(T) {
+    const size_t elements = column.bytes.size() / sizeof(T);
+    for (size_t i = 0; i < elements; ++i) {
+      T value;
+      std::memcpy(&value, column.bytes.data() + i * sizeof(T), sizeof(T));
+      if (std::isfinite(value)) continue;
+      throw UserError(
+          ExitCode::failed,
+          fmt::format("train_step: row {}, counted from 0: input '{}' holds {}",
+                      i / (elements / static_cast<size_t>(rows)), column.input, std::isnan(value) ? "nan" : "inf"),
+          "mend or remove that row; the step was not made");
+    }
+  };
+  if (column.type == runtime::data::ElementType::f32) look(float{});
+  if (column.type == runtime::data::ElementType::f64) look(double{});
 }
 
 }  // namespace
@@ -105,6 +125,7 @@ double Training::step(const Inputs& rows) {
     const runtime::data::ColumnRequest request = tools::column_request(input, {});
     runtime::data::Column column = column_of(given->second, request, 0, plan_.batch);
     const std::string stored = input.one_hot > 0 ? "i32" : ir::to_string(input.row.dtype);
+    require_finite(column, plan_.batch);
     runtime::data::convert(column, *runtime::data::element_type(stored));
     table.columns.push_back(std::move(column));
   }

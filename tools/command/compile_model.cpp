@@ -1,11 +1,14 @@
 #include "tools/command/compile_model.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "codegen/lower.h"
 #include "codegen/predict.h"
+#include "frontend/json.h"
 #include "passes/select/onednn.h"
 #include "runtime/foreign_file.h"
 #include "runtime/host/onednn.h"
@@ -43,15 +46,34 @@ std::vector<frontend::ShortForm> short_forms(const ModelArguments& a) {
   return forms;
 }
 
+std::vector<std::string> names_of_models(const std::vector<std::string>& folders) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const std::string& folder : folders)
+    for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+      if (at->path().extension() == ".json") names.push_back(at->path().stem().string());
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
 // "mnist_cnn" names models/mnist_cnn.json, in the working folder or beside the program, unless a file of that name is there.
 std::string find_model(const std::string& name) {
   std::error_code error;
-  if (name.find('/') != std::string::npos || name.ends_with(".json") || fs::exists(name, error)) return name;
-  for (const std::string& folder : {std::string("models"), models_of_program()}) {
-    std::string path = fmt::format("{}/{}.json", folder, name);
-    if (fs::exists(path, error)) return path;
+  const bool path = name.find('/') != std::string::npos || name.ends_with(".json");
+  if (path || name == "-" || fs::exists(fs::symlink_status(name, error))) return name;
+  const std::vector<std::string> folders{"models", models_of_program()};
+  for (const std::string& folder : folders) {
+    std::string file = fmt::format("{}/{}.json", folder, name);
+    if (fs::exists(file, error)) return file;
   }
-  return name;
+  const std::vector<std::string> names = names_of_models(folders);
+  std::string help = frontend::suggest_defined(name, names);
+  if (help.empty()) help = "give the path of a model file";
+  if (help.starts_with("give") && !names.empty()) help += fmt::format(", or one of {}", fmt::join(names, " "));
+  throw UserError(
+      ExitCode::failed,
+      fmt::format("cannot read '{}': there is no such file, and no model of this name", runtime::visible(name)), help);
 }
 
 }  // namespace

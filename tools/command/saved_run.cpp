@@ -143,10 +143,13 @@ void SavedRun::save(runtime::Executable& executable, const runtime::RunState& st
   std::map<std::string, std::string> metadata = begin_.metadata;
   metadata[kModel] = model_text_, metadata[kModelHash] = hash_of(model_text_), metadata[kData] = begin_.data;
   metadata[kLogBytes] = std::to_string(log.sync());
-  const std::string path = folder_->checkpoint(state.steps);
   // A device that fails here ends the run: it is no file that cannot be written.
   const runtime::WeightsFile file = runtime::make_checkpoint(executable, state, metadata);
+  std::string path;
   try {
+    folder_->find_again();
+    log.moved_to(folder_->log());
+    path = folder_->checkpoint(state.steps);
     runtime::write_sealed(path, file);
     checkpoint_failure_.clear();
   } catch (const UserError& error) {
@@ -177,6 +180,7 @@ void SavedRun::save_best(const runtime::Best& best) {
   runtime::WeightsFile file = best.weights;
   file.metadata.merge(weights_metadata(best.epoch, best.step));
   try {
+    folder_->find_again();
     runtime::require_weights_path(folder_->best());
     runtime::write_safetensors(folder_->best(), file);
     best_failure_.clear();
@@ -189,6 +193,7 @@ void SavedRun::save_best(const runtime::Best& best) {
 void SavedRun::make_sure_of_best(const runtime::Best& best) {
   if (!folder_) return;
   try {
+    folder_->find_again();
     const runtime::WeightsFile file = runtime::read_safetensors(folder_->best());
     const auto step = file.metadata.find("heddle.step");
     if (step != file.metadata.end() && step->second == std::to_string(best.step)) return;
@@ -198,7 +203,9 @@ void SavedRun::make_sure_of_best(const runtime::Best& best) {
 }
 
 void SavedRun::save_last(runtime::Executable& executable) {
-  if (folder_) runtime::save_weights(executable, folder_->last(), begin_.metadata);
+  if (!folder_) return;
+  folder_->find_again();
+  runtime::save_weights(executable, folder_->last(), begin_.metadata);
 }
 
 void SavedRun::finish() const {

@@ -23,6 +23,8 @@ class SavedRun {
   explicit SavedRun(const SavingArguments& a);
 
   bool kept() const { return folder_ != nullptr; }
+  // Where the folder is now; empty without one.
+  std::string folder() const { return folder_ ? folder_->path() : std::string(); }
   // The newest checkpoint that is whole and of this model; others are named. Throws UserError where there are some, and
   // none can be used; the difference from the model is named.
   void choose(const std::string& model_text);

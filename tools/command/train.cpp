@@ -219,7 +219,7 @@ runtime::TrainResult run_to_the_end(const RunArguments& a, Session& s, runtime::
   if (out) {
     if (a.json) print_result("{}\n", out->str());
   } else {
-    const std::string to = !a.save.empty() ? a.save : a.saving.run;
+    const std::string to = !a.save.empty() ? a.save : s.saved->folder();
     print_note("interrupted after step {}{}\n", result.steps, to.empty() ? "" : ", weights saved to " + to);
   }
   return result;

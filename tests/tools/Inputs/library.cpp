@@ -1,8 +1,11 @@
 // What the library promises a program: equal results by each way, errors of one type, models that move.
 #include <heddle/heddle.h>
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -108,6 +111,17 @@ int main(int argc, char** argv) {
   refused(2, "3 rows for input 'x'", [&] {
     moved.train_step({{"x", heddle::Array::f32({3, 2}, {0, 0, 0, 0, 0, 0})}, {"y", rows.at("y")}});
   });
+  const std::vector<float> as_before = moved.predict(rows).at("out").floats();
+  for (const char* name : {"x", "y"}) {
+    heddle::Inputs wrong = rows;
+    std::vector<float> numbers = wrong.at(name).floats();
+    numbers.back() = std::numeric_limits<float>::quiet_NaN();
+    wrong.at(name) = heddle::Array::f32(wrong.at(name).shape, numbers);
+    const std::string message = std::string("row 3, counted from 0: input '") + name + "' holds nan";
+    refused(1, message.c_str(), [&] { moved.train_step(wrong); });
+  }
+  require(moved.predict(rows).at("out").floats() == as_before, "a refused step changes nothing");
+  require(std::isfinite(moved.train_step(rows)), "the next step is made");
   refused(1, "rows are [3]", [&] { other.predict({{"x", heddle::Array::f32({1, 3}, {0, 0, 0})}}); });
   refused(2, "has no 3 elements", [] { heddle::Array::f32({2, 2}, {1, 2, 3}); });
   refused(2, "no output and no node 'oot'", [&] { other.predict(rows, {"oot"}); });
