@@ -7,6 +7,7 @@
 #include "ir/diagnostic.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/cuda/nvrtc.h"
+#include "runtime/cuda/nvrtc_child.h"
 #include "runtime/host/host_compiler.h"
 #include "runtime/host/host_device.h"
 #include "runtime/host/host_target.h"
@@ -56,7 +57,10 @@ Finding nvrtc() {
   const runtime::NvrtcInfo info = runtime::find_nvrtc();
   if (!info.found)
     return {"nvrtc", "not found: kernels are not compiled for GPUs; tools/setup of the sources fetches it", false};
-  return {"nvrtc", fmt::format("{} at {} (found by {})", info.version, info.path, info.found_by)};
+  return found("nvrtc", [&] {
+    runtime::nvrtc_child_program();  // without it the library is of no use
+    return fmt::format("{} at {} (found by {})", info.version, info.path, info.found_by);
+  });
 }
 
 // What training on a GPU takes: a driver that is new enough, a GPU, and NVRTC (above) for programs that are not in the cache.

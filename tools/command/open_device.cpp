@@ -11,6 +11,7 @@
 #include "ir/diagnostic.h"
 #include "runtime/cuda/cuda_device.h"
 #include "runtime/cuda/nvrtc.h"
+#include "runtime/cuda/nvrtc_child.h"
 #include "runtime/host/host_device.h"
 #include "runtime/kernel_cache.h"
 #include "runtime/temporary.h"
@@ -64,12 +65,13 @@ std::string without_cuda() {
   if (runtime::find_driver(&reason) == nullptr) return reason;
   try {
     if (std::string refusal = runtime::cuda_devices().front().refusal(); !refusal.empty()) return refusal;
+    if (!runtime::find_nvrtc().found)
+      return "there is a GPU, but no NVRTC 13 to compile for it: tools/setup of the sources fetches it";
+    runtime::nvrtc_child_program();  // throws where it is not there
+    return {};
   } catch (const UserError& error) {
     return error.diagnostics().front().message;
   }
-  return runtime::find_nvrtc().found
-             ? ""
-             : "there is a GPU, but no NVRTC 13 to compile for it: tools/setup of the sources fetches it";
 }
 
 // The target that the GPU's name holds, "h200" of "NVIDIA H200 NVL", where its code runs there: an RTX A1000 is no A100.
