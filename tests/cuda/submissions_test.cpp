@@ -1,6 +1,7 @@
 // Models of models/, small, on the CUDA device with the fake driver: states of the same bits as launches and as one kernel, by 1, 8
 // and 64 steps, with their rows resident and streamed; and nothing but one launch for each submission.
 #include <dlfcn.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -214,10 +215,8 @@ TEST_P(CudaSubmissions, GiveTheSameBits) {
     EXPECT_EQ(std::ranges::count_if(now.losses, [](double l) { return std::isfinite(l); }), kSteps + 1);
     EXPECT_EQ(now.losses, first->losses);
     EXPECT_TRUE(now.states == first->states) << "other states";
-    std::printf("%s: %s, by %lld, %s: the last loss %.9g\n", GetParam().c_str(),
-                way.persistent ? "one kernel" : "launches", static_cast<long long>(way.repeats),
-                way.resident == kResident ? "resident" : "streamed", now.losses.back());
-    std::fflush(stdout);
+    fmt::print("{}: {}, by {}, {}: the last loss {:.9g}\n", GetParam(), way.persistent ? "one kernel" : "launches",
+               way.repeats, way.resident == kResident ? "resident" : "streamed", now.losses.back());
   }
   EXPECT_EQ(report().find("violation: "), std::string::npos) << report();
 }
