@@ -11,6 +11,7 @@
 #include "runtime/weights/checkpoint.h"
 #include "tools/api/guarded.h"
 #include "tools/command/class_names.h"
+#include "tools/command/run_arguments.h"
 #include "tools/command/statistics.h"
 #include "tools/predict/predictor.h"
 
@@ -143,10 +144,11 @@ double Training::step(const Inputs& rows) {
 }
 
 FitResult Training::fit(const std::function<bool(const Epoch&)>& each) {
-  const runtime::TrainOptions options{.epochs = plan_.epochs,
-                                      .steps = plan_.steps,
-                                      .seed = static_cast<uint64_t>(plan_.seed),
-                                      .drop_last = plan_.drop_last};
+  runtime::TrainOptions options{.epochs = plan_.epochs,
+                                .steps = plan_.steps,
+                                .seed = static_cast<uint64_t>(plan_.seed),
+                                .drop_last = plan_.drop_last};
+  if (plan_.early_stop) options.best = tools::best_rule(plan_);
   bool stopped = false;
   runtime::Watcher watcher;
   watcher.epoch = [&](const runtime::EpochEvent& e) {
@@ -159,10 +161,13 @@ FitResult Training::fit(const std::function<bool(const Epoch&)>& each) {
   const runtime::Split* validation = splits_.validation ? &*splits_.validation : nullptr;
   const runtime::TrainResult done = runtime::train(*executable_, options, *splits_.train, validation, watcher);
   steps_ += done.steps;
+  if (tools::ends_with_best(plan_, done)) runtime::load_weights(*executable_, done.best->weights, true);
   FitResult result{.epochs = done.epochs,
                    .steps = done.steps,
                    .seconds = done.seconds,
                    .stopped = stopped,
+                   .stopped_early = done.stopped == runtime::Stopped::early_stop,
+                   .best_epoch = done.best ? done.best->epoch : 0,
                    .train = numbers(done.train),
                    .validation = {}};
   if (done.validation) result.validation = numbers(*done.validation);

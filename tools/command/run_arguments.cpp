@@ -113,4 +113,8 @@ runtime::BestRule best_rule(const frontend::TrainingPlan& plan) {
   return {.metric = stop.on, .higher = stop.mode == "max", .min_delta = stop.min_delta, .patience = stop.patience};
 }
 
+bool ends_with_best(const frontend::TrainingPlan& plan, const runtime::TrainResult& result) {
+  return plan.early_stop && plan.early_stop->restore_best && result.interrupted == 0 && result.best;
+}
+
 }  // namespace heddle::tools

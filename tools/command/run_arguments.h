@@ -3,7 +3,7 @@
 #include <string>
 
 #include "frontend/training_plan.h"
-#include "runtime/train/run_state.h"
+#include "runtime/train/trainer.h"
 
 namespace heddle::tools {
 
@@ -24,5 +24,7 @@ runtime::SaveRule save_rule(const std::string& every, const frontend::Checkpoint
 // Seconds of "90", "90s", "1.5m", "2h"; `option` is for messages.
 double duration(const std::string& text, const std::string& option);
 runtime::BestRule best_rule(const frontend::TrainingPlan& plan);
+// Whether a training that was not interrupted ends with the weights of its best epoch: as train.early_stop says.
+bool ends_with_best(const frontend::TrainingPlan& plan, const runtime::TrainResult& result);
 
 }  // namespace heddle::tools

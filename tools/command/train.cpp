@@ -196,8 +196,7 @@ void save_weights(const RunArguments& a, Session& s, const runtime::TrainResult&
   } catch (const UserError&) {
     not_kept = std::current_exception();
   }
-  const bool restores = s.plan.early_stop && s.plan.early_stop->restore_best && result.interrupted == 0;
-  if (restores && result.best) {
+  if (ends_with_best(s.plan, result)) {
     runtime::load_weights(*s.executable, result.best->weights, true);
     print_note("the weights are those of epoch {}, the best\n", result.best->epoch);
   }

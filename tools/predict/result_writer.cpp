@@ -214,7 +214,7 @@ std::string ResultWriter::npy_header() const {
   std::string head("\x93NUMPY\x01\0", 8);
   head += static_cast<char>((kBytes - 10) & 0xff);
   head += static_cast<char>((kBytes - 10) >> 8);
-  return head + text + "\n";
+  return head.append(text).append(1, '\n');
 }
 
 void ResultWriter::write(const PredictRows& rows) {

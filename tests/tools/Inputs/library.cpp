@@ -68,14 +68,29 @@ void fit_statistics(const std::string& folder, const std::string& path) {
   next.save(folder + "/kept.safetensors");
 }
 
+// A model that stops early: fit ends as `heddle train --save` does.
+void fit_early(const std::string& folder, const std::string& path) {
+  const heddle::Options options{
+      .set = {"train.epochs=50", "train.optimizer.lr=2", R"(train.early_stop={"on": "loss", "patience": 2})"},
+      .device = "host"};
+  heddle::Model model = heddle::Model::load(path, options);
+  int64_t told = 0;
+  const heddle::FitResult result = model.fit([&](const heddle::Epoch&) { return ++told > 0; });
+  require(result.stopped_early && !result.stopped, "train.early_stop ends it");
+  require(result.epochs == told && result.epochs == result.best_epoch + 2 && told < 50, "two epochs after the best");
+  model.save(folder + "/stopped.safetensors");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string folder = argv[1];
   const heddle::Inputs rows = {{"x", heddle::Array::f32({4, 2}, {0, 0, 0, 1, 1, 0, 1, 1})},
                                {"y", heddle::Array::f32({4, 1}, {1, 0, 0, 1})}};
-  if (argc > 3) return fit_statistics(folder, argv[3]), 0;
-  if (argc > 2) return print_notes(folder, rows), 0;
+  const std::string what = argc > 2 ? argv[2] : "";
+  if (what == "early") return fit_early(folder, argv[3]), 0;
+  if (what == "fit") return fit_statistics(folder, argv[3]), 0;
+  if (what == "notes") return print_notes(folder, rows), 0;
   heddle::Model model = heddle::Model::parse(kModel, {.device = "host", .threads = 1});
   refused(2, "no weights yet", [&] { model.predict(rows); });
   model.compile();
