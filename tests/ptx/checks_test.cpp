@@ -100,6 +100,13 @@ std::string last_block(const std::string& before, const std::string& between, co
          " $end:";
 }
 
+// Half of the warp goes through a loop at the end of the text, and meets the other half at a barrier.
+std::string back_from_the_end(const std::string& of_the_others) {
+  return "setp.lt.s32 %p1, %r0, 16; @%p1 bra $rare;" + of_the_others +
+         "$join: bar.sync 0; ret; $rare: mov.u32 %r2, 0;"
+         "$again: add.s32 %r2, %r2, 1; setp.lt.s32 %p2, %r2, %r0; @%p2 bra $again; bra $join;";
+}
+
 std::vector<Pair> control_pairs() {
   const Shape four{.grid = {4}, .block = {32}, .options = {}};
   const std::string gl = "membar.gl;", ar = "fence.acq_rel.gpu;";
@@ -126,6 +133,8 @@ std::vector<Pair> control_pairs() {
       {Check::divergent_barrier, "branch",
        "setp.lt.s32 %p1, %r0, 16; @%p1 bra $other; bar.sync 0; bra $end; $other: bar.sync 0; $end:",
        "setp.lt.s32 %p1, %r0, 16; @%p1 bra $end; add.s32 %r0, %r0, 1; $end: bar.sync 0;", ""},
+      // Lanes of $rare come back to $join, as compilers lay out what they take for rare; only the first barrier is wrong.
+      {Check::divergent_barrier, "back_from_the_end", back_from_the_end("bar.sync 1;"), back_from_the_end(""), ""},
       {Check::exited_at_barrier,
        "exit",
        "setp.lt.s32 %p1, %r0, 32; @%p1 ret; bar.sync 0;",

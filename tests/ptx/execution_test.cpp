@@ -2,6 +2,7 @@
 // precision, counters against requests counted by hand.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <random>
@@ -111,6 +112,35 @@ TEST(PtxExecution, LanesPartAndMeetAgain) {
   EXPECT_EQ(all_findings(done), "");
   for (uint32_t t = 0; t < 32; ++t) EXPECT_EQ(k.words(k.a, 32)[t], 2 * t + 10);
   EXPECT_EQ(done.counters.divergent_branches, 31U);  // each time one lane leaves, but the last goes alone
+}
+
+// Where a compiler puts what only some lanes execute makes no difference: not to values, not to counts.
+TEST(PtxExecution, BlocksAtTheEndCountAsInTheirPlace) {
+  const std::string start = "mov.u32 %r2, 0; setp.lt.s32 %p1, %r0, 5;";
+  const std::string rare =
+      "$rare: add.s32 %r2, %r2, 1; setp.lt.s32 %p2, %r2, %r0; @%p2 bra $rare; shl.b32 %r2, %r2, 1; bra $join;";
+  const std::string join = "$join: add.s32 %r3, %r2, %r0; bar.sync 0; st.global.u32 [%rd4], %r3; ret;";
+  SmallKernel in_place(start + "@!%p1 bra $join;" + rare + join), at_end(start + "@%p1 bra $rare;" + join + rare);
+  const Outcome expected = in_place.run(), got = at_end.run();
+  EXPECT_EQ(all_findings(expected) + all_findings(got), "");
+  const std::vector<uint32_t> values = at_end.words(at_end.a, 32);
+  EXPECT_EQ(values, in_place.words(in_place.a, 32));
+  for (uint32_t t = 0; t < 32; ++t) EXPECT_EQ(values[t], t >= 5 ? t : t == 0 ? 2 : 3 * t);  // one turn at least
+  EXPECT_EQ(got.counters.instructions, expected.counters.instructions);
+  EXPECT_EQ(got.counters.global_store_sectors, 4U);  // all lanes store at once
+}
+
+// A block at the end of an inner loop's text may lead on in the outer loop.
+TEST(PtxExecution, BlocksAtTheEndOfALoopStandInIt) {
+  SmallKernel k(
+      "mov.u32 %r2, 0; mov.u32 %r3, 0; $turn: setp.gt.s32 %p1, %r0, %r2; @%p1 bra $rare;"
+      "$join: bar.sync 0; add.s32 %r2, %r2, 1; setp.lt.s32 %p2, %r2, 3; @%p2 bra $turn; st.global.u32 [%rd4], %r3; ret;"
+      "$rare: mov.u32 %r4, 0; $again: add.s32 %r4, %r4, 1; add.s32 %r3, %r3, 1; setp.lt.s32 %p3, %r4, %r0;"
+      "@%p3 bra $again; bra $join;");
+  const Outcome done = k.run({.block = {64}});
+  EXPECT_EQ(all_findings(done), "");
+  EXPECT_EQ(done.counters.barriers, 3U);
+  for (uint32_t t = 0; t < 64; ++t) EXPECT_EQ(k.words(k.a, 64)[t], t * std::min(t, 3U));  // its number in each turn
 }
 
 TEST(PtxExecution, ShufflesStayInTheirSegments) {

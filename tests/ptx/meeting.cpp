@@ -41,7 +41,7 @@ void meet(Warp& w, uint32_t pc, Lanes lanes) {
   }
   group->lanes &= ~done;
   if (group->lanes == 0) w.parked.erase(group);
-  if (done != 0) add_ready(w.ready, pc + 1, done);
+  if (done != 0) add_ready(w.ready, i.next, done);
 }
 
 void arrive(Warp& w, uint32_t pc, Lanes lanes) {
@@ -73,7 +73,7 @@ void complete_barrier(Block& block) {
   if (block.barrier->execute != nullptr)  // bar.red
     for (const auto& w : block.warps) block.barrier->execute(*w, *block.barrier, w->alive);
   for (const auto& w : block.warps) {
-    for (const Group& g : w->at_barrier) add_ready(w->ready, g.pc + 1, g.lanes);
+    for (const Group& g : w->at_barrier) add_ready(w->ready, w->function->code[g.pc].next, g.lanes);
     w->at_barrier.clear();
   }
 }

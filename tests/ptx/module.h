@@ -50,6 +50,7 @@ struct Instruction {
   bool is_signed = false;      // what is loaded into a wider register
   uint32_t wide = 0;           // a bit per operand: its lanes have 64 bits
   uint32_t guard = kNoSlot;    // predicate
+  uint32_t next = 0;           // the instruction behind it in the text; the number of all: none
   uint32_t target = 0;         // of a branch; index of the function of a call
   int64_t offset = 0;          // of an address
   uint32_t mode = 0;           // what the execution makes of it: a comparison, a table, a bit mask of options

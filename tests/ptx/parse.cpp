@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tests/ptx/block_order.h"
 #include "tests/ptx/builder.h"
 #include "tests/ptx/control.h"
 #include "tests/ptx/decoding.h"
@@ -59,6 +60,7 @@ class Reader {
       }
     }
     resolve_calls();
+    for (Function& f : module_.functions) order_blocks(f);
     return std::move(module_);
   }
 
@@ -178,6 +180,7 @@ class Reader {
                        decode_async(d) || decode_collective(d) || decode_tensor(d);
     if (!known) d.refuse("unknown instruction");
     d.finish();
+    i.next = static_cast<uint32_t>(context.here) + 1;
     builder.function().code.push_back(std::move(i));
   }
 

@@ -1,5 +1,5 @@
-// A warp: groups of lanes at one instruction each, of which the one that is farthest behind runs, so that lanes that
-// parted meet again.
+// A warp: groups of lanes at one instruction each, of which the one that is farthest behind (block_order.h) runs, so that
+// lanes that parted meet again.
 #include "tests/ptx/lanes.h"
 #include "tests/ptx/machine.h"
 
@@ -72,7 +72,7 @@ class GroupRun {
       if (i.kind == Kind::plain) {
         if (active != 0) i.execute(w_, i, active);
         if (!w_.depth.empty()) follow_chain(w_, i);
-        ++pc_;
+        pc_ = i.next;
       } else if (!control(i, active)) {
         return;
       }
@@ -87,10 +87,10 @@ class GroupRun {
     if (i.kind == Kind::branch) return branch(i, active);
     if (i.kind == Kind::call) {
       if (active != 0) call_function(w_, i, active);
-      ++pc_;
+      pc_ = i.next;
       return true;
     }
-    if (lanes_ != active) add_ready(w_.ready, pc_ + 1, lanes_ & ~active);
+    if (lanes_ != active) add_ready(w_.ready, i.next, lanes_ & ~active);
     if (active == 0) return false;
     if (i.kind == Kind::exit) finish(active);
     if (i.kind == Kind::barrier) arrive(w_, pc_, active);
@@ -100,12 +100,12 @@ class GroupRun {
 
   bool branch(const Instruction& i, Lanes active) {
     if (active == lanes_ || active == 0) {
-      pc_ = active == 0 ? pc_ + 1 : i.target;
+      pc_ = active == 0 ? i.next : i.target;
       return true;
     }
     ++w_.run.counters().divergent_branches;
     add_ready(w_.ready, i.target, active);
-    add_ready(w_.ready, pc_ + 1, lanes_ & ~active);
+    add_ready(w_.ready, i.next, lanes_ & ~active);
     return false;
   }
 
