@@ -11,6 +11,7 @@
 #include "runtime/weights/checkpoint.h"
 #include "tools/api/guarded.h"
 #include "tools/command/class_names.h"
+#include "tools/command/run_arguments.h"
 #include "tools/command/statistics.h"
 #include "tools/predict/predictor.h"
 
@@ -146,23 +147,28 @@ FitResult Training::fit(const std::function<bool(const Epoch&)>& each) {
   const runtime::TrainOptions options{.epochs = plan_.epochs,
                                       .steps = plan_.steps,
                                       .seed = static_cast<uint64_t>(plan_.seed),
-                                      .drop_last = plan_.drop_last};
+                                      .drop_last = plan_.drop_last,
+                                      .best = plan_.early_stop ? std::optional(tools::best_rule(plan_)) : std::nullopt};
   bool stopped = false;
   runtime::Watcher watcher;
   watcher.epoch = [&](const runtime::EpochEvent& e) {
     Epoch epoch{
         .number = e.epoch, .steps = e.total_step, .seconds = e.seconds, .train = numbers(e.train), .validation = {}};
     if (e.validation) epoch.validation = numbers(*e.validation);
-    if (each && !each(epoch)) stopped = true;
+    if (each && !called_back([&] { return each(epoch); })) stopped = true;
   };
   watcher.interrupted = [&] { return stopped ? 1 : 0; };
   const runtime::Split* validation = splits_.validation ? &*splits_.validation : nullptr;
   const runtime::TrainResult done = runtime::train(*executable_, options, *splits_.train, validation, watcher);
   steps_ += done.steps;
+  if (done.best && plan_.early_stop->restore_best && !stopped)
+    runtime::load_weights(*executable_, done.best->weights, true);
   FitResult result{.epochs = done.epochs,
                    .steps = done.steps,
                    .seconds = done.seconds,
                    .stopped = stopped,
+                   .stopped_early = done.stopped == runtime::Stopped::early_stop,
+                   .best_epoch = done.best ? done.best->epoch : 0,
                    .train = numbers(done.train),
                    .validation = {}};
   if (done.validation) result.validation = numbers(*done.validation);
