@@ -6,6 +6,7 @@
 #include <functional>
 #include <set>
 
+#include "frontend/layer_def.h"
 #include "frontend/read_parts.h"
 
 namespace heddle::frontend {
@@ -16,6 +17,32 @@ void collect_names(const Json& json, std::set<std::string>& names) {
     for (std::string& name : names_in(json.text)) names.insert(std::move(name));
   }
   for (const Json& item : json.items) collect_names(item, names);
+}
+
+// What stands where a number may: neither words of a choice nor names of parts, but what these have beside them.
+void collect_sizes(const Json& json, SettingType type, std::set<std::string>& names) {
+  if (type == SettingType::text || type == SettingType::flag) return;
+  if (type != SettingType::part && type != SettingType::padding) return collect_names(json, names);
+  for (const Json& item : json.items)
+    if (item.key != "op") collect_names(item, names);
+}
+
+// The sizes that a block uses, for a help; `mentioned_in` holds every other word, too.
+std::vector<std::string> sizes_of(const Block& block) {
+  std::set<std::string> names;
+  for (const Json& json : block.let) {
+    names.insert(json.key);
+    collect_names(json, names);
+  }
+  for (const NodeDef& node : block.nodes) {
+    const LayerDef* def = node.block ? nullptr : find_layer(node.op);
+    for (const Json& json : node.settings)
+      for (const SettingDef& setting : def == nullptr ? std::vector<SettingDef>{} : def->settings)
+        if (setting.name == json.key) collect_sizes(json, setting.type, names);
+    for (const Json& json : node.with) collect_names(json, names);
+    if (node.repeat) collect_names(*node.repeat, names);
+  }
+  return {names.begin(), names.end()};
 }
 
 std::set<std::string> mentioned_in(const Block& block) {
@@ -47,7 +74,7 @@ Scope block_scope(const Model& model, int64_t batch, const NodeDef& use, const B
   for (const Json& value : use.with) {
     if (mentioned.count(value.key) == 0) {
       throw UserError(value.key_where, fmt::format("block '{}' uses no size {}", use.op, quote(value.key)),
-                      suggest_defined(value.key, {mentioned.begin(), mentioned.end()}));
+                      suggest_defined(value.key, sizes_of(block)));
     }
     scope.names[value.key] = evaluate_number(value, around, fmt::format("'{}'", value.key));
   }

@@ -1,11 +1,13 @@
 // Names: every reference is to an input, a parameter or an earlier node; blocks exist and do not contain themselves.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
 #include <set>
 
 #include "frontend/fields.h"
+#include "frontend/layer_def.h"
 #include "frontend/limits.h"
 #include "frontend/read_parts.h"
 #include "frontend/train_step.h"
@@ -26,6 +28,13 @@ class Names {
     }
   }
 
+  // Of a node with several results: a name that is unknown later may be missing there.
+  void note_results(const NodeDef& node) {
+    std::vector<std::string> given;
+    for (const Named& result : node.out) given.push_back(result.text);
+    several_ = fmt::format("{} has several results, and its 'out' names {}", node.op, fmt::join(given, ", "));
+  }
+
   // Names that later nodes define, for the message about order.
   void announce(const std::string& name, const Location& where) { later_.emplace(name, where); }
 
@@ -41,13 +50,15 @@ class Names {
     }
     std::vector<std::string> known;
     for (const auto& [name, where] : places_) known.push_back(name);
-    errors_.error(reference.where, fmt::format("there is no {}", quote(reference.name)),
-                  suggest_defined(reference.name, known));
+    std::string help = suggest_defined(reference.name, known);
+    if (!several_.empty() && !help.starts_with("did you mean")) help += (help.empty() ? "" : "; ") + several_;
+    errors_.error(reference.where, fmt::format("there is no {}", quote(reference.name)), help);
   }
 
  private:
   Diagnostics& errors_;
   std::map<std::string, Location, std::less<>> places_, later_;
+  std::string several_;
 };
 
 std::vector<Named> results_of(const NodeDef& node) {
@@ -64,6 +75,8 @@ void check_nodes(const std::vector<NodeDef>& nodes, Names& names) {
     // A node with several results is not itself a value, but its name leads its parameters' paths.
     if (!node.out.empty() && !node.name.empty()) names.define(node.name, node.name_where);
     for (const Named& result : results_of(node)) names.define(result.text, result.where);
+    const LayerDef* def = node.block ? nullptr : find_layer(node.op);
+    if (def != nullptr && def->several_results && !node.out.empty()) names.note_results(node);
   }
 }
 

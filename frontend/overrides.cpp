@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cmath>
 
 #include "frontend/fields.h"
 
@@ -141,10 +142,19 @@ void apply_set(Json& model, const std::string& text, Sources& sources) {
   Target(text.substr(0, equals), {&source, 0, middle}).assign(model, std::move(value));
 }
 
+// 1e3 as it is typed for 1000: a model's text keeps the two apart.
+void make_whole(Json& json) {
+  constexpr double kMostExact = 9007199254740992;  // 2^53
+  if (json.kind != Json::Kind::real || std::trunc(json.real) != json.real || std::abs(json.real) > kMostExact) return;
+  json.kind = Json::Kind::integer;
+  json.integer = static_cast<int64_t>(json.real);
+}
+
 void apply_short(Json& model, const ShortForm& form, Sources& sources) {
   const SourceFile& source = sources.add(form.option, form.value);
   const Location where{&source, 0, static_cast<uint32_t>(source.text.size())};
   Json value = parse_value(source, 0);
+  if (!form.path.ends_with(".lr")) make_whole(value);
   relocate(value, where);
   Target(form.path, where).assign(model, std::move(value));
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <nlohmann/json.hpp>
 
 #include "frontend/json.h"
@@ -102,7 +103,7 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
     const auto size = static_cast<uint32_t>(file_.text.size());
     const uint32_t begin = std::min(size, static_cast<uint32_t>(position == 0 ? 0 : position - 1));
     return fail(here(begin, std::min(size, begin + 1)), reason(error.what()),
-                trailing_comma(begin) ? "remove the comma before it" : "");
+                trailing_comma(begin) ? "remove the comma before it" : foreign_literal(begin));
   }
 
  private:
@@ -119,6 +120,22 @@ class Handler : public nlohmann::json_sax<nlohmann::json> {
     if (at >= text.size() || (text[at] != '}' && text[at] != ']')) return false;
     while (at > 0 && std::string_view(" \t\r\n").find(text[at - 1]) != std::string_view::npos) --at;
     return at > 0 && text[at - 1] == ',';
+  }
+
+  // What Python writes where JSON has another word, or none. The lexer may have read a part of the word.
+  std::string foreign_literal(uint32_t at) const {
+    const std::string& text = file_.text;
+    const auto letter = [&](uint32_t i) {
+      return i < text.size() && std::isalpha(static_cast<unsigned char>(text[i]));
+    };
+    uint32_t end = at;
+    while (at > 0 && letter(at - 1)) --at;
+    while (letter(end)) ++end;
+    const std::string_view word = std::string_view(text).substr(at, end - at);
+    if (word == "NaN" || word == "nan" || word == "Infinity" || word == "inf")
+      return "JSON has no nan and no infinity: give a number";
+    if (word == "True" || word == "False" || word == "None") return "JSON writes true, false and null";
+    return {};
   }
 
   // A string ends at the cursor; its opening quote is the last one before with an even number of backslashes in front.

@@ -155,8 +155,8 @@ void read_batch(const Json& json, const Model& model, Train& train, Diagnostics&
   }
   if (json.kind != Json::Kind::object) {
     errors.error(
-        json.where, fmt::format("train: 'batch': expected an object, found {}", describe(json)),
-        fmt::format("write \"batch\": {{\"{}\": 32}}", model.batch_dimension.empty() ? "N" : model.batch_dimension));
+        json.where, fmt::format("train: 'batch': expected an integer or an object, found {}", describe(json)),
+        fmt::format("write 32, or {{\"{}\": 32}}", model.batch_dimension.empty() ? "N" : model.batch_dimension));
     return;
   }
   std::vector<std::string> free_names;

@@ -66,7 +66,8 @@ int terminal_columns(std::FILE* out) {
 
 bool renews_lines(std::FILE* out) {
   const char* terminal = std::getenv("TERM");
-  return ::isatty(::fileno(out)) == 1 && (terminal == nullptr || std::strcmp(terminal, "dumb") != 0);
+  const bool named = terminal != nullptr && terminal[0] != '\0' && std::strcmp(terminal, "dumb") != 0;
+  return named && ::isatty(::fileno(out)) == 1;
 }
 
 bool takes_colours(std::FILE* out) {

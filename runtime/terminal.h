@@ -13,7 +13,7 @@ namespace heddle::runtime {
 
 // $COLUMNS, else what the terminal says, else 80. At least 1.
 int terminal_columns(std::FILE* out);
-// Whether lines can be renewed: a terminal that is not "dumb".
+// Whether lines can be renewed: a terminal that $TERM names, and not as "dumb".
 bool renews_lines(std::FILE* out);
 // Whether escapes for colours are welcome: as above, and $NO_COLOR is unset or empty (https://no-color.org).
 bool takes_colours(std::FILE* out);

@@ -28,7 +28,9 @@ fs::path target_of(const std::string& path) {
     refuse(path, "files of such names are drafts, which later runs remove", "name another file");
   switch (status.type()) {
     case fs::file_type::regular: {
-      if (faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0)
+      const bool writable = faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0;
+      if (!writable && errno == EROFS) refuse(path, "its file system is read-only", "name a file on another one");
+      if (!writable)
         refuse(path, "the file is write-protected", "name another file, or allow it to be written: chmod u+w");
       fs::path target = fs::canonical(path, ec);
       if (ec) refuse(path, ec.message(), {});

@@ -6,8 +6,6 @@
 #include <array>
 #include <optional>
 
-#include "runtime/data/input_file.h"
-
 namespace heddle::runtime::data {
 namespace {
 
@@ -46,13 +44,14 @@ IdxArray read_header(InputFile& in) {
   return array;
 }
 
-int64_t checked_bytes(const IdxArray& array, const InputFile& in) {
+int64_t checked_bytes(const IdxArray& array, Rows rows, const InputFile& in) {
   int64_t bytes = size_of(array.type);
-  for (int64_t d : array.dims) {
-    if (d == 0) in.fail("a dimension is 0");
-    if (__builtin_mul_overflow(bytes, d, &bytes) || bytes > kMaxIdxBytes)
+  if (array.dims[0] == 0 && rows == Rows::some) in.fail("no rows", kNoRowsHelp);
+  if (std::count(array.dims.begin() + 1, array.dims.end(), 0) > 0)
+    in.fail("a dimension of its rows is 0", "a row has one element or more");
+  for (int64_t d : array.dims)
+    if (__builtin_mul_overflow(bytes, std::max<int64_t>(d, 1), &bytes) || bytes > kMaxIdxBytes)
       in.fail(fmt::format("the header promises more than {} GiB", kMaxIdxBytes >> 30));
-  }
   return bytes;
 }
 
@@ -66,17 +65,17 @@ void to_machine_order(IdxArray& array) {
 
 }  // namespace
 
-IdxArray read_idx_header(const std::filesystem::path& file, const std::string& name, const Location& where) {
+IdxArray read_idx_header(const std::filesystem::path& file, const std::string& name, const Location& where, Rows rows) {
   InputFile in(file, name, where);
   IdxArray array = read_header(in);
-  checked_bytes(array, in);
+  checked_bytes(array, rows, in);
   return array;
 }
 
 IdxArray read_idx(const std::filesystem::path& file, const std::string& name, const Location& where) {
   InputFile in(file, name, where);
   IdxArray array = read_header(in);
-  const auto expected = static_cast<size_t>(checked_bytes(array, in));
+  const auto expected = static_cast<size_t>(checked_bytes(array, Rows::some, in));
 
   // Memory grows with what the file really holds: a lying header costs nothing.
   constexpr size_t kChunk = size_t{1} << 26;

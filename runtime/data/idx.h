@@ -12,6 +12,7 @@
 
 #include "ir/diagnostic.h"
 #include "runtime/data/element.h"
+#include "runtime/data/input_file.h"
 
 namespace heddle::runtime::data {
 
@@ -26,7 +27,8 @@ inline constexpr int kMaxIdxRank = 8;
 
 // `name` is the file as the user wrote it, for messages; `where` the place in the model file.
 // Type and dims, without reading the elements.
-IdxArray read_idx_header(const std::filesystem::path& file, const std::string& name, const Location& where);
+IdxArray read_idx_header(const std::filesystem::path& file, const std::string& name, const Location& where,
+                         Rows rows = Rows::some);
 IdxArray read_idx(const std::filesystem::path& file, const std::string& name, const Location& where);
 
 }  // namespace heddle::runtime::data

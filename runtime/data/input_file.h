@@ -21,6 +21,10 @@ bool named_gzip(std::string_view name);  // whether it ends in .gz
 inline constexpr const char* kNoGzip = "its name ends in .gz, and its content is not compressed by gzip";
 inline constexpr const char* kNoGzipHelp = "take .gz off its name";
 
+// A training, and each of its splits, is of rows; a prediction of none makes none.
+enum class Rows { some, any };
+inline constexpr const char* kNoRowsHelp = "each split needs one row or more: look at what wrote the file";
+
 class InputFile {
  public:
   InputFile(const std::filesystem::path& file, std::string name, const Location& where);

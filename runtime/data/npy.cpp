@@ -8,7 +8,6 @@
 #include <cstring>
 #include <limits>
 
-#include "runtime/data/input_file.h"
 #include "runtime/data/printable.h"
 #include "runtime/data/python_literal.h"
 #include "runtime/file.h"
@@ -40,7 +39,7 @@ void read_type(const std::string& descr, NpyHeader& header, const Complaint& fai
   header.big_endian = order == ">" && width > 1;
 }
 
-void read_shape(const PythonValue& shape, NpyHeader& header, const Complaint& fail) {
+void read_shape(const PythonValue& shape, Rows rows, NpyHeader& header, const Complaint& fail) {
   if (shape.kind != PythonValue::Kind::tuple) fail("the header's 'shape' is no tuple");
   for (const PythonValue& size : shape.items) {
     if (size.kind != PythonValue::Kind::integer) fail("the header's 'shape' holds something else than integers");
@@ -49,15 +48,17 @@ void read_shape(const PythonValue& shape, NpyHeader& header, const Complaint& fa
   if (header.dims.empty()) fail("the array is a single number, its first axis should count the rows");
   if (header.dims.size() > 8) fail(fmt::format("the array has {} axes, at most 8 are read", header.dims.size()));
   int64_t bytes = header.width;
-  for (const int64_t d : header.dims) {
+  for (const int64_t d : header.dims)
     if (d < 0) fail(fmt::format("a dimension is {}", d));
-    if (d == 0) fail("a dimension is 0");
-    if (__builtin_mul_overflow(bytes, d, &bytes) || bytes > kMostBytes)
+  if (header.dims[0] == 0 && rows == Rows::some) fail("no rows", kNoRowsHelp);
+  if (std::count(header.dims.begin() + 1, header.dims.end(), 0) > 0)
+    fail("a dimension of its rows is 0", "a row has one element or more");
+  for (const int64_t d : header.dims)
+    if (__builtin_mul_overflow(bytes, std::max<int64_t>(d, 1), &bytes) || bytes > kMostBytes)
       fail(fmt::format("the header promises more than {} TiB", kMostBytes >> 40));
-  }
 }
 
-void read_dictionary(std::string_view text, NpyHeader& header, const Complaint& fail) {
+void read_dictionary(std::string_view text, Rows rows, NpyHeader& header, const Complaint& fail) {
   const std::optional<PythonValue> dictionary = parse_python(text);
   if (!dictionary || dictionary->kind != PythonValue::Kind::dictionary)
     fail("the header is no dictionary of descr, fortran_order and shape");
@@ -71,7 +72,7 @@ void read_dictionary(std::string_view text, NpyHeader& header, const Complaint& 
   if (descr->kind != PythonValue::Kind::text) fail("the header's 'descr' is no string");
   if (fortran->kind != PythonValue::Kind::flag) fail("the header's 'fortran_order' is neither True nor False");
   read_type(descr->text, header, fail);
-  read_shape(*shape, header, fail);
+  read_shape(*shape, rows, header, fail);
   if (fortran->integer != 0 && header.dims.size() > 1)
     fail("the array lies in Fortran order, column by column", "save numpy.ascontiguousarray(array)");
 }
@@ -127,7 +128,7 @@ bool NpyHeader::as_it_lies() const {
   return kind == 'i' || (kind == 'u' && width == 1) || (kind == 'f' && width != 2);
 }
 
-NpyHeader parse_npy(std::string_view start, int64_t size, const std::string& name, const Location& where) {
+NpyHeader parse_npy(std::string_view start, int64_t size, const std::string& name, const Location& where, Rows rows) {
   const Complaint fail{name, where};
   if (start.starts_with("\x1f\x8b"))
     fail("compressed by gzip, as which npy files are not read",
@@ -145,7 +146,7 @@ NpyHeader parse_npy(std::string_view start, int64_t size, const std::string& nam
     fail(fmt::format("a header of {} bytes, at most {} are read", length, kMaxNpyHeader));
   header.begin = static_cast<int64_t>(prefix) + length;
   if (std::ssize(start) < header.begin) fail("truncated: the header ends early");
-  read_dictionary(start.substr(prefix, static_cast<size_t>(length)), header, fail);
+  read_dictionary(start.substr(prefix, static_cast<size_t>(length)), rows, header, fail);
   const int64_t have = size - header.begin;
   if (have < header.bytes())
     fail(fmt::format("truncated: expected {} bytes of elements, got {}", header.bytes(), have));
@@ -184,12 +185,13 @@ void npy_elements(const NpyHeader& header, std::span<const std::byte> from, cons
   }
 }
 
-NpyHeader read_npy_header(const std::filesystem::path& file, const std::string& name, const Location& where) {
+NpyHeader read_npy_header(const std::filesystem::path& file, const std::string& name, const Location& where,
+                          Rows rows) {
   File in(file, O_RDONLY | O_NONBLOCK, 0, name);
   const int64_t size = in.size();
   std::string start(static_cast<size_t>(std::min(size, kMaxNpyHeader)), '\0');
   in.read(start.data(), std::ssize(start));
-  return parse_npy(start, size, name, where);
+  return parse_npy(start, size, name, where, rows);
 }
 
 Column read_npy(const std::filesystem::path& file, const std::string& name, const Location& where, int64_t resident) {

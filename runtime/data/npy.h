@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ir/diagnostic.h"
+#include "runtime/data/input_file.h"
 #include "runtime/data/table.h"
 
 namespace heddle::runtime::data {
@@ -31,13 +32,15 @@ inline constexpr int64_t kMaxNpyHeader = 1 << 20;
 
 // A reason why the bytes are no array that a column can hold, for messages: UserError at `where` that begins with `name`.
 // `start` are at least the first bytes of the array, up to kMaxNpyHeader; `size` is the array's with its header.
-NpyHeader parse_npy(std::string_view start, int64_t size, const std::string& name, const Location& where);
+NpyHeader parse_npy(std::string_view start, int64_t size, const std::string& name, const Location& where,
+                    Rows rows = Rows::some);
 // Gives the column the elements in its type.
 void npy_elements(const NpyHeader& header, std::span<const std::byte> file_bytes, const std::string& name,
                   const Location& where, int64_t resident, Column& column);
 
 // A file with one array.
-NpyHeader read_npy_header(const std::filesystem::path& file, const std::string& name, const Location& where);
+NpyHeader read_npy_header(const std::filesystem::path& file, const std::string& name, const Location& where,
+                          Rows rows = Rows::some);
 Column read_npy(const std::filesystem::path& file, const std::string& name, const Location& where,
                 int64_t resident = most_resident_bytes());
 

@@ -138,6 +138,7 @@ class Run {
   // An epoch, or what is left of it. The last one of a run that steps end may lack some; then it is saved before it is
   // measured, with the totals in which a longer run would go on.
   void epoch() {
+    if (note_end()) return;  // whoever was told of the epoch before may end the training there, without a step more
     const Clock::time_point begin = Clock::now();
     epoch_measured_ = false;
     const bool whole = state_.step_of_epoch == steps_per_epoch_;  // only its measures are missing

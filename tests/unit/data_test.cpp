@@ -80,7 +80,9 @@ TEST_F(Folder, RefusesDamagedIdx) {
   EXPECT_EQ(error_of(idx(8, {2, 3}, "abc")), "bad: truncated: expected 6 bytes of elements, got 3");
   EXPECT_EQ(error_of(idx(8, {1}, "ab")), "bad: longer than its header says: 1 bytes of elements expected");
   EXPECT_EQ(error_of(idx(8, {0x7fffffff, 0x7fffffff, 0x7fffffff}, "")), "bad: the header promises more than 64 GiB");
-  EXPECT_EQ(error_of(idx(8, {3, 0}, "")), "bad: a dimension is 0");
+  EXPECT_EQ(error_of(idx(8, {3, 0}, "")), "bad: a dimension of its rows is 0");
+  EXPECT_EQ(error_of(idx(8, {0, 3}, "")), "bad: no rows");
+  EXPECT_EQ(error_of(idx(8, {0, 0}, "")), "bad: no rows");
 }
 
 TEST_F(Folder, ResolvesOnlyFilesInsideTheFolder) {

@@ -1,5 +1,6 @@
 // What every function of the library's header goes through, so that one exception type leaves it.
 #pragma once
+#include <exception>
 #include <new>
 #include <system_error>
 #include <utility>
@@ -10,10 +11,25 @@
 
 namespace heddle::api {
 
+// What the program's own function threw on its way out: it is the program's, whatever its type.
+struct CalledBack {
+  std::exception_ptr thrown;
+};
+template <class F>
+auto called_back(F&& f) -> decltype(f()) {
+  try {
+    return std::forward<F>(f)();
+  } catch (...) {
+    throw CalledBack{std::current_exception()};
+  }
+}
+
 template <class F>
 auto guarded(F&& f) -> decltype(f()) {
   try {
     return std::forward<F>(f)();
+  } catch (const CalledBack& program) {
+    std::rethrow_exception(program.thrown);
   } catch (const UserError& error) {
     throw Error(error.what(), static_cast<int>(error.code()));
   } catch (const std::bad_alloc&) {

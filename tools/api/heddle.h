@@ -102,7 +102,7 @@ struct HEDDLE_API FileResult {
 class HEDDLE_API Model {
  public:
   // From a file, or from its text. Compiles nothing. Throws (1) with every fault of the model's text, (2) where options
-  // are out of range.
+  // are out of range or the path is "-": standard input is the program's own.
   static Model load(const std::string& path, const Options& options = {});
   static Model parse(const std::string& text, const Options& options = {});
   Model(Model&&) noexcept;
@@ -115,17 +115,21 @@ class HEDDLE_API Model {
   // device or a compiler, (4) where the program does not fit into memory.
   void compile();
   // One step on rows of every input, as many as the model's batch. Returns the loss of these rows before the step.
-  // Throws (2) where an input is missing or has another number of rows, (1) where its shape, type or labels do not fit or
-  // it holds nan or inf: nothing has changed then. Throws (1) where the loss is not finite: the step has been taken then.
+  // Throws (2) where an input is missing, has another number of rows or is none of the model's, (1) where its shape, type
+  // or labels do not fit or it holds nan or inf: nothing has changed then. Throws (1) where the loss is not finite: the
+  // step has been taken then.
   double train_step(const Inputs& rows);
   // Trains on the model's own data for the epochs or steps that the model says, on from where it stands. `each` is told
   // of every epoch, and stops the training by returning false; a training that ends otherwise ends with the weights of its
   // best epoch where train.early_stop says so. Throws (1) where the model names no data, a file is missing or damaged, or
-  // a loss is not finite.
+  // a loss is not finite. `each` may predict and save, with the parameters as the epoch left them; fit, train_step, compile
+  // and load_weights throw (2) in it. What it throws itself ends the training and passes through fit as it is; the
+  // parameters stay those of that epoch. The model may be moved in it, and must not be destroyed or assigned to.
   FitResult fit(const std::function<bool(const Epoch&)>& each = {});
   // `outputs` are names of outputs or nodes; none: the model's outputs. Each result has shape [rows, ...] for as many
-  // rows as are given, any number of them: what is compiled once serves all. Throws (2) where there are no weights yet or
-  // inputs differ in their rows, (1) where a row does not fit its input or is not finite behind the maps.
+  // rows as are given, any number of them: what is compiled once serves all. Throws (2) where there are no weights yet,
+  // inputs differ in their rows or one is none of the model's, (1) where a row does not fit its input or is not finite
+  // behind the maps.
   Outputs predict(const Inputs& rows, const std::vector<std::string>& outputs = {});
   FileResult predict_files(const FilePredictions& request);
   // From a safetensors file; `prefix` is taken off the names of its tensors: "module.". Throws (1) where the file is none.

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -36,9 +37,10 @@ struct Model::Impl {
   std::unique_ptr<OnDevice<tools::Predictor>> predictor;
   std::vector<std::string> predicted;  // the outputs that it computes
   bool told_of_kernel_cache = false;
+  bool fitting = false;  // a fit is under way, and the program is called from it
 
   void tell(const std::string& note) const {
-    if (options.note) options.note(note);
+    if (options.note) api::called_back([&] { options.note(note); });
   }
   // Once.
   void tell_of_kernel_cache() {
@@ -129,11 +131,44 @@ void require_there(const std::unique_ptr<Impl>& impl) {
   if (!impl) throw UserError(ExitCode::usage, "the model was moved from", "use the one that it was moved to");
 }
 
+// What replaces the training or its state, while a fit goes through it, has no meaning.
+template <class Impl>
+Impl& require_no_fit(const std::unique_ptr<Impl>& impl, const char* function) {
+  require_there(impl);
+  if (impl->fitting)
+    throw UserError(ExitCode::usage, fmt::format("{}: a fit of this model is under way", function),
+                    "its callback may predict and save, and ends the training by returning false");
+  return *impl;
+}
+
+struct Fitting {
+  explicit Fitting(bool& flag) : now(flag) { now = true; }
+  Fitting(const Fitting&) = delete;
+  Fitting& operator=(const Fitting&) = delete;
+  ~Fitting() { now = false; }
+  bool& now;
+};
+
+// An array that feeds nothing is a name that was meant otherwise.
+void require_inputs(const char* function, const Inputs& rows, const frontend::Model& model) {
+  std::vector<std::string> names;
+  for (const frontend::InputDef& input : model.inputs) names.push_back(input.name);
+  for (const auto& [name, array] : rows) {
+    if (std::ranges::count(names, name) > 0) continue;
+    const std::string near = did_you_mean(name, names);
+    throw UserError(ExitCode::usage, fmt::format("{}: the model has no input {}", function, frontend::quote(name)),
+                    near.empty() ? fmt::format("it has {}", fmt::join(names, ", ")) : near);
+  }
+}
+
 }  // namespace
 
 Model Model::load(const std::string& path, const Options& options) {
   return guarded([&] {
     check(options);
+    if (path == "-")
+      throw UserError(ExitCode::usage, "load: - is no file: standard input is the program's own",
+                      "parse takes a model's text; a file that is called so is ./-");
     auto impl = std::make_unique<Impl>();
     impl->options = options;
     tools::read(impl->arguments(path), impl->read);
@@ -161,30 +196,33 @@ std::string Model::name() const {
 
 void Model::compile() {
   guarded([&] {
-    require_there(impl_);
-    if (!impl_->training) impl_->begin_with_rows();
+    Impl& impl = require_no_fit(impl_, "compile");
+    if (!impl.training) impl.begin_with_rows();
   });
 }
 
 double Model::train_step(const Inputs& rows) {
   return guarded([&] {
-    require_there(impl_);
-    if (!impl_->training || impl_->training->made->has_data()) impl_->begin_with_rows();
-    return impl_->training->made->step(rows);
+    Impl& impl = require_no_fit(impl_, "train_step");
+    require_inputs("train_step", rows, impl.read.model);
+    if (!impl.training || impl.training->made->has_data()) impl.begin_with_rows();
+    return impl.training->made->step(rows);
   });
 }
 
 FitResult Model::fit(const std::function<bool(const Epoch&)>& each) {
   return guarded([&] {
-    require_there(impl_);
-    if (!impl_->training || !impl_->training->made->has_data()) impl_->begin_with_data();
-    return impl_->training->made->fit(each);
+    Impl& impl = require_no_fit(impl_, "fit");
+    const Fitting fitting(impl.fitting);
+    if (!impl.training || !impl.training->made->has_data()) impl.begin_with_data();
+    return impl.training->made->fit(each);
   });
 }
 
 Outputs Model::predict(const Inputs& rows, const std::vector<std::string>& outputs) {
   return guarded([&] {
     require_there(impl_);
+    require_inputs("predict", rows, impl_->read.model);
     tools::Predictor& predictor = impl_->predictor_for(outputs);
     int64_t count = -1;
     for (const tools::PredictInput& input : predictor.inputs()) {
@@ -242,13 +280,13 @@ FileResult Model::predict_files(const FilePredictions& r) {
 
 void Model::load_weights(const std::string& path, const std::string& prefix) {
   guarded([&] {
-    require_there(impl_);
+    Impl& impl = require_no_fit(impl_, "load_weights");
     auto [file, note] = runtime::read_weights(path, prefix);
-    if (!note.empty()) impl_->tell(note);
-    if (impl_->training) impl_->training->made->start(&file);
-    impl_->weights_path = path;
-    impl_->weights = std::move(file);
-    if (impl_->training) impl_->weights.reset();
+    if (!note.empty()) impl.tell(note);
+    if (impl.training) impl.training->made->start(&file);
+    impl.weights_path = path;
+    impl.weights = std::move(file);
+    if (impl.training) impl.weights.reset();
   });
 }
 

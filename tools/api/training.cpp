@@ -144,24 +144,24 @@ double Training::step(const Inputs& rows) {
 }
 
 FitResult Training::fit(const std::function<bool(const Epoch&)>& each) {
-  runtime::TrainOptions options{.epochs = plan_.epochs,
-                                .steps = plan_.steps,
-                                .seed = static_cast<uint64_t>(plan_.seed),
-                                .drop_last = plan_.drop_last};
-  if (plan_.early_stop) options.best = tools::best_rule(plan_);
+  const runtime::TrainOptions options{.epochs = plan_.epochs,
+                                      .steps = plan_.steps,
+                                      .seed = static_cast<uint64_t>(plan_.seed),
+                                      .drop_last = plan_.drop_last,
+                                      .best = plan_.early_stop ? std::optional(tools::best_rule(plan_)) : std::nullopt};
   bool stopped = false;
   runtime::Watcher watcher;
   watcher.epoch = [&](const runtime::EpochEvent& e) {
     Epoch epoch{
         .number = e.epoch, .steps = e.total_step, .seconds = e.seconds, .train = numbers(e.train), .validation = {}};
     if (e.validation) epoch.validation = numbers(*e.validation);
-    if (each && !each(epoch)) stopped = true;
+    if (each && !called_back([&] { return each(epoch); })) stopped = true;
   };
   watcher.interrupted = [&] { return stopped ? 1 : 0; };
   const runtime::Split* validation = splits_.validation ? &*splits_.validation : nullptr;
   const runtime::TrainResult done = runtime::train(*executable_, options, *splits_.train, validation, watcher);
   steps_ += done.steps;
-  if (tools::ends_with_best(plan_, done)) runtime::load_weights(*executable_, done.best->weights, true);
+  if (!stopped && tools::ends_with_best(plan_, done)) runtime::load_weights(*executable_, done.best->weights, true);
   FitResult result{.epochs = done.epochs,
                    .steps = done.steps,
                    .seconds = done.seconds,

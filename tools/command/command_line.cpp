@@ -1,6 +1,7 @@
 #include "tools/command/command_line.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -28,15 +29,33 @@ const CLI::App* named_command(const CLI::App& app, int argc, char** argv) {
   return nullptr;
 }
 
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(sub->get_name());
+    for (const std::string& alias : sub->get_aliases()) names.push_back(alias);
+  }
+  return names;
+}
+
+// A subcommand that is near, or those that begin nearly so: "pred", "complie".
+std::string near_command(const std::string& word, const std::vector<std::string>& names) {
+  std::string hint = did_you_mean(word, names);
+  if (!hint.empty()) return hint;
+  std::vector<std::string> longer;
+  for (const std::string& name : names)
+    if (name.size() > word.size() && !nearest(word, {name.substr(0, word.size())}).empty()) longer.push_back(name);
+  return longer.empty() ? hint : fmt::format("did you mean '{}'?", fmt::join(longer, "' or '"));
+}
+
 // What a misspelt flag or subcommand may have been.
 std::string suggestion(const CLI::App& app, int argc, char** argv) {
   const CLI::App* command = named_command(app, argc, argv);
   std::vector<std::string> known;
   if (!command) {
-    for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
-      known.push_back(sub->get_name());
+    known = command_names(app);
     for (int i = 1; i < argc; ++i)
-      if (argv[i][0] != '-') return did_you_mean(argv[i], known);
+      if (argv[i][0] != '-') return near_command(argv[i], known);
   }
   for (const CLI::Option* option : (command ? command : &app)->get_options())
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
@@ -55,15 +74,22 @@ std::string not_empty(const std::string& value) {
 
 const std::string kNeedsValue = " needs a value behind it";
 
-// CLI11 takes the word behind "--run=" for its value: a file called "--resume".
+// CLI11 takes the word behind "--run=" for its value, a file called "--resume", and any number for the yes of a flag.
 void require_values(const CLI::App& app, int argc, char** argv) {
   const CLI::App* command = named_command(app, argc, argv);
   for (int i = 1; command != nullptr && i < argc && std::string(argv[i]) != "--"; ++i) {
     const std::string word = argv[i];
-    if (!word.starts_with("--") || word.find('=') != word.size() - 1) continue;
-    const std::string name = word.substr(0, word.size() - 1);
+    const size_t equals = word.find('=');
+    if (!word.starts_with("--") || equals == std::string::npos) continue;
+    const std::string name = word.substr(0, equals), value = word.substr(equals + 1);
     const CLI::Option* option = command->get_option_no_throw(name);
-    if (option != nullptr && option->get_expected_min() > 0) throw CLI::ArgumentMismatch(name + kNeedsValue);
+    if (option == nullptr) continue;
+    if (option->get_expected_min() > 0) {
+      if (value.empty()) throw CLI::ArgumentMismatch(name + kNeedsValue);
+    } else if (const auto yes_or_no = {"true", "false"}; std::ranges::count(yes_or_no, value) == 0) {
+      throw CLI::ArgumentMismatch(
+          fmt::format("{} is a flag: it stands alone, or with =true or =false, not ={}", name, value));
+    }
   }
 }
 
@@ -173,13 +199,10 @@ void CommandLine::print_help(const std::string& command) const {
   // CLI11 would print that of the subcommand that was read: help itself.
   if (command.empty())
     return write_result(app_->get_formatter()->make_help(app_.get(), app_->get_name(), CLI::AppFormatMode::Normal));
-  std::vector<std::string> names;
-  for (const CLI::App* sub : app_->get_subcommands([](const CLI::App*) { return true; })) {
+  for (const CLI::App* sub : app_->get_subcommands([](const CLI::App*) { return true; }))
     if (sub->check_name(command)) return write_result(sub->help(app_->get_name()));
-    names.push_back(sub->get_name());
-  }
   throw UserError(ExitCode::usage, "there is no subcommand '" + runtime::visible(command) + "'",
-                  did_you_mean(command, names));
+                  near_command(command, command_names(*app_)));
 }
 
 int CommandLine::parse(int argc, char** argv) {

@@ -38,11 +38,11 @@ void end_log(runtime::RunLog& log, const std::string& error) {
   log.finish();
 }
 
-void end_log(runtime::RunLog& log, const std::exception& error) {
+void end_log(runtime::RunLog& log, const std::exception& error, bool known_to_be_lost) {
   try {
     end_log(log, message_of(error));
   } catch (const UserError& lost) {
-    write_note(lost.what());
+    if (!known_to_be_lost) write_note(lost.what());
   }
 }
 

@@ -138,6 +138,28 @@ std::map<std::string, std::string> SavedRun::weights_metadata(int64_t epoch, int
   return metadata;
 }
 
+void SavedRun::find_folder() {
+  gone_ = true;
+  folder_->find_again();
+  gone_ = false;
+}
+
+// Where the folder is gone, that is why a file of it could not be written.
+std::string SavedRun::cause_of(const UserError& error) {
+  try {
+    find_folder();
+  } catch (const UserError& gone) {
+    return message_of(gone);
+  }
+  return message_of(error);
+}
+
+// Told once until it works again; a folder that is gone, once for all that goes into it.
+void SavedRun::note_failure(const std::string& what, std::string& last) {
+  if (last.empty() && !(gone_ && told_that_gone_)) print_note("note: {}\n", what);
+  last = what, told_that_gone_ = gone_;
+}
+
 void SavedRun::save(runtime::Executable& executable, const runtime::RunState& state, runtime::RunLog& log) {
   if (!folder_) return;
   std::map<std::string, std::string> metadata = begin_.metadata;
@@ -147,16 +169,14 @@ void SavedRun::save(runtime::Executable& executable, const runtime::RunState& st
   const runtime::WeightsFile file = runtime::make_checkpoint(executable, state, metadata);
   std::string path;
   try {
-    folder_->find_again();
+    find_folder();
     log.moved_to(folder_->log());
     path = folder_->checkpoint(state.steps);
     runtime::write_sealed(path, file);
     checkpoint_failure_.clear();
   } catch (const UserError& error) {
-    const std::string what =
-        fmt::format("the checkpoint after step {} is not written: {}", state.steps, message_of(error));
-    if (checkpoint_failure_.empty()) print_note("note: {}\n", what);
-    checkpoint_failure_ = what;
+    note_failure(fmt::format("the checkpoint after step {} is not written: {}", state.steps, cause_of(error)),
+                 checkpoint_failure_);
     return;
   }
   remove_older(state);
@@ -180,20 +200,19 @@ void SavedRun::save_best(const runtime::Best& best) {
   runtime::WeightsFile file = best.weights;
   file.metadata.merge(weights_metadata(best.epoch, best.step));
   try {
-    folder_->find_again();
+    find_folder();
     runtime::require_weights_path(folder_->best());
     runtime::write_safetensors(folder_->best(), file);
     best_failure_.clear();
   } catch (const UserError& error) {
-    if (best_failure_.empty()) print_note("note: {}\n", message_of(error));
-    best_failure_ = message_of(error);
+    note_failure(cause_of(error), best_failure_);
   }
 }
 
 void SavedRun::make_sure_of_best(const runtime::Best& best) {
   if (!folder_) return;
   try {
-    folder_->find_again();
+    find_folder();
     const runtime::WeightsFile file = runtime::read_safetensors(folder_->best());
     const auto step = file.metadata.find("heddle.step");
     if (step != file.metadata.end() && step->second == std::to_string(best.step)) return;
@@ -204,8 +223,13 @@ void SavedRun::make_sure_of_best(const runtime::Best& best) {
 
 void SavedRun::save_last(runtime::Executable& executable) {
   if (!folder_) return;
-  folder_->find_again();
-  runtime::save_weights(executable, folder_->last(), begin_.metadata);
+  find_folder();
+  try {
+    runtime::save_weights(executable, folder_->last(), begin_.metadata);
+  } catch (const UserError&) {
+    find_folder();  // where it is gone by now, that is the error
+    throw;
+  }
 }
 
 void SavedRun::finish() const {

@@ -50,11 +50,16 @@ class SavedRun {
   void save_last(runtime::Executable& executable);
   // What could not be written last, a checkpoint or the best weights; or "".
   const std::string& failure() const { return checkpoint_failure_.empty() ? best_failure_ : checkpoint_failure_; }
+  // Whether the folder was removed or replaced, its log with it, when it was last looked for.
+  bool is_gone() const { return gone_; }
   // Throws UserError where the last checkpoint or the best weights could not be written.
   void finish() const;
 
  private:
   std::optional<std::string> refusal(const runtime::Checkpoint& c) const;
+  void find_folder();
+  std::string cause_of(const UserError& error);
+  void note_failure(const std::string& what, std::string& last);
   void remove_older(const runtime::RunState& state);
   std::map<std::string, std::string> weights_metadata(int64_t epoch, int64_t step) const;
 
@@ -63,7 +68,7 @@ class SavedRun {
   std::string model_text_;
   std::optional<runtime::Checkpoint> checkpoint_;
   Begin begin_;
-  bool told_that_older_stay_ = false;
+  bool told_that_older_stay_ = false, gone_ = false, told_that_gone_ = false;
   std::string checkpoint_failure_, best_failure_;  // of the last attempt
 };
 

@@ -243,7 +243,7 @@ int train(const RunArguments& a) {
   try {
     result = run_to_the_end(a, s, log);
   } catch (const std::exception& error) {
-    if (!log.ended()) end_log(log, error);
+    if (!log.ended()) end_log(log, error, saved.is_gone());
     throw;
   }
   log.finish();

@@ -80,12 +80,14 @@ void require_file(const std::string& path) { runtime::File(path, O_RDONLY | O_NO
 }  // namespace
 
 OpenedSource open_npy(const Predictor& predictor, const SourceRequest& asked) {
-  const NpyHeader header = read_npy_header(asked.path, asked.path, {});
+  const NpyHeader header = read_npy_header(asked.path, asked.path, {}, Rows::any);
   ArrayRows rows = described(predictor, asked, header.stored(), header.dims);
   const auto file = std::make_shared<runtime::File>(asked.path, O_RDONLY | O_NONBLOCK, 0, asked.path);
   std::vector<std::byte> before(static_cast<size_t>(header.begin));
   file->read(before.data(), std::ssize(before));
-  const int64_t row_bytes = header.bytes() / header.dims[0];
+  NpyHeader row = header;
+  row.dims[0] = 1;
+  const int64_t row_bytes = row.bytes();
   rows.read = [=, path = asked.path](int64_t count) {
     NpyHeader part = header;
     part.dims[0] = count;
@@ -100,13 +102,14 @@ OpenedSource open_npy(const Predictor& predictor, const SourceRequest& asked) {
 
 OpenedSource open_idx(const Predictor& predictor, const SourceRequest& asked) {
   require_file(asked.path);
-  const IdxArray header = read_idx_header(asked.path, asked.path, {});
+  const IdxArray header = read_idx_header(asked.path, asked.path, {}, Rows::any);
   ArrayRows rows = described(predictor, asked, header.type, header.dims);
   const auto in = std::make_shared<InputFile>(asked.path, asked.path, Location{});
   std::vector<std::byte> before(4 + 4 * header.dims.size());
   in->read(before.data(), before.size());
   int64_t row_bytes = size_of(header.type);
   for (size_t d = 1; d < header.dims.size(); ++d) row_bytes *= header.dims[d];
+  if (header.dims[0] == 0) require_end(*in);
   rows.read = [=, type = header.type, left = header.dims[0]](int64_t count) mutable {
     std::vector<std::byte> bytes = idx_rows(*in, type, count * row_bytes);
     left -= count;

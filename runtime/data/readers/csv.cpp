@@ -50,7 +50,8 @@ class CsvTable {
         if (selections_[i].named && selections_[i].names.empty()) collect(selections_[i], fields, file, found[i]);
     });
     if (out.rows == 0)
-      throw UserError(where_, fmt::format("{}: no rows{}", name_, has_header() ? " below the header" : ""));
+      throw UserError(where_, fmt::format("{}: no rows{}", name_, has_header() ? " below the header" : ""),
+                      kNoRowsHelp);
     for (size_t i = 0; i < selections_.size(); ++i) {
       out.types.push_back(selections_[i].type);
       Selection& s = selections_[i];

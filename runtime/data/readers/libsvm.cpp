@@ -95,7 +95,7 @@ class LibsvmTable {
 
   int64_t count() const {
     const int64_t rows = each_row([](const std::vector<CsvField>&, int64_t, const CsvFile&) {});
-    if (rows == 0) throw UserError(where_, name_ + ": no rows");
+    if (rows == 0) throw UserError(where_, name_ + ": no rows", kNoRowsHelp);
     return rows;
   }
 

@@ -1,11 +1,13 @@
 // What the library promises a program: equal results by each way, errors of one type, models that move.
 #include <heddle/heddle.h>
 
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -79,6 +81,51 @@ void fit_early(const std::string& folder, const std::string& path) {
   require(result.stopped_early && !result.stopped, "train.early_stop ends it");
   require(result.epochs == told && result.epochs == result.best_epoch + 2 && told < 50, "two epochs after the best");
   model.save(folder + "/stopped.safetensors");
+}
+
+// What the callback of a fit may do, what its exceptions become, and early_stop: here the epoch of the greatest loss is
+// the best, the first.
+void watch_a_fit(const std::string& folder, const heddle::Inputs& rows) {
+  std::FILE* csv = std::fopen((folder + "/line.csv").c_str(), "w");
+  require(csv != nullptr, "a csv");
+  std::fputs("a,b,c\n0,0,1\n0,1,0\n1,0,0\n1,1,1\n", csv);
+  std::fclose(csv);
+  const heddle::Options options{
+      .set = {R"(data={"train": {"op": "csv", "file": "line.csv", "x": ["a", "b"], "y": "c"}})", "train.epochs=9",
+              R"(train.early_stop={"patience": 2, "mode": "max"})"},
+      .device = "host",
+      .data = folder};
+  heddle::Model model = heddle::Model::parse(kModel, options);
+  std::vector<std::vector<float>> after;
+  const auto each = [&](const heddle::Epoch&) {
+    after.push_back(model.predict(rows).at("out").floats());
+    return true;
+  };
+  const heddle::FitResult result = model.fit(each);
+  require(result.stopped_early && result.epochs == 3 && result.best_epoch == 1, "early_stop ends the fit");
+  require(after.size() == 3 && after[0] != after[1], "predictions are those of the epoch");
+  require(model.predict(rows).at("out").floats() == after[0], "the fit ends with the best weights");
+
+  model.fit([&](const heddle::Epoch&) {
+    refused(2, "fit: a fit of this model is under way", [&] { model.fit(); });
+    refused(2, "train_step: a fit", [&] { model.train_step(rows); });
+    refused(2, "compile: a fit", [&] { model.compile(); });
+    refused(2, "load_weights: a fit", [&] { model.load_weights(folder + "/w.safetensors"); });
+    require(model.name() == "line", "its name");
+    model.save(folder + "/within.safetensors");
+    return false;
+  });
+  heddle::Model within = heddle::Model::parse(kModel, {.device = "host"});
+  within.load_weights(folder + "/within.safetensors");
+  require(within.predict(rows).at("out").floats() == model.predict(rows).at("out").floats(), "saved within the fit");
+
+  try {
+    model.fit([](const heddle::Epoch&) -> bool { throw std::system_error(EIO, std::generic_category(), "own"); });
+    require(false, "the exception passes");
+  } catch (const std::system_error& own) {
+    require(own.code().value() == EIO, "as it is");
+  }
+  require(std::isfinite(model.train_step(rows)), "the fit has ended");
 }
 
 }  // namespace
@@ -155,5 +202,13 @@ int main(int argc, char** argv) {
   refused(2, "Options::threads is -1, expected 0 ... 1024", [] { heddle::Model::parse(kModel, {.threads = -1}); });
   refused(2, "Options::threads is 1000000000,", [] { heddle::Model::parse(kModel, {.threads = 1000000000}); });
   refused(2, "Options::memory_gib is -1,", [] { heddle::Model::parse(kModel, {.memory_gib = -1}); });
+  refused(2, "load: - is no file", [] { heddle::Model::load("-"); });
+  heddle::Inputs more = rows;
+  more["weight"] = rows.at("y");
+  refused(2, "train_step: the model has no input 'weight'", [&] { moved.train_step(more); });
+  refused(2, "it has x, y", [&] { other.predict(more); });
+  refused(2, "did you mean 'y'?", [&] { moved.train_step({{"x", rows.at("x")}, {"yy", rows.at("y")}}); });
+  require(other.predict(rows).at("out").floats() == before, "an input that no output needs may be given");
+  watch_a_fit(folder, rows);
   std::printf("done\n");
 }
