@@ -158,7 +158,7 @@ class Lowering {
     std::string text;
     for (const Graph* k : kernels) {
       EmittedKernel emitted = emit_kernel(*k, symbol(k->name, symbols_));
-      const Cost cost = estimated_cost(*k, target_);
+      const Cost cost = moved_and_computed(*k);
       emitted.facts.bytes_read = cost.bytes_read;
       emitted.facts.bytes_written = cost.bytes_written;
       emitted.facts.flops = cost.flops;
@@ -227,7 +227,7 @@ class Lowering {
     Library call = describe_library(kernel);
     call.arguments = arguments(g, n);
     call.workspace = workspace(n, kernel);
-    const Cost cost = estimated_cost(kernel, target_);
+    const Cost cost = moved_and_computed(kernel);
     call.bytes_read = cost.bytes_read;
     call.bytes_written = cost.bytes_written;
     call.flops = cost.flops;

@@ -27,12 +27,31 @@ IndexExpr substitute(const IndexExpr& e, const std::vector<IndexExpr>& coordinat
 }
 
 // The coordinates themselves; those that can only be 0 are 0.
-std::vector<IndexExpr> coordinates_of(const Dims& extents) {
-  std::vector<IndexExpr> all;
-  for (size_t d = 0; d < extents.size(); ++d)
-    all.push_back(extents[d] == 1 ? IndexExpr(0) : IndexExpr::dim(static_cast<int>(d)));
-  return all;
-}
+class Unit {
+ public:
+  explicit Unit(const Dims& extents) : extents_(extents) {}
+
+  IndexExpr of(const IndexExpr& e) {
+    const auto plain = [](const IndexTerm& t) { return t.kind == IndexTerm::Kind::dim; };
+    if (!std::all_of(e.terms.begin(), e.terms.end(), plain)) return substitute(e, coordinates(), extents_);
+    IndexExpr sum(e.constant);
+    for (const IndexTerm& t : e.terms) {
+      HEDDLE_CHECK(static_cast<size_t>(t.dim) < extents_.size(), "index map refers to an unknown coordinate");
+      if (extents_[static_cast<size_t>(t.dim)] != 1) sum.terms.push_back(t);
+    }
+    return sum;
+  }
+
+ private:
+  const std::vector<IndexExpr>& coordinates() {
+    for (size_t d = coordinates_.size(); d < extents_.size(); ++d)
+      coordinates_.push_back(extents_[d] == 1 ? IndexExpr(0) : IndexExpr::dim(static_cast<int>(d)));
+    return coordinates_;
+  }
+
+  const Dims& extents_;
+  std::vector<IndexExpr> coordinates_;
+};
 
 }  // namespace
 
@@ -80,10 +99,10 @@ IndexMap reshape_map(const Dims& result, const Dims& operand) {
 IndexMap compose(const IndexMap& outer, const IndexMap& inner) {
   HEDDLE_CHECK(outer.results.size() == inner.extents.size(), "index maps of different rank composed");
   IndexMap map{.extents = outer.extents, .results = {}, .guards = {}};
-  const std::vector<IndexExpr> unit = coordinates_of(outer.extents);
+  Unit unit(outer.extents);
   std::vector<IndexExpr> middle;
-  for (const IndexExpr& e : outer.results) middle.push_back(substitute(e, unit, outer.extents));
-  for (const Guard& g : outer.guards) map.add_guard(substitute(g.expr, unit, outer.extents), g.low, g.high);
+  for (const IndexExpr& e : outer.results) middle.push_back(unit.of(e));
+  for (const Guard& g : outer.guards) map.add_guard(unit.of(g.expr), g.low, g.high);
   for (const IndexExpr& e : inner.results) map.results.push_back(substitute(e, middle, outer.extents));
   for (const Guard& g : inner.guards) map.add_guard(substitute(g.expr, middle, outer.extents), g.low, g.high);
   return map;
@@ -91,10 +110,10 @@ IndexMap compose(const IndexMap& outer, const IndexMap& inner) {
 
 IndexExpr linear_offset(const IndexMap& map, const Dims& operand) {
   HEDDLE_CHECK(map.results.size() == operand.size(), "index map of another rank than its operand");
-  const std::vector<IndexExpr> unit = coordinates_of(map.extents);
+  Unit unit(map.extents);
   const Dims strides = row_major_strides(operand);
   IndexExpr sum;
-  for (size_t d = 0; d < operand.size(); ++d) sum = sum + substitute(map.results[d], unit, map.extents) * strides[d];
+  for (size_t d = 0; d < operand.size(); ++d) sum = sum + unit.of(map.results[d]) * strides[d];
   return simplify(sum, map.extents);
 }
 

@@ -26,11 +26,17 @@ double work_below(const Graph& k, ValueId v, NodeId stop, std::set<NodeId>& seen
 // Loads of a thread that are under way where parts meet.
 constexpr int64_t kAtOnce = 128;
 
-int64_t resident(const KernelForm& form, const ContractPlan& plan, const Target& target) {
+int64_t registers(const KernelForm& form, bool parts) {
+  constexpr int64_t kOthers = 60;
+  const int64_t sums = form.tile[0] * form.tile[1] / form.threads;
+  return sums + std::max(sums / 2, parts ? kAtOnce : 0) + kOthers;
+}
+
+int64_t resident(const KernelForm& form, bool parts, const ContractPlan& plan, const Target& target) {
   constexpr int64_t kReserved = 1024;  // of shared memory, by the system for each block
   return std::max<int64_t>(
       1, std::min({target.processor_shared / (plan.shared_bytes + kReserved),
-                   target.processor_registers / (form.threads * std::min(product_registers(form), kMostRegisters)),
+                   target.processor_registers / (form.threads * std::min(registers(form, parts), kMostRegisters)),
                    target.processor_threads / form.threads}));
 }
 
@@ -83,11 +89,7 @@ ProductWork product_work(const Graph& kernel, const ContractPlan& plan) {
   return work;
 }
 
-int64_t product_registers(const KernelForm& form) {
-  constexpr int64_t kOthers = 60;
-  const int64_t sums = form.tile[0] * form.tile[1] / form.threads;
-  return sums + std::max(sums / 2, form.parts > 1 ? kAtOnce : 0) + kOthers;
-}
+int64_t product_registers(const KernelForm& form) { return registers(form, form.parts > 1); }
 
 int64_t meeting_waits(const KernelForm& form, const ContractPlan& plan) {
   if (form.parts == 1) return 0;
@@ -96,33 +98,52 @@ int64_t meeting_waits(const KernelForm& form, const ContractPlan& plan) {
   return add(plan.gather) + (groups > 1 ? add(groups) : 0);
 }
 
-double contract_seconds(const KernelForm& form, const ContractPlan& plan, const ProductWork& work,
-                        const Target& target) {
+ContractTimes::ContractTimes(const KernelForm& form, const ContractPlan& plan, const ProductWork& work,
+                             const Target& target)
+    : form_(form), plan_(plan), work_(work), target_(target) {
   const int64_t rows = form.tile[0], columns = form.tile[1], depth = form.tile[2];
-  const int64_t items = plan.tiles * form.parts, processors = target.most_blocks;
-  const int64_t together = std::clamp<int64_t>((items + processors - 1) / processors, 1, resident(form, plan, target));
-  const int64_t turns = (items + processors * together - 1) / (processors * together);
-  const auto waves = static_cast<double>(turns);
-  const double peak = plan.multiplied != DType::f32 ? target.tensor_flops
-                      : plan.tensor_cores           ? target.tensor_flops / 2
-                                                    : target.fma_flops;
-  const auto all = static_cast<double>(processors), blocks = static_cast<double>(together);
-  const double rate = peak * efficiency(form, together, plan.tensor_cores) / all;  // of one processor
-  const double vectors = target.flops / all;
-  const double multiply = 2.0 * static_cast<double>(rows * columns * depth) / rate;
-  const double fill =
+  resident_ = resident(form, /*parts=*/false, plan, target);
+  resident_of_parts_ = resident(form, /*parts=*/true, plan, target);
+  const double vectors = target.flops / static_cast<double>(target.most_blocks);
+  fill_ =
       (fill_flops(plan.left, rows * depth, work.left) + fill_flops(plan.right, columns * depth, work.right)) / vectors;
   const bool waits = plan.left.packet == 0 || plan.right.packet == 0;
-  const double latency = target.latency / static_cast<double>(waits ? 1 : form.stages - 1);
+  latency_ = target.latency / static_cast<double>(waits ? 1 : form.stages - 1);
+}
+
+ContractTimes::Step ContractTimes::step(int64_t together) const {
+  const int64_t rows = form_.tile[0], columns = form_.tile[1], depth = form_.tile[2];
+  const double peak = plan_.multiplied != DType::f32 ? target_.tensor_flops
+                      : plan_.tensor_cores           ? target_.tensor_flops / 2
+                                                     : target_.fma_flops;
+  const auto all = static_cast<double>(target_.most_blocks), blocks = static_cast<double>(together);
+  const double rate = peak * efficiency(form_, together, plan_.tensor_cores) / all;  // of one processor
+  const double vectors = target_.flops / all;
+  const double multiply = 2.0 * static_cast<double>(rows * columns * depth) / rate;
   // All that is copied comes from the cache, of which each processor has its share.
-  const int64_t bytes = (rows + columns) * depth * bits(plan.multiplied) / 8;
+  const int64_t bytes = (rows + columns) * depth * bits(plan_.multiplied) / 8;
   const auto copied = static_cast<double>(bytes);
-  const double supply = blocks * copied / (target.cache_bandwidth / all);
-  const double step = std::max({blocks * (multiply + fill), supply, latency}) + kStepSeconds;
-  const double results = blocks * static_cast<double>(rows * columns) * work.result / vectors;
-  double seconds = 2 * target.latency + waves * (static_cast<double>(plan.steps) * step + results);
-  if (form.parts > 1) seconds += meeting_seconds(form, plan, target);
+  const double supply = blocks * copied / (target_.cache_bandwidth / all);
+  return {.blocks = together,
+          .seconds = std::max({blocks * (multiply + fill_), supply, latency_}) + kStepSeconds,
+          .results = blocks * static_cast<double>(rows * columns) * work_.result / vectors};
+}
+
+double ContractTimes::seconds() {
+  const int64_t items = plan_.tiles * form_.parts, processors = target_.most_blocks;
+  const int64_t most = form_.parts > 1 ? resident_of_parts_ : resident_;
+  const int64_t together = std::clamp<int64_t>((items + processors - 1) / processors, 1, most);
+  const int64_t turns = (items + processors * together - 1) / (processors * together);
+  if (last_.blocks != together) last_ = step(together);
+  double seconds = 2 * target_.latency +
+                   static_cast<double>(turns) * (static_cast<double>(plan_.steps) * last_.seconds + last_.results);
+  if (form_.parts > 1) seconds += meeting_seconds(form_, plan_, target_);
   return seconds;
+}
+
+double contract_seconds(const KernelForm& form, const ContractPlan& plan, const ProductWork& work,
+                        const Target& target) {
+  return ContractTimes(form, plan, work, target).seconds();
 }
 
 }  // namespace heddle::ir

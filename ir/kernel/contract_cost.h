@@ -14,6 +14,29 @@ struct ProductWork {
 };
 ProductWork product_work(const Graph& kernel, const ContractPlan& plan);
 
+// The seconds of one tile, and of threads and stages, for each number of parts: what the parts do not change is found once.
+// Form and plan are those that the caller goes on to change (set_parts).
+class ContractTimes {
+ public:
+  ContractTimes(const KernelForm& form, const ContractPlan& plan, const ProductWork& work, const Target& target);
+  double seconds();
+
+ private:
+  struct Step {
+    int64_t blocks = 0;  // that a processor executes side by side
+    double seconds = 0, results = 0;
+  };
+  Step step(int64_t blocks) const;
+
+  const KernelForm& form_;
+  const ContractPlan& plan_;
+  const ProductWork& work_;
+  const Target& target_;
+  int64_t resident_ = 1, resident_of_parts_ = 1;
+  double fill_ = 0, latency_ = 0;
+  Step last_;
+};
+
 // `plan` holds what follows from the form's tile (set_tiles).
 double contract_seconds(const KernelForm& form, const ContractPlan& plan, const ProductWork& work,
                         const Target& target);

@@ -1,5 +1,7 @@
 #include "ir/kernel/cost.h"
 
+#include <limits>
+
 #include "ir/kernel/access.h"
 #include "ir/kernel/contract_cost.h"
 #include "ir/kernel/count/counted_seconds.h"
@@ -89,35 +91,37 @@ double threads_of(const KernelForm& form, const Target& target) {
 
 // A product without tiles is a loop of one thread, for one of its elements after the other; each turn waits for two
 // loads, on a GPU.
-double loops_seconds(const Graph& k, const Target& target) {
+double loops_seconds(const Graph& k, const Target& target, double threads) {
   constexpr double kTurn = 2e-8, kLoadsToProducts = 4;
   double seconds = 0;
   for (const NodeId n : k.order) {
     if (!target.gpu || !std::holds_alternative<Contraction>(k[n].op->kind)) continue;
     const double elements = Evaluations(k).of(k[n]);
-    const double of_thread = k.form ? std::max(1.0, elements / threads_of(*k.form, target)) : 1;
+    const double of_thread = std::max(1.0, elements / threads);
     seconds += std::max(domain_points(k, k[n]) * of_thread * kTurn,
                         (kLoadsToProducts - 1) * elements * flops_per_element(k, k[n]) / target.flops);
   }
   return seconds;
 }
 
-double compute_seconds(const Graph& k, double flops, const Target& target) {
-  const bool library = k.form && !k.form->impl.empty();
-  if (library) return flops / target.matrix_flops;
-  if (!k.form || k.form->kind != KernelForm::Kind::contract) return flops / target.flops + loops_seconds(k, target);
-  const ContractPlan plan = plan_contract(k);
-  return contract_seconds(*k.form, plan, product_work(k, plan), target);
+constexpr double kAnyThreads = std::numeric_limits<double>::infinity();
+
+bool is_library(const Graph& k) { return k.form && !k.form->impl.empty(); }
+bool through_tiles(const Graph& k) { return k.form && k.form->kind == KernelForm::Kind::contract && !is_library(k); }
+
+// `product`: of a kernel through tiles.
+double compute_seconds(const Graph& k, const ContractPlan* product, double flops, const Target& target) {
+  if (is_library(k)) return flops / target.matrix_flops;
+  if (product != nullptr) return contract_seconds(*k.form, *product, product_work(k, *product), target);
+  return flops / target.flops + loops_seconds(k, target, k.form ? threads_of(*k.form, target) : kAnyThreads);
 }
 
 // Operations a second that no kernel of this form exceeds.
-double peak_rate(const Graph& k, const Target& target) {
-  const bool library = k.form && !k.form->impl.empty();
-  if (!target.gpu) return library ? target.matrix_flops : target.flops;
-  if (!k.form || k.form->kind != KernelForm::Kind::contract || library) return target.fma_flops;
-  const ContractPlan plan = plan_contract(k);
-  const bool narrow = plan.multiplied != DType::f32;
-  return narrow ? target.tensor_flops : plan.tensor_cores ? target.tensor_flops / 2 : target.fma_flops;
+double peak_rate(const Graph& k, const ContractPlan* product, const Target& target) {
+  if (!target.gpu) return is_library(k) ? target.matrix_flops : target.flops;
+  if (product == nullptr) return target.fma_flops;
+  const bool narrow = product->multiplied != DType::f32;
+  return narrow ? target.tensor_flops : product->tensor_cores ? target.tensor_flops / 2 : target.fma_flops;
 }
 
 // All of it; of what is only looked up, no more than the results have.
@@ -140,6 +144,32 @@ double touched_share(const Graph& k) {
   return static_cast<double>(primitive_bytes(k, y)) / static_cast<double>(k[y].type.bytes());
 }
 
+double seconds_of(const Cost& cost, const Target& target) {
+  const int64_t bytes = cost.bytes();
+  const double bandwidth = bytes <= target.cache_bytes ? target.cache_bandwidth : target.bandwidth;
+  return std::max(static_cast<double>(bytes) / bandwidth, cost.compute_seconds) + target.launch;
+}
+
+Cost estimate(const Graph& kernel, const ContractPlan* product, const Target& target) {
+  Cost cost = moved_and_computed(kernel);
+  cost.compute_seconds = compute_seconds(kernel, product, cost.flops, target);
+  cost.seconds = seconds_of(cost, target);
+  return cost;
+}
+
+Cost counted(const Graph& kernel, const ContractPlan* product, const Target& target) {
+  Cost cost = estimate(kernel, product, target);
+  const Work work{.bytes = static_cast<double>(cost.bytes_read + cost.bytes_written),
+                  .flops = cost.flops,
+                  .rate = peak_rate(kernel, product, target)};
+  cost.least_seconds = least_seconds(work, target) + target.launch;
+  if (!target.gpu || !kernel.form || is_library(kernel)) return cost;
+  const int64_t blocks = resident_blocks(*kernel.form, target) * target.most_blocks;
+  cost.counts = product != nullptr ? count_kernel(kernel, *product, blocks) : count_kernel(kernel, blocks);
+  cost.seconds = counted_seconds(*cost.counts, *kernel.form, work, target) + target.launch;
+  return cost;
+}
+
 }  // namespace
 
 double flops_per_point(const OpDef& op) {
@@ -156,7 +186,7 @@ double node_flops(const Graph& g, const Node& n) {
   return elements * flops_per_element(g, n);
 }
 
-Cost estimated_cost(const Graph& kernel, const Target& target) {
+Cost moved_and_computed(const Graph& kernel) {
   Cost cost;
   for (ValueId v : kernel.inputs) cost.bytes_read += bytes_read_of(kernel, v);
   for (ValueId v : kernel.outputs)
@@ -165,23 +195,29 @@ Cost estimated_cost(const Graph& kernel, const Target& target) {
   for (NodeId n : kernel.order)
     cost.flops += evaluations.of(kernel[n]) * flops_per_element(kernel, kernel[n]) * touched_share(kernel);
   cost.bytes_wasted = bytes_read_across(kernel) * (kFetchedAcross - 1);
-  int64_t bytes = cost.bytes();
-  double bandwidth = bytes <= target.cache_bytes ? target.cache_bandwidth : target.bandwidth;
-  cost.compute_seconds = compute_seconds(kernel, cost.flops, target);
-  cost.seconds = std::max(static_cast<double>(bytes) / bandwidth, cost.compute_seconds) + target.launch;
   return cost;
 }
 
+Cost estimated_cost(const Graph& kernel, const ContractPlan& product, const Target& target) {
+  return estimate(kernel, &product, target);
+}
+Cost estimated_cost(const Graph& kernel, const Target& target) {
+  return through_tiles(kernel) ? estimated_cost(kernel, plan_contract(kernel), target)
+                               : estimate(kernel, nullptr, target);
+}
+
+Cost kernel_cost(const Graph& kernel, const ContractPlan& product, const Target& target) {
+  return counted(kernel, &product, target);
+}
 Cost kernel_cost(const Graph& kernel, const Target& target) {
-  Cost cost = estimated_cost(kernel, target);
-  const Work work{.bytes = static_cast<double>(cost.bytes_read + cost.bytes_written),
-                  .flops = cost.flops,
-                  .rate = peak_rate(kernel, target)};
-  cost.least_seconds = least_seconds(work, target) + target.launch;
-  if (!target.gpu || !kernel.form || !kernel.form->impl.empty()) return cost;
-  cost.counts = count_kernel(kernel, resident_blocks(*kernel.form, target) * target.most_blocks);
-  cost.seconds = counted_seconds(*cost.counts, *kernel.form, work, target) + target.launch;
-  return cost;
+  return through_tiles(kernel) ? kernel_cost(kernel, plan_contract(kernel), target) : counted(kernel, nullptr, target);
+}
+
+double least_seconds_of_loops(const Graph& kernel, const Cost& cost, const Target& target) {
+  Cost least = cost;
+  least.bytes_wasted = 0;
+  least.compute_seconds = cost.flops / target.flops + loops_seconds(kernel, target, kAnyThreads);
+  return seconds_of(least, target);
 }
 
 }  // namespace heddle::ir

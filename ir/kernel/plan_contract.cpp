@@ -18,6 +18,7 @@ constexpr int64_t kMostCopied = 16, kLeastCopied = 4;
 constexpr size_t kMostReads = 512;
 
 int64_t bytes_of(DType dtype) { return bits(dtype) / 8; }
+int64_t cut(int64_t n, int64_t by) { return (n + by - 1) / by; }
 bool multiplies(DType dtype) { return dtype == DType::f32 || dtype == DType::bf16 || dtype == DType::f16; }
 
 NodeId only_contraction(const Graph& k) {
@@ -69,11 +70,16 @@ class ContractPlanner {
  public:
   explicit ContractPlanner(const Graph& k) : k_(k), known_(k.value_count()) {}
 
-  ContractPlan plan() {
+  Dims domain() {
     plan_.contraction = only_contraction(k_);
     plan_space();
+    return {plan_.space[kProductMatrix], plan_.space[kRow], plan_.space[kColumn]};
+  }
+
+  // Once the domain is known.
+  ContractPlan plan(const Dims& domain) {
     const KernelForm& form = *k_.form;
-    if (form.domain != Dims{plan_.space[kProductMatrix], plan_.space[kRow], plan_.space[kColumn]} || form.split != 2)
+    if (form.domain != domain || form.split != 2)
       throw Refusal{fmt::format("domain {} is not the product's {} matrices of {} x {}, or is not split before columns",
                                 to_string(form.domain), plan_.space[kProductMatrix], plan_.space[kRow],
                                 plan_.space[kColumn])};
@@ -85,12 +91,6 @@ class ContractPlanner {
     if (form.tile.size() != 3) throw Refusal{"tile is missing: rows, columns and depth"};
     set_tiles(plan_, form);
     return plan_;
-  }
-
-  Dims space() {
-    plan_.contraction = only_contraction(k_);
-    plan_space();
-    return plan_.space;
   }
 
  private:
@@ -224,7 +224,7 @@ class ContractPlanner {
       throw Refusal{fmt::format("%{} is needed at another point than where it is summed up", k_[v].name)};
   }
 
-  void see(const IndexExpr& e) { plan_.largest_index = std::max(plan_.largest_index, magnitude(e, plan_.space)); }
+  void see(const IndexExpr& e) { plan_.largest_read = std::max(plan_.largest_read, magnitude(e, plan_.space)); }
 
   struct Widest {
     IndexExpr linear;
@@ -242,25 +242,30 @@ class ContractPlanner {
 ContractPlan plan_contract(const Graph& kernel) {
   ContractPlan refused;
   try {
-    return ContractPlanner(kernel).plan();
+    ContractPlanner planner(kernel);
+    return planner.plan(planner.domain());
   } catch (const Refusal& r) {
     refused.reason = r.reason;
   }
   return refused;
 }
 
-std::optional<Dims> product_space(const Graph& kernel) {
+ContractPlan plan_contract(Graph& kernel, const KernelForm& form) {
+  ContractPlan refused;
   try {
-    return ContractPlanner(kernel).space();
-  } catch (const Refusal&) {
-    return std::nullopt;
+    ContractPlanner planner(kernel);
+    const Dims domain = planner.domain();
+    kernel.form = form;
+    kernel.form->domain = domain;
+    return planner.plan(domain);
+  } catch (const Refusal& r) {
+    refused.reason = r.reason;
   }
+  return refused;
 }
 
-void set_tiles(ContractPlan& plan, const KernelForm& form) {
-  const auto cut = [](int64_t n, int64_t by) { return (n + by - 1) / by; };
-  const int64_t rows = form.tile[0], columns = form.tile[1], depth = form.tile[2];
-  plan.tiles = plan.space[kProductMatrix] * cut(plan.space[kRow], rows) * cut(plan.space[kColumn], columns);
+void set_parts(ContractPlan& plan, const KernelForm& form) {
+  const int64_t depth = form.tile[2];
   plan.steps = cut(cut(plan.space[kDepth], depth), form.parts);
   // Of many parts one block would add all while the others are idle: groups of about as many as there are groups do so
   // side by side.
@@ -269,6 +274,14 @@ void set_tiles(ContractPlan& plan, const KernelForm& form) {
   for (int64_t g = 1; form.parts > kFew && plan.gather == form.parts; ++g)
     if (g * g >= form.parts) plan.gather = g;
   plan.counters = form.parts > 1 ? plan.tiles * (cut(form.parts, plan.gather) + 1) : 0;
+  const int64_t past = (plan.steps * form.parts + form.stages) * depth;
+  plan.largest_index = std::max({plan.largest_read, 2 * plan.tiles * form.parts, past, plan.space[kRow] + form.tile[0],
+                                 plan.space[kColumn] + form.tile[1]});
+}
+
+void set_tiles(ContractPlan& plan, const KernelForm& form) {
+  const int64_t rows = form.tile[0], columns = form.tile[1], depth = form.tile[2];
+  plan.tiles = plan.space[kProductMatrix] * cut(plan.space[kRow], rows) * cut(plan.space[kColumn], columns);
   const int64_t bytes = bytes_of(plan.multiplied);
   const auto side = [&](bool along_k, int64_t length) {
     return bytes * (along_k ? length : depth) * tile_pitch(along_k, length, depth, bytes);
@@ -283,9 +296,7 @@ void set_tiles(ContractPlan& plan, const KernelForm& form) {
     s->kept = slots <= left_over;
     if (s->kept) left_over -= slots;
   }
-  const int64_t past = (plan.steps * form.parts + form.stages) * depth;
-  plan.largest_index = std::max(
-      {plan.largest_index, 2 * plan.tiles * form.parts, past, plan.space[kRow] + rows, plan.space[kColumn] + columns});
+  set_parts(plan, form);
 }
 
 }  // namespace heddle::ir

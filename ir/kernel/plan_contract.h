@@ -51,17 +51,19 @@ struct ContractPlan {
   int64_t gather = 1;         // parts that one block adds, and about as many such sums the last one
   int64_t counters = 0;       // in which the blocks of the parts count themselves
   int64_t shared_bytes = 0;   // that the sides' tiles take
-  int64_t largest_index = 0;  // of elements and conditions
+  int64_t largest_read = 0;   // index of an element, or number that a condition compares, and
+  int64_t largest_index = 0;  // of these and the numbers of tiles and steps
   std::string reason;         // why the kernel cannot go through tiles; the rest is empty then
   bool ok() const { return reason.empty(); }
 };
 ContractPlan plan_contract(const Graph& kernel);
 // What follows from the form's tile, stages and parts alone.
 void set_tiles(ContractPlan& plan, const KernelForm& form);
+// Where the parts alone have changed since.
+void set_parts(ContractPlan& plan, const KernelForm& form);
 
-// Rows, columns, matrices and depth of the kernel's one contraction, before it has a form; nothing where it has none or
-// several, or cannot go through tiles.
-std::optional<Dims> product_space(const Graph& kernel);
+// Of a kernel that has no form yet: sets this one, of the product's domain.
+ContractPlan plan_contract(Graph& kernel, const KernelForm& form);
 
 // The rows and columns of a tile that one thread sums up with fma.
 struct ThreadTile {

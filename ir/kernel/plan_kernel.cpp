@@ -263,9 +263,8 @@ KernelPlan plan_tiles(const Graph& k) {
 }
 
 // A block takes a tile of the result, or a part of its sum: the last of a tile's parts adds them in order.
-KernelPlan plan_products(const Graph& k) {
+KernelPlan plan_products(const Graph& k, const ContractPlan& contract) {
   constexpr int64_t kSumBytes = 4, kMostItems = int64_t{1} << 31;
-  const ContractPlan contract = plan_contract(k);
   if (!contract.ok()) throw Refusal{contract.reason};
   const KernelForm& form = *k.form;
   if (std::string reason = contract_conflict(form, contract); !reason.empty()) throw Refusal{reason};
@@ -293,7 +292,7 @@ KernelPlan plan_form(const Graph& kernel) {
     case KernelForm::Kind::rows: return plan_rows(kernel);
     case KernelForm::Kind::primitive: return plan_primitive(kernel);
     case KernelForm::Kind::contract:
-      if (kernel.form->impl.empty()) return plan_products(kernel);
+      if (kernel.form->impl.empty()) return plan_products(kernel, plan_contract(kernel));
       break;
     case KernelForm::Kind::opaque: break;
   }
@@ -309,17 +308,30 @@ int64_t accumulator_bytes(const Signature& s) {
   return indexed ? 2 * std::max<int64_t>(value, 4) : value;
 }
 
-KernelPlan plan_kernel(const Graph& kernel) {
+namespace {
+
+template <class Plan>
+KernelPlan scheduled(const Graph& kernel, Plan plan_of_form) {
   KernelPlan refused;
   try {
     if (!kernel.form) throw Refusal{"the kernel has no form"};
-    KernelPlan plan = plan_form(kernel);
+    KernelPlan plan = plan_of_form();
     plan_schedule(kernel, plan);
     return plan;
   } catch (const Refusal& r) {
     refused.reason = r.reason;
   }
   return refused;
+}
+
+}  // namespace
+
+KernelPlan plan_kernel(const Graph& kernel) {
+  return scheduled(kernel, [&] { return plan_form(kernel); });
+}
+
+KernelPlan plan_kernel(const Graph& kernel, const ContractPlan& product) {
+  return scheduled(kernel, [&] { return plan_products(kernel, product); });
 }
 
 }  // namespace heddle::ir

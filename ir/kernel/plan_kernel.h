@@ -31,6 +31,8 @@ enum class ReductionPlan {
   total,   // over everything, partial results per block
 };
 
+struct ContractPlan;
+
 struct ValuePlan {
   Extent extent = Extent::full;
   ReductionPlan reduction = ReductionPlan::none;
@@ -78,6 +80,8 @@ struct KernelPlan {
   Dims space() const { return {rows, columns}; }
 };
 KernelPlan plan_kernel(const Graph& kernel);
+// Of a product through tiles whose plan is known.
+KernelPlan plan_kernel(const Graph& kernel, const ContractPlan& product);
 
 // Whether there is one such value in all, which one thread stores. A span has one row and no loop over rows, so what has
 // one value per row has one value.

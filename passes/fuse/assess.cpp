@@ -1,5 +1,7 @@
 #include "passes/fuse/assess.h"
 
+#include <utility>
+
 #include "passes/fuse/form.h"
 
 namespace heddle::passes {
@@ -9,10 +11,11 @@ Assessment& Assessor::assess(const ir::Graph& g, const Sketch& s) {
   Assessment& a = known->second;
   if (!is_new) return a;
   ir::Graph kernel = extract(g, s.nodes, s.results).kernel;
-  a.reason = choose_form(kernel, target_);
+  FormChoice choice = choose_form(kernel, target_);
+  a.reason = std::move(choice.reason);
   if (!a.reason.empty()) return a;
   a.form = kernel.form;
-  a.cost = ir::estimated_cost(kernel, target_);
+  a.cost = choice.cost;
   return a;
 }
 

@@ -33,6 +33,7 @@ constexpr int64_t kParts[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128,
 constexpr int64_t kMostStages = 4;
 constexpr int64_t kStepThreads = 128;  // of the blocks of most kernels
 constexpr int64_t kMostWaits = 8;      // loads one behind another where parts meet
+constexpr double kLonger = 1.3;        // hardly longer than the least time
 
 // Of a block: a multiprocessor's, less what the system keeps of it for each block, and what else the text declares.
 int64_t most_shared(const Target& target) { return std::max(target.shared_bytes, target.processor_shared - 2048); }
@@ -44,44 +45,69 @@ class Search {
     least_items_ = moves_much(k) ? target.most_blocks : 1;
   }
 
-  bool run() {
+  // The plan of the form that it finds.
+  std::optional<ContractPlan> run() {
     if (plan_.tensor_cores)
       for (const Shape& s : kTensorShapes) try_shape(s);
     else
       for (const Shape& s : kFmaShapes) try_shape(s);
-    if (best_.seconds == std::numeric_limits<double>::infinity()) return false;
-    finish();
-    return true;
+    if (best_.seconds == std::numeric_limits<double>::infinity()) return std::nullopt;
+    return finish();
   }
 
  private:
+  struct Candidate {
+    Shape shape;
+    int64_t depth = 0, stages = 0, parts = 0;
+    double seconds = std::numeric_limits<double>::infinity();
+  };
+
   void try_shape(const Shape& s) {
     for (const int64_t depth : kDepths)
-      for (form_.stages = 2; form_.stages <= kMostStages; ++form_.stages) {
-        form_.tile = {s.rows, s.columns, depth};
-        form_.threads = s.threads;
-        for (const int64_t parts : kParts) try_parts(parts);
-      }
+      for (int64_t stages = 2; stages <= kMostStages; ++stages) try_tile({s, depth, stages});
+  }
+
+  // Thousands of forms for each product that fuse considers: nothing is allocated for one, and what its parts do not change
+  // is found once.
+  void try_tile(Candidate c) {
+    set(form_, c, /*parts=*/1);
+    set_tiles(plan_, form_);
+    if (plan_.shared_bytes > most_shared(target_) || !contract_conflict(form_, plan_).empty()) return;
+    ContractTimes times(form_, plan_, work_, target_);
+    const int64_t steps = plan_.steps;
+    for (const int64_t parts : kParts) {
+      if (parts > steps) return;
+      const int64_t of_part = (steps + parts - 1) / parts, used = (steps + of_part - 1) / of_part;
+      if (used == c.parts) continue;  // so that none is left without a step they are fewer, which have been tried
+      form_.parts = c.parts = used;
+      set_parts(plan_, form_);
+      try_parts(c, times);
+    }
   }
 
   // Fewer blocks than are asked for are better than none at all.
-  void try_parts(int64_t parts) {
+  void try_parts(Candidate& c, ContractTimes& times) {
     constexpr int64_t kMostScratch = int64_t{32} << 20;
     constexpr double kTooFew = 1e3;
-    form_.parts = 1;
-    set_tiles(plan_, form_);
-    const int64_t steps = (plan_.steps + parts - 1) / parts;  // of each part, so that none is left without one
-    form_.parts = (plan_.steps + steps - 1) / steps;
-    if (form_.parts < parts && parts > plan_.steps) return;
-    set_tiles(plan_, form_);
     const int64_t items = plan_.tiles * form_.parts;
     if (form_.parts > 1 && items * form_.tile[0] * form_.tile[1] * 4 > kMostScratch) return;
-    if (plan_.shared_bytes > most_shared(target_) || !contract_conflict(form_, plan_).empty()) return;
     if (form_.parts > 1 && product_registers(form_) + registers_of_arrays() > kMostRegisters) return;
-    const double seconds = contract_seconds(form_, plan_, work_, target_) + (items < least_items_ ? kTooFew : 0);
-    if (seconds < best_.seconds) best_ = {form_, seconds};
-    if (meeting_waits(form_, plan_) <= kMostWaits) meeting_soon_.push_back({form_, seconds});
-    if (form_.threads == kStepThreads && seconds < best_of_step_.seconds) best_of_step_ = {form_, seconds};
+    c.seconds = times.seconds() + (items < least_items_ ? kTooFew : 0);
+    if (c.seconds < best_.seconds) best_ = c;
+    if (c.seconds <= best_.seconds * kLonger && meeting_waits(form_, plan_) <= kMostWaits) meeting_soon_.push_back(c);
+    if (form_.threads == kStepThreads && c.seconds < best_of_step_.seconds) best_of_step_ = c;
+  }
+
+  static void set(KernelForm& form, const Candidate& c, int64_t parts) {
+    form.tile[0] = c.shape.rows, form.tile[1] = c.shape.columns, form.tile[2] = c.depth;
+    form.threads = c.shape.threads;
+    form.stages = c.stages;
+    form.parts = parts;
+  }
+  KernelForm form_of(const Candidate& c) const {
+    KernelForm form = form_;
+    set(form, c, c.parts);
+    return form;
   }
 
   // A kernel of many arrays keeps more addresses than others: where parts meet they would be spilled.
@@ -91,29 +117,29 @@ class Search {
   }
 
   // With as many threads as all other kernels have, it may be part of a persistent kernel, which saves a launch.
-  const KernelForm& chosen() const {
+  KernelForm chosen() const {
     const double saved = target_.launch - target_.grid_barrier;
-    return (best_of_step_.seconds <= best_.seconds + saved ? best_of_step_ : best_).form;
+    return form_of(best_of_step_.seconds <= best_.seconds + saved ? best_of_step_ : best_);
   }
 
   // Where the parts of that one meet slowly: of those whose parts do not, and which take hardly longer, the one that
   // takes the least time by what it executes.
   KernelForm chosen_to_meet_soon() {
-    constexpr double kLonger = 1.3;
     KernelForm form = chosen();
     set_tiles(plan_, form);
     if (meeting_waits(form, plan_) <= kMostWaits) return form;
-    Candidate best{form};
+    double least = std::numeric_limits<double>::infinity();
     for (const Candidate& c : meeting_soon_) {
       if (c.seconds > best_.seconds * kLonger) continue;
-      k_.form = c.form;
-      const double seconds = kernel_cost(k_, target_).seconds;
-      if (seconds < best.seconds) best = {c.form, seconds};
+      k_.form = form_of(c);
+      set_tiles(plan_, *k_.form);
+      const double seconds = kernel_cost(k_, plan_, target_).seconds;
+      if (seconds < least) form = *k_.form, least = seconds;
     }
-    return best.form;
+    return form;
   }
 
-  void finish() {
+  ContractPlan finish() {
     KernelForm form = chosen_to_meet_soon();
     set_tiles(plan_, form);
     for (const int64_t packet : {4, 2}) {
@@ -122,19 +148,16 @@ class Search {
       form.packet = 1;
     }
     k_.form = form;
-    const KernelPlan plan = plan_kernel(k_);
+    const KernelPlan plan = plan_kernel(k_, plan_);
     k_.form->workspace = plan.partial_bytes;
     if (plan.largest_index >= target_.index_limit) k_.form->index = 64;
+    return plan_;
   }
 
   Graph& k_;
   ContractPlan plan_;
   const Target& target_;
   ProductWork work_;
-  struct Candidate {
-    KernelForm form;
-    double seconds = std::numeric_limits<double>::infinity();
-  };
   KernelForm form_;
   Candidate best_, best_of_step_;
   std::vector<Candidate> meeting_soon_;
@@ -150,21 +173,20 @@ std::string precision_of_products(const Graph& kernel) {
 
 }  // namespace
 
-std::string choose_contract_form(Graph& kernel, const Target& target) {
-  const std::optional<Dims> space = product_space(kernel);
-  if (!space) return "no product goes through tiles";
+ContractPlan choose_contract_form(Graph& kernel, const Target& target) {
   const std::optional<KernelForm> before = kernel.form;
-  KernelForm& form = kernel.form.emplace();
+  KernelForm form;
   form.kind = KernelForm::Kind::contract;
-  form.domain = {(*space)[kProductMatrix], (*space)[kRow], (*space)[kColumn]};
   form.split = 2;
   form.tile = {16, 32, 16};  // any: the sides do not depend on it
   set_precision(form, precision_of_products(kernel));
-  ContractPlan plan = plan_contract(kernel);
-  std::string reason = plan.reason;
-  if (reason.empty() && !Search(kernel, std::move(plan), target).run()) reason = "no tile fits";
-  if (!reason.empty()) kernel.form = before;
-  return reason;
+  ContractPlan plan = plan_contract(kernel, form);
+  if (plan.ok()) {
+    if (std::optional<ContractPlan> found = Search(kernel, plan, target).run()) return *std::move(found);
+    plan.reason = "no tile fits";
+  }
+  kernel.form = before;
+  return plan;
 }
 
 }  // namespace heddle::passes

@@ -4,11 +4,12 @@
 //   f32[128,784] x f32[784,128]   ->   form = "contract", tile = [32,32,32], threads = 64, stages = 3, parts = 12
 #pragma once
 #include "ir/graph.h"
+#include "ir/kernel/plan_contract.h"
 #include "ir/kernel/target.h"
 
 namespace heddle::passes {
 
-// Sets the kernel's form and returns "", or leaves the form alone and says why there is none.
-std::string choose_contract_form(ir::Graph& kernel, const ir::Target& target);
+// Sets the kernel's form and returns its plan, or leaves the form alone and says why there is none.
+ir::ContractPlan choose_contract_form(ir::Graph& kernel, const ir::Target& target);
 
 }  // namespace heddle::passes

@@ -272,16 +272,29 @@ bool moves_much(const Graph& k) {
   return bytes > kMuch;
 }
 
-std::string choose_form(Graph& k, const Target& target) {
+FormChoice choose_form(Graph& k, const Target& target) {
+  std::optional<KernelForm> tiles;
+  Cost of_tiles;
+  ContractPlan product;
+  if (target.gpu && holds_product(k)) {
+    product = choose_contract_form(k, target);
+    if (product.ok()) {
+      of_tiles = estimated_cost(k, product, target);
+      // Mostly loops need not be planned to know that they would take longer.
+      if (of_tiles.seconds < least_seconds_of_loops(k, of_tiles, target)) return {"", of_tiles};
+      tiles = k.form;
+    }
+  }
   std::string reason = choose_loops(k, target);
-  if (!target.gpu || !holds_product(k)) return reason;
+  const Cost of_loops = k.form ? estimated_cost(k, target) : Cost();
+  if (!tiles) return {std::move(reason), of_loops};
   const std::optional<KernelForm> loops = k.form;
-  const double seconds = loops ? estimated_cost(k, target).seconds : 0;
-  const std::optional<double> counted = loops ? counted_where_few(k, target) : std::nullopt;
-  if (!choose_contract_form(k, target).empty()) return reason;
-  const bool sooner = loops && seconds <= estimated_cost(k, target).seconds;
-  if (sooner && (!counted || *counted <= kernel_cost(k, target).seconds)) k.form = loops;
-  return {};
+  const bool sooner = loops && of_loops.seconds <= of_tiles.seconds;
+  const std::optional<double> counted = sooner ? counted_where_few(k, target) : std::nullopt;
+  k.form = tiles;
+  if (!sooner || (counted && *counted > kernel_cost(k, product, target).seconds)) return {"", of_tiles};
+  k.form = loops;
+  return {"", of_loops};
 }
 
 }  // namespace heddle::passes

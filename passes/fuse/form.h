@@ -10,6 +10,7 @@
 #include <string>
 
 #include "ir/graph.h"
+#include "ir/kernel/cost.h"
 #include "ir/kernel/target.h"
 
 namespace heddle::passes {
@@ -17,7 +18,11 @@ namespace heddle::passes {
 // Whether operands and results are more than 1 MB: what moves as much gets a block for every multiprocessor.
 bool moves_much(const ir::Graph& kernel);
 
-// Writes kernel.form so that ir::plan_kernel accepts it. Returns "", or why no form executes this kernel.
-std::string choose_form(ir::Graph& kernel, const ir::Target& target);
+struct FormChoice {
+  std::string reason;  // why no form executes the kernel, or "", and
+  ir::Cost cost;       // what ir::estimated_cost says of the form
+};
+// Writes kernel.form so that ir::plan_kernel accepts it.
+FormChoice choose_form(ir::Graph& kernel, const ir::Target& target);
 
 }  // namespace heddle::passes

@@ -135,7 +135,7 @@ std::string Groups::fill(Group& group) {
   if (!a.reason.empty()) {
     if (!exact_) return a.reason;
     Graph kernel = extract(g_, s.nodes, s.results).kernel;
-    return choose_form(kernel, shared_.assessor.target());
+    return choose_form(kernel, shared_.assessor.target()).reason;
   }
   group.rows = a.form->rows();
   group.columns = a.form->columns();

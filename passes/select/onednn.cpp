@@ -55,11 +55,11 @@ int64_t row_slices(const Dims& result, int64_t by_flops, int64_t most) {
 }
 
 // At least 4 million operations a slice, or its start costs more than it brings.
-LibraryPlan plan(const Graph& kernel, const Target& target) {
+LibraryPlan plan(const Graph& kernel, const Target& /*target*/) {
   constexpr double kLeastFlops = 4e6;
   constexpr int64_t kMost = 64;
   const Node& n = head_of(kernel);
-  const double flops = estimated_cost(kernel, target).flops / kLeastFlops;
+  const double flops = moved_and_computed(kernel).flops / kLeastFlops;
   // Its processors' units take bf16; there are none for tf32.
   const std::string& precision = std::get<std::string>(attribute(*n.op, n.attrs, "precision"));
   const DType rounded = precision == "bf16" ? DType::bf16 : DType::f32;

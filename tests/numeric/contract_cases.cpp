@@ -151,7 +151,7 @@ void add_fused(std::vector<ContractCase>& all) {
 
 // The kernel that holds the contraction, in the case's form.
 void set_form(Graph& k, const TileChoice& t) {
-  std::string reason = passes::choose_contract_form(k, h200());
+  std::string reason = passes::choose_contract_form(k, h200()).reason;
   if (!reason.empty()) throw std::runtime_error(k.name + ": " + reason);
   KernelForm& form = *k.form;
   form.tile = t.tile, form.threads = t.threads, form.stages = t.stages, form.parts = t.parts;

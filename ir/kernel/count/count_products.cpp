@@ -1,6 +1,7 @@
 // Products through tiles: what codegen/device/9_contract.cuh executes.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "ir/kernel/contract_cost.h"
 #include "ir/kernel/count/count_forms.h"
@@ -13,8 +14,8 @@ constexpr size_t kCoordinates = kDepth + 1;
 
 class ProductsCount {
  public:
-  ProductsCount(const Graph& k, KernelCounts& to)
-      : k_(k), form_(*k.form), plan_(plan_contract(k)), layout_(form_, plan_), to_(to), body_(k, kCoordinates, to) {
+  ProductsCount(const Graph& k, const ContractPlan& plan, KernelCounts& to)
+      : k_(k), form_(*k.form), plan_(plan), layout_(form_, plan_), to_(to), body_(k, kCoordinates, to) {
     warps_ = static_cast<double>(form_.threads) / kLanes;
     items_ = static_cast<double>(plan_.tiles * form_.parts);
     fills_ = static_cast<double>(plan_.tiles * cut(plan_.space[kDepth], form_.tile[2]));
@@ -70,10 +71,12 @@ class ProductsCount {
                           .depth = requests / static_cast<double>(layout_.sharing_k(s)),
                           .packet = 1};
     body_.forget();
-    body_.enter(times, layout_.fill_points(s), kOnRow | kOnColumn);
+    std::vector<WarpPoint> points = layout_.fill_points(s);
+    const double sectors = s.packet > 0 ? copied_sectors(s, points) : 0;
+    body_.enter(times, std::move(points), kOnRow | kOnColumn);
     conditions(s, requests, length);
     if (s.packet > 0)
-      copy(s, requests);
+      copy(s, requests, sectors);
     else
       compute(s, requests);
     const Wavefronts w = layout_.fill_wavefronts(s);
@@ -89,11 +92,9 @@ class ProductsCount {
   }
 
   // Where it goes and where it comes from: the row, k, the address in the tile and that in memory; the copy.
-  void copy(const ProductSide& s, double requests) {
+  void copy(const ProductSide& s, double requests, double sectors) {
     constexpr double kPlace = 9, kTo = 6, kKept = 4;
     to_.instructions.memory += requests;
-    const Dims& dims = k_[s.memory].type.dims;
-    const IndexExpr linear = linear_offset(s.memory_at, dims);
     if (!s.memory_at.guards.empty()) to_.instructions.indices += 4 * requests;
     // Those whose addresses are kept are all unrolled, others by four.
     constexpr double kTogether = 4;
@@ -107,8 +108,13 @@ class ProductsCount {
     body_.enter({.launch = shared, .rows = shared, .packets = shared, .columns = shared, .packet = 1}, {}, 0);
     if (s.kept) body_.conditions(s.memory_at.guards, plan_.space);  // what depends on the row is kept, too
     body_.address(s.memory, s.from_k, /*wide=*/false);
-    to_.sectors_read += requests * layout_.fill_sectors(s, linear, bytes_of(s.memory));
-    to_.sectors_fetched += requests * layout_.fill_sectors(s, linear, bytes_of(s.memory));
+    to_.sectors_read += requests * sectors;
+    to_.sectors_fetched += requests * sectors;
+  }
+
+  double copied_sectors(const ProductSide& s, const std::vector<WarpPoint>& points) const {
+    const IndexExpr linear = linear_offset(s.memory_at, k_[s.memory].type.dims);
+    return ProductLayout::fill_sectors(points, s, linear, bytes_of(s.memory));
   }
 
   void compute(const ProductSide& s, double requests) {
@@ -198,7 +204,7 @@ class ProductsCount {
 
   const Graph& k_;
   const KernelForm& form_;
-  const ContractPlan plan_;
+  const ContractPlan& plan_;
   const ProductLayout layout_;
   KernelCounts& to_;
   CountBody body_;
@@ -207,6 +213,6 @@ class ProductsCount {
 
 }  // namespace
 
-void count_products(const Graph& k, KernelCounts& to) { ProductsCount(k, to).run(); }
+void count_products(const Graph& k, const ContractPlan& plan, KernelCounts& to) { ProductsCount(k, plan, to).run(); }
 
 }  // namespace heddle::ir

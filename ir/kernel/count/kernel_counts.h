@@ -9,6 +9,8 @@
 
 namespace heddle::ir {
 
+struct ContractPlan;
+
 // Of a warp, one for its lanes together.
 struct InstructionCounts {
   double values = 0;   // what elements are computed with: fma, comparisons, conversions, exchanges between lanes
@@ -32,5 +34,7 @@ struct KernelCounts {
 };
 // `blocks`: of kernels that take any number, the most that the device gives.
 KernelCounts count_kernel(const Graph& kernel, int64_t blocks);
+// Of a product through tiles whose plan is known.
+KernelCounts count_kernel(const Graph& kernel, const ContractPlan& product, int64_t blocks);
 
 }  // namespace heddle::ir

@@ -60,9 +60,9 @@ int64_t ProductLayout::sharing_row(const ProductSide& s) const {
   return std::max<int64_t>(1, cut(length(s) * form_.tile[2], width * form_.threads) / (length(s) / width / n));
 }
 
-ProductLayout::Place ProductLayout::packet_at(const ProductSide& s, int64_t packet) const {
+ProductLayout::Place ProductLayout::packet_at(const ProductSide& s, int64_t n, int64_t packet) const {
   const int64_t width = std::max<int64_t>(s.packet, 1), fast = (s.along_k ? form_.tile[2] : length(s)) / width;
-  const int64_t n = lanes(s), slot = packet / form_.threads, thread = packet % form_.threads;
+  const int64_t slot = packet / form_.threads, thread = packet % form_.threads;
   int64_t neighbour = packet % fast, line = packet / fast;
   if (n > 0) {
     const int64_t turns = fast / n;
@@ -80,6 +80,7 @@ std::vector<WarpPoint> ProductLayout::fill_points(const ProductSide& s) const {
   const int axis = left(s) ? kRow : kColumn;
   const int64_t extent = plan_.space[static_cast<size_t>(axis)], depth = plan_.space[kDepth];
   const int64_t packets = extent < length(s) ? warps : kPackets;  // of few rows most packets lie outside
+  const int64_t all = length(s) * form_.tile[2] / width, n = lanes(s);
   std::vector<WarpPoint> points;
   for (const auto& [tile, weight] : some_tiles(extent, length(s)))
     for (const int64_t step : some_of(cut(depth, form_.tile[2]), kSteps))
@@ -88,22 +89,22 @@ std::vector<WarpPoint> ProductLayout::fill_points(const ProductSide& s) const {
         p.weight = weight;
         p.coordinates.resize(kDepth + 1, LaneNumbers{});
         for (int64_t l = 0; l < kLanes; ++l) {
-          const Place at = packet_at(s, warp * kLanes + l);
+          const Place at = packet_at(s, n, warp * kLanes + l);
           const int64_t row = tile * length(s) + at.row, k = step * form_.tile[2] + at.column;
           const auto lane = static_cast<size_t>(l);
           p.coordinates[static_cast<size_t>(axis)][lane] = row;
           p.coordinates[kDepth][lane] = k;
-          if (row >= extent || k >= depth || warp * kLanes + l >= length(s) * form_.tile[2] / width)
-            p.active &= ~(1U << l);
+          if (row >= extent || k >= depth || warp * kLanes + l >= all) p.active &= ~(1U << l);
         }
         points.push_back(std::move(p));
       }
   return points;
 }
 
-double ProductLayout::fill_sectors(const ProductSide& s, const IndexExpr& linear, int64_t bytes) const {
+double ProductLayout::fill_sectors(const std::vector<WarpPoint>& points, const ProductSide& s, const IndexExpr& linear,
+                                   int64_t bytes) {
   double sum = 0, count = 0;
-  for (const WarpPoint& p : fill_points(s)) {
+  for (const WarpPoint& p : points) {
     const uint32_t lanes = lanes_inside(s.memory_at.guards, p);
     if (lanes != 0) sum += p.weight * sectors(evaluate(linear, p.coordinates), lanes, bytes);
     count += p.weight;
@@ -113,10 +114,11 @@ double ProductLayout::fill_sectors(const ProductSide& s, const IndexExpr& linear
 
 Wavefronts ProductLayout::fill_wavefronts(const ProductSide& s) const {
   const int64_t width = std::max<int64_t>(s.packet, 1);
+  const int64_t n = lanes(s);
   LaneNumbers at{};
   uint32_t active = 0;
   for (int64_t l = 0; l < kLanes; ++l) {
-    const Place place = packet_at(s, l);
+    const Place place = packet_at(s, n, l);
     at[static_cast<size_t>(l)] = byte_at(s, place.row, place.column);
     if (l < length(s) * form_.tile[2] / width) active |= 1U << l;
   }

@@ -21,7 +21,9 @@ class ProductLayout {
   int64_t sharing_k(const ProductSide& s) const;
   int64_t sharing_row(const ProductSide& s) const;         // and of one row
   Wavefronts fill_wavefronts(const ProductSide& s) const;  // of a warp's request
-  double fill_sectors(const ProductSide& s, const IndexExpr& linear, int64_t bytes) const;
+  // Of one request, at these points of the side's filling.
+  static double fill_sectors(const std::vector<WarpPoint>& points, const ProductSide& s, const IndexExpr& linear,
+                             int64_t bytes);
 
   // One step multiplied. Wavefronts of all warps of a block, the rest of one.
   struct Step {
@@ -49,9 +51,10 @@ class ProductLayout {
   int64_t bytes() const;
   // Bytes from the start of a step's tile.
   int64_t byte_at(const ProductSide& s, int64_t row, int64_t k) const;
-  int64_t lanes(const ProductSide& s) const;                    // hd::SideTile::lanes
-  Place packet_at(const ProductSide& s, int64_t packet) const;  // its row (or column), and k; by slot, then thread
-  Place thread_at(int64_t thread) const;                        // of the threads that sum up with fma
+  int64_t lanes(const ProductSide& s) const;  // hd::SideTile::lanes
+  // A packet's row (or column), and k; by slot, then thread. `lanes`: the side's.
+  Place packet_at(const ProductSide& s, int64_t lanes, int64_t packet) const;
+  Place thread_at(int64_t thread) const;  // of the threads that sum up with fma
   int64_t fma_place(const ProductSide& s, int64_t mine, int64_t i) const;
   Place sum_at(int64_t thread, int64_t i, int64_t j) const;
   WarpPoint result_point(int64_t tile, int64_t warp, int64_t sum) const;

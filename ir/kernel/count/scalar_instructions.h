@@ -8,6 +8,7 @@
 
 namespace heddle::ir {
 
+// Each function that the expression calls is one of the counted ones.
 double scalar_instructions(std::string_view expr);
 // Of adding an element to a monoid of the preamble, and of merging two.
 double add_instructions(std::string_view monoid);
