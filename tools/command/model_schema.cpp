@@ -20,32 +20,31 @@ using frontend::SettingType;
 using runtime::json_quoted;
 using namespace schema;  // NOLINT: this file writes little else
 
-// null takes a key away; a text is an expression where a number may stand.
+// A text is an expression where a number may stand.
 std::vector<std::string> types_of(SettingType t) {
   switch (t) {
-    case SettingType::flag: return {"boolean", "null"};
-    case SettingType::integer: return {"integer", "string", "null"};
-    case SettingType::real: return {"number", "string", "null"};
-    case SettingType::text: return {"string", "null"};
-    case SettingType::integers: return {"integer", "string", "array", "null"};
-    case SettingType::reals: return {"number", "string", "array", "null"};
-    case SettingType::part: return {"string", "object", "number", "null"};
-    case SettingType::padding: return {"string", "integer", "array", "null"};
+    case SettingType::flag: return {"boolean"};
+    case SettingType::integer: return {"integer", "string"};
+    case SettingType::real: return {"number", "string"};
+    case SettingType::text: return {"string"};
+    case SettingType::integers: return {"integer", "string", "array"};
+    case SettingType::reals: return {"number", "string", "array"};
+    case SettingType::part: return {"string", "object", "number"};
+    case SettingType::padding: return {"string", "integer", "array"};
   }
   return {};
 }
 
 // What a part is follows from its key: a rate, an initializer, an activation.
 std::string value_of(const SettingDef& s) {
-  const std::string absent = type({"null"});
   if (s.type != SettingType::part) return type(types_of(s.type));
-  if (s.name == "lr") return one_of({type({"number", "string"}), ref("schedule"), absent});
-  if (s.name.ends_with("init")) return one_of({ref("initializer"), absent});
-  return one_of({ref("activation"), absent});
+  if (s.name == "lr") return one_of({type({"number", "string"}), ref("schedule")});
+  if (s.name.ends_with("init")) return one_of({ref("initializer")});
+  return one_of({ref("activation")});
 }
 
 std::string setting(const SettingDef& s) {
-  Members members{{"allOf", list({value_of(s)})}};
+  Members members{{"anyOf", list({value_of(s)})}};
   if (s.type != SettingType::part) members = {{"type", words(types_of(s.type))}};
   if (!s.doc.empty()) members.emplace_back("description", json_quoted(s.doc));
   return object(members);
@@ -86,9 +85,7 @@ std::string node() {
   Members block = common;
   block.emplace_back("repeat", type({"integer", "string"}));
   block.emplace_back("with", map_of(type({"number", "string"})));
-  const std::string use = object({{"pattern", "\"^block:\""}});
-  rules.push_back(object({{"if", object({{"properties", object({{"op", use}})}})},
-                          {"then", object({{"properties", object(block)}, {"additionalProperties", "false"}})}}));
+  rules.push_back(schema::when(object({{"pattern", "\"^block:\""}}), {}, block, {}));
   const std::string op =
       one_of({object({{"enum", words(names)}}), object({{"type", "\"string\""}, {"pattern", "\"^block:\""}})});
   return one_of({op, by_op(op, rules)});
@@ -96,20 +93,20 @@ std::string node() {
 
 std::string described(const std::string& schema, const std::string& doc) {
   if (doc.empty()) return schema;
-  return object({{"allOf", list({schema})}, {"description", json_quoted(doc)}});
+  return object({{"anyOf", list({schema})}, {"description", json_quoted(doc)}});
 }
 
 std::string value_of(const runtime::data::ReaderKey& key) {
   using runtime::data::KeyType;
   const std::string text = type({"string"});
   switch (key.type) {
-    case KeyType::flag: return type({"boolean", "null"});
-    case KeyType::integer: return type({"integer", "string", "null"});
-    case KeyType::real: return type({"number", "string", "null"});
-    case KeyType::text: return key.choices.empty() ? type({"string", "null"}) : object({{"enum", words(key.choices)}});
-    case KeyType::path: return type({"string", "null"});
+    case KeyType::flag: return type({"boolean"});
+    case KeyType::integer: return type({"integer", "string"});
+    case KeyType::real: return type({"number", "string"});
+    case KeyType::text: return key.choices.empty() ? type({"string"}) : object({{"enum", words(key.choices)}});
+    case KeyType::path: return type({"string"});
     case KeyType::texts:
-    case KeyType::paths: return one_of({type({"string", "null"}), list_of(text)});
+    case KeyType::paths: return one_of({type({"string"}), list_of(text)});
     case KeyType::classes: return map_of(one_of({text, list_of(type({"string", "number"}))}));
   }
   return {};
@@ -125,8 +122,8 @@ std::string reader_rule(const runtime::data::ReaderDef& def) {
     if (key.required) required.push_back(key.name);
   }
   const std::string column = def.column == ColumnKey::words
-                                 ? one_of({type({"string", "integer", "null"}), list_of(type({"string", "integer"}))})
-                                 : one_of({type({"string", "null"}), list_of(type({"string"}))});
+                                 ? one_of({type({"string", "integer"}), list_of(type({"string", "integer"}))})
+                                 : one_of({type({"string"}), list_of(type({"string"}))});
   return when_op(def.name, def.doc, properties, required, column);
 }
 
@@ -192,30 +189,30 @@ std::string data() {
 }
 
 std::string train() {
-  const std::string count = type({"integer", "string", "null"}), number = type({"number", "string", "null"});
+  const std::string count = type({"integer", "string"}), number = type({"number", "string"});
   const std::string names = one_of({type({"string"}), list_of(type({"string"}))});
   const std::string early_stop = closed({{"on", type({"string"})},
                                          {"mode", object({{"enum", words({"min", "max"})}})},
                                          {"patience", count},
                                          {"min_delta", number},
-                                         {"restore_best", type({"boolean", "null"})}});
+                                         {"restore_best", type({"boolean"})}});
   const std::string every = closed({{"steps", count}, {"epochs", count}, {"minutes", number}});
   const std::string checkpoint = closed({{"every", every}, {"keep", count}});
   return closed({{"batch", one_of({type({"integer"}), map_of(type({"integer", "string"}))})},
                  {"epochs", count},
                  {"steps", count},
                  {"seed", count},
-                 {"drop_last", type({"boolean", "null"})},
+                 {"drop_last", type({"boolean"})},
                  {"loss", one_of({ref("loss"), list_of(ref("loss"))})},
                  {"metrics", list_of(ref("metric"))},
                  {"optimizer", ref("optimizer")},
                  {"clip_norm", number},
                  {"freeze", names},
-                 {"init", one_of({ref("initializer"), type({"null"})})},
+                 {"init", ref("initializer")},
                  {"average", closed({{"decay", number}, {"start", count}})},
                  {"precision", closed({{"compute", type({"string"})}})},
-                 {"early_stop", one_of({early_stop, type({"null"})})},
-                 {"checkpoint", one_of({checkpoint, type({"null"})})}},
+                 {"early_stop", early_stop},
+                 {"checkpoint", checkpoint}},
                 {"batch"});
 }
 

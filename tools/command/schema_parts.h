@@ -1,6 +1,10 @@
 // The pieces that a JSON Schema is written with; each is a JSON text.
 //
-//   closed({{"rate", type({"number"})}}) -> {"type": "object", "properties": {"rate": {"type": ["number"]}}, "additionalProperties": false}
+//   closed({{"rate", type({"number"})}}, {"rate"})
+//     -> {"type": "object", "properties": {"rate": {"type": ["number"]}}, "additionalProperties": false, "required": ["rate"]}
+//
+// A member of an object whose value is null counts as absent (docs/model-format.md): what is not required may be null.
+// A key that nobody knows may not, as editors shall tell of it.
 #pragma once
 #include <string>
 #include <utility>
@@ -20,9 +24,13 @@ std::string map_of(const std::string& item);
 std::string one_of(const std::vector<std::string>& schemas);
 std::string closed(const Members& properties, const std::vector<std::string>& required = {});
 
-// "if" it has this op, "then" it has these properties, of which these are required, and others only as `others` says.
+// "if" its op is as `op` says, "then" it has these properties, of which these are required, and others only as `others`
+// says; empty: none.
+std::string when(const std::string& op, const std::string& doc, const Members& properties,
+                 const std::vector<std::string>& required, const std::string& others = {});
+// The same of one name.
 std::string when_op(const std::string& name, const std::string& doc, const Members& properties,
-                    const std::vector<std::string>& required, const std::string& others = "false");
+                    const std::vector<std::string>& required, const std::string& others = {});
 // An object whose op decides, by these rules, what else it has.
 std::string by_op(const std::string& op, const std::vector<std::string>& rules);
 // One of these names, or an object with it for its op.
