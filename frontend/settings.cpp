@@ -56,7 +56,7 @@ class Missing {
   // What the unknown `word` was meant to be.
   std::string suggest(const std::string& word, const std::vector<std::string>& known) {
     for (size_t i = 0; i < missing_.size(); ++i) {
-      const std::string hint = suggest_needed(word, missing_[i]->name);
+      std::string hint = suggest_needed(word, missing_[i]->name);
       if (hint.empty()) continue;
       missing_.erase(missing_.begin() + static_cast<std::ptrdiff_t>(i));
       return hint;
