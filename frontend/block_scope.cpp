@@ -27,36 +27,37 @@ void collect_sizes(const Json& json, SettingType type, std::set<std::string>& na
     if (item.key != "op") collect_names(item, names);
 }
 
-// The sizes that a block uses, for a help; `mentioned_in` holds every other word, too.
-std::vector<std::string> sizes_of(const Block& block) {
+// The words of a block's sizes; what a node's settings hold is for `take` to judge.
+std::set<std::string> collect_words(
+    const Block& block, const std::function<void(const NodeDef&, const Json&, std::set<std::string>&)>& take) {
   std::set<std::string> names;
   for (const Json& json : block.let) {
     names.insert(json.key);
     collect_names(json, names);
   }
   for (const NodeDef& node : block.nodes) {
-    const LayerDef* def = node.block ? nullptr : find_layer(node.op);
-    for (const Json& json : node.settings)
-      for (const SettingDef& setting : def == nullptr ? std::vector<SettingDef>{} : def->settings)
-        if (setting.name == json.key) collect_sizes(json, setting.type, names);
-    for (const Json& json : node.with) collect_names(json, names);
-    if (node.repeat) collect_names(*node.repeat, names);
-  }
-  return {names.begin(), names.end()};
-}
-
-std::set<std::string> mentioned_in(const Block& block) {
-  std::set<std::string> names;
-  for (const Json& json : block.let) {
-    names.insert(json.key);
-    collect_names(json, names);
-  }
-  for (const NodeDef& node : block.nodes) {
-    for (const Json& json : node.settings) collect_names(json, names);
+    for (const Json& json : node.settings) take(node, json, names);
     for (const Json& json : node.with) collect_names(json, names);
     if (node.repeat) collect_names(*node.repeat, names);
   }
   return names;
+}
+
+// The sizes that a block uses, for a help; `mentioned_in` holds every other word, too.
+std::vector<std::string> sizes_of(const Block& block) {
+  const std::set<std::string> names =
+      collect_words(block, [](const NodeDef& node, const Json& json, std::set<std::string>& to) {
+        const LayerDef* def = node.block ? nullptr : find_layer(node.op);
+        if (def == nullptr) return;
+        for (const SettingDef& setting : def->settings)
+          if (setting.name == json.key) collect_sizes(json, setting.type, to);
+      });
+  return {names.begin(), names.end()};
+}
+
+std::set<std::string> mentioned_in(const Block& block) {
+  return collect_words(block,
+                       [](const NodeDef&, const Json& json, std::set<std::string>& to) { collect_names(json, to); });
 }
 
 }  // namespace
