@@ -90,18 +90,20 @@ double threads_of(const KernelForm& form, const Target& target) {
 }
 
 // A product without tiles is a loop of one thread, for one of its elements after the other; each turn waits for two
-// loads, on a GPU.
-double loops_seconds(const Graph& k, const Target& target, double threads) {
-  constexpr double kTurn = 2e-8, kLoadsToProducts = 4;
-  double seconds = 0;
+// loads, on a GPU. Of few threads each executes much else, too: a warp that waits for its own last result issues an
+// instruction every other cycle, and an operation takes two or three.
+double thread_seconds(const Graph& k, double flops, const Target& target, double threads) {
+  constexpr double kTurn = 2e-8, kLoadsToProducts = 4, kOperation = 2.5e-9;
+  if (!target.gpu) return flops / target.flops;
+  double seconds = 0, of_products = 0;
   for (const NodeId n : k.order) {
-    if (!target.gpu || !std::holds_alternative<Contraction>(k[n].op->kind)) continue;
-    const double elements = Evaluations(k).of(k[n]);
+    if (!std::holds_alternative<Contraction>(k[n].op->kind)) continue;
+    const double elements = Evaluations(k).of(k[n]), of_product = elements * flops_per_element(k, k[n]);
     const double of_thread = std::max(1.0, elements / threads);
-    seconds += std::max(domain_points(k, k[n]) * of_thread * kTurn,
-                        (kLoadsToProducts - 1) * elements * flops_per_element(k, k[n]) / target.flops);
+    of_products += of_product;
+    seconds += std::max(domain_points(k, k[n]) * of_thread * kTurn, (kLoadsToProducts - 1) * of_product / target.flops);
   }
-  return seconds;
+  return seconds + std::max(flops / target.flops, (flops - of_products) / threads * kOperation);
 }
 
 constexpr double kAnyThreads = std::numeric_limits<double>::infinity();
@@ -113,7 +115,7 @@ bool through_tiles(const Graph& k) { return k.form && k.form->kind == KernelForm
 double compute_seconds(const Graph& k, const ContractPlan* product, double flops, const Target& target) {
   if (is_library(k)) return flops / target.matrix_flops;
   if (product != nullptr) return contract_seconds(*k.form, *product, product_work(k, *product), target);
-  return flops / target.flops + loops_seconds(k, target, k.form ? threads_of(*k.form, target) : kAnyThreads);
+  return thread_seconds(k, flops, target, k.form ? threads_of(*k.form, target) : kAnyThreads);
 }
 
 // Operations a second that no kernel of this form exceeds.
@@ -216,7 +218,7 @@ Cost kernel_cost(const Graph& kernel, const Target& target) {
 double least_seconds_of_loops(const Graph& kernel, const Cost& cost, const Target& target) {
   Cost least = cost;
   least.bytes_wasted = 0;
-  least.compute_seconds = cost.flops / target.flops + loops_seconds(kernel, target, kAnyThreads);
+  least.compute_seconds = thread_seconds(kernel, cost.flops, target, kAnyThreads);
   return seconds_of(least, target);
 }
 

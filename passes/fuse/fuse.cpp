@@ -98,8 +98,20 @@ class Fuser {
     int64_t shared = common_bytes(g_, x.reads, y.reads);
     bool cheap = Partners::anywhere(x) || Partners::anywhere(y) || (Partners::small(x) && Partners::small(y));
     if (!adjacent && !cheap && shared * 4 < std::min(x.cost.bytes_read, y.cost.bytes_read)) return 0;
-    int64_t passed = common_bytes(g_, x.writes, y.reads) + common_bytes(g_, y.writes, x.reads);
-    return static_cast<double>(shared + 2 * passed) + options_.target.launch * options_.target.bandwidth;
+    const int64_t passed = passed_bytes({a, b}, x, y) + passed_bytes({a, b}, y, x);
+    return static_cast<double>(shared + passed) + options_.target.launch * options_.target.bandwidth;
+  }
+
+  // What one group writes and the other reads need not be read any more, nor written where nobody else reads it.
+  int64_t passed_bytes(Pair pair, const Group& writer, const Group& reader) const {
+    int64_t bytes = 0;
+    for (size_t i = 0, j = 0; i < writer.writes.size() && j < reader.reads.size();) {
+      const ValueId w = writer.writes[i], r = reader.reads[j];
+      if (w == r) bytes += g_[w].type.bytes() * (groups_.needed_beside(w, pair.first, pair.second) ? 1 : 2);
+      if (!(r < w)) ++i;
+      if (!(w < r)) ++j;
+    }
+    return bytes;
   }
 
   // Whether the iteration spaces can be one; plan_kernel has the last word.

@@ -78,6 +78,21 @@ std::set<int> Groups::readers_through_copies(const std::vector<ValueId>& values,
   return readers;
 }
 
+bool Groups::needed_beside(ValueId v, int a, int b) const {
+  constexpr size_t kMost = 64;  // uses looked at: of a value with more, some are taken to be elsewhere
+  std::vector<ValueId> open = {v};
+  for (size_t looked = 0; !open.empty();) {
+    const ValueId next = open.back();
+    open.pop_back();
+    if (g_.is_output(next) || g_.is_next(next)) return true;
+    for (const NodeId use : g_[next].uses) {
+      if (++looked > kMost || (of(use) >= 0 && of(use) != a && of(use) != b)) return true;
+      if (of(use) < 0) open.insert(open.end(), g_[use].results.begin(), g_[use].results.end());
+    }
+  }
+  return false;
+}
+
 // A scalar state that others read beside the group of its next value, as dropout reads the number of the step: behind
 // all who read the old value, and before all who read the new one, the next value is written over it. Beside a kernel
 // that comes earlier it would have to be copied later, which takes as long as a launch.

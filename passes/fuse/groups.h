@@ -45,6 +45,8 @@ class Groups {
   // Groups that read what `i` defines, and those whose values it reads, through copied nodes and views.
   const std::set<int>& readers(int i) const { return succs_[static_cast<size_t>(i)]; }
   const std::set<int>& sources(int i) const { return preds_[static_cast<size_t>(i)]; }
+  // Whether anything but a and b reads the value, through copied nodes and views, or the graph returns it.
+  bool needed_beside(ir::ValueId v, int a, int b) const;
   GroupOrder::Separation separation(int a, int b) { return order_.separation(a, b, preds_, succs_); }
   // A candidate for the union of a and b; its kernel has a form, or `reason` says why it cannot have one.
   struct Candidate {

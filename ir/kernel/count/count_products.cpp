@@ -52,6 +52,8 @@ class ProductsCount {
   }
   bool in_line() const { return plan_.steps == 1; }  // what is filled first is all that there is
   bool is_left(const ProductSide& s) const { return &s == &plan_.left; }
+  // Whether the last tile along the axis reaches beyond the product.
+  bool cut_off(int axis, int64_t length) const { return plan_.space[static_cast<size_t>(axis)] % length != 0; }
   int64_t slots(const ProductSide& s) const {
     const int64_t length = form_.tile[is_left(s) ? 0 : 1];
     return cut(length * form_.tile[2], std::max<int64_t>(s.packet, 1) * form_.threads);
@@ -63,16 +65,10 @@ class ProductsCount {
     const int64_t packet = std::max<int64_t>(s.packet, 1), length = form_.tile[is_left(s) ? 0 : 1];
     // Packets of a tile by whole warps: some of the last slot may have nothing to do.
     const double requests = fills_ * static_cast<double>(cut(length * form_.tile[2] / packet, kLanes));
-    const double of_rows = requests / static_cast<double>(layout_.sharing_row(s));
-    const WarpTimes times{.launch = requests,
-                          .rows = of_rows,
-                          .packets = requests,
-                          .columns = of_rows,
-                          .depth = requests / static_cast<double>(layout_.sharing_k(s)),
-                          .packet = 1};
-    body_.forget();
     std::vector<WarpPoint> points = layout_.fill_points(s);
     const double sectors = s.packet > 0 ? copied_sectors(s, points) : 0;
+    const WarpTimes times = fill_times(s, s.packet > 0 ? requests : requests * reached(points));
+    body_.forget();
     body_.enter(times, std::move(points), kOnRow | kOnColumn);
     conditions(s, requests, length);
     if (s.packet > 0)
@@ -84,10 +80,27 @@ class ProductsCount {
     to_.ideal_wavefronts += requests * w.ideal;
   }
 
+  // What is computed behind a condition is computed, and loaded, in each turn that some lane of the warp takes.
+  WarpTimes fill_times(const ProductSide& s, double requests) const {
+    const bool each_turn = s.packet == 0 && (cut_off(is_left(s) ? kRow : kColumn, form_.tile[is_left(s) ? 0 : 1]) ||
+                                             cut_off(kDepth, form_.tile[2]));
+    const double of_rows = requests / static_cast<double>(each_turn ? 1 : layout_.sharing_row(s));
+    return {.launch = requests,
+            .rows = of_rows,
+            .packets = requests,
+            .columns = of_rows,
+            .depth = requests / static_cast<double>(layout_.sharing_k(s)),
+            .packet = 1};
+  }
+  static double reached(const std::vector<WarpPoint>& points) {
+    double some = 0, all = 0;
+    for (const WarpPoint& p : points) some += p.active != 0 ? p.weight : 0, all += p.weight;
+    return all > 0 ? some / all : 1;
+  }
+
   void conditions(const ProductSide& s, double requests, int64_t length) {
-    const int axis = is_left(s) ? kRow : kColumn;
-    if (plan_.space[static_cast<size_t>(axis)] % length != 0) to_.instructions.indices += 2 * requests;
-    if (plan_.space[kDepth] % form_.tile[2] != 0)
+    if (cut_off(is_left(s) ? kRow : kColumn, length)) to_.instructions.indices += 2 * requests;
+    if (cut_off(kDepth, form_.tile[2]))
       to_.instructions.indices += 2 * requests / static_cast<double>(layout_.sharing_k(s));
   }
 
@@ -195,8 +208,7 @@ class ProductsCount {
     const ProductLayout::Sums used = layout_.used();
     const double all = warps * static_cast<double>(used.rows * used.columns) / static_cast<double>(form_.packet);
     for (const int axis : {kRow, kColumn})
-      if (plan_.space[static_cast<size_t>(axis)] % form_.tile[axis == kRow ? 0U : 1U] != 0)
-        to_.instructions.indices += 2 * all;
+      if (cut_off(axis, form_.tile[axis == kRow ? 0U : 1U])) to_.instructions.indices += 2 * all;
     to_.instructions.indices += times.rows;
     for (const ValueId v : k_[plan_.contraction].results) body_.define(v, kOnRow | kOnColumn);
     for (const ValueId v : k_.outputs) body_.store(v, access_at(plan_.space, plan_.point, k_[v].type.dims));
