@@ -31,6 +31,7 @@ BUILD = COPY / "build/release"
 # Cheap tests first. `lit` and `models` are lit's suites, `random` the random graphs, the others GoogleTest binaries.
 TESTS = ["unit", "cuda", "ptx", "lit", "models", "numeric", "fuzz", "property", "random"]
 TARGETS = {"lit": "heddle heddle_fake_cuda", "models": "heddle", "random": "heddle_random_graphs"}
+SUITES = {"lit": "tests", "models": "models"}  # lit's, of which a pattern is a part of names
 LIMIT = 240  # seconds; what takes longer hangs
 
 
@@ -86,9 +87,11 @@ def misfits(faults):
                 yield f"{f.name}: it changes nothing"
         if names.count(f.name) != 1:
             yield f"{f.name}: the name is not its own"
-        for kind, _ in f.first:
+        for kind, pattern in f.first:
             if kind not in TESTS:
                 yield f"{f.name}: there are no tests '{kind}'"
+            if kind in SUITES and not any(re.search(pattern, str(file)) for file in (ROOT / SUITES[kind]).rglob("*.*")):
+                yield f"{f.name}: no test of {SUITES[kind]} is called like '{pattern}'"
 
 
 def run(command, limit=LIMIT):
@@ -120,13 +123,13 @@ def lit(suite, pattern):
     text = (BUILD / "CMakeCache.txt").read_text()
     program = re.search(r"^LIT:FILEPATH=(.*)$", text, re.M).group(1)
     parameters = [f"tools={BUILD / 'bin'}", f"source={COPY}", f"build={BUILD}", "sanitize=OFF"]
-    where = f"{suite}/{pattern}" if pattern != "*" else suite
-    return [sys.executable, program, "-v", "-j2", "--max-failures=1"] + [y for p in parameters for y in ("--param", p)] + [where]
+    which = ["--filter", pattern] if pattern != "*" else []
+    return [sys.executable, program, "-v", "-j2", "--max-failures=1", *which] + [y for p in parameters for y in ("--param", p)] + [suite]
 
 
 def command_of(kind, pattern):
-    if kind in ("lit", "models"):
-        return lit("tests" if kind == "lit" else "models", pattern)
+    if kind in SUITES:
+        return lit(SUITES[kind], pattern)
     if kind == "random":
         return [str(BUILD / "bin/heddle_random_graphs"), "--count", "300"]
     fake = ["env", f"LD_LIBRARY_PATH={BUILD / 'fake_cuda'}"] if kind == "cuda" else []
@@ -135,7 +138,7 @@ def command_of(kind, pattern):
 
 def failed_test(kind, status, output):
     """The name of the test that failed."""
-    if kind in ("lit", "models"):
+    if kind in SUITES:
         found = re.search(r"^(?:FAIL|TIMEOUT|UNRESOLVED|XPASS): heddle :: (\S+)", output, re.M)
     else:
         found = re.search(r"^\[  FAILED  \] (\S+?)[,.]? ", output, re.M) if status == 1 else None
