@@ -57,6 +57,7 @@ class CountBody {
 
   Depends value(ValueId v, const IndexMap& wanted);
   void store(ValueId v, const IndexMap& at);
+  void end_pass();  // its results are stored
   // Adds an element of the reduction to an accumulator, at each point.
   void accumulate(const Node& n, const ReductionAccess& access, Depends at);
   void finish(const Node& n, Depends at);  // makes results of its accumulator

@@ -19,6 +19,18 @@ double words_of(const AccumulatorWork& a) { return cut(static_cast<double>(a.byt
 double warps_of_block(const KernelForm& form) { return cut(static_cast<double>(form.threads), kLanes); }
 double sectors_of(double bytes) { return cut(bytes, 32); }
 
+// Of the sums that each block leaves, one behind the other, on average: they may begin within a sector.
+double sectors_of_block(const AccumulatorWork& a, int64_t columns, int64_t blocks) {
+  constexpr int64_t kSector = 32, kMost = 8;  // of so many blocks they begin anywhere
+  const int64_t bytes = columns * a.bytes, some = std::clamp<int64_t>(blocks, 1, kMost);
+  int64_t sectors = 0;
+  for (int64_t b = 0; b < some; ++b) {
+    const int64_t first = a.offset + b * bytes;
+    sectors += (first + bytes - 1) / kSector - first / kSector + 1;
+  }
+  return static_cast<double>(sectors) / static_cast<double>(some);
+}
+
 // Of `width` lanes, by exchanging ever shorter distances.
 void count_exchange(const AccumulatorWork& a, int64_t width, double warps, KernelCounts& to) {
   const double steps = std::log2(static_cast<double>(width));
@@ -76,7 +88,6 @@ void count_put_columns(const AccumulatorWork& a, const KernelForm& form, int64_t
   const auto packet = static_cast<double>(form.packet), blocks = static_cast<double>(to.blocks);
   const double warps = warps_of_block(form), words = words_of(a);
   const double elements = cut(static_cast<double>(columns), static_cast<double>(form.team * form.packet)) * packet;
-  const double bytes = static_cast<double>(columns * a.bytes);
   if (form.team > kLanes) {
     const double requests = blocks * cut(static_cast<double>(columns), kLanes * packet) * packet * a.accesses;
     to.instructions.memory += requests;
@@ -104,7 +115,7 @@ void count_put_columns(const AccumulatorWork& a, const KernelForm& form, int64_t
   to.instructions.memory += stores * 2;
   to.instructions.indices += stores * 6;
   to.shared_wavefronts += stores, to.ideal_wavefronts += stores;
-  to.sectors_written += blocks * sectors_of(bytes);
+  to.sectors_written += blocks * sectors_of_block(a, columns, to.blocks);
 }
 
 void count_put_total(const AccumulatorWork& a, const KernelForm& form, KernelCounts& to) {
@@ -135,7 +146,8 @@ void count_add_blocks(const AccumulatorWork& a, int64_t blocks, int64_t meetings
   const double abreast = kLanes / shares, groups = cut(static_cast<double>(columns), abreast);
   const double warps = groups * static_cast<double>(meetings);
   const double lines = std::min(of_each, shares), before = to.dependent_after_last;
-  const double sectors = sectors_of(std::min(abreast, static_cast<double>(columns)) * static_cast<double>(a.bytes));
+  const double sectors = static_cast<double>(columns) <= abreast ? sectors_of_block(a, columns, blocks)
+                                                                 : sectors_of(abreast * static_cast<double>(a.bytes));
   count_written(a, warps, cut(of_each, shares), static_cast<double>(meet.at_once), lines * sectors, to);
   to.dependent_after_last = before + static_cast<double>(meet.turns);
   count_exchange(a, meet.shares, warps, to);
@@ -144,7 +156,7 @@ void count_add_blocks(const AccumulatorWork& a, int64_t blocks, int64_t meetings
 }
 
 void count_get_column(const AccumulatorWork& a, int64_t columns, KernelCounts& to) {
-  const double sectors = sectors_of(static_cast<double>(columns * a.bytes));
+  const double sectors = sectors_of_block(a, columns, /*blocks=*/1);
   to.instructions.memory += cut(static_cast<double>(columns), kLanes);
   to.sectors_read += sectors, to.sectors_fetched += sectors;
 }

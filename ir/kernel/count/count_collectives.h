@@ -10,6 +10,7 @@ struct AccumulatorWork {
   int64_t bytes = 4;
   double accesses = 1;  // that move one: lanes exchange words, memory moves each of its members at once
   double merge = 1;
+  int64_t offset = 0;  // of the blocks' sums, in the launch's scratch
 };
 AccumulatorWork accumulator_work(const Graph& kernel, const Node& n);
 

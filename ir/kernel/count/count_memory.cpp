@@ -113,6 +113,10 @@ void CountBody::count_rest(int64_t bytes, double& sectors) {
   sectors += rest - (times_.whole * bytes % kSectorBytes == 0 ? 1 : 0);
 }
 
+void CountBody::end_pass() {
+  std::erase_if(met_, [&](const Loaded& l) { return overwritten(l.v); });
+}
+
 bool CountBody::overwritten(ValueId v) const {
   return std::any_of(k_.outputs.begin(), k_.outputs.end(), [&](ValueId out) { return k_[out].place.base == v; });
 }
@@ -197,8 +201,10 @@ bool CountBody::stays_in_loop_over_rows(Depends on, const IndexMap& at) const {
 
 Depends CountBody::load(ValueId v, const IndexMap& at) {
   const IndexExpr linear = linear_offset(at, k_[v].type.dims);
-  // What a store may have changed is loaded again; where lookups bind coordinates, the map says more than the address.
-  if (overwritten(v) || !bound_.empty()) return load_first(v, at, linear);
+  // What a store may have changed is loaded again: those of packets follow all loads of the pass. Where lookups bind
+  // coordinates, the map says more than the address.
+  const bool stores_follow = times_.packet > 1 && (here_ & kOnColumn) != 0;
+  if ((overwritten(v) && !stores_follow) || !bound_.empty()) return load_first(v, at, linear);
   for (const Loaded& l : met_)
     if (l.v == v && l.linear == linear && l.guards == at.guards && l.extents == at.extents) return l.on;
   const Depends on = load_first(v, at, linear);

@@ -50,6 +50,18 @@ class RowsCount {
     const double loaded = batches_of_warp() * static_cast<double>(form_.ahead) * times_.launch;
     const double each = kOfRow + (plan_.guarded ? kGuards : 0);
     to_.instructions.indices += each * times_.rows + kLoaded * (loaded - times_.rows);
+    load_last_row(loaded - times_.rows);
+  }
+  // Teams that have come to the end load the last row: those of a warp together.
+  void load_last_row(double turns) {
+    constexpr double kSector = 32;
+    const int64_t warps_of_row = std::max<int64_t>(1, form_.team / kLanes);
+    for (const ValueId v : k_.inputs) {
+      if (k_[v].type.elements() != product(plan_.space())) continue;
+      const double row = static_cast<double>(k_[v].type.bytes()) / static_cast<double>(plan_.rows);
+      const double sectors = turns * std::ceil(row / static_cast<double>(warps_of_row) / kSector);
+      to_.sectors_read += sectors, to_.sectors_fetched += sectors;
+    }
   }
   const ValuePlan& of(ValueId v) const { return plan_.values[static_cast<size_t>(v.index)]; }
   bool per_point(const Node& n, const ReductionDomain& d) const {
@@ -65,6 +77,7 @@ class RowsCount {
     for (const ValueId v : k_.outputs)
       if (of(v).extent == Extent::full && !of(v).finishing && of(v).phase == phase)
         body_.store(v, access_of(Extent::full, plan_.space(), k_[v].type.dims));
+    body_.end_pass();
     for (const NodeId n : reductions_)
       if (of(k_[n].results[0]).reduction == ReductionPlan::row && of(k_[n].results[0]).phase == phase) {
         count_combine(accumulator_work(k_, k_[n]), form_, times_.rows, to_);
@@ -116,7 +129,7 @@ class RowsCount {
   void finish_blocks() {
     if (plan_.partials.empty()) return;
     for (const Partials& p : plan_.partials) {
-      const AccumulatorWork work = accumulator_work(k_, k_[p.reduction]);
+      const AccumulatorWork work = work_of(p);
       if (is_column(p))
         count_put_columns(work, form_, plan_.columns, to_);
       else
@@ -125,9 +138,9 @@ class RowsCount {
     count_meeting();
     for (const Partials& p : plan_.partials) {
       if (is_column(p))
-        count_get_column(accumulator_work(k_, k_[p.reduction]), p.width, to_);
+        count_get_column(work_of(p), p.width, to_);
       else
-        count_get_total(accumulator_work(k_, k_[p.reduction]), to_);
+        count_get_total(work_of(p), to_);
       body_.finish(k_[p.reduction], 0);
       for (const ValueId r : k_[p.reduction].results) body_.define(r, is_column(p) ? kOnRow | kOnColumn : 0);
     }
@@ -151,9 +164,14 @@ class RowsCount {
   void count_meeting(int64_t arrive, int64_t blocks, int64_t meetings) {
     count_arrival(arrive, meetings, to_);
     for (const Partials& p : plan_.partials)
-      if (is_column(p)) count_add_blocks(accumulator_work(k_, k_[p.reduction]), blocks, meetings, p.width, to_);
+      if (is_column(p)) count_add_blocks(work_of(p), blocks, meetings, p.width, to_);
   }
 
+  AccumulatorWork work_of(const Partials& p) const {
+    AccumulatorWork work = accumulator_work(k_, k_[p.reduction]);
+    work.offset = p.offset;
+    return work;
+  }
   bool is_column(const Partials& p) const { return of(k_[p.reduction].results[0]).reduction == ReductionPlan::column; }
 
   const Graph& k_;
