@@ -9,6 +9,7 @@
 #include "frontend/fields.h"
 #include "frontend/layer_context.h"
 #include "frontend/limits.h"
+#include "frontend/read_parts.h"
 #include "ir/check.h"
 
 namespace heddle::frontend {
@@ -16,10 +17,6 @@ namespace heddle::frontend {
 using ir::ValueId;
 
 namespace {
-
-std::string title_of(const NodeDef& node) {
-  return node.name.empty() ? node.op : fmt::format("{} '{}'", node.op, node.name);
-}
 
 // The names that one list of nodes sees: its own results, and what its expressions mean.
 struct Frame {
@@ -200,10 +197,7 @@ class Expander {
     const size_t entry = begin_entry(node, path);
     add_parameters_read(out_.nodes[entry], references, frame);
     ir::Values made = build(def, context);
-    if (!node.out.empty() && made.size() != node.out.size()) {
-      throw UserError(node.op_where,
-                      fmt::format("{} has {} results, 'out' names {}", title_of(node), made.size(), node.out.size()));
-    }
+    if (!node.out.empty() && made.size() != node.out.size()) throw wrong_results(node, made.size());
     name_results(node, path, before, made, frame);
     end_entry(entry, made);
     return made;
