@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "frontend/foreign_names.h"
 #include "frontend/planned.h"
 #include "frontend/settings.h"
@@ -81,6 +83,8 @@ void Fields::unsupported(const std::vector<std::string>& keys) {
   for (const std::string& key : keys) {
     asked_.insert(key);
     const Json* value = object_.find(key);
+    if (const auto null = std::ranges::find(object_.nulls, key, &Json::key); null != object_.nulls.end())
+      value = &*null;
     if (value == nullptr) continue;
     const Planned* plan = find_planned(PlannedKind::key, key);
     HEDDLE_CHECK(plan != nullptr, key);
@@ -107,10 +111,12 @@ void Fields::report_missing() {
 }
 
 void Fields::finish() {
-  for (const Json& member : object_.items) {
-    if (object_.kind != Json::Kind::object || asked_.count(member.key) != 0) continue;
-    errors_.error(member.key_where, fmt::format("{} has no key {}", what_, quote(member.key)), suggest_key(member.key));
-  }
+  if (object_.kind == Json::Kind::object)
+    for (const auto* members : {&object_.items, &object_.nulls})
+      for (const Json& member : *members)
+        if (!asked_.contains(member.key))
+          errors_.error(member.key_where, fmt::format("{} has no key {}", what_, quote(member.key)),
+                        suggest_key(member.key));
   report_missing();
 }
 

@@ -80,7 +80,7 @@ void read_layer_use(NodeDef& node, const Json& json, Diagnostics& errors) {
     const bool common = std::find(kNodeKeys.begin(), kNodeKeys.end(), member.key) != kNodeKeys.end();
     if (!common) node.settings.push_back(member);
   }
-  check_settings(node.settings, def->settings, title_of(node), node.op_where, kNodeKeys, errors);
+  check_settings({node.settings, json.nulls}, def->settings, title_of(node), node.op_where, kNodeKeys, errors);
 }
 
 NodeDef read_node(const Json& json, Diagnostics& errors) {

@@ -75,16 +75,19 @@ class Missing {
 
 }  // namespace
 
-void check_settings(const std::vector<Json>& given, std::span<const SettingDef> defs, const std::string& title,
+void check_settings(const GivenSettings& given, std::span<const SettingDef> defs, const std::string& title,
                     const Location& where, const std::vector<std::string>& also, Diagnostics& errors) {
-  Missing missing(given, defs);
-  for (const Json& value : given) {
+  Missing missing(given.values, defs);
+  std::vector<std::string> known = also;
+  for (const SettingDef& d : defs) known.push_back(d.name);
+  const auto unknown = [&](const Json& value) {
+    errors.error(value.key_where, fmt::format("{} has no setting {}", title, quote(value.key)),
+                 missing.suggest(value.key, known));
+  };
+  for (const Json& value : given.values) {
     const auto def = std::find_if(defs.begin(), defs.end(), [&](const SettingDef& d) { return d.name == value.key; });
     if (def == defs.end()) {
-      std::vector<std::string> known = also;
-      for (const SettingDef& d : defs) known.push_back(d.name);
-      errors.error(value.key_where, fmt::format("{} has no setting {}", title, quote(value.key)),
-                   missing.suggest(value.key, known));
+      unknown(value);
       continue;
     }
     const std::string wanted = expected(value, def->type);
@@ -93,6 +96,8 @@ void check_settings(const std::vector<Json>& given, std::span<const SettingDef> 
                    fmt::format("{}: '{}': expected {}, found {}", title, def->name, wanted, describe(value)));
     }
   }
+  for (const Json& value : given.nulls)
+    if (std::ranges::count(known, value.key) == 0) unknown(value);
   for (const SettingDef* def : missing.rest())
     errors.error(where, fmt::format("{} needs '{}': {}", title, def->name, def->doc));
 }
@@ -229,6 +234,7 @@ Part read_part(const Json& value, std::string_view what) {
   for (const Json& member : value.items) {
     if (member.key != "op") part.settings.push_back(member);
   }
+  part.nulls = value.nulls;
   return part;
 }
 
