@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "frontend/foreign_names.h"
 #include "frontend/planned.h"
 #include "frontend/settings.h"
 #include "ir/check.h"
@@ -93,30 +92,23 @@ void Fields::unsupported(const std::vector<std::string>& keys) {
   }
 }
 
-// What is needed may stand there under another name: that is one fault, not two.
-std::string Fields::suggest_key(const std::string& word) {
-  for (size_t i = 0; i < missing_.size(); ++i) {
-    std::string hint = suggest_needed(word, missing_[i].key);
-    if (hint.empty()) continue;
-    missing_.erase(missing_.begin() + static_cast<std::ptrdiff_t>(i));
-    return hint;
-  }
-  return suggest(word, {asked_.begin(), asked_.end()});
-}
-
 void Fields::report_missing() {
   const Location start{object_.where.file, object_.where.begin, object_.where.begin + 1};
-  for (const Missing& m : missing_) errors_.error(start, fmt::format("{} has no '{}'", what_, m.key), m.remedy);
+  for (const Needed& m : missing_) errors_.error(start, fmt::format("{} has no '{}'", what_, m.name), m.remedy);
   missing_.clear();
 }
 
 void Fields::finish() {
-  if (object_.kind == Json::Kind::object)
-    for (const auto* members : {&object_.items, &object_.nulls})
-      for (const Json& member : *members)
-        if (!asked_.contains(member.key))
-          errors_.error(member.key_where, fmt::format("{} has no key {}", what_, quote(member.key)),
-                        suggest_key(member.key));
+  const auto check = [&](const Json& member) {
+    if (asked_.contains(member.key)) return;
+    std::string hint = suggest_needed(member.key, missing_);
+    if (hint.empty()) hint = suggest(member.key, {asked_.begin(), asked_.end()});
+    errors_.error(member.key_where, fmt::format("{} has no key {}", what_, quote(member.key)), hint);
+  };
+  if (object_.kind == Json::Kind::object) {
+    for (const Json& member : object_.items) check(member);
+    for (const Json& member : object_.nulls) check(member);
+  }
   report_missing();
 }
 
