@@ -28,7 +28,8 @@ void check_operands(const OpDef& op, const std::vector<Type>& operands) {
 
 // An integer literal is a real where a real is declared and holds it exactly.
 bool convert(Attr& attr, const AttrDef& def) {
-  if (attr.index() == static_cast<size_t>(def.type)) return true;
+  const AttrType held = def.type == AttrType::dtype ? AttrType::text : def.type;
+  if (attr.index() == static_cast<size_t>(held)) return true;
   if (std::holds_alternative<ScalarName>(attr)) return def.scalar;
   if (def.type != AttrType::real || !std::holds_alternative<int64_t>(attr)) return false;
   const int64_t integer = std::get<int64_t>(attr);
