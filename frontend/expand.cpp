@@ -242,16 +242,9 @@ class Expander {
       std::vector<Diagnostic> list = error.diagnostics();
       for (Diagnostic& d : list) {
         if (d.notes.empty() && d.where == context.node.op_where) add_origins(d, context);
-        if (d.where == context.node.op_where) name_layer(d.message, context);
       }
       throw UserError(std::move(list));
     }
-  }
-
-  // "reduce_mean: does not take i32" -> "mean 'm': does not take i32": the model's text knows no operators of the IR.
-  static void name_layer(std::string& message, const LayerContext& context) {
-    const std::string reduction = fmt::format("reduce_{}: ", context.node.op);
-    if (message.starts_with(reduction)) message = context.settings.title() + ": " + message.substr(reduction.size());
   }
 
   void add_origins(Diagnostic& d, const LayerContext& context) const {
