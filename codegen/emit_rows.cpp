@@ -227,7 +227,7 @@ class RowsText {
     const Signature s = signature(k_, n);
     ReductionDomain d;
     reduction_domain(s, d);
-    const int64_t count = d.count != 0 ? d.count : product(d.extents);
+    const int64_t count = d.counted();
     const std::string all = text_.names.fresh(k_[n.results[0]].name + suffix);
     body.line(fmt::format("const auto {} = {};", all, whole));
     for (size_t r = 0; r < n.results.size(); ++r) {

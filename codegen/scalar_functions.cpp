@@ -23,7 +23,8 @@ struct Function {
 };
 
 bool has_attribute(const Function& f, const AttrDef& a) {
-  return a.type != AttrType::text && a.type != AttrType::integers && mentions(f.expr, a.name);
+  const bool number = a.type == AttrType::flag || a.type == AttrType::integer || a.type == AttrType::real;
+  return number && mentions(f.expr, a.name);
 }
 
 std::string attribute_literal(const Attr& value, DType dtype) {

@@ -28,8 +28,17 @@ class Names {
     }
   }
 
-  // Of a node with several results: a name that is unknown later may be missing there.
-  void note_results(const NodeDef& node) {
+  // Whether `out` names as many results as the node has. A name that is unknown later may be missing there.
+  void check_results(const NodeDef& node, const LayerDef* def) {
+    const bool several = def != nullptr && def->results, known = def != nullptr || node.block;
+    if (!several && (!known || node.out.size() < 2)) return;
+    const std::optional<size_t> count = several ? def->results(node.settings) : std::optional<size_t>(1);
+    const size_t named = node.out.size();
+    if (named == 0 || (count && *count != named)) {
+      errors_.add(wrong_results(node, count));
+      if (count && *count > named) missing_ += *count - named;
+    }
+    if (!several || named == 0) return;
     std::vector<std::string> given;
     for (const Named& result : node.out) given.push_back(result.text);
     several_ = fmt::format("{} has several results, and its 'out' names {}", node.op, fmt::join(given, ", "));
@@ -39,7 +48,7 @@ class Names {
   void announce(const std::string& name, const Location& where) { later_.emplace(name, where); }
 
   // A name with a dot is a parameter's; it exists once the graph is built.
-  void use(const Reference& reference) const {
+  void use(const Reference& reference) {
     if (reference.literal || places_.count(reference.name) != 0 || reference.name.find('.') != std::string::npos)
       return;
     if (const auto it = later_.find(reference.name); it != later_.end()) {
@@ -51,14 +60,23 @@ class Names {
     std::vector<std::string> known;
     for (const auto& [name, where] : places_) known.push_back(name);
     std::string help = suggest_defined(reference.name, known);
+    if (!help.starts_with("did you mean") && is_missing(reference.name)) return;
     if (!several_.empty() && !help.starts_with("did you mean")) help += (help.empty() ? "" : "; ") + several_;
     errors_.error(reference.where, fmt::format("there is no {}", quote(reference.name)), help);
   }
 
  private:
+  // Whether the name is that of a result which was reported as not named: that is one fault, not two.
+  bool is_missing(const std::string& name) {
+    if (taken_for_.contains(name)) return true;
+    return missing_ > taken_for_.size() && taken_for_.insert(name).second;
+  }
+
   Diagnostics& errors_;
   std::map<std::string, Location, std::less<>> places_, later_;
   std::string several_;
+  size_t missing_ = 0;                            // results that nodes have, but their `out` does not name
+  std::set<std::string, std::less<>> taken_for_;  // unknown names that stand for these
 };
 
 std::vector<Named> results_of(const NodeDef& node) {
@@ -76,7 +94,7 @@ void check_nodes(const std::vector<NodeDef>& nodes, Names& names) {
     if (!node.out.empty() && !node.name.empty()) names.define(node.name, node.name_where);
     for (const Named& result : results_of(node)) names.define(result.text, result.where);
     const LayerDef* def = node.block ? nullptr : find_layer(node.op);
-    if (def != nullptr && def->several_results && !node.out.empty()) names.note_results(node);
+    names.check_results(node, def);
   }
 }
 

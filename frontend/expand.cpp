@@ -9,6 +9,7 @@
 #include "frontend/fields.h"
 #include "frontend/layer_context.h"
 #include "frontend/limits.h"
+#include "frontend/read_parts.h"
 #include "ir/check.h"
 
 namespace heddle::frontend {
@@ -16,10 +17,6 @@ namespace heddle::frontend {
 using ir::ValueId;
 
 namespace {
-
-std::string title_of(const NodeDef& node) {
-  return node.name.empty() ? node.op : fmt::format("{} '{}'", node.op, node.name);
-}
 
 // The names that one list of nodes sees: its own results, and what its expressions mean.
 struct Frame {
@@ -200,10 +197,7 @@ class Expander {
     const size_t entry = begin_entry(node, path);
     add_parameters_read(out_.nodes[entry], references, frame);
     ir::Values made = build(def, context);
-    if (!node.out.empty() && made.size() != node.out.size()) {
-      throw UserError(node.op_where,
-                      fmt::format("{} has {} results, 'out' names {}", title_of(node), made.size(), node.out.size()));
-    }
+    if (!node.out.empty() && made.size() != node.out.size()) throw wrong_results(node, made.size());
     name_results(node, path, before, made, frame);
     end_entry(entry, made);
     return made;
@@ -248,16 +242,9 @@ class Expander {
       std::vector<Diagnostic> list = error.diagnostics();
       for (Diagnostic& d : list) {
         if (d.notes.empty() && d.where == context.node.op_where) add_origins(d, context);
-        if (d.where == context.node.op_where) name_layer(d.message, context);
       }
       throw UserError(std::move(list));
     }
-  }
-
-  // "reduce_mean: does not take i32" -> "mean 'm': does not take i32": the model's text knows no operators of the IR.
-  static void name_layer(std::string& message, const LayerContext& context) {
-    const std::string reduction = fmt::format("reduce_{}: ", context.node.op);
-    if (message.starts_with(reduction)) message = context.settings.title() + ": " + message.substr(reduction.size());
   }
 
   void add_origins(Diagnostic& d, const LayerContext& context) const {

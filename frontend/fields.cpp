@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "frontend/foreign_names.h"
+#include <algorithm>
+
 #include "frontend/planned.h"
 #include "frontend/settings.h"
 #include "ir/check.h"
@@ -81,6 +82,8 @@ void Fields::unsupported(const std::vector<std::string>& keys) {
   for (const std::string& key : keys) {
     asked_.insert(key);
     const Json* value = object_.find(key);
+    if (const auto null = std::ranges::find(object_.nulls, key, &Json::key); null != object_.nulls.end())
+      value = &*null;
     if (value == nullptr) continue;
     const Planned* plan = find_planned(PlannedKind::key, key);
     HEDDLE_CHECK(plan != nullptr, key);
@@ -89,27 +92,22 @@ void Fields::unsupported(const std::vector<std::string>& keys) {
   }
 }
 
-// What is needed may stand there under another name: that is one fault, not two.
-std::string Fields::suggest_key(const std::string& word) {
-  for (size_t i = 0; i < missing_.size(); ++i) {
-    std::string hint = suggest_needed(word, missing_[i].key);
-    if (hint.empty()) continue;
-    missing_.erase(missing_.begin() + static_cast<std::ptrdiff_t>(i));
-    return hint;
-  }
-  return suggest(word, {asked_.begin(), asked_.end()});
-}
-
 void Fields::report_missing() {
   const Location start{object_.where.file, object_.where.begin, object_.where.begin + 1};
-  for (const Missing& m : missing_) errors_.error(start, fmt::format("{} has no '{}'", what_, m.key), m.remedy);
+  for (const Needed& m : missing_) errors_.error(start, fmt::format("{} has no '{}'", what_, m.name), m.remedy);
   missing_.clear();
 }
 
 void Fields::finish() {
-  for (const Json& member : object_.items) {
-    if (object_.kind != Json::Kind::object || asked_.count(member.key) != 0) continue;
-    errors_.error(member.key_where, fmt::format("{} has no key {}", what_, quote(member.key)), suggest_key(member.key));
+  const auto check = [&](const Json& member) {
+    if (asked_.contains(member.key)) return;
+    std::string hint = suggest_needed(member.key, missing_);
+    if (hint.empty()) hint = suggest(member.key, {asked_.begin(), asked_.end()});
+    errors_.error(member.key_where, fmt::format("{} has no key {}", what_, quote(member.key)), hint);
+  };
+  if (object_.kind == Json::Kind::object) {
+    for (const Json& member : object_.items) check(member);
+    for (const Json& member : object_.nulls) check(member);
   }
   report_missing();
 }

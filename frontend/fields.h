@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "frontend/expression.h"
+#include "frontend/foreign_names.h"
 #include "frontend/json.h"
 
 namespace heddle::frontend {
@@ -40,17 +41,13 @@ class Fields {
   const Json& json() const { return object_; }
 
  private:
-  struct Missing {
-    std::string key, remedy;
-  };
-  std::string suggest_key(const std::string& word);
   void report_missing();
 
   const Json& object_;
   std::string what_;
   Diagnostics& errors_;
   std::set<std::string, std::less<>> asked_;
-  std::vector<Missing> missing_;
+  std::vector<Needed> missing_;
 };
 
 void guarded(Diagnostics& errors, const std::function<void()>& f);

@@ -37,9 +37,15 @@ std::string foreign_hint(std::string_view word, const std::vector<std::string>& 
   return "";
 }
 
-std::string suggest_needed(std::string_view word, const std::string& needed) {
-  const std::string hint = foreign_hint(word, {needed});
-  return hint.empty() ? did_you_mean(word, {needed}) : hint;
+std::string suggest_needed(std::string_view word, std::vector<Needed>& needed) {
+  for (auto it = needed.begin(); it != needed.end(); ++it) {
+    std::string hint = foreign_hint(word, {it->name});
+    if (hint.empty()) hint = did_you_mean(word, {it->name});
+    if (hint.empty()) continue;
+    needed.erase(it);
+    return hint;
+  }
+  return {};
 }
 
 }  // namespace heddle::frontend

@@ -23,7 +23,12 @@ std::string plain_word(std::string_view word);
 // Empty where the word is none of theirs, or what it means is none of the candidates.
 std::string foreign_hint(std::string_view word, const std::vector<std::string>& candidates);
 
-// The hint that `word` stands for the one name that is needed and not there; "" where it does not look like it.
-std::string suggest_needed(std::string_view word, const std::string& needed);
+// A name that is needed and not there, and what is said of it.
+struct Needed {
+  std::string name, remedy;
+};
+// The hint that the unknown `word` stands for one of these, which then leaves the list: that is one fault, not two. ""
+// where it looks like none.
+std::string suggest_needed(std::string_view word, std::vector<Needed>& needed);
 
 }  // namespace heddle::frontend

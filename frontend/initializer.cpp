@@ -24,7 +24,7 @@ Initializer make_initializer(const Part& part, const Scope& scope) {
   }
   const std::string title = "initializer " + part.op;
   Diagnostics errors;
-  check_settings(part.settings, def->settings, title, part.op_where, {"op"}, errors);
+  check_settings({part.settings, part.nulls}, def->settings, title, part.op_where, {"op"}, errors);
   errors.throw_if_any();
   const Settings settings(part.settings, def->settings, scope, title, part.op_where);
   Initializer init{.def = def, .values = {}, .words = {}};

@@ -27,6 +27,7 @@ struct Json {
   Location where;
   std::string key;  // in an object
   Location key_where;
+  std::vector<Json> nulls;  // of a model's objects: the members whose value is null, which are not among the items
 
   const Json* find(std::string_view member) const;  // nullptr when absent
   Json* find(std::string_view member);

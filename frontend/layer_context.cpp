@@ -113,7 +113,7 @@ ValueId LayerContext::apply_activation(ValueId v) {
   }
   Diagnostics errors;
   const std::string title = "activation " + part.op;
-  check_settings(part.settings, def->settings, title, part.op_where, {"op"}, errors);
+  check_settings({part.settings, part.nulls}, def->settings, title, part.op_where, {"op"}, errors);
   errors.throw_if_any();
   const Settings own(part.settings, def->settings, settings.scope(), title, part.op_where);
   LayerContext inner{b, node, own, graph, path, {v}, layout, training};

@@ -8,6 +8,7 @@
 // need no definition here.
 #pragma once
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,9 +26,11 @@ struct LayerDef {
   std::vector<std::string> inputs = {"x"};  // port names
   bool variadic = false;                    // any number of inputs, at least one
   bool literals = false;                    // number literals may be inputs
-  bool several_results = false;             // `out` is required
   bool activation = false;                  // may stand in another layer's "activation"
   std::vector<SettingDef> settings = {};
+  // Of a layer whose nodes name their results in `out`: how many a node with these settings has, or nothing where an
+  // expression says it. Empty: one result.
+  std::function<std::optional<size_t>(const std::vector<Json>& settings)> results = {};
   std::string parameters = {};  // names and shapes, for the reference: "weight [units, in], bias [units]"
   std::function<ir::Values(LayerContext&)> build;
 };

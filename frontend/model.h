@@ -40,6 +40,7 @@ struct Part {
   std::vector<Reference> in;         // losses and metrics
   std::optional<Reference> weights;  // losses: an input with a number for each row
   std::vector<Json> settings;        // every other key
+  std::vector<Json> nulls;           // of these, those whose value is null: they count as absent
   Location where, op_where;
 };
 

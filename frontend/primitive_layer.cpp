@@ -91,12 +91,13 @@ ir::Attr read_attr(const Settings& settings, const ir::AttrDef& def) {
     case ir::AttrType::flag: return settings.flag(def.name);
     case ir::AttrType::integer: return settings.integer(def.name);
     case ir::AttrType::real: return settings.real(def.name);
-    case ir::AttrType::text: {
+    case ir::AttrType::text: return settings.text(def.name);
+    case ir::AttrType::integers: return settings.integers(def.name);
+    case ir::AttrType::dtype: {
       const Json* given = settings.json(def.name);
-      if (def.name == "dtype" && given != nullptr) read_dtype(*given, settings.title() + ": 'dtype'");
+      if (given != nullptr) read_dtype(*given, fmt::format("{}: '{}'", settings.title(), def.name));
       return settings.text(def.name);
     }
-    case ir::AttrType::integers: return settings.integers(def.name);
   }
   return int64_t{0};
 }
@@ -106,7 +107,8 @@ SettingType setting_type(ir::AttrType type) {
     case ir::AttrType::flag: return SettingType::flag;
     case ir::AttrType::integer: return SettingType::integer;
     case ir::AttrType::real: return SettingType::real;
-    case ir::AttrType::text: return SettingType::text;
+    case ir::AttrType::text:
+    case ir::AttrType::dtype: return SettingType::text;
     case ir::AttrType::integers: return SettingType::integers;
   }
   return SettingType::text;

@@ -165,11 +165,14 @@ void read_header(Fields& fields, Model& model) {
   if (const Json* layout = fields.take("layout")) fields.guard([&] { read_layout(*layout, model); });
 }
 
-// A key whose value is null counts as absent.
-void drop_null_members(Json& json) {
-  if (json.kind == Json::Kind::object)
-    std::erase_if(json.items, [](const Json& member) { return member.kind == Json::Kind::null; });
-  for (Json& item : json.items) drop_null_members(item);
+// A key whose value is null counts as absent; that the format has it is checked where the object is read.
+void set_nulls_apart(Json& json) {
+  if (json.kind == Json::Kind::object) {
+    const auto null = [](const Json& member) { return member.kind == Json::Kind::null; };
+    std::ranges::copy_if(json.items, std::back_inserter(json.nulls), null);
+    std::erase_if(json.items, null);
+  }
+  for (Json& item : json.items) set_nulls_apart(item);
 }
 
 }  // namespace
@@ -208,7 +211,7 @@ Model read_model(Sources& sources, const SourceFile& file, const ReadOptions& op
   Diagnostics errors;
   apply_overrides(root, options, sources, errors);
   errors.throw_if_any();
-  drop_null_members(root);
+  set_nulls_apart(root);
 
   Model model;
   model.file = &file;

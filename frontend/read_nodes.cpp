@@ -1,5 +1,6 @@
 // Nodes: the list of `nodes` in the model or a block.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -27,10 +28,6 @@ Reference read_reference(const Json& json, const std::string& what) {
   }
   reference.name = json.text;
   return reference;
-}
-
-std::string title_of(const NodeDef& node) {
-  return node.name.empty() ? node.op : fmt::format("{} '{}'", node.op, node.name);
 }
 
 void read_out(const Json& json, NodeDef& node) {
@@ -83,11 +80,7 @@ void read_layer_use(NodeDef& node, const Json& json, Diagnostics& errors) {
     const bool common = std::find(kNodeKeys.begin(), kNodeKeys.end(), member.key) != kNodeKeys.end();
     if (!common) node.settings.push_back(member);
   }
-  check_settings(node.settings, def->settings, title_of(node), node.op_where, kNodeKeys, errors);
-  if (def->several_results && node.out.empty()) {
-    errors.error(node.op_where, fmt::format("{} has several results: name them with 'out'", title_of(node)),
-                 "for example \"out\": [\"a\", \"b\"]");
-  }
+  check_settings({node.settings, json.nulls}, def->settings, title_of(node), node.op_where, kNodeKeys, errors);
 }
 
 NodeDef read_node(const Json& json, Diagnostics& errors) {
@@ -122,6 +115,29 @@ NodeDef read_node(const Json& json, Diagnostics& errors) {
 }
 
 }  // namespace
+
+std::string title_of(const NodeDef& node) {
+  return node.name.empty() ? node.op : fmt::format("{} '{}'", node.op, node.name);
+}
+
+UserError wrong_results(const NodeDef& node, std::optional<size_t> count) {
+  constexpr size_t kMostShown = 8;
+  std::vector<std::string> names;
+  for (const Named& result : node.out) names.push_back(result.text);
+  const size_t wanted = count.value_or(2);
+  names.resize(std::min(names.size(), wanted));
+  for (char letter = 'a'; names.size() < std::min(wanted, kMostShown); ++letter)
+    if (std::ranges::count(names, std::string(1, letter)) == 0) names.emplace_back(1, letter);
+  const std::string help = wanted > kMostShown
+                               ? fmt::format("'out' is a list of {} names", wanted)
+                               : fmt::format("for example \"out\": [\"{}\"]", fmt::join(names, "\", \""));
+  const std::string title = node.block ? fmt::format("block {}", quote(node.op)) : title_of(node);
+  const std::string has =
+      fmt::format("{} result{}", count ? std::to_string(*count) : "several", wanted == 1 ? "" : "s");
+  if (node.out.empty())
+    return {node.op_where, fmt::format("{} has {}: name {} with 'out'", title, has, wanted == 1 ? "it" : "them"), help};
+  return {node.op_where, fmt::format("{} has {}, 'out' names {}", title, has, node.out.size()), help};
+}
 
 std::vector<Reference> read_in(const Json& json, const std::string& what) {
   std::vector<Reference> out;

@@ -1,5 +1,6 @@
 // The pieces of read_model, one per section of the file. Each collects its faults and returns what it could read.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,10 @@ Train read_train(const Json& json, const Model& model, Diagnostics& errors);
 EarlyStop read_early_stop(const Json& json, const Model& model, Diagnostics& errors);
 CheckpointRule read_checkpoint_rule(const Json& json, const Model& model, Diagnostics& errors);
 Data read_data(const Json& json, const Model& model, Diagnostics& errors);
+// How messages call a node: "dense 'fc1'", or "dense" where it has no name.
+std::string title_of(const NodeDef& node);
+// Of a node whose `out` names another number of results than the `count` that it has, or none where it has several.
+UserError wrong_results(const NodeDef& node, std::optional<size_t> count);
 // Names refer to inputs, parameters and earlier nodes; blocks exist and do not contain themselves.
 void check_references(const Model& model, Diagnostics& errors);
 

@@ -59,7 +59,7 @@ Part read_loss(const Json& json, const Model& model) {
   const std::vector<SettingDef>& defs = find_loss(part.op)->settings;
   const std::string title = "loss " + part.op;
   Diagnostics found;
-  check_settings(part.settings, defs, title, part.op_where, {"in", "weights"}, found);
+  check_settings({part.settings, part.nulls}, defs, title, part.op_where, {"in", "weights"}, found);
   found.throw_if_any();
   Settings(part.settings, defs, model.let, title, part.op_where).positive_real("weight");
   return part;
@@ -78,14 +78,15 @@ void read_losses(const Json& json, const Model& model, Train& train, Diagnostics
 Part read_metric(const Json& json, Diagnostics& errors) {
   const Family family = {"metric", metric_names()};
   Part part = read_measure(json, family);
-  check_settings(part.settings, find_metric(part.op)->settings, "metric " + part.op, part.op_where, {"in"}, errors);
+  check_settings({part.settings, part.nulls}, find_metric(part.op)->settings, "metric " + part.op, part.op_where,
+                 {"in"}, errors);
   return part;
 }
 
-void check_optimizer_settings(const std::vector<Json>& settings, const std::string& op, const std::string& title,
+void check_optimizer_settings(const GivenSettings& given, const std::string& op, const std::string& title,
                               const Location& where, const std::vector<std::string>& also, Diagnostics& errors) {
-  check_settings(settings, find_optimizer(op)->settings, title, where, also, errors);
-  for (const Json& setting : settings)
+  check_settings(given, find_optimizer(op)->settings, title, where, also, errors);
+  for (const Json& setting : given.values)
     if (setting.key == "decay" && setting.kind == Json::Kind::text && setting.text != "all" &&
         setting.text != "matrices") {
       errors.error(setting.where,
@@ -117,7 +118,7 @@ OptimizerGroup read_group(const Json& json, const Optimizer& optimizer, Diagnost
     }
   }
   if (group.match.empty()) throw UserError(json.where, title + " needs 'match': paths of parameters, with * and ?");
-  check_optimizer_settings(group.settings, optimizer.op, title, json.where, {"match"}, errors);
+  check_optimizer_settings({group.settings, json.nulls}, optimizer.op, title, json.where, {"match"}, errors);
   group.has_lr = json.find("lr") != nullptr;
   for (const Json& setting : optimizer.settings)
     if (json.find(setting.key) == nullptr) group.settings.push_back(setting);
@@ -136,7 +137,8 @@ Optimizer read_optimizer(const Json& json, Diagnostics& errors) {
     groups = std::move(*at);
     settings.erase(at);
   }
-  check_optimizer_settings(settings, optimizer.op, "optimizer " + optimizer.op, optimizer.op_where, {"groups"}, errors);
+  check_optimizer_settings({settings, optimizer.nulls}, optimizer.op, "optimizer " + optimizer.op, optimizer.op_where,
+                           {"groups"}, errors);
   if (!groups) return optimizer;
   for (const Json& item : as_list(*groups, fmt::format("optimizer {}: 'groups'", optimizer.op)).items)
     guarded(errors, [&] { optimizer.groups.push_back(read_group(item, optimizer, errors)); });

@@ -43,48 +43,41 @@ std::string expected(const Json& value, SettingType type) {
   return "";
 }
 
-// The settings that are needed and not given. One that stands there under another name is one fault, not two.
-class Missing {
- public:
-  Missing(const std::vector<Json>& given, std::span<const SettingDef> defs) {
-    for (const SettingDef& def : defs) {
-      const bool found = std::ranges::any_of(given, [&](const Json& value) { return value.key == def.name; });
-      if (def.required && !found) missing_.push_back(&def);
-    }
+// The settings that are needed and not given.
+std::vector<Needed> missing_settings(const std::vector<Json>& given, std::span<const SettingDef> defs) {
+  std::vector<Needed> missing;
+  for (const SettingDef& def : defs) {
+    const bool found = std::ranges::any_of(given, [&](const Json& value) { return value.key == def.name; });
+    if (def.required && !found) missing.push_back({def.name, def.doc});
   }
+  return missing;
+}
 
-  // What the unknown `word` was meant to be.
-  std::string suggest(const std::string& word, const std::vector<std::string>& known) {
-    for (size_t i = 0; i < missing_.size(); ++i) {
-      std::string hint = suggest_needed(word, missing_[i]->name);
-      if (hint.empty()) continue;
-      missing_.erase(missing_.begin() + static_cast<std::ptrdiff_t>(i));
-      return hint;
-    }
-    const bool looks_like_none = foreign_hint(word, known).empty() && nearest(word, known).empty();
-    if (missing_.size() != 1 || !looks_like_none) return frontend::suggest(word, known);
-    const SettingDef& only = *std::exchange(missing_, {}).front();
-    return fmt::format("did you mean '{}'? It is needed: {}", only.name, only.doc);
-  }
-
-  const std::vector<const SettingDef*>& rest() const { return missing_; }
-
- private:
-  std::vector<const SettingDef*> missing_;
-};
+// What the unknown `word` was meant to be; a setting that is needed then leaves `missing`.
+std::string suggest_setting(const std::string& word, const std::vector<std::string>& known,
+                            std::vector<Needed>& missing) {
+  if (std::string hint = suggest_needed(word, missing); !hint.empty()) return hint;
+  const bool looks_like_none = foreign_hint(word, known).empty() && nearest(word, known).empty();
+  if (missing.size() != 1 || !looks_like_none) return suggest(word, known);
+  const Needed only = std::exchange(missing, {}).front();
+  return fmt::format("did you mean '{}'? It is needed: {}", only.name, only.remedy);
+}
 
 }  // namespace
 
-void check_settings(const std::vector<Json>& given, std::span<const SettingDef> defs, const std::string& title,
+void check_settings(const GivenSettings& given, std::span<const SettingDef> defs, const std::string& title,
                     const Location& where, const std::vector<std::string>& also, Diagnostics& errors) {
-  Missing missing(given, defs);
-  for (const Json& value : given) {
+  std::vector<Needed> missing = missing_settings(given.values, defs);
+  std::vector<std::string> known = also;
+  for (const SettingDef& d : defs) known.push_back(d.name);
+  const auto unknown = [&](const Json& value) {
+    errors.error(value.key_where, fmt::format("{} has no setting {}", title, quote(value.key)),
+                 suggest_setting(value.key, known, missing));
+  };
+  for (const Json& value : given.values) {
     const auto def = std::find_if(defs.begin(), defs.end(), [&](const SettingDef& d) { return d.name == value.key; });
     if (def == defs.end()) {
-      std::vector<std::string> known = also;
-      for (const SettingDef& d : defs) known.push_back(d.name);
-      errors.error(value.key_where, fmt::format("{} has no setting {}", title, quote(value.key)),
-                   missing.suggest(value.key, known));
+      unknown(value);
       continue;
     }
     const std::string wanted = expected(value, def->type);
@@ -93,8 +86,9 @@ void check_settings(const std::vector<Json>& given, std::span<const SettingDef> 
                    fmt::format("{}: '{}': expected {}, found {}", title, def->name, wanted, describe(value)));
     }
   }
-  for (const SettingDef* def : missing.rest())
-    errors.error(where, fmt::format("{} needs '{}': {}", title, def->name, def->doc));
+  for (const Json& value : given.nulls)
+    if (std::ranges::count(known, value.key) == 0) unknown(value);
+  for (const Needed& m : missing) errors.error(where, fmt::format("{} needs '{}': {}", title, m.name, m.remedy));
 }
 
 Settings::Settings(const std::vector<Json>& given, std::span<const SettingDef> defs, const Scope& scope,
@@ -229,6 +223,7 @@ Part read_part(const Json& value, std::string_view what) {
   for (const Json& member : value.items) {
     if (member.key != "op") part.settings.push_back(member);
   }
+  part.nulls = value.nulls;
   return part;
 }
 

@@ -37,9 +37,14 @@ struct SettingDef {
   bool required = false;  // otherwise, without a fallback, it may be absent
 };
 
+// The settings of a part as they stand in the file; what is null counts as absent, but has the name of a setting.
+struct GivenSettings {
+  const std::vector<Json>&values, &nulls;
+};
+
 // Unknown keys (with did-you-mean), missing ones, values of the wrong kind. Expressions are not evaluated: a block's
-// sizes are not known yet. `also` lists further keys for did-you-mean.
-void check_settings(const std::vector<Json>& given, std::span<const SettingDef> defs, const std::string& title,
+// sizes are not known yet. `also` lists further keys, which are read elsewhere.
+void check_settings(const GivenSettings& given, std::span<const SettingDef> defs, const std::string& title,
                     const Location& where, const std::vector<std::string>& also, Diagnostics& errors);
 
 class Settings {

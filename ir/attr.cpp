@@ -50,7 +50,8 @@ std::string to_string(AttrType type) {
     case AttrType::flag: return "flag";
     case AttrType::integer: return "integer";
     case AttrType::real: return "real";
-    case AttrType::text: return "text";
+    case AttrType::text:
+    case AttrType::dtype: return "text";
     case AttrType::integers: return "integers";
   }
   return "";

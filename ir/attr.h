@@ -17,11 +17,18 @@ struct ScalarName {
   auto operator<=>(const ScalarName&) const = default;
 };
 
-// The order of the alternatives is the order of AttrType; a ScalarName stands for a value of any of them.
+// The order of the alternatives is that of AttrType up to `integers`; a ScalarName stands for a value of any of them.
 using Attr = std::variant<bool, int64_t, double, std::string, std::vector<int64_t>, ScalarName>;
 using Attrs = std::map<std::string, Attr, std::less<>>;  // ordered, so that printing is deterministic
 
-enum class AttrType { flag, integer, real, text, integers };
+enum class AttrType {
+  flag,
+  integer,
+  real,
+  text,
+  integers,
+  dtype,  // a text that names an element type
+};
 
 // How an operator declares an attribute: one source for parsing, printing, the op reference and the JSON schema.
 struct AttrDef {

@@ -28,7 +28,8 @@ void check_operands(const OpDef& op, const std::vector<Type>& operands) {
 
 // An integer literal is a real where a real is declared and holds it exactly.
 bool convert(Attr& attr, const AttrDef& def) {
-  if (attr.index() == static_cast<size_t>(def.type)) return true;
+  const AttrType held = def.type == AttrType::dtype ? AttrType::text : def.type;
+  if (attr.index() == static_cast<size_t>(held)) return true;
   if (std::holds_alternative<ScalarName>(attr)) return def.scalar;
   if (def.type != AttrType::real || !std::holds_alternative<int64_t>(attr)) return false;
   const int64_t integer = std::get<int64_t>(attr);
@@ -38,13 +39,8 @@ bool convert(Attr& attr, const AttrDef& def) {
   return true;
 }
 
-}  // namespace
-
-std::vector<Type> infer_types(const OpDef& op, std::vector<Type> operands, const Attrs& attrs) {
-  return infer_types({.op = &op, .attrs = attrs, .operands = std::move(operands), .results = {}});
-}
-
-std::vector<Type> infer_types(const Signature& applied) {
+// Errors begin with the title.
+std::vector<Type> infer_types(const Signature& applied, const std::string& title) {
   const OpDef& op = *applied.op;
   try {
     check_operands(op, applied.operands);
@@ -53,9 +49,17 @@ std::vector<Type> infer_types(const Signature& applied) {
     HEDDLE_CHECK(types.size() == op.results.size(), fmt::format("{} infers a wrong number of results", op.name));
     return types;
   } catch (const InferError& error) {
-    throw InferError(fmt::format("{}: {}", op.name, error.what()));
+    throw InferError(fmt::format("{}: {}", title, error.what()));
   }
 }
+
+}  // namespace
+
+std::vector<Type> infer_types(const OpDef& op, std::vector<Type> operands, const Attrs& attrs) {
+  return infer_types({.op = &op, .attrs = attrs, .operands = std::move(operands), .results = {}});
+}
+
+std::vector<Type> infer_types(const Signature& applied) { return infer_types(applied, applied.op->name); }
 
 Attrs canonical_attrs(const OpDef& op, Attrs attrs) {
   for (auto it = attrs.begin(); it != attrs.end();) {
@@ -78,15 +82,14 @@ Attrs canonical_attrs(const OpDef& op, Attrs attrs) {
   return attrs;
 }
 
-Values Builder::multi(std::string_view op_name, const Values& operands, Attrs attrs,
-                      const std::vector<std::string>& names) {
-  const OpDef& op = op_def(op_name);
+Values Builder::append(const std::string& title, const OpDef& op, const Values& operands, Attrs attrs,
+                       const std::vector<std::string>& names) {
   std::vector<Type> operand_types, types;
   operand_types.reserve(operands.size());
   for (const ValueId v : operands) operand_types.push_back(type(v));
   try {
     attrs = canonical_attrs(op, std::move(attrs));
-    types = infer_types(op, std::move(operand_types), attrs);
+    types = infer_types({.op = &op, .attrs = attrs, .operands = std::move(operand_types), .results = {}}, title);
   } catch (const InferError& error) {
     throw UserError(loc, error.what());
   }
@@ -101,6 +104,17 @@ Values Builder::multi(std::string_view op_name, const Values& operands, Attrs at
     ++insert_at;
   }
   return graph[n].results;
+}
+
+Values Builder::multi(std::string_view op_name, const Values& operands, Attrs attrs,
+                      const std::vector<std::string>& names) {
+  const OpDef& op = op_def(op_name);
+  return append(op.name, op, operands, std::move(attrs), names);
+}
+
+ValueId Builder::titled(const std::string& title, std::string_view op, const Values& operands, Attrs attrs,
+                        const std::string& name) {
+  return append(title, op_def(op), operands, std::move(attrs), {name})[0];
 }
 
 ValueId Builder::operator()(std::string_view op, const Values& operands, Attrs attrs, const std::string& name) {

@@ -16,6 +16,9 @@ class Builder {
   ValueId operator()(std::string_view op, const Values& operands, Attrs attrs = {}, const std::string& name = {});
   Values multi(std::string_view op, const Values& operands, Attrs attrs = {},
                const std::vector<std::string>& names = {});
+  // A node that errors of its shape rule call `title`, where whoever asked for it does not know the operator.
+  ValueId titled(const std::string& title, std::string_view op, const Values& operands, Attrs attrs,
+                 const std::string& name);
 
   const Type& type(ValueId v) const { return graph[v].type; }
   ValueId constant(double value, const Type& type);
@@ -28,6 +31,10 @@ class Builder {
   // New nodes go before this position of graph.order until it is set back to kEnd; the position advances with them.
   static constexpr size_t kEnd = static_cast<size_t>(-1);
   size_t insert_at = kEnd;
+
+ private:
+  Values append(const std::string& title, const OpDef& op, const Values& operands, Attrs attrs,
+                const std::vector<std::string>& names);
 };
 
 // Result types of an operator applied; throws InferError ("matmul: inner dimensions differ: 784 vs 785").

@@ -79,6 +79,7 @@ struct ReductionDomain {
   // coordinates. The gradient of max pooling asks for the position in the window that reads its element.
   std::optional<IndexExpr> k = {};
   int64_t count = 0;  // what `count` is in `finish`; 0: the number of points of `extents`
+  int64_t counted() const { return count != 0 ? count : product(extents); }
 };
 // Combines elements with a monoid of the preamble, named without its namespace: Sum, Max, Min, Prod, ArgMax, ArgMin,
 // each over A, the accumulation type (float for 16-bit types). `element` is C++ over the operands' names, `k`

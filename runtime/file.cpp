@@ -13,13 +13,30 @@
 
 namespace heddle::runtime {
 
-void throw_errno(const std::string& name, const std::string& what) {
-  throw UserError(ExitCode::failed, fmt::format("{}: {}: {}", name, what, std::strerror(errno)));
+void throw_errno(const std::string& name, const std::string& what, const std::string& help) {
+  throw UserError(ExitCode::failed, fmt::format("{}: {}: {}", name, what, std::strerror(errno)), help);
+}
+
+std::string writing_remedy(int reason) {
+  switch (reason) {
+    case EROFS: return "name a file on another file system";
+    case EACCES:
+    case EPERM:
+    case ENOENT:
+    case ENOTDIR: return "name a file in a folder where files can be made";
+    case EISDIR: return "name a file in it";
+    case ENAMETOOLONG: return "give it a shorter name";
+    case ENXIO: return "start what reads the pipe first";
+    case EDQUOT:
+    case ENOSPC: return "make room on its file system";
+    default: return {};
+  }
 }
 
 File::File(const std::string& path, int flags, mode_t mode, const std::string& name)
     : name_(name.empty() ? path : name), fd_(::open(path.c_str(), flags | O_CLOEXEC, mode)) {
-  if (fd_ < 0) throw_errno(name_, "cannot be opened");
+  const bool writes = (flags & O_ACCMODE) != O_RDONLY;
+  if (fd_ < 0) throw_errno(name_, "cannot be opened", writes ? writing_remedy(errno) : "");
 }
 
 File::~File() {
@@ -47,17 +64,18 @@ void File::write(const void* from, int64_t bytes) {
   for (const auto* p = static_cast<const char*>(from); bytes > 0;) {
     const ssize_t n = ::write(fd_, p, static_cast<size_t>(bytes));
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) throw_errno(name_, "cannot be written");
+    if (n < 0) throw_errno(name_, "cannot be written", writing_remedy(errno));
     p += n, bytes -= n;
   }
 }
 
 void File::sync() {
-  if (::fsync(fd_) != 0) throw_errno(name_, "cannot be written");
+  if (::fsync(fd_) != 0) throw_errno(name_, "cannot be written", writing_remedy(errno));
 }
 
 void File::close() {
-  if (fd_ >= 0 && ::close(std::exchange(fd_, -1)) != 0 && errno != EINTR) throw_errno(name_, "cannot be written");
+  if (fd_ >= 0 && ::close(std::exchange(fd_, -1)) != 0 && errno != EINTR)
+    throw_errno(name_, "cannot be written", writing_remedy(errno));
 }
 
 }  // namespace heddle::runtime

@@ -31,6 +31,9 @@ class File {
 };
 
 // "NAME: WHAT: No space left on device", from errno.
-[[noreturn]] void throw_errno(const std::string& name, const std::string& what);
+[[noreturn]] void throw_errno(const std::string& name, const std::string& what, const std::string& help = {});
+
+// What to do where a file cannot be written for that reason of the system, an errno; "" where nothing is known.
+std::string writing_remedy(int reason);
 
 }  // namespace heddle::runtime

@@ -33,12 +33,12 @@ fs::path target_of(const std::string& path) {
       if (!writable)
         refuse(path, "the file is write-protected", "name another file, or allow it to be written: chmod u+w");
       fs::path target = fs::canonical(path, ec);
-      if (ec) refuse(path, ec.message(), {});
+      if (ec) refuse(path, ec.message(), writing_remedy(ec.value()));
       return target;
     }
     case fs::file_type::not_found: break;
     case fs::file_type::directory: refuse(path, "it is a folder", "name a file in it");
-    case fs::file_type::none: refuse(path, ec.message(), {});
+    case fs::file_type::none: refuse(path, ec.message(), writing_remedy(ec.value()));
     default: refuse(path, "it is a device or a pipe, not a regular file", "name a file that may be replaced");
   }
   if (fs::is_symlink(fs::symlink_status(path, ec)))

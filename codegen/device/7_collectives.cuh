@@ -160,9 +160,9 @@ HD_DEVICE M merge_written(const M* from, int step, int count) {
   return m;
 }
 
-// What `count` blocks, `step` apart, have left of the sums of columns. Of each column `shares` lanes of a warp add up the blocks: each
-// has every so manieth one, of `abreast` columns at a time, and the loads of `at_once` blocks of all these are under way together. The
-// sums lie in the first block's place then.
+// What `count` blocks, `step` apart, have left of the sums of columns. Of each column `shares` lanes of a warp add up the blocks: a
+// lane takes every `shares`-th block, of `abreast` columns at a time, and the loads of `at_once` blocks of all these are under way
+// together. The sums lie in the first block's place then.
 template <int shares, int at_once, int abreast, class M>
 HD_DEVICE void merge_blocks(M* partials, int columns, int step, int count) {
   constexpr int together = 32 / shares;

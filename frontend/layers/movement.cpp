@@ -95,13 +95,24 @@ ir::Values build_slice(LayerContext& c) {
   return {c.slice(c.in[0], axis, start, stop, {}, step)};
 }
 
+constexpr int64_t kMostParts = 1024;
+
+// Those that `parts` asks for, whether or not they fit.
+std::optional<size_t> count_parts(const std::vector<Json>& settings) {
+  const auto parts = std::ranges::find(settings, "parts", &Json::key);
+  if (parts == settings.end()) return std::nullopt;
+  if (parts->kind == Json::Kind::list) return parts->items.size();
+  const bool known = parts->kind == Json::Kind::integer && parts->integer > 0 && parts->integer <= kMostParts;
+  return known ? std::optional(static_cast<size_t>(parts->integer)) : std::nullopt;
+}
+
 Dims read_parts(LayerContext& c, int64_t size) {
   const Json* given = c.settings.json("parts");
   if (given->kind == Json::Kind::list) return c.settings.integers("parts");
   const int64_t parts = c.settings.positive("parts");
   if (size % parts != 0)
     c.fail_setting("parts", fmt::format("{} elements do not split into {} equal parts", size, parts));
-  if (parts > 1024) c.fail_setting("parts", "more than 1024 parts");
+  if (parts > kMostParts) c.fail_setting("parts", fmt::format("more than {} parts", kMostParts));
   return Dims(static_cast<size_t>(parts), size / parts);
 }
 
@@ -148,12 +159,12 @@ const RegisterLayer slice({.name = "slice",
                            .build = build_slice});
 const RegisterLayer split({.name = "split",
                            .doc = "cuts along an axis; one result per part",
-                           .several_results = true,
                            .settings = {{.name = "parts",
                                          .type = SettingType::integers,
                                          .doc = "how many equal parts, or their sizes",
                                          .required = true},
                                         kAxis},
+                           .results = count_parts,
                            .build = build_split});
 
 }  // namespace

@@ -36,7 +36,7 @@ ReductionAccess reduction_at(const ReductionDomain& d, const Dims& result, const
       k = k + IndexExpr::dim(static_cast<int>(result.size() + i)) * strides[i];
   }
   access.k = through(point, k, coordinates);
-  access.count = d.count != 0 ? d.count : product(d.extents);
+  access.count = d.counted();
   return access;
 }
 

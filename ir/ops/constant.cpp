@@ -19,7 +19,7 @@ const RegisterOp op(
      .operands = {},
      .attrs = {{.name = "value", .type = AttrType::real, .fallback = 0.0, .doc = "the value", .scalar = true},
                {.name = "shape", .type = AttrType::integers, .fallback = Dims{}, .doc = "the result's shape"},
-               {.name = "dtype", .type = AttrType::text, .fallback = "f32", .doc = "the result's dtype"}},
+               {.name = "dtype", .type = AttrType::dtype, .fallback = "f32", .doc = "the result's dtype"}},
      .kind = Source{"T(value)"},
      .infer = [](const Signature& s) -> std::vector<Type> {
        return {checked_type(checked_dtype(s.text("dtype")), s.integers("shape"))};

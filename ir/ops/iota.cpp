@@ -37,7 +37,7 @@ const RegisterOp op(
      .operands = {},
      .attrs = {{.name = "shape", .type = AttrType::integers, .fallback = {}, .doc = "the result's shape"},
                {.name = "axis", .type = AttrType::integer, .fallback = int64_t{0}, .doc = "where it counts"},
-               {.name = "dtype", .type = AttrType::text, .fallback = "i32", .doc = "the result's dtype"}},
+               {.name = "dtype", .type = AttrType::dtype, .fallback = "i32", .doc = "the result's dtype"}},
      .kind = Source{.expr = "T(k)",
                     .k = [](const Signature& s) { return IndexExpr::dim(static_cast<int>(axis_of(s))); }},
      .infer = infer,

@@ -85,7 +85,7 @@ OpDef op(const std::string& name, const std::string& doc, double (*number)(const
                      .doc = "tells the users of one seed apart",
                      .scalar = true},
                     {.name = "shape", .type = AttrType::integers, .fallback = Dims{}, .doc = "the result's shape"},
-                    {.name = "dtype", .type = AttrType::text, .fallback = "f32", .doc = "f32 or f64"}},
+                    {.name = "dtype", .type = AttrType::dtype, .fallback = "f32", .doc = "f32 or f64"}},
           .kind = Source{"hd::" + name + "<T>(seed, step, stream, i)"},
           .infer = infer,
           .eval = eval_with(number),

@@ -35,20 +35,26 @@ struct Table {
   const Column* find(const std::string& input) const;
 };
 
+// What an input is made of: a file's name, or a column's, where the model file says it.
+struct Source {
+  std::string text;
+  Location where = {};
+};
+
 // One key of a reader in the model file.
 struct ColumnRequest {
-  std::string input;                 // the model input
-  std::vector<std::string> sources;  // what the key says: a file's name, a column's, or several
-  std::string dtype;                 // of the model input
-  std::vector<int64_t> dims;         // of one row, before the maps that change its shape
-  int64_t classes = 0;               // values lie in [0, classes), or are -100; 0: not a label
-  bool one_hot = false;              // a map turns class numbers into rows of the last axis
+  std::string input;            // the model input
+  std::vector<Source> sources;  // what the key says: one, or several
+  std::string dtype;            // of the model input
+  std::vector<int64_t> dims;    // of one row, before the maps that change its shape
+  int64_t classes = 0;          // values lie in [0, classes), or are -100; 0: not a label
+  bool one_hot = false;         // a map turns class numbers into rows of the last axis
   Location where;
   std::vector<std::string> class_names = {};  // of the training rows, where the reader found them there
   bool cast = false;                          // what is floating is cut to integers where the input takes those
   bool looked_up = false;                     // elements are found by it: -100 is none
   int64_t first_row = 0;  // the number of the first row, for messages, where a file is read in parts
-  const std::string& source() const { return sources.at(0); }
+  const std::string& source() const { return sources.at(0).text; }
   // Whether elements of the type become integers as they are read.
   bool cuts(ElementType type) const;
 };

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "ir/diagnostic.h"
+#include "runtime/file.h"
 #include "runtime/temporary.h"
 
 namespace heddle::runtime {
@@ -55,7 +56,7 @@ std::FILE* open_log(const std::string& path) {
   if (leads_to_temporary_name(path) && !std::filesystem::is_directory(path, ec))
     refuse(path, "files of such names are drafts, which later runs remove", "name another file");
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
-  if (fd < 0) refuse(path, std::strerror(errno));
+  if (fd < 0) refuse(path, std::strerror(errno), writing_remedy(errno));
   std::FILE* file = ::fdopen(fd, "w");
   ::fcntl(fd, F_SETFL, O_WRONLY | O_APPEND);
   return file;

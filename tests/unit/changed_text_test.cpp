@@ -52,7 +52,7 @@ class ChangedText : public ::testing::Test {
 
 TEST_F(ChangedText, OfCsvIsRefused) {
   const ReaderRequest csv = {
-      .op = "csv", .columns = {{"x", {"a"}, "f32", {}, 0, false, {}}}, .settings = file_, .where = {}};
+      .op = "csv", .columns = {{"x", {{"a"}}, "f32", {}, 0, false, {}}}, .settings = file_, .where = {}};
   const std::string three = "a\n1\n2\n3\n";
   for (const char* other : {"a\n1\n2\n", "a\n", "", "a\n1\n2\n3\n4\n"})
     EXPECT_EQ(message(csv, three, other, 2), "changing.txt: changed while it was read") << other;
@@ -61,7 +61,7 @@ TEST_F(ChangedText, OfCsvIsRefused) {
 
 TEST_F(ChangedText, OfLibsvmIsRefused) {
   const ReaderRequest libsvm = {
-      .op = "libsvm", .columns = {{"x", {"features"}, "f32", {2}, 0, false, {}}}, .settings = file_, .where = {}};
+      .op = "libsvm", .columns = {{"x", {{"features"}}, "f32", {2}, 0, false, {}}}, .settings = file_, .where = {}};
   const std::string two = "1 1:1\n1 2:1\n";
   for (const char* other : {"1 1:1\n", "", "1 1:1\n1 2:1\n1 2:2\n"})
     EXPECT_EQ(message(libsvm, two, other, 1), "changing.txt: changed while it was read") << other;

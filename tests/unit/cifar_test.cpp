@@ -45,8 +45,8 @@ class Cifar : public testing::Test {
   const fs::path folder_ = temporary_.path();
 };
 
-ColumnRequest image(std::vector<int64_t> dims) { return {"x", {"image"}, "f32", std::move(dims), 0, false, {}}; }
-ColumnRequest label(const std::string& word, int64_t classes) { return {"y", {word}, "i32", {}, classes, false, {}}; }
+ColumnRequest image(std::vector<int64_t> dims) { return {"x", {{"image"}}, "f32", std::move(dims), 0, false, {}}; }
+ColumnRequest label(const std::string& word, int64_t classes) { return {"y", {{word}}, "i32", {}, classes, false, {}}; }
 
 TEST_F(Cifar, PixelsAndLabelsOfSeveralFiles) {
   write("a.bin", 0, 3, {2});
@@ -97,7 +97,7 @@ TEST_F(Cifar, InputsMayNameTheFiles) {
   write("b.bin", 3, 2, {2});
   const auto named = [](const std::string& kind, const std::string& picture, const std::string& number) {
     ReaderRequest r = request(kind, {image({32, 32, 3}), label(number, 10)});
-    r.columns[0].sources = {picture};
+    r.columns[0].sources = {{picture}};
     r.settings.erase(r.settings.begin());
     return r;
   };

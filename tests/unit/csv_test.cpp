@@ -103,7 +103,7 @@ TEST_F(Csv, WhatIsNoNumberIsSaid) {
 // What is a number, if not one of the type, is no name that "classes" would number.
 TEST_F(Csv, NamesAreToldFromNumbers) {
   const ReaderRequest request{.op = "csv",
-                              .columns = {{"y", {"y"}, "i32", {}, 0, false, {}}},
+                              .columns = {{"y", {{"y"}}, "i32", {}, 0, false, {}}},
                               .settings = {{"file", std::vector<std::string>{"t.csv"}, {}}},
                               .where = {}};
   const auto help = [&](const std::string& value) -> std::string {
@@ -128,10 +128,11 @@ TEST_F(Csv, LargeColumnsAreMapped) {
     wanted.push_back(static_cast<float>(i)), wanted.push_back(static_cast<float>(i) * 0.25F);
   }
   write(text);
-  ReaderRequest request{.op = "csv",
-                        .columns = {{"a", {"x", "z"}, "f32", {2}, 0, false, {}}, {"b", {"y"}, "i32", {}, 7, false, {}}},
-                        .settings = {{"file", std::vector<std::string>{"t.csv"}, {}}},
-                        .where = {}};
+  ReaderRequest request{
+      .op = "csv",
+      .columns = {{"a", {{"x"}, {"z"}}, "f32", {2}, 0, false, {}}, {"b", {{"y"}}, "i32", {}, 7, false, {}}},
+      .settings = {{"file", std::vector<std::string>{"t.csv"}, {}}},
+      .where = {}};
   for (const int64_t resident : {int64_t{1} << 30, int64_t{30'000}, int64_t{0}}) {
     request.resident = resident;
     EXPECT_EQ(read_table_header(request, folder_).rows, 5000);
@@ -149,7 +150,7 @@ TEST_F(Csv, MissingClassesAndShortRanges) {
   write("y,k\n1,b\nnull,NA\n3,a\n");
   const ReaderRequest request{
       .op = "csv",
-      .columns = {{"y", {"y:y"}, "f32", {1}, 0, false, {}}, {"k", {"k"}, "i32", {}, 0, false, {}}},
+      .columns = {{"y", {{"y:y"}}, "f32", {1}, 0, false, {}}, {"k", {{"k"}}, "i32", {}, 0, false, {}}},
       .settings = {{"file", std::vector<std::string>{"t.csv"}, {}},
                    {"missing", 7.0, {}},
                    {"classes", ClassNames{{"k", {}}}, {}}},
@@ -168,12 +169,12 @@ TEST_F(Csv, MissingClassesAndShortRanges) {
 TEST_F(Csv, ManyColumnsByName) {
   constexpr int64_t kColumns = 40'000;
   std::string text;
-  std::vector<std::string> names;
-  for (int64_t i = 0; i < kColumns; ++i) text += names.emplace_back("column" + std::to_string(i)) + ",";
+  std::vector<Source> names;
+  for (int64_t i = 0; i < kColumns; ++i) text += names.emplace_back(Source{"column" + std::to_string(i)}).text + ",";
   text += "y\n";
   for (int64_t i = 0; i < kColumns; ++i) text += "0,";
   write(text + "1\n");
-  const auto seconds = [&](const std::vector<std::string>& words) {
+  const auto seconds = [&](const std::vector<Source>& words) {
     const ReaderRequest request{.op = "csv",
                                 .columns = {{"x", words, "f32", {kColumns}, 0, false, {}}},
                                 .settings = {{"file", std::vector<std::string>{"t.csv"}, {}}},
@@ -182,7 +183,7 @@ TEST_F(Csv, ManyColumnsByName) {
     EXPECT_EQ(read_table(request, folder_).rows, 1);
     return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   };
-  const double range = seconds({"column0:column" + std::to_string(kColumns - 1)});
+  const double range = seconds({{"column0:column" + std::to_string(kColumns - 1)}});
   EXPECT_LE(seconds(names), 10 * range + 0.1);
 }
 

@@ -137,8 +137,8 @@ TEST(Shuffle, MovesTheLastRow) {
 }
 
 TEST(Digits, ARowDependsOnSeedAndRowOnly) {
-  const ColumnRequest image{"x", {"image"}, "f32", {28, 28, 1}, 0, false, {}},
-      label{"y", {"label"}, "i32", {}, 10, false, {}};
+  const ColumnRequest image{"x", {{"image"}}, "f32", {28, 28, 1}, 0, false, {}},
+      label{"y", {{"label"}}, "i32", {}, 10, false, {}};
   const Table table =
       draw_table({"synthetic", {image, label}, {{"rows", int64_t{20}, {}}, {"seed", int64_t{5}, {}}}, {}});
   const Digit digit = draw_digit(5, 13, 28, 28);
@@ -180,7 +180,7 @@ TEST_F(Folder, LabelsLieWithinTheClasses) {
       for (int shift = 24; shift >= 0; shift -= 8) labels.push_back(static_cast<char>(label >> shift));
     write("labels", idx(12, {3}, labels));
     ReaderRequest request{
-        .op = "idx", .columns = {{"y", {"labels"}, "i32", {}, 3, one_hot, {}}}, .settings = {}, .where = {}};
+        .op = "idx", .columns = {{"y", {{"labels"}}, "i32", {}, 3, one_hot, {}}}, .settings = {}, .where = {}};
     if (one_hot) request.columns[0].dtype = "f32";
     try {
       read_table(request, dir_);
@@ -204,7 +204,8 @@ TEST_F(Folder, FloatsAreCutToIntegersWhereAskedFor) {
     std::memcpy(bytes.data(), &value, 8);
     std::reverse(bytes.begin(), bytes.end());
     write("v", idx(14, {1}, bytes));
-    ReaderRequest request{.op = "idx", .columns = {{"y", {"v"}, dtype, {}, 0, false, {}}}, .settings = {}, .where = {}};
+    ReaderRequest request{
+        .op = "idx", .columns = {{"y", {{"v"}}, dtype, {}, 0, false, {}}}, .settings = {}, .where = {}};
     request.columns[0].cast = true;
     try {
       EXPECT_EQ(to_string(read_table_header(request, dir_).types.at(0)), dtype);

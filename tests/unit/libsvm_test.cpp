@@ -40,9 +40,9 @@ class Libsvm : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-ColumnRequest features() { return {"x", {"features"}, "f32", {3}, 0, false, {}}; }
+ColumnRequest features() { return {"x", {{"features"}}, "f32", {3}, 0, false, {}}; }
 ColumnRequest target(const std::string& dtype = "f32", int64_t classes = 0) {
-  return {"y", {"target"}, dtype, {}, classes, false, {}};
+  return {"y", {{"target"}}, dtype, {}, classes, false, {}};
 }
 
 TEST_F(Libsvm, WhatIsNotNamedIsZero) {
@@ -81,9 +81,9 @@ TEST_F(Libsvm, RefusesWhatIsNotOfTheFormat) {
   EXPECT_EQ(of("1 1:1\t2:x\n"), "rows.txt:1:7: 'x' is no number");
   // The target is missing, which who reads features alone would not see.
   EXPECT_EQ(message("1:1 2:2\n", request({features()})), "rows.txt:1:1: '1:1' is no number");
-  EXPECT_EQ(message("1 1:1\n", request({{"x", {"words"}, "f32", {3}, 0, false, {}}})),
+  EXPECT_EQ(message("1 1:1\n", request({{"x", {{"words"}}, "f32", {3}, 0, false, {}}})),
             "a row holds \"features\" and a \"target\", no \"words\"");
-  EXPECT_EQ(message("1 1:1\n", request({{"x", {"features"}, "f32", {3, 1}, 0, false, {}}})),
+  EXPECT_EQ(message("1 1:1\n", request({{"x", {{"features"}}, "f32", {3, 1}, 0, false, {}}})),
             "\"features\" are a vector for each row: [N, number of features]");
 }
 

@@ -34,8 +34,8 @@ codegen::Program compile(int64_t batch, int64_t last) {
 runtime::Split digits(int64_t rows) {
   const runtime::data::ReaderRequest request{
       .op = "synthetic",
-      .columns = {{.input = "image", .sources = {"image"}, .dtype = "f32", .dims = {28, 28, 1}, .where = {}},
-                  {.input = "label", .sources = {"label"}, .dtype = "i32", .dims = {}, .classes = 10, .where = {}}},
+      .columns = {{.input = "image", .sources = {{"image"}}, .dtype = "f32", .dims = {28, 28, 1}, .where = {}},
+                  {.input = "label", .sources = {{"label"}}, .dtype = "i32", .dims = {}, .classes = 10, .where = {}}},
       .settings = {{"rows", rows, {}}, {"seed", int64_t{3}, {}}},
       .where = {}};
   return {"training", runtime::data::draw_table(request)};

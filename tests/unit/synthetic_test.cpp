@@ -17,7 +17,7 @@ namespace {
 ColumnRequest column(const std::string& source, std::vector<int64_t> dims, int64_t classes = 0,
                      bool looked_up = false) {
   ColumnRequest c{
-      .input = source, .sources = {source}, .dtype = "f32", .dims = std::move(dims), .classes = classes, .where = {}};
+      .input = source, .sources = {{source}}, .dtype = "f32", .dims = std::move(dims), .classes = classes, .where = {}};
   c.looked_up = looked_up;
   return c;
 }

@@ -16,7 +16,7 @@ ElementType element_type(const Array& array) {
 
 Column column_of(const Array& array, const runtime::data::ColumnRequest& asked, int64_t first, int64_t count) {
   runtime::data::ColumnRequest request = asked;
-  request.sources = {fmt::format("array '{}'", asked.input)};
+  request.sources = {{fmt::format("array '{}'", asked.input)}};
   request.first_row = first;
   if (array.shape.empty())
     throw UserError(ExitCode::usage, fmt::format("array '{}' has no rows", asked.input), "its first axis counts them");

@@ -116,8 +116,8 @@ class HEDDLE_API Model {
   void compile();
   // One step on rows of every input, as many as the model's batch. Returns the loss of these rows before the step.
   // Throws (2) where an input is missing, has another number of rows or is none of the model's, (1) where its shape, type
-  // or labels do not fit or it holds nan or inf: nothing has changed then. Throws (1) where the loss is not finite: the
-  // step has been taken then.
+  // or labels do not fit or it is not finite behind the maps: nothing has changed then. Throws (1) where the loss is not
+  // finite: the step has been taken then.
   double train_step(const Inputs& rows);
   // Trains on the model's own data for the epochs or steps that the model says, on from where it stands. `each` is told
   // of every epoch, and stops the training by returning false; a training that ends otherwise ends with the weights of its

@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <optional>
+#include <utility>
 
 #include "ir/check.h"
 #include "runtime/train/steps.h"
@@ -25,19 +29,56 @@ std::map<std::string, double> numbers(const runtime::MetricValues& values) {
   return out;
 }
 
-// A step with such a row would leave parameters that are not finite, and no way back: it is refused before.
-void require_finite(const runtime::data::Column& column, int64_t rows) {
+// What the maps that act on single elements make of the elements of a row.
+class ElementMaps {
+ public:
+  ElementMaps(const frontend::PlannedInput& input, const std::vector<ir::DataMap>& maps)
+      : row_{.dtype = input.row.dtype, .dims = input.stored, .channels_first = input.channels_first} {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    for (const ir::DataMap& map : maps)
+      if (map.def->evaluate) maps_.push_back(&map);
+    if (!maps_.empty()) finite_.assign(static_cast<size_t>(row_.channels()), {kInfinity, -kInfinity});
+  }
+
+  // What an element becomes where that is not finite. These maps are affine: what lies between two values that stay
+  // finite does so too, and few are tried.
+  std::optional<double> not_finite(double x, size_t element, double (*round)(double)) {
+    if (!std::isfinite(x)) return x;
+    if (maps_.empty()) return std::nullopt;
+    const auto plane = static_cast<size_t>(row_.channels_first ? row_.height() * row_.width() : 1);
+    const size_t channel = element / plane % finite_.size();
+    auto& [low, high] = finite_[channel];
+    if (low <= x && x <= high) return std::nullopt;
+    double value = x;
+    for (const ir::DataMap* map : maps_) value = map->def->evaluate(*map, channel, value, round);
+    if (!std::isfinite(value)) return value;
+    low = std::min(low, x), high = std::max(high, x);
+    return std::nullopt;
+  }
+
+ private:
+  ir::MapRow row_;  // as it is given
+  std::vector<const ir::DataMap*> maps_;
+  std::vector<std::pair<double, double>> finite_;  // by channel: the least and the greatest value that was tried
+};
+
+// A step with such a row would leave parameters that are not finite, and no way back: it is refused before. What counts is what the
+// step reads, behind the maps; those that move elements draw their places, so that every element counts.
+void require_finite(const runtime::data::Column& column, int64_t rows, const frontend::PlannedInput& input,
+                    const std::vector<ir::DataMap>& maps) {
+  ElementMaps behind(input, maps);
   const auto look = [&]<class T>(T) {
-    const size_t elements = column.bytes.size() / sizeof(T);
+    const size_t elements = column.bytes.size() / sizeof(T), of_row = elements / static_cast<size_t>(rows);
     for (size_t i = 0; i < elements; ++i) {
       T value;
       std::memcpy(&value, column.bytes.data() + i * sizeof(T), sizeof(T));
-      if (std::isfinite(value)) continue;
-      throw UserError(
-          ExitCode::failed,
-          fmt::format("train_step: row {}, counted from 0: input '{}' holds {}",
-                      i / (elements / static_cast<size_t>(rows)), column.input, std::isnan(value) ? "nan" : "inf"),
-          "mend or remove that row; the step was not made");
+      const auto rounded = [](double x) { return static_cast<double>(static_cast<T>(x)); };
+      const std::optional<double> fault = behind.not_finite(static_cast<double>(value), i % of_row, rounded);
+      if (!fault) continue;
+      throw UserError(ExitCode::failed,
+                      fmt::format("train_step: row {}, counted from 0: input '{}' holds {}", i / of_row, column.input,
+                                  std::isnan(*fault) ? "nan" : "inf"),
+                      "mend or remove that row; the step was not made");
     }
   };
   if (column.type == runtime::data::ElementType::f32) look(float{});
@@ -112,6 +153,7 @@ void Training::go_on_from(Training& before) {
 }
 
 double Training::step(const Inputs& rows) {
+  static const std::vector<ir::DataMap> kNoMaps;
   runtime::data::Table table{.rows = plan_.batch, .columns = {}};
   for (const frontend::PlannedInput& input : plan_.inputs) {
     const auto given = rows.find(input.name);
@@ -126,8 +168,9 @@ double Training::step(const Inputs& rows) {
     const runtime::data::ColumnRequest request = tools::column_request(input, {});
     runtime::data::Column column = column_of(given->second, request, 0, plan_.batch);
     const std::string stored = input.one_hot > 0 ? "i32" : ir::to_string(input.row.dtype);
-    require_finite(column, plan_.batch);
     runtime::data::convert(column, *runtime::data::element_type(stored));
+    const auto maps = plan_.data.maps.find(input.name);
+    require_finite(column, plan_.batch, input, maps == plan_.data.maps.end() ? kNoMaps : maps->second);
     table.columns.push_back(std::move(column));
   }
   double loss = 0;

@@ -176,7 +176,7 @@ void bench(const BenchArguments& a) {
   read(a.model, model);
   // Random labels are learnt by heart at a useful rate, and then gradients vanish into denormal numbers, which no real
   // run has.
-  if (model.model.train.optimizer) model = {}, read(a.model, model, {"train.optimizer.lr=1e-6"});
+  if (model.model.train.optimizer) read(a.model, model, {"train.optimizer.lr=1e-6"});
   frontend::TrainingPlan plan = frontend::plan_training(model.model);
   plan.data.maps.clear();  // random inputs are as large as mapped ones are
   const frontend::BuildOptions all = frontend::default_build_options(model.model);

@@ -29,8 +29,8 @@ ReaderRequest reader_request(const DataReader& reader, const frontend::TrainingP
     const auto column = reader.columns.find(input.name);
     if (column == reader.columns.end())
       throw UserError(reader.where, fmt::format("the reader does not feed input '{}'", input.name));
-    std::vector<std::string> sources;
-    for (const frontend::Named& word : column->second) sources.push_back(word.text);
+    std::vector<runtime::data::Source> sources;
+    for (const frontend::Named& word : column->second) sources.push_back({word.text, word.where});
     request.columns.push_back({.input = input.name,
                                .sources = std::move(sources),
                                .dtype = ir::to_string(input.row.dtype),

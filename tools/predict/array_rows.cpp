@@ -53,7 +53,7 @@ ArrayRows described(const Predictor& predictor, const SourceRequest& asked, Elem
   ArrayRows rows;
   rows.input = asked.inputs.at(0);
   rows.request = predictor.inputs()[rows.input].request;
-  rows.request.sources = {asked.path};
+  rows.request.sources = {{asked.path}};
   rows.like = {.input = rows.request.input, .type = type, .dims = {dims.begin() + 1, dims.end()}};
   rows.rows = dims[0];
   return rows;

@@ -77,7 +77,7 @@ int64_t PredictOutput::row_elements() const {
 
 runtime::data::ColumnRequest column_request(const frontend::PlannedInput& input, std::vector<std::string> names) {
   return {.input = input.name,
-          .sources = {input.name},
+          .sources = {{input.name}},
           .dtype = ir::to_string(input.row.dtype),
           .dims = input.stored,
           .classes = input.one_hot > 0 ? input.one_hot : std::max<int64_t>(input.below, 0),

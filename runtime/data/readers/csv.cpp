@@ -127,11 +127,10 @@ class CsvTable {
   }
 
   // By name, else by index.
-  std::optional<size_t> find(std::string_view word, const ColumnRequest& column) const {
+  std::optional<size_t> find(std::string_view word, const Location& where) const {
     if (const auto title = places_.find(word); title != places_.end()) {
       if (title->second.count == 1) return title->second.field;
-      throw UserError(column.where,
-                      fmt::format("{}: {} columns are called '{}'", name_, title->second.count, printable(word)),
+      throw UserError(where, fmt::format("{}: {} columns are called '{}'", name_, title->second.count, printable(word)),
                       "name it by its index, counted from 0");
     }
     size_t index = 0;
@@ -141,23 +140,24 @@ class CsvTable {
   }
 
   // A column, or "first:last".
-  void add_fields(const std::string& word, const ColumnRequest& column, std::vector<size_t>& fields) const {
-    const auto one = find(word, column);
+  void add_fields(const Source& source, std::vector<size_t>& fields) const {
+    const auto& [word, where] = source;
+    const auto one = find(word, where);
     const size_t colon = word.find(':');
     if (one || colon == std::string::npos) {
-      if (!one) unknown(word, column);
+      if (!one) unknown(source);
       fields.push_back(*one);
       return;
     }
-    const auto first = find(word.substr(0, colon), column), last = find(word.substr(colon + 1), column);
-    if (!first || !last) unknown(word, column);
-    if (*last < *first)
-      throw UserError(column.where, fmt::format("{}: '{}' ends before it begins", name_, printable(word)));
+    const auto first = find(word.substr(0, colon), where), last = find(word.substr(colon + 1), where);
+    if (!first || !last) unknown(source);
+    if (*last < *first) throw UserError(where, fmt::format("{}: '{}' ends before it begins", name_, printable(word)));
     for (size_t i = *first; i <= *last; ++i) fields.push_back(i);
   }
 
-  [[noreturn]] void unknown(const std::string& word, const ColumnRequest& column) const {
-    throw UserError(column.where, fmt::format("{}: there is no column '{}', of {}", name_, printable(word), width_),
+  [[noreturn]] void unknown(const Source& source) const {
+    const auto& [word, where] = source;
+    throw UserError(where, fmt::format("{}: there is no column '{}', of {}", name_, printable(word), width_),
                     known_columns(word));
   }
 
@@ -179,7 +179,7 @@ class CsvTable {
 
   Selection select(const ColumnRequest& column) const {
     Selection s{.request = &column, .fields = {}, .names = {}, .numbers = {}};
-    for (const std::string& word : column.sources) add_fields(word, column, s.fields);
+    for (const Source& source : column.sources) add_fields(source, s.fields);
     int64_t wanted = 1;
     for (const int64_t d : column.dims) wanted *= d;
     if (wanted != std::ssize(s.fields))

@@ -57,6 +57,21 @@ void print_notes(const std::string& folder, const heddle::Inputs& rows) {
   refused(2, "never standard input", [&] { model.save("-"); });
 }
 
+// A step whose last number of 'x' is multiplied by 1e8 as it is read.
+void step_behind_maps(const heddle::Inputs& rows, double last) {
+  std::string text = kModel;
+  text.insert(text.rfind('}'), R"(, "data": {"map": {"x": [{"op": "scale", "by": 1e8}]}})");
+  heddle::Model model = heddle::Model::parse(text, {.device = "host"});
+  heddle::Inputs wide = rows;
+  const std::vector<float> narrow = rows.at("x").floats();
+  std::vector<double> numbers(narrow.size(), 0.0);
+  numbers.back() = last;
+  wide.at("x") = {.dtype = "f64", .shape = rows.at("x").shape, .bytes = {}};
+  const auto* bytes = reinterpret_cast<const std::byte*>(numbers.data());
+  wide.at("x").bytes.assign(bytes, bytes + numbers.size() * sizeof(double));
+  model.train_step(wide);
+}
+
 // A model whose normalize takes its numbers from the training rows: fit makes them, weights keep them for other rows.
 void fit_statistics(const std::string& folder, const std::string& path) {
   heddle::Model model = heddle::Model::load(path, {.device = "host"});
@@ -183,6 +198,9 @@ int main(int argc, char** argv) {
     refused(1, message.c_str(), [&] { moved.train_step(wrong); });
   }
   require(moved.predict(rows).at("out").floats() == as_before, "a refused step changes nothing");
+  refused(1, "row 3, counted from 0: input 'x' holds inf", [&] { step_behind_maps(rows, 1e300); });  // as f32
+  refused(1, "row 3, counted from 0: input 'x' holds inf", [&] { step_behind_maps(rows, 4e30); });   // behind the maps
+  step_behind_maps(rows, 1e30);
   require(std::isfinite(moved.train_step(rows)), "the next step is made");
   refused(1, "rows are [3]", [&] { other.predict({{"x", heddle::Array::f32({1, 3}, {0, 0, 0})}}); });
   refused(2, "has no 3 elements", [] { heddle::Array::f32({2, 2}, {1, 2, 3}); });

@@ -47,7 +47,7 @@ void write_split(const frontend::TrainingPlan& plan, const std::optional<fronten
       .op = reader->op, .columns = {}, .settings = reader->settings, .where = reader->where};
   for (const frontend::PlannedInput& input : plan.inputs) {
     request.columns.push_back({.input = input.name,
-                               .sources = {reader->columns.at(input.name).at(0).text},
+                               .sources = {{reader->columns.at(input.name).at(0).text}},
                                .dtype = ir::to_string(input.row.dtype),
                                .dims = input.row.dims,
                                .classes = std::max<int64_t>(input.below, 0),
