@@ -122,6 +122,16 @@ ir::Graph predict_graph(const Model& model, int64_t batch, Diagnostics& errors, 
   return std::move(e.graph);
 }
 
+// PyTorch begins with zeros in the row of an embedding's padding, and reads it as any other: a file of weights means the
+// same in both.
+ValueId with_zero_row(ir::Builder& b, ValueId value, int64_t row) {
+  const ir::Type type = b.type(value);
+  const ir::Type number{ir::DType::i32, type.dims};
+  const ValueId rows = b("iota", {}, {{"axis", int64_t{0}}, {"shape", type.dims}});
+  const ValueId drawn = b("ne", {rows, b.constant(static_cast<double>(row), number)});
+  return b("select", {drawn, value, b.constant(0, type)});
+}
+
 // `seed` from the model, `step` and moments zero, parameters and their averages from the initializers. `like` has every state.
 ir::Graph init_graph(const Model& model, const ir::Graph& like, const std::vector<Parameter>& parameters) {
   ir::Graph g;
@@ -144,6 +154,7 @@ ir::Graph init_graph(const Model& model, const ir::Graph& like, const std::vecto
     };
     const ValueId state = g.add_input(p.path, memory_type(p.type, p.layout), p.role, p.layout);
     ValueId value = p.init.def->build(b, p.type, p.init, random);
+    if (p.zero_row >= 0) value = with_zero_row(b, value, p.zero_row);
     // Drawn in the logical order, so that a seed means the same numbers wherever they lie.
     if (!p.layout.empty()) value = b("transpose", {value}, {{"perm", p.layout}});
     g.rename(value, p.path + ".init");

@@ -39,11 +39,8 @@ class Expander {
       return parameter(spec, init, where);
     };
     services_.update = [this](ValueId buffer, ValueId next) { out_.updates.push_back({buffer, next}); };
-    services_.sparse = [this](ValueId v, const Location& where) {
-      const auto own = std::find_if(out_.parameters.begin(), out_.parameters.end(),
-                                    [&](const Parameter& p) { return p.value == v; });
-      own->sparse = where;
-    };
+    services_.sparse = [this](ValueId v, const Location& where) { own(v).sparse = where; };
+    services_.zero_row = [this](ValueId v, int64_t row) { own(v).zero_row = row; };
     services_.refuse = [this](const Diagnostic& reason) { out_.refusals.push_back(reason); };
     services_.counter = [this](const std::string& name) { return out_.counter(name); };
     services_.origin = [this](ValueId v) { return out_.origin(v); };
@@ -307,6 +304,11 @@ class Expander {
     --depth_;
     end_entry(entry, {chained});
     return {chained};
+  }
+
+  Parameter& own(ValueId v) {
+    return *std::find_if(out_.parameters.begin(), out_.parameters.end(),
+                         [&](const Parameter& p) { return p.value == v; });
   }
 
   ValueId parameter(const ParameterSpec& p, const Initializer& init, const Location& where) {

@@ -25,6 +25,7 @@ struct Parameter {
   Location where;  // of the node that holds it
   ir::Role role = ir::Role::param;
   std::optional<Location> sparse = {};  // where the model says that only rows that are looked up are renewed
+  int64_t zero_row = -1;                // the row that starts as zeros, whatever the initializer; -1: none
 };
 
 // A type as it lies in memory.

@@ -88,6 +88,8 @@ void LayerContext::train_sparsely(ValueId parameter, std::string_view setting) {
   graph.sparse(parameter, settings.where(setting));
 }
 
+void LayerContext::start_with_zeros(ValueId parameter, int64_t row) { graph.zero_row(parameter, row); }
+
 void LayerContext::update(ValueId buffer, ValueId next) {
   if (training) graph.update(buffer, next);
 }

@@ -24,6 +24,7 @@ struct GraphServices {
   std::function<ir::ValueId(const ParameterSpec&, const Initializer& init, const Location& where)> parameter;
   std::function<void(ir::ValueId buffer, ir::ValueId next)> update;
   std::function<void(ir::ValueId parameter, const Location& where)> sparse;
+  std::function<void(ir::ValueId parameter, int64_t row)> zero_row;
   std::function<void(const Diagnostic& reason)> refuse;
   std::function<ir::ValueId(const std::string& name)> counter;  // the states "seed" and "step"
   std::function<Diagnostic(ir::ValueId)> origin;                // a note: "input [N,2,2,32] comes from max_pool2d here"
@@ -67,6 +68,8 @@ class LayerContext {
   ir::ValueId buffer(const std::string& name, const ir::Type& type, const std::string& init);
   // A step renews only those rows of the parameter that are looked up; `setting` says so.
   void train_sparsely(ir::ValueId parameter, std::string_view setting);
+  // This row of the parameter starts as zeros, whatever its initializer.
+  void start_with_zeros(ir::ValueId parameter, int64_t row);
   // The buffer's next value, in the entries that train.
   void update(ir::ValueId buffer, ir::ValueId next);
   // This batch size cannot train; it may evaluate.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "frontend/fields.h"
+#include "frontend/layer_def.h"
 #include "frontend/read_parts.h"
 #include "frontend/read_reader.h"
 #include "frontend/settings.h"
@@ -91,6 +92,12 @@ void read_key(const ir::MapKey& key, const Json& json, const std::string& what, 
   }
 }
 
+// Of what changes a row, most is written as nodes.
+std::string suggest_map(const std::string& word) {
+  if (find_layer(word) == nullptr) return suggest(word, ir::map_names());
+  return fmt::format("a node that reads the input does that: {{\"op\": \"{}\"}}", word);
+}
+
 std::optional<ir::DataMap> read_map(const Json& json, const Model& model, Diagnostics& errors) {
   if (json.kind == Json::Kind::text) {  // the bare name of one whose keys all have defaults
     Json whole = json;
@@ -102,7 +109,7 @@ std::optional<ir::DataMap> read_map(const Json& json, const Model& model, Diagno
   if (op == nullptr) return std::nullopt;
   const std::string name = as_text(*op, "data map: 'op'");
   if (ir::find_map(name) == nullptr)
-    throw UserError(op->where, fmt::format("there is no data map {}", quote(name)), suggest(name, ir::map_names()));
+    throw UserError(op->where, fmt::format("there is no data map {}", quote(name)), suggest_map(name));
   Fields fields(json, "data map " + name, errors);
   fields.take("op");
   ir::DataMap map = ir::data_map(name);

@@ -5,10 +5,12 @@
 #include <algorithm>
 
 #include "frontend/fields.h"
+#include "frontend/foreign_names.h"
 #include "frontend/layer_def.h"
 #include "frontend/limits.h"
 #include "frontend/planned.h"
 #include "frontend/read_parts.h"
+#include "frontend/training_def.h"
 
 namespace heddle::frontend {
 namespace {
@@ -65,6 +67,19 @@ void read_block_use(NodeDef& node, const Json& json, Diagnostics& errors) {
   fields.finish();
 }
 
+// Losses and metrics are no nodes, whoever's names they have.
+std::string suggest_op(const std::string& word) {
+  const auto stands = [&](const std::string& kind, const std::string& key) {
+    return fmt::format("it is a {}, and stands in train: \"{}\": [{{\"op\": ..., \"in\": [...]}}]", kind, key);
+  };
+  if (find_loss(word) != nullptr) return stands("loss", "loss");
+  if (find_metric(word) != nullptr) return stands("metric", "metrics");
+  std::string hint = suggest(word, layer_names());
+  if (!hint.empty()) return hint;
+  if (!foreign_hint(word, loss_names()).empty()) return stands("loss", "loss");
+  return foreign_hint(word, metric_names()).empty() ? "" : stands("metric", "metrics");
+}
+
 void read_layer_use(NodeDef& node, const Json& json, Diagnostics& errors) {
   const LayerDef* def = find_layer(node.op);
   if (def == nullptr) {
@@ -72,7 +87,7 @@ void read_layer_use(NodeDef& node, const Json& json, Diagnostics& errors) {
       errors.error(node.op_where, fmt::format("{} is not supported by this version", node.op),
                    std::string(plan->instead));
     } else {
-      errors.error(node.op_where, fmt::format("there is no op {}", quote(node.op)), suggest(node.op, layer_names()));
+      errors.error(node.op_where, fmt::format("there is no op {}", quote(node.op)), suggest_op(node.op));
     }
     return;
   }

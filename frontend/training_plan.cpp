@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "frontend/expand.h"
 #include "frontend/train_step.h"
 #include "frontend/training_def.h"
 #include "ir/op_def.h"
+#include "ir/ops/coordinates.h"
 
 namespace heddle::frontend {
 namespace {
@@ -35,18 +37,29 @@ ir::ValueId origin_of(const ir::Graph& g, ir::ValueId v) {
   return v;
 }
 
-// What elements are found by is checked when it is read: an index outside of its axis finds nothing. Of coordinates the
-// longest axis counts.
+// How many places there are for the indices of n, its second operand, of coordinates along the longest axis; nothing where
+// it has none.
+std::optional<int64_t> places_of_indices(const ir::Graph& g, const ir::Node& n) {
+  if (std::holds_alternative<ir::Lookup>(n.op->kind)) {
+    const ir::Dims extents = std::get<ir::Lookup>(n.op->kind).domain(ir::signature(g, n)).extents;
+    return *std::max_element(extents.begin(), extents.end());
+  }
+  if (n.op->name != "scatter" && n.op->name != "scatter_nd") return std::nullopt;
+  if (n.op->name == "scatter") return g[n.operands[0]].type.dims[0];
+  const ir::Dims extents = ir::coordinates(ir::signature(g, n)).indexed;
+  return *std::max_element(extents.begin(), extents.end());
+}
+
+// What elements are found or written by is checked when it is read: an index outside of its axis names nothing.
 void bound_indices(const Expansion& e, std::vector<PlannedInput>& inputs) {
   for (const ir::NodeId id : e.graph.order) {
     const ir::Node& n = e.graph[id];
-    if (!std::holds_alternative<ir::Lookup>(n.op->kind)) continue;
-    const ir::Dims extents = std::get<ir::Lookup>(n.op->kind).domain(ir::signature(e.graph, n)).extents;
-    const int64_t below = *std::max_element(extents.begin(), extents.end());
+    const std::optional<int64_t> places = places_of_indices(e.graph, n);
+    if (!places) continue;
     const std::string& name = e.graph[origin_of(e.graph, n.operands[1])].name;
     for (PlannedInput& input : inputs) {
       if (input.name != name) continue;
-      input.below = input.below < 0 ? below : std::min(input.below, below);
+      input.below = input.below < 0 ? *places : std::min(input.below, *places);
       input.looked_up = true;
     }
   }

@@ -25,6 +25,15 @@ size_t sequence_length(std::string_view text) {
 
 }  // namespace
 
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const size_t length = sequence_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
 // What is no UTF-8 (a file name may hold any bytes) becomes U+FFFD, so that the whole stays valid.
 std::string json_quoted(std::string_view text) {
   std::string out = "\"";

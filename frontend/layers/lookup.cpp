@@ -31,6 +31,7 @@ ir::Values build_embedding(LayerContext& c) {
   if (padding == -1) return {rows};
   if (padding < 0 || padding >= vocab)
     c.fail_setting("padding", fmt::format("'padding' is {}, expected an index from 0 to {}", padding, vocab - 1));
+  c.start_with_zeros(weight, padding);
   const Dims dims = c.dims(rows);
   return {c.emit("select", {kept_rows(c, padding, dims), rows, c.constant(0, c.type(rows))}, {}, "padded")};
 }

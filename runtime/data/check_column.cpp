@@ -32,8 +32,12 @@ bool fits(std::vector<int64_t> have, const std::vector<int64_t>& want) {
 void check_dims(const ColumnRequest& request, const Column& column) {
   const std::vector<int64_t> want = request.dims;
   if (fits(column.dims, want)) return;
-  throw UserError(request.where, fmt::format("{}: rows are {}, input '{}' takes {}", request.source(),
-                                             dims_text(column.dims), request.input, dims_text(want)));
+  const bool reshaped = product(column.dims) == product(want);
+  throw UserError(
+      request.where,
+      fmt::format("{}: rows are {}, input '{}' takes {}", request.source(), dims_text(column.dims), request.input,
+                  dims_text(want)),
+      reshaped ? fmt::format("reshape the array, or declare \"shape\": [\"N\",{}]", fmt::join(column.dims, ",")) : "");
 }
 
 ElementType filled_type(const ColumnRequest& request) {
@@ -47,8 +51,13 @@ ElementType filled_type(const ColumnRequest& request) {
 void check_type(const ColumnRequest& request, ElementType type) {
   const ElementType want = filled_type(request);
   if ((request.classes > 0 || !is_floating(want)) && is_floating(type) && !request.cuts(type)) {
-    throw UserError(request.where, fmt::format("{}: elements are {}, input '{}' takes integers", request.source(),
-                                               to_string(type), request.input));
+    throw UserError(
+        request.where,
+        fmt::format("{}: elements are {}, input '{}' takes integers", request.source(), to_string(type), request.input),
+        is_floating(want)
+            ? ""
+            : fmt::format("\"map\": {{\"{}\": [{{\"op\": \"cast\", \"dtype\": \"{}\"}}]}} makes integers of them",
+                          request.input, request.dtype));
   }
 }
 

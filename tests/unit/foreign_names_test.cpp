@@ -36,6 +36,14 @@ TEST(ForeignNames, AreCalledOurs) {
   EXPECT_EQ(foreign_hint("lecun_normal", initializer_names()), "write {\"op\": \"variance_scaling\"}");
 }
 
+// What is only similar is not called so.
+TEST(ForeignNames, SayWhatIsNearest) {
+  EXPECT_EQ(foreign_hint("CutMix", ir::map_names()), "mixup is the nearest; cutout takes a piece away");
+  EXPECT_EQ(foreign_hint("Muon", optimizer_names()), "adamw is the nearest");
+  EXPECT_EQ(foreign_hint("SoftMarginLoss", loss_names()),
+            "binary_cross_entropy, with targets of 0 and 1 instead of -1 and 1");
+}
+
 // What a word means depends on where it stands, and where it can mean nothing, nothing is said.
 TEST(ForeignNames, MeanWhatMayStandThere) {
   EXPECT_EQ(foreign_hint("kernel_size", {"filters", "kernel"}), "'kernel_size' is called 'kernel' here");
@@ -160,6 +168,16 @@ TEST(ForeignNames, KnowTheLayersOfKeras) {
       Names{"ActivityRegularization"});
 }
 
+// Functions of torch and torch.nn.functional.
+TEST(ForeignNames, KnowFunctions) {
+  EXPECT_EQ(
+      silent("addmm arange bincount bucketize clamp_min clamp_max detach eye floor_divide frac hypot linspace logit "
+             "masked_select moveaxis mv nan_to_num nonzero ones_like outer searchsorted std swapaxes tensordot tril "
+             "trunc unique var zeros_like",
+             layer_names()),
+      Names{});
+}
+
 TEST(ForeignNames, KnowWhatTrains) {
   EXPECT_EQ(
       silent("BCELoss BCEWithLogitsLoss CTCLoss CosineEmbeddingLoss CrossEntropyLoss GaussianNLLLoss "
@@ -168,12 +186,14 @@ TEST(ForeignNames, KnowWhatTrains) {
              "SmoothL1Loss SoftMarginLoss TripletMarginLoss TripletMarginWithDistanceLoss BinaryCrossentropy "
              "BinaryFocalCrossentropy CategoricalCrossentropy CategoricalHinge CosineSimilarity CTC Dice Hinge Huber "
              "KLDivergence LogCosh MeanAbsoluteError MeanAbsolutePercentageError MeanSquaredError "
-             "MeanSquaredLogarithmicError Poisson SparseCategoricalCrossentropy SquaredHinge Tversky",
+             "MeanSquaredLogarithmicError Poisson SparseCategoricalCrossentropy SquaredHinge Tversky "
+             "AdaptiveLogSoftmaxWithLoss log_loss pinball quantile triplet",
              loss_names()),
       Names{});
   EXPECT_EQ(silent("Accuracy AUC BinaryAccuracy BinaryIoU CategoricalAccuracy F1Score FBetaScore IoU MeanAbsoluteError "
                    "MeanIoU MeanSquaredError OneHotIoU OneHotMeanIoU Precision R2Score Recall RootMeanSquaredError "
-                   "SparseCategoricalAccuracy SparseTopKCategoricalAccuracy TopKCategoricalAccuracy",
+                   "SparseCategoricalAccuracy SparseTopKCategoricalAccuracy TopKCategoricalAccuracy average_precision "
+                   "balanced_accuracy CohenKappa cross_entropy log_loss MatthewsCorrCoef roc_auc_score specificity",
                    metric_names()),
             Names{});
   EXPECT_EQ(
@@ -202,9 +222,11 @@ TEST(ForeignNames, KnowWhereRowsComeFrom) {
              runtime::data::reader_names(), PlannedKind::reader),
       Names{});
   EXPECT_EQ(
-      silent("RandomHorizontalFlip RandomFlip RandomCrop RandomErasing ToTensor Rescaling Normalize StandardScaler "
-             "Resize CutMix MixUp OneHot Pad",
-             ir::map_names()),
+      silent(
+          "RandomHorizontalFlip RandomFlip RandomCrop RandomErasing ToTensor Rescaling Normalize StandardScaler "
+          "Resize CutMix MixUp OneHot Pad AutoAugment CenterCrop ColorJitter Compose ConvertImageDtype GaussianBlur "
+          "Grayscale RandAugment RandomAffine RandomResizedCrop RandomRotation RandomVerticalFlip TrivialAugmentWide",
+          ir::map_names()),
       Names{});
 }
 

@@ -14,6 +14,7 @@
 #include "runtime/data/path.h"
 #include "runtime/data/printable.h"
 #include "runtime/data/table.h"
+#include "runtime/json_text.h"
 
 namespace heddle::runtime::data {
 namespace {
@@ -151,8 +152,17 @@ class CsvTable {
     }
     const auto first = find(word.substr(0, colon), where), last = find(word.substr(colon + 1), where);
     if (!first || !last) unknown(source);
-    if (*last < *first) throw UserError(where, fmt::format("{}: '{}' ends before it begins", name_, printable(word)));
+    if (*last < *first)
+      throw UserError(where, fmt::format("{}: '{}' ends before it begins", name_, printable(word)),
+                      order_of(*first, *last));
     for (size_t i = *first; i <= *last; ++i) fields.push_back(i);
+  }
+
+  // Numbers in the first line are names, too, which is seldom meant.
+  std::string order_of(size_t first, size_t last) const {
+    if (titles_.empty()) return {};
+    return fmt::format("line 1 names column {} {} and column {} {}; where it is a row, \"header\": false", last,
+                       title(last), first, title(first));
   }
 
   [[noreturn]] void unknown(const Source& source) const {
@@ -211,6 +221,11 @@ class CsvTable {
       if (found.size() == kMostClasses)
         file.fail(fields[f].line, fields[f].column,
                   fmt::format("column {} has more than {} different names", title(f), kMostClasses));
+      if (!is_utf8(fields[f].text))  // weights keep the names: two of them would become one
+        file.fail(
+            fields[f].line, fields[f].column,
+            fmt::format("column {} of input '{}': a name of a class is not valid UTF-8", title(f), s.request->input),
+            "iconv converts files: iconv -f latin1 -t utf-8");
       found.emplace(fields[f].text);
     }
   }

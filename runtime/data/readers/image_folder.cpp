@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <exception>
 #include <map>
@@ -14,6 +15,7 @@
 #include "runtime/data/picture.h"
 #include "runtime/data/printable.h"
 #include "runtime/data/table.h"
+#include "runtime/json_text.h"
 
 namespace heddle::runtime::data {
 namespace {
@@ -31,10 +33,21 @@ struct Folder {
   std::vector<File> files;  // class by class
 };
 
-bool is_picture(const fs::path& path) {
+std::string small_extension(const fs::path& path) {
   std::string end = path.extension().string();
   std::ranges::transform(end, end.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return end;
+}
+
+bool is_picture(const fs::path& path) {
+  const std::string end = small_extension(path);
   return end == ".png" || end == ".jpg" || end == ".jpeg";
+}
+
+// Whoever put it there wants it to be a row; what is no picture at all, such as notes, is passed over.
+bool is_other_picture(const fs::path& path) {
+  constexpr std::array kOthers = {".gif", ".bmp", ".webp", ".tif", ".tiff", ".ppm", ".pgm", ".heic", ".avif"};
+  return std::ranges::count(kOthers, small_extension(path)) > 0;
 }
 
 // Names in a folder that are not hidden, sorted by their bytes.
@@ -58,8 +71,15 @@ std::vector<std::string> find_classes(const ReaderRequest& request, const fs::pa
   for (const ColumnRequest& column : request.columns)
     if (!column.class_names.empty()) return column.class_names;
   std::vector<std::string> classes;
-  for (const std::string& name : names_in(home, request.text("folder"), where))
-    if (fs::is_directory(home / name)) classes.push_back(name);
+  for (const std::string& name : names_in(home, request.text("folder"), where)) {
+    if (!fs::is_directory(home / name)) continue;
+    if (!is_utf8(name))  // weights keep the names: two of them would become one
+      throw UserError(
+          where,
+          fmt::format("{}: the name of the folder '{}' is not valid UTF-8", request.text("folder"), printable(name)),
+          "rename it: it is the name of a class");
+    classes.push_back(name);
+  }
   if (classes.empty())
     throw UserError(where, fmt::format("{}: no folders in it", request.text("folder")),
                     "each class has a folder of its own");
@@ -74,6 +94,23 @@ void require_known(const ReaderRequest& request, const Folder& folder, const fs:
           did_you_mean(name, folder.classes));
 }
 
+// A folder that nobody meant as a class, such as the __MACOSX of an archive, would move the numbers of those behind it.
+void require_pictures(const ReaderRequest& request, const Folder& folder, const Location& where) {
+  const bool numbered =
+      request.find("classes") != nullptr || std::ranges::none_of(request.columns, [](const ColumnRequest& column) {
+        return column.source() == "label" && column.class_names.empty();
+      });
+  if (numbered) return;
+  std::vector<bool> filled(folder.classes.size());
+  for (const File& file : folder.files) filled[static_cast<size_t>(file.label)] = true;
+  for (size_t c = 0; c < filled.size(); ++c)
+    if (!filled[c])
+      throw UserError(where,
+                      fmt::format("{}/{}: no pictures in it, although each folder is a class", request.text("folder"),
+                                  printable(folder.classes[c])),
+                      "files end in .png, .jpg or .jpeg; \"classes\" names classes without any");
+}
+
 Folder list(const ReaderRequest& request, const fs::path& root) {
   const Location where = request.place("folder");
   const fs::path home = resolve_folder(root, request.text("folder"), where);
@@ -86,12 +123,16 @@ Folder list(const ReaderRequest& request, const fs::path& root) {
       if (!is_picture(name) && fs::is_directory(home / folder.classes[c] / name))
         throw UserError(where, fmt::format("{}/{}: a folder inside that of a class", title, printable(name)),
                         "pictures lie in the folder of their class itself");
+      if (is_other_picture(name))
+        throw UserError(where, fmt::format("{}/{}: pictures are PNG or JPEG", title, printable(name)),
+                        "ImageMagick's mogrify -format png converts it");
       if (is_picture(name)) folder.files.push_back({fmt::format("{}/{}", title, name), static_cast<int64_t>(c)});
     }
   }
   if (folder.files.empty())
     throw UserError(where, fmt::format("{}: no pictures in its folders", request.text("folder")),
                     "files end in .png, .jpg or .jpeg");
+  require_pictures(request, folder, where);
   return folder;
 }
 

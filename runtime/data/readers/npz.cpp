@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <vector>
 
@@ -24,8 +25,11 @@ const ZipMember& find_array(const ZipArchive& archive, const ReaderRequest& requ
   std::vector<std::string> names;
   for (const ZipMember& m : archive.members())
     if (m.name.ends_with(".npy")) names.push_back(printable(m.name.substr(0, m.name.size() - 4)));
-  throw UserError(column.where, fmt::format("{}: there is no array '{}'", request.text("file"), column.source()),
-                  did_you_mean(column.source(), names));
+  constexpr size_t kFew = 16;
+  const bool few = !names.empty() && names.size() <= kFew;
+  throw UserError(
+      column.where, fmt::format("{}: there is no array '{}'", request.text("file"), column.source()),
+      few ? fmt::format("the file holds '{}'", fmt::join(names, "', '")) : did_you_mean(column.source(), names));
 }
 
 NpyHeader array_header(const ZipArchive& archive, const ZipMember& member, const std::string& name,

@@ -77,6 +77,7 @@ damaged = {
     "zero.csv": changed(2, b"1\x00"),
     "return.csv": changed(2, b"1\r5"),
     "unknown_class.csv": changed(6, b"dog"),
+    "latin.csv": changed(6, b"\xe9ponge"),
     "binary.csv": bytes(range(256)) * 4,
     "cut.csv.gz": gzip.compress(plain)[:-12],
     "flipped.csv.gz": gzip.compress(plain)[:-8] + b"\0\0\0\0" + gzip.compress(plain)[-4:],

@@ -73,6 +73,7 @@ damaged = {
     "wide.npy": npy("|u1", (10, 5), bytes(50)),
     "few.npy": npy("|u1", (9, 4), bytes(36)),
     "label3.npy": npy("<i4", (10,), struct.pack("<10i", *labels[:7], 3, 0, 1)),
+    "column.npy": npy("|u1", (10, 1), bytes(10)),
     "float_labels.npy": npy("<f8", (10,), bytes(80)),
     "large.npy": npy("<u8", (10,), struct.pack("<10Q", *labels[:9], 2**63)),
     "text.npz": b"text, not an archive, but long enough for one",

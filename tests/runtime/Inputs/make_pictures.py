@@ -2,6 +2,7 @@
 
 PNG is written by its format's definition (RFC 2083): no library is needed. A JPEG is small enough to stand here.
 """
+import os
 import pathlib
 import shutil
 import struct
@@ -74,6 +75,15 @@ for name, content in damaged.items():
     home.mkdir(parents=True)
     (home / "0.png").write_bytes(good)
     (home / "1.png").write_bytes(content)
+
+for name, place in {"gif": "apple/2.GIF", "archive": "__MACOSX/._0.png"}.items():
+    home = folder / f"odd_{name}"
+    shutil.rmtree(home, ignore_errors=True)
+    for path in ("apple/0.png", "pear/0.png", place):
+        (home / path).parent.mkdir(parents=True, exist_ok=True)
+        (home / path).write_bytes(good)
+shutil.rmtree(folder / "odd_name", ignore_errors=True)
+os.makedirs(os.fsencode(folder / "odd_name") + b"/caf\xe9")
 
 # Other forms of one grey picture: values 0, 17, ... of 4 bits, so that a palette and 16 bits can say them.
 grey = bytes((i * 7 % 16) * 17 for i in range(HEIGHT * WIDTH))
