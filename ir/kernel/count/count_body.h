@@ -75,6 +75,7 @@ class CountBody {
   bool is_constant(Depends on) const;
   bool is_shift(const IndexTerm& t) const;
   double choices(const Node& n, const ReductionAccess& access, const std::vector<Guard>& guards) const;
+  double work_below(const Node& n) const;
   size_t find_straight(const Node& n, const ReductionAccess& access) const;
   double executions(Depends on, bool each_element = true) const;
   double turns() const { return turns_; }  // of a thread, of loops inside a point, which wait for their loads

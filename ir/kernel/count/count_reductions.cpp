@@ -1,6 +1,7 @@
 // Reductions inside a point: the loops around their elements, and what is added.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "ir/kernel/count/count_body.h"
 #include "ir/kernel/count/scalar_instructions.h"
@@ -33,15 +34,34 @@ Depends CountBody::defined_below(const Node& n) const {
   return on;
 }
 
+// What the node's operands are made of within the loops: loads, and operations on them.
+double CountBody::work_below(const Node& n) const {
+  std::vector<char> seen(k_.value_count(), 0);
+  std::vector<ValueId> open = n.operands;
+  double work = 0;
+  while (!open.empty()) {
+    const ValueId v = open.back();
+    open.pop_back();
+    const auto i = static_cast<size_t>(v.index);
+    if (std::exchange(seen[i], 1) || defined_[i].first) continue;
+    const Node* def = k_.def(v);
+    const auto* elementwise = def != nullptr ? std::get_if<Elementwise>(&def->op->kind) : nullptr;
+    work += def == nullptr || elementwise != nullptr ? 1 : 0;
+    if (def != nullptr) open.insert(open.end(), def->operands.begin(), def->operands.end());
+  }
+  return work;
+}
+
 // The loops from there on are unrolled: all where codegen asks for it, else as many of the innermost ones as make no more
-// instructions than so many. Of each element: what is loaded, a product and a sum, and a zero, a branch and a choice.
+// instructions than so many. Of each element: what is loaded and what is computed of it, a product and a sum, and a zero, a
+// branch and a choice.
 size_t CountBody::find_straight(const Node& n, const ReductionAccess& access) const {
   if (product(loops_) <= kUnrolledPoints) return 0;
   if (spread_over_ > 0) return loops_.size();
   constexpr double kMost = 130;
   const bool guarded = std::any_of(access.operands.begin(), access.operands.end(),
                                    [](const IndexMap& operand) { return !operand.guards.empty(); });
-  double each = static_cast<double>(n.operands.size()) + 2 + (guarded ? 3 : 0);
+  double each = work_below(n) + 2 + (guarded ? 3 : 0);
   if (packets_) each *= static_cast<double>(times_.packet);
   size_t first = loops_.size();
   for (; first > 0; --first) {
