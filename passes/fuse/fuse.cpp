@@ -21,18 +21,24 @@ using namespace ir;
 // with each reader of each of them.
 constexpr size_t kMostSpent = 4096;
 
-int64_t common_bytes(const Graph& g, const std::vector<ValueId>& a, const std::vector<ValueId>& b) {
-  int64_t bytes = 0;
+// Calls f for each value of both; the lists are sorted.
+template <class F>
+void for_common(const std::vector<ValueId>& a, const std::vector<ValueId>& b, const F& f) {
   for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
     if (a[i] < b[j])
       ++i;
     else if (b[j] < a[i])
       ++j;
     else {
-      bytes += g[a[i]].type.bytes();
+      f(a[i]);
       ++i, ++j;
     }
   }
+}
+
+int64_t common_bytes(const Graph& g, const std::vector<ValueId>& a, const std::vector<ValueId>& b) {
+  int64_t bytes = 0;
+  for_common(a, b, [&](ValueId v) { bytes += g[v].type.bytes(); });
   return bytes;
 }
 
@@ -105,12 +111,9 @@ class Fuser {
   // What one group writes and the other reads need not be read any more, nor written where nobody else reads it.
   int64_t passed_bytes(Pair pair, const Group& writer, const Group& reader) const {
     int64_t bytes = 0;
-    for (size_t i = 0, j = 0; i < writer.writes.size() && j < reader.reads.size();) {
-      const ValueId w = writer.writes[i], r = reader.reads[j];
-      if (w == r) bytes += g_[w].type.bytes() * (groups_.needed_beside(w, pair.first, pair.second) ? 1 : 2);
-      if (!(r < w)) ++i;
-      if (!(w < r)) ++j;
-    }
+    for_common(writer.writes, reader.reads, [&](ValueId v) {
+      bytes += g_[v].type.bytes() * (groups_.needed_beside(v, pair.first, pair.second) ? 1 : 2);
+    });
     return bytes;
   }
 
