@@ -33,6 +33,8 @@ std::string writing_remedy(int reason) {
   }
 }
 
+void throw_not_written(const std::string& name) { throw_errno(name, "cannot be written", writing_remedy(errno)); }
+
 File::File(const std::string& path, int flags, mode_t mode, const std::string& name)
     : name_(name.empty() ? path : name), fd_(::open(path.c_str(), flags | O_CLOEXEC, mode)) {
   const bool writes = (flags & O_ACCMODE) != O_RDONLY;
@@ -64,18 +66,17 @@ void File::write(const void* from, int64_t bytes) {
   for (const auto* p = static_cast<const char*>(from); bytes > 0;) {
     const ssize_t n = ::write(fd_, p, static_cast<size_t>(bytes));
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) throw_errno(name_, "cannot be written", writing_remedy(errno));
+    if (n < 0) throw_not_written(name_);
     p += n, bytes -= n;
   }
 }
 
 void File::sync() {
-  if (::fsync(fd_) != 0) throw_errno(name_, "cannot be written", writing_remedy(errno));
+  if (::fsync(fd_) != 0) throw_not_written(name_);
 }
 
 void File::close() {
-  if (fd_ >= 0 && ::close(std::exchange(fd_, -1)) != 0 && errno != EINTR)
-    throw_errno(name_, "cannot be written", writing_remedy(errno));
+  if (fd_ >= 0 && ::close(std::exchange(fd_, -1)) != 0 && errno != EINTR) throw_not_written(name_);
 }
 
 }  // namespace heddle::runtime

@@ -32,6 +32,8 @@ class File {
 
 // "NAME: WHAT: No space left on device", from errno.
 [[noreturn]] void throw_errno(const std::string& name, const std::string& what, const std::string& help = {});
+// "NAME: cannot be written: No space left on device", from errno, with its remedy.
+[[noreturn]] void throw_not_written(const std::string& name);
 
 // What to do where a file cannot be written for that reason of the system, an errno; "" where nothing is known.
 std::string writing_remedy(int reason);

@@ -158,7 +158,7 @@ TemporaryFile::~TemporaryFile() {
 
 void TemporaryFile::rename_to(const std::string& path) {
   const std::lock_guard lock(exit_cleanup().mutex);
-  if (rename(path_.c_str(), path.c_str()) != 0) throw_errno(name_, "cannot be written", writing_remedy(errno));
+  if (rename(path_.c_str(), path.c_str()) != 0) throw_not_written(name_);
   exit_cleanup().temporaries.erase(path_);
 }
 

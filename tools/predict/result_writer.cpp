@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -242,7 +241,7 @@ void ResultWriter::finish() {
   if (request_.format == "npy") {
     const std::string head = npy_header();
     if (::pwrite(file_->file().descriptor(), head.data(), head.size(), 0) != std::ssize(head))
-      runtime::throw_errno(request_.path, "cannot be written", runtime::writing_remedy(errno));
+      runtime::throw_not_written(request_.path);
   }
   if (stream_) stream_->close();
   if (file_) file_->finish();
