@@ -60,28 +60,30 @@ EmittedKernel emit_feed(const std::vector<Buffer>& inputs, const std::vector<Fee
   return out;
 }
 
-EmittedKernel emit_record(const Buffer& loss, const Buffer* count, int64_t rows, int64_t records,
-                          const std::string& symbol) {
+EmittedKernel emit_record(const Recorded& recorded, int64_t rows, int64_t records, const std::string& symbol) {
   EmittedKernel out;
   Kernel& k = out.facts;
   k.name = symbol, k.title = k.form = "record";
   k.block = kFeedThreads;
   std::vector<std::string> parameters;
-  const auto add = [&](const Buffer& b, const char* name) {
-    const std::optional<DType> dtype = parse_dtype(b.dtype);
-    HEDDLE_CHECK(dtype && b.dims.empty(), "what is recorded is a scalar: " + b.name);
+  const auto add = [&](const Buffer* b, const char* name) {
+    if (b == nullptr) return;
+    const std::optional<DType> dtype = parse_dtype(b->dtype);
+    HEDDLE_CHECK(dtype.has_value(), "what is recorded has a dtype: " + b->name);
     parameters.push_back(fmt::format("const {}* __restrict__ {}", storage_type(*dtype), name));
-    k.bytes_read += b.bytes;
+    k.bytes_read += b->bytes;
   };
-  add(loss, "loss");
-  if (count != nullptr) add(*count, "count");
+  add(recorded.loss, "loss"), add(recorded.count, "count"), add(recorded.outside, "outside");
   parameters.emplace_back("hd::u64* cursor");
   parameters.emplace_back("hd::u64* ring");
   k.arguments = std::ssize(parameters);
   k.bytes_written = (kRecordWords + 3) * 8;
-  out.text = kernel_text(k, parameters,
-                         {fmt::format("HD_ONE_OF_ALL hd::record(cursor, ring, {}, {}, (double)loss[0], (double){});",
-                                      records, rows, count != nullptr ? "count[0]" : integer_literal(rows))});
+  const std::string outside =
+      recorded.outside == nullptr ? "nullptr, 0" : fmt::format("outside, {}", recorded.outside->dims.at(0));
+  out.text = kernel_text(
+      k, parameters,
+      {fmt::format("HD_ONE_OF_ALL hd::record(cursor, ring, {}, {}, (double)loss[0], (double){}, {});", records, rows,
+                   recorded.count != nullptr ? "count[0]" : integer_literal(rows), outside)});
   return out;
 }
 

@@ -32,9 +32,14 @@ bool draws(const FeedSpec& spec);  // whether a map of it is random
 EmittedKernel emit_feed(const std::vector<Buffer>& inputs, const std::vector<FeedSpec>& columns, int64_t rows,
                         bool training, const std::string& symbol);
 
-// The kernel that records `loss`, and `count` where the entry has it (nullptr: all rows count). Its pointers are those, the
-// cursor and the ring.
-EmittedKernel emit_record(const Buffer& loss, const Buffer* count, int64_t rows, int64_t records,
-                          const std::string& symbol);
+// What a step tells of itself: `loss`, `count` where the entry has it (nullptr: all rows count), and `outside`, a row
+// [place, index] of i64 for each check of indices (nullptr: there are none).
+struct Recorded {
+  const Buffer* loss = nullptr;
+  const Buffer* count = nullptr;
+  const Buffer* outside = nullptr;
+};
+// The kernel that records it. Its pointers are those, the cursor and the ring.
+EmittedKernel emit_record(const Recorded& recorded, int64_t rows, int64_t records, const std::string& symbol);
 
 }  // namespace heddle::codegen

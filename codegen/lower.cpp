@@ -80,8 +80,8 @@ class Lowering {
       const auto found = std::ranges::find(e.outputs, name, &Buffer::name);
       return found == e.outputs.end() ? nullptr : &*found;
     };
-    const Buffer *loss = find("loss"), *count = find("loss.count");
-    HEDDLE_CHECK(loss != nullptr && !e.inputs.empty(), "a fed entry has inputs and a loss: " + e.name);
+    const Recorded recorded{.loss = find("loss"), .count = find("loss.count"), .outside = find("step.outside")};
+    HEDDLE_CHECK(recorded.loss != nullptr && !e.inputs.empty(), "a fed entry has inputs and a loss: " + e.name);
     e.fed_rows = e.inputs[0].dims.at(0);
     const Feeding& f = program_.feeding;
     const Argument cursor{f.cursor, f.cursor_bytes(), Access::read_write};
@@ -99,10 +99,11 @@ class Lowering {
     first.arguments.push_back(cursor);
     e.steps.insert(e.steps.begin(), {std::move(first), {}});
     Launch last{
-        .kernel = kernel(
-            [&](const std::string& name) { return emit_record(*loss, count, e.fed_rows, f.records, name); }, "record"),
-        .arguments = {{loss->at, loss->bytes, Access::read}}};
-    if (count != nullptr) last.arguments.push_back({count->at, count->bytes, Access::read});
+        .kernel = kernel([&](const std::string& name) { return emit_record(recorded, e.fed_rows, f.records, name); },
+                         "record"),
+        .arguments = {}};
+    for (const Buffer* b : {recorded.loss, recorded.count, recorded.outside})
+      if (b != nullptr) last.arguments.push_back({b->at, b->bytes, Access::read});
     last.arguments.push_back(cursor);
     last.arguments.push_back({{Segment::ring, 0}, f.ring_bytes(), Access::read_write});
     e.steps.push_back({std::move(last), {}});

@@ -152,7 +152,10 @@ constexpr int64_t kRecordStep = 0;   // s
 constexpr int64_t kRecordLoss = 1;   // f64
 constexpr int64_t kRecordCount = 2;  // f64: how much of the batch counts in the loss
 constexpr int64_t kRecordFault = 3;
-constexpr int64_t kRecordWords = 4;
+// The first index of the batch that was outside of what it was to find: (check << 40) | place, or kNoFault; the index, i64.
+constexpr int64_t kRecordOutside = 4;
+constexpr int64_t kRecordIndex = 5;
+constexpr int64_t kRecordWords = 6;
 
 struct Feeding {
   std::vector<FeedColumn> columns;

@@ -9,6 +9,7 @@
 
 #include "frontend/average.h"
 #include "frontend/fields.h"
+#include "frontend/index_checks.h"
 #include "frontend/layer_context.h"
 #include "frontend/learning_rate.h"
 #include "frontend/same_network.h"
@@ -37,6 +38,12 @@ void prune(ir::Graph& g) {
   g.remove_inputs(gone);
 }
 
+// Drops what nothing depends on, and asks of the rest whether its indices are inside.
+void finish(ir::Graph& g, const std::vector<IndexCheck>& indices) {
+  prune(g);
+  add_index_checks(g, indices);
+}
+
 // The loss and, where it depends on the data, how much of the batch counts in it: a batch of labels may have none.
 std::vector<MeasureStates> add_measures(Expansion& e, const Model& model, const Losses& loss, Diagnostics& errors) {
   e.graph.outputs.push_back(loss.total);
@@ -48,6 +55,7 @@ std::vector<MeasureStates> add_measures(Expansion& e, const Model& model, const 
 
 struct TrainGraph {
   ir::Graph graph;
+  std::vector<IndexCheck> indices;
   std::vector<Parameter> parameters, averaged;
   std::vector<MeasureStates> measures;
   std::vector<Diagnostic> refusals;  // why it cannot run, though it tells which states there are
@@ -57,6 +65,7 @@ TrainGraph train_graph(const Model& model, const std::string& name, int64_t batc
                        Diagnostics& errors, SameNetwork& same) {
   Expansion e = expand_model(model, {.batch = batch, .training = true}, errors);
   same.require(e);
+  const std::vector<IndexCheck> indices = index_checks(e, errors);
   std::vector<Parameter> averages;
   std::vector<MeasureStates> measures;
   const Losses loss = add_losses(e, model, errors);
@@ -67,7 +76,8 @@ TrainGraph train_graph(const Model& model, const std::string& name, int64_t batc
   }
   for (const ir::Update& u : e.updates) e.graph.updates.push_back(u);
   e.graph.name = name;
-  return {std::move(e.graph), std::move(e.parameters), std::move(averages), std::move(measures), std::move(e.refusals)};
+  return {std::move(e.graph),   indices, std::move(e.parameters), std::move(averages), std::move(measures),
+          std::move(e.refusals)};
 }
 
 // Reads the averages of `averaged` in the place of these parameters.
@@ -75,11 +85,12 @@ ir::Graph eval_graph(const Model& model, const std::string& name, int64_t batch,
                      const std::vector<Parameter>& averaged) {
   Expansion e = expand_model(model, {.batch = batch, .training = false}, errors);
   same.require(e);
+  const std::vector<IndexCheck> indices = index_checks(e, errors);
   const Losses loss = add_losses(e, model, errors);
   if (loss.total.valid()) add_measures(e, model, loss, errors);
   read_averages(e, averaged);
   e.graph.name = name;
-  prune(e.graph);
+  finish(e.graph, indices);
   return std::move(e.graph);
 }
 
@@ -116,9 +127,10 @@ void add_outputs(Expansion& e, const Model& model) {
 ir::Graph predict_graph(const Model& model, int64_t batch, Diagnostics& errors, SameNetwork& same) {
   Expansion e = expand_model(model, {.batch = batch, .training = false}, errors);
   same.require(e);
+  const std::vector<IndexCheck> indices = index_checks(e, errors);
   guarded(errors, [&] { add_outputs(e, model); });
   e.graph.name = "predict";
-  prune(e.graph);
+  finish(e.graph, indices);
   return std::move(e.graph);
 }
 
@@ -269,13 +281,13 @@ ir::Module build_module(const Model& model, const BuildOptions& options) {
   ir::Module m;
   m.graphs.push_back(init_graph(model, train.graph, train.parameters));
   if (options.train > 0) {
-    prune(train.graph);
+    finish(train.graph, train.indices);
     m.graphs.push_back(std::move(train.graph));
   }
   if (options.train_last > 0) {
     TrainGraph last = train_graph(model, "train_last", options.train_last, steps, errors, same);
     require_runnable(last, errors);
-    prune(last.graph);
+    finish(last.graph, last.indices);
     m.graphs.push_back(std::move(last.graph));
   }
   // Without a training there are weights, and no averages beside them.

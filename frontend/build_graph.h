@@ -9,11 +9,12 @@
 //
 // Graphs, each as far as its batch size is given:
 //   @init          updates every state: parameters from their initializers, moments and `step` to zero, `seed`
-//   @train         updates parameters, moments, step and totals; returns loss and, where labels count, loss.count
+//   @train         updates parameters, moments, step and totals; returns loss, where labels count loss.count, and where
+//                  indices are computed step.outside (frontend/index_checks.h)
 //   @train_last    the same for the remainder batch
 //   @eval          no dropout, averages in the place of parameters; updates totals; returns what @train does
 //   @eval_last     the same for the remainder batch
-//   @predict       returns the model's outputs, computed from their ancestors only
+//   @predict       returns the model's outputs, computed from their ancestors only, and step.outside
 //   @take_average  updates parameters to their averages, where the training keeps some
 //   @reset         sets the totals to zero
 //   @metrics       returns the loss and each metric of what was counted since

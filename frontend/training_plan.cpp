@@ -10,7 +10,6 @@
 #include "frontend/train_step.h"
 #include "frontend/training_def.h"
 #include "ir/op_def.h"
-#include "ir/ops/coordinates.h"
 
 namespace heddle::frontend {
 namespace {
@@ -30,39 +29,33 @@ void bound_labels(const Model& model, const Part& part, bool has_classes, const 
     if (input.name == e.graph[labels].name) input.below = input.below < 0 ? classes : std::min(input.below, classes);
 }
 
-// Where the elements of v come from, in whatever order and shape v has them.
-ir::ValueId origin_of(const ir::Graph& g, ir::ValueId v) {
-  const auto keeps_all = [](const ir::Node& n) { return n.op->name == "reshape" || n.op->name == "transpose"; };
-  while (g.def(v) != nullptr && keeps_all(*g.def(v))) v = g.def(v)->operands[0];
-  return v;
-}
-
-// How many places there are for the indices of n, its second operand, of coordinates along the longest axis; nothing where
-// it has none.
-std::optional<int64_t> places_of_indices(const ir::Graph& g, const ir::Node& n) {
-  if (std::holds_alternative<ir::Lookup>(n.op->kind)) {
-    const ir::Dims extents = std::get<ir::Lookup>(n.op->kind).domain(ir::signature(g, n)).extents;
-    return *std::max_element(extents.begin(), extents.end());
-  }
-  if (n.op->name != "scatter" && n.op->name != "scatter_nd") return std::nullopt;
-  if (n.op->name == "scatter") return g[n.operands[0]].type.dims[0];
-  const ir::Dims extents = ir::coordinates(ir::signature(g, n)).indexed;
-  return *std::max_element(extents.begin(), extents.end());
-}
-
 // What elements are found or written by is checked when it is read: an index outside of its axis names nothing.
 void bound_indices(const Expansion& e, std::vector<PlannedInput>& inputs) {
   for (const ir::NodeId id : e.graph.order) {
     const ir::Node& n = e.graph[id];
-    const std::optional<int64_t> places = places_of_indices(e.graph, n);
-    if (!places) continue;
+    const int64_t places = most_places(e.graph, n);
+    if (places == 0) continue;
     const std::string& name = e.graph[origin_of(e.graph, n.operands[1])].name;
     for (PlannedInput& input : inputs) {
       if (input.name != name) continue;
-      input.below = input.below < 0 ? *places : std::min(input.below, *places);
+      input.below = input.below < 0 ? places : std::min(input.below, places);
       input.looked_up = true;
     }
   }
+}
+
+// What the model computes indices of is not known before a batch is; whether they are of rows, twice the batch tells.
+std::vector<CheckedIndices> plan_index_checks(const Model& model, const Expansion& e, Diagnostics& errors) {
+  const std::vector<IndexCheck> checks = index_checks(e, errors);
+  if (checks.empty()) return {};
+  Diagnostics ignored;
+  std::optional<Expansion> twice;
+  try {
+    twice = expand_model(model, {.batch = 2 * e.batch, .training = false}, ignored);
+  } catch (const UserError&) {  // the model does not take that batch, which it need not
+  }
+  const bool alike = twice && ignored.empty() && twice->graph.value_count() == e.graph.value_count();
+  return describe(checks, e, alike ? &*twice : nullptr);
 }
 
 bool is_real(ir::DType t) { return t == ir::DType::f32 || t == ir::DType::f64; }
@@ -217,6 +210,8 @@ TrainingPlan plan_training(const Model& model) {
   check_mixing(plan.inputs, plan.data, errors, plan.warnings);
   errors.throw_if_any();
   bound_indices(e, plan.inputs);
+  plan.indices = plan_index_checks(model, e, errors);
+  errors.throw_if_any();
   warn_of_endless_training(model, plan.warnings);
   if (!model.train.losses.empty()) plan.metrics.push_back({"loss"});
   for (const Part& part : model.train.losses) {

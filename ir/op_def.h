@@ -158,6 +158,11 @@ struct OpDef {
   std::string no_gradient = {};  // the reason, where grad is absent and no expansion supplies it
   // For composites: the same results from other operators.
   std::function<Values(Builder&, const Node&)> expansion = {};
+  // Where the second operand names places of the first: how many there are along each coordinate. Of one coordinate each
+  // element is one, else the last axis holds them.
+  std::function<Dims(const Signature&)> places = {};
+  // Where the first result holds places along an axis: they lie in [0, this).
+  std::function<int64_t(const Signature&)> below = {};
   // What no shape says of the operands, and only another operator makes sure of. Whatever they hold, nothing is read or
   // written outside of them.
   std::string precondition = {};

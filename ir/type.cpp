@@ -43,6 +43,11 @@ bool is_signed(DType d) {
   return is_floating(d) || d == DType::i64 || d == DType::i32 || d == DType::i16 || d == DType::i8;
 }
 
+bool holds(DType d, int64_t n) {
+  const int64_t width = bits(d) - (is_signed(d) ? 1 : 0);
+  return width >= 63 || n < int64_t{1} << width;
+}
+
 std::string to_string(DType dtype) { return facts(dtype).name; }
 
 std::optional<DType> parse_dtype(std::string_view text) {

@@ -16,6 +16,7 @@ int64_t bits(DType dtype);  // bits an element occupies in memory; boolean takes
 bool is_floating(DType dtype);
 bool is_integer(DType dtype);        // signed and unsigned integers, without boolean
 bool is_signed(DType dtype);         // floating and signed integers
+bool holds(DType dtype, int64_t n);  // whether n >= 0 is a number of this integer type
 std::string to_string(DType dtype);  // "f32"; boolean is "bool"
 std::optional<DType> parse_dtype(std::string_view text);
 const std::vector<DType>& all_dtypes();

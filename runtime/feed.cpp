@@ -25,6 +25,15 @@ std::optional<Fault> fault_of(const codegen::Feeding& feeding, uint64_t word) {
   return Fault{feeding.columns[input].input, row, values[word & 3]};
 }
 
+std::optional<OutsideIndex> outside_of(const uint64_t* words) {
+  const uint64_t word = words[codegen::kRecordOutside];
+  if (word == codegen::kNoFault) return std::nullopt;
+  constexpr int kPlaceBits = 40;
+  return OutsideIndex{.check = word >> kPlaceBits,
+                      .place = static_cast<int64_t>(word & ((uint64_t{1} << kPlaceBits) - 1)),
+                      .index = static_cast<int64_t>(words[codegen::kRecordIndex])};
+}
+
 }  // namespace
 
 Feed::Feed(Executable& executable, FeedOptions options)
@@ -183,7 +192,8 @@ std::vector<StepRecord> Feed::take(int64_t steps) {
     records.push_back({.step = taken_,
                        .loss = std::bit_cast<double>(words[codegen::kRecordLoss]),
                        .count = std::bit_cast<double>(words[codegen::kRecordCount]),
-                       .fault = fault_of(feeding_, words[codegen::kRecordFault])});
+                       .fault = fault_of(feeding_, words[codegen::kRecordFault]),
+                       .outside = outside_of(words)});
   }
   return records;
 }

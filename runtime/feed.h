@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/index_error.h"
 #include "runtime/data/table.h"
 #include "runtime/executable.h"
 
@@ -30,6 +31,7 @@ struct StepRecord {
   double loss = 0;
   double count = 0;  // how much of the batch counts in the loss
   std::optional<Fault> fault;
+  std::optional<OutsideIndex> outside;  // the first of the model's first check that met one
 };
 
 // What random maps of rows depend on, beside the row.

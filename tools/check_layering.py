@@ -18,7 +18,7 @@ ALLOWED = {
 }
 # The Program, how errors are told, which readers there are: these headers include nothing else of their folder.
 SINGLE = {
-    "runtime": {"codegen/program.h", "ir/diagnostic.h", "ir/check.h"},
+    "runtime": {"codegen/program.h", "ir/diagnostic.h", "ir/check.h", "ir/index_error.h"},
     "frontend": {"runtime/data/reader_def.h", "ir/diagnostic.h"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')

@@ -38,14 +38,18 @@ HD_DEVICE void note_fault(u64* cursor, int input, int row, T x) {
   }
 #endif
 }
-// To be called by one thread: writes the step's record and moves the cursor on.
-HD_DEVICE void record(u64* cursor, u64* ring, int records, int rows, double loss, double count) {
+// To be called by one thread: writes the step's record and moves the cursor on. `outside` holds [place, index] of each of the checks of
+// indices, place -1 where all were inside.
+HD_DEVICE void record(u64* cursor, u64* ring, int records, int rows, double loss, double count, const i64* outside, int checks) {
   const u64 step = cursor[1];
-  u64* to = ring + step % (u64)records * 4;
+  u64* to = ring + step % (u64)records * 6;
   to[0] = step;
   to[1] = bits<u64>(loss);
   to[2] = bits<u64>(count);
   to[3] = cursor[2];
+  to[4] = ~u64(0), to[5] = 0;
+  for (int check = checks; check-- > 0;)
+    if (outside[2 * check] >= 0) to[4] = (u64)check << 40 | (u64)outside[2 * check], to[5] = (u64)outside[2 * check + 1];
   cursor[0] += (u64)rows;
   cursor[1] = step + 1;
   cursor[2] = ~u64(0);

@@ -55,6 +55,7 @@ OpDef index_of(const std::string& name, const std::string& which, const std::str
           .infer = infer_index,
           .eval = eval_index(largest),
           .no_gradient = "an index is piecewise constant",
+          .below = [](const Signature& s) { return index_domain(s).extents[0]; },
           .samples = samples()};
 }
 

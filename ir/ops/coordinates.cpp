@@ -40,6 +40,8 @@ Coordinates coordinates(const Signature& s) {
   return c;
 }
 
+Dims indexed_axes(const Signature& s) { return coordinates(s).indexed; }
+
 int64_t row_at(const Coordinates& c, const Tensor& indices, const Dims& point) {
   int64_t row = 0;
   for (size_t d = 0; d < c.batch; ++d) row = row * c.points[d] + point[d];

@@ -13,6 +13,7 @@ struct Coordinates {
   Dims rest;         // axes of x behind them, whole
 };
 Coordinates coordinates(const Signature& s);  // of operands x, indices; throws InferError
+Dims indexed_axes(const Signature& s);        // OpDef::places of those who share them
 AttrDef batch_attr();
 Dims in_a_row(Dims a, const Dims& b);
 

@@ -71,6 +71,7 @@ const RegisterOp op(
      .infer = infer,
      .eval = eval,
      .grad = gradient,
+     .places = indexed_axes,
      .flops = 0,
      .samples = {sample({4, 6, 3}, {5, 2}, 0, 4), sample({9, 33}, {7, 1}, 0, 9), sample({3, 5, 2}, {3, 4, 1}, 1, 5),
                  sample({7}, {2, 3, 1}, 0, 8), sample({1, 1}, {1, 2}, 0, 1), sample({2, 4, 5, 3}, {2, 2}, 1, 4),

@@ -116,13 +116,9 @@ class Gradient {
     const ValueId low = b_("ge", {indices_, zeros(indices_)});
     const int64_t count = b_.type(rows).dims[0];
     ValueId inside = low;
-    if (fits(count)) inside = b_("and", {low, b_("lt", {indices_, b_.like(static_cast<double>(count), indices_)})});
+    if (holds(b_.type(indices_).dtype, count))
+      inside = b_("and", {low, b_("lt", {indices_, b_.like(static_cast<double>(count), indices_)})});
     return b_("select", {along(inside), found, zeros(found)});
-  }
-  bool fits(int64_t count) const {  // else no index of this type is beyond it
-    const DType dtype = b_.type(indices_).dtype;
-    const int64_t width = bits(dtype) - (is_signed(dtype) ? 1 : 0);
-    return width >= 63 || count < int64_t{1} << width;
   }
   ValueId along(ValueId each) {  // a number for each update, at each of its elements
     const Dims dims = b_.type(updates_).dims;
@@ -192,6 +188,7 @@ const RegisterOp op(
      .eval = eval,
      .grad = gradient,
      .expansion = expand,
+     .places = [](const Signature& s) -> Dims { return {s.operands[0].dims[0]}; },
      .samples = {sample({7, 5}, 9, "add"), sample({33}, 100, "set"), sample({1, 1}, 1, "add"),
                  sample({4, 3, 2}, 6, "mul"), sample({5, 40}, 17, "max"), sample({6, 2}, 3, "min"),
                  sample({9, 1}, 30, "add")}});

@@ -72,9 +72,7 @@ class Rows {
   void check(ValueId index, int64_t size) {
     const DType dtype = b_.type(index).dtype;
     require(b_("ge", {index, b_.like(0, index)}));
-    const int64_t width = bits(dtype) - (is_signed(dtype) ? 1 : 0);
-    if (width >= 63 || size < int64_t{1} << width)
-      require(b_("lt", {index, b_.like(static_cast<double>(size), index)}));
+    if (holds(dtype, size)) require(b_("lt", {index, b_.like(static_cast<double>(size), index)}));
   }
   void require(ValueId condition) { inside_ = inside_.valid() ? b_("and", {inside_, condition}) : condition; }
 
@@ -117,6 +115,7 @@ const RegisterOp op(
      .infer = infer,
      .eval = eval,
      .expansion = expand,
+     .places = indexed_axes,
      .samples = {sample({4, 6, 3}, {5, 2}, {5, 3}, 0, "add"), sample({9, 33}, {7, 1}, {7, 33}, 0, "set"),
                  sample({3, 5, 2}, {3, 4, 1}, {3, 4, 2}, 1, "add"), sample({7}, {2, 3, 1}, {2, 3}, 0, "max"),
                  sample({1, 1}, {1, 2}, {1}, 0, "mul"), sample({2, 4, 5, 3}, {2, 2}, {2, 3}, 1, "min"),

@@ -39,6 +39,19 @@ void require_finite_rows(const std::optional<Fault>& fault, int64_t first_row, c
                   "mend or remove that row of the data, and look at the maps of the input");
 }
 
+// Throws where an index of the batch was outside of what it was to find.
+void require_inside(const Steps::Done& done, const StepsOptions& options, const Split& split,
+                    std::span<const uint32_t> order) {
+  if (!done.record.outside) return;
+  const OutsideIndex& outside = *done.record.outside;
+  HEDDLE_CHECK(outside.check < options.indices.size(), "the model's checks of indices are known");
+  const CheckedIndices& checked = options.indices[outside.check];
+  const auto place = static_cast<size_t>(done.first_row + outside.place / std::max<int64_t>(checked.of_row, 1));
+  const bool of_row = checked.of_row > 0;
+  throw index_error(checked, outside,
+                    of_row ? fmt::format("{} row {}", split.name, order.empty() ? place : order[place]) : "");
+}
+
 // Every row once: through "eval", and what is left through "eval_last".
 std::vector<Steps::Part> eval_parts(const codegen::Program& program, int64_t rows) {
   const codegen::Entry* full = program.find_entry("eval");
@@ -51,17 +64,21 @@ std::vector<Steps::Part> eval_parts(const codegen::Program& program, int64_t row
   return parts;
 }
 
-MetricValues evaluate_with(Steps& steps, Executable& executable, const Split& rows, const Watcher& watcher) {
+MetricValues evaluate_with(Steps& steps, Executable& executable, const Split& rows, const Watcher& watcher,
+                           const StepsOptions& options) {
   Metrics metrics(executable);
   metrics.reset();
-  std::optional<Fault> fault;  // the first
-  int64_t fault_rows = 0;      // before its batch
+  std::optional<Fault> fault;          // the first
+  int64_t fault_rows = 0;              // before its batch
+  std::optional<Steps::Done> outside;  // likewise
   steps.run(rows.table, {}, eval_parts(executable.program(), rows.rows()),
             {.record =
                  [&](const Steps::Done& done) {
                    if (!fault && done.record.fault) fault = done.record.fault, fault_rows = done.first_row;
+                   if (!outside && done.record.outside) outside = done;
                  },
-             .stop = [&] { return watcher.interrupted && watcher.interrupted() != 0; }});
+             .stop = [&] { return outside || (watcher.interrupted && watcher.interrupted() != 0); }});
+  if (outside) require_inside(*outside, options, rows, {});
   MetricValues values = metrics.values();
   if (all_finite(values)) return values;
   const auto bad = std::find_if_not(values.begin(), values.end(), is_finite);
@@ -190,7 +207,7 @@ class Run {
 
   // Metrics of a part of the rows are nobody's metrics: an interrupted validation has none.
   void validate() {
-    MetricValues values = evaluate_with(steps_, executable_, *validation_, watcher_);
+    MetricValues values = evaluate_with(steps_, executable_, *validation_, watcher_, options_.steps_options);
     note_end();
     if (result_.interrupted == 0) state_.validation = std::move(values);
   }
@@ -246,6 +263,7 @@ class Run {
   void finished(const Steps::Done& done, std::span<const uint32_t> order) {
     ++state_.steps, ++state_.step_of_epoch;
     const StepRecord& record = done.record;
+    require_inside(done, options_.steps_options, rows_, order);
     if (!std::isfinite(record.loss) && record.count != 0) refuse_loss(done, order);
     if (watcher_.step)
       watcher_.step({state_.epochs + 1, options_.epochs.value_or(0), state_.step_of_epoch, steps_per_epoch_,
@@ -320,7 +338,7 @@ TrainResult train(Executable& executable, const TrainOptions& options, const Spl
 
 MetricValues evaluate(Executable& executable, const Split& rows, const Watcher& watcher, const StepsOptions& options) {
   Steps steps(executable, noting(options, watcher));
-  return evaluate_with(steps, executable, rows, watcher);
+  return evaluate_with(steps, executable, rows, watcher, options);
 }
 
 }  // namespace heddle::runtime

@@ -74,13 +74,14 @@ struct TrainResult {
 };
 
 // Runs from the state the executable is in. Throws UserError when a loss is not finite, with the row of the data where
-// it came from there, or when a parameter is not at the end: then there is nothing worth saving.
+// it came from there, when an index was outside of what it was to find, or when a parameter is not finite at the end: then
+// there is nothing worth saving.
 TrainResult train(Executable& executable, const TrainOptions& options, const Split& rows, const Split* validation,
                   const Watcher& watcher);
 
 // Every row once, through "eval" and "eval_last" (run as often as it takes: its batch divides the remainder). Where
 // `watcher` says that it was interrupted, the metrics are those of the rows so far. Throws UserError where a metric is
-// not finite and the data are not: with the metric, the input and the row.
+// not finite and the data are not: with the metric, the input and the row; and where an index was outside.
 MetricValues evaluate(Executable& executable, const Split& rows, const Watcher& watcher = {},
                       const StepsOptions& options = {});
 

@@ -96,6 +96,7 @@ class CountingDevice final : public MemoryDevice {
     to[codegen::kRecordLoss] = std::bit_cast<uint64_t>(loss);
     to[codegen::kRecordCount] = std::bit_cast<uint64_t>(static_cast<double>(rows));
     to[codegen::kRecordFault] = fault;
+    to[codegen::kRecordOutside] = codegen::kNoFault;
     cursor[codegen::kCursorPosition] += static_cast<uint64_t>(rows);
   }
 

@@ -251,7 +251,7 @@ Outputs Model::predict(const Inputs& rows, const std::vector<std::string>& outpu
       std::vector<runtime::data::Column> columns;
       for (const tools::PredictInput& input : predictor.inputs())
         columns.push_back(api::column_of(rows.at(input.request.input), input.request, first, part));
-      if (const auto bad = predictor.run(columns, part); bad.row >= 0)
+      if (const auto bad = predictor.run(columns, part, first); bad.row >= 0)
         throw UserError(ExitCode::failed,
                         fmt::format("predict: row {}, counted from 0: input '{}' holds {}", first + bad.row,
                                     predictor.inputs()[bad.input].request.input, bad.value),

@@ -173,17 +173,22 @@ double Training::step(const Inputs& rows) {
     require_finite(column, plan_.batch, input, maps == plan_.data.maps.end() ? kNoMaps : maps->second);
     table.columns.push_back(std::move(column));
   }
-  double loss = 0;
+  runtime::StepRecord record;
   runtime::Steps steps(*executable_);
-  steps.run(
-      table, {}, std::vector<runtime::Steps::Part>{{program_.find_entry("train"), 1}},
-      {.record = [&](const runtime::Steps::Done& done) { loss = done.record.loss; }, .stop = [] { return false; }},
-      {.seed = static_cast<uint64_t>(plan_.seed), .epoch = static_cast<uint64_t>(steps_)});
+  steps.run(table, {}, std::vector<runtime::Steps::Part>{{program_.find_entry("train"), 1}},
+            {.record = [&](const runtime::Steps::Done& done) { record = done.record; }, .stop = [] { return false; }},
+            {.seed = static_cast<uint64_t>(plan_.seed), .epoch = static_cast<uint64_t>(steps_)});
   ++steps_;
-  if (!std::isfinite(loss))
-    throw UserError(ExitCode::failed, fmt::format("the loss is {} at step {}", std::abs(loss), steps_),
+  if (record.outside) {
+    const CheckedIndices& checked = plan_.indices.at(record.outside->check);
+    throw index_error(
+        checked, *record.outside,
+        fmt::format("row {} of step {}", record.outside->place / std::max<int64_t>(checked.of_row, 1), steps_));
+  }
+  if (!std::isfinite(record.loss))
+    throw UserError(ExitCode::failed, fmt::format("the loss is {} at step {}", std::abs(record.loss), steps_),
                     "a lower lr or a clip_norm may keep it finite; look for values of the rows that are not finite");
-  return loss;
+  return record.loss;
 }
 
 FitResult Training::fit(const std::function<bool(const Epoch&)>& each) {
@@ -191,6 +196,7 @@ FitResult Training::fit(const std::function<bool(const Epoch&)>& each) {
                                       .steps = plan_.steps,
                                       .seed = static_cast<uint64_t>(plan_.seed),
                                       .drop_last = plan_.drop_last,
+                                      .steps_options = {.indices = plan_.indices},
                                       .best = plan_.early_stop ? std::optional(tools::best_rule(plan_)) : std::nullopt};
   bool stopped = false;
   runtime::Watcher watcher;

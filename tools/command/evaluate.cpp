@@ -25,7 +25,7 @@ int eval(const RunArguments& a) {
     if (!split) return;
     runtime::Watcher watcher;
     watcher.note = note;
-    const runtime::MetricValues values = runtime::evaluate(*s.executable, *split, watcher);
+    const runtime::MetricValues values = runtime::evaluate(*s.executable, *split, watcher, {.indices = s.plan.indices});
     report_metrics(name, values);
     metrics.raw(name, runtime::metrics_json(values));
   };

@@ -77,7 +77,8 @@ std::optional<runtime::JsonObject> results_of(Session& s, const runtime::TrainRe
     runtime::Watcher watcher;
     watcher.interrupted = InterruptGuard::signal;
     watcher.note = note;
-    const runtime::MetricValues test = runtime::evaluate(*s.executable, *s.splits.test, watcher);
+    const runtime::MetricValues test =
+        runtime::evaluate(*s.executable, *s.splits.test, watcher, {.indices = s.plan.indices});
     if (InterruptGuard::signal()) return std::nullopt;
     report_metrics("test", test);
     metrics.raw("test", runtime::metrics_json(test));
@@ -145,6 +146,7 @@ runtime::TrainOptions train_options(const RunArguments& a, const Session& s) {
                                 .save = save_rule(a.saving.every, s.plan.checkpoint),
                                 .max_seconds = duration(a.saving.max_time, "--max-time"),
                                 .max_resident_bytes = static_cast<int64_t>(a.saving.max_memory * (1 << 30))};
+  options.steps_options.indices = s.plan.indices;
   if (a.repeat > 0) options.steps_options.most_repeats = a.repeat;
   if (s.plan.early_stop || s.saved->kept()) options.best = best_rule(s.plan);
   return options;

@@ -10,7 +10,7 @@ PredictSummary predict_rows(Predictor& predictor, RowReader& reader, ResultWrite
   PredictRows rows;
   rows.columns.resize(predictor.inputs().size());
   while (reader.next(kPredictBatch, rows)) {
-    const Predictor::Bad bad = predictor.run(rows.columns, rows.count);
+    const Predictor::Bad bad = predictor.run(rows.columns, rows.count, rows.first);
     if (bad.row >= 0)
       throw UserError(ExitCode::failed,
                       fmt::format("{}: row {}, counted from 0: input '{}' holds {}", reader.source_of(bad.input),

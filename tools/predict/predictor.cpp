@@ -175,6 +175,10 @@ void Predictor::describe_inputs(const std::vector<std::vector<std::string>>& nam
 
 void Predictor::describe_outputs(const frontend::Model& model, const std::vector<std::vector<std::string>>& names) {
   for (const codegen::Buffer& b : entry_->outputs) {
+    if (b.name == "step.outside") {
+      outside_ = &b;
+      continue;
+    }
     if (b.dims.empty() || b.dims[0] != kPredictBatch)
       throw UserError(ExitCode::failed,
                       fmt::format("output '{}' is one value for the whole batch, not one for each row", b.name),
@@ -211,7 +215,21 @@ void Predictor::execute() {
   }
 }
 
-Predictor::Bad Predictor::run(const std::vector<Column>& columns, int64_t rows) {
+// Rows behind those that were given hold zeros, of which nobody asked anything.
+void Predictor::require_inside(int64_t rows, int64_t first) const {
+  if (outside_ == nullptr) return;
+  std::vector<int64_t> found(static_cast<size_t>(outside_->bytes) / sizeof(int64_t));
+  executable_->read(*outside_, found.data());
+  for (size_t check = 0; 2 * check < found.size(); ++check) {
+    const CheckedIndices& checked = plan_.indices.at(check);
+    const OutsideIndex outside{.check = check, .place = found[2 * check], .index = found[2 * check + 1]};
+    const int64_t row = outside.place / std::max<int64_t>(checked.of_row, 1);
+    if (outside.place < 0 || (checked.of_row > 0 && row >= rows)) continue;
+    throw index_error(checked, outside, fmt::format("row {}", first + row));
+  }
+}
+
+Predictor::Bad Predictor::run(const std::vector<Column>& columns, int64_t rows, int64_t first) {
   HEDDLE_CHECK(columns.size() == inputs_.size() && rows > 0 && rows <= kPredictBatch, "rows of a batch");
   for (size_t i = 0; i < inputs_.size(); ++i) {
     std::ranges::fill(staged_[i], std::byte{0});
@@ -221,6 +239,7 @@ Predictor::Bad Predictor::run(const std::vector<Column>& columns, int64_t rows) 
   if (!checked_) require_rows_apart(rows);
   checked_ = true;
   execute();
+  require_inside(rows, first);
   return {};
 }
 

@@ -1,7 +1,7 @@
 // Predictor: a model with weights, compiled for one batch size, through which any number of rows go.
 //
 //   Predictor predictor(read_model, weights, {.outputs = {"logits"}}, device);
-//   predictor.run(columns, 3);            // three rows; the rest of the batch is zeros
+//   predictor.run(columns, 3, 0);         // three rows; the rest of the batch is zeros
 //   predictor.result(0)                   // bytes of [3, 10] and more
 //
 // There is one entry and one batch size, so that no count of rows compiles anything anew and a row takes the same way
@@ -57,13 +57,14 @@ class Predictor {
   const std::vector<PredictOutput>& outputs() const { return outputs_; }
   const frontend::Data& data() const { return plan_.data; }
   // One column for each input with the bytes of `rows` rows, at most kPredictBatch. Returns the first input and row, of
-  // these, that holds nan or an infinity: then nothing has been computed.
+  // these, that holds nan or an infinity: then nothing has been computed. Throws where an index that the model computes is
+  // outside; `first` is the number that a message gives the first of the rows.
   struct Bad {
     size_t input = 0;
     int64_t row = -1;  // -1: all is well
     double value = 0;
   };
-  Bad run(const std::vector<runtime::data::Column>& columns, int64_t rows);
+  Bad run(const std::vector<runtime::data::Column>& columns, int64_t rows, int64_t first);
   // Of the last run, row by row.
   std::span<const std::byte> result(size_t output) const { return results_.at(output); }
 
@@ -74,6 +75,7 @@ class Predictor {
   void describe_outputs(const frontend::Model& model, const std::vector<std::vector<std::string>>& names);
   void execute();
   void require_rows_apart(int64_t rows);
+  void require_inside(int64_t rows, int64_t first) const;
 
   frontend::TrainingPlan plan_;
   codegen::Program program_;
@@ -82,6 +84,7 @@ class Predictor {
   std::vector<PredictInput> inputs_;
   std::vector<PredictOutput> outputs_;
   std::vector<std::vector<std::byte>> staged_, results_;
+  const codegen::Buffer* outside_ = nullptr;  // what the entry says of the indices that it computes; nullptr: nothing
   bool checked_ = false;
 };
 

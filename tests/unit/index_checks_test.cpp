@@ -1,0 +1,145 @@
+// Which indices a step has to look at, and what is said of them.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include "frontend/training_plan.h"
+#include "tests/unit/built_model.h"
+
+namespace heddle::frontend {
+namespace {
+
+using ir::NamedTensors;
+using Lines = std::vector<std::string>;
+
+// A model whose last node is %y: x f32[N,4,3], i i32[N,2], k i32[N,2,2], and the parameter p f32[3,4].
+std::unique_ptr<Built> of_nodes(const std::string& nodes) {
+  return build(model(R"("x": {"shape": ["N", 4, 3]}, "i": {"shape": ["N", 2], "dtype": "i32"},
+      "k": {"shape": ["N", 2, 2], "dtype": "i32"})",
+                     R"({"name": "p", "op": "param", "shape": [3, 4]}, )" + nodes,
+                     R"(, "outputs": {"out": "y"}, "train": {"batch": {"N": 5}})"));
+}
+
+// "gather 'y' 'j' 3 2": reader, indices, how many places there are, indices of a row.
+Lines checks(const std::string& nodes) {
+  const auto built = of_nodes(nodes);
+  Lines lines;
+  for (const CheckedIndices& c : plan_training(built->model).indices)
+    lines.push_back(fmt::format("{} {} {} {}", c.reader, c.indices, c.below, c.of_row));
+  const ir::Graph& predict = *built->module.find_graph("predict");
+  const ir::ValueId outside = predict.find("step.outside");
+  EXPECT_EQ(outside.valid(), !lines.empty()) << nodes;
+  if (outside.valid()) {
+    EXPECT_EQ(predict[outside].type, (ir::Type{ir::DType::i64, {std::ssize(lines), 2}})) << nodes;
+    EXPECT_EQ(predict.outputs.back(), outside) << nodes;
+  }
+  return lines;
+}
+
+const std::string kComputed = R"({"name": "j", "op": "add", "in": ["i", 0]}, )";
+
+TEST(IndexChecks, AreOfWhatIsComputed) {
+  EXPECT_EQ(checks(R"({"name": "y", "op": "gather", "in": ["p", "i"]})"), Lines{});
+  EXPECT_EQ(checks(kComputed + R"({"name": "y", "op": "gather", "in": ["p", "j"]})"), Lines{"gather 'y' 'j' 3 2"});
+  EXPECT_EQ(checks(kComputed + R"({"name": "y", "op": "gather", "in": ["p", "j"], "axis": 1})"),
+            Lines{"gather 'y' 'j' 4 2"});
+  EXPECT_EQ(checks(kComputed + R"({"name": "y", "op": "embedding", "in": "j", "vocab": 9, "units": 2})"),
+            Lines{"embedding 'y' 'j' 9 2"});
+  EXPECT_EQ(checks(R"({"name": "j", "op": "slice", "in": "i", "start": 0, "stop": 1, "axis": 1},
+      {"name": "y", "op": "gather", "in": ["p", "j"]})"),
+            Lines{"gather 'y' 'j' 3 1"});
+}
+
+// Through the reshapes and transposes of layers, and where they write.
+TEST(IndexChecks, AreOfLayersThatTurnThem) {
+  EXPECT_EQ(checks(R"({"name": "j", "op": "argmax", "in": "x", "axis": 1}, {"name": "s", "op": "add", "in": ["j", 1]},
+      {"name": "r", "op": "reshape", "in": "s", "shape": ["N", 1, 3]}, {"name": "y", "op": "take_along_axis", "in": ["x", "r"], "axis": 1})"),
+            Lines{"take_along_axis 'y' 's' 4 3"});
+  EXPECT_EQ(checks(kComputed +
+                   R"({"name": "u", "op": "cast", "in": "j", "dtype": "f32"},
+      {"name": "q", "op": "param", "shape": [7]}, {"name": "w", "op": "scatter", "in": ["q", "j", "u"]}, {"name": "y", "op": "add", "in": ["w", 1]})"),
+            Lines{"scatter 'w' 'j' 7 2"});
+}
+
+// Coordinates of axes of one length are looked at together, others each by itself, inputs of them, too: as they are read, no more
+// is known of them than the longest axis.
+TEST(IndexChecks, AreOfEachCoordinate) {
+  const std::string shifted = R"({"name": "c", "op": "add", "in": ["k", 0]}, )";
+  EXPECT_EQ(checks(shifted + R"({"name": "y", "op": "gather_nd", "in": ["p", "c"]})"),
+            (Lines{"gather_nd 'y' coordinate 0 of 'c' 3 2", "gather_nd 'y' coordinate 1 of 'c' 4 2"}));
+  EXPECT_EQ(checks(R"({"name": "y", "op": "gather_nd", "in": ["p", "k"]})"),
+            Lines{"gather_nd 'y' coordinate 0 of 'k' 3 2"});
+  EXPECT_EQ(
+      checks(shifted +
+             R"({"name": "q", "op": "param", "shape": [6, 6, 2]}, {"name": "y", "op": "gather_nd", "in": ["q", "c"]})"),
+      Lines{"gather_nd 'y' 'c' 6 4"});
+}
+
+// What finds places finds them along an axis, and movements keep them inside.
+TEST(IndexChecks, AreNotOfPlacesThatWereFound) {
+  EXPECT_EQ(
+      checks(R"({"name": "j", "op": "argmax", "in": "x", "axis": 2}, {"name": "y", "op": "gather", "in": ["p", "j"]})"),
+      Lines{});
+  EXPECT_EQ(
+      checks(R"({"name": "j", "op": "argmax", "in": "x", "axis": 1}, {"name": "y", "op": "gather", "in": ["p", "j"]})"),
+      Lines{"gather 'y' 'j' 3 3"});  // one of four places, among three
+  EXPECT_EQ(
+      checks(
+          R"({"name": "j", "op": "argsort", "in": "x", "axis": 1}, {"name": "s", "op": "slice", "in": "j", "start": 0, "stop": 2, "axis": 1},
+      {"name": "y", "op": "take_along_axis", "in": ["x", "s"], "axis": 1})"),
+      Lines{});
+  EXPECT_EQ(
+      checks(
+          R"({"op": "top_k", "in": "x", "k": 2, "out": ["v", "j"]}, {"name": "y", "op": "take_along_axis", "in": ["x", "j"]})"),
+      Lines{});
+  EXPECT_EQ(
+      checks(
+          R"({"name": "j", "op": "argmax", "in": "x", "axis": 2}, {"name": "b", "op": "pad", "in": "j", "low": [0, 1], "high": [0, 0], "fill": -1},
+      {"name": "y", "op": "gather", "in": ["p", "b"]})"),
+      Lines{"gather 'y' 'b' 3 5"});
+}
+
+// What depends on nothing is known before anything runs.
+TEST(IndexChecks, RefuseConstantsAtOnce) {
+  const std::string three = R"({"name": "j", "op": "iota", "size": 3}, )";
+  EXPECT_EQ(
+      checks(three + R"({"name": "g", "op": "gather", "in": ["p", "j"]}, {"name": "y", "op": "mul", "in": ["g", 2]})"),
+      Lines{});
+  try {
+    checks(
+        three +
+        R"({"name": "h", "op": "add", "in": ["j", 1]}, {"name": "g", "op": "gather", "in": ["p", "h"]}, {"name": "y", "op": "mul", "in": ["g", 2]})");
+    FAIL() << "no error";
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.diagnostics().at(0).message, "gather 'g': index 3 is outside of the 3 places along its axis");
+  }
+}
+
+// Indices of parameters are no rows, though there be as many as rows of a batch.
+TEST(IndexChecks, KnowWhichAreOfRows) {
+  EXPECT_EQ(
+      checks(R"({"name": "q", "op": "param", "shape": [5]}, {"name": "j", "op": "cast", "in": "q", "dtype": "i32"},
+      {"name": "g", "op": "gather", "in": ["p", "j"]}, {"name": "y", "op": "mul", "in": ["g", 2]})"),
+      Lines{"gather 'g' 'j' 3 0"});
+}
+
+// A row of the result for each check, dead ones too: the numbers of all entries are alike.
+TEST(IndexChecks, SayTheFirstThatIsOutside) {
+  const auto built = of_nodes(
+      kComputed + R"({"name": "unused", "op": "gather", "in": ["p", "j"]}, {"name": "h", "op": "sub", "in": ["i", 1]},
+      {"name": "y", "op": "gather", "in": ["p", "h"]})");
+  NamedTensors values;
+  values["p"] = tensor({ir::DType::f32, {3, 4}}, [](int64_t i) { return static_cast<double>(i); });
+  const std::vector<int64_t> ids = {1, 3, 2, 2, 1, 9, 0, 1, 1, 1};
+  values["i"] =
+      tensor({ir::DType::i32, {5, 2}}, [&](int64_t i) { return static_cast<double>(ids[static_cast<size_t>(i)]); });
+  const ir::Graph& g = *built->module.find_graph("predict");
+  EXPECT_EQ(ir::evaluate(built->module, g, values).outputs.back().integer, (std::vector<int64_t>{-1, -1, 5, 8}));
+  values["i"].integer = {1, 3, 0, 2, 1, 9, 0, 1, 1, 1};
+  EXPECT_EQ(ir::evaluate(built->module, g, values).outputs.back().integer, (std::vector<int64_t>{-1, -1, 2, -1}));
+  values["i"].integer = std::vector<int64_t>(10, 1);
+  EXPECT_EQ(ir::evaluate(built->module, g, values).outputs.back().integer, (std::vector<int64_t>{-1, -1, -1, 0}));
+}
+
+}  // namespace
+}  // namespace heddle::frontend
