@@ -163,6 +163,9 @@ struct OpDef {
   std::function<Dims(const Signature&)> places = {};
   // Where the first result holds places along an axis: they lie in [0, this).
   std::function<int64_t(const Signature&)> below = {};
+  // Of primitives that a GPU executes faster in several launches: the same results from other operators; none where one is
+  // as good.
+  std::function<Values(Builder&, const Node&)> in_launches = {};
   // What no shape says of the operands, and only another operator makes sure of. Whatever they hold, nothing is read or
   // written outside of them.
   std::string precondition = {};

@@ -13,18 +13,21 @@ using namespace ir;
 
 namespace {
 
+using Expansion = std::function<Values(Builder&, const Node&)>;
+
 bool is_expandable(const Node& n) {
   return std::holds_alternative<Composite>(n.op->kind) && n.op->expansion != nullptr;
 }
 
-// The expansion goes to the end of the order.
-void expand_node(Graph& g, NodeId id) {
+// The expansion goes to the end of the order. False where it has nothing to say.
+bool expand_node(Graph& g, NodeId id, const Expansion& expansion) {
   const Node node = g[id];  // a copy: building moves the array
   const size_t first_new = g.value_count();
   Builder b(g);
   b.loc = node.loc;
   b.prefix = g[node.results[0]].name;
-  const Values values = node.op->expansion(b, node);
+  const Values values = expansion(b, node);
+  if (values.empty()) return false;
   HEDDLE_CHECK(values.size() == node.results.size(), fmt::format("{}: the expansion has other results", node.op->name));
   std::vector<std::string> names;
   for (size_t i = 0; i < values.size(); ++i) {
@@ -36,6 +39,7 @@ void expand_node(Graph& g, NodeId id) {
   unlink(g, id);
   for (size_t i = 0; i < values.size(); ++i)
     if (static_cast<size_t>(values[i].index) >= first_new) g.rename(values[i], names[i]);
+  return true;
 }
 
 }  // namespace
@@ -43,8 +47,7 @@ void expand_node(Graph& g, NodeId id) {
 bool expand_nodes(Graph& g, const std::function<bool(NodeId)>& chosen) {
   return rewrite_nodes(g, [&](NodeId id) {
     if (!chosen(id) || !is_expandable(g[id])) return false;
-    expand_node(g, id);
-    return true;
+    return expand_node(g, id, g[id].op->expansion);
   });
 }
 
@@ -55,12 +58,11 @@ bool expand(Module& m, const Options& options) {
   for (Graph& g : m.graphs) {
     bool taken = false;
     changed |= rewrite_nodes(g, [&](NodeId id) {
+      const OpDef& op = *g[id].op;
+      if (options.target.gpu && op.in_launches) return expand_node(g, id, op.in_launches);
       if (!is_expandable(g[id])) return false;
-      if (select_composite(kernels, g, id, options))
-        taken = true;
-      else
-        expand_node(g, id);
-      return true;
+      if (!select_composite(kernels, g, id, options)) return expand_node(g, id, op.expansion);
+      return taken = true;
     });
     if (taken) sort_topologically(g);
   }

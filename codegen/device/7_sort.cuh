@@ -27,6 +27,13 @@ HD_DEVICE auto key_at(const S* x, int i) {
   return descending ? ~key : key;
 }
 
+// Whether a comes before b: of equals none does.
+template <bool descending, class S>
+HD_DEVICE bool comes_before(S a, S b) {
+  const auto x = (Compute<S>)(descending ? b : a), y = (Compute<S>)(descending ? a : b);
+  return x < y || (y != y && x == x);
+}
+
 // The first place of [low, high) where `before` does not hold, or high: it holds up to there.
 template <class Before>
 HD_DEVICE int partition_point(int low, int high, const Before& before) {
@@ -39,18 +46,13 @@ HD_DEVICE int partition_point(int low, int high, const Before& before) {
   return low;
 }
 
-HD_DEVICE void swap(int*& a, int*& b) {
-  int* const before = a;
-  a = b;
-  b = before;
-}
-
 #if defined(HD_CUDA)
 
-// How many elements of a row come before each of `items` neighbours, which are a warp's, is their place: all keys pass
-// through shared memory, and lanes share what is compared. Of equals those before come first.
+// How many elements of a run come before each of `items` neighbours, which are a warp's, is their place: all keys pass
+// through shared memory, and lanes share what is compared. Of equals those before come first. A run has `length` elements,
+// at most n.
 template <int n, bool descending, int items, class S>
-HD_DEVICE void count_before(const S* x, int first, int (&place)[items]) {
+HD_DEVICE void count_before(const S* x, int length, int first, int (&place)[items]) {
   using Key = decltype(key_at<descending>(x, 0));
   constexpr int chunk = n < 2048 ? n : 2048;
   __shared__ Key keys[chunk];
@@ -58,9 +60,9 @@ HD_DEVICE void count_before(const S* x, int first, int (&place)[items]) {
   Key mine[items];
   Sum<int> before[items];
   HD_UNROLL
-  for (int e = 0; e < items; ++e) mine[e] = key_at<descending>(x, least(first + e, n - 1));
-  for (int begin = 0; begin < n; begin += chunk) {
-    const int count = least(chunk, n - begin), middle = first < begin ? 0 : least(first - begin, count);
+  for (int e = 0; e < items; ++e) mine[e] = key_at<descending>(x, least(first + e, length - 1));
+  for (int begin = 0; begin < length; begin += chunk) {
+    const int count = least(chunk, length - begin), middle = first < begin ? 0 : least(first - begin, count);
     barrier();  // the former keys have been read
     for (int i = thread(); i < count; i += threads()) keys[i] = key_at<descending>(x, begin + i);
     barrier();
@@ -77,56 +79,40 @@ HD_DEVICE void count_before(const S* x, int first, int (&place)[items]) {
   }
 }
 
-// Any number of blocks, each for some neighbours of a row. The work grows with the square of n, and no step waits for another.
-template <i64 rows, int n, bool descending, class S>
-HD_DEVICE void argsort_by_counts(const S* x, int* order, S* sorted) {
-  constexpr int items = 4, of_block = 4 * items, block_of_threads = 128, groups = (n + of_block - 1) / of_block;
-  HD_ROWS(i64, group, rows * groups, block_of_threads) {
-    const i64 row = group / groups * n;
+// Any number of blocks, each for some neighbours of a run. The work grows with the square of a run, and no step waits for another.
+template <i64 rows, int n, int run, bool descending, class S>
+HD_DEVICE void argsort_runs(const S* x, int* order, S* sorted, int*) {
+  constexpr int items = 4, of_block = 4 * items, block_of_threads = 128, runs = (n + run - 1) / run;
+  constexpr int groups = (run + of_block - 1) / of_block;
+  HD_ROWS(i64, group, rows * runs * groups, block_of_threads) {
+    const int begin = (int)(group / groups % runs) * run, length = n % run == 0 ? run : least(run, n - begin);
+    const i64 at = group / groups / runs * n + begin;
     const int first = (int)(group % groups) * of_block + (thread() >> 5) * items, lane = thread() & 31;
     int place[items], mine = 0;
-    count_before<n, descending>(x + row, first, place);
+    if (length == run)  // a number that the compiler knows
+      count_before<run, descending>(x + at, run, first, place);
+    else
+      count_before<run, descending>(x + at, length, first, place);
     HD_UNROLL
     for (int e = 0; e < items; ++e) mine = lane == e ? place[e] : mine;
-    if (lane < items && first + lane < n) {
-      order[row + mine] = first + lane;
-      sorted[row + mine] = x[row + first + lane];
+    if (lane < items && first + lane < length) {
+      order[at + mine] = begin + first + lane;
+      sorted[at + mine] = x[at + first + lane];
     }
-  }
-}
-
-// Merges runs of 1, 2, 4 ... elements: each finds its place in the merged run by how many of the other run come before
-// it. One block; `scratch` holds n numbers.
-template <int n, bool descending, class S>
-HD_DEVICE void argsort_row(const S* x, int* order, int* scratch) {
-  int levels = 0;
-  for (i64 width = 1; width < n; width *= 2) ++levels;
-  int *from = levels % 2 == 0 ? order : scratch, *to = levels % 2 == 0 ? scratch : order;
-  for (int i = thread(); i < n; i += threads()) from[i] = i;
-  barrier();
-  for (i64 width = 1; width < n; width *= 2) {
-    for (int i = thread(); i < n; i += threads()) {
-      const int run = (int)(i / (2 * width) * (2 * width)), middle = (int)least<i64>(run + width, n);
-      const bool left = i < middle;
-      const int begin = left ? middle : run, end = left ? (int)least<i64>(run + 2 * width, n) : middle;
-      const int mine = from[i];
-      const auto key = key_at<descending>(x, mine);
-      const int place = partition_point(begin, end, [&](int k) {
-        const auto other = key_at<descending>(x, from[k]);
-        return left ? other < key : other <= key;
-      });
-      to[run + (i - (left ? run : middle)) + (place - begin)] = mine;
-    }
-    barrier();
-    swap(from, to);
   }
 }
 
 #else
 
+HD_DEVICE void swap(int*& a, int*& b) {
+  int* const before = a;
+  a = b;
+  b = before;
+}
+
 // Digit by digit from the lowest, each pass stable; a pass in which all have one digit is left out.
-template <int n, bool descending, class S>
-HD_DEVICE void argsort_row(const S* x, int* order, int* scratch) {
+template <bool descending, class S>
+HD_DEVICE void argsort_run(const S* x, int n, int* order, int* scratch) {
   constexpr int kDigits = 256;
   int *from = order, *to = scratch;
   for (int i = 0; i < n; ++i) from[i] = i;
@@ -146,23 +132,56 @@ HD_DEVICE void argsort_row(const S* x, int* order, int* scratch) {
     for (int i = 0; i < n; ++i) order[i] = from[i];
 }
 
+template <i64 rows, int n, int run, bool descending, class S>
+HD_DEVICE void argsort_runs(const S* x, int* order, S* sorted, int* scratch) {
+  constexpr int runs = (n + run - 1) / run;
+  HD_ROWS(i64, one, rows * runs, 1) {
+    const int begin = (int)(one % runs) * run, length = least(run, n - begin);
+    const i64 at = one / runs * n + begin;
+    argsort_run<descending>(x + at, length, order + at, scratch + at);
+    for (int i = 0; i < length; ++i) sorted[at + i] = x[at + order[at + i]];
+    for (int i = 0; i < length; ++i) order[at + i] += begin;
+  }
+}
+
 #endif
 
-// For each row of n elements the places of the smallest, the next, and so on; and the elements in this order.
-// `counts`: a GPU finds places by counting.
-template <i64 rows, int n, bool descending, bool counts, class S>
+// For each run of a row of n elements the places, in the row, of the smallest, the next, and so on; and the elements in this
+// order.
+template <i64 rows, int n, int run, bool descending, class S>
 HD_DEVICE void argsort(const S* x, int* order, S* sorted, void* scratch) {
-#if defined(HD_CUDA)
-  if constexpr (counts) {
-    argsort_by_counts<rows, n, descending>(x, order, sorted);
-    return;
-  }
-#endif
-  constexpr int block_of_threads = 1024;  // all of a block's: a team of more than a warp is the whole block
-  HD_ROWS(i64, row, rows, block_of_threads) {
-    argsort_row<n, descending>(x + row * n, order + row * n, (int*)scratch + row * n);
-    barrier();
-    for (int i = thread(); i < n; i += threads()) sorted[row * n + i] = x[row * n + order[row * n + i]];
+  argsort_runs<rows, n, run, descending>(x, order, sorted, (int*)scratch);
+}
+
+// Of rows whose runs of `run` neighbours, a power of two, are in order, each `ways` neighbouring runs become one: an element's
+// place is the number of those before it, in its own run and in the others, which are searched side by side. Of equals those
+// of former runs come first.
+template <class Index, i64 rows, int n, int run, int ways, bool descending, class S>
+HD_DEVICE void merge_runs(const int* order, const S* sorted, int* merged_order, S* merged) {
+  HD_ROWS(Index, element, rows * n, 1) {
+    const int place = (int)(element % n), mine = place / run % ways, group = place / run / ways;
+    const Index row = element - place;
+    const i64 begin = (i64)group * ways * run;
+    const S own = sorted[element];
+    int length[ways], found[ways] = {}, to = (int)begin + place % run;
+    HD_UNROLL
+    for (int way = 0; way < ways; ++way) {
+      const i64 from = begin + (i64)way * run;
+      length[way] = way == mine ? 0 : (int)least<i64>(run, n - from);  // behind the row less than nothing
+    }
+    for (int step = run; step > 0; step /= 2) HD_UNROLL
+      for (int way = 0; way < ways; ++way) {
+        const int next = found[way] + step;
+        if (next <= length[way]) {
+          const S other = sorted[row + (Index)begin + way * run + next - 1];
+          const bool before = way < mine ? !comes_before<descending>(own, other) : comes_before<descending>(other, own);
+          found[way] = before ? next : found[way];
+        }
+      }
+    HD_UNROLL
+    for (int way = 0; way < ways; ++way) to += found[way];
+    merged_order[row + to] = order[element];
+    merged[row + to] = own;
   }
 }
 

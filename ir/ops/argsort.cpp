@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "ir/builder.h"
+#include "ir/ops/ordering.h"
 
 namespace heddle::ir {
 namespace {
@@ -14,29 +15,34 @@ std::vector<Type> infer(const Signature& s) {
   if (x.rank() == 0) throw InferError("expected at least one axis, got a scalar");
   if (x.dims.back() > INT32_MAX)
     throw InferError(fmt::format("{} elements in a row, expected fewer than 2^31", x.dims.back()));
+  if (s.integer("run") < 0) throw InferError("'run' must not be negative");
   return {{DType::i32, x.dims}, x};
 }
 
-// nan is behind everything, equal elements stay in their order.
-bool comes_before(const Tensor& x, int64_t a, int64_t b, bool descending) {
-  const auto i = static_cast<size_t>(a), k = static_cast<size_t>(b);
-  if (descending) return comes_before(x, b, a, false);
-  if (x.floating()) return x.real[i] < x.real[k] || (!std::isnan(x.real[i]) && std::isnan(x.real[k]));
-  if (x.type.dtype == DType::u64) return static_cast<uint64_t>(x.integer[i]) < static_cast<uint64_t>(x.integer[k]);
-  return x.integer[i] < x.integer[k];
+// How the rows of x are cut: into runs that are ordered by themselves, one where the row is.
+struct Runs {
+  int64_t rows, n, run;
+  int64_t of_row() const { return (n + run - 1) / run; }
+};
+Runs runs_of(const Signature& s) {
+  const Type& x = s.operands[0];
+  const int64_t n = x.dims.back(), run = s.integer("run");
+  return {x.elements() / n, n, run == 0 ? n : std::min(run, n)};
 }
 
 std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> in) {
   const Tensor& x = *in[0];
   const bool descending = s.flag("descending");
-  const int64_t n = x.type.dims.back();
+  const Runs r = runs_of(s);
   Tensor order(s.results[0]), sorted(s.results[1]);
-  for (int64_t row = 0; row < x.elements(); row += n) {
-    const auto begin = order.integer.begin() + static_cast<std::ptrdiff_t>(row);
-    std::iota(begin, begin + static_cast<std::ptrdiff_t>(n), 0);
-    std::stable_sort(begin, begin + static_cast<std::ptrdiff_t>(n),
-                     [&](int64_t a, int64_t b) { return comes_before(x, row + a, row + b, descending); });
-    for (int64_t i = 0; i < n; ++i) sorted.copy(row + i, x, row + order.integer[static_cast<size_t>(row + i)]);
+  for (int64_t row = 0; row < x.elements(); row += r.n) {
+    const auto places = order.integer.begin() + static_cast<std::ptrdiff_t>(row);
+    std::iota(places, places + static_cast<std::ptrdiff_t>(r.n), 0);
+    for (int64_t first = 0; first < r.n; first += r.run)
+      std::stable_sort(places + static_cast<std::ptrdiff_t>(first),
+                       places + static_cast<std::ptrdiff_t>(std::min(first + r.run, r.n)),
+                       [&](int64_t a, int64_t b) { return comes_before(x, row + a, row + b, descending); });
+    for (int64_t i = 0; i < r.n; ++i) sorted.copy(row + i, x, row + order.integer[static_cast<size_t>(row + i)]);
   }
   return {std::move(order), std::move(sorted)};
 }
@@ -45,58 +51,29 @@ std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> in) 
 constexpr int64_t kItems = 4, kOfBlock = 16;
 
 // On a GPU each warp counts for four elements what comes before them, over all blocks: work of n for each element.
-PrimitivePlan plan_counting(int64_t rows, int64_t n) {
+PrimitivePlan plan_counting(int64_t rows, int64_t n, bool floating) {
   constexpr int64_t kThreads = 128, kAhead = 4;
-  constexpr double kPlaceKey = 6, kCompare = 14, kPlaces = 195, kLanes = 32;
+  constexpr double kCompare = 14, kLanes = 32;
+  const double place_key = floating ? 16 : 6, places = floating ? 305 : 195;  // a key of a floating number takes more
   const int64_t blocks = rows * ((n + kOfBlock - 1) / kOfBlock);
   const int64_t warps_of_block = kOfBlock / kItems;
   const auto turns = std::ceil(static_cast<double>(n) / kLanes), warps = static_cast<double>(blocks * warps_of_block);
   return {.words = {},
           .threads = kThreads,
           .blocks = blocks,
-          .instructions = static_cast<double>(blocks) * turns * kPlaceKey + warps * (turns * kCompare + kPlaces),
+          .instructions = static_cast<double>(blocks) * turns * place_key + warps * (turns * kCompare + places),
           .dependent_loads = 2 + std::ceil(static_cast<double>(n) / static_cast<double>(kThreads * kAhead))};
 }
 
-// A block merges a row, run by run.
-PrimitivePlan plan_merging(int64_t rows, int64_t n, double levels, bool floating) {
-  constexpr double kLanes = 32;
-  const double step = floating ? 22 : 16.5;  // a key of a floating number takes more
-  constexpr int64_t kMostThreads = 1024;
-  const int64_t threads = std::min(kMostThreads, (n + 31) / 32 * 32);
-  const int64_t turns = (n + threads - 1) / threads;
-  return {.words = {},
-          .threads = threads,
-          .blocks = rows,
-          .instructions = static_cast<double>(rows * n) * levels * levels * step / kLanes,
-          .dependent_loads = static_cast<double>(turns) * levels * levels};
-}
-
-// Counting spreads a row over all multiprocessors, but its work grows with the square of the row: many long rows are
-// merged, a block each. Both do about as much where a row's n is 4.3 times the square of its levels.
-struct Way {
-  int64_t n, rows;
-  double levels;
-  bool counts;
-};
-Way way_of(const Type& x) {
-  constexpr double kProcessors = 128, kWorth = 4.3;
-  const int64_t n = x.dims.back(), rows = x.elements() / n;
-  const double levels = std::ceil(std::log2(static_cast<double>(std::max<int64_t>(n, 2))));
-  const double busy = std::min(static_cast<double>(rows), kProcessors);
-  return {n, rows, levels, busy * static_cast<double>(n) <= kProcessors * kWorth * levels * levels};
-}
-
 PrimitivePlan plan(const Signature& s) {
-  const auto [n, rows, levels, counts] = way_of(s.operands[0]);
-  PrimitivePlan plan =
-      counts ? plan_counting(rows, n) : plan_merging(rows, n, levels, is_floating(s.operands[0].dtype));
-  plan.words = {{"rows", std::to_string(rows)},
-                {"n", std::to_string(n)},
-                {"descending", s.flag("descending") ? "true" : "false"},
-                {"counts", counts ? "true" : "false"}};
-  plan.workers = rows;
-  plan.scratch = 4 * s.operands[0].elements();  // a GPU that counts needs none, the host does
+  const Runs r = runs_of(s);
+  PrimitivePlan plan = plan_counting(r.rows * r.of_row(), r.run, is_floating(s.operands[0].dtype));
+  plan.words = {{"rows", std::to_string(r.rows)},
+                {"n", std::to_string(r.n)},
+                {"run", std::to_string(r.run)},
+                {"descending", s.flag("descending") ? "true" : "false"}};
+  plan.workers = r.rows * r.of_row();
+  plan.scratch = 4 * s.operands[0].elements();  // a GPU needs none, the host does
   return plan;
 }
 
@@ -106,11 +83,11 @@ double key_wavefronts(int64_t keys, int64_t words) {
   return std::ceil(static_cast<double>(keys * words) / kLanes);
 }
 
-// Blocks of four warps have sixteen elements of a row. Each passes all keys through shared memory, as many at once as
+// Blocks of four warps have sixteen elements of a run. Each passes all keys through shared memory, as many at once as
 // fit there; each warp reads those before its own elements, and then the others.
-double wavefronts_of_row(const Type& x) {
+double wavefronts_of_run(int64_t n, DType dtype) {
   constexpr int64_t kAtOnce = 2048;
-  const int64_t n = x.dims.back(), words = std::max<int64_t>(1, bits(x.dtype) / 32);
+  const int64_t words = std::max<int64_t>(1, bits(dtype) / 32);
   const int64_t blocks = (n + kOfBlock - 1) / kOfBlock, warps = blocks * kOfBlock / kItems;
   double sum = 0;
   for (int64_t begin = 0; begin < n; begin += kAtOnce) {
@@ -127,36 +104,82 @@ double wavefronts_of_row(const Type& x) {
   return sum;
 }
 
-// Each block reads a row once, and passes it through shared memory once, and once for each of its warps; results lie
-// anywhere in their row.
-PrimitiveMemory memory_of_counting(const Type& x, const PrimitivePlan& plan) {
-  constexpr double kLanes = 32, kOfWarp = kItems;
-  const auto n = static_cast<double>(x.dims.back()), blocks = static_cast<double>(plan.blocks);
-  const double rows = static_cast<double>(x.elements()) / n;
-  const double warps = static_cast<double>(plan.blocks * plan.threads) / kLanes;
+// Each block reads a run once, and passes it through shared memory once, and once for each of its warps; results lie
+// anywhere in their run.
+PrimitiveMemory memory_of(int64_t runs, int64_t run, DType dtype) {
+  constexpr double kOfWarp = kItems;
+  const auto n = static_cast<double>(run), blocks = static_cast<double>(runs * ((run + kOfBlock - 1) / kOfBlock));
+  const double warps = blocks * static_cast<double>(kOfBlock) / kOfWarp;
   const auto apart = [sectors = std::ceil(n / 8)](double places) {
     return sectors * (1 - std::pow(1 - 1 / sectors, places));
   };
   const double whole = std::floor(n / kOfWarp);
   PrimitiveMemory m;
-  m.fetched = blocks * std::ceil(n * static_cast<double>(bits(x.dtype)) / 8 / PrimitiveMemory::kSector);
+  m.fetched = blocks * std::ceil(n * static_cast<double>(bits(dtype)) / 8 / PrimitiveMemory::kSector);
   m.read = m.fetched + warps * (kOfWarp + 1);
-  m.written = 2 * rows * (whole * apart(kOfWarp) + apart(n - whole * kOfWarp));
-  m.wavefronts = rows * wavefronts_of_row(x);
+  m.written = 2 * static_cast<double>(runs) * (whole * apart(kOfWarp) + apart(n - whole * kOfWarp));
+  m.wavefronts = static_cast<double>(runs) * wavefronts_of_run(run, dtype);
   return m;
 }
 
-// Every level reads both runs in a search, of which the last steps lie apart.
-PrimitiveMemory memory_of_merging(const Type& x, double levels) {
-  constexpr double kRead = 1.3, kWritten = 2.2;  // sectors of an element, of each level and in all
-  const double elements = static_cast<double>(x.elements()), read = elements * levels * kRead;
-  return {.read = read, .fetched = read, .written = elements * kWritten};
+PrimitiveMemory memory(const Signature& s, const PrimitivePlan&, const PrimitiveMemory&) {
+  const Runs r = runs_of(s);
+  const DType dtype = s.operands[0].dtype;
+  const int64_t rest = r.n % r.run;  // of the last run of a row, which may be shorter
+  PrimitiveMemory all = memory_of(r.rows * (r.n / r.run), r.run, dtype);
+  if (rest == 0) return all;
+  const PrimitiveMemory last = memory_of(r.rows, rest, dtype);
+  return {all.read + last.read, all.fetched + last.fetched, all.written + last.written,
+          all.wavefronts + last.wavefronts};
 }
 
-PrimitiveMemory memory(const Signature& s, const PrimitivePlan& plan, const PrimitiveMemory&) {
-  const Type& x = s.operands[0];
-  const Way way = way_of(x);
-  return way.counts ? memory_of_counting(x, plan) : memory_of_merging(x, way.levels);
+// What a launch takes, about: to begin, to compute, and to wait for loads, on a GPU of today.
+double seconds(const OpDef& op, const Attrs& attrs, const Type& x) {
+  constexpr double kLaunch = 2.5e-6, kInstruction = 1e-12, kLoad = 3.5e-7;
+  const std::vector<Type> operands =
+      op.operands.size() == 1 ? std::vector<Type>{x} : std::vector<Type>{{DType::i32, x.dims}, x};
+  const PrimitivePlan plan = std::get<Primitive>(op.kind).plan({&op, attrs, operands, {{DType::i32, x.dims}, x}});
+  return kLaunch + plan.instructions * kInstruction + plan.dependent_loads * kLoad;
+}
+
+struct Merge {
+  int64_t run, ways;
+};
+// Until one run is left.
+std::vector<Merge> merges(int64_t n, int64_t run) {
+  constexpr int64_t kMostWays = 8;
+  std::vector<Merge> list;
+  for (; run < n; run *= kMostWays) list.push_back({run, std::min(kMostWays, (n + run - 1) / run)});
+  return list;
+}
+Attrs merge_attrs(const Merge& m, bool descending) {
+  return {{"run", m.run}, {"ways", m.ways}, {"descending", descending}};
+}
+
+// Counting spreads a row over all multiprocessors, but its work grows with the square of what it counts: long rows are counted
+// in runs, which are merged, several at once. The length of a run is that which takes the least time.
+Values in_launches(Builder& b, const Node& n) {
+  const Type x = b.type(n.operands[0]);
+  const Signature s = signature(b.graph, n);
+  if (s.integer("run") != 0) return {};
+  const bool descending = s.flag("descending");
+  const OpDef& merge = op_def("merge_runs");
+  const int64_t length = x.dims.back();
+  double least = seconds(*n.op, n.attrs, x);
+  int64_t best = 0;
+  for (int64_t run = 64; run < length; run *= 2) {
+    Attrs attrs = n.attrs;
+    attrs["run"] = run;
+    double all = seconds(*n.op, attrs, x);
+    for (const Merge& m : merges(length, run)) all += seconds(merge, merge_attrs(m, descending), x);
+    if (all < least) least = all, best = run;
+  }
+  if (best == 0) return {};
+  Attrs attrs = n.attrs;
+  attrs["run"] = best;
+  Values runs = b.multi("argsort", {n.operands[0]}, attrs);
+  for (const Merge& m : merges(length, best)) runs = b.multi("merge_runs", runs, merge_attrs(m, descending));
+  return runs;
 }
 
 // Each element's cotangent goes back to where it came from.
@@ -183,19 +206,26 @@ const RegisterOp op({.name = "argsort",
                      .attrs = {{.name = "descending",
                                 .type = AttrType::flag,
                                 .fallback = false,
-                                .doc = "the order turned round, but of equals"}},
+                                .doc = "the order turned round, but of equals"},
+                               {.name = "run",
+                                .type = AttrType::integer,
+                                .fallback = int64_t{0},
+                                .doc = "orders each run of so many neighbours by itself, the last of a row may be "
+                                       "shorter; 0: the row"}},
                      .dtypes = kArithmetic,
-                     .kind = Primitive{"hd::argsort<rows, n, descending, counts>(x, order, sorted, scratch);", plan,
+                     .kind = Primitive{"hd::argsort<rows, n, run, descending>(x, order, sorted, scratch);", plan,
                                        memory},
                      .infer = infer,
                      .eval = eval,
                      .grad = gradient,
                      .below = [](const Signature& s) { return s.operands[0].dims.back(); },
+                     .in_launches = in_launches,
                      .samples = {{.shapes = {{7, 33}}, .low = -90, .high = 90},
                                  {.shapes = {{1}}},
                                  {.shapes = {{129}}, .attrs = {{"descending", true}}, .low = -900, .high = 900},
                                  {.shapes = {{3, 1, 9}}},
                                  {.shapes = {{2, 64}}, .low = 0, .high = 90},
+                                 {.shapes = {{2, 70}}, .attrs = {{"run", int64_t{32}}}, .low = -900, .high = 900},
                                  {.shapes = {{300}}, .below = 9, .dtypes = {DType::i32}}}});
 
 }  // namespace

@@ -178,6 +178,14 @@ std::vector<Shaped> shapes() {
            [=](ir::Graph& g, ir::Builder& make) -> ir::Values {
              return {make("argsort", {input(g, "x", {3000})}, {}, "order")};
            }},
+          {"order_in_runs",
+           [=](ir::Graph& g, ir::Builder& make) -> ir::Values {
+             return {make("argsort", {input(g, "x", {20000})}, {}, "order")};
+           }},
+          {"descending_order_in_runs",
+           [=](ir::Graph& g, ir::Builder& make) -> ir::Values {
+             return {make("argsort", {input(g, "x", {3, 9000}, DType::f64)}, {{"descending", true}}, "order")};
+           }},
           {"orders_of_many_rows",
            [=](ir::Graph& g, ir::Builder& make) -> ir::Values {
              return {make("argsort", {input(g, "x", {130, 700})}, {}, "order")};
