@@ -203,6 +203,7 @@ std::string train() {
                  {"steps", count},
                  {"seed", count},
                  {"drop_last", type({"boolean"})},
+                 {"accumulate", object({{"const", "1"}})},
                  {"loss", one_of({ref("loss"), list_of(ref("loss"))})},
                  {"metrics", list_of(ref("metric"))},
                  {"optimizer", ref("optimizer")},

@@ -185,16 +185,17 @@ def with_nulls(model):
         yield path, key, *pair
 
 
-faults, nulls = 0, 0
-for path in sys.argv[1:]:
-    model = read(path)
-    assert ok(model), path
-    for wrong in broken(model):
-        faults += 1
-        assert not ok(wrong), (path, wrong)
-    if path.endswith(NULLS):
-        for place, key, null, absent in with_nulls(model):
-            nulls += 1
-            assert valid(schema, null, schema) == valid(schema, absent, schema), (path, place, key)
-assert faults > 20 * (len(sys.argv) - 1) * 0.5, faults
-print(f"{len(sys.argv) - 1} models, {faults} faults, {nulls} nulls")
+if __name__ == "__main__":
+    faults, nulls = 0, 0
+    for path in sys.argv[1:]:
+        model = read(path)
+        assert ok(model), path
+        for wrong in broken(model):
+            faults += 1
+            assert not ok(wrong), (path, wrong)
+        if path.endswith(NULLS):
+            for place, key, null, absent in with_nulls(model):
+                nulls += 1
+                assert valid(schema, null, schema) == valid(schema, absent, schema), (path, place, key)
+    assert faults > 20 * (len(sys.argv) - 1) * 0.5, faults
+    print(f"{len(sys.argv) - 1} models, {faults} faults, {nulls} nulls")
