@@ -107,6 +107,14 @@ class Target {
   Location where_;
 };
 
+// Places within the value's own text become places in the text of the whole override.
+void relocate(Json& json, const SourceFile& whole, uint32_t offset) {
+  const auto moved = [&](const Location& where) { return Location{&whole, where.begin + offset, where.end + offset}; };
+  json.where = moved(json.where);
+  if (!json.key.empty()) json.key_where = moved(json.key_where);
+  for (Json& item : json.items) relocate(item, whole, offset);
+}
+
 // The value as JSON, or as a plain string: --set train.optimizer=sgd needs no quotes.
 Json parse_value(const SourceFile& whole, size_t begin) {
   const SourceFile value{whole.name, whole.text.substr(begin)};
@@ -117,15 +125,10 @@ Json parse_value(const SourceFile& whole, size_t begin) {
     json = {};
     json.kind = Json::Kind::text;
     json.text = value.text;
+    json.where = {&value, 0, static_cast<uint32_t>(value.text.size())};
   }
+  relocate(json, whole, static_cast<uint32_t>(begin));
   return json;
-}
-
-// Locations inside the value all become the override's own: the value's text is not kept.
-void relocate(Json& json, const Location& where) {
-  json.where = where;
-  if (!json.key.empty()) json.key_where = where;
-  for (Json& item : json.items) relocate(item, where);
 }
 
 void apply_set(Json& model, const std::string& text, Sources& sources) {
@@ -138,7 +141,6 @@ void apply_set(Json& model, const std::string& text, Sources& sources) {
   }
   const auto middle = static_cast<uint32_t>(equals);
   Json value = parse_value(source, equals + 1);
-  relocate(value, {&source, middle + 1, size});
   Target(text.substr(0, equals), {&source, 0, middle}).assign(model, std::move(value));
 }
 
@@ -155,7 +157,6 @@ void apply_short(Json& model, const ShortForm& form, Sources& sources) {
   const Location where{&source, 0, static_cast<uint32_t>(source.text.size())};
   Json value = parse_value(source, 0);
   if (!form.path.ends_with(".lr")) make_whole(value);
-  relocate(value, where);
   Target(form.path, where).assign(model, std::move(value));
 }
 
