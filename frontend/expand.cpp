@@ -188,6 +188,7 @@ class Expander {
     const Settings settings(node.settings, def.settings, *frame.scope, title_of(node), node.op_where);
     builder_.loc = node.op_where;
     builder_.prefix = path + ".value";
+    builder_.title = title_of(node);
     const size_t before = out_.graph.value_count();
     LayerContext context{builder_, resolved,       settings,      services_,
                          path,     std::move(*in), model_.layout, options_.training};

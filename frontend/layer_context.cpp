@@ -208,6 +208,18 @@ void LayerContext::require_floating(size_t input) {
        "insert {\"op\": \"cast\", \"dtype\": \"f32\"}", input);
 }
 
+void LayerContext::require_one_type(size_t first) {
+  std::optional<ir::DType> dtype;
+  for (size_t i = first; i < in.size(); ++i) {
+    if (!in[i].valid()) continue;
+    const ir::DType here = type(in[i]).dtype;
+    if (dtype && here != *dtype)
+      fail(fmt::format("inputs differ in type: {} vs {}", ir::to_string(*dtype), ir::to_string(here)),
+           "insert {\"op\": \"cast\"}", i);
+    dtype = here;
+  }
+}
+
 void LayerContext::require_f32(size_t input) {
   require_floating(input);
   const ir::DType dtype = type(in[input]).dtype;

@@ -92,7 +92,8 @@ class LayerContext {
   void require_rank(size_t input, int64_t low, int64_t high, const std::string& meaning);
   void require_channels(int64_t low);  // of the first input: [N, ..., channels], or [N, channels, ...]
   void require_floating(size_t input);
-  void require_f32(size_t input);  // what meets parameters is of their type
+  void require_one_type(size_t first = 0);  // of the inputs from the `first` on that are values
+  void require_f32(size_t input);           // what meets parameters is of their type
   void require_fit(std::string_view setting, double number, ir::DType dtype);
 
  private:

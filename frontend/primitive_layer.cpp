@@ -51,14 +51,6 @@ void require_fitting_value(LayerContext& c, const ir::OpDef& op, const ir::Attrs
   }
 }
 
-void check_types(LayerContext& c, const ir::Values& in, ir::DType dtype) {
-  for (size_t i = in.size() == 3 ? 1 : 0; i < in.size(); ++i) {
-    if (!in[i].valid() || c.type(in[i]).dtype == dtype) continue;
-    c.fail(fmt::format("inputs differ in type: {} vs {}", ir::to_string(dtype), ir::to_string(c.type(in[i]).dtype)),
-           "insert {\"op\": \"cast\"}", i);
-  }
-}
-
 }  // namespace
 
 ir::Values broadcast_inputs(LayerContext& c) {
@@ -66,7 +58,7 @@ ir::Values broadcast_inputs(LayerContext& c) {
   if (std::none_of(in.begin(), in.end(), [](ir::ValueId v) { return v.valid(); }))
     c.fail("at least one input must be a value");
   const ir::DType dtype = literal_type(c, in);
-  check_types(c, in, dtype);
+  c.require_one_type(in.size() == 3 ? 1 : 0);
   const Dims shape = broadcast_shape(c, in);
   for (size_t i = 0; i < in.size(); ++i) {
     if (in[i].valid()) {

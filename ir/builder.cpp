@@ -82,14 +82,16 @@ Attrs canonical_attrs(const OpDef& op, Attrs attrs) {
   return attrs;
 }
 
-Values Builder::append(const std::string& title, const OpDef& op, const Values& operands, Attrs attrs,
-                       const std::vector<std::string>& names) {
+Values Builder::multi(std::string_view op_name, const Values& operands, Attrs attrs,
+                      const std::vector<std::string>& names) {
+  const OpDef& op = op_def(op_name);
   std::vector<Type> operand_types, types;
   operand_types.reserve(operands.size());
   for (const ValueId v : operands) operand_types.push_back(type(v));
   try {
     attrs = canonical_attrs(op, std::move(attrs));
-    types = infer_types({.op = &op, .attrs = attrs, .operands = std::move(operand_types), .results = {}}, title);
+    types = infer_types({.op = &op, .attrs = attrs, .operands = std::move(operand_types), .results = {}},
+                        title.empty() ? op.name : title);
   } catch (const InferError& error) {
     throw UserError(loc, error.what());
   }
@@ -104,17 +106,6 @@ Values Builder::append(const std::string& title, const OpDef& op, const Values& 
     ++insert_at;
   }
   return graph[n].results;
-}
-
-Values Builder::multi(std::string_view op_name, const Values& operands, Attrs attrs,
-                      const std::vector<std::string>& names) {
-  const OpDef& op = op_def(op_name);
-  return append(op.name, op, operands, std::move(attrs), names);
-}
-
-ValueId Builder::titled(const std::string& title, std::string_view op, const Values& operands, Attrs attrs,
-                        const std::string& name) {
-  return append(title, op_def(op), operands, std::move(attrs), {name})[0];
 }
 
 ValueId Builder::operator()(std::string_view op, const Values& operands, Attrs attrs, const std::string& name) {

@@ -11,14 +11,12 @@ class Builder {
   Graph& graph;
   Location loc;        // given to new nodes
   std::string prefix;  // names of new values when emit gets none: prefix, prefix.1, ...; empty: the operator's name
+  std::string title;   // what errors of types and shapes call new nodes: "dense 'fc'"; empty: the operator's name
 
   // A node with one result. `name` is a wish, made unique. Throws UserError at `loc` when the types do not fit.
   ValueId operator()(std::string_view op, const Values& operands, Attrs attrs = {}, const std::string& name = {});
   Values multi(std::string_view op, const Values& operands, Attrs attrs = {},
                const std::vector<std::string>& names = {});
-  // A node that errors of its shape rule call `title`, where whoever asked for it does not know the operator.
-  ValueId titled(const std::string& title, std::string_view op, const Values& operands, Attrs attrs,
-                 const std::string& name);
 
   const Type& type(ValueId v) const { return graph[v].type; }
   ValueId constant(double value, const Type& type);
@@ -31,10 +29,6 @@ class Builder {
   // New nodes go before this position of graph.order until it is set back to kEnd; the position advances with them.
   static constexpr size_t kEnd = static_cast<size_t>(-1);
   size_t insert_at = kEnd;
-
- private:
-  Values append(const std::string& title, const OpDef& op, const Values& operands, Attrs attrs,
-                const std::vector<std::string>& names);
 };
 
 // Result types of an operator applied; throws InferError ("matmul: inner dimensions differ: 784 vs 785").

@@ -33,10 +33,7 @@ ir::Values build_reduction(LayerContext& c, std::string_view op) {
   const Dims axes = read_axes(c);
   Dims kept = c.dims(c.in[0]);
   for (const int64_t axis : axes) kept[static_cast<size_t>(axis)] = 1;
-  // Models know no reduce_mean, but mean.
-  const ir::ValueId reduced =
-      axes.empty() ? c.in[0]
-                   : c.b.titled(c.settings.title(), op, {c.in[0]}, {{"axes", axes}}, fmt::format("{}.{}", c.path, op));
+  const ir::ValueId reduced = axes.empty() ? c.in[0] : c.emit(op, {c.in[0]}, {{"axes", axes}});
   return {c.settings.flag("keepdims") ? c.reshape(reduced, kept) : reduced};
 }
 

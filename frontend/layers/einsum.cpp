@@ -174,13 +174,10 @@ int64_t dotted(LayerContext& c, const std::string& text, size_t input) {
 }
 
 std::vector<Term> read_terms(LayerContext& c, const Equation& e, int64_t& dots) {
+  c.require_one_type();
   std::vector<Term> terms;
   std::map<char, int64_t> known;
   for (size_t i = 0; i < c.in.size(); ++i) {
-    if (c.type(c.in[i]).dtype != c.type(c.in[0]).dtype)
-      c.fail(fmt::format("inputs differ in type: {} vs {}", ir::to_string(c.type(c.in[0]).dtype),
-                         ir::to_string(c.type(c.in[i]).dtype)),
-             "insert {\"op\": \"cast\"}", i);
     const int64_t count = dotted(c, e.operands[i], i);
     dots = std::max(dots, count);
     const Term t{c.in[i], named(c, e.operands[i], count)};

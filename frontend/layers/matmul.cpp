@@ -33,6 +33,7 @@ ir::Values build(LayerContext& c) {
   const bool transpose_a = c.settings.flag("transpose_a"), transpose_b = c.settings.flag("transpose_b");
   c.require_rank(0, 2, 8, "a matrix or a batch of matrices");
   c.require_rank(1, 2, 8, "a matrix or a batch of matrices");
+  c.require_one_type();
   const Dims a = c.dims(c.in[0]), b = c.dims(c.in[1]);
   const int64_t inner_a = transpose_a ? a[a.size() - 2] : a.back();
   const int64_t inner_b = transpose_b ? b.back() : b[b.size() - 2];

@@ -32,17 +32,20 @@ ir::Attrs read_windows(LayerContext& c) {
   return attrs;
 }
 
-// The geometry's own rule speaks, at the window.
-ir::Values build_windows(LayerContext& c, const std::string& op, ir::Attrs attrs) {
-  std::vector<ir::Type> operands;
-  for (const ir::ValueId v : c.in) operands.push_back(c.type(v));
+// What the windows make of the first input; the geometry's own rule speaks, at the window.
+ir::Type require_windows(LayerContext& c, const std::string& op, const ir::Attrs& attrs) {
   const ir::OpDef& def = ir::op_def(op);
   try {
-    def.infer({&def, attrs, operands, {}});
+    return def.infer({&def, attrs, {c.type(c.in[0])}, {}}).front();
   } catch (const ir::InferError& error) {
     c.fail_setting("window", error.what());
   }
-  return {c.emit(op, c.in, std::move(attrs))};
+}
+
+ir::Values build_windows(LayerContext& c, const std::string& op) {
+  const ir::Attrs attrs = read_windows(c);
+  require_windows(c, op, attrs);
+  return {c.emit(op, c.in, attrs)};
 }
 
 std::vector<SettingDef> window_settings() {
@@ -59,7 +62,7 @@ LayerDef windowed(const std::string& name, const std::string& what) {
   return {.name = name,
           .doc = what + " of each window, which lies along all axes; padding does not count",
           .settings = window_settings(),
-          .build = [name](LayerContext& c) { return build_windows(c, name, read_windows(c)); }};
+          .build = [name](LayerContext& c) { return build_windows(c, name); }};
 }
 
 const RegisterLayer window_sum(windowed("window_sum", "the sum"));
@@ -69,8 +72,13 @@ const RegisterLayer window_min(windowed("window_min", "the smallest element"));
 
 ir::Values build_select_and_scatter(LayerContext& c) {
   ir::Attrs attrs = read_windows(c);
+  const ir::Type wanted = require_windows(c, "window_max", attrs), &source = c.type(c.in[1]);
+  if (source != wanted)
+    c.fail(fmt::format("expected a source {}{}, an element for each window, found {}{}", ir::to_string(wanted.dtype),
+                       c.shape_text(wanted.dims), ir::to_string(source.dtype), c.shape_text(source.dims)),
+           {}, 1);
   attrs["select"] = c.settings.one_of("select", {"max", "min"});
-  return build_windows(c, "select_and_scatter", attrs);
+  return {c.emit("select_and_scatter", c.in, std::move(attrs))};
 }
 
 std::vector<SettingDef> scatter_settings() {
