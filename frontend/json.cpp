@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "frontend/foreign_names.h"
@@ -61,6 +62,11 @@ std::string quote(std::string_view text, size_t longest) {
 std::string suggest(std::string_view word, const std::vector<std::string>& candidates) {
   const std::string hint = foreign_hint(word, candidates);
   return hint.empty() ? suggest_defined(word, candidates) : hint;
+}
+
+std::string suggest_word(std::string_view word, const std::vector<std::string>& words) {
+  const std::string hint = foreign_hint(word, words);
+  return hint.empty() ? did_you_mean(word, words) : hint;
 }
 
 std::string suggest_defined(std::string_view word, const std::vector<std::string>& candidates) {
@@ -130,6 +136,16 @@ double exact_real(int64_t value, const Location& where, std::string_view what) {
   if (value > kMaxExactInteger || value < -kMaxExactInteger)
     throw UserError(where, fmt::format("{}: {} is beyond 2^53, where whole numbers stop being exact", what, value));
   return static_cast<double>(value);
+}
+
+void require_word(const Json& value, const std::vector<std::string>& words, std::string_view what) {
+  const std::string& word = as_text(value, what);
+  if (std::ranges::count(words, word) != 0) return;
+  std::string known;
+  for (size_t i = 0; i < words.size(); ++i)
+    known += fmt::format("{}\"{}\"", i == 0 ? "" : i + 1 == words.size() ? " or " : ", ", words[i]);
+  throw UserError(value.where, fmt::format("{}: expected {}, found {}", what, known, quote(word)),
+                  suggest_word(word, words));
 }
 
 const Json& as_list(const Json& value, std::string_view what) {

@@ -65,6 +65,11 @@ std::string suggest(std::string_view word, const std::vector<std::string>& candi
 // The same for names that the model itself defines, of which other frameworks' words say nothing.
 std::string suggest_defined(std::string_view word, const std::vector<std::string>& candidates);
 
+// One of two or more words, by their own names; throws UserError at the value otherwise.
+void require_word(const Json& value, const std::vector<std::string>& words, std::string_view what);
+// What is called so here, or is near; "" where nothing is.
+std::string suggest_word(std::string_view word, const std::vector<std::string>& words);
+
 // User text made safe to print: control characters and quotes escaped, cut to `longest` bytes.
 std::string quote(std::string_view text, size_t longest = 60);
 

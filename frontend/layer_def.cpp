@@ -79,7 +79,8 @@ RegisterOptimizer::RegisterOptimizer(OptimizerDef def) {
        {.name = "decay",
         .type = SettingType::text,
         .doc = "what decays: all, or matrices (rank >= 2)",
-        .fallback = std::string("all")}});
+        .fallback = std::string("all"),
+        .words = {"all", "matrices"}}});
   add(std::move(def));
 }
 

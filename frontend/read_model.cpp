@@ -145,11 +145,8 @@ void read_outputs(const Json& object, Model& model, Diagnostics& errors) {
 }
 
 void read_layout(const Json& json, Model& model) {
-  const std::string& text = as_text(json, "'layout'");
-  if (text != "NHWC" && text != "NCHW") {
-    throw UserError(json.where, fmt::format("'layout': expected \"NHWC\" or \"NCHW\", found {}", quote(text)));
-  }
-  model.layout = text == "NHWC" ? Layout::nhwc : Layout::nchw;
+  require_word(json, {"NHWC", "NCHW"}, "'layout'");
+  model.layout = json.text == "NHWC" ? Layout::nhwc : Layout::nchw;
 }
 
 void read_header(Fields& fields, Model& model) {

@@ -26,10 +26,8 @@ EarlyStop read_early_stop(const Json& json, const Model& model, Diagnostics& err
   Fields fields(json, what, errors);
   if (const Json* on = fields.take("on")) stop.on = as_text(*on, fields.named("on")), stop.where = on->where;
   if (const Json* mode = fields.take("mode")) {
-    stop.mode = as_text(*mode, fields.named("mode"));
-    if (stop.mode != "min" && stop.mode != "max")
-      throw UserError(mode->where,
-                      fmt::format("{}: expected \"min\" or \"max\", found {}", fields.named("mode"), describe(*mode)));
+    require_word(*mode, {"min", "max"}, fields.named("mode"));
+    stop.mode = mode->text;
   }
   stop.patience = fields.integer("patience", model.let, 1, kMost).value_or(stop.patience);
   stop.min_delta = fields.real("min_delta", model.let).value_or(0);

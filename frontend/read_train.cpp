@@ -83,17 +83,6 @@ Part read_metric(const Json& json, Diagnostics& errors) {
   return part;
 }
 
-void check_optimizer_settings(const GivenSettings& given, const std::string& op, const std::string& title,
-                              const Location& where, const std::vector<std::string>& also, Diagnostics& errors) {
-  check_settings(given, find_optimizer(op)->settings, title, where, also, errors);
-  for (const Json& setting : given.values)
-    if (setting.key == "decay" && setting.kind == Json::Kind::text && setting.text != "all" &&
-        setting.text != "matrices") {
-      errors.error(setting.where,
-                   fmt::format("{}: 'decay': expected \"all\" or \"matrices\", found {}", title, describe(setting)));
-    }
-}
-
 std::vector<Named> read_globs(const Json& json, const std::string& what) {
   std::vector<Named> globs;
   if (json.kind == Json::Kind::text) return {{json.text, json.where}};
@@ -118,7 +107,8 @@ OptimizerGroup read_group(const Json& json, const Optimizer& optimizer, Diagnost
     }
   }
   if (group.match.empty()) throw UserError(json.where, title + " needs 'match': paths of parameters, with * and ?");
-  check_optimizer_settings({group.settings, json.nulls}, optimizer.op, title, json.where, {"match"}, errors);
+  check_settings({group.settings, json.nulls}, find_optimizer(optimizer.op)->settings, title, json.where, {"match"},
+                 errors);
   group.has_lr = json.find("lr") != nullptr;
   for (const Json& setting : optimizer.settings)
     if (json.find(setting.key) == nullptr) group.settings.push_back(setting);
@@ -137,8 +127,8 @@ Optimizer read_optimizer(const Json& json, Diagnostics& errors) {
     groups = std::move(*at);
     settings.erase(at);
   }
-  check_optimizer_settings({settings, optimizer.nulls}, optimizer.op, "optimizer " + optimizer.op, optimizer.op_where,
-                           {"groups"}, errors);
+  check_settings({settings, optimizer.nulls}, find_optimizer(optimizer.op)->settings, "optimizer " + optimizer.op,
+                 optimizer.op_where, {"groups"}, errors);
   if (!groups) return optimizer;
   for (const Json& item : as_list(*groups, fmt::format("optimizer {}: 'groups'", optimizer.op)).items)
     guarded(errors, [&] { optimizer.groups.push_back(read_group(item, optimizer, errors)); });

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "frontend/fields.h"
 #include "frontend/foreign_names.h"
 #include "frontend/layer_context.h"
 #include "frontend/limits.h"
@@ -80,10 +81,11 @@ void check_settings(const GivenSettings& given, std::span<const SettingDef> defs
       unknown(value);
       continue;
     }
-    const std::string wanted = expected(value, def->type);
+    const std::string wanted = expected(value, def->type), what = fmt::format("{}: '{}'", title, def->name);
     if (!wanted.empty()) {
-      errors.error(value.where,
-                   fmt::format("{}: '{}': expected {}, found {}", title, def->name, wanted, describe(value)));
+      errors.error(value.where, fmt::format("{}: expected {}, found {}", what, wanted, describe(value)));
+    } else if (!def->words.empty()) {
+      guarded(errors, [&] { require_word(value, def->words, what); });
     }
   }
   for (const Json& value : given.nulls)
@@ -169,14 +171,6 @@ double Settings::positive_real(std::string_view name) const {
   if (!(value > 0 && fits(value, ir::DType::f32)))
     fail(name, fmt::format("'{}' must be an f32 above 0, is {}", name, value));
   return value;
-}
-
-std::string Settings::one_of(std::string_view name, const std::vector<std::string>& words) const {
-  std::string word = text(name), known;
-  if (std::find(words.begin(), words.end(), word) != words.end()) return word;
-  for (size_t i = 0; i < words.size(); ++i)
-    known += fmt::format("{}\"{}\"", i == 0 ? "" : i + 1 == words.size() ? " or " : ", ", words[i]);
-  fail(name, fmt::format("'{}': expected {}, found '{}'", name, known, word));
 }
 
 double Settings::real(std::string_view name) const {

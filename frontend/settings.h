@@ -34,7 +34,8 @@ struct SettingDef {
   SettingType type = SettingType::integer;
   std::string doc;
   std::optional<ir::Attr> fallback = {};
-  bool required = false;  // otherwise, without a fallback, it may be absent
+  bool required = false;                // otherwise, without a fallback, it may be absent
+  std::vector<std::string> words = {};  // of a text that is one of two or more; a fallback may be another
 };
 
 // The settings of a part as they stand in the file; what is null counts as absent, but has the name of a setting.
@@ -60,8 +61,6 @@ class Settings {
   double positive_real(std::string_view name) const;  // an f32 above 0
   double real(std::string_view name) const;
   std::string text(std::string_view name) const;
-  std::string one_of(std::string_view name,
-                     const std::vector<std::string>& words) const;  // a text that is one of two or more
   ir::Dims integers(std::string_view name) const;
   std::vector<double> reals(std::string_view name) const;
   const Json* json(std::string_view name) const;  // as given; nullptr where the default holds

@@ -53,7 +53,8 @@ Dims read_pads(LayerContext& c, const Dims& image, const Window& w) {
   if (given->kind == Json::Kind::text && given->text == "valid") return Dims(2 * sides, 0);
   if (given->kind == Json::Kind::text && given->text == "same") return same_padding(image, w);
   if (given->kind == Json::Kind::text && is_name(given->text) && !c.settings.scope().find(given->text)) {
-    c.fail_setting("pad", fmt::format("'pad': expected \"valid\", \"same\" or numbers, found {}", describe(*given)));
+    c.fail_setting("pad", fmt::format("'pad': expected \"valid\", \"same\" or numbers, found {}", describe(*given)),
+                   suggest_word(given->text, {"valid", "same"}));
   }
   Dims p = c.settings.integers("pad");
   for (const int64_t side : p) {

@@ -6,8 +6,6 @@ namespace {
 
 using ir::Dims;
 
-std::string combination(LayerContext& c) { return c.settings.one_of("combine", {"set", "add", "mul", "max", "min"}); }
-
 // The axes [first, first + count) go to the front; `back` turns that round.
 Dims to_front(int64_t rank, int64_t first, int64_t count) {
   Dims perm;
@@ -22,7 +20,7 @@ ir::ValueId turned(LayerContext& c, ir::ValueId v, const Dims& perm, std::string
 }
 
 ir::Values build_scatter(LayerContext& c) {
-  const std::string combine = combination(c);
+  const std::string combine = c.settings.text("combine");
   require_indices(c, 1);
   const int64_t axis = c.read_axis(), places = c.type(c.in[1]).rank();
   const Dims x = c.dims(c.in[0]), indices = c.dims(c.in[1]);
@@ -44,11 +42,15 @@ ir::Values build_scatter(LayerContext& c) {
 
 ir::Values build_scatter_nd(LayerContext& c) {
   require_updates(c, found_by_coordinates(c));
-  return {c.emit("scatter_nd", c.in, {{"batch", c.settings.integer("batch")}, {"combine", combination(c)}})};
+  return {
+      c.emit("scatter_nd", c.in, {{"batch", c.settings.integer("batch")}, {"combine", c.settings.text("combine")}})};
 }
 
-const SettingDef kCombine = {
-    .name = "combine", .type = SettingType::text, .doc = "set, add, mul, max or min", .fallback = std::string("add")};
+const SettingDef kCombine = {.name = "combine",
+                             .type = SettingType::text,
+                             .doc = "set, add, mul, max or min",
+                             .fallback = std::string("add"),
+                             .words = {"set", "add", "mul", "max", "min"}};
 
 const RegisterLayer scatter(
     {.name = "scatter",

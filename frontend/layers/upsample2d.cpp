@@ -30,8 +30,6 @@ struct Mode {
 };
 Mode read_mode(LayerContext& c) {
   const std::string name = c.settings.text("mode");
-  if (name != "nearest" && name != "bilinear" && name != "bicubic")
-    c.fail_setting("mode", fmt::format("'mode' is \"nearest\", \"bilinear\" or \"bicubic\", not {}", quote(name)));
   const Mode mode{name == "nearest", name == "bicubic", c.settings.flag("align_corners")};
   if (mode.nearest && mode.align_corners)
     c.fail_setting("align_corners", "'align_corners' says nothing of the nearest pixel",
@@ -117,7 +115,8 @@ LayerDef resized(const std::string& name, const std::string& doc, const SettingD
                        {.name = "mode",
                         .type = SettingType::text,
                         .doc = "nearest, bilinear or bicubic",
-                        .fallback = std::string("nearest")},
+                        .fallback = std::string("nearest"),
+                        .words = {"nearest", "bilinear", "bicubic"}},
                        {.name = "align_corners",
                         .type = SettingType::flag,
                         .doc = "the middles of the outer pixels stay where they are",

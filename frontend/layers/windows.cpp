@@ -77,14 +77,17 @@ ir::Values build_select_and_scatter(LayerContext& c) {
     c.fail(fmt::format("expected a source {}{}, an element for each window, found {}{}", ir::to_string(wanted.dtype),
                        c.shape_text(wanted.dims), ir::to_string(source.dtype), c.shape_text(source.dims)),
            {}, 1);
-  attrs["select"] = c.settings.one_of("select", {"max", "min"});
+  attrs["select"] = c.settings.text("select");
   return {c.emit("select_and_scatter", c.in, std::move(attrs))};
 }
 
 std::vector<SettingDef> scatter_settings() {
   std::vector<SettingDef> settings = window_settings();
-  settings.push_back(
-      {.name = "select", .type = SettingType::text, .doc = "max or min", .fallback = std::string("max")});
+  settings.push_back({.name = "select",
+                      .type = SettingType::text,
+                      .doc = "max or min",
+                      .fallback = std::string("max"),
+                      .words = {"max", "min"}});
   return settings;
 }
 

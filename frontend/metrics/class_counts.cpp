@@ -35,8 +35,6 @@ void check_average(MeasureContext& c) {
   } else if (average.empty()) {
     c.fail("expected 'class' or 'average'",
            "for example \"class\": 1, or \"average\": \"macro\" for the mean over classes");
-  } else {
-    c.settings.one_of("average", {"micro", "macro", "none"});
   }
 }
 
@@ -108,7 +106,8 @@ MetricDef counted_metric(const std::string& name, const std::string& doc, Term a
                        {.name = "average",
                         .type = SettingType::text,
                         .doc = "micro: all classes together; macro: the mean over classes; none: each class",
-                        .fallback = std::string()}},
+                        .fallback = std::string(),
+                        .words = {"micro", "macro", "none"}}},
           .classes = true,
           .states = states,
           .next = next,

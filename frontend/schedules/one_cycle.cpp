@@ -32,7 +32,6 @@ Cycle cycle_of(const ScheduleContext& c) {
   if (c.settings.flag("three_phase") && rise > 0.5)
     c.settings.fail("pct_start", fmt::format("'pct_start' of three phases must lie in [0, 0.5], is {}", rise),
                     "the rate rises and falls back over two shares of that length");
-  c.settings.one_of("anneal", {"cos", "linear"});
   const double start = peak / c.settings.positive_real("div_factor");
   return {peak, start, start / c.settings.positive_real("final_div_factor"), rise};
 }
@@ -60,7 +59,11 @@ const RegisterSchedule one_cycle(
      .settings =
          {rate_setting("peak", "the largest rate"),
           {.name = "pct_start", .type = SettingType::real, .doc = "share of the rise", .fallback = 0.3},
-          {.name = "anneal", .type = SettingType::text, .doc = "cos, or linear", .fallback = std::string("cos")},
+          {.name = "anneal",
+           .type = SettingType::text,
+           .doc = "cos, or linear",
+           .fallback = std::string("cos"),
+           .words = {"cos", "linear"}},
           {.name = "div_factor", .type = SettingType::real, .doc = "peak over the first rate", .fallback = 25.0},
           {.name = "final_div_factor", .type = SettingType::real, .doc = "first rate over the last", .fallback = 1e4},
           {.name = "three_phase",

@@ -40,12 +40,12 @@ double not_negative(const ScheduleContext& c, const std::string& name) {
   return value;
 }
 
-bool is_least(const ScheduleContext& c) { return c.settings.one_of("mode", {"min", "max"}) == "min"; }
+bool is_least(const ScheduleContext& c) { return c.settings.text("mode") == "min"; }
 
 // Better than the best by the threshold.
 ValueId is_better(ScheduleContext& c, ValueId best) {
   const double threshold = not_negative(c, "threshold");
-  const bool least = is_least(c), relative = c.settings.one_of("threshold_mode", {"rel", "abs"}) == "rel";
+  const bool least = is_least(c), relative = c.settings.text("threshold_mode") == "rel";
   const double change = least ? -threshold : threshold;
   const ValueId limit = relative ? emit(c, "mul", {best, number(c, 1 + change)}, "limit")
                                  : emit(c, "add", {best, number(c, change)}, "limit");
@@ -76,8 +76,9 @@ ir::Values after_epoch(ScheduleContext& c) {
           emit(c, "select", {emit(c, "and", {falls, enough}, "does_fall"), lower, current}, "rate.next")};
 }
 
-SettingDef word(const std::string& name, const std::string& doc, const std::string& fallback) {
-  return {.name = name, .type = SettingType::text, .doc = doc, .fallback = fallback};
+SettingDef word(const std::string& name, const std::string& doc, const std::string& fallback,
+                const std::vector<std::string>& words = {}) {
+  return {.name = name, .type = SettingType::text, .doc = doc, .fallback = fallback, .words = words};
 }
 SettingDef real(const std::string& name, const std::string& doc, double fallback) {
   return {.name = name, .type = SettingType::real, .doc = doc, .fallback = fallback};
@@ -89,11 +90,11 @@ const RegisterSchedule plateau(
             "ReduceLROnPlateau",
      .settings = {rate_setting("value", "the first rate"),
                   word("on", "a loss or metric, of the validation", "loss"),
-                  word("mode", "what is better: min or max", "min"),
+                  word("mode", "what is better: min or max", "min", {"min", "max"}),
                   real("factor", "of each fall", 0.1),
                   {.name = "patience", .doc = "epochs without a better measure", .fallback = int64_t{10}},
                   real("threshold", "by how much better is better", 1e-4),
-                  word("threshold_mode", "rel or abs", "rel"),
+                  word("threshold_mode", "rel or abs", "rel", {"rel", "abs"}),
                   {.name = "cooldown", .doc = "epochs after a fall that do not count", .fallback = int64_t{0}},
                   low_setting("the last rate"),
                   real("eps", "falls that are not larger are left out", 1e-8),

@@ -66,10 +66,14 @@ TEST(ForeignNames, MeanWhatMayStandThere) {
 std::set<std::string> all_our_names() {
   std::set<std::string> names = {"inputs",    "nodes",  "data",       "train",     "batch",   "epochs",
                                  "steps",     "loss",   "seed",       "optimizer", "average", "precision",
-                                 "clip_norm", "groups", "early_stop", "checkpoint"};
+                                 "clip_norm", "groups", "early_stop", "checkpoint",
+                                 "NHWC",      "NCHW",   "valid",      "same"};
   const auto add = [&](const std::vector<std::string>& more) { names.insert(more.begin(), more.end()); };
   const auto add_settings = [&](const std::vector<SettingDef>& settings) {
-    for (const SettingDef& setting : settings) names.insert(setting.name);
+    for (const SettingDef& setting : settings) {
+      names.insert(setting.name);
+      add(setting.words);
+    }
   };
   for (const std::string& name : layer_names()) add_settings(find_layer(name)->settings);
   for (const std::string& name : loss_names()) add_settings(find_loss(name)->settings);
@@ -85,6 +89,13 @@ std::set<std::string> all_our_names() {
     for (const runtime::data::ReaderKey& key : runtime::data::find_reader(name)->keys) names.insert(key.name);
   for (const ir::DType dtype : ir::all_dtypes()) names.insert(ir::to_string(dtype));
   return names;
+}
+
+TEST(ForeignNames, AreWordsOfSettings) {
+  EXPECT_EQ(foreign_hint("sum", {"set", "add", "mul", "max", "min"}), "'sum' is called 'add' here");
+  EXPECT_EQ(foreign_hint("SAME", {"valid", "same"}), "'SAME' is called 'same' here");
+  EXPECT_EQ(foreign_hint("channels_last", {"NHWC", "NCHW"}), "'channels_last' is called 'NHWC' here");
+  EXPECT_EQ(foreign_hint("minimize", {"min", "max"}), "'minimize' is called 'min' here");
 }
 
 TEST(ForeignNames, AreRowsThatSaySomethingOfWhatThereIs) {

@@ -37,6 +37,7 @@ std::vector<std::string> types_of(SettingType t) {
 
 // What a part is follows from its key: a rate, an initializer, an activation.
 std::string value_of(const SettingDef& s) {
+  if (!s.words.empty()) return object({{"enum", words(s.words)}});
   if (s.type != SettingType::part) return type(types_of(s.type));
   if (s.name == "lr") return one_of({type({"number", "string"}), ref("schedule")});
   if (s.name.ends_with("init")) return one_of({ref("initializer")});
@@ -45,7 +46,7 @@ std::string value_of(const SettingDef& s) {
 
 std::string setting(const SettingDef& s) {
   Members members{{"anyOf", list({value_of(s)})}};
-  if (s.type != SettingType::part) members = {{"type", words(types_of(s.type))}};
+  if (s.type != SettingType::part && s.words.empty()) members = {{"type", words(types_of(s.type))}};
   if (!s.doc.empty()) members.emplace_back("description", json_quoted(s.doc));
   return object(members);
 }
