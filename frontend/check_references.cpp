@@ -21,6 +21,7 @@ class Names {
   explicit Names(Diagnostics& errors) : errors_(errors) {}
 
   void define(const std::string& name, const Location& where) {
+    if (name.empty()) return;  // none was readable
     const auto [it, fresh] = places_.emplace(name, where);
     if (!fresh) {
       errors_.error(where, fmt::format("the name '{}' is taken", name), {},

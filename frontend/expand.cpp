@@ -1,6 +1,7 @@
 #include "frontend/expand.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -23,9 +24,10 @@ struct Frame {
   const Scope* scope = nullptr;
   std::string prefix;  // of paths: "h.0."
   std::map<std::string, ValueId> values;
-  std::set<std::string> paths;         // node paths in use, for unnamed nodes
-  std::map<std::string, int> unnamed;  // by op: how many names were tried
-  ValueId previous;                    // the last node's first result
+  std::map<std::string, const NodeDef*> several;  // nodes whose results have names of their own
+  std::set<std::string> paths;                    // node paths in use, for unnamed nodes
+  std::map<std::string, int> unnamed;             // by op: how many names were tried
+  ValueId previous;                               // the last node's first result
   bool has_previous = false;
 };
 
@@ -51,8 +53,14 @@ class Expander {
 
   Expansion run() {
     const Scope scope = model_scope(model_, options_.batch);
-    Frame frame{
-        .scope = &scope, .prefix = {}, .values = {}, .paths = {}, .unnamed = {}, .previous = {}, .has_previous = false};
+    Frame frame{.scope = &scope,
+                .prefix = {},
+                .values = {},
+                .several = {},
+                .paths = {},
+                .unnamed = {},
+                .previous = {},
+                .has_previous = false};
     for (const InputDef& input : model_.inputs) add_input(input, frame);
     for (const NodeDef& node : model_.nodes) frame.paths.insert(node.name);
     if (model_.inputs.size() == 1) {
@@ -88,7 +96,9 @@ class Expander {
   }
 
   void bind(const NodeDef& node, const ir::Values& results, Frame& frame) {
+    if (!results.at(0).valid()) failed_.insert(frame.prefix + node.name);
     if (!node.out.empty()) {
+      frame.several[node.name] = &node;
       for (size_t i = 0; i < node.out.size(); ++i) frame.values[node.out[i].text] = results.at(i);
     } else if (!node.name.empty()) {
       frame.values[node.name] = results.at(0);
@@ -105,11 +115,29 @@ class Expander {
         if (p.path == path) return out_.logical(p.value);
       }
     }
-    // check_references has found every name without a dot; a faulty node may have left its parameters unmade.
+    if (is_of_failed(frame.prefix + reference.name) || is_of_failed(reference.name)) return {};
+    if (const auto it = frame.several.find(reference.name); it != frame.several.end())
+      throw no_value(reference, *it->second);
+    // check_references has found every name without a dot.
     std::vector<std::string> known;
     for (const Parameter& p : out_.parameters) known.push_back(p.path);
     throw UserError(reference.where, fmt::format("there is no parameter {}", quote(reference.name)),
                     suggest_defined(reference.name, known));
+  }
+
+  // Whether it is a faulty node, or a parameter that one of them has left unmade.
+  bool is_of_failed(const std::string& path) const {
+    for (size_t end = path.find('.'); end != std::string::npos; end = path.find('.', end + 1))
+      if (failed_.contains(path.substr(0, end))) return true;
+    return failed_.contains(path);
+  }
+
+  static UserError no_value(const Reference& reference, const NodeDef& node) {
+    std::vector<std::string> names;
+    for (const Named& result : node.out) names.push_back(result.text);
+    return {reference.where,
+            fmt::format("{} is no value: 'out' names the results of {}", quote(reference.name), node.op),
+            fmt::format("known: {}", fmt::join(names, ", "))};
   }
 
   // The node's inputs in the order of `ports`; nullopt where one is faulty.
@@ -292,6 +320,7 @@ class Expander {
       Frame inner{.scope = &scope,
                   .prefix = node.repeat ? fmt::format("{}.{}.", path, i) : path + ".",
                   .values = {},
+                  .several = {},
                   .paths = {},
                   .unnamed = {},
                   .previous = chained,
@@ -326,6 +355,7 @@ class Expander {
   Expansion out_;
   ir::Builder builder_;
   GraphServices services_;
+  std::set<std::string, std::less<>> failed_;  // paths of nodes without a result
   int64_t count_ = 0;
   int depth_ = 0;  // blocks around the node
 };

@@ -32,12 +32,16 @@ Reference read_reference(const Json& json, const std::string& what) {
   return reference;
 }
 
-void read_out(const Json& json, NodeDef& node) {
-  for (const Json& item : as_list(json, "'out'").items) {
-    const std::string& name = as_text(item, "'out'");
-    check_value_name(name, item.where, "result");
-    node.out.push_back({name, item.where});
-  }
+// A name, or a list of them. A faulty one counts as a result, so that the node has as many as it names.
+void read_out(const Json& json, NodeDef& node, Diagnostics& errors) {
+  const auto add = [&](const Json& item) {
+    node.out.push_back({item.text, item.where});
+    guarded(errors, [&] { check_value_name(as_text(item, "'out'"), item.where, "result"); });
+  };
+  if (json.kind == Json::Kind::text) return add(json);
+  if (json.kind != Json::Kind::list)
+    errors.error(json.where, fmt::format("'out': expected a name or a list of names, found {}", describe(json)));
+  for (const Json& item : json.items) add(item);
 }
 
 void read_name(const Json& json, NodeDef& node) {
@@ -119,7 +123,7 @@ NodeDef read_node(const Json& json, Diagnostics& errors) {
     guarded(errors, [&] { node.in = read_in(*in, "'in'"); });
     node.in_given = true;
   }
-  if (const Json* out = json.find("out")) guarded(errors, [&] { read_out(*out, node); });
+  if (const Json* out = json.find("out")) guarded(errors, [&] { read_out(*out, node, errors); });
   if (op == nullptr) return node;
   guarded(errors, [&] {
     node.op = as_text(*op, "'op'");
