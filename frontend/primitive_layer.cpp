@@ -67,9 +67,13 @@ ir::Values broadcast_inputs(LayerContext& c) {
     }
     const Number& number = *c.node.in.at(i).literal;
     const double value = std::visit([](auto v) { return static_cast<double>(v); }, number);
-    if (!fits(value, dtype) || (std::holds_alternative<double>(number) && !ir::is_floating(dtype))) {
-      throw UserError(c.node.in[i].where, fmt::format("{}: the number {} does not fit {}", c.settings.title(),
-                                                      to_string(number), ir::to_string(dtype)));
+    if (!fits(value, dtype)) {
+      const std::string type = ir::to_string(dtype);
+      throw UserError(
+          c.node.in[i].where,
+          fmt::format("{}: the number {} does not fit {}", c.settings.title(), to_string(number), type),
+          fmt::format("a number takes the type of the other inputs, here {}: cast them to another one, such as f32",
+                      type));
     }
     in[i] = c.constant(value, {dtype, shape});
   }
