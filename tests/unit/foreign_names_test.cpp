@@ -64,10 +64,9 @@ TEST(ForeignNames, MeanWhatMayStandThere) {
 
 // Whatever a model can name, so that no row of the table speaks of what is not there.
 std::set<std::string> all_our_names() {
-  std::set<std::string> names = {"inputs",    "nodes",  "data",       "train",     "batch",   "epochs",
-                                 "steps",     "loss",   "seed",       "optimizer", "average", "precision",
-                                 "clip_norm", "groups", "early_stop", "checkpoint",
-                                 "NHWC",      "NCHW",   "valid",      "same"};
+  std::set<std::string> names = {"inputs",     "nodes",      "data",      "train",   "batch",     "epochs",    "steps",
+                                 "loss",       "seed",       "optimizer", "average", "precision", "clip_norm", "groups",
+                                 "early_stop", "checkpoint", "NHWC",      "NCHW",    "valid",     "same"};
   const auto add = [&](const std::vector<std::string>& more) { names.insert(more.begin(), more.end()); };
   const auto add_settings = [&](const std::vector<SettingDef>& settings) {
     for (const SettingDef& setting : settings) {
@@ -77,6 +76,7 @@ std::set<std::string> all_our_names() {
   };
   for (const std::string& name : layer_names()) add_settings(find_layer(name)->settings);
   for (const std::string& name : loss_names()) add_settings(find_loss(name)->settings);
+  for (const std::string& name : metric_names()) add_settings(find_metric(name)->settings);
   for (const std::string& name : optimizer_names()) add_settings(find_optimizer(name)->settings);
   for (const std::string& name : schedule_names()) add_settings(find_schedule(name)->settings);
   for (const std::string& name : initializer_names()) add_settings(find_initializer(name)->settings);
@@ -182,7 +182,8 @@ TEST(ForeignNames, KnowTheLayersOfKeras) {
 // Functions of torch and torch.nn.functional.
 TEST(ForeignNames, KnowFunctions) {
   EXPECT_EQ(
-      silent("addmm arange bincount bucketize clamp_min clamp_max detach eye floor_divide frac hypot linspace logit "
+      silent("addmm arange bincount bucketize clamp_min clamp_max detach eye cross floor_divide frac hypot isfinite "
+             "isinf isnan linspace logit "
              "masked_select moveaxis mv nan_to_num nonzero ones_like outer searchsorted std swapaxes tensordot tril "
              "trunc unique var zeros_like",
              layer_names()),
@@ -201,12 +202,14 @@ TEST(ForeignNames, KnowWhatTrains) {
              "AdaptiveLogSoftmaxWithLoss log_loss pinball quantile triplet",
              loss_names()),
       Names{});
-  EXPECT_EQ(silent("Accuracy AUC BinaryAccuracy BinaryIoU CategoricalAccuracy F1Score FBetaScore IoU MeanAbsoluteError "
-                   "MeanIoU MeanSquaredError OneHotIoU OneHotMeanIoU Precision R2Score Recall RootMeanSquaredError "
-                   "SparseCategoricalAccuracy SparseTopKCategoricalAccuracy TopKCategoricalAccuracy average_precision "
-                   "balanced_accuracy CohenKappa cross_entropy log_loss MatthewsCorrCoef roc_auc_score specificity",
-                   metric_names()),
-            Names{});
+  EXPECT_EQ(
+      silent("Accuracy AUC BinaryAccuracy BinaryIoU CategoricalAccuracy F1Score FBetaScore IoU MeanAbsoluteError "
+             "MeanIoU MeanSquaredError OneHotIoU OneHotMeanIoU Precision R2Score Recall RootMeanSquaredError "
+             "SparseCategoricalAccuracy SparseTopKCategoricalAccuracy TopKCategoricalAccuracy average_precision "
+             "balanced_accuracy CohenKappa bleu cross_entropy log_loss map MatthewsCorrCoef mrr ndcg roc_auc_score "
+             "spearman specificity",
+             metric_names()),
+      Names{});
   EXPECT_EQ(
       silent("ASGD Adadelta Adafactor Adagrad Adam AdamW Adamax Ftrl LBFGS Lamb Lion Muon NAdam Nadam RAdam RMSprop "
              "Rprop SGD SparseAdam",
@@ -233,11 +236,12 @@ TEST(ForeignNames, KnowWhereRowsComeFrom) {
              runtime::data::reader_names(), PlannedKind::reader),
       Names{});
   EXPECT_EQ(
-      silent(
-          "RandomHorizontalFlip RandomFlip RandomCrop RandomErasing ToTensor Rescaling Normalize StandardScaler "
-          "Resize CutMix MixUp OneHot Pad AutoAugment CenterCrop ColorJitter Compose ConvertImageDtype GaussianBlur "
-          "Grayscale RandAugment RandomAffine RandomResizedCrop RandomRotation RandomVerticalFlip TrivialAugmentWide",
-          ir::map_names()),
+      silent("RandomHorizontalFlip RandomFlip RandomCrop RandomErasing ToTensor Rescaling Normalize StandardScaler "
+             "Resize CutMix MixUp OneHot Pad AutoAugment CenterCrop ColorJitter Compose ConvertImageDtype GaussianBlur "
+             "Grayscale RandAugment RandomAffine RandomResizedCrop RandomRotation RandomVerticalFlip "
+             "TrivialAugmentWide Lambda "
+             "Permute",
+             ir::map_names()),
       Names{});
 }
 
