@@ -35,25 +35,25 @@ ValueId zero_like(MeasureContext& c, ValueId v, const std::string& what) {
   return constant(c, 0, c.b.type(v), what + ".zero");
 }
 
-// f32[classes]: a piece for each run of equal numbers.
-ValueId class_weights(MeasureContext& c) {
-  const std::vector<double> weights = c.settings.reals("class_weights");
+// [classes]: a piece for each run of equal numbers.
+ValueId class_numbers(MeasureContext& c, const std::string& setting) {
+  const std::vector<double> numbers = c.settings.reals(setting);
+  const ir::DType dtype = c.b.type(c.in[0]).dtype;
   ir::Values pieces;
-  for (size_t i = 0; i < weights.size();) {
+  for (size_t i = 0; i < numbers.size();) {
     size_t end = i;
-    while (end < weights.size() && weights[end] == weights[i]) ++end;
-    pieces.push_back(constant(c, weights[i], {ir::DType::f32, {static_cast<int64_t>(end - i)}}, "class_weight"));
+    while (end < numbers.size() && numbers[end] == numbers[i]) ++end;
+    pieces.push_back(constant(c, numbers[i], {dtype, {static_cast<int64_t>(end - i)}}, setting + ".piece"));
     i = end;
   }
-  return pieces.size() == 1 ? pieces[0] : c.emit("concat", pieces, {{"axis", int64_t{0}}}, "class_weights");
+  return pieces.size() == 1 ? pieces[0] : c.emit("concat", pieces, {{"axis", int64_t{0}}}, setting);
 }
 bool has_class_weights(const MeasureContext& c) { return c.settings.json("class_weights") != nullptr; }
 
-// [classes] or nothing -> [..., classes], all ones where there are no weights.
+// All ones where there are no weights.
 ValueId spread_class_weights(MeasureContext& c) {
-  const Dims& dims = dims_of(c, 0);
-  if (!has_class_weights(c)) return constant(c, 1, {ir::DType::f32, dims}, "class_weight");
-  return c.emit("broadcast", {class_weights(c)}, {{"shape", dims}, {"dims", last_axis(dims)}}, "spread_class_weights");
+  if (has_class_weights(c)) return spread_class_numbers(c, "class_weights");
+  return constant(c, 1, {ir::DType::f32, dims_of(c, 0)}, "class_weight");
 }
 
 // What rows that count weigh beside their class: f32 [...].
@@ -137,14 +137,30 @@ ValueId check_targets(MeasureContext& c) {
 }
 
 void check_class_weights(MeasureContext& c) {
-  if (!has_class_weights(c)) return;
-  const std::vector<double> weights = c.settings.reals("class_weights");
-  if (std::ssize(weights) != dims_of(c, 0).back())
-    c.settings.fail("class_weights", fmt::format("'class_weights' takes a number for each of the {} classes, got {}",
-                                                 dims_of(c, 0).back(), weights.size()));
-  for (const double weight : weights)
-    if (!(weight >= 0 && fits(weight, ir::DType::f32)))
-      c.settings.fail("class_weights", fmt::format("'class_weights' must be f32 and not negative, got {}", weight));
+  if (has_class_weights(c)) check_class_numbers(c, "class_weights");
+}
+
+void check_class_numbers(MeasureContext& c, const std::string& setting) {
+  const std::vector<double> numbers = c.settings.reals(setting);
+  const Dims dims = dims_of(c, 0);
+  if (dims.size() < 2)
+    c.settings.fail(setting, fmt::format("'{}' is a list, and {} has no axis of classes", setting, c.shape_text(dims)),
+                    "write one number");
+  if (std::ssize(numbers) != dims.back())
+    c.settings.fail(setting, fmt::format("'{}' takes a number for each of the {} classes, got {}", setting, dims.back(),
+                                         numbers.size()));
+  const Json& given = *c.settings.json(setting);
+  for (size_t i = 0; i < numbers.size(); ++i)
+    if (!(numbers[i] >= 0 && fits(numbers[i], ir::DType::f32)))
+      throw UserError(
+          given.kind == Json::Kind::list ? given.items[i].where : given.where,
+          fmt::format("{}: '{}' must be f32 and not negative, got {}", c.settings.title(), setting, numbers[i]));
+}
+
+ValueId spread_class_numbers(MeasureContext& c, const std::string& setting) {
+  const Dims dims = dims_of(c, 0);
+  return c.emit("broadcast", {class_numbers(c, setting)}, {{"shape", dims}, {"dims", last_axis(dims)}},
+                "spread_" + setting);
 }
 
 SettingDef ignore_setting() {

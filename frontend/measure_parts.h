@@ -56,4 +56,9 @@ ir::ValueId mean_of_labels(MeasureContext& c, ir::ValueId log_probabilities, dou
 ir::ValueId count_of_labels(MeasureContext& c);
 void check_class_weights(MeasureContext& c);
 
+// A setting that is a number for each class, which is the last axis of the first input: as many as there are classes,
+// each not negative and an f32; and spread over the first input's shape, in its type.
+void check_class_numbers(MeasureContext& c, const std::string& setting);
+ir::ValueId spread_class_numbers(MeasureContext& c, const std::string& setting);
+
 }  // namespace heddle::frontend

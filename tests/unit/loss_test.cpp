@@ -142,6 +142,15 @@ TEST(Loss, BinaryCrossEntropy) {
   expect_loss(R"({"op": "binary_cross_entropy", "in": ["x", "b"], "weights": "w"})", v, mean_of(v, of_labels, true));
   expect_loss(R"({"op": "binary_cross_entropy", "in": ["x", "b"], "pos_weight": 3})", v,
               mean_of(v, [&](double x, size_t i) { return (v.b[i] != 0 ? 3 : 1) * of_labels(x, i); }));
+  // One for each class: l = -(p t log sigmoid(x) + (1 - t) log(1 - sigmoid(x))), torch.nn.BCEWithLogitsLoss.
+  const Vector weights = {3, 0.5, 0.5};
+  const auto of_classes = [&](double x, size_t i) {
+    const double p = weights[i % kColumns], t = v.t[i];
+    return -(p * t * std::log(sigmoid(x)) + (1 - t) * std::log(1 - sigmoid(x)));
+  };
+  const std::string given = R"({"op": "binary_cross_entropy", "in": ["x", "t"], "pos_weight": [3, 0.5, "1/2.0"])";
+  expect_loss(given + "}", v, mean_of(v, of_classes));
+  expect_loss(given + R"(, "weights": "w"})", v, mean_of(v, of_classes, true));
 }
 
 // Logits at which a sigmoid is 0 or 1 in double precision cost what they are off, and have a gradient of 1 at most.
