@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "frontend/fields.h"
 #include "frontend/layer_def.h"
@@ -20,13 +21,19 @@ class Names {
  public:
   explicit Names(Diagnostics& errors) : errors_(errors) {}
 
+  // An empty name stands for one that could not be read.
   void define(const std::string& name, const Location& where) {
-    if (name.empty()) return;  // none was readable
-    const auto [it, fresh] = places_.emplace(name, where);
-    if (!fresh) {
-      errors_.error(where, fmt::format("the name '{}' is taken", name), {},
-                    {{Severity::note, it->second, "first used here", {}, {}}});
+    if (name.empty()) {
+      ++missing_;
+      return;
     }
+    const auto [it, fresh] = places_.emplace(name, where);
+    if (!fresh)
+      found_.push_back({Severity::error,
+                        where,
+                        fmt::format("the name '{}' is taken", name),
+                        {{Severity::note, it->second, "first used here", {}, {}}},
+                        "give one of them another name"});
   }
 
   // Whether `out` names as many results as the node has. A name that is unknown later may be missing there.
@@ -36,7 +43,8 @@ class Names {
     const std::optional<size_t> count = several ? def->results(node.settings) : std::optional<size_t>(1);
     const size_t named = node.out.size();
     if (named == 0 || (count && *count != named)) {
-      errors_.add(wrong_results(node, count));
+      const UserError wrong = wrong_results(node, count);
+      found_.insert(found_.end(), wrong.diagnostics().begin(), wrong.diagnostics().end());
       if (count && *count > named) missing_ += *count - named;
     }
     if (!several || named == 0) return;
@@ -46,16 +54,17 @@ class Names {
   }
 
   // Names that later nodes define, for the message about order.
-  void announce(const std::string& name, const Location& where) { later_.emplace(name, where); }
+  void announce(const std::string& name, const Location& where) {
+    if (!name.empty()) later_.emplace(name, where);
+  }
 
   // A name with a dot is a parameter's; it exists once the graph is built.
   void use(const Reference& reference) {
     if (reference.literal || places_.count(reference.name) != 0 || reference.name.find('.') != std::string::npos)
       return;
     if (const auto it = later_.find(reference.name); it != later_.end()) {
-      errors_.error(reference.where,
-                    fmt::format("'{}' comes later: a node uses only what stands before it", reference.name), {},
-                    {{Severity::note, it->second, "defined here", {}, {}}});
+      unknown(reference, fmt::format("'{}' comes later: a node uses only what stands before it", reference.name), {},
+              {{Severity::note, it->second, "defined here", {}, {}}});
       return;
     }
     std::vector<std::string> known;
@@ -63,10 +72,26 @@ class Names {
     std::string help = suggest_defined(reference.name, known);
     if (!help.starts_with("did you mean") && is_missing(reference.name)) return;
     if (!several_.empty() && !help.starts_with("did you mean")) help += (help.empty() ? "" : "; ") + several_;
-    errors_.error(reference.where, fmt::format("there is no {}", quote(reference.name)), help);
+    unknown(reference, fmt::format("there is no {}", quote(reference.name)), help);
+  }
+
+  // Reports what was found, in the order in which it was found.
+  void report() {
+    if (!found_.empty()) errors_.add(UserError(std::exchange(found_, {})));
   }
 
  private:
+  // The first use is the error: where the name is defined wrongly, all of them are one fault.
+  void unknown(const Reference& reference, std::string message, std::string help, std::vector<Diagnostic> notes = {}) {
+    constexpr size_t kMostNotes = 4;
+    const auto [it, fresh] = unknown_.emplace(reference.name, found_.size());
+    if (fresh) {
+      found_.push_back({Severity::error, reference.where, std::move(message), std::move(notes), std::move(help)});
+    } else if (std::vector<Diagnostic>& more = found_[it->second].notes; more.size() < kMostNotes) {
+      more.push_back({Severity::note, reference.where, "used here, too", {}, {}});
+    }
+  }
+
   // Whether the name is that of a result which was reported as not named: that is one fault, not two.
   bool is_missing(const std::string& name) {
     if (taken_for_.contains(name)) return true;
@@ -74,6 +99,8 @@ class Names {
   }
 
   Diagnostics& errors_;
+  std::vector<Diagnostic> found_;
+  std::map<std::string, size_t, std::less<>> unknown_;  // the error of each
   std::map<std::string, Location, std::less<>> places_, later_;
   std::string several_;
   size_t missing_ = 0;                            // results that nodes have, but their `out` does not name
@@ -82,7 +109,8 @@ class Names {
 
 std::vector<Named> results_of(const NodeDef& node) {
   if (!node.out.empty()) return node.out;
-  return node.name.empty() ? std::vector<Named>{} : std::vector<Named>{{node.name, node.name_where}};
+  // A name that could not be read has a place.
+  return node.name_where.valid() ? std::vector<Named>{{node.name, node.name_where}} : std::vector<Named>{};
 }
 
 void check_nodes(const std::vector<NodeDef>& nodes, Names& names) {
@@ -118,7 +146,7 @@ void check_block_uses(const std::vector<NodeDef>& nodes, const Model& model, Dia
     const auto it = model.blocks.find(node.op);
     if (it == model.blocks.end()) {
       errors.error(node.op_where, fmt::format("there is no block {}", quote(node.op)), suggest_defined(node.op, known));
-    } else if (node.in_given && node.in.size() != it->second.inputs.size()) {
+    } else if (node.in_given && !it->second.inputs.empty() && node.in.size() != it->second.inputs.size()) {
       errors.error(node.op_where,
                    fmt::format("block '{}' has {} inputs, got {}", node.op, it->second.inputs.size(), node.in.size()),
                    {}, {{Severity::note, it->second.where, "the block is here", {}, {}}});
@@ -159,6 +187,7 @@ class Recursion {
 };
 
 void check_block(const Block& block, const Model& model, Diagnostics& errors) {
+  if (block.nodes.empty() || block.inputs.empty()) return;  // they could not be read
   Names names(errors);
   for (const Named& input : block.inputs) names.define(input.text, input.where);
   check_nodes(block.nodes, names);
@@ -167,11 +196,13 @@ void check_block(const Block& block, const Model& model, Diagnostics& errors) {
   output.name = block.output.text;
   output.where = block.output.where;
   if (output.where.valid()) names.use(output);
+  names.report();
 }
 
 }  // namespace
 
 void check_references(const Model& model, Diagnostics& errors) {
+  if (model.nodes.empty()) return;  // they could not be read
   Names names(errors);
   for (const InputDef& input : model.inputs) names.define(input.name, input.where);
   check_nodes(model.nodes, names);
@@ -184,6 +215,7 @@ void check_references(const Model& model, Diagnostics& errors) {
   for (const Part& metric : model.train.metrics) {
     for (const Reference& reference : metric.in) names.use(reference);
   }
+  names.report();
   check_metric_names(model, errors);
   Recursion recursion(model, errors);
   for (const auto& [name, block] : model.blocks) {

@@ -146,8 +146,12 @@ class Expander {
     references = node.in;
     if (!node.in_given) {
       if (ports.empty()) return ir::Values{};
-      if (!frame.has_previous)
-        throw UserError(node.op_where, fmt::format("{}: 'in' is needed: nothing stands before it", title_of(node)));
+      if (!frame.has_previous) {
+        std::vector<std::string> known;
+        for (const auto& [name, value] : frame.values) known.push_back(name);
+        throw UserError(node.op_where, fmt::format("{}: 'in' is needed: nothing stands before it", title_of(node)),
+                        suggest_defined("", known));
+      }
       return frame.previous.valid() ? std::optional(ir::Values{frame.previous}) : std::nullopt;
     }
     if (!node.in.empty() && !node.in.front().port.empty()) references = by_port(node, ports);

@@ -31,7 +31,7 @@ class Parser {
       fail(0, fmt::format("expression longer than {} bytes", kMaxExpressionBytes));
     const Number result = sum();
     skip_space();
-    if (at_ < text_.size()) fail(at_, fmt::format("expected an operator, found {}", quote(text_.substr(at_, 1))));
+    if (at_ < text_.size()) fail(at_, fmt::format("expected an operator, found {}", quote(character(at_))));
     return result;
   }
 
@@ -94,8 +94,15 @@ class Parser {
     if (take('(')) return closed(sum());
     if (is_digit(c) || c == '.') return literal();
     if (starts_name(c)) return name();
-    fail(at, at_ < text_.size() ? fmt::format("expected a number or a name, found {}", quote(text_.substr(at, 1)))
+    fail(at, at_ < text_.size() ? fmt::format("expected a number or a name, found {}", quote(character(at)))
                                 : std::string("expected a number or a name at its end"));
+  }
+
+  // All bytes of it: UTF-8.
+  std::string_view character(size_t at) const {
+    size_t end = at + 1;
+    while (end < text_.size() && (static_cast<unsigned char>(text_[end]) & 0xc0) == 0x80) ++end;
+    return text_.substr(at, end - at);
   }
 
   Number closed(const Number& inner) {

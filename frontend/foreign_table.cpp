@@ -316,6 +316,7 @@ const std::vector<ForeignName>& foreign_names() {
       {{"uint64"}, {"u64"}},
       {{"boolean"}, {"bool"}},
       {{"layers", "network", "graph"}, {"nodes"}},
+      {{"type", "class", "classname", "layer", "function"}, {"op"}},
       {{"dataset", "datasets"}, {"data"}},
       {{"training"}, {"train"}},
       // Training

@@ -105,7 +105,7 @@ std::optional<ir::DataMap> read_map(const Json& json, const Model& model, Diagno
     whole.items[0].key = "op", whole.items[0].key_where = json.where;
     return read_map(whole, model, errors);
   }
-  const Json* op = Fields(json, "data map", errors).require("op");
+  const Json* op = Fields(json, "data map", errors).require("op", op_remedy(json));
   if (op == nullptr) return std::nullopt;
   const std::string name = as_text(*op, "data map: 'op'");
   if (ir::find_map(name) == nullptr)

@@ -106,9 +106,8 @@ Block read_block(const Json& json, Diagnostics& errors) {
   if (const Json* inputs = fields.require("inputs")) {
     guarded(errors, [&] {
       for (const Json& item : as_list(*inputs, fields.named("inputs")).items) {
-        const std::string& name = as_text(item, fields.named("inputs"));
-        check_value_name(name, item.where, "block input");
-        block.inputs.push_back({name, item.where});
+        block.inputs.push_back({item.text, item.where});  // counts as one, readable or not
+        guarded(errors, [&] { check_value_name(as_text(item, fields.named("inputs")), item.where, "block input"); });
       }
       if (block.inputs.empty()) throw UserError(inputs->where, fields.named("inputs") + " is empty");
     });
@@ -155,7 +154,7 @@ void read_header(Fields& fields, Model& model) {
   }
   fields.take("$schema");
   fields.take("small");
-  if (const Json* name = fields.require("name")) {
+  if (const Json* name = fields.require("name", "for example \"name\": \"mnist\"")) {
     fields.guard([&] {
       model.name = as_text(*name, "'name'");
       check_name(model.name, name->where, "model");
@@ -217,7 +216,15 @@ Model read_model(Sources& sources, const SourceFile& file, const ReadOptions& op
   Fields fields(root, "the model", errors);
   read_header(fields, model);
   if (const Json* let = fields.take("let")) read_let(*let, model.let, errors);
-  if (const Json* inputs = fields.require("inputs")) read_inputs(*inputs, model, errors);
+  if (const Json* inputs = fields.require("inputs", R"(for example "inputs": {"x": {"shape": ["N", 4]}})"))
+    read_inputs(*inputs, model, errors);
+  // Whatever else the model says is about them.
+  if (model.inputs.empty()) {
+    fields.require("nodes");
+    for (const char* key : {"blocks", "outputs", "train", "data"}) fields.take(key);
+    fields.finish();
+    errors.throw_if_any();
+  }
   if (const Json* blocks = fields.take("blocks")) read_blocks(*blocks, model, errors);
   if (const Json* nodes = fields.require("nodes")) model.nodes = read_nodes(*nodes, errors);
   if (const Json* outputs = fields.take("outputs")) read_outputs(*outputs, model, errors);

@@ -45,8 +45,8 @@ void read_out(const Json& json, NodeDef& node, Diagnostics& errors) {
 }
 
 void read_name(const Json& json, NodeDef& node) {
-  const std::string& name = as_text(json, "'name'");
   node.name_where = json.where;
+  const std::string& name = as_text(json, "'name'");
   check_value_name(name, json.where, "node");
   node.name = name;
 }
@@ -81,7 +81,8 @@ std::string suggest_op(const std::string& word) {
   std::string hint = suggest(word, layer_names());
   if (!hint.empty()) return hint;
   if (!foreign_hint(word, loss_names()).empty()) return stands("loss", "loss");
-  return foreign_hint(word, metric_names()).empty() ? "" : stands("metric", "metrics");
+  return foreign_hint(word, metric_names()).empty() ? "heddle ops --kind layer lists them"
+                                                    : stands("metric", "metrics");
 }
 
 void read_layer_use(NodeDef& node, const Json& json, Diagnostics& errors) {
@@ -117,7 +118,7 @@ NodeDef read_node(const Json& json, Diagnostics& errors) {
   }
   guarded(errors, [&] { as_object(json, "node"); });
   const Json* op = json.find("op");
-  if (op == nullptr && json.kind == Json::Kind::object) errors.error(json.where, "node has no \"op\"");
+  if (op == nullptr && json.kind == Json::Kind::object) errors.error(json.where, "node has no \"op\"", op_remedy(json));
   if (const Json* name = json.find("name")) guarded(errors, [&] { read_name(*name, node); });
   if (const Json* in = json.find("in")) {
     guarded(errors, [&] { node.in = read_in(*in, "'in'"); });

@@ -156,7 +156,7 @@ DataReader read_reader(const Json& json, const std::string& split, const Model& 
   DataReader reader;
   reader.where = json.where;
   Fields fields(json, "data: " + split, errors);
-  const Json* op = fields.require("op");
+  const Json* op = fields.require("op", op_remedy(json));
   if (op == nullptr) return reader;
   reader.op = as_text(*op, fields.named("op"));
   const ReaderDef& def = find(*op, reader.op);

@@ -199,6 +199,13 @@ std::vector<double> Settings::reals(std::string_view name) const {
   return out;
 }
 
+std::string op_remedy(const Json& object) {
+  for (const std::vector<Json>* members : {&object.items, &object.nulls})
+    for (const Json& member : *members)
+      if (std::string hint = suggest_word(member.key, {"op"}); !hint.empty()) return hint;
+  return "\"op\" says what it is: {\"op\": NAME, ...}";
+}
+
 Part read_part(const Json& value, std::string_view what) {
   Part part;
   part.where = part.op_where = value.where;
@@ -211,7 +218,7 @@ Part read_part(const Json& value, std::string_view what) {
                     fmt::format("{}: expected a name or an object with an \"op\", found {}", what, describe(value)));
   }
   const Json* op = value.find("op");
-  if (op == nullptr) throw UserError(value.where, fmt::format("{} has no \"op\"", what));
+  if (op == nullptr) throw UserError(value.where, fmt::format("{} has no \"op\"", what), op_remedy(value));
   part.op = as_text(*op, fmt::format("{}: 'op'", what));
   part.op_where = op->where;
   for (const Json& member : value.items) {

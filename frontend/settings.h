@@ -86,6 +86,9 @@ class Settings {
 int64_t evaluate_integer(const Json& value, const Scope& scope, std::string_view what);
 double evaluate_real(const Json& value, const Scope& scope, std::string_view what);
 
+// What to write in an object that has no "op": a key may be meant for it.
+std::string op_remedy(const Json& object);
+
 // "name" or {"op": "name", ...} as a part with its settings; throws UserError otherwise.
 struct Part;
 Part read_part(const Json& value, std::string_view what);

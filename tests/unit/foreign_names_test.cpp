@@ -66,7 +66,7 @@ TEST(ForeignNames, MeanWhatMayStandThere) {
 std::set<std::string> all_our_names() {
   std::set<std::string> names = {"inputs",     "nodes",      "data",      "train",   "batch",     "epochs",    "steps",
                                  "loss",       "seed",       "optimizer", "average", "precision", "clip_norm", "groups",
-                                 "early_stop", "checkpoint", "NHWC",      "NCHW",    "valid",     "same"};
+                                 "early_stop", "checkpoint", "NHWC",      "NCHW",    "valid",     "same",      "op"};
   const auto add = [&](const std::vector<std::string>& more) { names.insert(more.begin(), more.end()); };
   const auto add_settings = [&](const std::vector<SettingDef>& settings) {
     for (const SettingDef& setting : settings) {
