@@ -117,11 +117,11 @@ std::string clamp_below(int64_t below) {
   return fmt::format("{{\"op\": \"clamp\", \"low\": 0, \"high\": {}}} keeps what is computed inside", below - 1);
 }
 
-// How many of them are looked at for a row of the batch; 0 where their number does not grow with it.
+// How many of them are looked at for a row of the batch; 0 where the first axis is not seen to be that of its rows.
 int64_t indices_of_row(const IndexCheck& check, const Expansion& e, const Expansion* twice) {
   const ir::Dims& dims = e.graph[check.indices].type.dims;
-  const bool grows = twice == nullptr || twice->graph[check.indices].type.dims != dims;
-  if (dims.empty() || dims[0] != e.batch || !grows) return 0;
+  if (twice == nullptr || dims.empty() || dims[0] != e.batch) return 0;
+  if (twice->graph[check.indices].type.dims[0] != twice->batch) return 0;  // as many as rows by chance
   return ir::product(dims) / e.batch / (check.coordinate < 0 ? 1 : dims.back());
 }
 

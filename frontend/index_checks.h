@@ -32,7 +32,7 @@ std::vector<IndexCheck> index_checks(const Expansion& e, Diagnostics& errors);
 // Adds the last result, unless all readers are gone.
 void add_index_checks(ir::Graph& g, const std::vector<IndexCheck>& checks);
 
-// `twice` is the model at twice the batch: what grows with it is of rows.
+// `twice` is the model at another batch, such as twice as many: of rows is what has as many there, too. nullptr: unknown.
 std::vector<CheckedIndices> describe(const std::vector<IndexCheck>& checks, const Expansion& e, const Expansion* twice);
 
 }  // namespace heddle::frontend

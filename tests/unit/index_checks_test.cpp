@@ -123,6 +123,15 @@ TEST(IndexChecks, KnowWhichAreOfRows) {
       Lines{"gather 'g' 'j' 3 0"});
 }
 
+// Nor are columns, though there be as many as rows.
+TEST(IndexChecks, TakeNoColumnsForRows) {
+  const std::string five = R"({"name": "c", "op": "concat", "in": ["i", "i", "i"], "axis": 1},
+      {"name": "s", "op": "slice", "in": "c", "stop": 5, "axis": 1}, {"name": "t", "op": "transpose", "in": "s", "perm": [1, 0]},
+      {"name": "j", "op": "add", "in": ["t", 0]}, {"name": "g", "op": "gather", "in": ["p", "j"]}, )";
+  EXPECT_EQ(checks(five + R"({"name": "y", "op": "transpose", "in": "g", "perm": [1, 0, 2]})"),
+            Lines{"gather 'g' 'j' 3 0"});
+}
+
 // A row of the result for each check, dead ones too: the numbers of all entries are alike.
 TEST(IndexChecks, SayTheFirstThatIsOutside) {
   const auto built = of_nodes(
