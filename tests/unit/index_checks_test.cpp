@@ -50,6 +50,18 @@ TEST(IndexChecks, AreOfWhatIsComputed) {
             Lines{"gather 'y' 'j' 3 1"});
 }
 
+// A type may have no number beyond the last place; below the first all signed ones have.
+TEST(IndexChecks, FollowTheTypeOfIndices) {
+  const auto of = [](const std::string& dtype, int vocab) {
+    return checks(fmt::format(R"({{"name": "j", "op": "cast", "in": "i", "dtype": "{}"}},
+        {{"name": "y", "op": "embedding", "in": "j", "vocab": {}, "units": 2}})",
+                              dtype, vocab));
+  };
+  EXPECT_EQ(of("u8", 255), Lines{"embedding 'y' 'j' 255 2"});
+  EXPECT_EQ(of("u8", 256), Lines{});
+  EXPECT_EQ(of("i8", 300), Lines{"embedding 'y' 'j' 300 2"});
+}
+
 // Through the reshapes and transposes of layers, and where they write.
 TEST(IndexChecks, AreOfLayersThatTurnThem) {
   EXPECT_EQ(checks(R"({"name": "j", "op": "argmax", "in": "x", "axis": 1}, {"name": "s", "op": "add", "in": ["j", 1]},
