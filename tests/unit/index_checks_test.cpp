@@ -24,7 +24,7 @@ std::unique_ptr<Built> of_nodes(const std::string& nodes) {
 Lines checks(const std::string& nodes) {
   const auto built = of_nodes(nodes);
   Lines lines;
-  for (const CheckedIndices& c : plan_training(built->model).indices)
+  for (const CheckedIndices& c : plan_training(built->model).indices.eval)
     lines.push_back(fmt::format("{} {} {} {}", c.reader, c.indices, c.below, c.of_row));
   const ir::Graph& predict = *built->module.find_graph("predict");
   const ir::ValueId outside = predict.find("step.outside");
@@ -142,6 +142,29 @@ TEST(IndexChecks, TakeNoColumnsForRows) {
       {"name": "j", "op": "add", "in": ["t", 0]}, {"name": "g", "op": "gather", "in": ["p", "j"]}, )";
   EXPECT_EQ(checks(five + R"({"name": "y", "op": "transpose", "in": "g", "perm": [1, 0, 2]})"),
             Lines{"gather 'g' 'j' 3 0"});
+}
+
+// What is random in training is its mean elsewhere, a constant: each graph numbers its own.
+TEST(IndexChecks, AreThoseOfTheGraph) {
+  const auto built = build(
+      model(R"("i": {"shape": ["N", 2], "dtype": "i32"})",
+            R"({"name": "p", "op": "param", "shape": [3]}, {"name": "r", "op": "random_uniform", "shape": ["N", 2]},
+      {"name": "s", "op": "mul", "in": ["r", 4.0]}, {"name": "k", "op": "cast", "in": "s", "dtype": "i32"}, {"name": "g", "op": "gather", "in": ["p", "k"]},
+      {"name": "j", "op": "add", "in": ["i", 0]}, {"name": "h", "op": "gather", "in": ["p", "j"]}, {"name": "y", "op": "mul", "in": ["g", "h"]},
+      {"name": "l", "op": "mean"})",
+            R"(, "outputs": {"out": "y"}, "train": {"batch": {"N": 5}, "steps": 1, "optimizer": "sgd",
+      "loss": {"op": "value", "in": "l"}})"));
+  const TrainingPlan plan = plan_training(built->model);
+  ASSERT_EQ(plan.indices.train.size(), 2U);
+  EXPECT_EQ(plan.indices.train[0].indices, "'k'");
+  EXPECT_EQ(plan.indices.train[0].of_row, 2);
+  ASSERT_EQ(plan.indices.eval.size(), 1U);
+  EXPECT_EQ(plan.indices.eval[0].indices, "'j'");
+  for (const char* name : {"train", "eval", "predict"}) {
+    const ir::Graph& g = *built->module.find_graph(name);
+    const int64_t rows = name == std::string("train") ? 2 : 1;
+    EXPECT_EQ(g[g.find("step.outside")].type.dims, (ir::Dims{rows, 2})) << name;
+  }
 }
 
 // A row of the result for each check, dead ones too: the numbers of all entries are alike.
