@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "ir/evaluate/evaluate_node.h"
 #include "ir/op_def.h"
@@ -97,20 +98,22 @@ std::optional<int64_t> outside(const ir::Tensor& x, const IndexCheck& check) {
   return std::nullopt;
 }
 
-// One check for all coordinates where they have one bound, else one for each.
+// One for each coordinate; what a layer has turned of a single one is looked at as the model has it.
 std::vector<IndexCheck> checks_of(const ir::Graph& g, ir::NodeId id, const ir::Dims& places) {
   const ValueId indices = g[id].operands[1];
-  if (std::ranges::count(places, places[0]) == std::ssize(places))
-    return {{.reader = id, .indices = origin_of(g, indices), .below = places[0]}};
+  if (places.size() == 1) return {{.reader = id, .indices = origin_of(g, indices), .below = places[0]}};
   std::vector<IndexCheck> list;
   for (size_t i = 0; i < places.size(); ++i)
     list.push_back({.reader = id, .indices = indices, .coordinate = static_cast<int64_t>(i), .below = places[i]});
   return list;
 }
 
-bool can_be_outside(const ir::Graph& g, const IndexCheck& check) {
-  if (!ir::is_signed(g[check.indices].type.dtype) && !ir::holds(g[check.indices].type.dtype, check.below)) return false;
-  return !finds_places(g, check.indices, check.below);
+// Whether nothing of them can be outside: inputs are refused as they are read, as far as the longest of their axes goes.
+bool is_inside(const ir::Graph& g, const IndexCheck& check) {
+  const ir::DType dtype = g[check.indices].type.dtype;
+  if (!ir::is_signed(dtype) && !ir::holds(dtype, check.below)) return true;
+  const bool is_read = g[origin_of(g, check.indices)].role == ir::Role::input;
+  return (is_read && check.below == most_places(g, g[check.reader])) || finds_places(g, check.indices, check.below);
 }
 
 std::string clamp_below(int64_t below) {
@@ -145,34 +148,37 @@ std::vector<IndexCheck> index_checks(const Expansion& e, Diagnostics& errors) {
   for (const ir::NodeId id : g.order) {
     const ir::Dims places = places_of(g, g[id]);
     if (places.empty()) continue;
-    for (const IndexCheck& check : checks_of(g, id, places)) {
-      const bool is_read = g[origin_of(g, check.indices)].role == ir::Role::input;  // and refused there
-      if ((is_read && check.below == most_places(g, g[id])) || !can_be_outside(g, check)) continue;
-      const ir::Tensor* known = constant(check.indices);
-      if (known == nullptr) {
-        list.push_back(check);
-      } else if (const std::optional<int64_t> index = outside(*known, check)) {
+    for (IndexCheck check : checks_of(g, id, places)) {
+      const ir::Tensor* constants = nullptr;
+      check.known = is_inside(g, check) || (constants = constant(check.indices)) != nullptr;
+      list.push_back(check);
+      if (constants == nullptr) continue;
+      if (const std::optional<int64_t> index = outside(*constants, check))
         errors.error(g[id].loc,
                      fmt::format("{}: index {} is outside of the {} places along its axis", reader_of(e, id), *index,
                                  check.below),
                      clamp_below(check.below));
-      }
     }
   }
   return list;
 }
 
 void add_index_checks(ir::Graph& g, const std::vector<IndexCheck>& checks) {
-  const auto is_alive = [&](const IndexCheck& check) { return !g[check.reader].erased; };
-  if (std::ranges::none_of(checks, is_alive)) return;
+  const auto is_looked_at = [&](const IndexCheck& check) { return !check.known && !g[check.reader].erased; };
+  if (std::ranges::none_of(checks, is_looked_at)) return;
   ir::Builder b(g);
   b.prefix = "step.outside.value";
   ir::Values rows;
+  int64_t known = 0;  // that come before, one after the other
+  const auto add_known = [&] {
+    if (known > 0) rows.push_back(b.constant(-1, {ir::DType::i64, {std::exchange(known, 0), 2}}));
+  };
   for (const IndexCheck& check : checks) {
-    if (!is_alive(check)) {
-      rows.push_back(b.constant(-1, {ir::DType::i64, {1, 2}}));
+    if (!is_looked_at(check)) {
+      ++known;
       continue;
     }
+    add_known();
     b.loc = g[check.reader].loc;
     ValueId indices = check.indices;
     if (check.coordinate >= 0) {
@@ -183,6 +189,7 @@ void add_index_checks(ir::Graph& g, const std::vector<IndexCheck>& checks) {
     const std::string name = g[g[check.reader].results[0]].name + ".outside";
     rows.push_back(b.reshape(b("first_outside", {indices}, {{"below", check.below}}, name), {1, 2}));
   }
+  add_known();
   const ValueId all = rows.size() == 1 ? rows[0] : b("concat", rows, {{"axis", int64_t{0}}});
   g.rename(all, "step.outside");
   g.outputs.push_back(all);

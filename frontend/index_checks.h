@@ -20,16 +20,17 @@ struct IndexCheck {
   ir::ValueId indices;      // in the order in which the model has them
   int64_t coordinate = -1;  // along the last axis; -1: all of them
   int64_t below = 0;        // they are to lie in [0, below)
+  bool known = false;       // to be inside, whatever the data
 };
 
 // How many places there are for the indices of n, its second operand, along the longest of their axes; 0 where it has none.
 int64_t most_places(const ir::Graph& g, const ir::Node& n);
 // Where the elements of v come from, in whatever order and shape v has them.
 ir::ValueId origin_of(const ir::Graph& g, ir::ValueId v);
-// Those that the step has to look at, in the order of its nodes: alike for every batch size and entry. Indices that depend on
-// nothing and are outside are faults of the model.
+// Of all readers in their order, so that every batch size and entry has as many: what is known of one may not be of another, as
+// of what is random in training and constant elsewhere. Indices that depend on nothing and are outside are faults of the model.
 std::vector<IndexCheck> index_checks(const Expansion& e, Diagnostics& errors);
-// Adds the last result, unless all readers are gone.
+// Adds the last result, unless there is nothing to look at: readers are gone, indices known.
 void add_index_checks(ir::Graph& g, const std::vector<IndexCheck>& checks);
 
 // `twice` is the model at another batch, such as twice as many: of rows is what has as many there, too. nullptr: unknown.

@@ -44,36 +44,18 @@ void bound_indices(const Expansion& e, std::vector<PlannedInput>& inputs) {
   }
 }
 
-// The model at another batch or in training; nothing where it does not fit there, which its graphs will say where they need it.
-std::optional<Expansion> try_expand(const Model& model, const ExpandOptions& options) {
-  Diagnostics ignored;
-  try {
-    Expansion e = expand_model(model, options, ignored);
-    return ignored.empty() ? std::optional(std::move(e)) : std::nullopt;
-  } catch (const UserError&) {
-    return std::nullopt;
-  }
-}
-
-// Whether indices are of rows, twice the batch tells.
-std::vector<CheckedIndices> plan_index_checks(const Model& model, const Expansion& e, bool training,
-                                              Diagnostics& errors) {
+// What the model computes indices of is not known before a batch is; whether they are of rows, twice the batch tells.
+std::vector<CheckedIndices> plan_index_checks(const Model& model, const Expansion& e, Diagnostics& errors) {
   const std::vector<IndexCheck> checks = index_checks(e, errors);
   if (checks.empty()) return {};
-  const std::optional<Expansion> twice = try_expand(model, {.batch = 2 * e.batch, .training = training});
-  const bool alike = twice && twice->graph.value_count() == e.graph.value_count();
+  Diagnostics ignored;
+  std::optional<Expansion> twice;
+  try {
+    twice = expand_model(model, {.batch = 2 * e.batch, .training = false}, ignored);
+  } catch (const UserError&) {  // the model does not take that batch, which it need not
+  }
+  const bool alike = twice && ignored.empty() && twice->graph.value_count() == e.graph.value_count();
   return describe(checks, e, alike ? &*twice : nullptr);
-}
-
-// `e` is the model out of training.
-ModelIndices plan_index_checks(const Model& model, const Expansion& e, Diagnostics& errors) {
-  const auto has_places = [&](ir::NodeId id) { return most_places(e.graph, e.graph[id]) > 0; };
-  if (std::ranges::none_of(e.graph.order, has_places)) return {};
-  ModelIndices indices{.train = {}, .eval = plan_index_checks(model, e, false, errors)};
-  Diagnostics said_above;
-  if (const std::optional<Expansion> trained = try_expand(model, {.batch = e.batch, .training = true}))
-    indices.train = plan_index_checks(model, *trained, true, said_above);
-  return indices;
 }
 
 bool is_real(ir::DType t) { return t == ir::DType::f32 || t == ir::DType::f64; }

@@ -37,7 +37,7 @@ struct TrainingPlan {
   std::vector<Metric> metrics;          // the first is "loss"; each over all that counts since the last reset
   std::optional<EarlyStop> early_stop;  // its mode is known
   CheckpointRule checkpoint;
-  ModelIndices indices;  // a line of step.outside each
+  std::vector<CheckedIndices> indices;  // a line of step.outside each
   Data data;
   std::vector<Diagnostic> warnings;  // what is allowed, and hardly meant
 };

@@ -21,11 +21,6 @@ struct CheckedIndices {
   std::vector<Diagnostic> notes = {};  // where they come from
 };
 
-// Those of a model, by the entries that look at them: what is random in training alone is constant elsewhere.
-struct ModelIndices {
-  std::vector<CheckedIndices> train, eval;
-};
-
 struct OutsideIndex {
   size_t check = 0;              // which of the model's
   int64_t place = 0, index = 0;  // among all indices of the batch, row-major; its value

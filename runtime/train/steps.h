@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <span>
+#include <vector>
 
 #include "runtime/feed.h"
 #include "runtime/train/watchdog.h"
@@ -19,8 +20,8 @@ namespace heddle::runtime {
 struct StepsOptions {
   int64_t most_repeats = int64_t{1} << 12;  // steps of a submission
   FeedOptions feed = {};
-  Watchdog* watchdog = nullptr;  // is told when the device is at work
-  ModelIndices indices = {};     // what the model's checks of indices are about, for messages
+  Watchdog* watchdog = nullptr;              // is told when the device is at work
+  std::vector<CheckedIndices> indices = {};  // what the model's checks of indices are about, for messages
 };
 
 class Steps {

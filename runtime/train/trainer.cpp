@@ -40,12 +40,12 @@ void require_finite_rows(const std::optional<Fault>& fault, int64_t first_row, c
 }
 
 // Throws where an index of the batch was outside of what it was to find.
-void require_inside(const Steps::Done& done, const std::vector<CheckedIndices>& indices, const Split& split,
+void require_inside(const Steps::Done& done, const StepsOptions& options, const Split& split,
                     std::span<const uint32_t> order) {
   if (!done.record.outside) return;
   const OutsideIndex& outside = *done.record.outside;
-  HEDDLE_CHECK(outside.check < indices.size(), "the model's checks of indices are known");
-  const CheckedIndices& checked = indices[outside.check];
+  HEDDLE_CHECK(outside.check < options.indices.size(), "the model's checks of indices are known");
+  const CheckedIndices& checked = options.indices[outside.check];
   const auto place = static_cast<size_t>(done.first_row + outside.place / std::max<int64_t>(checked.of_row, 1));
   const bool of_row = checked.of_row > 0;
   throw index_error(checked, outside,
@@ -78,7 +78,7 @@ MetricValues evaluate_with(Steps& steps, Executable& executable, const Split& ro
                    if (!outside && done.record.outside) outside = done;
                  },
              .stop = [&] { return outside || (watcher.interrupted && watcher.interrupted() != 0); }});
-  if (outside) require_inside(*outside, options.indices.eval, rows, {});
+  if (outside) require_inside(*outside, options, rows, {});
   MetricValues values = metrics.values();
   if (all_finite(values)) return values;
   const auto bad = std::find_if_not(values.begin(), values.end(), is_finite);
@@ -263,7 +263,7 @@ class Run {
   void finished(const Steps::Done& done, std::span<const uint32_t> order) {
     ++state_.steps, ++state_.step_of_epoch;
     const StepRecord& record = done.record;
-    require_inside(done, options_.steps_options.indices.train, rows_, order);
+    require_inside(done, options_.steps_options, rows_, order);
     if (!std::isfinite(record.loss) && record.count != 0) refuse_loss(done, order);
     if (watcher_.step)
       watcher_.step({state_.epochs + 1, options_.epochs.value_or(0), state_.step_of_epoch, steps_per_epoch_,

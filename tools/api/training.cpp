@@ -180,7 +180,7 @@ double Training::step(const Inputs& rows) {
             {.seed = static_cast<uint64_t>(plan_.seed), .epoch = static_cast<uint64_t>(steps_)});
   ++steps_;
   if (record.outside) {
-    const CheckedIndices& checked = plan_.indices.train.at(record.outside->check);
+    const CheckedIndices& checked = plan_.indices.at(record.outside->check);
     throw index_error(
         checked, *record.outside,
         fmt::format("row {} of step {}", record.outside->place / std::max<int64_t>(checked.of_row, 1), steps_));

@@ -221,7 +221,7 @@ void Predictor::require_inside(int64_t rows, int64_t first) const {
   std::vector<int64_t> found(static_cast<size_t>(outside_->bytes) / sizeof(int64_t));
   executable_->read(*outside_, found.data());
   for (size_t check = 0; 2 * check < found.size(); ++check) {
-    const CheckedIndices& checked = plan_.indices.eval.at(check);
+    const CheckedIndices& checked = plan_.indices.at(check);
     const OutsideIndex outside{.check = check, .place = found[2 * check], .index = found[2 * check + 1]};
     const int64_t row = outside.place / std::max<int64_t>(checked.of_row, 1);
     if (outside.place < 0 || (checked.of_row > 0 && row >= rows)) continue;
