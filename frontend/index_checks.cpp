@@ -116,6 +116,20 @@ bool is_inside(const ir::Graph& g, const IndexCheck& check) {
   return (is_read && check.below == most_places(g, g[check.reader])) || finds_places(g, check.indices, check.below);
 }
 
+// What the type of indices can be held below of.
+int64_t least_above(ir::DType dtype, int64_t below) {
+  while (!ir::holds(dtype, below - 1)) below = int64_t{1} << (ir::bits(dtype) - (ir::is_signed(dtype) ? 1 : 0));
+  return below;
+}
+
+// How much longer the axis is that they are places along for each row of the batch: 0, or it is that of the rows.
+int64_t places_of_row(const IndexCheck& check, const Expansion& e, const Expansion* twice) {
+  if (twice == nullptr) return 0;
+  const ir::Dims places = places_of(twice->graph, twice->graph[check.reader]);
+  return (places.at(static_cast<size_t>(std::max<int64_t>(check.coordinate, 0))) - check.below) /
+         (twice->batch - e.batch);
+}
+
 std::string clamp_below(int64_t below) {
   return fmt::format("{{\"op\": \"clamp\", \"low\": 0, \"high\": {}}} keeps what is computed inside", below - 1);
 }
@@ -201,14 +215,18 @@ std::vector<CheckedIndices> describe(const std::vector<IndexCheck>& checks, cons
   for (const IndexCheck& check : checks) {
     const ValueId origin = origin_of(e.graph, check.indices);
     const std::string name = fmt::format("'{}'", e.graph[origin].name);
+    const int64_t of_each = places_of_row(check, e, twice);
     const bool is_read = e.graph[origin].role == ir::Role::input;
     CheckedIndices told{
         .where = e.graph[check.reader].loc,
         .reader = reader_of(e, check.reader),
         .indices = check.coordinate < 0 ? name : fmt::format("coordinate {} of {}", check.coordinate, name),
-        .below = check.below,
+        .is_u64 = e.graph[check.indices].type.dtype == ir::DType::u64,
+        .below = check.below - of_each * e.batch,
+        .below_for_each = of_each,
         .of_row = indices_of_row(check, e, twice),
-        .help = is_read ? "mend or remove that row of the data" : clamp_below(check.below)};
+        .help = is_read ? "mend or remove that row of the data"
+                        : clamp_below(least_above(e.graph[origin].type.dtype, check.below))};
     if (const auto made_by = e.made_by.find(origin); made_by != e.made_by.end())
       told.notes.push_back(
           {Severity::note, e.places.at(origin), fmt::format("the indices come from {} here", made_by->second), {}, {}});

@@ -15,7 +15,9 @@ struct CheckedIndices {
   Location where;                      // of what reads them
   std::string reader;                  // "gather 'g'"
   std::string indices;                 // "'j'", "coordinate 1 of 'j'"
-  int64_t below = 0;                   // they are to lie in [0, below)
+  bool is_u64 = false;                 // whether those from 2^63 on are no negative ones
+  int64_t below = 0;                   // they are to lie in [0, below + below_for_each * rows of the batch)
+  int64_t below_for_each = 0;          // 0: the axis does not grow with the batch
   int64_t of_row = 0;                  // how many of them a row of the batch has; 0: they are not of rows
   std::string help;                    // what keeps them inside
   std::vector<Diagnostic> notes = {};  // where they come from
@@ -26,7 +28,11 @@ struct OutsideIndex {
   int64_t place = 0, index = 0;  // among all indices of the batch, row-major; its value
 };
 
-// `row` names the row of the batch: "training row 2"; it is left out where the indices are not of rows.
-UserError index_error(const CheckedIndices& checked, const OutsideIndex& outside, const std::string& row);
+// An index as its type has it.
+std::string index_text(int64_t index, bool is_u64);
+// `row` names the row of the data: "training row 2"; it is left out where the indices are not of rows. The batch had `batch`
+// rows.
+UserError index_error(const CheckedIndices& checked, const OutsideIndex& outside, const std::string& row,
+                      int64_t batch);
 
 }  // namespace heddle

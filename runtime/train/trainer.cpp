@@ -39,7 +39,8 @@ void require_finite_rows(const std::optional<Fault>& fault, int64_t first_row, c
                   "mend or remove that row of the data, and look at the maps of the input");
 }
 
-// Throws where an index of the batch was outside of what it was to find.
+// Throws where an index of the batch was outside of what it was to find. It may be so since its data are not finite: then that
+// is said.
 void require_inside(const Steps::Done& done, const StepsOptions& options, const Split& split,
                     std::span<const uint32_t> order) {
   if (!done.record.outside) return;
@@ -48,8 +49,12 @@ void require_inside(const Steps::Done& done, const StepsOptions& options, const 
   const CheckedIndices& checked = options.indices[outside.check];
   const auto place = static_cast<size_t>(done.first_row + outside.place / std::max<int64_t>(checked.of_row, 1));
   const bool of_row = checked.of_row > 0;
-  throw index_error(checked, outside,
-                    of_row ? fmt::format("{} row {}", split.name, order.empty() ? place : order[place]) : "");
+  const UserError error = index_error(
+      checked, outside, of_row ? fmt::format("{} row {}", split.name, order.empty() ? place : order[place]) : "",
+      done.entry->fed_rows);
+  require_finite_rows(done.record.fault, done.first_row, split, order,
+                      fmt::format("{} holds {}", checked.indices, index_text(outside.index, checked.is_u64)));
+  throw error;
 }
 
 // Every row once: through "eval", and what is left through "eval_last".

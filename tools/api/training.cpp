@@ -183,7 +183,8 @@ double Training::step(const Inputs& rows) {
     const CheckedIndices& checked = plan_.indices.at(record.outside->check);
     throw index_error(
         checked, *record.outside,
-        fmt::format("row {} of step {}", record.outside->place / std::max<int64_t>(checked.of_row, 1), steps_));
+        fmt::format("row {} of step {}", record.outside->place / std::max<int64_t>(checked.of_row, 1), steps_),
+        plan_.batch);
   }
   if (!std::isfinite(record.loss))
     throw UserError(ExitCode::failed, fmt::format("the loss is {} at step {}", std::abs(record.loss), steps_),

@@ -215,17 +215,25 @@ void Predictor::execute() {
   }
 }
 
-// Rows behind those that were given hold zeros, of which nobody asked anything.
-void Predictor::require_inside(int64_t rows, int64_t first) const {
+void Predictor::require_inside(int64_t first) const {
   if (outside_ == nullptr) return;
   std::vector<int64_t> found(static_cast<size_t>(outside_->bytes) / sizeof(int64_t));
   executable_->read(*outside_, found.data());
   for (size_t check = 0; 2 * check < found.size(); ++check) {
     const CheckedIndices& checked = plan_.indices.at(check);
     const OutsideIndex outside{.check = check, .place = found[2 * check], .index = found[2 * check + 1]};
+    if (outside.place < 0) continue;
     const int64_t row = outside.place / std::max<int64_t>(checked.of_row, 1);
-    if (outside.place < 0 || (checked.of_row > 0 && row >= rows)) continue;
-    throw index_error(checked, outside, fmt::format("row {}", first + row));
+    throw index_error(checked, outside, fmt::format("row {}", first + row), kPredictBatch);
+  }
+}
+
+// Where rows are missing, copies of the last one stand: an index that is computed of zeros might be outside, of which nobody
+// asked.
+void Predictor::fill_batch(int64_t rows) {
+  for (std::vector<std::byte>& bytes : staged_) {
+    const size_t row = bytes.size() / kPredictBatch, end = static_cast<size_t>(rows) * row;
+    for (size_t at = end; at < bytes.size(); at += row) std::memcpy(bytes.data() + at, bytes.data() + end - row, row);
   }
 }
 
@@ -238,8 +246,9 @@ Predictor::Bad Predictor::run(const std::vector<Column>& columns, int64_t rows, 
   }
   if (!checked_) require_rows_apart(rows);
   checked_ = true;
+  fill_batch(rows);
   execute();
-  require_inside(rows, first);
+  require_inside(first);
   return {};
 }
 
@@ -254,7 +263,8 @@ bool near(std::span<const std::byte> a, std::span<const std::byte> b, ElementTyp
       T x, y;
       std::memcpy(&x, a.data() + at, sizeof(T)), std::memcpy(&y, b.data() + at, sizeof(T));
       const auto u = static_cast<double>(x), v = static_cast<double>(y);
-      if (std::abs(u - v) > kNear * std::max({1.0, std::abs(u), std::abs(v)})) return false;
+      if (u == v || (std::isnan(u) && std::isnan(v))) continue;
+      if (!(std::abs(u - v) <= kNear * std::max({1.0, std::abs(u), std::abs(v)}))) return false;
     }
     return true;
   });

@@ -1,7 +1,7 @@
 // Predictor: a model with weights, compiled for one batch size, through which any number of rows go.
 //
 //   Predictor predictor(read_model, weights, {.outputs = {"logits"}}, device);
-//   predictor.run(columns, 3, 0);         // three rows; the rest of the batch is zeros
+//   predictor.run(columns, 3, 0);         // three rows; the rest of the batch repeats the last
 //   predictor.result(0)                   // bytes of [3, 10] and more
 //
 // There is one entry and one batch size, so that no count of rows compiles anything anew and a row takes the same way
@@ -75,7 +75,8 @@ class Predictor {
   void describe_outputs(const frontend::Model& model, const std::vector<std::vector<std::string>>& names);
   void execute();
   void require_rows_apart(int64_t rows);
-  void require_inside(int64_t rows, int64_t first) const;
+  void fill_batch(int64_t rows);
+  void require_inside(int64_t first) const;
 
   frontend::TrainingPlan plan_;
   codegen::Program program_;
