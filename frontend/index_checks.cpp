@@ -108,12 +108,20 @@ std::vector<IndexCheck> checks_of(const ir::Graph& g, ir::NodeId id, const ir::D
   return list;
 }
 
-// Whether nothing of them can be outside: inputs are refused as they are read, as far as the longest of their axes goes.
+// Whether what is read refuses all that is outside, which goes as far as the longest of their axes. What the model keeps is as
+// long for every batch; an axis of what it computes may be that of the batch, and the last batch of an epoch shorter.
+bool is_refused_as_read(const ir::Graph& g, const IndexCheck& check) {
+  const ir::Node& n = g[check.reader];
+  const ValueId from = origin_of(g, n.operands[0]);
+  const bool is_kept = g.def(from) == nullptr && g[from].role != ir::Role::input;
+  return is_kept && g[origin_of(g, check.indices)].role == ir::Role::input && check.below == most_places(g, n);
+}
+
+// Whether nothing of them can be outside.
 bool is_inside(const ir::Graph& g, const IndexCheck& check) {
   const ir::DType dtype = g[check.indices].type.dtype;
   if (!ir::is_signed(dtype) && !ir::holds(dtype, check.below)) return true;
-  const bool is_read = g[origin_of(g, check.indices)].role == ir::Role::input;
-  return (is_read && check.below == most_places(g, g[check.reader])) || finds_places(g, check.indices, check.below);
+  return is_refused_as_read(g, check) || finds_places(g, check.indices, check.below);
 }
 
 // What the type of indices can be held below of.
@@ -129,6 +137,9 @@ int64_t places_of_row(const IndexCheck& check, const Expansion& e, const Expansi
   return (places.at(static_cast<size_t>(std::max<int64_t>(check.coordinate, 0))) - check.below) /
          (twice->batch - e.batch);
 }
+
+constexpr const char* kAxisOfTheBatch =
+    "that axis grows with the rows of a batch, and the last batch of an epoch may have fewer";
 
 std::string clamp_below(int64_t below) {
   return fmt::format("{{\"op\": \"clamp\", \"low\": 0, \"high\": {}}} keeps what is computed inside", below - 1);
@@ -225,8 +236,9 @@ std::vector<CheckedIndices> describe(const std::vector<IndexCheck>& checks, cons
         .below = check.below - of_each * e.batch,
         .below_for_each = of_each,
         .of_row = indices_of_row(check, e, twice),
-        .help = is_read ? "mend or remove that row of the data"
-                        : clamp_below(least_above(e.graph[origin].type.dtype, check.below))};
+        .help = of_each != 0 ? kAxisOfTheBatch
+                : is_read    ? "mend or remove that row of the data"
+                             : clamp_below(least_above(e.graph[origin].type.dtype, check.below))};
     if (const auto made_by = e.made_by.find(origin); made_by != e.made_by.end())
       told.notes.push_back(
           {Severity::note, e.places.at(origin), fmt::format("the indices come from {} here", made_by->second), {}, {}});

@@ -180,6 +180,29 @@ TEST(IndexChecks, AreNumberedAlike) {
   }
 }
 
+// An axis of what is computed may be that of the batch. The last batch of an epoch may have fewer places than the file was asked
+// for, so that inputs are looked at there, too; and the bound is told of the batch at hand.
+TEST(IndexChecks, FollowTheBatch) {
+  const std::string summed = R"({"name": "s", "op": "sum", "in": "x", "axis": 2}, )";
+  EXPECT_EQ(checks(summed + R"({"name": "y", "op": "gather", "in": ["s", "i"]})").size(), 1U);
+  const auto built = of_nodes(summed + kComputed + R"({"name": "y", "op": "gather_nd", "in": ["s", "j"]})");
+  const TrainingPlan plan = plan_training(built->model);
+  ASSERT_EQ(plan.indices.size(), 2U);
+  const auto said = [&](size_t check, int64_t batch) {
+    return index_error(plan.indices[check], {.check = check, .place = 0, .index = 9}, "row 7", batch)
+        .diagnostics()
+        .at(0);
+  };
+  EXPECT_EQ(said(0, 5).message,
+            "gather_nd 'y': coordinate 0 of 'j' holds 9 in row 7, counted from 0: expected 0 ... 4");
+  EXPECT_EQ(said(0, 64).message,
+            "gather_nd 'y': coordinate 0 of 'j' holds 9 in row 7, counted from 0: expected 0 ... 63");
+  EXPECT_EQ(said(1, 64).message,
+            "gather_nd 'y': coordinate 1 of 'j' holds 9 in row 7, counted from 0: expected 0 ... 3");
+  EXPECT_EQ(said(0, 2).help, "that axis grows with the rows of a batch, and the last batch of an epoch may have fewer");
+  EXPECT_EQ(said(1, 2).help, R"({"op": "clamp", "low": 0, "high": 3} keeps what is computed inside)");
+}
+
 // A row of the result for each check, dead ones too: the numbers of all entries are alike.
 TEST(IndexChecks, SayTheFirstThatIsOutside) {
   const auto built = of_nodes(
