@@ -108,7 +108,8 @@ double wavefronts_of_run(int64_t n, DType dtype) {
 // anywhere in their run.
 PrimitiveMemory memory_of(int64_t runs, int64_t run, DType dtype) {
   constexpr double kOfWarp = kItems;
-  const auto n = static_cast<double>(run), blocks = static_cast<double>(runs * ((run + kOfBlock - 1) / kOfBlock));
+  const int64_t blocks_of_run = (run + kOfBlock - 1) / kOfBlock;
+  const auto n = static_cast<double>(run), blocks = static_cast<double>(runs * blocks_of_run);
   const double warps = blocks * static_cast<double>(kOfBlock) / kOfWarp;
   const auto apart = [sectors = std::ceil(n / 8)](double places) {
     return sectors * (1 - std::pow(1 - 1 / sectors, places));

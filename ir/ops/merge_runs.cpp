@@ -74,7 +74,8 @@ PrimitivePlan plan(const Signature& s) {
 double sectors_of_search(const Merge& m, double of_sector) {
   constexpr double kSpread = 26;  // elements of another run between those of a warp, were they drawn alike
   double sectors = 0;
-  for (auto step = static_cast<double>(m.run); step >= 1; step /= 2) sectors += 1 + kSpread / std::max(step, of_sector);
+  for (int64_t step = m.run; step >= 1; step /= 2)
+    sectors += 1 + kSpread / std::max(static_cast<double>(step), of_sector);
   return sectors;
 }
 
