@@ -79,15 +79,6 @@ class Constant {
   std::unordered_map<int32_t, ir::Tensor> known_;
 };
 
-std::string reader_of(const Expansion& e, ir::NodeId id) {
-  const auto at = static_cast<int64_t>(id.index);
-  for (const ExpandedNode& n : e.nodes) {
-    if (n.block || at < n.begin || at >= n.end) continue;
-    return n.path == n.op ? n.op : fmt::format("{} '{}'", n.op, n.path);
-  }
-  return e.graph[id].op->name;
-}
-
 // What of them is outside, if anything.
 std::optional<int64_t> outside(const ir::Tensor& x, const IndexCheck& check) {
   const int64_t step = check.coordinate < 0 ? 1 : x.type.dims.back();
@@ -154,6 +145,15 @@ int64_t indices_of_row(const IndexCheck& check, const Expansion& e, const Expans
 }
 
 }  // namespace
+
+std::string reader_of(const Expansion& e, ir::NodeId id) {
+  const auto at = static_cast<int64_t>(id.index);
+  for (const ExpandedNode& n : e.nodes) {
+    if (n.block || at < n.begin || at >= n.end) continue;
+    return n.path == n.op ? n.op : fmt::format("{} '{}'", n.op, n.path);
+  }
+  return e.graph[id].op->name;
+}
 
 int64_t most_places(const ir::Graph& g, const ir::Node& n) {
   const ir::Dims places = places_of(g, n);

@@ -23,6 +23,8 @@ struct IndexCheck {
   bool known = false;       // to be inside, whatever the data
 };
 
+// "gather 'g'": the node of the model that this one of the graph belongs to.
+std::string reader_of(const Expansion& e, ir::NodeId id);
 // How many places there are for the indices of n, its second operand, along the longest of their axes; 0 where it has none.
 int64_t most_places(const ir::Graph& g, const ir::Node& n);
 // Where the elements of v come from, in whatever order and shape v has them.

@@ -14,6 +14,14 @@
 namespace heddle::frontend {
 namespace {
 
+Diagnostic note(const Location& where, const std::string& message) { return {Severity::note, where, message, {}, {}}; }
+
+void bound(PlannedInput& input, int64_t below, const Location& where, const std::string& by, const char* what) {
+  if (input.below >= 0 && input.below <= below) return;
+  input.below = below;
+  if (input.one_hot == 0) input.bounded_by = {note(where, fmt::format("{} has {} {} here", by, below, what))};
+}
+
 // Labels of a classification are checked against the number of classes when they are loaded: `in` of cross_entropy or
 // accuracy, where that is an input. A label that is computed from one makes the loss infinite.
 void bound_labels(const Model& model, const Part& part, bool has_classes, const std::vector<SettingDef>& defs,
@@ -26,7 +34,7 @@ void bound_labels(const Model& model, const Part& part, bool has_classes, const 
   if (e.graph[logits].type.rank() == 0) return;  // refused where the loss is built
   const int64_t classes = ir::logical_dims(e.graph[logits].type.dims, e.graph[logits].layout).back();
   for (PlannedInput& input : inputs)
-    if (input.name == e.graph[labels].name) input.below = input.below < 0 ? classes : std::min(input.below, classes);
+    if (input.name == e.graph[labels].name) bound(input, classes, part.op_where, part.op, "classes");
 }
 
 // What elements are found or written by is checked when it is read: an index outside of its axis names nothing.
@@ -38,7 +46,7 @@ void bound_indices(const Expansion& e, std::vector<PlannedInput>& inputs) {
     const std::string& name = e.graph[origin_of(e.graph, n.operands[1])].name;
     for (PlannedInput& input : inputs) {
       if (input.name != name) continue;
-      input.below = input.below < 0 ? places : std::min(input.below, places);
+      bound(input, places, n.loc, reader_of(e, id), "places");
       input.looked_up = true;
     }
   }
@@ -103,7 +111,9 @@ void check_maps(PlannedInput& input, const Data& data, Diagnostics& errors) {
   }
   input.stored = row.dims;
   input.cast = !list.empty() && list[0].def->name == "cast";
-  if (!list.empty() && is_one_hot(list[0])) input.one_hot = list[0].integer("depth");
+  if (list.empty() || !is_one_hot(list[0])) return;
+  input.one_hot = list[0].integer("depth");
+  input.bounded_by = {note(list[0].where, fmt::format("one_hot has {} classes here", input.one_hot))};
 }
 
 const ir::DataMap* mixing_map(const Data& data, const std::string& input) {

@@ -18,13 +18,14 @@ struct Metric {
 
 struct PlannedInput {
   std::string name;
-  ir::Type row;                 // one row, without the batch dimension
-  int64_t below = -1;           // labels of a classification lie in [0, below), or are -100; -1: not an index
-  bool looked_up = false;       // elements are found by it: -100 is none
-  ir::Dims stored = {};         // of a row of the file: the maps make `row` of it
-  int64_t one_hot = 0;          // the classes that a map makes the last axis of; 0: none
-  bool channels_first = false;  // of a picture of three axes
-  bool cast = false;            // a map turns what is floating into integers
+  ir::Type row;            // one row, without the batch dimension
+  int64_t below = -1;      // labels of a classification lie in [0, below), or are -100; -1: not an index
+  bool looked_up = false;  // elements are found by it: -100 is none
+  ir::Dims stored = {};    // of a row of the file: the maps make `row` of it
+  int64_t one_hot = 0;     // the classes that a map makes the last axis of; 0: none
+  std::vector<Diagnostic> bounded_by = {};  // a note: what has no more places, or classes
+  bool channels_first = false;              // of a picture of three axes
+  bool cast = false;                        // a map turns what is floating into integers
 };
 
 struct TrainingPlan {

@@ -87,7 +87,8 @@ void check_range(const ColumnRequest& request, const Column& column) {
       const std::string fault = range_fault(request, v);
       if (fault.empty()) continue;
       const auto row = request.first_row + static_cast<int64_t>(i) / column.row_elements();
-      throw UserError(request.where, fmt::format("{}: row {} holds {}, {}", request.source(), row, v, fault));
+      throw UserError(request.where, fmt::format("{}: row {} holds {}, {}", request.source(), row, v, fault), "",
+                      request.bounded_by);
     }
   });
 }

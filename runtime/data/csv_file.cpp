@@ -22,8 +22,9 @@ bool CsvFile::ready() {
   return std::memchr(buffer_.data() + at_, '\n', end_ - at_) != nullptr;
 }
 
-void CsvFile::fail(int64_t line, int64_t column, const std::string& message, const std::string& help) const {
-  throw UserError(where_, fmt::format("{}:{}:{}: {}", name_, line, column, message), help);
+void CsvFile::fail(int64_t line, int64_t column, const std::string& message, const std::string& help,
+                   const std::vector<Diagnostic>& notes) const {
+  throw UserError(where_, fmt::format("{}:{}:{}: {}", name_, line, column, message), help, notes);
 }
 
 int CsvFile::peek() {

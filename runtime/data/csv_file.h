@@ -35,7 +35,8 @@ class CsvFile {
   bool next(std::vector<CsvField>& fields);
   // Whether `next` need not wait for a producer: the rest of a line is at hand, or the end.
   bool ready();
-  [[noreturn]] void fail(int64_t line, int64_t column, const std::string& message, const std::string& help = {}) const;
+  [[noreturn]] void fail(int64_t line, int64_t column, const std::string& message, const std::string& help = {},
+                         const std::vector<Diagnostic>& notes = {}) const;
 
  private:
   int peek();  // -1 at the end of the file

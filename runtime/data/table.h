@@ -43,12 +43,13 @@ struct Source {
 
 // One key of a reader in the model file.
 struct ColumnRequest {
-  std::string input;            // the model input
-  std::vector<Source> sources;  // what the key says: one, or several
-  std::string dtype;            // of the model input
-  std::vector<int64_t> dims;    // of one row, before the maps that change its shape
-  int64_t classes = 0;          // values lie in [0, classes), or are -100; 0: not a label
-  bool one_hot = false;         // a map turns class numbers into rows of the last axis
+  std::string input;                        // the model input
+  std::vector<Source> sources;              // what the key says: one, or several
+  std::string dtype;                        // of the model input
+  std::vector<int64_t> dims;                // of one row, before the maps that change its shape
+  int64_t classes = 0;                      // values lie in [0, classes), or are -100; 0: not a label
+  std::vector<Diagnostic> bounded_by = {};  // notes: what has that many
+  bool one_hot = false;                     // a map turns class numbers into rows of the last axis
   Location where;
   std::vector<std::string> class_names = {};  // of the training rows, where the reader found them there
   bool cast = false;                          // what is floating is cut to integers where the input takes those

@@ -6,9 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
-#include <cmath>
 #include <cstdio>
-#include <cstdlib>
 
 #include "ir/diagnostic.h"
 #include "runtime/terminal.h"
@@ -48,23 +46,27 @@ std::string near_command(const std::string& word, const std::vector<std::string>
   return longer.empty() ? hint : fmt::format("did you mean '{}'?", fmt::join(longer, "' or '"));
 }
 
-// What a misspelt flag or subcommand may have been.
-std::string suggestion(const CLI::App& app, int argc, char** argv) {
-  const CLI::App* command = named_command(app, argc, argv);
-  std::vector<std::string> known;
-  if (!command) {
-    known = command_names(app);
-    for (int i = 1; i < argc; ++i)
-      if (argv[i][0] != '-') return near_command(argv[i], known);
-  }
-  for (const CLI::Option* option : (command ? command : &app)->get_options())
-    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
-    if (!word.starts_with("--") || std::find(known.begin(), known.end(), word) != known.end()) continue;
-    return did_you_mean(word, known);
+// The first word that begins as an option and is none of the command's; empty where there is none.
+std::string unknown_option(const CLI::App& command, int argc, char** argv) {
+  for (int i = 1; i < argc && std::string(argv[i]) != "--"; ++i) {
+    const std::string word = argv[i], name = word.substr(0, word.find('='));
+    if (word.size() < 2 || word[0] != '-') continue;
+    const CLI::Option* option = command.get_option_no_throw(word[1] == '-' ? name : name.substr(0, 2));
+    if (option == nullptr) return name;
+    if (name == word && option->get_expected_min() > 0) ++i;  // its value, whatever it begins with
   }
   return {};
+}
+
+struct Usage {
+  std::string message, help;
+};
+
+Usage no_such_option(const CLI::App& command, const std::string& name) {
+  std::vector<std::string> known;
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& longer : option->get_lnames()) known.push_back("--" + longer);
+  return {"there is no option '" + name + "'", name.starts_with("--") ? did_you_mean(name, known) : ""};
 }
 
 // An empty path or name is mostly a variable of a script that was never set.
@@ -93,26 +95,52 @@ void require_values(const CLI::App& app, int argc, char** argv) {
   }
 }
 
-// CLI11 tells of "1 required TEXT missing".
-std::string message_of(const CLI::ParseError& error) {
+// CLI11 tells of "1 required TEXT missing". What a check says may have a line of help.
+Usage usage_of(const CLI::ParseError& error) {
   std::string message = error.what();
+  if (const size_t line = message.find('\n'); line != std::string::npos)
+    return {message.substr(0, line), message.substr(line + 1)};
   const size_t colon = message.find(": ");
   if (colon == std::string::npos || !message.ends_with(" missing") ||
       message.find(" required ", colon) == std::string::npos)
-    return message;
-  return message.substr(0, colon) + kNeedsValue;
+    return {message, ""};
+  return {message.substr(0, colon) + kNeedsValue, ""};
+}
+
+// What is told of first: an unknown word may be why another is missing.
+Usage explain(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
+  const CLI::App* command = named_command(app, argc, argv);
+  if (const std::string option = unknown_option(command ? *command : app, argc, argv); !option.empty())
+    return no_such_option(command ? *command : app, option);
+  for (int i = 1; command == nullptr && i < argc; ++i)
+    if (argv[i][0] != '-')
+      return {fmt::format("unknown subcommand '{}'", argv[i]), near_command(argv[i], command_names(app))};
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr)
+    for (const std::string& word : app.remaining(true))
+      if (word != "--") return {"'" + word + "' is one word too many", ""};
+  return usage_of(error);
 }
 
 int usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
-  std::string message = message_of(error);
-  if (argc > 1 && !named_command(app, argc, argv) && argv[1][0] != '-')
-    message = fmt::format("unknown subcommand '{}'", argv[1]);
+  Usage usage = explain(app, error, argc, argv);
+  std::string& message = usage.message;
   if (!message.empty()) message[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(message[0])));
-  const std::string meant = suggestion(app, argc, argv);
   write_note("heddle: error: " + runtime::visible(message) + "\n");
-  if (!meant.empty()) write_note("help: " + meant + "\n");
+  if (!usage.help.empty()) write_note("help: " + usage.help + "\n");
   write_note("help: heddle help lists the subcommands, heddle help SUBCOMMAND its options\n");
   return static_cast<int>(ExitCode::usage);
+}
+
+template <class Number>
+void check_range(CLI::Option& option, Number low, Number high, const char* what) {
+  const std::string range = fmt::format("{} ... {}", low, high);
+  option.check(
+      [=](const std::string& text) {
+        Number value{};
+        const bool is_inside = CLI::detail::lexical_cast(text, value) && value >= low && value <= high;  // nan is not
+        return is_inside ? std::string() : fmt::format("'{}' is no {} in {}", text, what, range);
+      },
+      range);
 }
 
 }  // namespace
@@ -133,18 +161,21 @@ Option& Option::may_be(const std::vector<std::string>& values) {
   return may_be([values] { return values; });
 }
 Option& Option::one_of(const std::vector<std::string>& values) {
-  option_->check(CLI::IsMember(values));
+  const std::string all = fmt::format("{}", fmt::join(values, ", "));
+  option_->check(
+      [values, all](const std::string& text) {
+        if (std::ranges::count(values, text) > 0) return std::string();
+        return fmt::format("'{}' is none of {}\n{}", text, all, did_you_mean(text, values));
+      },
+      all);
   return may_be(values);
 }
 Option& Option::between(int low, int high) {
-  option_->check(CLI::Range(low, high));
+  check_range(*option_, low, high, "integer");
   return *this;
 }
 Option& Option::between(double low, double high) {
-  // A range of doubles lets nan through.
-  option_->check(CLI::Range(low, high))->check([](const std::string& text) {
-    return std::isnan(std::strtod(text.c_str(), nullptr)) ? "Value " + text + " is no number" : std::string();
-  });
+  check_range(*option_, low, high, "number");
   return *this;
 }
 

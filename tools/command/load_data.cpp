@@ -36,6 +36,7 @@ ReaderRequest reader_request(const DataReader& reader, const frontend::TrainingP
                                .dtype = ir::to_string(input.row.dtype),
                                .dims = input.stored,
                                .classes = input.one_hot > 0 ? input.one_hot : std::max<int64_t>(input.below, 0),
+                               .bounded_by = input.bounded_by,
                                .one_hot = input.one_hot > 0,
                                .where = column->second.at(0).where});
     request.columns.back().cast = input.cast;

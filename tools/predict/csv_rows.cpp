@@ -173,13 +173,14 @@ class CsvRows {
     return true;
   }
 
-  [[noreturn]] void fail(const Selected& s, size_t f, const std::string& what, const std::string& help) const {
+  [[noreturn]] void fail(const Selected& s, size_t f, const std::string& what, const std::string& help,
+                         const std::vector<Diagnostic>& notes = {}) const {
     const CsvField& field = first_[f];
     const std::string title = titles_.empty() ? std::to_string(f) : "'" + printable(titles_[f]) + "'";
     file_.fail(
         field.line, field.column,
         fmt::format("column {} of input '{}': '{}' {}", title, s.input->request.input, printable(field.text), what),
-        help);
+        help, notes);
   }
 
   void store(const Selected& s, size_t f, std::byte* to) const {
@@ -198,8 +199,9 @@ class CsvRows {
     } else {
       fault = parse_number(text, s.type, to);
     }
-    if (fault.empty()) fault = value_fault(s.input->request, s.type, to);
     if (!fault.empty()) fail(s, f, fault, fmt::format("the input takes {}", s.input->request.dtype));
+    fault = value_fault(s.input->request, s.type, to);
+    if (!fault.empty()) fail(s, f, fault, "", s.input->request.bounded_by);
   }
 
   Layout layout_;

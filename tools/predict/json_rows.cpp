@@ -95,10 +95,12 @@ class RowFiller {
                           ? "the weights hold no names for it: give the class's number"
                           : fmt::format("the input takes {}", request_.dtype));
     }
-    if (fault.empty()) fault = value_fault(request_, type_, to_);
+    const bool is_read = fault.empty();
+    if (is_read) fault = value_fault(request_, type_, to_);
     if (!fault.empty())
       throw UserError(value.where, fmt::format("input '{}': {} {}", request_.input, frontend::describe(value), fault),
-                      fmt::format("the input takes {}", request_.dtype));
+                      is_read ? "" : fmt::format("the input takes {}", request_.dtype),
+                      is_read ? request_.bounded_by : std::vector<Diagnostic>());
     to_ += runtime::data::size_of(type_);
   }
 
@@ -115,11 +117,11 @@ void read_row(const SourceFile& source, std::span<const PredictInput* const> inp
   for (size_t i = 0; i < inputs.size(); ++i) {
     const std::string& name = inputs[i]->request.input;
     const Json* value = row.find(name);
-    if (value == nullptr || value->kind == Json::Kind::null) {
+    if (value == nullptr) {
       std::vector<std::string> keys;
       for (const Json& item : row.items) keys.push_back(item.key);
       const std::string near = did_you_mean(name, keys);
-      throw UserError(value == nullptr ? row.where : value->where, fmt::format("input '{}' is missing", name),
+      throw UserError(row.where, fmt::format("input '{}' is missing", name),
                       near.empty() ? fmt::format("add \"{}\": ... to the line", name)
                                    : fmt::format("is one of its keys meant for '{}'? {}", name, near));
     }
@@ -233,7 +235,8 @@ void read_json_row(const std::string& text, const std::string& name, int64_t lin
   } catch (const UserError& error) {
     const Diagnostic& first = error.diagnostics().front();
     const int column = first.where.valid() ? line_column(first.where).column : 1;
-    throw UserError(ExitCode::failed, fmt::format("{}:{}:{}: {}", name, line, column, first.message), first.help);
+    throw UserError(Location{}, fmt::format("{}:{}:{}: {}", name, line, column, first.message), first.help,
+                    first.notes);
   }
 }
 

@@ -231,11 +231,11 @@ class CsvTable {
   }
 
   void store(const Selection& s, const CsvField& field, size_t index, const CsvFile& file, std::byte* to) const {
-    const auto fail = [&](const std::string& what, const std::string& help) {
+    const auto fail = [&](const std::string& what, const std::string& help, const std::vector<Diagnostic>& notes = {}) {
       file.fail(
           field.line, field.column,
           fmt::format("column {} of input '{}': '{}' {}", title(index), s.request->input, printable(field.text), what),
-          help);
+          help, notes);
     };
     if (is_missing(field.text)) {
       const ReaderSetting* missing = request_.find("missing");
@@ -271,7 +271,8 @@ class CsvTable {
       std::memcpy(&value, to, sizeof value);
       const auto v = static_cast<int64_t>(value);
       const std::string fault = range_fault(*s.request, v);
-      if (!fault.empty()) fail((s.named ? fmt::format("is class {}: ", v) : "is out of range: ") + fault, "");
+      if (!fault.empty())
+        fail((s.named ? fmt::format("is class {}: ", v) : "is out of range: ") + fault, "", s.request->bounded_by);
     });
   }
 
