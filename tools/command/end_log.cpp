@@ -14,7 +14,6 @@ std::string signal_name(int number) {
 }
 
 std::string message_of(const std::exception& error) {
-  if (const auto* user = dynamic_cast<const UserError*>(&error)) return user->diagnostics().front().message;
   return dynamic_cast<const std::bad_alloc*>(&error) != nullptr ? "out of memory" : error.what();
 }
 
@@ -33,14 +32,20 @@ void end_log(runtime::RunLog& log, const std::optional<runtime::JsonObject>& res
   log.event("end", event);
 }
 
-void end_log(runtime::RunLog& log, const std::string& error) {
-  log.event("end", runtime::JsonObject().text("error", error).integer("steps", log.last_step()));
+void end_log(runtime::RunLog& log, const std::string& error, const std::string& where) {
+  runtime::JsonObject event;
+  event.text("error", error);
+  if (!where.empty()) event.text("where", where);
+  log.event("end", event.integer("steps", log.last_step()));
   log.finish();
 }
 
 void end_log(runtime::RunLog& log, const std::exception& error, bool known_to_be_lost) {
   try {
-    end_log(log, message_of(error));
+    if (const auto* user = dynamic_cast<const UserError*>(&error))
+      end_log(log, user->diagnostics().front().message, to_string(user->diagnostics().front().where));
+    else
+      end_log(log, message_of(error));
   } catch (const UserError& lost) {
     if (!known_to_be_lost) write_note(lost.what());
   }

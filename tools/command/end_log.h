@@ -18,7 +18,7 @@ void end_log(runtime::RunLog& log, const std::optional<runtime::JsonObject>& res
 // Of a run that ends by an error, which the caller goes on with. A log that is not complete is told here, as nobody else
 // will, but where it is `known_to_be_lost`.
 void end_log(runtime::RunLog& log, const std::exception& error, bool known_to_be_lost = false);
-// The same where the process ends at once, from another thread.
-void end_log(runtime::RunLog& log, const std::string& error);
+// The same where the process ends at once, from another thread. `where`: "m.json:5:23", or "".
+void end_log(runtime::RunLog& log, const std::string& error, const std::string& where = {});
 
 }  // namespace heddle::tools
