@@ -70,7 +70,7 @@ std::string suggest_word(std::string_view word, const std::vector<std::string>& 
 }
 
 std::string suggest_defined(std::string_view word, const std::vector<std::string>& candidates) {
-  constexpr size_t kFew = 16;
+  constexpr size_t kFew = 24;
   std::string hint = did_you_mean(word, candidates);
   if (!hint.empty() || candidates.empty() || candidates.size() > kFew) return hint;
   return fmt::format("known: {}", fmt::join(candidates, ", "));

@@ -8,6 +8,7 @@
 #include "frontend/average.h"
 #include "frontend/fields.h"
 #include "frontend/learning_rate.h"
+#include "frontend/optimizers/parts.h"
 #include "frontend/sparse_update.h"
 #include "frontend/training_def.h"
 
@@ -172,9 +173,8 @@ class Updates {
                 .match = match,
                 .settings = Settings(given, def_.settings, model_.let, "optimizer " + optimizer_.op, where)};
     if (def_.check) def_.check(group.settings);
+    check_not_negative(group.settings, "weight_decay");
     group.decay = group.settings.real("weight_decay");
-    if (!(group.decay >= 0))
-      group.settings.fail("weight_decay", fmt::format("'weight_decay' must not be negative, is {}", group.decay));
     return group;
   }
 
