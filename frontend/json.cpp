@@ -149,7 +149,9 @@ void require_word(const Json& value, const std::vector<std::string>& words, std:
 }
 
 const Json& as_list(const Json& value, std::string_view what) {
-  if (value.kind != Json::Kind::list) wrong_kind(value, what, "a list");
+  if (value.kind != Json::Kind::list)
+    throw UserError(value.where, fmt::format("{}: expected a list, found {}", what, describe(value)),
+                    "one alone stands in brackets, too: [...]");
   return value;
 }
 

@@ -91,6 +91,19 @@ std::vector<Parameter> trainable(const Expansion& e, const Model& model, ValueId
   return out;
 }
 
+// Where nothing is left to train: what stands in the way.
+[[noreturn]] void refuse_nothing(const Expansion& e, const Model& model, ValueId loss) {
+  Diagnostics ignored;
+  Model free = model;
+  free.train.freeze.clear();
+  if (!trainable(e, free, loss, ignored).empty())
+    throw UserError(model.train.freeze.front().where,
+                    "there is nothing to train: 'freeze' holds every parameter that the loss depends on",
+                    "leave one out of \"freeze\"");
+  throw UserError(model.train.optimizer->op_where, "there is nothing to train: the loss depends on no parameter",
+                  "no gradient passes through integers and conditions: argmax, a comparison, a cast to integers");
+}
+
 // factor = min(1, limit / (norm + 1e-6)), as torch.nn.utils.clip_grad_norm_.
 void clip(ir::Builder& b, ir::Values& gradients, double limit) {
   const ValueId squared = b("squared_norm", gradients, {}, "clip.squared_norm");
@@ -264,10 +277,7 @@ void add_updates(Expansion& e, const Model& model, ValueId loss, std::optional<i
                  Diagnostics& errors) {
   guarded(errors, [&] {
     const std::vector<Parameter> parameters = trainable(e, model, loss, errors);
-    if (parameters.empty())
-      throw UserError(model.train.optimizer->op_where,
-                      "there is nothing to train: the loss depends on no parameter that is not frozen",
-                      "no gradient passes through integers and conditions: argmax, a comparison, a cast to integers");
+    if (parameters.empty()) refuse_nothing(e, model, loss);
     check_groups(e, *model.train.optimizer, errors);
     Updates(e, model, total_steps).add(parameters, loss);
   });
