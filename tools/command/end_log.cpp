@@ -42,7 +42,7 @@ void end_log(runtime::RunLog& log, const std::exception& error, bool known_to_be
   try {
     end_log(log, message_of(error));
   } catch (const UserError& lost) {
-    if (!known_to_be_lost) write_note(lost.what());
+    if (!known_to_be_lost) print_note("note: {}: the log is not complete\n", message_of(lost));
   }
 }
 
