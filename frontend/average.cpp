@@ -12,12 +12,10 @@ ValueId add_state(ir::Graph& g, const Parameter& p) {
   return g.add_input(average_of(p.path), memory_type(p.type, p.layout), ir::Role::state, p.layout);
 }
 
-// The share of the old average: none in the first step that counts, and before.
-ValueId kept_share(ir::Builder& b, const Average& average, ValueId step) {
+// Whether the average is the parameter itself: in the first step that counts, and before.
+ValueId is_early(ir::Builder& b, const Average& average, ValueId step) {
   const ValueId next = b("add", {step, b.like(1, step)}, {}, "average.count");
-  const ValueId early = b("le", {next, b.like(static_cast<double>(average.start + 1), next)}, {}, "average.begins");
-  const ir::Type scalar{ir::DType::f32, {}};
-  return b("select", {early, b.constant(0, scalar), b.constant(average.decay, scalar)}, {}, "average.kept");
+  return b("le", {next, b.like(static_cast<double>(average.start + 1), next)}, {}, "average.begins");
 }
 
 }  // namespace
@@ -28,18 +26,22 @@ void add_average(Expansion& e, const Average& average, const Parameter& p, Value
                  const std::function<ValueId(const std::string& name, const std::function<ValueId()>& make)>& shared) {
   ir::Builder b(e.graph);
   b.loc = p.where;
-  const ValueId kept = shared("average.kept", [&] { return kept_share(b, average, step); });
-  const ValueId fresh = shared("average.new", [&] { return b("sub", {b.like(1, kept), kept}, {}, "average.new"); });
+  b.prefix = p.path + ".average.constant";
   const ir::Dims dims = b.type(next).dims;
-  const auto part = [&](ValueId v, ValueId share, const std::string& name) {
-    const ValueId typed = b.cast(share, b.type(v).dtype);
-    const ValueId spread =
-        dims.empty() ? typed : b("broadcast", {typed}, {{"shape", dims}}, p.path + ".average." + name + "_share");
-    return b("mul", {v, spread}, {}, p.path + ".average." + name);
+  const auto emit = [&](const char* op, const ir::Values& operands, const std::string& name) {
+    return b(op, operands, {}, p.path + ".average." + name);
   };
+  const ValueId begins = shared("average.begins", [&] { return is_early(b, average, step); });
+  const ValueId early = dims.empty() ? begins : b("broadcast", {begins}, {{"shape", dims}}, p.path + ".average.begins");
+  // From the nearer of the two a part of the way to the other. The sum of decay and 1 - decay is not 1 where both are
+  // rounded, and 1 - decay of a rounded decay is another number: 0.99999 would forget 0.1 % faster.
   const ValueId old = add_state(e.graph, p);
-  e.graph.updates.push_back(
-      {old, b("add", {part(old, kept, "kept"), part(next, fresh, "new")}, {}, p.path + ".average.next")});
+  const bool slow = average.decay >= 0.5;
+  const ValueId from = slow ? old : next, to = slow ? next : old;
+  const ValueId way = emit("sub", {to, from}, "way");
+  const ValueId part = emit("mul", {way, b.like(slow ? 1 - average.decay : average.decay, way)}, "part");
+  const ValueId moved = emit("add", {from, part}, "moved");
+  e.graph.updates.push_back({old, emit("select", {early, next, moved}, "next")});
 }
 
 std::vector<Parameter> averaged(const Expansion& training) {

@@ -70,7 +70,7 @@ std::string suggest_word(std::string_view word, const std::vector<std::string>& 
 }
 
 std::string suggest_defined(std::string_view word, const std::vector<std::string>& candidates) {
-  constexpr size_t kFew = 16;
+  constexpr size_t kFew = 24;
   std::string hint = did_you_mean(word, candidates);
   if (!hint.empty() || candidates.empty() || candidates.size() > kFew) return hint;
   return fmt::format("known: {}", fmt::join(candidates, ", "));
@@ -149,7 +149,9 @@ void require_word(const Json& value, const std::vector<std::string>& words, std:
 }
 
 const Json& as_list(const Json& value, std::string_view what) {
-  if (value.kind != Json::Kind::list) wrong_kind(value, what, "a list");
+  if (value.kind != Json::Kind::list)
+    throw UserError(value.where, fmt::format("{}: expected a list, found {}", what, describe(value)),
+                    "one alone stands in brackets, too: [...]");
   return value;
 }
 

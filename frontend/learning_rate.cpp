@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "frontend/fields.h"
@@ -28,7 +29,17 @@ const ScheduleDef& schedule_of(const Part& part) {
   return *def;
 }
 
+// A word that is no size and no schedule was to be one of the schedules.
+void require_no_word(const Settings& optimizer, const Json* lr) {
+  if (lr == nullptr || lr->kind != Json::Kind::text || !is_name(lr->text) || optimizer.scope().find(lr->text)) return;
+  std::vector<std::string> known = optimizer.scope().all_names();
+  std::ranges::copy(schedule_names(), std::back_inserter(known));
+  optimizer.fail("lr", fmt::format("'lr': {} is not defined, and no schedule", quote(lr->text)),
+                 suggest(lr->text, known));
+}
+
 double constant_rate(const Settings& optimizer) {
+  require_no_word(optimizer, optimizer.json("lr"));
   const double lr = optimizer.real("lr");
   if (lr < 0)
     optimizer.fail("lr", fmt::format("'lr' must not be negative, is {}", lr),
@@ -162,6 +173,22 @@ bool needs_length(const Model& model) {
     return std::any_of(all.begin(), all.end(), [](const Scheduled& s) { return s.def->needs_total; });
   } catch (const UserError&) {
     return false;  // reported where the training step is built
+  }
+}
+
+void warn_of_modes(const Model& model, const std::vector<Metric>& metrics, std::vector<Diagnostic>& warnings) {
+  if (!model.train.optimizer) return;
+  for (const Scheduled& schedule : schedules(*model.train.optimizer)) {
+    if (!schedule.def->after_epoch) continue;
+    const Settings settings(schedule.part.settings, schedule.def->settings, model.let, "schedule " + schedule.part.op,
+                            schedule.part.op_where);
+    const auto metric = std::ranges::find(metrics, settings.text("on"), &Metric::name);
+    if (settings.json("mode") != nullptr || metric == metrics.end() || !metric->higher_is_better) continue;
+    warnings.push_back({Severity::warning,
+                        settings.where("on"),
+                        fmt::format("{} takes a smaller {} for a better one", schedule.part.op, quote(metric->name)),
+                        {},
+                        "write \"mode\": \"max\""});
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "frontend/model.h"
 #include "frontend/train_step.h"
+#include "frontend/training_plan.h"
 
 namespace heddle::frontend {
 
@@ -23,5 +24,8 @@ ir::ValueId add_learning_rate(ir::Builder& b, const Settings& optimizer, const s
 
 // The updates of what schedules keep; nothing where they keep nothing. What it computes beside is dead.
 std::optional<ir::Graph> after_epoch_graph(const Model& model, const std::vector<MeasureStates>& measures);
+
+// Of schedules that look at a measure of which more is better, and are not told so.
+void warn_of_modes(const Model& model, const std::vector<Metric>& metrics, std::vector<Diagnostic>& warnings);
 
 }  // namespace heddle::frontend

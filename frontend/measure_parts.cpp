@@ -137,7 +137,10 @@ ValueId check_targets(MeasureContext& c) {
 }
 
 void check_class_weights(MeasureContext& c) {
-  if (has_class_weights(c)) check_class_numbers(c, "class_weights");
+  if (!has_class_weights(c)) return;
+  check_class_numbers(c, "class_weights");
+  if (std::ranges::all_of(c.settings.reals("class_weights"), [](double weight) { return weight == 0; }))
+    c.settings.fail("class_weights", "'class_weights' is 0 for every class: nothing counts", "1 is a class as it is");
 }
 
 void check_class_numbers(MeasureContext& c, const std::string& setting) {

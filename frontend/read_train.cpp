@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <span>
 
 #include "frontend/fields.h"
 #include "frontend/initializer.h"
@@ -17,6 +19,7 @@ namespace {
 struct Family {
   std::string kind;  // "loss"
   std::vector<std::string> names;
+  std::function<std::span<const SettingDef>(const std::string& op)> settings_of = {};
 };
 
 void check_op(const Part& part, const Family& family) {
@@ -25,12 +28,24 @@ void check_op(const Part& part, const Family& family) {
                   suggest(part.op, family.names));
 }
 
+// Throws where a key was meant to be `needed`, which is not there: then the key is the fault.
+void refuse_misspelt(const std::string& needed, const std::vector<Json>& given, std::span<const SettingDef> defs,
+                     const std::string& title) {
+  for (const Json& member : given) {
+    if (std::ranges::find(defs, member.key, &SettingDef::name) != defs.end()) continue;
+    const std::string hint = suggest_word(member.key, {needed});
+    if (!hint.empty())
+      throw UserError(member.key_where, fmt::format("{} has no setting {}", title, quote(member.key)), hint);
+  }
+}
+
 // "accuracy" or {"op": "accuracy", "in": [...], ...}; `in` leaves the settings.
 Part read_measure(const Json& json, const Family& family) {
   Part part = read_part(json, family.kind);
   check_op(part, family);
   const auto in = std::find_if(part.settings.begin(), part.settings.end(), [](const Json& s) { return s.key == "in"; });
   if (in == part.settings.end()) {
+    refuse_misspelt("in", part.settings, family.settings_of(part.op), fmt::format("{} {}", family.kind, part.op));
     throw UserError(part.where, fmt::format("the {} {} needs 'in'", family.kind, part.op),
                     "for example \"in\": [\"logits\", \"label\"]");
   }
@@ -54,7 +69,9 @@ void read_row_weights(Part& part) {
 }
 
 Part read_loss(const Json& json, const Model& model) {
-  Part part = read_measure(json, {"loss", loss_names()});
+  Part part = read_measure(json, {"loss", loss_names(), [](const std::string& op) {
+                                    return std::span<const SettingDef>(find_loss(op)->settings);
+                                  }});
   read_row_weights(part);
   const std::vector<SettingDef>& defs = find_loss(part.op)->settings;
   const std::string title = "loss " + part.op;
@@ -76,7 +93,8 @@ void read_losses(const Json& json, const Model& model, Train& train, Diagnostics
 }
 
 Part read_metric(const Json& json, Diagnostics& errors) {
-  const Family family = {"metric", metric_names()};
+  const Family family = {"metric", metric_names(),
+                         [](const std::string& op) { return std::span<const SettingDef>(find_metric(op)->settings); }};
   Part part = read_measure(json, family);
   check_settings({part.settings, part.nulls}, find_metric(part.op)->settings, "metric " + part.op, part.op_where,
                  {"in"}, errors);
@@ -106,7 +124,11 @@ OptimizerGroup read_group(const Json& json, const Optimizer& optimizer, Diagnost
       group.settings.push_back(member);
     }
   }
-  if (group.match.empty()) throw UserError(json.where, title + " needs 'match': paths of parameters, with * and ?");
+  if (group.match.empty()) {
+    refuse_misspelt("match", group.settings, find_optimizer(optimizer.op)->settings, title);
+    throw UserError(json.where, title + " needs 'match': paths of parameters, with * and ?",
+                    "for example {\"match\": \"*.bias\", \"weight_decay\": 0}");
+  }
   check_settings({group.settings, json.nulls}, find_optimizer(optimizer.op)->settings, title, json.where, {"match"},
                  errors);
   group.has_lr = json.find("lr") != nullptr;
@@ -154,13 +176,16 @@ void read_batch(const Json& json, const Model& model, Train& train, Diagnostics&
   std::vector<std::string> free_names;
   for (const InputDef& input : model.inputs) {
     for (const Json& size : input.shape.items) {
-      if (size.kind == Json::Kind::text && is_name(size.text) && !model.let.find(size.text))
+      if (size.kind == Json::Kind::text && is_name(size.text) && !model.let.find(size.text) &&
+          std::ranges::count(free_names, size.text) == 0)
         free_names.push_back(size.text);
     }
   }
+  bool misspelt = false;  // the batch dimension may be meant
   for (const Json& item : json.items) {
     guarded(errors, [&] {
       if (std::find(free_names.begin(), free_names.end(), item.key) == free_names.end()) {
+        misspelt = true;
         throw UserError(item.key_where, fmt::format("no input has a free dimension {}", quote(item.key)),
                         suggest(item.key, free_names));
       }
@@ -172,7 +197,7 @@ void read_batch(const Json& json, const Model& model, Train& train, Diagnostics&
       train.sizes[item.key] = size;
     });
   }
-  if (!model.batch_dimension.empty() && json.find(model.batch_dimension) == nullptr)
+  if (!model.batch_dimension.empty() && json.find(model.batch_dimension) == nullptr && !misspelt)
     errors.error(json.where, fmt::format("train: 'batch' does not say how many rows '{}' is", model.batch_dimension),
                  fmt::format("write \"batch\": {{\"{}\": 32}}", model.batch_dimension));
 }

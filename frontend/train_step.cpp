@@ -8,6 +8,7 @@
 #include "frontend/average.h"
 #include "frontend/fields.h"
 #include "frontend/learning_rate.h"
+#include "frontend/optimizers/parts.h"
 #include "frontend/sparse_update.h"
 #include "frontend/training_def.h"
 
@@ -88,6 +89,19 @@ std::vector<Parameter> trainable(const Expansion& e, const Model& model, ValueId
     if (reached[static_cast<size_t>(p.value.index)] && !frozen) out.push_back(p);
   }
   return out;
+}
+
+// Where nothing is left to train: what stands in the way.
+[[noreturn]] void refuse_nothing(const Expansion& e, const Model& model, ValueId loss) {
+  Diagnostics ignored;
+  Model free = model;
+  free.train.freeze.clear();
+  if (!trainable(e, free, loss, ignored).empty())
+    throw UserError(model.train.freeze.front().where,
+                    "there is nothing to train: 'freeze' holds every parameter that the loss depends on",
+                    "leave one out of \"freeze\"");
+  throw UserError(model.train.optimizer->op_where, "there is nothing to train: the loss depends on no parameter",
+                  "no gradient passes through integers and conditions: argmax, a comparison, a cast to integers");
 }
 
 // factor = min(1, limit / (norm + 1e-6)), as torch.nn.utils.clip_grad_norm_.
@@ -172,9 +186,8 @@ class Updates {
                 .match = match,
                 .settings = Settings(given, def_.settings, model_.let, "optimizer " + optimizer_.op, where)};
     if (def_.check) def_.check(group.settings);
+    check_not_negative(group.settings, "weight_decay");
     group.decay = group.settings.real("weight_decay");
-    if (!(group.decay >= 0))
-      group.settings.fail("weight_decay", fmt::format("'weight_decay' must not be negative, is {}", group.decay));
     return group;
   }
 
@@ -264,10 +277,7 @@ void add_updates(Expansion& e, const Model& model, ValueId loss, std::optional<i
                  Diagnostics& errors) {
   guarded(errors, [&] {
     const std::vector<Parameter> parameters = trainable(e, model, loss, errors);
-    if (parameters.empty())
-      throw UserError(model.train.optimizer->op_where,
-                      "there is nothing to train: the loss depends on no parameter that is not frozen",
-                      "no gradient passes through integers and conditions: argmax, a comparison, a cast to integers");
+    if (parameters.empty()) refuse_nothing(e, model, loss);
     check_groups(e, *model.train.optimizer, errors);
     Updates(e, model, total_steps).add(parameters, loss);
   });

@@ -7,6 +7,8 @@
 #include <optional>
 
 #include "frontend/expand.h"
+#include "frontend/fields.h"
+#include "frontend/learning_rate.h"
 #include "frontend/train_step.h"
 #include "frontend/training_def.h"
 #include "ir/op_def.h"
@@ -236,6 +238,7 @@ TrainingPlan plan_training(const Model& model) {
     bound_labels(model, part, def.classes, def.settings, e, plan.inputs);
   }
   plan_early_stop(model, plan);
+  guarded(errors, [&] { warn_of_modes(model, plan.metrics, plan.warnings); });  // an unknown schedule is told elsewhere
   return plan;
 }
 

@@ -189,9 +189,13 @@ std::vector<StepRecord> Feed::take(int64_t steps) {
     const uint64_t* words = executable_.ring() + taken_ % feeding_.records * codegen::kRecordWords;
     HEDDLE_CHECK(static_cast<int64_t>(words[codegen::kRecordStep]) == taken_,
                  fmt::format("record {} of the ring is that of step {}", taken_, words[codegen::kRecordStep]));
+    const auto count = std::bit_cast<double>(words[codegen::kRecordCount]);
+    // Where rows have weights, a mean of nothing is 0 in the graph, so that other losses can be added to it.
+    const double loss =
+        count == 0 ? std::numeric_limits<double>::quiet_NaN() : std::bit_cast<double>(words[codegen::kRecordLoss]);
     records.push_back({.step = taken_,
-                       .loss = std::bit_cast<double>(words[codegen::kRecordLoss]),
-                       .count = std::bit_cast<double>(words[codegen::kRecordCount]),
+                       .loss = loss,
+                       .count = count,
                        .fault = fault_of(feeding_, words[codegen::kRecordFault]),
                        .outside = outside_of(words)});
   }

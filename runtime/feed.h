@@ -28,7 +28,7 @@ struct Fault {
 };
 struct StepRecord {
   int64_t step = 0;  // counts from 0 over all that the program has run
-  double loss = 0;
+  double loss = 0;   // nan where nothing counts
   double count = 0;  // how much of the batch counts in the loss
   std::optional<Fault> fault;
   std::optional<OutsideIndex> outside;  // the first of the model's first check that met one

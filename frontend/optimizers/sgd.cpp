@@ -1,6 +1,7 @@
 // sgd, by torch.optim.SGD.
 #include <fmt/format.h>
 
+#include "frontend/layer_context.h"
 #include "frontend/optimizers/parts.h"
 
 namespace heddle::frontend {
@@ -37,6 +38,8 @@ UpdateResult update(UpdateContext& c) {
 
 void check(const Settings& settings) {
   check_not_negative(settings, "momentum");
+  if (const double dampening = settings.real("dampening"); !fits(dampening, ir::DType::f32))
+    settings.fail("dampening", fmt::format("'dampening' is not an f32: {}", dampening));
   if (settings.flag("nesterov") && (settings.real("momentum") == 0 || settings.real("dampening") != 0)) {
     settings.fail("nesterov", "'nesterov' needs a momentum and no dampening");
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <numbers>
 
 #include "frontend/layer_context.h"
@@ -72,8 +73,14 @@ ValueId over_training(ScheduleContext& c, const Curve& curve) {
 
 ValueId decayed(ScheduleContext& c, double value, double gamma, ValueId times, const std::string& name) {
   ir::Builder& b = c.b;
-  const ValueId power = b("pow", {b.like(gamma, times), times}, {}, "lr.power");
-  return b("mul", {power, b.like(value, power)}, {}, name);
+  // gamma is what f32 holds of it, times what is missing: 1 + 1e-8 matters where it is a factor 50,000 times.
+  const auto held = static_cast<double>(static_cast<float>(gamma));
+  const ValueId power = b("pow", {b.like(held, times), times}, {}, "lr.power");
+  const double missing = held == 0 ? 0 : std::log(gamma) - std::log(held);
+  if (missing == 0) return b("mul", {power, b.like(value, power)}, {}, name);
+  const ValueId exponent = b("mul", {times, b.like(missing, times)}, {}, "lr.missing");
+  const ValueId whole = b("mul", {power, b("exp", {exponent}, {}, "lr.factor")}, {}, "lr.power.whole");
+  return b("mul", {whole, b.like(value, whole)}, {}, name);
 }
 
 SettingDef warmup_setting() { return {.name = "warmup", .doc = "steps of linear rise", .fallback = int64_t{0}}; }

@@ -43,18 +43,18 @@ struct Source {
 
 // One key of a reader in the model file.
 struct ColumnRequest {
-  std::string input;                        // the model input
-  std::vector<Source> sources;              // what the key says: one, or several
-  std::string dtype;                        // of the model input
-  std::vector<int64_t> dims;                // of one row, before the maps that change its shape
-  int64_t classes = 0;                      // values lie in [0, classes), or are -100; 0: not a label
-  std::vector<Diagnostic> bounded_by = {};  // notes: what has that many
-  bool one_hot = false;                     // a map turns class numbers into rows of the last axis
+  std::string input;            // the model input
+  std::vector<Source> sources;  // what the key says: one, or several
+  std::string dtype;            // of the model input
+  std::vector<int64_t> dims;    // of one row, before the maps that change its shape
+  int64_t classes = 0;          // values lie in [0, classes), or are -100; 0: not a label
+  bool one_hot = false;         // a map turns class numbers into rows of the last axis
   Location where;
   std::vector<std::string> class_names = {};  // of the training rows, where the reader found them there
   bool cast = false;                          // what is floating is cut to integers where the input takes those
   bool looked_up = false;                     // elements are found by it: -100 is none
-  int64_t first_row = 0;  // the number of the first row, for messages, where a file is read in parts
+  int64_t first_row = 0;                    // the number of the first row, for messages, where a file is read in parts
+  std::vector<Diagnostic> bounded_by = {};  // notes: what has so many classes
   const std::string& source() const { return sources.at(0).text; }
   // Whether elements of the type become integers as they are read.
   bool cuts(ElementType type) const;

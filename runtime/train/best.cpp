@@ -20,6 +20,10 @@ double judged_value(const BestRule& rule, const MetricValues& train, const std::
   return found->value;
 }
 
+std::string measure_of(const BestRule& rule) {
+  return fmt::format("the {} '{}'", rule.higher ? "largest" : "least", rule.metric);
+}
+
 bool is_better(const BestRule& rule, double value, std::optional<double> best) {
   if (std::isnan(value)) return false;
   if (!best) return true;

@@ -19,7 +19,7 @@ namespace {
 const std::string kFormat = "heddle.checkpoint", kSteps = "heddle.step", kEpochs = "heddle.epoch",
                   kStepOfEpoch = "heddle.step_of_epoch", kSeconds = "heddle.seconds",
                   kWithoutBetter = "heddle.epochs_without_better", kBestValue = "heddle.best.value",
-                  kBestEpoch = "heddle.best.epoch", kBestStep = "heddle.best.step";
+                  kBestEpoch = "heddle.best.epoch", kBestStep = "heddle.best.step", kBestBy = "heddle.best.by";
 const std::string kBest = "heddle/best/", kTrain = "heddle/train/", kValidation = "heddle/validation/";
 
 [[noreturn]] void fail(const std::string& path, const std::string& what) {
@@ -38,6 +38,7 @@ void add_best(WeightsFile& file, const Best& best) {
   file.metadata[kBestValue] = fmt::format("{}", best.value);
   file.metadata[kBestEpoch] = std::to_string(best.epoch);
   file.metadata[kBestStep] = std::to_string(best.step);
+  file.metadata[kBestBy] = best.by;
   for (const SavedTensor& t : best.weights.tensors) {
     const std::span<const std::byte> bytes = best.weights.bytes(t);
     std::memcpy(file.add(kBest + t.name, t.dtype, t.dims, std::ssize(bytes)).data(), bytes.data(), bytes.size());
@@ -90,6 +91,7 @@ std::optional<Best> best_of(const WeightsFile& file) {
             .epoch = count_of(file, kBestEpoch),
             .step = count_of(file, kBestStep),
             .weights = {.name = file.name, .tensors = {}, .metadata = {}, .data = {}}};
+  if (file.metadata.contains(kBestBy)) best.by = text_of(file, kBestBy);
   for (const SavedTensor& t : file.tensors) {
     if (!t.name.starts_with(kBest)) continue;
     const std::span<const std::byte> bytes = file.bytes(t);

@@ -18,6 +18,7 @@ struct Best {
   double value = 0;
   int64_t epoch = 0, step = 0;
   WeightsFile weights;
+  std::string by = {};  // the measure, as `measure_of` says it; empty: not known, since an older version wrote it
 };
 
 struct RunState {

@@ -140,7 +140,19 @@ class Run {
       throw UserError(ExitCode::failed,
                       fmt::format("step {} in epoch {} at its step {} is no position in epochs of {} steps", from.steps,
                                   from.epochs + 1, from.step_of_epoch, steps_per_epoch_));
+    forget_other_best();
     if (gives_up()) result_.stopped = Stopped::early_stop;
+  }
+
+  // Where the run goes on by another measure, the best epoch is looked for anew.
+  void forget_other_best() {
+    if (!options_.best || !state_.best || state_.best->by.empty()) return;
+    const std::string measure = measure_of(*options_.best);
+    if (state_.best->by == measure) return;
+    if (watcher_.note)
+      watcher_.note(fmt::format("the best epoch, {}, was that of {}: from here on it is looked for anew, by {}",
+                                state_.best->epoch, state_.best->by, measure));
+    state_.best.reset(), state_.epochs_without_better = 0;
   }
 
   TrainResult result() {
@@ -238,7 +250,7 @@ class Run {
     const double value = judged_value(*options_.best, state_.train, state_.validation);
     const std::optional<double> before = state_.best ? std::optional(state_.best->value) : std::nullopt;
     if (is_better(*options_.best, value, before)) {
-      state_.best = {value, epoch, state_.steps, weights_of(executable_, {}, true)};
+      state_.best = {value, epoch, state_.steps, weights_of(executable_, {}, true), measure_of(*options_.best)};
       state_.epochs_without_better = 0;
       if (watcher_.better) watcher_.better(*state_.best);
     } else {

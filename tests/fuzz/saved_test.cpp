@@ -71,7 +71,7 @@ TEST(Fuzz, Checkpoints) {
   const std::string header =
       R"({"__metadata__": {"heddle.checkpoint": "1", "heddle.step": "7", "heddle.epoch": "2", "heddle.step_of_epoch": "1", )"
       R"("heddle.seconds": "0.5", "heddle.epochs_without_better": "1", "heddle.best.value": "nan", "heddle.best.epoch": "1", )"
-      R"("heddle.best.step": "3"}, "w": {"dtype": "F32", "shape": [2,2], "data_offsets": [0,16]}, )"
+      R"("heddle.best.step": "3", "heddle.best.by": "the least 'loss'"}, "w": {"dtype": "F32", "shape": [2,2], "data_offsets": [0,16]}, )"
       R"("heddle/train/loss": {"dtype": "F64", "shape": [], "data_offsets": [16,24]}, )"
       R"("heddle/validation/f1": {"dtype": "F64", "shape": [2], "data_offsets": [24,40]}, )"
       R"("heddle/best/w": {"dtype": "F32", "shape": [2,2], "data_offsets": [40,56]}, )"

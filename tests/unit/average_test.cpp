@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/unit/built_model.h"
 
 namespace heddle::frontend {
@@ -46,6 +48,21 @@ TEST(Average, FollowsPyTorch) {
     training.run("take_average");
     EXPECT_EQ(training.states["w"].real, training.states["w.average"].real);
   }
+}
+
+// In the type of the parameters, too: 1 less an f32 of 0.9999 is 0.02 % above 0.0001.
+TEST(Average, KeepsItsDecayInSinglePrecision) {
+  Training training(averaged_model(R"({"decay": 0.9999})"));
+  training.precision = ir::Precision::rounded;
+  const ir::NamedTensors none = {{"x", tensor({ir::DType::f32, {2, 3}}, [](int64_t) { return 0; })},
+                                 {"t", tensor({ir::DType::f32, {2, 3}}, [](int64_t) { return 0; })}};
+  training.states["w"].real = {0, 0, 0};
+  training.step(none);
+  training.states["w"].real = {1, -2, 3};
+  for (int step = 0; step < 50; ++step) training.step(none);
+  const double reached = 1 - std::pow(0.9999, 50);
+  for (size_t i = 0; i < 3; ++i)
+    EXPECT_NEAR(training.states["w.average"].real[i] / training.states["w"].real[i] / reached, 1, 1e-6);
 }
 
 // Before the first step the average is the parameter; what is frozen has none.

@@ -59,7 +59,7 @@ ir::Evaluation Training::run(const std::string& graph, const ir::NamedTensors& i
   for (const ir::ValueId v : g.inputs) {
     if (g[v].role != ir::Role::input) all[g[v].name] = states.at(g[v].name);
   }
-  ir::Evaluation result = ir::evaluate(built_->module, g, all);
+  ir::Evaluation result = ir::evaluate(built_->module, g, all, {.precision = precision});
   for (const auto& [name, value] : result.updated) states[name] = value;
   return result;
 }

@@ -29,7 +29,7 @@ std::vector<double> predict(const std::string& text, const ir::NamedTensors& val
 ir::Tensor tensor(const ir::Type& type, const std::function<double(int64_t)>& f);
 double wave(int64_t i);
 
-// Trains in double precision: states from @init, then @train as often as asked.
+// Trains in double precision, where nothing else is asked for: states from @init, then @train as often as asked.
 class Training {
  public:
   explicit Training(const std::string& text);
@@ -38,6 +38,7 @@ class Training {
   // Runs one of the other graphs, such as @reset.
   ir::Evaluation run(const std::string& graph, const ir::NamedTensors& inputs = {});
   ir::NamedTensors states;
+  ir::Precision precision = ir::Precision::exact;  // of steps
 
  private:
   std::unique_ptr<Built> built_;

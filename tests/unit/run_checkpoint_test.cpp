@@ -52,7 +52,7 @@ RunState some_state() {
   state.seconds = 0.1;
   state.train = {{"loss", 1.0 / 3}, {"f1", 0, {2}, {0.25, std::numeric_limits<double>::quiet_NaN()}}};
   state.validation = MetricValues{{"loss", 0.1}};
-  state.best = Best{.value = 0.1 + 0.2, .epoch = 2, .step = 24, .weights = {}};
+  state.best = Best{.value = 0.1 + 0.2, .epoch = 2, .step = 24, .weights = {}, .by = "the largest 'f1'"};
   state.best->weights.tensors = {{"w", "u16", {2, 3, 1, 2}, 0, 24}};
   state.best->weights.data.assign(24, std::byte{7});
   return state;
@@ -99,6 +99,7 @@ TEST_F(RunCheckpoint, HoldsAllThatARunGoesOnWith) {
   EXPECT_EQ(c.state.best->value, 0.1 + 0.2);
   EXPECT_EQ(c.state.best->epoch, 2);
   EXPECT_EQ(c.state.best->step, 24);
+  EXPECT_EQ(c.state.best->by, "the largest 'f1'");
   EXPECT_EQ(c.state.best->weights.bytes(c.state.best->weights.tensors.at(0))[23], std::byte{7});
   EXPECT_EQ(c.file.metadata.at("heddle.model"), "{\"a\": 1}");
 }

@@ -64,6 +64,19 @@ TEST(Schedule, Exponential) {
       [](int s) { return s < 4 ? 0.2 * (s + 1) / 5 : 0.2 * std::pow(0.9, s - 4); }, 20);
 }
 
+// After many steps as well, in the rate's own type.
+TEST(Schedule, ExponentialInSinglePrecision) {
+  Training training(
+      model(R"("x": {"shape": ["N"]})",
+            R"({"name": "w", "op": "param", "shape": [], "init": "zeros"}, {"name": "y", "op": "mul", "in": ["w", 1]})",
+            R"(, "train": {"batch": {"N": 1}, "loss": {"op": "value", "in": ["y"]}, )" +
+                sgd(R"("exponential", "value": 0.2, "gamma": 0.9999)") + "}"));
+  training.precision = ir::Precision::rounded;
+  training.states["step"].integer = {50'000};
+  training.step({{"x", tensor({ir::DType::f32, {1}}, wave)}});
+  EXPECT_NEAR(-training.states["w"].at(0) / (0.2 * std::pow(0.9999, 50'000)), 1, 1e-6);
+}
+
 TEST(Schedule, Step) {
   follow_rate(
       sgd(R"("step", "value": 0.2, "steps": 7)"), [](int s) { return 0.2 * std::pow(0.1, s / 7); }, 30);

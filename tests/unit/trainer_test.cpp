@@ -395,6 +395,30 @@ TEST_F(Trainer, StopsAfterEpochsThatAreNoBetter) {
   EXPECT_EQ(result.epochs, 10);
 }
 
+// What the best epoch came to by another measure says nothing of this one, nor do the epochs that were no better.
+TEST_F(Trainer, LooksForTheBestEpochAnewWhereTheMeasureIsAnother) {
+  RunState saved;
+  std::vector<std::string> notes;
+  Watcher watcher;
+  watcher.save = [&](const RunState& state) { saved = state; };
+  watcher.note = [&](const std::string& note) { notes.push_back(note); };
+  options_.epochs = 3, options_.best = BestRule{.metric = "mean", .patience = 3};
+  train(*executable_, options_, rows(10), nullptr, watcher);
+  EXPECT_EQ(saved.best.value().epoch, 1);
+  EXPECT_EQ(saved.epochs_without_better, 2);
+  options_.from = &saved, options_.epochs = 5, watcher.save = {};
+  TrainResult result = train(*executable_, options_, rows(10), nullptr, watcher);
+  EXPECT_EQ(result.stopped, Stopped::early_stop);
+  EXPECT_EQ(result.best.value().epoch, 1);
+  EXPECT_TRUE(notes.empty());
+  saved.best->value = 1e9, options_.best->higher = true;
+  result = train(*executable_, options_, rows(10), nullptr, watcher);
+  EXPECT_EQ(result.stopped, Stopped::no);
+  EXPECT_EQ(result.best.value().epoch, 4);
+  EXPECT_EQ(notes, std::vector<std::string>{"the best epoch, 1, was that of the least 'mean': from here on it is "
+                                            "looked for anew, by the largest 'mean'"});
+}
+
 TEST_F(Trainer, TimeAndMemoryEndARun) {
   options_.steps = 1'000'000, options_.steps_options.most_repeats = 1;
   options_.max_resident_bytes = 1;

@@ -114,7 +114,8 @@ class HEDDLE_API Model {
   // initializers unless weights have been loaded. Throws (1) where the model has no loss or optimizer, (3) without the
   // device or a compiler, (4) where the program does not fit into memory.
   void compile();
-  // One step on rows of every input, as many as the model's batch. Returns the loss of these rows before the step.
+  // One step on rows of every input, as many as the model's batch. Returns the loss of these rows before the step, nan
+  // where none of them counts in it.
   // Throws (2) where an input is missing, has another number of rows or is none of the model's, (1) where its shape, type
   // or labels do not fit or it is not finite behind the maps: nothing has changed then. Throws (1) where the loss is not
   // finite: the step has been taken then.

@@ -186,7 +186,7 @@ double Training::step(const Inputs& rows) {
         fmt::format("row {} of step {}", record.outside->place / std::max<int64_t>(checked.of_row, 1), steps_),
         plan_.batch);
   }
-  if (!std::isfinite(record.loss))
+  if (!std::isfinite(record.loss) && record.count != 0)
     throw UserError(ExitCode::failed, fmt::format("the loss is {} at step {}", std::abs(record.loss), steps_),
                     "a lower lr or a clip_norm may keep it finite; look for values of the rows that are not finite");
   return record.loss;

@@ -68,7 +68,7 @@ std::string find_model(const std::string& name) {
     if (fs::exists(file, error)) return file;
   }
   const std::vector<std::string> names = names_of_models(folders);
-  std::string help = frontend::suggest_defined(name, names);
+  std::string help = did_you_mean(name, names);
   if (help.empty()) help = "give the path of a model file";
   if (help.starts_with("give") && !names.empty()) help += fmt::format(", or one of {}", fmt::join(names, " "));
   throw UserError(

@@ -14,6 +14,7 @@ std::string signal_name(int number) {
 }
 
 std::string message_of(const std::exception& error) {
+  if (const auto* user = dynamic_cast<const UserError*>(&error)) return user->diagnostics().front().message;
   return dynamic_cast<const std::bad_alloc*>(&error) != nullptr ? "out of memory" : error.what();
 }
 
@@ -42,12 +43,10 @@ void end_log(runtime::RunLog& log, const std::string& error, const std::string& 
 
 void end_log(runtime::RunLog& log, const std::exception& error, bool known_to_be_lost) {
   try {
-    if (const auto* user = dynamic_cast<const UserError*>(&error))
-      end_log(log, user->diagnostics().front().message, to_string(user->diagnostics().front().where));
-    else
-      end_log(log, message_of(error));
+    const auto* user = dynamic_cast<const UserError*>(&error);
+    end_log(log, message_of(error), user == nullptr ? std::string() : to_string(user->diagnostics().front().where));
   } catch (const UserError& lost) {
-    if (!known_to_be_lost) write_note(lost.what());
+    if (!known_to_be_lost) print_note("note: {}: the log is not complete\n", message_of(lost));
   }
 }
 

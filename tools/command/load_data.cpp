@@ -36,10 +36,10 @@ ReaderRequest reader_request(const DataReader& reader, const frontend::TrainingP
                                .dtype = ir::to_string(input.row.dtype),
                                .dims = input.stored,
                                .classes = input.one_hot > 0 ? input.one_hot : std::max<int64_t>(input.below, 0),
-                               .bounded_by = input.bounded_by,
                                .one_hot = input.one_hot > 0,
                                .where = column->second.at(0).where});
     request.columns.back().cast = input.cast;
+    request.columns.back().bounded_by = input.bounded_by;
     request.columns.back().looked_up = input.looked_up;
     if (const size_t i = request.columns.size() - 1; i < names.size()) request.columns[i].class_names = names[i];
   }

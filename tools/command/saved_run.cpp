@@ -226,9 +226,12 @@ void SavedRun::save_last(runtime::Executable& executable) {
   find_folder();
   try {
     runtime::save_weights(executable, folder_->last(), begin_.metadata);
-  } catch (const UserError&) {
+  } catch (const UserError& error) {
     find_folder();  // where it is gone by now, that is the error
-    throw;
+    if (folder_->checkpoints().empty()) throw;
+    const std::string& help = error.diagnostics().front().help;
+    throw UserError(error.code(), message_of(error),
+                    help + (help.empty() ? "" : "; ") + "--resume goes on from the last checkpoint");
   }
 }
 

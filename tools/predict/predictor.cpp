@@ -81,12 +81,12 @@ runtime::data::ColumnRequest column_request(const frontend::PlannedInput& input,
           .dtype = ir::to_string(input.row.dtype),
           .dims = input.stored,
           .classes = input.one_hot > 0 ? input.one_hot : std::max<int64_t>(input.below, 0),
-          .bounded_by = input.bounded_by,
           .one_hot = input.one_hot > 0,
           .where = {},
           .class_names = std::move(names),
           .cast = input.cast,
-          .looked_up = input.looked_up};
+          .looked_up = input.looked_up,
+          .bounded_by = input.bounded_by};
 }
 
 Predictor::Predictor(frontend::Model model, const runtime::WeightsFile& weights,

@@ -72,6 +72,22 @@ void step_behind_maps(const heddle::Inputs& rows, double last) {
   model.train_step(wide);
 }
 
+// Rows that all weigh nothing have no loss, and change nothing but where the optimizer stands.
+void step_of_nothing(const heddle::Inputs& rows) {
+  const heddle::Options options{
+      .set = {R"(inputs.weight={"shape": ["N"]})", R"(train.loss.weights="weight")", "train.optimizer.momentum=0"},
+      .device = "host"};
+  heddle::Model model = heddle::Model::parse(kModel, options);
+  heddle::Inputs weighed = rows;
+  weighed["weight"] = heddle::Array::f32({4}, {0, 0, 0, 0});
+  model.compile();
+  const std::vector<float> before = model.predict(rows).at("out").floats();
+  require(std::isnan(model.train_step(weighed)), "no row counts");
+  require(model.predict(rows).at("out").floats() == before, "no row trains");
+  weighed["weight"] = heddle::Array::f32({4}, {0, 1, 0, 0});
+  require(std::isfinite(model.train_step(weighed)), "a row counts");
+}
+
 // A model whose normalize takes its numbers from the training rows: fit makes them, weights keep them for other rows.
 void fit_statistics(const std::string& folder, const std::string& path) {
   heddle::Model model = heddle::Model::load(path, {.device = "host"});
@@ -228,5 +244,6 @@ int main(int argc, char** argv) {
   refused(2, "did you mean 'y'?", [&] { moved.train_step({{"x", rows.at("x")}, {"yy", rows.at("y")}}); });
   require(other.predict(rows).at("out").floats() == before, "an input that no output needs may be given");
   watch_a_fit(folder, rows);
+  step_of_nothing(rows);
   std::printf("done\n");
 }
