@@ -16,7 +16,9 @@ UpdateResult update(UpdateContext& c) {
   if (c.settings.flag("centered")) {
     const ValueId mean = moving_average(c, c.slots[next.size()], gradient, alpha, "mean");
     next.push_back(mean);
-    variance = c.emit("sub", {v, c.emit("square", {mean}, "mean.squared")}, "variance");
+    const ValueId difference = c.emit("sub", {v, c.emit("square", {mean}, "mean.squared")}, "variance.rounded");
+    // Where gradients hardly change it is a rounding, which may be below 0: PyTorch's root of that is nan.
+    variance = c.emit("max", {difference, c.b.like(0, difference)}, "variance");
   }
   const ValueId denominator = root_and_eps(c, variance);
   ValueId direction = c.emit("div", {gradient, denominator}, "direction");

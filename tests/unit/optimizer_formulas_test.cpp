@@ -41,6 +41,21 @@ TEST(OptimizerFormula, Rmsprop) {
   }
 }
 
+// Gradients that are always the same have a variance of 0, and rounding must not make less of it.
+TEST(OptimizerFormula, RmspropOfConstantGradients) {
+  Training training(model(
+      R"("x": {"shape": ["N", 64]})",
+      R"({"name": "w", "op": "param", "shape": [64], "init": "zeros"}, {"name": "y", "op": "mul", "in": ["x", "w"]}, {"name": "s", "op": "sum"})",
+      R"(, "train": {"batch": {"N": 1}, "loss": {"op": "value", "in": ["s"]},
+          "optimizer": {"op": "rmsprop", "lr": 1e-3, "alpha": 0.5, "centered": true}})"));
+  training.precision = ir::Precision::rounded;
+  const ir::NamedTensors in = {{"x", tensor({ir::DType::f32, {1, 64}}, [](int64_t i) {
+                                  return static_cast<float>(0.37 + static_cast<double>(i));
+                                })}};
+  for (int step = 0; step < 60; ++step) training.step(in);
+  for (const double w : training.states["w"].real) EXPECT_TRUE(std::isfinite(w));
+}
+
 TEST(OptimizerFormula, RmspropByDefault) {
   Vector v(3, 0);
   follow(R"("optimizer": "rmsprop")",

@@ -6,6 +6,7 @@
 #include <future>
 #include <utility>
 
+#include "frontend/train_step.h"
 #include "ir/diagnostic.h"
 #include "runtime/train/finite.h"
 #include "runtime/train/progress.h"
@@ -54,7 +55,8 @@ void open_session(const RunArguments& a, bool training, Session& s) {
   warn_without_kernel_cache();
   s.device = open_device(a.device);
   read(a.model, s.read);
-  if (s.saved != nullptr) s.saved->choose(resolved_model(*s.read.model.file, read_options(a.model)));
+  if (s.saved != nullptr)
+    s.saved->choose(resolved_model(*s.read.model.file, read_options(a.model)), frontend::needs_length(s.read.model));
   const bool begins = s.saved == nullptr || !s.saved->resumes();
   if (!begins && !a.weights.empty()) note("the run goes on from its checkpoint: --weights is not read");
   if (begins && !a.weights.empty()) s.weights = read_start(a);

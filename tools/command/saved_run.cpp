@@ -28,6 +28,8 @@ std::string hash_of(const std::string& text) {
 
 std::string message_of(const UserError& error) { return error.diagnostics().front().message; }
 
+bool is_length(const std::string& path) { return path == "train.epochs" || path == "train.steps"; }
+
 // A run may become longer or shorter, and may be saved otherwise, without another result of any step.
 bool may_differ(const std::string& path) {
   for (const char* free : {"train.epochs", "train.steps", "train.early_stop", "train.checkpoint"})
@@ -75,7 +77,7 @@ std::optional<std::string> SavedRun::refusal(const runtime::Checkpoint& c) const
   return message + (others.size() > kMostTold ? fmt::format("; and {} more", others.size() - kMostTold) : "");
 }
 
-void SavedRun::choose(const std::string& model_text) {
+void SavedRun::choose(const std::string& model_text, bool schedule_needs_length) {
   model_text_ = model_text;
   if (!folder_ || !resume_) return;
   std::vector<std::string> refused;
@@ -102,7 +104,9 @@ void SavedRun::choose(const std::string& model_text) {
   for (const std::string& what : refused) print_note("note: {}: it is not used\n", what);
   if (!checkpoint_) return print_note("note: {}: nothing to resume, the run begins\n", folder_->path());
   for (const Difference& d : model_differences(metadata_of(*checkpoint_, kModel), model_text_))
-    print_note("note: {}\n", told(d));
+    print_note(
+        "note: {}{}\n", told(d),
+        schedule_needs_length && is_length(d.path) ? ": the schedule of the rate is made for the new length" : "");
 }
 
 void SavedRun::require_states(const codegen::Program& program) const {

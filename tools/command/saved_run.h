@@ -27,7 +27,7 @@ class SavedRun {
   std::string folder() const { return folder_ ? folder_->path() : std::string(); }
   // The newest checkpoint that is whole and of this model; others are named. Throws UserError where there are some, and
   // none can be used; the difference from the model is named.
-  void choose(const std::string& model_text);
+  void choose(const std::string& model_text, bool schedule_needs_length);
   bool resumes() const { return checkpoint_.has_value(); }
   const runtime::RunState* from() const { return checkpoint_ ? &checkpoint_->state : nullptr; }
   // What its metadata says of names and statistics holds for what goes on, too; nullptr: it begins anew.
