@@ -48,7 +48,7 @@ bool resumes(const std::string& folder) {
   tools::SavingArguments arguments;
   arguments.run = folder, arguments.resume = true;
   tools::SavedRun run(arguments);
-  run.choose(kModel);
+  run.choose(kModel, false);
   return run.resumes();
 }
 

@@ -1,7 +1,7 @@
 // A training that is kept in a folder: which checkpoint it goes on from, and what it leaves there.
 //
 //   SavedRun run(arguments);             // opens and locks the folder; nothing happens where --run is not given
-//   run.choose(model_text);              // with --resume: the newest checkpoint that can be used
+//   run.choose(model_text, false);       // with --resume: the newest checkpoint that can be used
 //   run.begin(executable, log, ...);     // restores it, or begins anew
 //   watcher.save = [&](const auto& state) { run.save(executable, state, log); };
 #pragma once
