@@ -11,12 +11,13 @@
 #include "ir/check.h"
 #include "ir/diagnostic.h"
 #include "runtime/weights/checkpoint.h"
+#include "runtime/weights/read_weights.h"
 #include "runtime/weights/sealed.h"
 
 namespace heddle::runtime {
 namespace {
 
-const std::string kFormat = "heddle.checkpoint", kSteps = "heddle.step", kEpochs = "heddle.epoch",
+const std::string kFormat = kCheckpointMark, kSteps = "heddle.step", kEpochs = "heddle.epoch",
                   kStepOfEpoch = "heddle.step_of_epoch", kSeconds = "heddle.seconds",
                   kWithoutBetter = "heddle.epochs_without_better", kBestValue = "heddle.best.value",
                   kBestEpoch = "heddle.best.epoch", kBestStep = "heddle.best.step", kBestBy = "heddle.best.by";

@@ -135,6 +135,12 @@ void take_prefix_off(WeightsFile& file, const std::string& prefix) {
 
 ReadWeights read_weights(const std::string& path, const std::string& prefix) {
   ReadWeights read{.file = read_safetensors(path), .note = {}};
+  if (read.file.metadata.contains(kCheckpointMark))
+    throw UserError(
+        ExitCode::failed,
+        fmt::format("{}: a checkpoint of a run, not weights alone: it holds the states of the optimizer, too", path),
+        "best.safetensors and last.safetensors in the run's folder hold weights; train --run FOLDER --resume "
+        "goes on from a checkpoint");
   if (!prefix.empty()) take_prefix_off(read.file, prefix);
   if (std::ranges::none_of(read.file.tensors, becomes_f32)) return read;
   read.note = told(read.file);

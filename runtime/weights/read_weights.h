@@ -9,12 +9,15 @@
 
 namespace heddle::runtime {
 
+// What the metadata of a checkpoint hold, and those of no other file.
+constexpr const char* kCheckpointMark = "heddle.checkpoint";
+
 struct ReadWeights {
   WeightsFile file;
   std::string note;  // what was converted; empty where nothing was
 };
 
-// Throws UserError: where the file is none, where no name has the prefix or two become one, and where a finite number is
+// Throws UserError: where the file is none or a checkpoint, where no name has the prefix or two become one, and where a finite number is
 // beyond what f32 holds: "FILE: 'w': element 3 is 1e+300, ...".
 ReadWeights read_weights(const std::string& path, const std::string& prefix = {});
 
