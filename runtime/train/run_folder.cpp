@@ -35,6 +35,9 @@ bool is_checkpoint_name(std::string_view name) {
   return name.size() >= kDigits && std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
 }
 
+// Of names of checkpoints, or of paths in one folder: the step is larger.
+bool is_later(const std::string& a, const std::string& b) { return a.size() != b.size() ? a.size() > b.size() : a > b; }
+
 bool is_regular(const std::string& path) {
   struct stat info {};
   return ::lstat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
@@ -119,9 +122,7 @@ std::vector<std::string> RunFolder::checkpoints() const {
   std::vector<std::string> names;
   for (std::string& name : names_in(path_))
     if (is_checkpoint_name(name) && is_regular(at(name))) names.push_back(std::move(name));
-  std::ranges::sort(names, [](const std::string& a, const std::string& b) {
-    return a.size() != b.size() ? a.size() > b.size() : a > b;
-  });
+  std::ranges::sort(names, is_later);
   for (std::string& name : names) name = at(name);
   return names;
 }
@@ -152,8 +153,9 @@ void RunFolder::find_again() {
   path_ = now;
 }
 
-void RunFolder::keep_newest(int64_t keep, const std::vector<std::string>& kept) {
-  const std::vector<std::string> all = checkpoints();
+void RunFolder::keep_newest(int64_t keep, int64_t step, const std::vector<std::string>& kept) {
+  std::vector<std::string> all = checkpoints();
+  std::erase_if(all, [newest = checkpoint(step)](const std::string& path) { return is_later(path, newest); });
   for (size_t i = static_cast<size_t>(keep); i < all.size(); ++i)
     if (std::ranges::find(kept, all[i]) == kept.end()) remove_own(all[i]);
 }

@@ -41,8 +41,9 @@ class RunFolder {
   // Before a file is written: the folder may have been moved since, which is followed. Throws UserError where it is gone:
   // another folder that has got its name, another run's perhaps, is not this one.
   void find_again();
-  // Removes all checkpoints but the newest `keep`, and those in `kept`.
-  void keep_newest(int64_t keep, const std::vector<std::string>& kept);
+  // Removes all checkpoints up to `step` but the newest `keep`, and those in `kept`. Later ones are not of this run's past:
+  // they could not be used where it went on, and must not take the places of those that can.
+  void keep_newest(int64_t keep, int64_t step, const std::vector<std::string>& kept);
 
  private:
   std::string at(const std::string& name) const { return path_ + "/" + name; }

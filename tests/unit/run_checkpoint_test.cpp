@@ -205,9 +205,19 @@ TEST(RunFolder, KeepsTheNewestAndTheBest) {
   RunFolder folder(home.path() + "/run");
   const int64_t million = 1'000'000'000'000;  // a digit more than the others' names have
   for (const int64_t step : {int64_t{3}, int64_t{5}, million - 1, million}) write_file(folder.checkpoint(step), "");
-  folder.keep_newest(2, {folder.checkpoint(3)});
+  folder.keep_newest(2, million, {folder.checkpoint(3)});
   const std::vector<std::string> kept = {folder.checkpoint(million), folder.checkpoint(million - 1),
                                          folder.checkpoint(3)};
+  EXPECT_EQ(folder.checkpoints(), kept);
+}
+
+// They could not be used where the run went on.
+TEST(RunFolder, DoesNotCountLaterCheckpoints) {
+  const TemporaryFolder home;
+  RunFolder folder(home.path() + "/run");
+  for (const int64_t step : {3, 5, 7, 900}) write_file(folder.checkpoint(step), "");
+  folder.keep_newest(1, 7, {});
+  const std::vector<std::string> kept = {folder.checkpoint(900), folder.checkpoint(7)};
   EXPECT_EQ(folder.checkpoints(), kept);
 }
 

@@ -193,7 +193,7 @@ void SavedRun::remove_older(const runtime::RunState& state) {
   std::vector<std::string> kept;
   if (state.best) kept.push_back(folder_->checkpoint(state.best->step));
   try {
-    folder_->keep_newest(begin_.keep, kept);
+    folder_->keep_newest(begin_.keep, state.steps, kept);
   } catch (const UserError& error) {
     if (!std::exchange(told_that_older_stay_, true)) print_note("note: {}\n", message_of(error));
   }
