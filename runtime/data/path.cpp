@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "runtime/data/printable.h"
+
 namespace heddle::runtime::data {
 namespace {
 
@@ -16,7 +18,7 @@ void check_spelling(const std::string& name, const Location& where) {
   if (name.empty()) fail("the name of a data file is empty");
   if (name.size() > 4096) fail("the name of a data file is longer than 4096 bytes");
   if (std::any_of(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < 32 || c == 127; }))
-    fail("the name of a data file holds a control character");
+    fail(fmt::format("the name of a data file, '{}', holds a control character", printable(name)));
   if (name.find("://") != std::string::npos) fail(fmt::format("'{}' is a URL; data files are local", name));
   if (fs::path(name).is_absolute()) fail(fmt::format("'{}' is an absolute path", name));
   for (const fs::path& part : fs::path(name))

@@ -186,13 +186,14 @@ class CsvRows {
   void store(const Selected& s, size_t f, std::byte* to) const {
     const std::string_view text = first_[f].text;
     const std::vector<std::string>& names = s.input->request.class_names;
+    const auto name = std::ranges::find(names, text);
     std::string fault;
-    if (is_missing(text)) {
+    if (name == names.end() && is_missing(text)) {
       if (!missing_)
         fail(s, f, "is missing",
              "write a number there, or say in the model's data what stands for it: \"missing\": NUMBER");
       fault = parse_number(fmt::format("{}", *missing_), s.type, to);
-    } else if (const auto name = std::ranges::find(names, text); name != names.end()) {
+    } else if (name != names.end()) {
       fault = parse_number(std::to_string(name - names.begin()), s.type, to);
     } else if (!names.empty()) {
       fail(s, f, "is none of the names that the weights know", frontend::suggest(text, names));

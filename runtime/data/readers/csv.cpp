@@ -237,9 +237,13 @@ class CsvTable {
           fmt::format("column {} of input '{}': '{}' {}", title(index), s.request->input, printable(field.text), what),
           help, notes);
     };
-    if (is_missing(field.text)) {
+    const auto number = s.numbers.find(field.text);  // of a class that is listed, were it called NA
+    if (number == s.numbers.end() && is_missing(field.text)) {
       const ReaderSetting* missing = request_.find("missing");
-      if (missing == nullptr) fail("is missing", "\"missing\": NUMBER stands for what is missing");
+      if (missing == nullptr)
+        fail("is missing",
+             fmt::format("\"missing\": NUMBER stands for what is missing{}",
+                         s.named ? "; where it is the name of a class, list it with the others in \"classes\"" : ""));
       store_number(s.type, std::get<double>(missing->value), to);
       return require_range(s, to, fail);
     }
@@ -248,7 +252,6 @@ class CsvTable {
       if (!fault.empty()) fail(fault, is_name(field.text, s.type) ? numbers_names(s) : "");
       return require_range(s, to, fail);
     }
-    const auto number = s.numbers.find(field.text);
     if (number == s.numbers.end()) fail("is none of the classes", did_you_mean(field.text, s.names));
     store_number(s.type, static_cast<double>(number->second), to);
     require_range(s, to, fail);

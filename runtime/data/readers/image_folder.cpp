@@ -50,6 +50,17 @@ bool is_other_picture(const fs::path& path) {
   return std::ranges::count(kOthers, small_extension(path)) > 0;
 }
 
+// A link that leads nowhere, or to itself, was to be a folder: nothing is passed over.
+bool is_folder(const fs::path& path, const std::string& title, const Location& where) {
+  std::error_code error, unknown;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status) && fs::is_symlink(path, unknown))
+    throw UserError(where, fmt::format("{}: a link that leads nowhere", printable(title)), "mend or remove it");
+  if (status.type() == fs::file_type::none)
+    throw UserError(where, fmt::format("{}: {}", printable(title), error.message()));
+  return fs::is_directory(status);
+}
+
 // Names in a folder that are not hidden, sorted by their bytes.
 std::vector<std::string> names_in(const fs::path& folder, const std::string& name, const Location& where) {
   std::vector<std::string> names;
@@ -72,7 +83,7 @@ std::vector<std::string> find_classes(const ReaderRequest& request, const fs::pa
     if (!column.class_names.empty()) return column.class_names;
   std::vector<std::string> classes;
   for (const std::string& name : names_in(home, request.text("folder"), where)) {
-    if (!fs::is_directory(home / name)) continue;
+    if (!is_folder(home / name, request.text("folder") + "/" + name, where)) continue;
     if (!is_utf8(name))  // weights keep the names: two of them would become one
       throw UserError(
           where,
@@ -88,7 +99,8 @@ std::vector<std::string> find_classes(const ReaderRequest& request, const fs::pa
 
 void require_known(const ReaderRequest& request, const Folder& folder, const fs::path& home, const Location& where) {
   for (const std::string& name : names_in(home, request.text("folder"), where))
-    if (fs::is_directory(home / name) && std::ranges::count(folder.classes, name) == 0)
+    if (std::ranges::count(folder.classes, name) == 0 &&
+        is_folder(home / name, request.text("folder") + "/" + name, where))
       throw UserError(
           where, fmt::format("{}: the folder '{}' is none of the classes", request.text("folder"), printable(name)),
           did_you_mean(name, folder.classes));
@@ -118,9 +130,9 @@ Folder list(const ReaderRequest& request, const fs::path& root) {
   require_known(request, folder, home, where);
   for (size_t c = 0; c < folder.classes.size(); ++c) {
     const std::string title = request.text("folder") + "/" + folder.classes[c];
-    if (!fs::is_directory(home / folder.classes[c])) continue;  // a split need not have every class
+    if (!is_folder(home / folder.classes[c], title, where)) continue;  // a split need not have every class
     for (const std::string& name : names_in(resolve_folder(root, title, where), title, where)) {
-      if (!is_picture(name) && fs::is_directory(home / folder.classes[c] / name))
+      if (!is_picture(name) && is_folder(home / folder.classes[c] / name, title + "/" + name, where))
         throw UserError(where, fmt::format("{}/{}: a folder inside that of a class", title, printable(name)),
                         "pictures lie in the folder of their class itself");
       if (is_other_picture(name))
