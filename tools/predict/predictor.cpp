@@ -34,6 +34,16 @@ std::vector<std::string> node_names(const frontend::Model& model) {
   return names;
 }
 
+// Where a result of a node has its name.
+Location place_of(const frontend::Model& model, const std::string& name) {
+  for (const frontend::NodeDef& node : model.nodes) {
+    if (node.name == name) return node.name_where;
+    for (const frontend::Named& out : node.out)
+      if (out.text == name) return out.where;
+  }
+  return model.train.where;
+}
+
 // The operation that a node ends with: its activation, else its op.
 std::string last_op(const frontend::NodeDef& node) {
   for (const frontend::Json& setting : node.settings)
@@ -127,7 +137,7 @@ void Predictor::choose_outputs(frontend::Model& model, const std::vector<std::st
     chosen.push_back(
         given != model.outputs.end()
             ? *given
-            : frontend::OutputDef{name, {.name = name, .literal = {}, .port = {}, .where = model.train.where}});
+            : frontend::OutputDef{name, {.name = name, .literal = {}, .port = {}, .where = place_of(model, name)}});
   }
   if (!chosen.empty()) model.outputs = std::move(chosen);
   if (!model.outputs.empty()) return;
@@ -273,25 +283,41 @@ bool near(std::span<const std::byte> a, std::span<const std::byte> b, ElementTyp
 }  // namespace
 
 // A model may compute across the rows of a batch, as a mean over its first axis does. Once, the first row goes through the
-// network among the others and then among copies of itself: its results must be the same.
+// network before the others, behind them (what accumulates along the batch changes only what comes later) and among copies of
+// itself: its results must be the same, and so must those of the copies.
 void Predictor::require_rows_apart(int64_t rows) {
   const std::vector<std::vector<std::byte>> as_given = staged_;
-  execute();
-  const std::vector<std::vector<std::byte>> among_others = results_;
-  for (std::vector<std::byte>& bytes : staged_ = as_given) {
-    const size_t row = bytes.size() / kPredictBatch;
+  const auto results_of = [&](auto&& arrange) {
+    for (std::vector<std::byte>& bytes : staged_ = as_given) arrange(bytes, bytes.size() / kPredictBatch);
+    execute();
+    return results_;
+  };
+  const auto before = results_of([](std::vector<std::byte>&, size_t) {});
+  const auto behind = results_of([](std::vector<std::byte>& bytes, size_t row) {
+    std::rotate(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(row), bytes.end());
+  });
+  const auto copies = results_of([](std::vector<std::byte>& bytes, size_t row) {
     for (size_t at = row; at < bytes.size(); at += row) std::memcpy(bytes.data() + at, bytes.data(), row);
-  }
-  execute();
+  });
   staged_ = as_given;
   for (size_t i = 0; i < outputs_.size(); ++i) {
     const auto row = static_cast<size_t>(outputs_[i].row_bytes());
-    if (!near(std::span(among_others[i]).first(row), std::span(results_[i]).first(row), outputs_[i].type))
-      throw UserError(ExitCode::failed,
-                      fmt::format("output '{}' is computed across the rows of a batch: a row's result would depend on "
-                                  "the {} beside it",
-                                  outputs_[i].name, rows > 1 ? "rows" : "zeros"),
-                      "choose an output that is computed row by row: --output NODE");
+    const auto first = [&](const auto& results) { return std::span(results[i]).first(row); };
+    const auto last = [&](const auto& results) {
+      return std::span(results[i]).subspan(row * (kPredictBatch - 1), row);
+    };
+    const auto refuse_unless = [&](bool same, std::string_view on) {
+      if (!same)
+        throw UserError(
+            ExitCode::failed,
+            fmt::format("output '{}' is computed across the rows of a batch: a row's result would depend on {}",
+                        outputs_[i].name, on),
+            "choose an output that is computed row by row: --output NODE");
+    };
+    const ElementType type = outputs_[i].type;
+    refuse_unless(near(first(before), first(copies), type) && near(last(behind), last(copies), type),
+                  rows > 1 ? "the rows beside it" : "the zeros beside it");
+    refuse_unless(near(first(copies), last(copies), type), "its place among them");
   }
 }
 
