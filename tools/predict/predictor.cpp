@@ -282,9 +282,9 @@ bool near(std::span<const std::byte> a, std::span<const std::byte> b, ElementTyp
 
 }  // namespace
 
-// A model may compute across the rows of a batch, as a mean over its first axis does. Once, the first row goes through the
-// network before the others, behind them (what accumulates along the batch changes only what comes later) and among copies of
-// itself: its results must be the same, and so must those of the copies.
+// A model may compute across the rows of a batch, as a mean over its first axis does. Once, each half of the rows goes through
+// the network with copies in the place of all others, and all rows go through it one place further on: their results must be
+// those that they have as given.
 void Predictor::require_rows_apart(int64_t rows) {
   const std::vector<std::vector<std::byte>> as_given = staged_;
   const auto results_of = [&](auto&& arrange) {
@@ -292,33 +292,40 @@ void Predictor::require_rows_apart(int64_t rows) {
     execute();
     return results_;
   };
-  const auto before = results_of([](std::vector<std::byte>&, size_t) {});
-  const auto behind = results_of([](std::vector<std::byte>& bytes, size_t row) {
-    std::rotate(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(row), bytes.end());
-  });
-  const auto copies = results_of([](std::vector<std::byte>& bytes, size_t row) {
-    for (size_t at = row; at < bytes.size(); at += row) std::memcpy(bytes.data() + at, bytes.data(), row);
-  });
-  staged_ = as_given;
-  for (size_t i = 0; i < outputs_.size(); ++i) {
-    const auto row = static_cast<size_t>(outputs_[i].row_bytes());
-    const auto first = [&](const auto& results) { return std::span(results[i]).first(row); };
-    const auto last = [&](const auto& results) {
-      return std::span(results[i]).subspan(row * (kPredictBatch - 1), row);
-    };
-    const auto refuse_unless = [&](bool same, std::string_view on) {
-      if (!same)
+  const auto half_beside_copies = [&](int64_t from, int64_t to) {
+    return results_of([=](std::vector<std::byte>& bytes, size_t row) {
+      for (int64_t i = 0; i < kPredictBatch; ++i)
+        if (i < from || i >= to)
+          std::memcpy(bytes.data() + static_cast<size_t>(i) * row, bytes.data() + static_cast<size_t>(from) * row, row);
+    });
+  };
+  const auto given = results_of([](std::vector<std::byte>&, size_t) {});
+  // Rows `from` to `to`, each of which has been moved from its place by `by`.
+  const auto require_same = [&](const auto& results, int64_t from, int64_t to, int64_t by) {
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+      const auto of_row = [&](const auto& all, int64_t at) {
+        const auto bytes = static_cast<size_t>(outputs_[i].row_bytes());
+        return std::span(all[i]).subspan(static_cast<size_t>(at % kPredictBatch) * bytes, bytes);
+      };
+      for (int64_t at = from; at < to; ++at) {
+        if (near(of_row(given, at), of_row(results, at + by), outputs_[i].type)) continue;
         throw UserError(
             ExitCode::failed,
-            fmt::format("output '{}' is computed across the rows of a batch: a row's result would depend on {}",
-                        outputs_[i].name, on),
+            fmt::format("output '{}' is computed across the rows of a batch: a row's result would depend on "
+                        "the {} beside it, or on its place among them",
+                        outputs_[i].name, rows > 1 ? "rows" : "zeros"),
             "choose an output that is computed row by row: --output NODE");
-    };
-    const ElementType type = outputs_[i].type;
-    refuse_unless(near(first(before), first(copies), type) && near(last(behind), last(copies), type),
-                  rows > 1 ? "the rows beside it" : "the zeros beside it");
-    refuse_unless(near(first(copies), last(copies), type), "its place among them");
-  }
+      }
+    }
+  };
+  const int64_t half = (rows + 1) / 2;
+  require_same(half_beside_copies(0, half), 0, half, 0);
+  if (half < rows) require_same(half_beside_copies(half, rows), half, rows, 0);
+  require_same(results_of([](std::vector<std::byte>& bytes, size_t row) {
+                 std::rotate(bytes.begin(), bytes.end() - static_cast<std::ptrdiff_t>(row), bytes.end());
+               }),
+               0, rows, 1);
+  staged_ = as_given;
 }
 
 }  // namespace heddle::tools
