@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 
 #include "frontend/average.h"
 #include "frontend/fields.h"
@@ -96,7 +95,7 @@ ir::Graph eval_graph(const Model& model, const std::string& name, int64_t batch,
 
 // Results carry the names of `outputs`; a value of another name that is in the way steps aside.
 void add_outputs(Expansion& e, const Model& model) {
-  std::set<ValueId> taken;
+  std::map<ValueId, std::string> taken;  // and by which output
   for (const OutputDef& output : model.outputs) {
     const ValueId v = e.find(output.value);
     if (!v.valid()) continue;
@@ -108,11 +107,11 @@ void add_outputs(Expansion& e, const Model& model) {
                       fmt::format("output '{}' {}: expected something computed", output.name, which),
                       "for example {\"op\": \"mul\", \"in\": [NAME, 1]}");
     }
-    if (!taken.insert(v).second) {
-      throw UserError(
-          output.value.where,
-          fmt::format("output '{}': {} is the same value as another output", output.name, quote(output.value.name)),
-          "leave one of them out");
+    if (const auto [first, is_new] = taken.emplace(v, output.name); !is_new) {
+      throw UserError(output.value.where,
+                      fmt::format("output '{}': {} is the same value as output '{}'", output.name,
+                                  quote(output.value.name), first->second),
+                      "leave one of them out");
     }
     const ValueId other = e.graph.find(output.name);
     if (other.valid() && other != v && e.graph[other].role == ir::Role::param)

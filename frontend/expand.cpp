@@ -278,8 +278,9 @@ class Expander {
   }
 
   void add_origins(Diagnostic& d, const LayerContext& context) const {
+    std::set<ValueId> told;
     for (const ValueId v : context.in) {
-      if (v.valid()) d.notes.push_back(out_.origin(v));
+      if (v.valid() && told.insert(v).second) d.notes.push_back(out_.origin(v));
     }
   }
 

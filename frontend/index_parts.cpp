@@ -14,7 +14,9 @@ void require_indices(LayerContext& c, size_t input) {
   const ir::Type& type = c.type(c.in[input]);
   if (!ir::is_integer(type.dtype))
     c.fail(fmt::format("expected integer indices, found {}{}", ir::to_string(type.dtype), c.shape_text(type.dims)),
-           "declare the input with \"dtype\": \"i32\"", input);
+           "declare the input with \"dtype\": \"i32\"; what is computed becomes so by {\"op\": \"cast\", \"dtype\": "
+           "\"i32\"}",
+           input);
 }
 
 Dims found_by_coordinates(LayerContext& c) {

@@ -66,6 +66,9 @@ ValueId LayerContext::parameter(const std::string& name, const Dims& dims, std::
   Initializer initializer = init;
   const Json* given = setting.empty() ? nullptr : settings.json(setting);
   if (given != nullptr) {
+    if (given->kind == Json::Kind::integer || given->kind == Json::Kind::real)
+      settings.fail(setting, fmt::format("'{}' is an initializer, found {}", setting, describe(*given)),
+                    fmt::format("one number everywhere is {{\"op\": \"constant\", \"value\": {}}}", describe(*given)));
     initializer =
         make_initializer(read_part(*given, fmt::format("{}: '{}'", settings.title(), setting)), settings.scope());
   } else if (weight && graph.default_init != nullptr) {

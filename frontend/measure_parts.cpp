@@ -24,7 +24,7 @@ Dims dims_of(MeasureContext& c, size_t input) { return c.b.type(c.in[input]).dim
 void check_same_shape(MeasureContext& c) {
   if (dims_of(c, 0) == dims_of(c, 1)) return;
   c.fail(fmt::format("shapes differ: {} vs {}", c.shape_text(dims_of(c, 0)), c.shape_text(dims_of(c, 1))),
-         "insert a reshape: the loss does not broadcast");
+         "insert a reshape: nothing is broadcast here");
 }
 
 ValueId constant(MeasureContext& c, double value, const ir::Type& type, const std::string& what) {
@@ -118,7 +118,8 @@ void check_values(MeasureContext& c) {
   if (!ir::is_floating(a.dtype) || a.dtype != b.dtype) {
     c.fail(fmt::format("expected two floating-point values of one type, found {} and {}", ir::to_string(a.dtype),
                        ir::to_string(b.dtype)),
-           "");
+           fmt::format("give the target's input \"dtype\": \"{0}\", or insert {{\"op\": \"cast\", \"dtype\": \"{0}\"}}",
+                       ir::to_string(ir::is_floating(a.dtype) ? a.dtype : ir::DType::f32)));
   }
   check_same_shape(c);
 }

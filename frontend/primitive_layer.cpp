@@ -34,12 +34,19 @@ Dims broadcast_shape(LayerContext& c, const ir::Values& in) {
 }
 
 // A literal takes the type of the first operand that is a value; a selection's condition does not count.
-ir::DType literal_type(LayerContext& c, const ir::Values& in) {
-  for (size_t i = 0; i < in.size(); ++i) {
-    const bool condition = in.size() == 3 && i == 0;
-    if (in[i].valid() && !condition) return c.type(in[i]).dtype;
-  }
+ir::DType literal_type(LayerContext& c, const ir::Values& in, size_t conditions) {
+  for (size_t i = conditions; i < in.size(); ++i)
+    if (in[i].valid()) return c.type(in[i]).dtype;
   return ir::DType::f32;
+}
+
+// select has a condition before what it chooses from.
+size_t conditions_of(const ir::OpDef& op) { return !op.operands.empty() && op.operands[0] == "condition" ? 1 : 0; }
+
+void require_condition(LayerContext& c) {
+  if (!c.in[0].valid() || c.type(c.in[0]).dtype == ir::DType::boolean) return;
+  c.fail(fmt::format("expected a condition of type bool, found {}", ir::to_string(c.type(c.in[0]).dtype)),
+         "a comparison makes one: {\"op\": \"gt\", \"in\": [NAME, 0]}", 0);
 }
 
 // The number that a node holds is one of its result's type.
@@ -53,12 +60,12 @@ void require_fitting_value(LayerContext& c, const ir::OpDef& op, const ir::Attrs
 
 }  // namespace
 
-ir::Values broadcast_inputs(LayerContext& c) {
+ir::Values broadcast_inputs(LayerContext& c, size_t conditions) {
   ir::Values in = c.in;
   if (std::none_of(in.begin(), in.end(), [](ir::ValueId v) { return v.valid(); }))
     c.fail("at least one input must be a value");
-  const ir::DType dtype = literal_type(c, in);
-  c.require_one_type(in.size() == 3 ? 1 : 0);
+  const ir::DType dtype = literal_type(c, in, conditions);
+  c.require_one_type(conditions);
   const Dims shape = broadcast_shape(c, in);
   for (size_t i = 0; i < in.size(); ++i) {
     if (in[i].valid()) {
@@ -128,7 +135,9 @@ LayerDef primitive_layer(const ir::OpDef& op) {
   layer.build = [&op](LayerContext& c) -> ir::Values {
     ir::Attrs attrs;
     for (const ir::AttrDef& attr : op.attrs) attrs[attr.name] = read_attr(c.settings, attr);
-    const ir::ValueId result = c.emit(op.name, c.in.size() == 1 ? c.in : broadcast_inputs(c), attrs);
+    const size_t conditions = conditions_of(op);
+    if (conditions > 0) require_condition(c);
+    const ir::ValueId result = c.emit(op.name, c.in.size() == 1 ? c.in : broadcast_inputs(c, conditions), attrs);
     require_fitting_value(c, op, attrs, result);
     return {result};
   };

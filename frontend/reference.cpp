@@ -55,12 +55,13 @@ std::string head(const std::vector<std::string>& titles) {
 
 // Operators of the IR that work element by element are listed by `heddle ops`.
 std::string layers() {
-  std::string text = head({"op", "settings (default)", "parameters", "result"});
+  std::string text = head({"op", "`in`", "settings (default)", "parameters", "result"});
   for (const std::string& name : layer_names()) {
     const ir::OpDef* op = ir::find_op(name);
     if (op != nullptr && std::holds_alternative<ir::Elementwise>(op->kind)) continue;
     const LayerDef& def = *find_layer(name);
-    text += row({"`" + name + "`", settings_text(def.settings), cell(def.parameters), cell(def.doc)});
+    const std::string inputs = fmt::format("{}{}", fmt::join(def.inputs, ", "), def.variadic ? "..." : "");
+    text += row({"`" + name + "`", inputs, settings_text(def.settings), cell(def.parameters), cell(def.doc)});
   }
   return text;
 }

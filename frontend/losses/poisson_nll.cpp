@@ -21,7 +21,7 @@ ValueId mean(MeasureContext& c) {
 
 const RegisterLoss poisson_nll(
     {.name = "poisson_nll",
-     .doc = "mean of exp(x) - t x for counts t of a rate exp(x)",
+     .doc = "mean of exp(x) - t x for counts t of a rate exp(x); without log_input of x - t log(x + eps), x the rate",
      .inputs = {"log_rate", "target"},
      .settings = {{.name = "log_input",
                    .type = SettingType::flag,

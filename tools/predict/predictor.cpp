@@ -34,6 +34,16 @@ std::vector<std::string> node_names(const frontend::Model& model) {
   return names;
 }
 
+// Where a result of a node has its name.
+Location place_of(const frontend::Model& model, const std::string& name) {
+  for (const frontend::NodeDef& node : model.nodes) {
+    if (node.name == name) return node.name_where;
+    for (const frontend::Named& out : node.out)
+      if (out.text == name) return out.where;
+  }
+  return model.train.where;
+}
+
 // The operation that a node ends with: its activation, else its op.
 std::string last_op(const frontend::NodeDef& node) {
   for (const frontend::Json& setting : node.settings)
@@ -128,7 +138,7 @@ void Predictor::choose_outputs(frontend::Model& model, const std::vector<std::st
     chosen.push_back(
         given != model.outputs.end()
             ? *given
-            : frontend::OutputDef{name, {.name = name, .literal = {}, .port = {}, .where = model.train.where}});
+            : frontend::OutputDef{name, {.name = name, .literal = {}, .port = {}, .where = place_of(model, name)}});
   }
   if (!chosen.empty()) model.outputs = std::move(chosen);
   if (!model.outputs.empty()) return;
@@ -273,27 +283,50 @@ bool near(std::span<const std::byte> a, std::span<const std::byte> b, ElementTyp
 
 }  // namespace
 
-// A model may compute across the rows of a batch, as a mean over its first axis does. Once, the first row goes through the
-// network among the others and then among copies of itself: its results must be the same.
+// A model may compute across the rows of a batch, as a mean over its first axis does. Once, each half of the rows goes through
+// the network with copies in the place of all others, and all rows go through it one place further on: their results must be
+// those that they have as given.
 void Predictor::require_rows_apart(int64_t rows) {
   const std::vector<std::vector<std::byte>> as_given = staged_;
-  execute();
-  const std::vector<std::vector<std::byte>> among_others = results_;
-  for (std::vector<std::byte>& bytes : staged_ = as_given) {
-    const size_t row = bytes.size() / kPredictBatch;
-    for (size_t at = row; at < bytes.size(); at += row) std::memcpy(bytes.data() + at, bytes.data(), row);
-  }
-  execute();
+  const auto results_of = [&](auto&& arrange) {
+    for (std::vector<std::byte>& bytes : staged_ = as_given) arrange(bytes, bytes.size() / kPredictBatch);
+    execute();
+    return results_;
+  };
+  const auto half_beside_copies = [&](int64_t from, int64_t to) {
+    return results_of([=](std::vector<std::byte>& bytes, size_t row) {
+      for (int64_t i = 0; i < kPredictBatch; ++i)
+        if (i < from || i >= to)
+          std::memcpy(bytes.data() + static_cast<size_t>(i) * row, bytes.data() + static_cast<size_t>(from) * row, row);
+    });
+  };
+  const auto given = results_of([](std::vector<std::byte>&, size_t) {});
+  // Rows `from` to `to`, each of which has been moved from its place by `by`.
+  const auto require_same = [&](const auto& results, int64_t from, int64_t to, int64_t by) {
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+      const auto of_row = [&](const auto& all, int64_t at) {
+        const auto bytes = static_cast<size_t>(outputs_[i].row_bytes());
+        return std::span(all[i]).subspan(static_cast<size_t>(at % kPredictBatch) * bytes, bytes);
+      };
+      for (int64_t at = from; at < to; ++at) {
+        if (near(of_row(given, at), of_row(results, at + by), outputs_[i].type)) continue;
+        throw UserError(
+            ExitCode::failed,
+            fmt::format("output '{}' is computed across the rows of a batch: a row's result would depend on "
+                        "the {} beside it, or on its place among them",
+                        outputs_[i].name, rows > 1 ? "rows" : "zeros"),
+            "choose an output that is computed row by row: --output NODE");
+      }
+    }
+  };
+  const int64_t half = (rows + 1) / 2;
+  require_same(half_beside_copies(0, half), 0, half, 0);
+  if (half < rows) require_same(half_beside_copies(half, rows), half, rows, 0);
+  require_same(results_of([](std::vector<std::byte>& bytes, size_t row) {
+                 std::rotate(bytes.begin(), bytes.end() - static_cast<std::ptrdiff_t>(row), bytes.end());
+               }),
+               0, rows, 1);
   staged_ = as_given;
-  for (size_t i = 0; i < outputs_.size(); ++i) {
-    const auto row = static_cast<size_t>(outputs_[i].row_bytes());
-    if (!near(std::span(among_others[i]).first(row), std::span(results_[i]).first(row), outputs_[i].type))
-      throw UserError(ExitCode::failed,
-                      fmt::format("output '{}' is computed across the rows of a batch: a row's result would depend on "
-                                  "the {} beside it",
-                                  outputs_[i].name, rows > 1 ? "rows" : "zeros"),
-                      "choose an output that is computed row by row: --output NODE");
-  }
 }
 
 }  // namespace heddle::tools
