@@ -36,6 +36,26 @@ struct Picture {
   }
 };
 
+// ITU-R BT.601's luminance in 16 bits, as libjpeg computes it where it makes coloured pictures.
+uint32_t luminance(uint32_t red, uint32_t green, uint32_t blue) {
+  return (19595 * red + 38470 * green + 7471 * blue + 32768) >> 16;
+}
+
+// Red, green, blue and opacity, as they are stored, drawn on black. libpng would do it, and make grey, in linear light: other values
+// than those of a JPEG of the same picture, and of the libraries that networks are fed by elsewhere.
+void draw_on_black(const std::vector<std::byte>& rgba, int64_t channels, std::byte* to) {
+  for (size_t at = 0; at < rgba.size(); at += 4) {
+    const auto shown = [&](size_t c) {
+      return (std::to_integer<uint32_t>(rgba[at + c]) * std::to_integer<uint32_t>(rgba[at + 3]) + 127) / 255;
+    };
+    if (channels == 1) {
+      *to++ = static_cast<std::byte>(luminance(shown(0), shown(1), shown(2)));
+    } else {
+      for (size_t c = 0; c < 3; ++c) *to++ = static_cast<std::byte>(shown(c));
+    }
+  }
+}
+
 // libpng's simplified interface, which keeps all that jumps inside.
 void read_png(const Picture& p, const std::vector<std::byte>& content, std::byte* to) {
   png_image image{};
@@ -48,13 +68,19 @@ void read_png(const Picture& p, const std::vector<std::byte>& content, std::byte
     end();
     p.require_size(height, width);
   }
-  image.format = p.size.channels == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
-  const png_color black{};
-  const bool read =
-      png_image_finish_read(&image, &black, to, 0, nullptr) != 0 && (image.warning_or_error & PNG_IMAGE_ERROR) == 0;
+  // Else values of 16 bits would be taken for linear ones, and become brighter.
+  image.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;
+  const bool grey = p.size.channels == 1;
+  const bool as_stored =
+      (image.format & PNG_FORMAT_FLAG_ALPHA) == 0 && !(grey && (image.format & PNG_FORMAT_FLAG_COLOR) != 0);
+  std::vector<std::byte> rgba(as_stored ? 0 : static_cast<size_t>(p.size.height * p.size.width) * 4);
+  image.format = !as_stored ? PNG_FORMAT_RGBA : grey ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
+  const bool read = png_image_finish_read(&image, nullptr, as_stored ? to : rgba.data(), 0, nullptr) != 0 &&
+                    (image.warning_or_error & PNG_IMAGE_ERROR) == 0;
   const std::string message = image.message;
   end();
   if (!read) p.fail(fmt::format("the picture is damaged ({})", message));
+  if (!as_stored) draw_on_black(rgba, p.size.channels, to);
 }
 
 // libjpeg tells errors by a function that may not return.

@@ -4,7 +4,7 @@
 //     -> 3072 bytes at `to`: rows from the top, pixels from the left, red, green, blue
 //
 // Palettes and 16-bit values become 8-bit ones, what is transparent is drawn on black; grey pictures fill three channels,
-// coloured ones become grey as their library does it. Nothing is scaled.
+// coloured ones become grey by their luminance, of their values as they are stored. Nothing is scaled or turned.
 #pragma once
 #include <cstddef>
 #include <cstdint>
