@@ -110,20 +110,20 @@ std::optional<ir::DataMap> read_map(const Json& json, const Model& model, Diagno
   const std::string name = as_text(*op, "data map: 'op'");
   if (ir::find_map(name) == nullptr)
     throw UserError(op->where, fmt::format("there is no data map {}", quote(name)), suggest_map(name));
-  Fields fields(json, "data map " + name, errors);
+  Diagnostics own;
+  Fields fields(json, "data map " + name, own);
   fields.take("op");
   ir::DataMap map = ir::data_map(name);
   map.where = json.where;
-  bool complete = true;
   for (const ir::MapKey& key : map.def->keys) {
     const Json* value = key.required ? fields.require(key.name) : fields.take(key.name);
-    bool read = value == nullptr && !key.required;
-    if (value != nullptr)
-      fields.guard([&] { read_key(key, *value, fields.named(key.name), model.let, map), read = true; });
-    complete = complete && read;
+    if (value != nullptr) fields.guard([&] { read_key(key, *value, fields.named(key.name), model.let, map); });
   }
   fields.finish();
-  if (!complete) return std::nullopt;
+  if (!own.empty()) {  // what a misspelt key leaves out is not missed besides
+    guarded(errors, [&] { own.throw_if_any(); });
+    return std::nullopt;
+  }
   if (map.def->require) map.def->require(map);
   return map;
 }

@@ -1,8 +1,4 @@
 #include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-
 #include "ir/map_def.h"
 
 namespace heddle::ir {
@@ -20,7 +16,10 @@ void require(const DataMap& map) {
                     "give both, or neither: then they are those of the training rows");
   if (!map.has("mean")) return;
   const Location where = map.places.contains("std") ? map.places.at("std") : map.where;
-  if (std::ranges::count(map.all("std"), 0) > 0) throw UserError(where, "normalize: a standard deviation is 0");
+  for (const double deviation : map.all("std"))
+    if (!(deviation > 0))
+      throw UserError(where, fmt::format("normalize: a standard deviation is {}", deviation),
+                      "it is above 0; {\"op\": \"scale\", \"by\": -1} turns a sign");
 }
 
 // The mean first: the difference of two near numbers is exact.
