@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+
 #include "ir/map_def.h"
 
 namespace heddle::ir {

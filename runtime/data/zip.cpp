@@ -138,34 +138,41 @@ const ZipMember* ZipArchive::find(std::string_view name) const {
   return it == members_.end() ? nullptr : &*it;
 }
 
-// Memory grows with what the archive really holds: a lying size costs nothing.
-std::vector<std::byte> ZipArchive::inflated(const ZipMember& member, int64_t size) const {
+template <class Room>
+void ZipArchive::inflate_to(const ZipMember& member, int64_t size, const Room& room_for) const {
   constexpr int64_t kPiece = int64_t{1} << 26;
   const std::span<const std::byte> from = bytes(member.begin, member.stored_size);
   Inflate in;
   if (!in.ready) fail("no memory to inflate with");
-  std::vector<std::byte> out;
   int64_t read = 0, made = 0;
   int code = Z_OK;
   while (made < size && code == Z_OK) {
     const int64_t room = std::min(kPiece, size - made);
-    out.resize(static_cast<size_t>(made + room));
+    std::byte* to = room_for(made, made + room);
     if (in.stream.avail_in == 0) {
       in.stream.avail_in = static_cast<uInt>(std::min(kPiece, std::ssize(from) - read));
       in.stream.next_in =
           const_cast<Bytef*>(reinterpret_cast<const Bytef*>(from.data() + read));  // NOLINT: zlib reads it
       read += in.stream.avail_in;
     }
-    in.stream.avail_out = static_cast<uInt>(room), in.stream.next_out = reinterpret_cast<Bytef*>(out.data() + made);
+    in.stream.avail_out = static_cast<uInt>(room), in.stream.next_out = reinterpret_cast<Bytef*>(to);
     code = inflate(&in.stream, Z_NO_FLUSH);
     made += room - in.stream.avail_out;
     if (code == Z_BUF_ERROR && read == std::ssize(from)) break;
     if (code == Z_BUF_ERROR) code = Z_OK;
   }
-  out.resize(static_cast<size_t>(made));
   if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
     fail(fmt::format("'{}': compressed data is damaged", printable(member.name)));
   if (made < size) fail(fmt::format("'{}': compressed data ends early", printable(member.name)));
+}
+
+// Memory grows with what the archive really holds: a lying size costs nothing.
+std::vector<std::byte> ZipArchive::inflated(const ZipMember& member, int64_t size) const {
+  std::vector<std::byte> out;
+  inflate_to(member, size, [&](int64_t from, int64_t to) {
+    out.resize(static_cast<size_t>(to));
+    return out.data() + from;
+  });
   return out;
 }
 
@@ -188,8 +195,18 @@ std::vector<std::byte> ZipArchive::content(const ZipMember& member) const {
 }
 
 Mapping ZipArchive::mapped(const ZipMember& member) const {
-  check(member, bytes(member.begin, member.size));
-  return archive_.part(member.begin, member.size);
+  if (!member.deflated) {
+    check(member, bytes(member.begin, member.size));
+    return archive_.part(member.begin, member.size);
+  }
+  // The file is as large as the directory says, so that is held against what deflate can make: 258 bytes of 2 bits.
+  constexpr int64_t kMostGrowth = 1032;
+  if (member.size / kMostGrowth > member.stored_size)
+    fail(fmt::format("the archive is damaged: '{}' has an impossible size", printable(member.name)));
+  Mapping all = Mapping::scratch(member.size);
+  inflate_to(member, member.size, [&](int64_t from, int64_t) { return all.writable() + from; });
+  check(member, all.bytes());
+  return all;
 }
 
 }  // namespace heddle::runtime::data

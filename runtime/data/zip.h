@@ -34,7 +34,7 @@ class ZipArchive {
   std::vector<std::byte> start(const ZipMember& member, int64_t size) const;
   // All of it, checked against its checksum.
   std::vector<std::byte> content(const ZipMember& member) const;
-  // A stored member where it lies in the file, checked likewise.
+  // A stored member where it lies in the file, a deflated one in a temporary file; checked likewise.
   Mapping mapped(const ZipMember& member) const;
 
  private:
@@ -48,6 +48,9 @@ class ZipArchive {
   int64_t read_member(int64_t at, int64_t end);  // of the directory; returns where the next one begins
   void read_long_sizes(int64_t at, int64_t end, ZipMember& member, int64_t& header) const;
   std::vector<std::byte> inflated(const ZipMember& member, int64_t size) const;
+  // Asks room_for(from, to) where the bytes of that range are to go, piece after piece.
+  template <class Room>
+  void inflate_to(const ZipMember& member, int64_t size, const Room& room_for) const;
   void check(const ZipMember& member, std::span<const std::byte> content) const;
 
   std::filesystem::path file_;

@@ -49,11 +49,11 @@ TableHeader read_header(const ReaderRequest& request, const std::filesystem::pat
   return header;
 }
 
-// Stored where kernels can read it: mapped; else read into memory.
+// Stored where kernels can read it: mapped. What is deflated is unpacked into memory, or into a temporary file where it is large.
 Column read_array(const ZipArchive& archive, const ZipMember& member, const NpyHeader& npy, const std::string& name,
                   const Location& where, int64_t resident) {
   Column column{.input = {}, .type = npy.stored(), .dims = {npy.dims.begin() + 1, npy.dims.end()}};
-  if (!member.deflated) {
+  if (!member.deflated || member.size > resident) {
     const Mapping all = archive.mapped(member);
     const Mapping elements = all.part(npy.begin, npy.bytes());
     const auto place = reinterpret_cast<uintptr_t>(elements.bytes().data());
