@@ -1,6 +1,8 @@
 // upsample2d, resize2d: images of another size.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "frontend/expand.h"
@@ -13,6 +15,17 @@ using ir::Dims;
 using ir::ValueId;
 
 constexpr int64_t kLargest = int64_t{1} << 30;
+
+// PyTorch's scale_factor may be a fraction.
+void require_whole_scale(LayerContext& c) {
+  const Json* given = c.settings.json("scale");
+  const auto fraction = [](const Json& value) {
+    return value.kind == Json::Kind::real && value.real != std::floor(value.real);
+  };
+  if (given == nullptr || !(fraction(*given) || std::ranges::any_of(given->items, fraction))) return;
+  c.fail_setting("scale", fmt::format("'scale' is a whole number or two, found {}", describe(*given)),
+                 "an image of any size is made by {\"op\": \"resize2d\", \"size\": [HEIGHT, WIDTH]}");
+}
 
 // One number for both sides, or [h, w].
 Dims read_sides(LayerContext& c, const std::string& setting) {
@@ -88,6 +101,7 @@ ValueId interpolated_image(LayerContext& c, ValueId x, const Dims& size, const M
 
 ir::Values build_upsample(LayerContext& c) {
   require_image(c);
+  require_whole_scale(c);
   const Dims scale = read_sides(c, "scale"), image = image_size(c);
   check_size({c.dims(c.in[0])[0], image[0], scale[0], image[1], scale[1], channels(c)}, c.settings.where("scale"),
              c.settings.title());
