@@ -49,7 +49,8 @@ std::string near_command(const std::string& word, const std::vector<std::string>
 // The first word that begins as an option and is none of the command's; empty where there is none.
 std::string unknown_option(const CLI::App& command, int argc, char** argv) {
   for (int i = 1; i < argc && std::string(argv[i]) != "--"; ++i) {
-    const std::string word = argv[i], name = word.substr(0, word.find('='));
+    const std::string word = argv[i];
+    std::string name = word.substr(0, word.find('='));
     if (word.size() < 2 || word[0] != '-') continue;
     const CLI::Option* option = command.get_option_no_throw(word[1] == '-' ? name : name.substr(0, 2));
     if (option == nullptr) return name;

@@ -132,7 +132,7 @@ Folder list(const ReaderRequest& request, const fs::path& root) {
     const std::string title = request.text("folder") + "/" + folder.classes[c];
     if (!is_folder(home / folder.classes[c], title, where)) continue;  // a split need not have every class
     for (const std::string& name : names_in(resolve_folder(root, title, where), title, where)) {
-      if (!is_picture(name) && is_folder(home / folder.classes[c] / name, title + "/" + name, where))
+      if (!is_picture(name) && is_folder(home / folder.classes[c] / name, fmt::format("{}/{}", title, name), where))
         throw UserError(where, fmt::format("{}/{}: a folder inside that of a class", title, printable(name)),
                         "pictures lie in the folder of their class itself");
       if (is_other_picture(name))
