@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "ir/check.h"
 #include "runtime/data/shuffle.h"
@@ -177,6 +178,7 @@ class Run {
     epoch_measured_ = false;
     const bool whole = state_.step_of_epoch == steps_per_epoch_;  // only its measures are missing
     if (state_.step_of_epoch == 0) metrics_.reset();
+    any_counts_ = state_.step_of_epoch > 0;
     const int64_t steps = std::min(steps_per_epoch_, all_steps_ - (state_.steps - state_.step_of_epoch));
     const std::vector<uint32_t> order =
         data::shuffled(rows_.rows(), options_.seed, static_cast<uint64_t>(state_.epochs));
@@ -185,12 +187,20 @@ class Run {
       if (state_.step_of_epoch < steps && !ended() && is_due()) save();
     }
     if (!whole) state_.train = metrics_.values();
+    if (!any_counts_ && !ended()) tell_that_nothing_counts();
     const double seconds = seconds_since(begin);
     if (ended()) return;
     if (steps < steps_per_epoch_ && state_.steps != saved_step_) save();
     if (validation_) validate();
     if (result_.interrupted != 0) return;
     end_epoch(seconds, steps == steps_per_epoch_);
+  }
+
+  // Such a step changes nothing, which is as it should be; an epoch of them is hardly meant.
+  void tell_that_nothing_counts() {
+    if (watcher_.note && !std::exchange(told_that_nothing_counts_, true))
+      watcher_.note(fmt::format("no row of epoch {} counts in the loss: each label is ignored, or each weight is 0",
+                                state_.epochs + 1));
   }
 
   void end_epoch(double seconds, bool whole) {
@@ -280,6 +290,7 @@ class Run {
   void finished(const Steps::Done& done, std::span<const uint32_t> order) {
     ++state_.steps, ++state_.step_of_epoch;
     const StepRecord& record = done.record;
+    any_counts_ = any_counts_ || record.count != 0;
     require_inside(done, options_.steps_options, rows_, order);
     if (!std::isfinite(record.loss) && record.count != 0) refuse_loss(done, order);
     if (watcher_.step)
@@ -322,8 +333,10 @@ class Run {
   int64_t steps_per_epoch_ = 0, all_steps_ = 0;
   RunState state_;
   bool epoch_measured_ = false;  // the one that comes next in state_, which lacks steps
-  int64_t saved_step_ = 0;       // of the last checkpoint
-  int64_t saved_epochs_ = 0;     // that have ended since
+  bool told_that_nothing_counts_ = false;
+  bool any_counts_ = false;   // of the epoch's rows, as far as it was not an earlier run's
+  int64_t saved_step_ = 0;    // of the last checkpoint
+  int64_t saved_epochs_ = 0;  // that have ended since
   Clock::time_point begin_, last_save_;
   TrainResult result_;
 };
