@@ -79,7 +79,7 @@ TEST(Process, ChildrenKeepTheirTemporariesInTheFolder) {
 TEST(ProcessDeathTest, CleanUpForExitLeavesNothing) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto end = [] {
-    std::string folder = "/tmp/heddle-test-XXXXXX";
+    std::string folder = testing::TempDir() + "heddle-test-XXXXXX";
     setenv("TMPDIR", mkdtemp(folder.data()), 1);
     std::thread([] {
       const TemporaryFolder own;

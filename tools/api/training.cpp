@@ -15,6 +15,7 @@
 #include "runtime/weights/checkpoint.h"
 #include "tools/api/guarded.h"
 #include "tools/command/class_names.h"
+#include "tools/command/load_data.h"
 #include "tools/command/run_arguments.h"
 #include "tools/command/statistics.h"
 #include "tools/predict/predictor.h"

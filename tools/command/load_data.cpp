@@ -11,7 +11,6 @@
 
 #include "frontend/train_step.h"
 #include "ir/diagnostic.h"
-#include "runtime/data/table.h"
 #include "tools/command/output.h"
 #include "tools/command/statistics.h"
 
@@ -29,19 +28,12 @@ ReaderRequest reader_request(const DataReader& reader, const frontend::TrainingP
     const auto column = reader.columns.find(input.name);
     if (column == reader.columns.end())
       throw UserError(reader.where, fmt::format("the reader does not feed input '{}'", input.name));
-    std::vector<runtime::data::Source> sources;
-    for (const frontend::Named& word : column->second) sources.push_back({word.text, word.where});
-    request.columns.push_back({.input = input.name,
-                               .sources = std::move(sources),
-                               .dtype = ir::to_string(input.row.dtype),
-                               .dims = input.stored,
-                               .classes = input.one_hot > 0 ? input.one_hot : std::max<int64_t>(input.below, 0),
-                               .one_hot = input.one_hot > 0,
-                               .where = column->second.at(0).where});
-    request.columns.back().cast = input.cast;
-    request.columns.back().bounded_by = input.bounded_by;
-    request.columns.back().looked_up = input.looked_up;
-    if (const size_t i = request.columns.size() - 1; i < names.size()) request.columns[i].class_names = names[i];
+    const size_t i = request.columns.size();
+    request.columns.push_back(column_request(input, i < names.size() ? names[i] : std::vector<std::string>()));
+    runtime::data::ColumnRequest& made = request.columns.back();
+    made.sources.clear();
+    for (const frontend::Named& word : column->second) made.sources.push_back({word.text, word.where});
+    made.where = column->second.at(0).where;
   }
   return request;
 }
@@ -85,6 +77,20 @@ void require_rows(const DataReader& reader, int64_t rows, int64_t promised) {
 }
 
 }  // namespace
+
+runtime::data::ColumnRequest column_request(const frontend::PlannedInput& input, std::vector<std::string> names) {
+  return {.input = input.name,
+          .sources = {{input.name}},
+          .dtype = ir::to_string(input.row.dtype),
+          .dims = input.stored,
+          .classes = input.one_hot > 0 ? input.one_hot : std::max<int64_t>(input.below, 0),
+          .one_hot = input.one_hot > 0,
+          .where = {},
+          .class_names = std::move(names),
+          .cast = input.cast,
+          .looked_up = input.looked_up,
+          .bounded_by = input.bounded_by};
+}
 
 DataHeader read_headers(const DataRequest& request) {
   const frontend::Data& data = request.plan->data;

@@ -2,14 +2,20 @@
 #pragma once
 #include <filesystem>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "codegen/lower.h"
 #include "frontend/build_graph.h"
 #include "frontend/training_plan.h"
+#include "runtime/data/table.h"
 #include "runtime/train/trainer.h"
 #include "tools/command/class_names.h"
 
 namespace heddle::tools {
+
+// What a row of an input is in a file, in a column of the input's own name; `names` are its classes' names, where they are known.
+runtime::data::ColumnRequest column_request(const frontend::PlannedInput& input, std::vector<std::string> names);
 
 struct RowCounts {
   int64_t train = 0, validation = 0, test = 0;  // 0: the model has no such split

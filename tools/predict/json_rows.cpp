@@ -95,12 +95,13 @@ class RowFiller {
                           ? "the weights hold no names for it: give the class's number"
                           : fmt::format("the input takes {}", request_.dtype));
     }
-    const bool is_read = fault.empty();
-    if (is_read) fault = value_fault(request_, type_, to_);
-    if (!fault.empty())
+    const auto refuse = [&](const std::string& help, const std::vector<Diagnostic>& notes) {
       throw UserError(value.where, fmt::format("input '{}': {} {}", request_.input, frontend::describe(value), fault),
-                      is_read ? "" : fmt::format("the input takes {}", request_.dtype),
-                      is_read ? request_.bounded_by : std::vector<Diagnostic>());
+                      help, notes);
+    };
+    if (!fault.empty()) refuse(fmt::format("the input takes {}", request_.dtype), {});
+    fault = value_fault(request_, type_, to_);
+    if (!fault.empty()) refuse("", request_.bounded_by);
     to_ += runtime::data::size_of(type_);
   }
 

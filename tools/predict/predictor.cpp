@@ -10,6 +10,7 @@
 #include "runtime/weights/checkpoint.h"
 #include "runtime/weights/file_order.h"
 #include "tools/command/class_names.h"
+#include "tools/command/load_data.h"
 #include "tools/command/statistics.h"
 #include "tools/predict/make_input.h"
 
@@ -83,20 +84,6 @@ int64_t PredictOutput::row_elements() const {
   int64_t n = 1;
   for (const int64_t d : dims) n *= d;
   return n;
-}
-
-runtime::data::ColumnRequest column_request(const frontend::PlannedInput& input, std::vector<std::string> names) {
-  return {.input = input.name,
-          .sources = {{input.name}},
-          .dtype = ir::to_string(input.row.dtype),
-          .dims = input.stored,
-          .classes = input.one_hot > 0 ? input.one_hot : std::max<int64_t>(input.below, 0),
-          .one_hot = input.one_hot > 0,
-          .where = {},
-          .class_names = std::move(names),
-          .cast = input.cast,
-          .looked_up = input.looked_up,
-          .bounded_by = input.bounded_by};
 }
 
 Predictor::Predictor(frontend::Model model, const runtime::WeightsFile& weights,

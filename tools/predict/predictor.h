@@ -41,9 +41,6 @@ struct PredictOutput {
   int64_t row_bytes() const { return row_elements() * runtime::data::size_of(type); }
 };
 
-// What a row of an input is in a file; `names` are its classes' names, where they are known.
-runtime::data::ColumnRequest column_request(const frontend::PlannedInput& input, std::vector<std::string> names);
-
 class Predictor {
  public:
   // `outputs` are names of the model's outputs or nodes; none: its outputs, or what its loss reads first. The model's text

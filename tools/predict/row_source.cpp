@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "ir/check.h"
+#include "runtime/data/check_column.h"
 #include "runtime/data/input_file.h"
 
 namespace heddle::tools {
@@ -163,8 +164,7 @@ std::string value_fault(const runtime::data::ColumnRequest& request, ElementType
     std::memcpy(&v, element, sizeof v);
     return static_cast<int64_t>(v);
   });
-  const bool none = value == runtime::data::kIgnoreIndex && !request.one_hot && !request.looked_up;
-  if ((value >= 0 && value < request.classes) || none) return {};
+  if (runtime::data::range_fault(request, value).empty()) return {};
   return fmt::format("lies outside of 0 ... {}", request.classes - 1);
 }
 
