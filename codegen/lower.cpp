@@ -51,7 +51,7 @@ class Lowering {
     emit_kernels();
     for (const Graph& g : m_.graphs) program_.entries.push_back(entry(g));
     for (Entry& e : program_.entries)
-      if (std::ranges::count(fed_.entries, e.name) != 0) feed(e);
+      if (e.kind().takes_rows() && !fed_.columns.empty()) feed(e);
     if (target_.gpu && !fed_.columns.empty()) predict(program_, m_, target_);
     for (Entry& e : program_.entries) make_persistent(e);
     if (!persistent_.empty()) add_persistent_kernels();
@@ -76,22 +76,19 @@ class Lowering {
 
   // Adds the entry's first step and its last one.
   void feed(Entry& e) {
-    const auto find = [&](const char* name) -> const Buffer* {
-      const auto found = std::ranges::find(e.outputs, name, &Buffer::name);
-      return found == e.outputs.end() ? nullptr : &*found;
-    };
-    const Recorded recorded{.loss = find("loss"), .count = find("loss.count"), .outside = find("step.outside")};
+    const Recorded recorded{.loss = e.find_output(BufferRole::loss),
+                            .count = e.find_output(BufferRole::count),
+                            .outside = e.find_output(BufferRole::outside)};
     HEDDLE_CHECK(recorded.loss != nullptr && !e.inputs.empty(), "a fed entry has inputs and a loss: " + e.name);
     e.fed_rows = e.inputs[0].dims.at(0);
     const Feeding& f = program_.feeding;
+    e.draws = f.draws && e.kind().phase == Phase::train;
     const Argument cursor{f.cursor, f.cursor_bytes(), Access::read_write};
-    Launch first{.kernel = kernel(
-                     [&](const std::string& name) {
-                       return emit_feed(e.inputs, fed_.columns, e.fed_rows, f.draws && e.name.starts_with("train"),
-                                        name);
-                     },
-                     "feed"),
-                 .arguments = {}};
+    Launch first{
+        .kernel = kernel(
+            [&](const std::string& name) { return emit_feed(e.inputs, fed_.columns, e.fed_rows, e.draws, name); },
+            "feed"),
+        .arguments = {}};
     for (const Buffer& b : e.inputs) {
       HEDDLE_CHECK(b.dims.at(0) == e.fed_rows, "the inputs of a fed entry have one batch: " + e.name);
       first.arguments.push_back({b.at, b.bytes, Access::write});
@@ -178,10 +175,10 @@ class Lowering {
     e.arena_bytes = std::max<int64_t>(g.arena_bytes, 0);
     e.max_live_bytes = max_live_bytes(m_, g);
     for (ValueId v : g.inputs)
-      if (g[v].role == Role::input) e.inputs.push_back(buffer(g[v], "input", at(g, v)));
+      if (g[v].role == Role::input) e.inputs.push_back(buffer(g[v], BufferRole::input, at(g, v)));
     for (NodeId n : g.order) add_steps(e, g, g[n]);
     add_updates(e, g);
-    for (ValueId v : g.outputs) e.outputs.push_back(buffer(g[v], "output", at(g, v)));
+    for (ValueId v : g.outputs) e.outputs.push_back(buffer(g[v], result_role(output_role(g[v].name)), at(g, v)));
     return e;
   }
 

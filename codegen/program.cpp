@@ -37,7 +37,7 @@ std::string text(const Tensor& t) { return fmt::format("{}[{}]", t.dtype, fmt::j
 
 std::string text(const Buffer& b) {
   const std::string layout = b.layout.empty() ? "" : fmt::format(" layout [{}]", fmt::join(b.layout, ","));
-  return fmt::format("{} {}: {}{} at {}", b.role, b.name, text(Tensor{b.dtype, b.dims}), layout, text(b.at));
+  return fmt::format("{} {}: {}{} at {}", to_string(b.role), b.name, text(Tensor{b.dtype, b.dims}), layout, text(b.at));
 }
 
 std::string text(const Launch& launch, const Program& p) {
@@ -83,6 +83,20 @@ std::string text(const Feeding& f) {
 }
 
 }  // namespace
+
+std::string to_string(BufferRole role) {
+  switch (role) {
+    case BufferRole::param: return "param";
+    case BufferRole::buffer: return "buffer";
+    case BufferRole::state: return "state";
+    case BufferRole::input: return "input";
+    case BufferRole::result:
+    case BufferRole::loss:
+    case BufferRole::count:
+    case BufferRole::outside: return "output";
+  }
+  return "";
+}
 
 std::string print(const Program& p) {
   std::string out = fmt::format("program {} for {} ({})\n", p.name, p.target, p.arch);

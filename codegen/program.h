@@ -11,6 +11,8 @@
 #include <variant>
 #include <vector>
 
+#include "ir/entry.h"
+
 namespace heddle::codegen {
 
 enum class Segment { state, arena, ring };
@@ -31,6 +33,16 @@ struct Argument {
   Access access = Access::read;
 };
 
+// What a buffer is: a state of one of three kinds, an entry's input, or a result with its part in the step.
+enum class BufferRole { param, buffer, state, input, result, loss, count, outside };
+constexpr BufferRole result_role(ir::OutputRole role) {
+  return role == ir::OutputRole::loss      ? BufferRole::loss
+         : role == ir::OutputRole::count   ? BufferRole::count
+         : role == ir::OutputRole::outside ? BufferRole::outside
+                                           : BufferRole::result;
+}
+std::string to_string(BufferRole role);  // results of every role are "output"
+
 // A tensor the outside may read or write: a state, an entry's input or its result. Files and messages speak of `dims`; in
 // memory the axes may have another order.
 //
@@ -41,12 +53,12 @@ struct Buffer {
   std::vector<int64_t> dims;
   int64_t bytes = 0;
   Address at;
-  std::string role;                  // "param", "buffer", "state", "input", "output"
+  BufferRole role = BufferRole::state;
   std::vector<int64_t> layout = {};  // axis k in memory is axis layout[k] of `dims`; empty: as in `dims`
 };
 
 // Whether files of weights hold it.
-inline bool is_saved(const Buffer& b) { return b.role == "param" || b.role == "buffer"; }
+inline bool is_saved(const Buffer& b) { return b.role == BufferRole::param || b.role == BufferRole::buffer; }
 
 // What a GPU executes of a kernel, as a profiler would count it: predicted from the kernel's graph.
 struct KernelCounts {
@@ -169,6 +181,8 @@ struct Feeding {
 
 struct Entry {
   std::string name;  // "train"
+  ir::EntryKind kind() const { return ir::entry_kind(name); }
+  bool draws = false;  // rows of the data set are changed at random on their way in
   // Rows of the data set that a run takes, as its first step; its last one records the loss and moves the cursor on, so
   // that the entry can be repeated. 0: the inputs are written from outside.
   int64_t fed_rows = 0;
@@ -181,6 +195,12 @@ struct Entry {
   std::string not_persistent;
   int64_t arena_bytes = 0;
   int64_t max_live_bytes = 0;  // the lower bound: the largest sum of live sizes at one step
+
+  const Buffer* find_output(BufferRole role) const {
+    for (const Buffer& b : outputs)
+      if (b.role == role) return &b;
+    return nullptr;
+  }
 };
 
 struct Program {
@@ -198,11 +218,12 @@ struct Program {
   int64_t bytes_of(Segment s) const {
     return s == Segment::state ? state_bytes : s == Segment::arena ? arena_bytes : feeding.ring_bytes();
   }
-  const Entry* find_entry(const std::string& name) const {
+  const Entry* find_entry(ir::EntryKind kind) const {
     for (const Entry& e : entries)
-      if (e.name == name) return &e;
+      if (e.kind() == kind) return &e;
     return nullptr;
   }
+  const Entry* find_entry(ir::Phase phase) const { return find_entry(ir::EntryKind{.phase = phase}); }
 };
 
 // The program as text, for people and for golden tests.

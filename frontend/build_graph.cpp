@@ -60,7 +60,7 @@ struct TrainGraph {
   std::vector<Diagnostic> refusals;  // why it cannot run, though it tells which states there are
 };
 
-TrainGraph train_graph(const Model& model, const std::string& name, int64_t batch, std::optional<int64_t> steps,
+TrainGraph train_graph(const Model& model, ir::BatchKind kind, int64_t batch, std::optional<int64_t> steps,
                        Diagnostics& errors, SameNetwork& same) {
   Expansion e = expand_model(model, {.batch = batch, .training = true}, errors);
   same.require(e);
@@ -74,13 +74,13 @@ TrainGraph train_graph(const Model& model, const std::string& name, int64_t batc
     averages = averaged(e);
   }
   for (const ir::Update& u : e.updates) e.graph.updates.push_back(u);
-  e.graph.name = name;
+  e.graph.name = ir::entry_name({ir::Phase::train, kind});
   return {std::move(e.graph),   indices, std::move(e.parameters), std::move(averages), std::move(measures),
           std::move(e.refusals)};
 }
 
 // Reads the averages of `averaged` in the place of these parameters.
-ir::Graph eval_graph(const Model& model, const std::string& name, int64_t batch, Diagnostics& errors, SameNetwork& same,
+ir::Graph eval_graph(const Model& model, ir::BatchKind kind, int64_t batch, Diagnostics& errors, SameNetwork& same,
                      const std::vector<Parameter>& averaged) {
   Expansion e = expand_model(model, {.batch = batch, .training = false}, errors);
   same.require(e);
@@ -88,7 +88,7 @@ ir::Graph eval_graph(const Model& model, const std::string& name, int64_t batch,
   const Losses loss = add_losses(e, model, errors);
   if (loss.total.valid()) add_measures(e, model, loss, errors);
   read_averages(e, averaged);
-  e.graph.name = name;
+  e.graph.name = ir::entry_name({ir::Phase::eval, kind});
   finish(e.graph, indices);
   return std::move(e.graph);
 }
@@ -128,7 +128,7 @@ ir::Graph predict_graph(const Model& model, int64_t batch, Diagnostics& errors, 
   same.require(e);
   const std::vector<IndexCheck> indices = index_checks(e, errors);
   guarded(errors, [&] { add_outputs(e, model); });
-  e.graph.name = "predict";
+  e.graph.name = ir::entry_name({ir::Phase::predict});
   finish(e.graph, indices);
   return std::move(e.graph);
 }
@@ -146,7 +146,7 @@ ValueId with_zero_row(ir::Builder& b, ValueId value, int64_t row) {
 // `seed` from the model, `step` and moments zero, parameters and their averages from the initializers. `like` has every state.
 ir::Graph init_graph(const Model& model, const ir::Graph& like, const std::vector<Parameter>& parameters) {
   ir::Graph g;
-  g.name = "init";
+  g.name = ir::entry_name({ir::Phase::init});
   ir::Builder b(g);
   const ir::Type counter{ir::DType::i64, {}};
   const ValueId seed_state = g.add_input("seed", counter, ir::Role::state);
@@ -231,7 +231,7 @@ void require_runnable(const TrainGraph& train, Diagnostics& errors) {
 void allow_precision(ir::Module& m, const std::string& precision) {
   if (precision == "f32") return;
   for (ir::Graph& g : m.graphs) {
-    if (g.name == "init") continue;
+    if (g.kind().phase == ir::Phase::init) continue;
     for (const ir::NodeId id : g.order) {
       ir::Node& n = g[id];
       if (std::holds_alternative<ir::Contraction>(n.op->kind) && g[n.operands[0]].type.dtype == ir::DType::f32)
@@ -273,7 +273,7 @@ ir::Module build_module(const Model& model, const BuildOptions& options) {
   if (options.train > 0 || options.train_last > 0) require_training(model);
   const int64_t batch = options.train > 0 ? options.train : any_batch(options);
   SameNetwork same;
-  TrainGraph train = train_graph(model, "train", batch, steps, errors, same);
+  TrainGraph train = train_graph(model, ir::BatchKind::whole, batch, steps, errors, same);
   if (options.train > 0) require_runnable(train, errors);
   errors.throw_if_any();
   look_at_another_batch(model, batch, same);
@@ -284,7 +284,7 @@ ir::Module build_module(const Model& model, const BuildOptions& options) {
     m.graphs.push_back(std::move(train.graph));
   }
   if (options.train_last > 0) {
-    TrainGraph last = train_graph(model, "train_last", options.train_last, steps, errors, same);
+    TrainGraph last = train_graph(model, ir::BatchKind::remainder, options.train_last, steps, errors, same);
     require_runnable(last, errors);
     finish(last.graph, last.indices);
     m.graphs.push_back(std::move(last.graph));
@@ -292,9 +292,10 @@ ir::Module build_module(const Model& model, const BuildOptions& options) {
   // Without a training there are weights, and no averages beside them.
   const bool trains = options.train > 0 || options.train_last > 0;
   const std::vector<Parameter> averages = trains ? train.averaged : std::vector<Parameter>{};
-  if (options.eval > 0) m.graphs.push_back(eval_graph(model, "eval", options.eval, errors, same, averages));
+  if (options.eval > 0)
+    m.graphs.push_back(eval_graph(model, ir::BatchKind::whole, options.eval, errors, same, averages));
   if (options.eval_last > 0)
-    m.graphs.push_back(eval_graph(model, "eval_last", options.eval_last, errors, same, averages));
+    m.graphs.push_back(eval_graph(model, ir::BatchKind::remainder, options.eval_last, errors, same, averages));
   if (options.predict > 0) m.graphs.push_back(predict_graph(model, options.predict, errors, same));
   errors.throw_if_any();
   if (!averages.empty()) m.graphs.push_back(take_average_graph(averages));

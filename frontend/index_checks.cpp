@@ -216,7 +216,7 @@ void add_index_checks(ir::Graph& g, const std::vector<IndexCheck>& checks) {
   }
   add_known();
   const ValueId all = rows.size() == 1 ? rows[0] : b("concat", rows, {{"axis", int64_t{0}}});
-  g.rename(all, "step.outside");
+  g.rename(all, std::string(ir::output_name(ir::OutputRole::outside)));
   g.outputs.push_back(all);
 }
 

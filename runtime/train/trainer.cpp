@@ -58,10 +58,10 @@ void require_inside(const Steps::Done& done, const StepsOptions& options, const 
   throw error;
 }
 
-// Every row once: through "eval", and what is left through "eval_last".
+// Every row once: through the entry of evaluation, and what is left through that of the remainder.
 std::vector<Steps::Part> eval_parts(const codegen::Program& program, int64_t rows) {
-  const codegen::Entry* full = program.find_entry("eval");
-  const codegen::Entry* last = program.find_entry("eval_last");
+  const codegen::Entry* full = program.find_entry(ir::Phase::eval);
+  const codegen::Entry* last = program.find_entry({ir::Phase::eval, ir::BatchKind::remainder});
   HEDDLE_CHECK(full != nullptr, "a program to be evaluated has an entry 'eval'");
   const int64_t rest = rows % batch_of(*full);
   std::vector<Steps::Part> parts = {{full, rows / batch_of(*full)}};
@@ -105,10 +105,10 @@ class Run {
         metrics_(executable),
         steps_(executable, noting(options.steps_options, watcher)) {
     const codegen::Program& program = executable.program();
-    full_ = program.find_entry("train");
+    full_ = program.find_entry(ir::Phase::train);
     HEDDLE_CHECK(full_ != nullptr, "a program to be trained has an entry 'train'");
-    after_epoch_ = program.find_entry("after_epoch");
-    last_ = options.drop_last ? nullptr : program.find_entry("train_last");
+    after_epoch_ = program.find_entry(ir::Phase::after_epoch);
+    last_ = options.drop_last ? nullptr : program.find_entry({ir::Phase::train, ir::BatchKind::remainder});
     const int64_t batch = batch_of(*full_), remainder = rows.rows() % batch;
     if (remainder == 0) last_ = nullptr;
     HEDDLE_CHECK(!last_ || batch_of(*last_) == remainder, "'train_last' is made for the remainder of the rows");
@@ -125,7 +125,7 @@ class Run {
     note_end();
     while ((state_.steps < all_steps_ || (state_.step_of_epoch > 0 && !epoch_measured_)) && !ended()) epoch();
     if (state_.steps != saved_step_) save();
-    const codegen::Entry* take_average = executable_.program().find_entry("take_average");
+    const codegen::Entry* take_average = executable_.program().find_entry(ir::Phase::take_average);
     if (take_average != nullptr && state_.steps > 0) executable_.run(*take_average);
     check_parameters();
     return result();

@@ -28,7 +28,8 @@ std::vector<const codegen::Buffer*> saved(const codegen::Program& program) {
 // The state that holds the average of a parameter (frontend/average.cpp names it), or nullptr.
 const codegen::Buffer* average_of(const codegen::Program& program, const codegen::Buffer& b) {
   for (const codegen::Buffer& state : program.states)
-    if (state.role == "state" && state.name == b.name + ".average" && state.dims == b.dims) return &state;
+    if (state.role == codegen::BufferRole::state && state.name == b.name + ".average" && state.dims == b.dims)
+      return &state;
   return nullptr;
 }
 
@@ -48,7 +49,7 @@ std::string near_name(const std::string& name, const WeightsFile& file) {
 
 std::string remedy(const codegen::Buffer& b, const WeightsFile& file) {
   std::string near = near_name(b.name, file);
-  if (!near.empty() || b.role != "buffer") return near;
+  if (!near.empty() || b.role != codegen::BufferRole::buffer) return near;
   return "the layer keeps it beside its weights; a file that was saved without it does not say how the layer "
          "evaluates: "
          "train again, or save the whole state_dict";
@@ -119,7 +120,7 @@ WeightsFile weights_of(Executable& executable, const std::map<std::string, std::
   file.metadata["format"] = "pt";
   std::vector<std::string> buffers;
   for (const codegen::Buffer* b : saved(executable.program())) {
-    if (b->role == "buffer") buffers.push_back(b->name);
+    if (b->role == codegen::BufferRole::buffer) buffers.push_back(b->name);
     const codegen::Buffer* average = averages ? average_of(executable.program(), *b) : nullptr;
     read_in_file_order(executable, average ? *average : *b, file.add(b->name, b->dtype, b->dims, b->bytes));
   }

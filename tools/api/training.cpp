@@ -130,7 +130,7 @@ void Training::compile(const frontend::Model& model, const tools::RowCounts& row
 }
 
 void Training::start(const runtime::WeightsFile* weights) {
-  const codegen::Entry* init = program_.find_entry("init");
+  const codegen::Entry* init = program_.find_entry(ir::Phase::init);
   HEDDLE_CHECK(init != nullptr, "a program that trains has an entry 'init'");
   executable_->run(*init);
   if (weights == nullptr) return;
@@ -176,7 +176,7 @@ double Training::step(const Inputs& rows) {
   }
   runtime::StepRecord record;
   runtime::Steps steps(*executable_);
-  steps.run(table, {}, std::vector<runtime::Steps::Part>{{program_.find_entry("train"), 1}},
+  steps.run(table, {}, std::vector<runtime::Steps::Part>{{program_.find_entry(ir::Phase::train), 1}},
             {.record = [&](const runtime::Steps::Done& done) { record = done.record; }, .stop = [] { return false; }},
             {.seed = static_cast<uint64_t>(plan_.seed), .epoch = static_cast<uint64_t>(steps_)});
   ++steps_;

@@ -189,10 +189,10 @@ void bench(const BenchArguments& a) {
   options.target = device.target;
   options.predict = a.profile;
   const codegen::Program program = compile_model(model.model, build, options);
-  const codegen::Entry* entry = program.find_entry(a.entry);
+  const codegen::Entry* entry = program.find_entry(ir::entry_kind(a.entry));
   if (!entry) throw UserError(ExitCode::failed, fmt::format("the model has no entry '{}'", a.entry));
   runtime::Executable executable(program, *device.device);
-  if (const codegen::Entry* init = program.find_entry("init")) executable.run(*init);
+  if (const codegen::Entry* init = program.find_entry(ir::Phase::init)) executable.run(*init);
   Bench runs(executable, *entry, plan, a.repeat);
   const Measured m = measure(runs, a);
   std::string profile;

@@ -77,7 +77,7 @@ void inspect_model(const InspectArguments& a) {
       compile_model(model.model, all_entries(model.model, std::filesystem::path(model.path).parent_path()), options);
   std::vector<Row> rows;
   for (const codegen::Buffer& b : program.states)
-    if (codegen::is_saved(b)) rows.push_back({b.name, b.role, b.dtype, b.dims});
+    if (codegen::is_saved(b)) rows.push_back({b.name, to_string(b.role), b.dtype, b.dims});
   if (a.json) {
     const std::string report = report_json(program, "", {});
     print_result(

@@ -34,7 +34,7 @@ void LearningRate::build(int64_t all_steps) {
   options.eval = options.predict = 0;
   options.total_steps = all_steps == std::numeric_limits<int64_t>::max() ? 1 : all_steps;
   module_ = frontend::build_module(model_, options);
-  ir::Graph* train = module_->find_graph("train");
+  ir::Graph* train = module_->find_graph({ir::Phase::train});
   const ir::ValueId lr = train == nullptr ? ir::ValueId{} : train->find("lr");
   if (lr.valid())
     keep_only(*train, lr);
@@ -44,7 +44,7 @@ void LearningRate::build(int64_t all_steps) {
 
 double LearningRate::behind(int64_t steps, int64_t all_steps) {
   if (!module_) build(all_steps);
-  const ir::Graph* g = module_->find_graph("train");
+  const ir::Graph* g = module_->find_graph({ir::Phase::train});
   if (g == nullptr) return std::numeric_limits<double>::quiet_NaN();
   ir::NamedTensors inputs;
   for (const ir::ValueId v : g->inputs) {

@@ -175,7 +175,6 @@ std::string data_text(const Splits& splits) {
 codegen::FedEntries fed_entries(const frontend::TrainingPlan& plan, const std::vector<ir::DType>& stored) {
   codegen::FedEntries fed;
   if (plan.metrics.empty()) return fed;  // no loss
-  fed.entries = {"train", "train_last", "eval", "eval_last"};
   for (size_t i = 0; i < plan.inputs.size(); ++i) {
     codegen::FeedSpec spec{
         .input = plan.inputs[i].name, .stored = stored[i], .maps = {}, .classes = plan.inputs[i].one_hot};

@@ -238,7 +238,7 @@ int train(const RunArguments& a) {
     note("train.checkpoint: nothing is kept without --run DIR");
   const InterruptGuard guard;
   announce(s);
-  s.executable->run(*s.program.find_entry("init"));
+  s.executable->run(*s.program.find_entry(ir::Phase::init));
   load_weights(s);
   begin_run(a, s, log);
   runtime::TrainResult result;

@@ -97,7 +97,7 @@ Predictor::Predictor(frontend::Model model, const runtime::WeightsFile& weights,
   run_passes(m, options);
   program_ = lower_module(m, model.name, options);
   runtime::require_match(weights, program_);
-  entry_ = program_.find_entry("predict");
+  entry_ = program_.find_entry(ir::Phase::predict);
   HEDDLE_CHECK(entry_ != nullptr, "a program with outputs has an entry 'predict'");
   describe_inputs(names);
   take_maps(weights);
@@ -173,7 +173,7 @@ void Predictor::describe_inputs(const std::vector<std::vector<std::string>>& nam
 
 void Predictor::describe_outputs(const frontend::Model& model, const std::vector<std::vector<std::string>>& names) {
   for (const codegen::Buffer& b : entry_->outputs) {
-    if (b.name == "step.outside") {
+    if (b.role == codegen::BufferRole::outside) {
       outside_ = &b;
       continue;
     }
