@@ -43,6 +43,7 @@ class Lowering {
     program_.name = name;
     program_.target = target.name;
     program_.arch = target.arch;
+    std::erase_if(fed_.columns, [&](const FeedSpec& spec) { return !is_read(spec.input); });
   }
 
   Program run() {
@@ -62,6 +63,14 @@ class Lowering {
   }
 
  private:
+  // Whether an entry that feeds itself takes the input. What none takes stays where it lies: it is no column.
+  bool is_read(const std::string& input) const {
+    return std::ranges::any_of(m_.graphs, [&](const Graph& g) {
+      const ValueId v = g.find(input);
+      return std::ranges::count(fed_.entries, g.name) != 0 && v.valid() && g[v].role == Role::input;
+    });
+  }
+
   // A hundred milliseconds of steps of ten microseconds fit, with as many again that are being read.
   static constexpr int64_t kRecords = int64_t{1} << 15;
 
@@ -258,7 +267,7 @@ class Lowering {
 
   const Module& m_;
   const Target& target_;
-  const FedEntries& fed_;
+  FedEntries fed_;
   Program program_;
   StateTable states_;
   std::set<std::string> symbols_;

@@ -25,21 +25,36 @@ bool dead(const ir::Graph& g, const ir::Node& n) {
   return std::all_of(n.results.begin(), n.results.end(), [&](ValueId v) { return g.unused(v); });
 }
 
-// Drops what neither a result nor an update depends on, inputs included.
-void prune(ir::Graph& g) {
+bool is_input(const ir::Graph& g, ValueId v) { return g[v].role == ir::Role::input; }
+
+// Drops what neither a result nor an update depends on, inputs included, but for the one that is `kept`.
+void prune(ir::Graph& g, ValueId kept = {}) {
   const std::vector<ir::NodeId> order = g.order;
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     if (dead(g, g[*it])) g.erase(*it);
   }
   ir::Values gone;
   for (const ValueId v : g.inputs)
-    if (g.unused(v) && !g.updates.has_state(v)) gone.push_back(v);
+    if (v != kept && g.unused(v) && !g.updates.has_state(v)) gone.push_back(v);
   g.remove_inputs(gone);
+}
+
+// A step takes rows, whether or not it reads them: where nothing depends on an input, the smallest one stays and says how
+// many. Invalid where others stay.
+ValueId input_for_rows(const ir::Graph& g) {
+  ValueId smallest;
+  for (const ValueId v : g.inputs)
+    if (is_input(g, v) && (!smallest.valid() || g[v].type.bytes() < g[smallest].type.bytes())) smallest = v;
+  return smallest;
 }
 
 // Drops what nothing depends on, and asks of the rest whether its indices are inside.
 void finish(ir::Graph& g, const std::vector<IndexCheck>& indices) {
-  prune(g);
+  const ValueId rows = input_for_rows(g);
+  prune(g, rows);
+  const bool others =
+      std::any_of(g.inputs.begin(), g.inputs.end(), [&](ValueId v) { return v != rows && is_input(g, v); });
+  if (others && g.unused(rows)) g.remove_inputs({rows});
   add_index_checks(g, indices);
 }
 
@@ -50,6 +65,41 @@ std::vector<MeasureStates> add_measures(Expansion& e, const Model& model, const 
   const ir::Node* made_by = totals.counted.valid() ? e.graph.def(totals.counted) : nullptr;
   if (made_by != nullptr && made_by->op->name != "constant") e.graph.outputs.push_back(totals.counted);
   return std::move(totals.measures);
+}
+
+// Each output is computed, and is another value than those before it.
+void require_output(const Expansion& e, const OutputDef& output, ValueId v, std::map<ValueId, std::string>& taken) {
+  if (e.graph.def(v) == nullptr) {
+    const ir::Value& value = e.graph[v];
+    const std::string which = value.role == ir::Role::input ? fmt::format("is the input '{}' itself", value.name)
+                                                            : fmt::format("is the parameter '{}' itself", value.name);
+    throw UserError(output.value.where,
+                    fmt::format("output '{}' {}: expected something computed", output.name, which),
+                    "for example {\"op\": \"mul\", \"in\": [NAME, 1]}");
+  }
+  if (const auto [first, is_new] = taken.emplace(v, output.name); !is_new) {
+    throw UserError(
+        output.value.where,
+        fmt::format("output '{}': {} is the same value as output '{}'", output.name, quote(output.value.name), first->second),
+        "leave one of them out");
+  }
+  const ValueId other = e.graph.find(output.name);
+  if (other.valid() && other != v && e.graph[other].role == ir::Role::param)
+    throw UserError(output.value.where, fmt::format("output '{}' has the name of a parameter", output.name),
+                    "give the output another name");
+}
+
+// The values of `outputs`, each as `require_output` says.
+std::vector<std::pair<ValueId, const OutputDef*>> outputs_of(const Expansion& e, const Model& model) {
+  std::map<ValueId, std::string> taken;  // and by which output
+  std::vector<std::pair<ValueId, const OutputDef*>> outputs;
+  for (const OutputDef& output : model.outputs) {
+    const ValueId v = e.find(output.value);
+    if (!v.valid()) continue;
+    require_output(e, output, v, taken);
+    outputs.emplace_back(v, &output);
+  }
+  return outputs;
 }
 
 struct TrainGraph {
@@ -64,6 +114,7 @@ TrainGraph train_graph(const Model& model, ir::BatchKind kind, int64_t batch, st
                        Diagnostics& errors, SameNetwork& same) {
   Expansion e = expand_model(model, {.batch = batch, .training = true}, errors);
   same.require(e);
+  guarded(errors, [&] { outputs_of(e, model); });  // not hours later, when somebody predicts
   const std::vector<IndexCheck> indices = index_checks(e, errors);
   std::vector<Parameter> averages;
   std::vector<MeasureStates> measures;
@@ -95,30 +146,10 @@ ir::Graph eval_graph(const Model& model, ir::BatchKind kind, int64_t batch, Diag
 
 // Results carry the names of `outputs`; a value of another name that is in the way steps aside.
 void add_outputs(Expansion& e, const Model& model) {
-  std::map<ValueId, std::string> taken;  // and by which output
-  for (const OutputDef& output : model.outputs) {
-    const ValueId v = e.find(output.value);
-    if (!v.valid()) continue;
-    if (e.graph.def(v) == nullptr) {
-      const ir::Value& value = e.graph[v];
-      const std::string which = value.role == ir::Role::input ? fmt::format("is the input '{}' itself", value.name)
-                                                              : fmt::format("is the parameter '{}' itself", value.name);
-      throw UserError(output.value.where,
-                      fmt::format("output '{}' {}: expected something computed", output.name, which),
-                      "for example {\"op\": \"mul\", \"in\": [NAME, 1]}");
-    }
-    if (const auto [first, is_new] = taken.emplace(v, output.name); !is_new) {
-      throw UserError(output.value.where,
-                      fmt::format("output '{}': {} is the same value as output '{}'", output.name,
-                                  quote(output.value.name), first->second),
-                      "leave one of them out");
-    }
-    const ValueId other = e.graph.find(output.name);
-    if (other.valid() && other != v && e.graph[other].role == ir::Role::param)
-      throw UserError(output.value.where, fmt::format("output '{}' has the name of a parameter", output.name),
-                      "give the output another name");
-    if (other.valid() && other != v) e.graph.rename(other, output.name + ".value");
-    if (other != v) e.graph.rename(v, output.name);
+  for (const auto& [v, output] : outputs_of(e, model)) {
+    const ValueId other = e.graph.find(output->name);
+    if (other.valid() && other != v) e.graph.rename(other, output->name + ".value");
+    if (other != v) e.graph.rename(v, output->name);
     e.graph.outputs.push_back(v);
   }
 }
@@ -184,16 +215,6 @@ ir::Graph init_graph(const Model& model, const ir::Graph& like, const std::vecto
   return g;
 }
 
-void require_training(const Model& model) {
-  const Train& train = model.train;
-  if (train.losses.empty())
-    throw UserError(train.where, "train has no 'loss'",
-                    "for example \"loss\": {\"op\": \"cross_entropy\", \"in\": [\"logits\", \"label\"]}");
-  if (!train.optimizer)
-    throw UserError(train.where, "train has no 'optimizer'",
-                    "for example \"optimizer\": {\"op\": \"adam\", \"lr\": 0.001}");
-}
-
 int64_t any_batch(const BuildOptions& o) {
   for (const int64_t batch : {o.train, o.eval, o.predict, o.train_last, o.eval_last}) {
     if (batch > 0) return batch;
@@ -253,6 +274,16 @@ void add_measure_graphs(ir::Module& m, const Model& model, const std::vector<Mea
 }
 
 }  // namespace
+
+void require_training(const Model& model) {
+  const Train& train = model.train;
+  if (train.losses.empty())
+    throw UserError(train.where, "train has no 'loss'",
+                    "for example \"loss\": {\"op\": \"cross_entropy\", \"in\": [\"logits\", \"label\"]}");
+  if (!train.optimizer)
+    throw UserError(train.where, "train has no 'optimizer'",
+                    "for example \"optimizer\": {\"op\": \"adam\", \"lr\": 0.001}");
+}
 
 BuildOptions default_build_options(const Model& model) {
   const auto it = model.train.sizes.find(model.batch_dimension);

@@ -112,10 +112,7 @@ class Run {
     const int64_t batch = batch_of(*full_), remainder = rows.rows() % batch;
     if (remainder == 0) last_ = nullptr;
     HEDDLE_CHECK(!last_ || batch_of(*last_) == remainder, "'train_last' is made for the remainder of the rows");
-    steps_per_epoch_ = rows.rows() / batch + (last_ ? 1 : 0);
-    if (steps_per_epoch_ == 0)
-      throw UserError(ExitCode::failed, fmt::format("{} training rows give no batch of {}", rows.rows(), batch),
-                      "lower train.batch, or leave out drop_last");
+    steps_per_epoch_ = epoch_length(rows.rows(), batch, last_ == nullptr);
     all_steps_ = run_length(options.epochs, options.steps, steps_per_epoch_).value_or(kForever);
   }
 
@@ -354,6 +351,14 @@ std::optional<int64_t> run_length(std::optional<int64_t> epochs, std::optional<i
   const int64_t most = steps.value_or(kForever);
   // epochs * steps_per_epoch < most, without the product, which may not fit in 64 bits.
   return *epochs <= (most - 1) / steps_per_epoch ? *epochs * steps_per_epoch : most;
+}
+
+int64_t epoch_length(int64_t rows, int64_t batch, bool drop_last) {
+  const int64_t steps = rows / batch + (rows % batch > 0 && !drop_last ? 1 : 0);
+  if (steps == 0)
+    throw UserError(ExitCode::failed, fmt::format("{} training rows give no batch of {}", rows, batch),
+                    "lower train.batch, or leave out drop_last");
+  return steps;
 }
 
 int64_t batch_of(const codegen::Entry& entry) {

@@ -88,6 +88,9 @@ MetricValues evaluate(Executable& executable, const Split& rows, const Watcher& 
 // Steps of the whole run: those of `epochs`, or `steps`, whichever ends first; nothing where neither is given.
 std::optional<int64_t> run_length(std::optional<int64_t> epochs, std::optional<int64_t> steps, int64_t steps_per_epoch);
 
+// Steps of an epoch. Throws UserError where the rows give none.
+int64_t epoch_length(int64_t rows, int64_t batch, bool drop_last);
+
 // Rows that one run of an entry takes.
 int64_t batch_of(const codegen::Entry& entry);
 

@@ -201,6 +201,12 @@ codegen::FedEntries fed_entries(const frontend::Model& model) {
   return fed_entries(plan);
 }
 
+void require_trainable(const frontend::Model& model) {
+  if (!model.data.train)
+    throw UserError(model.train.where, "the model has no data to train on", "add \"data\": {\"train\": {...}}");
+  frontend::require_training(model);
+}
+
 frontend::BuildOptions entry_batches(const frontend::TrainingPlan& plan, const RowCounts& rows, bool training) {
   frontend::BuildOptions build;
   if (training) {

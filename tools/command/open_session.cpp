@@ -70,8 +70,7 @@ void open_session(const RunArguments& a, bool training, Session& s) {
                             .root = root_of(a, s),
                             .train = training || fits,
                             .class_names = kept != nullptr ? class_names(s.plan, *kept) : ClassNames()};
-  if (training && !s.plan.data.train)
-    throw UserError(s.read.model.train.where, "the model has no data to train on", "add \"data\": {\"train\": {...}}");
+  if (training) require_trainable(s.read.model);
   if (fits && !s.plan.data.train)
     throw UserError(s.plan.data.where,
                     "normalize waits for the mean and deviation of training rows, and there are none",
@@ -79,6 +78,7 @@ void open_session(const RunArguments& a, bool training, Session& s) {
   const DataHeader header = read_headers(request);
   s.metadata = class_metadata(s.plan, header.class_names);
   const RowCounts& rows = header.rows;
+  if (training) runtime::epoch_length(rows.train, s.plan.batch, s.plan.drop_last);  // throws where there is none
   if (!training && rows.validation == 0 && rows.test == 0)
     throw UserError(s.plan.data.where, "the model has no data to evaluate on",
                     "add a \"test\" or \"validation\" split to \"data\"");
