@@ -67,7 +67,7 @@ class Lowering {
   bool is_read(const std::string& input) const {
     return std::ranges::any_of(m_.graphs, [&](const Graph& g) {
       const ValueId v = g.find(input);
-      return std::ranges::count(fed_.entries, g.name) != 0 && v.valid() && g[v].role == Role::input;
+      return g.kind().takes_rows() && v.valid() && g[v].role == Role::input;
     });
   }
 
