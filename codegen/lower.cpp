@@ -80,6 +80,10 @@ class Lowering {
     for (const FeedSpec& spec : fed_.columns) f.columns.push_back({spec.input, to_string(spec.stored)});
     f.records = kRecords;
     f.draws = std::ranges::any_of(fed_.columns, draws);
+    f.norms = std::ranges::any_of(m_.graphs, [&](const Graph& g) {
+      const ValueId v = g.find("gradient.norm");
+      return std::ranges::count(fed_.entries, g.name) != 0 && std::ranges::count(g.outputs, v) != 0;
+    });
     f.cursor = {Segment::state, states_.reserve(f.cursor_bytes())};
   }
 
@@ -89,7 +93,9 @@ class Lowering {
       const auto found = std::ranges::find(e.outputs, name, &Buffer::name);
       return found == e.outputs.end() ? nullptr : &*found;
     };
-    const Recorded recorded{.loss = find("loss"), .count = find("loss.count"), .outside = find("step.outside")};
+    const Recorded recorded{.loss = find("loss"), .count = find("loss.count"), .outside = find("step.outside"),
+                            .norm = find("gradient.norm"),
+                            .norms = program_.feeding.norms};
     HEDDLE_CHECK(recorded.loss != nullptr && !e.inputs.empty(), "a fed entry has inputs and a loss: " + e.name);
     e.fed_rows = e.inputs[0].dims.at(0);
     const Feeding& f = program_.feeding;
@@ -111,7 +117,7 @@ class Lowering {
         .kernel = kernel([&](const std::string& name) { return emit_record(recorded, e.fed_rows, f.records, name); },
                          "record"),
         .arguments = {}};
-    for (const Buffer* b : {recorded.loss, recorded.count, recorded.outside})
+    for (const Buffer* b : {recorded.loss, recorded.count, recorded.outside, recorded.norm})
       if (b != nullptr) last.arguments.push_back({b->at, b->bytes, Access::read});
     last.arguments.push_back(cursor);
     last.arguments.push_back({{Segment::ring, 0}, f.ring_bytes(), Access::read_write});
