@@ -80,6 +80,10 @@ class Lowering {
     for (const FeedSpec& spec : fed_.columns) f.columns.push_back({spec.input, to_string(spec.stored)});
     f.records = kRecords;
     f.draws = std::ranges::any_of(fed_.columns, draws);
+    f.norms = std::ranges::any_of(m_.graphs, [](const Graph& g) {
+      return g.kind().takes_rows() &&
+             std::ranges::any_of(g.outputs, [&](ValueId v) { return output_role(g[v].name) == OutputRole::norm; });
+    });
     f.cursor = {Segment::state, states_.reserve(f.cursor_bytes())};
   }
 
@@ -87,7 +91,9 @@ class Lowering {
   void feed(Entry& e) {
     const Recorded recorded{.loss = e.find_output(BufferRole::loss),
                             .count = e.find_output(BufferRole::count),
-                            .outside = e.find_output(BufferRole::outside)};
+                            .outside = e.find_output(BufferRole::outside),
+                            .norm = e.find_output(BufferRole::norm),
+                            .norms = program_.feeding.norms};
     HEDDLE_CHECK(recorded.loss != nullptr && !e.inputs.empty(), "a fed entry has inputs and a loss: " + e.name);
     e.fed_rows = e.inputs[0].dims.at(0);
     const Feeding& f = program_.feeding;
@@ -108,7 +114,7 @@ class Lowering {
         .kernel = kernel([&](const std::string& name) { return emit_record(recorded, e.fed_rows, f.records, name); },
                          "record"),
         .arguments = {}};
-    for (const Buffer* b : {recorded.loss, recorded.count, recorded.outside})
+    for (const Buffer* b : {recorded.loss, recorded.count, recorded.outside, recorded.norm})
       if (b != nullptr) last.arguments.push_back({b->at, b->bytes, Access::read});
     last.arguments.push_back(cursor);
     last.arguments.push_back({{Segment::ring, 0}, f.ring_bytes(), Access::read_write});

@@ -93,6 +93,7 @@ std::string to_string(BufferRole role) {
     case BufferRole::result:
     case BufferRole::loss:
     case BufferRole::count:
+    case BufferRole::norm:
     case BufferRole::outside: return "output";
   }
   return "";

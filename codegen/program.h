@@ -34,10 +34,11 @@ struct Argument {
 };
 
 // What a buffer is: a state of one of three kinds, an entry's input, or a result with its part in the step.
-enum class BufferRole { param, buffer, state, input, result, loss, count, outside };
+enum class BufferRole { param, buffer, state, input, result, loss, count, norm, outside };
 constexpr BufferRole result_role(ir::OutputRole role) {
   return role == ir::OutputRole::loss      ? BufferRole::loss
          : role == ir::OutputRole::count   ? BufferRole::count
+         : role == ir::OutputRole::norm    ? BufferRole::norm
          : role == ir::OutputRole::outside ? BufferRole::outside
                                            : BufferRole::result;
 }
@@ -174,9 +175,11 @@ struct Feeding {
   Address cursor;
   int64_t records = 0;  // that the ring holds
   bool draws = false;   // rows are changed at random
+  bool norms = false;   // behind all records lies the gradients' norm of each, f64; nan where the entry has none
   int64_t first_draw() const { return kCursorColumns + static_cast<int64_t>(columns.size()); }  // word of the cursor
   int64_t cursor_bytes() const { return (first_draw() + (draws ? kCursorDraws : 0)) * 8; }
-  int64_t ring_bytes() const { return records * kRecordWords * 8; }
+  int64_t norms_at() const { return records * kRecordWords; }  // word of the ring
+  int64_t ring_bytes() const { return (norms_at() + (norms ? records : 0)) * 8; }
 };
 
 struct Entry {

@@ -338,6 +338,7 @@ const std::vector<ForeignName>& foreign_names() {
       {{"lr", "learningrate", "weightdecay"}, {"optimizer"}, "the optimizer has it: {\"op\": \"adam\", \"lr\": 0.001}"},
       {{"clipnorm", "maxgradnorm", "gradientclipnorm", "gradclip", "gradientclip", "clipgradnorm", "gradientclipval"},
        {"clip_norm"}},
+      {{"gradnorm", "loggradnorm", "trackgradnorm"}, {"gradient_norm"}},
       {{"ema", "exponentialmovingaverage"}, {"average"}},
       {{"mixedprecision", "amp"}, {"precision"}, "write \"precision\": {\"compute\": \"bf16\"}"},
       {{"gradientaccumulationsteps", "accumulatesteps", "accumulategradbatches", "gradaccum"},

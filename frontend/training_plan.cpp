@@ -235,6 +235,7 @@ TrainingPlan plan_training(const Model& model) {
   plan.steps = model.train.steps;
   plan.seed = model.train.seed;
   plan.drop_last = model.train.drop_last;
+  plan.clips = model.train.clip_norm.has_value(), plan.gradient_norm = model.train.gradient_norm;
   plan.data = model.data;
 
   Diagnostics errors;

@@ -52,14 +52,17 @@ enum class OutputRole {
   result,   // an output of the model, or a metric
   loss,     // of the step
   count,    // how much of the batch counts in the loss
+  norm,     // of the gradients
   outside,  // the first index outside of what it is to find, for each check
 };
 struct NamedOutput {
   std::string_view name;
   OutputRole role;
 };
-inline constexpr std::array<NamedOutput, 3> kStepOutputs = {
-    {{"loss", OutputRole::loss}, {"loss.count", OutputRole::count}, {"step.outside", OutputRole::outside}}};
+inline constexpr std::array<NamedOutput, 4> kStepOutputs = {{{"loss", OutputRole::loss},
+                                                               {"loss.count", OutputRole::count},
+                                                               {"gradient.norm", OutputRole::norm},
+                                                               {"step.outside", OutputRole::outside}}};
 
 constexpr std::string_view output_name(OutputRole role) {
   for (const NamedOutput& o : kStepOutputs)

@@ -290,9 +290,26 @@ class Run {
     any_counts_ = any_counts_ || record.count != 0;
     require_inside(done, options_.steps_options, rows_, order);
     if (!std::isfinite(record.loss) && record.count != 0) refuse_loss(done, order);
+    note_norm(record);
     if (watcher_.step)
       watcher_.step({state_.epochs + 1, options_.epochs.value_or(0), state_.step_of_epoch, steps_per_epoch_,
-                     state_.steps, all_steps_, record.loss, done.last ? &metrics_ : nullptr});
+                     state_.steps, all_steps_, record.loss, done.last ? &metrics_ : nullptr,
+                     options_.gradient_norm ? record.norm : std::nullopt});
+  }
+
+  // The loss may be finite beside it, and stay so: nothing else would tell.
+  void note_norm(const StepRecord& record) {
+    if (!record.norm || std::isfinite(*record.norm) || record.count == 0 || !watcher_.note) return;
+    if (std::exchange(told_of_norm_, true)) return;
+    watcher_.note(fmt::format("the norm of all gradients is {} at step {}{}", std::abs(*record.norm), state_.steps,
+                              options_.clips ? ": clip_norm makes each of them 0 or nan" : ""));
+  }
+
+  void explain(const std::string& what) const {
+    const bool told = watcher_.explain && options_.from == nullptr && state_.epochs == 0 &&
+                      state_.steps <= rows_.rows() / batch_of(*full_);
+    if (!told) return;
+    if (const std::optional<UserError> error = watcher_.explain(state_.steps, what)) throw *error;
   }
 
   [[noreturn]] void refuse_loss(const Steps::Done& done, std::span<const uint32_t> order) const {
@@ -300,21 +317,24 @@ class Run {
     const std::string what = fmt::format("the loss is {} at step {} (epoch {})",
                                          std::isnan(loss) ? std::abs(loss) : loss, state_.steps, state_.epochs + 1);
     require_finite_rows(done.record.fault, done.first_row, rows_, order, what);
-    throw UserError(
-        ExitCode::failed, what,
-        std::string(loss > 0 && counts_labels(*done.entry) ? "a label that is none of the classes makes it inf; else "
-                                                           : "") +
-            "a lower lr or a clip_norm may keep it finite; scale inputs to about -1 to 1; --log FILE keeps the "
-            "loss of every step");
+    explain(what);
+    const std::string labels =
+        loss > 0 && counts_labels(*done.entry) ? "a label that is none of the classes makes it inf; else " : "";
+    // No step comes before the first loss.
+    const std::string cause = state_.steps == 1 ? "" : "a lower lr or a clip_norm may keep it finite; ";
+    throw UserError(ExitCode::failed, what,
+                    labels + cause + "scale inputs to about -1 to 1; --log FILE keeps the loss of every step");
   }
 
   // The loss of a step is that of the weights before it: it cannot tell what the last step did to them.
   void check_parameters() const {
-    if (const auto parameter = parameter_not_finite(executable_))
-      throw UserError(ExitCode::failed,
-                      fmt::format("parameter '{}' holds {} after step {}: nothing is saved", parameter->name,
-                                  parameter->value, state_.steps),
-                      "a lower lr or a clip_norm may keep it finite; start again from weights saved earlier");
+    const auto parameter = parameter_not_finite(executable_);
+    if (!parameter) return;
+    const std::string what = fmt::format("parameter '{}' holds {} after step {}: nothing is saved", parameter->name,
+                                         parameter->value, state_.steps);
+    explain(what);
+    throw UserError(ExitCode::failed, what,
+                    "a lower lr or a clip_norm may keep it finite; start again from weights saved earlier");
   }
 
   Executable& executable_;
@@ -330,7 +350,7 @@ class Run {
   int64_t steps_per_epoch_ = 0, all_steps_ = 0;
   RunState state_;
   bool epoch_measured_ = false;  // the one that comes next in state_, which lacks steps
-  bool told_that_nothing_counts_ = false;
+  bool told_that_nothing_counts_ = false, told_of_norm_ = false;
   bool any_counts_ = false;   // of the epoch's rows, as far as it was not an earlier run's
   int64_t saved_step_ = 0;    // of the last checkpoint
   int64_t saved_epochs_ = 0;  // that have ended since

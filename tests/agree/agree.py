@@ -1,4 +1,4 @@
-"""Whether all commands say the same of a model: python3 agree.py HEDDLE FOLDER FIRST COUNT
+"""Whether all commands say the same of a model: python3 agree.py HEDDLE FOLDER FIRST COUNT (or "sample", a few of them)
 
 Each drawn model goes through check, summary, train (two steps), evaluate, predict and bench. No command may end by a signal or an internal
 error, each refusal is a message, and what check passes, train begins: it refuses nothing before its first step that check has not
@@ -14,7 +14,9 @@ import sys
 from draw_models import BASE, ROWS, draw_model
 
 HEDDLE, FOLDER = sys.argv[1], pathlib.Path(sys.argv[2])
-FIRST, COUNT = int(sys.argv[3]), int(sys.argv[4])
+# Those that ended in internal errors, or of which check and train said different things; and one that is refused.
+SAMPLE = [2, 14, 18, 28, 57, 59, 64]
+NUMBERS = SAMPLE if sys.argv[3] == "sample" else range(int(sys.argv[3]), int(sys.argv[3]) + int(sys.argv[4]))
 FAULTS = []
 
 
@@ -65,16 +67,16 @@ def look_at(number, command, result):
 
 
 def begun(train):
-    """Whether a training came to its first step."""
-    return train.returncode == 0 or re.search(r"error: (the loss is|parameter '.*' holds .* after) ", train.stderr) is not None
+    """Whether a training came to its first step, or to the rows, which check does not read."""
+    return train.returncode == 0 or re.search(r"error: (the loss is|parameter '.*' holds .* after|\w+\.npy: rows are) ", train.stderr) is not None
 
 
 def compare(number, check, train):
-    told = first_error(check.stderr) if check.returncode != 0 else says_not(check, "train")
+    told = {first_error(check.stderr), says_not(check, "train")} - {None}
     if begun(train):
-        if told is not None:
+        if told:
             fault(number, f"check says '{told}', and train begins")
-    elif told != first_error(train.stderr):
+    elif first_error(train.stderr) not in told:
         fault(number, f"check says '{told}', train '{first_error(train.stderr)}'", train)
 
 
@@ -86,8 +88,11 @@ def try_model(number):
                "train": heddle("train", "m.json", "--save", "w.safetensors")}
     weights = ["--weights", "w.safetensors"] if (FOLDER / "w.safetensors").exists() else []
     results["evaluate"] = heddle("evaluate", "m.json", *weights)
-    read = [f"--in={name}={name}.npy" for name in model.get("inputs") or BASE["inputs"]]
-    results["predict"] = heddle("predict", "m.json", "--out", "p.npy", "--overwrite", *(weights or ["--weights", "none"]), *read)
+    for read in (["x"], ["label"], ["x", "label"], list(model.get("inputs") or BASE["inputs"])):  # a model may read any of them
+        results["predict"] = heddle("predict", "m.json", "--out", "p.npy", "--overwrite", *(weights or ["--weights", "none"]),
+                                    *[f"--in={name}={name}.npy" for name in read])
+        if results["predict"].returncode != 2:
+            break
     results["bench"] = heddle("bench", "m.json", "--seconds", "0.01")
     for command, result in results.items():
         look_at(number, command, result)
@@ -102,9 +107,9 @@ def try_model(number):
 def main():
     FOLDER.mkdir(parents=True, exist_ok=True)
     write_data()
-    for number in range(FIRST, FIRST + COUNT):
+    for number in NUMBERS:
         try_model(number)
-    print(f"{COUNT} models, {len(set(FAULTS))} with faults: {sorted(set(FAULTS))}")
+    print(f"{len(NUMBERS)} models, {len(set(FAULTS))} with faults: {sorted(set(FAULTS))}")
     sys.exit(bool(FAULTS))
 
 

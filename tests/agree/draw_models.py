@@ -203,7 +203,7 @@ def dropout(model, r):
 
 
 def embedding(model, r):
-    model["nodes"].append({"name": "table", "op": "embedding", "in": "label", "vocab": r.choice([3, 1, 0, 2 ** 31, 2 ** 40]), "units": 2,
+    model["nodes"].append({"name": "table", "op": "embedding", "in": "label", "vocab": r.choice([3, 1, 0, 2 ** 36, 2 ** 40]), "units": 2,
                            "sparse": r.random() < 0.5})
     if r.random() < 0.6:
         mean_loss(model, "table")

@@ -179,6 +179,7 @@ void bench(const BenchArguments& a) {
   if (model.model.train.optimizer) read(a.model, model, {"train.optimizer.lr=1e-6"});
   frontend::TrainingPlan plan = frontend::plan_training(model.model);
   plan.data.maps.clear();  // random inputs are as large as mapped ones are
+  for (frontend::PlannedInput& input : plan.inputs) input.one_hot = 0;
   const frontend::BuildOptions all = frontend::default_build_options(model.model);
   frontend::BuildOptions build{.total_steps = 1000};
   if (a.entry == "train" || a.entry == "init") build.train = all.train;  // init writes the states of a training

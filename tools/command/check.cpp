@@ -1,4 +1,4 @@
-// heddle check: reads a model and compiles its training; tells every fault found, and each that heddle train would tell before its first step.
+// heddle check: reads a model and compiles its training; tells every fault, and all that train would refuse before its first step.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -115,6 +115,7 @@ Checked check_parts(const CheckArguments& a, const ReadModel& model) {
       faults = error.diagnostics();
     }
   }
+  for (const Diagnostic& note : checked.notes) write_note(render(note));
   try {
     const frontend::BuildOptions entries = all_entries(model.model, root_of(a, model));
     const ir::Module m = frontend::build_module(model.model, entries);
@@ -134,7 +135,6 @@ void check_model(const CheckArguments& a) {
   try {
     read(a.model, model);
     const Checked checked = check_parts(a, model);
-    for (const Diagnostic& note : checked.notes) write_note(render(note));
     if (a.json) return print_json(true, checked.notes);
     print_result("{}: {} graphs, {} nodes, no fault found\n", model.path, checked.graphs, checked.nodes);
   } catch (const UserError& error) {

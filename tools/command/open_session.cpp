@@ -14,20 +14,18 @@
 #include "runtime/weights/read_weights.h"
 #include "tools/command/class_names.h"
 #include "tools/command/command_line.h"
+#include "tools/command/class_differences.h"
 #include "tools/command/output.h"
 #include "tools/command/resolved_model.h"
 #include "tools/command/statistics.h"
 
 namespace heddle::tools {
-namespace {
 
 runtime::WeightsFile read_start(const RunArguments& a) {
   runtime::ReadWeights read = runtime::read_weights(a.weights, a.prefix);
   if (!read.note.empty()) note(read.note);
   return std::move(read.file);
 }
-
-}  // namespace
 
 void note(const std::string& text) { print_note("note: {}\n", text); }
 
@@ -37,6 +35,7 @@ void add_run_arguments(Command& command, RunArguments& a) {
   command.add_option("--data", a.data, "the folder that holds the data files; default: the model's")
       .takes(Takes::folder);
   command.add_flag("--json", a.json, "print one JSON object on standard output");
+  command.add_flag("--quiet", a.quiet, "tell of no progress: results, warnings, notes and errors only");
 }
 
 void add_weights_arguments(Command& command, RunArguments& a, const std::string& help) {
@@ -90,13 +89,15 @@ void open_session(const RunArguments& a, bool training, Session& s) {
   }
   s.metadata.merge(statistics_metadata(planned, s.plan));
   CompileOptions options = compile_options(a.model);
-  options.fed = fed_entries(s.plan, header.stored);
+  options.fed = s.fed = fed_entries(s.plan, header.stored);
   options.target = s.device.target;
-  s.program = compile_model(s.read.model, entry_batches(s.plan, rows, training), options);
+  s.entries = entry_batches(s.plan, rows, training);
+  s.program = compile_model(s.read.model, s.entries, options);
   if (s.weights) runtime::require_match(*s.weights, s.program);
   if (s.saved != nullptr) s.saved->require_states(s.program);
   s.executable = std::make_unique<runtime::Executable>(s.program, *s.device.device);
   if (!fits) s.splits = loading.get();
+  if (training) note_class_differences(s.plan, s.splits, note);
 }
 
 void load_weights(Session& s) {
@@ -110,7 +111,9 @@ void load_weights(Session& s) {
   s.weights.reset();  // their memory is free for the run
 }
 
-void announce(const Session& s) { print_note("{}: {}\n", s.plan.name, s.device.description()); }
+void announce(const RunArguments& a, const Session& s) {
+  if (!a.quiet) print_note("{}: {}\n", s.plan.name, s.device.description());
+}
 
 void report_metrics(const std::string& split, const runtime::MetricValues& values) {
   print_note("{}: {}\n{}", split, runtime::metrics_text(values, "", ", "), runtime::metric_tables(values));

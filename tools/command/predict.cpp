@@ -16,6 +16,7 @@ struct PredictArguments {
   DeviceArguments device;
   std::string weights, prefix;
   FilePredictions files;
+  bool quiet = false;
 };
 
 void note(const std::string& text) { print_note("note: {}\n", text); }
@@ -32,7 +33,7 @@ void predict(const PredictArguments& a) {
   const FileResult done = model.predict_files(a.files);
   if (done.not_finite > 0)
     print_note("heddle: warning: the results of {} of {} rows are not all finite\n", done.not_finite, done.rows);
-  if (a.files.out != "-") print_note("{}: {} rows\n", a.files.out, done.rows);
+  if (a.files.out != "-" && !a.quiet) print_note("{}: {} rows\n", a.files.out, done.rows);
 }
 
 }  // namespace
@@ -60,6 +61,7 @@ void add_predict(CommandLine& line) {
   command.add_option("--output", r.outputs, "an output or node to compute (default: the model's outputs)");
   command.add_option("--top", r.top, "the most probable classes instead of all numbers").between(1, 1 << 20);
   command.add_flag("--overwrite", r.overwrite, "replace a file of results that is there");
+  command.add_flag("--quiet", a->quiet, "tell of results, warnings, notes and errors only");
   command.run([a] { predict(*a); });
 }
 
