@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <regex>
 #include <sstream>
 
 #include "frontend/json.h"
@@ -72,10 +73,14 @@ std::vector<double> gradient(const Kink& kink) {
                 {"name": "b", "op": "slice", "in": "v", "axis": 1, "start": 1}, )";
   if (kink.node.find("pool1d") != std::string::npos)
     nodes += fmt::format(R"({{"op": "reshape", "shape": ["N", {}, 1]}}, )", size);
-  nodes += kink.node + R"(, {"name": "loss_of_all", "op": "sum", "in": "y"})";
+  const bool is_loss = kink.node.find("\"loss\"") != std::string::npos;
+  nodes += is_loss ? R"({"name": "y", "op": "sub", "in": ["a", "b"]})" : kink.node;
+  nodes += R"(, {"name": "loss_of_all", "op": "sum", "in": "y"})";
+  const std::string loss = is_loss ? std::regex_replace(kink.node, std::regex(R"("name": "y", "loss")"), R"("op")")
+                                   : R"({"op": "value", "in": "loss_of_all"})";
   Training training(model(
       fmt::format(R"("x": {{"shape": ["N", {}]}})", size), nodes,
-      R"(, "train": {"batch": {"N": 1}, "loss": {"op": "value", "in": "loss_of_all"}, "optimizer": {"op": "sgd", "lr": 1}})"));
+      fmt::format(R"(, "train": {{"batch": {{"N": 1}}, "loss": {}, "optimizer": {{"op": "sgd", "lr": 1}}}})", loss)));
   ir::Tensor x({ir::DType::f32, {1, size}});
   x.real = kink.x;
   training.step({{"x", x}});

@@ -4,7 +4,7 @@
     python3 make_kinks.py    # needs torch; the stored file was made with torch 2.15.0 on a CPU, in float64
 
 A row is an operation, the node of a model that computes it, where it stands, `x`, and the gradient of the sum of its result there.
-A node of two operands reads the columns "a" and "b" of x. tests/unit/kinks_test.cpp holds it against the
+A node of two operands, or a loss, reads the columns "a" and "b" of x. tests/unit/kinks_test.cpp holds it against the
 evaluator and against the table of docs/gradients.md.
 """
 import json
@@ -79,7 +79,11 @@ ROWS = [
     of("adaptive_max_pool1d of equal numbers", {"op": "adaptive_max_pool1d", "size": 1}, [3.0, 3.0, 1.0],
        lambda x: F.adaptive_max_pool1d(x[None, None], 1)),
     of("logsumexp of -inf alone", {"op": "logsumexp", "axis": 1}, [-math.inf, -math.inf], lambda x: x.logsumexp(0)),
+    of("window_max of equal numbers", {"op": "window_max", "window": [1, 2]}, [3.0, 3.0], lambda x: F.max_pool1d(x[None, None], 2)),
     of("softmax with -inf", {"op": "softmax"}, [0.0, -math.inf], lambda x: F.softmax(x, 0)),
+    pair("the loss mae (l1_loss), no difference", {"loss": "mae"}, 1.0, 1.0, F.l1_loss),
+    pair("the loss huber, a difference of delta", {"loss": "huber"}, 2.0, 1.0, F.huber_loss),
+    pair("the loss hinge (relu(1 - x t)), x t = 1", {"loss": "hinge"}, 1.0, 1.0, lambda x, t: F.relu(1 - x * t)),
 ]
 
 
