@@ -224,6 +224,17 @@ void plan_early_stop(const Model& model, TrainingPlan& plan) {
   if (stop.mode.empty()) stop.mode = metric->higher_is_better ? "max" : "min";
 }
 
+std::vector<PaddingRow> padding_rows(const Expansion& e) {
+  std::vector<PaddingRow> rows;
+  for (const Parameter& p : e.parameters) {
+    if (p.zero_row < 0) continue;
+    const bool shared = std::ranges::any_of(
+        e.nodes, [&](const ExpandedNode& node) { return std::ranges::count(node.parameters, p.path) > 0; });
+    rows.push_back({p.path, p.zero_row, p.where, shared});
+  }
+  return rows;
+}
+
 }  // namespace
 
 TrainingPlan plan_training(const Model& model) {
@@ -251,6 +262,7 @@ TrainingPlan plan_training(const Model& model) {
   check_mixing(plan.inputs, plan.data, errors, plan.warnings);
   errors.throw_if_any();
   bound_indices(e, plan.inputs);
+  plan.padding = padding_rows(e);
   plan.indices = plan_index_checks(model, e, errors);
   errors.throw_if_any();
   warn_of_endless_training(model, plan.warnings);

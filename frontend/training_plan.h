@@ -28,6 +28,14 @@ struct PlannedInput {
   bool cast = false;                        // a map turns what is floating into integers
 };
 
+// A row of an embedding that reads as zeros, whatever a file of weights holds there.
+struct PaddingRow {
+  std::string parameter;
+  int64_t row = 0;
+  Location where;       // of the node
+  bool shared = false;  // another node reads the parameter, and this row of it
+};
+
 struct TrainingPlan {
   std::string name;
   std::vector<PlannedInput> inputs;  // in the model's order; an entry may use fewer
@@ -41,6 +49,7 @@ struct TrainingPlan {
   CheckpointRule checkpoint;
   std::vector<CheckedIndices> indices;  // a line of step.outside each
   Data data;
+  std::vector<PaddingRow> padding;
   std::vector<Diagnostic> warnings;  // what is allowed, and hardly meant
 };
 

@@ -94,6 +94,7 @@ struct HEDDLE_API FilePredictions {
   std::vector<std::string> outputs = {};  // names of outputs or nodes; none: the model's outputs
   int top = 0;                            // so many of the most probable classes instead of all numbers; 0: the numbers
   bool overwrite = false;                 // `out` may replace a file that is there
+  bool allow_nan = false;                 // rows may hold nan and infinities; otherwise the first of them is refused
 };
 struct HEDDLE_API FileResult {
   int64_t rows = 0, not_finite = 0;  // the latter: rows whose results are not all finite

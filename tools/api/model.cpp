@@ -70,11 +70,15 @@ struct Model::Impl {
     on->made = make(compile, *on->device.device);
     return on;
   }
+  void start(Training& made, const runtime::WeightsFile* from) const {
+    made.start(from);
+    if (!made.note().empty()) tell(made.note());
+  }
   void begin(std::unique_ptr<OnDevice<Training>> next) {
     if (training)
       next->made->go_on_from(*training->made);
     else
-      next->made->start(weights ? &*weights : nullptr);
+      start(*next->made, weights ? &*weights : nullptr);
     training = std::move(next);
     weights.reset();
   }
@@ -103,6 +107,7 @@ struct Model::Impl {
         return std::make_unique<tools::Predictor>(read.model, now, outputs, compile, device);
       });
       predicted = outputs;
+      if (!predictor->made->note().empty()) tell(predictor->made->note());
     }
     return *predictor->made;
   }
@@ -224,6 +229,7 @@ Outputs Model::predict(const Inputs& rows, const std::vector<std::string>& outpu
     require_there(impl_);
     require_inputs("predict", rows, impl_->read.model);
     tools::Predictor& predictor = impl_->predictor_for(outputs);
+    predictor.allow_nan(false);
     int64_t count = -1;
     for (const tools::PredictInput& input : predictor.inputs()) {
       const auto given = rows.find(input.request.input);
@@ -271,6 +277,7 @@ FileResult Model::predict_files(const FilePredictions& r) {
     require_there(impl_);
     tools::require_apart(r.out, r.in, impl_->weights_path);
     tools::Predictor& predictor = impl_->predictor_for(r.outputs);
+    predictor.allow_nan(r.allow_nan);
     tools::RowReader reader(predictor, r.in, r.in_format);
     tools::ResultWriter writer({.path = r.out, .format = r.format, .top = r.top, .overwrite = r.overwrite}, predictor);
     const tools::PredictSummary done = tools::predict_rows(predictor, reader, writer);
@@ -283,7 +290,7 @@ void Model::load_weights(const std::string& path, const std::string& prefix) {
     Impl& impl = require_no_fit(impl_, "load_weights");
     auto [file, note] = runtime::read_weights(path, prefix);
     if (!note.empty()) impl.tell(note);
-    if (impl.training) impl.training->made->start(&file);
+    if (impl.training) impl.start(*impl.training->made, &file);
     impl.weights_path = path;
     impl.weights = std::move(file);
     if (impl.training) impl.weights.reset();

@@ -15,6 +15,7 @@
 #include "runtime/weights/checkpoint.h"
 #include "tools/api/guarded.h"
 #include "tools/command/class_names.h"
+#include "tools/command/fit_weights.h"
 #include "tools/command/load_data.h"
 #include "tools/command/run_arguments.h"
 #include "tools/command/statistics.h"
@@ -134,7 +135,7 @@ void Training::start(const runtime::WeightsFile* weights) {
   HEDDLE_CHECK(init != nullptr, "a program that trains has an entry 'init'");
   executable_->run(*init);
   if (weights == nullptr) return;
-  runtime::require_match(*weights, program_);
+  note_ = tools::require_weights(*weights, plan_, program_);
   runtime::load_weights(*executable_, *weights);
   for (const auto& [key, value] : weights->metadata)
     if (key.starts_with("heddle.")) metadata_.emplace(key, value);

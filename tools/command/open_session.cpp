@@ -8,13 +8,13 @@
 
 #include "frontend/train_step.h"
 #include "ir/diagnostic.h"
-#include "runtime/train/finite.h"
 #include "runtime/train/progress.h"
 #include "runtime/weights/checkpoint.h"
 #include "runtime/weights/read_weights.h"
 #include "tools/command/class_names.h"
 #include "tools/command/command_line.h"
 #include "tools/command/class_differences.h"
+#include "tools/command/fit_weights.h"
 #include "tools/command/output.h"
 #include "tools/command/resolved_model.h"
 #include "tools/command/statistics.h"
@@ -93,7 +93,8 @@ void open_session(const RunArguments& a, bool training, Session& s) {
   options.target = s.device.target;
   s.entries = entry_batches(s.plan, rows, training);
   s.program = compile_model(s.read.model, s.entries, options);
-  if (s.weights) runtime::require_match(*s.weights, s.program);
+  if (s.weights)
+    if (const std::string told = require_weights(*s.weights, s.plan, s.program); !told.empty()) note(told);
   if (s.saved != nullptr) s.saved->require_states(s.program);
   s.executable = std::make_unique<runtime::Executable>(s.program, *s.device.device);
   if (!fits) s.splits = loading.get();
@@ -103,11 +104,6 @@ void open_session(const RunArguments& a, bool training, Session& s) {
 void load_weights(Session& s) {
   if (!s.weights) return;
   runtime::load_weights(*s.executable, *s.weights);
-  if (const auto parameter = runtime::parameter_not_finite(*s.executable))
-    throw UserError(ExitCode::failed,
-                    fmt::format("{}: '{}' holds {}: what is computed with it is not finite either", s.weights->name,
-                                parameter->name, parameter->value),
-                    "use weights saved before the numbers went wrong");
   s.weights.reset();  // their memory is free for the run
 }
 

@@ -60,6 +60,7 @@ void add_predict(CommandLine& line) {
       .one_of({"npy", "csv", "jsonl"});
   command.add_option("--output", r.outputs, "an output or node to compute (default: the model's outputs)");
   command.add_option("--top", r.top, "the most probable classes instead of all numbers").between(1, 1 << 20);
+  command.add_flag("--allow-nan", r.allow_nan, "rows may hold nan and infinities (default: the first is refused)");
   command.add_flag("--overwrite", r.overwrite, "replace a file of results that is there");
   command.add_flag("--quiet", a->quiet, "tell of results, warnings, notes and errors only");
   command.run([a] { predict(*a); });

@@ -10,6 +10,7 @@
 #include "runtime/weights/checkpoint.h"
 #include "runtime/weights/file_order.h"
 #include "tools/command/class_names.h"
+#include "tools/command/fit_weights.h"
 #include "tools/command/load_data.h"
 #include "tools/command/statistics.h"
 #include "tools/predict/make_input.h"
@@ -96,7 +97,7 @@ Predictor::Predictor(frontend::Model model, const runtime::WeightsFile& weights,
       build(model, {.predict = kPredictBatch, .total_steps = model.train.steps.value_or(kAnySteps)}, nullptr);
   run_passes(m, options);
   program_ = lower_module(m, model.name, options);
-  runtime::require_match(weights, program_);
+  note_ = require_weights(weights, plan_, program_);
   entry_ = program_.find_entry(ir::Phase::predict);
   HEDDLE_CHECK(entry_ != nullptr, "a program with outputs has an entry 'predict'");
   describe_inputs(names);
@@ -107,9 +108,13 @@ Predictor::Predictor(frontend::Model model, const runtime::WeightsFile& weights,
 }
 
 void Predictor::load(const runtime::WeightsFile& weights) {
-  runtime::require_match(weights, program_);
+  note_ = require_weights(weights, plan_, program_);
   take_maps(weights);
   runtime::load_weights(*executable_, weights);
+}
+
+void Predictor::allow_nan(bool allow) {
+  for (PredictInput& input : inputs_) input.allow_nan = allow;
 }
 
 void Predictor::choose_outputs(frontend::Model& model, const std::vector<std::string>& names) const {

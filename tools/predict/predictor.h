@@ -27,6 +27,7 @@ struct PredictInput {
   runtime::data::ColumnRequest request;
   std::vector<ir::DataMap> maps;  // those that act in predictions, in their order
   ir::MapRow row;                 // that they make
+  bool allow_nan = false;         // and infinities: otherwise the first ends the run
 };
 
 // What names a result's classes, and how its numbers become probabilities.
@@ -52,7 +53,9 @@ class Predictor {
   void load(const runtime::WeightsFile& weights);
   const std::vector<PredictInput>& inputs() const { return inputs_; }
   const std::vector<PredictOutput>& outputs() const { return outputs_; }
+  void allow_nan(bool allow);  // in rows: what is computed of them is what it is
   const frontend::Data& data() const { return plan_.data; }
+  const std::string& note() const { return note_; }  // of the weights: what the model reads otherwise; mostly empty
   // One column for each input with the bytes of `rows` rows, at most kPredictBatch. Returns the first input and row, of
   // these, that holds nan or an infinity: then nothing has been computed. Throws where an index that the model computes is
   // outside; `first` is the number that a message gives the first of the rows.
@@ -76,6 +79,7 @@ class Predictor {
   void require_inside(int64_t first) const;
 
   frontend::TrainingPlan plan_;
+  std::string note_;
   codegen::Program program_;
   std::unique_ptr<runtime::Executable> executable_;
   const codegen::Entry* entry_ = nullptr;
