@@ -48,7 +48,7 @@ std::string text(const Launch& launch, const Program& p) {
 
 std::string text(const Library& call, const Program&) {
   std::string line = fmt::format("{} {}", call.impl, call.op);
-  for (const std::string& e : call.epilogue) line += "." + e;
+  for (const EpilogueStep& e : call.epilogue) line += "." + e.op;
   line += fmt::format("({})", text(call.arguments));
   std::vector<std::string> types;
   for (const Tensor& t : call.operands) types.push_back(text(t));

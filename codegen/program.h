@@ -105,12 +105,25 @@ struct Tensor {
   std::string dtype;
   std::vector<int64_t> dims;
 };
+// Which operands are a convolution's arrays (NHWC, OHWI, NHWC); kMade: the result is.
+struct ConvolutionRoles {
+  static constexpr int kMade = -1;
+  int image = kMade, filter = kMade, result = kMade;
+};
+// What a library does to a result on its way out.
+struct EpilogueStep {
+  std::string op;                       // "bias", "relu": as it is printed
+  bool bias = false;                    // adds the next operand, a vector along the last axis
+  std::optional<double> at_least = {};  // max(x, this); nan stays nan
+};
 struct Library {
-  std::string impl;                                      // "onednn"
-  std::string op;                                        // "matmul", "conv2d", "conv2d_data_grad", "conv2d_filter_grad"
+  std::string impl;             // "onednn"
+  std::string op;               // "matmul", "conv2d": as it is printed
+  bool matrix_product = false;  // over the last two axes, as `integers` say
+  std::optional<ConvolutionRoles> convolution = {};
   std::string title;                                     // the IR kernel's name
   std::map<std::string, std::vector<int64_t>> integers;  // the operator's attributes
-  std::vector<std::string> epilogue;                     // in order: "bias" (takes the next operand), "relu", ...
+  std::vector<EpilogueStep> epilogue;                    // in order
   std::vector<Tensor> operands, results;
   std::vector<Argument> arguments;  // operands, then results
   int64_t slices = 1;               // fixed: results do not depend on the number of threads

@@ -63,7 +63,7 @@ std::vector<MeasureStates> add_measures(Expansion& e, const Model& model, const 
   e.graph.outputs.push_back(loss.total);
   Totals totals = add_totals(e, model, loss, errors);
   const ir::Node* made_by = totals.counted.valid() ? e.graph.def(totals.counted) : nullptr;
-  if (made_by != nullptr && made_by->op->name != "constant") e.graph.outputs.push_back(totals.counted);
+  if (made_by != nullptr && !made_by->op->traits.splat) e.graph.outputs.push_back(totals.counted);
   return std::move(totals.measures);
 }
 

@@ -46,6 +46,7 @@ const RegisterOp conv2d(
      .attrs = conv_attributes(),
      .dtypes = kFloating,
      .kind = Contraction{domain},
+     .traits = {.convolution = ConvolutionRoles{.image = 0, .filter = 1}},
      .infer = [](const Signature& s) -> std::vector<Type> {
        return {{s.operands[0].dtype, of(s).result}};
      },

@@ -63,6 +63,7 @@ const RegisterOp conv2d_data_grad(
      .attrs = with_shape(conv_attributes(), "input", "shape of the image, NHWC"),
      .dtypes = kFloating,
      .kind = Contraction{domain},
+     .traits = {.convolution = ConvolutionRoles{.filter = 1, .result = 0}},
      .infer = infer,
      .eval = eval,
      .grad = grad,

@@ -52,6 +52,7 @@ const RegisterOp conv2d_filter_grad(
      .attrs = with_shape(conv_attributes(), "filter", "shape of the filter, OHWI"),
      .dtypes = kFloating,
      .kind = Contraction{domain},
+     .traits = {.convolution = ConvolutionRoles{.image = 0, .result = 1}},
      .infer = infer,
      .eval = eval,
      .grad = grad,

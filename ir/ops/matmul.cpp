@@ -120,6 +120,7 @@ const RegisterOp matmul(
           {.name = "transpose_b", .type = AttrType::flag, .fallback = false, .doc = "swap b's last two dimensions"}}),
      .dtypes = kArithmetic,
      .kind = Contraction{domain},
+     .traits = {.matrix_product = true},
      .infer = infer,
      .eval = eval,
      .grad = grad,

@@ -48,6 +48,7 @@ const RegisterOp max_pool2d(
      .attrs = pool_attributes(),
      .dtypes = kArithmetic,
      .kind = Reduction{"ArgMax", "x", {"acc.value", "acc.index"}, [](const Signature& s) { return pool_domain(s, 0); }},
+     .traits = {.largest_and_where = true},
      .infer = infer_max_pool,
      .eval = eval_max_pool,
      .grad = [](Builder& b, const Node& n, const Values& dy) -> Grads {

@@ -34,9 +34,9 @@ ValueId over_one(Builder& b, const Node& n) {
 
 // What a value is joined from along its columns, or the value.
 Values joined_from(Builder& b, ValueId v) {
-  const Node* n = defined_by(b.graph, v, "concat");
+  const Node* n = defined_by(b.graph, v, &Traits::joined_along);
   if (n == nullptr) return {v};
-  const auto axis = static_cast<size_t>(normal_axis(std::get<int64_t>(attribute(*n->op, n->attrs, "axis")), 2));
+  const auto axis = static_cast<size_t>(normal_axis(n->op->traits.joined_along(*n), 2));
   return axis == 1 ? Values(n->operands) : Values{v};
 }
 
@@ -92,8 +92,8 @@ ValueId with_vector(Builder& b, const Node& n) {
 const std::vector<Rule>& product_rules() {
   using enum Agreement;
   static const std::vector<Rule> rules = {
-      {"product over one", "matmul", over_one, sign_of_zero},  // 0 + -0 is 0
-      {"product with a vector", "matmul", with_vector, rounding},
+      {"product over one", has<&Traits::matrix_product>, over_one, sign_of_zero},  // 0 + -0 is 0
+      {"product with a vector", has<&Traits::matrix_product>, with_vector, rounding},
   };
   return rules;
 }

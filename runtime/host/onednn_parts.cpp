@@ -44,19 +44,25 @@ class Builder {
   }
 
   OnednnParts build() {
-    if (call_.op == "matmul") {
+    if (!call_.convolution) {
       matmul();
-    } else if (call_.op == "conv2d") {
-      forward(geometry(call_.operands[0].dims, call_.operands[1].dims, call_.results[0].dims));
-    } else if (call_.op == "conv2d_data_grad") {
-      data_grad(geometry(call_.results[0].dims, call_.operands[1].dims, call_.operands[0].dims));
-    } else {
-      filter_grad(geometry(call_.operands[0].dims, call_.results[0].dims, call_.operands[1].dims));
+      return std::move(parts_);
     }
+    const codegen::ConvolutionRoles& roles = *call_.convolution;
+    const Convolution g = geometry(dims_of(roles.image), dims_of(roles.filter), dims_of(roles.result));
+    if (roles.image == codegen::ConvolutionRoles::kMade)
+      data_grad(g);
+    else if (roles.filter == codegen::ConvolutionRoles::kMade)
+      filter_grad(g);
+    else
+      forward(g);
     return std::move(parts_);
   }
 
  private:
+  const Dims& dims_of(int role) const {
+    return (role < 0 ? call_.results[0] : call_.operands[static_cast<size_t>(role)]).dims;
+  }
   float* operand(size_t i) const { return static_cast<float*>(arguments_[i]); }
   float* result() const { return static_cast<float*>(arguments_[call_.operands.size()]); }
   // A null address stays null: nothing is run then.
@@ -73,8 +79,11 @@ class Builder {
     return parts_.memories.back().get();
   }
 
-  bool has(const char* step) const {
-    return std::find(call_.epilogue.begin(), call_.epilogue.end(), step) != call_.epilogue.end();
+  bool has_bias() const {
+    return std::ranges::any_of(call_.epilogue, [](const codegen::EpilogueStep& step) { return step.bias; });
+  }
+  bool has_relu() const {
+    return std::ranges::any_of(call_.epilogue, [](const codegen::EpilogueStep& step) { return step.at_least == 0.0; });
   }
 
   // Attributes are handles: each primitive gets its own.
@@ -213,7 +222,7 @@ void Builder::matmul() {
 }
 
 void Builder::matmul_slice(const Product& p, const Product& part, int64_t batch, int64_t row, int64_t column) {
-  const bool bias = has("bias");
+  const bool bias = has_bias();
   const auto matrix = [&](int64_t rows, int64_t columns, int64_t of_batch, int64_t row_stride, int64_t column_stride) {
     if (p.batch == 1) return memory::desc({rows, columns}, kF32, Dims{row_stride, column_stride});
     return memory::desc({part.batch, rows, columns}, kF32, Dims{of_batch, row_stride, column_stride});
@@ -234,7 +243,7 @@ void Builder::matmul_slice(const Product& p, const Product& part, int64_t batch,
       {DNNL_ARG_DST, bind(c, written)}};
   if (bias) arguments.push_back({DNNL_ARG_BIAS, bind(d, at(operand(2), column))});
   OnednnTask& task = add_slice(desc, dnnl::matmul(desc), std::move(arguments));
-  if (has("relu")) task.relu = {written, part.batch * part.m, part.n, stride};
+  if (has_relu()) task.relu = {written, part.batch * part.m, part.n, stride};
   if (apart) task.placement = {written, place, part.m, part.n, p.n};
 }
 
@@ -259,19 +268,19 @@ void Builder::forward(const Convolution& g) {
   for (int64_t i = 0; i < count; ++i) {
     const Share slice = share(g.n, i, count);
     const int64_t pieces =
-        has("relu") ? std::clamp<int64_t>(slice.size() * image_bytes / kPieceBytes, 1, slice.size()) : 1;
+        has_relu() ? std::clamp<int64_t>(slice.size() * image_bytes / kPieceBytes, 1, slice.size()) : 1;
     OnednnTasks& tasks = parts_.slices.emplace_back();
     Scratch scratch;
     for (int64_t k = 0; k < pieces; ++k) {
       const Share s = share(slice.size(), k, pieces);
       forward_piece(g, {slice.begin + s.begin, slice.begin + s.end}, tasks, scratch);
-      if (has("relu")) tasks.back().relu = {at(result(), (slice.begin + s.begin) * image), 1, s.size() * image, 0};
+      if (has_relu()) tasks.back().relu = {at(result(), (slice.begin + s.begin) * image), 1, s.size() * image, 0};
     }
   }
 }
 
 void Builder::forward_piece(const Convolution& g, Share s, OnednnTasks& tasks, Scratch& scratch) {
-  const bool bias = has("bias");
+  const bool bias = has_bias();
   const auto desc = forward_desc(g, s.size(), bias);
   float* w = packed(weights(g, false), operand(1), desc.weights_desc());
   std::vector<dnnl_exec_arg_t> arguments = {

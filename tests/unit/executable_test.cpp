@@ -133,6 +133,7 @@ codegen::Program product_program() {
   codegen::Library call;
   call.impl = "onednn";
   call.op = "matmul";
+  call.matrix_product = true;
   call.title = "fc";
   call.operands = {{"f32", {64, 32}}, {"f32", {32, 48}}};
   call.results = {{"f32", {64, 48}}};
