@@ -20,9 +20,14 @@ Column factors(const Draw& d, const Type& type, int64_t which) {
       type, [&](int64_t i) { return which < 2 ? one : 0.5 + unit(mixed(d.seed + 1, static_cast<uint64_t>(i))); });
 }
 
-Expected held(const std::vector<Exact>& sums, int64_t n, DType dtype) {
+// A library adds so many products in order (runtime/host/onednn_builder.h), each with half a unit's rounding: beside the rule.
+// The kernels of its matrix products begin anew every few hundred.
+constexpr int64_t kOfProducts = 512, kOfConvolutions = 2048;
+
+Expected held(const std::vector<Exact>& sums, int64_t n, DType dtype, int64_t in_order) {
   Expected e{dtype, {}, {}};
-  for (const Exact& sum : sums) e.add(sum, allowed(n, dtype, sum.size, 2));
+  const double of_library = static_cast<double>(std::min(n, in_order)) / 2;
+  for (const Exact& sum : sums) e.add(sum, allowed(n, dtype, sum.size, 2 + of_library));
   return e;
 }
 
@@ -59,7 +64,7 @@ SumCase product(Draw& d) {
         sums[static_cast<size_t>(i * s.n + j)].add_product(x.at(s.ta ? k * s.m + i : i * s.k + k),
                                                            y.at(s.tb ? j * s.k + k : k * s.n + j));
   c.graph().outputs = {Builder(c.graph())("matmul", {a, w}, {{"transpose_a", s.ta}, {"transpose_b", s.tb}})};
-  c.outputs = {held(sums, s.k, dtype)};
+  c.outputs = {held(sums, s.k, dtype, c.library && dtype == DType::f32 ? kOfProducts : 0)};
   c.title = fmt::format("{}: {} x {} x {} of {} {}, {}", c.library ? "library" : "generated", s.m, s.k, s.n,
                         to_string(kind), to_string(dtype),
                         s.ta   ? s.tb ? "both transposed" : "left transposed"
@@ -136,7 +141,7 @@ SumCase convolution(Draw& d) {
   const Type& made = of == Of::result ? g.result : of == Of::image ? g.image : g.filter;
   std::vector<Exact> sums(static_cast<size_t>(made.elements()));
   add_products(g, of, c.inputs.at("a"), c.inputs.at("b"), sums);
-  c.outputs = {held(sums, terms, dtype)};
+  c.outputs = {held(sums, terms, dtype, c.library && dtype == DType::f32 ? kOfConvolutions : 0)};
   c.title = fmt::format("{}: {} of image {} and filter {}, {} {}", c.library ? "library" : "generated", op,
                         to_string(image), to_string(filter), to_string(kind), to_string(dtype));
   return c;

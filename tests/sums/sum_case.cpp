@@ -53,13 +53,22 @@ const std::vector<std::pair<std::string, Family>>& families() {
   return list;
 }
 
+namespace {
+
 // Reductions come three times as often: they have the most forms.
+const std::pair<std::string, Family>& drawn_from(uint64_t number) {
+  const size_t count = families().size(), of = number % (count + 2);
+  return families()[of < count ? of : 0];
+}
+
+}  // namespace
+
+const std::string& family_of(uint64_t number) { return drawn_from(number).first; }
+
 SumCase draw_case(uint64_t number, const DrawOptions& options) {
   Draw d(number, options);
-  const size_t count = families().size(), of = number % (count + 2);
-  const auto& [name, family] = families()[of < count ? of : 0];
-  SumCase c = family(d);
-  c.title = fmt::format("{}: {}", name, c.title);
+  SumCase c = drawn_from(number).second(d);
+  c.title = fmt::format("{}: {}", family_of(number), c.title);
   return c;
 }
 

@@ -75,6 +75,7 @@ ir::ValueId add_input(SumCase& c, const std::string& name, Column column);
 // A family of cases draws one.
 using Family = SumCase (*)(Draw&);
 const std::vector<std::pair<std::string, Family>>& families();
+const std::string& family_of(uint64_t number);
 SumCase draw_case(uint64_t number, const DrawOptions& options);
 
 SumCase reduction(Draw& d);
