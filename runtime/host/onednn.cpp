@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "ir/check.h"
@@ -10,6 +11,7 @@
 #include "runtime/host/keep_above_zero.h"
 #include "runtime/host/onednn_parts.h"
 #include "runtime/host/step_memory.h"
+#include "runtime/host/wide_sum.h"
 
 // libgomp's, which libdnnl runs on. The header would bring in clang's own OpenMP runtime beside it.
 extern "C" void omp_set_num_threads(int);
@@ -55,11 +57,19 @@ OnednnParts build(const codegen::Library& call, std::span<void* const> arguments
 }
 
 void add_partials(const OnednnParts& p, Share range) {
-  for (int64_t i = range.begin; i < range.end; ++i) {
-    float total = p.partials[0][i];
-    for (size_t s = 1; s < p.partials.size(); ++s) total += p.partials[s][i];
-    p.sum[i] = total;
+  constexpr int64_t kAtOnce = 512;
+  std::array<double, kAtOnce> total;
+  for (int64_t i = range.begin; i < range.end; i += kAtOnce) {
+    const int64_t count = std::min(kAtOnce, range.end - i);
+    for (size_t s = 0; s < p.partials.size(); ++s) add_wide(total.data(), p.partials[s] + i, count, s == 0);
+    round_wide(p.sum + i, total.data(), count);
   }
+}
+
+void apply(const Addition& a) {
+  if (a.length == 0) return;
+  add_wide(a.total, a.part, a.length, a.first);
+  if (a.last) round_wide(a.part, a.total, a.length);
 }
 
 void apply(const ReluRegion& r) {
@@ -87,6 +97,7 @@ struct OnednnCall::Impl {
                                                         static_cast<int>(task.arguments.size()), task.arguments.data());
     HEDDLE_CHECK(status == dnnl_success,
                  fmt::format("dnnl_primitive_execute: status {} in '{}'", static_cast<int>(status), title));
+    apply(task.addition);
     apply(task.relu);
     apply(task.placement);
   }

@@ -27,11 +27,20 @@ struct Placement {
   int64_t rows = 0, columns = 0, stride = 0;
 };
 
+// A result that is one of several whose sum is asked for: added to `total`, and the last one's sum rounded into `part`.
+struct Addition {
+  double* total = nullptr;
+  float* part = nullptr;  // what the primitive writes
+  int64_t length = 0;
+  bool first = true, last = true;
+};
+
 // One primitive with its memory, ready to run, and the relu that follows while its result is in the cache. The relu is
 // not oneDNN's own: that one turns nan into 0.
 struct OnednnTask {
   dnnl::primitive primitive;
   std::vector<dnnl_exec_arg_t> arguments;
+  Addition addition = {};
   ReluRegion relu = {};
   Placement placement = {};
 };
@@ -44,7 +53,7 @@ struct OnednnParts {
   std::vector<dnnl::memory> memories;  // kept alive for the tasks
   OnednnTasks before, after;
   std::vector<OnednnTasks> slices;  // the tasks of one slice run in order, on one thread
-  std::vector<float*> partials;     // of `length` floats each, added in order into `sum`
+  std::vector<float*> partials;     // of `length` floats each, added in doubles into `sum`
   float* sum = nullptr;
   int64_t length = 0;
   int64_t workspace = 0;

@@ -188,6 +188,15 @@ TEST(Onednn, MatmulOfSpecialValues) {
     check_product({3, 9, 17, 5, false, true, true, relu}, Values::special);
   }
 }
+// A long inner side is cut into runs, the last of them shorter.
+TEST(Onednn, MatmulInRuns) {
+  for (const Values kind : {Values::ordinary, Values::special}) {
+    check_product({1, 5, 9, 9001, false, true, true, true}, kind);
+    check_product({1, 9, 70, 4097, false, false, false, false}, kind);
+    check_product({1, 17, 6, 6000, true, false, true, false}, kind);
+    check_product({3, 4, 5, 5000, true, true, false, true}, kind);
+  }
+}
 TEST(Onednn, MatmulKeepsNumbersBelowTheNormalOnes) {
   Library call = call_of("matmul", {{2, 3}, {3, 2}}, {2, 2});
   std::vector<Floats> in = {{1e-40F, 0, 0, 0, 1, 0}, {1, 0, 0, 2e-41F, 0, 0}};
@@ -281,6 +290,31 @@ TEST(Onednn, ConvolutionOfSpecialValues) {
 // A slice with relu is worked off in pieces: more than one here, the last one smaller.
 TEST(Onednn, ConvolutionInPieces) {
   check_convolution({.n = 7, .h = 52, .w = 52, .c = 1, .o = 32, .kh = 3, .kw = 3}, Values::special);
+}
+
+// A filter gradient over many positions is cut into runs: groups of images, single ones, bands of their rows. Some bands lie
+// in the padding.
+TEST(Onednn, FilterGradientInRuns) {
+  for (const Values kind : {Values::ordinary, Values::special}) {
+    check_convolution({.n = 13, .h = 16, .w = 15, .c = 4, .o = 3, .kh = 3, .kw = 3, .pads = {1, 1, 1, 1}}, kind);
+    check_convolution({.n = 2, .h = 60, .w = 60, .c = 3, .o = 5, .kh = 3, .kw = 2, .pads = {1, 0, 2, 1}}, kind);
+    check_convolution(
+        {.n = 1, .h = 99, .w = 70, .c = 2, .o = 4, .kh = 5, .kw = 3, .strides = {2, 1}, .pads = {2, 1, 3, 1}}, kind);
+    check_convolution(
+        {.n = 1, .h = 50, .w = 60, .c = 1, .o = 2, .kh = 3, .kw = 3, .pads = {9, 1, 8, 1}, .dilations = {9, 1}}, kind);
+    check_convolution(
+        {.n = 1, .h = 60, .w = 60, .c = 16, .o = 16, .kh = 3, .kw = 3, .pads = {1, 1, 1, 1}, .groups = 16}, kind);
+  }
+}
+TEST(Onednn, BandsOfRowsHaveTheirRunsAlone) {
+  Library call = call_of("conv2d_filter_grad", {{1, 128, 128, 3}, {1, 126, 126, 8}}, {8, 3, 3, 3});
+  const OnednnParts parts = build_onednn(call, {}, nullptr);
+  ASSERT_EQ(parts.slices.size(), 1U);
+  EXPECT_EQ(parts.slices[0].size(), 16U);  // 126 x 126 positions in runs of about 1,024
+  call.operands[0].dims[0] = call.operands[1].dims[0] = 64;
+  call.slices = 4;
+  EXPECT_EQ(build_onednn(call, {}, nullptr).slices[3].size(),
+            16U * 15U);  // 15 of the 15.5 whole runs that an image has
 }
 
 dnnl_fpmath_mode_t mode_of(const OnednnTask& task) {

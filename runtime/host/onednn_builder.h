@@ -1,0 +1,208 @@
+// Builder: makes the parts of one call. Products and convolutions are a file each (onednn_matmul.cpp,
+// onednn_convolution.cpp).
+//
+//   matmul of [16,1000000] and [1000000,16]  ->  one slice of 977 tasks, each of which adds its result to one in doubles
+//
+// Private to the runtime's oneDNN files.
+#pragma once
+#include <algorithm>
+#include <optional>
+
+#include "runtime/host/onednn_descriptors.h"
+#include "runtime/host/onednn_parts.h"
+#include "runtime/host/thread_pool.h"
+
+namespace heddle::runtime::onednn {
+
+using dnnl::memory;
+using Dims = memory::dims;
+constexpr auto kF32 = memory::data_type::f32;
+
+struct Convolution {
+  int64_t n, h, w, c, oh, ow, o, kh, kw, groups;
+  Dims strides, dilations, low, high;
+};
+
+// Matrix sizes and strides in elements; `batch` matrices follow each other.
+struct Product {
+  int64_t batch, m, n, k;
+  bool ta, tb;
+};
+
+// oneDNN adds products one after another in f32. So a long sum is cut into runs of about so many, and their results are added
+// in doubles; one of up to two runs is left whole. Matrix products are longer: their kernels begin anew every few
+// hundred. There are at most kMostRuns in a slice: each is an object of its own.
+constexpr int64_t kProductRun = 2048, kFilterRun = 1024, kMostRuns = 4096;
+inline int64_t runs_of(int64_t terms, int64_t run) {
+  return terms <= 2 * run ? 1 : std::min(kMostRuns, (terms + run - 1) / run);
+}
+
+inline std::vector<int64_t> integers(const codegen::Library& call, const std::string& key,
+                                     const std::vector<int64_t>& fallback) {
+  const auto it = call.integers.find(key);
+  return it == call.integers.end() ? fallback : it->second;
+}
+
+inline dnnl::fpmath_mode fpmath_mode(const std::string& precision) {
+  return precision == "bf16" ? dnnl::fpmath_mode::bf16 : dnnl::fpmath_mode::strict;
+}
+
+// Builds the parts of one call.
+class Builder {
+ public:
+  Builder(const codegen::Library& call, std::span<void* const> arguments, void* workspace)
+      : call_(call), arguments_(arguments.begin(), arguments.end()), base_(static_cast<char*>(workspace)) {
+    arguments_.resize(call.operands.size() + call.results.size(), nullptr);
+  }
+
+  OnednnParts build();
+
+ private:
+  const std::vector<int64_t>& dims_of(int role) const {
+    return (role < 0 ? call_.results[0] : call_.operands[static_cast<size_t>(role)]).dims;
+  }
+  float* operand(size_t i) const { return static_cast<float*>(arguments_[i]); }
+  float* result() const { return static_cast<float*>(arguments_[call_.operands.size()]); }
+  // A null address stays null: nothing is run then.
+  static float* at(float* p, int64_t elements) { return p == nullptr ? nullptr : p + elements; }
+
+  float* take(size_t bytes) {
+    constexpr int64_t kAlign = 256;
+    const int64_t offset = parts_.workspace;
+    parts_.workspace += (static_cast<int64_t>(bytes) + kAlign - 1) / kAlign * kAlign;
+    return base_ == nullptr ? nullptr : reinterpret_cast<float*>(base_ + offset);
+  }
+
+  double* take_doubles(int64_t count) {
+    return reinterpret_cast<double*>(take(static_cast<size_t>(count) * sizeof(double)));
+  }
+
+  dnnl_memory_t bind(const memory::desc& desc, void* address) {
+    parts_.memories.emplace_back(desc, parts_.engine, address == nullptr ? DNNL_MEMORY_NONE : address);
+    return parts_.memories.back().get();
+  }
+
+  bool has_bias() const {
+    return std::ranges::any_of(call_.epilogue, [](const codegen::EpilogueStep& step) { return step.bias; });
+  }
+  bool has_relu() const {
+    return std::ranges::any_of(call_.epilogue, [](const codegen::EpilogueStep& step) { return step.at_least == 0.0; });
+  }
+
+  // Attributes are handles: each primitive gets its own.
+  dnnl::primitive_attr attributes() const {
+    dnnl::primitive_attr attr;
+    attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    attr.set_fpmath_mode(fpmath_mode(call_.precision));  // whatever ONEDNN_DEFAULT_FPMATH_MODE says
+    return attr;
+  }
+
+  template <class Primitive, class... Arguments>
+  typename Primitive::primitive_desc describe(Arguments&&... arguments) const {
+    return described<Primitive>(parts_.engine, attributes(), std::forward<Arguments>(arguments)...);
+  }
+
+  // Scratch memory of one slice, so that slices may run at the same time. The tasks of a slice run one after another and
+  // share it.
+  struct Scratch {
+    float* at = nullptr;
+    size_t bytes = 0;
+  };
+
+  template <class Descriptor>
+  void add(OnednnTasks& list, const Descriptor& desc, const dnnl::primitive& primitive,
+           std::vector<dnnl_exec_arg_t> arguments, Scratch& scratch) {
+    const memory::desc needed = desc.scratchpad_desc();
+    if (const size_t bytes = needed.get_size(); bytes > 0) {
+      if (bytes > scratch.bytes) scratch = {take(bytes), bytes};
+      arguments.push_back({DNNL_ARG_SCRATCHPAD, bind(needed, scratch.at)});
+    }
+    list.push_back({primitive, std::move(arguments)});
+  }
+
+  // A slice of one primitive.
+  template <class Descriptor>
+  OnednnTask& add_slice(const Descriptor& desc, const dnnl::primitive& primitive,
+                        std::vector<dnnl_exec_arg_t> arguments) {
+    Scratch scratch;
+    add(parts_.slices.emplace_back(), desc, primitive, std::move(arguments), scratch);
+    return parts_.slices.back().back();
+  }
+
+  void reorder(OnednnTasks& list, const memory::desc& from, float* source, const memory::desc& to, float* target) {
+    const dnnl::reorder::primitive_desc desc(parts_.engine, from, parts_.engine, to, attributes());
+    Scratch scratch;
+    add(list, desc, dnnl::reorder(desc), {{DNNL_ARG_FROM, bind(from, source)}, {DNNL_ARG_TO, bind(to, target)}},
+        scratch);
+  }
+
+  // The weights in the layout that a primitive asks for: packed once per call, before its slices.
+  float* packed(const memory::desc& plain, float* weights, const memory::desc& layout) {
+    if (layout == plain) return weights;
+    if (pack_.has_value() && *pack_ == layout) return packed_;
+    pack_ = layout;
+    packed_ = take(layout.get_size());
+    reorder(parts_.before, plain, weights, layout, packed_);
+    return packed_;
+  }
+
+  int64_t cuts(int64_t extent) const { return std::clamp<int64_t>(call_.slices, 1, extent); }
+
+  void matmul();
+  void matmul_slice(const Product& p, const Product& part, int64_t batch, int64_t row, int64_t column);
+  struct MatmulDescs {
+    memory::desc a, b, c, bias;
+  };
+  static MatmulDescs matmul_descs(const Product& p, const Product& part, int64_t k);
+  Convolution geometry(const Dims& x, const Dims& w, const Dims& y) const;
+  void forward(const Convolution& g);
+  void forward_piece(const Convolution& g, Share images, OnednnTasks& tasks, Scratch& scratch);
+  void data_grad(const Convolution& g);
+  void filter_grad(const Convolution& g);
+  struct FilterRun {  // rows of results of one image, or whole images
+    Share images, rows;
+  };
+  static std::vector<FilterRun> filter_runs(const Convolution& g, Share images);
+  dnnl::convolution_backward_weights::primitive_desc filter_desc(const Convolution& g, const FilterRun& run,
+                                                                 const memory::desc& layout) const;
+  void filter_task(const Convolution& g, const FilterRun& run,
+                   const dnnl::convolution_backward_weights::primitive_desc& desc, OnednnTasks& tasks,
+                   Scratch& scratch);
+
+  // `n` images of a convolution, channels last.
+  static memory::desc images(int64_t n, int64_t h, int64_t w, int64_t c) {
+    return memory::desc({n, c, h, w}, kF32, memory::format_tag::nhwc);
+  }
+  // The library's dimensions are o, i, h, w wherever they lie; in memory channels are last, as in images.
+  static memory::desc weights(const Convolution& g, bool any) {
+    using Tag = memory::format_tag;
+    if (g.groups == 1) return memory::desc({g.o, g.c, g.kh, g.kw}, kF32, any ? Tag::any : Tag::ohwi);
+    return memory::desc({g.groups, g.o / g.groups, g.c / g.groups, g.kh, g.kw}, kF32, any ? Tag::any : Tag::gohwi);
+  }
+  dnnl::convolution_forward::primitive_desc forward_desc(const Convolution& g, int64_t n, bool bias) const {
+    const auto x = images(n, g.h, g.w, g.c), y = images(n, g.oh, g.ow, g.o), w = weights(g, true);
+    const auto kind = dnnl::prop_kind::forward_training;
+    const auto direct = dnnl::algorithm::convolution_direct;
+    const memory::desc b({g.o}, kF32, memory::format_tag::x);
+    using Forward = dnnl::convolution_forward;
+    if (bias) return describe<Forward>(kind, direct, x, w, b, y, g.strides, g.dilations, g.low, g.high);
+    return describe<Forward>(kind, direct, x, w, y, g.strides, g.dilations, g.low, g.high);
+  }
+  template <class Primitive>
+  typename Primitive::primitive_desc gradient(const Convolution& g,
+                                              const dnnl::convolution_forward::primitive_desc& forward,
+                                              const memory::desc& layout) const {
+    return described_after<Primitive>(forward, parts_.engine, attributes(), dnnl::algorithm::convolution_direct,
+                                      forward.src_desc(), layout, forward.dst_desc(), g.strides, g.dilations, g.low,
+                                      g.high);
+  }
+
+  const codegen::Library& call_;
+  std::vector<void*> arguments_;
+  char* base_;
+  OnednnParts parts_;
+  std::optional<memory::desc> pack_;
+  float* packed_ = nullptr;
+};
+
+}  // namespace heddle::runtime::onednn
