@@ -17,6 +17,115 @@ HD_MONOID(Max, lowest<A>(), max(x, value))
 HD_MONOID(Min, largest<A>(), min(x, value))
 #undef HD_MONOID
 
+// A long sum of A is added up in runs of this many. What a run comes to joins a wider number: added up one after the other in their
+// own type, 20 million ones would stop at 16,777,216.
+constexpr int kRun = 32;
+
+// The wider number: a double for floats; for doubles two, of which the second holds what rounding the first has lost.
+template <class A>
+struct Wide {
+  double value = 0;
+  HD_DEVICE void add(A x) { value = value + (double)x; }
+  HD_DEVICE A result() const { return (A)value; }
+};
+template <>
+struct Wide<double> {
+  double value = 0, lost = 0;
+  HD_DEVICE void add(double x) {
+    const double sum = value + x, of_x = sum - value;
+    lost = lost + ((value - (sum - of_x)) + (x - of_x));
+    value = sum;
+  }
+  // Of a sum that is infinite nothing is lost.
+  HD_DEVICE double result() const {
+    const double all = value + lost;
+    return all == all ? all : value;
+  }
+};
+
+// A long sum in one place: it takes elements as a Sum does, and is told where a run ends.
+template <class M>
+struct alignas(4 * sizeof(M)) Long {
+  M run;
+  Wide<decltype(M().value)> runs;
+  template <class A>
+  HD_DEVICE void add(A x, int = 0) { run.add(x); }
+  HD_DEVICE void flush() {
+    runs.add(run.value);
+    run = M();
+  }
+  HD_DEVICE M sum() const {
+    Long all = *this;
+    all.flush();
+    return {all.runs.result()};
+  }
+  HD_DEVICE auto result() const { return sum().result(); }
+};
+template <class M>
+HD_DEVICE void flush(Long<M>& sum) {
+  sum.flush();
+}
+template <class S, int width>
+HD_DEVICE void flush(Elements<S, width>& sums) {
+  HD_UNROLL
+  for (int k = 0; k < width; ++k) sums[k].flush();
+}
+
+// Whether adding up many is rounding many times.
+template <class M>
+constexpr bool is_rounded_sum = false;
+template <>
+inline constexpr bool is_rounded_sum<Sum<float>> = true;
+template <>
+inline constexpr bool is_rounded_sum<Sum<double>> = true;
+
+// What `count` places have come to where elements are added up in an order, one for each place and turn: a sum in runs. It is told where
+// a run may end, which it may do after each turn, and looked at in between.
+template <class M, int count, bool in_runs>
+struct InOrder {
+  M all[count];
+  template <class A>
+  HD_DEVICE void start(int i, A x) {
+    all[i].value = x;
+  }
+  template <class A>
+  HD_DEVICE void add(int i, A x) {
+    all[i].add(x);
+  }
+  HD_DEVICE auto so_far(int i) const { return all[i].value; }
+  HD_DEVICE void end_run() {}
+};
+template <class M, int count>
+struct InOrder<M, count, true> {
+  using A = decltype(M().value);
+  M run[count];
+  Wide<A> runs[count];
+  A before[count] = {};
+  HD_DEVICE void start(int i, A x) {
+    runs[i].add(x);
+    before[i] = x;
+  }
+  HD_DEVICE void add(int i, A x) { run[i].add(x); }
+  HD_DEVICE A so_far(int i) const { return before[i] + run[i].value; }
+  HD_DEVICE void end_run() {
+    HD_IVDEP for (int i = 0; i < count; ++i) {
+      runs[i].add(run[i].value);
+      run[i] = M();
+      before[i] = runs[i].result();
+    }
+  }
+};
+template <class M, int count, i64 turns>
+using SumInOrder = InOrder<M, count, is_rounded_sum<M> && (turns > kRun)>;
+// The same where only the execution knows the turns, at most `most`: few of them are not worth more places on the host.
+template <class M, int count, i64 most, class Use>
+HD_DEVICE void sum_in_order(int turns, const Use& use) {
+#if !defined(HD_CUDA)
+  if (turns <= kRun) return use(InOrder<M, count, false>());
+#endif
+  use(SumInOrder<M, count, most>());
+}
+
 // What an accumulator holds of an element. A short beside an int leaves a gap, which copies of both at once would read.
 template <class A, int bytes>
 struct Held {

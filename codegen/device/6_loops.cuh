@@ -56,11 +56,24 @@ HD_DEVICE int team_of(int team) { return team > 32 ? 0 : thread() / team; }
     if (const Index column = ((Index)slot * (team) + hd::lane_of(team)) * (width);                                   \
         HD_COUNTS(column), (columns) % ((team) * (width)) == 0 || column < (columns))
 #define HD_REDUCE HD_COLUMNS
+// The same where `flush` ends runs of `turns`.
+#define HD_LONG_REDUCE(Index, column, slot, columns, team, width, turns, flush)                                      \
+  for (int hd_run = 0; hd_run < (int)hd::packets<Index>(columns, (team) * (width)); hd_run += (turns), flush)          \
+    for (int slot = hd_run; slot < hd::least(hd_run + (turns), (int)hd::packets<Index>(columns, (team) * (width))); ++slot) \
+      if (const Index column = ((Index)slot * (team) + hd::lane_of(team)) * (width);                                 \
+          HD_COUNTS(column), (columns) % ((team) * (width)) == 0 || column < (columns))
 // This block's part of one long row.
 #define HD_SPAN(Index, column, columns, width)                                                                       \
   for (Index column = ((Index)hd::block() * hd::threads() + hd::thread()) * (width);                                 \
        column < (columns); column += (Index)hd::blocks() * hd::threads() * (width))                                  \
     if (HD_COUNTS(column), true)
+#define HD_LONG_SPAN(Index, column, columns, width, turns, flush)                                                    \
+  for (Index hd_apart = (Index)hd::blocks() * hd::threads() * (width),                                               \
+             hd_run = ((Index)hd::block() * hd::threads() + hd::thread()) * (width);                                 \
+       hd_run < (columns); hd_run += hd_apart * (turns), flush)                                                      \
+    for (Index column = hd_run, hd_end = hd::least<Index>(hd_run + hd_apart * (turns), columns); column < hd_end;     \
+         column += hd_apart)                                                                                         \
+      if (HD_COUNTS(column), true)
 #define HD_LANE 0
 #define HD_ROW_LANE(row) 0
 // Keeps what is indexed by a slot in registers.
@@ -75,6 +88,7 @@ HD_DEVICE int team_of(int team) { return team > 32 ? 0 : thread() / team; }
 #define HD_SPREAD(Index, i, count)                                                                                   \
   _Pragma("unroll 16") for (Index hd_first = 0; hd_first < (count); hd_first += 32)                                  \
     if (const Index i = hd_first + (Index)(hd::thread() & 31); HD_COUNTS(i), (count) % 32 == 0 || i < (count))
+#define HD_SPREAD_TURN(i) ((i) / 32)
 // One thread of the team, of the grid; the threads of the last block over `columns`.
 #define HD_ONE_OF_TEAM(team) if (hd::lane_of(team) == 0)
 #define HD_ONE_OF_BLOCK if (hd::thread() == 0)
@@ -136,12 +150,21 @@ HD_DEVICE Index last_column(Index n) {
 #define HD_REDUCE(Index, column, slot, columns, team, width) HD_REDUCE_RANGE(Index, column, slot, 0, columns, columns)
 #define HD_SPAN(Index, column, columns, width) \
   HD_REDUCE_RANGE(Index, column, hd_slot, hd::first_column<Index>(columns), hd::last_column<Index>(columns), columns)
+// The same where `flush` ends runs: a GPU's threads end them after other numbers of turns than lanes.
+#define HD_LONG_RANGE(Index, column, slot, from, to, columns, flush)                                                 \
+  for (Index hd_run = (from), hd_last_run = (to); hd_run < hd_last_run; hd_run += hd::kRun * hd::lanes(columns), flush) \
+    HD_REDUCE_RANGE(Index, column, slot, hd_run, hd::least<Index>(hd_run + hd::kRun * hd::lanes(columns), hd_last_run), columns)
+#define HD_LONG_REDUCE(Index, column, slot, columns, team, width, turns, flush) \
+  HD_LONG_RANGE(Index, column, slot, 0, columns, columns, flush)
+#define HD_LONG_SPAN(Index, column, columns, width, turns, flush)                                                   \
+  HD_LONG_RANGE(Index, column, hd_slot, hd::first_column<Index>(columns), hd::last_column<Index>(columns), columns, flush)
 #define HD_LANE hd_lane
 #define HD_ROW_LANE(row) ((row) % hd::lanes(1))
 #define HD_IN_REGISTERS
 #define HD_EACH(k, width) if (constexpr int k = 0; true)
 #define HD_EACH_OF(k, width, rest) if (constexpr int k = 0; true)
 #define HD_SPREAD(Index, i, count) HD_LOOP for (Index i = 0; i < (count); ++i)
+#define HD_SPREAD_TURN(i) (i)
 #define HD_ONE_OF_TEAM(team)
 #define HD_ONE_OF_BLOCK
 #define HD_ONE_OF_ALL if (hd::block() == 0)

@@ -208,11 +208,13 @@ HD_DEVICE void scatter_rows(const S* x, const I* sorted, const int* order, const
   HD_ROWS(Index, row, rows, team) {
     const int begin = first_of(row);
     for (int column = lane_of(team); column < columns; column += team) {
-      M sum;
-      sum.value = (Compute<S>)x[(i64)row * columns + column];
-      for (int i = begin; i < n && (i64)sorted[i] == (i64)row; ++i)
-        if (const int place = order[i]; inside(place, n)) sum.add((Compute<S>)updates[(i64)place * columns + column]);
-      y[(i64)row * columns + column] = (S)sum.value;
+      SumInOrder<M, 1, n> sum;
+      sum.start(0, (Compute<S>)x[(i64)row * columns + column]);
+      for (int i = begin; i < n && (i64)sorted[i] == (i64)row; ++i) {
+        if (const int place = order[i]; inside(place, n)) sum.add(0, (Compute<S>)updates[(i64)place * columns + column]);
+        if ((i - begin) % kRun == kRun - 1) sum.end_run();
+      }
+      y[(i64)row * columns + column] = (S)sum.so_far(0);
     }
   }
 #else
@@ -224,15 +226,17 @@ HD_DEVICE void scatter_rows(const S* x, const I* sorted, const int* order, const
     while (end < n && (i64)sorted[end] == (i64)row) ++end;
     for (int from = 0; from < columns; from += kChunk) {
       const int width = least(kChunk, columns - from);
-      M sum[kChunk];
-      for (int column = 0; column < width; ++column) sum[column].value = (Compute<S>)x[(i64)row * columns + from + column];
-      for (int i = begin; i < end; ++i) {
-        const int place = order[i];
-        if (!inside(place, n)) continue;
-        for (int column = 0; column < width; ++column)
-          sum[column].add((Compute<S>)updates[(i64)place * columns + from + column]);
-      }
-      for (int column = 0; column < width; ++column) y[(i64)row * columns + from + column] = (S)sum[column].value;
+      sum_in_order<M, kChunk, n>(end - begin, [&](auto sum) {
+        for (int column = 0; column < width; ++column) sum.start(column, (Compute<S>)x[(i64)row * columns + from + column]);
+        for (int i = begin; i < end; ++i) {
+          if ((i - begin) % kRun == kRun - 1) sum.end_run();
+          const int place = order[i];
+          if (!inside(place, n)) continue;
+          for (int column = 0; column < width; ++column)
+            sum.add(column, (Compute<S>)updates[(i64)place * columns + from + column]);
+        }
+        for (int column = 0; column < width; ++column) y[(i64)row * columns + from + column] = (S)sum.so_far(column);
+      });
     }
     begin = end;
   }
@@ -259,15 +263,17 @@ HD_DEVICE void scatter_rows_in_place(const S* x, const I* sorted, const int* ord
       while (end < n && sorted[end] == row) ++end;
       for (int from = lane * kChunk; from < columns; from += lanes * kChunk) {
         const int width = least(kChunk, columns - from);
-        M sum[kChunk];
-        for (int column = 0; column < width; ++column) sum[column].value = (Compute<S>)x[at + from + column];
-        for (int i = (int)first; i < end; ++i) {
-          const int place = order[i];
-          if (!inside(place, n)) continue;
-          for (int column = 0; column < width; ++column)
-            sum[column].add((Compute<S>)updates[(i64)place * columns + from + column]);
-        }
-        for (int column = 0; column < width; ++column) y[at + from + column] = (S)sum[column].value;
+        sum_in_order<M, kChunk, n>(end - (int)first, [&](auto sum) {
+          for (int column = 0; column < width; ++column) sum.start(column, (Compute<S>)x[at + from + column]);
+          for (int i = (int)first; i < end; ++i) {
+            if ((i - (int)first) % kRun == kRun - 1) sum.end_run();
+            const int place = order[i];
+            if (!inside(place, n)) continue;
+            for (int column = 0; column < width; ++column)
+              sum.add(column, (Compute<S>)updates[(i64)place * columns + from + column]);
+          }
+          for (int column = 0; column < width; ++column) y[at + from + column] = (S)sum.so_far(column);
+        });
       }
     }
   }

@@ -1,0 +1,109 @@
+#include "ir/kernel/long_sums.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "ir/kernel/access.h"
+#include "ir/kernel/plan_reductions.h"
+
+namespace heddle::ir {
+namespace {
+
+constexpr int64_t kWarp = 32, kHostLanes = 16;  // running results of a long row on the host: hd::lanes
+
+int64_t cut(int64_t n, int64_t by) { return (n + by - 1) / by; }
+
+bool on_gpu(const KernelForm& form) { return form.threads > 1; }
+
+int64_t teams(const KernelForm& form) {
+  return form.team > kWarp ? 1 : std::max<int64_t>(1, form.threads / form.team);
+}
+
+bool is_sum(const Node& n, const Signature& s) {
+  const auto* r = std::get_if<Reduction>(&n.op->kind);
+  return (r == nullptr || r->monoid == "Sum") && is_floating(s.operands[0].dtype);
+}
+
+bool sums_each_point(const KernelPlan& plan, ReductionPlan how, const ReductionDomain& d) {
+  return is_per_point(how, d, plan.space());
+}
+
+// What is added to one running result, one element after the other.
+int64_t chain_of(const KernelForm& form, const KernelPlan& plan, ReductionPlan how, const ReductionDomain& d,
+                 bool spread) {
+  const int64_t blocks = std::max<int64_t>(form.blocks, 1), rows = cut(plan.rows, blocks * teams(form));
+  switch (how) {
+    case ReductionPlan::none:
+    case ReductionPlan::inner: return spread ? cut(product(d.extents), kWarp) : product(d.extents);
+    case ReductionPlan::row: return elements_of_row(form, plan);
+    case ReductionPlan::column: return rows;
+    case ReductionPlan::total: break;
+  }
+  if (plan.span) return cut(elements_of_row(form, plan), blocks);
+  return sums_each_point(plan, how, d) ? rows * elements_of_row(form, plan) : rows;
+}
+
+// Few are added behind it: lanes, warps and blocks meet as neighbours, or nearly so.
+int64_t added_behind(const KernelForm& form, ReductionPlan how, bool spread) {
+  constexpr int64_t kOfLanes = 5, kOfBlocks = 16;
+  if (how == ReductionPlan::none || how == ReductionPlan::inner) return spread ? kOfLanes : 0;
+  return how == ReductionPlan::row && !on_gpu(form) ? kOfLanes : kOfBlocks;
+}
+
+struct Sum {
+  ReductionPlan how = ReductionPlan::none;
+  bool each_point = false;
+};
+// Of a reduction that is long.
+std::optional<Sum> long_sum(const Graph& k, const KernelPlan& plan, const Node& n, bool spread) {
+  const Signature s = signature(k, n);
+  ReductionDomain storage;
+  const ReductionDomain* d = reduction_domain(s, storage);
+  if (d == nullptr || !is_sum(n, s)) return std::nullopt;
+  const ReductionPlan how = plan.values[static_cast<size_t>(n.results[0].index)].reduction;
+  const int64_t chain = chain_of(*k.form, plan, how, *d, spread);
+  const auto error = static_cast<double>(chain + added_behind(*k.form, how, spread));
+  if (chain <= kRun || error <= allowed_error(product(d->extents))) return std::nullopt;
+  return Sum{how, sums_each_point(plan, how, *d)};
+}
+
+}  // namespace
+
+// Each addition rounds by half an eps.
+double allowed_error(int64_t elements) { return 8 * std::log2(static_cast<double>(std::max<int64_t>(elements, 2))); }
+
+bool is_long_sum(const Graph& k, const KernelPlan& plan, const Node& n, bool spread) {
+  return long_sum(k, plan, n, spread).has_value();
+}
+
+int64_t elements_of_row(const KernelForm& form, const KernelPlan& plan) {
+  if (!on_gpu(form)) return cut(plan.columns, kHostLanes);
+  return cut(plan.columns, (plan.span ? form.threads : form.team) * form.packet) * form.packet;
+}
+
+int64_t turns_of_run(const KernelForm& form) { return std::max<int64_t>(1, kRun / form.packet); }
+
+int64_t rows_of_run(const Graph& k, const KernelPlan& plan) {
+  if (plan.span) return 0;
+  const int64_t of_row = elements_of_row(*k.form, plan);
+  int64_t rows = 0;
+  for (const NodeId id : k.order) {
+    const std::optional<Sum> sum = long_sum(k, plan, k[id], /*spread=*/false);
+    if (!sum || (sum->how != ReductionPlan::column && sum->how != ReductionPlan::total)) continue;
+    const bool of_elements = sum->how == ReductionPlan::total && sum->each_point;
+    if (of_elements && of_row > kRun) continue;  // each row ends its runs
+    const int64_t most = std::max<int64_t>(1, kRun / (of_elements ? of_row : 1) / k.form->ahead);
+    rows = rows == 0 ? most : std::min(rows, most);
+  }
+  return rows;
+}
+
+RunOfLoops run_of_loops(const Dims& loops) {
+  int64_t inside = 1;
+  for (size_t i = loops.size(); i-- > 0; inside *= loops[i])
+    if (inside * loops[i] > kRun || i == 0) return {i, std::max<int64_t>(1, kRun / inside)};
+  return {};
+}
+
+}  // namespace heddle::ir
