@@ -83,7 +83,7 @@ Operand Body::reduce_here(ValueId v, const Node& n, const Signature& s, const In
   Running running{.accumulator = text_.names.fresh(k_[n.results[0]].name + "_acc"),
                   .valid = finish_needs_valid(s) ? text_.names.fresh(k_[n.results[0]].name + "_valid") : "",
                   .packets = reduces_packets(n, access),
-                  .runs = is_long_sum(k_, text_.plan, n, spread_)};
+                  .runs = is_long_sum(s, d, spread_)};
   // Before the loop over the packet's points.
   in_scope(scopes_.size() - (running.packets ? 2 : 1), [&] { reduce_loops(n, s, access, running); });
   Operand asked;

@@ -117,15 +117,6 @@ struct InOrder<M, count, true> {
 };
 template <class M, int count, i64 turns>
 using SumInOrder = InOrder<M, count, is_rounded_sum<M> && (turns > kRun)>;
-// The same where only the execution knows the turns, at most `most`: few of them are not worth more places on the host.
-template <class M, int count, i64 most, class Use>
-HD_DEVICE void sum_in_order(int turns, const Use& use) {
-#if !defined(HD_CUDA)
-  if (turns <= kRun) return use(InOrder<M, count, false>());
-#endif
-  use(SumInOrder<M, count, most>());
-}
-
 // What an accumulator holds of an element. A short beside an int leaves a gap, which copies of both at once would read.
 template <class A, int bytes>
 struct Held {

@@ -20,35 +20,30 @@ int64_t teams(const KernelForm& form) {
   return form.team > kWarp ? 1 : std::max<int64_t>(1, form.threads / form.team);
 }
 
-bool is_sum(const Node& n, const Signature& s) {
-  const auto* r = std::get_if<Reduction>(&n.op->kind);
+bool is_sum(const Signature& s) {
+  const auto* r = std::get_if<Reduction>(&s.op->kind);
   return (r == nullptr || r->monoid == "Sum") && is_floating(s.operands[0].dtype);
 }
 
-bool sums_each_point(const KernelPlan& plan, ReductionPlan how, const ReductionDomain& d) {
-  return is_per_point(how, d, plan.space());
-}
-
 // What is added to one running result, one element after the other.
-int64_t chain_of(const KernelForm& form, const KernelPlan& plan, ReductionPlan how, const ReductionDomain& d,
-                 bool spread) {
+int64_t chain_of(const KernelForm& form, const KernelPlan& plan, ReductionPlan how, bool each_point) {
   const int64_t blocks = std::max<int64_t>(form.blocks, 1), rows = cut(plan.rows, blocks * teams(form));
   switch (how) {
     case ReductionPlan::none:
-    case ReductionPlan::inner: return spread ? cut(product(d.extents), kWarp) : product(d.extents);
+    case ReductionPlan::inner: return 0;  // no chain of the plan's
     case ReductionPlan::row: return elements_of_row(form, plan);
     case ReductionPlan::column: return rows;
     case ReductionPlan::total: break;
   }
   if (plan.span) return cut(elements_of_row(form, plan), blocks);
-  return sums_each_point(plan, how, d) ? rows * elements_of_row(form, plan) : rows;
+  return each_point ? rows * elements_of_row(form, plan) : rows;
 }
 
 // Few are added behind it: lanes, warps and blocks meet as neighbours, or nearly so.
-int64_t added_behind(const KernelForm& form, ReductionPlan how, bool spread) {
-  constexpr int64_t kOfLanes = 5, kOfBlocks = 16;
-  if (how == ReductionPlan::none || how == ReductionPlan::inner) return spread ? kOfLanes : 0;
-  return how == ReductionPlan::row && !on_gpu(form) ? kOfLanes : kOfBlocks;
+constexpr int64_t kAddedOfLanes = 5, kAddedOfBlocks = 16;
+
+bool is_long(int64_t chain, int64_t behind, int64_t elements) {
+  return chain > kRun && static_cast<double>(chain + behind) > allowed_error(elements);
 }
 
 struct Sum {
@@ -56,16 +51,16 @@ struct Sum {
   bool each_point = false;
 };
 // Of a reduction that is long.
-std::optional<Sum> long_sum(const Graph& k, const KernelPlan& plan, const Node& n, bool spread) {
+std::optional<Sum> long_sum(const Graph& k, const KernelPlan& plan, const Node& n) {
   const Signature s = signature(k, n);
   ReductionDomain storage;
   const ReductionDomain* d = reduction_domain(s, storage);
-  if (d == nullptr || !is_sum(n, s)) return std::nullopt;
+  if (d == nullptr || !is_sum(s)) return std::nullopt;
   const ReductionPlan how = plan.values[static_cast<size_t>(n.results[0].index)].reduction;
-  const int64_t chain = chain_of(*k.form, plan, how, *d, spread);
-  const auto error = static_cast<double>(chain + added_behind(*k.form, how, spread));
-  if (chain <= kRun || error <= allowed_error(product(d->extents))) return std::nullopt;
-  return Sum{how, sums_each_point(plan, how, *d)};
+  const bool each_point = is_per_point(how, *d, plan.space());
+  const int64_t behind = how == ReductionPlan::row && !on_gpu(*k.form) ? kAddedOfLanes : kAddedOfBlocks;
+  if (!is_long(chain_of(*k.form, plan, how, each_point), behind, product(d->extents))) return std::nullopt;
+  return Sum{how, each_point};
 }
 
 }  // namespace
@@ -73,8 +68,11 @@ std::optional<Sum> long_sum(const Graph& k, const KernelPlan& plan, const Node& 
 // Each addition rounds by half an eps.
 double allowed_error(int64_t elements) { return 8 * std::log2(static_cast<double>(std::max<int64_t>(elements, 2))); }
 
-bool is_long_sum(const Graph& k, const KernelPlan& plan, const Node& n, bool spread) {
-  return long_sum(k, plan, n, spread).has_value();
+bool is_long_sum(const Graph& k, const KernelPlan& plan, const Node& n) { return long_sum(k, plan, n).has_value(); }
+
+bool is_long_sum(const Signature& s, const ReductionDomain& d, bool spread) {
+  const int64_t points = product(d.extents);
+  return is_sum(s) && is_long(spread ? cut(points, kWarp) : points, spread ? kAddedOfLanes : 0, points);
 }
 
 int64_t elements_of_row(const KernelForm& form, const KernelPlan& plan) {
@@ -89,7 +87,7 @@ int64_t rows_of_run(const Graph& k, const KernelPlan& plan) {
   const int64_t of_row = elements_of_row(*k.form, plan);
   int64_t rows = 0;
   for (const NodeId id : k.order) {
-    const std::optional<Sum> sum = long_sum(k, plan, k[id], /*spread=*/false);
+    const std::optional<Sum> sum = long_sum(k, plan, k[id]);
     if (!sum || (sum->how != ReductionPlan::column && sum->how != ReductionPlan::total)) continue;
     const bool of_elements = sum->how == ReductionPlan::total && sum->each_point;
     if (of_elements && of_row > kRun) continue;  // each row ends its runs
@@ -104,6 +102,19 @@ RunOfLoops run_of_loops(const Dims& loops) {
   for (size_t i = loops.size(); i-- > 0; inside *= loops[i])
     if (inside * loops[i] > kRun || i == 0) return {i, std::max<int64_t>(1, kRun / inside)};
   return {};
+}
+
+// Tensor cores round once for 8 or 16 products, whose factors they have rounded much more.
+ProductRuns product_runs(const KernelForm& form, const ContractPlan& plan) {
+  const int64_t depth = form.tile[2], k = plan.space[kDepth];
+  const int64_t chain = std::min(plan.steps * depth, k), parts = form.parts > 1 ? plan.gather + form.parts / plan.gather : 0;
+  const double allowed = allowed_error(k) - static_cast<double>(parts);
+  if (plan.tensor_cores || static_cast<double>(chain) <= allowed) return {};
+  const auto even = static_cast<int64_t>(std::sqrt(static_cast<double>(chain))) / depth;
+  const int64_t steps = std::max<int64_t>(1, even), runs = cut(plan.steps, steps);
+  if (static_cast<double>(steps * depth + runs) <= allowed) return {steps, /*wide=*/false};
+  constexpr int64_t kWideRun = 64;
+  return {std::max<int64_t>(1, kWideRun / depth), /*wide=*/true};
 }
 
 }  // namespace heddle::ir

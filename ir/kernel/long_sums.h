@@ -8,6 +8,7 @@
 #pragma once
 #include <cstdint>
 
+#include "ir/kernel/plan_contract.h"
 #include "ir/kernel/plan_kernel.h"
 #include "ir/op_def.h"
 
@@ -19,8 +20,10 @@ inline constexpr int64_t kRun = 32;
 // The error of a sum is to stay below this many times eps * sum|x|: four for each doubling of the elements.
 double allowed_error(int64_t elements);
 
-// Whether the kernel's text adds up the reduction in runs. `spread`: in a loop that a warp's lanes share (plan_singles).
-bool is_long_sum(const Graph& kernel, const KernelPlan& plan, const Node& n, bool spread = false);
+// Whether the kernel's text adds up the reduction in runs: one over rows, columns or all points of a plan,
+bool is_long_sum(const Graph& kernel, const KernelPlan& plan, const Node& n);
+// and one inside a point. `spread`: in a loop that a warp's lanes share (plan_singles).
+bool is_long_sum(const Signature& s, const ReductionDomain& d, bool spread);
 
 // Elements of one row that a thread adds to one of its accumulators, one after the other.
 int64_t elements_of_row(const KernelForm& form, const KernelPlan& plan);
@@ -36,5 +39,13 @@ struct RunOfLoops {
   int64_t turns = 1;
 };
 RunOfLoops run_of_loops(const Dims& loops);
+
+// Of a product through tiles: the steps over k that make a run; 0 where its sums are not long. Runs join second sums, which
+// are floats where there are few runs.
+struct ProductRuns {
+  int64_t steps = 0;
+  bool wide = false;
+};
+ProductRuns product_runs(const KernelForm& form, const ContractPlan& plan);
 
 }  // namespace heddle::ir
