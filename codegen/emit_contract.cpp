@@ -78,7 +78,7 @@ class ContractText {
                     storage_type(plan_.multiplied), form_.tile[0], form_.tile[1], form_.tile[2], form_.threads,
                     form_.stages, order(plan_.left), order(plan_.right));
     if (runs_.steps == 0) return type;
-    return fmt::format("hd::ProductInRuns<{}, hd::{}<float>>", type, runs_.wide ? "Wide" : "Sum");
+    return fmt::format("hd::ProductInRuns<{}, {}>", type, runs_.wide ? "hd::wide" : "hd::narrow");
   }
 
   // --- the steps ---

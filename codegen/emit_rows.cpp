@@ -66,8 +66,6 @@ class RowsText {
                                monoid(signature(k_, n)), text_.plan.columns, text_.team, text_.packet, name));
       if (plan == ReductionPlan::total) declare_accumulator(id);
     }
-    rows_of_run_ = rows_of_run(k_, text_.plan);
-    if (rows_of_run_ > 0) body_.line(fmt::format("hd::u32 {} = 0;", turn_ = text_.names.fresh("turn")));
     for (size_t i = 0; i < text_.kept.size(); ++i)
       body_.line(fmt::format("hd::Row<{}, {}, {}, {}> {};", array_type(k_[text_.plan.kept[i].value].type.dtype),
                              text_.plan.columns, text_.team, text_.packet, text_.kept[i]));
@@ -94,13 +92,14 @@ class RowsText {
       return p.reduction != ReductionPlan::column && p.phase == phase && per_point(n);
     });
     if (calls.empty() || elements_of_row(*k_.form, text_.plan) <= kRun) return {};
-    return fmt::format(", {}, ({})", turns_of_run(*k_.form), calls);
+    return fmt::format(", {}, ({})", turns_of_run(*k_.form, text_.plan), calls);
   }
-  // The same of what is added up across rows, behind each row or batch of rows.
-  std::vector<std::string> end_runs() const {
-    if (rows_of_run_ == 0) return {};
-    const std::string calls = flush([&](const Node& n) { return plan_of(n.results[0]).reduction != ReductionPlan::row; });
-    return {fmt::format("if (++{} % {} == 0) {};", turn_, rows_of_run_, calls)};
+  // The same of loops over rows, or over batches of them.
+  std::string long_rows() const {
+    const int64_t rows = rows_of_run(k_, text_.plan);
+    if (rows == 0) return {};
+    return fmt::format(", {}, ({})", rows,
+                       flush([&](const Node& n) { return plan_of(n.results[0]).reduction != ReductionPlan::row; }));
   }
 
   void row_pass(int phase) {
@@ -120,21 +119,19 @@ class RowsText {
   }
 
   void walk_rows() {
-    std::vector<std::string> row = body_.close();
+    const std::vector<std::string> row = body_.close();
     if (row.empty()) return;
     const std::string each = fmt::format("{}, {}", text_.plan.rows, text_.team), index = text_.index_type;
-    const std::vector<std::string> end = end_runs();
-    if (text_.ahead == 1) {
-      row.insert(row.end(), end.begin(), end.end());
-      return body_.lines(block(fmt::format("HD_ROWS({}, row, {})", index, each), row));
-    }
+    const std::string of_long = long_rows(), in_runs = of_long.empty() ? "HD_" : "HD_LONG_";
+    if (text_.ahead == 1)
+      return body_.lines(block(fmt::format("{}ROWS({}, row, {}{})", in_runs, index, each, of_long), row));
     const std::string of_batch = fmt::format("BATCH({}, row, {}, {})", index, each, text_.ahead);
     Body::Ahead ahead = body_.take_ahead();
     std::vector<std::string> all = std::move(ahead.arrays);
     for (const auto& lines : {block("HD_LOAD_" + of_batch, block(head_of_columns("HD_COLUMNS"), ahead.loads)),
-                              block("HD_OF_" + of_batch, row), end})
+                              block("HD_OF_" + of_batch, row)})
       all.insert(all.end(), lines.begin(), lines.end());
-    body_.lines(block(fmt::format("HD_BATCHES({}, {}, {})", index, each, text_.ahead), all));
+    body_.lines(block(fmt::format("{}BATCHES({}, {}, {}{})", in_runs, index, each, text_.ahead, of_long), all));
   }
 
   std::string head_of_columns(const char* loop, const std::string& of_long = {}) const {
@@ -289,8 +286,6 @@ class RowsText {
   std::vector<NodeId> reductions_;
   std::map<NodeId, std::string> accumulators_;
   std::set<NodeId> long_;  // sums in runs
-  int64_t rows_of_run_ = 0;
-  std::string turn_;
   std::set<ValueId> stored_;
 };
 

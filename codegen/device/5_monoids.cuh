@@ -21,25 +21,26 @@ HD_MONOID(Min, largest<A>(), min(x, value))
 // own type, 20 million ones would stop at 16,777,216.
 constexpr int kRun = 32;
 
-// The wider number: a double for floats; for doubles two, of which the second holds what rounding the first has lost.
-template <class A>
+// The wider numbers, of `count` places: doubles for floats; for doubles two each, of which the second holds what rounding the first has
+// lost. They lie apart, so that the host takes many places at once.
+template <class A, int count>
 struct Wide {
-  double value = 0;
-  HD_DEVICE void add(A x) { value = value + (double)x; }
-  HD_DEVICE A result() const { return (A)value; }
+  double value[count] = {};
+  HD_DEVICE void add(int i, A x) { value[i] = value[i] + (double)x; }
+  HD_DEVICE A result(int i) const { return (A)value[i]; }
 };
-template <>
-struct Wide<double> {
-  double value = 0, lost = 0;
-  HD_DEVICE void add(double x) {
-    const double sum = value + x, of_x = sum - value;
-    lost = lost + ((value - (sum - of_x)) + (x - of_x));
-    value = sum;
+template <int count>
+struct Wide<double, count> {
+  double value[count] = {}, lost[count] = {};
+  HD_DEVICE void add(int i, double x) {
+    const double before = value[i], sum = before + x, of_x = sum - before;
+    lost[i] = lost[i] + ((before - (sum - of_x)) + (x - of_x));
+    value[i] = sum;
   }
   // Of a sum that is infinite nothing is lost.
-  HD_DEVICE double result() const {
-    const double all = value + lost;
-    return all == all ? all : value;
+  HD_DEVICE double result(int i) const {
+    const double all = value[i] + lost[i];
+    return all == all ? all : value[i];
   }
 };
 
@@ -47,17 +48,17 @@ struct Wide<double> {
 template <class M>
 struct alignas(4 * sizeof(M)) Long {
   M run;
-  Wide<decltype(M().value)> runs;
+  Wide<decltype(M().value), 1> runs;
   template <class A>
   HD_DEVICE void add(A x, int = 0) { run.add(x); }
   HD_DEVICE void flush() {
-    runs.add(run.value);
+    runs.add(0, run.value);
     run = M();
   }
   HD_DEVICE M sum() const {
     Long all = *this;
     all.flush();
-    return {all.runs.result()};
+    return {all.runs.result(0)};
   }
   HD_DEVICE auto result() const { return sum().result(); }
 };
@@ -99,19 +100,19 @@ template <class M, int count>
 struct InOrder<M, count, true> {
   using A = decltype(M().value);
   M run[count];
-  Wide<A> runs[count];
+  Wide<A, count> runs;
   A before[count] = {};
   HD_DEVICE void start(int i, A x) {
-    runs[i].add(x);
+    runs.add(i, x);
     before[i] = x;
   }
   HD_DEVICE void add(int i, A x) { run[i].add(x); }
   HD_DEVICE A so_far(int i) const { return before[i] + run[i].value; }
   HD_DEVICE void end_run() {
     HD_IVDEP for (int i = 0; i < count; ++i) {
-      runs[i].add(run[i].value);
+      runs.add(i, run[i].value);
       run[i] = M();
-      before[i] = runs[i].result();
+      before[i] = runs.result(i);
     }
   }
 };

@@ -3,22 +3,21 @@
 // sums: from there on few are added.
 namespace hd {
 
-// What runs come to lies apart from them, so that the host adds up many elements at once.
 template <class M, i64 columns>
 struct LongAccumulator {
   static constexpr int count = sizeof(Accumulator<M, columns>) / sizeof(M);
   Accumulator<M, columns> run;
-  Wide<decltype(M().value)> runs[count];
+  Wide<decltype(M().value), count> runs;
   HD_DEVICE M& operator[](int i) { return run[i]; }
   HD_DEVICE void flush() {
     HD_IVDEP for (int i = 0; i < count; ++i) {
-      runs[i].add(run[i].value);
+      runs.add(i, run[i].value);
       run[i] = M();
     }
   }
   HD_DEVICE const Accumulator<M, columns>& sums() {
     flush();
-    for (int i = 0; i < count; ++i) run[i].value = runs[i].result();
+    for (int i = 0; i < count; ++i) run[i].value = runs.result(i);
     return run;
   }
 };
@@ -27,20 +26,20 @@ struct LongColumnResults {
   using Results = ColumnResults<M, columns, team, width>;
   static constexpr int count = sizeof(Results) / sizeof(M);
   Results run;
-  Wide<decltype(M().value)> runs[count];
+  Wide<decltype(M().value), count> runs;
   HD_DEVICE auto& operator[](int i) { return run[i]; }
   HD_DEVICE M& at(int i) { return run[i / HD_WIDTH(width)][i % HD_WIDTH(width)]; }
   HD_DEVICE void flush() {
     HD_IN_REGISTERS
     HD_IVDEP for (int i = 0; i < count; ++i) {
-      runs[i].add(at(i).value);
+      runs.add(i, at(i).value);
       at(i) = M();
     }
   }
   HD_DEVICE Results& sums() {
     flush();
     HD_IN_REGISTERS
-    HD_IVDEP for (int i = 0; i < count; ++i) at(i).value = runs[i].result();
+    HD_IVDEP for (int i = 0; i < count; ++i) at(i).value = runs.result(i);
     return run;
   }
 };

@@ -16,9 +16,7 @@ int64_t cut(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
 bool on_gpu(const KernelForm& form) { return form.threads > 1; }
 
-int64_t teams(const KernelForm& form) {
-  return form.team > kWarp ? 1 : std::max<int64_t>(1, form.threads / form.team);
-}
+int64_t teams(const KernelForm& form) { return form.team > kWarp ? 1 : std::max<int64_t>(1, form.threads / form.team); }
 
 bool is_sum(const Signature& s) {
   const auto* r = std::get_if<Reduction>(&s.op->kind);
@@ -49,6 +47,7 @@ bool is_long(int64_t chain, int64_t behind, int64_t elements) {
 struct Sum {
   ReductionPlan how = ReductionPlan::none;
   bool each_point = false;
+  int64_t elements = 1;
 };
 // Of a reduction that is long.
 std::optional<Sum> long_sum(const Graph& k, const KernelPlan& plan, const Node& n) {
@@ -60,7 +59,7 @@ std::optional<Sum> long_sum(const Graph& k, const KernelPlan& plan, const Node& 
   const bool each_point = is_per_point(how, *d, plan.space());
   const int64_t behind = how == ReductionPlan::row && !on_gpu(*k.form) ? kAddedOfLanes : kAddedOfBlocks;
   if (!is_long(chain_of(*k.form, plan, how, each_point), behind, product(d->extents))) return std::nullopt;
-  return Sum{how, each_point};
+  return Sum{how, each_point, product(d->extents)};
 }
 
 }  // namespace
@@ -80,7 +79,14 @@ int64_t elements_of_row(const KernelForm& form, const KernelPlan& plan) {
   return cut(plan.columns, (plan.span ? form.threads : form.team) * form.packet) * form.packet;
 }
 
-int64_t turns_of_run(const KernelForm& form) { return std::max<int64_t>(1, kRun / form.packet); }
+int64_t run_of(int64_t elements) {
+  constexpr int64_t kMost = 128;
+  return std::clamp(static_cast<int64_t>(allowed_error(elements)) - kAddedOfBlocks, kRun, kMost);
+}
+
+int64_t turns_of_run(const KernelForm& form, const KernelPlan& plan) {
+  return std::max<int64_t>(1, run_of(plan.columns) / form.packet);
+}
 
 int64_t rows_of_run(const Graph& k, const KernelPlan& plan) {
   if (plan.span) return 0;
@@ -90,8 +96,9 @@ int64_t rows_of_run(const Graph& k, const KernelPlan& plan) {
     const std::optional<Sum> sum = long_sum(k, plan, k[id]);
     if (!sum || (sum->how != ReductionPlan::column && sum->how != ReductionPlan::total)) continue;
     const bool of_elements = sum->how == ReductionPlan::total && sum->each_point;
+    const int64_t run = run_of(sum->elements);
     if (of_elements && of_row > kRun) continue;  // each row ends its runs
-    const int64_t most = std::max<int64_t>(1, kRun / (of_elements ? of_row : 1) / k.form->ahead);
+    const int64_t most = std::max<int64_t>(1, run / (of_elements ? of_row : 1) / k.form->ahead);
     rows = rows == 0 ? most : std::min(rows, most);
   }
   return rows;
@@ -107,12 +114,14 @@ RunOfLoops run_of_loops(const Dims& loops) {
 // Tensor cores round once for 8 or 16 products, whose factors they have rounded much more.
 ProductRuns product_runs(const KernelForm& form, const ContractPlan& plan) {
   const int64_t depth = form.tile[2], k = plan.space[kDepth];
-  const int64_t chain = std::min(plan.steps * depth, k), parts = form.parts > 1 ? plan.gather + form.parts / plan.gather : 0;
+  const int64_t chain = std::min(plan.steps * depth, k),
+                parts = form.parts > 1 ? plan.gather + form.parts / plan.gather : 0;
   const double allowed = allowed_error(k) - static_cast<double>(parts);
   if (plan.tensor_cores || static_cast<double>(chain) <= allowed) return {};
   const auto even = static_cast<int64_t>(std::sqrt(static_cast<double>(chain))) / depth;
   const int64_t steps = std::max<int64_t>(1, even), runs = cut(plan.steps, steps);
-  if (static_cast<double>(steps * depth + runs) <= allowed) return {steps, /*wide=*/false};
+  const int64_t roundings = steps * depth + runs - 2;  // but for those that add to a zero
+  if (static_cast<double>(roundings) <= allowed) return {steps, /*wide=*/false};
   constexpr int64_t kWideRun = 64;
   return {std::max<int64_t>(1, kWideRun / depth), /*wide=*/true};
 }

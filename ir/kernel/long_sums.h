@@ -1,5 +1,5 @@
 // Long sums: of so many elements one after the other that their rounding errors would show. They are added up in runs of
-// kRun, which a wider number takes in (codegen/device/5_monoids.cuh).
+// kRun elements or more, which a wider number takes in (codegen/device/5_monoids.cuh).
 //
 //   reduce_sum f32[1000000,64] -> f32[64], on 64 blocks of the host   15,625 rows a block: long
 //   reduce_sum f32[64,784] -> f32[64], 16 running results a row       49 elements each: not long
@@ -27,8 +27,10 @@ bool is_long_sum(const Signature& s, const ReductionDomain& d, bool spread);
 
 // Elements of one row that a thread adds to one of its accumulators, one after the other.
 int64_t elements_of_row(const KernelForm& form, const KernelPlan& plan);
+// Elements of a run of a sum of so many: the more, the more errors it may add up.
+int64_t run_of(int64_t elements);
 // Turns of a thread's loop over a row's packets between two ends of runs.
-int64_t turns_of_run(const KernelForm& form);
+int64_t turns_of_run(const KernelForm& form, const KernelPlan& plan);
 // Turns of the loop over rows, or over their batches, between two ends of runs of what is added up across rows; 0 where
 // no such sum is long.
 int64_t rows_of_run(const Graph& kernel, const KernelPlan& plan);

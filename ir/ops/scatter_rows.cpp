@@ -126,8 +126,8 @@ const RegisterOp op(
      .eval = eval,
      .no_gradient = "scatter, which becomes it, has one",
      .precondition = "sorted are ascending, as argsort returns them; order may be any places",
-     .samples = {sample({7, 5}, 9, "add"), sample({33}, 3, "set"), sample({1, 1}, 1, "add"),
-                 sample({3, 5}, 200, "add"), sample({4, 3, 2}, 6, "mul"), sample({5, 40}, 17, "max"), sample({6, 2}, 3, "min", DType::i32)}});
+     .samples = {sample({7, 5}, 9, "add"), sample({33}, 3, "set"), sample({1, 1}, 1, "add"), sample({3, 5}, 200, "add"),
+                 sample({4, 3, 2}, 6, "mul"), sample({5, 40}, 17, "max"), sample({6, 2}, 3, "min", DType::i32)}});
 
 }  // namespace
 }  // namespace heddle::ir

@@ -108,11 +108,11 @@ class RowsCount {
       return p.reduction != ReductionPlan::column && p.phase == phase && per_point(n, d);
     });
     if (work == 0) return;
-    const double runs = std::ceil(times_.packets / static_cast<double>(turns_of_run(form_)));
+    const double runs = std::ceil(times_.packets / static_cast<double>(turns_of_run(form_, plan_)));
     to_.instructions.values += runs * work;
     to_.instructions.indices += runs * kLoop;
   }
-  // Each thread's turns are counted; of sums of columns it has several.
+  // Of sums of columns a thread has several.
   void runs_of_rows() {
     const int64_t rows = rows_of_run(k_, plan_);
     if (rows == 0) return;
@@ -121,9 +121,9 @@ class RowsCount {
     const int64_t slots = (plan_.columns + form_.team * form_.packet - 1) / (form_.team * form_.packet);
     const double work = flushes(of_columns) * static_cast<double>(slots * form_.packet) + flushes(of_totals);
     const double turns = times_.rows / static_cast<double>(form_.ahead);
-    constexpr double kTurn = 3;
-    to_.instructions.indices += kTurn * turns;
-    to_.instructions.values += work * (turns / static_cast<double>(rows) + times_.launch);
+    const double runs = std::ceil(turns / times_.launch / static_cast<double>(rows)) * times_.launch;
+    to_.instructions.indices += kLoop * runs;
+    to_.instructions.values += work * (runs + times_.launch);
   }
 
   void add(const Node& n, int phase) {
