@@ -1,4 +1,4 @@
-// Long sums by generated kernels on the host device.
+// Long sums by generated kernels on the host device, and by the evaluator.
 #include "tests/support/long_sums.h"
 
 #include <gtest/gtest.h>
@@ -34,6 +34,17 @@ TEST_P(LongSumsOfTheHost, AreExactEnough) {
     const Tensor got = two(name, inputs).outputs[0];
     EXPECT_EQ(sums.fault(name, got), "");
     EXPECT_EQ(one(name, inputs).outputs[0].real, got.real) << name << " depends on threads";
+  }
+}
+
+// The oracles' doubles are as exact as the sums of f64 that they are compared with.
+TEST(LongSumsOfTheEvaluator, AreExactEnough) {
+  for (const Terms& terms : known_terms()) {
+    const LongSums sums(DType::f64, terms, /*n=*/100000);
+    for (const Graph& g : sums.module.graphs) {
+      const Evaluation done = evaluate(sums.module, g, sums.inputs(g.name));
+      EXPECT_EQ(sums.fault(g.name, done.outputs[0]), "") << terms.name;
+    }
   }
 }
 
