@@ -81,7 +81,8 @@ void multiply(const Signature& s, const std::vector<T>& a, const std::vector<T>&
       if constexpr (std::is_same_v<U, double>)
         if (k % kRun == kRun - 1) of_runs.add(std::exchange(sum, 0));
     }
-    if constexpr (std::is_same_v<U, double>) of_runs.add(std::exchange(sum, of_runs.total()));
+    of_runs.add(static_cast<double>(sum));
+    if constexpr (std::is_same_v<U, double>) return of_runs.total();
     return sum;
   };
   size_t o = 0;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "tests/support/host_run.h"
 
 namespace heddle::testing {
@@ -23,10 +25,16 @@ std::vector<Sums> cases() {
   return all;
 }
 
+// HEDDLE_LONG_SUMS: other numbers of terms, 100000000 say.
+int64_t terms() {
+  const char* asked = std::getenv("HEDDLE_LONG_SUMS");
+  return asked == nullptr ? 200000 : std::stoll(asked);
+}
+
 class LongSumsOfTheHost : public ::testing::TestWithParam<Sums> {};
 
 TEST_P(LongSumsOfTheHost, AreExactEnough) {
-  const LongSums sums(GetParam().dtype, GetParam().terms, /*n=*/200000);
+  const LongSums sums(GetParam().dtype, GetParam().terms, terms());
   HostRun one(sums.module, "total", {.threads = 1, .library = false}),
       two(sums.module, "total", {.threads = 2, .library = false});
   for (const std::string& name : sums.names()) {
