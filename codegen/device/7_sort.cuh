@@ -198,6 +198,27 @@ HD_DEVICE bool is_below(I index, i64 row) {
   return index < I(0) || (u64)index < (u64)row;
 }
 
+// `width` neighbours, combined with those of `count` updates, one update after the other.
+template <int chunk, int n, class Sums, class S>
+HD_DEVICE void combine_updates(Sums sums, const S* x, const int* order, int count, const S* updates, int columns, S* y, int width) {
+  for (int column = 0; column < width; ++column) sums.start(column, (Compute<S>)x[column]);
+  for (int i = 0; i < count; ++i) {
+    if (i % kRun == kRun - 1) sums.end_run();
+    const int place = order[i];
+    if (!inside(place, n)) continue;
+    for (int column = 0; column < width; ++column) sums.add(column, (Compute<S>)updates[(i64)place * columns + column]);
+  }
+  for (int column = 0; column < width; ++column) y[column] = (S)sums.so_far(column);
+}
+template <class M, int chunk, int n, class S>
+HD_DEVICE void combine_updates(const S* x, const int* order, int count, const S* updates, int columns, S* y, int width) {
+#if !defined(HD_CUDA)
+  // A few are not worth as many places more.
+  if (count <= kRun) return combine_updates<chunk, n>(InOrder<M, chunk, false>(), x, order, count, updates, columns, y, width);
+#endif
+  combine_updates<chunk, n>(SumInOrder<M, chunk, n>(), x, order, count, updates, columns, y, width);
+}
+
 // Rows of x, each combined with the updates whose index it is, in the order of the updates. `sorted` are the indices in
 // a stable order, `order` the places they come from; a place that no update has is left out. `team` lanes share a row.
 template <template <class> class Monoid, class Index, i64 rows, int columns, int n, int team, class S, class I>
@@ -208,11 +229,13 @@ HD_DEVICE void scatter_rows(const S* x, const I* sorted, const int* order, const
   HD_ROWS(Index, row, rows, team) {
     const int begin = first_of(row);
     for (int column = lane_of(team); column < columns; column += team) {
-      M sum;
-      sum.value = (Compute<S>)x[(i64)row * columns + column];
-      for (int i = begin; i < n && (i64)sorted[i] == (i64)row; ++i)
-        if (const int place = order[i]; inside(place, n)) sum.add((Compute<S>)updates[(i64)place * columns + column]);
-      y[(i64)row * columns + column] = (S)sum.value;
+      SumInOrder<M, 1, n> sum;
+      sum.start(0, (Compute<S>)x[(i64)row * columns + column]);
+      for (int i = begin; i < n && (i64)sorted[i] == (i64)row; ++i) {
+        if (const int place = order[i]; inside(place, n)) sum.add(0, (Compute<S>)updates[(i64)place * columns + column]);
+        if ((i - begin) % kRun == kRun - 1) sum.end_run();
+      }
+      y[(i64)row * columns + column] = (S)sum.so_far(0);
     }
   }
 #else
@@ -224,15 +247,8 @@ HD_DEVICE void scatter_rows(const S* x, const I* sorted, const int* order, const
     while (end < n && (i64)sorted[end] == (i64)row) ++end;
     for (int from = 0; from < columns; from += kChunk) {
       const int width = least(kChunk, columns - from);
-      M sum[kChunk];
-      for (int column = 0; column < width; ++column) sum[column].value = (Compute<S>)x[(i64)row * columns + from + column];
-      for (int i = begin; i < end; ++i) {
-        const int place = order[i];
-        if (!inside(place, n)) continue;
-        for (int column = 0; column < width; ++column)
-          sum[column].add((Compute<S>)updates[(i64)place * columns + from + column]);
-      }
-      for (int column = 0; column < width; ++column) y[(i64)row * columns + from + column] = (S)sum[column].value;
+      combine_updates<M, kChunk, n>(x + (i64)row * columns + from, order + begin, end - begin, updates + from, columns,
+                                    y + (i64)row * columns + from, width);
     }
     begin = end;
   }
@@ -259,15 +275,8 @@ HD_DEVICE void scatter_rows_in_place(const S* x, const I* sorted, const int* ord
       while (end < n && sorted[end] == row) ++end;
       for (int from = lane * kChunk; from < columns; from += lanes * kChunk) {
         const int width = least(kChunk, columns - from);
-        M sum[kChunk];
-        for (int column = 0; column < width; ++column) sum[column].value = (Compute<S>)x[at + from + column];
-        for (int i = (int)first; i < end; ++i) {
-          const int place = order[i];
-          if (!inside(place, n)) continue;
-          for (int column = 0; column < width; ++column)
-            sum[column].add((Compute<S>)updates[(i64)place * columns + from + column]);
-        }
-        for (int column = 0; column < width; ++column) y[at + from + column] = (S)sum[column].value;
+        combine_updates<M, kChunk, n>(x + at + from, order + first, end - (int)first, updates + from, columns, y + at + from,
+                                      width);
       }
     }
   }

@@ -107,4 +107,7 @@ double add_instructions(std::string_view monoid) {
 }
 double merge_instructions(std::string_view monoid) { return monoid.starts_with("Arg") ? 26 : add_instructions(monoid); }
 
+// A conversion, an addition and a zero; of doubles the six additions that find what is lost, and that.
+double flush_instructions(DType dtype) { return dtype == DType::f64 ? 8 : 3; }
+
 }  // namespace heddle::ir
