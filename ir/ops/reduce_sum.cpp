@@ -18,7 +18,7 @@ const RegisterOp sum(
      .attrs = {axes_attribute()},
      .dtypes = kArithmetic,
      .kind = Reduction{"Sum", "x", {"acc"}, reduced_domain},
-      .traits = {.removes_axes = true, .of_equal = OfEqual::times},
+     .traits = {.removes_axes = true, .of_equal = OfEqual::times},
      .infer = infer_reduced,
      .eval = eval_reduced({[](DType) { return 0.0; }, [](DType, double a, double x) { return a + x; }, true},
                           {[](DType) { return int64_t{0}; },

@@ -1,15 +1,13 @@
 #include "runtime/train/progress.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <utility>
 
+#include "runtime/process_memory.h"
 #include "runtime/terminal.h"
 
 namespace heddle::runtime {
@@ -183,17 +181,6 @@ std::string metric_tables(const MetricValues& values) {
       text += fmt::format("{}[{}] {:.4g}\n", v.name, i, v.values[i]);
   }
   return text;
-}
-
-int64_t peak_resident_bytes() {
-  struct rusage usage {};
-  return ::getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_maxrss * 1024 : 0;
-}
-
-int64_t resident_bytes() {
-  std::ifstream statm("/proc/self/statm");
-  int64_t all = 0, resident = 0;
-  return statm >> all >> resident ? resident * ::sysconf(_SC_PAGESIZE) : 0;
 }
 
 }  // namespace heddle::runtime

@@ -10,6 +10,7 @@
 
 #include "ir/check.h"
 #include "runtime/data/shuffle.h"
+#include "runtime/process_memory.h"
 #include "runtime/train/best.h"
 #include "runtime/train/finite.h"
 #include "runtime/train/progress.h"

@@ -8,6 +8,7 @@
 
 #include "frontend/train_step.h"
 #include "ir/diagnostic.h"
+#include "runtime/process_memory.h"
 #include "runtime/train/progress.h"
 #include "runtime/weights/checkpoint.h"
 #include "runtime/weights/read_weights.h"

@@ -11,6 +11,7 @@
 #include "ir/diagnostic.h"
 #include "runtime/exit_cleanup.h"
 #include "runtime/json_text.h"
+#include "runtime/process_memory.h"
 #include "runtime/train/progress.h"
 #include "runtime/train/run_log.h"
 #include "runtime/train/watchdog.h"

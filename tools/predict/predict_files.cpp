@@ -9,7 +9,7 @@ PredictSummary predict_rows(Predictor& predictor, RowReader& reader, ResultWrite
   PredictSummary summary;
   PredictRows rows;
   rows.columns.resize(predictor.inputs().size());
-  while (reader.next(kPredictBatch, rows)) {
+  while (reader.next(predictor.batch(), rows)) {
     const Predictor::Bad bad = predictor.run(rows.columns, rows.count, rows.first);
     if (bad.row >= 0)
       throw UserError(ExitCode::failed,
