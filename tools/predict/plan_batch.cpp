@@ -20,7 +20,7 @@ codegen::Program program_for(const frontend::Model& model, int64_t rows, const C
 // Beside the parameters: the arena, and inputs and results as the predictor holds them, twice while it looks whether rows
 // are computed apart.
 int64_t bytes_of_batch(const codegen::Program& program) {
-  const codegen::Entry* entry = program.find_entry("predict");
+  const codegen::Entry* entry = program.find_entry(ir::Phase::predict);
   HEDDLE_CHECK(entry != nullptr, "a program with outputs has an entry 'predict'");
   int64_t bytes = program.bytes_of(codegen::Segment::arena);
   for (const auto* buffers : {&entry->inputs, &entry->outputs})
