@@ -123,6 +123,27 @@ TEST_F(LargeSizes, UpdatesOfALongRow) {
   EXPECT_EQ(wrong, 0);
 }
 
+// Where a result's type ends, the operator says so.
+TEST(IndexTypes, AnAxisThatNoIndexReachesIsRefused) {
+  for (const char* op : {"argmax", "argmin"})
+    for (const int64_t last : {(int64_t{1} << 31) - 1, int64_t{1} << 31}) {
+      const SourceFile file{"long.hir",
+                            fmt::format("graph @g(input %x: u8[2,{0}]) {{\n  %y: i32[2] = {1}(%x) {{axis = 1}}\n"
+                                        "  return %y\n}}\n",
+                                        last, op)};
+      std::string said;
+      try {
+        ir::parse(file);
+      } catch (const UserError& error) {
+        said = error.what();
+      }
+      EXPECT_EQ(
+          said.find("elements along the axis, expected fewer than 2^31: their index is an i32") != std::string::npos,
+          last == int64_t{1} << 31)
+          << said;
+    }
+}
+
 // Nothing of that size is allocated: a number of 32 bits that overflows in a constant is an error of the compiler.
 TEST(KernelText, OfLongRowsIsCompiled) {
   const SourceFile file{"long.hir",
