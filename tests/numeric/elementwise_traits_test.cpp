@@ -19,7 +19,7 @@ bool takes(const OpDef& op, size_t operands, DType dtype) {
   return op.dtypes.empty() || std::find(op.dtypes.begin(), op.dtypes.end(), dtype) != op.dtypes.end();
 }
 
-Tensor apply(const OpDef& op, const std::vector<Tensor>& operands) {
+Tensor result_of(const OpDef& op, const std::vector<Tensor>& operands) {
   Signature s{&op, {}, {}, {}};
   std::vector<const Tensor*> pointers;
   for (const Tensor& t : operands) s.operands.push_back(t.type), pointers.push_back(&t);
@@ -41,12 +41,12 @@ TEST(OpTraits, CommutativeOperators) {
     for (const DType dtype : {DType::f32, DType::f16, DType::i32, DType::u8, DType::boolean}) {
       if (!takes(*op, 2, dtype)) continue;
       const std::vector<Tensor> both = combinations({edge_values(dtype), edge_values(dtype)});
-      const bool exchanges = equal(apply(*op, both), apply(*op, {both[1], both[0]}));
+      const bool exchanges = equal(result_of(*op, both), result_of(*op, {both[1], both[0]}));
       stated += op->traits.commutative ? 1 : 0;
-      if (op->traits.commutative) EXPECT_TRUE(exchanges) << op->name << " of " << to_string(dtype);
       const bool may = std::find(undecided.begin(), undecided.end(), op->name) != undecided.end();
-      if (dtype == DType::f32 && exchanges && !may)
-        EXPECT_TRUE(op->traits.commutative) << op->name << " does not say so";
+      const bool says_so = op->traits.commutative;
+      EXPECT_FALSE(says_so && !exchanges) << op->name << " of " << to_string(dtype);
+      EXPECT_FALSE(dtype == DType::f32 && exchanges && !may && !says_so) << op->name << " does not say so";
     }
   EXPECT_GT(stated, 10);
 }
@@ -61,7 +61,7 @@ TEST(OpTraits, ArithmeticOfARing) {
       continue;
     }
     const std::vector<Tensor> both = combinations({edge_values(DType::f32), edge_values(DType::f32)});
-    const Tensor y = apply(*op, both);
+    const Tensor y = result_of(*op, both);
     for (const Arithmetic how : {Arithmetic::sum, Arithmetic::difference, Arithmetic::product}) {
       Tensor z = y;
       for (int64_t i = 0; i < y.elements(); ++i) z.set(i, expected(how, both[0].at(i), both[1].at(i)));
@@ -79,7 +79,7 @@ TEST(OpTraits, LowerLimits) {
       continue;
     }
     const double limit = op->traits.at_least.value_or(0);
-    const Tensor y = apply(*op, {x});
+    const Tensor y = result_of(*op, {x});
     bool limits = y.type.dtype == DType::f32;
     for (int64_t i = 0; i < x.elements(); ++i)
       limits = limits && (std::isnan(x.at(i)) ? std::isnan(y.at(i)) : y.at(i) == std::max(x.at(i), limit));
@@ -94,7 +94,7 @@ bool jumps(const OpDef& op, size_t operands) {
     std::vector<Tensor> list(operands, Tensor({DType::f64, {}}));
     list[0].set(0, a);
     if (operands == 2) list[1].set(0, b);
-    return apply(op, list).at(0);
+    return result_of(op, list).at(0);
   };
   for (double a = -3; a <= 3; a += 0.25)
     for (double b = 0.5; b <= 2; b += 0.5)
