@@ -66,7 +66,7 @@ LOSSES = {
 }
 METRICS = {
     "accuracy": LOGITS, "auc": {"in": ["score", "sign"], "bins": 20}, "confusion": LOGITS, "f1": {**LOGITS, "average": "macro"},
-    "iou": {**LOGITS, "average": "none"}, "mae": {"in": ["score", "sign"]}, "mape": {"in": ["score", "sign"]}, "mse": {"in": ["score", "sign"]}, "perplexity": LOGITS, "precision": {**LOGITS, "class": 1},
+    "iou": {**LOGITS, "average": "none"}, "jaccard": {**LOGITS, "average": "macro"}, "specificity": {**LOGITS, "class": 1}, "mae": {"in": ["score", "sign"]}, "mape": {"in": ["score", "sign"]}, "mse": {"in": ["score", "sign"]}, "perplexity": LOGITS, "precision": {**LOGITS, "class": 1},
     "r2": {"in": ["score", "sign"]}, "recall": {**LOGITS, "average": "micro"}, "rmse": {"in": ["score", "sign"]}, "top_k_accuracy": {**LOGITS, "k": 2},
 }
 OPTIMIZERS = {name: {"lr": 0.01, "weight_decay": 0.1} for name in (
