@@ -93,7 +93,9 @@ class Lowering {
       const auto found = std::ranges::find(e.outputs, name, &Buffer::name);
       return found == e.outputs.end() ? nullptr : &*found;
     };
-    const Recorded recorded{.loss = find("loss"), .count = find("loss.count"), .outside = find("step.outside"),
+    const Recorded recorded{.loss = find("loss"),
+                            .count = find("loss.count"),
+                            .outside = find("step.outside"),
                             .norm = find("gradient.norm"),
                             .norms = program_.feeding.norms};
     HEDDLE_CHECK(recorded.loss != nullptr && !e.inputs.empty(), "a fed entry has inputs and a loss: " + e.name);
