@@ -38,7 +38,8 @@ struct Recorded {
   const Buffer* loss = nullptr;
   const Buffer* count = nullptr;
   const Buffer* outside = nullptr;
-  const Buffer* norm = nullptr;  // of the gradients; where the program records norms and this is nullptr, nan is recorded
+  const Buffer* norm =
+      nullptr;  // of the gradients; where the program records norms and this is nullptr, nan is recorded
   bool norms = false;
 };
 // The kernel that records it. Its pointers are those, the cursor and the ring.

@@ -11,6 +11,7 @@
 #include "frontend/index_checks.h"
 #include "frontend/layer_context.h"
 #include "frontend/learning_rate.h"
+#include "frontend/model_outputs.h"
 #include "frontend/same_network.h"
 #include "frontend/train_step.h"
 #include "frontend/training_def.h"
@@ -67,41 +68,6 @@ std::vector<MeasureStates> add_measures(Expansion& e, const Model& model, const 
   return std::move(totals.measures);
 }
 
-// Each output is computed, and is another value than those before it.
-void require_output(const Expansion& e, const OutputDef& output, ValueId v, std::map<ValueId, std::string>& taken) {
-  if (e.graph.def(v) == nullptr) {
-    const ir::Value& value = e.graph[v];
-    const std::string which = value.role == ir::Role::input ? fmt::format("is the input '{}' itself", value.name)
-                                                            : fmt::format("is the parameter '{}' itself", value.name);
-    throw UserError(output.value.where,
-                    fmt::format("output '{}' {}: expected something computed", output.name, which),
-                    "for example {\"op\": \"mul\", \"in\": [NAME, 1]}");
-  }
-  if (const auto [first, is_new] = taken.emplace(v, output.name); !is_new) {
-    throw UserError(
-        output.value.where,
-        fmt::format("output '{}': {} is the same value as output '{}'", output.name, quote(output.value.name), first->second),
-        "leave one of them out");
-  }
-  const ValueId other = e.graph.find(output.name);
-  if (other.valid() && other != v && e.graph[other].role == ir::Role::param)
-    throw UserError(output.value.where, fmt::format("output '{}' has the name of a parameter", output.name),
-                    "give the output another name");
-}
-
-// The values of `outputs`, each as `require_output` says.
-std::vector<std::pair<ValueId, const OutputDef*>> outputs_of(const Expansion& e, const Model& model) {
-  std::map<ValueId, std::string> taken;  // and by which output
-  std::vector<std::pair<ValueId, const OutputDef*>> outputs;
-  for (const OutputDef& output : model.outputs) {
-    const ValueId v = e.find(output.value);
-    if (!v.valid()) continue;
-    require_output(e, output, v, taken);
-    outputs.emplace_back(v, &output);
-  }
-  return outputs;
-}
-
 struct TrainGraph {
   ir::Graph graph;
   std::vector<IndexCheck> indices;
@@ -114,7 +80,7 @@ TrainGraph train_graph(const Model& model, ir::BatchKind kind, int64_t batch, st
                        Diagnostics& errors, SameNetwork& same) {
   Expansion e = expand_model(model, {.batch = batch, .training = true}, errors);
   same.require(e);
-  guarded(errors, [&] { outputs_of(e, model); });  // not hours later, when somebody predicts
+  guarded(errors, [&] { require_outputs(e, model); });  // not hours later, when somebody predicts
   const std::vector<IndexCheck> indices = index_checks(e, errors);
   std::vector<Parameter> averages;
   std::vector<MeasureStates> measures;
@@ -142,16 +108,6 @@ ir::Graph eval_graph(const Model& model, ir::BatchKind kind, int64_t batch, Diag
   e.graph.name = ir::entry_name({ir::Phase::eval, kind});
   finish(e.graph, indices);
   return std::move(e.graph);
-}
-
-// Results carry the names of `outputs`; a value of another name that is in the way steps aside.
-void add_outputs(Expansion& e, const Model& model) {
-  for (const auto& [v, output] : outputs_of(e, model)) {
-    const ValueId other = e.graph.find(output->name);
-    if (other.valid() && other != v) e.graph.rename(other, output->name + ".value");
-    if (other != v) e.graph.rename(v, output->name);
-    e.graph.outputs.push_back(v);
-  }
 }
 
 ir::Graph predict_graph(const Model& model, int64_t batch, Diagnostics& errors, SameNetwork& same) {

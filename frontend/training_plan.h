@@ -44,8 +44,8 @@ struct TrainingPlan {
   int64_t seed = 0;
   bool drop_last = false;
   bool clips = false, gradient_norm = false;  // the gradients' norm cuts them; each step tells it
-  std::vector<Metric> metrics;          // the first is "loss"; each over all that counts since the last reset
-  std::optional<EarlyStop> early_stop;  // its mode is known
+  std::vector<Metric> metrics;                // the first is "loss"; each over all that counts since the last reset
+  std::optional<EarlyStop> early_stop;        // its mode is known
   CheckpointRule checkpoint;
   std::vector<CheckedIndices> indices;  // a line of step.outside each
   Data data;

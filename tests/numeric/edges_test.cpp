@@ -65,11 +65,11 @@ std::string point(const std::vector<const Tensor*>& operands, int64_t i) {
 // Functions that are approximated; the others agree bit for bit.
 bool is_approximate(const OpDef& op) {
   static const std::set<std::string> kNames = {
-      "acos",  "acosh",       "asin",      "asinh",        "atan",       "atan2",      "atanh",   "cbrt",
-      "celu",  "cos",         "cosh",      "digamma",  "elu",          "erf",        "erf_inv",    "erfc",    "exp",
-      "expm1", "gelu",        "gelu_tanh", "hard_sigmoid", "hard_swish", "leaky_relu", "lgamma",  "log",
-      "log1p", "log_sigmoid", "mish",      "pow",          "rsqrt",      "selu",       "sigmoid", "silu",
-      "sin",   "sinh",        "softplus",  "softsign",     "tan",        "tanh", "trigamma"};
+      "acos", "acosh", "asin",        "asinh",     "atan",         "atan2",      "atanh",      "cbrt",
+      "celu", "cos",   "cosh",        "digamma",   "elu",          "erf",        "erf_inv",    "erfc",
+      "exp",  "expm1", "gelu",        "gelu_tanh", "hard_sigmoid", "hard_swish", "leaky_relu", "lgamma",
+      "log",  "log1p", "log_sigmoid", "mish",      "pow",          "rsqrt",      "selu",       "sigmoid",
+      "silu", "sin",   "sinh",        "softplus",  "softsign",     "tan",        "tanh",       "trigamma"};
   return kNames.count(op.name) > 0;
 }
 

@@ -55,7 +55,8 @@ Again build_again(const RunArguments& a, const Session& s) {
 
 double flops_of(const Graph& g) {
   double flops = 0;
-  for (const ir::NodeId id : g.order) flops += ir::node_flops(g, g[id]) + static_cast<double>(g[g[id].results[0]].type.elements());
+  for (const ir::NodeId id : g.order)
+    flops += ir::node_flops(g, g[id]) + static_cast<double>(g[g[id].results[0]].type.elements());
   return flops;
 }
 
@@ -210,7 +211,8 @@ std::string title_at(const frontend::Model& model, const ir::Node& n) {
     if (const std::string title = of_nodes(block.nodes); !title.empty()) return title;
   for (const frontend::Part& part : model.train.losses)
     if (part.op_where == n.loc) return "loss " + part.op;
-  if (model.train.optimizer && model.train.optimizer->op_where == n.loc) return "optimizer " + model.train.optimizer->op;
+  if (model.train.optimizer && model.train.optimizer->op_where == n.loc)
+    return "optimizer " + model.train.optimizer->op;
   return n.op->name;
 }
 
@@ -222,7 +224,8 @@ std::string help_of(const Found& found, bool gradient, bool optimizer, int64_t s
   // What an operator has to say of such numbers stands in its text.
   const std::string& doc = found.node->op->doc;
   if (doc.find("nan") == std::string::npos && doc.find("inf") == std::string::npos)
-    return "its numbers grow too large: scale inputs to about -1 to 1, and look at the initial weights before it" + later;
+    return "its numbers grow too large: scale inputs to about -1 to 1, and look at the initial weights before it" +
+           later;
   return fmt::format("{} is {}: keep what it reads within that, by clamp or by a small number that is added{}",
                      found.node->op->name, found.node->op->doc, later);
 }

@@ -42,7 +42,7 @@ struct Session {
   Splits splits;
   std::map<std::string, std::string> metadata;  // of weights that are saved
   std::optional<runtime::WeightsFile> weights;  // to start from
-  frontend::BuildOptions entries;  // what the program is made of
+  frontend::BuildOptions entries;               // what the program is made of
   codegen::FedEntries fed;
   codegen::Program program;
   OpenedDevice device;

@@ -53,8 +53,8 @@ constexpr std::array<Function, 50> kFunctions = {{{"add", 1},
                                                   {"erfc", 69},
                                                   {"erf_inv", 42},
                                                   {"lgamma", 495},
-                                                  {"digamma", 430},   // of arguments from 1 to 4
-                                                  {"trigamma", 300},  // likewise
+                                                  {"digamma", 430},       // of arguments from 1 to 4
+                                                  {"trigamma", 300},      // likewise
                                                   {"resize_weight", 17},  // of a cubic 126
                                                   {"weighed", 3},
                                                   {"shift_left", 4},
