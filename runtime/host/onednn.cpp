@@ -67,9 +67,8 @@ void add_partials(const OnednnParts& p, Share range) {
 }
 
 void apply(const Addition& a) {
-  if (a.length == 0) return;
-  add_wide(a.total, a.part, a.length, a.first);
-  if (a.last) round_wide(a.part, a.total, a.length);
+  for (int64_t i = 0; i < a.parts; ++i) add_wide(a.total, a.from + i * a.length, a.length, a.first && i == 0);
+  if (a.parts > 0 && a.last) round_wide(a.to, a.total, a.length);
 }
 
 void apply(const ReluRegion& r) {

@@ -5,8 +5,9 @@
 //   -> four one-thread primitives over 32 rows each
 //
 // How the work is cut depends on the call alone, never on the number of threads, so the bits of a result do not either.
-// A filter gradient is cut along the batch; the slices' partial results are added in order. All scratch memory, packed
-// weights and partial results lie in the call's workspace, whose size is known without running anything.
+// A filter gradient is cut along the batch. Partial results, of its slices and of the runs that long sums are cut into, are
+// added in doubles. All scratch memory, packed weights and partial results lie in the call's workspace, whose size is known
+// without running anything.
 #pragma once
 #include <cstdint>
 #include <memory>

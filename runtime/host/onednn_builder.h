@@ -1,7 +1,7 @@
 // Builder: makes the parts of one call. Products and convolutions are a file each (onednn_matmul.cpp,
 // onednn_convolution.cpp).
 //
-//   matmul of [16,1000000] and [1000000,16]  ->  one slice of 977 tasks, each of which adds its result to one in doubles
+//   matmul of [16,1000000] and [1000000,16]  ->  one slice of 246 tasks, each of which adds 32 results to one in doubles
 //
 // Private to the runtime's oneDNN files.
 #pragma once
@@ -29,12 +29,15 @@ struct Product {
   bool ta, tb;
 };
 
-// oneDNN adds products one after another in f32. So a long sum is cut into runs of about so many, and their results are added
-// in doubles; one of up to two runs is left whole. Matrix products are longer: their kernels begin anew every few
-// hundred. There are at most kMostRuns in a slice: each is an object of its own.
-constexpr int64_t kProductRun = 2048, kFilterRun = 1024, kMostRuns = 4096;
-inline int64_t runs_of(int64_t terms, int64_t run) {
-  return terms <= 2 * run ? 1 : std::min(kMostRuns, (terms + run - 1) / run);
+// oneDNN adds products one after another in f32. So a long sum is cut into runs, whose results are added in doubles. A run
+// is as long as costs nothing: fewer positions of a filter gradient would leave its kernels' loops short.
+constexpr int64_t kFilterRun = 1024, kProductRun = 128;
+constexpr int64_t kWholeProduct = 4096;  // not cut: up to here runs take time
+constexpr int64_t kMostTasks = 4096;     // of a slice: each is an object of its own
+
+inline int64_t filter_runs_of(int64_t positions, int64_t row) {
+  const int64_t run = std::max(kFilterRun, row);
+  return positions <= 2 * run ? 1 : std::min(kMostTasks, (positions + run - 1) / run);
 }
 
 inline std::vector<int64_t> integers(const codegen::Library& call, const std::string& key,
@@ -150,10 +153,15 @@ class Builder {
 
   void matmul();
   void matmul_slice(const Product& p, const Product& part, int64_t batch, int64_t row, int64_t column);
+  // Neighbouring parts of the inner side: `parts` of them, each of k numbers, as one batched product.
+  struct Runs {
+    int64_t begin = 0, k = 0, parts = 1;
+  };
   struct MatmulDescs {
     memory::desc a, b, c, bias;
   };
-  static MatmulDescs matmul_descs(const Product& p, const Product& part, int64_t k);
+  static std::vector<Runs> matmul_runs(const Product& p, const Product& part);
+  static MatmulDescs matmul_descs(const Product& p, const Product& part, const Runs& runs);
   Convolution geometry(const Dims& x, const Dims& w, const Dims& y) const;
   void forward(const Convolution& g);
   void forward_piece(const Convolution& g, Share images, OnednnTasks& tasks, Scratch& scratch);

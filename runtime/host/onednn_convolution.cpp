@@ -83,7 +83,7 @@ Band band_of(const Convolution& g, Share rows) {
 
 // A slice's positions in runs: several images each, one, or bands of an image's rows. What reads padding alone is left out.
 std::vector<Builder::FilterRun> Builder::filter_runs(const Convolution& g, Share images) {
-  const int64_t image = g.oh * g.ow, runs = runs_of(images.size() * image, std::max(kFilterRun, g.ow));
+  const int64_t image = g.oh * g.ow, runs = filter_runs_of(images.size() * image, g.ow);
   std::vector<FilterRun> all;
   const int64_t groups = std::min(images.size(), runs);
   for (const Share& s : shares(images.size(), groups)) {
@@ -113,7 +113,8 @@ void Builder::filter_grad(const Convolution& g) {
       if (k == 0 && runs.size() > 1) total = take_doubles(length);
       filter_task(g, runs[k], desc, tasks, scratch);
       if (runs.size() > 1)
-        tasks.back().addition = {total, parts_.partials.back(), length, k == 0, k + 1 == runs.size()};
+        tasks.back().addition = {total,  parts_.partials.back(), parts_.partials.back(), 1, length,
+                                 k == 0, k + 1 == runs.size()};
     }
   }
   const bool unpack = layout != plain;

@@ -34,57 +34,62 @@ void Builder::matmul() {
   }
 }
 
-namespace {
-
-// Part of the inner side, whole vectors of it.
-Share run_of(int64_t k, int64_t run, int64_t runs) {
-  constexpr int64_t kUnit = 64;
-  if (runs == 1) return {0, k};
-  const Share units = share((k + kUnit - 1) / kUnit, run, runs);
-  return {units.begin * kUnit, std::min(units.end * kUnit, k)};
+// As many parts at once as have results of 64 KB. The last part is a product of its own, which has room for a bias.
+std::vector<Builder::Runs> Builder::matmul_runs(const Product& p, const Product& part) {
+  constexpr int64_t kAtOnce = 32, kFloats = 16'384;
+  if (p.k <= kWholeProduct) return {{0, p.k, 1}};
+  const int64_t parts = p.batch > 1 ? 1 : std::clamp<int64_t>(kFloats / (part.m * part.n), 1, kAtOnce);
+  const int64_t run = kProductRun * ((p.k - 1) / (kProductRun * parts * kMostTasks) + 1), full = (p.k - 1) / run;
+  std::vector<Runs> all;
+  for (int64_t i = 0; i < full; i += parts) all.push_back({i * run, run, std::min(parts, full - i)});
+  all.push_back({full * run, p.k - full * run, 1});
+  return all;
 }
 
-}  // namespace
-
-// A long inner side is worked off in runs, of which the first takes the bias.
 void Builder::matmul_slice(const Product& p, const Product& part, int64_t batch, int64_t row, int64_t column) {
   const bool apart = part.n < p.n;
   float* const place = at(result(), batch * p.m * p.n + row * p.n + column);
-  const int64_t length = part.batch * part.m * part.n, runs = runs_of(p.k, kProductRun);
-  float* const written = apart ? take(static_cast<size_t>(length) * sizeof(float)) : place;
-  double* const total = runs == 1 ? nullptr : take_doubles(length);
+  const int64_t length = part.batch * part.m * part.n;
+  const auto bytes = static_cast<size_t>(length) * sizeof(float);
+  float* const written = apart ? take(bytes) : place;
+  const std::vector<Runs> all = matmul_runs(p, part);
+  const bool whole = all.size() == 1;
+  double* const total = whole ? nullptr : take_doubles(length);
+  float* const parts = whole ? written : take(bytes * static_cast<size_t>(all.front().parts));
   OnednnTasks& tasks = parts_.slices.emplace_back();
   Scratch scratch;
-  for (int64_t i = 0; i < runs; ++i) {
-    const Share k = run_of(p.k, i, runs);
-    const MatmulDescs d = matmul_descs(p, part, k.size());
-    std::vector<dnnl_exec_arg_t> arguments = {
-        {DNNL_ARG_SRC,
-         bind(d.a, at(operand(0), batch * p.m * p.k + row * (p.ta ? 1 : p.k) + k.begin * (p.ta ? p.m : 1)))},
-        {DNNL_ARG_WEIGHTS,
-         bind(d.b, at(operand(1), batch * p.k * p.n + column * (p.tb ? p.k : 1) + k.begin * (p.tb ? 1 : p.n)))},
-        {DNNL_ARG_DST, bind(d.c, written)}};
-    const bool bias = has_bias() && i == 0;
+  for (const Runs& runs : all) {
+    const bool first = &runs == &all.front(), last = &runs == &all.back(), bias = has_bias() && last;
+    const MatmulDescs d = matmul_descs(p, part, runs);
+    const int64_t a = batch * p.m * p.k + row * (p.ta ? 1 : p.k) + runs.begin * (p.ta ? p.m : 1);
+    const int64_t b = batch * p.k * p.n + column * (p.tb ? p.k : 1) + runs.begin * (p.tb ? 1 : p.n);
+    std::vector<dnnl_exec_arg_t> arguments = {{DNNL_ARG_SRC, bind(d.a, at(operand(0), a))},
+                                              {DNNL_ARG_WEIGHTS, bind(d.b, at(operand(1), b))},
+                                              {DNNL_ARG_DST, bind(d.c, parts)}};
     if (bias) arguments.push_back({DNNL_ARG_BIAS, bind(d.bias, at(operand(2), column))});
     const auto desc = bias ? describe<dnnl::matmul>(d.a, d.b, d.bias, d.c) : describe<dnnl::matmul>(d.a, d.b, d.c);
     add(tasks, desc, dnnl::matmul(desc), std::move(arguments), scratch);
-    if (runs > 1) tasks.back().addition = {total, written, length, i == 0, i + 1 == runs};
+    if (!whole) tasks.back().addition = {total, parts, written, runs.parts, length, first, last};
   }
   if (has_relu()) tasks.back().relu = {written, part.batch * part.m, part.n, part.n};
   if (apart) tasks.back().placement = {written, place, part.m, part.n, p.n};
 }
 
-// Of a part of the inner side of `k`. What is written has no gaps.
-Builder::MatmulDescs Builder::matmul_descs(const Product& p, const Product& part, int64_t k) {
-  const auto matrix = [&](int64_t rows, int64_t columns, int64_t of_batch, int64_t row_stride, int64_t column_stride) {
-    if (p.batch == 1) return memory::desc({rows, columns}, kF32, Dims{row_stride, column_stride});
-    return memory::desc({part.batch, rows, columns}, kF32, Dims{of_batch, row_stride, column_stride});
+// What is written has no gaps.
+Builder::MatmulDescs Builder::matmul_descs(const Product& p, const Product& part, const Runs& runs) {
+  const int64_t matrices = std::max(part.batch, runs.parts);  // of the batch, or parts of one product
+  const bool flat = p.batch == 1 && runs.parts == 1;
+  const auto matrix = [&](int64_t rows, int64_t columns, int64_t apart, int64_t row_stride, int64_t column_stride) {
+    if (flat) return memory::desc({rows, columns}, kF32, Dims{row_stride, column_stride});
+    return memory::desc({matrices, rows, columns}, kF32, Dims{apart, row_stride, column_stride});
   };
-  return {.a = matrix(part.m, k, p.m * p.k, p.ta ? 1 : p.k, p.ta ? p.m : 1),
-          .b = matrix(k, part.n, p.k * p.n, p.tb ? 1 : p.n, p.tb ? p.k : 1),
-          .c = matrix(part.m, part.n, p.m * p.n, part.n, 1),
-          .bias = memory::desc(p.batch == 1 ? Dims{1, part.n} : Dims{1, 1, part.n}, kF32,
-                               p.batch == 1 ? memory::format_tag::ab : memory::format_tag::abc)};
+  const int64_t a = runs.parts > 1 ? runs.k * (p.ta ? p.m : 1) : p.m * p.k;
+  const int64_t b = runs.parts > 1 ? runs.k * (p.tb ? 1 : p.n) : p.k * p.n;
+  return {.a = matrix(part.m, runs.k, a, p.ta ? 1 : p.k, p.ta ? p.m : 1),
+          .b = matrix(runs.k, part.n, b, p.tb ? 1 : p.n, p.tb ? p.k : 1),
+          .c = matrix(part.m, part.n, part.m * part.n, part.n, 1),
+          .bias = memory::desc(flat ? Dims{1, part.n} : Dims{1, 1, part.n}, kF32,
+                               flat ? memory::format_tag::ab : memory::format_tag::abc)};
 }
 
 }  // namespace heddle::runtime::onednn

@@ -27,11 +27,13 @@ struct Placement {
   int64_t rows = 0, columns = 0, stride = 0;
 };
 
-// A result that is one of several whose sum is asked for: added to `total`, and the last one's sum rounded into `part`.
+// Results of which the sum is asked for: `parts` of them, one behind the other, are added to `total`. Behind the last task's
+// the sum is rounded into `to`.
 struct Addition {
   double* total = nullptr;
-  float* part = nullptr;  // what the primitive writes
-  int64_t length = 0;
+  const float* from = nullptr;
+  float* to = nullptr;
+  int64_t parts = 0, length = 0;
   bool first = true, last = true;
 };
 

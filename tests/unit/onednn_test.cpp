@@ -314,7 +314,21 @@ TEST(Onednn, BandsOfRowsHaveTheirRunsAlone) {
   call.operands[0].dims[0] = call.operands[1].dims[0] = 64;
   call.slices = 4;
   EXPECT_EQ(build_onednn(call, {}, nullptr).slices[3].size(),
-            16U * 15U);  // 15 of the 15.5 whole runs that an image has
+            16U * 15U);  // of 15.5 runs that an image is, 15
+}
+
+TEST(Onednn, PartsOfALongInnerSideAreOneTask) {
+  const auto tasks = [](int64_t m, int64_t k) {
+    return build_onednn(call_of("matmul", {{k, m}, {k, m}}, {m, m}, {{"transpose_a", {1}}}), {}, nullptr)
+        .slices[0]
+        .size();
+  };
+  EXPECT_EQ(tasks(16, 4096), 1U);
+  EXPECT_EQ(tasks(16, 4097), 2U);        // 32 runs of 128 and one number
+  EXPECT_EQ(tasks(16, 100 * 128), 5U);   // 99 runs, 32 at once, and the last
+  EXPECT_EQ(tasks(64, 100 * 128), 26U);  // 4 at once
+  EXPECT_EQ(tasks(512, 100 * 128), 100U);
+  EXPECT_LE(tasks(512, 10'000'000), 4097U);  // longer runs
 }
 
 dnnl_fpmath_mode_t mode_of(const OnednnTask& task) {

@@ -50,7 +50,22 @@ Layout layout_of(const PlannedInput& input) {
   return layout;
 }
 
-// Twice over the rows, in their order: the sum of what is near 0 loses least.
+// A sum that keeps what its additions round off (Neumaier 1974): a constant's mean is the constant, and its deviation 0.
+struct Sum {
+  double high = 0, low = 0;
+
+  void add(double x) {
+    const double sum = high + x;
+    low += std::abs(high) >= std::abs(x) ? (high - sum) + x : (x - sum) + high;
+    high = sum;
+  }
+  double over(double count) const {
+    const double most = high / count;
+    return most + (std::fma(-most, count, high) + low) / count;
+  }
+};
+
+// Twice over the rows: the sum of what is near 0 loses least.
 template <class T>
 Statistics compute(const T* values, int64_t rows, const Layout& layout,
                    const std::function<void(int64_t, double)>& refuse) {
@@ -63,15 +78,16 @@ Statistics compute(const T* values, int64_t rows, const Layout& layout,
       for (int64_t e = 0; e < layout.elements; ++e)
         f(row, layout.channel(e), static_cast<double>(values[row * layout.elements + e]));
   };
+  std::vector<Sum> sums(channels), squares(channels);
   each([&](int64_t row, size_t c, double v) {
     if (!std::isfinite(v)) refuse(row, v);
-    out.mean[c] += v;
+    sums[c].add(v);
   });
-  for (double& m : out.mean) m /= count;
-  each([&](int64_t, size_t c, double v) { out.std[c] += (v - out.mean[c]) * (v - out.mean[c]); });
-  for (double& s : out.std) {
-    s = std::sqrt(s / count);
-    if (s == 0) s = 1;  // all are the same, and become 0
+  for (size_t c = 0; c < channels; ++c) out.mean[c] = sums[c].over(count);
+  each([&](int64_t, size_t c, double v) { squares[c].add((v - out.mean[c]) * (v - out.mean[c])); });
+  for (size_t c = 0; c < channels; ++c) {
+    out.std[c] = std::sqrt(squares[c].over(count));
+    if (out.std[c] == 0) out.std[c] = 1;  // all are the same, and become 0
   }
   return out;
 }
