@@ -123,7 +123,7 @@ class RowsCount {
     const double turns = times_.rows / static_cast<double>(form_.ahead);
     const double runs = std::ceil(turns / times_.launch / static_cast<double>(rows)) * times_.launch;
     to_.instructions.indices += kLoop * runs;
-    to_.instructions.values += work * (runs + times_.launch);
+    to_.instructions.values += work * runs;
   }
 
   void add(const Node& n, int phase) {
