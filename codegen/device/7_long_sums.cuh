@@ -1,6 +1,6 @@
 #pragma once
-// Long sums of threads, in runs (5_monoids.cuh). Who flushes them is the loop around. A block's sums of them are numbers as of other
-// sums: from there on few are added.
+// Long sums of threads, in runs (5_monoids.cuh). The loop around flushes them, behind its last turn, too; then `sums` are numbers as of
+// other sums: from there on few are added.
 namespace hd {
 
 template <class M, i64 columns>
@@ -16,7 +16,6 @@ struct LongAccumulator {
     }
   }
   HD_DEVICE const Accumulator<M, columns>& sums() {
-    flush();
     for (int i = 0; i < count; ++i) run[i].value = runs.result(i);
     return run;
   }
@@ -37,7 +36,6 @@ struct LongColumnResults {
     }
   }
   HD_DEVICE Results& sums() {
-    flush();
     HD_IN_REGISTERS
     HD_IVDEP for (int i = 0; i < count; ++i) at(i).value = runs.result(i);
     return run;

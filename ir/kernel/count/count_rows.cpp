@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "ir/kernel/count/count_collectives.h"
@@ -123,7 +124,7 @@ class RowsCount {
     const double turns = times_.rows / static_cast<double>(form_.ahead);
     const double runs = std::ceil(turns / times_.launch / static_cast<double>(rows)) * times_.launch;
     to_.instructions.indices += kLoop * runs;
-    to_.instructions.values += work * (runs + times_.launch);
+    to_.instructions.values += work * runs;
   }
 
   void add(const Node& n, int phase) {
@@ -146,6 +147,10 @@ class RowsCount {
       body_.accumulate(k_[n], spread_reduction(s, d, ReductionPlan::total, plan_.space()), kOnRow);
       to_.instructions.indices += 2 * times_.rows;
     }
+    // One of the team stores: of a block that shares a row one warp.
+    WarpTimes of_team = turns.times;
+    of_team.rows /= static_cast<double>(std::max<int64_t>(1, form_.team / kLanes));
+    body_.enter(of_team, turns.points, kOnRow);
     for (const ValueId v : k_.outputs)
       if (of(v).extent == Extent::row && !of(v).finishing && !is_single(plan_, of(v)))
         body_.store(v, access_of(Extent::row, plan_.space(), k_[v].type.dims));
