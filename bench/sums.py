@@ -118,15 +118,12 @@ def product(k, m, n):
                lambda c: (torch.from_numpy(c["a"]).T @ torch.from_numpy(c["b"])).numpy(), exact)
 
 
-def filter_gradient(images, side, channels, out):
+def filters(images, side, channels, out, tap=3):
     n = images * side * side
-    image, dy = f"{images},{side},{side},{channels}", f"{images},{side},{side},{out}"
-    graph = (f"graph @sums(input %x: f32[{image}], input %dy: f32[{dy}]) {{\n"
-             f"  %dw: f32[{out},1,1,{channels}] = conv2d_filter_grad(%x, %dy) {{filter = [{out},1,1,{channels}]}}\n  return %dw\n}}\n")
-    return of_filters(images, side, channels, out, 1, n, graph)
+    image, dy, filter_dims = f"{images},{side},{side},{channels}", f"{images},{side},{side},{out}", f"{out},{tap},{tap},{channels}"
+    graph = (f"graph @sums(input %x: f32[{image}], input %dy: f32[{dy}]) {{\n  %dw: f32[{filter_dims}] = conv2d_filter_grad(%x, %dy) "
+             f"{{filter = [{filter_dims}], pads = [1,1,1,1]}}\n  return %dw\n}}\n")
 
-
-def of_filters(images, side, channels, out, tap, n, graph):
     def columns(kind):
         shape = (images, side, side, channels)
         x = np.random.default_rng(n).random(shape) + 0.5 if kind == "random" else np.full(shape, 0.7)
@@ -156,15 +153,6 @@ def of_filters(images, side, channels, out, tap, n, graph):
     return Row(f"filter gradient {tap} x {tap} of {channels} channels", n, graph, columns, theirs, exact)
 
 
-def filters(images, side, channels, out):
-    n = images * side * side
-    image, dy = f"{images},{side},{side},{channels}", f"{images},{side},{side},{out}"
-    graph = (f"graph @sums(input %x: f32[{image}], input %dy: f32[{dy}]) {{\n"
-             f"  %dw: f32[{out},3,3,{channels}] = conv2d_filter_grad(%x, %dy) {{filter = [{out},3,3,{channels}], pads = [1,1,1,1]}}\n"
-             "  return %dw\n}\n")
-    return of_filters(images, side, channels, out, 3, n, graph)
-
-
 def gathered(n, rows, columns):
     graph = (f"graph @sums(input %x: f32[{rows},{columns}], input %at: i32[{n}], input %u: f32[{n},{columns}]) {{\n"
              f'  %y: f32[{rows},{columns}] = scatter(%x, %at, %u) {{combine = "add"}}\n  return %y\n}}\n')
@@ -188,9 +176,9 @@ def table():
     for n in (10**4, 10**6, 10**8):
         rows += [reduction("sum of a row", n, 1, 1), reduction("sums of columns", n // 4, 4, 0)]
     rows += [prefix(10**4), prefix(10**6), pool(512, 4), pool(5000, 1), gathered(3 * 10**4, 3, 4), gathered(3 * 10**6, 3, 4)]
-    rows += [product(k, 16, 16) for k in (128, 512, 1024, 2048, 4096, 10**4, 10**5, 10**6)] + [product(10**7, 4, 4)]
-    rows += [filters(8, 28, 1, 8), filters(128, 28, 1, 8), filters(8, 28, 16, 16), filters(128, 28, 16, 16)]
-    rows += [filters(1, 512, 4, 8), filters(4, 1024, 4, 8)]
+    rows += [product(k, 8, 8) for k in (128, 512, 1024, 4096, 10**4, 10**5)] + [product(k, 2, 3) for k in (10**6, 10**7)]
+    rows += [filters(8, 28, 1, 8), filters(128, 28, 1, 8), filters(8, 28, 8, 8), filters(128, 28, 4, 8)]
+    rows += [filters(1, 512, 2, 4), filters(2, 1024, 2, 2)]
     return rows
 
 
