@@ -16,9 +16,9 @@ ALLOWED = {
     "runtime": {"runtime"},
     "tools": set(LAYERS),
 }
-# The Program, how errors are told, which readers there are: these headers include nothing else of their folder.
+# The Program and the kinds of its entries, how errors are told, which readers there are: these headers include nothing else of their folder.
 SINGLE = {
-    "runtime": {"codegen/program.h", "ir/diagnostic.h", "ir/check.h", "ir/index_error.h"},
+    "runtime": {"codegen/program.h", "ir/entry.h", "ir/diagnostic.h", "ir/check.h", "ir/index_error.h"},
     "frontend": {"runtime/data/reader_def.h", "ir/diagnostic.h"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
