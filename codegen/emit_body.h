@@ -136,10 +136,12 @@ class Body {
   struct Running {
     std::string accumulator, valid;  // `valid`: counts the points, where the result needs that
     bool packets = false;
+    bool runs = false;  // a long sum
     std::string at(const std::string& name) const { return packets && !name.empty() ? name + "[k]" : name; }
   };
   void reduce_loops(const ir::Node& n, const ir::Signature& s, const ir::ReductionAccess& access,
                     const Running& running);
+  std::string end_run(int64_t turns, const std::string& accumulator, const std::string& counter) const;
   std::vector<std::string> reduce_point(const ir::Node& n, const ir::Signature& s, const ir::ReductionAccess& access,
                                         const Running& running);
   void in_scope(size_t scope, const std::function<void()>& write);

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "codegen/emit_forms.h"
+#include "ir/kernel/long_sums.h"
 
 namespace heddle::codegen {
 
@@ -33,6 +34,7 @@ class ContractText {
     append(product, block(fmt::format("HD_STEPS({}, {}, {}, {}, {}, {}, {})", text_.index_type, product_, step_, from_,
                                       part_, form_.parts, plan_.space[kDepth]),
                           steps));
+    if (runs_.steps > 0) product.push_back(sums_ + ".finish();");
     append(product, results);
     body_.line(fmt::format("using {} = {};", product_, product_type()));
     // More than a text may declare is the launch's to supply: one side behind the other.
@@ -71,9 +73,12 @@ class ContractText {
   static const char* order(const ProductSide& s) { return s.along_k ? "hd::along_k" : "hd::across_k"; }
 
   std::string product_type() const {
-    return fmt::format("hd::{}<{}, {}, {}, {}, {}, {}, {}, {}>", plan_.tensor_cores ? "TensorProduct" : "FmaProduct",
-                       storage_type(plan_.multiplied), form_.tile[0], form_.tile[1], form_.tile[2], form_.threads,
-                       form_.stages, order(plan_.left), order(plan_.right));
+    const std::string type =
+        fmt::format("hd::{}<{}, {}, {}, {}, {}, {}, {}, {}>", plan_.tensor_cores ? "TensorProduct" : "FmaProduct",
+                    storage_type(plan_.multiplied), form_.tile[0], form_.tile[1], form_.tile[2], form_.threads,
+                    form_.stages, order(plan_.left), order(plan_.right));
+    if (runs_.steps == 0) return type;
+    return fmt::format("hd::ProductInRuns<{}, {}>", type, runs_.wide ? "hd::wide" : "hd::narrow");
   }
 
   // --- the steps ---
@@ -86,6 +91,9 @@ class ContractText {
     }
     append(lines, block(fmt::format("HD_FILLS({})", step_), fills));
     lines.push_back(fmt::format("hd::multiply<{}>({}, {}, {}, {});", product_, sums_, left_.tile, right_.tile, step_));
+    if (runs_.steps == 1) lines.push_back(sums_ + ".flush();");
+    if (runs_.steps > 1)
+      lines.push_back(fmt::format("if ({} % {} == {}) {}.flush();", step_, runs_.steps, runs_.steps - 1, sums_));
     for (const Side* s : {&left_, &right_})
       if (s->plan->packet == 0)
         lines.push_back(fmt::format("HD_FILLS({0}) {1}.take({0}, {2});", step_, s->tile, s->kept));
@@ -204,6 +212,7 @@ class ContractText {
   std::string product_ = "Product", sums_ = "sums", tile_ = "tile", part_ = "part", step_ = "step", from_ = "from",
               down_ = "i", across_ = "j", sizes_;
   Side left_, right_;
+  const ProductRuns runs_ = product_runs(form_, plan_);
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "codegen/emit_body.h"
 #include "codegen/scalar_functions.h"
 #include "ir/check.h"
+#include "ir/kernel/long_sums.h"
 #include "ir/kernel/plan_reductions.h"
 #include "ir/kernel/plan_singles.h"
 
@@ -81,7 +82,8 @@ Operand Body::reduce_here(ValueId v, const Node& n, const Signature& s, const In
   const ReductionAccess access = spread_ ? single_reduction(s, d, text_.plan.space()) : inner_reduction(s, d, at);
   Running running{.accumulator = text_.names.fresh(k_[n.results[0]].name + "_acc"),
                   .valid = finish_needs_valid(s) ? text_.names.fresh(k_[n.results[0]].name + "_valid") : "",
-                  .packets = reduces_packets(n, access)};
+                  .packets = reduces_packets(n, access),
+                  .runs = is_long_sum(s, d, spread_)};
   // Before the loop over the packet's points.
   in_scope(scopes_.size() - (running.packets ? 2 : 1), [&] { reduce_loops(n, s, access, running); });
   Operand asked;
@@ -129,27 +131,39 @@ std::vector<std::string> Body::reduce_point(const Node& n, const Signature& s, c
   return close();
 }
 
+// Behind a turn of the loop that `counter` counts.
+std::string Body::end_run(int64_t turns, const std::string& accumulator, const std::string& counter) const {
+  const std::string flush = fmt::format("hd::flush({});", accumulator);
+  if (turns == 1) return flush;
+  const std::string turn = spread_ ? fmt::format("HD_SPREAD_TURN({})", counter) : counter;
+  return fmt::format("if ({} % {} == {}) {}", turn, turns, turns - 1, flush);
+}
+
 void Body::reduce_loops(const Node& n, const Signature& s, const ReductionAccess& access, const Running& running) {
   const auto declare = [&](const std::string& type, const std::string& name, const char* value) {
     const std::string packet = fmt::format("hd::Packet<{}, {}>", type, text_.packet);
     line(fmt::format("{} {}{};", running.packets ? packet : type, name, value));
   };
-  declare(monoid(s), running.accumulator, "");
+  declare(running.runs ? fmt::format("hd::Long<{}>", monoid(s)) : monoid(s), running.accumulator, "");
   if (!running.valid.empty()) declare("hd::i64", running.valid, running.packets ? "{}" : " = 0");
   const size_t outer = coordinates_.size();
   for (size_t i = 0; i < access.loops.size(); ++i)
     coordinates_.push_back(access.loops[i] == 1 ? "0" : text_.names.fresh(fmt::format("i{}", i)));
   std::vector<std::string> inside = reduce_point(n, s, access, running);
   const bool unrolled = product(access.loops) <= kUnrolledPoints;
+  const RunOfLoops run = run_of_loops(access.loops);
   for (size_t i = access.loops.size(); i-- > 0;) {
     if (access.loops[i] == 1) continue;
     const std::string& c = coordinates_[outer + i];
+    const bool ends = running.runs && i == run.loop;
+    if (ends) inside.push_back(end_run(run.turns, running.accumulator, c));
     if (spread_) {
       inside = block(fmt::format("HD_SPREAD({}, {}, {})", text_.index_type, c, access.loops[i]), inside);
       continue;
     }
     inside = block(fmt::format("for ({0} {1} = 0; {1} < {2}; ++{1})", text_.index_type, c, access.loops[i]), inside);
     inside.insert(inside.begin(), unrolled ? "HD_UNROLL" : "HD_LOOP");
+    if (ends && access.loops[i] % run.turns != 0 && i > 0) inside.push_back(end_run(1, running.accumulator, c));
   }
   coordinates_.resize(outer);
   lines(inside);

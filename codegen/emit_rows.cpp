@@ -6,6 +6,7 @@
 #include "codegen/scalar_functions.h"
 #include "ir/check.h"
 #include "ir/kernel/columns_meet.h"
+#include "ir/kernel/long_sums.h"
 #include "ir/kernel/plan_reductions.h"
 
 namespace heddle::codegen {
@@ -28,7 +29,9 @@ class RowsText {
     declare_accumulators();
     body_.reduce_singles();
     if (text_.plan.span) {
-      pass(0, fmt::format("HD_SPAN({}, column, {}, {})", text_.index_type, text_.plan.columns, text_.packet));
+      const std::string of_long = long_part(0);
+      pass(0, fmt::format("{}({}, column, {}, {}{})", of_long.empty() ? "HD_SPAN" : "HD_LONG_SPAN", text_.index_type,
+                          text_.plan.columns, text_.packet, of_long));
     } else {
       body_.open(/*covers=*/1);
       for (int phase = 0; phase < text_.plan.phases; ++phase) row_pass(phase);
@@ -55,18 +58,48 @@ class RowsText {
     for (const NodeId id : reductions_) {
       const Node& n = k_[id];
       const ReductionPlan plan = plan_of(n.results[0]).reduction;
-      const std::string m = monoid(signature(k_, n));
       const std::string name = text_.names.fresh(k_[n.results[0]].name + "_acc");
       accumulators_[id] = name;
+      if (is_long_sum(k_, text_.plan, n)) long_.insert(id);
       if (plan == ReductionPlan::column)
-        body_.line(fmt::format("hd::ColumnResults<{}, {}, {}, {}> {};", m, text_.plan.columns, text_.team, text_.packet,
-                               name));
-      if (plan == ReductionPlan::total)
-        body_.line(fmt::format("hd::Accumulator<{}, {}> {};", m, text_.plan.columns, name));
+        body_.line(fmt::format("hd::{}ColumnResults<{}, {}, {}, {}> {};", long_.contains(id) ? "Long" : "",
+                               monoid(signature(k_, n)), text_.plan.columns, text_.team, text_.packet, name));
+      if (plan == ReductionPlan::total) declare_accumulator(id);
     }
     for (size_t i = 0; i < text_.kept.size(); ++i)
       body_.line(fmt::format("hd::Row<{}, {}, {}, {}> {};", array_type(k_[text_.plan.kept[i].value].type.dtype),
                              text_.plan.columns, text_.team, text_.packet, text_.kept[i]));
+  }
+
+  void declare_accumulator(NodeId id) {
+    body_.line(fmt::format("hd::{}Accumulator<{}, {}> {};", long_.contains(id) ? "Long" : "",
+                           monoid(signature(k_, k_[id])), text_.plan.columns, accumulators_[id]));
+  }
+
+  // Ends the runs of long sums that `is` holds for: one expression.
+  template <class Is>
+  std::string flush(const Is& is) const {
+    std::vector<std::string> calls;
+    for (const NodeId id : reductions_)
+      if (long_.contains(id) && is(k_[id])) calls.push_back(accumulators_.at(id) + ".flush()");
+    return joined(calls, ", ");
+  }
+  // What a loop over columns says in addition, where sums of a row's elements are long: how many of its turns make a run,
+  // and what ends one.
+  std::string long_part(int phase) const {
+    const std::string calls = flush([&](const Node& n) {
+      const ValuePlan& p = plan_of(n.results[0]);
+      return p.reduction != ReductionPlan::column && p.phase == phase && per_point(n);
+    });
+    if (calls.empty() || elements_of_row(*k_.form, text_.plan) <= kRun) return {};
+    return fmt::format(", {}, ({})", turns_of_run(*k_.form, text_.plan), calls);
+  }
+  // The same of loops over rows, or over batches of them.
+  std::string long_rows() const {
+    const int64_t rows = rows_of_run(k_, text_.plan);
+    if (rows == 0) return {};
+    return fmt::format(", {}, ({})", rows,
+                       flush([&](const Node& n) { return plan_of(n.results[0]).reduction != ReductionPlan::row; }));
   }
 
   void row_pass(int phase) {
@@ -74,14 +107,13 @@ class RowsText {
     for (const NodeId id : reductions_)
       if (plan_of(k_[id].results[0]).reduction == ReductionPlan::row && plan_of(k_[id].results[0]).phase == phase)
         rows.push_back(id);
-    for (const NodeId id : rows)
-      body_.line(fmt::format("hd::Accumulator<{}, {}> {};", monoid(signature(k_, k_[id])), text_.plan.columns,
-                             accumulators_[id]));
+    for (const NodeId id : rows) declare_accumulator(id);
     const bool lanes = std::any_of(reductions_.begin(), reductions_.end(), [&](NodeId id) {
       const ValuePlan& p = plan_of(k_[id].results[0]);
       return p.reduction != ReductionPlan::column && p.phase == phase && per_point(k_[id]);
     });
-    pass(phase, head_of_columns(lanes ? "HD_REDUCE" : "HD_COLUMNS"));
+    const std::string of_long = long_part(phase);
+    pass(phase, head_of_columns(!of_long.empty() ? "HD_LONG_REDUCE" : lanes ? "HD_REDUCE" : "HD_COLUMNS", of_long));
     for (const NodeId id : rows)
       finish_reduction(body_, k_[id], "_row", fmt::format("hd::combine<{}>({})", text_.team, accumulators_[id]));
   }
@@ -90,19 +122,21 @@ class RowsText {
     const std::vector<std::string> row = body_.close();
     if (row.empty()) return;
     const std::string each = fmt::format("{}, {}", text_.plan.rows, text_.team), index = text_.index_type;
-    if (text_.ahead == 1) return body_.lines(block(fmt::format("HD_ROWS({}, row, {})", index, each), row));
+    const std::string of_long = long_rows(), in_runs = of_long.empty() ? "HD_" : "HD_LONG_";
+    if (text_.ahead == 1)
+      return body_.lines(block(fmt::format("{}ROWS({}, row, {}{})", in_runs, index, each, of_long), row));
     const std::string of_batch = fmt::format("BATCH({}, row, {}, {})", index, each, text_.ahead);
     Body::Ahead ahead = body_.take_ahead();
     std::vector<std::string> all = std::move(ahead.arrays);
     for (const auto& lines : {block("HD_LOAD_" + of_batch, block(head_of_columns("HD_COLUMNS"), ahead.loads)),
                               block("HD_OF_" + of_batch, row)})
       all.insert(all.end(), lines.begin(), lines.end());
-    body_.lines(block(fmt::format("HD_BATCHES({}, {}, {})", index, each, text_.ahead), all));
+    body_.lines(block(fmt::format("{}BATCHES({}, {}, {}{})", in_runs, index, each, text_.ahead, of_long), all));
   }
 
-  std::string head_of_columns(const char* loop) const {
-    return fmt::format("{}({}, column, slot, {}, {}, {})", loop, text_.index_type, text_.plan.columns, text_.team,
-                       text_.packet);
+  std::string head_of_columns(const char* loop, const std::string& of_long = {}) const {
+    return fmt::format("{}({}, column, slot, {}, {}, {}{})", loop, text_.index_type, text_.plan.columns, text_.team,
+                       text_.packet, of_long);
   }
 
   // One loop over the columns: the reductions and results of this phase.
@@ -251,6 +285,7 @@ class RowsText {
   Body body_;
   std::vector<NodeId> reductions_;
   std::map<NodeId, std::string> accumulators_;
+  std::set<NodeId> long_;  // sums in runs
   std::set<ValueId> stored_;
 };
 

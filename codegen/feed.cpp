@@ -74,16 +74,21 @@ EmittedKernel emit_record(const Recorded& recorded, int64_t rows, int64_t record
     k.bytes_read += b->bytes;
   };
   add(recorded.loss, "loss"), add(recorded.count, "count"), add(recorded.outside, "outside");
+  add(recorded.norm, "norm");
   parameters.emplace_back("hd::u64* cursor");
   parameters.emplace_back("hd::u64* ring");
   k.arguments = std::ssize(parameters);
-  k.bytes_written = (kRecordWords + 3) * 8;
+  k.bytes_written = (kRecordWords + 3 + (recorded.norms ? 1 : 0)) * 8;
   const std::string outside =
       recorded.outside == nullptr ? "nullptr, 0" : fmt::format("outside, {}", recorded.outside->dims.at(0));
+  const std::string norm = !recorded.norms
+                               ? ""
+                               : fmt::format("hd::record_norm(cursor, ring, {}, {}), ", records,
+                                             recorded.norm != nullptr ? "(double)norm[0]" : "hd::nothing<double>()");
   out.text = kernel_text(
       k, parameters,
-      {fmt::format("HD_ONE_OF_ALL hd::record(cursor, ring, {}, {}, (double)loss[0], (double){}, {});", records, rows,
-                   recorded.count != nullptr ? "count[0]" : integer_literal(rows), outside)});
+      {fmt::format("HD_ONE_OF_ALL {}hd::record(cursor, ring, {}, {}, (double)loss[0], (double){}, {});", norm, records,
+                   rows, recorded.count != nullptr ? "count[0]" : integer_literal(rows), outside)});
   return out;
 }
 

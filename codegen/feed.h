@@ -38,6 +38,9 @@ struct Recorded {
   const Buffer* loss = nullptr;
   const Buffer* count = nullptr;
   const Buffer* outside = nullptr;
+  const Buffer* norm =
+      nullptr;  // of the gradients; where the program records norms and this is nullptr, nan is recorded
+  bool norms = false;
 };
 // The kernel that records it. Its pointers are those, the cursor and the ring.
 EmittedKernel emit_record(const Recorded& recorded, int64_t rows, int64_t records, const std::string& symbol);

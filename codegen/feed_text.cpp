@@ -90,7 +90,10 @@ int64_t FeedText::stored_elements() const {
   for (const int64_t d : stored_row(spec_.maps, row_).dims) n *= d;
   return n;
 }
-std::string FeedText::index_type() const { return elements_ < (int64_t{1} << 30) ? "int" : "hd::i64"; }
+// A stored picture may be larger than what becomes of it.
+std::string FeedText::index_type() const {
+  return std::max(elements_, stored_elements()) < (int64_t{1} << 30) ? "int" : "hd::i64";
+}
 
 size_t FeedText::mixing() const {
   const auto it = std::ranges::find_if(active_, [&](size_t i) { return spec_.maps[i].def->mixes; });

@@ -43,6 +43,7 @@ class Lowering {
     program_.name = name;
     program_.target = target.name;
     program_.arch = target.arch;
+    std::erase_if(fed_.columns, [&](const FeedSpec& spec) { return !is_read(spec.input); });
   }
 
   Program run() {
@@ -51,7 +52,7 @@ class Lowering {
     emit_kernels();
     for (const Graph& g : m_.graphs) program_.entries.push_back(entry(g));
     for (Entry& e : program_.entries)
-      if (std::ranges::count(fed_.entries, e.name) != 0) feed(e);
+      if (e.kind().takes_rows() && !fed_.columns.empty()) feed(e);
     if (target_.gpu && !fed_.columns.empty()) predict(program_, m_, target_);
     for (Entry& e : program_.entries) make_persistent(e);
     if (!persistent_.empty()) add_persistent_kernels();
@@ -62,6 +63,14 @@ class Lowering {
   }
 
  private:
+  // Whether an entry that feeds itself takes the input. What none takes stays where it lies: it is no column.
+  bool is_read(const std::string& input) const {
+    return std::ranges::any_of(m_.graphs, [&](const Graph& g) {
+      const ValueId v = g.find(input);
+      return g.kind().takes_rows() && v.valid() && g[v].role == Role::input;
+    });
+  }
+
   // A hundred milliseconds of steps of ten microseconds fit, with as many again that are being read.
   static constexpr int64_t kRecords = int64_t{1} << 15;
 
@@ -71,27 +80,30 @@ class Lowering {
     for (const FeedSpec& spec : fed_.columns) f.columns.push_back({spec.input, to_string(spec.stored)});
     f.records = kRecords;
     f.draws = std::ranges::any_of(fed_.columns, draws);
+    f.norms = std::ranges::any_of(m_.graphs, [](const Graph& g) {
+      return g.kind().takes_rows() &&
+             std::ranges::any_of(g.outputs, [&](ValueId v) { return output_role(g[v].name) == OutputRole::norm; });
+    });
     f.cursor = {Segment::state, states_.reserve(f.cursor_bytes())};
   }
 
   // Adds the entry's first step and its last one.
   void feed(Entry& e) {
-    const auto find = [&](const char* name) -> const Buffer* {
-      const auto found = std::ranges::find(e.outputs, name, &Buffer::name);
-      return found == e.outputs.end() ? nullptr : &*found;
-    };
-    const Recorded recorded{.loss = find("loss"), .count = find("loss.count"), .outside = find("step.outside")};
+    const Recorded recorded{.loss = e.find_output(BufferRole::loss),
+                            .count = e.find_output(BufferRole::count),
+                            .outside = e.find_output(BufferRole::outside),
+                            .norm = e.find_output(BufferRole::norm),
+                            .norms = program_.feeding.norms};
     HEDDLE_CHECK(recorded.loss != nullptr && !e.inputs.empty(), "a fed entry has inputs and a loss: " + e.name);
     e.fed_rows = e.inputs[0].dims.at(0);
     const Feeding& f = program_.feeding;
+    e.draws = f.draws && e.kind().phase == Phase::train;
     const Argument cursor{f.cursor, f.cursor_bytes(), Access::read_write};
-    Launch first{.kernel = kernel(
-                     [&](const std::string& name) {
-                       return emit_feed(e.inputs, fed_.columns, e.fed_rows, f.draws && e.name.starts_with("train"),
-                                        name);
-                     },
-                     "feed"),
-                 .arguments = {}};
+    Launch first{
+        .kernel = kernel(
+            [&](const std::string& name) { return emit_feed(e.inputs, fed_.columns, e.fed_rows, e.draws, name); },
+            "feed"),
+        .arguments = {}};
     for (const Buffer& b : e.inputs) {
       HEDDLE_CHECK(b.dims.at(0) == e.fed_rows, "the inputs of a fed entry have one batch: " + e.name);
       first.arguments.push_back({b.at, b.bytes, Access::write});
@@ -102,7 +114,7 @@ class Lowering {
         .kernel = kernel([&](const std::string& name) { return emit_record(recorded, e.fed_rows, f.records, name); },
                          "record"),
         .arguments = {}};
-    for (const Buffer* b : {recorded.loss, recorded.count, recorded.outside})
+    for (const Buffer* b : {recorded.loss, recorded.count, recorded.outside, recorded.norm})
       if (b != nullptr) last.arguments.push_back({b->at, b->bytes, Access::read});
     last.arguments.push_back(cursor);
     last.arguments.push_back({{Segment::ring, 0}, f.ring_bytes(), Access::read_write});
@@ -178,10 +190,10 @@ class Lowering {
     e.arena_bytes = std::max<int64_t>(g.arena_bytes, 0);
     e.max_live_bytes = max_live_bytes(m_, g);
     for (ValueId v : g.inputs)
-      if (g[v].role == Role::input) e.inputs.push_back(buffer(g[v], "input", at(g, v)));
+      if (g[v].role == Role::input) e.inputs.push_back(buffer(g[v], BufferRole::input, at(g, v)));
     for (NodeId n : g.order) add_steps(e, g, g[n]);
     add_updates(e, g);
-    for (ValueId v : g.outputs) e.outputs.push_back(buffer(g[v], "output", at(g, v)));
+    for (ValueId v : g.outputs) e.outputs.push_back(buffer(g[v], result_role(output_role(g[v].name)), at(g, v)));
     return e;
   }
 
@@ -261,7 +273,7 @@ class Lowering {
 
   const Module& m_;
   const Target& target_;
-  const FedEntries& fed_;
+  FedEntries fed_;
   Program program_;
   StateTable states_;
   std::set<std::string> symbols_;

@@ -11,10 +11,9 @@ namespace heddle::codegen {
 // is possible (tests), or nowhere.
 enum class OneKernel { where_faster, where_possible, nowhere };
 
-// Entries that take their batches from the data set themselves, and how their inputs are made of its columns.
+// How the inputs of entries that take rows are made of the data set's columns.
 struct FedEntries {
-  std::vector<FeedSpec> columns;
-  std::vector<std::string> entries;  // each returns "loss"; those that the module does not have are left out
+  std::vector<FeedSpec> columns;  // none: inputs are written from outside
   OneKernel one_kernel = OneKernel::where_faster;
 };
 

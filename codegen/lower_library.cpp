@@ -41,13 +41,17 @@ Library describe_library(const Graph& kernel) {
         *n.op,
         [&](const OneOf<Contraction, Composite> auto&) {
           call.op = n.op->name;
+          call.matrix_product = n.op->traits.matrix_product;
+          if (const auto& roles = n.op->traits.convolution)
+            call.convolution = ConvolutionRoles{roles->image, roles->filter, roles->result};
           call.integers = integer_attrs(n);
         },
         [&](const Movement&) {
-          call.epilogue.emplace_back("bias");  // select makes only these: a broadcast along the last axis, added
+          // select makes only these: a broadcast along the last axis, added
+          call.epilogue.push_back({.op = "bias", .bias = true});
         },
         [&](const Elementwise&) {
-          if (n.operands.size() == 1) call.epilogue.push_back(n.op->name);
+          if (n.operands.size() == 1) call.epilogue.push_back({.op = n.op->name, .at_least = n.op->traits.at_least});
         },
         [&](const OneOf<Source, Lookup, Reduction, Primitive, Gradient, Call> auto&) {
           HEDDLE_CHECK(false, n.op->name + " is in no library call");

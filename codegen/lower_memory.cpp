@@ -13,7 +13,7 @@ int64_t StateTable::reserve(int64_t size, int64_t alignment) {
   return at;
 }
 
-Buffer buffer(const Value& v, const std::string& role, const Address& at) {
+Buffer buffer(const Value& v, BufferRole role, const Address& at) {
   return {.name = v.name,
           .dtype = to_string(v.type.dtype),
           .dims = logical_dims(v.type.dims, v.layout),
@@ -24,6 +24,10 @@ Buffer buffer(const Value& v, const std::string& role, const Address& at) {
 }
 
 namespace {
+
+BufferRole role_of(Role role) {
+  return role == Role::param ? BufferRole::param : role == Role::buffer ? BufferRole::buffer : BufferRole::state;
+}
 
 const StateGroup* find_group(const Module& m, const std::string& name) {
   for (const StateGroup& group : m.groups)
@@ -37,14 +41,14 @@ void add_state(StateTable& table, const Module& m, const Value& v) {
   table.offsets[v.name] = at;
   const StateGroup* group = find_group(m, v.name);
   if (!group) {
-    table.buffers.push_back(buffer(v, to_string(v.role), {Segment::state, at}));
+    table.buffers.push_back(buffer(v, role_of(v.role), {Segment::state, at}));
     return;
   }
   for (const StateMember& member : group->members) {
     Address place{Segment::state, at + member.offset * bits(member.type.dtype) / 8};
     Value alone;
     alone.name = member.name, alone.type = member.type, alone.layout = member.layout;
-    table.buffers.push_back(buffer(alone, to_string(member.role), place));
+    table.buffers.push_back(buffer(alone, role_of(member.role), place));
   }
 }
 

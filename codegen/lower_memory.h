@@ -17,7 +17,7 @@ struct StateTable {
 };
 StateTable state_table(const ir::Module& m);
 
-Buffer buffer(const ir::Value& v, const std::string& role, const Address& at);
+Buffer buffer(const ir::Value& v, BufferRole role, const Address& at);
 
 // The address of a planned value: its own place, or inside the storage it is a view of.
 Address address(const ir::Graph& g, ir::ValueId v, const StateTable& states);

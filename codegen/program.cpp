@@ -37,7 +37,7 @@ std::string text(const Tensor& t) { return fmt::format("{}[{}]", t.dtype, fmt::j
 
 std::string text(const Buffer& b) {
   const std::string layout = b.layout.empty() ? "" : fmt::format(" layout [{}]", fmt::join(b.layout, ","));
-  return fmt::format("{} {}: {}{} at {}", b.role, b.name, text(Tensor{b.dtype, b.dims}), layout, text(b.at));
+  return fmt::format("{} {}: {}{} at {}", to_string(b.role), b.name, text(Tensor{b.dtype, b.dims}), layout, text(b.at));
 }
 
 std::string text(const Launch& launch, const Program& p) {
@@ -48,7 +48,7 @@ std::string text(const Launch& launch, const Program& p) {
 
 std::string text(const Library& call, const Program&) {
   std::string line = fmt::format("{} {}", call.impl, call.op);
-  for (const std::string& e : call.epilogue) line += "." + e;
+  for (const EpilogueStep& e : call.epilogue) line += "." + e.op;
   line += fmt::format("({})", text(call.arguments));
   std::vector<std::string> types;
   for (const Tensor& t : call.operands) types.push_back(text(t));
@@ -83,6 +83,21 @@ std::string text(const Feeding& f) {
 }
 
 }  // namespace
+
+std::string to_string(BufferRole role) {
+  switch (role) {
+    case BufferRole::param: return "param";
+    case BufferRole::buffer: return "buffer";
+    case BufferRole::state: return "state";
+    case BufferRole::input: return "input";
+    case BufferRole::result:
+    case BufferRole::loss:
+    case BufferRole::count:
+    case BufferRole::norm:
+    case BufferRole::outside: return "output";
+  }
+  return "";
+}
 
 std::string print(const Program& p) {
   std::string out = fmt::format("program {} for {} ({})\n", p.name, p.target, p.arch);

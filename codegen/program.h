@@ -11,6 +11,8 @@
 #include <variant>
 #include <vector>
 
+#include "ir/entry.h"
+
 namespace heddle::codegen {
 
 enum class Segment { state, arena, ring };
@@ -31,6 +33,17 @@ struct Argument {
   Access access = Access::read;
 };
 
+// What a buffer is: a state of one of three kinds, an entry's input, or a result with its part in the step.
+enum class BufferRole { param, buffer, state, input, result, loss, count, norm, outside };
+constexpr BufferRole result_role(ir::OutputRole role) {
+  return role == ir::OutputRole::loss      ? BufferRole::loss
+         : role == ir::OutputRole::count   ? BufferRole::count
+         : role == ir::OutputRole::norm    ? BufferRole::norm
+         : role == ir::OutputRole::outside ? BufferRole::outside
+                                           : BufferRole::result;
+}
+std::string to_string(BufferRole role);  // results of every role are "output"
+
 // A tensor the outside may read or write: a state, an entry's input or its result. Files and messages speak of `dims`; in
 // memory the axes may have another order.
 //
@@ -41,12 +54,12 @@ struct Buffer {
   std::vector<int64_t> dims;
   int64_t bytes = 0;
   Address at;
-  std::string role;                  // "param", "buffer", "state", "input", "output"
+  BufferRole role = BufferRole::state;
   std::vector<int64_t> layout = {};  // axis k in memory is axis layout[k] of `dims`; empty: as in `dims`
 };
 
 // Whether files of weights hold it.
-inline bool is_saved(const Buffer& b) { return b.role == "param" || b.role == "buffer"; }
+inline bool is_saved(const Buffer& b) { return b.role == BufferRole::param || b.role == BufferRole::buffer; }
 
 // What a GPU executes of a kernel, as a profiler would count it: predicted from the kernel's graph.
 struct KernelCounts {
@@ -92,12 +105,25 @@ struct Tensor {
   std::string dtype;
   std::vector<int64_t> dims;
 };
+// Which operands are a convolution's arrays (NHWC, OHWI, NHWC); kMade: the result is.
+struct ConvolutionRoles {
+  static constexpr int kMade = -1;
+  int image = kMade, filter = kMade, result = kMade;
+};
+// What a library does to a result on its way out.
+struct EpilogueStep {
+  std::string op;                       // "bias", "relu": as it is printed
+  bool bias = false;                    // adds the next operand, a vector along the last axis
+  std::optional<double> at_least = {};  // max(x, this); nan stays nan
+};
 struct Library {
-  std::string impl;                                      // "onednn"
-  std::string op;                                        // "matmul", "conv2d", "conv2d_data_grad", "conv2d_filter_grad"
+  std::string impl;             // "onednn"
+  std::string op;               // "matmul", "conv2d": as it is printed
+  bool matrix_product = false;  // over the last two axes, as `integers` say
+  std::optional<ConvolutionRoles> convolution = {};
   std::string title;                                     // the IR kernel's name
   std::map<std::string, std::vector<int64_t>> integers;  // the operator's attributes
-  std::vector<std::string> epilogue;                     // in order: "bias" (takes the next operand), "relu", ...
+  std::vector<EpilogueStep> epilogue;                    // in order
   std::vector<Tensor> operands, results;
   std::vector<Argument> arguments;  // operands, then results
   int64_t slices = 1;               // fixed: results do not depend on the number of threads
@@ -162,13 +188,17 @@ struct Feeding {
   Address cursor;
   int64_t records = 0;  // that the ring holds
   bool draws = false;   // rows are changed at random
+  bool norms = false;   // behind all records lies the gradients' norm of each, f64; nan where the entry has none
   int64_t first_draw() const { return kCursorColumns + static_cast<int64_t>(columns.size()); }  // word of the cursor
   int64_t cursor_bytes() const { return (first_draw() + (draws ? kCursorDraws : 0)) * 8; }
-  int64_t ring_bytes() const { return records * kRecordWords * 8; }
+  int64_t norms_at() const { return records * kRecordWords; }  // word of the ring
+  int64_t ring_bytes() const { return (norms_at() + (norms ? records : 0)) * 8; }
 };
 
 struct Entry {
   std::string name;  // "train"
+  ir::EntryKind kind() const { return ir::entry_kind(name); }
+  bool draws = false;  // rows of the data set are changed at random on their way in
   // Rows of the data set that a run takes, as its first step; its last one records the loss and moves the cursor on, so
   // that the entry can be repeated. 0: the inputs are written from outside.
   int64_t fed_rows = 0;
@@ -181,6 +211,12 @@ struct Entry {
   std::string not_persistent;
   int64_t arena_bytes = 0;
   int64_t max_live_bytes = 0;  // the lower bound: the largest sum of live sizes at one step
+
+  const Buffer* find_output(BufferRole role) const {
+    for (const Buffer& b : outputs)
+      if (b.role == role) return &b;
+    return nullptr;
+  }
 };
 
 struct Program {
@@ -198,11 +234,12 @@ struct Program {
   int64_t bytes_of(Segment s) const {
     return s == Segment::state ? state_bytes : s == Segment::arena ? arena_bytes : feeding.ring_bytes();
   }
-  const Entry* find_entry(const std::string& name) const {
+  const Entry* find_entry(ir::EntryKind kind) const {
     for (const Entry& e : entries)
-      if (e.name == name) return &e;
+      if (e.kind() == kind) return &e;
     return nullptr;
   }
+  const Entry* find_entry(ir::Phase phase) const { return find_entry(ir::EntryKind{.phase = phase}); }
 };
 
 // The program as text, for people and for golden tests.

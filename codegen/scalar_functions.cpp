@@ -118,7 +118,7 @@ std::string elementwise_call(const Signature& s, const std::vector<std::string>&
 
 std::string source_call(const Signature& s, const std::vector<std::string>& arguments, const std::string& i,
                         const std::string& k) {
-  if (s.op->operands.empty() && i.empty() && k.empty() && s.op->find_attr("value") != nullptr)
+  if (i.empty() && k.empty() && s.op->traits.splat)
     return constant_literal(attribute(*s.op, s.attrs, "value"), s.results[0].dtype);
   const Function f{*s.op, identifier(s.op->name), std::get<Source>(s.op->kind).expr};
   std::vector<NamedArgument> all = operand_arguments(s, arguments);
@@ -190,8 +190,7 @@ std::string function_text(const OpDef& op) {
         return definition({op, identifier(op.name), e.expr}, op.operands, {});
       },
       [&](const Source& source) {
-        const bool is_literal = op.operands.empty() && op.find_attr("value") != nullptr;
-        return is_literal ? "" : definition({op, identifier(op.name), source.expr}, op.operands, {"i", "k"});
+        return op.traits.splat ? "" : definition({op, identifier(op.name), source.expr}, op.operands, {"i", "k"});
       },
       [&](const Reduction& r) { return reduction_text(op, r); },
       [](const OneOf<Movement, Lookup, Contraction, Primitive, Composite, Gradient, Call> auto&) {

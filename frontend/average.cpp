@@ -61,7 +61,7 @@ void read_averages(Expansion& e, const std::vector<Parameter>& parameters) {
 
 ir::Graph take_average_graph(const std::vector<Parameter>& parameters) {
   ir::Graph g;
-  g.name = "take_average";
+  g.name = ir::entry_name({ir::Phase::take_average});
   for (const Parameter& p : parameters) {
     const ValueId parameter = g.add_input(p.path, memory_type(p.type, p.layout), ir::Role::param, p.layout);
     g.updates.push_back({parameter, add_state(g, p)});

@@ -11,6 +11,7 @@
 #include "frontend/index_checks.h"
 #include "frontend/layer_context.h"
 #include "frontend/learning_rate.h"
+#include "frontend/model_outputs.h"
 #include "frontend/same_network.h"
 #include "frontend/train_step.h"
 #include "frontend/training_def.h"
@@ -25,21 +26,36 @@ bool dead(const ir::Graph& g, const ir::Node& n) {
   return std::all_of(n.results.begin(), n.results.end(), [&](ValueId v) { return g.unused(v); });
 }
 
-// Drops what neither a result nor an update depends on, inputs included.
-void prune(ir::Graph& g) {
+bool is_input(const ir::Graph& g, ValueId v) { return g[v].role == ir::Role::input; }
+
+// Drops what neither a result nor an update depends on, inputs included, but for the one that is `kept`.
+void prune(ir::Graph& g, ValueId kept = {}) {
   const std::vector<ir::NodeId> order = g.order;
   for (auto it = order.rbegin(); it != order.rend(); ++it) {
     if (dead(g, g[*it])) g.erase(*it);
   }
   ir::Values gone;
   for (const ValueId v : g.inputs)
-    if (g.unused(v) && !g.updates.has_state(v)) gone.push_back(v);
+    if (v != kept && g.unused(v) && !g.updates.has_state(v)) gone.push_back(v);
   g.remove_inputs(gone);
+}
+
+// A step takes rows, whether or not it reads them: where nothing depends on an input, the smallest one stays and says how
+// many. Invalid where others stay.
+ValueId input_for_rows(const ir::Graph& g) {
+  ValueId smallest;
+  for (const ValueId v : g.inputs)
+    if (is_input(g, v) && (!smallest.valid() || g[v].type.bytes() < g[smallest].type.bytes())) smallest = v;
+  return smallest;
 }
 
 // Drops what nothing depends on, and asks of the rest whether its indices are inside.
 void finish(ir::Graph& g, const std::vector<IndexCheck>& indices) {
-  prune(g);
+  const ValueId rows = input_for_rows(g);
+  prune(g, rows);
+  const bool others =
+      std::any_of(g.inputs.begin(), g.inputs.end(), [&](ValueId v) { return v != rows && is_input(g, v); });
+  if (others && g.unused(rows)) g.remove_inputs({rows});
   add_index_checks(g, indices);
 }
 
@@ -48,7 +64,7 @@ std::vector<MeasureStates> add_measures(Expansion& e, const Model& model, const 
   e.graph.outputs.push_back(loss.total);
   Totals totals = add_totals(e, model, loss, errors);
   const ir::Node* made_by = totals.counted.valid() ? e.graph.def(totals.counted) : nullptr;
-  if (made_by != nullptr && made_by->op->name != "constant") e.graph.outputs.push_back(totals.counted);
+  if (made_by != nullptr && !made_by->op->traits.splat) e.graph.outputs.push_back(totals.counted);
   return std::move(totals.measures);
 }
 
@@ -60,10 +76,11 @@ struct TrainGraph {
   std::vector<Diagnostic> refusals;  // why it cannot run, though it tells which states there are
 };
 
-TrainGraph train_graph(const Model& model, const std::string& name, int64_t batch, std::optional<int64_t> steps,
+TrainGraph train_graph(const Model& model, ir::BatchKind kind, int64_t batch, std::optional<int64_t> steps,
                        Diagnostics& errors, SameNetwork& same) {
   Expansion e = expand_model(model, {.batch = batch, .training = true}, errors);
   same.require(e);
+  guarded(errors, [&] { require_outputs(e, model); });  // not hours later, when somebody predicts
   const std::vector<IndexCheck> indices = index_checks(e, errors);
   std::vector<Parameter> averages;
   std::vector<MeasureStates> measures;
@@ -74,13 +91,13 @@ TrainGraph train_graph(const Model& model, const std::string& name, int64_t batc
     averages = averaged(e);
   }
   for (const ir::Update& u : e.updates) e.graph.updates.push_back(u);
-  e.graph.name = name;
+  e.graph.name = ir::entry_name({ir::Phase::train, kind});
   return {std::move(e.graph),   indices, std::move(e.parameters), std::move(averages), std::move(measures),
           std::move(e.refusals)};
 }
 
 // Reads the averages of `averaged` in the place of these parameters.
-ir::Graph eval_graph(const Model& model, const std::string& name, int64_t batch, Diagnostics& errors, SameNetwork& same,
+ir::Graph eval_graph(const Model& model, ir::BatchKind kind, int64_t batch, Diagnostics& errors, SameNetwork& same,
                      const std::vector<Parameter>& averaged) {
   Expansion e = expand_model(model, {.batch = batch, .training = false}, errors);
   same.require(e);
@@ -88,39 +105,9 @@ ir::Graph eval_graph(const Model& model, const std::string& name, int64_t batch,
   const Losses loss = add_losses(e, model, errors);
   if (loss.total.valid()) add_measures(e, model, loss, errors);
   read_averages(e, averaged);
-  e.graph.name = name;
+  e.graph.name = ir::entry_name({ir::Phase::eval, kind});
   finish(e.graph, indices);
   return std::move(e.graph);
-}
-
-// Results carry the names of `outputs`; a value of another name that is in the way steps aside.
-void add_outputs(Expansion& e, const Model& model) {
-  std::map<ValueId, std::string> taken;  // and by which output
-  for (const OutputDef& output : model.outputs) {
-    const ValueId v = e.find(output.value);
-    if (!v.valid()) continue;
-    if (e.graph.def(v) == nullptr) {
-      const ir::Value& value = e.graph[v];
-      const std::string which = value.role == ir::Role::input ? fmt::format("is the input '{}' itself", value.name)
-                                                              : fmt::format("is the parameter '{}' itself", value.name);
-      throw UserError(output.value.where,
-                      fmt::format("output '{}' {}: expected something computed", output.name, which),
-                      "for example {\"op\": \"mul\", \"in\": [NAME, 1]}");
-    }
-    if (const auto [first, is_new] = taken.emplace(v, output.name); !is_new) {
-      throw UserError(output.value.where,
-                      fmt::format("output '{}': {} is the same value as output '{}'", output.name,
-                                  quote(output.value.name), first->second),
-                      "leave one of them out");
-    }
-    const ValueId other = e.graph.find(output.name);
-    if (other.valid() && other != v && e.graph[other].role == ir::Role::param)
-      throw UserError(output.value.where, fmt::format("output '{}' has the name of a parameter", output.name),
-                      "give the output another name");
-    if (other.valid() && other != v) e.graph.rename(other, output.name + ".value");
-    if (other != v) e.graph.rename(v, output.name);
-    e.graph.outputs.push_back(v);
-  }
 }
 
 ir::Graph predict_graph(const Model& model, int64_t batch, Diagnostics& errors, SameNetwork& same) {
@@ -128,7 +115,7 @@ ir::Graph predict_graph(const Model& model, int64_t batch, Diagnostics& errors, 
   same.require(e);
   const std::vector<IndexCheck> indices = index_checks(e, errors);
   guarded(errors, [&] { add_outputs(e, model); });
-  e.graph.name = "predict";
+  e.graph.name = ir::entry_name({ir::Phase::predict});
   finish(e.graph, indices);
   return std::move(e.graph);
 }
@@ -146,7 +133,7 @@ ValueId with_zero_row(ir::Builder& b, ValueId value, int64_t row) {
 // `seed` from the model, `step` and moments zero, parameters and their averages from the initializers. `like` has every state.
 ir::Graph init_graph(const Model& model, const ir::Graph& like, const std::vector<Parameter>& parameters) {
   ir::Graph g;
-  g.name = "init";
+  g.name = ir::entry_name({ir::Phase::init});
   ir::Builder b(g);
   const ir::Type counter{ir::DType::i64, {}};
   const ValueId seed_state = g.add_input("seed", counter, ir::Role::state);
@@ -182,16 +169,6 @@ ir::Graph init_graph(const Model& model, const ir::Graph& like, const std::vecto
     g.updates.push_back({state, start == starts.end() ? b.constant(0, value.type) : start->second});
   }
   return g;
-}
-
-void require_training(const Model& model) {
-  const Train& train = model.train;
-  if (train.losses.empty())
-    throw UserError(train.where, "train has no 'loss'",
-                    "for example \"loss\": {\"op\": \"cross_entropy\", \"in\": [\"logits\", \"label\"]}");
-  if (!train.optimizer)
-    throw UserError(train.where, "train has no 'optimizer'",
-                    "for example \"optimizer\": {\"op\": \"adam\", \"lr\": 0.001}");
 }
 
 int64_t any_batch(const BuildOptions& o) {
@@ -231,7 +208,7 @@ void require_runnable(const TrainGraph& train, Diagnostics& errors) {
 void allow_precision(ir::Module& m, const std::string& precision) {
   if (precision == "f32") return;
   for (ir::Graph& g : m.graphs) {
-    if (g.name == "init") continue;
+    if (g.kind().phase == ir::Phase::init) continue;
     for (const ir::NodeId id : g.order) {
       ir::Node& n = g[id];
       if (std::holds_alternative<ir::Contraction>(n.op->kind) && g[n.operands[0]].type.dtype == ir::DType::f32)
@@ -254,6 +231,16 @@ void add_measure_graphs(ir::Module& m, const Model& model, const std::vector<Mea
 
 }  // namespace
 
+void require_training(const Model& model) {
+  const Train& train = model.train;
+  if (train.losses.empty())
+    throw UserError(train.where, "train has no 'loss'",
+                    "for example \"loss\": {\"op\": \"cross_entropy\", \"in\": [\"logits\", \"label\"]}");
+  if (!train.optimizer)
+    throw UserError(train.where, "train has no 'optimizer'",
+                    "for example \"optimizer\": {\"op\": \"adam\", \"lr\": 0.001}");
+}
+
 BuildOptions default_build_options(const Model& model) {
   const auto it = model.train.sizes.find(model.batch_dimension);
   const int64_t batch = it == model.train.sizes.end() ? 1 : it->second;
@@ -273,7 +260,7 @@ ir::Module build_module(const Model& model, const BuildOptions& options) {
   if (options.train > 0 || options.train_last > 0) require_training(model);
   const int64_t batch = options.train > 0 ? options.train : any_batch(options);
   SameNetwork same;
-  TrainGraph train = train_graph(model, "train", batch, steps, errors, same);
+  TrainGraph train = train_graph(model, ir::BatchKind::whole, batch, steps, errors, same);
   if (options.train > 0) require_runnable(train, errors);
   errors.throw_if_any();
   look_at_another_batch(model, batch, same);
@@ -284,7 +271,7 @@ ir::Module build_module(const Model& model, const BuildOptions& options) {
     m.graphs.push_back(std::move(train.graph));
   }
   if (options.train_last > 0) {
-    TrainGraph last = train_graph(model, "train_last", options.train_last, steps, errors, same);
+    TrainGraph last = train_graph(model, ir::BatchKind::remainder, options.train_last, steps, errors, same);
     require_runnable(last, errors);
     finish(last.graph, last.indices);
     m.graphs.push_back(std::move(last.graph));
@@ -292,9 +279,10 @@ ir::Module build_module(const Model& model, const BuildOptions& options) {
   // Without a training there are weights, and no averages beside them.
   const bool trains = options.train > 0 || options.train_last > 0;
   const std::vector<Parameter> averages = trains ? train.averaged : std::vector<Parameter>{};
-  if (options.eval > 0) m.graphs.push_back(eval_graph(model, "eval", options.eval, errors, same, averages));
+  if (options.eval > 0)
+    m.graphs.push_back(eval_graph(model, ir::BatchKind::whole, options.eval, errors, same, averages));
   if (options.eval_last > 0)
-    m.graphs.push_back(eval_graph(model, "eval_last", options.eval_last, errors, same, averages));
+    m.graphs.push_back(eval_graph(model, ir::BatchKind::remainder, options.eval_last, errors, same, averages));
   if (options.predict > 0) m.graphs.push_back(predict_graph(model, options.predict, errors, same));
   errors.throw_if_any();
   if (!averages.empty()) m.graphs.push_back(take_average_graph(averages));

@@ -39,6 +39,9 @@ struct BuildOptions {
 // Every graph of the model at the batch size the file gives.
 BuildOptions default_build_options(const Model& model);
 
+// Throws UserError where the model says nothing of how it is trained.
+void require_training(const Model& model);
+
 // Throws one UserError with every fault found.
 ir::Module build_module(const Model& model, const BuildOptions& options);
 

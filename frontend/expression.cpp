@@ -76,6 +76,7 @@ class Parser {
       const char op = next();
       if (op != '*' && op != '/' && op != '%') return left;
       const size_t at = at_++;
+      refuse_double(op, at);
       left = apply(op, left, unary(), at);
     }
   }
@@ -85,6 +86,16 @@ class Parser {
     const Number result = operand();
     --depth_;
     return result;
+  }
+
+  // Python's operators for what has none here.
+  void refuse_double(char op, size_t at) const {
+    if (at + 1 >= text_.size() || text_[at + 1] != op) return;
+    if (op == '/')
+      fail(at, "there is no operator '//'",
+           "'/' of integers divides exactly, and is an error where a remainder is left: c/4; (c - c % 4) / 4 rounds "
+           "down");
+    if (op == '*') fail(at, "there is no operator '**'", "write the product: c*c");
   }
 
   Number operand() {
@@ -174,7 +185,9 @@ class Parser {
       overflow = a == std::numeric_limits<int64_t>::min() && b == -1;
       if (!overflow && op == '/' && a % b != 0) {
         fail(at, fmt::format("{} / {} leaves a remainder", a, b),
-             fmt::format("write {}.0 where a real number is meant", b));
+             fmt::format("write {0}.0 where a real number is meant; (x - x % {0}) / {0} rounds an x that is not "
+                         "negative down",
+                         b));
       }
       if (!overflow) result = op == '/' ? a / b : a % b;
     }

@@ -26,7 +26,7 @@ bool finds_places(const ir::Graph& g, ValueId v, int64_t below) {
     if (n->op->below && g[v].result_index == 0) return n->op->below(ir::signature(g, *n)) <= below;
     const bool moves = std::holds_alternative<ir::Movement>(n->op->kind) && n->operands.size() == 1 &&
                        n->op->find_attr("fill") == nullptr;
-    const bool casts = n->op->name == "cast" && ir::is_integer(g[v].type.dtype) &&
+    const bool casts = n->op->traits.converts && ir::is_integer(g[v].type.dtype) &&
                        ir::holds(g[v].type.dtype, below - 1) && ir::is_integer(g[n->operands[0]].type.dtype);
     if (!moves && !casts) return false;
     v = n->operands[0];
@@ -161,7 +161,7 @@ int64_t most_places(const ir::Graph& g, const ir::Node& n) {
 }
 
 ValueId origin_of(const ir::Graph& g, ValueId v) {
-  const auto keeps_all = [](const ir::Node& n) { return n.op->name == "reshape" || n.op->name == "transpose"; };
+  const auto keeps_all = [](const ir::Node& n) { return n.op->traits.reshapes || n.op->traits.permutation; };
   while (g.def(v) != nullptr && keeps_all(*g.def(v))) v = g.def(v)->operands[0];
   return v;
 }
@@ -216,7 +216,7 @@ void add_index_checks(ir::Graph& g, const std::vector<IndexCheck>& checks) {
   }
   add_known();
   const ValueId all = rows.size() == 1 ? rows[0] : b("concat", rows, {{"axis", int64_t{0}}});
-  g.rename(all, "step.outside");
+  g.rename(all, std::string(ir::output_name(ir::OutputRole::outside)));
   g.outputs.push_back(all);
 }
 

@@ -197,7 +197,7 @@ std::optional<ir::Graph> after_epoch_graph(const Model& model, const std::vector
   std::erase_if(all, [](const Scheduled& s) { return !s.def->after_epoch; });
   if (all.empty()) return std::nullopt;
   ir::Graph g = metrics_graph(model, measures);
-  g.name = "after_epoch";
+  g.name = ir::entry_name({ir::Phase::after_epoch});
   ir::Builder b(g);
   for (const Scheduled& schedule : all) add_after_epoch(b, schedule, model.let);
   g.outputs.clear();

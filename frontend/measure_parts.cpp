@@ -125,17 +125,22 @@ void check_values(MeasureContext& c) {
   check_same_shape(c);
 }
 
-ValueId check_targets(MeasureContext& c) {
+void check_target_types(MeasureContext& c) {
   const ir::DType predicted = c.b.type(c.in[0]).dtype, target = c.b.type(c.in[1]).dtype;
   const bool known = target == predicted || target == ir::DType::i32 || target == ir::DType::boolean;
   if (!ir::is_floating(predicted) || !known) {
     c.fail(fmt::format("expected a floating-point value and targets of its type, i32 or bool, found {} and {}",
                        ir::to_string(predicted), ir::to_string(target)),
-           "");
+           fmt::format("give the target's input \"dtype\": \"i32\", or insert {{\"op\": \"cast\", \"dtype\": \"{}\"}}",
+                       ir::to_string(ir::is_floating(predicted) ? predicted : ir::DType::f32)));
   }
+}
+
+ValueId check_targets(MeasureContext& c) {
+  check_target_types(c);
   check_same_shape(c);
   c.b.prefix = c.name + ".target";
-  return c.b.cast(c.in[1], predicted);
+  return c.b.cast(c.in[1], c.b.type(c.in[0]).dtype);
 }
 
 void check_class_weights(MeasureContext& c) {

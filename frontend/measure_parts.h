@@ -13,6 +13,8 @@ std::vector<std::string> pair_inputs();   // predicted, target
 
 void check_classes(MeasureContext& c);  // logits [..., classes] and i32 labels [...]
 void check_values(MeasureContext& c);   // two floating values of one type and shape
+// A floating value, and targets of its type, i32 or bool.
+void check_target_types(MeasureContext& c);
 // The second input as numbers of the first one's type and shape: of that type itself, or i32 or bool.
 ir::ValueId check_targets(MeasureContext& c);
 

@@ -119,6 +119,8 @@ class Counted {
   std::map<std::string, int> seen_;
 };
 
+const std::string kLoss(ir::output_name(ir::OutputRole::loss));
+
 std::vector<LossPart> loss_parts(const Model& model) {
   std::vector<LossPart> parts;
   Counted names;
@@ -128,10 +130,10 @@ std::vector<LossPart> loss_parts(const Model& model) {
     const double weight = Settings(part.settings, def.settings, model.let, title, part.op_where).real("weight");
     parts.push_back({part, def, names.name("loss_" + part.op), title, weight});
   }
-  if (parts.size() == 1 && parts[0].weight == 1) parts[0].name = "loss";
+  if (parts.size() == 1 && parts[0].weight == 1) parts[0].name = kLoss;
   return parts;
 }
-bool is_sum(const std::vector<LossPart>& parts) { return !parts.empty() && parts[0].name != "loss"; }
+bool is_sum(const std::vector<LossPart>& parts) { return !parts.empty() && parts[0].name != kLoss; }
 
 // weight * mean, and 0 where nothing counts.
 ValueId weighted(ir::Builder& b, const LossPart& part, ValueId mean, ValueId count) {
@@ -174,7 +176,7 @@ Losses add_losses(Expansion& e, const Model& model, Diagnostics& errors) {
     const ValueId term = is_sum(parts) ? weighted(b, part, mean, part.measured(e, model, part.def.count)) : mean;
     losses.total = losses.total.valid() ? b("add", {losses.total, term}, {}, "loss.so_far") : term;
   }
-  losses.total = complete ? named(e, losses.total, "loss") : ValueId{};
+  losses.total = complete ? named(e, losses.total, kLoss) : ValueId{};
   return losses;
 }
 
@@ -214,7 +216,7 @@ Totals add_totals(Expansion& e, const Model& model, const Losses& losses, Diagno
     totals.measures.push_back(add_loss_totals(e, part, losses.means[i], counted));
     totals.counted = i == 0 ? counted : b("add", {totals.counted, counted}, {}, "loss.count_so_far");
   }
-  if (parts.size() > 1) named(e, totals.counted, "loss.count");
+  if (parts.size() > 1) named(e, totals.counted, std::string(ir::output_name(ir::OutputRole::count)));
   const std::vector<Metric> plan = plan_metrics(model);
   for (size_t i = 0; i < plan.size(); ++i) {
     guarded(errors, [&] { totals.measures.push_back(add_metric(e, model, model.train.metrics[i], plan[i].name)); });
@@ -224,7 +226,7 @@ Totals add_totals(Expansion& e, const Model& model, const Losses& losses, Diagno
 
 ir::Graph reset_graph(const std::vector<MeasureStates>& measures) {
   ir::Graph g;
-  g.name = "reset";
+  g.name = ir::entry_name({ir::Phase::reset});
   ir::Builder b(g);
   for (const MeasureStates& m : measures) {
     b.loc = m.where;
@@ -245,7 +247,7 @@ void add_sum(ir::Builder& b, const std::vector<LossPart>& parts) {
     const ValueId term = weighted(b, parts[i], b.graph.outputs[i], b.graph.find(parts[i].name + ".counted"));
     sum = i == 0 ? term : b("add", {sum, term}, {}, "loss.so_far");
   }
-  b.graph.rename(sum, "loss");
+  b.graph.rename(sum, kLoss);
   b.graph.outputs.insert(b.graph.outputs.begin(), sum);
 }
 
@@ -261,7 +263,7 @@ ValueId finished(ir::Builder& b, const Model& model, const Part& part, const std
 
 ir::Graph metrics_graph(const Model& model, const std::vector<MeasureStates>& measures) {
   ir::Graph g;
-  g.name = "metrics";
+  g.name = ir::entry_name({ir::Phase::metrics});
   ir::Builder b(g);
   const std::vector<LossPart> parts = loss_parts(model);
   for (size_t i = 0; i < measures.size(); ++i) {

@@ -121,6 +121,7 @@ struct Train {
   std::vector<Part> metrics;
   std::optional<Optimizer> optimizer;
   std::optional<double> clip_norm;
+  bool gradient_norm = false;  // each step tells the norm of all gradients
   std::optional<Average> average;
   std::string precision = "f32";  // of all products of f32, in evaluations and predictions too
   std::vector<Named> freeze;      // globs over parameter paths

@@ -148,6 +148,19 @@ void read_layout(const Json& json, Model& model) {
   model.layout = json.text == "NHWC" ? Layout::nhwc : Layout::nchw;
 }
 
+// A model's name stands in texts alone, and is no name of a value: "resnet-18".
+void check_model_name(const std::string& name, const Location& where) {
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  const bool known = std::ranges::all_of(name, [&](char c) { return is_plain(c) || c == '-' || c == '.'; });
+  if (!name.empty() && name.size() <= kMaxNameBytes && is_plain(name.front()) && known) return;
+  throw UserError(where, fmt::format("{} cannot name a model", quote(name)),
+                  fmt::format("a model's name is letters, digits, '_', '-' and '.', at most {}, and begins with a "
+                              "letter, a digit or '_'",
+                              kMaxNameBytes));
+}
+
 void read_header(Fields& fields, Model& model) {
   if (const Json* format = fields.require("format", fmt::format("write \"format\": \"{}\"", kFormat))) {
     fields.guard([&] { check_format(*format); });
@@ -157,7 +170,7 @@ void read_header(Fields& fields, Model& model) {
   if (const Json* name = fields.require("name", "for example \"name\": \"mnist\"")) {
     fields.guard([&] {
       model.name = as_text(*name, "'name'");
-      check_name(model.name, name->where, "model");
+      check_model_name(model.name, name->where);
     });
   }
   if (const Json* layout = fields.take("layout")) fields.guard([&] { read_layout(*layout, model); });

@@ -260,6 +260,7 @@ void read_regularisation(Fields& fields, const Model& model, Train& train) {
                       fmt::format("train: 'clip_norm' must be an f32 above 0, is {}", *train.clip_norm));
     });
   }
+  train.gradient_norm = fields.flag("gradient_norm").value_or(false);
   if (const Json* freeze = fields.take("freeze")) fields.guard([&] { read_freeze(*freeze, train); });
   if (const Json* init = fields.take("init")) {
     fields.guard([&] {

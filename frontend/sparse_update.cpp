@@ -13,8 +13,8 @@ using ir::ValueId;
 namespace {
 
 bool finds_rows(const ir::Graph& g, const ir::Node& n, ValueId table) {
-  return n.op->name == "gather" && n.operands[0] == table && n.operands[1] != table &&
-         std::get<int64_t>(ir::attribute(*n.op, n.attrs, "axis")) == 0 && g[table].type.rank() == 2;
+  return n.op->traits.rows_along && n.operands[0] == table && n.operands[1] != table &&
+         n.op->traits.rows_along(n) == 0 && g[table].type.rank() == 2;
 }
 
 std::vector<std::string> sparse_optimizers() {

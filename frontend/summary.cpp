@@ -47,7 +47,7 @@ std::set<std::string> trained_in(const Model& model, const Expansion& e) {
   // Any: only who is renewed counts. It leaves room for every warm-up.
   if (!options.total_steps) options.total_steps = int64_t{1} << 53;
   const ir::Module m = build_module(model, options);
-  const ir::Graph& g = *m.find_graph("train");
+  const ir::Graph& g = *m.find_graph({ir::Phase::train});
   for (const ir::Update& u : g.updates)
     if (g[u.state].role == ir::Role::param) names.insert(g[u.state].name);
   return names;

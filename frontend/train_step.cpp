@@ -104,10 +104,14 @@ std::vector<Parameter> trainable(const Expansion& e, const Model& model, ValueId
                   "no gradient passes through integers and conditions: argmax, a comparison, a cast to integers");
 }
 
+// Of all gradients together.
+ValueId norm_of(ir::Builder& b, const ir::Values& gradients) {
+  const ValueId squared = b("squared_norm", gradients, {}, "gradient.squared_norm");
+  return b("sqrt", {squared}, {}, std::string(ir::output_name(ir::OutputRole::norm)));
+}
+
 // factor = min(1, limit / (norm + 1e-6)), as torch.nn.utils.clip_grad_norm_.
-void clip(ir::Builder& b, ir::Values& gradients, double limit) {
-  const ValueId squared = b("squared_norm", gradients, {}, "clip.squared_norm");
-  const ValueId norm = b("sqrt", {squared}, {}, "clip.norm");
+void clip(ir::Builder& b, ir::Values& gradients, ValueId norm, double limit) {
   const ValueId guarded_norm = b("add", {norm, b.like(1e-6, norm)}, {}, "clip.guarded_norm");
   const ValueId ratio = b("div", {b.like(limit, norm), guarded_norm}, {}, "clip.ratio");
   const ValueId factor = b("min", {ratio, b.like(1, ratio)}, {}, "clip.factor");
@@ -147,7 +151,11 @@ class Updates {
   void add(const std::vector<Parameter>& parameters, ValueId loss) {
     ir::Values gradients;
     for (const Parameter& p : parameters) gradients.push_back(gradient(p, loss));
-    if (model_.train.clip_norm && !gradients.empty()) clip(b_, gradients, *model_.train.clip_norm);
+    if (model_.train.clip_norm || model_.train.gradient_norm) {
+      const ValueId norm = norm_of(b_, gradients);
+      e_.graph.outputs.push_back(norm);
+      if (model_.train.clip_norm) clip(b_, gradients, norm, *model_.train.clip_norm);
+    }
     step_ = e_.counter("step");
     make_groups();
     for (size_t i = 0; i < parameters.size(); ++i) update(parameters[i], gradients[i]);

@@ -30,11 +30,13 @@ void bound_labels(const Model& model, const Part& part, bool has_classes, const 
                   const Expansion& e, std::vector<PlannedInput>& inputs) {
   if (!has_classes || part.in.size() != 2) return;
   // What is ignored may be any number: nothing is known of such a column.
-  if (Settings(part.settings, defs, model.let, part.op, part.op_where).integer("ignore_index") != -100) return;
+  const Settings settings(part.settings, defs, model.let, part.op, part.op_where);
+  if (settings.integer("ignore_index") != -100) return;
   const ir::ValueId logits = e.find(part.in[0]), labels = e.find(part.in[1]);
   if (!logits.valid() || !labels.valid() || e.graph[labels].type.dtype != ir::DType::i32) return;
   if (e.graph[logits].type.rank() == 0) return;  // refused where the loss is built
-  const int64_t classes = ir::logical_dims(e.graph[logits].type.dims, e.graph[logits].layout).back();
+  const bool is_label = std::ranges::count(defs, "threshold", &SettingDef::name) > 0 && settings.has("threshold");
+  const int64_t classes = is_label ? 2 : ir::logical_dims(e.graph[logits].type.dims, e.graph[logits].layout).back();
   for (PlannedInput& input : inputs)
     if (input.name == e.graph[labels].name) bound(input, classes, part.op_where, part.op, "classes");
 }
@@ -180,6 +182,32 @@ void warn_of_probabilities(const Part& part, const Expansion& e, std::vector<Dia
            m.help});
 }
 
+// The node's scores are what a sigmoid gives, or what binary_cross_entropy takes: then one of 0 and 0.5 is a mistake.
+void warn_of_threshold(const Model& model, const Part& part, const Expansion& e, std::vector<Diagnostic>& warnings) {
+  const std::vector<SettingDef>& defs = find_metric(part.op)->settings;
+  if (std::ranges::count(defs, "threshold", &SettingDef::name) == 0 || part.in.empty()) return;
+  const Settings settings(part.settings, defs, model.let, part.op, part.op_where);
+  const ir::ValueId scores = e.find(part.in[0]);
+  if (!settings.has("threshold") || !scores.valid()) return;
+  const double threshold = settings.real("threshold");
+  const auto warn = [&](const std::string& message, const std::string& help) {
+    warnings.push_back({Severity::warning, settings.where("threshold"), message, {e.origin(scores)}, help});
+  };
+  const ir::Node* made_by = e.graph.def(scores);
+  const bool probabilities = made_by != nullptr && (made_by->op->name == "sigmoid" || made_by->op->name == "softmax");
+  if (probabilities && (threshold <= 0 || threshold >= 1))
+    warn(fmt::format("'{}' holds probabilities: {} of them are above {}", part.in[0].name,
+                     threshold <= 0 ? "all" : "none", threshold),
+         "write \"threshold\": 0.5");
+  const bool logits = std::ranges::any_of(model.train.losses, [&](const Part& loss) {
+    return loss.op == "binary_cross_entropy" && !loss.in.empty() && loss.in[0].name == part.in[0].name;
+  });
+  if (logits && threshold == 0.5)
+    warn(fmt::format("'{}' holds logits, as binary_cross_entropy takes them: 0.5 is the probability 0.62",
+                     part.in[0].name),
+         "the probability 0.5 is \"threshold\": 0");
+}
+
 // What ends a training early is one of the numbers that an epoch has.
 void plan_early_stop(const Model& model, TrainingPlan& plan) {
   plan.checkpoint = model.train.checkpoint;
@@ -196,6 +224,17 @@ void plan_early_stop(const Model& model, TrainingPlan& plan) {
   if (stop.mode.empty()) stop.mode = metric->higher_is_better ? "max" : "min";
 }
 
+std::vector<PaddingRow> padding_rows(const Expansion& e) {
+  std::vector<PaddingRow> rows;
+  for (const Parameter& p : e.parameters) {
+    if (p.zero_row < 0) continue;
+    const bool shared = std::ranges::any_of(
+        e.nodes, [&](const ExpandedNode& node) { return std::ranges::count(node.parameters, p.path) > 0; });
+    rows.push_back({p.path, p.zero_row, p.where, shared});
+  }
+  return rows;
+}
+
 }  // namespace
 
 TrainingPlan plan_training(const Model& model) {
@@ -207,6 +246,7 @@ TrainingPlan plan_training(const Model& model) {
   plan.steps = model.train.steps;
   plan.seed = model.train.seed;
   plan.drop_last = model.train.drop_last;
+  plan.clips = model.train.clip_norm.has_value(), plan.gradient_norm = model.train.gradient_norm;
   plan.data = model.data;
 
   Diagnostics errors;
@@ -222,6 +262,7 @@ TrainingPlan plan_training(const Model& model) {
   check_mixing(plan.inputs, plan.data, errors, plan.warnings);
   errors.throw_if_any();
   bound_indices(e, plan.inputs);
+  plan.padding = padding_rows(e);
   plan.indices = plan_index_checks(model, e, errors);
   errors.throw_if_any();
   warn_of_endless_training(model, plan.warnings);
@@ -236,6 +277,7 @@ TrainingPlan plan_training(const Model& model) {
   for (const Part& part : model.train.metrics) {
     const MetricDef& def = *find_metric(part.op);
     bound_labels(model, part, def.classes, def.settings, e, plan.inputs);
+    warn_of_threshold(model, part, e, plan.warnings);
   }
   plan_early_stop(model, plan);
   guarded(errors, [&] { warn_of_modes(model, plan.metrics, plan.warnings); });  // an unknown schedule is told elsewhere

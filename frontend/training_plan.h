@@ -28,6 +28,14 @@ struct PlannedInput {
   bool cast = false;                        // a map turns what is floating into integers
 };
 
+// A row of an embedding that reads as zeros, whatever a file of weights holds there.
+struct PaddingRow {
+  std::string parameter;
+  int64_t row = 0;
+  Location where;       // of the node
+  bool shared = false;  // another node reads the parameter, and this row of it
+};
+
 struct TrainingPlan {
   std::string name;
   std::vector<PlannedInput> inputs;  // in the model's order; an entry may use fewer
@@ -35,11 +43,13 @@ struct TrainingPlan {
   std::optional<int64_t> epochs, steps;  // where both are given, whichever ends first
   int64_t seed = 0;
   bool drop_last = false;
-  std::vector<Metric> metrics;          // the first is "loss"; each over all that counts since the last reset
-  std::optional<EarlyStop> early_stop;  // its mode is known
+  bool clips = false, gradient_norm = false;  // the gradients' norm cuts them; each step tells it
+  std::vector<Metric> metrics;                // the first is "loss"; each over all that counts since the last reset
+  std::optional<EarlyStop> early_stop;        // its mode is known
   CheckpointRule checkpoint;
   std::vector<CheckedIndices> indices;  // a line of step.outside each
   Data data;
+  std::vector<PaddingRow> padding;
   std::vector<Diagnostic> warnings;  // what is allowed, and hardly meant
 };
 

@@ -17,6 +17,7 @@
 
 #include "ir/attr.h"
 #include "ir/diagnostic.h"
+#include "ir/entry.h"
 #include "ir/ids.h"
 #include "ir/kernel/kernel_form.h"
 #include "ir/name_table.h"
@@ -72,6 +73,7 @@ struct Scalar {
 class Graph {
  public:
   std::string name;  // without '@'
+  EntryKind kind() const { return entry_kind(name); }
   std::vector<ValueId> inputs, outputs;
   std::vector<Scalar> scalars;  // of kernels; attributes of the body name them
   Updates updates;
@@ -144,6 +146,8 @@ struct Module {
   const Graph* find_kernel(std::string_view name) const;
   const Graph* find_graph(std::string_view name) const;
   Graph* find_graph(std::string_view name);
+  const Graph* find_graph(EntryKind kind) const { return find_graph(entry_name(kind)); }
+  Graph* find_graph(EntryKind kind) { return find_graph(entry_name(kind)); }
 };
 
 // Equal up to ids: same names, types, attributes, order, places. What parse(print(m)) must preserve.

@@ -64,6 +64,10 @@ const Attr& attribute(const OpDef& op, const Attrs& attrs, std::string_view name
   return *def->fallback;
 }
 
+const std::vector<int64_t>& integers_of(const Node& n, std::string_view name) {
+  return std::get<std::vector<int64_t>>(attribute(*n.op, n.attrs, name));
+}
+
 bool Signature::flag(std::string_view name) const { return std::get<bool>(attribute(*op, attrs, name)); }
 int64_t Signature::integer(std::string_view name) const { return std::get<int64_t>(attribute(*op, attrs, name)); }
 double Signature::real(std::string_view name) const { return std::get<double>(attribute(*op, attrs, name)); }

@@ -15,6 +15,7 @@
 #include "ir/evaluate/tensor.h"
 #include "ir/graph.h"
 #include "ir/index_map.h"
+#include "ir/op_traits.h"
 
 namespace heddle::ir {
 
@@ -34,6 +35,7 @@ struct Signature {
 };
 Signature signature(const Graph& g, const Node& n);
 const Attr& attribute(const OpDef& op, const Attrs& attrs, std::string_view name);  // with the default
+const std::vector<int64_t>& integers_of(const Node& n, std::string_view name);
 
 // Thrown by shape rules: lower case, "expected ... got ..." ; the caller adds operator and place.
 struct InferError : std::runtime_error {
@@ -149,6 +151,7 @@ struct OpDef {
   std::vector<AttrDef> attrs = {};
   std::vector<DType> dtypes = {};  // of the first operand (or the result of a Source); empty: all
   Kind kind;
+  Traits traits = {};  // what else is true of it: passes ask for these, never for its name
   // Result types from operand types and attributes; throws InferError.
   std::function<std::vector<Type>(const Signature&)> infer = {};
   // The oracle, in double precision, written without looking at `kind`.

@@ -33,9 +33,11 @@ bool swaps_last_two(const Dims& perm) {
   return rank >= 2;
 }
 
+Dims perm_of(const Node& n) { return n.op->traits.permutation(n); }
+
 ValueId swapped_operand(const Graph& g, ValueId v) {
-  const Node* n = defined_by(g, v, "transpose");
-  return n != nullptr && swaps_last_two(dims_attr(*n, "perm")) ? n->operands[0] : ValueId{};
+  const Node* n = defined_by(g, v, &Traits::permutation);
+  return n != nullptr && swaps_last_two(perm_of(*n)) ? n->operands[0] : ValueId{};
 }
 
 bool flag(const Node& n, std::string_view name) { return std::get<bool>(attribute(*n.op, n.attrs, name)); }
@@ -48,20 +50,21 @@ Attrs transposing(const Node& matmul, bool a, bool b) {
 
 // matmul(transpose(a), b) -> matmul(a, b) {transpose_a}
 ValueId fold_into_matmul(Builder& b, const Node& n) {
-  if (n.op->name != "matmul") return {};
+  if (!n.op->traits.matrix_product) return {};
   const ValueId x = swapped_operand(b.graph, n.operands[0]), y = swapped_operand(b.graph, n.operands[1]);
   if (!x.valid() && !y.valid()) return {};
   const bool ta = flag(n, "transpose_a") != x.valid(), tb = flag(n, "transpose_b") != y.valid();
-  return b("matmul", {x.valid() ? x : n.operands[0], y.valid() ? y : n.operands[1]}, transposing(n, ta, tb));
+  return b(n.op->name, {x.valid() ? x : n.operands[0], y.valid() ? y : n.operands[1]}, transposing(n, ta, tb));
 }
 
 // transpose(matmul(a, b)) -> matmul(b, a), each the other way round
 ValueId turn_matmul(Builder& b, const Node& n) {
-  const Node* product = n.op->name == "transpose" ? defined_by(b.graph, n.operands[0], "matmul") : nullptr;
-  if (product == nullptr || !swaps_last_two(dims_attr(n, "perm"))) return {};
+  const Node* product =
+      n.op->traits.permutation ? defined_by(b.graph, n.operands[0], &Traits::matrix_product) : nullptr;
+  if (product == nullptr || !swaps_last_two(perm_of(n))) return {};
   if (!b.graph.only_use(n.operands[0]).valid()) return {};
   const Attrs attrs = transposing(*product, !flag(*product, "transpose_b"), !flag(*product, "transpose_a"));
-  return b("matmul", {product->operands[1], product->operands[0]}, attrs);
+  return b(product->op->name, {product->operands[1], product->operands[0]}, attrs);
 }
 
 // What `v` is a transpose of, by the permutation `perm`; constants and broadcasts are built the other way where they
@@ -70,12 +73,12 @@ ValueId untransposed(Builder& b, ValueId v, const Dims& perm, bool build) {
   const Node* n = b.graph.def(v);
   if (n == nullptr) return {};
   const Dims dims = permuted(b.type(v).dims, inverse(perm));
-  if (n->op->name == "transpose" && dims_attr(*n, "perm") == perm) return n->operands[0];
+  if (n->op->traits.permutation && perm_of(*n) == perm) return n->operands[0];
   if (const std::optional<double> value = splat(b.graph, v))
     return build ? b.constant(*value, {b.type(v).dtype, dims}) : v;
-  if (n->op->name != "broadcast") return {};
+  if (!n->op->traits.spread) return {};
   Dims to;
-  for (const int64_t d : dims_attr(*n, "dims")) to.push_back(perm[static_cast<size_t>(d)]);
+  for (const int64_t d : n->op->traits.spread(*n)) to.push_back(perm[static_cast<size_t>(d)]);
   if (!std::is_sorted(to.begin(), to.end())) return {};
   return build ? b("broadcast", {ValueId(n->operands[0])}, {{"dims", to}, {"shape", dims}}) : v;
 }
@@ -84,7 +87,7 @@ ValueId untransposed(Builder& b, ValueId v, const Dims& perm, bool build) {
 Dims common_perm(Builder& b, const Node& n) {
   Dims perm;
   for (ValueId v : n.operands)
-    if (const Node* t = defined_by(b.graph, v, "transpose"); t != nullptr && perm.empty()) perm = dims_attr(*t, "perm");
+    if (const Node* t = defined_by(b.graph, v, &Traits::permutation); t != nullptr && perm.empty()) perm = perm_of(*t);
   if (perm.empty()) return {};
   for (ValueId v : n.operands)
     if (!untransposed(b, v, perm, false).valid()) return {};
@@ -105,36 +108,35 @@ ValueId below_elementwise(Builder& b, const Node& n) {
 }
 
 ValueId below_concat(Builder& b, const Node& n) {
-  if (n.op->name != "concat") return {};
+  if (!n.op->traits.joined_along) return {};
   const Dims perm = common_perm(b, n);
   if (perm.empty()) return {};
-  const int64_t axis =
-      normal_axis(std::get<int64_t>(attribute(*n.op, n.attrs, "axis")), static_cast<int64_t>(perm.size()));
+  const int64_t axis = normal_axis(n.op->traits.joined_along(n), static_cast<int64_t>(perm.size()));
   const Values operands = untransposed_operands(b, n, perm);
   return b("transpose", {b("concat", operands, {{"axis", perm[static_cast<size_t>(axis)]}})}, {{"perm", perm}});
 }
 
 // Slices and pads: lists with an entry per dimension go with the dimensions.
 ValueId below_window(Builder& b, const Node& n) {
-  if (n.op->name != "slice" && n.op->name != "pad") return {};
-  const Node* t = defined_by(b.graph, n.operands[0], "transpose");
+  if (!n.op->traits.lists_by_axis) return {};
+  const Node* t = defined_by(b.graph, n.operands[0], &Traits::permutation);
   if (t == nullptr) return {};
   const ValueId x = t->operands[0];
-  const Dims perm = dims_attr(*t, "perm"), back = inverse(perm);
+  const Dims perm = perm_of(*t), back = inverse(perm);
   Attrs attrs = n.attrs;
   for (auto& [name, value] : attrs)
-    if (auto* list = std::get_if<Dims>(&value)) *list = permuted(*list, back);
+    if (auto* list = std::get_if<Dims>(&value); list != nullptr && !list->empty()) *list = permuted(*list, back);
   return b("transpose", {b(n.op->name, {x}, attrs)}, {{"perm", perm}});
 }
 
 ValueId below_reduction(Builder& b, const Node& n) {
-  if (!n.op->name.starts_with("reduce_")) return {};
-  const Node* t = defined_by(b.graph, n.operands[0], "transpose");
+  if (!n.op->traits.removes_axes) return {};
+  const Node* t = defined_by(b.graph, n.operands[0], &Traits::permutation);
   if (t == nullptr) return {};
   const ValueId x = t->operands[0];
-  const Dims perm = dims_attr(*t, "perm");
+  const Dims perm = perm_of(*t);
   const auto rank = static_cast<int64_t>(perm.size());
-  const Dims removed = normal_axes(dims_attr(n, "axes"), rank);
+  const Dims removed = normal_axes(integers_of(n, "axes"), rank);
   Dims axes, kept;  // of x: what the reduction removes, and the rest in the result's order
   for (int64_t i = 0; i < rank; ++i) {
     const bool gone = std::find(removed.begin(), removed.end(), i) != removed.end();
@@ -149,7 +151,7 @@ ValueId below_reduction(Builder& b, const Node& n) {
 }
 
 ValueId cancel(Builder& b, const Node& n) {
-  return n.op->name == "transpose" ? apply(movement_rules(), b, n) : ValueId{};
+  return n.op->traits.permutation ? apply(movement_rules(), b, n) : ValueId{};
 }
 
 // Applies the rules until none fires.
@@ -177,7 +179,7 @@ bool rewrite(Graph& g, const std::vector<Rule>& rules) {
 int64_t transposed_bytes(const Graph& g) {
   int64_t bytes = 0;
   for (NodeId id : g.order)
-    if (g[id].op->name == "transpose") bytes += g[g[id].results[0]].type.bytes();
+    if (g[id].op->traits.permutation) bytes += g[g[id].results[0]].type.bytes();
   return bytes;
 }
 

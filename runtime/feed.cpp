@@ -193,11 +193,15 @@ std::vector<StepRecord> Feed::take(int64_t steps) {
     // Where rows have weights, a mean of nothing is 0 in the graph, so that other losses can be added to it.
     const double loss =
         count == 0 ? std::numeric_limits<double>::quiet_NaN() : std::bit_cast<double>(words[codegen::kRecordLoss]);
+    std::optional<double> norm;
+    if (feeding_.norms)
+      norm = std::bit_cast<double>(executable_.ring()[feeding_.norms_at() + taken_ % feeding_.records]);
     records.push_back({.step = taken_,
                        .loss = loss,
                        .count = count,
                        .fault = fault_of(feeding_, words[codegen::kRecordFault]),
-                       .outside = outside_of(words)});
+                       .outside = outside_of(words),
+                       .norm = norm});
   }
   return records;
 }

@@ -32,6 +32,7 @@ struct StepRecord {
   double count = 0;  // how much of the batch counts in the loss
   std::optional<Fault> fault;
   std::optional<OutsideIndex> outside;  // the first of the model's first check that met one
+  std::optional<double> norm;           // of the gradients, where the entry tells it
 };
 
 // What random maps of rows depend on, beside the row.

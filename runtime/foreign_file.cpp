@@ -36,7 +36,7 @@ std::optional<Ends> ends_of(const std::string& path) {
 }
 
 const std::string kFromTorch =
-    "in PyTorch: safetensors.torch.save_file(model.state_dict(), \"w.safetensors\"), and --weights w.safetensors";
+    "in PyTorch: safetensors.torch.save_file(model.state_dict(), \"w.safetensors\"), and give that file";
 const std::string kFromKeras =
     "in Keras: write model.get_weights() into a safetensors file, under the names and in the shapes that heddle "
     "inspect MODEL lists";
@@ -73,6 +73,11 @@ bool is_keras_json(const std::string& head) {
 
 }  // namespace
 
+bool is_weights_file(const std::string& path) {
+  const std::optional<Ends> file = ends_of(path);
+  return file && is_safetensors(file->head);
+}
+
 std::optional<ForeignFile> foreign_file(const std::string& path, Wanted wanted) {
   const std::optional<Ends> file = ends_of(path);
   if (!file) return std::nullopt;
@@ -92,7 +97,9 @@ std::optional<ForeignFile> foreign_file(const std::string& path, Wanted wanted) 
   if (is_onnx(file->head))
     return ForeignFile{"an ONNX model", model ? kModel : "write its initializers into a safetensors file"};
   if (model && is_safetensors(file->head))
-    return ForeignFile{"a file of weights (safetensors)", "give a model, and the weights with --weights"};
+    return ForeignFile{
+        "a file of weights (safetensors)",
+        "give a model; train, evaluate and predict take the weights with --weights, and inspect shows them"};
   if (is_keras_json(file->head))
     return ForeignFile{"a Keras model in JSON", model ? kModel : "its weights are in another file"};
   return std::nullopt;

@@ -15,4 +15,7 @@ struct ForeignFile {
 // Nothing where the file is none of them, or cannot be read. Looks at the first and the last bytes of regular files only.
 std::optional<ForeignFile> foreign_file(const std::string& path, Wanted wanted);
 
+// Whether it begins as a file of weights (safetensors) does.
+bool is_weights_file(const std::string& path);
+
 }  // namespace heddle::runtime

@@ -24,6 +24,7 @@ using u16 = unsigned short;
 #define HD_TABLE static __device__  // of constants
 #define HD_UNROLL _Pragma("unroll")
 #define HD_LOOP
+#define HD_IVDEP
 #define HD_WIDTH(width) (width)  // elements that a thread takes at once
 
 namespace hd {

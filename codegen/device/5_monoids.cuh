@@ -17,6 +17,107 @@ HD_MONOID(Max, lowest<A>(), max(x, value))
 HD_MONOID(Min, largest<A>(), min(x, value))
 #undef HD_MONOID
 
+// A long sum of A is added up in runs of this many. What a run comes to joins a wider number: added up one after the other in their
+// own type, 20 million ones would stop at 16,777,216.
+constexpr int kRun = 32;
+
+// The wider numbers, of `count` places: doubles for floats; for doubles two each, of which the second holds what rounding the first has
+// lost. They lie apart, so that the host takes many places at once.
+template <class A, int count>
+struct Wide {
+  double value[count] = {};
+  HD_DEVICE void add(int i, A x) { value[i] = value[i] + (double)x; }
+  HD_DEVICE A result(int i) const { return (A)value[i]; }
+};
+template <int count>
+struct Wide<double, count> {
+  double value[count] = {}, lost[count] = {};
+  HD_DEVICE void add(int i, double x) {
+    const double before = value[i], sum = before + x, of_x = sum - before;
+    lost[i] = lost[i] + ((before - (sum - of_x)) + (x - of_x));
+    value[i] = sum;
+  }
+  // Of a sum that is infinite nothing is lost.
+  HD_DEVICE double result(int i) const {
+    const double all = value[i] + lost[i];
+    return all == all ? all : value[i];
+  }
+};
+
+// A long sum in one place: it takes elements as a Sum does, and is told where a run ends.
+template <class M>
+struct alignas(4 * sizeof(M)) Long {
+  M run;
+  Wide<decltype(M().value), 1> runs;
+  template <class A>
+  HD_DEVICE void add(A x, int = 0) { run.add(x); }
+  HD_DEVICE void flush() {
+    runs.add(0, run.value);
+    run = M();
+  }
+  HD_DEVICE M sum() const {
+    Long all = *this;
+    all.flush();
+    return {all.runs.result(0)};
+  }
+  HD_DEVICE auto result() const { return sum().result(); }
+};
+template <class M>
+HD_DEVICE void flush(Long<M>& sum) {
+  sum.flush();
+}
+template <class S, int width>
+HD_DEVICE void flush(Elements<S, width>& sums) {
+  HD_UNROLL
+  for (int k = 0; k < width; ++k) sums[k].flush();
+}
+
+// Whether adding up many is rounding many times.
+template <class M>
+constexpr bool is_rounded_sum = false;
+template <>
+inline constexpr bool is_rounded_sum<Sum<float>> = true;
+template <>
+inline constexpr bool is_rounded_sum<Sum<double>> = true;
+
+// What `count` places have come to where elements are added up in an order, one for each place and turn: a sum in runs. It is told where
+// a run may end, which it may do after each turn, and looked at in between.
+template <class M, int count, bool in_runs>
+struct InOrder {
+  M all[count];
+  template <class A>
+  HD_DEVICE void start(int i, A x) {
+    all[i].value = x;
+  }
+  template <class A>
+  HD_DEVICE void add(int i, A x) {
+    all[i].add(x);
+  }
+  HD_DEVICE auto so_far(int i) const { return all[i].value; }
+  HD_DEVICE void end_run() {}
+};
+template <class M, int count>
+struct InOrder<M, count, true> {
+  using A = decltype(M().value);
+  M run[count];
+  Wide<A, count> runs;
+  A before[count] = {};
+  HD_DEVICE void start(int i, A x) {
+    runs.add(i, x);
+    before[i] = x;
+  }
+  HD_DEVICE void add(int i, A x) { run[i].add(x); }
+  HD_DEVICE A so_far(int i) const { return before[i] + run[i].value; }
+  HD_DEVICE void end_run() {
+    HD_IVDEP for (int i = 0; i < count; ++i) {
+      runs.add(i, run[i].value);
+      run[i] = M();
+      before[i] = runs.result(i);
+    }
+  }
+};
+template <class M, int count, i64 turns>
+using SumInOrder = InOrder<M, count, is_rounded_sum<M> && (turns > kRun)>;
 // What an accumulator holds of an element. A short beside an int leaves a gap, which copies of both at once would read.
 template <class A, int bytes>
 struct Held {

@@ -35,11 +35,23 @@ HD_DEVICE int team_of(int team) { return team > 32 ? 0 : thread() / team; }
   for (Index row = (Index)hd::block() * hd::teams(team) + hd::team_of(team); row < (rows);                           \
        row += (Index)hd::blocks() * hd::teams(team))                                                                 \
     if (HD_COUNTS(row), true)
+// The same where `flush` ends runs of `turns` rows.
+#define HD_LONG_ROWS(Index, row, rows, team, turns, flush)                                                           \
+  for (Index hd_apart = (Index)hd::blocks() * hd::teams(team), hd_run = (Index)hd::block() * hd::teams(team) + hd::team_of(team); \
+       hd_run < (rows); hd_run += hd_apart * (turns), flush)                                                         \
+    for (Index row = hd_run, hd_end = hd::least<Index>(hd_run + hd_apart * (turns), rows); row < hd_end; row += hd_apart) \
+      if (HD_COUNTS(row), true)
 // The same in batches of `count` rows, which are all loaded before any is computed; HD_TURN is which of them the row is. Behind the
 // last row it is loaded again: without a condition loads of a batch are one straight piece.
 #define HD_BATCHES(Index, rows, team, count)                                                                         \
   for (Index hd_batch = (Index)hd::block() * hd::teams(team) + hd::team_of(team); hd_batch < (rows);                 \
        hd_batch += (Index)hd::blocks() * hd::teams(team) * (count))
+#define HD_LONG_BATCHES(Index, rows, team, count, turns, flush)                                                       \
+  for (Index hd_apart = (Index)hd::blocks() * hd::teams(team) * (count),                                             \
+             hd_run = (Index)hd::block() * hd::teams(team) + hd::team_of(team);                                      \
+       hd_run < (rows); hd_run += hd_apart * (turns), flush)                                                         \
+    for (Index hd_batch = hd_run, hd_end = hd::least<Index>(hd_run + hd_apart * (turns), rows); hd_batch < hd_end;     \
+         hd_batch += hd_apart)
 #define HD_LOAD_BATCH(Index, row, rows, team, count)                                                                 \
   HD_UNROLL                                                                                                          \
   for (int hd_turn = 0; hd_turn < (count); ++hd_turn)                                                                \
@@ -56,11 +68,24 @@ HD_DEVICE int team_of(int team) { return team > 32 ? 0 : thread() / team; }
     if (const Index column = ((Index)slot * (team) + hd::lane_of(team)) * (width);                                   \
         HD_COUNTS(column), (columns) % ((team) * (width)) == 0 || column < (columns))
 #define HD_REDUCE HD_COLUMNS
+// The same where `flush` ends runs of `turns`.
+#define HD_LONG_REDUCE(Index, column, slot, columns, team, width, turns, flush)                                      \
+  for (int hd_run = 0; hd_run < (int)hd::packets<Index>(columns, (team) * (width)); hd_run += (turns), flush)          \
+    for (int slot = hd_run; slot < hd::least(hd_run + (turns), (int)hd::packets<Index>(columns, (team) * (width))); ++slot) \
+      if (const Index column = ((Index)slot * (team) + hd::lane_of(team)) * (width);                                 \
+          HD_COUNTS(column), (columns) % ((team) * (width)) == 0 || column < (columns))
 // This block's part of one long row.
 #define HD_SPAN(Index, column, columns, width)                                                                       \
   for (Index column = ((Index)hd::block() * hd::threads() + hd::thread()) * (width);                                 \
        column < (columns); column += (Index)hd::blocks() * hd::threads() * (width))                                  \
     if (HD_COUNTS(column), true)
+#define HD_LONG_SPAN(Index, column, columns, width, turns, flush)                                                    \
+  for (Index hd_apart = (Index)hd::blocks() * hd::threads() * (width),                                               \
+             hd_run = ((Index)hd::block() * hd::threads() + hd::thread()) * (width);                                 \
+       hd_run < (columns); hd_run += hd_apart * (turns), flush)                                                      \
+    for (Index column = hd_run, hd_end = hd::least<Index>(hd_run + hd_apart * (turns), columns); column < hd_end;     \
+         column += hd_apart)                                                                                         \
+      if (HD_COUNTS(column), true)
 #define HD_LANE 0
 #define HD_ROW_LANE(row) 0
 // Keeps what is indexed by a slot in registers.
@@ -75,6 +100,7 @@ HD_DEVICE int team_of(int team) { return team > 32 ? 0 : thread() / team; }
 #define HD_SPREAD(Index, i, count)                                                                                   \
   _Pragma("unroll 16") for (Index hd_first = 0; hd_first < (count); hd_first += 32)                                  \
     if (const Index i = hd_first + (Index)(hd::thread() & 31); HD_COUNTS(i), (count) % 32 == 0 || i < (count))
+#define HD_SPREAD_TURN(i) ((i) / 32)
 // One thread of the team, of the grid; the threads of the last block over `columns`.
 #define HD_ONE_OF_TEAM(team) if (hd::lane_of(team) == 0)
 #define HD_ONE_OF_BLOCK if (hd::thread() == 0)
@@ -121,7 +147,11 @@ HD_DEVICE Index last_column(Index n) {
 #define HD_EACH_OF_GROUP(k, width) HD_UNROLL for (int k = 0; k < (width); ++k)
 #define HD_ROWS(Index, row, rows, team) \
   for (Index row = hd::first<Index>(rows), hd_last = hd::last<Index>(rows); row < hd_last; ++row)
+#define HD_LONG_ROWS(Index, row, rows, team, turns, flush)                                                           \
+  for (Index hd_run = hd::first<Index>(rows), hd_last = hd::last<Index>(rows); hd_run < hd_last; hd_run += (turns), flush) \
+    for (Index row = hd_run, hd_end = hd::least<Index>(hd_run + (turns), hd_last); row < hd_end; ++row)
 #define HD_BATCHES(Index, rows, team, count) HD_ROWS(Index, hd_batch, rows, team)
+#define HD_LONG_BATCHES(Index, rows, team, count, turns, flush) HD_LONG_ROWS(Index, hd_batch, rows, team, turns, flush)
 #define HD_LOAD_BATCH HD_OF_BATCH
 #define HD_OF_BATCH(Index, row, rows, team, count) if (const Index row = hd_batch; true)
 #define HD_TURN 0
@@ -136,12 +166,21 @@ HD_DEVICE Index last_column(Index n) {
 #define HD_REDUCE(Index, column, slot, columns, team, width) HD_REDUCE_RANGE(Index, column, slot, 0, columns, columns)
 #define HD_SPAN(Index, column, columns, width) \
   HD_REDUCE_RANGE(Index, column, hd_slot, hd::first_column<Index>(columns), hd::last_column<Index>(columns), columns)
+// The same where `flush` ends runs of `turns`.
+#define HD_LONG_RANGE(Index, column, slot, from, to, columns, turns, flush)                                           \
+  for (Index hd_run = (from), hd_last_run = (to); hd_run < hd_last_run; hd_run += (turns) * hd::lanes(columns), flush) \
+    HD_REDUCE_RANGE(Index, column, slot, hd_run, hd::least<Index>(hd_run + (turns) * hd::lanes(columns), hd_last_run), columns)
+#define HD_LONG_REDUCE(Index, column, slot, columns, team, width, turns, flush) \
+  HD_LONG_RANGE(Index, column, slot, 0, columns, columns, turns, flush)
+#define HD_LONG_SPAN(Index, column, columns, width, turns, flush)                                                   \
+  HD_LONG_RANGE(Index, column, hd_slot, hd::first_column<Index>(columns), hd::last_column<Index>(columns), columns, turns, flush)
 #define HD_LANE hd_lane
 #define HD_ROW_LANE(row) ((row) % hd::lanes(1))
 #define HD_IN_REGISTERS
 #define HD_EACH(k, width) if (constexpr int k = 0; true)
 #define HD_EACH_OF(k, width, rest) if (constexpr int k = 0; true)
 #define HD_SPREAD(Index, i, count) HD_LOOP for (Index i = 0; i < (count); ++i)
+#define HD_SPREAD_TURN(i) (i)
 #define HD_ONE_OF_TEAM(team)
 #define HD_ONE_OF_BLOCK
 #define HD_ONE_OF_ALL if (hd::block() == 0)

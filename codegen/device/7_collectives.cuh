@@ -144,6 +144,15 @@ HD_DEVICE bool last_of(u32* counter, int blocks) {
   return last;
 }
 
+// Merges the first `count` of them, neighbour with neighbour, into the first one.
+template <int most, class M>
+HD_DEVICE void merge_neighbours(M (&m)[most], int count) {
+  HD_UNROLL
+  for (int apart = 1; apart < most; apart *= 2) HD_UNROLL
+    for (int p = 0; p + apart < most; p += 2 * apart)
+      if (p + apart < count) m[p].merge(m[p + apart]);
+}
+
 // Merges `count` partial results, `step` apart, in their order; the loads of several are under way at once.
 template <int at_once, class M>
 HD_DEVICE M merge_written(const M* from, int step, int count) {
@@ -183,9 +192,8 @@ HD_DEVICE void merge_blocks(M* partials, int columns, int step, int count) {
       }
       HD_UNROLL
       for (int a = 0; a < abreast; ++a) {
-        HD_UNROLL
-        for (int p = 0; p < at_once; ++p)
-          if (i + p < mine) sum[a].merge(next[a][p]);
+        merge_neighbours(next[a], mine - i);
+        sum[a].merge(next[a][0]);
       }
     }
     HD_UNROLL
@@ -255,11 +263,14 @@ HD_DEVICE bool last_of(u32* counter, int blocks) {
   return true;
 }
 
-// Adds the results of `count` blocks, `step` apart, to those of the first, in the order of the blocks.
+// Adds the results of `count` blocks, `step` apart, to those of the first: neighbour to neighbour.
 template <class M>
 HD_DEVICE void merge_blocks(M* partials, int columns, int step, int count) {
-  for (int b = 1; b < count; ++b)
-    HD_IVDEP for (int column = 0; column < columns; ++column) partials[column].merge(partials[(i64)b * step * columns + column]);
+  for (int apart = 1; apart < count; apart *= 2)
+    for (int b = 0; b + apart < count; b += 2 * apart) {
+      M *to = partials + (i64)b * step * columns, *from = to + (i64)apart * step * columns;
+      HD_IVDEP for (int column = 0; column < columns; ++column) to[column].merge(from[column]);
+    }
 }
 template <int, int, int, class M>
 HD_DEVICE void add_blocks(M* partials, int columns) {

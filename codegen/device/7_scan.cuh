@@ -18,8 +18,8 @@ HD_DEVICE M from_lane_below(const M& m, int distance) {
 }
 
 // `carry` and what the threads below hold; then `carry` is joined by what all threads hold.
-template <class M>
-HD_DEVICE M before_this_thread(const M& mine, M& carry) {
+template <class M, class Carry>
+HD_DEVICE M before_this_thread(const M& mine, Carry& carry) {
   const int lane = thread() & 31, warp = thread() >> 5;
   M up_to_here = mine;
   HD_UNROLL
@@ -33,12 +33,15 @@ HD_DEVICE M before_this_thread(const M& mine, M& carry) {
   barrier();  // the results of the former turn have been read
   if (lane == 31) of_warp[warp] = up_to_here;
   barrier();
-  M before = carry;
+  M before, in_block;
+  before.value = carry.so_far(0);
   for (int w = 0; w < threads() / 32; ++w) {
-    if (w == warp) before = carry;
-    carry.merge(of_warp[w]);
+    if (w == warp) before.merge(in_block);
+    in_block.merge(of_warp[w]);
   }
   if (lane > 0) before.merge(below);
+  carry.add(0, in_block.value);
+  carry.end_run();
   return before;
 }
 
@@ -46,7 +49,7 @@ HD_DEVICE M before_this_thread(const M& mine, M& carry) {
 template <class M, class Index, Index n, bool exclusive, class S, class At>
 HD_DEVICE void scan_line(const S* x, S* y, const At& at) {
   constexpr int items = 4;
-  M carry;
+  SumInOrder<M, 1, n> carry;
   for (Index start = 0; start < n; start += threads() * items) {
     const Index from = start + thread() * items;
     M mine[items], sum;
@@ -72,7 +75,7 @@ HD_DEVICE void scan_line(const S* x, S* y, const At& at) {
 template <class M, class Index, Index n, bool exclusive, class S, class At>
 HD_DEVICE void scan_line(const S* x, S* y, const At& at) {
   constexpr int kGroup = 8;
-  M carry;
+  SumInOrder<M, 1, n> carry;
   Index from = 0;
   for (; from + kGroup <= n; from += kGroup) {
     M group[kGroup], lower[kGroup], result[kGroup];
@@ -88,30 +91,32 @@ HD_DEVICE void scan_line(const S* x, S* y, const At& at) {
     HD_UNROLL
     for (int i = 0; i < kGroup; ++i) {
       result[i] = exclusive ? (i == 0 ? M() : group[i - 1]) : group[i];
-      result[i].merge(carry);
+      result[i].add(carry.so_far(0));
     }
     HD_UNROLL
     for (int i = 0; i < kGroup; ++i) y[at(from + i)] = (S)result[i].value;
-    carry.merge(group[kGroup - 1]);
+    carry.add(0, group[kGroup - 1].value);
+    carry.end_run();
   }
   for (; from < n; ++from) {
-    const M before = carry;
-    carry.add((Compute<S>)x[at(from)]);
-    y[at(from)] = (S)(exclusive ? before : carry).value;
+    const auto before = carry.so_far(0);
+    carry.add(0, (Compute<S>)x[at(from)]);
+    y[at(from)] = (S)(exclusive ? before : carry.so_far(0));
   }
 }
 
 // Lines side by side, up to `most` of them: the compiler takes several at once.
 template <class M, int most, class Index, Index n, bool exclusive, class S, class At>
 HD_DEVICE void scan_beside(const S* x, S* y, int width, const At& at) {
-  M sum[most];
+  SumInOrder<M, most, n> sum;
   for (Index i = 0; i < n; ++i) {
     const Index first = at(i);
     HD_IVDEP for (int k = 0; k < width; ++k) {
-      const M before = sum[k];
-      sum[k].add((Compute<S>)x[first + k]);
-      y[first + k] = (S)(exclusive ? before : sum[k]).value;
+      const auto before = sum.so_far(k);
+      sum.add(k, (Compute<S>)x[first + k]);
+      y[first + k] = (S)(exclusive ? before : sum.so_far(k));
     }
+    if (i % kRun == kRun - 1) sum.end_run();
   }
 }
 
@@ -130,11 +135,12 @@ HD_DEVICE void scan(const S* x, S* y) {
     if constexpr (team > 1) {
       scan_line<M, Index, n, exclusive>(x, y, at);
     } else {
-      M sum;
+      SumInOrder<M, 1, n> sum;
       for (Index i = 0; i < n; ++i) {
-        const M before = sum;
-        sum.add((Compute<S>)x[at(i)]);
-        y[at(i)] = (S)(exclusive ? before : sum).value;
+        const auto before = sum.so_far(0);
+        sum.add(0, (Compute<S>)x[at(i)]);
+        y[at(i)] = (S)(exclusive ? before : sum.so_far(0));
+        if (i % kRun == kRun - 1) sum.end_run();
       }
     }
   }

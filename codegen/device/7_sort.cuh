@@ -82,7 +82,7 @@ HD_DEVICE void count_before(const S* x, int length, int first, int (&place)[item
 // Any number of blocks, each for some neighbours of a run. The work grows with the square of a run, and no step waits for another.
 template <i64 rows, int n, int run, bool descending, class S>
 HD_DEVICE void argsort_runs(const S* x, int* order, S* sorted, int*) {
-  constexpr int items = 4, of_block = 4 * items, block_of_threads = 128, runs = (n + run - 1) / run;
+  constexpr int items = 4, of_block = 4 * items, block_of_threads = 128, runs = (n - 1) / run + 1;
   constexpr int groups = (run + of_block - 1) / of_block;
   HD_ROWS(i64, group, rows * runs * groups, block_of_threads) {
     const int begin = (int)(group / groups % runs) * run, length = n % run == 0 ? run : least(run, n - begin);
@@ -134,7 +134,7 @@ HD_DEVICE void argsort_run(const S* x, int n, int* order, int* scratch) {
 
 template <i64 rows, int n, int run, bool descending, class S>
 HD_DEVICE void argsort_runs(const S* x, int* order, S* sorted, int* scratch) {
-  constexpr int runs = (n + run - 1) / run;
+  constexpr int runs = (n - 1) / run + 1;
   HD_ROWS(i64, one, rows * runs, 1) {
     const int begin = (int)(one % runs) * run, length = least(run, n - begin);
     const i64 at = one / runs * n + begin;
@@ -198,21 +198,44 @@ HD_DEVICE bool is_below(I index, i64 row) {
   return index < I(0) || (u64)index < (u64)row;
 }
 
+// `width` neighbours, combined with those of `count` updates, one update after the other.
+template <int chunk, int n, class Sums, class S>
+HD_DEVICE void combine_updates(Sums sums, const S* x, const int* order, int count, const S* updates, i64 columns, S* y, int width) {
+  for (int column = 0; column < width; ++column) sums.start(column, (Compute<S>)x[column]);
+  for (int i = 0; i < count; ++i) {
+    if (i % kRun == kRun - 1) sums.end_run();
+    const int place = order[i];
+    if (!inside(place, n)) continue;
+    for (int column = 0; column < width; ++column) sums.add(column, (Compute<S>)updates[(i64)place * columns + column]);
+  }
+  for (int column = 0; column < width; ++column) y[column] = (S)sums.so_far(column);
+}
+template <class M, int chunk, int n, class S>
+HD_DEVICE void combine_updates(const S* x, const int* order, int count, const S* updates, i64 columns, S* y, int width) {
+#if !defined(HD_CUDA)
+  // A few are not worth as many places more.
+  if (count <= kRun) return combine_updates<chunk, n>(InOrder<M, chunk, false>(), x, order, count, updates, columns, y, width);
+#endif
+  combine_updates<chunk, n>(SumInOrder<M, chunk, n>(), x, order, count, updates, columns, y, width);
+}
+
 // Rows of x, each combined with the updates whose index it is, in the order of the updates. `sorted` are the indices in
 // a stable order, `order` the places they come from; a place that no update has is left out. `team` lanes share a row.
-template <template <class> class Monoid, class Index, i64 rows, int columns, int n, int team, class S, class I>
+template <template <class> class Monoid, class Index, i64 rows, Index columns, int n, int team, class S, class I>
 HD_DEVICE void scatter_rows(const S* x, const I* sorted, const int* order, const S* updates, S* y) {
   using M = Monoid<Compute<S>>;
   const auto first_of = [&](i64 row) { return partition_point(0, n, [&](int i) { return is_below(sorted[i], row); }); };
 #if defined(HD_CUDA)
   HD_ROWS(Index, row, rows, team) {
     const int begin = first_of(row);
-    for (int column = lane_of(team); column < columns; column += team) {
-      M sum;
-      sum.value = (Compute<S>)x[(i64)row * columns + column];
-      for (int i = begin; i < n && (i64)sorted[i] == (i64)row; ++i)
-        if (const int place = order[i]; inside(place, n)) sum.add((Compute<S>)updates[(i64)place * columns + column]);
-      y[(i64)row * columns + column] = (S)sum.value;
+    for (Index column = lane_of(team); column < columns; column += team) {
+      SumInOrder<M, 1, n> sum;
+      sum.start(0, (Compute<S>)x[(i64)row * columns + column]);
+      for (int i = begin; i < n && (i64)sorted[i] == (i64)row; ++i) {
+        if (const int place = order[i]; inside(place, n)) sum.add(0, (Compute<S>)updates[(i64)place * columns + column]);
+        if ((i - begin) % kRun == kRun - 1) sum.end_run();
+      }
+      y[(i64)row * columns + column] = (S)sum.so_far(0);
     }
   }
 #else
@@ -222,17 +245,10 @@ HD_DEVICE void scatter_rows(const S* x, const I* sorted, const int* order, const
     if (begin < 0) begin = first_of(row);
     int end = begin;
     while (end < n && (i64)sorted[end] == (i64)row) ++end;
-    for (int from = 0; from < columns; from += kChunk) {
-      const int width = least(kChunk, columns - from);
-      M sum[kChunk];
-      for (int column = 0; column < width; ++column) sum[column].value = (Compute<S>)x[(i64)row * columns + from + column];
-      for (int i = begin; i < end; ++i) {
-        const int place = order[i];
-        if (!inside(place, n)) continue;
-        for (int column = 0; column < width; ++column)
-          sum[column].add((Compute<S>)updates[(i64)place * columns + from + column]);
-      }
-      for (int column = 0; column < width; ++column) y[(i64)row * columns + from + column] = (S)sum[column].value;
+    for (Index from = 0; from < columns; from += kChunk) {
+      const int width = (int)least<Index>(kChunk, columns - from);
+      combine_updates<M, kChunk, n>(x + (i64)row * columns + from, order + begin, end - begin, updates + from, columns,
+                                    y + (i64)row * columns + from, width);
     }
     begin = end;
   }
@@ -241,7 +257,7 @@ HD_DEVICE void scatter_rows(const S* x, const I* sorted, const int* order, const
 
 // The same where y lies over x: only the rows that an update has are read and written. A row belongs to whoever has the
 // first of its updates, so that each is written once, in one order.
-template <template <class> class Monoid, class Index, i64 rows, int columns, int n, int team, class S, class I>
+template <template <class> class Monoid, class Index, i64 rows, Index columns, int n, int team, class S, class I>
 HD_DEVICE void scatter_rows_in_place(const S* x, const I* sorted, const int* order, const S* updates, S* y) {
   using M = Monoid<Compute<S>>;
 #if defined(HD_CUDA)
@@ -257,17 +273,10 @@ HD_DEVICE void scatter_rows_in_place(const S* x, const I* sorted, const int* ord
       const i64 at = (i64)row * columns;
       int end = (int)first + 1;
       while (end < n && sorted[end] == row) ++end;
-      for (int from = lane * kChunk; from < columns; from += lanes * kChunk) {
-        const int width = least(kChunk, columns - from);
-        M sum[kChunk];
-        for (int column = 0; column < width; ++column) sum[column].value = (Compute<S>)x[at + from + column];
-        for (int i = (int)first; i < end; ++i) {
-          const int place = order[i];
-          if (!inside(place, n)) continue;
-          for (int column = 0; column < width; ++column)
-            sum[column].add((Compute<S>)updates[(i64)place * columns + from + column]);
-        }
-        for (int column = 0; column < width; ++column) y[at + from + column] = (S)sum[column].value;
+      for (Index from = lane * kChunk; from < columns; from += lanes * kChunk) {
+        const int width = (int)least<Index>(kChunk, columns - from);
+        combine_updates<M, kChunk, n>(x + at + from, order + first, end - (int)first, updates + from, columns, y + at + from,
+                                      width);
       }
     }
   }

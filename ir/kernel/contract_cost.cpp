@@ -5,6 +5,7 @@
 #include <set>
 
 #include "ir/kernel/cost.h"
+#include "ir/kernel/long_sums.h"
 
 namespace heddle::ir {
 namespace {
@@ -26,17 +27,20 @@ double work_below(const Graph& k, ValueId v, NodeId stop, std::set<NodeId>& seen
 // Loads of a thread that are under way where parts meet.
 constexpr int64_t kAtOnce = 128;
 
-int64_t registers(const KernelForm& form, bool parts) {
+// Second sums, of runs, are there while the first are made; parts meet behind both.
+int64_t registers(const KernelForm& form, const ContractPlan& plan, bool parts) {
   constexpr int64_t kOthers = 60;
   const int64_t sums = form.tile[0] * form.tile[1] / form.threads;
-  return sums + std::max(sums / 2, parts ? kAtOnce : 0) + kOthers;
+  const ProductRuns runs = product_runs(form, plan);
+  const int64_t second = runs.steps == 0 ? 0 : runs.wide ? 2 * sums : sums;
+  return sums + std::max(sums / 2 + second, parts ? kAtOnce : 0) + kOthers;
 }
 
 int64_t resident(const KernelForm& form, bool parts, const ContractPlan& plan, const Target& target) {
   constexpr int64_t kReserved = 1024;  // of shared memory, by the system for each block
   return std::max<int64_t>(
       1, std::min({target.processor_shared / (plan.shared_bytes + kReserved),
-                   target.processor_registers / (form.threads * std::min(registers(form, parts), kMostRegisters)),
+                   target.processor_registers / (form.threads * std::min(registers(form, plan, parts), kMostRegisters)),
                    target.processor_threads / form.threads}));
 }
 
@@ -89,7 +93,9 @@ ProductWork product_work(const Graph& kernel, const ContractPlan& plan) {
   return work;
 }
 
-int64_t product_registers(const KernelForm& form) { return registers(form, form.parts > 1); }
+int64_t product_registers(const KernelForm& form, const ContractPlan& plan) {
+  return registers(form, plan, form.parts > 1);
+}
 
 int64_t meeting_waits(const KernelForm& form, const ContractPlan& plan) {
   if (form.parts == 1) return 0;

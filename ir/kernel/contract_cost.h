@@ -44,7 +44,7 @@ double contract_seconds(const KernelForm& form, const ContractPlan& plan, const 
 // Registers of 32 bits that a thread takes: for its sums, what it multiplies or loads of other parts, addresses; of which it
 // can have kMostRegisters.
 inline constexpr int64_t kMostRegisters = 255;
-int64_t product_registers(const KernelForm& form);
+int64_t product_registers(const KernelForm& form, const ContractPlan& plan);
 
 // Loads one behind another where the parts meet: in each of its rounds the count of those that have come, and so many
 // parts at once as registers take.

@@ -9,11 +9,14 @@
 namespace heddle::ir {
 namespace {
 
-int64_t most_elements(const Graph& kernel) {
+// How far the counters of its loops go: over elements, and one turn of all threads beyond, of which there are no more, rounded
+// up to whole blocks, than elements.
+int64_t reach(const Graph& kernel) {
+  constexpr int64_t kMostThreads = 1024;
   int64_t most = 0;
   for (ValueId v : kernel.inputs) most = std::max(most, kernel[v].type.elements());
   for (ValueId v : kernel.outputs) most = std::max(most, kernel[v].type.elements());
-  return most;
+  return 2 * most + kMostThreads;
 }
 
 }  // namespace
@@ -31,7 +34,7 @@ KernelPlan plan_primitive(const Graph& kernel) {
   const PrimitivePlan primitive = primitive_of(kernel);
   KernelPlan plan;
   plan.values.resize(kernel.value_count());
-  plan.largest_index = most_elements(kernel);
+  plan.largest_index = reach(kernel);
   plan.most_blocks = std::max<int64_t>(kernel.form->threads == 1 ? primitive.workers : primitive.blocks, 1);
   plan.partial_bytes = primitive.scratch;
   return plan;
@@ -64,7 +67,7 @@ KernelForm primitive_form(const Graph& kernel, const Target& target) {
   form.kind = KernelForm::Kind::primitive;
   form.threads = target.gpu ? primitive.threads : 1;
   form.workspace = primitive.scratch;
-  if (most_elements(kernel) >= target.index_limit) form.index = 64;
+  if (reach(kernel) >= target.index_limit) form.index = 64;
   return form;
 }
 

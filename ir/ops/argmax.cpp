@@ -1,3 +1,7 @@
+#include <fmt/format.h>
+
+#include <cstdint>
+
 #include "ir/ops/loops.h"
 #include "ir/ops/reduce.h"
 
@@ -7,6 +11,9 @@ namespace {
 std::vector<Type> infer_index(const Signature& s) {
   const Type& x = s.operands[0];
   const int64_t axis = normal_axis(s.integer("axis"), x.rank());
+  if (x.dims[static_cast<size_t>(axis)] > INT32_MAX)
+    throw InferError(fmt::format("{} elements along the axis, expected fewer than 2^31: their index is an i32",
+                                 x.dims[static_cast<size_t>(axis)]));
   return {{DType::i32, without_axes(x.dims, {axis})}};
 }
 

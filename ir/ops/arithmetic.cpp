@@ -18,6 +18,10 @@ Grads to_winner(const Expr& a, const Expr& b, const Expr& dy, std::string_view w
   return {select(a_wins, dy, shared), select(b_wins, dy, shared)};
 }
 
+const Traits kSum = {.commutative = true, .arithmetic = Arithmetic::sum};
+const Traits kDifference = {.arithmetic = Arithmetic::difference};
+const Traits kProduct = {.commutative = true, .arithmetic = Arithmetic::product};
+
 const RegisterOp add(binary_op(
     "add", "a + b; integers wrap", "hd::add(a, b)",
     eval_either([](Reals x, const Signature&) { return x[0] + x[1]; },
@@ -25,7 +29,7 @@ const RegisterOp add(binary_op(
     [](const Expr&, const Expr&, const Expr&, const Expr& dy) -> Grads {
       return {dy, dy};
     },
-    samples_between(2, -2, 2)));
+    samples_between(2, -2, 2), kSum));
 
 const RegisterOp sub(binary_op(
     "sub", "a - b; integers wrap", "hd::sub(a, b)",
@@ -34,7 +38,7 @@ const RegisterOp sub(binary_op(
     [](const Expr&, const Expr&, const Expr&, const Expr& dy) -> Grads {
       return {dy, -dy};
     },
-    samples_between(2, -2, 2)));
+    samples_between(2, -2, 2), kDifference));
 
 const RegisterOp mul(binary_op(
     "mul", "a * b; integers wrap", "hd::mul(a, b)",
@@ -43,7 +47,7 @@ const RegisterOp mul(binary_op(
     [](const Expr& a, const Expr& b, const Expr&, const Expr& dy) -> Grads {
       return {dy * b, dy * a};
     },
-    samples_between(2, -2, 2)));
+    samples_between(2, -2, 2), kProduct));
 
 const RegisterOp max(binary_op(
     "max", "the larger of a and b; nan where either is nan. Equal operands share the gradient.", "hd::max(a, b)",

@@ -1,4 +1,5 @@
 #include "ir/builder.h"
+#include "ir/evaluate/sums.h"
 #include "ir/ops/window.h"
 
 namespace heddle::ir {
@@ -19,11 +20,12 @@ std::vector<Tensor> eval_avg_pool(const Signature& s, std::span<const Tensor* co
   size_t o = 0;
   for_each_point(y.type.dims, [&](const Dims& at) {
     int64_t covered = 0;
+    Sum sum;
     for_each_covered(p, x.type.dims, at, [&](size_t i) {
-      y.real[o] += x.real[i];
+      sum.add(x.real[i]);
       ++covered;
     });
-    y.real[o++] /= static_cast<double>(s.flag("count_include_pad") ? p.taps() : covered);
+    y.real[o++] = sum.total() / static_cast<double>(s.flag("count_include_pad") ? p.taps() : covered);
   });
   return {y};
 }
@@ -76,11 +78,13 @@ const RegisterOp avg_pool2d(
 std::vector<Tensor> eval_avg_pool_grad(const Signature& s, std::span<const Tensor* const> in) {
   Tensor dx(s.results[0]);
   const Pool p = pool(s, dx.type.dims);
+  Sums sums(dx.real.size());
   size_t o = 0;
   for_each_point(in[0]->type.dims, [&](const Dims& at) {
     const double share = in[0]->real[o++] / static_cast<double>(p.taps());
-    for_each_covered(p, dx.type.dims, at, [&](size_t i) { dx.real[i] += share; });
+    for_each_covered(p, dx.type.dims, at, [&](size_t i) { sums.add(i, share); });
   });
+  dx.real = sums.totals();
   return {dx};
 }
 

@@ -69,6 +69,7 @@ const RegisterOp op(
      .attrs = {{.name = "shape", .type = AttrType::integers, .fallback = {}, .doc = "the result's shape"},
                {.name = "dims", .type = AttrType::integers, .fallback = Dims{}, .doc = "increasing result dimensions"}},
      .kind = Movement{maps},
+     .traits = {.spread = [](const Node& n) { return integers_of(n, "dims"); }},
      .infer = infer,
      .eval = eval,
      .grad = gradient,

@@ -46,6 +46,7 @@ const RegisterOp op(
      .operands = {"x"},
      .attrs = {{.name = "dtype", .type = AttrType::dtype, .fallback = {}, .doc = "the result's dtype"}},
      .kind = Elementwise{"hd::cast<To>(x)"},  // To: the result's storage type, so that the value is rounded
+     .traits = {.converts = true},
      .infer = [](const Signature& s) -> std::vector<Type> {
        return {{target(s), s.operands[0].dims}};
      },

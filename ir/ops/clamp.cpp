@@ -40,8 +40,8 @@ Grads gradient(Builder& b, const Node& n, const Values& dy) {
   const Expr x{b, n.operands[0]}, g{b, dy[0]};
   const double low = std::get<double>(attribute(*n.op, n.attrs, "low"));
   const double high = std::get<double>(attribute(*n.op, n.attrs, "high"));
-  const Expr below_high = select(apply("le", x, high), g, 0);
-  return {select(apply("ge", x, low), below_high, 0)};
+  const Expr below_high = select(apply("lt", x, high), g, 0);
+  return {select(apply("gt", x, low), below_high, 0)};
 }
 
 Sample sample(const Dims& dims, double low, double high) {
@@ -50,7 +50,7 @@ Sample sample(const Dims& dims, double low, double high) {
 
 const RegisterOp op(
     {.name = "clamp",
-     .doc = "min(max(x, low), high); nan stays nan. The limits themselves still pass the gradient.",
+     .doc = "min(max(x, low), high); nan stays nan. The limits themselves pass no gradient, as in PyTorch.",
      .operands = {"x"},
      .attrs = {{.name = "low", .type = AttrType::real, .fallback = -kInfinity, .doc = "smallest result"},
                {.name = "high", .type = AttrType::real, .fallback = kInfinity, .doc = "largest result"}},

@@ -79,6 +79,7 @@ const RegisterOp op(
      .variadic = true,
      .attrs = {{.name = "axis", .type = AttrType::integer, .fallback = int64_t{-1}, .doc = "where they are joined"}},
      .kind = Movement{maps},
+     .traits = {.joined_along = [](const Node& n) { return std::get<int64_t>(attribute(*n.op, n.attrs, "axis")); }},
      .infer = infer,
      .eval = eval,
      .grad = gradient,

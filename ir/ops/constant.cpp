@@ -21,6 +21,7 @@ const RegisterOp op(
                {.name = "shape", .type = AttrType::integers, .fallback = Dims{}, .doc = "the result's shape"},
                {.name = "dtype", .type = AttrType::dtype, .fallback = "f32", .doc = "the result's dtype"}},
      .kind = Source{"T(value)"},
+     .traits = {.splat = [](const Node& n) { return std::get<double>(attribute(*n.op, n.attrs, "value")); }},
      .infer = [](const Signature& s) -> std::vector<Type> {
        return {checked_type(checked_dtype(s.text("dtype")), s.integers("shape"))};
      },

@@ -1,6 +1,7 @@
 #include "ir/ops/conv2d.h"
 
 #include "ir/builder.h"
+#include "ir/evaluate/sums.h"
 
 namespace heddle::ir {
 namespace {
@@ -27,7 +28,9 @@ ReductionDomain domain(const Signature& s) {
 
 std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> in) {
   Tensor y(s.results[0]);
-  for_each_product(of(s), [&](size_t x, size_t w, size_t o) { y.real[o] += in[0]->real[x] * in[1]->real[w]; });
+  Sums sums(y.real.size());
+  for_each_product(of(s), [&](size_t x, size_t w, size_t o) { sums.add(o, in[0]->real[x] * in[1]->real[w]); });
+  y.real = sums.totals();
   return {y};
 }
 
@@ -46,6 +49,7 @@ const RegisterOp conv2d(
      .attrs = conv_attributes(),
      .dtypes = kFloating,
      .kind = Contraction{domain},
+     .traits = {.convolution = ConvolutionRoles{.image = 0, .filter = 1}},
      .infer = [](const Signature& s) -> std::vector<Type> {
        return {{s.operands[0].dtype, of(s).result}};
      },

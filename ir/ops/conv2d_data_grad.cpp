@@ -1,4 +1,5 @@
 #include "ir/builder.h"
+#include "ir/evaluate/sums.h"
 #include "ir/ops/conv2d.h"
 
 namespace heddle::ir {
@@ -43,7 +44,9 @@ ReductionDomain domain(const Signature& s) {
 
 std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> in) {
   Tensor dx(s.results[0]);
-  for_each_product(of(s), [&](size_t x, size_t w, size_t y) { dx.real[x] += in[0]->real[y] * in[1]->real[w]; });
+  Sums sums(dx.real.size());
+  for_each_product(of(s), [&](size_t x, size_t w, size_t y) { sums.add(x, in[0]->real[y] * in[1]->real[w]); });
+  dx.real = sums.totals();
   return {dx};
 }
 
@@ -63,6 +66,7 @@ const RegisterOp conv2d_data_grad(
      .attrs = with_shape(conv_attributes(), "input", "shape of the image, NHWC"),
      .dtypes = kFloating,
      .kind = Contraction{domain},
+     .traits = {.convolution = ConvolutionRoles{.filter = 1, .result = 0}},
      .infer = infer,
      .eval = eval,
      .grad = grad,

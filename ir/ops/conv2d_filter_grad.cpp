@@ -1,4 +1,5 @@
 #include "ir/builder.h"
+#include "ir/evaluate/sums.h"
 #include "ir/ops/conv2d.h"
 
 namespace heddle::ir {
@@ -32,7 +33,9 @@ ReductionDomain domain(const Signature& s) {
 
 std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> in) {
   Tensor dw(s.results[0]);
-  for_each_product(of(s), [&](size_t x, size_t w, size_t y) { dw.real[w] += in[0]->real[x] * in[1]->real[y]; });
+  Sums sums(dw.real.size());
+  for_each_product(of(s), [&](size_t x, size_t w, size_t y) { sums.add(w, in[0]->real[x] * in[1]->real[y]); });
+  dw.real = sums.totals();
   return {dw};
 }
 
@@ -52,6 +55,7 @@ const RegisterOp conv2d_filter_grad(
      .attrs = with_shape(conv_attributes(), "filter", "shape of the filter, OHWI"),
      .dtypes = kFloating,
      .kind = Contraction{domain},
+     .traits = {.convolution = ConvolutionRoles{.image = 0, .result = 1}},
      .infer = infer,
      .eval = eval,
      .grad = grad,

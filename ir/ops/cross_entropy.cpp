@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ir/evaluate/sums.h"
 #include "ir/ops/reduce.h"
 
 namespace heddle::ir {
@@ -75,22 +76,22 @@ Grads grad(Builder& b, const Node& n, const Values& dy) {
 std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> in) {
   const auto classes = static_cast<size_t>(s.operands[0].dims.back());
   const std::vector<double>& x = in[0]->real;
-  double sum = 0;
+  Sum sum;
   double count = 0;
   for (size_t row = 0; row < in[1]->integer.size(); ++row) {
     const int64_t label = in[1]->integer[row];
     if (label == s.integer("ignore_index")) continue;
     const auto first = x.begin() + static_cast<std::ptrdiff_t>(row * classes);
     const double largest = *std::max_element(first, first + static_cast<std::ptrdiff_t>(classes));
-    double total = 0;
-    for (size_t c = 0; c < classes; ++c) total += std::exp(first[static_cast<std::ptrdiff_t>(c)] - largest);
+    Sum total;
+    for (size_t c = 0; c < classes; ++c) total.add(std::exp(first[static_cast<std::ptrdiff_t>(c)] - largest));
     const bool known = label >= 0 && label < static_cast<int64_t>(classes);
     const double picked = known ? first[label] : -std::numeric_limits<double>::infinity();
-    sum += std::log(total) + (largest - picked);  // the difference of two large numbers first
+    sum.add(std::log(total.total()) + (largest - picked));  // the difference of two large numbers first
     ++count;
   }
   Tensor loss(s.results[0]);
-  loss.real[0] = sum / count;
+  loss.real[0] = sum.total() / count;
   return {loss};
 }
 

@@ -45,7 +45,8 @@ const RegisterOp mod(binary_op(
      {.shapes = {{1}, {1}}, .low = 1.1, .high = 1.9},
      {.shapes = {{}, {}}, .low = 2.1, .high = 3.9},
      {.shapes = {{3, 1, 5}, {3, 1, 5}}, .low = -1.9, .high = -1.1},
-     {.shapes = {{64}, {64}}, .low = 0.6, .high = 1.1}}));
+     {.shapes = {{64}, {64}}, .low = 0.6, .high = 1.1}},
+    {.jumps = true}));
 
 }  // namespace
 }  // namespace heddle::ir

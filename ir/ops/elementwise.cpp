@@ -31,12 +31,13 @@ std::function<Grads(Builder&, const Node&, const Values&)> gradient_of(Gradient2
 }
 
 OpDef unary_op(const std::string& name, const std::string& doc, const std::string& expr, double (*eval)(double),
-               Gradient1 grad, std::vector<Sample> samples, double flops) {
+               Gradient1 grad, std::vector<Sample> samples, double flops, const Traits& traits) {
   return {.name = name,
           .doc = doc,
           .operands = {"x"},
           .dtypes = kFloating,
           .kind = Elementwise{expr},
+          .traits = traits,
           .infer = same_type,
           .eval = eval_real([eval](std::span<const double> x, const Signature&) { return eval(x[0]); }),
           .grad = gradient_of(grad),
@@ -45,12 +46,13 @@ OpDef unary_op(const std::string& name, const std::string& doc, const std::strin
 }
 
 OpDef binary_op(const std::string& name, const std::string& doc, const std::string& expr, Eval eval, Gradient2 grad,
-                std::vector<Sample> samples) {
+                std::vector<Sample> samples, const Traits& traits) {
   return {.name = name,
           .doc = doc,
           .operands = {"a", "b"},
           .dtypes = kArithmetic,
           .kind = Elementwise{expr},
+          .traits = traits,
           .infer = same_type,
           .eval = std::move(eval),
           .grad = gradient_of(grad),

@@ -18,10 +18,10 @@ using Gradient2 = Grads (*)(const Expr& a, const Expr& b, const Expr& y, const E
 
 // y = f(x) on floating values.
 OpDef unary_op(const std::string& name, const std::string& doc, const std::string& expr, double (*eval)(double),
-               Gradient1 grad, std::vector<Sample> samples, double flops = 1);
+               Gradient1 grad, std::vector<Sample> samples, double flops = 1, const Traits& traits = {});
 // y = f(a, b).
 OpDef binary_op(const std::string& name, const std::string& doc, const std::string& expr, Eval eval, Gradient2 grad,
-                std::vector<Sample> samples);
+                std::vector<Sample> samples, const Traits& traits = {});
 std::function<Grads(Builder&, const Node&, const Values&)> gradient_of(Gradient1 grad);
 std::function<Grads(Builder&, const Node&, const Values&)> gradient_of(Gradient2 grad);
 

@@ -97,6 +97,8 @@ const RegisterOp op({.name = "gather",
                                 .fallback = int64_t{0},
                                 .doc = "the axis of x that the indices' axes replace"}},
                      .kind = Lookup{domain},
+                     .traits = {.rows_along =
+                                    [](const Node& n) { return std::get<int64_t>(attribute(*n.op, n.attrs, "axis")); }},
                      .infer = infer,
                      .eval = eval,
                      .grad = gradient,

@@ -25,7 +25,8 @@ OpDef atan2_def() {
       "atan2", "the angle in (-pi, pi] of the point with the ordinate a and the abscissa b", "hd::atan2(a, b)",
       eval_real([](std::span<const double> x, const Signature&) { return std::atan2(x[0], x[1]); }),
       [](const Expr& a, const Expr& b, const Expr&, const Expr& dy) -> Grads {
-        const Expr aa = a * a, share = dy / (aa + b * b);
+        const Expr aa = a * a, squares = aa + b * b;
+        const Expr share = select(apply("ne", squares, 0), dy / squares, 0);  // none at the origin, as in PyTorch
         const Expr da = share * b;
         return {da, -(share * a)};
       },

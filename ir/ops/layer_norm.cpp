@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/evaluate/sums.h"
 #include "ir/ops/reduce.h"
 
 namespace heddle::ir {
@@ -75,11 +76,11 @@ std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> in) 
   const auto n = static_cast<double>(width);
   for (size_t start = 0; start < y.real.size(); start += width) {
     const double* x = in[0]->real.data() + start;
-    double mean = 0;
-    for (size_t i = 0; i < width; ++i) mean += x[i] / n;
-    double variance = 0;
-    for (size_t i = 0; i < width; ++i) variance += (x[i] - mean) * (x[i] - mean) / n;
-    const double deviation = std::sqrt(variance + s.real("eps"));
+    Sum sum, squares;
+    for (size_t i = 0; i < width; ++i) sum.add(x[i]);
+    const double mean = sum.total() / n;
+    for (size_t i = 0; i < width; ++i) squares.add((x[i] - mean) * (x[i] - mean));
+    const double deviation = std::sqrt(squares.total() / n + s.real("eps"));
     for (size_t i = 0; i < width; ++i) y.real[start + i] = (x[i] - mean) / deviation * in[1]->real[i] + in[2]->real[i];
   }
   return {y};

@@ -16,6 +16,7 @@ OpDef logical(const std::string& name, const std::string& symbol, int64_t (*eval
           .operands = {"a", "b"},
           .dtypes = kLogical,
           .kind = Elementwise{"T(a " + symbol + " b)"},
+          .traits = {.commutative = true},
           .infer = same_type,
           .eval = eval_integer([eval](std::span<const int64_t> x, const Signature&) { return eval(x[0], x[1]); }),
           .no_gradient = "it computes with truth values and bits",

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/builder.h"
+#include "ir/evaluate/sums.h"
 #include "ir/ops/precision.h"
 
 namespace heddle::ir {
@@ -71,10 +72,17 @@ void multiply(const Signature& s, const std::vector<T>& a, const std::vector<T>&
   const int64_t b_row = s.flag("transpose_b") ? 1 : size.n;
   const int64_t b_column = s.flag("transpose_b") ? size.k : 1;
   const auto cell = [&](int64_t batch, int64_t i, int64_t j) {
+    constexpr int64_t kRun = 16;  // whose sum is rounded as it comes
     U sum = 0;
-    for (int64_t k = 0; k < size.k; ++k)
+    Sum of_runs;
+    for (int64_t k = 0; k < size.k; ++k) {
       sum += static_cast<U>(a[static_cast<size_t>(batch * size.m * size.k + i * a_row + k * a_column)]) *
              static_cast<U>(b[static_cast<size_t>(batch * size.k * size.n + k * b_row + j * b_column)]);
+      if constexpr (std::is_same_v<U, double>)
+        if (k % kRun == kRun - 1) of_runs.add(std::exchange(sum, 0));
+    }
+    of_runs.add(static_cast<double>(sum));
+    if constexpr (std::is_same_v<U, double>) return of_runs.total();
     return sum;
   };
   size_t o = 0;
@@ -120,6 +128,7 @@ const RegisterOp matmul(
           {.name = "transpose_b", .type = AttrType::flag, .fallback = false, .doc = "swap b's last two dimensions"}}),
      .dtypes = kArithmetic,
      .kind = Contraction{domain},
+     .traits = {.matrix_product = true},
      .infer = infer,
      .eval = eval,
      .grad = grad,

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "ir/evaluate/sums.h"
 #include "ir/ops/reduce.h"
 #include "ir/ops/window.h"
 
@@ -48,6 +49,7 @@ const RegisterOp max_pool2d(
      .attrs = pool_attributes(),
      .dtypes = kArithmetic,
      .kind = Reduction{"ArgMax", "x", {"acc.value", "acc.index"}, [](const Signature& s) { return pool_domain(s, 0); }},
+     .traits = {.largest_and_where = true},
      .infer = infer_max_pool,
      .eval = eval_max_pool,
      .grad = [](Builder& b, const Node& n, const Values& dy) -> Grads {
@@ -68,13 +70,15 @@ std::vector<Tensor> eval_max_pool_grad(const Signature& s, std::span<const Tenso
   const Tensor& dy = *in[0];
   Tensor dx(s.results[0]);
   const Pool p = pool(s, dx.type.dims);
+  Sums sums(dx.real.size());
   size_t o = 0;
   for_each_point(dy.type.dims, [&](const Dims& at) {
     for_each_tap(p, dx.type.dims, at, [&](int64_t tap, int64_t i) {
-      if (i >= 0 && in[1]->integer[o] == tap) dx.real[static_cast<size_t>(i)] += dy.real[o];
+      if (i >= 0 && in[1]->integer[o] == tap) sums.add(static_cast<size_t>(i), dy.real[o]);
     });
     ++o;
   });
+  dx.real = sums.totals();
   return {dx};
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/evaluate/sums.h"
 #include "ir/ops/loops.h"
 #include "ir/ops/reduce.h"
 #include "ir/ops/strided.h"
@@ -159,15 +160,14 @@ std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> in) 
         to += at[static_cast<size_t>(d)] * strides[static_cast<size_t>(kept++)];
     statistic.push_back(static_cast<size_t>(to));
   });
-  // Thousands of equal numbers are rounded alike: their sum asks for more digits than it has.
-  std::vector<long double> sums(mean.real.size(), 0), squares(mean.real.size(), 0);
-  for (size_t i = 0; i < x.real.size(); ++i) sums[statistic[i]] += x.real[i];
-  for (size_t i = 0; i < sums.size(); ++i) mean.real[i] = static_cast<double>(sums[i] / m);
+  Sums sums(mean.real.size()), squares(mean.real.size());
+  for (size_t i = 0; i < x.real.size(); ++i) sums.add(statistic[i], x.real[i]);
+  for (size_t i = 0; i < mean.real.size(); ++i) mean.real[i] = sums.total(i) / m;
   for (size_t i = 0; i < x.real.size(); ++i) {
     const double distance = x.real[i] - mean.real[statistic[i]];
-    squares[statistic[i]] += distance * distance;
+    squares.add(statistic[i], distance * distance);
   }
-  for (size_t i = 0; i < squares.size(); ++i) variance.real[i] = static_cast<double>(squares[i] / m);
+  for (size_t i = 0; i < variance.real.size(); ++i) variance.real[i] = squares.total(i) / m;
   for (size_t i = 0; i < x.real.size(); ++i) {
     const double deviation = std::sqrt(variance.real[statistic[i]] + s.real("eps"));
     const size_t channel = i % in[1]->real.size();

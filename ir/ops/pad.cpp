@@ -31,6 +31,12 @@ std::vector<Type> infer(const Signature& s) {
   return {checked_type(x.dtype, dims)};
 }
 
+Padding padding_of(const Node& n) {
+  const Dims& low = integers_of(n, "low");
+  return {low, integers_of(n, "high"), gaps(integers_of(n, "interior"), low.size()),
+          std::get<double>(attribute(*n.op, n.attrs, "fill"))};
+}
+
 std::vector<IndexMap> maps(const Signature& s) {
   const Dims &low = s.integers("low"), &from = s.operands[0].dims;
   const Dims interior = gaps(s.integers("interior"), from.size());
@@ -88,6 +94,7 @@ const RegisterOp op(
           {.name = "interior", .type = AttrType::integers, .fallback = Dims{}, .doc = "elements between; empty: none"},
           {.name = "fill", .type = AttrType::real, .fallback = 0.0, .doc = "the value of the new elements"}},
      .kind = Movement{maps},
+     .traits = {.padding = padding_of, .lists_by_axis = true},
      .infer = infer,
      .eval = eval,
      .grad = gradient,

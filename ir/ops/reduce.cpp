@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/evaluate/arithmetic.h"
+#include "ir/evaluate/sums.h"
 #include "ir/ops/loops.h"
 
 namespace heddle::ir {
@@ -73,10 +74,13 @@ Eval eval_reduced(Fold<double> real, Fold<int64_t> integer) {
     std::fill(y.integer.begin(), y.integer.end(), integer.start(dtype));
     const Dims steps = result_steps(x.type.dims, normal_axes(s.integers("axes"), x.type.rank()));
     size_t from = 0;
+    Sums sums(real.adds ? y.real.size() : 0);
     for_each_point(x.type.dims, [&](const Dims& at) {
       int64_t to = 0;
       for (size_t d = 0; d < at.size(); ++d) to += at[d] * steps[d];
-      if (x.floating()) {
+      if (x.floating() && real.adds) {
+        sums.add(static_cast<size_t>(to), x.real[from]);
+      } else if (x.floating()) {
         double& acc = y.real[static_cast<size_t>(to)];
         acc = real.combine(dtype, acc, x.real[from]);
       } else {
@@ -85,6 +89,7 @@ Eval eval_reduced(Fold<double> real, Fold<int64_t> integer) {
       }
       ++from;
     });
+    if (x.floating() && real.adds) y.real = sums.totals();
     return {y};
   };
 }

@@ -23,6 +23,7 @@ template <class T>
 struct Fold {
   std::function<T(DType)> start;
   std::function<T(DType, T, T)> combine;
+  bool adds = false;  // doubles: without what rounding would lose
 };
 Eval eval_reduced(Fold<double> real, Fold<int64_t> integer);
 

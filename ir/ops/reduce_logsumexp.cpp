@@ -1,6 +1,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ir/evaluate/sums.h"
 #include "ir/ops/loops.h"
 #include "ir/ops/reduce.h"
 
@@ -17,7 +18,7 @@ std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> in) 
   const Dims& dims = in[0]->type.dims;
   const Dims axes = axes_of(s);
   Tensor y(s.results[0]);
-  std::vector<double> sums(y.real.size(), 0);
+  Sums sums(y.real.size());
   const auto result = [&](const Dims& at) {
     return static_cast<size_t>(position(y.type.dims, without_axes(at, axes)));
   };
@@ -28,9 +29,9 @@ std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> in) 
   size_t from = 0;
   for_each_point(dims, [&](const Dims& at) {
     const size_t to = result(at);
-    sums[to] += std::exp(in[0]->real[from++] - shift(to));
+    sums.add(to, std::exp(in[0]->real[from++] - shift(to)));
   });
-  for (size_t to = 0; to < sums.size(); ++to) y.real[to] = shift(to) + std::log(sums[to]);
+  for (size_t to = 0; to < y.real.size(); ++to) y.real[to] = shift(to) + std::log(sums.total(to));
   return {std::move(y)};
 }
 
@@ -61,6 +62,7 @@ const RegisterOp reduce_logsumexp({.name = "reduce_logsumexp",
                                    .attrs = {axes_attribute()},
                                    .dtypes = kFloating,
                                    .kind = Composite{},
+                                   .traits = {.removes_axes = true},
                                    .infer = infer_reduced,
                                    .eval = eval,
                                    .grad = gradient,

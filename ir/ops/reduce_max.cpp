@@ -42,6 +42,7 @@ const RegisterOp max(
      .attrs = {axes_attribute()},
      .dtypes = kArithmetic,
      .kind = Reduction{"Max", "x", {"acc"}, reduced_domain},
+     .traits = {.removes_axes = true, .of_equal = OfEqual::itself},
      .infer = infer_reduced,
      .eval = eval_reduced(
          {[](DType) { return -kInfinity; }, [](DType, double a, double x) { return x > a || is_nan(x) ? x : a; }},
@@ -56,6 +57,7 @@ const RegisterOp min(
      .attrs = {axes_attribute()},
      .dtypes = kArithmetic,
      .kind = Reduction{"Min", "x", {"acc"}, reduced_domain},
+     .traits = {.removes_axes = true, .of_equal = OfEqual::itself},
      .infer = infer_reduced,
      .eval = eval_reduced(
          {[](DType) { return kInfinity; }, [](DType, double a, double x) { return x < a || is_nan(x) ? x : a; }},

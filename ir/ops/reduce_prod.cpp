@@ -37,6 +37,7 @@ const RegisterOp prod(
      .attrs = {axes_attribute()},
      .dtypes = kArithmetic,
      .kind = Reduction{"Prod", "x", {"acc"}, reduced_domain},
+     .traits = {.removes_axes = true, .of_equal = OfEqual::power},
      .infer = infer_reduced,
      .eval = eval_reduced({[](DType) { return 1.0; }, [](DType, double a, double x) { return a * x; }},
                           {[](DType) { return int64_t{1}; },

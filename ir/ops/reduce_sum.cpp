@@ -11,20 +11,20 @@ Grads spread_gradient(Builder& b, const Node& n, const Values& dy) {
   return {spread(b, dy[0], dims, normal_axes(s.integers("axes"), s.operands[0].rank()))};
 }
 
-const RegisterOp sum({.name = "reduce_sum",
-                      .doc = "y = sum of x over axes; a sum over nothing is 0",
-                      .operands = {"x"},
-                      .attrs = {axes_attribute()},
-                      .dtypes = kArithmetic,
-                      .kind = Reduction{"Sum", "x", {"acc"}, reduced_domain},
-                      .infer = infer_reduced,
-                      .eval = eval_reduced({[](DType) { return 0.0; }, [](DType, double a, double x) { return a + x; }},
-                                           {[](DType) { return int64_t{0}; },
-                                            [](DType, int64_t a, int64_t x) {
-                                              return wrapping(pattern(a) + pattern(x));
-                                            }}),
-                      .grad = spread_gradient,
-                      .samples = reduction_samples()});
+const RegisterOp sum(
+    {.name = "reduce_sum",
+     .doc = "y = sum of x over axes; a sum over nothing is 0",
+     .operands = {"x"},
+     .attrs = {axes_attribute()},
+     .dtypes = kArithmetic,
+     .kind = Reduction{"Sum", "x", {"acc"}, reduced_domain},
+     .traits = {.removes_axes = true, .of_equal = OfEqual::times},
+     .infer = infer_reduced,
+     .eval = eval_reduced({[](DType) { return 0.0; }, [](DType, double a, double x) { return a + x; }, true},
+                          {[](DType) { return int64_t{0}; },
+                           [](DType, int64_t a, int64_t x) { return wrapping(pattern(a) + pattern(x)); }}),
+     .grad = spread_gradient,
+     .samples = reduction_samples()});
 
 std::vector<Tensor> eval_mean(const Signature& s, std::span<const Tensor* const> in) {
   std::vector<Tensor> y = op_def("reduce_sum").eval(s, in);
@@ -48,6 +48,7 @@ const RegisterOp mean({.name = "reduce_mean",
                        .attrs = {axes_attribute()},
                        .dtypes = kFloating,
                        .kind = Reduction{"Sum", "x", {"acc / T(count)"}, reduced_domain},
+                       .traits = {.removes_axes = true, .of_equal = OfEqual::itself},
                        .infer = infer_reduced,
                        .eval = eval_mean,
                        .grad = mean_gradient,

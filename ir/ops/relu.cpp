@@ -10,7 +10,7 @@ namespace {
 const RegisterOp relu(unary_op(
     "relu", "max(x, 0); nan stays nan", "hd::max(x, T(0))", [](double x) { return x <= 0 ? 0 : x; },
     [](const Expr&, const Expr& y, const Expr& dy) { return select(apply("gt", y, 0), dy, 0); },
-    samples_around(1, 0.1, 2, -2, -0.1)));
+    samples_around(1, 0.1, 2, -2, -0.1), 1, {.at_least = 0}));
 
 const RegisterOp relu6(unary_op(
     "relu6", "min(max(x, 0), 6); nan stays nan", "hd::min(hd::max(x, T(0)), T(6))",

@@ -30,6 +30,7 @@ const RegisterOp op(
      .kind = Movement{[](const Signature& s) -> std::vector<IndexMap> {
        return {reshape_map(s.integers("shape"), s.operands[0].dims)};
      }},
+     .traits = {.reshapes = true},
      .infer = infer,
      .eval = eval,
      .grad = [](Builder& b, const Node& n, const Values& dy) -> Grads {

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "ir/builder.h"
+#include "ir/evaluate/sums.h"
 #include "ir/ops/loops.h"
 
 namespace heddle::ir {
@@ -128,6 +129,7 @@ std::vector<Tensor> eval_with(const Signature& s, const Tensor& in, bool back) {
   Tensor out(s.results[0]);
   const Dims& results = back ? in.type.dims : out.type.dims;
   const Dims& elements = back ? out.type.dims : in.type.dims;
+  Sums sums(out.real.size());
   for_each_point(results, [&](const Dims& at) {
     const auto result = static_cast<size_t>(position(results, at));
     for_each_weight(p, at[p.axis], [&](int64_t i, double weight) {
@@ -135,11 +137,12 @@ std::vector<Tensor> eval_with(const Signature& s, const Tensor& in, bool back) {
       from[p.axis] = i;
       const auto element = static_cast<size_t>(position(elements, from));
       if (back && weight != 0)
-        out.real[element] += weight * in.real[result];
+        sums.add(element, weight * in.real[result]);
       else if (!back)
-        out.real[result] += weight * in.real[element];
+        sums.add(result, weight * in.real[element]);
     });
   });
+  out.real = sums.totals();
   return {std::move(out)};
 }
 

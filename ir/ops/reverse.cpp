@@ -48,6 +48,7 @@ const RegisterOp op(
      .attrs =
          {{.name = "axes", .type = AttrType::integers, .fallback = {}, .doc = "dimensions to turn round; empty: none"}},
      .kind = Movement{maps},
+     .traits = {.reversal = [](const Node& n) { return integers_of(n, "axes"); }},
      .infer = infer,
      .eval = eval,
      .grad = [](Builder& b, const Node& n, const Values& dy) -> Grads { return {b("reverse", {dy[0]}, n.attrs)}; },

@@ -12,6 +12,7 @@ OpDef step(const std::string& name, const std::string& doc, const std::string& e
           .operands = {"x"},
           .dtypes = kFloating,
           .kind = Elementwise{expr},
+          .traits = {.jumps = true},
           .infer = same_type,
           .eval = eval_real([eval](std::span<const double> x, const Signature&) { return eval(x[0]); }),
           .grad = no_flow,

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "ir/evaluate/arithmetic.h"
+#include "ir/evaluate/sums.h"
 #include "ir/ops/expr.h"
 #include "ir/ops/reduce.h"
 
@@ -96,10 +97,24 @@ void fill(std::vector<T>& y, const std::vector<T>& x, const Signature& s, T star
   });
 }
 
+// Sums of doubles, without what rounding would lose.
+void fill_sums(std::vector<double>& y, const std::vector<double>& x, const Signature& s) {
+  Sum sum;
+  for_each_step(s, [&](size_t at, int64_t before) {
+    if (before < 0) sum = Sum();
+    if (exclusive_of(s)) y[at] = sum.total();
+    sum.add(x[at]);
+    if (!exclusive_of(s)) y[at] = sum.total();
+  });
+}
+
+// Without a combination of doubles they are added up.
 Eval eval_scan(double start, Combine<double> real, Combine<int64_t> integer) {
   return [=](const Signature& s, std::span<const Tensor* const> in) -> std::vector<Tensor> {
     Tensor y(s.results[0]);
-    if (y.floating())
+    if (y.floating() && real == nullptr)
+      fill_sums(y.real, in[0]->real, s);
+    else if (y.floating())
       fill(y.real, in[0]->real, s, start, real);
     else
       fill(y.integer, in[0]->integer, s, static_cast<int64_t>(start), integer);
@@ -204,9 +219,8 @@ OpDef scan(const std::string& name, const std::string& doc, const std::string& m
 }
 
 const RegisterOp cumsum(scan("cumsum", "y = the sum of x up to each element along the axis", "Sum",
-                             eval_scan(
-                                 0, [](DType, double a, double x) { return a + x; },
-                                 [](DType, int64_t a, int64_t x) { return wrapping(pattern(a) + pattern(x)); }),
+                             eval_scan(0, /*real=*/nullptr,
+                                       [](DType, int64_t a, int64_t x) { return wrapping(pattern(a) + pattern(x)); }),
                              sum_gradient, true));
 const RegisterOp cumprod(scan("cumprod", "y = the product of x up to each element along the axis", "Prod",
                               eval_scan(

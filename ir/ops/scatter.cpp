@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "ir/builder.h"
+#include "ir/evaluate/sums.h"
 
 namespace heddle::ir {
 
@@ -30,7 +31,6 @@ namespace {
 
 double combined(double a, double b, const std::string& how) {
   if (how == "set") return b;
-  if (how == "add") return a + b;
   if (how == "mul") return a * b;
   if (std::isnan(a) || std::isnan(b)) return std::nan("");
   return how == "max" ? std::max(a, b) : std::min(a, b);
@@ -50,17 +50,23 @@ int64_t combined(int64_t a, int64_t b, const std::string& how, DType dtype) {
 Tensor scatter_in_order(const Tensor& x, const Tensor& indices, const Tensor& updates, const std::string& combine) {
   Tensor y = x;
   const int64_t rows = x.type.dims[0], width = x.elements() / rows;
+  const bool adds = y.floating() && combine == "add";
+  Sums sums(adds ? y.real.size() : 0);
+  for (size_t i = 0; adds && i < y.real.size(); ++i) sums.add(i, y.real[i]);
   for (int64_t i = 0; i < indices.elements(); ++i) {
     const int64_t row = indices.integer[static_cast<size_t>(i)];
     if (row < 0 || row >= rows) continue;  // u64 from 2^63 on is held as a negative number
     for (int64_t c = 0; c < width; ++c) {
       const auto to = static_cast<size_t>(row * width + c), from = static_cast<size_t>(i * width + c);
-      if (y.floating())
+      if (adds)
+        sums.add(to, updates.real[from]);
+      else if (y.floating())
         y.real[to] = combined(y.real[to], updates.real[from], combine);
       else
         y.integer[to] = combined(y.integer[to], updates.integer[from], combine, y.type.dtype);
     }
   }
+  if (adds) y.real = sums.totals();
   return y;
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ir/builder.h"
+#include "ir/kernel/long_sums.h"
 #include "ir/ops/scatter.h"
 
 namespace heddle::ir {
@@ -51,7 +52,7 @@ int64_t team_of(int64_t columns) {
 
 PrimitivePlan plan(const Signature& s) {
   constexpr int64_t kThreads = 128, kWorkersPoints = 1024;
-  constexpr double kSearch = 16, kRow = 30, kElement = 21;
+  constexpr double kSearch = 16, kRow = 30, kElement = 21, kRunOfRow = 8, kRunOfElement = 6;
   const int64_t rows = s.operands[0].dims[0], columns = s.operands[0].elements() / rows, n = s.operands[1].dims[0];
   const bool in_place = s.flag("in_place");
   const int64_t team = team_of(columns);
@@ -64,6 +65,9 @@ PrimitivePlan plan(const Signature& s) {
   // A warp goes on as long as the row of it that has most updates: so many of independent numbers with this mean.
   const double mean = static_cast<double>(n) / static_cast<double>(visits);
   const double updates = mean + 2.3 * std::sqrt(mean) * std::log2(32 / static_cast<double>(team)) / 5;
+  // Many are added up in runs (hd::SumInOrder).
+  const bool runs = s.text("combine") == "add" && is_floating(s.operands[0].dtype) && n > kRun;
+  const double row = kRow + (runs ? kRunOfRow : 0), element = kElement + (runs ? kRunOfElement : 0);
   return {.words = {{"Function", in_place ? "hd::scatter_rows_in_place" : "hd::scatter_rows"},
                     {"Monoid", monoid_of(s.text("combine"))},
                     {"rows", std::to_string(rows)},
@@ -73,7 +77,7 @@ PrimitivePlan plan(const Signature& s) {
           .threads = kThreads,
           .blocks = (visits * team + kThreads - 1) / kThreads,
           .workers = (visits * columns + kWorkersPoints - 1) / kWorkersPoints,
-          .instructions = warps * (static_cast<double>(levels) * kSearch + turns * (kRow + updates * kElement)),
+          .instructions = warps * (static_cast<double>(levels) * kSearch + turns * (row + updates * element)),
           .dependent_loads = static_cast<double>(levels + 2)};
 }
 
@@ -122,7 +126,7 @@ const RegisterOp op(
      .eval = eval,
      .no_gradient = "scatter, which becomes it, has one",
      .precondition = "sorted are ascending, as argsort returns them; order may be any places",
-     .samples = {sample({7, 5}, 9, "add"), sample({33}, 3, "set"), sample({1, 1}, 1, "add"),
+     .samples = {sample({7, 5}, 9, "add"), sample({33}, 3, "set"), sample({1, 1}, 1, "add"), sample({3, 5}, 200, "add"),
                  sample({4, 3, 2}, 6, "mul"), sample({5, 40}, 17, "max"), sample({6, 2}, 3, "min", DType::i32)}});
 
 }  // namespace

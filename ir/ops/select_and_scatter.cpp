@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "ir/evaluate/arithmetic.h"
+#include "ir/evaluate/sums.h"
 #include "ir/ops/windows.h"
 
 namespace heddle::ir {
@@ -80,14 +81,16 @@ std::vector<Tensor> eval_scattered(const Signature& s, std::span<const Tensor* c
   const std::vector<Window> axes = windows(s, x.type.dims);
   const bool largest = selects_largest(s);
   Tensor y(s.results[0]);
+  Sums sums(y.real.size());
   size_t from = 0;
   for_each_point(source.type.dims, [&](const Dims& at) {
     const auto to = static_cast<size_t>(place_in_window(axes, x, at, largest));
     if (y.floating())
-      y.real[to] += source.real[from++];
+      sums.add(to, source.real[from++]);
     else
       y.integer[to] = wrap_to(y.type.dtype, wrapping(pattern(y.integer[to]) + pattern(source.integer[from++])));
   });
+  y.real = sums.totals();
   return {std::move(y)};
 }
 

@@ -53,6 +53,7 @@ const RegisterOp sign({.name = "sign",
                        .operands = {"x"},
                        .dtypes = kArithmetic,
                        .kind = Elementwise{"hd::sign(x)"},
+                       .traits = {.jumps = true},
                        .infer = same_type,
                        .eval = eval_either([](Reals x, const Signature&) { return sign_of(x[0]); },
                                            [](Integers x, const Signature& s) -> int64_t {

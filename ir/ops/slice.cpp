@@ -28,6 +28,11 @@ std::vector<Type> infer(const Signature& s) {
   return {{x.dtype, dims}};
 }
 
+Slice slice_of(const Node& n) {
+  const Dims& starts = integers_of(n, "starts");
+  return {starts, integers_of(n, "limits"), steps(integers_of(n, "strides"), starts.size())};
+}
+
 std::vector<IndexMap> maps(const Signature& s) {
   const Dims& starts = s.integers("starts");
   const Dims strides = steps(s.integers("strides"), starts.size());
@@ -79,6 +84,7 @@ const RegisterOp op(
                {.name = "limits", .type = AttrType::integers, .fallback = {}, .doc = "one past the last index"},
                {.name = "strides", .type = AttrType::integers, .fallback = Dims{}, .doc = "steps; empty: all 1"}},
      .kind = Movement{maps},
+     .traits = {.slice = slice_of, .lists_by_axis = true},
      .infer = infer,
      .eval = eval,
      .grad = gradient,

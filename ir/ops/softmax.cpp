@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/evaluate/sums.h"
 #include "ir/ops/reduce.h"
 
 namespace heddle::ir {
@@ -48,9 +49,9 @@ struct LogSum {
 };
 LogSum log_sum_exp(const std::vector<double>& x) {
   LogSum s{.largest = *std::max_element(x.begin(), x.end())};
-  double sum = 0;
-  for (const double v : x) sum += std::exp(v - s.largest);
-  s.log = std::log(sum);
+  Sum sum;
+  for (const double v : x) sum.add(std::exp(v - s.largest));
+  s.log = std::log(sum.total());
   return s;
 }
 

@@ -38,15 +38,11 @@ const RegisterOp erf_inv_op(unary_op(
     },
     samples_between(1, -0.8, 0.8), 60));
 
-OpDef lgamma_def() {
-  OpDef def = unary_op(
-      "lgamma", "the logarithm of the absolute value of the gamma function; inf at 0 and at negative integers",
-      "hd::lgamma(x)", [](double x) { return std::lgamma(x); }, nullptr, samples_between(1, 0.3, 4), 80);
-  def.grad = {};
-  def.no_gradient = "its derivative, the digamma function, is not among the operators";
-  return def;
-}
-const RegisterOp lgamma_op(lgamma_def());
+const RegisterOp lgamma_op(unary_op(
+    "lgamma", "the logarithm of the absolute value of the gamma function; inf at 0 and at negative integers",
+    "hd::lgamma(x)", [](double x) { return std::lgamma(x); },
+    [](const Expr& x, const Expr&, const Expr& dy) { return dy * apply("digamma", x); }, samples_between(1, 0.3, 4),
+    80));
 
 }  // namespace
 }  // namespace heddle::ir

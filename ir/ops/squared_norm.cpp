@@ -1,3 +1,4 @@
+#include "ir/evaluate/sums.h"
 #include "ir/ops/reduce.h"
 
 namespace heddle::ir {
@@ -35,11 +36,11 @@ Grads grad(Builder& b, const Node& n, const Values& dy) {
 }
 
 std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> in) {
-  long double sum = 0;  // thousands of equal terms round one way
+  Sum sum;
   for (const Tensor* x : in)
-    for (const double v : x->real) sum += static_cast<long double>(v) * v;
+    for (const double v : x->real) sum.add(v * v);
   Tensor y(s.results[0]);
-  y.real[0] = static_cast<double>(sum);
+  y.real[0] = sum.total();
   return {y};
 }
 
@@ -50,6 +51,7 @@ const RegisterOp squared_norm({.name = "squared_norm",
                                .attrs = {},
                                .dtypes = kFloating,
                                .kind = Composite{},
+                               .traits = {.of_one_list = true},
                                .infer = infer,
                                .eval = eval,
                                .grad = grad,

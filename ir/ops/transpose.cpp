@@ -55,6 +55,7 @@ const RegisterOp op(
      .operands = {"x"},
      .attrs = {{.name = "perm", .type = AttrType::integers, .fallback = {}, .doc = "a permutation of the dimensions"}},
      .kind = Movement{maps},
+     .traits = {.permutation = [](const Node& n) { return integers_of(n, "perm"); }},
      .infer = infer,
      .eval = eval,
      .grad = gradient,

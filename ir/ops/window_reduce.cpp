@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ir/evaluate/arithmetic.h"
+#include "ir/evaluate/sums.h"
 #include "ir/ops/windows.h"
 
 namespace heddle::ir {
@@ -20,16 +21,19 @@ Eval eval_windows(Fold<double> real, Fold<int64_t> integer) {
     size_t to = 0;
     for_each_point(y.type.dims, [&](const Dims& at) {
       double sum = x.floating() ? real.start(dtype) : 0;
+      Sum added;
       int64_t whole = x.floating() ? 0 : integer.start(dtype);
       for_each_in_window(axes, x.type.dims, at, [&](int64_t from) {
         const auto i = static_cast<size_t>(from);
-        if (x.floating())
+        if (x.floating() && real.adds)
+          added.add(x.real[i]);
+        else if (x.floating())
           sum = real.combine(dtype, sum, x.real[i]);
         else
           whole = wrap_to(dtype, integer.combine(dtype, whole, x.integer[i]));
       });
       if (x.floating())
-        y.real[to++] = sum;
+        y.real[to++] = real.adds ? added.total() : sum;
       else
         y.integer[to++] = whole;
     });
@@ -66,11 +70,11 @@ ValueId add_to_windows(Builder& b, const Node& n, ValueId dy) {
 }
 
 OpDef sum() {
-  OpDef def =
-      windowed_reduction("window_sum", "the sum", "Sum",
-                         eval_windows({[](DType) { return 0.0; }, [](DType, double a, double x) { return a + x; }},
-                                      {[](DType) { return int64_t{0}; },
-                                       [](DType, int64_t a, int64_t x) { return wrapping(pattern(a) + pattern(x)); }}));
+  OpDef def = windowed_reduction(
+      "window_sum", "the sum", "Sum",
+      eval_windows({[](DType) { return 0.0; }, [](DType, double a, double x) { return a + x; }, true},
+                   {[](DType) { return int64_t{0}; },
+                    [](DType, int64_t a, int64_t x) { return wrapping(pattern(a) + pattern(x)); }}));
   def.grad = [](Builder& b, const Node& n, const Values& dy) -> Grads { return {add_to_windows(b, n, dy[0])}; };
   return def;
 }

@@ -111,7 +111,7 @@ class Flattening {
   void norms_of_flat(const Bundles& bundles, size_t k, ValueId leaf) {
     for (NodeId id : std::vector<NodeId>(g_[bundles[0]->leaves[k]].uses)) {
       const Node norm = g_[id];
-      if (norm.op->name != "squared_norm") continue;
+      if (!norm.op->traits.of_one_list) continue;
       std::map<ValueId, int> times;  // that the norm takes a member's leaf
       for (const UpdateBundle* bundle : bundles) times[bundle->leaves[k]] = 0;
       Values operands{leaf};
@@ -127,7 +127,7 @@ class Flattening {
       b_.insert_at = static_cast<size_t>(g_.positions()[static_cast<size_t>(id.index)]);
       b_.loc = norm.loc;
       const std::string name = g_[norm.results[0]].name;
-      const ValueId total = b_("squared_norm", operands);
+      const ValueId total = b_(norm.op->name, operands, norm.attrs);
       g_.replace_uses(norm.results[0], total);
       g_.erase(id);
       g_.rename(total, name);

@@ -20,8 +20,8 @@ namespace {
 constexpr int kLongestRule = 256, kMostPromotions = 16;
 
 UpdatePart part_of(const Graph& g, const Node& n, const std::vector<UpdatePart>& parts) {
-  if (n.op->name == "constant") return UpdatePart::constant;
-  if (n.op->name == "broadcast" && g[n.operands[0]].type.rank() == 0) return UpdatePart::scalar;
+  if (n.op->traits.splat) return UpdatePart::constant;
+  if (n.op->traits.spread && g[n.operands[0]].type.rank() == 0) return UpdatePart::scalar;
   if (!std::holds_alternative<Elementwise>(n.op->kind)) return UpdatePart::leaf;
   const auto counts = [&](ValueId v) {
     const UpdatePart p = parts[static_cast<size_t>(v.index)];
@@ -67,7 +67,7 @@ class Walk {
     const Node* n = g_.def(v);
     switch (parts_[static_cast<size_t>(v.index)]) {
       case UpdatePart::state: return append(out, 's', slot(v));
-      case UpdatePart::constant: out += 'c' + to_string(attribute(*n->op, n->attrs, "value")) + ':' + dtype(v); return;
+      case UpdatePart::constant: out += 'c' + to_string(Attr(n->op->traits.splat(*n))) + ':' + dtype(v); return;
       case UpdatePart::scalar: return append(out, 'b', index_of(n->operands[0]));
       case UpdatePart::leaf:
         append(out, 'g', number(leaves, v));

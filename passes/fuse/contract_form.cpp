@@ -91,7 +91,7 @@ class Search {
     constexpr double kTooFew = 1e3;
     const int64_t items = plan_.tiles * form_.parts;
     if (form_.parts > 1 && items * form_.tile[0] * form_.tile[1] * 4 > kMostScratch) return;
-    if (form_.parts > 1 && product_registers(form_) + registers_of_arrays() > kMostRegisters) return;
+    if (form_.parts > 1 && product_registers(form_, plan_) + registers_of_arrays() > kMostRegisters) return;
     c.seconds = times.seconds() + (items < least_items_ ? kTooFew : 0);
     if (c.seconds < best_.seconds) best_ = c;
     if (c.seconds <= best_.seconds * kLonger && meeting_waits(form_, plan_) <= kMostWaits) meeting_soon_.push_back(c);

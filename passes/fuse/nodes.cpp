@@ -91,7 +91,7 @@ class Decision {
 
   // All but those of doubles that a kernel computes, such as a mean: readers of it would get twice the bytes.
   bool is_cast_of_stored(const Node& n) const {
-    if (n.op->name != "cast") return false;
+    if (!n.op->traits.converts) return false;
     const ValueId from = n.operands[0];
     const NodeId def = g_[from].def;
     return g_[from].type.dtype != DType::f64 || !def.valid() || roles_(def) != FusionRole::anchor;
@@ -106,7 +106,7 @@ class Decision {
   // The distance to a few numbers, as to the mean of a channel, of what a library leaves in memory: who needs it reads no
   // more bytes where it subtracts itself.
   bool is_distance_of_stored(const Node& n) const {
-    if (n.op->name != "sub") return false;
+    if (n.op->traits.arithmetic != Arithmetic::difference) return false;
     const auto left_by_call = [&](ValueId v) {
       const NodeId def = g_[v].def;
       return def.valid() && std::holds_alternative<Call>(g_[def].op->kind);
@@ -116,11 +116,11 @@ class Decision {
   }
   // An outer product, as the gradient of a layer of one unit makes.
   bool is_product_of_few(const Node& n) const {
-    return n.op->name == "mul" && is_few(n.operands[0]) && is_few(n.operands[1]);
+    return n.op->traits.arithmetic == Arithmetic::product && is_few(n.operands[0]) && is_few(n.operands[1]);
   }
   bool is_few(ValueId v) const {
     const NodeId def = g_[v].def;
-    return def.valid() && g_[def].op->name == "broadcast" &&
+    return def.valid() && g_[def].op->traits.spread != nullptr &&
            g_[g_[def].operands[0]].type.elements() * kFew <= g_[v].type.elements();
   }
   bool read_by_call(ValueId v) const {

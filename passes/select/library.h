@@ -9,6 +9,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "ir/graph.h"
@@ -21,13 +22,20 @@ struct LibraryPlan {
   ir::DType precision = ir::DType::f32;  // what operands may be rounded to before they are multiplied
 };
 
+// Adds a vector along the last axis.
+struct Bias {};
+// An operator of one operand: whether the library applies it.
+struct Activation {
+  bool (*takes)(const ir::OpDef& op);
+};
+using EpilogueStep = std::variant<Bias, Activation>;
+
 struct Library {
   std::string name;  // the `impl` of the forms it gets
   // Why it does not take the node, or "" where it may.
   std::string (*refusal)(const ir::Graph& g, const ir::Node& n, const ir::Target& target);
-  // What it can apply to the node's result on its way out, in this order, each or none: "bias" is a vector along the
-  // last axis, the others are operators of one operand.
-  std::vector<std::string> (*epilogue)(const ir::Node& n);
+  // What it can apply to the node's result on its way out, in this order, each or none.
+  std::vector<EpilogueStep> (*epilogue)(const ir::Node& n);
   // How the call is executed; `kernel` holds the node and its epilogue.
   LibraryPlan (*plan)(const ir::Graph& kernel, const ir::Target& target);
 };

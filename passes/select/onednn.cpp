@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <optional>
 
 #include "ir/kernel/cost.h"
 #include "ir/op_def.h"
@@ -16,7 +17,8 @@ using namespace ir;
 
 std::string refusal(const Graph& g, const Node& n, const Target& target) {
   constexpr int64_t kLargest = std::numeric_limits<int32_t>::max();
-  if (!std::holds_alternative<Contraction>(n.op->kind)) return "used for matrix products and convolutions only";
+  if (!n.op->traits.matrix_product && !n.op->traits.convolution)
+    return "used for matrix products and convolutions only";
   if (target.gpu) return "runs on the host only, not on " + target.name;
   std::vector<ValueId> values = n.operands;
   values.insert(values.end(), n.results.begin(), n.results.end());
@@ -30,16 +32,24 @@ std::string refusal(const Graph& g, const Node& n, const Target& target) {
   return {};
 }
 
-// relu is applied by our own loop, which keeps nan (runtime/host/onednn_parts.h).
-std::vector<std::string> epilogue(const Node& n) {
-  if (n.op->name == "matmul" || n.op->name == "conv2d") return {"bias", "relu"};
+bool is_convolution_that_makes(const Node& n, int ConvolutionRoles::*array) {
+  const std::optional<ConvolutionRoles>& roles = n.op->traits.convolution;
+  return roles && (*roles).*array == ConvolutionRoles::kMade;
+}
+
+// max(x, 0) is applied by our own loop, which keeps nan (runtime/host/onednn_parts.h).
+bool is_relu(const OpDef& op) { return op.traits.at_least == 0.0; }
+
+std::vector<EpilogueStep> epilogue(const Node& n) {
+  if (n.op->traits.matrix_product || is_convolution_that_makes(n, &ConvolutionRoles::result))
+    return {Bias{}, Activation{is_relu}};
   return {};
 }
 
 // About 16 images a slice, so that activations stay in one core's cache.
 int64_t image_slices(const Graph& kernel, const Node& n, int64_t by_flops) {
   constexpr int64_t kImages = 16;
-  const bool filter = n.op->name == "conv2d_filter_grad";
+  const bool filter = is_convolution_that_makes(n, &ConvolutionRoles::filter);
   const int64_t images = kernel[filter ? n.operands[0] : n.results[0]].type.dims[0];
   return std::min(by_flops, std::max((images + kImages - 1) / kImages, std::min<int64_t>(images, 8)));
 }
@@ -64,7 +74,7 @@ LibraryPlan plan(const Graph& kernel, const Target& /*target*/) {
   const std::string& precision = std::get<std::string>(attribute(*n.op, n.attrs, "precision"));
   const DType rounded = precision == "bf16" ? DType::bf16 : DType::f32;
   const auto by_flops = static_cast<int64_t>(std::min(flops, static_cast<double>(kMost)));
-  if (n.op->name == "matmul")
+  if (n.op->traits.matrix_product)
     return {.slices = row_slices(kernel[n.results[0]].type.dims, by_flops, kMost), .precision = rounded};
   return {.slices = std::clamp<int64_t>(image_slices(kernel, n, by_flops), 1, kMost), .precision = rounded};
 }

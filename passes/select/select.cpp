@@ -19,25 +19,25 @@ namespace {
 // A vector along the last axis, read by nobody else.
 bool is_bias(const Graph& g, ValueId v) {
   const Node* n = g.def(v);
-  if (!n || n->op->name != "broadcast" || !g.only_use(v).valid()) return false;
+  if (!n || !n->op->traits.spread || !g.only_use(v).valid()) return false;
   const Dims& operand = g[n->operands[0]].type.dims;
   const Dims& result = g[v].type.dims;
   return operand.size() == 1 && operand.back() == result.back() &&
-         signature(g, *n).integers("dims") == Dims{g[v].type.rank() - 1};
+         n->op->traits.spread(*n) == Dims{g[v].type.rank() - 1};
 }
 
 // The nodes that add a bias to y, where they follow and nothing else reads what lies between.
 std::vector<NodeId> bias_after(const Graph& g, ValueId y) {
   const NodeId add = g.only_use(y);
-  if (!add.valid() || g[add].op->name != "add") return {};
+  if (!add.valid() || g[add].op->traits.arithmetic != Arithmetic::sum) return {};
   const ValueId other = g[add].operands[g[add].operands[0] == y ? 1 : 0];
   if (!is_bias(g, other)) return {};
   return {g[other].def, add};
 }
 
-std::vector<NodeId> operator_after(const Graph& g, ValueId y, const std::string& op) {
+std::vector<NodeId> activation_after(const Graph& g, ValueId y, const Activation& step) {
   const NodeId next = g.only_use(y);
-  if (!next.valid() || g[next].op->name != op || g[next].operands.size() != 1) return {};
+  if (!next.valid() || g[next].operands.size() != 1 || !step.takes(*g[next].op)) return {};
   return {next};
 }
 
@@ -46,8 +46,9 @@ std::vector<NodeId> with_epilogue(const Graph& g, NodeId n, const Library& libra
   std::vector<NodeId> members{n};
   if (g[n].results.size() != 1) return members;
   ValueId y = g[n].results[0];
-  for (const std::string& step : library.epilogue(g[n])) {
-    const std::vector<NodeId> nodes = step == "bias" ? bias_after(g, y) : operator_after(g, y, step);
+  for (const EpilogueStep& step : library.epilogue(g[n])) {
+    const auto* activation = std::get_if<Activation>(&step);
+    const std::vector<NodeId> nodes = activation != nullptr ? activation_after(g, y, *activation) : bias_after(g, y);
     members.insert(members.end(), nodes.begin(), nodes.end());
     y = g[members.back()].results[0];
   }

@@ -1,6 +1,5 @@
 #include <cmath>
 #include <optional>
-#include <set>
 
 #include "ir/evaluate/tensor.h"
 #include "passes/simplify/rules.h"
@@ -9,22 +8,10 @@ namespace heddle::passes {
 using namespace ir;
 
 std::optional<double> splat(const Graph& g, ValueId v) {
-  const Node* n = defined_by(g, v, "constant");
+  const Node* n = defined_by(g, v, &Traits::splat);
   if (n == nullptr) return std::nullopt;
-  return std::get<double>(attribute(*n->op, n->attrs, "value"));
+  return n->op->traits.splat(*n);
 }
-
-const Node* defined_by(const Graph& g, ValueId v, std::string_view op) {
-  const Node* n = g.def(v);
-  return n != nullptr && n->op->name == op ? n : nullptr;
-}
-
-ValueId operand_of(const Graph& g, ValueId v, std::string_view op) {
-  const Node* n = defined_by(g, v, op);
-  return n != nullptr ? n->operands[0] : ValueId{};
-}
-
-Dims dims_attr(const Node& n, std::string_view name) { return std::get<Dims>(attribute(*n.op, n.attrs, name)); }
 
 namespace {
 
@@ -44,8 +31,7 @@ bool is_near_element(double value, DType dtype) {
 
 // A function without jumps from a floating dtype to the same. It is folded in double, and what comes out is rounded once.
 bool is_continuous(const Signature& s) {
-  static const std::set<std::string> kJumping = {"ceil", "floor", "mod", "round", "sign"};
-  if (kJumping.count(s.op->name) > 0 || !is_floating(s.results[0].dtype)) return false;
+  if (s.op->traits.jumps || !is_floating(s.results[0].dtype)) return false;
   for (const Type& t : s.operands)
     if (t.dtype != s.results[0].dtype) return false;
   return true;
@@ -85,7 +71,7 @@ ValueId fold_movement(Builder& b, const Node& n) {
 const Node* common_broadcast(const Graph& g, const Node& n) {
   const Node* common = nullptr;
   for (ValueId v : n.operands) {
-    const Node* d = defined_by(g, v, "broadcast");
+    const Node* d = defined_by(g, v, &Traits::spread);
     if (d == nullptr && !splat(g, v)) return nullptr;
     if (d == nullptr) continue;
     if (common == nullptr) common = d;
@@ -103,7 +89,7 @@ ValueId before_broadcast(Builder& b, const Node& n) {
   const Dims dims = b.type(common->operands[0]).dims;
   Values operands;
   for (ValueId v : n.operands) {
-    const ValueId narrow = operand_of(b.graph, v, "broadcast");
+    const ValueId narrow = operand_of(b.graph, v, &Traits::spread);
     operands.push_back(narrow.valid() ? narrow : b.constant(*splat(b.graph, v), {b.type(v).dtype, dims}));
   }
   return b("broadcast", {b(n.op->name, operands, n.attrs)}, attrs);
@@ -122,7 +108,7 @@ bool widens(DType from, DType to) {
 // A cast of a cast that loses nothing. An integer that goes through a floating type is clamped to the last one's limits,
 // where directly it wraps: i16 -> f32 -> i8 is not i16 -> i8.
 ValueId cast_of_cast(Builder& b, const Node& n) {
-  const ValueId x = n.operands[0], z = operand_of(b.graph, x, "cast");
+  const ValueId x = n.operands[0], z = operand_of(b.graph, x, &Traits::converts);
   if (!z.valid()) return {};
   const DType from = b.type(z).dtype, between = b.type(x).dtype, to = b.type(n.results[0]).dtype;
   const bool clamps = is_integer(from) && is_floating(between) && is_integer(to) && !widens(from, to);
@@ -138,8 +124,8 @@ ValueId cast_to_itself(Builder& b, const Node& n) {
 const std::vector<Rule>& folding_rules() {
   using enum Agreement;
   static const std::vector<Rule> rules = {
-      {"fold elementwise", "", fold_elementwise, rounding},
-      {"fold movement", "", fold_movement, sign_of_zero},
+      {"fold elementwise", any_operator, fold_elementwise, rounding},
+      {"fold movement", any_operator, fold_movement, sign_of_zero},
   };
   return rules;
 }
@@ -147,9 +133,9 @@ const std::vector<Rule>& folding_rules() {
 const std::vector<Rule>& elementwise_rules() {
   using enum Agreement;
   static const std::vector<Rule> rules = {
-      {"elementwise before broadcast", "", before_broadcast, exact},
-      {"cast to itself", "cast", cast_to_itself, exact},
-      {"cast of cast", "cast", cast_of_cast, exact},
+      {"elementwise before broadcast", any_operator, before_broadcast, exact},
+      {"cast to itself", has<&Traits::converts>, cast_to_itself, exact},
+      {"cast of cast", has<&Traits::converts>, cast_of_cast, exact},
   };
   return rules;
 }

@@ -65,11 +65,12 @@ Expression parse_expression(std::string_view text) { return Parser(text).whole()
 bool match(const Graph& g, const Expression& e, ValueId v, Bindings& bindings) {
   if (e.number) return splat(g, v) == e.number;
   if (e.is_value()) return bindings.emplace(e.name, v).first->second == v;
-  const Node* n = defined_by(g, v, e.name);
-  if (n == nullptr || !n->attrs.empty() || n->operands.size() != e.operands.size()) return false;
+  const Node* n = g.def(v);
+  if (n == nullptr || n->op->name != e.name || !n->attrs.empty() || n->operands.size() != e.operands.size())
+    return false;
   Bindings tried = bindings;
   bool matches = match_operands(g, e, n->operands, tried);
-  if (!matches && n->operands.size() == 2 && is_commutative(e.name)) {
+  if (!matches && n->operands.size() == 2 && n->op->traits.commutative) {
     tried = bindings;
     matches = match_operands(g, e, {n->operands[1], n->operands[0]}, tried);
   }

@@ -18,14 +18,14 @@ ValueId same_shape(Builder& b, const Node& n) {
 }
 
 ValueId reshape_of_reshape(Builder& b, const Node& n) {
-  const ValueId x = operand_of(b.graph, n.operands[0], "reshape");
+  const ValueId x = operand_of(b.graph, n.operands[0], &Traits::reshapes);
   return x.valid() ? b.reshape(x, Dims(b.type(n.results[0]).dims)) : ValueId{};
 }
 
 // A transpose that moves nothing, or only dimensions of size 1.
 ValueId transpose_of_nothing(Builder& b, const Node& n) {
   const ValueId x = n.operands[0];
-  const Dims perm = dims_attr(n, "perm"), from = b.type(x).dims, to = b.type(n.results[0]).dims;
+  const Dims perm = n.op->traits.permutation(n), from = b.type(x).dims, to = b.type(n.results[0]).dims;
   Dims moved;  // the dimensions of more than one element, in the result's order
   for (const int64_t p : perm)
     if (from[static_cast<size_t>(p)] != 1) moved.push_back(p);
@@ -34,11 +34,11 @@ ValueId transpose_of_nothing(Builder& b, const Node& n) {
 }
 
 ValueId transpose_of_transpose(Builder& b, const Node& n) {
-  const Node* inner = defined_by(b.graph, n.operands[0], "transpose");
+  const Node* inner = defined_by(b.graph, n.operands[0], &Traits::permutation);
   if (inner == nullptr) return {};
   const ValueId source = inner->operands[0];
-  Dims perm = dims_attr(n, "perm");
-  const Dims first = dims_attr(*inner, "perm");
+  Dims perm = n.op->traits.permutation(n);
+  const Dims first = inner->op->traits.permutation(*inner);
   for (int64_t& p : perm) p = first[static_cast<size_t>(p)];
   return std::is_sorted(perm.begin(), perm.end()) ? source : b("transpose", {source}, {{"perm", perm}});
 }
@@ -50,25 +50,18 @@ ValueId broadcast_of_ones(Builder& b, const Node& n) {
 }
 
 ValueId broadcast_of_broadcast(Builder& b, const Node& n) {
-  const Node* inner = defined_by(b.graph, n.operands[0], "broadcast");
+  const Node* inner = defined_by(b.graph, n.operands[0], &Traits::spread);
   if (inner == nullptr) return {};
   const ValueId source = inner->operands[0];
   const Dims to = b.type(n.results[0]).dims;
-  Dims dims = dims_attr(*inner, "dims");
-  const Dims outer = dims_attr(n, "dims");
+  Dims dims = inner->op->traits.spread(*inner);
+  const Dims outer = n.op->traits.spread(n);
   for (int64_t& d : dims) d = outer[static_cast<size_t>(d)];
   return b("broadcast", {source}, {{"dims", dims}, {"shape", to}});
 }
 
-struct Slice {
-  Dims starts, limits, strides;
-};
-
-Slice slice_of(const Node& n) {
-  Slice s{dims_attr(n, "starts"), dims_attr(n, "limits"), dims_attr(n, "strides")};
-  if (s.strides.empty()) s.strides.assign(s.starts.size(), 1);
-  return s;
-}
+Slice slice_of(const Node& n) { return n.op->traits.slice(n); }
+Padding padding_of(const Node& n) { return n.op->traits.padding(n); }
 
 ValueId build(Builder& b, ValueId x, const Slice& s) {
   Attrs attrs{{"starts", s.starts}, {"limits", s.limits}};
@@ -77,7 +70,7 @@ ValueId build(Builder& b, ValueId x, const Slice& s) {
 }
 
 ValueId slice_of_slice(Builder& b, const Node& n) {
-  const Node* inner = defined_by(b.graph, n.operands[0], "slice");
+  const Node* inner = defined_by(b.graph, n.operands[0], &Traits::slice);
   if (inner == nullptr) return {};
   Slice s = slice_of(n);
   const Slice first = slice_of(*inner);
@@ -92,12 +85,11 @@ ValueId slice_of_slice(Builder& b, const Node& n) {
 
 // A slice of a concatenation that lies within one operand.
 ValueId slice_of_concat(Builder& b, const Node& n) {
-  const Node* inner = defined_by(b.graph, n.operands[0], "concat");
+  const Node* inner = defined_by(b.graph, n.operands[0], &Traits::joined_along);
   if (inner == nullptr) return {};
   Slice s = slice_of(n);
   const auto rank = static_cast<int64_t>(s.starts.size());
-  const auto axis =
-      static_cast<size_t>(normal_axis(std::get<int64_t>(attribute(*inner->op, inner->attrs, "axis")), rank));
+  const auto axis = static_cast<size_t>(normal_axis(inner->op->traits.joined_along(*inner), rank));
   int64_t begin = 0;
   for (ValueId v : Values(inner->operands)) {
     const int64_t end = begin + b.type(v).dims[axis];
@@ -113,10 +105,12 @@ ValueId slice_of_concat(Builder& b, const Node& n) {
 
 // A slice that takes nothing of the padding.
 ValueId slice_of_pad(Builder& b, const Node& n) {
-  const Node* inner = defined_by(b.graph, n.operands[0], "pad");
-  if (inner == nullptr || !all_equal(dims_attr(*inner, "interior"), 0)) return {};
+  const Node* inner = defined_by(b.graph, n.operands[0], &Traits::padding);
+  if (inner == nullptr) return {};
+  const Padding padding = padding_of(*inner);
+  if (!all_equal(padding.interior, 0)) return {};
   Slice s = slice_of(n);
-  const Dims low = dims_attr(*inner, "low"), from = b.type(inner->operands[0]).dims;
+  const Dims &low = padding.low, from = b.type(inner->operands[0]).dims;
   for (size_t d = 0; d < low.size(); ++d) {
     s.starts[d] -= low[d];
     s.limits[d] -= low[d];
@@ -126,25 +120,25 @@ ValueId slice_of_pad(Builder& b, const Node& n) {
 }
 
 ValueId pad_of_pad(Builder& b, const Node& n) {
-  const Node* inner = defined_by(b.graph, n.operands[0], "pad");
-  if (inner == nullptr || attribute(*n.op, n.attrs, "fill") != attribute(*inner->op, inner->attrs, "fill")) return {};
-  if (!all_equal(dims_attr(n, "interior"), 0) || !all_equal(dims_attr(*inner, "interior"), 0)) return {};
+  const Node* inner = defined_by(b.graph, n.operands[0], &Traits::padding);
+  if (inner == nullptr) return {};
+  Padding whole = padding_of(n);
+  const Padding first = padding_of(*inner);
+  if (whole.fill != first.fill || !all_equal(whole.interior, 0) || !all_equal(first.interior, 0)) return {};
   const ValueId source = inner->operands[0];
-  Attrs attrs = n.attrs;
-  Dims low = dims_attr(n, "low"), high = dims_attr(n, "high");
-  const Dims first_low = dims_attr(*inner, "low"), first_high = dims_attr(*inner, "high");
-  for (size_t d = 0; d < low.size(); ++d) {
-    low[d] += first_low[d];
-    high[d] += first_high[d];
+  for (size_t d = 0; d < first.low.size(); ++d) {
+    whole.low[d] += first.low[d];
+    whole.high[d] += first.high[d];
   }
-  attrs["low"] = low;
-  attrs["high"] = high;
+  Attrs attrs = n.attrs;
+  attrs["low"] = whole.low;
+  attrs["high"] = whole.high;
   return b("pad", {source}, std::move(attrs));
 }
 
 // Two slices of one value that meet along the axis; their union when they do.
 std::optional<Slice> joined(const Graph& g, ValueId x, ValueId y, size_t axis) {
-  const Node *p = defined_by(g, x, "slice"), *q = defined_by(g, y, "slice");
+  const Node *p = defined_by(g, x, &Traits::slice), *q = defined_by(g, y, &Traits::slice);
   if (p == nullptr || q == nullptr || p->operands[0] != q->operands[0]) return std::nullopt;
   Slice a = slice_of(*p);
   const Slice c = slice_of(*q);
@@ -161,7 +155,7 @@ ValueId concat_of_one(Builder&, const Node& n) { return n.operands.size() == 1 ?
 // Slices of one value that are put together as they were cut.
 ValueId concat_of_slices(Builder& b, const Node& n) {
   const int64_t rank = b.type(n.results[0]).rank();
-  const auto axis = static_cast<size_t>(normal_axis(std::get<int64_t>(attribute(*n.op, n.attrs, "axis")), rank));
+  const auto axis = static_cast<size_t>(normal_axis(n.op->traits.joined_along(n), rank));
   for (size_t i = 0; i + 1 < n.operands.size(); ++i) {
     const std::optional<Slice> both = joined(b.graph, n.operands[i], n.operands[i + 1], axis);
     if (!both) continue;
@@ -176,7 +170,7 @@ ValueId concat_of_slices(Builder& b, const Node& n) {
 // A reversal of dimensions of size 1.
 ValueId reverse_of_nothing(Builder& b, const Node& n) {
   const ValueId x = n.operands[0];
-  const Dims dims = b.type(x).dims, axes = dims_attr(n, "axes");
+  const Dims dims = b.type(x).dims, axes = n.op->traits.reversal(n);
   const auto turned = [&](int64_t axis) {
     return dims[static_cast<size_t>(normal_axis(axis, static_cast<int64_t>(dims.size())))] != 1;
   };
@@ -184,9 +178,10 @@ ValueId reverse_of_nothing(Builder& b, const Node& n) {
 }
 
 ValueId reverse_of_reverse(Builder& b, const Node& n) {
-  const Node* inner = defined_by(b.graph, n.operands[0], "reverse");
+  const Node* inner = defined_by(b.graph, n.operands[0], &Traits::reversal);
   const int64_t rank = b.type(n.results[0]).rank();
-  return inner != nullptr && normal_axes(dims_attr(n, "axes"), rank) == normal_axes(dims_attr(*inner, "axes"), rank)
+  return inner != nullptr &&
+                 normal_axes(n.op->traits.reversal(n), rank) == normal_axes(inner->op->traits.reversal(*inner), rank)
              ? inner->operands[0]
              : ValueId{};
 }
@@ -196,22 +191,22 @@ ValueId reverse_of_reverse(Builder& b, const Node& n) {
 const std::vector<Rule>& movement_rules() {
   using enum Agreement;
   static const std::vector<Rule> rules = {
-      {"reshape to the same shape", "reshape", same_shape, exact},
-      {"reshape of reshape", "reshape", reshape_of_reshape, exact},
-      {"transpose of nothing", "transpose", transpose_of_nothing, exact},
-      {"transpose of transpose", "transpose", transpose_of_transpose, exact},
-      {"broadcast of ones", "broadcast", broadcast_of_ones, exact},
-      {"broadcast of broadcast", "broadcast", broadcast_of_broadcast, exact},
-      {"slice of everything", "slice", same_shape, exact},
-      {"slice of slice", "slice", slice_of_slice, exact},
-      {"slice of concat", "slice", slice_of_concat, exact},
-      {"slice of pad", "slice", slice_of_pad, exact},
-      {"pad of nothing", "pad", same_shape, exact},
-      {"pad of pad", "pad", pad_of_pad, exact},
-      {"concat of one", "concat", concat_of_one, exact},
-      {"concat of slices", "concat", concat_of_slices, exact},
-      {"reverse of nothing", "reverse", reverse_of_nothing, exact},
-      {"reverse of reverse", "reverse", reverse_of_reverse, exact},
+      {"reshape to the same shape", has<&Traits::reshapes>, same_shape, exact},
+      {"reshape of reshape", has<&Traits::reshapes>, reshape_of_reshape, exact},
+      {"transpose of nothing", has<&Traits::permutation>, transpose_of_nothing, exact},
+      {"transpose of transpose", has<&Traits::permutation>, transpose_of_transpose, exact},
+      {"broadcast of ones", has<&Traits::spread>, broadcast_of_ones, exact},
+      {"broadcast of broadcast", has<&Traits::spread>, broadcast_of_broadcast, exact},
+      {"slice of everything", has<&Traits::slice>, same_shape, exact},
+      {"slice of slice", has<&Traits::slice>, slice_of_slice, exact},
+      {"slice of concat", has<&Traits::slice>, slice_of_concat, exact},
+      {"slice of pad", has<&Traits::slice>, slice_of_pad, exact},
+      {"pad of nothing", has<&Traits::padding>, same_shape, exact},
+      {"pad of pad", has<&Traits::padding>, pad_of_pad, exact},
+      {"concat of one", has<&Traits::joined_along>, concat_of_one, exact},
+      {"concat of slices", has<&Traits::joined_along>, concat_of_slices, exact},
+      {"reverse of nothing", has<&Traits::reversal>, reverse_of_nothing, exact},
+      {"reverse of reverse", has<&Traits::reversal>, reverse_of_reverse, exact},
   };
   return rules;
 }

@@ -34,9 +34,9 @@ ValueId over_one(Builder& b, const Node& n) {
 
 // What a value is joined from along its columns, or the value.
 Values joined_from(Builder& b, ValueId v) {
-  const Node* n = defined_by(b.graph, v, "concat");
+  const Node* n = defined_by(b.graph, v, &Traits::joined_along);
   if (n == nullptr) return {v};
-  const auto axis = static_cast<size_t>(normal_axis(std::get<int64_t>(attribute(*n->op, n->attrs, "axis")), 2));
+  const auto axis = static_cast<size_t>(normal_axis(n->op->traits.joined_along(*n), 2));
   return axis == 1 ? Values(n->operands) : Values{v};
 }
 
@@ -71,8 +71,8 @@ ValueId vector_times_rows(Builder& b, ValueId vector, ValueId rows) {
   return sums.size() == 1 ? sums[0] : b("concat", sums, {{"axis", int64_t{0}}});
 }
 
-// A layer of one unit, and the gradient of its weight. The other operand lies in rows as they are added up; of fewer than
-// these rows a library makes as much.
+// A layer of one unit, and the gradient of its weight. The other operand lies in rows as they are added up. Of the gradient's
+// rows, fewer than these a library makes as fast; a layer's may be any number, and must have the same bits in each.
 ValueId with_vector(Builder& b, const Node& n) {
   constexpr int64_t kLeastRows = 64;
   const Type type = b.type(n.results[0]);
@@ -80,7 +80,7 @@ ValueId with_vector(Builder& b, const Node& n) {
   if (!p.exact || type.rank() != 2 || !(type.dtype == DType::f32 || type.dtype == DType::f64)) return {};
   const ValueId left = n.operands[0], right = n.operands[1];
   ValueId sum;
-  if (type.dims[1] == 1 && !p.transpose_a && type.dims[0] >= kLeastRows)
+  if (type.dims[1] == 1 && !p.transpose_a)
     sum = rows_times_vector(b, left, right);
   else if (type.dims[0] == 1 && !p.transpose_b && b.type(right).dims[0] >= kLeastRows)
     sum = vector_times_rows(b, left, right);
@@ -92,8 +92,8 @@ ValueId with_vector(Builder& b, const Node& n) {
 const std::vector<Rule>& product_rules() {
   using enum Agreement;
   static const std::vector<Rule> rules = {
-      {"product over one", "matmul", over_one, sign_of_zero},  // 0 + -0 is 0
-      {"product with a vector", "matmul", with_vector, rounding},
+      {"product over one", has<&Traits::matrix_product>, over_one, sign_of_zero},  // 0 + -0 is 0
+      {"product with a vector", has<&Traits::matrix_product>, with_vector, rounding},
   };
   return rules;
 }

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <optional>
-#include <set>
 
 #include "ir/evaluate/tensor.h"
 #include "passes/simplify/rules.h"
@@ -12,12 +11,14 @@ namespace {
 
 bool contains(const Dims& list, int64_t x) { return std::find(list.begin(), list.end(), x) != list.end(); }
 
-Dims removed_axes(Builder& b, const Node& n) { return normal_axes(dims_attr(n, "axes"), b.type(n.operands[0]).rank()); }
+Dims removed_axes(Builder& b, const Node& n) {
+  return normal_axes(integers_of(n, "axes"), b.type(n.operands[0]).rank());
+}
 
-// The reductions that remove the axes they name; argmax and the windows have other meanings.
-bool removes_axes(const std::string& op) {
-  static const std::set<std::string> kNames = {"reduce_max", "reduce_mean", "reduce_min", "reduce_prod", "reduce_sum"};
-  return kNames.count(op) > 0;
+// What it makes of equal elements, where it removes the axes that it names; argmax and the windows have other meanings.
+OfEqual of_equal(const Node& n) {
+  const Traits& traits = n.op->traits;
+  return traits.removes_axes ? traits.of_equal : OfEqual::unknown;
 }
 
 int64_t count(const Dims& dims, const Dims& axes) {
@@ -28,23 +29,23 @@ int64_t count(const Dims& dims, const Dims& axes) {
 
 // A value that `times` equal values give when reduced. Where the dtype does not have that number (f16 ends at 65504), a
 // wider one multiplies.
-ValueId repeated(Builder& b, const std::string& op, ValueId v, int64_t times) {
-  if (op != "reduce_sum" || times == 1) return v;
+ValueId repeated(Builder& b, OfEqual makes, ValueId v, int64_t times) {
+  if (makes != OfEqual::times || times == 1) return v;
   const DType dtype = b.type(v).dtype;
   const auto factor = static_cast<double>(times);
   if (!is_floating(dtype) || round_to(dtype, factor) == factor) return b("mul", {v, b.like(factor, v)});
   const ValueId wide = b.cast(v, dtype == DType::f32 ? DType::f64 : DType::f32);
-  return b.cast(repeated(b, op, wide, times), dtype);
+  return b.cast(repeated(b, makes, wide, times), dtype);
 }
 
 // reduce(broadcast(x)) -> broadcast(reduce(x)), times the repetitions that a sum counts.
 ValueId of_broadcast(Builder& b, const Node& n) {
-  const Node* inner = removes_axes(n.op->name) ? defined_by(b.graph, n.operands[0], "broadcast") : nullptr;
+  const OfEqual makes = of_equal(n);
+  const Node* inner = makes != OfEqual::unknown ? defined_by(b.graph, n.operands[0], &Traits::spread) : nullptr;
   if (inner == nullptr) return {};
-  const std::string op = n.op->name;
   const ValueId x = inner->operands[0];
   const Dims from = b.type(x).dims, wide = b.type(n.operands[0]).dims, to = b.type(n.results[0]).dims;
-  const Dims dims = dims_attr(*inner, "dims"), axes = removed_axes(b, n);
+  const Dims dims = inner->op->traits.spread(*inner), axes = removed_axes(b, n);
   Dims own, kept;  // dimensions of x that the reduction removes; where the others go
   for (size_t i = 0; i < dims.size(); ++i) {
     if (contains(axes, dims[i])) {
@@ -55,15 +56,15 @@ ValueId of_broadcast(Builder& b, const Node& n) {
     kept.push_back(dims[i] - before);
   }
   const int64_t times = count(wide, axes) / count(from, own);
-  if (op == "reduce_prod" && times != 1) return {};
-  const ValueId narrow = own.empty() ? x : b(op, {x}, {{"axes", own}});
-  const ValueId scaled = repeated(b, op, narrow, times);
+  if (makes == OfEqual::power && times != 1) return {};
+  const ValueId narrow = own.empty() ? x : b(n.op->name, {x}, {{"axes", own}});
+  const ValueId scaled = repeated(b, makes, narrow, times);
   return b.type(scaled).dims == to ? scaled : b("broadcast", {scaled}, {{"dims", kept}, {"shape", to}});
 }
 
 // A reduction of single elements.
 ValueId of_ones(Builder& b, const Node& n) {
-  if (!removes_axes(n.op->name)) return {};
+  if (of_equal(n) == OfEqual::unknown) return {};
   const ValueId x = n.operands[0];
   const Dims to = b.type(n.results[0]).dims;
   if (count(b.type(x).dims, removed_axes(b, n)) != 1) return {};
@@ -73,10 +74,12 @@ ValueId of_ones(Builder& b, const Node& n) {
 }
 
 ValueId of_constant(Builder& b, const Node& n) {
-  const std::optional<double> value = removes_axes(n.op->name) ? splat(b.graph, n.operands[0]) : std::nullopt;
-  if (!value || n.op->name == "reduce_prod") return {};
+  const OfEqual makes = of_equal(n);
+  if (makes == OfEqual::unknown || makes == OfEqual::power) return {};
+  const std::optional<double> value = splat(b.graph, n.operands[0]);
+  if (!value) return {};
   const int64_t times = count(b.type(n.operands[0]).dims, removed_axes(b, n));
-  return repeated(b, n.op->name, b.constant(*value, Type(b.type(n.results[0]))), times);
+  return repeated(b, makes, b.constant(*value, Type(b.type(n.results[0]))), times);
 }
 
 }  // namespace
@@ -84,9 +87,9 @@ ValueId of_constant(Builder& b, const Node& n) {
 const std::vector<Rule>& reduction_rules() {
   using enum Agreement;
   static const std::vector<Rule> rules = {
-      {"reduction of ones", "", of_ones, sign_of_zero},  // 0 + -0 is 0
-      {"reduction of constant", "", of_constant, rounding},
-      {"reduction of broadcast", "", of_broadcast, rounding},
+      {"reduction of ones", has<&Traits::removes_axes>, of_ones, sign_of_zero},  // 0 + -0 is 0
+      {"reduction of constant", has<&Traits::removes_axes>, of_constant, rounding},
+      {"reduction of broadcast", has<&Traits::removes_axes>, of_broadcast, rounding},
   };
   return rules;
 }

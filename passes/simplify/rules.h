@@ -42,7 +42,7 @@ ir::ValueId apply(const ScalarRule& rule, ir::Builder& b, const ir::Node& n);
 
 struct Rule {
   std::string_view name;
-  std::string_view op;  // of the node; "": any
+  bool (*of)(const ir::Traits& traits);  // the operators of the nodes that it looks at
   ir::ValueId (*apply)(ir::Builder& b, const ir::Node& n);
   Agreement agreement;
 };
@@ -58,13 +58,26 @@ ir::ValueId apply_rules(ir::Builder& b, const ir::Node& n);  // of all
 
 // --- What rules match with
 
-bool is_commutative(std::string_view op);
-// The value of every element, where a constant says so.
+// The value of every element, where an operator says so.
 std::optional<double> splat(const ir::Graph& g, ir::ValueId v);
-// The operand of the node that defines `v`, where that node is a unary `op`; invalid otherwise.
-ir::ValueId operand_of(const ir::Graph& g, ir::ValueId v, std::string_view op);
-// The node that defines `v` where it is an `op`; nullptr otherwise.
-const ir::Node* defined_by(const ir::Graph& g, ir::ValueId v, std::string_view op);
-ir::Dims dims_attr(const ir::Node& n, std::string_view name);
+// What a rule is of: any operator, or
+inline bool any_operator(const ir::Traits&) { return true; }
+// those of which it is true: has<&ir::Traits::permutation>.
+template <auto Trait>
+bool has(const ir::Traits& traits) {
+  return static_cast<bool>(traits.*Trait);
+}
+// The node that defines `v` where it is true of its operator; nullptr otherwise.
+template <class T>
+const ir::Node* defined_by(const ir::Graph& g, ir::ValueId v, T ir::Traits::*trait) {
+  const ir::Node* n = g.def(v);
+  return n != nullptr && static_cast<bool>(n->op->traits.*trait) ? n : nullptr;
+}
+// The first operand of that node; invalid otherwise.
+template <class T>
+ir::ValueId operand_of(const ir::Graph& g, ir::ValueId v, T ir::Traits::*trait) {
+  const ir::Node* n = defined_by(g, v, trait);
+  return n != nullptr ? n->operands[0] : ir::ValueId{};
+}
 
 }  // namespace heddle::passes

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 #include <unordered_map>
 
 #include "passes/dead_code.h"
@@ -70,7 +69,7 @@ class Computed {
     if (a.results.size() != b.results.size()) return false;
     for (size_t i = 0; i < a.results.size(); ++i)
       if (g_[a.results[i]].type != g_[b.results[i]].type) return false;
-    return a.operands == b.operands || (is_commutative(a.op->name) && sorted_operands(a) == sorted_operands(b));
+    return a.operands == b.operands || (a.op->traits.commutative && sorted_operands(a) == sorted_operands(b));
   }
 
   const Graph& g_;
@@ -116,14 +115,9 @@ bool simplify_graph(Graph& g) {
 
 }  // namespace
 
-bool is_commutative(std::string_view op) {
-  static const std::set<std::string_view> kNames = {"add", "and", "eq", "mul", "ne", "or", "xor"};
-  return kNames.count(op) > 0;
-}
-
 ValueId apply(const std::vector<Rule>& rules, Builder& b, const Node& n) {
   for (const Rule& rule : rules) {
-    if (!rule.op.empty() && rule.op != n.op->name) continue;
+    if (!rule.of(n.op->traits)) continue;
     if (const ValueId v = rule.apply(b, n); v.valid()) return v;
   }
   return {};

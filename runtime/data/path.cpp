@@ -52,12 +52,12 @@ fs::path find(const fs::path& root, const std::string& name, const Location& whe
   check_spelling(name, where);
   std::error_code error;
   const fs::path home = fs::canonical(root.empty() ? fs::path(".") : root, error);
-  if (error) throw UserError(where, fmt::format("data folder '{}': {}", root.string(), error.message()));
+  if (error) throw AbsentFile(where, fmt::format("data folder '{}': {}", root.string(), error.message()));
   fs::path file = fs::canonical(home / name, error);
   if (error) {
-    throw UserError(where,
-                    fmt::format("{}: {} (looked in '{}')", name, error.message(), root.empty() ? "." : root.string()),
-                    "pass the folder that holds it with --data DIR");
+    throw AbsentFile(where,
+                     fmt::format("{}: {} (looked in '{}')", name, error.message(), root.empty() ? "." : root.string()),
+                     "pass the folder that holds it with --data DIR");
   }
   if (file != home && !inside(home, file))
     throw UserError(where, fmt::format("'{}' is a link that leads outside the data folder", name));
@@ -87,9 +87,9 @@ std::vector<std::string> matching(const fs::path& root, const std::string& patte
     if (stands_for(fs::path(pattern).filename().string(), entry.path().filename().string()))
       names.push_back((folder / entry.path().filename()).string());
   if (names.empty())
-    throw UserError(where,
-                    fmt::format("no file is called {} (looked in '{}')", pattern, root.empty() ? "." : root.string()),
-                    "pass the folder that holds them with --data DIR");
+    throw AbsentFile(where,
+                     fmt::format("no file is called {} (looked in '{}')", pattern, root.empty() ? "." : root.string()),
+                     "pass the folder that holds them with --data DIR");
   std::sort(names.begin(), names.end());
   return names;
 }

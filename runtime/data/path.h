@@ -11,6 +11,11 @@
 
 namespace heddle::runtime::data {
 
+// The file, or the folder that is to hold it, is not there: all that is wrong may be where it was looked for.
+struct AbsentFile : UserError {
+  using UserError::UserError;
+};
+
 // A regular file under `root`, as a path to open. `where` is the place in the model file that names it.
 std::filesystem::path resolve(const std::filesystem::path& root, const std::string& name, const Location& where);
 

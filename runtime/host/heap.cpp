@@ -8,7 +8,9 @@ void heddle::runtime::use_small_object_heap() {}
 
 #include <mimalloc.h>
 
+#include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <new>
 
 #include "runtime/host/step_memory.h"
@@ -18,9 +20,32 @@ namespace {
 
 constinit thread_local bool small_objects = false;
 
+// mimalloc knows its own objects again by their address, and takes arrays of a GiB, and all others where the system does not
+// give the addresses it asks for, from where it does not look. Such an object would be freed as one of malloc's.
+bool is_known_again(void* p) {
+  constexpr int kGranule = 22;  // 4 MiB: no segment of mimalloc is smaller
+  thread_local constinit uintptr_t known[64] = {};
+  const uintptr_t granule = reinterpret_cast<uintptr_t>(p) >> kGranule;
+  uintptr_t& last = known[granule % std::size(known)];
+  if (last == granule) return true;
+  if (!mi_is_in_heap_region(p)) return false;
+  last = granule;
+  return true;
+}
+
+void* take_small(size_t bytes, size_t align) {
+  void* p = align <= alignof(std::max_align_t) ? mi_malloc(bytes) : mi_malloc_aligned(bytes, align);
+  if (p == nullptr || is_known_again(p)) return p;
+  mi_free(p);
+  small_objects = false;  // here, it never will be otherwise
+  return nullptr;
+}
+
 void* take_of_heap(size_t bytes, size_t align) {
+  constexpr size_t kLargest = size_t{1} << 20;  // beyond, malloc is as fast, and gives memory back at once
   const bool ordinary = align <= alignof(std::max_align_t);
-  if (small_objects) return ordinary ? mi_malloc(bytes) : mi_malloc_aligned(bytes, align);
+  if (small_objects && bytes <= kLargest)
+    if (void* p = take_small(bytes, align)) return p;
   if (ordinary) return std::malloc(bytes == 0 ? 1 : bytes);
   void* p = nullptr;
   return posix_memalign(&p, align, bytes) == 0 ? p : nullptr;

@@ -15,6 +15,7 @@
 #include "runtime/host/host_compiler.h"
 #include "runtime/host/onednn.h"
 #include "runtime/host/thread_pool.h"
+#include "runtime/process_memory.h"
 
 namespace heddle::runtime {
 namespace {
@@ -74,6 +75,8 @@ struct Mapping {
   size_t bytes = 0;
 };
 
+constexpr const char* kSmaller = "a smaller batch takes less";
+
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 }  // namespace
@@ -89,6 +92,15 @@ struct HostDevice::Impl {
 
   explicit Impl(HostOptions o)
       : options(std::move(o)), pool(options.threads > 0 ? options.threads : available_processors()) {}
+
+  // The system promises more than it has, and ends whoever makes use of it.
+  void require_room(int64_t bytes) const {
+    int64_t all = bytes;
+    for (const auto& [memory, mapping] : allocations) all += static_cast<int64_t>(mapping.bytes);
+    if (const int64_t most = machine_memory_bytes(); all > most || all < bytes)
+      throw UserError(ExitCode::limit, fmt::format("{} bytes of memory are needed, and this machine has {}", all, most),
+                      kSmaller);
+  }
 
   void* locate(const codegen::Address& a) const {
     return static_cast<char*>(segments[static_cast<size_t>(a.segment)]) + a.offset;
@@ -153,11 +165,11 @@ std::string HostDevice::description() const {
 void* HostDevice::allocate(int64_t bytes, Memory) {
   const auto size = static_cast<size_t>(std::max<int64_t>(bytes, 1));
   const size_t page = size >= kHugePage / 2 ? kHugePage : kMargin;
+  impl_->require_room(bytes);
   const size_t length = round_up(size, page) + page + 2 * kMargin;
   void* begin = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (begin == MAP_FAILED) {
-    throw UserError(ExitCode::limit, fmt::format("cannot allocate {} bytes of memory", bytes), "use a smaller batch");
-  }
+  if (begin == MAP_FAILED)
+    throw UserError(ExitCode::limit, fmt::format("the system does not give {} bytes of memory", bytes), kSmaller);
   if (page == kHugePage) madvise(begin, length, MADV_HUGEPAGE);
   const auto first = reinterpret_cast<uintptr_t>(begin) + kMargin;
   void* inside = static_cast<char*>(begin) + (round_up(first, page) - reinterpret_cast<uintptr_t>(begin));

@@ -33,8 +33,7 @@ class OneThread {
 };
 
 std::string unsupported(const codegen::Library& call) {
-  static const std::vector<std::string> kOps = {"matmul", "conv2d", "conv2d_data_grad", "conv2d_filter_grad"};
-  if (std::find(kOps.begin(), kOps.end(), call.op) == kOps.end()) return fmt::format("operator {}", call.op);
+  if (!call.matrix_product && !call.convolution) return fmt::format("operator {}", call.op);
   if (call.results.size() != 1) return fmt::format("{} results", call.results.size());
   if (call.precision != "f32" && call.precision != "bf16") return fmt::format("precision {}", call.precision);
   std::vector<codegen::Tensor> all = call.operands;
@@ -43,11 +42,12 @@ std::string unsupported(const codegen::Library& call) {
     if (t.dtype != "f32") return fmt::format("dtype {}", t.dtype);
     if (std::find(t.dims.begin(), t.dims.end(), 0) != t.dims.end()) return "an empty tensor";
   }
-  std::vector<std::string> left = call.epilogue;
-  if (!left.empty() && left.front() == "bias") left.erase(left.begin());
-  if (!left.empty() && left.front() == "relu") left.erase(left.begin());
-  if (!left.empty()) return fmt::format("epilogue {}", left.front());
-  if (!call.epilogue.empty() && call.op.find("grad") != std::string::npos) return "an epilogue on a gradient";
+  auto step = call.epilogue.begin();
+  if (step != call.epilogue.end() && step->bias) ++step;
+  if (step != call.epilogue.end() && step->at_least == 0.0) ++step;
+  if (step != call.epilogue.end()) return fmt::format("epilogue {}", step->op);
+  const bool gradient = call.convolution && call.convolution->result != codegen::ConvolutionRoles::kMade;
+  if (!call.epilogue.empty() && gradient) return "an epilogue on a gradient";
   return {};
 }
 

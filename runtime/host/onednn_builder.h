@@ -61,6 +61,9 @@ class Builder {
   OnednnParts build();
 
  private:
+  const std::vector<int64_t>& dims_of(int role) const {
+    return (role < 0 ? call_.results[0] : call_.operands[static_cast<size_t>(role)]).dims;
+  }
   float* operand(size_t i) const { return static_cast<float*>(arguments_[i]); }
   float* result() const { return static_cast<float*>(arguments_[call_.operands.size()]); }
   // A null address stays null: nothing is run then.
@@ -82,8 +85,11 @@ class Builder {
     return parts_.memories.back().get();
   }
 
-  bool has(const char* step) const {
-    return std::find(call_.epilogue.begin(), call_.epilogue.end(), step) != call_.epilogue.end();
+  bool has_bias() const {
+    return std::ranges::any_of(call_.epilogue, [](const codegen::EpilogueStep& step) { return step.bias; });
+  }
+  bool has_relu() const {
+    return std::ranges::any_of(call_.epilogue, [](const codegen::EpilogueStep& step) { return step.at_least == 0.0; });
   }
 
   // Attributes are handles: each primitive gets its own.

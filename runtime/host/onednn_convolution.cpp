@@ -23,19 +23,19 @@ void Builder::forward(const Convolution& g) {
   for (int64_t i = 0; i < count; ++i) {
     const Share slice = share(g.n, i, count);
     const int64_t pieces =
-        has("relu") ? std::clamp<int64_t>(slice.size() * image_bytes / kPieceBytes, 1, slice.size()) : 1;
+        has_relu() ? std::clamp<int64_t>(slice.size() * image_bytes / kPieceBytes, 1, slice.size()) : 1;
     OnednnTasks& tasks = parts_.slices.emplace_back();
     Scratch scratch;
     for (int64_t k = 0; k < pieces; ++k) {
       const Share s = share(slice.size(), k, pieces);
       forward_piece(g, {slice.begin + s.begin, slice.begin + s.end}, tasks, scratch);
-      if (has("relu")) tasks.back().relu = {at(result(), (slice.begin + s.begin) * image), 1, s.size() * image, 0};
+      if (has_relu()) tasks.back().relu = {at(result(), (slice.begin + s.begin) * image), 1, s.size() * image, 0};
     }
   }
 }
 
 void Builder::forward_piece(const Convolution& g, Share s, OnednnTasks& tasks, Scratch& scratch) {
-  const bool bias = has("bias");
+  const bool bias = has_bias();
   const auto desc = forward_desc(g, s.size(), bias);
   float* w = packed(weights(g, false), operand(1), desc.weights_desc());
   std::vector<dnnl_exec_arg_t> arguments = {

@@ -59,7 +59,7 @@ void Builder::matmul_slice(const Product& p, const Product& part, int64_t batch,
   OnednnTasks& tasks = parts_.slices.emplace_back();
   Scratch scratch;
   for (const Runs& runs : all) {
-    const bool first = &runs == &all.front(), last = &runs == &all.back(), bias = has("bias") && last;
+    const bool first = &runs == &all.front(), last = &runs == &all.back(), bias = has_bias() && last;
     const MatmulDescs d = matmul_descs(p, part, runs);
     const int64_t a = batch * p.m * p.k + row * (p.ta ? 1 : p.k) + runs.begin * (p.ta ? p.m : 1);
     const int64_t b = batch * p.k * p.n + column * (p.tb ? p.k : 1) + runs.begin * (p.tb ? 1 : p.n);
@@ -71,7 +71,7 @@ void Builder::matmul_slice(const Product& p, const Product& part, int64_t batch,
     add(tasks, desc, dnnl::matmul(desc), std::move(arguments), scratch);
     if (!whole) tasks.back().addition = {total, parts, written, runs.parts, length, first, last};
   }
-  if (has("relu")) tasks.back().relu = {written, part.batch * part.m, part.n, part.n};
+  if (has_relu()) tasks.back().relu = {written, part.batch * part.m, part.n, part.n};
   if (apart) tasks.back().placement = {written, place, part.m, part.n, p.n};
 }
 

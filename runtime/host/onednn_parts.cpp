@@ -6,15 +6,18 @@ namespace heddle::runtime {
 namespace onednn {
 
 OnednnParts Builder::build() {
-  if (call_.op == "matmul") {
+  if (!call_.convolution) {
     matmul();
-  } else if (call_.op == "conv2d") {
-    forward(geometry(call_.operands[0].dims, call_.operands[1].dims, call_.results[0].dims));
-  } else if (call_.op == "conv2d_data_grad") {
-    data_grad(geometry(call_.results[0].dims, call_.operands[1].dims, call_.operands[0].dims));
-  } else {
-    filter_grad(geometry(call_.operands[0].dims, call_.results[0].dims, call_.operands[1].dims));
+    return std::move(parts_);
   }
+  const codegen::ConvolutionRoles& roles = *call_.convolution;
+  const Convolution g = geometry(dims_of(roles.image), dims_of(roles.filter), dims_of(roles.result));
+  if (roles.image == codegen::ConvolutionRoles::kMade)
+    data_grad(g);
+  else if (roles.filter == codegen::ConvolutionRoles::kMade)
+    filter_grad(g);
+  else
+    forward(g);
   return std::move(parts_);
 }
 

@@ -9,12 +9,6 @@
 namespace heddle::runtime {
 namespace {
 
-const codegen::Buffer* find_output(const codegen::Entry& entry, const std::string& name) {
-  for (const codegen::Buffer& b : entry.outputs)
-    if (b.name == name) return &b;
-  return nullptr;
-}
-
 template <class T>
 std::vector<double> read_as(Executable& executable, const codegen::Buffer& buffer) {
   std::vector<T> values(static_cast<size_t>(buffer.bytes) / sizeof(T));
@@ -28,16 +22,18 @@ std::vector<double> read_numbers(Executable& executable, const codegen::Buffer& 
   return read_as<float>(executable, buffer);
 }
 
-const codegen::Entry* entry_of(const Executable& executable, const std::string& name) {
-  const codegen::Entry* entry = executable.program().find_entry(name);
-  HEDDLE_CHECK(entry != nullptr, "a program that is measured has an entry '" + name + "'");
+const codegen::Entry* entry_of(const Executable& executable, ir::Phase phase) {
+  const codegen::Entry* entry = executable.program().find_entry(phase);
+  HEDDLE_CHECK(entry != nullptr, "a program that is measured has its entries");
   return entry;
 }
 
 }  // namespace
 
 Metrics::Metrics(Executable& executable)
-    : executable_(executable), reset_(entry_of(executable, "reset")), metrics_(entry_of(executable, "metrics")) {}
+    : executable_(executable),
+      reset_(entry_of(executable, ir::Phase::reset)),
+      metrics_(entry_of(executable, ir::Phase::metrics)) {}
 
 void Metrics::reset() { executable_.run(*reset_); }
 
@@ -66,6 +62,6 @@ bool is_finite(const MetricValue& v) {
 
 bool all_finite(const MetricValues& values) { return std::all_of(values.begin(), values.end(), is_finite); }
 
-bool counts_labels(const codegen::Entry& entry) { return find_output(entry, "loss.count") != nullptr; }
+bool counts_labels(const codegen::Entry& entry) { return entry.find_output(codegen::BufferRole::count) != nullptr; }
 
 }  // namespace heddle::runtime

@@ -1,15 +1,13 @@
 #include "runtime/train/progress.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <utility>
 
+#include "runtime/process_memory.h"
 #include "runtime/terminal.h"
 
 namespace heddle::runtime {
@@ -107,6 +105,7 @@ std::vector<ProgressPart> Progress::parts(const StepEvent& e) const {
     rank = 5;
   }
   if (learning_rate_) parts.push_back({"lr", fmt::format("{:.3g}", learning_rate_(e.total_step, e.all_steps)), {}, 7});
+  if (e.gradient_norm) parts.push_back({"gradient_norm", fmt::format("{:.3g}", *e.gradient_norm), {}, 7});
   parts.push_back({"", fmt::format("{} MB", peak_resident_bytes() / 1'000'000), {}, 8});
   return parts;
 }
@@ -182,17 +181,6 @@ std::string metric_tables(const MetricValues& values) {
       text += fmt::format("{}[{}] {:.4g}\n", v.name, i, v.values[i]);
   }
   return text;
-}
-
-int64_t peak_resident_bytes() {
-  struct rusage usage {};
-  return ::getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_maxrss * 1024 : 0;
-}
-
-int64_t resident_bytes() {
-  std::ifstream statm("/proc/self/statm");
-  int64_t all = 0, resident = 0;
-  return statm >> all >> resident ? resident * ::sysconf(_SC_PAGESIZE) : 0;
 }
 
 }  // namespace heddle::runtime

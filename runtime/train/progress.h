@@ -51,7 +51,5 @@ class Progress {
 // The numbers on one line; what is more than a number is left to the tables: a line for each class, or a matrix.
 std::string metrics_text(const MetricValues& values, const std::string& prefix, const std::string& separator);
 std::string metric_tables(const MetricValues& values);
-int64_t peak_resident_bytes();
-int64_t resident_bytes();  // now; 0 where the system does not tell
 
 }  // namespace heddle::runtime

@@ -206,16 +206,22 @@ void RunLog::finish() {
            "the log is not complete; the run itself is");
 }
 
-void RunLog::step(const StepEvent& e) {
+void RunLog::step(const StepEvent& e, std::optional<double> lr) {
   const std::lock_guard lock(*mutex_);
   last_step_ = e.total_step;
-  event("step", JsonObject().integer("step", e.total_step).integer("epoch", e.epoch).number("loss", e.loss));
+  JsonObject fields;
+  fields.integer("step", e.total_step).integer("epoch", e.epoch).number("loss", e.loss);
+  if (lr) fields.number("lr", *lr);
+  if (e.gradient_norm) fields.number("gradient_norm", *e.gradient_norm);
+  event("step", fields);
 }
 
-void RunLog::epoch(const EpochEvent& e) {
+void RunLog::epoch(const EpochEvent& e, std::optional<double> lr) {
   const std::lock_guard lock(*mutex_);
   JsonObject fields;
-  fields.integer("epoch", e.epoch).integer("step", e.total_step).raw("train", metrics_json(e.train));
+  fields.integer("epoch", e.epoch).integer("step", e.total_step);
+  if (lr) fields.number("lr", *lr);
+  fields.raw("train", metrics_json(e.train));
   if (e.validation) fields.raw("validation", metrics_json(*e.validation));
   event("epoch", fields);
   if (file_ && std::fflush(file_.get()) != 0) note_failure();

@@ -1,13 +1,14 @@
 // The log of a run: one JSON object per line, for machines; `at` counts seconds from its start.
 //
 //   RunLog log("cnn.jsonl");   // throws where it cannot be written, or would overwrite something else than a log
-//   {"event": "step", "step": 100, "epoch": 1, "loss": 0.31, "at": 0.8}
-//   {"event": "epoch", "epoch": 1, "step": 422, "train": {"loss": 0.19, "accuracy": 0.94}, "at": 1.9}
+//   {"event": "step", "step": 100, "epoch": 1, "loss": 0.31, "lr": 0.001, "at": 0.8}
+//   {"event": "epoch", "epoch": 1, "step": 422, "lr": 0.001, "train": {"loss": 0.19, "accuracy": 0.94}, "at": 1.9}
 #pragma once
 #include <chrono>
 #include <cstdio>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "runtime/json_text.h"
@@ -29,8 +30,10 @@ class RunLog {
   // Bytes that are safely in the file: it is flushed and synced. 0 where nothing is written.
   int64_t sync();
   void event(const std::string& name, JsonObject fields);
-  void step(const StepEvent& event);
-  void epoch(const EpochEvent& event);
+  bool writes() const { return file_ != nullptr; }
+  // `lr` is the rate that the step took, and the last one of the epoch; nothing where there is none.
+  void step(const StepEvent& event, std::optional<double> lr = {});
+  void epoch(const EpochEvent& event, std::optional<double> lr = {});
   // Throws UserError when any line could not be written. To be called once the run's results are safe.
   void finish();
   // The folder that it lies in was moved.

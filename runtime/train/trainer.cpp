@@ -10,6 +10,7 @@
 
 #include "ir/check.h"
 #include "runtime/data/shuffle.h"
+#include "runtime/process_memory.h"
 #include "runtime/train/best.h"
 #include "runtime/train/finite.h"
 #include "runtime/train/progress.h"
@@ -58,10 +59,10 @@ void require_inside(const Steps::Done& done, const StepsOptions& options, const 
   throw error;
 }
 
-// Every row once: through "eval", and what is left through "eval_last".
+// Every row once: through the entry of evaluation, and what is left through that of the remainder.
 std::vector<Steps::Part> eval_parts(const codegen::Program& program, int64_t rows) {
-  const codegen::Entry* full = program.find_entry("eval");
-  const codegen::Entry* last = program.find_entry("eval_last");
+  const codegen::Entry* full = program.find_entry(ir::Phase::eval);
+  const codegen::Entry* last = program.find_entry({ir::Phase::eval, ir::BatchKind::remainder});
   HEDDLE_CHECK(full != nullptr, "a program to be evaluated has an entry 'eval'");
   const int64_t rest = rows % batch_of(*full);
   std::vector<Steps::Part> parts = {{full, rows / batch_of(*full)}};
@@ -105,17 +106,14 @@ class Run {
         metrics_(executable),
         steps_(executable, noting(options.steps_options, watcher)) {
     const codegen::Program& program = executable.program();
-    full_ = program.find_entry("train");
+    full_ = program.find_entry(ir::Phase::train);
     HEDDLE_CHECK(full_ != nullptr, "a program to be trained has an entry 'train'");
-    after_epoch_ = program.find_entry("after_epoch");
-    last_ = options.drop_last ? nullptr : program.find_entry("train_last");
+    after_epoch_ = program.find_entry(ir::Phase::after_epoch);
+    last_ = options.drop_last ? nullptr : program.find_entry({ir::Phase::train, ir::BatchKind::remainder});
     const int64_t batch = batch_of(*full_), remainder = rows.rows() % batch;
     if (remainder == 0) last_ = nullptr;
     HEDDLE_CHECK(!last_ || batch_of(*last_) == remainder, "'train_last' is made for the remainder of the rows");
-    steps_per_epoch_ = rows.rows() / batch + (last_ ? 1 : 0);
-    if (steps_per_epoch_ == 0)
-      throw UserError(ExitCode::failed, fmt::format("{} training rows give no batch of {}", rows.rows(), batch),
-                      "lower train.batch, or leave out drop_last");
+    steps_per_epoch_ = epoch_length(rows.rows(), batch, last_ == nullptr);
     all_steps_ = run_length(options.epochs, options.steps, steps_per_epoch_).value_or(kForever);
   }
 
@@ -125,7 +123,7 @@ class Run {
     note_end();
     while ((state_.steps < all_steps_ || (state_.step_of_epoch > 0 && !epoch_measured_)) && !ended()) epoch();
     if (state_.steps != saved_step_) save();
-    const codegen::Entry* take_average = executable_.program().find_entry("take_average");
+    const codegen::Entry* take_average = executable_.program().find_entry(ir::Phase::take_average);
     if (take_average != nullptr && state_.steps > 0) executable_.run(*take_average);
     check_parameters();
     return result();
@@ -293,9 +291,26 @@ class Run {
     any_counts_ = any_counts_ || record.count != 0;
     require_inside(done, options_.steps_options, rows_, order);
     if (!std::isfinite(record.loss) && record.count != 0) refuse_loss(done, order);
+    note_norm(record);
     if (watcher_.step)
       watcher_.step({state_.epochs + 1, options_.epochs.value_or(0), state_.step_of_epoch, steps_per_epoch_,
-                     state_.steps, all_steps_, record.loss, done.last ? &metrics_ : nullptr});
+                     state_.steps, all_steps_, record.loss, done.last ? &metrics_ : nullptr,
+                     options_.gradient_norm ? record.norm : std::nullopt});
+  }
+
+  // The loss may be finite beside it, and stay so: nothing else would tell.
+  void note_norm(const StepRecord& record) {
+    if (!record.norm || std::isfinite(*record.norm) || record.count == 0 || !watcher_.note) return;
+    if (std::exchange(told_of_norm_, true)) return;
+    watcher_.note(fmt::format("the norm of all gradients is {} at step {}{}", std::abs(*record.norm), state_.steps,
+                              options_.clips ? ": clip_norm makes each of them 0 or nan" : ""));
+  }
+
+  void explain(const std::string& what) const {
+    const bool told = watcher_.explain && options_.from == nullptr && state_.epochs == 0 &&
+                      state_.steps <= rows_.rows() / batch_of(*full_);
+    if (!told) return;
+    if (const std::optional<UserError> error = watcher_.explain(state_.steps, what)) throw *error;
   }
 
   [[noreturn]] void refuse_loss(const Steps::Done& done, std::span<const uint32_t> order) const {
@@ -303,21 +318,24 @@ class Run {
     const std::string what = fmt::format("the loss is {} at step {} (epoch {})",
                                          std::isnan(loss) ? std::abs(loss) : loss, state_.steps, state_.epochs + 1);
     require_finite_rows(done.record.fault, done.first_row, rows_, order, what);
-    throw UserError(
-        ExitCode::failed, what,
-        std::string(loss > 0 && counts_labels(*done.entry) ? "a label that is none of the classes makes it inf; else "
-                                                           : "") +
-            "a lower lr or a clip_norm may keep it finite; scale inputs to about -1 to 1; --log FILE keeps the "
-            "loss of every step");
+    explain(what);
+    const std::string labels =
+        loss > 0 && counts_labels(*done.entry) ? "a label that is none of the classes makes it inf; else " : "";
+    // No step comes before the first loss.
+    const std::string cause = state_.steps == 1 ? "" : "a lower lr or a clip_norm may keep it finite; ";
+    throw UserError(ExitCode::failed, what,
+                    labels + cause + "scale inputs to about -1 to 1; --log FILE keeps the loss of every step");
   }
 
   // The loss of a step is that of the weights before it: it cannot tell what the last step did to them.
   void check_parameters() const {
-    if (const auto parameter = parameter_not_finite(executable_))
-      throw UserError(ExitCode::failed,
-                      fmt::format("parameter '{}' holds {} after step {}: nothing is saved", parameter->name,
-                                  parameter->value, state_.steps),
-                      "a lower lr or a clip_norm may keep it finite; start again from weights saved earlier");
+    const auto parameter = parameter_not_finite(executable_);
+    if (!parameter) return;
+    const std::string what = fmt::format("parameter '{}' holds {} after step {}: nothing is saved", parameter->name,
+                                         parameter->value, state_.steps);
+    explain(what);
+    throw UserError(ExitCode::failed, what,
+                    "a lower lr or a clip_norm may keep it finite; start again from weights saved earlier");
   }
 
   Executable& executable_;
@@ -333,7 +351,7 @@ class Run {
   int64_t steps_per_epoch_ = 0, all_steps_ = 0;
   RunState state_;
   bool epoch_measured_ = false;  // the one that comes next in state_, which lacks steps
-  bool told_that_nothing_counts_ = false;
+  bool told_that_nothing_counts_ = false, told_of_norm_ = false;
   bool any_counts_ = false;   // of the epoch's rows, as far as it was not an earlier run's
   int64_t saved_step_ = 0;    // of the last checkpoint
   int64_t saved_epochs_ = 0;  // that have ended since
@@ -354,6 +372,14 @@ std::optional<int64_t> run_length(std::optional<int64_t> epochs, std::optional<i
   const int64_t most = steps.value_or(kForever);
   // epochs * steps_per_epoch < most, without the product, which may not fit in 64 bits.
   return *epochs <= (most - 1) / steps_per_epoch ? *epochs * steps_per_epoch : most;
+}
+
+int64_t epoch_length(int64_t rows, int64_t batch, bool drop_last) {
+  const int64_t steps = rows / batch + (rows % batch > 0 && !drop_last ? 1 : 0);
+  if (steps == 0)
+    throw UserError(ExitCode::failed, fmt::format("{} training rows give no batch of {}", rows, batch),
+                    "lower train.batch, or leave out drop_last");
+  return steps;
 }
 
 int64_t batch_of(const codegen::Entry& entry) {

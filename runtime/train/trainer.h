@@ -33,6 +33,8 @@ struct TrainOptions {
   std::optional<BestRule> best = {};  // else nothing is kept of the best epoch
   double max_seconds = 0;             // of this process' training; 0: no limit
   int64_t max_resident_bytes = 0;     // of the process; 0: no limit
+  bool clips = false;                 // gradients are scaled by their norm
+  bool gradient_norm = false;         // steps tell of it
 };
 
 struct StepEvent {
@@ -41,6 +43,7 @@ struct StepEvent {
   int64_t total_step = 0, all_steps = 0;  // of the run
   double loss = 0;                        // of this batch
   Metrics* metrics = nullptr;             // of this epoch so far; nullptr where the device has gone on since
+  std::optional<double> gradient_norm;    // where it is asked for
 };
 struct EpochEvent {
   int64_t epoch = 0, epochs = 0, total_step = 0;
@@ -59,6 +62,9 @@ struct Watcher {
   // goes into a checkpoint. Called with finite parameters only.
   std::function<void(const RunState&)> save;
   std::function<void(const Best&)> better;  // a new best epoch; evaluations read its weights now
+  // Asked where the numbers of a run that began with step 1 stopped being finite at one of its first epoch's full batches: an error
+  // that begins with `what` and says where, or nothing. The run is over: the device's states may be used.
+  std::function<std::optional<UserError>(int64_t step, const std::string& what)> explain;
 };
 // Why a training ended before its length.
 enum class Stopped { no, signal, early_stop, max_time, memory };
@@ -87,6 +93,9 @@ MetricValues evaluate(Executable& executable, const Split& rows, const Watcher& 
 
 // Steps of the whole run: those of `epochs`, or `steps`, whichever ends first; nothing where neither is given.
 std::optional<int64_t> run_length(std::optional<int64_t> epochs, std::optional<int64_t> steps, int64_t steps_per_epoch);
+
+// Steps of an epoch. Throws UserError where the rows give none.
+int64_t epoch_length(int64_t rows, int64_t batch, bool drop_last);
 
 // Rows that one run of an entry takes.
 int64_t batch_of(const codegen::Entry& entry);

@@ -1,14 +1,12 @@
 #include "runtime/weights/checkpoint.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <xxhash.h>
 
 #include <algorithm>
 #include <memory>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "ir/diagnostic.h"
 #include "runtime/weights/file_order.h"
@@ -28,7 +26,8 @@ std::vector<const codegen::Buffer*> saved(const codegen::Program& program) {
 // The state that holds the average of a parameter (frontend/average.cpp names it), or nullptr.
 const codegen::Buffer* average_of(const codegen::Program& program, const codegen::Buffer& b) {
   for (const codegen::Buffer& state : program.states)
-    if (state.role == "state" && state.name == b.name + ".average" && state.dims == b.dims) return &state;
+    if (state.role == codegen::BufferRole::state && state.name == b.name + ".average" && state.dims == b.dims)
+      return &state;
   return nullptr;
 }
 
@@ -40,65 +39,7 @@ TensorsByName by_name(const WeightsFile& file) {
   return tensors;
 }
 
-std::string near_name(const std::string& name, const WeightsFile& file) {
-  std::vector<std::string> names;
-  for (const SavedTensor& t : file.tensors) names.push_back(t.name);
-  return did_you_mean(name, names);
-}
-
-std::string remedy(const codegen::Buffer& b, const WeightsFile& file) {
-  std::string near = near_name(b.name, file);
-  if (!near.empty() || b.role != "buffer") return near;
-  return "the layer keeps it beside its weights; a file that was saved without it does not say how the layer "
-         "evaluates: "
-         "train again, or save the whole state_dict";
-}
-
-// What stands before every name of the model in the file, where that is all in which they differ; else "".
-std::string common_prefix(const std::vector<const codegen::Buffer*>& buffers, const WeightsFile& file,
-                          const TensorsByName& tensors) {
-  if (buffers.empty()) return {};
-  const std::string& first = buffers[0]->name;
-  if (tensors.contains(first)) return {};
-  for (const SavedTensor& t : file.tensors) {
-    if (!t.name.ends_with(first)) continue;
-    std::string prefix = t.name.substr(0, t.name.size() - first.size());
-    if (std::ranges::all_of(buffers, [&](const auto* b) { return tensors.contains(prefix + b->name); })) return prefix;
-  }
-  return {};
-}
-
 }  // namespace
-
-// Every difference at once: a user who loads the wrong file sees that it is the wrong file.
-void require_match(const WeightsFile& file, const codegen::Program& program) {
-  const std::vector<const codegen::Buffer*> buffers = saved(program);
-  std::vector<Diagnostic> errors;
-  const TensorsByName tensors = by_name(file);
-  if (const std::string prefix = common_prefix(buffers, file, tensors); !prefix.empty())
-    throw UserError(
-        ExitCode::failed,
-        fmt::format("{}: '{}' stands before the name of every tensor that the model has", file.name, prefix),
-        fmt::format("--weights-prefix {} takes it off (a program gives load_weights the prefix)", prefix));
-  const auto full = [&] { return errors.size() == Diagnostics::kMaxErrors; };
-  const auto error = [&](const std::string& message, const std::string& help = {}) {
-    if (!full()) errors.push_back({Severity::error, {}, fmt::format("{}: {}", file.name, message), {}, help});
-  };
-  for (const codegen::Buffer* b : buffers) {
-    const auto found = tensors.find(b->name);
-    const SavedTensor* t = found == tensors.end() ? nullptr : found->second;
-    if (!t)
-      error(fmt::format("no tensor '{}'", b->name), full() ? "" : remedy(*b, file));
-    else if (t->dtype != b->dtype || t->dims != b->dims)
-      error(fmt::format("'{}' is {}, the model has {}", b->name, type_text(t->dtype, t->dims),
-                        type_text(b->dtype, b->dims)));
-  }
-  std::unordered_set<std::string_view> names;
-  for (const codegen::Buffer* b : buffers) names.insert(b->name);
-  for (const SavedTensor& t : file.tensors)
-    if (!names.contains(t.name)) error(fmt::format("the model has no parameter '{}'", t.name));
-  if (!errors.empty()) throw UserError(std::move(errors));
-}
 
 void read_in_file_order(Executable& executable, const codegen::Buffer& b, std::span<std::byte> bytes) {
   executable.read(b, bytes.data());
@@ -119,7 +60,7 @@ WeightsFile weights_of(Executable& executable, const std::map<std::string, std::
   file.metadata["format"] = "pt";
   std::vector<std::string> buffers;
   for (const codegen::Buffer* b : saved(executable.program())) {
-    if (b->role == "buffer") buffers.push_back(b->name);
+    if (b->role == codegen::BufferRole::buffer) buffers.push_back(b->name);
     const codegen::Buffer* average = averages ? average_of(executable.program(), *b) : nullptr;
     read_in_file_order(executable, average ? *average : *b, file.add(b->name, b->dtype, b->dims, b->bytes));
   }

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "runtime/executable.h"
+#include "runtime/weights/match.h"
 #include "runtime/weights/safetensors.h"
 
 namespace heddle::runtime {
@@ -20,8 +21,6 @@ WeightsFile weights_of(Executable& executable, const std::map<std::string, std::
 // Throws UserError, and writes nothing, where another kind of file lies by now. `metadata` is added to the file's.
 void save_weights(Executable& executable, const std::string& path,
                   const std::map<std::string, std::string>& metadata = {});
-// Throws UserError when a parameter is absent, has another type or shape, or the file holds one that the model lacks.
-void require_match(const WeightsFile& file, const codegen::Program& program);
 // From a file that matches. `averages`: into their averages, too.
 void load_weights(Executable& executable, const WeightsFile& file, bool averages = false);
 // One state from the bytes of a file, and to them.

@@ -44,7 +44,9 @@ Stored element(std::span<const std::byte> bytes, size_t i) {
   return value;
 }
 
-void convert(const WeightsFile& file, const SavedTensor& t, std::span<std::byte> to) {
+// How many numbers of f64 became 0.
+int64_t convert(const WeightsFile& file, const SavedTensor& t, std::span<std::byte> to) {
+  int64_t vanished = 0;
   const std::span<const std::byte> bytes = file.bytes(t);
   const size_t count = to.size() / sizeof(float);
   for (size_t i = 0; i < count; ++i) {
@@ -58,12 +60,14 @@ void convert(const WeightsFile& file, const SavedTensor& t, std::span<std::byte>
             fmt::format("{}: '{}': element {} is {:g}, which f32 does not hold", file.name, t.name, i, stored),
             "the largest f32 is 3.4e38: look at the training that these weights come from");
       value = *rounded;
+      if (value == 0 && stored != 0) ++vanished;
     } else {
       const auto stored = element<uint16_t>(bytes, i);
       value = t.dtype == "f16" ? from_f16(stored) : from_bf16(stored);
     }
     std::memcpy(to.data() + i * sizeof value, &value, sizeof value);
   }
+  return vanished;
 }
 
 bool becomes_f32(const SavedTensor& t) { return t.dtype == "f16" || t.dtype == "bf16" || t.dtype == "f64"; }
@@ -88,7 +92,8 @@ std::string told(const WeightsFile& file) {
                      all == 1 ? "s" : "", fmt::join(kinds, ", "));
 }
 
-WeightsFile converted(const WeightsFile& file) {
+// With what is lost told in `note`.
+WeightsFile converted(const WeightsFile& file, std::string& note) {
   WeightsFile out{.name = file.name, .tensors = {}, .metadata = file.metadata, .data = {}};
   for (const SavedTensor& t : file.tensors) {
     const std::span<const std::byte> bytes = file.bytes(t);
@@ -98,7 +103,9 @@ WeightsFile converted(const WeightsFile& file) {
       continue;
     }
     const auto elements = static_cast<int64_t>(bytes.size() / (t.dtype == "f64" ? sizeof(double) : sizeof(uint16_t)));
-    convert(file, t, out.add(t.name, "f32", t.dims, elements * static_cast<int64_t>(sizeof(float))));
+    const int64_t vanished =
+        convert(file, t, out.add(t.name, "f32", t.dims, elements * static_cast<int64_t>(sizeof(float))));
+    if (vanished > 0) note += fmt::format("; too small for f32, and so 0: {} of '{}'", vanished, t.name);
   }
   return out;
 }
@@ -144,7 +151,7 @@ ReadWeights read_weights(const std::string& path, const std::string& prefix) {
   if (!prefix.empty()) take_prefix_off(read.file, prefix);
   if (std::ranges::none_of(read.file.tensors, becomes_f32)) return read;
   read.note = told(read.file);
-  read.file = converted(read.file);
+  read.file = converted(read.file, read.note);
   return read;
 }
 

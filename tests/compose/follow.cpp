@@ -59,11 +59,11 @@ struct Running {
 };
 
 // Entries of the same names that return the batches they gather.
-ir::Module gathering(const ir::Module& module, const std::vector<std::string>& entries) {
+ir::Module gathering(const ir::Module& module) {
   std::string text;
-  for (const std::string& name : entries) {
-    const ir::Graph* graph = module.find_graph(name);
-    if (graph == nullptr) continue;
+  for (const ir::Graph& g : module.graphs) {
+    if (!g.kind().takes_rows()) continue;
+    const ir::Graph* graph = &g;
     std::string inputs, names;
     for (const ir::ValueId v : graph->inputs) {
       if ((*graph)[v].role != ir::Role::input) continue;
@@ -71,7 +71,7 @@ ir::Module gathering(const ir::Module& module, const std::vector<std::string>& e
           fmt::format("{}input %{}: {}", inputs.empty() ? "" : ", ", (*graph)[v].name, ir::to_string((*graph)[v].type));
       names += fmt::format(", %{}", (*graph)[v].name);
     }
-    text += fmt::format("graph @{}({}) {{\n  %loss: f32[] = constant() {{value = 0.0}}\n  return %loss{}\n}}\n", name,
+    text += fmt::format("graph @{}({}) {{\n  %loss: f32[] = constant() {{value = 0.0}}\n  return %loss{}\n}}\n", g.name,
                         inputs, names);
   }
   const SourceFile source{"gathering.hir", text};
@@ -95,7 +95,7 @@ class Followed {
     const frontend::BuildOptions batches = tools::entry_batches(plan_, header.rows, true);
     module_ = tools::build(read_.model, batches, nullptr);
     program_ = tools::compile_model(read_.model, batches, options);
-    ir::Module gather = gathering(module_, options.fed.entries);
+    ir::Module gather = gathering(module_);
     tools::run_passes(gather, options);
     batches_ = tools::lower_module(gather, "gathering", options);
     module_ = differentiated(std::move(module_));
@@ -110,7 +110,7 @@ class Followed {
                           runtime::Draws draws) {
       feed.begin(rows.table, order, draws), gather_feed.begin(rows.table, order, draws);
       const auto steps = [&](const std::string& name, int64_t left) {
-        const Entry* e = program_.find_entry(name);
+        const Entry* e = program_.find_entry(ir::entry_kind(name));
         for (; e != nullptr && left >= e->fed_rows; left -= e->fed_rows) step(host, feed, gather, gather_feed, name);
         return left;
       };
@@ -138,7 +138,7 @@ class Followed {
   // The bits of all states after the training, with the columns resident or streamed.
   std::vector<std::byte> trained(int64_t resident_bytes) {
     Running host(program_);
-    host.executable.run(*program_.find_entry("init"));
+    host.executable.run(*program_.find_entry(ir::Phase::init));
     runtime::TrainOptions options{.epochs = plan_.epochs,
                                   .steps = plan_.steps,
                                   .seed = static_cast<uint64_t>(plan_.seed),
@@ -171,7 +171,7 @@ class Followed {
     const ir::NamedTensors inputs = inputs_of(graph, before, batch);
     const ir::Evaluation exact = ir::evaluate(module_, graph, inputs);
     const ir::Evaluation rounded = ir::evaluate(module_, graph, inputs, {.precision = ir::Precision::rounded});
-    const std::vector<ir::Tensor> outputs = host.outputs(*program_.find_entry(name));
+    const std::vector<ir::Tensor> outputs = host.outputs(*program_.find_entry(ir::entry_kind(name)));
     const std::string at = fmt::format("{} {}", name, runs_++);
     if (outputs.size() != exact.outputs.size()) comparison.faults.push_back(at + ": another number of results");
     for (size_t i = 0; i < std::min(outputs.size(), exact.outputs.size()); ++i)
@@ -190,7 +190,7 @@ class Followed {
 
   // An entry that takes no batch, where there is one.
   void run(Running& host, const std::string& name) {
-    const Entry* entry = program_.find_entry(name);
+    const Entry* entry = program_.find_entry(ir::entry_kind(name));
     if (entry == nullptr) return;
     const ir::NamedTensors before = host.states();
     host.executable.run(*entry);
@@ -198,13 +198,13 @@ class Followed {
   }
 
   void step(Running& host, runtime::Feed& feed, Running& gather, runtime::Feed& gather_feed, const std::string& name) {
-    const Entry& gathers = *batches_.find_entry(name);
+    const Entry& gathers = *batches_.find_entry(ir::entry_kind(name));
     gather.step(gathers, gather_feed);
     ir::NamedTensors batch;
     const std::vector<ir::Tensor> gathered = gather.outputs(gathers);
     for (size_t i = 0; i < gathers.inputs.size(); ++i) batch.emplace(gathers.inputs[i].name, gathered.at(i + 1));
     const ir::NamedTensors before = host.states();
-    host.step(*program_.find_entry(name), feed);
+    host.step(*program_.find_entry(ir::entry_kind(name)), feed);
     compare(host, name, before, batch);
   }
 

@@ -70,8 +70,7 @@ codegen::Program compile(const ir::Target& target, int64_t batch, int64_t last) 
   passes::Options options;
   options.target = target;
   passes::run_pipeline(m, options);
-  const codegen::FedEntries fed{.columns = {{"x", ir::DType::f32, {}}, {"target", ir::DType::f32, {}}},
-                                .entries = {"train", "train_last", "eval", "eval_last"}};
+  const codegen::FedEntries fed{.columns = {{"x", ir::DType::f32, {}}, {"target", ir::DType::f32, {}}}};
   return codegen::lower(m, model.name, target, fed);
 }
 
@@ -99,7 +98,7 @@ struct Trained {
 Trained train(const codegen::Program& program, runtime::Device& device, const runtime::Split& rows,
               const runtime::StepsOptions& steps) {
   runtime::Executable executable(program, device);
-  executable.run(*program.find_entry("init"));
+  executable.run(*program.find_entry(ir::Phase::init));
   Trained out;
   runtime::Watcher watcher;
   watcher.step = [&](const runtime::StepEvent& e) { out.losses.push_back(e.loss); };
@@ -107,7 +106,7 @@ Trained train(const codegen::Program& program, runtime::Device& device, const ru
   options.epochs = 3, options.seed = 5, options.steps_options = steps;
   out.validation = runtime::train(executable, options, rows, &rows, watcher).validation->at(0).value;
   for (const codegen::Buffer& b : program.states) {
-    if (b.role != "param") continue;
+    if (b.role != codegen::BufferRole::param) continue;
     std::vector<float> values(static_cast<size_t>(b.bytes) / sizeof(float));
     executable.read(b, values.data());
     out.parameters.insert(out.parameters.end(), values.begin(), values.end());
@@ -139,7 +138,7 @@ TEST_F(Cuda, AnySubmissionGivesTheSameBits) {
     bool persistent;
     int64_t repeats, resident;
   };
-  ASSERT_GE(program.find_entry("train")->persistent, 0);
+  ASSERT_GE(program.find_entry(ir::Phase::train)->persistent, 0);
   for (const auto& [persistent, repeats, resident] : std::vector<Case>{{false, 1, all},
                                                                        {false, 8, all},
                                                                        {false, 64, all},
@@ -173,10 +172,10 @@ TEST_P(SteadyState, IsOneLaunch) {
   const runtime::Split rows = rows_of(4 * 64 * 3);
   runtime::CudaDevice device({.number = 0, .ptx = true, .persistent = GetParam(), .kernel_cache = {}});
   runtime::Executable executable(program, device);
-  executable.run(*program.find_entry("init"));
+  executable.run(*program.find_entry(ir::Phase::init));
   runtime::Feed feed(executable);
   feed.begin(rows.table, {});
-  const codegen::Entry& entry = *program.find_entry("train");
+  const codegen::Entry& entry = *program.find_entry(ir::Phase::train);
   std::map<std::string, int64_t> before = report().counts;
   uint64_t last = 0;
   for (int i = 0; i < 3; ++i) last = executable.submit(entry, 64);
@@ -198,10 +197,10 @@ TEST_F(Cuda, AskingIsEnough) {
   const runtime::Split rows = rows_of(4 * 20);
   runtime::CudaDevice device({.number = 0, .ptx = true, .kernel_cache = {}});
   runtime::Executable executable(program, device);
-  executable.run(*program.find_entry("init"));
+  executable.run(*program.find_entry(ir::Phase::init));
   runtime::Feed feed(executable);
   feed.begin(rows.table, {});
-  const codegen::Entry& entry = *program.find_entry("train");
+  const codegen::Entry& entry = *program.find_entry(ir::Phase::train);
   const uint64_t one = executable.submit(entry, 9), two = executable.submit(entry, 11);
   EXPECT_LT(executable.poll(), one);
   int asked = 0;
@@ -217,11 +216,11 @@ TEST_F(Cuda, ManySubmissionsAreWaitedForOneByOne) {
   const runtime::Split rows = rows_of(4 * 30);
   runtime::CudaDevice device({.number = 0, .ptx = true, .kernel_cache = {}});
   runtime::Executable executable(program, device);
-  executable.run(*program.find_entry("init"));
+  executable.run(*program.find_entry(ir::Phase::init));
   runtime::Feed feed(executable);
   feed.begin(rows.table, {});
   std::vector<uint64_t> submissions;
-  for (int i = 0; i < 30; ++i) submissions.push_back(executable.submit(*program.find_entry("train"), 1));
+  for (int i = 0; i < 30; ++i) submissions.push_back(executable.submit(*program.find_entry(ir::Phase::train), 1));
   for (size_t i = 0; i < submissions.size(); ++i) {
     executable.wait(submissions[i]);
     EXPECT_GE(executable.poll(), submissions[i]);

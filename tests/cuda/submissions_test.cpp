@@ -149,7 +149,7 @@ Trained train(const Compiled& what, const runtime::data::Table& rows, int64_t st
   const codegen::Program& program = what.program;
   runtime::CudaDevice device({.number = 0, .ptx = true, .persistent = way.persistent, .kernel_cache = {}});
   runtime::Executable executable(program, device);
-  executable.run(*program.find_entry("init"));
+  executable.run(*program.find_entry(ir::Phase::init));
   std::vector<uint32_t> order(static_cast<size_t>(steps * what.batch + 1));
   for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<uint32_t>(i * 7919 % static_cast<size_t>(rows.rows));
   Trained out;
@@ -164,7 +164,7 @@ Trained train(const Compiled& what, const runtime::data::Table& rows, int64_t st
       // As the trainer does: the one before the last has been executed.
       if (numbers.size() >= 2) executable.wait(numbers[numbers.size() - 2]);
       const int64_t calls_before = forbidden_calls(), launched_before = launches();
-      const codegen::Entry& e = *program.find_entry(entry);
+      const codegen::Entry& e = *program.find_entry(ir::entry_kind(entry));
       feed.provide(k * e.fed_rows);
       numbers.push_back(executable.submit(e, k));
       calls += forbidden_calls() - calls_before, launched += launches() - launched_before;
@@ -204,7 +204,7 @@ TEST_P(CudaSubmissions, GiveTheSameBits) {
   const Compiled what = compile(GetParam());
   const auto [table, limit] = rows_of(what);
   std::vector<Way> ways = {{false, 1, kResident}, {false, 8, kMegabyte}, {false, 64, kResident}, {false, 64, limit}};
-  if (what.program.find_entry("train")->persistent >= 0)
+  if (what.program.find_entry(ir::Phase::train)->persistent >= 0)
     ways.insert(ways.end(), {{true, 1, kMegabyte}, {true, 8, kResident}, {true, 64, kResident}, {true, 64, limit}});
   std::optional<Trained> first;
   for (const Way& way : ways) {

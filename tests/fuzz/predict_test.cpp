@@ -65,16 +65,17 @@ class Files {
     runtime::WeightsFile weights{.name = "weights", .tensors = {}, .metadata = {}, .data = {}};
     weights.add("out.weight", "f32", {1, elements}, 4 * elements);
     weights.add("out.bias", "f32", {1}, 4);
-    predictor_ = std::make_unique<tools::Predictor>(frontend::read_model(sources_, text), weights,
-                                                    std::vector<std::string>{}, tools::CompileOptions{}, device_);
+    predictor_ =
+        std::make_unique<tools::Predictor>(frontend::read_model(sources_, text), weights, std::vector<std::string>{},
+                                           tools::BatchRequest{}, tools::CompileOptions{}, device_);
   }
 
   void read(const std::string& content, const std::string& format) const {
     tools::RowReader reader(*predictor_, {file_.holding(content)}, format);
     tools::PredictRows rows;
     rows.columns.resize(1);
-    while (reader.next(tools::kPredictBatch, rows)) {
-      if (rows.count > tools::kPredictBatch) throw std::runtime_error("more rows than were asked for");
+    while (reader.next(predictor_->batch(), rows)) {
+      if (rows.count > predictor_->batch()) throw std::runtime_error("more rows than were asked for");
       if (std::ssize(rows.columns[0].bytes) < rows.count * rows.columns[0].row_bytes())
         throw std::runtime_error("no room for a row");
     }

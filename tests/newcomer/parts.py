@@ -6,7 +6,7 @@ INPUTS are the columns of the data; a part's row is a node, or what stands besid
 # name: (shape behind the batch, dtype, lowest, highest)
 INPUTS = {
     "x": ([6], "f32", 0.1, 0.9), "big": ([6], "f32", 1.1, 3.0), "image": ([8, 8, 4], "f32", -1.0, 1.0),
-    "sequence": ([8, 4], "f32", -1.0, 1.0), "label": ([], "i32", 0, 2), "ids": ([3], "i32", 0, 2),
+    "sequence": ([8, 4], "f32", -1.0, 1.0), "volume": ([3, 5, 4, 2], "f32", -1.0, 1.0), "label": ([], "i32", 0, 2), "ids": ([3], "i32", 0, 2),
     "pairs": ([5, 2], "i32", 0, 1), "flags": ([6], "u8", 0, 1), "bits": ([6], "i32", 1, 7), "sign": ([], "f32", 0, 1),
     "probability": ([3], "f32", 0.1, 0.3),
     "singles": ([5, 1], "i32", 0, 5), "fives": ([5], "f32", -1.0, 1.0),
@@ -28,7 +28,11 @@ BEFORE = [
 ]
 
 LAYERS = {
-    "acosh": {"in": "big"}, "avg_pool1d": {"in": "sequence", "window": 2}, "avg_pool2d": WINDOW,
+    "acosh": {"in": "big"},
+    **{f"adaptive_{op}_pool1d": {"in": "sequence", "size": 2} for op in ("avg", "max")},
+    **{f"adaptive_{op}_pool2d": {"in": "image", "size": 3} for op in ("avg", "max")},
+    **{f"adaptive_{op}_pool3d": {"in": "volume", "size": 2} for op in ("avg", "max")},
+    "avg_pool1d": {"in": "sequence", "window": 2}, "avg_pool2d": WINDOW,
     "batch_norm": {"in": "image"}, "cast": {"dtype": "f64"}, "clamp": {"low": 0.2, "high": 0.8}, "concat": {"in": ["x", "big"]},
     "constant": {"value": 2, "shape": [3]}, "conv1d": {"in": "sequence", "filters": 4, "kernel": 3}, "conv2d": CONV,
     "conv2d_transpose": {"in": "image", "filters": 4, "kernel": 3, "stride": 2}, "dense": {"units": 4, "activation": "relu"},
@@ -62,7 +66,7 @@ LOSSES = {
 }
 METRICS = {
     "accuracy": LOGITS, "auc": {"in": ["score", "sign"], "bins": 20}, "confusion": LOGITS, "f1": {**LOGITS, "average": "macro"},
-    "iou": {**LOGITS, "average": "none"}, "mae": {"in": ["score", "sign"]}, "mape": {"in": ["score", "sign"]}, "mse": {"in": ["score", "sign"]}, "perplexity": LOGITS, "precision": {**LOGITS, "class": 1},
+    "iou": {**LOGITS, "average": "none"}, "jaccard": {**LOGITS, "average": "macro"}, "specificity": {**LOGITS, "class": 1}, "mae": {"in": ["score", "sign"]}, "mape": {"in": ["score", "sign"]}, "mse": {"in": ["score", "sign"]}, "perplexity": LOGITS, "precision": {**LOGITS, "class": 1},
     "r2": {"in": ["score", "sign"]}, "recall": {**LOGITS, "average": "micro"}, "rmse": {"in": ["score", "sign"]}, "top_k_accuracy": {**LOGITS, "k": 2},
 }
 OPTIMIZERS = {name: {"lr": 0.01, "weight_decay": 0.1} for name in (

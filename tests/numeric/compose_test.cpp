@@ -159,6 +159,25 @@ TEST(ComposeForAGpu, AgreesWithTheOracle) {
   compare(composed(16), target);
 }
 
+// As beyond 2^30 elements: an order, updates of rows and prefixes, for the host and with a GPU's forms.
+TEST(Primitives, CountIn64Bits) {
+  for (Target target : {host(), h200()}) {
+    target.index_limit = 1;
+    Module m;
+    Graph& g = m.graphs.emplace_back();
+    g.name = "long_rows";
+    Builder b(g);
+    const ValueId x = g.add_input("x", {DType::f32, {7, 70}}, Role::input),
+                  rows = g.add_input("rows", {DType::f32, {5}}, Role::input),
+                  updates = g.add_input("updates", {DType::f32, {5, 70}}, Role::input);
+    const ValueId places = b.cast(b("abs", {b("mul", {rows, rows})}), DType::i32);
+    const Values order = b.multi("argsort", {x});
+    g.outputs = {b("scatter", {x, places, updates}, {{"combine", std::string("add")}}), order[0], order[1],
+                 b("cumsum", {x}, {{"axis", int64_t{1}}})};
+    compare(m, target);
+  }
+}
+
 // Totals and column sums, whose partial results several blocks add up, and what follows from them.
 TEST(PartialResults, AreCompleteAfterEachLaunch) {
   for (Target target : {host(), h200()}) {

@@ -532,7 +532,7 @@ TEST_P(Rules, HoldOnRandomGraphs) {
     const ValueId root = make->second(m);
     m.e.graph.outputs = {root};
     const Node* n = m.e.graph.def(root);
-    if (n == nullptr || (!rule.op.empty() && n->op->name != rule.op)) continue;
+    if (n == nullptr || !rule.of(n->op->traits)) continue;
     const std::optional<Graph> after = rewritten(m.e.graph, rule.apply);
     if (!after) continue;
     ++applied;

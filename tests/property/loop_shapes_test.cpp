@@ -134,7 +134,7 @@ void expect_agreement(Module m, uint32_t seed) {
   for (const Graph& g : meaning.graphs) {
     const NamedTensors inputs = short_fractions(g, seed);
     const Tensor expected = evaluate(meaning, g, inputs).outputs.at(0);
-    const Tensor got = on_host(executable, *program.find_entry(g.name), inputs);
+    const Tensor got = on_host(executable, testing::entry_named(program, g.name), inputs);
     EXPECT_LE(difference(expected, got), kTolerance) << print(g, {});
   }
 }

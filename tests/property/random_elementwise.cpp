@@ -19,7 +19,7 @@ const Names kJumping = {"ceil", "eq", "floor", "mod", "ne", "round", "sign"};
 const Names kSmooth = {"add",     "asinh", "atan", "cos",      "erf", "exp",      "gelu",   "mul", "neg",
                        "sigmoid", "silu",  "sin",  "softplus", "sub", "softsign", "square", "tanh"};
 // Real numbers of real numbers without a gradient: training would be refused.
-const Names kWithoutGradient = {"lgamma"};
+const Names kWithoutGradient = {"trigamma"};
 
 void convert(RandomValues& r) {
   if (r.options.narrow) {

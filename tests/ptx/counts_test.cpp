@@ -191,7 +191,9 @@ std::vector<Shaped> shapes() {
              return {make("argsort", {input(g, "x", {130, 700})}, {}, "order")};
            }},
           {"total", sum({100000}, {0})},
+          {"long_row_sums", sum({4, 60000}, {1})},
           {"columns", sum({2000, 96}, {0})},
+          {"long_columns", sum({40000, 2}, {0})},
           {"columns_in_groups", sum({1100, 512}, {0})},
           {"bf16_product", product({256, 512}, {512, 128}, DType::bf16)},
           {"batched_product", product({8, 96, 64}, {8, 64, 80}, DType::f32)},

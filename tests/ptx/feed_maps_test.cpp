@@ -41,7 +41,7 @@ codegen::Program program() {
        .maps = {data_map("scale", {{"by", {0.25}}}), data_map("flip", {{"probability", {0.5}}}), mixup,
                 data_map("shift", {{"by", {-3}}})}},
       {.input = "label", .stored = DType::u8, .maps = {mixup}, .classes = kClasses}};
-  return codegen::lower(m, "mixup", ir::h200(), {.columns = columns, .entries = {"train", "train_last"}});
+  return codegen::lower(m, "mixup", ir::h200(), {.columns = columns});
 }
 
 runtime::data::Table table() {
@@ -63,7 +63,7 @@ std::vector<ir::Tensor> batches(const codegen::Program& program, runtime::Device
   feed.begin(rows, order, {.seed = 7, .epoch = 2});
   std::vector<ir::Tensor> out;
   for (const char* name : {"train", "train", "train", "train", "train_last"}) {
-    const codegen::Entry& entry = *program.find_entry(name);
+    const codegen::Entry& entry = *program.find_entry(ir::entry_kind(name));
     feed.provide(entry.fed_rows);
     executable.wait(executable.submit(entry, 1));
     for (const codegen::Buffer& b : entry.outputs) out.push_back(read_buffer(executable, b));

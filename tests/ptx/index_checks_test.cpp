@@ -42,10 +42,9 @@ std::unique_ptr<Compiled> compile() {
   passes::Options options;
   options.target = ir::h200();
   passes::run_pipeline(m, options);
-  out->program = codegen::lower(m, "m", options.target,
-                                {.columns = {{"i", ir::DType::i32, {}}},
-                                 .entries = {"train", "eval"},
-                                 .one_kernel = codegen::OneKernel::where_possible});
+  out->program =
+      codegen::lower(m, "m", options.target,
+                     {.columns = {{"i", ir::DType::i32, {}}}, .one_kernel = codegen::OneKernel::where_possible});
   return out;
 }
 
@@ -63,7 +62,7 @@ runtime::Split rows(int32_t index) {
 // What a training or an evaluation says; "" where it goes to its end.
 std::string said(const Compiled& what, runtime::Device& device, int32_t index, int64_t repeats, bool trains) {
   runtime::Executable executable(what.program, device);
-  executable.run(*what.program.find_entry("init"));
+  executable.run(*what.program.find_entry(ir::Phase::init));
   runtime::TrainOptions options{.epochs = 1, .steps = {}, .seed = 5};
   options.steps_options.most_repeats = repeats, options.steps_options.indices = what.plan.indices;
   try {
@@ -80,7 +79,7 @@ std::string said(const Compiled& what, runtime::Device& device, int32_t index, i
 TEST(PtxIndexChecks, NameTheRow) {
   if (!runtime::find_nvrtc().found) GTEST_SKIP() << "no NVRTC on this machine";
   const std::unique_ptr<Compiled> what = compile();
-  ASSERT_GE(what->program.find_entry("train")->persistent, 0);
+  ASSERT_GE(what->program.find_entry(ir::Phase::train)->persistent, 0);
   const std::map<int32_t, std::string> expected = {
       {0, ""},
       {2, "gather 'h': 'k' holds 6 in training row 21, counted from 0: expected 0 ... 5"},

@@ -127,8 +127,8 @@ void check_training(const std::string& name, bool small, const PtxOptions& optio
     Made of_host = make(expected), of_device = make(got);
     comparison.expect_agreement(of_host, of_device, entry.name, batch);
   };
-  step(*program.find_entry("init"), 0);
-  for (int i = 0; i < kSteps; ++i) step(*program.find_entry("train"), static_cast<uint64_t>(i));
+  step(*program.find_entry(ir::Phase::init), 0);
+  for (int i = 0; i < kSteps; ++i) step(*program.find_entry(ir::Phase::train), static_cast<uint64_t>(i));
   for (const ptx::Finding& f : device.findings()) ADD_FAILURE() << to_string(f);
   // Windows are read in packets: a warp uses what it fetches, where a pixel's channels fill a sector.
   for (const codegen::Kernel& kernel : program.kernels) {
@@ -185,8 +185,8 @@ TEST(PtxPrecision, IsWhatTheModelAllows) {
         plan_model("digits_cnn", true, ir::h200(), {R"(train.precision={"compute": ")" + precision + R"("})"}).program;
     PtxDevice device(options());
     ProgramRun run(program, device);
-    run.run(*program.find_entry("init"));
-    const codegen::Entry& entry = *program.find_entry("train");
+    run.run(*program.find_entry(ir::Phase::init));
+    const codegen::Entry& entry = *program.find_entry(ir::Phase::train);
     run.write(entry, random_batch(entry, 1));
     run.run(entry);
     losses[precision] = run.read(entry).at("output 0").real.at(0);

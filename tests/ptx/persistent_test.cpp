@@ -36,15 +36,13 @@ Compiled compile(const std::string& name) {
   passes::Options options;
   options.target = ir::h200();
   passes::run_pipeline(m, options);
-  codegen::FedEntries fed{.columns = {},
-                          .entries = {"train", "train_last", "eval", "eval_last"},
-                          .one_kernel = codegen::OneKernel::where_possible};
+  codegen::FedEntries fed{.columns = {}, .one_kernel = codegen::OneKernel::where_possible};
   for (const ir::Graph& g : m.graphs)
     if (g.name == "train")
       for (const ir::ValueId v : g.inputs)
         if (g[v].role == ir::Role::input) fed.columns.push_back({g[v].name, g[v].type.dtype, {}});
   Compiled out{codegen::lower(m, name, options.target, fed), {}, batch};
-  out.inputs = out.program.find_entry("train")->inputs;
+  out.inputs = out.program.find_entry(ir::Phase::train)->inputs;
   return out;
 }
 
@@ -86,7 +84,7 @@ Trained train(const Compiled& what, int64_t rows, const PtxOptions& options, int
   Trained out;
   {
     runtime::Executable executable(what.program, device);
-    executable.run(*what.program.find_entry("init"));
+    executable.run(*what.program.find_entry(ir::Phase::init));
     runtime::Watcher watcher;
     watcher.step = [&](const runtime::StepEvent& e) { out.losses.push_back(e.loss); };
     runtime::TrainOptions train_options;
@@ -119,7 +117,7 @@ class PtxPersistent : public ::testing::TestWithParam<std::string> {
 
 TEST_P(PtxPersistent, GivesTheBitsOfItsLaunches) {
   const Compiled what = compile(GetParam());
-  ASSERT_GE(what.program.find_entry("train")->persistent, 0);
+  ASSERT_GE(what.program.find_entry(ir::Phase::train)->persistent, 0);
   const int64_t rows = 2 * what.batch + what.batch - 1;  // the last batch is ragged
   const Trained launched = train(what, rows, {.persistent = false}, 1);
   EXPECT_EQ(launched.losses.size(), 3U);

@@ -89,7 +89,7 @@ Images run_fed(const codegen::Program& program, runtime::Device& device) {
   runtime::Executable executable(program, device);
   runtime::Feed feed(executable);
   feed.begin(table, order);
-  const codegen::Entry& entry = *program.find_entry("eval");
+  const codegen::Entry& entry = *program.find_entry(ir::Phase::eval);
   Images all;
   for (int64_t step = 0; step < 4; ++step) {
     feed.provide(entry.fed_rows);
@@ -117,7 +117,7 @@ Sample fed() {
   const std::vector<codegen::FeedSpec> columns = {
       {"x", DType::f32, {data_map("scale", {{"by", {0.5}}}), data_map("shift", {{"by", {-1}}})}},
       {"label", DType::u8, {}}};
-  return {codegen::lower(m, "fed", h200(), {.columns = columns, .entries = {"eval"}}), run_fed};
+  return {codegen::lower(m, "fed", h200(), {.columns = columns}), run_fed};
 }
 
 }  // namespace

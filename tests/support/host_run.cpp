@@ -1,11 +1,13 @@
 #include "tests/support/host_run.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <stdexcept>
 #include <utility>
 
 #include "codegen/lower.h"
+#include "ir/check.h"
 #include "ir/evaluate/tensor_bytes.h"
 #include "passes/pipeline.h"
 #include "passes/select/onednn.h"
@@ -70,6 +72,12 @@ HostRun::HostRun(ir::Module module, const std::string& entry, const HostRunOptio
   impl_->executable = std::make_unique<runtime::Executable>(impl_->program, impl_->device);
 }
 
+const codegen::Entry& entry_named(const codegen::Program& program, const std::string& name) {
+  const auto found = std::ranges::find(program.entries, name, &codegen::Entry::name);
+  HEDDLE_CHECK(found != program.entries.end(), "the program has no entry '" + name + "'");
+  return *found;
+}
+
 HostRun::~HostRun() = default;
 
 const codegen::Program& HostRun::program() const { return impl_->program; }
@@ -77,7 +85,7 @@ const codegen::Program& HostRun::program() const { return impl_->program; }
 ir::Evaluation HostRun::operator()(const ir::NamedTensors& inputs) { return (*this)(impl_->entry, inputs); }
 
 ir::Evaluation HostRun::operator()(const std::string& name, const ir::NamedTensors& inputs) {
-  const codegen::Entry& entry = *impl_->program.find_entry(name);
+  const codegen::Entry& entry = entry_named(impl_->program, name);
   std::set<std::string> entry_inputs;
   for (const codegen::Buffer& b : entry.inputs) entry_inputs.insert(b.name);
   for (const auto& [name, tensor] : inputs)

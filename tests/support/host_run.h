@@ -30,6 +30,9 @@ ir::Module differentiated(ir::Module module);
 // The module through the pipeline (as the options say) and lowered: what HostRun runs.
 codegen::Program host_program(ir::Module module, const std::string& name, const HostRunOptions& options = {});
 
+// The entry of this name, which may be one of a test's own.
+const codegen::Entry& entry_named(const codegen::Program& program, const std::string& name);
+
 // What the buffer holds, with its axes as they lie in memory.
 ir::Tensor read_buffer(runtime::Executable& executable, const codegen::Buffer& b);
 

@@ -6,10 +6,13 @@
     predictions.py every HEDDLE FOLDER N     the same for each number from 1 to N
     predictions.py answers HEDDLE            a line in, a line out, while the producer waits for it
     predictions.py memory HEDDLE FOLDER N    N rows through a pipe and from a file take no more memory than few
+    predictions.py large HEDDLE FOLDER       rows of megabytes take memory of a few rows, and give the same bits in any batch
+    predictions.py batches HEDDLE FOLDER     batches of any size give the same bits
 """
 import json
 import os
 import pathlib
+import random
 import struct
 import subprocess
 import sys
@@ -130,6 +133,88 @@ def memory(heddle, folder, most):
         few, many = peak(1000, out), peak(most, out)
         print(f"{out.rsplit('.', 1)[1]}: {few:.0f} MiB for 1000 rows, {many:.0f} MiB for {most}")
         assert many < few + 16
+
+
+def trained(heddle, folder, name, shape, nodes, settings=()):
+    """A model of one step, with its weights."""
+    model = f"{folder}/{name}.json"
+    nodes[0]["in"] = "x"
+    pathlib.Path(model).write_text(json.dumps({
+        "format": "heddle-model/1", "name": name, "inputs": {"x": {"shape": ["N", *shape]}},
+        "nodes": [*nodes, {"name": "mean", "op": "mean"}], "outputs": {"out": "out"},
+        "train": {"batch": {"N": 2}, "steps": 1, "loss": {"op": "value", "in": "mean"}, "optimizer": "sgd"},
+        "data": {"train": {"op": "npy", "x": "x.npy"}}}))
+    subprocess.run([heddle, "train", model, *settings, "--save", f"{folder}/{name}.safetensors"], check=True, capture_output=True)
+    return [heddle, "predict", model, "--weights", f"{folder}/{name}.safetensors", "--overwrite"]
+
+
+def floats(path, shape):
+    """An npy file; each row is random, and repeats itself after a thousand numbers."""
+    size = 1
+    for d in shape[1:]:
+        size *= d
+    head = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {tuple(shape)}, }}".ljust(117) + "\n"
+    with open(path, "wb") as f:
+        f.write(b"\x93NUMPY\x01\0" + struct.pack("<H", len(head)) + head.encode())
+        for row in range(shape[0]):
+            draw = random.Random(row)
+            some = struct.pack("1000f", *(draw.uniform(-1, 1) for _ in range(1000)))
+            f.write((some * (size // 1000 + 1))[:size * 4])
+
+
+def run_and_peak(command):
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    used = os.wait4(process.pid, 0)
+    assert used[1] == 0, used
+    return used[2].ru_maxrss / 1024
+
+
+def large(heddle, folder):
+    # Two rows of two million floats; and small ones, of which the model makes 16 MiB each: 64 of these are a GiB.
+    for name, shape, nodes in (
+            ("long", [1000, 2000, 1], [{"name": "out", "op": "conv2d", "filters": 1, "kernel": 1, "activation": "relu"}]),
+            ("wide", [8, 8, 1], [{"name": "more", "op": "resize2d", "size": [2048, 2048]},
+                                 {"name": "out", "op": "conv2d", "filters": 1, "kernel": 3}])):
+        for rows in (1, 2, 11):
+            floats(f"{folder}/{name}{rows}.npy", [rows, *shape])
+        floats(f"{folder}/x.npy", [2, *shape])
+        command = trained(heddle, folder, name, shape, nodes)
+        run_and_peak([*command, "--in", f"{folder}/{name}2.npy", "--out", f"{folder}/{name}2.out.npy"])  # compiles
+        for rows in (1, 2, 11):
+            used = run_and_peak([*command, "--in", f"{folder}/{name}{rows}.npy", "--out", f"{folder}/{name}{rows}.out.npy"])
+            print(f"{name}: {used:.0f} MiB for {rows} rows")
+            assert used < 256, used
+        run_and_peak([*command, "--in", f"{folder}/{name}11.npy", "--batch", "4", "--out", f"{folder}/{name}4.out.npy"])
+        for other in ("1.out", "2.out", "4.out"):
+            assert begins_as(f"{folder}/{name}{other}.npy", f"{folder}/{name}11.out.npy"), f"other bits in {other}"
+
+
+def begins_as(few, many):
+    """Whether the rows of one array are the first of another, a piece at a time: a child's peak begins with what this process takes."""
+    with open(few, "rb") as a, open(many, "rb") as b:
+        a.seek(256), b.seek(256)
+        while piece := a.read(1 << 20):
+            if b.read(len(piece)) != piece:
+                return False
+        return a.tell() > 256
+
+
+def batches(heddle, folder):
+    """Convolutions, products, norms, and rows by a vector, which a library makes or a loop."""
+    models = (("conv", [13, 13, 5], [{"op": "conv2d", "filters": 17, "kernel": 3, "activation": "relu", "name": "a"},
+                                     {"op": "max_pool2d", "window": 2, "name": "b"}, {"op": "batch_norm", "name": "c"},
+                                     {"op": "conv2d", "filters": 3, "kernel": 3, "name": "d"}, {"op": "flatten", "name": "e"},
+                                     {"op": "dense", "units": 7, "name": "f"}, {"op": "softmax", "name": "out"}]),
+              ("vector", [2000], [{"op": "dense", "units": 500, "activation": "gelu", "name": "a"}, {"op": "layer_norm", "name": "b"},
+                                  {"op": "dense", "units": 1500, "name": "c"}, {"op": "dense", "units": 1, "name": "out"}]))
+    for name, shape, nodes in models:
+        floats(f"{folder}/x.npy", [70, *shape])
+        command = [*trained(heddle, folder, name, shape, nodes, ["--set", "train.batch.N=10"]), "--in", f"{folder}/x.npy"]
+        made = {}
+        for batch in (2, 17, 64):
+            run_and_peak([*command, "--batch", str(batch), "--out", f"{folder}/out.npy"])
+            made[batch] = pathlib.Path(f"{folder}/out.npy").read_bytes()
+        print(name, [batch for batch in made if made[batch] != made[64]])
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ struct OneWeight {
   std::optional<Executable> executable;
   OneWeight(const std::string& name, const std::string& dtype, const std::vector<int64_t>& dims, int64_t bytes) {
     program.state_bytes = bytes;
-    program.states = {{name, dtype, dims, bytes, {codegen::Segment::state, 0}, "param"}};
+    program.states = {{name, dtype, dims, bytes, {codegen::Segment::state, 0}, codegen::BufferRole::param}};
     executable.emplace(program, device);
     executable->write(program.states[0], std::vector<uint8_t>(static_cast<size_t>(bytes), 1).data());
   }

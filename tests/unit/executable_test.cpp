@@ -55,7 +55,7 @@ codegen::Kernel kernel(const std::string& name, int64_t arguments, int64_t block
   return k;
 }
 
-Buffer floats(const std::string& name, int64_t n, Segment segment, int64_t offset, const std::string& role) {
+Buffer floats(const std::string& name, int64_t n, Segment segment, int64_t offset, codegen::BufferRole role) {
   return {name, "f32", {n}, n * 4, {segment, offset}, role};
 }
 
@@ -70,13 +70,14 @@ codegen::Program counting_program() {
   p.name = "counting";
   p.source = kPreamble + kKernels;
   p.kernels = {kernel("add", 3, 0), kernel("mark", 2, 5)};
-  p.states = {floats("total", 1000, Segment::state, 0, "state"), floats("marks", 5, Segment::state, 4096, "state")};
+  p.states = {floats("total", 1000, Segment::state, 0, codegen::BufferRole::state),
+              floats("marks", 5, Segment::state, 4096, codegen::BufferRole::state)};
   p.state_bytes = 8192;
   p.arena_bytes = 16384;
   codegen::Entry e;
   e.name = "train";
-  e.inputs = {floats("x", 1000, Segment::arena, 0, "input")};
-  e.outputs = {floats("sum", 1000, Segment::arena, 4096, "output")};
+  e.inputs = {floats("x", 1000, Segment::arena, 0, codegen::BufferRole::input)};
+  e.outputs = {floats("sum", 1000, Segment::arena, 4096, codegen::BufferRole::result)};
   e.steps.push_back(
       {codegen::Launch{0, {reads(Segment::state, 0), reads(Segment::arena, 0), writes(Segment::arena, 4096)}},
        "m.json:1:1"});
@@ -132,6 +133,7 @@ codegen::Program product_program() {
   codegen::Library call;
   call.impl = "onednn";
   call.op = "matmul";
+  call.matrix_product = true;
   call.title = "fc";
   call.operands = {{"f32", {64, 32}}, {"f32", {32, 48}}};
   call.results = {{"f32", {64, 48}}};
@@ -144,8 +146,9 @@ codegen::Program product_program() {
   p.arena_bytes = 26624 + call.workspace.bytes;
   codegen::Entry e;
   e.name = "predict";
-  e.inputs = {floats("a", 64 * 32, Segment::arena, 0, "input"), floats("b", 32 * 48, Segment::arena, 8192, "input")};
-  e.outputs = {floats("c", 64 * 48, Segment::arena, 14336, "output")};
+  e.inputs = {floats("a", 64 * 32, Segment::arena, 0, codegen::BufferRole::input),
+              floats("b", 32 * 48, Segment::arena, 8192, codegen::BufferRole::input)};
+  e.outputs = {floats("c", 64 * 48, Segment::arena, 14336, codegen::BufferRole::result)};
   e.steps.push_back({call, ""});
   p.entries = {e};
   return p;

@@ -55,7 +55,9 @@ TEST(Expression, Faults) {
   EXPECT_EQ(fault(""), "2 expected a number or a name at its end");
   EXPECT_EQ(fault("1.2.3"), "2 '1.2.3' is not a number");
   EXPECT_EQ(fault("1e"), "2 '1e' is not a number");
-  EXPECT_EQ(fault("d ** 2"), "5 expected a number or a name, found '*'");
+  EXPECT_EQ(fault("d ** 2"), "4 there is no operator '**'");
+  EXPECT_EQ(fault("d // 2"), "4 there is no operator '//'");
+  EXPECT_EQ(fault("d * / 2"), "6 expected a number or a name, found '/'");
   EXPECT_EQ(fault("sqrt(0-1)"), "2 sqrt of -1");
   EXPECT_EQ(fault("1e308 * 10"), "8 the result is out of range");
   EXPECT_NE(fault(std::string(100, '(') + "1" + std::string(100, ')')).find("nesting deeper"), std::string::npos);

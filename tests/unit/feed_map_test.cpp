@@ -115,7 +115,7 @@ codegen::Program program_of(const std::string& type, const FeedSpec& spec, const
   const SourceFile source{"feed.hir", text};
   ir::Module m = ir::parse(source);
   passes::run_pipeline(m, testing::host_options());
-  return codegen::lower(m, "fed", ir::host(), {.columns = {spec}, .entries = {entry}});
+  return codegen::lower(m, "fed", ir::host(), {.columns = {spec}});
 }
 
 data::Table pictures(int channels) {
@@ -130,7 +130,7 @@ std::vector<float> run(const codegen::Program& program, const std::string& entry
   HostDevice device({.threads = 2, .kernel_cache = {}});
   Executable executable(program, device);
   Feed feed(executable, {.resident_bytes = resident});
-  const codegen::Entry& e = *program.find_entry(entry);
+  const codegen::Entry& e = *program.find_entry(ir::entry_kind(entry));
   feed.begin(table, order, draws);
   std::vector<float> all;
   for (int step = 0; step < kRows / kBatch; ++step) {

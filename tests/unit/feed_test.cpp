@@ -43,7 +43,7 @@ codegen::Program program_of(const std::string& type, const FeedSpec& spec) {
   const SourceFile source{"feed.hir", text};
   ir::Module m = ir::parse(source);
   passes::run_pipeline(m, testing::host_options());
-  return codegen::lower(m, "fed", ir::host(), {.columns = {spec}, .entries = {"eval"}});
+  return codegen::lower(m, "fed", ir::host(), {.columns = {spec}});
 }
 
 // What @eval's input holds after one step, and the step's record.
@@ -59,7 +59,7 @@ Batch<T> run(const std::string& type, const FeedSpec& spec, const data::Table& t
   HostDevice device({.threads = 2, .kernel_cache = {}});
   Executable executable(program, device);
   Feed feed(executable, std::move(options));
-  const codegen::Entry& entry = *program.find_entry("eval");
+  const codegen::Entry& entry = *program.find_entry(ir::Phase::eval);
   feed.begin(table, order);
   feed.provide(entry.fed_rows);
   executable.wait(executable.submit(entry, 1));
@@ -168,7 +168,7 @@ TEST(Feed, StepsTakeTheRowsThatComeNext) {
       HostDevice device({.threads = 2, .kernel_cache = {}});
       Executable executable(program, device);
       Feed feed(executable, {.resident_bytes = resident});
-      const codegen::Entry& entry = *program.find_entry("eval");
+      const codegen::Entry& entry = *program.find_entry(ir::Phase::eval);
       feed.begin(table, order);
       for (size_t step = 0; step < 5; ++step) {
         feed.provide(4);
@@ -195,7 +195,7 @@ TEST(Feed, TheRingGoesRound) {
   HostDevice device({.threads = 1, .kernel_cache = {}});
   Executable executable(program, device);
   Feed feed(executable);
-  const codegen::Entry& entry = *program.find_entry("eval");
+  const codegen::Entry& entry = *program.find_entry(ir::Phase::eval);
   int64_t steps = 0;
   while (steps < 2 * program.feeding.records) {
     feed.begin(table, {});

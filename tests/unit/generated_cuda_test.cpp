@@ -115,8 +115,7 @@ class EveryModel : public GeneratedCuda, public ::testing::WithParamInterface<st
     if (library) options.libraries = {{&passes::onednn(), [](const Graph&) { return passes::LibraryAnswer{}; }}};
     passes::run_pipeline(c.module, options);
     // With every persistent kernel that there can be.
-    codegen::FedEntries fed{
-        .columns = {}, .entries = {"train", "eval"}, .one_kernel = codegen::OneKernel::where_possible};
+    codegen::FedEntries fed{.columns = {}, .one_kernel = codegen::OneKernel::where_possible};
     for (const Graph& g : c.module.graphs)
       if (g.name == "train")
         for (const ValueId v : g.inputs)

@@ -119,8 +119,8 @@ TEST(GradientEdges, KinksAsInPyTorch) {
   EXPECT_EQ(gradient("abs", {{1}}, {{0}}), Row{0});
 }
 
-TEST(GradientEdges, LimitsOfAClampStillPass) {
-  EXPECT_EQ(gradient("clamp", {{4}}, {{-1, 2, -1.5, 2.5}}, {{"low", -1.0}, {"high", 2.0}}), (Row{1, 1, 0, 0}));
+TEST(GradientEdges, LimitsOfAClampPassNone) {
+  EXPECT_EQ(gradient("clamp", {{5}}, {{-1, 2, -1.5, 2.5, 0.5}}, {{"low", -1.0}, {"high", 2.0}}), (Row{0, 0, 0, 0, 1}));
 }
 
 // One element has no neighbour, however long the stride; two have a gap between them.

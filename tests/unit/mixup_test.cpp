@@ -49,7 +49,7 @@ codegen::Program program_of(const Options& o) {
   const std::vector<FeedSpec> columns = {
       {.input = "x", .stored = ir::DType::u8, .maps = maps},
       {.input = "label", .stored = ir::DType::u8, .maps = {data_map("mixup", {{"alpha", {o.alpha}}})}, .classes = 5}};
-  return codegen::lower(m, "mixup", ir::host(), {.columns = columns, .entries = {o.entry}});
+  return codegen::lower(m, "mixup", ir::host(), {.columns = columns});
 }
 
 data::Table table_of(int rows) {
@@ -72,7 +72,7 @@ Batches run(const Options& o) {
   HostDevice device({.threads = o.threads, .kernel_cache = {}});
   Executable executable(program, device);
   Feed feed(executable, {.resident_bytes = o.resident});
-  const codegen::Entry& e = *program.find_entry(o.entry);
+  const codegen::Entry& e = *program.find_entry(ir::entry_kind(o.entry));
   const data::Table table = table_of(o.rows);
   const std::vector<uint32_t> order = order_of(o.rows);
   feed.begin(table, order, o.draws);

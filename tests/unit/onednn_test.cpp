@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ir/diagnostic.h"
+#include "ir/op_def.h"
 #include "runtime/host/onednn_parts.h"
 
 namespace heddle::runtime {
@@ -43,7 +44,16 @@ Library call_of(const std::string& op, std::vector<Dims> operands, const Dims& r
   call.op = op;
   call.title = "test." + op;
   call.integers = std::move(integers);
-  call.epilogue = std::move(epilogue);
+  if (const ir::OpDef* def = ir::find_op(op)) {
+    call.matrix_product = def->traits.matrix_product;
+    if (const auto& roles = def->traits.convolution)
+      call.convolution = codegen::ConvolutionRoles{roles->image, roles->filter, roles->result};
+  }
+  for (std::string& step : epilogue) {
+    const ir::OpDef* def = ir::find_op(step);
+    call.epilogue.push_back(
+        {.op = step, .bias = step == "bias", .at_least = def ? def->traits.at_least : std::nullopt});
+  }
   for (Dims& d : operands) call.operands.push_back({"f32", std::move(d)});
   call.results.push_back({"f32", result});
   return call;

@@ -85,7 +85,7 @@ TEST_F(ReadWeightsTest, RoundsDoublesAndRefusesWhatNoF32Holds) {
   EXPECT_EQ(w[5], std::numeric_limits<float>::denorm_min());
   EXPECT_EQ(w[6], 0);
   EXPECT_EQ(w[7], 1);  // a tie goes to the even one
-  EXPECT_EQ(note(), "1 tensor becomes f32: 1 from f64 (w)");
+  EXPECT_EQ(note(), "1 tensor becomes f32: 1 from f64 (w); too small for f32, and so 0: 1 of 'w'");
   add<double>(file_, "v", "f64", {0, 1, -0x1.ffffffp127});
   EXPECT_EQ(error(),
             "'v': element 2 is -3.40282e+38, which f32 does not hold; the largest f32 is 3.4e38: look at the training "

@@ -85,6 +85,7 @@ double finish(const std::string& text, const Accumulator& acc, int64_t count, co
   if (text == "acc" || text == "acc.value") return acc.value;
   if (text == "acc.index") return static_cast<double>(acc.index);
   if (text == "acc / T(count)") return acc.value / static_cast<double>(count);
+  if (text == "acc / T(valid)") return acc.value / static_cast<double>(acc.valid);
   if (text == "acc / T(count_include_pad ? count : valid)")
     return acc.value / static_cast<double>(s.flag("count_include_pad") ? count : acc.valid);
   ADD_FAILURE() << "unknown finish " << text;

@@ -26,8 +26,7 @@ codegen::Program compile(int64_t batch, int64_t last) {
       model, {.train = batch, .train_last = last, .eval = batch, .eval_last = last, .total_steps = 100});
   passes::run_pipeline(m, testing::host_options());
   const codegen::FedEntries fed{.columns = {{"image", ir::DType::u8, {ir::data_map("scale", {{"by", {1 / 255.0}}})}},
-                                            {"label", ir::DType::u8, {}}},
-                                .entries = {"train", "train_last", "eval", "eval_last"}};
+                                            {"label", ir::DType::u8, {}}}};
   return codegen::lower(m, model.name, ir::host(), fed);
 }
 
@@ -50,7 +49,7 @@ struct Trained {
 Trained train(const codegen::Program& program, const runtime::Split& rows, const runtime::StepsOptions& steps) {
   runtime::HostDevice device({.threads = 2, .kernel_cache = {}});
   runtime::Executable executable(program, device);
-  executable.run(*program.find_entry("init"));
+  executable.run(*program.find_entry(ir::Phase::init));
   Trained out;
   runtime::Watcher watcher;
   watcher.step = [&](const runtime::StepEvent& e) { out.losses.push_back(e.loss); };
@@ -88,10 +87,10 @@ TEST(Repeat, StepsAllocateNothing) {
   for (int threads : {1, 2, 4}) {
     runtime::HostDevice device({.threads = threads, .kernel_cache = {}});
     runtime::Executable executable(program, device);
-    executable.run(*program.find_entry("init"));
+    executable.run(*program.find_entry(ir::Phase::init));
     runtime::Feed feed(executable);
     feed.begin(rows.table, {});
-    const codegen::Entry& entry = *program.find_entry("train");
+    const codegen::Entry& entry = *program.find_entry(ir::Phase::train);
     executable.run(entry);
     const int64_t before = test::allocations();
     executable.wait(executable.submit(entry, 8));

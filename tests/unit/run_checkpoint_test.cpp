@@ -29,9 +29,9 @@ struct Small {
   explicit Small(uint8_t first, const std::vector<int64_t>& layout = {0, 2, 3, 1}) {
     program.state_bytes = 512;
     const std::vector<int64_t> dims = {2, 3, 1, 2};
-    program.states = {{"w", "u16", dims, 24, {codegen::Segment::state, 0}, "param", layout},
-                      {"w.m", "f32", dims, 48, {codegen::Segment::state, 64}, "state", layout},
-                      {"step", "i64", {}, 8, {codegen::Segment::state, 256}, "state"}};
+    program.states = {{"w", "u16", dims, 24, {codegen::Segment::state, 0}, codegen::BufferRole::param, layout},
+                      {"w.m", "f32", dims, 48, {codegen::Segment::state, 64}, codegen::BufferRole::state, layout},
+                      {"step", "i64", {}, 8, {codegen::Segment::state, 256}, codegen::BufferRole::state}};
     executable.emplace(program, device);
     for (const codegen::Buffer& b : program.states) {
       std::vector<uint8_t> bytes(static_cast<size_t>(b.bytes));

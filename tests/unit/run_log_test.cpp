@@ -63,7 +63,7 @@ TEST(RunLog, NothingComesBehindTheEndThatAnotherThreadTells) {
     log.event("end", {});
     log.finish();
   });
-  for (int64_t step = 1; !log.ended() || step <= 2000; ++step) log.step({.total_step = step});
+  for (int64_t step = 1; !log.ended() || step <= 2000; ++step) log.step({.total_step = step, .gradient_norm = {}});
   watchdog.join();
   log.finish();
   const std::string text = read_text(path);

@@ -24,8 +24,9 @@ const Library& other() {
                                   if (n.op->name != "matmul") return "softmax and matmul only";
                                   return g[n.results[0]].type.dims.back() <= 64 ? "" : "64 columns at most";
                                 },
-                                .epilogue = [](const Node& n) -> std::vector<std::string> {
-                                  if (n.op->name == "matmul") return {"bias", "tanh"};
+                                .epilogue = [](const Node& n) -> std::vector<EpilogueStep> {
+                                  const auto takes = [](const OpDef& op) { return op.name == "tanh"; };
+                                  if (n.op->name == "matmul") return {Bias{}, Activation{takes}};
                                   return {};
                                 },
                                 .plan = [](const Graph& kernel, const Target&) -> LibraryPlan {

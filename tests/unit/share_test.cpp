@@ -35,7 +35,7 @@ struct Use {
 };
 Use use_of(const codegen::Program& p, const std::string& entry) {
   Use use;
-  for (const codegen::Step& step : p.find_entry(entry)->steps)
+  for (const codegen::Step& step : p.find_entry(ir::entry_kind(entry))->steps)
     if (const auto* launch = std::get_if<codegen::Launch>(&step.what)) {
       use.kernels.insert(launch->kernel);
       ++use.launches;

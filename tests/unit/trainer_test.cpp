@@ -114,8 +114,8 @@ codegen::Entry entry(const std::string& name, int64_t batch) {
   codegen::Entry e;
   e.name = name;
   e.fed_rows = batch;
-  e.inputs = {{"x", "f32", {batch}, batch * 4, {Segment::arena, 0}, "input"}};
-  e.outputs = {{"loss", "f32", {}, 4, {Segment::arena, 256}, "output"}};
+  e.inputs = {{"x", "f32", {batch}, batch * 4, {Segment::arena, 0}, codegen::BufferRole::input}};
+  e.outputs = {{"loss", "f32", {}, 4, {Segment::arena, 256}, codegen::BufferRole::loss}};
   return e;
 }
 
@@ -124,7 +124,7 @@ std::vector<codegen::Entry> with_metrics(std::vector<codegen::Entry> entries) {
   codegen::Entry reset, metrics;
   reset.name = "reset";
   metrics.name = "metrics";
-  metrics.outputs = {{"mean", "f64", {}, 8, {Segment::arena, 256}, "output"}};
+  metrics.outputs = {{"mean", "f64", {}, 8, {Segment::arena, 256}, codegen::BufferRole::result}};
   entries.push_back(reset);
   entries.push_back(metrics);
   return entries;
@@ -506,7 +506,7 @@ TEST(TrainerParameters, RefusesWeightsThatAreNotFiniteAtTheEnd) {
     CountingDevice device;
     codegen::Program program = program_of({entry("train", 4)});
     const int64_t size = dtype[0] == 'b' || dtype[1] == '1' ? 2 : dtype[1] == '3' ? 4 : 8;
-    program.states = {{"w", dtype, {2}, 2 * size, {Segment::state, 0}, "param"}};
+    program.states = {{"w", dtype, {2}, 2 * size, {Segment::state, 0}, codegen::BufferRole::param}};
     Executable executable(program, device);
     TrainOptions options;
     options.epochs = 1;
@@ -530,7 +530,8 @@ TEST(TrainerParameters, RefusesInfinities) {
   for (const auto& [dtype, infinity] : infinities) {
     CountingDevice device;
     codegen::Program program = program_of({entry("train", 4)});
-    program.states = {{"w", dtype, {1}, static_cast<int64_t>(infinity.size()), {Segment::state, 0}, "param"}};
+    program.states = {
+        {"w", dtype, {1}, static_cast<int64_t>(infinity.size()), {Segment::state, 0}, codegen::BufferRole::param}};
     Executable executable(program, device);
     executable.write(program.states[0], infinity.data());
     TrainOptions options;

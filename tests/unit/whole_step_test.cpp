@@ -30,8 +30,8 @@ TEST_P(WholeStep, AllocatesNothing) {
   for (int threads : {1, 2, 4}) {
     runtime::HostDevice device({.threads = threads, .kernel_cache = {}});
     runtime::Executable executable(program, device);
-    executable.run(*program.find_entry("init"));
-    const codegen::Entry& train = *program.find_entry("train");
+    executable.run(*program.find_entry(ir::Phase::init));
+    const codegen::Entry& train = *program.find_entry(ir::Phase::train);
     std::vector<std::vector<std::byte>> batch;
     for (const codegen::Buffer& input : train.inputs) batch.emplace_back(static_cast<size_t>(input.bytes));
     const auto step = [&] {
@@ -47,11 +47,11 @@ TEST_P(WholeStep, AllocatesNothing) {
 
 TEST_P(WholeStep, EachStepTouchesWhatItNames) {
   const codegen::Program program = compile(GetParam());
-  EXPECT_EQ(testing::fault_of_touch(program, *program.find_entry("init"), [](runtime::Executable&) {}), "");
+  EXPECT_EQ(testing::fault_of_touch(program, *program.find_entry(ir::Phase::init), [](runtime::Executable&) {}), "");
   runtime::HostDevice device({.threads = 1, .kernel_cache = {}});
   runtime::Executable initialised(program, device);
-  initialised.run(*program.find_entry("init"));
-  const codegen::Entry& train = *program.find_entry("train");
+  initialised.run(*program.find_entry(ir::Phase::init));
+  const codegen::Entry& train = *program.find_entry(ir::Phase::train);
   const auto fill = [&](runtime::Executable& executable) {
     for (const codegen::Buffer& state : program.states) executable.write(state, initialised.host_address(state));
     for (const codegen::Buffer& input : train.inputs) {

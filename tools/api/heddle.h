@@ -94,6 +94,8 @@ struct HEDDLE_API FilePredictions {
   std::vector<std::string> outputs = {};  // names of outputs or nodes; none: the model's outputs
   int top = 0;                            // so many of the most probable classes instead of all numbers; 0: the numbers
   bool overwrite = false;                 // `out` may replace a file that is there
+  bool allow_nan = false;                 // rows may hold nan and infinities; otherwise the first of them is refused
+  int batch = 0;                          // rows at once, 2 or more; 0: up to 64, as many as memory of 128 MiB takes
 };
 struct HEDDLE_API FileResult {
   int64_t rows = 0, not_finite = 0;  // the latter: rows whose results are not all finite
@@ -130,7 +132,7 @@ class HEDDLE_API Model {
   // `outputs` are names of outputs or nodes; none: the model's outputs. Each result has shape [rows, ...] for as many
   // rows as are given, any number of them: what is compiled once serves all. Throws (2) where there are no weights yet,
   // inputs differ in their rows or one is none of the model's, (1) where a row does not fit its input or is not finite
-  // behind the maps.
+  // behind the maps, (4) where not even two rows fit into memory.
   Outputs predict(const Inputs& rows, const std::vector<std::string>& outputs = {});
   FileResult predict_files(const FilePredictions& request);
   // From a safetensors file; `prefix` is taken off the names of its tensors: "module.". Throws (1) where the file is none.

@@ -36,6 +36,7 @@ struct Model::Impl {
   std::unique_ptr<OnDevice<Training>> training;
   std::unique_ptr<OnDevice<tools::Predictor>> predictor;
   std::vector<std::string> predicted;  // the outputs that it computes
+  int64_t predicted_batch = 0;         // that was asked for
   bool told_of_kernel_cache = false;
   bool fitting = false;  // a fit is under way, and the program is called from it
 
@@ -70,11 +71,15 @@ struct Model::Impl {
     on->made = make(compile, *on->device.device);
     return on;
   }
+  void start(Training& made, const runtime::WeightsFile* from) const {
+    made.start(from);
+    if (!made.note().empty()) tell(made.note());
+  }
   void begin(std::unique_ptr<OnDevice<Training>> next) {
     if (training)
       next->made->go_on_from(*training->made);
     else
-      next->made->start(weights ? &*weights : nullptr);
+      start(*next->made, weights ? &*weights : nullptr);
     training = std::move(next);
     weights.reset();
   }
@@ -93,16 +98,18 @@ struct Model::Impl {
     if (weights) return *weights;
     throw UserError(ExitCode::usage, "the model has no weights yet", "load_weights, compile or fit comes before");
   }
-  // Compiled once for the same outputs; the weights are those of now.
-  tools::Predictor& predictor_for(const std::vector<std::string>& outputs) {
+  // Compiled once for the same outputs and batch; the weights are those of now.
+  tools::Predictor& predictor_for(const std::vector<std::string>& outputs, const tools::BatchRequest& batch) {
     const runtime::WeightsFile now = current();
-    if (predictor && predicted == outputs) {
+    if (predictor && predicted == outputs && predicted_batch == batch.rows) {
       predictor->made->load(now);
     } else {
       predictor = make_on_device<tools::Predictor>([&](const tools::CompileOptions& compile, runtime::Device& device) {
-        return std::make_unique<tools::Predictor>(read.model, now, outputs, compile, device);
+        return std::make_unique<tools::Predictor>(read.model, now, outputs, batch, compile, device);
       });
       predicted = outputs;
+      predicted_batch = batch.rows;
+      if (!predictor->made->note().empty()) tell(predictor->made->note());
     }
     return *predictor->made;
   }
@@ -223,7 +230,8 @@ Outputs Model::predict(const Inputs& rows, const std::vector<std::string>& outpu
   return guarded([&] {
     require_there(impl_);
     require_inputs("predict", rows, impl_->read.model);
-    tools::Predictor& predictor = impl_->predictor_for(outputs);
+    tools::Predictor& predictor = impl_->predictor_for(outputs, {});
+    predictor.allow_nan(false);
     int64_t count = -1;
     for (const tools::PredictInput& input : predictor.inputs()) {
       const auto given = rows.find(input.request.input);
@@ -246,8 +254,8 @@ Outputs Model::predict(const Inputs& rows, const std::vector<std::string>& outpu
       shape.insert(shape.end(), output.dims.begin(), output.dims.end());
       out[output.name] = {.dtype = runtime::data::to_string(output.type), .shape = shape, .bytes = {}};
     }
-    for (int64_t first = 0; first < count; first += tools::kPredictBatch) {
-      const int64_t part = std::min(tools::kPredictBatch, count - first);
+    for (int64_t first = 0; first < count; first += predictor.batch()) {
+      const int64_t part = std::min(predictor.batch(), count - first);
       std::vector<runtime::data::Column> columns;
       for (const tools::PredictInput& input : predictor.inputs())
         columns.push_back(api::column_of(rows.at(input.request.input), input.request, first, part));
@@ -270,7 +278,13 @@ FileResult Model::predict_files(const FilePredictions& r) {
   return guarded([&] {
     require_there(impl_);
     tools::require_apart(r.out, r.in, impl_->weights_path);
-    tools::Predictor& predictor = impl_->predictor_for(r.outputs);
+    if (r.batch != 0 && (r.batch < tools::PlannedBatch::kFewest || r.batch > tools::kMostBatch))
+      throw UserError(ExitCode::usage,
+                      fmt::format("FilePredictions::batch is {}, expected {} ... {}, or 0 for what is planned", r.batch,
+                                  tools::PlannedBatch::kFewest, tools::kMostBatch));
+    tools::Predictor& predictor =
+        impl_->predictor_for(r.outputs, {.rows = r.batch, .known = tools::known_rows(r.in, r.in_format)});
+    predictor.allow_nan(r.allow_nan);
     tools::RowReader reader(predictor, r.in, r.in_format);
     tools::ResultWriter writer({.path = r.out, .format = r.format, .top = r.top, .overwrite = r.overwrite}, predictor);
     const tools::PredictSummary done = tools::predict_rows(predictor, reader, writer);
@@ -283,7 +297,7 @@ void Model::load_weights(const std::string& path, const std::string& prefix) {
     Impl& impl = require_no_fit(impl_, "load_weights");
     auto [file, note] = runtime::read_weights(path, prefix);
     if (!note.empty()) impl.tell(note);
-    if (impl.training) impl.training->made->start(&file);
+    if (impl.training) impl.start(*impl.training->made, &file);
     impl.weights_path = path;
     impl.weights = std::move(file);
     if (impl.training) impl.weights.reset();

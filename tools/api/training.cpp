@@ -15,6 +15,7 @@
 #include "runtime/weights/checkpoint.h"
 #include "tools/api/guarded.h"
 #include "tools/command/class_names.h"
+#include "tools/command/fit_weights.h"
 #include "tools/command/load_data.h"
 #include "tools/command/run_arguments.h"
 #include "tools/command/statistics.h"
@@ -130,11 +131,11 @@ void Training::compile(const frontend::Model& model, const tools::RowCounts& row
 }
 
 void Training::start(const runtime::WeightsFile* weights) {
-  const codegen::Entry* init = program_.find_entry("init");
+  const codegen::Entry* init = program_.find_entry(ir::Phase::init);
   HEDDLE_CHECK(init != nullptr, "a program that trains has an entry 'init'");
   executable_->run(*init);
   if (weights == nullptr) return;
-  runtime::require_match(*weights, program_);
+  note_ = tools::require_weights(*weights, plan_, program_);
   runtime::load_weights(*executable_, *weights);
   for (const auto& [key, value] : weights->metadata)
     if (key.starts_with("heddle.")) metadata_.emplace(key, value);
@@ -176,7 +177,7 @@ double Training::step(const Inputs& rows) {
   }
   runtime::StepRecord record;
   runtime::Steps steps(*executable_);
-  steps.run(table, {}, std::vector<runtime::Steps::Part>{{program_.find_entry("train"), 1}},
+  steps.run(table, {}, std::vector<runtime::Steps::Part>{{program_.find_entry(ir::Phase::train), 1}},
             {.record = [&](const runtime::Steps::Done& done) { record = done.record; }, .stop = [] { return false; }},
             {.seed = static_cast<uint64_t>(plan_.seed), .epoch = static_cast<uint64_t>(steps_)});
   ++steps_;

@@ -26,7 +26,8 @@ class Training {
   bool has_data() const { return splits_.train.has_value(); }
   // From the initializers, then from weights where there are any.
   void start(const runtime::WeightsFile* weights);
-  void go_on_from(Training& before);  // every state
+  const std::string& note() const { return note_; }  // of these weights; mostly empty
+  void go_on_from(Training& before);                 // every state
   double step(const Inputs& rows);
   FitResult fit(const std::function<bool(const Epoch&)>& each);
   runtime::WeightsFile weights();
@@ -36,6 +37,7 @@ class Training {
                const tools::CompileOptions& options, runtime::Device& device);
 
   frontend::TrainingPlan plan_;
+  std::string note_;
   tools::Splits splits_;
   std::map<std::string, std::string> metadata_;
   codegen::Program program_;

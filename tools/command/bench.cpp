@@ -9,6 +9,7 @@
 #include "codegen/predict.h"
 #include "runtime/feed.h"
 #include "runtime/json_text.h"
+#include "runtime/process_memory.h"
 #include "runtime/train/progress.h"
 #include "runtime/train/trainer.h"
 #include "tools/command/command_line.h"
@@ -179,6 +180,7 @@ void bench(const BenchArguments& a) {
   if (model.model.train.optimizer) read(a.model, model, {"train.optimizer.lr=1e-6"});
   frontend::TrainingPlan plan = frontend::plan_training(model.model);
   plan.data.maps.clear();  // random inputs are as large as mapped ones are
+  for (frontend::PlannedInput& input : plan.inputs) input.one_hot = 0;
   const frontend::BuildOptions all = frontend::default_build_options(model.model);
   frontend::BuildOptions build{.total_steps = 1000};
   if (a.entry == "train" || a.entry == "init") build.train = all.train;  // init writes the states of a training
@@ -189,10 +191,10 @@ void bench(const BenchArguments& a) {
   options.target = device.target;
   options.predict = a.profile;
   const codegen::Program program = compile_model(model.model, build, options);
-  const codegen::Entry* entry = program.find_entry(a.entry);
+  const codegen::Entry* entry = program.find_entry(ir::entry_kind(a.entry));
   if (!entry) throw UserError(ExitCode::failed, fmt::format("the model has no entry '{}'", a.entry));
   runtime::Executable executable(program, *device.device);
-  if (const codegen::Entry* init = program.find_entry("init")) executable.run(*init);
+  if (const codegen::Entry* init = program.find_entry(ir::Phase::init)) executable.run(*init);
   Bench runs(executable, *entry, plan, a.repeat);
   const Measured m = measure(runs, a);
   std::string profile;

@@ -78,14 +78,16 @@ std::string find_model(const std::string& name) {
 
 }  // namespace
 
-void add_model_arguments(Command& command, ModelArguments& a) {
+void add_model_arguments(Command& command, ModelArguments& a, ShortForms forms) {
   command.add_option("model", a.model, "a model file, the name of one in models/, or - for standard input")
       .takes(Takes::model)
       .required();
-  command.add_option("--epochs", a.epochs, "short for --set train.epochs=");
-  command.add_option("--lr", a.lr, "short for --set train.optimizer.lr=");
-  command.add_option("--batch", a.batch, "short for --set train.batch=");
-  command.add_option("--seed", a.seed, "short for --set train.seed=");
+  if (forms == ShortForms::all) {
+    command.add_option("--epochs", a.epochs, "short for --set train.epochs=");
+    command.add_option("--lr", a.lr, "short for --set train.optimizer.lr=");
+    command.add_option("--batch", a.batch, "short for --set train.batch=");
+    command.add_option("--seed", a.seed, "short for --set train.seed=");
+  }
   command.add_option("--set", a.set, "override a value: --set train.optimizer.lr=3e-4");
   command.add_flag("--small", a.small, "apply the model's own \"small\" overrides");
   command.add_option("--memory-limit", a.memory_gib, "GiB that a program may take (default: the target's)")

@@ -25,7 +25,8 @@ struct ModelArguments {
   bool small = false;
   int memory_gib = 0;  // that a program may take; 0: what the target has
 };
-void add_model_arguments(Command& command, ModelArguments& a);
+enum class ShortForms { all, none };  // --epochs, --lr, --batch and --seed, which say how to train
+void add_model_arguments(Command& command, ModelArguments& a, ShortForms forms = ShortForms::all);
 
 // A model as read, with the texts its locations point into.
 struct ReadModel {

@@ -18,7 +18,7 @@ namespace {
 int eval(const RunArguments& a) {
   Session s;
   open_session(a, false, s);
-  announce(s);
+  announce(a, s);
   load_weights(s);
   runtime::JsonObject metrics;
   const auto run = [&](const std::string& name, const std::optional<runtime::Split>& split) {

@@ -50,7 +50,7 @@ void append(runtime::WeightsFile& file, const std::string& name, const std::stri
 }
 
 // What the outside sees of a value: as in a weights file.
-codegen::Buffer outside(const ir::Value& v) { return codegen::buffer(v, to_string(v.role), {}); }
+codegen::Buffer outside(const ir::Value& v) { return codegen::buffer(v, codegen::BufferRole::input, {}); }
 
 ir::Module read_module(const SourceFile& file) {
   ir::Module m = ir::parse(file);

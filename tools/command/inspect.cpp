@@ -3,9 +3,11 @@
 #include <fmt/ranges.h>
 
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <set>
 
+#include "runtime/foreign_file.h"
 #include "runtime/json_text.h"
 #include "runtime/weights/safetensors.h"
 #include "tools/command/command_line.h"
@@ -77,7 +79,7 @@ void inspect_model(const InspectArguments& a) {
       compile_model(model.model, all_entries(model.model, std::filesystem::path(model.path).parent_path()), options);
   std::vector<Row> rows;
   for (const codegen::Buffer& b : program.states)
-    if (codegen::is_saved(b)) rows.push_back({b.name, b.role, b.dtype, b.dims});
+    if (codegen::is_saved(b)) rows.push_back({b.name, to_string(b.role), b.dtype, b.dims});
   if (a.json) {
     const std::string report = report_json(program, "", {});
     print_result(
@@ -89,6 +91,18 @@ void inspect_model(const InspectArguments& a) {
   print_result("\n{}", report_table(program, "", {}));
 }
 
+// By content. What is called so and is neither weights nor text of a model is told as no file of weights.
+bool is_weights(const std::string& path) {
+  if (runtime::is_weights_file(path)) return true;
+  if (!path.ends_with(".safetensors")) return false;
+  std::error_code ec;
+  if (!std::filesystem::is_regular_file(path, ec)) return true;
+  std::ifstream in(path, std::ios::binary);
+  in >> std::ws;
+  const int first = in.peek();
+  return first != '{' && first != '/';
+}
+
 }  // namespace
 
 void add_inspect(CommandLine& line) {
@@ -97,7 +111,7 @@ void add_inspect(CommandLine& line) {
   const auto a = std::make_shared<InspectArguments>();
   add_model_arguments(command, a->model);
   command.add_flag("--json", a->json, "print one JSON object on standard output");
-  command.run([a] { a->model.model.ends_with(".safetensors") ? inspect_weights(*a) : inspect_model(*a); });
+  command.run([a] { is_weights(a->model.model) ? inspect_weights(*a) : inspect_model(*a); });
 }
 
 }  // namespace heddle::tools

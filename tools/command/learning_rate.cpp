@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "frontend/build_graph.h"
-#include "ir/evaluate/evaluate.h"
 
 namespace heddle::tools {
 namespace {
@@ -34,7 +34,7 @@ void LearningRate::build(int64_t all_steps) {
   options.eval = options.predict = 0;
   options.total_steps = all_steps == std::numeric_limits<int64_t>::max() ? 1 : all_steps;
   module_ = frontend::build_module(model_, options);
-  ir::Graph* train = module_->find_graph("train");
+  ir::Graph* train = module_->find_graph({ir::Phase::train});
   const ir::ValueId lr = train == nullptr ? ir::ValueId{} : train->find("lr");
   if (lr.valid())
     keep_only(*train, lr);
@@ -42,26 +42,44 @@ void LearningRate::build(int64_t all_steps) {
     module_->graphs.clear();
 }
 
-double LearningRate::behind(int64_t steps, int64_t all_steps) {
-  if (!module_) build(all_steps);
-  const ir::Graph* g = module_->find_graph("train");
-  if (g == nullptr) return std::numeric_limits<double>::quiet_NaN();
-  ir::NamedTensors inputs;
+void LearningRate::read_kept() {
+  const ir::Graph* g = module_->find_graph({ir::Phase::train});
+  if (g == nullptr) return;
   for (const ir::ValueId v : g->inputs) {
     const ir::Value& value = (*g)[v];
     ir::Tensor tensor(value.type);
-    if (value.name == "step") tensor.set(0, static_cast<double>(steps));
     for (const codegen::Buffer& state : executable_.program().states) {
       if (state.name != value.name || value.name == "step" || state.dtype != "f64" || !state.dims.empty()) continue;
       double kept = 0;
       executable_.read(state, &kept);
       tensor.set(0, kept);
     }
-    inputs[value.name] = std::move(tensor);
+    inputs_[value.name] = std::move(tensor);
   }
-  return ir::evaluate(*module_, *g, inputs, {.precision = ir::Precision::rounded, .through_arena = false})
-      .outputs.at(0)
-      .at(0);
+}
+
+double LearningRate::computed(int64_t steps) {
+  const ir::Graph* g = module_->find_graph({ir::Phase::train});
+  if (g == nullptr) return std::numeric_limits<double>::quiet_NaN();
+  if (constant_) return *constant_;
+  if (const auto step = inputs_.find("step"); step != inputs_.end()) step->second.set(0, static_cast<double>(steps));
+  const double lr = ir::evaluate(*module_, *g, inputs_, {.precision = ir::Precision::rounded, .through_arena = false})
+                        .outputs.at(0)
+                        .at(0);
+  if (inputs_.empty()) constant_ = lr;
+  return lr;
+}
+
+double LearningRate::behind(int64_t steps, int64_t all_steps) {
+  if (!module_) build(all_steps);
+  read_kept();
+  return computed(steps);
+}
+
+double LearningRate::of_step(int64_t step, int64_t all_steps, int64_t epoch) {
+  if (!module_) build(all_steps);
+  if (std::exchange(epoch_, epoch) != epoch) read_kept();
+  return computed(step - 1);
 }
 
 }  // namespace heddle::tools

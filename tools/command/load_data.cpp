@@ -175,7 +175,6 @@ std::string data_text(const Splits& splits) {
 codegen::FedEntries fed_entries(const frontend::TrainingPlan& plan, const std::vector<ir::DType>& stored) {
   codegen::FedEntries fed;
   if (plan.metrics.empty()) return fed;  // no loss
-  fed.entries = {"train", "train_last", "eval", "eval_last"};
   for (size_t i = 0; i < plan.inputs.size(); ++i) {
     codegen::FeedSpec spec{
         .input = plan.inputs[i].name, .stored = stored[i], .maps = {}, .classes = plan.inputs[i].one_hot};
@@ -200,6 +199,12 @@ codegen::FedEntries fed_entries(const frontend::Model& model) {
   frontend::TrainingPlan plan = frontend::plan_training(model);
   assume_statistics(plan);
   return fed_entries(plan);
+}
+
+void require_trainable(const frontend::Model& model) {
+  if (!model.data.train)
+    throw UserError(model.train.where, "the model has no data to train on", "add \"data\": {\"train\": {...}}");
+  frontend::require_training(model);
 }
 
 frontend::BuildOptions entry_batches(const frontend::TrainingPlan& plan, const RowCounts& rows, bool training) {

@@ -49,6 +49,9 @@ codegen::FedEntries fed_entries(const frontend::TrainingPlan& plan, const std::v
 codegen::FedEntries fed_entries(const frontend::TrainingPlan& plan);
 codegen::FedEntries fed_entries(const frontend::Model& model);
 
+// Throws UserError where the model names no rows to train on, or says nothing of how it is trained.
+void require_trainable(const frontend::Model& model);
+
 // The batch sizes of the entries: full batches, the remainder of train, and a size that divides every other remainder.
 frontend::BuildOptions entry_batches(const frontend::TrainingPlan& plan, const RowCounts& rows, bool training);
 

@@ -209,6 +209,7 @@ std::string train() {
                  {"metrics", list_of(ref("metric"))},
                  {"optimizer", ref("optimizer")},
                  {"clip_norm", number},
+                 {"gradient_norm", type({"boolean"})},
                  {"freeze", names},
                  {"init", ref("initializer")},
                  {"average", closed({{"decay", number}, {"start", count}})},

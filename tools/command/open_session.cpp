@@ -8,26 +8,25 @@
 
 #include "frontend/train_step.h"
 #include "ir/diagnostic.h"
-#include "runtime/train/finite.h"
+#include "runtime/process_memory.h"
 #include "runtime/train/progress.h"
 #include "runtime/weights/checkpoint.h"
 #include "runtime/weights/read_weights.h"
+#include "tools/command/class_differences.h"
 #include "tools/command/class_names.h"
 #include "tools/command/command_line.h"
+#include "tools/command/fit_weights.h"
 #include "tools/command/output.h"
 #include "tools/command/resolved_model.h"
 #include "tools/command/statistics.h"
 
 namespace heddle::tools {
-namespace {
 
 runtime::WeightsFile read_start(const RunArguments& a) {
   runtime::ReadWeights read = runtime::read_weights(a.weights, a.prefix);
   if (!read.note.empty()) note(read.note);
   return std::move(read.file);
 }
-
-}  // namespace
 
 void note(const std::string& text) { print_note("note: {}\n", text); }
 
@@ -37,6 +36,7 @@ void add_run_arguments(Command& command, RunArguments& a) {
   command.add_option("--data", a.data, "the folder that holds the data files; default: the model's")
       .takes(Takes::folder);
   command.add_flag("--json", a.json, "print one JSON object on standard output");
+  command.add_flag("--quiet", a.quiet, "tell of no progress: results, warnings, notes and errors only");
 }
 
 void add_weights_arguments(Command& command, RunArguments& a, const std::string& help) {
@@ -70,8 +70,7 @@ void open_session(const RunArguments& a, bool training, Session& s) {
                             .root = root_of(a, s),
                             .train = training || fits,
                             .class_names = kept != nullptr ? class_names(s.plan, *kept) : ClassNames()};
-  if (training && !s.plan.data.train)
-    throw UserError(s.read.model.train.where, "the model has no data to train on", "add \"data\": {\"train\": {...}}");
+  if (training) require_trainable(s.read.model);
   if (fits && !s.plan.data.train)
     throw UserError(s.plan.data.where,
                     "normalize waits for the mean and deviation of training rows, and there are none",
@@ -79,6 +78,7 @@ void open_session(const RunArguments& a, bool training, Session& s) {
   const DataHeader header = read_headers(request);
   s.metadata = class_metadata(s.plan, header.class_names);
   const RowCounts& rows = header.rows;
+  if (training) runtime::epoch_length(rows.train, s.plan.batch, s.plan.drop_last);  // throws where there is none
   if (!training && rows.validation == 0 && rows.test == 0)
     throw UserError(s.plan.data.where, "the model has no data to evaluate on",
                     "add a \"test\" or \"validation\" split to \"data\"");
@@ -90,27 +90,27 @@ void open_session(const RunArguments& a, bool training, Session& s) {
   }
   s.metadata.merge(statistics_metadata(planned, s.plan));
   CompileOptions options = compile_options(a.model);
-  options.fed = fed_entries(s.plan, header.stored);
+  options.fed = s.fed = fed_entries(s.plan, header.stored);
   options.target = s.device.target;
-  s.program = compile_model(s.read.model, entry_batches(s.plan, rows, training), options);
-  if (s.weights) runtime::require_match(*s.weights, s.program);
+  s.entries = entry_batches(s.plan, rows, training);
+  s.program = compile_model(s.read.model, s.entries, options);
+  if (s.weights)
+    if (const std::string told = require_weights(*s.weights, s.plan, s.program); !told.empty()) note(told);
   if (s.saved != nullptr) s.saved->require_states(s.program);
   s.executable = std::make_unique<runtime::Executable>(s.program, *s.device.device);
   if (!fits) s.splits = loading.get();
+  if (training) note_class_differences(s.plan, s.splits, note);
 }
 
 void load_weights(Session& s) {
   if (!s.weights) return;
   runtime::load_weights(*s.executable, *s.weights);
-  if (const auto parameter = runtime::parameter_not_finite(*s.executable))
-    throw UserError(ExitCode::failed,
-                    fmt::format("{}: '{}' holds {}: what is computed with it is not finite either", s.weights->name,
-                                parameter->name, parameter->value),
-                    "use weights saved before the numbers went wrong");
   s.weights.reset();  // their memory is free for the run
 }
 
-void announce(const Session& s) { print_note("{}: {}\n", s.plan.name, s.device.description()); }
+void announce(const RunArguments& a, const Session& s) {
+  if (!a.quiet) print_note("{}: {}\n", s.plan.name, s.device.description());
+}
 
 void report_metrics(const std::string& split, const runtime::MetricValues& values) {
   print_note("{}: {}\n{}", split, runtime::metrics_text(values, "", ", "), runtime::metric_tables(values));

@@ -29,7 +29,7 @@ struct RunArguments {
   SavingArguments saving;
   std::string data, weights, prefix, save, log;
   int repeat = 0;
-  bool json = false;
+  bool json = false, quiet = false;
 };
 
 void add_run_arguments(Command& command, RunArguments& a);
@@ -42,6 +42,8 @@ struct Session {
   Splits splits;
   std::map<std::string, std::string> metadata;  // of weights that are saved
   std::optional<runtime::WeightsFile> weights;  // to start from
+  frontend::BuildOptions entries;               // what the program is made of
+  codegen::FedEntries fed;
   codegen::Program program;
   OpenedDevice device;
   std::unique_ptr<runtime::Executable> executable;
@@ -53,10 +55,11 @@ std::string root_of(const RunArguments& a, const Session& s);
 void open_session(const RunArguments& a, bool training, Session& s);
 // The weights to start from, into the states; their memory is given back.
 void load_weights(Session& s);
+runtime::WeightsFile read_start(const RunArguments& a);  // those of --weights
 
 // Tells what is done otherwise than usual.
 void note(const std::string& text);
-void announce(const Session& s);
+void announce(const RunArguments& a, const Session& s);
 void report_metrics(const std::string& split, const runtime::MetricValues& values);
 // What every result tells of the program and its process.
 void add_common(runtime::JsonObject& out, Session& s);

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 
 #include "frontend/reference.h"
@@ -81,11 +82,22 @@ std::string op_text(const OpDef& op) {
   return text;
 }
 
+// Which operators no gradient passes, by the reason.
+std::string gradients_table() {
+  std::map<std::string, std::vector<std::string>> by_reason;
+  for (const OpDef* op : ir::all_ops())
+    if (!op->grad && !op->expansion) by_reason[op->no_gradient].push_back("`" + op->name + "`");
+  std::string text = "| operators | why |\n|---|---|\n";
+  for (const auto& [reason, names] : by_reason) text += fmt::format("| {} | {} |\n", fmt::join(names, " "), reason);
+  return text;
+}
+
 // What docs/model-format.md has between its comments.
 void print_tables() {
   for (const std::string& kind : frontend::reference_kinds())
     print_result("<!-- {} -->\n{}\n", kind, frontend::reference_table(kind));
   print_result("<!-- readers -->\n{}\n", readers_table());
+  print_result("<!-- gradients -->\n{}\n", gradients_table());
 }
 
 using frontend::ReferenceEntry;

@@ -7,6 +7,7 @@
 #include "tools/command/compile_model.h"
 #include "tools/command/open_device.h"
 #include "tools/command/output.h"
+#include "tools/predict/plan_batch.h"
 
 namespace heddle::tools {
 namespace {
@@ -16,6 +17,7 @@ struct PredictArguments {
   DeviceArguments device;
   std::string weights, prefix;
   FilePredictions files;
+  bool quiet = false;
 };
 
 void note(const std::string& text) { print_note("note: {}\n", text); }
@@ -32,7 +34,7 @@ void predict(const PredictArguments& a) {
   const FileResult done = model.predict_files(a.files);
   if (done.not_finite > 0)
     print_note("heddle: warning: the results of {} of {} rows are not all finite\n", done.not_finite, done.rows);
-  if (a.files.out != "-") print_note("{}: {} rows\n", a.files.out, done.rows);
+  if (a.files.out != "-" && !a.quiet) print_note("{}: {} rows\n", a.files.out, done.rows);
 }
 
 }  // namespace
@@ -40,7 +42,7 @@ void predict(const PredictArguments& a) {
 void add_predict(CommandLine& line) {
   Command command = line.add_subcommand("predict", "apply a model with saved weights to rows");
   const auto a = std::make_shared<PredictArguments>();
-  add_model_arguments(command, a->model);
+  add_model_arguments(command, a->model, ShortForms::none);
   add_device_arguments(command, a->device);
   FilePredictions& r = a->files;
   command.add_option("--weights", a->weights, "the weights (safetensors)").takes(Takes::file).required();
@@ -59,7 +61,13 @@ void add_predict(CommandLine& line) {
       .one_of({"npy", "csv", "jsonl"});
   command.add_option("--output", r.outputs, "an output or node to compute (default: the model's outputs)");
   command.add_option("--top", r.top, "the most probable classes instead of all numbers").between(1, 1 << 20);
+  command.add_flag("--allow-nan", r.allow_nan, "rows may hold nan and infinities (default: the first is refused)");
+  command
+      .add_option("--batch", r.batch,
+                  "rows at once (default: 64, fewer where they would take more than 128 MiB beside the parameters)")
+      .between(static_cast<int>(PlannedBatch::kFewest), kMostBatch);
   command.add_flag("--overwrite", r.overwrite, "replace a file of results that is there");
+  command.add_flag("--quiet", a->quiet, "tell of results, warnings, notes and errors only");
   command.run([a] { predict(*a); });
 }
 

@@ -108,6 +108,7 @@ std::string print_model(const frontend::Model& m) {
   for (const frontend::Part& metric : m.train.metrics) text += part_text("metric", metric);
   if (m.train.optimizer) text += part_text("optimizer", *m.train.optimizer);
   if (m.train.clip_norm) text += fmt::format("clip_norm {}\n", *m.train.clip_norm);
+  if (m.train.gradient_norm) text += "gradient_norm\n";
   text += reader_text("train", m.data.train) + reader_text("validation", m.data.validation) +
           reader_text("test", m.data.test);
   if (m.data.validation_fraction > 0) text += fmt::format("data validation fraction={}\n", m.data.validation_fraction);

@@ -134,7 +134,7 @@ void summary(const SummaryArguments& a) {
   if (data.header)
     facts.memory.parts.push_back({"data", data_bytes(plan, *data.header), "rows as they are stored, and their order"});
   facts.state_bytes = state_bytes(facts.model, program);
-  facts.step_flops = flops_of(program, program.find_entry("train"));
+  facts.step_flops = flops_of(program, program.find_entry(ir::Phase::train));
   write_result(a.json ? summary_json(facts) : summary_text(facts, runtime::terminal_columns(stdout)));
 }
 

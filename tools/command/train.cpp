@@ -11,6 +11,7 @@
 #include "ir/diagnostic.h"
 #include "runtime/exit_cleanup.h"
 #include "runtime/json_text.h"
+#include "runtime/process_memory.h"
 #include "runtime/train/progress.h"
 #include "runtime/train/run_log.h"
 #include "runtime/train/watchdog.h"
@@ -19,6 +20,7 @@
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
 #include "tools/command/end_log.h"
+#include "tools/command/explain_loss.h"
 #include "tools/command/learning_rate.h"
 #include "tools/command/open_session.h"
 #include "tools/command/output.h"
@@ -48,12 +50,22 @@ void check_outputs(const RunArguments& a) {
     throw UserError(ExitCode::usage, "--weights-prefix needs --weights", "it says how the names in that file begin");
 }
 
-runtime::TrainResult run_training(Session& s, const runtime::TrainOptions& options, runtime::RunLog& log) {
+runtime::TrainResult run_training(const RunArguments& a, Session& s, const runtime::TrainOptions& options,
+                                  runtime::RunLog& log) {
   LearningRate rate(s.read.model, *s.executable);
+  std::optional<double> lr;  // of the last step that the log has
   runtime::Progress progress(stderr, [&rate](int64_t steps, int64_t all) { return rate.behind(steps, all); });
   runtime::Watcher watcher;
-  watcher.step = [&](const runtime::StepEvent& e) { progress.step(e), log.step(e); };
-  watcher.epoch = [&](const runtime::EpochEvent& e) { progress.epoch(e), log.epoch(e); };
+  watcher.step = [&](const runtime::StepEvent& e) {
+    if (!a.quiet) progress.step(e);
+    if (log.writes()) lr = rate.of_step(e.total_step, e.all_steps, e.epoch);
+    log.step(e, lr);
+  };
+  watcher.epoch = [&](const runtime::EpochEvent& e) {
+    if (!a.quiet) progress.epoch(e);
+    log.epoch(e, lr);
+  };
+  watcher.explain = [&](int64_t step, const std::string& what) { return explain_loss(a, s, step, what); };
   watcher.interrupted = InterruptGuard::signal;
   watcher.note = note;
   if (s.saved->kept()) {
@@ -67,10 +79,10 @@ runtime::TrainResult run_training(Session& s, const runtime::TrainOptions& optio
 }
 
 // The object that the log and --json end with; empty where a signal ended the evaluation of the test split.
-std::optional<runtime::JsonObject> results_of(Session& s, const runtime::TrainResult& result) {
+std::optional<runtime::JsonObject> results_of(const RunArguments& a, Session& s, const runtime::TrainResult& result) {
   runtime::JsonObject metrics;
-  report_tables("train", result.train);
-  if (result.validation) report_tables("validation", *result.validation);
+  if (!a.quiet) report_tables("train", result.train);
+  if (!a.quiet && result.validation) report_tables("validation", *result.validation);
   metrics.raw("train", runtime::metrics_json(result.train));
   if (result.validation) metrics.raw("validation", runtime::metrics_json(*result.validation));
   if (s.splits.test) {
@@ -80,7 +92,7 @@ std::optional<runtime::JsonObject> results_of(Session& s, const runtime::TrainRe
     const runtime::MetricValues test =
         runtime::evaluate(*s.executable, *s.splits.test, watcher, {.indices = s.plan.indices});
     if (InterruptGuard::signal()) return std::nullopt;
-    report_metrics("test", test);
+    if (!a.quiet) report_metrics("test", test);
     metrics.raw("test", runtime::metrics_json(test));
   }
   runtime::JsonObject out;
@@ -145,7 +157,9 @@ runtime::TrainOptions train_options(const RunArguments& a, const Session& s) {
                                 .from = s.saved->from(),
                                 .save = save_rule(a.saving.every, s.plan.checkpoint),
                                 .max_seconds = duration(a.saving.max_time, "--max-time"),
-                                .max_resident_bytes = static_cast<int64_t>(a.saving.max_memory * (1 << 30))};
+                                .max_resident_bytes = static_cast<int64_t>(a.saving.max_memory * (1 << 30)),
+                                .clips = s.plan.clips,
+                                .gradient_norm = s.plan.gradient_norm};
   options.steps_options.indices = s.plan.indices;
   if (a.repeat > 0) options.steps_options.most_repeats = a.repeat;
   if (s.plan.early_stop || s.saved->kept()) options.best = best_rule(s.plan);
@@ -211,11 +225,11 @@ runtime::TrainResult run_to_the_end(const RunArguments& a, Session& s, runtime::
   const std::unique_ptr<runtime::Watchdog> watchdog = make_watchdog(a.saving, log);
   runtime::TrainOptions options = train_options(a, s);
   options.steps_options.watchdog = watchdog.get();
-  runtime::TrainResult result = run_training(s, options, log);
+  runtime::TrainResult result = run_training(a, s, options, log);
   report_stop(result);
   save_weights(a, s, result);
   std::optional<runtime::JsonObject> out;
-  if (!InterruptGuard::signal()) out = results_of(s, result);
+  if (!InterruptGuard::signal()) out = results_of(a, s, result);
   end_log(log, out, result, s.saved->failure());
   if (out) {
     if (a.json) print_result("{}\n", out->str());
@@ -237,8 +251,8 @@ int train(const RunArguments& a) {
   if (a.saving.run.empty() && (s.plan.checkpoint.steps || s.plan.checkpoint.epochs || s.plan.checkpoint.minutes))
     note("train.checkpoint: nothing is kept without --run DIR");
   const InterruptGuard guard;
-  announce(s);
-  s.executable->run(*s.program.find_entry("init"));
+  announce(a, s);
+  s.executable->run(*s.program.find_entry(ir::Phase::init));
   load_weights(s);
   begin_run(a, s, log);
   runtime::TrainResult result;

@@ -92,7 +92,7 @@ std::optional<NotFiniteRow> fill(const PredictInput& input, const std::byte* fro
       if (input.request.one_hot) x = static_cast<int64_t>(stored) == e % depth ? To{1} : To{0};
       if constexpr (std::is_floating_point_v<To>) {
         x = static_cast<To>(maps.value(static_cast<double>(x), e, place.from));
-        if (!std::isfinite(x)) return NotFiniteRow{row, static_cast<double>(x)};
+        if (!input.allow_nan && !std::isfinite(x)) return NotFiniteRow{row, static_cast<double>(x)};
       } else if (place.from >= 0) {
         x = static_cast<To>(input.maps[static_cast<size_t>(place.from)].number("fill"));
       }

@@ -68,6 +68,13 @@ struct Pictures {
 
 }  // namespace
 
+int64_t picture_count(const std::string& path) {
+  std::error_code ec;
+  std::vector<std::string> files(1);
+  if (fs::is_directory(path, ec)) files.clear(), add_folder(path, files);
+  return std::ssize(files);
+}
+
 OpenedSource open_pictures(const Predictor& predictor, const std::vector<SourceRequest>& requests) {
   const auto pictures = std::make_shared<Pictures>();
   pictures->input = requests.at(0).inputs.at(0);

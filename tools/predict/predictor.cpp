@@ -10,6 +10,7 @@
 #include "runtime/weights/checkpoint.h"
 #include "runtime/weights/file_order.h"
 #include "tools/command/class_names.h"
+#include "tools/command/fit_weights.h"
 #include "tools/command/load_data.h"
 #include "tools/command/statistics.h"
 #include "tools/predict/make_input.h"
@@ -87,17 +88,16 @@ int64_t PredictOutput::row_elements() const {
 }
 
 Predictor::Predictor(frontend::Model model, const runtime::WeightsFile& weights,
-                     const std::vector<std::string>& outputs, const CompileOptions& options, runtime::Device& device) {
+                     const std::vector<std::string>& outputs, const BatchRequest& batch, const CompileOptions& options,
+                     runtime::Device& device) {
   choose_outputs(model, outputs);
   plan_ = frontend::plan_training(model);
   const ClassNames names = class_names(plan_, weights);
-  constexpr int64_t kAnySteps = 1'000'000;  // nothing is trained: schedules may believe what they like
-  ir::Module m =
-      build(model, {.predict = kPredictBatch, .total_steps = model.train.steps.value_or(kAnySteps)}, nullptr);
-  run_passes(m, options);
-  program_ = lower_module(m, model.name, options);
-  runtime::require_match(weights, program_);
-  entry_ = program_.find_entry("predict");
+  PlannedBatch planned = plan_batch(model, batch, options);
+  batch_ = planned.rows;
+  program_ = std::move(planned.program);
+  note_ = require_weights(weights, plan_, program_);
+  entry_ = program_.find_entry(ir::Phase::predict);
   HEDDLE_CHECK(entry_ != nullptr, "a program with outputs has an entry 'predict'");
   describe_inputs(names);
   take_maps(weights);
@@ -107,9 +107,13 @@ Predictor::Predictor(frontend::Model model, const runtime::WeightsFile& weights,
 }
 
 void Predictor::load(const runtime::WeightsFile& weights) {
-  runtime::require_match(weights, program_);
+  note_ = require_weights(weights, plan_, program_);
   take_maps(weights);
   runtime::load_weights(*executable_, weights);
+}
+
+void Predictor::allow_nan(bool allow) {
+  for (PredictInput& input : inputs_) input.allow_nan = allow;
 }
 
 void Predictor::choose_outputs(frontend::Model& model, const std::vector<std::string>& names) const {
@@ -173,11 +177,11 @@ void Predictor::describe_inputs(const std::vector<std::vector<std::string>>& nam
 
 void Predictor::describe_outputs(const frontend::Model& model, const std::vector<std::vector<std::string>>& names) {
   for (const codegen::Buffer& b : entry_->outputs) {
-    if (b.name == "step.outside") {
+    if (b.role == codegen::BufferRole::outside) {
       outside_ = &b;
       continue;
     }
-    if (b.dims.empty() || b.dims[0] != kPredictBatch)
+    if (b.dims.empty() || b.dims[0] != batch_)
       throw UserError(ExitCode::failed,
                       fmt::format("output '{}' is one value for the whole batch, not one for each row", b.name),
                       "choose an output whose first axis counts the rows: --output NODE");
@@ -222,7 +226,7 @@ void Predictor::require_inside(int64_t first) const {
     const OutsideIndex outside{.check = check, .place = found[2 * check], .index = found[2 * check + 1]};
     if (outside.place < 0) continue;
     const int64_t row = outside.place / std::max<int64_t>(checked.of_row, 1);
-    throw index_error(checked, outside, fmt::format("row {}", first + row), kPredictBatch);
+    throw index_error(checked, outside, fmt::format("row {}", first + row), batch_);
   }
 }
 
@@ -230,13 +234,13 @@ void Predictor::require_inside(int64_t first) const {
 // asked.
 void Predictor::fill_batch(int64_t rows) {
   for (std::vector<std::byte>& bytes : staged_) {
-    const size_t row = bytes.size() / kPredictBatch, end = static_cast<size_t>(rows) * row;
+    const size_t row = bytes.size() / static_cast<size_t>(batch_), end = static_cast<size_t>(rows) * row;
     for (size_t at = end; at < bytes.size(); at += row) std::memcpy(bytes.data() + at, bytes.data() + end - row, row);
   }
 }
 
 Predictor::Bad Predictor::run(const std::vector<Column>& columns, int64_t rows, int64_t first) {
-  HEDDLE_CHECK(columns.size() == inputs_.size() && rows > 0 && rows <= kPredictBatch, "rows of a batch");
+  HEDDLE_CHECK(columns.size() == inputs_.size() && rows > 0 && rows <= batch_, "rows of a batch");
   for (size_t i = 0; i < inputs_.size(); ++i) {
     std::ranges::fill(staged_[i], std::byte{0});
     if (const auto fault = make_input(inputs_[i], columns[i], rows, staged_[i]))
@@ -248,72 +252,6 @@ Predictor::Bad Predictor::run(const std::vector<Column>& columns, int64_t rows, 
   execute();
   require_inside(first);
   return {};
-}
-
-namespace {
-
-// How far two results of one row may lie apart: rounding, and no more.
-bool near(std::span<const std::byte> a, std::span<const std::byte> b, ElementType type) {
-  constexpr double kNear = 1e-5;
-  return runtime::data::visit(type, [&](auto zero) {
-    using T = decltype(zero);
-    for (size_t at = 0; at < a.size(); at += sizeof(T)) {
-      T x, y;
-      std::memcpy(&x, a.data() + at, sizeof(T)), std::memcpy(&y, b.data() + at, sizeof(T));
-      const auto u = static_cast<double>(x), v = static_cast<double>(y);
-      if (u == v || (std::isnan(u) && std::isnan(v))) continue;
-      if (!(std::abs(u - v) <= kNear * std::max({1.0, std::abs(u), std::abs(v)}))) return false;
-    }
-    return true;
-  });
-}
-
-}  // namespace
-
-// A model may compute across the rows of a batch, as a mean over its first axis does. Once, each half of the rows goes through
-// the network with copies in the place of all others, and all rows go through it one place further on: their results must be
-// those that they have as given.
-void Predictor::require_rows_apart(int64_t rows) {
-  const std::vector<std::vector<std::byte>> as_given = staged_;
-  const auto results_of = [&](auto&& arrange) {
-    for (std::vector<std::byte>& bytes : staged_ = as_given) arrange(bytes, bytes.size() / kPredictBatch);
-    execute();
-    return results_;
-  };
-  const auto half_beside_copies = [&](int64_t from, int64_t to) {
-    return results_of([=](std::vector<std::byte>& bytes, size_t row) {
-      for (int64_t i = 0; i < kPredictBatch; ++i)
-        if (i < from || i >= to)
-          std::memcpy(bytes.data() + static_cast<size_t>(i) * row, bytes.data() + static_cast<size_t>(from) * row, row);
-    });
-  };
-  const auto given = results_of([](std::vector<std::byte>&, size_t) {});
-  // Rows `from` to `to`, each of which has been moved from its place by `by`.
-  const auto require_same = [&](const auto& results, int64_t from, int64_t to, int64_t by) {
-    for (size_t i = 0; i < outputs_.size(); ++i) {
-      const auto of_row = [&](const auto& all, int64_t at) {
-        const auto bytes = static_cast<size_t>(outputs_[i].row_bytes());
-        return std::span(all[i]).subspan(static_cast<size_t>(at % kPredictBatch) * bytes, bytes);
-      };
-      for (int64_t at = from; at < to; ++at) {
-        if (near(of_row(given, at), of_row(results, at + by), outputs_[i].type)) continue;
-        throw UserError(
-            ExitCode::failed,
-            fmt::format("output '{}' is computed across the rows of a batch: a row's result would depend on "
-                        "the {} beside it, or on its place among them",
-                        outputs_[i].name, rows > 1 ? "rows" : "zeros"),
-            "choose an output that is computed row by row: --output NODE");
-      }
-    }
-  };
-  const int64_t half = (rows + 1) / 2;
-  require_same(half_beside_copies(0, half), 0, half, 0);
-  if (half < rows) require_same(half_beside_copies(half, rows), half, rows, 0);
-  require_same(results_of([](std::vector<std::byte>& bytes, size_t row) {
-                 std::rotate(bytes.begin(), bytes.end() - static_cast<std::ptrdiff_t>(row), bytes.end());
-               }),
-               0, rows, 1);
-  staged_ = as_given;
 }
 
 }  // namespace heddle::tools

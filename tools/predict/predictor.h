@@ -1,11 +1,11 @@
 // Predictor: a model with weights, compiled for one batch size, through which any number of rows go.
 //
-//   Predictor predictor(read_model, weights, {.outputs = {"logits"}}, device);
-//   predictor.run(columns, 3, 0);         // three rows; the rest of the batch repeats the last
+//   Predictor predictor(read_model, weights, {"logits"}, {}, compile_options, device);
+//   predictor.run(columns, 3, 0);         // three rows of at most batch(); the rest of the batch repeats the last
 //   predictor.result(0)                   // bytes of [3, 10] and more
 //
-// There is one entry and one batch size, so that no count of rows compiles anything anew and a row takes the same way
-// through the same kernels whatever stands beside it.
+// There is one entry and one batch size (tools/predict/plan_batch.h), so that no count of rows compiles anything anew and a
+// row takes the same way through the same kernels whatever stands beside it.
 #pragma once
 #include <memory>
 #include <string>
@@ -17,16 +17,16 @@
 #include "runtime/weights/safetensors.h"
 #include "tools/command/compile_model.h"
 #include "tools/command/open_device.h"
+#include "tools/predict/plan_batch.h"
 
 namespace heddle::tools {
-
-inline constexpr int64_t kPredictBatch = 64;
 
 // One input that the outputs depend on: what a row of it is in a file, and the maps that it goes through.
 struct PredictInput {
   runtime::data::ColumnRequest request;
   std::vector<ir::DataMap> maps;  // those that act in predictions, in their order
   ir::MapRow row;                 // that they make
+  bool allow_nan = false;         // and infinities: otherwise the first ends the run
 };
 
 // What names a result's classes, and how its numbers become probabilities.
@@ -46,14 +46,17 @@ class Predictor {
   // `outputs` are names of the model's outputs or nodes; none: its outputs, or what its loss reads first. The model's text
   // must outlive this.
   Predictor(frontend::Model model, const runtime::WeightsFile& weights, const std::vector<std::string>& outputs,
-            const CompileOptions& options, runtime::Device& device);
+            const BatchRequest& batch, const CompileOptions& options, runtime::Device& device);
 
   // Other weights of the same model.
   void load(const runtime::WeightsFile& weights);
   const std::vector<PredictInput>& inputs() const { return inputs_; }
   const std::vector<PredictOutput>& outputs() const { return outputs_; }
+  void allow_nan(bool allow);  // in rows: what is computed of them is what it is
   const frontend::Data& data() const { return plan_.data; }
-  // One column for each input with the bytes of `rows` rows, at most kPredictBatch. Returns the first input and row, of
+  const std::string& note() const { return note_; }  // of the weights: what the model reads otherwise; mostly empty
+  int64_t batch() const { return batch_; }           // rows at once
+  // One column for each input with the bytes of `rows` rows, at most batch(). Returns the first input and row, of
   // these, that holds nan or an infinity: then nothing has been computed. Throws where an index that the model computes is
   // outside; `first` is the number that a message gives the first of the rows.
   struct Bad {
@@ -76,6 +79,8 @@ class Predictor {
   void require_inside(int64_t first) const;
 
   frontend::TrainingPlan plan_;
+  std::string note_;
+  int64_t batch_ = 0;
   codegen::Program program_;
   std::unique_ptr<runtime::Executable> executable_;
   const codegen::Entry* entry_ = nullptr;

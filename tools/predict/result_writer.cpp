@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 
 #include "ir/check.h"
 #include "runtime/json_text.h"
@@ -19,29 +20,32 @@ namespace {
 
 using runtime::data::ElementType;
 
-// The shortest text that reads back as the same number of the type.
-std::string number_text(ElementType type, const std::byte* at, const char* not_finite) {
-  return runtime::data::visit(type, [&](auto v) -> std::string {
+// The shortest text that reads back as the same number of the type. Rows may hold millions: none makes a string of its own.
+void append_number(std::string& text, ElementType type, const std::byte* at, const char* not_finite) {
+  runtime::data::visit(type, [&](auto v) {
     std::memcpy(&v, at, sizeof v);
     if constexpr (std::is_floating_point_v<decltype(v)>) {
-      if (!std::isfinite(v)) return not_finite != nullptr ? not_finite : fmt::format("{}", v);
+      if (!std::isfinite(v) && not_finite != nullptr) {
+        text += not_finite;
+        return;
+      }
     }
-    return fmt::format("{}", v);
+    fmt::format_to(std::back_inserter(text), "{}", v);
   });
 }
 
-std::string json_value(const PredictOutput& output, size_t axis, const std::byte*& at) {
+void append_json(std::string& text, const PredictOutput& output, size_t axis, const std::byte*& at) {
   if (axis == output.dims.size()) {
-    std::string text = number_text(output.type, at, "null");
+    append_number(text, output.type, at, "null");
     at += runtime::data::size_of(output.type);
-    return text;
+    return;
   }
-  std::string text = "[";
+  text += '[';
   for (int64_t i = 0; i < output.dims[axis]; ++i) {
     if (i > 0) text += ", ";
-    text += json_value(output, axis + 1, at);
+    append_json(text, output, axis + 1, at);
   }
-  return text + "]";
+  text += ']';
 }
 
 std::string csv_quoted(const std::string& text) {
@@ -118,7 +122,7 @@ void ResultWriter::require_form() const {
                     "choose an output with one number for each class: --output NODE");
 }
 
-void ResultWriter::send(const std::string& text) {
+void ResultWriter::send(std::string_view text) {
   if (text.empty()) return;
   if (file_) return file_->file().write(text.data(), std::ssize(text));
   if (stream_) return stream_->write(text.data(), std::ssize(text));
@@ -156,45 +160,68 @@ std::string ResultWriter::json_row(const PredictRows& rows, int64_t row) const {
   }
   for (size_t o = 0; o < predictor_.outputs().size(); ++o) {
     const std::byte* at = row_of(predictor_, o, row).data();
-    object.raw(predictor_.outputs()[o].name, json_value(predictor_.outputs()[o], 0, at));
+    std::string value;
+    append_json(value, predictor_.outputs()[o], 0, at);
+    object.raw(predictor_.outputs()[o].name, value);
   }
   return object.str() + "\n";
 }
 
+namespace {
+
+// Fields of a line, one behind another: a row may have millions.
+class CsvLine {
+ public:
+  void add(std::string_view field) { next() += field; }
+  // Where the next field is to be appended.
+  std::string& next() {
+    if (any_) text_ += ',';
+    any_ = true;
+    return text_;
+  }
+  std::string end() && { return std::move(text_ += '\n'); }
+
+ private:
+  std::string text_;
+  bool any_ = false;
+};
+
+}  // namespace
+
 std::string ResultWriter::csv_header() const {
-  std::vector<std::string> titles;
-  if (pictures_) titles.emplace_back("file");
+  CsvLine line;
+  if (pictures_) line.add("file");
   const PredictOutput& first = predictor_.outputs()[0];
-  for (int k = 1; k <= std::min<int64_t>(request_.top, first.row_elements()); ++k) {
-    titles.push_back(fmt::format("class_{}", k));
-    titles.push_back(fmt::format("probability_{}", k));
+  for (int64_t k = 1; k <= std::min<int64_t>(request_.top, first.row_elements()); ++k) {
+    line.add(fmt::format("class_{}", k));
+    line.add(fmt::format("probability_{}", k));
   }
   for (const PredictOutput& output : predictor_.outputs()) {
     if (request_.top > 0) break;
     const int64_t n = output.row_elements();
-    for (int64_t i = 0; i < n; ++i) titles.push_back(n == 1 ? output.name : fmt::format("{}.{}", output.name, i));
+    for (int64_t i = 0; i < n; ++i) line.add(n == 1 ? output.name : fmt::format("{}.{}", output.name, i));
   }
-  return fmt::format("{}\n", fmt::join(titles, ","));
+  return std::move(line).end();
 }
 
 std::string ResultWriter::csv_row(const PredictRows& rows, int64_t row) const {
-  std::vector<std::string> fields;
-  if (!rows.names.empty()) fields.push_back(csv_quoted(rows.names.at(static_cast<size_t>(row))));
+  CsvLine line;
+  if (!rows.names.empty()) line.add(csv_quoted(rows.names.at(static_cast<size_t>(row))));
   const PredictOutput& first = predictor_.outputs()[0];
   if (request_.top > 0) {
     for (const ScoredClass& c : top_classes(first, row_of(predictor_, 0, row), request_.top)) {
-      fields.push_back(csv_quoted(class_text(first, c.index)));
-      fields.push_back(fmt::format("{}", c.probability));
+      line.add(csv_quoted(class_text(first, c.index)));
+      line.add(fmt::format("{}", c.probability));
     }
-    return fmt::format("{}\n", fmt::join(fields, ","));
+    return std::move(line).end();
   }
   for (size_t o = 0; o < predictor_.outputs().size(); ++o) {
     const PredictOutput& output = predictor_.outputs()[o];
     const std::byte* at = row_of(predictor_, o, row).data();
     for (int64_t i = 0; i < output.row_elements(); ++i, at += runtime::data::size_of(output.type))
-      fields.push_back(number_text(output.type, at, nullptr));
+      append_number(line.next(), output.type, at, nullptr);
   }
-  return fmt::format("{}\n", fmt::join(fields, ","));
+  return std::move(line).end();
 }
 
 // Of a fixed length, so that the number of rows can be filled in at the end.
@@ -228,9 +255,10 @@ void ResultWriter::write(const PredictRows& rows) {
     if (!row_is_finite(row)) ++not_finite_;
   }
   if (request_.format == "npy") {
-    const std::span<const std::byte> bytes = predictor_.result(0);
-    text.append(reinterpret_cast<const char*>(bytes.data()),
-                static_cast<size_t>(rows.count * predictor_.outputs()[0].row_bytes()));
+    send(text);
+    text.clear();
+    send({reinterpret_cast<const char*>(predictor_.result(0).data()),
+          static_cast<size_t>(rows.count * predictor_.outputs()[0].row_bytes())});
   }
   rows_ += rows.count;
   send(text);

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "runtime/write_file.h"
 #include "tools/predict/predictor.h"
@@ -32,7 +33,7 @@ class ResultWriter {
 
  private:
   void require_form() const;
-  void send(const std::string& text);
+  void send(std::string_view text);
   std::string json_row(const PredictRows& rows, int64_t row) const;
   std::string csv_header() const;
   std::string csv_row(const PredictRows& rows, int64_t row) const;

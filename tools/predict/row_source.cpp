@@ -10,13 +10,16 @@
 
 #include "ir/check.h"
 #include "runtime/data/check_column.h"
+#include "runtime/data/idx.h"
 #include "runtime/data/input_file.h"
+#include "runtime/data/npy.h"
 
 namespace heddle::tools {
 namespace {
 
 namespace fs = std::filesystem;
 using runtime::data::ElementType;
+using runtime::data::Rows;
 
 std::vector<std::string> input_names(const Predictor& predictor) {
   std::vector<std::string> names;
@@ -90,6 +93,23 @@ OpenedSource open_source(const Predictor& predictor, const SourceRequest& reques
 }
 
 }  // namespace
+
+int64_t known_rows(const std::vector<std::string>& in, const std::string& format) {
+  int64_t rows = 0, pictures = 0;
+  for (const std::string& word : in) {
+    std::error_code ec;
+    const std::string path = fs::exists(word, ec) ? word : word.substr(word.find('=') + 1);
+    try {
+      const std::string kind = format.empty() ? format_of(path) : format;
+      if (kind == "npy") rows = std::max(rows, runtime::data::read_npy_header(path, path, {}, Rows::any).dims[0]);
+      if (kind == "idx") rows = std::max(rows, runtime::data::read_idx_header(path, path, {}, Rows::any).dims[0]);
+      if (kind == "image") pictures += picture_count(path);
+    } catch (const UserError&) {  // told of where the file is opened for its rows
+      return 0;
+    }
+  }
+  return std::max(rows, pictures);
+}
 
 RowReader::RowReader(const Predictor& predictor, const std::vector<std::string>& in, const std::string& format) {
   std::vector<SourceRequest> pictures;

@@ -6,6 +6,7 @@
 #include "ir/kernel/contract_cost.h"
 #include "ir/kernel/count/count_forms.h"
 #include "ir/kernel/count/product_layout.h"
+#include "ir/kernel/long_sums.h"
 
 namespace heddle::ir {
 namespace {
@@ -35,6 +36,7 @@ class ProductsCount {
     to_.instructions.indices += (in_line() ? kTurnInLine : kTurn) * turns;
     for (const ProductSide* s : {&plan_.left, &plan_.right}) fill(*s);
     multiply();
+    end_runs();
     if (form_.parts > 1) meet();
     results();
     const double of_block = std::ceil(items_ / static_cast<double>(to_.blocks));
@@ -153,6 +155,16 @@ class ProductsCount {
     to_.instructions.memory += step.loads * steps;
     to_.shared_wavefronts += step.wavefronts.all * fills_;
     to_.ideal_wavefronts += step.wavefronts.ideal * fills_;
+  }
+
+  // A run's sums join the second ones, and are zeros again; at the end they are the second ones.
+  void end_runs() {
+    const ProductRuns runs = product_runs(form_, plan_);
+    if (runs.steps == 0) return;
+    const double each = runs.wide ? 3 : 2, steps = fills_ * warps_;
+    const double turns = steps / static_cast<double>(runs.steps) + items_ * warps_;
+    to_.instructions.values += (each * turns + (runs.wide ? 1 : 0) * items_ * warps_) * sums();
+    to_.instructions.indices += (runs.steps > 1 ? 3 : 0) * steps;
   }
 
   // --- the parts ---

@@ -5,6 +5,7 @@
 
 #include "ir/kernel/count/count_body.h"
 #include "ir/kernel/count/scalar_instructions.h"
+#include "ir/kernel/long_sums.h"
 #include "ir/kernel/plan_reductions.h"
 #include "ir/kernel/plan_singles.h"
 
@@ -96,6 +97,8 @@ Depends CountBody::reduce(ValueId v, const Node& n, const Signature& s, const In
   for (size_t i = 0; i < loops_.size(); ++i)
     if (loops_[i] > 1) all |= Depends{1} << (base_ + i);
   accumulate(n, access, all);
+  if (is_long_sum(s, d, spreads_))
+    to_.instructions.values += (flush_instructions(s.operands[0].dtype) + 2) * executions(all) / kRun;
   if (!unrolled_) {
     constexpr double kLoop = 4;
     if (spread_over_ > 0) points = static_cast<double>(product(loops_));

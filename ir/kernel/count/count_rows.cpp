@@ -1,7 +1,10 @@
+#include <algorithm>
 #include <cmath>
 
 #include "ir/kernel/count/count_collectives.h"
 #include "ir/kernel/count/count_forms.h"
+#include "ir/kernel/count/scalar_instructions.h"
+#include "ir/kernel/long_sums.h"
 #include "ir/kernel/plan_reductions.h"
 
 namespace heddle::ir {
@@ -30,6 +33,7 @@ class RowsCount {
     to_.instructions.indices += team * static_cast<double>(to_.blocks * to_.threads) / kLanes + kLoop * times_.rows;
     if (form_.ahead > 1) batches();
     for (int phase = 0; phase < plan_.phases; ++phase) pass(phase);
+    runs_of_rows();
     if (!plan_.span) finish_rows(turns);
     store_scalars();
     finish_blocks();
@@ -85,6 +89,42 @@ class RowsCount {
         for (const ValueId r : k_[n].results) body_.define(r, kOnRow);
       }
     to_.instructions.indices += (slots > 1 ? kLoop : 2) * times_.packets;
+    runs_of_packets(phase);
+  }
+
+  // What ends runs of the long sums that `is` holds for.
+  template <class Is>
+  double flushes(const Is& is) const {
+    double work = 0;
+    for (const NodeId n : reductions_)
+      if (is_long_sum(k_, plan_, k_[n]) && is(k_[n])) work += flush_instructions(k_[k_[n].operands[0]].type.dtype);
+    return work;
+  }
+  void runs_of_packets(int phase) {
+    if (elements_of_row(form_, plan_) <= kRun) return;
+    const double work = flushes([&](const Node& n) {
+      ReductionDomain d;
+      reduction_domain(signature(k_, n), d);
+      const ValuePlan& p = of(n.results[0]);
+      return p.reduction != ReductionPlan::column && p.phase == phase && per_point(n, d);
+    });
+    if (work == 0) return;
+    const double runs = std::ceil(times_.packets / static_cast<double>(turns_of_run(form_, plan_)));
+    to_.instructions.values += runs * work;
+    to_.instructions.indices += runs * kLoop;
+  }
+  // Of sums of columns a thread has several.
+  void runs_of_rows() {
+    const int64_t rows = rows_of_run(k_, plan_);
+    if (rows == 0) return;
+    const auto of_columns = [&](const Node& n) { return of(n.results[0]).reduction == ReductionPlan::column; };
+    const auto of_totals = [&](const Node& n) { return of(n.results[0]).reduction == ReductionPlan::total; };
+    const int64_t slots = (plan_.columns + form_.team * form_.packet - 1) / (form_.team * form_.packet);
+    const double work = flushes(of_columns) * static_cast<double>(slots * form_.packet) + flushes(of_totals);
+    const double turns = times_.rows / static_cast<double>(form_.ahead);
+    const double runs = std::ceil(turns / times_.launch / static_cast<double>(rows)) * times_.launch;
+    to_.instructions.indices += kLoop * runs;
+    to_.instructions.values += work * runs;
   }
 
   void add(const Node& n, int phase) {
@@ -107,6 +147,10 @@ class RowsCount {
       body_.accumulate(k_[n], spread_reduction(s, d, ReductionPlan::total, plan_.space()), kOnRow);
       to_.instructions.indices += 2 * times_.rows;
     }
+    // One of the team stores: of a block that shares a row one warp.
+    WarpTimes of_team = turns.times;
+    of_team.rows /= static_cast<double>(std::max<int64_t>(1, form_.team / kLanes));
+    body_.enter(of_team, turns.points, kOnRow);
     for (const ValueId v : k_.outputs)
       if (of(v).extent == Extent::row && !of(v).finishing && !is_single(plan_, of(v)))
         body_.store(v, access_of(Extent::row, plan_.space(), k_[v].type.dims));

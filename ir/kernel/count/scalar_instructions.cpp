@@ -17,7 +17,7 @@ struct Function {
 };
 // The functions of codegen/device/*.cuh that operators call, in f32 or where they take none in i32, as NVRTC 12 and 13 print
 // them. Each of them is here (tests/unit/scalar_instructions_test.cpp): what is missing would count as nothing known.
-constexpr std::array<Function, 48> kFunctions = {{{"add", 1},
+constexpr std::array<Function, 50> kFunctions = {{{"add", 1},
                                                   {"sub", 1},
                                                   {"mul", 1},
                                                   {"div", 1},  // of integers 6 to 18
@@ -53,6 +53,8 @@ constexpr std::array<Function, 48> kFunctions = {{{"add", 1},
                                                   {"erfc", 69},
                                                   {"erf_inv", 42},
                                                   {"lgamma", 495},
+                                                  {"digamma", 430},       // of arguments from 1 to 4
+                                                  {"trigamma", 300},      // likewise
                                                   {"resize_weight", 17},  // of a cubic 126
                                                   {"weighed", 3},
                                                   {"shift_left", 4},
@@ -104,5 +106,8 @@ double add_instructions(std::string_view monoid) {
   return monoid == "Max" || monoid == "Min" ? 4 : 1;
 }
 double merge_instructions(std::string_view monoid) { return monoid.starts_with("Arg") ? 26 : add_instructions(monoid); }
+
+// A conversion, an addition and a zero; of doubles the six additions that find what is lost, and that.
+double flush_instructions(DType dtype) { return dtype == DType::f64 ? 8 : 3; }
 
 }  // namespace heddle::ir

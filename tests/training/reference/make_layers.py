@@ -315,6 +315,19 @@ def average_pools():
             yield Case({"op": op}, Function(function), (2, 3, *sides(2, 2, 5)), where, seed=275)
 
 
+def adaptive_pools():
+    """Smaller and larger than the input, dividing it or not; of rounded inputs, in which largest elements are equal."""
+    for k, rank in enumerate([2] * 8 + [1] * 3 + [3] * 3):
+        op = "max" if k % 2 else "avg"
+        shape, size = sides(rank, 2, 9), sides(rank, 1, 7)
+        if k in (4, 5):
+            shape = [2 * side for side in size]
+        module = getattr(torch.nn, f"Adaptive{op.capitalize()}Pool{rank}d")(size)
+        case = Case({"op": f"adaptive_{op}_pool{rank}d", "size": one_or_all(size)}, module, (2, 3, *shape), layout(), seed=350 + k)
+        case.x = case.x.round() if k % 4 == 1 else case.x
+        yield case
+
+
 # PyTorch's own hard sigmoid has a sixth of float32 in float64, too.
 ACTIVATIONS = {
     "relu": F.relu, "leaky_relu": F.leaky_relu, "elu": F.elu, "selu": F.selu, "celu": F.celu, "gelu": F.gelu,
@@ -359,7 +372,7 @@ def running():
 
 FAMILIES = [batch_norms, group_norms, instance_norms, rms_norms, conv1ds, conv2ds, depthwise, separable, transposed, pools,
             upsamplings, gates, dilated_pools, resizes, prefixes, products, layer_norms, softmaxes, average_pools, activations,
-            reductions]
+            reductions, adaptive_pools]
 
 
 def write(path, tensors, metadata):

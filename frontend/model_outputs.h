@@ -1,0 +1,16 @@
+// What a model's "outputs" name: each is computed, and is another value than those before it.
+//
+//   "outputs": {"probabilities": "p"}  ->  return %probabilities, which was %p
+#pragma once
+#include "frontend/expand.h"
+#include "frontend/model.h"
+
+namespace heddle::frontend {
+
+// Throws UserError where an output is an input or a parameter itself, one of the others, or has the name of a parameter.
+void require_outputs(const Expansion& e, const Model& model);
+
+// Results carry the names of `outputs`; a value of another name that is in the way steps aside. Throws as `require_outputs`.
+void add_outputs(Expansion& e, const Model& model);
+
+}  // namespace heddle::frontend

@@ -1,0 +1,129 @@
+#include "ir/kernel/long_sums.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "ir/kernel/access.h"
+#include "ir/kernel/plan_reductions.h"
+
+namespace heddle::ir {
+namespace {
+
+constexpr int64_t kWarp = 32, kHostLanes = 16;  // running results of a long row on the host: hd::lanes
+
+int64_t cut(int64_t n, int64_t by) { return (n + by - 1) / by; }
+
+bool on_gpu(const KernelForm& form) { return form.threads > 1; }
+
+int64_t teams(const KernelForm& form) { return form.team > kWarp ? 1 : std::max<int64_t>(1, form.threads / form.team); }
+
+bool is_sum(const Signature& s) {
+  const auto* r = std::get_if<Reduction>(&s.op->kind);
+  return (r == nullptr || r->monoid == "Sum") && is_floating(s.operands[0].dtype);
+}
+
+// What is added to one running result, one element after the other.
+int64_t chain_of(const KernelForm& form, const KernelPlan& plan, ReductionPlan how, bool each_point) {
+  const int64_t blocks = std::max<int64_t>(form.blocks, 1), rows = cut(plan.rows, blocks * teams(form));
+  switch (how) {
+    case ReductionPlan::none:
+    case ReductionPlan::inner: return 0;  // no chain of the plan's
+    case ReductionPlan::row: return elements_of_row(form, plan);
+    case ReductionPlan::column: return rows;
+    case ReductionPlan::total: break;
+  }
+  if (plan.span) return cut(elements_of_row(form, plan), blocks);
+  return each_point ? rows * elements_of_row(form, plan) : rows;
+}
+
+// Few are added behind it: lanes, warps and blocks meet as neighbours, or nearly so.
+constexpr int64_t kAddedOfLanes = 5, kAddedOfBlocks = 16;
+
+bool is_long(int64_t chain, int64_t behind, int64_t elements) {
+  return chain > kRun && static_cast<double>(chain + behind) > allowed_error(elements);
+}
+
+struct Sum {
+  ReductionPlan how = ReductionPlan::none;
+  bool each_point = false;
+  int64_t elements = 1;
+};
+// Of a reduction that is long.
+std::optional<Sum> long_sum(const Graph& k, const KernelPlan& plan, const Node& n) {
+  const Signature s = signature(k, n);
+  ReductionDomain storage;
+  const ReductionDomain* d = reduction_domain(s, storage);
+  if (d == nullptr || !is_sum(s)) return std::nullopt;
+  const ReductionPlan how = plan.values[static_cast<size_t>(n.results[0].index)].reduction;
+  const bool each_point = is_per_point(how, *d, plan.space());
+  const int64_t behind = how == ReductionPlan::row && !on_gpu(*k.form) ? kAddedOfLanes : kAddedOfBlocks;
+  if (!is_long(chain_of(*k.form, plan, how, each_point), behind, product(d->extents))) return std::nullopt;
+  return Sum{how, each_point, product(d->extents)};
+}
+
+}  // namespace
+
+// Each addition rounds by half an eps.
+double allowed_error(int64_t elements) { return 8 * std::log2(static_cast<double>(std::max<int64_t>(elements, 2))); }
+
+bool is_long_sum(const Graph& k, const KernelPlan& plan, const Node& n) { return long_sum(k, plan, n).has_value(); }
+
+bool is_long_sum(const Signature& s, const ReductionDomain& d, bool spread) {
+  const int64_t points = product(d.extents);
+  return is_sum(s) && is_long(spread ? cut(points, kWarp) : points, spread ? kAddedOfLanes : 0, points);
+}
+
+int64_t elements_of_row(const KernelForm& form, const KernelPlan& plan) {
+  if (!on_gpu(form)) return cut(plan.columns, kHostLanes);
+  return cut(plan.columns, (plan.span ? form.threads : form.team) * form.packet) * form.packet;
+}
+
+int64_t run_of(int64_t elements) {
+  constexpr int64_t kMost = 128;
+  return std::clamp(static_cast<int64_t>(allowed_error(elements)) - kAddedOfBlocks, kRun, kMost);
+}
+
+int64_t turns_of_run(const KernelForm& form, const KernelPlan& plan) {
+  return std::max<int64_t>(1, run_of(plan.columns) / form.packet);
+}
+
+int64_t rows_of_run(const Graph& k, const KernelPlan& plan) {
+  if (plan.span) return 0;
+  const int64_t of_row = elements_of_row(*k.form, plan);
+  int64_t rows = 0;
+  for (const NodeId id : k.order) {
+    const std::optional<Sum> sum = long_sum(k, plan, k[id]);
+    if (!sum || (sum->how != ReductionPlan::column && sum->how != ReductionPlan::total)) continue;
+    const bool of_elements = sum->how == ReductionPlan::total && sum->each_point;
+    const int64_t run = run_of(sum->elements);
+    if (of_elements && of_row > kRun) continue;  // each row ends its runs
+    const int64_t most = std::max<int64_t>(1, run / (of_elements ? of_row : 1) / k.form->ahead);
+    rows = rows == 0 ? most : std::min(rows, most);
+  }
+  return rows;
+}
+
+RunOfLoops run_of_loops(const Dims& loops) {
+  int64_t inside = 1;
+  for (size_t i = loops.size(); i-- > 0; inside *= loops[i])
+    if (inside * loops[i] > kRun || i == 0) return {i, std::max<int64_t>(1, kRun / inside)};
+  return {};
+}
+
+// Tensor cores round once for 8 or 16 products, whose factors they have rounded much more.
+ProductRuns product_runs(const KernelForm& form, const ContractPlan& plan) {
+  const int64_t depth = form.tile[2], k = plan.space[kDepth];
+  const int64_t chain = std::min(plan.steps * depth, k),
+                parts = form.parts > 1 ? plan.gather + form.parts / plan.gather : 0;
+  const double allowed = allowed_error(k) - static_cast<double>(parts);
+  if (plan.tensor_cores || static_cast<double>(chain) <= allowed) return {};
+  const auto even = static_cast<int64_t>(std::sqrt(static_cast<double>(chain))) / depth;
+  const int64_t steps = std::max<int64_t>(1, even), runs = cut(plan.steps, steps);
+  const int64_t roundings = steps * depth + runs - 2;  // but for those that add to a zero
+  if (static_cast<double>(roundings) <= allowed) return {steps, /*wide=*/false};
+  constexpr int64_t kWideRun = 64;
+  return {std::max<int64_t>(1, kWideRun / depth), /*wide=*/true};
+}
+
+}  // namespace heddle::ir

@@ -1,0 +1,21 @@
+// Whether the weights of a file are a model's: its names, types, shapes and values.
+//
+//   require_match({"fc.weight": f32[3,4]}, program)   ->   nothing, or one error for each difference
+#pragma once
+#include <string>
+#include <vector>
+
+#include "codegen/program.h"
+#include "runtime/weights/safetensors.h"
+
+namespace heddle::runtime {
+
+// Throws UserError when a parameter is absent, has another type or shape, or the file holds one that the model lacks.
+void require_match(const WeightsFile& file, const codegen::Program& program);
+// Of a file that matches: throws UserError for nan, infinities and variances below 0.
+void require_values(const WeightsFile& file, const codegen::Program& program);
+
+// "did you mean 'b.fc.bias'?": of names that end alike the one with the nearest path; "" where none is near.
+std::string did_you_mean_path(const std::string& name, const std::vector<std::string>& candidates);
+
+}  // namespace heddle::runtime

@@ -1,0 +1,273 @@
+#include "tools/command/explain_loss.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "frontend/read_parts.h"
+#include "ir/builder.h"
+#include "ir/evaluate/evaluate_node.h"
+#include "ir/evaluate/tensor_bytes.h"
+#include "ir/kernel/cost.h"
+#include "ir/storage.h"
+#include "runtime/data/shuffle.h"
+#include "runtime/feed.h"
+#include "runtime/weights/checkpoint.h"
+
+namespace heddle::tools {
+namespace {
+
+using ir::Graph;
+using ir::NamedTensors;
+using ir::Tensor;
+using ir::ValueId;
+
+constexpr double kMostFlops = 1e9;  // of all steps that are done again: some seconds
+
+// A step of the training with its gradients, as far as passes must take it for the oracles.
+struct Again {
+  ir::Module module;
+  std::set<std::string> forward;  // names of values that no gradient is
+  const Graph& step() const { return *module.find_graph({ir::Phase::train}); }
+};
+
+void run_to(ir::Module& m, const RunArguments& a, const char* pass) {
+  CompileOptions options = compile_options(a.model);
+  options.to = pass;
+  run_passes(m, options);
+}
+
+Again build_again(const RunArguments& a, const Session& s) {
+  frontend::BuildOptions entries = s.entries;
+  entries.train_last = entries.eval = entries.eval_last = entries.predict = 0;
+  Again again{build(s.read.model, entries, nullptr), {}};
+  std::erase_if(again.module.graphs, [](const Graph& g) { return g.name != "train"; });
+  const Graph& g = again.step();
+  for (const ir::NodeId id : g.order)
+    if (!std::holds_alternative<ir::Gradient>(g[id].op->kind))
+      for (const ValueId v : g[id].results) again.forward.insert(g[v].name);
+  run_to(again.module, a, "differentiate");
+  return again;
+}
+
+double flops_of(const Graph& g) {
+  double flops = 0;
+  for (const ir::NodeId id : g.order)
+    flops += ir::node_flops(g, g[id]) + static_cast<double>(g[g[id].results[0]].type.elements());
+  return flops;
+}
+
+Tensor read(runtime::Executable& executable, const codegen::Buffer& buffer, const ir::Type& type) {
+  std::vector<std::byte> bytes(static_cast<size_t>(buffer.bytes));
+  executable.read(buffer, bytes.data());
+  return ir::from_bytes(type, bytes);
+}
+
+// The states as a run begins with them.
+NamedTensors first_states(const RunArguments& a, Session& s, const Graph& g) {
+  s.executable->run(*s.program.find_entry(ir::Phase::init));
+  if (!a.weights.empty()) runtime::load_weights(*s.executable, read_start(a));
+  NamedTensors states;
+  for (const ValueId v : g.inputs)
+    for (const codegen::Buffer& state : s.program.states)
+      if (ir::is_state(g[v]) && state.name == g[v].name) states[state.name] = read(*s.executable, state, g[v].type);
+  return states;
+}
+
+// A program that makes the batches and nothing else: each input is a result, and the loss is 0.
+codegen::Program batch_program(const RunArguments& a, const Session& s, const Graph& g) {
+  ir::Module m;
+  Graph& only = m.graphs.emplace_back();
+  only.name = "train";
+  ir::Builder b(only);
+  only.outputs.push_back(b.constant(0, {ir::DType::f32, {}}));
+  only.rename(only.outputs[0], "loss");
+  for (const ValueId v : g.inputs)
+    if (g[v].role == ir::Role::input) only.outputs.push_back(only.add_input(g[v].name, g[v].type, ir::Role::input));
+  CompileOptions options = compile_options(a.model);
+  options.target = s.device.target;
+  options.fed = s.fed;
+  run_passes(m, options);
+  return lower_module(m, s.plan.name + "_batches", options);
+}
+
+class Batches {
+ public:
+  Batches(const RunArguments& a, const Session& s, const Graph& g)
+      : program_(batch_program(a, s, g)),
+        executable_(program_, *s.device.device),
+        feed_(executable_),
+        order_(runtime::data::shuffled(s.splits.train->rows(), static_cast<uint64_t>(s.plan.seed), 0)),
+        entry_(*program_.find_entry(ir::Phase::train)) {
+    feed_.begin(s.splits.train->table, order_, {.seed = static_cast<uint64_t>(s.plan.seed), .epoch = 0});
+  }
+  void next(const Graph& g, NamedTensors& into) {
+    feed_.provide(entry_.fed_rows);
+    executable_.wait(executable_.submit(entry_, 1));
+    feed_.take(1);
+    for (const codegen::Buffer& b : entry_.outputs)
+      if (b.name != "loss") into[b.name] = read(executable_, b, g[g.find(b.name)].type);
+  }
+
+ private:
+  codegen::Program program_;
+  runtime::Executable executable_;
+  runtime::Feed feed_;
+  std::vector<uint32_t> order_;
+  const codegen::Entry& entry_;
+};
+
+std::vector<bool> ancestors(const Graph& g, const ir::Values& of) {
+  std::vector<bool> reached(g.value_count());
+  for (const ValueId v : of) reached[static_cast<size_t>(v.index)] = true;
+  for (auto it = g.order.rbegin(); it != g.order.rend(); ++it) {
+    const ir::Node& n = g[*it];
+    if (std::ranges::none_of(n.results, [&](ValueId v) { return reached[static_cast<size_t>(v.index)]; })) continue;
+    for (const ValueId v : n.operands) reached[static_cast<size_t>(v.index)] = true;
+  }
+  return reached;
+}
+
+// The first element that is not finite; 0 where all are.
+double not_finite(const Tensor& t) {
+  const auto at = std::ranges::find_if_not(t.real, [](double x) { return std::isfinite(x); });
+  return at == t.real.end() ? 0 : *at;
+}
+
+struct Found {
+  const ir::Node* node = nullptr;  // whose operands are finite, and a result is not
+  std::string name;                // of the result
+  double value = 0;                // the first that is not
+  int64_t step = 0;
+  std::vector<std::string> losses;  // of several, those that are not finite at the end
+};
+
+// One step: the states become those behind it.
+class Step {
+ public:
+  Step(const Again& again, NamedTensors& tensors) : again_(again), g_(again.step()), values_(g_.value_count()) {
+    for (const ValueId v : g_.inputs) values_[index(v)] = ir::rounded(tensors.at(g_[v].name));
+  }
+
+  // The first of the loss's ancestors; where the loss is finite, of the next parameters' that are not among them.
+  Found run(NamedTensors& tensors) {
+    const std::vector<bool> of_loss = ancestors(g_, {g_.find("loss")}), of_update = ancestors(g_, next_parameters());
+    Found in_loss, in_update;
+    for (const ir::NodeId id : g_.order) {
+      const ir::Node& n = g_[id];
+      const bool finite = evaluate(n);
+      for (const ValueId v : n.results) {
+        Found& found = of_loss[index(v)] ? in_loss : in_update;
+        const double value = not_finite(values_[index(v)]);
+        if (found.node == nullptr && (of_loss[index(v)] || of_update[index(v)]) && finite && value != 0)
+          found = {.node = &n, .name = g_[v].name, .value = value, .losses = {}};
+      }
+    }
+    for (const ir::Update& u : g_.updates) tensors[g_[u.state].name] = values_[index(u.next)];
+    return std::isfinite(value_of("loss")) ? in_update : in_loss;
+  }
+
+  double value_of(const std::string& name) const {
+    const ValueId v = g_.find(name);
+    return v.valid() && values_[index(v)].real.size() == 1 ? values_[index(v)].real[0] : 0;
+  }
+
+ private:
+  static size_t index(ValueId v) { return static_cast<size_t>(v.index); }
+
+  ir::Values next_parameters() const {
+    ir::Values next;
+    for (const ir::Update& u : g_.updates)
+      if (g_[u.state].role == ir::Role::param) next.push_back(u.next);
+    return next;
+  }
+
+  // Whether it reads something, all of which is finite.
+  bool evaluate(const ir::Node& n) {
+    ir::Operands operands;
+    for (const ValueId v : n.operands) operands.push_back(&values_[index(v)]);
+    const bool finite = std::ranges::all_of(operands, [](const Tensor* t) { return not_finite(*t) == 0; });
+    std::vector<Tensor> results = ir::evaluate_node(again_.module, g_, n, operands, ir::Precision::rounded);
+    for (size_t i = 0; i < results.size(); ++i) values_[index(n.results[i])] = std::move(results[i]);
+    return finite && !operands.empty();
+  }
+
+  const Again& again_;
+  const Graph& g_;
+  std::vector<Tensor> values_;
+};
+
+// What the model calls the part at that place: "log 'y'", "loss mse".
+std::string title_at(const frontend::Model& model, const ir::Node& n) {
+  const auto of_nodes = [&](const std::vector<frontend::NodeDef>& nodes) -> std::string {
+    const auto at = std::ranges::find(nodes, n.loc, &frontend::NodeDef::op_where);
+    return at == nodes.end() ? "" : frontend::title_of(*at);
+  };
+  if (const std::string title = of_nodes(model.nodes); !title.empty()) return title;
+  for (const auto& [name, block] : model.blocks)
+    if (const std::string title = of_nodes(block.nodes); !title.empty()) return title;
+  for (const frontend::Part& part : model.train.losses)
+    if (part.op_where == n.loc) return "loss " + part.op;
+  if (model.train.optimizer && model.train.optimizer->op_where == n.loc)
+    return "optimizer " + model.train.optimizer->op;
+  return n.op->name;
+}
+
+std::string help_of(const Found& found, bool gradient, bool optimizer, int64_t step) {
+  const std::string later = step > 1 ? "; else a lower lr or a clip_norm may keep it finite" : "";
+  if (optimizer) return "a lower lr or a clip_norm may keep it finite";
+  if (gradient)
+    return "a derivative is infinite there, as a square root's is at 0: add a small number to what it reads" + later;
+  // What an operator has to say of such numbers stands in its text.
+  const std::string& doc = found.node->op->doc;
+  if (doc.find("nan") == std::string::npos && doc.find("inf") == std::string::npos)
+    return "its numbers grow too large: scale inputs to about -1 to 1, and look at the initial weights before it" +
+           later;
+  return fmt::format("{} is {}: keep what it reads within that, by clamp or by a small number that is added{}",
+                     found.node->op->name, found.node->op->doc, later);
+}
+
+UserError error_of(const Again& again, const Session& s, const Found& found, int64_t step, const std::string& what) {
+  const bool gradient = !again.forward.contains(found.name);
+  const std::string title = title_at(s.read.model, *found.node);
+  const bool optimizer = title.starts_with("optimizer ");
+  const double value = std::isnan(found.value) ? std::abs(found.value) : found.value;
+  const std::string losses = found.losses.empty() ? "" : fmt::format(", of {}", fmt::join(found.losses, " and "));
+  return {found.node->loc,
+          fmt::format("{}{}: {}{} makes the first {}{}", what, losses, gradient && !optimizer ? "the gradient of " : "",
+                      title, value, found.step < step ? fmt::format(", in step {}", found.step) : ""),
+          help_of(found, gradient, optimizer, step)};
+}
+
+std::optional<UserError> explain(const RunArguments& a, Session& s, int64_t step, const std::string& what) {
+  const Again again = build_again(a, s);
+  if (flops_of(again.step()) * static_cast<double>(step) > kMostFlops) return std::nullopt;
+  NamedTensors tensors = first_states(a, s, again.step());
+  Batches batches(a, s, again.step());
+  Found first;
+  for (int64_t i = 1; i <= step; ++i) {
+    batches.next(again.step(), tensors);
+    Step now(again, tensors);
+    const Found found = now.run(tensors);
+    if (first.node == nullptr) first = found, first.step = i;
+    for (const frontend::Metric& loss : s.plan.metrics)
+      if (i == step && loss.name.starts_with("loss_") && !std::isfinite(now.value_of(loss.name)))
+        first.losses.push_back(loss.name);
+  }
+  return first.node == nullptr ? std::nullopt : std::optional(error_of(again, s, first, step, what));
+}
+
+}  // namespace
+
+std::optional<UserError> explain_loss(const RunArguments& a, Session& s, int64_t step, const std::string& what) {
+  try {
+    return explain(a, s, step, what);
+  } catch (const UserError&) {  // an operator without an oracle, no room, no compiler: the error is told as it is
+    return std::nullopt;
+  }
+}
+
+}  // namespace heddle::tools

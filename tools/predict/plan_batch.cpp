@@ -1,0 +1,66 @@
+#include "tools/predict/plan_batch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/check.h"
+#include "runtime/process_memory.h"
+
+namespace heddle::tools {
+namespace {
+
+codegen::Program program_for(const frontend::Model& model, int64_t rows, const CompileOptions& options) {
+  constexpr int64_t kAnySteps = 1'000'000;  // nothing is trained: schedules may believe what they like
+  ir::Module m = build(model, {.predict = rows, .total_steps = model.train.steps.value_or(kAnySteps)}, nullptr);
+  run_passes(m, options);
+  return lower_module(m, model.name, options);
+}
+
+// Beside the parameters: the arena, and inputs and results as the predictor holds them, twice while it looks whether rows
+// are computed apart.
+int64_t bytes_of_batch(const codegen::Program& program) {
+  const codegen::Entry* entry = program.find_entry(ir::Phase::predict);
+  HEDDLE_CHECK(entry != nullptr, "a program with outputs has an entry 'predict'");
+  int64_t bytes = program.bytes_of(codegen::Segment::arena);
+  for (const auto* buffers : {&entry->inputs, &entry->outputs})
+    for (const codegen::Buffer& b : *buffers) bytes += 2 * b.bytes;
+  return bytes;
+}
+
+// Where the parameters and a batch are more than the machine has, the system would end the process.
+PlannedBatch within_machine(PlannedBatch planned, const CompileOptions& options) {
+  const codegen::Program& program = planned.program;
+  const int64_t batch = bytes_of_batch(program) - (options.target.gpu ? program.bytes_of(codegen::Segment::arena) : 0);
+  const int64_t bytes = batch + (options.target.gpu ? 0 : program.state_bytes);
+  if (const int64_t most = runtime::machine_memory_bytes(); bytes > most)
+    throw UserError(
+        ExitCode::limit,
+        fmt::format("{} rows at once take {} bytes of memory, and this machine has {}", planned.rows, bytes, most),
+        planned.rows > PlannedBatch::kFewest ? "a smaller --batch takes less"
+                                             : "fewer rows are never taken: a smaller model takes less");
+  return planned;
+}
+
+}  // namespace
+
+PlannedBatch plan_batch(const frontend::Model& model, const BatchRequest& request, const CompileOptions& options) {
+  if (request.rows > 0) return within_machine({request.rows, program_for(model, request.rows, options)}, options);
+  constexpr int64_t kFewest = PlannedBatch::kFewest, kBudget = PlannedBatch::kBudget;
+  int64_t rows = PlannedBatch::kMostRows;
+  while (true) {
+    int64_t fit = rows / 8;  // where the rows do not fit at all
+    try {
+      codegen::Program program = program_for(model, rows, options);
+      const int64_t bytes = bytes_of_batch(program);
+      if (bytes <= kBudget || rows == kFewest) return within_machine({rows, std::move(program)}, options);
+      fit = std::min(rows - 1, kBudget / std::max<int64_t>(bytes / rows, 1));
+      if (request.known > 0) fit = std::min(fit, request.known);
+    } catch (const UserError& error) {
+      if (error.code() != ExitCode::limit || rows == kFewest) throw;
+    }
+    rows = std::max(fit, kFewest);
+  }
+}
+
+}  // namespace heddle::tools
