@@ -35,7 +35,7 @@ struct AvailableLibrary {
 struct Options {
   ir::Target target = ir::host();
   int64_t memory_bytes = 0;                   // that a program's states and arena may take; 0: the target's
-  std::vector<AvailableLibrary> libraries;    // in order of preference; empty: generated forms only
+  std::vector<AvailableLibrary> libraries;    // of equally fast ones the first is taken; empty: generated forms only
   std::function<void(const Remark&)> remark;  // may be empty
   void note(std::string pass, const ir::Graph& g, std::string subject, std::string reason) const {
     if (remark) remark({std::move(pass), g.name, std::move(subject), std::move(reason)});

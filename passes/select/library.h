@@ -14,6 +14,7 @@
 
 #include "ir/graph.h"
 #include "ir/kernel/target.h"
+#include "passes/choose.h"
 
 namespace heddle::passes {
 
@@ -38,6 +39,8 @@ struct Library {
   std::vector<EpilogueStep> (*epilogue)(const ir::Node& n);
   // How the call is executed; `kernel` holds the node and its epilogue.
   LibraryPlan (*plan)(const ir::Graph& kernel, const ir::Target& target);
+  // How long it takes, where the library has figures of its own, as of a table; else it is estimated (ir/kernel/cost.h).
+  Figure (*figure)(const ir::Graph& kernel, const ir::Target& target) = nullptr;
 };
 
 // A kernel's contraction or composite: what the call is about.

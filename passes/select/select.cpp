@@ -1,14 +1,10 @@
 #include "passes/select/select.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
-#include "ir/check.h"
+#include "ir/kernel/cost.h"
 #include "ir/op_def.h"
-#include "passes/outline.h"
-#include "passes/select/library.h"
+#include "passes/select/offer.h"
 
 namespace heddle::passes {
 
@@ -16,127 +12,77 @@ using namespace ir;
 
 namespace {
 
-// A vector along the last axis, read by nobody else.
-bool is_bias(const Graph& g, ValueId v) {
-  const Node* n = g.def(v);
-  if (!n || !n->op->traits.spread || !g.only_use(v).valid()) return false;
-  const Dims& operand = g[n->operands[0]].type.dims;
-  const Dims& result = g[v].type.dims;
-  return operand.size() == 1 && operand.back() == result.back() &&
-         n->op->traits.spread(*n) == Dims{g[v].type.rank() - 1};
-}
-
-// The nodes that add a bias to y, where they follow and nothing else reads what lies between.
-std::vector<NodeId> bias_after(const Graph& g, ValueId y) {
-  const NodeId add = g.only_use(y);
-  if (!add.valid() || g[add].op->traits.arithmetic != Arithmetic::sum) return {};
-  const ValueId other = g[add].operands[g[add].operands[0] == y ? 1 : 0];
-  if (!is_bias(g, other)) return {};
-  return {g[other].def, add};
-}
-
-std::vector<NodeId> activation_after(const Graph& g, ValueId y, const Activation& step) {
-  const NodeId next = g.only_use(y);
-  if (!next.valid() || g[next].operands.size() != 1 || !step.takes(*g[next].op)) return {};
-  return {next};
-}
-
-// The node and what of the library's epilogue follows it.
-std::vector<NodeId> with_epilogue(const Graph& g, NodeId n, const Library& library) {
-  std::vector<NodeId> members{n};
-  if (g[n].results.size() != 1) return members;
-  ValueId y = g[n].results[0];
-  for (const EpilogueStep& step : library.epilogue(g[n])) {
-    const auto* activation = std::get_if<Activation>(&step);
-    const std::vector<NodeId> nodes = activation != nullptr ? activation_after(g, y, *activation) : bias_after(g, y);
-    members.insert(members.end(), nodes.begin(), nodes.end());
-    y = g[members.back()].results[0];
-  }
-  return members;
-}
-
-std::vector<ValueId> read_results(const Graph& g, NodeId n) {
-  std::vector<ValueId> results;
-  for (const ValueId r : g[n].results)
-    if (!g.unused(r)) results.push_back(r);
-  return results;
-}
-
-// Tries one library after another for one node.
+// Lets one node after another be taken by what takes the least time.
 class Selector {
  public:
   Selector(KernelTable& kernels, Graph& g, const Options& options) : kernels_(kernels), g_(g), options_(options) {}
 
-  // `otherwise` is what happens to a node that no library takes.
-  bool take(NodeId n, const std::string& otherwise) {
-    const std::string subject = "%" + g_[g_[n].results[0]].name;
-    refusals_.clear();
-    for (const AvailableLibrary& library : options_.libraries) {
-      if (const std::string done = take(n, library); !done.empty()) {
-        note(subject, refusals_.empty() ? done : fmt::format("{}; not {}", done, fmt::join(refusals_, "; not ")));
-        return true;
-      }
-    }
-    if (options_.libraries.empty()) refusals_.emplace_back("no library");
-    note(subject, fmt::format("{}: {}", otherwise, fmt::join(refusals_, "; ")));
-    return false;
+  // Whether a call takes the node's place; else a later pass has it.
+  bool take(NodeId n) {
+    std::vector<Offer> offers = offers_for(n);
+    node_ = n, widest_ = nullptr;
+    for (const Offer& offer : offers)
+      if (offer.call && (widest_ == nullptr || offer.nodes.size() > widest_->nodes.size())) widest_ = &offer;
+    std::vector<Candidate> candidates;
+    for (const Offer& offer : offers)
+      candidates.push_back(
+          {offer.name, offer.refusal, offer.detail, [this, &offer](double best) { return figure_of(offer, best); }});
+    const Choice choice = choose(candidates);
+    if (candidates.size() > 1 || std::holds_alternative<Contraction>(g_[n].op->kind))
+      options_.note("select", g_, "%" + g_[g_[n].results[0]].name, choice.reason);
+    if (!choice.taken || !offers[*choice.taken].call) return false;
+    replace(offers[*choice.taken]);
+    return true;
   }
 
  private:
-  void note(const std::string& subject, std::string reason) const {
-    options_.note("select", g_, subject, std::move(reason));
+  std::vector<Offer> offers_for(NodeId n) const {
+    std::vector<Offer> offers;
+    for (const OfferFunction offer : kOffers)
+      for (Offer& one : offer({g_, n, options_})) offers.push_back(std::move(one));
+    return offers;
   }
 
-  std::string refuse(const Library& library, const std::string& reason) {
-    refusals_.push_back(fmt::format("{}: {}", library.name, reason));
-    return {};
+  Graph kernel_of(const std::vector<NodeId>& nodes) const {
+    return extract(g_, nodes, read_results(g_, nodes.back())).kernel;
   }
 
-  // What the call is like; "" where the library refuses, and the reason is kept.
-  std::string take(NodeId n, const AvailableLibrary& available) {
-    const Library& library = *available.rules;
-    if (const std::string reason = library.refusal(g_, g_[n], options_.target); !reason.empty())
-      return refuse(library, reason);
-    const std::vector<NodeId> members = with_epilogue(g_, n, library);
-    const std::vector<ValueId> results = read_results(g_, members.back());
-    Extract e = extract(g_, members, results, Slots::separate);
-    e.kernel.name = kernel_name(e.kernel);
-    const LibraryPlan plan = library.plan(e.kernel, options_.target);
-    KernelForm& form = e.kernel.form.emplace();
-    const bool contraction = std::holds_alternative<Contraction>(g_[n].op->kind);
-    form.kind = contraction ? KernelForm::Kind::contract : KernelForm::Kind::opaque;
-    form.impl = library.name;
-    form.slices = plan.slices;
-    form.precision = plan.precision;
-    const LibraryAnswer answer = available.ask(e.kernel);
-    if (!answer.refusal.empty()) return refuse(library, answer.refusal);
-    form.workspace = answer.workspace;
-    replace_by_call(g_, {members}, e.operands, results, kernels_.add(std::move(e.kernel)));
-    return fmt::format("{} in {} slices, {} products, {} bytes of scratch", library.name, plan.slices,
-                       to_string(plan.precision), answer.workspace);
+  // Of all nodes that any call takes, so that figures are of the same work: what a call leaves is a kernel of its own.
+  Figure figure_of(const Offer& offer, double best) const {
+    if (!offer.call) return offer.figure(widest_ != nullptr ? widest_->call->kernel : kernel_of({node_}), best);
+    Figure figure = offer.figure(offer.call->kernel, best);
+    std::vector<NodeId> rest;
+    for (const NodeId n : widest_->nodes)
+      if (std::ranges::find(offer.nodes, n) == offer.nodes.end()) rest.push_back(n);
+    if (rest.empty()) return figure;
+    figure.seconds += estimated_cost(kernel_of(rest), options_.target).seconds;
+    return figure;
+  }
+
+  void replace(Offer& offer) {
+    const std::vector<ValueId> results = read_results(g_, offer.nodes.back());
+    const std::string kernel = kernels_.add(std::move(offer.call->kernel));
+    replace_by_call(g_, {offer.nodes}, offer.call->operands, results, kernel);
   }
 
   KernelTable& kernels_;
   Graph& g_;
   const Options& options_;
-  std::vector<std::string> refusals_;  // of the node at hand
+  NodeId node_ = {};               // at hand
+  const Offer* widest_ = nullptr;  // of its offers the call that takes most nodes
 };
 
 }  // namespace
 
-const Node& head_of(const Graph& kernel) {
-  const auto leads = [&](NodeId n) {
-    const Kind& kind = kernel[n].op->kind;
-    return std::holds_alternative<Contraction>(kind) || std::holds_alternative<Composite>(kind);
-  };
-  const auto head = std::find_if(kernel.order.begin(), kernel.order.end(), leads);
-  HEDDLE_CHECK(head != kernel.order.end(), "@" + kernel.name + " holds no contraction and no composite");
-  return kernel[*head];
+std::vector<ValueId> read_results(const Graph& g, NodeId last) {
+  std::vector<ValueId> results;
+  for (const ValueId r : g[last].results)
+    if (!g.unused(r)) results.push_back(r);
+  return results;
 }
 
 bool select_composite(KernelTable& kernels, Graph& g, NodeId composite, const Options& options) {
-  if (options.libraries.empty()) return false;
-  return Selector(kernels, g, options).take(composite, "expanded");
+  return Selector(kernels, g, options).take(composite);
 }
 
 bool select(Module& m, const Options& options) {
@@ -146,7 +92,7 @@ bool select(Module& m, const Options& options) {
     bool taken = false;
     Selector selector(kernels, g, options);
     for (const NodeId n : std::vector<NodeId>(g.order))
-      if (std::holds_alternative<Contraction>(g[n].op->kind)) taken |= selector.take(n, "generated text");
+      if (std::holds_alternative<Contraction>(g[n].op->kind)) taken |= selector.take(n);
     if (taken) sort_topologically(g);
     changed |= taken;
   }

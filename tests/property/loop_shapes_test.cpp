@@ -12,6 +12,7 @@
 #include "runtime/executable.h"
 #include "runtime/host/host_device.h"
 #include "tests/property/random_values.h"
+#include "tests/support/host_run.h"
 
 namespace heddle::testing {
 namespace {

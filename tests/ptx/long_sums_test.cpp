@@ -27,7 +27,7 @@ TEST_P(LongSumsOfAGpu, AreExactEnough) {
   PtxDevice device(options);
   ProgramRun run(program, device);
   for (const std::string& name : sums.names()) {
-    const codegen::Entry& entry = *program.find_entry(name);
+    const codegen::Entry& entry = testing::entry_named(program, name);
     run.write(entry, sums.inputs(name));
     run.run(entry);
     EXPECT_EQ(sums.fault(name, run.read(entry).at("output 0")), "");

@@ -62,7 +62,8 @@ class Comparison {
   explicit Comparison(const ir::Module& module) : module_(module) {}
 
   // In deep networks gradients are the small rest of large sums, and each device is off by more than what two may differ
-  // by: there the interpreter is as near to the exact numbers as the host.
+  // by: there the interpreter is as near to the exact numbers as the host, which may be nearer by chance in one entry than in
+  // others, of two biases say.
   void expect_agreement(Made& host, Made& got, const std::string& entry, const ir::NamedTensors& batch) {
     constexpr double kNoFarther = 16;  // of squares: errors four times as large
     for (const auto& [name, tensor] : host.after) {
@@ -71,7 +72,9 @@ class Comparison {
       worst = std::max(worst, a.nmse);
       if (a.nmse <= most_nmse(tensor.type.dtype)) continue;
       ++above;
-      const double most = std::max(most_nmse(tensor.type.dtype), kNoFarther * host.off_by(name, module_, entry, batch));
+      double& of_host = of_host_[name];
+      of_host = std::max(of_host, host.off_by(name, module_, entry, batch));
+      const double most = std::max(most_nmse(tensor.type.dtype), kNoFarther * of_host);
       EXPECT_LE(got.off_by(name, module_, entry, batch), most)
           << name << " after " << entry << ": NMSE " << a.nmse << ", and farther from the exact numbers than the host";
     }
@@ -82,6 +85,7 @@ class Comparison {
 
  private:
   const ir::Module& module_;
+  std::map<std::string, double> of_host_;  // its errors, the largest of the entries until now
 };
 
 // HEDDLE_PTX_COUNTERS: what a profiler would say of each kernel.

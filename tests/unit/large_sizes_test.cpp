@@ -40,7 +40,7 @@ class Large {
   }
 
  private:
-  const codegen::Entry& entry() const { return *program_.find_entry("g"); }
+  const codegen::Entry& entry() const { return testing::entry_named(program_, "g"); }
   template <class T>
   T* at(const codegen::Buffer& b) {
     return static_cast<T*>(executable_.host_address(b));

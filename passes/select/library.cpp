@@ -1,0 +1,102 @@
+#include "passes/select/library.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/check.h"
+#include "ir/kernel/cost.h"
+#include "ir/op_def.h"
+#include "passes/select/offer.h"
+
+namespace heddle::passes {
+using namespace ir;
+
+namespace {
+
+// A vector along the last axis, read by nobody else.
+bool is_bias(const Graph& g, ValueId v) {
+  const Node* n = g.def(v);
+  if (!n || !n->op->traits.spread || !g.only_use(v).valid()) return false;
+  const Dims& operand = g[n->operands[0]].type.dims;
+  const Dims& result = g[v].type.dims;
+  return operand.size() == 1 && operand.back() == result.back() &&
+         n->op->traits.spread(*n) == Dims{g[v].type.rank() - 1};
+}
+
+// The nodes that add a bias to y, where they follow and nothing else reads what lies between.
+std::vector<NodeId> bias_after(const Graph& g, ValueId y) {
+  const NodeId add = g.only_use(y);
+  if (!add.valid() || g[add].op->traits.arithmetic != Arithmetic::sum) return {};
+  const ValueId other = g[add].operands[g[add].operands[0] == y ? 1 : 0];
+  if (!is_bias(g, other)) return {};
+  return {g[other].def, add};
+}
+
+std::vector<NodeId> activation_after(const Graph& g, ValueId y, const Activation& step) {
+  const NodeId next = g.only_use(y);
+  if (!next.valid() || g[next].operands.size() != 1 || !step.takes(*g[next].op)) return {};
+  return {next};
+}
+
+// The node and what of the library's epilogue follows it.
+std::vector<NodeId> with_epilogue(const Graph& g, NodeId n, const Library& library) {
+  std::vector<NodeId> members{n};
+  if (g[n].results.size() != 1) return members;
+  ValueId y = g[n].results[0];
+  for (const EpilogueStep& step : library.epilogue(g[n])) {
+    const auto* activation = std::get_if<Activation>(&step);
+    const std::vector<NodeId> nodes = activation != nullptr ? activation_after(g, y, *activation) : bias_after(g, y);
+    members.insert(members.end(), nodes.begin(), nodes.end());
+    y = g[members.back()].results[0];
+  }
+  return members;
+}
+
+Offer offer_of(const AvailableLibrary& available, const Asked& asked) {
+  const Library& library = *available.rules;
+  const Graph& g = asked.graph;
+  const Target& target = asked.options.target;
+  Offer offer{.name = library.name, .refusal = library.refusal(g, g[asked.node], target)};
+  if (!offer.refusal.empty()) return offer;
+  offer.nodes = with_epilogue(g, asked.node, library);
+  Extract call = extract(g, offer.nodes, read_results(g, offer.nodes.back()), Slots::separate);
+  call.kernel.name = kernel_name(call.kernel);
+  const LibraryPlan plan = library.plan(call.kernel, target);
+  KernelForm& form = call.kernel.form.emplace();
+  const bool contraction = std::holds_alternative<Contraction>(g[asked.node].op->kind);
+  form.kind = contraction ? KernelForm::Kind::contract : KernelForm::Kind::opaque;
+  form.impl = library.name;
+  form.slices = plan.slices;
+  form.precision = plan.precision;
+  const LibraryAnswer answer = available.ask(call.kernel);
+  if (offer.refusal = answer.refusal; !offer.refusal.empty()) return offer;
+  form.workspace = answer.workspace;
+  offer.detail = fmt::format("in {} slices, {} products, {} bytes of scratch", plan.slices, to_string(plan.precision),
+                             answer.workspace);
+  offer.call = std::move(call);
+  offer.figure = [&library, &target](const Graph& kernel, double) {
+    return library.figure != nullptr ? library.figure(kernel, target) : Figure{kernel_cost(kernel, target).seconds};
+  };
+  return offer;
+}
+
+}  // namespace
+
+const Node& head_of(const Graph& kernel) {
+  const auto leads = [&](NodeId n) {
+    const Kind& kind = kernel[n].op->kind;
+    return std::holds_alternative<Contraction>(kind) || std::holds_alternative<Composite>(kind);
+  };
+  const auto head = std::find_if(kernel.order.begin(), kernel.order.end(), leads);
+  HEDDLE_CHECK(head != kernel.order.end(), "@" + kernel.name + " holds no contraction and no composite");
+  return kernel[*head];
+}
+
+std::vector<Offer> offers_of_libraries(const Asked& asked) {
+  std::vector<Offer> offers;
+  for (const AvailableLibrary& library : asked.options.libraries) offers.push_back(offer_of(library, asked));
+  return offers;
+}
+
+}  // namespace heddle::passes
