@@ -60,9 +60,9 @@ struct NamedOutput {
   OutputRole role;
 };
 inline constexpr std::array<NamedOutput, 4> kStepOutputs = {{{"loss", OutputRole::loss},
-                                                               {"loss.count", OutputRole::count},
-                                                               {"gradient.norm", OutputRole::norm},
-                                                               {"step.outside", OutputRole::outside}}};
+                                                             {"loss.count", OutputRole::count},
+                                                             {"gradient.norm", OutputRole::norm},
+                                                             {"step.outside", OutputRole::outside}}};
 
 constexpr std::string_view output_name(OutputRole role) {
   for (const NamedOutput& o : kStepOutputs)
