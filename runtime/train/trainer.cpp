@@ -207,8 +207,8 @@ class Run {
     if (whole) ++state_.epochs, state_.step_of_epoch = 0;
     judge(state_.epochs + (whole ? 0 : 1));
     if (watcher_.epoch)
-      watcher_.epoch({state_.epochs + (whole ? 0 : 1), options_.epochs.value_or(0), state_.steps, seconds, state_.train,
-                      state_.validation});
+      watcher_.epoch({state_.epochs + (whole ? 0 : 1), options_.epochs.value_or(0), state_.steps, all_steps_, seconds,
+                      state_.train, state_.validation});
     if (!whole) return;
     saved_epochs_ += 1;
     if (state_.steps < all_steps_ && !ended() && (is_due() || epochs_due())) save();

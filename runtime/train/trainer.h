@@ -46,7 +46,7 @@ struct StepEvent {
   std::optional<double> gradient_norm;    // where it is asked for
 };
 struct EpochEvent {
-  int64_t epoch = 0, epochs = 0, total_step = 0;
+  int64_t epoch = 0, epochs = 0, total_step = 0, all_steps = 0;
   double seconds = 0;  // of the training steps
   MetricValues train;
   std::optional<MetricValues> validation;

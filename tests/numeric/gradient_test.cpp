@@ -132,6 +132,7 @@ TEST_P(Gradient, AgreesWithCentralDifferences) {
 }
 
 TEST_P(Gradient, OfGradientAgreesWithCentralDifferences) {
+  if (GetParam().op->name == "digamma") GTEST_SKIP() << "its gradient, trigamma, has none: that operator says why";
   OneOp one = one_op(GetParam());
   Graph& g = one.graph();
   const std::vector<ValueId> by = floating_of(g, one.inputs);

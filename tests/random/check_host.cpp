@@ -174,8 +174,13 @@ class HostCheck {
   }
 
   void count(const Bounded& b) {
-    report_.elements += static_cast<int64_t>(b.error.size());
-    report_.unbounded += std::count(b.error.begin(), b.error.end(), std::numeric_limits<double>::infinity());
+    // An output counts for kMostCounted elements at most: a few large ones would decide the share of those without a bound.
+    constexpr int64_t kMostCounted = 2000;
+    const auto all = std::ssize(b.error), counted = std::min<std::ptrdiff_t>(all, kMostCounted);
+    report_.elements += counted;
+    if (all > 0)
+      report_.unbounded +=
+          std::count(b.error.begin(), b.error.end(), std::numeric_limits<double>::infinity()) * counted / all;
   }
 
   // What was held to a bound, and all that it comes from.

@@ -83,7 +83,8 @@ void check_together(std::vector<std::pair<uint64_t, SumCase>>& cases, const SumO
   const codegen::Program program = codegen::lower(all, "sums", pass.target);
   const std::unique_ptr<runtime::Device> device = options.device();
   runtime::Executable executable(program, *device);
-  for (const auto& [number, c] : cases) Check(report, number, c).run(executable, testing::entry_named(program, c.entry));
+  for (const auto& [number, c] : cases)
+    Check(report, number, c).run(executable, testing::entry_named(program, c.entry));
   cases.clear();
 }
 

@@ -74,7 +74,7 @@ TEST(RandomLayers, AreTheirMeanInPredictions) {
 
 // Two nodes draw apart.
 TEST(RandomLayers, NodesDrawApart) {
-  Training training(model(R"("x": {"shape": ["N", 4]})",
+  Training training(model(R"("x": {"shape": ["N", 2]})",
                           R"({"name": "w", "op": "param", "shape": [4], "init": "zeros"},
       {"name": "a", "op": "random_normal", "shape": [4]}, {"name": "b", "op": "random_normal", "shape": [4]},
       {"name": "d", "op": "sub", "in": ["a", "b"]}, {"name": "p", "op": "mul", "in": ["w", "d"]}, {"name": "l", "op": "sum"},

@@ -63,6 +63,8 @@ runtime::TrainResult run_training(const RunArguments& a, Session& s, const runti
   };
   watcher.epoch = [&](const runtime::EpochEvent& e) {
     if (!a.quiet) progress.epoch(e);
+    // A run that goes on at the end of an epoch has made no step of it: the rate is that of its last one all the same.
+    if (log.writes() && !lr) lr = rate.of_step(e.total_step, e.all_steps, e.epoch);
     log.epoch(e, lr);
   };
   watcher.explain = [&](int64_t step, const std::string& what) { return explain_loss(a, s, step, what); };
