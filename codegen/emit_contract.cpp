@@ -73,7 +73,7 @@ class ContractText {
   static const char* order(const ProductSide& s) { return s.along_k ? "hd::along_k" : "hd::across_k"; }
 
   std::string product_type() const {
-    const std::string type =
+    std::string type =
         fmt::format("hd::{}<{}, {}, {}, {}, {}, {}, {}, {}>", plan_.tensor_cores ? "TensorProduct" : "FmaProduct",
                     storage_type(plan_.multiplied), form_.tile[0], form_.tile[1], form_.tile[2], form_.threads,
                     form_.stages, order(plan_.left), order(plan_.right));

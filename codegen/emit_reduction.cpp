@@ -133,7 +133,7 @@ std::vector<std::string> Body::reduce_point(const Node& n, const Signature& s, c
 
 // Behind a turn of the loop that `counter` counts.
 std::string Body::end_run(int64_t turns, const std::string& accumulator, const std::string& counter) const {
-  const std::string flush = fmt::format("hd::flush({});", accumulator);
+  std::string flush = fmt::format("hd::flush({});", accumulator);
   if (turns == 1) return flush;
   const std::string turn = spread_ ? fmt::format("HD_SPREAD_TURN({})", counter) : counter;
   return fmt::format("if ({} % {} == {}) {}", turn, turns, turns - 1, flush);

@@ -111,7 +111,7 @@ ir::Values next_classes(MeasureContext& c, const CountRatio& ratio, const ir::Va
 
 // Both shapes as one, where they are or where one of them has a last axis of 1 more.
 Dims common_shape(MeasureContext& c) {
-  const Dims scores = c.b.type(c.in[0]).dims, targets = c.b.type(c.in[1]).dims;
+  Dims scores = c.b.type(c.in[0]).dims, targets = c.b.type(c.in[1]).dims;
   const auto is_longer = [](const Dims& a, const Dims& b) {
     return a.size() == b.size() + 1 && a.back() == 1 && std::equal(b.begin(), b.end(), a.begin());
   };

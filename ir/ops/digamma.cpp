@@ -10,7 +10,10 @@ namespace {
 // Of x > 0, in long double: steps up to where the asymptotic series (Abramowitz and Stegun 1964, 6.3.18) has all digits.
 long double of_positive(long double x) {
   long double below = 0;
-  for (; x < 25; x += 1) below += 1 / x;
+  while (x < 25) {
+    below += 1 / x;
+    x += 1;
+  }
   const long double z = 1 / (x * x);
   const long double series =
       z * (1.0L / 12 - z * (1.0L / 120 - z * (1.0L / 252 - z * (1.0L / 240 - z * (1.0L / 132 - z * 691 / 32760)))));

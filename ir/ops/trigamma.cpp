@@ -9,7 +9,10 @@ namespace {
 // Of x > 0, in long double: steps up to where the asymptotic series (Abramowitz and Stegun 1964, 6.4.12) has all digits.
 long double of_positive(long double x) {
   long double below = 0;
-  for (; x < 25; x += 1) below += 1 / (x * x);
+  while (x < 25) {
+    below += 1 / (x * x);
+    x += 1;
+  }
   const long double z = 1 / (x * x);
   const long double series =
       z * (1.0L / 6 - z * (1.0L / 30 - z * (1.0L / 42 - z * (1.0L / 30 - z * (5.0L / 66 - z * 691 / 2730)))));

@@ -24,6 +24,7 @@ class Selector {
     for (const Offer& offer : offers)
       if (offer.call && (widest_ == nullptr || offer.nodes.size() > widest_->nodes.size())) widest_ = &offer;
     std::vector<Candidate> candidates;
+    candidates.reserve(offers.size());
     for (const Offer& offer : offers)
       candidates.push_back(
           {offer.name, offer.refusal, offer.detail, [this, &offer](double best) { return figure_of(offer, best); }});

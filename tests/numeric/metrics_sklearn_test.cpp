@@ -3,6 +3,7 @@
 // file (see make_metrics.py there).
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdlib>
 
 #include "frontend/build_graph.h"

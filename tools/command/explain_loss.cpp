@@ -206,9 +206,9 @@ std::string title_at(const frontend::Model& model, const ir::Node& n) {
     const auto at = std::ranges::find(nodes, n.loc, &frontend::NodeDef::op_where);
     return at == nodes.end() ? "" : frontend::title_of(*at);
   };
-  if (const std::string title = of_nodes(model.nodes); !title.empty()) return title;
+  if (std::string title = of_nodes(model.nodes); !title.empty()) return title;
   for (const auto& [name, block] : model.blocks)
-    if (const std::string title = of_nodes(block.nodes); !title.empty()) return title;
+    if (std::string title = of_nodes(block.nodes); !title.empty()) return title;
   for (const frontend::Part& part : model.train.losses)
     if (part.op_where == n.loc) return "loss " + part.op;
   if (model.train.optimizer && model.train.optimizer->op_where == n.loc)

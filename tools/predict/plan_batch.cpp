@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "ir/check.h"
 #include "runtime/process_memory.h"
@@ -49,16 +50,20 @@ PlannedBatch plan_batch(const frontend::Model& model, const BatchRequest& reques
   constexpr int64_t kFewest = PlannedBatch::kFewest, kBudget = PlannedBatch::kBudget;
   int64_t rows = PlannedBatch::kMostRows;
   while (true) {
-    int64_t fit = rows / 8;  // where the rows do not fit at all
+    std::optional<codegen::Program> program;  // none: so many rows do not fit at all
     try {
-      codegen::Program program = program_for(model, rows, options);
-      const int64_t bytes = bytes_of_batch(program);
-      if (bytes <= kBudget || rows == kFewest) return within_machine({rows, std::move(program)}, options);
-      fit = std::min(rows - 1, kBudget / std::max<int64_t>(bytes / rows, 1));
-      if (request.known > 0) fit = std::min(fit, request.known);
+      program = program_for(model, rows, options);
     } catch (const UserError& error) {
       if (error.code() != ExitCode::limit || rows == kFewest) throw;
     }
+    if (!program) {
+      rows = std::max(rows / 8, kFewest);
+      continue;
+    }
+    const int64_t bytes = bytes_of_batch(*program);
+    if (bytes <= kBudget || rows == kFewest) return within_machine({rows, std::move(*program)}, options);
+    int64_t fit = std::min(rows - 1, kBudget / std::max<int64_t>(bytes / rows, 1));
+    if (request.known > 0) fit = std::min(fit, request.known);
     rows = std::max(fit, kFewest);
   }
 }
