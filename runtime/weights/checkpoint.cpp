@@ -6,22 +6,13 @@
 #include <algorithm>
 #include <memory>
 #include <string_view>
-#include <unordered_map>
 
 #include "ir/diagnostic.h"
 #include "runtime/weights/file_order.h"
+#include "runtime/weights/saved_buffers.h"
 
 namespace heddle::runtime {
 namespace {
-
-// Parameters, and what layers keep beside them.
-std::vector<const codegen::Buffer*> saved(const codegen::Program& program) {
-  std::vector<const codegen::Buffer*> list;
-  for (const codegen::Buffer& b : program.states)
-    if (codegen::is_saved(b)) list.push_back(&b);
-  std::sort(list.begin(), list.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
-  return list;
-}
 
 // The state that holds the average of a parameter (frontend/average.cpp names it), or nullptr.
 const codegen::Buffer* average_of(const codegen::Program& program, const codegen::Buffer& b) {
@@ -29,14 +20,6 @@ const codegen::Buffer* average_of(const codegen::Program& program, const codegen
     if (state.role == codegen::BufferRole::state && state.name == b.name + ".average" && state.dims == b.dims)
       return &state;
   return nullptr;
-}
-
-using TensorsByName = std::unordered_map<std::string_view, const SavedTensor*>;
-
-TensorsByName by_name(const WeightsFile& file) {
-  TensorsByName tensors;
-  for (const SavedTensor& t : file.tensors) tensors.emplace(t.name, &t);
-  return tensors;
 }
 
 }  // namespace
@@ -59,7 +42,7 @@ WeightsFile weights_of(Executable& executable, const std::map<std::string, std::
   WeightsFile file{.name = "the weights", .tensors = {}, .metadata = metadata, .data = {}};
   file.metadata["format"] = "pt";
   std::vector<std::string> buffers;
-  for (const codegen::Buffer* b : saved(executable.program())) {
+  for (const codegen::Buffer* b : saved_buffers(executable.program())) {
     if (b->role == codegen::BufferRole::buffer) buffers.push_back(b->name);
     const codegen::Buffer* average = averages ? average_of(executable.program(), *b) : nullptr;
     read_in_file_order(executable, average ? *average : *b, file.add(b->name, b->dtype, b->dims, b->bytes));
@@ -75,7 +58,7 @@ void save_weights(Executable& executable, const std::string& path, const std::ma
 
 void load_weights(Executable& executable, const WeightsFile& file, bool averages) {
   const TensorsByName tensors = by_name(file);
-  for (const codegen::Buffer* b : saved(executable.program())) {
+  for (const codegen::Buffer* b : saved_buffers(executable.program())) {
     const std::span<const std::byte> bytes = file.bytes(*tensors.at(b->name));
     write_from_file_order(executable, *b, bytes);
     const codegen::Buffer* average = averages ? average_of(executable.program(), *b) : nullptr;
@@ -87,7 +70,7 @@ std::string weights_hash(Executable& executable) {
   const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state(XXH3_createState(), XXH3_freeState);
   XXH3_128bits_reset(state.get());
   std::vector<std::byte> bytes;
-  for (const codegen::Buffer* b : saved(executable.program())) {
+  for (const codegen::Buffer* b : saved_buffers(executable.program())) {
     const std::string title = b->name + ": " + type_text(b->dtype, b->dims) + "\n";
     XXH3_128bits_update(state.get(), title.data(), title.size());
     bytes.resize(static_cast<size_t>(b->bytes));

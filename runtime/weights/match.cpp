@@ -7,30 +7,14 @@
 #include <cstring>
 #include <span>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
 #include "ir/diagnostic.h"
+#include "runtime/weights/saved_buffers.h"
 
 namespace heddle::runtime {
 namespace {
-
-std::vector<const codegen::Buffer*> saved(const codegen::Program& program) {
-  std::vector<const codegen::Buffer*> list;
-  for (const codegen::Buffer& b : program.states)
-    if (codegen::is_saved(b)) list.push_back(&b);
-  std::sort(list.begin(), list.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
-  return list;
-}
-
-using TensorsByName = std::unordered_map<std::string_view, const SavedTensor*>;
-
-TensorsByName by_name(const WeightsFile& file) {
-  TensorsByName tensors;
-  for (const SavedTensor& t : file.tensors) tensors.emplace(t.name, &t);
-  return tensors;
-}
 
 // "h.0.fc.bias" -> {"h.0.fc", "bias"}
 struct Path {
@@ -111,7 +95,7 @@ std::string common_prefix(const std::vector<const codegen::Buffer*>& buffers, co
 
 // Every difference at once: a user who loads the wrong file sees that it is the wrong file.
 void require_match(const WeightsFile& file, const codegen::Program& program) {
-  Match m{.file = file, .buffers = saved(program), .tensors = by_name(file), .names = {}};
+  Match m{.file = file, .buffers = saved_buffers(program), .tensors = by_name(file), .names = {}};
   for (const codegen::Buffer* b : m.buffers) m.names.insert(b->name);
   if (const std::string prefix = common_prefix(m.buffers, file, m.tensors); !prefix.empty())
     throw UserError(
@@ -166,7 +150,7 @@ std::pair<std::string, std::string> fault(const codegen::Buffer& b, std::span<co
 void require_values(const WeightsFile& file, const codegen::Program& program) {
   const TensorsByName tensors = by_name(file);
   std::vector<Diagnostic> errors;
-  for (const codegen::Buffer* b : saved(program)) {
+  for (const codegen::Buffer* b : saved_buffers(program)) {
     if (b->dtype != "f32" || errors.size() == Diagnostics::kMaxErrors) continue;
     const auto [message, help] = fault(*b, file.bytes(*tensors.at(b->name)));
     if (message.empty()) continue;

@@ -1,0 +1,21 @@
+// What a file of weights holds of a program, and a file's tensors by name.
+//
+//   saved_buffers(program)   ->   fc1.bias, fc1.weight, norm.running_mean
+#pragma once
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "codegen/program.h"
+#include "runtime/weights/safetensors.h"
+
+namespace heddle::runtime {
+
+// Parameters, and the buffers of layers, by name.
+std::vector<const codegen::Buffer*> saved_buffers(const codegen::Program& program);
+
+using TensorsByName = std::unordered_map<std::string_view, const SavedTensor*>;
+// They point into the file.
+TensorsByName by_name(const WeightsFile& file);
+
+}  // namespace heddle::runtime
