@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <string_view>
 
 #include "ir/diagnostic.h"
 #include "runtime/weights/file_order.h"
