@@ -3,11 +3,13 @@
 //   const StepMemory scope;
 //   dnnl_primitive_execute(...);   // the three to seven small objects it makes and destroys cost no allocation
 //
-// For library calls within a step, which allocate nothing of ours but do so behind our back. oneDNN 3 also asks malloc
-// itself for parts of some primitives, which nothing serves here. An object may outlive the scope: its thread's block is
-// used from the start again only when everything taken from it has been returned. When the block is full, or there are
-// more than kThreads threads, the heap serves. Under AddressSanitizer, which has its own operator new, a StepMemory does
-// nothing.
+// For library calls within a step, which allocate nothing of ours but do so behind our back. Two things are not served:
+// oneDNN 3 also asks malloc itself for parts of some primitives, and each version does for products without AVX-512.
+//
+// An object may outlive the scope, as what a library makes once for each thread does. A thread has kBlocks blocks, and
+// uses one from the start again only when everything taken from it has been returned; meanwhile another one serves. When
+// all are full, or there are more than kThreads threads, the heap serves. Under AddressSanitizer, which has its own
+// operator new, a StepMemory does nothing.
 #pragma once
 #include <cstddef>
 
@@ -15,13 +17,14 @@ namespace heddle::runtime {
 
 class StepMemory {
  public:
-  static constexpr size_t kBytes = 16384;  // of one thread's block
+  static constexpr size_t kBytes = 16384;  // of one block
+  static constexpr int kBlocks = 4;        // of one thread
   static constexpr int kThreads = 256;
   static const bool active;  // whether this build has it
 
   StepMemory();
   ~StepMemory();
-  static void leave_thread();  // to be called by a thread that ends: another may have its block
+  static void leave_thread();  // to be called by a thread that ends: another may have its blocks
 
   // For operator new and delete (runtime/host/heap.cpp): nullptr where no scope or no block has room; whether `p` is ours.
   static void* take(size_t bytes, size_t align);

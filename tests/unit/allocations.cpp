@@ -2,7 +2,7 @@
 
 #include <link.h>
 #include <malloc.h>
-#include <oneapi/dnnl/dnnl_version.h>
+#include <oneapi/dnnl/dnnl.h>
 
 #include <atomic>
 #include <cerrno>
@@ -31,8 +31,8 @@ const int installed = __sanitizer_install_malloc_and_free_hooks([](const volatil
 }
 #else
 namespace {
-// Where libdnnl's code lies. From version 3 on it asks malloc itself for parts of some primitives each time it executes
-// them, beside what StepMemory serves: its own calls do not count then.
+// Where libdnnl's code lies. From version 3 on, and where the processor has no AVX-512, it asks malloc itself for parts of
+// some primitives each time it executes them, beside what StepMemory serves: its own calls do not count then.
 struct Code {
   uintptr_t begin = 0, end = 0;
 };
@@ -50,7 +50,8 @@ int find_onednn(dl_phdr_info* info, size_t, void* data) {
 
 const Code onednn = [] {
   Code code;
-  if (DNNL_VERSION_MAJOR >= 3) dl_iterate_phdr(find_onednn, &code);
+  const bool wide = (dnnl_get_effective_cpu_isa() & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core;
+  if (DNNL_VERSION_MAJOR >= 3 || !wide) dl_iterate_phdr(find_onednn, &code);
   return code;
 }();
 

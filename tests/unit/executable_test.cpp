@@ -154,8 +154,8 @@ codegen::Program product_program() {
   return p;
 }
 
-// oneDNN makes small objects while it executes a primitive; after the first run they come from the step memory. Under
-// the address sanitizer, whose operator new it is, heap use must not grow by a byte.
+// oneDNN makes small objects while it executes a primitive; after the first run they come from the step memory. Heap use
+// grows by what the C library makes for a thread that takes part for the first time, however late, and by nothing else.
 TEST(Executable, LibraryStepsAllocateNothing) {
   const codegen::Program program = product_program();
   for (int threads : {1, 3}) {
@@ -168,8 +168,8 @@ TEST(Executable, LibraryStepsAllocateNothing) {
     executable.read(program.entries[0].outputs[0], c.data());
     for (float v : c) ASSERT_EQ(v, 32.0F);  // 32 products of 0.5 * 2
     const int64_t before = test::allocations(), bytes = test::live_bytes();
-    for (int i = 0; i < 100; ++i) executable.run(program.entries[0]);
-    EXPECT_EQ(test::live_bytes(), bytes);
+    for (int i = 0; i < 1000; ++i) executable.run(program.entries[0]);
+    EXPECT_LE(test::live_bytes(), bytes + 2000 * (threads - 1));
     if (StepMemory::active) {
       EXPECT_EQ(test::allocations() - before, 0);
     }

@@ -73,6 +73,21 @@ TEST_F(StepMemoryTest, ObjectsMayOutliveIt) {
   EXPECT_EQ(test::allocations(), before);
 }
 
+// A library makes some objects once for each thread: they do not use up what serves its later calls.
+TEST_F(StepMemoryTest, WhatIsKeptForEverLeavesRoom) {
+  std::vector<std::unique_ptr<int>> kept;
+  kept.reserve(3);
+  const int64_t before = test::allocations();
+  for (int round = 0; round < 1000; ++round) {
+    const StepMemory scope;
+    if (round % 400 == 0) kept.push_back(std::make_unique<int>(round));
+    const std::vector<char> passing(1000, 'x');
+    ASSERT_EQ(passing[999], 'x');
+  }
+  EXPECT_EQ(test::allocations(), before);
+  for (size_t i = 0; i < kept.size(); ++i) EXPECT_EQ(*kept[i], static_cast<int>(i) * 400);
+}
+
 TEST_F(StepMemoryTest, TheHeapServesWhenItIsFull) {
   const StepMemory scope;
   const int64_t before = test::allocations();
