@@ -123,7 +123,9 @@ ProductRuns product_runs(const KernelForm& form, const ContractPlan& plan) {
   const int64_t roundings = steps * depth + runs - 2;  // but for those that add to a zero
   if (static_cast<double>(roundings) <= allowed) return {steps, /*wide=*/false};
   constexpr int64_t kWideRun = 64;
-  return {std::max<int64_t>(1, kWideRun / depth), /*wide=*/true};
+  const int64_t wide = std::max<int64_t>(1, kWideRun / depth);
+  if (plan.steps <= wide) return {};  // one run, which second sums would only repeat
+  return {wide, /*wide=*/true};
 }
 
 }  // namespace heddle::ir
