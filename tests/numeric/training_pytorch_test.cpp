@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "frontend/build_graph.h"
 #include "frontend/read_model.h"
 #include "ir/evaluate/tensor_bytes.h"
@@ -154,13 +156,15 @@ TEST_P(TrainingOfPyTorch, EvaluatorAgreesInDouble) {
   check({.nmse = 1e-20, .path = [] { return 1e-12; }});
 }
 
-// Each of a hundred steps rounds, so in single precision nobody stays within 1e-6 of the double path: PyTorch's own float32 is up to 8.9e-6 from its
-// float64. The same formulas in another order of their operations round otherwise, not more: the host is at most three times as far, case by
-// case (the largest ratio that was seen is 2.1, the mean of all 0.96).
+// Each of a hundred steps rounds, so in single precision hardly anybody stays within 1e-6 of the double path: PyTorch's own
+// float32 is up to 8.9e-6 from its float64. The same formulas in another order of their operations round otherwise, not
+// more: the host is at most three times as far, case by case. The largest ratio that was seen is 2.1 with AVX-512, the
+// mean of all 0.96. Where PyTorch's roundings happened to cancel, 1e-6 is near enough: it is 17 of a hundred steps'. With
+// AVX2 schedule_one_cycle_0 is 9.2e-7 away, PyTorch with AVX-512 2.6e-7.
 TEST_P(TrainingOfPyTorch, HostAgreesInSingle) {
   HostRun host(module_, "train");
   step_ = [&](const std::string& entry, const ir::NamedTensors& inputs) { return host(entry, inputs); };
-  check({.nmse = 1e-10, .path = [&] { return 3 * of_case("single").at(0); }});
+  check({.nmse = 1e-10, .path = [&] { return std::max(3 * of_case("single").at(0), 1e-6); }});
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, TrainingOfPyTorch, ::testing::ValuesIn(reference_cases(numbers())),
