@@ -192,6 +192,20 @@ void warn_of_modes(const Model& model, const std::vector<Metric>& metrics, std::
   }
 }
 
+std::optional<ir::Graph> learning_rate_graph(const Model& model, std::optional<int64_t> total_steps) {
+  if (model.train.losses.empty() || !model.train.optimizer) return std::nullopt;
+  const Optimizer& optimizer = *model.train.optimizer;
+  const Settings settings(optimizer.settings, find_optimizer(optimizer.op)->settings, model.let,
+                          "optimizer " + optimizer.op, optimizer.op_where);
+  ir::Graph g;
+  g.name = ir::entry_name({ir::Phase::train});
+  const ValueId step = g.add_input("step", {ir::DType::i64, {}}, ir::Role::state);
+  ir::Builder b(g);
+  g.outputs = {add_learning_rate(b, settings, "", step, total_steps)};
+  if (g.unused(step)) g.remove_inputs({step});
+  return g;
+}
+
 std::optional<ir::Graph> after_epoch_graph(const Model& model, const std::vector<MeasureStates>& measures) {
   std::vector<Scheduled> all = schedules(*model.train.optimizer);
   std::erase_if(all, [](const Scheduled& s) { return !s.def->after_epoch; });

@@ -57,17 +57,12 @@ void bound_indices(const Expansion& e, std::vector<PlannedInput>& inputs) {
 }
 
 // What the model computes indices of is not known before a batch is; whether they are of rows, twice the batch tells.
-std::vector<CheckedIndices> plan_index_checks(const Model& model, const Expansion& e, Diagnostics& errors) {
+std::vector<CheckedIndices> plan_index_checks(ExpandedModel& expanded, const Expansion& e, Diagnostics& errors) {
   const std::vector<IndexCheck> checks = index_checks(e, errors);
   if (checks.empty()) return {};
-  Diagnostics ignored;
-  std::optional<Expansion> twice;
-  try {
-    twice = expand_model(model, {.batch = 2 * e.batch, .training = false}, ignored);
-  } catch (const UserError&) {  // the model does not take that batch, which it need not
-  }
-  const bool alike = twice && ignored.empty() && twice->graph.value_count() == e.graph.value_count();
-  return describe(checks, e, alike ? &*twice : nullptr);
+  const Expansion* twice = expand_twice(expanded, e.batch);
+  const bool alike = twice != nullptr && twice->graph.value_count() == e.graph.value_count();
+  return describe(checks, e, alike ? twice : nullptr);
 }
 
 bool is_real(ir::DType t) { return t == ir::DType::f32 || t == ir::DType::f64; }
@@ -238,6 +233,12 @@ std::vector<PaddingRow> padding_rows(const Expansion& e) {
 }  // namespace
 
 TrainingPlan plan_training(const Model& model) {
+  ExpandedModel expanded(model);
+  return plan_training(expanded);
+}
+
+TrainingPlan plan_training(ExpandedModel& expanded) {
+  const Model& model = expanded.model();
   TrainingPlan plan;
   plan.name = model.name;
   const auto batch = model.train.sizes.find(model.batch_dimension);
@@ -250,7 +251,7 @@ TrainingPlan plan_training(const Model& model) {
   plan.data = model.data;
 
   Diagnostics errors;
-  const Expansion e = expand_model(model, {.batch = plan.batch, .training = false}, errors);
+  const Expansion& e = expanded.at({.batch = plan.batch, .training = false}, errors);
   errors.throw_if_any();
   for (const InputDef& input : model.inputs) {
     ir::Type row = input_type(model, input, plan.batch);
@@ -263,7 +264,7 @@ TrainingPlan plan_training(const Model& model) {
   errors.throw_if_any();
   bound_indices(e, plan.inputs);
   plan.padding = padding_rows(e);
-  plan.indices = plan_index_checks(model, e, errors);
+  plan.indices = plan_index_checks(expanded, e, errors);
   errors.throw_if_any();
   warn_of_endless_training(model, plan.warnings);
   if (!model.train.losses.empty()) plan.metrics.push_back({"loss"});

@@ -13,10 +13,10 @@
 #include "passes/pipeline.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
-#include "tools/command/compile_model.h"
 #include "tools/command/output.h"
 #include "tools/command/print_dot.h"
 #include "tools/command/read_file.h"
+#include "tools/driver/compile.h"
 
 namespace heddle::tools {
 namespace {
@@ -85,7 +85,7 @@ void opt(const OptArguments& a) {
   require_well_formed(m, a.file);
   passes::Options options;
   options.target = ir::target_by_name(a.target);
-  if (a.library) options.libraries = libraries();
+  if (a.library) options.libraries = driver::libraries();
   if (a.remarks)
     options.remark = [](const passes::Remark& r) {
       print_note("remark: {}: @{}: {}: {}\n", r.pass, r.graph, r.subject, r.reason);

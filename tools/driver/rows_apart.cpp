@@ -5,9 +5,9 @@
 #include <cmath>
 #include <cstring>
 
-#include "tools/predict/predictor.h"
+#include "tools/driver/predictor.h"
 
-namespace heddle::tools {
+namespace heddle::driver {
 
 using runtime::data::ElementType;
 
@@ -77,4 +77,4 @@ void Predictor::require_rows_apart(int64_t rows) {
   staged_ = as_given;
 }
 
-}  // namespace heddle::tools
+}  // namespace heddle::driver

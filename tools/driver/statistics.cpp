@@ -1,4 +1,4 @@
-#include "tools/command/statistics.h"
+#include "tools/driver/statistics.h"
 
 #include <fmt/format.h>
 
@@ -10,9 +10,8 @@
 #include "frontend/settings.h"
 #include "ir/check.h"
 #include "runtime/json_text.h"
-#include "tools/command/output.h"
 
-namespace heddle::tools {
+namespace heddle::driver {
 namespace {
 
 using frontend::PlannedInput;
@@ -155,14 +154,15 @@ void fit_statistics(TrainingPlan& plan, const runtime::data::Table& rows) {
     if (ir::DataMap* map = waiting(plan, input)) set(*map, of_rows(input, *map, rows));
 }
 
-void assume_statistics(TrainingPlan& plan) {
+void assume_statistics(TrainingPlan& plan, const Tell& tell) {
   for (const PlannedInput& input : plan.inputs) {
     ir::DataMap* map = waiting(plan, input);
     if (map == nullptr) continue;
-    print_note(
-        "note: normalize of '{}' is compiled with a mean of 0 and a deviation of 1: a training takes those of its "
-        "rows\n",
-        input.name);
+    if (tell)
+      tell(
+          fmt::format("note: normalize of '{}' is compiled with a mean of 0 and a deviation of 1: a training takes "
+                      "those of its rows",
+                      input.name));
     set(*map, {.mean = {0}, .std = {1}});
   }
 }
@@ -182,4 +182,4 @@ std::map<std::string, std::string> statistics_metadata(const TrainingPlan& model
   return out;
 }
 
-}  // namespace heddle::tools
+}  // namespace heddle::driver

@@ -1,4 +1,4 @@
-#include "tools/command/class_names.h"
+#include "tools/driver/class_names.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include "ir/diagnostic.h"
 #include "runtime/json_text.h"
 
-namespace heddle::tools {
+namespace heddle::driver {
 namespace {
 
 std::string key_of(const frontend::PlannedInput& input) { return "heddle.classes." + input.name; }
@@ -50,4 +50,4 @@ ClassNames class_names(const frontend::TrainingPlan& plan, const runtime::Weight
   return any ? names : ClassNames();
 }
 
-}  // namespace heddle::tools
+}  // namespace heddle::driver

@@ -9,7 +9,7 @@
 #include "frontend/training_plan.h"
 #include "runtime/weights/safetensors.h"
 
-namespace heddle::tools {
+namespace heddle::driver {
 
 // Of each of the plan's inputs; empty where its values have no names.
 using ClassNames = std::vector<std::vector<std::string>>;
@@ -18,4 +18,4 @@ std::map<std::string, std::string> class_metadata(const frontend::TrainingPlan& 
 // None where the file holds none. UserError where its text is no list of names.
 ClassNames class_names(const frontend::TrainingPlan& plan, const runtime::WeightsFile& weights);
 
-}  // namespace heddle::tools
+}  // namespace heddle::driver

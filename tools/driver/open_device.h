@@ -1,4 +1,4 @@
-// The device that --device names, the flags that go with it, and the target that programs for it are compiled for.
+// The device that a name such as "cuda:1" means, and the target that programs for it are compiled for.
 #pragma once
 #include <memory>
 #include <string>
@@ -7,20 +7,15 @@
 #include "runtime/cuda/driver.h"
 #include "runtime/device.h"
 
-namespace heddle::tools {
+namespace heddle::driver {
 
-class Command;
-
-struct DeviceArguments {
+struct DeviceRequest {
   std::string device = "auto";
-  int threads = 0;
+  int threads = 0;  // of the host; 0: as many as it has
 };
-void add_device_arguments(Command& command, DeviceArguments& a);
 
 // Why compiled kernels are not kept, where they are not; or "".
 std::string kernel_cache_problem();
-// The same, said on standard error.
-void warn_without_kernel_cache();
 
 struct OpenedDevice {
   std::unique_ptr<runtime::Device> device;
@@ -30,10 +25,10 @@ struct OpenedDevice {
 };
 // "auto" is the first GPU, or the host where there is none. Throws UserError: exit 3 where what was asked for is missing,
 // exit 2 where it is no device. Says nothing by itself: a program's standard error is its own.
-OpenedDevice open_device(const DeviceArguments& a);
+OpenedDevice open_device(const DeviceRequest& request);
 
 // What the compiler knows about this GPU: the target of its name, else of its capability, with the driver's figures where they are
 // others, as those of a part of a GPU are; `note` says so.
 ir::Target target_of(const runtime::CudaInfo& info, std::string& note);
 
-}  // namespace heddle::tools
+}  // namespace heddle::driver

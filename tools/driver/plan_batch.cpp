@@ -1,4 +1,4 @@
-#include "tools/predict/plan_batch.h"
+#include "tools/driver/plan_batch.h"
 
 #include <fmt/format.h>
 
@@ -8,14 +8,13 @@
 #include "ir/check.h"
 #include "runtime/process_memory.h"
 
-namespace heddle::tools {
+namespace heddle::driver {
 namespace {
 
-codegen::Program program_for(const frontend::Model& model, int64_t rows, const CompileOptions& options) {
+Compiled compile_for(Planned& planned, int64_t rows, CompileOptions options) {
   constexpr int64_t kAnySteps = 1'000'000;  // nothing is trained: schedules may believe what they like
-  ir::Module m = build(model, {.predict = rows, .total_steps = model.train.steps.value_or(kAnySteps)}, nullptr);
-  run_passes(m, options);
-  return lower_module(m, model.name, options);
+  options.entries = {.predict = rows, .total_steps = planned.model().train.steps.value_or(kAnySteps)};
+  return compile(planned, options);
 }
 
 // Beside the parameters: the arena, and inputs and results as the predictor holds them, twice while it looks whether rows
@@ -31,7 +30,7 @@ int64_t bytes_of_batch(const codegen::Program& program) {
 
 // Where the parameters and a batch are more than the machine has, the system would end the process.
 PlannedBatch within_machine(PlannedBatch planned, const CompileOptions& options) {
-  const codegen::Program& program = planned.program;
+  const codegen::Program& program = planned.compiled.program;
   const int64_t batch = bytes_of_batch(program) - (options.target.gpu ? program.bytes_of(codegen::Segment::arena) : 0);
   const int64_t bytes = batch + (options.target.gpu ? 0 : program.state_bytes);
   if (const int64_t most = runtime::machine_memory_bytes(); bytes > most)
@@ -45,27 +44,27 @@ PlannedBatch within_machine(PlannedBatch planned, const CompileOptions& options)
 
 }  // namespace
 
-PlannedBatch plan_batch(const frontend::Model& model, const BatchRequest& request, const CompileOptions& options) {
-  if (request.rows > 0) return within_machine({request.rows, program_for(model, request.rows, options)}, options);
+PlannedBatch plan_batch(Planned& planned, const BatchRequest& request, const CompileOptions& options) {
+  if (request.rows > 0) return within_machine({request.rows, compile_for(planned, request.rows, options)}, options);
   constexpr int64_t kFewest = PlannedBatch::kFewest, kBudget = PlannedBatch::kBudget;
   int64_t rows = PlannedBatch::kMostRows;
   while (true) {
-    std::optional<codegen::Program> program;  // none: so many rows do not fit at all
+    std::optional<Compiled> compiled;  // none: so many rows do not fit at all
     try {
-      program = program_for(model, rows, options);
+      compiled = compile_for(planned, rows, options);
     } catch (const UserError& error) {
       if (error.code() != ExitCode::limit || rows == kFewest) throw;
     }
-    if (!program) {
+    if (!compiled) {
       rows = std::max(rows / 8, kFewest);
       continue;
     }
-    const int64_t bytes = bytes_of_batch(*program);
-    if (bytes <= kBudget || rows == kFewest) return within_machine({rows, std::move(*program)}, options);
+    const int64_t bytes = bytes_of_batch(compiled->program);
+    if (bytes <= kBudget || rows == kFewest) return within_machine({rows, std::move(*compiled)}, options);
     int64_t fit = std::min(rows - 1, kBudget / std::max<int64_t>(bytes / rows, 1));
     if (request.known > 0) fit = std::min(fit, request.known);
     rows = std::max(fit, kFewest);
   }
 }
 
-}  // namespace heddle::tools
+}  // namespace heddle::driver

@@ -1,4 +1,4 @@
-#include "tools/predict/make_input.h"
+#include "tools/driver/make_input.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 
 #include "ir/check.h"
 
-namespace heddle::tools {
+namespace heddle::driver {
 namespace {
 
 using runtime::data::Column;
@@ -120,4 +120,4 @@ std::optional<NotFiniteRow> make_input(const PredictInput& input, const Column& 
   });
 }
 
-}  // namespace heddle::tools
+}  // namespace heddle::driver

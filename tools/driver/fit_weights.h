@@ -8,9 +8,9 @@
 #include "frontend/training_plan.h"
 #include "runtime/weights/safetensors.h"
 
-namespace heddle::tools {
+namespace heddle::driver {
 
 std::string require_weights(const runtime::WeightsFile& file, const frontend::TrainingPlan& plan,
                             const codegen::Program& program);
 
-}  // namespace heddle::tools
+}  // namespace heddle::driver

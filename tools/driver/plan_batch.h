@@ -6,11 +6,9 @@
 // memory grows with a row and not with 64 of them, and no more than there are. Never one: only a row that has another beside
 // it shows whether rows are computed apart.
 #pragma once
-#include "codegen/program.h"
-#include "frontend/model.h"
-#include "tools/command/compile_model.h"
+#include "tools/driver/compile.h"
 
-namespace heddle::tools {
+namespace heddle::driver {
 
 // What a caller says of it.
 struct BatchRequest {
@@ -23,10 +21,10 @@ inline constexpr int kMostBatch = 1 << 20;  // that may be asked for
 struct PlannedBatch {
   static constexpr int64_t kFewest = 2, kMostRows = 64, kBudget = int64_t{128} << 20;
   int64_t rows = 0;
-  codegen::Program program;
+  Compiled compiled;
 };
 
 // Of the entry 'predict', which computes the model's outputs. Throws UserError where not even the fewest rows fit.
-PlannedBatch plan_batch(const frontend::Model& model, const BatchRequest& request, const CompileOptions& options);
+PlannedBatch plan_batch(Planned& planned, const BatchRequest& request, const CompileOptions& options);
 
-}  // namespace heddle::tools
+}  // namespace heddle::driver

@@ -1,4 +1,4 @@
-#include "tools/predict/predictor.h"
+#include "tools/driver/predictor.h"
 
 #include <fmt/format.h>
 
@@ -9,13 +9,13 @@
 #include "ir/check.h"
 #include "runtime/weights/checkpoint.h"
 #include "runtime/weights/file_order.h"
-#include "tools/command/class_names.h"
-#include "tools/command/fit_weights.h"
-#include "tools/command/load_data.h"
-#include "tools/command/statistics.h"
-#include "tools/predict/make_input.h"
+#include "tools/driver/class_names.h"
+#include "tools/driver/fit_weights.h"
+#include "tools/driver/load_data.h"
+#include "tools/driver/make_input.h"
+#include "tools/driver/statistics.h"
 
-namespace heddle::tools {
+namespace heddle::driver {
 namespace {
 
 using runtime::data::Column;
@@ -91,11 +91,12 @@ Predictor::Predictor(frontend::Model model, const runtime::WeightsFile& weights,
                      const std::vector<std::string>& outputs, const BatchRequest& batch, const CompileOptions& options,
                      runtime::Device& device) {
   choose_outputs(model, outputs);
-  plan_ = frontend::plan_training(model);
-  const ClassNames names = class_names(plan_, weights);
-  PlannedBatch planned = plan_batch(model, batch, options);
-  batch_ = planned.rows;
-  program_ = std::move(planned.program);
+  Planned planned(model);
+  const ClassNames names = class_names(planned.plan, weights);
+  PlannedBatch made = plan_batch(planned, batch, options);
+  batch_ = made.rows;
+  plan_ = std::move(made.compiled.plan);
+  program_ = std::move(made.compiled.program);
   note_ = require_weights(weights, plan_, program_);
   entry_ = program_.find_entry(ir::Phase::predict);
   HEDDLE_CHECK(entry_ != nullptr, "a program with outputs has an entry 'predict'");
@@ -254,4 +255,4 @@ Predictor::Bad Predictor::run(const std::vector<Column>& columns, int64_t rows, 
   return {};
 }
 
-}  // namespace heddle::tools
+}  // namespace heddle::driver

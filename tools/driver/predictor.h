@@ -15,11 +15,11 @@
 #include "runtime/data/table.h"
 #include "runtime/executable.h"
 #include "runtime/weights/safetensors.h"
-#include "tools/command/compile_model.h"
-#include "tools/command/open_device.h"
-#include "tools/predict/plan_batch.h"
+#include "tools/driver/compile.h"
+#include "tools/driver/open_device.h"
+#include "tools/driver/plan_batch.h"
 
-namespace heddle::tools {
+namespace heddle::driver {
 
 // One input that the outputs depend on: what a row of it is in a file, and the maps that it goes through.
 struct PredictInput {
@@ -91,4 +91,4 @@ class Predictor {
   bool checked_ = false;
 };
 
-}  // namespace heddle::tools
+}  // namespace heddle::driver

@@ -5,14 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "codegen/lower.h"
-#include "frontend/build_graph.h"
 #include "frontend/training_plan.h"
 #include "runtime/data/table.h"
 #include "runtime/train/trainer.h"
-#include "tools/command/class_names.h"
+#include "tools/driver/class_names.h"
 
-namespace heddle::tools {
+namespace heddle::driver {
 
 // What a row of an input is in a file, in a column of the input's own name; `names` are its classes' names, where they are known.
 runtime::data::ColumnRequest column_request(const frontend::PlannedInput& input, std::vector<std::string> names);
@@ -43,20 +41,7 @@ Splits load_splits(const DataRequest& request, const DataHeader& header);
 // The rows that a training reads, in a few words: "300 rows and 30 for validation, 5f..." with a hash of their bytes.
 std::string data_text(const Splits& splits);
 
-// How the entries of training and evaluation make their batches of columns of these types. Without data: of the inputs'
-// own types.
-codegen::FedEntries fed_entries(const frontend::TrainingPlan& plan, const std::vector<ir::DType>& stored);
-codegen::FedEntries fed_entries(const frontend::TrainingPlan& plan);
-codegen::FedEntries fed_entries(const frontend::Model& model);
-
 // Throws UserError where the model names no rows to train on, or says nothing of how it is trained.
 void require_trainable(const frontend::Model& model);
 
-// The batch sizes of the entries: full batches, the remainder of train, and a size that divides every other remainder.
-frontend::BuildOptions entry_batches(const frontend::TrainingPlan& plan, const RowCounts& rows, bool training);
-
-// The entries that the model has, for commands that train nothing. Where a schedule needs the length of the training,
-// the rows of the data tell it, if they are at hand in `folder`; else it is assumed, and a note says so.
-frontend::BuildOptions all_entries(const frontend::Model& model, const std::filesystem::path& folder);
-
-}  // namespace heddle::tools
+}  // namespace heddle::driver

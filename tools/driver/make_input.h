@@ -3,9 +3,9 @@
 #pragma once
 #include <optional>
 
-#include "tools/predict/predictor.h"
+#include "tools/driver/predictor.h"
 
-namespace heddle::tools {
+namespace heddle::driver {
 
 struct NotFiniteRow {
   int64_t row = 0;  // of the column
@@ -15,4 +15,4 @@ struct NotFiniteRow {
 std::optional<NotFiniteRow> make_input(const PredictInput& input, const runtime::data::Column& column, int64_t rows,
                                        std::span<std::byte> to);
 
-}  // namespace heddle::tools
+}  // namespace heddle::driver

@@ -9,18 +9,19 @@
 #include "frontend/training_plan.h"
 #include "runtime/data/table.h"
 #include "runtime/weights/safetensors.h"
+#include "tools/driver/tell.h"
 
-namespace heddle::tools {
+namespace heddle::driver {
 
 bool waits_for_statistics(const frontend::TrainingPlan& plan);
 // Of the weights' metadata, for the maps that they have numbers for. UserError where their text is none.
 void take_statistics(frontend::TrainingPlan& plan, const runtime::WeightsFile& weights);
 // Of the rows, for the maps that still wait. UserError where a value is not finite.
 void fit_statistics(frontend::TrainingPlan& plan, const runtime::data::Table& rows);
-// Where no rows are read: a mean of 0 and a deviation of 1, and a note that says so.
-void assume_statistics(frontend::TrainingPlan& plan);
+// Where no rows are read: a mean of 0 and a deviation of 1, which is told.
+void assume_statistics(frontend::TrainingPlan& plan, const Tell& tell);
 // Of the maps that took them; `model` is the plan as the model has it.
 std::map<std::string, std::string> statistics_metadata(const frontend::TrainingPlan& model,
                                                        const frontend::TrainingPlan& fitted);
 
-}  // namespace heddle::tools
+}  // namespace heddle::driver

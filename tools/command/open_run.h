@@ -1,23 +1,19 @@
-// A model on its data, from the command line's arguments to a program that runs: what heddle train and heddle evaluate share.
+// From the command line's arguments to a session: what heddle train and heddle evaluate share.
 //
 //   RunArguments a; add_run_arguments(command, a);
-//   Session s; open_session(a, training, s); ...run "init"...; load_weights(s)
+//   Run run; open_run(a, driver::Purpose::evaluation, run); load_weights(run); ...
 #pragma once
-#include <map>
-#include <memory>
 #include <optional>
 #include <string>
 
-#include "frontend/training_plan.h"
-#include "runtime/executable.h"
 #include "runtime/json_text.h"
 #include "runtime/train/metrics.h"
 #include "runtime/weights/safetensors.h"
-#include "tools/command/compile_model.h"
-#include "tools/command/load_data.h"
-#include "tools/command/open_device.h"
+#include "tools/command/model_arguments.h"
 #include "tools/command/run_arguments.h"
 #include "tools/command/saved_run.h"
+#include "tools/driver/open_device.h"
+#include "tools/driver/session.h"
 
 namespace heddle::tools {
 
@@ -25,7 +21,7 @@ class Command;
 
 struct RunArguments {
   ModelArguments model;
-  DeviceArguments device;
+  driver::DeviceRequest device;
   SavingArguments saving;
   std::string data, weights, prefix, save, log;
   int repeat = 0;
@@ -36,32 +32,24 @@ void add_run_arguments(Command& command, RunArguments& a);
 void add_weights_arguments(Command& command, RunArguments& a, const std::string& help);
 
 // Everything a run needs, compiled and loaded.
-struct Session {
-  ReadModel read;
-  frontend::TrainingPlan plan;
-  Splits splits;
-  std::map<std::string, std::string> metadata;  // of weights that are saved
+struct Run {
+  driver::ReadModel read;
   std::optional<runtime::WeightsFile> weights;  // to start from
-  frontend::BuildOptions entries;               // what the program is made of
-  codegen::FedEntries fed;
-  codegen::Program program;
-  OpenedDevice device;
-  std::unique_ptr<runtime::Executable> executable;
-  SavedRun* saved = nullptr;  // of a training
+  SavedRun* saved = nullptr;                    // of a training
+  driver::OpenedDevice device;
+  driver::Session session;
 };
 
-// The folder of the data files.
-std::string root_of(const RunArguments& a, const Session& s);
-void open_session(const RunArguments& a, bool training, Session& s);
+void open_run(const RunArguments& a, driver::Purpose purpose, Run& run);
 // The weights to start from, into the states; their memory is given back.
-void load_weights(Session& s);
+void load_weights(Run& run);
 runtime::WeightsFile read_start(const RunArguments& a);  // those of --weights
 
 // Tells what is done otherwise than usual.
 void note(const std::string& text);
-void announce(const RunArguments& a, const Session& s);
+void announce(const RunArguments& a, const Run& run);
 void report_metrics(const std::string& split, const runtime::MetricValues& values);
 // What every result tells of the program and its process.
-void add_common(runtime::JsonObject& out, Session& s);
+void add_common(runtime::JsonObject& out, Run& run);
 
 }  // namespace heddle::tools

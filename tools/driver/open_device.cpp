@@ -1,4 +1,4 @@
-#include "tools/command/open_device.h"
+#include "tools/driver/open_device.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,14 +15,12 @@
 #include "runtime/host/host_device.h"
 #include "runtime/kernel_cache.h"
 #include "runtime/temporary.h"
-#include "tools/command/command_line.h"
-#include "tools/command/output.h"
 
-namespace heddle::tools {
+namespace heddle::driver {
 namespace {
 
-std::unique_ptr<runtime::Device> open_host(const DeviceArguments& a) {
-  return std::make_unique<runtime::HostDevice>(runtime::HostOptions{.threads = a.threads, .kernel_cache = {}});
+std::unique_ptr<runtime::Device> open_host(int threads) {
+  return std::make_unique<runtime::HostDevice>(runtime::HostOptions{.threads = threads, .kernel_cache = {}});
 }
 
 // Whether an environment variable has the second of two values; it may be unset or empty.
@@ -87,25 +85,11 @@ std::optional<ir::Target> known_target(const std::string& name, const std::strin
 
 }  // namespace
 
-void add_device_arguments(Command& command, DeviceArguments& a) {
-  command
-      .add_option("--device", a.device, "auto (default: a GPU where there is one, else the host), host, cuda or cuda:N")
-      .may_be({"auto", "host", "cuda"});
-  command.add_option("--threads", a.threads, "threads of the host device; results do not depend on it")
-      .between(1, 1024);
-}
-
 std::string kernel_cache_problem() {
   const std::string folder = runtime::kernel_cache_folder();
   const runtime::KernelCache cache(folder);
   if (cache.problem().empty()) return {};
   return fmt::format("compiled kernels are not kept: '{}' is not used, {}", folder, cache.problem());
-}
-
-void warn_without_kernel_cache() {
-  const std::string problem = kernel_cache_problem();
-  if (problem.empty()) return;
-  print_note("heddle: warning: {}\nhelp: set HEDDLE_CACHE to a new or empty folder\n", problem);
 }
 
 ir::Target target_of(const runtime::CudaInfo& info, std::string& note) {
@@ -135,13 +119,13 @@ ir::Target target_of(const runtime::CudaInfo& info, std::string& note) {
   return target;
 }
 
-OpenedDevice open_device(const DeviceArguments& a) {
+OpenedDevice open_device(const DeviceRequest& request) {
   runtime::sweep_temporary_folders();
-  const bool host = a.device == "host";
-  if (!host && a.device != "auto") return open_cuda(cuda_number(a.device));
+  const bool host = request.device == "host";
+  if (!host && request.device != "auto") return open_cuda(cuda_number(request.device));
   const std::string reason = host ? "" : without_cuda();
   if (!host && reason.empty()) return open_cuda(0);
-  return {open_host(a), ir::host(), reason};
+  return {open_host(request.threads), ir::host(), reason};
 }
 
-}  // namespace heddle::tools
+}  // namespace heddle::driver

@@ -1,20 +1,16 @@
-#include "tools/command/load_data.h"
+#include "tools/driver/load_data.h"
 
 #include <fmt/format.h>
 #include <xxhash.h>
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <memory>
-#include <numeric>
 
-#include "frontend/train_step.h"
+#include "frontend/build_graph.h"
 #include "ir/diagnostic.h"
-#include "tools/command/output.h"
-#include "tools/command/statistics.h"
 
-namespace heddle::tools {
+namespace heddle::driver {
 namespace {
 
 using frontend::DataReader;
@@ -37,8 +33,6 @@ ReaderRequest reader_request(const DataReader& reader, const frontend::TrainingP
   }
   return request;
 }
-
-constexpr int64_t kAssumedSteps = 1'000'000;  // of a training whose data are not counted, for schedules
 
 // Rows of train that serve as validation.
 int64_t validation_rows(const frontend::Data& data, int64_t rows) {
@@ -172,71 +166,10 @@ std::string data_text(const Splits& splits) {
                      digest.high64 ^ digest.low64);
 }
 
-codegen::FedEntries fed_entries(const frontend::TrainingPlan& plan, const std::vector<ir::DType>& stored) {
-  codegen::FedEntries fed;
-  if (plan.metrics.empty()) return fed;  // no loss
-  for (size_t i = 0; i < plan.inputs.size(); ++i) {
-    codegen::FeedSpec spec{
-        .input = plan.inputs[i].name, .stored = stored[i], .maps = {}, .classes = plan.inputs[i].one_hot};
-    if (const auto maps = plan.data.maps.find(spec.input); maps != plan.data.maps.end())
-      std::ranges::copy_if(maps->second, std::back_inserter(spec.maps),
-                           [](const ir::DataMap& map) { return !map.def->first; });
-    spec.channels_first = plan.inputs[i].channels_first;
-    fed.columns.push_back(std::move(spec));
-  }
-  return fed;
-}
-
-codegen::FedEntries fed_entries(const frontend::TrainingPlan& plan) {
-  std::vector<ir::DType> stored;
-  for (const frontend::PlannedInput& input : plan.inputs)
-    stored.push_back(input.one_hot > 0 ? ir::DType::i32 : input.row.dtype);
-  return fed_entries(plan, stored);
-}
-
-codegen::FedEntries fed_entries(const frontend::Model& model) {
-  if (model.train.losses.empty()) return {};
-  frontend::TrainingPlan plan = frontend::plan_training(model);
-  assume_statistics(plan);
-  return fed_entries(plan);
-}
-
 void require_trainable(const frontend::Model& model) {
   if (!model.data.train)
     throw UserError(model.train.where, "the model has no data to train on", "add \"data\": {\"train\": {...}}");
   frontend::require_training(model);
 }
 
-frontend::BuildOptions entry_batches(const frontend::TrainingPlan& plan, const RowCounts& rows, bool training) {
-  frontend::BuildOptions build;
-  if (training) {
-    build.train = plan.batch;
-    build.train_last = plan.drop_last ? 0 : rows.train % plan.batch;
-    const int64_t steps_per_epoch = rows.train / plan.batch + (build.train_last > 0 ? 1 : 0);
-    if (steps_per_epoch > 0) build.total_steps = runtime::run_length(plan.epochs, plan.steps, steps_per_epoch);
-  }
-  if (!training && plan.epochs && !plan.steps) build.total_steps = kAssumedSteps;  // nothing is trained: any will do
-  const bool evaluated = rows.validation > 0 || rows.test > 0 || !training;
-  if (evaluated) build.eval = plan.batch;
-  // The same in a training and in an evaluation, so that both round alike: training rows are not evaluated.
-  for (const int64_t count : {rows.validation, rows.test})
-    build.eval_last = std::gcd(build.eval_last, count % plan.batch);
-  return build;
-}
-
-frontend::BuildOptions all_entries(const frontend::Model& model, const std::filesystem::path& folder) {
-  frontend::BuildOptions build = frontend::default_build_options(model);
-  if (!model.train.epochs || !frontend::needs_length(model)) return build;
-  try {
-    const frontend::TrainingPlan plan = frontend::plan_training(model);
-    const DataHeader header = read_headers({.plan = &plan, .root = folder, .train = true});
-    build.total_steps = entry_batches(plan, header.rows, true).total_steps;
-    if (build.total_steps) return build;
-  } catch (const UserError&) {  // what is wrong with the model is said where its graphs are built
-  }
-  build.total_steps = model.train.steps.value_or(kAssumedSteps);
-  print_note("the schedule is made for {} steps: how many the data give is not known here\n", *build.total_steps);
-  return build;
-}
-
-}  // namespace heddle::tools
+}  // namespace heddle::driver

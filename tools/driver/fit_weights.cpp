@@ -1,4 +1,4 @@
-#include "tools/command/fit_weights.h"
+#include "tools/driver/fit_weights.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "ir/diagnostic.h"
 #include "runtime/weights/match.h"
 
-namespace heddle::tools {
+namespace heddle::driver {
 namespace {
 
 // The first number of the row that is not 0.
@@ -57,4 +57,4 @@ std::string require_weights(const runtime::WeightsFile& file, const frontend::Tr
   return told;
 }
 
-}  // namespace heddle::tools
+}  // namespace heddle::driver

@@ -1,4 +1,4 @@
-#include "tools/command/class_differences.h"
+#include "tools/driver/class_differences.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <map>
 #include <type_traits>
 
-namespace heddle::tools {
+namespace heddle::driver {
 namespace {
 
 using Counts = std::map<int64_t, int64_t>;  // rows of each class
@@ -50,8 +50,7 @@ int64_t missing_class(const Counts& some, const Counts& others) {
 
 }  // namespace
 
-void note_class_differences(const frontend::TrainingPlan& plan, const Splits& splits,
-                            const std::function<void(const std::string&)>& note) {
+void note_class_differences(const frontend::TrainingPlan& plan, const Splits& splits, const Tell& note) {
   if (!splits.train || !splits.validation) return;
   const std::string help =
       plan.data.validation_fraction > 0
@@ -74,4 +73,4 @@ void note_class_differences(const frontend::TrainingPlan& plan, const Splits& sp
   }
 }
 
-}  // namespace heddle::tools
+}  // namespace heddle::driver
