@@ -218,14 +218,18 @@ ir::DType read_dtype(const Json& value, const std::string& what) {
 }
 
 Model read_model(Sources& sources, const SourceFile& file, const ReadOptions& options) {
-  Json root = parse_json(file);
+  Model model = read_model(sources, parse_json(file), options);
+  model.file = &file;
+  return model;
+}
+
+Model read_model(Sources& sources, Json root, const ReadOptions& options) {
   Diagnostics errors;
   apply_overrides(root, options, sources, errors);
   errors.throw_if_any();
   set_nulls_apart(root);
 
   Model model;
-  model.file = &file;
   Fields fields(root, "the model", errors);
   read_header(fields, model);
   if (const Json* let = fields.take("let")) read_let(*let, model.let, errors);

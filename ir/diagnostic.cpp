@@ -68,6 +68,7 @@ std::string snippet(const Location& where) {
                      printable({text.data() + begin, end - begin}), std::string(columns(begin, at), ' '), tildes);
 }
 
+// A model that was built has places, and no text (tools/api/built_json.h).
 bool has_text(const Location& where) { return where.begin <= where.end; }
 
 void render_into(std::string& out, const Diagnostic& d, bool color) {

@@ -7,6 +7,7 @@
 
 #include "runtime/weights/checkpoint.h"
 #include "runtime/weights/read_weights.h"
+#include "tools/api/built_json.h"
 #include "tools/api/guarded.h"
 #include "tools/api/heddle.h"
 #include "tools/api/training.h"
@@ -184,6 +185,17 @@ Model Model::parse(const std::string& text, const Options& options) {
     impl->options = options;
     impl->read.model =
         frontend::read_model(impl->read.sources, impl->read.sources.add("<text>", text), impl->read_options());
+    return Model(std::move(impl));
+  });
+}
+
+Model Model::build(const ModelBuilder& builder, const Options& options) {
+  return guarded([&] {
+    check(options);
+    auto impl = std::make_unique<Impl>();
+    impl->options = options;
+    frontend::Sources& sources = impl->read.sources;
+    impl->read.model = frontend::read_model(sources, api::built_json(builder.value(), sources), impl->read_options());
     return Model(std::move(impl));
   });
 }
