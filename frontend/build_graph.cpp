@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "frontend/average.h"
-#include "frontend/fields.h"
 #include "frontend/index_checks.h"
+#include "frontend/keys/fields.h"
 #include "frontend/layer_context.h"
 #include "frontend/learning_rate.h"
 #include "frontend/model_outputs.h"

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <limits>
 
-#include "frontend/fields.h"
+#include "frontend/keys/fields.h"
 #include "frontend/training_def.h"
 
 namespace heddle::frontend {
@@ -70,7 +70,7 @@ ValueId scheduled(ir::Builder& b, const Part& part, const Scope& let, const std:
   const ScheduleDef& def = schedule_of(part);
   Diagnostics errors;
   const std::string title = "schedule " + part.op;
-  check_settings({part.settings, part.nulls}, def.settings, title, part.op_where, {"op"}, errors);
+  check_keys({part.settings, part.nulls}, {def.settings}, {title, part.op_where, "setting"}, errors);
   errors.throw_if_any();
   if (def.needs_total && !total_steps) {
     throw UserError(part.op_where, fmt::format("{} needs the length of the training", title),

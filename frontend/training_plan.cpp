@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "frontend/expand.h"
-#include "frontend/fields.h"
+#include "frontend/keys/fields.h"
 #include "frontend/learning_rate.h"
 #include "frontend/train_step.h"
 #include "frontend/training_def.h"
@@ -26,7 +26,7 @@ void bound(PlannedInput& input, int64_t below, const Location& where, const std:
 
 // Labels of a classification are checked against the number of classes when they are loaded: `in` of cross_entropy or
 // accuracy, where that is an input. A label that is computed from one makes the loss infinite.
-void bound_labels(const Model& model, const Part& part, bool has_classes, const std::vector<SettingDef>& defs,
+void bound_labels(const Model& model, const Part& part, bool has_classes, const std::vector<Key>& defs,
                   const Expansion& e, std::vector<PlannedInput>& inputs) {
   if (!has_classes || part.in.size() != 2) return;
   // What is ignored may be any number: nothing is known of such a column.
@@ -35,7 +35,7 @@ void bound_labels(const Model& model, const Part& part, bool has_classes, const 
   const ir::ValueId logits = e.find(part.in[0]), labels = e.find(part.in[1]);
   if (!logits.valid() || !labels.valid() || e.graph[labels].type.dtype != ir::DType::i32) return;
   if (e.graph[logits].type.rank() == 0) return;  // refused where the loss is built
-  const bool is_label = std::ranges::count(defs, "threshold", &SettingDef::name) > 0 && settings.has("threshold");
+  const bool is_label = std::ranges::count(defs, "threshold", &Key::name) > 0 && settings.has("threshold");
   const int64_t classes = is_label ? 2 : ir::logical_dims(e.graph[logits].type.dims, e.graph[logits].layout).back();
   for (PlannedInput& input : inputs)
     if (input.name == e.graph[labels].name) bound(input, classes, part.op_where, part.op, "classes");
@@ -90,8 +90,8 @@ std::string map_fault(const std::vector<ir::DataMap>& list, size_t i, const ir::
   if (def.mixes && earlier([](const ir::DataMap& m) { return m.def->mixes; })) return "stands twice in the list";
   if (map.waits_for_statistics() && i > 0)
     return fmt::format("without 'mean' and 'std' comes before all other maps of an input: they are those of the files");
-  for (const ir::MapKey& key : def.keys)
-    if (key.type == ir::MapKeyType::reals && map.has(key.name) && map.all(key.name).size() > 1 &&
+  for (const Key& key : def.keys)
+    if (key.count == Count::several && map.has(key.name) && map.all(key.name).size() > 1 &&
         std::ssize(map.all(key.name)) != row.channels())
       return fmt::format("expects one number, or one for each of the {} {}", row.channels(),
                          row.channels_first ? "channels" : "elements of the last axis");
@@ -184,8 +184,8 @@ void warn_of_probabilities(const Part& part, const Expansion& e, std::vector<Dia
 
 // The node's scores are what a sigmoid gives, or what binary_cross_entropy takes: then one of 0 and 0.5 is a mistake.
 void warn_of_threshold(const Model& model, const Part& part, const Expansion& e, std::vector<Diagnostic>& warnings) {
-  const std::vector<SettingDef>& defs = find_metric(part.op)->settings;
-  if (std::ranges::count(defs, "threshold", &SettingDef::name) == 0 || part.in.empty()) return;
+  const std::vector<Key>& defs = find_metric(part.op)->settings;
+  if (std::ranges::count(defs, "threshold", &Key::name) == 0 || part.in.empty()) return;
   const Settings settings(part.settings, defs, model.let, part.op, part.op_where);
   const ir::ValueId scores = e.find(part.in[0]);
   if (!settings.has("threshold") || !scores.valid()) return;

@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "frontend/json.h"
-#include "frontend/settings.h"
+#include "frontend/keys/settings.h"
 #include "ir/check.h"
 #include "runtime/json_text.h"
 #include "tools/command/output.h"
