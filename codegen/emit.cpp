@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "codegen/emit_forms.h"
+#include "codegen/emit_parts.h"
 #include "codegen/scalar_argument.h"
 
 namespace heddle::codegen {
@@ -20,7 +20,6 @@ KernelText prepare(const Graph& kernel) {
   const std::string reason = text.plan.ok() ? form_conflict(form, text.plan) : text.plan.reason;
   if (!reason.empty())
     throw UserError(ExitCode::failed, "@" + kernel.name + " cannot be executed in its form: " + reason);
-  if (form.kind == KernelForm::Kind::tile) text.tile = plan_tile(kernel);
   if (form.kind == KernelForm::Kind::contract) text.contract = plan_contract(kernel);
   text.packet = form.packet;
   text.team = form.team;
@@ -31,16 +30,6 @@ KernelText prepare(const Graph& kernel) {
   for (const ValueId v : kernel.outputs) text.outputs[v].push_back(text.names.fresh(kernel[v].name + "_out"));
   for (const Scalar& s : kernel.scalars) text.scalars[s.name] = text.names.fresh(s.name);
   return text;
-}
-
-std::vector<std::string> emit_body(KernelText& text) {
-  switch (text.kernel.form->kind) {
-    case KernelForm::Kind::rows: return emit_rows(text);
-    case KernelForm::Kind::tile: return emit_tile(text);
-    case KernelForm::Kind::contract: return emit_contract(text);
-    case KernelForm::Kind::primitive: return emit_primitive(text);
-    default: return emit_pointwise(text);
-  }
 }
 
 bool has_scratch(const KernelPlan& plan) { return plan.partial_bytes > 0; }
@@ -81,7 +70,7 @@ Kernel facts_of(const KernelText& text, const std::string& symbol) {
   for (const Scalar& s : k.scalars) facts.scalars.push_back(scalar_type(s.dtype));
   facts.block = k.form->threads;
   facts.max_blocks = text.plan.most_blocks;
-  if (facts.block > 1) facts.shared_bytes = text.tile.shared_bytes + text.contract.shared_bytes;
+  if (facts.block > 1) facts.shared_bytes = text.plan.shared_bytes;
   if (has_counter(text.plan)) facts.blocks = k.form->blocks;
   return facts;
 }
@@ -92,7 +81,7 @@ EmittedKernel emit_kernel(const Graph& kernel, const std::string& wish) {
   // A kernel named after its one operator must not meet the C function of that name.
   const std::string symbol = identifier(wish.starts_with("k_") ? wish : "k_" + wish);
   KernelText text = prepare(kernel);
-  const std::vector<std::string> body = emit_body(text);
+  const std::vector<std::string> body = emit_loops(text, loop::loops_of(kernel, text.plan));
   EmittedKernel out{
       .text = "", .facts = facts_of(text, symbol), .scratch = has_scratch(text.plan), .counters = text.plan.counters};
   out.text = fmt::format("// kernel @{}: {}\n", comment_text(kernel.name), out.facts.form);

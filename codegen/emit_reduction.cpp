@@ -8,22 +8,15 @@
 #include "ir/check.h"
 #include "ir/kernel/long_sums.h"
 #include "ir/kernel/plan_reductions.h"
-#include "ir/kernel/plan_singles.h"
 
 namespace heddle::codegen {
 
 using namespace ir;  // NOLINT: this file speaks of little else
 
-void Body::reduce_singles() {
-  for (const NodeId id : plan_singles(k_, text_.plan)) {
-    spread_ = true;
-    for (const ValueId v : k_[id].results) {
-      if (defined_.contains(v) || (k_[v].uses.empty() && !k_.is_output(v))) continue;
-      const Operand result = value(v, access_at(text_.plan.space(), 0, k_[v].type.dims));
-      singles_[v] = defined_[v] = result.text;
-    }
-    spread_ = false;
-  }
+void Body::make_single(const loop::Single& single) {
+  spread_ = true;
+  define(single.value, value(single.value, single.at).text);
+  spread_ = false;
 }
 
 // Written in the outermost scope that knows what it reads, so that nothing repeats it.

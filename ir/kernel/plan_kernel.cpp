@@ -257,6 +257,7 @@ KernelPlan plan_tiles(const Graph& k) {
   plan.rows = tile.space[kRow] * tile.space[kMatrix];
   plan.columns = tile.space[kColumn];
   plan.largest_index = std::max(tile.largest_index, reach(tile.space));
+  plan.shared_bytes = tile.shared_bytes;
   const auto tiles = [](int64_t side) { return (side + kTileSide - 1) / kTileSide; };
   plan.most_blocks = tile.space[kMatrix] * tiles(tile.space[kRow]) * tiles(tile.space[kColumn]);
   return plan;
@@ -278,6 +279,7 @@ KernelPlan plan_products(const Graph& k, const ContractPlan& contract) {
   plan.rows = contract.space[kRow] * contract.space[kProductMatrix];
   plan.columns = contract.space[kColumn];
   plan.largest_index = contract.largest_index;
+  plan.shared_bytes = contract.shared_bytes;
   plan.most_blocks = contract.tiles * form.parts;
   if (form.parts == 1) return plan;
   plan.partial_bytes = plan.most_blocks * form.tile[0] * form.tile[1] * kSumBytes;

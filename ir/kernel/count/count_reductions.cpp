@@ -7,19 +7,14 @@
 #include "ir/kernel/count/scalar_instructions.h"
 #include "ir/kernel/long_sums.h"
 #include "ir/kernel/plan_reductions.h"
-#include "ir/kernel/plan_singles.h"
 
 namespace heddle::ir {
 
-void CountBody::reduce_singles(const KernelPlan& plan, double warps) {
+void CountBody::make_single(const loop::Single& single, double warps) {
   const WarpTimes times = std::exchange(times_, {.launch = warps});
   spreads_ = true;
-  for (const NodeId n : plan_singles(k_, plan))
-    for (const ValueId v : k_[n].results) {
-      if (k_[v].uses.empty() && !k_.is_output(v)) continue;
-      value(v, access_at(plan.space(), 0, k_[v].type.dims));
-      define(v, 0);
-    }
+  value(single.value, single.at);
+  define(single.value, 0);
   spreads_ = false;
   times_ = times;
 }
@@ -118,7 +113,7 @@ Depends CountBody::reduce(ValueId v, const Node& n, const Signature& s, const In
   spread_over_ = 0;
   unrolled_ = strides_ = packets_ = false;
   straight_ = 0;
-  finish(n, on);
+  finish(n, executions(on));
   for (const ValueId r : n.results)
     if (r != v) known_.push_back({r, at, on});
   return on;
@@ -175,12 +170,12 @@ void CountBody::accumulate(const Node& n, const ReductionAccess& access, Depends
   share_ = outside;
 }
 
-void CountBody::finish(const Node& n, Depends at) {
+void CountBody::finish(const Node& n, double times) {
   const auto* reduction = std::get_if<Reduction>(&n.op->kind);
   if (reduction == nullptr) return;
   for (const std::string& text : reduction->finish)
     to_.instructions.values +=
-        text.starts_with("acc") && text.find(' ') == std::string::npos ? 0 : scalar_instructions(text) * executions(at);
+        text.starts_with("acc") && text.find(' ') == std::string::npos ? 0 : scalar_instructions(text) * times;
 }
 
 }  // namespace heddle::ir

@@ -2,11 +2,16 @@
 //
 //   %y: f32[8,96] = concat(%a: f32[8,64], %b: f32[8,32]) {axis = 1}   ->   columns [0,64) of %a, [64,96) of %b
 #pragma once
-#include "codegen/emit_body.h"
+#include "ir/kernel/access.h"
 
-namespace heddle::codegen {
+namespace heddle::ir::loop {
+
+// Neighbouring columns that a nest runs over; it counts them from 0.
+struct ColumnPart {
+  int64_t first = 0, count = 0;
+};
 
 // In their order, all columns together; one part where nothing changes along them, or too often to be worth loops.
-std::vector<ColumnPart> column_parts(const KernelText& text);
+std::vector<ColumnPart> column_parts(const Graph& kernel, const KernelPlan& plan);
 
-}  // namespace heddle::codegen
+}  // namespace heddle::ir::loop

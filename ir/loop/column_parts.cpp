@@ -1,13 +1,10 @@
-#include "codegen/column_parts.h"
+#include "ir/loop/column_parts.h"
 
 #include <algorithm>
 #include <set>
 #include <utility>
 
-namespace heddle::codegen {
-
-using namespace ir;  // NOLINT: this file speaks of little else
-
+namespace heddle::ir::loop {
 namespace {
 
 constexpr size_t kMostParts = 8;       // each is a copy of the body
@@ -17,7 +14,7 @@ constexpr size_t kMostPlaces = 10000;  // a value may be read at many places: be
 // The columns at which a guard begins or ends to hold.
 class Borders {
  public:
-  explicit Borders(const KernelText& text) : k_(text.kernel), columns_(text.plan.space()[kColumn]) {}
+  Borders(const Graph& kernel, int64_t columns) : k_(kernel), columns_(columns) {}
 
   void add(ValueId v, const IndexMap& at) {
     if (seen_.size() == kMostPlaces || !seen_.emplace(index_of(v), to_string(at)).second) return;
@@ -44,18 +41,16 @@ class Borders {
   std::set<int64_t> borders_;
 };
 
-bool may_split(const KernelText& text) {
-  return text.kernel.form->threads == 1 && text.packet == 1 && !text.groups;  // a GPU's threads take turns at columns
-}
+// A GPU's threads take turns at columns.
+bool may_split(const KernelForm& form) { return form.threads == 1 && form.packet == 1; }
 
 }  // namespace
 
-std::vector<ColumnPart> column_parts(const KernelText& text) {
-  const Dims space = text.plan.space();
-  Borders borders(text);
-  if (may_split(text))
-    for (const ValueId v : text.kernel.outputs)
-      borders.add(v, access_of(Extent::full, space, text.kernel[v].type.dims));
+std::vector<ColumnPart> column_parts(const Graph& k, const KernelPlan& plan) {
+  const Dims space = plan.space();
+  Borders borders(k, space[kColumn]);
+  if (may_split(*k.form))
+    for (const ValueId v : k.outputs) borders.add(v, access_of(Extent::full, space, k[v].type.dims));
   const size_t parts = borders.all().size() + 1;
   if (parts > kMostParts || space[kColumn] / static_cast<int64_t>(parts) < kLeastColumns) return {{0, space[kColumn]}};
   std::vector<ColumnPart> all;
@@ -68,4 +63,4 @@ std::vector<ColumnPart> column_parts(const KernelText& text) {
   return all;
 }
 
-}  // namespace heddle::codegen
+}  // namespace heddle::ir::loop

@@ -1,11 +1,9 @@
-#include "ir/kernel/plan_singles.h"
+#include "ir/loop/singles.h"
 
 #include <algorithm>
 #include <set>
 
-#include "ir/kernel/access.h"
-
-namespace heddle::ir {
+namespace heddle::ir::loop {
 namespace {
 
 constexpr int64_t kWarp = 32;
@@ -44,12 +42,16 @@ bool spreads(const Graph& k, const KernelPlan& plan, const Node& n) {
 
 }  // namespace
 
-std::vector<NodeId> plan_singles(const Graph& kernel, const KernelPlan& plan) {
-  std::vector<NodeId> singles;
-  if (kernel.form->threads < kWarp) return singles;
-  std::copy_if(kernel.order.begin(), kernel.order.end(), std::back_inserter(singles),
-               [&](NodeId n) { return spreads(kernel, plan, kernel[n]); });
-  return singles;
+Statements singles(const Graph& k, const KernelPlan& plan) {
+  Statements all;
+  if (k.form->threads < kWarp) return all;
+  for (const NodeId n : k.order) {
+    if (!spreads(k, plan, k[n])) continue;
+    for (const ValueId v : k[n].results)
+      if (!k[v].uses.empty() || k.is_output(v))
+        all.push_back({Single{v, access_at(plan.space(), 0, k[v].type.dims)}});
+  }
+  return all;
 }
 
-}  // namespace heddle::ir
+}  // namespace heddle::ir::loop
