@@ -38,9 +38,7 @@ bool has_counter(const KernelPlan& plan) { return plan.counters > 0; }
 // "__restrict__ ", unless a call writes over this operand, or this result over an operand (pass alias): both are
 // written in the kernel as `%y: f32[8] at %x`.
 std::string restricted(const Graph& k, ValueId v) {
-  const bool overwritten =
-      std::any_of(k.outputs.begin(), k.outputs.end(), [&](ValueId out) { return k[out].place.base == v; });
-  return overwritten || k[v].place.base.valid() ? "" : "__restrict__ ";
+  return is_overwritten(k, v) || k[v].place.base.valid() ? "" : "__restrict__ ";
 }
 
 std::string parameters(const KernelText& text) {

@@ -8,7 +8,6 @@
 
 #include "codegen/scalar_functions.h"
 #include "ir/check.h"
-#include "ir/kernel/packets.h"
 #include "ir/visit.h"
 
 namespace heddle::codegen {

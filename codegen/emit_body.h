@@ -12,7 +12,8 @@
 #include <utility>
 
 #include "codegen/c_text.h"
-#include "ir/loop/loops.h"
+#include "ir/kernel/packets.h"
+#include "ir/kernel/plan_contract.h"
 
 namespace heddle::codegen {
 
@@ -98,9 +99,7 @@ class Body {
   Operand load(ir::ValueId v, const ir::IndexMap& at);
   std::string element(ir::ValueId v, const std::string& offset, const std::string& guard) const;
   std::optional<Operand> load_packet(ir::ValueId v, const ir::IndexMap& at, const ir::IndexExpr& linear);
-  bool loads_packet(const ir::IndexMap& at, const ir::IndexExpr& linear) const;
-  bool reads_packets(ir::ValueId v, const ir::IndexMap& at) const;
-  bool reduces_packets(const ir::Node& n, const ir::ReductionAccess& access) const;
+  ir::Packets packets(bool here = true) const;
   void store_packet(ir::ValueId v, const Operand& operand, const ir::IndexExpr& linear, const ir::IndexMap& at);
   std::string each_of_packet() const;  // the head of the loop over a packet's elements
   ir::Signature with_parameters(ir::Signature s) const;
@@ -142,7 +141,6 @@ class Body {
   Operand compute_or_load(ir::ValueId v, const ir::IndexMap& at);
   void know(ir::ValueId v, const ir::IndexMap& at, const Operand& operand);  // and keeps it, if the plan says so
   std::string kept_at(size_t i) const;
-  bool overwritten(ir::ValueId v) const;  // a result lies in the place of this operand
   Operand named(ir::ValueId v, const std::string& expression, size_t scope, const Location& loc);
   size_t defined_covers(ir::ValueId v) const;  // coordinates known where a defined value is
   size_t covers_below(const ir::Node& n) const;

@@ -6,19 +6,13 @@
 #include <array>
 #include <utility>
 
+#include "ir/kernel/form_def.h"
 #include "ir/op_def.h"
 
 namespace heddle::ir {
 namespace {
 
 using Kind = KernelForm::Kind;
-
-constexpr std::array<std::pair<Kind, const char*>, 6> kKinds = {{{Kind::pointwise, "pointwise"},
-                                                                 {Kind::rows, "rows"},
-                                                                 {Kind::tile, "tile"},
-                                                                 {Kind::primitive, "primitive"},
-                                                                 {Kind::contract, "contract"},
-                                                                 {Kind::opaque, "opaque"}}};
 
 // The integer fields, in one place for printing and parsing; between `least` and `most` lies what makes sense. Sizes in
 // bytes that follow from fields at their most fit in 64 bits.
@@ -49,9 +43,9 @@ const T& expect(const std::string& name, const Attr& value) {
 
 Kind parse_kind(const std::string& text) {
   std::vector<std::string> names;
-  for (const auto& [kind, name] : kKinds) {
-    if (text == name) return kind;
-    names.emplace_back(name);
+  for (const FormDef& form : all_forms()) {
+    if (text == form.name) return form.kind;
+    names.emplace_back(form.name);
   }
   const std::string hint = did_you_mean(text, names);
   throw InferError(fmt::format("kernel form '{}' is unknown{}", text, hint.empty() ? "" : "; " + hint));
@@ -109,11 +103,7 @@ int64_t KernelForm::columns() const {
   return product({domain.begin() + std::min(split, static_cast<int64_t>(domain.size())), domain.end()});
 }
 
-std::string to_string(KernelForm::Kind kind) {
-  for (const auto& [k, name] : kKinds)
-    if (k == kind) return name;
-  return "unknown";
-}
+std::string to_string(KernelForm::Kind kind) { return form_def(kind).name; }
 
 Attrs to_attrs(const KernelForm& form) {
   const KernelForm defaults;

@@ -19,7 +19,6 @@
 #include <variant>
 #include <vector>
 
-#include "ir/kernel/plan_contract.h"
 #include "ir/kernel/plan_tile.h"
 
 namespace heddle::ir::loop {
@@ -128,15 +127,12 @@ struct Statement {
       what;
 };
 
+// What a kernel of generated text does.
 Statements loops_of(const Graph& kernel, const KernelPlan& plan);
-
-// By form.
-Statements point_loops(const Graph& kernel, const KernelPlan& plan);
-Statements row_loops(const Graph& kernel, const KernelPlan& plan);
-Statements tile_loops(const Graph& kernel, const TilePlan& tile);
-Statements product_loops(const Graph& kernel, const ContractPlan& product);
 
 // One line for each statement.
 std::string print(const Graph& kernel, const Statements& statements);
+// Of every kernel of generated text.
+std::string print_loops(const Module& m);
 
 }  // namespace heddle::ir::loop

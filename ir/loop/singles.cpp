@@ -15,10 +15,6 @@ void values_below(const Graph& k, ValueId v, std::set<ValueId>& seen) {
     for (const ValueId o : n->operands) values_below(k, o, seen);
 }
 
-bool overwritten(const Graph& k, ValueId v) {
-  return std::any_of(k.outputs.begin(), k.outputs.end(), [&](ValueId out) { return k[out].place.base == v; });
-}
-
 // Lanes that have no point of their own do not contribute: how many did is not known.
 bool needs_valid(const Reduction& reduction) {
   return std::any_of(reduction.finish.begin(), reduction.finish.end(),
@@ -37,7 +33,7 @@ bool spreads(const Graph& k, const KernelPlan& plan, const Node& n) {
   std::set<ValueId> below;
   for (const ValueId o : n.operands) values_below(k, o, below);
   return std::none_of(below.begin(), below.end(),
-                      [&](ValueId v) { return overwritten(k, v) || plan_of(v).reduction != ReductionPlan::none; });
+                      [&](ValueId v) { return is_overwritten(k, v) || plan_of(v).reduction != ReductionPlan::none; });
 }
 
 }  // namespace

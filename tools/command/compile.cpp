@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "ir/loop/loops.h"
 #include "ir/check.h"
 #include "ir/text/print.h"
 #include "runtime/cuda/nvrtc.h"
@@ -30,7 +31,7 @@ struct CompileArguments {
   bool time_passes = false, remarks = false, locs = false, json = false;
 };
 
-const std::vector<std::string> kEmits = {"model",   "graph", "grad",  "fused",  "plan",
+const std::vector<std::string> kEmits = {"model",   "graph", "grad",  "fused",  "plan",  "loops",
                                          "program", "cuda",  "cubin", "report", "dot"};
 
 // The pass after which a stage shows the module; "" for none, "-" for all.
@@ -62,6 +63,7 @@ std::vector<const ir::Graph*> chosen_graphs(const CompileArguments& a, const ir:
 }
 
 std::string module_text(const CompileArguments& a, const ir::Module& m) {
+  if (a.emit == "loops") return ir::loop::print_loops(m);
   if (a.emit == "dot") return dot_text(a.model.model, chosen_graphs(a, m));
   if (a.graphs.empty()) return ir::print(m, {.locs = a.locs});
   std::string text;
@@ -143,7 +145,7 @@ void compile(const CompileArguments& a) {
   const bool stopped = options.to != "-";
   if (!stopped) options.to.clear();
   if (!(stopped && options.to.empty())) run_passes(m, options);
-  if (stopped || a.emit == "plan") {
+  if (stopped || a.emit == "plan" || a.emit == "loops") {
     const double before = passes::processor_seconds();
     const std::string text = module_text(a, m);
     times.push_back({"print", passes::processor_seconds() - before});
@@ -165,7 +167,8 @@ void add_compile(CommandLine& line) {
   command
       .add_option(
           "--emit", a->emit,
-          "model, graph, grad, fused, plan, program (default), cuda, cubin, report, or dot: the graph for Graphviz")
+          "model, graph, grad, fused, plan, loops: what each kernel does, program (default), cuda, cubin, report, or "
+          "dot: the graph for Graphviz")
       .one_of(kEmits);
   command
       .add_option("--target", a->target,

@@ -5,6 +5,7 @@
 
 #include "codegen/emit.h"
 #include "codegen/lower.h"
+#include "ir/loop/loops.h"
 #include "ir/op_def.h"
 #include "ir/text/parse.h"
 #include "ir/text/print.h"
@@ -98,6 +99,8 @@ void opt(const OptArguments& a) {
   std::string text;
   if (a.emit == "cuda")
     text = kernel_text(m);
+  else if (a.emit == "loops")
+    text = ir::loop::print_loops(m);
   else if (a.emit == "dot")
     text = dot_text(a.file, all_graphs(m));
   else if (a.emit == "program")
@@ -118,8 +121,9 @@ void add_opt(CommandLine& line) {
   command
       .add_option(
           "--emit", a->emit,
-          "hir (default), cuda: the kernels' text, program: of a planned module, or dot: the graphs for Graphviz")
-      .one_of({"hir", "cuda", "program", "dot"});
+          "hir (default), loops: what the kernels do, cuda: their text, program: of a planned module, or dot: the graphs for "
+          "Graphviz")
+      .one_of({"hir", "loops", "cuda", "program", "dot"});
   command.add_option("--target", a->target, "host (default) or h200").one_of(ir::target_names());
   command.add_flag("--library", a->library, "let libraries take what they can");
   command.add_flag("--list-passes", a->list, "print the passes in the order of the pipeline, and what each does");

@@ -10,6 +10,7 @@
 
 #include "ir/kernel/count/kernel_counts.h"
 #include "ir/kernel/count/requests.h"
+#include "ir/kernel/packets.h"
 #include "ir/loop/loops.h"
 
 namespace heddle::ir {
@@ -112,11 +113,8 @@ class CountBody {
   Depends lookup(const Node& n, const Signature& s, const Lookup& lookup, const IndexMap& at);
   Depends source(const Node& n, const Signature& s, const Source& source, const IndexMap& at);
   Depends reduce(ValueId v, const Node& n, const Signature& s, const IndexMap& at);
-  bool overwritten(ValueId v) const;
-  bool in_packets(const IndexMap& at, const IndexExpr& linear) const;
+  Packets packets() const;
   double distinct_in_packet(const IndexExpr& linear) const;  // of the addresses of a packet's elements
-  bool reads_packets(ValueId v, const IndexMap& at) const;
-  bool goes_round_packets(const Node& n, const ReductionAccess& access) const;
   struct Sectors {
     double one = 0, packet = 0;  // of a request; of those of a packet's elements together, for one of them
     double reached = 0;          // of all warps, those of which a lane asks

@@ -85,7 +85,7 @@ Depends CountBody::reduce(ValueId v, const Node& n, const Signature& s, const In
     spread_over_ = std::exchange(loops_[0], (loops_[0] + kLanes - 1) / kLanes);
     to_.instructions.values += kSteps * (3 + add_work(n)) * executions(0);
   }
-  packets_ = spread_over_ == 0 && goes_round_packets(n, access);
+  packets_ = spread_over_ == 0 && reduces_packets(packets(), k_, n, access);
   straight_ = find_straight(n, access);
   unrolled_ = straight_ == 0;
   Depends all = on;
@@ -140,7 +140,7 @@ double CountBody::add_work(const Node& n) const {
 double CountBody::choices(const Node& n, const ReductionAccess& access, const std::vector<Guard>& guards) const {
   double each = open_share(guards, access.operands[0].extents);
   for (size_t i = 0; i < n.operands.size(); ++i)
-    if (packets_ && depends_on(access.operands[i], kColumn) && !reads_packets(n.operands[i], access.operands[i]))
+    if (packets_ && depends_on(access.operands[i], kColumn) && !reads_packets(packets(), k_, n.operands[i], access.operands[i]))
       return each;
   const Depends on = depends(guards) >> base_;
   for (size_t i = loops_.size(); i-- > straight_ && (on >> i & 1U) == 0;) each /= static_cast<double>(loops_[i]);

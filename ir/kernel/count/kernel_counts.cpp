@@ -4,6 +4,7 @@
 
 #include "ir/check.h"
 #include "ir/kernel/count/count_parts.h"
+#include "ir/kernel/plan_contract.h"
 
 namespace heddle::ir {
 
@@ -21,7 +22,7 @@ KernelCounts launched(const Graph& k, const KernelPlan& plan, int64_t blocks) {
 
 KernelCounts count_kernel(const Graph& k, const ContractPlan& product, int64_t blocks) {
   KernelCounts counts = launched(k, plan_kernel(k, product), blocks);
-  const loop::Statements loops = loop::product_loops(k, product);
+  const loop::Statements loops = product_loops(k, product);
   count_products(k, product, std::get<loop::Nest>(loops[0].what), counts);
   return counts;
 }

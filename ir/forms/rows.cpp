@@ -3,13 +3,30 @@
 #include <algorithm>
 #include <set>
 
+#include "ir/kernel/form_def.h"
 #include "ir/kernel/long_sums.h"
 #include "ir/kernel/plan_reductions.h"
-#include "ir/loop/loops.h"
+#include "ir/kernel/plan_values.h"
 #include "ir/loop/singles.h"
 
-namespace heddle::ir::loop {
+namespace heddle::ir {
 namespace {
+
+using namespace loop;  // NOLINT: this file speaks of little else
+
+// Total results alone, over a domain without columns, are summed along one row by all blocks.
+bool only_totals(const Graph& k) {
+  return std::all_of(k.order.begin(), k.order.end(), [&](NodeId n) {
+    ReductionDomain storage;
+    return reduction_domain(signature(k, k[n]), storage) == nullptr || k[k[n].results[0]].type.elements() == 1;
+  });
+}
+
+KernelPlan plan_rows(const Graph& k) {
+  const int64_t rows = k.form->rows(), columns = k.form->columns();
+  const bool flat = columns == 1 && k.form->blocks > 0 && only_totals(k);
+  return plan_values(k, flat ? Dims{1, rows} : Dims{rows, columns}).plan;
+}
 
 class RowLoops {
  public:
@@ -168,8 +185,9 @@ class RowLoops {
   std::set<ValueId> stored_;
 };
 
-}  // namespace
-
 Statements row_loops(const Graph& k, const KernelPlan& plan) { return RowLoops(k, plan).all(); }
 
-}  // namespace heddle::ir::loop
+const RegisterForm rows({.kind = KernelForm::Kind::rows, .name = "rows", .plan = plan_rows, .loops = row_loops});
+
+}  // namespace
+}  // namespace heddle::ir
