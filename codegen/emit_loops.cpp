@@ -90,7 +90,7 @@ class LoopText {
 
   void columns(Body& body, const Nest& nest) {
     if (nest.body.empty()) return;
-    body.set_phase(static_cast<int>(nest.first));
+    body.set_phase(nest.pass);
     body.open_columns();
     write(body, nest.body);
     const std::vector<std::string> inside = body.close_columns();

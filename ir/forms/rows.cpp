@@ -96,7 +96,7 @@ class RowLoops {
 
   // One pass over the columns: its sums and its results.
   Nest pass(int phase) {
-    Nest columns{.axis = plan_.span ? Axis::span : Axis::columns, .extents = {plan_.columns}, .first = phase};
+    Nest columns{.axis = plan_.span ? Axis::span : Axis::columns, .extents = {plan_.columns}, .pass = phase};
     const int64_t turns = elements_of_row(*k_.form, plan_) > kRun ? turns_of_run(*k_.form, plan_) : 0;
     columns.runs = runs(turns, [&](const Sum& r) { return r.add.plan != ReductionPlan::column && r.in_pass(phase); });
     for (const Sum& r : reductions_)

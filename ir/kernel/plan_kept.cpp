@@ -32,7 +32,7 @@ class Keeper {
 
   // What it adds up and stores.
   void pass(const loop::Nest& columns) {
-    phase_ = static_cast<int>(columns.first);
+    phase_ = columns.pass;
     visited_.assign(k_.value_count(), {});
     for (const loop::Statement& s : columns.body) {
       if (const auto* store = std::get_if<loop::Store>(&s.what)) visit({store->value, store->at});

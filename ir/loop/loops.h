@@ -55,7 +55,8 @@ struct EndOfRuns {
 struct Nest {
   Axis axis = Axis::points;
   Dims extents = {};
-  int64_t first = 0;    // of columns that are a part of all; of `columns`, the pass
+  int64_t first = 0;    // of points: the first column, where there are several parts
+  int pass = 0;         // of columns: which pass over the row
   EndOfRuns runs = {};  // of span, rows and columns
   Statements body = {};
 };
@@ -131,7 +132,7 @@ struct Statement {
 Statements loops_of(const Graph& kernel, const KernelPlan& plan);
 
 // One line for each statement.
-std::string print(const Graph& kernel, const Statements& statements);
+std::string print(const Graph& kernel, const KernelPlan& plan, const Statements& statements);
 // Of every kernel of generated text.
 std::string print_loops(const Module& m);
 

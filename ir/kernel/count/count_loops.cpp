@@ -150,7 +150,7 @@ class LoopCount {
   void columns(const Nest& nest) {
     // Straight lines share what they load and compute: one slot, or several that are unrolled to keep elements.
     const bool whole = plan_.columns % (form_.team * form_.packet) == 0;
-    if (nest.first > 0 && (!whole || (slots() > 1 && plan_.kept.empty()))) body_.next_pass(plan_.kept);
+    if (nest.pass > 0 && (!whole || (slots() > 1 && plan_.kept.empty()))) body_.next_pass(plan_.kept);
     write(body_, nest.body);
     body_.end_pass();
     to_.instructions.indices += (slots() > 1 ? kLoop : 2) * turns_.times.packets;
