@@ -124,7 +124,7 @@ class Body {
   }
   std::string element_index(const ir::IndexExpr& linear, const ir::IndexMap& at) const;
   std::vector<std::string> at_packet() const;  // the coordinates' texts where a packet starts
-  std::string rest_text() const;  // the elements left from `column` on, where the last packet is not full
+  std::string rest_text() const;               // the elements left from `column` on, where the last packet is not full
   // A reduction inside a point, or inside each point of a packet.
   struct Running {
     std::string accumulator, valid;  // `valid`: counts the points, where the result needs that

@@ -164,7 +164,8 @@ class LoopText {
     const Value& result = k_[k_[s.reduction].results[0]];
     const std::string& name = accumulators_[s.reduction] = text_.names.fresh(result.name + "_acc");
     if (text_.plan.values[index_of(k_[s.reduction].results[0])].reduction == ReductionPlan::column)
-      body.line(fmt::format("{}, {}, {}> {};", type_of_sum(s.reduction, "ColumnResults"), text_.team, text_.packet, name));
+      body.line(
+          fmt::format("{}, {}, {}> {};", type_of_sum(s.reduction, "ColumnResults"), text_.team, text_.packet, name));
     else
       body.line(fmt::format("{}> {};", type_of_sum(s.reduction, "Accumulator"), name));
   }
@@ -179,10 +180,10 @@ class LoopText {
   void write(Body& body, const Single& s) { body.make_single(s); }
 
   void write(Body& body, const Accumulate& s) {
-    const char* lane = !condition_.empty()                  ? "[HD_ROW_LANE(row)]"
+    const char* lane = !condition_.empty()               ? "[HD_ROW_LANE(row)]"
                        : s.plan != ReductionPlan::column ? "[HD_LANE]"
-                       : text_.packet > 1                   ? "[slot][k]"
-                                                            : "[slot][0]";
+                       : text_.packet > 1                ? "[slot][k]"
+                                                         : "[slot][0]";
     body.accumulate(s, accumulators_.at(s.reduction) + lane, condition_);
   }
 
@@ -284,8 +285,8 @@ class LoopText {
     const Dims& space = s.at.extents;
     const std::vector<std::string> names = {"row", "left", "matrix"};
     for (const std::string& pointer : text_.outputs.at(s.value))
-      body.line(fmt::format("HD_AHEAD({}, row, top, {}) hd::ahead({} + ({}), {} - left);", text_.index_type, space[kRow],
-                            pointer, index_text(linear, space, names), space[kColumn]));
+      body.line(fmt::format("HD_AHEAD({}, row, top, {}) hd::ahead({} + ({}), {} - left);", text_.index_type,
+                            space[kRow], pointer, index_text(linear, space, names), space[kColumn]));
   }
 
   void write(Body& body, const TurnTiles&) {
@@ -297,14 +298,16 @@ class LoopText {
   // --- others ---
 
   void write(Body& body, const CallPrimitive& s) { body.line(primitive_call(text_, k_[s.node])); }
-  static void write(Body&, const OneOf<Fill, Multiply> auto&) { HEDDLE_CHECK(false, "a part of a product stands alone"); }
+  static void write(Body&, const OneOf<Fill, Multiply> auto&) {
+    HEDDLE_CHECK(false, "a part of a product stands alone");
+  }
 
   KernelText& text_;
   const Graph& k_;
   std::map<NodeId, std::string> accumulators_;
   std::map<size_t, std::string> partials_;
-  Dims meeting_;  // of the last_block around
-  std::string condition_;                                   // of one thread of a team
+  Dims meeting_;           // of the last_block around
+  std::string condition_;  // of one thread of a team
   Dims tile_space_;
   std::vector<std::pair<std::string, std::string>> tiles_;  // declaration and name, in the order of their staging
   size_t next_ = 0;                                         // of them that is taken

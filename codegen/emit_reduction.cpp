@@ -73,10 +73,11 @@ Operand Body::reduce_here(ValueId v, const Node& n, const Signature& s, const In
   ReductionDomain d;
   reduction_domain(s, d);
   const ReductionAccess access = spread_ ? single_reduction(s, d, text_.plan.space()) : inner_reduction(s, d, at);
-  Running running{.accumulator = text_.names.fresh(k_[n.results[0]].name + "_acc"),
-                  .valid = finish_needs_valid(s) ? text_.names.fresh(k_[n.results[0]].name + "_valid") : "",
-                  .packets = reduces_packets(packets(scopes_.size() > 1 && scopes_[scopes_.size() - 2].packet), k_, n, access),
-                  .runs = is_long_sum(s, d, spread_)};
+  Running running{
+      .accumulator = text_.names.fresh(k_[n.results[0]].name + "_acc"),
+      .valid = finish_needs_valid(s) ? text_.names.fresh(k_[n.results[0]].name + "_valid") : "",
+      .packets = reduces_packets(packets(scopes_.size() > 1 && scopes_[scopes_.size() - 2].packet), k_, n, access),
+      .runs = is_long_sum(s, d, spread_)};
   // Before the loop over the packet's points.
   in_scope(scopes_.size() - (running.packets ? 2 : 1), [&] { reduce_loops(n, s, access, running); });
   Operand asked;

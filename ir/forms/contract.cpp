@@ -58,7 +58,9 @@ KernelPlan plan_without_library(const Graph& k) {
 const RegisterForm contract({.kind = KernelForm::Kind::contract,
                              .name = "contract",
                              .plan = plan_without_library,
-                             .loops = [](const Graph& k, const KernelPlan&) { return product_loops(k, plan_contract(k)); }});
+                             .loops = [](const Graph& k, const KernelPlan&) {
+                               return product_loops(k, plan_contract(k));
+                             }});
 
 }  // namespace
 }  // namespace heddle::ir

@@ -70,9 +70,7 @@ class RowLoops {
     to.insert(to.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   }
   const ValuePlan& of(ValueId v) const { return plan_.values[static_cast<size_t>(v.index)]; }
-  bool is_column(const Partials& p) const {
-    return of(k_[p.reduction].results[0]).reduction == ReductionPlan::column;
-  }
+  bool is_column(const Partials& p) const { return of(k_[p.reduction].results[0]).reduction == ReductionPlan::column; }
 
   // The results that `is` holds for and that no earlier statement stores.
   template <class Is>
@@ -121,8 +119,7 @@ class RowLoops {
     Nest one{.axis = Axis::one_of_team};
     for (const Sum& r : reductions_)
       if (!r.per_point) one.body.push_back({r.add});
-    append(one.body,
-           stores(Extent::row, [](const ValuePlan& p) { return !p.finishing && p.extent == Extent::row; }));
+    append(one.body, stores(Extent::row, [](const ValuePlan& p) { return !p.finishing && p.extent == Extent::row; }));
     if (!one.body.empty()) rows.body.push_back({std::move(one)});
     return rows;
   }
@@ -130,8 +127,8 @@ class RowLoops {
   // One thread loads what single values are made of, too: a result may lie over an operand.
   Statements one(Axis axis, Extent extent, bool finishing) {
     Nest one{.axis = axis, .body = stores(extent, [&](const ValuePlan& p) {
-               return p.finishing == finishing && (finishing ? p.extent == extent : is_single(plan_, p));
-             })};
+                             return p.finishing == finishing && (finishing ? p.extent == extent : is_single(plan_, p));
+                           })};
     if (one.body.empty()) return {};
     return {{std::move(one)}};
   }
@@ -172,9 +169,8 @@ class RowLoops {
     append(all, one(Axis::one_of_block, Extent::scalar, /*finishing=*/true));
     append(all, add_blocks());
     Nest columns{.axis = Axis::last_columns, .extents = {plan_.columns}, .body = take(/*columns=*/true)};
-    append(columns.body, stores(Extent::column, [](const ValuePlan& p) {
-             return p.finishing && p.extent == Extent::column;
-           }));
+    append(columns.body,
+           stores(Extent::column, [](const ValuePlan& p) { return p.finishing && p.extent == Extent::column; }));
     if (!columns.body.empty()) all.push_back({std::move(columns)});
     return all;
   }

@@ -19,8 +19,8 @@ bool neighbours_in_packets(const IndexExpr& linear, int64_t packet);
 // Elements of neighbouring columns that a thread takes at once, where a kernel's text and its counts ask what they are.
 struct Packets {
   int64_t width = 1;
-  bool groups = false;                         // of random numbers: nothing is read under a guard
-  std::function<bool(ValueId)> defined;        // what is no longer computed where it is needed
+  bool groups = false;                   // of random numbers: nothing is read under a guard
+  std::function<bool(ValueId)> defined;  // what is no longer computed where it is needed
 };
 // Whether they are one load: neighbours, and all of them exist, or none.
 bool loads_packet(const Packets& p, const IndexMap& at, const IndexExpr& linear);

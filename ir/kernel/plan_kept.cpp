@@ -21,8 +21,10 @@ class Keeper {
   std::vector<KeptValue> keep(const loop::Statements& loops) {
     for (const loop::Statement& s : loops) {
       const auto* nest = std::get_if<loop::Nest>(&s.what);
-      if (nest != nullptr && nest->axis == loop::Axis::columns) pass(*nest);
-      else if (nest != nullptr) keep(nest->body);
+      if (nest != nullptr && nest->axis == loop::Axis::columns)
+        pass(*nest);
+      else if (nest != nullptr)
+        keep(nest->body);
     }
     return kept_;
   }
@@ -123,6 +125,8 @@ class Keeper {
 
 }  // namespace
 
-std::vector<KeptValue> plan_kept(const Graph& k, const KernelPlan& plan) { return Keeper(k, plan).keep(loop::loops_of(k, plan)); }
+std::vector<KeptValue> plan_kept(const Graph& k, const KernelPlan& plan) {
+  return Keeper(k, plan).keep(loop::loops_of(k, plan));
+}
 
 }  // namespace heddle::ir

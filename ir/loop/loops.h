@@ -68,7 +68,7 @@ struct Clear {
 struct Keep {
   size_t kept = 0;
 };
-// Made by each warp before everything else, its lanes side by side (plan_singles.h).
+// Made by each warp before everything else, its lanes side by side (singles.h).
 struct Single {
   ValueId value;
   IndexMap at;

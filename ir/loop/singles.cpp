@@ -44,8 +44,7 @@ Statements singles(const Graph& k, const KernelPlan& plan) {
   for (const NodeId n : k.order) {
     if (!spreads(k, plan, k[n])) continue;
     for (const ValueId v : k[n].results)
-      if (!k[v].uses.empty() || k.is_output(v))
-        all.push_back({Single{v, access_at(plan.space(), 0, k[v].type.dims)}});
+      if (!k[v].uses.empty() || k.is_output(v)) all.push_back({Single{v, access_at(plan.space(), 0, k[v].type.dims)}});
   }
   return all;
 }

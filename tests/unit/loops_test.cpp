@@ -28,7 +28,8 @@ class Execution {
     write(loops);
     for (const ValueId v : k_.outputs)
       for (int64_t i = 0; i < k_[v].type.elements(); ++i)
-        if (stored_[v][i] != 1) problem(fmt::format("element {} of %{} is stored {} times", i, k_[v].name, stored_[v][i]));
+        if (stored_[v][i] != 1)
+          problem(fmt::format("element {} of %{} is stored {} times", i, k_[v].name, stored_[v][i]));
     return problems_;
   }
   std::vector<std::string> run() { return run(loops_of(k_, plan_)); }
@@ -113,8 +114,9 @@ class Execution {
     std::vector<Dims>& taken = taken_[sum];
     std::sort(wanted.begin(), wanted.end());
     std::sort(taken.begin(), taken.end());
-    if (taken != wanted) problem(fmt::format("%{} at {} took {} elements, not those {}", k_[n.results[0]].name,
-                                             sum.second, taken.size(), wanted.size()));
+    if (taken != wanted)
+      problem(fmt::format("%{} at {} took {} elements, not those {}", k_[n.results[0]].name, sum.second, taken.size(),
+                          wanted.size()));
     known_.insert(sum);
   }
   void write(const Combine& s) { complete(here(s.reduction)); }
@@ -229,8 +231,9 @@ TEST(Loops, OfFusedKernelsDoWhatTheyMean) {
 
 // A row's maximum, what is left of the row, and the sums of its columns.
 struct Example {
-  SourceFile file{"test.hir",
-                  R"(kernel @f(%x: f32[8,64]) {blocks = 4, domain = [8,64], form = "rows", split = 1, workspace = 1024} {
+  SourceFile file{
+      "test.hir",
+      R"(kernel @f(%x: f32[8,64]) {blocks = 4, domain = [8,64], form = "rows", split = 1, workspace = 1024} {
     %m: f32[8] = reduce_max(%x) {axes = [1]}
     %all: f32[8,64] = broadcast(%m) {dims = [0], shape = [8,64]}
     %y: f32[8,64] = sub(%x, %all)

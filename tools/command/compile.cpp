@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <memory>
 
-#include "ir/loop/loops.h"
 #include "ir/check.h"
+#include "ir/loop/loops.h"
 #include "ir/text/print.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/source_parts.h"
@@ -31,7 +31,7 @@ struct CompileArguments {
   bool time_passes = false, remarks = false, locs = false, json = false;
 };
 
-const std::vector<std::string> kEmits = {"model",   "graph", "grad",  "fused",  "plan",  "loops",
+const std::vector<std::string> kEmits = {"model",   "graph", "grad",  "fused",  "plan", "loops",
                                          "program", "cuda",  "cubin", "report", "dot"};
 
 // The pass after which a stage shows the module; "" for none, "-" for all.

@@ -119,10 +119,9 @@ void add_opt(CommandLine& line) {
   command.add_option("--pass", a->passes, "run this pass alone; may be repeated").may_be(passes::pass_names);
   command.add_option("--to", a->to, "run the pipeline up to and including this pass").may_be(passes::pass_names);
   command
-      .add_option(
-          "--emit", a->emit,
-          "hir (default), loops: what the kernels do, cuda: their text, program: of a planned module, or dot: the graphs for "
-          "Graphviz")
+      .add_option("--emit", a->emit,
+                  "hir (default), loops: what the kernels do, cuda: their text, program: of a planned module, or "
+                  "dot: the graphs for Graphviz")
       .one_of({"hir", "loops", "cuda", "program", "dot"});
   command.add_option("--target", a->target, "host (default) or h200").one_of(ir::target_names());
   command.add_flag("--library", a->library, "let libraries take what they can");

@@ -22,7 +22,11 @@ int64_t cut(int64_t n, int64_t by) { return (n + by - 1) / by; }
 class LoopCount {
  public:
   LoopCount(const Graph& k, const KernelPlan& plan, const Statements& loops, KernelCounts& to)
-      : k_(k), plan_(plan), form_(*k.form), to_(to), body_(k, std::max<size_t>(main_nest(loops).extents.size(), 2), to) {
+      : k_(k),
+        plan_(plan),
+        form_(*k.form),
+        to_(to),
+        body_(k, std::max<size_t>(main_nest(loops).extents.size(), 2), to) {
     warps_ = static_cast<double>(to.blocks * to.threads) / kLanes;
     turns_ = turns_of(main_nest(loops));
     const auto pointers = static_cast<int64_t>(k.inputs.size() + k.outputs.size()) + (plan.partials.empty() ? 0 : 2);
@@ -39,15 +43,16 @@ class LoopCount {
  private:
   // The nest that holds the kernel's points.
   static const Nest& main_nest(const Statements& loops) {
-    const auto found =
-        std::find_if(loops.begin(), loops.end(), [](const Statement& s) { return std::holds_alternative<Nest>(s.what); });
+    const auto found = std::find_if(loops.begin(), loops.end(),
+                                    [](const Statement& s) { return std::holds_alternative<Nest>(s.what); });
     HEDDLE_CHECK(found != loops.end(), "a kernel without a loop is not counted by its loops");
     return std::get<Nest>(found->what);
   }
 
   Turns turns_of(const Nest& nest) const {
     if (nest.axis == Axis::rows) return row_turns(form_, plan_.space(), to_.blocks);
-    if (nest.axis == Axis::tiles) return {.times = {.launch = static_cast<double>(to_.blocks) * warps_of_block()}, .points = {}};
+    if (nest.axis == Axis::tiles)
+      return {.times = {.launch = static_cast<double>(to_.blocks) * warps_of_block()}, .points = {}};
     if (nest.axis == Axis::span) return point_turns(form_, plan_.space(), to_.blocks);
     Turns turns = point_turns(form_, nest.extents, to_.blocks);
     turns.times.rest = nest.extents[kColumn] % form_.packet;
@@ -128,8 +133,7 @@ class LoopCount {
   // one still loads.
   void batches() {
     constexpr double kOfRow = 12, kGuards = 8, kLoaded = 25;
-    const double behind =
-        loads_of_thread_ * static_cast<double>(form_.ahead) * turns_.times.launch - turns_.times.rows;
+    const double behind = loads_of_thread_ * static_cast<double>(form_.ahead) * turns_.times.launch - turns_.times.rows;
     to_.instructions.indices += (kOfRow + (plan_.guarded ? kGuards : 0)) * turns_.times.rows + kLoaded * behind;
     load_last_row(behind);
   }

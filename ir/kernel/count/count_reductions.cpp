@@ -140,7 +140,8 @@ double CountBody::add_work(const Node& n) const {
 double CountBody::choices(const Node& n, const ReductionAccess& access, const std::vector<Guard>& guards) const {
   double each = open_share(guards, access.operands[0].extents);
   for (size_t i = 0; i < n.operands.size(); ++i)
-    if (packets_ && depends_on(access.operands[i], kColumn) && !reads_packets(packets(), k_, n.operands[i], access.operands[i]))
+    if (packets_ && depends_on(access.operands[i], kColumn) &&
+        !reads_packets(packets(), k_, n.operands[i], access.operands[i]))
       return each;
   const Depends on = depends(guards) >> base_;
   for (size_t i = loops_.size(); i-- > straight_ && (on >> i & 1U) == 0;) each /= static_cast<double>(loops_[i]);
