@@ -114,7 +114,12 @@ class Planner {
     const Signature s = signature(k_, n);
     return visit_kind(
         *n.op, [&](const Source& source) { return compute_source(n, s, source, at, finishing); },
-        [&](const OneOf<Elementwise, Movement> auto&) { return compute_reads(n, at, finishing); },
+        [&](const Elementwise&) {
+          Need sum;
+          for (const ValueId o : n.operands) sum = join(sum, need(o, at, finishing));
+          return sum;
+        },
+        [&](const Movement&) { return compute_reads(n, at, finishing); },
         [&](const Lookup& lookup) {
           for (const int64_t extent : lookup_access(s, lookup, at).bound) see(extent);
           return compute_reads(n, at, finishing);
@@ -128,10 +133,8 @@ class Planner {
   // What is read at another index varies as the index does; what depends on bound coordinates as they do.
   Need compute_reads(const Node& n, const IndexMap& at, bool finishing) {
     Need sum;
-    for (const Read& read : reads_at(k_, n, at)) {
-      sum = join(sum, need(read.value, read.at, finishing));
-      if (!std::holds_alternative<Elementwise>(n.op->kind)) sum = join(sum, {extent_of(read.at), 0});
-    }
+    for (const Read& read : reads_at(k_, n, at))
+      sum = join(join(sum, need(read.value, read.at, finishing)), {extent_of(read.at), 0});
     return sum;
   }
 
