@@ -14,13 +14,13 @@ using namespace ir;  // NOLINT: this file speaks of little else
 namespace {
 
 KernelText prepare(const Graph& kernel) {
-  KernelText text{
-      .kernel = kernel, .plan = plan_kernel(kernel), .index_type = "", .inputs = {}, .outputs = {}, .names = {}};
   const KernelForm& form = *kernel.form;
+  KernelText text{.kernel = kernel, .plan = {}, .index_type = "", .inputs = {}, .outputs = {}, .names = {}};
+  if (form.kind == KernelForm::Kind::contract) text.contract = plan_contract(kernel);
+  text.plan = form.kind == KernelForm::Kind::contract ? plan_kernel(kernel, text.contract) : plan_kernel(kernel);
   const std::string reason = text.plan.ok() ? form_conflict(form, text.plan) : text.plan.reason;
   if (!reason.empty())
     throw UserError(ExitCode::failed, "@" + kernel.name + " cannot be executed in its form: " + reason);
-  if (form.kind == KernelForm::Kind::contract) text.contract = plan_contract(kernel);
   text.packet = form.packet;
   text.team = form.team;
   text.ahead = form.ahead;
@@ -30,6 +30,11 @@ KernelText prepare(const Graph& kernel) {
   for (const ValueId v : kernel.outputs) text.outputs[v].push_back(text.names.fresh(kernel[v].name + "_out"));
   for (const Scalar& s : kernel.scalars) text.scalars[s.name] = text.names.fresh(s.name);
   return text;
+}
+
+loop::Statements loops(const KernelText& text) {
+  const Graph& k = text.kernel;
+  return k.form->kind == KernelForm::Kind::contract ? product_loops(k, text.contract) : loop::loops_of(k, text.plan);
 }
 
 bool has_scratch(const KernelPlan& plan) { return plan.partial_bytes > 0; }
@@ -79,7 +84,7 @@ EmittedKernel emit_kernel(const Graph& kernel, const std::string& wish) {
   // A kernel named after its one operator must not meet the C function of that name.
   const std::string symbol = identifier(wish.starts_with("k_") ? wish : "k_" + wish);
   KernelText text = prepare(kernel);
-  const std::vector<std::string> body = emit_loops(text, loop::loops_of(kernel, text.plan));
+  const std::vector<std::string> body = emit_loops(text, loops(text));
   EmittedKernel out{
       .text = "", .facts = facts_of(text, symbol), .scratch = has_scratch(text.plan), .counters = text.plan.counters};
   out.text = fmt::format("// kernel @{}: {}\n", comment_text(kernel.name), out.facts.form);

@@ -114,15 +114,12 @@ class Planner {
     const Signature s = signature(k_, n);
     return visit_kind(
         *n.op, [&](const Source& source) { return compute_source(n, s, source, at, finishing); },
+        [&](const Movement& m) { return compute_movement(n, operand_accesses(s, m, at), finishing); },
+        [&](const Lookup& lookup) { return compute_lookup(n, lookup_access(s, lookup, at), finishing); },
         [&](const Elementwise&) {
           Need sum;
           for (const ValueId o : n.operands) sum = join(sum, need(o, at, finishing));
           return sum;
-        },
-        [&](const Movement&) { return compute_reads(n, at, finishing); },
-        [&](const Lookup& lookup) {
-          for (const int64_t extent : lookup_access(s, lookup, at).bound) see(extent);
-          return compute_reads(n, at, finishing);
         },
         [&](const OneOf<Reduction, Contraction> auto&) { return compute_reduction(v, n, s, at, finishing); },
         [&](const OneOf<Primitive, Composite, Gradient, Call> auto&) -> Need {
@@ -130,12 +127,20 @@ class Planner {
         });
   }
 
-  // What is read at another index varies as the index does; what depends on bound coordinates as they do.
-  Need compute_reads(const Node& n, const IndexMap& at, bool finishing) {
+  Need compute_movement(const Node& n, const std::vector<IndexMap>& accesses, bool finishing) {
     Need sum;
-    for (const Read& read : reads_at(k_, n, at))
-      sum = join(join(sum, need(read.value, read.at, finishing)), {extent_of(read.at), 0});
+    for (size_t i = 0; i < n.operands.size(); ++i)
+      sum = join(join(sum, need(n.operands[i], accesses[i], finishing)), {extent_of(accesses[i]), 0});
     return sum;
+  }
+
+  // What depends on the bound coordinates varies as they do.
+  Need compute_lookup(const Node& n, const LookupAccess& access, bool finishing) {
+    Need sum;
+    for (const IndexMap& at : access.indices)
+      sum = join(join(sum, need(n.operands[1], at, finishing)), {extent_of(at), 0});
+    for (const int64_t extent : access.bound) see(extent);
+    return join(join(sum, need(n.operands[0], access.element, finishing)), {extent_of(access.element), 0});
   }
 
   Need compute_source(const Node& n, const Signature& s, const Source& source, const IndexMap& at, bool finishing) {
@@ -190,7 +195,9 @@ class Planner {
     see(access.k, access.operands[0].extents);
     for (const int64_t points : access.loops) see(points);
     if (s.results[0].elements() == 1) see(product(d.extents));
-    const Need sum = compute_reads(n, at, finishing);
+    Need sum;
+    for (size_t i = 0; i < n.operands.size(); ++i)
+      sum = join(join(sum, need(n.operands[i], access.operands[i], finishing)), {extent_of(access.operands[i]), 0});
     if (sum.extent == Extent::scalar && space_[kRow] * space_[kColumn] > 1 && product(d.extents) > kMaxRepeated)
       throw Refusal{fmt::format("{} reduces {} elements: every block would repeat it", name(v), product(d.extents))};
     return join(sum, {extent_of(access.k), 0});
