@@ -28,7 +28,7 @@ std::map<std::string, std::vector<int64_t>> integer_attrs(const Node& n) {
 }  // namespace
 
 Library describe_library(const Graph& kernel) {
-  HEDDLE_CHECK(kernel.form && !kernel.form->impl.empty(), "@" + kernel.name + " is no library call");
+  HEDDLE_CHECK(ir::calls_library(kernel), "@" + kernel.name + " is no library call");
   Library call;
   call.impl = kernel.form->impl;
   call.title = kernel.name;

@@ -170,8 +170,8 @@ class Verifier {
 
   void form() {
     const KernelForm& f = *g_.form;
-    const bool tiled = f.kind == KernelForm::Kind::contract && f.impl.empty();
-    const bool called = (f.kind == KernelForm::Kind::contract && !tiled) || f.kind == KernelForm::Kind::opaque;
+    const bool called =
+        (f.kind == KernelForm::Kind::contract && f.is_library()) || f.kind == KernelForm::Kind::opaque;
     const std::string reason = called ? library_conflict(g_) : conflict_with_plan(f);
     if (!reason.empty()) problem("cannot be executed as {}: {}", to_string(f.kind), reason);
   }

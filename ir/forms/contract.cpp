@@ -51,7 +51,7 @@ Statements product_loops(const Graph& k, const ContractPlan& product) {
 namespace {
 
 KernelPlan plan_without_library(const Graph& k) {
-  if (!k.form->impl.empty()) throw Refusal{"form contract is not planned by rows and columns"};
+  if (calls_library(k)) throw Refusal{"form contract is not planned by rows and columns"};
   return plan_products(k, plan_contract(k));
 }
 

@@ -51,17 +51,17 @@ Kind parse_kind(const std::string& text) {
   throw InferError(fmt::format("kernel form '{}' is unknown{}", text, hint.empty() ? "" : "; " + hint));
 }
 
-DType parse_precision(const std::string& text) {
-  for (const DType dtype : {DType::f32, DType::bf16, DType::f16})
-    if (text == to_string(dtype)) return dtype;
-  throw InferError(fmt::format("kernel form: precision is {}, expected f32, tf32, bf16 or f16", text));
-}
+constexpr std::array<const char*, 4> kPrecisions = {"f32", "tf32", "bf16", "f16"};
 
 }  // namespace
 
-void set_precision(KernelForm& form, const std::string& text) {
-  form.tf32 = text == "tf32";
-  form.precision = form.tf32 ? DType::f32 : parse_precision(text);
+std::string to_string(ProductPrecision precision) { return kPrecisions.at(static_cast<size_t>(precision)); }
+
+ProductPrecision parse_precision(const std::string& text) {
+  const auto* const found = std::find(kPrecisions.begin(), kPrecisions.end(), text);
+  if (found == kPrecisions.end())
+    throw InferError(fmt::format("kernel form: precision is {}, expected f32, tf32, bf16 or f16", text));
+  return static_cast<ProductPrecision>(found - kPrecisions.begin());
 }
 
 namespace {
@@ -74,7 +74,7 @@ void set_field(KernelForm& form, const std::string& name, const Attr& value) {
   } else if (name == "cached") {
     form.cached = expect<bool>(name, value);
   } else if (name == "precision") {
-    set_precision(form, expect<std::string>(name, value));
+    form.precision = parse_precision(expect<std::string>(name, value));
   } else if (name == "tile") {
     form.tile = expect<std::vector<int64_t>>(name, value);
   } else if (name == "domain") {
@@ -110,9 +110,8 @@ Attrs to_attrs(const KernelForm& form) {
   Attrs attrs{{"form", to_string(form.kind)}};
   if (form.domain != defaults.domain) attrs["domain"] = form.domain;
   if (form.cached) attrs["cached"] = true;
-  if (!form.impl.empty()) attrs["impl"] = form.impl;
+  if (form.is_library()) attrs["impl"] = form.impl;
   if (form.precision != defaults.precision) attrs["precision"] = to_string(form.precision);
-  if (form.tf32) attrs["precision"] = "tf32";
   if (!form.tile.empty()) attrs["tile"] = form.tile;
   for (const Field& f : kFields)
     if (form.*f.member != defaults.*f.member) attrs[f.name] = form.*f.member;

@@ -15,6 +15,10 @@
 
 namespace heddle::ir {
 
+// What operands of products may be rounded to: f32 rounds none, tf32 f32 to 10 bits of fraction, for which GPUs have
+// tensor cores.
+enum class ProductPrecision { f32, tf32, bf16, f16 };
+
 struct KernelForm {
   enum class Kind {
     pointwise,  // every result has one element per point of the domain; no reduction across points
@@ -36,13 +40,13 @@ struct KernelForm {
   bool cached = false;           // what is costly stays in per-thread registers from one pass over a row to the next
   std::string impl;              // contract, opaque: the library ("onednn", "cublaslt", "cudnn"); else empty
   int64_t slices = 1;            // contract on the host: fixed number of one-thread primitives along the batch
-  DType precision = DType::f32;  // of products: what operands may be rounded to; f32 rounds none
-  bool tf32 = false;             // precision = "tf32": to 10 bits of fraction, for which GPUs have tensor cores
+  ProductPrecision precision = ProductPrecision::f32;
   Dims tile = {};                // contract through tiles: a block's rows and columns, and the depth of one step
   int64_t stages = 1;            // steps whose operands lie in shared memory at once: copied ahead
   int64_t parts = 1;             // into which the sum over k is cut: their results are added in order
   int64_t workspace = 0;         // bytes of scratch a call takes from the arena (library scratchpad, partial sums)
 
+  bool is_library() const { return !impl.empty(); }
   int64_t rows() const;
   int64_t columns() const;
   bool operator==(const KernelForm&) const = default;
@@ -50,8 +54,8 @@ struct KernelForm {
 
 std::string to_string(KernelForm::Kind kind);
 Attrs to_attrs(const KernelForm& form);  // for printing; defaults left out
-// What operands of products may be rounded to: f32, tf32, bf16 or f16. Throws InferError for any other text.
-void set_precision(KernelForm& form, const std::string& text);
+std::string to_string(ProductPrecision precision);
+ProductPrecision parse_precision(const std::string& text);  // throws InferError
 // Throws InferError on unknown keys or values, and on numbers beyond what any kernel has.
 KernelForm form_from_attrs(const Attrs& attrs);
 

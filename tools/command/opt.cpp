@@ -38,7 +38,7 @@ const passes::Pass& pass_named(const std::string& name) {
 std::string kernel_text(const ir::Module& m) {
   std::vector<const ir::Graph*> generated;
   for (const ir::Graph& k : m.kernels)
-    if (k.form->impl.empty()) generated.push_back(&k);
+    if (!calls_library(k)) generated.push_back(&k);
   std::string out = codegen::emit_scalar_functions(generated);
   for (const ir::Graph* k : generated) out += codegen::emit_kernel(*k, k->name).text;
   return out;
