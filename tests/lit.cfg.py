@@ -45,7 +45,8 @@ if mounted.returncode == 0:
 if shutil.which("groff"):
     config.available_features.add("groff")
 
-# AddressSanitizer reserves terabytes of address space: tests that limit it say REQUIRES: plain.
+# AddressSanitizer reserves terabytes of address space, and its quarantine takes hundreds of megabytes: tests that limit
+# or measure memory say REQUIRES: plain.
 if lit_config.params.get("sanitize") != "ON":
     config.available_features.add("plain")
 
