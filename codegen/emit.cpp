@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "codegen/emit_forms.h"
+#include "codegen/emit_parts.h"
 #include "codegen/scalar_argument.h"
 
 namespace heddle::codegen {
@@ -14,14 +14,13 @@ using namespace ir;  // NOLINT: this file speaks of little else
 namespace {
 
 KernelText prepare(const Graph& kernel) {
-  KernelText text{
-      .kernel = kernel, .plan = plan_kernel(kernel), .index_type = "", .inputs = {}, .outputs = {}, .names = {}};
   const KernelForm& form = *kernel.form;
+  KernelText text{.kernel = kernel, .plan = {}, .index_type = "", .inputs = {}, .outputs = {}, .names = {}};
+  if (form.kind == KernelForm::Kind::contract) text.contract = plan_contract(kernel);
+  text.plan = form.kind == KernelForm::Kind::contract ? plan_kernel(kernel, text.contract) : plan_kernel(kernel);
   const std::string reason = text.plan.ok() ? form_conflict(form, text.plan) : text.plan.reason;
   if (!reason.empty())
     throw UserError(ExitCode::failed, "@" + kernel.name + " cannot be executed in its form: " + reason);
-  if (form.kind == KernelForm::Kind::tile) text.tile = plan_tile(kernel);
-  if (form.kind == KernelForm::Kind::contract) text.contract = plan_contract(kernel);
   text.packet = form.packet;
   text.team = form.team;
   text.ahead = form.ahead;
@@ -33,14 +32,9 @@ KernelText prepare(const Graph& kernel) {
   return text;
 }
 
-std::vector<std::string> emit_body(KernelText& text) {
-  switch (text.kernel.form->kind) {
-    case KernelForm::Kind::rows: return emit_rows(text);
-    case KernelForm::Kind::tile: return emit_tile(text);
-    case KernelForm::Kind::contract: return emit_contract(text);
-    case KernelForm::Kind::primitive: return emit_primitive(text);
-    default: return emit_pointwise(text);
-  }
+loop::Statements loops(const KernelText& text) {
+  const Graph& k = text.kernel;
+  return k.form->kind == KernelForm::Kind::contract ? product_loops(k, text.contract) : loop::loops_of(k, text.plan);
 }
 
 bool has_scratch(const KernelPlan& plan) { return plan.partial_bytes > 0; }
@@ -49,9 +43,7 @@ bool has_counter(const KernelPlan& plan) { return plan.counters > 0; }
 // "__restrict__ ", unless a call writes over this operand, or this result over an operand (pass alias): both are
 // written in the kernel as `%y: f32[8] at %x`.
 std::string restricted(const Graph& k, ValueId v) {
-  const bool overwritten =
-      std::any_of(k.outputs.begin(), k.outputs.end(), [&](ValueId out) { return k[out].place.base == v; });
-  return overwritten || k[v].place.base.valid() ? "" : "__restrict__ ";
+  return is_overwritten(k, v) || k[v].place.base.valid() ? "" : "__restrict__ ";
 }
 
 std::string parameters(const KernelText& text) {
@@ -81,7 +73,7 @@ Kernel facts_of(const KernelText& text, const std::string& symbol) {
   for (const Scalar& s : k.scalars) facts.scalars.push_back(scalar_type(s.dtype));
   facts.block = k.form->threads;
   facts.max_blocks = text.plan.most_blocks;
-  if (facts.block > 1) facts.shared_bytes = text.tile.shared_bytes + text.contract.shared_bytes;
+  if (facts.block > 1) facts.shared_bytes = text.plan.shared_bytes;
   if (has_counter(text.plan)) facts.blocks = k.form->blocks;
   return facts;
 }
@@ -92,7 +84,7 @@ EmittedKernel emit_kernel(const Graph& kernel, const std::string& wish) {
   // A kernel named after its one operator must not meet the C function of that name.
   const std::string symbol = identifier(wish.starts_with("k_") ? wish : "k_" + wish);
   KernelText text = prepare(kernel);
-  const std::vector<std::string> body = emit_body(text);
+  const std::vector<std::string> body = emit_loops(text, loops(text));
   EmittedKernel out{
       .text = "", .facts = facts_of(text, symbol), .scratch = has_scratch(text.plan), .counters = text.plan.counters};
   out.text = fmt::format("// kernel @{}: {}\n", comment_text(kernel.name), out.facts.form);

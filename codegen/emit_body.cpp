@@ -8,7 +8,6 @@
 
 #include "codegen/scalar_functions.h"
 #include "ir/check.h"
-#include "ir/kernel/packets.h"
 #include "ir/visit.h"
 
 namespace heddle::codegen {
@@ -33,12 +32,12 @@ std::string place_comment(const Location& loc) {
 
 Body::Body(KernelText& text)
     : text_(text), k_(text.kernel), coordinates_{"row", "column"}, written_(text.plan.kept.size()) {
-  if (k_.form->kind == KernelForm::Kind::tile) coordinates_.emplace_back("matrix");
-  if (k_.form->kind == KernelForm::Kind::contract) coordinates_.insert(coordinates_.end(), {"matrix", "k"});
   open(/*covers=*/0);
 }
 
-Body::Body(KernelText& text, ColumnPart part) : Body(text) { part_ = part; }
+void Body::add_coordinates(const std::vector<std::string>& names) {
+  coordinates_.insert(coordinates_.end(), names.begin(), names.end());
+}
 
 void Body::open(size_t covers, bool packet) { scopes_.push_back({covers, packet, {}}); }
 
@@ -225,41 +224,20 @@ void Body::take(ValueId v, const IndexMap& at, const std::string& expression) {
   known_.push_back({v, at, named(v, expression, scopes_.size() - 1, {})});
 }
 
-IndexMap Body::place_of(Extent extent, const Dims& dims) const {
-  if (text_.kernel.form->kind == KernelForm::Kind::tile) return access_at(text_.tile.space, text_.tile.point, dims);
-  if (text_.kernel.form->kind == KernelForm::Kind::contract)
-    return access_at(text_.contract.space, text_.contract.point, dims);
-  IndexMap at = access_of(extent, text_.plan.space(), dims);
-  if (!part_) return at;
-  return compose({.extents = {text_.plan.rows, part_->count},
-                  .results = {IndexExpr::dim(kRow), IndexExpr::dim(kColumn) + part_->first},
-                  .guards = {}},
-                 at);
+void Body::store(const loop::Store& store, const std::string& condition) {
+  const Operand operand = value(store.value, store.at);
+  const IndexExpr linear = linear_offset(store.at, k_[store.value].type.dims);
+  if (store.extent == Extent::full && text_.packet > 1) return store_packet(store.value, operand, linear, store.at);
+  std::vector<std::string>& to = store.extent == Extent::full ? stores_ : scopes_.back().lines;
+  for (const std::string& pointer : text_.outputs.at(store.value))
+    to.push_back(fmt::format("{}{}[{}] = {};", condition, pointer, index(linear, store.at.extents), operand.text));
 }
 
-void Body::store(ValueId v, Extent extent, const std::string& condition) {
-  const Type& type = k_[v].type;
-  const IndexMap at = place_of(extent, type.dims);
-  const Operand operand = value(v, at);
-  const IndexExpr linear = linear_offset(at, type.dims);
-  if (extent != Extent::full || text_.packet == 1) {
-    std::vector<std::string>& to = extent == Extent::full ? stores_ : scopes_.back().lines;
-    for (const std::string& pointer : text_.outputs.at(v))
-      to.push_back(fmt::format("{}{}[{}] = {};", condition, pointer, index(linear, at.extents), operand.text));
-    return;
-  }
-  store_packet(v, operand, linear, at);
-}
-
-void Body::accumulate(const Node& n, const std::string& accumulator, const std::string& condition) {
-  const Signature s = signature(k_, n);
-  ReductionDomain d;
-  reduction_domain(s, d);
-  const ReductionPlan plan = text_.plan.values[static_cast<size_t>(n.results[0].index)].reduction;
-  const ReductionAccess access = spread_reduction(s, d, plan, text_.plan.space());
+void Body::accumulate(const loop::Accumulate& add, const std::string& accumulator, const std::string& condition) {
+  const Node& n = k_[add.reduction];
   std::string guards;
-  const std::string add = add_text(n, s, access, accumulator, guards);
-  line(condition + add);
+  const std::string statement = add_text(n, signature(k_, n), add.element, accumulator, guards);
+  line(condition + statement);
 }
 
 }  // namespace heddle::codegen

@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "codegen/c_text.h"
+#include "ir/kernel/packets.h"
 #include "ir/kernel/plan_contract.h"
-#include "ir/kernel/plan_tile.h"
 
 namespace heddle::codegen {
 
@@ -21,7 +21,6 @@ namespace heddle::codegen {
 struct KernelText {
   const ir::Graph& kernel;
   ir::KernelPlan plan;
-  ir::TilePlan tile = {};          // of form tile
   ir::ContractPlan contract = {};  // of form contract
   std::string index_type;          // "int" or "hd::i64"
   int64_t packet = 1;              // elements at once: divides the columns, or there is one row
@@ -41,15 +40,12 @@ struct Operand {
   size_t scope = 0;
 };
 
-// Neighbouring columns that a loop runs over; it counts them from 0.
-struct ColumnPart {
-  int64_t first = 0, count = 0;
-};
-
 class Body {
  public:
   explicit Body(KernelText& text);
-  Body(KernelText& text, ColumnPart part);  // the points of these columns only
+
+  // Of a space that has more than rows and columns: before any loop.
+  void add_coordinates(const std::vector<std::string>& names);
 
   // Scopes, from the outermost: coordinates below `covers` are known in one. A packet scope loads and stores packets,
   // and computes what all elements of a packet share: it does not know the column of one.
@@ -64,17 +60,17 @@ class Body {
   Operand value(ir::ValueId v, const ir::IndexMap& wanted);
   // A result of a reduction over rows, columns or everything, which the surrounding loops have finished.
   void define(ir::ValueId v, const std::string& text);
-  // What plan_singles says, before everything else; and the same text in another body of the kernel.
-  void reduce_singles();
-  void share_singles(const Body& other) { defined_.insert(other.singles_.begin(), other.singles_.end()); }
+  void make_single(const ir::loop::Single& single);
+  // What is defined in another body of the kernel, around this one.
+  void share(const Body& other) { defined_ = other.defined_; }
   // The value at an access is what `expression` reads, from now until the scope is closed.
   void take(ir::ValueId v, const ir::IndexMap& at, const std::string& expression);
   // Computes the result and stores it. One element per point waits for `take_stores`: it may lie over an operand that
   // another result is made of, so all loads of a point, or of a packet, come before its stores.
-  void store(ir::ValueId v, ir::Extent extent, const std::string& condition = {});
+  void store(const ir::loop::Store& store, const std::string& condition);
   std::vector<std::string> take_stores();
   // Adds the reduction's element at this point to the accumulator.
-  void accumulate(const ir::Node& n, const std::string& accumulator, const std::string& condition = {});
+  void accumulate(const ir::loop::Accumulate& add, const std::string& accumulator, const std::string& condition);
   // The loop body over columns: packet loads, then what is computed element by element, then the stores.
   void open_columns();
   std::vector<std::string> close_columns();
@@ -103,9 +99,7 @@ class Body {
   Operand load(ir::ValueId v, const ir::IndexMap& at);
   std::string element(ir::ValueId v, const std::string& offset, const std::string& guard) const;
   std::optional<Operand> load_packet(ir::ValueId v, const ir::IndexMap& at, const ir::IndexExpr& linear);
-  bool loads_packet(const ir::IndexMap& at, const ir::IndexExpr& linear) const;
-  bool reads_packets(ir::ValueId v, const ir::IndexMap& at) const;
-  bool reduces_packets(const ir::Node& n, const ir::ReductionAccess& access) const;
+  ir::Packets packets(bool here = true) const;
   void store_packet(ir::ValueId v, const Operand& operand, const ir::IndexExpr& linear, const ir::IndexMap& at);
   std::string each_of_packet() const;  // the head of the loop over a packet's elements
   ir::Signature with_parameters(ir::Signature s) const;
@@ -129,9 +123,8 @@ class Body {
     return index_text(e, extents, coordinates_);
   }
   std::string element_index(const ir::IndexExpr& linear, const ir::IndexMap& at) const;
-  ir::IndexMap place_of(ir::Extent extent, const ir::Dims& dims) const;  // where a result of this extent is stored
-  std::vector<std::string> at_packet() const;                            // the coordinates' texts where a packet starts
-  std::string rest_text() const;  // the elements left from `column` on, where the last packet is not full
+  std::vector<std::string> at_packet() const;  // the coordinates' texts where a packet starts
+  std::string rest_text() const;               // the elements left from `column` on, where the last packet is not full
   // A reduction inside a point, or inside each point of a packet.
   struct Running {
     std::string accumulator, valid;  // `valid`: counts the points, where the result needs that
@@ -148,7 +141,6 @@ class Body {
   Operand compute_or_load(ir::ValueId v, const ir::IndexMap& at);
   void know(ir::ValueId v, const ir::IndexMap& at, const Operand& operand);  // and keeps it, if the plan says so
   std::string kept_at(size_t i) const;
-  bool overwritten(ir::ValueId v) const;  // a result lies in the place of this operand
   Operand named(ir::ValueId v, const std::string& expression, size_t scope, const Location& loc);
   size_t defined_covers(ir::ValueId v) const;  // coordinates known where a defined value is
   size_t covers_below(const ir::Node& n) const;
@@ -160,12 +152,11 @@ class Body {
 
   KernelText& text_;
   const ir::Graph& k_;
-  std::optional<ColumnPart> part_;
   std::vector<Scope> scopes_;
   std::vector<Known> known_;
   Ahead ahead_;
   std::vector<std::string> stores_;  // of the point or packet, for after its elements
-  std::map<ir::ValueId, std::string> defined_, singles_;
+  std::map<ir::ValueId, std::string> defined_;
   bool spread_ = false;                   // the loop that is written is shared by a warp's lanes
   std::vector<std::string> coordinates_;  // texts of row, column, loop counters, then of what lookups bind
   size_t first_bound_ = SIZE_MAX;         // the first coordinate that a lookup binds

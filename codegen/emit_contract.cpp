@@ -3,21 +3,23 @@
 #include <algorithm>
 #include <functional>
 
-#include "codegen/emit_forms.h"
+#include "codegen/emit_parts.h"
 #include "ir/kernel/long_sums.h"
 
 namespace heddle::codegen {
 
-using namespace ir;  // NOLINT: this file speaks of little else
+using namespace ir;        // NOLINT: this file speaks of little else
+using namespace ir::loop;  // NOLINT
 
 namespace {
 
 constexpr size_t kKnown = kDepth + 1;  // coordinates that are known inside the loops over a side's tile
 
-class ContractText {
+class ProductText {
  public:
-  explicit ContractText(KernelText& text)
-      : text_(text), k_(text.kernel), plan_(text.contract), form_(*text.kernel.form), body_(text) {
+  ProductText(KernelText& text, Body& body)
+      : text_(text), k_(text.kernel), plan_(text.contract), form_(*text.kernel.form), body_(body) {
+    body_.add_coordinates({"matrix", "k"});
     for (std::string* name : {&product_, &sums_, &tile_, &part_, &step_, &from_, &down_, &across_})
       *name = text_.names.fresh(*name);
     const Dims& space = plan_.space;
@@ -26,8 +28,12 @@ class ContractText {
     right_ = side("Right", "column", "left", kColumn, plan_.right);
   }
 
-  std::vector<std::string> lines() {
-    const std::vector<std::string> steps = step_lines(), results = result_lines();
+  void write(const Nest& products) {
+    std::vector<std::string> steps, results;
+    for (const Statement& s : products.body) {
+      const auto& nest = std::get<Nest>(s.what);
+      (nest.axis == Axis::steps ? steps : results) = lines(nest);
+    }
     std::vector<std::string> product;
     product.push_back(fmt::format("{}::Sums {};", product_, sums_));
     for (const Side* s : {&left_, &right_}) append(product, offsets(*s));
@@ -43,7 +49,6 @@ class ContractText {
     body_.lines(block(fmt::format("HD_PRODUCTS({}, {}, {}, {}, matrix, top, left, {}, {})", text_.index_type, product_,
                                   tile_, part_, form_.parts, sizes_),
                       product));
-    return body_.close();
   }
 
  private:
@@ -81,11 +86,23 @@ class ContractText {
     return fmt::format("hd::ProductInRuns<{}, {}>", type, runs_.wide ? "hd::wide" : "hd::narrow");
   }
 
+  std::vector<std::string> lines(const Nest& nest) {
+    if (nest.axis == Axis::steps) return step_lines(nest);
+    if (nest.axis == Axis::sums) return result_lines(nest);
+    return block(
+        fmt::format("if (hd::add_parts<{}>({}, hd::partials_at<float>(scratch, 0), counter, {}, (int){}, {}, {}))",
+                    product_, sums_, tile_, part_, form_.parts, plan_.gather),
+        lines(std::get<Nest>(nest.body[0].what)));
+  }
+
   // --- the steps ---
 
-  std::vector<std::string> step_lines() {
+  std::vector<std::string> step_lines(const Nest& steps) {
     std::vector<std::string> lines, fills;
-    for (const Side* s : {&left_, &right_}) {
+    for (const Statement& statement : steps.body) {
+      const auto* fill = std::get_if<Fill>(&statement.what);
+      if (fill == nullptr) continue;
+      const Side* s = fill->left ? &left_ : &right_;
       if (s->plan->packet == 0) lines.push_back(fmt::format("auto {} = {}.keep({});", s->kept, s->tile, step_));
       append(fills, s->plan->packet > 0 ? copied(*s) : computed(*s));
     }
@@ -182,7 +199,7 @@ class ContractText {
 
   // --- the results ---
 
-  std::vector<std::string> result_lines() {
+  std::vector<std::string> result_lines(const Nest& nest) {
     body_.open(/*covers=*/1);
     body_.open_columns();
     const Node& n = k_[plan_.contraction];
@@ -190,18 +207,13 @@ class ContractText {
     body_.line(fmt::format("const float {} = {}.get({}, {}{});{}", sum, sums_, down_, across_,
                            text_.packet > 1 ? " + k" : "", place_comment(n.loc)));
     body_.define(n.results[0], sum);
-    for (const ValueId v : k_.outputs) body_.store(v, Extent::full);
+    for (const Statement& s : nest.body) body_.store(std::get<Store>(s.what), {});
     const std::vector<std::string> columns = body_.close_columns();
     std::vector<std::string> lines = body_.close();
     append(lines, columns);
-    lines = block(fmt::format("HD_SUMS({}, {}, {}, {}, row, column, top, left, {}, {}, {})", text_.index_type, product_,
-                              down_, across_, plan_.space[kRow], plan_.space[kColumn], text_.packet),
-                  lines);
-    if (form_.parts == 1) return lines;
-    return block(
-        fmt::format("if (hd::add_parts<{}>({}, hd::partials_at<float>(scratch, 0), counter, {}, (int){}, {}, {}))",
-                    product_, sums_, tile_, part_, form_.parts, plan_.gather),
-        lines);
+    return block(fmt::format("HD_SUMS({}, {}, {}, {}, row, column, top, left, {}, {}, {})", text_.index_type, product_,
+                             down_, across_, plan_.space[kRow], plan_.space[kColumn], text_.packet),
+                 lines);
   }
 
   const std::vector<std::string> names_ = {"row", "column", "matrix", "k"};
@@ -209,7 +221,7 @@ class ContractText {
   const Graph& k_;
   const ContractPlan& plan_;
   const KernelForm& form_;
-  Body body_;
+  Body& body_;
   std::string product_ = "Product", sums_ = "sums", tile_ = "tile", part_ = "part", step_ = "step", from_ = "from",
               down_ = "i", across_ = "j", sizes_;
   Side left_, right_;
@@ -218,6 +230,6 @@ class ContractText {
 
 }  // namespace
 
-std::vector<std::string> emit_contract(KernelText& text) { return ContractText(text).lines(); }
+void emit_products(KernelText& text, Body& body, const Nest& products) { ProductText(text, body).write(products); }
 
 }  // namespace heddle::codegen

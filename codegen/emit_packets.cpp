@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "codegen/emit_body.h"
-#include "ir/kernel/packets.h"
 
 namespace heddle::codegen {
 
@@ -25,7 +24,7 @@ Operand Body::load(ValueId v, const IndexMap& at) {
   const std::string offset = index(linear, at.extents), guard = guard_text(at, coordinates_);
   // Of a single point every thread could load the element before the loop: but one of them overwrites it.
   const size_t scope =
-      overwritten(v) ? scopes_.size() - 1 : std::max(scope_of(linear), guard.empty() ? 0 : scope_of(at));
+      is_overwritten(k_, v) ? scopes_.size() - 1 : std::max(scope_of(linear), guard.empty() ? 0 : scope_of(at));
   return named(v, element(v, offset, guard), scope, {});
 }
 
@@ -36,13 +35,9 @@ std::string Body::element(ValueId v, const std::string& offset, const std::strin
   return fmt::format("{} ? {}({}[{}]) : {}(0)", guard, type, from, offset, type);
 }
 
-bool Body::overwritten(ValueId v) const {
-  return std::any_of(k_.outputs.begin(), k_.outputs.end(), [&](ValueId out) { return k_[out].place.base == v; });
-}
-
 // In the outermost scope of packets that knows the coordinates.
 std::optional<Operand> Body::load_packet(ValueId v, const IndexMap& at, const IndexExpr& linear) {
-  if (!loads_packet(at, linear)) return std::nullopt;
+  if (!loads_packet(packets(), at, linear)) return std::nullopt;
   size_t bound = 0, covers = loops_covered(linear, bound);
   for (const Guard& g : at.guards) covers = std::max(covers, loops_covered(g.expr, bound));
   const auto knows = [&](const Scope& s) { return s.packet && std::max<size_t>(s.covers, kColumn + 1) >= covers; };
@@ -67,30 +62,8 @@ std::optional<Operand> Body::load_packet(ValueId v, const IndexMap& at, const In
   return named(v, packet + "[k]", scope, {});
 }
 
-// All elements of a packet exist, or none.
-bool Body::loads_packet(const IndexMap& at, const IndexExpr& linear) const {
-  const bool whole =
-      std::none_of(at.guards.begin(), at.guards.end(), [](const Guard& g) { return depends_on(g.expr, kColumn); });
-  return text_.packet > 1 && whole && (at.guards.empty() || !text_.groups) &&
-         neighbours_in_packets(linear, text_.packet);
-}
-
-// A reduction inside each point of a packet: of something that it reads neighbouring columns are neighbours in memory,
-// or all columns read the same. Then its loops go round all of the packet's points.
-bool Body::reduces_packets(const Node& n, const ReductionAccess& access) const {
-  const bool in_packet = scopes_.size() > 1 && scopes_[scopes_.size() - 2].packet;
-  if (!in_packet || text_.groups || product(access.loops) == 1) return false;
-  for (size_t i = 0; i < n.operands.size(); ++i)
-    if (!depends_on(access.operands[i], kColumn) || reads_packets(n.operands[i], access.operands[i])) return true;
-  return false;
-}
-
-bool Body::reads_packets(ValueId v, const IndexMap& at) const {
-  if (defined_.contains(v)) return false;
-  const Node* n = k_.def(v);
-  if (n == nullptr) return loads_packet(at, linear_offset(at, k_[v].type.dims));
-  const std::vector<Read> reads = reads_at(k_, *n, at);
-  return std::any_of(reads.begin(), reads.end(), [&](const Read& r) { return reads_packets(r.value, r.at); });
+Packets Body::packets(bool here) const {
+  return {here ? text_.packet : 1, text_.groups, [this](ValueId v) { return defined_.contains(v); }};
 }
 
 std::vector<std::string> Body::at_packet() const {

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <map>
 
-#include "codegen/emit_forms.h"
+#include "codegen/emit_parts.h"
 #include "ir/kernel/plan_primitive.h"
 
 namespace heddle::codegen {
@@ -33,14 +33,12 @@ std::string with_names(const std::string& text, const std::map<std::string, std:
 
 }  // namespace
 
-std::vector<std::string> emit_primitive(KernelText& text) {
-  const Graph& k = text.kernel;
-  const Node& n = k[k.order[0]];
+std::string primitive_call(const KernelText& text, const Node& n) {
   std::map<std::string, std::string> names{{"Index", text.index_type}};
-  for (const auto& [name, value] : primitive_of(k).words) names[name] = value;
+  for (const auto& [name, value] : primitive_of(text.kernel).words) names[name] = value;
   for (size_t i = 0; i < n.operands.size(); ++i) names[n.op->operands[i]] = text.inputs.at(n.operands[i]);
   for (size_t i = 0; i < n.results.size(); ++i) names[n.op->results[i]] = text.outputs.at(n.results[i])[0];
-  return {with_names(std::get<Primitive>(n.op->kind).call, names) + place_comment(n.loc)};
+  return with_names(std::get<Primitive>(n.op->kind).call, names) + place_comment(n.loc);
 }
 
 }  // namespace heddle::codegen

@@ -8,22 +8,15 @@
 #include "ir/check.h"
 #include "ir/kernel/long_sums.h"
 #include "ir/kernel/plan_reductions.h"
-#include "ir/kernel/plan_singles.h"
 
 namespace heddle::codegen {
 
 using namespace ir;  // NOLINT: this file speaks of little else
 
-void Body::reduce_singles() {
-  for (const NodeId id : plan_singles(k_, text_.plan)) {
-    spread_ = true;
-    for (const ValueId v : k_[id].results) {
-      if (defined_.contains(v) || (k_[v].uses.empty() && !k_.is_output(v))) continue;
-      const Operand result = value(v, access_at(text_.plan.space(), 0, k_[v].type.dims));
-      singles_[v] = defined_[v] = result.text;
-    }
-    spread_ = false;
-  }
+void Body::make_single(const loop::Single& single) {
+  spread_ = true;
+  define(single.value, value(single.value, single.at).text);
+  spread_ = false;
 }
 
 // Written in the outermost scope that knows what it reads, so that nothing repeats it.
@@ -80,10 +73,11 @@ Operand Body::reduce_here(ValueId v, const Node& n, const Signature& s, const In
   ReductionDomain d;
   reduction_domain(s, d);
   const ReductionAccess access = spread_ ? single_reduction(s, d, text_.plan.space()) : inner_reduction(s, d, at);
-  Running running{.accumulator = text_.names.fresh(k_[n.results[0]].name + "_acc"),
-                  .valid = finish_needs_valid(s) ? text_.names.fresh(k_[n.results[0]].name + "_valid") : "",
-                  .packets = reduces_packets(n, access),
-                  .runs = is_long_sum(s, d, spread_)};
+  Running running{
+      .accumulator = text_.names.fresh(k_[n.results[0]].name + "_acc"),
+      .valid = finish_needs_valid(s) ? text_.names.fresh(k_[n.results[0]].name + "_valid") : "",
+      .packets = reduces_packets(packets(scopes_.size() > 1 && scopes_[scopes_.size() - 2].packet), k_, n, access),
+      .runs = is_long_sum(s, d, spread_)};
   // Before the loop over the packet's points.
   in_scope(scopes_.size() - (running.packets ? 2 : 1), [&] { reduce_loops(n, s, access, running); });
   Operand asked;

@@ -154,15 +154,13 @@ class Lowering {
     return known->second;
   }
 
-  static bool is_library(const Graph& kernel) { return kernel.form && !kernel.form->impl.empty(); }
-
   std::vector<const Graph*> generated_kernels() const {
     std::set<std::string> called;
     for (const Graph& g : m_.graphs)
       for (NodeId n : g.order) called.insert(g[n].callee);
     std::vector<const Graph*> kernels;
     for (const Graph& k : m_.kernels)
-      if (called.count(k.name) && !is_library(k)) kernels.push_back(&k);
+      if (called.count(k.name) && !calls_library(k)) kernels.push_back(&k);
     return kernels;
   }
 
@@ -223,7 +221,7 @@ class Lowering {
     const Graph* kernel = m_.find_kernel(n.callee);
     if (!kernel) {
       add_copies(e, g, n, origin);
-    } else if (is_library(*kernel)) {
+    } else if (calls_library(*kernel)) {
       e.steps.push_back({library(g, n, *kernel), origin});
     } else {
       const Lowered& lowered = lowered_.at(kernel->name);

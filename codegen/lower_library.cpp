@@ -14,7 +14,7 @@ Tensor tensor(const Type& type) { return {to_string(type.dtype), type.dims}; }
 // them in Library.
 std::map<std::string, std::vector<int64_t>> integer_attrs(const Node& n) {
   std::map<std::string, std::vector<int64_t>> result;
-  for (const AttrDef& def : n.op->attrs) {
+  for (const Key& def : n.op->attrs) {
     if (def.name == "precision") continue;  // the form says what is made of that permission
     const Attr& value = attribute(*n.op, n.attrs, def.name);
     if (const auto* flag = std::get_if<bool>(&value)) result[def.name] = {*flag ? 1 : 0};
@@ -28,7 +28,7 @@ std::map<std::string, std::vector<int64_t>> integer_attrs(const Node& n) {
 }  // namespace
 
 Library describe_library(const Graph& kernel) {
-  HEDDLE_CHECK(kernel.form && !kernel.form->impl.empty(), "@" + kernel.name + " is no library call");
+  HEDDLE_CHECK(ir::calls_library(kernel), "@" + kernel.name + " is no library call");
   Library call;
   call.impl = kernel.form->impl;
   call.title = kernel.name;

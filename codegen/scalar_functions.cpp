@@ -22,8 +22,8 @@ struct Function {
   std::string name, expr;
 };
 
-bool has_attribute(const Function& f, const AttrDef& a) {
-  const bool number = a.type == AttrType::flag || a.type == AttrType::integer || a.type == AttrType::real;
+bool has_attribute(const Function& f, const Key& a) {
+  const bool number = a.type == KeyType::flag || a.type == KeyType::integer || a.type == KeyType::real;
   return number && mentions(f.expr, a.name);
 }
 
@@ -63,12 +63,9 @@ std::string definition(const Function& f, const std::vector<std::string>& values
     if (i == "i") types.emplace_back("class I");  // an hd::i64, or an hd::Element
     parameters.push_back((i == "i" ? "I " : "hd::i64 ") + i);
   }
-  for (const AttrDef& a : f.op.attrs)
+  for (const Key& a : f.op.attrs)
     if (has_attribute(f, a))
-      parameters.push_back((a.type == AttrType::real   ? "T "
-                            : a.type == AttrType::flag ? "bool "
-                                                       : "hd::i64 ") +
-                           a.name);
+      parameters.push_back((a.type == KeyType::real ? "T " : a.type == KeyType::flag ? "bool " : "hd::i64 ") + a.name);
   return fmt::format("template <{}>\nHD_DEVICE T {}({}) {{\n  return T({});\n}}\n", joined(types, ", "), f.name,
                      joined(parameters, ", "), f.expr);
 }
@@ -81,7 +78,7 @@ std::string call(const Function& f, const Signature& s, DType t, const std::vect
   std::vector<std::string> parts;
   for (const NamedArgument& a : arguments)
     if (mentions(f.expr, a.name)) parts.push_back(a.text);
-  for (const AttrDef& a : f.op.attrs)
+  for (const Key& a : f.op.attrs)
     if (has_attribute(f, a)) parts.push_back(attribute_literal(attribute(f.op, s.attrs, a.name), t));
   const std::string rounded = t == DType::boolean ? compute_type(t) : storage_type(t);
   const std::string to = mentions(f.expr, "To") ? ", " + rounded : "";

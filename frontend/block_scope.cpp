@@ -20,9 +20,9 @@ void collect_names(const Json& json, std::set<std::string>& names) {
 }
 
 // What stands where a number may: neither words of a choice nor names of parts, but what these have beside them.
-void collect_sizes(const Json& json, SettingType type, std::set<std::string>& names) {
-  if (type == SettingType::text || type == SettingType::flag) return;
-  if (type != SettingType::part && type != SettingType::padding) return collect_names(json, names);
+void collect_sizes(const Json& json, KeyType type, std::set<std::string>& names) {
+  if (type == KeyType::text || type == KeyType::dtype || type == KeyType::flag) return;
+  if (type != KeyType::part && type != KeyType::padding) return collect_names(json, names);
   for (const Json& item : json.items)
     if (item.key != "op") collect_names(item, names);
 }
@@ -49,7 +49,7 @@ std::vector<std::string> sizes_of(const Block& block) {
       collect_words(block, [](const NodeDef& node, const Json& json, std::set<std::string>& to) {
         const LayerDef* def = node.block ? nullptr : find_layer(node.op);
         if (def == nullptr) return;
-        for (const SettingDef& setting : def->settings)
+        for (const Key& setting : def->settings)
           if (setting.name == json.key) collect_sizes(json, setting.type, to);
       });
   return {names.begin(), names.end()};

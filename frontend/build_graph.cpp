@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "frontend/average.h"
-#include "frontend/fields.h"
 #include "frontend/index_checks.h"
+#include "frontend/keys/fields.h"
 #include "frontend/layer_context.h"
 #include "frontend/learning_rate.h"
 #include "frontend/model_outputs.h"
@@ -76,9 +76,10 @@ struct TrainGraph {
   std::vector<Diagnostic> refusals;  // why it cannot run, though it tells which states there are
 };
 
-TrainGraph train_graph(const Model& model, ir::BatchKind kind, int64_t batch, std::optional<int64_t> steps,
+TrainGraph train_graph(ExpandedModel& expanded, ir::BatchKind kind, int64_t batch, std::optional<int64_t> steps,
                        Diagnostics& errors, SameNetwork& same) {
-  Expansion e = expand_model(model, {.batch = batch, .training = true}, errors);
+  const Model& model = expanded.model();
+  Expansion e = expanded.at({.batch = batch, .training = true}, errors);
   same.require(e);
   guarded(errors, [&] { require_outputs(e, model); });  // not hours later, when somebody predicts
   const std::vector<IndexCheck> indices = index_checks(e, errors);
@@ -97,9 +98,10 @@ TrainGraph train_graph(const Model& model, ir::BatchKind kind, int64_t batch, st
 }
 
 // Reads the averages of `averaged` in the place of these parameters.
-ir::Graph eval_graph(const Model& model, ir::BatchKind kind, int64_t batch, Diagnostics& errors, SameNetwork& same,
+ir::Graph eval_graph(ExpandedModel& expanded, ir::BatchKind kind, int64_t batch, Diagnostics& errors, SameNetwork& same,
                      const std::vector<Parameter>& averaged) {
-  Expansion e = expand_model(model, {.batch = batch, .training = false}, errors);
+  const Model& model = expanded.model();
+  Expansion e = expanded.at({.batch = batch, .training = false}, errors);
   same.require(e);
   const std::vector<IndexCheck> indices = index_checks(e, errors);
   const Losses loss = add_losses(e, model, errors);
@@ -110,11 +112,11 @@ ir::Graph eval_graph(const Model& model, ir::BatchKind kind, int64_t batch, Diag
   return std::move(e.graph);
 }
 
-ir::Graph predict_graph(const Model& model, int64_t batch, Diagnostics& errors, SameNetwork& same) {
-  Expansion e = expand_model(model, {.batch = batch, .training = false}, errors);
+ir::Graph predict_graph(ExpandedModel& expanded, int64_t batch, Diagnostics& errors, SameNetwork& same) {
+  Expansion e = expanded.at({.batch = batch, .training = false}, errors);
   same.require(e);
   const std::vector<IndexCheck> indices = index_checks(e, errors);
-  guarded(errors, [&] { add_outputs(e, model); });
+  guarded(errors, [&] { add_outputs(e, expanded.model()); });
   e.graph.name = ir::entry_name({ir::Phase::predict});
   finish(e.graph, indices);
   return std::move(e.graph);
@@ -189,15 +191,8 @@ void require_one_number(const ir::Graph& metrics, const std::optional<EarlyStop>
 
 // Looks at twice the batch. Where the model does not fit that, it says nothing: the batches of the entries are looked
 // at as they are built.
-void look_at_another_batch(const Model& model, int64_t batch, SameNetwork& same) {
-  Diagnostics ignored;
-  std::optional<Expansion> other;
-  try {
-    other = expand_model(model, {.batch = 2 * batch, .training = false}, ignored);
-  } catch (const UserError&) {
-    return;
-  }
-  if (ignored.empty()) same.require(*other);
+void look_at_another_batch(ExpandedModel& expanded, int64_t batch, SameNetwork& same) {
+  if (const Expansion* other = expand_twice(expanded, batch)) same.require(*other);
 }
 
 void require_runnable(const TrainGraph& train, Diagnostics& errors) {
@@ -254,16 +249,22 @@ BuildOptions default_build_options(const Model& model) {
 }
 
 ir::Module build_module(const Model& model, const BuildOptions& options) {
+  ExpandedModel expanded(model);
+  return build_module(expanded, options);
+}
+
+ir::Module build_module(ExpandedModel& expanded, const BuildOptions& options) {
+  const Model& model = expanded.model();
   // A fault shows in every graph; it is reported by the first that has it.
   Diagnostics errors;
   const std::optional<int64_t> steps = options.total_steps ? options.total_steps : model.train.steps;
   if (options.train > 0 || options.train_last > 0) require_training(model);
   const int64_t batch = options.train > 0 ? options.train : any_batch(options);
   SameNetwork same;
-  TrainGraph train = train_graph(model, ir::BatchKind::whole, batch, steps, errors, same);
+  TrainGraph train = train_graph(expanded, ir::BatchKind::whole, batch, steps, errors, same);
   if (options.train > 0) require_runnable(train, errors);
   errors.throw_if_any();
-  look_at_another_batch(model, batch, same);
+  look_at_another_batch(expanded, batch, same);
   ir::Module m;
   m.graphs.push_back(init_graph(model, train.graph, train.parameters));
   if (options.train > 0) {
@@ -271,7 +272,7 @@ ir::Module build_module(const Model& model, const BuildOptions& options) {
     m.graphs.push_back(std::move(train.graph));
   }
   if (options.train_last > 0) {
-    TrainGraph last = train_graph(model, ir::BatchKind::remainder, options.train_last, steps, errors, same);
+    TrainGraph last = train_graph(expanded, ir::BatchKind::remainder, options.train_last, steps, errors, same);
     require_runnable(last, errors);
     finish(last.graph, last.indices);
     m.graphs.push_back(std::move(last.graph));
@@ -280,10 +281,10 @@ ir::Module build_module(const Model& model, const BuildOptions& options) {
   const bool trains = options.train > 0 || options.train_last > 0;
   const std::vector<Parameter> averages = trains ? train.averaged : std::vector<Parameter>{};
   if (options.eval > 0)
-    m.graphs.push_back(eval_graph(model, ir::BatchKind::whole, options.eval, errors, same, averages));
+    m.graphs.push_back(eval_graph(expanded, ir::BatchKind::whole, options.eval, errors, same, averages));
   if (options.eval_last > 0)
-    m.graphs.push_back(eval_graph(model, ir::BatchKind::remainder, options.eval_last, errors, same, averages));
-  if (options.predict > 0) m.graphs.push_back(predict_graph(model, options.predict, errors, same));
+    m.graphs.push_back(eval_graph(expanded, ir::BatchKind::remainder, options.eval_last, errors, same, averages));
+  if (options.predict > 0) m.graphs.push_back(predict_graph(expanded, options.predict, errors, same));
   errors.throw_if_any();
   if (!averages.empty()) m.graphs.push_back(take_average_graph(averages));
   if (!model.train.losses.empty() && options.train + options.train_last + options.eval + options.eval_last > 0)

@@ -25,6 +25,7 @@
 #pragma once
 #include <optional>
 
+#include "frontend/expanded_model.h"
 #include "frontend/model.h"
 #include "ir/graph.h"
 
@@ -43,6 +44,7 @@ BuildOptions default_build_options(const Model& model);
 void require_training(const Model& model);
 
 // Throws one UserError with every fault found.
+ir::Module build_module(ExpandedModel& expanded, const BuildOptions& options);
 ir::Module build_module(const Model& model, const BuildOptions& options);
 
 }  // namespace heddle::frontend

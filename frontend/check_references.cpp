@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "frontend/fields.h"
+#include "frontend/keys/fields.h"
 #include "frontend/layer_def.h"
 #include "frontend/limits.h"
 #include "frontend/read_parts.h"

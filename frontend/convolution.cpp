@@ -8,7 +8,7 @@ using ir::Dims;
 using ir::ValueId;
 
 int64_t read_groups(LayerContext& c, int64_t in, int64_t filters) {
-  const int64_t groups = c.settings.positive("groups");
+  const int64_t groups = c.settings.integer("groups");
   if (in % groups != 0) c.fail_setting("groups", fmt::format("{} groups do not divide {} input channels", groups, in));
   if (filters % groups != 0)
     c.fail_setting("groups", fmt::format("{} groups do not divide {} filters", groups, filters));
@@ -41,24 +41,29 @@ ValueId add_bias(LayerContext& c, ValueId y, const std::string& bias) {
   return c.emit("add", {y, c.broadcast(value, Dims(c.dims(y)))});
 }
 
-std::vector<SettingDef> kernel_settings(bool sequence) {
-  std::vector<SettingDef> settings = window_settings("kernel", sequence);
+std::vector<Key> kernel_settings(bool sequence) {
+  std::vector<Key> settings = window_settings("kernel", sequence);
   const Dims one(sequence ? 1 : 2, 1);
   settings[1].fallback = one;
-  settings.push_back({.name = "dilation", .type = SettingType::integers, .doc = settings[1].doc, .fallback = one});
+  settings.push_back({.name = "dilation",
+                      .type = KeyType::integer,
+                      .count = Count::several,
+                      .doc = settings[1].doc,
+                      .fallback = one,
+                      .range = settings[1].range});
   return settings;
 }
 
-std::vector<SettingDef> filter_settings() {
-  return {{.name = "bias", .type = SettingType::flag, .doc = "add a bias", .fallback = true},
-          {.name = "activation", .type = SettingType::part, .doc = "applied to the result"},
-          {.name = "init", .type = SettingType::part, .doc = "initializer of weight: glorot_uniform"},
-          {.name = "bias_init", .type = SettingType::part, .doc = "initializer of bias: zeros"}};
+std::vector<Key> filter_settings() {
+  return {{.name = "bias", .type = KeyType::flag, .doc = "add a bias", .fallback = true},
+          {.name = "activation", .type = KeyType::part, .doc = "applied to the result", .of = "activation"},
+          {.name = "init", .type = KeyType::part, .doc = "initializer of weight: glorot_uniform", .of = "initializer"},
+          {.name = "bias_init", .type = KeyType::part, .doc = "initializer of bias: zeros", .of = "initializer"}};
 }
 
-std::vector<SettingDef> all_settings(std::initializer_list<std::vector<SettingDef>> lists) {
-  std::vector<SettingDef> all;
-  for (const std::vector<SettingDef>& list : lists) all.insert(all.end(), list.begin(), list.end());
+std::vector<Key> all_settings(std::initializer_list<std::vector<Key>> lists) {
+  std::vector<Key> all;
+  for (const std::vector<Key>& list : lists) all.insert(all.end(), list.begin(), list.end());
   return all;
 }
 

@@ -22,10 +22,10 @@ ir::ValueId convolve(LayerContext& c, ir::ValueId x, const Convolution& convolut
 ir::ValueId add_bias(LayerContext& c, ir::ValueId y, const std::string& bias = "bias");
 
 // kernel, stride, pad and dilation.
-std::vector<SettingDef> kernel_settings(bool sequence);
+std::vector<Key> kernel_settings(bool sequence);
 // bias, activation and the initializers.
-std::vector<SettingDef> filter_settings();
+std::vector<Key> filter_settings();
 // One list after another.
-std::vector<SettingDef> all_settings(std::initializer_list<std::vector<SettingDef>> lists);
+std::vector<Key> all_settings(std::initializer_list<std::vector<Key>> lists);
 
 }  // namespace heddle::frontend

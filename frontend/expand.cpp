@@ -7,7 +7,7 @@
 #include <set>
 
 #include "frontend/block_scope.h"
-#include "frontend/fields.h"
+#include "frontend/keys/fields.h"
 #include "frontend/layer_context.h"
 #include "frontend/limits.h"
 #include "frontend/read_parts.h"

@@ -74,9 +74,10 @@ struct Expansion {
 struct ExpandOptions {
   int64_t batch = 0;
   bool training = false;
+  auto operator<=>(const ExpandOptions&) const = default;
 };
 
-// Faults are collected; what depends on a faulty node is skipped.
+// Faults are collected; what depends on a faulty node is skipped. Called in one place: ExpandedModel.
 Expansion expand_model(const Model& model, const ExpandOptions& options, Diagnostics& errors);
 
 // Throws UserError at `where` where a shape is over the limits. Products are checked before they are made.

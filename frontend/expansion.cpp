@@ -3,8 +3,8 @@
 
 #include "frontend/block_scope.h"
 #include "frontend/expand.h"
+#include "frontend/keys/settings.h"
 #include "frontend/limits.h"
-#include "frontend/settings.h"
 
 namespace heddle::frontend {
 

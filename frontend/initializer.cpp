@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "frontend/keys/check_keys.h"
 #include "frontend/layer_context.h"
 #include "frontend/model.h"
 #include "ir/check.h"
@@ -24,12 +25,12 @@ Initializer make_initializer(const Part& part, const Scope& scope) {
   }
   const std::string title = "initializer " + part.op;
   Diagnostics errors;
-  check_settings({part.settings, part.nulls}, def->settings, title, part.op_where, {"op"}, errors);
+  check_keys({part.settings, part.nulls}, {def->settings}, {title, part.op_where, "setting"}, errors);
   errors.throw_if_any();
   const Settings settings(part.settings, def->settings, scope, title, part.op_where);
   Initializer init{.def = def, .values = {}, .words = {}};
-  for (const SettingDef& setting : def->settings) {
-    if (setting.type == SettingType::text) {
+  for (const Key& setting : def->settings) {
+    if (setting.type == KeyType::text) {
       init.words[setting.name] = settings.text(setting.name);
       continue;
     }

@@ -9,7 +9,7 @@
 #include <map>
 #include <string>
 
-#include "frontend/settings.h"
+#include "frontend/keys/settings.h"
 #include "ir/builder.h"
 
 namespace heddle::frontend {
@@ -32,7 +32,7 @@ Fans fans(const ir::Dims& dims);
 struct InitializerDef {
   std::string name;
   std::string doc;
-  std::vector<SettingDef> settings = {};
+  std::vector<Key> settings = {};
   // A value of `type`; `random` makes the named source ("random_normal") for this parameter.
   std::function<ir::ValueId(ir::Builder&, const ir::Type& type, const Initializer&,
                             const std::function<ir::ValueId(std::string_view op)>& random)>

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "frontend/keys/check_keys.h"
 #include "frontend/limits.h"
 #include "ir/check.h"
 #include "ir/evaluate/tensor.h"
@@ -118,7 +119,7 @@ ValueId LayerContext::apply_activation(ValueId v) {
   }
   Diagnostics errors;
   const std::string title = "activation " + part.op;
-  check_settings({part.settings, part.nulls}, def->settings, title, part.op_where, {"op"}, errors);
+  check_keys({part.settings, part.nulls}, {def->settings}, {title, part.op_where, "setting"}, errors);
   errors.throw_if_any();
   const Settings own(part.settings, def->settings, settings.scope(), title, part.op_where);
   LayerContext inner{b, node, own, graph, path, {v}, layout, training};

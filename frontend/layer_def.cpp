@@ -63,24 +63,30 @@ RegisterMetric::RegisterMetric(MetricDef def) { add(std::move(def)); }
 RegisterSchedule::RegisterSchedule(ScheduleDef def) { add(std::move(def)); }
 
 RegisterLoss::RegisterLoss(LossDef def) {
-  def.settings.push_back(
-      {.name = "weight", .type = SettingType::real, .doc = "its share in the sum of the losses", .fallback = 1.0});
+  def.settings.push_back({.name = "weight",
+                          .type = KeyType::real,
+                          .doc = "its share in the sum of the losses",
+                          .fallback = 1.0,
+                          .range = as_f32(ir::kAboveZero)});
   add(std::move(def));
 }
 
 RegisterOptimizer::RegisterOptimizer(OptimizerDef def) {
-  def.settings.insert(
-      def.settings.begin(),
-      {{.name = "lr",
-        .type = SettingType::part,
-        .doc = "learning rate: a number or a schedule",
-        .fallback = def.default_lr},
-       {.name = "weight_decay", .type = SettingType::real, .doc = "weight decay", .fallback = def.default_decay},
-       {.name = "decay",
-        .type = SettingType::text,
-        .doc = "what decays: all, or matrices (rank >= 2)",
-        .fallback = std::string("all"),
-        .words = {"all", "matrices"}}});
+  def.settings.insert(def.settings.begin(), {{.name = "lr",
+                                              .type = KeyType::part,
+                                              .doc = "learning rate: a number or a schedule",
+                                              .fallback = def.default_lr,
+                                              .of = "schedule"},
+                                             {.name = "weight_decay",
+                                              .type = KeyType::real,
+                                              .doc = "weight decay",
+                                              .fallback = def.default_decay,
+                                              .range = as_f32(ir::kNotNegative)},
+                                             {.name = "decay",
+                                              .type = KeyType::text,
+                                              .doc = "what decays: all, or matrices (rank >= 2)",
+                                              .fallback = std::string("all"),
+                                              .words = {"all", "matrices"}}});
   add(std::move(def));
 }
 

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "frontend/settings.h"
+#include "frontend/keys/settings.h"
 #include "ir/builder.h"
 
 namespace heddle::frontend {
@@ -27,7 +27,7 @@ struct LayerDef {
   bool variadic = false;                    // any number of inputs, at least one
   bool literals = false;                    // number literals may be inputs
   bool activation = false;                  // may stand in another layer's "activation"
-  std::vector<SettingDef> settings = {};
+  std::vector<Key> settings = {};
   // Of a layer whose nodes name their results in `out`: how many a node with these settings has, or nothing where an
   // expression says it. Empty: one result.
   std::function<std::optional<size_t>(const std::vector<Json>& settings)> results = {};

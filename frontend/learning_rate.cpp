@@ -6,7 +6,7 @@
 #include <iterator>
 #include <limits>
 
-#include "frontend/fields.h"
+#include "frontend/keys/fields.h"
 #include "frontend/training_def.h"
 
 namespace heddle::frontend {
@@ -70,7 +70,7 @@ ValueId scheduled(ir::Builder& b, const Part& part, const Scope& let, const std:
   const ScheduleDef& def = schedule_of(part);
   Diagnostics errors;
   const std::string title = "schedule " + part.op;
-  check_settings({part.settings, part.nulls}, def.settings, title, part.op_where, {"op"}, errors);
+  check_keys({part.settings, part.nulls}, {def.settings}, {title, part.op_where, "setting"}, errors);
   errors.throw_if_any();
   if (def.needs_total && !total_steps) {
     throw UserError(part.op_where, fmt::format("{} needs the length of the training", title),
@@ -190,6 +190,20 @@ void warn_of_modes(const Model& model, const std::vector<Metric>& metrics, std::
                         {},
                         "write \"mode\": \"max\""});
   }
+}
+
+std::optional<ir::Graph> learning_rate_graph(const Model& model, std::optional<int64_t> total_steps) {
+  if (model.train.losses.empty() || !model.train.optimizer) return std::nullopt;
+  const Optimizer& optimizer = *model.train.optimizer;
+  const Settings settings(optimizer.settings, find_optimizer(optimizer.op)->settings, model.let,
+                          "optimizer " + optimizer.op, optimizer.op_where);
+  ir::Graph g;
+  g.name = ir::entry_name({ir::Phase::train});
+  const ValueId step = g.add_input("step", {ir::DType::i64, {}}, ir::Role::state);
+  ir::Builder b(g);
+  g.outputs = {add_learning_rate(b, settings, "", step, total_steps)};
+  if (g.unused(step)) g.remove_inputs({step});
+  return g;
 }
 
 std::optional<ir::Graph> after_epoch_graph(const Model& model, const std::vector<MeasureStates>& measures) {

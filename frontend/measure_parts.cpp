@@ -173,11 +173,14 @@ ValueId spread_class_numbers(MeasureContext& c, const std::string& setting) {
                 "spread_" + setting);
 }
 
-SettingDef ignore_setting() {
+Key ignore_setting() {
   return {.name = "ignore_index", .doc = "the label of rows that do not count", .fallback = kIgnored};
 }
-SettingDef class_weights_setting() {
-  return {.name = "class_weights", .type = SettingType::reals, .doc = "what a row of each class weighs: all 1"};
+Key class_weights_setting() {
+  return {.name = "class_weights",
+          .type = KeyType::real,
+          .count = Count::several,
+          .doc = "what a row of each class weighs: all 1"};
 }
 
 ValueId as_number(MeasureContext& c, ValueId condition, const std::string& what) {

@@ -22,8 +22,8 @@ ir::ValueId check_targets(MeasureContext& c);
 ir::Dims leading_axes(const ir::Dims& dims);
 ir::Dims last_axis(const ir::Dims& dims);
 
-SettingDef ignore_setting();
-SettingDef class_weights_setting();
+Key ignore_setting();
+Key class_weights_setting();
 
 ir::ValueId as_number(MeasureContext& c, ir::ValueId condition, const std::string& what);  // f32: 1 or 0
 ir::ValueId sum_of(MeasureContext& c, ir::ValueId v, const ir::Dims& axes, const std::string& what);

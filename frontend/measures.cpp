@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "frontend/fields.h"
+#include "frontend/keys/fields.h"
 #include "frontend/measure_parts.h"
 #include "frontend/train_step.h"
 #include "frontend/training_def.h"
@@ -50,7 +50,7 @@ ValueId row_weights(Expansion& e, const Part& part, const std::string& title) {
 
 // Runs `build` for a part over its operands, named `name`; not where an operand is faulty.
 void with_context(Expansion& e, const Model& model, const Part& part, const std::vector<std::string>& inputs,
-                  const std::vector<SettingDef>& defs, const std::string& title, const std::string& name,
+                  const std::vector<Key>& defs, const std::string& title, const std::string& name,
                   const std::function<void(MeasureContext&)>& build) {
   const ir::Values in = operands(e, part, inputs.size(), title);
   if (in.empty()) return;

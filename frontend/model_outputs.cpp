@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "frontend/fields.h"
+#include "frontend/keys/fields.h"
 
 namespace heddle::frontend {
 

@@ -1,19 +1,15 @@
 #include "frontend/norm_parts.h"
 
-#include <fmt/format.h>
-
 namespace heddle::frontend {
 
-std::vector<SettingDef> norm_settings(bool affine) {
-  return {{.name = "eps", .type = SettingType::real, .doc = "added to the biased variance", .fallback = 1e-5},
-          {.name = "scale", .type = SettingType::flag, .doc = "learn weight", .fallback = affine},
-          {.name = "bias", .type = SettingType::flag, .doc = "learn bias", .fallback = affine}};
-}
-
-double read_eps(LayerContext& c) {
-  const double eps = c.settings.real("eps");
-  if (!(eps > 0)) c.fail_setting("eps", fmt::format("'eps' must be above 0, is {}", eps));
-  return eps;
+std::vector<Key> norm_settings(bool affine) {
+  return {{.name = "eps",
+           .type = KeyType::real,
+           .doc = "added to the biased variance",
+           .fallback = 1e-5,
+           .range = ir::kAboveZero},
+          {.name = "scale", .type = KeyType::flag, .doc = "learn weight", .fallback = affine},
+          {.name = "bias", .type = KeyType::flag, .doc = "learn bias", .fallback = affine}};
 }
 
 Affine make_affine(LayerContext& c, int64_t size) {

@@ -7,9 +7,7 @@
 namespace heddle::frontend {
 
 // eps, scale and bias; `affine`: whether the two are learnt unless the model says otherwise.
-std::vector<SettingDef> norm_settings(bool affine);
-
-double read_eps(LayerContext& c);  // above 0
+std::vector<Key> norm_settings(bool affine);
 
 struct Affine {
   ir::ValueId scale, bias;  // f32[size]

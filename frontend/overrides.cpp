@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "frontend/fields.h"
+#include "frontend/keys/fields.h"
 
 namespace heddle::frontend {
 namespace {

@@ -52,8 +52,8 @@ void require_condition(LayerContext& c) {
 // The number that a node holds is one of its result's type.
 void require_fitting_value(LayerContext& c, const ir::OpDef& op, const ir::Attrs& attrs, ir::ValueId result) {
   for (const char* name : {"value", "fill"}) {
-    const ir::AttrDef* def = op.find_attr(name);
-    if (def != nullptr && def->type == ir::AttrType::real)
+    const Key* def = op.find_attr(name);
+    if (def != nullptr && def->type == KeyType::real)
       c.require_fit(name, std::get<double>(attrs.at(name)), c.type(result).dtype);
   }
 }
@@ -89,32 +89,18 @@ ir::Values broadcast_inputs(LayerContext& c, size_t conditions) {
 
 namespace {
 
-ir::Attr read_attr(const Settings& settings, const ir::AttrDef& def) {
-  switch (def.type) {
-    case ir::AttrType::flag: return settings.flag(def.name);
-    case ir::AttrType::integer: return settings.integer(def.name);
-    case ir::AttrType::real: return settings.real(def.name);
-    case ir::AttrType::text: return settings.text(def.name);
-    case ir::AttrType::integers: return settings.integers(def.name);
-    case ir::AttrType::dtype: {
-      const Json* given = settings.json(def.name);
-      if (given != nullptr) read_dtype(*given, fmt::format("{}: '{}'", settings.title(), def.name));
-      return settings.text(def.name);
-    }
+ir::Attr read_attr(const Settings& settings, const Key& key) {
+  if (key.count != Count::one) return settings.integers(key.name);
+  switch (key.type) {
+    case KeyType::flag: return settings.flag(key.name);
+    case KeyType::integer: return settings.integer(key.name);
+    case KeyType::real: return settings.real(key.name);
+    default: break;
   }
-  return int64_t{0};
-}
-
-SettingType setting_type(ir::AttrType type) {
-  switch (type) {
-    case ir::AttrType::flag: return SettingType::flag;
-    case ir::AttrType::integer: return SettingType::integer;
-    case ir::AttrType::real: return SettingType::real;
-    case ir::AttrType::text:
-    case ir::AttrType::dtype: return SettingType::text;
-    case ir::AttrType::integers: return SettingType::integers;
-  }
-  return SettingType::text;
+  const Json* given = settings.json(key.name);
+  if (given != nullptr && key.type == KeyType::dtype)
+    read_dtype(*given, fmt::format("{}: '{}'", settings.title(), key.name));
+  return settings.text(key.name);
 }
 
 }  // namespace
@@ -122,19 +108,12 @@ SettingType setting_type(ir::AttrType type) {
 LayerDef primitive_layer(const ir::OpDef& op) {
   LayerDef layer{
       .name = op.name, .doc = op.doc, .inputs = op.operands, .literals = op.operands.size() > 1, .build = {}};
-  bool defaults = true;
-  for (const ir::AttrDef& attr : op.attrs) {
-    layer.settings.push_back({.name = attr.name,
-                              .type = setting_type(attr.type),
-                              .doc = attr.doc,
-                              .fallback = attr.fallback,
-                              .required = !attr.fallback});
-    defaults = defaults && attr.fallback.has_value();
-  }
+  layer.settings = op.attrs;
+  const bool defaults = std::ranges::none_of(op.attrs, &Key::required);
   layer.activation = defaults && op.operands.size() == 1 && op.dtypes == ir::kFloating;
   layer.build = [&op](LayerContext& c) -> ir::Values {
     ir::Attrs attrs;
-    for (const ir::AttrDef& attr : op.attrs) attrs[attr.name] = read_attr(c.settings, attr);
+    for (const Key& attr : op.attrs) attrs[attr.name] = read_attr(c.settings, attr);
     const size_t conditions = conditions_of(op);
     if (conditions > 0) require_condition(c);
     const ir::ValueId result = c.emit(op.name, c.in.size() == 1 ? c.in : broadcast_inputs(c, conditions), attrs);

@@ -6,7 +6,8 @@
 #include <iterator>
 #include <set>
 
-#include "frontend/fields.h"
+#include "frontend/keys/fields.h"
+#include "frontend/keys/model_keys.h"
 #include "frontend/limits.h"
 #include "frontend/overrides.h"
 #include "frontend/read_parts.h"
@@ -27,8 +28,6 @@ void check_format(const Json& value) {
 }
 
 void read_let(const Json& object, Scope& scope, Diagnostics& errors) {
-  guarded(errors, [&] { as_object(object, "'let'"); });
-  if (object.kind != Json::Kind::object) return;
   for (const Json& item : object.items) {
     guarded(errors, [&] {
       check_name(item.key, item.key_where, "size");
@@ -37,29 +36,24 @@ void read_let(const Json& object, Scope& scope, Diagnostics& errors) {
   }
 }
 
-InputDef read_input(const Json& json, Diagnostics& errors) {
+void check_shape(const Json& shape, const std::string& what) {
+  if (shape.items.empty())
+    throw UserError(shape.where, what + " has no dimensions", "the first is the batch, such as \"N\"");
+  if (shape.items.size() > kMaxRank)
+    throw UserError(shape.where, fmt::format("{} has more than {} dimensions", what, kMaxRank));
+}
+
+InputDef read_input(const Json& json, const Scope& scope, Diagnostics& errors) {
   InputDef input;
   input.name = json.key;
   input.where = json.key_where;
   guarded(errors, [&] { check_value_name(json.key, json.key_where, "input"); });
-  Fields fields(json, fmt::format("input {}", quote(json.key)), errors);
-  if (const Json* shape = fields.require("shape")) {
-    guarded(errors, [&] {
-      as_list(*shape, fields.named("shape"));
-      if (shape->items.empty()) {
-        throw UserError(shape->where, fields.named("shape") + " has no dimensions",
-                        "the first is the batch, such as \"N\"");
-      }
-      if (shape->items.size() > kMaxRank) {
-        throw UserError(shape->where, fmt::format("{} has more than {} dimensions", fields.named("shape"), kMaxRank));
-      }
-      input.shape = *shape;
-    });
-  }
-  if (const Json* dtype = fields.take("dtype")) {
-    guarded(errors, [&] { input.dtype = read_dtype(*dtype, fields.named("dtype")); });
-  }
-  fields.finish();
+  const Fields fields(json, input_keys(), fmt::format("input {}", quote(json.key)), scope, errors);
+  fields.read("shape", [&](const Json& shape) {
+    check_shape(shape, fields.named("shape"));
+    input.shape = shape;
+  });
+  fields.read("dtype", [&](const Json& dtype) { input.dtype = read_dtype(dtype, fields.named("dtype")); });
   return input;
 }
 
@@ -90,48 +84,37 @@ void find_batch_dimension(Model& model, Diagnostics& errors) {
 }
 
 void read_inputs(const Json& object, Model& model, Diagnostics& errors) {
-  guarded(errors, [&] { as_object(object, "'inputs'"); });
-  if (object.kind != Json::Kind::object) return;
   if (object.items.empty()) errors.error(object.where, "a model needs at least one input");
-  for (const Json& item : object.items) model.inputs.push_back(read_input(item, errors));
+  for (const Json& item : object.items) model.inputs.push_back(read_input(item, model.let, errors));
   find_batch_dimension(model, errors);
 }
 
-Block read_block(const Json& json, Diagnostics& errors) {
+void read_block_inputs(const Json& list, const std::string& what, Block& block, Diagnostics& errors) {
+  for (const Json& item : list.items) {
+    block.inputs.push_back({item.text, item.where});  // counts as one, readable or not
+    guarded(errors, [&] { check_value_name(as_text(item, what), item.where, "block input"); });
+  }
+  if (block.inputs.empty()) throw UserError(list.where, what + " is empty");
+}
+
+Block read_block(const Json& json, const Scope& scope, Diagnostics& errors) {
   Block block;
   block.name = json.key;
   block.where = json.key_where;
   guarded(errors, [&] { check_name(json.key, json.key_where, "block"); });
-  Fields fields(json, fmt::format("block {}", quote(json.key)), errors);
-  if (const Json* inputs = fields.require("inputs")) {
-    guarded(errors, [&] {
-      for (const Json& item : as_list(*inputs, fields.named("inputs")).items) {
-        block.inputs.push_back({item.text, item.where});  // counts as one, readable or not
-        guarded(errors, [&] { check_value_name(as_text(item, fields.named("inputs")), item.where, "block input"); });
-      }
-      if (block.inputs.empty()) throw UserError(inputs->where, fields.named("inputs") + " is empty");
-    });
-  }
-  if (const Json* nodes = fields.require("nodes")) block.nodes = read_nodes(*nodes, errors);
-  if (const Json* output = fields.require("output")) {
-    guarded(errors, [&] { block.output = {as_text(*output, fields.named("output")), output->where}; });
-  }
-  if (const Json* let = fields.take("let")) {
-    guarded(errors, [&] { block.let = as_object(*let, fields.named("let")).items; });
-  }
-  fields.finish();
+  const Fields fields(json, block_keys(), fmt::format("block {}", quote(json.key)), scope, errors);
+  fields.read("inputs", [&](const Json& inputs) { read_block_inputs(inputs, fields.named("inputs"), block, errors); });
+  fields.read("nodes", [&](const Json& nodes) { block.nodes = read_nodes(nodes, errors); });
+  fields.read("output", [&](const Json& output) { block.output = {output.text, output.where}; });
+  fields.read("let", [&](const Json& let) { block.let = let.items; });
   return block;
 }
 
 void read_blocks(const Json& object, Model& model, Diagnostics& errors) {
-  guarded(errors, [&] { as_object(object, "'blocks'"); });
-  if (object.kind != Json::Kind::object) return;
-  for (const Json& item : object.items) model.blocks[item.key] = read_block(item, errors);
+  for (const Json& item : object.items) model.blocks[item.key] = read_block(item, model.let, errors);
 }
 
 void read_outputs(const Json& object, Model& model, Diagnostics& errors) {
-  guarded(errors, [&] { as_object(object, "'outputs'"); });
-  if (object.kind != Json::Kind::object) return;
   for (const Json& item : object.items) {
     guarded(errors, [&] {
       check_name(item.key, item.key_where, "output");
@@ -141,11 +124,6 @@ void read_outputs(const Json& object, Model& model, Diagnostics& errors) {
       model.outputs.push_back({item.key, value});
     });
   }
-}
-
-void read_layout(const Json& json, Model& model) {
-  require_word(json, {"NHWC", "NCHW"}, "'layout'");
-  model.layout = json.text == "NHWC" ? Layout::nhwc : Layout::nchw;
 }
 
 // A model's name stands in texts alone, and is no name of a value: "resnet-18".
@@ -161,19 +139,16 @@ void check_model_name(const std::string& name, const Location& where) {
                               kMaxNameBytes));
 }
 
-void read_header(Fields& fields, Model& model) {
-  if (const Json* format = fields.require("format", fmt::format("write \"format\": \"{}\"", kFormat))) {
-    fields.guard([&] { check_format(*format); });
-  }
-  fields.take("$schema");
-  fields.take("small");
-  if (const Json* name = fields.require("name", "for example \"name\": \"mnist\"")) {
-    fields.guard([&] {
-      model.name = as_text(*name, "'name'");
-      check_model_name(model.name, name->where);
-    });
-  }
-  if (const Json* layout = fields.take("layout")) fields.guard([&] { read_layout(*layout, model); });
+void read_header(const Fields& fields, Model& model, Diagnostics& errors) {
+  fields.read("format", check_format);
+  fields.read("name", [&](const Json& name) {
+    model.name = name.text;
+    check_model_name(model.name, name.where);
+  });
+  std::string layout;
+  fields.read("layout", layout);
+  model.layout = layout == "NCHW" ? Layout::nchw : Layout::nhwc;
+  fields.read("let", [&](const Json& let) { read_let(let, model.let, errors); });
 }
 
 // A key whose value is null counts as absent; that the format has it is checked where the object is read.
@@ -218,32 +193,27 @@ ir::DType read_dtype(const Json& value, const std::string& what) {
 }
 
 Model read_model(Sources& sources, const SourceFile& file, const ReadOptions& options) {
-  Json root = parse_json(file);
+  Model model = read_model(sources, parse_json(file), options);
+  model.file = &file;
+  return model;
+}
+
+Model read_model(Sources& sources, Json root, const ReadOptions& options) {
   Diagnostics errors;
   apply_overrides(root, options, sources, errors);
   errors.throw_if_any();
   set_nulls_apart(root);
 
   Model model;
-  model.file = &file;
-  Fields fields(root, "the model", errors);
-  read_header(fields, model);
-  if (const Json* let = fields.take("let")) read_let(*let, model.let, errors);
-  if (const Json* inputs = fields.require("inputs", R"(for example "inputs": {"x": {"shape": ["N", 4]}})"))
-    read_inputs(*inputs, model, errors);
-  // Whatever else the model says is about them.
-  if (model.inputs.empty()) {
-    fields.require("nodes");
-    for (const char* key : {"blocks", "outputs", "train", "data"}) fields.take(key);
-    fields.finish();
-    errors.throw_if_any();
-  }
-  if (const Json* blocks = fields.take("blocks")) read_blocks(*blocks, model, errors);
-  if (const Json* nodes = fields.require("nodes")) model.nodes = read_nodes(*nodes, errors);
-  if (const Json* outputs = fields.take("outputs")) read_outputs(*outputs, model, errors);
-  if (const Json* train = fields.take("train")) model.train = read_train(*train, model, errors);
-  if (const Json* data = fields.take("data")) model.data = read_data(*data, model, errors);
-  fields.finish();
+  const Fields fields(root, model_keys(), "the model", model.let, errors);
+  read_header(fields, model, errors);
+  fields.read("inputs", [&](const Json& inputs) { read_inputs(inputs, model, errors); });
+  if (model.inputs.empty()) errors.throw_if_any();  // whatever else the model says is about them
+  fields.read("blocks", [&](const Json& blocks) { read_blocks(blocks, model, errors); });
+  fields.read("nodes", [&](const Json& nodes) { model.nodes = read_nodes(nodes, errors); });
+  fields.read("outputs", [&](const Json& outputs) { read_outputs(outputs, model, errors); });
+  fields.read("train", [&](const Json& train) { model.train = read_train(train, model, errors); });
+  fields.read("data", [&](const Json& data) { model.data = read_data(data, model, errors); });
   check_references(model, errors);
   errors.throw_if_any();
   return model;

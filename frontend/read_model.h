@@ -21,5 +21,7 @@ struct ReadOptions {
 // The model's locations point into `sources`, which outlives it and every error.
 Model read_model(Sources& sources, const std::string& path, const ReadOptions& options = {});
 Model read_model(Sources& sources, const SourceFile& file, const ReadOptions& options = {});
+// Of a tree that was built, and read from no file.
+Model read_model(Sources& sources, Json root, const ReadOptions& options = {});
 
 }  // namespace heddle::frontend

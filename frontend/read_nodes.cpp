@@ -4,8 +4,9 @@
 
 #include <algorithm>
 
-#include "frontend/fields.h"
 #include "frontend/foreign_names.h"
+#include "frontend/keys/model_keys.h"
+#include "frontend/keys/settings.h"
 #include "frontend/layer_def.h"
 #include "frontend/limits.h"
 #include "frontend/planned.h"
@@ -14,8 +15,6 @@
 
 namespace heddle::frontend {
 namespace {
-
-const std::vector<std::string> kNodeKeys = {"name", "op", "in", "out"};
 
 Reference read_reference(const Json& json, const std::string& what) {
   Reference reference;
@@ -36,19 +35,19 @@ Reference read_reference(const Json& json, const std::string& what) {
 void read_out(const Json& json, NodeDef& node, Diagnostics& errors) {
   const auto add = [&](const Json& item) {
     node.out.push_back({item.text, item.where});
-    guarded(errors, [&] { check_value_name(as_text(item, "'out'"), item.where, "result"); });
+    guarded(errors, [&] {
+      if (item.kind == Json::Kind::text) check_value_name(item.text, item.where, "result");
+    });
   };
   if (json.kind == Json::Kind::text) return add(json);
-  if (json.kind != Json::Kind::list)
-    errors.error(json.where, fmt::format("'out': expected a name or a list of names, found {}", describe(json)));
   for (const Json& item : json.items) add(item);
 }
 
 void read_name(const Json& json, NodeDef& node) {
   node.name_where = json.where;
-  const std::string& name = as_text(json, "'name'");
-  check_value_name(name, json.where, "node");
-  node.name = name;
+  if (json.kind != Json::Kind::text) return;  // its key says so
+  check_value_name(json.text, json.where, "node");
+  node.name = json.text;
 }
 
 constexpr std::string_view kBlock = "block:";
@@ -57,18 +56,15 @@ bool is_block(const std::string& op) { return op.starts_with(kBlock); }
 void read_block_use(NodeDef& node, const Json& json, Diagnostics& errors) {
   node.block = true;
   node.op = node.op.substr(kBlock.size());
-  Fields fields(json, fmt::format("block use {}", quote(node.op)), errors);
-  for (const std::string& key : kNodeKeys) fields.take(key);
-  node.repeat = fields.copy("repeat");
-  if (const Json* with = fields.take("with")) {
-    fields.guard([&] {
-      for (const Json& item : as_object(*with, fields.named("with")).items) {
-        check_name(item.key, item.key_where, "size");
-        node.with.push_back(item);
-      }
-    });
+  const std::string title = fmt::format("block use {}", quote(node.op));
+  check_keys({json.items, json.nulls}, {node_keys(), use_keys()}, {title, node.op_where}, errors);
+  if (const Json* repeat = json.find("repeat")) node.repeat = *repeat;
+  const Json* with = json.find("with");
+  if (with == nullptr) return;
+  for (const Json& item : with->items) {
+    guarded(errors, [&] { check_name(item.key, item.key_where, "size"); });
+    node.with.push_back(item);
   }
-  fields.finish();
 }
 
 // Losses and metrics are no nodes, whoever's names they have.
@@ -96,11 +92,11 @@ void read_layer_use(NodeDef& node, const Json& json, Diagnostics& errors) {
     }
     return;
   }
-  for (const Json& member : json.items) {
-    const bool common = std::find(kNodeKeys.begin(), kNodeKeys.end(), member.key) != kNodeKeys.end();
-    if (!common) node.settings.push_back(member);
-  }
-  check_settings({node.settings, json.nulls}, def->settings, title_of(node), node.op_where, kNodeKeys, errors);
+  const KeyLists keys =
+      json.kind == Json::Kind::object ? KeyLists{node_keys(), def->settings} : KeyLists{def->settings};
+  check_keys({json.items, json.nulls}, keys, {title_of(node), node.op_where, "setting"}, errors);
+  for (const Json& member : json.items)
+    if (find_key(node_keys(), member.key) == nullptr) node.settings.push_back(member);
 }
 
 NodeDef read_node(const Json& json, Diagnostics& errors) {
@@ -175,8 +171,6 @@ std::vector<Reference> read_in(const Json& json, const std::string& what) {
 
 std::vector<NodeDef> read_nodes(const Json& list, Diagnostics& errors) {
   std::vector<NodeDef> nodes;
-  guarded(errors, [&] { as_list(list, "'nodes'"); });
-  if (list.kind != Json::Kind::list) return nodes;
   if (list.items.empty()) errors.error(list.where, "'nodes' is empty");
   if (static_cast<int64_t>(list.items.size()) > kMaxNodes) {
     throw UserError(list.where, fmt::format("more than {} nodes", kMaxNodes));

@@ -4,14 +4,15 @@
 #include <string>
 #include <vector>
 
+#include "frontend/keys/fields.h"
 #include "frontend/model.h"
 
 namespace heddle::frontend {
 
 std::vector<NodeDef> read_nodes(const Json& list, Diagnostics& errors);
 Train read_train(const Json& json, const Model& model, Diagnostics& errors);
-EarlyStop read_early_stop(const Json& json, const Model& model, Diagnostics& errors);
-CheckpointRule read_checkpoint_rule(const Json& json, const Model& model, Diagnostics& errors);
+EarlyStop read_early_stop(const Fields& fields);
+CheckpointRule read_checkpoint_rule(const Fields& fields);
 Data read_data(const Json& json, const Model& model, Diagnostics& errors);
 // How messages call a node: "dense 'fc1'", or "dense" where it has no name.
 std::string title_of(const NodeDef& node);

@@ -5,18 +5,15 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "frontend/fields.h"
+#include "frontend/keys/fields.h"
+#include "frontend/keys/settings.h"
 #include "frontend/planned.h"
-#include "frontend/settings.h"
 
 namespace heddle::frontend {
 namespace {
 
 using runtime::data::ClassNames;
-using runtime::data::ColumnKey;
-using runtime::data::KeyType;
 using runtime::data::ReaderDef;
-using runtime::data::ReaderKey;
 using runtime::data::ReaderValue;
 
 const ReaderDef& find(const Json& op, const std::string& name) {
@@ -75,79 +72,56 @@ ClassNames class_names(const Json& value, const std::string& what, const Model& 
   return names;
 }
 
-void check_choice(const ReaderKey& key, const Json& value, const std::string& reader) {
-  if (key.choices.empty() || std::ranges::count(key.choices, value.text) != 0) return;
-  throw UserError(value.where, fmt::format("{}: there is no {} {}", reader, key.name, quote(value.text)),
-                  suggest(value.text, key.choices));
-}
-
 void check_paths(const Json& value, const std::vector<std::string>& paths) {
   const bool list = value.kind == Json::Kind::list;
   for (size_t i = 0; i < paths.size(); ++i) check_path({paths[i], list ? value.items[i].where : value.where});
 }
 
-ReaderValue read_value(const ReaderKey& key, const Json& value, const std::string& what, const std::string& reader,
-                       const Model& model) {
+ReaderValue read_value(const Key& key, const Json& value, const std::string& what, const Model& model) {
   switch (key.type) {
-    case KeyType::flag: return as_flag(value, what);
-    case KeyType::real: return evaluate_real(value, model.let, what);
+    case KeyType::flag: return value.flag;
+    case KeyType::integer: return read_integer(value, key, model.let, what);
+    case KeyType::real: return read_real(value, key, model.let, what);
     case KeyType::classes: return class_names(value, what, model);
-    case KeyType::integer: break;
-    case KeyType::text:
-    case KeyType::texts:
-    case KeyType::path:
-    case KeyType::paths: {
-      const bool several = key.type == KeyType::texts || key.type == KeyType::paths;
-      std::vector<std::string> out = several ? texts(value, what) : std::vector{as_text(value, what)};
-      if (key.type == KeyType::text) check_choice(key, value, reader);
-      if (key.type == KeyType::path || key.type == KeyType::paths) check_paths(value, out);
+    default: {
+      std::vector<std::string> out = texts(value, what);
+      if (key.type == KeyType::path) check_paths(value, out);
       return out;
     }
-  }
-  const int64_t number = evaluate_integer(value, model.let, what);
-  if (number < key.low || number > key.high)
-    throw UserError(value.where, fmt::format("{} must be between {} and {}, is {}", what, key.low, key.high, number));
-  return number;
-}
-
-void read_settings(Fields& fields, const ReaderDef& def, const Model& model, DataReader& reader) {
-  for (const ReaderKey& key : def.keys) {
-    const Json* value = key.required ? fields.require(key.name, key.doc) : fields.take(key.name);
-    if (value == nullptr) continue;
-    fields.guard([&] {
-      reader.settings.push_back(
-          {key.name, read_value(key, *value, fields.named(key.name), def.name, model), value->where});
-    });
   }
 }
 
 // A column's name, or its index.
-Named read_word(const Json& value, const std::string& what) {
-  if (value.kind == Json::Kind::integer) return {std::to_string(as_integer(value, what)), value.where};
-  return {as_text(value, what), value.where};
+Named read_word(const Json& value) {
+  return {value.kind == Json::Kind::integer ? std::to_string(value.integer) : value.text, value.where};
 }
 
-void read_columns(Fields& fields, const ReaderDef& def, const Model& model, DataReader& reader) {
-  for (const InputDef& input : model.inputs) {
-    if (std::ranges::find(def.keys, input.name, &ReaderKey::name) != def.keys.end())
-      throw UserError(reader.where, fmt::format("the input '{}' has the name of a key of {}", input.name, def.name),
-                      "give the input another name");
-    const Json* column = fields.require(input.name, fmt::format("the reader feeds every input of the model"));
-    if (column == nullptr) continue;
-    fields.guard([&] {
-      const std::string what = fields.named(input.name);
-      std::vector<Named>& words = reader.columns[input.name];
-      if (def.column != ColumnKey::words) {
-        words.push_back({as_text(*column, what), column->where});
-        if (def.column == ColumnKey::file) check_path(words[0]);
-      } else if (column->kind != Json::Kind::list) {
-        words.push_back(read_word(*column, what));
-      } else {
-        for (const Json& item : column->items) words.push_back(read_word(item, what));
-        if (words.empty()) throw UserError(column->where, what + " is empty");
-      }
-    });
+std::vector<Named> read_column(const Key& key, const Json& value, const std::string& what) {
+  std::vector<Named> words;
+  if (value.kind == Json::Kind::list) {
+    for (const Json& item : value.items) words.push_back(read_word(item));
+    if (words.empty()) throw UserError(value.where, what + " is empty");
+  } else {
+    words.push_back(read_word(value));
   }
+  if (key.type == KeyType::path) check_path(words[0]);
+  return words;
+}
+
+// The reader's own keys, and one for each input.
+std::vector<Key> keys_with_inputs(const ReaderDef& def, const Model& model, const Location& where) {
+  std::vector<Key> keys = {{.name = "op", .type = KeyType::text, .doc = "which reader it is", .required = true}};
+  keys.insert(keys.end(), def.keys.begin(), def.keys.end());
+  for (const InputDef& input : model.inputs) {
+    if (find_key(def.keys, input.name) != nullptr)
+      throw UserError(where, fmt::format("the input '{}' has the name of a key of {}", input.name, def.name),
+                      "give the input another name");
+    Key& column = keys.emplace_back(def.column);
+    column.name = input.name;
+    column.doc = "the reader feeds every input of the model";
+    column.required = true;
+  }
+  return keys;
 }
 
 }  // namespace
@@ -155,14 +129,20 @@ void read_columns(Fields& fields, const ReaderDef& def, const Model& model, Data
 DataReader read_reader(const Json& json, const std::string& split, const Model& model, Diagnostics& errors) {
   DataReader reader;
   reader.where = json.where;
-  Fields fields(json, "data: " + split, errors);
-  const Json* op = fields.require("op", op_remedy(json));
-  if (op == nullptr) return reader;
-  reader.op = as_text(*op, fields.named("op"));
-  const ReaderDef& def = find(*op, reader.op);
-  read_settings(fields, def, model, reader);
-  read_columns(fields, def, model, reader);
-  fields.finish();
+  const std::string title = "data: " + split;
+  const Json& op = read_op(json, title);
+  reader.op = op.text;
+  const ReaderDef& def = find(op, reader.op);
+  const std::vector<Key> keys = keys_with_inputs(def, model, reader.where);
+  const Fields fields(json, keys, title, model.let, errors);
+  for (const Key& key : def.keys)
+    fields.read(key.name, [&](const Json& value) {
+      reader.settings.push_back({key.name, read_value(key, value, fields.named(key.name), model), value.where});
+    });
+  for (const InputDef& input : model.inputs)
+    fields.read(input.name, [&](const Json& value) {
+      reader.columns[input.name] = read_column(def.column, value, fields.named(input.name));
+    });
   return reader;
 }
 

@@ -3,15 +3,15 @@
 
 #include <algorithm>
 #include <functional>
-#include <span>
+#include <optional>
 
-#include "frontend/fields.h"
 #include "frontend/initializer.h"
-#include "frontend/layer_context.h"
+#include "frontend/keys/fields.h"
+#include "frontend/keys/model_keys.h"
+#include "frontend/keys/settings.h"
 #include "frontend/limits.h"
 #include "frontend/read_parts.h"
 #include "frontend/training_def.h"
-#include "ir/ops/precision.h"
 
 namespace heddle::frontend {
 namespace {
@@ -19,7 +19,8 @@ namespace {
 struct Family {
   std::string kind;  // "loss"
   std::vector<std::string> names;
-  std::function<std::span<const SettingDef>(const std::string& op)> settings_of = {};
+  std::function<Keys(const std::string& op)> settings;
+  Keys common;  // the keys of all
 };
 
 void check_op(const Part& part, const Family& family) {
@@ -28,57 +29,49 @@ void check_op(const Part& part, const Family& family) {
                   suggest(part.op, family.names));
 }
 
-// Throws where a key was meant to be `needed`, which is not there: then the key is the fault.
-void refuse_misspelt(const std::string& needed, const std::vector<Json>& given, std::span<const SettingDef> defs,
-                     const std::string& title) {
-  for (const Json& member : given) {
-    if (std::ranges::find(defs, member.key, &SettingDef::name) != defs.end()) continue;
-    const std::string hint = suggest_word(member.key, {needed});
-    if (!hint.empty())
-      throw UserError(member.key_where, fmt::format("{} has no setting {}", title, quote(member.key)), hint);
-  }
-}
-
-// "accuracy" or {"op": "accuracy", "in": [...], ...}; `in` leaves the settings.
-Part read_measure(const Json& json, const Family& family) {
+// "accuracy" or {"op": "accuracy", "in": [...], ...}, whose keys are checked.
+Part read_member(const Json& json, const Family& family, Diagnostics& faults) {
   Part part = read_part(json, family.kind);
   check_op(part, family);
-  const auto in = std::find_if(part.settings.begin(), part.settings.end(), [](const Json& s) { return s.key == "in"; });
-  if (in == part.settings.end()) {
-    refuse_misspelt("in", part.settings, family.settings_of(part.op), fmt::format("{} {}", family.kind, part.op));
-    throw UserError(part.where, fmt::format("the {} {} needs 'in'", family.kind, part.op),
-                    "for example \"in\": [\"logits\", \"label\"]");
-  }
-  part.in = read_in(*in, fmt::format("{} {}: 'in'", family.kind, part.op));
-  part.settings.erase(in);
+  check_keys({part.settings, part.nulls}, {family.common, family.settings(part.op)},
+             {fmt::format("{} {}", family.kind, part.op), part.op_where, "setting"}, faults);
   return part;
 }
 
-// "weights": "NAME" leaves the settings, too.
-void read_row_weights(Part& part) {
-  const auto at =
-      std::find_if(part.settings.begin(), part.settings.end(), [](const Json& s) { return s.key == "weights"; });
-  if (at == part.settings.end()) return;
-  const std::string title = "loss " + part.op;
-  if (!find_loss(part.op)->weighs_rows)
-    throw UserError(at->key_where, fmt::format("{} has no rows that 'weights' could weigh", title));
-  part.weights.emplace();
-  part.weights->name = as_text(*at, title + ": 'weights'");
-  part.weights->where = at->where;
+// A loss or a metric: without "in" there is none.
+Part read_measure(const Json& json, const Family& family) {
+  Diagnostics faults;
+  Part part = read_member(json, family, faults);
+  faults.throw_if_any();
+  return part;
+}
+
+// What all of a family have leaves the settings.
+std::optional<Json> take(Part& part, std::string_view key) {
+  const auto at = std::ranges::find(part.settings, key, &Json::key);
+  if (at == part.settings.end()) return std::nullopt;
+  std::optional<Json> taken = std::move(*at);
   part.settings.erase(at);
+  return taken;
+}
+
+void read_row_weights(Part& part) {
+  const std::optional<Json> weights = take(part, "weights");
+  if (!weights) return;
+  if (!find_loss(part.op)->weighs_rows)
+    throw UserError(weights->key_where, fmt::format("loss {} has no rows that 'weights' could weigh", part.op));
+  part.weights.emplace();
+  part.weights->name = weights->text;
+  part.weights->where = weights->where;
 }
 
 Part read_loss(const Json& json, const Model& model) {
-  Part part = read_measure(json, {"loss", loss_names(), [](const std::string& op) {
-                                    return std::span<const SettingDef>(find_loss(op)->settings);
-                                  }});
-  read_row_weights(part);
-  const std::vector<SettingDef>& defs = find_loss(part.op)->settings;
+  Part part = read_measure(
+      json, {"loss", loss_names(), [](const std::string& op) { return Keys(find_loss(op)->settings); }, loss_keys()});
   const std::string title = "loss " + part.op;
-  Diagnostics found;
-  check_settings({part.settings, part.nulls}, defs, title, part.op_where, {"in", "weights"}, found);
-  found.throw_if_any();
-  Settings(part.settings, defs, model.let, title, part.op_where).positive_real("weight");
+  part.in = read_in(*take(part, "in"), title + ": 'in'");
+  read_row_weights(part);
+  Settings(part.settings, find_loss(part.op)->settings, model.let, title, part.op_where).check_ranges();
   return part;
 }
 
@@ -92,45 +85,38 @@ void read_losses(const Json& json, const Model& model, Train& train, Diagnostics
   for (const Json& item : json.items) guarded(errors, [&] { train.losses.push_back(read_loss(item, model)); });
 }
 
-Part read_metric(const Json& json, Diagnostics& errors) {
-  const Family family = {"metric", metric_names(),
-                         [](const std::string& op) { return std::span<const SettingDef>(find_metric(op)->settings); }};
-  Part part = read_measure(json, family);
-  check_settings({part.settings, part.nulls}, find_metric(part.op)->settings, "metric " + part.op, part.op_where,
-                 {"in"}, errors);
+Part read_metric(const Json& json) {
+  Part part = read_measure(
+      json,
+      {"metric", metric_names(), [](const std::string& op) { return Keys(find_metric(op)->settings); }, metric_keys()});
+  part.in = read_in(*take(part, "in"), fmt::format("metric {}: 'in'", part.op));
   return part;
 }
 
+// A text, or a list of them.
 std::vector<Named> read_globs(const Json& json, const std::string& what) {
   std::vector<Named> globs;
   if (json.kind == Json::Kind::text) return {{json.text, json.where}};
-  for (const Json& item : as_list(json, what).items) globs.push_back({as_text(item, what), item.where});
+  for (const Json& item : json.items) globs.push_back({as_text(item, what), item.where});
   if (globs.empty()) throw UserError(json.where, what + " is an empty list");
   return globs;
 }
 
 // {"match": "*.bias", "weight_decay": 0}
-OptimizerGroup read_group(const Json& json, const Optimizer& optimizer, Diagnostics& errors) {
+OptimizerGroup read_group(const Json& json, const Optimizer& optimizer) {
   const std::string title = fmt::format("optimizer {}: group", optimizer.op);
   if (json.kind != Json::Kind::object)
     throw UserError(json.where, fmt::format("{}: expected an object, found {}", title, describe(json)),
-                    "for example {\"match\": \"*.bias\", \"weight_decay\": 0}");
+                    group_keys().front().hint);
+  Diagnostics faults;
+  check_keys({json.items, json.nulls}, {group_keys(), find_optimizer(optimizer.op)->settings},
+             {title, json.where, "setting"}, faults);
+  faults.throw_if_any();
   OptimizerGroup group;
   group.where = json.where;
-  for (const Json& member : json.items) {
-    if (member.key == "match") {
-      group.match = read_globs(member, title + ": 'match'");
-    } else {
-      group.settings.push_back(member);
-    }
-  }
-  if (group.match.empty()) {
-    refuse_misspelt("match", group.settings, find_optimizer(optimizer.op)->settings, title);
-    throw UserError(json.where, title + " needs 'match': paths of parameters, with * and ?",
-                    "for example {\"match\": \"*.bias\", \"weight_decay\": 0}");
-  }
-  check_settings({group.settings, json.nulls}, find_optimizer(optimizer.op)->settings, title, json.where, {"match"},
-                 errors);
+  group.settings = json.items;
+  std::erase_if(group.settings, [](const Json& member) { return member.key == "match"; });
+  group.match = read_globs(*json.find("match"), title + ": 'match'");
   group.has_lr = json.find("lr") != nullptr;
   for (const Json& setting : optimizer.settings)
     if (json.find(setting.key) == nullptr) group.settings.push_back(setting);
@@ -138,22 +124,16 @@ OptimizerGroup read_group(const Json& json, const Optimizer& optimizer, Diagnost
 }
 
 Optimizer read_optimizer(const Json& json, Diagnostics& errors) {
-  const Family family = {"optimizer", optimizer_names()};
   Optimizer optimizer;
-  static_cast<Part&>(optimizer) = read_part(json, "optimizer");
-  check_op(optimizer, family);
-  std::vector<Json>& settings = optimizer.settings;
-  const auto at = std::find_if(settings.begin(), settings.end(), [](const Json& s) { return s.key == "groups"; });
-  std::optional<Json> groups;
-  if (at != settings.end()) {
-    groups = std::move(*at);
-    settings.erase(at);
-  }
-  check_settings({settings, optimizer.nulls}, find_optimizer(optimizer.op)->settings, "optimizer " + optimizer.op,
-                 optimizer.op_where, {"groups"}, errors);
+  static_cast<Part&>(optimizer) =
+      read_member(json,
+                  {"optimizer", optimizer_names(),
+                   [](const std::string& op) { return Keys(find_optimizer(op)->settings); }, optimizer_keys()},
+                  errors);
+  const std::optional<Json> groups = take(optimizer, "groups");
   if (!groups) return optimizer;
-  for (const Json& item : as_list(*groups, fmt::format("optimizer {}: 'groups'", optimizer.op)).items)
-    guarded(errors, [&] { optimizer.groups.push_back(read_group(item, optimizer, errors)); });
+  for (const Json& item : groups->items)
+    guarded(errors, [&] { optimizer.groups.push_back(read_group(item, optimizer)); });
   return optimizer;
 }
 
@@ -202,103 +182,40 @@ void read_batch(const Json& json, const Model& model, Train& train, Diagnostics&
                  fmt::format("write \"batch\": {{\"{}\": 32}}", model.batch_dimension));
 }
 
-void read_length(Fields& fields, const Model& model, Train& train) {
-  constexpr int64_t kLongest = int64_t{1} << 40;
-  train.epochs = fields.integer("epochs", model.let, 1, kLongest);
-  train.steps = fields.integer("steps", model.let, 1, kLongest);
-  train.seed = fields.integer("seed", model.let, 0, kMaxExactInteger).value_or(0);
-  train.drop_last = fields.flag("drop_last").value_or(false);
-  const Json* accumulate = fields.take("accumulate");
-  if (accumulate != nullptr && !(accumulate->kind == Json::Kind::integer && accumulate->integer == 1)) {
-    fields.unsupported({"accumulate"});  // over one batch it is what happens anyway
-  }
-}
-
-void read_freeze(const Json& json, Train& train) {
-  for (const Json& item : as_list(json, "train: 'freeze'").items) {
-    train.freeze.push_back({as_text(item, "train: 'freeze'"), item.where});
-  }
-}
-
-// {"compute": "tf32"}: a permission, for which GPUs have faster units.
-void read_precision(const Json& json, Train& train, Diagnostics& errors) {
-  const std::vector<std::string> names(ir::kPrecisions.begin(), ir::kPrecisions.end());
-  if (json.kind != Json::Kind::object)
-    throw UserError(json.where, fmt::format("train: 'precision': expected an object, found {}", describe(json)),
-                    "write \"precision\": {\"compute\": \"tf32\"}");
-  Fields fields(json, "train: precision", errors);
-  if (const Json* compute = fields.take("compute")) {
-    train.precision = as_text(*compute, "train: precision: 'compute'");
-    if (std::find(names.begin(), names.end(), train.precision) == names.end())
-      throw UserError(compute->where, fmt::format("there is no precision {}", quote(train.precision)),
-                      suggest(train.precision, names));
-  }
-  fields.unsupported({"params", "loss_scale"});
-  fields.finish();
-}
-
-// {"decay": 0.999}
-void read_average(const Json& json, const Model& model, Train& train, Diagnostics& errors) {
-  if (json.kind != Json::Kind::object)
-    throw UserError(json.where, fmt::format("train: 'average': expected an object, found {}", describe(json)),
-                    "write \"average\": {\"decay\": 0.999}");
-  Fields fields(json, "train: average", errors);
-  Average& average = train.average.emplace();
-  average.decay = fields.real("decay", model.let).value_or(average.decay);
-  if (!(average.decay >= 0 && average.decay < 1))
-    errors.error(fields.take("decay")->where,
-                 fmt::format("train: average: 'decay' must lie in [0, 1), is {}", average.decay));
-  average.start = fields.integer("start", model.let, 0, kMaxExactInteger).value_or(0);
-  fields.finish();
-}
-
-void read_regularisation(Fields& fields, const Model& model, Train& train) {
-  train.clip_norm = fields.real("clip_norm", model.let);
-  if (train.clip_norm && !(*train.clip_norm > 0 && fits(*train.clip_norm, ir::DType::f32))) {
-    fields.guard([&] {
-      throw UserError(fields.take("clip_norm")->where,
-                      fmt::format("train: 'clip_norm' must be an f32 above 0, is {}", *train.clip_norm));
-    });
-  }
-  train.gradient_norm = fields.flag("gradient_norm").value_or(false);
-  if (const Json* freeze = fields.take("freeze")) fields.guard([&] { read_freeze(*freeze, train); });
-  if (const Json* init = fields.take("init")) {
-    fields.guard([&] {
-      train.init = read_part(*init, "train: 'init'");
-      make_initializer(*train.init, model.let);  // for its checks
-    });
-  }
-}
-
 }  // namespace
 
 Train read_train(const Json& json, const Model& model, Diagnostics& errors) {
   Train train;
   train.where = json.where;
-  Fields fields(json, "train", errors);
-  if (json.kind != Json::Kind::object) return train;
-  if (const Json* batch = fields.require("batch")) read_batch(*batch, model, train, errors);
-  read_length(fields, model, train);
-  if (const Json* loss = fields.take("loss")) fields.guard([&] { read_losses(*loss, model, train, errors); });
-  if (const Json* metrics = fields.take("metrics")) {
-    fields.guard([&] { as_list(*metrics, "train: 'metrics'"); });
-    for (const Json& item : metrics->items) {
-      if (metrics->kind == Json::Kind::list) fields.guard([&] { train.metrics.push_back(read_metric(item, errors)); });
-    }
-  }
-  if (const Json* optimizer = fields.take("optimizer")) {
-    fields.guard([&] { train.optimizer = read_optimizer(*optimizer, errors); });
-  }
-  read_regularisation(fields, model, train);
-  if (const Json* average = fields.take("average")) fields.guard([&] { read_average(*average, model, train, errors); });
-  if (const Json* precision = fields.take("precision"))
-    fields.guard([&] { read_precision(*precision, train, errors); });
-  if (const Json* stop = fields.take("early_stop"))
-    fields.guard([&] { train.early_stop = read_early_stop(*stop, model, errors); });
-  if (const Json* checkpoint = fields.take("checkpoint"))
-    fields.guard([&] { train.checkpoint = read_checkpoint_rule(*checkpoint, model, errors); });
-  fields.unsupported({"parallel", "memory"});
-  fields.finish();
+  const Fields fields(json, train_keys(), "train", model.let, errors);
+  if (!fields.is_object()) return train;
+  fields.read("batch", [&](const Json& batch) { read_batch(batch, model, train, errors); });
+  fields.read("epochs", train.epochs);
+  fields.read("steps", train.steps);
+  fields.read("seed", train.seed);
+  fields.read("drop_last", train.drop_last);
+  fields.read("loss", [&](const Json& loss) { read_losses(loss, model, train, errors); });
+  fields.read("metrics", [&](const Json& metrics) {
+    for (const Json& item : metrics.items) guarded(errors, [&] { train.metrics.push_back(read_metric(item)); });
+  });
+  fields.read("optimizer", [&](const Json& optimizer) { train.optimizer = read_optimizer(optimizer, errors); });
+  fields.read("clip_norm", train.clip_norm);
+  fields.read("gradient_norm", train.gradient_norm);
+  fields.read("freeze", [&](const Json& freeze) {
+    for (const Json& item : freeze.items) train.freeze.push_back({as_text(item, "train: 'freeze'"), item.where});
+  });
+  fields.read("init", [&](const Json& init) {
+    train.init = read_part(init, "train: 'init'");
+    make_initializer(*train.init, model.let);  // for its checks
+  });
+  fields.object("average", [&](const Fields& average) {
+    train.average.emplace();
+    average.read("decay", train.average->decay);
+    average.read("start", train.average->start);
+  });
+  fields.object("precision", [&](const Fields& precision) { precision.read("compute", train.precision); });
+  fields.object("early_stop", [&](const Fields& stop) { train.early_stop = read_early_stop(stop); });
+  fields.object("checkpoint", [&](const Fields& rule) { train.checkpoint = read_checkpoint_rule(rule); });
   return train;
 }
 

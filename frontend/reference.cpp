@@ -7,8 +7,10 @@
 #include "frontend/layer_def.h"
 #include "frontend/training_def.h"
 #include "ir/check.h"
+#include "ir/keys/key_text.h"
 #include "ir/map_def.h"
 #include "ir/op_def.h"
+#include "runtime/data/reader_def.h"
 
 namespace heddle::frontend {
 namespace {
@@ -20,28 +22,11 @@ std::string cell(const std::string& text) {
   return out;
 }
 
-std::string fallback_text(const ir::Attr& fallback) {
-  if (const auto* real = std::get_if<double>(&fallback)) return fmt::format("{}", *real);
-  const auto* list = std::get_if<ir::Dims>(&fallback);
-  if (list != nullptr && list->size() == 1) return fmt::format("{}", list->front());
-  return ir::to_string(fallback);
-}
-
-// Empty where there is none. A default that is no value stands behind the last colon: "one number or [h, w]: the window".
-std::string default_of(const SettingDef& s) {
-  if (s.fallback) {
-    const auto* word = std::get_if<std::string>(&*s.fallback);
-    return word != nullptr && word->empty() ? "" : fallback_text(*s.fallback);
-  }
-  const size_t colon = s.doc.rfind(": ");
-  return s.required || colon == std::string::npos ? "" : s.doc.substr(colon + 2);
-}
-
 // `units`, `bias` (true)
-std::string settings_text(const std::vector<SettingDef>& settings) {
+std::string settings_text(Keys settings) {
   std::vector<std::string> items;
-  for (const SettingDef& s : settings) {
-    const std::string value = default_of(s);
+  for (const Key& s : settings) {
+    const std::string value = ir::default_text(s);
     items.push_back(fmt::format("`{}`", s.name) + (value.empty() ? "" : fmt::format(" ({})", cell(value))));
   }
   return fmt::format("{}", fmt::join(items, ", "));
@@ -90,31 +75,52 @@ std::string rules(const std::string& kind, const std::vector<std::string>& names
   return text;
 }
 
+// `header` (true): the first line names the columns
+std::string readers() {
+  std::string text = head({"reader", "keys (default)", "rows"});
+  for (const std::string& name : runtime::data::reader_names()) {
+    const runtime::data::ReaderDef& def = *runtime::data::find_reader(name);
+    std::vector<std::string> keys;
+    for (const Key& key : def.keys) {
+      const std::string value = ir::default_text(key);
+      keys.push_back(fmt::format("`{}`{}: {}{}", key.name, value.empty() ? "" : fmt::format(" ({})", value), key.doc,
+                                 key.words.empty() ? "" : fmt::format(", {}", fmt::join(key.words, " or "))));
+    }
+    text += row({"`" + name + "`", fmt::format("{}", fmt::join(keys, "; ")), def.doc});
+  }
+  return text;
+}
+
+// The keys of a section of the model.
+std::string section(Keys keys) {
+  std::string text = head({"key", "value (default)"});
+  for (const Key& key : keys) {
+    if (key.type == KeyType::planned) continue;
+    const std::string value = ir::default_text(key);
+    text += row({"`" + key.name + "`", cell(key.doc) + (key.required ? ", required" : "") +
+                                           (value.empty() ? "" : fmt::format(" ({})", cell(value)))});
+  }
+  return text;
+}
+
 template <class Def>
 void add_rules(std::vector<ReferenceEntry>& out, const std::string& kind, const std::vector<std::string>& names,
                const Def* (*find)(std::string_view)) {
   for (const std::string& name : names) {
     const Def& def = *find(name);
-    ReferenceEntry entry{.kind = kind, .name = name, .doc = def.doc, .settings = def.settings};
+    ReferenceEntry& entry = out.emplace_back(ReferenceEntry{.kind = kind, .name = name, .doc = def.doc});
+    if constexpr (requires { def.settings; }) entry.settings = def.settings;
+    if constexpr (requires { def.keys; }) entry.settings = def.keys;
     if constexpr (requires { def.inputs; }) entry.inputs = def.inputs;
     if constexpr (requires { def.parameters; }) entry.parameters = def.parameters;
-    for (const SettingDef& s : def.settings) entry.types.push_back(setting_type_text(s.type));
-    out.push_back(std::move(entry));
   }
-}
-
-std::string map_keys(const ir::MapDef& def) {
-  std::vector<std::string> items;
-  for (const ir::MapKey& key : def.keys)
-    items.push_back(fmt::format("`{}`", key.name) + (key.fallback ? fmt::format(" ({})", *key.fallback) : ""));
-  return fmt::format("{}", fmt::join(items, ", "));
 }
 
 std::string maps() {
   std::string text = head({"map", "settings (default)", "of", "in", "meaning"});
   for (const std::string& name : ir::map_names()) {
     const ir::MapDef& def = *ir::find_map(name);
-    text += row({"`" + name + "`", map_keys(def),
+    text += row({"`" + name + "`", settings_text(def.keys),
                  def.picture    ? "pictures"
                  : def.integers ? "integers"
                                 : "f32, f64",
@@ -133,39 +139,30 @@ std::vector<ReferenceEntry> reference_entries() {
   add_rules(out, "optimizer", optimizer_names(), find_optimizer);
   add_rules(out, "schedule", schedule_names(), find_schedule);
   add_rules(out, "initializer", initializer_names(), find_initializer);
+  add_rules(out, "reader", runtime::data::reader_names(), runtime::data::find_reader);
+  add_rules(out, "map", ir::map_names(), ir::find_map);
   return out;
 }
 
-std::string setting_type_text(SettingType type) {
-  switch (type) {
-    case SettingType::flag: return "true or false";
-    case SettingType::integer: return "an integer or an expression";
-    case SettingType::real: return "a number or an expression";
-    case SettingType::text: return "a word";
-    case SettingType::integers: return "an integer or a list of integers";
-    case SettingType::reals: return "a number or a list of numbers";
-    case SettingType::part: return "a name or {\"op\": name, ...}";
-    case SettingType::padding: return "valid, same, an integer, [h, w] or [top, bottom, left, right]";
-  }
-  return {};
+std::vector<std::string> reference_tables() {
+  std::vector<std::string> names;
+  for (const KeyTable& table : key_tables()) names.push_back(table.name);
+  for (const char* name : {"layers", "losses", "metrics", "optimizers", "schedules", "initializers", "readers", "maps"})
+    names.emplace_back(name);
+  return names;
 }
 
-std::string default_text(const SettingDef& setting) { return default_of(setting); }
-
-const std::vector<std::string>& reference_kinds() {
-  static const std::vector<std::string> kinds = {"layers",    "losses",       "metrics", "optimizers",
-                                                 "schedules", "initializers", "maps"};
-  return kinds;
-}
-
-std::string reference_table(std::string_view kind) {
-  if (kind == "layers") return layers();
-  if (kind == "losses") return measures("loss", loss_names(), find_loss);
-  if (kind == "metrics") return measures("metric", metric_names(), find_metric);
-  if (kind == "optimizers") return rules("optimizer", optimizer_names(), find_optimizer);
-  if (kind == "schedules") return rules("schedule", schedule_names(), find_schedule);
-  if (kind == "maps") return maps();
-  HEDDLE_CHECK(kind == "initializers", std::string(kind));
+std::string reference_table(std::string_view name) {
+  for (const KeyTable& table : key_tables())
+    if (table.name == name) return section(table.keys);
+  if (name == "layers") return layers();
+  if (name == "losses") return measures("loss", loss_names(), find_loss);
+  if (name == "metrics") return measures("metric", metric_names(), find_metric);
+  if (name == "optimizers") return rules("optimizer", optimizer_names(), find_optimizer);
+  if (name == "schedules") return rules("schedule", schedule_names(), find_schedule);
+  if (name == "readers") return readers();
+  if (name == "maps") return maps();
+  HEDDLE_CHECK(name == "initializers", std::string(name));
   return rules("initializer", initializer_names(), find_initializer);
 }
 

@@ -1,4 +1,4 @@
-// The reference of what models may name, in Markdown, from the records themselves.
+// The reference of what models may name, from the records themselves: as data, and in Markdown.
 //
 //   reference_table("optimizers")
 //     -> | optimizer | settings (default) | meaning |
@@ -9,27 +9,22 @@
 #include <string_view>
 #include <vector>
 
-#include "frontend/settings.h"
+#include "frontend/keys/model_keys.h"
 
 namespace heddle::frontend {
 
 // A record of one of the registries, as data.
 struct ReferenceEntry {
-  std::string kind;  // "layer", "loss", "metric", "optimizer", "schedule", "initializer"
+  std::string kind;  // "layer", "loss", "metric", "optimizer", "schedule", "initializer", "reader", "map"
   std::string name, doc;
   std::vector<std::string> inputs = {};  // of layers, losses and metrics
-  std::vector<SettingDef> settings = {};
-  std::string parameters = {};          // of layers
-  std::vector<std::string> types = {};  // what each setting takes; empty where its text says so
+  Keys settings = {};
+  std::string parameters = {};  // of layers
 };
 std::vector<ReferenceEntry> reference_entries();  // kind by kind, sorted by name
-// "one number or [h, w]": what a setting takes.
-std::string setting_type_text(SettingType type);
-// As the tables show it; empty where there is none.
-std::string default_text(const SettingDef& setting);
 
-// layers, losses, metrics, optimizers, schedules, initializers, maps
-const std::vector<std::string>& reference_kinds();
-std::string reference_table(std::string_view kind);  // of one of these
+// The sections of a model; layers, losses, metrics, optimizers, schedules, initializers, readers, maps
+std::vector<std::string> reference_tables();
+std::string reference_table(std::string_view name);  // of one of these
 
 }  // namespace heddle::frontend

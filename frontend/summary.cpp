@@ -86,13 +86,14 @@ void add_parameters(const Model& model, const Expansion& e, ModelSummary& out) {
 
 }  // namespace
 
-ModelSummary summarize(const Model& model) {
+ModelSummary summarize(ExpandedModel& expanded) {
+  const Model& model = expanded.model();
   const auto size = model.train.sizes.find(model.batch_dimension);
   ModelSummary out;
   out.batch_name = model.batch_dimension;
   out.batch = size == model.train.sizes.end() ? 1 : size->second;
   Diagnostics errors;
-  Expansion e = expand_model(model, {.batch = out.batch, .training = true}, errors);
+  const Expansion& e = expanded.at({.batch = out.batch, .training = true}, errors);
   errors.throw_if_any();
   for (const ExpandedNode& n : e.nodes) {
     SummaryNode node{.path = n.path,
@@ -110,8 +111,9 @@ ModelSummary summarize(const Model& model) {
     out.nodes.push_back(std::move(node));
   }
   add_parameters(model, e, out);
+  ir::Graph counted = e.graph;  // what composites expand into is added to it
   for (size_t i = 0; i < e.nodes.size(); ++i)
-    if (!e.nodes[i].block) out.nodes[i].flops = flops_of(e.graph, e.nodes[i].begin, e.nodes[i].end);
+    if (!e.nodes[i].block) out.nodes[i].flops = flops_of(counted, e.nodes[i].begin, e.nodes[i].end);
   return out;
 }
 

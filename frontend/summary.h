@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "frontend/model.h"
+#include "frontend/expanded_model.h"
 
 namespace heddle::frontend {
 
@@ -37,6 +37,6 @@ struct ModelSummary {
 };
 
 // With the batch of train.batch, or 1. Throws UserError with every fault found.
-ModelSummary summarize(const Model& model);
+ModelSummary summarize(ExpandedModel& expanded);
 
 }  // namespace heddle::frontend

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "frontend/average.h"
-#include "frontend/fields.h"
+#include "frontend/keys/fields.h"
 #include "frontend/learning_rate.h"
 #include "frontend/optimizers/parts.h"
 #include "frontend/sparse_update.h"
@@ -193,8 +193,8 @@ class Updates {
     Group group{.prefix = prefix,
                 .match = match,
                 .settings = Settings(given, def_.settings, model_.let, "optimizer " + optimizer_.op, where)};
+    group.settings.check_ranges();
     if (def_.check) def_.check(group.settings);
-    check_not_negative(group.settings, "weight_decay");
     group.decay = group.settings.real("weight_decay");
     return group;
   }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "frontend/settings.h"
+#include "frontend/keys/settings.h"
 #include "frontend/training_plan.h"
 #include "ir/builder.h"
 
@@ -30,7 +30,7 @@ struct LossDef {
   std::string name;
   std::string doc;
   std::vector<std::string> inputs;
-  std::vector<SettingDef> settings = {};              // besides weight, which all have
+  std::vector<Key> settings = {};                     // besides weight, which all have
   bool weighs_rows = true;                            // takes 'weights'
   bool classes = false;                               // the second input holds class numbers of the first
   std::function<ir::ValueId(MeasureContext&)> mean;   // over the valid elements of the batch, f32[]
@@ -49,7 +49,7 @@ struct MetricDef {
   std::string doc;
   std::vector<std::string> inputs;
   bool higher_is_better = false;
-  std::vector<SettingDef> settings = {};
+  std::vector<Key> settings = {};
   bool classes = false;  // the second input holds class numbers of the first
   std::function<std::vector<MetricState>(MeasureContext&)> states = {};  // checks the inputs, too
   std::function<ir::Values(MeasureContext&, const ir::Values& old)> next = {};
@@ -83,7 +83,7 @@ struct UpdateResult {
 struct OptimizerDef {
   std::string name;
   std::string doc;
-  std::vector<SettingDef> settings = {};  // besides lr, weight_decay and decay, which all have
+  std::vector<Key> settings = {};  // besides lr, weight_decay and decay, which all have
   double default_lr = 1e-3;
   double default_decay = 0;
   std::function<void(const Settings&)> check = {};
@@ -105,7 +105,7 @@ struct ScheduleContext {
 struct ScheduleDef {
   std::string name;
   std::string doc;
-  std::vector<SettingDef> settings = {};
+  std::vector<Key> settings = {};
   bool needs_total = false;                            // the rate depends on the length of the training
   std::function<ir::ValueId(ScheduleContext&)> build;  // the learning rate, f32[]
   // What a schedule keeps from epoch to epoch, 0 at first, and what the end of an epoch makes of it.

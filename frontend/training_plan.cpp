@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "frontend/expand.h"
-#include "frontend/fields.h"
+#include "frontend/keys/fields.h"
 #include "frontend/learning_rate.h"
 #include "frontend/train_step.h"
 #include "frontend/training_def.h"
@@ -26,7 +26,7 @@ void bound(PlannedInput& input, int64_t below, const Location& where, const std:
 
 // Labels of a classification are checked against the number of classes when they are loaded: `in` of cross_entropy or
 // accuracy, where that is an input. A label that is computed from one makes the loss infinite.
-void bound_labels(const Model& model, const Part& part, bool has_classes, const std::vector<SettingDef>& defs,
+void bound_labels(const Model& model, const Part& part, bool has_classes, const std::vector<Key>& defs,
                   const Expansion& e, std::vector<PlannedInput>& inputs) {
   if (!has_classes || part.in.size() != 2) return;
   // What is ignored may be any number: nothing is known of such a column.
@@ -35,7 +35,7 @@ void bound_labels(const Model& model, const Part& part, bool has_classes, const 
   const ir::ValueId logits = e.find(part.in[0]), labels = e.find(part.in[1]);
   if (!logits.valid() || !labels.valid() || e.graph[labels].type.dtype != ir::DType::i32) return;
   if (e.graph[logits].type.rank() == 0) return;  // refused where the loss is built
-  const bool is_label = std::ranges::count(defs, "threshold", &SettingDef::name) > 0 && settings.has("threshold");
+  const bool is_label = std::ranges::count(defs, "threshold", &Key::name) > 0 && settings.has("threshold");
   const int64_t classes = is_label ? 2 : ir::logical_dims(e.graph[logits].type.dims, e.graph[logits].layout).back();
   for (PlannedInput& input : inputs)
     if (input.name == e.graph[labels].name) bound(input, classes, part.op_where, part.op, "classes");
@@ -57,17 +57,12 @@ void bound_indices(const Expansion& e, std::vector<PlannedInput>& inputs) {
 }
 
 // What the model computes indices of is not known before a batch is; whether they are of rows, twice the batch tells.
-std::vector<CheckedIndices> plan_index_checks(const Model& model, const Expansion& e, Diagnostics& errors) {
+std::vector<CheckedIndices> plan_index_checks(ExpandedModel& expanded, const Expansion& e, Diagnostics& errors) {
   const std::vector<IndexCheck> checks = index_checks(e, errors);
   if (checks.empty()) return {};
-  Diagnostics ignored;
-  std::optional<Expansion> twice;
-  try {
-    twice = expand_model(model, {.batch = 2 * e.batch, .training = false}, ignored);
-  } catch (const UserError&) {  // the model does not take that batch, which it need not
-  }
-  const bool alike = twice && ignored.empty() && twice->graph.value_count() == e.graph.value_count();
-  return describe(checks, e, alike ? &*twice : nullptr);
+  const Expansion* twice = expand_twice(expanded, e.batch);
+  const bool alike = twice != nullptr && twice->graph.value_count() == e.graph.value_count();
+  return describe(checks, e, alike ? twice : nullptr);
 }
 
 bool is_real(ir::DType t) { return t == ir::DType::f32 || t == ir::DType::f64; }
@@ -90,8 +85,8 @@ std::string map_fault(const std::vector<ir::DataMap>& list, size_t i, const ir::
   if (def.mixes && earlier([](const ir::DataMap& m) { return m.def->mixes; })) return "stands twice in the list";
   if (map.waits_for_statistics() && i > 0)
     return fmt::format("without 'mean' and 'std' comes before all other maps of an input: they are those of the files");
-  for (const ir::MapKey& key : def.keys)
-    if (key.type == ir::MapKeyType::reals && map.has(key.name) && map.all(key.name).size() > 1 &&
+  for (const Key& key : def.keys)
+    if (key.count == Count::several && map.has(key.name) && map.all(key.name).size() > 1 &&
         std::ssize(map.all(key.name)) != row.channels())
       return fmt::format("expects one number, or one for each of the {} {}", row.channels(),
                          row.channels_first ? "channels" : "elements of the last axis");
@@ -184,8 +179,8 @@ void warn_of_probabilities(const Part& part, const Expansion& e, std::vector<Dia
 
 // The node's scores are what a sigmoid gives, or what binary_cross_entropy takes: then one of 0 and 0.5 is a mistake.
 void warn_of_threshold(const Model& model, const Part& part, const Expansion& e, std::vector<Diagnostic>& warnings) {
-  const std::vector<SettingDef>& defs = find_metric(part.op)->settings;
-  if (std::ranges::count(defs, "threshold", &SettingDef::name) == 0 || part.in.empty()) return;
+  const std::vector<Key>& defs = find_metric(part.op)->settings;
+  if (std::ranges::count(defs, "threshold", &Key::name) == 0 || part.in.empty()) return;
   const Settings settings(part.settings, defs, model.let, part.op, part.op_where);
   const ir::ValueId scores = e.find(part.in[0]);
   if (!settings.has("threshold") || !scores.valid()) return;
@@ -238,6 +233,12 @@ std::vector<PaddingRow> padding_rows(const Expansion& e) {
 }  // namespace
 
 TrainingPlan plan_training(const Model& model) {
+  ExpandedModel expanded(model);
+  return plan_training(expanded);
+}
+
+TrainingPlan plan_training(ExpandedModel& expanded) {
+  const Model& model = expanded.model();
   TrainingPlan plan;
   plan.name = model.name;
   const auto batch = model.train.sizes.find(model.batch_dimension);
@@ -250,7 +251,7 @@ TrainingPlan plan_training(const Model& model) {
   plan.data = model.data;
 
   Diagnostics errors;
-  const Expansion e = expand_model(model, {.batch = plan.batch, .training = false}, errors);
+  const Expansion& e = expanded.at({.batch = plan.batch, .training = false}, errors);
   errors.throw_if_any();
   for (const InputDef& input : model.inputs) {
     ir::Type row = input_type(model, input, plan.batch);
@@ -263,7 +264,7 @@ TrainingPlan plan_training(const Model& model) {
   errors.throw_if_any();
   bound_indices(e, plan.inputs);
   plan.padding = padding_rows(e);
-  plan.indices = plan_index_checks(model, e, errors);
+  plan.indices = plan_index_checks(expanded, e, errors);
   errors.throw_if_any();
   warn_of_endless_training(model, plan.warnings);
   if (!model.train.losses.empty()) plan.metrics.push_back({"loss"});

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "frontend/expanded_model.h"
 #include "frontend/index_checks.h"
 #include "frontend/model.h"
 
@@ -54,6 +55,7 @@ struct TrainingPlan {
 };
 
 // Throws UserError where the model's shapes do not fit.
+TrainingPlan plan_training(ExpandedModel& expanded);
 TrainingPlan plan_training(const Model& model);
 
 }  // namespace heddle::frontend

@@ -18,17 +18,12 @@ const char* side_name(const Dims& image, size_t side) {
   return image.size() == 1 ? "length" : kSides[side];
 }
 
-// One number for both sides, or [h, w]; each at least 1. Of a sequence one number.
+// One number for both sides, or [h, w]. Of a sequence one number.
 Dims read_sides(LayerContext& c, const std::string& setting, size_t count) {
   Dims sides = c.settings.integers(setting);
   if (sides.size() == 1) sides.resize(count, sides[0]);
   if (sides.size() != count)
     c.fail_setting(setting, fmt::format("'{}' takes one number{}", setting, count == 1 ? "" : " or [height, width]"));
-  for (const int64_t side : sides) {
-    if (side < 1 || side > kLargest) {
-      c.fail_setting(setting, fmt::format("'{}' must be between 1 and {}, is {}", setting, kLargest, side));
-    }
-  }
   return sides;
 }
 
@@ -57,11 +52,6 @@ Dims read_pads(LayerContext& c, const Dims& image, const Window& w) {
                    suggest_word(given->text, {"valid", "same"}));
   }
   Dims p = c.settings.integers("pad");
-  for (const int64_t side : p) {
-    if (side < 0 || side > kLargest) {
-      c.fail_setting("pad", fmt::format("'pad' must be between 0 and {}, is {}", kLargest, side));
-    }
-  }
   if (p.size() == 1) return Dims(2 * sides, p[0]);
   if (sides == 1) {
     if (p.size() == 2) return p;
@@ -119,14 +109,24 @@ Window over_row(const Window& w) {
           .pads = {0, w.pads[0], 0, w.pads[1]}};
 }
 
-std::vector<SettingDef> window_settings(const std::string& size, bool sequence) {
+std::vector<Key> window_settings(const std::string& size, bool sequence) {
   const std::string sides = sequence ? "one number" : "one number or [h, w]";
-  return {{.name = size, .type = SettingType::integers, .doc = "window: " + sides, .required = true},
-          {.name = "stride", .type = SettingType::integers, .doc = sides},
+  return {{.name = size,
+           .type = KeyType::integer,
+           .count = Count::several,
+           .doc = "window: " + sides,
+           .required = true,
+           .range = ir::between(1, kLargest)},
+          {.name = "stride",
+           .type = KeyType::integer,
+           .count = Count::several,
+           .doc = sides,
+           .range = ir::between(1, kLargest)},
           {.name = "pad",
-           .type = SettingType::padding,
+           .type = KeyType::padding,
            .doc = sequence ? "same, one number or [before, after]: valid"
-                           : "same, one number, [h, w] or [top, bottom, left, right]: valid"}};
+                           : "same, one number, [h, w] or [top, bottom, left, right]: valid",
+           .range = ir::between(0, kLargest)}};
 }
 
 Window read_window(LayerContext& c, const std::string& size, bool stride_is_window, bool dilated, const Dims& image) {

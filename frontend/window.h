@@ -24,6 +24,6 @@ void require_sequence(LayerContext& c);      // of rank 3
 ir::Dims image_size(const LayerContext& c);  // [height, width] or [length] of input 0, of either layout
 int64_t channels(const LayerContext& c);     // of input 0
 
-std::vector<SettingDef> window_settings(const std::string& size, bool sequence);
+std::vector<Key> window_settings(const std::string& size, bool sequence);
 
 }  // namespace heddle::frontend

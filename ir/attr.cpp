@@ -45,18 +45,6 @@ bool same(const Attrs& a, const Attrs& b) {
                     [](const auto& x, const auto& y) { return x.first == y.first && same(x.second, y.second); });
 }
 
-std::string to_string(AttrType type) {
-  switch (type) {
-    case AttrType::flag: return "flag";
-    case AttrType::integer: return "integer";
-    case AttrType::real: return "real";
-    case AttrType::text:
-    case AttrType::dtype: return "text";
-    case AttrType::integers: return "integers";
-  }
-  return "";
-}
-
 std::string real_text(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";

@@ -1,8 +1,8 @@
-// Attributes: the compile-time parameters of a node, printed as {axis = 1, pads = [1,1,1,1]}.
+// Attributes: the compile-time parameters of a node, printed as {axis = 1, pads = [1,1,1,1]}. An operator declares its own as
+// keys (ir/keys/key.h).
 #pragma once
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -17,35 +17,14 @@ struct ScalarName {
   auto operator<=>(const ScalarName&) const = default;
 };
 
-// The order of the alternatives is that of AttrType up to `integers`; a ScalarName stands for a value of any of them.
+// A ScalarName stands for a value of any of the others.
 using Attr = std::variant<bool, int64_t, double, std::string, std::vector<int64_t>, ScalarName>;
 using Attrs = std::map<std::string, Attr, std::less<>>;  // ordered, so that printing is deterministic
-
-enum class AttrType {
-  flag,
-  integer,
-  real,
-  text,
-  integers,
-  dtype,  // a text that names an element type
-};
-
-// How an operator declares an attribute: one source for parsing, printing, the op reference and the JSON schema.
-struct AttrDef {
-  std::string name;
-  AttrType type = AttrType::integer;
-  std::optional<Attr> fallback;  // the default, never printed; an attribute without one is required
-  std::string doc;
-  // Only the values of results depend on it, no type, no index and no gradient of a kernel: a kernel may take it as a
-  // scalar argument, so that layers which differ in it share one kernel.
-  bool scalar = false;
-};
 
 // As printed they would look alike: NaN is NaN, and -0.0 is not 0.0.
 bool same(const Attr& a, const Attr& b);
 bool same(const Attrs& a, const Attrs& b);
 
-std::string to_string(AttrType type);
 std::string to_string(const Attr& attr);  // as printed: true, 3, 0.5, "same", [1,2]
 std::string real_text(double value);      // shortest text that reads back equal; inf, -inf, nan
 

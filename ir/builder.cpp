@@ -27,11 +27,10 @@ void check_operands(const OpDef& op, const std::vector<Type>& operands) {
 }
 
 // An integer literal is a real where a real is declared and holds it exactly.
-bool convert(Attr& attr, const AttrDef& def) {
-  const AttrType held = def.type == AttrType::dtype ? AttrType::text : def.type;
-  if (attr.index() == static_cast<size_t>(held)) return true;
+bool convert(Attr& attr, const Key& def) {
+  if (holds(def, attr)) return true;
   if (std::holds_alternative<ScalarName>(attr)) return def.scalar;
-  if (def.type != AttrType::real || !std::holds_alternative<int64_t>(attr)) return false;
+  if (def.type != KeyType::real || !std::holds_alternative<int64_t>(attr)) return false;
   const int64_t integer = std::get<int64_t>(attr);
   const auto real = static_cast<double>(integer);
   if (real >= 0x1p63 || static_cast<int64_t>(real) != integer) return false;
@@ -63,21 +62,19 @@ std::vector<Type> infer_types(const Signature& applied) { return infer_types(app
 
 Attrs canonical_attrs(const OpDef& op, Attrs attrs) {
   for (auto it = attrs.begin(); it != attrs.end();) {
-    const AttrDef* def = op.find_attr(it->first);
+    const Key* def = op.find_attr(it->first);
     if (def == nullptr) {
-      std::vector<std::string> known;
-      for (const AttrDef& a : op.attrs) known.push_back(a.name);
-      const std::string hint = did_you_mean(it->first, known);
+      const std::string hint = did_you_mean(it->first, key_names(op.attrs));
       throw InferError(
           fmt::format("{}: unknown attribute '{}'{}", op.name, it->first, hint.empty() ? "" : "; " + hint));
     }
     if (!convert(it->second, *def))
       throw InferError(fmt::format("{}: attribute '{}' is {} but must be of type {}", op.name, it->first,
-                                   to_string(it->second), to_string(def->type)));
+                                   to_string(it->second), attribute_type(*def)));
     it = def->fallback && same(*def->fallback, it->second) ? attrs.erase(it) : std::next(it);
   }
-  for (const AttrDef& def : op.attrs)
-    if (!def.fallback && !attrs.count(def.name))
+  for (const Key& def : op.attrs)
+    if (def.required && !attrs.count(def.name))
       throw InferError(fmt::format("{}: attribute '{}' is missing", op.name, def.name));
   return attrs;
 }

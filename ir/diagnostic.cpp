@@ -68,11 +68,14 @@ std::string snippet(const Location& where) {
                      printable({text.data() + begin, end - begin}), std::string(columns(begin, at), ' '), tildes);
 }
 
+// A model that was built has places, and no text (tools/api/built_json.h).
+bool has_text(const Location& where) { return where.begin <= where.end; }
+
 void render_into(std::string& out, const Diagnostic& d, bool color) {
   if (d.where.valid()) out += to_string(d.where) + ": ";
   out += color ? fmt::format("{}{}:\033[0m {}\n", color_code(d.severity), label(d.severity), d.message)
                : fmt::format("{}: {}\n", label(d.severity), d.message);
-  if (d.where.valid()) out += snippet(d.where);
+  if (d.where.valid() && has_text(d.where)) out += snippet(d.where);
   for (const Diagnostic& note : d.notes) render_into(out, note, color);
   if (!d.help.empty()) out += fmt::format("help: {}\n", d.help);
 }
@@ -92,6 +95,7 @@ LineColumn line_column(const Location& where) {
 
 std::string to_string(const Location& where) {
   if (!where.valid()) return "";
+  if (!has_text(where)) return printable(where.file->name);
   const LineColumn at = line_column(where);
   return fmt::format("{}:{}:{}", printable(where.file->name), at.line, at.column);
 }

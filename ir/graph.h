@@ -123,6 +123,9 @@ class Graph {
   std::unordered_map<std::string, int> next_suffix_;
 };
 
+// Of a kernel: whether a library executes it, which has no generated text.
+inline bool calls_library(const Graph& k) { return k.form && k.form->is_library(); }
+
 // States that the `flatten` pass has laid end to end in one flat state, so that saved weights keep their names and
 // shapes.
 struct StateMember {

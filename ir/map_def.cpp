@@ -39,8 +39,8 @@ std::vector<std::string> map_names() {
 DataMap data_map(std::string_view name, std::map<std::string, std::vector<double>, std::less<>> numbers) {
   DataMap map{.def = find_map(name), .numbers = std::move(numbers)};
   HEDDLE_CHECK(map.def != nullptr, fmt::format("there is a data map '{}'", name));
-  for (const MapKey& key : map.def->keys)
-    if (key.fallback && !map.has(key.name)) map.numbers[key.name] = {*key.fallback};
+  for (const Key& key : map.def->keys)
+    if (key.fallback && !map.has(key.name)) map.numbers[key.name] = {std::get<double>(*key.fallback)};
   return map;
 }
 

@@ -17,32 +17,19 @@
 #include <vector>
 
 #include "ir/diagnostic.h"
+#include "ir/keys/key.h"
 #include "ir/type.h"
 
 namespace heddle::ir {
-
-enum class MapKeyType {
-  real,
-  integer,
-  reals,    // one, or one for each element of the last axis (of each channel of a picture of planes)
-  sides,    // one number of pixels, or [height, width]
-  borders,  // likewise, or [top, bottom, left, right]
-  dtype,
-};
-struct MapKey {
-  std::string name;
-  MapKeyType type = MapKeyType::real;
-  std::optional<double> fallback = {};
-  bool required = false;
-  double low = 0, high = 0;  // of integers, sides and borders; of a real where they differ
-};
 
 struct MapDef;
 
 // One map of a list.
 struct DataMap {
   const MapDef* def = nullptr;
-  std::map<std::string, std::vector<double>, std::less<>> numbers = {};  // sides as two, borders as four
+  std::map<std::string, std::vector<double>, std::less<>> numbers =
+      {};  // sides as two, borders as four; several: for each
+           // channel, or element of the last axis
   DType dtype = DType::f32;
   Location where = {};
   std::map<std::string, Location, std::less<>> places = {};  // of the keys that are given
@@ -80,7 +67,7 @@ struct MapText {
 struct MapDef {
   std::string name;
   std::string doc;
-  std::vector<MapKey> keys = {};
+  std::vector<Key> keys = {};
   bool training = false;  // acts in training only, by functions of (seed, epoch, row, place in the list)
   bool picture = false;   // takes rows of 2 or 3 axes
   bool integers = false;  // of integer inputs, too

@@ -27,6 +27,9 @@ RegisterOp::RegisterOp(OpDef def) {
   auto& ops = registry();
   const auto at = lower_bound(ops, def.name);
   HEDDLE_CHECK(at == ops.end() || (*at)->name != def.name, fmt::format("operator {} is registered twice", def.name));
+  for (const Key& attr : def.attrs)
+    HEDDLE_CHECK(attr.required != attr.fallback.has_value(),
+                 fmt::format("{} needs {}, or has its default", def.name, attr.name));
   static std::vector<std::unique_ptr<OpDef>> owned;
   owned.push_back(std::make_unique<OpDef>(std::move(def)));
   ops.insert(at, owned.back().get());
@@ -52,14 +55,11 @@ std::vector<std::string> op_names() {
   return names;
 }
 
-const AttrDef* OpDef::find_attr(std::string_view wanted) const {
-  const auto it = std::find_if(attrs.begin(), attrs.end(), [&](const AttrDef& a) { return a.name == wanted; });
-  return it == attrs.end() ? nullptr : &*it;
-}
+const Key* OpDef::find_attr(std::string_view wanted) const { return find_key(attrs, wanted); }
 
 const Attr& attribute(const OpDef& op, const Attrs& attrs, std::string_view name) {
   if (const auto it = attrs.find(name); it != attrs.end()) return it->second;
-  const AttrDef* def = op.find_attr(name);
+  const Key* def = op.find_attr(name);
   HEDDLE_CHECK(def != nullptr && def->fallback.has_value(), fmt::format("{} has no attribute {}", op.name, name));
   return *def->fallback;
 }

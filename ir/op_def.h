@@ -15,6 +15,7 @@
 #include "ir/evaluate/tensor.h"
 #include "ir/graph.h"
 #include "ir/index_map.h"
+#include "ir/keys/key.h"
 #include "ir/op_traits.h"
 
 namespace heddle::ir {
@@ -148,7 +149,7 @@ struct OpDef {
   std::vector<std::string> operands;
   bool variadic = false;  // the last operand repeats, at least once
   std::vector<std::string> results = {"y"};
-  std::vector<AttrDef> attrs = {};
+  std::vector<Key> attrs = {};
   std::vector<DType> dtypes = {};  // of the first operand (or the result of a Source); empty: all
   Kind kind;
   Traits traits = {};  // what else is true of it: passes ask for these, never for its name
@@ -175,7 +176,7 @@ struct OpDef {
   double flops = 1;  // per result element; contractions count their products instead
   std::vector<Sample> samples = {};
 
-  const AttrDef* find_attr(std::string_view name) const;
+  const Key* find_attr(std::string_view name) const;
 };
 
 const OpDef& op_def(std::string_view name);   // must exist

@@ -22,8 +22,8 @@ bool is_taken(const std::vector<Scalar>& scalars, std::string_view name) {
   return find_scalar(scalars, name) != nullptr || op_def("call").find_attr(name) != nullptr;
 }
 
-DType scalar_dtype(const OpDef& op, const AttrDef& attr, const Type& result) {
-  if (attr.type == AttrType::integer) return DType::i64;
+DType scalar_dtype(const OpDef& op, const Key& attr, const Type& result) {
+  if (attr.type == KeyType::integer) return DType::i64;
   const bool narrow = result.dtype == DType::f16 || result.dtype == DType::bf16;
   return narrow && std::holds_alternative<Elementwise>(op.kind) ? DType::f32 : result.dtype;
 }

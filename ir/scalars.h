@@ -7,7 +7,7 @@
 //   ...
 //   %a: f32[8] = call @random_uniform(%seed, %step) {stream = 7}
 //
-// Only attributes that are declared `scalar` (AttrDef) may name one.
+// Only attributes that are declared `scalar` (Key) may name one.
 #pragma once
 #include "ir/op_def.h"
 
@@ -18,7 +18,7 @@ bool is_taken(const std::vector<Scalar>& scalars, std::string_view name);
 
 // What the scalar behind this attribute of a node must be: i64 for an integer; for a real the dtype of a source's result,
 // and what an elementwise operator computes with: a slope of 0.01 is no element of an f16 tensor.
-DType scalar_dtype(const OpDef& op, const AttrDef& attr, const Type& result);
+DType scalar_dtype(const OpDef& op, const Key& attr, const Type& result);
 
 // The attribute's value as the number that a call supplies: a real for floating dtypes, else an integer. Nothing where
 // it is no element of that dtype: 0.5 or 2^40 for an i32; nor for nan, whose bits say more.

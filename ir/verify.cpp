@@ -75,10 +75,10 @@ class Verifier {
   // As canonical_attrs leaves them, found without a copy.
   static bool is_canonical(const Node& n) {
     const auto written = [&](const auto& attr) {
-      const AttrDef* def = n.op->find_attr(attr.first);
-      return def != nullptr && attr.second.index() == static_cast<size_t>(def->type) && def->fallback != attr.second;
+      const Key* def = n.op->find_attr(attr.first);
+      return def != nullptr && holds(*def, attr.second) && def->fallback != attr.second;
     };
-    const auto given = [&](const AttrDef& def) { return def.fallback || n.attrs.count(def.name) != 0; };
+    const auto given = [&](const Key& def) { return !def.required || n.attrs.count(def.name) != 0; };
     return std::all_of(n.attrs.begin(), n.attrs.end(), written) &&
            std::all_of(n.op->attrs.begin(), n.op->attrs.end(), given);
   }
@@ -170,8 +170,7 @@ class Verifier {
 
   void form() {
     const KernelForm& f = *g_.form;
-    const bool tiled = f.kind == KernelForm::Kind::contract && f.impl.empty();
-    const bool called = (f.kind == KernelForm::Kind::contract && !tiled) || f.kind == KernelForm::Kind::opaque;
+    const bool called = (f.kind == KernelForm::Kind::contract && f.is_library()) || f.kind == KernelForm::Kind::opaque;
     const std::string reason = called ? library_conflict(g_) : conflict_with_plan(f);
     if (!reason.empty()) problem("cannot be executed as {}: {}", to_string(f.kind), reason);
   }

@@ -19,7 +19,7 @@ namespace {
 // An attribute of a node that may be a scalar argument.
 struct Slot {
   size_t node = 0;  // position in the kernel's order
-  const AttrDef* attr = nullptr;
+  const Key* attr = nullptr;
   DType dtype = DType::f32;
 };
 
@@ -33,7 +33,7 @@ Numbers numbers_of(const Graph& k) {
   Numbers numbers;
   for (size_t i = 0; i < k.order.size(); ++i) {
     const Node& n = k[k.order[i]];
-    for (const AttrDef& attr : n.op->attrs) {
+    for (const Key& attr : n.op->attrs) {
       if (!attr.scalar) continue;
       const DType dtype = scalar_dtype(*n.op, attr, k[n.results[0]].type);
       const std::optional<Attr> number = scalar_number(attribute(*n.op, n.attrs, attr.name), dtype);
@@ -68,7 +68,7 @@ std::vector<Family> families(const Module& m) {
   std::unordered_map<std::string, size_t> known;
   for (size_t i = 0; i < m.kernels.size(); ++i) {
     const Graph& k = m.kernels[i];
-    if (!k.form || !k.form->impl.empty() || !k.scalars.empty()) continue;
+    if (!k.form || calls_library(k) || !k.scalars.empty()) continue;
     const Numbers numbers = numbers_of(k);
     const auto [at, added] = known.try_emplace(shared_key(k, numbers), all.size());
     if (added) all.push_back({{}, numbers.slots, std::vector<std::vector<Attr>>(numbers.slots.size())});

@@ -1,45 +1,61 @@
 """Checks which folder includes which: python3 tools/check_layering.py [ROOT]
 
-The layers are those of docs/design.md: ir below frontend, passes and codegen, which do not know one another; the runtime reads
-Programs and nothing else of the compiler; the tools tie all together.
+The layers are those of docs/design.md: ir below frontend, passes and codegen, which do not know one another; the runtime
+reads Programs and nothing else of the compiler; tools/driver ties all together, and the other tools stand on it.
 """
 import pathlib
 import re
 import sys
 
-LAYERS = ("ir", "frontend", "passes", "codegen", "runtime", "tools")
+COMPILER = {"ir", "frontend", "passes", "codegen", "runtime"}
 ALLOWED = {
     "ir": {"ir"},
     "frontend": {"frontend", "ir"},
     "passes": {"passes", "ir"},
     "codegen": {"codegen", "ir"},
     "runtime": {"runtime"},
-    "tools": set(LAYERS),
+    "tools/driver": COMPILER | {"tools/driver"},
+    "tools/predict": COMPILER | {"tools/driver", "tools/predict"},
+    "tools/api": COMPILER | {"tools/driver", "tools/predict", "tools/api"},
+    "tools": COMPILER | {"tools"},
 }
-# The Program and the kinds of its entries, how errors are told, which readers there are: these headers include nothing else of their folder.
+# The Program and the kinds of its entries, how errors are told, what keys are, which readers there are: these headers
+# include nothing else of their folder.
 SINGLE = {
-    "runtime": {"codegen/program.h", "ir/entry.h", "ir/diagnostic.h", "ir/check.h", "ir/index_error.h"},
-    "frontend": {"runtime/data/reader_def.h", "ir/diagnostic.h"},
+    "runtime": {"codegen/program.h", "ir/entry.h", "ir/diagnostic.h", "ir/check.h", "ir/index_error.h", "ir/keys/key.h", "ir/attr.h"},
+    "frontend": {"runtime/data/reader_def.h", "ir/diagnostic.h", "ir/keys/key.h", "ir/attr.h"},
 }
+# Results on standard output, where a prediction writes them: of the command line this alone.
+RESULTS = {"tools/predict": {"tools/command/output.h"}}
+TOP = sorted({layer.split("/")[0] for layer in ALLOWED})
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 
 
+def layer_of(path):
+    """The layer with the longest name that the path begins with; none: the file is of another project."""
+    return max((layer for layer in ALLOWED if path.startswith(layer + "/")), key=len, default=None)
+
+
+def may_include(layer, included):
+    of = layer_of(included)
+    alone = SINGLE.get(layer, set()) | RESULTS.get(layer, set())
+    return of is None or included in alone or any(of == a or of.startswith(a + "/") for a in ALLOWED[layer])
+
+
 def violations(root):
-    for layer in LAYERS:
-        for path in sorted((root / layer).rglob("*")):
-            if path.suffix not in (".h", ".cpp"):
+    for path in sorted(path for top in TOP for path in (root / top).rglob("*")):
+        if path.suffix not in (".h", ".cpp"):
+            continue
+        name = str(path.relative_to(root))
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            match = INCLUDE.match(line)
+            if not match:
                 continue
-            for number, line in enumerate(path.read_text().splitlines(), 1):
-                match = INCLUDE.match(line)
-                if not match:
-                    continue
-                included = match.group(1)
-                folder = included.split("/")[0]
-                where = f"{path.relative_to(root)}:{number}"
-                if "/" not in included and not included.endswith(".inc"):
-                    yield f'{where}: "{included}" is not named from the root'
-                elif folder in LAYERS and folder not in ALLOWED[layer] and included not in SINGLE.get(layer, ()):
-                    yield f"{where}: {layer} must not include {included}"
+            included = match.group(1)
+            if "/" not in included and not included.endswith(".inc"):
+                yield f'{name}:{number}: "{included}" is not named from the root'
+            elif not may_include(layer_of(name), included):
+                yield f"{name}:{number}: {layer_of(name)} must not include {included}"
 
 
 def closed(root):

@@ -69,15 +69,15 @@ const RegisterInitializer ones(filled("ones", "1 everywhere", 1));
 const RegisterInitializer constant({
     .name = "constant",
     .doc = "one number everywhere",
-    .settings = {{.name = "value", .type = SettingType::real, .doc = "the number", .required = true}},
+    .settings = {{.name = "value", .type = KeyType::real, .doc = "the number", .required = true}},
     .build = [](Builder& b, const Type& type, const Initializer& init,
                 const Random&) { return b.constant(init.values.at("value"), type); },
 });
 const RegisterInitializer normal({
     .name = "normal",
     .doc = "normal distribution",
-    .settings = {{.name = "mean", .type = SettingType::real, .doc = "its mean", .fallback = 0.0},
-                 {.name = "std", .type = SettingType::real, .doc = "its standard deviation", .fallback = 1.0}},
+    .settings = {{.name = "mean", .type = KeyType::real, .doc = "its mean", .fallback = 0.0},
+                 {.name = "std", .type = KeyType::real, .doc = "its standard deviation", .fallback = 1.0}},
     .build = [](Builder& b, const Type&, const Initializer& init,
                 const Random& random) { return around(b, random, init.values.at("mean"), init.values.at("std")); },
     .check =
@@ -88,8 +88,8 @@ const RegisterInitializer normal({
 const RegisterInitializer uniform({
     .name = "uniform",
     .doc = "uniform distribution on [low, high)",
-    .settings = {{.name = "low", .type = SettingType::real, .doc = "lower end", .fallback = 0.0},
-                 {.name = "high", .type = SettingType::real, .doc = "upper end", .fallback = 1.0}},
+    .settings = {{.name = "low", .type = KeyType::real, .doc = "lower end", .fallback = 0.0},
+                 {.name = "high", .type = KeyType::real, .doc = "upper end", .fallback = 1.0}},
     .build = [](Builder& b, const Type&, const Initializer& init,
                 const Random& random) { return between(b, random, init.values.at("low"), init.values.at("high")); },
     .check =

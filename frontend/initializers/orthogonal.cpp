@@ -51,7 +51,7 @@ ValueId build(Builder& b, const ir::Type& type, const Initializer& init, const R
 const RegisterInitializer orthogonal({
     .name = "orthogonal",
     .doc = "gain times a random orthogonal matrix [first dimension, all others]",
-    .settings = {{.name = "gain", .type = SettingType::real, .doc = "the factor", .fallback = 1.0}},
+    .settings = {{.name = "gain", .type = KeyType::real, .doc = "the factor", .fallback = 1.0}},
     .build = build,
     .least_rank = 2,
 });

@@ -60,7 +60,6 @@ ValueId build(Builder& b, const ir::Type&, const Initializer& init, const Random
 }
 
 void check(const Settings& s) {
-  if (!(s.real("std") > 0)) s.fail("std", fmt::format("'std' must be above 0, is {}", s.real("std")));
   if (!(s.real("a") < s.real("b")))
     s.fail("a", fmt::format("'a' is {}, not below 'b', which is {}", s.real("a"), s.real("b")));
   const double mean = s.real("mean"), deviation = s.real("std");
@@ -72,10 +71,14 @@ void check(const Settings& s) {
 const RegisterInitializer truncated_normal({
     .name = "truncated_normal",
     .doc = "normal distribution without what lies outside [a, b]",
-    .settings = {{.name = "mean", .type = SettingType::real, .doc = "mean before the cut", .fallback = 0.0},
-                 {.name = "std", .type = SettingType::real, .doc = "deviation before the cut", .fallback = 1.0},
-                 {.name = "a", .type = SettingType::real, .doc = "lower end", .fallback = -2.0},
-                 {.name = "b", .type = SettingType::real, .doc = "upper end", .fallback = 2.0}},
+    .settings = {{.name = "mean", .type = KeyType::real, .doc = "mean before the cut", .fallback = 0.0},
+                 {.name = "std",
+                  .type = KeyType::real,
+                  .doc = "deviation before the cut",
+                  .fallback = 1.0,
+                  .range = ir::kAboveZero},
+                 {.name = "a", .type = KeyType::real, .doc = "lower end", .fallback = -2.0},
+                 {.name = "b", .type = KeyType::real, .doc = "upper end", .fallback = 2.0}},
     .build = build,
     .check = check,
 });

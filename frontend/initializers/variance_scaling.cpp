@@ -27,19 +27,22 @@ ValueId build(Builder& b, const ir::Type& type, const Initializer& init, const R
 }
 
 // The first of the words is the default.
-SettingDef word(const std::string& name, const std::string& doc, const std::vector<std::string>& words) {
-  return {.name = name, .type = SettingType::text, .doc = doc, .fallback = words[0], .words = words};
+Key word(const std::string& name, const std::string& doc, const std::vector<std::string>& words) {
+  return {.name = name, .type = KeyType::text, .doc = doc, .fallback = words[0], .words = words};
 }
 
 const RegisterInitializer variance_scaling({
     .name = "variance_scaling",
     .doc = "variance scale / n, where n is the inputs, the outputs or their mean",
-    .settings = {{.name = "scale", .type = SettingType::real, .doc = "of the variance", .fallback = 1.0},
+    .settings = {{.name = "scale",
+                  .type = KeyType::real,
+                  .doc = "of the variance",
+                  .fallback = 1.0,
+                  .range = as_f32(ir::kAboveZero)},
                  word("mode", "n: fan_in, fan_out or fan_avg", {"fan_in", "fan_out", "fan_avg"}),
                  word("distribution", "truncated_normal, untruncated_normal or uniform",
                       {"truncated_normal", "untruncated_normal", "uniform"})},
     .build = build,
-    .check = [](const Settings& s) { s.positive_real("scale"); },
 });
 
 }  // namespace

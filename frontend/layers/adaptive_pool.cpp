@@ -21,9 +21,6 @@ Dims read_size(LayerContext& c, size_t sides) {
   Dims size = c.settings.integers("size");
   if (size.size() == 1) size.resize(sides, size[0]);
   if (size.size() != sides) c.fail_setting("size", "'size' takes " + sides_text(sides));
-  for (const int64_t side : size)
-    if (side < 1 || side > kLargest)
-      c.fail_setting("size", fmt::format("'size' must be between 1 and {}, is {}", kLargest, side));
   return size;
 }
 
@@ -79,9 +76,11 @@ LayerDef adaptive(size_t sides, bool largest) {
       .doc = fmt::format("{} of each bin: PyTorch's bins, [floor(o n / size), ceil((o + 1) n / size)) of n elements",
                          largest ? "the largest element" : "the mean"),
       .settings = {{.name = "size",
-                    .type = SettingType::integers,
+                    .type = KeyType::integer,
+                    .count = Count::several,
                     .doc = "of the result: " + sides_text(sides),
-                    .required = true}},
+                    .required = true,
+                    .range = ir::between(1, kLargest)}},
       .build = [sides, largest](LayerContext& c) { return build(c, sides, largest); }};
 }
 

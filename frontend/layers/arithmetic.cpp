@@ -54,10 +54,10 @@ ir::Values build_arg(LayerContext& c, std::string_view op) {
   return {c.emit(op, {c.in[0]}, {{"axis", c.settings.integer("axis")}})};
 }
 
-const std::vector<SettingDef> kReduction = {
-    {.name = "axis", .type = SettingType::integers, .doc = "one axis or several: all"},
-    {.name = "keepdims", .type = SettingType::flag, .doc = "keep them as size 1", .fallback = false}};
-const std::vector<SettingDef> kAxis = {
+const std::vector<Key> kReduction = {
+    {.name = "axis", .type = KeyType::integer, .count = Count::several, .doc = "one axis or several: all"},
+    {.name = "keepdims", .type = KeyType::flag, .doc = "keep them as size 1", .fallback = false}};
+const std::vector<Key> kAxis = {
     {.name = "axis", .doc = "counted from the end where negative", .fallback = int64_t{-1}}};
 
 LayerDef reduction(const std::string& name, const std::string& op, const std::string& doc) {

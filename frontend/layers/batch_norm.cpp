@@ -8,13 +8,6 @@ namespace {
 using ir::Dims;
 using ir::ValueId;
 
-double read_momentum(LayerContext& c) {
-  const double momentum = c.settings.real("momentum");
-  if (!(momentum >= 0 && momentum <= 1))
-    c.fail_setting("momentum", fmt::format("'momentum' must lie in [0, 1], is {}", momentum));
-  return momentum;
-}
-
 // Statistics of the data so far: what evaluation normalises with.
 struct Running {
   ValueId mean, variance, batches;
@@ -30,7 +23,7 @@ ValueId follow(LayerContext& c, ValueId old, ValueId now, double momentum, const
 
 // The batch's variance is that of a sample: n / (n - 1) times its own estimates the data's.
 void keep_statistics(LayerContext& c, const Running& running, ValueId mean, ValueId variance, int64_t n) {
-  const double momentum = read_momentum(c);
+  const double momentum = c.settings.real("momentum");
   const double unbiased = static_cast<double>(n) / static_cast<double>(std::max<int64_t>(n - 1, 1));
   const ValueId sample = c.emit("mul", {variance, c.constant(unbiased, c.type(variance))}, {}, "variance.unbiased");
   c.update(running.mean, follow(c, running.mean, mean, momentum, "running_mean"));
@@ -46,7 +39,7 @@ ValueId normalise_batch(LayerContext& c, ValueId x, const Affine& affine, const 
                       "take larger batches; where one row is what an epoch has left over, \"drop_last\": true");
   Dims axes;
   for (int64_t axis = 0; axis + 1 < c.type(x).rank(); ++axis) axes.push_back(axis);
-  const Normalized batch = normalize(c, x, affine, axes, read_eps(c));
+  const Normalized batch = normalize(c, x, affine, axes, c.settings.real("eps"));
   keep_statistics(c, running, batch.mean, batch.variance, n);
   return batch.y;
 }
@@ -54,7 +47,7 @@ ValueId normalise_batch(LayerContext& c, ValueId x, const Affine& affine, const 
 // (x - mean) * (scale / sqrt(variance + eps)) + bias: one multiplication and two additions an element.
 ValueId normalise_by_running(LayerContext& c, ValueId x, const Affine& affine, const Running& running) {
   const Dims dims = c.dims(x);
-  const ValueId eps = c.constant(read_eps(c), c.type(running.variance));
+  const ValueId eps = c.constant(c.settings.real("eps"), c.type(running.variance));
   const ValueId rstd = c.emit("rsqrt", {c.emit("add", {running.variance, eps}, {}, "variance")}, {}, "rstd");
   const ValueId factor = c.emit("mul", {affine.scale, rstd}, {}, "factor");
   const ValueId centered = c.emit("sub", {x, c.broadcast(running.mean, dims)}, {}, "centered");
@@ -70,18 +63,19 @@ ir::Values build(LayerContext& c) {
   const Affine affine = make_affine(c, channels.dims[0]);
   const Running running{c.buffer("running_mean", channels, "zeros"), c.buffer("running_var", channels, "ones"),
                         c.buffer("num_batches_tracked", {ir::DType::i64, {}}, "zeros")};
-  read_momentum(c);  // evaluation asks for it, too
+  c.settings.check_ranges();  // of the momentum in evaluation, too
   const ValueId y = c.training ? normalise_batch(c, x, affine, running) : normalise_by_running(c, x, affine, running);
   return {c.from_nhwc(c.apply_activation(y))};
 }
 
-std::vector<SettingDef> settings() {
-  std::vector<SettingDef> all = norm_settings(/*affine=*/true);
+std::vector<Key> settings() {
+  std::vector<Key> all = norm_settings(/*affine=*/true);
   all.push_back({.name = "momentum",
-                 .type = SettingType::real,
+                 .type = KeyType::real,
                  .doc = "share of a batch in the running statistics",
-                 .fallback = 0.1});
-  all.push_back({.name = "activation", .type = SettingType::part, .doc = "applied to the result"});
+                 .fallback = 0.1,
+                 .range = ir::between(0, 1)});
+  all.push_back({.name = "activation", .type = KeyType::part, .doc = "applied to the result", .of = "activation"});
   return all;
 }
 

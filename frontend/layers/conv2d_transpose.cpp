@@ -12,14 +12,11 @@ using ir::ValueId;
 
 constexpr int64_t kLargest = int64_t{1} << 30;
 
-// One number for both sides or [h, w], from `least` on.
-Dims read_pair(LayerContext& c, const std::string& setting, int64_t least) {
+// One number for both sides or [h, w].
+Dims read_pair(LayerContext& c, const std::string& setting) {
   Dims sides = c.settings.integers(setting);
   if (sides.size() == 1) sides.push_back(sides[0]);
   if (sides.size() != 2) c.fail_setting(setting, fmt::format("'{}' takes one number or [height, width]", setting));
-  for (const int64_t side : sides)
-    if (side < least || side > kLargest)
-      c.fail_setting(setting, fmt::format("'{}' must be between {} and {}, is {}", setting, least, kLargest, side));
   return sides;
 }
 
@@ -32,7 +29,7 @@ Dims read_pad(LayerContext& c) {
         "pad", fmt::format("'pad' takes one number or [height, width], found {}", describe(*given)),
         "for stride times as many rows: kernel 3 with \"pad\": 1 and \"output_padding\": 1, or kernel 4 with "
         "\"pad\": 1, where the stride is 2");
-  return read_pair(c, "pad", 0);
+  return read_pair(c, "pad");
 }
 
 // The result is what a convolution with these settings would have read: (i - 1) stride - 2 pad + reach rows, and the
@@ -54,13 +51,13 @@ Dims result_size(LayerContext& c, const Window& w, const Dims& more) {
 ir::Values build(LayerContext& c) {
   c.require_f32(0);
   require_image(c);
-  const int64_t filters = c.settings.positive("filters"), in = channels(c);
+  const int64_t filters = c.settings.integer("filters"), in = channels(c);
   const int64_t groups = read_groups(c, in, filters);
-  Window w{.size = read_pair(c, "kernel", 1),
-           .strides = read_pair(c, "stride", 1),
-           .dilations = read_pair(c, "dilation", 1),
+  Window w{.size = read_pair(c, "kernel"),
+           .strides = read_pair(c, "stride"),
+           .dilations = read_pair(c, "dilation"),
            .pads = read_pad(c)};
-  const Dims more = read_pair(c, "output_padding", 0);
+  const Dims more = read_pair(c, "output_padding");
   for (size_t side = 0; side < 2; ++side)
     if (more[side] >= w.strides[side])
       c.fail_setting("output_padding", fmt::format("'output_padding' is {}, expected less than the stride, which is {}",
@@ -84,21 +81,43 @@ ir::Values build(LayerContext& c) {
 const RegisterLayer conv2d_transpose({
     .name = "conv2d_transpose",
     .doc = "each pixel adds a multiple of the filters: what a convolution's gradient does to its image",
-    .settings = all_settings(
-        {{{.name = "filters", .doc = "output channels", .required = true},
-          {.name = "kernel", .type = SettingType::integers, .doc = "window: one number or [h, w]", .required = true},
-          {.name = "stride", .type = SettingType::integers, .doc = "one number or [h, w]", .fallback = Dims{1, 1}},
-          {.name = "pad",
-           .type = SettingType::integers,
-           .doc = "rows and columns left out at each side: one number or [h, w]",
-           .fallback = Dims{0, 0}},
-          {.name = "output_padding",
-           .type = SettingType::integers,
-           .doc = "more of them after the last: one number or [h, w]",
-           .fallback = Dims{0, 0}},
-          {.name = "dilation", .type = SettingType::integers, .doc = "one number or [h, w]", .fallback = Dims{1, 1}},
-          {.name = "groups", .doc = "channels split into groups that do not mix", .fallback = int64_t{1}}},
-         filter_settings()}),
+    .settings =
+        all_settings({{{.name = "filters", .doc = "output channels", .required = true, .range = ir::at_least(1)},
+                       {.name = "kernel",
+                        .type = KeyType::integer,
+                        .count = Count::several,
+                        .doc = "window: one number or [h, w]",
+                        .required = true,
+                        .range = ir::between(1, kLargest)},
+                       {.name = "stride",
+                        .type = KeyType::integer,
+                        .count = Count::several,
+                        .doc = "one number or [h, w]",
+                        .fallback = Dims{1, 1},
+                        .range = ir::between(1, kLargest)},
+                       {.name = "pad",
+                        .type = KeyType::integer,
+                        .count = Count::several,
+                        .doc = "rows and columns left out at each side: one number or [h, w]",
+                        .fallback = Dims{0, 0},
+                        .range = ir::between(0, kLargest)},
+                       {.name = "output_padding",
+                        .type = KeyType::integer,
+                        .count = Count::several,
+                        .doc = "more of them after the last: one number or [h, w]",
+                        .fallback = Dims{0, 0},
+                        .range = ir::between(0, kLargest)},
+                       {.name = "dilation",
+                        .type = KeyType::integer,
+                        .count = Count::several,
+                        .doc = "one number or [h, w]",
+                        .fallback = Dims{1, 1},
+                        .range = ir::between(1, kLargest)},
+                       {.name = "groups",
+                        .doc = "channels split into groups that do not mix",
+                        .fallback = int64_t{1},
+                        .range = ir::at_least(1)}},
+                      filter_settings()}),
     .parameters = "weight [in, filters / groups, kh, kw], bias [filters]",
     .build = build,
 });

@@ -13,7 +13,7 @@ ir::Values build(LayerContext& c) {
   c.require_f32(0);
   c.require_rank(0, 2, static_cast<int64_t>(kMaxRank), "an input [N, ..., features]");
   const Dims in = c.dims(c.in[0]);
-  const int64_t units = c.settings.positive("units");
+  const int64_t units = c.settings.integer("units");
   const ir::ValueId weight = c.parameter("weight", {units, in.back()}, "init", "glorot_uniform", /*weight=*/true);
   Dims out = in;
   out.back() = units;
@@ -30,11 +30,12 @@ ir::Values build(LayerContext& c) {
 const RegisterLayer dense({
     .name = "dense",
     .doc = "x weight^T + bias over the last axis",
-    .settings = {{.name = "units", .doc = "outputs", .required = true},
-                 {.name = "bias", .type = SettingType::flag, .doc = "add a bias", .fallback = true},
-                 {.name = "activation", .type = SettingType::part, .doc = "applied to the result"},
-                 {.name = "init", .type = SettingType::part, .doc = "initializer of weight: glorot_uniform"},
-                 {.name = "bias_init", .type = SettingType::part, .doc = "initializer of bias: zeros"}},
+    .settings =
+        {{.name = "units", .doc = "outputs", .required = true, .range = ir::at_least(1)},
+         {.name = "bias", .type = KeyType::flag, .doc = "add a bias", .fallback = true},
+         {.name = "activation", .type = KeyType::part, .doc = "applied to the result", .of = "activation"},
+         {.name = "init", .type = KeyType::part, .doc = "initializer of weight: glorot_uniform", .of = "initializer"},
+         {.name = "bias_init", .type = KeyType::part, .doc = "initializer of bias: zeros", .of = "initializer"}},
     .parameters = "weight [units, in], bias [units]",
     .build = build,
 });

@@ -12,7 +12,7 @@ using ir::ValueId;
 ValueId each_channel(LayerContext& c, const std::string& weight, std::string_view suffix) {
   c.require_f32(0);
   require_image(c);
-  const int64_t in = channels(c), multiplier = c.settings.positive("multiplier");
+  const int64_t in = channels(c), multiplier = c.settings.integer("multiplier");
   int64_t filters = 0;
   if (__builtin_mul_overflow(in, multiplier, &filters))
     c.fail_setting("multiplier", fmt::format("'multiplier' is too large: {}", multiplier));
@@ -26,14 +26,15 @@ ir::Values build_depthwise(LayerContext& c) {
 }
 
 ir::Values build_separable(LayerContext& c) {
-  const int64_t filters = c.settings.positive("filters");
+  const int64_t filters = c.settings.integer("filters");
   const ValueId each = each_channel(c, "depthwise.weight", "depthwise");
   const Window one{.size = {1, 1}, .strides = {1, 1}, .dilations = {1, 1}, .pads = {0, 0, 0, 0}};
   const ValueId mixed = convolve(c, each, {filters, 1, one, "pointwise.weight"}, "pointwise");
   return {c.from_nhwc(c.apply_activation(add_bias(c, mixed, "pointwise.bias")))};
 }
 
-const SettingDef kMultiplier{.name = "multiplier", .doc = "filters of each channel", .fallback = int64_t{1}};
+const Key kMultiplier{
+    .name = "multiplier", .doc = "filters of each channel", .fallback = int64_t{1}, .range = ir::at_least(1)};
 
 const RegisterLayer depthwise_conv2d({
     .name = "depthwise_conv2d",
@@ -45,9 +46,10 @@ const RegisterLayer depthwise_conv2d({
 const RegisterLayer separable_conv2d({
     .name = "separable_conv2d",
     .doc = "each channel with filters of its own, then a product that mixes the channels",
-    .settings = all_settings({{{.name = "filters", .doc = "output channels", .required = true}, kMultiplier},
-                              kernel_settings(/*sequence=*/false),
-                              filter_settings()}),
+    .settings = all_settings(
+        {{{.name = "filters", .doc = "output channels", .required = true, .range = ir::at_least(1)}, kMultiplier},
+         kernel_settings(/*sequence=*/false),
+         filter_settings()}),
     .parameters = "depthwise.weight [in * multiplier, 1, kh, kw], pointwise.weight [filters, in * multiplier, 1, 1], "
                   "pointwise.bias [filters]",
     .build = build_separable,

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include "frontend/layer_context.h"
 
 namespace heddle::frontend {
@@ -7,9 +5,7 @@ namespace {
 
 double read_rate(LayerContext& c) {
   c.require_floating(0);
-  const double rate = c.settings.real("rate");
-  if (!(rate >= 0 && rate < 1)) c.fail_setting("rate", fmt::format("'rate' must lie in [0, 1), is {}", rate));
-  return rate;
+  return c.settings.real("rate");
 }
 
 ir::ValueId drop(LayerContext& c, ir::ValueId x, double rate) {
@@ -31,8 +27,11 @@ ir::Values build_spatial(LayerContext& c) {
   return {c.emit("mul", {c.in[0], c.broadcast(kept, dims)})};
 }
 
-const std::vector<SettingDef> kRate = {
-    {.name = "rate", .type = SettingType::real, .doc = "share of what is zeroed, in [0, 1)", .required = true}};
+const std::vector<Key> kRate = {{.name = "rate",
+                                 .type = KeyType::real,
+                                 .doc = "share of what is zeroed, in [0, 1)",
+                                 .required = true,
+                                 .range = ir::kShare}};
 
 const RegisterLayer spatial_dropout({
     .name = "spatial_dropout",

@@ -218,7 +218,7 @@ const RegisterLayer einsum({.name = "einsum",
                             .doc = "sums of products, by names of axes: \"bij,bjk->bik\" is a batch of matrix products",
                             .variadic = true,
                             .settings = {{.name = "equation",
-                                          .type = SettingType::text,
+                                          .type = KeyType::text,
                                           .doc = "a letter for each axis of each input, and those of the result",
                                           .required = true}},
                             .build = build});

@@ -9,7 +9,7 @@ using ir::Dims;
 using ir::ValueId;
 
 int64_t read_groups(LayerContext& c, int64_t channels) {
-  const int64_t groups = c.settings.positive("groups");
+  const int64_t groups = c.settings.integer("groups");
   if (channels % groups != 0)
     c.fail_setting("groups", fmt::format("{} groups do not divide {} channels", groups, channels));
   return groups;
@@ -22,7 +22,7 @@ ir::Values build_group_norm(LayerContext& c) {
   const ValueId x = c.to_nhwc(c.in[0]);
   const Dims dims = c.dims(x);
   const int64_t groups = read_groups(c, dims.back()), width = dims.back() / groups;
-  const double eps = read_eps(c);
+  const double eps = c.settings.real("eps");
   const int64_t positions = ir::Type(c.type(x)).elements() / dims.front() / dims.back();
   const Affine affine = make_affine(c, dims.back());
   const ValueId scale = c.reshape(affine.scale, {groups, width}, "weight.groups");
@@ -43,20 +43,23 @@ ir::Values build_instance_norm(LayerContext& c) {
            "group_norm has a mean over several channels");
   Dims axes;
   for (int64_t axis = 1; axis + 1 < std::ssize(dims); ++axis) axes.push_back(axis);
-  const double eps = read_eps(c);
+  const double eps = c.settings.real("eps");
   const Affine affine = make_affine(c, dims.back());
   return {c.from_nhwc(c.apply_activation(normalize(c, x, affine, axes, eps).y))};
 }
 
-std::vector<SettingDef> settings(bool affine) {
-  std::vector<SettingDef> all = norm_settings(affine);
-  all.push_back({.name = "activation", .type = SettingType::part, .doc = "applied to the result"});
+std::vector<Key> settings(bool affine) {
+  std::vector<Key> all = norm_settings(affine);
+  all.push_back({.name = "activation", .type = KeyType::part, .doc = "applied to the result", .of = "activation"});
   return all;
 }
 
-std::vector<SettingDef> group_settings() {
-  std::vector<SettingDef> all = settings(/*affine=*/true);
-  all.push_back({.name = "groups", .doc = "groups of channels with one mean and variance", .required = true});
+std::vector<Key> group_settings() {
+  std::vector<Key> all = settings(/*affine=*/true);
+  all.push_back({.name = "groups",
+                 .doc = "groups of channels with one mean and variance",
+                 .required = true,
+                 .range = ir::at_least(1)});
   return all;
 }
 

@@ -23,7 +23,7 @@ ir::ValueId kept_rows(LayerContext& c, int64_t padding, const Dims& dims) {
 ir::Values build_embedding(LayerContext& c) {
   require_indices(c, 0);
   c.require_rank(0, 1, static_cast<int64_t>(kMaxRank) - 1, "indices [N, ...]");
-  const int64_t vocab = c.settings.positive("vocab"), units = c.settings.positive("units");
+  const int64_t vocab = c.settings.integer("vocab"), units = c.settings.integer("units");
   const ir::ValueId weight = c.parameter("weight", {vocab, units}, "init", "normal", /*weight=*/true);
   if (c.settings.flag("sparse")) c.train_sparsely(weight, "sparse");
   const ir::ValueId rows = c.emit("gather", {weight, c.in[0]});
@@ -78,7 +78,7 @@ ir::Values build_take_along_axis(LayerContext& c) {
 ir::Values build_one_hot(LayerContext& c) {
   require_indices(c, 0);
   c.require_rank(0, 0, static_cast<int64_t>(kMaxRank) - 1, "class numbers");
-  const int64_t depth = c.settings.positive("depth");
+  const int64_t depth = c.settings.integer("depth");
   Dims dims = c.dims(c.in[0]), axes;
   for (size_t d = 0; d < dims.size(); ++d) axes.push_back(static_cast<int64_t>(d));
   dims.push_back(depth);
@@ -95,16 +95,17 @@ const RegisterLayer embedding(
     {.name = "embedding",
      .doc = "row `index` of weight for each index",
      .inputs = {"indices"},
-     .settings = {{.name = "vocab", .doc = "rows: indices lie in [0, vocab)", .required = true},
-                  {.name = "units", .doc = "length of a row", .required = true},
-                  {.name = "padding",
-                   .doc = "an index of which the result is zeros, and that trains nothing; -1 is none",
-                   .fallback = int64_t{-1}},
-                  {.name = "sparse",
-                   .type = SettingType::flag,
-                   .doc = "a step renews only the rows that its batch looks up",
-                   .fallback = false},
-                  {.name = "init", .type = SettingType::part, .doc = "initializer of weight: normal"}},
+     .settings =
+         {{.name = "vocab", .doc = "rows: indices lie in [0, vocab)", .required = true, .range = ir::at_least(1)},
+          {.name = "units", .doc = "length of a row", .required = true, .range = ir::at_least(1)},
+          {.name = "padding",
+           .doc = "an index of which the result is zeros, and that trains nothing; -1 is none",
+           .fallback = int64_t{-1}},
+          {.name = "sparse",
+           .type = KeyType::flag,
+           .doc = "a step renews only the rows that its batch looks up",
+           .fallback = false},
+          {.name = "init", .type = KeyType::part, .doc = "initializer of weight: normal", .of = "initializer"}},
      .parameters = "weight [vocab, units]",
      .build = build_embedding});
 const RegisterLayer gather(
@@ -125,11 +126,12 @@ const RegisterLayer take_along_axis(
      .inputs = {"x", "indices"},
      .settings = {{.name = "axis", .doc = "counted from the end where negative", .fallback = int64_t{-1}}},
      .build = build_take_along_axis});
-const RegisterLayer one_hot({.name = "one_hot",
-                             .doc = "f32 rows of zeros with a 1 at the index, of zeros alone where it is no class",
-                             .inputs = {"indices"},
-                             .settings = {{.name = "depth", .doc = "length of a row", .required = true}},
-                             .build = build_one_hot});
+const RegisterLayer one_hot(
+    {.name = "one_hot",
+     .doc = "f32 rows of zeros with a 1 at the index, of zeros alone where it is no class",
+     .inputs = {"indices"},
+     .settings = {{.name = "depth", .doc = "length of a row", .required = true, .range = ir::at_least(1)}},
+     .build = build_one_hot});
 
 }  // namespace
 }  // namespace heddle::frontend

@@ -57,9 +57,8 @@ const RegisterLayer matmul({
     .name = "matmul",
     .doc = "matrix product of the last two axes; leading axes broadcast",
     .inputs = {"a", "b"},
-    .settings =
-        {{.name = "transpose_a", .type = SettingType::flag, .doc = "swap the last axes of a", .fallback = false},
-         {.name = "transpose_b", .type = SettingType::flag, .doc = "swap the last axes of b", .fallback = false}},
+    .settings = {{.name = "transpose_a", .type = KeyType::flag, .doc = "swap the last axes of a", .fallback = false},
+                 {.name = "transpose_b", .type = KeyType::flag, .doc = "swap the last axes of b", .fallback = false}},
     .build = build,
 });
 

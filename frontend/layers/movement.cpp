@@ -86,7 +86,7 @@ ir::Values build_slice(LayerContext& c) {
   const auto from_end = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size); };
   const int64_t start = from_end(c.settings.integer("start"));
   const int64_t stop = c.settings.has("stop") ? from_end(c.settings.integer("stop")) : size;
-  const int64_t step = c.settings.positive("step");
+  const int64_t step = c.settings.integer("step");
   if (start >= stop) {
     c.fail_setting(
         c.settings.json("stop") != nullptr ? "stop" : "start",
@@ -109,7 +109,7 @@ std::optional<size_t> count_parts(const std::vector<Json>& settings) {
 Dims read_parts(LayerContext& c, int64_t size) {
   const Json* given = c.settings.json("parts");
   if (given->kind == Json::Kind::list) return c.settings.integers("parts");
-  const int64_t parts = c.settings.positive("parts");
+  const int64_t parts = c.settings.integer("parts");
   if (size % parts != 0)
     c.fail_setting("parts", fmt::format("{} elements do not split into {} equal parts", size, parts));
   if (parts > kMostParts) c.fail_setting("parts", fmt::format("more than {} parts", kMostParts));
@@ -130,18 +130,22 @@ ir::Values build_split(LayerContext& c) {
   return results;
 }
 
-const SettingDef kAxis = {.name = "axis", .doc = "counted from the end where negative", .fallback = int64_t{-1}};
+const Key kAxis = {.name = "axis", .doc = "counted from the end where negative", .fallback = int64_t{-1}};
 
 const RegisterLayer flatten({.name = "flatten", .doc = "all axes but the first become one", .build = build_flatten});
-const RegisterLayer reshape(
-    {.name = "reshape",
-     .doc = "the same elements in another shape",
-     .settings = {{.name = "shape", .type = SettingType::integers, .doc = "sizes; one may be -1", .required = true}},
-     .build = build_reshape});
+const RegisterLayer reshape({.name = "reshape",
+                             .doc = "the same elements in another shape",
+                             .settings = {{.name = "shape",
+                                           .type = KeyType::integer,
+                                           .count = Count::several,
+                                           .doc = "sizes; one may be -1",
+                                           .required = true}},
+                             .build = build_reshape});
 const RegisterLayer transpose({.name = "transpose",
                                .doc = "axes in another order",
                                .settings = {{.name = "perm",
-                                             .type = SettingType::integers,
+                                             .type = KeyType::integer,
+                                             .count = Count::several,
                                              .doc = "axis i of the result is axis perm[i]",
                                              .required = true}},
                                .build = build_transpose});
@@ -150,19 +154,22 @@ const RegisterLayer concat({.name = "concat",
                             .variadic = true,
                             .settings = {kAxis},
                             .build = build_concat});
-const RegisterLayer slice({.name = "slice",
-                           .doc = "a range of one axis",
-                           .settings = {kAxis,
-                                        {.name = "start", .doc = "first element", .fallback = int64_t{0}},
-                                        {.name = "stop", .doc = "one past the last: the end"},
-                                        {.name = "step", .doc = "take every step-th", .fallback = int64_t{1}}},
-                           .build = build_slice});
+const RegisterLayer slice(
+    {.name = "slice",
+     .doc = "a range of one axis",
+     .settings = {kAxis,
+                  {.name = "start", .doc = "first element", .fallback = int64_t{0}},
+                  {.name = "stop", .doc = "one past the last: the end"},
+                  {.name = "step", .doc = "take every step-th", .fallback = int64_t{1}, .range = ir::at_least(1)}},
+     .build = build_slice});
 const RegisterLayer split({.name = "split",
                            .doc = "cuts along an axis; one result per part",
                            .settings = {{.name = "parts",
-                                         .type = SettingType::integers,
+                                         .type = KeyType::integer,
+                                         .count = Count::several,
                                          .doc = "how many equal parts, or their sizes",
-                                         .required = true},
+                                         .required = true,
+                                         .range = ir::at_least(1)},
                                         kAxis},
                            .results = count_parts,
                            .build = build_split});

@@ -12,7 +12,7 @@ ir::Values build_layer_norm(LayerContext& c) {
   c.require_f32(0);
   c.require_rank(0, 2, static_cast<int64_t>(kMaxRank), "an input [N, ..., features]");
   const int64_t features = c.dims(c.in[0]).back();
-  const double eps = read_eps(c);
+  const double eps = c.settings.real("eps");
   const Affine affine = make_affine(c, features);
   return {c.emit("layer_norm", {c.in[0], affine.scale, affine.bias}, {{"eps", eps}})};
 }
@@ -23,7 +23,7 @@ ir::Values build_softmax(LayerContext& c, std::string_view op) {
   return {c.emit(op, {c.in[0]}, {{"axis", c.settings.integer("axis")}})};
 }
 
-const std::vector<SettingDef> kAxis = {{.name = "axis", .doc = "what sums to one", .fallback = int64_t{-1}}};
+const std::vector<Key> kAxis = {{.name = "axis", .doc = "what sums to one", .fallback = int64_t{-1}}};
 
 const RegisterLayer layer_norm({
     .name = "layer_norm",

@@ -10,13 +10,12 @@ namespace {
 using ir::Dims;
 using ir::ValueId;
 
+constexpr int64_t kLargest = int64_t{1} << 15;  // whose square is a number of channels
+
 // Channel (c r + i) r + j of a pixel becomes channel c of the pixel that is i below and j to the right among its r by r.
 ir::Values build(LayerContext& c) {
   require_image(c);
   const int64_t factor = c.settings.integer("factor");
-  constexpr int64_t kLargest = int64_t{1} << 15;  // whose square is a number of channels
-  if (factor < 1 || factor > kLargest)
-    c.fail_setting("factor", fmt::format("'factor' must be between 1 and {}, is {}", kLargest, factor));
   const int64_t all = channels(c), area = factor * factor;
   if (all % area != 0)
     c.fail_setting("factor", fmt::format("{} channels cannot be shared among {} x {} pixels", all, factor, factor),
@@ -31,7 +30,8 @@ ir::Values build(LayerContext& c) {
 const RegisterLayer pixel_shuffle({
     .name = "pixel_shuffle",
     .doc = "channels become pixels: each pixel factor x factor ones with as many times fewer channels",
-    .settings = {{.name = "factor", .doc = "times as high and wide", .required = true}},
+    .settings =
+        {{.name = "factor", .doc = "times as high and wide", .required = true, .range = ir::between(1, kLargest)}},
     .build = build,
 });
 

@@ -65,23 +65,22 @@ ir::Values reduce_image(LayerContext& c, std::string_view op) {
   return {c.emit(op, {c.in[0]}, {{"axes", c.layout == Layout::nhwc ? Dims{1, 2} : Dims{2, 3}}})};
 }
 
-std::vector<SettingDef> pool_settings(bool sequence) {
-  std::vector<SettingDef> settings = window_settings("window", sequence);
+std::vector<Key> pool_settings(bool sequence) {
+  std::vector<Key> settings = window_settings("window", sequence);
   settings[1].doc += ": the window";
   settings.push_back(
       {.name = "dilation",
-       .type = SettingType::integers,
+       .type = KeyType::integer,
+       .count = Count::several,
        .doc = "distance of the window's elements" + std::string(sequence ? "" : ": one number or [h, w]"),
        .fallback = Dims{1}});
   return settings;
 }
 
-std::vector<SettingDef> average_settings(bool sequence) {
-  std::vector<SettingDef> settings = pool_settings(sequence);
-  settings.push_back({.name = "count_include_pad",
-                      .type = SettingType::flag,
-                      .doc = "padding counts in the average",
-                      .fallback = true});
+std::vector<Key> average_settings(bool sequence) {
+  std::vector<Key> settings = pool_settings(sequence);
+  settings.push_back(
+      {.name = "count_include_pad", .type = KeyType::flag, .doc = "padding counts in the average", .fallback = true});
   return settings;
 }
 

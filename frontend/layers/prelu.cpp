@@ -42,11 +42,12 @@ ir::Values build_glu(LayerContext& c) {
 const RegisterLayer prelu({
     .name = "prelu",
     .doc = "x where it is above 0, else weight x",
-    .settings = {{.name = "per_channel",
-                  .type = SettingType::flag,
-                  .doc = "a weight for each channel, not one for all",
-                  .fallback = false},
-                 {.name = "init", .type = SettingType::part, .doc = "initializer of weight: 0.25 everywhere"}},
+    .settings =
+        {{.name = "per_channel",
+          .type = KeyType::flag,
+          .doc = "a weight for each channel, not one for all",
+          .fallback = false},
+         {.name = "init", .type = KeyType::part, .doc = "initializer of weight: 0.25 everywhere", .of = "initializer"}},
     .parameters = "weight [1], or weight [channels]",
     .build = build_prelu,
 });

@@ -22,28 +22,27 @@ double read_number(LayerContext& c, std::string_view setting) {
   return number;
 }
 
-LayerDef source(const std::string& name, const std::string& doc, std::vector<SettingDef> numbers,
+LayerDef source(const std::string& name, const std::string& doc, std::vector<Key> numbers,
                 std::function<ir::Values(LayerContext&)> build) {
-  std::vector<SettingDef> settings = {
-      {.name = "shape", .type = SettingType::integers, .doc = "its sizes", .required = true}};
+  std::vector<Key> settings = {
+      {.name = "shape", .type = KeyType::integer, .count = Count::several, .doc = "its sizes", .required = true}};
   settings.insert(settings.end(), numbers.begin(), numbers.end());
   return {.name = name, .doc = doc, .inputs = {}, .settings = std::move(settings), .build = std::move(build)};
 }
 
-const RegisterLayer normal(
-    source("random_normal", "in training, normal random numbers, others in each step; else their mean",
-           {{.name = "mean", .type = SettingType::real, .doc = "of the distribution", .fallback = 0.0},
-            {.name = "std", .type = SettingType::real, .doc = "its standard deviation", .fallback = 1.0}},
-           [](LayerContext& c) {
-             const double mean = read_number(c, "mean"), deviation = read_number(c, "std");
-             if (!(deviation > 0)) c.fail_setting("std", fmt::format("'std' must be above 0, is {}", deviation));
-             return build(c, "random_normal", mean, deviation, mean);
-           }));
+const RegisterLayer normal(source(
+    "random_normal", "in training, normal random numbers, others in each step; else their mean",
+    {{.name = "mean", .type = KeyType::real, .doc = "of the distribution", .fallback = 0.0},
+     {.name = "std", .type = KeyType::real, .doc = "its standard deviation", .fallback = 1.0, .range = ir::kAboveZero}},
+    [](LayerContext& c) {
+      const double mean = read_number(c, "mean"), deviation = read_number(c, "std");
+      return build(c, "random_normal", mean, deviation, mean);
+    }));
 
 const RegisterLayer uniform(
     source("random_uniform", "in training, random numbers uniform on [low, high), others in each step; else their mean",
-           {{.name = "low", .type = SettingType::real, .doc = "the least", .fallback = 0.0},
-            {.name = "high", .type = SettingType::real, .doc = "above all", .fallback = 1.0}},
+           {{.name = "low", .type = KeyType::real, .doc = "the least", .fallback = 0.0},
+            {.name = "high", .type = KeyType::real, .doc = "above all", .fallback = 1.0}},
            [](LayerContext& c) {
              const double low = read_number(c, "low"), high = read_number(c, "high");
              if (!(low < high)) c.fail_setting("high", fmt::format("'high' must be above 'low', {} and {}", high, low));

@@ -18,7 +18,7 @@ ir::Values build(LayerContext& c) {
   const ValueId x = c.in[0];
   const Dims dims = c.dims(x);
   const int64_t last = std::ssize(dims) - 1;
-  const double eps = read_eps(c);
+  const double eps = c.settings.real("eps");
   const ValueId square = c.emit("reduce_mean", {c.emit("square", {x})}, {{"axes", Dims{last}}}, "mean_square");
   const ValueId guarded = c.emit("add", {square, c.constant(eps, c.type(square))}, {}, "guarded");
   const ValueId inverse = c.emit("rsqrt", {guarded}, {}, "inverse");
@@ -34,10 +34,11 @@ const RegisterLayer rms_norm({
     .name = "rms_norm",
     .doc = "x / sqrt(mean of x^2 + eps) * weight over the last axis",
     .settings = {{.name = "eps",
-                  .type = SettingType::real,
+                  .type = KeyType::real,
                   .doc = "added to the mean of squares: the distance of 1 to the next f32",
-                  .fallback = static_cast<double>(std::numeric_limits<float>::epsilon())},
-                 {.name = "scale", .type = SettingType::flag, .doc = "learn weight", .fallback = true}},
+                  .fallback = static_cast<double>(std::numeric_limits<float>::epsilon()),
+                  .range = ir::kAboveZero},
+                 {.name = "scale", .type = KeyType::flag, .doc = "learn weight", .fallback = true}},
     .parameters = "weight [features]",
     .build = build,
 });

@@ -17,13 +17,13 @@ LayerDef scan(const std::string& name, const std::string& doc, bool exclusive) {
                .doc = doc,
                .settings = {{.name = "axis", .doc = "counted from the end where negative", .fallback = int64_t{-1}},
                             {.name = "reverse",
-                             .type = SettingType::flag,
+                             .type = KeyType::flag,
                              .doc = "from the last element to the first",
                              .fallback = false}},
                .build = [name, exclusive](LayerContext& c) { return build(c, name, exclusive); }};
   if (exclusive)
     def.settings.push_back(
-        {.name = "exclusive", .type = SettingType::flag, .doc = "without the element itself", .fallback = false});
+        {.name = "exclusive", .type = KeyType::flag, .doc = "without the element itself", .fallback = false});
   return def;
 }
 

@@ -46,11 +46,11 @@ ir::Values build_scatter_nd(LayerContext& c) {
       c.emit("scatter_nd", c.in, {{"batch", c.settings.integer("batch")}, {"combine", c.settings.text("combine")}})};
 }
 
-const SettingDef kCombine = {.name = "combine",
-                             .type = SettingType::text,
-                             .doc = "set, add, mul, max or min",
-                             .fallback = std::string("add"),
-                             .words = {"set", "add", "mul", "max", "min"}};
+const Key kCombine = {.name = "combine",
+                      .type = KeyType::text,
+                      .doc = "set, add, mul, max or min",
+                      .fallback = std::string("add"),
+                      .words = {"set", "add", "mul", "max", "min"}};
 
 const RegisterLayer scatter(
     {.name = "scatter",

@@ -54,7 +54,7 @@ ir::ValueId first_of_rows(LayerContext& c, ir::ValueId v, int64_t count, const s
 
 ir::Values build_top_k(LayerContext& c) {
   const AlongLast along(c);
-  const int64_t k = c.settings.positive("k");
+  const int64_t k = c.settings.integer("k");
   const Ordered all = argsort(c, along, c.settings.flag("largest"));
   if (const int64_t size = c.dims(all.order).back(); k > size)
     c.fail_setting("k", fmt::format("'k' is {}, the axis has {} elements", k, size));
@@ -62,9 +62,8 @@ ir::Values build_top_k(LayerContext& c) {
           along.turned(first_of_rows(c, all.order, k, "indices"))};
 }
 
-const SettingDef kAxis = {.name = "axis", .doc = "counted from the end where negative", .fallback = int64_t{-1}};
-const SettingDef kDescending = {
-    .name = "descending", .type = SettingType::flag, .doc = "the largest first", .fallback = false};
+const Key kAxis = {.name = "axis", .doc = "counted from the end where negative", .fallback = int64_t{-1}};
+const Key kDescending = {.name = "descending", .type = KeyType::flag, .doc = "the largest first", .fallback = false};
 
 const RegisterLayer sort(
     {.name = "sort",
@@ -78,9 +77,9 @@ const RegisterLayer argsort_layer({.name = "argsort",
 const RegisterLayer top_k(
     {.name = "top_k",
      .doc = "the k largest elements in order, and the places, i32, that they come from",
-     .settings = {{.name = "k", .doc = "how many", .required = true},
+     .settings = {{.name = "k", .doc = "how many", .required = true, .range = ir::at_least(1)},
                   kAxis,
-                  {.name = "largest", .type = SettingType::flag, .doc = "else the smallest", .fallback = true}},
+                  {.name = "largest", .type = KeyType::flag, .doc = "else the smallest", .fallback = true}},
      .results = [](const std::vector<Json>&) { return std::optional<size_t>(2); },
      .build = build_top_k});
 

@@ -16,25 +16,11 @@ using ir::ValueId;
 
 constexpr int64_t kLargest = int64_t{1} << 30;
 
-// PyTorch's scale_factor may be a fraction.
-void require_whole_scale(LayerContext& c) {
-  const Json* given = c.settings.json("scale");
-  const auto fraction = [](const Json& value) {
-    return value.kind == Json::Kind::real && value.real != std::floor(value.real);
-  };
-  if (given == nullptr || !(fraction(*given) || std::ranges::any_of(given->items, fraction))) return;
-  c.fail_setting("scale", fmt::format("'scale' is a whole number or two, found {}", describe(*given)),
-                 "an image of any size is made by {\"op\": \"resize2d\", \"size\": [HEIGHT, WIDTH]}");
-}
-
 // One number for both sides, or [h, w].
 Dims read_sides(LayerContext& c, const std::string& setting) {
   Dims sides = c.settings.integers(setting);
   if (sides.size() == 1) sides.push_back(sides[0]);
   if (sides.size() != 2) c.fail_setting(setting, fmt::format("'{}' takes one number or [height, width]", setting));
-  for (const int64_t side : sides)
-    if (side < 1 || side > kLargest)
-      c.fail_setting(setting, fmt::format("'{}' must be between 1 and {}, is {}", setting, kLargest, side));
   return sides;
 }
 
@@ -101,7 +87,6 @@ ValueId interpolated_image(LayerContext& c, ValueId x, const Dims& size, const M
 
 ir::Values build_upsample(LayerContext& c) {
   require_image(c);
-  require_whole_scale(c);
   const Dims scale = read_sides(c, "scale"), image = image_size(c);
   check_size({c.dims(c.in[0])[0], image[0], scale[0], image[1], scale[1], channels(c)}, c.settings.where("scale"),
              c.settings.title());
@@ -121,29 +106,42 @@ ir::Values build_resize(LayerContext& c) {
   return {c.from_nhwc(interpolated_image(c, x, size, mode))};
 }
 
-LayerDef resized(const std::string& name, const std::string& doc, const SettingDef& size,
+LayerDef resized(const std::string& name, const std::string& doc, const Key& size,
                  std::function<ir::Values(LayerContext&)> build) {
   return {.name = name,
           .doc = doc,
           .settings = {size,
                        {.name = "mode",
-                        .type = SettingType::text,
+                        .type = KeyType::text,
                         .doc = "nearest, bilinear or bicubic",
                         .fallback = std::string("nearest"),
                         .words = {"nearest", "bilinear", "bicubic"}},
                        {.name = "align_corners",
-                        .type = SettingType::flag,
+                        .type = KeyType::flag,
                         .doc = "the middles of the outer pixels stay where they are",
                         .fallback = false}},
           .build = std::move(build)};
 }
 
-const RegisterLayer upsample2d(resized(
-    "upsample2d", "each pixel scale times as high and wide",
-    {.name = "scale", .type = SettingType::integers, .doc = "one number or [h, w]", .required = true}, build_upsample));
-const RegisterLayer resize2d(resized(
-    "resize2d", "an image of another size",
-    {.name = "size", .type = SettingType::integers, .doc = "one number or [h, w]", .required = true}, build_resize));
+const RegisterLayer upsample2d(
+    resized("upsample2d", "each pixel scale times as high and wide",
+            {.name = "scale",
+             .type = KeyType::integer,
+             .count = Count::several,
+             .doc = "one number or [h, w]",
+             .required = true,
+             .range = ir::between(1, kLargest),
+             // PyTorch's scale_factor may be a fraction.
+             .hint = R"(an image of any size is made by {"op": "resize2d", "size": [HEIGHT, WIDTH]})"},
+            build_upsample));
+const RegisterLayer resize2d(resized("resize2d", "an image of another size",
+                                     {.name = "size",
+                                      .type = KeyType::integer,
+                                      .count = Count::several,
+                                      .doc = "one number or [h, w]",
+                                      .required = true,
+                                      .range = ir::between(1, kLargest)},
+                                     build_resize));
 
 }  // namespace
 }  // namespace heddle::frontend

@@ -48,14 +48,21 @@ ir::Values build_windows(LayerContext& c, const std::string& op) {
   return {c.emit(op, c.in, attrs)};
 }
 
-std::vector<SettingDef> window_settings() {
+std::vector<Key> window_settings() {
   return {{.name = "window",
-           .type = SettingType::integers,
+           .type = KeyType::integer,
+           .count = Count::several,
            .doc = "elements along each axis, the batch's first",
            .required = true},
-          {.name = "strides", .type = SettingType::integers, .doc = "steps along each axis: 1"},
-          {.name = "pads", .type = SettingType::integers, .doc = "before each axis, then behind each axis: 0"},
-          {.name = "dilations", .type = SettingType::integers, .doc = "distance of a window's elements: 1"}};
+          {.name = "strides", .type = KeyType::integer, .count = Count::several, .doc = "steps along each axis: 1"},
+          {.name = "pads",
+           .type = KeyType::integer,
+           .count = Count::several,
+           .doc = "before each axis, then behind each axis: 0"},
+          {.name = "dilations",
+           .type = KeyType::integer,
+           .count = Count::several,
+           .doc = "distance of a window's elements: 1"}};
 }
 
 LayerDef windowed(const std::string& name, const std::string& what) {
@@ -81,10 +88,10 @@ ir::Values build_select_and_scatter(LayerContext& c) {
   return {c.emit("select_and_scatter", c.in, std::move(attrs))};
 }
 
-std::vector<SettingDef> scatter_settings() {
-  std::vector<SettingDef> settings = window_settings();
+std::vector<Key> scatter_settings() {
+  std::vector<Key> settings = window_settings();
   settings.push_back({.name = "select",
-                      .type = SettingType::text,
+                      .type = KeyType::text,
                       .doc = "max or min",
                       .fallback = std::string("max"),
                       .words = {"max", "min"}});
@@ -137,7 +144,8 @@ const RegisterLayer dynamic_slice(
      .doc = "the part of x that begins at starts, a number for each axis; it is moved to where all of it is inside",
      .inputs = {"x", "starts"},
      .settings = {{.name = "sizes",
-                   .type = SettingType::integers,
+                   .type = KeyType::integer,
+                   .count = Count::several,
                    .doc = "of the part, along each axis, the batch's first",
                    .required = true}},
      .build = build_dynamic_slice});

@@ -42,7 +42,8 @@ const RegisterLoss binary_cross_entropy(
             "class, is what targets of 1 weigh",
      .inputs = {"logits", "target"},
      .settings = {{.name = "pos_weight",
-                   .type = SettingType::reals,
+                   .type = KeyType::real,
+                   .count = Count::several,
                    .doc = "what targets of 1 weigh against those of 0, one number or one for each class: 1"}},
      .mean = mean,
      .count = count_of_elements});

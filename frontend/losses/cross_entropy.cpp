@@ -1,6 +1,4 @@
 // cross_entropy, by torch.nn.CrossEntropyLoss.
-#include <fmt/format.h>
-
 #include "frontend/measure_parts.h"
 
 namespace heddle::frontend {
@@ -8,12 +6,7 @@ namespace {
 
 using ir::ValueId;
 
-double smoothing_of(const MeasureContext& c) {
-  const double smoothing = c.settings.real("label_smoothing");
-  if (!(smoothing >= 0 && smoothing <= 1))
-    c.settings.fail("label_smoothing", fmt::format("'label_smoothing' must lie in [0, 1], is {}", smoothing));
-  return smoothing;
-}
+double smoothing_of(const MeasureContext& c) { return c.settings.real("label_smoothing"); }
 
 // What the operator of that name computes.
 bool is_plain(const MeasureContext& c) {
@@ -36,9 +29,10 @@ const RegisterLoss cross_entropy(
      .settings = {ignore_setting(),
                   class_weights_setting(),
                   {.name = "label_smoothing",
-                   .type = SettingType::real,
+                   .type = KeyType::real,
                    .doc = "what the target gives to all classes alike",
-                   .fallback = 0.0}},
+                   .fallback = 0.0,
+                   .range = ir::between(0, 1)}},
      .classes = true,
      .mean = mean,
      .count = [](MeasureContext& c) { return is_plain(c) ? valid_labels(c) : count_of_labels(c); }});

@@ -9,7 +9,7 @@ using ir::ValueId;
 // d^2 / 2 up to |d| = delta, then delta (|d| - delta / 2).
 ValueId mean(MeasureContext& c) {
   check_values(c);
-  const double delta = c.settings.positive_real("delta");
+  const double delta = c.settings.real("delta");
   const ValueId difference = c.emit("sub", c.in, {}, "difference"), size = c.emit("abs", {difference});
   const auto number = [&](double value) {
     c.b.prefix = c.name + ".constant";
@@ -22,13 +22,16 @@ ValueId mean(MeasureContext& c) {
   return mean_of_elements(c, c.emit("select", {is_near, near, far}, {}, "values"));
 }
 
-const RegisterLoss huber(
-    {.name = "huber",
-     .doc = "mean of d^2 / 2 for d = |x - t| up to delta, then delta (d - delta / 2)",
-     .inputs = pair_inputs(),
-     .settings = {{.name = "delta", .type = SettingType::real, .doc = "where lines begin", .fallback = 1.0}},
-     .mean = mean,
-     .count = count_of_elements});
+const RegisterLoss huber({.name = "huber",
+                          .doc = "mean of d^2 / 2 for d = |x - t| up to delta, then delta (d - delta / 2)",
+                          .inputs = pair_inputs(),
+                          .settings = {{.name = "delta",
+                                        .type = KeyType::real,
+                                        .doc = "where lines begin",
+                                        .fallback = 1.0,
+                                        .range = as_f32(ir::kAboveZero)}},
+                          .mean = mean,
+                          .count = count_of_elements});
 
 }  // namespace
 }  // namespace heddle::frontend

@@ -9,7 +9,7 @@ using ir::ValueId;
 // exp(x) - t x of a logarithm x, or x - t log(x + eps) of the rate itself; less log t!, which no gradient sees.
 ValueId mean(MeasureContext& c) {
   const ValueId target = check_targets(c), x = c.in[0];
-  const double eps = c.settings.positive_real("eps");
+  const double eps = c.settings.real("eps");
   const bool logarithm = c.settings.flag("log_input");
   c.b.prefix = c.name + ".constant";
   const ValueId rate = logarithm ? c.emit("exp", {x}, {}, "rate") : x;
@@ -24,10 +24,14 @@ const RegisterLoss poisson_nll(
      .doc = "mean of exp(x) - t x for counts t of a rate exp(x); without log_input of x - t log(x + eps), x the rate",
      .inputs = {"log_rate", "target"},
      .settings = {{.name = "log_input",
-                   .type = SettingType::flag,
+                   .type = KeyType::flag,
                    .doc = "else the first input is the rate itself: x - t log(x + eps)",
                    .fallback = true},
-                  {.name = "eps", .type = SettingType::real, .doc = "added to the rate", .fallback = 1e-8}},
+                  {.name = "eps",
+                   .type = KeyType::real,
+                   .doc = "added to the rate",
+                   .fallback = 1e-8,
+                   .range = as_f32(ir::kAboveZero)}},
      .mean = mean,
      .count = count_of_elements});
 

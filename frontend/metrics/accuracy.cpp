@@ -75,7 +75,7 @@ MetricDef make() {
                     {.name = "class", .doc = "the label that is looked at, of several that a threshold makes"},
                     average_setting(),
                     {.name = "subset",
-                     .type = SettingType::flag,
+                     .type = KeyType::flag,
                      .doc = "a row counts where all of its labels are right, as in scikit-learn's accuracy_score",
                      .fallback = false}},
        .classes = true},

@@ -133,14 +133,14 @@ ValueId column(MeasureContext& c, ValueId v, const Dims& dims, int64_t number, c
 
 }  // namespace
 
-SettingDef threshold_setting() {
+Key threshold_setting() {
   return {.name = "threshold",
-          .type = SettingType::real,
+          .type = KeyType::real,
           .doc = "a score above it is a 1, and each score has a label of 0 or 1; 0 fits logits, 0.5 probabilities"};
 }
-SettingDef average_setting() {
+Key average_setting() {
   return {.name = "average",
-          .type = SettingType::text,
+          .type = KeyType::text,
           .doc = "micro: all classes or labels together; macro: the mean over them; none: each",
           .fallback = std::string(),
           .words = {"micro", "macro", "none"}};

@@ -19,8 +19,8 @@ struct CountRatio {
 };
 
 // What all of them have beside their counts.
-SettingDef threshold_setting();
-SettingDef average_setting();
+Key threshold_setting();
+Key average_setting();
 bool has_threshold(const MeasureContext& c);
 // Says where a label for each score needs a threshold to be compared with.
 void check_class_scores(MeasureContext& c);

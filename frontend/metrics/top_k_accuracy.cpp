@@ -14,7 +14,7 @@ using ir::ValueId;
 ValueId among_the_best(MeasureContext& c) {
   check_classes(c);
   const Dims dims = c.b.type(c.in[0]).dims, last = last_axis(dims), rows = leading_axes(dims);
-  const int64_t k = c.settings.positive("k");
+  const int64_t k = c.settings.integer("k");
   if (k > dims.back()) c.settings.fail("k", fmt::format("'k' is {}, and there are {} classes", k, dims.back()));
   const ValueId hits = label_hits(c), logits = c.in[0];
   c.b.prefix = c.name + ".constant";
@@ -38,14 +38,15 @@ ValueId among_the_best(MeasureContext& c) {
   return sum_of(c, as_number(c, c.emit("and", {near, known}, {}, "counted_hits"), "counted"), {}, "reduce_sum");
 }
 
-const RegisterMetric top_k_accuracy(
-    ratio_metric({.name = "top_k_accuracy",
-                  .doc = "share of rows whose label is among the k largest logits; the lowest index wins ties",
-                  .inputs = class_inputs(),
-                  .higher_is_better = true,
-                  .settings = {ignore_setting(), {.name = "k", .doc = "how many logits count", .fallback = int64_t{5}}},
-                  .classes = true},
-                 among_the_best, valid_labels));
+const RegisterMetric top_k_accuracy(ratio_metric(
+    {.name = "top_k_accuracy",
+     .doc = "share of rows whose label is among the k largest logits; the lowest index wins ties",
+     .inputs = class_inputs(),
+     .higher_is_better = true,
+     .settings = {ignore_setting(),
+                  {.name = "k", .doc = "how many logits count", .fallback = int64_t{5}, .range = ir::at_least(1)}},
+     .classes = true},
+    among_the_best, valid_labels));
 
 }  // namespace
 }  // namespace heddle::frontend

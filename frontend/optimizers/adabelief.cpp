@@ -26,7 +26,7 @@ const RegisterOptimizer adabelief({
     .name = "adabelief",
     .doc = "Adam with the variance of the gradients around their mean as second moment, weight decay decoupled",
     .settings = moment_settings(1e-16),
-    .check = check_moments,
+    .check = check_betas,
     .slots =
         [](const Settings&) {
           return std::vector<std::string>{"m", "s"};

@@ -24,14 +24,14 @@ UpdateResult update(UpdateContext& c) {
 const RegisterOptimizer adadelta({
     .name = "adadelta",
     .doc = "the gradient times the root of past changes over that of past gradients",
-    .settings = {{.name = "rho", .type = SettingType::real, .doc = "decay of both squares", .fallback = 0.9},
-                 {.name = "eps", .type = SettingType::real, .doc = "added inside both roots", .fallback = 1e-6}},
+    .settings =
+        {{.name = "rho", .type = KeyType::real, .doc = "decay of both squares", .fallback = 0.9, .range = ir::kShare},
+         {.name = "eps",
+          .type = KeyType::real,
+          .doc = "added inside both roots",
+          .fallback = 1e-6,
+          .range = as_f32(ir::kNotNegative)}},
     .default_lr = 1,
-    .check =
-        [](const Settings& settings) {
-          check_share(settings, "rho");
-          check_not_negative(settings, "eps");
-        },
     .slots =
         [](const Settings&) {
           return std::vector<std::string>{"squares", "changes"};

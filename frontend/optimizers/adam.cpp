@@ -35,7 +35,7 @@ UpdateResult adam_step(UpdateContext& c, ValueId parameter, ValueId gradient) {
 const RegisterOptimizer adam({.name = "adam",
                               .doc = "Adam, weight decay coupled",
                               .settings = moment_settings(),
-                              .check = check_moments,
+                              .check = check_betas,
                               .sparse = true,
                               .slots = moments,
                               .update = [](UpdateContext& c) { return adam_step(c, c.parameter, with_decay(c)); }});
@@ -44,7 +44,7 @@ const RegisterOptimizer adamw({.name = "adamw",
                                .doc = "Adam with decoupled weight decay",
                                .settings = moment_settings(),
                                .default_decay = 0.01,
-                               .check = check_moments,
+                               .check = check_betas,
                                .sparse = true,
                                .slots = moments,
                                .update = [](UpdateContext& c) { return adam_step(c, shrunk(c), c.gradient); }});

@@ -24,7 +24,7 @@ const RegisterOptimizer adamax({
     .doc = "Adam with the largest of the decayed gradients in place of the second moment",
     .settings = moment_settings(),
     .default_lr = 2e-3,
-    .check = check_moments,
+    .check = check_betas,
     .slots =
         [](const Settings&) {
           return std::vector<std::string>{"m", "largest"};

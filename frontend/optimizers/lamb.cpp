@@ -35,7 +35,7 @@ UpdateResult update(UpdateContext& c) {
 const RegisterOptimizer lamb({.name = "lamb",
                               .doc = "Adam's step, of each parameter as long as the parameter's norm",
                               .settings = moment_settings(1e-6),
-                              .check = check_moments,
+                              .check = check_betas,
                               .slots = moments,
                               .update = update});
 

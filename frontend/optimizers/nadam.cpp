@@ -62,12 +62,13 @@ UpdateResult update(UpdateContext& c) {
   return {c.emit("sub", {c.parameter, change}, "next"), {m, v}};
 }
 
-std::vector<SettingDef> settings() {
-  std::vector<SettingDef> all = moment_settings();
+std::vector<Key> settings() {
+  std::vector<Key> all = moment_settings();
   all.push_back({.name = "momentum_decay",
-                 .type = SettingType::real,
+                 .type = KeyType::real,
                  .doc = "how fast the momentum grows to the first of the betas",
-                 .fallback = 4e-3});
+                 .fallback = 4e-3,
+                 .range = as_f32(ir::kNotNegative)});
   return all;
 }
 
@@ -76,11 +77,7 @@ const RegisterOptimizer nadam({
     .doc = "Adam with Nesterov's look ahead",
     .settings = settings(),
     .default_lr = 2e-3,
-    .check =
-        [](const Settings& settings) {
-          check_moments(settings);
-          check_not_negative(settings, "momentum_decay");
-        },
+    .check = check_betas,
     .slots = moments,
     .update = update,
 });

@@ -80,30 +80,19 @@ void check_betas(const Settings& settings) {
   if (settings.json("betas") == nullptr) return;
   const std::vector<double> betas = settings.reals("betas");
   if (betas.size() != 2) settings.fail("betas", fmt::format("'betas' takes two numbers, got {}", betas.size()));
-  for (const double beta : betas) {
-    if (!(beta >= 0 && beta < 1)) settings.fail("betas", fmt::format("'betas' must lie in [0, 1), got {}", beta));
-  }
 }
 
-void check_share(const Settings& settings, const std::string& name) {
-  const double share = settings.real(name);
-  if (!(share >= 0 && share < 1)) settings.fail(name, fmt::format("'{}' must lie in [0, 1), is {}", name, share));
-}
-
-void check_not_negative(const Settings& settings, const std::string& name) {
-  const double value = settings.real(name);
-  if (!(value >= 0)) settings.fail(name, fmt::format("'{}' must not be negative, is {}", name, value));
-  if (!fits(value, ir::DType::f32)) settings.fail(name, fmt::format("'{}' is not an f32: {}", name, value));
-}
-
-std::vector<SettingDef> moment_settings(double eps) {
-  return {{.name = "betas", .type = SettingType::reals, .doc = "decay of the two moments: [0.9, 0.999]"},
-          {.name = "eps", .type = SettingType::real, .doc = "added outside the root", .fallback = eps}};
-}
-
-void check_moments(const Settings& settings) {
-  check_not_negative(settings, "eps");
-  check_betas(settings);
+std::vector<Key> moment_settings(double eps) {
+  return {{.name = "betas",
+           .type = KeyType::real,
+           .count = Count::several,
+           .doc = "decay of the two moments: [0.9, 0.999]",
+           .range = ir::kShare},
+          {.name = "eps",
+           .type = KeyType::real,
+           .doc = "added outside the root",
+           .fallback = eps,
+           .range = as_f32(ir::kNotNegative)}};
 }
 
 std::vector<std::string> moments(const Settings&) { return {"m", "v"}; }

@@ -33,13 +33,10 @@ struct Betas {
   double first = 0.9, second = 0.999;
 };
 Betas betas_of(const Settings& settings, const Betas& fallback = {});
-void check_betas(const Settings& settings);
-void check_share(const Settings& settings, const std::string& name);  // in [0, 1)
-void check_not_negative(const Settings& settings, const std::string& name);
+void check_betas(const Settings& settings);  // that they are two
 
-// The moments' settings, "betas" and "eps", and their check.
-std::vector<SettingDef> moment_settings(double eps = 1e-8);
-void check_moments(const Settings& settings);
+// The moments' settings, "betas" and "eps".
+std::vector<Key> moment_settings(double eps = 1e-8);
 std::vector<std::string> moments(const Settings&);  // {"m", "v"}
 
 }  // namespace heddle::frontend

@@ -77,7 +77,7 @@ UpdateResult update(UpdateContext& c) {
 const RegisterOptimizer radam({.name = "radam",
                                .doc = "Adam, whose second moment counts as soon as it is known well enough",
                                .settings = moment_settings(),
-                               .check = check_moments,
+                               .check = check_betas,
                                .slots = moments,
                                .update = update});
 

@@ -32,20 +32,23 @@ UpdateResult update(UpdateContext& c) {
 const RegisterOptimizer rmsprop({
     .name = "rmsprop",
     .doc = "the gradient over the root of the mean of its squares",
-    .settings = {{.name = "alpha", .type = SettingType::real, .doc = "decay of the squares", .fallback = 0.99},
-                 {.name = "eps", .type = SettingType::real, .doc = "added outside the root", .fallback = 1e-8},
-                 {.name = "momentum", .type = SettingType::real, .doc = "share of the last step", .fallback = 0.0},
-                 {.name = "centered",
-                  .type = SettingType::flag,
-                  .doc = "divide by the deviation: less the squared mean",
-                  .fallback = false}},
+    .settings =
+        {{.name = "alpha", .type = KeyType::real, .doc = "decay of the squares", .fallback = 0.99, .range = ir::kShare},
+         {.name = "eps",
+          .type = KeyType::real,
+          .doc = "added outside the root",
+          .fallback = 1e-8,
+          .range = as_f32(ir::kNotNegative)},
+         {.name = "momentum",
+          .type = KeyType::real,
+          .doc = "share of the last step",
+          .fallback = 0.0,
+          .range = as_f32(ir::kNotNegative)},
+         {.name = "centered",
+          .type = KeyType::flag,
+          .doc = "divide by the deviation: less the squared mean",
+          .fallback = false}},
     .default_lr = 0.01,
-    .check =
-        [](const Settings& settings) {
-          check_share(settings, "alpha");
-          check_not_negative(settings, "eps");
-          check_not_negative(settings, "momentum");
-        },
     .slots =
         [](const Settings& settings) {
           std::vector<std::string> slots = {"v"};

@@ -1,7 +1,4 @@
 // sgd, by torch.optim.SGD.
-#include <fmt/format.h>
-
-#include "frontend/layer_context.h"
 #include "frontend/optimizers/parts.h"
 
 namespace heddle::frontend {
@@ -37,9 +34,6 @@ UpdateResult update(UpdateContext& c) {
 }
 
 void check(const Settings& settings) {
-  check_not_negative(settings, "momentum");
-  if (const double dampening = settings.real("dampening"); !fits(dampening, ir::DType::f32))
-    settings.fail("dampening", fmt::format("'dampening' is not an f32: {}", dampening));
   if (settings.flag("nesterov") && (settings.real("momentum") == 0 || settings.real("dampening") != 0)) {
     settings.fail("nesterov", "'nesterov' needs a momentum and no dampening");
   }
@@ -55,12 +49,17 @@ const RegisterOptimizer sgd({
     .name = "sgd",
     .doc = "stochastic gradient descent, with momentum where given",
     .settings =
-        {{.name = "momentum", .type = SettingType::real, .doc = "share of the last velocity kept", .fallback = 0.0},
+        {{.name = "momentum",
+          .type = KeyType::real,
+          .doc = "share of the last velocity kept",
+          .fallback = 0.0,
+          .range = as_f32(ir::kNotNegative)},
          {.name = "dampening",
-          .type = SettingType::real,
+          .type = KeyType::real,
           .doc = "share of the gradient that does not enter the velocity",
-          .fallback = 0.0},
-         {.name = "nesterov", .type = SettingType::flag, .doc = "look ahead along the velocity", .fallback = false}},
+          .fallback = 0.0,
+          .range = ir::as_f32({})},
+         {.name = "nesterov", .type = KeyType::flag, .doc = "look ahead along the velocity", .fallback = false}},
     .check = check,
     .sparse = true,
     .check_sparse = check_sparse,

@@ -36,8 +36,8 @@ ValueId share_of_growing(ScheduleContext& c, ValueId s, double first, double fac
 ValueId build(ScheduleContext& c) {
   ir::Builder& b = c.b;
   const double peak = rate(c, "peak"), low = rate(c, "min"), warmup = warmup_steps(c);
-  const auto first = static_cast<double>(c.settings.positive("steps"));
-  const auto factor = static_cast<double>(c.settings.positive("factor"));
+  const auto first = static_cast<double>(c.settings.integer("steps"));
+  const auto factor = static_cast<double>(c.settings.integer("factor"));
   const ValueId steps = since(c, warmup);
   const ValueId s = warmup == 0 ? steps : b("max", {steps, b.like(0, steps)}, {}, "lr.behind_warmup");
   const ValueId t = factor == 1 ? share_of_equal(c, s, first)
@@ -49,11 +49,15 @@ const RegisterSchedule cosine_restarts(
     {.name = "cosine_restarts",
      .doc = "cosines from peak to min one after another: the first over `steps` steps, each next one `factor` times as "
             "long",
-     .settings = {rate_setting("peak", "the largest rate"),
-                  low_setting("the rate at a cycle's end"),
-                  {.name = "steps", .doc = "optimizer steps of the first cycle", .required = true},
-                  {.name = "factor", .doc = "a cycle's length over that of the last", .fallback = int64_t{1}},
-                  warmup_setting()},
+     .settings =
+         {rate_setting("peak", "the largest rate"),
+          low_setting("the rate at a cycle's end"),
+          {.name = "steps", .doc = "optimizer steps of the first cycle", .required = true, .range = ir::at_least(1)},
+          {.name = "factor",
+           .doc = "a cycle's length over that of the last",
+           .fallback = int64_t{1},
+           .range = ir::at_least(1)},
+          warmup_setting()},
      .build = build});
 
 }  // namespace

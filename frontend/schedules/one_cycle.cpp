@@ -27,13 +27,11 @@ struct Cycle {
 
 Cycle cycle_of(const ScheduleContext& c) {
   const double peak = rate(c, "peak"), rise = c.settings.real("pct_start");
-  if (!(rise >= 0 && rise <= 1))
-    c.settings.fail("pct_start", fmt::format("'pct_start' must lie in [0, 1], is {}", rise));
   if (c.settings.flag("three_phase") && rise > 0.5)
     c.settings.fail("pct_start", fmt::format("'pct_start' of three phases must lie in [0, 0.5], is {}", rise),
                     "the rate rises and falls back over two shares of that length");
-  const double start = peak / c.settings.positive_real("div_factor");
-  return {peak, start, start / c.settings.positive_real("final_div_factor"), rise};
+  const double start = peak / c.settings.real("div_factor");
+  return {peak, start, start / c.settings.real("final_div_factor"), rise};
 }
 
 ValueId build(ScheduleContext& c) {
@@ -56,20 +54,31 @@ const RegisterSchedule one_cycle(
     {.name = "one_cycle",
      .doc = "from peak / div_factor up to peak, then down to the first rate / final_div_factor, as PyTorch's "
             "OneCycleLR; `anneal` may be `linear`; the momentum stays",
-     .settings =
-         {rate_setting("peak", "the largest rate"),
-          {.name = "pct_start", .type = SettingType::real, .doc = "share of the rise", .fallback = 0.3},
-          {.name = "anneal",
-           .type = SettingType::text,
-           .doc = "cos, or linear",
-           .fallback = std::string("cos"),
-           .words = {"cos", "linear"}},
-          {.name = "div_factor", .type = SettingType::real, .doc = "peak over the first rate", .fallback = 25.0},
-          {.name = "final_div_factor", .type = SettingType::real, .doc = "first rate over the last", .fallback = 1e4},
-          {.name = "three_phase",
-           .type = SettingType::flag,
-           .doc = "back to the first rate as fast as up, then to the last",
-           .fallback = false}},
+     .settings = {rate_setting("peak", "the largest rate"),
+                  {.name = "pct_start",
+                   .type = KeyType::real,
+                   .doc = "share of the rise",
+                   .fallback = 0.3,
+                   .range = ir::between(0, 1)},
+                  {.name = "anneal",
+                   .type = KeyType::text,
+                   .doc = "cos, or linear",
+                   .fallback = std::string("cos"),
+                   .words = {"cos", "linear"}},
+                  {.name = "div_factor",
+                   .type = KeyType::real,
+                   .doc = "peak over the first rate",
+                   .fallback = 25.0,
+                   .range = as_f32(ir::kAboveZero)},
+                  {.name = "final_div_factor",
+                   .type = KeyType::real,
+                   .doc = "first rate over the last",
+                   .fallback = 1e4,
+                   .range = as_f32(ir::kAboveZero)},
+                  {.name = "three_phase",
+                   .type = KeyType::flag,
+                   .doc = "back to the first rate as fast as up, then to the last",
+                   .fallback = false}},
      .needs_total = true,
      .build = build});
 

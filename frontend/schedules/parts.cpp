@@ -20,11 +20,7 @@ double rate(const ScheduleContext& c, const std::string& name) {
   return value;
 }
 
-double warmup_steps(const ScheduleContext& c) {
-  const int64_t warmup = c.settings.integer("warmup");
-  if (warmup < 0) c.settings.fail("warmup", fmt::format("'warmup' must not be negative, is {}", warmup));
-  return static_cast<double>(warmup);
-}
+double warmup_steps(const ScheduleContext& c) { return static_cast<double>(c.settings.integer("warmup")); }
 
 double length_after(const ScheduleContext& c, double warmup) {
   const double length = c.total - warmup;
@@ -83,14 +79,14 @@ ValueId decayed(ScheduleContext& c, double value, double gamma, ValueId times, c
   return b("mul", {whole, b.like(value, whole)}, {}, name);
 }
 
-SettingDef warmup_setting() { return {.name = "warmup", .doc = "steps of linear rise", .fallback = int64_t{0}}; }
-
-SettingDef rate_setting(const std::string& name, const std::string& doc) {
-  return {.name = name, .type = SettingType::real, .doc = doc, .required = true};
+Key warmup_setting() {
+  return {.name = "warmup", .doc = "steps of linear rise", .fallback = int64_t{0}, .range = ir::kNotNegative};
 }
 
-SettingDef low_setting(const std::string& doc) {
-  return {.name = "min", .type = SettingType::real, .doc = doc, .fallback = 0.0};
+Key rate_setting(const std::string& name, const std::string& doc, ir::KeyRange range) {
+  return {.name = name, .type = KeyType::real, .doc = doc, .required = true, .range = range};
 }
+
+Key low_setting(const std::string& doc) { return {.name = "min", .type = KeyType::real, .doc = doc, .fallback = 0.0}; }
 
 }  // namespace heddle::frontend

@@ -29,8 +29,8 @@ ir::ValueId over_training(ScheduleContext& c, const Curve& curve);
 // value * gamma^times
 ir::ValueId decayed(ScheduleContext& c, double value, double gamma, ir::ValueId times, const std::string& name);
 
-SettingDef warmup_setting();
-SettingDef rate_setting(const std::string& name, const std::string& doc);  // required
-SettingDef low_setting(const std::string& doc);                            // "min", 0
+Key warmup_setting();
+Key rate_setting(const std::string& name, const std::string& doc, ir::KeyRange range = {});  // required
+Key low_setting(const std::string& doc);                                                     // "min", 0
 
 }  // namespace heddle::frontend

@@ -76,12 +76,12 @@ ir::Values after_epoch(ScheduleContext& c) {
           emit(c, "select", {emit(c, "and", {falls, enough}, "does_fall"), lower, current}, "rate.next")};
 }
 
-SettingDef word(const std::string& name, const std::string& doc, const std::string& fallback,
-                const std::vector<std::string>& words = {}) {
-  return {.name = name, .type = SettingType::text, .doc = doc, .fallback = fallback, .words = words};
+Key word(const std::string& name, const std::string& doc, const std::string& fallback,
+         const std::vector<std::string>& words = {}) {
+  return {.name = name, .type = KeyType::text, .doc = doc, .fallback = fallback, .words = words};
 }
-SettingDef real(const std::string& name, const std::string& doc, double fallback) {
-  return {.name = name, .type = SettingType::real, .doc = doc, .fallback = fallback};
+Key real(const std::string& name, const std::string& doc, double fallback) {
+  return {.name = name, .type = KeyType::real, .doc = doc, .fallback = fallback};
 }
 
 const RegisterSchedule plateau(

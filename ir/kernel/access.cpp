@@ -182,6 +182,10 @@ std::vector<Read> reads_at(const Graph& g, const Node& n, const IndexMap& result
       [](const OneOf<Primitive, Composite, Gradient, Call> auto&) { return std::vector<Read>(); });
 }
 
+bool is_overwritten(const Graph& g, ValueId operand) {
+  return std::any_of(g.outputs.begin(), g.outputs.end(), [&](ValueId out) { return g[out].place.base == operand; });
+}
+
 std::optional<std::vector<size_t>> runs_of(const IndexMap& map, const Dims& operand) {
   if (!map.guards.empty()) return std::nullopt;
   std::vector<size_t> place(map.extents.size(), 0);  // among the operand's wide dimensions, from 1
@@ -214,6 +218,13 @@ bool mentions(std::string_view text, std::string_view identifier) {
     if (!member && (at == 0 || !word(at - 1)) && !word(at + identifier.size())) return true;
   }
   return false;
+}
+
+int64_t accumulator_bytes(const Signature& s) {
+  const int64_t value = std::max<int64_t>(bits(s.operands[0].dtype) / 8, is_floating(s.operands[0].dtype) ? 4 : 1);
+  const auto* r = std::get_if<Reduction>(&s.op->kind);
+  const bool indexed = r != nullptr && r->monoid.starts_with("Arg");
+  return indexed ? 2 * std::max<int64_t>(value, 4) : value;
 }
 
 }  // namespace heddle::ir

@@ -67,6 +67,9 @@ struct Read {
 };
 std::vector<Read> reads_at(const Graph& g, const Node& n, const IndexMap& result);
 
+// A result lies in the place of this operand.
+bool is_overwritten(const Graph& g, ValueId operand);
+
 // Bytes of one accumulator of a reduction.
 int64_t accumulator_bytes(const Signature& s);
 

@@ -56,7 +56,8 @@ std::string contract_conflict(const KernelForm& form, const ContractPlan& plan) 
   const int64_t all = (plan.space[kDepth] + form.tile[2] - 1) / form.tile[2];
   if (form.parts > 1 && (form.parts - 1) * plan.steps >= all)
     return fmt::format("parts is {}, but {} steps of {} leave the last without one", form.parts, all, form.tile[2]);
-  if (form.tf32 && plan.multiplied != DType::f32) return "precision is that of products of f32";
+  if (form.precision == ProductPrecision::tf32 && plan.multiplied != DType::f32)
+    return "precision is that of products of f32";
   return packet_conflict(form, plan);
 }
 

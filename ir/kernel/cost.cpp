@@ -66,7 +66,7 @@ constexpr int64_t kFetchedAcross = 4;
 
 int64_t bytes_read_across(const Graph& k) {
   const bool tiled = k.form && (k.form->kind == KernelForm::Kind::tile || k.form->kind == KernelForm::Kind::contract);
-  if (!k.form || tiled || !k.form->impl.empty()) return 0;
+  if (!k.form || tiled || calls_library(k)) return 0;
   std::vector<char> across(k.value_count(), 0);
   for (auto it = k.order.rbegin(); it != k.order.rend(); ++it) {
     const Node& n = k[*it];
@@ -108,19 +108,18 @@ double thread_seconds(const Graph& k, double flops, const Target& target, double
 
 constexpr double kAnyThreads = std::numeric_limits<double>::infinity();
 
-bool is_library(const Graph& k) { return k.form && !k.form->impl.empty(); }
-bool through_tiles(const Graph& k) { return k.form && k.form->kind == KernelForm::Kind::contract && !is_library(k); }
+bool through_tiles(const Graph& k) { return k.form && k.form->kind == KernelForm::Kind::contract && !calls_library(k); }
 
 // `product`: of a kernel through tiles.
 double compute_seconds(const Graph& k, const ContractPlan* product, double flops, const Target& target) {
-  if (is_library(k)) return flops / target.matrix_flops;
+  if (calls_library(k)) return flops / target.matrix_flops;
   if (product != nullptr) return contract_seconds(*k.form, *product, product_work(k, *product), target);
   return thread_seconds(k, flops, target, k.form ? threads_of(*k.form, target) : kAnyThreads);
 }
 
 // Operations a second that no kernel of this form exceeds.
 double peak_rate(const Graph& k, const ContractPlan* product, const Target& target) {
-  if (!target.gpu) return is_library(k) ? target.matrix_flops : target.flops;
+  if (!target.gpu) return calls_library(k) ? target.matrix_flops : target.flops;
   if (product == nullptr) return target.fma_flops;
   const bool narrow = product->multiplied != DType::f32;
   return narrow ? target.tensor_flops : product->tensor_cores ? target.tensor_flops / 2 : target.fma_flops;

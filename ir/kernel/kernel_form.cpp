@@ -6,19 +6,13 @@
 #include <array>
 #include <utility>
 
+#include "ir/kernel/form_def.h"
 #include "ir/op_def.h"
 
 namespace heddle::ir {
 namespace {
 
 using Kind = KernelForm::Kind;
-
-constexpr std::array<std::pair<Kind, const char*>, 6> kKinds = {{{Kind::pointwise, "pointwise"},
-                                                                 {Kind::rows, "rows"},
-                                                                 {Kind::tile, "tile"},
-                                                                 {Kind::primitive, "primitive"},
-                                                                 {Kind::contract, "contract"},
-                                                                 {Kind::opaque, "opaque"}}};
 
 // The integer fields, in one place for printing and parsing; between `least` and `most` lies what makes sense. Sizes in
 // bytes that follow from fields at their most fit in 64 bits.
@@ -49,25 +43,25 @@ const T& expect(const std::string& name, const Attr& value) {
 
 Kind parse_kind(const std::string& text) {
   std::vector<std::string> names;
-  for (const auto& [kind, name] : kKinds) {
-    if (text == name) return kind;
-    names.emplace_back(name);
+  for (const FormDef& form : all_forms()) {
+    if (text == form.name) return form.kind;
+    names.emplace_back(form.name);
   }
   const std::string hint = did_you_mean(text, names);
   throw InferError(fmt::format("kernel form '{}' is unknown{}", text, hint.empty() ? "" : "; " + hint));
 }
 
-DType parse_precision(const std::string& text) {
-  for (const DType dtype : {DType::f32, DType::bf16, DType::f16})
-    if (text == to_string(dtype)) return dtype;
-  throw InferError(fmt::format("kernel form: precision is {}, expected f32, tf32, bf16 or f16", text));
-}
+constexpr std::array<const char*, 4> kPrecisions = {"f32", "tf32", "bf16", "f16"};
 
 }  // namespace
 
-void set_precision(KernelForm& form, const std::string& text) {
-  form.tf32 = text == "tf32";
-  form.precision = form.tf32 ? DType::f32 : parse_precision(text);
+std::string to_string(ProductPrecision precision) { return kPrecisions.at(static_cast<size_t>(precision)); }
+
+ProductPrecision parse_precision(const std::string& text) {
+  const auto* const found = std::find(kPrecisions.begin(), kPrecisions.end(), text);
+  if (found == kPrecisions.end())
+    throw InferError(fmt::format("kernel form: precision is {}, expected f32, tf32, bf16 or f16", text));
+  return static_cast<ProductPrecision>(found - kPrecisions.begin());
 }
 
 namespace {
@@ -80,7 +74,7 @@ void set_field(KernelForm& form, const std::string& name, const Attr& value) {
   } else if (name == "cached") {
     form.cached = expect<bool>(name, value);
   } else if (name == "precision") {
-    set_precision(form, expect<std::string>(name, value));
+    form.precision = parse_precision(expect<std::string>(name, value));
   } else if (name == "tile") {
     form.tile = expect<std::vector<int64_t>>(name, value);
   } else if (name == "domain") {
@@ -109,20 +103,15 @@ int64_t KernelForm::columns() const {
   return product({domain.begin() + std::min(split, static_cast<int64_t>(domain.size())), domain.end()});
 }
 
-std::string to_string(KernelForm::Kind kind) {
-  for (const auto& [k, name] : kKinds)
-    if (k == kind) return name;
-  return "unknown";
-}
+std::string to_string(KernelForm::Kind kind) { return form_def(kind).name; }
 
 Attrs to_attrs(const KernelForm& form) {
   const KernelForm defaults;
   Attrs attrs{{"form", to_string(form.kind)}};
   if (form.domain != defaults.domain) attrs["domain"] = form.domain;
   if (form.cached) attrs["cached"] = true;
-  if (!form.impl.empty()) attrs["impl"] = form.impl;
+  if (form.is_library()) attrs["impl"] = form.impl;
   if (form.precision != defaults.precision) attrs["precision"] = to_string(form.precision);
-  if (form.tf32) attrs["precision"] = "tf32";
   if (!form.tile.empty()) attrs["tile"] = form.tile;
   for (const Field& f : kFields)
     if (form.*f.member != defaults.*f.member) attrs[f.name] = form.*f.member;

@@ -22,7 +22,7 @@ double allowed_error(int64_t elements);
 
 // Whether the kernel's text adds up the reduction in runs: one over rows, columns or all points of a plan,
 bool is_long_sum(const Graph& kernel, const KernelPlan& plan, const Node& n);
-// and one inside a point. `spread`: in a loop that a warp's lanes share (plan_singles).
+// and one inside a point. `spread`: in a loop that a warp's lanes share (loop::singles).
 bool is_long_sum(const Signature& s, const ReductionDomain& d, bool spread);
 
 // Elements of one row that a thread adds to one of its accumulators, one after the other.

@@ -83,8 +83,10 @@ class ContractPlanner {
       throw Refusal{fmt::format("domain {} is not the product's {} matrices of {} x {}, or is not split before columns",
                                 to_string(form.domain), plan_.space[kProductMatrix], plan_.space[kRow],
                                 plan_.space[kColumn])};
-    plan_.multiplied = form.precision != DType::f32 ? form.precision : operand_type();
-    plan_.tensor_cores = plan_.multiplied != DType::f32 || form.tf32;
+    plan_.multiplied = form.precision == ProductPrecision::bf16  ? DType::bf16
+                       : form.precision == ProductPrecision::f16 ? DType::f16
+                                                                 : operand_type();
+    plan_.tensor_cores = plan_.multiplied != DType::f32 || form.precision == ProductPrecision::tf32;
     plan_side(plan_.left, kRow);
     plan_side(plan_.right, kColumn);
     plan_results();

@@ -10,7 +10,7 @@
 //
 // The side of the result's innermost dimension is the right one, so that neighbouring columns lie side by side.
 #pragma once
-#include "ir/kernel/access.h"
+#include "ir/loop/loops.h"
 
 namespace heddle::ir {
 
@@ -57,6 +57,9 @@ struct ContractPlan {
   bool ok() const { return reason.empty(); }
 };
 ContractPlan plan_contract(const Graph& kernel);
+// What a kernel with this plan does: plan_kernel's answer, which throws a Refusal, and its loops.
+KernelPlan plan_products(const Graph& kernel, const ContractPlan& contract);
+loop::Statements product_loops(const Graph& kernel, const ContractPlan& product);
 // What follows from the form's tile, stages and parts alone.
 void set_tiles(ContractPlan& plan, const KernelForm& form);
 // Where the parts alone have changed since.

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "ir/kernel/access.h"
 #include "ir/kernel/cost.h"
+#include "ir/loop/loops.h"
 
 namespace heddle::ir {
 namespace {
@@ -18,31 +18,31 @@ class Keeper {
   Keeper(const Graph& k, const KernelPlan& plan)
       : k_(k), plan_(plan), computed_(k.value_count()), varies_(k.value_count()) {}
 
-  std::vector<KeptValue> keep() {
-    for (phase_ = 0; phase_ < plan_.phases; ++phase_) {
-      visited_.assign(k_.value_count(), {});
-      for (const NodeId n : k_.order) reduction(k_[n]);
-      for (const ValueId v : k_.outputs) {
-        const ValuePlan& p = plan_of(v);
-        if (p.extent == Extent::full && !p.finishing && p.phase == phase_)
-          visit({v, access_of(Extent::full, plan_.space(), k_[v].type.dims)});
-      }
+  std::vector<KeptValue> keep(const loop::Statements& loops) {
+    for (const loop::Statement& s : loops) {
+      const auto* nest = std::get_if<loop::Nest>(&s.what);
+      if (nest != nullptr && nest->axis == loop::Axis::columns)
+        pass(*nest);
+      else if (nest != nullptr)
+        keep(nest->body);
     }
-    return std::move(kept_);
+    return kept_;
   }
 
  private:
   const ValuePlan& plan_of(ValueId v) const { return plan_.values[static_cast<size_t>(v.index)]; }
 
-  // What this pass adds up.
-  void reduction(const Node& n) {
-    const ValuePlan& p = plan_of(n.results[0]);
-    if (p.phase != phase_ || p.reduction == ReductionPlan::none || p.reduction == ReductionPlan::inner) return;
-    const Signature s = signature(k_, n);
-    ReductionDomain d;
-    reduction_domain(s, d);
-    const ReductionAccess access = spread_reduction(s, d, p.reduction, plan_.space());
-    for (size_t i = 0; i < n.operands.size(); ++i) visit({n.operands[i], access.operands[i]});
+  // What it adds up and stores.
+  void pass(const loop::Nest& columns) {
+    phase_ = columns.pass;
+    visited_.assign(k_.value_count(), {});
+    for (const loop::Statement& s : columns.body) {
+      if (const auto* store = std::get_if<loop::Store>(&s.what)) visit({store->value, store->at});
+      const auto* add = std::get_if<loop::Accumulate>(&s.what);
+      if (add == nullptr) continue;
+      const std::vector<ValueId>& operands = k_[add->reduction].operands;
+      for (size_t i = 0; i < operands.size(); ++i) visit({operands[i], add->element.operands[i]});
+    }
   }
 
   void visit(const Read& read) {
@@ -125,6 +125,8 @@ class Keeper {
 
 }  // namespace
 
-std::vector<KeptValue> plan_kept(const Graph& k, const KernelPlan& plan) { return Keeper(k, plan).keep(); }
+std::vector<KeptValue> plan_kept(const Graph& k, const KernelPlan& plan) {
+  return Keeper(k, plan).keep(loop::loops_of(k, plan));
+}
 
 }  // namespace heddle::ir

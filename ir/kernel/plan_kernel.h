@@ -73,6 +73,7 @@ struct KernelPlan {
   int64_t gather = 0;           // blocks whose sums of columns meet first, where not all do at once
   int64_t counters = 0;         // in which blocks that leave partial results count themselves
   std::vector<KeptValue> kept;  // where the form is cached
+  int64_t shared_bytes = 0;     // of a block, that the launch supplies
   int64_t largest_index = 0;    // no index, or part of one, is larger
   int64_t most_blocks = 1;      // what there is to do at once: more blocks would be idle
   std::string reason;

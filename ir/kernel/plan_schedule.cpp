@@ -128,7 +128,7 @@ std::string ahead_conflict(const KernelForm& form, const KernelPlan& plan) {
 
 std::string library_conflict(const Graph& kernel) {
   const KernelForm& form = *kernel.form;
-  if (form.impl.empty()) return "no library is named by impl";
+  if (!form.is_library()) return "no library is named by impl";
   KernelForm call;
   call.kind = form.kind, call.impl = form.impl;
   call.slices = form.slices, call.precision = form.precision, call.workspace = form.workspace;
@@ -151,8 +151,8 @@ bool is_single(const KernelPlan& plan, const ValuePlan& value) {
 
 std::string form_conflict(const KernelForm& form, const KernelPlan& plan) {
   const bool contract = form.kind == KernelForm::Kind::contract;
-  if (!form.impl.empty() || form.slices != 1) return "impl and slices are those of a library's call";
-  if (!contract && (form.precision != DType::f32 || form.tf32)) return "precision is that of products";
+  if (form.is_library() || form.slices != 1) return "impl and slices are those of a library's call";
+  if (!contract && form.precision != ProductPrecision::f32) return "precision is that of products";
   if (!contract && (!form.tile.empty() || form.stages != 1 || form.parts != 1))
     return "tile, stages and parts are those of form contract";
   if (std::string reason = team_conflict(form); !reason.empty()) return reason;

@@ -37,15 +37,6 @@ class Stager {
     return {.along = !down, .down = down};
   }
 
-  Accesses operand_reads(const Node& n, const IndexMap& at) const {
-    return visit_kind(
-        *n.op, [&](const Movement& m) { return operand_accesses(signature(k_, n), m, at); },
-        [&](const Elementwise&) { return Accesses(n.operands.size(), at); },
-        [](const OneOf<Source, Lookup, Reduction, Contraction, Primitive, Composite, Gradient, Call> auto&) {
-          return Accesses();
-        });
-  }
-
   Reads reads(ValueId v, const IndexMap& at) {
     auto& known = reads_[static_cast<size_t>(v.index)];
     for (const auto& [access, answer] : known)
@@ -55,9 +46,8 @@ class Stager {
     if (const Node* n = k_.def(v); n == nullptr) {
       sum = load(linear_offset(at, k_[v].type.dims));
     } else {
-      const Accesses accesses = operand_reads(*n, at);
-      for (size_t i = 0; i < accesses.size(); ++i) {
-        const Reads operand = reads(n->operands[i], accesses[i]);
+      for (const Read& read : reads_at(k_, *n, at)) {
+        const Reads operand = reads(read.value, read.at);
         sum = {.along = sum.along || operand.along, .down = sum.down || operand.down};
       }
     }
@@ -81,9 +71,8 @@ class Stager {
     if (!here.down) return;
     const Node* n = k_.def(v);
     if (n == nullptr || (moved && !here.along)) return add(v, at);
-    const Accesses accesses = operand_reads(*n, at);
     const bool moves = std::holds_alternative<Movement>(n->op->kind);
-    for (size_t i = 0; i < accesses.size(); ++i) visit(n->operands[i], accesses[i], moved || moves);
+    for (const Read& read : reads_at(k_, *n, at)) visit(read.value, read.at, moved || moves);
   }
 
   // The same element has one name: a movement without a condition of its own is looked through.

@@ -9,7 +9,7 @@ namespace {
 const RegisterMap cast({
     .name = "cast",
     .doc = "lets a file of floats feed an input of the integer type `dtype`: they are cut toward zero",
-    .keys = {{.name = "dtype", .type = MapKeyType::dtype, .required = true}},
+    .keys = {{.name = "dtype", .type = KeyType::dtype, .doc = "the input's", .required = true}},
     .integers = true,
     .first = true,
     .fault =

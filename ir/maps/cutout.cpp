@@ -24,8 +24,9 @@ std::vector<std::string> place(const MapText& t) {
 const RegisterMap cutout({
     .name = "cutout",
     .doc = "a hole of `size`, filled with `fill`, whose middle may be any pixel",
-    .keys = {{.name = "size", .type = MapKeyType::sides, .required = true, .low = 1, .high = 1 << 20},
-             {.name = "fill", .type = MapKeyType::real, .fallback = 0}},
+    .keys =
+        {{.name = "size", .type = KeyType::sides, .doc = "of the hole", .required = true, .range = between(1, 1 << 20)},
+         {.name = "fill", .type = KeyType::real, .doc = "its value", .fallback = 0.0}},
     .training = true,
     .picture = true,
     .integers = true,

@@ -8,7 +8,11 @@ namespace {
 const RegisterMap flip({
     .name = "flip",
     .doc = "left and right change places, in that share of the rows",
-    .keys = {{.name = "probability", .type = MapKeyType::real, .fallback = 0.5, .low = 0, .high = 1}},
+    .keys = {{.name = "probability",
+              .type = KeyType::real,
+              .doc = "the share of the rows",
+              .fallback = 0.5,
+              .range = between(0, 1)}},
     .training = true,
     .picture = true,
     .integers = true,

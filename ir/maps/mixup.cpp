@@ -28,7 +28,11 @@ const RegisterMap mixup({
     .doc =
         "m times the row plus (1 - m) times the one before it in the batch, the first with the last; m is drawn from "
         "beta(`alpha`, `alpha`)",
-    .keys = {{.name = "alpha", .type = MapKeyType::real, .fallback = 0.2, .low = 1e-3, .high = 1e3}},
+    .keys = {{.name = "alpha",
+              .type = KeyType::real,
+              .doc = "of the beta distribution",
+              .fallback = 0.2,
+              .range = between(1e-3, 1e3)}},
     .training = true,
     .mixes = true,
     .draw = draw,

@@ -27,7 +27,8 @@ void require(const DataMap& map) {
 const RegisterMap normalize({
     .name = "normalize",
     .doc = "minus `mean`, divided by `std`; without both, those of the training rows",
-    .keys = {{.name = "mean", .type = MapKeyType::reals}, {.name = "std", .type = MapKeyType::reals}},
+    .keys = {{.name = "mean", .type = KeyType::real, .count = Count::several, .doc = "what is subtracted"},
+             {.name = "std", .type = KeyType::real, .count = Count::several, .doc = "what is divided by"}},
     .statistics = true,
     .require = require,
     .value = [](const MapText& t) -> std::vector<std::string> {

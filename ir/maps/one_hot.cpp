@@ -9,7 +9,11 @@ namespace {
 const RegisterMap one_hot({
     .name = "one_hot",
     .doc = "makes `depth` numbers of a class number, all 0 but a 1, along the last axis, which the file does not have",
-    .keys = {{.name = "depth", .type = MapKeyType::integer, .required = true, .low = 1, .high = 1 << 24}},
+    .keys = {{.name = "depth",
+              .type = KeyType::integer,
+              .doc = "how many classes there are",
+              .required = true,
+              .range = between(1, 1 << 24)}},
     .first = true,
     .fault =
         [](const DataMap& map, const MapRow& row) {

@@ -8,7 +8,7 @@ namespace {
 const RegisterMap scale({
     .name = "scale",
     .doc = "times `by`",
-    .keys = {{.name = "by", .type = MapKeyType::reals, .required = true}},
+    .keys = {{.name = "by", .type = KeyType::real, .count = Count::several, .doc = "the factor", .required = true}},
     .value = [](const MapText& t) -> std::vector<std::string> {
       return {fmt::format("{0} = {0} * {1};", t.x, t.each(t.map.all("by")))};
     },

@@ -8,7 +8,7 @@ namespace {
 const RegisterMap shift({
     .name = "shift",
     .doc = "plus `by`",
-    .keys = {{.name = "by", .type = MapKeyType::reals, .required = true}},
+    .keys = {{.name = "by", .type = KeyType::real, .count = Count::several, .doc = "what is added", .required = true}},
     .value = [](const MapText& t) -> std::vector<std::string> {
       return {fmt::format("{0} = {0} + {1};", t.x, t.each(t.map.all("by")))};
     },

@@ -92,11 +92,11 @@ void for_each_member(const Bins& b, const Dims& image, const Dims& results, F&& 
   });
 }
 
-std::vector<AttrDef> attributes(const std::string& name, const std::string& doc) {
-  return {{.name = "axis", .type = AttrType::integer, .fallback = {}, .doc = "the axis that gets another size"},
-          {.name = name, .type = AttrType::integer, .fallback = {}, .doc = doc}};
+std::vector<Key> attributes(const std::string& name, const std::string& doc) {
+  return {{.name = "axis", .type = KeyType::integer, .doc = "the axis that gets another size", .required = true},
+          {.name = name, .type = KeyType::integer, .doc = doc, .required = true}};
 }
-std::vector<AttrDef> forward_attributes() { return attributes("size", "elements along it after"); }
+std::vector<Key> forward_attributes() { return attributes("size", "elements along it after"); }
 
 // Bins that overlap and do not; one of all, one for each, and more than there are elements.
 std::vector<Sample> samples() {

@@ -56,7 +56,7 @@ OpDef index_of(const std::string& name, const std::string& which, const std::str
   return {.name = name,
           .doc = "y = the index along axis of the " + which + " element, the first of equals",
           .operands = {"x"},
-          .attrs = {{.name = "axis", .type = AttrType::integer, .fallback = {}, .doc = "the axis that is removed"}},
+          .attrs = {{.name = "axis", .type = KeyType::integer, .doc = "the axis that is removed", .required = true}},
           .dtypes = kArithmetic,
           .kind = Reduction{monoid, "x", {"acc.index"}, index_domain},
           .infer = infer_index,

@@ -41,10 +41,10 @@ Grads avg_pool_gradient(Builder& b, const Node& n, const Values& dy) {
   return {b("avg_pool2d_grad", {scaled}, with_shape(attrs, "input", s.operands[0].dims))};
 }
 
-std::vector<AttrDef> avg_pool_attributes() {
-  std::vector<AttrDef> attrs = pool_attributes();
+std::vector<Key> avg_pool_attributes() {
+  std::vector<Key> attrs = pool_attributes();
   attrs.push_back(
-      {.name = "count_include_pad", .type = AttrType::flag, .fallback = true, .doc = "divide by the whole window"});
+      {.name = "count_include_pad", .type = KeyType::flag, .doc = "divide by the whole window", .fallback = true});
   return attrs;
 }
 

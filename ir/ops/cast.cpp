@@ -44,7 +44,7 @@ const RegisterOp op(
          "x in another dtype (ir/evaluate/arithmetic.h). Floating values round half to even; to integers they truncate "
          "toward zero and saturate, nan gives 0; integers wrap; to bool everything but 0 is true.",
      .operands = {"x"},
-     .attrs = {{.name = "dtype", .type = AttrType::dtype, .fallback = {}, .doc = "the result's dtype"}},
+     .attrs = {{.name = "dtype", .type = KeyType::dtype, .doc = "the result's dtype", .required = true}},
      .kind = Elementwise{"hd::cast<To>(x)"},  // To: the result's storage type, so that the value is rounded
      .traits = {.converts = true},
      .infer = [](const Signature& s) -> std::vector<Type> {

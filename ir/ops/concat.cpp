@@ -77,7 +77,7 @@ const RegisterOp op(
      .doc = "the operands one after the other along the axis",
      .operands = {"x"},
      .variadic = true,
-     .attrs = {{.name = "axis", .type = AttrType::integer, .fallback = int64_t{-1}, .doc = "where they are joined"}},
+     .attrs = {{.name = "axis", .type = KeyType::integer, .doc = "where they are joined", .fallback = int64_t{-1}}},
      .kind = Movement{maps},
      .traits = {.joined_along = [](const Node& n) { return std::get<int64_t>(attribute(*n.op, n.attrs, "axis")); }},
      .infer = infer,

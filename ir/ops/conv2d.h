@@ -18,7 +18,7 @@ struct Conv {
   Dims image = {}, filter = {}, result = {};  // NHWC, OHWI, NHWC
 };
 
-std::vector<AttrDef> conv_attributes();
+std::vector<Key> conv_attributes();
 // Checks an image and a filter against each other and the attributes; throws InferError.
 Conv conv(const Signature& s, const Type& image, const Type& filter);
 // Throws InferError unless dy has the shape and dtype of the convolution's result.

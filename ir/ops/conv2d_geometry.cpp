@@ -5,12 +5,24 @@
 
 namespace heddle::ir {
 
-std::vector<AttrDef> conv_attributes() {
+std::vector<Key> conv_attributes() {
   return with_precision(
-      {{.name = "strides", .type = AttrType::integers, .fallback = Dims{1, 1}, .doc = "steps down and right"},
-       {.name = "pads", .type = AttrType::integers, .fallback = Dims{0, 0, 0, 0}, .doc = "top, left, bottom, right"},
-       {.name = "dilations", .type = AttrType::integers, .fallback = Dims{1, 1}, .doc = "distance of filter elements"},
-       {.name = "groups", .type = AttrType::integer, .fallback = int64_t{1}, .doc = "independent groups of channels"}});
+      {{.name = "strides",
+        .type = KeyType::integer,
+        .count = Count::several,
+        .doc = "steps down and right",
+        .fallback = Dims{1, 1}},
+       {.name = "pads",
+        .type = KeyType::integer,
+        .count = Count::several,
+        .doc = "top, left, bottom, right",
+        .fallback = Dims{0, 0, 0, 0}},
+       {.name = "dilations",
+        .type = KeyType::integer,
+        .count = Count::several,
+        .doc = "distance of filter elements",
+        .fallback = Dims{1, 1}},
+       {.name = "groups", .type = KeyType::integer, .doc = "independent groups of channels", .fallback = int64_t{1}}});
 }
 
 namespace {

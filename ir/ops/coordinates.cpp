@@ -12,11 +12,11 @@ Dims in_a_row(Dims a, const Dims& b) {
   return a;
 }
 
-AttrDef batch_attr() {
+Key batch_attr() {
   return {.name = "batch",
-          .type = AttrType::integer,
-          .fallback = int64_t{0},
-          .doc = "leading axes that x and indices have in common"};
+          .type = KeyType::integer,
+          .doc = "leading axes that x and indices have in common",
+          .fallback = int64_t{0}};
 }
 
 Coordinates coordinates(const Signature& s) {

@@ -14,7 +14,7 @@ struct Coordinates {
 };
 Coordinates coordinates(const Signature& s);  // of operands x, indices; throws InferError
 Dims indexed_axes(const Signature& s);        // OpDef::places of those who share them
-AttrDef batch_attr();
+Key batch_attr();
 Dims in_a_row(Dims a, const Dims& b);
 
 // For the oracles: which of the rows [batch, indexed] a point means; -1 where a coordinate is outside.

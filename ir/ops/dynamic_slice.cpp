@@ -102,7 +102,11 @@ const RegisterOp dynamic_slice(
          "the part of x of the given sizes that begins at starts; a start that is too small or too large is moved to "
          "where all of the part is inside",
      .operands = {"x", "starts"},
-     .attrs = {{.name = "sizes", .type = AttrType::integers, .fallback = {}, .doc = "of y, one per axis"}},
+     .attrs = {{.name = "sizes",
+                .type = KeyType::integer,
+                .count = Count::several,
+                .doc = "of y, one per axis",
+                .required = true}},
      .kind = Composite{},
      .infer = infer_slice,
      .eval = eval_slice,

@@ -21,21 +21,19 @@ Expr exp_below(const Expr& above, const Expr& x) { return apply("exp", select(ab
 
 OpDef op(const std::string& name, const std::string& doc, const std::string& expr, Eval eval,
          std::function<Grads(Builder&, const Node&, const Values&)> grad) {
-  return {.name = name,
-          .doc = doc,
-          .operands = {"x"},
-          .attrs = {{.name = "alpha",
-                     .type = AttrType::real,
-                     .fallback = 1.0,
-                     .doc = "minus the limit at -inf",
-                     .scalar = true}},
-          .dtypes = kFloating,
-          .kind = Elementwise{expr},
-          .infer = same_type,
-          .eval = std::move(eval),
-          .grad = std::move(grad),
-          .flops = 12,
-          .samples = samples()};
+  return {
+      .name = name,
+      .doc = doc,
+      .operands = {"x"},
+      .attrs =
+          {{.name = "alpha", .type = KeyType::real, .doc = "minus the limit at -inf", .fallback = 1.0, .scalar = true}},
+      .dtypes = kFloating,
+      .kind = Elementwise{expr},
+      .infer = same_type,
+      .eval = std::move(eval),
+      .grad = std::move(grad),
+      .flops = 12,
+      .samples = samples()};
 }
 
 const RegisterOp elu(op("elu", "x above 0, alpha * (exp(x) - 1) elsewhere (Clevert et al. 2015, arXiv:1511.07289)",

@@ -66,7 +66,7 @@ const RegisterOp op(
      .doc = "[place, x[place]] of the first element of x, in row-major order, that is outside of [0, below); [-1, 0] "
             "where none is",
      .operands = {"x"},
-     .attrs = {{.name = "below", .type = AttrType::integer, .fallback = {}, .doc = "how many indices there are"}},
+     .attrs = {{.name = "below", .type = KeyType::integer, .doc = "how many indices there are", .required = true}},
      .dtypes = kIntegers,
      .kind = Composite{},
      .infer = infer,

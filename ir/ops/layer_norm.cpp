@@ -91,7 +91,7 @@ const RegisterOp layer_norm(
      .doc = "y = (x - mean) / sqrt(variance + eps) * scale + bias, mean and biased variance over the last dimension "
             "(Ba, Kiros, Hinton 2016, arXiv:1607.06450)",
      .operands = {"x", "scale", "bias"},
-     .attrs = {{.name = "eps", .type = AttrType::real, .fallback = 1e-5, .doc = "added to the variance"}},
+     .attrs = {{.name = "eps", .type = KeyType::real, .doc = "added to the variance", .fallback = 1e-5}},
      .dtypes = kFloating,
      .kind = Composite{},
      .infer = infer,

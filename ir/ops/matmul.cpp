@@ -125,8 +125,8 @@ const RegisterOp matmul(
      .doc = "y = a b over the last two dimensions, either side transposed first; leading dimensions are equal batches",
      .operands = {"a", "b"},
      .attrs = with_precision(
-         {{.name = "transpose_a", .type = AttrType::flag, .fallback = false, .doc = "swap a's last two dimensions"},
-          {.name = "transpose_b", .type = AttrType::flag, .fallback = false, .doc = "swap b's last two dimensions"}}),
+         {{.name = "transpose_a", .type = KeyType::flag, .doc = "swap a's last two dimensions", .fallback = false},
+          {.name = "transpose_b", .type = KeyType::flag, .doc = "swap b's last two dimensions", .fallback = false}}),
      .dtypes = kArithmetic,
      .kind = Contraction{domain},
      .traits = {.matrix_product = true},

@@ -6,11 +6,11 @@
 
 namespace heddle::ir {
 
-std::vector<AttrDef> with_precision(std::vector<AttrDef> attrs) {
+std::vector<Key> with_precision(std::vector<Key> attrs) {
   attrs.push_back({.name = "precision",
-                   .type = AttrType::text,
-                   .fallback = "f32",
-                   .doc = "what operands of f32 may be rounded to: f32 (nothing), tf32 or bf16"});
+                   .type = KeyType::text,
+                   .doc = "what operands of f32 may be rounded to: f32 (nothing), tf32 or bf16",
+                   .fallback = "f32"});
   return attrs;
 }
 

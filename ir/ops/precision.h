@@ -12,7 +12,7 @@ namespace heddle::ir {
 
 inline constexpr std::array<const char*, 3> kPrecisions = {"f32", "tf32", "bf16"};
 // `attrs`, and precision: one of these.
-std::vector<AttrDef> with_precision(std::vector<AttrDef> attrs);
+std::vector<Key> with_precision(std::vector<Key> attrs);
 // Throws InferError where it is none of these, or other than f32 for operands of another type.
 void check_precision(const Signature& s);
 

@@ -23,8 +23,12 @@ Dims result_steps(const Dims& dims, const Dims& axes) {
 
 }  // namespace
 
-AttrDef axes_attribute() {
-  return {.name = "axes", .type = AttrType::integers, .fallback = Dims{}, .doc = "axes to remove; none: all of them"};
+Key axes_attribute() {
+  return {.name = "axes",
+          .type = KeyType::integer,
+          .count = Count::several,
+          .doc = "axes to remove; none: all of them",
+          .fallback = Dims{}};
 }
 
 int64_t reduced_count(const Dims& dims, const Dims& axes) {

@@ -6,7 +6,7 @@
 
 namespace heddle::ir {
 
-AttrDef axes_attribute();
+Key axes_attribute();
 
 // `dims` without `axes`, which are normalised.
 Dims without_axes(const Dims& dims, const Dims& axes);

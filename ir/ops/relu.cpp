@@ -35,8 +35,7 @@ const RegisterOp leaky_relu(
     {.name = "leaky_relu",
      .doc = "x above 0, slope * x elsewhere",
      .operands = {"x"},
-     .attrs =
-         {{.name = "slope", .type = AttrType::real, .fallback = 0.01, .doc = "derivative below 0", .scalar = true}},
+     .attrs = {{.name = "slope", .type = KeyType::real, .doc = "derivative below 0", .fallback = 0.01, .scalar = true}},
      .dtypes = kFloating,
      .kind = Elementwise{"x > T(0) ? x : T(slope) * x"},
      .infer = same_type,

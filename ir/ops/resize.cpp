@@ -146,9 +146,9 @@ std::vector<Tensor> eval_with(const Signature& s, const Tensor& in, bool back) {
   return {std::move(out)};
 }
 
-std::vector<AttrDef> attributes() {
+std::vector<Key> attributes() {
   const auto number = [](const char* name, const char* doc) {
-    return AttrDef{.name = name, .type = AttrType::integer, .fallback = {}, .doc = doc};
+    return Key{.name = name, .type = KeyType::integer, .doc = doc, .required = true};
   };
   return {number("axis", "the axis that gets another size"),
           number("input", "elements along it before"),
@@ -156,7 +156,7 @@ std::vector<AttrDef> attributes() {
           number("step", "from place to place, in units of 1 / scale"),
           number("offset", "of the first place, in the same units"),
           number("scale", "units of an element"),
-          {.name = "cubic", .type = AttrType::flag, .fallback = false, .doc = "by cubics through four elements"}};
+          {.name = "cubic", .type = KeyType::flag, .doc = "by cubics through four elements", .fallback = false}};
 }
 
 // Middles on middles, corners on corners, and of the first on the first; enlarged, shrunk, of one element.

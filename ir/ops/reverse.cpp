@@ -41,20 +41,24 @@ std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> oper
 
 Sample sample(const Dims& from, const Dims& axes) { return {.shapes = {from}, .attrs = {{"axes", axes}}}; }
 
-const RegisterOp op(
-    {.name = "reverse",
-     .doc = "the elements in opposite order along each of the axes",
-     .operands = {"x"},
-     .attrs =
-         {{.name = "axes", .type = AttrType::integers, .fallback = {}, .doc = "dimensions to turn round; empty: none"}},
-     .kind = Movement{maps},
-     .traits = {.reversal = [](const Node& n) { return integers_of(n, "axes"); }},
-     .infer = infer,
-     .eval = eval,
-     .grad = [](Builder& b, const Node& n, const Values& dy) -> Grads { return {b("reverse", {dy[0]}, n.attrs)}; },
-     .flops = 0,
-     .samples = {sample({4, 33}, {1}), sample({4, 33}, {0, 1}), sample({1}, {0}), sample({3, 1, 5}, {2}),
-                 sample({9}, {-1})}});
+const RegisterOp op({.name = "reverse",
+                     .doc = "the elements in opposite order along each of the axes",
+                     .operands = {"x"},
+                     .attrs = {{.name = "axes",
+                                .type = KeyType::integer,
+                                .count = Count::several,
+                                .doc = "dimensions to turn round; empty: none",
+                                .required = true}},
+                     .kind = Movement{maps},
+                     .traits = {.reversal = [](const Node& n) { return integers_of(n, "axes"); }},
+                     .infer = infer,
+                     .eval = eval,
+                     .grad = [](Builder& b, const Node& n, const Values& dy) -> Grads {
+                       return {b("reverse", {dy[0]}, n.attrs)};
+                     },
+                     .flops = 0,
+                     .samples = {sample({4, 33}, {1}), sample({4, 33}, {0, 1}), sample({1}, {0}),
+                                 sample({3, 1, 5}, {2}), sample({9}, {-1})}});
 
 }  // namespace
 }  // namespace heddle::ir

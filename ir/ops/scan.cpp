@@ -171,13 +171,13 @@ Grads extreme_gradient(Builder& b, const Node& n, const Values& dy) {
   return {b.reshape(back, type.dims)};
 }
 
-std::vector<AttrDef> attributes(bool exclusive) {
-  std::vector<AttrDef> attrs = {
-      {.name = "axis", .type = AttrType::integer, .fallback = int64_t{-1}, .doc = "the axis along which it goes"},
-      {.name = "reverse", .type = AttrType::flag, .fallback = false, .doc = "from the last element to the first"}};
+std::vector<Key> attributes(bool exclusive) {
+  std::vector<Key> attrs = {
+      {.name = "axis", .type = KeyType::integer, .doc = "the axis along which it goes", .fallback = int64_t{-1}},
+      {.name = "reverse", .type = KeyType::flag, .doc = "from the last element to the first", .fallback = false}};
   if (exclusive)
     attrs.push_back(
-        {.name = "exclusive", .type = AttrType::flag, .fallback = false, .doc = "without the element itself"});
+        {.name = "exclusive", .type = KeyType::flag, .doc = "without the element itself", .fallback = false});
   return attrs;
 }
 

@@ -23,8 +23,8 @@ Dims with_rows(Dims dims, int64_t rows) {
   return dims;
 }
 
-AttrDef combine_attr() {
-  return {.name = "combine", .type = AttrType::text, .fallback = "add", .doc = "set, add, mul, max or min"};
+Key combine_attr() {
+  return {.name = "combine", .type = KeyType::text, .doc = "set, add, mul, max or min", .fallback = "add"};
 }
 
 namespace {

@@ -9,7 +9,7 @@ inline const std::vector<std::string> kCombinations = {"set", "add", "mul", "max
 // Throws InferError where there are no rows to write to, or `combine` is none of these.
 void check_target(const Signature& s);
 Dims with_rows(Dims dims, int64_t rows);
-AttrDef combine_attr();
+Key combine_attr();
 
 // The oracle: updates in their order, one by one; those whose index is no row are left out.
 Tensor scatter_in_order(const Tensor& x, const Tensor& indices, const Tensor& updates, const std::string& combine);

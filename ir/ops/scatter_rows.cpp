@@ -115,11 +115,11 @@ const RegisterOp op(
      .operands = {"x", "sorted", "order", "updates"},
      .attrs = {combine_attr(),
                {.name = "in_place",
-                .type = AttrType::flag,
-                .fallback = false,
+                .type = KeyType::flag,
                 .doc =
                     "y lies over x, of which only the rows that have updates are read and written; for kernels only, "
-                    "where alias says so"}},
+                    "where alias says so",
+                .fallback = false}},
      .dtypes = kArithmetic,
      .kind = Primitive{"Function<Monoid, Index, rows, columns, n, team>(x, sorted, order, updates, y);", plan, memory},
      .infer = infer,

@@ -122,9 +122,9 @@ Grads scattered_gradient(Builder& b, const Node& n, const Values& dy) {
   return {{}, b.reshape(b("gather", {flat, found}), source)};
 }
 
-std::vector<AttrDef> scattered_attributes() {
-  std::vector<AttrDef> attrs = windows_attributes();
-  attrs.push_back({.name = "select", .type = AttrType::text, .fallback = "max", .doc = "max or min"});
+std::vector<Key> scattered_attributes() {
+  std::vector<Key> attrs = windows_attributes();
+  attrs.push_back({.name = "select", .type = KeyType::text, .doc = "max or min", .fallback = "max"});
   return attrs;
 }
 

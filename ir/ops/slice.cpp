@@ -76,22 +76,33 @@ Sample sample(const Dims& from, const Dims& starts, const Dims& limits, const Di
   return {.shapes = {from}, .attrs = {{"starts", starts}, {"limits", limits}, {"strides", strides}}};
 }
 
-const RegisterOp op(
-    {.name = "slice",
-     .doc = "elements starts[d], starts[d] + strides[d], ... below limits[d] of each dimension",
-     .operands = {"x"},
-     .attrs = {{.name = "starts", .type = AttrType::integers, .fallback = {}, .doc = "first index of each dimension"},
-               {.name = "limits", .type = AttrType::integers, .fallback = {}, .doc = "one past the last index"},
-               {.name = "strides", .type = AttrType::integers, .fallback = Dims{}, .doc = "steps; empty: all 1"}},
-     .kind = Movement{maps},
-     .traits = {.slice = slice_of, .lists_by_axis = true},
-     .infer = infer,
-     .eval = eval,
-     .grad = gradient,
-     .flops = 0,
-     .samples = {sample({4, 33}, {1, 2}, {3, 33}), sample({9}, {0}, {9}, {2}), sample({9}, {1}, {9}, {3}),
-                 sample({3, 1, 5}, {0, 0, 1}, {3, 1, 4}), sample({1}, {0}, {1}), sample({}, {}, {}),
-                 sample({8, 7}, {1, 0}, {8, 6}, {3, 2})}});
+const RegisterOp op({.name = "slice",
+                     .doc = "elements starts[d], starts[d] + strides[d], ... below limits[d] of each dimension",
+                     .operands = {"x"},
+                     .attrs = {{.name = "starts",
+                                .type = KeyType::integer,
+                                .count = Count::several,
+                                .doc = "first index of each dimension",
+                                .required = true},
+                               {.name = "limits",
+                                .type = KeyType::integer,
+                                .count = Count::several,
+                                .doc = "one past the last index",
+                                .required = true},
+                               {.name = "strides",
+                                .type = KeyType::integer,
+                                .count = Count::several,
+                                .doc = "steps; empty: all 1",
+                                .fallback = Dims{}}},
+                     .kind = Movement{maps},
+                     .traits = {.slice = slice_of, .lists_by_axis = true},
+                     .infer = infer,
+                     .eval = eval,
+                     .grad = gradient,
+                     .flops = 0,
+                     .samples = {sample({4, 33}, {1, 2}, {3, 33}), sample({9}, {0}, {9}, {2}),
+                                 sample({9}, {1}, {9}, {3}), sample({3, 1, 5}, {0, 0, 1}, {3, 1, 4}),
+                                 sample({1}, {0}, {1}), sample({}, {}, {}), sample({8, 7}, {1, 0}, {8, 6}, {3, 2})}});
 
 }  // namespace
 }  // namespace heddle::ir

@@ -64,8 +64,8 @@ std::vector<Sample> samples() {
           {.shapes = {{2, 3, 257}}, .low = -20, .high = 20}};
 }
 
-AttrDef axis_attribute() {
-  return {.name = "axis", .type = AttrType::integer, .fallback = int64_t{-1}, .doc = "the axis that sums to 1"};
+Key axis_attribute() {
+  return {.name = "axis", .type = KeyType::integer, .doc = "the axis that sums to 1", .fallback = int64_t{-1}};
 }
 
 const RegisterOp softmax({.name = "softmax",

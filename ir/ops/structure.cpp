@@ -24,7 +24,9 @@ RegisterOp call({
     .operands = {},
     .variadic = true,
     .results = {},
-    .attrs = {{"workspace_at", AttrType::integer, int64_t{-1}, "arena offset of the kernel's workspace, once planned"}},
+    .attrs = {{.name = "workspace_at",
+               .doc = "arena offset of the kernel's workspace, once planned",
+               .fallback = int64_t{-1}}},
     .kind = Call{},
     .no_gradient = "kernels are outlined after differentiation",
 });

@@ -49,19 +49,23 @@ Grads gradient(Builder& b, const Node& n, const Values& dy) {
 
 Sample sample(const Dims& from, const Dims& perm) { return {.shapes = {from}, .attrs = {{"perm", perm}}}; }
 
-const RegisterOp op(
-    {.name = "transpose",
-     .doc = "result dimension i is operand dimension perm[i]",
-     .operands = {"x"},
-     .attrs = {{.name = "perm", .type = AttrType::integers, .fallback = {}, .doc = "a permutation of the dimensions"}},
-     .kind = Movement{maps},
-     .traits = {.permutation = [](const Node& n) { return integers_of(n, "perm"); }},
-     .infer = infer,
-     .eval = eval,
-     .grad = gradient,
-     .flops = 0,
-     .samples = {sample({4, 33}, {1, 0}), sample({3, 1, 5}, {2, 0, 1}), sample({2, 7, 3, 5}, {0, 3, 1, 2}),
-                 sample({9}, {0}), sample({}, {}), sample({1, 6}, {1, 0}), sample({35, 40}, {1, 0})}});
+const RegisterOp op({.name = "transpose",
+                     .doc = "result dimension i is operand dimension perm[i]",
+                     .operands = {"x"},
+                     .attrs = {{.name = "perm",
+                                .type = KeyType::integer,
+                                .count = Count::several,
+                                .doc = "a permutation of the dimensions",
+                                .required = true}},
+                     .kind = Movement{maps},
+                     .traits = {.permutation = [](const Node& n) { return integers_of(n, "perm"); }},
+                     .infer = infer,
+                     .eval = eval,
+                     .grad = gradient,
+                     .flops = 0,
+                     .samples = {sample({4, 33}, {1, 0}), sample({3, 1, 5}, {2, 0, 1}),
+                                 sample({2, 7, 3, 5}, {0, 3, 1, 2}), sample({9}, {0}), sample({}, {}),
+                                 sample({1, 6}, {1, 0}), sample({35, 40}, {1, 0})}});
 
 }  // namespace
 }  // namespace heddle::ir

@@ -50,8 +50,8 @@ void read_input(IndexMap& map, const Window& w, int out, int tap) {
   map.results.push_back(at);
 }
 
-std::vector<AttrDef> with_shape(std::vector<AttrDef> attrs, const std::string& name, const std::string& doc) {
-  attrs.push_back({.name = name, .type = AttrType::integers, .fallback = {}, .doc = doc});
+std::vector<Key> with_shape(std::vector<Key> attrs, const std::string& name, const std::string& doc) {
+  attrs.push_back({.name = name, .type = KeyType::integer, .count = Count::several, .doc = doc, .required = true});
   return attrs;
 }
 
@@ -65,20 +65,30 @@ Attrs without_shape(Attrs attrs, const std::string& name) {
   return attrs;
 }
 
-std::vector<AttrDef> pool_attributes() {
-  return {{.name = "window", .type = AttrType::integers, .fallback = {}, .doc = "height and width"},
+std::vector<Key> pool_attributes() {
+  return {{.name = "window",
+           .type = KeyType::integer,
+           .count = Count::several,
+           .doc = "height and width",
+           .required = true},
           {.name = "strides",
-           .type = AttrType::integers,
-           .fallback = Dims{},
-           .doc = "steps down and right; none: the window"},
-          {.name = "pads", .type = AttrType::integers, .fallback = Dims{0, 0, 0, 0}, .doc = "top, left, bottom, right"},
+           .type = KeyType::integer,
+           .count = Count::several,
+           .doc = "steps down and right; none: the window",
+           .fallback = Dims{}},
+          {.name = "pads",
+           .type = KeyType::integer,
+           .count = Count::several,
+           .doc = "top, left, bottom, right",
+           .fallback = Dims{0, 0, 0, 0}},
           {.name = "dilations",
-           .type = AttrType::integers,
-           .fallback = Dims{1, 1},
-           .doc = "distance of the window's elements"}};
+           .type = KeyType::integer,
+           .count = Count::several,
+           .doc = "distance of the window's elements",
+           .fallback = Dims{1, 1}}};
 }
 
-std::vector<AttrDef> pool_gradient_attributes() { return with_shape(pool_attributes(), "input", "shape of the image"); }
+std::vector<Key> pool_gradient_attributes() { return with_shape(pool_attributes(), "input", "shape of the image"); }
 
 void check_reach(const Window& w, const Dims& pads, const Dims& window) {
   const int64_t most = std::max(w.low, w.high),

@@ -31,7 +31,7 @@ void check_reach(const Window& w, const Dims& pads, const Dims& window);
 void read_input(IndexMap& map, const Window& w, int out, int tap);
 
 // A gradient operator lacks an operand of its forward operator; the operand's shape is an attribute instead.
-std::vector<AttrDef> with_shape(std::vector<AttrDef> attrs, const std::string& name, const std::string& doc);
+std::vector<Key> with_shape(std::vector<Key> attrs, const std::string& name, const std::string& doc);
 Attrs with_shape(Attrs attrs, const std::string& name, const Dims& shape);
 Attrs without_shape(Attrs attrs, const std::string& name);
 
@@ -41,8 +41,8 @@ struct Pool {
   Window height, width;
   int64_t taps() const { return height.size * width.size; }
 };
-std::vector<AttrDef> pool_attributes();
-std::vector<AttrDef> pool_gradient_attributes();   // and `input`, the shape of the image
+std::vector<Key> pool_attributes();
+std::vector<Key> pool_gradient_attributes();       // and `input`, the shape of the image
 Pool pool(const Signature& s, const Dims& image);  // throws InferError
 // What pooling operand 0 gives; throws InferError unless it is an image that the windows fit.
 Dims pooled_operand(const Signature& s);

@@ -29,11 +29,15 @@ const std::vector<WindowsCase>& windows_cases() {
 
 }  // namespace
 
-std::vector<AttrDef> windows_attributes() {
-  const auto lists = [](const char* name, const char* doc) -> AttrDef {
-    return {.name = name, .type = AttrType::integers, .fallback = Dims{}, .doc = doc};
+std::vector<Key> windows_attributes() {
+  const auto lists = [](const char* name, const char* doc) -> Key {
+    return {.name = name, .type = KeyType::integer, .count = Count::several, .doc = doc, .fallback = Dims{}};
   };
-  return {{.name = "window", .type = AttrType::integers, .fallback = {}, .doc = "elements along each axis"},
+  return {{.name = "window",
+           .type = KeyType::integer,
+           .count = Count::several,
+           .doc = "elements along each axis",
+           .required = true},
           lists("strides", "steps along each axis; none: 1"),
           lists("pads", "before each axis, then behind each axis; none: 0"),
           lists("dilations", "distance of the window's elements along each axis; none: 1")};

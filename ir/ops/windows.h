@@ -9,7 +9,7 @@
 
 namespace heddle::ir {
 
-std::vector<AttrDef> windows_attributes();
+std::vector<Key> windows_attributes();
 // One for each axis; throws InferError unless each of them holds at least one element.
 std::vector<Window> windows(const Signature& s, const Dims& dims);
 Dims windowed(const std::vector<Window>& axes);

@@ -179,7 +179,7 @@ ContractPlan choose_contract_form(Graph& kernel, const Target& target) {
   form.kind = KernelForm::Kind::contract;
   form.split = 2;
   form.tile = {16, 32, 16};  // any: the sides do not depend on it
-  set_precision(form, precision_of_products(kernel));
+  form.precision = parse_precision(precision_of_products(kernel));
   ContractPlan plan = plan_contract(kernel, form);
   if (plan.ok()) {
     if (std::optional<ContractPlan> found = Search(kernel, plan, target).run()) return *std::move(found);

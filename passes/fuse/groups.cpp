@@ -155,7 +155,7 @@ std::string Groups::fill(Group& group) {
   group.rows = a.form->rows();
   group.columns = a.form->columns();
   group.points = group.rows * group.columns;
-  group.product = a.form->kind == KernelForm::Kind::contract && a.form->impl.empty();
+  group.product = a.form->kind == KernelForm::Kind::contract && !a.form->is_library();
   set_traffic(group, std::move(s), a.cost);
   const Type& shape = g_[g_[group.owned[0]].results[0]].type;
   group.plain = std::all_of(group.owned.begin(), group.owned.end(), [&](NodeId n) {

@@ -75,7 +75,7 @@ bool one_thread_reads(const Graph& k, const KernelPlan& plan, ValueId input, Val
 }  // namespace
 
 bool kernel_can_write_over(const Graph& k, ValueId input, ValueId output, KernelPlans& plans) {
-  if (!k.form || !k.form->impl.empty()) return false;
+  if (!k.form || calls_library(k)) return false;
   using Kind = KernelForm::Kind;
   if (k.form->kind == Kind::opaque) return false;
   if (k[input].type.dims != k[output].type.dims || !k[output].def.valid()) return false;

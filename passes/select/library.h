@@ -19,8 +19,8 @@
 namespace heddle::passes {
 
 struct LibraryPlan {
-  int64_t slices = 1;                    // parts that are executed independently; a function of the shapes alone
-  ir::DType precision = ir::DType::f32;  // what operands may be rounded to before they are multiplied
+  int64_t slices = 1;  // parts that are executed independently; a function of the shapes alone
+  ir::ProductPrecision precision = ir::ProductPrecision::f32;
 };
 
 // Adds a vector along the last axis.

@@ -72,7 +72,7 @@ LibraryPlan plan(const Graph& kernel, const Target& /*target*/) {
   const double flops = moved_and_computed(kernel).flops / kLeastFlops;
   // Its processors' units take bf16; there are none for tf32.
   const std::string& precision = std::get<std::string>(attribute(*n.op, n.attrs, "precision"));
-  const DType rounded = precision == "bf16" ? DType::bf16 : DType::f32;
+  const ProductPrecision rounded = precision == "bf16" ? ProductPrecision::bf16 : ProductPrecision::f32;
   const auto by_flops = static_cast<int64_t>(std::min(flops, static_cast<double>(kMost)));
   if (n.op->traits.matrix_product)
     return {.slices = row_slices(kernel[n.results[0]].type.dims, by_flops, kMost), .precision = rounded};

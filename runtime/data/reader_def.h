@@ -10,13 +10,13 @@
 #include <filesystem>
 #include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
 #include "ir/diagnostic.h"
+#include "ir/keys/key.h"
 
 namespace heddle::runtime::data {
 
@@ -34,39 +34,15 @@ struct ReaderSetting {
   Location where;
 };
 
-enum class KeyType {
-  flag,
-  integer,  // or an expression
-  real,     // likewise
-  text,
-  texts,    // a list, or one
-  path,     // of a file or folder, relative to the data
-  paths,    // likewise several
-  classes,  // an object: input -> list of names, or "sorted"
-};
-
-struct ReaderKey {
-  std::string name;
-  KeyType type = KeyType::text;
-  std::string doc;
-  std::optional<ReaderValue> fallback = {};
-  bool required = false;
-  int64_t low = 0, high = 0;              // of an integer
-  std::vector<std::string> choices = {};  // of a text; empty: any
-};
-
-// What the key of an input says.
-enum class ColumnKey {
-  file,   // a path
-  word,   // a name
-  words,  // a name, an index, or a list of them
-};
+using ir::Count;
+using ir::Key;
+using ir::KeyType;
 
 struct ReaderDef {
   std::string name;
   std::string doc;
-  ColumnKey column = ColumnKey::word;
-  std::vector<ReaderKey> keys = {};
+  Key column = {.name = {}, .type = KeyType::text};  // what the key of an input says: a path, or what the file calls it
+  std::vector<Key> keys = {};
   // What can be said before the rows are read: how many there are, and in which types.
   std::function<TableHeader(const ReaderRequest&, const std::filesystem::path& root)> header;
   // Columns in the request's order, of the header's types.

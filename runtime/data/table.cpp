@@ -19,6 +19,14 @@ const ReaderDef& reader_of(const ReaderRequest& request) {
   return *reader;
 }
 
+// The defaults that readers have.
+ReaderValue as_value(const ir::Attr& fallback) {
+  if (const auto* flag = std::get_if<bool>(&fallback)) return *flag;
+  if (const auto* integer = std::get_if<int64_t>(&fallback)) return *integer;
+  if (const auto* real = std::get_if<double>(&fallback)) return *real;
+  return std::vector{std::get<std::string>(fallback)};
+}
+
 void require_equal(const ReaderRequest& request, size_t column, int64_t rows, int64_t before) {
   const ColumnRequest& asked = request.columns.at(column);
   if (rows != before)
@@ -70,13 +78,13 @@ Location ReaderRequest::place(std::string_view key) const {
   return setting == nullptr ? where : setting->where;
 }
 
-const ReaderValue& ReaderRequest::value(std::string_view key) const {
+ReaderValue ReaderRequest::value(std::string_view key) const {
   if (const ReaderSetting* setting = find(key)) return setting->value;
   const ReaderDef* reader = find_reader(op);
   HEDDLE_CHECK(reader != nullptr, "a reader with settings is registered: " + op);
-  const auto it = std::ranges::find(reader->keys, key, &ReaderKey::name);
-  HEDDLE_CHECK(it != reader->keys.end() && it->fallback, fmt::format("{} has '{}', or a default", op, key));
-  return *it->fallback;
+  const Key* declared = ir::find_key(reader->keys, key);
+  HEDDLE_CHECK(declared != nullptr && declared->fallback, fmt::format("{} has '{}', or a default", op, key));
+  return as_value(*declared->fallback);
 }
 
 bool ColumnRequest::cuts(ElementType type) const {

@@ -73,13 +73,11 @@ struct ReaderRequest {
   const ReaderSetting* find(std::string_view key) const;  // nullptr where it is not given
   Location place(std::string_view key) const;             // of the setting, or of the reader
   // As given, or the reader's own default.
-  const ReaderValue& value(std::string_view key) const;
+  ReaderValue value(std::string_view key) const;
   int64_t integer(std::string_view key) const { return std::get<int64_t>(value(key)); }
   bool flag(std::string_view key) const { return std::get<bool>(value(key)); }
-  const std::vector<std::string>& texts(std::string_view key) const {
-    return std::get<std::vector<std::string>>(value(key));
-  }
-  const std::string& text(std::string_view key) const { return texts(key).at(0); }
+  std::vector<std::string> texts(std::string_view key) const { return std::get<std::vector<std::string>>(value(key)); }
+  std::string text(std::string_view key) const { return texts(key).at(0); }
 };
 
 // Room for the values of all rows: in memory, or mapped where it takes more than `resident` bytes.

@@ -21,9 +21,8 @@
 #include "runtime/train/trainer.h"
 #include "tests/compose/comparison.h"
 #include "tests/support/host_run.h"
-#include "tools/command/compile_model.h"
-#include "tools/command/load_data.h"
-#include "tools/command/statistics.h"
+#include "tools/driver/model_file.h"
+#include "tools/driver/session.h"
 
 namespace heddle::testing {
 namespace {
@@ -85,19 +84,14 @@ class Followed {
   explicit Followed(const std::filesystem::path& path) {
     read_.path = path.string();
     read_.model = frontend::read_model(read_.sources, path, {});
-    plan_ = frontend::plan_training(read_.model);
-    const tools::DataRequest request{.plan = &plan_, .root = path.parent_path(), .train = true};
-    const tools::DataHeader header = tools::read_headers(request);
-    splits_ = tools::load_splits(request, header);
-    if (tools::waits_for_statistics(plan_)) tools::fit_statistics(plan_, splits_.train->table);
-    tools::CompileOptions options;
-    options.fed = tools::fed_entries(plan_, header.stored);
-    const frontend::BuildOptions batches = tools::entry_batches(plan_, header.rows, true);
-    module_ = tools::build(read_.model, batches, nullptr);
-    program_ = tools::compile_model(read_.model, batches, options);
+    driver::Session session = driver::open_session(read_.model, {.folder = path.parent_path()});
+    plan_ = session.plan;
+    splits_ = session.loading.valid() ? session.loading.get() : std::move(session.splits);
+    program_ = std::move(session.program);
+    module_ = frontend::build_module(read_.model, session.entries);
     ir::Module gather = gathering(module_);
-    tools::run_passes(gather, options);
-    batches_ = tools::lower_module(gather, "gathering", options);
+    driver::run_passes(gather, {});
+    batches_ = driver::lower(gather, "gathering", session.fed, {});
     module_ = differentiated(std::move(module_));
     comparison.narrowest = narrowest_unit(module_);
   }
@@ -208,9 +202,9 @@ class Followed {
     compare(host, name, before, batch);
   }
 
-  tools::ReadModel read_;
+  driver::ReadModel read_;
   frontend::TrainingPlan plan_;
-  tools::Splits splits_;
+  driver::Splits splits_;
   ir::Module module_;
   codegen::Program program_, batches_;
   int runs_ = 0;

@@ -13,15 +13,16 @@
 #include <optional>
 #include <sstream>
 
+#include "frontend/read_model.h"
 #include "runtime/cuda/cuda_device.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/data/keyed_random.h"
 #include "runtime/executable.h"
 #include "runtime/feed.h"
 #include "tests/support/source_dir.h"
-#include "tools/command/compile_model.h"
-#include "tools/command/load_data.h"
-#include "tools/command/statistics.h"
+#include "tools/driver/compile.h"
+#include "tools/driver/entries.h"
+#include "tools/driver/statistics.h"
 
 namespace heddle::testing {
 namespace {
@@ -70,7 +71,7 @@ struct Compiled {
 std::vector<ir::DType> stored_types(const frontend::TrainingPlan& plan, const std::filesystem::path& folder) {
   std::vector<ir::DType> bytes;
   if (plan.data.train && plan.data.train->op != "idx")
-    return tools::read_headers({.plan = &plan, .root = folder, .train = true}).stored;
+    return driver::read_headers({.plan = &plan, .root = folder, .train = true}).stored;
   for (const frontend::PlannedInput& i : plan.inputs) bytes.push_back(plan.data.train ? ir::DType::u8 : i.row.dtype);
   return bytes;
 }
@@ -83,13 +84,13 @@ Compiled compile(const std::string& name) {
   const frontend::Model model =
       frontend::read_model(sources, (folder / (name + ".json")).string(), {.set = set, .small = true});
   frontend::TrainingPlan plan = frontend::plan_training(model);
-  tools::assume_statistics(plan);
-  tools::CompileOptions options;
-  options.target = ir::h200();
-  options.fed = tools::fed_entries(plan, stored_types(plan, folder));
-  options.fed.one_kernel = codegen::OneKernel::where_possible;
-  frontend::BuildOptions build = tools::entry_batches(plan, {.train = 10 * plan.batch + 1}, true);
-  return {tools::compile_model(model, build, options), plan.inputs, plan.batch};
+  driver::assume_statistics(plan, {});
+  codegen::FedEntries fed = driver::fed_entries(plan, stored_types(plan, folder));
+  fed.one_kernel = codegen::OneKernel::where_possible;
+  const driver::CompileOptions options{.target = ir::h200()};
+  ir::Module m = frontend::build_module(model, driver::entry_batches(plan, {.train = 10 * plan.batch + 1}, true));
+  driver::run_passes(m, options);
+  return {driver::lower(m, model.name, fed, options), plan.inputs, plan.batch};
 }
 
 runtime::data::Column column(const codegen::FeedColumn& fed, const frontend::PlannedInput& input, int64_t rows) {

@@ -8,13 +8,13 @@
 #include "runtime/host/host_device.h"
 #include "tests/fuzz/campaign.h"
 #include "tests/fuzz/made_files.h"
+#include "tools/driver/predictor.h"
 #include "tools/predict/json_rows.h"
-#include "tools/predict/predictor.h"
 
 namespace heddle::testing {
 namespace {
 
-using tools::PredictInput;
+using driver::PredictInput;
 
 PredictInput input(const std::string& name, const std::string& dtype, std::vector<int64_t> dims) {
   PredictInput made;
@@ -66,8 +66,8 @@ class Files {
     weights.add("out.weight", "f32", {1, elements}, 4 * elements);
     weights.add("out.bias", "f32", {1}, 4);
     predictor_ =
-        std::make_unique<tools::Predictor>(frontend::read_model(sources_, text), weights, std::vector<std::string>{},
-                                           tools::BatchRequest{}, tools::CompileOptions{}, device_);
+        std::make_unique<driver::Predictor>(frontend::read_model(sources_, text), weights, std::vector<std::string>{},
+                                            driver::BatchRequest{}, driver::CompileOptions{}, device_);
   }
 
   void read(const std::string& content, const std::string& format) const {
@@ -90,7 +90,7 @@ class Files {
   MemoryFile file_;
   frontend::Sources sources_;
   runtime::HostDevice device_;
-  std::unique_ptr<tools::Predictor> predictor_;
+  std::unique_ptr<driver::Predictor> predictor_;
 };
 
 void mutate(const Files& files, const std::string& format, const std::vector<std::string>& corpus, bool binary) {

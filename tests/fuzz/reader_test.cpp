@@ -12,7 +12,7 @@
 #include "tests/fuzz/campaign.h"
 #include "tests/fuzz/made_files.h"
 #include "tests/support/text_files.h"
-#include "tools/command/load_data.h"
+#include "tools/driver/load_data.h"
 
 namespace heddle::testing {
 namespace {
@@ -70,9 +70,9 @@ void write_others(const std::string& folder) {
 }
 
 void load(const frontend::TrainingPlan& plan, const std::string& folder) {
-  const tools::DataRequest request{.plan = &plan, .root = folder, .train = true};
-  const tools::DataHeader header = tools::read_headers(request);
-  const tools::Splits splits = tools::load_splits(request, header);
+  const driver::DataRequest request{.plan = &plan, .root = folder, .train = true};
+  const driver::DataHeader header = driver::read_headers(request);
+  const driver::Splits splits = driver::load_splits(request, header);
   if (splits.train->table.rows != header.rows.train) throw std::runtime_error("other rows than the header says");
   for (const runtime::data::Column& column : splits.train->table.columns)
     if (std::ssize(column.content()) < header.rows.train * column.row_bytes())

@@ -14,11 +14,11 @@
 #include "tests/fuzz/made_files.h"
 #include "tests/support/source_dir.h"
 #include "tests/support/text_files.h"
-#include "tools/command/class_names.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
 #include "tools/command/saved_run.h"
-#include "tools/command/statistics.h"
+#include "tools/driver/class_names.h"
+#include "tools/driver/statistics.h"
 
 namespace heddle::testing {
 namespace {
@@ -81,9 +81,9 @@ TEST(Fuzz, Metadata) {
                                     .metadata = {{"heddle.classes.y", classes}, {"heddle.normalize.x", statistics}},
                                     .data = {}};
     frontend::TrainingPlan fitted = plan;
-    tools::take_statistics(fitted, file);
-    if (tools::waits_for_statistics(fitted)) throw std::runtime_error("statistics that are none are taken");
-    return tools::class_names(fitted, file);
+    driver::take_statistics(fitted, file);
+    if (driver::waits_for_statistics(fitted)) throw std::runtime_error("statistics that are none are taken");
+    return driver::class_names(fitted, file);
   };
   const std::string classes = R"(["ant", "b\"ee", "\u00e9"])",
                     statistics = R"({"mean": [1, 2, 3, 4], "std": [1, 2.5, 3e-3, 4]})";

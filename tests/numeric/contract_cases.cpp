@@ -89,10 +89,10 @@ void add_lower_precisions(std::vector<ContractCase>& all) {
         all.push_back(product_case({{}, 70, 56, 72, ta, tb}, t, DType::bf16));
         all.push_back(product_case({{2}, 33, 25, 47, ta, tb}, in_parts(t, 2), DType::f16));
         TileChoice low = t;
-        low.precision = DType::bf16;
+        low.precision = ProductPrecision::bf16;
         all.push_back(product_case({{}, 40, 36, 100, ta, tb}, low, DType::f32, kHalf));
         low = t;
-        low.tf32 = true;
+        low.precision = ProductPrecision::tf32;
         if (t.tile[0] == 64) low.stages = 2;
         if (t.tile[0] < 128 || t.stages > 2)
           all.push_back(product_case({{}, 70, 36, 100, ta, tb}, low, DType::f32, kTf32));
@@ -155,7 +155,7 @@ void set_form(Graph& k, const TileChoice& t) {
   if (!reason.empty()) throw std::runtime_error(k.name + ": " + reason);
   KernelForm& form = *k.form;
   form.tile = t.tile, form.threads = t.threads, form.stages = t.stages, form.parts = t.parts;
-  form.precision = t.precision, form.tf32 = t.tf32;
+  form.precision = t.precision;
   for (form.packet = 4; form.packet > 1; form.packet /= 2)
     if (contract_conflict(form, plan_contract(k)).empty()) break;
   const KernelPlan plan = plan_kernel(k);
@@ -177,9 +177,7 @@ void outline(passes::KernelTable& kernels, Graph& g, const TileChoice& t) {
 
 std::string to_string(const TileChoice& t) {
   return fmt::format("tile{}x{}x{}_{}threads_{}parts{}", t.tile[0], t.tile[1], t.tile[2], t.threads, t.parts,
-                     t.tf32                      ? "_tf32"
-                     : t.precision == DType::f32 ? ""
-                                                 : std::string("_") + ir::to_string(t.precision));
+                     t.precision == ProductPrecision::f32 ? "" : "_" + ir::to_string(t.precision));
 }
 
 std::vector<std::vector<ContractCase>> contract_groups() {

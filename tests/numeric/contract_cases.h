@@ -16,8 +16,7 @@ namespace heddle::testing {
 struct TileChoice {
   ir::Dims tile;
   int64_t threads = 32, stages = 2, parts = 1;
-  ir::DType precision = ir::DType::f32;
-  bool tf32 = false;
+  ir::ProductPrecision precision = ir::ProductPrecision::f32;
 };
 std::string to_string(const TileChoice& t);
 

@@ -59,7 +59,7 @@ TEST(OpTraits, ConvolutionsMakeOneOfThreeArrays) {
     Graph g;
     Builder b(g);
     Attrs attrs;  // those of the family
-    for (const AttrDef& attr : op_def("conv2d").attrs)
+    for (const Key& attr : op_def("conv2d").attrs)
       if (const auto it = a.node().attrs.find(attr.name); it != a.node().attrs.end()) attrs.insert(*it);
     const ValueId y =
         b("conv2d",

@@ -18,7 +18,7 @@ bool has_structure_of_its_own(const OpDef& op) {
 Missing missing_documentation(const OpDef& op) {
   Missing missing;
   if (op.doc.empty()) missing.emplace_back("doc");
-  for (const AttrDef& attr : op.attrs)
+  for (const Key& attr : op.attrs)
     if (attr.doc.empty()) missing.push_back("doc of " + attr.name);
   return missing;
 }
@@ -85,9 +85,9 @@ Missing missing_samples(const OpDef& op) {
 // What may be a kernel's scalar is a number of a source or an elementwise operator, and its types do not depend on it.
 Missing wrong_scalars(const OpDef& op) {
   Missing wrong;
-  for (const AttrDef& attr : op.attrs) {
+  for (const Key& attr : op.attrs) {
     if (!attr.scalar) continue;
-    if (attr.type != AttrType::integer && attr.type != AttrType::real) wrong.push_back("a number in " + attr.name);
+    if (attr.type != KeyType::integer && attr.type != KeyType::real) wrong.push_back("a number in " + attr.name);
     if (!std::holds_alternative<Source>(op.kind) && !std::holds_alternative<Elementwise>(op.kind))
       wrong.push_back("an expression that reads " + attr.name);
     for (const Sample& sample : op.samples) {

@@ -14,8 +14,7 @@ namespace {
 using namespace ir;
 
 bool takes_scalars(const Case& c) {
-  return c.sample == 0 &&
-         std::any_of(c.op->attrs.begin(), c.op->attrs.end(), [](const AttrDef& a) { return a.scalar; });
+  return c.sample == 0 && std::any_of(c.op->attrs.begin(), c.op->attrs.end(), [](const Key& a) { return a.scalar; });
 }
 
 std::vector<Case> scalar_cases() {
@@ -38,7 +37,7 @@ Module two_graphs(const Case& c) {
   OneOp first = one_op(c), second = one_op(c);
   Graph& g = second.graph();
   const NodeId id = g[second.results[0]].def;
-  for (const AttrDef& attr : c.op->attrs)
+  for (const Key& attr : c.op->attrs)
     if (attr.scalar) {
       const Attr now = attribute(*c.op, g[id].attrs, attr.name);
       g[id].attrs.insert_or_assign(attr.name, changed(now, g[second.results[0]].type.dtype));

@@ -108,7 +108,7 @@ std::vector<Attr> hostile_values(const Attr& right) {
 
 TEST_P(ShapeRule, SurvivesHostileAttributes) {
   const OpDef& op = *GetParam().op;
-  for (const AttrDef& def : op.attrs) {
+  for (const Key& def : op.attrs) {
     const Attrs& right = GetParam().get().attrs;
     const auto given = right.find(def.name);
     const Attr value = given != right.end() ? given->second : def.fallback.value_or(Attr{});

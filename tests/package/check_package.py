@@ -20,7 +20,7 @@ lib/cmake/Heddle/HeddleConfig.cmake  lib/cmake/Heddle/HeddleConfig-release.cmake
 share/bash-completion/completions/heddle  share/zsh/vendor-completions/_heddle  share/fish/vendor_completions.d/heddle.fish
 share/man/man1/heddle.1
 share/doc/heddle/README.md  share/doc/heddle/CHANGELOG.md  share/doc/heddle/LICENSE  share/doc/heddle/copyright
-share/doc/heddle/example/CMakeLists.txt  share/doc/heddle/example/example.cpp
+share/doc/heddle/example/CMakeLists.txt  share/doc/heddle/example/built.cpp  share/doc/heddle/example/example.cpp
 """.split()
 FOLDERS = {"share/heddle/models/*": "models", "share/doc/heddle/docs/*": "docs"}  # their files are those of the project's folder
 problems = []

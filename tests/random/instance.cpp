@@ -58,7 +58,7 @@ Attrs with_sizes(const Attrs& attrs, const Sizes& sizes, int64_t which) {
 
 // A neighbour of the sample's attributes; the shape rule decides whether it is one of the operator's.
 void vary(Attrs& attrs, const OpDef& op, Random& r) {
-  for (const AttrDef& def : op.attrs) {
+  for (const Key& def : op.attrs) {
     if (!r.chance(25)) continue;
     Attr value = attribute(op, attrs.count(def.name) || def.fallback ? attrs : Attrs{{def.name, Dims{}}}, def.name);
     if (auto* whole = std::get_if<int64_t>(&value)) *whole += r.below(3) - 1;

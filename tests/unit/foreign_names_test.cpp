@@ -69,8 +69,8 @@ std::set<std::string> all_our_names() {
                                  "clip_norm", "gradient_norm", "groups", "early_stop", "checkpoint", "NHWC",
                                  "NCHW",      "valid",         "same",   "op"};
   const auto add = [&](const std::vector<std::string>& more) { names.insert(more.begin(), more.end()); };
-  const auto add_settings = [&](const std::vector<SettingDef>& settings) {
-    for (const SettingDef& setting : settings) {
+  const auto add_settings = [&](const std::vector<Key>& settings) {
+    for (const Key& setting : settings) {
       names.insert(setting.name);
       add(setting.words);
     }
@@ -85,9 +85,9 @@ std::set<std::string> all_our_names() {
                            initializer_names(), ir::map_names(), runtime::data::reader_names()})
     add(list);
   for (const std::string& name : ir::map_names())
-    for (const ir::MapKey& key : ir::find_map(name)->keys) names.insert(key.name);
+    for (const ir::Key& key : ir::find_map(name)->keys) names.insert(key.name);
   for (const std::string& name : runtime::data::reader_names())
-    for (const runtime::data::ReaderKey& key : runtime::data::find_reader(name)->keys) names.insert(key.name);
+    for (const ir::Key& key : runtime::data::find_reader(name)->keys) names.insert(key.name);
   for (const ir::DType dtype : ir::all_dtypes()) names.insert(ir::to_string(dtype));
   return names;
 }

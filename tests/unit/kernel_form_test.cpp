@@ -31,7 +31,7 @@ TEST(KernelForm, AttributesReadBack) {
   form.index = 64;
   form.blocks = 16;
   form.cached = true;
-  form.precision = DType::bf16;
+  form.precision = ProductPrecision::bf16;
   form.workspace = 4096;
   EXPECT_EQ(form_from_attrs(to_attrs(form)), form);
   EXPECT_EQ(form.rows(), 64);

@@ -31,7 +31,7 @@ const Library& other() {
                                 },
                                 .plan = [](const Graph& kernel, const Target&) -> LibraryPlan {
                                   if (head_of(kernel).op->name == "softmax") return {.slices = 2};
-                                  return {.slices = 4, .precision = DType::bf16};
+                                  return {.slices = 4, .precision = ProductPrecision::bf16};
                                 }};
   return kLibrary;
 }
@@ -85,7 +85,7 @@ TEST(Select, ASecondLibraryTakesACompositeAndAProduct) {
   ASSERT_NE(product, nullptr);
   EXPECT_EQ(product->form->kind, KernelForm::Kind::contract);
   EXPECT_EQ(product->form->slices, 4);
-  EXPECT_EQ(product->form->precision, DType::bf16);
+  EXPECT_EQ(product->form->precision, ProductPrecision::bf16);
   EXPECT_EQ(product->form->workspace, 512);
   EXPECT_EQ(product->order.size(), 4U);  // matmul, broadcast, add, tanh
   const Graph* softmax = kernel_of(p.module, "other", "softmax");

@@ -1,4 +1,4 @@
-// Heddle as a library: a model file, trained and applied from a program.
+// Heddle as a library: a model, of a file or built by calls, trained and applied from a program.
 //
 //   heddle::Model model = heddle::Model::load("digits_cnn.json");
 //   model.fit();                                                    // on the model's own data
@@ -8,14 +8,17 @@
 // Every failure is a heddle::Error. A model is used by one thread at a time; several models may be used by several. What
 // a compilation starts are compilers and installed helpers, never the program that uses this.
 #pragma once
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #if defined(__GNUC__)
@@ -101,12 +104,111 @@ struct HEDDLE_API FileResult {
   int64_t rows = 0, not_finite = 0;  // the latter: rows whose results are not all finite
 };
 
+// A value of a model that is built: a flag, a number, a word, a list or an object, as in a model's text.
+//
+//   Value units = 128;   Value adam = {{"op", "adam"}, {"lr", 0.001}};   Value kernel = Value::list({3, 5});
+struct HEDDLE_API Value {
+  enum class Kind { flag, integer, real, text, list, object };
+  struct Member;
+
+  Value() = default;  // an object without members
+  // Every integer type that an int64_t holds; others do not compile.
+  template <std::integral T>
+  requires(std::signed_integral<T> || sizeof(T) < sizeof(int64_t)) Value(T number)
+      : kind(std::same_as<T, bool> ? Kind::flag : Kind::integer), integer(number) {}
+  template <std::floating_point T>
+  Value(T number) : kind(Kind::real), real(number) {}
+  Value(const char* word) : kind(Kind::text), text(word) {}
+  Value(std::string word) : kind(Kind::text), text(std::move(word)) {}
+  inline Value(std::initializer_list<Member> members);
+  static Value list(std::vector<Value> items);
+  Value& add(const std::string& key, Value value);  // to an object
+
+  Kind kind = Kind::object;
+  int64_t integer = 0;  // of a flag 0 or 1
+  double real = 0;
+  std::string text = {};
+  std::vector<Value> items = {};       // of a list; of an object those of its keys
+  std::vector<std::string> keys = {};  // of an object
+};
+struct Value::Member {
+  std::string key;
+  Value value;
+};
+inline Value::Value(std::initializer_list<Member> members) {
+  for (const Member& m : members) add(m.key, m.value);
+}
+inline Value Value::list(std::vector<Value> items) {
+  Value v;
+  v.kind = Kind::list;
+  v.items = std::move(items);
+  return v;
+}
+inline Value& Value::add(const std::string& key, Value value) {
+  keys.push_back(key);
+  items.push_back(std::move(value));
+  return *this;
+}
+
+// A model built without JSON text. What docs/model-format.md says of a file's keys is said by calls; a value that is given
+// may use sizes and expressions, as there. Nothing is checked before Model::build.
+//
+//   ModelBuilder net("tiny");
+//   net.input("x", {"N", 3}).input("target", {"N", 2});
+//   net.node("fc1", "dense", {"x"}, {{"units", 4}, {"activation", "relu"}});
+//   net.node("y", "dense", {}, {{"units", 2}}).output("y", "y");
+//   net.set("train", {{"batch", {{"N", 8}}}, {"steps", 100}, ...});
+//   Model model = Model::build(net);
+class HEDDLE_API ModelBuilder {
+ public:
+  explicit ModelBuilder(const std::string& name) { model_.add("format", "heddle-model/1").add("name", name); }
+  // The first dimension is the batch, a name.
+  ModelBuilder& input(const std::string& name, std::vector<Value> shape, const std::string& dtype = "f32") {
+    inputs_.add(name, {{"shape", Value::list(std::move(shape))}, {"dtype", dtype}});
+    return *this;
+  }
+  // In the order in which they compute; `in` are names, none: the node before. "" for `name`: the node has none. The
+  // settings are all other keys of a node, such as "units", "out" or "repeat".
+  ModelBuilder& node(const std::string& name, const std::string& op, const std::vector<std::string>& in = {},
+                     Value settings = {}) {
+    if (!name.empty()) settings.add("name", name);
+    settings.add("op", op);
+    if (!in.empty()) settings.add("in", in.size() == 1 ? Value(in[0]) : Value::list({in.begin(), in.end()}));
+    nodes_.push_back(std::move(settings));
+    return *this;
+  }
+  ModelBuilder& output(const std::string& name, const std::string& value) {
+    outputs_.add(name, value);
+    return *this;
+  }
+  // Another key of the model: "let", "blocks", "train", "data", "layout".
+  ModelBuilder& set(const std::string& key, Value value) {
+    model_.add(key, std::move(value));
+    return *this;
+  }
+  // All of it, as an object with the keys of a model's text.
+  Value value() const {
+    Value whole = model_;
+    whole.add("inputs", inputs_).add("nodes", Value::list(nodes_));
+    if (!outputs_.keys.empty()) whole.add("outputs", outputs_);
+    return whole;
+  }
+
+ private:
+  Value model_, inputs_, outputs_;
+  std::vector<Value> nodes_;
+};
+
 class HEDDLE_API Model {
  public:
   // From a file, or from its text. Compiles nothing. Throws (1) with every fault of the model's text, (2) where options
   // are out of range or the path is "-": standard input is the program's own.
   static Model load(const std::string& path, const Options& options = {});
   static Model parse(const std::string& text, const Options& options = {});
+  // From calls instead of a text. Where a message of a text begins with file, line and column, it begins here with the path
+  // of the value, as Options::set takes it: "nodes.fc1.units: error: ...". Throws as parse does; data files lie in
+  // Options::data, or in the working folder.
+  static Model build(const ModelBuilder& builder, const Options& options = {});
   Model(Model&&) noexcept;
   Model& operator=(Model&&) noexcept;
   ~Model();

@@ -7,9 +7,13 @@
 
 #include "runtime/weights/checkpoint.h"
 #include "runtime/weights/read_weights.h"
+#include "tools/api/built_json.h"
 #include "tools/api/guarded.h"
 #include "tools/api/heddle.h"
 #include "tools/api/training.h"
+#include "tools/driver/model_file.h"
+#include "tools/driver/open_device.h"
+#include "tools/driver/predictor.h"
 #include "tools/predict/predict_files.h"
 
 namespace heddle {
@@ -22,7 +26,7 @@ namespace {
 // A device holds one program: each program has a device of its own, which outlives it.
 template <class T>
 struct OnDevice {
-  tools::OpenedDevice device;
+  driver::OpenedDevice device;
   std::unique_ptr<T> made;
 };
 
@@ -30,11 +34,11 @@ struct OnDevice {
 
 struct Model::Impl {
   Options options;
-  tools::ReadModel read;
+  driver::ReadModel read;
   std::string weights_path;
   std::optional<runtime::WeightsFile> weights;  // that were loaded, until a training begins with them
   std::unique_ptr<OnDevice<Training>> training;
-  std::unique_ptr<OnDevice<tools::Predictor>> predictor;
+  std::unique_ptr<OnDevice<driver::Predictor>> predictor;
   std::vector<std::string> predicted;  // the outputs that it computes
   int64_t predicted_batch = 0;         // that was asked for
   bool told_of_kernel_cache = false;
@@ -46,28 +50,17 @@ struct Model::Impl {
   // Once.
   void tell_of_kernel_cache() {
     if (std::exchange(told_of_kernel_cache, true)) return;
-    if (const std::string problem = tools::kernel_cache_problem(); !problem.empty())
+    if (const std::string problem = driver::kernel_cache_problem(); !problem.empty())
       tell(problem + "; set HEDDLE_CACHE to a new or empty folder");
   }
-  tools::ModelArguments arguments(const std::string& path) const {
-    tools::ModelArguments a;
-    a.model = path;
-    a.set = options.set;
-    a.small = options.small;
-    a.memory_gib = options.memory_gib;
-    return a;
-  }
-  std::filesystem::path folder() const {
-    return options.data.empty() ? std::filesystem::path(read.path).parent_path() : std::filesystem::path(options.data);
-  }
+  frontend::ReadOptions read_options() const { return {.set = options.set, .small = options.small}; }
   // `make` gets what to compile for.
   template <class T, class F>
   std::unique_ptr<OnDevice<T>> make_on_device(const F& make) {
     auto on = std::make_unique<OnDevice<T>>();
     tell_of_kernel_cache();
-    on->device = tools::open_device({.device = options.device, .threads = options.threads});
-    tools::CompileOptions compile = tools::compile_options(arguments({}));
-    compile.target = on->device.target;
+    on->device = driver::open_device({.device = options.device, .threads = options.threads});
+    const driver::CompileOptions compile{.target = on->device.target, .memory_gib = options.memory_gib};
     on->made = make(compile, *on->device.device);
     return on;
   }
@@ -84,13 +77,14 @@ struct Model::Impl {
     weights.reset();
   }
   void begin_with_rows() {
-    begin(make_on_device<Training>([&](const tools::CompileOptions& compile, runtime::Device& device) {
+    begin(make_on_device<Training>([&](const driver::CompileOptions& compile, runtime::Device& device) {
       return std::make_unique<Training>(read.model, compile, device);
     }));
   }
   void begin_with_data() {
-    begin(make_on_device<Training>([&](const tools::CompileOptions& compile, runtime::Device& device) {
-      return std::make_unique<Training>(read.model, compile, device, folder(), weights ? &*weights : nullptr);
+    begin(make_on_device<Training>([&](const driver::CompileOptions& compile, runtime::Device& device) {
+      return std::make_unique<Training>(read.model, compile, device, read.folder(options.data),
+                                        weights ? &*weights : nullptr);
     }));
   }
   runtime::WeightsFile current() const {
@@ -99,14 +93,15 @@ struct Model::Impl {
     throw UserError(ExitCode::usage, "the model has no weights yet", "load_weights, compile or fit comes before");
   }
   // Compiled once for the same outputs and batch; the weights are those of now.
-  tools::Predictor& predictor_for(const std::vector<std::string>& outputs, const tools::BatchRequest& batch) {
+  driver::Predictor& predictor_for(const std::vector<std::string>& outputs, const driver::BatchRequest& batch) {
     const runtime::WeightsFile now = current();
     if (predictor && predicted == outputs && predicted_batch == batch.rows) {
       predictor->made->load(now);
     } else {
-      predictor = make_on_device<tools::Predictor>([&](const tools::CompileOptions& compile, runtime::Device& device) {
-        return std::make_unique<tools::Predictor>(read.model, now, outputs, batch, compile, device);
-      });
+      predictor =
+          make_on_device<driver::Predictor>([&](const driver::CompileOptions& compile, runtime::Device& device) {
+            return std::make_unique<driver::Predictor>(read.model, now, outputs, batch, compile, device);
+          });
       predicted = outputs;
       predicted_batch = batch.rows;
       if (!predictor->made->note().empty()) tell(predictor->made->note());
@@ -178,7 +173,7 @@ Model Model::load(const std::string& path, const Options& options) {
                       "parse takes a model's text; a file that is called so is ./-");
     auto impl = std::make_unique<Impl>();
     impl->options = options;
-    tools::read(impl->arguments(path), impl->read);
+    driver::read_model(impl->read, path, impl->read_options());
     return Model(std::move(impl));
   });
 }
@@ -188,8 +183,19 @@ Model Model::parse(const std::string& text, const Options& options) {
     check(options);
     auto impl = std::make_unique<Impl>();
     impl->options = options;
-    impl->read.model = frontend::read_model(impl->read.sources, impl->read.sources.add("<text>", text),
-                                            {.set = options.set, .small = options.small});
+    impl->read.model =
+        frontend::read_model(impl->read.sources, impl->read.sources.add("<text>", text), impl->read_options());
+    return Model(std::move(impl));
+  });
+}
+
+Model Model::build(const ModelBuilder& builder, const Options& options) {
+  return guarded([&] {
+    check(options);
+    auto impl = std::make_unique<Impl>();
+    impl->options = options;
+    frontend::Sources& sources = impl->read.sources;
+    impl->read.model = frontend::read_model(sources, api::built_json(builder.value(), sources), impl->read_options());
     return Model(std::move(impl));
   });
 }
@@ -230,10 +236,10 @@ Outputs Model::predict(const Inputs& rows, const std::vector<std::string>& outpu
   return guarded([&] {
     require_there(impl_);
     require_inputs("predict", rows, impl_->read.model);
-    tools::Predictor& predictor = impl_->predictor_for(outputs, {});
+    driver::Predictor& predictor = impl_->predictor_for(outputs, {});
     predictor.allow_nan(false);
     int64_t count = -1;
-    for (const tools::PredictInput& input : predictor.inputs()) {
+    for (const driver::PredictInput& input : predictor.inputs()) {
       const auto given = rows.find(input.request.input);
       if (given == rows.end())
         throw UserError(ExitCode::usage, fmt::format("predict: no rows for input '{}'", input.request.input),
@@ -246,10 +252,10 @@ Outputs Model::predict(const Inputs& rows, const std::vector<std::string>& outpu
       count = given->second.rows();
     }
     if (count <= 0)  // no batch looks at what the shapes say
-      for (const tools::PredictInput& input : predictor.inputs())
+      for (const driver::PredictInput& input : predictor.inputs())
         api::column_of(rows.at(input.request.input), input.request, 0, 0);
     Outputs out;
-    for (const tools::PredictOutput& output : predictor.outputs()) {
+    for (const driver::PredictOutput& output : predictor.outputs()) {
       std::vector<int64_t> shape = {count};
       shape.insert(shape.end(), output.dims.begin(), output.dims.end());
       out[output.name] = {.dtype = runtime::data::to_string(output.type), .shape = shape, .bytes = {}};
@@ -257,7 +263,7 @@ Outputs Model::predict(const Inputs& rows, const std::vector<std::string>& outpu
     for (int64_t first = 0; first < count; first += predictor.batch()) {
       const int64_t part = std::min(predictor.batch(), count - first);
       std::vector<runtime::data::Column> columns;
-      for (const tools::PredictInput& input : predictor.inputs())
+      for (const driver::PredictInput& input : predictor.inputs())
         columns.push_back(api::column_of(rows.at(input.request.input), input.request, first, part));
       if (const auto bad = predictor.run(columns, part, first); bad.row >= 0)
         throw UserError(ExitCode::failed,
@@ -278,11 +284,11 @@ FileResult Model::predict_files(const FilePredictions& r) {
   return guarded([&] {
     require_there(impl_);
     tools::require_apart(r.out, r.in, impl_->weights_path);
-    if (r.batch != 0 && (r.batch < tools::PlannedBatch::kFewest || r.batch > tools::kMostBatch))
+    if (r.batch != 0 && (r.batch < driver::PlannedBatch::kFewest || r.batch > driver::kMostBatch))
       throw UserError(ExitCode::usage,
                       fmt::format("FilePredictions::batch is {}, expected {} ... {}, or 0 for what is planned", r.batch,
-                                  tools::PlannedBatch::kFewest, tools::kMostBatch));
-    tools::Predictor& predictor =
+                                  driver::PlannedBatch::kFewest, driver::kMostBatch));
+    driver::Predictor& predictor =
         impl_->predictor_for(r.outputs, {.rows = r.batch, .known = tools::known_rows(r.in, r.in_format)});
     predictor.allow_nan(r.allow_nan);
     tools::RowReader reader(predictor, r.in, r.in_format);

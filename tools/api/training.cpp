@@ -9,17 +9,11 @@
 #include <optional>
 #include <utility>
 
-#include "ir/check.h"
 #include "runtime/train/steps.h"
 #include "runtime/train/trainer.h"
 #include "runtime/weights/checkpoint.h"
 #include "tools/api/guarded.h"
-#include "tools/command/class_names.h"
-#include "tools/command/fit_weights.h"
-#include "tools/command/load_data.h"
-#include "tools/command/run_arguments.h"
-#include "tools/command/statistics.h"
-#include "tools/predict/predictor.h"
+#include "tools/driver/fit_weights.h"
 
 namespace heddle::api {
 namespace {
@@ -87,106 +81,85 @@ void require_finite(const runtime::data::Column& column, int64_t rows, const fro
   if (column.type == runtime::data::ElementType::f64) look(double{});
 }
 
-}  // namespace
-
-Training::Training(const frontend::Model& model, const tools::CompileOptions& options, runtime::Device& device)
-    : plan_(frontend::plan_training(model)) {
-  if (tools::waits_for_statistics(plan_))
-    throw UserError(plan_.data.where,
-                    "normalize waits for the mean and deviation of training rows, and a step has none",
-                    "give 'mean' and 'std'");
-  std::vector<ir::DType> stored;
-  for (const frontend::PlannedInput& input : plan_.inputs)
-    stored.push_back(input.one_hot > 0 ? ir::DType::i32 : input.row.dtype);
-  compile(model, {.train = plan_.batch}, stored, options, device);
-}
-
-Training::Training(const frontend::Model& model, const tools::CompileOptions& options, runtime::Device& device,
-                   const std::filesystem::path& folder, const runtime::WeightsFile* weights)
-    : plan_(frontend::plan_training(model)) {
-  if (!plan_.data.train)
+// What a model without data says to a fit.
+void require_data(const frontend::Model& model) {
+  if (!model.data.train)
     throw UserError(model.train.where, "the model has no data to train on",
                     "add \"data\": {\"train\": {...}}, or give rows to train_step");
-  const frontend::TrainingPlan planned = plan_;
-  if (weights != nullptr) tools::take_statistics(plan_, *weights);
-  const tools::DataRequest request{
-      .plan = &plan_,
-      .root = folder,
-      .train = true,
-      .class_names = weights != nullptr ? tools::class_names(plan_, *weights) : tools::ClassNames()};
-  const tools::DataHeader header = tools::read_headers(request);
-  metadata_ = tools::class_metadata(plan_, header.class_names);
-  splits_ = tools::load_splits(request, header);
-  tools::fit_statistics(plan_, splits_.train->table);
-  metadata_.merge(tools::statistics_metadata(planned, plan_));
-  compile(model, header.rows, header.stored, options, device);
 }
 
-void Training::compile(const frontend::Model& model, const tools::RowCounts& rows, const std::vector<ir::DType>& stored,
-                       const tools::CompileOptions& options, runtime::Device& device) {
-  tools::CompileOptions with = options;
-  with.fed = tools::fed_entries(plan_, stored);
-  program_ = tools::compile_model(model, tools::entry_batches(plan_, rows, true), with);
-  executable_ = std::make_unique<runtime::Executable>(program_, device);
+}  // namespace
+
+Training::Training(const frontend::Model& model, const driver::CompileOptions& options, runtime::Device& device)
+    : session_(driver::open_session(model, {.compile = options})) {
+  driver::load(session_, device);
+}
+
+Training::Training(const frontend::Model& model, const driver::CompileOptions& options, runtime::Device& device,
+                   const std::filesystem::path& folder, const runtime::WeightsFile* weights)
+    : session_(driver::open_session(model, {.folder = folder,
+                                            .weights = weights,
+                                            .planned = [&](const auto&) { require_data(model); },
+                                            .compile = options})) {
+  driver::load(session_, device);
 }
 
 void Training::start(const runtime::WeightsFile* weights) {
-  const codegen::Entry* init = program_.find_entry(ir::Phase::init);
-  HEDDLE_CHECK(init != nullptr, "a program that trains has an entry 'init'");
-  executable_->run(*init);
+  driver::initialise(session_);
   if (weights == nullptr) return;
-  note_ = tools::require_weights(*weights, plan_, program_);
-  runtime::load_weights(*executable_, *weights);
+  note_ = driver::require_weights(*weights, session_.plan, session_.program);
+  runtime::load_weights(*session_.executable, *weights);
   for (const auto& [key, value] : weights->metadata)
-    if (key.starts_with("heddle.")) metadata_.emplace(key, value);
+    if (key.starts_with("heddle.")) session_.metadata.emplace(key, value);
 }
 
 void Training::go_on_from(Training& before) {
   start(nullptr);
-  for (const codegen::Buffer& to : program_.states)
-    for (const codegen::Buffer& from : before.program_.states) {
+  for (const codegen::Buffer& to : session_.program.states)
+    for (const codegen::Buffer& from : before.session_.program.states) {
       if (from.name != to.name || from.dtype != to.dtype || from.dims != to.dims || from.layout != to.layout) continue;
       std::vector<std::byte> bytes(static_cast<size_t>(from.bytes));
-      before.executable_->read(from, bytes.data());
-      executable_->write(to, bytes.data());
+      before.session_.executable->read(from, bytes.data());
+      session_.executable->write(to, bytes.data());
     }
   steps_ = before.steps_;
-  for (const auto& [key, value] : before.metadata_) metadata_.emplace(key, value);
+  for (const auto& [key, value] : before.session_.metadata) session_.metadata.emplace(key, value);
 }
 
 double Training::step(const Inputs& rows) {
   static const std::vector<ir::DataMap> kNoMaps;
-  runtime::data::Table table{.rows = plan_.batch, .columns = {}};
-  for (const frontend::PlannedInput& input : plan_.inputs) {
+  const frontend::TrainingPlan& plan = session_.plan;
+  runtime::data::Table table{.rows = plan.batch, .columns = {}};
+  for (const frontend::PlannedInput& input : plan.inputs) {
     const auto given = rows.find(input.name);
     if (given == rows.end())
       throw UserError(ExitCode::usage, fmt::format("train_step: no rows for input '{}'", input.name),
                       "a step takes rows of every input of the model");
-    if (given->second.rows() != plan_.batch)
+    if (given->second.rows() != plan.batch)
       throw UserError(ExitCode::usage,
                       fmt::format("train_step: {} rows for input '{}', the model's batch is {}", given->second.rows(),
-                                  input.name, plan_.batch),
+                                  input.name, plan.batch),
                       "give as many, or set train.batch");
-    const runtime::data::ColumnRequest request = tools::column_request(input, {});
-    runtime::data::Column column = column_of(given->second, request, 0, plan_.batch);
+    const runtime::data::ColumnRequest request = driver::column_request(input, {});
+    runtime::data::Column column = column_of(given->second, request, 0, plan.batch);
     const std::string stored = input.one_hot > 0 ? "i32" : ir::to_string(input.row.dtype);
     runtime::data::convert(column, *runtime::data::element_type(stored));
-    const auto maps = plan_.data.maps.find(input.name);
-    require_finite(column, plan_.batch, input, maps == plan_.data.maps.end() ? kNoMaps : maps->second);
+    const auto maps = plan.data.maps.find(input.name);
+    require_finite(column, plan.batch, input, maps == plan.data.maps.end() ? kNoMaps : maps->second);
     table.columns.push_back(std::move(column));
   }
   runtime::StepRecord record;
-  runtime::Steps steps(*executable_);
-  steps.run(table, {}, std::vector<runtime::Steps::Part>{{program_.find_entry(ir::Phase::train), 1}},
+  runtime::Steps steps(*session_.executable);
+  steps.run(table, {}, std::vector<runtime::Steps::Part>{{session_.program.find_entry(ir::Phase::train), 1}},
             {.record = [&](const runtime::Steps::Done& done) { record = done.record; }, .stop = [] { return false; }},
-            {.seed = static_cast<uint64_t>(plan_.seed), .epoch = static_cast<uint64_t>(steps_)});
+            {.seed = static_cast<uint64_t>(plan.seed), .epoch = static_cast<uint64_t>(steps_)});
   ++steps_;
   if (record.outside) {
-    const CheckedIndices& checked = plan_.indices.at(record.outside->check);
+    const CheckedIndices& checked = plan.indices.at(record.outside->check);
     throw index_error(
         checked, *record.outside,
         fmt::format("row {} of step {}", record.outside->place / std::max<int64_t>(checked.of_row, 1), steps_),
-        plan_.batch);
+        plan.batch);
   }
   if (!std::isfinite(record.loss) && record.count != 0)
     throw UserError(ExitCode::failed, fmt::format("the loss is {} at step {}", std::abs(record.loss), steps_),
@@ -195,12 +168,6 @@ double Training::step(const Inputs& rows) {
 }
 
 FitResult Training::fit(const std::function<bool(const Epoch&)>& each) {
-  const runtime::TrainOptions options{.epochs = plan_.epochs,
-                                      .steps = plan_.steps,
-                                      .seed = static_cast<uint64_t>(plan_.seed),
-                                      .drop_last = plan_.drop_last,
-                                      .steps_options = {.indices = plan_.indices},
-                                      .best = plan_.early_stop ? std::optional(tools::best_rule(plan_)) : std::nullopt};
   bool stopped = false;
   runtime::Watcher watcher;
   watcher.epoch = [&](const runtime::EpochEvent& e) {
@@ -210,10 +177,10 @@ FitResult Training::fit(const std::function<bool(const Epoch&)>& each) {
     if (each && !called_back([&] { return each(epoch); })) stopped = true;
   };
   watcher.interrupted = [&] { return stopped ? 1 : 0; };
-  const runtime::Split* validation = splits_.validation ? &*splits_.validation : nullptr;
-  const runtime::TrainResult done = runtime::train(*executable_, options, *splits_.train, validation, watcher);
+  const runtime::TrainResult done = driver::train(session_, driver::train_options(session_), watcher);
   steps_ += done.steps;
-  if (!stopped && tools::ends_with_best(plan_, done)) runtime::load_weights(*executable_, done.best->weights, true);
+  if (!stopped && driver::ends_with_best(session_.plan, done))
+    runtime::load_weights(*session_.executable, done.best->weights, true);
   FitResult result{.epochs = done.epochs,
                    .steps = done.steps,
                    .seconds = done.seconds,
@@ -226,6 +193,6 @@ FitResult Training::fit(const std::function<bool(const Epoch&)>& each) {
   return result;
 }
 
-runtime::WeightsFile Training::weights() { return runtime::weights_of(*executable_, metadata_); }
+runtime::WeightsFile Training::weights() { return runtime::weights_of(*session_.executable, session_.metadata); }
 
 }  // namespace heddle::api

@@ -14,9 +14,8 @@
 #include "runtime/train/trainer.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
-#include "tools/command/compile_model.h"
-#include "tools/command/load_data.h"
-#include "tools/command/open_device.h"
+#include "tools/command/device_arguments.h"
+#include "tools/command/model_arguments.h"
 #include "tools/command/output.h"
 #include "tools/command/random_inputs.h"
 
@@ -27,7 +26,7 @@ using Clock = std::chrono::steady_clock;
 
 struct BenchArguments {
   ModelArguments model;
-  DeviceArguments device;
+  driver::DeviceRequest device;
   std::string entry = "train";
   double seconds = 1;
   int blocks = 9;
@@ -170,32 +169,38 @@ void report(const BenchArguments& a, const codegen::Program& program, const Meas
   print_result("{}\n", out.str());
 }
 
+// As few graphs as the entry takes.
+frontend::BuildOptions entries_for(const std::string& entry, const frontend::Model& model) {
+  const frontend::BuildOptions all = frontend::default_build_options(model);
+  frontend::BuildOptions build{.total_steps = 1000};
+  if (entry == "train" || entry == "init") build.train = all.train;  // init writes the states of a training
+  if (entry == "eval") build.eval = all.eval;
+  if (entry == "predict") build.predict = all.predict;
+  return build;
+}
+
 void bench(const BenchArguments& a) {
   warn_without_kernel_cache();
-  const OpenedDevice device = open_device(a.device);
-  ReadModel model;
+  const driver::OpenedDevice device = driver::open_device(a.device);
+  driver::ReadModel model;
   read(a.model, model);
   // Random labels are learnt by heart at a useful rate, and then gradients vanish into denormal numbers, which no real
   // run has.
   if (model.model.train.optimizer) read(a.model, model, {"train.optimizer.lr=1e-6"});
-  frontend::TrainingPlan plan = frontend::plan_training(model.model);
-  plan.data.maps.clear();  // random inputs are as large as mapped ones are
-  for (frontend::PlannedInput& input : plan.inputs) input.one_hot = 0;
-  const frontend::BuildOptions all = frontend::default_build_options(model.model);
-  frontend::BuildOptions build{.total_steps = 1000};
-  if (a.entry == "train" || a.entry == "init") build.train = all.train;  // init writes the states of a training
-  if (a.entry == "eval") build.eval = all.eval;
-  if (a.entry == "predict") build.predict = all.predict;
-  CompileOptions options = compile_options(a.model);
-  options.fed = fed_entries(plan);
+  driver::Planned planned(model.model);
+  planned.plan.data.maps.clear();  // random inputs are as large as mapped ones are
+  for (frontend::PlannedInput& input : planned.plan.inputs) input.one_hot = 0;
+  driver::CompileOptions options = compile_options(a.model);
+  options.entries = entries_for(a.entry, model.model);
   options.target = device.target;
   options.predict = a.profile;
-  const codegen::Program program = compile_model(model.model, build, options);
+  const driver::Compiled compiled = driver::compile(planned, options);
+  const codegen::Program& program = compiled.program;
   const codegen::Entry* entry = program.find_entry(ir::entry_kind(a.entry));
   if (!entry) throw UserError(ExitCode::failed, fmt::format("the model has no entry '{}'", a.entry));
   runtime::Executable executable(program, *device.device);
   if (const codegen::Entry* init = program.find_entry(ir::Phase::init)) executable.run(*init);
-  Bench runs(executable, *entry, plan, a.repeat);
+  Bench runs(executable, *entry, compiled.plan, a.repeat);
   const Measured m = measure(runs, a);
   std::string profile;
   if (a.profile) {

@@ -11,10 +11,9 @@
 #include "runtime/json_text.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
-#include "tools/command/compile_model.h"
-#include "tools/command/load_data.h"
+#include "tools/command/model_arguments.h"
 #include "tools/command/output.h"
-#include "tools/command/statistics.h"
+#include "tools/driver/entries.h"
 
 namespace heddle::tools {
 namespace {
@@ -60,14 +59,10 @@ Diagnostic note_of(const UserError& error, const std::string& before) {
   return d;
 }
 
-std::filesystem::path root_of(const CheckArguments& a, const ReadModel& model) {
-  return a.data.empty() ? std::filesystem::path(model.path).parent_path() : std::filesystem::path(a.data);
-}
-
 // A model that only predicts is as good as one that trains.
 bool is_trained(const frontend::Model& model, std::vector<Diagnostic>& notes) {
   try {
-    require_trainable(model);
+    driver::require_trainable(model);
     return true;
   } catch (const UserError& error) {
     notes.push_back(note_of(error, "heddle train refuses it: "));
@@ -76,10 +71,10 @@ bool is_trained(const frontend::Model& model, std::vector<Diagnostic>& notes) {
 }
 
 // What the headers of the files say, where these are at hand.
-std::optional<DataHeader> read_data(const CheckArguments& a, const ReadModel& model, const frontend::TrainingPlan& plan,
-                                    std::vector<Diagnostic>& notes) {
+std::optional<driver::DataHeader> read_data(const frontend::TrainingPlan& plan, const std::filesystem::path& folder,
+                                            std::vector<Diagnostic>& notes) {
   try {
-    DataHeader header = read_headers({.plan = &plan, .root = root_of(a, model), .train = true, .class_names = {}});
+    driver::DataHeader header = driver::read_headers({.plan = &plan, .root = folder, .train = true});
     runtime::epoch_length(header.rows.train, plan.batch, plan.drop_last);
     return header;
   } catch (const runtime::data::AbsentFile& error) {
@@ -89,13 +84,13 @@ std::optional<DataHeader> read_data(const CheckArguments& a, const ReadModel& mo
 }
 
 // Compiles what a training would. Passes find what no single layer can: a gradient that does not exist, a plan that no memory holds.
-void compile_training(const CheckArguments& a, const ReadModel& model, frontend::TrainingPlan plan,
-                      const std::optional<DataHeader>& header, const frontend::BuildOptions& otherwise) {
-  CompileOptions options = compile_options(a.model);
+void compile_training(const CheckArguments& a, driver::Planned& planned,
+                      const std::optional<driver::DataHeader>& header, const frontend::BuildOptions& otherwise) {
+  driver::CompileOptions options = compile_options(a.model);
   options.target = ir::target_by_name(a.target);
-  if (header) assume_statistics(plan);
-  options.fed = header ? fed_entries(plan, header->stored) : fed_entries(model.model);
-  compile_model(model.model, header ? entry_batches(plan, header->rows, true) : otherwise, options);
+  options.entries = otherwise;
+  if (header) driver::compile_as_trained(planned, *header, options);
+  driver::compile(planned, options);
 }
 
 struct Checked {
@@ -103,25 +98,27 @@ struct Checked {
   std::vector<Diagnostic> notes;  // warnings come before them
 };
 
-Checked check_parts(const CheckArguments& a, const ReadModel& model) {
-  const frontend::TrainingPlan plan = frontend::plan_training(model.model);
-  Checked checked{.notes = plan.warnings};
-  std::optional<DataHeader> header;
+Checked check_parts(const CheckArguments& a, const driver::ReadModel& read) {
+  const std::filesystem::path folder = read.folder(a.data);
+  driver::Planned planned(read.model);
+  Checked checked{.notes = planned.plan.warnings};
+  std::optional<driver::DataHeader> header;
   std::vector<Diagnostic> faults;  // of the data; those of the model follow
-  if (is_trained(model.model, checked.notes)) {
+  if (is_trained(read.model, checked.notes)) {
     try {
-      header = read_data(a, model, plan, checked.notes);
+      header = read_data(planned.plan, folder, checked.notes);
     } catch (const UserError& error) {
       faults = error.diagnostics();
     }
   }
   for (const Diagnostic& note : checked.notes) write_note(render(note));
   try {
-    const frontend::BuildOptions entries = all_entries(model.model, root_of(a, model));
-    const ir::Module m = frontend::build_module(model.model, entries);
+    const frontend::BuildOptions entries =
+        driver::all_entries(read.model, planned.plan, folder, compile_options(a.model).tell);
+    const ir::Module m = frontend::build_module(planned.expanded, entries);
     checked.graphs = m.graphs.size();
     for (const ir::Graph& g : m.graphs) checked.nodes += g.order.size();
-    compile_training(a, model, plan, header, entries);
+    compile_training(a, planned, header, entries);
   } catch (const UserError& error) {
     if (faults.empty()) throw;
     std::ranges::copy(error.diagnostics(), std::back_inserter(faults));
@@ -131,7 +128,7 @@ Checked check_parts(const CheckArguments& a, const ReadModel& model) {
 }
 
 void check_model(const CheckArguments& a) {
-  ReadModel model;
+  driver::ReadModel model;
   try {
     read(a.model, model);
     const Checked checked = check_parts(a, model);

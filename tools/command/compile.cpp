@@ -2,19 +2,18 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 
 #include "ir/check.h"
+#include "ir/loop/loops.h"
 #include "ir/text/print.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/source_parts.h"
 #include "runtime/write_file.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
-#include "tools/command/compile_model.h"
 #include "tools/command/emit_cubin.h"
-#include "tools/command/load_data.h"
+#include "tools/command/model_arguments.h"
 #include "tools/command/output.h"
 #include "tools/command/print_dot.h"
 #include "tools/command/print_model.h"
@@ -30,15 +29,16 @@ struct CompileArguments {
   bool time_passes = false, remarks = false, locs = false, json = false;
 };
 
-const std::vector<std::string> kEmits = {"model",   "graph", "grad",  "fused",  "plan",
+const std::vector<std::string> kEmits = {"model",   "graph", "grad",  "fused",  "plan", "loops",
                                          "program", "cuda",  "cubin", "report", "dot"};
 
-// The pass after which a stage shows the module; "" for none, "-" for all.
-std::string last_pass(const std::string& emit) {
+// The last pass before what is shown, "" for none; no name where it is made of the program.
+std::optional<std::string> last_pass(const std::string& emit) {
   if (emit == "graph" || emit == "dot") return "";
   if (emit == "grad") return "differentiate";
   if (emit == "fused") return "fuse";
-  return "-";
+  if (emit == "plan" || emit == "loops") return std::string(passes::all_passes().back().name);
+  return std::nullopt;
 }
 
 void write_out(const CompileArguments& a, const std::string& text) {
@@ -62,6 +62,7 @@ std::vector<const ir::Graph*> chosen_graphs(const CompileArguments& a, const ir:
 }
 
 std::string module_text(const CompileArguments& a, const ir::Module& m) {
+  if (a.emit == "loops") return ir::loop::print_loops(m);
   if (a.emit == "dot") return dot_text(a.model.model, chosen_graphs(a, m));
   if (a.graphs.empty()) return ir::print(m, {.locs = a.locs});
   std::string text;
@@ -69,16 +70,17 @@ std::string module_text(const CompileArguments& a, const ir::Module& m) {
   return text;
 }
 
-void print_times(const std::vector<StageTime>& times) {
+void print_times(const std::vector<driver::StageTime>& times) {
   double total = 0;
-  for (const StageTime& t : times) {
+  for (const driver::StageTime& t : times) {
     print_note("{:>10.3f} ms  {}\n", t.seconds * 1e3, t.name);
     total += t.seconds;
   }
   print_note("{:>10.3f} ms  total\n", total * 1e3);
 }
 
-std::string report_text(const CompileArguments& a, const codegen::Program& program, std::vector<StageTime>* times) {
+std::string report_text(const CompileArguments& a, const codegen::Program& program,
+                        std::vector<driver::StageTime>* times) {
   std::optional<runtime::CudaBinary> binary;
   const bool gpu = ir::target_by_name(a.target).gpu;  // kernels in the host's forms have no registers of a GPU
   if (gpu && runtime::find_nvrtc().found)
@@ -90,7 +92,8 @@ std::string report_text(const CompileArguments& a, const codegen::Program& progr
   return a.json ? report_json(program, a.archs.front(), resources) : report_table(program, a.archs.front(), resources);
 }
 
-std::string program_text(const CompileArguments& a, const codegen::Program& program, std::vector<StageTime>* times) {
+std::string program_text(const CompileArguments& a, const codegen::Program& program,
+                         std::vector<driver::StageTime>* times) {
   if (a.emit == "program") return codegen::print(program);
   if (a.emit == "cuda") return program.source;
   return report_text(a, program, times);
@@ -120,16 +123,18 @@ void require_pass(const std::string& name) {
 
 void compile(const CompileArguments& a) {
   require_pass(a.print_after);
-  ReadModel model;
+  driver::ReadModel model;
   const double begin = passes::processor_seconds();
   read(a.model, model);
-  std::vector<StageTime> times{{"read", passes::processor_seconds() - begin}};
+  std::vector<driver::StageTime> times{{"read", passes::processor_seconds() - begin}};
   check_out(a, model.path);
   if (a.emit == "model") return write_out(a, print_model(model.model));
-  CompileOptions options = compile_options(a.model);
+  driver::CompileOptions options = compile_options(a.model);
   options.target = ir::target_by_name(a.target);
+  options.folder = model.folder({});
   options.times = &times;
-  options.fed = fed_entries(model.model);
+  options.to = a.to.empty() ? last_pass(a.emit) : a.to;
+  options.keep_module = options.to.has_value();
   options.predict = a.emit == "report";
   if (a.remarks)
     options.remark = [](const passes::Remark& r) {
@@ -138,20 +143,16 @@ void compile(const CompileArguments& a) {
   options.after = [&](const std::string& pass, const ir::Module& m) {
     if (pass == a.print_after || a.print_after == "all") print_note("// after {}\n{}", pass, module_text(a, m));
   };
-  ir::Module m = build(model.model, all_entries(model.model, std::filesystem::path(model.path).parent_path()), &times);
-  options.to = a.to.empty() ? last_pass(a.emit) : a.to;
-  const bool stopped = options.to != "-";
-  if (!stopped) options.to.clear();
-  if (!(stopped && options.to.empty())) run_passes(m, options);
-  if (stopped || a.emit == "plan") {
+  const driver::Compiled compiled = driver::compile(model.model, options);
+  if (options.to) {
     const double before = passes::processor_seconds();
-    const std::string text = module_text(a, m);
+    const std::string text = module_text(a, compiled.module);
     times.push_back({"print", passes::processor_seconds() - before});
     write_out(a, text);
   } else if (a.emit == "cubin") {
-    write_result(emit_cubin(lower_module(m, model.model.name, options), a.archs, a.out, &times));
+    write_result(emit_cubin(compiled.program, a.archs, a.out, &times));
   } else {
-    write_out(a, program_text(a, lower_module(m, model.model.name, options), &times));
+    write_out(a, program_text(a, compiled.program, &times));
   }
   if (a.time_passes) print_times(times);
 }
@@ -165,7 +166,8 @@ void add_compile(CommandLine& line) {
   command
       .add_option(
           "--emit", a->emit,
-          "model, graph, grad, fused, plan, program (default), cuda, cubin, report, or dot: the graph for Graphviz")
+          "model, graph, grad, fused, plan, loops: what each kernel does, program (default), cuda, cubin, report, or "
+          "dot: the graph for Graphviz")
       .one_of(kEmits);
   command
       .add_option("--target", a->target,

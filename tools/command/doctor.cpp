@@ -16,8 +16,8 @@
 #include "runtime/kernel_cache.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
-#include "tools/command/open_device.h"
 #include "tools/command/output.h"
+#include "tools/driver/open_device.h"
 
 namespace heddle::tools {
 namespace {
@@ -75,7 +75,7 @@ std::vector<Finding> cuda_findings() {
         continue;
       }
       std::string note;
-      const ir::Target target = target_of(gpu, note);
+      const ir::Target target = driver::target_of(gpu, note);
       findings.push_back(
           {fmt::format("cuda:{}", i),
            fmt::format("{}, capability {}.{}, {} multiprocessors, {:.0f} GB, driver for CUDA {}; {}", gpu.name,

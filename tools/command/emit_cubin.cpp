@@ -9,7 +9,7 @@
 #include "ir/diagnostic.h"
 #include "runtime/source_parts.h"
 #include "runtime/write_file.h"
-#include "tools/command/open_device.h"
+#include "tools/command/device_arguments.h"
 #include "tools/command/output.h"
 
 namespace heddle::tools {
@@ -42,7 +42,7 @@ std::string place(const std::vector<std::string>& archs, const std::string& arch
 }  // namespace
 
 runtime::CudaBinary compile_cubin(const codegen::Program& program, const std::string& arch, int parts,
-                                  std::vector<StageTime>* times) {
+                                  std::vector<driver::StageTime>* times) {
   runtime::CudaBinary binary = runtime::compile_for_cuda(program.source, {.arch = arch, .ptx = false, .parts = parts},
                                                          runtime::KernelCache(runtime::kernel_cache_folder()));
   if (times) times->push_back({fmt::format("nvrtc {}", arch), binary.seconds});
@@ -63,7 +63,7 @@ void require_cubin_place(const std::vector<std::string>& archs, const std::strin
 }
 
 std::string emit_cubin(const codegen::Program& program, const std::vector<std::string>& archs, const std::string& out,
-                       std::vector<StageTime>* times) {
+                       std::vector<driver::StageTime>* times) {
   warn_without_kernel_cache();
   std::string text;
   for (const std::string& arch : archs) {

@@ -9,31 +9,32 @@
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
 #include "tools/command/evaluate_graphs.h"
-#include "tools/command/open_session.h"
+#include "tools/command/open_run.h"
 #include "tools/command/output.h"
 
 namespace heddle::tools {
 namespace {
 
 int eval(const RunArguments& a) {
-  Session s;
-  open_session(a, false, s);
-  announce(a, s);
-  load_weights(s);
+  Run run;
+  open_run(a, driver::Purpose::evaluation, run);
+  announce(a, run);
+  load_weights(run);
+  driver::Session& s = run.session;
   runtime::JsonObject metrics;
-  const auto run = [&](const std::string& name, const std::optional<runtime::Split>& split) {
+  const auto evaluate = [&](const std::string& name, const std::optional<runtime::Split>& split) {
     if (!split) return;
     runtime::Watcher watcher;
     watcher.note = note;
-    const runtime::MetricValues values = runtime::evaluate(*s.executable, *split, watcher, {.indices = s.plan.indices});
+    const runtime::MetricValues values = driver::evaluate(s, *split, watcher);
     report_metrics(name, values);
     metrics.raw(name, runtime::metrics_json(values));
   };
-  run("validation", s.splits.validation);
-  run("test", s.splits.test);
+  evaluate("validation", s.splits.validation);
+  evaluate("test", s.splits.test);
   runtime::JsonObject out;
   out.text("model", s.plan.name).raw("metrics", metrics.str()).integer("steps", 0).number("seconds", process_seconds());
-  add_common(out, s);
+  add_common(out, run);
   if (a.json) print_result("{}\n", out.str());
   return 0;
 }

@@ -17,10 +17,10 @@
 #include "runtime/weights/file_order.h"
 #include "runtime/weights/safetensors.h"
 #include "tools/command/command_line.h"
-#include "tools/command/compile_model.h"
-#include "tools/command/open_device.h"
+#include "tools/command/device_arguments.h"
 #include "tools/command/output.h"
 #include "tools/command/read_file.h"
+#include "tools/driver/compile.h"
 
 namespace heddle::tools {
 
@@ -82,8 +82,8 @@ runtime::WeightsFile by_oracle(const ir::Module& m, const runtime::WeightsFile& 
 
 // The whole compiler: every pass, kernel text, the system compiler, oneDNN.
 runtime::WeightsFile on_host(ir::Module m, const runtime::WeightsFile& inputs) {
-  run_passes(m, {});
-  const codegen::Program program = lower_module(m, "evaluate", {});
+  driver::run_passes(m, {});
+  const codegen::Program program = driver::lower(m, "evaluate", {}, {});
   if (!program.states.empty()) throw UserError(ExitCode::failed, "graphs with params or states run on the oracle only");
   warn_without_kernel_cache();
   runtime::HostDevice device;

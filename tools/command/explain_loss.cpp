@@ -35,15 +35,15 @@ struct Again {
 };
 
 void run_to(ir::Module& m, const RunArguments& a, const char* pass) {
-  CompileOptions options = compile_options(a.model);
+  driver::CompileOptions options = compile_options(a.model);
   options.to = pass;
-  run_passes(m, options);
+  driver::run_passes(m, options);
 }
 
-Again build_again(const RunArguments& a, const Session& s) {
-  frontend::BuildOptions entries = s.entries;
+Again build_again(const RunArguments& a, const Run& run) {
+  frontend::BuildOptions entries = run.session.entries;
   entries.train_last = entries.eval = entries.eval_last = entries.predict = 0;
-  Again again{build(s.read.model, entries, nullptr), {}};
+  Again again{frontend::build_module(run.read.model, entries), {}};
   std::erase_if(again.module.graphs, [](const Graph& g) { return g.name != "train"; });
   const Graph& g = again.step();
   for (const ir::NodeId id : g.order)
@@ -67,8 +67,9 @@ Tensor read(runtime::Executable& executable, const codegen::Buffer& buffer, cons
 }
 
 // The states as a run begins with them.
-NamedTensors first_states(const RunArguments& a, Session& s, const Graph& g) {
-  s.executable->run(*s.program.find_entry(ir::Phase::init));
+NamedTensors first_states(const RunArguments& a, Run& run, const Graph& g) {
+  driver::Session& s = run.session;
+  driver::initialise(s);
   if (!a.weights.empty()) runtime::load_weights(*s.executable, read_start(a));
   NamedTensors states;
   for (const ValueId v : g.inputs)
@@ -78,7 +79,7 @@ NamedTensors first_states(const RunArguments& a, Session& s, const Graph& g) {
 }
 
 // A program that makes the batches and nothing else: each input is a result, and the loss is 0.
-codegen::Program batch_program(const RunArguments& a, const Session& s, const Graph& g) {
+codegen::Program batch_program(const RunArguments& a, const Run& run, const Graph& g) {
   ir::Module m;
   Graph& only = m.graphs.emplace_back();
   only.name = "train";
@@ -87,22 +88,23 @@ codegen::Program batch_program(const RunArguments& a, const Session& s, const Gr
   only.rename(only.outputs[0], "loss");
   for (const ValueId v : g.inputs)
     if (g[v].role == ir::Role::input) only.outputs.push_back(only.add_input(g[v].name, g[v].type, ir::Role::input));
-  CompileOptions options = compile_options(a.model);
-  options.target = s.device.target;
-  options.fed = s.fed;
-  run_passes(m, options);
-  return lower_module(m, s.plan.name + "_batches", options);
+  driver::CompileOptions options = compile_options(a.model);
+  options.target = run.device.target;
+  driver::run_passes(m, options);
+  return driver::lower(m, run.session.plan.name + "_batches", run.session.fed, options);
 }
+
+uint64_t seed_of(const Run& run) { return static_cast<uint64_t>(run.session.plan.seed); }
 
 class Batches {
  public:
-  Batches(const RunArguments& a, const Session& s, const Graph& g)
-      : program_(batch_program(a, s, g)),
-        executable_(program_, *s.device.device),
+  Batches(const RunArguments& a, const Run& run, const Graph& g)
+      : program_(batch_program(a, run, g)),
+        executable_(program_, *run.device.device),
         feed_(executable_),
-        order_(runtime::data::shuffled(s.splits.train->rows(), static_cast<uint64_t>(s.plan.seed), 0)),
+        order_(runtime::data::shuffled(run.session.splits.train->rows(), seed_of(run), 0)),
         entry_(*program_.find_entry(ir::Phase::train)) {
-    feed_.begin(s.splits.train->table, order_, {.seed = static_cast<uint64_t>(s.plan.seed), .epoch = 0});
+    feed_.begin(run.session.splits.train->table, order_, {.seed = seed_of(run), .epoch = 0});
   }
   void next(const Graph& g, NamedTensors& into) {
     feed_.provide(entry_.fed_rows);
@@ -230,9 +232,9 @@ std::string help_of(const Found& found, bool gradient, bool optimizer, int64_t s
                      found.node->op->name, found.node->op->doc, later);
 }
 
-UserError error_of(const Again& again, const Session& s, const Found& found, int64_t step, const std::string& what) {
+UserError error_of(const Again& again, const Run& run, const Found& found, int64_t step, const std::string& what) {
   const bool gradient = !again.forward.contains(found.name);
-  const std::string title = title_at(s.read.model, *found.node);
+  const std::string title = title_at(run.read.model, *found.node);
   const bool optimizer = title.starts_with("optimizer ");
   const double value = std::isnan(found.value) ? std::abs(found.value) : found.value;
   const std::string losses = found.losses.empty() ? "" : fmt::format(", of {}", fmt::join(found.losses, " and "));
@@ -242,29 +244,29 @@ UserError error_of(const Again& again, const Session& s, const Found& found, int
           help_of(found, gradient, optimizer, step)};
 }
 
-std::optional<UserError> explain(const RunArguments& a, Session& s, int64_t step, const std::string& what) {
-  const Again again = build_again(a, s);
+std::optional<UserError> explain(const RunArguments& a, Run& run, int64_t step, const std::string& what) {
+  const Again again = build_again(a, run);
   if (flops_of(again.step()) * static_cast<double>(step) > kMostFlops) return std::nullopt;
-  NamedTensors tensors = first_states(a, s, again.step());
-  Batches batches(a, s, again.step());
+  NamedTensors tensors = first_states(a, run, again.step());
+  Batches batches(a, run, again.step());
   Found first;
   for (int64_t i = 1; i <= step; ++i) {
     batches.next(again.step(), tensors);
     Step now(again, tensors);
     const Found found = now.run(tensors);
     if (first.node == nullptr) first = found, first.step = i;
-    for (const frontend::Metric& loss : s.plan.metrics)
+    for (const frontend::Metric& loss : run.session.plan.metrics)
       if (i == step && loss.name.starts_with("loss_") && !std::isfinite(now.value_of(loss.name)))
         first.losses.push_back(loss.name);
   }
-  return first.node == nullptr ? std::nullopt : std::optional(error_of(again, s, first, step, what));
+  return first.node == nullptr ? std::nullopt : std::optional(error_of(again, run, first, step, what));
 }
 
 }  // namespace
 
-std::optional<UserError> explain_loss(const RunArguments& a, Session& s, int64_t step, const std::string& what) {
+std::optional<UserError> explain_loss(const RunArguments& a, Run& run, int64_t step, const std::string& what) {
   try {
-    return explain(a, s, step, what);
+    return explain(a, run, step, what);
   } catch (const UserError&) {  // an operator without an oracle, no room, no compiler: the error is told as it is
     return std::nullopt;
   }

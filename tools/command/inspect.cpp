@@ -12,8 +12,7 @@
 #include "runtime/weights/safetensors.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
-#include "tools/command/compile_model.h"
-#include "tools/command/load_data.h"
+#include "tools/command/model_arguments.h"
 #include "tools/command/output.h"
 #include "tools/command/report.h"
 
@@ -71,12 +70,11 @@ void inspect_weights(const InspectArguments& a) {
 }
 
 void inspect_model(const InspectArguments& a) {
-  ReadModel model;
-  read(a.model, model);
-  CompileOptions options = compile_options(a.model);
-  options.fed = fed_entries(model.model);
-  const codegen::Program program =
-      compile_model(model.model, all_entries(model.model, std::filesystem::path(model.path).parent_path()), options);
+  driver::ReadModel read_model;
+  read(a.model, read_model);
+  driver::CompileOptions options = compile_options(a.model);
+  options.folder = read_model.folder({});
+  const codegen::Program program = driver::compile(read_model.model, options).program;
   std::vector<Row> rows;
   for (const codegen::Buffer& b : program.states)
     if (codegen::is_saved(b)) rows.push_back({b.name, to_string(b.role), b.dtype, b.dims});

@@ -1,45 +1,21 @@
 #include "tools/command/learning_rate.h"
 
-#include <algorithm>
 #include <limits>
 #include <utility>
-#include <vector>
 
-#include "frontend/build_graph.h"
+#include "frontend/learning_rate.h"
 
 namespace heddle::tools {
-namespace {
-
-// Keeps what `v` depends on.
-void keep_only(ir::Graph& g, ir::ValueId v) {
-  g.updates = {};
-  g.outputs = {v};
-  const std::vector<ir::NodeId> order = g.order;
-  for (auto it = order.rbegin(); it != order.rend(); ++it)
-    if (std::ranges::all_of(g[*it].results, [&](ir::ValueId r) { return g.unused(r); })) g.erase(*it);
-  std::vector<ir::ValueId> gone;
-  for (const ir::ValueId input : g.inputs)
-    if (g.unused(input)) gone.push_back(input);
-  g.remove_inputs(gone);
-}
-
-}  // namespace
 
 LearningRate::LearningRate(const frontend::Model& model, runtime::Executable& executable)
     : model_(model), executable_(executable) {}
 
 // A run without an end has no schedule that asks for it: any length will do.
 void LearningRate::build(int64_t all_steps) {
-  frontend::BuildOptions options = frontend::default_build_options(model_);
-  options.eval = options.predict = 0;
-  options.total_steps = all_steps == std::numeric_limits<int64_t>::max() ? 1 : all_steps;
-  module_ = frontend::build_module(model_, options);
-  ir::Graph* train = module_->find_graph({ir::Phase::train});
-  const ir::ValueId lr = train == nullptr ? ir::ValueId{} : train->find("lr");
-  if (lr.valid())
-    keep_only(*train, lr);
-  else
-    module_->graphs.clear();
+  const int64_t length = all_steps == std::numeric_limits<int64_t>::max() ? 1 : all_steps;
+  module_.emplace();
+  if (std::optional<ir::Graph> rate = frontend::learning_rate_graph(model_, length))
+    module_->graphs.push_back(std::move(*rate));
 }
 
 void LearningRate::read_kept() {

@@ -7,15 +7,13 @@
 #include <memory>
 
 #include "frontend/reference.h"
-#include "ir/map_def.h"
+#include "ir/keys/key_text.h"
 #include "ir/op_def.h"
 #include "ir/visit.h"
-#include "runtime/data/reader_def.h"
 #include "runtime/json_text.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
 #include "tools/command/output.h"
-#include "tools/command/reader_reference.h"
 
 namespace heddle::tools {
 namespace {
@@ -55,9 +53,9 @@ std::string quoted_list(const std::vector<std::string>& names) {
 std::string op_json(const OpDef& op) {
   std::vector<std::string> attrs;
   std::vector<std::string> dtypes;
-  for (const ir::AttrDef& a : op.attrs) {
+  for (const ir::Key& a : op.attrs) {
     JsonObject attr;
-    attr.text("name", a.name).text("type", ir::to_string(a.type)).text("doc", a.doc).flag("required", !a.fallback);
+    attr.text("name", a.name).text("type", ir::attribute_type(a)).text("doc", a.doc).flag("required", a.required);
     if (a.fallback) attr.text("default", ir::to_string(*a.fallback));
     attrs.push_back(attr.str());
   }
@@ -74,8 +72,8 @@ std::string op_text(const OpDef& op) {
   for (ir::DType d : op.dtypes) dtypes.push_back(ir::to_string(d));
   std::string text = fmt::format("{}({}{}) -> {}\n  {}: {}\n", op.name, fmt::join(op.operands, ", "),
                                  op.variadic ? "..." : "", fmt::join(op.results, ", "), kind_text(op), op.doc);
-  for (const ir::AttrDef& a : op.attrs)
-    text += fmt::format("  {}: {}{}  {}\n", a.name, ir::to_string(a.type),
+  for (const ir::Key& a : op.attrs)
+    text += fmt::format("  {}: {}{}  {}\n", a.name, ir::attribute_type(a),
                         a.fallback ? " = " + ir::to_string(*a.fallback) : ", required", a.doc);
   text += fmt::format("  types: {}\n  gradient: {}\n",
                       dtypes.empty() ? "all" : fmt::format("{}", fmt::join(dtypes, " ")), gradient_text(op));
@@ -94,70 +92,36 @@ std::string gradients_table() {
 
 // What docs/model-format.md has between its comments.
 void print_tables() {
-  for (const std::string& kind : frontend::reference_kinds())
-    print_result("<!-- {} -->\n{}\n", kind, frontend::reference_table(kind));
-  print_result("<!-- readers -->\n{}\n", readers_table());
+  for (const std::string& name : frontend::reference_tables())
+    print_result("<!-- {} -->\n{}\n", name, frontend::reference_table(name));
   print_result("<!-- gradients -->\n{}\n", gradients_table());
 }
 
 using frontend::ReferenceEntry;
+using ir::Key;
 
-std::string map_key_text(ir::MapKeyType type) {
-  switch (type) {
-    case ir::MapKeyType::real: return "a number or an expression";
-    case ir::MapKeyType::integer: return "an integer or an expression";
-    case ir::MapKeyType::reals: return "a number, or one for each channel or element of the last axis";
-    case ir::MapKeyType::sides: return "a number of pixels or [height, width]";
-    case ir::MapKeyType::borders: return "a number of pixels, [height, width] or [top, bottom, left, right]";
-    case ir::MapKeyType::dtype: return "a type: f32, i32 ...";
-  }
-  return {};
-}
-
-ReferenceEntry map_entry(const std::string& name) {
-  const ir::MapDef& def = *ir::find_map(name);
-  ReferenceEntry entry{.kind = "map", .name = name, .doc = def.doc};
-  for (const ir::MapKey& key : def.keys) {
-    frontend::SettingDef setting{.name = key.name, .doc = map_key_text(key.type), .required = key.required};
-    if (key.fallback) setting.fallback = *key.fallback;
-    entry.settings.push_back(std::move(setting));
-  }
-  return entry;
-}
-
-std::vector<ReferenceEntry> all_entries() {
-  std::vector<ReferenceEntry> entries = frontend::reference_entries();
-  for (const std::string& name : runtime::data::reader_names()) entries.push_back(reader_entry(name));
-  for (const std::string& name : ir::map_names()) entries.push_back(map_entry(name));
-  return entries;
-}
-
-// What the setting of that place takes; empty where its text says so.
-std::string type_of(const ReferenceEntry& e, size_t i) { return e.types.empty() ? "" : e.types[i]; }
-
-std::string setting_text(const frontend::SettingDef& s, const std::string& type) {
-  const std::string fallback = frontend::default_text(s);
-  return fmt::format("  {}{}{}{}\n", s.name, type.empty() ? "" : ": " + type,
-                     s.required         ? ", required"
+std::string setting_text(const Key& key) {
+  const std::string fallback = ir::default_text(key);
+  return fmt::format("  {}: {}{}{}\n", key.name, ir::type_text(key),
+                     key.required       ? ", required"
                      : fallback.empty() ? ""
                                         : " = " + fallback,
-                     s.doc.empty() ? "" : "  " + s.doc);
+                     key.doc.empty() ? "" : "  " + key.doc);
 }
 
 std::string entry_text(const ReferenceEntry& e) {
   std::string text = fmt::format("{} {}({})\n  {}\n", e.kind, e.name, fmt::join(e.inputs, ", "), e.doc);
-  for (size_t i = 0; i < e.settings.size(); ++i) text += setting_text(e.settings[i], type_of(e, i));
+  for (const Key& key : e.settings) text += setting_text(key);
   return text + (e.parameters.empty() ? "" : fmt::format("  parameters: {}\n", e.parameters));
 }
 
 std::string entry_json(const ReferenceEntry& e) {
   std::vector<std::string> settings;
-  for (size_t i = 0; i < e.settings.size(); ++i) {
-    const frontend::SettingDef& s = e.settings[i];
+  for (const Key& key : e.settings) {
     JsonObject setting;
-    setting.text("name", s.name).text("doc", s.doc).flag("required", s.required);
-    if (const std::string type = type_of(e, i); !type.empty()) setting.text("type", type);
-    if (const std::string fallback = frontend::default_text(s); !fallback.empty()) setting.text("default", fallback);
+    setting.text("name", key.name).text("doc", key.doc).flag("required", key.required);
+    setting.text("type", ir::type_text(key));
+    if (const std::string fallback = ir::default_text(key); !fallback.empty()) setting.text("default", fallback);
     settings.push_back(setting.str());
   }
   JsonObject out;
@@ -185,7 +149,7 @@ void require_known(const std::vector<std::string>& names, const std::vector<Refe
 // By name whatever is called so; by kind all of it; without both the operators.
 void ops(const OpsArguments& a) {
   if (a.tables) return print_tables();
-  const std::vector<ReferenceEntry> entries = all_entries();
+  const std::vector<ReferenceEntry> entries = frontend::reference_entries();
   require_known(a.names, entries);
   const auto wanted = [&](const std::string& kind, const std::string& name) {
     const auto in = [](const std::vector<std::string>& list, const std::string& word) {
@@ -216,7 +180,7 @@ void add_ops(CommandLine& line) {
       line.add_subcommand("ops", "the reference of operators, layers, losses, metrics, optimizers, readers, data maps");
   const auto a = std::make_shared<OpsArguments>();
   command.add_option("name", a->names, "what is called so: operators, layers, losses, optimizers ...").may_be([] {
-    return known_names(all_entries());
+    return known_names(frontend::reference_entries());
   });
   command.add_option("--kind", a->kinds, "all of this kind (default: operator); may be repeated").one_of(kKinds);
   command.add_flag("--json", a->json, "print one JSON object on standard output");

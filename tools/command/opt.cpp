@@ -5,6 +5,7 @@
 
 #include "codegen/emit.h"
 #include "codegen/lower.h"
+#include "ir/loop/loops.h"
 #include "ir/op_def.h"
 #include "ir/text/parse.h"
 #include "ir/text/print.h"
@@ -13,10 +14,10 @@
 #include "passes/pipeline.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
-#include "tools/command/compile_model.h"
 #include "tools/command/output.h"
 #include "tools/command/print_dot.h"
 #include "tools/command/read_file.h"
+#include "tools/driver/compile.h"
 
 namespace heddle::tools {
 namespace {
@@ -37,7 +38,7 @@ const passes::Pass& pass_named(const std::string& name) {
 std::string kernel_text(const ir::Module& m) {
   std::vector<const ir::Graph*> generated;
   for (const ir::Graph& k : m.kernels)
-    if (k.form->impl.empty()) generated.push_back(&k);
+    if (!calls_library(k)) generated.push_back(&k);
   std::string out = codegen::emit_scalar_functions(generated);
   for (const ir::Graph* k : generated) out += codegen::emit_kernel(*k, k->name).text;
   return out;
@@ -85,7 +86,7 @@ void opt(const OptArguments& a) {
   require_well_formed(m, a.file);
   passes::Options options;
   options.target = ir::target_by_name(a.target);
-  if (a.library) options.libraries = libraries();
+  if (a.library) options.libraries = driver::libraries();
   if (a.remarks)
     options.remark = [](const passes::Remark& r) {
       print_note("remark: {}: @{}: {}: {}\n", r.pass, r.graph, r.subject, r.reason);
@@ -98,6 +99,8 @@ void opt(const OptArguments& a) {
   std::string text;
   if (a.emit == "cuda")
     text = kernel_text(m);
+  else if (a.emit == "loops")
+    text = ir::loop::print_loops(m);
   else if (a.emit == "dot")
     text = dot_text(a.file, all_graphs(m));
   else if (a.emit == "program")
@@ -116,10 +119,10 @@ void add_opt(CommandLine& line) {
   command.add_option("--pass", a->passes, "run this pass alone; may be repeated").may_be(passes::pass_names);
   command.add_option("--to", a->to, "run the pipeline up to and including this pass").may_be(passes::pass_names);
   command
-      .add_option(
-          "--emit", a->emit,
-          "hir (default), cuda: the kernels' text, program: of a planned module, or dot: the graphs for Graphviz")
-      .one_of({"hir", "cuda", "program", "dot"});
+      .add_option("--emit", a->emit,
+                  "hir (default), loops: what the kernels do, cuda: their text, program: of a planned module, or "
+                  "dot: the graphs for Graphviz")
+      .one_of({"hir", "loops", "cuda", "program", "dot"});
   command.add_option("--target", a->target, "host (default) or h200").one_of(ir::target_names());
   command.add_flag("--library", a->library, "let libraries take what they can");
   command.add_flag("--list-passes", a->list, "print the passes in the order of the pipeline, and what each does");

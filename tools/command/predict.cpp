@@ -4,17 +4,17 @@
 #include "tools/api/heddle.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
-#include "tools/command/compile_model.h"
-#include "tools/command/open_device.h"
+#include "tools/command/device_arguments.h"
+#include "tools/command/model_arguments.h"
 #include "tools/command/output.h"
-#include "tools/predict/plan_batch.h"
+#include "tools/driver/plan_batch.h"
 
 namespace heddle::tools {
 namespace {
 
 struct PredictArguments {
   ModelArguments model;
-  DeviceArguments device;
+  driver::DeviceRequest device;
   std::string weights, prefix;
   FilePredictions files;
   bool quiet = false;
@@ -65,7 +65,7 @@ void add_predict(CommandLine& line) {
   command
       .add_option("--batch", r.batch,
                   "rows at once (default: 64, fewer where they would take more than 128 MiB beside the parameters)")
-      .between(static_cast<int>(PlannedBatch::kFewest), kMostBatch);
+      .between(static_cast<int>(driver::PlannedBatch::kFewest), driver::kMostBatch);
   command.add_flag("--overwrite", r.overwrite, "replace a file of results that is there");
   command.add_flag("--quiet", a->quiet, "tell of results, warnings, notes and errors only");
   command.run([a] { predict(*a); });

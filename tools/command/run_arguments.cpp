@@ -107,14 +107,4 @@ double duration(const std::string& text, const std::string& option) {
   return a.number * unit;
 }
 
-runtime::BestRule best_rule(const frontend::TrainingPlan& plan) {
-  if (!plan.early_stop) return {};
-  const frontend::EarlyStop& stop = *plan.early_stop;
-  return {.metric = stop.on, .higher = stop.mode == "max", .min_delta = stop.min_delta, .patience = stop.patience};
-}
-
-bool ends_with_best(const frontend::TrainingPlan& plan, const runtime::TrainResult& result) {
-  return plan.early_stop && plan.early_stop->restore_best && result.interrupted == 0 && result.best;
-}
-
 }  // namespace heddle::tools

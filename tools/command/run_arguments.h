@@ -23,8 +23,5 @@ void check_saving_arguments(const SavingArguments& a, const std::string& log);
 runtime::SaveRule save_rule(const std::string& every, const frontend::CheckpointRule& model);
 // Seconds of "90", "90s", "1.5m", "2h"; `option` is for messages.
 double duration(const std::string& text, const std::string& option);
-runtime::BestRule best_rule(const frontend::TrainingPlan& plan);
-// Whether a training that was not interrupted ends with the weights of its best epoch: as train.early_stop says.
-bool ends_with_best(const frontend::TrainingPlan& plan, const runtime::TrainResult& result);
 
 }  // namespace heddle::tools

@@ -16,9 +16,10 @@ namespace {
 
 const std::string kAbsent = R"({"type": ["null"]})";
 
+constexpr std::string_view kTypes = R"({"type": [)", kAny = R"({"anyOf": [)";
+
 // Null goes into the list that the schema begins with, so that its description stays where editors look for it.
 std::string or_null(const std::string& schema) {
-  constexpr std::string_view kTypes = R"({"type": [)", kAny = R"({"anyOf": [)";
   if (schema == "{}") return schema;
   if (schema.starts_with(kTypes)) return fmt::format("{}\"null\", {}", kTypes, schema.substr(kTypes.size()));
   if (schema.starts_with(kAny)) return fmt::format("{}{}, {}", kAny, kAbsent, schema.substr(kAny.size()));
@@ -33,6 +34,8 @@ Members members_of(const Members& properties, const std::vector<std::string>& re
 }
 
 }  // namespace
+
+bool begins_with_list(const std::string& schema) { return schema.starts_with(kTypes) || schema.starts_with(kAny); }
 
 std::string object(const Members& members) {
   std::vector<std::string> items;

@@ -24,6 +24,9 @@ std::string map_of(const std::string& item);
 std::string one_of(const std::vector<std::string>& schemas);
 std::string closed(const Members& properties, const std::vector<std::string>& required = {});
 
+// Whether it begins with a list of types, or of schemas, to which null and a description can be added.
+bool begins_with_list(const std::string& schema);
+
 // "if" its op is as `op` says, "then" it has these properties, of which these are required, and others only as `others`
 // says; empty: none.
 std::string when(const std::string& op, const std::string& doc, const Members& properties,

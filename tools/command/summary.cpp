@@ -13,10 +13,9 @@
 #include "runtime/terminal.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
-#include "tools/command/compile_model.h"
-#include "tools/command/load_data.h"
+#include "tools/command/model_arguments.h"
 #include "tools/command/output.h"
-#include "tools/command/statistics.h"
+#include "tools/driver/entries.h"
 
 namespace heddle::tools {
 namespace {
@@ -35,27 +34,25 @@ constexpr int64_t kOfCall = int64_t{128} << 10;  // a library call's primitives:
 
 // What the data say, where they can be read.
 struct Data {
-  std::optional<DataHeader> header;
+  std::optional<driver::DataHeader> header;
   std::string note;
 };
 
-Data look_at_data(const SummaryArguments& a, const ReadModel& model, const frontend::TrainingPlan& plan) {
+Data look_at_data(const frontend::TrainingPlan& plan, const std::filesystem::path& folder) {
   if (!plan.data.train) return {};
-  const std::filesystem::path folder = std::filesystem::path(model.path).parent_path();
-  const std::filesystem::path root = a.data.empty() ? folder : std::filesystem::path(a.data);
   try {
-    return {read_headers({.plan = &plan, .root = root, .train = true, .class_names = {}}), {}};
+    return {driver::read_headers({.plan = &plan, .root = folder, .train = true}), {}};
   } catch (const UserError& error) {
     return {std::nullopt, error.diagnostics().front().message};
   }
 }
 
-int64_t data_bytes(const frontend::TrainingPlan& plan, const DataHeader& header) {
+int64_t data_bytes(const frontend::TrainingPlan& plan, const driver::DataHeader& header) {
   int64_t row = 0;
   for (size_t i = 0; i < plan.inputs.size(); ++i) {
     row += ir::Type{header.stored[i], plan.inputs[i].stored}.bytes();
   }
-  const RowCounts& rows = header.rows;
+  const driver::RowCounts& rows = header.rows;
   constexpr int64_t kOrder = 4;  // of a row: its place in the epoch's order
   return row * (rows.train + rows.validation + rows.test) + kOrder * rows.train;
 }
@@ -109,30 +106,25 @@ RunMemory memory_of(const codegen::Program& program, int64_t nodes, bool host) {
 }
 
 void summary(const SummaryArguments& a) {
-  ReadModel model;
+  driver::ReadModel model;
   read(a.model, model);
+  driver::Planned planned(model.model);
   SummaryFacts facts;
   facts.name = model.model.name;
   facts.target = a.target;
-  facts.model = frontend::summarize(model.model);
-  frontend::TrainingPlan plan = frontend::plan_training(model.model);
-  const Data data = look_at_data(a, model, plan);
+  facts.model = frontend::summarize(planned.expanded);
+  const Data data = look_at_data(planned.plan, model.folder(a.data));
   facts.data_note = data.note;
-  CompileOptions options = compile_options(a.model);
+  driver::CompileOptions options = compile_options(a.model);
   options.target = ir::target_by_name(a.target);
-  if (data.header) assume_statistics(plan);
-  options.fed = data.header ? fed_entries(plan, data.header->stored) : fed_entries(model.model);
-  const frontend::BuildOptions entries =
-      data.header ? entry_batches(plan, data.header->rows, true)
-                  : all_entries(model.model, std::filesystem::path(model.path).parent_path());
-  ir::Module m = build(model.model, entries, nullptr);
-  int64_t nodes = 0;
-  for (const ir::Graph& g : m.graphs) nodes += std::ssize(g.order);
-  run_passes(m, options);
-  const codegen::Program program = lower_module(m, model.model.name, options);
-  facts.memory = memory_of(program, nodes, !options.target.gpu);
+  options.folder = model.folder({});
+  if (data.header) driver::compile_as_trained(planned, *data.header, options);
+  const driver::Compiled compiled = driver::compile(planned, options);
+  const codegen::Program& program = compiled.program;
+  facts.memory = memory_of(program, compiled.nodes, !options.target.gpu);
   if (data.header)
-    facts.memory.parts.push_back({"data", data_bytes(plan, *data.header), "rows as they are stored, and their order"});
+    facts.memory.parts.push_back(
+        {"data", data_bytes(compiled.plan, *data.header), "rows as they are stored, and their order"});
   facts.state_bytes = state_bytes(facts.model, program);
   facts.step_flops = flops_of(program, program.find_entry(ir::Phase::train));
   write_result(a.json ? summary_json(facts) : summary_text(facts, runtime::terminal_columns(stdout)));

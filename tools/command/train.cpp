@@ -22,7 +22,7 @@
 #include "tools/command/end_log.h"
 #include "tools/command/explain_loss.h"
 #include "tools/command/learning_rate.h"
-#include "tools/command/open_session.h"
+#include "tools/command/open_run.h"
 #include "tools/command/output.h"
 #include "tools/command/run_arguments.h"
 #include "tools/command/saved_run.h"
@@ -50,9 +50,9 @@ void check_outputs(const RunArguments& a) {
     throw UserError(ExitCode::usage, "--weights-prefix needs --weights", "it says how the names in that file begin");
 }
 
-runtime::TrainResult run_training(const RunArguments& a, Session& s, const runtime::TrainOptions& options,
+runtime::TrainResult run_training(const RunArguments& a, Run& run, const runtime::TrainOptions& options,
                                   runtime::RunLog& log) {
-  LearningRate rate(s.read.model, *s.executable);
+  LearningRate rate(run.read.model, *run.session.executable);
   std::optional<double> lr;  // of the last step that the log has
   runtime::Progress progress(stderr, [&rate](int64_t steps, int64_t all) { return rate.behind(steps, all); });
   runtime::Watcher watcher;
@@ -67,21 +67,21 @@ runtime::TrainResult run_training(const RunArguments& a, Session& s, const runti
     if (log.writes() && !lr) lr = rate.of_step(e.total_step, e.all_steps, e.epoch);
     log.epoch(e, lr);
   };
-  watcher.explain = [&](int64_t step, const std::string& what) { return explain_loss(a, s, step, what); };
+  watcher.explain = [&](int64_t step, const std::string& what) { return explain_loss(a, run, step, what); };
   watcher.interrupted = InterruptGuard::signal;
   watcher.note = note;
-  if (s.saved->kept()) {
-    watcher.save = [&](const runtime::RunState& state) { s.saved->save(*s.executable, state, log); };
-    watcher.better = [&](const runtime::Best& best) { s.saved->save_best(best); };
+  if (run.saved->kept()) {
+    watcher.save = [&](const runtime::RunState& state) { run.saved->save(*run.session.executable, state, log); };
+    watcher.better = [&](const runtime::Best& best) { run.saved->save_best(best); };
   }
-  const runtime::Split* validation = s.splits.validation ? &*s.splits.validation : nullptr;
-  runtime::TrainResult result = runtime::train(*s.executable, options, *s.splits.train, validation, watcher);
+  runtime::TrainResult result = driver::train(run.session, options, watcher);
   progress.finish();
   return result;
 }
 
 // The object that the log and --json end with; empty where a signal ended the evaluation of the test split.
-std::optional<runtime::JsonObject> results_of(const RunArguments& a, Session& s, const runtime::TrainResult& result) {
+std::optional<runtime::JsonObject> results_of(const RunArguments& a, Run& run, const runtime::TrainResult& result) {
+  driver::Session& s = run.session;
   runtime::JsonObject metrics;
   if (!a.quiet) report_tables("train", result.train);
   if (!a.quiet && result.validation) report_tables("validation", *result.validation);
@@ -91,8 +91,7 @@ std::optional<runtime::JsonObject> results_of(const RunArguments& a, Session& s,
     runtime::Watcher watcher;
     watcher.interrupted = InterruptGuard::signal;
     watcher.note = note;
-    const runtime::MetricValues test =
-        runtime::evaluate(*s.executable, *s.splits.test, watcher, {.indices = s.plan.indices});
+    const runtime::MetricValues test = driver::evaluate(s, *s.splits.test, watcher);
     if (InterruptGuard::signal()) return std::nullopt;
     if (!a.quiet) report_metrics("test", test);
     metrics.raw("test", runtime::metrics_json(test));
@@ -100,7 +99,7 @@ std::optional<runtime::JsonObject> results_of(const RunArguments& a, Session& s,
   runtime::JsonObject out;
   out.text("model", s.plan.name).raw("metrics", metrics.str()).number("train_seconds", result.seconds);
   out.integer("steps", result.steps).integer("epochs", result.epochs).number("seconds", process_seconds());
-  add_common(out, s);
+  add_common(out, run);
   return out;
 }
 
@@ -116,7 +115,7 @@ std::string name_beside(const std::filesystem::path& path) {
 }
 
 // Where the path has been taken during the training, by a document or by write protection, the weights go beside it.
-void save(const Session& s, const std::string& path) {
+void save(const driver::Session& s, const std::string& path) {
   try {
     runtime::save_weights(*s.executable, path, s.metadata);
   } catch (const UserError& error) {
@@ -151,37 +150,33 @@ std::unique_ptr<runtime::Watchdog> make_watchdog(const SavingArguments& a, runti
                                              [run = a.run, &log](double after) { end_hanging(after, run, log); });
 }
 
-runtime::TrainOptions train_options(const RunArguments& a, const Session& s) {
-  runtime::TrainOptions options{.epochs = s.plan.epochs,
-                                .steps = s.plan.steps,
-                                .seed = static_cast<uint64_t>(s.plan.seed),
-                                .drop_last = s.plan.drop_last,
-                                .from = s.saved->from(),
-                                .save = save_rule(a.saving.every, s.plan.checkpoint),
-                                .max_seconds = duration(a.saving.max_time, "--max-time"),
-                                .max_resident_bytes = static_cast<int64_t>(a.saving.max_memory * (1 << 30)),
-                                .clips = s.plan.clips,
-                                .gradient_norm = s.plan.gradient_norm};
-  options.steps_options.indices = s.plan.indices;
+runtime::TrainOptions train_options(const RunArguments& a, const Run& run) {
+  const frontend::TrainingPlan& plan = run.session.plan;
+  runtime::TrainOptions options = driver::train_options(run.session);
+  options.from = run.saved->from();
+  options.save = save_rule(a.saving.every, plan.checkpoint);
+  options.max_seconds = duration(a.saving.max_time, "--max-time");
+  options.max_resident_bytes = static_cast<int64_t>(a.saving.max_memory * (1 << 30));
   if (a.repeat > 0) options.steps_options.most_repeats = a.repeat;
-  if (s.plan.early_stop || s.saved->kept()) options.best = best_rule(s.plan);
+  if (run.saved->kept()) options.best = driver::best_rule(plan);
   return options;
 }
 
 // The folder is marked, and the log begins or goes on.
-void begin_run(const RunArguments& a, Session& s, runtime::RunLog& log) {
+void begin_run(const RunArguments& a, Run& run, runtime::RunLog& log) {
+  driver::Session& s = run.session;
   std::error_code ec;
   runtime::JsonObject mark;
   mark.text("format", "heddle-run/1").text("model", s.plan.name).text("heddle", HEDDLE_VERSION);
-  mark.text("data", std::filesystem::absolute(root_of(a, s), ec).lexically_normal().string());
-  s.saved->begin(*s.executable, log,
-                 {.mark = mark.str() + "\n",
-                  .data = s.saved->kept() ? data_text(s.splits) : "",
-                  .metadata = s.metadata,
-                  .keep = s.plan.checkpoint.keep});
-  const runtime::RunState* from = s.saved->from();
+  mark.text("data", std::filesystem::absolute(run.read.folder(a.data), ec).lexically_normal().string());
+  run.saved->begin(*s.executable, log,
+                   {.mark = mark.str() + "\n",
+                    .data = run.saved->kept() ? driver::data_text(s.splits) : "",
+                    .metadata = s.metadata,
+                    .keep = s.plan.checkpoint.keep});
+  const runtime::RunState* from = run.saved->from();
   runtime::JsonObject event;
-  event.text("model", s.plan.name).text("device", s.device.description());
+  event.text("model", s.plan.name).text("device", run.device.description());
   if (from != nullptr) event.integer("step", from->steps).integer("epoch", from->epochs);
   log.event(from != nullptr ? "resume" : "start", event);
 }
@@ -206,37 +201,37 @@ int exit_code(const runtime::TrainResult& result) {
 
 // Weights as the last step left them go to the run's folder, the best ones to --save where the model says so. A folder
 // that is full or gone is told once they are there.
-void save_weights(const RunArguments& a, Session& s, const runtime::TrainResult& result) {
-  if (result.best) s.saved->make_sure_of_best(*result.best);
+void save_weights(const RunArguments& a, Run& run, const runtime::TrainResult& result) {
+  if (result.best) run.saved->make_sure_of_best(*result.best);
   std::exception_ptr not_kept;
   try {
-    s.saved->save_last(*s.executable);
+    run.saved->save_last(*run.session.executable);
   } catch (const UserError&) {
     not_kept = std::current_exception();
   }
-  if (ends_with_best(s.plan, result)) {
-    runtime::load_weights(*s.executable, result.best->weights, true);
+  if (driver::ends_with_best(run.session.plan, result)) {
+    runtime::load_weights(*run.session.executable, result.best->weights, true);
     print_note("the weights are those of epoch {}, the best\n", result.best->epoch);
   }
-  if (!a.save.empty()) save(s, a.save);
+  if (!a.save.empty()) save(run.session, a.save);
   if (not_kept) std::rethrow_exception(not_kept);
 }
 
 // From `begin_run` on, whatever ends the run is in its log.
-runtime::TrainResult run_to_the_end(const RunArguments& a, Session& s, runtime::RunLog& log) {
+runtime::TrainResult run_to_the_end(const RunArguments& a, Run& run, runtime::RunLog& log) {
   const std::unique_ptr<runtime::Watchdog> watchdog = make_watchdog(a.saving, log);
-  runtime::TrainOptions options = train_options(a, s);
+  runtime::TrainOptions options = train_options(a, run);
   options.steps_options.watchdog = watchdog.get();
-  runtime::TrainResult result = run_training(a, s, options, log);
+  runtime::TrainResult result = run_training(a, run, options, log);
   report_stop(result);
-  save_weights(a, s, result);
+  save_weights(a, run, result);
   std::optional<runtime::JsonObject> out;
-  if (!InterruptGuard::signal()) out = results_of(a, s, result);
-  end_log(log, out, result, s.saved->failure());
+  if (!InterruptGuard::signal()) out = results_of(a, run, result);
+  end_log(log, out, result, run.saved->failure());
   if (out) {
     if (a.json) print_result("{}\n", out->str());
   } else {
-    const std::string to = !a.save.empty() ? a.save : s.saved->folder();
+    const std::string to = !a.save.empty() ? a.save : run.saved->folder();
     print_note("interrupted after step {}{}\n", result.steps, to.empty() ? "" : ", weights saved to " + to);
   }
   return result;
@@ -247,19 +242,20 @@ int train(const RunArguments& a) {
   check_outputs(a);
   runtime::RunLog log(a.log);
   SavedRun saved(a.saving);
-  Session s;
-  s.saved = &saved;
-  open_session(a, true, s);
-  if (a.saving.run.empty() && (s.plan.checkpoint.steps || s.plan.checkpoint.epochs || s.plan.checkpoint.minutes))
+  Run run;
+  run.saved = &saved;
+  open_run(a, driver::Purpose::training, run);
+  const frontend::CheckpointRule& rule = run.session.plan.checkpoint;
+  if (a.saving.run.empty() && (rule.steps || rule.epochs || rule.minutes))
     note("train.checkpoint: nothing is kept without --run DIR");
   const InterruptGuard guard;
-  announce(a, s);
-  s.executable->run(*s.program.find_entry(ir::Phase::init));
-  load_weights(s);
-  begin_run(a, s, log);
+  announce(a, run);
+  driver::initialise(run.session);
+  load_weights(run);
+  begin_run(a, run, log);
   runtime::TrainResult result;
   try {
-    result = run_to_the_end(a, s, log);
+    result = run_to_the_end(a, run, log);
   } catch (const std::exception& error) {
     if (!log.ended()) end_log(log, error, saved.is_gone());
     throw;

@@ -48,7 +48,7 @@ OpenedSource source_of(ArrayRows rows, const SourceRequest& asked) {
   return {asked.name(), asked.inputs, [held](int64_t most, PredictRows& into) { return held->fill(most, into); }};
 }
 
-ArrayRows described(const Predictor& predictor, const SourceRequest& asked, ElementType type,
+ArrayRows described(const driver::Predictor& predictor, const SourceRequest& asked, ElementType type,
                     const std::vector<int64_t>& dims) {
   ArrayRows rows;
   rows.input = asked.inputs.at(0);
@@ -79,7 +79,7 @@ void require_file(const std::string& path) { runtime::File(path, O_RDONLY | O_NO
 
 }  // namespace
 
-OpenedSource open_npy(const Predictor& predictor, const SourceRequest& asked) {
+OpenedSource open_npy(const driver::Predictor& predictor, const SourceRequest& asked) {
   const NpyHeader header = read_npy_header(asked.path, asked.path, {}, Rows::any);
   ArrayRows rows = described(predictor, asked, header.stored(), header.dims);
   const auto file = std::make_shared<runtime::File>(asked.path, O_RDONLY | O_NONBLOCK, 0, asked.path);
@@ -100,7 +100,7 @@ OpenedSource open_npy(const Predictor& predictor, const SourceRequest& asked) {
   return source_of(std::move(rows), asked);
 }
 
-OpenedSource open_idx(const Predictor& predictor, const SourceRequest& asked) {
+OpenedSource open_idx(const driver::Predictor& predictor, const SourceRequest& asked) {
   require_file(asked.path);
   const IdxArray header = read_idx_header(asked.path, asked.path, {}, Rows::any);
   ArrayRows rows = described(predictor, asked, header.type, header.dims);

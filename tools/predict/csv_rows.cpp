@@ -56,7 +56,7 @@ CsvFile open(const SourceRequest& asked, char delimiter) {
 }
 
 struct Selected {
-  const PredictInput* input = nullptr;
+  const driver::PredictInput* input = nullptr;
   size_t number = 0;  // of the predictor's inputs
   ElementType type = ElementType::f32;
   std::vector<size_t> fields;
@@ -64,7 +64,7 @@ struct Selected {
 
 class CsvRows {
  public:
-  CsvRows(const Predictor& predictor, const SourceRequest& asked)
+  CsvRows(const driver::Predictor& predictor, const SourceRequest& asked)
       : layout_(layout_of(predictor.data())), name_(asked.name()), file_(open(asked, delimiter_of(layout_))) {
     if (const ReaderSetting* missing = layout_.find("missing")) missing_ = std::get<double>(missing->value);
     if (!file_.next(first_)) throw UserError(ExitCode::failed, fmt::format("{}: the file is empty", name_));
@@ -128,7 +128,7 @@ class CsvRows {
     for (size_t i = *first; i <= *last; ++i) s.fields.push_back(i);
   }
 
-  void select(const Predictor& predictor, size_t number, size_t inputs) {
+  void select(const driver::Predictor& predictor, size_t number, size_t inputs) {
     Selected s{.input = &predictor.inputs()[number], .number = number, .type = {}, .fields = {}};
     const ColumnRequest& request = s.input->request;
     s.type = text_type(request);
@@ -219,7 +219,7 @@ class CsvRows {
 
 }  // namespace
 
-OpenedSource open_csv(const Predictor& predictor, const SourceRequest& asked) {
+OpenedSource open_csv(const driver::Predictor& predictor, const SourceRequest& asked) {
   const auto rows = std::make_shared<CsvRows>(predictor, asked);
   return {asked.name(), asked.inputs, [rows](int64_t most, PredictRows& into) { return rows->fill(most, into); }};
 }

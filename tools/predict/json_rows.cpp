@@ -26,7 +26,8 @@ constexpr size_t kMostLineBytes = size_t{1} << 24;
 // One value at a time into the row's memory.
 class RowFiller {
  public:
-  RowFiller(const PredictInput& input, std::byte* to) : request_(input.request), type_(text_type(request_)), to_(to) {}
+  RowFiller(const driver::PredictInput& input, std::byte* to)
+      : request_(input.request), type_(text_type(request_)), to_(to) {}
 
   void fill(const Json& value) {
     const std::vector<int64_t> dims = request_.dims;
@@ -110,7 +111,8 @@ class RowFiller {
   std::byte* to_;
 };
 
-void read_row(const SourceFile& source, std::span<const PredictInput* const> inputs, std::span<std::byte* const> to) {
+void read_row(const SourceFile& source, std::span<const driver::PredictInput* const> inputs,
+              std::span<std::byte* const> to) {
   const Json row = frontend::parse_json(source);
   if (row.kind != Json::Kind::object)
     throw UserError(row.where, fmt::format("expected an object, found {}", frontend::describe(row)),
@@ -190,7 +192,7 @@ class Lines {
 };
 
 struct JsonRows {
-  JsonRows(const Predictor& predictor, const SourceRequest& asked)
+  JsonRows(const driver::Predictor& predictor, const SourceRequest& asked)
       : name(asked.name()), lines(asked), numbers(asked.inputs) {
     for (const size_t i : numbers) inputs.push_back(&predictor.inputs()[i]);
   }
@@ -222,14 +224,14 @@ struct JsonRows {
   Lines lines;
   HeldFault held;
   std::vector<size_t> numbers;
-  std::vector<const PredictInput*> inputs;
+  std::vector<const driver::PredictInput*> inputs;
 };
 
 }  // namespace
 
 // The text is gone when the message is read: the place becomes part of it.
 void read_json_row(const std::string& text, const std::string& name, int64_t line,
-                   std::span<const PredictInput* const> inputs, std::span<std::byte* const> to) {
+                   std::span<const driver::PredictInput* const> inputs, std::span<std::byte* const> to) {
   const SourceFile source{name, text};
   try {
     read_row(source, inputs, to);
@@ -241,7 +243,7 @@ void read_json_row(const std::string& text, const std::string& name, int64_t lin
   }
 }
 
-OpenedSource open_json_lines(const Predictor& predictor, const SourceRequest& asked) {
+OpenedSource open_json_lines(const driver::Predictor& predictor, const SourceRequest& asked) {
   const auto rows = std::make_shared<JsonRows>(predictor, asked);
   return {asked.name(), asked.inputs, [rows](int64_t most, PredictRows& into) { return rows->fill(most, into); }};
 }

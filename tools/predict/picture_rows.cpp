@@ -35,7 +35,7 @@ void add_folder(const std::string& folder, std::vector<std::string>& files) {
   files.insert(files.end(), found.begin(), found.end());
 }
 
-PictureSize size_of_picture(const PredictInput& input) {
+PictureSize size_of_picture(const driver::PredictInput& input) {
   const std::vector<int64_t>& d = input.request.dims;
   if (d.size() == 2) return {.height = d[0], .width = d[1], .channels = 1};
   if (d.size() == 3 && (d[2] == 1 || d[2] == 3)) return {.height = d[0], .width = d[1], .channels = d[2]};
@@ -75,10 +75,10 @@ int64_t picture_count(const std::string& path) {
   return std::ssize(files);
 }
 
-OpenedSource open_pictures(const Predictor& predictor, const std::vector<SourceRequest>& requests) {
+OpenedSource open_pictures(const driver::Predictor& predictor, const std::vector<SourceRequest>& requests) {
   const auto pictures = std::make_shared<Pictures>();
   pictures->input = requests.at(0).inputs.at(0);
-  const PredictInput& input = predictor.inputs()[pictures->input];
+  const driver::PredictInput& input = predictor.inputs()[pictures->input];
   pictures->size = size_of_picture(input);
   pictures->input_name = input.request.input;
   for (const SourceRequest& request : requests) {

@@ -5,12 +5,12 @@
 #include "tools/command/output.h"
 
 namespace heddle::tools {
-PredictSummary predict_rows(Predictor& predictor, RowReader& reader, ResultWriter& writer) {
+PredictSummary predict_rows(driver::Predictor& predictor, RowReader& reader, ResultWriter& writer) {
   PredictSummary summary;
   PredictRows rows;
   rows.columns.resize(predictor.inputs().size());
   while (reader.next(predictor.batch(), rows)) {
-    const Predictor::Bad bad = predictor.run(rows.columns, rows.count, rows.first);
+    const driver::Predictor::Bad bad = predictor.run(rows.columns, rows.count, rows.first);
     if (bad.row >= 0)
       throw UserError(ExitCode::failed,
                       fmt::format("{}: row {}, counted from 0: input '{}' holds {}", reader.source_of(bad.input),

@@ -11,7 +11,7 @@ struct PredictSummary {
   int64_t rows = 0, not_finite = 0;
 };
 // All rows that the reader has, through the predictor, into the writer.
-PredictSummary predict_rows(Predictor& predictor, RowReader& reader, ResultWriter& writer);
+PredictSummary predict_rows(driver::Predictor& predictor, RowReader& reader, ResultWriter& writer);
 
 // Throws UserError where `out` is one of the files that are read: `in`, as --in has them, or `weights`.
 void require_apart(const std::string& out, const std::vector<std::string>& in, const std::string& weights);

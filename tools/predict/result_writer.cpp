@@ -34,7 +34,7 @@ void append_number(std::string& text, ElementType type, const std::byte* at, con
   });
 }
 
-void append_json(std::string& text, const PredictOutput& output, size_t axis, const std::byte*& at) {
+void append_json(std::string& text, const driver::PredictOutput& output, size_t axis, const std::byte*& at) {
   if (axis == output.dims.size()) {
     append_number(text, output.type, at, "null");
     at += runtime::data::size_of(output.type);
@@ -55,11 +55,11 @@ std::string csv_quoted(const std::string& text) {
   return out + "\"";
 }
 
-std::string class_text(const PredictOutput& output, int64_t index) {
+std::string class_text(const driver::PredictOutput& output, int64_t index) {
   return output.classes.empty() ? std::to_string(index) : output.classes.at(static_cast<size_t>(index));
 }
 
-std::span<const std::byte> row_of(const Predictor& predictor, size_t output, int64_t row) {
+std::span<const std::byte> row_of(const driver::Predictor& predictor, size_t output, int64_t row) {
   const auto bytes = static_cast<size_t>(predictor.outputs()[output].row_bytes());
   return predictor.result(output).subspan(static_cast<size_t>(row) * bytes, bytes);
 }
@@ -85,7 +85,7 @@ void require_new(const std::string& path) {
 
 }  // namespace
 
-ResultWriter::ResultWriter(const ResultRequest& request, const Predictor& predictor)
+ResultWriter::ResultWriter(const ResultRequest& request, const driver::Predictor& predictor)
     : request_(request), predictor_(predictor) {
   request_.format = format_of(request);
   require_form();
@@ -104,7 +104,7 @@ ResultWriter::ResultWriter(const ResultRequest& request, const Predictor& predic
 }
 
 void ResultWriter::require_form() const {
-  const std::vector<PredictOutput>& outputs = predictor_.outputs();
+  const std::vector<driver::PredictOutput>& outputs = predictor_.outputs();
   const bool one = request_.top > 0 || request_.format == "npy";
   if (one && outputs.size() > 1)
     throw UserError(
@@ -149,7 +149,7 @@ std::string ResultWriter::json_row(const PredictRows& rows, int64_t row) const {
   runtime::JsonObject object;
   if (!rows.names.empty()) object.text("file", rows.names.at(static_cast<size_t>(row)));
   if (request_.top > 0) {
-    const PredictOutput& output = predictor_.outputs()[0];
+    const driver::PredictOutput& output = predictor_.outputs()[0];
     std::vector<std::string> list;
     for (const ScoredClass& c : top_classes(output, row_of(predictor_, 0, row), request_.top)) {
       runtime::JsonObject item;
@@ -191,12 +191,12 @@ class CsvLine {
 std::string ResultWriter::csv_header() const {
   CsvLine line;
   if (pictures_) line.add("file");
-  const PredictOutput& first = predictor_.outputs()[0];
+  const driver::PredictOutput& first = predictor_.outputs()[0];
   for (int64_t k = 1; k <= std::min<int64_t>(request_.top, first.row_elements()); ++k) {
     line.add(fmt::format("class_{}", k));
     line.add(fmt::format("probability_{}", k));
   }
-  for (const PredictOutput& output : predictor_.outputs()) {
+  for (const driver::PredictOutput& output : predictor_.outputs()) {
     if (request_.top > 0) break;
     const int64_t n = output.row_elements();
     for (int64_t i = 0; i < n; ++i) line.add(n == 1 ? output.name : fmt::format("{}.{}", output.name, i));
@@ -207,7 +207,7 @@ std::string ResultWriter::csv_header() const {
 std::string ResultWriter::csv_row(const PredictRows& rows, int64_t row) const {
   CsvLine line;
   if (!rows.names.empty()) line.add(csv_quoted(rows.names.at(static_cast<size_t>(row))));
-  const PredictOutput& first = predictor_.outputs()[0];
+  const driver::PredictOutput& first = predictor_.outputs()[0];
   if (request_.top > 0) {
     for (const ScoredClass& c : top_classes(first, row_of(predictor_, 0, row), request_.top)) {
       line.add(csv_quoted(class_text(first, c.index)));
@@ -216,7 +216,7 @@ std::string ResultWriter::csv_row(const PredictRows& rows, int64_t row) const {
     return std::move(line).end();
   }
   for (size_t o = 0; o < predictor_.outputs().size(); ++o) {
-    const PredictOutput& output = predictor_.outputs()[o];
+    const driver::PredictOutput& output = predictor_.outputs()[o];
     const std::byte* at = row_of(predictor_, o, row).data();
     for (int64_t i = 0; i < output.row_elements(); ++i, at += runtime::data::size_of(output.type))
       append_number(line.next(), output.type, at, nullptr);
@@ -227,7 +227,7 @@ std::string ResultWriter::csv_row(const PredictRows& rows, int64_t row) const {
 // Of a fixed length, so that the number of rows can be filled in at the end.
 std::string ResultWriter::npy_header() const {
   constexpr size_t kBytes = 256;
-  const PredictOutput& output = predictor_.outputs()[0];
+  const driver::PredictOutput& output = predictor_.outputs()[0];
   const std::string name = runtime::data::to_string(output.type);
   const char* kind = runtime::data::is_floating(output.type) ? "f" : name[0] == 'u' ? "u" : "i";
   std::string shape = fmt::format("{},", rows_);

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "runtime/write_file.h"
-#include "tools/predict/predictor.h"
+#include "tools/driver/predictor.h"
 #include "tools/predict/row_source.h"
 
 namespace heddle::tools {
@@ -26,7 +26,7 @@ struct ResultRequest {
 class ResultWriter {
  public:
   // Throws UserError before anything is computed where the results could not be written there or in that form.
-  ResultWriter(const ResultRequest& request, const Predictor& predictor);
+  ResultWriter(const ResultRequest& request, const driver::Predictor& predictor);
   void write(const PredictRows& rows);  // the predictor's last results
   void finish();
   int64_t not_finite() const { return not_finite_; }  // rows whose results are not all finite
@@ -41,7 +41,7 @@ class ResultWriter {
   bool row_is_finite(int64_t row) const;
 
   ResultRequest request_;
-  const Predictor& predictor_;
+  const driver::Predictor& predictor_;
   std::unique_ptr<runtime::FileReplacement> file_;
   std::unique_ptr<runtime::File> stream_;
   int64_t rows_ = 0, not_finite_ = 0;
@@ -53,6 +53,6 @@ struct ScoredClass {
   double probability = 0;
 };
 // The `count` most probable classes of one row, the first of equals first.
-std::vector<ScoredClass> top_classes(const PredictOutput& output, std::span<const std::byte> row, int count);
+std::vector<ScoredClass> top_classes(const driver::PredictOutput& output, std::span<const std::byte> row, int count);
 
 }  // namespace heddle::tools

@@ -21,9 +21,9 @@ namespace fs = std::filesystem;
 using runtime::data::ElementType;
 using runtime::data::Rows;
 
-std::vector<std::string> input_names(const Predictor& predictor) {
+std::vector<std::string> input_names(const driver::Predictor& predictor) {
   std::vector<std::string> names;
-  for (const PredictInput& input : predictor.inputs()) names.push_back(input.request.input);
+  for (const driver::PredictInput& input : predictor.inputs()) names.push_back(input.request.input);
   return names;
 }
 
@@ -51,7 +51,7 @@ std::string format_of(const std::string& path) {
 }
 
 // "image=FILE" where image is an input; else all of it is a path.
-SourceRequest request_of(const std::string& word, const Predictor& predictor, const std::string& format) {
+SourceRequest request_of(const std::string& word, const driver::Predictor& predictor, const std::string& format) {
   const std::vector<std::string> names = input_names(predictor);
   SourceRequest request;
   const size_t equals = word.find('=');
@@ -76,7 +76,7 @@ SourceRequest request_of(const std::string& word, const Predictor& predictor, co
   return request;
 }
 
-OpenedSource open_source(const Predictor& predictor, const SourceRequest& request) {
+OpenedSource open_source(const driver::Predictor& predictor, const SourceRequest& request) {
   const bool text = request.format == "csv" || request.format == "jsonl";
   if (request.path == "-" && !text)
     throw UserError(ExitCode::usage, fmt::format("--in -: {} is not read from standard input", request.format),
@@ -111,7 +111,8 @@ int64_t known_rows(const std::vector<std::string>& in, const std::string& format
   return std::max(rows, pictures);
 }
 
-RowReader::RowReader(const Predictor& predictor, const std::vector<std::string>& in, const std::string& format) {
+RowReader::RowReader(const driver::Predictor& predictor, const std::vector<std::string>& in,
+                     const std::string& format) {
   std::vector<SourceRequest> pictures;
   for (const std::string& word : in) {
     SourceRequest request = request_of(word, predictor, format);

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/predict/predictor.h"
+#include "tools/driver/predictor.h"
 
 namespace heddle::tools {
 
@@ -41,7 +41,7 @@ struct SourceRequest {
 class RowReader {
  public:
   // `in` are the words of --in; `format` that of --in-format, "" to go by the files' names.
-  RowReader(const Predictor& predictor, const std::vector<std::string>& in, const std::string& format);
+  RowReader(const driver::Predictor& predictor, const std::vector<std::string>& in, const std::string& format);
   bool next(int64_t most, PredictRows& rows);  // false at the end
   const std::string& source_of(size_t input) const;
 
@@ -55,11 +55,11 @@ int64_t known_rows(const std::vector<std::string>& in, const std::string& format
 // Of a picture's file, or a folder of such.
 int64_t picture_count(const std::string& path);
 
-OpenedSource open_npy(const Predictor& predictor, const SourceRequest& request);
-OpenedSource open_idx(const Predictor& predictor, const SourceRequest& request);
-OpenedSource open_pictures(const Predictor& predictor, const std::vector<SourceRequest>& requests);
-OpenedSource open_csv(const Predictor& predictor, const SourceRequest& request);
-OpenedSource open_json_lines(const Predictor& predictor, const SourceRequest& request);
+OpenedSource open_npy(const driver::Predictor& predictor, const SourceRequest& request);
+OpenedSource open_idx(const driver::Predictor& predictor, const SourceRequest& request);
+OpenedSource open_pictures(const driver::Predictor& predictor, const std::vector<SourceRequest>& requests);
+OpenedSource open_csv(const driver::Predictor& predictor, const SourceRequest& request);
+OpenedSource open_json_lines(const driver::Predictor& predictor, const SourceRequest& request);
 
 // A fault in a row waits until the rows before it have got their results.
 class HeldFault {

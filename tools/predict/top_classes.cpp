@@ -8,7 +8,7 @@
 namespace heddle::tools {
 namespace {
 
-std::vector<double> numbers(const PredictOutput& output, std::span<const std::byte> row) {
+std::vector<double> numbers(const driver::PredictOutput& output, std::span<const std::byte> row) {
   return runtime::data::visit(output.type, [&](auto v) {
     std::vector<double> out;
     for (size_t at = 0; at < row.size(); at += sizeof v) {
@@ -21,14 +21,14 @@ std::vector<double> numbers(const PredictOutput& output, std::span<const std::by
 
 }  // namespace
 
-std::vector<ScoredClass> top_classes(const PredictOutput& output, std::span<const std::byte> row, int count) {
+std::vector<ScoredClass> top_classes(const driver::PredictOutput& output, std::span<const std::byte> row, int count) {
   std::vector<double> p = numbers(output, row);
-  if (output.scores == Scores::logits) {
+  if (output.scores == driver::Scores::logits) {
     const double largest = *std::ranges::max_element(p);
     for (double& x : p) x = std::exp(x - largest);
     const double sum = std::accumulate(p.begin(), p.end(), 0.0);
     for (double& x : p) x /= sum;
-  } else if (output.scores == Scores::logarithms) {
+  } else if (output.scores == driver::Scores::logarithms) {
     for (double& x : p) x = std::exp(x);
   }
   std::vector<int64_t> order(p.size());

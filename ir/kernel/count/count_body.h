@@ -8,9 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "ir/kernel/access.h"
 #include "ir/kernel/count/kernel_counts.h"
 #include "ir/kernel/count/requests.h"
+#include "ir/kernel/packets.h"
+#include "ir/loop/loops.h"
 
 namespace heddle::ir {
 
@@ -52,15 +53,15 @@ class CountBody {
   void take(ValueId v, const IndexMap& at, Depends on) { known_.push_back({v, at, on}); }
   void draw_at_once(bool draws) { draws_ = draws; }
   void compute_before(bool all) { before_ = all; }  // by all threads, what depends on no coordinate
-  // What plan_singles says, once in each of all warps, whether they have points or none.
-  void reduce_singles(const KernelPlan& plan, double warps);
+  // Once in each of all warps, whether they have points or none.
+  void make_single(const loop::Single& single, double warps);
 
   Depends value(ValueId v, const IndexMap& wanted);
   void store(ValueId v, const IndexMap& at);
   void end_pass();  // its results are stored
   // Adds an element of the reduction to an accumulator, at each point.
   void accumulate(const Node& n, const ReductionAccess& access, Depends at);
-  void finish(const Node& n, Depends at);  // makes results of its accumulator
+  void finish(const Node& n, double times);  // makes results of its accumulator
 
   // An address, or the offset of one, from its terms; of memory that `v` names.
   void address(ValueId v, const IndexExpr& linear, bool wide = true);
@@ -78,6 +79,7 @@ class CountBody {
   double work_below(const Node& n) const;
   size_t find_straight(const Node& n, const ReductionAccess& access) const;
   double executions(Depends on, bool each_element = true) const;
+  Depends here() const { return here_; }
   double turns() const { return turns_; }  // of a thread, of loops inside a point, which wait for their loads
 
  private:
@@ -111,11 +113,8 @@ class CountBody {
   Depends lookup(const Node& n, const Signature& s, const Lookup& lookup, const IndexMap& at);
   Depends source(const Node& n, const Signature& s, const Source& source, const IndexMap& at);
   Depends reduce(ValueId v, const Node& n, const Signature& s, const IndexMap& at);
-  bool overwritten(ValueId v) const;
-  bool in_packets(const IndexMap& at, const IndexExpr& linear) const;
+  Packets packets() const;
   double distinct_in_packet(const IndexExpr& linear) const;  // of the addresses of a packet's elements
-  bool reads_packets(ValueId v, const IndexMap& at) const;
-  bool goes_round_packets(const Node& n, const ReductionAccess& access) const;
   struct Sectors {
     double one = 0, packet = 0;  // of a request; of those of a packet's elements together, for one of them
     double reached = 0;          // of all warps, those of which a lane asks

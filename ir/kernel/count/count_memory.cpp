@@ -4,7 +4,6 @@
 
 #include "ir/kernel/count/count_body.h"
 #include "ir/kernel/count/warp_points.h"
-#include "ir/kernel/packets.h"
 
 namespace heddle::ir {
 namespace {
@@ -114,11 +113,7 @@ void CountBody::count_rest(int64_t bytes, double& sectors) {
 }
 
 void CountBody::end_pass() {
-  std::erase_if(met_, [&](const Loaded& l) { return overwritten(l.v); });
-}
-
-bool CountBody::overwritten(ValueId v) const {
-  return std::any_of(k_.outputs.begin(), k_.outputs.end(), [&](ValueId out) { return k_[out].place.base == v; });
+  std::erase_if(met_, [&](const Loaded& l) { return is_overwritten(k_, l.v); });
 }
 
 // Packets begin at multiples of their width: of remainders by a part of it they all have the same.
@@ -135,29 +130,9 @@ double CountBody::distinct_in_packet(const IndexExpr& linear) const {
   return most == 1 ? 1 : static_cast<double>(most) / static_cast<double>(times_.packet);
 }
 
-bool CountBody::in_packets(const IndexMap& at, const IndexExpr& linear) const {
-  if (times_.packet == 1 || (here_ & kOnColumn) == 0 || (draws_ && !at.guards.empty())) return false;
-  for (const Guard& g : at.guards)
-    if (depends_on(g.expr, kColumn)) return false;
-  return neighbours_in_packets(linear, times_.packet);
-}
-
-// Of something that it reads the elements of a packet are neighbours, or all are one: then the loops of a reduction go
-// round all of them.
-bool CountBody::goes_round_packets(const Node& n, const ReductionAccess& access) const {
-  if (draws_ || times_.packet == 1 || (here_ & kOnColumn) == 0 || product(access.loops) == 1) return false;
-  for (size_t i = 0; i < n.operands.size(); ++i)
-    if (!depends_on(access.operands[i], kColumn) || reads_packets(n.operands[i], access.operands[i])) return true;
-  return false;
-}
-
-// Something that the value is made of lies in packets: then a loop around it goes round all elements of a packet.
-bool CountBody::reads_packets(ValueId v, const IndexMap& at) const {
-  if (draws_ || defined_[static_cast<size_t>(v.index)].first) return false;
-  const Node* n = k_.def(v);
-  if (n == nullptr) return in_packets(at, linear_offset(at, k_[v].type.dims));
-  const std::vector<Read> reads = reads_at(k_, *n, at);
-  return std::any_of(reads.begin(), reads.end(), [&](const Read& r) { return reads_packets(r.value, r.at); });
+Packets CountBody::packets() const {
+  return {(here_ & kOnColumn) != 0 ? times_.packet : 1, draws_,
+          [this](ValueId v) { return defined_[static_cast<size_t>(v.index)].first; }};
 }
 
 // The elements that known columns name, where guards let them be loaded, without those that another place has loaded.
@@ -204,7 +179,7 @@ Depends CountBody::load(ValueId v, const IndexMap& at) {
   // What a store may have changed is loaded again: those of packets follow all loads of the pass. Where lookups bind
   // coordinates, the map says more than the address.
   const bool stores_follow = times_.packet > 1 && (here_ & kOnColumn) != 0;
-  if ((overwritten(v) && !stores_follow) || !bound_.empty()) return load_first(v, at, linear);
+  if ((is_overwritten(k_, v) && !stores_follow) || !bound_.empty()) return load_first(v, at, linear);
   for (const Loaded& l : met_)
     if (l.v == v && l.linear == linear && l.guards == at.guards && l.extents == at.extents) return l.on;
   const Depends on = load_first(v, at, linear);
@@ -242,16 +217,16 @@ Depends CountBody::load_first(ValueId v, const IndexMap& at, const IndexExpr& li
   }
   const bool inside = (on >> base_) != 0;
   const bool along = !bound || (bound_on_ & ~kOnRow) == 0;  // the lookup goes along a row, not from element to element
-  if (along && in_packets(at, linear) && (!inside || packets_)) {
+  if (along && loads_packet(packets(), at, linear) && (!inside || packets_)) {
     const double packets = executions(loaded_on(on | kOnColumn), /*each_element=*/false);
     if (!at.guards.empty()) to_.instructions.indices += (1 + packet) * packets;  // a branch, and zeros instead
     request(v, linear, at.guards, packets * std::ceil(bytes * packet / kWidestLoad), /*read=*/true, /*whole=*/true);
     if (!inside) count_rest(static_cast<int64_t>(bytes), to_.sectors_read);
-    const bool in_words = bytes < 4 || (bytes == 4 && !overwritten(v));  // of which each element is taken
+    const bool in_words = bytes < 4 || (bytes == 4 && !is_overwritten(k_, v));  // of which each element is taken
     to_.instructions.values += packets * reached(at.guards) * (in_words ? packet : 0);
     return on | kOnColumn;
   }
-  const Depends here = on | (overwritten(v) ? here_ : 0);
+  const Depends here = on | (is_overwritten(k_, v) ? here_ : 0);
   // In a loop that stays one each load has branches around it, and so has what each element of a packet adds.
   constexpr double kChosen = 2, kBranches = 2;
   const double branches = kBranches + (packets_ && (here & kOnColumn) == 0 ? packet : 0);

@@ -1,4 +1,4 @@
-#include "ir/kernel/count/count_forms.h"
+#include "ir/kernel/count/count_parts.h"
 #include "ir/kernel/plan_primitive.h"
 
 namespace heddle::ir {

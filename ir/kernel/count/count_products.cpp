@@ -4,7 +4,8 @@
 #include <utility>
 
 #include "ir/kernel/contract_cost.h"
-#include "ir/kernel/count/count_forms.h"
+#include "ir/kernel/count/count_body.h"
+#include "ir/kernel/count/count_parts.h"
 #include "ir/kernel/count/product_layout.h"
 #include "ir/kernel/long_sums.h"
 
@@ -22,7 +23,7 @@ class ProductsCount {
     fills_ = static_cast<double>(plan_.tiles * cut(plan_.space[kDepth], form_.tile[2]));
   }
 
-  void run() {
+  void run(const loop::Nest& products) {
     const double launch = static_cast<double>(to_.blocks) * warps_, items = items_ * warps_;
     count_entry(static_cast<int64_t>(k_.inputs.size() + k_.outputs.size()) + (form_.parts > 1 ? 2 : 0), launch, launch,
                 to_);
@@ -34,11 +35,7 @@ class ProductsCount {
     const double turns = (fills_ + items_ * static_cast<double>(form_.stages - 1)) * warps_;
     constexpr double kTurn = 9, kTurnInLine = 4;
     to_.instructions.indices += (in_line() ? kTurnInLine : kTurn) * turns;
-    for (const ProductSide* s : {&plan_.left, &plan_.right}) fill(*s);
-    multiply();
-    end_runs();
-    if (form_.parts > 1) meet();
-    results();
+    write(products.body);
     const double of_block = std::ceil(items_ / static_cast<double>(to_.blocks));
     to_.dependent_loads +=
         of_block *
@@ -47,6 +44,20 @@ class ProductsCount {
   }
 
  private:
+  void write(const loop::Statements& all) {
+    for (const loop::Statement& s : all) {
+      if (const auto* nest = std::get_if<loop::Nest>(&s.what)) write(*nest);
+      if (const auto* f = std::get_if<loop::Fill>(&s.what)) fill(f->left ? plan_.left : plan_.right);
+      if (std::holds_alternative<loop::Multiply>(s.what)) multiply(), end_runs();
+      if (const auto* store = std::get_if<loop::Store>(&s.what)) body_.store(store->value, store->at);
+    }
+  }
+  void write(const loop::Nest& nest) {
+    if (nest.axis == loop::Axis::last_part) meet();
+    if (nest.axis == loop::Axis::sums) enter_results();
+    write(nest.body);
+  }
+
   static int64_t cut(int64_t n, int64_t by) { return (n + by - 1) / by; }
   double sums() const {
     const ProductLayout::Sums mine = layout_.used();
@@ -205,7 +216,7 @@ class ProductsCount {
 
   // --- the results ---
 
-  void results() {
+  void enter_results() {
     const double warps = static_cast<double>(plan_.tiles) * warps_;
     const ProductLayout::Sums mine = layout_.sums();
     const double packets = static_cast<double>(mine.columns) / static_cast<double>(form_.packet);
@@ -223,7 +234,6 @@ class ProductsCount {
       if (cut_off(axis, form_.tile[axis == kRow ? 0U : 1U])) to_.instructions.indices += 2 * all;
     to_.instructions.indices += times.rows;
     for (const ValueId v : k_[plan_.contraction].results) body_.define(v, kOnRow | kOnColumn);
-    for (const ValueId v : k_.outputs) body_.store(v, access_at(plan_.space, plan_.point, k_[v].type.dims));
   }
 
   const Graph& k_;
@@ -237,6 +247,8 @@ class ProductsCount {
 
 }  // namespace
 
-void count_products(const Graph& k, const ContractPlan& plan, KernelCounts& to) { ProductsCount(k, plan, to).run(); }
+void count_products(const Graph& k, const ContractPlan& plan, const loop::Nest& products, KernelCounts& to) {
+  ProductsCount(k, plan, to).run(products);
+}
 
 }  // namespace heddle::ir

@@ -7,19 +7,14 @@
 #include "ir/kernel/count/scalar_instructions.h"
 #include "ir/kernel/long_sums.h"
 #include "ir/kernel/plan_reductions.h"
-#include "ir/kernel/plan_singles.h"
 
 namespace heddle::ir {
 
-void CountBody::reduce_singles(const KernelPlan& plan, double warps) {
+void CountBody::make_single(const loop::Single& single, double warps) {
   const WarpTimes times = std::exchange(times_, {.launch = warps});
   spreads_ = true;
-  for (const NodeId n : plan_singles(k_, plan))
-    for (const ValueId v : k_[n].results) {
-      if (k_[v].uses.empty() && !k_.is_output(v)) continue;
-      value(v, access_at(plan.space(), 0, k_[v].type.dims));
-      define(v, 0);
-    }
+  value(single.value, single.at);
+  define(single.value, 0);
   spreads_ = false;
   times_ = times;
 }
@@ -90,7 +85,7 @@ Depends CountBody::reduce(ValueId v, const Node& n, const Signature& s, const In
     spread_over_ = std::exchange(loops_[0], (loops_[0] + kLanes - 1) / kLanes);
     to_.instructions.values += kSteps * (3 + add_work(n)) * executions(0);
   }
-  packets_ = spread_over_ == 0 && goes_round_packets(n, access);
+  packets_ = spread_over_ == 0 && reduces_packets(packets(), k_, n, access);
   straight_ = find_straight(n, access);
   unrolled_ = straight_ == 0;
   Depends all = on;
@@ -118,7 +113,7 @@ Depends CountBody::reduce(ValueId v, const Node& n, const Signature& s, const In
   spread_over_ = 0;
   unrolled_ = strides_ = packets_ = false;
   straight_ = 0;
-  finish(n, on);
+  finish(n, executions(on));
   for (const ValueId r : n.results)
     if (r != v) known_.push_back({r, at, on});
   return on;
@@ -145,7 +140,8 @@ double CountBody::add_work(const Node& n) const {
 double CountBody::choices(const Node& n, const ReductionAccess& access, const std::vector<Guard>& guards) const {
   double each = open_share(guards, access.operands[0].extents);
   for (size_t i = 0; i < n.operands.size(); ++i)
-    if (packets_ && depends_on(access.operands[i], kColumn) && !reads_packets(n.operands[i], access.operands[i]))
+    if (packets_ && depends_on(access.operands[i], kColumn) &&
+        !reads_packets(packets(), k_, n.operands[i], access.operands[i]))
       return each;
   const Depends on = depends(guards) >> base_;
   for (size_t i = loops_.size(); i-- > straight_ && (on >> i & 1U) == 0;) each /= static_cast<double>(loops_[i]);
@@ -175,12 +171,12 @@ void CountBody::accumulate(const Node& n, const ReductionAccess& access, Depends
   share_ = outside;
 }
 
-void CountBody::finish(const Node& n, Depends at) {
+void CountBody::finish(const Node& n, double times) {
   const auto* reduction = std::get_if<Reduction>(&n.op->kind);
   if (reduction == nullptr) return;
   for (const std::string& text : reduction->finish)
     to_.instructions.values +=
-        text.starts_with("acc") && text.find(' ') == std::string::npos ? 0 : scalar_instructions(text) * executions(at);
+        text.starts_with("acc") && text.find(' ') == std::string::npos ? 0 : scalar_instructions(text) * times;
 }
 
 }  // namespace heddle::ir

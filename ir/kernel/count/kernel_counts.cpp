@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "ir/check.h"
-#include "ir/kernel/count/count_forms.h"
+#include "ir/kernel/count/count_parts.h"
+#include "ir/kernel/plan_contract.h"
 
 namespace heddle::ir {
 
@@ -21,7 +22,8 @@ KernelCounts launched(const Graph& k, const KernelPlan& plan, int64_t blocks) {
 
 KernelCounts count_kernel(const Graph& k, const ContractPlan& product, int64_t blocks) {
   KernelCounts counts = launched(k, plan_kernel(k, product), blocks);
-  count_products(k, product, counts);
+  const loop::Statements loops = product_loops(k, product);
+  count_products(k, product, std::get<loop::Nest>(loops[0].what), counts);
   return counts;
 }
 
@@ -29,12 +31,10 @@ KernelCounts count_kernel(const Graph& k, int64_t blocks) {
   if (k.form->kind == KernelForm::Kind::contract) return count_kernel(k, plan_contract(k), blocks);
   const KernelPlan plan = plan_kernel(k);
   KernelCounts counts = launched(k, plan, blocks);
-  switch (k.form->kind) {
-    case KernelForm::Kind::rows: count_rows(k, plan, counts); break;
-    case KernelForm::Kind::tile: count_tiles(k, counts); break;
-    case KernelForm::Kind::primitive: count_primitive(k, plan, counts); break;
-    default: count_points(k, plan, counts);
-  }
+  if (k.form->kind == KernelForm::Kind::primitive)
+    count_primitive(k, plan, counts);
+  else
+    count_loops(k, plan, loop::loops_of(k, plan), counts);
   return counts;
 }
 

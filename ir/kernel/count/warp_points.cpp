@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/kernel/plan_tile.h"
+
 namespace heddle::ir {
 namespace {
 
@@ -108,6 +110,27 @@ Turns one_thread() {
   Turns t{{.launch = 1, .rows = 1, .packets = 1, .columns = 1, .packet = 1},
           {point({1, 1}, [](int64_t l) { return std::pair(l, l); })}};
   return t;
+}
+
+std::vector<WarpPoint> tile_points(const Dims& space, bool down) {
+  constexpr int64_t kTiles = 4, kLines = 2;
+  const int64_t across = cut(space[kColumn], kTileSide), high = cut(space[kRow], kTileSide);
+  std::vector<WarpPoint> points;
+  for (const int64_t tile : some_of(space[kMatrix] * across * high, kTiles))
+    for (const int64_t line : some_of(kTileSide, kLines)) {
+      WarpPoint p;
+      p.coordinates.resize(kMatrix + 1);
+      p.coordinates[kMatrix].fill(tile / (across * high));
+      for (int64_t l = 0; l < kLanes; ++l) {
+        const auto lane = static_cast<size_t>(l);
+        const int64_t row = tile % high * kTileSide + (down ? l : line);
+        const int64_t column = tile / high % across * kTileSide + (down ? line : l);
+        p.coordinates[kRow][lane] = row, p.coordinates[kColumn][lane] = column;
+        if (row >= space[kRow] || column >= space[kColumn]) p.active &= ~(1U << l);
+      }
+      points.push_back(std::move(p));
+    }
+  return points;
 }
 
 }  // namespace heddle::ir

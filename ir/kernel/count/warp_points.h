@@ -15,6 +15,8 @@ Turns point_turns(const KernelForm& form, const Dims& space, int64_t blocks);  /
 Turns row_turns(const KernelForm& form, const Dims& space, int64_t blocks);    // teams have rows
 Turns column_turns(int64_t columns);                                           // the threads of one block
 Turns one_thread();
+// The loop over the points of tiles in this space: neighbouring lanes take neighbouring rows, or columns.
+std::vector<WarpPoint> tile_points(const Dims& space, bool down);
 
 // Some of `count` places, at most `most`: all where there are few.
 std::vector<int64_t> some_of(int64_t count, int64_t most);

@@ -31,7 +31,7 @@ Table read_files(const ReaderRequest& request, const std::filesystem::path& root
 const RegisterReader idx({
     .name = "idx",
     .doc = "a file for each input, plain or .gz",
-    .column = ColumnKey::file,
+    .column = {.name = {}, .type = KeyType::path},
     .header = read_header,
     .read = read_files,
 });

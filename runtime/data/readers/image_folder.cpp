@@ -227,9 +227,11 @@ Table read_rows(const ReaderRequest& request, const fs::path& root) {
 const RegisterReader image_folder({
     .name = "image_folder",
     .doc = "pictures in a folder for each class; an input is \"image\" or \"label\"",
-    .column = ColumnKey::word,
     .keys = {{.name = "folder", .type = KeyType::path, .doc = "that holds the classes' folders", .required = true},
-             {.name = "classes", .type = KeyType::texts, .doc = "their folders' names, in the order of their numbers"}},
+             {.name = "classes",
+              .type = KeyType::text,
+              .count = Count::several,
+              .doc = "their folders' names, in the order of their numbers"}},
     .header = read_header,
     .read = read_rows,
 });

@@ -143,7 +143,6 @@ const RegisterReader libsvm({
     .name = "libsvm",
     .doc = "a text file of LIBSVM or svmlight: rows of a target and the features that are not 0; an input is "
            "\"features\" or \"target\"",
-    .column = ColumnKey::word,
     .keys = {{.name = "file", .type = KeyType::path, .doc = "plain or .gz", .required = true},
              {.name = "zero_based", .type = KeyType::flag, .doc = "features are counted from 0", .fallback = false}},
     .header = [](const ReaderRequest& request,

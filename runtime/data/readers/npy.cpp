@@ -27,7 +27,7 @@ Table read_files(const ReaderRequest& request, const std::filesystem::path& root
 const RegisterReader npy({
     .name = "npy",
     .doc = "a file of numpy.save for each input",
-    .column = ColumnKey::file,
+    .column = {.name = {}, .type = KeyType::path},
     .header = read_header,
     .read = read_files,
 });

@@ -90,7 +90,6 @@ Table read_arrays(const ReaderRequest& request, const std::filesystem::path& roo
 const RegisterReader npz({
     .name = "npz",
     .doc = "a file of numpy.savez or savez_compressed; an input is the name of an array in it",
-    .column = ColumnKey::word,
     .keys = {{.name = "file", .type = KeyType::path, .doc = "the archive", .required = true}},
     .header = read_header,
     .read = read_arrays,

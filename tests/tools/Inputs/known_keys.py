@@ -1,7 +1,7 @@
 """Compares the keys that `heddle schema` knows with those that the reader knows, in every kind of object: known_keys.py MODEL FRONTEND
 
 A key as null is as good as absent where it is known, and refused where it is not. The words that are tried are those of the schema and
-all that the reader's sources in the folder FRONTEND hold.
+all that the descriptions of keys in the folder FRONTEND hold.
 """
 import copy
 import glob
@@ -66,7 +66,7 @@ def refused_by_reader(model, path, keys):
 
 model, schema = check_schema.read(sys.argv[1]), check_schema.schema
 universe = set(words(schema)) | {"untis"}
-for path in glob.glob(sys.argv[2] + "/read_*.cpp"):
+for path in glob.glob(sys.argv[2] + "/keys/*.cpp"):
     with open(path, encoding="utf-8") as file:
         universe |= set(re.findall(r'"([a-z_]+)"', file.read()))
 places = list(objects(model))

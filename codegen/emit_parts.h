@@ -1,0 +1,15 @@
+// The body of a kernel as lines of text, printed from its loops: one function for all forms, and the parts of it that
+// have a file of their own.
+#pragma once
+#include "codegen/emit_body.h"
+
+namespace heddle::codegen {
+
+std::vector<std::string> emit_loops(KernelText& text, const ir::loop::Statements& loops);
+
+// A product through tiles, its nest of Axis::products.
+void emit_products(KernelText& text, Body& body, const ir::loop::Nest& products);
+// A primitive's call of the preamble.
+std::string primitive_call(const KernelText& text, const ir::Node& n);
+
+}  // namespace heddle::codegen

@@ -1,0 +1,83 @@
+#include "frontend/keys/check_keys.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "frontend/foreign_names.h"
+
+namespace heddle::frontend {
+namespace {
+
+// The keys that are needed and not given.
+std::vector<Needed> missing_keys(const Members& given, const KeyLists& keys) {
+  std::vector<Needed> missing;
+  for (const std::span<const Key> list : {keys.common, keys.own})
+    for (const Key& key : list)
+      if (key.required && std::ranges::find(given.values, key.name, &Json::key) == given.values.end())
+        missing.push_back({key.name, key.doc});
+  return missing;
+}
+
+std::vector<std::string> known_names(const KeyLists& keys) {
+  std::vector<std::string> known;
+  for (const std::span<const Key> list : {keys.common, keys.own})
+    for (const Key& key : list)
+      if (key.type != KeyType::planned) known.push_back(key.name);
+  return known;
+}
+
+// What the unknown `word` was meant to be; a key that is needed then leaves `missing`.
+std::string suggest_key(const std::string& word, const std::vector<std::string>& known, std::vector<Needed>& missing) {
+  if (std::string hint = suggest_needed(word, missing); !hint.empty()) return hint;
+  const bool looks_like_none = foreign_hint(word, known).empty() && nearest(word, known).empty();
+  if (missing.size() != 1 || !looks_like_none) return suggest(word, known);
+  const Needed only = std::exchange(missing, {}).front();
+  return fmt::format("did you mean '{}'? It is needed: {}", only.name, only.remedy);
+}
+
+}  // namespace
+
+const Key* KeyLists::find(std::string_view name) const {
+  const Key* key = find_key(own, name);
+  return key != nullptr ? key : find_key(common, name);
+}
+
+void guarded(Diagnostics& errors, const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const UserError& error) {
+    errors.add(error);
+  }
+}
+
+std::set<std::string, std::less<>> check_keys(const Members& given, const KeyLists& keys, const ObjectTitle& object,
+                                              Diagnostics& errors) {
+  std::set<std::string, std::less<>> faulty;
+  std::vector<Needed> missing = missing_keys(given, keys);
+  const std::vector<std::string> known = known_names(keys);
+  const auto is_known = [&](const Json& value) {
+    if (keys.find(value.key) != nullptr) return true;
+    errors.error(value.key_where, fmt::format("{} has no {} {}", object.title, object.noun, quote(value.key)),
+                 suggest_key(value.key, known, missing));
+    return false;
+  };
+  const auto check = [&](const Json& value) {
+    guarded(errors, [&] {
+      faulty.insert(value.key);
+      check_value(value, *keys.find(value.key), fmt::format("{}: '{}'", object.title, value.key));
+      faulty.erase(value.key);
+    });
+  };
+  for (const Json& value : given.values)
+    if (is_known(value)) check(value);
+  for (const Json& value : given.nulls)
+    if (is_known(value) && keys.find(value.key)->type == KeyType::planned) check(value);
+  for (const Needed& m : missing)
+    errors.error(object.where, fmt::format("{} needs '{}': {}", object.title, m.name, m.remedy),
+                 keys.find(m.name)->hint);
+  return faulty;
+}
+
+}  // namespace heddle::frontend

@@ -1,0 +1,321 @@
+#include "frontend/keys/model_keys.h"
+
+#include "frontend/limits.h"
+#include "frontend/model.h"
+#include "ir/ops/precision.h"
+
+namespace heddle::frontend {
+namespace {
+
+constexpr ir::KeyRange kCount = ir::between(1, 0x1p40);
+constexpr ir::KeyRange kExact = ir::between(0, static_cast<double>(kMaxExactInteger));
+
+Key what_is_read() {
+  return {.name = "in",
+          .type = KeyType::reads,
+          .doc = "what it reads",
+          .required = true,
+          .hint = R"(for example "in": ["logits", "label"])"};
+}
+
+Key sizes_by_name(const std::string& name, const std::string& doc) {
+  return {.name = name, .type = KeyType::real, .count = Count::by_name, .doc = doc};
+}
+
+Keys early_stop_keys() {
+  static const std::vector<Key> keys = {
+      {.name = "on", .type = KeyType::text, .doc = "a loss or metric", .fallback = EarlyStop().on},
+      {.name = "mode",
+       .type = KeyType::text,
+       .doc = "which of two values is better: what the metric says",
+       .words = {"min", "max"}},
+      {.name = "patience", .doc = "epochs without a better value", .fallback = EarlyStop().patience, .range = kCount},
+      {.name = "min_delta",
+       .type = KeyType::real,
+       .doc = "by how much a value must be better",
+       .fallback = EarlyStop().min_delta,
+       .range = ir::kNotNegative},
+      {.name = "restore_best",
+       .type = KeyType::flag,
+       .doc = "keep the weights of the best epoch",
+       .fallback = EarlyStop().restore_best}};
+  return keys;
+}
+
+Keys every_keys() {
+  static const std::vector<Key> keys = {
+      {.name = "steps", .doc = "optimizer steps", .range = kCount},
+      {.name = "epochs", .doc = "epochs", .range = kCount},
+      {.name = "minutes", .type = KeyType::real, .doc = "minutes", .range = ir::kAboveZero}};
+  return keys;
+}
+
+Keys checkpoint_keys() {
+  static const std::vector<Key> keys = {{.name = "every",
+                                         .type = KeyType::object,
+                                         .doc = "when it is saved, as soon as one of them is due",
+                                         .keys = every_keys,
+                                         .hint = kEveryHint},
+                                        {.name = "keep",
+                                         .doc = "how many checkpoints stay",
+                                         .fallback = CheckpointRule().keep,
+                                         .range = ir::between(1, 1000)}};
+  return keys;
+}
+
+Keys average_keys() {
+  static const std::vector<Key> keys = {
+      {.name = "decay",
+       .type = KeyType::real,
+       .doc = "share that is kept in each step",
+       .fallback = Average().decay,
+       .range = ir::kShare},
+      {.name = "start", .doc = "steps before it begins", .fallback = Average().start, .range = kExact}};
+  return keys;
+}
+
+Keys precision_keys() {
+  static const std::vector<Key> keys = {{.name = "compute",
+                                         .type = KeyType::text,
+                                         .doc = "what operands of products may be rounded to",
+                                         .fallback = Train().precision,
+                                         .words = {ir::kPrecisions.begin(), ir::kPrecisions.end()}},
+                                        {.name = "params", .type = KeyType::planned},
+                                        {.name = "loss_scale", .type = KeyType::planned}};
+  return keys;
+}
+
+}  // namespace
+
+Keys model_keys() {
+  static const std::vector<Key> keys = {
+      {.name = "$schema", .type = KeyType::any, .doc = "ignored; for editors"},
+      {.name = "format",
+       .type = KeyType::text,
+       .doc = "\"heddle-model/1\"; the number is the version",
+       .required = true,
+       .hint = R"(write "format": "heddle-model/1")"},
+      {.name = "name",
+       .type = KeyType::text,
+       .doc = "the model's name: letters, digits, `_`, `-` and `.`, such as `resnet-18`",
+       .required = true,
+       .hint = R"(for example "name": "mnist")"},
+      {.name = "layout", .type = KeyType::text, .doc = "of images", .fallback = "NHWC", .words = {"NHWC", "NCHW"}},
+      sizes_by_name("let", "named sizes, numbers or expressions over the sizes before"),
+      {.name = "inputs",
+       .type = KeyType::object,
+       .count = Count::by_name,
+       .doc = "what a row of data consists of",
+       .required = true,
+       .of = "input",
+       .hint = R"(for example "inputs": {"x": {"shape": ["N", 4]}})"},
+      {.name = "blocks",
+       .type = KeyType::object,
+       .count = Count::by_name,
+       .doc = "named groups of nodes for reuse",
+       .of = "block"},
+      {.name = "nodes",
+       .type = KeyType::part,
+       .count = Count::list,
+       .doc = "the network",
+       .required = true,
+       .of = "node"},
+      {.name = "outputs",
+       .type = KeyType::text,
+       .count = Count::by_name,
+       .doc = "what `predict` returns, name -> node; without it, what the first loss reads first"},
+      {.name = "train", .type = KeyType::object, .doc = "batch, length, loss, metrics, optimizer", .of = "train"},
+      {.name = "data", .type = KeyType::object, .doc = "where rows come from", .of = "data"},
+      {.name = "small",
+       .type = KeyType::any,
+       .count = Count::by_name,
+       .doc = "overrides that make the model small enough for tests"}};
+  return keys;
+}
+
+Keys input_keys() {
+  static const std::vector<Key> keys = {
+      {.name = "shape",
+       .type = KeyType::size,
+       .count = Count::list,
+       .doc = "its sizes, the first of which is the batch",
+       .required = true},
+      {.name = "dtype", .type = KeyType::dtype, .doc = "element type", .fallback = "f32"}};
+  return keys;
+}
+
+Keys block_keys() {
+  static const std::vector<Key> keys = {
+      {.name = "inputs",
+       .type = KeyType::text,
+       .count = Count::list,
+       .doc = "names of what it reads",
+       .required = true},
+      {.name = "nodes",
+       .type = KeyType::part,
+       .count = Count::list,
+       .doc = "what it consists of",
+       .required = true,
+       .of = "node"},
+      {.name = "output", .type = KeyType::text, .doc = "the node whose result is its own", .required = true},
+      sizes_by_name("let", "sizes, which a use may replace")};
+  return keys;
+}
+
+Keys node_keys() {
+  static const std::vector<Key> keys = {
+      {.name = "name",
+       .type = KeyType::text,
+       .doc = "names the result, and leads the names of parameters; required for nodes with parameters"},
+      {.name = "op",
+       .type = KeyType::text,
+       .doc = "a layer or a primitive operation; `block:NAME` for a block",
+       .required = true},
+      {.name = "in",
+       .type = KeyType::reads,
+       .doc = "what the node reads; without it, the result of the node before (of the first node, the only input)"},
+      {.name = "out",
+       .type = KeyType::text,
+       .count = Count::several,
+       .doc = "names for the results of an op that has several, a list; or the one name of a single result"}};
+  return keys;
+}
+
+Keys use_keys() {
+  static const std::vector<Key> keys = {{.name = "repeat", .doc = "how often, one behind the other"},
+                                        sizes_by_name("with", "sizes of the block")};
+  return keys;
+}
+
+Keys train_keys() {
+  static const std::vector<Key> keys = {
+      {.name = "batch",
+       .type = KeyType::sizes,
+       .doc = "sizes of the free dimensions: `{\"N\": 128}`",
+       .required = true},
+      {.name = "epochs", .doc = "length; where `steps` are given, too, whichever ends first", .range = kCount},
+      {.name = "steps", .doc = "length in optimizer steps", .range = kCount},
+      {.name = "seed",
+       .doc = "0 to 2^53, of initial parameters, dropout, shuffling",
+       .fallback = Train().seed,
+       .range = kExact},
+      {.name = "drop_last",
+       .type = KeyType::flag,
+       .doc = "leave out the rows that do not fill a batch; else they are a smaller batch of their own",
+       .fallback = Train().drop_last},
+      {.name = "accumulate", .type = KeyType::planned, .fallback = int64_t{1}},
+      {.name = "loss",
+       .type = KeyType::part,
+       .count = Count::several,
+       .doc = "a loss with its `in`, or a list of them, of which the sum is trained, each times its `weight`",
+       .of = "loss"},
+      {.name = "metrics",
+       .type = KeyType::part,
+       .count = Count::list,
+       .doc = "a list of metrics, each with `in`; see below",
+       .of = "metric"},
+      {.name = "optimizer", .type = KeyType::part, .doc = "see below", .of = "optimizer"},
+      {.name = "clip_norm",
+       .type = KeyType::real,
+       .doc = "largest norm of all gradients together; they are scaled by min(1, c / (norm + 1e-6))",
+       .range = as_f32(ir::kAboveZero)},
+      {.name = "gradient_norm",
+       .type = KeyType::flag,
+       .doc =
+           "each step tells the norm of all gradients together, before clipping, in the log and the line of progress",
+       .fallback = Train().gradient_norm},
+      {.name = "average",
+       .type = KeyType::object,
+       .doc = "`{\"decay\": 0.999, \"start\": 0}`, an exponential moving average of the trained parameters; see below",
+       .keys = average_keys,
+       .hint = R"(write "average": {"decay": 0.999})"},
+      {.name = "precision",
+       .type = KeyType::object,
+       .doc =
+           "`{\"compute\": \"tf32\"}`, what operands of f32 products may be rounded to, `f32` (the default, nothing), "
+           "`tf32` (10 bits of fraction instead of 23) or `bf16` (7 bits); see below",
+       .keys = precision_keys,
+       .hint = R"(write "precision": {"compute": "tf32"})"},
+      {.name = "checkpoint",
+       .type = KeyType::object,
+       .doc =
+           "`{\"every\": {\"minutes\": 5}, \"keep\": 2}`, how often a run that is kept (`--run DIR`) is saved, and how "
+           "many checkpoints stay; see below",
+       .keys = checkpoint_keys,
+       .hint = kEveryHint},
+      {.name = "early_stop",
+       .type = KeyType::object,
+       .doc = "`{\"on\": \"accuracy\", \"patience\": 5}`, end when epochs bring nothing more; see below",
+       .keys = early_stop_keys,
+       .hint = R"(write "early_stop": {"patience": 5})"},
+      {.name = "freeze",
+       .type = KeyType::text,
+       .count = Count::list,
+       .doc = "paths of parameters that are not trained, with `*` and `?`"},
+      {.name = "init",
+       .type = KeyType::part,
+       .doc = "default initializer of dense and convolution weights",
+       .of = "initializer"},
+      {.name = "parallel", .type = KeyType::planned},
+      {.name = "memory", .type = KeyType::planned}};
+  return keys;
+}
+
+Keys data_keys() {
+  static const std::vector<Key> keys = {
+      {.name = "train", .type = KeyType::object, .doc = "a reader of the rows that are trained with", .of = "reader"},
+      {.name = "validation",
+       .type = KeyType::object,
+       .doc = "a reader, or `{\"fraction\": 0.1}` for the last tenth of the training rows",
+       .of = "validation"},
+      {.name = "test", .type = KeyType::object, .doc = "a reader of the rows that are tested with", .of = "reader"},
+      {.name = "map",
+       .type = KeyType::part,
+       .count = Count::lists_by_name,
+       .doc = "for an input, what happens to its rows when a batch is gathered",
+       .of = "map"}};
+  return keys;
+}
+
+Keys fraction_keys() {
+  static const std::vector<Key> keys = {{.name = "fraction",
+                                         .type = KeyType::real,
+                                         .doc = "the last rows of the training rows",
+                                         .required = true,
+                                         .range = {.low = 0, .high = 1, .above = true, .below = true}}};
+  return keys;
+}
+
+Keys loss_keys() {
+  static const std::vector<Key> keys = {
+      what_is_read(), {.name = "weights", .type = KeyType::text, .doc = "an input f32[N], what each row weighs"}};
+  return keys;
+}
+
+Keys metric_keys() {
+  static const std::vector<Key> keys = {what_is_read()};
+  return keys;
+}
+
+Keys optimizer_keys() {
+  static const std::vector<Key> keys = {{.name = "groups",
+                                         .type = KeyType::object,
+                                         .count = Count::list,
+                                         .doc = "settings of some parameters",
+                                         .of = "group"}};
+  return keys;
+}
+
+Keys group_keys() {
+  static const std::vector<Key> keys = {{.name = "match",
+                                         .type = KeyType::text,
+                                         .count = Count::several,
+                                         .doc = "paths of parameters, with * and ?",
+                                         .required = true,
+                                         .hint = R"(for example {"match": "*.bias", "weight_decay": 0})"}};
+  return keys;
+}
+
+std::vector<KeyTable> key_tables() { return {{"model", model_keys()}, {"node", node_keys()}, {"train", train_keys()}}; }
+
+}  // namespace heddle::frontend

@@ -1,0 +1,55 @@
+#include "tools/command/model_arguments.h"
+
+#include "tools/command/command_line.h"
+#include "tools/command/output.h"
+
+namespace heddle::tools {
+namespace {
+
+// The overrides that the short forms stand for; they come after those of --set.
+std::vector<frontend::ShortForm> short_forms(const ModelArguments& a) {
+  std::vector<frontend::ShortForm> forms = {{"--epochs", "train.epochs", a.epochs},
+                                            {"--lr", "train.optimizer.lr", a.lr},
+                                            {"--batch", "train.batch", a.batch},
+                                            {"--seed", "train.seed", a.seed}};
+  std::erase_if(forms, [](const frontend::ShortForm& form) { return form.value.empty(); });
+  return forms;
+}
+
+}  // namespace
+
+void add_model_arguments(Command& command, ModelArguments& a, ShortForms forms) {
+  command.add_option("model", a.model, "a model file, the name of one in models/, or - for standard input")
+      .takes(Takes::model)
+      .required();
+  if (forms == ShortForms::all) {
+    command.add_option("--epochs", a.epochs, "short for --set train.epochs=");
+    command.add_option("--lr", a.lr, "short for --set train.optimizer.lr=");
+    command.add_option("--batch", a.batch, "short for --set train.batch=");
+    command.add_option("--seed", a.seed, "short for --set train.seed=");
+  }
+  command.add_option("--set", a.set, "override a value: --set train.optimizer.lr=3e-4");
+  command.add_flag("--small", a.small, "apply the model's own \"small\" overrides");
+  command.add_option("--memory-limit", a.memory_gib, "GiB that a program may take (default: the target's)")
+      .between(1, 1 << 20);
+}
+
+frontend::ReadOptions read_options(const ModelArguments& a, const std::vector<std::string>& first_set) {
+  frontend::ReadOptions options{.set = first_set, .small = a.small, .short_forms = short_forms(a)};
+  options.set.insert(options.set.end(), a.set.begin(), a.set.end());
+  return options;
+}
+
+void read(const ModelArguments& a, driver::ReadModel& into, const std::vector<std::string>& first_set) {
+  driver::read_model(into, a.model, read_options(a, first_set));
+}
+
+driver::CompileOptions compile_options(const ModelArguments& a) {
+  return {.memory_gib = a.memory_gib, .tell = [](const std::string& line) { print_note("{}\n", line); }};
+}
+
+void print_warnings(const frontend::TrainingPlan& plan) {
+  for (const Diagnostic& warning : plan.warnings) write_note(render(warning));
+}
+
+}  // namespace heddle::tools

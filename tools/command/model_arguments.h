@@ -1,0 +1,34 @@
+// The model that a subcommand takes, and what its options say of it.
+//
+//   heddle check mnist_cnn --set train.batch=32 --small
+#pragma once
+#include <string>
+#include <vector>
+
+#include "tools/driver/compile.h"
+#include "tools/driver/model_file.h"
+
+namespace heddle::tools {
+
+class Command;
+
+// What every subcommand that takes a model has in common.
+struct ModelArguments {
+  std::string model;  // a path, or the name of a file in models/
+  std::vector<std::string> set;
+  std::string epochs, lr, batch, seed;  // short forms of --set; empty: not given
+  bool small = false;
+  int memory_gib = 0;  // that a program may take; 0: what the target has
+};
+enum class ShortForms { all, none };  // --epochs, --lr, --batch and --seed, which say how to train
+void add_model_arguments(Command& command, ModelArguments& a, ShortForms forms = ShortForms::all);
+
+frontend::ReadOptions read_options(const ModelArguments& a, const std::vector<std::string>& first_set = {});
+void read(const ModelArguments& a, driver::ReadModel& into, const std::vector<std::string>& first_set = {});
+// What the arguments say, the rest as it stands in driver::CompileOptions. What is assumed is told on standard error.
+driver::CompileOptions compile_options(const ModelArguments& a);
+
+// What a plan warns of, on standard error.
+void print_warnings(const frontend::TrainingPlan& plan);
+
+}  // namespace heddle::tools

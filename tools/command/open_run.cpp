@@ -1,0 +1,101 @@
+#include "tools/command/open_run.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "frontend/train_step.h"
+#include "runtime/process_memory.h"
+#include "runtime/train/progress.h"
+#include "runtime/weights/checkpoint.h"
+#include "runtime/weights/read_weights.h"
+#include "tools/command/command_line.h"
+#include "tools/command/device_arguments.h"
+#include "tools/command/output.h"
+#include "tools/command/resolved_model.h"
+#include "tools/driver/class_differences.h"
+#include "tools/driver/fit_weights.h"
+
+namespace heddle::tools {
+namespace {
+
+// The weights that the run begins with, or goes on from; nullptr: it begins with the initializers.
+const runtime::WeightsFile* weights_of(const RunArguments& a, Run& run) {
+  if (run.saved != nullptr && run.saved->resumes()) {
+    if (!a.weights.empty()) note("the run goes on from its checkpoint: --weights is not read");
+    return run.saved->file();
+  }
+  if (!a.weights.empty()) run.weights = read_start(a);
+  return run.weights ? &*run.weights : nullptr;
+}
+
+}  // namespace
+
+runtime::WeightsFile read_start(const RunArguments& a) {
+  runtime::ReadWeights read = runtime::read_weights(a.weights, a.prefix);
+  if (!read.note.empty()) note(read.note);
+  return std::move(read.file);
+}
+
+void note(const std::string& text) { print_note("note: {}\n", text); }
+
+void add_run_arguments(Command& command, RunArguments& a) {
+  add_model_arguments(command, a.model);
+  add_device_arguments(command, a.device);
+  command.add_option("--data", a.data, "the folder that holds the data files; default: the model's")
+      .takes(Takes::folder);
+  command.add_flag("--json", a.json, "print one JSON object on standard output");
+  command.add_flag("--quiet", a.quiet, "tell of no progress: results, warnings, notes and errors only");
+}
+
+void add_weights_arguments(Command& command, RunArguments& a, const std::string& help) {
+  command.add_option("--weights", a.weights, help).takes(Takes::file);
+  command.add_option("--weights-prefix", a.prefix,
+                     "take this off the names of the file's tensors: \"module.\", \"_orig_mod.\"");
+}
+
+// Weights are read, and compared with the program, before the program is loaded: a wrong file is found before a minute of
+// compiling.
+void open_run(const RunArguments& a, driver::Purpose purpose, Run& run) {
+  const bool training = purpose == driver::Purpose::training;
+  warn_without_kernel_cache();
+  run.device = driver::open_device(a.device);
+  read(a.model, run.read);
+  const frontend::Model& model = run.read.model;
+  if (run.saved != nullptr)
+    run.saved->choose(resolved_model(*model.file, read_options(a.model)), frontend::needs_length(model));
+  driver::SessionOptions options{.purpose = purpose,
+                                 .folder = run.read.folder(a.data),
+                                 .weights = weights_of(a, run),
+                                 .compile = compile_options(a.model)};
+  if (training) options.planned = print_warnings;
+  options.compile.target = run.device.target;
+  driver::Session& s = run.session = driver::open_session(model, options);
+  if (run.weights)
+    if (const std::string told = driver::require_weights(*run.weights, s.plan, s.program); !told.empty()) note(told);
+  if (run.saved != nullptr) run.saved->require_states(s.program);
+  driver::load(s, *run.device.device);
+  if (training) driver::note_class_differences(s.plan, s.splits, note);
+}
+
+void load_weights(Run& run) {
+  if (!run.weights) return;
+  runtime::load_weights(*run.session.executable, *run.weights);
+  run.weights.reset();  // their memory is free for the run
+}
+
+void announce(const RunArguments& a, const Run& run) {
+  if (!a.quiet) print_note("{}: {}\n", run.session.plan.name, run.device.description());
+}
+
+void report_metrics(const std::string& split, const runtime::MetricValues& values) {
+  print_note("{}: {}\n{}", split, runtime::metrics_text(values, "", ", "), runtime::metric_tables(values));
+}
+
+void add_common(runtime::JsonObject& out, Run& run) {
+  const driver::Session& s = run.session;
+  out.integer("arena_bytes", s.program.arena_bytes).integer("state_bytes", s.program.state_bytes);
+  out.text("weights_hash", runtime::weights_hash(*s.executable)).integer("peak_bytes", runtime::peak_resident_bytes());
+}
+
+}  // namespace heddle::tools

@@ -1,0 +1,55 @@
+// From the command line's arguments to a session: what heddle train and heddle evaluate share.
+//
+//   RunArguments a; add_run_arguments(command, a);
+//   Run run; open_run(a, driver::Purpose::evaluation, run); load_weights(run); ...
+#pragma once
+#include <optional>
+#include <string>
+
+#include "runtime/json_text.h"
+#include "runtime/train/metrics.h"
+#include "runtime/weights/safetensors.h"
+#include "tools/command/model_arguments.h"
+#include "tools/command/run_arguments.h"
+#include "tools/command/saved_run.h"
+#include "tools/driver/open_device.h"
+#include "tools/driver/session.h"
+
+namespace heddle::tools {
+
+class Command;
+
+struct RunArguments {
+  ModelArguments model;
+  driver::DeviceRequest device;
+  SavingArguments saving;
+  std::string data, weights, prefix, save, log;
+  int repeat = 0;
+  bool json = false, quiet = false;
+};
+
+void add_run_arguments(Command& command, RunArguments& a);
+void add_weights_arguments(Command& command, RunArguments& a, const std::string& help);
+
+// Everything a run needs, compiled and loaded.
+struct Run {
+  driver::ReadModel read;
+  std::optional<runtime::WeightsFile> weights;  // to start from
+  SavedRun* saved = nullptr;                    // of a training
+  driver::OpenedDevice device;
+  driver::Session session;
+};
+
+void open_run(const RunArguments& a, driver::Purpose purpose, Run& run);
+// The weights to start from, into the states; their memory is given back.
+void load_weights(Run& run);
+runtime::WeightsFile read_start(const RunArguments& a);  // those of --weights
+
+// Tells what is done otherwise than usual.
+void note(const std::string& text);
+void announce(const RunArguments& a, const Run& run);
+void report_metrics(const std::string& split, const runtime::MetricValues& values);
+// What every result tells of the program and its process.
+void add_common(runtime::JsonObject& out, Run& run);
+
+}  // namespace heddle::tools

@@ -1,0 +1,15 @@
+// Tells where validation rows have other classes than training rows, as the last rows of a file do that is sorted by class.
+//
+//   "validation": {"fraction": 0.1}, labels 0 0 0 .. 9 9 9
+//     -> note: class 9 of 'label' is that of 100 of 100 validation rows, and of no training row ...
+#pragma once
+#include "frontend/training_plan.h"
+#include "tools/driver/load_data.h"
+#include "tools/driver/tell.h"
+
+namespace heddle::driver {
+
+// Of inputs that a loss or a metric takes for classes. What a random choice of the rows could have made is not told.
+void note_class_differences(const frontend::TrainingPlan& plan, const Splits& splits, const Tell& note);
+
+}  // namespace heddle::driver

@@ -1,0 +1,89 @@
+#include "tools/driver/compile.h"
+
+#include "codegen/predict.h"
+#include "passes/select/onednn.h"
+#include "runtime/host/onednn.h"
+#include "tools/driver/entries.h"
+#include "tools/driver/statistics.h"
+
+namespace heddle::driver {
+namespace {
+
+template <class F>
+auto timed(const std::string& name, std::vector<StageTime>* times, F&& f) {
+  const double begin = passes::processor_seconds();
+  auto result = f();
+  if (times) times->push_back({name, passes::processor_seconds() - begin});
+  return result;
+}
+
+int64_t nodes_of(const ir::Module& m) {
+  int64_t nodes = 0;
+  for (const ir::Graph& g : m.graphs) nodes += std::ssize(g.order);
+  return nodes;
+}
+
+// The plan as the program has it, its entries and what feeds them.
+Compiled describe(const Planned& planned, const CompileOptions& options) {
+  Compiled made{.plan = planned.plan, .entries = {}, .fed = {}, .module = {}, .program = {}};
+  const bool has_loss = !planned.model().train.losses.empty();
+  if (has_loss && (!options.entries || takes_rows(*options.entries))) {
+    assume_statistics(made.plan, options.tell);
+    made.fed = fed_entries(made.plan, options.stored);
+  }
+  made.entries =
+      options.entries ? *options.entries : all_entries(planned.model(), planned.plan, options.folder, options.tell);
+  return made;
+}
+
+}  // namespace
+
+Compiled compile(const frontend::Model& model, const CompileOptions& options) {
+  Planned planned(model);
+  return compile(planned, options);
+}
+
+Compiled compile(Planned& planned, const CompileOptions& options) {
+  Compiled made = describe(planned, options);
+  ir::Module m = timed("build", options.times, [&] { return frontend::build_module(planned.expanded, made.entries); });
+  planned.expanded.clear();
+  made.nodes = nodes_of(m);
+  if (!options.to || !options.to->empty()) run_passes(m, options);
+  if (!options.to) made.program = lower(m, planned.model().name, made.fed, options);
+  if (options.keep_module) made.module = std::move(m);
+  return made;
+}
+
+std::vector<passes::AvailableLibrary> libraries() {
+  const auto ask_onednn = [](const ir::Graph& kernel) {
+    const runtime::OnednnNeeds needs = runtime::onednn_needs(codegen::describe_library(kernel));
+    return passes::LibraryAnswer{needs.workspace, needs.refusal};
+  };
+  return {{&passes::onednn(), ask_onednn}};
+}
+
+void run_passes(ir::Module& m, const CompileOptions& options) {
+  passes::Options pass_options;
+  pass_options.target = options.target;
+  pass_options.libraries = libraries();
+  pass_options.memory_bytes = int64_t{options.memory_gib} << 30;
+  pass_options.remark = options.remark;
+  passes::RunOptions run;
+  run.to = options.to.value_or("");
+  if (options.after)
+    run.after = [&](const passes::Pass& pass, const ir::Module& after, bool) {
+      options.after(std::string(pass.name), after);
+    };
+  for (const passes::PassTime& t : passes::run_pipeline(m, pass_options, run))
+    if (options.times) options.times->push_back({t.name, t.seconds});
+}
+
+codegen::Program lower(const ir::Module& m, const std::string& name, const codegen::FedEntries& fed,
+                       const CompileOptions& options) {
+  codegen::Program program =
+      timed("lower", options.times, [&] { return codegen::lower(m, name, options.target, fed); });
+  if (options.predict) timed("predict", options.times, [&] { return codegen::predict(program, m, options.target), 0; });
+  return program;
+}
+
+}  // namespace heddle::driver

@@ -1,0 +1,84 @@
+// compile: a model to a program. The one place that ties the compiler's stages together; commands, the C++ interface and
+// sessions (tools/driver/session.h) stand on it.
+//
+//   Compiled made = driver::compile(model, {.target = ir::h200()});
+//   made.program.find_entry(ir::Phase::train)
+//
+//   Model -> Planned -> build_module -> passes -> lower -> Compiled
+#pragma once
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codegen/lower.h"
+#include "frontend/build_graph.h"
+#include "frontend/expanded_model.h"
+#include "frontend/training_plan.h"
+#include "ir/kernel/target.h"
+#include "passes/pipeline.h"
+#include "tools/driver/tell.h"
+
+namespace heddle::driver {
+
+// What a stage took of the processor.
+struct StageTime {
+  std::string name;
+  double seconds = 0;
+};
+
+struct CompileOptions {
+  ir::Target target = ir::host();
+  int memory_gib = 0;  // that a program may take; 0: the target's
+  // The graphs and their batches; none: all that the model has. Then the rows in `folder` tell a schedule that ends how
+  // long the training is, if they are at hand.
+  std::optional<frontend::BuildOptions> entries = {};
+  std::filesystem::path folder = {};
+  std::vector<ir::DType> stored = {};  // the types of the columns that feed the plan's inputs; empty: the inputs' own
+  std::optional<std::string> to = {};  // stop behind this pass, "": before the first one; no program is made then
+  bool keep_module = false;            // in Compiled, for who prints it
+  bool predict = false;                // fills in what each step should take
+  Tell tell = {};                      // of what is assumed of data that are not read
+  std::function<void(const passes::Remark&)> remark = {};
+  std::function<void(const std::string&, const ir::Module&)> after = {};  // after each pass, by name
+  std::vector<StageTime>* times = nullptr;
+};
+
+struct Compiled {
+  frontend::TrainingPlan plan;  // what running the program needs to know beside it
+  frontend::BuildOptions entries;
+  codegen::FedEntries fed;  // which inputs the entries fill themselves, and how
+  int64_t nodes = 0;        // of all graphs, before the passes
+  ir::Module module;        // as the last pass left it, where options.keep_module
+  codegen::Program program;
+};
+
+// Compiles a model: one that was read, or built in C++. The model's locations must stay. What needs rows is assumed:
+// normalize without numbers takes a mean of 0 and a deviation of 1.
+// Throws UserError: `failed` with every fault that is found in the model, `missing` where a library is not there, `limit`
+// where the program takes more memory than the target or options.memory_gib allow.
+Compiled compile(const frontend::Model& model, const CompileOptions& options = {});
+
+// A model with its plan, before it is compiled: whoever knows more than the model's text completes the plan, with the
+// statistics of rows or weights. The model is expanded once for both.
+struct Planned {
+  // The model must outlive this. Throws UserError where its shapes do not fit.
+  explicit Planned(const frontend::Model& model) : expanded(model), plan(frontend::plan_training(expanded)) {}
+  const frontend::Model& model() const { return expanded.model(); }
+
+  frontend::ExpandedModel expanded;
+  frontend::TrainingPlan plan;
+};
+// As above. Gives the memory of the expansions back before the passes run.
+Compiled compile(Planned& planned, const CompileOptions& options);
+
+// The stages alone, for modules that no model describes: the passes up to options.to, the program.
+void run_passes(ir::Module& m, const CompileOptions& options);
+codegen::Program lower(const ir::Module& m, const std::string& name, const codegen::FedEntries& fed,
+                       const CompileOptions& options);
+
+// The libraries that this build can call, each with the real one to ask.
+std::vector<passes::AvailableLibrary> libraries();
+
+}  // namespace heddle::driver

@@ -1,0 +1,47 @@
+// The data sets a model names, read for the runtime: which columns feed which inputs, how many rows each split has.
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "frontend/training_plan.h"
+#include "runtime/data/table.h"
+#include "runtime/train/trainer.h"
+#include "tools/driver/class_names.h"
+
+namespace heddle::driver {
+
+// What a row of an input is in a file, in a column of the input's own name; `names` are its classes' names, where they are known.
+runtime::data::ColumnRequest column_request(const frontend::PlannedInput& input, std::vector<std::string> names);
+
+struct RowCounts {
+  int64_t train = 0, validation = 0, test = 0;  // 0: the model has no such split
+};
+struct Splits {
+  std::optional<runtime::Split> train, validation, test;
+};
+struct DataRequest {
+  const frontend::TrainingPlan* plan = nullptr;
+  std::filesystem::path root;   // --data, or the model's folder
+  bool train = false;           // load the training rows; those of validation need them where it is a fraction
+  ClassNames class_names = {};  // of weights that are read; empty: the training rows say
+};
+
+// From file headers alone: the rows, and the type of each of the plan's inputs as the files store it. Where splits store
+// one in different types, they are converted to the input's own when they are loaded.
+struct DataHeader {
+  RowCounts rows;
+  std::vector<ir::DType> stored;
+  ClassNames class_names;  // that all splits have; empty: numbers
+};
+DataHeader read_headers(const DataRequest& request);
+// Columns have the types and the rows that the header says.
+Splits load_splits(const DataRequest& request, const DataHeader& header);
+// The rows that a training reads, in a few words: "300 rows and 30 for validation, 5f..." with a hash of their bytes.
+std::string data_text(const Splits& splits);
+
+// Throws UserError where the model names no rows to train on, or says nothing of how it is trained.
+void require_trainable(const frontend::Model& model);
+
+}  // namespace heddle::driver

@@ -1,0 +1,131 @@
+#include "tools/driver/open_device.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <optional>
+
+#include "ir/diagnostic.h"
+#include "runtime/cuda/cuda_device.h"
+#include "runtime/cuda/nvrtc.h"
+#include "runtime/cuda/nvrtc_child.h"
+#include "runtime/host/host_device.h"
+#include "runtime/kernel_cache.h"
+#include "runtime/temporary.h"
+
+namespace heddle::driver {
+namespace {
+
+std::unique_ptr<runtime::Device> open_host(int threads) {
+  return std::make_unique<runtime::HostDevice>(runtime::HostOptions{.threads = threads, .kernel_cache = {}});
+}
+
+// Whether an environment variable has the second of two values; it may be unset or empty.
+bool second_of(const char* variable, const std::string& first, const std::string& second) {
+  const char* value = std::getenv(variable);
+  if (value == nullptr || *value == '\0' || value == first) return false;
+  if (value == second) return true;
+  throw UserError(ExitCode::usage, fmt::format("{} is '{}', expected {} or {}", variable, value, first, second));
+}
+// PTX is compiled by the driver: for looking at what it makes. GPUs that NVRTC does not know always get it.
+bool wants_ptx() { return second_of("HEDDLE_CUDA_CODE", "cubin", "ptx"); }
+// For comparing the two on a GPU.
+bool wants_launches() { return second_of("HEDDLE_CUDA_STEPS", "persistent", "launches"); }
+
+OpenedDevice open_cuda(int number) {
+  OpenedDevice opened;
+  const std::vector<runtime::CudaInfo> all = runtime::cuda_devices();
+  runtime::CudaDeviceOptions options;
+  options.number = number, options.ptx = wants_ptx(), options.persistent = !wants_launches();
+  opened.device = std::make_unique<runtime::CudaDevice>(options);
+  opened.target = target_of(all.at(static_cast<size_t>(number)), opened.note);
+  return opened;
+}
+
+// "cuda" -> 0, "cuda:3" -> 3
+int cuda_number(const std::string& text) {
+  if (text == "cuda") return 0;
+  int number = -1;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data() + 5, end, number);
+  if (!text.starts_with("cuda:") || error != std::errc() || stop != end || number < 0)
+    throw UserError(ExitCode::usage, fmt::format("--device: '{}' is no device", text),
+                    "auto, host, cuda, or cuda:1 for the second GPU");
+  return number;
+}
+
+// Why no GPU serves, or "".
+std::string without_cuda() {
+  std::string reason;
+  if (runtime::find_driver(&reason) == nullptr) return reason;
+  try {
+    if (std::string refusal = runtime::cuda_devices().front().refusal(); !refusal.empty()) return refusal;
+    if (!runtime::find_nvrtc().found)
+      return "there is a GPU, but no NVRTC 13 to compile for it: tools/setup of the sources fetches it";
+    runtime::nvrtc_child_program();  // throws where it is not there
+    return {};
+  } catch (const UserError& error) {
+    return error.diagnostics().front().message;
+  }
+}
+
+// The target that the GPU's name holds, "h200" of "NVIDIA H200 NVL", where its code runs there: an RTX A1000 is no A100.
+std::optional<ir::Target> known_target(const std::string& name, const std::string& arch) {
+  std::string lower;
+  for (char c : name) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (const std::string& known : ir::target_names()) {
+    ir::Target target = ir::target_by_name(known);
+    if (target.gpu && target.arch == arch && lower.find(known) != std::string::npos) return target;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string kernel_cache_problem() {
+  const std::string folder = runtime::kernel_cache_folder();
+  const runtime::KernelCache cache(folder);
+  if (cache.problem().empty()) return {};
+  return fmt::format("compiled kernels are not kept: '{}' is not used, {}", folder, cache.problem());
+}
+
+ir::Target target_of(const runtime::CudaInfo& info, std::string& note) {
+  const std::string arch = runtime::cuda_arch(info);
+  const std::optional<ir::Target> known = known_target(info.name, arch);
+  ir::Target target = known ? *known : ir::target_by_name(info.major >= 9 ? "h200" : "a100");
+  std::vector<std::string> others;
+  if (!known || target.most_blocks != info.multiprocessors)
+    others.push_back(fmt::format("{} multiprocessors", info.multiprocessors));
+  if (known && target.processor_threads != info.processor_threads)
+    others.push_back(fmt::format("{} threads each", info.processor_threads));
+  if (known && target.processor_shared != info.processor_shared)
+    others.push_back(fmt::format("{} bytes of shared memory each", info.processor_shared));
+  // A driver keeps some of the memory that the name promises, or counts it in other units: more is not planned with.
+  if (known && target.memory_bytes > info.memory_bytes)
+    others.push_back(fmt::format("{:.0f} GB", static_cast<double>(info.memory_bytes) / 1e9));
+  if (!others.empty())
+    note = fmt::format("{}planned as {} with {}", known ? "" : "not known by name: ", target.name,
+                       fmt::join(others, ", "));
+  if (runtime::is_ptx(arch))
+    note += fmt::format("{}not known to NVRTC: PTX for {}, which the driver compiles", note.empty() ? "" : "; ", arch);
+  target.arch = arch;
+  target.most_blocks = info.multiprocessors;
+  target.processor_threads = info.processor_threads;
+  target.processor_shared = info.processor_shared;
+  target.memory_bytes = known ? std::min(target.memory_bytes, info.memory_bytes) : info.memory_bytes;
+  return target;
+}
+
+OpenedDevice open_device(const DeviceRequest& request) {
+  runtime::sweep_temporary_folders();
+  const bool host = request.device == "host";
+  if (!host && request.device != "auto") return open_cuda(cuda_number(request.device));
+  const std::string reason = host ? "" : without_cuda();
+  if (!host && reason.empty()) return open_cuda(0);
+  return {open_host(request.threads), ir::host(), reason};
+}
+
+}  // namespace heddle::driver

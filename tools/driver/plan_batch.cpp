@@ -1,0 +1,70 @@
+#include "tools/driver/plan_batch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "ir/check.h"
+#include "runtime/process_memory.h"
+
+namespace heddle::driver {
+namespace {
+
+Compiled compile_for(Planned& planned, int64_t rows, CompileOptions options) {
+  constexpr int64_t kAnySteps = 1'000'000;  // nothing is trained: schedules may believe what they like
+  options.entries = {.predict = rows, .total_steps = planned.model().train.steps.value_or(kAnySteps)};
+  return compile(planned, options);
+}
+
+// Beside the parameters: the arena, and inputs and results as the predictor holds them, twice while it looks whether rows
+// are computed apart.
+int64_t bytes_of_batch(const codegen::Program& program) {
+  const codegen::Entry* entry = program.find_entry(ir::Phase::predict);
+  HEDDLE_CHECK(entry != nullptr, "a program with outputs has an entry 'predict'");
+  int64_t bytes = program.bytes_of(codegen::Segment::arena);
+  for (const auto* buffers : {&entry->inputs, &entry->outputs})
+    for (const codegen::Buffer& b : *buffers) bytes += 2 * b.bytes;
+  return bytes;
+}
+
+// Where the parameters and a batch are more than the machine has, the system would end the process.
+PlannedBatch within_machine(PlannedBatch planned, const CompileOptions& options) {
+  const codegen::Program& program = planned.compiled.program;
+  const int64_t batch = bytes_of_batch(program) - (options.target.gpu ? program.bytes_of(codegen::Segment::arena) : 0);
+  const int64_t bytes = batch + (options.target.gpu ? 0 : program.state_bytes);
+  if (const int64_t most = runtime::machine_memory_bytes(); bytes > most)
+    throw UserError(
+        ExitCode::limit,
+        fmt::format("{} rows at once take {} bytes of memory, and this machine has {}", planned.rows, bytes, most),
+        planned.rows > PlannedBatch::kFewest ? "a smaller --batch takes less"
+                                             : "fewer rows are never taken: a smaller model takes less");
+  return planned;
+}
+
+}  // namespace
+
+PlannedBatch plan_batch(Planned& planned, const BatchRequest& request, const CompileOptions& options) {
+  if (request.rows > 0) return within_machine({request.rows, compile_for(planned, request.rows, options)}, options);
+  constexpr int64_t kFewest = PlannedBatch::kFewest, kBudget = PlannedBatch::kBudget;
+  int64_t rows = PlannedBatch::kMostRows;
+  while (true) {
+    std::optional<Compiled> compiled;  // none: so many rows do not fit at all
+    try {
+      compiled = compile_for(planned, rows, options);
+    } catch (const UserError& error) {
+      if (error.code() != ExitCode::limit || rows == kFewest) throw;
+    }
+    if (!compiled) {
+      rows = std::max(rows / 8, kFewest);
+      continue;
+    }
+    const int64_t bytes = bytes_of_batch(compiled->program);
+    if (bytes <= kBudget || rows == kFewest) return within_machine({rows, std::move(*compiled)}, options);
+    int64_t fit = std::min(rows - 1, kBudget / std::max<int64_t>(bytes / rows, 1));
+    if (request.known > 0) fit = std::min(fit, request.known);
+    rows = std::max(fit, kFewest);
+  }
+}
+
+}  // namespace heddle::driver
