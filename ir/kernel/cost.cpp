@@ -164,7 +164,7 @@ Cost counted(const Graph& kernel, const ContractPlan* product, const Target& tar
                   .flops = cost.flops,
                   .rate = peak_rate(kernel, product, target)};
   cost.least_seconds = least_seconds(work, target) + target.launch;
-  if (!target.gpu || !kernel.form || is_library(kernel)) return cost;
+  if (!target.gpu || !kernel.form || calls_library(kernel)) return cost;
   const int64_t blocks = resident_blocks(*kernel.form, target) * target.most_blocks;
   cost.counts = product != nullptr ? count_kernel(kernel, *product, blocks) : count_kernel(kernel, blocks);
   cost.seconds = counted_seconds(*cost.counts, *kernel.form, work, target) + target.launch;
