@@ -57,8 +57,9 @@ struct Running {
   runtime::Executable executable;
 };
 
-// Entries of the same names that return the batches they gather.
-ir::Module gathering(const ir::Module& module) {
+// Entries of the same names that return the batches they gather. Their text is kept in `sources`, which the module points
+// into.
+ir::Module gathering(const ir::Module& module, frontend::Sources& sources) {
   std::string text;
   for (const ir::Graph& g : module.graphs) {
     if (!g.kind().takes_rows()) continue;
@@ -73,8 +74,7 @@ ir::Module gathering(const ir::Module& module) {
     text += fmt::format("graph @{}({}) {{\n  %loss: f32[] = constant() {{value = 0.0}}\n  return %loss{}\n}}\n", g.name,
                         inputs, names);
   }
-  const SourceFile source{"gathering.hir", text};
-  return ir::parse(source);
+  return ir::parse(sources.add("gathering.hir", text));
 }
 
 // --- a training ---
@@ -89,7 +89,7 @@ class Followed {
     splits_ = session.loading.valid() ? session.loading.get() : std::move(session.splits);
     program_ = std::move(session.program);
     module_ = frontend::build_module(read_.model, session.entries);
-    ir::Module gather = gathering(module_);
+    ir::Module gather = gathering(module_, read_.sources);
     driver::run_passes(gather, {});
     batches_ = driver::lower(gather, "gathering", session.fed, {});
     module_ = differentiated(std::move(module_));

@@ -87,7 +87,8 @@ Missing wrong_scalars(const OpDef& op) {
   Missing wrong;
   for (const Key& attr : op.attrs) {
     if (!attr.scalar) continue;
-    if (attr.type != KeyType::integer && attr.type != KeyType::real) wrong.push_back("a number in " + attr.name);
+    const bool number = attr.type == KeyType::integer || attr.type == KeyType::real;
+    if (!number || attr.count != Count::one) wrong.push_back("a number in " + attr.name);
     if (!std::holds_alternative<Source>(op.kind) && !std::holds_alternative<Elementwise>(op.kind))
       wrong.push_back("an expression that reads " + attr.name);
     for (const Sample& sample : op.samples) {
