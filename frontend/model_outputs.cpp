@@ -55,7 +55,7 @@ void require_outputs(const Expansion& e, const Model& model) { outputs_of(e, mod
 void add_outputs(Expansion& e, const Model& model) {
   for (const auto& [v, output] : outputs_of(e, model)) {
     const ValueId other = e.graph.find(output->name);
-    if (other.valid() && other != v) e.graph.rename(other, output->name + ".value");
+    if (other.valid() && other != v) e.graph.rename(other, output->name + kNameTaken);
     if (other != v) e.graph.rename(v, output->name);
     e.graph.outputs.push_back(v);
   }

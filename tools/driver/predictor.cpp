@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "frontend/model_outputs.h"
 #include "ir/check.h"
 #include "runtime/weights/checkpoint.h"
 #include "runtime/weights/file_order.h"
@@ -162,7 +163,9 @@ void Predictor::take_maps(const runtime::WeightsFile& weights) {
 
 void Predictor::describe_inputs(const std::vector<std::vector<std::string>>& names) {
   for (const codegen::Buffer& b : entry_->inputs) {
-    const auto planned = std::ranges::find(plan_.inputs, b.name, &frontend::PlannedInput::name);
+    const auto planned = std::ranges::find_if(plan_.inputs, [&](const frontend::PlannedInput& input) {
+      return b.name == input.name || b.name == input.name + frontend::kNameTaken;
+    });
     HEDDLE_CHECK(planned != plan_.inputs.end(), "the plan knows the input '" + b.name + "'");
     PredictInput input;
     const auto number = static_cast<size_t>(planned - plan_.inputs.begin());
