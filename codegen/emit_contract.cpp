@@ -107,8 +107,9 @@ class ProductText {
       append(fills, s->plan->packet > 0 ? copied(*s) : computed(*s));
     }
     append(lines, block(fmt::format("HD_FILLS({})", step_), fills));
-    // A run ends as the next one begins. Behind the products, sums that are ready early would join doubles while the others
-    // are made: ptxas orders the loads for that, and spills (sm_120: 572 bytes).
+    // A run ends as the next one begins. Behind the products, sums that are ready early would join
+    // doubles while the others are made: ptxas orders the loads for that, and spills (sm_120: 572
+    // bytes).
     if (runs_.steps == 1) lines.push_back(sums_ + ".flush();");
     if (runs_.steps > 1) lines.push_back(fmt::format("if ({} % {} == 0) {}.flush();", step_, runs_.steps, sums_));
     lines.push_back(fmt::format("hd::multiply<{}>({}, {}, {}, {});", product_, sums_, left_.tile, right_.tile, step_));

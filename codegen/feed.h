@@ -1,5 +1,5 @@
-// What a step that feeds itself begins and ends with: a kernel that makes the entry's inputs of rows of the data set, and
-// one that records the loss.
+// What a step that feeds itself begins and ends with: a kernel that makes the entry's inputs of
+// rows of the data set, and one that records the loss.
 //
 //   image: u8[784] * 1/255 -> f32[128,784]
 //     HD_ROWS(int, row, 128, 256) {
@@ -26,9 +26,9 @@ struct FeedSpec {
 };
 bool draws(const FeedSpec& spec);  // whether a map of it is random
 
-// The kernel that fills `inputs` of an entry with the next `rows` rows; `columns` are their places in the cursor.
-// Its pointers are the inputs, then the cursor. Random maps act where it is for `training`. Symbol and facts as those of
-// emit_kernel.
+// The kernel that fills `inputs` of an entry with the next `rows` rows; `columns` are their places
+// in the cursor. Its pointers are the inputs, then the cursor. Random maps act where it is for
+// `training`. Symbol and facts as those of emit_kernel.
 EmittedKernel emit_feed(const std::vector<Buffer>& inputs, const std::vector<FeedSpec>& columns, int64_t rows,
                         bool training, const std::string& symbol);
 

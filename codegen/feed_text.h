@@ -9,7 +9,8 @@
 //                                           float x = (float)from[place];
 //                                           x = out_0 ? 0.0f : x;
 //
-// Each map says its own part (ir/map_def.h). Behind a map that mixes two rows, all that comes before it is made of both.
+// Each map says its own part (ir/map_def.h). Behind a map that mixes two rows, all that comes
+// before it is made of both.
 #pragma once
 #include <string>
 #include <vector>

@@ -7,8 +7,8 @@
 
 namespace heddle::codegen {
 
-// Whether a GPU executes an entry that feeds itself as one kernel: where that is predicted to take less time, wherever it
-// is possible (tests), or nowhere.
+// Whether a GPU executes an entry that feeds itself as one kernel: where that is predicted to take
+// less time, wherever it is possible (tests), or nowhere.
 enum class OneKernel { where_faster, where_possible, nowhere };
 
 // How the inputs of entries that take rows are made of the data set's columns.
@@ -19,8 +19,8 @@ struct FedEntries {
 
 Program lower(const ir::Module& m, const std::string& name, const ir::Target& target, const FedEntries& fed = {});
 
-// The library call that a kernel of form contract or opaque stands for, without addresses: what a library is asked about
-// before memory is planned (AvailableLibrary::ask), and what lower fills in.
+// The library call that a kernel of form contract or opaque stands for, without addresses: what a
+// library is asked about before memory is planned (AvailableLibrary::ask), and what lower fills in.
 Library describe_library(const ir::Graph& kernel);
 
 }  // namespace heddle::codegen

@@ -10,8 +10,8 @@ using namespace ir;
 
 Tensor tensor(const Type& type) { return {to_string(type.dtype), type.dims}; }
 
-// All attributes, defaults included, as lists of integers. A library that takes a composite with others needs a place for
-// them in Library.
+// All attributes, defaults included, as lists of integers. A library that takes a composite with
+// others needs a place for them in Library.
 std::map<std::string, std::vector<int64_t>> integer_attrs(const Node& n) {
   std::map<std::string, std::vector<int64_t>> result;
   for (const Key& def : n.op->attrs) {

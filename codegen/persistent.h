@@ -1,6 +1,7 @@
-// Persistent kernels: all steps of an entry that feeds itself as one kernel, which a GPU executes any number of times in one
-// launch. The texts are those of the launches, called one after the other by as many blocks as run at once; the whole grid
-// meets where a step needs what others have written, which takes less than the end of one kernel and the start of the next.
+// Persistent kernels: all steps of an entry that feeds itself as one kernel, which a GPU executes
+// any number of times in one launch. The texts are those of the launches, called one after the
+// other by as many blocks as run at once; the whole grid meets where a step needs what others have
+// written, which takes less than the end of one kernel and the start of the next.
 //
 //   launch k_feed(...), launch k_a(...), launch k_b(...)   ->   k_train: for each step { feed | a b | record | }
 #pragma once

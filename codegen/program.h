@@ -1,8 +1,10 @@
-// Program: everything needed to execute, as plain data. The runtime reads this and nothing else of the compiler.
+// Program: everything needed to execute, as plain data. The runtime reads this and nothing else of
+// the compiler.
 //
-// Segments of device memory hold everything: `state` lives as long as the executable (parameters, moments, the step
-// counter, launch counters, the cursor), the arena holds what one entry needs and is shared by all entries, and what steps
-// tell the outside lies in the ring, which the host can read. Addresses are segment + offset.
+// Segments of device memory hold everything: `state` lives as long as the executable (parameters,
+// moments, the step counter, launch counters, the cursor), the arena holds what one entry needs and
+// is shared by all entries, and what steps tell the outside lies in the ring, which the host can
+// read. Addresses are segment + offset.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -44,8 +46,8 @@ constexpr BufferRole result_role(ir::OutputRole role) {
 }
 std::string to_string(BufferRole role);  // results of every role are "output"
 
-// A tensor the outside may read or write: a state, an entry's input or its result. Files and messages speak of `dims`; in
-// memory the axes may have another order.
+// A tensor the outside may read or write: a state, an entry's input or its result. Files and
+// messages speak of `dims`; in memory the axes may have another order.
 //
 //   param conv1.weight: f32[32,16,3,3] layout [0,2,3,1] at state+0     lies as f32[32,3,3,16]
 struct Buffer {
@@ -168,17 +170,19 @@ constexpr int64_t kCursorStep = 1;      // steps that have been recorded
 constexpr int64_t kCursorFault = 2;     // of the batch that is being computed; kNoFault
 constexpr int64_t kCursorOrder = 3;     // address of the rows' numbers, u32, in the order of reading; 0: as they lie
 constexpr int64_t kCursorColumns = 4;
-// Behind the columns, where rows are changed at random: the address of their numbers in the data set, u32, in the order of
-// reading (0: as they lie), the seed, and the epoch.
+// Behind the columns, where rows are changed at random: the address of their numbers in the data
+// set, u32, in the order of reading (0: as they lie), the seed, and the epoch.
 constexpr int64_t kCursorDraws = 3;
-// An input that is not finite: (input << 48) | (row of the batch << 2) | (0: nan, 1: inf, 2: -inf); the least of a batch.
+// An input that is not finite: (input << 48) | (row of the batch << 2) | (0: nan, 1: inf, 2: -inf);
+// the least of a batch.
 constexpr uint64_t kNoFault = ~uint64_t{0};
 // What a step leaves in the ring, words of 8 bytes: the record of step s is number s modulo their number.
 constexpr int64_t kRecordStep = 0;   // s
 constexpr int64_t kRecordLoss = 1;   // f64
 constexpr int64_t kRecordCount = 2;  // f64: how much of the batch counts in the loss
 constexpr int64_t kRecordFault = 3;
-// The first index of the batch that was outside of what it was to find: (check << 40) | place, or kNoFault; the index, i64.
+// The first index of the batch that was outside of what it was to find: (check << 40) | place, or
+// kNoFault; the index, i64.
 constexpr int64_t kRecordOutside = 4;
 constexpr int64_t kRecordIndex = 5;
 constexpr int64_t kRecordWords = 6;
@@ -204,9 +208,10 @@ struct Entry {
   int64_t fed_rows = 0;
   std::vector<Buffer> inputs, outputs;
   std::vector<Step> steps;
-  // All steps as one kernel, which executes the entry any number of times: index into Program::kernels. It takes the
-  // segments' addresses and the number of times; its blocks meet, so all of them run at once. -1: there is none, because
-  // of `not_persistent`, where the entry feeds itself on a GPU.
+  // All steps as one kernel, which executes the entry any number of times: index into
+  // Program::kernels. It takes the segments' addresses and the number of times; its blocks meet, so
+  // all of them run at once. -1: there is none, because of `not_persistent`, where the entry feeds
+  // itself on a GPU.
   int64_t persistent = -1;
   std::string not_persistent;
   int64_t arena_bytes = 0;

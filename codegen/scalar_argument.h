@@ -1,4 +1,5 @@
-// ScalarArgument: the scalars of a kernel as a launch passes them: by value, in the type that the kernel's text computes with.
+// ScalarArgument: the scalars of a kernel as a launch passes them: by value, in the type that the
+// kernel's text computes with.
 //
 //   $rate: f16, {rate = 0.1}   ->   ScalarArgument{"f32", bits of 0.099975586f}
 #pragma once

@@ -40,8 +40,8 @@ void prune(ir::Graph& g, ValueId kept = {}) {
   g.remove_inputs(gone);
 }
 
-// A step takes rows, whether or not it reads them: where nothing depends on an input, the smallest one stays and says how
-// many. Invalid where others stay.
+// A step takes rows, whether or not it reads them: where nothing depends on an input, the smallest
+// one stays and says how many. Invalid where others stay.
 ValueId input_for_rows(const ir::Graph& g) {
   ValueId smallest;
   for (const ValueId v : g.inputs)
@@ -122,8 +122,8 @@ ir::Graph predict_graph(ExpandedModel& expanded, int64_t batch, Diagnostics& err
   return std::move(e.graph);
 }
 
-// PyTorch begins with zeros in the row of an embedding's padding, and reads it as any other: a file of weights means the
-// same in both.
+// PyTorch begins with zeros in the row of an embedding's padding, and reads it as any other: a file
+// of weights means the same in both.
 ValueId with_zero_row(ir::Builder& b, ValueId value, int64_t row) {
   const ir::Type type = b.type(value);
   const ir::Type number{ir::DType::i32, type.dims};
@@ -132,7 +132,8 @@ ValueId with_zero_row(ir::Builder& b, ValueId value, int64_t row) {
   return b("select", {drawn, value, b.constant(0, type)});
 }
 
-// `seed` from the model, `step` and moments zero, parameters and their averages from the initializers. `like` has every state.
+// `seed` from the model, `step` and moments zero, parameters and their averages from the
+// initializers. `like` has every state.
 ir::Graph init_graph(const Model& model, const ir::Graph& like, const std::vector<Parameter>& parameters) {
   ir::Graph g;
   g.name = ir::entry_name({ir::Phase::init});
@@ -212,7 +213,8 @@ void allow_precision(ir::Module& m, const std::string& precision) {
   }
 }
 
-// What runs between epochs and splits: @reset, @metrics and, where a schedule of the training asks for it, @after_epoch.
+// What runs between epochs and splits: @reset, @metrics and, where a schedule of the training asks
+// for it, @after_epoch.
 void add_measure_graphs(ir::Module& m, const Model& model, const std::vector<MeasureStates>& measures, bool trains) {
   m.graphs.push_back(reset_graph(measures));
   m.graphs.push_back(metrics_graph(model, measures));

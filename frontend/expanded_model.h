@@ -29,8 +29,8 @@ class ExpandedModel {
   std::map<ExpandOptions, Made> made_;
 };
 
-// At twice the batch, for an evaluation: what of the network depends on the batch. nullptr where the model does not take
-// that batch, which it need not.
+// At twice the batch, for an evaluation: what of the network depends on the batch. nullptr where
+// the model does not take that batch, which it need not.
 const Expansion* expand_twice(ExpandedModel& expanded, int64_t batch);
 
 }  // namespace heddle::frontend

@@ -53,7 +53,8 @@ class Constant {
   }
 
  private:
-  // Nodes that v depends on, each behind its operands; false where a value comes from outside, or `room` does not suffice.
+  // Nodes that v depends on, each behind its operands; false where a value comes from outside, or
+  // `room` does not suffice.
   bool collect(ValueId v, std::vector<const ir::Node*>& cone, int64_t room) {
     std::vector<std::pair<ValueId, bool>> open = {{v, false}};
     std::unordered_map<int32_t, bool> seen;
@@ -99,8 +100,9 @@ std::vector<IndexCheck> checks_of(const ir::Graph& g, ir::NodeId id, const ir::D
   return list;
 }
 
-// Whether what is read refuses all that is outside, which goes as far as the longest of their axes. What the model keeps is as
-// long for every batch; an axis of what it computes may be that of the batch, and the last batch of an epoch shorter.
+// Whether what is read refuses all that is outside, which goes as far as the longest of their axes.
+// What the model keeps is as long for every batch; an axis of what it computes may be that of the
+// batch, and the last batch of an epoch shorter.
 bool is_refused_as_read(const ir::Graph& g, const IndexCheck& check) {
   const ir::Node& n = g[check.reader];
   const ValueId from = origin_of(g, n.operands[0]);

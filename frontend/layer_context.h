@@ -76,7 +76,8 @@ class LayerContext {
   void refuse_training(const std::string& message, const std::string& help);
   ir::ValueId apply_activation(ir::ValueId v);  // the setting "activation", where given
 
-  // NCHW models: to the IR's NHWC and back; the identity for NHWC. Of any rank: the channels go last, and back to axis 1.
+  // NCHW models: to the IR's NHWC and back; the identity for NHWC. Of any rank: the channels go
+  // last, and back to axis 1.
   ir::ValueId to_nhwc(ir::ValueId v);
   ir::ValueId from_nhwc(ir::ValueId v);
 

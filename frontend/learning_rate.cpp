@@ -49,8 +49,8 @@ double constant_rate(const Settings& optimizer) {
   return lr;
 }
 
-// From the next number, which optimizers read, too: a kernel that reads both could not have either renewed in place. f64
-// holds each number exactly.
+// From the next number, which optimizers read, too: a kernel that reads both could not have either
+// renewed in place. f64 holds each number exactly.
 ValueId finished_steps(ir::Builder& b, ValueId step) {
   const ValueId next = b("add", {step, b.like(1, step)}, {}, "lr.next");
   const ValueId wide = b("cast", {next}, {{"dtype", std::string("f64")}}, "lr.next_wide");

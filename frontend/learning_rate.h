@@ -22,8 +22,8 @@ std::vector<std::string> group_names(const Optimizer& optimizer);
 ir::ValueId add_learning_rate(ir::Builder& b, const Settings& optimizer, const std::string& prefix, ir::ValueId step,
                               std::optional<int64_t> total_steps);
 
-// @train as far as it computes %lr, of the state `step` and what the schedule keeps; none where nothing is trained. Throws
-// UserError as build_module does.
+// @train as far as it computes %lr, of the state `step` and what the schedule keeps; none where
+// nothing is trained. Throws UserError as build_module does.
 std::optional<ir::Graph> learning_rate_graph(const Model& model, std::optional<int64_t> total_steps);
 
 // The updates of what schedules keep; nothing where they keep nothing. What it computes beside is dead.

@@ -37,8 +37,9 @@ ir::ValueId ratio(MeasureContext& c, ir::ValueId sum, ir::ValueId count);
 // The weights of rows for values whose first axis is that of the rows.
 ir::ValueId spread_weights(MeasureContext& c, const ir::Dims& dims);
 
-// The next of two totals, of `name`, to which a batch adds a sum and what counted in it, in f64: ten million of them lose
-// nothing. Where nothing counts, `sum` may be 0 / 0 of nothing, and adds nothing.
+// The next of two totals, of `name`, to which a batch adds a sum and what counted in it, in f64:
+// ten million of them lose nothing. Where nothing counts, `sum` may be 0 / 0 of nothing, and adds
+// nothing.
 ir::Values with_counted(ir::Builder& b, const std::string& name, const ir::Values& old, ir::ValueId sum,
                         ir::ValueId count);
 // A metric that is the first total over the second, and `finish` of that: an elementwise operator, "sqrt".

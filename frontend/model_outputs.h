@@ -7,10 +7,12 @@
 
 namespace heddle::frontend {
 
-// Throws UserError where an output is an input or a parameter itself, one of the others, or has the name of a parameter.
+// Throws UserError where an output is an input or a parameter itself, one of the others, or has the
+// name of a parameter.
 void require_outputs(const Expansion& e, const Model& model);
 
-// What a value's name ends with after an output took the name: an autoencoder's output "image" leaves its input "image.value".
+// What a value's name ends with after an output took the name: an autoencoder's output "image"
+// leaves its input "image.value".
 inline constexpr const char* kNameTaken = ".value";
 
 // Results carry the names of `outputs`. A value that already has one of them is renamed, with kNameTaken at its end.

@@ -10,7 +10,8 @@
 
 namespace heddle::frontend {
 
-// Applies the object `small` of the model where that is asked for, then each of `set`, then the short forms; collects faults.
+// Applies the object `small` of the model where that is asked for, then each of `set`, then the
+// short forms; collects faults.
 void apply_overrides(Json& model, const ReadOptions& options, Sources& sources, Diagnostics& errors);
 
 }  // namespace heddle::frontend

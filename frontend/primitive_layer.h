@@ -11,8 +11,8 @@ namespace heddle::frontend {
 // The definition of an IR operator as a node that takes what the operator takes: elementwise ones, pad and reverse.
 LayerDef primitive_layer(const ir::OpDef& op);
 
-// The inputs at their common shape; literals become constants of the others' type. The first `conditions` inputs have a type of
-// their own.
+// The inputs at their common shape; literals become constants of the others' type. The first
+// `conditions` inputs have a type of their own.
 ir::Values broadcast_inputs(LayerContext& c, size_t conditions = 0);
 
 }  // namespace heddle::frontend

@@ -1,4 +1,5 @@
-// A reader of the section `data`, checked against the definition that runtime/data/readers registers.
+// A reader of the section `data`, checked against the definition that runtime/data/readers
+// registers.
 //
 //   {"op": "idx", "x": "images.gz", "y": "labels.gz"} -> DataReader {op = "idx", columns = {x: images.gz, y: labels.gz}}
 #pragma once

@@ -1,5 +1,5 @@
-// What may not depend on the batch: the entries share their parameters, the weights file is for every batch, and the last
-// rows of an epoch go through the same network as the others.
+// What may not depend on the batch: the entries share their parameters, the weights file is for
+// every batch, and the last rows of an epoch go through the same network as the others.
 //
 //   {"op": "dense", "units": "N"}   ->   "parameter 'fc.weight' is f32[64,8] with a batch of 64 and f32[128,8] with one of 128"
 #pragma once

@@ -13,8 +13,8 @@
 namespace heddle::frontend {
 namespace {
 
-// Of the graph's nodes from `begin` to `end`. What a composite stands for is written behind all other nodes of the graph
-// and counted instead of it.
+// Of the graph's nodes from `begin` to `end`. What a composite stands for is written behind all
+// other nodes of the graph and counted instead of it.
 double flops_of(ir::Graph& g, int64_t begin, int64_t end) {
   double flops = 0;
   for (int64_t i = begin; i < end; ++i) {
@@ -34,7 +34,8 @@ double flops_of(ir::Graph& g, int64_t begin, int64_t end) {
   return flops;
 }
 
-// The states that a step of training renews; nothing where the model trains nothing: then all of its parameters could be.
+// The states that a step of training renews; nothing where the model trains nothing: then all of
+// its parameters could be.
 std::set<std::string> trained_in(const Model& model, const Expansion& e) {
   std::set<std::string> names;
   BuildOptions options = default_build_options(model);

@@ -38,8 +38,8 @@ struct Totals {
 };
 // Adds what this batch counts of the losses and of each metric to its states.
 Totals add_totals(Expansion& e, const Model& model, const Losses& losses, Diagnostics& errors);
-// @reset, which sets the states to 0, and @metrics, which returns the loss and each metric: f64 of any shape. `measures`
-// are those of a model without faults.
+// @reset, which sets the states to 0, and @metrics, which returns the loss and each metric: f64 of
+// any shape. `measures` are those of a model without faults.
 ir::Graph reset_graph(const std::vector<MeasureStates>& measures);
 ir::Graph metrics_graph(const Model& model, const std::vector<MeasureStates>& measures);
 // Gradients and updates of what the loss depends on, and of `step`.

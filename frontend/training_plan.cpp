@@ -153,8 +153,8 @@ void warn_of_endless_training(const Model& model, std::vector<Diagnostic>& warni
                       "for example \"epochs\": 10"});
 }
 
-// The softmax of a softmax trains, slowly and toward other probabilities; so does the sigmoid of a sigmoid. A probability
-// in the place of its logarithm makes a loss that is below 0.
+// The softmax of a softmax trains, slowly and toward other probabilities; so does the sigmoid of a
+// sigmoid. A probability in the place of its logarithm makes a loss that is below 0.
 void warn_of_probabilities(const Part& part, const Expansion& e, std::vector<Diagnostic>& warnings) {
   struct Mistake {
     const char *loss, *takes, *made_by, *help;

@@ -1,5 +1,5 @@
-// Attributes: the compile-time parameters of a node, printed as {axis = 1, pads = [1,1,1,1]}. An operator declares its own as
-// keys (ir/keys/key.h).
+// Attributes: the compile-time parameters of a node, printed as {axis = 1, pads = [1,1,1,1]}. An
+// operator declares its own as keys (ir/keys/key.h).
 #pragma once
 #include <cstdint>
 #include <map>

@@ -85,7 +85,8 @@ void render_into(std::string& out, const Diagnostic& d, bool color) {
 LineColumn line_column(const Location& where) {
   const std::string& text = where.file->text;
   const size_t at = std::min<size_t>(where.begin, text.size());
-  // From line end to line end: generated text names the place of each of its values, and this is asked thousands of times.
+  // From line end to line end: generated text names the place of each of its values, and this is
+  // asked thousands of times.
   const std::string_view before(text.data(), at);
   int line = 1;
   size_t begin = 0;

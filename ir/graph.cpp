@@ -68,7 +68,8 @@ NodeId Graph::add_node(const OpDef& op, std::vector<ValueId> operands, Attrs att
 }
 
 namespace {
-// Searches from both ends: passes walk a graph from one of them, and a value may have as many uses as the graph has nodes.
+// Searches from both ends: passes walk a graph from one of them, and a value may have as many uses
+// as the graph has nodes.
 void remove_one(std::vector<NodeId>& uses, NodeId n) {
   size_t i = 0;
   const size_t last = uses.size() - 1;

@@ -30,8 +30,8 @@ struct OutsideIndex {
 
 // An index as its type has it.
 std::string index_text(int64_t index, bool is_u64);
-// `row` names the row of the data: "training row 2"; it is left out where the indices are not of rows. The batch had `batch`
-// rows.
+// `row` names the row of the data: "training row 2"; it is left out where the indices are not of
+// rows. The batch had `batch` rows.
 UserError index_error(const CheckedIndices& checked, const OutsideIndex& outside, const std::string& row,
                       int64_t batch);
 

@@ -55,7 +55,8 @@ struct Range {
   int64_t low = 0, high = 0;  // inclusive
 };
 Range range(const IndexExpr& e, const Dims& extents);
-// A bound on the absolute value of every part of the expression, in whatever order its terms are added, divisors included.
+// A bound on the absolute value of every part of the expression, in whatever order its terms are
+// added, divisors included.
 int64_t magnitude(const IndexExpr& e, const Dims& extents);
 int64_t evaluate(const IndexExpr& e, const Dims& coordinates);
 // The factor of coordinate d when `e` is affine in it and no division touches it; nullopt-like `affine = false`

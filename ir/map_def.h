@@ -1,4 +1,5 @@
-// Data maps: what happens to rows of an input when a batch is gathered. Each registers itself from a file of its own in ir/maps.
+// Data maps: what happens to rows of an input when a batch is gathered. Each registers itself from
+// a file of its own in ir/maps.
 //
 //   {"op": "crop", "pad": 4}  ->  DataMap {def = crop, numbers = {pad: {4, 4}, fill: {0}}}
 //     ->  once for each row    const hd::Words draw_0 = hd::fed_draw(cursor, row, 6, 0);
@@ -6,8 +7,9 @@
 //         for each element     py += down_0, px += right_0; ...          where it comes from (place)
 //                              x = out_0 ? 0.0f : x;                     what becomes of it (value)
 //
-// The frontend checks a model's lists by these records, the kernel that gathers a batch (codegen/feed.h) prints their texts.
-// A list is applied from its first map to its last; so an element looks up where it comes from, from the last to the first.
+// The frontend checks a model's lists by these records, the kernel that gathers a batch
+// (codegen/feed.h) prints their texts. A list is applied from its first map to its last; so an
+// element looks up where it comes from, from the last to the first.
 #pragma once
 #include <functional>
 #include <map>
@@ -72,8 +74,9 @@ struct MapDef {
   bool picture = false;   // takes rows of 2 or 3 axes
   bool integers = false;  // of integer inputs, too
   bool first = false;     // says what the file holds: stands before all others
-  // Mixes a row with another one of the batch. Its `value` finds that row's element in `other`; inputs that it mixes have the
-  // same numbers, so that what is drawn, from the batch's row alone, is the same for all.
+  // Mixes a row with another one of the batch. Its `value` finds that row's element in `other`;
+  // inputs that it mixes have the same numbers, so that what is drawn, from the batch's row alone,
+  // is the same for all.
   bool mixes = false;
   // Its keys `mean` and `std`, where the model has neither, are those of the training rows.
   bool statistics = false;
@@ -83,8 +86,8 @@ struct MapDef {
   std::function<std::vector<std::string>(const MapText&)> draw = {};     // once for each row
   std::function<std::vector<std::string>(const MapText&)> place = {};    // may declare `out_NAME`
   std::function<std::vector<std::string>(const MapText&)> value = {};
-  // The same for predictions, whose rows the host makes, of maps that act there: an element of a channel, with `round` behind each
-  // operation; where it comes from, false where from nowhere.
+  // The same for predictions, whose rows the host makes, of maps that act there: an element of a
+  // channel, with `round` behind each operation; where it comes from, false where from nowhere.
   std::function<double(const DataMap&, size_t channel, double x, double (*round)(double))> evaluate = {};
   std::function<bool(const DataMap&, const MapRow&, int64_t& y, int64_t& x)> find = {};
   std::function<double(const DataMap&, double)> largest = {};  // magnitude behind it; as before where it is not given

@@ -111,8 +111,8 @@ struct PrimitivePlan {
   double instructions = 1;     // of all warps, about
   double dependent_loads = 1;  // of a thread, one after another
 };
-// What a launch moves on a GPU: sectors as warps ask for them, those of them that come from beyond the nearest cache, and
-// wavefronts of shared memory (ir/kernel/count/kernel_counts.h).
+// What a launch moves on a GPU: sectors as warps ask for them, those of them that come from beyond
+// the nearest cache, and wavefronts of shared memory (ir/kernel/count/kernel_counts.h).
 struct PrimitiveMemory {
   static constexpr double kSector = 32;  // bytes
   double read = 0, fetched = 0, written = 0;
@@ -162,13 +162,13 @@ struct OpDef {
   std::string no_gradient = {};  // the reason, where grad is absent and no expansion supplies it
   // For composites: the same results from other operators.
   std::function<Values(Builder&, const Node&)> expansion = {};
-  // Where the second operand names places of the first: how many there are along each coordinate. Of one coordinate each
-  // element is one, else the last axis holds them.
+  // Where the second operand names places of the first: how many there are along each coordinate.
+  // Of one coordinate each element is one, else the last axis holds them.
   std::function<Dims(const Signature&)> places = {};
   // Where the first result holds places along an axis: they lie in [0, this).
   std::function<int64_t(const Signature&)> below = {};
-  // Of primitives that a GPU executes faster in several launches: the same results from other operators; none where one is
-  // as good.
+  // Of primitives that a GPU executes faster in several launches: the same results from other
+  // operators; none where one is as good.
   std::function<Values(Builder&, const Node&)> in_launches = {};
   // What no shape says of the operands, and only another operator makes sure of. Whatever they hold, nothing is read or
   // written outside of them.

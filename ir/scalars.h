@@ -16,8 +16,9 @@ namespace heddle::ir {
 // Whether a scalar beside these cannot be called so: one of them is, or an attribute of every call.
 bool is_taken(const std::vector<Scalar>& scalars, std::string_view name);
 
-// What the scalar behind this attribute of a node must be: i64 for an integer; for a real the dtype of a source's result,
-// and what an elementwise operator computes with: a slope of 0.01 is no element of an f16 tensor.
+// What the scalar behind this attribute of a node must be: i64 for an integer; for a real the dtype
+// of a source's result, and what an elementwise operator computes with: a slope of 0.01 is no
+// element of an f16 tensor.
 DType scalar_dtype(const OpDef& op, const Key& attr, const Type& result);
 
 // The attribute's value as the number that a call supplies: a real for floating dtypes, else an integer. Nothing where

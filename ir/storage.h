@@ -1,5 +1,6 @@
-// Storage: in which bytes a value lies, and during which steps they are needed. Roots, offsets and live ranges are computed here:
-// schedule, alias and pack plan by it, lower takes addresses from it, the verifier and the planned evaluator check it.
+// Storage: in which bytes a value lies, and during which steps they are needed. Roots, offsets and
+// live ranges are computed here: schedule, alias and pack plan by it, lower takes addresses from
+// it, the verifier and the planned evaluator check it.
 //
 //   %a: f32[8] = exp(%x) at 256              root %a, offset  0
 //   %y: f32[4] = slice(%a) at %a + 16        root %a, offset 16: a view, whose bytes are those of %a

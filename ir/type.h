@@ -36,8 +36,9 @@ std::string to_string(const Dims& dims);  // "[64,128]"
 int64_t product(const Dims& dims);
 Dims row_major_strides(const Dims& dims);  // in elements
 
-// How a state lies in memory compared with what files and messages speak of, its logical shape: axis k in memory is axis
-// layout[k] there, as `transpose` with this `perm` makes it. Empty: there is no difference.
+// How a state lies in memory compared with what files and messages speak of, its logical shape:
+// axis k in memory is axis layout[k] there, as `transpose` with this `perm` makes it. Empty: there
+// is no difference.
 //
 //   logical f32[32,16,3,3] (OIHW), layout [0,2,3,1]  ->  in memory f32[32,3,3,16] (OHWI)
 using Layout = Dims;

@@ -1,10 +1,12 @@
-// Checks planned memory: every value has bytes of its own or shares them rightly, and keeps them until its last reader.
+// Checks planned memory: every value has bytes of its own or shares them rightly, and keeps them
+// until its last reader.
 //
 //   %y: f32[4] = exp(%x) at %x        wrong where a later step reads %x:
 //                                     "%x is overwritten by %y before add reads it"
 //
-// The plan is executed without data: each byte remembers the value that wrote it, so that views, concatenations in place
-// and results over operands are judged by what they do, not by how they were decided.
+// The plan is executed without data: each byte remembers the value that wrote it, so that views,
+// concatenations in place and results over operands are judged by what they do, not by how they
+// were decided.
 #pragma once
 #include <string>
 #include <vector>

@@ -11,8 +11,8 @@
 
 namespace heddle::ir {
 
-// One line per violation. A state has one type, role and layout in all graphs; the members of a flat state lie inside it,
-// apart, each once.
+// One line per violation. A state has one type, role and layout in all graphs; the members of a
+// flat state lie inside it, apart, each once.
 std::vector<std::string> verify_states(const Module& m);
 
 }  // namespace heddle::ir

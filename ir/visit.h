@@ -1,10 +1,11 @@
-// visit_kind: an answer for each kind of operator. A new kind does not compile until every algorithm has an answer.
+// visit_kind: an answer for each kind of operator. A new kind does not compile until every
+// algorithm has an answer.
 //
 //   visit_kind(op, [](const Elementwise&) { return true; },
 //              [](const OneOf<Source, Movement, Lookup, Reduction, Contraction, Primitive, Composite, Gradient, Call> auto&) { return false; });
 //
-// Where an algorithm asks for one kind alone, and treats all others alike whatever they are, a plain
-// std::holds_alternative says so.
+// Where an algorithm asks for one kind alone, and treats all others alike whatever they are, a
+// plain std::holds_alternative says so.
 #pragma once
 #include <concepts>
 #include <utility>

@@ -1,10 +1,12 @@
-// choose: one chooser among the ways to execute a part of a graph, by the time that each is predicted to take.
+// choose: one chooser among the ways to execute a part of a graph, by the time that each is
+// predicted to take.
 //
 //   onednn             4.1 us estimated
 //   generated text     33 us estimated at least        ->  onednn: "onednn in 4 slices, .., 4.1 us estimated; not generated
 //   other              cannot: 64 columns at most           text: 33 us estimated at least; not other: 64 columns at most"
 //
-// Who offers candidates is a file of its own (passes/select/offer.h); nothing here knows which there are.
+// Who offers candidates is a file of its own (passes/select/offer.h); nothing here knows which
+// there are.
 #pragma once
 #include <functional>
 #include <optional>
@@ -32,8 +34,8 @@ struct Candidate {
   std::string name;     // "onednn"
   std::string refusal;  // why it cannot be taken, or ""
   std::string detail;   // what it is like: "in 4 slices, f32 products, 512 bytes of scratch"
-  // How long it takes. `best` is the least of those before it: where it is known to take longer, how long at least will do.
-  // Not asked where only one candidate can be taken.
+  // How long it takes. `best` is the least of those before it: where it is known to take longer,
+  // how long at least will do. Not asked where only one candidate can be taken.
   std::function<Figure(double best)> figure;
 };
 

@@ -1,4 +1,5 @@
-// Expand: replaces every composite by the operators its definition names, until none is left outside of library calls.
+// Expand: replaces every composite by the operators its definition names, until none is left
+// outside of library calls.
 //
 //   %p: f32[8,10] = softmax(%x)
 //   ->
@@ -6,9 +7,10 @@
 //   ...
 //   %p: f32[8,10] = div(%p.4, %p.6)
 //
-// What a GPU executes faster in several launches is replaced likewise (OpDef::in_launches). A composite that a library takes whole becomes a call instead (passes/select/select.h). After differentiate, so that a
-// composite with a gradient of its own keeps it. Results keep their names; what is new between them is numbered after the
-// first.
+// What a GPU executes faster in several launches is replaced likewise (OpDef::in_launches). A
+// composite that a library takes whole becomes a call instead (passes/select/select.h). After
+// differentiate, so that a composite with a gradient of its own keeps it. Results keep their names;
+// what is new between them is numbered after the first.
 #pragma once
 #include <functional>
 

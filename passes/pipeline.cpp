@@ -30,8 +30,8 @@ const std::vector<Pass>& all_passes() {
       {"differentiate", "replace gradient nodes by reverse accumulation", differentiate},
       // After differentiate, which makes the gradients; before expand, while the clipping norm is one operator.
       {"flatten", "lay parameters that are updated alike end to end", flatten},
-      // After every pass that looks for composites by name. It asks libraries for each composite first: this is the last
-      // place where one is whole, and what it expands to may hold others.
+      // After every pass that looks for composites by name. It asks libraries for each composite
+      // first: this is the last place where one is whole, and what it expands to may hold others.
       {"expand", "give composites to a library, or replace them by the operators that define them", expand},
       // After expand, whose output it cleans.
       {"simplify", "remove, merge, fold and cancel what changes nothing", simplify},

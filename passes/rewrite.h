@@ -14,8 +14,8 @@ void unlink(ir::Graph& g, ir::NodeId n);
 // Drops the entries of erased nodes from the order.
 void drop_erased(ir::Graph& g);
 
-// While it lives, what is built goes to the end of g.order, and so before what stood at `place`; the rest of the order is
-// put back once, not moved by each insertion.
+// While it lives, what is built goes to the end of g.order, and so before what stood at `place`;
+// the rest of the order is put back once, not moved by each insertion.
 class BuildBefore {
  public:
   BuildBefore(ir::Graph& g, size_t place);

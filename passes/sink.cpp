@@ -8,8 +8,9 @@ using namespace ir;
 
 namespace {
 
-// The lower limit that only `v` is made of, transposes aside, where nobody else reads what lies between; invalid otherwise.
-// Which of two is larger does not change by max(x, c), so it may as well be taken of the largest alone.
+// The lower limit that only `v` is made of, transposes aside, where nobody else reads what lies
+// between; invalid otherwise. Which of two is larger does not change by max(x, c), so it may as
+// well be taken of the largest alone.
 NodeId limit_above(const Graph& g, ValueId v) {
   while (g.only_use(v).valid() && g[v].def.valid()) {
     const Node& n = g[g[v].def];

@@ -38,8 +38,8 @@ class Device {
   // How much more can be allocated, as far as the device knows.
   virtual int64_t free_bytes() const { return std::numeric_limits<int64_t>::max(); }
   virtual void write(void* to, const void* from, int64_t bytes) = 0;  // from host memory
-  // From Memory::shared, at the same time as what was submitted before; what is submitted next waits for it. `from` must
-  // stay as it is until that has been executed.
+  // From Memory::shared, at the same time as what was submitted before; what is submitted next
+  // waits for it. `from` must stay as it is until that has been executed.
   virtual void prefetch(void* to, const void* from, int64_t bytes) = 0;
   virtual void read(void* to, const void* from, int64_t bytes) = 0;  // into host memory, after all earlier work
 

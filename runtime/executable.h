@@ -24,8 +24,9 @@ class Executable {
   uint64_t poll() { return device_.poll(); }
   void wait(uint64_t submission) { device_.wait(submission); }
   std::vector<StepTime> profile(const codegen::Entry& entry, int repeats);
-  // As many bytes as the buffer has, in the order in which they lie in memory (runtime/weights/file_order.h). Inputs and
-  // outputs of an entry share the arena with other entries: write inputs just before running, read outputs just after.
+  // As many bytes as the buffer has, in the order in which they lie in memory
+  // (runtime/weights/file_order.h). Inputs and outputs of an entry share the arena with other
+  // entries: write inputs just before running, read outputs just after.
   void write(const codegen::Buffer& buffer, const void* from);
   void read(const codegen::Buffer& buffer, void* to);
   void write(const codegen::Address& at, const void* from, int64_t bytes);

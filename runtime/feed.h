@@ -54,8 +54,9 @@ class Feed {
   Feed(const Feed&) = delete;
   Feed& operator=(const Feed&) = delete;
 
-  // No step may be under way. The columns' types are the program's. `order` numbers the rows; empty: as they lie. Both must
-  // stay as they are until all steps that read them have been executed.
+  // No step may be under way. The columns' types are the program's. `order` numbers the rows;
+  // empty: as they lie. Both must stay as they are until all steps that read them have been
+  // executed.
   void begin(const data::Table& table, std::span<const uint32_t> order, Draws draws = {});
   // Rows that `provide` takes at most.
   int64_t most_rows() const;

@@ -12,7 +12,8 @@ enum class Wanted { model, weights };
 struct ForeignFile {
   std::string what, help;
 };
-// Nothing where the file is none of them, or cannot be read. Looks at the first and the last bytes of regular files only.
+// Nothing where the file is none of them, or cannot be read. Looks at the first and the last bytes
+// of regular files only.
 std::optional<ForeignFile> foreign_file(const std::string& path, Wanted wanted);
 
 // Whether it begins as a file of weights (safetensors) does.

@@ -18,8 +18,9 @@ bool renews_lines(std::FILE* out);
 // Whether escapes for colours are welcome: as above, and $NO_COLOR is unset or empty (https://no-color.org).
 bool takes_colours(std::FILE* out);
 
-// Whether the cursor stands behind a line that is renewed. Whoever writes for people next sets it to false, and ends that
-// line first where it was true: another thread than the one that renews it, too.
+// Whether the cursor stands behind a line that is renewed. Whoever writes for people next sets it
+// to false, and ends that line first where it was true: another thread than the one that renews it,
+// too.
 std::atomic<bool>& line_is_open();
 
 // Control characters, what is no UTF-8, and what turns the direction of writing, as '?'.

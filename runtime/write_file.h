@@ -1,10 +1,12 @@
-// Writes a file as a whole: a crash, a full disk or a signal leaves the old file or the new one, never a part of one.
+// Writes a file as a whole: a crash, a full disk or a signal leaves the old file or the new one,
+// never a part of one.
 //
 //   require_replaceable("w.safetensors");                   // at the start of a run: throws where it could not be written
 //   replace_file("w.safetensors", {prefix, header, data});  // draft beside it, write, fsync, rename, fsync of the folder
 //
-// A symbolic link is followed: the file it leads to is replaced, and the link stays. What is not a regular file, or is
-// write-protected, is refused. The permissions of a file that is replaced are kept.
+// A symbolic link is followed: the file it leads to is replaced, and the link stays. What is not a
+// regular file, or is write-protected, is refused. The permissions of a file that is replaced are
+// kept.
 #pragma once
 #include <memory>
 #include <string>

@@ -22,9 +22,9 @@ ValueId gram(Builder& b, ValueId x, bool wide) {
   return b("matmul", {x, x}, {{wide ? "transpose_b" : "transpose_a", true}});
 }
 
-// The orthogonal factor of the polar decomposition, by Newton and Schulz: x <- 1.5 x - 0.5 x x^t x (Higham 2008, "Functions
-// of Matrices", chapter 8). All singular values of the first x are at most 1: their fourth powers add up to the squares of
-// the Gram matrix.
+// The orthogonal factor of the polar decomposition, by Newton and Schulz: x <- 1.5 x - 0.5 x x^t x
+// (Higham 2008, "Functions of Matrices", chapter 8). All singular values of the first x are at most
+// 1: their fourth powers add up to the squares of the Gram matrix.
 ValueId nearest_orthogonal(Builder& b, ValueId x) {
   const Dims dims = b.type(x).dims;
   const bool wide = dims[0] <= dims[1];
@@ -39,8 +39,9 @@ ValueId nearest_orthogonal(Builder& b, ValueId x) {
   return x;
 }
 
-// As torch.nn.init.orthogonal_ a matrix [first dimension, all others]. Its QR decomposition with corrected signs and this
-// polar factor, both of normal numbers, have one distribution: that which no rotation changes.
+// As torch.nn.init.orthogonal_ a matrix [first dimension, all others]. Its QR decomposition with
+// corrected signs and this polar factor, both of normal numbers, have one distribution: that which
+// no rotation changes.
 ValueId build(Builder& b, const ir::Type& type, const Initializer& init, const Random& random) {
   const int64_t rows = type.dims[0];
   const ValueId normal = b.reshape(random("random_normal"), {rows, type.elements() / rows});

@@ -1,5 +1,5 @@
-// Checks the members of an object by its keys: unknown ones, with what they were meant to be, missing ones, and values of
-// another kind.
+// Checks the members of an object by its keys: unknown ones, with what they were meant to be,
+// missing ones, and values of another kind.
 //
 //   {"op": "dense", "untis": 4} by {units: integer, required}  ->  dense has no setting 'untis'; did you mean 'units'?
 #pragma once

@@ -1,5 +1,6 @@
-// Fields: the members of an object of the model file by its keys. What it is and what its keys are is checked once, at the
-// start; then each value is read, and a fault is reported and leaves what is read into as it is.
+// Fields: the members of an object of the model file by its keys. What it is and what its keys are
+// is checked once, at the start; then each value is read, and a fault is reported and leaves what
+// is read into as it is.
 //
 //   Fields fields(json, train_keys(), "train", model.let, errors);
 //   fields.read("epochs", train.epochs);

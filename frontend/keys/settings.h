@@ -1,5 +1,6 @@
-// Settings: the keys of a node, loss, optimizer and so on beside "op" and "in". What a block's sizes are is not known where the
-// file is read: check_keys looks at the kinds of values alone, and numbers are evaluated, and held to their ranges, here.
+// Settings: the keys of a node, loss, optimizer and so on beside "op" and "in". What a block's
+// sizes are is not known where the file is read: check_keys looks at the kinds of values alone, and
+// numbers are evaluated, and held to their ranges, here.
 //
 //   {"op": "dense", "units": "4*d"}  with {units: integer, bias: flag = true}
 //     ->  integer("units") = 4*d, flag("bias") = true

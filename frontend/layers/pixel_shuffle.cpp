@@ -12,7 +12,8 @@ using ir::ValueId;
 
 constexpr int64_t kLargest = int64_t{1} << 15;  // whose square is a number of channels
 
-// Channel (c r + i) r + j of a pixel becomes channel c of the pixel that is i below and j to the right among its r by r.
+// Channel (c r + i) r + j of a pixel becomes channel c of the pixel that is i below and j to the
+// right among its r by r.
 ir::Values build(LayerContext& c) {
   require_image(c);
   const int64_t factor = c.settings.integer("factor");

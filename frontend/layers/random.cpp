@@ -1,4 +1,5 @@
-// Random numbers of a node's own: drawn anew in each step of a training; elsewhere their mean, as dropout is the identity.
+// Random numbers of a node's own: drawn anew in each step of a training; elsewhere their mean, as
+// dropout is the identity.
 #include <fmt/format.h>
 
 #include "frontend/layer_context.h"

@@ -37,7 +37,8 @@ Mode read_mode(LayerContext& c) {
   return mode;
 }
 
-// Middles of the outer pixels on one another, or their outer corners: the middle of pixel o is at (o + 1/2) in / out - 1/2.
+// Middles of the outer pixels on one another, or their outer corners: the middle of pixel o is at
+// (o + 1/2) in / out - 1/2.
 ValueId interpolated(LayerContext& c, ValueId x, int64_t axis, int64_t size, const Mode& mode) {
   const int64_t input = c.dims(x)[static_cast<size_t>(axis)];
   if (input == size) return x;

@@ -1,5 +1,5 @@
-// precision, recall, f1, iou, jaccard, specificity: ratios of how often a class or label was predicted, was right, and was
-// both.
+// precision, recall, f1, iou, jaccard, specificity: ratios of how often a class or label was
+// predicted, was right, and was both.
 #include "frontend/metrics/counts.h"
 
 namespace heddle::frontend {

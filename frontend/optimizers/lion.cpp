@@ -13,8 +13,9 @@ UpdateResult update(UpdateContext& c) {
   const ValueId mixed =
       c.emit("add", {c.scaled(c.slots[0], beta1, "mixed.kept"), c.scaled(c.gradient, 1 - beta1, "mixed.new")}, "mixed");
   const ValueId m = moving_average(c, c.slots[0], c.gradient, beta2, "m");
-  // Decay joins the direction, as in the paper: one rounding of the parameter in a step. A second one would be of nearly the same numbers in
-  // each step, as the direction is, and err to the same side.
+  // Decay joins the direction, as in the paper: one rounding of the parameter in a step. A second
+  // one would be of nearly the same numbers in each step, as the direction is, and err to the same
+  // side.
   const ValueId direction = c.emit("sign", {mixed}, "direction");
   const ValueId all =
       c.decay == 0 ? direction : c.emit("add", {direction, c.scaled(c.parameter, c.decay, "decay")}, "decayed");

@@ -15,8 +15,9 @@ ValueId with_decay(UpdateContext& c) {
   return c.emit("add", {c.gradient, c.scaled(c.parameter, c.decay, "decay")}, "penalised");
 }
 
-// Not times 1 - lr * decay: near 1 that number is off by up to 2^-25, the same way in each step, which adds up to a hundred times as much in a
-// hundred steps. The part that is taken away is off by as little as it is small itself.
+// Not times 1 - lr * decay: near 1 that number is off by up to 2^-25, the same way in each step,
+// which adds up to a hundred times as much in a hundred steps. The part that is taken away is off
+// by as little as it is small itself.
 ValueId shrunk(UpdateContext& c) {
   if (c.decay == 0) return c.parameter;
   const ValueId part = c.shared("decay.part", [&] {

@@ -5,9 +5,10 @@
 namespace heddle::ir {
 namespace {
 
-// Of 53 bits or fewer, and on the same side of every number of fewer bits: the bits below the upper ones are collected
-// in one ("round to odd"; Boldo and Melquiond 2008, doi 10.1109/TC.2007.70819). A double rounded by the usual rule could
-// lie halfway between two floats where the integer does not.
+// Of 53 bits or fewer, and on the same side of every number of fewer bits: the bits below the upper
+// ones are collected in one ("round to odd"; Boldo and Melquiond 2008, doi 10.1109/TC.2007.70819).
+// A double rounded by the usual rule could lie halfway between two floats where the integer does
+// not.
 uint64_t rounded_to_odd(uint64_t magnitude) {
   constexpr uint64_t kLow = (uint64_t{1} << 11) - 1;
   if (magnitude >> 53 == 0) return magnitude;

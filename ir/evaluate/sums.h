@@ -1,5 +1,5 @@
-// Sums of doubles for the oracles: what rounding loses is added up beside them, so that a sum of a hundred million elements
-// has every digit.
+// Sums of doubles for the oracles: what rounding loses is added up beside them, so that a sum of a
+// hundred million elements has every digit.
 //
 //   Sums sums(y.real.size());  sums.add(i, x) ...  y.real = sums.totals();
 #pragma once

@@ -47,8 +47,8 @@ ColumnsMeet columns_meet(int64_t threads, int64_t blocks, int64_t columns, int64
   return best;
 }
 
-// Groups cost an arrival more, which waits as a load does: they are worth it where they save several. Of equal ones those
-// of about as many blocks as there are groups.
+// Groups cost an arrival more, which waits as a load does: they are worth it where they save
+// several. Of equal ones those of about as many blocks as there are groups.
 int64_t blocks_gather(int64_t threads, int64_t blocks, int64_t columns, const std::vector<int64_t>& bytes) {
   constexpr int64_t kWorth = 3;
   if (threads < kWarp) return blocks;

@@ -10,8 +10,9 @@
 namespace heddle::ir {
 namespace {
 
-// Addresses and conditions of one copy to shared memory, in operations, as the PTX of convolutions has them: where a part
-// is found once, without and with the borders of an image, and where all is found in each step.
+// Addresses and conditions of one copy to shared memory, in operations, as the PTX of convolutions
+// has them: where a part is found once, without and with the borders of an image, and where all is
+// found in each step.
 constexpr double kKeptFlops = 10, kBorderFlops = 14, kCopyFlops = 50;
 // Barriers and the loop around a step; the fence and the count where parts meet.
 constexpr double kStepSeconds = 3e-8, kCountSeconds = 7e-7;
@@ -44,9 +45,10 @@ int64_t resident(const KernelForm& form, bool parts, const ContractPlan& plan, c
                    target.processor_threads / form.threads}));
 }
 
-// What part of its peak a processor reaches: in the time of four fma of a warp, shared memory gives it one word a thread,
-// so that 4 x 4 sums wait for twice as many words as there are products; 8 x 8 do not. Its four schedulers want a warp
-// each; the more warps there are, the less all wait for one.
+// What part of its peak a processor reaches: in the time of four fma of a warp, shared memory gives
+// it one word a thread, so that 4 x 4 sums wait for twice as many words as there are products; 8 x
+// 8 do not. Its four schedulers want a warp each; the more warps there are, the less all wait for
+// one.
 double efficiency(const KernelForm& form, int64_t blocks, bool tensor_cores) {
   const double warps = static_cast<double>(blocks * form.threads) / 32;
   const int64_t sums = form.tile[0] * form.tile[1] / form.threads;

@@ -14,8 +14,8 @@ struct ProductWork {
 };
 ProductWork product_work(const Graph& kernel, const ContractPlan& plan);
 
-// The seconds of one tile, and of threads and stages, for each number of parts: what the parts do not change is found once.
-// Form and plan are those that the caller goes on to change (set_parts).
+// The seconds of one tile, and of threads and stages, for each number of parts: what the parts do
+// not change is found once. Form and plan are those that the caller goes on to change (set_parts).
 class ContractTimes {
  public:
   ContractTimes(const KernelForm& form, const ContractPlan& plan, const ProductWork& work, const Target& target);
@@ -41,8 +41,8 @@ class ContractTimes {
 double contract_seconds(const KernelForm& form, const ContractPlan& plan, const ProductWork& work,
                         const Target& target);
 
-// Registers of 32 bits that a thread takes: for its sums, what it multiplies or loads of other parts, addresses; of which it
-// can have kMostRegisters.
+// Registers of 32 bits that a thread takes: for its sums, what it multiplies or loads of other
+// parts, addresses; of which it can have kMostRegisters.
 inline constexpr int64_t kMostRegisters = 255;
 int64_t product_registers(const KernelForm& form, const ContractPlan& plan);
 

@@ -25,11 +25,12 @@ Cost moved_and_computed(const Graph& kernel);
 Cost estimated_cost(const Graph& kernel, const Target& target);
 // Of a product through tiles whose plan is known.
 Cost estimated_cost(const Graph& kernel, const ContractPlan& product, const Target& target);
-// Of a kernel in its form, once it is decided: on a GPU its counts, and the seconds that follow from them; else the same.
+// Of a kernel in its form, once it is decided: on a GPU its counts, and the seconds that follow
+// from them; else the same.
 Cost kernel_cost(const Graph& kernel, const Target& target);
 Cost kernel_cost(const Graph& kernel, const ContractPlan& product, const Target& target);
-// What `estimated_cost` says at least of the kernel's products as loops, whatever the form, where it says `cost` of them
-// through tiles.
+// What `estimated_cost` says at least of the kernel's products as loops, whatever the form, where
+// it says `cost` of them through tiles.
 double least_seconds_of_loops(const Graph& kernel, const Cost& cost, const Target& target);
 
 // Operations for a point of the operator's domain: an element of its result, or one that it reduces.

@@ -1,5 +1,6 @@
-// Long sums: of so many elements one after the other that their rounding errors would show. They are added up in runs of
-// kRun elements or more, which a wider number takes in (codegen/device/5_monoids.cuh).
+// Long sums: of so many elements one after the other that their rounding errors would show. They
+// are added up in runs of kRun elements or more, which a wider number takes in
+// (codegen/device/5_monoids.cuh).
 //
 //   reduce_sum f32[1000000,64] -> f32[64], on 64 blocks of the host   15,625 rows a block: long
 //   reduce_sum f32[64,784] -> f32[64], 16 running results a row       49 elements each: not long
@@ -42,8 +43,8 @@ struct RunOfLoops {
 };
 RunOfLoops run_of_loops(const Dims& loops);
 
-// Of a product through tiles: the steps over k that make a run; 0 where its sums are not long. Runs join second sums, which
-// are floats where there are few runs.
+// Of a product through tiles: the steps over k that make a run; 0 where its sums are not long. Runs
+// join second sums, which are floats where there are few runs.
 struct ProductRuns {
   int64_t steps = 0;
   bool wide = false;

@@ -1,5 +1,5 @@
-// Packets: elements of neighbouring columns that a thread loads, computes and stores together. Each begins at a column that
-// is a multiple of its width.
+// Packets: elements of neighbouring columns that a thread loads, computes and stores together. Each
+// begins at a column that is a multiple of its width.
 //
 //   packets of 4:   row * 128 + column    neighbours, and no packet reaches into another one's place
 //                   row * 6 + column      neighbours, but odd rows begin in the middle of a place
@@ -26,8 +26,9 @@ struct Packets {
 bool loads_packet(const Packets& p, const IndexMap& at, const IndexExpr& linear);
 // Something that the value is made of is loaded so.
 bool reads_packets(const Packets& p, const Graph& k, ValueId v, const IndexMap& at);
-// A reduction inside each point of a packet: of something that it reads neighbouring columns are neighbours in memory, or
-// all columns read the same. Then its loops go round all of the packet's points.
+// A reduction inside each point of a packet: of something that it reads neighbouring columns are
+// neighbours in memory, or all columns read the same. Then its loops go round all of the packet's
+// points.
 bool reduces_packets(const Packets& p, const Graph& k, const Node& n, const ReductionAccess& access);
 
 }  // namespace heddle::ir

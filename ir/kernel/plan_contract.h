@@ -16,7 +16,8 @@ namespace heddle::ir {
 
 inline constexpr int kProductMatrix = 2, kDepth = 3;  // coordinates after row and column
 
-// A block of the targets has at most 163 (A100) and 227 KB (H100, H200), of which one is left to what the text declares.
+// A block of the targets has at most 163 (A100) and 227 KB (H100, H200), of which one is left to
+// what the text declares.
 inline constexpr int64_t kMostSharedBytes = int64_t{226} << 10;
 
 // low <= from_row + from_k < high, or the element is a zero of the padding.

@@ -84,8 +84,8 @@ KernelPlan plan_kernel(const Graph& kernel);
 // Of a product through tiles whose plan is known.
 KernelPlan plan_kernel(const Graph& kernel, const ContractPlan& product);
 
-// Whether there is one such value in all, which one thread stores. A span has one row and no loop over rows, so what has
-// one value per row has one value.
+// Whether there is one such value in all, which one thread stores. A span has one row and no loop
+// over rows, so what has one value per row has one value.
 bool is_single(const KernelPlan& plan, const ValuePlan& value);
 
 // Why the form, though it has a plan, cannot be printed as it is: a packet that does not divide a row, a team that does

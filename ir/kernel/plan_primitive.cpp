@@ -9,8 +9,8 @@
 namespace heddle::ir {
 namespace {
 
-// How far the counters of its loops go: over elements, and one turn of all threads beyond, of which there are no more, rounded
-// up to whole blocks, than elements.
+// How far the counters of its loops go: over elements, and one turn of all threads beyond, of which
+// there are no more, rounded up to whole blocks, than elements.
 int64_t reach(const Graph& kernel) {
   constexpr int64_t kMostThreads = 1024;
   int64_t most = 0;

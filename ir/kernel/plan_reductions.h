@@ -23,8 +23,8 @@ struct Refusal {
 // Sets `reduction`, `finishing` and, of finishing values, `extent`. Throws Refusal.
 void plan_reductions(const Graph& kernel, const Dims& space, KernelPlan& plan);
 
-// Whether a reduction across points takes an element at each point, in a pass over the row. Else it is a total of what has
-// one value per row, and takes that behind the passes.
+// Whether a reduction across points takes an element at each point, in a pass over the row. Else it
+// is a total of what has one value per row, and takes that behind the passes.
 bool is_per_point(ReductionPlan plan, const ReductionDomain& d, const Dims& space);
 
 }  // namespace heddle::ir

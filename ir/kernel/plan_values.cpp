@@ -11,8 +11,8 @@
 namespace heddle::ir {
 namespace {
 
-// Values at different indices that one point may need, for each operator of the kernel and beyond that: a sum of shifted
-// sums of shifted sums would need twice as many with each operator.
+// Values at different indices that one point may need, for each operator of the kernel and beyond
+// that: a sum of shifted sums of shifted sums would need twice as many with each operator.
 constexpr size_t kMostReads = 16, kFreeReads = 1024;
 
 // Inner reductions longer than this would be repeated by every thread or block that needs their one result.

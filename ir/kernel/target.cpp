@@ -63,10 +63,11 @@ void set_processor(Target& t, double clock, double fma, int64_t near_cache) {
 
 }  // namespace
 
-// A100 SXM 80 GB: NVIDIA A100 data sheet (19.5 TFLOP/s f32, 312 bf16, 2,039 GB/s) and architecture whitepaper (108
-// multiprocessors at 1.41 GHz, 40 MB of last-level cache; of each 192 KB first-level cache, 164 KB of it shared memory).
-// Copies reach nine tenths of the bandwidth; elementwise chains without contraction about 0.45, library products 0.75 of
-// the peak, as estimated for the H200.
+// A100 SXM 80 GB: NVIDIA A100 data sheet (19.5 TFLOP/s f32, 312 bf16, 2,039 GB/s) and architecture
+// whitepaper (108 multiprocessors at 1.41 GHz, 40 MB of last-level cache; of each 192 KB
+// first-level cache, 164 KB of it shared memory). Copies reach nine tenths of the bandwidth;
+// elementwise chains without contraction about 0.45, library products 0.75 of the peak, as
+// estimated for the H200.
 Target a100() {
   Target t = gpu();
   t.name = "a100", t.arch = "sm_80";

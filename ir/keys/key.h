@@ -1,14 +1,14 @@
-// Key: what a key of a model file, or an attribute of an operator, is. By this one description values are read and refused,
-// and the schema, the completion and the reference are written.
+// Key: what a key of a model file, or an attribute of an operator, is. By this one description
+// values are read and refused, and the schema, the completion and the reference are written.
 //
 //   {.name = "patience", .doc = "epochs without a better value", .fallback = int64_t{5}, .range = at_least(1)}
 //     -> read        train: early_stop: 'patience' must be at least 1, is 0
 //        schema      "patience": {"type": ["null", "integer", "string"], "description": "epochs without a better value"}
 //        reference   patience: an integer or an expression = 5  epochs without a better value
 //
-// An operator's attributes, the settings of layers and of what trains them, data maps, readers, and the sections of a model
-// (frontend/keys/model_keys.h) are lists of keys. Other headers of the project must not be included here: the runtime reads
-// its readers' keys.
+// An operator's attributes, the settings of layers and of what trains them, data maps, readers, and
+// the sections of a model (frontend/keys/model_keys.h) are lists of keys. Other headers of the
+// project must not be included here: the runtime reads its readers' keys.
 #pragma once
 #include <limits>
 #include <optional>
@@ -79,8 +79,9 @@ struct Key {
   std::string of = {};                       // "initializer": what a part, or an object, is
   std::span<const Key> (*keys)() = nullptr;  // of an object that stands here alone
   std::string hint = {};                     // what to write, where it is missing or of another kind
-  // Of an attribute: only the values of results depend on it, no type, no index and no gradient of a kernel. So a kernel may
-  // take it as a scalar argument, and layers which differ in it share one kernel.
+  // Of an attribute: only the values of results depend on it, no type, no index and no gradient of
+  // a kernel. So a kernel may take it as a scalar argument, and layers which differ in it share one
+  // kernel.
   bool scalar = false;
 };
 

@@ -15,8 +15,8 @@ std::string expected_item(const Key& key);
 std::string expected_text(const Key& key);
 // As the reference says it: "a number or an expression".
 std::string type_text(const Key& key);
-// As the reference shows it; empty where there is none. A default that is no value stands behind the last colon of the doc:
-// "one number or [h, w]: the window"; objects have none.
+// As the reference shows it; empty where there is none. A default that is no value stands behind
+// the last colon of the doc: "one number or [h, w]: the window"; objects have none.
 std::string default_text(const Key& key);
 // Empty where the value, which the file shows as `shown`, lies in the range.
 std::string range_fault(const Key& key, double value, const std::string& shown);

@@ -83,8 +83,8 @@ struct Accumulate {
 struct Combine {
   NodeId reduction;
 };
-// Of plan.partials: the block leaves its accumulators; the columns of all that meet are added up; the results are known,
-// of a total or of this column.
+// Of plan.partials: the block leaves its accumulators; the columns of all that meet are added up;
+// the results are known, of a total or of this column.
 struct Put {
   size_t partials = 0;
 };

@@ -6,9 +6,10 @@
 namespace heddle::ir {
 namespace {
 
-// A number of the distribution beta(alpha, alpha), for any alpha and without a loop: one half plus half of t / sqrt(n + t^2), where t is
-// Student's with n = 2 alpha degrees, and Bailey's polar form of t (1994, doi:10.1090/S0025-5718-1994-1219702-8) is
-// sqrt(n (u^(-2/n) - 1)) cos(2 pi v). With w = u^(1/alpha), n cancels: t^2 / (n + t^2) = c^2 (1 - w) / (w + c^2 (1 - w)).
+// A number of the distribution beta(alpha, alpha), for any alpha and without a loop: one half plus
+// half of t / sqrt(n + t^2), where t is Student's with n = 2 alpha degrees, and Bailey's polar form
+// of t (1994, doi:10.1090/S0025-5718-1994-1219702-8) is sqrt(n (u^(-2/n) - 1)) cos(2 pi v). With
+// w = u^(1/alpha), n cancels: t^2 / (n + t^2) = c^2 (1 - w) / (w + c^2 (1 - w)).
 std::vector<std::string> draw(const MapText& t) {
   const std::string& n = t.name;
   return {

@@ -1,10 +1,11 @@
-// adaptive_avg_pool, adaptive_max_pool, and what their gradients are made of: an axis of `input` elements becomes one of
-// `size`, whatever both are.
+// adaptive_avg_pool, adaptive_max_pool, and what their gradients are made of: an axis of `input`
+// elements becomes one of `size`, whatever both are.
 //
 //   bin o = [floor(o input / size), ceil((o + 1) input / size)):   5 elements, size 3  ->  [0, 2) [1, 4) [3, 5)
 //
-// Bin o holds element i where (o, o + 1) / size and (i, i + 1) / input overlap. So the bins that hold element i are again
-// bins, of an axis of `size` elements: a sum over bins is its own gradient, with both exchanged.
+// Bin o holds element i where (o, o + 1) / size and (i, i + 1) / input overlap. So the bins that
+// hold element i are again bins, of an axis of `size` elements: a sum over bins is its own
+// gradient, with both exchanged.
 #include <fmt/format.h>
 
 #include "ir/builder.h"

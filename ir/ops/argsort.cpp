@@ -157,8 +157,9 @@ Attrs merge_attrs(const Merge& m, bool descending) {
   return {{"run", m.run}, {"ways", m.ways}, {"descending", descending}};
 }
 
-// Counting spreads a row over all multiprocessors, but its work grows with the square of what it counts: long rows are counted
-// in runs, which are merged, several at once. The length of a run is that which takes the least time.
+// Counting spreads a row over all multiprocessors, but its work grows with the square of what it
+// counts: long rows are counted in runs, which are merged, several at once. The length of a run is
+// that which takes the least time.
 Values in_launches(Builder& b, const Node& n) {
   const Type x = b.type(n.operands[0]);
   const Signature s = signature(b.graph, n);

@@ -1,9 +1,11 @@
-// The geometry of the convolution family: conv2d, its data gradient and its filter gradient, each other's gradients.
+// The geometry of the convolution family: conv2d, its data gradient and its filter gradient, each
+// other's gradients.
 //
 //   y[n,oh,ow,o] = sum over kh, kw, i of x[n, oh * stride + kh * dilation - pad, ..., group(o) * I + i] * w[o,kh,kw,i]
 //
-// Filters are OHWI (KRSC): as in images, channels lie next to each other, so that both operands of the product are read in
-// rows. Files of weights hold OIHW; the parameter's layout says so (ir/type.h).
+// Filters are OHWI (KRSC): as in images, channels lie next to each other, so that both operands of
+// the product are read in rows. Files of weights hold OIHW; the parameter's layout says so
+// (ir/type.h).
 #pragma once
 #include <functional>
 

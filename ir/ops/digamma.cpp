@@ -7,7 +7,8 @@
 namespace heddle::ir {
 namespace {
 
-// Of x > 0, in long double: steps up to where the asymptotic series (Abramowitz and Stegun 1964, 6.3.18) has all digits.
+// Of x > 0, in long double: steps up to where the asymptotic series (Abramowitz and Stegun 1964,
+// 6.3.18) has all digits.
 long double of_positive(long double x) {
   long double below = 0;
   while (x < 25) {

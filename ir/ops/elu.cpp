@@ -15,8 +15,9 @@ std::vector<Sample> samples() {
 
 double alpha_of(const Node& n) { return std::get<double>(attribute(*n.op, n.attrs, "alpha")); }
 
-// The slope of the exponential side is exp(x), computed as such: as y + alpha it would lose every digit at x = -20. It is
-// 1 on the other side, so that nothing overflows there and no gradient of this gradient is 0 * inf.
+// The slope of the exponential side is exp(x), computed as such: as y + alpha it would lose every
+// digit at x = -20. It is 1 on the other side, so that nothing overflows there and no gradient of
+// this gradient is 0 * inf.
 Expr exp_below(const Expr& above, const Expr& x) { return apply("exp", select(above, 0, x)); }
 
 OpDef op(const std::string& name, const std::string& doc, const std::string& expr, Eval eval,

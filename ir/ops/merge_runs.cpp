@@ -70,7 +70,8 @@ PrimitivePlan plan(const Signature& s) {
           .dependent_loads = levels_of(m) + 2};
 }
 
-// Sectors in which the elements of a warp find theirs in another run: neighbours search alike, and go apart in the last steps.
+// Sectors in which the elements of a warp find theirs in another run: neighbours search alike, and
+// go apart in the last steps.
 double sectors_of_search(const Merge& m, double of_sector) {
   constexpr double kSpread = 26;  // elements of another run between those of a warp, were they drawn alike
   double sectors = 0;

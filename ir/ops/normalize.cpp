@@ -89,9 +89,10 @@ Statistics in_two_passes(Builder& b, ValueId x, const Axes& a) {
   return {mean, b("reduce_mean", {b("square", {distance})}, {{"axes", a.shared}})};
 }
 
-// Both in doubles, mean(x^2) - mean(x)^2. A float's square is exact in 53 bits and its sums lose next to nothing, so that of
-// the variance some (mean / deviation)^2 2^-53 are lost: no more than where distances are to a mean that was rounded to a
-// float, whose error's square is up to (mean / deviation)^2 2^-48 (tests/numeric/normalize_test.cpp).
+// Both in doubles, mean(x^2) - mean(x)^2. A float's square is exact in 53 bits and its sums lose
+// next to nothing, so that of the variance some (mean / deviation)^2 2^-53 are lost: no more than
+// where distances are to a mean that was rounded to a float, whose error's square is up to (mean /
+// deviation)^2 2^-48 (tests/numeric/normalize_test.cpp).
 Statistics in_one_pass(Builder& b, ValueId x, const Axes& a) {
   const DType dtype = b.type(x).dtype;
   const ValueId exact = b.cast(x, DType::f64);

@@ -27,8 +27,8 @@ struct Fold {
 };
 Eval eval_reduced(Fold<double> real, Fold<int64_t> integer);
 
-// Element i of `x` comes before element j where the largest, or smallest, is looked for: NaN comes first, as in PyTorch;
-// of equals neither does.
+// Element i of `x` comes before element j where the largest, or smallest, is looked for: NaN comes
+// first, as in PyTorch; of equals neither does.
 bool comes_first(const Tensor& x, int64_t i, int64_t j, bool largest);
 
 // Broadcasts a value that lost `axes` of `dims` back to `dims`.

@@ -35,8 +35,8 @@ std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> in) 
   return {std::move(y)};
 }
 
-// The largest element is taken out, so that exp never overflows; an infinite one is not, whose difference with itself is
-// no number.
+// The largest element is taken out, so that exp never overflows; an infinite one is not, whose
+// difference with itself is no number.
 Values expand(Builder& b, const Node& n) {
   const Signature s = signature(b.graph, n);
   const Dims dims = s.operands[0].dims, axes = axes_of(s);

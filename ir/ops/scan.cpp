@@ -132,8 +132,9 @@ Grads sum_gradient(Builder& b, const Node& n, const Values& dy) {
   return {scanned_back({b, dy[0]}, signature(b.graph, n))};
 }
 
-// An element's gradient is the sum of dy y over the prefixes that hold it, divided by the element; but of the first zero
-// of a line it is the sum of dy over those with the other elements' product, and behind it nothing is left.
+// An element's gradient is the sum of dy y over the prefixes that hold it, divided by the element;
+// but of the first zero of a line it is the sum of dy over those with the other elements' product,
+// and behind it nothing is left.
 Grads product_gradient(Builder& b, const Node& n, const Values& dy) {
   const Signature s = signature(b.graph, n);
   const Expr x{b, n.operands[0]}, y{b, n.results[0]}, g{b, dy[0]};

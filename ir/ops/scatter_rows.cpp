@@ -81,8 +81,8 @@ PrimitivePlan plan(const Signature& s) {
           .dependent_loads = static_cast<double>(levels + 2)};
 }
 
-// Each row searches for its first update. The rows of a warp lie side by side, the updates of a row anywhere. In place the
-// rows that have updates, once.
+// Each row searches for its first update. The rows of a warp lie side by side, the updates of a row
+// anywhere. In place the rows that have updates, once.
 PrimitiveMemory memory(const Signature& s, const PrimitivePlan&, const PrimitiveMemory& once) {
   if (s.flag("in_place")) return once;
   constexpr double kSector = PrimitiveMemory::kSector, kLanesOfWarp = 32;

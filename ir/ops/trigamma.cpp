@@ -6,7 +6,8 @@
 namespace heddle::ir {
 namespace {
 
-// Of x > 0, in long double: steps up to where the asymptotic series (Abramowitz and Stegun 1964, 6.4.12) has all digits.
+// Of x > 0, in long double: steps up to where the asymptotic series (Abramowitz and Stegun 1964,
+// 6.4.12) has all digits.
 long double of_positive(long double x) {
   long double below = 0;
   while (x < 25) {

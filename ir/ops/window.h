@@ -67,8 +67,8 @@ void for_each_tap(const Pool& p, const Dims& image, const Dims& at, F&& f) {
     }
 }
 
-// Overlapping, disjoint, with gaps, padded on each side alone, size 1, dilated. Shapes are images; grad samples derive theirs
-// from them.
+// Overlapping, disjoint, with gaps, padded on each side alone, size 1, dilated. Shapes are images;
+// grad samples derive theirs from them.
 std::vector<Sample> pool_samples();
 // The same for a gradient operator: shapes are [n,oh,ow,c] for each operand, `input` the image.
 std::vector<Sample> pool_gradient_samples(int operands);

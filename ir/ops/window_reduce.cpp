@@ -55,8 +55,9 @@ OpDef windowed_reduction(const std::string& name, const std::string& what, const
 
 // --- window_sum ---
 
-// Each element adds up what the windows that hold it are given: a window sum of `dy` with strides[d] - 1 zeros between its
-// elements, and as many around them as bring the first window's first element to the operand's first place.
+// Each element adds up what the windows that hold it are given: a window sum of `dy` with
+// strides[d] - 1 zeros between its elements, and as many around them as bring the first window's
+// first element to the operand's first place.
 ValueId add_to_windows(Builder& b, const Node& n, ValueId dy) {
   const Signature s = signature(b.graph, n);
   Dims low, high, interior;
@@ -81,7 +82,8 @@ OpDef sum() {
 
 // --- window_prod ---
 
-// dy times the product of the other elements, as reduce_prod has it: of the nonzero ones, where none of the others is zero.
+// dy times the product of the other elements, as reduce_prod has it: of the nonzero ones, where
+// none of the others is zero.
 Grads product_gradient(Builder& b, const Node& n, const Values& dy) {
   const ValueId x = n.operands[0];
   const ValueId zero = b("eq", {x, b.like(0, x)});

@@ -67,8 +67,8 @@ class Search {
       for (int64_t stages = 2; stages <= kMostStages; ++stages) try_tile({s, depth, stages});
   }
 
-  // Thousands of forms for each product that fuse considers: nothing is allocated for one, and what its parts do not change
-  // is found once.
+  // Thousands of forms for each product that fuse considers: nothing is allocated for one, and what
+  // its parts do not change is found once.
   void try_tile(Candidate c) {
     set(form_, c, /*parts=*/1);
     set_tiles(plan_, form_);

@@ -83,9 +83,10 @@ bool holds_product(const Graph& k) {
 
 constexpr int64_t kBlock = 128, kTeamBlock = 256;  // threads
 
-// A number of blocks that depends on nothing but the sizes and the target: their partial results are summed in order. At
-// least eight rows a block, or summing them takes longer than making them; four, where a multiprocessor would be left
-// without any. Of a GPU a point for each thread, which waits for each further one.
+// A number of blocks that depends on nothing but the sizes and the target: their partial results
+// are summed in order. At least eight rows a block, or summing them takes longer than making them;
+// four, where a multiprocessor would be left without any. Of a GPU a point for each thread, which
+// waits for each further one.
 int64_t fixed_blocks(const Graph& k, const KernelForm& form, const Target& target) {
   constexpr int64_t kPointsOfWorker = 1024, kRowsOfBlock = 8, kFewRowsOfBlock = 4;
   const int64_t of_block = target.gpu ? kBlock : kPointsOfWorker;
@@ -123,8 +124,8 @@ void set_team(KernelForm& form, const KernelPlan& plan, const Target& target) {
   form.cached = plan.phases > 1 && plan.columns <= form.team * form.packet * target.kept_packets;
 }
 
-// Where there are too few points for every multiprocessor, blocks of fewer threads; where there are very few, as behind a
-// sum at each of them, narrower packets, too.
+// Where there are too few points for every multiprocessor, blocks of fewer threads; where there are
+// very few, as behind a sum at each of them, narrower packets, too.
 void spread_points(const Graph& k, KernelForm& form, const KernelPlan& plan, const Target& target) {
   constexpr int64_t kFew = 64;
   if (!moves_much(k)) return;
@@ -255,8 +256,8 @@ std::string choose_loops(Graph& k, const Target& target) {
   return first_reason.empty() ? "nothing is computed" : first_reason;
 }
 
-// Loops that move much, and yet have too few blocks for every multiprocessor: the time by what they execute. The estimate
-// takes them for spread over all.
+// Loops that move much, and yet have too few blocks for every multiprocessor: the time by what they
+// execute. The estimate takes them for spread over all.
 std::optional<double> counted_where_few(const Graph& k, const Target& target) {
   if (!moves_much(k) || plan_kernel(k).most_blocks >= target.most_blocks) return std::nullopt;
   return kernel_cost(k, target).seconds;

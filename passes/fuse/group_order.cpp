@@ -80,7 +80,8 @@ GroupOrder::Separation GroupOrder::separation(int a, int b, const Neighbours& pr
 void GroupOrder::merge(int kept, int gone, const Separation& s) {
   const int first = before(kept, gone) ? kept : gone, last = first == kept ? gone : kept;
   for (const int group : s.moved) remove(group);
-  // The merged group lies where the later one was, when what follows the earlier one moves behind it; else the other way.
+  // The merged group lies where the later one was, when what follows the earlier one moves behind
+  // it; else the other way.
   const int place = s.behind_later ? last : first;
   if (!s.behind_later) insert_behind(at(previous_, first), s.moved);
   if (place != kept) {

@@ -103,8 +103,8 @@ class Decision {
     if (target_.gpu || g_[n.results[0]].type.dtype != DType::boolean) return false;
     return std::all_of(n.operands.begin(), n.operands.end(), [&](ValueId v) { return is_free(v) || read_by_call(v); });
   }
-  // The distance to a few numbers, as to the mean of a channel, of what a library leaves in memory: who needs it reads no
-  // more bytes where it subtracts itself.
+  // The distance to a few numbers, as to the mean of a channel, of what a library leaves in memory:
+  // who needs it reads no more bytes where it subtracts itself.
   bool is_distance_of_stored(const Node& n) const {
     if (n.op->traits.arithmetic != Arithmetic::difference) return false;
     const auto left_by_call = [&](ValueId v) {

@@ -1,9 +1,10 @@
-// Which groups fuse tries to make one: a number of partners for each group that does not grow with the graph.
+// Which groups fuse tries to make one: a number of partners for each group that does not grow with
+// the graph.
 //
-// Neighbours are partners: producer and consumer. So are siblings, groups that read a common value; of many that read
-// one value, those next to each other in program order. And so are small groups, where a launch costs more than the
-// work: those next to each other among all small ones, and among all groups where one computes a single element or reads
-// nothing.
+// Neighbours are partners: producer and consumer. So are siblings, groups that read a common value;
+// of many that read one value, those next to each other in program order. And so are small groups,
+// where a launch costs more than the work: those next to each other among all small ones, and among
+// all groups where one computes a single element or reads nothing.
 #pragma once
 #include <set>
 #include <vector>

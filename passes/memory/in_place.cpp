@@ -49,9 +49,9 @@ SameIndex same_index(const Graph& k, const KernelPlan& plan, ValueId input) {
   return same;
 }
 
-// Whether one thread alone reads an element of `input`, and reads it before it stores that of `output`: nothing but single
-// values are made of it, which the same thread computes at the same time, or nothing but `output`, each column of which
-// one thread of the last block finishes.
+// Whether one thread alone reads an element of `input`, and reads it before it stores that of
+// `output`: nothing but single values are made of it, which the same thread computes at the same
+// time, or nothing but `output`, each column of which one thread of the last block finishes.
 bool one_thread_reads(const Graph& k, const KernelPlan& plan, ValueId input, ValueId output) {
   const auto plan_of = [&](ValueId v) -> const ValuePlan& { return plan.values[static_cast<size_t>(v.index)]; };
   const bool column = plan_of(output).finishing && plan_of(output).extent == Extent::column;

@@ -117,8 +117,8 @@ int64_t place_with_tree(const Problem& p, const Order& order, std::vector<int64_
   return peak;
 }
 
-// What `place` gives where no item ends after one before it in the order: what is placed lives at the last step of the next item or
-// has begun after it, so that one set says what is taken.
+// What `place` gives where no item ends after one before it in the order: what is placed lives at
+// the last step of the next item or has begun after it, so that one set says what is taken.
 int64_t place_from_the_end(const Problem& p, const Order& order, std::vector<int64_t>& offsets) {
   offsets.assign(p.items.size(), 0);
   RangeSet taken;

@@ -39,7 +39,8 @@ struct Library {
   std::vector<EpilogueStep> (*epilogue)(const ir::Node& n);
   // How the call is executed; `kernel` holds the node and its epilogue.
   LibraryPlan (*plan)(const ir::Graph& kernel, const ir::Target& target);
-  // How long it takes, where the library has figures of its own, as of a table; else it is estimated (ir/kernel/cost.h).
+  // How long it takes, where the library has figures of its own, as of a table; else it is
+  // estimated (ir/kernel/cost.h).
   Figure (*figure)(const ir::Graph& kernel, const ir::Target& target) = nullptr;
 };
 

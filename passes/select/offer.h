@@ -1,4 +1,5 @@
-// Offers: who has candidates for a contraction or a composite. Each is a file here, listed in `offers`.
+// Offers: who has candidates for a contraction or a composite. Each is a file here, listed in
+// `offers`.
 //
 //   %y = matmul(%x, %w), then + bias, relu
 //     libraries   ->  {onednn: takes all four nodes in a call}
@@ -7,7 +8,8 @@
 //     libraries   ->  {onednn: refuses}
 //     later       ->  {expanded}
 //
-// A new way to execute something, such as a kernel of its own for attention or another library, is a file that offers it.
+// A new way to execute something, such as a kernel of its own for attention or another library, is
+// a file that offers it.
 #pragma once
 #include "passes/choose.h"
 #include "passes/outline.h"
@@ -18,11 +20,13 @@ namespace heddle::passes {
 // What select would do with a node where it takes a candidate.
 struct Offer {
   std::string name = {}, refusal = {}, detail = {};  // as a candidate's
-  // The nodes that it takes, the first of them the one that is asked about, and the kernel, with its form, that a call of
-  // them would run. Without a kernel nothing is done now: a later pass has them.
+  // The nodes that it takes, the first of them the one that is asked about, and the kernel, with
+  // its form, that a call of them would run. Without a kernel nothing is done now: a later pass has
+  // them.
   std::vector<ir::NodeId> nodes = {};
   std::optional<Extract> call = {};
-  // How long a kernel of just these nodes takes, in this way. Where nothing is called, `kernel` is another offer's call.
+  // How long a kernel of just these nodes takes, in this way. Where nothing is called, `kernel` is
+  // another offer's call.
   std::function<Figure(const ir::Graph& kernel, double best)> figure = {};
 };
 

@@ -21,8 +21,8 @@ namespace heddle::passes {
 
 bool select(ir::Module& m, const Options& options);
 
-// Gives the composite to the candidate that takes the least time. Where that is a call, it is at the end of g.order: the
-// caller sorts. Else the composite is to be expanded.
+// Gives the composite to the candidate that takes the least time. Where that is a call, it is at
+// the end of g.order: the caller sorts. Else the composite is to be expanded.
 class KernelTable;
 bool select_composite(KernelTable& kernels, ir::Graph& g, ir::NodeId composite, const Options& options);
 

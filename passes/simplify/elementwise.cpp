@@ -15,8 +15,8 @@ std::optional<double> splat(const Graph& g, ValueId v) {
 
 namespace {
 
-// Whether a kernel sees exactly this value in a constant of the dtype. Integers in an attribute are doubles: beyond 2^53
-// they would not be exact.
+// Whether a kernel sees exactly this value in a constant of the dtype. Integers in an attribute are
+// doubles: beyond 2^53 they would not be exact.
 bool is_element(double value, DType dtype) {
   if (is_floating(dtype)) return std::isfinite(value) && round_to(dtype, value) == value;
   Tensor element({dtype, {}});
@@ -29,7 +29,8 @@ bool is_near_element(double value, DType dtype) {
   return std::isfinite(value) && std::abs(round_to(dtype, value) - value) <= 0x1p-8 * std::abs(value);
 }
 
-// A function without jumps from a floating dtype to the same. It is folded in double, and what comes out is rounded once.
+// A function without jumps from a floating dtype to the same. It is folded in double, and what
+// comes out is rounded once.
 bool is_continuous(const Signature& s) {
   if (s.op->traits.jumps || !is_floating(s.results[0].dtype)) return false;
   for (const Type& t : s.operands)
@@ -105,8 +106,8 @@ bool widens(DType from, DType to) {
   return is_signed(from) ? is_signed(to) && get > have : get > have;
 }
 
-// A cast of a cast that loses nothing. An integer that goes through a floating type is clamped to the last one's limits,
-// where directly it wraps: i16 -> f32 -> i8 is not i16 -> i8.
+// A cast of a cast that loses nothing. An integer that goes through a floating type is clamped to
+// the last one's limits, where directly it wraps: i16 -> f32 -> i8 is not i16 -> i8.
 ValueId cast_of_cast(Builder& b, const Node& n) {
   const ValueId x = n.operands[0], z = operand_of(b.graph, x, &Traits::converts);
   if (!z.valid()) return {};

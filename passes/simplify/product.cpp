@@ -71,8 +71,9 @@ ValueId vector_times_rows(Builder& b, ValueId vector, ValueId rows) {
   return sums.size() == 1 ? sums[0] : b("concat", sums, {{"axis", int64_t{0}}});
 }
 
-// A layer of one unit, and the gradient of its weight. The other operand lies in rows as they are added up. Of the gradient's
-// rows, fewer than these a library makes as fast; a layer's may be any number, and must have the same bits in each.
+// A layer of one unit, and the gradient of its weight. The other operand lies in rows as they are
+// added up. Of the gradient's rows, fewer than these a library makes as fast; a layer's may be any
+// number, and must have the same bits in each.
 ValueId with_vector(Builder& b, const Node& n) {
   constexpr int64_t kLeastRows = 64;
   const Type type = b.type(n.results[0]);

@@ -1,9 +1,11 @@
-// CudaDevice: runs programs on an NVIDIA GPU. Needs the driver; NVRTC where the kernels are not in the cache.
+// CudaDevice: runs programs on an NVIDIA GPU. Needs the driver; NVRTC where the kernels are not in
+// the cache.
 //
-// Each entry is recorded as a graph once, when the program is loaded: one step, and for entries that feed themselves 8 and
-// 64 steps; those that have a persistent kernel are a launch of that. Everything a step reads lies in device memory at
-// fixed addresses, so what is recorded stays right. Submissions queue up behind one another on one stream; the host waits
-// only where it is asked to.
+// Each entry is recorded as a graph once, when the program is loaded: one step, and for entries
+// that feed themselves 8 and 64 steps; those that have a persistent kernel are a launch of that.
+// Everything a step reads lies in device memory at fixed addresses, so what is recorded stays
+// right. Submissions queue up behind one another on one stream; the host waits only where it is
+// asked to.
 #pragma once
 #include <memory>
 #include <string>
@@ -45,8 +47,8 @@ class CudaDevice final : public Device {
   std::unique_ptr<Impl> impl_;
 };
 
-// What kernels for this GPU are compiled for: "sm_90a", machine code; for one that NVRTC does not know "compute_121", PTX for the
-// newest before it that NVRTC knows.
+// What kernels for this GPU are compiled for: "sm_90a", machine code; for one that NVRTC does not
+// know "compute_121", PTX for the newest before it that NVRTC knows.
 std::string cuda_arch(const CudaInfo& info);
 // Whether there is no machine code for it, and the driver compiles the PTX.
 bool is_ptx(const std::string& arch);

@@ -102,8 +102,8 @@ struct Driver {
   std::string error_text(cuda::Status status) const;
 };
 
-// The driver, opened and initialised once; nullptr where there is none, and `reason` says why: no library, an old one, or
-// what cuInit answered.
+// The driver, opened and initialised once; nullptr where there is none, and `reason` says why: no
+// library, an old one, or what cuInit answered.
 const Driver* find_driver(std::string* reason = nullptr);
 
 struct CudaInfo {

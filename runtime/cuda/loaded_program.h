@@ -1,6 +1,7 @@
-// LoadedProgram: a program on an NVIDIA GPU, ready to be queued: its kernels in modules, each entry bound to addresses and
-// recorded. One step is one graph, 8 and 64 steps of an entry that feeds itself are one each; an entry with a persistent
-// kernel is a launch of that, whatever the number of steps.
+// LoadedProgram: a program on an NVIDIA GPU, ready to be queued: its kernels in modules, each entry
+// bound to addresses and recorded. One step is one graph, 8 and 64 steps of an entry that feeds
+// itself are one each; an entry with a persistent kernel is a launch of that, whatever the number
+// of steps.
 #pragma once
 #include <map>
 #include <optional>

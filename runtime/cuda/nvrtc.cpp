@@ -60,8 +60,8 @@ UserError ended(const std::string& program, const ProcessResult& result) {
                             : ""};
 }
 
-// In a process of its own (runtime/cuda/nvrtc_child.h), which is killed when it takes too long: NVRTC answers a request to stop
-// late, and takes minutes for some texts.
+// In a process of its own (runtime/cuda/nvrtc_child.h), which is killed when it takes too long:
+// NVRTC answers a request to stop late, and takes minutes for some texts.
 Output compile(const std::string& source, const CudaOptions& options) {
   const TemporaryFolder folder;
   const std::string in = folder.path() + "/kernels.cu", out = folder.path() + "/kernels";

@@ -1,10 +1,12 @@
-// A table of text, record by record: fields between delimiters, quoted as RFC 4180 says, plain or compressed by gzip.
+// A table of text, record by record: fields between delimiters, quoted as RFC 4180 says, plain or
+// compressed by gzip.
 //
 //   size,"name, long"        ->  {"size", line 1, column 1}, {"name, long", line 1, column 6}
 //   4.5,"a ""b"""            ->  {"4.5", line 2, column 1}, {"a \"b\"", line 2, column 5}
 //
-// Lines end with a line feed, with or without a carriage return before it; empty lines between records count for nothing.
-// A byte order mark at the beginning is left out. Everything else that RFC 4180 does not allow is refused at its place.
+// Lines end with a line feed, with or without a carriage return before it; empty lines between
+// records count for nothing. A byte order mark at the beginning is left out. Everything else that
+// RFC 4180 does not allow is refused at its place.
 #pragma once
 #include <cstdint>
 #include <filesystem>

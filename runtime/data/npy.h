@@ -30,8 +30,9 @@ struct NpyHeader {
 
 inline constexpr int64_t kMaxNpyHeader = 1 << 20;
 
-// A reason why the bytes are no array that a column can hold, for messages: UserError at `where` that begins with `name`.
-// `start` are at least the first bytes of the array, up to kMaxNpyHeader; `size` is the array's with its header.
+// A reason why the bytes are no array that a column can hold, for messages: UserError at `where`
+// that begins with `name`. `start` are at least the first bytes of the array, up to kMaxNpyHeader;
+// `size` is the array's with its header.
 NpyHeader parse_npy(std::string_view start, int64_t size, const std::string& name, const Location& where,
                     Rows rows = Rows::some);
 // Gives the column the elements in its type.

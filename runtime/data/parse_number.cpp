@@ -25,8 +25,8 @@ Outcome convert(std::string_view text, T& value) {
   return error == std::errc{} && end == text.data() + text.size() ? Outcome::number : Outcome::no_number;
 }
 
-// What lies below the smallest number of the type is one of its neighbours, 0 or that; from_chars tells too small from too large by
-// nothing, strtod by its result.
+// What lies below the smallest number of the type is one of its neighbours, 0 or that; from_chars
+// tells too small from too large by nothing, strtod by its result.
 template <class T>
 Outcome convert_real(std::string_view text, T& value) {
   const Outcome outcome = convert(text, value);

@@ -25,7 +25,8 @@ void check_spelling(const std::string& name, const Location& where) {
     if (part == "..") fail(fmt::format("'{}' leads outside the data folder", name));
 }
 
-// Whether the pattern, in which * is any part, has the name: greedily, each piece at its first place, the last one at the end.
+// Whether the pattern, in which * is any part, has the name: greedily, each piece at its first
+// place, the last one at the end.
 bool stands_for(std::string_view pattern, std::string_view name) {
   const size_t first = pattern.find('*'), last = pattern.rfind('*');
   const std::string_view end = pattern.substr(last + 1);

@@ -19,7 +19,8 @@ struct AbsentFile : UserError {
 // A regular file under `root`, as a path to open. `where` is the place in the model file that names it.
 std::filesystem::path resolve(const std::filesystem::path& root, const std::string& name, const Location& where);
 
-// The names that a pattern stands for, sorted by their bytes: * in the name of a file is any part of it. Itself where it has none.
+// The names that a pattern stands for, sorted by their bytes: * in the name of a file is any part
+// of it. Itself where it has none.
 //
 //   matching(root, "data_batch_*.bin") -> "data_batch_1.bin", "data_batch_2.bin" ...
 std::vector<std::string> matching(const std::filesystem::path& root, const std::string& pattern, const Location& where);

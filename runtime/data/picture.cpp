@@ -41,8 +41,9 @@ uint32_t luminance(uint32_t red, uint32_t green, uint32_t blue) {
   return (19595 * red + 38470 * green + 7471 * blue + 32768) >> 16;
 }
 
-// Red, green, blue and opacity, as they are stored, drawn on black. libpng would do it, and make grey, in linear light: other values
-// than those of a JPEG of the same picture, and of the libraries that networks are fed by elsewhere.
+// Red, green, blue and opacity, as they are stored, drawn on black. libpng would do it, and make
+// grey, in linear light: other values than those of a JPEG of the same picture, and of the
+// libraries that networks are fed by elsewhere.
 void draw_on_black(const std::vector<std::byte>& rgba, int64_t channels, std::byte* to) {
   for (size_t at = 0; at < rgba.size(); at += 4) {
     const auto shown = [&](size_t c) {

@@ -3,8 +3,9 @@
 //   read_picture("cats/7.png", "cats/7.png", where, {.height = 32, .width = 32, .channels = 3}, to)
 //     -> 3072 bytes at `to`: rows from the top, pixels from the left, red, green, blue
 //
-// Palettes and 16-bit values become 8-bit ones, what is transparent is drawn on black; grey pictures fill three channels,
-// coloured ones become grey by their luminance, of their values as they are stored. Nothing is scaled or turned.
+// Palettes and 16-bit values become 8-bit ones, what is transparent is drawn on black; grey
+// pictures fill three channels, coloured ones become grey by their luminance, of their values as
+// they are stored. Nothing is scaled or turned.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Readers: where the rows of a data set come from. Each registers itself from a file of its own in runtime/data/readers.
+// Readers: where the rows of a data set come from. Each registers itself from a file of its own in
+// runtime/data/readers.
 //
 //   {"op": "synthetic", "rows": 6000, "image": "image", "label": "label"}
 //     -> ReaderDef {name = "synthetic", keys = {rows: integer, ...}} reads the request {settings = {rows: 6000},

@@ -70,7 +70,8 @@ void require_grid(const ReaderRequest& request, const ColumnRequest& c, bool box
                                          boxes ? "[rows,columns,4]" : "[rows,columns]", c.input, fmt::join(dims, ",")));
 }
 
-// Where a shape's box has its middle on a grid, and the box in units of a cell: the middle from the cell's corner, the sides.
+// Where a shape's box has its middle on a grid, and the box in units of a cell: the middle from the
+// cell's corner, the sides.
 struct OnGrid {
   int64_t cell = 0;
   float box[4] = {};

@@ -1,11 +1,13 @@
-// Drawn shapes: discs, squares, triangles, crosses and rings on an uneven ground with lines across it, in grey or in colour.
+// Drawn shapes: discs, squares, triangles, crosses and rings on an uneven ground with lines across
+// it, in grey or in colour.
 //
 //   {"op": "synthetic", "kind": "shapes", "rows": 6000, "image": "image", "label": "label", "mask": "mask"}
 //     one shape: image u8[32,32,3], label u8[], mask u8[32,32] (1 where the shape is)
 //   {"op": "synthetic", "kind": "scenes", "rows": 6000, "image": "image", "mask": "mask", "cell": "cells", "box": "boxes"}
 //     one to four that do not overlap: image u8[40,40], mask u8[40,40], and on a grid cells u8[5,5], boxes f32[5,5,4]
 //
-// A shape is brighter or darker than the ground around it, in each channel as it comes, so that no threshold finds it.
+// A shape is brighter or darker than the ground around it, in each channel as it comes, so that no
+// threshold finds it.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -3,7 +3,8 @@
 //   {"op": "synthetic", "kind": "shapes", "rows": 6000, "seed": 7, "image": "image", "label": "label"}
 //     -> image u8[32,32,3], label u8[]
 //
-// An element is a function of (kind, seed, row) and of the sizes that the model gives its inputs, the same on every machine.
+// An element is a function of (kind, seed, row) and of the sizes that the model gives its inputs,
+// the same on every machine.
 #pragma once
 #include <cstddef>
 #include <functional>

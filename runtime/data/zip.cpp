@@ -57,7 +57,8 @@ uint64_t ZipArchive::number(int64_t at, int width) const {
   return value;
 }
 
-// The last record, which a comment of up to 64 KiB may follow; it leads to the directory, or to a longer form of itself.
+// The last record, which a comment of up to 64 KiB may follow; it leads to the directory, or to a
+// longer form of itself.
 ZipArchive::Directory ZipArchive::find_directory() const {
   const int64_t size = std::ssize(archive_.bytes());
   int64_t end = size - kEndBytes;

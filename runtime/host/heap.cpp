@@ -20,8 +20,9 @@ namespace {
 
 constinit thread_local bool small_objects = false;
 
-// mimalloc knows its own objects again by their address, and takes arrays of a GiB, and all others where the system does not
-// give the addresses it asks for, from where it does not look. Such an object would be freed as one of malloc's.
+// mimalloc knows its own objects again by their address, and takes arrays of a GiB, and all others
+// where the system does not give the addresses it asks for, from where it does not look. Such an
+// object would be freed as one of malloc's.
 bool is_known_again(void* p) {
   constexpr int kGranule = 22;  // 4 MiB: no segment of mimalloc is smaller
   thread_local constinit uintptr_t known[64] = {};

@@ -158,10 +158,11 @@ std::string HostDevice::description() const {
                      find_host_compiler().version, plain, onednn_version());
 }
 
-// Pages come zeroed. One more lies before and behind: where a guard holds for some elements of a vector only, GCC 12 may
-// load the whole vector and choose afterwards, so up to 63 bytes beside an array are read, and its first and last array
-// must not end at a page that is not there. From half a huge page on, memory is made of huge pages where the system has
-// them: mnist_mlp's step takes 0.95 of the time.
+// Pages come zeroed. One more lies before and behind: where a guard holds for some elements of a
+// vector only, GCC 12 may load the whole vector and choose afterwards, so up to 63 bytes beside an
+// array are read, and its first and last array must not end at a page that is not there. From half
+// a huge page on, memory is made of huge pages where the system has them: mnist_mlp's step takes
+// 0.95 of the time.
 void* HostDevice::allocate(int64_t bytes, Memory) {
   const auto size = static_cast<size_t>(std::max<int64_t>(bytes, 1));
   const size_t page = size >= kHugePage / 2 ? kHugePage : kMargin;

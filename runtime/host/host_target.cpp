@@ -24,8 +24,8 @@ bool in_name(char c) {
          std::string_view("-_.+").find(c) != std::string_view::npos;
 }
 
-// Of sets of instructions that compilers use where nobody asked for them. Others, such as haswell's for transactions, do
-// no harm where they are missing.
+// Of sets of instructions that compilers use where nobody asked for them. Others, such as haswell's
+// for transactions, do no harm where they are missing.
 bool names_instructions(const std::string& macro) {
   for (const char* start : {"__SSE", "__SSSE", "__AVX", "__FMA", "__F16C_", "__BMI", "__LZCNT", "__POPCNT", "__MOVBE",
                             "__XOP_", "__TBM_", "__APX", "__ARM_FEATURE_"})

@@ -11,8 +11,8 @@ constexpr const char* kThisProcessor = "native";
 // The compiler's word for it. Throws UserError where $HEDDLE_MARCH is no name.
 std::string host_target();
 
-// Throws UserError where the compiler does not know the name, or this processor lacks instructions that compilers use of
-// their own accord for it.
+// Throws UserError where the compiler does not know the name, or this processor lacks instructions
+// that compilers use of their own accord for it.
 void check_host_target(const std::string& compiler);
 
 }  // namespace heddle::runtime

@@ -1,13 +1,15 @@
-// Matrix products and convolutions by oneDNN, as a fixed number of slices that one thread each executes.
+// Matrix products and convolutions by oneDNN, as a fixed number of slices that one thread each
+// executes.
 //
 //   Library{impl = "onednn", op = "matmul", operands = {f32[128,784], f32[128,784]}, results = {f32[128,128]},
 //           integers = {transpose_b = {1}}, epilogue = {"bias", "relu"}, slices = 4}
 //   -> four one-thread primitives over 32 rows each
 //
-// How the work is cut depends on the call alone, never on the number of threads, so the bits of a result do not either.
-// A filter gradient is cut along the batch. Partial results, of its slices and of the runs that long sums are cut into, are
-// added in doubles. All scratch memory, packed weights and partial results lie in the call's workspace, whose size is known
-// without running anything.
+// How the work is cut depends on the call alone, never on the number of threads, so the bits of a
+// result do not either. A filter gradient is cut along the batch. Partial results, of its slices
+// and of the runs that long sums are cut into, are added in doubles. All scratch memory, packed
+// weights and partial results lie in the call's workspace, whose size is known without running
+// anything.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -29,8 +31,9 @@ OnednnNeeds onednn_needs(const codegen::Library& call);
 // One call bound to its memory: primitives are built once, `run` only executes them.
 class OnednnCall {
  public:
-  // `arguments` are the addresses of operands, then results; `workspace` has onednn_needs(call).workspace bytes, 64-byte
-  // aligned. Throws UserError when the call's planned workspace is smaller than what this version of oneDNN needs.
+  // `arguments` are the addresses of operands, then results; `workspace` has
+  // onednn_needs(call).workspace bytes, 64-byte aligned. Throws UserError when the call's planned
+  // workspace is smaller than what this version of oneDNN needs.
   OnednnCall(const codegen::Library& call, std::span<void* const> arguments, void* workspace);
   ~OnednnCall();
   OnednnCall(OnednnCall&&) noexcept;

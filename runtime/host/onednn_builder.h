@@ -1,5 +1,5 @@
-// Builder: makes the parts of one call. Products and convolutions are a file each (onednn_matmul.cpp,
-// onednn_convolution.cpp).
+// Builder: makes the parts of one call. Products and convolutions are a file each
+// (onednn_matmul.cpp, onednn_convolution.cpp).
 //
 //   matmul of [16,1000000] and [1000000,16]  ->  one slice of 246 tasks, each of which adds 32 results to one in doubles
 //
@@ -29,8 +29,9 @@ struct Product {
   bool ta, tb;
 };
 
-// oneDNN adds products one after another in f32. So a long sum is cut into runs, whose results are added in doubles. A run
-// is as long as costs nothing: fewer positions of a filter gradient would leave its kernels' loops short.
+// oneDNN adds products one after another in f32. So a long sum is cut into runs, whose results are
+// added in doubles. A run is as long as costs nothing: fewer positions of a filter gradient would
+// leave its kernels' loops short.
 constexpr int64_t kFilterRun = 1024, kProductRun = 128;
 constexpr int64_t kWholeProduct = 4096;  // not cut: up to here runs take time
 constexpr int64_t kMostTasks = 4096;     // of a slice: each is an object of its own
@@ -105,8 +106,8 @@ class Builder {
     return described<Primitive>(parts_.engine, attributes(), std::forward<Arguments>(arguments)...);
   }
 
-  // Scratch memory of one slice, so that slices may run at the same time. The tasks of a slice run one after another and
-  // share it.
+  // Scratch memory of one slice, so that slices may run at the same time. The tasks of a slice run
+  // one after another and share it.
   struct Scratch {
     float* at = nullptr;
     size_t bytes = 0;

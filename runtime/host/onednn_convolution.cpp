@@ -81,7 +81,8 @@ Band band_of(const Convolution& g, Share rows) {
 
 }  // namespace
 
-// A slice's positions in runs: several images each, one, or bands of an image's rows. What reads padding alone is left out.
+// A slice's positions in runs: several images each, one, or bands of an image's rows. What reads
+// padding alone is left out.
 std::vector<Builder::FilterRun> Builder::filter_runs(const Convolution& g, Share images) {
   const int64_t image = g.oh * g.ow, runs = filter_runs_of(images.size() * image, g.ow);
   std::vector<FilterRun> all;

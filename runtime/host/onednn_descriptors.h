@@ -1,4 +1,5 @@
-// A primitive of either major version of oneDNN from the same arguments, and the only place that tells the two apart.
+// A primitive of either major version of oneDNN from the same arguments, and the only place that
+// tells the two apart.
 //
 //   described<dnnl::matmul>(engine, attributes, a, b, c)
 //     -> 2.x: an operation descriptor of (a, b, c), and the primitive's descriptor from it; 3.x: the primitive's descriptor at once

@@ -2,11 +2,12 @@
 
 namespace heddle::runtime::onednn {
 
-// Batched products are cut along the batch. A single one is cut along its columns where there are at least as many as
-// rows, else along its rows: each slice packs the whole other side again (128x784x128 in four slices: 213 us by
-// columns, 264 by rows, 204 in one; 512x512x512: 2.3 ms against 3.2). A transposed left side is packed in any case, and
-// rows are cheaper then. A slice of columns is written without gaps and copied to its place: oneDNN's faster kernels write
-// nothing else (128x784x32: 57 us, with gaps 65).
+// Batched products are cut along the batch. A single one is cut along its columns where there are
+// at least as many as rows, else along its rows: each slice packs the whole other side again
+// (128x784x128 in four slices: 213 us by columns, 264 by rows, 204 in one; 512x512x512: 2.3 ms
+// against 3.2). A transposed left side is packed in any case, and rows are cheaper then. A slice of
+// columns is written without gaps and copied to its place: oneDNN's faster kernels write nothing
+// else (128x784x32: 57 us, with gaps 65).
 void Builder::matmul() {
   const auto& a = call_.operands[0].dims;
   const auto& c = call_.results[0].dims;

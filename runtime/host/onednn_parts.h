@@ -27,8 +27,8 @@ struct Placement {
   int64_t rows = 0, columns = 0, stride = 0;
 };
 
-// Results of which the sum is asked for: `parts` of them, one behind the other, are added to `total`. Behind the last task's
-// the sum is rounded into `to`.
+// Results of which the sum is asked for: `parts` of them, one behind the other, are added to
+// `total`. Behind the last task's the sum is rounded into `to`.
 struct Addition {
   double* total = nullptr;
   const float* from = nullptr;

@@ -26,7 +26,8 @@ void* load_shared_object(std::string_view content);
 
 // Written whole: a compiler or loader that is given half a file makes something else of it. Throws UserError.
 void write_temporary(const std::string& path, std::string_view content);
-// A compiler that finds no room cannot always say so in a log that lies beside its files: throws UserError where there is none.
+// A compiler that finds no room cannot always say so in a log that lies beside its files: throws
+// UserError where there is none.
 void require_room(const TemporaryFolder& folder);
 
 // The compiler's first errors with the lines of `source` around them, numbered.

@@ -14,8 +14,8 @@ struct NotFinite {
   double value = 0;  // nan, inf or -inf
 };
 
-// The first parameter or buffer that holds nan or an infinity. Moments and counters are not looked at: an infinite second moment
-// only stops its weight.
+// The first parameter or buffer that holds nan or an infinity. Moments and counters are not looked
+// at: an infinite second moment only stops its weight.
 std::optional<NotFinite> parameter_not_finite(Executable& executable);
 
 }  // namespace heddle::runtime

@@ -16,7 +16,8 @@
 
 namespace heddle::runtime {
 
-// What a line is made of. Where there is no room for all, those of the highest rank go first; a short form may stand in.
+// What a line is made of. Where there is no room for all, those of the highest rank go first; a
+// short form may stand in.
 struct ProgressPart {
   std::string label, value, short_value;  // short_value: without a label; empty: none
   int rank = 0;

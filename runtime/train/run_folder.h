@@ -38,11 +38,13 @@ class RunFolder {
   void clear();
   // Marks the folder, and writes the model.
   void begin(std::string_view mark, std::string_view model);
-  // Before a file is written: the folder may have been moved since, which is followed. Throws UserError where it is gone:
-  // another folder that has got its name, another run's perhaps, is not this one.
+  // Before a file is written: the folder may have been moved since, which is followed. Throws
+  // UserError where it is gone: another folder that has got its name, another run's perhaps, is not
+  // this one.
   void find_again();
-  // Removes all checkpoints up to `step` but the newest `keep`, and those in `kept`. Later ones are not of this run's past:
-  // they could not be used where it went on, and must not take the places of those that can.
+  // Removes all checkpoints up to `step` but the newest `keep`, and those in `kept`. Later ones are
+  // not of this run's past: they could not be used where it went on, and must not take the places
+  // of those that can.
   void keep_newest(int64_t keep, int64_t step, const std::vector<std::string>& kept);
 
  private:

@@ -16,16 +16,17 @@
 
 namespace heddle::runtime {
 
-// The file is opened when the log is made and emptied by the first event, so that a run that never begins leaves an older
-// log as it is. A device or a pipe may take the log, too, and "-" is standard output, which gets every epoch at once. A full
-// disk does not stop the run: `finish` tells. Any thread may write: a watchdog's ends the log of a run that may still go on,
-// and nothing comes behind an event "end".
+// The file is opened when the log is made and emptied by the first event, so that a run that never
+// begins leaves an older log as it is. A device or a pipe may take the log, too, and "-" is
+// standard output, which gets every epoch at once. A full disk does not stop the run: `finish`
+// tells. Any thread may write: a watchdog's ends the log of a run that may still go on, and nothing
+// comes behind an event "end".
 class RunLog {
  public:
   explicit RunLog(const std::string& path);  // "": writes nothing; "-": to standard output
-  // Goes on with the log of an earlier process, before the first event. Behind the bytes that the log had at the
-  // checkpoint, its steps and epochs go, and what tells of a later step than the checkpoint's: they come again. `seconds`
-  // is the time the run took so far.
+  // Goes on with the log of an earlier process, before the first event. Behind the bytes that the
+  // log had at the checkpoint, its steps and epochs go, and what tells of a later step than the
+  // checkpoint's: they come again. `seconds` is the time the run took so far.
   void go_on(int64_t bytes, int64_t step, double seconds);
   // Bytes that are safely in the file: it is flushed and synced. 0 where nothing is written.
   int64_t sync();

@@ -1,9 +1,10 @@
-// Steps: runs fed entries over rows, several steps a submission, and hands over their records in order.
+// Steps: runs fed entries over rows, several steps a submission, and hands over their records in
+// order.
 //
 //   steps.run(table, order, {{train, 421}, {train_last, 1}}, {.record = ..., .stop = ...})
 //
-// A submission is as many steps as take about 50 ms, at most two are under way, and nobody waits for a single step. What
-// a step computes does not depend on how many a submission has.
+// A submission is as many steps as take about 50 ms, at most two are under way, and nobody waits
+// for a single step. What a step computes does not depend on how many a submission has.
 #pragma once
 #include <chrono>
 #include <deque>

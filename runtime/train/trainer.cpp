@@ -41,8 +41,8 @@ void require_finite_rows(const std::optional<Fault>& fault, int64_t first_row, c
                   "mend or remove that row of the data, and look at the maps of the input");
 }
 
-// Throws where an index of the batch was outside of what it was to find. It may be so since its data are not finite: then that
-// is said.
+// Throws where an index of the batch was outside of what it was to find. It may be so since its
+// data are not finite: then that is said.
 void require_inside(const Steps::Done& done, const StepsOptions& options, const Split& split,
                     std::span<const uint32_t> order) {
   if (!done.record.outside) return;

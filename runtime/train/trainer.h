@@ -51,8 +51,9 @@ struct EpochEvent {
   MetricValues train;
   std::optional<MetricValues> validation;
 };
-// Whom the loop tells; any may be empty. Steps are told of in order, some at once, a tenth of a second after they ran at
-// most. As often `interrupted` is asked, in evaluations too; it returns 0 to go on, or a signal's number from then on.
+// Whom the loop tells; any may be empty. Steps are told of in order, some at once, a tenth of a
+// second after they ran at most. As often `interrupted` is asked, in evaluations too; it returns 0
+// to go on, or a signal's number from then on.
 struct Watcher {
   std::function<void(const StepEvent&)> step;
   std::function<void(const EpochEvent&)> epoch;
@@ -62,8 +63,9 @@ struct Watcher {
   // goes into a checkpoint. Called with finite parameters only.
   std::function<void(const RunState&)> save;
   std::function<void(const Best&)> better;  // a new best epoch; evaluations read its weights now
-  // Asked where the numbers of a run that began with step 1 stopped being finite at one of its first epoch's full batches: an error
-  // that begins with `what` and says where, or nothing. The run is over: the device's states may be used.
+  // Asked where the numbers of a run that began with step 1 stopped being finite at one of its
+  // first epoch's full batches: an error that begins with `what` and says where, or nothing. The
+  // run is over: the device's states may be used.
   std::function<std::optional<UserError>(int64_t step, const std::string& what)> explain;
 };
 // Why a training ended before its length.
@@ -79,9 +81,9 @@ struct TrainResult {
   std::optional<Best> best;
 };
 
-// Runs from the state the executable is in. Throws UserError when a loss is not finite, with the row of the data where
-// it came from there, when an index was outside of what it was to find, or when a parameter is not finite at the end: then
-// there is nothing worth saving.
+// Runs from the state the executable is in. Throws UserError when a loss is not finite, with the
+// row of the data where it came from there, when an index was outside of what it was to find, or
+// when a parameter is not finite at the end: then there is nothing worth saving.
 TrainResult train(Executable& executable, const TrainOptions& options, const Split& rows, const Split* validation,
                   const Watcher& watcher);
 

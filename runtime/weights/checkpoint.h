@@ -14,8 +14,8 @@
 
 namespace heddle::runtime {
 
-// The bytes of parameters and buffers as files hold them. `averages`: of a parameter that has an average that one, which
-// is what evaluations read.
+// The bytes of parameters and buffers as files hold them. `averages`: of a parameter that has an
+// average that one, which is what evaluations read.
 WeightsFile weights_of(Executable& executable, const std::map<std::string, std::string>& metadata = {},
                        bool averages = false);
 // Throws UserError, and writes nothing, where another kind of file lies by now. `metadata` is added to the file's.
@@ -26,8 +26,8 @@ void load_weights(Executable& executable, const WeightsFile& file, bool averages
 // One state from the bytes of a file, and to them.
 void read_in_file_order(Executable& executable, const codegen::Buffer& b, std::span<std::byte> bytes);
 void write_from_file_order(Executable& executable, const codegen::Buffer& b, std::span<const std::byte> bytes);
-// XXH3-128 over names, types, shapes and bytes of the parameters as files hold them, in the order of their names: 32 hex
-// digits. How they lie in memory does not matter.
+// XXH3-128 over names, types, shapes and bytes of the parameters as files hold them, in the order
+// of their names: 32 hex digits. How they lie in memory does not matter.
 std::string weights_hash(Executable& executable);
 
 }  // namespace heddle::runtime

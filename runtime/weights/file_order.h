@@ -1,4 +1,5 @@
-// The order of a state's elements in files, which is that of its shape, and in memory, which its layout says.
+// The order of a state's elements in files, which is that of its shape, and in memory, which its
+// layout says.
 //
 //   param conv1.weight: f32[32,16,3,3] layout [0,2,3,1]
 //     -> to_file_order: the bytes of f32[32,3,3,16] as it lies in memory, turned to f32[32,16,3,3]; to_memory_order: back

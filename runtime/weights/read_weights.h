@@ -17,8 +17,9 @@ struct ReadWeights {
   std::string note;  // what was converted; empty where nothing was
 };
 
-// Throws UserError: where the file is none or a checkpoint, where no name has the prefix or two become one, and where a finite number is
-// beyond what f32 holds: "FILE: 'w': element 3 is 1e+300, ...".
+// Throws UserError: where the file is none or a checkpoint, where no name has the prefix or two
+// become one, and where a finite number is beyond what f32 holds: "FILE: 'w': element 3 is 1e+300,
+// ...".
 ReadWeights read_weights(const std::string& path, const std::string& prefix = {});
 
 }  // namespace heddle::runtime

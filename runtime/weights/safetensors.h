@@ -50,8 +50,9 @@ WeightsFile read_safetensors(const std::string& path);
 // The same of a file's bytes that have been read; `data` is then all of them.
 WeightsFile parse_safetensors(const std::string& path, std::vector<std::byte> content);
 
-// Throws UserError unless weights could be saved there now: the file can be written (runtime/write_file.h), and is absent,
-// empty, or a weights file itself. What else is in a file is nobody's to overwrite.
+// Throws UserError unless weights could be saved there now: the file can be written
+// (runtime/write_file.h), and is absent, empty, or a weights file itself. What else is in a file is
+// nobody's to overwrite.
 void require_weights_path(const std::string& path);
 
 // Replaces the file as a whole: a crash leaves the old one or the new one. `weights.tensors` are written in order;

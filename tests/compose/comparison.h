@@ -15,10 +15,12 @@ namespace heddle::testing {
 // Of the floating types of a module's values: the unit in the last place of 1.
 double narrowest_unit(const ir::Module& module);
 
-// How far a tensor may be from the exact one: a thousandth of how much the step changed it, or eight units in the last place of the
-// narrowest type of the model where that is more; the unit in the last place of its largest element, twice; or four times as far as the
-// evaluator is that rounds every result to its type. Rules that divide a gradient by its own size make the sign of a small one count as much as
-// a large one: where the model has 16 bits, in which that sign is noise, the tenth of the elements that is off most is left out.
+// How far a tensor may be from the exact one: a thousandth of how much the step changed it, or
+// eight units in the last place of the narrowest type of the model where that is more; the unit in
+// the last place of its largest element, twice; or four times as far as the evaluator is that
+// rounds every result to its type. Rules that divide a gradient by its own size make the sign of a
+// small one count as much as a large one: where the model has 16 bits, in which that sign is noise,
+// the tenth of the elements that is off most is left out.
 struct Comparison {
   double narrowest = 0x1p-23;
   int compared = 0;

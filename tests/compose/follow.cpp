@@ -1,8 +1,10 @@
-// heddle_follow_training MODEL.json: the training that `heddle train` does, step by step beside the evaluator in double precision.
+// heddle_follow_training MODEL.json: the training that `heddle train` does, step by step beside the
+// evaluator in double precision.
 //
-// Before each step the host's states are read, and the batch that the step will gather; what the step makes of both is compared with
-// what the evaluator makes of the same. So are init, the end of each epoch and the evaluation of all splits. Then the training is
-// repeated with its rows streamed in chunks of a batch: all states have the same bits.
+// Before each step the host's states are read, and the batch that the step will gather; what the
+// step makes of both is compared with what the evaluator makes of the same. So are init, the end of
+// each epoch and the evaluation of all splits. Then the training is repeated with its rows streamed
+// in chunks of a batch: all states have the same bits.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -57,8 +59,8 @@ struct Running {
   runtime::Executable executable;
 };
 
-// Entries of the same names that return the batches they gather. Their text is kept in `sources`, which the module points
-// into.
+// Entries of the same names that return the batches they gather. Their text is kept in `sources`,
+// which the module points into.
 ir::Module gathering(const ir::Module& module, frontend::Sources& sources) {
   std::string text;
   for (const ir::Graph& g : module.graphs) {

@@ -1,5 +1,5 @@
-// The CUDA device on the fake driver: the same bits however steps are submitted and data come, nothing but a graph launch in
-// the steady state, and no use that a driver may punish.
+// The CUDA device on the fake driver: the same bits however steps are submitted and data come,
+// nothing but a graph launch in the steady state, and no use that a driver may punish.
 #include "runtime/cuda/cuda_device.h"
 
 #include <dlfcn.h>

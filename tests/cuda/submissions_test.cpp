@@ -1,5 +1,6 @@
-// Models of models/, small, on the CUDA device with the fake driver: states of the same bits as launches and as one kernel, by 1, 8
-// and 64 steps, with their rows resident and streamed; and nothing but one launch for each submission.
+// Models of models/, small, on the CUDA device with the fake driver: states of the same bits as
+// launches and as one kernel, by 1, 8 and 64 steps, with their rows resident and streamed; and
+// nothing but one launch for each submission.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -199,7 +200,8 @@ class CudaSubmissions : public ::testing::TestWithParam<std::string> {
   }
 };
 
-// The chunks of 1 MB hold eight steps of every model, and 64 of most; the smallest limit whose chunks hold 64 is taken where it is larger.
+// The chunks of 1 MB hold eight steps of every model, and 64 of most; the smallest limit whose
+// chunks hold 64 is taken where it is larger.
 TEST_P(CudaSubmissions, GiveTheSameBits) {
   constexpr int64_t kSteps = 64;
   const Compiled what = compile(GetParam());

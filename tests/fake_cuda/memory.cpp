@@ -1,5 +1,5 @@
-// Memory and copies. A copy from memory that is not pinned reads it at the call, one from pinned memory when its turn comes:
-// whoever changes it meanwhile copies the changed bytes.
+// Memory and copies. A copy from memory that is not pinned reads it at the call, one from pinned
+// memory when its turn comes: whoever changes it meanwhile copies the changed bytes.
 #include <fmt/format.h>
 
 #include <cstdlib>

@@ -1,4 +1,5 @@
-// Modules of PTX, and launches of their kernels by the interpreter. Parameters are read at the call, as the driver does.
+// Modules of PTX, and launches of their kernels by the interpreter. Parameters are read at the
+// call, as the driver does.
 #include <fmt/format.h>
 
 #include <algorithm>

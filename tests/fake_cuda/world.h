@@ -1,8 +1,10 @@
-// The fake driver's world: what has been made and not given back, what was done wrong, and what was counted.
+// The fake driver's world: what has been made and not given back, what was done wrong, and what was
+// counted.
 //
-// It stands in for NVIDIA's libcuda.so.1 in tests: found by that name, with the functions that runtime/cuda/driver.h lists.
-// Nothing is executed before somebody waits for it, so that whoever does not wait reads old data; kernels are PTX, which the
-// interpreter executes and checks. A use that a driver may punish at any later time is a violation, reported at once.
+// It stands in for NVIDIA's libcuda.so.1 in tests: found by that name, with the functions that
+// runtime/cuda/driver.h lists. Nothing is executed before somebody waits for it, so that whoever
+// does not wait reads old data; kernels are PTX, which the interpreter executes and checks. A use
+// that a driver may punish at any later time is a violation, reported at once.
 //
 //   HEDDLE_FAKE_CUDA_REPORT=FILE   violations and counts, a line each, when the process ends
 //   HEDDLE_FAKE_CUDA_NAME=NAME     the GPU's name (default NVIDIA H200 NVL)
@@ -66,8 +68,8 @@ struct World {
 
 World& world();
 
-// Each exported function begins with one: one call at a time, counted, refused after a sticky error or where the environment
-// says so.
+// Each exported function begins with one: one call at a time, counted, refused after a sticky error
+// or where the environment says so.
 class Call {
  public:
   explicit Call(const char* name);

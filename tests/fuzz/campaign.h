@@ -17,7 +17,8 @@ struct Campaign {
   std::function<void(const std::string&)> target;
 };
 
-// Cases: $HEDDLE_FUZZ_CASES, else `cases`; the first of them has the number $HEDDLE_FUZZ_FIRST, else 0. Inputs that fail are written to the working directory.
+// Cases: $HEDDLE_FUZZ_CASES, else `cases`; the first of them has the number $HEDDLE_FUZZ_FIRST,
+// else 0. Inputs that fail are written to the working directory.
 void run(const Campaign& campaign, int64_t cases);
 
 }  // namespace heddle::testing

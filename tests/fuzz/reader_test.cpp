@@ -1,4 +1,5 @@
-// Mutated files through every registered reader as a training takes them: headers, then rows, then what the plan asks of both.
+// Mutated files through every registered reader as a training takes them: headers, then rows, then
+// what the plan asks of both.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -1,11 +1,13 @@
-// heddle_gpu_check: every step of a model's program alone on a GPU, against what another device stored.
+// heddle_gpu_check: every step of a model's program alone on a GPU, against what another device
+// stored.
 //
 //   heddle_gpu_check MODEL.json --small --write REFERENCE     on the fake of NVIDIA's driver: the interpreter's outputs
 //   heddle_gpu_check MODEL.json --small REFERENCE             on a GPU: a line for each step
 //   train 3 matmul.add.relu    2.1e-15    1e-08    ok
 //
-// A step starts from what the reference stored for the steps before it, so that one wrong kernel spoils no other. The program is
-// always the one for an H200. Lines are flushed at once. Exit code 1 where a step differs, or where something fails.
+// A step starts from what the reference stored for the steps before it, so that one wrong kernel
+// spoils no other. The program is always the one for an H200. Lines are flushed at once. Exit code
+// 1 where a step differs, or where something fails.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -36,8 +38,8 @@ struct Arguments {
   bool small = false, write = false;
 };
 
-// Machine code for a GPU sums in another order than the interpreter where threads meet, and its approximate functions have
-// other last bits: more than two runs of the interpreter owe each other.
+// Machine code for a GPU sums in another order than the interpreter where threads meet, and its
+// approximate functions have other last bits: more than two runs of the interpreter owe each other.
 double most_nmse_on_gpu(ir::DType dtype) { return std::max(most_nmse(dtype), 1e-8); }
 
 codegen::Program build(const Arguments& a) {

@@ -1,5 +1,5 @@
-// What an elementwise operator states of itself is what its oracle computes at the edges of the dtypes, and what the oracle
-// computes there is stated.
+// What an elementwise operator states of itself is what its oracle computes at the edges of the
+// dtypes, and what the oracle computes there is stated.
 #include <algorithm>
 #include <cmath>
 

@@ -1,5 +1,6 @@
-// Layers against PyTorch: results, gradients and buffers of random settings, by the evaluator in double precision and by the
-// host device in single precision. The numbers are tests/training/reference/layers.safetensors (see make_layers.py there).
+// Layers against PyTorch: results, gradients and buffers of random settings, by the evaluator in
+// double precision and by the host device in single precision. The numbers are
+// tests/training/reference/layers.safetensors (see make_layers.py there).
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>

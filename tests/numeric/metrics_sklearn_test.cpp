@@ -1,6 +1,7 @@
-// Metrics of classes, and of labels above a threshold, against scikit-learn: drawn rows, by the evaluator in double precision and, of
-// some, by the host device. The numbers and models are tests/training/reference/metrics.safetensors, or HEDDLE_METRICS names another
-// file (see make_metrics.py there).
+// Metrics of classes, and of labels above a threshold, against scikit-learn: drawn rows, by the
+// evaluator in double precision and, of some, by the host device. The numbers and models are
+// tests/training/reference/metrics.safetensors, or HEDDLE_METRICS names another file (see
+// make_metrics.py there).
 #include <gtest/gtest.h>
 
 #include <cmath>

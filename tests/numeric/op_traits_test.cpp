@@ -1,5 +1,5 @@
-// What an operator states of itself (ir/op_traits.h) is what its oracle computes; and what the oracle computes, where it can
-// be seen from values, is stated.
+// What an operator states of itself (ir/op_traits.h) is what its oracle computes; and what the
+// oracle computes, where it can be seen from values, is stated.
 #include "ir/op_traits.h"
 
 #include <algorithm>
@@ -17,7 +17,8 @@ using namespace ir;
 
 int64_t at(const Dims& dims, const Dims& coordinates) { return position(dims, coordinates); }
 
-// The first result's elements are the first operand's at the places that `source` says; where it says none, `otherwise`.
+// The first result's elements are the first operand's at the places that `source` says; where it
+// says none, `otherwise`.
 void expect_moved(Applied& a, const std::function<std::optional<Dims>(const Dims&)>& source, double otherwise = 0) {
   int64_t i = 0;
   for_each_point(a.results[0].type.dims, [&](const Dims& to) {

@@ -39,8 +39,8 @@ double dot(const Tensor& a, const Tensor& b) {
   return sum;
 }
 
-// The image, the filter and the result of each are of a convolution: <conv(image, filter), result> whichever of them is made
-// of the other two, over as many products as there are.
+// The image, the filter and the result of each are of a convolution: <conv(image, filter), result>
+// whichever of them is made of the other two, over as many products as there are.
 TEST(OpTraits, ConvolutionsMakeOneOfThreeArrays) {
   std::vector<int> made(3, 0);
   for (const Case& c : stating(&Traits::convolution)) {

@@ -197,7 +197,8 @@ TEST(ScalarRuleProof, RefutesWrongRules) {
     EXPECT_FALSE(prove(rule).failures.empty()) << rule.from << " -> " << rule.to;
 }
 
-// Casts one after another, between every three dtypes: all values of the types of 8 and 16 bits, the edges of the others.
+// Casts one after another, between every three dtypes: all values of the types of 8 and 16 bits,
+// the edges of the others.
 TEST(CastRules, HoldForEveryValueOfEveryThreeTypes) {
   const auto cast_rule = [](std::string_view name) {
     const std::vector<Rule>& rules = passes::elementwise_rules();
@@ -461,7 +462,8 @@ ValueId product_over_one(Maker& m) {
   return m.b("matmul", {m.input(dtype, a, true), m.input(dtype, b, true)}, {{"transpose_a", ta}, {"transpose_b", tb}});
 }
 
-// Of 64 rows or more, alone or joined from two. Without the edges: where a product overflows, the sum depends on its order.
+// Of 64 rows or more, alone or joined from two. Without the edges: where a product overflows, the
+// sum depends on its order.
 ValueId product_with_vector(Maker& m) {
   const DType dtype = m.random.chance(50) ? DType::f32 : DType::f64;
   const int64_t rows = m.random.pick<int64_t>({64, 65, 100}), columns = m.random.pick<int64_t>({2, 5});

@@ -1,5 +1,6 @@
-// Losses, metrics, optimizers, schedules and embeddings against PyTorch, scikit-learn and, for lion and lamb, published formulas:
-// random settings, by the evaluator in double precision and by the host device in single precision. The numbers and models are
+// Losses, metrics, optimizers, schedules and embeddings against PyTorch, scikit-learn and, for lion
+// and lamb, published formulas: random settings, by the evaluator in double precision and by the
+// host device in single precision. The numbers and models are
 // tests/training/reference/training.safetensors (see make_training.py there).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -156,10 +157,11 @@ TEST_P(TrainingOfPyTorch, EvaluatorAgreesInDouble) {
   check({.nmse = 1e-20, .path = [] { return 1e-12; }});
 }
 
-// Each of a hundred steps rounds, so in single precision hardly anybody stays within 1e-6 of the double path: PyTorch's own
-// float32 is up to 8.9e-6 from its float64. The same formulas in another order of their operations round otherwise, not
-// more: the host is at most three times as far, case by case. The largest ratio that was seen is 2.1 with AVX-512, the
-// mean of all 0.96. Where PyTorch's roundings happened to cancel, 1e-6 is near enough: it is 17 of a hundred steps'. With
+// Each of a hundred steps rounds, so in single precision hardly anybody stays within 1e-6 of the
+// double path: PyTorch's own float32 is up to 8.9e-6 from its float64. The same formulas in another
+// order of their operations round otherwise, not more: the host is at most three times as far, case
+// by case. The largest ratio that was seen is 2.1 with AVX-512, the mean of all 0.96. Where
+// PyTorch's roundings happened to cancel, 1e-6 is near enough: it is 17 of a hundred steps'. With
 // AVX2 schedule_one_cycle_0 is 9.2e-7 away, PyTorch with AVX-512 2.6e-7.
 TEST_P(TrainingOfPyTorch, HostAgreesInSingle) {
   HostRun host(module_, "train");

@@ -1,4 +1,5 @@
-// cp.async: the bytes arrive where the thread waits for them, not before, so that what reads too early reads the old ones.
+// cp.async: the bytes arrive where the thread waits for them, not before, so that what reads too
+// early reads the old ones.
 #include <algorithm>
 
 #include "tests/ptx/access.h"

@@ -133,7 +133,8 @@ std::vector<Pair> control_pairs() {
       {Check::divergent_barrier, "branch",
        "setp.lt.s32 %p1, %r0, 16; @%p1 bra $other; bar.sync 0; bra $end; $other: bar.sync 0; $end:",
        "setp.lt.s32 %p1, %r0, 16; @%p1 bra $end; add.s32 %r0, %r0, 1; $end: bar.sync 0;", ""},
-      // Lanes of $rare come back to $join, as compilers lay out what they take for rare; only the first barrier is wrong.
+      // Lanes of $rare come back to $join, as compilers lay out what they take for rare; only the
+      // first barrier is wrong.
       {Check::divergent_barrier, "back_from_the_end", back_from_the_end("bar.sync 1;"), back_from_the_end(""), ""},
       {Check::exited_at_barrier,
        "exit",

@@ -58,10 +58,11 @@ class Comparison {
   std::string line_;
 };
 
-// What a scatter over its own operand executes follows the rows that the data name, of auc's bins as few as scores lie near
-// one another: its figures are an estimate. However they lie, its updates bound what it moves, whatever the table has: each
-// looks at its index, the one before and the one behind, at its place in each turn over the columns, and at a row of x and
-// of the updates; and writes a row.
+// What a scatter over its own operand executes follows the rows that the data name, of auc's bins
+// as few as scores lie near one another: its figures are an estimate. However they lie, its updates
+// bound what it moves, whatever the table has: each looks at its index, the one before and the one
+// behind, at its place in each turn over the columns, and at a row of x and of the updates; and
+// writes a row.
 void check_in_place(const ir::Graph& graph, const codegen::Kernel& kernel, const ptx::Counters& c, double launches) {
   const ir::Node& n = graph[graph.order[0]];
   const ir::Type &updates = graph[n.operands[3]].type, &sorted = graph[n.operands[1]].type;

@@ -1,4 +1,5 @@
-// A step on a GPU says which of its indices is outside, as launches and as one kernel: in the interpreter, as on the host.
+// A step on a GPU says which of its indices is outside, as launches and as one kernel: in the
+// interpreter, as on the host.
 #include <gtest/gtest.h>
 
 #include <cstring>

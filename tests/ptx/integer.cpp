@@ -1,4 +1,5 @@
-// Integer arithmetic: add, sub, mul, mad, div, rem, neg, abs, min, max, sums with a carry, and products of parts of words.
+// Integer arithmetic: add, sub, mul, mad, div, rem, neg, abs, min, max, sums with a carry, and
+// products of parts of words.
 #include <limits>
 
 #include "tests/ptx/decoding.h"
@@ -160,7 +161,8 @@ Type twice(Type t) {
   }
 }
 
-// add.cc, addc, sub.cc, subc, mad.cc, madc of 32 and 64 bits. The carry is a bit of each lane, in a register of its own.
+// add.cc, addc, sub.cc, subc, mad.cc, madc of 32 and 64 bits. The carry is a bit of each lane, in a
+// register of its own.
 enum CarryMode : uint32_t { kIn = 1, kOut = 2, kSubtract = 4, kMultiply = 8, kHigh = 16 };
 
 template <class T>

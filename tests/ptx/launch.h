@@ -91,9 +91,9 @@ struct Counters {
   // With `chains`: the most loads of global memory of which each needs the one before, of any warp; and the same
   // behind the warp's last arrival (an atomic operation) of each block.
   uint64_t longest_chain = 0, longest_chain_after_arrival = 0;
-  // With `chains`: the most loads that a warp waits for one after another, where what a straight piece of instructions
-  // reads is there at its end, and a barrier waits for all warps; and how many of these read what other threads may have
-  // written: volatile, relaxed and atomic ones.
+  // With `chains`: the most loads that a warp waits for one after another, where what a straight
+  // piece of instructions reads is there at its end, and a barrier waits for all warps; and how
+  // many of these read what other threads may have written: volatile, relaxed and atomic ones.
   uint64_t longest_waits = 0, longest_fresh_waits = 0;
 
   Counters& operator+=(const Counters& other);

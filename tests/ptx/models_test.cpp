@@ -61,9 +61,9 @@ class Comparison {
  public:
   explicit Comparison(const ir::Module& module) : module_(module) {}
 
-  // In deep networks gradients are the small rest of large sums, and each device is off by more than what two may differ
-  // by: there the interpreter is as near to the exact numbers as the host, which may be nearer by chance in one entry than in
-  // others, of two biases say.
+  // In deep networks gradients are the small rest of large sums, and each device is off by more
+  // than what two may differ by: there the interpreter is as near to the exact numbers as the host,
+  // which may be nearer by chance in one entry than in others, of two biases say.
   void expect_agreement(Made& host, Made& got, const std::string& entry, const ir::NamedTensors& batch) {
     constexpr double kNoFarther = 16;  // of squares: errors four times as large
     for (const auto& [name, tensor] : host.after) {
@@ -147,8 +147,9 @@ void check_training(const std::string& name, bool small, const PtxOptions& optio
              comparison.worst, comparison.above, static_cast<double>(device.total().thread_instructions) / 1e6);
 }
 
-// Some gradients of these are zero but for rounding (a scale before a norm of the same channels, a bias before a
-// difference). Their own optimizer divides such a number by its own size and keeps nothing but its sign; sgd leaves it as small as it is.
+// Some gradients of these are zero but for rounding (a scale before a norm of the same channels, a
+// bias before a difference). Their own optimizer divides such a number by its own size and keeps
+// nothing but its sign; sgd leaves it as small as it is.
 const std::set<std::string> kDeadGradients = {"alexnet_small", "mobilenet_small", "siamese", "unet", "vgg_small"};
 
 class PtxModels : public ::testing::TestWithParam<std::string> {};

@@ -1,5 +1,6 @@
-// Does the interpreter bite? Each fault of mutants/mutants.txt is planted in a sample's CUDA text, compiled and executed: it
-// must be found, or change a result, or cost memory traffic or instructions.
+// Does the interpreter bite? Each fault of mutants/mutants.txt is planted in a sample's CUDA text,
+// compiled and executed: it must be found, or change a result, or cost memory traffic or
+// instructions.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

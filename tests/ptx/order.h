@@ -35,7 +35,8 @@ class BlockOrder {
   void barrier(const std::vector<bool>& alive);  // of all threads
   void warp_barrier(uint32_t warp, Lanes lanes);
   void fence(uint32_t warp, Lanes lanes, Scope scope, bool sequential);
-  // A strong write publishes what its thread knows; `exchange`: a read-modify-write, behind which earlier writes stay visible.
+  // A strong write publishes what its thread knows; `exchange`: a read-modify-write, behind which
+  // earlier writes stay visible.
   void publish(uint32_t thread, Order order, Scope scope, bool exchange, Published& at);
   // A strong read of what has been published.
   void observe(uint32_t thread, Order order, Scope scope, const Published& at);

@@ -1,4 +1,5 @@
-// Persistent kernels in the interpreter: the bits of their launches, whatever the number of blocks and of steps in a launch.
+// Persistent kernels in the interpreter: the bits of their launches, whatever the number of blocks
+// and of steps in a launch.
 #include <gtest/gtest.h>
 
 #include <algorithm>

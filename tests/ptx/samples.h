@@ -13,7 +13,8 @@ struct Sample {
   // All results, of a program with the sample's interface.
   std::function<Images(const codegen::Program&, runtime::Device&)> run;
 };
-// tests/ptx/mutants/NAME.hir, planned for the target h200: in the forms that its kernels have, or, without kernels, as compiled.
+// tests/ptx/mutants/NAME.hir, planned for the target h200: in the forms that its kernels have, or,
+// without kernels, as compiled.
 Sample sample(const std::string& name);
 
 }  // namespace heddle::testing

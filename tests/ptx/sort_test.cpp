@@ -1,5 +1,6 @@
-// Orders of rows so long that a GPU finds them in several launches: in the interpreter and, in the same launches, on the host,
-// those of the oracle, of whatever is equal, not finite or at the ends of its type.
+// Orders of rows so long that a GPU finds them in several launches: in the interpreter and, in the
+// same launches, on the host, those of the oracle, of whatever is equal, not finite or at the ends
+// of its type.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

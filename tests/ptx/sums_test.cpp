@@ -1,5 +1,6 @@
-// Long sums of every operator that adds, as a GPU's kernels, against exact ones (tests/sums). HEDDLE_SUMS_FIRST, HEDDLE_SUMS_COUNT
-// and HEDDLE_SUMS_MOST say which cases, and how many terms they have at most:
+// Long sums of every operator that adds, as a GPU's kernels, against exact ones (tests/sums).
+// HEDDLE_SUMS_FIRST, HEDDLE_SUMS_COUNT and HEDDLE_SUMS_MOST say which cases, and how many terms
+// they have at most:
 //
 //   HEDDLE_SUMS_COUNT=200 HEDDLE_SUMS_MOST=1000000 heddle_ptx_tests --gtest_filter=*LongSums*
 #include "runtime/cuda/nvrtc.h"

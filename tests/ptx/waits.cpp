@@ -1,6 +1,7 @@
-// How many loads of global memory a warp waits for, one after another: instructions start in their order, so that what a
-// straight piece of them reads has arrived where it ends, and a turn of a loop waits for its loads before the next one
-// asks for its own. Loads of one piece that do not need one another are under way together.
+// How many loads of global memory a warp waits for, one after another: instructions start in their
+// order, so that what a straight piece of them reads has arrived where it ends, and a turn of a
+// loop waits for its loads before the next one asks for its own. Loads of one piece that do not
+// need one another are under way together.
 #include "tests/ptx/machine.h"
 
 namespace heddle::ptx {

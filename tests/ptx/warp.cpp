@@ -1,5 +1,5 @@
-// A warp: groups of lanes at one instruction each, of which the one that is farthest behind (block_order.h) runs, so that
-// lanes that parted meet again.
+// A warp: groups of lanes at one instruction each, of which the one that is farthest behind
+// (block_order.h) runs, so that lanes that parted meet again.
 #include "tests/ptx/lanes.h"
 #include "tests/ptx/machine.h"
 

@@ -26,8 +26,9 @@ struct BoundedEvaluation {
   std::map<std::string, Bounded> updated;
 };
 
-// In exact precision all types round as doubles do. `normal_f64`: how far, relative to them, normal random numbers of f64 may be
-// from the oracle's, whose own functions the host computes them with; a GPU's differ in the last places.
+// In exact precision all types round as doubles do. `normal_f64`: how far, relative to them, normal
+// random numbers of f64 may be from the oracle's, whose own functions the host computes them with;
+// a GPU's differ in the last places.
 BoundedEvaluation evaluate_with_bounds(const ir::Graph& g, const ir::NamedTensors& inputs, ir::Precision precision,
                                        double normal_f64 = 0);
 

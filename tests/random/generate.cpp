@@ -41,7 +41,8 @@ std::optional<Instance> begin(GrowingGraph& w, const OpDef& op, ValueId& given) 
   return random_instance(op, w.random, w.limits);
 }
 
-// The second operator reads the first's result as it is, or else cut, padded or reshaped. Its last result; none: it cannot.
+// The second operator reads the first's result as it is, or else cut, padded or reshaped. Its last
+// result; none: it cannot.
 ValueId attach(GrowingGraph& w, const OpDef& op, ValueId v) {
   if (auto i = random_instance(op, w.random, w.limits, w.type(v)); i && (i->below[i->given] == 0)) {
     return w.add_reading(*i, v).back();

@@ -93,7 +93,8 @@ void open_where_it_overflows(Errors& errors, const Signature& s, const Operands&
       errors[i] = kInfinity;
 }
 
-// Elements of two operands that may be equal become so: whether they are is decided within the bounds, not at their ends.
+// Elements of two operands that may be equal become so: whether they are is decided within the
+// bounds, not at their ends.
 void bring_together(const Operands& operands, std::vector<Tensor>& at) {
   if (at.size() != 2 || at[0].type != at[1].type) return;
   const auto nearest = [&](size_t k, size_t i, double to) {

@@ -1,6 +1,6 @@
-// Loaded before the C library (LD_PRELOAD): the HEDDLE_FAIL_AT-th call of HEDDLE_FAIL_CALL on a path below HEDDLE_FAIL_IN
-// fails with the error HEDDLE_FAIL_ERRNO; with HEDDLE_FAIL_REST all after it, too. How many there were is appended to the
-// file HEDDLE_FAIL_COUNT at the end.
+// Loaded before the C library (LD_PRELOAD): the HEDDLE_FAIL_AT-th call of HEDDLE_FAIL_CALL on a
+// path below HEDDLE_FAIL_IN fails with the error HEDDLE_FAIL_ERRNO; with HEDDLE_FAIL_REST all after
+// it, too. How many there were is appended to the file HEDDLE_FAIL_COUNT at the end.
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

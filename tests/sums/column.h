@@ -1,4 +1,5 @@
-// Column: a tensor as a device holds it, of up to 1e8 elements, and the five kinds of numbers that long sums are tried on.
+// Column: a tensor as a device holds it, of up to 1e8 elements, and the five kinds of numbers that
+// long sums are tried on.
 //
 //   Numbers(Kind::alternating, f32, 1000, seed).at(line, i)   ->  0.1, -0.1, 0.1, ... along each line of 1000 terms
 #pragma once

@@ -1,4 +1,5 @@
-// Losses, their weighted means and the gradients that pass through them, and gradients clipped by their norm: whole models.
+// Losses, their weighted means and the gradients that pass through them, and gradients clipped by
+// their norm: whole models.
 #include <fmt/format.h>
 
 #include <cmath>

@@ -20,8 +20,8 @@ struct Moments {
   double off_mean = 0, off_variance = 0, variance = 0;
 };
 
-// The variance is that of distances to a rounded mean: their sum is right to the rule, and the mean's own error adds its
-// square. One pass in doubles is better than that.
+// The variance is that of distances to a rounded mean: their sum is right to the rule, and the
+// mean's own error adds its square. One pass in doubles is better than that.
 std::vector<Moments> moments_of(const Lines& lines, const Column& x) {
   const DType dtype = x.type.dtype;
   const int64_t n = lines.terms();

@@ -20,8 +20,9 @@ Column factors(const Draw& d, const Type& type, int64_t which) {
       type, [&](int64_t i) { return which < 2 ? one : 0.5 + unit(mixed(d.seed + 1, static_cast<uint64_t>(i))); });
 }
 
-// So many products a library adds in order (runtime/host/onednn_builder.h), each with half a unit's rounding: beside the rule.
-// Kernels of matrix products that are not cut begin anew every few hundred.
+// So many products a library adds in order (runtime/host/onednn_builder.h), each with half a unit's
+// rounding: beside the rule. Kernels of matrix products that are not cut begin anew every few
+// hundred.
 int64_t of_products(int64_t k) { return k > 4096 ? 0 : 512; }
 constexpr int64_t kOfConvolutions = 2048;
 

@@ -1,6 +1,6 @@
-// Long sums of every operator that adds, on the host, against exact ones. A case's number gives its input. HEDDLE_SUMS_FIRST and
-// HEDDLE_SUMS_COUNT say which cases, HEDDLE_SUMS_MOST how many terms they have at most, HEDDLE_SUMS_OF which family alone
-// ("product", "prefix", .. in sum_case.cpp):
+// Long sums of every operator that adds, on the host, against exact ones. A case's number gives its
+// input. HEDDLE_SUMS_FIRST and HEDDLE_SUMS_COUNT say which cases, HEDDLE_SUMS_MOST how many terms
+// they have at most, HEDDLE_SUMS_OF which family alone ("product", "prefix", .. in sum_case.cpp):
 //
 //   HEDDLE_SUMS_COUNT=2000 HEDDLE_SUMS_MOST=100000000 heddle_sums_tests
 #include "tests/sums/campaign.h"

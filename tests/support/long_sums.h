@@ -1,5 +1,5 @@
-// Long sums whose values are known: every operator that adds up, along every kind of axes, as a graph of its own. The error may be
-// 4 log2(n) eps times the sum of the magnitudes.
+// Long sums whose values are known: every operator that adds up, along every kind of axes, as a
+// graph of its own. The error may be 4 log2(n) eps times the sum of the magnitudes.
 //
 //   LongSums sums(DType::f32, known_terms()[0], 200000);   // sums.module has @total, @row, @column, @window ...
 //   sums.fault("row", run("row", sums.inputs("row")))      // "": as exact as it has to be

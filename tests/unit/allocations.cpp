@@ -31,8 +31,9 @@ const int installed = __sanitizer_install_malloc_and_free_hooks([](const volatil
 }
 #else
 namespace {
-// Where libdnnl's code lies. From version 3 on, and where the processor has no AVX-512, it asks malloc itself for parts of
-// some primitives each time it executes them, beside what StepMemory serves: its own calls do not count then.
+// Where libdnnl's code lies. From version 3 on, and where the processor has no AVX-512, it asks
+// malloc itself for parts of some primitives each time it executes them, beside what StepMemory
+// serves: its own calls do not count then.
 struct Code {
   uintptr_t begin = 0, end = 0;
 };

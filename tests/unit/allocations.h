@@ -1,5 +1,6 @@
-// Counts heap allocations of the whole process, libraries included, for tests of what must not allocate. Of oneDNN 3, and
-// of any without AVX-512, what it makes with `new` counts, and what it asks malloc for does not.
+// Counts heap allocations of the whole process, libraries included, for tests of what must not
+// allocate. Of oneDNN 3, and of any without AVX-512, what it makes with `new` counts, and what it
+// asks malloc for does not.
 #pragma once
 #include <cstdint>
 

@@ -19,8 +19,9 @@ std::string averaged_model(const std::string& average) {
           average + "}");
 }
 
-// torch.optim.swa_utils.AveragedModel with get_ema_multi_avg_fn(0.9) of PyTorch 2.15 in float64, updated after each of 20
-// steps of Adam, or of those behind the first 7; and the loss of the averaged model.
+// torch.optim.swa_utils.AveragedModel with get_ema_multi_avg_fn(0.9) of PyTorch 2.15 in float64,
+// updated after each of 20 steps of Adam, or of those behind the first 7; and the loss of the
+// averaged model.
 TEST(Average, FollowsPyTorch) {
   struct Case {
     int start;

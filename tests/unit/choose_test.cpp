@@ -1,4 +1,5 @@
-// The chooser: figures decide, of equals the order, and what is known no better than a bound is preferred to nothing known.
+// The chooser: figures decide, of equals the order, and what is known no better than a bound is
+// preferred to nothing known.
 #include "passes/choose.h"
 
 #include <gtest/gtest.h>

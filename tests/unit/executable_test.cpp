@@ -154,8 +154,9 @@ codegen::Program product_program() {
   return p;
 }
 
-// oneDNN makes small objects while it executes a primitive; after the first run they come from the step memory. Heap use
-// grows by what the C library makes for a thread that takes part for the first time, however late, and by nothing else.
+// oneDNN makes small objects while it executes a primitive; after the first run they come from the
+// step memory. Heap use grows by what the C library makes for a thread that takes part for the
+// first time, however late, and by nothing else.
 TEST(Executable, LibraryStepsAllocateNothing) {
   const codegen::Program program = product_program();
   for (int threads : {1, 3}) {

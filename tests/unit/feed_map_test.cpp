@@ -1,5 +1,5 @@
-// Maps of pictures: what a step gets is what the maps, applied one after another to the whole picture, make of it, with numbers that
-// depend on seed, epoch, row and the map's place alone.
+// Maps of pictures: what a step gets is what the maps, applied one after another to the whole
+// picture, make of it, with numbers that depend on seed, epoch, row and the map's place alone.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -201,7 +201,8 @@ TEST(FeedMap, MapsActOneAfterAnother) {
       }
 }
 
-// A border makes pictures larger, in evaluations too; maps before it see the file's pictures, those behind it the input's.
+// A border makes pictures larger, in evaluations too; maps before it see the file's pictures, those
+// behind it the input's.
 TEST(FeedMap, PaddedPicturesLieInTheirBorder) {
   const DataMap pad = data_map("pad", {{"pad", {1, 2, 3, 0}}, {"fill", {5}}});
   const std::vector<Maps> lists = {

@@ -1,5 +1,5 @@
-// Each name of another framework where it is written: the message is the table's, and what it says to write instead is accepted in
-// its place. tests/unit/Inputs/foreign_places.txt holds the places.
+// Each name of another framework where it is written: the message is the table's, and what it says
+// to write instead is accepted in its place. tests/unit/Inputs/foreign_places.txt holds the places.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -89,8 +89,9 @@ Seconds least(const std::string& text) {
   return least;
 }
 
-// Four times as large takes 4 times as long where it is linear, and 16 times where it is quadratic. What takes less than
-// 5 ms counts as 5: pack searches for up to some ten milliseconds whatever the size.
+// Four times as large takes 4 times as long where it is linear, and 16 times where it is quadratic.
+// What takes less than 5 ms counts as 5: pack searches for up to some ten milliseconds whatever the
+// size.
 void expect_linear(const char* name, Family family, int n) {
   if (HEDDLE_SANITIZED) GTEST_SKIP() << "sanitizers slow each stage by a factor of its own";
   constexpr double kMost = 10, kLeastSeconds = 0.005;

@@ -25,7 +25,8 @@ std::unique_ptr<Built> of_nodes(const std::string& nodes) {
                      R"(, "outputs": {"out": "y"}, "train": {"batch": {"N": 5}})"));
 }
 
-// "gather 'y' 'j' 3 2": reader, indices, how many places there are, indices of a row. Of those that have to be looked at.
+// "gather 'y' 'j' 3 2": reader, indices, how many places there are, indices of a row. Of those that
+// have to be looked at.
 Lines checks(const std::string& nodes) {
   const auto built = of_nodes(nodes);
   Diagnostics errors;
@@ -157,7 +158,8 @@ TEST(IndexChecks, TakeNoColumnsForRows) {
             Lines{"gather 'g' 'j' 3 0"});
 }
 
-// What is random in training is its mean elsewhere, a constant; how many places there are may depend on the batch. The numbers stay.
+// What is random in training is its mean elsewhere, a constant; how many places there are may
+// depend on the batch. The numbers stay.
 TEST(IndexChecks, AreNumberedAlike) {
   const auto built = build(
       model(R"("i": {"shape": ["N", 2], "dtype": "i32"})",
@@ -180,8 +182,9 @@ TEST(IndexChecks, AreNumberedAlike) {
   }
 }
 
-// An axis of what is computed may be that of the batch. The last batch of an epoch may have fewer places than the file was asked
-// for, so that inputs are looked at there, too; and the bound is told of the batch at hand.
+// An axis of what is computed may be that of the batch. The last batch of an epoch may have fewer
+// places than the file was asked for, so that inputs are looked at there, too; and the bound is
+// told of the batch at hand.
 TEST(IndexChecks, FollowTheBatch) {
   const std::string summed = R"({"name": "s", "op": "sum", "in": "x", "axis": 2}, )";
   EXPECT_EQ(checks(summed + R"({"name": "y", "op": "gather", "in": ["s", "i"]})").size(), 1U);

@@ -1,5 +1,6 @@
-// Gradients at kinks, ties and limits: the evaluator's, beside PyTorch's of tests/training/reference/kinks.json (see make_kinks.py
-// there), are the table of docs/gradients.md.
+// Gradients at kinks, ties and limits: the evaluator's, beside PyTorch's of
+// tests/training/reference/kinks.json (see make_kinks.py there), are the table of
+// docs/gradients.md.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>

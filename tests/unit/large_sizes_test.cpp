@@ -1,4 +1,5 @@
-// Arrays of more than 2^31 elements on the host device, in as many bytes: a few GiB at once, so only where HEDDLE_LARGE is set.
+// Arrays of more than 2^31 elements on the host device, in as many bytes: a few GiB at once, so
+// only where HEDDLE_LARGE is set.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -95,7 +95,8 @@ TEST(Layers, SplitAndConcat) {
   EXPECT_EQ(predict(model(inputs, nodes, R"(, "outputs": {"z": "z"})"), values), (std::vector<double>{4, 0}));
 }
 
-// In training channels of a row vanish as a whole, about as many as the rate says; the others are scaled. Not elsewhere.
+// In training channels of a row vanish as a whole, about as many as the rate says; the others are
+// scaled. Not elsewhere.
 TEST(Layers, SpatialDropoutDropsChannels) {
   const std::string text =
       model(R"("x": {"shape": ["N", 2, 3, 50]})",

@@ -1,4 +1,5 @@
-// Losses: values against their formulas written out in double precision, gradients against central differences of those.
+// Losses: values against their formulas written out in double precision, gradients against central
+// differences of those.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

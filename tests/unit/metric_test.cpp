@@ -146,7 +146,8 @@ TEST(Metric, CountsOfClasses) {
   }
 }
 
-// Each class, and their mean: what would be 0 / 0 counts as 0. No row is predicted as one of the classes, and none is of it.
+// Each class, and their mean: what would be 0 / 0 counts as 0. No row is predicted as one of the
+// classes, and none is of it.
 TEST(Metric, AveragesOfClasses) {
   const std::vector<Counts> of = counts_of_classes();
   const auto expect = [&](const std::string& op, double (*above)(const Counts&), double (*below)(const Counts&)) {

@@ -1,4 +1,5 @@
-// mixup: each row of a batch is m times itself and 1 - m times the one before it, the same m for the picture and for its label.
+// mixup: each row of a batch is m times itself and 1 - m times the one before it, the same m for
+// the picture and for its label.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,4 +1,5 @@
-// A compressed array that takes more than the memory that rows may have lies in a temporary file, with the same elements.
+// A compressed array that takes more than the memory that rows may have lies in a temporary file,
+// with the same elements.
 #include <gtest/gtest.h>
 #include <zlib.h>
 

@@ -292,8 +292,8 @@ TEST(Onednn, ConvolutionInPieces) {
   check_convolution({.n = 7, .h = 52, .w = 52, .c = 1, .o = 32, .kh = 3, .kw = 3}, Values::special);
 }
 
-// A filter gradient over many positions is cut into runs: groups of images, single ones, bands of their rows. Some bands lie
-// in the padding.
+// A filter gradient over many positions is cut into runs: groups of images, single ones, bands of
+// their rows. Some bands lie in the padding.
 TEST(Onednn, FilterGradientInRuns) {
   for (const Values kind : {Values::ordinary, Values::special}) {
     check_convolution({.n = 13, .h = 16, .w = 15, .c = 4, .o = 3, .kh = 3, .kw = 3, .pads = {1, 1, 1, 1}}, kind);

@@ -379,9 +379,10 @@ TEST(Initializer, Orthogonal) {
   EXPECT_NE(drawn("[7, 7]", R"("orthogonal")"), drawn("[7, 7]", R"({"op": "orthogonal", "gain": 1.5})"));
 }
 
-// No rotation changes the distribution, so that an element of an n x n matrix has mean 0 and variance 1 / n wherever it
-// stands, the diagonal too: a QR decomposition whose signs are left as they come has one of one sign. Of 300 matrices a mean
-// is off by sqrt(1 / n / 300), a variance by less than sqrt(2 / 300) of itself; the bounds are five times that.
+// No rotation changes the distribution, so that an element of an n x n matrix has mean 0 and
+// variance 1 / n wherever it stands, the diagonal too: a QR decomposition whose signs are left as
+// they come has one of one sign. Of 300 matrices a mean is off by sqrt(1 / n / 300), a variance by
+// less than sqrt(2 / 300) of itself; the bounds are five times that.
 TEST(Initializer, OrthogonalIsUniform) {
   constexpr int kMatrices = 300, kSize = 3;
   std::string nodes, sum = R"({"name": "s0", "op": "mul", "in": ["x", 1]})";

@@ -1,4 +1,5 @@
-// pixel_shuffle: channels land where torch.nn.PixelShuffle puts them, in both layouts; what cannot be shared out is refused.
+// pixel_shuffle: channels land where torch.nn.PixelShuffle puts them, in both layouts; what cannot
+// be shared out is refused.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -75,7 +75,8 @@ TEST(Process, ChildrenKeepTheirTemporariesInTheFolder) {
   EXPECT_EQ(r.output, folder.path() + "\n");
 }
 
-// Just before a process ends: its children die with what they started, its temporaries go, and no thread makes new ones.
+// Just before a process ends: its children die with what they started, its temporaries go, and no
+// thread makes new ones.
 TEST(ProcessDeathTest, CleanUpForExitLeavesNothing) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto end = [] {

@@ -1,5 +1,6 @@
-// Scatter and gather_nd against PyTorch 2.15 (CPU, float64): index_add, index_reduce(include_self=True) by prod, amax and
-// amin, index_copy, gather; results, and gradients of the sum of weights times the result.
+// Scatter and gather_nd against PyTorch 2.15 (CPU, float64): index_add,
+// index_reduce(include_self=True) by prod, amax and amin, index_copy, gather; results, and
+// gradients of the sum of weights times the result.
 #include <gtest/gtest.h>
 
 #include <cmath>

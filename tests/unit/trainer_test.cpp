@@ -20,8 +20,8 @@ namespace {
 using codegen::Buffer;
 using codegen::Segment;
 
-// Every fed entry takes x: f32[batch], records its mean and adds to totals; "metrics" returns their ratio. What is submitted
-// is executed at once, or as late as it may be.
+// Every fed entry takes x: f32[batch], records its mean and adds to totals; "metrics" returns their
+// ratio. What is submitted is executed at once, or as late as it may be.
 class CountingDevice final : public MemoryDevice {
  public:
   void load(const codegen::Program& program, const Segments& segments) override {

@@ -5,8 +5,9 @@
 //   model.save("digits.safetensors");
 //   heddle::Outputs out = model.predict({{"image", heddle::Array::u8({2, 28, 28}, pixels)}});
 //
-// Every failure is a heddle::Error. A model is used by one thread at a time; several models may be used by several. What
-// a compilation starts are compilers and installed helpers, never the program that uses this.
+// Every failure is a heddle::Error. A model is used by one thread at a time; several models may be
+// used by several. What a compilation starts are compilers and installed helpers, never the program
+// that uses this.
 #pragma once
 #include <concepts>
 #include <cstddef>
@@ -76,7 +77,8 @@ struct HEDDLE_API Options {
 struct HEDDLE_API Epoch {
   int64_t number = 0, steps = 0;  // counted from 1; all steps of this `fit` so far
   double seconds = 0;             // of its training steps
-  // "loss" and the model's metrics by name, those that are one number; of validation none where the model has no such rows.
+  // "loss" and the model's metrics by name, those that are one number; of validation none where the
+  // model has no such rows.
   std::map<std::string, double> train = {}, validation = {};
 };
 struct HEDDLE_API FitResult {
@@ -150,8 +152,9 @@ inline Value& Value::add(const std::string& key, Value value) {
   return *this;
 }
 
-// A model built without JSON text. What docs/model-format.md says of a file's keys is said by calls; a value that is given
-// may use sizes and expressions, as there. Nothing is checked before Model::build.
+// A model built without JSON text. What docs/model-format.md says of a file's keys is said by
+// calls; a value that is given may use sizes and expressions, as there. Nothing is checked before
+// Model::build.
 //
 //   ModelBuilder net("tiny");
 //   net.input("x", {"N", 3}).input("target", {"N", 2});
@@ -205,9 +208,9 @@ class HEDDLE_API Model {
   // are out of range or the path is "-": standard input is the program's own.
   static Model load(const std::string& path, const Options& options = {});
   static Model parse(const std::string& text, const Options& options = {});
-  // From calls instead of a text. Where a message of a text begins with file, line and column, it begins here with the path
-  // of the value, as Options::set takes it: "nodes.fc1.units: error: ...". Throws as parse does; data files lie in
-  // Options::data, or in the working folder.
+  // From calls instead of a text. Where a message of a text begins with file, line and column, it
+  // begins here with the path of the value, as Options::set takes it: "nodes.fc1.units: error:
+  // ...". Throws as parse does; data files lie in Options::data, or in the working folder.
   static Model build(const ModelBuilder& builder, const Options& options = {});
   Model(Model&&) noexcept;
   Model& operator=(Model&&) noexcept;
@@ -218,18 +221,20 @@ class HEDDLE_API Model {
   // initializers unless weights have been loaded. Throws (1) where the model has no loss or optimizer, (3) without the
   // device or a compiler, (4) where the program does not fit into memory.
   void compile();
-  // One step on rows of every input, as many as the model's batch. Returns the loss of these rows before the step, nan
-  // where none of them counts in it.
-  // Throws (2) where an input is missing, has another number of rows or is none of the model's, (1) where its shape, type
-  // or labels do not fit or it is not finite behind the maps: nothing has changed then. Throws (1) where the loss is not
-  // finite: the step has been taken then.
+  // One step on rows of every input, as many as the model's batch. Returns the loss of these rows
+  // before the step, nan where none of them counts in it. Throws (2) where an input is missing, has
+  // another number of rows or is none of the model's, (1) where its shape, type or labels do not
+  // fit or it is not finite behind the maps: nothing has changed then. Throws (1) where the loss is
+  // not finite: the step has been taken then.
   double train_step(const Inputs& rows);
-  // Trains on the model's own data for the epochs or steps that the model says, on from where it stands. `each` is told
-  // of every epoch, and stops the training by returning false; a training that ends otherwise ends with the weights of its
-  // best epoch where train.early_stop says so. Throws (1) where the model names no data, a file is missing or damaged, or
-  // a loss is not finite. `each` may predict and save, with the parameters as the epoch left them; fit, train_step, compile
-  // and load_weights throw (2) in it. What it throws itself ends the training and passes through fit as it is; the
-  // parameters stay those of that epoch. The model may be moved in it, and must not be destroyed or assigned to.
+  // Trains on the model's own data for the epochs or steps that the model says, on from where it
+  // stands. `each` is told of every epoch, and stops the training by returning false; a training
+  // that ends otherwise ends with the weights of its best epoch where train.early_stop says so.
+  // Throws (1) where the model names no data, a file is missing or damaged, or a loss is not
+  // finite. `each` may predict and save, with the parameters as the epoch left them; fit,
+  // train_step, compile and load_weights throw (2) in it. What it throws itself ends the training
+  // and passes through fit as it is; the parameters stay those of that epoch. The model may be
+  // moved in it, and must not be destroyed or assigned to.
   FitResult fit(const std::function<bool(const Epoch&)>& each = {});
   // `outputs` are names of outputs or nodes; none: the model's outputs. Each result has shape [rows, ...] for as many
   // rows as are given, any number of them: what is compiled once serves all. Throws (2) where there are no weights yet,
@@ -237,11 +242,13 @@ class HEDDLE_API Model {
   // behind the maps, (4) where not even two rows fit into memory.
   Outputs predict(const Inputs& rows, const std::vector<std::string>& outputs = {});
   FileResult predict_files(const FilePredictions& request);
-  // From a safetensors file; `prefix` is taken off the names of its tensors: "module.". Throws (1) where the file is none.
-  // Weights of other names or shapes are refused (1) here where the training step is compiled, else when they are used.
+  // From a safetensors file; `prefix` is taken off the names of its tensors: "module.". Throws (1)
+  // where the file is none. Weights of other names or shapes are refused (1) here where the
+  // training step is compiled, else when they are used.
   void load_weights(const std::string& path, const std::string& prefix = {});
-  // Parameters and buffers as a safetensors file, under PyTorch's names and shapes; an older file is replaced as a whole.
-  // Throws (2) where there are no weights yet, (1) where it cannot be written or would replace what is no weights.
+  // Parameters and buffers as a safetensors file, under PyTorch's names and shapes; an older file
+  // is replaced as a whole. Throws (2) where there are no weights yet, (1) where it cannot be
+  // written or would replace what is no weights.
   void save(const std::string& path);
 
  private:

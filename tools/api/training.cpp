@@ -58,8 +58,9 @@ class ElementMaps {
   std::vector<std::pair<double, double>> finite_;  // by channel: the least and the greatest value that was tried
 };
 
-// A step with such a row would leave parameters that are not finite, and no way back: it is refused before. What counts is what the
-// step reads, behind the maps; those that move elements draw their places, so that every element counts.
+// A step with such a row would leave parameters that are not finite, and no way back: it is refused
+// before. What counts is what the step reads, behind the maps; those that move elements draw their
+// places, so that every element counts.
 void require_finite(const runtime::data::Column& column, int64_t rows, const frontend::PlannedInput& input,
                     const std::vector<ir::DataMap>& maps) {
   ElementMaps behind(input, maps);

@@ -42,8 +42,8 @@ struct Measured {
 
 double seconds_of(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-// Steps over random batches in turn: a fed entry takes them from a table, several a submission; into the inputs of another
-// they are written before each step.
+// Steps over random batches in turn: a fed entry takes them from a table, several a submission;
+// into the inputs of another they are written before each step.
 class Bench {
  public:
   Bench(runtime::Executable& executable, const codegen::Entry& entry, const frontend::TrainingPlan& plan,

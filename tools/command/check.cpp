@@ -1,4 +1,5 @@
-// heddle check: reads a model and compiles its training; tells every fault, and all that train would refuse before its first step.
+// heddle check: reads a model and compiles its training; tells every fault, and all that train
+// would refuse before its first step.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -83,7 +84,8 @@ std::optional<driver::DataHeader> read_data(const frontend::TrainingPlan& plan, 
   }
 }
 
-// Compiles what a training would. Passes find what no single layer can: a gradient that does not exist, a plan that no memory holds.
+// Compiles what a training would. Passes find what no single layer can: a gradient that does not
+// exist, a plan that no memory holds.
 void compile_training(const CheckArguments& a, driver::Planned& planned,
                       const std::optional<driver::DataHeader>& header, const frontend::BuildOptions& otherwise) {
   driver::CompileOptions options = compile_options(a.model);

@@ -63,7 +63,8 @@ Finding nvrtc() {
   });
 }
 
-// What training on a GPU takes: a driver that is new enough, a GPU, and NVRTC (above) for programs that are not in the cache.
+// What training on a GPU takes: a driver that is new enough, a GPU, and NVRTC (above) for programs
+// that are not in the cache.
 std::vector<Finding> cuda_findings() {
   std::vector<Finding> findings;
   try {

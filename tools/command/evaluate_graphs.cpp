@@ -1,5 +1,6 @@
-// heddle evaluate FILE.hir: runs every graph of a .hir file on given tensors and writes what it returns, by the operators'
-// oracles or compiled for the host. The conformance suites run through this.
+// heddle evaluate FILE.hir: runs every graph of a .hir file on given tensors and writes what it
+// returns, by the operators' oracles or compiled for the host. The conformance suites run through
+// this.
 #include "tools/command/evaluate_graphs.h"
 
 #include <fmt/format.h>

@@ -15,8 +15,9 @@
 
 namespace heddle::tools {
 
-// `what` happened at that step, counted from 1, of full batches of a run's first epoch. Nothing where it would take too long, or where
-// the oracles' numbers stay finite. The device's states become those of the beginning.
+// `what` happened at that step, counted from 1, of full batches of a run's first epoch. Nothing
+// where it would take too long, or where the oracles' numbers stay finite. The device's states
+// become those of the beginning.
 std::optional<UserError> explain_loss(const RunArguments& a, Run& run, int64_t step, const std::string& what);
 
 }  // namespace heddle::tools

@@ -3,7 +3,8 @@
 //   {.name = "steps", .count = Count::several, .doc = "optimizer steps"}
 //     -> "steps": {"anyOf": [{"type": ["integer", "string"]}, {"type": "array", "items": ...}], "description": "optimizer steps"}
 //
-// A part, and an object that is not described where it stands, is a reference to the definition of its family.
+// A part, and an object that is not described where it stands, is a reference to the definition of
+// its family.
 #pragma once
 #include <string>
 #include <vector>

@@ -1,4 +1,5 @@
-// The learning rate that a step takes, for people: the part of the training step that computes it, by the operators' oracles.
+// The learning rate that a step takes, for people: the part of the training step that computes it,
+// by the operators' oracles.
 //
 //   LearningRate rate(model, executable);
 //   rate.behind(100, 4220);   // of the step that follows 100 finished ones, of 4220

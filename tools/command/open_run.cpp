@@ -54,8 +54,8 @@ void add_weights_arguments(Command& command, RunArguments& a, const std::string&
                      "take this off the names of the file's tensors: \"module.\", \"_orig_mod.\"");
 }
 
-// Weights are read, and compared with the program, before the program is loaded: a wrong file is found before a minute of
-// compiling.
+// Weights are read, and compared with the program, before the program is loaded: a wrong file is
+// found before a minute of compiling.
 void open_run(const RunArguments& a, driver::Purpose purpose, Run& run) {
   const bool training = purpose == driver::Purpose::training;
   warn_without_kernel_cache();

@@ -30,8 +30,9 @@ void print_note(fmt::format_string<T...> format, T&&... values) {
 void open_standard_streams();
 int finish_output(int code);
 
-// Throws UserError unless what `heddle compile` makes could be written there now: the file can be replaced, and is absent,
-// empty, or an earlier result of `heddle compile`. What else is in a file is nobody's to overwrite.
+// Throws UserError unless what `heddle compile` makes could be written there now: the file can be
+// replaced, and is absent, empty, or an earlier result of `heddle compile`. What else is in a file
+// is nobody's to overwrite.
 void require_result_path(const std::string& path);
 
 // Throws UserError (wrong usage) when both are given and name one file.

@@ -3,7 +3,8 @@
 //   graph @f(input %x: f32[4]) { %y: f32[4] = relu(%x)  return %y }
 //     -> digraph "m" { subgraph "cluster_0" { label="f";  "0.v0" [label="x\ninput f32[4]"];  "0.n0" [label="relu"]; ... } }
 //
-// Nodes are operators, an edge is a value from the operator that makes it to one that reads it; dashed edges are updates.
+// Nodes are operators, an edge is a value from the operator that makes it to one that reads it;
+// dashed edges are updates.
 #pragma once
 #include <string>
 #include <vector>

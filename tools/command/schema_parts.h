@@ -3,8 +3,8 @@
 //   closed({{"rate", type({"number"})}}, {"rate"})
 //     -> {"type": "object", "properties": {"rate": {"type": ["number"]}}, "additionalProperties": false, "required": ["rate"]}
 //
-// A member of an object whose value is null counts as absent (docs/model-format.md): what is not required may be null.
-// A key that nobody knows may not, as editors shall tell of it.
+// A member of an object whose value is null counts as absent (docs/model-format.md): what is not
+// required may be null. A key that nobody knows may not, as editors shall tell of it.
 #pragma once
 #include <string>
 #include <utility>

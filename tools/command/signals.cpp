@@ -38,8 +38,9 @@ void say(std::string_view text) {
   _exit(code);
 }
 
-// A thread read behind the end of a mapped file. Kernels that read data are made by the system's compiler, whose stack is one; the
-// thread stops where it is, and the one that waits for signals does the rest.
+// A thread read behind the end of a mapped file. Kernels that read data are made by the system's
+// compiler, whose stack is one; the thread stops where it is, and the one that waits for signals
+// does the rest.
 void read_behind_end(int number, siginfo_t* info, void*) {
   if (info->si_code != BUS_ADRERR) {
     signal(number, SIG_DFL);

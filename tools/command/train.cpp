@@ -103,8 +103,8 @@ std::optional<runtime::JsonObject> results_of(const RunArguments& a, Run& run, c
   return out;
 }
 
-// "w.safetensors" -> "w.1.safetensors", or the next number that nobody has taken. A name that cannot be asked for, being
-// too long, is returned: writing it says why it fails.
+// "w.safetensors" -> "w.1.safetensors", or the next number that nobody has taken. A name that
+// cannot be asked for, being too long, is returned: writing it says why it fails.
 std::string name_beside(const std::filesystem::path& path) {
   std::error_code ec;
   for (int i = 1;; ++i) {

@@ -1,4 +1,5 @@
-// Tells where validation rows have other classes than training rows, as the last rows of a file do that is sorted by class.
+// Tells where validation rows have other classes than training rows, as the last rows of a file do
+// that is sorted by class.
 //
 //   "validation": {"fraction": 0.1}, labels 0 0 0 .. 9 9 9
 //     -> note: class 9 of 'label' is that of 100 of 100 validation rows, and of no training row ...

@@ -1,5 +1,5 @@
-// compile: a model to a program. The one place that ties the compiler's stages together; commands, the C++ interface and
-// sessions (tools/driver/session.h) stand on it.
+// compile: a model to a program. The one place that ties the compiler's stages together; commands,
+// the C++ interface and sessions (tools/driver/session.h) stand on it.
 //
 //   Compiled made = driver::compile(model, {.target = ir::h200()});
 //   made.program.find_entry(ir::Phase::train)
@@ -54,10 +54,10 @@ struct Compiled {
   codegen::Program program;
 };
 
-// Compiles a model: one that was read, or built in C++. The model's locations must stay. What needs rows is assumed:
-// normalize without numbers takes a mean of 0 and a deviation of 1.
-// Throws UserError: `failed` with every fault that is found in the model, `missing` where a library is not there, `limit`
-// where the program takes more memory than the target or options.memory_gib allow.
+// Compiles a model: one that was read, or built in C++. The model's locations must stay. What needs
+// rows is assumed: normalize without numbers takes a mean of 0 and a deviation of 1. Throws
+// UserError: `failed` with every fault that is found in the model, `missing` where a library is not
+// there, `limit` where the program takes more memory than the target or options.memory_gib allow.
 Compiled compile(const frontend::Model& model, const CompileOptions& options = {});
 
 // A model with its plan, before it is compiled: whoever knows more than the model's text completes the plan, with the

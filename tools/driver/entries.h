@@ -22,8 +22,9 @@ codegen::FedEntries fed_entries(const frontend::TrainingPlan& plan, const std::v
 // The batch sizes of the entries: full batches, the remainder of train, and a size that divides every other remainder.
 frontend::BuildOptions entry_batches(const frontend::TrainingPlan& plan, const RowCounts& rows, bool training);
 
-// The entries that the model has, for who trains nothing. Where a schedule needs the length of the training, the rows of
-// the data tell it, if they are at hand in `folder`; else it is assumed, and told.
+// The entries that the model has, for who trains nothing. Where a schedule needs the length of the
+// training, the rows of the data tell it, if they are at hand in `folder`; else it is assumed, and
+// told.
 frontend::BuildOptions all_entries(const frontend::Model& model, const frontend::TrainingPlan& plan,
                                    const std::filesystem::path& folder, const Tell& tell);
 

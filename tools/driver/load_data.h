@@ -12,7 +12,8 @@
 
 namespace heddle::driver {
 
-// What a row of an input is in a file, in a column of the input's own name; `names` are its classes' names, where they are known.
+// What a row of an input is in a file, in a column of the input's own name; `names` are its
+// classes' names, where they are known.
 runtime::data::ColumnRequest column_request(const frontend::PlannedInput& input, std::vector<std::string> names);
 
 struct RowCounts {
@@ -28,8 +29,9 @@ struct DataRequest {
   ClassNames class_names = {};  // of weights that are read; empty: the training rows say
 };
 
-// From file headers alone: the rows, and the type of each of the plan's inputs as the files store it. Where splits store
-// one in different types, they are converted to the input's own when they are loaded.
+// From file headers alone: the rows, and the type of each of the plan's inputs as the files store
+// it. Where splits store one in different types, they are converted to the input's own when they
+// are loaded.
 struct DataHeader {
   RowCounts rows;
   std::vector<ir::DType> stored;

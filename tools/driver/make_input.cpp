@@ -22,7 +22,8 @@ T load(const std::byte* from, size_t i) {
 double single(double x) { return static_cast<double>(static_cast<float>(x)); }
 double as_it_is(double x) { return x; }
 
-// Where the elements of a row come from, and what the maps make of them. A sum or a product of two f32 is rounded once by way of double.
+// Where the elements of a row come from, and what the maps make of them. A sum or a product of two
+// f32 is rounded once by way of double.
 class RowMaps {
  public:
   RowMaps(const PredictInput& input, bool is_single)
@@ -34,7 +35,8 @@ class RowMaps {
     channels_ = input.row.dims.size() == 2 ? 1 : input.row.channels();
   }
 
-  // Element of the stored row that comes to `element`; map `from` is the last that fills it instead, -1 where none does.
+  // Element of the stored row that comes to `element`; map `from` is the last that fills it
+  // instead, -1 where none does.
   struct Place {
     int64_t element;
     int from = -1;

@@ -33,7 +33,8 @@ std::vector<std::string> names_of_models(const std::vector<std::string>& folders
   return names;
 }
 
-// "mnist_cnn" names models/mnist_cnn.json, in the working folder or beside the program, unless a file of that name is there.
+// "mnist_cnn" names models/mnist_cnn.json, in the working folder or beside the program, unless a
+// file of that name is there.
 std::string find_model(const std::string& name) {
   std::error_code error;
   const bool path = name.find('/') != std::string::npos || name.ends_with(".json");

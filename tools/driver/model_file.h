@@ -21,8 +21,8 @@ struct ReadModel {
   std::filesystem::path folder(const std::string& given) const;
 };
 
-// `name` is a path, the name of a file in models/ of the working folder or of the program, or - for standard input. Throws
-// UserError where there is no such file, or with every fault of the model.
+// `name` is a path, the name of a file in models/ of the working folder or of the program, or - for
+// standard input. Throws UserError where there is no such file, or with every fault of the model.
 void read_model(ReadModel& read, const std::string& name, const frontend::ReadOptions& options);
 
 }  // namespace heddle::driver

@@ -72,7 +72,8 @@ std::string without_cuda() {
   }
 }
 
-// The target that the GPU's name holds, "h200" of "NVIDIA H200 NVL", where its code runs there: an RTX A1000 is no A100.
+// The target that the GPU's name holds, "h200" of "NVIDIA H200 NVL", where its code runs there: an
+// RTX A1000 is no A100.
 std::optional<ir::Target> known_target(const std::string& name, const std::string& arch) {
   std::string lower;
   for (char c : name) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));

@@ -23,12 +23,13 @@ struct OpenedDevice {
   std::string note;  // why it is the host, where nobody asked for it; or ""
   std::string description() const { return device->description() + (note.empty() ? "" : " (" + note + ")"); }
 };
-// "auto" is the first GPU, or the host where there is none. Throws UserError: exit 3 where what was asked for is missing,
-// exit 2 where it is no device. Says nothing by itself: a program's standard error is its own.
+// "auto" is the first GPU, or the host where there is none. Throws UserError: exit 3 where what was
+// asked for is missing, exit 2 where it is no device. Says nothing by itself: a program's standard
+// error is its own.
 OpenedDevice open_device(const DeviceRequest& request);
 
-// What the compiler knows about this GPU: the target of its name, else of its capability, with the driver's figures where they are
-// others, as those of a part of a GPU are; `note` says so.
+// What the compiler knows about this GPU: the target of its name, else of its capability, with the
+// driver's figures where they are others, as those of a part of a GPU are; `note` says so.
 ir::Target target_of(const runtime::CudaInfo& info, std::string& note);
 
 }  // namespace heddle::driver

@@ -17,8 +17,8 @@ Compiled compile_for(Planned& planned, int64_t rows, CompileOptions options) {
   return compile(planned, options);
 }
 
-// Beside the parameters: the arena, and inputs and results as the predictor holds them, twice while it looks whether rows
-// are computed apart.
+// Beside the parameters: the arena, and inputs and results as the predictor holds them, twice while
+// it looks whether rows are computed apart.
 int64_t bytes_of_batch(const codegen::Program& program) {
   const codegen::Entry* entry = program.find_entry(ir::Phase::predict);
   HEDDLE_CHECK(entry != nullptr, "a program with outputs has an entry 'predict'");

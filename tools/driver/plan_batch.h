@@ -2,9 +2,10 @@
 //
 //   rows of 12 bytes: 64                rows of 40 MB: 3                rows of 1 GB: 2
 //
-// As many as `kMostRows` where that takes no more than `kBudget` bytes of memory beside the parameters; else fewer, so that
-// memory grows with a row and not with 64 of them, and no more than there are. Never one: only a row that has another beside
-// it shows whether rows are computed apart.
+// As many as `kMostRows` where that takes no more than `kBudget` bytes of memory beside the
+// parameters; else fewer, so that memory grows with a row and not with 64 of them, and no more than
+// there are. Never one: only a row that has another beside it shows whether rows are computed
+// apart.
 #pragma once
 #include "tools/driver/compile.h"
 

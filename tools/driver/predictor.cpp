@@ -234,8 +234,8 @@ void Predictor::require_inside(int64_t first) const {
   }
 }
 
-// Where rows are missing, copies of the last one stand: an index that is computed of zeros might be outside, of which nobody
-// asked.
+// Where rows are missing, copies of the last one stand: an index that is computed of zeros might be
+// outside, of which nobody asked.
 void Predictor::fill_batch(int64_t rows) {
   for (std::vector<std::byte>& bytes : staged_) {
     const size_t row = bytes.size() / static_cast<size_t>(batch_), end = static_cast<size_t>(rows) * row;

@@ -1,11 +1,13 @@
-// Predictor: a model with weights, compiled for one batch size, through which any number of rows go.
+// Predictor: a model with weights, compiled for one batch size, through which any number of rows
+// go.
 //
 //   Predictor predictor(read_model, weights, {"logits"}, {}, compile_options, device);
 //   predictor.run(columns, 3, 0);         // three rows of at most batch(); the rest of the batch repeats the last
 //   predictor.result(0)                   // bytes of [3, 10] and more
 //
-// There is one entry and one batch size (tools/predict/plan_batch.h), so that no count of rows compiles anything anew and a
-// row takes the same way through the same kernels whatever stands beside it.
+// There is one entry and one batch size (tools/predict/plan_batch.h), so that no count of rows
+// compiles anything anew and a row takes the same way through the same kernels whatever stands
+// beside it.
 #pragma once
 #include <memory>
 #include <string>
@@ -43,8 +45,8 @@ struct PredictOutput {
 
 class Predictor {
  public:
-  // `outputs` are names of the model's outputs or nodes; none: its outputs, or what its loss reads first. The model's text
-  // must outlive this.
+  // `outputs` are names of the model's outputs or nodes; none: its outputs, or what its loss reads
+  // first. The model's text must outlive this.
   Predictor(frontend::Model model, const runtime::WeightsFile& weights, const std::vector<std::string>& outputs,
             const BatchRequest& batch, const CompileOptions& options, runtime::Device& device);
 
@@ -56,9 +58,10 @@ class Predictor {
   const frontend::Data& data() const { return plan_.data; }
   const std::string& note() const { return note_; }  // of the weights: what the model reads otherwise; mostly empty
   int64_t batch() const { return batch_; }           // rows at once
-  // One column for each input with the bytes of `rows` rows, at most batch(). Returns the first input and row, of
-  // these, that holds nan or an infinity: then nothing has been computed. Throws where an index that the model computes is
-  // outside; `first` is the number that a message gives the first of the rows.
+  // One column for each input with the bytes of `rows` rows, at most batch(). Returns the first
+  // input and row, of these, that holds nan or an infinity: then nothing has been computed. Throws
+  // where an index that the model computes is outside; `first` is the number that a message gives
+  // the first of the rows.
   struct Bad {
     size_t input = 0;
     int64_t row = -1;  // -1: all is well

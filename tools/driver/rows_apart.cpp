@@ -31,9 +31,9 @@ bool near(std::span<const std::byte> a, std::span<const std::byte> b, ElementTyp
 
 }  // namespace
 
-// A model may compute across the rows of a batch, as a mean over its first axis does. Once, each half of the rows goes through
-// the network with copies in the place of all others, and all rows go through it one place further on: their results must be
-// those that they have as given.
+// A model may compute across the rows of a batch, as a mean over its first axis does. Once, each
+// half of the rows goes through the network with copies in the place of all others, and all rows go
+// through it one place further on: their results must be those that they have as given.
 void Predictor::require_rows_apart(int64_t rows) {
   const std::vector<std::vector<std::byte>> as_given = staged_;
   const auto results_of = [&](auto&& arrange) -> const std::vector<std::vector<std::byte>>& {

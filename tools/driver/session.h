@@ -42,13 +42,15 @@ struct Session : Compiled {
   std::unique_ptr<runtime::Executable> executable;
 };
 
-// Compiles the model for its rows. They are read at the same time: the batches need only their counts. Where kernels hold
-// what the rows say, as of normalize without numbers, the rows are read first.
-// Throws UserError where the model does not fit the purpose, a file is missing or damaged, and as `compile` does.
+// Compiles the model for its rows. They are read at the same time: the batches need only their
+// counts. Where kernels hold what the rows say, as of normalize without numbers, the rows are read
+// first. Throws UserError where the model does not fit the purpose, a file is missing or damaged,
+// and as `compile` does.
 Session open_session(const frontend::Model& model, const SessionOptions& options);
 
-// Puts the program on the device, and waits for the rows. The session stays where it is from now on, and the device is
-// kept beside it. Throws UserError where a compiler is missing, memory does not suffice, or the rows are not as promised.
+// Puts the program on the device, and waits for the rows. The session stays where it is from now
+// on, and the device is kept beside it. Throws UserError where a compiler is missing, memory does
+// not suffice, or the rows are not as promised.
 void load(Session& s, runtime::Device& device);
 
 // Sets all states to what a training begins with.
@@ -56,8 +58,8 @@ void initialise(Session& s);
 
 // As the model says; a caller adds what else it wants.
 runtime::TrainOptions train_options(const Session& s);
-// Of the training rows, with an evaluation of the validation rows after each epoch. Throws UserError where a loss is not
-// finite, or an index is outside.
+// Of the training rows, with an evaluation of the validation rows after each epoch. Throws
+// UserError where a loss is not finite, or an index is outside.
 runtime::TrainResult train(Session& s, const runtime::TrainOptions& options, const runtime::Watcher& watcher);
 runtime::MetricValues evaluate(Session& s, const runtime::Split& split, const runtime::Watcher& watcher);
 

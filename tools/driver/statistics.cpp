@@ -49,7 +49,8 @@ Layout layout_of(const PlannedInput& input) {
   return layout;
 }
 
-// A sum that keeps what its additions round off (Neumaier 1974): a constant's mean is the constant, and its deviation 0.
+// A sum that keeps what its additions round off (Neumaier 1974): a constant's mean is the constant,
+// and its deviation 0.
 struct Sum {
   double high = 0, low = 0;
 

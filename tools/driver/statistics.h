@@ -1,4 +1,5 @@
-// Mean and deviation of the training rows, where a map of the model waits for them: computed once, kept in the weights.
+// Mean and deviation of the training rows, where a map of the model waits for them: computed once,
+// kept in the weights.
 //
 //   "map": {"x": ["normalize"]}, rows {1, 10}, {3, 30}
 //     -> numbers of the map {mean: {2, 20}, std: {1, 10}}; metadata {"heddle.normalize.x": "{\"mean\": [2,20], \"std\": [1,10]}"}

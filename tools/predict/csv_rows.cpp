@@ -1,8 +1,9 @@
 // Rows of a table of text, from a file or as a producer writes them.
 //
-// Which columns an input is made of says the model, where its data are csv, too: so do the delimiter, whether there is a
-// header, and what stands for a missing value. Else a column has the name of an input of one element, or the columns, as
-// many as a row has elements, are the one input's.
+// Which columns an input is made of says the model, where its data are csv, too: so do the
+// delimiter, whether there is a header, and what stands for a missing value. Else a column has the
+// name of an input of one element, or the columns, as many as a row has elements, are the one
+// input's.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>

@@ -7,8 +7,8 @@
 
 namespace heddle::tools {
 
-// Writes the row's values of these inputs, one after another, to `to`, which has room for them in text_type. Other keys mean
-// nothing. Throws UserError "NAME:LINE:COLUMN: ...".
+// Writes the row's values of these inputs, one after another, to `to`, which has room for them in
+// text_type. Other keys mean nothing. Throws UserError "NAME:LINE:COLUMN: ...".
 void read_json_row(const std::string& text, const std::string& name, int64_t line,
                    std::span<const driver::PredictInput* const> inputs, std::span<std::byte* const> to);
 

@@ -20,7 +20,8 @@ namespace {
 
 using runtime::data::ElementType;
 
-// The shortest text that reads back as the same number of the type. Rows may hold millions: none makes a string of its own.
+// The shortest text that reads back as the same number of the type. Rows may hold millions: none
+// makes a string of its own.
 void append_number(std::string& text, ElementType type, const std::byte* at, const char* not_finite) {
   runtime::data::visit(type, [&](auto v) {
     std::memcpy(&v, at, sizeof v);

@@ -50,7 +50,8 @@ class RowReader {
   int64_t read_ = 0;
 };
 
-// How many rows the words of --in have in all, 0 where only reading them tells. What is wrong with a file says RowReader.
+// How many rows the words of --in have in all, 0 where only reading them tells. What is wrong with
+// a file says RowReader.
 int64_t known_rows(const std::vector<std::string>& in, const std::string& format);
 // Of a picture's file, or a folder of such.
 int64_t picture_count(const std::string& path);

@@ -23,7 +23,8 @@ void count_put_total(const AccumulatorWork& a, const KernelForm& form, KernelCou
 void count_arrival(int64_t blocks, int64_t meetings, KernelCounts& to);
 // add_blocks and its like: at each of the meetings its last adds up what `blocks` have left.
 void count_add_blocks(const AccumulatorWork& a, int64_t blocks, int64_t meetings, int64_t columns, KernelCounts& to);
-// get_column, get_total: the sum of all blocks, in the last one: in a thread for each column; of a total in all threads.
+// get_column, get_total: the sum of all blocks, in the last one: in a thread for each column; of a
+// total in all threads.
 void count_get_column(const AccumulatorWork& a, int64_t columns, KernelCounts& to);
 void count_get_total(const AccumulatorWork& a, KernelCounts& to);
 

@@ -201,8 +201,8 @@ double CountBody::open_share(const std::vector<Guard>& guards, const Dims& exten
   return static_cast<double>(open) / static_cast<double>(left.size());
 }
 
-// What changes from element to element of a packet, and from turn to turn, is asked behind the branches of what does not:
-// for the element's load, and again where it is added.
+// What changes from element to element of a packet, and from turn to turn, is asked behind the
+// branches of what does not: for the element's load, and again where it is added.
 void CountBody::element_conditions(const std::vector<Guard>& guards) {
   constexpr double kTimes = 2, kOfElement = 2;
   if (!first_time(joined_, guards)) return;
@@ -214,8 +214,9 @@ void CountBody::element_conditions(const std::vector<Guard>& guards) {
   to_.instructions.indices += kTimes * each * executions(on);
 }
 
-// In straight lines each set of conditions that occurs is found once: a sum where there are two sides, what several have
-// in common; and compared as it is and the other way round, in each turn of the loops around the line.
+// In straight lines each set of conditions that occurs is found once: a sum where there are two
+// sides, what several have in common; and compared as it is and the other way round, in each turn
+// of the loops around the line.
 void CountBody::straight_conditions(const std::vector<Guard>& guards, const Dims& extents) {
   constexpr double kComparisons = 2;
   if (packets_ && straight_ > 0 && (depends(guards) & kOnColumn) != 0) return element_conditions(guards);

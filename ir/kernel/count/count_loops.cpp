@@ -96,8 +96,8 @@ class LoopCount {
       body_.enter(turns_.times, turns_.points, kOnRow | kOnColumn);
     }
     body_.draw_at_once(plan_.draws && form_.packet == kDrawnAtOnce);
-    // What a single point writes in place is read inside its loop, of which the compiler makes two: what both need stands
-    // before them.
+    // What a single point writes in place is read inside its loop, of which the compiler makes two:
+    // what both need stands before them.
     const bool in_place =
         std::any_of(k_.outputs.begin(), k_.outputs.end(), [&](ValueId v) { return k_[v].place.base.valid(); });
     body_.compute_before(rows * columns == 1 && in_place);

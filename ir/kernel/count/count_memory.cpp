@@ -187,8 +187,8 @@ Depends CountBody::load(ValueId v, const IndexMap& at) {
   return on;
 }
 
-// What the counters of a straight line do not decide is loaded once, without a condition, where one of its points asks for
-// none.
+// What the counters of a straight line do not decide is loaded once, without a condition, where one
+// of its points asks for none.
 bool CountBody::loaded_anyway(const IndexMap& at, const IndexExpr& linear) const {
   if (straight_ == loops_.size() || at.guards.empty() || (depends(linear) & straight()) != 0) return false;
   const std::vector<std::vector<Guard>> left = left_of(at.guards, at.extents);

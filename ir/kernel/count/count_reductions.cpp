@@ -48,9 +48,9 @@ double CountBody::work_below(const Node& n) const {
   return work;
 }
 
-// The loops from there on are unrolled: all where codegen asks for it, else as many of the innermost ones as make no more
-// instructions than so many. Of each element: what is loaded and what is computed of it, a product and a sum, and a zero, a
-// branch and a choice.
+// The loops from there on are unrolled: all where codegen asks for it, else as many of the
+// innermost ones as make no more instructions than so many. Of each element: what is loaded and
+// what is computed of it, a product and a sum, and a zero, a branch and a choice.
 size_t CountBody::find_straight(const Node& n, const ReductionAccess& access) const {
   if (product(loops_) <= kUnrolledPoints) return 0;
   if (spread_over_ > 0) return loops_.size();

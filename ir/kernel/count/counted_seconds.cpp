@@ -26,9 +26,9 @@ double least_seconds(const Work& work, const Target& target) {
   return std::max(work.bytes / bandwidth(work, target), work.flops / work.rate);
 }
 
-// A cache of the first level answers what its multiprocessor has asked for before: the next one sees each byte at most
-// once a multiprocessor, where all of it fits. The busiest multiprocessor decides: it has the most blocks, of which each
-// does its share.
+// A cache of the first level answers what its multiprocessor has asked for before: the next one
+// sees each byte at most once a multiprocessor, where all of it fits. The busiest multiprocessor
+// decides: it has the most blocks, of which each does its share.
 double counted_seconds(const KernelCounts& c, const KernelForm& form, const Work& work, const Target& t) {
   const auto blocks = static_cast<double>(c.blocks), processors = static_cast<double>(t.most_blocks);
   const double busiest = std::ceil(blocks / processors), part = busiest / blocks;

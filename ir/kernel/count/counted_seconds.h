@@ -1,5 +1,6 @@
-// counted_seconds: how long a GPU takes for what is counted of a kernel: the longest of what memory, caches, shared memory,
-// schedulers and waiting each ask for, then what the last block does alone.
+// counted_seconds: how long a GPU takes for what is counted of a kernel: the longest of what
+// memory, caches, shared memory, schedulers and waiting each ask for, then what the last block does
+// alone.
 #pragma once
 #include "ir/kernel/count/kernel_counts.h"
 #include "ir/kernel/target.h"

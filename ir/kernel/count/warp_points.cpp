@@ -71,8 +71,8 @@ Turns row_turns(const KernelForm& form, const Dims& space, int64_t blocks) {
   const int64_t turns = cut(rows, abreast) * together, slots = cut(columns, form.team * form.packet);
   const int64_t packets = whole ? rows * cut(columns, kLanes * form.packet) : turns * slots;
   const double launch = warps(form, blocks);
-  // Of a loop of few turns, which is unrolled, the rows share what the column alone decides, but in a last turn that not
-  // every thread takes.
+  // Of a loop of few turns, which is unrolled, the rows share what the column alone decides, but in
+  // a last turn that not every thread takes.
   constexpr int64_t kShared = 16;
   const int64_t whole_slots = columns / (form.team * form.packet);
   const bool shared = slots <= kShared, even = columns % (form.team * form.packet) == 0;

@@ -1,5 +1,6 @@
-// The binary version of CIFAR-10 and CIFAR-100 (Krizhevsky 2009, cs.toronto.edu/~kriz/cifar.html): records of one label, or a
-// coarse and a fine one, and 32 x 32 pixels, first all red, then all green, then all blue.
+// The binary version of CIFAR-10 and CIFAR-100 (Krizhevsky 2009, cs.toronto.edu/~kriz/cifar.html):
+// records of one label, or a coarse and a fine one, and 32 x 32 pixels, first all red, then all
+// green, then all blue.
 #include <fmt/format.h>
 
 #include <algorithm>

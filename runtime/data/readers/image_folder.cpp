@@ -1,4 +1,5 @@
-// Pictures in a folder for each class, as torchvision's ImageFolder reads them: classes and files in the order of their names.
+// Pictures in a folder for each class, as torchvision's ImageFolder reads them: classes and files
+// in the order of their names.
 #include <fmt/format.h>
 
 #include <algorithm>

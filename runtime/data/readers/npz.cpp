@@ -49,7 +49,8 @@ TableHeader read_header(const ReaderRequest& request, const std::filesystem::pat
   return header;
 }
 
-// Stored where kernels can read it: mapped. What is deflated is unpacked into memory, or into a temporary file where it is large.
+// Stored where kernels can read it: mapped. What is deflated is unpacked into memory, or into a
+// temporary file where it is large.
 Column read_array(const ZipArchive& archive, const ZipMember& member, const NpyHeader& npy, const std::string& name,
                   const Location& where, int64_t resident) {
   Column column{.input = {}, .type = npy.stored(), .dims = {npy.dims.begin() + 1, npy.dims.end()}};
