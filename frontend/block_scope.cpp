@@ -12,9 +12,12 @@
 namespace heddle::frontend {
 namespace {
 
+// The names in all expressions; "" for each that has none.
 void collect_names(const Json& json, std::set<std::string>& names) {
   if (json.kind == Json::Kind::text) {
-    for (std::string& name : names_in(json.text)) names.insert(std::move(name));
+    const std::vector<std::string> found = names_in(json.text);
+    names.insert(found.begin(), found.end());
+    if (found.empty()) names.insert("");
   }
   for (const Json& item : json.items) collect_names(item, names);
 }
@@ -50,7 +53,7 @@ std::vector<std::string> sizes_of(const Block& block) {
         const LayerDef* def = node.block ? nullptr : find_layer(node.op);
         if (def == nullptr) return;
         for (const Key& setting : def->settings)
-          if (setting.name == json.key) collect_sizes(json, setting.type, to);
+          if (setting.name == json.key && setting.words.empty()) collect_sizes(json, setting.type, to);
       });
   return {names.begin(), names.end()};
 }
@@ -59,6 +62,9 @@ std::set<std::string> mentioned_in(const Block& block) {
   return collect_words(block,
                        [](const NodeDef&, const Json& json, std::set<std::string>& to) { collect_names(json, to); });
 }
+
+// An expression of the block that names nothing may not parse: evaluating it says so, at its place.
+bool has_nameless(const Block& block) { return std::ranges::count(sizes_of(block), "") > 0; }
 
 }  // namespace
 
@@ -72,8 +78,9 @@ Scope model_scope(const Model& model, int64_t batch) {
 Scope block_scope(const Model& model, int64_t batch, const NodeDef& use, const Block& block, const Scope& around) {
   Scope scope = model_scope(model, batch);
   const std::set<std::string> mentioned = use.with.empty() ? std::set<std::string>{} : mentioned_in(block);
+  const bool nameless = !use.with.empty() && has_nameless(block);
   for (const Json& value : use.with) {
-    if (mentioned.count(value.key) == 0) {
+    if (mentioned.count(value.key) == 0 && !nameless) {
       throw UserError(value.key_where, fmt::format("block '{}' uses no size {}", use.op, quote(value.key)),
                       suggest_defined(value.key, sizes_of(block)));
     }

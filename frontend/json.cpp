@@ -32,8 +32,10 @@ constexpr size_t kLongestPath = 4096;
 }  // namespace
 
 const SourceFile& Sources::open(const std::string& path) {
-  std::string text = read_text(path, quote(path, kLongestPath), kMaxFileBytes);
-  return add(path == "-" ? "<stdin>" : path, std::move(text));
+  const std::string name = path == "-" ? "<stdin>" : path;
+  const auto read = std::ranges::find(files_, name, &SourceFile::name);
+  if (path == "-" && read != files_.end()) return *read;  // it can be read once
+  return add(name, read_text(path, quote(path, kLongestPath), kMaxFileBytes));
 }
 
 std::string quote(std::string_view text, size_t longest) {

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
 #include "frontend/keys/fields.h"
+#include "frontend/keys/model_keys.h"
 
 namespace heddle::frontend {
 namespace {
@@ -26,6 +28,15 @@ std::vector<std::string> keys_of(const Json& object) {
   std::vector<std::string> keys;
   for (const Json& item : object.items) keys.push_back(item.key);
   return keys;
+}
+
+// Of the objects of a list.
+std::vector<std::string> names_of(const Json& list) {
+  std::vector<std::string> names;
+  for (const Json& item : list.items)
+    if (const Json* name = item.find("name"); name != nullptr && name->kind == Json::Kind::text)
+      names.push_back(name->text);
+  return names;
 }
 
 // An entry of a list by index, or by the "name" of the object there.
@@ -55,6 +66,8 @@ class Target {
     Json* at = &model;
     for (size_t i = 0; i + 1 < steps.size(); ++i) at = &descend(*at, steps[i]);
     if (steps.size() > 1 && at->kind == Json::Kind::text && at != &model) spell_out(*at);
+    if (steps.size() == 3 && steps[0] == "train" && steps[1] == "batch" && at->kind == Json::Kind::integer)
+      *at = object_in_place_of(*at);  // a number is the size of the batch dimension, which is given anew
     if (at->kind == Json::Kind::list) {
       replace(descend(*at, steps.back()), std::move(value));
     } else if (Json* member = at->find(steps.back())) {
@@ -73,8 +86,23 @@ class Target {
     if (at.kind != Json::Kind::object && at.kind != Json::Kind::list)
       fail(fmt::format("{} has no {} in it", describe(at), quote(step)));
     Json* next = at.kind == Json::Kind::list ? entry(at, step) : at.find(step);
-    if (next == nullptr) fail(fmt::format("there is no {}", quote(step)), did_you_mean(step, keys_of(at)));
+    if (next == nullptr) fail(fmt::format("there is no {}", quote(step)), remedy_of(at, step));
     return *next;
+  }
+
+  std::string remedy_of(const Json& at, const std::string& step) const {
+    std::vector<std::string> names = keys_of(at);
+    if (at.kind == Json::Kind::list) names = names_of(at);
+    const bool root = path_.starts_with(step);
+    if (root) names = ir::key_names(model_keys());
+    const std::string near = did_you_mean(step, names);
+    if (!near.empty()) return near;
+    if (at.kind == Json::Kind::list)
+      return at.items.empty() ? "the list is empty"
+                              : fmt::format("its entries are 0 to {}, or their names", at.items.size() - 1);
+    if (root && std::ranges::count(names, step) == 0) return {};
+    return fmt::format("what is not there is given as a whole: '{}={{...}}'",
+                       path_.substr(0, path_.find(step) + step.size()));
   }
 
   // A bare name stands for {"op": name}: now its settings can be added.
@@ -85,6 +113,15 @@ class Target {
     name.kind = Json::Kind::object;
     name.text.clear();
     name.items = {std::move(op)};
+  }
+
+  static Json object_in_place_of(const Json& value) {
+    Json object;
+    object.kind = Json::Kind::object;
+    object.where = value.where;
+    object.key = value.key;
+    object.key_where = value.key_where;
+    return object;
   }
 
   static void replace(Json& old, Json value) {
@@ -162,21 +199,32 @@ void apply_short(Json& model, const ShortForm& form, Sources& sources) {
 
 }  // namespace
 
+namespace {
+
+// A copy of what `small` assigns: assigning may move the model's members. Throws UserError where it is no object.
+Json small_of(const Json& model) {
+  const Json* found = model.find("small");
+  if (found == nullptr || found->kind == Json::Kind::null) return {};
+  return as_object(*found, "'small'");
+}
+
+void assign_all(Json& model, const Json& overrides, Diagnostics& errors) {
+  for (const Json& item : overrides.items)
+    guarded(errors, [&] { Target(item.key, item.key_where).assign(model, item); });
+}
+
+}  // namespace
+
 void apply_overrides(Json& model, const ReadOptions& options, Sources& sources, Diagnostics& errors) {
   if (model.kind != Json::Kind::object) return;
-  const Json* found = model.find("small");
-  if (found != nullptr && found->kind != Json::Kind::null) {
-    // A copy: assigning may move the model's members. Applied to a scratch model where not asked for, so that it is
-    // checked too.
-    const Json overrides = *found;
-    guarded(errors, [&] { as_object(overrides, "'small'"); });
-    Json scratch = options.small ? Json{} : model;
-    for (const Json& item : overrides.items) {
-      guarded(errors, [&] { Target(item.key, item.key_where).assign(options.small ? model : scratch, item); });
-    }
-  }
+  if (options.small) guarded(errors, [&] { assign_all(model, small_of(model), errors); });
   for (const std::string& text : options.set) guarded(errors, [&] { apply_set(model, text, sources); });
   for (const ShortForm& form : options.short_forms) guarded(errors, [&] { apply_short(model, form, sources); });
+}
+
+void check_small(const Json& model, Diagnostics& errors) {
+  Json scratch = model;
+  guarded(errors, [&] { assign_all(scratch, small_of(model), errors); });
 }
 
 }  // namespace heddle::frontend

@@ -14,4 +14,7 @@ namespace heddle::frontend {
 // short forms; collects faults.
 void apply_overrides(Json& model, const ReadOptions& options, Sources& sources, Diagnostics& errors);
 
+// Faults of `small` where it was not asked for: of a model without other faults, which its paths lead through.
+void check_small(const Json& model, Diagnostics& errors);
+
 }  // namespace heddle::frontend

@@ -215,6 +215,7 @@ Model read_model(Sources& sources, Json root, const ReadOptions& options) {
   fields.read("train", [&](const Json& train) { model.train = read_train(train, model, errors); });
   fields.read("data", [&](const Json& data) { model.data = read_data(data, model, errors); });
   check_references(model, errors);
+  if (errors.empty() && !options.small) check_small(root, errors);
   errors.throw_if_any();
   return model;
 }

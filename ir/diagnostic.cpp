@@ -40,6 +40,17 @@ std::string printable(std::string_view text) {
   return out;
 }
 
+// The lines of a text that may hold words of a user's file.
+std::string printable_lines(std::string_view text) {
+  std::string out;
+  for (size_t end = 0; !text.empty(); text.remove_prefix(end)) {
+    end = std::min(text.find('\n'), text.size());
+    out += printable(text.substr(0, end));
+    if (end < text.size()) out += text[end++];
+  }
+  return out;
+}
+
 size_t line_begin(const std::string& text, size_t at) {
   const size_t newline = at == 0 ? std::string::npos : text.rfind('\n', at - 1);
   return newline == std::string::npos ? 0 : newline + 1;
@@ -72,12 +83,13 @@ std::string snippet(const Location& where) {
 bool has_text(const Location& where) { return where.begin <= where.end; }
 
 void render_into(std::string& out, const Diagnostic& d, bool color) {
+  const std::string message = printable_lines(d.message);
   if (d.where.valid()) out += to_string(d.where) + ": ";
-  out += color ? fmt::format("{}{}:\033[0m {}\n", color_code(d.severity), label(d.severity), d.message)
-               : fmt::format("{}: {}\n", label(d.severity), d.message);
+  out += color ? fmt::format("{}{}:\033[0m {}\n", color_code(d.severity), label(d.severity), message)
+               : fmt::format("{}: {}\n", label(d.severity), message);
   if (d.where.valid() && has_text(d.where)) out += snippet(d.where);
   for (const Diagnostic& note : d.notes) render_into(out, note, color);
-  if (!d.help.empty()) out += fmt::format("help: {}\n", d.help);
+  if (!d.help.empty()) out += fmt::format("help: {}\n", printable_lines(d.help));
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ void check_items(const Json& value, const Key& key, const std::string& what) {
 
 template <class T>
 void require_in_range(const Json& value, const Key& key, T number, const std::string& what) {
-  const std::string fault = ir::range_fault(key, static_cast<double>(number), fmt::format("{}", number));
+  const std::string fault = ir::range_fault(key, static_cast<long double>(number), fmt::format("{}", number));
   if (!fault.empty()) throw UserError(value.where, fmt::format("{} {}", what, fault), key.hint);
 }
 

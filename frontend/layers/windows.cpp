@@ -11,6 +11,8 @@ using ir::Dims;
 // A list per axis; `each` entries for every one.
 Dims read_list(LayerContext& c, const std::string& name, size_t rank, size_t each, int64_t low) {
   Dims list = c.settings.integers(name);
+  // A number alone holds for all axes. No window is meant so: it would go over the rows of the batch.
+  if (name != "window" && c.settings.json(name)->kind != Json::Kind::list) list.assign(rank * each, list[0]);
   if (list.size() != rank * each)
     c.fail_setting(name,
                    fmt::format("'{}' has {} entries, the input {} takes {}", name, list.size(),
@@ -54,15 +56,15 @@ std::vector<Key> window_settings() {
            .count = Count::several,
            .doc = "elements along each axis, the batch's first",
            .required = true},
-          {.name = "strides", .type = KeyType::integer, .count = Count::several, .doc = "steps along each axis: 1"},
+          {.name = "strides", .type = KeyType::integer, .count = Count::several, .doc = "steps along each axis, or along all of them: 1"},
           {.name = "pads",
            .type = KeyType::integer,
            .count = Count::several,
-           .doc = "before each axis, then behind each axis: 0"},
+           .doc = "before each axis, then behind each axis, or everywhere: 0"},
           {.name = "dilations",
            .type = KeyType::integer,
            .count = Count::several,
-           .doc = "distance of a window's elements: 1"}};
+           .doc = "distance of a window's elements along each axis, or along all of them: 1"}};
 }
 
 LayerDef windowed(const std::string& name, const std::string& what) {

@@ -47,7 +47,7 @@ bool asks_subset(const MeasureContext& c) { return c.settings.flag("subset"); }
 std::vector<MetricState> states(MeasureContext& c) {
   if (!has_threshold(c)) {
     for (const char* name : {"subset", "average", "class"})
-      if (c.settings.json(name) != nullptr)
+      if (c.settings.json(name) != nullptr && (name != std::string_view("subset") || asks_subset(c)))
         c.settings.fail(
             name, std::string("'") + name + "' is of labels, which a 'threshold' makes of scores",
             "of classes leave it out; the mean over classes is {\"op\": \"recall\", \"average\": \"macro\"}");

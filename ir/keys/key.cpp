@@ -5,7 +5,7 @@
 
 namespace heddle::ir {
 
-bool KeyRange::holds(double value) const {
+bool KeyRange::holds(long double value) const {
   const bool above_low = above ? value > low : value >= low, below_high = below ? value < high : value <= high;
   return above_low && below_high && (!f32 || std::isfinite(static_cast<float>(value)));
 }

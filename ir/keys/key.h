@@ -55,7 +55,7 @@ struct KeyRange {
   double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
   bool above = false, below = false;  // low, or high, itself is outside
   bool f32 = false;                   // and it is finite as an f32
-  bool holds(double value) const;
+  bool holds(long double value) const;  // exact for every integer of 64 bits
 };
 constexpr KeyRange at_least(double low) { return {.low = low}; }
 constexpr KeyRange between(double low, double high) { return {.low = low, .high = high}; }

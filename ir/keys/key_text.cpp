@@ -105,7 +105,7 @@ std::string default_text(const Key& key) {
   return key.required || key.type == KeyType::object || colon == std::string::npos ? "" : key.doc.substr(colon + 2);
 }
 
-std::string range_fault(const Key& key, double value, const std::string& shown) {
+std::string range_fault(const Key& key, long double value, const std::string& shown) {
   if (key.range.holds(value)) return {};
   KeyRange exact = key.range;
   exact.f32 = false;

@@ -19,6 +19,6 @@ std::string type_text(const Key& key);
 // the last colon of the doc: "one number or [h, w]: the window"; objects have none.
 std::string default_text(const Key& key);
 // Empty where the value, which the file shows as `shown`, lies in the range.
-std::string range_fault(const Key& key, double value, const std::string& shown);
+std::string range_fault(const Key& key, long double value, const std::string& shown);
 
 }  // namespace heddle::ir

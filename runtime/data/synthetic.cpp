@@ -60,15 +60,28 @@ void require_picture(const ReaderRequest& request, const ColumnRequest& c, int64
                                          kMaxPictureSide, c.input, fmt::join(c.dims, ",")));
 }
 
-Table draw_table(const ReaderRequest& request) {
+TableHeader synthetic_header(const ReaderRequest& request) {
   const SyntheticKind& kind = synthetic_kind(request);
-  const int64_t rows = request.integer("rows");
-  Table table{.rows = rows, .columns = {}};
+  TableHeader header{.rows = request.integer("rows"), .types = {}};
   for (const ColumnRequest& c : request.columns) {
     const SyntheticColumn& drawn = kind.find(c);
     drawn.check(request, c);
-    Column column{.input = c.input, .type = drawn.type, .dims = c.dims, .bytes = {}};
-    if (rows > kMostBytes / column.row_bytes()) throw UserError(request.where, "the rows exceed 64 GiB");
+    const Column column{.input = c.input, .type = drawn.type, .dims = c.dims, .bytes = {}};
+    if (header.rows > kMostBytes / column.row_bytes())
+      throw UserError(request.where, "the rows exceed 64 GiB", "fewer rows, or smaller ones");
+    header.types.push_back(drawn.type);
+  }
+  return header;
+}
+
+Table draw_table(const ReaderRequest& request) {
+  const SyntheticKind& kind = synthetic_kind(request);
+  const TableHeader header = synthetic_header(request);
+  const int64_t rows = header.rows;
+  Table table{.rows = rows, .columns = {}};
+  for (size_t i = 0; i < request.columns.size(); ++i) {
+    const ColumnRequest& c = request.columns[i];
+    Column column{.input = c.input, .type = header.types[i], .dims = c.dims, .bytes = {}};
     column.bytes.resize(static_cast<size_t>(rows * column.row_bytes()));
     table.columns.push_back(std::move(column));
   }

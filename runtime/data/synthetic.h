@@ -48,7 +48,10 @@ SyntheticKind ratings();
 std::vector<SyntheticKind> synthetic_kinds();
 const SyntheticKind& synthetic_kind(const ReaderRequest& request);
 
-// All rows, by several threads.
+// Throws UserError where an input does not take what the kind draws, or the rows are too many.
+TableHeader synthetic_header(const ReaderRequest& request);
+
+// All rows, by several threads. Throws as synthetic_header.
 Table draw_table(const ReaderRequest& request);
 
 // Checks that kinds share: one number a row; a picture [height,width] or with a last axis of 1 or `channels` channels.

@@ -71,6 +71,7 @@ struct HEDDLE_API Options {
   std::string data = {};              // the folder of the data files; "": the model's
   // Told of what is done otherwise than usual: weights of another type are converted, compiled kernels cannot be kept.
   std::function<void(const std::string&)> note = {};
+  std::string text_name = "<text>";  // what messages call the text that parse reads
 };
 
 // One epoch of a `fit`.
@@ -204,8 +205,9 @@ class HEDDLE_API ModelBuilder {
 
 class HEDDLE_API Model {
  public:
-  // From a file, or from its text. Compiles nothing. Throws (1) with every fault of the model's text, (2) where options
-  // are out of range or the path is "-": standard input is the program's own.
+  // From a file, or from its text. Compiles nothing. Throws (1) with every fault that reading finds: keys, types, words,
+  // sizes, names. What only the network's shapes say, `compile` finds. Throws (2) where options are out of range or the
+  // path is "-": standard input is the program's own.
   static Model load(const std::string& path, const Options& options = {});
   static Model parse(const std::string& text, const Options& options = {});
   // From calls instead of a text. Where a message of a text begins with file, line and column, it

@@ -151,6 +151,12 @@ struct Fitting {
   bool& now;
 };
 
+void require_one_of(const char* name, const std::string& word, const std::vector<std::string>& words) {
+  if (word.empty() || std::ranges::count(words, word) > 0) return;
+  throw UserError(ExitCode::usage, fmt::format("FilePredictions::{} is {}", name, frontend::quote(word)),
+                  fmt::format("one of {}, or empty", fmt::join(words, ", ")));
+}
+
 // An array that feeds nothing is a name that was meant otherwise.
 void require_inputs(const char* function, const Inputs& rows, const frontend::Model& model) {
   std::vector<std::string> names;
@@ -184,7 +190,7 @@ Model Model::parse(const std::string& text, const Options& options) {
     auto impl = std::make_unique<Impl>();
     impl->options = options;
     impl->read.model =
-        frontend::read_model(impl->read.sources, impl->read.sources.add("<text>", text), impl->read_options());
+        frontend::read_model(impl->read.sources, impl->read.sources.add(options.text_name, text), impl->read_options());
     return Model(std::move(impl));
   });
 }
@@ -283,7 +289,12 @@ Outputs Model::predict(const Inputs& rows, const std::vector<std::string>& outpu
 FileResult Model::predict_files(const FilePredictions& r) {
   return guarded([&] {
     require_there(impl_);
-    tools::require_apart(r.out, r.in, impl_->weights_path);
+    tools::require_apart(r.out, r.in, {impl_->read.path, impl_->weights_path});
+    require_one_of("in_format", r.in_format, tools::kRowFormats);
+    require_one_of("format", r.format, tools::kResultFormats);
+    if (r.top < 0 || r.top > tools::kMostClasses)
+      throw UserError(ExitCode::usage, fmt::format("FilePredictions::top is {}, expected 0 ... {}", r.top,
+                                                   tools::kMostClasses));
     if (r.batch != 0 && (r.batch < driver::PlannedBatch::kFewest || r.batch > driver::kMostBatch))
       throw UserError(ExitCode::usage,
                       fmt::format("FilePredictions::batch is {}, expected {} ... {}, or 0 for what is planned", r.batch,

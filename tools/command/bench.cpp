@@ -197,7 +197,9 @@ void bench(const BenchArguments& a) {
   const driver::Compiled compiled = driver::compile(planned, options);
   const codegen::Program& program = compiled.program;
   const codegen::Entry* entry = program.find_entry(ir::entry_kind(a.entry));
-  if (!entry) throw UserError(ExitCode::failed, fmt::format("the model has no entry '{}'", a.entry));
+  if (!entry)
+    throw UserError(ExitCode::failed, fmt::format("the model has no entry '{}'", a.entry),
+                    "train and init need a loss and an optimizer, eval a loss; predict needs neither: --entry predict");
   runtime::Executable executable(program, *device.device);
   if (const codegen::Entry* init = program.find_entry(ir::Phase::init)) executable.run(*init);
   Bench runs(executable, *entry, compiled.plan, a.repeat);

@@ -1,5 +1,6 @@
 // heddle compile: shows a model at any stage, from the format to machine code.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdio>
 #include <memory>
@@ -25,7 +26,7 @@ namespace {
 struct CompileArguments {
   ModelArguments model;
   std::string emit = "program", to, print_after, target = "host", out;
-  std::vector<std::string> graphs, archs = {"sm_90a"};
+  std::vector<std::string> graphs, archs;
   bool time_passes = false, remarks = false, locs = false, json = false;
 };
 
@@ -55,7 +56,9 @@ std::vector<const ir::Graph*> chosen_graphs(const CompileArguments& a, const ir:
     const ir::Graph* g = m.find_graph(name);
     std::vector<std::string> names;
     for (const ir::Graph& other : m.graphs) names.push_back(other.name);
-    if (!g) throw UserError(ExitCode::usage, fmt::format("no graph '{}'", name), did_you_mean(name, names));
+    if (!g)
+      throw UserError(ExitCode::usage, fmt::format("no graph '{}'", name),
+                      fmt::format("there are {}", fmt::join(names, ", ")));
     chosen.push_back(g);
   }
   return chosen;
@@ -79,17 +82,22 @@ void print_times(const std::vector<driver::StageTime>& times) {
   print_note("{:>10.3f} ms  total\n", total * 1e3);
 }
 
+std::vector<std::string> archs_of(const CompileArguments& a) {
+  return a.archs.empty() ? std::vector<std::string>{"sm_90a"} : a.archs;
+}
+
 std::string report_text(const CompileArguments& a, const codegen::Program& program,
                         std::vector<driver::StageTime>* times) {
   std::optional<runtime::CudaBinary> binary;
   const bool gpu = ir::target_by_name(a.target).gpu;  // kernels in the host's forms have no registers of a GPU
   if (gpu && runtime::find_nvrtc().found)
-    binary = compile_cubin(program, a.archs.front(), runtime::kCompileParts, times);
+    binary = compile_cubin(program, archs_of(a).front(), runtime::kCompileParts, times);
   else if (gpu)
     print_note("no NVRTC: the report has no registers and spills\n");
   const std::vector<runtime::KernelResources> none;
   const auto& resources = binary ? binary->kernels : none;
-  return a.json ? report_json(program, a.archs.front(), resources) : report_table(program, a.archs.front(), resources);
+  return a.json ? report_json(program, archs_of(a).front(), resources)
+                : report_table(program, archs_of(a).front(), resources);
 }
 
 std::string program_text(const CompileArguments& a, const codegen::Program& program,
@@ -102,7 +110,7 @@ std::string program_text(const CompileArguments& a, const codegen::Program& prog
 // What would be found at the end, found at the start.
 void check_out(const CompileArguments& a, const std::string& model) {
   require_different("-o", a.out, "the model", model);
-  require_cubin_place(a.archs, a.emit == "cubin" ? a.out : "");
+  require_cubin_place(archs_of(a), a.emit == "cubin" ? a.out : "");
   if (a.emit != "cubin" && a.archs.size() > 1)
     throw UserError(ExitCode::usage, "--arch is given twice; only --emit=cubin takes several");
   const bool folder = a.emit == "cubin" && a.archs.size() > 1;
@@ -121,7 +129,22 @@ void require_pass(const std::string& name) {
                   did_you_mean(name, passes_and_all()));
 }
 
+// An option that what is printed does not read is a mistake.
+void require_meant(const CompileArguments& a) {
+  const auto require = [&](bool given, bool read, const char* option, const char* help) {
+    if (given && !read)
+      throw UserError(ExitCode::usage, fmt::format("{} means nothing with --emit={}", option, a.emit), help);
+  };
+  const bool module = a.emit != "loops" && (last_pass(a.emit) || !a.to.empty());
+  require(!a.graphs.empty(), module || !a.print_after.empty(), "--graph", "graph, grad, fused, plan and dot print the graphs of their names");
+  require(a.json, a.emit == "report", "--json", "--emit=report --json prints the report as an object");
+  require(!a.archs.empty(), a.emit == "report" || a.emit == "cubin", "--arch",
+          "--emit=cubin and --emit=report compile for an architecture");
+  require(!a.to.empty(), last_pass(a.emit) || a.emit == "program", "--to", "leave --emit out: --to prints the module");
+}
+
 void compile(const CompileArguments& a) {
+  require_meant(a);
   require_pass(a.print_after);
   driver::ReadModel model;
   const double begin = passes::processor_seconds();
@@ -150,7 +173,7 @@ void compile(const CompileArguments& a) {
     times.push_back({"print", passes::processor_seconds() - before});
     write_out(a, text);
   } else if (a.emit == "cubin") {
-    write_result(emit_cubin(compiled.program, a.archs, a.out, &times));
+    write_result(emit_cubin(compiled.program, archs_of(a), a.out, &times));
   } else {
     write_out(a, program_text(a, compiled.program, &times));
   }

@@ -138,12 +138,16 @@ std::vector<std::string> known_names(const std::vector<ReferenceEntry>& entries)
   return known;
 }
 
+std::string name_remedy(const std::string& near) {
+  return near.empty() ? "heddle ops lists the operators, heddle ops --kind layer the layers" : near;
+}
+
 void require_known(const std::vector<std::string>& names, const std::vector<ReferenceEntry>& entries) {
   const std::vector<std::string> known = known_names(entries);
   for (const std::string& name : names)
     if (std::find(known.begin(), known.end(), name) == known.end())
       throw UserError(ExitCode::usage, fmt::format("no operator '{}', nor a layer, loss or the like", name),
-                      did_you_mean(name, known));
+                      name_remedy(did_you_mean(name, known)));
 }
 
 // By name whatever is called so; by kind all of it; without both the operators.
@@ -164,6 +168,10 @@ void ops(const OpsArguments& a) {
     if (wanted("operator", op->name)) operators.push_back(a.json ? op_json(*op) : op_text(*op));
   for (const ReferenceEntry& e : entries)
     if (wanted(e.kind, e.name)) others.push_back(a.json ? entry_json(e) : entry_text(e));
+  if (operators.empty() && others.empty())
+    throw UserError(ExitCode::usage, fmt::format("nothing of --kind {} is called {}", fmt::join(a.kinds, ", "),
+                                                 fmt::join(a.names, ", ")),
+                    "leave --kind out");
   if (a.json) {
     JsonObject out;
     out.raw("ops", runtime::json_list(operators)).raw("others", runtime::json_list(others));

@@ -1,6 +1,7 @@
 // heddle opt: .hir text in, passes, .hir text (or kernel text) out. The passes' golden tests run through this.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "codegen/emit.h"
@@ -31,7 +32,9 @@ struct OptArguments {
 
 const passes::Pass& pass_named(const std::string& name) {
   if (const passes::Pass* pass = passes::find_pass(name)) return *pass;
-  throw UserError(ExitCode::usage, fmt::format("unknown pass '{}'", name), did_you_mean(name, passes::pass_names()));
+  const std::string near = did_you_mean(name, passes::pass_names());
+  throw UserError(ExitCode::usage, fmt::format("unknown pass '{}'", name),
+                  near.empty() ? "heddle opt --list-passes names them" : near);
 }
 
 // Every generated kernel of the module, scalar functions first.
@@ -67,6 +70,15 @@ void require_planned(const ir::Module& m, const std::string& file) {
     }
 }
 
+// Loops and text are of kernels, which a pass makes.
+void require_kernels(const ir::Module& m, const OptArguments& a) {
+  const bool empty = std::ranges::all_of(m.graphs, [](const ir::Graph& g) { return g.order.empty(); });
+  if (!m.kernels.empty() || empty) return;
+  throw UserError(ExitCode::failed, fmt::format("{} has no kernels, whose {} --emit={} prints", a.file,
+                                                a.emit == "cuda" ? "text" : "loops", a.emit),
+                  fmt::format("heddle opt --to=fuse --emit={} {}", a.emit, a.file));
+}
+
 void list_passes() {
   for (const passes::Pass& pass : passes::all_passes()) print_result("{:<14} {}\n", pass.name, pass.doc);
 }
@@ -97,6 +109,7 @@ void opt(const OptArguments& a) {
   }
   for (const std::string& name : a.passes) passes::run_pass(pass_named(name), m, options);
   std::string text;
+  if (a.emit == "cuda" || a.emit == "loops") require_kernels(m, a);
   if (a.emit == "cuda")
     text = kernel_text(m);
   else if (a.emit == "loops")

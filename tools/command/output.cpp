@@ -70,12 +70,16 @@ std::filesystem::path file_of(const std::string& path) {
   return at;
 }
 
-// By how each of them begins: models, modules, programs, kernel text, machine code, reports.
+// By how each of them begins: models, modules, loops, programs, kernel text, machine code, reports.
 bool is_result(std::string_view text) {
-  for (const std::string_view head : {"model ", "digraph \"", "graph @", "group @", "kernel @", "program ",
+  for (const std::string_view head : {"digraph \"", "graph @", "group @", "kernel @", "loops @",
                                       "// The executions of one kernel text", "\177ELF", "{\"model\": "})
     if (text.starts_with(head)) return true;
-  const std::string_view line = text.substr(0, text.find('\n'));
+  // Words of a language begin these: the rest of their first lines is looked at, too.
+  const size_t end = text.find('\n');
+  const std::string_view line = text.substr(0, end), rest = end < text.size() ? text.substr(end + 1) : "";
+  if (line.starts_with("model ")) return line.ends_with(" NHWC") || line.ends_with(" NCHW");
+  if (line.starts_with("program ")) return rest.starts_with("state: ");
   return line.find(": state ") != std::string_view::npos && line.find(" bytes, arena ") != std::string_view::npos;
 }
 

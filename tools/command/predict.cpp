@@ -1,6 +1,8 @@
 // heddle predict: what a model with weights makes of rows.
 #include <memory>
 
+#include "frontend/limits.h"
+#include "ir/read_text.h"
 #include "tools/api/heddle.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
@@ -8,6 +10,7 @@
 #include "tools/command/model_arguments.h"
 #include "tools/command/output.h"
 #include "tools/driver/plan_batch.h"
+#include "tools/predict/result_writer.h"
 
 namespace heddle::tools {
 namespace {
@@ -22,19 +25,29 @@ struct PredictArguments {
 
 void note(const std::string& text) { print_note("note: {}\n", text); }
 
+heddle::Model open_model(const PredictArguments& a) {
+  const Options options{.set = a.model.set,
+                        .small = a.model.small,
+                        .device = a.device.device,
+                        .threads = a.device.threads,
+                        .memory_gib = a.model.memory_gib,
+                        .data = {},
+                        .note = note,
+                        .text_name = "<stdin>"};
+  if (a.model.model != "-") return heddle::Model::load(a.model.model, options);
+  for (const std::string& word : a.files.in)
+    if (word == "-" || word.ends_with("=-"))
+      throw UserError(ExitCode::usage, "the model and --in are both standard input", "give one of them as a file");
+  return heddle::Model::parse(read_text("-", "standard input", frontend::kMaxFileBytes), options);
+}
+
 void predict(const PredictArguments& a) {
-  heddle::Model model = heddle::Model::load(a.model.model, {.set = a.model.set,
-                                                            .small = a.model.small,
-                                                            .device = a.device.device,
-                                                            .threads = a.device.threads,
-                                                            .memory_gib = a.model.memory_gib,
-                                                            .data = {},
-                                                            .note = note});
+  heddle::Model model = open_model(a);
   model.load_weights(a.weights, a.prefix);
   const FileResult done = model.predict_files(a.files);
   if (done.not_finite > 0)
     print_note("heddle: warning: the results of {} of {} rows are not all finite\n", done.not_finite, done.rows);
-  if (a.files.out != "-" && !a.quiet) print_note("{}: {} rows\n", a.files.out, done.rows);
+  if (a.files.out != "-" && !a.quiet) print_note("{}: {} {}\n", a.files.out, done.rows, done.rows == 1 ? "row" : "rows");
 }
 
 }  // namespace
@@ -55,12 +68,12 @@ void add_predict(CommandLine& line) {
       .takes(Takes::file)
       .required();
   command.add_option("--in-format", r.in_format, "what --in holds, where its name does not say it")
-      .one_of({"npy", "csv", "idx", "image", "jsonl"});
+      .one_of(kRowFormats);
   command.add_option("--out", r.out, "results: a file, or - (default) for standard output").takes(Takes::file);
   command.add_option("--format", r.format, "of the results (default: by the file's name, jsonl for streams)")
-      .one_of({"npy", "csv", "jsonl"});
+      .one_of(kResultFormats);
   command.add_option("--output", r.outputs, "an output or node to compute (default: the model's outputs)");
-  command.add_option("--top", r.top, "the most probable classes instead of all numbers").between(1, 1 << 20);
+  command.add_option("--top", r.top, "the most probable classes instead of all numbers").between(1, kMostClasses);
   command.add_flag("--allow-nan", r.allow_nan, "rows may hold nan and infinities (default: the first is refused)");
   command
       .add_option("--batch", r.batch,

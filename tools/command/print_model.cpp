@@ -34,10 +34,18 @@ std::string settings_text(const std::vector<Json>& settings) {
   return text;
 }
 
+std::string list_text(const std::vector<frontend::Named>& words) {
+  std::vector<std::string> texts;
+  texts.reserve(words.size());
+  for (const frontend::Named& word : words) texts.push_back(word.text);
+  return fmt::format("({})", fmt::join(texts, ", "));
+}
+
 std::string references_text(const std::vector<frontend::Reference>& in) {
   std::vector<std::string> names;
   names.reserve(in.size());
-  for (const frontend::Reference& r : in) names.push_back(r.name.empty() ? "(number)" : r.name);
+  for (const frontend::Reference& r : in)
+    names.push_back((r.port.empty() ? "" : r.port + "=") + (r.literal ? frontend::to_string(*r.literal) : r.name));
   return fmt::format("({})", fmt::join(names, ", "));
 }
 
@@ -52,9 +60,17 @@ std::string nodes_text(const std::vector<frontend::NodeDef>& nodes, const std::s
     text += fmt::format("{}{} = {}{}{}", indent, n.name.empty() ? "-" : n.name, n.block ? "block:" : "", n.op,
                         references_text(n.in));
     if (n.repeat) text += " repeat=" + json_text(*n.repeat);
-    text += settings_text(n.with) + settings_text(n.settings) + "\n";
+    text += settings_text(n.with) + settings_text(n.settings);
+    if (!n.out.empty()) text += " -> " + list_text(n.out);
+    text += "\n";
   }
   return text;
+}
+
+std::string block_text(const frontend::Block& block) {
+  std::string text = fmt::format("block {}{} -> {}\n", block.name, list_text(block.inputs), block.output.text);
+  for (const Json& size : block.let) text += fmt::format("  let {} = {}\n", size.key, json_text(size));
+  return text + nodes_text(block.nodes, "  ");
 }
 
 std::string value_text(const runtime::data::ReaderValue& value) {
@@ -90,13 +106,53 @@ std::string reader_text(const std::string& split, const std::optional<frontend::
   return text + "\n";
 }
 
+std::string map_text(const std::string& input, const ir::DataMap& map) {
+  std::string text = fmt::format("map {} {}", input, map.def->name);
+  for (const auto& [key, numbers] : map.numbers) {
+    std::vector<std::string> texts;
+    texts.reserve(numbers.size());
+    for (const double number : numbers) texts.push_back(runtime::json_number(number));
+    text += texts.size() == 1 ? fmt::format(" {}={}", key, texts[0])
+                              : fmt::format(" {}=[{}]", key, fmt::join(texts, ", "));
+  }
+  return text + "\n";
+}
+
+std::string optimizer_text(const frontend::Optimizer& optimizer) {
+  std::string text = part_text("optimizer", optimizer);
+  for (const frontend::OptimizerGroup& group : optimizer.groups)
+    text += fmt::format("  group {}{}\n", list_text(group.match), settings_text(group.settings));
+  return text;
+}
+
+std::string early_stop_text(const frontend::EarlyStop& e) {
+  return fmt::format("early_stop on={}{} patience={} min_delta={} restore_best={}\n", e.on,
+                     e.mode.empty() ? "" : " mode=" + e.mode, e.patience, e.min_delta, e.restore_best);
+}
+
+// What a training does beside its steps; defaults are left out.
+std::string training_text(const frontend::Train& t) {
+  std::string text;
+  if (t.drop_last) text += "drop_last\n";
+  if (t.precision != "f32") text += fmt::format("precision {}\n", t.precision);
+  if (t.init) text += part_text("init", *t.init);
+  if (!t.freeze.empty()) text += fmt::format("freeze {}\n", list_text(t.freeze));
+  if (t.average) text += fmt::format("average decay={} start={}\n", t.average->decay, t.average->start);
+  const frontend::CheckpointRule& c = t.checkpoint;
+  if (c.steps) text += fmt::format("checkpoint steps={} keep={}\n", *c.steps, c.keep);
+  if (c.epochs) text += fmt::format("checkpoint epochs={} keep={}\n", *c.epochs, c.keep);
+  if (c.minutes) text += fmt::format("checkpoint minutes={} keep={}\n", *c.minutes, c.keep);
+  return t.early_stop ? text + early_stop_text(*t.early_stop) : text;
+}
+
 }  // namespace
 
 std::string print_model(const frontend::Model& m) {
   std::string text = fmt::format("model {} {}\n", m.name, m.layout == frontend::Layout::nhwc ? "NHWC" : "NCHW");
+  for (const auto& [name, size] : m.let.names) text += fmt::format("let {} = {}\n", name, frontend::to_string(size));
   for (const frontend::InputDef& input : m.inputs)
     text += fmt::format("input {}: {}{}\n", input.name, ir::to_string(input.dtype), json_text(input.shape));
-  for (const auto& [name, block] : m.blocks) text += fmt::format("block {}\n{}", name, nodes_text(block.nodes, "  "));
+  for (const auto& [name, block] : m.blocks) text += block_text(block);
   text += nodes_text(m.nodes, "");
   for (const frontend::OutputDef& output : m.outputs)
     text += fmt::format("output {} = {}\n", output.name, output.value.name);
@@ -106,12 +162,15 @@ std::string print_model(const frontend::Model& m) {
   text += fmt::format("seed {}\n", m.train.seed);
   for (const frontend::Part& loss : m.train.losses) text += part_text("loss", loss);
   for (const frontend::Part& metric : m.train.metrics) text += part_text("metric", metric);
-  if (m.train.optimizer) text += part_text("optimizer", *m.train.optimizer);
+  if (m.train.optimizer) text += optimizer_text(*m.train.optimizer);
   if (m.train.clip_norm) text += fmt::format("clip_norm {}\n", *m.train.clip_norm);
   if (m.train.gradient_norm) text += "gradient_norm\n";
+  text += training_text(m.train);
   text += reader_text("train", m.data.train) + reader_text("validation", m.data.validation) +
           reader_text("test", m.data.test);
   if (m.data.validation_fraction > 0) text += fmt::format("data validation fraction={}\n", m.data.validation_fraction);
+  for (const auto& [input, maps] : m.data.maps)
+    for (const ir::DataMap& map : maps) text += map_text(input, map);
   return text;
 }
 

@@ -102,6 +102,13 @@ void SavedRun::choose(const std::string& model_text, bool schedule_needs_length)
     throw UserError(std::move(errors));
   }
   for (const std::string& what : refused) print_note("note: {}: it is not used\n", what);
+  // A run that was killed before its first checkpoint begins again; one that has ended is not lost.
+  std::error_code ec;
+  if (!checkpoint_ && std::filesystem::exists(folder_->last(), ec))
+    throw UserError(ExitCode::failed,
+                    fmt::format("{}: a run has ended in this folder, and its checkpoints are gone", folder_->path()),
+                    fmt::format("--overwrite begins anew; --weights {} in another folder begins with its weights",
+                                folder_->last()));
   if (!checkpoint_) return print_note("note: {}: nothing to resume, the run begins\n", folder_->path());
   for (const Difference& d : model_differences(metadata_of(*checkpoint_, kModel), model_text_))
     print_note(

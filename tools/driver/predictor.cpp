@@ -34,6 +34,8 @@ std::vector<std::string> node_names(const frontend::Model& model) {
     if (!node.name.empty()) names.push_back(node.name);
     for (const frontend::Named& out : node.out) names.push_back(out.text);
   }
+  std::ranges::sort(names);
+  names.erase(std::ranges::unique(names).begin(), names.end());
   return names;
 }
 

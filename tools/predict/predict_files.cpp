@@ -24,9 +24,10 @@ PredictSummary predict_rows(driver::Predictor& predictor, RowReader& reader, Res
   return summary;
 }
 
-void require_apart(const std::string& out, const std::vector<std::string>& in, const std::string& weights) {
+void require_apart(const std::string& out, const std::vector<std::string>& in, const ReadFiles& files) {
   if (out == "-") return;
-  require_different("--out", out, "--weights", weights);
+  require_different("--out", out, "the model", files.model == "-" ? "" : files.model);
+  require_different("--out", out, "--weights", files.weights);
   for (const std::string& word : in) {
     require_different("--out", out, "--in", word);
     if (const size_t equals = word.find('='); equals != std::string::npos)

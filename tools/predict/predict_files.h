@@ -13,7 +13,10 @@ struct PredictSummary {
 // All rows that the reader has, through the predictor, into the writer.
 PredictSummary predict_rows(driver::Predictor& predictor, RowReader& reader, ResultWriter& writer);
 
-// Throws UserError where `out` is one of the files that are read: `in`, as --in has them, or `weights`.
-void require_apart(const std::string& out, const std::vector<std::string>& in, const std::string& weights);
+struct ReadFiles {
+  std::string model, weights;  // "": of no file
+};
+// Throws UserError where `out` is one of the files that are read: `in`, as --in has them, or `files`.
+void require_apart(const std::string& out, const std::vector<std::string>& in, const ReadFiles& files);
 
 }  // namespace heddle::tools

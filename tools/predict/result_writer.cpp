@@ -69,8 +69,8 @@ std::string format_of(const ResultRequest& request) {
   if (!request.format.empty()) return request.format;
   const std::string& path = request.path;
   if (path == "-" || runtime::is_stream(path)) return "jsonl";
-  for (const char* format : {"npy", "csv", "jsonl"})
-    if (path.ends_with(std::string(".") + format)) return format;
+  for (const std::string& format : kResultFormats)
+    if (path.ends_with("." + format)) return format;
   if (path.ends_with(".ndjson")) return "jsonl";
   throw UserError(ExitCode::usage, fmt::format("--out {}: its name does not say what to write", path),
                   "end it in .npy, .csv or .jsonl, or say it with --format");

@@ -16,9 +16,13 @@
 
 namespace heddle::tools {
 
+// What a file of results may hold.
+inline const std::vector<std::string> kResultFormats = {"npy", "csv", "jsonl"};
+inline constexpr int kMostClasses = 1 << 20;  // of --top
+
 struct ResultRequest {
   std::string path = "-";
-  std::string format;  // "jsonl", "csv", "npy", or "" for what the name says: lines of JSON for streams
+  std::string format;  // one of kResultFormats, or "" for what the name says: lines of JSON for streams
   int top = 0;         // the most probable classes instead of the numbers
   bool overwrite = false;
 };

@@ -30,9 +30,12 @@ struct OpenedSource {
   RowSource read;
 };
 
+// What a file of rows may hold.
+inline const std::vector<std::string> kRowFormats = {"npy", "csv", "idx", "image", "jsonl"};
+
 struct SourceRequest {
   std::string path;    // or "-"
-  std::string format;  // "npy", "csv", "idx", "image", "jsonl"
+  std::string format;  // one of kRowFormats
   std::vector<size_t> inputs;
   std::string name() const { return path == "-" ? "<stdin>" : path; }
 };

@@ -30,11 +30,7 @@ const RegisterReader synthetic({
               .fallback = int64_t{0},
               .range = ir::between(0, kMaxSeed)}},
     .header =
-        [](const ReaderRequest& request, const std::filesystem::path&) {
-          TableHeader header{.rows = request.integer("rows"), .types = {}};
-          for (const ColumnRequest& c : request.columns) header.types.push_back(synthetic_kind(request).find(c).type);
-          return header;
-        },
+        [](const ReaderRequest& request, const std::filesystem::path&) { return synthetic_header(request); },
     .read = [](const ReaderRequest& request, const std::filesystem::path&) { return draw_table(request); },
 });
 

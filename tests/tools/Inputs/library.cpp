@@ -237,6 +237,12 @@ int main(int argc, char** argv) {
   refused(2, "Options::threads is 1000000000,", [] { heddle::Model::parse(kModel, {.threads = 1000000000}); });
   refused(2, "Options::memory_gib is -1,", [] { heddle::Model::parse(kModel, {.memory_gib = -1}); });
   refused(2, "load: - is no file", [] { heddle::Model::load("-"); });
+  refused(1, "mine:1:2:", [] { heddle::Model::parse("{x", {.text_name = "mine"}); });
+  refused(2, "FilePredictions::format is 'xls'", [&] { other.predict_files({.in = {"-"}, .format = "xls"}); });
+  refused(2, "one of npy, csv, idx, image, jsonl, or empty",
+          [&] { other.predict_files({.in = {"-"}, .in_format = "xls"}); });
+  refused(2, "FilePredictions::top is -1, expected 0 ... 1048576",
+          [&] { other.predict_files({.in = {"-"}, .top = -1}); });
   heddle::Inputs more = rows;
   more["weight"] = rows.at("y");
   refused(2, "train_step: the model has no input 'weight'", [&] { moved.train_step(more); });
