@@ -53,8 +53,8 @@ enum class Count {
 // Where a number lies. Without bounds, anywhere.
 struct KeyRange {
   double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
-  bool above = false, below = false;  // low, or high, itself is outside
-  bool f32 = false;                   // and it is finite as an f32
+  bool above = false, below = false;    // low, or high, itself is outside
+  bool f32 = false;                     // and it is finite as an f32
   bool holds(long double value) const;  // exact for every integer of 64 bits
 };
 constexpr KeyRange at_least(double low) { return {.low = low}; }

@@ -293,8 +293,8 @@ FileResult Model::predict_files(const FilePredictions& r) {
     require_one_of("in_format", r.in_format, tools::kRowFormats);
     require_one_of("format", r.format, tools::kResultFormats);
     if (r.top < 0 || r.top > tools::kMostClasses)
-      throw UserError(ExitCode::usage, fmt::format("FilePredictions::top is {}, expected 0 ... {}", r.top,
-                                                   tools::kMostClasses));
+      throw UserError(ExitCode::usage,
+                      fmt::format("FilePredictions::top is {}, expected 0 ... {}", r.top, tools::kMostClasses));
     if (r.batch != 0 && (r.batch < driver::PlannedBatch::kFewest || r.batch > driver::kMostBatch))
       throw UserError(ExitCode::usage,
                       fmt::format("FilePredictions::batch is {}, expected {} ... {}, or 0 for what is planned", r.batch,

@@ -136,7 +136,8 @@ void require_meant(const CompileArguments& a) {
       throw UserError(ExitCode::usage, fmt::format("{} means nothing with --emit={}", option, a.emit), help);
   };
   const bool module = a.emit != "loops" && (last_pass(a.emit) || !a.to.empty());
-  require(!a.graphs.empty(), module || !a.print_after.empty(), "--graph", "graph, grad, fused, plan and dot print the graphs of their names");
+  require(!a.graphs.empty(), module || !a.print_after.empty(), "--graph",
+          "graph, grad, fused, plan and dot print the graphs of their names");
   require(a.json, a.emit == "report", "--json", "--emit=report --json prints the report as an object");
   require(!a.archs.empty(), a.emit == "report" || a.emit == "cubin", "--arch",
           "--emit=cubin and --emit=report compile for an architecture");

@@ -169,9 +169,10 @@ void ops(const OpsArguments& a) {
   for (const ReferenceEntry& e : entries)
     if (wanted(e.kind, e.name)) others.push_back(a.json ? entry_json(e) : entry_text(e));
   if (operators.empty() && others.empty())
-    throw UserError(ExitCode::usage, fmt::format("nothing of --kind {} is called {}", fmt::join(a.kinds, ", "),
-                                                 fmt::join(a.names, ", ")),
-                    "leave --kind out");
+    throw UserError(
+        ExitCode::usage,
+        fmt::format("nothing of --kind {} is called {}", fmt::join(a.kinds, ", "), fmt::join(a.names, ", ")),
+        "leave --kind out");
   if (a.json) {
     JsonObject out;
     out.raw("ops", runtime::json_list(operators)).raw("others", runtime::json_list(others));

@@ -74,9 +74,10 @@ void require_planned(const ir::Module& m, const std::string& file) {
 void require_kernels(const ir::Module& m, const OptArguments& a) {
   const bool empty = std::ranges::all_of(m.graphs, [](const ir::Graph& g) { return g.order.empty(); });
   if (!m.kernels.empty() || empty) return;
-  throw UserError(ExitCode::failed, fmt::format("{} has no kernels, whose {} --emit={} prints", a.file,
-                                                a.emit == "cuda" ? "text" : "loops", a.emit),
-                  fmt::format("heddle opt --to=fuse --emit={} {}", a.emit, a.file));
+  throw UserError(
+      ExitCode::failed,
+      fmt::format("{} has no kernels, whose {} --emit={} prints", a.file, a.emit == "cuda" ? "text" : "loops", a.emit),
+      fmt::format("heddle opt --to=fuse --emit={} {}", a.emit, a.file));
 }
 
 void list_passes() {

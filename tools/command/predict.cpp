@@ -47,7 +47,8 @@ void predict(const PredictArguments& a) {
   const FileResult done = model.predict_files(a.files);
   if (done.not_finite > 0)
     print_note("heddle: warning: the results of {} of {} rows are not all finite\n", done.not_finite, done.rows);
-  if (a.files.out != "-" && !a.quiet) print_note("{}: {} {}\n", a.files.out, done.rows, done.rows == 1 ? "row" : "rows");
+  if (a.files.out != "-" && !a.quiet)
+    print_note("{}: {} {}\n", a.files.out, done.rows, done.rows == 1 ? "row" : "rows");
 }
 
 }  // namespace
@@ -67,8 +68,7 @@ void add_predict(CommandLine& line) {
                   "INPUT=FILE where the model has several inputs")
       .takes(Takes::file)
       .required();
-  command.add_option("--in-format", r.in_format, "what --in holds, where its name does not say it")
-      .one_of(kRowFormats);
+  command.add_option("--in-format", r.in_format, "what --in holds, where its name does not say it").one_of(kRowFormats);
   command.add_option("--out", r.out, "results: a file, or - (default) for standard output").takes(Takes::file);
   command.add_option("--format", r.format, "of the results (default: by the file's name, jsonl for streams)")
       .one_of(kResultFormats);

@@ -112,8 +112,8 @@ std::string map_text(const std::string& input, const ir::DataMap& map) {
     std::vector<std::string> texts;
     texts.reserve(numbers.size());
     for (const double number : numbers) texts.push_back(runtime::json_number(number));
-    text += texts.size() == 1 ? fmt::format(" {}={}", key, texts[0])
-                              : fmt::format(" {}=[{}]", key, fmt::join(texts, ", "));
+    text +=
+        texts.size() == 1 ? fmt::format(" {}={}", key, texts[0]) : fmt::format(" {}=[{}]", key, fmt::join(texts, ", "));
   }
   return text + "\n";
 }

@@ -29,8 +29,7 @@ const RegisterReader synthetic({
               .doc = "of the drawing",
               .fallback = int64_t{0},
               .range = ir::between(0, kMaxSeed)}},
-    .header =
-        [](const ReaderRequest& request, const std::filesystem::path&) { return synthetic_header(request); },
+    .header = [](const ReaderRequest& request, const std::filesystem::path&) { return synthetic_header(request); },
     .read = [](const ReaderRequest& request, const std::filesystem::path&) { return draw_table(request); },
 });
 
