@@ -106,6 +106,9 @@ runtime::WeightsFile on_host(ir::Module m, const runtime::WeightsFile& inputs) {
 }  // namespace
 
 void evaluate_graphs(const EvaluateArguments& a, const std::string& path) {
+  if (path.ends_with(".json"))
+    throw UserError(ExitCode::usage, "--inputs and --outputs are of .hir files, and this is a model",
+                    "heddle evaluate MODEL --weights FILE.safetensors");
   for (const auto& [option, value] : {std::pair("--inputs", a.inputs), std::pair("--outputs", a.outputs)})
     if (value.empty())
       throw UserError(ExitCode::usage, fmt::format("{} is required", option),

@@ -4,11 +4,13 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <set>
 
 #include "runtime/foreign_file.h"
 #include "runtime/json_text.h"
+#include "runtime/weights/read_weights.h"
 #include "runtime/weights/safetensors.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
@@ -48,14 +50,15 @@ std::string rows_json(const std::vector<Row>& rows) {
 }
 
 void print_rows(const std::vector<Row>& rows) {
-  int64_t parameters = 0, buffers = 0;
+  std::map<std::string, int64_t> numbers;  // by role
   for (const Row& r : rows) {
     print_result("{:<8} {:<32} {:<6} {:<20} {:>12}\n", r.role, r.name, r.dtype,
                  fmt::format("[{}]", fmt::join(r.dims, ",")), r.elements());
-    (r.role == "param" ? parameters : buffers) += r.elements();
+    numbers[r.role] += r.elements();
   }
-  print_result("{} parameters\n", parameters);
-  if (buffers > 0) print_result("{} numbers in buffers\n", buffers);
+  if (numbers["state"] == 0) print_result("{} parameters\n", numbers["param"]);
+  for (const char* role : {"buffer", "state"})
+    if (numbers[role] > 0) print_result("{} numbers in {}s\n", numbers[role], role);
 }
 
 void inspect_weights(const InspectArguments& a) {
@@ -63,8 +66,9 @@ void inspect_weights(const InspectArguments& a) {
   std::vector<Row> rows;
   const std::vector<std::string> names = runtime::buffer_names(file);  // the tensors of other programs are all alike
   const std::set<std::string> buffers(names.begin(), names.end());
+  const bool checkpoint = file.metadata.contains(runtime::kCheckpointMark);  // with the moments and counters, too
   for (const runtime::SavedTensor& t : file.tensors)
-    rows.push_back({t.name, buffers.contains(t.name) ? "buffer" : "param", t.dtype, t.dims});
+    rows.push_back({t.name, checkpoint ? "state" : buffers.contains(t.name) ? "buffer" : "param", t.dtype, t.dims});
   if (a.json) return print_result("{}\n", runtime::JsonObject().raw("tensors", rows_json(rows)).str());
   print_rows(rows);
 }
