@@ -65,11 +65,11 @@ double flops_per_element(const Graph& k, const Node& n) { return flops_per_point
 constexpr int64_t kFetchedAcross = 4;
 
 int64_t bytes_read_across(const Graph& k) {
-  const bool across_by_threads =
-      k.form && visit_form(
-                    *k.form, [](const OneOf<forms::Pointwise, forms::Rows, forms::Primitive> auto&) { return true; },
-                    [](const OneOf<forms::Tile, forms::Product, forms::LibraryCall> auto&) { return false; });
-  if (!across_by_threads) return 0;
+  if (!k.form) return 0;
+  const bool of_threads = visit_form(
+      *k.form, [](const OneOf<forms::Pointwise, forms::Rows, forms::Primitive> auto&) { return true; },
+      [](const OneOf<forms::Tile, forms::Product, forms::LibraryCall> auto&) { return false; });
+  if (!of_threads) return 0;
   std::vector<char> across(k.value_count(), 0);
   for (auto it = k.order.rbegin(); it != k.order.rend(); ++it) {
     const Node& n = k[*it];

@@ -13,11 +13,6 @@ constexpr int64_t kWarp = 32, kMostPacket = 16;
 constexpr int64_t kMostKeptColumns = int64_t{1} << 20;
 constexpr int64_t kSharedBytes = int64_t{48} << 10;  // that a text may declare
 
-int64_t misplaced_or(const KernelForm& form, const char* name, int64_t otherwise) {
-  const auto found = form.misplaced.find(name);
-  return found == form.misplaced.end() ? otherwise : std::get<int64_t>(found->second);
-}
-
 std::string team_conflict(int64_t threads, int64_t team) {
   if (threads > kMostThreads || (threads > 1 && threads % kWarp != 0))
     return fmt::format("threads is {}, expected 1 or a multiple of {} up to {}", threads, kWarp, kMostThreads);
@@ -38,7 +33,7 @@ std::string packet_conflict(int64_t packet, const KernelPlan& plan) {
   return {};
 }
 std::string packet_conflict(const KernelForm& form, const KernelPlan& plan) {
-  const int64_t packet = misplaced_or(form, "packet", thread_work(form).packet);
+  const int64_t packet = value_or(form.misplaced, "packet", thread_work(form).packet);
   return visit_form(
       form,
       [&](const forms::Tile&) {
@@ -51,7 +46,7 @@ std::string packet_conflict(const KernelForm& form, const KernelPlan& plan) {
 // A thread loads packets of several rows before it computes: its one packet of each.
 std::string ahead_conflict(const KernelForm& form, const KernelPlan& plan) {
   const auto [team, packet, ahead] = thread_work(form);
-  if (misplaced_or(form, "ahead", ahead) == 1) return {};
+  if (value_or(form.misplaced, "ahead", ahead) == 1) return {};
   if (ahead == 1 || generated(form).threads == 1 || packet == 1 || plan.span || plan.phases > 1)
     return "packets are loaded ahead by threads of form rows that pass over each row once";
   if (plan.columns > team * packet)
@@ -78,9 +73,8 @@ std::string form_conflict(const KernelForm& form, const KernelPlan& plan) {
   if (misplaced("impl", "slices")) return "impl and slices are those of a library's call";
   if (misplaced("precision")) return "precision is that of products";
   if (misplaced("tile", "stages", "parts")) return "tile, stages and parts are those of form contract";
-  if (std::string reason = team_conflict(text.threads, misplaced_or(form, "team", thread_work(form).team));
-      !reason.empty())
-    return reason;
+  const int64_t team = value_or(form.misplaced, "team", thread_work(form).team);
+  if (std::string reason = team_conflict(text.threads, team); !reason.empty()) return reason;
   if (misplaced("team")) return "only threads of form rows share a row";
   if (std::string reason = packet_conflict(form, plan); !reason.empty()) return reason;
   if (std::string reason = ahead_conflict(form, plan); !reason.empty()) return reason;

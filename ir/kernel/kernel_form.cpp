@@ -72,12 +72,6 @@ const T& expect(const std::string& name, const Attr& value) {
   throw InferError(fmt::format("kernel form: {} = {} is of the wrong type", name, to_string(value)));
 }
 
-template <class T>
-T value_or(const Attrs& attrs, const char* name, const T& otherwise) {
-  const auto found = attrs.find(name);
-  return found == attrs.end() ? otherwise : std::get<T>(found->second);
-}
-
 // --- one attribute ---
 
 template <class Form, class T>
