@@ -98,7 +98,8 @@ Attr attr(ProductPrecision value) { return to_string(value); }
 // --- all of them ---
 
 const Attributes<KernelForm>& of_every_form() {
-  static const Attributes<KernelForm> all = {{"workspace", &KernelForm::workspace, 0, int64_t{1} << 48}};
+  constexpr int64_t kMostScratch = int64_t{1} << 48;
+  static const Attributes<KernelForm> all = {{"workspace", &KernelForm::workspace, 0, kMostScratch}};
   return all;
 }
 
