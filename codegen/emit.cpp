@@ -16,16 +16,18 @@ namespace {
 KernelText prepare(const Graph& kernel) {
   const KernelForm& form = *kernel.form;
   KernelText text{.kernel = kernel, .plan = {}, .index_type = "", .inputs = {}, .outputs = {}, .names = {}};
-  if (form.kind == KernelForm::Kind::contract) text.contract = plan_contract(kernel);
-  text.plan = form.kind == KernelForm::Kind::contract ? plan_kernel(kernel, text.contract) : plan_kernel(kernel);
+  const bool product = std::holds_alternative<forms::Product>(form.how);
+  if (product) text.contract = plan_contract(kernel);
+  text.plan = product ? plan_kernel(kernel, text.contract) : plan_kernel(kernel);
   const std::string reason = text.plan.ok() ? form_conflict(form, text.plan) : text.plan.reason;
   if (!reason.empty())
     throw UserError(ExitCode::failed, "@" + kernel.name + " cannot be executed in its form: " + reason);
-  text.packet = form.packet;
-  text.team = form.team;
-  text.ahead = form.ahead;
-  text.groups = text.plan.draws && form.packet == kDrawnAtOnce;
-  text.index_type = form.index == 64 ? "hd::i64" : "int";
+  const ThreadWork work = thread_work(form);
+  text.packet = work.packet;
+  text.team = work.team;
+  text.ahead = work.ahead;
+  text.groups = text.plan.draws && work.packet == kDrawnAtOnce;
+  text.index_type = generated(form).index == 64 ? "hd::i64" : "int";
   for (const ValueId v : kernel.inputs) text.inputs[v] = text.names.fresh(kernel[v].name + "_in");
   for (const ValueId v : kernel.outputs) text.outputs[v].push_back(text.names.fresh(kernel[v].name + "_out"));
   for (const Scalar& s : kernel.scalars) text.scalars[s.name] = text.names.fresh(s.name);
@@ -34,7 +36,8 @@ KernelText prepare(const Graph& kernel) {
 
 loop::Statements loops(const KernelText& text) {
   const Graph& k = text.kernel;
-  return k.form->kind == KernelForm::Kind::contract ? product_loops(k, text.contract) : loop::loops_of(k, text.plan);
+  const bool product = std::holds_alternative<forms::Product>(k.form->how);
+  return product ? product_loops(k, text.contract) : loop::loops_of(k, text.plan);
 }
 
 bool has_scratch(const KernelPlan& plan) { return plan.partial_bytes > 0; }
@@ -67,14 +70,14 @@ Kernel facts_of(const KernelText& text, const std::string& symbol) {
   Kernel facts;
   facts.name = symbol;
   facts.title = k.name;
-  facts.form = to_string(k.form->kind);
+  facts.form = to_string(*k.form);
   facts.arguments = static_cast<int64_t>(k.inputs.size() + k.outputs.size()) + (has_scratch(text.plan) ? 1 : 0) +
                     (has_counter(text.plan) ? 1 : 0);
   for (const Scalar& s : k.scalars) facts.scalars.push_back(scalar_type(s.dtype));
-  facts.block = k.form->threads;
+  facts.block = generated(*k.form).threads;
   facts.max_blocks = text.plan.most_blocks;
   if (facts.block > 1) facts.shared_bytes = text.plan.shared_bytes;
-  if (has_counter(text.plan)) facts.blocks = k.form->blocks;
+  if (!text.plan.partials.empty()) facts.blocks = text.plan.most_blocks;
   return facts;
 }
 

@@ -21,7 +21,7 @@ namespace heddle::codegen {
 struct KernelText {
   const ir::Graph& kernel;
   ir::KernelPlan plan;
-  ir::ContractPlan contract = {};  // of form contract
+  ir::ContractPlan contract = {};  // of a product
   std::string index_type;          // "int" or "hd::i64"
   int64_t packet = 1;              // elements at once: divides the columns, or there is one row
   bool groups = false;             // packets on the host too: random numbers come four at a time

@@ -18,7 +18,11 @@ constexpr size_t kKnown = kDepth + 1;  // coordinates that are known inside the 
 class ProductText {
  public:
   ProductText(KernelText& text, Body& body)
-      : text_(text), k_(text.kernel), plan_(text.contract), form_(*text.kernel.form), body_(body) {
+      : text_(text),
+        k_(text.kernel),
+        plan_(text.contract),
+        form_(std::get<forms::Product>(text.kernel.form->how)),
+        body_(body) {
     body_.add_coordinates({"matrix", "k"});
     for (std::string* name : {&product_, &sums_, &tile_, &part_, &step_, &from_, &down_, &across_})
       *name = text_.names.fresh(*name);
@@ -221,7 +225,7 @@ class ProductText {
   KernelText& text_;
   const Graph& k_;
   const ContractPlan& plan_;
-  const KernelForm& form_;
+  const forms::Product& form_;
   Body& body_;
   std::string product_ = "Product", sums_ = "sums", tile_ = "tile", part_ = "part", step_ = "step", from_ = "from",
               down_ = "i", across_ = "j", sizes_;

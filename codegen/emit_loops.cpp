@@ -203,7 +203,7 @@ class LoopText {
   void write(Body& body, const AddBlocks& s) {
     const Partials& p = text_.plan.partials[s.partials];
     const int64_t bytes = accumulator_bytes(signature(k_, k_[p.reduction])), gather = text_.plan.gather;
-    const ColumnsMeet meet = columns_meet(k_.form->threads, meeting_[1], p.width, bytes);
+    const ColumnsMeet meet = columns_meet(generated(*k_.form).threads, meeting_[1], p.width, bytes);
     const char* add = gather == 0 ? "add_blocks" : meeting_[2] > 1 ? "add_group" : "add_groups";
     body.line(fmt::format("hd::{}<{}{}, {}, {}>({}, {});", add, gather > 0 ? fmt::format("{}, ", gather) : "",
                           meet.shares, meet.at_once, meet.abreast, partials_.at(s.partials), p.width));

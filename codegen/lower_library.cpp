@@ -29,11 +29,12 @@ std::map<std::string, std::vector<int64_t>> integer_attrs(const Node& n) {
 
 Library describe_library(const Graph& kernel) {
   HEDDLE_CHECK(ir::calls_library(kernel), "@" + kernel.name + " is no library call");
+  const auto& form = std::get<forms::LibraryCall>(kernel.form->how);
   Library call;
-  call.impl = kernel.form->impl;
+  call.impl = form.impl;
   call.title = kernel.name;
-  call.slices = kernel.form->slices;
-  call.precision = to_string(kernel.form->precision);
+  call.slices = form.slices;
+  call.precision = to_string(form.precision);
   call.workspace.bytes = kernel.form->workspace;
   for (NodeId id : kernel.order) {
     const Node& n = kernel[id];

@@ -124,7 +124,7 @@ class Graph {
 };
 
 // Of a kernel: whether a library executes it, which has no generated text.
-inline bool calls_library(const Graph& k) { return k.form && k.form->is_library(); }
+inline bool calls_library(const Graph& k) { return k.form && std::holds_alternative<forms::LibraryCall>(k.form->how); }
 
 // States that the `flatten` pass has laid end to end in one flat state, so that saved weights keep their names and
 // shapes.

@@ -169,10 +169,8 @@ class Verifier {
   }
 
   void form() {
-    const KernelForm& f = *g_.form;
-    const bool called = (f.kind == KernelForm::Kind::contract && f.is_library()) || f.kind == KernelForm::Kind::opaque;
-    const std::string reason = called ? library_conflict(g_) : conflict_with_plan(f);
-    if (!reason.empty()) problem("cannot be executed as {}: {}", to_string(f.kind), reason);
+    const std::string reason = calls_library(g_) ? library_conflict(g_) : conflict_with_plan(*g_.form);
+    if (!reason.empty()) problem("cannot be executed as {}: {}", to_string(*g_.form), reason);
   }
 
   std::string conflict_with_plan(const KernelForm& f) const {

@@ -1,11 +1,11 @@
-// visit_kind: an answer for each kind of operator. A new kind does not compile until every
-// algorithm has an answer.
+// visit_kind: an answer for each kind of operator; visit_form: for each form of a kernel. A new one
+// does not compile until every algorithm has an answer.
 //
 //   visit_kind(op, [](const Elementwise&) { return true; },
 //              [](const OneOf<Source, Movement, Lookup, Reduction, Contraction, Primitive, Composite, Gradient, Call> auto&) { return false; });
 //
-// Where an algorithm asks for one kind alone, and treats all others alike whatever they are, a
-// plain std::holds_alternative says so.
+// Where an algorithm asks for one kind or form alone, and treats all others alike whatever they
+// are, a plain std::holds_alternative says so.
 #pragma once
 #include <concepts>
 #include <utility>
@@ -26,6 +26,11 @@ struct AnswerPerKind : Answers... {
 template <class... Answers>
 decltype(auto) visit_kind(const OpDef& op, Answers&&... answers) {
   return std::visit(AnswerPerKind<std::decay_t<Answers>...>{std::forward<Answers>(answers)...}, op.kind);
+}
+
+template <class... Answers>
+decltype(auto) visit_form(const KernelForm& form, Answers&&... answers) {
+  return std::visit(AnswerPerKind<std::decay_t<Answers>...>{std::forward<Answers>(answers)...}, form.how);
 }
 
 }  // namespace heddle::ir

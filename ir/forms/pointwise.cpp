@@ -1,4 +1,7 @@
 // Form pointwise: all threads share the points; on the host, those of each part of the columns.
+#include <algorithm>
+
+#include "ir/kernel/access.h"
 #include "ir/kernel/form_def.h"
 #include "ir/kernel/plan_values.h"
 #include "ir/loop/column_parts.h"
@@ -11,9 +14,9 @@ using namespace loop;  // NOLINT: this file speaks of little else
 
 // A pointwise kernel is looped over in as few rows as let every access be affine in the column: all in one row when
 // nothing but whole arrays and scalars is read.
-KernelPlan plan_pointwise(const Graph& k) {
-  const Dims& domain = k.form->domain;
-  const auto form_split = static_cast<size_t>(std::max<int64_t>(k.form->split, 0));
+KernelPlan plan_points(const Graph& k, const forms::Pointwise& form) {
+  const Dims& domain = form.domain;
+  const auto form_split = static_cast<size_t>(form.split);
   KernelPlan chosen;
   for (size_t split = 0; split <= domain.size(); ++split) {
     const auto at = domain.begin() + static_cast<std::ptrdiff_t>(split);
@@ -24,9 +27,27 @@ KernelPlan plan_pointwise(const Graph& k) {
   return chosen;
 }
 
-Statements point_loops(const Graph& k, const KernelPlan& plan) {
+// Some source makes its elements from (seed, step, element), and rows are whole groups of them. No
+// window is read at each: that would be read in strides. Nor is anything read under a guard: of
+// guarded reads of neighbours g++ 12 makes masked vectors that take other elements, or none.
+bool draws(const Graph& k, const KernelPlan& plan) {
+  if (plan.columns % kDrawnAtOnce != 0 || has_reduction(plan, ReductionPlan::inner) || plan.guarded) return false;
+  return std::any_of(k.order.begin(), k.order.end(), [&](NodeId n) {
+    const auto* source = std::get_if<Source>(&k[n].op->kind);
+    return source != nullptr && mentions(source->expr, "i");
+  });
+}
+
+KernelPlan plan_pointwise(const Graph& k, const forms::Pointwise& form) {
+  KernelPlan plan = plan_points(k, form);
+  plan.draws = draws(k, plan);
+  plan.most_blocks = most_blocks_of_points(plan, form.threads, form.packet);
+  return plan;
+}
+
+Statements point_loops(const Graph& k, const forms::Pointwise& form, const KernelPlan& plan) {
   Statements all = singles(k, plan);
-  for (const ColumnPart& part : column_parts(k, plan)) {
+  for (const ColumnPart& part : column_parts(k, form, plan)) {
     const IndexMap columns{.extents = {plan.rows, part.count},
                            .results = {IndexExpr::dim(kRow), IndexExpr::dim(kColumn) + part.first},
                            .guards = {}};
@@ -40,8 +61,15 @@ Statements point_loops(const Graph& k, const KernelPlan& plan) {
   return all;
 }
 
-const RegisterForm pointwise(
-    {.kind = KernelForm::Kind::pointwise, .name = "pointwise", .plan = plan_pointwise, .loops = point_loops});
-
 }  // namespace
+
+const FormDef<forms::Pointwise>& form_def(const forms::Pointwise& /*form*/) {
+  using Form = forms::Pointwise;
+  static const FormDef<Form> def = {.name = "pointwise",
+                                    .attributes = of_domain<Form>({{"packet", &Form::packet, 1, kMostThreads}}),
+                                    .plan = plan_pointwise,
+                                    .loops = point_loops};
+  return def;
+}
+
 }  // namespace heddle::ir

@@ -5,12 +5,18 @@
 namespace heddle::ir {
 namespace {
 
-loop::Statements primitive_loops(const Graph& k, const KernelPlan& /*plan*/) {
+loop::Statements primitive_loops(const Graph& k, const forms::Primitive& /*form*/, const KernelPlan& /*plan*/) {
   return {{loop::CallPrimitive{k.order[0]}}};
 }
 
-const RegisterForm primitive(
-    {.kind = KernelForm::Kind::primitive, .name = "primitive", .plan = plan_primitive, .loops = primitive_loops});
-
 }  // namespace
+
+const FormDef<forms::Primitive>& form_def(const forms::Primitive& /*form*/) {
+  static const FormDef<forms::Primitive> def = {.name = "primitive",
+                                                .attributes = of_generated<forms::Primitive>({}),
+                                                .plan = plan_primitive,
+                                                .loops = primitive_loops};
+  return def;
+}
+
 }  // namespace heddle::ir

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <set>
 
+#include "ir/kernel/access.h"
+#include "ir/kernel/columns_meet.h"
 #include "ir/kernel/form_def.h"
 #include "ir/kernel/long_sums.h"
+#include "ir/kernel/plan_kept.h"
 #include "ir/kernel/plan_reductions.h"
 #include "ir/kernel/plan_values.h"
 #include "ir/loop/singles.h"
@@ -22,15 +25,51 @@ bool only_totals(const Graph& k) {
   });
 }
 
-KernelPlan plan_rows(const Graph& k) {
-  const int64_t rows = k.form->rows(), columns = k.form->columns();
-  const bool flat = columns == 1 && k.form->blocks > 0 && only_totals(k);
-  return plan_values(k, flat ? Dims{1, rows} : Dims{rows, columns}).plan;
+// Accumulator by accumulator, each block's behind the other's, each array on 16 bytes.
+void plan_partials(const Graph& k, int64_t blocks, KernelPlan& plan) {
+  for (const NodeId n : k.order) {
+    const ReductionPlan kind = plan.values[static_cast<size_t>(k[n].results[0].index)].reduction;
+    if (kind != ReductionPlan::column && kind != ReductionPlan::total) continue;
+    const int64_t width = kind == ReductionPlan::column ? plan.columns : 1;
+    plan.partials.push_back({n, plan.partial_bytes, width});
+    const int64_t bytes = accumulator_bytes(signature(k, k[n])) * width * blocks;
+    plan.partial_bytes += (bytes + 15) / 16 * 16;
+  }
+}
+
+// One counter for all blocks, or of groups one for each and one for them.
+void plan_meeting(const Graph& k, int64_t threads, int64_t blocks, KernelPlan& plan) {
+  if (plan.partials.empty()) return;
+  std::vector<int64_t> bytes;
+  for (const Partials& p : plan.partials)
+    if (plan.values[static_cast<size_t>(k[p.reduction].results[0].index)].reduction == ReductionPlan::column)
+      bytes.push_back(accumulator_bytes(signature(k, k[p.reduction])));
+  const int64_t gather = blocks_gather(threads, blocks, plan.columns, bytes);
+  plan.gather = gather < blocks ? gather : 0;
+  plan.counters = plan.gather > 0 ? 1 + (blocks + gather - 1) / gather : 1;
+}
+
+int64_t most_blocks(const forms::Rows& form, const KernelPlan& plan) {
+  if (!plan.partials.empty()) return std::max<int64_t>(form.blocks, 1);
+  return plan.span ? most_blocks_of_points(plan, form.threads, form.packet)
+                   : most_blocks_of_rows(plan, form.threads, form.team);
+}
+
+KernelPlan plan_rows(const Graph& k, const forms::Rows& form) {
+  const int64_t rows = form.rows(), columns = form.columns(), blocks = std::max<int64_t>(form.blocks, 1);
+  const bool flat = columns == 1 && form.blocks > 0 && only_totals(k);
+  KernelPlan plan = plan_values(k, flat ? Dims{1, rows} : Dims{rows, columns}).plan;
+  plan.span = plan.rows == 1 && has_reduction(plan, ReductionPlan::total) && !has_reduction(plan, ReductionPlan::row);
+  plan_partials(k, blocks, plan);
+  plan_meeting(k, form.threads, blocks, plan);
+  if (form.cached) plan.kept = plan_kept(k, plan);
+  plan.most_blocks = most_blocks(form, plan);
+  return plan;
 }
 
 class RowLoops {
  public:
-  RowLoops(const Graph& k, const KernelPlan& plan) : k_(k), plan_(plan) {
+  RowLoops(const Graph& k, const forms::Rows& form, const KernelPlan& plan) : k_(k), form_(form), plan_(plan) {
     for (const NodeId id : k.order) {
       const Node& n = k[id];
       const ReductionPlan how = of(n.results[0]).reduction;
@@ -96,7 +135,7 @@ class RowLoops {
   Nest pass(int phase) {
     Nest columns{
         .axis = plan_.span ? Axis::span : Axis::columns, .extents = {plan_.columns}, .pass = phase, .body = {}};
-    const int64_t turns = elements_of_row(*k_.form, plan_) > kRun ? turns_of_run(*k_.form, plan_) : 0;
+    const int64_t turns = elements_of_row(form_, plan_) > kRun ? turns_of_run(form_, plan_) : 0;
     columns.runs = runs(turns, [&](const Sum& r) { return r.add.plan != ReductionPlan::column && r.in_pass(phase); });
     for (const Sum& r : reductions_)
       if (r.in_pass(phase)) columns.body.push_back({r.add});
@@ -108,7 +147,7 @@ class RowLoops {
 
   Nest rows() {
     Nest rows{.axis = Axis::rows, .extents = {plan_.rows}, .body = {}};
-    rows.runs = runs(rows_of_run(k_, plan_), [](const Sum& r) { return !r.of_row(); });
+    rows.runs = runs(rows_of_run(k_, form_, plan_), [](const Sum& r) { return !r.of_row(); });
     for (int phase = 0; phase < plan_.phases; ++phase) {
       const auto ends_here = [&](const Sum& r) { return r.of_row() && r.phase == phase; };
       for (const Sum& r : reductions_)
@@ -139,7 +178,7 @@ class RowLoops {
     Statements all;
     if (plan_.partials.empty()) return all;
     for (size_t i = 0; i < plan_.partials.size(); ++i) all.push_back({Put{i}});
-    const int64_t blocks = std::max<int64_t>(k_.form->blocks, 1);
+    const int64_t blocks = std::max<int64_t>(form_.blocks, 1);
     const int64_t gather = plan_.gather > 0 ? plan_.gather : blocks, groups = (blocks + gather - 1) / gather;
     if (plan_.gather == 0) {
       all.push_back({Nest{.axis = Axis::last_block, .extents = {blocks, blocks, 1}, .body = finish()}});
@@ -177,14 +216,29 @@ class RowLoops {
   }
 
   const Graph& k_;
+  const forms::Rows& form_;
   const KernelPlan& plan_;
   std::vector<Sum> reductions_;
   std::set<ValueId> stored_;
 };
 
-Statements row_loops(const Graph& k, const KernelPlan& plan) { return RowLoops(k, plan).all(); }
-
-const RegisterForm rows({.kind = KernelForm::Kind::rows, .name = "rows", .plan = plan_rows, .loops = row_loops});
+Statements row_loops(const Graph& k, const forms::Rows& form, const KernelPlan& plan) {
+  return RowLoops(k, form, plan).all();
+}
 
 }  // namespace
+
+const FormDef<forms::Rows>& form_def(const forms::Rows& /*form*/) {
+  using Form = forms::Rows;
+  static const FormDef<Form> def = {.name = "rows",
+                                    .attributes = of_domain<Form>({{"team", &Form::team, 1, kMostThreads},
+                                                                   {"packet", &Form::packet, 1, kMostThreads},
+                                                                   {"ahead", &Form::ahead, 1, 16},
+                                                                   {"blocks", &Form::blocks, 0, kMostAtOnce},
+                                                                   {"cached", &Form::cached}}),
+                                    .plan = plan_rows,
+                                    .loops = row_loops};
+  return def;
+}
+
 }  // namespace heddle::ir

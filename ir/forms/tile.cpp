@@ -11,7 +11,7 @@ namespace {
 using namespace loop;  // NOLINT: this file speaks of little else
 
 // Every value is computed point by point; what passes through tiles is plan_tile's to say.
-KernelPlan plan_tiles(const Graph& k) {
+KernelPlan plan_tiles(const Graph& k, const forms::Tile& /*form*/) {
   const TilePlan tile = plan_tile(k);
   if (!tile.ok()) throw Refusal{tile.reason};
   KernelPlan plan;
@@ -25,7 +25,7 @@ KernelPlan plan_tiles(const Graph& k) {
   return plan;
 }
 
-Statements tile_loops(const Graph& k, const KernelPlan& /*plan*/) {
+Statements tile_loops(const Graph& k, const forms::Tile& /*form*/, const KernelPlan& /*plan*/) {
   const TilePlan tile = plan_tile(k);
   Nest down{.axis = Axis::down, .body = {}}, along{.axis = Axis::along, .body = {}};
   for (const Staged& s : tile.staged) {
@@ -43,7 +43,12 @@ Statements tile_loops(const Graph& k, const KernelPlan& /*plan*/) {
   return {{std::move(tiles)}};
 }
 
-const RegisterForm tile({.kind = KernelForm::Kind::tile, .name = "tile", .plan = plan_tiles, .loops = tile_loops});
-
 }  // namespace
+
+const FormDef<forms::Tile>& form_def(const forms::Tile& /*form*/) {
+  static const FormDef<forms::Tile> def = {
+      .name = "tile", .attributes = of_domain<forms::Tile>({}), .plan = plan_tiles, .loops = tile_loops};
+  return def;
+}
+
 }  // namespace heddle::ir

@@ -15,7 +15,7 @@ namespace {
 
 // Warps of the tensor cores take 32 rows each, and eight columns or more; tiles of what is summed up by fma go to the
 // threads in whole packets of four rows and columns.
-std::string shape_conflict(const KernelForm& form, const ContractPlan& plan) {
+std::string shape_conflict(const forms::Product& form, const ContractPlan& plan) {
   const int64_t rows = form.tile[0], columns = form.tile[1], depth = form.tile[2];
   if (plan.tensor_cores) {
     constexpr int64_t kWarp = 32, kWarpRows = 32, kWarpColumns = 8, kDeep = 16;
@@ -32,7 +32,7 @@ std::string shape_conflict(const KernelForm& form, const ContractPlan& plan) {
 }
 
 // A thread's neighbouring columns: two of a tensor core's result; four where the right tile lies along its columns.
-std::string packet_conflict(const KernelForm& form, const ContractPlan& plan) {
+std::string packet_conflict(const forms::Product& form, const ContractPlan& plan) {
   if (form.packet == 1) return {};
   const int64_t most = plan.tensor_cores ? 2 : plan.right.along_k ? 1 : 4;
   const Coefficient column = coefficient(plan.point, kColumn);
@@ -44,7 +44,7 @@ std::string packet_conflict(const KernelForm& form, const ContractPlan& plan) {
 
 }  // namespace
 
-std::string contract_conflict(const KernelForm& form, const ContractPlan& plan) {
+std::string contract_conflict(const forms::Product& form, const ContractPlan& plan) {
   constexpr int64_t kMostSums = 128;
   if (std::string reason = shape_conflict(form, plan); !reason.empty()) return reason;
   if (form.tile[0] * form.tile[1] > kMostSums * form.threads)

@@ -29,7 +29,7 @@ double work_below(const Graph& k, ValueId v, NodeId stop, std::set<NodeId>& seen
 constexpr int64_t kAtOnce = 128;
 
 // Second sums, of runs, are there while the first are made; parts meet behind both.
-int64_t registers(const KernelForm& form, const ContractPlan& plan, bool parts) {
+int64_t registers(const forms::Product& form, const ContractPlan& plan, bool parts) {
   constexpr int64_t kOthers = 60;
   const int64_t sums = form.tile[0] * form.tile[1] / form.threads;
   const ProductRuns runs = product_runs(form, plan);
@@ -37,7 +37,7 @@ int64_t registers(const KernelForm& form, const ContractPlan& plan, bool parts) 
   return sums + std::max(sums / 2 + second, parts ? kAtOnce : 0) + kOthers;
 }
 
-int64_t resident(const KernelForm& form, bool parts, const ContractPlan& plan, const Target& target) {
+int64_t resident(const forms::Product& form, bool parts, const ContractPlan& plan, const Target& target) {
   constexpr int64_t kReserved = 1024;  // of shared memory, by the system for each block
   return std::max<int64_t>(
       1, std::min({target.processor_shared / (plan.shared_bytes + kReserved),
@@ -49,7 +49,7 @@ int64_t resident(const KernelForm& form, bool parts, const ContractPlan& plan, c
 // it one word a thread, so that 4 x 4 sums wait for twice as many words as there are products; 8 x
 // 8 do not. Its four schedulers want a warp each; the more warps there are, the less all wait for
 // one.
-double efficiency(const KernelForm& form, int64_t blocks, bool tensor_cores) {
+double efficiency(const forms::Product& form, int64_t blocks, bool tensor_cores) {
   const double warps = static_cast<double>(blocks * form.threads) / 32;
   const int64_t sums = form.tile[0] * form.tile[1] / form.threads;
   const double reuse = tensor_cores ? 0.6 : sums >= 64 ? 0.9 : sums >= 32 ? 0.65 : 0.5;
@@ -64,14 +64,14 @@ double fill_flops(const ProductSide& side, int64_t elements, double work) {
   return count / static_cast<double>(side.packet) * (side.kept ? kept : kCopyFlops);
 }
 
-int64_t parts_at_once(const KernelForm& form) {
+int64_t parts_at_once(const forms::Product& form) {
   return std::max<int64_t>(kAtOnce / (form.tile[0] * form.tile[1] / form.threads), 1);
 }
 
 // Every block writes its sums; the last of a group reads those of its parts, then the last of all those of the groups:
 // as many at once as its registers take, as fast as one processor reads the last-level cache
 // while others are idle: twice its share (64 bytes a cycle).
-double meeting_seconds(const KernelForm& form, const ContractPlan& plan, const Target& target) {
+double meeting_seconds(const forms::Product& form, const ContractPlan& plan, const Target& target) {
   const int64_t sums = form.tile[0] * form.tile[1], groups = (form.parts + plan.gather - 1) / plan.gather;
   const auto bytes = static_cast<double>(sums * 4);
   const double one = 2 * target.cache_bandwidth / static_cast<double>(target.most_blocks);
@@ -95,18 +95,18 @@ ProductWork product_work(const Graph& kernel, const ContractPlan& plan) {
   return work;
 }
 
-int64_t product_registers(const KernelForm& form, const ContractPlan& plan) {
+int64_t product_registers(const forms::Product& form, const ContractPlan& plan) {
   return registers(form, plan, form.parts > 1);
 }
 
-int64_t meeting_waits(const KernelForm& form, const ContractPlan& plan) {
+int64_t meeting_waits(const forms::Product& form, const ContractPlan& plan) {
   if (form.parts == 1) return 0;
   const int64_t groups = (form.parts + plan.gather - 1) / plan.gather, together = parts_at_once(form);
   const auto add = [&](int64_t count) { return 1 + std::max<int64_t>((count - 1 + together - 1) / together, 1); };
   return add(plan.gather) + (groups > 1 ? add(groups) : 0);
 }
 
-ContractTimes::ContractTimes(const KernelForm& form, const ContractPlan& plan, const ProductWork& work,
+ContractTimes::ContractTimes(const forms::Product& form, const ContractPlan& plan, const ProductWork& work,
                              const Target& target)
     : form_(form), plan_(plan), work_(work), target_(target) {
   const int64_t rows = form.tile[0], columns = form.tile[1], depth = form.tile[2];
@@ -149,7 +149,7 @@ double ContractTimes::seconds() {
   return seconds;
 }
 
-double contract_seconds(const KernelForm& form, const ContractPlan& plan, const ProductWork& work,
+double contract_seconds(const forms::Product& form, const ContractPlan& plan, const ProductWork& work,
                         const Target& target) {
   return ContractTimes(form, plan, work, target).seconds();
 }

@@ -65,8 +65,11 @@ double flops_per_element(const Graph& k, const Node& n) { return flops_per_point
 constexpr int64_t kFetchedAcross = 4;
 
 int64_t bytes_read_across(const Graph& k) {
-  const bool tiled = k.form && (k.form->kind == KernelForm::Kind::tile || k.form->kind == KernelForm::Kind::contract);
-  if (!k.form || tiled || calls_library(k)) return 0;
+  if (!k.form) return 0;
+  const bool of_threads = visit_form(
+      *k.form, [](const OneOf<forms::Pointwise, forms::Rows, forms::Primitive> auto&) { return true; },
+      [](const OneOf<forms::Tile, forms::Product, forms::LibraryCall> auto&) { return false; });
+  if (!of_threads) return 0;
   std::vector<char> across(k.value_count(), 0);
   for (auto it = k.order.rbegin(); it != k.order.rend(); ++it) {
     const Node& n = k[*it];
@@ -82,11 +85,18 @@ int64_t bytes_read_across(const Graph& k) {
 
 // The threads among which a form shares its points.
 double threads_of(const KernelForm& form, const Target& target) {
-  const double most = static_cast<double>(target.most_blocks * target.processor_threads);
-  if (form.blocks > 0) return static_cast<double>(form.blocks * form.threads);
-  const bool rows = form.kind == KernelForm::Kind::rows;
-  const int64_t all = rows ? form.rows() * form.team : product(form.domain) / form.packet;
-  return std::clamp(static_cast<double>(all), 1.0, most);
+  const auto up_to_most = [&](int64_t threads) {
+    return std::clamp(static_cast<double>(threads), 1.0,
+                      static_cast<double>(target.most_blocks * target.processor_threads));
+  };
+  return visit_form(
+      form,
+      [&](const forms::Rows& f) {
+        return f.blocks > 0 ? static_cast<double>(f.blocks * f.threads) : up_to_most(f.rows() * f.team);
+      },
+      [&](const OneOf<forms::Pointwise, forms::Product> auto& f) { return up_to_most(product(f.domain) / f.packet); },
+      [&](const forms::Tile& f) { return up_to_most(product(f.domain)); },
+      [](const OneOf<forms::Primitive, forms::LibraryCall> auto&) { return 1.0; });
 }
 
 // A product without tiles is a loop of one thread, for one of its elements after the other; each turn waits for two
@@ -108,12 +118,13 @@ double thread_seconds(const Graph& k, double flops, const Target& target, double
 
 constexpr double kAnyThreads = std::numeric_limits<double>::infinity();
 
-bool through_tiles(const Graph& k) { return k.form && k.form->kind == KernelForm::Kind::contract && !calls_library(k); }
+bool through_tiles(const Graph& k) { return k.form && std::holds_alternative<forms::Product>(k.form->how); }
 
 // `product`: of a kernel through tiles.
 double compute_seconds(const Graph& k, const ContractPlan* product, double flops, const Target& target) {
   if (calls_library(k)) return flops / target.matrix_flops;
-  if (product != nullptr) return contract_seconds(*k.form, *product, product_work(k, *product), target);
+  if (product != nullptr)
+    return contract_seconds(std::get<forms::Product>(k.form->how), *product, product_work(k, *product), target);
   return thread_seconds(k, flops, target, k.form ? threads_of(*k.form, target) : kAnyThreads);
 }
 

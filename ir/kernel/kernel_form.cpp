@@ -6,50 +6,12 @@
 #include <array>
 #include <utility>
 
+#include "ir/check.h"
 #include "ir/kernel/form_def.h"
-#include "ir/op_def.h"
+#include "ir/visit.h"
 
 namespace heddle::ir {
 namespace {
-
-using Kind = KernelForm::Kind;
-
-// The integer fields, in one place for printing and parsing; between `least` and `most` lies what makes sense. Sizes in
-// bytes that follow from fields at their most fit in 64 bits.
-struct Field {
-  const char* name;
-  int64_t KernelForm::*member;
-  int64_t least, most;
-};
-constexpr int64_t kMostThreads = 1024, kMostAtOnce = 65535, kMostScratch = int64_t{1} << 48;
-constexpr int64_t kMostPoints = int64_t{1} << 40;
-constexpr std::array<Field, 11> kFields = {{{"split", &KernelForm::split, 0, 64},
-                                            {"threads", &KernelForm::threads, 1, kMostThreads},
-                                            {"team", &KernelForm::team, 1, kMostThreads},
-                                            {"packet", &KernelForm::packet, 1, kMostThreads},
-                                            {"ahead", &KernelForm::ahead, 1, 16},
-                                            {"index", &KernelForm::index, 32, 64},
-                                            {"blocks", &KernelForm::blocks, 0, kMostAtOnce},
-                                            {"stages", &KernelForm::stages, 1, 8},
-                                            {"parts", &KernelForm::parts, 1, kMostAtOnce},
-                                            {"slices", &KernelForm::slices, 1, kMostAtOnce},
-                                            {"workspace", &KernelForm::workspace, 0, kMostScratch}}};
-
-template <class T>
-const T& expect(const std::string& name, const Attr& value) {
-  if (const T* v = std::get_if<T>(&value)) return *v;
-  throw InferError(fmt::format("kernel form: {} = {} is of the wrong type", name, to_string(value)));
-}
-
-Kind parse_kind(const std::string& text) {
-  std::vector<std::string> names;
-  for (const FormDef& form : all_forms()) {
-    if (text == form.name) return form.kind;
-    names.emplace_back(form.name);
-  }
-  const std::string hint = did_you_mean(text, names);
-  throw InferError(fmt::format("kernel form '{}' is unknown{}", text, hint.empty() ? "" : "; " + hint));
-}
 
 constexpr std::array<const char*, 4> kPrecisions = {"f32", "tf32", "bf16", "f16"};
 
@@ -64,80 +26,188 @@ ProductPrecision parse_precision(const std::string& text) {
   return static_cast<ProductPrecision>(found - kPrecisions.begin());
 }
 
+int64_t forms::OverDomain::rows() const {
+  return product({domain.begin(), domain.begin() + std::min(split, static_cast<int64_t>(domain.size()))});
+}
+
+int64_t forms::OverDomain::columns() const {
+  return product({domain.begin() + std::min(split, static_cast<int64_t>(domain.size())), domain.end()});
+}
+
+const forms::Generated& generated(const KernelForm& form) {
+  const forms::Generated* found = visit_form(
+      form, [](const forms::LibraryCall&) -> const forms::Generated* { return nullptr; },
+      [](const forms::Generated& f) { return &f; });
+  HEDDLE_CHECK(found != nullptr, "a library's call has no text");
+  return *found;
+}
+
+const forms::OverDomain* over_domain(const KernelForm& form) {
+  return visit_form(
+      form, [](const forms::OverDomain& f) { return &f; },
+      [](const OneOf<forms::Primitive, forms::LibraryCall> auto&) -> const forms::OverDomain* { return nullptr; });
+}
+
+ThreadWork thread_work(const KernelForm& form) {
+  return visit_form(
+      form,
+      [](const forms::Rows& f) {
+        return ThreadWork{f.team, f.packet, f.ahead};
+      },
+      [](const OneOf<forms::Pointwise, forms::Product> auto& f) { return ThreadWork{.packet = f.packet}; },
+      [](const OneOf<forms::Tile, forms::Primitive, forms::LibraryCall> auto&) { return ThreadWork{}; });
+}
+
+std::string to_string(const KernelForm& form) {
+  return visit_form(
+      form, [](const forms::LibraryCall& call) { return std::string(call.contraction ? "contract" : "opaque"); },
+      [](const auto& f) { return std::string(form_def(f).name); });
+}
+
 namespace {
 
-void set_field(KernelForm& form, const std::string& name, const Attr& value) {
-  if (name == "form") {
-    form.kind = parse_kind(expect<std::string>(name, value));
-  } else if (name == "impl") {
-    form.impl = expect<std::string>(name, value);
-  } else if (name == "cached") {
-    form.cached = expect<bool>(name, value);
-  } else if (name == "precision") {
-    form.precision = parse_precision(expect<std::string>(name, value));
-  } else if (name == "tile") {
-    form.tile = expect<std::vector<int64_t>>(name, value);
-  } else if (name == "domain") {
-    form.domain = expect<std::vector<int64_t>>(name, value);
-  } else {
-    for (const Field& f : kFields) {
-      if (name != f.name) continue;
-      form.*f.member = expect<int64_t>(name, value);
-      if (form.*f.member < f.least)
-        throw InferError(fmt::format("kernel form: {} is {}, expected at least {}", name, form.*f.member, f.least));
-      if (form.*f.member > f.most)
-        throw InferError(fmt::format("kernel form: {} is {}, expected at most {}", name, form.*f.member, f.most));
-      return;
-    }
-    throw InferError(fmt::format("kernel form has no field '{}'", name));
+template <class T>
+const T& expect(const std::string& name, const Attr& value) {
+  if (const T* v = std::get_if<T>(&value)) return *v;
+  throw InferError(fmt::format("kernel form: {} = {} is of the wrong type", name, to_string(value)));
+}
+
+// --- one attribute ---
+
+template <class Form, class T>
+void read(const Attribute<Form>& a, const Attr& value, T& to) {
+  to = expect<T>(a.name, value);
+}
+template <class Form>
+void read(const Attribute<Form>& a, const Attr& value, ProductPrecision& to) {
+  to = parse_precision(expect<std::string>(a.name, value));
+}
+template <class Form>
+void read(const Attribute<Form>& a, const Attr& value, int64_t& to) {
+  to = expect<int64_t>(a.name, value);
+  if (to < a.least) throw InferError(fmt::format("kernel form: {} is {}, expected at least {}", a.name, to, a.least));
+  if (to > a.most) throw InferError(fmt::format("kernel form: {} is {}, expected at most {}", a.name, to, a.most));
+}
+
+template <class T>
+Attr attr(const T& value) {
+  return value;
+}
+Attr attr(ProductPrecision value) { return to_string(value); }
+
+// --- all of them ---
+
+const Attributes<KernelForm>& of_every_form() {
+  constexpr int64_t kMostScratch = int64_t{1} << 48;
+  static const Attributes<KernelForm> all = {{"workspace", &KernelForm::workspace, 0, kMostScratch}};
+  return all;
+}
+
+// Sets the attribute where the form has it.
+template <class Form>
+bool set(Form& form, const Attributes<Form>& all, const std::string& name, const Attr& value) {
+  const auto a = std::find_if(all.begin(), all.end(), [&](const Attribute<Form>& known) { return name == known.name; });
+  if (a == all.end()) return false;
+  std::visit([&](auto member) { read(*a, value, form.*member); }, a->member);
+  return true;
+}
+bool set(KernelForm& form, const std::string& name, const Attr& value) {
+  return set(form, of_every_form(), name, value) ||
+         std::visit([&](auto& f) { return set(f, form_def(f).attributes, name, value); }, form.how);
+}
+
+template <class Form>
+void print(const Form& form, const Attributes<Form>& all, Attrs& to) {
+  static const Form defaults;
+  for (const Attribute<Form>& a : all)
+    std::visit(
+        [&](auto member) {
+          if (form.*member != defaults.*member) to[a.name] = attr(form.*member);
+        },
+        a.member);
+}
+
+using How = decltype(KernelForm::how);
+template <size_t... I>
+std::vector<KernelForm> each_form(std::index_sequence<I...>) {
+  return {KernelForm{.how = std::variant_alternative_t<I, How>{}}...};
+}
+std::vector<KernelForm> each_form() { return each_form(std::make_index_sequence<std::variant_size_v<How>>()); }
+
+KernelForm form_named(const std::string& text) {
+  std::vector<std::string> names;
+  for (const KernelForm& form : each_form()) {
+    if (text == to_string(form)) return form;
+    names.push_back(to_string(form));
   }
+  const std::string hint = did_you_mean(text, names);
+  throw InferError(fmt::format("kernel form '{}' is unknown{}", text, hint.empty() ? "" : "; " + hint));
+}
+
+// The first form that has the attribute, with this value.
+KernelForm form_with(const std::string& name, const Attr& value) {
+  for (KernelForm form : each_form())
+    if (set(form, name, value)) return form;
+  throw InferError(fmt::format("kernel form has no field '{}'", name));
+}
+
+void check_domain(const Dims& domain) {
+  constexpr int64_t kMostPoints = int64_t{1} << 40;
+  int64_t points = 1;
+  for (const int64_t extent : domain) {
+    if (extent < 0) throw InferError(fmt::format("kernel form: domain {} has a negative extent", to_string(domain)));
+    if (__builtin_mul_overflow(points, std::max<int64_t>(extent, 1), &points) || points > kMostPoints)
+      throw InferError(fmt::format("kernel form: domain {} has more than 2^40 points", to_string(domain)));
+  }
+}
+
+void check_tile(const Dims& tile) {
+  constexpr int64_t kMostSide = 1024;
+  const bool sides = std::all_of(tile.begin(), tile.end(), [](int64_t s) { return s > 0 && s <= kMostSide; });
+  if (!tile.empty() && (tile.size() != 3 || !sides))
+    throw InferError(fmt::format("kernel form: tile is {}, expected rows, columns and depth, each of 1 to {}",
+                                 to_string(tile), kMostSide));
+}
+
+// Whatever the form: what it does not have is refused later, but makes sense.
+void check_attributes(const Attrs& attrs) {
+  for (const auto& [name, value] : attrs)
+    if (name == "form")
+      form_named(expect<std::string>(name, value));
+    else
+      form_with(name, value);
+  const auto index = value_or<int64_t>(attrs, "index", 32), split = value_or<int64_t>(attrs, "split", 0);
+  if (index != 32 && index != 64)
+    throw InferError(fmt::format("kernel form: index is {}, expected 32 or 64 bits", index));
+  const auto domain = value_or<Dims>(attrs, "domain", {});
+  check_domain(domain);
+  check_tile(value_or<Dims>(attrs, "tile", {}));
+  if (split > std::ssize(domain))
+    throw InferError(fmt::format("kernel form: split {} is beyond the domain {}", split, to_string(domain)));
 }
 
 }  // namespace
 
-int64_t KernelForm::rows() const {
-  return product({domain.begin(), domain.begin() + std::min(split, static_cast<int64_t>(domain.size()))});
-}
-
-int64_t KernelForm::columns() const {
-  return product({domain.begin() + std::min(split, static_cast<int64_t>(domain.size())), domain.end()});
-}
-
-std::string to_string(KernelForm::Kind kind) { return form_def(kind).name; }
-
 Attrs to_attrs(const KernelForm& form) {
-  const KernelForm defaults;
-  Attrs attrs{{"form", to_string(form.kind)}};
-  if (form.domain != defaults.domain) attrs["domain"] = form.domain;
-  if (form.cached) attrs["cached"] = true;
-  if (form.is_library()) attrs["impl"] = form.impl;
-  if (form.precision != defaults.precision) attrs["precision"] = to_string(form.precision);
-  if (!form.tile.empty()) attrs["tile"] = form.tile;
-  for (const Field& f : kFields)
-    if (form.*f.member != defaults.*f.member) attrs[f.name] = form.*f.member;
+  Attrs attrs = form.misplaced;
+  attrs["form"] = to_string(form);
+  print(form, of_every_form(), attrs);
+  std::visit([&](const auto& f) { print(f, form_def(f).attributes, attrs); }, form.how);
   return attrs;
 }
 
 KernelForm form_from_attrs(const Attrs& attrs) {
-  KernelForm form;
   if (!attrs.contains("form")) throw InferError("a kernel needs a form");
-  for (const auto& [name, value] : attrs) set_field(form, name, value);
-  if (form.index != 32 && form.index != 64)
-    throw InferError(fmt::format("kernel form: index is {}, expected 32 or 64 bits", form.index));
-  int64_t points = 1;
-  for (const int64_t extent : form.domain) {
-    if (extent < 0)
-      throw InferError(fmt::format("kernel form: domain {} has a negative extent", to_string(form.domain)));
-    if (__builtin_mul_overflow(points, std::max<int64_t>(extent, 1), &points) || points > kMostPoints)
-      throw InferError(fmt::format("kernel form: domain {} has more than 2^40 points", to_string(form.domain)));
+  check_attributes(attrs);
+  KernelForm form = form_named(std::get<std::string>(attrs.at("form")));
+  // A library's product has the name of one through tiles.
+  if (std::holds_alternative<forms::Product>(form.how) && !value_or<std::string>(attrs, "impl", "").empty())
+    form.how = forms::LibraryCall{.contraction = true, .impl = ""};
+  for (const auto& [name, value] : attrs) {
+    if (name == "form" || set(form, name, value)) continue;
+    const Attrs others = to_attrs(form_with(name, value));  // without the attribute where it says what is so anyway
+    if (others.contains(name)) form.misplaced[name] = value;
   }
-  constexpr int64_t kMostSide = 1024;
-  const bool sides = std::all_of(form.tile.begin(), form.tile.end(), [](int64_t s) { return s > 0 && s <= kMostSide; });
-  if (!form.tile.empty() && (form.tile.size() != 3 || !sides))
-    throw InferError(fmt::format("kernel form: tile is {}, expected rows, columns and depth, each of 1 to {}",
-                                 to_string(form.tile), kMostSide));
-  if (form.split > static_cast<int64_t>(form.domain.size()))
-    throw InferError(fmt::format("kernel form: split {} is beyond the domain {}", form.split, to_string(form.domain)));
   return form;
 }
 

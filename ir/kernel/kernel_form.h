@@ -7,7 +7,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
-#include <vector>
+#include <variant>
 
 #include "ir/attr.h"
 #include "ir/ids.h"
@@ -19,41 +19,89 @@ namespace heddle::ir {
 // tensor cores.
 enum class ProductPrecision { f32, tf32, bf16, f16 };
 
-struct KernelForm {
-  enum class Kind {
-    pointwise,  // every result has one element per point of the domain; no reduction across points
-    rows,       // rows x columns with row reductions, column accumulators, total accumulators
-    tile,       // a transpose through a square tile in shared memory
-    primitive,  // one operator by a function of the preamble: a sort, sums in an order
-    contract,   // a matrix product or convolution with what surrounds it: by a library, or through tiles
-    opaque,     // any other library call
-  };
-  Kind kind = Kind::pointwise;
-  Dims domain;          // iteration space (not for library calls); of contract: matrices, rows, columns
-  int64_t split = 0;    // the first `split` dimensions of the domain are rows, the others columns
-  int64_t threads = 1;  // of a block; 1 on the host
-  int64_t team = 1;     // threads that share a row: 1, 2, 4 ... 32, or the whole block
-  int64_t packet = 1;   // elements a thread takes at once; 1 where strides or sizes forbid more
-  int64_t ahead = 1;    // rows: so many of a team's rows are loaded before the first of them is computed
-  int64_t index = 32;   // bits of the text's indices: 64 where one may reach 2^31
-  int64_t blocks = 0;   // a fixed number of blocks, whose partial results are summed in order; 0: any number
-  bool cached = false;  // what is costly stays in per-thread registers from one pass over a row to the next
-  std::string impl;     // contract, opaque: the library ("onednn", "cublaslt", "cudnn"); else empty
-  int64_t slices = 1;   // contract on the host: fixed number of one-thread primitives along the batch
-  ProductPrecision precision = ProductPrecision::f32;
-  Dims tile = {};         // contract through tiles: a block's rows and columns, and the depth of one step
-  int64_t stages = 1;     // steps whose operands lie in shared memory at once: copied ahead
-  int64_t parts = 1;      // into which the sum over k is cut: their results are added in order
-  int64_t workspace = 0;  // bytes of scratch a call takes from the arena (library scratchpad, partial sums)
+namespace forms {
 
-  bool is_library() const { return !impl.empty(); }
+// A form whose text is generated.
+struct Generated {
+  int64_t threads = 1;  // of a block; 1 on the host
+  int64_t index = 32;   // bits of the text's indices: 64 where one may reach 2^31
+  bool operator==(const Generated&) const = default;
+};
+
+struct OverDomain : Generated {
+  Dims domain;        // iteration space; of a product: matrices, rows, columns
+  int64_t split = 0;  // the first `split` dimensions of the domain are rows, the others columns
   int64_t rows() const;
   int64_t columns() const;
+  bool operator==(const OverDomain&) const = default;
+};
+
+// Every result has one element per point of the domain; no reduction across points.
+struct Pointwise : OverDomain {
+  int64_t packet = 1;  // elements a thread takes at once; 1 where strides or sizes forbid more
+  bool operator==(const Pointwise&) const = default;
+};
+
+// Rows x columns with row reductions, column accumulators, total accumulators.
+struct Rows : OverDomain {
+  int64_t team = 1;  // threads that share a row: 1, 2, 4 ... 32, or the whole block
+  int64_t packet = 1;
+  int64_t ahead = 1;    // so many of a team's rows are loaded before the first of them is computed
+  int64_t blocks = 0;   // a fixed number of blocks, whose partial results are summed in order; 0: any number
+  bool cached = false;  // what is costly stays in per-thread registers from one pass over a row to the next
+  bool operator==(const Rows&) const = default;
+};
+
+// A transpose through a square tile in shared memory.
+struct Tile : OverDomain {
+  bool operator==(const Tile&) const = default;
+};
+
+// One operator by a function of the preamble: a sort, sums in an order.
+struct Primitive : Generated {
+  bool operator==(const Primitive&) const = default;
+};
+
+// A matrix product or convolution, with what surrounds it, through tiles in shared memory:
+// form = "contract".
+struct Product : OverDomain {
+  int64_t packet = 1;
+  Dims tile;           // a block's rows and columns, and the depth of one step
+  int64_t stages = 1;  // steps whose operands lie in shared memory at once: copied ahead
+  int64_t parts = 1;   // into which the sum over k is cut: their results are added in order
+  ProductPrecision precision = ProductPrecision::f32;
+  bool operator==(const Product&) const = default;
+};
+
+// A library's call: of a contraction, form = "contract", or of a composite, form = "opaque".
+struct LibraryCall {
+  bool contraction = false;
+  std::string impl;    // the library: "onednn", "cublaslt", "cudnn"
+  int64_t slices = 1;  // on the host: fixed number of one-thread primitives along the batch
+  ProductPrecision precision = ProductPrecision::f32;
+  bool operator==(const LibraryCall&) const = default;
+};
+
+}  // namespace forms
+
+struct KernelForm {
+  std::variant<forms::Pointwise, forms::Rows, forms::Tile, forms::Primitive, forms::Product, forms::LibraryCall> how;
+  int64_t workspace = 0;  // bytes of scratch a call takes from the arena (library scratchpad, partial sums)
+  Attrs misplaced = {};   // of text that was read: attributes that this form does not have (form_conflict)
   bool operator==(const KernelForm&) const = default;
 };
 
-std::string to_string(KernelForm::Kind kind);
-Attrs to_attrs(const KernelForm& form);  // for printing; defaults left out
+const forms::Generated& generated(const KernelForm& form);     // of no library's call
+const forms::OverDomain* over_domain(const KernelForm& form);  // null where the form has no domain
+
+// What a thread takes of the domain at once: 1 each where the form has no say in it.
+struct ThreadWork {
+  int64_t team = 1, packet = 1, ahead = 1;  // as of forms::Rows
+};
+ThreadWork thread_work(const KernelForm& form);
+
+std::string to_string(const KernelForm& form);  // its name alone: "rows"
+Attrs to_attrs(const KernelForm& form);         // for printing; defaults left out
 std::string to_string(ProductPrecision precision);
 ProductPrecision parse_precision(const std::string& text);  // throws InferError
 // Throws InferError on unknown keys or values, and on numbers beyond what any kernel has.

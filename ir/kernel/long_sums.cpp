@@ -14,9 +14,11 @@ constexpr int64_t kWarp = 32, kHostLanes = 16;  // running results of a long row
 
 int64_t cut(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
-bool on_gpu(const KernelForm& form) { return form.threads > 1; }
+bool on_gpu(const forms::Rows& form) { return form.threads > 1; }
 
-int64_t teams(const KernelForm& form) { return form.team > kWarp ? 1 : std::max<int64_t>(1, form.threads / form.team); }
+int64_t teams(const forms::Rows& form) {
+  return form.team > kWarp ? 1 : std::max<int64_t>(1, form.threads / form.team);
+}
 
 bool is_sum(const Signature& s) {
   const auto* r = std::get_if<Reduction>(&s.op->kind);
@@ -24,7 +26,7 @@ bool is_sum(const Signature& s) {
 }
 
 // What is added to one running result, one element after the other.
-int64_t chain_of(const KernelForm& form, const KernelPlan& plan, ReductionPlan how, bool each_point) {
+int64_t chain_of(const forms::Rows& form, const KernelPlan& plan, ReductionPlan how, bool each_point) {
   const int64_t blocks = std::max<int64_t>(form.blocks, 1), rows = cut(plan.rows, blocks * teams(form));
   switch (how) {
     case ReductionPlan::none:
@@ -57,8 +59,9 @@ std::optional<Sum> long_sum(const Graph& k, const KernelPlan& plan, const Node& 
   if (d == nullptr || !is_sum(s)) return std::nullopt;
   const ReductionPlan how = plan.values[static_cast<size_t>(n.results[0].index)].reduction;
   const bool each_point = is_per_point(how, *d, plan.space());
-  const int64_t behind = how == ReductionPlan::row && !on_gpu(*k.form) ? kAddedOfLanes : kAddedOfBlocks;
-  if (!is_long(chain_of(*k.form, plan, how, each_point), behind, product(d->extents))) return std::nullopt;
+  const auto& form = std::get<forms::Rows>(k.form->how);
+  const int64_t behind = how == ReductionPlan::row && !on_gpu(form) ? kAddedOfLanes : kAddedOfBlocks;
+  if (!is_long(chain_of(form, plan, how, each_point), behind, product(d->extents))) return std::nullopt;
   return Sum{how, each_point, product(d->extents)};
 }
 
@@ -74,7 +77,7 @@ bool is_long_sum(const Signature& s, const ReductionDomain& d, bool spread) {
   return is_sum(s) && is_long(spread ? cut(points, kWarp) : points, spread ? kAddedOfLanes : 0, points);
 }
 
-int64_t elements_of_row(const KernelForm& form, const KernelPlan& plan) {
+int64_t elements_of_row(const forms::Rows& form, const KernelPlan& plan) {
   if (!on_gpu(form)) return cut(plan.columns, kHostLanes);
   return cut(plan.columns, (plan.span ? form.threads : form.team) * form.packet) * form.packet;
 }
@@ -84,13 +87,13 @@ int64_t run_of(int64_t elements) {
   return std::clamp(static_cast<int64_t>(allowed_error(elements)) - kAddedOfBlocks, kRun, kMost);
 }
 
-int64_t turns_of_run(const KernelForm& form, const KernelPlan& plan) {
+int64_t turns_of_run(const forms::Rows& form, const KernelPlan& plan) {
   return std::max<int64_t>(1, run_of(plan.columns) / form.packet);
 }
 
-int64_t rows_of_run(const Graph& k, const KernelPlan& plan) {
+int64_t rows_of_run(const Graph& k, const forms::Rows& form, const KernelPlan& plan) {
   if (plan.span) return 0;
-  const int64_t of_row = elements_of_row(*k.form, plan);
+  const int64_t of_row = elements_of_row(form, plan);
   int64_t rows = 0;
   for (const NodeId id : k.order) {
     const std::optional<Sum> sum = long_sum(k, plan, k[id]);
@@ -98,7 +101,7 @@ int64_t rows_of_run(const Graph& k, const KernelPlan& plan) {
     const bool of_elements = sum->how == ReductionPlan::total && sum->each_point;
     const int64_t run = run_of(sum->elements);
     if (of_elements && of_row > kRun) continue;  // each row ends its runs
-    const int64_t most = std::max<int64_t>(1, run / (of_elements ? of_row : 1) / k.form->ahead);
+    const int64_t most = std::max<int64_t>(1, run / (of_elements ? of_row : 1) / form.ahead);
     rows = rows == 0 ? most : std::min(rows, most);
   }
   return rows;
@@ -112,7 +115,7 @@ RunOfLoops run_of_loops(const Dims& loops) {
 }
 
 // Tensor cores round once for 8 or 16 products, whose factors they have rounded much more.
-ProductRuns product_runs(const KernelForm& form, const ContractPlan& plan) {
+ProductRuns product_runs(const forms::Product& form, const ContractPlan& plan) {
   const int64_t depth = form.tile[2], k = plan.space[kDepth];
   const int64_t chain = std::min(plan.steps * depth, k),
                 parts = form.parts > 1 ? plan.gather + form.parts / plan.gather : 0;

@@ -78,7 +78,7 @@ class ContractPlanner {
 
   // Once the domain is known.
   ContractPlan plan(const Dims& domain) {
-    const KernelForm& form = *k_.form;
+    const auto& form = std::get<forms::Product>(k_.form->how);
     if (form.domain != domain || form.split != 2)
       throw Refusal{fmt::format("domain {} is not the product's {} matrices of {} x {}, or is not split before columns",
                                 to_string(form.domain), plan_.space[kProductMatrix], plan_.space[kRow],
@@ -89,7 +89,7 @@ class ContractPlanner {
     plan_.tensor_cores = plan_.multiplied != DType::f32 || form.precision == ProductPrecision::tf32;
     plan_side(plan_.left, kRow);
     plan_side(plan_.right, kColumn);
-    plan_results();
+    plan_results(domain);
     if (form.tile.size() != 3) throw Refusal{"tile is missing: rows, columns and depth"};
     set_tiles(plan_, form);
     return plan_;
@@ -185,11 +185,11 @@ class ContractPlanner {
 
   // --- what the kernel reads and computes ---
 
-  void plan_results() {
+  void plan_results(const Dims& domain) {
     for (const ValueId v : k_.outputs) {
-      if (k_[v].type.elements() != product(k_.form->domain))
+      if (k_[v].type.elements() != product(domain))
         throw Refusal{fmt::format("%{} has {} elements: not one per point of {}", k_[v].name, k_[v].type.elements(),
-                                  to_string(k_.form->domain))};
+                                  to_string(domain))};
       read(v, access_at(plan_.space, plan_.point, k_[v].type.dims), /*result=*/true);
     }
   }
@@ -252,13 +252,13 @@ ContractPlan plan_contract(const Graph& kernel) {
   return refused;
 }
 
-ContractPlan plan_contract(Graph& kernel, const KernelForm& form) {
+ContractPlan plan_contract(Graph& kernel, const forms::Product& form) {
   ContractPlan refused;
   try {
     ContractPlanner planner(kernel);
     const Dims domain = planner.domain();
-    kernel.form = form;
-    kernel.form->domain = domain;
+    kernel.form = KernelForm{.how = form};
+    std::get<forms::Product>(kernel.form->how).domain = domain;
     return planner.plan(domain);
   } catch (const Refusal& r) {
     refused.reason = r.reason;
@@ -266,7 +266,7 @@ ContractPlan plan_contract(Graph& kernel, const KernelForm& form) {
   return refused;
 }
 
-void set_parts(ContractPlan& plan, const KernelForm& form) {
+void set_parts(ContractPlan& plan, const forms::Product& form) {
   const int64_t depth = form.tile[2];
   plan.steps = cut(cut(plan.space[kDepth], depth), form.parts);
   // Of many parts one block would add all while the others are idle: groups of about as many as there are groups do so
@@ -281,7 +281,7 @@ void set_parts(ContractPlan& plan, const KernelForm& form) {
                                  plan.space[kColumn] + form.tile[1]});
 }
 
-void set_tiles(ContractPlan& plan, const KernelForm& form) {
+void set_tiles(ContractPlan& plan, const forms::Product& form) {
   const int64_t rows = form.tile[0], columns = form.tile[1], depth = form.tile[2];
   plan.tiles = plan.space[kProductMatrix] * cut(plan.space[kRow], rows) * cut(plan.space[kColumn], columns);
   const int64_t bytes = bytes_of(plan.multiplied);

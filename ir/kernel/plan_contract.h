@@ -1,5 +1,5 @@
-// plan_contract: how a kernel of form contract goes through tiles: which dimensions are the rows, columns, matrices and
-// the depth of the product, how each side's elements come to shared memory, and what a block and its threads take.
+// plan_contract: how a product goes through tiles. Which dimensions are its rows, columns, matrices
+// and depth, how each side's elements come to shared memory, what a block and its threads take.
 //
 //   %y: f32[128,26,26,64] = conv2d(%x: f32[128,28,28,32], %w: f32[64,32,3,3])
 //
@@ -62,12 +62,12 @@ ContractPlan plan_contract(const Graph& kernel);
 KernelPlan plan_products(const Graph& kernel, const ContractPlan& contract);
 loop::Statements product_loops(const Graph& kernel, const ContractPlan& product);
 // What follows from the form's tile, stages and parts alone.
-void set_tiles(ContractPlan& plan, const KernelForm& form);
+void set_tiles(ContractPlan& plan, const forms::Product& form);
 // Where the parts alone have changed since.
-void set_parts(ContractPlan& plan, const KernelForm& form);
+void set_parts(ContractPlan& plan, const forms::Product& form);
 
 // Of a kernel that has no form yet: sets this one, of the product's domain.
-ContractPlan plan_contract(Graph& kernel, const KernelForm& form);
+ContractPlan plan_contract(Graph& kernel, const forms::Product& form);
 
 // The rows and columns of a tile that one thread sums up with fma.
 struct ThreadTile {
@@ -75,6 +75,6 @@ struct ThreadTile {
 };
 ThreadTile thread_tile(const Dims& tile, int64_t threads);
 // Why the form's tile, threads and stages do not go together, "" where they do.
-std::string contract_conflict(const KernelForm& form, const ContractPlan& plan);
+std::string contract_conflict(const forms::Product& form, const ContractPlan& plan);
 
 }  // namespace heddle::ir

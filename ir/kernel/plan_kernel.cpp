@@ -1,21 +1,20 @@
 #include "ir/kernel/plan_kernel.h"
 
+#include <algorithm>
+
 #include "ir/kernel/form_def.h"
 #include "ir/kernel/plan_contract.h"
 #include "ir/kernel/plan_reductions.h"
-#include "ir/kernel/plan_schedule.h"
 
 namespace heddle::ir {
 namespace {
 
 template <class Plan>
-KernelPlan scheduled(const Graph& kernel, Plan plan_of_form) {
+KernelPlan planned(const Graph& kernel, Plan plan_of_form) {
   KernelPlan refused;
   try {
     if (!kernel.form) throw Refusal{"the kernel has no form"};
-    KernelPlan plan = plan_of_form();
-    plan_schedule(kernel, plan);
-    return plan;
+    return plan_of_form();
   } catch (const Refusal& r) {
     refused.reason = r.reason;
   }
@@ -25,15 +24,31 @@ KernelPlan scheduled(const Graph& kernel, Plan plan_of_form) {
 }  // namespace
 
 KernelPlan plan_kernel(const Graph& kernel) {
-  return scheduled(kernel, [&] {
-    const FormDef& form = form_def(kernel.form->kind);
-    if (form.plan == nullptr) throw Refusal{std::string("form ") + form.name + " is not planned by rows and columns"};
-    return form.plan(kernel);
+  return planned(kernel, [&] {
+    return std::visit(
+        [&](const auto& form) {
+          const auto plan = form_def(form).plan;
+          if (plan == nullptr) throw Refusal{"form " + to_string(*kernel.form) + " is not planned by rows and columns"};
+          return plan(kernel, form);
+        },
+        kernel.form->how);
   });
 }
 
 KernelPlan plan_kernel(const Graph& kernel, const ContractPlan& product) {
-  return scheduled(kernel, [&] { return plan_products(kernel, product); });
+  return planned(kernel, [&] { return plan_products(kernel, product); });
+}
+
+loop::Statements loop::loops_of(const Graph& k, const KernelPlan& plan) {
+  return std::visit([&](const auto& form) { return form_def(form).loops(k, form, plan); }, k.form->how);
+}
+
+bool has_reduction(const KernelPlan& plan, ReductionPlan how) {
+  return std::any_of(plan.values.begin(), plan.values.end(), [&](const ValuePlan& v) { return v.reduction == how; });
+}
+
+bool is_single(const KernelPlan& plan, const ValuePlan& value) {
+  return value.extent == Extent::scalar || (value.extent == Extent::row && plan.span && !value.finishing);
 }
 
 }  // namespace heddle::ir

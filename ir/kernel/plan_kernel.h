@@ -84,6 +84,7 @@ KernelPlan plan_kernel(const Graph& kernel);
 // Of a product through tiles whose plan is known.
 KernelPlan plan_kernel(const Graph& kernel, const ContractPlan& product);
 
+bool has_reduction(const KernelPlan& plan, ReductionPlan how);
 // Whether there is one such value in all, which one thread stores. A span has one row and no loop
 // over rows, so what has one value per row has one value.
 bool is_single(const KernelPlan& plan, const ValuePlan& value);
@@ -91,7 +92,7 @@ bool is_single(const KernelPlan& plan, const ValuePlan& value);
 // Why the form, though it has a plan, cannot be printed as it is: a packet that does not divide a row, a team that does
 // not divide the block, too little scratch for the partial results. "" where it can.
 std::string form_conflict(const KernelForm& form, const KernelPlan& plan);
-// The same of a library's call, forms contract and opaque, which have no plan.
+// The same of a library's call, which has no plan.
 std::string library_conflict(const Graph& kernel);
 
 }  // namespace heddle::ir

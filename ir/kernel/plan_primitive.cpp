@@ -30,12 +30,12 @@ PrimitivePlan primitive_of(const Graph& kernel) {
   return primitive->plan(signature(kernel, n));
 }
 
-KernelPlan plan_primitive(const Graph& kernel) {
+KernelPlan plan_primitive(const Graph& kernel, const forms::Primitive& form) {
   const PrimitivePlan primitive = primitive_of(kernel);
   KernelPlan plan;
   plan.values.resize(kernel.value_count());
   plan.largest_index = reach(kernel);
-  plan.most_blocks = std::max<int64_t>(kernel.form->threads == 1 ? primitive.workers : primitive.blocks, 1);
+  plan.most_blocks = std::max<int64_t>(form.threads == 1 ? primitive.workers : primitive.blocks, 1);
   plan.partial_bytes = primitive.scratch;
   return plan;
 }
@@ -63,12 +63,10 @@ int64_t primitive_bytes(const Graph& kernel, ValueId v) {
 
 KernelForm primitive_form(const Graph& kernel, const Target& target) {
   const PrimitivePlan primitive = primitive_of(kernel);
-  KernelForm form;
-  form.kind = KernelForm::Kind::primitive;
+  forms::Primitive form;
   form.threads = target.gpu ? primitive.threads : 1;
-  form.workspace = primitive.scratch;
   if (reach(kernel) >= target.index_limit) form.index = 64;
-  return form;
+  return {.how = form, .workspace = primitive.scratch};
 }
 
 }  // namespace heddle::ir

@@ -10,7 +10,7 @@ namespace heddle::ir {
 
 // What the kernel's operator says; a Refusal where the kernel holds anything else.
 PrimitivePlan primitive_of(const Graph& kernel);
-KernelPlan plan_primitive(const Graph& kernel);
+KernelPlan plan_primitive(const Graph& kernel, const forms::Primitive& form);
 // Whether the operator is executed in place: its first result over its first operand, of which only some rows are
 // touched.
 inline constexpr const char* kInPlace = "in_place";

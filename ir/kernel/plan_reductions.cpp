@@ -10,7 +10,8 @@ namespace {
 
 class ReductionPlanner {
  public:
-  ReductionPlanner(const Graph& k, const Dims& space, KernelPlan& plan) : k_(k), space_(space), plan_(plan) {}
+  ReductionPlanner(const Graph& k, const Dims& space, KernelPlan& plan)
+      : k_(k), rows_(std::get_if<forms::Rows>(&k.form->how)), space_(space), plan_(plan) {}
 
   void classify(const Node& n) {
     const Signature s = signature(k_, n);
@@ -21,7 +22,7 @@ class ReductionPlanner {
     ReductionDomain storage;
     const ReductionDomain* d = reduction_domain(s, storage);
     if (d == nullptr) return inherit_finishing(n);
-    ReductionPlan plan = rows_form() ? spread_plan(s, *d) : ReductionPlan::inner;
+    ReductionPlan plan = rows_ != nullptr ? spread_plan(s, *d) : ReductionPlan::inner;
     if ((plan == ReductionPlan::column || plan == ReductionPlan::total) && !only_finished(n.results[0])) {
       const bool one_row = plan == ReductionPlan::total && space_[kRow] == 1;
       plan = one_row ? ReductionPlan::row : ReductionPlan::inner;
@@ -34,7 +35,6 @@ class ReductionPlanner {
   }
 
  private:
-  bool rows_form() const { return k_.form->kind == KernelForm::Kind::rows; }
   ValuePlan& plan_of(ValueId v) { return plan_.values[static_cast<size_t>(v.index)]; }
 
   void inherit_finishing(const Node& n) {
@@ -55,7 +55,7 @@ class ReductionPlanner {
     const int64_t results = s.results[0].elements(), points = product(d.extents);
     const int64_t rows = space_[kRow], columns = space_[kColumn];
     if (rows * columns == 1) return ReductionPlan::inner;  // nobody to share one point with, nothing to wait for
-    const bool total_first = rows == 1 && k_.form->blocks > 0;
+    const bool total_first = rows == 1 && rows_->blocks > 0;
     std::vector<ReductionPlan> fits;
     for (const IndexMap& m : d.maps)
       if (!m.guards.empty()) return ReductionPlan::inner;
@@ -89,6 +89,7 @@ class ReductionPlanner {
   }
 
   const Graph& k_;
+  const forms::Rows* rows_;  // the form, where it is this one
   const Dims& space_;
   KernelPlan& plan_;
 };

@@ -97,7 +97,7 @@ class Stager {
 };
 
 // The space whose rows are dimension `rows_at` of the domain.
-TilePlan space_with(const KernelForm& form, size_t rows_at) {
+TilePlan space_with(const forms::Tile& form, size_t rows_at) {
   const Dims strides = row_major_strides(form.domain);
   const auto split = static_cast<size_t>(form.split);
   TilePlan plan{.space = {form.domain[rows_at], form.columns(), 1},
@@ -126,14 +126,14 @@ bool takes_one_element(const OpDef& op) {
       [](const OneOf<Lookup, Reduction, Contraction, Primitive, Composite, Gradient, Call> auto&) { return false; });
 }
 
-std::string refusal(const Graph& k) {
+std::string refusal(const Graph& k, const Dims& domain) {
   for (const NodeId id : k.order)
     if (!takes_one_element(*k[id].op))
       return fmt::format("{} is computed from other elements than the tile's", k[id].op->name);
   for (const ValueId v : k.outputs)
-    if (k[v].type.elements() != product(k.form->domain))
+    if (k[v].type.elements() != product(domain))
       return fmt::format("%{} has {} elements: not one per point of {}", k[v].name, k[v].type.elements(),
-                         to_string(k.form->domain));
+                         to_string(domain));
   return {};
 }
 
@@ -149,11 +149,12 @@ void lay_out(const Graph& k, TilePlan& plan) {
 }  // namespace
 
 TilePlan plan_tile(const Graph& k) {
+  const auto& form = std::get<forms::Tile>(k.form->how);
   TilePlan plan;
-  plan.reason = refusal(k);
+  plan.reason = refusal(k, form.domain);
   if (!plan.ok()) return plan;
-  for (size_t rows_at = static_cast<size_t>(k.form->split); rows_at-- > 0;) {
-    plan = space_with(*k.form, rows_at);
+  for (size_t rows_at = static_cast<size_t>(form.split); rows_at-- > 0;) {
+    plan = space_with(form, rows_at);
     Stager(k, plan).stage();
     if (plan.staged.empty()) continue;
     lay_out(k, plan);

@@ -53,7 +53,7 @@ class Planner {
 
  private:
   std::string name(ValueId v) const { return "%" + k_[v].name; }
-  bool rows_form() const { return k_.form->kind == KernelForm::Kind::rows; }
+  bool rows_form() const { return std::holds_alternative<forms::Rows>(k_.form->how); }
   ValuePlan& plan_of(ValueId v) { return plan_.values[static_cast<size_t>(v.index)]; }
 
   void see(int64_t index) { plan_.largest_index = std::max(plan_.largest_index, index); }
@@ -74,8 +74,8 @@ class Planner {
     else if (rows_form() && (count == rows || count == 1))
       extent = count == rows ? Extent::row : Extent::scalar;
     else
-      throw Refusal{
-          fmt::format("{} has {} elements: not one per point of {}", name(v), count, to_string(k_.form->domain))};
+      throw Refusal{fmt::format("{} has {} elements: not one per point of {}", name(v), count,
+                                to_string(over_domain(*k_.form)->domain))};
     const Need got = need(v, access_of(extent, space_, k_[v].type.dims), finishing);
     plan_.phases = std::max(plan_.phases, got.phase + (extent == Extent::full && !finishing ? 1 : 0));
     plan_of(v).extent = extent;
@@ -225,6 +225,25 @@ ValuesPlan plan_values(const Graph& kernel, const Dims& space) {
   Planner planner(kernel, space);
   KernelPlan plan = planner.plan();
   return {std::move(plan), planner.affine()};
+}
+
+namespace {
+
+int64_t cut(int64_t n, int64_t by) { return (n + by - 1) / by; }
+
+// Of items of so many points, of which a block takes some abreast.
+int64_t most_blocks(int64_t items, int64_t points, int64_t abreast, int64_t threads) {
+  constexpr int64_t kWorkersPoints = 1024;
+  return std::max<int64_t>(cut(items, std::max(abreast, cut(threads == 1 ? kWorkersPoints : 1, points))), 1);
+}
+
+}  // namespace
+
+int64_t most_blocks_of_points(const KernelPlan& plan, int64_t threads, int64_t packet) {
+  return most_blocks(plan.rows * cut(plan.columns, packet), packet, threads, threads);
+}
+int64_t most_blocks_of_rows(const KernelPlan& plan, int64_t threads, int64_t team) {
+  return most_blocks(plan.rows, std::max<int64_t>(plan.columns, 1), threads / team, threads);
 }
 
 }  // namespace heddle::ir

@@ -15,4 +15,10 @@ ValuesPlan plan_values(const Graph& kernel, const Dims& space);
 // How far the counters of loops over all points go.
 int64_t reach(const Dims& space);
 
+// A block takes at least one packet for each of its threads. Where it is one thread, a worker of
+// the host, it takes what is worth waking a worker for.
+int64_t most_blocks_of_points(const KernelPlan& plan, int64_t threads, int64_t packet);
+// Of teams a row for each.
+int64_t most_blocks_of_rows(const KernelPlan& plan, int64_t threads, int64_t team);
+
 }  // namespace heddle::ir

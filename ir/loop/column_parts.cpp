@@ -42,14 +42,14 @@ class Borders {
 };
 
 // A GPU's threads take turns at columns.
-bool may_split(const KernelForm& form) { return form.threads == 1 && form.packet == 1; }
+bool may_split(const forms::Pointwise& form) { return form.threads == 1 && form.packet == 1; }
 
 }  // namespace
 
-std::vector<ColumnPart> column_parts(const Graph& k, const KernelPlan& plan) {
+std::vector<ColumnPart> column_parts(const Graph& k, const forms::Pointwise& form, const KernelPlan& plan) {
   const Dims space = plan.space();
   Borders borders(k, space[kColumn]);
-  if (may_split(*k.form))
+  if (may_split(form))
     for (const ValueId v : k.outputs) borders.add(v, access_of(Extent::full, space, k[v].type.dims));
   const size_t parts = borders.all().size() + 1;
   if (parts > kMostParts || space[kColumn] / static_cast<int64_t>(parts) < kLeastColumns) return {{0, space[kColumn]}};

@@ -41,7 +41,11 @@ int64_t most_shared(const Target& target) { return std::max(target.shared_bytes,
 class Search {
  public:
   Search(Graph& k, ContractPlan plan, const Target& target)
-      : k_(k), plan_(std::move(plan)), target_(target), work_(product_work(k, plan_)), form_(*k.form) {
+      : k_(k),
+        plan_(std::move(plan)),
+        target_(target),
+        work_(product_work(k, plan_)),
+        form_(std::get<forms::Product>(k.form->how)) {
     least_items_ = moves_much(k) ? target.most_blocks : 1;
   }
 
@@ -98,14 +102,14 @@ class Search {
     if (form_.threads == kStepThreads && c.seconds < best_of_step_.seconds) best_of_step_ = c;
   }
 
-  static void set(KernelForm& form, const Candidate& c, int64_t parts) {
+  static void set(forms::Product& form, const Candidate& c, int64_t parts) {
     form.tile[0] = c.shape.rows, form.tile[1] = c.shape.columns, form.tile[2] = c.depth;
     form.threads = c.shape.threads;
     form.stages = c.stages;
     form.parts = parts;
   }
-  KernelForm form_of(const Candidate& c) const {
-    KernelForm form = form_;
+  forms::Product form_of(const Candidate& c) const {
+    forms::Product form = form_;
     set(form, c, c.parts);
     return form;
   }
@@ -117,40 +121,41 @@ class Search {
   }
 
   // With as many threads as all other kernels have, it may be part of a persistent kernel, which saves a launch.
-  KernelForm chosen() const {
+  forms::Product chosen() const {
     const double saved = target_.launch - target_.grid_barrier;
     return form_of(best_of_step_.seconds <= best_.seconds + saved ? best_of_step_ : best_);
   }
 
   // Where the parts of that one meet slowly: of those whose parts do not, and which take hardly longer, the one that
   // takes the least time by what it executes.
-  KernelForm chosen_to_meet_soon() {
-    KernelForm form = chosen();
+  forms::Product chosen_to_meet_soon() {
+    forms::Product form = chosen();
     set_tiles(plan_, form);
     if (meeting_waits(form, plan_) <= kMostWaits) return form;
     double least = std::numeric_limits<double>::infinity();
     for (const Candidate& c : meeting_soon_) {
       if (c.seconds > best_.seconds * kLonger) continue;
-      k_.form = form_of(c);
-      set_tiles(plan_, *k_.form);
+      const forms::Product tried = form_of(c);
+      k_.form->how = tried;
+      set_tiles(plan_, tried);
       const double seconds = kernel_cost(k_, plan_, target_).seconds;
-      if (seconds < least) form = *k_.form, least = seconds;
+      if (seconds < least) form = tried, least = seconds;
     }
     return form;
   }
 
   ContractPlan finish() {
-    KernelForm form = chosen_to_meet_soon();
+    forms::Product form = chosen_to_meet_soon();
     set_tiles(plan_, form);
     for (const int64_t packet : {4, 2}) {
       form.packet = packet;
       if (contract_conflict(form, plan_).empty()) break;
       form.packet = 1;
     }
-    k_.form = form;
+    k_.form->how = form;
     const KernelPlan plan = plan_kernel(k_, plan_);
-    k_.form->workspace = plan.partial_bytes;
-    if (plan.largest_index >= target_.index_limit) k_.form->index = 64;
+    if (plan.largest_index >= target_.index_limit) form.index = 64;
+    k_.form = KernelForm{.how = form, .workspace = plan.partial_bytes};
     return plan_;
   }
 
@@ -158,7 +163,7 @@ class Search {
   ContractPlan plan_;
   const Target& target_;
   ProductWork work_;
-  KernelForm form_;
+  forms::Product form_;
   Candidate best_, best_of_step_;
   std::vector<Candidate> meeting_soon_;
   int64_t least_items_ = 1;
@@ -175,8 +180,7 @@ std::string precision_of_products(const Graph& kernel) {
 
 ContractPlan choose_contract_form(Graph& kernel, const Target& target) {
   const std::optional<KernelForm> before = kernel.form;
-  KernelForm form;
-  form.kind = KernelForm::Kind::contract;
+  forms::Product form;
   form.split = 2;
   form.tile = {16, 32, 16};  // any: the sides do not depend on it
   form.precision = parse_precision(precision_of_products(kernel));

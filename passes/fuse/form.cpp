@@ -87,7 +87,7 @@ constexpr int64_t kBlock = 128, kTeamBlock = 256;  // threads
 // are summed in order. At least eight rows a block, or summing them takes longer than making them;
 // four, where a multiprocessor would be left without any. Of a GPU a point for each thread, which
 // waits for each further one.
-int64_t fixed_blocks(const Graph& k, const KernelForm& form, const Target& target) {
+int64_t fixed_blocks(const Graph& k, const forms::Rows& form, const Target& target) {
   constexpr int64_t kPointsOfWorker = 1024, kRowsOfBlock = 8, kFewRowsOfBlock = 4;
   const int64_t of_block = target.gpu ? kBlock : kPointsOfWorker;
   const int64_t points = form.rows() * form.columns();
@@ -115,7 +115,7 @@ int64_t packet_of(const Graph& k, const KernelPlan& plan, const Target& target) 
 }
 
 // Who shares a row. What a thread keeps of it lies in its registers.
-void set_team(KernelForm& form, const KernelPlan& plan, const Target& target) {
+void set_team(forms::Rows& form, const KernelPlan& plan, const Target& target) {
   constexpr int64_t kLoopedPackets = 16;
   while (form.team < target.warp && form.team * form.packet < plan.columns) form.team *= 2;
   const bool long_row = plan.columns > form.team * form.packet * kLoopedPackets;
@@ -126,7 +126,7 @@ void set_team(KernelForm& form, const KernelPlan& plan, const Target& target) {
 
 // Where there are too few points for every multiprocessor, blocks of fewer threads; where there are
 // very few, as behind a sum at each of them, narrower packets, too.
-void spread_points(const Graph& k, KernelForm& form, const KernelPlan& plan, const Target& target) {
+void spread_points(const Graph& k, forms::Pointwise& form, const KernelPlan& plan, const Target& target) {
   constexpr int64_t kFew = 64;
   if (!moves_much(k)) return;
   const auto too_few = [&] {
@@ -140,28 +140,16 @@ void spread_points(const Graph& k, KernelForm& form, const KernelPlan& plan, con
 
 // Of blocks that leave partial results of much each has rows: a row takes more threads, of narrower packets, or a block
 // has fewer.
-void spread_rows(const Graph& k, KernelForm& form, const KernelPlan& plan, const Target& target) {
+void spread_rows(const Graph& k, forms::Rows& form, const KernelPlan& plan, const Target& target) {
   if (!target.gpu || form.blocks == 0 || plan.rows == 1 || !moves_much(k)) return;
   const auto idle = [&] { return (form.blocks - 1) * (form.threads / form.team) >= plan.rows; };
   while (idle() && form.packet > 1 && form.team < target.warp) form.packet /= 2, form.team *= 2;
   while (idle() && form.threads > target.warp && form.team < form.threads) form.threads /= 2;
 }
 
-void set_shape(const Graph& k, KernelForm& form, const KernelPlan& plan, const Target& target) {
-  const bool rows = form.kind == KernelForm::Kind::rows;
-  form.packet = packet_of(k, plan, target);
-  form.threads = threads(kBlock, target);
-  if (rows) {
-    set_team(form, plan, target);
-    spread_rows(k, form, plan, target);
-  } else {
-    spread_points(k, form, plan, target);
-  }
-}
-
 // A thread that passes over several rows once, for sums of columns: what it loads of them, up to a quarter of its
 // registers, is under way at once. A product's loads are inside its points.
-void set_ahead(const Graph& k, KernelForm& form, const KernelPlan& plan, const Target& target) {
+void set_ahead(const Graph& k, forms::Rows& form, const KernelPlan& plan, const Target& target) {
   constexpr int64_t kMostRows = 4, kMostBytes = 256;
   if (!target.gpu || plan.partials.empty() || plan.span || plan.phases > 1 || form.packet == 1 || holds_product(k))
     return;
@@ -176,15 +164,17 @@ void set_ahead(const Graph& k, KernelForm& form, const KernelPlan& plan, const T
   form.ahead = (turns + batches - 1) / batches;
 }
 
+int64_t index_bits(const KernelPlan& plan, const Target& target) {
+  return plan.largest_index >= target.index_limit ? 64 : 32;
+}
+
 // What can be executed, but badly. A row is the work of one team: a long one alone would leave the rest of the device
 // idle.
 std::string unwise(const KernelPlan& plan, const Target& target) {
   constexpr int64_t kLongRow = 8192;
-  bool reduces = std::any_of(plan.values.begin(), plan.values.end(),
-                             [](const ValuePlan& v) { return v.reduction == ReductionPlan::row; });
   if (column_sums(plan) * plan.columns > threads(kTeamBlock, target) * target.kept_sums)
     return fmt::format("{} running sums are more than a block's registers hold", column_sums(plan) * plan.columns);
-  if (!reduces || plan.rows > 1 || plan.columns <= kLongRow) return {};
+  if (!has_reduction(plan, ReductionPlan::row) || plan.rows > 1 || plan.columns <= kLongRow) return {};
   return fmt::format("one row of {} elements would be reduced by one team", plan.columns);
 }
 
@@ -195,16 +185,48 @@ void try_tile(Graph& k, const Target& target) {
     return turn && turn->large();
   };
   if (std::none_of(k.order.begin(), k.order.end(), large)) return;
-  const KernelForm pointwise = *k.form;
-  KernelForm& form = *k.form;
-  form.kind = KernelForm::Kind::tile;
-  form.packet = 1;
-  for (form.split = static_cast<int64_t>(form.domain.size()) - 1; form.split > 0; --form.split) {
+  const auto pointwise = std::get<forms::Pointwise>(k.form->how);
+  auto& tile = k.form->how.emplace<forms::Tile>(forms::Tile{pointwise});
+  for (tile.split = std::ssize(tile.domain) - 1; tile.split > 0; --tile.split) {
     const TilePlan plan = plan_tile(k);
     const bool fits = plan.ok() && plan.shared_bytes <= target.shared_bytes;
-    if (fits && Turn{plan.space[kRow], plan.space[kColumn]}.large()) return;
+    if (!fits || !Turn{plan.space[kRow], plan.space[kColumn]}.large()) continue;
+    tile.index = index_bits(plan_kernel(k), target);
+    return;
   }
-  form = pointwise;
+  k.form->how = pointwise;
+}
+
+// "" when the form executes the kernel, of which the domain and its split are known.
+std::string set_form(Graph& k, forms::Pointwise& form, const Target& target) {
+  const KernelPlan plan = plan_kernel(k);
+  if (!plan.ok()) return plan.reason;
+  if (std::string reason = unwise(plan, target); !reason.empty()) return reason;
+  form.packet = packet_of(k, plan, target);
+  form.threads = threads(kBlock, target);
+  form.index = index_bits(plan, target);
+  spread_points(k, form, plan, target);
+  try_tile(k, target);
+  return {};
+}
+
+std::string set_form(Graph& k, forms::Rows& form, const Target& target) {
+  form.blocks = fixed_blocks(k, form, target);
+  KernelPlan plan = plan_kernel(k);
+  if (plan.ok() && plan.partial_bytes == 0) {
+    form.blocks = 0;
+    plan = plan_kernel(k);
+  }
+  if (!plan.ok()) return plan.reason;
+  if (std::string reason = unwise(plan, target); !reason.empty()) return reason;
+  k.form->workspace = plan.partial_bytes;
+  form.packet = packet_of(k, plan, target);
+  form.threads = threads(kBlock, target);
+  form.index = index_bits(plan, target);
+  set_team(form, plan, target);
+  spread_rows(k, form, plan, target);
+  set_ahead(k, form, plan, target);
+  return {};
 }
 
 // "" when a form over `elements` points executes the kernel.
@@ -215,25 +237,10 @@ std::string try_form(Graph& k, int64_t elements, const Dims& dims, const Target&
   if (domain.empty()) domain = {1};
   std::optional<int64_t> split = split_at(domain, demand->columns);
   if (!split) return "reductions cross the merged dimensions";
-  KernelForm& form = k.form.emplace();
-  form.kind = demand->reduces ? KernelForm::Kind::rows : KernelForm::Kind::pointwise;
-  form.domain = domain;
-  form.split = *split;
-  if (demand->reduces) form.blocks = fixed_blocks(k, form, target);
-  KernelPlan plan = plan_kernel(k);
-  if (plan.ok() && plan.partial_bytes == 0 && form.blocks > 0) {
-    form.blocks = 0;
-    plan = plan_kernel(k);
-  }
-  if (!plan.ok()) return plan.reason;
-  if (std::string reason = unwise(plan, target); !reason.empty()) return reason;
-  form.workspace = plan.partial_bytes;
-  set_shape(k, form, plan, target);
-  if (form.kind == KernelForm::Kind::rows) set_ahead(k, form, plan, target);
-  if (form.kind == KernelForm::Kind::pointwise) try_tile(k, target);
-  if (form.kind == KernelForm::Kind::tile) plan = plan_kernel(k);
-  if (plan.largest_index >= target.index_limit) form.index = 64;
-  return {};
+  const forms::OverDomain over{{}, domain, *split};
+  k.form.emplace();
+  if (demand->reduces) return set_form(k, k.form->how.emplace<forms::Rows>(forms::Rows{over}), target);
+  return set_form(k, k.form->how.emplace<forms::Pointwise>(forms::Pointwise{over}), target);
 }
 
 // A form by rows and columns; products are loops inside a point.

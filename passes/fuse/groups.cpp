@@ -152,10 +152,11 @@ std::string Groups::fill(Group& group) {
     Graph kernel = extract(g_, s.nodes, s.results).kernel;
     return choose_form(kernel, shared_.assessor.target()).reason;
   }
-  group.rows = a.form->rows();
-  group.columns = a.form->columns();
+  const forms::OverDomain& form = *over_domain(*a.form);
+  group.rows = form.rows();
+  group.columns = form.columns();
   group.points = group.rows * group.columns;
-  group.product = a.form->kind == KernelForm::Kind::contract && !a.form->is_library();
+  group.product = std::holds_alternative<forms::Product>(a.form->how);
   set_traffic(group, std::move(s), a.cost);
   const Type& shape = g_[g_[group.owned[0]].results[0]].type;
   group.plain = std::all_of(group.owned.begin(), group.owned.end(), [&](NodeId n) {

@@ -155,7 +155,8 @@ class Aliasing {
       if (can_be_in_place(*k)) return mark_in_place(*k, g_[v].def);
       (*k)[k->outputs[static_cast<size_t>(g_[v].result_index)]].place = {0, k->inputs[i]};
       // Who loads rows ahead loads the last one again behind the end, when its owner may have written it.
-      if (k->form && g_[v].type.elements() > 1) k->form->ahead = 1;
+      auto* rows = k->form ? std::get_if<forms::Rows>(&k->form->how) : nullptr;
+      if (rows != nullptr && g_[v].type.elements() > 1) rows->ahead = 1;
     }
   }
 

@@ -55,7 +55,7 @@ SameIndex same_index(const Graph& k, const KernelPlan& plan, ValueId input) {
 bool one_thread_reads(const Graph& k, const KernelPlan& plan, ValueId input, ValueId output) {
   const auto plan_of = [&](ValueId v) -> const ValuePlan& { return plan.values[static_cast<size_t>(v.index)]; };
   const bool column = plan_of(output).finishing && plan_of(output).extent == Extent::column;
-  if (k.form->kind != KernelForm::Kind::rows || (!column && !is_single(plan, plan_of(output)))) return false;
+  if (!std::holds_alternative<forms::Rows>(k.form->how) || (!column && !is_single(plan, plan_of(output)))) return false;
   std::vector<char> reached(k.value_count(), 0);
   const auto at = [&](ValueId v) -> char& { return reached[static_cast<size_t>(v.index)]; };
   at(input) = 1;
@@ -72,15 +72,7 @@ bool one_thread_reads(const Graph& k, const KernelPlan& plan, ValueId input, Val
          });
 }
 
-}  // namespace
-
-bool kernel_can_write_over(const Graph& k, ValueId input, ValueId output, KernelPlans& plans) {
-  if (!k.form || calls_library(k)) return false;
-  using Kind = KernelForm::Kind;
-  if (k.form->kind == Kind::opaque) return false;
-  if (k[input].type.dims != k[output].type.dims || !k[output].def.valid()) return false;
-  if (k.form->kind == Kind::primitive)
-    return can_be_in_place(k) && input == k[k.order[0]].operands[0] && output == k[k.order[0]].results[0];
+bool planned_can_write_over(const Graph& k, ValueId input, ValueId output, KernelPlans& plans) {
   const auto [known, is_new] = plans.try_emplace(k.name);
   if (is_new) known->second = plan_kernel(k);
   const KernelPlan& plan = known->second;
@@ -90,6 +82,20 @@ bool kernel_can_write_over(const Graph& k, ValueId input, ValueId output, Kernel
   if (written.extent != Extent::full || written.phase + 1 < plan.phases) return false;
   const SameIndex same = same_index(k, plan, input);
   return same.ok && same.values[static_cast<size_t>(output.index)] != 0;
+}
+
+}  // namespace
+
+bool kernel_can_write_over(const Graph& k, ValueId input, ValueId output, KernelPlans& plans) {
+  if (!k.form || k[input].type.dims != k[output].type.dims || !k[output].def.valid()) return false;
+  return visit_form(
+      *k.form, [](const forms::LibraryCall&) { return false; },
+      [&](const forms::Primitive&) {
+        return can_be_in_place(k) && input == k[k.order[0]].operands[0] && output == k[k.order[0]].results[0];
+      },
+      [&](const OneOf<forms::Pointwise, forms::Rows, forms::Tile, forms::Product> auto&) {
+        return planned_can_write_over(k, input, output, plans);
+      });
 }
 
 bool can_write_over(const Module& m, const Graph& g, const Node& n, size_t operand, size_t result, KernelPlans& plans) {

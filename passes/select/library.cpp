@@ -64,11 +64,10 @@ Offer offer_of(const AvailableLibrary& available, const Asked& asked) {
   call.kernel.name = kernel_name(call.kernel);
   const LibraryPlan plan = library.plan(call.kernel, target);
   KernelForm& form = call.kernel.form.emplace();
-  const bool contraction = std::holds_alternative<Contraction>(g[asked.node].op->kind);
-  form.kind = contraction ? KernelForm::Kind::contract : KernelForm::Kind::opaque;
-  form.impl = library.name;
-  form.slices = plan.slices;
-  form.precision = plan.precision;
+  form.how = forms::LibraryCall{.contraction = std::holds_alternative<Contraction>(g[asked.node].op->kind),
+                                .impl = library.name,
+                                .slices = plan.slices,
+                                .precision = plan.precision};
   const LibraryAnswer answer = available.ask(call.kernel);
   if (offer.refusal = answer.refusal; !offer.refusal.empty()) return offer;
   form.workspace = answer.workspace;

@@ -153,14 +153,14 @@ void add_fused(std::vector<ContractCase>& all) {
 void set_form(Graph& k, const TileChoice& t) {
   std::string reason = passes::choose_contract_form(k, h200()).reason;
   if (!reason.empty()) throw std::runtime_error(k.name + ": " + reason);
-  KernelForm& form = *k.form;
+  auto& form = std::get<forms::Product>(k.form->how);
   form.tile = t.tile, form.threads = t.threads, form.stages = t.stages, form.parts = t.parts;
   form.precision = t.precision;
   for (form.packet = 4; form.packet > 1; form.packet /= 2)
     if (contract_conflict(form, plan_contract(k)).empty()) break;
   const KernelPlan plan = plan_kernel(k);
   if (!plan.ok()) throw std::runtime_error(k.name + ": " + plan.reason);
-  form.workspace = plan.partial_bytes;
+  k.form->workspace = plan.partial_bytes;
 }
 
 // All of the graph as one kernel, whatever that takes.

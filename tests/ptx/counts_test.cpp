@@ -88,7 +88,7 @@ void check_counts(const PlannedModel& model) {
   for (const codegen::Kernel& kernel : model.program.kernels) {
     const ir::Graph& graph = *model.module.find_kernel(kernel.title);
     const ptx::Counters& c = device.counters().at(kernel.name);
-    if (graph.form->kind == ir::KernelForm::Kind::primitive && ir::is_in_place(graph)) {
+    if (std::holds_alternative<ir::forms::Primitive>(graph.form->how) && ir::is_in_place(graph)) {
       check_in_place(graph, kernel, c, static_cast<double>(launches.at(kernel.name)));
       continue;
     }

@@ -60,7 +60,7 @@ class PassCheck {
 
   bool is_generated(const Node& n) const {
     const Graph* kernel = n.callee.empty() ? nullptr : m_.find_kernel(n.callee);
-    return kernel != nullptr && kernel->form && kernel->form->impl.empty();
+    return kernel != nullptr && kernel->form && !calls_library(*kernel);
   }
 
   static std::string edge(const std::string& graph, const std::string& subject) { return graph + ": " + subject; }

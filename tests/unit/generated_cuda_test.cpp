@@ -19,6 +19,7 @@
 #include "ir/kernel/plan_kernel.h"
 #include "ir/op_def.h"
 #include "ir/text/parse.h"
+#include "ir/visit.h"
 #include "passes/pipeline.h"
 #include "passes/select/onednn.h"
 #include "runtime/cuda/nvrtc.h"
@@ -56,8 +57,10 @@ bool read_in_place(const Graph& k, const KernelPlan& plan, ValueId v) {
 // An operand of 4-byte elements, read in place, in rows of whole packets of four or in one row that may end in a part
 // of one; and no other array of the kernel has wider elements, of which fewer would fill a packet.
 bool allows_wide_loads(const Graph& k) {
-  const KernelForm::Kind form = k.form->kind;
-  if (form != KernelForm::Kind::pointwise && form != KernelForm::Kind::rows) return false;
+  const bool point_by_point = visit_form(
+      *k.form, [](const OneOf<forms::Pointwise, forms::Rows> auto&) { return true; },
+      [](const OneOf<forms::Tile, forms::Primitive, forms::Product, forms::LibraryCall> auto&) { return false; });
+  if (!point_by_point) return false;
   const KernelPlan plan = plan_kernel(k);
   if (plan.rows == 1 ? plan.columns < 4 : plan.columns % 4 != 0) return false;
   for (const std::vector<ValueId>* list : {&k.inputs, &k.outputs})

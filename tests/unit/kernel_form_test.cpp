@@ -25,18 +25,30 @@ struct Planned {
 };
 
 TEST(KernelForm, AttributesReadBack) {
-  KernelForm form{.kind = KernelForm::Kind::rows, .domain = {64, 128}, .split = 1, .team = 32, .packet = 4, .impl = ""};
-  form.threads = 128;
-  form.ahead = 4;
-  form.index = 64;
-  form.blocks = 16;
-  form.cached = true;
-  form.precision = ProductPrecision::bf16;
-  form.workspace = 4096;
-  EXPECT_EQ(form_from_attrs(to_attrs(form)), form);
-  EXPECT_EQ(form.rows(), 64);
-  EXPECT_EQ(form.columns(), 128);
+  forms::Rows rows;
+  rows.domain = {64, 128}, rows.split = 1;
+  rows.threads = 128, rows.team = 32, rows.packet = 4, rows.ahead = 4, rows.index = 64;
+  rows.blocks = 16, rows.cached = true;
+  EXPECT_EQ(rows.rows(), 64);
+  EXPECT_EQ(rows.columns(), 128);
+  forms::Product product;
+  product.tile = {64, 32, 16}, product.stages = 3, product.parts = 2;
+  product.precision = ProductPrecision::bf16;
+  const forms::LibraryCall call{.contraction = true, .impl = "onednn", .slices = 4, .precision = ProductPrecision::f16};
+  for (const KernelForm& form : {KernelForm{.how = rows, .workspace = 4096}, KernelForm{.how = product},
+                                 KernelForm{.how = call}, KernelForm{.how = forms::LibraryCall{}}})
+    EXPECT_EQ(form_from_attrs(to_attrs(form)), form);
+  EXPECT_EQ(to_attrs(KernelForm{.how = rows, .workspace = 4096}).size(), 11u);
   EXPECT_EQ(to_attrs(KernelForm{}).size(), 1u);  // defaults are left out: `form` alone
+}
+
+// What another form has is not lost: the verifier says why it is refused. A default says nothing.
+TEST(KernelForm, AttributesOfOtherForms) {
+  const KernelForm rows =
+      form_from_attrs({{"form", std::string("rows")}, {"parts", int64_t{2}}, {"stages", int64_t{1}}});
+  EXPECT_EQ(rows.misplaced, (Attrs{{"parts", int64_t{2}}}));
+  EXPECT_EQ(form_conflict(rows, {}), "tile, stages and parts are those of form contract");
+  EXPECT_EQ(form_from_attrs(to_attrs(rows)), rows);
 }
 
 // Of few columns many lanes share one; where there are more columns than threads, each lane has its own.

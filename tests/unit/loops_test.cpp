@@ -155,7 +155,8 @@ class Execution {
   void write(const Single& s) { need(s.value); }
   void write(const Store& s) {
     need(s.value);
-    if (k_.form->kind == KernelForm::Kind::contract && !multiplied_) problem("a sum is stored before it is there");
+    if (std::holds_alternative<forms::Product>(k_.form->how) && !multiplied_)
+      problem("a sum is stored before it is there");
     ++stored_[s.value][place(s.value, s.at)];
   }
   void write(const Stage& s) { staged_.emplace(s.staged.value, place(s.staged.value, s.staged.at)), turned_ = false; }
@@ -189,7 +190,8 @@ class Execution {
 constexpr int64_t kMostPoints = 1 << 16;
 
 int64_t points(const Graph& k) {
-  int64_t most = product(k.form->domain);
+  const forms::OverDomain* form = over_domain(*k.form);
+  int64_t most = form != nullptr ? product(form->domain) : 1;
   for (const ValueId v : k.inputs) most = std::max(most, k[v].type.elements());
   return most;
 }

@@ -73,9 +73,11 @@ Planned plan(std::vector<AvailableLibrary> libraries) {
   return p;
 }
 
+const forms::LibraryCall& call_of(const Graph& k) { return std::get<forms::LibraryCall>(k.form->how); }
+
 const Graph* kernel_of(const Module& m, const std::string& impl, const std::string& op) {
   for (const Graph& k : m.kernels)
-    if (k.form->impl == impl && head_of(k).op->name == op) return &k;
+    if (calls_library(k) && call_of(k).impl == impl && head_of(k).op->name == op) return &k;
   return nullptr;
 }
 
@@ -83,15 +85,15 @@ TEST(Select, ASecondLibraryTakesACompositeAndAProduct) {
   const Planned p = plan({{&other(), takes}, {&onednn(), takes}});
   const Graph* product = kernel_of(p.module, "other", "matmul");
   ASSERT_NE(product, nullptr);
-  EXPECT_EQ(product->form->kind, KernelForm::Kind::contract);
-  EXPECT_EQ(product->form->slices, 4);
-  EXPECT_EQ(product->form->precision, ProductPrecision::bf16);
+  EXPECT_TRUE(call_of(*product).contraction);
+  EXPECT_EQ(call_of(*product).slices, 4);
+  EXPECT_EQ(call_of(*product).precision, ProductPrecision::bf16);
   EXPECT_EQ(product->form->workspace, 512);
   EXPECT_EQ(product->order.size(), 4U);  // matmul, broadcast, add, tanh
   const Graph* softmax = kernel_of(p.module, "other", "softmax");
   ASSERT_NE(softmax, nullptr);
-  EXPECT_EQ(softmax->form->kind, KernelForm::Kind::opaque);
-  EXPECT_EQ(softmax->form->slices, 2);
+  EXPECT_FALSE(call_of(*softmax).contraction);
+  EXPECT_EQ(call_of(*softmax).slices, 2);
   EXPECT_NE(kernel_of(p.module, "onednn", "matmul"), nullptr);
   const std::string of_product = reason_of(p.remarks, "%mm"), of_softmax = reason_of(p.remarks, "%p");
   EXPECT_TRUE(of_product.starts_with("other in 4 slices, bf16 products, 512 bytes of scratch, ")) << of_product;
@@ -156,7 +158,7 @@ TEST(Select, EveryRefusalIsTold) {
   EXPECT_EQ(reason_of(p.remarks, "%q"), "generated text; not other: 64 columns at most; not onednn: no such primitive");
   EXPECT_EQ(reason_of(p.remarks, "%p"),
             "expanded; not other: no such primitive; not onednn: used for matrix products and convolutions only");
-  for (const Graph& k : p.module.kernels) EXPECT_EQ(k.form->impl, "") << k.name;
+  for (const Graph& k : p.module.kernels) EXPECT_FALSE(calls_library(k)) << k.name;
 }
 
 // A call's body is its meaning, whoever executes it; a program describes it with all its attributes.

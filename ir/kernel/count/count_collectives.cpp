@@ -16,7 +16,7 @@ constexpr double kAsked = 2;
 
 double cut(double n, double by) { return std::ceil(n / by); }
 double words_of(const AccumulatorWork& a) { return cut(static_cast<double>(a.bytes), 4); }
-double warps_of_block(const KernelForm& form) { return cut(static_cast<double>(form.threads), kLanes); }
+double warps_of_block(const forms::Rows& form) { return cut(static_cast<double>(form.threads), kLanes); }
 double sectors_of(double bytes) { return cut(bytes, 32); }
 
 // Of the sums that each block leaves, one behind the other, on average: they may begin within a sector.
@@ -45,7 +45,7 @@ void count_shared(double requests, KernelCounts& to) {
 }
 
 // The warps' sums pass through shared memory: each leaves one; `readers` warps read all.
-void count_warps_meet(const AccumulatorWork& a, const KernelForm& form, double blocks, double readers,
+void count_warps_meet(const AccumulatorWork& a, const forms::Rows& form, double blocks, double readers,
                       KernelCounts& to) {
   const double warps = warps_of_block(form);
   count_shared(blocks * (warps + readers * warps) * a.accesses, to);
@@ -76,7 +76,7 @@ AccumulatorWork accumulator_work(const Graph& k, const Node& n) {
           .merge = r == nullptr ? 1 : merge_instructions(r->monoid)};
 }
 
-void count_combine(const AccumulatorWork& a, const KernelForm& form, double warps, KernelCounts& to) {
+void count_combine(const AccumulatorWork& a, const forms::Rows& form, double warps, KernelCounts& to) {
   count_exchange(a, std::min<int64_t>(form.team, kLanes), warps, to);
   if (form.team <= kLanes) return;
   const double each = warps_of_block(form);
@@ -84,7 +84,7 @@ void count_combine(const AccumulatorWork& a, const KernelForm& form, double warp
 }
 
 // The teams of a warp meet by shuffles, then warp after warp adds to the sums in shared memory; all threads store them.
-void count_put_columns(const AccumulatorWork& a, const KernelForm& form, int64_t columns, KernelCounts& to) {
+void count_put_columns(const AccumulatorWork& a, const forms::Rows& form, int64_t columns, KernelCounts& to) {
   const auto packet = static_cast<double>(form.packet), blocks = static_cast<double>(to.blocks);
   const double warps = warps_of_block(form), words = words_of(a);
   const double elements = cut(static_cast<double>(columns), static_cast<double>(form.team * form.packet)) * packet;
@@ -118,7 +118,7 @@ void count_put_columns(const AccumulatorWork& a, const KernelForm& form, int64_t
   to.sectors_written += blocks * sectors_of_block(a, columns, to.blocks);
 }
 
-void count_put_total(const AccumulatorWork& a, const KernelForm& form, KernelCounts& to) {
+void count_put_total(const AccumulatorWork& a, const forms::Rows& form, KernelCounts& to) {
   const auto blocks = static_cast<double>(to.blocks);
   count_exchange(a, kLanes, blocks * warps_of_block(form), to);
   to.instructions.indices += blocks * warps_of_block(form) * (std::log2(kLanes) + kAsked);

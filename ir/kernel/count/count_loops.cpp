@@ -24,7 +24,7 @@ class LoopCount {
   LoopCount(const Graph& k, const KernelPlan& plan, const Statements& loops, KernelCounts& to)
       : k_(k),
         plan_(plan),
-        form_(*k.form),
+        work_(thread_work(*k.form)),
         to_(to),
         body_(k, std::max<size_t>(main_nest(loops).extents.size(), 2), to) {
     warps_ = static_cast<double>(to.blocks * to.threads) / kLanes;
@@ -50,16 +50,17 @@ class LoopCount {
   }
 
   Turns turns_of(const Nest& nest) const {
-    if (nest.axis == Axis::rows) return row_turns(form_, plan_.space(), to_.blocks);
+    if (nest.axis == Axis::rows) return row_turns(rows_form(), plan_.space(), to_.blocks);
     if (nest.axis == Axis::tiles)
       return {.times = {.launch = static_cast<double>(to_.blocks) * warps_of_block()}, .points = {}};
-    if (nest.axis == Axis::span) return point_turns(form_, plan_.space(), to_.blocks);
-    Turns turns = point_turns(form_, nest.extents, to_.blocks);
-    turns.times.rest = nest.extents[kColumn] % form_.packet;
+    if (nest.axis == Axis::span) return point_turns(to_.threads, work_.packet, plan_.space(), to_.blocks);
+    Turns turns = point_turns(to_.threads, work_.packet, nest.extents, to_.blocks);
+    turns.times.rest = nest.extents[kColumn] % work_.packet;
     turns.times.whole = nest.extents[kColumn] - turns.times.rest;
     turns.times.idle = warps_ - turns.times.launch;
     return turns;
   }
+  const forms::Rows& rows_form() const { return std::get<forms::Rows>(k_.form->how); }
   double warps_of_block() const { return static_cast<double>(cut(to_.threads, kLanes)); }
 
   void write(CountBody& body, const Statements& all) {
@@ -95,7 +96,7 @@ class LoopCount {
       turns_ = turns_of(nest);
       body_.enter(turns_.times, turns_.points, kOnRow | kOnColumn);
     }
-    body_.draw_at_once(plan_.draws && form_.packet == kDrawnAtOnce);
+    body_.draw_at_once(plan_.draws && work_.packet == kDrawnAtOnce);
     // What a single point writes in place is read inside its loop, of which the compiler makes two:
     // what both need stands before them.
     const bool in_place =
@@ -103,11 +104,11 @@ class LoopCount {
     body_.compute_before(rows * columns == 1 && in_place);
     // The loop; row and column of a point; where the last packet may be part of one, branches around its elements.
     constexpr double kRowAndColumn = 4, kRestIn = 8, kRestOut = 1;
-    const bool several = rows > 1 && columns > form_.packet;  // packets of a row
-    double each = (rows * columns > form_.packet ? kLoop : 0) + (several ? kRowAndColumn : 1);
-    if (columns % form_.packet != 0)
+    const bool several = rows > 1 && columns > work_.packet;  // packets of a row
+    double each = (rows * columns > work_.packet ? kLoop : 0) + (several ? kRowAndColumn : 1);
+    if (columns % work_.packet != 0)
       each += kRestIn * static_cast<double>(k_.inputs.size()) + kRestOut * static_cast<double>(k_.outputs.size()) +
-              static_cast<double>(form_.packet);
+              static_cast<double>(work_.packet);
     to_.instructions.indices += each * turns_.times.packets;
     write(body_, nest.body);
     loads_of_thread_ += std::ceil(turns_.times.packets / warps_);
@@ -115,11 +116,11 @@ class LoopCount {
 
   void rows(const Nest& nest) {
     // Whose rows and which of its columns a thread has; alone it has all columns of the row that its number says.
-    const double team = form_.team == 1 ? 1 : 16, rows = turns_.times.rows;
+    const double team = work_.team == 1 ? 1 : 16, rows = turns_.times.rows;
     to_.instructions.indices += team * warps_ + kLoop * rows;
     loads_of_thread_ =
-        std::ceil(std::ceil(rows / std::max(turns_.times.launch, 1.0)) / static_cast<double>(form_.ahead));
-    if (form_.ahead > 1) batches();
+        std::ceil(std::ceil(rows / std::max(turns_.times.launch, 1.0)) / static_cast<double>(work_.ahead));
+    if (work_.ahead > 1) batches();
     if (nest.axis == Axis::span)
       columns(nest);
     else
@@ -133,14 +134,14 @@ class LoopCount {
   // one still loads.
   void batches() {
     constexpr double kOfRow = 12, kGuards = 8, kLoaded = 25;
-    const double behind = loads_of_thread_ * static_cast<double>(form_.ahead) * turns_.times.launch - turns_.times.rows;
+    const double behind = loads_of_thread_ * static_cast<double>(work_.ahead) * turns_.times.launch - turns_.times.rows;
     to_.instructions.indices += (kOfRow + (plan_.guarded ? kGuards : 0)) * turns_.times.rows + kLoaded * behind;
     load_last_row(behind);
   }
   // Teams that have come to the end load the last row: those of a warp together.
   void load_last_row(double turns) {
     constexpr double kSector = 32;
-    const int64_t warps_of_row = std::max<int64_t>(1, form_.team / kLanes);
+    const int64_t warps_of_row = std::max<int64_t>(1, work_.team / kLanes);
     for (const ValueId v : k_.inputs) {
       if (k_[v].type.elements() != product(plan_.space())) continue;
       const double row = static_cast<double>(k_[v].type.bytes()) / static_cast<double>(plan_.rows);
@@ -149,11 +150,11 @@ class LoopCount {
     }
   }
 
-  int64_t slots() const { return cut(plan_.columns, form_.team * form_.packet); }
+  int64_t slots() const { return cut(plan_.columns, work_.team * work_.packet); }
 
   void columns(const Nest& nest) {
     // Straight lines share what they load and compute: one slot, or several that are unrolled to keep elements.
-    const bool whole = plan_.columns % (form_.team * form_.packet) == 0;
+    const bool whole = plan_.columns % (work_.team * work_.packet) == 0;
     if (nest.pass > 0 && (!whole || (slots() > 1 && plan_.kept.empty()))) body_.next_pass(plan_.kept);
     write(body_, nest.body);
     body_.end_pass();
@@ -170,8 +171,8 @@ class LoopCount {
     if (ends.turns == 0) return;
     double work = 0;
     for (const NodeId sum : ends.sums)
-      work += flush(sum) * (is_column(sum) ? static_cast<double>(slots() * form_.packet) : 1);
-    const double turns = turns_.times.rows / static_cast<double>(form_.ahead), launch = turns_.times.launch;
+      work += flush(sum) * (is_column(sum) ? static_cast<double>(slots() * work_.packet) : 1);
+    const double turns = turns_.times.rows / static_cast<double>(work_.ahead), launch = turns_.times.launch;
     const double runs = std::ceil(turns / launch / static_cast<double>(ends.turns)) * launch;
     to_.instructions.indices += kLoop * runs;
     to_.instructions.values += work * runs;
@@ -180,7 +181,7 @@ class LoopCount {
   // One of the team stores: of a block that shares a row one warp.
   void one_of_team(const Nest& nest) {
     Turns one = turns_;
-    one.times.rows /= static_cast<double>(std::max<int64_t>(1, form_.team / kLanes));
+    one.times.rows /= static_cast<double>(std::max<int64_t>(1, work_.team / kLanes));
     for (const Statement& s : nest.body) {
       const bool add = std::holds_alternative<Accumulate>(s.what);
       if (add) to_.instructions.indices += 2 * turns_.times.rows;
@@ -223,7 +224,7 @@ class LoopCount {
   }
 
   void write(CountBody& body, const Combine& s) {
-    count_combine(accumulator_work(k_, k_[s.reduction]), form_, turns_.times.rows, to_);
+    count_combine(accumulator_work(k_, k_[s.reduction]), rows_form(), turns_.times.rows, to_);
     finish(body, s.reduction, body.executions(kOnRow), kOnRow);
   }
   void finish(CountBody& body, NodeId sum, double times, Depends on) {
@@ -234,9 +235,9 @@ class LoopCount {
   void write(CountBody&, const Put& s) {
     const Partials& p = plan_.partials[s.partials];
     if (is_column(p))
-      count_put_columns(work_of(p), form_, plan_.columns, to_);
+      count_put_columns(work_of(p), rows_form(), plan_.columns, to_);
     else
-      count_put_total(work_of(p), form_, to_);
+      count_put_total(work_of(p), rows_form(), to_);
   }
 
   void last_block(const Nest& nest) {
@@ -299,7 +300,7 @@ class LoopCount {
 
   const Graph& k_;
   const KernelPlan& plan_;
-  const KernelForm& form_;
+  const ThreadWork work_;
   KernelCounts& to_;
   CountBody body_;
   Turns turns_;  // of the main nest

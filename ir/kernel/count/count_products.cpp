@@ -17,7 +17,12 @@ constexpr size_t kCoordinates = kDepth + 1;
 class ProductsCount {
  public:
   ProductsCount(const Graph& k, const ContractPlan& plan, KernelCounts& to)
-      : k_(k), form_(*k.form), plan_(plan), layout_(form_, plan_), to_(to), body_(k, kCoordinates, to) {
+      : k_(k),
+        form_(std::get<forms::Product>(k.form->how)),
+        plan_(plan),
+        layout_(form_, plan_),
+        to_(to),
+        body_(k, kCoordinates, to) {
     warps_ = static_cast<double>(form_.threads) / kLanes;
     items_ = static_cast<double>(plan_.tiles * form_.parts);
     fills_ = static_cast<double>(plan_.tiles * cut(plan_.space[kDepth], form_.tile[2]));
@@ -237,7 +242,7 @@ class ProductsCount {
   }
 
   const Graph& k_;
-  const KernelForm& form_;
+  const forms::Product& form_;
   const ContractPlan& plan_;
   const ProductLayout layout_;
   KernelCounts& to_;

@@ -16,10 +16,12 @@ double bandwidth(const Work& work, const Target& t) {
 
 int64_t resident_blocks(const KernelForm& form, const Target& target) {
   constexpr int64_t kOthers = 60, kPlain = 64, kMost = 255;
-  const bool tiles = form.tile.size() == 3;
-  const int64_t registers = tiles ? form.tile[0] * form.tile[1] / form.threads * 3 / 2 + kOthers : kPlain;
-  return std::max<int64_t>(1, std::min(target.processor_threads / form.threads,
-                                       target.processor_registers / (form.threads * std::min(registers, kMost))));
+  const int64_t threads = generated(form).threads;
+  const auto* product = std::get_if<forms::Product>(&form.how);
+  const int64_t registers =
+      product != nullptr ? product->tile[0] * product->tile[1] / threads * 3 / 2 + kOthers : kPlain;
+  return std::max<int64_t>(1, std::min(target.processor_threads / threads,
+                                       target.processor_registers / (threads * std::min(registers, kMost))));
 }
 
 double least_seconds(const Work& work, const Target& target) {
@@ -42,7 +44,7 @@ double counted_seconds(const KernelCounts& c, const KernelForm& form, const Work
   // A warp that waits for its own last result gives way to others: eight keep four schedulers busy. One that sums up a
   // product has as many sums as do not wait for one another.
   constexpr double kSchedulers = 4;
-  const double to_fill = form.tile.empty() ? 2 * kSchedulers : kSchedulers;
+  const double to_fill = std::holds_alternative<forms::Product>(form.how) ? kSchedulers : 2 * kSchedulers;
   const double issue = t.processor_instructions * std::min(1.0, warps / to_fill);
   const double turns = std::ceil(busiest / together);
   const double far = c.dependent_loads - c.dependent_inside - c.dependent_after_last;

@@ -5,6 +5,7 @@
 #include "ir/check.h"
 #include "ir/kernel/count/count_parts.h"
 #include "ir/kernel/plan_contract.h"
+#include "ir/visit.h"
 
 namespace heddle::ir {
 
@@ -13,8 +14,8 @@ namespace {
 KernelCounts launched(const Graph& k, const KernelPlan& plan, int64_t blocks) {
   HEDDLE_CHECK(plan.ok(), "a kernel that cannot be executed is not counted: " + plan.reason);
   KernelCounts counts;
-  counts.threads = k.form->threads;
-  counts.blocks = k.form->blocks > 0 && !plan.partials.empty() ? k.form->blocks : std::min(plan.most_blocks, blocks);
+  counts.threads = generated(*k.form).threads;
+  counts.blocks = plan.partials.empty() ? std::min(plan.most_blocks, blocks) : plan.most_blocks;
   return counts;
 }
 
@@ -28,13 +29,17 @@ KernelCounts count_kernel(const Graph& k, const ContractPlan& product, int64_t b
 }
 
 KernelCounts count_kernel(const Graph& k, int64_t blocks) {
-  if (k.form->kind == KernelForm::Kind::contract) return count_kernel(k, plan_contract(k), blocks);
+  if (std::holds_alternative<forms::Product>(k.form->how)) return count_kernel(k, plan_contract(k), blocks);
   const KernelPlan plan = plan_kernel(k);
   KernelCounts counts = launched(k, plan, blocks);
-  if (k.form->kind == KernelForm::Kind::primitive)
-    count_primitive(k, plan, counts);
-  else
-    count_loops(k, plan, loop::loops_of(k, plan), counts);
+  visit_form(
+      *k.form, [&](const forms::Primitive&) { count_primitive(k, plan, counts); },
+      [&](const OneOf<forms::Pointwise, forms::Rows, forms::Tile> auto&) {
+        count_loops(k, plan, loop::loops_of(k, plan), counts);
+      },
+      [](const OneOf<forms::Product, forms::LibraryCall> auto&) {
+        HEDDLE_CHECK(false, "products are counted apart, and a library's call has no text");
+      });
   return counts;
 }
 

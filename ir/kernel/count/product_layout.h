@@ -13,7 +13,7 @@ int64_t tile_pitch(bool along_k, int64_t length, int64_t depth, int64_t element_
 
 class ProductLayout {
  public:
-  ProductLayout(const KernelForm& form, const ContractPlan& plan) : form_(form), plan_(plan) {}
+  ProductLayout(const forms::Product& form, const ContractPlan& plan) : form_(form), plan_(plan) {}
 
   // Filling a side's tile: lanes at (row, column, matrix, k), of some packets of some tiles and steps.
   std::vector<WarpPoint> fill_points(const ProductSide& s) const;
@@ -64,7 +64,7 @@ class ProductLayout {
   Step tensor_step() const;
   void read(const ProductSide& s, int64_t warp, Step& to) const;
 
-  const KernelForm& form_;
+  const forms::Product& form_;
   const ContractPlan& plan_;
 };
 

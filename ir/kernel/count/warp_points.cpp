@@ -11,7 +11,7 @@ constexpr int64_t kSamples = 64;
 
 int64_t cut(int64_t n, int64_t by) { return (n + by - 1) / std::max<int64_t>(by, 1); }
 
-double warps(const KernelForm& form, int64_t blocks) { return static_cast<double>(blocks * cut(form.threads, kLanes)); }
+double warps(int64_t threads, int64_t blocks) { return static_cast<double>(blocks * cut(threads, kLanes)); }
 
 // The point of a warp of which lane l is at `place(l)`: row and column.
 template <class Place>
@@ -44,33 +44,33 @@ std::vector<int64_t> some_of(int64_t count, int64_t most) {
   return some;
 }
 
-Turns point_turns(const KernelForm& form, const Dims& space, int64_t blocks) {
-  const int64_t packets = cut(space[kColumn], form.packet), turns = cut(space[kRow] * packets, kLanes);
+Turns point_turns(int64_t threads, int64_t packet, const Dims& space, int64_t blocks) {
+  const int64_t packets = cut(space[kColumn], packet), turns = cut(space[kRow] * packets, kLanes);
   const auto all = static_cast<double>(turns);
-  Turns t{{.launch = std::min(warps(form, blocks), all),
+  Turns t{{.launch = std::min(warps(threads, blocks), all),
            .rows = all,
            .packets = all,
            .columns = all,
-           .packet = form.packet,
-           .known = space[kColumn] == form.packet ? form.packet : 0,
+           .packet = packet,
+           .known = space[kColumn] == packet ? packet : 0,
            .points = true},
           {}};
   for (const int64_t turn : some_of(turns, kSamples))
     t.points.push_back(point(space, [&](int64_t l) {
       const int64_t at = turn * kLanes + l;
-      return std::pair(at / packets, at % packets * form.packet);
+      return std::pair(at / packets, at % packets * packet);
     }));
   return t;
 }
 
-Turns row_turns(const KernelForm& form, const Dims& space, int64_t blocks) {
+Turns row_turns(const forms::Rows& form, const Dims& space, int64_t blocks) {
   const int64_t rows = space[kRow], columns = space[kColumn];
   const bool whole = form.team > kLanes;
   const int64_t abreast = whole ? 1 : kLanes / form.team;      // rows of a warp
   const int64_t together = whole ? form.threads / kLanes : 1;  // warps of a row
   const int64_t turns = cut(rows, abreast) * together, slots = cut(columns, form.team * form.packet);
   const int64_t packets = whole ? rows * cut(columns, kLanes * form.packet) : turns * slots;
-  const double launch = warps(form, blocks);
+  const double launch = warps(form.threads, blocks);
   // Of a loop of few turns, which is unrolled, the rows share what the column alone decides, but in
   // a last turn that not every thread takes.
   constexpr int64_t kShared = 16;
@@ -99,9 +99,7 @@ Turns row_turns(const KernelForm& form, const Dims& space, int64_t blocks) {
 }
 
 Turns column_turns(int64_t columns) {
-  KernelForm form;
-  form.threads = kLanes;
-  Turns t = point_turns(form, {1, columns}, 1);
+  Turns t = point_turns(/*threads=*/kLanes, /*packet=*/1, {1, columns}, /*blocks=*/1);
   t.times.launch = t.times.rows;
   return t;
 }

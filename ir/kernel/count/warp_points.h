@@ -6,14 +6,15 @@
 
 namespace heddle::ir {
 
-// The loops' turns and points of them. Blocks and threads of the launch are `blocks` and form.threads.
+// The loops' turns and points of them. Blocks and threads of the launch are `blocks` and `threads`.
 struct Turns {
   WarpTimes times;
   std::vector<WarpPoint> points;
 };
-Turns point_turns(const KernelForm& form, const Dims& space, int64_t blocks);  // all threads share the points
-Turns row_turns(const KernelForm& form, const Dims& space, int64_t blocks);    // teams have rows
-Turns column_turns(int64_t columns);                                           // the threads of one block
+// All threads share the points, a packet each; teams have rows.
+Turns point_turns(int64_t threads, int64_t packet, const Dims& space, int64_t blocks);
+Turns row_turns(const forms::Rows& form, const Dims& space, int64_t blocks);
+Turns column_turns(int64_t columns);  // the threads of one block
 Turns one_thread();
 // The loop over the points of tiles in this space: neighbouring lanes take neighbouring rows, or columns.
 std::vector<WarpPoint> tile_points(const Dims& space, bool down);

@@ -1,4 +1,5 @@
-// Form contract: a block sums up a tile of the product, or a part of it, step by step along the depth.
+// Form contract without a library: a block sums up a tile of the product, or a part of it, step by
+// step along the depth.
 #include <fmt/format.h>
 
 #include "ir/kernel/form_def.h"
@@ -13,7 +14,7 @@ using namespace loop;  // NOLINT: this file speaks of little else
 KernelPlan plan_products(const Graph& k, const ContractPlan& contract) {
   constexpr int64_t kSumBytes = 4, kMostItems = int64_t{1} << 31;
   if (!contract.ok()) throw Refusal{contract.reason};
-  const KernelForm& form = *k.form;
+  const auto& form = std::get<forms::Product>(k.form->how);
   if (std::string reason = contract_conflict(form, contract); !reason.empty()) throw Refusal{reason};
   if (contract.tiles > kMostItems / form.parts)
     throw Refusal{fmt::format("{} tiles in {} parts are more than a launch counts", contract.tiles, form.parts)};
@@ -41,26 +42,26 @@ Statements product_loops(const Graph& k, const ContractPlan& product) {
   tiles.body.push_back({Nest{.axis = Axis::steps,
                              .extents = {product.steps},
                              .body = {{Fill{/*left=*/true}}, {Fill{/*left=*/false}}, {Multiply{}}}}});
-  if (k.form->parts == 1)
+  const int64_t parts = std::get<forms::Product>(k.form->how).parts;
+  if (parts == 1)
     tiles.body.push_back({std::move(sums)});
   else
-    tiles.body.push_back({Nest{.axis = Axis::last_part, .extents = {k.form->parts}, .body = {{std::move(sums)}}}});
+    tiles.body.push_back({Nest{.axis = Axis::last_part, .extents = {parts}, .body = {{std::move(sums)}}}});
   return {{std::move(tiles)}};
 }
 
-namespace {
-
-KernelPlan plan_without_library(const Graph& k) {
-  if (calls_library(k)) throw Refusal{"form contract is not planned by rows and columns"};
-  return plan_products(k, plan_contract(k));
+const FormDef<forms::Product>& form_def(const forms::Product& /*form*/) {
+  using Form = forms::Product;
+  static const FormDef<Form> def = {
+      .name = "contract",
+      .attributes = of_domain<Form>({{"packet", &Form::packet, 1, kMostThreads},
+                                     {"tile", &Form::tile},
+                                     {"stages", &Form::stages, 1, 8},
+                                     {"parts", &Form::parts, 1, kMostAtOnce},
+                                     {"precision", &Form::precision}}),
+      .plan = [](const Graph& k, const Form&) { return plan_products(k, plan_contract(k)); },
+      .loops = [](const Graph& k, const Form&, const KernelPlan&) { return product_loops(k, plan_contract(k)); }};
+  return def;
 }
 
-const RegisterForm contract({.kind = KernelForm::Kind::contract,
-                             .name = "contract",
-                             .plan = plan_without_library,
-                             .loops = [](const Graph& k, const KernelPlan&) {
-                               return product_loops(k, plan_contract(k));
-                             }});
-
-}  // namespace
 }  // namespace heddle::ir
