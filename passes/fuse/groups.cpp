@@ -152,7 +152,7 @@ std::string Groups::fill(Group& group) {
     Graph kernel = extract(g_, s.nodes, s.results).kernel;
     return choose_form(kernel, shared_.assessor.target()).reason;
   }
-  const forms::OverDomain& form = *over_domain(*a.form);
+  const forms::OverDomain& form = *over_domain(*a.form);  // choose_form gives no other
   group.rows = form.rows();
   group.columns = form.columns();
   group.points = group.rows * group.columns;
