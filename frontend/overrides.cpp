@@ -95,8 +95,7 @@ class Target {
     if (at.kind == Json::Kind::list) names = names_of(at);
     const bool root = path_.starts_with(step);
     if (root) names = ir::key_names(model_keys());
-    const std::string near = did_you_mean(step, names);
-    if (!near.empty()) return near;
+    if (std::string near = did_you_mean(step, names); !near.empty()) return near;
     if (at.kind == Json::Kind::list)
       return at.items.empty() ? "the list is empty"
                               : fmt::format("its entries are 0 to {}, or their names", at.items.size() - 1);

@@ -82,7 +82,7 @@ void Settings::check_ranges() const {
 }
 
 std::string op_remedy(const Json& object) {
-  const std::string form = "\"op\" says what it is: {\"op\": NAME, ...}";
+  std::string form = "\"op\" says what it is: {\"op\": NAME, ...}";
   if (std::ranges::count(object.nulls, "op", &Json::key) > 0) return form;
   for (const std::vector<Json>* members : {&object.items, &object.nulls})
     for (const Json& member : *members)

@@ -35,7 +35,7 @@ std::vector<std::string> node_names(const frontend::Model& model) {
     for (const frontend::Named& out : node.out) names.push_back(out.text);
   }
   std::ranges::sort(names);
-  names.erase(std::ranges::unique(names).begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
 }
 
