@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "ir/ceil_div.h"
 #include "ir/kernel/access.h"
 #include "ir/kernel/columns_meet.h"
 #include "ir/kernel/form_def.h"
@@ -46,7 +47,7 @@ void plan_meeting(const Graph& k, int64_t threads, int64_t blocks, KernelPlan& p
       bytes.push_back(accumulator_bytes(signature(k, k[p.reduction])));
   const int64_t gather = blocks_gather(threads, blocks, plan.columns, bytes);
   plan.gather = gather < blocks ? gather : 0;
-  plan.counters = plan.gather > 0 ? 1 + (blocks + gather - 1) / gather : 1;
+  plan.counters = plan.gather > 0 ? 1 + ceil_div(blocks, gather) : 1;
 }
 
 int64_t most_blocks(const forms::Rows& form, const KernelPlan& plan) {
@@ -179,7 +180,7 @@ class RowLoops {
     if (plan_.partials.empty()) return all;
     for (size_t i = 0; i < plan_.partials.size(); ++i) all.push_back({Put{i}});
     const int64_t blocks = std::max<int64_t>(form_.blocks, 1);
-    const int64_t gather = plan_.gather > 0 ? plan_.gather : blocks, groups = (blocks + gather - 1) / gather;
+    const int64_t gather = plan_.gather > 0 ? plan_.gather : blocks, groups = ceil_div(blocks, gather);
     if (plan_.gather == 0) {
       all.push_back({Nest{.axis = Axis::last_block, .extents = {blocks, blocks, 1}, .body = finish()}});
       return all;

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <tuple>
 
+#include "ir/ceil_div.h"
+
 namespace heddle::ir {
 namespace {
 
 constexpr int64_t kWarp = 32;
-
-int64_t cut(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
 // Registers of sums that a lane holds: of 1024 threads each has 64 in all, of 512 it has twice as many.
 int64_t registers_of_sums(int64_t threads) {
@@ -29,19 +29,20 @@ int64_t turns_of_all(int64_t threads, int64_t blocks, int64_t columns, const std
 ColumnsMeet columns_meet(int64_t threads, int64_t blocks, int64_t columns, int64_t bytes) {
   constexpr int64_t kRegisterBytes = 4, kSector = 32, kInstructions = 8, kThreadsOfCycle = 128, kSectorsOfCycle = 2;
   if (threads < kWarp) return {};
-  const int64_t most = registers_of_sums(threads) / cut(bytes, kRegisterBytes);
+  const int64_t most = registers_of_sums(threads) / ceil_div(bytes, kRegisterBytes);
   ColumnsMeet best;
   std::tuple<int64_t, int64_t> least{INT64_MAX, INT64_MAX};
   for (int64_t shares = 1; shares <= kWarp; shares *= 2) {
-    const int64_t of_lane = cut(std::max<int64_t>(blocks, 1), shares), sets = cut(columns, threads / shares);
+    const int64_t of_lane = ceil_div(std::max<int64_t>(blocks, 1), shares), sets = ceil_div(columns, threads / shares);
     const int64_t together = kWarp / shares;
-    const int64_t sectors = cut(columns, together) * of_lane * shares * cut(together * bytes, kSector);
-    const int64_t cycles = sets * of_lane * kInstructions * cut(threads, kThreadsOfCycle) + sectors / kSectorsOfCycle;
+    const int64_t sectors = ceil_div(columns, together) * of_lane * shares * ceil_div(together * bytes, kSector);
+    const int64_t cycles =
+        sets * of_lane * kInstructions * ceil_div(threads, kThreadsOfCycle) + sectors / kSectorsOfCycle;
     for (int64_t abreast = 1; abreast <= std::min(sets, most); ++abreast) {
-      const int64_t passes = cut(of_lane, most / abreast), turns = cut(sets, abreast) * passes;
+      const int64_t passes = ceil_div(of_lane, most / abreast), turns = ceil_div(sets, abreast) * passes;
       if (std::tuple(turns, cycles) >= least) continue;
       least = {turns, cycles};
-      best = {.shares = shares, .at_once = cut(of_lane, passes), .abreast = abreast, .turns = turns};
+      best = {.shares = shares, .at_once = ceil_div(of_lane, passes), .abreast = abreast, .turns = turns};
     }
   }
   return best;
@@ -58,7 +59,7 @@ int64_t blocks_gather(int64_t threads, int64_t blocks, int64_t columns, const st
   if (at_once < fewest + kWorth) return best;
   std::tuple<int64_t, int64_t> least{at_once - kWorth + 1, 0};
   for (int64_t gather = 2; gather < blocks; ++gather) {
-    const int64_t groups = cut(blocks, gather);
+    const int64_t groups = ceil_div(blocks, gather);
     const std::tuple<int64_t, int64_t> turns{
         turns_of_all(threads, gather, columns, bytes) + turns_of_all(threads, groups, columns, bytes), gather + groups};
     if (turns >= least) continue;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "ir/ceil_div.h"
 #include "ir/kernel/access.h"
 #include "ir/kernel/plan_reductions.h"
 
@@ -11,8 +12,6 @@ namespace heddle::ir {
 namespace {
 
 constexpr int64_t kWarp = 32, kHostLanes = 16;  // running results of a long row on the host: hd::lanes
-
-int64_t cut(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
 bool on_gpu(const forms::Rows& form) { return form.threads > 1; }
 
@@ -27,7 +26,7 @@ bool is_sum(const Signature& s) {
 
 // What is added to one running result, one element after the other.
 int64_t chain_of(const forms::Rows& form, const KernelPlan& plan, ReductionPlan how, bool each_point) {
-  const int64_t blocks = std::max<int64_t>(form.blocks, 1), rows = cut(plan.rows, blocks * teams(form));
+  const int64_t blocks = std::max<int64_t>(form.blocks, 1), rows = ceil_div(plan.rows, blocks * teams(form));
   switch (how) {
     case ReductionPlan::none:
     case ReductionPlan::inner: return 0;  // no chain of the plan's
@@ -35,7 +34,7 @@ int64_t chain_of(const forms::Rows& form, const KernelPlan& plan, ReductionPlan 
     case ReductionPlan::column: return rows;
     case ReductionPlan::total: break;
   }
-  if (plan.span) return cut(elements_of_row(form, plan), blocks);
+  if (plan.span) return ceil_div(elements_of_row(form, plan), blocks);
   return each_point ? rows * elements_of_row(form, plan) : rows;
 }
 
@@ -74,12 +73,12 @@ bool is_long_sum(const Graph& k, const KernelPlan& plan, const Node& n) { return
 
 bool is_long_sum(const Signature& s, const ReductionDomain& d, bool spread) {
   const int64_t points = product(d.extents);
-  return is_sum(s) && is_long(spread ? cut(points, kWarp) : points, spread ? kAddedOfLanes : 0, points);
+  return is_sum(s) && is_long(spread ? ceil_div(points, kWarp) : points, spread ? kAddedOfLanes : 0, points);
 }
 
 int64_t elements_of_row(const forms::Rows& form, const KernelPlan& plan) {
-  if (!on_gpu(form)) return cut(plan.columns, kHostLanes);
-  return cut(plan.columns, (plan.span ? form.threads : form.team) * form.packet) * form.packet;
+  if (!on_gpu(form)) return ceil_div(plan.columns, kHostLanes);
+  return ceil_div(plan.columns, (plan.span ? form.threads : form.team) * form.packet) * form.packet;
 }
 
 int64_t run_of(int64_t elements) {
@@ -122,7 +121,7 @@ ProductRuns product_runs(const forms::Product& form, const ContractPlan& plan) {
   const double allowed = allowed_error(k) - static_cast<double>(parts);
   if (plan.tensor_cores || static_cast<double>(chain) <= allowed) return {};
   const auto even = static_cast<int64_t>(std::sqrt(static_cast<double>(chain))) / depth;
-  const int64_t steps = std::max<int64_t>(1, even), runs = cut(plan.steps, steps);
+  const int64_t steps = std::max<int64_t>(1, even), runs = ceil_div(plan.steps, steps);
   const int64_t roundings = steps * depth + runs - 2;  // but for those that add to a zero
   if (static_cast<double>(roundings) <= allowed) return {steps, /*wide=*/false};
   constexpr int64_t kWideRun = 64;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/ceil_div.h"
 #include "ir/kernel/count/product_layout.h"
 #include "ir/kernel/plan_reductions.h"
 #include "ir/kernel/product_dims.h"
@@ -18,7 +19,6 @@ constexpr int64_t kMostCopied = 16, kLeastCopied = 4;
 constexpr size_t kMostReads = 512;
 
 int64_t bytes_of(DType dtype) { return bits(dtype) / 8; }
-int64_t cut(int64_t n, int64_t by) { return (n + by - 1) / by; }
 bool multiplies(DType dtype) { return dtype == DType::f32 || dtype == DType::bf16 || dtype == DType::f16; }
 
 NodeId only_contraction(const Graph& k) {
@@ -268,14 +268,14 @@ ContractPlan plan_contract(Graph& kernel, const forms::Product& form) {
 
 void set_parts(ContractPlan& plan, const forms::Product& form) {
   const int64_t depth = form.tile[2];
-  plan.steps = cut(cut(plan.space[kDepth], depth), form.parts);
+  plan.steps = ceil_div(ceil_div(plan.space[kDepth], depth), form.parts);
   // Of many parts one block would add all while the others are idle: groups of about as many as there are groups do so
   // side by side.
   constexpr int64_t kFew = 8;
   plan.gather = form.parts;
   for (int64_t g = 1; form.parts > kFew && plan.gather == form.parts; ++g)
     if (g * g >= form.parts) plan.gather = g;
-  plan.counters = form.parts > 1 ? plan.tiles * (cut(form.parts, plan.gather) + 1) : 0;
+  plan.counters = form.parts > 1 ? plan.tiles * (ceil_div(form.parts, plan.gather) + 1) : 0;
   const int64_t past = (plan.steps * form.parts + form.stages) * depth;
   plan.largest_index = std::max({plan.largest_read, 2 * plan.tiles * form.parts, past, plan.space[kRow] + form.tile[0],
                                  plan.space[kColumn] + form.tile[1]});
@@ -283,7 +283,7 @@ void set_parts(ContractPlan& plan, const forms::Product& form) {
 
 void set_tiles(ContractPlan& plan, const forms::Product& form) {
   const int64_t rows = form.tile[0], columns = form.tile[1], depth = form.tile[2];
-  plan.tiles = plan.space[kProductMatrix] * cut(plan.space[kRow], rows) * cut(plan.space[kColumn], columns);
+  plan.tiles = plan.space[kProductMatrix] * ceil_div(plan.space[kRow], rows) * ceil_div(plan.space[kColumn], columns);
   const int64_t bytes = bytes_of(plan.multiplied);
   const auto side = [&](bool along_k, int64_t length) {
     return bytes * (along_k ? length : depth) * tile_pitch(along_k, length, depth, bytes);
@@ -294,7 +294,7 @@ void set_tiles(ContractPlan& plan, const forms::Product& form) {
   for (ProductSide* s : {&plan.left, &plan.right}) {
     const int64_t elements = (s == &plan.left ? rows : columns) * depth;
     const bool guarded = !s->memory_at.guards.empty(), keeps = s->packet > 0 && (!guarded || !s->borders.empty());
-    const int64_t slots = keeps ? cut(elements, s->packet * form.threads) * (guarded ? 2 : 1) : left_over + 1;
+    const int64_t slots = keeps ? ceil_div(elements, s->packet * form.threads) * (guarded ? 2 : 1) : left_over + 1;
     s->kept = slots <= left_over;
     if (s->kept) left_over -= slots;
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/ceil_div.h"
 #include "ir/kernel/access.h"
 #include "ir/kernel/plan_reductions.h"
 #include "ir/visit.h"
@@ -229,18 +230,16 @@ ValuesPlan plan_values(const Graph& kernel, const Dims& space) {
 
 namespace {
 
-int64_t cut(int64_t n, int64_t by) { return (n + by - 1) / by; }
-
 // Of items of so many points, of which a block takes some abreast.
 int64_t most_blocks(int64_t items, int64_t points, int64_t abreast, int64_t threads) {
   constexpr int64_t kWorkersPoints = 1024;
-  return std::max<int64_t>(cut(items, std::max(abreast, cut(threads == 1 ? kWorkersPoints : 1, points))), 1);
+  return std::max<int64_t>(ceil_div(items, std::max(abreast, ceil_div(threads == 1 ? kWorkersPoints : 1, points))), 1);
 }
 
 }  // namespace
 
 int64_t most_blocks_of_points(const KernelPlan& plan, int64_t threads, int64_t packet) {
-  return most_blocks(plan.rows * cut(plan.columns, packet), packet, threads, threads);
+  return most_blocks(plan.rows * ceil_div(plan.columns, packet), packet, threads, threads);
 }
 int64_t most_blocks_of_rows(const KernelPlan& plan, int64_t threads, int64_t team) {
   return most_blocks(plan.rows, std::max<int64_t>(plan.columns, 1), threads / team, threads);

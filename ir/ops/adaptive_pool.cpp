@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "ir/builder.h"
+#include "ir/ceil_div.h"
 #include "ir/ops/loops.h"
 #include "ir/ops/reduce.h"
 
@@ -46,7 +47,6 @@ Dims pooled(const Signature& s) {
   return dims;
 }
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t first_of(const Bins& b, int64_t o) { return o * b.input / b.size; }
 int64_t end_of(const Bins& b, int64_t o) { return ceil_div((o + 1) * b.input, b.size); }
 

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "ir/builder.h"
+#include "ir/ceil_div.h"
 #include "ir/evaluate/sums.h"
 #include "ir/ops/loops.h"
 
@@ -58,8 +59,6 @@ std::vector<Type> infer_with(const Signature& s, bool back) {
   type.dims[p.axis] = back ? p.input : p.size;
   return {type};
 }
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Result [.., o, ..] over the elements around each place; k tells place and element.
 ReductionDomain resize_domain(const Signature& s) {

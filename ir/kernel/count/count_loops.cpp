@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/ceil_div.h"
 #include "ir/check.h"
 #include "ir/kernel/count/count_collectives.h"
 #include "ir/kernel/count/count_parts.h"
@@ -16,8 +17,6 @@ namespace {
 using namespace loop;  // NOLINT: this file speaks of little else
 
 constexpr double kLoop = 4;
-
-int64_t cut(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
 class LoopCount {
  public:
@@ -61,7 +60,7 @@ class LoopCount {
     return turns;
   }
   const forms::Rows& rows_form() const { return std::get<forms::Rows>(k_.form->how); }
-  double warps_of_block() const { return static_cast<double>(cut(to_.threads, kLanes)); }
+  double warps_of_block() const { return static_cast<double>(ceil_div(to_.threads, kLanes)); }
 
   void write(CountBody& body, const Statements& all) {
     for (const Statement& s : all) std::visit([&](const auto& what) { write(body, what); }, s.what);
@@ -150,7 +149,7 @@ class LoopCount {
     }
   }
 
-  int64_t slots() const { return cut(plan_.columns, work_.team * work_.packet); }
+  int64_t slots() const { return ceil_div(plan_.columns, work_.team * work_.packet); }
 
   void columns(const Nest& nest) {
     // Straight lines share what they load and compute: one slot, or several that are unrolled to keep elements.
@@ -263,7 +262,7 @@ class LoopCount {
   void tiles(const Nest& nest) {
     constexpr double kTile = 25;
     tile_ = nest.extents;
-    const int64_t tiles = tile_[kMatrix] * cut(tile_[kRow], kTileSide) * cut(tile_[kColumn], kTileSide);
+    const int64_t tiles = tile_[kMatrix] * ceil_div(tile_[kRow], kTileSide) * ceil_div(tile_[kColumn], kTileSide);
     to_.instructions.indices += static_cast<double>(tiles) * kTile * warps_of_block();
     write(body_, nest.body);
     loads_of_thread_ = 1;
@@ -274,7 +273,7 @@ class LoopCount {
     constexpr double kLine = 16, kUneven = 3;  // of a dimension that tiles do not divide
     const double uneven = (tile_[kRow] % kTileSide != 0 ? 1 : 0) + (tile_[kColumn] % kTileSide != 0 ? 1 : 0);
     const size_t along = down ? kRow : kColumn, across = down ? kColumn : kRow;
-    const auto lines = static_cast<double>(tile_[kMatrix] * cut(tile_[along], kTileSide) * tile_[across]);
+    const auto lines = static_cast<double>(tile_[kMatrix] * ceil_div(tile_[along], kTileSide) * tile_[across]);
     to_.instructions.indices += (kLine + kUneven * uneven) * lines;
     body_.forget();
     const WarpTimes times{

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "ir/ceil_div.h"
 #include "ir/kernel/contract_cost.h"
 #include "ir/kernel/count/count_body.h"
 #include "ir/kernel/count/count_parts.h"
@@ -25,7 +26,7 @@ class ProductsCount {
         body_(k, kCoordinates, to) {
     warps_ = static_cast<double>(form_.threads) / kLanes;
     items_ = static_cast<double>(plan_.tiles * form_.parts);
-    fills_ = static_cast<double>(plan_.tiles * cut(plan_.space[kDepth], form_.tile[2]));
+    fills_ = static_cast<double>(plan_.tiles * ceil_div(plan_.space[kDepth], form_.tile[2]));
   }
 
   void run(const loop::Nest& products) {
@@ -63,7 +64,6 @@ class ProductsCount {
     write(nest.body);
   }
 
-  static int64_t cut(int64_t n, int64_t by) { return (n + by - 1) / by; }
   double sums() const {
     const ProductLayout::Sums mine = layout_.used();
     return static_cast<double>(mine.rows * mine.columns);
@@ -74,7 +74,7 @@ class ProductsCount {
   bool cut_off(int axis, int64_t length) const { return plan_.space[static_cast<size_t>(axis)] % length != 0; }
   int64_t slots(const ProductSide& s) const {
     const int64_t length = form_.tile[is_left(s) ? 0 : 1];
-    return cut(length * form_.tile[2], std::max<int64_t>(s.packet, 1) * form_.threads);
+    return ceil_div(length * form_.tile[2], std::max<int64_t>(s.packet, 1) * form_.threads);
   }
 
   // --- the sides ---
@@ -82,7 +82,7 @@ class ProductsCount {
   void fill(const ProductSide& s) {
     const int64_t packet = std::max<int64_t>(s.packet, 1), length = form_.tile[is_left(s) ? 0 : 1];
     // Packets of a tile by whole warps: some of the last slot may have nothing to do.
-    const double requests = fills_ * static_cast<double>(cut(length * form_.tile[2] / packet, kLanes));
+    const double requests = fills_ * static_cast<double>(ceil_div(length * form_.tile[2] / packet, kLanes));
     std::vector<WarpPoint> points = layout_.fill_points(s);
     const double sectors = s.packet > 0 ? copied_sectors(s, points) : 0;
     const WarpTimes times = fill_times(s, s.packet > 0 ? requests : requests * reached(points));
@@ -188,7 +188,7 @@ class ProductsCount {
   // Each leaves its sums and counts itself; the last of a group adds the group's, the last of all the groups'.
   void meet() {
     const auto tiles = static_cast<double>(plan_.tiles), parts = static_cast<double>(form_.parts);
-    const auto groups = static_cast<double>(cut(form_.parts, plan_.gather));
+    const auto groups = static_cast<double>(ceil_div(form_.parts, plan_.gather));
     to_.dependent_after_last += static_cast<double>(meeting_waits(form_, plan_));
     leave(tiles * parts);
     add(tiles * groups, parts / groups);

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
+#include "ir/ceil_div.h"
 #include "ir/kernel/count/warp_points.h"
 
 namespace heddle::ir {
 namespace {
-
-int64_t cut(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
 // Some tiles, and how many each stands for: a last one that is not whole stands for itself.
 std::vector<std::pair<int64_t, double>> some_tiles(int64_t extent, int64_t length) {
@@ -51,13 +50,13 @@ int64_t ProductLayout::lanes(const ProductSide& s) const {
 int64_t ProductLayout::sharing_k(const ProductSide& s) const {
   const int64_t width = std::max<int64_t>(s.packet, 1), n = lanes(s);
   if (n == 0) return 1;
-  return s.along_k ? cut(length(s) * form_.tile[2], width * form_.threads) : length(s) / width / n;
+  return s.along_k ? ceil_div(length(s) * form_.tile[2], width * form_.threads) : length(s) / width / n;
 }
 
 int64_t ProductLayout::sharing_row(const ProductSide& s) const {
   const int64_t width = std::max<int64_t>(s.packet, 1), n = lanes(s);
   if (n == 0 || s.along_k) return 1;
-  return std::max<int64_t>(1, cut(length(s) * form_.tile[2], width * form_.threads) / (length(s) / width / n));
+  return std::max<int64_t>(1, ceil_div(length(s) * form_.tile[2], width * form_.threads) / (length(s) / width / n));
 }
 
 ProductLayout::Place ProductLayout::packet_at(const ProductSide& s, int64_t n, int64_t packet) const {
@@ -76,14 +75,14 @@ ProductLayout::Place ProductLayout::packet_at(const ProductSide& s, int64_t n, i
 
 std::vector<WarpPoint> ProductLayout::fill_points(const ProductSide& s) const {
   constexpr int64_t kSteps = 4, kPackets = 8;
-  const int64_t width = std::max<int64_t>(s.packet, 1), warps = cut(length(s) * form_.tile[2] / width, kLanes);
+  const int64_t width = std::max<int64_t>(s.packet, 1), warps = ceil_div(length(s) * form_.tile[2] / width, kLanes);
   const int axis = left(s) ? kRow : kColumn;
   const int64_t extent = plan_.space[static_cast<size_t>(axis)], depth = plan_.space[kDepth];
   const int64_t packets = extent < length(s) ? warps : kPackets;  // of few rows most packets lie outside
   const int64_t all = length(s) * form_.tile[2] / width, n = lanes(s);
   std::vector<WarpPoint> points;
   for (const auto& [tile, weight] : some_tiles(extent, length(s)))
-    for (const int64_t step : some_of(cut(depth, form_.tile[2]), kSteps))
+    for (const int64_t step : some_of(ceil_div(depth, form_.tile[2]), kSteps))
       for (const int64_t warp : some_of(warps, packets)) {
         WarpPoint p;
         p.weight = weight;
@@ -218,7 +217,7 @@ ProductLayout::Step ProductLayout::step() const { return plan_.tensor_cores ? te
 
 WarpPoint ProductLayout::result_point(int64_t tile, int64_t warp, int64_t sum) const {
   const int64_t rows = plan_.space[kRow], columns = plan_.space[kColumn], packets = sums().columns / form_.packet;
-  const int64_t across = cut(columns, form_.tile[1]);
+  const int64_t across = ceil_div(columns, form_.tile[1]);
   WarpPoint p;
   p.coordinates.resize(kDepth + 1, LaneNumbers{});
   for (int64_t l = 0; l < kLanes; ++l) {
@@ -234,7 +233,7 @@ WarpPoint ProductLayout::result_point(int64_t tile, int64_t warp, int64_t sum) c
 // Of a tile that is larger than the result some sums of some warps may all lie outside: then all of all warps.
 std::vector<WarpPoint> ProductLayout::result_points() const {
   constexpr int64_t kTiles = 4, kWarps = 2, kSums = 4;
-  const int64_t tiles = cut(plan_.space[kColumn], form_.tile[1]) * cut(plan_.space[kRow], form_.tile[0]);
+  const int64_t tiles = ceil_div(plan_.space[kColumn], form_.tile[1]) * ceil_div(plan_.space[kRow], form_.tile[0]);
   const int64_t warps = form_.threads / kLanes, all = sums().rows * (sums().columns / form_.packet);
   std::vector<WarpPoint> points;
   for (const auto& [some_warps, some_sums] : {std::pair(kWarps, kSums), std::pair(warps, all)})
@@ -263,7 +262,7 @@ double ProductLayout::inside(int axis) const {
   for (int64_t thread = 0; thread < form_.threads; thread += kLanes)
     for (int64_t i = 0; i < count; i += width, all += 1)
       if (reaches(axis, thread, kLanes, i, rest)) reached += 1;
-  const auto tiles = static_cast<double>(cut(extent, tile));
+  const auto tiles = static_cast<double>(ceil_div(extent, tile));
   return (tiles - 1 + reached / all) / tiles;
 }
 
