@@ -216,7 +216,7 @@ Operand Body::source(ValueId v, const Node& n, const Signature& s, const IndexMa
 void Body::define(ValueId v, const std::string& text) { defined_[v] = text; }
 
 size_t Body::defined_covers(ValueId v) const {
-  const Extent extent = text_.plan.values[static_cast<size_t>(v.index)].extent;
+  const Extent extent = text_.plan.of(v).extent;
   return extent == Extent::row ? 1 : extent == Extent::column ? 2 : 0;
 }
 

@@ -163,7 +163,7 @@ class LoopText {
   void write(Body& body, const Clear& s) {
     const Value& result = k_[k_[s.reduction].results[0]];
     const std::string& name = accumulators_[s.reduction] = text_.names.fresh(result.name + "_acc");
-    if (text_.plan.values[index_of(k_[s.reduction].results[0])].reduction == ReductionPlan::column)
+    if (is_column(k_, text_.plan, s.reduction))
       body.line(
           fmt::format("{}, {}, {}> {};", type_of_sum(s.reduction, "ColumnResults"), text_.team, text_.packet, name));
     else
@@ -196,7 +196,8 @@ class LoopText {
     const Node& n = k_[p.reduction];
     const std::string& name = partials_[s.partials] = text_.names.fresh(k_[n.results[0]].name + "_partials");
     body.line(fmt::format("auto* {} = hd::partials_at<{}>(scratch, {});", name, monoid(signature(k_, n)), p.offset));
-    const std::string put = is_column(p) ? "put_columns" : fmt::format("put_total<{}>", text_.team);
+    const std::string put =
+        is_column(k_, text_.plan, p.reduction) ? "put_columns" : fmt::format("put_total<{}>", text_.team);
     body.line(fmt::format("hd::{}({}, {});", put, name, accumulators_.at(p.reduction)));
   }
 
@@ -213,12 +214,8 @@ class LoopText {
     const Partials& p = text_.plan.partials[s.partials];
     const std::string& name = partials_.at(s.partials);
     finish(body, p.reduction, "_all",
-           is_column(p) ? fmt::format("hd::get_column({}, {}, column)", name, p.width)
-                        : fmt::format("hd::get_total({})", name));
-  }
-
-  bool is_column(const Partials& p) const {
-    return text_.plan.values[index_of(k_[p.reduction].results[0])].reduction == ReductionPlan::column;
+           is_column(k_, text_.plan, p.reduction) ? fmt::format("hd::get_column({}, {}, column)", name, p.width)
+                                                  : fmt::format("hd::get_total({})", name));
   }
 
   // Makes the results of what a reduction has accumulated, `whole`, which `suffix` names.

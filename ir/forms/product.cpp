@@ -21,8 +21,7 @@ KernelPlan plan_products(const Graph& k, const ContractPlan& contract) {
   KernelPlan plan;
   plan.values.resize(k.value_count());
   // The sum is known in the loops over columns, where the threads have it.
-  for (const ValueId v : k[contract.contraction].results)
-    plan.values[static_cast<size_t>(v.index)].extent = Extent::column;
+  for (const ValueId v : k[contract.contraction].results) plan.of(v).extent = Extent::column;
   plan.rows = contract.space[kRow] * contract.space[kProductMatrix];
   plan.columns = contract.space[kColumn];
   plan.largest_index = contract.largest_index;

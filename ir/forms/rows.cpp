@@ -29,7 +29,7 @@ bool only_totals(const Graph& k) {
 // Accumulator by accumulator, each block's behind the other's, each array on 16 bytes.
 void plan_partials(const Graph& k, int64_t blocks, KernelPlan& plan) {
   for (const NodeId n : k.order) {
-    const ReductionPlan kind = plan.values[static_cast<size_t>(k[n].results[0].index)].reduction;
+    const ReductionPlan kind = plan.of(k[n].results[0]).reduction;
     if (kind != ReductionPlan::column && kind != ReductionPlan::total) continue;
     const int64_t width = kind == ReductionPlan::column ? plan.columns : 1;
     plan.partials.push_back({n, plan.partial_bytes, width});
@@ -43,8 +43,7 @@ void plan_meeting(const Graph& k, int64_t threads, int64_t blocks, KernelPlan& p
   if (plan.partials.empty()) return;
   std::vector<int64_t> bytes;
   for (const Partials& p : plan.partials)
-    if (plan.values[static_cast<size_t>(k[p.reduction].results[0].index)].reduction == ReductionPlan::column)
-      bytes.push_back(accumulator_bytes(signature(k, k[p.reduction])));
+    if (is_column(k, plan, p.reduction)) bytes.push_back(accumulator_bytes(signature(k, k[p.reduction])));
   const int64_t gather = blocks_gather(threads, blocks, plan.columns, bytes);
   plan.gather = gather < blocks ? gather : 0;
   plan.counters = plan.gather > 0 ? 1 + ceil_div(blocks, gather) : 1;
@@ -73,13 +72,13 @@ class RowLoops {
   RowLoops(const Graph& k, const forms::Rows& form, const KernelPlan& plan) : k_(k), form_(form), plan_(plan) {
     for (const NodeId id : k.order) {
       const Node& n = k[id];
-      const ReductionPlan how = of(n.results[0]).reduction;
+      const ReductionPlan how = plan_.of(n.results[0]).reduction;
       if (how == ReductionPlan::none || how == ReductionPlan::inner) continue;
       const Signature s = signature(k, n);
       ReductionDomain d;
       reduction_domain(s, d);
       reductions_.push_back({{id, how, spread_reduction(s, d, how, plan.space())},
-                             of(n.results[0]).phase,
+                             plan_.of(n.results[0]).phase,
                              is_per_point(how, d, plan.space()),
                              is_long_sum(k, plan, n)});
     }
@@ -109,15 +108,13 @@ class RowLoops {
   static void append(Statements& to, Statements more) {
     to.insert(to.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   }
-  const ValuePlan& of(ValueId v) const { return plan_.values[static_cast<size_t>(v.index)]; }
-  bool is_column(const Partials& p) const { return of(k_[p.reduction].results[0]).reduction == ReductionPlan::column; }
 
   // The results that `is` holds for and that no earlier statement stores.
   template <class Is>
   Statements stores(Extent extent, const Is& is) {
     Statements all;
     for (const ValueId v : k_.outputs)
-      if (is(of(v)) && stored_.insert(v).second)
+      if (is(plan_.of(v)) && stored_.insert(v).second)
         all.push_back({Store{v, extent, access_of(extent, plan_.space(), k_[v].type.dims)}});
     return all;
   }
@@ -194,13 +191,13 @@ class RowLoops {
   Statements add_blocks() const {
     Statements all;
     for (size_t i = 0; i < plan_.partials.size(); ++i)
-      if (is_column(plan_.partials[i])) all.push_back({AddBlocks{i}});
+      if (is_column(k_, plan_, plan_.partials[i].reduction)) all.push_back({AddBlocks{i}});
     return all;
   }
   Statements take(bool columns) const {
     Statements all;
     for (size_t i = 0; i < plan_.partials.size(); ++i)
-      if (is_column(plan_.partials[i]) == columns) all.push_back({Take{i}});
+      if (is_column(k_, plan_, plan_.partials[i].reduction) == columns) all.push_back({Take{i}});
     return all;
   }
 

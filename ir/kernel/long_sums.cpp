@@ -56,7 +56,7 @@ std::optional<Sum> long_sum(const Graph& k, const KernelPlan& plan, const Node& 
   ReductionDomain storage;
   const ReductionDomain* d = reduction_domain(s, storage);
   if (d == nullptr || !is_sum(s)) return std::nullopt;
-  const ReductionPlan how = plan.values[static_cast<size_t>(n.results[0].index)].reduction;
+  const ReductionPlan how = plan.of(n.results[0]).reduction;
   const bool each_point = is_per_point(how, *d, plan.space());
   const auto& form = std::get<forms::Rows>(k.form->how);
   const int64_t behind = how == ReductionPlan::row && !on_gpu(form) ? kAddedOfLanes : kAddedOfBlocks;

@@ -30,8 +30,6 @@ class Keeper {
   }
 
  private:
-  const ValuePlan& plan_of(ValueId v) const { return plan_.values[static_cast<size_t>(v.index)]; }
-
   // What it adds up and stores.
   void pass(const loop::Nest& columns) {
     phase_ = columns.pass;
@@ -63,7 +61,7 @@ class Keeper {
 
   // A value per row or for all is computed outside the loop over the columns, once.
   bool varies(const Read& read) {
-    if (plan_of(read.value).reduction == ReductionPlan::row) return false;
+    if (plan_.of(read.value).reduction == ReductionPlan::row) return false;
     if (k_[read.value].type.elements() == 1) return false;  // wherever guards let it be taken
     auto& known = varies_[static_cast<size_t>(read.value.index)];
     for (const auto& [at, answer] : known)
@@ -105,7 +103,7 @@ class Keeper {
     for (const Read& c : counted)
       if (c.value == read.value && c.at == read.at) return 0;
     counted.push_back(read);
-    if (plan_of(read.value).reduction == ReductionPlan::inner) return kLoopFlops;
+    if (plan_.of(read.value).reduction == ReductionPlan::inner) return kLoopFlops;
     double sum = flops_per_point(*n->op);
     for (const Read& operand : reads_at(k_, *n, read.at)) {
       if (sum >= kWorthKeeping) break;

@@ -47,6 +47,10 @@ bool has_reduction(const KernelPlan& plan, ReductionPlan how) {
   return std::any_of(plan.values.begin(), plan.values.end(), [&](const ValuePlan& v) { return v.reduction == how; });
 }
 
+bool is_column(const Graph& kernel, const KernelPlan& plan, NodeId reduction) {
+  return plan.of(kernel[reduction].results[0]).reduction == ReductionPlan::column;
+}
+
 bool is_single(const KernelPlan& plan, const ValuePlan& value) {
   return value.extent == Extent::scalar || (value.extent == Extent::row && plan.span && !value.finishing);
 }

@@ -79,12 +79,16 @@ struct KernelPlan {
   std::string reason;
   bool ok() const { return reason.empty(); }
   Dims space() const { return {rows, columns}; }
+  const ValuePlan& of(ValueId v) const { return values[index_of(v)]; }
+  ValuePlan& of(ValueId v) { return values[index_of(v)]; }
 };
 KernelPlan plan_kernel(const Graph& kernel);
 // Of a product through tiles whose plan is known.
 KernelPlan plan_kernel(const Graph& kernel, const ContractPlan& product);
 
 bool has_reduction(const KernelPlan& plan, ReductionPlan how);
+// Whether the reduction, one of the kernel, has a sum for each column.
+bool is_column(const Graph& kernel, const KernelPlan& plan, NodeId reduction);
 // Whether there is one such value in all, which one thread stores. A span has one row and no loop
 // over rows, so what has one value per row has one value.
 bool is_single(const KernelPlan& plan, const ValuePlan& value);

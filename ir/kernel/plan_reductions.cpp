@@ -28,24 +28,22 @@ class ReductionPlanner {
       plan = one_row ? ReductionPlan::row : ReductionPlan::inner;
     }
     for (const ValueId r : n.results) {
-      plan_of(r).reduction = plan;
+      plan_.of(r).reduction = plan;
       if (plan == ReductionPlan::column || plan == ReductionPlan::total)
         set_finishing(r, plan == ReductionPlan::column ? Extent::column : Extent::scalar);
     }
   }
 
  private:
-  ValuePlan& plan_of(ValueId v) { return plan_.values[static_cast<size_t>(v.index)]; }
-
   void inherit_finishing(const Node& n) {
     for (const ValueId v : n.operands)
-      if (plan_of(v).finishing)
-        for (const ValueId r : n.results) set_finishing(r, plan_of(v).extent);
+      if (plan_.of(v).finishing)
+        for (const ValueId r : n.results) set_finishing(r, plan_.of(v).extent);
   }
 
   // One element may be the only column's: it is known where that column is, later than totals are.
   void set_finishing(ValueId v, Extent from) {
-    ValuePlan& p = plan_of(v);
+    ValuePlan& p = plan_.of(v);
     const bool column = from == Extent::column || (p.finishing && p.extent == Extent::column);
     p.finishing = true;
     p.extent = column || k_[v].type.elements() > 1 ? Extent::column : Extent::scalar;

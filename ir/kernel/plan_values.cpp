@@ -46,7 +46,7 @@ class Planner {
     for (const ValueId v : k_.outputs) extents.push_back(plan_output(v));
     // What a later output needs of an earlier one may be narrower (a single row's value is a scalar to others), but it
     // is stored where it is computed.
-    for (size_t i = 0; i < extents.size(); ++i) plan_of(k_.outputs[i]).extent = extents[i];
+    for (size_t i = 0; i < extents.size(); ++i) plan_.of(k_.outputs[i]).extent = extents[i];
     return plan_;
   }
   // No division or remainder touches the column in any access.
@@ -55,7 +55,6 @@ class Planner {
  private:
   std::string name(ValueId v) const { return "%" + k_[v].name; }
   bool rows_form() const { return std::holds_alternative<forms::Rows>(k_.form->how); }
-  ValuePlan& plan_of(ValueId v) { return plan_.values[static_cast<size_t>(v.index)]; }
 
   void see(int64_t index) { plan_.largest_index = std::max(plan_.largest_index, index); }
   void see(const IndexExpr& e, const Dims& extents) { see(magnitude(e, extents)); }
@@ -64,11 +63,11 @@ class Planner {
 
   Extent plan_output(ValueId v) {
     const int64_t count = k_[v].type.elements(), rows = space_[kRow], columns = space_[kColumn];
-    const bool finishing = plan_of(v).finishing;
+    const bool finishing = plan_.of(v).finishing;
     Extent extent = Extent::full;
     if (finishing)
-      extent = plan_of(v).extent;  // as plan_reductions says
-    else if (plan_of(v).reduction == ReductionPlan::row)
+      extent = plan_.of(v).extent;  // as plan_reductions says
+    else if (plan_.of(v).reduction == ReductionPlan::row)
       extent = Extent::row;  // of rows of one element, too: it is known behind the pass, not at its points
     else if (count == rows * columns)
       extent = Extent::full;
@@ -79,7 +78,7 @@ class Planner {
                                 to_string(over_domain(*k_.form)->domain))};
     const Need got = need(v, access_of(extent, space_, k_[v].type.dims), finishing);
     plan_.phases = std::max(plan_.phases, got.phase + (extent == Extent::full && !finishing ? 1 : 0));
-    plan_of(v).extent = extent;
+    plan_.of(v).extent = extent;
     return extent;
   }
 
@@ -94,7 +93,7 @@ class Planner {
     for (const Guard& g : at.guards) see(g.expr, at.extents);
     const Need answer = n == nullptr ? load(v, at) : compute(v, *n, at, finishing);
     known.emplace_back(at, answer);
-    ValuePlan& p = plan_of(v);
+    ValuePlan& p = plan_.of(v);
     if (p.reduction == ReductionPlan::none || p.reduction == ReductionPlan::inner)
       p.phase = std::max(p.phase, answer.phase);
     if (n != nullptr && !p.finishing && p.reduction != ReductionPlan::row) p.extent = answer.extent;
@@ -161,7 +160,7 @@ class Planner {
   Need compute_reduction(ValueId v, const Node& n, const Signature& s, const IndexMap& at, bool finishing) {
     ReductionDomain d;
     reduction_domain(s, d);
-    const ReductionPlan plan = plan_of(v).reduction;
+    const ReductionPlan plan = plan_.of(v).reduction;
     if (plan == ReductionPlan::inner) return compute_inner(v, n, s, d, at, finishing);
     const IndexExpr linear = linear_offset(at, s.results[0].dims);
     if (plan == ReductionPlan::row) {
@@ -178,12 +177,12 @@ class Planner {
     see(access.k, space_);
     Need sum{Extent::scalar, 0};
     for (size_t i = 0; i < n.operands.size(); ++i) sum = join(sum, need(n.operands[i], access.operands[i], false));
-    plan_of(v).phase = sum.phase;
+    plan_.of(v).phase = sum.phase;
     // Elements that are taken point by point need a pass over the row.
     if (sum.extent == Extent::full || is_per_point(plan, d, space_))
       plan_.phases = std::max(plan_.phases, sum.phase + 1);
     if (plan == ReductionPlan::row) {
-      plan_of(v).extent = Extent::row;
+      plan_.of(v).extent = Extent::row;
       return {space_[kRow] == 1 ? Extent::scalar : Extent::row, sum.phase + 1};
     }
     return {plan == ReductionPlan::column ? Extent::full : Extent::scalar, 0};

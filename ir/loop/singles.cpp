@@ -22,9 +22,8 @@ bool needs_valid(const Reduction& reduction) {
 }
 
 bool spreads(const Graph& k, const KernelPlan& plan, const Node& n) {
-  const auto plan_of = [&](ValueId v) { return plan.values[static_cast<size_t>(v.index)]; };
   const auto* reduction = std::get_if<Reduction>(&n.op->kind);
-  if (plan_of(n.results[0]).reduction != ReductionPlan::inner || plan_of(n.results[0]).finishing) return false;
+  if (plan.of(n.results[0]).reduction != ReductionPlan::inner || plan.of(n.results[0]).finishing) return false;
   if (k[n.results[0]].type.elements() != 1 || (reduction != nullptr && needs_valid(*reduction))) return false;
   const Signature s = signature(k, n);
   ReductionDomain storage;
@@ -33,7 +32,7 @@ bool spreads(const Graph& k, const KernelPlan& plan, const Node& n) {
   std::set<ValueId> below;
   for (const ValueId o : n.operands) values_below(k, o, below);
   return std::none_of(below.begin(), below.end(),
-                      [&](ValueId v) { return is_overwritten(k, v) || plan_of(v).reduction != ReductionPlan::none; });
+                      [&](ValueId v) { return is_overwritten(k, v) || plan.of(v).reduction != ReductionPlan::none; });
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ SameIndex same_index(const Graph& k, const KernelPlan& plan, ValueId input) {
     visit_kind(
         *n.op, [&](const Elementwise&) { passes_on(true); }, [&](const Movement&) { passes_on(is_reshape(k, n)); },
         [&](const Reduction&) {
-          const ReductionPlan how = plan.values[static_cast<size_t>(n.results[0].index)].reduction;
+          const ReductionPlan how = plan.of(n.results[0]).reduction;
           // Over rows and columns of the domain every thread reads its own elements; an inner loop its neighbours'.
           if (how == ReductionPlan::inner || how == ReductionPlan::none) same.ok = false;
         },
@@ -53,9 +53,8 @@ SameIndex same_index(const Graph& k, const KernelPlan& plan, ValueId input) {
 // `output`: nothing but single values are made of it, which the same thread computes at the same
 // time, or nothing but `output`, each column of which one thread of the last block finishes.
 bool one_thread_reads(const Graph& k, const KernelPlan& plan, ValueId input, ValueId output) {
-  const auto plan_of = [&](ValueId v) -> const ValuePlan& { return plan.values[static_cast<size_t>(v.index)]; };
-  const bool column = plan_of(output).finishing && plan_of(output).extent == Extent::column;
-  if (!std::holds_alternative<forms::Rows>(k.form->how) || (!column && !is_single(plan, plan_of(output)))) return false;
+  const bool column = plan.of(output).finishing && plan.of(output).extent == Extent::column;
+  if (!std::holds_alternative<forms::Rows>(k.form->how) || (!column && !is_single(plan, plan.of(output)))) return false;
   std::vector<char> reached(k.value_count(), 0);
   const auto at = [&](ValueId v) -> char& { return reached[static_cast<size_t>(v.index)]; };
   at(input) = 1;
@@ -63,12 +62,12 @@ bool one_thread_reads(const Graph& k, const KernelPlan& plan, ValueId input, Val
     const Node& n = k[id];
     if (std::none_of(n.operands.begin(), n.operands.end(), [&](ValueId v) { return at(v); })) continue;
     for (ValueId r : n.results) {
-      if (!std::holds_alternative<Elementwise>(n.op->kind) || (!column && !is_single(plan, plan_of(r)))) return false;
+      if (!std::holds_alternative<Elementwise>(n.op->kind) || (!column && !is_single(plan, plan.of(r)))) return false;
       at(r) = 1;
     }
   }
   return at(output) && std::all_of(k.outputs.begin(), k.outputs.end(), [&](ValueId v) {
-           return !at(v) || v == output || (!column && plan_of(v).finishing == plan_of(output).finishing);
+           return !at(v) || v == output || (!column && plan.of(v).finishing == plan.of(output).finishing);
          });
 }
 
@@ -78,7 +77,7 @@ bool planned_can_write_over(const Graph& k, ValueId input, ValueId output, Kerne
   const KernelPlan& plan = known->second;
   if (!plan.ok()) return false;
   if (one_thread_reads(k, plan, input, output)) return true;
-  const ValuePlan& written = plan.values[static_cast<size_t>(output.index)];
+  const ValuePlan& written = plan.of(output);
   if (written.extent != Extent::full || written.phase + 1 < plan.phases) return false;
   const SameIndex same = same_index(k, plan, input);
   return same.ok && same.values[static_cast<size_t>(output.index)] != 0;

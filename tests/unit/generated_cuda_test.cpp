@@ -46,7 +46,7 @@ bool read_in_place(const Graph& k, const KernelPlan& plan, ValueId v) {
   if (k[v].type.elements() != plan.rows * plan.columns) return false;
   for (const NodeId id : k[v].uses) {
     const Node& n = k[id];
-    const ReductionPlan reduction = plan.values[static_cast<size_t>(n.results[0].index)].reduction;
+    const ReductionPlan reduction = plan.of(n.results[0]).reduction;
     if (reduction == ReductionPlan::row || reduction == ReductionPlan::column) return true;
     if (!std::holds_alternative<Elementwise>(n.op->kind)) continue;
     if (k.is_output(n.results[0]) || read_in_place(k, plan, n.results[0])) return true;

@@ -19,9 +19,7 @@ struct Planned {
   explicit Planned(std::string text) : file{"test.hir", std::move(text)}, module(parse(file)) {
     plan = plan_kernel(module.kernels[0]);
   }
-  const ValuePlan& operator[](std::string_view name) const {
-    return plan.values[static_cast<size_t>(module.kernels[0].find(name).index)];
-  }
+  const ValuePlan& operator[](std::string_view name) const { return plan.of(module.kernels[0].find(name)); }
 };
 
 TEST(KernelForm, AttributesReadBack) {

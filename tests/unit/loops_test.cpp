@@ -76,7 +76,7 @@ class Execution {
   // --- sums ---
 
   using Sum = std::pair<NodeId, int64_t>;  // and the row or column
-  ReductionPlan how(NodeId id) const { return plan_.values[index_of(k_[id].results[0])].reduction; }
+  ReductionPlan how(NodeId id) const { return plan_.of(k_[id].results[0]).reduction; }
   Sum here(NodeId id) const {
     const ReductionPlan plan = how(id);
     return {id, plan == ReductionPlan::row ? at_[kRow] : plan == ReductionPlan::column ? at_[kColumn] : 0};
@@ -144,7 +144,7 @@ class Execution {
     const Node* n = k_.def(v);
     if (!is_new || n == nullptr) return known->second;
     std::set<NodeId> below;
-    const ReductionPlan plan = plan_.values[index_of(v)].reduction;
+    const ReductionPlan plan = plan_.of(v).reduction;
     if (plan == ReductionPlan::row || plan == ReductionPlan::column || plan == ReductionPlan::total)
       below.insert(k_[v].def);
     else

@@ -170,7 +170,7 @@ class LoopCount {
     if (ends.turns == 0) return;
     double work = 0;
     for (const NodeId sum : ends.sums)
-      work += flush(sum) * (is_column(sum) ? static_cast<double>(slots() * work_.packet) : 1);
+      work += flush(sum) * (is_column(k_, plan_, sum) ? static_cast<double>(slots() * work_.packet) : 1);
     const double turns = turns_.times.rows / static_cast<double>(work_.ahead), launch = turns_.times.launch;
     const double runs = std::ceil(turns / launch / static_cast<double>(ends.turns)) * launch;
     to_.instructions.indices += kLoop * runs;
@@ -205,10 +205,6 @@ class LoopCount {
 
   // --- sums ---
 
-  bool is_column(NodeId sum) const {
-    return plan_.values[index_of(k_[sum].results[0])].reduction == ReductionPlan::column;
-  }
-  bool is_column(const Partials& p) const { return is_column(p.reduction); }
   AccumulatorWork work_of(const Partials& p) const {
     AccumulatorWork work = accumulator_work(k_, k_[p.reduction]);
     work.offset = p.offset;
@@ -233,7 +229,7 @@ class LoopCount {
 
   void write(CountBody&, const Put& s) {
     const Partials& p = plan_.partials[s.partials];
-    if (is_column(p))
+    if (is_column(k_, plan_, p.reduction))
       count_put_columns(work_of(p), rows_form(), plan_.columns, to_);
     else
       count_put_total(work_of(p), rows_form(), to_);
@@ -250,11 +246,11 @@ class LoopCount {
   }
   void write(CountBody& body, const Take& s) {
     const Partials& p = plan_.partials[s.partials];
-    if (is_column(p))
+    if (is_column(k_, plan_, p.reduction))
       count_get_column(work_of(p), p.width, to_);
     else
       count_get_total(work_of(p), to_);
-    finish(body, p.reduction, turns_.times.launch, is_column(p) ? kOnRow | kOnColumn : 0);
+    finish(body, p.reduction, turns_.times.launch, is_column(k_, plan_, p.reduction) ? kOnRow | kOnColumn : 0);
   }
 
   // --- tiles ---
