@@ -143,8 +143,7 @@ double Training::step(const Inputs& rows) {
                       "give as many, or set train.batch");
     const runtime::data::ColumnRequest request = driver::column_request(input, {});
     runtime::data::Column column = column_of(given->second, request, 0, plan.batch);
-    const std::string stored = input.one_hot > 0 ? "i32" : ir::to_string(input.row.dtype);
-    runtime::data::convert(column, *runtime::data::element_type(stored));
+    runtime::data::convert(column, *runtime::data::element_type(ir::to_string(driver::own_type(input))));
     const auto maps = plan.data.maps.find(input.name);
     require_finite(column, plan.batch, input, maps == plan.data.maps.end() ? kNoMaps : maps->second);
     table.columns.push_back(std::move(column));

@@ -15,8 +15,6 @@ namespace {
 
 constexpr int64_t kAssumedSteps = 1'000'000;  // of a training whose data are not counted, for schedules
 
-ir::DType own_type(const frontend::PlannedInput& input) { return input.one_hot > 0 ? ir::DType::i32 : input.row.dtype; }
-
 }  // namespace
 
 bool takes_rows(const frontend::BuildOptions& entries) {

@@ -113,8 +113,7 @@ DataHeader read_headers(const DataRequest& request) {
   header.rows.test = rows(data.test, true);
   if (!trained && names_found && header.class_names.empty()) rows(data.train, true);
   for (size_t i = 0; i < request.plan->inputs.size(); ++i) {
-    const frontend::PlannedInput& input = request.plan->inputs[i];
-    header.stored.push_back(input.one_hot > 0 ? ir::DType::i32 : input.row.dtype);
+    header.stored.push_back(own_type(request.plan->inputs[i]));
     const auto differs = [&](const auto& split) { return split[i] != types[0][i]; };
     if (!types.empty() && std::ranges::none_of(types, differs))
       if (const auto dtype = ir::parse_dtype(runtime::data::to_string(types[0][i]))) header.stored.back() = *dtype;

@@ -12,6 +12,10 @@
 
 namespace heddle::driver {
 
+// Of an input's elements where no file says otherwise; what becomes one_hot is a number.
+inline ir::DType own_type(const frontend::PlannedInput& input) {
+  return input.one_hot > 0 ? ir::DType::i32 : input.row.dtype;
+}
 // What a row of an input is in a file, in a column of the input's own name; `names` are its
 // classes' names, where they are known.
 runtime::data::ColumnRequest column_request(const frontend::PlannedInput& input, std::vector<std::string> names);
