@@ -1,6 +1,7 @@
 #include "frontend/overrides.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -64,12 +65,12 @@ class Target {
     if (steps.front() == "small")
       fail("'small' is itself a list of overrides", "name the value it overrides: --set train.batch.N=8");
     Json* at = &model;
-    for (size_t i = 0; i + 1 < steps.size(); ++i) at = &descend(*at, steps[i]);
+    for (size_t i = 0; i + 1 < steps.size(); ++i) at = &descend(*at, steps, i);
     if (steps.size() > 1 && at->kind == Json::Kind::text && at != &model) spell_out(*at);
     if (steps.size() == 3 && steps[0] == "train" && steps[1] == "batch" && at->kind == Json::Kind::integer)
       *at = object_in_place_of(*at);  // a number is the size of the batch dimension, which is given anew
     if (at->kind == Json::Kind::list) {
-      replace(descend(*at, steps.back()), std::move(value));
+      replace(descend(*at, steps, steps.size() - 1), std::move(value));
     } else if (Json* member = at->find(steps.back())) {
       replace(*member, std::move(value));
     } else {
@@ -82,26 +83,27 @@ class Target {
     throw UserError(where_, fmt::format("override {}: {}", quote(path_), message), help);
   }
 
-  Json& descend(Json& at, const std::string& step) const {
+  // Into what the step number `i` of the path names.
+  Json& descend(Json& at, const std::vector<std::string>& steps, size_t i) const {
+    const std::string& step = steps[i];
     if (at.kind != Json::Kind::object && at.kind != Json::Kind::list)
       fail(fmt::format("{} has no {} in it", describe(at), quote(step)));
     Json* next = at.kind == Json::Kind::list ? entry(at, step) : at.find(step);
-    if (next == nullptr) fail(fmt::format("there is no {}", quote(step)), remedy_of(at, step));
+    if (next == nullptr) fail(fmt::format("there is no {}", quote(step)), remedy_of(at, steps, i));
     return *next;
   }
 
-  std::string remedy_of(const Json& at, const std::string& step) const {
-    std::vector<std::string> names = keys_of(at);
-    if (at.kind == Json::Kind::list) names = names_of(at);
-    const bool root = path_.starts_with(step);
-    if (root) names = ir::key_names(model_keys());
-    if (std::string near = did_you_mean(step, names); !near.empty()) return near;
+  static std::string remedy_of(const Json& at, const std::vector<std::string>& steps, size_t i) {
+    const std::vector<std::string> names = i == 0                        ? ir::key_names(model_keys())
+                                           : at.kind == Json::Kind::list ? names_of(at)
+                                                                         : keys_of(at);
+    if (std::string near = did_you_mean(steps[i], names); !near.empty()) return near;
     if (at.kind == Json::Kind::list)
       return at.items.empty() ? "the list is empty"
                               : fmt::format("its entries are 0 to {}, or their names", at.items.size() - 1);
-    if (root && std::ranges::count(names, step) == 0) return {};
+    if (i == 0 && std::ranges::count(names, steps[i]) == 0) return {};
     return fmt::format("what is not there is given as a whole: '{}={{...}}'",
-                       path_.substr(0, path_.find(step) + step.size()));
+                       fmt::join(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(i) + 1, "."));
   }
 
   // A bare name stands for {"op": name}: now its settings can be added.
