@@ -127,6 +127,11 @@ std::vector<std::string> RunFolder::checkpoints() const {
   return names;
 }
 
+bool RunFolder::has_lost_checkpoints() const {
+  const std::vector<std::string> names = names_in(path_);
+  return std::ranges::none_of(names, is_checkpoint_name) && is_regular(last());
+}
+
 void RunFolder::clear() {
   if (!has_run()) return;
   for (const std::string& path : checkpoints()) remove_own(path);

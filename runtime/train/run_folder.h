@@ -34,6 +34,9 @@ class RunFolder {
   // The newest first.
   std::vector<std::string> checkpoints() const;
 
+  // Whether weights of a run's end lie there, and nothing that is called as checkpoints are.
+  bool has_lost_checkpoints() const;
+
   // Removes checkpoints and weights of the run that lies there.
   void clear();
   // Marks the folder, and writes the model.

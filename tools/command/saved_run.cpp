@@ -42,16 +42,6 @@ std::string told(const Difference& d) {
   return fmt::format("{} is {}, in the run it was {}", d.path, value(d.second), value(d.first));
 }
 
-// Whether the weights of a run's end lie there, and nothing that is called as checkpoints are: what is no file of that
-// name is refused where it would be removed.
-bool has_ended(const runtime::RunFolder& folder) {
-  namespace fs = std::filesystem;
-  std::error_code ec;
-  for (fs::directory_iterator at(folder.path(), ec), end; !ec && at != end; at.increment(ec))
-    if (at->path().filename().string().starts_with("checkpoint-")) return false;
-  return fs::exists(folder.last(), ec);
-}
-
 const std::string& metadata_of(const runtime::Checkpoint& c, const std::string& key) {
   static const std::string none;
   const auto found = c.file.metadata.find(key);
@@ -113,7 +103,7 @@ void SavedRun::choose(const std::string& model_text, bool schedule_needs_length)
   }
   for (const std::string& what : refused) print_note("note: {}: it is not used\n", what);
   // A run that was killed before its first checkpoint begins again; one that has ended is not lost.
-  if (!checkpoint_ && has_ended(*folder_))
+  if (!checkpoint_ && folder_->has_lost_checkpoints())
     throw UserError(ExitCode::failed,
                     fmt::format("{}: a run has ended in this folder, and its checkpoints are gone", folder_->path()),
                     fmt::format("--overwrite begins anew; --weights {} in another folder begins with its weights",
