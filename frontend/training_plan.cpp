@@ -9,6 +9,7 @@
 #include "frontend/expand.h"
 #include "frontend/keys/fields.h"
 #include "frontend/learning_rate.h"
+#include "frontend/model_outputs.h"
 #include "frontend/train_step.h"
 #include "frontend/training_def.h"
 #include "ir/op_def.h"
@@ -235,6 +236,12 @@ std::vector<PaddingRow> padding_rows(const Expansion& e) {
 TrainingPlan plan_training(const Model& model) {
   ExpandedModel expanded(model);
   return plan_training(expanded);
+}
+
+const PlannedInput* find_input(const TrainingPlan& plan, const std::string& name) {
+  const auto found = std::ranges::find_if(
+      plan.inputs, [&](const PlannedInput& input) { return name == input.name || name == input.name + kNameTaken; });
+  return found == plan.inputs.end() ? nullptr : &*found;
 }
 
 TrainingPlan plan_training(ExpandedModel& expanded) {

@@ -54,6 +54,9 @@ struct TrainingPlan {
   std::vector<Diagnostic> warnings;  // what is allowed, and hardly meant
 };
 
+// The input that entries call `name`: where an output has taken it, with kNameTaken (model_outputs.h). nullptr: none.
+const PlannedInput* find_input(const TrainingPlan& plan, const std::string& name);
+
 // Throws UserError where the model's shapes do not fit.
 TrainingPlan plan_training(ExpandedModel& expanded);
 TrainingPlan plan_training(const Model& model);

@@ -43,9 +43,8 @@ std::vector<std::byte> random_bytes(const codegen::Buffer& input, int64_t below,
 }
 
 int64_t below_of(const frontend::TrainingPlan& plan, const std::string& name) {
-  for (const frontend::PlannedInput& input : plan.inputs)
-    if (input.name == name) return input.below;
-  return -1;
+  const frontend::PlannedInput* input = frontend::find_input(plan, name);
+  return input == nullptr ? -1 : input->below;
 }
 
 int64_t batches_of(const codegen::Entry& entry) {

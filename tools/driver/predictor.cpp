@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "frontend/model_outputs.h"
 #include "ir/check.h"
 #include "runtime/weights/checkpoint.h"
 #include "runtime/weights/file_order.h"
@@ -165,12 +164,10 @@ void Predictor::take_maps(const runtime::WeightsFile& weights) {
 
 void Predictor::describe_inputs(const std::vector<std::vector<std::string>>& names) {
   for (const codegen::Buffer& b : entry_->inputs) {
-    const auto planned = std::ranges::find_if(plan_.inputs, [&](const frontend::PlannedInput& input) {
-      return b.name == input.name || b.name == input.name + frontend::kNameTaken;
-    });
-    HEDDLE_CHECK(planned != plan_.inputs.end(), "the plan knows the input '" + b.name + "'");
+    const frontend::PlannedInput* planned = frontend::find_input(plan_, b.name);
+    HEDDLE_CHECK(planned != nullptr, "the plan knows the input '" + b.name + "'");
     PredictInput input;
-    const auto number = static_cast<size_t>(planned - plan_.inputs.begin());
+    const auto number = static_cast<size_t>(planned - plan_.inputs.data());
     input.request = column_request(*planned, number < names.size() ? names[number] : std::vector<std::string>());
     if (!runtime::data::element_type(input.request.dtype))
       throw UserError(ExitCode::failed, fmt::format("input '{}' is {}: files do not fill that type", b.name, b.dtype),
