@@ -12,7 +12,7 @@ ir::Values build(LayerContext& c, const std::string& op, bool exclusive) {
   return {c.emit(op, {c.in[0]}, attrs)};
 }
 
-LayerDef scan(const std::string& name, const std::string& doc, bool exclusive) {
+LayerDef prefix(const std::string& name, const std::string& doc, bool exclusive) {
   LayerDef def{.name = name,
                .doc = doc,
                .settings = {{.name = "axis", .doc = "counted from the end where negative", .fallback = int64_t{-1}},
@@ -27,10 +27,10 @@ LayerDef scan(const std::string& name, const std::string& doc, bool exclusive) {
   return def;
 }
 
-const RegisterLayer cumsum(scan("cumsum", "the sum of the elements up to each one along an axis", true));
-const RegisterLayer cumprod(scan("cumprod", "the product of the elements up to each one along an axis", true));
-const RegisterLayer cummax(scan("cummax", "the largest element up to each one along an axis", false));
-const RegisterLayer cummin(scan("cummin", "the smallest element up to each one along an axis", false));
+const RegisterLayer cumsum(prefix("cumsum", "the sum of the elements up to each one along an axis", true));
+const RegisterLayer cumprod(prefix("cumprod", "the product of the elements up to each one along an axis", true));
+const RegisterLayer cummax(prefix("cummax", "the largest element up to each one along an axis", false));
+const RegisterLayer cummin(prefix("cummin", "the smallest element up to each one along an axis", false));
 
 }  // namespace
 }  // namespace heddle::frontend

@@ -126,7 +126,7 @@ HD_DEVICE void scan_beside(const S* x, S* y, int width, const At& at) {
 // worker takes `beside` lines at once.
 template <template <class> class Monoid, class Index, Index outer, Index n, Index inner, bool reverse, bool exclusive, int team, int beside,
           class S>
-HD_DEVICE void scan(const S* x, S* y) {
+HD_DEVICE void prefix(const S* x, S* y) {
   using M = Monoid<Compute<S>>;
 #if defined(HD_CUDA)
   HD_ROWS(Index, line, outer * inner, team) {

@@ -122,7 +122,7 @@ Eval eval_scan(double start, Combine<double> real, Combine<int64_t> integer) {
   };
 }
 
-// The scan in the other direction: each element gets what the prefixes that hold it get.
+// The prefix in the other direction: each element gets what the prefixes that hold it get.
 Expr scanned_back(const Expr& v, const Signature& s) {
   return apply("cumsum", v,
                {{"axis", s.integer("axis")}, {"reverse", !s.flag("reverse")}, {"exclusive", exclusive_of(s)}});
@@ -203,14 +203,14 @@ std::vector<Sample> samples_far_apart() {
           sample({3, 5, 4}, 1, true, -9, 9), sample({2, 150}, -1, true, -90, 90), sample({3, 1, 9}, 1, false, -9, 9)};
 }
 
-OpDef scan(const std::string& name, const std::string& doc, const std::string& monoid, Eval eval,
-           Grads (*grad)(Builder&, const Node&, const Values&), bool exclusive) {
+OpDef prefix(const std::string& name, const std::string& doc, const std::string& monoid, Eval eval,
+             Grads (*grad)(Builder&, const Node&, const Values&), bool exclusive) {
   return {.name = name,
           .doc = doc,
           .operands = {"x"},
           .attrs = attributes(exclusive),
           .dtypes = kArithmetic,
-          .kind = Primitive{"hd::scan<Monoid, Index, outer, n, inner, reverse, exclusive, team, beside>(x, y);",
+          .kind = Primitive{"hd::prefix<Monoid, Index, outer, n, inner, reverse, exclusive, team, beside>(x, y);",
                             plan_with(monoid),
                             {}},
           .infer = infer,
@@ -219,23 +219,23 @@ OpDef scan(const std::string& name, const std::string& doc, const std::string& m
           .samples = exclusive ? samples_around_one() : samples_far_apart()};
 }
 
-const RegisterOp cumsum(scan("cumsum", "y = the sum of x up to each element along the axis", "Sum",
-                             eval_scan(0, /*real=*/nullptr,
-                                       [](DType, int64_t a, int64_t x) { return wrapping(pattern(a) + pattern(x)); }),
-                             sum_gradient, true));
-const RegisterOp cumprod(scan("cumprod", "y = the product of x up to each element along the axis", "Prod",
-                              eval_scan(
-                                  1, [](DType, double a, double x) { return a * x; },
-                                  [](DType, int64_t a, int64_t x) { return wrapping(pattern(a) * pattern(x)); }),
-                              product_gradient, true));
-const RegisterOp cummax(scan(
+const RegisterOp cumsum(prefix("cumsum", "y = the sum of x up to each element along the axis", "Sum",
+                               eval_scan(0, /*real=*/nullptr,
+                                         [](DType, int64_t a, int64_t x) { return wrapping(pattern(a) + pattern(x)); }),
+                               sum_gradient, true));
+const RegisterOp cumprod(prefix("cumprod", "y = the product of x up to each element along the axis", "Prod",
+                                eval_scan(
+                                    1, [](DType, double a, double x) { return a * x; },
+                                    [](DType, int64_t a, int64_t x) { return wrapping(pattern(a) * pattern(x)); }),
+                                product_gradient, true));
+const RegisterOp cummax(prefix(
     "cummax",
     "y = the largest x up to each element along the axis, nan behind one; the last of equals gets the gradient", "Max",
     eval_scan(
         0, [](DType, double a, double x) { return a != a || a > x ? a : x; },
         [](DType t, int64_t a, int64_t x) { return integer_less(t, a, x) ? x : a; }),
     extreme_gradient, false));
-const RegisterOp cummin(scan(
+const RegisterOp cummin(prefix(
     "cummin",
     "y = the smallest x up to each element along the axis, nan behind one; the last of equals gets the gradient", "Min",
     eval_scan(
