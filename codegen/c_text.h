@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "ir/graph.h"
-#include "ir/index_map.h"
+#include "ir/index/index_map.h"
 
 namespace heddle::codegen {
 

@@ -14,20 +14,20 @@ using namespace ir;  // NOLINT: this file speaks of little else
 namespace {
 
 KernelText prepare(const Graph& kernel) {
-  const KernelForm& form = *kernel.form;
+  const KernelSchedule& schedule = *kernel.schedule;
   KernelText text{.kernel = kernel, .plan = {}, .index_type = "", .inputs = {}, .outputs = {}, .names = {}};
-  const bool product = std::holds_alternative<forms::Product>(form.how);
+  const bool product = std::holds_alternative<schedules::Product>(schedule.how);
   if (product) text.contract = plan_contract(kernel);
   text.plan = product ? plan_kernel(kernel, text.contract) : plan_kernel(kernel);
-  const std::string reason = text.plan.ok() ? form_conflict(form, text.plan) : text.plan.reason;
+  const std::string reason = text.plan.ok() ? schedule_conflict(schedule, text.plan) : text.plan.reason;
   if (!reason.empty())
-    throw UserError(ExitCode::failed, "@" + kernel.name + " cannot be executed in its form: " + reason);
-  const ThreadWork work = thread_work(form);
-  text.packet = work.packet;
+    throw UserError(ExitCode::failed, "@" + kernel.name + " cannot be executed in its schedule: " + reason);
+  const ThreadWork work = thread_work(schedule);
+  text.vector_width = work.vector_width;
   text.team = work.team;
-  text.ahead = work.ahead;
-  text.groups = text.plan.draws && work.packet == kDrawnAtOnce;
-  text.index_type = generated(form).index == 64 ? "hd::i64" : "int";
+  text.prefetch_distance = work.prefetch_distance;
+  text.groups = text.plan.draws && work.vector_width == kDrawnAtOnce;
+  text.index_type = generated(schedule).index == 64 ? "hd::i64" : "int";
   for (const ValueId v : kernel.inputs) text.inputs[v] = text.names.fresh(kernel[v].name + "_in");
   for (const ValueId v : kernel.outputs) text.outputs[v].push_back(text.names.fresh(kernel[v].name + "_out"));
   for (const Scalar& s : kernel.scalars) text.scalars[s.name] = text.names.fresh(s.name);
@@ -36,7 +36,7 @@ KernelText prepare(const Graph& kernel) {
 
 loop::Statements loops(const KernelText& text) {
   const Graph& k = text.kernel;
-  const bool product = std::holds_alternative<forms::Product>(k.form->how);
+  const bool product = std::holds_alternative<schedules::Product>(k.schedule->how);
   return product ? product_loops(k, text.contract) : loop::loops_of(k, text.plan);
 }
 
@@ -70,11 +70,11 @@ Kernel facts_of(const KernelText& text, const std::string& symbol) {
   Kernel facts;
   facts.name = symbol;
   facts.title = k.name;
-  facts.form = to_string(*k.form);
+  facts.schedule = to_string(*k.schedule);
   facts.arguments = static_cast<int64_t>(k.inputs.size() + k.outputs.size()) + (has_scratch(text.plan) ? 1 : 0) +
                     (has_counter(text.plan) ? 1 : 0);
   for (const Scalar& s : k.scalars) facts.scalars.push_back(scalar_type(s.dtype));
-  facts.block = generated(*k.form).threads;
+  facts.block = generated(*k.schedule).threads;
   facts.max_blocks = text.plan.most_blocks;
   if (facts.block > 1) facts.shared_bytes = text.plan.shared_bytes;
   if (!text.plan.partials.empty()) facts.blocks = text.plan.most_blocks;
@@ -90,7 +90,7 @@ EmittedKernel emit_kernel(const Graph& kernel, const std::string& wish) {
   const std::vector<std::string> body = emit_loops(text, loops(text));
   EmittedKernel out{
       .text = "", .facts = facts_of(text, symbol), .scratch = has_scratch(text.plan), .counters = text.plan.counters};
-  out.text = fmt::format("// kernel @{}: {}\n", comment_text(kernel.name), out.facts.form);
+  out.text = fmt::format("// kernel @{}: {}\n", comment_text(kernel.name), out.facts.schedule);
   const std::string head = fmt::format("HD_KERNEL({}, {})(\n    {})", symbol, out.facts.block, parameters(text));
   for (const std::string& line : block(head, body)) out.text += line + "\n";
   out.text += fmt::format("HD_HOST_ENTRY({}, {})\n", symbol, out.facts.arguments + std::ssize(out.facts.scalars));

@@ -14,10 +14,10 @@ const std::string& preamble();
 struct EmittedKernel {
   std::string text;  // one kernel with its comment
   Kernel facts;
-  bool scratch = false;  // it takes a pointer `scratch`, to the form's workspace
+  bool scratch = false;  // it takes a pointer `scratch`, to the schedule's workspace
   int64_t counters = 0;  // u32, zero before and after a launch: what its pointer `counter` leads to
 };
-// `symbol` is a wish, unique among the program's kernels; facts.name is the symbol in the text. Kernels of form
+// `symbol` is a wish, unique among the program's kernels; facts.name is the symbol in the text. Kernels of schedule
 // contract and opaque with an impl have no text and must not be passed.
 EmittedKernel emit_kernel(const ir::Graph& kernel, const std::string& symbol);
 

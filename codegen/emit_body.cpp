@@ -122,7 +122,7 @@ void Body::know(ValueId v, const IndexMap& at, const Operand& operand) {
 }
 
 std::string Body::kept_at(size_t i) const {
-  return fmt::format("{}[slot]{}", text_.kept[i], text_.packet > 1 ? "[k]" : "[0]");
+  return fmt::format("{}[slot]{}", text_.kept[i], text_.vector_width > 1 ? "[k]" : "[0]");
 }
 
 // --- nodes ---
@@ -211,7 +211,7 @@ Operand Body::source(ValueId v, const Node& n, const Signature& s, const IndexMa
   return i_text.empty() && k_text.empty() && arguments.empty() ? Operand{call, 0} : named(v, call, scope, n.loc);
 }
 
-// --- what the forms add ---
+// --- what the schedules add ---
 
 void Body::define(ValueId v, const std::string& text) { defined_[v] = text; }
 
@@ -227,7 +227,8 @@ void Body::take(ValueId v, const IndexMap& at, const std::string& expression) {
 void Body::store(const loop::Store& store, const std::string& condition) {
   const Operand operand = value(store.value, store.at);
   const IndexExpr linear = linear_offset(store.at, k_[store.value].type.dims);
-  if (store.extent == Extent::full && text_.packet > 1) return store_packet(store.value, operand, linear, store.at);
+  if (store.extent == Extent::full && text_.vector_width > 1)
+    return store_packet(store.value, operand, linear, store.at);
   std::vector<std::string>& to = store.extent == Extent::full ? stores_ : scopes_.back().lines;
   for (const std::string& pointer : text_.outputs.at(store.value))
     to.push_back(fmt::format("{}{}[{}] = {};", condition, pointer, index(linear, store.at.extents), operand.text));

@@ -23,10 +23,10 @@ struct KernelText {
   ir::KernelPlan plan;
   ir::ContractPlan contract = {};  // of a product
   std::string index_type;          // "int" or "hd::i64"
-  int64_t packet = 1;              // elements at once: divides the columns, or there is one row
+  int64_t vector_width = 1;        // elements at once: divides the columns, or there is one row
   bool groups = false;             // packets on the host too: random numbers come four at a time
   int64_t team = 1;
-  int64_t ahead = 1;                          // rows whose packets are loaded before the first of them is computed
+  int64_t prefetch_distance = 1;              // rows whose packets are loaded before the first of them is computed
   std::map<ir::ValueId, std::string> inputs;  // pointer parameters
   std::map<std::string, std::string> scalars = {};          // parameters for what each launch supplies
   std::map<ir::ValueId, std::vector<std::string>> outputs;  // more than one where a value is returned twice

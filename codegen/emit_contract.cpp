@@ -21,7 +21,7 @@ class ProductText {
       : text_(text),
         k_(text.kernel),
         plan_(text.contract),
-        form_(std::get<forms::Product>(text.kernel.form->how)),
+        schedule_(std::get<schedules::Product>(text.kernel.schedule->how)),
         body_(body) {
     body_.add_coordinates({"matrix", "k"});
     for (std::string* name : {&product_, &sums_, &tile_, &part_, &step_, &from_, &down_, &across_})
@@ -42,7 +42,7 @@ class ProductText {
     product.push_back(fmt::format("{}::Sums {};", product_, sums_));
     for (const Side* s : {&left_, &right_}) append(product, offsets(*s));
     append(product, block(fmt::format("HD_STEPS({}, {}, {}, {}, {}, {}, {})", text_.index_type, product_, step_, from_,
-                                      part_, form_.parts, plan_.space[kDepth]),
+                                      part_, schedule_.split_k, plan_.space[kDepth]),
                           steps));
     if (runs_.steps > 0) product.push_back(sums_ + ".finish();");
     append(product, results);
@@ -51,7 +51,7 @@ class ProductText {
     body_.line(fmt::format("HD_SIDE({}::{}, {}, 0);", product_, left_.type, left_.tile));
     body_.line(fmt::format("HD_SIDE({}::{}, {}, sizeof({}));", product_, right_.type, right_.tile, left_.tile));
     body_.lines(block(fmt::format("HD_PRODUCTS({}, {}, {}, {}, matrix, top, left, {}, {})", text_.index_type, product_,
-                                  tile_, part_, form_.parts, sizes_),
+                                  tile_, part_, schedule_.split_k, sizes_),
                       product));
   }
 
@@ -70,7 +70,7 @@ class ProductText {
             counter,
             first,
             plan_.space[a],
-            form_.tile[a],
+            schedule_.tile[a],
             text_.names.fresh(name + "_tile"),
             text_.names.fresh(name + (plan.packet > 0 ? "_at" : "_kept")),
             plan.kept && !plan.borders.empty() ? text_.names.fresh(name + "_borders") : ""};
@@ -84,8 +84,8 @@ class ProductText {
   std::string product_type() const {
     std::string type =
         fmt::format("hd::{}<{}, {}, {}, {}, {}, {}, {}, {}>", plan_.tensor_cores ? "TensorProduct" : "FmaProduct",
-                    storage_type(plan_.multiplied), form_.tile[0], form_.tile[1], form_.tile[2], form_.threads,
-                    form_.stages, order(plan_.left), order(plan_.right));
+                    storage_type(plan_.multiplied), schedule_.tile[0], schedule_.tile[1], schedule_.tile[2],
+                    schedule_.threads, schedule_.stages, order(plan_.left), order(plan_.right));
     if (runs_.steps == 0) return type;
     return fmt::format("hd::ProductInRuns<{}, {}>", type, runs_.wide ? "hd::wide" : "hd::narrow");
   }
@@ -95,7 +95,7 @@ class ProductText {
     if (nest.axis == Axis::sums) return result_lines(nest);
     return block(
         fmt::format("if (hd::add_parts<{}>({}, hd::partials_at<float>(scratch, 0), counter, {}, (int){}, {}, {}))",
-                    product_, sums_, tile_, part_, form_.parts, plan_.gather),
+                    product_, sums_, tile_, part_, schedule_.split_k, plan_.gather),
         lines(std::get<Nest>(nest.body[0].what)));
   }
 
@@ -135,7 +135,7 @@ class ProductText {
   std::string inside(const Side& s) const {
     std::vector<std::string> conditions;
     if (s.extent % s.length != 0) conditions.push_back(fmt::format("{} < {}", s.counter, s.extent));
-    if (plan_.space[kDepth] % form_.tile[2] != 0) conditions.push_back(fmt::format("k < {}", plan_.space[kDepth]));
+    if (plan_.space[kDepth] % schedule_.tile[2] != 0) conditions.push_back(fmt::format("k < {}", plan_.space[kDepth]));
     return joined(conditions, " && ");
   }
   std::string both(const std::string& a, const std::string& b) const {
@@ -210,14 +210,14 @@ class ProductText {
     const Node& n = k_[plan_.contraction];
     const std::string sum = text_.names.fresh(k_[n.results[0]].name);
     body_.line(fmt::format("const float {} = {}.get({}, {}{});{}", sum, sums_, down_, across_,
-                           text_.packet > 1 ? " + k" : "", place_comment(n.loc)));
+                           text_.vector_width > 1 ? " + k" : "", place_comment(n.loc)));
     body_.define(n.results[0], sum);
     for (const Statement& s : nest.body) body_.store(std::get<Store>(s.what), {});
     const std::vector<std::string> columns = body_.close_columns();
     std::vector<std::string> lines = body_.close();
     append(lines, columns);
     return block(fmt::format("HD_SUMS({}, {}, {}, {}, row, column, top, left, {}, {}, {})", text_.index_type, product_,
-                             down_, across_, plan_.space[kRow], plan_.space[kColumn], text_.packet),
+                             down_, across_, plan_.space[kRow], plan_.space[kColumn], text_.vector_width),
                  lines);
   }
 
@@ -225,12 +225,12 @@ class ProductText {
   KernelText& text_;
   const Graph& k_;
   const ContractPlan& plan_;
-  const forms::Product& form_;
+  const schedules::Product& schedule_;
   Body& body_;
   std::string product_ = "Product", sums_ = "sums", tile_ = "tile", part_ = "part", step_ = "step", from_ = "from",
               down_ = "i", across_ = "j", sizes_;
   Side left_, right_;
-  const ProductRuns runs_ = product_runs(form_, plan_);
+  const ProductRuns runs_ = product_runs(schedule_, plan_);
 };
 
 }  // namespace

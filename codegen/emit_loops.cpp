@@ -66,7 +66,7 @@ class LoopText {
     body.lines(columns);
     const std::vector<std::string> inside = body.close();
     body.lines(block(fmt::format("{}({}, row, column, {}, {}, {})", text_.groups ? "HD_GROUPS" : "HD_POINTS",
-                                 text_.index_type, nest.extents[kRow], nest.extents[kColumn], text_.packet),
+                                 text_.index_type, nest.extents[kRow], nest.extents[kColumn], text_.vector_width),
                      inside));
   }
 
@@ -77,15 +77,16 @@ class LoopText {
     if (row.empty()) return;
     const std::string each = fmt::format("{}, {}", text_.plan.rows, text_.team), index = text_.index_type;
     const std::string of_long = end_of_runs(nest), in_runs = of_long.empty() ? "HD_" : "HD_LONG_";
-    if (text_.ahead == 1)
+    if (text_.prefetch_distance == 1)
       return body.lines(block(fmt::format("{}ROWS({}, row, {}{})", in_runs, index, each, of_long), row));
-    const std::string of_batch = fmt::format("BATCH({}, row, {}, {})", index, each, text_.ahead);
+    const std::string of_batch = fmt::format("BATCH({}, row, {}, {})", index, each, text_.prefetch_distance);
     Body::Ahead ahead = body.take_ahead();
     std::vector<std::string> all = std::move(ahead.arrays);
     for (const auto& lines : {block("HD_LOAD_" + of_batch, block(head_of_columns("HD_COLUMNS"), ahead.loads)),
                               block("HD_OF_" + of_batch, row)})
       all.insert(all.end(), lines.begin(), lines.end());
-    body.lines(block(fmt::format("{}BATCHES({}, {}, {}{})", in_runs, index, each, text_.ahead, of_long), all));
+    body.lines(
+        block(fmt::format("{}BATCHES({}, {}, {}{})", in_runs, index, each, text_.prefetch_distance, of_long), all));
   }
 
   void columns(Body& body, const Nest& nest) {
@@ -102,7 +103,7 @@ class LoopText {
     const std::string of_long = end_of_runs(nest);
     if (nest.axis == Axis::span)
       return body.lines(block(fmt::format("{}({}, column, {}, {}{})", of_long.empty() ? "HD_SPAN" : "HD_LONG_SPAN",
-                                          text_.index_type, text_.plan.columns, text_.packet, of_long),
+                                          text_.index_type, text_.plan.columns, text_.vector_width, of_long),
                               inside));
     if (slots) body.line("HD_IN_REGISTERS");
     const char* loop = !of_long.empty() ? "HD_LONG_REDUCE" : lanes ? "HD_REDUCE" : "HD_COLUMNS";
@@ -111,7 +112,7 @@ class LoopText {
 
   std::string head_of_columns(const char* loop, const std::string& of_long = {}) const {
     return fmt::format("{}({}, column, slot, {}, {}, {}{})", loop, text_.index_type, text_.plan.columns, text_.team,
-                       text_.packet, of_long);
+                       text_.vector_width, of_long);
   }
 
   // What a loop says in addition, where sums are long: how many of its turns make a run, and what ends one.
@@ -164,8 +165,8 @@ class LoopText {
     const Value& result = k_[k_[s.reduction].results[0]];
     const std::string& name = accumulators_[s.reduction] = text_.names.fresh(result.name + "_acc");
     if (is_column(k_, text_.plan, s.reduction))
-      body.line(
-          fmt::format("{}, {}, {}> {};", type_of_sum(s.reduction, "ColumnResults"), text_.team, text_.packet, name));
+      body.line(fmt::format("{}, {}, {}> {};", type_of_sum(s.reduction, "ColumnResults"), text_.team,
+                            text_.vector_width, name));
     else
       body.line(fmt::format("{}> {};", type_of_sum(s.reduction, "Accumulator"), name));
   }
@@ -174,7 +175,7 @@ class LoopText {
     const Value& v = k_[text_.plan.kept[s.kept].value];
     text_.kept.push_back(text_.names.fresh(v.name + "_row"));
     body.line(fmt::format("hd::Row<{}, {}, {}, {}> {};", array_type(v.type.dtype), text_.plan.columns, text_.team,
-                          text_.packet, text_.kept.back()));
+                          text_.vector_width, text_.kept.back()));
   }
 
   void write(Body& body, const Single& s) { body.make_single(s); }
@@ -182,7 +183,7 @@ class LoopText {
   void write(Body& body, const Accumulate& s) {
     const char* lane = !condition_.empty()               ? "[HD_ROW_LANE(row)]"
                        : s.plan != ReductionPlan::column ? "[HD_LANE]"
-                       : text_.packet > 1                ? "[slot][k]"
+                       : text_.vector_width > 1          ? "[slot][k]"
                                                          : "[slot][0]";
     body.accumulate(s, accumulators_.at(s.reduction) + lane, condition_);
   }
@@ -204,7 +205,7 @@ class LoopText {
   void write(Body& body, const AddBlocks& s) {
     const Partials& p = text_.plan.partials[s.partials];
     const int64_t bytes = accumulator_bytes(signature(k_, k_[p.reduction])), gather = text_.plan.gather;
-    const ColumnsMeet meet = columns_meet(generated(*k_.form).threads, meeting_[1], p.width, bytes);
+    const ColumnsMeet meet = columns_meet(generated(*k_.schedule).threads, meeting_[1], p.width, bytes);
     const char* add = gather == 0 ? "add_blocks" : meeting_[2] > 1 ? "add_group" : "add_groups";
     body.line(fmt::format("hd::{}<{}{}, {}, {}>({}, {});", add, gather > 0 ? fmt::format("{}, ", gather) : "",
                           meet.shares, meet.at_once, meet.abreast, partials_.at(s.partials), p.width));

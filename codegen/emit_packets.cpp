@@ -45,16 +45,16 @@ std::optional<Operand> Body::load_packet(ValueId v, const IndexMap& at, const In
   if (holder == scopes_.end() || holder < scopes_.begin() + static_cast<std::ptrdiff_t>(bound)) return std::nullopt;
   const std::string packet = text_.names.fresh(k_[v].name + "_packet");
   const std::string address = parenthesized(index_text(linear, at.extents, at_packet()));
-  std::string loaded = fmt::format("hd::{}<{}>({} + {}{})", text_.groups ? "load_group" : "load", text_.packet,
+  std::string loaded = fmt::format("hd::{}<{}>({} + {}{})", text_.groups ? "load_group" : "load", text_.vector_width,
                                    text_.inputs.at(v), address, rest_text());
   if (const std::string guard = guard_text(at, at_packet()); !guard.empty())
-    loaded =
-        fmt::format("{} ? {} : hd::Packet<{}, {}>{{}}", guard, loaded, storage_type(k_[v].type.dtype), text_.packet);
+    loaded = fmt::format("{} ? {} : hd::Packet<{}, {}>{{}}", guard, loaded, storage_type(k_[v].type.dtype),
+                         text_.vector_width);
   const auto elements = std::find_if(holder, scopes_.end(), [](const Scope& s) { return !s.packet; });
   const auto scope = static_cast<size_t>(elements - scopes_.begin());
-  if (text_.ahead > 1 && holder->covers == 1) {
+  if (text_.prefetch_distance > 1 && holder->covers == 1) {
     ahead_.arrays.push_back(fmt::format("hd::Batch<{}, {}, {}, {}> {};", storage_type(k_[v].type.dtype),
-                                        text_.plan.columns, text_.packet, text_.ahead, packet));
+                                        text_.plan.columns, text_.vector_width, text_.prefetch_distance, packet));
     ahead_.loads.push_back(fmt::format("{}.at(HD_TURN, column) = {};", packet, loaded));
     return named(v, packet + ".at(HD_TURN, column)[k]", scope, {});
   }
@@ -63,7 +63,7 @@ std::optional<Operand> Body::load_packet(ValueId v, const IndexMap& at, const In
 }
 
 Packets Body::packets(bool here) const {
-  return {here ? text_.packet : 1, text_.groups, [this](ValueId v) { return defined_.contains(v); }};
+  return {here ? text_.vector_width : 1, text_.groups, [this](ValueId v) { return defined_.contains(v); }};
 }
 
 std::vector<std::string> Body::at_packet() const {
@@ -74,17 +74,17 @@ std::vector<std::string> Body::at_packet() const {
 
 std::string Body::rest_text() const {
   const int64_t columns = text_.plan.columns;
-  return columns % text_.packet == 0 ? "" : fmt::format(", {} - column", columns);
+  return columns % text_.vector_width == 0 ? "" : fmt::format(", {} - column", columns);
 }
 
 std::string Body::each_of_packet() const {
   const std::string rest = rest_text();
   const std::string each = text_.groups ? "HD_EACH_OF_GROUP" : rest.empty() ? "HD_EACH" : "HD_EACH_OF";
-  return fmt::format("{}(k, {}{})", each, text_.packet, rest);
+  return fmt::format("{}(k, {}{})", each, text_.vector_width, rest);
 }
 
 void Body::open_columns() {
-  if (text_.packet > 1) {
+  if (text_.vector_width > 1) {
     open(/*covers=*/1, /*packet=*/true);
     coordinates_[kColumn] = "column + k";
   }
@@ -94,7 +94,7 @@ void Body::open_columns() {
 std::vector<std::string> Body::close_columns() {
   std::vector<std::string> elements = close();
   const std::vector<std::string> stores = take_stores();
-  if (text_.packet == 1) {
+  if (text_.vector_width == 1) {
     elements.insert(elements.end(), stores.begin(), stores.end());
     return elements;
   }
@@ -111,7 +111,7 @@ void Body::store_packet(ValueId v, const Operand& operand, const IndexExpr& line
   const std::string packet = text_.names.fresh(k_[v].name + "_result");
   const auto holder = std::find_if(scopes_.begin(), scopes_.end(), [](const Scope& s) { return s.packet; });
   holder->lines.push_back(fmt::format("hd::{}<{}, {}> {};", text_.groups ? "Elements" : "Packet",
-                                      storage_type(k_[v].type.dtype), text_.packet, packet));
+                                      storage_type(k_[v].type.dtype), text_.vector_width, packet));
   line(fmt::format("{}[k] = {};", packet, operand.text));
   for (const std::string& pointer : text_.outputs.at(v))
     stores_.push_back(fmt::format("hd::store({} + {}, {}{});", pointer,

@@ -1,4 +1,4 @@
-// The body of a kernel as lines of text, printed from its loops: one function for all forms, and the parts of it that
+// The body of a kernel as lines of text, printed from its loops: one function for all schedules, and the parts of it that
 // have a file of their own.
 #pragma once
 #include "codegen/emit_body.h"

@@ -135,7 +135,7 @@ std::string Body::end_run(int64_t turns, const std::string& accumulator, const s
 
 void Body::reduce_loops(const Node& n, const Signature& s, const ReductionAccess& access, const Running& running) {
   const auto declare = [&](const std::string& type, const std::string& name, const char* value) {
-    const std::string packet = fmt::format("hd::Packet<{}, {}>", type, text_.packet);
+    const std::string packet = fmt::format("hd::Packet<{}, {}>", type, text_.vector_width);
     line(fmt::format("{} {}{};", running.packets ? packet : type, name, value));
   };
   declare(running.runs ? fmt::format("hd::Long<{}>", monoid(s)) : monoid(s), running.accumulator, "");

@@ -16,7 +16,7 @@ namespace {
 
 std::string kernel_text(const Kernel& facts, const std::vector<std::string>& parameters,
                         const std::vector<std::string>& body) {
-  std::string text = fmt::format("// kernel {}\n", facts.form);
+  std::string text = fmt::format("// kernel {}\n", facts.schedule);
   const std::string head =
       fmt::format("HD_KERNEL({}, {})(\n    {})", facts.name, facts.block, joined(parameters, ",\n    "));
   for (const std::string& line : block(head, body)) text += line + "\n";
@@ -33,7 +33,7 @@ EmittedKernel emit_feed(const std::vector<Buffer>& inputs, const std::vector<Fee
                         bool training, const std::string& symbol) {
   EmittedKernel out;
   Kernel& k = out.facts;
-  k.name = symbol, k.title = k.form = "feed";
+  k.name = symbol, k.title = k.schedule = "feed";
   k.arguments = 1 + std::ssize(inputs);
   k.block = kFeedThreads;
   Names names;
@@ -63,7 +63,7 @@ EmittedKernel emit_feed(const std::vector<Buffer>& inputs, const std::vector<Fee
 EmittedKernel emit_record(const Recorded& recorded, int64_t rows, int64_t records, const std::string& symbol) {
   EmittedKernel out;
   Kernel& k = out.facts;
-  k.name = symbol, k.title = k.form = "record";
+  k.name = symbol, k.title = k.schedule = "record";
   k.block = kFeedThreads;
   std::vector<std::string> parameters;
   const auto add = [&](const Buffer* b, const char* name) {

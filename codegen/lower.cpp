@@ -13,7 +13,7 @@
 #include "ir/check.h"
 #include "ir/kernel/cost.h"
 #include "ir/op_def.h"
-#include "ir/view.h"
+#include "ir/storage/view.h"
 
 namespace heddle::codegen {
 namespace {
@@ -207,7 +207,7 @@ class Lowering {
   static Argument workspace(const Node& n, const Graph& kernel) {
     auto found = n.attrs.find("workspace_at");
     const int64_t offset = found == n.attrs.end() ? 0 : std::get<int64_t>(found->second);
-    return {{Segment::arena, offset}, kernel.form->workspace, Access::read_write};
+    return {{Segment::arena, offset}, kernel.schedule->workspace, Access::read_write};
   }
 
   // Zero at load and left zero by the launch's last block. Each launch has its own: two may run at once.

@@ -1,4 +1,4 @@
-// Lowers a planned module (after `pack`) to a Program: entries, steps with addresses, kernel text.
+// Lowers a planned module (after `assign_buffers`) to a Program: entries, steps with addresses, kernel text.
 #pragma once
 #include "codegen/feed.h"
 #include "codegen/program.h"
@@ -19,7 +19,7 @@ struct FedEntries {
 
 Program lower(const ir::Module& m, const std::string& name, const ir::Target& target, const FedEntries& fed = {});
 
-// The library call that a kernel of form contract or opaque stands for, without addresses: what a
+// The library call that a kernel of schedule contract or opaque stands for, without addresses: what a
 // library is asked about before memory is planned (AvailableLibrary::ask), and what lower fills in.
 Library describe_library(const ir::Graph& kernel);
 

@@ -8,14 +8,14 @@ namespace {
 
 using namespace ir;
 
-Tensor tensor(const Type& type) { return {to_string(type.dtype), type.dims}; }
+TensorDesc tensor(const Type& type) { return {to_string(type.dtype), type.dims}; }
 
 // All attributes, defaults included, as lists of integers. A library that takes a composite with
 // others needs a place for them in Library.
 std::map<std::string, std::vector<int64_t>> integer_attrs(const Node& n) {
   std::map<std::string, std::vector<int64_t>> result;
   for (const Key& def : n.op->attrs) {
-    if (def.name == "precision") continue;  // the form says what is made of that permission
+    if (def.name == "precision") continue;  // the schedule says what is made of that permission
     const Attr& value = attribute(*n.op, n.attrs, def.name);
     if (const auto* flag = std::get_if<bool>(&value)) result[def.name] = {*flag ? 1 : 0};
     if (const auto* integer = std::get_if<int64_t>(&value)) result[def.name] = {*integer};
@@ -29,13 +29,13 @@ std::map<std::string, std::vector<int64_t>> integer_attrs(const Node& n) {
 
 Library describe_library(const Graph& kernel) {
   HEDDLE_CHECK(ir::calls_library(kernel), "@" + kernel.name + " is no library call");
-  const auto& form = std::get<forms::LibraryCall>(kernel.form->how);
+  const auto& schedule = std::get<schedules::LibraryCall>(kernel.schedule->how);
   Library call;
-  call.impl = form.impl;
+  call.impl = schedule.impl;
   call.title = kernel.name;
-  call.slices = form.slices;
-  call.precision = to_string(form.precision);
-  call.workspace.bytes = kernel.form->workspace;
+  call.batch_split = schedule.batch_split;
+  call.precision = to_string(schedule.precision);
+  call.workspace.bytes = kernel.schedule->workspace;
   for (NodeId id : kernel.order) {
     const Node& n = kernel[id];
     visit_kind(

@@ -1,7 +1,7 @@
 #include "codegen/lower_memory.h"
 
 #include "ir/check.h"
-#include "ir/storage.h"
+#include "ir/storage/storage.h"
 
 namespace heddle::codegen {
 

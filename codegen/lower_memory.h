@@ -3,7 +3,7 @@
 #include <map>
 
 #include "codegen/program.h"
-#include "ir/storage.h"
+#include "ir/storage/storage.h"
 
 namespace heddle::codegen {
 

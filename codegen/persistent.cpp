@@ -17,7 +17,7 @@ namespace {
 
 // All texts are one function, for which compilers take more than linear time: 20 of a dense network take 4 s.
 constexpr size_t kMostLaunches = 24;
-constexpr int64_t kBlocksOfProcessor = 2;  // at least, whatever registers the texts want: 2 * 128 threads of 255 each
+constexpr int64_t kBlocksOfSm = 2;  // at least, whatever registers the texts want: 2 * 128 threads of 255 each
 
 bool overlaps(const Argument& a, const Argument& b) {
   return a.at.segment == b.at.segment && a.at.offset < b.at.offset + b.bytes && b.at.offset < a.at.offset + a.bytes;
@@ -49,8 +49,8 @@ const Kernel* kernel_of(const Program& p, const Step& step) {
 
 // What is moved by few threads is moved slowly: each has about two packets under way until they are there.
 double fewest_threads_seconds(const Kernel& k, const PersistentPlan& plan, const Target& target) {
-  const auto threads = static_cast<double>(target.most_blocks * kBlocksOfProcessor * plan.threads);
-  const double under_way = 2 * threads * static_cast<double>(target.packet_bytes);
+  const auto threads = static_cast<double>(target.sm_count * kBlocksOfSm * plan.threads);
+  const double under_way = 2 * threads * static_cast<double>(target.vector_bytes);
   return static_cast<double>(k.bytes_read + k.bytes_written) / under_way * target.latency;
 }
 
@@ -123,7 +123,7 @@ EmittedKernel emit_persistent(const Program& program, const Entry& entry, const 
                               const Address& meeting, const std::string& symbol) {
   EmittedKernel out;
   Kernel& k = out.facts;
-  k.name = symbol, k.title = entry.name, k.form = "persistent";
+  k.name = symbol, k.title = entry.name, k.schedule = "persistent";
   k.arguments = kSegments;
   k.scalars = {"i32"};
   k.block = plan.threads;
@@ -153,7 +153,7 @@ EmittedKernel emit_persistent(const Program& program, const Entry& entry, const 
                          entry.steps.size(), plan.phases.size());
   const std::string head =
       fmt::format("HD_PERSISTENT_KERNEL({}, {}, {})(char* state, char* arena, char* ring, int steps)", symbol, k.block,
-                  kBlocksOfProcessor);
+                  kBlocksOfSm);
   for (const std::string& line : block(head, body)) out.text += line + "\n";
   return out;
 }

@@ -33,11 +33,12 @@ std::string text(const std::vector<Argument>& list) {
   return out;
 }
 
-std::string text(const Tensor& t) { return fmt::format("{}[{}]", t.dtype, fmt::join(t.dims, ",")); }
+std::string text(const TensorDesc& t) { return fmt::format("{}[{}]", t.dtype, fmt::join(t.dims, ",")); }
 
 std::string text(const Buffer& b) {
   const std::string layout = b.layout.empty() ? "" : fmt::format(" layout [{}]", fmt::join(b.layout, ","));
-  return fmt::format("{} {}: {}{} at {}", to_string(b.role), b.name, text(Tensor{b.dtype, b.dims}), layout, text(b.at));
+  return fmt::format("{} {}: {}{} at {}", to_string(b.role), b.name, text(TensorDesc{b.dtype, b.dims}), layout,
+                     text(b.at));
 }
 
 std::string text(const Launch& launch, const Program& p) {
@@ -51,10 +52,10 @@ std::string text(const Library& call, const Program&) {
   for (const EpilogueStep& e : call.epilogue) line += "." + e.op;
   line += fmt::format("({})", text(call.arguments));
   std::vector<std::string> types;
-  for (const Tensor& t : call.operands) types.push_back(text(t));
+  for (const TensorDesc& t : call.operands) types.push_back(text(t));
   line += fmt::format(" : {} ->", fmt::join(types, ", "));
-  for (const Tensor& t : call.results) line += " " + text(t);
-  std::vector<std::string> attrs{fmt::format("slices = {}", call.slices)};
+  for (const TensorDesc& t : call.results) line += " " + text(t);
+  std::vector<std::string> attrs{fmt::format("batch_split = {}", call.batch_split)};
   if (call.precision != "f32") attrs.push_back("precision = " + call.precision);
   if (call.workspace.bytes > 0) attrs.push_back("workspace = " + text(call.workspace));
   for (const auto& [name, values] : call.integers)
@@ -67,7 +68,7 @@ std::string text(const Copy& copy, const Program&) {
 }
 
 std::string text(const Kernel& k) {
-  std::string line = fmt::format("kernel {}: {}, {} arguments", k.name, k.form, k.arguments);
+  std::string line = fmt::format("kernel {}: {}, {} arguments", k.name, k.schedule, k.arguments);
   if (!k.scalars.empty()) line += fmt::format(", scalars {}", fmt::join(k.scalars, " "));
   line += fmt::format(", block {}", k.block);
   line += k.blocks > 0 ? fmt::format(", blocks {}", k.blocks) : fmt::format(", at most {} blocks", k.max_blocks);

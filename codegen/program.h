@@ -76,7 +76,7 @@ struct KernelCounts {
 struct Kernel {
   std::string name;       // symbol
   std::string title;      // the IR's name, without '@'
-  std::string form;       // "rows"
+  std::string schedule;   // "rows"
   int64_t arguments = 0;  // pointers, in order: operands, results, then partials and counter where `blocks` is fixed
   std::vector<std::string> scalars;  // types of the numbers that follow the pointers: "i64", "f32"
   int64_t block = 1;                 // threads of a block on a GPU
@@ -103,7 +103,7 @@ struct Launch {
 };
 
 // A call of a library. Shapes and attributes say what is computed; a device builds its primitives from them once.
-struct Tensor {
+struct TensorDesc {
   std::string dtype;
   std::vector<int64_t> dims;
 };
@@ -126,9 +126,9 @@ struct Library {
   std::string title;                                     // the IR kernel's name
   std::map<std::string, std::vector<int64_t>> integers;  // the operator's attributes
   std::vector<EpilogueStep> epilogue;                    // in order
-  std::vector<Tensor> operands, results;
+  std::vector<TensorDesc> operands, results;
   std::vector<Argument> arguments;  // operands, then results
-  int64_t slices = 1;               // fixed: results do not depend on the number of threads
+  int64_t batch_split = 1;          // fixed: results do not depend on the number of threads
   std::string precision = "f32";    // what operands may be rounded to before they are multiplied; f32: nothing
   Argument workspace{.at = {}, .bytes = 0, .access = Access::read_write};
   int64_t bytes_read = 0, bytes_written = 0;

@@ -6,15 +6,15 @@
 #include <map>
 #include <optional>
 
-#include "frontend/average.h"
-#include "frontend/index_checks.h"
+#include "frontend/instantiate/model_outputs.h"
+#include "frontend/instantiate/same_network.h"
 #include "frontend/keys/fields.h"
 #include "frontend/layer_context.h"
-#include "frontend/learning_rate.h"
-#include "frontend/model_outputs.h"
-#include "frontend/same_network.h"
-#include "frontend/train_step.h"
-#include "frontend/training_def.h"
+#include "frontend/training/average.h"
+#include "frontend/training/index_checks.h"
+#include "frontend/training/learning_rate.h"
+#include "frontend/training/train_step.h"
+#include "frontend/training/training_def.h"
 
 namespace heddle::frontend {
 
@@ -60,7 +60,7 @@ void finish(ir::Graph& g, const std::vector<IndexCheck>& indices) {
 }
 
 // The loss and, where it depends on the data, how much of the batch counts in it: a batch of labels may have none.
-std::vector<MeasureStates> add_measures(Expansion& e, const Model& model, const Losses& loss, Diagnostics& errors) {
+std::vector<MeasureStates> add_measures(Instance& e, const Model& model, const Losses& loss, Diagnostics& errors) {
   e.graph.outputs.push_back(loss.total);
   Totals totals = add_totals(e, model, loss, errors);
   const ir::Node* made_by = totals.counted.valid() ? e.graph.def(totals.counted) : nullptr;
@@ -76,10 +76,10 @@ struct TrainGraph {
   std::vector<Diagnostic> refusals;  // why it cannot run, though it tells which states there are
 };
 
-TrainGraph train_graph(ExpandedModel& expanded, ir::BatchKind kind, int64_t batch, std::optional<int64_t> steps,
+TrainGraph train_graph(ModelInstances& instances, ir::BatchKind kind, int64_t batch, std::optional<int64_t> steps,
                        Diagnostics& errors, SameNetwork& same) {
-  const Model& model = expanded.model();
-  Expansion e = expanded.at({.batch = batch, .training = true}, errors);
+  const Model& model = instances.model();
+  Instance e = instances.at({.batch = batch, .training = true}, errors);
   same.require(e);
   guarded(errors, [&] { require_outputs(e, model); });  // not hours later, when somebody predicts
   const std::vector<IndexCheck> indices = index_checks(e, errors);
@@ -98,10 +98,10 @@ TrainGraph train_graph(ExpandedModel& expanded, ir::BatchKind kind, int64_t batc
 }
 
 // Reads the averages of `averaged` in the place of these parameters.
-ir::Graph eval_graph(ExpandedModel& expanded, ir::BatchKind kind, int64_t batch, Diagnostics& errors, SameNetwork& same,
-                     const std::vector<Parameter>& averaged) {
-  const Model& model = expanded.model();
-  Expansion e = expanded.at({.batch = batch, .training = false}, errors);
+ir::Graph eval_graph(ModelInstances& instances, ir::BatchKind kind, int64_t batch, Diagnostics& errors,
+                     SameNetwork& same, const std::vector<Parameter>& averaged) {
+  const Model& model = instances.model();
+  Instance e = instances.at({.batch = batch, .training = false}, errors);
   same.require(e);
   const std::vector<IndexCheck> indices = index_checks(e, errors);
   const Losses loss = add_losses(e, model, errors);
@@ -112,11 +112,11 @@ ir::Graph eval_graph(ExpandedModel& expanded, ir::BatchKind kind, int64_t batch,
   return std::move(e.graph);
 }
 
-ir::Graph predict_graph(ExpandedModel& expanded, int64_t batch, Diagnostics& errors, SameNetwork& same) {
-  Expansion e = expanded.at({.batch = batch, .training = false}, errors);
+ir::Graph predict_graph(ModelInstances& instances, int64_t batch, Diagnostics& errors, SameNetwork& same) {
+  Instance e = instances.at({.batch = batch, .training = false}, errors);
   same.require(e);
   const std::vector<IndexCheck> indices = index_checks(e, errors);
-  guarded(errors, [&] { add_outputs(e, expanded.model()); });
+  guarded(errors, [&] { add_outputs(e, instances.model()); });
   e.graph.name = ir::entry_name({ir::Phase::predict});
   finish(e.graph, indices);
   return std::move(e.graph);
@@ -192,8 +192,8 @@ void require_one_number(const ir::Graph& metrics, const std::optional<EarlyStop>
 
 // Looks at twice the batch. Where the model does not fit that, it says nothing: the batches of the entries are looked
 // at as they are built.
-void look_at_another_batch(ExpandedModel& expanded, int64_t batch, SameNetwork& same) {
-  if (const Expansion* other = expand_twice(expanded, batch)) same.require(*other);
+void look_at_another_batch(ModelInstances& instances, int64_t batch, SameNetwork& same) {
+  if (const Instance* other = instance_of_twice(instances, batch)) same.require(*other);
 }
 
 void require_runnable(const TrainGraph& train, Diagnostics& errors) {
@@ -251,22 +251,22 @@ BuildOptions default_build_options(const Model& model) {
 }
 
 ir::Module build_module(const Model& model, const BuildOptions& options) {
-  ExpandedModel expanded(model);
-  return build_module(expanded, options);
+  ModelInstances instances(model);
+  return build_module(instances, options);
 }
 
-ir::Module build_module(ExpandedModel& expanded, const BuildOptions& options) {
-  const Model& model = expanded.model();
+ir::Module build_module(ModelInstances& instances, const BuildOptions& options) {
+  const Model& model = instances.model();
   // A fault shows in every graph; it is reported by the first that has it.
   Diagnostics errors;
   const std::optional<int64_t> steps = options.total_steps ? options.total_steps : model.train.steps;
   if (options.train > 0 || options.train_last > 0) require_training(model);
   const int64_t batch = options.train > 0 ? options.train : any_batch(options);
   SameNetwork same;
-  TrainGraph train = train_graph(expanded, ir::BatchKind::whole, batch, steps, errors, same);
+  TrainGraph train = train_graph(instances, ir::BatchKind::whole, batch, steps, errors, same);
   if (options.train > 0) require_runnable(train, errors);
   errors.throw_if_any();
-  look_at_another_batch(expanded, batch, same);
+  look_at_another_batch(instances, batch, same);
   ir::Module m;
   m.graphs.push_back(init_graph(model, train.graph, train.parameters));
   if (options.train > 0) {
@@ -274,7 +274,7 @@ ir::Module build_module(ExpandedModel& expanded, const BuildOptions& options) {
     m.graphs.push_back(std::move(train.graph));
   }
   if (options.train_last > 0) {
-    TrainGraph last = train_graph(expanded, ir::BatchKind::remainder, options.train_last, steps, errors, same);
+    TrainGraph last = train_graph(instances, ir::BatchKind::remainder, options.train_last, steps, errors, same);
     require_runnable(last, errors);
     finish(last.graph, last.indices);
     m.graphs.push_back(std::move(last.graph));
@@ -283,10 +283,10 @@ ir::Module build_module(ExpandedModel& expanded, const BuildOptions& options) {
   const bool trains = options.train > 0 || options.train_last > 0;
   const std::vector<Parameter> averages = trains ? train.averaged : std::vector<Parameter>{};
   if (options.eval > 0)
-    m.graphs.push_back(eval_graph(expanded, ir::BatchKind::whole, options.eval, errors, same, averages));
+    m.graphs.push_back(eval_graph(instances, ir::BatchKind::whole, options.eval, errors, same, averages));
   if (options.eval_last > 0)
-    m.graphs.push_back(eval_graph(expanded, ir::BatchKind::remainder, options.eval_last, errors, same, averages));
-  if (options.predict > 0) m.graphs.push_back(predict_graph(expanded, options.predict, errors, same));
+    m.graphs.push_back(eval_graph(instances, ir::BatchKind::remainder, options.eval_last, errors, same, averages));
+  if (options.predict > 0) m.graphs.push_back(predict_graph(instances, options.predict, errors, same));
   errors.throw_if_any();
   if (!averages.empty()) m.graphs.push_back(take_average_graph(averages));
   if (!model.train.losses.empty() && options.train + options.train_last + options.eval + options.eval_last > 0)

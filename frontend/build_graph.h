@@ -10,7 +10,7 @@
 // Graphs, each as far as its batch size is given:
 //   @init          updates every state: parameters from their initializers, moments and `step` to zero, `seed`
 //   @train         updates parameters, moments, step and totals; returns loss, where labels count loss.count, and where
-//                  indices are computed step.outside (frontend/index_checks.h)
+//                  indices are computed step.outside (frontend/training/index_checks.h)
 //   @train_last    the same for the remainder batch
 //   @eval          no dropout, averages in the place of parameters; updates totals; returns what @train does
 //   @eval_last     the same for the remainder batch
@@ -25,7 +25,7 @@
 #pragma once
 #include <optional>
 
-#include "frontend/expanded_model.h"
+#include "frontend/instantiate/model_instances.h"
 #include "frontend/model.h"
 #include "ir/graph.h"
 
@@ -44,7 +44,7 @@ BuildOptions default_build_options(const Model& model);
 void require_training(const Model& model);
 
 // Throws one UserError with every fault found.
-ir::Module build_module(ExpandedModel& expanded, const BuildOptions& options);
+ir::Module build_module(ModelInstances& instances, const BuildOptions& options);
 ir::Module build_module(const Model& model, const BuildOptions& options);
 
 }  // namespace heddle::frontend

@@ -7,7 +7,7 @@
 #include <limits>
 #include <set>
 
-#include "frontend/json.h"
+#include "frontend/json/json.h"
 #include "frontend/limits.h"
 
 namespace heddle::frontend {

@@ -128,7 +128,7 @@ ValueId LayerContext::apply_activation(ValueId v) {
 
 ValueId LayerContext::to_nhwc(ValueId v) {
   const int64_t rank = type(v).rank();
-  if (layout == Layout::nhwc || rank < 3) return v;
+  if (layout == ImageLayout::nhwc || rank < 3) return v;
   Dims perm{0};
   for (int64_t axis = 2; axis < rank; ++axis) perm.push_back(axis);
   perm.push_back(1);
@@ -137,7 +137,7 @@ ValueId LayerContext::to_nhwc(ValueId v) {
 
 ValueId LayerContext::from_nhwc(ValueId v) {
   const int64_t rank = type(v).rank();
-  if (layout == Layout::nhwc || rank < 3) return v;
+  if (layout == ImageLayout::nhwc || rank < 3) return v;
   Dims perm{0, rank - 1};
   for (int64_t axis = 1; axis + 1 < rank; ++axis) perm.push_back(axis);
   return emit("transpose", {v}, {{"perm", perm}}, "nchw");
@@ -202,7 +202,7 @@ bool fits(double number, ir::DType dtype) {
 
 void LayerContext::require_channels(int64_t low) {
   require_rank(0, low, static_cast<int64_t>(kMaxRank),
-               layout == Layout::nhwc ? "an input [N, ..., channels]" : "an input [N, channels, ...]");
+               layout == ImageLayout::nhwc ? "an input [N, ..., channels]" : "an input [N, channels, ...]");
 }
 
 void LayerContext::require_floating(size_t input) {

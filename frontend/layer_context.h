@@ -18,7 +18,7 @@ struct ParameterSpec {
   ir::Role role = ir::Role::param;
 };
 
-// What the layers of one graph share. Implemented by the expansion.
+// What the layers of one graph share. Implemented by the instantiation.
 struct GraphServices {
   // A new parameter of the graph, as it lies in memory.
   std::function<ir::ValueId(const ParameterSpec&, const Initializer& init, const Location& where)> parameter;
@@ -41,7 +41,7 @@ class LayerContext {
   const GraphServices& graph;
   std::string path;  // "h.0.qkv"; unnamed nodes: "dropout.1"
   ir::Values in;     // an absent optional input is invalid; literals are invalid and stand in node.in
-  Layout layout = Layout::nhwc;
+  ImageLayout layout = ImageLayout::nhwc;
   bool training = true;
 
   const ir::Type& type(ir::ValueId v) const { return b.type(v); }

@@ -9,7 +9,7 @@
 
 #include "frontend/initializer.h"
 #include "frontend/primitive_layer.h"
-#include "frontend/training_def.h"
+#include "frontend/training/training_def.h"
 #include "ir/check.h"
 
 namespace heddle::frontend {

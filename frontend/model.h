@@ -3,7 +3,7 @@
 //   {"name": "fc1", "op": "dense", "in": "x", "units": "4*d"}
 //     -> NodeDef {name = "fc1", op = "dense", in = {{name = "x"}}, settings = {units: "4*d"}}
 //
-// Settings whose meaning depends on a block's sizes stay located JSON until the node is expanded.
+// Settings whose meaning depends on a block's sizes stay located JSON until the node is instantiated.
 #pragma once
 #include <map>
 #include <memory>
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "frontend/expression.h"
-#include "frontend/json.h"
+#include "frontend/json/json.h"
 #include "ir/map_def.h"
 #include "ir/type.h"
 #include "runtime/data/reader_def.h"
@@ -24,7 +24,7 @@ struct Named {  // a word of the file and its place
   Location where;
 };
 
-enum class Layout { nhwc, nchw };
+enum class ImageLayout { nhwc, nchw };
 
 // One entry of `in`: a name, or a number literal; `port` where `in` is an object.
 struct Reference {
@@ -149,7 +149,7 @@ struct Data {
 
 struct Model {
   std::string name;
-  Layout layout = Layout::nhwc;
+  ImageLayout layout = ImageLayout::nhwc;
   Scope let;
   std::vector<InputDef> inputs;
   std::map<std::string, Block, std::less<>> blocks;

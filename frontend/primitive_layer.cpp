@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "frontend/layer_context.h"
-#include "frontend/read_parts.h"
+#include "frontend/read/read_parts.h"
 
 namespace heddle::frontend {
 namespace {

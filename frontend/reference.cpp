@@ -5,7 +5,7 @@
 
 #include "frontend/initializer.h"
 #include "frontend/layer_def.h"
-#include "frontend/training_def.h"
+#include "frontend/training/training_def.h"
 #include "ir/check.h"
 #include "ir/keys/key_text.h"
 #include "ir/map_def.h"

@@ -181,7 +181,7 @@ class Comparison {
   Comparison(const Graph& a, const Graph& b) : a_(a), b_(b), pairs_(a.value_count()) {}
 
   bool equal() {
-    if (a_.name != b_.name || a_.form != b_.form || a_.arena_bytes != b_.arena_bytes) return false;
+    if (a_.name != b_.name || a_.schedule != b_.schedule || a_.arena_bytes != b_.arena_bytes) return false;
     if (a_.scalars != b_.scalars) return false;
     if (a_.order.size() != b_.order.size() || a_.updates.size() != b_.updates.size()) return false;
     if (!declare(a_.inputs, b_.inputs)) return false;

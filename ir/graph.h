@@ -7,7 +7,7 @@
 //   }
 //
 // A graph is a pure function of its inputs; state changes only through `updates`, which take effect at the end.
-// Kernels are graphs with a form. Ids stay valid while the graph is edited; an erased node's id is never reused.
+// Kernels are graphs with a schedule. Ids stay valid while the graph is edited; an erased node's id is never reused.
 #pragma once
 #include <optional>
 #include <string>
@@ -19,10 +19,10 @@
 #include "ir/diagnostic.h"
 #include "ir/entry.h"
 #include "ir/ids.h"
-#include "ir/kernel/kernel_form.h"
+#include "ir/kernel/kernel_schedule.h"
 #include "ir/name_table.h"
+#include "ir/storage/updates.h"
 #include "ir/type.h"
-#include "ir/updates.h"
 
 namespace heddle::ir {
 
@@ -77,9 +77,9 @@ class Graph {
   std::vector<ValueId> inputs, outputs;
   std::vector<Scalar> scalars;  // of kernels; attributes of the body name them
   Updates updates;
-  std::vector<NodeId> order;       // the schedule: a topological order of the live nodes
-  std::optional<KernelForm> form;  // present exactly on kernels
-  int64_t arena_bytes = -1;        // -1: memory is not planned
+  std::vector<NodeId> order;               // the schedule: a topological order of the live nodes
+  std::optional<KernelSchedule> schedule;  // present exactly on kernels
+  int64_t arena_bytes = -1;                // -1: memory is not planned
 
   ValueId add_input(const std::string& name, Type type, Role role, Layout layout = {});
   // Appends to `order`. Names are made unique. Does not infer types: use Builder.
@@ -124,7 +124,9 @@ class Graph {
 };
 
 // Of a kernel: whether a library executes it, which has no generated text.
-inline bool calls_library(const Graph& k) { return k.form && std::holds_alternative<forms::LibraryCall>(k.form->how); }
+inline bool calls_library(const Graph& k) {
+  return k.schedule && std::holds_alternative<schedules::LibraryCall>(k.schedule->how);
+}
 
 // States that the `flatten` pass has laid end to end in one flat state, so that saved weights keep their names and
 // shapes.

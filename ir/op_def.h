@@ -14,7 +14,7 @@
 
 #include "ir/evaluate/tensor.h"
 #include "ir/graph.h"
-#include "ir/index_map.h"
+#include "ir/index/index_map.h"
 #include "ir/keys/key.h"
 #include "ir/op_traits.h"
 
@@ -95,7 +95,7 @@ struct Reduction {
   std::vector<std::string> finish;
   std::function<ReductionDomain(const Signature&)> domain;
 };
-// A sum of products with a library form. `domain` gives the generated form (element "a * b" summed) and the flop count.
+// A sum of products with a library schedule. `domain` gives the generated schedule (element "a * b" summed) and the flop count.
 struct Contraction {
   std::function<ReductionDomain(const Signature&)> domain;
 };
@@ -124,7 +124,7 @@ struct Primitive {
   // Given what is moved where each operand is read once and each result written once; empty where that is so.
   std::function<PrimitiveMemory(const Signature&, const PrimitivePlan&, const PrimitiveMemory& once)> memory;
 };
-struct Composite {};  // has an expansion into other operators, which `expand` puts in its place
+struct Composite {};  // has a decomposition into other operators, which `decompose` puts in its place
 struct Gradient {};   // replaced by differentiate
 struct Call {};       // runs an outlined kernel
 using Kind =
@@ -159,9 +159,9 @@ struct OpDef {
   std::function<std::vector<Tensor>(const Signature&, std::span<const Tensor* const>)> eval = {};
   // Vector-Jacobian product: dy has a slot per result, invalid where no gradient flows.
   std::function<Grads(Builder&, const Node&, const Values& dy)> grad = {};
-  std::string no_gradient = {};  // the reason, where grad is absent and no expansion supplies it
+  std::string no_gradient = {};  // the reason, where grad is absent and no decomposition supplies it
   // For composites: the same results from other operators.
-  std::function<Values(Builder&, const Node&)> expansion = {};
+  std::function<Values(Builder&, const Node&)> decomposition = {};
   // Where the second operand names places of the first: how many there are along each coordinate.
   // Of one coordinate each element is one, else the last axis holds them.
   std::function<Dims(const Signature&)> places = {};

@@ -1,6 +1,6 @@
 // Scalars: numbers that a kernel takes as arguments, so that calls which differ in them share one kernel.
 //
-//   kernel @random_uniform(%seed: i64[], %step: i64[], $stream: i64) {form = pointwise, domain = [8]} {
+//   kernel @random_uniform(%seed: i64[], %step: i64[], $stream: i64) {schedule = pointwise, domain = [8]} {
 //     %u: f32[8] = random_uniform(%seed, %step) {shape = [8], stream = $stream}
 //     return %u
 //   }

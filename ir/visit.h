@@ -1,10 +1,10 @@
-// visit_kind: an answer for each kind of operator; visit_form: for each form of a kernel. A new one
+// visit_kind: an answer for each kind of operator; visit_schedule: for each schedule of a kernel. A new one
 // does not compile until every algorithm has an answer.
 //
 //   visit_kind(op, [](const Elementwise&) { return true; },
 //              [](const OneOf<Source, Movement, Lookup, Reduction, Contraction, Primitive, Composite, Gradient, Call> auto&) { return false; });
 //
-// Where an algorithm asks for one kind or form alone, and treats all others alike whatever they
+// Where an algorithm asks for one kind or schedule alone, and treats all others alike whatever they
 // are, a plain std::holds_alternative says so.
 #pragma once
 #include <concepts>
@@ -29,8 +29,8 @@ decltype(auto) visit_kind(const OpDef& op, Answers&&... answers) {
 }
 
 template <class... Answers>
-decltype(auto) visit_form(const KernelForm& form, Answers&&... answers) {
-  return std::visit(AnswerPerKind<std::decay_t<Answers>...>{std::forward<Answers>(answers)...}, form.how);
+decltype(auto) visit_schedule(const KernelSchedule& schedule, Answers&&... answers) {
+  return std::visit(AnswerPerKind<std::decay_t<Answers>...>{std::forward<Answers>(answers)...}, schedule.how);
 }
 
 }  // namespace heddle::ir

@@ -8,7 +8,7 @@
 #include "ir/builder.h"
 #include "ir/check.h"
 #include "passes/dead_code.h"
-#include "passes/expand.h"
+#include "passes/decompose.h"
 #include "passes/rewrite.h"
 
 namespace heddle::passes {
@@ -59,12 +59,12 @@ std::vector<NodeId> path_nodes(const Graph& g, const Sweep& sweep) {
 }
 
 // Composites on the path that cannot differentiate themselves become operators that can.
-std::vector<NodeId> expanded_path(Graph& g, Sweep& sweep) {
+std::vector<NodeId> decomposed_path(Graph& g, Sweep& sweep) {
   while (true) {
     sweep.loss = g[sweep.requests[0]].operands[0];  // the loss may have come from a composite
     std::vector<NodeId> path = path_nodes(g, sweep);
     const std::set<NodeId> on_path(path.begin(), path.end());
-    if (!expand_nodes(g, [&](NodeId id) { return !g[id].op->grad && on_path.count(id) != 0; })) return path;
+    if (!decompose_nodes(g, [&](NodeId id) { return !g[id].op->grad && on_path.count(id) != 0; })) return path;
   }
 }
 
@@ -134,7 +134,7 @@ void answer(Builder& b, Sweep& sweep, size_t first_new, const Options& options) 
 
 void sweep_back(Graph& g, NodeId first, const Options& options) {
   Sweep sweep = requests_of(g, g[first].operands[0]);
-  const std::vector<NodeId> path = expanded_path(g, sweep);
+  const std::vector<NodeId> path = decomposed_path(g, sweep);
   const size_t first_value = g.value_count(), first_node = g.node_count();
   Builder b(g);
   b.loc = g[first].loc;

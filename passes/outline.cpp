@@ -15,7 +15,7 @@ using namespace ir;
 
 std::string body_key(const Graph& k) {
   std::string key;
-  for (const auto& [name, value] : to_attrs(*k.form)) key += name + "=" + to_string(value) + ";";
+  for (const auto& [name, value] : to_attrs(*k.schedule)) key += name + "=" + to_string(value) + ";";
   for (ValueId v : k.inputs) key += to_string(k[v].type) + ",";
   std::vector<int> number(k.value_count(), -1);
   int next = 0;

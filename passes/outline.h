@@ -1,13 +1,13 @@
 // outline: moves nodes of a graph into a kernel and leaves a call.
 //
-//   %h: f32[4] = exp(%x)                  kernel @exp.neg(%x: f32[4]) {form = ...} {
+//   %h: f32[4] = exp(%x)                  kernel @exp.neg(%x: f32[4]) {schedule = ...} {
 //   %y: f32[4] = neg(%h)                    %h: f32[4] = exp(%x)
 //                                  ->       %y: f32[4] = neg(%h)
 //                                           return %y
 //                                         }
 //                                         %y: f32[4] = call @exp.neg(%x)
 //
-// Kernels with equal bodies and forms are one kernel, whatever their values are called: it keeps the names of its first
+// Kernels with equal bodies and schedules are one kernel, whatever their values are called: it keeps the names of its first
 // use.
 #pragma once
 #include <set>

@@ -11,7 +11,7 @@
 
 namespace heddle::passes {
 
-// Why something was done or not: an edge that was not fused, a form that was chosen. Nothing is silent.
+// Why something was done or not: an edge that was not fused, a schedule that was chosen. Nothing is silent.
 struct Remark {
   std::string pass;
   std::string graph;
@@ -25,7 +25,7 @@ struct LibraryAnswer {
   std::string refusal;  // empty where it can
 };
 // A library that calls may go to: its rules, a file in passes/select, and what only the real one can say, asked without
-// running anything. The kernel's body is the call's meaning; its form holds impl and slices.
+// running anything. The kernel's body is the call's meaning; its schedule holds impl and slices.
 struct Library;
 struct AvailableLibrary {
   const Library* rules = nullptr;
@@ -34,8 +34,8 @@ struct AvailableLibrary {
 
 struct Options {
   ir::Target target = ir::host();
-  int64_t memory_bytes = 0;                   // that a program's states and arena may take; 0: the target's
-  std::vector<AvailableLibrary> libraries;    // of equally fast ones the first is taken; empty: generated forms only
+  int64_t memory_bytes = 0;                 // that a program's states and arena may take; 0: the target's
+  std::vector<AvailableLibrary> libraries;  // of equally fast ones the first is taken; empty: generated schedules only
   std::function<void(const Remark&)> remark;  // may be empty
   void note(std::string pass, const ir::Graph& g, std::string subject, std::string reason) const {
     if (remark) remark({std::move(pass), g.name, std::move(subject), std::move(reason)});

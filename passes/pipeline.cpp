@@ -5,16 +5,16 @@
 #include <time.h>
 
 #include "ir/check.h"
-#include "ir/verify.h"
+#include "ir/verify/verify.h"
+#include "passes/decompose.h"
 #include "passes/differentiate.h"
-#include "passes/expand.h"
 #include "passes/flatten/flatten.h"
 #include "passes/fuse/fuse.h"
 #include "passes/layout.h"
 #include "passes/memory/alias.h"
-#include "passes/memory/pack.h"
+#include "passes/memory/buffer_assignment.h"
+#include "passes/memory/instruction_scheduling.h"
 #include "passes/memory/room.h"
-#include "passes/memory/schedule.h"
 #include "passes/select/select.h"
 #include "passes/share.h"
 #include "passes/simplify/simplify.h"
@@ -28,12 +28,12 @@ const std::vector<Pass>& all_passes() {
       {"sink", "move relu behind max pooling", sink},
       // Before every pass that takes composites apart, so that their own gradients are used.
       {"differentiate", "replace gradient nodes by reverse accumulation", differentiate},
-      // After differentiate, which makes the gradients; before expand, while the clipping norm is one operator.
+      // After differentiate, which makes the gradients; before decompose, while the clipping norm is one operator.
       {"flatten", "lay parameters that are updated alike end to end", flatten},
       // After every pass that looks for composites by name. It asks libraries for each composite
-      // first: this is the last place where one is whole, and what it expands to may hold others.
-      {"expand", "give composites to a library, or replace them by the operators that define them", expand},
-      // After expand, whose output it cleans.
+      // first: this is the last place where one is whole, and what it decomposes into may hold others.
+      {"decompose", "give composites to a library, or replace them by the operators that define them", decompose},
+      // After decompose, whose output it cleans.
       {"simplify", "remove, merge, fold and cancel what changes nothing", simplify},
       // After simplify, which composes transposes; before select, which takes operands as they lie.
       {"layout", "move transposes toward each other and into matrix products", layout},
@@ -41,15 +41,15 @@ const std::vector<Pass>& all_passes() {
       // Not earlier, with the composites: an epilogue is found once simplify has cleaned what lies between.
       {"select", "give contractions with their epilogues to a library", select},
       // After select, which has taken what a library executes.
-      {"fuse", "group the rest into kernels and choose their forms", fuse},
+      {"fuse", "group the rest into kernels and choose their schedules", fuse},
       // After fuse, which outlines each kernel with its numbers; before alias, which marks kernels for all their calls.
       {"share", "let kernels that differ in scalars only be one", share},
       // After fuse: the values that remain are those that take memory.
-      {"schedule", "order nodes so that less memory is live at once", schedule},
-      // After schedule: what may share storage depends on who reads last.
+      {"schedule_instructions", "order nodes so that less memory is live at once", schedule_instructions},
+      // After schedule_instructions: what may share storage depends on who reads last.
       {"alias", "let views, concatenations and in-place results share storage", alias},
       // Last: the offsets hold for this order and this sharing only.
-      {"pack", "give values offsets in one arena", pack},
+      {"assign_buffers", "give values offsets in one arena", assign_buffers},
   };
   return kPasses;
 }
@@ -112,7 +112,7 @@ std::vector<PassTime> run_pipeline(ir::Module& m, const Options& options, const 
   for (const Pass& pass : all_passes()) {
     times.push_back(timed(pass, m, options));
     verify("after", pass.name);
-    if (pass.run == pack) require_room_for_plan(m, options);
+    if (pass.run == assign_buffers) require_room_for_plan(m, options);
     if (run.after) run.after(pass, m, times.back().changed);
     if (pass.name == run.to) break;
   }

@@ -68,7 +68,7 @@ std::vector<Family> families(const Module& m) {
   std::unordered_map<std::string, size_t> known;
   for (size_t i = 0; i < m.kernels.size(); ++i) {
     const Graph& k = m.kernels[i];
-    if (!k.form || calls_library(k) || !k.scalars.empty()) continue;
+    if (!k.schedule || calls_library(k) || !k.scalars.empty()) continue;
     const Numbers numbers = numbers_of(k);
     const auto [at, added] = known.try_emplace(shared_key(k, numbers), all.size());
     if (added) all.push_back({{}, numbers.slots, std::vector<std::vector<Attr>>(numbers.slots.size())});

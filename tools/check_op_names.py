@@ -9,7 +9,7 @@ import pathlib
 import re
 import sys
 
-CHECKED = ("passes", "codegen", "ir/kernel", "runtime/host", "frontend/index_checks.cpp", "frontend/sparse_update.cpp",
+CHECKED = ("passes", "codegen", "ir/kernel", "runtime/host", "frontend/training/index_checks.cpp", "frontend/training/sparse_update.cpp",
            "frontend/build_graph.cpp")
 # Builder, its results by name, and an operator's definition; what is created, not what is asked for.
 CREATES = re.compile(r'\b(?:b_?(?:\.multi)?|op_def)\($')
@@ -27,8 +27,8 @@ ALLOWED = {
     ("passes/select/select.cpp", "select"): "a pass",
     ("ir/kernel/count/scalar_instructions.cpp", "*"): "functions of the preamble, hd::max, which several operators call",
     ("codegen/c_text.cpp", "*"): "words of C++, and functions of the preamble for index expressions",
-    ("frontend/sparse_update.cpp", "constant"): "the end of a value's name",
-    ("frontend/sparse_update.cpp", "add"): "how rows are combined: a value of the attribute `combine`",
+    ("frontend/training/sparse_update.cpp", "constant"): "the end of a value's name",
+    ("frontend/training/sparse_update.cpp", "add"): "how rows are combined: a value of the attribute `combine`",
 }
 
 

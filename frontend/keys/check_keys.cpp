@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "frontend/foreign_names.h"
+#include "frontend/read/foreign_names.h"
 
 namespace heddle::frontend {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "frontend/limits.h"
-#include "frontend/planned.h"
+#include "frontend/read/planned.h"
 #include "ir/check.h"
 #include "ir/keys/key_text.h"
 

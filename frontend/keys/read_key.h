@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "frontend/expression.h"
-#include "frontend/json.h"
+#include "frontend/json/json.h"
 #include "ir/keys/key.h"
 
 namespace heddle::frontend {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "frontend/json.h"
+#include "frontend/json/json.h"
 #include "frontend/model.h"
 #include "ir/check.h"
 

@@ -1,7 +1,7 @@
 // adaptive_avg_pool1d to 3d, adaptive_max_pool1d to 3d, by torch.nn.AdaptiveAvgPool2d and its relatives.
 #include <fmt/format.h>
 
-#include "frontend/expand.h"
+#include "frontend/instantiate/instantiate.h"
 #include "frontend/layer_context.h"
 
 namespace heddle::frontend {

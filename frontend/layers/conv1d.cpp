@@ -1,4 +1,4 @@
-#include "frontend/convolution.h"
+#include "frontend/layers/convolution.h"
 
 namespace heddle::frontend {
 namespace {

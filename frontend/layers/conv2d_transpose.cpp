@@ -1,8 +1,8 @@
 // Transposed convolution: the gradient of a convolution by its image, as a layer.
 #include <fmt/format.h>
 
-#include "frontend/convolution.h"
-#include "frontend/expand.h"
+#include "frontend/instantiate/instantiate.h"
+#include "frontend/layers/convolution.h"
 
 namespace heddle::frontend {
 namespace {

@@ -1,7 +1,7 @@
 // Filters that see one channel each, and what mixes their results.
 #include <fmt/format.h>
 
-#include "frontend/convolution.h"
+#include "frontend/layers/convolution.h"
 
 namespace heddle::frontend {
 namespace {

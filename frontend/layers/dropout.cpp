@@ -21,7 +21,7 @@ ir::Values build_spatial(LayerContext& c) {
   const ir::Dims dims = c.dims(c.in[0]);
   ir::Dims one(dims.size(), 1);
   one[0] = dims[0];
-  const size_t channel = c.layout == Layout::nhwc ? dims.size() - 1 : 1;
+  const size_t channel = c.layout == ImageLayout::nhwc ? dims.size() - 1 : 1;
   one[channel] = dims[channel];
   const ir::ValueId kept = drop(c, c.constant(1, {c.type(c.in[0]).dtype, one}), rate);
   return {c.emit("mul", {c.in[0], c.broadcast(kept, dims)})};

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "frontend/norm_parts.h"
+#include "frontend/layers/norm_parts.h"
 
 namespace heddle::frontend {
 namespace {

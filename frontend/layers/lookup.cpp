@@ -3,7 +3,7 @@
 
 #include <numeric>
 
-#include "frontend/index_parts.h"
+#include "frontend/layers/index_parts.h"
 #include "frontend/limits.h"
 
 namespace heddle::frontend {

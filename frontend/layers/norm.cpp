@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
+#include "frontend/layers/norm_parts.h"
 #include "frontend/limits.h"
-#include "frontend/norm_parts.h"
 
 namespace heddle::frontend {
 namespace {

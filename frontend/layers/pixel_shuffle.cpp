@@ -1,8 +1,8 @@
 // pixel_shuffle, by torch.nn.PixelShuffle (Shi et al. 2016, arXiv:1609.05158).
 #include <fmt/format.h>
 
-#include "frontend/expand.h"
-#include "frontend/window.h"
+#include "frontend/instantiate/instantiate.h"
+#include "frontend/layers/window.h"
 
 namespace heddle::frontend {
 namespace {

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "frontend/window.h"
+#include "frontend/layers/window.h"
 
 namespace heddle::frontend {
 namespace {
@@ -62,7 +62,7 @@ ir::Values build_average(LayerContext& c, bool sequence) {
 
 ir::Values reduce_image(LayerContext& c, std::string_view op) {
   require_image(c);
-  return {c.emit(op, {c.in[0]}, {{"axes", c.layout == Layout::nhwc ? Dims{1, 2} : Dims{2, 3}}})};
+  return {c.emit(op, {c.in[0]}, {{"axes", c.layout == ImageLayout::nhwc ? Dims{1, 2} : Dims{2, 3}}})};
 }
 
 std::vector<Key> pool_settings(bool sequence) {

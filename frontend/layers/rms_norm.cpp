@@ -2,8 +2,8 @@
 
 #include <limits>
 
+#include "frontend/layers/norm_parts.h"
 #include "frontend/limits.h"
-#include "frontend/norm_parts.h"
 
 namespace heddle::frontend {
 namespace {

@@ -1,5 +1,5 @@
 // Layers that write by indices.
-#include "frontend/index_parts.h"
+#include "frontend/layers/index_parts.h"
 
 namespace heddle::frontend {
 namespace {

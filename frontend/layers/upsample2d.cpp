@@ -5,8 +5,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "frontend/expand.h"
-#include "frontend/window.h"
+#include "frontend/instantiate/instantiate.h"
+#include "frontend/layers/window.h"
 
 namespace heddle::frontend {
 namespace {

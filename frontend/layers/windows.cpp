@@ -1,7 +1,7 @@
 // Layers over windows along every axis, and over a part whose place is computed.
 #include <fmt/format.h>
 
-#include "frontend/index_parts.h"
+#include "frontend/layers/index_parts.h"
 
 namespace heddle::frontend {
 namespace {

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "frontend/layer_context.h"
-#include "frontend/measure_parts.h"
+#include "frontend/training/measure_parts.h"
 
 namespace heddle::frontend {
 namespace {

@@ -1,5 +1,5 @@
 // cross_entropy, by torch.nn.CrossEntropyLoss.
-#include "frontend/measure_parts.h"
+#include "frontend/training/measure_parts.h"
 
 namespace heddle::frontend {
 namespace {

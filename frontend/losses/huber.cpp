@@ -1,5 +1,5 @@
 // huber, by torch.nn.HuberLoss.
-#include "frontend/measure_parts.h"
+#include "frontend/training/measure_parts.h"
 
 namespace heddle::frontend {
 namespace {

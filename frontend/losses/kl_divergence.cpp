@@ -1,7 +1,7 @@
 // kl_divergence, by torch.nn.KLDivLoss with reduction "batchmean".
 #include <numeric>
 
-#include "frontend/measure_parts.h"
+#include "frontend/training/measure_parts.h"
 
 namespace heddle::frontend {
 namespace {

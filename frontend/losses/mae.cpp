@@ -1,5 +1,5 @@
 // mae, by torch.nn.L1Loss.
-#include "frontend/measure_parts.h"
+#include "frontend/training/measure_parts.h"
 
 namespace heddle::frontend {
 namespace {

@@ -1,5 +1,5 @@
 // nll, by torch.nn.NLLLoss: cross_entropy of what is log-probabilities already.
-#include "frontend/measure_parts.h"
+#include "frontend/training/measure_parts.h"
 
 namespace heddle::frontend {
 namespace {

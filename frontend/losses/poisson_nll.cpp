@@ -1,5 +1,5 @@
 // poisson_nll, by torch.nn.PoissonNLLLoss.
-#include "frontend/measure_parts.h"
+#include "frontend/training/measure_parts.h"
 
 namespace heddle::frontend {
 namespace {

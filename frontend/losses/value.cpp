@@ -1,7 +1,7 @@
 // value: a number of the model's own. A split's is the mean of its batches', each as often as it has rows.
 #include <fmt/format.h>
 
-#include "frontend/measure_parts.h"
+#include "frontend/training/measure_parts.h"
 
 namespace heddle::frontend {
 namespace {

@@ -1,7 +1,7 @@
 // auc: the area under the ROC curve, of scores in bins of their sigmoid.
 #include <fmt/format.h>
 
-#include "frontend/measure_parts.h"
+#include "frontend/training/measure_parts.h"
 
 namespace heddle::frontend {
 namespace {

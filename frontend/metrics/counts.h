@@ -2,7 +2,7 @@
 //
 //   {"op": "recall", "in": ["p", "t"], "threshold": 0.5}   ->   (p > 0.5 and t) / t
 #pragma once
-#include "frontend/measure_parts.h"
+#include "frontend/training/measure_parts.h"
 
 namespace heddle::frontend {
 

@@ -1,5 +1,5 @@
 // mse, rmse, mae: means of what predictions are off.
-#include "frontend/measure_parts.h"
+#include "frontend/training/measure_parts.h"
 
 namespace heddle::frontend {
 namespace {

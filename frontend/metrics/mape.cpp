@@ -1,5 +1,5 @@
 // mape, by sklearn.metrics.mean_absolute_percentage_error.
-#include "frontend/measure_parts.h"
+#include "frontend/training/measure_parts.h"
 
 namespace heddle::frontend {
 namespace {

@@ -1,5 +1,5 @@
 // r2: the share of the targets' variance that predictions explain.
-#include "frontend/measure_parts.h"
+#include "frontend/training/measure_parts.h"
 
 namespace heddle::frontend {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "frontend/measure_parts.h"
+#include "frontend/training/measure_parts.h"
 
 namespace heddle::frontend {
 namespace {

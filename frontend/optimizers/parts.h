@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "frontend/training_def.h"
+#include "frontend/training/training_def.h"
 
 namespace heddle::frontend {
 

@@ -81,7 +81,7 @@ std::vector<Tensor> evaluate_node(const Module& m, const Graph& g, const Node& n
                                   Precision precision) {
   if (std::holds_alternative<Call>(n.op->kind)) return call(m, n, operands, precision);
   if (!n.op->eval)
-    throw UserError(n.loc, fmt::format("{} cannot be evaluated: run differentiate and expand first", n.op->name));
+    throw UserError(n.loc, fmt::format("{} cannot be evaluated: run differentiate and decompose first", n.op->name));
   std::vector<Tensor> results = n.op->eval(signature(g, n), operands);
   HEDDLE_CHECK(results.size() == n.results.size(), fmt::format("{} computes a wrong number of results", n.op->name));
   for (size_t i = 0; i < results.size(); ++i) {

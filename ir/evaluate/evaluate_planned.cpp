@@ -8,8 +8,8 @@
 #include "ir/check.h"
 #include "ir/evaluate/checked_memory.h"
 #include "ir/evaluate/evaluate_node.h"
-#include "ir/storage.h"
-#include "ir/view.h"
+#include "ir/storage/storage.h"
+#include "ir/storage/view.h"
 
 namespace heddle::ir {
 namespace {
@@ -71,9 +71,9 @@ class PlannedRun {
     }
     const Graph* kernel = m_.find_kernel(n.callee);
     const auto at = n.attrs.find("workspace_at");
-    if (kernel == nullptr || !kernel->form || kernel->form->workspace == 0 || at == n.attrs.end()) return;
+    if (kernel == nullptr || !kernel->schedule || kernel->schedule->workspace == 0 || at == n.attrs.end()) return;
     const int64_t begin = std::get<int64_t>(at->second);
-    segments_[0].poison(begin, begin + kernel->form->workspace);
+    segments_[0].poison(begin, begin + kernel->schedule->workspace);
   }
 
   // A movement that only renames bytes copies those pieces that do not lie in place already.

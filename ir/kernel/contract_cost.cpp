@@ -29,29 +29,30 @@ double work_below(const Graph& k, ValueId v, NodeId stop, std::set<NodeId>& seen
 constexpr int64_t kAtOnce = 128;
 
 // Second sums, of runs, are there while the first are made; parts meet behind both.
-int64_t registers(const forms::Product& form, const ContractPlan& plan, bool parts) {
+int64_t registers(const schedules::Product& schedule, const ContractPlan& plan, bool parts) {
   constexpr int64_t kOthers = 60;
-  const int64_t sums = form.tile[0] * form.tile[1] / form.threads;
-  const ProductRuns runs = product_runs(form, plan);
+  const int64_t sums = schedule.tile[0] * schedule.tile[1] / schedule.threads;
+  const ProductRuns runs = product_runs(schedule, plan);
   const int64_t second = runs.steps == 0 ? 0 : runs.wide ? 2 * sums : sums;
   return sums + std::max(sums / 2 + second, parts ? kAtOnce : 0) + kOthers;
 }
 
-int64_t resident(const forms::Product& form, bool parts, const ContractPlan& plan, const Target& target) {
+int64_t resident(const schedules::Product& schedule, bool parts, const ContractPlan& plan, const Target& target) {
   constexpr int64_t kReserved = 1024;  // of shared memory, by the system for each block
   return std::max<int64_t>(
-      1, std::min({target.processor_shared / (plan.shared_bytes + kReserved),
-                   target.processor_registers / (form.threads * std::min(registers(form, plan, parts), kMostRegisters)),
-                   target.processor_threads / form.threads}));
+      1,
+      std::min({target.sm_shared_bytes / (plan.shared_bytes + kReserved),
+                target.sm_registers / (schedule.threads * std::min(registers(schedule, plan, parts), kMostRegisters)),
+                target.sm_threads / schedule.threads}));
 }
 
 // What part of its peak a processor reaches: in the time of four fma of a warp, shared memory gives
 // it one word a thread, so that 4 x 4 sums wait for twice as many words as there are products; 8 x
 // 8 do not. Its four schedulers want a warp each; the more warps there are, the less all wait for
 // one.
-double efficiency(const forms::Product& form, int64_t blocks, bool tensor_cores) {
-  const double warps = static_cast<double>(blocks * form.threads) / 32;
-  const int64_t sums = form.tile[0] * form.tile[1] / form.threads;
+double efficiency(const schedules::Product& schedule, int64_t blocks, bool tensor_cores) {
+  const double warps = static_cast<double>(blocks * schedule.threads) / 32;
+  const int64_t sums = schedule.tile[0] * schedule.tile[1] / schedule.threads;
   const double reuse = tensor_cores ? 0.6 : sums >= 64 ? 0.9 : sums >= 32 ? 0.65 : 0.5;
   constexpr double kSchedulers = 4;
   return reuse * std::min(1.0, warps / kSchedulers) * warps / (warps + 1);
@@ -64,23 +65,23 @@ double fill_flops(const ProductSide& side, int64_t elements, double work) {
   return count / static_cast<double>(side.packet) * (side.kept ? kept : kCopyFlops);
 }
 
-int64_t parts_at_once(const forms::Product& form) {
-  return std::max<int64_t>(kAtOnce / (form.tile[0] * form.tile[1] / form.threads), 1);
+int64_t parts_at_once(const schedules::Product& schedule) {
+  return std::max<int64_t>(kAtOnce / (schedule.tile[0] * schedule.tile[1] / schedule.threads), 1);
 }
 
 // Every block writes its sums; the last of a group reads those of its parts, then the last of all those of the groups:
 // as many at once as its registers take, as fast as one processor reads the last-level cache
 // while others are idle: twice its share (64 bytes a cycle).
-double meeting_seconds(const forms::Product& form, const ContractPlan& plan, const Target& target) {
-  const int64_t sums = form.tile[0] * form.tile[1], groups = (form.parts + plan.gather - 1) / plan.gather;
+double meeting_seconds(const schedules::Product& schedule, const ContractPlan& plan, const Target& target) {
+  const int64_t sums = schedule.tile[0] * schedule.tile[1], groups = (schedule.split_k + plan.gather - 1) / plan.gather;
   const auto bytes = static_cast<double>(sums * 4);
-  const double one = 2 * target.cache_bandwidth / static_cast<double>(target.most_blocks);
-  const auto together = static_cast<double>(parts_at_once(form));
+  const double one = 2 * target.cache_bandwidth / static_cast<double>(target.sm_count);
+  const auto together = static_cast<double>(parts_at_once(schedule));
   const auto add = [&](int64_t count) {
     const double turns = std::ceil(static_cast<double>(count) / together);
     return kCountSeconds + std::max(turns * 1.5 * target.latency, static_cast<double>(count) * bytes / one);
   };
-  const double written = static_cast<double>(plan.tiles * form.parts) * bytes / target.cache_bandwidth;
+  const double written = static_cast<double>(plan.tiles * schedule.split_k) * bytes / target.cache_bandwidth;
   return written + add(plan.gather) + (groups > 1 ? add(groups) : 0);
 }
 
@@ -95,37 +96,37 @@ ProductWork product_work(const Graph& kernel, const ContractPlan& plan) {
   return work;
 }
 
-int64_t product_registers(const forms::Product& form, const ContractPlan& plan) {
-  return registers(form, plan, form.parts > 1);
+int64_t product_registers(const schedules::Product& schedule, const ContractPlan& plan) {
+  return registers(schedule, plan, schedule.split_k > 1);
 }
 
-int64_t meeting_waits(const forms::Product& form, const ContractPlan& plan) {
-  if (form.parts == 1) return 0;
-  const int64_t groups = (form.parts + plan.gather - 1) / plan.gather, together = parts_at_once(form);
+int64_t meeting_waits(const schedules::Product& schedule, const ContractPlan& plan) {
+  if (schedule.split_k == 1) return 0;
+  const int64_t groups = (schedule.split_k + plan.gather - 1) / plan.gather, together = parts_at_once(schedule);
   const auto add = [&](int64_t count) { return 1 + std::max<int64_t>((count - 1 + together - 1) / together, 1); };
   return add(plan.gather) + (groups > 1 ? add(groups) : 0);
 }
 
-ContractTimes::ContractTimes(const forms::Product& form, const ContractPlan& plan, const ProductWork& work,
+ContractTimes::ContractTimes(const schedules::Product& schedule, const ContractPlan& plan, const ProductWork& work,
                              const Target& target)
-    : form_(form), plan_(plan), work_(work), target_(target) {
-  const int64_t rows = form.tile[0], columns = form.tile[1], depth = form.tile[2];
-  resident_ = resident(form, /*parts=*/false, plan, target);
-  resident_of_parts_ = resident(form, /*parts=*/true, plan, target);
-  const double vectors = target.flops / static_cast<double>(target.most_blocks);
+    : schedule_(schedule), plan_(plan), work_(work), target_(target) {
+  const int64_t rows = schedule.tile[0], columns = schedule.tile[1], depth = schedule.tile[2];
+  resident_ = resident(schedule, /*parts=*/false, plan, target);
+  resident_of_parts_ = resident(schedule, /*parts=*/true, plan, target);
+  const double vectors = target.flops / static_cast<double>(target.sm_count);
   fill_ =
       (fill_flops(plan.left, rows * depth, work.left) + fill_flops(plan.right, columns * depth, work.right)) / vectors;
   const bool waits = plan.left.packet == 0 || plan.right.packet == 0;
-  latency_ = target.latency / static_cast<double>(waits ? 1 : form.stages - 1);
+  latency_ = target.latency / static_cast<double>(waits ? 1 : schedule.stages - 1);
 }
 
 ContractTimes::Step ContractTimes::step(int64_t together) const {
-  const int64_t rows = form_.tile[0], columns = form_.tile[1], depth = form_.tile[2];
+  const int64_t rows = schedule_.tile[0], columns = schedule_.tile[1], depth = schedule_.tile[2];
   const double peak = plan_.multiplied != DType::f32 ? target_.tensor_flops
                       : plan_.tensor_cores           ? target_.tensor_flops / 2
                                                      : target_.fma_flops;
-  const auto all = static_cast<double>(target_.most_blocks), blocks = static_cast<double>(together);
-  const double rate = peak * efficiency(form_, together, plan_.tensor_cores) / all;  // of one processor
+  const auto all = static_cast<double>(target_.sm_count), blocks = static_cast<double>(together);
+  const double rate = peak * efficiency(schedule_, together, plan_.tensor_cores) / all;  // of one processor
   const double vectors = target_.flops / all;
   const double multiply = 2.0 * static_cast<double>(rows * columns * depth) / rate;
   // All that is copied comes from the cache, of which each processor has its share.
@@ -138,20 +139,20 @@ ContractTimes::Step ContractTimes::step(int64_t together) const {
 }
 
 double ContractTimes::seconds() {
-  const int64_t items = plan_.tiles * form_.parts, processors = target_.most_blocks;
-  const int64_t most = form_.parts > 1 ? resident_of_parts_ : resident_;
+  const int64_t items = plan_.tiles * schedule_.split_k, processors = target_.sm_count;
+  const int64_t most = schedule_.split_k > 1 ? resident_of_parts_ : resident_;
   const int64_t together = std::clamp<int64_t>((items + processors - 1) / processors, 1, most);
   const int64_t turns = (items + processors * together - 1) / (processors * together);
   if (last_.blocks != together) last_ = step(together);
   double seconds = 2 * target_.latency +
                    static_cast<double>(turns) * (static_cast<double>(plan_.steps) * last_.seconds + last_.results);
-  if (form_.parts > 1) seconds += meeting_seconds(form_, plan_, target_);
+  if (schedule_.split_k > 1) seconds += meeting_seconds(schedule_, plan_, target_);
   return seconds;
 }
 
-double contract_seconds(const forms::Product& form, const ContractPlan& plan, const ProductWork& work,
+double contract_seconds(const schedules::Product& schedule, const ContractPlan& plan, const ProductWork& work,
                         const Target& target) {
-  return ContractTimes(form, plan, work, target).seconds();
+  return ContractTimes(schedule, plan, work, target).seconds();
 }
 
 }  // namespace heddle::ir

@@ -15,10 +15,11 @@ struct ProductWork {
 ProductWork product_work(const Graph& kernel, const ContractPlan& plan);
 
 // The seconds of one tile, and of threads and stages, for each number of parts: what the parts do
-// not change is found once. Form and plan are those that the caller goes on to change (set_parts).
+// not change is found once. Schedule and plan are those that the caller goes on to change (set_parts).
 class ContractTimes {
  public:
-  ContractTimes(const forms::Product& form, const ContractPlan& plan, const ProductWork& work, const Target& target);
+  ContractTimes(const schedules::Product& schedule, const ContractPlan& plan, const ProductWork& work,
+                const Target& target);
   double seconds();
 
  private:
@@ -28,7 +29,7 @@ class ContractTimes {
   };
   Step step(int64_t blocks) const;
 
-  const forms::Product& form_;
+  const schedules::Product& schedule_;
   const ContractPlan& plan_;
   const ProductWork& work_;
   const Target& target_;
@@ -37,17 +38,17 @@ class ContractTimes {
   Step last_;
 };
 
-// `plan` holds what follows from the form's tile (set_tiles).
-double contract_seconds(const forms::Product& form, const ContractPlan& plan, const ProductWork& work,
+// `plan` holds what follows from the schedule's tile (set_tiles).
+double contract_seconds(const schedules::Product& schedule, const ContractPlan& plan, const ProductWork& work,
                         const Target& target);
 
 // Registers of 32 bits that a thread takes: for its sums, what it multiplies or loads of other
 // parts, addresses; of which it can have kMostRegisters.
 inline constexpr int64_t kMostRegisters = 255;
-int64_t product_registers(const forms::Product& form, const ContractPlan& plan);
+int64_t product_registers(const schedules::Product& schedule, const ContractPlan& plan);
 
 // Loads one behind another where the parts meet: in each of its rounds the count of those that have come, and so many
 // parts at once as registers take.
-int64_t meeting_waits(const forms::Product& form, const ContractPlan& plan);
+int64_t meeting_waits(const schedules::Product& schedule, const ContractPlan& plan);
 
 }  // namespace heddle::ir

@@ -65,10 +65,10 @@ double flops_per_element(const Graph& k, const Node& n) { return flops_per_point
 constexpr int64_t kFetchedAcross = 4;
 
 int64_t bytes_read_across(const Graph& k) {
-  if (!k.form) return 0;
-  const bool of_threads = visit_form(
-      *k.form, [](const OneOf<forms::Pointwise, forms::Rows, forms::Primitive> auto&) { return true; },
-      [](const OneOf<forms::Tile, forms::Product, forms::LibraryCall> auto&) { return false; });
+  if (!k.schedule) return 0;
+  const bool of_threads = visit_schedule(
+      *k.schedule, [](const OneOf<schedules::Pointwise, schedules::Rows, schedules::Primitive> auto&) { return true; },
+      [](const OneOf<schedules::Tile, schedules::Product, schedules::LibraryCall> auto&) { return false; });
   if (!of_threads) return 0;
   std::vector<char> across(k.value_count(), 0);
   for (auto it = k.order.rbegin(); it != k.order.rend(); ++it) {
@@ -83,20 +83,21 @@ int64_t bytes_read_across(const Graph& k) {
   return bytes;
 }
 
-// The threads among which a form shares its points.
-double threads_of(const KernelForm& form, const Target& target) {
+// The threads among which a schedule shares its points.
+double threads_of(const KernelSchedule& schedule, const Target& target) {
   const auto up_to_most = [&](int64_t threads) {
-    return std::clamp(static_cast<double>(threads), 1.0,
-                      static_cast<double>(target.most_blocks * target.processor_threads));
+    return std::clamp(static_cast<double>(threads), 1.0, static_cast<double>(target.sm_count * target.sm_threads));
   };
-  return visit_form(
-      form,
-      [&](const forms::Rows& f) {
+  return visit_schedule(
+      schedule,
+      [&](const schedules::Rows& f) {
         return f.blocks > 0 ? static_cast<double>(f.blocks * f.threads) : up_to_most(f.rows() * f.team);
       },
-      [&](const OneOf<forms::Pointwise, forms::Product> auto& f) { return up_to_most(product(f.domain) / f.packet); },
-      [&](const forms::Tile& f) { return up_to_most(product(f.domain)); },
-      [](const OneOf<forms::Primitive, forms::LibraryCall> auto&) { return 1.0; });
+      [&](const OneOf<schedules::Pointwise, schedules::Product> auto& f) {
+        return up_to_most(product(f.domain) / f.vector_width);
+      },
+      [&](const schedules::Tile& f) { return up_to_most(product(f.domain)); },
+      [](const OneOf<schedules::Primitive, schedules::LibraryCall> auto&) { return 1.0; });
 }
 
 // A product without tiles is a loop of one thread, for one of its elements after the other; each turn waits for two
@@ -118,17 +119,17 @@ double thread_seconds(const Graph& k, double flops, const Target& target, double
 
 constexpr double kAnyThreads = std::numeric_limits<double>::infinity();
 
-bool through_tiles(const Graph& k) { return k.form && std::holds_alternative<forms::Product>(k.form->how); }
+bool through_tiles(const Graph& k) { return k.schedule && std::holds_alternative<schedules::Product>(k.schedule->how); }
 
 // `product`: of a kernel through tiles.
 double compute_seconds(const Graph& k, const ContractPlan* product, double flops, const Target& target) {
   if (calls_library(k)) return flops / target.matrix_flops;
   if (product != nullptr)
-    return contract_seconds(std::get<forms::Product>(k.form->how), *product, product_work(k, *product), target);
-  return thread_seconds(k, flops, target, k.form ? threads_of(*k.form, target) : kAnyThreads);
+    return contract_seconds(std::get<schedules::Product>(k.schedule->how), *product, product_work(k, *product), target);
+  return thread_seconds(k, flops, target, k.schedule ? threads_of(*k.schedule, target) : kAnyThreads);
 }
 
-// Operations a second that no kernel of this form exceeds.
+// Operations a second that no kernel of this schedule exceeds.
 double peak_rate(const Graph& k, const ContractPlan* product, const Target& target) {
   if (!target.gpu) return calls_library(k) ? target.matrix_flops : target.flops;
   if (product == nullptr) return target.fma_flops;
@@ -175,10 +176,10 @@ Cost counted(const Graph& kernel, const ContractPlan* product, const Target& tar
                   .flops = cost.flops,
                   .rate = peak_rate(kernel, product, target)};
   cost.least_seconds = least_seconds(work, target) + target.launch;
-  if (!target.gpu || !kernel.form || calls_library(kernel)) return cost;
-  const int64_t blocks = resident_blocks(*kernel.form, target) * target.most_blocks;
+  if (!target.gpu || !kernel.schedule || calls_library(kernel)) return cost;
+  const int64_t blocks = resident_blocks(*kernel.schedule, target) * target.sm_count;
   cost.counts = product != nullptr ? count_kernel(kernel, *product, blocks) : count_kernel(kernel, blocks);
-  cost.seconds = counted_seconds(*cost.counts, *kernel.form, work, target) + target.launch;
+  cost.seconds = counted_seconds(*cost.counts, *kernel.schedule, work, target) + target.launch;
   return cost;
 }
 

@@ -25,11 +25,11 @@ Cost moved_and_computed(const Graph& kernel);
 Cost estimated_cost(const Graph& kernel, const Target& target);
 // Of a product through tiles whose plan is known.
 Cost estimated_cost(const Graph& kernel, const ContractPlan& product, const Target& target);
-// Of a kernel in its form, once it is decided: on a GPU its counts, and the seconds that follow
+// Of a kernel in its schedule, once it is decided: on a GPU its counts, and the seconds that follow
 // from them; else the same.
 Cost kernel_cost(const Graph& kernel, const Target& target);
 Cost kernel_cost(const Graph& kernel, const ContractPlan& product, const Target& target);
-// What `estimated_cost` says at least of the kernel's products as loops, whatever the form, where
+// What `estimated_cost` says at least of the kernel's products as loops, whatever the schedule, where
 // it says `cost` of them through tiles.
 double least_seconds_of_loops(const Graph& kernel, const Cost& cost, const Target& target);
 

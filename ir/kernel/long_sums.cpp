@@ -13,10 +13,10 @@ namespace {
 
 constexpr int64_t kWarp = 32, kHostLanes = 16;  // running results of a long row on the host: hd::lanes
 
-bool on_gpu(const forms::Rows& form) { return form.threads > 1; }
+bool on_gpu(const schedules::Rows& schedule) { return schedule.threads > 1; }
 
-int64_t teams(const forms::Rows& form) {
-  return form.team > kWarp ? 1 : std::max<int64_t>(1, form.threads / form.team);
+int64_t teams(const schedules::Rows& schedule) {
+  return schedule.team > kWarp ? 1 : std::max<int64_t>(1, schedule.threads / schedule.team);
 }
 
 bool is_sum(const Signature& s) {
@@ -25,17 +25,17 @@ bool is_sum(const Signature& s) {
 }
 
 // What is added to one running result, one element after the other.
-int64_t chain_of(const forms::Rows& form, const KernelPlan& plan, ReductionPlan how, bool each_point) {
-  const int64_t blocks = std::max<int64_t>(form.blocks, 1), rows = ceil_div(plan.rows, blocks * teams(form));
+int64_t chain_of(const schedules::Rows& schedule, const KernelPlan& plan, ReductionPlan how, bool each_point) {
+  const int64_t blocks = std::max<int64_t>(schedule.blocks, 1), rows = ceil_div(plan.rows, blocks * teams(schedule));
   switch (how) {
     case ReductionPlan::none:
     case ReductionPlan::inner: return 0;  // no chain of the plan's
-    case ReductionPlan::row: return elements_of_row(form, plan);
+    case ReductionPlan::row: return elements_of_row(schedule, plan);
     case ReductionPlan::column: return rows;
     case ReductionPlan::total: break;
   }
-  if (plan.span) return ceil_div(elements_of_row(form, plan), blocks);
-  return each_point ? rows * elements_of_row(form, plan) : rows;
+  if (plan.span) return ceil_div(elements_of_row(schedule, plan), blocks);
+  return each_point ? rows * elements_of_row(schedule, plan) : rows;
 }
 
 // Few are added behind it: lanes, warps and blocks meet as neighbours, or nearly so.
@@ -58,9 +58,9 @@ std::optional<Sum> long_sum(const Graph& k, const KernelPlan& plan, const Node& 
   if (d == nullptr || !is_sum(s)) return std::nullopt;
   const ReductionPlan how = plan.of(n.results[0]).reduction;
   const bool each_point = is_per_point(how, *d, plan.space());
-  const auto& form = std::get<forms::Rows>(k.form->how);
-  const int64_t behind = how == ReductionPlan::row && !on_gpu(form) ? kAddedOfLanes : kAddedOfBlocks;
-  if (!is_long(chain_of(form, plan, how, each_point), behind, product(d->extents))) return std::nullopt;
+  const auto& schedule = std::get<schedules::Rows>(k.schedule->how);
+  const int64_t behind = how == ReductionPlan::row && !on_gpu(schedule) ? kAddedOfLanes : kAddedOfBlocks;
+  if (!is_long(chain_of(schedule, plan, how, each_point), behind, product(d->extents))) return std::nullopt;
   return Sum{how, each_point, product(d->extents)};
 }
 
@@ -76,9 +76,10 @@ bool is_long_sum(const Signature& s, const ReductionDomain& d, bool spread) {
   return is_sum(s) && is_long(spread ? ceil_div(points, kWarp) : points, spread ? kAddedOfLanes : 0, points);
 }
 
-int64_t elements_of_row(const forms::Rows& form, const KernelPlan& plan) {
-  if (!on_gpu(form)) return ceil_div(plan.columns, kHostLanes);
-  return ceil_div(plan.columns, (plan.span ? form.threads : form.team) * form.packet) * form.packet;
+int64_t elements_of_row(const schedules::Rows& schedule, const KernelPlan& plan) {
+  if (!on_gpu(schedule)) return ceil_div(plan.columns, kHostLanes);
+  return ceil_div(plan.columns, (plan.span ? schedule.threads : schedule.team) * schedule.vector_width) *
+         schedule.vector_width;
 }
 
 int64_t run_of(int64_t elements) {
@@ -86,13 +87,13 @@ int64_t run_of(int64_t elements) {
   return std::clamp(static_cast<int64_t>(allowed_error(elements)) - kAddedOfBlocks, kRun, kMost);
 }
 
-int64_t turns_of_run(const forms::Rows& form, const KernelPlan& plan) {
-  return std::max<int64_t>(1, run_of(plan.columns) / form.packet);
+int64_t turns_of_run(const schedules::Rows& schedule, const KernelPlan& plan) {
+  return std::max<int64_t>(1, run_of(plan.columns) / schedule.vector_width);
 }
 
-int64_t rows_of_run(const Graph& k, const forms::Rows& form, const KernelPlan& plan) {
+int64_t rows_of_run(const Graph& k, const schedules::Rows& schedule, const KernelPlan& plan) {
   if (plan.span) return 0;
-  const int64_t of_row = elements_of_row(form, plan);
+  const int64_t of_row = elements_of_row(schedule, plan);
   int64_t rows = 0;
   for (const NodeId id : k.order) {
     const std::optional<Sum> sum = long_sum(k, plan, k[id]);
@@ -100,7 +101,7 @@ int64_t rows_of_run(const Graph& k, const forms::Rows& form, const KernelPlan& p
     const bool of_elements = sum->how == ReductionPlan::total && sum->each_point;
     const int64_t run = run_of(sum->elements);
     if (of_elements && of_row > kRun) continue;  // each row ends its runs
-    const int64_t most = std::max<int64_t>(1, run / (of_elements ? of_row : 1) / form.ahead);
+    const int64_t most = std::max<int64_t>(1, run / (of_elements ? of_row : 1) / schedule.prefetch_distance);
     rows = rows == 0 ? most : std::min(rows, most);
   }
   return rows;
@@ -114,10 +115,10 @@ RunOfLoops run_of_loops(const Dims& loops) {
 }
 
 // Tensor cores round once for 8 or 16 products, whose factors they have rounded much more.
-ProductRuns product_runs(const forms::Product& form, const ContractPlan& plan) {
-  const int64_t depth = form.tile[2], k = plan.space[kDepth];
+ProductRuns product_runs(const schedules::Product& schedule, const ContractPlan& plan) {
+  const int64_t depth = schedule.tile[2], k = plan.space[kDepth];
   const int64_t chain = std::min(plan.steps * depth, k),
-                parts = form.parts > 1 ? plan.gather + form.parts / plan.gather : 0;
+                parts = schedule.split_k > 1 ? plan.gather + schedule.split_k / plan.gather : 0;
   const double allowed = allowed_error(k) - static_cast<double>(parts);
   if (plan.tensor_cores || static_cast<double>(chain) <= allowed) return {};
   const auto even = static_cast<int64_t>(std::sqrt(static_cast<double>(chain))) / depth;

@@ -27,14 +27,14 @@ bool is_long_sum(const Graph& kernel, const KernelPlan& plan, const Node& n);
 bool is_long_sum(const Signature& s, const ReductionDomain& d, bool spread);
 
 // Elements of one row that a thread adds to one of its accumulators, one after the other.
-int64_t elements_of_row(const forms::Rows& form, const KernelPlan& plan);
+int64_t elements_of_row(const schedules::Rows& schedule, const KernelPlan& plan);
 // Elements of a run of a sum of so many: the more, the more errors it may add up.
 int64_t run_of(int64_t elements);
 // Turns of a thread's loop over a row's packets between two ends of runs.
-int64_t turns_of_run(const forms::Rows& form, const KernelPlan& plan);
+int64_t turns_of_run(const schedules::Rows& schedule, const KernelPlan& plan);
 // Turns of the loop over rows, or over their batches, between two ends of runs of what is added up across rows; 0 where
 // no such sum is long.
-int64_t rows_of_run(const Graph& kernel, const forms::Rows& form, const KernelPlan& plan);
+int64_t rows_of_run(const Graph& kernel, const schedules::Rows& schedule, const KernelPlan& plan);
 
 // Of loops inside a point: the loop at whose turns runs end, and how many of its turns make one.
 struct RunOfLoops {
@@ -49,6 +49,6 @@ struct ProductRuns {
   int64_t steps = 0;
   bool wide = false;
 };
-ProductRuns product_runs(const forms::Product& form, const ContractPlan& plan);
+ProductRuns product_runs(const schedules::Product& schedule, const ContractPlan& plan);
 
 }  // namespace heddle::ir

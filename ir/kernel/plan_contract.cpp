@@ -78,20 +78,20 @@ class ContractPlanner {
 
   // Once the domain is known.
   ContractPlan plan(const Dims& domain) {
-    const auto& form = std::get<forms::Product>(k_.form->how);
-    if (form.domain != domain || form.split != 2)
+    const auto& schedule = std::get<schedules::Product>(k_.schedule->how);
+    if (schedule.domain != domain || schedule.split != 2)
       throw Refusal{fmt::format("domain {} is not the product's {} matrices of {} x {}, or is not split before columns",
-                                to_string(form.domain), plan_.space[kProductMatrix], plan_.space[kRow],
+                                to_string(schedule.domain), plan_.space[kProductMatrix], plan_.space[kRow],
                                 plan_.space[kColumn])};
-    plan_.multiplied = form.precision == ProductPrecision::bf16  ? DType::bf16
-                       : form.precision == ProductPrecision::f16 ? DType::f16
-                                                                 : operand_type();
-    plan_.tensor_cores = plan_.multiplied != DType::f32 || form.precision == ProductPrecision::tf32;
+    plan_.multiplied = schedule.precision == ProductPrecision::bf16  ? DType::bf16
+                       : schedule.precision == ProductPrecision::f16 ? DType::f16
+                                                                     : operand_type();
+    plan_.tensor_cores = plan_.multiplied != DType::f32 || schedule.precision == ProductPrecision::tf32;
     plan_side(plan_.left, kRow);
     plan_side(plan_.right, kColumn);
     plan_results(domain);
-    if (form.tile.size() != 3) throw Refusal{"tile is missing: rows, columns and depth"};
-    set_tiles(plan_, form);
+    if (schedule.tile.size() != 3) throw Refusal{"tile is missing: rows, columns and depth"};
+    set_tiles(plan_, schedule);
     return plan_;
   }
 
@@ -252,13 +252,13 @@ ContractPlan plan_contract(const Graph& kernel) {
   return refused;
 }
 
-ContractPlan plan_contract(Graph& kernel, const forms::Product& form) {
+ContractPlan plan_contract(Graph& kernel, const schedules::Product& schedule) {
   ContractPlan refused;
   try {
     ContractPlanner planner(kernel);
     const Dims domain = planner.domain();
-    kernel.form = KernelForm{.how = form};
-    std::get<forms::Product>(kernel.form->how).domain = domain;
+    kernel.schedule = KernelSchedule{.how = schedule};
+    std::get<schedules::Product>(kernel.schedule->how).domain = domain;
     return planner.plan(domain);
   } catch (const Refusal& r) {
     refused.reason = r.reason;
@@ -266,39 +266,39 @@ ContractPlan plan_contract(Graph& kernel, const forms::Product& form) {
   return refused;
 }
 
-void set_parts(ContractPlan& plan, const forms::Product& form) {
-  const int64_t depth = form.tile[2];
-  plan.steps = ceil_div(ceil_div(plan.space[kDepth], depth), form.parts);
+void set_parts(ContractPlan& plan, const schedules::Product& schedule) {
+  const int64_t depth = schedule.tile[2];
+  plan.steps = ceil_div(ceil_div(plan.space[kDepth], depth), schedule.split_k);
   // Of many parts one block would add all while the others are idle: groups of about as many as there are groups do so
   // side by side.
   constexpr int64_t kFew = 8;
-  plan.gather = form.parts;
-  for (int64_t g = 1; form.parts > kFew && plan.gather == form.parts; ++g)
-    if (g * g >= form.parts) plan.gather = g;
-  plan.counters = form.parts > 1 ? plan.tiles * (ceil_div(form.parts, plan.gather) + 1) : 0;
-  const int64_t past = (plan.steps * form.parts + form.stages) * depth;
-  plan.largest_index = std::max({plan.largest_read, 2 * plan.tiles * form.parts, past, plan.space[kRow] + form.tile[0],
-                                 plan.space[kColumn] + form.tile[1]});
+  plan.gather = schedule.split_k;
+  for (int64_t g = 1; schedule.split_k > kFew && plan.gather == schedule.split_k; ++g)
+    if (g * g >= schedule.split_k) plan.gather = g;
+  plan.counters = schedule.split_k > 1 ? plan.tiles * (ceil_div(schedule.split_k, plan.gather) + 1) : 0;
+  const int64_t past = (plan.steps * schedule.split_k + schedule.stages) * depth;
+  plan.largest_index = std::max({plan.largest_read, 2 * plan.tiles * schedule.split_k, past,
+                                 plan.space[kRow] + schedule.tile[0], plan.space[kColumn] + schedule.tile[1]});
 }
 
-void set_tiles(ContractPlan& plan, const forms::Product& form) {
-  const int64_t rows = form.tile[0], columns = form.tile[1], depth = form.tile[2];
+void set_tiles(ContractPlan& plan, const schedules::Product& schedule) {
+  const int64_t rows = schedule.tile[0], columns = schedule.tile[1], depth = schedule.tile[2];
   plan.tiles = plan.space[kProductMatrix] * ceil_div(plan.space[kRow], rows) * ceil_div(plan.space[kColumn], columns);
   const int64_t bytes = bytes_of(plan.multiplied);
   const auto side = [&](bool along_k, int64_t length) {
     return bytes * (along_k ? length : depth) * tile_pitch(along_k, length, depth, bytes);
   };
-  plan.shared_bytes = form.stages * (side(plan.left.along_k, rows) + side(plan.right.along_k, columns));
+  plan.shared_bytes = schedule.stages * (side(plan.left.along_k, rows) + side(plan.right.along_k, columns));
   // As many registers as addresses and borders may take beside the sums.
   int64_t left_over = 40;
   for (ProductSide* s : {&plan.left, &plan.right}) {
     const int64_t elements = (s == &plan.left ? rows : columns) * depth;
     const bool guarded = !s->memory_at.guards.empty(), keeps = s->packet > 0 && (!guarded || !s->borders.empty());
-    const int64_t slots = keeps ? ceil_div(elements, s->packet * form.threads) * (guarded ? 2 : 1) : left_over + 1;
+    const int64_t slots = keeps ? ceil_div(elements, s->packet * schedule.threads) * (guarded ? 2 : 1) : left_over + 1;
     s->kept = slots <= left_over;
     if (s->kept) left_over -= slots;
   }
-  set_parts(plan, form);
+  set_parts(plan, schedule);
 }
 
 }  // namespace heddle::ir

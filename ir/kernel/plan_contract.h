@@ -61,20 +61,20 @@ ContractPlan plan_contract(const Graph& kernel);
 // What a kernel with this plan does: plan_kernel's answer, which throws a Refusal, and its loops.
 KernelPlan plan_products(const Graph& kernel, const ContractPlan& contract);
 loop::Statements product_loops(const Graph& kernel, const ContractPlan& product);
-// What follows from the form's tile, stages and parts alone.
-void set_tiles(ContractPlan& plan, const forms::Product& form);
+// What follows from the schedule's tile, stages and parts alone.
+void set_tiles(ContractPlan& plan, const schedules::Product& schedule);
 // Where the parts alone have changed since.
-void set_parts(ContractPlan& plan, const forms::Product& form);
+void set_parts(ContractPlan& plan, const schedules::Product& schedule);
 
-// Of a kernel that has no form yet: sets this one, of the product's domain.
-ContractPlan plan_contract(Graph& kernel, const forms::Product& form);
+// Of a kernel that has no schedule yet: sets this one, of the product's domain.
+ContractPlan plan_contract(Graph& kernel, const schedules::Product& schedule);
 
 // The rows and columns of a tile that one thread sums up with fma.
 struct ThreadTile {
   int64_t rows = 0, columns = 0;
 };
 ThreadTile thread_tile(const Dims& tile, int64_t threads);
-// Why the form's tile, threads and stages do not go together, "" where they do.
-std::string contract_conflict(const forms::Product& form, const ContractPlan& plan);
+// Why the schedule's tile, threads and stages do not go together, "" where they do.
+std::string contract_conflict(const schedules::Product& schedule, const ContractPlan& plan);
 
 }  // namespace heddle::ir

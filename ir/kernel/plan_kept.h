@@ -1,4 +1,4 @@
-// plan_kept: which elements a kernel of form rows keeps from one pass over a row to the next.
+// plan_kept: which elements a kernel of schedule rows keeps from one pass over a row to the next.
 //
 //   %e = exp(sub(%x, %max)); %sum = reduce_sum(%e); %y = div(%e, %sum)     %e costs an exponential in two passes: kept
 //   %r = reverse(%y)                                                       reads %e at other elements: computed again

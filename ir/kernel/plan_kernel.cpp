@@ -2,19 +2,19 @@
 
 #include <algorithm>
 
-#include "ir/kernel/form_def.h"
 #include "ir/kernel/plan_contract.h"
 #include "ir/kernel/plan_reductions.h"
+#include "ir/kernel/schedule_def.h"
 
 namespace heddle::ir {
 namespace {
 
 template <class Plan>
-KernelPlan planned(const Graph& kernel, Plan plan_of_form) {
+KernelPlan planned(const Graph& kernel, Plan plan_of_schedule) {
   KernelPlan refused;
   try {
-    if (!kernel.form) throw Refusal{"the kernel has no form"};
-    return plan_of_form();
+    if (!kernel.schedule) throw Refusal{"the kernel has no schedule"};
+    return plan_of_schedule();
   } catch (const Refusal& r) {
     refused.reason = r.reason;
   }
@@ -26,12 +26,13 @@ KernelPlan planned(const Graph& kernel, Plan plan_of_form) {
 KernelPlan plan_kernel(const Graph& kernel) {
   return planned(kernel, [&] {
     return std::visit(
-        [&](const auto& form) {
-          const auto plan = form_def(form).plan;
-          if (plan == nullptr) throw Refusal{"form " + to_string(*kernel.form) + " is not planned by rows and columns"};
-          return plan(kernel, form);
+        [&](const auto& schedule) {
+          const auto plan = schedule_def(schedule).plan;
+          if (plan == nullptr)
+            throw Refusal{"schedule " + to_string(*kernel.schedule) + " is not planned by rows and columns"};
+          return plan(kernel, schedule);
         },
-        kernel.form->how);
+        kernel.schedule->how);
   });
 }
 
@@ -40,7 +41,8 @@ KernelPlan plan_kernel(const Graph& kernel, const ContractPlan& product) {
 }
 
 loop::Statements loop::loops_of(const Graph& k, const KernelPlan& plan) {
-  return std::visit([&](const auto& form) { return form_def(form).loops(k, form, plan); }, k.form->how);
+  return std::visit([&](const auto& schedule) { return schedule_def(schedule).loops(k, schedule, plan); },
+                    k.schedule->how);
 }
 
 bool has_reduction(const KernelPlan& plan, ReductionPlan how) {

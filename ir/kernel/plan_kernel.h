@@ -1,7 +1,7 @@
-// plan_kernel: what follows from a kernel and its form: how each value is computed, in which pass, and where partial
+// plan_kernel: what follows from a kernel and its schedule: how each value is computed, in which pass, and where partial
 // results lie.
 //
-//   softmax of f32[64,128] in form rows, split = 1:   max      a row reduction, in pass 0
+//   softmax of f32[64,128] in schedule rows, split = 1:   max      a row reduction, in pass 0
 //                                                     sum      a row reduction, in pass 1; exp(x - max) is kept from it
 //                                                     y        one element per point, in pass 2
 #pragma once
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "ir/graph.h"
-#include "ir/index_map.h"
+#include "ir/index/index_map.h"
 
 namespace heddle::ir {
 
@@ -56,23 +56,23 @@ struct Partials {
 
 // The plan of every value of the kernel by ValueId index; decided here only, so that fuse asks before it fuses and
 // codegen prints what fuse asked for. `reason` is set, and the plan empty, when the kernel cannot be executed in its
-// form: "sum reduces axis 1 of 3: neither the rows nor the columns".
+// schedule: "sum reduces axis 1 of 3: neither the rows nor the columns".
 //
 // Inputs, sources, and elementwise and movement operators on those, are read at any index. A value that depends on a
 // row reduction lives at its row: movements of it must keep it there. Column and total results exist once the last
 // block has summed the partial results: only elementwise operators and reshapes on them may follow in the kernel.
 struct KernelPlan {
   std::vector<ValuePlan> values;
-  int64_t rows = 1, columns = 1;  // the space that codegen loops over; for pointwise kernels not always the form's
+  int64_t rows = 1, columns = 1;  // the space that codegen loops over; for pointwise kernels not always the schedule's
   int phases = 1;
   bool span = false;     // one long row is shared by all blocks
   bool guarded = false;  // some element is read only where it exists
   bool draws = false;    // random numbers come kDrawnAtOnce at a time where packets are of as many
   std::vector<Partials> partials;
-  int64_t partial_bytes = 0;    // scratch that they need, or the parts of a contraction: the form's workspace
+  int64_t partial_bytes = 0;    // scratch that they need, or the parts of a contraction: the schedule's workspace
   int64_t gather = 0;           // blocks whose sums of columns meet first, where not all do at once
   int64_t counters = 0;         // in which blocks that leave partial results count themselves
-  std::vector<KeptValue> kept;  // where the form is cached
+  std::vector<KeptValue> kept;  // where the schedule is cached
   int64_t shared_bytes = 0;     // of a block, that the launch supplies
   int64_t largest_index = 0;    // no index, or part of one, is larger
   int64_t most_blocks = 1;      // what there is to do at once: more blocks would be idle
@@ -93,9 +93,9 @@ bool is_column(const Graph& kernel, const KernelPlan& plan, NodeId reduction);
 // over rows, so what has one value per row has one value.
 bool is_single(const KernelPlan& plan, const ValuePlan& value);
 
-// Why the form, though it has a plan, cannot be printed as it is: a packet that does not divide a row, a team that does
+// Why the schedule, though it has a plan, cannot be printed as it is: a packet that does not divide a row, a team that does
 // not divide the block, too little scratch for the partial results. "" where it can.
-std::string form_conflict(const KernelForm& form, const KernelPlan& plan);
+std::string schedule_conflict(const KernelSchedule& schedule, const KernelPlan& plan);
 // The same of a library's call, which has no plan.
 std::string library_conflict(const Graph& kernel);
 

@@ -24,18 +24,18 @@ int64_t reach(const Graph& kernel) {
 PrimitivePlan primitive_of(const Graph& kernel) {
   const auto* primitive =
       kernel.order.size() == 1 ? std::get_if<Primitive>(&kernel[kernel.order[0]].op->kind) : nullptr;
-  if (primitive == nullptr) throw Refusal{"form primitive executes one operator of that kind, and nothing else"};
+  if (primitive == nullptr) throw Refusal{"schedule primitive executes one operator of that kind, and nothing else"};
   const Node& n = kernel[kernel.order[0]];
   if (kernel.outputs != n.results) throw Refusal{fmt::format("{} writes all of its results", n.op->name)};
   return primitive->plan(signature(kernel, n));
 }
 
-KernelPlan plan_primitive(const Graph& kernel, const forms::Primitive& form) {
+KernelPlan plan_primitive(const Graph& kernel, const schedules::Primitive& schedule) {
   const PrimitivePlan primitive = primitive_of(kernel);
   KernelPlan plan;
   plan.values.resize(kernel.value_count());
   plan.largest_index = reach(kernel);
-  plan.most_blocks = std::max<int64_t>(form.threads == 1 ? primitive.workers : primitive.blocks, 1);
+  plan.most_blocks = std::max<int64_t>(schedule.threads == 1 ? primitive.workers : primitive.blocks, 1);
   plan.partial_bytes = primitive.scratch;
   return plan;
 }
@@ -61,12 +61,12 @@ int64_t primitive_bytes(const Graph& kernel, ValueId v) {
   return std::min(whole, kernel[n.operands.back()].type.bytes());  // a row for each update, at most
 }
 
-KernelForm primitive_form(const Graph& kernel, const Target& target) {
+KernelSchedule primitive_schedule(const Graph& kernel, const Target& target) {
   const PrimitivePlan primitive = primitive_of(kernel);
-  forms::Primitive form;
-  form.threads = target.gpu ? primitive.threads : 1;
-  if (reach(kernel) >= target.index_limit) form.index = 64;
-  return {.how = form, .workspace = primitive.scratch};
+  schedules::Primitive schedule;
+  schedule.threads = target.gpu ? primitive.threads : 1;
+  if (reach(kernel) >= target.index_limit) schedule.index = 64;
+  return {.how = schedule, .workspace = primitive.scratch};
 }
 
 }  // namespace heddle::ir

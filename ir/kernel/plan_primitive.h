@@ -1,4 +1,4 @@
-// plan_primitive: how the one operator of a kernel of form primitive is executed.
+// plan_primitive: how the one operator of a kernel of schedule primitive is executed.
 //
 //   argsort of f32[4096]   ->   one block of 1024 threads, 16 KB of scratch
 #pragma once
@@ -10,14 +10,14 @@ namespace heddle::ir {
 
 // What the kernel's operator says; a Refusal where the kernel holds anything else.
 PrimitivePlan primitive_of(const Graph& kernel);
-KernelPlan plan_primitive(const Graph& kernel, const forms::Primitive& form);
+KernelPlan plan_primitive(const Graph& kernel, const schedules::Primitive& schedule);
 // Whether the operator is executed in place: its first result over its first operand, of which only some rows are
 // touched.
 inline constexpr const char* kInPlace = "in_place";
 bool can_be_in_place(const Graph& kernel);
 bool is_in_place(const Graph& kernel);
-// The bytes that a kernel of form primitive reads of an operand and writes of a result.
+// The bytes that a kernel of schedule primitive reads of an operand and writes of a result.
 int64_t primitive_bytes(const Graph& kernel, ValueId v);
-KernelForm primitive_form(const Graph& kernel, const Target& target);
+KernelSchedule primitive_schedule(const Graph& kernel, const Target& target);
 
 }  // namespace heddle::ir

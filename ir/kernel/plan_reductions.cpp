@@ -11,14 +11,14 @@ namespace {
 class ReductionPlanner {
  public:
   ReductionPlanner(const Graph& k, const Dims& space, KernelPlan& plan)
-      : k_(k), rows_(std::get_if<forms::Rows>(&k.form->how)), space_(space), plan_(plan) {}
+      : k_(k), rows_(std::get_if<schedules::Rows>(&k.schedule->how)), space_(space), plan_(plan) {}
 
   void classify(const Node& n) {
     const Signature s = signature(k_, n);
-    const bool expanded = visit_kind(
+    const bool decomposed = visit_kind(
         *n.op, [](const OneOf<Source, Elementwise, Movement, Lookup, Reduction, Contraction> auto&) { return true; },
         [](const OneOf<Primitive, Composite, Gradient, Call> auto&) { return false; });
-    if (!expanded) throw Refusal{fmt::format("{} must be expanded first", n.op->name)};
+    if (!decomposed) throw Refusal{fmt::format("{} must be decomposed first", n.op->name)};
     ReductionDomain storage;
     const ReductionDomain* d = reduction_domain(s, storage);
     if (d == nullptr) return inherit_finishing(n);
@@ -87,7 +87,7 @@ class ReductionPlanner {
   }
 
   const Graph& k_;
-  const forms::Rows* rows_;  // the form, where it is this one
+  const schedules::Rows* rows_;  // the schedule, where it is this one
   const Dims& space_;
   KernelPlan& plan_;
 };

@@ -15,7 +15,7 @@ namespace heddle::ir {
 // Loops inside a point with at most so many points are unrolled, so that the loop around them vectorises.
 inline constexpr int64_t kUnrolledPoints = 16;
 
-// Thrown inside the planner: why the kernel cannot be executed in its form.
+// Thrown inside the planner: why the kernel cannot be executed in its schedule.
 struct Refusal {
   std::string reason;
 };

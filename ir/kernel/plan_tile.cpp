@@ -97,23 +97,23 @@ class Stager {
 };
 
 // The space whose rows are dimension `rows_at` of the domain.
-TilePlan space_with(const forms::Tile& form, size_t rows_at) {
-  const Dims strides = row_major_strides(form.domain);
-  const auto split = static_cast<size_t>(form.split);
-  TilePlan plan{.space = {form.domain[rows_at], form.columns(), 1},
+TilePlan space_with(const schedules::Tile& schedule, size_t rows_at) {
+  const Dims strides = row_major_strides(schedule.domain);
+  const auto split = static_cast<size_t>(schedule.split);
+  TilePlan plan{.space = {schedule.domain[rows_at], schedule.columns(), 1},
                 .point = {},
                 .staged = {},
                 .shared_bytes = 0,
                 .largest_index = 0,
                 .reason = {}};
-  for (size_t d = 0; d < split; ++d) plan.space[kMatrix] *= d == rows_at ? 1 : form.domain[d];
+  for (size_t d = 0; d < split; ++d) plan.space[kMatrix] *= d == rows_at ? 1 : schedule.domain[d];
   IndexExpr point = IndexExpr::dim(kColumn) + IndexExpr::dim(kRow) * strides[rows_at];
   int64_t inner = 1;  // matrices within one step of dimension d
   for (size_t d = split; d-- > 0;) {
     if (d == rows_at) continue;
     const IndexExpr step = floor_div(IndexExpr::dim(kMatrix), inner, plan.space);
-    point = point + modulo(step, form.domain[d], plan.space) * strides[d];
-    inner *= form.domain[d];
+    point = point + modulo(step, schedule.domain[d], plan.space) * strides[d];
+    inner *= schedule.domain[d];
   }
   plan.point = simplify(point, plan.space);
   return plan;
@@ -149,12 +149,12 @@ void lay_out(const Graph& k, TilePlan& plan) {
 }  // namespace
 
 TilePlan plan_tile(const Graph& k) {
-  const auto& form = std::get<forms::Tile>(k.form->how);
+  const auto& schedule = std::get<schedules::Tile>(k.schedule->how);
   TilePlan plan;
-  plan.reason = refusal(k, form.domain);
+  plan.reason = refusal(k, schedule.domain);
   if (!plan.ok()) return plan;
-  for (size_t rows_at = static_cast<size_t>(form.split); rows_at-- > 0;) {
-    plan = space_with(form, rows_at);
+  for (size_t rows_at = static_cast<size_t>(schedule.split); rows_at-- > 0;) {
+    plan = space_with(schedule, rows_at);
     Stager(k, plan).stage();
     if (plan.staged.empty()) continue;
     lay_out(k, plan);

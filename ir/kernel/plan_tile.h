@@ -1,4 +1,4 @@
-// plan_tile: which values of a kernel of form tile pass through a square tile, and the space it is looped over in.
+// plan_tile: which values of a kernel of schedule tile pass through a square tile, and the space it is looped over in.
 //
 //   %t: f32[96,64] = transpose(%x: f32[64,96])     %x lies at row + 96 * column: neighbours in memory are neighbouring
 //   %y: f32[96,64] = add(%t, %z)                   rows, while those of %z and %y are neighbouring columns. So %x is

@@ -54,7 +54,7 @@ class Planner {
 
  private:
   std::string name(ValueId v) const { return "%" + k_[v].name; }
-  bool rows_form() const { return std::holds_alternative<forms::Rows>(k_.form->how); }
+  bool rows_schedule() const { return std::holds_alternative<schedules::Rows>(k_.schedule->how); }
 
   void see(int64_t index) { plan_.largest_index = std::max(plan_.largest_index, index); }
   void see(const IndexExpr& e, const Dims& extents) { see(magnitude(e, extents)); }
@@ -71,11 +71,11 @@ class Planner {
       extent = Extent::row;  // of rows of one element, too: it is known behind the pass, not at its points
     else if (count == rows * columns)
       extent = Extent::full;
-    else if (rows_form() && (count == rows || count == 1))
+    else if (rows_schedule() && (count == rows || count == 1))
       extent = count == rows ? Extent::row : Extent::scalar;
     else
       throw Refusal{fmt::format("{} has {} elements: not one per point of {}", name(v), count,
-                                to_string(over_domain(*k_.form)->domain))};
+                                to_string(over_domain(*k_.schedule)->domain))};
     const Need got = need(v, access_of(extent, space_, k_[v].type.dims), finishing);
     plan_.phases = std::max(plan_.phases, got.phase + (extent == Extent::full && !finishing ? 1 : 0));
     plan_.of(v).extent = extent;
@@ -123,7 +123,7 @@ class Planner {
         },
         [&](const OneOf<Reduction, Contraction> auto&) { return compute_reduction(v, n, s, at, finishing); },
         [&](const OneOf<Primitive, Composite, Gradient, Call> auto&) -> Need {
-          throw Refusal{fmt::format("{} must be expanded first", n.op->name)};
+          throw Refusal{fmt::format("{} must be decomposed first", n.op->name)};
         });
   }
 

@@ -1,4 +1,4 @@
-// plan_values: the second half of plan_kernel, of forms by rows and columns: the extent and the pass of every value in
+// plan_values: the second half of plan_kernel, of schedules by rows and columns: the extent and the pass of every value in
 // one space.
 #pragma once
 #include "ir/kernel/plan_kernel.h"

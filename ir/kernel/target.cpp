@@ -15,11 +15,11 @@ Target host() {
           .arch = "native",
           .max_threads = 1,
           .warp = 1,
-          .packet_bytes = 1,
+          .vector_bytes = 1,
           .kept_packets = 4096,
           .kept_sums = 8192,
           .shared_bytes = int64_t{48} << 10,
-          .most_blocks = 64,
+          .sm_count = 64,
           .bandwidth = 35e9,
           .cache_bandwidth = 48e9,
           .cache_bytes = int64_t{32} << 20,
@@ -40,11 +40,11 @@ Target gpu() {
   Target t;
   t.gpu = true;
   t.max_threads = 1024, t.warp = 32;
-  t.packet_bytes = 16, t.kept_packets = 4, t.kept_sums = 32;
+  t.vector_bytes = 16, t.kept_packets = 4, t.kept_sums = 32;
   t.shared_bytes = int64_t{48} << 10;
   t.launch = 1.3e-6, t.latency = 2e-7;
   t.grid_barrier = 8e-7;
-  t.processor_threads = 2048, t.processor_registers = 65536;
+  t.sm_threads = 2048, t.sm_registers = 65536;
   return t;
 }
 
@@ -55,10 +55,10 @@ Target gpu() {
 // until it answers, 261 and 263 until the last-level cache does; `latency` is what a busy one takes.
 void set_processor(Target& t, double clock, double fma, int64_t near_cache) {
   constexpr double kSchedulers = 4, kLine = 128, kNearCycles = 40;
-  t.processor_instructions = kSchedulers * clock, t.processor_values = fma * clock;
-  t.processor_wavefronts = clock;
-  t.processor_near_bytes = kLine * clock, t.near_cache_bytes = near_cache;
-  t.near_latency = kNearCycles / clock;
+  t.sm_instructions = kSchedulers * clock, t.sm_f32_instructions = fma * clock;
+  t.sm_wavefronts = clock;
+  t.sm_l1_bandwidth = kLine * clock, t.l1_bytes = near_cache;
+  t.l1_latency = kNearCycles / clock;
 }
 
 }  // namespace
@@ -71,11 +71,11 @@ void set_processor(Target& t, double clock, double fma, int64_t near_cache) {
 Target a100() {
   Target t = gpu();
   t.name = "a100", t.arch = "sm_80";
-  t.most_blocks = 108;
+  t.sm_count = 108;
   t.bandwidth = 1.83e12, t.cache_bandwidth = 4e12, t.cache_bytes = int64_t{40} << 20;
   t.memory_bytes = 80'000'000'000;
   t.flops = 8.7e12, t.matrix_flops = 1.46e13, t.fma_flops = 1.95e13, t.tensor_flops = 3.12e14;
-  t.processor_shared = int64_t{164} << 10;
+  t.sm_shared_bytes = int64_t{164} << 10;
   set_processor(t, /*clock=*/1.41e9, /*fma=*/2, int64_t{192} << 10);
   return t;
 }
@@ -96,11 +96,11 @@ Target h100() {
 Target h200() {
   Target t = gpu();
   t.name = "h200", t.arch = "sm_90a";
-  t.most_blocks = 132;
+  t.sm_count = 132;
   t.bandwidth = 4.3e12, t.cache_bandwidth = 7e12, t.cache_bytes = int64_t{60} << 20;
   t.memory_bytes = 141'000'000'000;
   t.flops = 3e13, t.matrix_flops = 5e13, t.fma_flops = 6.7e13, t.tensor_flops = 9.89e14;
-  t.processor_shared = int64_t{228} << 10;
+  t.sm_shared_bytes = int64_t{228} << 10;
   set_processor(t, /*clock=*/1.98e9, /*fma=*/4, int64_t{256} << 10);
   return t;
 }

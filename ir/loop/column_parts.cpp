@@ -42,14 +42,14 @@ class Borders {
 };
 
 // A GPU's threads take turns at columns.
-bool may_split(const forms::Pointwise& form) { return form.threads == 1 && form.packet == 1; }
+bool may_split(const schedules::Pointwise& schedule) { return schedule.threads == 1 && schedule.vector_width == 1; }
 
 }  // namespace
 
-std::vector<ColumnPart> column_parts(const Graph& k, const forms::Pointwise& form, const KernelPlan& plan) {
+std::vector<ColumnPart> column_parts(const Graph& k, const schedules::Pointwise& schedule, const KernelPlan& plan) {
   const Dims space = plan.space();
   Borders borders(k, space[kColumn]);
-  if (may_split(form))
+  if (may_split(schedule))
     for (const ValueId v : k.outputs) borders.add(v, access_of(Extent::full, space, k[v].type.dims));
   const size_t parts = borders.all().size() + 1;
   if (parts > kMostParts || space[kColumn] / static_cast<int64_t>(parts) < kLeastColumns) return {{0, space[kColumn]}};

@@ -12,6 +12,6 @@ struct ColumnPart {
 };
 
 // In their order, all columns together; one part where nothing changes along them, or too often to be worth loops.
-std::vector<ColumnPart> column_parts(const Graph& kernel, const forms::Pointwise& form, const KernelPlan& plan);
+std::vector<ColumnPart> column_parts(const Graph& kernel, const schedules::Pointwise& schedule, const KernelPlan& plan);
 
 }  // namespace heddle::ir::loop

@@ -1,9 +1,9 @@
 // Loops: what a kernel does, as nests of loops and the statements in them: which elements are added up, stored and
 // staged, at which index, in which order, and where threads wait for one another. Codegen prints its text from them,
-// `ir/kernel/count` counts what they execute: both see one kernel. A form is a function that makes them.
+// `ir/kernel/count` counts what they execute: both see one kernel. A schedule is a function that makes them.
 //
 //   %m: f32[64] = reduce_max(%x: f32[64,128]);       rows of 64 {
-//   %y = sub(%x, broadcast(%m)), form rows             clear %m
+//   %y = sub(%x, broadcast(%m)), schedule rows             clear %m
 //                                                 ->   columns of 128 in pass 0 {
 //                                                        %m <- %x at (row, column)
 //                                                      }

@@ -81,7 +81,7 @@ std::string print(const Graph& k, const KernelPlan& plan, const Statements& loop
 std::string print_loops(const Module& m) {
   std::string text;
   for (const Graph& k : m.kernels)
-    if (k.form && !calls_library(k)) {
+    if (k.schedule && !calls_library(k)) {
       const KernelPlan plan = plan_kernel(k);
       HEDDLE_CHECK(plan.ok(), "a kernel that cannot be executed has no loops: " + plan.reason);
       text += print(k, plan, loops_of(k, plan));

@@ -39,7 +39,7 @@ bool spreads(const Graph& k, const KernelPlan& plan, const Node& n) {
 
 Statements singles(const Graph& k, const KernelPlan& plan) {
   Statements all;
-  if (generated(*k.form).threads < kWarp) return all;
+  if (generated(*k.schedule).threads < kWarp) return all;
   for (const NodeId n : k.order) {
     if (!spreads(k, plan, k[n])) continue;
     for (const ValueId v : k[n].results)

@@ -46,7 +46,7 @@ Parts parts(Builder& b, const Node& n) {
   return p;
 }
 
-Values expansion(Builder& b, const Node& n) {
+Values decomposition(Builder& b, const Node& n) {
   const DType dtype = b.type(n.operands[0]).dtype;
   const Parts p = parts(b, n);
   const ValueId largest = b("reduce_max", {p.logits}, {{"axes", p.axes}});
@@ -122,7 +122,7 @@ const RegisterOp cross_entropy({.name = "cross_entropy",
                                 .infer = infer,
                                 .eval = eval,
                                 .grad = grad,
-                                .expansion = expansion,
+                                .decomposition = decomposition,
                                 .flops = 6,
                                 .samples = {sample({8}, 10, -100), sample({7}, 33, -100), sample({1}, 2, -100),
                                             sample({3, 5}, 4, -100), sample({16}, 3, 1), sample({5}, 1, -100)}});

@@ -19,7 +19,7 @@ double kept_scale(double rate) { return rate < 1 ? 1 / (1 - rate) : 0; }
 // random_uniform keyed like the node's: f32 whatever x is, so that a mask does not depend on the precision.
 Attrs random_attrs(const Signature& s) { return {{"shape", s.operands[0].dims}, {"stream", s.integer("stream")}}; }
 
-Values expansion(Builder& b, const Node& n) {
+Values decomposition(Builder& b, const Node& n) {
   const Signature s = signature(b.graph, n);
   const ValueId x = n.operands[0];
   const ValueId uniform = b("random_uniform", {n.operands[1], n.operands[2]}, random_attrs(s));
@@ -69,7 +69,7 @@ const RegisterOp dropout(
      .infer = infer,
      .eval = eval,
      .grad = grad,
-     .expansion = expansion,
+     .decomposition = decomposition,
      .flops = 3,
      .samples = {sample({4, 10}, 0.5, 1), sample({7, 33}, 0.25, 2), sample({1}, 0.5, 3), sample({3, 1, 5}, 0, 4),
                  sample({2, 5, 5, 3}, 0.1, 5)}});

@@ -72,7 +72,7 @@ std::vector<Tensor> eval_slice(const Signature& s, std::span<const Tensor* const
   return {std::move(y)};
 }
 
-Values expand_slice(Builder& b, const Node& n) {
+Values decompose_slice(Builder& b, const Node& n) {
   ValueId y = n.operands[0];
   const Dims x = b.type(y).dims, sizes = b.type(n.results[0]).dims;
   for (size_t d = 0; d < x.size(); ++d) {
@@ -111,7 +111,7 @@ const RegisterOp dynamic_slice(
      .infer = infer_slice,
      .eval = eval_slice,
      .grad = slice_gradient,
-     .expansion = expand_slice,
+     .decomposition = decompose_slice,
      .samples = {slice_sample({7, 33}, {3, 8}), slice_sample({5}, {5}), slice_sample({1}, {1}), slice_sample({9}, {4}),
                  slice_sample({4, 6, 3}, {2, 6, 1})}});
 
@@ -134,7 +134,7 @@ std::vector<Tensor> eval_update(const Signature&, std::span<const Tensor* const>
 }
 
 // Each element of y looks for itself in the update.
-Values expand_update(Builder& b, const Node& n) {
+Values decompose_update(Builder& b, const Node& n) {
   ValueId found = n.operands[1], inside;
   const Dims x = b.type(n.operands[0]).dims, sizes = b.type(found).dims;
   for (size_t d = 0; d < x.size(); ++d) {
@@ -174,7 +174,7 @@ const RegisterOp dynamic_update_slice(
      .infer = infer_update,
      .eval = eval_update,
      .grad = update_gradient,
-     .expansion = expand_update,
+     .decomposition = decompose_update,
      .samples = {update_sample({7, 33}, {3, 8}), update_sample({5}, {5}), update_sample({1}, {1}),
                  update_sample({9}, {4}), update_sample({4, 6, 3}, {2, 6, 1})}});
 

@@ -24,9 +24,9 @@ std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> in) 
 }
 
 // The least of the places that are outside, and what is there.
-class Expansion {
+class Decomposition {
  public:
-  Expansion(Builder& b, ValueId x) : b_(b), count_(b.type(x).elements()), indices_(b.reshape(x, {count_})) {}
+  Decomposition(Builder& b, ValueId x) : b_(b), count_(b.type(x).elements()), indices_(b.reshape(x, {count_})) {}
 
   ValueId operator()(int64_t below) {
     const ValueId place = b_("iota", {}, {{"shape", Dims{count_}}, {"dtype", std::string("i64")}});
@@ -53,8 +53,8 @@ class Expansion {
   ValueId indices_;
 };
 
-Values expand(Builder& b, const Node& n) {
-  return {Expansion(b, n.operands[0])(std::get<int64_t>(attribute(*n.op, n.attrs, "below")))};
+Values decompose(Builder& b, const Node& n) {
+  return {Decomposition(b, n.operands[0])(std::get<int64_t>(attribute(*n.op, n.attrs, "below")))};
 }
 
 Sample sample(const Dims& x, int64_t below, int64_t drawn_below, DType dtype = DType::i32) {
@@ -71,7 +71,7 @@ const RegisterOp op(
      .kind = Composite{},
      .infer = infer,
      .eval = eval,
-     .expansion = expand,
+     .decomposition = decompose,
      .samples = {sample({7, 33}, 3, 4), sample({5}, 4, 4), sample({1}, 1, 3), sample({}, 2, 9),
                  sample({3, 1, 9}, 30, 31, DType::i64), sample({1025}, 99, 100), sample({40, 64}, 255, 256, DType::u8),
                  sample({9, 2}, 3, 7, DType::u64)}});

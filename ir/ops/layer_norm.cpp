@@ -42,7 +42,7 @@ Normalised normalised(Builder& b, const Node& n) {
   return r;
 }
 
-Values expansion(Builder& b, const Node& n) {
+Values decomposition(Builder& b, const Node& n) {
   const ValueId scale = n.operands[1];
   const ValueId bias = n.operands[2];
   const Normalised r = normalised(b, n);
@@ -97,7 +97,7 @@ const RegisterOp layer_norm(
      .infer = infer,
      .eval = eval,
      .grad = grad,
-     .expansion = expansion,
+     .decomposition = decomposition,
      .flops = 8,
      .samples = {{.shapes = {{4, 10}, {10}, {10}}},
                  {.shapes = {{7, 33}, {33}, {33}}},

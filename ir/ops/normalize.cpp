@@ -103,7 +103,7 @@ Statistics in_one_pass(Builder& b, ValueId x, const Axes& a) {
   return {b.cast(mean, dtype), b.cast(rounded, dtype)};
 }
 
-Values expansion(Builder& b, const Node& n) {
+Values decomposition(Builder& b, const Node& n) {
   const Signature s = signature(b.graph, n);
   const Axes a = axes_of(s);
   const ValueId x = n.operands[0];
@@ -195,7 +195,7 @@ const RegisterOp normalize(
      .infer = infer,
      .eval = eval,
      .grad = grad,
-     .expansion = expansion,
+     .decomposition = decomposition,
      .flops = 8,
      .samples = {{.shapes = {{4, 10}, {10}, {10}}, .attrs = {{"axes", Dims{0}}}},
                  {.shapes = {{3, 5, 4, 7}, {7}, {7}}, .attrs = {{"axes", Dims{0, 1, 2}}, {"eps", 1e-3}}},

@@ -37,7 +37,7 @@ std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> in) 
 
 // The largest element is taken out, so that exp never overflows; an infinite one is not, whose
 // difference with itself is no number.
-Values expand(Builder& b, const Node& n) {
+Values decompose(Builder& b, const Node& n) {
   const Signature s = signature(b.graph, n);
   const Dims dims = s.operands[0].dims, axes = axes_of(s);
   const ValueId largest = b("reduce_max", {n.operands[0]}, {{"axes", axes}});
@@ -66,7 +66,7 @@ const RegisterOp reduce_logsumexp({.name = "reduce_logsumexp",
                                    .infer = infer_reduced,
                                    .eval = eval,
                                    .grad = gradient,
-                                   .expansion = expand,
+                                   .decomposition = decompose,
                                    .flops = 3,
                                    .samples = reduction_samples()});
 

@@ -94,7 +94,7 @@ std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> in) 
 }
 
 // Sorted, the updates of a row are neighbours, in the order in which they stand.
-Values expand(Builder& b, const Node& n) {
+Values decompose(Builder& b, const Node& n) {
   const Values order = b.multi("argsort", {n.operands[1]});
   const auto combine = std::get<std::string>(attribute(*n.op, n.attrs, "combine"));
   return {b("scatter_rows", {n.operands[0], order[1], order[0], n.operands[2]}, {{"combine", combine}})};
@@ -193,7 +193,7 @@ const RegisterOp op(
      .infer = infer,
      .eval = eval,
      .grad = gradient,
-     .expansion = expand,
+     .decomposition = decompose,
      .places = [](const Signature& s) -> Dims { return {s.operands[0].dims[0]}; },
      .samples = {sample({7, 5}, 9, "add"), sample({33}, 100, "set"), sample({1, 1}, 1, "add"),
                  sample({4, 3, 2}, 6, "mul"), sample({5, 40}, 17, "max"), sample({6, 2}, 3, "min"),

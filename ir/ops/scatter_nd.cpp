@@ -83,7 +83,7 @@ class Rows {
   DType dtype_ = DType::i32;
 };
 
-Values expand(Builder& b, const Node& n) {
+Values decompose(Builder& b, const Node& n) {
   const Coordinates c = coordinates(signature(b.graph, n));
   const Dims x = b.type(n.operands[0]).dims;
   const int64_t width = product(c.rest), points = product(c.points);
@@ -114,7 +114,7 @@ const RegisterOp op(
      .kind = Composite{},
      .infer = infer,
      .eval = eval,
-     .expansion = expand,
+     .decomposition = decompose,
      .places = indexed_axes,
      .samples = {sample({4, 6, 3}, {5, 2}, {5, 3}, 0, "add"), sample({9, 33}, {7, 1}, {7, 33}, 0, "set"),
                  sample({3, 5, 2}, {3, 4, 1}, {3, 4, 2}, 1, "add"), sample({7}, {2, 3, 1}, {2, 3}, 0, "max"),

@@ -107,7 +107,7 @@ ValueId places(Builder& b, const Node& n) {
   return b.reshape(found, {b.type(found).elements()});
 }
 
-Values expand_scattered(Builder& b, const Node& n) {
+Values decompose_scattered(Builder& b, const Node& n) {
   const Type x = b.type(n.operands[0]);
   const ValueId source = b.reshape(n.operands[1], {b.type(n.operands[1]).elements()});
   const ValueId zeros = b.constant(0, {x.dtype, {x.elements()}}), found = places(b, n);
@@ -145,7 +145,7 @@ const RegisterOp select_and_scatter(
      .infer = infer_scattered,
      .eval = eval_scattered,
      .grad = scattered_gradient,
-     .expansion = expand_scattered,
+     .decomposition = decompose_scattered,
      .samples = scattered_samples()});
 
 }  // namespace

@@ -85,7 +85,7 @@ const RegisterOp softmax({.name = "softmax",
                             const ValueId weighted = b("reduce_sum", {b("mul", {dy[0], y})}, {{"axes", r.axes}});
                             return {b("mul", {y, b("sub", {dy[0], spread(b, weighted, r.dims, r.axes)})})};
                           },
-                          .expansion = [](Builder& b, const Node& n) -> Values {
+                          .decomposition = [](Builder& b, const Node& n) -> Values {
                             const Rows r = rows(signature(b.graph, n));
                             const ValueId e = b("exp", {shifted(b, n.operands[0], r)});
                             const ValueId sum = b("reduce_sum", {e}, {{"axes", r.axes}});
@@ -111,7 +111,7 @@ const RegisterOp log_softmax({.name = "log_softmax",
                                 const ValueId sum = b("reduce_sum", {dy[0]}, {{"axes", r.axes}});
                                 return {b("sub", {dy[0], b("mul", {b("exp", {y}), spread(b, sum, r.dims, r.axes)})})};
                               },
-                              .expansion = [](Builder& b, const Node& n) -> Values {
+                              .decomposition = [](Builder& b, const Node& n) -> Values {
                                 const Rows r = rows(signature(b.graph, n));
                                 const ValueId z = shifted(b, n.operands[0], r);
                                 const ValueId sum = b("reduce_sum", {b("exp", {z})}, {{"axes", r.axes}});

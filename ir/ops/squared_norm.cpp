@@ -13,7 +13,7 @@ std::vector<Type> infer(const Signature& s) {
   return {{sum_dtype(s.operands[0].dtype), {}}};
 }
 
-Values expansion(Builder& b, const Node& n) {
+Values decomposition(Builder& b, const Node& n) {
   const std::vector<ValueId> operands = n.operands;
   ValueId total;
   for (const ValueId x : operands) {
@@ -55,7 +55,7 @@ const RegisterOp squared_norm({.name = "squared_norm",
                                .infer = infer,
                                .eval = eval,
                                .grad = grad,
-                               .expansion = expansion,
+                               .decomposition = decomposition,
                                .flops = 2,
                                .samples = {{.shapes = {{33}}},
                                            {.shapes = {{4, 7}, {5}}},

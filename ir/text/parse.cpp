@@ -7,7 +7,7 @@
 
 #include "ir/builder.h"
 #include "ir/scalars.h"
-#include "ir/storage.h"
+#include "ir/storage/storage.h"
 #include "ir/text/token_reader.h"
 
 namespace heddle::ir {
@@ -74,7 +74,7 @@ class Parser {
     places_.clear();
     lost_kernels_.insert(g.name);  // until its end is reached
     in_.list("(", ")", [&] { parameter(g, kernel); });
-    if (kernel) g.form = KernelForm{};
+    if (kernel) g.schedule = KernelSchedule{};
     if (in_.peek(1).kind == Kind::word && in_.peek(2).text == "=" && in_.is("{")) header(g, name.where);
     in_.expect("{");
     while (!in_.is("return")) statement(g);
@@ -91,18 +91,18 @@ class Parser {
   void header(Graph& g, const Location& where) {
     std::map<std::string, Location> wheres;
     Attrs a = in_.attrs(&wheres);
-    if (const auto it = a.find("arena"); it != a.end() && !g.form) {
+    if (const auto it = a.find("arena"); it != a.end() && !g.schedule) {
       const auto* bytes = std::get_if<int64_t>(&it->second);
       if (bytes == nullptr || *bytes < 0)
         throw UserError(wheres["arena"], fmt::format("arena is a number of bytes, got {}", to_string(it->second)));
       g.arena_bytes = *bytes;
       a.erase(it);
     }
-    if (!g.form && !a.empty())
+    if (!g.schedule && !a.empty())
       throw UserError(wheres[a.begin()->first], fmt::format("a graph has no attribute '{}'", a.begin()->first),
                       did_you_mean(a.begin()->first, {"arena"}));
     try {
-      if (g.form) g.form = form_from_attrs(a);
+      if (g.schedule) g.schedule = schedule_from_attrs(a);
     } catch (const InferError& error) {
       throw UserError(where, fmt::format("kernel @{}: {}", g.name, error.what()));
     }

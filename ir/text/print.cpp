@@ -27,8 +27,8 @@ class Printer {
       params.push_back((role.empty() ? "" : role + " ") + declaration(v));
     }
     for (const Scalar& s : g_.scalars) params.push_back(fmt::format("${}: {}", s.name, to_string(s.dtype)));
-    std::string out = fmt::format("{} @{}({}) ", g_.form ? "kernel" : "graph", g_.name, fmt::join(params, ", "));
-    Attrs header = g_.form ? to_attrs(*g_.form) : Attrs{};
+    std::string out = fmt::format("{} @{}({}) ", g_.schedule ? "kernel" : "graph", g_.name, fmt::join(params, ", "));
+    Attrs header = g_.schedule ? to_attrs(*g_.schedule) : Attrs{};
     if (g_.arena_bytes >= 0) header["arena"] = g_.arena_bytes;
     if (!header.empty()) out += attrs_text(header) + " ";
     out += "{\n";

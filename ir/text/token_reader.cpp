@@ -117,7 +117,7 @@ Attr TokenReader::attr_value() {
   if (accept("inf")) return std::numeric_limits<double>::infinity();
   if (accept("nan")) return std::numeric_limits<double>::quiet_NaN();
   if (is_scalar()) return ScalarName(take().text.substr(1));
-  // A bare word is a text, so that `form = rows` reads well.
+  // A bare word is a text, so that `schedule = rows` reads well.
   if (peek().kind == Kind::word) return take().text;
   const Token t = expect(Kind::number, "an attribute value");
   if (t.text == "-inf") return -std::numeric_limits<double>::infinity();

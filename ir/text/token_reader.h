@@ -2,7 +2,7 @@
 //
 //   f32[64,128]                   ->  Type{f32, {64, 128}}
 //   %y: f32[4] at %x + 16         ->  Declaration{name %y, type f32[4], base %x, offset 16}
-//   {axis = 1, form = rows}       ->  Attrs{axis: 1, form: "rows"}
+//   {axis = 1, schedule = rows}       ->  Attrs{axis: 1, schedule: "rows"}
 //
 // It knows tokens alone, no graph. Whatever does not stand where it should is a UserError at its token.
 #pragma once

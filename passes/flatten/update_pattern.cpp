@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "ir/storage.h"
+#include "ir/storage/storage.h"
 
 namespace heddle::passes {
 using namespace ir;

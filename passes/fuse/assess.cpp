@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "passes/fuse/form.h"
+#include "passes/fuse/choose_schedule.h"
 
 namespace heddle::passes {
 
@@ -11,10 +11,10 @@ Assessment& Assessor::assess(const ir::Graph& g, const Sketch& s) {
   Assessment& a = known->second;
   if (!is_new) return a;
   ir::Graph kernel = extract(g, s.nodes, s.results).kernel;
-  FormChoice choice = choose_form(kernel, target_);
+  FormChoice choice = choose_schedule(kernel, target_);
   a.reason = std::move(choice.reason);
   if (!a.reason.empty()) return a;
-  a.form = kernel.form;
+  a.schedule = kernel.schedule;
   a.cost = choice.cost;
   return a;
 }

@@ -12,8 +12,8 @@
 namespace heddle::passes {
 
 struct Assessment {
-  std::string reason;  // why no form executes it, of the first such kernel: it may speak of that one's values
-  std::optional<ir::KernelForm> form;
+  std::string reason;  // why no schedule executes it, of the first such kernel: it may speak of that one's values
+  std::optional<ir::KernelSchedule> schedule;
   ir::Cost cost;
   std::string kernel;  // its name in the module, once it is outlined
 };
@@ -24,7 +24,7 @@ class Assessor {
   const ir::Target& target() const { return target_; }
 
   Assessment& assess(const ir::Graph& g, const Sketch& s);
-  // Without a form: of elementwise operators on one shape, which always have one.
+  // Without a schedule: of elementwise operators on one shape, which always have one.
   const ir::Cost& plain_cost(const ir::Graph& g, const Sketch& s);
 
  private:

@@ -219,7 +219,7 @@ class Fuser {
     for (auto [from, to] : edges_)
       if (groups_.of(from) == group && groups_.of(to) == group)
         options_.note("fuse", g_, fmt::format("%{} -> %{}", g_[g_[from].results[0]].name, g_[g_[to].results[0]].name),
-                      "not fused: beside what another kernel leaves in memory they have no form: " + reason);
+                      "not fused: beside what another kernel leaves in memory they have no schedule: " + reason);
   }
 
   // Names of copied nodes' results that others need in memory: whoever comes later reads them there instead of a copy.
@@ -273,12 +273,12 @@ class Fuser {
     sort_topologically(g_);
   }
 
-  // What a kernel copied while its form was found may be in memory by now, where another kernel returns it. Mostly that
-  // is less to do; where what is left has no form, each node becomes a kernel of its own.
+  // What a kernel copied while its schedule was found may be in memory by now, where another kernel returns it. Mostly that
+  // is less to do; where what is left has no schedule, each node becomes a kernel of its own.
   void outline(std::vector<NodeId> owned) {
     const Sketch s = groups_.sketch(owned);
     Assessment& a = shared_.assessor.assess(g_, s);
-    if (!a.form && owned.size() > 1) {
+    if (!a.schedule && owned.size() > 1) {
       note_split(groups_.of(owned.front()), a.reason);
       const std::vector<int>& position = groups_.roles().position;
       std::sort(owned.begin(), owned.end(),
@@ -286,11 +286,11 @@ class Fuser {
       for (const NodeId n : owned) outline({n});
       return;
     }
-    HEDDLE_CHECK(a.form, "a group has no form: " + a.reason);
+    HEDDLE_CHECK(a.schedule, "a group has no schedule: " + a.reason);
     if (options_.remark) note_read_from_memory(owned, s);
     if (a.kernel.empty()) {
       Graph kernel = extract(g_, s.nodes, s.results).kernel;
-      kernel.form = a.form;
+      kernel.schedule = a.schedule;
       a.kernel = kernels_.add(std::move(kernel));
     }
     replace_by_call(g_, members_of(s), s.operands, s.results, a.kernel);
@@ -331,7 +331,7 @@ bool outline_primitives(KernelTable& kernels, Graph& g, const Options& options) 
     if (options.remark) note_primitive(g, g[n], options);
     const std::vector<ValueId> results = g[n].results;
     Extract e = extract(g, {n}, results);
-    e.kernel.form = primitive_form(e.kernel, options.target);
+    e.kernel.schedule = primitive_schedule(e.kernel, options.target);
     replace_by_call(g, {{n}}, e.operands, results, kernels.add(std::move(e.kernel)));
     changed = true;
   }

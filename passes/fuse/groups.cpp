@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "ir/op_def.h"
-#include "passes/fuse/form.h"
+#include "passes/fuse/choose_schedule.h"
 #include "passes/memory/in_place.h"
 
 namespace heddle::passes {
@@ -150,13 +150,13 @@ std::string Groups::fill(Group& group) {
   if (!a.reason.empty()) {
     if (!exact_) return a.reason;
     Graph kernel = extract(g_, s.nodes, s.results).kernel;
-    return choose_form(kernel, shared_.assessor.target()).reason;
+    return choose_schedule(kernel, shared_.assessor.target()).reason;
   }
-  const forms::OverDomain& form = *over_domain(*a.form);  // choose_form gives no other
-  group.rows = form.rows();
-  group.columns = form.columns();
+  const schedules::OverDomain& schedule = *over_domain(*a.schedule);  // choose_schedule gives no other
+  group.rows = schedule.rows();
+  group.columns = schedule.columns();
   group.points = group.rows * group.columns;
-  group.product = std::holds_alternative<forms::Product>(a.form->how);
+  group.product = std::holds_alternative<schedules::Product>(a.schedule->how);
   set_traffic(group, std::move(s), a.cost);
   const Type& shape = g_[g_[group.owned[0]].results[0]].type;
   group.plain = std::all_of(group.owned.begin(), group.owned.end(), [&](NodeId n) {
@@ -169,7 +169,7 @@ std::string Groups::fill(Group& group) {
 std::string Groups::why_copied(const Group& group) {
   const Sketch s = sketch(group);
   Extract e = extract(g_, s.nodes, s.results);
-  e.kernel.form = shared_.assessor.assess(g_, s).form;
+  e.kernel.schedule = shared_.assessor.assess(g_, s).schedule;
   KernelPlans plans;
   for (const Update& u : g_.updates) {
     const auto result = std::find(s.results.begin(), s.results.end(), u.next);

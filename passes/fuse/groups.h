@@ -48,7 +48,7 @@ class Groups {
   // Whether anything but a and b reads the value, through copied nodes and views, or the graph returns it.
   bool needed_beside(ir::ValueId v, int a, int b) const;
   GroupOrder::Separation separation(int a, int b) { return order_.separation(a, b, preds_, succs_); }
-  // A candidate for the union of a and b; its kernel has a form, or `reason` says why it cannot have one.
+  // A candidate for the union of a and b; its kernel has a schedule, or `reason` says why it cannot have one.
   struct Candidate {
     Group group;
     std::string reason;
@@ -64,7 +64,7 @@ class Groups {
   void order_updates();
   std::string why_copied(const Group& group);
   std::set<int> readers_through_copies(const std::vector<ir::ValueId>& values, ir::NodeId except) const;
-  std::string fill(Group& group);  // everything but `owned`; the reason when no form executes it
+  std::string fill(Group& group);  // everything but `owned`; the reason when no schedule executes it
 
   const ir::Graph& g_;
   Shared& shared_;

@@ -5,7 +5,7 @@
 #include "ir/kernel/cost.h"
 #include "ir/kernel/plan_tile.h"
 #include "ir/op_def.h"
-#include "ir/view.h"
+#include "ir/storage/view.h"
 #include "ir/visit.h"
 
 namespace heddle::passes {

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "ir/kernel/plan_primitive.h"
-#include "ir/storage.h"
-#include "ir/view.h"
+#include "ir/storage/storage.h"
+#include "ir/storage/view.h"
 #include "passes/memory/in_place.h"
 #include "passes/memory/old_states.h"
 #include "passes/outline.h"
@@ -155,8 +155,8 @@ class Aliasing {
       if (can_be_in_place(*k)) return mark_in_place(*k, g_[v].def);
       (*k)[k->outputs[static_cast<size_t>(g_[v].result_index)]].place = {0, k->inputs[i]};
       // Who loads rows ahead loads the last one again behind the end, when its owner may have written it.
-      auto* rows = k->form ? std::get_if<forms::Rows>(&k->form->how) : nullptr;
-      if (rows != nullptr && g_[v].type.elements() > 1) rows->ahead = 1;
+      auto* rows = k->schedule ? std::get_if<schedules::Rows>(&k->schedule->how) : nullptr;
+      if (rows != nullptr && g_[v].type.elements() > 1) rows->prefetch_distance = 1;
     }
   }
 

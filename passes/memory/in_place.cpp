@@ -54,7 +54,8 @@ SameIndex same_index(const Graph& k, const KernelPlan& plan, ValueId input) {
 // time, or nothing but `output`, each column of which one thread of the last block finishes.
 bool one_thread_reads(const Graph& k, const KernelPlan& plan, ValueId input, ValueId output) {
   const bool column = plan.of(output).finishing && plan.of(output).extent == Extent::column;
-  if (!std::holds_alternative<forms::Rows>(k.form->how) || (!column && !is_single(plan, plan.of(output)))) return false;
+  if (!std::holds_alternative<schedules::Rows>(k.schedule->how) || (!column && !is_single(plan, plan.of(output))))
+    return false;
   std::vector<char> reached(k.value_count(), 0);
   const auto at = [&](ValueId v) -> char& { return reached[static_cast<size_t>(v.index)]; };
   at(input) = 1;
@@ -86,13 +87,13 @@ bool planned_can_write_over(const Graph& k, ValueId input, ValueId output, Kerne
 }  // namespace
 
 bool kernel_can_write_over(const Graph& k, ValueId input, ValueId output, KernelPlans& plans) {
-  if (!k.form || k[input].type.dims != k[output].type.dims || !k[output].def.valid()) return false;
-  return visit_form(
-      *k.form, [](const forms::LibraryCall&) { return false; },
-      [&](const forms::Primitive&) {
+  if (!k.schedule || k[input].type.dims != k[output].type.dims || !k[output].def.valid()) return false;
+  return visit_schedule(
+      *k.schedule, [](const schedules::LibraryCall&) { return false; },
+      [&](const schedules::Primitive&) {
         return can_be_in_place(k) && input == k[k.order[0]].operands[0] && output == k[k.order[0]].results[0];
       },
-      [&](const OneOf<forms::Pointwise, forms::Rows, forms::Tile, forms::Product> auto&) {
+      [&](const OneOf<schedules::Pointwise, schedules::Rows, schedules::Tile, schedules::Product> auto&) {
         return planned_can_write_over(k, input, output, plans);
       });
 }

@@ -4,7 +4,7 @@
 //   %y: f32[4,4] = transpose(%x)       no: an element may be overwritten before it is read
 //
 // A kernel may when the result is computed from the operand by elementwise operators alone, so that both have one index
-// map, and when the operand is not read again in a later pass over the row; a primitive, where it has a form in place.
+// map, and when the operand is not read again in a later pass over the row; a primitive, where it has a schedule in place.
 #pragma once
 #include <map>
 #include <string>
@@ -17,7 +17,7 @@ namespace heddle::passes {
 // By kernel, each planned once: a kernel of many results is asked for each of them with each operand.
 using KernelPlans = std::map<std::string, ir::KernelPlan>;
 
-// Of a kernel with a form: its own inputs and outputs.
+// Of a kernel with a schedule: its own inputs and outputs.
 bool kernel_can_write_over(const ir::Graph& kernel, ir::ValueId input, ir::ValueId output, KernelPlans& plans);
 bool can_write_over(const ir::Module& m, const ir::Graph& g, const ir::Node& n, size_t operand, size_t result,
                     KernelPlans& plans);

@@ -6,7 +6,7 @@
 #pragma once
 #include <vector>
 
-#include "ir/interval.h"
+#include "ir/index/interval.h"
 
 namespace heddle::passes {
 

@@ -3,7 +3,7 @@
 #include <map>
 
 #include "ir/builder.h"
-#include "ir/storage.h"
+#include "ir/storage/storage.h"
 
 namespace heddle::passes {
 using namespace ir;

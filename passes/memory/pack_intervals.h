@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "ir/interval.h"
+#include "ir/index/interval.h"
 
 namespace heddle::passes {
 

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "ir/op_def.h"
-#include "ir/storage.h"
+#include "ir/storage/storage.h"
 
 namespace heddle::passes {
 using namespace ir;

@@ -10,7 +10,7 @@ namespace heddle::passes {
 // which always lie in memory. Throws UserError with ExitCode::limit.
 void require_room_for_tensors(const ir::Module& m, const Options& options);
 
-// After pack: the states and the largest arena. Throws UserError with ExitCode::limit.
+// After assign_buffers: the states and the largest arena. Throws UserError with ExitCode::limit.
 void require_room_for_plan(const ir::Module& m, const Options& options);
 
 }  // namespace heddle::passes

@@ -1,7 +1,7 @@
-// What later passes make of a node that nothing else takes: fuse a kernel of generated text, expand operators.
+// What later passes make of a node that nothing else takes: fuse a kernel of generated text, decompose operators.
 #include "ir/kernel/cost.h"
 #include "ir/op_def.h"
-#include "passes/fuse/form.h"
+#include "passes/fuse/choose_schedule.h"
 #include "passes/select/offer.h"
 
 namespace heddle::passes {
@@ -14,8 +14,8 @@ Figure figure_of_text(const Graph& kernel, const Target& target, double best) {
   const Figure bound{.seconds = least_seconds_of_loops(kernel, moved_and_computed(kernel), target), .at_least = true};
   if (!target.gpu && bound.seconds >= best) return bound;
   Graph trial = kernel;
-  trial.form.reset();
-  const FormChoice choice = choose_form(trial, target);
+  trial.schedule.reset();
+  const FormChoice choice = choose_schedule(trial, target);
   return choice.reason.empty() ? Figure{choice.cost.seconds} : bound;
 }
 
@@ -30,7 +30,7 @@ std::vector<Offer> offers_of_later(const Asked& asked) {
   const Target& target = asked.options.target;
   Offer offer{.detail = asked.options.libraries.empty() ? "as there is no library" : ""};
   if (std::holds_alternative<Composite>(asked.graph[asked.node].op->kind)) {
-    offer.name = "expanded";
+    offer.name = "decomposed";
     offer.figure = [&target](const Graph& kernel, double) { return figure_of_parts(kernel, target); };
   } else {
     offer.name = "generated text";

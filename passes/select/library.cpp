@@ -63,14 +63,14 @@ Offer offer_of(const AvailableLibrary& available, const Asked& asked) {
   Extract call = extract(g, offer.nodes, read_results(g, offer.nodes.back()), Slots::separate);
   call.kernel.name = kernel_name(call.kernel);
   const LibraryPlan plan = library.plan(call.kernel, target);
-  KernelForm& form = call.kernel.form.emplace();
-  form.how = forms::LibraryCall{.contraction = std::holds_alternative<Contraction>(g[asked.node].op->kind),
-                                .impl = library.name,
-                                .slices = plan.slices,
-                                .precision = plan.precision};
+  KernelSchedule& schedule = call.kernel.schedule.emplace();
+  schedule.how = schedules::LibraryCall{.contraction = std::holds_alternative<Contraction>(g[asked.node].op->kind),
+                                        .impl = library.name,
+                                        .batch_split = plan.slices,
+                                        .precision = plan.precision};
   const LibraryAnswer answer = available.ask(call.kernel);
   if (offer.refusal = answer.refusal; !offer.refusal.empty()) return offer;
-  form.workspace = answer.workspace;
+  schedule.workspace = answer.workspace;
   offer.detail = fmt::format("in {} slices, {} products, {} bytes of scratch", plan.slices, to_string(plan.precision),
                              answer.workspace);
   offer.call = std::move(call);

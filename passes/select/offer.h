@@ -6,7 +6,7 @@
 //     later       ->  {generated text: fuse makes a kernel of them}
 //   %p = softmax(%x)
 //     libraries   ->  {onednn: refuses}
-//     later       ->  {expanded}
+//     later       ->  {decomposed}
 //
 // A new way to execute something, such as a kernel of its own for attention or another library, is
 // a file that offers it.
@@ -21,7 +21,7 @@ namespace heddle::passes {
 struct Offer {
   std::string name = {}, refusal = {}, detail = {};  // as a candidate's
   // The nodes that it takes, the first of them the one that is asked about, and the kernel, with
-  // its form, that a call of them would run. Without a kernel nothing is done now: a later pass has
+  // its schedule, that a call of them would run. Without a kernel nothing is done now: a later pass has
   // them.
   std::vector<ir::NodeId> nodes = {};
   std::optional<Extract> call = {};
@@ -38,7 +38,7 @@ struct Asked {
 using OfferFunction = std::vector<Offer> (*)(const Asked&);
 
 std::vector<Offer> offers_of_libraries(const Asked& asked);  // each of the options', in their order
-std::vector<Offer> offers_of_later(const Asked& asked);      // fuse's text, or expand's parts
+std::vector<Offer> offers_of_later(const Asked& asked);      // fuse's text, or decompose's parts
 
 // All of them, in order of preference where figures are equal.
 inline constexpr OfferFunction kOffers[] = {offers_of_libraries, offers_of_later};

@@ -12,7 +12,7 @@
 // constants alone, or by adding one value many times, is rounded once instead of at each step, and
 // pow(x, 2) is x * x. Each rule says which of these holds for it, and a test proves it
 // (passes/simplify/rules.h). Runs to a fixpoint; a second run finds nothing. A returned value keeps
-// its name. After expand.
+// its name. After decompose.
 #pragma once
 #include "passes/pass.h"
 

@@ -10,10 +10,10 @@
 
 #include "ir/check.h"
 #include "ir/diagnostic.h"
+#include "runtime/compile/kernel_cache.h"
 #include "runtime/cuda/handle.h"
 #include "runtime/cuda/loaded_program.h"
 #include "runtime/cuda/nvrtc.h"
-#include "runtime/kernel_cache.h"
 
 namespace heddle::runtime {
 namespace {

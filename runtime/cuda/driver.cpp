@@ -72,8 +72,8 @@ CudaInfo describe(const Driver& driver, int number, int version) {
   info.major = attribute(cuda::kCapabilityMajor);
   info.minor = attribute(cuda::kCapabilityMinor);
   info.multiprocessors = attribute(cuda::kMultiprocessors);
-  info.processor_threads = attribute(cuda::kMultiprocessorThreads);
-  info.processor_shared = attribute(cuda::kMultiprocessorShared);
+  info.sm_threads = attribute(cuda::kMultiprocessorThreads);
+  info.sm_shared_bytes = attribute(cuda::kMultiprocessorShared);
   size_t bytes = 0;
   driver.check(driver.DeviceTotalMem(&bytes, device), "cuDeviceTotalMem");
   info.memory_bytes = static_cast<int64_t>(bytes);

@@ -110,7 +110,7 @@ struct CudaInfo {
   std::string name;          // "NVIDIA H200"
   int major = 0, minor = 0;  // compute capability
   int multiprocessors = 0;
-  int64_t processor_threads = 0, processor_shared = 0;  // of a multiprocessor: as in ir::Target
+  int64_t sm_threads = 0, sm_shared_bytes = 0;  // of a multiprocessor: as in ir::Target
   int64_t memory_bytes = 0;
   std::string driver_version;  // "13.0": the newest CUDA that it runs
 

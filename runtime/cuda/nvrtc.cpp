@@ -11,14 +11,14 @@
 #include <memory>
 
 #include "ir/diagnostic.h"
-#include "runtime/compiler_seconds.h"
+#include "runtime/compile/compiler_seconds.h"
+#include "runtime/compile/library_search.h"
+#include "runtime/compile/source_parts.h"
 #include "runtime/cuda/nvrtc_api.h"
 #include "runtime/cuda/nvrtc_child.h"
+#include "runtime/files/temporary.h"
 #include "runtime/host/run_compiler.h"
-#include "runtime/library_search.h"
-#include "runtime/process.h"
-#include "runtime/source_parts.h"
-#include "runtime/temporary.h"
+#include "runtime/process/process.h"
 
 namespace heddle::runtime {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "runtime/compile/kernel_cache.h"
+#include "runtime/compile/source_parts.h"
 #include "runtime/cuda/cubin_info.h"
-#include "runtime/kernel_cache.h"
-#include "runtime/source_parts.h"
 
 namespace heddle::runtime {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "runtime/library_search.h"
+#include "runtime/compile/library_search.h"
 
 namespace heddle::runtime {
 

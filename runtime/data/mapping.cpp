@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "ir/check.h"
-#include "runtime/file.h"
-#include "runtime/temporary.h"
+#include "runtime/files/file.h"
+#include "runtime/files/temporary.h"
 
 namespace heddle::runtime::data {
 namespace {

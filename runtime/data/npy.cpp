@@ -10,7 +10,7 @@
 
 #include "runtime/data/printable.h"
 #include "runtime/data/python_literal.h"
-#include "runtime/file.h"
+#include "runtime/files/file.h"
 
 namespace heddle::runtime::data {
 namespace {

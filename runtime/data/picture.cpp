@@ -13,7 +13,7 @@
 #include <cstring>
 #include <vector>
 
-#include "runtime/file.h"
+#include "runtime/files/file.h"
 
 namespace heddle::runtime::data {
 namespace {

@@ -9,8 +9,8 @@
 #include <optional>
 #include <string>
 
+#include "runtime/compile/kernel_cache.h"
 #include "runtime/host/run_compiler.h"
-#include "runtime/kernel_cache.h"
 
 namespace heddle::runtime {
 

@@ -8,11 +8,11 @@
 #include <future>
 
 #include "ir/diagnostic.h"
+#include "runtime/compile/source_parts.h"
+#include "runtime/files/temporary.h"
 #include "runtime/host/host_target.h"
 #include "runtime/host/run_compiler.h"
-#include "runtime/process.h"
-#include "runtime/source_parts.h"
-#include "runtime/temporary.h"
+#include "runtime/process/process.h"
 
 namespace heddle::runtime {
 namespace {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/compile/kernel_cache.h"
 #include "runtime/host/compiler_check.h"
-#include "runtime/kernel_cache.h"
 
 namespace heddle::runtime {
 

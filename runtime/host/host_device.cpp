@@ -15,7 +15,7 @@
 #include "runtime/host/host_compiler.h"
 #include "runtime/host/onednn.h"
 #include "runtime/host/thread_pool.h"
-#include "runtime/process_memory.h"
+#include "runtime/process/process_memory.h"
 
 namespace heddle::runtime {
 namespace {
@@ -47,7 +47,7 @@ struct Step {
 int threads_for(const codegen::Kernel& k, int available) {
   const double bytes = static_cast<double>(k.bytes_read + k.bytes_written);
   const double seconds =
-      std::max(bytes / kBytesPerSecond, k.flops / (k.form == "rows" ? kRowFlopsPerSecond : kFlopsPerSecond));
+      std::max(bytes / kBytesPerSecond, k.flops / (k.schedule == "rows" ? kRowFlopsPerSecond : kFlopsPerSecond));
   const int64_t limit = k.blocks > 0 ? k.blocks : std::max<int64_t>(k.max_blocks, 1);
   const double worth = std::clamp(seconds / kSecondsPerThread, 1.0, static_cast<double>(available));
   return static_cast<int>(std::min<int64_t>(static_cast<int64_t>(worth), limit));

@@ -8,9 +8,9 @@
 #include <sstream>
 
 #include "ir/diagnostic.h"
-#include "runtime/compiler_seconds.h"
-#include "runtime/process.h"
-#include "runtime/temporary.h"
+#include "runtime/compile/compiler_seconds.h"
+#include "runtime/files/temporary.h"
+#include "runtime/process/process.h"
 
 namespace heddle::runtime {
 namespace {

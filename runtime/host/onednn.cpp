@@ -36,7 +36,7 @@ std::string unsupported(const codegen::Library& call) {
   if (!call.matrix_product && !call.convolution) return fmt::format("operator {}", call.op);
   if (call.results.size() != 1) return fmt::format("{} results", call.results.size());
   if (call.precision != "f32" && call.precision != "bf16") return fmt::format("precision {}", call.precision);
-  std::vector<codegen::Tensor> all = call.operands;
+  std::vector<codegen::TensorDesc> all = call.operands;
   all.insert(all.end(), call.results.begin(), call.results.end());
   for (const auto& t : all) {
     if (t.dtype != "f32") return fmt::format("dtype {}", t.dtype);

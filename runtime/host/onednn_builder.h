@@ -150,7 +150,7 @@ class Builder {
     return packed_;
   }
 
-  int64_t cuts(int64_t extent) const { return std::clamp<int64_t>(call_.slices, 1, extent); }
+  int64_t cuts(int64_t extent) const { return std::clamp<int64_t>(call_.batch_split, 1, extent); }
 
   void matmul();
   void matmul_slice(const Product& p, const Product& part, int64_t batch, int64_t row, int64_t column);

@@ -11,13 +11,13 @@
 #include <sstream>
 
 #include "ir/diagnostic.h"
-#include "runtime/compiler_seconds.h"
-#include "runtime/file.h"
+#include "runtime/compile/compiler_seconds.h"
+#include "runtime/compile/kernel_cache.h"
+#include "runtime/compile/source_parts.h"
+#include "runtime/files/file.h"
+#include "runtime/files/temporary.h"
 #include "runtime/host/host_target.h"
-#include "runtime/kernel_cache.h"
-#include "runtime/process.h"
-#include "runtime/source_parts.h"
-#include "runtime/temporary.h"
+#include "runtime/process/process.h"
 
 namespace heddle::runtime {
 namespace {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/temporary.h"
+#include "runtime/files/temporary.h"
 
 namespace heddle::runtime {
 

@@ -10,7 +10,7 @@
 
 #include "ir/check.h"
 #include "ir/diagnostic.h"
-#include "runtime/weights/checkpoint.h"
+#include "runtime/weights/program_weights.h"
 #include "runtime/weights/read_weights.h"
 #include "runtime/weights/sealed.h"
 

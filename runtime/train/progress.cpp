@@ -7,8 +7,8 @@
 #include <limits>
 #include <utility>
 
-#include "runtime/process_memory.h"
-#include "runtime/terminal.h"
+#include "runtime/process/process_memory.h"
+#include "runtime/process/terminal.h"
 
 namespace heddle::runtime {
 namespace {

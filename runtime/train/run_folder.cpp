@@ -14,8 +14,8 @@
 #include <thread>
 
 #include "ir/diagnostic.h"
-#include "runtime/temporary.h"
-#include "runtime/write_file.h"
+#include "runtime/files/temporary.h"
+#include "runtime/files/write_file.h"
 
 namespace heddle::runtime {
 namespace {

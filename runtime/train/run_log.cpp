@@ -17,8 +17,8 @@
 #include <utility>
 
 #include "ir/diagnostic.h"
-#include "runtime/file.h"
-#include "runtime/temporary.h"
+#include "runtime/files/file.h"
+#include "runtime/files/temporary.h"
 
 namespace heddle::runtime {
 namespace {

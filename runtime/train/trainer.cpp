@@ -10,11 +10,11 @@
 
 #include "ir/check.h"
 #include "runtime/data/shuffle.h"
-#include "runtime/process_memory.h"
+#include "runtime/process/process_memory.h"
 #include "runtime/train/best.h"
 #include "runtime/train/finite.h"
 #include "runtime/train/progress.h"
-#include "runtime/weights/checkpoint.h"
+#include "runtime/weights/program_weights.h"
 
 namespace heddle::runtime {
 namespace {

@@ -51,7 +51,7 @@ WeightsFile read_safetensors(const std::string& path);
 WeightsFile parse_safetensors(const std::string& path, std::vector<std::byte> content);
 
 // Throws UserError unless weights could be saved there now: the file can be written
-// (runtime/write_file.h), and is absent, empty, or a weights file itself. What else is in a file is
+// (runtime/files/write_file.h), and is absent, empty, or a weights file itself. What else is in a file is
 // nobody's to overwrite.
 void require_weights_path(const std::string& path);
 

@@ -11,9 +11,9 @@
 #include <string_view>
 
 #include "ir/diagnostic.h"
-#include "runtime/file.h"
+#include "runtime/files/file.h"
+#include "runtime/files/write_file.h"
 #include "runtime/weights/safetensors_header.h"
-#include "runtime/write_file.h"
 
 namespace heddle::runtime {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "codegen/lower.h"
 #include "frontend/build_graph.h"
-#include "frontend/read_model.h"
+#include "frontend/read/read_model.h"
 #include "ir/diagnostic.h"
 #include "ir/evaluate/evaluate.h"
 #include "ir/evaluate/tensor_bytes.h"

@@ -12,7 +12,7 @@
 
 #include "codegen/lower.h"
 #include "frontend/build_graph.h"
-#include "frontend/read_model.h"
+#include "frontend/read/read_model.h"
 #include "ir/diagnostic.h"
 #include "passes/pipeline.h"
 #include "runtime/cuda/nvrtc.h"

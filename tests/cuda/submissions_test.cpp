@@ -14,7 +14,7 @@
 #include <optional>
 #include <sstream>
 
-#include "frontend/read_model.h"
+#include "frontend/read/read_model.h"
 #include "runtime/cuda/cuda_device.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/data/keyed_random.h"

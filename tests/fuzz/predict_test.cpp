@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-#include "frontend/read_model.h"
+#include "frontend/read/read_model.h"
 #include "runtime/host/host_device.h"
 #include "tests/fuzz/campaign.h"
 #include "tests/fuzz/made_files.h"

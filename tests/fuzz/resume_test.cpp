@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "frontend/read_model.h"
+#include "frontend/read/read_model.h"
+#include "runtime/files/temporary.h"
 #include "runtime/json_text.h"
-#include "runtime/temporary.h"
 #include "tests/fuzz/campaign.h"
 #include "tests/fuzz/made_files.h"
 #include "tests/support/source_dir.h"

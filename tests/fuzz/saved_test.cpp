@@ -5,7 +5,7 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "runtime/temporary.h"
+#include "runtime/files/temporary.h"
 #include "runtime/train/checkpoint.h"
 #include "runtime/train/run_log.h"
 #include "runtime/weights/read_weights.h"

@@ -16,7 +16,7 @@
 #include <fstream>
 
 #include "frontend/build_graph.h"
-#include "frontend/read_model.h"
+#include "frontend/read/read_model.h"
 #include "ir/diagnostic.h"
 #include "ir/evaluate/tensor_bytes.h"
 #include "runtime/cuda/cuda_device.h"

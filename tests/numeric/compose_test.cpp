@@ -159,7 +159,7 @@ TEST(ComposeForAGpu, AgreesWithTheOracle) {
   compare(composed(16), target);
 }
 
-// As beyond 2^30 elements: an order, updates of rows and prefixes, for the host and with a GPU's forms.
+// As beyond 2^30 elements: an order, updates of rows and prefixes, for the host and with a GPU's schedules.
 TEST(Primitives, CountIn64Bits) {
   for (Target target : {host(), h200()}) {
     target.index_limit = 1;

@@ -9,7 +9,7 @@
 
 #include "ir/kernel/plan_contract.h"
 #include "ir/op_def.h"
-#include "passes/fuse/contract_form.h"
+#include "passes/fuse/product_schedule.h"
 #include "passes/outline.h"
 #include "passes/pipeline.h"
 
@@ -38,7 +38,7 @@ const std::vector<TileChoice>& tensor_tiles() {
   return tiles;
 }
 TileChoice in_parts(TileChoice t, int64_t parts) {
-  t.parts = parts;
+  t.split_k = parts;
   return t;
 }
 
@@ -111,7 +111,7 @@ void add_convolutions(std::vector<ContractCase>& all) {
     for (size_t i = 0; i < samples.size(); ++i)
       for (const TileChoice& t : {fma_tiles()[0], in_parts(fma_tiles()[0], 2), fma_tiles()[1], fma_tiles()[5]}) {
         const Sample s = samples[i];
-        if (t.parts > 1 && i + 1 < samples.size()) continue;  // the others take one step
+        if (t.split_k > 1 && i + 1 < samples.size()) continue;  // the others take one step
         const auto build = [s, name](Builder& b) {
           const ValueId x = input(b, DType::f32, s.shapes[0]);
           return std::vector<ValueId>{b(name, {x, input(b, DType::f32, s.shapes[1])}, s.attrs)};
@@ -145,22 +145,22 @@ void add_fused(std::vector<ContractCase>& all) {
   for (const TileChoice& t : {fma_tiles()[0], in_parts(fma_tiles()[1], 2), in_parts(fma_tiles()[0], 3)}) {
     all.push_back({"fused", [](Builder& b) { return surrounded(b, false); }, t});
     all.push_back({"fused_transposed", [](Builder& b) { return surrounded(b, true); }, t});
-    if (t.parts < 3) all.push_back({"moved", moved, t});
+    if (t.split_k < 3) all.push_back({"moved", moved, t});
   }
 }
 
-// The kernel that holds the contraction, in the case's form.
-void set_form(Graph& k, const TileChoice& t) {
-  std::string reason = passes::choose_contract_form(k, h200()).reason;
+// The kernel that holds the contraction, in the case's schedule.
+void set_schedule(Graph& k, const TileChoice& t) {
+  std::string reason = passes::choose_product_schedule(k, h200()).reason;
   if (!reason.empty()) throw std::runtime_error(k.name + ": " + reason);
-  auto& form = std::get<forms::Product>(k.form->how);
-  form.tile = t.tile, form.threads = t.threads, form.stages = t.stages, form.parts = t.parts;
-  form.precision = t.precision;
-  for (form.packet = 4; form.packet > 1; form.packet /= 2)
-    if (contract_conflict(form, plan_contract(k)).empty()) break;
+  auto& schedule = std::get<schedules::Product>(k.schedule->how);
+  schedule.tile = t.tile, schedule.threads = t.threads, schedule.stages = t.stages, schedule.split_k = t.split_k;
+  schedule.precision = t.precision;
+  for (schedule.vector_width = 4; schedule.vector_width > 1; schedule.vector_width /= 2)
+    if (contract_conflict(schedule, plan_contract(k)).empty()) break;
   const KernelPlan plan = plan_kernel(k);
   if (!plan.ok()) throw std::runtime_error(k.name + ": " + plan.reason);
-  k.form->workspace = plan.partial_bytes;
+  k.schedule->workspace = plan.partial_bytes;
 }
 
 // All of the graph as one kernel, whatever that takes.
@@ -168,7 +168,7 @@ void outline(passes::KernelTable& kernels, Graph& g, const TileChoice& t) {
   const std::vector<NodeId> nodes = g.order;
   const std::vector<ValueId> results = g.outputs;
   passes::Extract e = passes::extract(g, nodes, results);
-  set_form(e.kernel, t);
+  set_schedule(e.kernel, t);
   passes::replace_by_call(g, {nodes}, e.operands, results, kernels.add(std::move(e.kernel)));
   passes::sort_topologically(g);
 }
@@ -176,7 +176,7 @@ void outline(passes::KernelTable& kernels, Graph& g, const TileChoice& t) {
 }  // namespace
 
 std::string to_string(const TileChoice& t) {
-  return fmt::format("tile{}x{}x{}_{}threads_{}parts{}", t.tile[0], t.tile[1], t.tile[2], t.threads, t.parts,
+  return fmt::format("tile{}x{}x{}_{}threads_{}parts{}", t.tile[0], t.tile[1], t.tile[2], t.threads, t.split_k,
                      t.precision == ProductPrecision::f32 ? "" : "_" + ir::to_string(t.precision));
 }
 

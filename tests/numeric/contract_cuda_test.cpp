@@ -1,11 +1,11 @@
-// The machine code of products through tiles, in every form of the cases that are executed elsewhere: no register is
-// spilled on any architecture. A form is compiled for one of them, the next form for the next.
+// The machine code of products through tiles, in every schedule of the cases that are executed elsewhere: no register is
+// spilled on any architecture. A schedule is compiled for one of them, the next schedule for the next.
 #include <gtest/gtest.h>
 
 #include "codegen/lower.h"
 #include "ir/kernel/target.h"
 #include "runtime/cuda/nvrtc.h"
-#include "runtime/temporary.h"
+#include "runtime/files/temporary.h"
 #include "tests/numeric/contract_cases.h"
 
 namespace heddle::testing {

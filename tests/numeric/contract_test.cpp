@@ -37,7 +37,7 @@ using Group = std::vector<ContractCase>;
 void expect_close(const Group& group, int threads) {
   const Module m = module_of(group);
   HostRun run(planned(group), "f0", {.threads = threads, .pipeline = false, .target = h200()});
-  for (const codegen::Kernel& k : run.program().kernels) EXPECT_EQ(k.form, "contract") << k.title;
+  for (const codegen::Kernel& k : run.program().kernels) EXPECT_EQ(k.schedule, "contract") << k.title;
   for (size_t c = 0; c < group.size(); ++c) {
     const Graph& g = m.graphs[c];
     SCOPED_TRACE(group[c].name);
@@ -56,7 +56,7 @@ class Contract : public ::testing::TestWithParam<Group> {};
 
 TEST_P(Contract, AgreesWithTheOracle) { expect_close(GetParam(), /*threads=*/3); }
 
-INSTANTIATE_TEST_SUITE_P(Forms, Contract, ::testing::ValuesIn(contract_groups()),
+INSTANTIATE_TEST_SUITE_P(Schedules, Contract, ::testing::ValuesIn(contract_groups()),
                          [](const auto& info) { return to_string(info.param[0].choice); });
 
 }  // namespace

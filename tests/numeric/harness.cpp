@@ -71,7 +71,7 @@ std::vector<Case> dtype_cases() {
   return cases;
 }
 
-bool is_differentiable(const OpDef& op) { return op.grad || op.expansion; }
+bool is_differentiable(const OpDef& op) { return op.grad || op.decomposition; }
 
 bool has_floating_operand(const Case& c) {
   for (size_t i = 0; i < c.get().shapes.size(); ++i)

@@ -35,7 +35,7 @@ std::vector<Case> all_cases();
 // The first sample of each elementwise operator, movement and reduction in every other dtype that it takes.
 std::vector<Case> dtype_cases();
 std::vector<Case> cases_where(bool (*wanted)(const Case&));
-bool is_differentiable(const ir::OpDef& op);  // by a gradient of its own, or through its expansion
+bool is_differentiable(const ir::OpDef& op);  // by a gradient of its own, or through its decomposition
 bool has_floating_operand(const Case& c);
 
 // The operator's operands as graph inputs x0, x1, ..., and its results.

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "frontend/build_graph.h"
-#include "frontend/read_model.h"
+#include "frontend/read/read_model.h"
 #include "ir/evaluate/tensor_bytes.h"
 #include "passes/pipeline.h"
 #include "runtime/weights/file_order.h"

@@ -37,9 +37,9 @@ Missing missing_gradient(const OpDef& op) {
   return {};
 }
 
-Missing missing_expansion(const OpDef& op) {
-  if (std::holds_alternative<Composite>(op.kind) == static_cast<bool>(op.expansion)) return {};
-  return {"expansion, exactly where composite"};
+Missing missing_decomposition(const OpDef& op) {
+  if (std::holds_alternative<Composite>(op.kind) == static_cast<bool>(op.decomposition)) return {};
+  return {"decomposition, exactly where composite"};
 }
 
 Missing missing_expressions(const OpDef& op) {
@@ -109,7 +109,7 @@ class Operator : public ::testing::TestWithParam<const OpDef*> {};
 TEST_P(Operator, IsDocumented) { EXPECT_EQ(missing_documentation(*GetParam()), Missing{}); }
 TEST_P(Operator, HasAShapeRuleAndAnOracle) { EXPECT_EQ(missing_rules(*GetParam()), Missing{}); }
 TEST_P(Operator, HasAGradientOrTheReasonWhyNot) { EXPECT_EQ(missing_gradient(*GetParam()), Missing{}); }
-TEST_P(Operator, HasAnExpansionExactlyWhenComposite) { EXPECT_EQ(missing_expansion(*GetParam()), Missing{}); }
+TEST_P(Operator, HasADecompositionExactlyWhenComposite) { EXPECT_EQ(missing_decomposition(*GetParam()), Missing{}); }
 TEST_P(Operator, HasAnExpressionWhenGenerated) { EXPECT_EQ(missing_expressions(*GetParam()), Missing{}); }
 TEST_P(Operator, TakesScalarsThatNoTypeDependsOn) { EXPECT_EQ(wrong_scalars(*GetParam()), Missing{}); }
 TEST_P(Operator, HasSamplesOfSizeOneAndOfOddSizes) { EXPECT_EQ(missing_samples(*GetParam()), Missing{}); }
@@ -145,8 +145,9 @@ TEST(IncompleteOperator, LacksAGradientOrTheReasonWhyNot) {
 }
 
 TEST(IncompleteOperator, LacksAnExpansion) {
-  EXPECT_EQ(without(missing_expansion, "softmax", [](OpDef& op) { op.expansion = nullptr; }).size(), 1U);
-  EXPECT_EQ(without(missing_expansion, "add", [](OpDef& op) { op.expansion = op_def("softmax").expansion; }).size(),
+  EXPECT_EQ(without(missing_decomposition, "softmax", [](OpDef& op) { op.decomposition = nullptr; }).size(), 1U);
+  EXPECT_EQ(without(missing_decomposition, "add", [](OpDef& op) { op.decomposition = op_def("softmax").decomposition; })
+                .size(),
             1U);
 }
 

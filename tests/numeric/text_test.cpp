@@ -3,7 +3,7 @@
 
 #include "ir/text/parse.h"
 #include "ir/text/print.h"
-#include "ir/verify.h"
+#include "ir/verify/verify.h"
 #include "tests/numeric/harness.h"
 
 namespace heddle::testing {

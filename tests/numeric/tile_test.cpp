@@ -37,7 +37,7 @@ std::vector<Transposed> transposes() {
 
 int64_t tiles(const codegen::Program& program) {
   return std::count_if(program.kernels.begin(), program.kernels.end(),
-                       [](const codegen::Kernel& k) { return k.form == "tile"; });
+                       [](const codegen::Kernel& k) { return k.schedule == "tile"; });
 }
 
 NamedTensors values_of_inputs(const Graph& g) {

@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "frontend/build_graph.h"
-#include "frontend/read_model.h"
+#include "frontend/read/read_model.h"
 #include "ir/evaluate/tensor_bytes.h"
 #include "passes/pipeline.h"
 #include "runtime/weights/safetensors.h"

@@ -8,7 +8,7 @@
 
 #include "ir/text/parse.h"
 #include "ir/text/print.h"
-#include "ir/verify.h"
+#include "ir/verify/verify.h"
 #include "passes/pipeline.h"
 #include "tests/property/random_graph.h"
 #include "tests/support/host_run.h"
@@ -99,7 +99,7 @@ TEST_P(RandomGraphs, KeepTheirMeaningThroughPlanningAlone) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Module m;
     add_random_graph(m, "g", seed, {.gradients = true});
-    check_passes(m, random_inputs(m, seed), {"differentiate", "schedule", "alias", "pack"});
+    check_passes(m, random_inputs(m, seed), {"differentiate", "schedule_instructions", "alias", "assign_buffers"});
     if (HasFailure()) return;
   }
 }

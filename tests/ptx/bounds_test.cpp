@@ -17,7 +17,7 @@ std::vector<std::string> broken_bounds(const ir::Graph& kernel, const ir::Target
   std::vector<std::string> broken;
   if (c.shared_wavefronts > kMostWavefronts * c.ideal_wavefronts)
     broken.push_back(fmt::format("wavefronts: {:.0f}, ideal {:.0f}", c.shared_wavefronts, c.ideal_wavefronts));
-  if (cost.bytes() > kMuch && c.blocks < target.most_blocks)
+  if (cost.bytes() > kMuch && c.blocks < target.sm_count)
     broken.push_back(fmt::format("blocks: {} for {} bytes", c.blocks, cost.bytes()));
   if (c.dependent_after_last > kMostWaits)
     broken.push_back(fmt::format("waits: {:.0f} loads one after another behind the last row", c.dependent_after_last));

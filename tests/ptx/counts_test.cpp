@@ -1,4 +1,4 @@
-// What is counted of a kernel from its graph and its form, against what the interpreter counts of its PTX.
+// What is counted of a kernel from its graph and its schedule, against what the interpreter counts of its PTX.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -40,8 +40,8 @@ class Comparison {
 
   void expect(const char* what, uint64_t counted, double predicted) {
     const double c = static_cast<double>(counted) / static_cast<double>(launches_);
-    EXPECT_LE(std::abs(predicted - c), kTolerance * c)
-        << kernel_.name << " (" << kernel_.form << "): " << what << ": counted " << c << ", predicted " << predicted;
+    EXPECT_LE(std::abs(predicted - c), kTolerance * c) << kernel_.name << " (" << kernel_.schedule << "): " << what
+                                                       << ": counted " << c << ", predicted " << predicted;
     if (c > 0) line_ += fmt::format(" {} {:.2f}", what, predicted / c);
   }
   // Of a launch, however many there were.
@@ -50,7 +50,7 @@ class Comparison {
     EXPECT_LE(std::abs(predicted - c), kTolerance * c)
         << kernel_.name << ": loads after the last row: counted " << c << ", predicted " << predicted;
   }
-  std::string line() const { return fmt::format("{:<48} {:<9}{}\n", kernel_.name, kernel_.form, line_); }
+  std::string line() const { return fmt::format("{:<48} {:<9}{}\n", kernel_.name, kernel_.schedule, line_); }
 
  private:
   const codegen::Kernel& kernel_;
@@ -88,7 +88,7 @@ void check_counts(const PlannedModel& model) {
   for (const codegen::Kernel& kernel : model.program.kernels) {
     const ir::Graph& graph = *model.module.find_kernel(kernel.title);
     const ptx::Counters& c = device.counters().at(kernel.name);
-    if (std::holds_alternative<ir::forms::Primitive>(graph.form->how) && ir::is_in_place(graph)) {
+    if (std::holds_alternative<ir::schedules::Primitive>(graph.schedule->how) && ir::is_in_place(graph)) {
       check_in_place(graph, kernel, c, static_cast<double>(launches.at(kernel.name)));
       continue;
     }
@@ -100,7 +100,7 @@ void check_counts(const PlannedModel& model) {
     compare.expect("ideal wavefronts", c.shared_ideal_wavefronts, p.ideal_wavefronts);
     compare.expect("instructions", c.instructions, p.instructions.total());
     // Products wait for copies, which no register holds.
-    if (kernel.form == "rows") compare.expect_waits(c.longest_fresh_waits, p.dependent_after_last);
+    if (kernel.schedule == "rows") compare.expect_waits(c.longest_fresh_waits, p.dependent_after_last);
     fmt::print("{}", compare.line());
   }
 }
@@ -120,7 +120,7 @@ TEST_P(PtxCounts, OfSmallModels) {
 INSTANTIATE_TEST_SUITE_P(All, PtxCounts, ::testing::ValuesIn(model_names(kOfFewChannels)),
                          [](const auto& info) { return info.param; });
 
-// Forms and shapes that no model has.
+// Schedules and shapes that no model has.
 struct Shaped {
   std::string name;
   std::function<ir::Values(ir::Graph&, ir::Builder&)> build;

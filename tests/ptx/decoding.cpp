@@ -107,7 +107,7 @@ Type Decoding::type() {
 
 void Decoding::finish() const {
   if (!modifiers_.empty()) refuse("unknown modifier ." + modifiers_.front());
-  if (out.execute == nullptr && (out.kind == Kind::plain || out.kind == Kind::collective)) refuse("unknown form");
+  if (out.execute == nullptr && (out.kind == Kind::plain || out.kind == Kind::collective)) refuse("unknown schedule");
 }
 
 const std::string& Decoding::operand(size_t k) const {

@@ -75,7 +75,7 @@ TEST_P(PtxGraphs, AgreeWithTheOracleAndTheHost) {
     all.graphs.insert(all.graphs.end(), made.module.graphs.begin(), made.module.graphs.end());
   }
   Module meaning = differentiated(all);
-  passes::find_pass("expand")->run(meaning, {});
+  passes::find_pass("decompose")->run(meaning, {});
   const codegen::Program program = host_program(std::move(all), "random", {.library = false, .target = h200()});
   runtime::HostDevice host({.threads = 1, .kernel_cache = {}});
   PtxDevice device;

@@ -9,8 +9,8 @@
 
 #include "codegen/lower.h"
 #include "frontend/build_graph.h"
-#include "frontend/read_model.h"
-#include "frontend/training_plan.h"
+#include "frontend/read/read_model.h"
+#include "frontend/training/training_plan.h"
 #include "passes/pipeline.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/host/host_device.h"

@@ -107,18 +107,18 @@ struct Most {
   }
 };
 
-template <class Op, template <class, class> class Form>
+template <class Op, template <class, class> class Schedule>
 Execute of_type(Type t) {
   switch (t) {
     case Type::b16:
-    case Type::u16: return Form<Op, uint16_t>::execute;
-    case Type::s16: return Form<Op, int16_t>::execute;
+    case Type::u16: return Schedule<Op, uint16_t>::execute;
+    case Type::s16: return Schedule<Op, int16_t>::execute;
     case Type::b32:
-    case Type::u32: return Form<Op, uint32_t>::execute;
-    case Type::s32: return Form<Op, int32_t>::execute;
+    case Type::u32: return Schedule<Op, uint32_t>::execute;
+    case Type::s32: return Schedule<Op, int32_t>::execute;
     case Type::b64:
-    case Type::u64: return Form<Op, uint64_t>::execute;
-    case Type::s64: return Form<Op, int64_t>::execute;
+    case Type::u64: return Schedule<Op, uint64_t>::execute;
+    case Type::s64: return Schedule<Op, int64_t>::execute;
     default: return nullptr;
   }
 }

@@ -8,7 +8,7 @@
 
 #include "codegen/lower.h"
 #include "frontend/build_graph.h"
-#include "frontend/read_model.h"
+#include "frontend/read/read_model.h"
 #include "passes/pipeline.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/data/keyed_random.h"

@@ -6,7 +6,7 @@
 
 #include "codegen/lower.h"
 #include "frontend/build_graph.h"
-#include "frontend/read_model.h"
+#include "frontend/read/read_model.h"
 #include "passes/pipeline.h"
 #include "tests/numeric/harness.h"
 #include "tests/support/source_dir.h"

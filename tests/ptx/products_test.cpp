@@ -1,4 +1,4 @@
-// Products through tiles in the interpreter, in every form of the cases that the host executes: no finding, and the
+// Products through tiles in the interpreter, in every schedule of the cases that the host executes: no finding, and the
 // host's numbers.
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ TEST_P(PtxProducts, AgreeWithTheHost) {
   for (const ptx::Finding& f : device.findings()) ADD_FAILURE() << to_string(f);
 }
 
-// HEDDLE_PTX_ALL: every form instead of each sixth.
+// HEDDLE_PTX_ALL: every schedule instead of each sixth.
 std::vector<Group> groups() {
   std::vector<Group> some;
   const std::vector<Group> all = contract_groups();
@@ -58,7 +58,7 @@ std::vector<Group> groups() {
   return some;
 }
 
-INSTANTIATE_TEST_SUITE_P(Forms, PtxProducts, ::testing::ValuesIn(groups()),
+INSTANTIATE_TEST_SUITE_P(Schedules, PtxProducts, ::testing::ValuesIn(groups()),
                          [](const auto& info) { return to_string(info.param[0].choice); });
 
 }  // namespace

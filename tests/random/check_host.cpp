@@ -84,7 +84,7 @@ bool bounded(const Bounded& b) {
 class HostCheck {
  public:
   explicit HostCheck(Module m) : meaning_(differentiated(m)) {
-    passes::find_pass("expand")->run(meaning_, {});
+    passes::find_pass("decompose")->run(meaning_, {});
     program_ = compile(std::move(m));
   }
 

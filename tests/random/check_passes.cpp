@@ -6,7 +6,7 @@
 #include "ir/op_def.h"
 #include "ir/text/parse.h"
 #include "ir/text/print.h"
-#include "ir/verify.h"
+#include "ir/verify/verify.h"
 #include "passes/pipeline.h"
 #include "tests/random/check.h"
 #include "tests/random/data.h"
@@ -60,7 +60,7 @@ class PassCheck {
 
   bool is_generated(const Node& n) const {
     const Graph* kernel = n.callee.empty() ? nullptr : m_.find_kernel(n.callee);
-    return kernel != nullptr && kernel->form && !calls_library(*kernel);
+    return kernel != nullptr && kernel->schedule && !calls_library(*kernel);
   }
 
   static std::string edge(const std::string& graph, const std::string& subject) { return graph + ": " + subject; }
@@ -110,10 +110,10 @@ class PassCheck {
            });
   }
 
-  // Composites are compared with what they expand to.
+  // Composites are compared with what they decompose into.
   void expect_meaning() {
     Module plain = differentiated(m_);
-    passes::find_pass("expand")->run(plain, {});
+    passes::find_pass("decompose")->run(plain, {});
     for (const Graph& g : plain.graphs) {
       BoundedEvaluation& e = expected_.emplace_back(evaluate_with_bounds(g, inputs_of(g), Precision::exact));
       for (Bounded& output : e.outputs) allow_two_roundings(output);

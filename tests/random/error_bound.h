@@ -7,7 +7,7 @@
 // do to a result is found by evaluating the operator at their ends. An element without a bound (infinite) may be
 // anything: it depends on what rounding decided. Integers are exact as long as no rounding decides them.
 //
-// Composites must be expanded: their operators are what kernels compute.
+// Composites must be decomposed: their operators are what kernels compute.
 #pragma once
 #include <map>
 #include <string>

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "ir/builder.h"
-#include "ir/verify.h"
+#include "ir/verify/verify.h"
 
 namespace heddle::testing {
 using namespace ir;

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "frontend/build_graph.h"
-#include "frontend/read_model.h"
+#include "frontend/read/read_model.h"
 #include "tests/sums/sum_case.h"
 
 namespace heddle::testing {

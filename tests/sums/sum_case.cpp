@@ -55,7 +55,7 @@ const std::vector<std::pair<std::string, Family>>& families() {
 
 namespace {
 
-// Reductions come three times as often: they have the most forms.
+// Reductions come three times as often: they have the most schedules.
 const std::pair<std::string, Family>& drawn_from(uint64_t number) {
   const size_t count = families().size(), of = number % (count + 2);
   return families()[of < count ? of : 0];

@@ -20,7 +20,7 @@ struct HostRunOptions {
   int threads = 1;
   bool library = true;             // contractions by oneDNN; otherwise by generated kernels
   bool pipeline = true;            // otherwise the module has been planned already
-  ir::Target target = ir::host();  // whose forms the kernels have; the host executes any
+  ir::Target target = ir::host();  // whose schedules the kernels have; the host executes any
 };
 
 // What the command line gives the passes: the host, and oneDNN where it is wanted.

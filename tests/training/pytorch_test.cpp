@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "frontend/build_graph.h"
-#include "frontend/read_model.h"
+#include "frontend/read/read_model.h"
 #include "ir/ops/strided.h"
 #include "passes/pipeline.h"
 #include "tests/support/host_run.h"

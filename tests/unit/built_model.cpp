@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "ir/verify.h"
+#include "ir/verify/verify.h"
 #include "passes/pipeline.h"
 
 namespace heddle::frontend {

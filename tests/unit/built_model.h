@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "frontend/build_graph.h"
-#include "frontend/read_model.h"
+#include "frontend/read/read_model.h"
 #include "ir/evaluate/evaluate.h"
 
 namespace heddle::frontend {

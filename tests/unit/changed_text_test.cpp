@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "runtime/data/table.h"
-#include "runtime/temporary.h"
+#include "runtime/files/temporary.h"
 #include "tests/support/text_files.h"
 
 namespace {

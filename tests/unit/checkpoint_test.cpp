@@ -1,13 +1,12 @@
 // Weights of a program, saved and loaded: which are refused, and how the file is laid out.
-#include "runtime/weights/checkpoint.h"
-
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <filesystem>
 
 #include "ir/diagnostic.h"
-#include "runtime/temporary.h"
+#include "runtime/files/temporary.h"
+#include "runtime/weights/program_weights.h"
 #include "tests/support/memory_device.h"
 
 namespace heddle::runtime {

@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "runtime/data/table.h"
-#include "runtime/temporary.h"
+#include "runtime/files/temporary.h"
 
 namespace heddle::runtime::data {
 namespace {

@@ -11,7 +11,7 @@
 #include "runtime/data/csv_file.h"
 #include "runtime/data/parse_number.h"
 #include "runtime/data/table.h"
-#include "runtime/temporary.h"
+#include "runtime/files/temporary.h"
 
 namespace heddle::runtime::data {
 namespace {

@@ -172,7 +172,7 @@ TEST(Table, SplitsItsLastRowsOff) {
   EXPECT_EQ(table.columns[0].bytes.size(), 4U);
 }
 
-// -100 is a label that does not count; there is no row of it in one-hot form.
+// -100 is a label that does not count; there is no row of it in one-hot schedule.
 TEST_F(Folder, LabelsLieWithinTheClasses) {
   const auto message = [&](int last, bool one_hot) -> std::string {
     std::string labels;

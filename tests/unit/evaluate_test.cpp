@@ -121,7 +121,7 @@ TEST(EvaluatePlanned, WritesTheOperandsOfAConcatInPlace) {
 // A call's scratch over a value that is read later.
 TEST(EvaluatePlanned, ShowsScratchOverAValue) {
   const auto text = [](const std::string& at) {
-    return R"(kernel @m(%x: f32[2,2]) {form = "contract", impl = "onednn", workspace = 16} {
+    return R"(kernel @m(%x: f32[2,2]) {schedule = "contract", impl = "onednn", workspace = 16} {
   %y: f32[2,2] = matmul(%x, %x)
   return %y
 }

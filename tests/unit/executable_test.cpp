@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "ir/diagnostic.h"
+#include "runtime/files/temporary.h"
 #include "runtime/host/host_compiler.h"
 #include "runtime/host/host_device.h"
 #include "runtime/host/onednn.h"
 #include "runtime/host/step_memory.h"
-#include "runtime/temporary.h"
 #include "tests/unit/allocations.h"
 
 namespace heddle::runtime {
@@ -137,7 +137,7 @@ codegen::Program product_program() {
   call.title = "fc";
   call.operands = {{"f32", {64, 32}}, {"f32", {32, 48}}};
   call.results = {{"f32", {64, 48}}};
-  call.slices = 4;
+  call.batch_split = 4;
   call.arguments = {{{Segment::arena, 0}, 8192, codegen::Access::read},
                     {{Segment::arena, 8192}, 6144, codegen::Access::read},
                     {{Segment::arena, 14336}, 12288, codegen::Access::write}};

@@ -1,4 +1,4 @@
-#include "frontend/foreign_names.h"
+#include "frontend/read/foreign_names.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 
 #include "frontend/initializer.h"
 #include "frontend/layer_def.h"
-#include "frontend/planned.h"
-#include "frontend/training_def.h"
+#include "frontend/read/planned.h"
+#include "frontend/training/training_def.h"
 #include "ir/map_def.h"
 #include "runtime/data/reader_def.h"
 #include "tests/unit/built_model.h"

@@ -10,8 +10,8 @@
 #include <set>
 #include <sstream>
 
-#include "frontend/foreign_names.h"
-#include "frontend/training_plan.h"
+#include "frontend/read/foreign_names.h"
+#include "frontend/training/training_plan.h"
 #include "tests/support/source_dir.h"
 #include "tests/unit/built_model.h"
 

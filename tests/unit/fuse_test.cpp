@@ -4,7 +4,7 @@
 
 #include "ir/builder.h"
 #include "ir/evaluate/evaluate.h"
-#include "ir/verify.h"
+#include "ir/verify/verify.h"
 
 namespace heddle::passes {
 namespace {

@@ -15,7 +15,7 @@
 #include "codegen/emit.h"
 #include "codegen/lower.h"
 #include "frontend/build_graph.h"
-#include "frontend/read_model.h"
+#include "frontend/read/read_model.h"
 #include "ir/kernel/plan_kernel.h"
 #include "ir/op_def.h"
 #include "ir/text/parse.h"
@@ -23,7 +23,7 @@
 #include "passes/pipeline.h"
 #include "passes/select/onednn.h"
 #include "runtime/cuda/nvrtc.h"
-#include "runtime/temporary.h"
+#include "runtime/files/temporary.h"
 #include "tests/support/source_dir.h"
 
 namespace heddle {
@@ -57,9 +57,11 @@ bool read_in_place(const Graph& k, const KernelPlan& plan, ValueId v) {
 // An operand of 4-byte elements, read in place, in rows of whole packets of four or in one row that may end in a part
 // of one; and no other array of the kernel has wider elements, of which fewer would fill a packet.
 bool allows_wide_loads(const Graph& k) {
-  const bool point_by_point = visit_form(
-      *k.form, [](const OneOf<forms::Pointwise, forms::Rows> auto&) { return true; },
-      [](const OneOf<forms::Tile, forms::Primitive, forms::Product, forms::LibraryCall> auto&) { return false; });
+  const bool point_by_point = visit_schedule(
+      *k.schedule, [](const OneOf<schedules::Pointwise, schedules::Rows> auto&) { return true; },
+      [](const OneOf<schedules::Tile, schedules::Primitive, schedules::Product, schedules::LibraryCall> auto&) {
+        return false;
+      });
   if (!point_by_point) return false;
   const KernelPlan plan = plan_kernel(k);
   if (plan.rows == 1 ? plan.columns < 4 : plan.columns % 4 != 0) return false;

@@ -24,7 +24,7 @@ struct Results {
   }
 };
 
-// As printed from a kernel of form rows: row sums, x - its row's sum, column sums and the total.
+// As printed from a kernel of schedule rows: row sums, x - its row's sum, column sums and the total.
 // The blocks meet in groups of `gather`, or, where that is 0, all at once.
 template <int rows, int columns, int team, int width, int gather>
 void normalise(const float* x, Results& r) {

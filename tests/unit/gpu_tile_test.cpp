@@ -8,7 +8,7 @@ alignas(128) unsigned char hd::shared_bytes[sizeof(hd::Tile<double>)];
 
 namespace {
 
-// As printed from a kernel of form tile, but that the sizes are parameters and every visit is counted.
+// As printed from a kernel of schedule tile, but that the sizes are parameters and every visit is counted.
 template <class T, int matrices, int rows, int columns>
 void transpose(const T* x, T* y, std::vector<int>& visits) {
   HD_TILE(T, x_tile, 0);

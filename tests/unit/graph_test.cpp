@@ -9,7 +9,7 @@
 #include "ir/builder.h"
 #include "ir/text/parse.h"
 #include "ir/text/print.h"
-#include "ir/verify.h"
+#include "ir/verify/verify.h"
 
 namespace heddle::ir {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "ir/diagnostic.h"
 #include "runtime/host/host_device.h"
-#include "runtime/process_memory.h"
+#include "runtime/process/process_memory.h"
 
 namespace heddle::runtime {
 namespace {

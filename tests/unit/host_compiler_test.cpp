@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "ir/diagnostic.h"
-#include "runtime/temporary.h"
+#include "runtime/files/temporary.h"
 
 namespace heddle::runtime {
 namespace {

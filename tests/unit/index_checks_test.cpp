@@ -1,5 +1,5 @@
 // Which indices a step has to look at, and what is said of them.
-#include "frontend/index_checks.h"
+#include "frontend/training/index_checks.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "frontend/training_plan.h"
+#include "frontend/training/training_plan.h"
 #include "ir/op_def.h"
 #include "tests/unit/built_model.h"
 
@@ -30,8 +30,8 @@ std::unique_ptr<Built> of_nodes(const std::string& nodes) {
 Lines checks(const std::string& nodes) {
   const auto built = of_nodes(nodes);
   Diagnostics errors;
-  const Expansion e = expand_model(built->model, {.batch = 5}, errors),
-                  twice = expand_model(built->model, {.batch = 10}, errors);
+  const Instance e = instantiate_model(built->model, {.batch = 5}, errors),
+                 twice = instantiate_model(built->model, {.batch = 10}, errors);
   const std::vector<IndexCheck> all = index_checks(e, errors);
   errors.throw_if_any();
   const std::vector<CheckedIndices> described = describe(all, e, &twice);

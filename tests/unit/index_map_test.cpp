@@ -1,4 +1,4 @@
-#include "ir/index_map.h"
+#include "ir/index/index_map.h"
 
 #include <gtest/gtest.h>
 

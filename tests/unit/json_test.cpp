@@ -1,4 +1,4 @@
-#include "frontend/json.h"
+#include "frontend/json/json.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "frontend/limits.h"
-#include "runtime/temporary.h"
+#include "runtime/files/temporary.h"
 #include "tests/support/source_dir.h"
 
 namespace heddle::frontend {

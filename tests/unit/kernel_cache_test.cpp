@@ -1,4 +1,4 @@
-#include "runtime/kernel_cache.h"
+#include "runtime/compile/kernel_cache.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <thread>
 
-#include "runtime/source_parts.h"
-#include "runtime/temporary.h"
+#include "runtime/compile/source_parts.h"
+#include "runtime/files/temporary.h"
 #include "tests/support/text_files.h"
 
 namespace heddle::runtime {

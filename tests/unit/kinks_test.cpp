@@ -10,7 +10,7 @@
 #include <regex>
 #include <sstream>
 
-#include "frontend/json.h"
+#include "frontend/json/json.h"
 #include "tests/support/source_dir.h"
 #include "tests/unit/built_model.h"
 

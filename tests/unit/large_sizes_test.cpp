@@ -7,9 +7,9 @@
 
 #include "ir/text/parse.h"
 #include "runtime/executable.h"
+#include "runtime/files/temporary.h"
 #include "runtime/host/host_compiler.h"
 #include "runtime/host/host_device.h"
-#include "runtime/temporary.h"
 #include "tests/support/host_run.h"
 
 namespace heddle::testing {

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "runtime/data/table.h"
-#include "runtime/temporary.h"
+#include "runtime/files/temporary.h"
 #include "tests/support/text_files.h"
 
 namespace heddle::runtime::data {

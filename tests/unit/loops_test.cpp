@@ -155,7 +155,7 @@ class Execution {
   void write(const Single& s) { need(s.value); }
   void write(const Store& s) {
     need(s.value);
-    if (std::holds_alternative<forms::Product>(k_.form->how) && !multiplied_)
+    if (std::holds_alternative<schedules::Product>(k_.schedule->how) && !multiplied_)
       problem("a sum is stored before it is there");
     ++stored_[s.value][place(s.value, s.at)];
   }
@@ -190,8 +190,8 @@ class Execution {
 constexpr int64_t kMostPoints = 1 << 16;
 
 int64_t points(const Graph& k) {
-  const forms::OverDomain* form = over_domain(*k.form);
-  int64_t most = form != nullptr ? product(form->domain) : 1;
+  const schedules::OverDomain* schedule = over_domain(*k.schedule);
+  int64_t most = schedule != nullptr ? product(schedule->domain) : 1;
   for (const ValueId v : k.inputs) most = std::max(most, k[v].type.elements());
   return most;
 }
@@ -200,7 +200,7 @@ int64_t points(const Graph& k) {
 int execute(const Module& m) {
   int executed = 0;
   for (const Graph& k : m.kernels) {
-    if (!k.form || calls_library(k) || !plan_kernel(k).ok() || points(k) > kMostPoints) continue;
+    if (!k.schedule || calls_library(k) || !plan_kernel(k).ok() || points(k) > kMostPoints) continue;
     for (const std::string& problem : Execution(k).run()) ADD_FAILURE() << problem;
     ++executed;
   }
@@ -235,7 +235,7 @@ TEST(Loops, OfFusedKernelsDoWhatTheyMean) {
 struct Example {
   SourceFile file{
       "test.hir",
-      R"(kernel @f(%x: f32[8,64]) {blocks = 4, domain = [8,64], form = "rows", split = 1, workspace = 1024} {
+      R"(kernel @f(%x: f32[8,64]) {blocks = 4, domain = [8,64], schedule = "rows", split = 1, workspace = 1024} {
     %m: f32[8] = reduce_max(%x) {axes = [1]}
     %all: f32[8,64] = broadcast(%m) {dims = [0], shape = [8,64]}
     %y: f32[8,64] = sub(%x, %all)

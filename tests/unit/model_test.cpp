@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <map>
 
-#include "frontend/training_plan.h"
+#include "frontend/training/training_plan.h"
 #include "ir/text/parse.h"
 #include "ir/text/print.h"
-#include "ir/verify.h"
+#include "ir/verify/verify.h"
 #include "tests/support/source_dir.h"
 #include "tests/unit/built_model.h"
 

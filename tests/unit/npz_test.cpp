@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "runtime/data/table.h"
-#include "runtime/temporary.h"
+#include "runtime/files/temporary.h"
 
 namespace heddle::runtime::data {
 namespace {

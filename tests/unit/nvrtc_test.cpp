@@ -9,8 +9,8 @@
 #include <fstream>
 
 #include "ir/diagnostic.h"
-#include "runtime/library_search.h"
-#include "runtime/temporary.h"
+#include "runtime/compile/library_search.h"
+#include "runtime/files/temporary.h"
 
 namespace heddle::runtime {
 namespace {

@@ -61,7 +61,7 @@ Library call_of(const std::string& op, std::vector<Dims> operands, const Dims& r
 
 // Runs the call on poisoned result and workspace memory.
 Floats run(Library call, std::vector<Floats>& operands, int64_t slices, int threads) {
-  call.slices = slices;
+  call.batch_split = slices;
   call.workspace.bytes = onednn_needs(call).workspace;
   const auto bytes = static_cast<size_t>(call.workspace.bytes) + 256;
   const std::unique_ptr<void, decltype(&std::free)> workspace(std::aligned_alloc(256, (bytes + 255) / 256 * 256),
@@ -312,7 +312,7 @@ TEST(Onednn, BandsOfRowsHaveTheirRunsAlone) {
   ASSERT_EQ(parts.slices.size(), 1U);
   EXPECT_EQ(parts.slices[0].size(), 16U);  // 126 x 126 positions in runs of about 1,024
   call.operands[0].dims[0] = call.operands[1].dims[0] = 64;
-  call.slices = 4;
+  call.batch_split = 4;
   EXPECT_EQ(build_onednn(call, {}, nullptr).slices[3].size(),
             16U * 15U);  // of 15.5 runs that an image is, 15
 }
@@ -381,7 +381,7 @@ TEST(Onednn, RefusesWithAReason) {
 
 TEST(Onednn, RefusesATooSmallWorkspace) {
   Library call = call_of("conv2d_filter_grad", {{8, 13, 13, 32}, {8, 11, 11, 64}}, {64, 3, 3, 32});
-  call.slices = 4;
+  call.batch_split = 4;
   EXPECT_GE(onednn_needs(call).workspace, 4 * 64 * 32 * 9 * 4);  // four partial results
   call.workspace.bytes = 1024;
   std::vector<void*> arguments(3, nullptr);

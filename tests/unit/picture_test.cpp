@@ -1,4 +1,4 @@
-// Pictures: the values of a PNG are those that it stores, of any form. What libjpeg encoded at its
+// Pictures: the values of a PNG are those that it stores, of any schedule. What libjpeg encoded at its
 // best quality comes back within its rounding; what is cut off is refused.
 #include "runtime/data/picture.h"
 

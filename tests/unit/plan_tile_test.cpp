@@ -30,7 +30,7 @@ struct Planned {
 };
 
 TEST(PlanTile, ATransposedOperandIsStaged) {
-  const Planned p(R"(kernel @f(%x: f32[64,96], %z: f32[96,64]) {form = "tile", domain = [96,64], split = 1} {
+  const Planned p(R"(kernel @f(%x: f32[64,96], %z: f32[96,64]) {schedule = "tile", domain = [96,64], split = 1} {
     %t: f32[96,64] = transpose(%x) {perm = [1,0]}
     %y: f32[96,64] = add(%t, %z)
     return %y
@@ -47,7 +47,7 @@ TEST(PlanTile, ATransposedOperandIsStaged) {
 
 // What precedes the transpose is computed once, before it: one tile for two operands.
 TEST(PlanTile, TheValueBeforeTheTransposeIsStaged) {
-  const Planned p(R"(kernel @f(%x: f32[64,96], %z: f32[64,96]) {form = "tile", domain = [96,64], split = 1} {
+  const Planned p(R"(kernel @f(%x: f32[64,96], %z: f32[64,96]) {schedule = "tile", domain = [96,64], split = 1} {
     %a: f32[64,96] = add(%x, %z)
     %t: f32[96,64] = transpose(%a) {perm = [1,0]}
     %y: f32[96,64] = relu(%t)
@@ -58,7 +58,7 @@ TEST(PlanTile, TheValueBeforeTheTransposeIsStaged) {
 
 // %z lies along the columns already when %x does not, and must not be turned with it.
 TEST(PlanTile, OnlyWhatLiesAcrossIsStaged) {
-  const Planned p(R"(kernel @f(%x: f32[64,96], %z: f32[96,64]) {form = "tile", domain = [96,64], split = 1} {
+  const Planned p(R"(kernel @f(%x: f32[64,96], %z: f32[96,64]) {schedule = "tile", domain = [96,64], split = 1} {
     %zt: f32[64,96] = transpose(%z) {perm = [1,0]}
     %a: f32[64,96] = add(%x, %zt)
     %t: f32[96,64] = transpose(%a) {perm = [1,0]}
@@ -69,7 +69,7 @@ TEST(PlanTile, OnlyWhatLiesAcrossIsStaged) {
 
 // A value that varies along one side alone is read as well one way as the other.
 TEST(PlanTile, ABiasBeforeTheTransposeIsNoObstacle) {
-  const Planned p(R"(kernel @f(%x: f32[64,96], %b: f32[96]) {form = "tile", domain = [96,64], split = 1} {
+  const Planned p(R"(kernel @f(%x: f32[64,96], %b: f32[96]) {schedule = "tile", domain = [96,64], split = 1} {
     %c: f32[64,96] = broadcast(%b) {dims = [1], shape = [64,96]}
     %a: f32[64,96] = add(%x, %c)
     %t: f32[96,64] = transpose(%a) {perm = [1,0]}
@@ -79,7 +79,7 @@ TEST(PlanTile, ABiasBeforeTheTransposeIsNoObstacle) {
 }
 
 TEST(PlanTile, OuterDimensionsCountMatrices) {
-  const Planned p(R"(kernel @f(%x: f32[3,40,50]) {form = "tile", domain = [3,50,40], split = 2} {
+  const Planned p(R"(kernel @f(%x: f32[3,40,50]) {schedule = "tile", domain = [3,50,40], split = 2} {
     %t: f32[3,50,40] = transpose(%x) {perm = [0,2,1]}
     return %t
   })");
@@ -89,7 +89,7 @@ TEST(PlanTile, OuterDimensionsCountMatrices) {
 
 // Columns of several dimensions: height and width of an image whose channels become outer ones.
 TEST(PlanTile, MergedDimensionsAreOneColumn) {
-  const Planned p(R"(kernel @f(%x: f32[2,5,7,16]) {form = "tile", domain = [2,16,5,7], split = 2} {
+  const Planned p(R"(kernel @f(%x: f32[2,5,7,16]) {schedule = "tile", domain = [2,16,5,7], split = 2} {
     %t: f32[2,16,5,7] = transpose(%x) {perm = [0,3,1,2]}
     return %t
   })");
@@ -99,7 +99,7 @@ TEST(PlanTile, MergedDimensionsAreOneColumn) {
 
 // The dimension that %x lies along is the result's first; the one between them counts matrices.
 TEST(PlanTile, RowsMayBeAnOuterDimension) {
-  const Planned p(R"(kernel @f(%x: f32[40,5,33]) {form = "tile", domain = [33,5,40], split = 2} {
+  const Planned p(R"(kernel @f(%x: f32[40,5,33]) {schedule = "tile", domain = [33,5,40], split = 2} {
     %t: f32[33,5,40] = transpose(%x) {perm = [2,1,0]}
     return %t
   })");
@@ -109,7 +109,7 @@ TEST(PlanTile, RowsMayBeAnOuterDimension) {
 }
 
 TEST(PlanTile, WithoutATransposeThereIsNothingToStage) {
-  const Planned p(R"(kernel @f(%x: f32[64,96]) {form = "tile", domain = [64,96], split = 1} {
+  const Planned p(R"(kernel @f(%x: f32[64,96]) {schedule = "tile", domain = [64,96], split = 1} {
     %y: f32[64,96] = relu(%x)
     return %y
   })");
@@ -119,7 +119,7 @@ TEST(PlanTile, WithoutATransposeThereIsNothingToStage) {
 
 // Batches that change places keep their innermost dimension.
 TEST(PlanTile, AnOuterTransposeIsNone) {
-  const Planned p(R"(kernel @f(%x: f32[64,8,32]) {form = "tile", domain = [8,64,32], split = 2} {
+  const Planned p(R"(kernel @f(%x: f32[64,8,32]) {schedule = "tile", domain = [8,64,32], split = 2} {
     %y: f32[8,64,32] = transpose(%x) {perm = [1,0,2]}
     return %y
   })");
@@ -127,7 +127,7 @@ TEST(PlanTile, AnOuterTransposeIsNone) {
 }
 
 TEST(PlanTile, ReductionsAreRefused) {
-  const Planned p(R"(kernel @f(%x: f32[64,96,4]) {form = "tile", domain = [96,64], split = 1} {
+  const Planned p(R"(kernel @f(%x: f32[64,96,4]) {schedule = "tile", domain = [96,64], split = 1} {
     %s: f32[64,96] = reduce_sum(%x) {axes = [2]}
     %t: f32[96,64] = transpose(%s) {perm = [1,0]}
     return %t
@@ -136,7 +136,7 @@ TEST(PlanTile, ReductionsAreRefused) {
 }
 
 TEST(PlanTile, ResultsOfAnotherSizeAreRefused) {
-  const Planned p(R"(kernel @f(%x: f32[64,96]) {form = "tile", domain = [96,64], split = 1} {
+  const Planned p(R"(kernel @f(%x: f32[64,96]) {schedule = "tile", domain = [96,64], split = 1} {
     %t: f32[96,64] = transpose(%x) {perm = [1,0]}
     %s: f32[48,64] = slice(%t) {starts = [0,0], limits = [48,64]}
     return %s
@@ -154,7 +154,7 @@ TEST(PlanTile, SharedMemoryIsBounded) {
       body += fmt::format("%s{0}: f64[64,32] = add({1}, %t{0})\n", i, sum);
       sum = fmt::format("%s{}", i);
     }
-    return Planned(fmt::format("kernel @f(%z: f64[64,32]{}) {{form = \"tile\", domain = [64,32], split = 1}} {{\n{}"
+    return Planned(fmt::format("kernel @f(%z: f64[64,32]{}) {{schedule = \"tile\", domain = [64,32], split = 1}} {{\n{}"
                                "return {}\n}}",
                                operands, body, sum))
         .plan;
@@ -164,7 +164,8 @@ TEST(PlanTile, SharedMemoryIsBounded) {
 }
 
 TEST(TurnOf, GivesBothSides) {
-  const Planned p(R"(kernel @f(%x: f32[40,50], %y: f32[2,8,32], %z: f32[2,5,7,16]) {form = "tile", domain = [50,40]} {
+  const Planned p(
+      R"(kernel @f(%x: f32[40,50], %y: f32[2,8,32], %z: f32[2,5,7,16]) {schedule = "tile", domain = [50,40]} {
     %t: f32[50,40] = transpose(%x) {perm = [1,0]}
     %u: f32[8,2,32] = transpose(%y) {perm = [1,0,2]}
     %v: f32[2,16,5,7] = transpose(%z) {perm = [0,3,1,2]}

@@ -1,4 +1,4 @@
-#include "runtime/process.h"
+#include "runtime/process/process.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <thread>
 
-#include "runtime/exit_cleanup.h"
-#include "runtime/temporary.h"
+#include "runtime/files/temporary.h"
+#include "runtime/process/exit_cleanup.h"
 
 namespace heddle::runtime {
 namespace {

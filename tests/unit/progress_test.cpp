@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/terminal.h"
+#include "runtime/process/terminal.h"
 
 namespace heddle::runtime {
 namespace {
@@ -59,7 +59,7 @@ TEST(Terminal, ShowsNothingThatActsOnIt) {
   EXPECT_EQ(visible("a\x1b[2Jb\r\n\x7f"), "a?[2Jb???");
   EXPECT_EQ(visible("\xc2\x9b"
                     "31m"),
-            "?31m");  // the eight-bit form of an escape
+            "?31m");  // the eight-bit schedule of an escape
   EXPECT_EQ(visible("\xe2\x80\xae"
                     "abc"),
             "?abc");                     // right to left

@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "ir/diagnostic.h"
-#include "runtime/temporary.h"
+#include "runtime/files/temporary.h"
 
 namespace heddle::runtime {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "codegen/lower.h"
 #include "frontend/build_graph.h"
-#include "frontend/read_model.h"
+#include "frontend/read/read_model.h"
 #include "passes/pipeline.h"
 #include "runtime/data/synthetic.h"
 #include "runtime/host/host_device.h"

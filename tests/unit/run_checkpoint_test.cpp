@@ -7,12 +7,12 @@
 #include <random>
 
 #include "ir/diagnostic.h"
-#include "runtime/temporary.h"
+#include "runtime/files/temporary.h"
+#include "runtime/files/write_file.h"
 #include "runtime/train/best.h"
 #include "runtime/train/checkpoint.h"
 #include "runtime/train/run_folder.h"
 #include "runtime/weights/sealed.h"
-#include "runtime/write_file.h"
 #include "tests/support/memory_device.h"
 #include "tests/support/text_files.h"
 

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "ir/diagnostic.h"
-#include "runtime/temporary.h"
+#include "runtime/files/temporary.h"
 #include "tests/support/text_files.h"
 
 namespace heddle::runtime {

@@ -1,4 +1,4 @@
-// A second library beside oneDNN: what select and expand ask, in which order, and what becomes of the answers.
+// A second library beside oneDNN: what select and decompose ask, in which order, and what becomes of the answers.
 #include "passes/select/select.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include "codegen/lower.h"
 #include "ir/builder.h"
 #include "ir/evaluate/evaluate.h"
-#include "ir/verify.h"
+#include "ir/verify/verify.h"
 #include "passes/pipeline.h"
 #include "passes/select/library.h"
 #include "passes/select/onednn.h"
@@ -73,7 +73,7 @@ Planned plan(std::vector<AvailableLibrary> libraries) {
   return p;
 }
 
-const forms::LibraryCall& call_of(const Graph& k) { return std::get<forms::LibraryCall>(k.form->how); }
+const schedules::LibraryCall& call_of(const Graph& k) { return std::get<schedules::LibraryCall>(k.schedule->how); }
 
 const Graph* kernel_of(const Module& m, const std::string& impl, const std::string& op) {
   for (const Graph& k : m.kernels)
@@ -86,20 +86,20 @@ TEST(Select, ASecondLibraryTakesACompositeAndAProduct) {
   const Graph* product = kernel_of(p.module, "other", "matmul");
   ASSERT_NE(product, nullptr);
   EXPECT_TRUE(call_of(*product).contraction);
-  EXPECT_EQ(call_of(*product).slices, 4);
+  EXPECT_EQ(call_of(*product).batch_split, 4);
   EXPECT_EQ(call_of(*product).precision, ProductPrecision::bf16);
-  EXPECT_EQ(product->form->workspace, 512);
+  EXPECT_EQ(product->schedule->workspace, 512);
   EXPECT_EQ(product->order.size(), 4U);  // matmul, broadcast, add, tanh
   const Graph* softmax = kernel_of(p.module, "other", "softmax");
   ASSERT_NE(softmax, nullptr);
   EXPECT_FALSE(call_of(*softmax).contraction);
-  EXPECT_EQ(call_of(*softmax).slices, 2);
+  EXPECT_EQ(call_of(*softmax).batch_split, 2);
   EXPECT_NE(kernel_of(p.module, "onednn", "matmul"), nullptr);
   const std::string of_product = reason_of(p.remarks, "%mm"), of_softmax = reason_of(p.remarks, "%p");
   EXPECT_TRUE(of_product.starts_with("other in 4 slices, bf16 products, 512 bytes of scratch, ")) << of_product;
   EXPECT_TRUE(of_product.ends_with(" us estimated at least")) << of_product;
   EXPECT_TRUE(of_softmax.starts_with("other in 2 slices, f32 products, 512 bytes of scratch, ")) << of_softmax;
-  EXPECT_NE(of_softmax.find("; not expanded: "), std::string::npos) << of_softmax;
+  EXPECT_NE(of_softmax.find("; not decomposed: "), std::string::npos) << of_softmax;
   const std::string of_wide = reason_of(p.remarks, "%q");
   EXPECT_TRUE(of_wide.starts_with("onednn in 1 slices, f32 products, 512 bytes of scratch, ")) << of_wide;
   EXPECT_NE(of_wide.find("; not other: 64 columns at most; not generated text: "), std::string::npos) << of_wide;
@@ -157,7 +157,7 @@ TEST(Select, EveryRefusalIsTold) {
   const Planned p = plan({{&other(), takes_nothing}, {&onednn(), takes_nothing}});
   EXPECT_EQ(reason_of(p.remarks, "%q"), "generated text; not other: 64 columns at most; not onednn: no such primitive");
   EXPECT_EQ(reason_of(p.remarks, "%p"),
-            "expanded; not other: no such primitive; not onednn: used for matrix products and convolutions only");
+            "decomposed; not other: no such primitive; not onednn: used for matrix products and convolutions only");
   for (const Graph& k : p.module.kernels) EXPECT_FALSE(calls_library(k)) << k.name;
 }
 

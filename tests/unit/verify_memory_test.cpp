@@ -1,9 +1,9 @@
-#include "ir/verify_memory.h"
+#include "ir/verify/verify_memory.h"
 
 #include <gtest/gtest.h>
 
 #include "ir/text/parse.h"
-#include "ir/verify.h"
+#include "ir/verify/verify.h"
 
 namespace heddle::ir {
 namespace {
@@ -27,7 +27,7 @@ TEST_P(VerifyMemory, JudgesPlans) {
   }
 }
 
-const std::string kAdd = R"(kernel @k(%a: f32[4], %b: f32[4]) {domain = [4], form = "pointwise", split = 1} {
+const std::string kAdd = R"(kernel @k(%a: f32[4], %b: f32[4]) {domain = [4], schedule = "pointwise", split = 1} {
   %y: f32[4] at %a = add(%a, %b)
   return %y
 }
@@ -172,7 +172,7 @@ const Case kPlans[] = {
   return %z
 })",
      "@f: %z is computed over %x, which @k still reads"},
-    {"WorkspaceOverAnOperand", R"(kernel @m(%x: f32[4,4]) {form = "contract", impl = "onednn", workspace = 64} {
+    {"WorkspaceOverAnOperand", R"(kernel @m(%x: f32[4,4]) {schedule = "contract", impl = "onednn", workspace = 64} {
   %y: f32[4,4] = matmul(%x, %x)
   return %y
 }
@@ -181,7 +181,7 @@ graph @f(input %x: f32[4,4] at 0) {arena = 512} {
   return %y
 })",
      "@f: the workspace of call @m overlaps %x"},
-    {"WorkspaceOutside", R"(kernel @m(%x: f32[4,4]) {form = "contract", impl = "onednn", workspace = 64} {
+    {"WorkspaceOutside", R"(kernel @m(%x: f32[4,4]) {schedule = "contract", impl = "onednn", workspace = 64} {
   %y: f32[4,4] = matmul(%x, %x)
   return %y
 }
@@ -190,7 +190,7 @@ graph @f(input %x: f32[4,4] at 0) {arena = 512} {
   return %y
 })",
      "@f: the workspace of call @m lies outside the arena"},
-    {"WorkspaceOverALiveValue", R"(kernel @m(%x: f32[4,4]) {form = "contract", impl = "onednn", workspace = 64} {
+    {"WorkspaceOverALiveValue", R"(kernel @m(%x: f32[4,4]) {schedule = "contract", impl = "onednn", workspace = 64} {
   %y: f32[4,4] = matmul(%x, %x)
   return %y
 }
@@ -201,7 +201,7 @@ graph @f(input %x: f32[4,4] at 0) {arena = 768} {
   return %z
 })",
      "@f: %a is overwritten by scratch before add reads it"},
-    {"ResultsOverlap", R"(kernel @k(%a: f32[4]) {domain = [4], form = "pointwise", split = 1} {
+    {"ResultsOverlap", R"(kernel @k(%a: f32[4]) {domain = [4], schedule = "pointwise", split = 1} {
   %y: f32[4] = neg(%a)
   %z: f32[4] = exp(%a)
   return %y, %z
@@ -215,7 +215,7 @@ graph @f(input %x: f32[4] at 0) {arena = 512} {
   return %x
 })",
      "@f: %x lies outside the arena"},
-    {"KernelPlacedElsewhere", R"(kernel @k(%a: f32[4]) {domain = [4], form = "pointwise", split = 1} {
+    {"KernelPlacedElsewhere", R"(kernel @k(%a: f32[4]) {domain = [4], schedule = "pointwise", split = 1} {
   %y: f32[4] at 16 = neg(%a)
   return %y
 }

@@ -1,4 +1,4 @@
-#include "ir/view.h"
+#include "ir/storage/view.h"
 
 #include <gtest/gtest.h>
 

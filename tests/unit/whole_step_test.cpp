@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "frontend/build_graph.h"
-#include "frontend/read_model.h"
+#include "frontend/read/read_model.h"
 #include "runtime/executable.h"
 #include "runtime/host/host_device.h"
 #include "runtime/host/step_memory.h"

@@ -1,5 +1,5 @@
 // Files appear as a whole, temporaries disappear, and nothing else is touched.
-#include "runtime/write_file.h"
+#include "runtime/files/write_file.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <filesystem>
 
 #include "ir/diagnostic.h"
-#include "runtime/temporary.h"
+#include "runtime/files/temporary.h"
 #include "runtime/weights/safetensors.h"
 #include "tests/support/text_files.h"
 

@@ -3,7 +3,7 @@
 //   {{"nodes", Value::list({{{"name", "fc1"}, {"units", 4}}})}}
 //     -> the tree of {"nodes": [{"name": "fc1", "units": 4}]}, with the place "nodes.fc1.units" of the 4
 #pragma once
-#include "frontend/json.h"
+#include "frontend/json/json.h"
 #include "tools/api/heddle.h"
 
 namespace heddle::api {

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "runtime/weights/checkpoint.h"
+#include "runtime/weights/program_weights.h"
 #include "runtime/weights/read_weights.h"
 #include "tools/api/built_json.h"
 #include "tools/api/guarded.h"

@@ -11,7 +11,7 @@
 
 #include "runtime/train/steps.h"
 #include "runtime/train/trainer.h"
-#include "runtime/weights/checkpoint.h"
+#include "runtime/weights/program_weights.h"
 #include "tools/api/guarded.h"
 #include "tools/driver/fit_weights.h"
 

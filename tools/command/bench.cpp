@@ -9,7 +9,7 @@
 #include "codegen/predict.h"
 #include "runtime/feed.h"
 #include "runtime/json_text.h"
-#include "runtime/process_memory.h"
+#include "runtime/process/process_memory.h"
 #include "runtime/train/progress.h"
 #include "runtime/train/trainer.h"
 #include "tools/command/command_line.h"

@@ -9,7 +9,7 @@
 #include <cstdio>
 
 #include "ir/diagnostic.h"
-#include "runtime/terminal.h"
+#include "runtime/process/terminal.h"
 #include "tools/command/man_page.h"
 #include "tools/command/output.h"
 

@@ -8,9 +8,9 @@
 #include "ir/check.h"
 #include "ir/loop/loops.h"
 #include "ir/text/print.h"
+#include "runtime/compile/source_parts.h"
 #include "runtime/cuda/nvrtc.h"
-#include "runtime/source_parts.h"
-#include "runtime/write_file.h"
+#include "runtime/files/write_file.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
 #include "tools/command/emit_cubin.h"
@@ -89,7 +89,7 @@ std::vector<std::string> archs_of(const CompileArguments& a) {
 std::string report_text(const CompileArguments& a, const codegen::Program& program,
                         std::vector<driver::StageTime>* times) {
   std::optional<runtime::CudaBinary> binary;
-  const bool gpu = ir::target_by_name(a.target).gpu;  // kernels in the host's forms have no registers of a GPU
+  const bool gpu = ir::target_by_name(a.target).gpu;  // kernels in the host's schedules have no registers of a GPU
   if (gpu && runtime::find_nvrtc().found)
     binary = compile_cubin(program, archs_of(a).front(), runtime::kCompileParts, times);
   else if (gpu)

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "ir/diagnostic.h"
+#include "runtime/compile/kernel_cache.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/cuda/nvrtc_child.h"
@@ -13,7 +14,6 @@
 #include "runtime/host/host_target.h"
 #include "runtime/host/onednn.h"
 #include "runtime/json_text.h"
-#include "runtime/kernel_cache.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
 #include "tools/command/output.h"

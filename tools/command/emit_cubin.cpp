@@ -7,8 +7,8 @@
 #include <filesystem>
 
 #include "ir/diagnostic.h"
-#include "runtime/source_parts.h"
-#include "runtime/write_file.h"
+#include "runtime/compile/source_parts.h"
+#include "runtime/files/write_file.h"
 #include "tools/command/device_arguments.h"
 #include "tools/command/output.h"
 

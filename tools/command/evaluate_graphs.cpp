@@ -12,7 +12,7 @@
 #include "ir/evaluate/evaluate.h"
 #include "ir/evaluate/tensor_bytes.h"
 #include "ir/text/parse.h"
-#include "ir/verify.h"
+#include "ir/verify/verify.h"
 #include "runtime/executable.h"
 #include "runtime/host/host_device.h"
 #include "runtime/weights/file_order.h"

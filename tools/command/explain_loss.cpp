@@ -7,15 +7,15 @@
 #include <cmath>
 #include <set>
 
-#include "frontend/read_parts.h"
+#include "frontend/read/read_parts.h"
 #include "ir/builder.h"
 #include "ir/evaluate/evaluate_node.h"
 #include "ir/evaluate/tensor_bytes.h"
 #include "ir/kernel/cost.h"
-#include "ir/storage.h"
+#include "ir/storage/storage.h"
 #include "runtime/data/shuffle.h"
 #include "runtime/feed.h"
-#include "runtime/weights/checkpoint.h"
+#include "runtime/weights/program_weights.h"
 
 namespace heddle::tools {
 namespace {

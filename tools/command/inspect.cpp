@@ -8,7 +8,7 @@
 #include <memory>
 #include <set>
 
-#include "runtime/foreign_file.h"
+#include "runtime/files/foreign_file.h"
 #include "runtime/json_text.h"
 #include "runtime/weights/read_weights.h"
 #include "runtime/weights/safetensors.h"

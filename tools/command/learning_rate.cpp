@@ -3,7 +3,7 @@
 #include <limits>
 #include <utility>
 
-#include "frontend/learning_rate.h"
+#include "frontend/training/learning_rate.h"
 
 namespace heddle::tools {
 

@@ -4,10 +4,10 @@
 
 #include <utility>
 
-#include "frontend/train_step.h"
-#include "runtime/process_memory.h"
+#include "frontend/training/train_step.h"
+#include "runtime/process/process_memory.h"
 #include "runtime/train/progress.h"
-#include "runtime/weights/checkpoint.h"
+#include "runtime/weights/program_weights.h"
 #include "runtime/weights/read_weights.h"
 #include "tools/command/command_line.h"
 #include "tools/command/device_arguments.h"

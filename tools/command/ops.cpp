@@ -36,10 +36,10 @@ std::string kind_text(const OpDef& op) {
       [](const ir::Gradient&) { return "gradient"; }, [](const ir::Call&) { return "call"; });
 }
 
-// How differentiation treats it: its own rule, through its expansion, or the reason why not.
+// How differentiation treats it: its own rule, through its decomposition, or the reason why not.
 std::string gradient_text(const OpDef& op) {
   if (op.grad) return "own rule";
-  if (op.expansion) return "through its expansion";
+  if (op.decomposition) return "through its decomposition";
   return op.no_gradient.empty() ? "none" : "none: " + op.no_gradient;
 }
 
@@ -84,7 +84,7 @@ std::string op_text(const OpDef& op) {
 std::string gradients_table() {
   std::map<std::string, std::vector<std::string>> by_reason;
   for (const OpDef* op : ir::all_ops())
-    if (!op->grad && !op->expansion) by_reason[op->no_gradient].push_back("`" + op->name + "`");
+    if (!op->grad && !op->decomposition) by_reason[op->no_gradient].push_back("`" + op->name + "`");
   std::string text = "| operators | why |\n|---|---|\n";
   for (const auto& [reason, names] : by_reason) text += fmt::format("| {} | {} |\n", fmt::join(names, " "), reason);
   return text;

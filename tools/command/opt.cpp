@@ -8,10 +8,10 @@
 #include "codegen/lower.h"
 #include "ir/loop/loops.h"
 #include "ir/op_def.h"
+#include "ir/storage/view.h"
 #include "ir/text/parse.h"
 #include "ir/text/print.h"
-#include "ir/verify.h"
-#include "ir/view.h"
+#include "ir/verify/verify.h"
 #include "passes/pipeline.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
@@ -61,12 +61,12 @@ void require_planned(const ir::Module& m, const std::string& file) {
       if (!call && ir::contiguous_pieces(g, g[n]).empty())
         throw UserError(g[n].loc,
                         fmt::format("{} is in no kernel: a program is made of a planned module", g[n].op->name),
-                        fmt::format("heddle opt --to=pack --emit=program {}", file));
+                        fmt::format("heddle opt --to=assign_buffers --emit=program {}", file));
       for (const ir::ValueId v : g[n].results)
         if (!g[v].place.placed())
           throw UserError(g[n].loc,
                           fmt::format("%{} has no place in memory: a program is made of a planned module", g[v].name),
-                          fmt::format("heddle opt --to=pack --emit=program {}", file));
+                          fmt::format("heddle opt --to=assign_buffers --emit=program {}", file));
     }
 }
 

@@ -10,8 +10,8 @@
 #include <fstream>
 
 #include "ir/diagnostic.h"
-#include "runtime/terminal.h"
-#include "runtime/write_file.h"
+#include "runtime/files/write_file.h"
+#include "runtime/process/terminal.h"
 
 namespace heddle::tools {
 namespace {

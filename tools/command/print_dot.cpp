@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "ir/op_def.h"
-#include "runtime/terminal.h"
+#include "runtime/process/terminal.h"
 
 namespace heddle::tools {
 namespace {

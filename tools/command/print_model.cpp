@@ -148,7 +148,7 @@ std::string training_text(const frontend::Train& t) {
 }  // namespace
 
 std::string print_model(const frontend::Model& m) {
-  std::string text = fmt::format("model {} {}\n", m.name, m.layout == frontend::Layout::nhwc ? "NHWC" : "NCHW");
+  std::string text = fmt::format("model {} {}\n", m.name, m.layout == frontend::ImageLayout::nhwc ? "NHWC" : "NCHW");
   for (const auto& [name, size] : m.let.names) text += fmt::format("let {} = {}\n", name, frontend::to_string(size));
   for (const frontend::InputDef& input : m.inputs)
     text += fmt::format("input {}: {}{}\n", input.name, ir::to_string(input.dtype), json_text(input.shape));

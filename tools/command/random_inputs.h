@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "frontend/training_plan.h"
+#include "frontend/training/training_plan.h"
 #include "runtime/data/table.h"
 #include "runtime/executable.h"
 

@@ -62,7 +62,7 @@ std::string counts_json(const codegen::KernelCounts& c) {
 
 std::string kernel_json(const codegen::Kernel& k, const KernelResources* r) {
   JsonObject out;
-  out.text("name", k.name).text("title", k.title).text("form", k.form);
+  out.text("name", k.name).text("title", k.title).text("schedule", k.schedule);
   if (r)
     out.integer("registers", r->registers)
         .integer("shared_bytes", r->shared_bytes)
@@ -78,7 +78,7 @@ std::string kernel_json(const codegen::Kernel& k, const KernelResources* r) {
 
 std::string call_json(const codegen::Library& c) {
   JsonObject out;
-  out.text("title", c.title).text("impl", c.impl).text("op", c.op).integer("slices", c.slices);
+  out.text("title", c.title).text("impl", c.impl).text("op", c.op).integer("batch_split", c.batch_split);
   out.text("precision", c.precision);
   out.integer("workspace_bytes", c.workspace.bytes).integer("bytes", c.bytes_read + c.bytes_written);
   return out.number("flops", c.flops).number("predicted_us", c.predicted_seconds * 1e6).str();
@@ -157,11 +157,11 @@ std::string report_table(const codegen::Program& p, const std::string& arch,
     text += fmt::format("{:<12} {:>12} {:>12} {:>7.4f} {:>9} {:>8} {:>7} {:>7.1f} us\n", e.name, e.arena_bytes,
                         e.max_live_bytes, ratio, n.generated, n.library, n.copies, n.predicted_seconds * 1e6);
   }
-  text += fmt::format("\n{:<48} {:<10} {:>12} {:>12} {:>10} {:>5} {:>6} {:>6}\n", "kernel", "form", "bytes", "flops",
-                      "predicted", "regs", "shared", "spills");
+  text += fmt::format("\n{:<48} {:<10} {:>12} {:>12} {:>10} {:>5} {:>6} {:>6}\n", "kernel", "schedule", "bytes",
+                      "flops", "predicted", "regs", "shared", "spills");
   for (const codegen::Kernel& k : p.kernels) {
     const KernelResources* r = find(resources, k.name);
-    text += fmt::format("{:<48} {:<10} {:>12} {:>12.0f} {:>7.1f} us {:>5} {:>6} {:>6}\n", k.name, k.form,
+    text += fmt::format("{:<48} {:<10} {:>12} {:>12.0f} {:>7.1f} us {:>5} {:>6} {:>6}\n", k.name, k.schedule,
                         k.bytes_read + k.bytes_written, k.flops, k.predicted_seconds * 1e6,
                         r ? std::to_string(r->registers) : "-", r ? std::to_string(r->shared_bytes) : "-",
                         r ? std::to_string(r->spill_bytes) : "-");

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "frontend/json.h"
-#include "frontend/overrides.h"
+#include "frontend/json/json.h"
+#include "frontend/json/overrides.h"
 #include "runtime/json_text.h"
 
 namespace heddle::tools {

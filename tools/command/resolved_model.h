@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "frontend/read_model.h"
+#include "frontend/read/read_model.h"
 
 namespace heddle::tools {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "frontend/training_plan.h"
+#include "frontend/training/training_plan.h"
 #include "runtime/train/trainer.h"
 
 namespace heddle::tools {

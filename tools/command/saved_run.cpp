@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "ir/diagnostic.h"
-#include "runtime/weights/checkpoint.h"
+#include "runtime/weights/program_weights.h"
 #include "runtime/weights/safetensors.h"
 #include "runtime/weights/sealed.h"
 #include "tools/command/output.h"

@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "ir/diagnostic.h"
-#include "runtime/exit_cleanup.h"
-#include "runtime/terminal.h"
+#include "runtime/process/exit_cleanup.h"
+#include "runtime/process/terminal.h"
 
 namespace heddle::tools {
 namespace {

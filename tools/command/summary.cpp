@@ -10,7 +10,7 @@
 #include <numeric>
 
 #include "runtime/host/onednn.h"
-#include "runtime/terminal.h"
+#include "runtime/process/terminal.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
 #include "tools/command/model_arguments.h"
@@ -112,7 +112,7 @@ void summary(const SummaryArguments& a) {
   SummaryFacts facts;
   facts.name = model.model.name;
   facts.target = a.target;
-  facts.model = frontend::summarize(planned.expanded);
+  facts.model = frontend::summarize(planned.instances);
   const Data data = look_at_data(planned.plan, model.folder(a.data));
   facts.data_note = data.note;
   driver::CompileOptions options = compile_options(a.model);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "codegen/program.h"
-#include "frontend/summary.h"
+#include "frontend/instantiate/summary.h"
 
 namespace heddle::tools {
 

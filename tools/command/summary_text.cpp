@@ -6,7 +6,7 @@
 #include <initializer_list>
 
 #include "runtime/json_text.h"
-#include "runtime/terminal.h"
+#include "runtime/process/terminal.h"
 #include "tools/command/summary.h"
 
 namespace heddle::tools {

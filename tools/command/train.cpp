@@ -9,13 +9,13 @@
 #include <optional>
 
 #include "ir/diagnostic.h"
-#include "runtime/exit_cleanup.h"
 #include "runtime/json_text.h"
-#include "runtime/process_memory.h"
+#include "runtime/process/exit_cleanup.h"
+#include "runtime/process/process_memory.h"
 #include "runtime/train/progress.h"
 #include "runtime/train/run_log.h"
 #include "runtime/train/watchdog.h"
-#include "runtime/weights/checkpoint.h"
+#include "runtime/weights/program_weights.h"
 #include "runtime/weights/safetensors.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"

@@ -4,7 +4,7 @@
 //   "validation": {"fraction": 0.1}, labels 0 0 0 .. 9 9 9
 //     -> note: class 9 of 'label' is that of 100 of 100 validation rows, and of no training row ...
 #pragma once
-#include "frontend/training_plan.h"
+#include "frontend/training/training_plan.h"
 #include "tools/driver/load_data.h"
 #include "tools/driver/tell.h"
 

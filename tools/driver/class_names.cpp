@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "frontend/json.h"
+#include "frontend/json/json.h"
 #include "ir/diagnostic.h"
 #include "runtime/json_text.h"
 

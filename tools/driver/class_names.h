@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "frontend/training_plan.h"
+#include "frontend/training/training_plan.h"
 #include "runtime/weights/safetensors.h"
 
 namespace heddle::driver {

@@ -45,8 +45,8 @@ Compiled compile(const frontend::Model& model, const CompileOptions& options) {
 
 Compiled compile(Planned& planned, const CompileOptions& options) {
   Compiled made = describe(planned, options);
-  ir::Module m = timed("build", options.times, [&] { return frontend::build_module(planned.expanded, made.entries); });
-  planned.expanded.clear();
+  ir::Module m = timed("build", options.times, [&] { return frontend::build_module(planned.instances, made.entries); });
+  planned.instances.clear();
   made.nodes = nodes_of(m);
   if (!options.to || !options.to->empty()) run_passes(m, options);
   if (!options.to) made.program = lower(m, planned.model().name, made.fed, options);

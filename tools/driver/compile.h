@@ -14,8 +14,8 @@
 
 #include "codegen/lower.h"
 #include "frontend/build_graph.h"
-#include "frontend/expanded_model.h"
-#include "frontend/training_plan.h"
+#include "frontend/instantiate/model_instances.h"
+#include "frontend/training/training_plan.h"
 #include "ir/kernel/target.h"
 #include "passes/pipeline.h"
 #include "tools/driver/tell.h"
@@ -61,16 +61,16 @@ struct Compiled {
 Compiled compile(const frontend::Model& model, const CompileOptions& options = {});
 
 // A model with its plan, before it is compiled: whoever knows more than the model's text completes the plan, with the
-// statistics of rows or weights. The model is expanded once for both.
+// statistics of rows or weights. The model is instantiated once for both.
 struct Planned {
   // The model must outlive this. Throws UserError where its shapes do not fit.
-  explicit Planned(const frontend::Model& model) : expanded(model), plan(frontend::plan_training(expanded)) {}
-  const frontend::Model& model() const { return expanded.model(); }
+  explicit Planned(const frontend::Model& model) : instances(model), plan(frontend::plan_training(instances)) {}
+  const frontend::Model& model() const { return instances.model(); }
 
-  frontend::ExpandedModel expanded;
+  frontend::ModelInstances instances;
   frontend::TrainingPlan plan;
 };
-// As above. Gives the memory of the expansions back before the passes run.
+// As above. Gives the memory of the instances back before the passes run.
 Compiled compile(Planned& planned, const CompileOptions& options);
 
 // The stages alone, for modules that no model describes: the passes up to options.to, the program.

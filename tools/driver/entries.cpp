@@ -6,7 +6,7 @@
 #include <iterator>
 #include <numeric>
 
-#include "frontend/train_step.h"
+#include "frontend/training/train_step.h"
 #include "ir/diagnostic.h"
 #include "tools/driver/statistics.h"
 

@@ -7,7 +7,7 @@
 
 #include "codegen/lower.h"
 #include "frontend/build_graph.h"
-#include "frontend/training_plan.h"
+#include "frontend/training/training_plan.h"
 #include "tools/driver/compile.h"
 #include "tools/driver/load_data.h"
 

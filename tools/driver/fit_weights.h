@@ -5,7 +5,7 @@
 #include <string>
 
 #include "codegen/program.h"
-#include "frontend/training_plan.h"
+#include "frontend/training/training_plan.h"
 #include "runtime/weights/safetensors.h"
 
 namespace heddle::driver {

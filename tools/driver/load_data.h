@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "frontend/training_plan.h"
+#include "frontend/training/training_plan.h"
 #include "runtime/data/table.h"
 #include "runtime/train/trainer.h"
 #include "tools/driver/class_names.h"

@@ -7,8 +7,8 @@
 #include <filesystem>
 
 #include "ir/diagnostic.h"
-#include "runtime/foreign_file.h"
-#include "runtime/terminal.h"
+#include "runtime/files/foreign_file.h"
+#include "runtime/process/terminal.h"
 
 namespace heddle::driver {
 namespace {

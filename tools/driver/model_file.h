@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string>
 
-#include "frontend/read_model.h"
+#include "frontend/read/read_model.h"
 
 namespace heddle::driver {
 

@@ -9,12 +9,12 @@
 #include <optional>
 
 #include "ir/diagnostic.h"
+#include "runtime/compile/kernel_cache.h"
 #include "runtime/cuda/cuda_device.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/cuda/nvrtc_child.h"
+#include "runtime/files/temporary.h"
 #include "runtime/host/host_device.h"
-#include "runtime/kernel_cache.h"
-#include "runtime/temporary.h"
 
 namespace heddle::driver {
 namespace {
@@ -98,12 +98,11 @@ ir::Target target_of(const runtime::CudaInfo& info, std::string& note) {
   const std::optional<ir::Target> known = known_target(info.name, arch);
   ir::Target target = known ? *known : ir::target_by_name(info.major >= 9 ? "h200" : "a100");
   std::vector<std::string> others;
-  if (!known || target.most_blocks != info.multiprocessors)
+  if (!known || target.sm_count != info.multiprocessors)
     others.push_back(fmt::format("{} multiprocessors", info.multiprocessors));
-  if (known && target.processor_threads != info.processor_threads)
-    others.push_back(fmt::format("{} threads each", info.processor_threads));
-  if (known && target.processor_shared != info.processor_shared)
-    others.push_back(fmt::format("{} bytes of shared memory each", info.processor_shared));
+  if (known && target.sm_threads != info.sm_threads) others.push_back(fmt::format("{} threads each", info.sm_threads));
+  if (known && target.sm_shared_bytes != info.sm_shared_bytes)
+    others.push_back(fmt::format("{} bytes of shared memory each", info.sm_shared_bytes));
   // A driver keeps some of the memory that the name promises, or counts it in other units: more is not planned with.
   if (known && target.memory_bytes > info.memory_bytes)
     others.push_back(fmt::format("{:.0f} GB", static_cast<double>(info.memory_bytes) / 1e9));
@@ -113,9 +112,9 @@ ir::Target target_of(const runtime::CudaInfo& info, std::string& note) {
   if (runtime::is_ptx(arch))
     note += fmt::format("{}not known to NVRTC: PTX for {}, which the driver compiles", note.empty() ? "" : "; ", arch);
   target.arch = arch;
-  target.most_blocks = info.multiprocessors;
-  target.processor_threads = info.processor_threads;
-  target.processor_shared = info.processor_shared;
+  target.sm_count = info.multiprocessors;
+  target.sm_threads = info.sm_threads;
+  target.sm_shared_bytes = info.sm_shared_bytes;
   target.memory_bytes = known ? std::min(target.memory_bytes, info.memory_bytes) : info.memory_bytes;
   return target;
 }

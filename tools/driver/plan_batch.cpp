@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "ir/check.h"
-#include "runtime/process_memory.h"
+#include "runtime/process/process_memory.h"
 
 namespace heddle::driver {
 namespace {

@@ -7,8 +7,8 @@
 #include <cstring>
 
 #include "ir/check.h"
-#include "runtime/weights/checkpoint.h"
 #include "runtime/weights/file_order.h"
+#include "runtime/weights/program_weights.h"
 #include "tools/driver/class_names.h"
 #include "tools/driver/fit_weights.h"
 #include "tools/driver/load_data.h"

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "frontend/training_plan.h"
+#include "frontend/training/training_plan.h"
 #include "runtime/data/table.h"
 #include "runtime/executable.h"
 #include "runtime/weights/safetensors.h"

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <functional>
 
-#include "frontend/json.h"
+#include "frontend/json/json.h"
 #include "frontend/keys/settings.h"
 #include "ir/check.h"
 #include "runtime/json_text.h"

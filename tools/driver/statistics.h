@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "frontend/training_plan.h"
+#include "frontend/training/training_plan.h"
 #include "runtime/data/table.h"
 #include "runtime/weights/safetensors.h"
 #include "tools/driver/tell.h"

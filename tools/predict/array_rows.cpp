@@ -11,7 +11,7 @@
 #include "runtime/data/idx.h"
 #include "runtime/data/input_file.h"
 #include "runtime/data/npy.h"
-#include "runtime/file.h"
+#include "runtime/files/file.h"
 #include "tools/predict/row_source.h"
 
 namespace heddle::tools {

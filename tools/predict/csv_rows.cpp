@@ -16,7 +16,7 @@
 #include "runtime/data/csv_file.h"
 #include "runtime/data/parse_number.h"
 #include "runtime/data/printable.h"
-#include "runtime/file.h"
+#include "runtime/files/file.h"
 #include "tools/predict/row_source.h"
 
 namespace heddle::tools {

@@ -10,10 +10,10 @@
 #include <cstring>
 #include <memory>
 
-#include "frontend/json.h"
+#include "frontend/json/json.h"
 #include "runtime/data/input_file.h"
 #include "runtime/data/parse_number.h"
-#include "runtime/file.h"
+#include "runtime/files/file.h"
 
 namespace heddle::tools {
 namespace {

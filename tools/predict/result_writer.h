@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/write_file.h"
+#include "runtime/files/write_file.h"
 #include "tools/driver/predictor.h"
 #include "tools/predict/row_source.h"
 

@@ -16,7 +16,7 @@ constexpr double kAsked = 2;
 
 double cut(double n, double by) { return std::ceil(n / by); }
 double words_of(const AccumulatorWork& a) { return cut(static_cast<double>(a.bytes), 4); }
-double warps_of_block(const forms::Rows& form) { return cut(static_cast<double>(form.threads), kLanes); }
+double warps_of_block(const schedules::Rows& schedule) { return cut(static_cast<double>(schedule.threads), kLanes); }
 double sectors_of(double bytes) { return cut(bytes, 32); }
 
 // Of the sums that each block leaves, one behind the other, on average: they may begin within a sector.
@@ -45,9 +45,9 @@ void count_shared(double requests, KernelCounts& to) {
 }
 
 // The warps' sums pass through shared memory: each leaves one; `readers` warps read all.
-void count_warps_meet(const AccumulatorWork& a, const forms::Rows& form, double blocks, double readers,
+void count_warps_meet(const AccumulatorWork& a, const schedules::Rows& schedule, double blocks, double readers,
                       KernelCounts& to) {
-  const double warps = warps_of_block(form);
+  const double warps = warps_of_block(schedule);
   count_shared(blocks * (warps + readers * warps) * a.accesses, to);
   to.instructions.values += blocks * readers * (warps - 1) * a.merge;
   to.instructions.indices += blocks * warps * 8;
@@ -76,19 +76,20 @@ AccumulatorWork accumulator_work(const Graph& k, const Node& n) {
           .merge = r == nullptr ? 1 : merge_instructions(r->monoid)};
 }
 
-void count_combine(const AccumulatorWork& a, const forms::Rows& form, double warps, KernelCounts& to) {
-  count_exchange(a, std::min<int64_t>(form.team, kLanes), warps, to);
-  if (form.team <= kLanes) return;
-  const double each = warps_of_block(form);
-  count_warps_meet(a, form, warps / each, each, to);
+void count_combine(const AccumulatorWork& a, const schedules::Rows& schedule, double warps, KernelCounts& to) {
+  count_exchange(a, std::min<int64_t>(schedule.team, kLanes), warps, to);
+  if (schedule.team <= kLanes) return;
+  const double each = warps_of_block(schedule);
+  count_warps_meet(a, schedule, warps / each, each, to);
 }
 
 // The teams of a warp meet by shuffles, then warp after warp adds to the sums in shared memory; all threads store them.
-void count_put_columns(const AccumulatorWork& a, const forms::Rows& form, int64_t columns, KernelCounts& to) {
-  const auto packet = static_cast<double>(form.packet), blocks = static_cast<double>(to.blocks);
-  const double warps = warps_of_block(form), words = words_of(a);
-  const double elements = cut(static_cast<double>(columns), static_cast<double>(form.team * form.packet)) * packet;
-  if (form.team > kLanes) {
+void count_put_columns(const AccumulatorWork& a, const schedules::Rows& schedule, int64_t columns, KernelCounts& to) {
+  const auto packet = static_cast<double>(schedule.vector_width), blocks = static_cast<double>(to.blocks);
+  const double warps = warps_of_block(schedule), words = words_of(a);
+  const double elements =
+      cut(static_cast<double>(columns), static_cast<double>(schedule.team * schedule.vector_width)) * packet;
+  if (schedule.team > kLanes) {
     const double requests = blocks * cut(static_cast<double>(columns), kLanes * packet) * packet * a.accesses;
     to.instructions.memory += requests;
     to.instructions.indices += requests + 10 * blocks * warps;
@@ -98,12 +99,13 @@ void count_put_columns(const AccumulatorWork& a, const forms::Rows& form, int64_
   }
   LaneNumbers at{};
   uint32_t active = 0;
-  for (int64_t l = 0; l < std::min<int64_t>(form.team, (columns + form.packet - 1) / form.packet); ++l) {
-    at[static_cast<size_t>(l)] = l * form.packet * a.bytes;
+  for (int64_t l = 0;
+       l < std::min<int64_t>(schedule.team, (columns + schedule.vector_width - 1) / schedule.vector_width); ++l) {
+    at[static_cast<size_t>(l)] = l * schedule.vector_width * a.bytes;
     active |= 1U << l;
   }
   const Wavefronts each = wavefronts(at, active, std::min<int64_t>(a.bytes, 8));
-  const double steps = std::log2(kLanes / static_cast<double>(form.team));
+  const double steps = std::log2(kLanes / static_cast<double>(schedule.team));
   if (steps > 0) to.instructions.indices += blocks * warps * (steps + kAsked);
   to.instructions.values += blocks * warps * steps * elements * (3 * words + a.merge);
   const double accesses = blocks * elements * (2 * warps - 1);  // all but the first warp read before they write
@@ -118,11 +120,11 @@ void count_put_columns(const AccumulatorWork& a, const forms::Rows& form, int64_
   to.sectors_written += blocks * sectors_of_block(a, columns, to.blocks);
 }
 
-void count_put_total(const AccumulatorWork& a, const forms::Rows& form, KernelCounts& to) {
+void count_put_total(const AccumulatorWork& a, const schedules::Rows& schedule, KernelCounts& to) {
   const auto blocks = static_cast<double>(to.blocks);
-  count_exchange(a, kLanes, blocks * warps_of_block(form), to);
-  to.instructions.indices += blocks * warps_of_block(form) * (std::log2(kLanes) + kAsked);
-  count_warps_meet(a, form, blocks, 1.0 - 1.0 / warps_of_block(form), to);
+  count_exchange(a, kLanes, blocks * warps_of_block(schedule), to);
+  to.instructions.indices += blocks * warps_of_block(schedule) * (std::log2(kLanes) + kAsked);
+  count_warps_meet(a, schedule, blocks, 1.0 - 1.0 / warps_of_block(schedule), to);
   to.instructions.memory += blocks;
   to.sectors_written += blocks;
 }

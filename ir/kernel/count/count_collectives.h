@@ -15,10 +15,10 @@ struct AccumulatorWork {
 AccumulatorWork accumulator_work(const Graph& kernel, const Node& n);
 
 // combine: a team's sum in all of its threads; `warps` do it together.
-void count_combine(const AccumulatorWork& a, const forms::Rows& form, double warps, KernelCounts& to);
+void count_combine(const AccumulatorWork& a, const schedules::Rows& schedule, double warps, KernelCounts& to);
 // put_columns, put_total: a block's sums into its part of the partial results.
-void count_put_columns(const AccumulatorWork& a, const forms::Rows& form, int64_t columns, KernelCounts& to);
-void count_put_total(const AccumulatorWork& a, const forms::Rows& form, KernelCounts& to);
+void count_put_columns(const AccumulatorWork& a, const schedules::Rows& schedule, int64_t columns, KernelCounts& to);
+void count_put_total(const AccumulatorWork& a, const schedules::Rows& schedule, KernelCounts& to);
 // last_block and its like: `blocks` arrive at `meetings`, each of which has a last one.
 void count_arrival(int64_t blocks, int64_t meetings, KernelCounts& to);
 // add_blocks and its like: at each of the meetings its last adds up what `blocks` have left.

@@ -23,7 +23,7 @@ class LoopCount {
   LoopCount(const Graph& k, const KernelPlan& plan, const Statements& loops, KernelCounts& to)
       : k_(k),
         plan_(plan),
-        work_(thread_work(*k.form)),
+        work_(thread_work(*k.schedule)),
         to_(to),
         body_(k, std::max<size_t>(main_nest(loops).extents.size(), 2), to) {
     warps_ = static_cast<double>(to.blocks * to.threads) / kLanes;
@@ -49,17 +49,17 @@ class LoopCount {
   }
 
   Turns turns_of(const Nest& nest) const {
-    if (nest.axis == Axis::rows) return row_turns(rows_form(), plan_.space(), to_.blocks);
+    if (nest.axis == Axis::rows) return row_turns(rows_schedule(), plan_.space(), to_.blocks);
     if (nest.axis == Axis::tiles)
       return {.times = {.launch = static_cast<double>(to_.blocks) * warps_of_block()}, .points = {}};
-    if (nest.axis == Axis::span) return point_turns(to_.threads, work_.packet, plan_.space(), to_.blocks);
-    Turns turns = point_turns(to_.threads, work_.packet, nest.extents, to_.blocks);
-    turns.times.rest = nest.extents[kColumn] % work_.packet;
+    if (nest.axis == Axis::span) return point_turns(to_.threads, work_.vector_width, plan_.space(), to_.blocks);
+    Turns turns = point_turns(to_.threads, work_.vector_width, nest.extents, to_.blocks);
+    turns.times.rest = nest.extents[kColumn] % work_.vector_width;
     turns.times.whole = nest.extents[kColumn] - turns.times.rest;
     turns.times.idle = warps_ - turns.times.launch;
     return turns;
   }
-  const forms::Rows& rows_form() const { return std::get<forms::Rows>(k_.form->how); }
+  const schedules::Rows& rows_schedule() const { return std::get<schedules::Rows>(k_.schedule->how); }
   double warps_of_block() const { return static_cast<double>(ceil_div(to_.threads, kLanes)); }
 
   void write(CountBody& body, const Statements& all) {
@@ -95,7 +95,7 @@ class LoopCount {
       turns_ = turns_of(nest);
       body_.enter(turns_.times, turns_.points, kOnRow | kOnColumn);
     }
-    body_.draw_at_once(plan_.draws && work_.packet == kDrawnAtOnce);
+    body_.draw_at_once(plan_.draws && work_.vector_width == kDrawnAtOnce);
     // What a single point writes in place is read inside its loop, of which the compiler makes two:
     // what both need stands before them.
     const bool in_place =
@@ -103,11 +103,11 @@ class LoopCount {
     body_.compute_before(rows * columns == 1 && in_place);
     // The loop; row and column of a point; where the last packet may be part of one, branches around its elements.
     constexpr double kRowAndColumn = 4, kRestIn = 8, kRestOut = 1;
-    const bool several = rows > 1 && columns > work_.packet;  // packets of a row
-    double each = (rows * columns > work_.packet ? kLoop : 0) + (several ? kRowAndColumn : 1);
-    if (columns % work_.packet != 0)
+    const bool several = rows > 1 && columns > work_.vector_width;  // packets of a row
+    double each = (rows * columns > work_.vector_width ? kLoop : 0) + (several ? kRowAndColumn : 1);
+    if (columns % work_.vector_width != 0)
       each += kRestIn * static_cast<double>(k_.inputs.size()) + kRestOut * static_cast<double>(k_.outputs.size()) +
-              static_cast<double>(work_.packet);
+              static_cast<double>(work_.vector_width);
     to_.instructions.indices += each * turns_.times.packets;
     write(body_, nest.body);
     loads_of_thread_ += std::ceil(turns_.times.packets / warps_);
@@ -118,8 +118,8 @@ class LoopCount {
     const double team = work_.team == 1 ? 1 : 16, rows = turns_.times.rows;
     to_.instructions.indices += team * warps_ + kLoop * rows;
     loads_of_thread_ =
-        std::ceil(std::ceil(rows / std::max(turns_.times.launch, 1.0)) / static_cast<double>(work_.ahead));
-    if (work_.ahead > 1) batches();
+        std::ceil(std::ceil(rows / std::max(turns_.times.launch, 1.0)) / static_cast<double>(work_.prefetch_distance));
+    if (work_.prefetch_distance > 1) batches();
     if (nest.axis == Axis::span)
       columns(nest);
     else
@@ -133,7 +133,8 @@ class LoopCount {
   // one still loads.
   void batches() {
     constexpr double kOfRow = 12, kGuards = 8, kLoaded = 25;
-    const double behind = loads_of_thread_ * static_cast<double>(work_.ahead) * turns_.times.launch - turns_.times.rows;
+    const double behind =
+        loads_of_thread_ * static_cast<double>(work_.prefetch_distance) * turns_.times.launch - turns_.times.rows;
     to_.instructions.indices += (kOfRow + (plan_.guarded ? kGuards : 0)) * turns_.times.rows + kLoaded * behind;
     load_last_row(behind);
   }
@@ -149,11 +150,11 @@ class LoopCount {
     }
   }
 
-  int64_t slots() const { return ceil_div(plan_.columns, work_.team * work_.packet); }
+  int64_t slots() const { return ceil_div(plan_.columns, work_.team * work_.vector_width); }
 
   void columns(const Nest& nest) {
     // Straight lines share what they load and compute: one slot, or several that are unrolled to keep elements.
-    const bool whole = plan_.columns % (work_.team * work_.packet) == 0;
+    const bool whole = plan_.columns % (work_.team * work_.vector_width) == 0;
     if (nest.pass > 0 && (!whole || (slots() > 1 && plan_.kept.empty()))) body_.next_pass(plan_.kept);
     write(body_, nest.body);
     body_.end_pass();
@@ -170,8 +171,8 @@ class LoopCount {
     if (ends.turns == 0) return;
     double work = 0;
     for (const NodeId sum : ends.sums)
-      work += flush(sum) * (is_column(k_, plan_, sum) ? static_cast<double>(slots() * work_.packet) : 1);
-    const double turns = turns_.times.rows / static_cast<double>(work_.ahead), launch = turns_.times.launch;
+      work += flush(sum) * (is_column(k_, plan_, sum) ? static_cast<double>(slots() * work_.vector_width) : 1);
+    const double turns = turns_.times.rows / static_cast<double>(work_.prefetch_distance), launch = turns_.times.launch;
     const double runs = std::ceil(turns / launch / static_cast<double>(ends.turns)) * launch;
     to_.instructions.indices += kLoop * runs;
     to_.instructions.values += work * runs;
@@ -219,7 +220,7 @@ class LoopCount {
   }
 
   void write(CountBody& body, const Combine& s) {
-    count_combine(accumulator_work(k_, k_[s.reduction]), rows_form(), turns_.times.rows, to_);
+    count_combine(accumulator_work(k_, k_[s.reduction]), rows_schedule(), turns_.times.rows, to_);
     finish(body, s.reduction, body.executions(kOnRow), kOnRow);
   }
   void finish(CountBody& body, NodeId sum, double times, Depends on) {
@@ -230,9 +231,9 @@ class LoopCount {
   void write(CountBody&, const Put& s) {
     const Partials& p = plan_.partials[s.partials];
     if (is_column(k_, plan_, p.reduction))
-      count_put_columns(work_of(p), rows_form(), plan_.columns, to_);
+      count_put_columns(work_of(p), rows_schedule(), plan_.columns, to_);
     else
-      count_put_total(work_of(p), rows_form(), to_);
+      count_put_total(work_of(p), rows_schedule(), to_);
   }
 
   void last_block(const Nest& nest) {

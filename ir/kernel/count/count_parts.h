@@ -1,4 +1,4 @@
-// What a kernel executes, found from its loops: one function for all forms, and the parts of it that have a file of
+// What a kernel executes, found from its loops: one function for all schedules, and the parts of it that have a file of
 // their own.
 #pragma once
 #include "ir/kernel/count/kernel_counts.h"

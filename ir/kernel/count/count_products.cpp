@@ -19,33 +19,33 @@ class ProductsCount {
  public:
   ProductsCount(const Graph& k, const ContractPlan& plan, KernelCounts& to)
       : k_(k),
-        form_(std::get<forms::Product>(k.form->how)),
+        schedule_(std::get<schedules::Product>(k.schedule->how)),
         plan_(plan),
-        layout_(form_, plan_),
+        layout_(schedule_, plan_),
         to_(to),
         body_(k, kCoordinates, to) {
-    warps_ = static_cast<double>(form_.threads) / kLanes;
-    items_ = static_cast<double>(plan_.tiles * form_.parts);
-    fills_ = static_cast<double>(plan_.tiles * ceil_div(plan_.space[kDepth], form_.tile[2]));
+    warps_ = static_cast<double>(schedule_.threads) / kLanes;
+    items_ = static_cast<double>(plan_.tiles * schedule_.split_k);
+    fills_ = static_cast<double>(plan_.tiles * ceil_div(plan_.space[kDepth], schedule_.tile[2]));
   }
 
   void run(const loop::Nest& products) {
     const double launch = static_cast<double>(to_.blocks) * warps_, items = items_ * warps_;
-    count_entry(static_cast<int64_t>(k_.inputs.size() + k_.outputs.size()) + (form_.parts > 1 ? 2 : 0), launch, launch,
-                to_);
+    count_entry(static_cast<int64_t>(k_.inputs.size() + k_.outputs.size()) + (schedule_.split_k > 1 ? 2 : 0), launch,
+                launch, to_);
     constexpr double kThread = 35, kSlot = 5, kItem = 20;
     to_.instructions.indices +=
         launch * (kThread + kSlot * static_cast<double>(slots(plan_.left) + slots(plan_.right)));
     to_.instructions.indices += items * kItem;
     to_.instructions.values += items * sums();
-    const double turns = (fills_ + items_ * static_cast<double>(form_.stages - 1)) * warps_;
+    const double turns = (fills_ + items_ * static_cast<double>(schedule_.stages - 1)) * warps_;
     constexpr double kTurn = 9, kTurnInLine = 4;
     to_.instructions.indices += (in_line() ? kTurnInLine : kTurn) * turns;
     write(products.body);
     const double of_block = std::ceil(items_ / static_cast<double>(to_.blocks));
     to_.dependent_loads +=
         of_block *
-            (static_cast<double>(plan_.steps) / static_cast<double>(std::max<int64_t>(form_.stages - 1, 1)) + 1) +
+            (static_cast<double>(plan_.steps) / static_cast<double>(std::max<int64_t>(schedule_.stages - 1, 1)) + 1) +
         to_.dependent_after_last;
   }
 
@@ -73,16 +73,16 @@ class ProductsCount {
   // Whether the last tile along the axis reaches beyond the product.
   bool cut_off(int axis, int64_t length) const { return plan_.space[static_cast<size_t>(axis)] % length != 0; }
   int64_t slots(const ProductSide& s) const {
-    const int64_t length = form_.tile[is_left(s) ? 0 : 1];
-    return ceil_div(length * form_.tile[2], std::max<int64_t>(s.packet, 1) * form_.threads);
+    const int64_t length = schedule_.tile[is_left(s) ? 0 : 1];
+    return ceil_div(length * schedule_.tile[2], std::max<int64_t>(s.packet, 1) * schedule_.threads);
   }
 
   // --- the sides ---
 
   void fill(const ProductSide& s) {
-    const int64_t packet = std::max<int64_t>(s.packet, 1), length = form_.tile[is_left(s) ? 0 : 1];
+    const int64_t packet = std::max<int64_t>(s.packet, 1), length = schedule_.tile[is_left(s) ? 0 : 1];
     // Packets of a tile by whole warps: some of the last slot may have nothing to do.
-    const double requests = fills_ * static_cast<double>(ceil_div(length * form_.tile[2] / packet, kLanes));
+    const double requests = fills_ * static_cast<double>(ceil_div(length * schedule_.tile[2] / packet, kLanes));
     std::vector<WarpPoint> points = layout_.fill_points(s);
     const double sectors = s.packet > 0 ? copied_sectors(s, points) : 0;
     const WarpTimes times = fill_times(s, s.packet > 0 ? requests : requests * reached(points));
@@ -100,8 +100,8 @@ class ProductsCount {
 
   // What is computed behind a condition is computed, and loaded, in each turn that some lane of the warp takes.
   WarpTimes fill_times(const ProductSide& s, double requests) const {
-    const bool each_turn = s.packet == 0 && (cut_off(is_left(s) ? kRow : kColumn, form_.tile[is_left(s) ? 0 : 1]) ||
-                                             cut_off(kDepth, form_.tile[2]));
+    const bool each_turn = s.packet == 0 && (cut_off(is_left(s) ? kRow : kColumn, schedule_.tile[is_left(s) ? 0 : 1]) ||
+                                             cut_off(kDepth, schedule_.tile[2]));
     const double of_rows = requests / static_cast<double>(each_turn ? 1 : layout_.sharing_row(s));
     return {.launch = requests,
             .rows = of_rows,
@@ -118,7 +118,7 @@ class ProductsCount {
 
   void conditions(const ProductSide& s, double requests, int64_t length) {
     if (cut_off(is_left(s) ? kRow : kColumn, length)) to_.instructions.indices += 2 * requests;
-    if (cut_off(kDepth, form_.tile[2]))
+    if (cut_off(kDepth, schedule_.tile[2]))
       to_.instructions.indices += 2 * requests / static_cast<double>(layout_.sharing_k(s));
   }
 
@@ -175,7 +175,7 @@ class ProductsCount {
 
   // A run's sums join the second ones, and are zeros again; at the end they are the second ones.
   void end_runs() {
-    const ProductRuns runs = product_runs(form_, plan_);
+    const ProductRuns runs = product_runs(schedule_, plan_);
     if (runs.steps == 0) return;
     const double each = runs.wide ? 3 : 2, steps = fills_ * warps_;
     const double turns = steps / static_cast<double>(runs.steps) + items_ * warps_;
@@ -187,9 +187,9 @@ class ProductsCount {
 
   // Each leaves its sums and counts itself; the last of a group adds the group's, the last of all the groups'.
   void meet() {
-    const auto tiles = static_cast<double>(plan_.tiles), parts = static_cast<double>(form_.parts);
-    const auto groups = static_cast<double>(ceil_div(form_.parts, plan_.gather));
-    to_.dependent_after_last += static_cast<double>(meeting_waits(form_, plan_));
+    const auto tiles = static_cast<double>(plan_.tiles), parts = static_cast<double>(schedule_.split_k);
+    const auto groups = static_cast<double>(ceil_div(schedule_.split_k, plan_.gather));
+    to_.dependent_after_last += static_cast<double>(meeting_waits(schedule_, plan_));
     leave(tiles * parts);
     add(tiles * groups, parts / groups);
     if (groups > 1) {
@@ -224,25 +224,26 @@ class ProductsCount {
   void enter_results() {
     const double warps = static_cast<double>(plan_.tiles) * warps_;
     const ProductLayout::Sums mine = layout_.sums();
-    const double packets = static_cast<double>(mine.columns) / static_cast<double>(form_.packet);
+    const double packets = static_cast<double>(mine.columns) / static_cast<double>(schedule_.vector_width);
     const double rows = static_cast<double>(mine.rows) * layout_.inside(kRow);
     const WarpTimes times{.launch = warps,
                           .rows = warps * rows,
                           .packets = warps * rows * packets * layout_.inside(kColumn),
                           .columns = warps * std::min(rows, 1.0) * packets * layout_.inside(kColumn),
-                          .packet = form_.packet};
+                          .packet = schedule_.vector_width};
     body_.forget();
     body_.enter(times, layout_.result_points(), kOnRow | kOnColumn);
     const ProductLayout::Sums used = layout_.used();
-    const double all = warps * static_cast<double>(used.rows * used.columns) / static_cast<double>(form_.packet);
+    const double all =
+        warps * static_cast<double>(used.rows * used.columns) / static_cast<double>(schedule_.vector_width);
     for (const int axis : {kRow, kColumn})
-      if (cut_off(axis, form_.tile[axis == kRow ? 0U : 1U])) to_.instructions.indices += 2 * all;
+      if (cut_off(axis, schedule_.tile[axis == kRow ? 0U : 1U])) to_.instructions.indices += 2 * all;
     to_.instructions.indices += times.rows;
     for (const ValueId v : k_[plan_.contraction].results) body_.define(v, kOnRow | kOnColumn);
   }
 
   const Graph& k_;
-  const forms::Product& form_;
+  const schedules::Product& schedule_;
   const ContractPlan& plan_;
   const ProductLayout layout_;
   KernelCounts& to_;

@@ -9,7 +9,7 @@ namespace heddle::ir {
 
 // What a multiprocessor holds at once, by the registers of about as much text: for the device takes as many blocks as
 // it has room for, of kernels that take any number.
-int64_t resident_blocks(const KernelForm& form, const Target& target);
+int64_t resident_blocks(const KernelSchedule& schedule, const Target& target);
 
 struct Work {
   double bytes = 0;  // operands and results once each
@@ -18,6 +18,7 @@ struct Work {
 };
 // Without the launch: no execution takes less.
 double least_seconds(const Work& work, const Target& target);
-double counted_seconds(const KernelCounts& counts, const KernelForm& form, const Work& work, const Target& target);
+double counted_seconds(const KernelCounts& counts, const KernelSchedule& schedule, const Work& work,
+                       const Target& target);
 
 }  // namespace heddle::ir

@@ -14,7 +14,7 @@ namespace {
 KernelCounts launched(const Graph& k, const KernelPlan& plan, int64_t blocks) {
   HEDDLE_CHECK(plan.ok(), "a kernel that cannot be executed is not counted: " + plan.reason);
   KernelCounts counts;
-  counts.threads = generated(*k.form).threads;
+  counts.threads = generated(*k.schedule).threads;
   counts.blocks = plan.partials.empty() ? std::min(plan.most_blocks, blocks) : plan.most_blocks;
   return counts;
 }
@@ -29,15 +29,15 @@ KernelCounts count_kernel(const Graph& k, const ContractPlan& product, int64_t b
 }
 
 KernelCounts count_kernel(const Graph& k, int64_t blocks) {
-  if (std::holds_alternative<forms::Product>(k.form->how)) return count_kernel(k, plan_contract(k), blocks);
+  if (std::holds_alternative<schedules::Product>(k.schedule->how)) return count_kernel(k, plan_contract(k), blocks);
   const KernelPlan plan = plan_kernel(k);
   KernelCounts counts = launched(k, plan, blocks);
-  visit_form(
-      *k.form, [&](const forms::Primitive&) { count_primitive(k, plan, counts); },
-      [&](const OneOf<forms::Pointwise, forms::Rows, forms::Tile> auto&) {
+  visit_schedule(
+      *k.schedule, [&](const schedules::Primitive&) { count_primitive(k, plan, counts); },
+      [&](const OneOf<schedules::Pointwise, schedules::Rows, schedules::Tile> auto&) {
         count_loops(k, plan, loop::loops_of(k, plan), counts);
       },
-      [](const OneOf<forms::Product, forms::LibraryCall> auto&) {
+      [](const OneOf<schedules::Product, schedules::LibraryCall> auto&) {
         HEDDLE_CHECK(false, "products are counted apart, and a library's call has no text");
       });
   return counts;

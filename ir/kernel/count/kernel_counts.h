@@ -1,5 +1,5 @@
 // kernel_counts: what a GPU executes of a kernel of generated text, as a profiler would count it: found from the
-// kernel's graph, its form and its index maps, without any text.
+// kernel's graph, its schedule and its index maps, without any text.
 //
 //   add of f32[4096], packet 4, 256 threads   ->   4 blocks; 1024 sectors read, 512 written; 32 warps' instructions
 //

@@ -2,7 +2,7 @@
 // 9_tensor_cores.cuh lay them out: which elements they copy, multiply and store.
 #pragma once
 #include "ir/kernel/count/requests.h"
-#include "ir/kernel/kernel_form.h"
+#include "ir/kernel/kernel_schedule.h"
 #include "ir/kernel/plan_contract.h"
 
 namespace heddle::ir {
@@ -13,7 +13,7 @@ int64_t tile_pitch(bool along_k, int64_t length, int64_t depth, int64_t element_
 
 class ProductLayout {
  public:
-  ProductLayout(const forms::Product& form, const ContractPlan& plan) : form_(form), plan_(plan) {}
+  ProductLayout(const schedules::Product& schedule, const ContractPlan& plan) : schedule_(schedule), plan_(plan) {}
 
   // Filling a side's tile: lanes at (row, column, matrix, k), of some packets of some tiles and steps.
   std::vector<WarpPoint> fill_points(const ProductSide& s) const;
@@ -47,7 +47,7 @@ class ProductLayout {
     int64_t row = 0, column = 0;
   };
   bool left(const ProductSide& s) const { return &s == &plan_.left; }
-  int64_t length(const ProductSide& s) const { return form_.tile[left(s) ? 0 : 1]; }
+  int64_t length(const ProductSide& s) const { return schedule_.tile[left(s) ? 0 : 1]; }
   int64_t bytes() const;
   // Bytes from the start of a step's tile.
   int64_t byte_at(const ProductSide& s, int64_t row, int64_t k) const;
@@ -64,7 +64,7 @@ class ProductLayout {
   Step tensor_step() const;
   void read(const ProductSide& s, int64_t warp, Step& to) const;
 
-  const forms::Product& form_;
+  const schedules::Product& schedule_;
   const ContractPlan& plan_;
 };
 

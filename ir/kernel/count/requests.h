@@ -6,7 +6,7 @@
 #include <array>
 #include <vector>
 
-#include "ir/index_map.h"
+#include "ir/index/index_map.h"
 
 namespace heddle::ir {
 

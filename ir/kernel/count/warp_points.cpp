@@ -63,19 +63,19 @@ Turns point_turns(int64_t threads, int64_t packet, const Dims& space, int64_t bl
   return t;
 }
 
-Turns row_turns(const forms::Rows& form, const Dims& space, int64_t blocks) {
+Turns row_turns(const schedules::Rows& schedule, const Dims& space, int64_t blocks) {
   const int64_t rows = space[kRow], columns = space[kColumn];
-  const bool whole = form.team > kLanes;
-  const int64_t abreast = whole ? 1 : kLanes / form.team;      // rows of a warp
-  const int64_t together = whole ? form.threads / kLanes : 1;  // warps of a row
-  const int64_t turns = cut(rows, abreast) * together, slots = cut(columns, form.team * form.packet);
-  const int64_t packets = whole ? rows * cut(columns, kLanes * form.packet) : turns * slots;
-  const double launch = warps(form.threads, blocks);
+  const bool whole = schedule.team > kLanes;
+  const int64_t abreast = whole ? 1 : kLanes / schedule.team;      // rows of a warp
+  const int64_t together = whole ? schedule.threads / kLanes : 1;  // warps of a row
+  const int64_t turns = cut(rows, abreast) * together, slots = cut(columns, schedule.team * schedule.vector_width);
+  const int64_t packets = whole ? rows * cut(columns, kLanes * schedule.vector_width) : turns * slots;
+  const double launch = warps(schedule.threads, blocks);
   // Of a loop of few turns, which is unrolled, the rows share what the column alone decides, but in
   // a last turn that not every thread takes.
   constexpr int64_t kShared = 16;
-  const int64_t whole_slots = columns / (form.team * form.packet);
-  const bool shared = slots <= kShared, even = columns % (form.team * form.packet) == 0;
+  const int64_t whole_slots = columns / (schedule.team * schedule.vector_width);
+  const bool shared = slots <= kShared, even = columns % (schedule.team * schedule.vector_width) == 0;
   const double slots_of_launch = slots == 1
                                      ? std::min(launch, static_cast<double>(turns))
                                      : std::min(launch, static_cast<double>(turns)) * static_cast<double>(whole_slots) +
@@ -84,16 +84,16 @@ Turns row_turns(const forms::Rows& form, const Dims& space, int64_t blocks) {
            .rows = static_cast<double>(turns),
            .packets = static_cast<double>(packets),
            .columns = shared ? slots_of_launch : static_cast<double>(packets),
-           .packet = form.packet,
+           .packet = schedule.vector_width,
            .far = false,
-           .known = form.team == 1 && shared && (even || slots == 1) ? columns : 0,
-           .ragged = form.team > 1 && whole_slots == 0},
+           .known = schedule.team == 1 && shared && (even || slots == 1) ? columns : 0,
+           .ragged = schedule.team > 1 && whole_slots == 0},
           {}};
   for (const int64_t turn : some_of(turns, kSamples))
     t.points.push_back(point(space, [&](int64_t l) {
-      const int64_t slot = turn % slots, lane = whole ? turn % together * kLanes + l : l % form.team;
-      return std::pair(whole ? turn / together : turn * abreast + l / form.team,
-                       (slot * form.team + lane) * form.packet);
+      const int64_t slot = turn % slots, lane = whole ? turn % together * kLanes + l : l % schedule.team;
+      return std::pair(whole ? turn / together : turn * abreast + l / schedule.team,
+                       (slot * schedule.team + lane) * schedule.vector_width);
     }));
   return t;
 }

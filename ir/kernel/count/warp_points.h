@@ -13,7 +13,7 @@ struct Turns {
 };
 // All threads share the points, a packet each; teams have rows.
 Turns point_turns(int64_t threads, int64_t packet, const Dims& space, int64_t blocks);
-Turns row_turns(const forms::Rows& form, const Dims& space, int64_t blocks);
+Turns row_turns(const schedules::Rows& schedule, const Dims& space, int64_t blocks);
 Turns column_turns(int64_t columns);  // the threads of one block
 Turns one_thread();
 // The loop over the points of tiles in this space: neighbouring lanes take neighbouring rows, or columns.

@@ -9,8 +9,8 @@
 #include <cstdio>
 #include <fstream>
 
-#include "frontend/read_model.h"
-#include "frontend/training_plan.h"
+#include "frontend/read/read_model.h"
+#include "frontend/training/training_plan.h"
 #include "ir/diagnostic.h"
 #include "runtime/data/table.h"
 

@@ -1,0 +1,374 @@
+#include "frontend/instantiate/instantiate.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "frontend/instantiate/block_scope.h"
+#include "frontend/keys/fields.h"
+#include "frontend/layer_context.h"
+#include "frontend/limits.h"
+#include "frontend/read/read_parts.h"
+#include "ir/check.h"
+
+namespace heddle::frontend {
+
+using ir::ValueId;
+
+namespace {
+
+// The names that one list of nodes sees: its own results, and what its expressions mean.
+struct Frame {
+  const Scope* scope = nullptr;
+  std::string prefix;  // of paths: "h.0."
+  std::map<std::string, ValueId> values;
+  std::map<std::string, const NodeDef*> several;  // nodes whose results have names of their own
+  std::set<std::string> paths;                    // node paths in use, for unnamed nodes
+  std::map<std::string, int> unnamed;             // by op: how many names were tried
+  ValueId previous;                               // the last node's first result
+  bool has_previous = false;
+};
+
+class Instantiation {
+ public:
+  Instantiation(const Model& model, const InstanceOptions& options, Diagnostics& errors)
+      : model_(model), options_(options), errors_(errors), builder_(out_.graph) {
+    out_.batch = options.batch;
+    out_.batch_name = model.batch_dimension;
+    services_.parameter = [this](const ParameterSpec& spec, const Initializer& init, const Location& where) {
+      return parameter(spec, init, where);
+    };
+    services_.update = [this](ValueId buffer, ValueId next) { out_.updates.push_back({buffer, next}); };
+    services_.sparse = [this](ValueId v, const Location& where) { own(v).sparse = where; };
+    services_.zero_row = [this](ValueId v, int64_t row) { own(v).zero_row = row; };
+    services_.refuse = [this](const Diagnostic& reason) { out_.refusals.push_back(reason); };
+    services_.counter = [this](const std::string& name) { return out_.counter(name); };
+    services_.origin = [this](ValueId v) { return out_.origin(v); };
+    services_.default_init = model.train.init ? &*model.train.init : nullptr;
+    services_.batch = options.batch;
+    services_.batch_name = model.batch_dimension;
+  }
+
+  Instance run() {
+    const Scope scope = model_scope(model_, options_.batch);
+    Frame frame{.scope = &scope,
+                .prefix = {},
+                .values = {},
+                .several = {},
+                .paths = {},
+                .unnamed = {},
+                .previous = {},
+                .has_previous = false};
+    for (const InputDef& input : model_.inputs) add_input(input, frame);
+    for (const NodeDef& node : model_.nodes) frame.paths.insert(node.name);
+    if (model_.inputs.size() == 1) {
+      frame.previous = frame.values.begin()->second;
+      frame.has_previous = true;
+    }
+    instantiate(model_.nodes, frame);
+    out_.values = std::move(frame.values);
+    return std::move(out_);
+  }
+
+ private:
+  void add_input(const InputDef& input, Frame& frame) {
+    ValueId v;
+    guarded(errors_,
+            [&] { v = out_.graph.add_input(input.name, input_type(model_, input, options_.batch), ir::Role::input); });
+    frame.values[input.name] = v;
+    if (v.valid()) note_origin(v, fmt::format("input '{}'", input.name), input.where);
+  }
+
+  void note_origin(ValueId v, std::string what, const Location& where) {
+    out_.made_by.emplace(v, std::move(what));
+    out_.places.emplace(v, where);
+  }
+
+  void instantiate(const std::vector<NodeDef>& nodes, Frame& frame) {
+    for (const NodeDef& node : nodes) {
+      if (++count_ > kMaxNodes) throw UserError(node.where, fmt::format("the model has more than {} nodes", kMaxNodes));
+      ir::Values results(std::max<size_t>(1, node.out.size()));
+      guarded(errors_, [&] { results = node.block ? instantiate_block(node, frame) : instantiate_layer(node, frame); });
+      bind(node, results, frame);
+    }
+  }
+
+  void bind(const NodeDef& node, const ir::Values& results, Frame& frame) {
+    if (!results.at(0).valid()) failed_.insert(frame.prefix + node.name);
+    if (!node.out.empty()) {
+      frame.several[node.name] = &node;
+      for (size_t i = 0; i < node.out.size(); ++i) frame.values[node.out[i].text] = results.at(i);
+    } else if (!node.name.empty()) {
+      frame.values[node.name] = results.at(0);
+    }
+    frame.previous = results.at(0);
+    frame.has_previous = true;
+  }
+
+  // An invalid result without an error: the reference is to a faulty node.
+  ValueId resolve(const Reference& reference, const Frame& frame) {
+    if (const auto it = frame.values.find(reference.name); it != frame.values.end()) return it->second;
+    for (const std::string& path : {frame.prefix + reference.name, reference.name}) {
+      for (const Parameter& p : out_.parameters) {
+        if (p.path == path) return out_.logical(p.value);
+      }
+    }
+    if (is_of_failed(frame.prefix + reference.name) || is_of_failed(reference.name)) return {};
+    if (const auto it = frame.several.find(reference.name); it != frame.several.end())
+      throw no_value(reference, *it->second);
+    // check_references has found every name without a dot.
+    std::vector<std::string> known;
+    for (const Parameter& p : out_.parameters) known.push_back(p.path);
+    throw UserError(reference.where, fmt::format("there is no parameter {}", quote(reference.name)),
+                    suggest_defined(reference.name, known));
+  }
+
+  // Whether it is a faulty node, or a parameter that one of them has left unmade.
+  bool is_of_failed(const std::string& path) const {
+    for (size_t end = path.find('.'); end != std::string::npos; end = path.find('.', end + 1))
+      if (failed_.contains(path.substr(0, end))) return true;
+    return failed_.contains(path);
+  }
+
+  static UserError no_value(const Reference& reference, const NodeDef& node) {
+    std::vector<std::string> names;
+    for (const Named& result : node.out) names.push_back(result.text);
+    return {reference.where,
+            fmt::format("{} is no value: 'out' names the results of {}", quote(reference.name), node.op),
+            fmt::format("known: {}", fmt::join(names, ", "))};
+  }
+
+  // The node's inputs in the order of `ports`; nullopt where one is faulty.
+  std::optional<ir::Values> inputs(const NodeDef& node, const std::vector<std::string>& ports, const Frame& frame,
+                                   std::vector<Reference>& references) {
+    references = node.in;
+    if (!node.in_given) {
+      if (ports.empty()) return ir::Values{};
+      if (!frame.has_previous) {
+        std::vector<std::string> known;
+        for (const auto& [name, value] : frame.values) known.push_back(name);
+        throw UserError(node.op_where, fmt::format("{}: 'in' is needed: nothing stands before it", title_of(node)),
+                        suggest_defined("", known));
+      }
+      return frame.previous.valid() ? std::optional(ir::Values{frame.previous}) : std::nullopt;
+    }
+    if (!node.in.empty() && !node.in.front().port.empty()) references = by_port(node, ports);
+    ir::Values values;
+    for (const Reference& reference : references) {
+      const bool absent = reference.literal || reference.name.empty();
+      values.push_back(absent ? ValueId{} : resolve(reference, frame));
+      if (!absent && !values.back().valid()) return std::nullopt;
+    }
+    return values;
+  }
+
+  static std::vector<Reference> by_port(const NodeDef& node, const std::vector<std::string>& ports) {
+    std::vector<Reference> sorted(ports.size());
+    for (const Reference& reference : node.in) {
+      const auto at = std::find(ports.begin(), ports.end(), reference.port);
+      if (at == ports.end()) {
+        throw UserError(reference.where, fmt::format("{} has no input {}", title_of(node), quote(reference.port)),
+                        suggest(reference.port, ports));
+      }
+      sorted[static_cast<size_t>(at - ports.begin())] = reference;
+    }
+    return sorted;
+  }
+
+  void check_inputs(const NodeDef& node, const LayerDef& def, const std::vector<Reference>& references,
+                    size_t count) const {
+    const size_t ports = def.inputs.size();
+    if (def.variadic ? count < ports : count != ports) {
+      throw UserError(node.op_where, fmt::format("{} takes {}{} input{}, got {}", title_of(node),
+                                                 def.variadic ? "at least " : "", ports, ports == 1 ? "" : "s", count));
+    }
+    for (const Reference& reference : references) {
+      if (reference.literal && !def.literals) {
+        throw UserError(reference.where, fmt::format("{} does not take a number as input", title_of(node)));
+      }
+    }
+    for (size_t i = 0; i < ports && i < references.size(); ++i) {
+      if (!references[i].literal && references[i].name.empty()) {
+        throw UserError(node.op_where, fmt::format("{} needs the input '{}'", title_of(node), def.inputs[i]));
+      }
+    }
+  }
+
+  std::string path_of(const NodeDef& node, Frame& frame) const {
+    if (!node.name.empty()) return frame.prefix + node.name;
+    int& tried = frame.unnamed[node.op];
+    std::string path;
+    do {
+      path = tried == 0 ? node.op : fmt::format("{}.{}", node.op, tried);
+      ++tried;
+    } while (!frame.paths.insert(path).second);
+    return frame.prefix + path;
+  }
+
+  ir::Values instantiate_layer(const NodeDef& node, Frame& frame) {
+    const LayerDef& def = *find_layer(node.op);
+    const std::string path = path_of(node, frame);
+    std::vector<Reference> references;
+    const size_t results = std::max<size_t>(1, node.out.size());
+    std::optional<ir::Values> in = inputs(node, def.inputs, frame, references);
+    if (!in) return ir::Values(results);
+    check_inputs(node, def, references, in->size());
+    NodeDef resolved = node;
+    resolved.in = references;
+    const Settings settings(node.settings, def.settings, *frame.scope, title_of(node), node.op_where);
+    builder_.loc = node.op_where;
+    builder_.prefix = path + ".value";
+    builder_.title = title_of(node);
+    const size_t before = out_.graph.value_count();
+    LayerContext context{builder_, resolved,       settings,      services_,
+                         path,     std::move(*in), model_.layout, options_.training};
+    const size_t entry = begin_entry(node, path);
+    add_parameters_read(out_.nodes[entry], references, frame);
+    ir::Values made = build(def, context);
+    if (!node.out.empty() && made.size() != node.out.size()) throw wrong_results(node, made.size());
+    name_results(node, path, before, made, frame);
+    end_entry(entry, made);
+    return made;
+  }
+
+  size_t begin_entry(const NodeDef& node, const std::string& path) {
+    const auto begin = static_cast<int64_t>(out_.graph.node_count());
+    out_.nodes.push_back({.path = path,
+                          .op = node.op,
+                          .block = node.block,
+                          .depth = depth_,
+                          .results = {},
+                          .begin = begin,
+                          .end = begin,
+                          .parameters = {}});
+    return out_.nodes.size() - 1;
+  }
+
+  void end_entry(size_t entry, const ir::Values& results) {
+    out_.nodes[entry].results = results;
+    out_.nodes[entry].end = static_cast<int64_t>(out_.graph.node_count());
+  }
+
+  // What is no value around the node is a parameter of another one.
+  void add_parameters_read(ExpandedNode& entry, const std::vector<Reference>& references, const Frame& frame) const {
+    for (const Reference& r : references) {
+      if (r.literal || r.name.empty() || frame.values.count(r.name) > 0) continue;
+      const std::string inner = frame.prefix + r.name;
+      const bool here = std::any_of(out_.parameters.begin(), out_.parameters.end(),
+                                    [&](const Parameter& p) { return p.path == inner; });
+      entry.parameters.push_back(here ? inner : r.name);
+    }
+  }
+
+  // Shape rules of the IR know the operator; the note says where the operand comes from.
+  ir::Values build(const LayerDef& def, LayerContext& context) const {
+    try {
+      ir::Values made = def.build(context);
+      for (const ValueId v : made) check_size(builder_.type(v).dims, context.node.op_where, context.settings.title());
+      return made;
+    } catch (const UserError& error) {
+      std::vector<Diagnostic> list = error.diagnostics();
+      for (Diagnostic& d : list) {
+        if (d.notes.empty() && d.where == context.node.op_where) add_origins(d, context);
+      }
+      throw UserError(std::move(list));
+    }
+  }
+
+  void add_origins(Diagnostic& d, const LayerContext& context) const {
+    std::set<ValueId> told;
+    for (const ValueId v : context.in) {
+      if (v.valid() && told.insert(v).second) d.notes.push_back(out_.origin(v));
+    }
+  }
+
+  void name_results(const NodeDef& node, const std::string& path, size_t before, const ir::Values& made,
+                    const Frame& frame) {
+    for (size_t i = 0; i < made.size(); ++i) {
+      const bool fresh = static_cast<size_t>(made[i].index) >= before;
+      if (!fresh || out_.graph.def(made[i]) == nullptr) continue;
+      out_.graph.rename(made[i], node.out.empty() ? path : frame.prefix + node.out[i].text);
+      note_origin(made[i], title_of(node), node.op_where);
+    }
+  }
+
+  int64_t repeats(const NodeDef& node, const Frame& frame) const {
+    if (!node.repeat) return 1;
+    const int64_t repeat = evaluate_integer(*node.repeat, *frame.scope, fmt::format("{}: 'repeat'", title_of(node)));
+    if (repeat < 1 || repeat > kMaxRepeat) {
+      throw UserError(node.repeat->where,
+                      fmt::format("{}: 'repeat' must be between 1 and {}, is {}", title_of(node), kMaxRepeat, repeat));
+    }
+    return repeat;
+  }
+
+  ir::Values instantiate_block(const NodeDef& node, Frame& frame) {
+    const Block& block = model_.blocks.find(node.op)->second;
+    std::vector<std::string> ports;
+    for (const Named& input : block.inputs) ports.push_back(input.text);
+    std::vector<Reference> references;
+    std::optional<ir::Values> in = inputs(node, ports, frame, references);
+    if (!in) return ir::Values(1);
+    if (in->size() != ports.size() || std::any_of(in->begin(), in->end(), [](ValueId v) { return !v.valid(); })) {
+      throw UserError(node.op_where, fmt::format("block '{}' needs its {} inputs as values", node.op, ports.size()));
+    }
+    const Scope scope = block_scope(model_, options_.batch, node, block, *frame.scope);
+    const int64_t repeat = repeats(node, frame);
+    if (node.repeat) out_.repeats.push_back({node.repeat->where, repeat});
+    const std::string path = path_of(node, frame);
+    ValueId chained = in->front();
+    const size_t entry = begin_entry(node, path);
+    ++depth_;
+    for (int64_t i = 0; i < repeat; ++i) {
+      Frame inner{.scope = &scope,
+                  .prefix = node.repeat ? fmt::format("{}.{}.", path, i) : path + ".",
+                  .values = {},
+                  .several = {},
+                  .paths = {},
+                  .unnamed = {},
+                  .previous = chained,
+                  .has_previous = ports.size() == 1};
+      for (const NodeDef& n : block.nodes) inner.paths.insert(n.name);
+      for (size_t k = 0; k < ports.size(); ++k) inner.values[ports[k]] = k == 0 ? chained : (*in)[k];
+      instantiate(block.nodes, inner);
+      chained = inner.values.at(block.output.text);
+      if (!chained.valid()) break;
+    }
+    --depth_;
+    end_entry(entry, {chained});
+    return {chained};
+  }
+
+  Parameter& own(ValueId v) {
+    return *std::find_if(out_.parameters.begin(), out_.parameters.end(),
+                         [&](const Parameter& p) { return p.value == v; });
+  }
+
+  ValueId parameter(const ParameterSpec& p, const Initializer& init, const Location& where) {
+    check_size(p.type.dims, where, fmt::format("parameter '{}'", p.path));
+    const ValueId v = out_.graph.add_input(p.path, memory_type(p.type, p.layout), p.role, p.layout);
+    out_.parameters.push_back({p.path, p.type, p.layout, v, init, where, p.role});
+    note_origin(v, fmt::format("{} '{}'", p.role == ir::Role::param ? "parameter" : "buffer", p.path), where);
+    return v;
+  }
+
+  const Model& model_;
+  const InstanceOptions& options_;
+  Diagnostics& errors_;
+  Instance out_;
+  ir::Builder builder_;
+  GraphServices services_;
+  std::set<std::string, std::less<>> failed_;  // paths of nodes without a result
+  int64_t count_ = 0;
+  int depth_ = 0;  // blocks around the node
+};
+
+}  // namespace
+
+Instance instantiate_model(const Model& model, const InstanceOptions& options, Diagnostics& errors) {
+  return Instantiation(model, options, errors).run();
+}
+
+}  // namespace heddle::frontend

@@ -1,0 +1,90 @@
+// Expand: a model's nodes into IR at one set of sizes, for one graph.
+//
+//   {"name": "h", "op": "block:decoder", "repeat": 2, "in": "emb"}  ->  the block's nodes twice, under h.0 and h.1
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "frontend/initializer.h"
+#include "frontend/model.h"
+#include "ir/builder.h"
+#include "ir/storage/updates.h"
+
+namespace heddle::frontend {
+
+// What the weights file holds: a parameter, or a buffer, which a layer keeps beside its parameters and which is not
+// trained.
+struct Parameter {
+  std::string path;
+  ir::Type type;      // as models and files speak of it
+  ir::Layout layout;  // how it lies in memory; empty: as `type` says
+  ir::ValueId value;  // in memory
+  Initializer init;
+  Location where;  // of the node that holds it
+  ir::Role role = ir::Role::param;
+  std::optional<Location> sparse = {};  // where the model says that only rows that are looked up are renewed
+  int64_t zero_row = -1;                // the row that starts as zeros, whatever the initializer; -1: none
+};
+
+// A type as it lies in memory.
+inline ir::Type memory_type(const ir::Type& logical, const ir::Layout& layout) {
+  return {logical.dtype, ir::memory_dims(logical.dims, layout)};
+}
+
+struct Repeat {
+  Location where;
+  int64_t times = 0;
+};
+
+// A node of the model as it was instantiated, or a use of a block in front of the block's own nodes.
+struct ExpandedNode {
+  std::string path;  // "h.0.qkv"; unnamed nodes: "dropout.1"
+  std::string op;
+  bool block = false;
+  int depth = 0;                        // blocks around it
+  ir::Values results;                   // empty where a fault was found
+  int64_t begin = 0, end = 0;           // its nodes in the graph
+  std::vector<std::string> parameters;  // of others that it reads, by path
+};
+
+struct Instance {
+  ir::Graph graph;
+  std::vector<ExpandedNode> nodes;
+  std::vector<Parameter> parameters;  // in order of first use
+  ir::Updates updates;                // of buffers, for the entries that train
+  std::vector<Diagnostic> refusals;   // why these entries cannot have this batch size
+  std::vector<Repeat> repeats;        // of blocks, in the order in which they were instantiated
+  std::map<std::string, ir::ValueId>
+      values;  // of the model's own nodes and inputs, by name; invalid where a fault was found
+  std::map<ir::ValueId, std::string> made_by;  // "max_pool2d 'p1'": for notes
+  std::map<ir::ValueId, Location> places;
+  int64_t batch = 0;
+  std::string batch_name;
+
+  ir::ValueId counter(const std::string& name);        // the states "seed" and "step": i64[]
+  ir::ValueId find(const Reference& reference) const;  // a value or a parameter; invalid where it is not there
+  // What a model's text means by a value: a parameter of another layout in memory is transposed to its logical shape.
+  ir::ValueId logical(ir::ValueId v);
+  Diagnostic origin(ir::ValueId v) const;  // a note: "input [N,2,2,32] comes from max_pool2d here"
+  std::string shape_text(const ir::Dims& dims) const;
+};
+
+struct InstanceOptions {
+  int64_t batch = 0;
+  bool training = false;
+  auto operator<=>(const InstanceOptions&) const = default;
+};
+
+// Faults are collected; what depends on a faulty node is skipped. Called in one place: ModelInstances.
+Instance instantiate_model(const Model& model, const InstanceOptions& options, Diagnostics& errors);
+
+// Throws UserError at `where` where a shape is over the limits. Products are checked before they are made.
+void check_size(const ir::Dims& dims, const Location& where, const std::string& what);
+
+// The model's inputs at this batch size. Throws UserError for free dimensions that nothing binds and for sizes over the
+// limits.
+ir::Type input_type(const Model& model, const InputDef& input, int64_t batch);
+
+}  // namespace heddle::frontend

@@ -1,0 +1,23 @@
+#include "frontend/instantiate/model_instances.h"
+
+namespace heddle::frontend {
+
+const Instance& ModelInstances::at(const InstanceOptions& options, Diagnostics& errors) {
+  const auto known = made_.find(options);
+  if (known != made_.end() && known->second.whole) return known->second.instance;
+  Made made{instantiate_model(model_, options, errors), false};
+  made.whole = errors.empty();
+  return made_.insert_or_assign(options, std::move(made)).first->second.instance;
+}
+
+const Instance* instance_of_twice(ModelInstances& instances, int64_t batch) {
+  Diagnostics faults;
+  try {
+    const Instance& twice = instances.at({.batch = 2 * batch, .training = false}, faults);
+    return faults.empty() ? &twice : nullptr;
+  } catch (const UserError&) {
+    return nullptr;
+  }
+}
+
+}  // namespace heddle::frontend

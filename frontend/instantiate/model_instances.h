@@ -1,0 +1,36 @@
+// ModelInstances: a model and its instances, each made once, whoever asks: the plan, the summary, the graphs.
+//
+//   ModelInstances instances(model);
+//   plan_training(instances);             // instantiates for an evaluation of the model's batch
+//   build_module(instances, options);     // @eval and @predict take a copy of that one
+#pragma once
+#include <map>
+
+#include "frontend/instantiate/instantiate.h"
+
+namespace heddle::frontend {
+
+class ModelInstances {
+ public:
+  explicit ModelInstances(const Model& model) : model_(model) {}  // the model outlives this
+  const Model& model() const { return model_; }
+  // As instantiate_model. What has faults is instantiated, and its faults are told, each time. The result stays until the next
+  // `clear`, or until faults make it be asked for again.
+  const Instance& at(const InstanceOptions& options, Diagnostics& errors);
+  // Gives their memory back. Whoever asks again gets a new instance.
+  void clear() { made_.clear(); }
+
+ private:
+  struct Made {
+    Instance instance;
+    bool whole = false;  // without a fault, as far as `errors` tells
+  };
+  const Model& model_;
+  std::map<InstanceOptions, Made> made_;
+};
+
+// At twice the batch, for an evaluation: what of the network depends on the batch. nullptr where
+// the model does not take that batch, which it need not.
+const Instance* instance_of_twice(ModelInstances& instances, int64_t batch);
+
+}  // namespace heddle::frontend

@@ -1,0 +1,39 @@
+#include "frontend/instantiate/same_network.h"
+
+#include <fmt/format.h>
+
+namespace heddle::frontend {
+namespace {
+
+std::string remedy(const Instance& e) {
+  return fmt::format("put a number or a name of \"let\" in the place of \"{}\"", e.batch_name);
+}
+
+}  // namespace
+
+void SameNetwork::require(const Instance& e) {
+  for (const Parameter& p : e.parameters) require_type(p, e);
+  for (size_t i = 0; i < e.repeats.size() && i < repeats_.size(); ++i) require_times(e.repeats[i], repeats_[i], e);
+  if (batch_ == 0) repeats_ = e.repeats, batch_ = e.batch;
+}
+
+void SameNetwork::require_type(const Parameter& p, const Instance& e) {
+  const ir::Type& known = types_.try_emplace(p.path, p.type).first->second;
+  if (known == p.type) return;
+  throw UserError(
+      p.where,
+      fmt::format(
+          "parameter '{}' is {} with a batch of {} and {} with one of {}: its shape may not depend on the batch",
+          p.path, to_string(known), batch_, to_string(p.type), e.batch),
+      remedy(e));
+}
+
+void SameNetwork::require_times(const Repeat& now, const Repeat& known, const Instance& e) const {
+  if (now.times == known.times) return;
+  throw UserError(now.where,
+                  fmt::format("'repeat' is {} with a batch of {} and {} with one of {}: it may not depend on the batch",
+                              known.times, batch_, now.times, e.batch),
+                  remedy(e));
+}
+
+}  // namespace heddle::frontend

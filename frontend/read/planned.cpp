@@ -1,0 +1,61 @@
+#include "frontend/read/planned.h"
+
+#include <algorithm>
+
+#include "frontend/read/foreign_names.h"
+
+namespace heddle::frontend {
+namespace {
+
+constexpr std::string_view kOverSequences =
+    "over a sequence [N, length, channels]: conv1d, with a dilation to reach further, then mean or max over axis 1; "
+    "of a bag of words: embedding, then mean over axis 1";
+constexpr std::string_view kAttention =
+    "write it with dense, reshape, transpose, matmul and softmax; a feed-forward network may do with conv1d or a "
+    "mean of embeddings";
+constexpr std::string_view kText =
+    "turn the text into rows of numbers of one length, numpy.save them, and read them with npy";
+
+}  // namespace
+
+const std::vector<Planned>& planned() {
+  static const std::vector<Planned> all = {
+      {PlannedKind::op, "lstm", kOverSequences, {"lstmcell", "convlstm1d", "convlstm2d"}},
+      {PlannedKind::op, "gru", kOverSequences, {"grucell"}},
+      {PlannedKind::op, "rnn", kOverSequences, {"rnncell", "rnnbase", "rnncellbase", "simplernn", "simplernncell"}},
+      {PlannedKind::op, "bidirectional", kOverSequences},
+      {PlannedKind::op, "scan",
+       "cumsum, cumprod, cummax and cummin run along an axis; \"repeat\" in the use of a block repeats nodes"},
+      {PlannedKind::op,
+       "attention",
+       kAttention,
+       {"scaleddotproductattention", "additiveattention", "dotproductattention"}},
+      {PlannedKind::op,
+       "multi_head_attention",
+       kAttention,
+       {"multiheadattention", "multiheadattentionforward", "groupedqueryattention", "transformer", "transformerencoder",
+        "transformerencoderlayer", "transformerdecoder", "transformerdecoderlayer"}},
+      {PlannedKind::op,
+       "conv3d",
+       "transpose and reshape the depth into the channels, [N, height, width, depth * channels], then conv2d",
+       {"convolution3d", "lazyconv3d", "convtranspose3d", "lazyconvtranspose3d", "conv3dtranspose"}},
+      {PlannedKind::reader, "tokens", kText, {"textfile", "textlinedataset"}},
+      {PlannedKind::reader, "text_folder", kText, {"textdatasetfromdirectory"}},
+      {PlannedKind::key, "accumulate", "a larger train.batch has the same gradient"},
+      {PlannedKind::key, "params", "parameters are f32; \"compute\" says to what operands of products may be rounded"},
+      {PlannedKind::key, "loss_scale", "leave it out: gradients are f32, which does not underflow"},
+      {PlannedKind::key, "parallel", "leave it out: one device trains"},
+      {PlannedKind::key, "memory", "leave it out: --memory-limit GIB refuses what needs more"}};
+  return all;
+}
+
+const Planned* find_planned(PlannedKind kind, std::string_view name) {
+  if (name.size() > 64) return nullptr;
+  const std::string plain = plain_word(name);
+  const auto at = std::ranges::find_if(planned(), [&](const Planned& p) {
+    return p.kind == kind && (plain_word(p.name) == plain || std::ranges::count(p.foreign, plain) != 0);
+  });
+  return at == planned().end() ? nullptr : &*at;
+}
+
+}  // namespace heddle::frontend

@@ -1,0 +1,122 @@
+// The section `data`: readers, the validation split, maps.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "frontend/keys/fields.h"
+#include "frontend/keys/model_keys.h"
+#include "frontend/keys/settings.h"
+#include "frontend/layer_def.h"
+#include "frontend/read/read_parts.h"
+#include "frontend/read/read_reader.h"
+#include "ir/keys/key_text.h"
+
+namespace heddle::frontend {
+namespace {
+
+bool contains(const std::vector<std::string>& list, const std::string& word) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+void read_validation(const Json& json, const Model& model, Data& data, Diagnostics& errors) {
+  if (json.find("fraction") == nullptr) {
+    if (json.find("op") == nullptr)
+      throw UserError(json.where, "data: validation has neither 'fraction' nor 'op'",
+                      "write {\"fraction\": 0.1} for the last tenth of the training rows, or a reader");
+    data.validation = read_reader(json, "validation", model, errors);
+    return;
+  }
+  const Fields fields(json, fraction_keys(), "data: validation", model.let, errors);
+  data.fraction_where = json.find("fraction")->where;
+  fields.read("fraction", data.validation_fraction);
+}
+
+// One number, [height, width], or of borders [top, bottom, left, right].
+std::vector<double> read_sides(const Json& json, const Key& key, const std::string& what, const Scope& scope) {
+  const std::vector<int64_t> given = read_integers(json, key, scope, what);
+  std::vector<double> n(given.begin(), given.end());
+  if (json.kind != Json::Kind::list) n.resize(2, n[0]);
+  const bool borders = key.type == KeyType::borders;
+  if (n.size() != 2 && !(borders && n.size() == 4))
+    throw UserError(json.where, fmt::format("{}: expected {}", what, ir::expected_text(key)));
+  if (borders && n.size() == 2) return {n[0], n[0], n[1], n[1]};
+  return n;
+}
+
+std::vector<double> read_numbers(const Json& json, const Key& key, const std::string& what, const Scope& scope) {
+  std::vector<double> numbers = read_reals(json, key, scope, what);
+  if (numbers.empty()) throw UserError(json.where, what + " is empty");
+  return numbers;
+}
+
+void read_key(const Key& key, const Json& json, const std::string& what, const Scope& scope, ir::DataMap& map) {
+  map.places[key.name] = json.where;
+  switch (key.type) {
+    case KeyType::dtype: map.dtype = read_dtype(json, what); return;
+    case KeyType::sides:
+    case KeyType::borders: map.numbers[key.name] = read_sides(json, key, what, scope); return;
+    case KeyType::integer: map.numbers[key.name] = {static_cast<double>(read_integer(json, key, scope, what))}; return;
+    default: map.numbers[key.name] = read_numbers(json, key, what, scope); return;
+  }
+}
+
+// Of what changes a row, most is written as nodes.
+std::string suggest_map(const std::string& word) {
+  if (find_layer(word) == nullptr) return suggest(word, ir::map_names());
+  return fmt::format("a node that reads the input does that: {{\"op\": \"{}\"}}", word);
+}
+
+ir::DataMap read_map(const Json& json, const Model& model) {
+  if (json.kind == Json::Kind::text) {  // the bare name of one whose keys all have defaults
+    Json whole = json;
+    whole.kind = Json::Kind::object, whole.items = {json};
+    whole.items[0].key = "op", whole.items[0].key_where = json.where;
+    return read_map(whole, model);
+  }
+  const Json& op = read_op(json, "data map");
+  const std::string name = op.text;
+  if (ir::find_map(name) == nullptr)
+    throw UserError(op.where, fmt::format("there is no data map {}", quote(name)), suggest_map(name));
+  ir::DataMap map = ir::data_map(name);
+  map.where = json.where;
+  std::vector<Key> keys = {{.name = "op", .type = KeyType::text, .doc = "which map it is", .required = true}};
+  keys.insert(keys.end(), map.def->keys.begin(), map.def->keys.end());
+  Diagnostics faults;
+  const Fields fields(json, keys, "data map " + name, model.let, faults);
+  for (const Key& key : map.def->keys)
+    fields.read(key.name, [&](const Json& value) { read_key(key, value, fields.named(key.name), model.let, map); });
+  faults.throw_if_any();
+  if (map.def->require) map.def->require(map);
+  return map;
+}
+
+void read_maps(const Json& json, const Model& model, Data& data, Diagnostics& errors) {
+  for (const Json& item : as_object(json, "data: 'map'").items) {
+    guarded(errors, [&] {
+      std::vector<std::string> inputs;
+      for (const InputDef& input : model.inputs) inputs.push_back(input.name);
+      if (!contains(inputs, item.key)) {
+        throw UserError(item.key_where, fmt::format("data: map: there is no input {}", quote(item.key)),
+                        suggest_defined(item.key, inputs));
+      }
+      for (const Json& map : as_list(item, fmt::format("data: map: '{}'", item.key)).items) {
+        guarded(errors, [&] { data.maps[item.key].push_back(read_map(map, model)); });
+      }
+    });
+  }
+}
+
+}  // namespace
+
+Data read_data(const Json& json, const Model& model, Diagnostics& errors) {
+  Data data;
+  data.where = json.where;
+  const Fields fields(json, data_keys(), "data", model.let, errors);
+  fields.read("train", [&](const Json& train) { data.train = read_reader(train, "train", model, errors); });
+  fields.read("test", [&](const Json& test) { data.test = read_reader(test, "test", model, errors); });
+  fields.read("validation", [&](const Json& split) { read_validation(split, model, data, errors); });
+  fields.read("map", [&](const Json& maps) { read_maps(maps, model, data, errors); });
+  return data;
+}
+
+}  // namespace heddle::frontend

@@ -1,0 +1,182 @@
+// Nodes: the list of `nodes` in the model or a block.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "frontend/keys/model_keys.h"
+#include "frontend/keys/settings.h"
+#include "frontend/layer_def.h"
+#include "frontend/limits.h"
+#include "frontend/read/foreign_names.h"
+#include "frontend/read/planned.h"
+#include "frontend/read/read_parts.h"
+#include "frontend/training/training_def.h"
+
+namespace heddle::frontend {
+namespace {
+
+Reference read_reference(const Json& json, const std::string& what) {
+  Reference reference;
+  reference.where = json.where;
+  if (json.kind == Json::Kind::integer || json.kind == Json::Kind::real) {
+    reference.literal = json.kind == Json::Kind::integer ? Number{json.integer} : Number{json.real};
+    as_real(json, what);
+    return reference;
+  }
+  if (json.kind != Json::Kind::text) {
+    throw UserError(json.where, fmt::format("{}: expected a name or a number, found {}", what, describe(json)));
+  }
+  reference.name = json.text;
+  return reference;
+}
+
+// A name, or a list of them. A faulty one counts as a result, so that the node has as many as it names.
+void read_out(const Json& json, NodeDef& node, Diagnostics& errors) {
+  const auto add = [&](const Json& item) {
+    node.out.push_back({item.text, item.where});
+    guarded(errors, [&] {
+      if (item.kind == Json::Kind::text) check_value_name(item.text, item.where, "result");
+    });
+  };
+  if (json.kind == Json::Kind::text) return add(json);
+  for (const Json& item : json.items) add(item);
+}
+
+void read_name(const Json& json, NodeDef& node) {
+  node.name_where = json.where;
+  if (json.kind != Json::Kind::text) return;  // its key says so
+  check_value_name(json.text, json.where, "node");
+  node.name = json.text;
+}
+
+constexpr std::string_view kBlock = "block:";
+bool is_block(const std::string& op) { return op.starts_with(kBlock); }
+
+void read_block_use(NodeDef& node, const Json& json, Diagnostics& errors) {
+  node.block = true;
+  node.op = node.op.substr(kBlock.size());
+  const std::string title = fmt::format("block use {}", quote(node.op));
+  check_keys({json.items, json.nulls}, {node_keys(), use_keys()}, {title, node.op_where}, errors);
+  if (const Json* repeat = json.find("repeat")) node.repeat = *repeat;
+  const Json* with = json.find("with");
+  if (with == nullptr) return;
+  for (const Json& item : with->items) {
+    guarded(errors, [&] { check_name(item.key, item.key_where, "size"); });
+    node.with.push_back(item);
+  }
+}
+
+// Losses and metrics are no nodes, whoever's names they have.
+std::string suggest_op(const std::string& word) {
+  const auto stands = [&](const std::string& kind, const std::string& key) {
+    return fmt::format("it is a {}, and stands in train: \"{}\": [{{\"op\": ..., \"in\": [...]}}]", kind, key);
+  };
+  if (find_loss(word) != nullptr) return stands("loss", "loss");
+  if (find_metric(word) != nullptr) return stands("metric", "metrics");
+  std::string hint = suggest(word, layer_names());
+  if (!hint.empty()) return hint;
+  if (!foreign_hint(word, loss_names()).empty()) return stands("loss", "loss");
+  return foreign_hint(word, metric_names()).empty() ? "heddle ops --kind layer lists them"
+                                                    : stands("metric", "metrics");
+}
+
+void read_layer_use(NodeDef& node, const Json& json, Diagnostics& errors) {
+  const LayerDef* def = find_layer(node.op);
+  if (def == nullptr) {
+    if (const Planned* plan = find_planned(PlannedKind::op, node.op)) {
+      errors.error(node.op_where, fmt::format("{} is not supported by this version", node.op),
+                   std::string(plan->instead));
+    } else {
+      errors.error(node.op_where, fmt::format("there is no op {}", quote(node.op)), suggest_op(node.op));
+    }
+    return;
+  }
+  const KeyLists keys =
+      json.kind == Json::Kind::object ? KeyLists{node_keys(), def->settings} : KeyLists{def->settings};
+  check_keys({json.items, json.nulls}, keys, {title_of(node), node.op_where, "setting"}, errors);
+  for (const Json& member : json.items)
+    if (find_key(node_keys(), member.key) == nullptr) node.settings.push_back(member);
+}
+
+NodeDef read_node(const Json& json, Diagnostics& errors) {
+  NodeDef node;
+  node.where = node.op_where = json.where;
+  if (json.kind == Json::Kind::text) {
+    node.op = json.text;
+    if (is_block(node.op)) {
+      node.block = true;
+      node.op = node.op.substr(kBlock.size());
+    } else {
+      read_layer_use(node, json, errors);
+    }
+    return node;
+  }
+  guarded(errors, [&] { as_object(json, "node"); });
+  const Json* op = json.find("op");
+  if (op == nullptr && json.kind == Json::Kind::object) errors.error(json.where, "node has no \"op\"", op_remedy(json));
+  if (const Json* name = json.find("name")) guarded(errors, [&] { read_name(*name, node); });
+  if (const Json* in = json.find("in")) {
+    guarded(errors, [&] { node.in = read_in(*in, "'in'"); });
+    node.in_given = true;
+  }
+  if (const Json* out = json.find("out")) guarded(errors, [&] { read_out(*out, node, errors); });
+  if (op == nullptr) return node;
+  guarded(errors, [&] {
+    node.op = as_text(*op, "'op'");
+    node.op_where = op->where;
+    is_block(node.op) ? read_block_use(node, json, errors) : read_layer_use(node, json, errors);
+  });
+  return node;
+}
+
+}  // namespace
+
+std::string title_of(const NodeDef& node) {
+  return node.name.empty() ? node.op : fmt::format("{} '{}'", node.op, node.name);
+}
+
+UserError wrong_results(const NodeDef& node, std::optional<size_t> count) {
+  constexpr size_t kMostShown = 8;
+  std::vector<std::string> names;
+  for (const Named& result : node.out) names.push_back(result.text);
+  const size_t wanted = count.value_or(2);
+  names.resize(std::min(names.size(), wanted));
+  for (char letter = 'a'; names.size() < std::min(wanted, kMostShown); ++letter)
+    if (std::ranges::count(names, std::string(1, letter)) == 0) names.emplace_back(1, letter);
+  const std::string help = wanted > kMostShown
+                               ? fmt::format("'out' is a list of {} names", wanted)
+                               : fmt::format("for example \"out\": [\"{}\"]", fmt::join(names, "\", \""));
+  const std::string title = node.block ? fmt::format("block {}", quote(node.op)) : title_of(node);
+  const std::string has =
+      fmt::format("{} result{}", count ? std::to_string(*count) : "several", wanted == 1 ? "" : "s");
+  if (node.out.empty())
+    return {node.op_where, fmt::format("{} has {}: name {} with 'out'", title, has, wanted == 1 ? "it" : "them"), help};
+  return {node.op_where, fmt::format("{} has {}, 'out' names {}", title, has, node.out.size()), help};
+}
+
+std::vector<Reference> read_in(const Json& json, const std::string& what) {
+  std::vector<Reference> out;
+  if (json.kind == Json::Kind::list || json.kind == Json::Kind::object) {
+    for (const Json& item : json.items) {
+      out.push_back(read_reference(item, what));
+      if (json.kind == Json::Kind::object) out.back().port = item.key;
+    }
+    if (out.empty()) throw UserError(json.where, what + " is empty");
+  } else {
+    out.push_back(read_reference(json, what));
+  }
+  return out;
+}
+
+std::vector<NodeDef> read_nodes(const Json& list, Diagnostics& errors) {
+  std::vector<NodeDef> nodes;
+  if (list.items.empty()) errors.error(list.where, "'nodes' is empty");
+  if (static_cast<int64_t>(list.items.size()) > kMaxNodes) {
+    throw UserError(list.where, fmt::format("more than {} nodes", kMaxNodes));
+  }
+  for (const Json& item : list.items) nodes.push_back(read_node(item, errors));
+  return nodes;
+}
+
+}  // namespace heddle::frontend

@@ -1,0 +1,149 @@
+#include "frontend/read/read_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "frontend/keys/fields.h"
+#include "frontend/keys/settings.h"
+#include "frontend/read/planned.h"
+
+namespace heddle::frontend {
+namespace {
+
+using runtime::data::ClassNames;
+using runtime::data::ReaderDef;
+using runtime::data::ReaderValue;
+
+const ReaderDef& find(const Json& op, const std::string& name) {
+  if (const ReaderDef* def = runtime::data::find_reader(name)) return *def;
+  if (const Planned* plan = find_planned(PlannedKind::reader, name))
+    throw UserError(op.where, fmt::format("the reader {} is not supported by this version", name),
+                    std::string(plan->instead));
+  throw UserError(op.where, fmt::format("there is no reader {}", quote(name)),
+                  suggest(name, runtime::data::reader_names()));
+}
+
+// What can be said without looking at the disk; links are followed when the data is opened.
+void check_path(const Named& path) {
+  const std::string& text = path.text;
+  const auto fail = [&](const std::string& why) {
+    throw UserError(path.where, fmt::format("the path {} {}", quote(text), why),
+                    "paths are relative to the model file, or to --data DIR");
+  };
+  if (text.empty()) fail("is empty");
+  if (std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; })) {
+    fail("contains a control character");
+  }
+  if (text.find("://") != std::string::npos) fail("is a URL: data is read from files only");
+  if (text.find('\\') != std::string::npos) fail("contains a backslash: directories are separated by '/'");
+  const std::filesystem::path parts(text);
+  if (parts.is_absolute()) fail("is absolute");
+  for (const auto& part : parts) {
+    if (part == "..") fail("leaves the directory with '..'");
+  }
+}
+
+// A text, or a list of at least one.
+std::vector<std::string> texts(const Json& value, const std::string& what) {
+  if (value.kind != Json::Kind::list) return {as_text(value, what)};
+  if (value.items.empty()) throw UserError(value.where, what + " is empty");
+  std::vector<std::string> out;
+  for (const Json& item : value.items) out.push_back(as_text(item, what));
+  return out;
+}
+
+// {"species": ["setosa", "virginica"], "colour": "sorted"}
+ClassNames class_names(const Json& value, const std::string& what, const Model& model) {
+  ClassNames names;
+  for (const Json& item : as_object(value, what).items) {
+    if (std::ranges::find(model.inputs, item.key, &InputDef::name) == model.inputs.end())
+      throw UserError(item.key_where, fmt::format("{}: there is no input {}", what, quote(item.key)));
+    if (item.kind == Json::Kind::list) {
+      names[item.key] = texts(item, what);
+    } else if (as_text(item, what) == "sorted") {
+      names[item.key] = {};
+    } else {
+      throw UserError(item.where,
+                      fmt::format("{}: expected a list of names or \"sorted\", found {}", what, describe(item)));
+    }
+  }
+  return names;
+}
+
+void check_paths(const Json& value, const std::vector<std::string>& paths) {
+  const bool list = value.kind == Json::Kind::list;
+  for (size_t i = 0; i < paths.size(); ++i) check_path({paths[i], list ? value.items[i].where : value.where});
+}
+
+ReaderValue read_value(const Key& key, const Json& value, const std::string& what, const Model& model) {
+  switch (key.type) {
+    case KeyType::flag: return value.flag;
+    case KeyType::integer: return read_integer(value, key, model.let, what);
+    case KeyType::real: return read_real(value, key, model.let, what);
+    case KeyType::classes: return class_names(value, what, model);
+    default: {
+      std::vector<std::string> out = texts(value, what);
+      if (key.type == KeyType::path) check_paths(value, out);
+      return out;
+    }
+  }
+}
+
+// A column's name, or its index.
+Named read_word(const Json& value) {
+  return {value.kind == Json::Kind::integer ? std::to_string(value.integer) : value.text, value.where};
+}
+
+std::vector<Named> read_column(const Key& key, const Json& value, const std::string& what) {
+  std::vector<Named> words;
+  if (value.kind == Json::Kind::list) {
+    for (const Json& item : value.items) words.push_back(read_word(item));
+    if (words.empty()) throw UserError(value.where, what + " is empty");
+  } else {
+    words.push_back(read_word(value));
+  }
+  if (key.type == KeyType::path) check_path(words[0]);
+  return words;
+}
+
+// The reader's own keys, and one for each input.
+std::vector<Key> keys_with_inputs(const ReaderDef& def, const Model& model, const Location& where) {
+  std::vector<Key> keys = {{.name = "op", .type = KeyType::text, .doc = "which reader it is", .required = true}};
+  keys.insert(keys.end(), def.keys.begin(), def.keys.end());
+  for (const InputDef& input : model.inputs) {
+    if (find_key(def.keys, input.name) != nullptr)
+      throw UserError(where, fmt::format("the input '{}' has the name of a key of {}", input.name, def.name),
+                      "give the input another name");
+    Key& column = keys.emplace_back(def.column);
+    column.name = input.name;
+    column.doc = "the reader feeds every input of the model";
+    column.required = true;
+  }
+  return keys;
+}
+
+}  // namespace
+
+DataReader read_reader(const Json& json, const std::string& split, const Model& model, Diagnostics& errors) {
+  DataReader reader;
+  reader.where = json.where;
+  const std::string title = "data: " + split;
+  const Json& op = read_op(json, title);
+  reader.op = op.text;
+  const ReaderDef& def = find(op, reader.op);
+  const std::vector<Key> keys = keys_with_inputs(def, model, reader.where);
+  const Fields fields(json, keys, title, model.let, errors);
+  for (const Key& key : def.keys)
+    fields.read(key.name, [&](const Json& value) {
+      reader.settings.push_back({key.name, read_value(key, value, fields.named(key.name), model), value.where});
+    });
+  for (const InputDef& input : model.inputs)
+    fields.read(input.name, [&](const Json& value) {
+      reader.columns[input.name] = read_column(def.column, value, fields.named(input.name));
+    });
+  return reader;
+}
+
+}  // namespace heddle::frontend

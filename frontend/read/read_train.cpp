@@ -1,0 +1,222 @@
+// The section `train`: batch, length, seed, loss, metrics, optimizer.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+#include "frontend/initializer.h"
+#include "frontend/keys/fields.h"
+#include "frontend/keys/model_keys.h"
+#include "frontend/keys/settings.h"
+#include "frontend/limits.h"
+#include "frontend/read/read_parts.h"
+#include "frontend/training/training_def.h"
+
+namespace heddle::frontend {
+namespace {
+
+struct Family {
+  std::string kind;  // "loss"
+  std::vector<std::string> names;
+  std::function<Keys(const std::string& op)> settings;
+  Keys common;  // the keys of all
+};
+
+void check_op(const Part& part, const Family& family) {
+  if (std::find(family.names.begin(), family.names.end(), part.op) != family.names.end()) return;
+  throw UserError(part.op_where, fmt::format("there is no {} {}", family.kind, quote(part.op)),
+                  suggest(part.op, family.names));
+}
+
+// "accuracy" or {"op": "accuracy", "in": [...], ...}, whose keys are checked.
+Part read_member(const Json& json, const Family& family, Diagnostics& faults) {
+  Part part = read_part(json, family.kind);
+  check_op(part, family);
+  check_keys({part.settings, part.nulls}, {family.common, family.settings(part.op)},
+             {fmt::format("{} {}", family.kind, part.op), part.op_where, "setting"}, faults);
+  return part;
+}
+
+// A loss or a metric: without "in" there is none.
+Part read_measure(const Json& json, const Family& family) {
+  Diagnostics faults;
+  Part part = read_member(json, family, faults);
+  faults.throw_if_any();
+  return part;
+}
+
+// What all of a family have leaves the settings.
+std::optional<Json> take(Part& part, std::string_view key) {
+  const auto at = std::ranges::find(part.settings, key, &Json::key);
+  if (at == part.settings.end()) return std::nullopt;
+  std::optional<Json> taken = std::move(*at);
+  part.settings.erase(at);
+  return taken;
+}
+
+void read_row_weights(Part& part) {
+  const std::optional<Json> weights = take(part, "weights");
+  if (!weights) return;
+  if (!find_loss(part.op)->weighs_rows)
+    throw UserError(weights->key_where, fmt::format("loss {} has no rows that 'weights' could weigh", part.op));
+  part.weights.emplace();
+  part.weights->name = weights->text;
+  part.weights->where = weights->where;
+}
+
+Part read_loss(const Json& json, const Model& model) {
+  Part part = read_measure(
+      json, {"loss", loss_names(), [](const std::string& op) { return Keys(find_loss(op)->settings); }, loss_keys()});
+  const std::string title = "loss " + part.op;
+  part.in = read_in(*take(part, "in"), title + ": 'in'");
+  read_row_weights(part);
+  Settings(part.settings, find_loss(part.op)->settings, model.let, title, part.op_where).check_ranges();
+  return part;
+}
+
+// One, or a list of them.
+void read_losses(const Json& json, const Model& model, Train& train, Diagnostics& errors) {
+  if (json.kind != Json::Kind::list) {
+    train.losses.push_back(read_loss(json, model));
+    return;
+  }
+  if (json.items.empty()) throw UserError(json.where, "train: 'loss' is an empty list");
+  for (const Json& item : json.items) guarded(errors, [&] { train.losses.push_back(read_loss(item, model)); });
+}
+
+Part read_metric(const Json& json) {
+  Part part = read_measure(
+      json,
+      {"metric", metric_names(), [](const std::string& op) { return Keys(find_metric(op)->settings); }, metric_keys()});
+  part.in = read_in(*take(part, "in"), fmt::format("metric {}: 'in'", part.op));
+  return part;
+}
+
+// A text, or a list of them.
+std::vector<Named> read_globs(const Json& json, const std::string& what) {
+  std::vector<Named> globs;
+  if (json.kind == Json::Kind::text) return {{json.text, json.where}};
+  for (const Json& item : json.items) globs.push_back({as_text(item, what), item.where});
+  if (globs.empty()) throw UserError(json.where, what + " is an empty list");
+  return globs;
+}
+
+// {"match": "*.bias", "weight_decay": 0}
+OptimizerGroup read_group(const Json& json, const Optimizer& optimizer) {
+  const std::string title = fmt::format("optimizer {}: group", optimizer.op);
+  if (json.kind != Json::Kind::object)
+    throw UserError(json.where, fmt::format("{}: expected an object, found {}", title, describe(json)),
+                    group_keys().front().hint);
+  Diagnostics faults;
+  check_keys({json.items, json.nulls}, {group_keys(), find_optimizer(optimizer.op)->settings},
+             {title, json.where, "setting"}, faults);
+  faults.throw_if_any();
+  OptimizerGroup group;
+  group.where = json.where;
+  group.settings = json.items;
+  std::erase_if(group.settings, [](const Json& member) { return member.key == "match"; });
+  group.match = read_globs(*json.find("match"), title + ": 'match'");
+  group.has_lr = json.find("lr") != nullptr;
+  for (const Json& setting : optimizer.settings)
+    if (json.find(setting.key) == nullptr) group.settings.push_back(setting);
+  return group;
+}
+
+Optimizer read_optimizer(const Json& json, Diagnostics& errors) {
+  Optimizer optimizer;
+  static_cast<Part&>(optimizer) =
+      read_member(json,
+                  {"optimizer", optimizer_names(),
+                   [](const std::string& op) { return Keys(find_optimizer(op)->settings); }, optimizer_keys()},
+                  errors);
+  const std::optional<Json> groups = take(optimizer, "groups");
+  if (!groups) return optimizer;
+  for (const Json& item : groups->items)
+    guarded(errors, [&] { optimizer.groups.push_back(read_group(item, optimizer)); });
+  return optimizer;
+}
+
+// {"N": 128}: sizes of free dimensions; a number is that of the batch dimension.
+void read_batch(const Json& json, const Model& model, Train& train, Diagnostics& errors) {
+  if (json.kind == Json::Kind::integer && !model.batch_dimension.empty()) {
+    if (json.integer < 1 || json.integer > kMaxElements)
+      errors.error(json.where,
+                   fmt::format("train: 'batch' must be between 1 and {}, is {}", kMaxElements, json.integer));
+    else
+      train.sizes[model.batch_dimension] = json.integer;
+    return;
+  }
+  if (json.kind != Json::Kind::object) {
+    errors.error(
+        json.where, fmt::format("train: 'batch': expected an integer or an object, found {}", describe(json)),
+        fmt::format("write 32, or {{\"{}\": 32}}", model.batch_dimension.empty() ? "N" : model.batch_dimension));
+    return;
+  }
+  std::vector<std::string> free_names;
+  for (const InputDef& input : model.inputs) {
+    for (const Json& size : input.shape.items) {
+      if (size.kind == Json::Kind::text && is_name(size.text) && !model.let.find(size.text) &&
+          std::ranges::count(free_names, size.text) == 0)
+        free_names.push_back(size.text);
+    }
+  }
+  bool misspelt = false;  // the batch dimension may be meant
+  for (const Json& item : json.items) {
+    guarded(errors, [&] {
+      if (std::find(free_names.begin(), free_names.end(), item.key) == free_names.end()) {
+        misspelt = true;
+        throw UserError(item.key_where, fmt::format("no input has a free dimension {}", quote(item.key)),
+                        suggest(item.key, free_names));
+      }
+      const int64_t size = evaluate_integer(item, model.let, fmt::format("train: batch: '{}'", item.key));
+      if (size < 1 || size > kMaxElements) {
+        throw UserError(item.where, fmt::format("train: batch: '{}' must be between 1 and {}, is {}", item.key,
+                                                kMaxElements, size));
+      }
+      train.sizes[item.key] = size;
+    });
+  }
+  if (!model.batch_dimension.empty() && json.find(model.batch_dimension) == nullptr && !misspelt)
+    errors.error(json.where, fmt::format("train: 'batch' does not say how many rows '{}' is", model.batch_dimension),
+                 fmt::format("write \"batch\": {{\"{}\": 32}}", model.batch_dimension));
+}
+
+}  // namespace
+
+Train read_train(const Json& json, const Model& model, Diagnostics& errors) {
+  Train train;
+  train.where = json.where;
+  const Fields fields(json, train_keys(), "train", model.let, errors);
+  if (!fields.is_object()) return train;
+  fields.read("batch", [&](const Json& batch) { read_batch(batch, model, train, errors); });
+  fields.read("epochs", train.epochs);
+  fields.read("steps", train.steps);
+  fields.read("seed", train.seed);
+  fields.read("drop_last", train.drop_last);
+  fields.read("loss", [&](const Json& loss) { read_losses(loss, model, train, errors); });
+  fields.read("metrics", [&](const Json& metrics) {
+    for (const Json& item : metrics.items) guarded(errors, [&] { train.metrics.push_back(read_metric(item)); });
+  });
+  fields.read("optimizer", [&](const Json& optimizer) { train.optimizer = read_optimizer(optimizer, errors); });
+  fields.read("clip_norm", train.clip_norm);
+  fields.read("gradient_norm", train.gradient_norm);
+  fields.read("freeze", [&](const Json& freeze) {
+    for (const Json& item : freeze.items) train.freeze.push_back({as_text(item, "train: 'freeze'"), item.where});
+  });
+  fields.read("init", [&](const Json& init) {
+    train.init = read_part(init, "train: 'init'");
+    make_initializer(*train.init, model.let);  // for its checks
+  });
+  fields.object("average", [&](const Fields& average) {
+    train.average.emplace();
+    average.read("decay", train.average->decay);
+    average.read("start", train.average->start);
+  });
+  fields.object("precision", [&](const Fields& precision) { precision.read("compute", train.precision); });
+  fields.object("early_stop", [&](const Fields& stop) { train.early_stop = read_early_stop(stop); });
+  fields.object("checkpoint", [&](const Fields& rule) { train.checkpoint = read_checkpoint_rule(rule); });
+  return train;
+}
+
+}  // namespace heddle::frontend

@@ -1,0 +1,283 @@
+// The loss and the metrics of one graph, and what they add up to.
+#include <fmt/format.h>
+
+#include <map>
+
+#include "frontend/keys/fields.h"
+#include "frontend/training/measure_parts.h"
+#include "frontend/training/train_step.h"
+#include "frontend/training/training_def.h"
+
+namespace heddle::frontend {
+
+using ir::ValueId;
+
+namespace {
+
+// The part's operands; empty where one is faulty, which has been reported.
+ir::Values operands(Instance& e, const Part& part, size_t wanted, const std::string& title) {
+  if (part.in.size() != wanted) {
+    throw UserError(part.op_where, fmt::format("{} takes {} inputs, got {}", title, wanted, part.in.size()));
+  }
+  ir::Values values;
+  for (const Reference& reference : part.in) {
+    if (reference.literal) throw UserError(reference.where, fmt::format("{} does not take a number as input", title));
+    const bool known = e.values.count(reference.name) != 0;
+    const ValueId v = e.find(reference);
+    if (!v.valid() && !known)
+      throw UserError(reference.where, fmt::format("there is no parameter {}", quote(reference.name)));
+    if (!v.valid()) return {};
+    values.push_back(e.logical(v));
+  }
+  return values;
+}
+
+// The weights of a part's rows; invalid where it has none.
+ValueId row_weights(Instance& e, const Part& part, const std::string& title) {
+  if (!part.weights) return {};
+  const ValueId v = e.find(*part.weights);
+  if (!v.valid())
+    throw UserError(part.weights->where, fmt::format("there is no parameter {}", quote(part.weights->name)));
+  const ir::Type& type = e.graph[v].type;
+  if (type != ir::Type{ir::DType::f32, {e.batch}}) {
+    throw UserError(part.weights->where,
+                    fmt::format("{}: 'weights': expected f32[{}], found {}{}", title, e.batch_name,
+                                ir::to_string(type.dtype), e.shape_text(type.dims)),
+                    "a number for each row", {e.origin(v)});
+  }
+  return v;
+}
+
+// Runs `build` for a part over its operands, named `name`; not where an operand is faulty.
+void with_context(Instance& e, const Model& model, const Part& part, const std::vector<std::string>& inputs,
+                  const std::vector<Key>& defs, const std::string& title, const std::string& name,
+                  const std::function<void(MeasureContext&)>& build) {
+  const ir::Values in = operands(e, part, inputs.size(), title);
+  if (in.empty()) return;
+  const Settings settings(part.settings, defs, model.let, title, part.op_where);
+  ir::Builder b(e.graph);
+  b.loc = part.op_where;
+  MeasureContext context{b,
+                         settings,
+                         in,
+                         row_weights(e, part, title),
+                         e.batch,
+                         name,
+                         [&](const std::string& message, const std::string& help) {
+                           std::vector<Diagnostic> notes;
+                           for (const ValueId v : in) notes.push_back(e.origin(v));
+                           throw UserError(part.op_where, fmt::format("{}: {}", title, message), help,
+                                           std::move(notes));
+                         },
+                         [&](const ir::Dims& dims) { return e.shape_text(dims); }};
+  build(context);
+}
+
+ValueId named(Instance& e, ValueId v, const std::string& name) {
+  if (v.valid()) e.graph.rename(v, name);
+  return v;
+}
+
+// A loss is a ratio of two totals, as most metrics are.
+const std::vector<MetricState> kTotals = {{"total"}, {"counted"}};
+
+// The states of one loss or metric in a graph.
+ir::Values add_states(ir::Graph& g, const MeasureStates& m) {
+  ir::Values states;
+  for (const MetricState& state : m.states)
+    states.push_back(g.add_input(m.name + "." + state.name, {ir::DType::f64, state.dims}, ir::Role::state));
+  return states;
+}
+
+void renew(ir::Graph& g, const ir::Values& states, const ir::Values& next) {
+  for (size_t i = 0; i < states.size(); ++i) g.updates.push_back({states[i], next.at(i)});
+}
+
+// One of the losses.
+struct LossPart {
+  const Part& part;
+  const LossDef& def;
+  std::string name, title;
+  double weight = 1;
+
+  ValueId measured(Instance& e, const Model& model, const std::function<ValueId(MeasureContext&)>& build) const {
+    ValueId v;
+    with_context(e, model, part, def.inputs, def.settings, title, name, [&](MeasureContext& c) { v = build(c); });
+    return v;
+  }
+};
+
+// A second part of a kind is called "mse_2".
+class Counted {
+ public:
+  std::string name(const std::string& kind) {
+    const int count = ++seen_[kind];
+    return count == 1 ? kind : fmt::format("{}_{}", kind, count);
+  }
+
+ private:
+  std::map<std::string, int> seen_;
+};
+
+const std::string kLoss(ir::output_name(ir::OutputRole::loss));
+
+std::vector<LossPart> loss_parts(const Model& model) {
+  std::vector<LossPart> parts;
+  Counted names;
+  for (const Part& part : model.train.losses) {
+    const LossDef& def = *find_loss(part.op);
+    const std::string title = "loss " + part.op;
+    const double weight = Settings(part.settings, def.settings, model.let, title, part.op_where).real("weight");
+    parts.push_back({part, def, names.name("loss_" + part.op), title, weight});
+  }
+  if (parts.size() == 1 && parts[0].weight == 1) parts[0].name = kLoss;
+  return parts;
+}
+bool is_sum(const std::vector<LossPart>& parts) { return !parts.empty() && parts[0].name != kLoss; }
+
+// weight * mean, and 0 where nothing counts.
+ValueId weighted(ir::Builder& b, const LossPart& part, ValueId mean, ValueId count) {
+  b.loc = part.part.op_where;
+  b.prefix = part.name + ".constant";
+  const ValueId nothing = b("eq", {count, b.like(0, count)}, {}, part.name + ".is_nothing");
+  const ValueId term = b("mul", {mean, b.like(part.weight, mean)}, {}, part.name + ".weighted");
+  return b("select", {nothing, b.like(0, term), term}, {}, part.name + ".term");
+}
+
+}  // namespace
+
+std::vector<Metric> plan_losses(const Model& model) {
+  const std::vector<LossPart> parts = loss_parts(model);
+  std::vector<Metric> losses;
+  for (const LossPart& part : parts)
+    if (is_sum(parts)) losses.push_back({part.name});
+  return losses;
+}
+
+std::vector<Metric> plan_metrics(const Model& model) {
+  std::vector<Metric> metrics;
+  Counted names;
+  for (const Part& part : model.train.metrics)
+    metrics.push_back({names.name(part.op), find_metric(part.op)->higher_is_better});
+  return metrics;
+}
+
+Losses add_losses(Instance& e, const Model& model, Diagnostics& errors) {
+  Losses losses;
+  const std::vector<LossPart> parts = loss_parts(model);
+  ir::Builder b(e.graph);
+  bool complete = true;
+  for (const LossPart& part : parts) {
+    ValueId mean;
+    guarded(errors, [&] { mean = named(e, part.measured(e, model, part.def.mean), part.name); });
+    losses.means.push_back(mean);
+    complete &= mean.valid();
+    if (!complete) continue;
+    const ValueId term = is_sum(parts) ? weighted(b, part, mean, part.measured(e, model, part.def.count)) : mean;
+    losses.total = losses.total.valid() ? b("add", {losses.total, term}, {}, "loss.so_far") : term;
+  }
+  losses.total = complete ? named(e, losses.total, kLoss) : ValueId{};
+  return losses;
+}
+
+namespace {
+
+// Adds the sum that a mean stands for.
+MeasureStates add_loss_totals(Instance& e, const LossPart& part, ValueId mean, ValueId count) {
+  MeasureStates m{part.name, part.part.op_where, kTotals};
+  ir::Builder b(e.graph);
+  b.loc = m.where;
+  const ValueId sum = b("mul", {wide(b, mean), wide(b, count)}, {}, part.name + ".sum");
+  const ir::Values states = add_states(e.graph, m);
+  renew(e.graph, states, with_counted(b, part.name, states, sum, count));
+  return m;
+}
+
+MeasureStates add_metric(Instance& e, const Model& model, const Part& part, const std::string& name) {
+  const MetricDef& def = *find_metric(part.op);
+  MeasureStates m{name, part.op_where, {}};
+  with_context(e, model, part, def.inputs, def.settings, "metric " + part.op, name, [&](MeasureContext& c) {
+    m.states = def.states(c);
+    const ir::Values states = add_states(e.graph, m);
+    renew(e.graph, states, def.next(c, states));
+  });
+  return m;
+}
+
+}  // namespace
+
+Totals add_totals(Instance& e, const Model& model, const Losses& losses, Diagnostics& errors) {
+  Totals totals;
+  const std::vector<LossPart> parts = loss_parts(model);
+  ir::Builder b(e.graph);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const LossPart& part = parts[i];
+    const ValueId counted = named(e, part.measured(e, model, part.def.count), part.name + ".count");
+    totals.measures.push_back(add_loss_totals(e, part, losses.means[i], counted));
+    totals.counted = i == 0 ? counted : b("add", {totals.counted, counted}, {}, "loss.count_so_far");
+  }
+  if (parts.size() > 1) named(e, totals.counted, std::string(ir::output_name(ir::OutputRole::count)));
+  const std::vector<Metric> plan = plan_metrics(model);
+  for (size_t i = 0; i < plan.size(); ++i) {
+    guarded(errors, [&] { totals.measures.push_back(add_metric(e, model, model.train.metrics[i], plan[i].name)); });
+  }
+  return totals;
+}
+
+ir::Graph reset_graph(const std::vector<MeasureStates>& measures) {
+  ir::Graph g;
+  g.name = ir::entry_name({ir::Phase::reset});
+  ir::Builder b(g);
+  for (const MeasureStates& m : measures) {
+    b.loc = m.where;
+    for (const ValueId state : add_states(g, m)) {
+      b.prefix = g[state].name + ".zero";
+      g.updates.push_back({state, b.like(0, state)});
+    }
+  }
+  return g;
+}
+
+namespace {
+
+// The first result of @metrics, where it is the sum of the losses behind it.
+void add_sum(ir::Builder& b, const std::vector<LossPart>& parts) {
+  ValueId sum;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const ValueId term = weighted(b, parts[i], b.graph.outputs[i], b.graph.find(parts[i].name + ".counted"));
+    sum = i == 0 ? term : b("add", {sum, term}, {}, "loss.so_far");
+  }
+  b.graph.rename(sum, kLoss);
+  b.graph.outputs.insert(b.graph.outputs.begin(), sum);
+}
+
+ValueId finished(ir::Builder& b, const Model& model, const Part& part, const std::string& name,
+                 const ir::Values& states) {
+  const MetricDef& def = *find_metric(part.op);
+  const Settings settings(part.settings, def.settings, model.let, "metric " + part.op, part.op_where);
+  MeasureContext context{b, settings, states, {}, 0, name, {}, {}};
+  return def.finish(context);
+}
+
+}  // namespace
+
+ir::Graph metrics_graph(const Model& model, const std::vector<MeasureStates>& measures) {
+  ir::Graph g;
+  g.name = ir::entry_name({ir::Phase::metrics});
+  ir::Builder b(g);
+  const std::vector<LossPart> parts = loss_parts(model);
+  for (size_t i = 0; i < measures.size(); ++i) {
+    const MeasureStates& m = measures[i];
+    b.loc = m.where;
+    const ir::Values states = add_states(g, m);
+    const bool is_loss = i < parts.size();
+    const ValueId v = is_loss ? b("div", states, {}, m.name)
+                              : finished(b, model, model.train.metrics[i - parts.size()], m.name, states);
+    g.rename(v, m.name);
+    g.outputs.push_back(v);
+  }
+  if (is_sum(parts)) add_sum(b, parts);
+  return g;
+}
+
+}  // namespace heddle::frontend

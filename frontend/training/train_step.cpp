@@ -1,0 +1,294 @@
+#include "frontend/training/train_step.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "frontend/keys/fields.h"
+#include "frontend/optimizers/parts.h"
+#include "frontend/training/average.h"
+#include "frontend/training/learning_rate.h"
+#include "frontend/training/sparse_update.h"
+#include "frontend/training/training_def.h"
+
+namespace heddle::frontend {
+
+using ir::ValueId;
+
+namespace {
+
+// '*' any characters, '?' one. Greedy with one point to return to: linear in practice, never exponential.
+bool glob(std::string_view pattern, std::string_view text) {
+  size_t p = 0, t = 0, star = std::string_view::npos, mark = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      mark = t;
+    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
+      ++p;
+      ++t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++mark;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+std::vector<bool> ancestors(const ir::Graph& g, ValueId of) {
+  std::vector<bool> reached(g.value_count());
+  reached[static_cast<size_t>(of.index)] = true;
+  for (auto it = g.order.rbegin(); it != g.order.rend(); ++it) {
+    const ir::Node& n = g[*it];
+    const bool needed = std::any_of(n.results.begin(), n.results.end(),
+                                    [&](ValueId v) { return reached[static_cast<size_t>(v.index)]; });
+    if (!needed) continue;
+    for (const ValueId v : n.operands)
+      if (ir::is_floating(g[v].type.dtype)) reached[static_cast<size_t>(v.index)] = true;
+  }
+  return reached;
+}
+
+bool matches(const std::vector<Named>& patterns, const std::string& path) {
+  return std::any_of(patterns.begin(), patterns.end(), [&](const Named& p) { return glob(p.text, path); });
+}
+
+std::vector<std::string> paths_of(const Instance& e, ir::Role role) {
+  std::vector<std::string> paths;
+  for (const Parameter& p : e.parameters)
+    if (p.role == role) paths.push_back(p.path);
+  return paths;
+}
+
+// Patterns that match nothing are errors: "'fc.*' freezes no parameter".
+void check_patterns(const std::vector<Named>& patterns, const Instance& e, const std::string& what,
+                    Diagnostics& errors) {
+  const std::vector<std::string> paths = paths_of(e, ir::Role::param), buffers = paths_of(e, ir::Role::buffer);
+  for (const Named& pattern : patterns) {
+    const auto named = [&](const std::string& path) { return glob(pattern.text, path); };
+    if (std::any_of(paths.begin(), paths.end(), named)) continue;
+    const bool buffer = std::any_of(buffers.begin(), buffers.end(), named);
+    errors.error(pattern.where, fmt::format("{} {}", quote(pattern.text), what),
+                 buffer ? "running statistics are not trained; they follow the data as long as the model trains"
+                        : suggest_defined(pattern.text, paths));
+  }
+}
+
+// Parameters that the loss can change, and that are not frozen.
+std::vector<Parameter> trainable(const Instance& e, const Model& model, ValueId loss, Diagnostics& errors) {
+  check_patterns(model.train.freeze, e, "freezes no parameter", errors);
+  const std::vector<bool> reached = ancestors(e.graph, loss);
+  std::vector<Parameter> out;
+  for (const Parameter& p : e.parameters) {
+    if (p.role != ir::Role::param) continue;
+    const bool frozen = matches(model.train.freeze, p.path);
+    if (reached[static_cast<size_t>(p.value.index)] && !frozen) out.push_back(p);
+  }
+  return out;
+}
+
+// Where nothing is left to train: what stands in the way.
+[[noreturn]] void refuse_nothing(const Instance& e, const Model& model, ValueId loss) {
+  Diagnostics ignored;
+  Model free = model;
+  free.train.freeze.clear();
+  if (!trainable(e, free, loss, ignored).empty())
+    throw UserError(model.train.freeze.front().where,
+                    "there is nothing to train: 'freeze' holds every parameter that the loss depends on",
+                    "leave one out of \"freeze\"");
+  throw UserError(model.train.optimizer->op_where, "there is nothing to train: the loss depends on no parameter",
+                  "no gradient passes through integers and conditions: argmax, a comparison, a cast to integers");
+}
+
+// Of all gradients together.
+ValueId norm_of(ir::Builder& b, const ir::Values& gradients) {
+  const ValueId squared = b("squared_norm", gradients, {}, "gradient.squared_norm");
+  return b("sqrt", {squared}, {}, std::string(ir::output_name(ir::OutputRole::norm)));
+}
+
+// factor = min(1, limit / (norm + 1e-6)), as torch.nn.utils.clip_grad_norm_.
+void clip(ir::Builder& b, ir::Values& gradients, ValueId norm, double limit) {
+  const ValueId guarded_norm = b("add", {norm, b.like(1e-6, norm)}, {}, "clip.guarded_norm");
+  const ValueId ratio = b("div", {b.like(limit, norm), guarded_norm}, {}, "clip.ratio");
+  const ValueId factor = b("min", {ratio, b.like(1, ratio)}, {}, "clip.factor");
+  for (ValueId& g : gradients) {
+    const std::string name = b.graph[g].name;
+    const ir::Dims dims = b.type(g).dims;
+    const ValueId spread = dims.empty() ? factor : b("broadcast", {factor}, {{"shape", dims}}, name + ".factor");
+    g = b("mul", {g, spread}, {}, name + ".clipped");
+  }
+}
+
+// Parameters with one set of settings: a group of the optimizer, or those that no group matches.
+struct Group {
+  std::string prefix;                         // of states: "", "group_1."
+  const std::vector<Named>* match = nullptr;  // nullptr: all that are left
+  Settings settings;
+  double decay = 0;
+  ValueId lr = {};
+  std::map<std::string, ValueId> shared = {};  // made once per step
+
+  bool takes(const std::string& path) const { return match == nullptr || matches(*match, path); }
+};
+
+class Updates {
+ public:
+  Updates(Instance& e, const Model& model, std::optional<int64_t> total_steps)
+      : e_(e),
+        model_(model),
+        optimizer_(*model.train.optimizer),
+        def_(*find_optimizer(optimizer_.op)),
+        total_steps_(total_steps),
+        b_(e.graph) {
+    b_.loc = optimizer_.op_where;
+    b_.prefix = "optimizer.constant";
+  }
+
+  void add(const std::vector<Parameter>& parameters, ValueId loss) {
+    ir::Values gradients;
+    for (const Parameter& p : parameters) gradients.push_back(gradient(p, loss));
+    if (model_.train.clip_norm || model_.train.gradient_norm) {
+      const ValueId norm = norm_of(b_, gradients);
+      e_.graph.outputs.push_back(norm);
+      if (model_.train.clip_norm) clip(b_, gradients, norm, *model_.train.clip_norm);
+    }
+    step_ = e_.counter("step");
+    make_groups();
+    for (size_t i = 0; i < parameters.size(); ++i) update(parameters[i], gradients[i]);
+    b_.prefix = "step.one";
+    e_.graph.updates.push_back({step_, b_("add", {step_, b_.like(1, step_)}, {}, "step.next")});
+  }
+
+ private:
+  ValueId gradient(const Parameter& p, ValueId loss) {
+    if (!p.sparse) return b_("gradient", {loss, p.value}, {}, p.path + ".grad");
+    require_sparse_rule(p, model_, def_);
+    const SparseRows rows = sparse_rows(b_, p, lookups_of(e_, p, ancestors(e_.graph, loss)), loss);
+    sparse_[p.path] = rows;
+    return rows.gradient;
+  }
+
+  // The groups of the model in their order, then what is left, whose rate is that of groups without their own.
+  void make_groups() {
+    const std::vector<std::string> names = group_names(optimizer_);
+    for (size_t i = 0; i < optimizer_.groups.size(); ++i) {
+      const OptimizerGroup& group = optimizer_.groups[i];
+      groups_.push_back(checked(names[i], &group.match, group.settings, group.where));
+    }
+    groups_.push_back(checked("", nullptr, optimizer_.settings, optimizer_.op_where));
+    groups_.back().lr = add_learning_rate(b_, groups_.back().settings, "", step_, total_steps_);
+    for (size_t i = 0; i < optimizer_.groups.size(); ++i) {
+      Group& group = groups_[i];
+      group.lr = optimizer_.groups[i].has_lr ? add_learning_rate(b_, group.settings, names[i], step_, total_steps_)
+                                             : groups_.back().lr;
+    }
+  }
+
+  Group checked(const std::string& prefix, const std::vector<Named>* match, const std::vector<Json>& given,
+                const Location& where) const {
+    Group group{.prefix = prefix,
+                .match = match,
+                .settings = Settings(given, def_.settings, model_.let, "optimizer " + optimizer_.op, where)};
+    group.settings.check_ranges();
+    if (def_.check) def_.check(group.settings);
+    group.decay = group.settings.real("weight_decay");
+    return group;
+  }
+
+  void update(const Parameter& p, ValueId gradient) {
+    Group& group = *std::find_if(groups_.begin(), groups_.end(), [&](const Group& g) { return g.takes(p.path); });
+    ir::Values slots;
+    for (const std::string& name : def_.slots(group.settings))
+      slots.push_back(e_.graph.add_input(p.path + "." + name, b_.type(p.value), ir::Role::state, p.layout));
+    const bool decays = group.settings.text("decay") != "matrices" || p.type.rank() >= 2;
+    const double decay = decays ? group.decay : 0;
+    if (p.sparse) require_no_decay(p, def_, group.settings, decay);
+    const auto of_rule = [&](ValueId v) { return p.sparse ? read_rows(b_, sparse_.at(p.path), v) : v; };
+    ir::Values read;
+    for (const ValueId slot : slots) read.push_back(of_rule(slot));
+    UpdateContext context{
+        b_,
+        group.settings,
+        of_rule(p.value),
+        gradient,
+        read,
+        group.lr,
+        step_,
+        decay,
+        p.sparse.has_value(),
+        p.path,
+        [&](const std::string& name, const std::function<ValueId()>& make) { return shared(group, name, make); },
+        [&](const std::string& name, const std::function<ValueId(ValueId)>& next) { return kept(group, name, next); }};
+    const UpdateResult next = def_.update(context);
+    const auto renew = [&](ValueId state, ValueId v) {
+      e_.graph.updates.push_back({state, p.sparse ? write_rows(b_, sparse_.at(p.path), state, v) : v});
+    };
+    renew(p.value, next.parameter);
+    for (size_t i = 0; i < slots.size(); ++i) renew(slots[i], next.slots.at(i));
+    if (model_.train.average) add_average(e_, *model_.train.average, p, next.parameter, step_, context.shared);
+  }
+
+  ValueId shared(Group& group, const std::string& name, const std::function<ValueId()>& make) {
+    const auto it = group.shared.find(name);
+    if (it != group.shared.end()) return it->second;
+    const std::string prefix = b_.prefix;
+    b_.prefix = name + ".constant";
+    const ValueId v = make();
+    b_.prefix = prefix;
+    return group.shared[name] = v;
+  }
+
+  ValueId kept(Group& group, const std::string& name, const std::function<ValueId(ValueId)>& next) {
+    return shared(group, name + ".next", [&] {
+      const ValueId old = e_.graph.add_input(group.prefix + name, {ir::DType::f64, {}}, ir::Role::state);
+      const ValueId v = next(old);
+      e_.graph.updates.push_back({old, v});
+      return v;
+    });
+  }
+
+  Instance& e_;
+  const Model& model_;
+  const Optimizer& optimizer_;
+  const OptimizerDef& def_;
+  std::optional<int64_t> total_steps_;
+  ir::Builder b_;
+  std::vector<Group> groups_;
+  std::map<std::string, SparseRows> sparse_;  // by the parameter's path
+  ValueId step_;
+};
+
+// Each pattern matches a parameter, and each group has one that no group before it takes.
+void check_groups(const Instance& e, const Optimizer& optimizer, Diagnostics& errors) {
+  std::vector<std::string> left = paths_of(e, ir::Role::param);
+  const std::vector<std::string> all = left;
+  for (const OptimizerGroup& group : optimizer.groups) {
+    check_patterns(group.match, e, "matches no parameter", errors);
+    const auto taken =
+        std::remove_if(left.begin(), left.end(), [&](const std::string& path) { return matches(group.match, path); });
+    const bool matched =
+        std::any_of(all.begin(), all.end(), [&](const std::string& path) { return matches(group.match, path); });
+    if (matched && taken == left.end())
+      errors.error(group.where, "the groups before this one take all that it matches",
+                   "the first group that matches a parameter counts: put the narrower one first");
+    left.erase(taken, left.end());
+  }
+}
+
+}  // namespace
+
+void add_updates(Instance& e, const Model& model, ValueId loss, std::optional<int64_t> total_steps,
+                 Diagnostics& errors) {
+  guarded(errors, [&] {
+    const std::vector<Parameter> parameters = trainable(e, model, loss, errors);
+    if (parameters.empty()) refuse_nothing(e, model, loss);
+    check_groups(e, *model.train.optimizer, errors);
+    Updates(e, model, total_steps).add(parameters, loss);
+  });
+}
+
+}  // namespace heddle::frontend

@@ -1,0 +1,49 @@
+// The training step: measures of the forward pass, gradients, clipping, the schedule and the optimizer's updates as IR.
+//
+//   %fc1.weight.grad: f32[128,784] = gradient(%loss, %fc1.weight)
+//   %fc1.weight.next: f32[128,784] = sub(%fc1.weight, %fc1.weight.change)
+//   update %fc1.weight <- %fc1.weight.next
+#pragma once
+#include <optional>
+
+#include "frontend/instantiate/instantiate.h"
+#include "frontend/training/training_def.h"
+#include "frontend/training/training_plan.h"
+
+namespace heddle::frontend {
+
+// "accuracy", and "accuracy_2" for a second metric of that kind.
+std::vector<Metric> plan_metrics(const Model& model);
+
+// The losses where %loss is a weighted sum of several: "loss_mse", "loss_mse_2". None where it is one loss as it is.
+std::vector<Metric> plan_losses(const Model& model);
+
+struct Losses {
+  ir::ValueId total;  // %loss; invalid where an operand is faulty, or there is no loss
+  ir::Values means;   // of each loss over the batch
+};
+Losses add_losses(Instance& e, const Model& model, Diagnostics& errors);
+// Whether the learning rate depends on how many steps a training has.
+bool needs_length(const Model& model);
+
+// The states of a loss or a metric, of f64.
+struct MeasureStates {
+  std::string name;  // "accuracy"
+  Location where;
+  std::vector<MetricState> states;
+};
+struct Totals {
+  ir::ValueId counted;                  // how much of the batch counts in the loss
+  std::vector<MeasureStates> measures;  // the losses, and each metric without a fault
+};
+// Adds what this batch counts of the losses and of each metric to its states.
+Totals add_totals(Instance& e, const Model& model, const Losses& losses, Diagnostics& errors);
+// @reset, which sets the states to 0, and @metrics, which returns the loss and each metric: f64 of
+// any shape. `measures` are those of a model without faults.
+ir::Graph reset_graph(const std::vector<MeasureStates>& measures);
+ir::Graph metrics_graph(const Model& model, const std::vector<MeasureStates>& measures);
+// Gradients and updates of what the loss depends on, and of `step`.
+void add_updates(Instance& e, const Model& model, ir::ValueId loss, std::optional<int64_t> total_steps,
+                 Diagnostics& errors);
+
+}  // namespace heddle::frontend

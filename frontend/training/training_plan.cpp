@@ -1,0 +1,295 @@
+#include "frontend/training/training_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "frontend/instantiate/instantiate.h"
+#include "frontend/instantiate/model_outputs.h"
+#include "frontend/keys/fields.h"
+#include "frontend/training/learning_rate.h"
+#include "frontend/training/train_step.h"
+#include "frontend/training/training_def.h"
+#include "ir/op_def.h"
+
+namespace heddle::frontend {
+namespace {
+
+Diagnostic note(const Location& where, const std::string& message) { return {Severity::note, where, message, {}, {}}; }
+
+void bound(PlannedInput& input, int64_t below, const Location& where, const std::string& by, const char* what) {
+  if (input.below >= 0 && input.below <= below) return;
+  input.below = below;
+  if (input.one_hot == 0) input.bounded_by = {note(where, fmt::format("{} has {} {} here", by, below, what))};
+}
+
+// Labels of a classification are checked against the number of classes when they are loaded: `in` of cross_entropy or
+// accuracy, where that is an input. A label that is computed from one makes the loss infinite.
+void bound_labels(const Model& model, const Part& part, bool has_classes, const std::vector<Key>& defs,
+                  const Instance& e, std::vector<PlannedInput>& inputs) {
+  if (!has_classes || part.in.size() != 2) return;
+  // What is ignored may be any number: nothing is known of such a column.
+  const Settings settings(part.settings, defs, model.let, part.op, part.op_where);
+  if (settings.integer("ignore_index") != -100) return;
+  const ir::ValueId logits = e.find(part.in[0]), labels = e.find(part.in[1]);
+  if (!logits.valid() || !labels.valid() || e.graph[labels].type.dtype != ir::DType::i32) return;
+  if (e.graph[logits].type.rank() == 0) return;  // refused where the loss is built
+  const bool is_label = std::ranges::count(defs, "threshold", &Key::name) > 0 && settings.has("threshold");
+  const int64_t classes = is_label ? 2 : ir::logical_dims(e.graph[logits].type.dims, e.graph[logits].layout).back();
+  for (PlannedInput& input : inputs)
+    if (input.name == e.graph[labels].name) bound(input, classes, part.op_where, part.op, "classes");
+}
+
+// What elements are found or written by is checked when it is read: an index outside of its axis names nothing.
+void bound_indices(const Instance& e, std::vector<PlannedInput>& inputs) {
+  for (const ir::NodeId id : e.graph.order) {
+    const ir::Node& n = e.graph[id];
+    const int64_t places = most_places(e.graph, n);
+    if (places == 0) continue;
+    const std::string& name = e.graph[origin_of(e.graph, n.operands[1])].name;
+    for (PlannedInput& input : inputs) {
+      if (input.name != name) continue;
+      bound(input, places, n.loc, reader_of(e, id), "places");
+      input.looked_up = true;
+    }
+  }
+}
+
+// What the model computes indices of is not known before a batch is; whether they are of rows, twice the batch tells.
+std::vector<CheckedIndices> plan_index_checks(ModelInstances& instances, const Instance& e, Diagnostics& errors) {
+  const std::vector<IndexCheck> checks = index_checks(e, errors);
+  if (checks.empty()) return {};
+  const Instance* twice = instance_of_twice(instances, e.batch);
+  const bool alike = twice != nullptr && twice->graph.value_count() == e.graph.value_count();
+  return describe(checks, e, alike ? twice : nullptr);
+}
+
+bool is_real(ir::DType t) { return t == ir::DType::f32 || t == ir::DType::f64; }
+
+bool is_one_hot(const ir::DataMap& map) { return map.def->name == "one_hot"; }
+
+// What is wrong about map i of the list, whose result is `row`; empty where nothing is.
+std::string map_fault(const std::vector<ir::DataMap>& list, size_t i, const ir::MapRow& row) {
+  const ir::DataMap& map = list[i];
+  const ir::MapDef& def = *map.def;
+  const auto earlier = [&](const auto& what) {
+    return std::any_of(list.begin(), list.begin() + static_cast<ptrdiff_t>(i), what);
+  };
+  if (def.first && i > 0) return "comes before all other maps of an input";
+  if (!def.integers && !is_real(row.dtype))
+    return fmt::format("expects an input of f32 or f64, not {}", ir::to_string(row.dtype));
+  if (def.picture && is_one_hot(list[0])) return "does not go with one_hot, which makes classes";
+  if (def.picture && !row.picture())
+    return fmt::format("changes pictures of 2 or 3 axes, a row of the input has {}", row.dims.size());
+  if (def.mixes && earlier([](const ir::DataMap& m) { return m.def->mixes; })) return "stands twice in the list";
+  if (map.waits_for_statistics() && i > 0)
+    return fmt::format("without 'mean' and 'std' comes before all other maps of an input: they are those of the files");
+  for (const Key& key : def.keys)
+    if (key.count == Count::several && map.has(key.name) && map.all(key.name).size() > 1 &&
+        std::ssize(map.all(key.name)) != row.channels())
+      return fmt::format("expects one number, or one for each of the {} {}", row.channels(),
+                         row.channels_first ? "channels" : "elements of the last axis");
+  return def.fault ? def.fault(map, row) : std::string();
+}
+
+// From the last map, whose result is the input's row, to the first.
+void check_maps(PlannedInput& input, const Data& data, Diagnostics& errors) {
+  input.stored = input.row.dims;
+  const auto maps = data.maps.find(input.name);
+  if (maps == data.maps.end()) return;
+  constexpr size_t kMostMaps = 32;
+  const std::vector<ir::DataMap>& list = maps->second;
+  if (list.size() > kMostMaps)
+    return errors.error(list[kMostMaps].where, fmt::format("more than {} maps of input '{}'", kMostMaps, input.name));
+  ir::MapRow row{.dtype = input.row.dtype, .dims = input.row.dims, .channels_first = input.channels_first};
+  for (size_t i = list.size(); i-- > 0; row = ir::row_before(list[i], row)) {
+    const std::string fault = map_fault(list, i, row);
+    if (!fault.empty())
+      return errors.error(list[i].where, fmt::format("{} of input '{}': {}", list[i].def->name, input.name, fault));
+  }
+  input.stored = row.dims;
+  input.cast = !list.empty() && list[0].def->name == "cast";
+  if (list.empty() || !is_one_hot(list[0])) return;
+  input.one_hot = list[0].integer("depth");
+  input.bounded_by = {note(list[0].where, fmt::format("one_hot has {} classes here", input.one_hot))};
+}
+
+const ir::DataMap* mixing_map(const Data& data, const std::string& input) {
+  const auto maps = data.maps.find(input);
+  if (maps == data.maps.end()) return nullptr;
+  const auto it = std::ranges::find_if(maps->second, [](const ir::DataMap& m) { return m.def->mixes; });
+  return it == maps->second.end() ? nullptr : &*it;
+}
+
+// Inputs that are mixed are mixed alike: a picture and its label. One that stays as it is hardly belongs to the others.
+void check_mixing(const std::vector<PlannedInput>& inputs, const Data& data, Diagnostics& errors,
+                  std::vector<Diagnostic>& warnings) {
+  const ir::DataMap* first = nullptr;
+  for (const PlannedInput& input : inputs) {
+    const ir::DataMap* map = mixing_map(data, input.name);
+    if (map == nullptr) continue;
+    if (first == nullptr) first = map;
+    if (map->def != first->def || map->numbers != first->numbers)
+      errors.error(map->where,
+                   fmt::format("{} of input '{}' differs from the {} before: one number mixes all inputs of a row",
+                               map->def->name, input.name, first->def->name));
+  }
+  for (const PlannedInput& input : inputs)
+    if (first != nullptr && mixing_map(data, input.name) == nullptr)
+      warnings.push_back({Severity::warning,
+                          first->where,
+                          fmt::format("{} mixes rows, but not their '{}'", first->def->name, input.name),
+                          {},
+                          fmt::format("give '{}' the same map, behind one_hot where it holds classes", input.name)});
+}
+
+void warn_of_endless_training(const Model& model, std::vector<Diagnostic>& warnings) {
+  if (model.train.losses.empty() || model.train.epochs || model.train.steps) return;
+  warnings.push_back({Severity::warning,
+                      model.train.where,
+                      "neither 'epochs' nor 'steps' is given: the training goes on until it is interrupted",
+                      {},
+                      "for example \"epochs\": 10"});
+}
+
+// The softmax of a softmax trains, slowly and toward other probabilities; so does the sigmoid of a
+// sigmoid. A probability in the place of its logarithm makes a loss that is below 0.
+void warn_of_probabilities(const Part& part, const Instance& e, std::vector<Diagnostic>& warnings) {
+  struct Mistake {
+    const char *loss, *takes, *made_by, *help;
+  };
+  constexpr Mistake kMistakes[] = {
+      {"cross_entropy", "logits", "softmax", "give it what the softmax reads"},
+      {"binary_cross_entropy", "logits", "sigmoid", "give it what the sigmoid reads"},
+      {"nll", "logarithms of probabilities", "softmax", "write log_softmax in the place of the softmax"},
+      {"kl_divergence", "logarithms of probabilities", "softmax", "write log_softmax in the place of the softmax"}};
+  if (part.in.empty()) return;
+  const ir::ValueId first = e.find(part.in[0]);
+  const ir::Node* made_by = first.valid() ? e.graph.def(first) : nullptr;
+  for (const Mistake& m : kMistakes)
+    if (made_by != nullptr && part.op == m.loss && made_by->op->name == m.made_by)
+      warnings.push_back(
+          {Severity::warning,
+           part.in[0].where,
+           fmt::format("{} takes {}, and '{}' has been through a {}", m.loss, m.takes, part.in[0].name, m.made_by),
+           {e.origin(first)},
+           m.help});
+}
+
+// The node's scores are what a sigmoid gives, or what binary_cross_entropy takes: then one of 0 and 0.5 is a mistake.
+void warn_of_threshold(const Model& model, const Part& part, const Instance& e, std::vector<Diagnostic>& warnings) {
+  const std::vector<Key>& defs = find_metric(part.op)->settings;
+  if (std::ranges::count(defs, "threshold", &Key::name) == 0 || part.in.empty()) return;
+  const Settings settings(part.settings, defs, model.let, part.op, part.op_where);
+  const ir::ValueId scores = e.find(part.in[0]);
+  if (!settings.has("threshold") || !scores.valid()) return;
+  const double threshold = settings.real("threshold");
+  const auto warn = [&](const std::string& message, const std::string& help) {
+    warnings.push_back({Severity::warning, settings.where("threshold"), message, {e.origin(scores)}, help});
+  };
+  const ir::Node* made_by = e.graph.def(scores);
+  const bool probabilities = made_by != nullptr && (made_by->op->name == "sigmoid" || made_by->op->name == "softmax");
+  if (probabilities && (threshold <= 0 || threshold >= 1))
+    warn(fmt::format("'{}' holds probabilities: {} of them are above {}", part.in[0].name,
+                     threshold <= 0 ? "all" : "none", threshold),
+         "write \"threshold\": 0.5");
+  const bool logits = std::ranges::any_of(model.train.losses, [&](const Part& loss) {
+    return loss.op == "binary_cross_entropy" && !loss.in.empty() && loss.in[0].name == part.in[0].name;
+  });
+  if (logits && threshold == 0.5)
+    warn(fmt::format("'{}' holds logits, as binary_cross_entropy takes them: 0.5 is the probability 0.62",
+                     part.in[0].name),
+         "the probability 0.5 is \"threshold\": 0");
+}
+
+// What ends a training early is one of the numbers that an epoch has.
+void plan_early_stop(const Model& model, TrainingPlan& plan) {
+  plan.checkpoint = model.train.checkpoint;
+  plan.early_stop = model.train.early_stop;
+  if (!plan.early_stop) return;
+  EarlyStop& stop = *plan.early_stop;
+  const auto metric = std::ranges::find(plan.metrics, stop.on, &Metric::name);
+  if (metric == plan.metrics.end()) {
+    std::vector<std::string> names;
+    for (const Metric& m : plan.metrics) names.push_back(m.name);
+    throw UserError(stop.where, fmt::format("train: early_stop: no loss or metric is called {}", quote(stop.on)),
+                    suggest(stop.on, names));
+  }
+  if (stop.mode.empty()) stop.mode = metric->higher_is_better ? "max" : "min";
+}
+
+std::vector<PaddingRow> padding_rows(const Instance& e) {
+  std::vector<PaddingRow> rows;
+  for (const Parameter& p : e.parameters) {
+    if (p.zero_row < 0) continue;
+    const bool shared = std::ranges::any_of(
+        e.nodes, [&](const ExpandedNode& node) { return std::ranges::count(node.parameters, p.path) > 0; });
+    rows.push_back({p.path, p.zero_row, p.where, shared});
+  }
+  return rows;
+}
+
+}  // namespace
+
+TrainingPlan plan_training(const Model& model) {
+  ModelInstances instances(model);
+  return plan_training(instances);
+}
+
+const PlannedInput* find_input(const TrainingPlan& plan, const std::string& name) {
+  const auto found = std::ranges::find_if(
+      plan.inputs, [&](const PlannedInput& input) { return name == input.name || name == input.name + kNameTaken; });
+  return found == plan.inputs.end() ? nullptr : &*found;
+}
+
+TrainingPlan plan_training(ModelInstances& instances) {
+  const Model& model = instances.model();
+  TrainingPlan plan;
+  plan.name = model.name;
+  const auto batch = model.train.sizes.find(model.batch_dimension);
+  plan.batch = batch == model.train.sizes.end() ? 1 : batch->second;
+  plan.epochs = model.train.epochs;
+  plan.steps = model.train.steps;
+  plan.seed = model.train.seed;
+  plan.drop_last = model.train.drop_last;
+  plan.clips = model.train.clip_norm.has_value(), plan.gradient_norm = model.train.gradient_norm;
+  plan.data = model.data;
+
+  Diagnostics errors;
+  const Instance& e = instances.at({.batch = plan.batch, .training = false}, errors);
+  errors.throw_if_any();
+  for (const InputDef& input : model.inputs) {
+    ir::Type row = input_type(model, input, plan.batch);
+    row.dims.erase(row.dims.begin());
+    plan.inputs.push_back({input.name, row});
+    plan.inputs.back().channels_first = model.layout == ImageLayout::nchw && row.dims.size() == 3;
+    check_maps(plan.inputs.back(), plan.data, errors);
+  }
+  check_mixing(plan.inputs, plan.data, errors, plan.warnings);
+  errors.throw_if_any();
+  bound_indices(e, plan.inputs);
+  plan.padding = padding_rows(e);
+  plan.indices = plan_index_checks(instances, e, errors);
+  errors.throw_if_any();
+  warn_of_endless_training(model, plan.warnings);
+  if (!model.train.losses.empty()) plan.metrics.push_back({"loss"});
+  for (const Part& part : model.train.losses) {
+    const LossDef& def = *find_loss(part.op);
+    warn_of_probabilities(part, e, plan.warnings);
+    bound_labels(model, part, def.classes, def.settings, e, plan.inputs);
+  }
+  for (const Metric& loss : plan_losses(model)) plan.metrics.push_back(loss);
+  for (const Metric& metric : plan_metrics(model)) plan.metrics.push_back(metric);
+  for (const Part& part : model.train.metrics) {
+    const MetricDef& def = *find_metric(part.op);
+    bound_labels(model, part, def.classes, def.settings, e, plan.inputs);
+    warn_of_threshold(model, part, e, plan.warnings);
+  }
+  plan_early_stop(model, plan);
+  guarded(errors, [&] { warn_of_modes(model, plan.metrics, plan.warnings); });  // an unknown schedule is told elsewhere
+  return plan;
+}
+
+}  // namespace heddle::frontend

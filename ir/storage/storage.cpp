@@ -1,0 +1,134 @@
+#include "ir/storage/storage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "ir/check.h"
+#include "ir/storage/view.h"
+
+namespace heddle::ir {
+namespace {
+
+// Storages in the order of their roots; a storage is needed from the first to the last step of any value in it.
+void add_storages(const Graph& g, std::vector<ArenaItem>& items) {
+  const std::vector<LiveRange> ranges = live_ranges(g);
+  std::vector<Interval> live(g.value_count());
+  const auto add = [&](ValueId v) {
+    const ValueId root = storage_of(g, v).root;
+    Interval& i = live[index_of(root)];
+    const int64_t begin = std::max<int64_t>(ranges[index_of(v)].first, 0), end = ranges[index_of(v)].last + 1;
+    i.begin = i.bytes == 0 ? begin : std::min(i.begin, begin);
+    i.end = std::max({i.end, end, begin + 1});
+    i.bytes = g[root].type.bytes();
+  };
+  for (const ValueId v : g.inputs) add(v);
+  for (const NodeId n : g.order)
+    for (const ValueId v : g[n].results) add(v);
+  for (size_t i = 0; i < live.size(); ++i)
+    if (const ValueId v{static_cast<int32_t>(i)}; live[i].bytes > 0 && !is_state(g[v]))
+      items.push_back({live[i], v, {}});
+}
+
+void add_scratch(const Module& m, const Graph& g, std::vector<ArenaItem>& items) {
+  for (size_t i = 0; i < g.order.size(); ++i) {
+    const Node& n = g[g.order[i]];
+    const Graph* kernel = n.callee.empty() ? nullptr : m.find_kernel(n.callee);
+    if (kernel == nullptr || !kernel->schedule || kernel->schedule->workspace == 0) continue;
+    const auto at = static_cast<int64_t>(i);
+    items.push_back({{at, at + 1, kernel->schedule->workspace}, {}, g.order[i]});
+  }
+}
+
+}  // namespace
+
+bool is_state(const Value& v) { return v.role == Role::param || v.role == Role::buffer || v.role == Role::state; }
+
+StorageSpan storage_of(const Graph& g, ValueId v) {
+  StorageSpan span{v, 0};
+  for (size_t steps = 0; g[span.root].place.base.valid(); ++steps) {
+    HEDDLE_CHECK(steps < g.value_count(), fmt::format("the places of %{} form a cycle", g[v].name));
+    span.offset += g[span.root].place.offset;
+    span.root = g[span.root].place.base;
+  }
+  return span;
+}
+
+ByteRanges byte_ranges(const Graph& g) {
+  ByteRanges ranges{std::vector<ByteRange>(g.value_count()), {g.arena_bytes}};
+  std::map<ValueId, size_t> own_segments;
+  const auto add = [&](ValueId v) {
+    const auto [root, offset] = storage_of(g, v);  // a base may be defined after the values inside it
+    ByteRange& range = ranges.of[index_of(v)];
+    range = {0, offset, g[v].type.bytes()};
+    if (g[root].place.placed()) {
+      range.begin += g[root].place.offset;
+      return;
+    }
+    const auto [it, added] = own_segments.try_emplace(root, ranges.segments.size());
+    if (added) ranges.segments.push_back(g[root].type.bytes());
+    range.segment = it->second;
+  };
+  for (const ValueId v : g.inputs) add(v);
+  for (const NodeId n : g.order)
+    for (const ValueId v : g[n].results) add(v);
+  return ranges;
+}
+
+std::vector<char> updated_states(const Graph& g) {
+  std::vector<char> updated(g.value_count(), 0);
+  for (const Update& u : g.updates) updated[index_of(u.state)] = 1;
+  return updated;
+}
+
+std::vector<StorageSpan> view_spans(const Graph& g, const std::function<void(ValueId, const std::string&)>& refused) {
+  const std::vector<char> updated = updated_states(g);
+  std::vector<char> leaves(g.value_count(), 0);
+  for (const ValueId v : g.outputs) leaves[index_of(v)] = 1;
+  for (const Update& u : g.updates) leaves[index_of(u.next)] = 1;
+  const auto refuse = [&](ValueId v, const std::string& reason) {
+    if (refused) refused(v, "copied: " + reason);
+  };
+  std::vector<StorageSpan> spans(g.value_count());
+  for (size_t i = 0; i < spans.size(); ++i) spans[i].root = ValueId{static_cast<int32_t>(i)};
+  for (const NodeId id : g.order) {
+    const Node& n = g[id];
+    if (n.operands.size() != 1) continue;
+    const std::vector<Piece> pieces = contiguous_pieces(g, n);
+    if (pieces.size() != 1) continue;
+    const ValueId result = n.results[0];
+    StorageSpan span = spans[index_of(n.operands[0])];
+    span.offset += pieces[0].from * bits(g[result].type.dtype) / 8;
+    if (span.offset % kViewAlignment != 0)
+      refuse(result,
+             fmt::format("{} bytes into %{} is no multiple of {}", span.offset, g[span.root].name, kViewAlignment));
+    else if (leaves[index_of(result)] && updated[index_of(span.root)])
+      refuse(result, fmt::format("%{} is updated before this is read", g[span.root].name));
+    else
+      spans[index_of(result)] = span;
+  }
+  return spans;
+}
+
+std::vector<LiveRange> live_ranges(const Graph& g) {
+  std::vector<LiveRange> ranges(g.value_count());
+  const auto steps = static_cast<int64_t>(g.order.size());
+  for (int64_t i = 0; i < steps; ++i) {
+    const Node& n = g[g.order[static_cast<size_t>(i)]];
+    for (const ValueId v : n.operands) ranges[index_of(v)].last = i;
+    for (const ValueId v : n.results) ranges[index_of(v)] = {i, i};
+  }
+  for (const ValueId v : g.outputs) ranges[index_of(v)].last = steps;
+  for (const Update& u : g.updates) ranges[index_of(u.next)].last = steps;
+  return ranges;
+}
+
+std::vector<ArenaItem> arena_items(const Module& m, const Graph& g) {
+  std::vector<ArenaItem> items;
+  add_storages(g, items);
+  add_scratch(m, g, items);
+  return items;
+}
+
+}  // namespace heddle::ir

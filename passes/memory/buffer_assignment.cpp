@@ -1,0 +1,46 @@
+#include "passes/memory/buffer_assignment.h"
+
+#include <fmt/format.h>
+
+#include "ir/storage/storage.h"
+#include "passes/memory/old_states.h"
+#include "passes/memory/pack_intervals.h"
+
+namespace heddle::passes {
+using namespace ir;
+
+namespace {
+
+bool pack_graph(const Module& m, Graph& g, const Options& options) {
+  const bool copied = copy_old_states(g);  // where alias has not run
+  const std::vector<ArenaItem> items = arena_items(m, g);
+  std::vector<Interval> intervals;
+  intervals.reserve(items.size());
+  for (const ArenaItem& item : items) intervals.push_back(item.live);
+  const Packing packing = pack_intervals(intervals, kArenaAlignment);
+  bool changed = copied || g.arena_bytes != packing.bytes;
+  g.arena_bytes = packing.bytes;
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (items[i].root.valid()) {
+      Place& place = g[items[i].root].place;
+      changed |= place != Place{packing.offsets[i], {}};
+      place = {packing.offsets[i], {}};
+    } else {
+      Attr& at = g[items[i].call].attrs["workspace_at"];
+      changed |= at != Attr(packing.offsets[i]);
+      at = packing.offsets[i];
+    }
+  }
+  options.note("assign_buffers", g, "arena", fmt::format("{} bytes, at most {} live", packing.bytes, packing.max_live));
+  return changed;
+}
+
+}  // namespace
+
+bool assign_buffers(Module& m, const Options& options) {
+  bool changed = false;
+  for (Graph& g : m.graphs) changed |= pack_graph(m, g, options);
+  return changed;
+}
+
+}  // namespace heddle::passes

@@ -1,0 +1,210 @@
+#include "passes/memory/instruction_scheduling.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <queue>
+#include <tuple>
+
+#include "ir/storage/storage.h"
+
+namespace heddle::passes {
+using namespace ir;
+
+namespace {
+
+// The graph as the scheduler sees it: views belong to the storage they look into.
+struct Storages {
+  std::vector<std::vector<ValueId>> touched;  // by NodeId index: the roots of its operands and results, each once
+  std::vector<std::vector<NodeId>> of;        // by ValueId index of the root: the nodes that touch it
+  std::vector<char> pinned;                   // by ValueId index of the root: lives to the end, or outside the arena
+  std::vector<char> owned;                    // by ValueId index: whether it is a root
+  std::vector<ValueId> overwrites;            // by NodeId index: the state whose next value it computes
+};
+
+Storages storages(const Graph& g) {
+  const std::vector<StorageSpan> spans = view_spans(g);
+  const auto root = [&](ValueId v) { return spans[index_of(v)].root; };
+  Storages s{.touched = std::vector<std::vector<ValueId>>(g.node_count()),
+             .of = std::vector<std::vector<NodeId>>(g.value_count()),
+             .pinned = std::vector<char>(g.value_count(), 0),
+             .owned = std::vector<char>(g.value_count(), 0),
+             .overwrites = std::vector<ValueId>(g.node_count())};
+  for (size_t i = 0; i < spans.size(); ++i) s.owned[i] = index_of(spans[i].root) == i;
+  for (NodeId id : g.order) {
+    std::vector<ValueId>& roots = s.touched[index_of(id)];
+    for (ValueId v : g[id].operands) roots.push_back(root(v));
+    for (ValueId v : g[id].results) roots.push_back(root(v));
+    std::sort(roots.begin(), roots.end());
+    roots.erase(std::unique(roots.begin(), roots.end()), roots.end());
+    for (ValueId r : roots) s.of[index_of(r)].push_back(id);
+  }
+  for (ValueId v : g.inputs) s.pinned[index_of(v)] = g[v].role != Role::input;
+  for (ValueId v : g.outputs) s.pinned[index_of(root(v))] = 1;
+  for (const Update& u : g.updates) {
+    const ValueId next = root(u.next);
+    s.pinned[index_of(next)] = 1;
+    if (g[next].def.valid()) s.overwrites[index_of(g[next].def)] = u.state;
+  }
+  return s;
+}
+
+// How one list scheduling chooses among the nodes that are ready.
+enum class Priority {
+  program_order,
+  growth,   // the node that frees most, less what it allocates
+  deepest,  // the node with the longest way to the end, among those that do not grow memory more than needed
+};
+
+class ListScheduler {
+ public:
+  ListScheduler(const Graph& g, const Storages& s, Priority priority) : g_(g), s_(s), priority_(priority) {
+    position_ = g.positions();
+    waiting_.resize(g.node_count());
+    taken_.resize(g.node_count());
+    freed_.resize(g.node_count());
+    writers_.resize(g.value_count());
+    left_.resize(g.value_count());
+    for (NodeId id : g.order)
+      if (const ValueId state = s.overwrites[index_of(id)]; state.valid()) writers_[index_of(state)].push_back(id);
+    for (size_t i = 0; i < left_.size(); ++i) {
+      left_[i] = s.of[i].size();
+      if (left_[i] == 1 && !s.pinned[i])
+        freed_[index_of(s.of[i][0])] += g[ValueId{static_cast<int32_t>(i)}].type.bytes();
+    }
+    heights();
+    for (NodeId id : g.order) {
+      for (ValueId v : g[id].operands) waiting_[index_of(id)] += g[v].def.valid();
+      offer(id);
+    }
+  }
+
+  std::vector<NodeId> order() {
+    std::vector<NodeId> out;
+    while (!ready_.empty()) {
+      const NodeId next = ready_.top().node;
+      ready_.pop();
+      if (taken_[index_of(next)]) continue;  // offered again since, with a key that came first
+      out.push_back(next);
+      take(next);
+    }
+    return out;
+  }
+  int64_t peak() const { return peak_; }
+
+ private:
+  // Smaller is sooner. Ties fall to the node made first, not to the current order: a second run finds nothing else.
+  using Key = std::tuple<bool, int64_t, int64_t, int64_t>;
+  struct Offer {
+    Key key;
+    NodeId node;
+    bool operator<(const Offer& o) const { return key > o.key; }  // the queue's top is the largest
+  };
+
+  void heights() {
+    height_.resize(g_.node_count());
+    for (size_t i = g_.order.size(); i-- > 0;)
+      for (ValueId r : g_[g_.order[i]].results)
+        for (NodeId use : g_[r].uses)
+          height_[index_of(g_.order[i])] = std::max(height_[index_of(g_.order[i])], height_[index_of(use)] + 1);
+  }
+
+  // Keys only ever become smaller: of several offers of a node the newest counts.
+  void offer(NodeId id) {
+    if (waiting_[index_of(id)] == 0 && !taken_[index_of(id)]) ready_.push({key(id), id});
+  }
+
+  Key key(NodeId id) const {
+    const int64_t at = id.index;
+    switch (priority_) {
+      case Priority::program_order: return {deferred(id), position_[index_of(id)], 0, 0};
+      case Priority::growth: return {deferred(id), growth(id), -height_[index_of(id)], at};
+      case Priority::deepest: return {deferred(id), std::max<int64_t>(growth(id), 0), -height_[index_of(id)], at};
+    }
+    return {};
+  }
+
+  // Whether someone else still has to read the state that the node may overwrite.
+  bool deferred(NodeId id) const {
+    const ValueId state = s_.overwrites[index_of(id)];
+    if (!state.valid()) return false;
+    const std::vector<ValueId>& roots = s_.touched[index_of(id)];
+    const size_t own = std::binary_search(roots.begin(), roots.end(), state) ? 1 : 0;
+    return left_[index_of(state)] > own;
+  }
+
+  int64_t allocated(NodeId id) const {
+    int64_t bytes = 0;
+    for (ValueId r : g_[id].results)
+      if (s_.owned[index_of(r)]) bytes += g_[r].type.bytes();
+    return bytes;
+  }
+  int64_t growth(NodeId id) const { return allocated(id) - freed_[index_of(id)]; }
+
+  void take(NodeId id) {
+    taken_[index_of(id)] = 1;
+    live_ += allocated(id);
+    peak_ = std::max(peak_, live_);
+    live_ -= freed_[index_of(id)];
+    for (ValueId r : s_.touched[index_of(id)]) {
+      if (--left_[index_of(r)] == 1) leave_to_last(r);
+      if (left_[index_of(r)] <= 1)
+        for (NodeId writer : writers_[index_of(r)]) offer(writer);
+    }
+    for (ValueId r : g_[id].results)
+      for (NodeId use : g_[r].uses)
+        if (--waiting_[index_of(use)] == 0) offer(use);
+  }
+
+  // The one node that still touches the storage frees it.
+  void leave_to_last(ValueId root) {
+    if (s_.pinned[index_of(root)]) return;
+    const std::vector<NodeId>& nodes = s_.of[index_of(root)];
+    const NodeId last = *std::find_if(nodes.begin(), nodes.end(), [&](NodeId n) { return !taken_[index_of(n)]; });
+    freed_[index_of(last)] += g_[root].type.bytes();
+    offer(last);
+  }
+
+  const Graph& g_;
+  const Storages& s_;
+  Priority priority_;
+  std::vector<int> position_;
+  std::vector<int> waiting_;                  // by NodeId index: operands not computed yet
+  std::vector<char> taken_;                   // by NodeId index
+  std::vector<int64_t> freed_;                // by NodeId index: bytes of the storages nobody touches after this node
+  std::vector<size_t> left_;                  // by ValueId index of the root: nodes that have not touched it yet
+  std::vector<std::vector<NodeId>> writers_;  // by ValueId index of a state: the nodes that may overwrite it
+  std::vector<int64_t> height_;               // by NodeId index: the longest way to the end
+  std::priority_queue<Offer> ready_;
+  int64_t live_ = 0, peak_ = 0;
+};
+
+bool schedule_graph(Graph& g, const Options& options) {
+  const Storages s = storages(g);
+  std::vector<NodeId> best;
+  int64_t least = 0;
+  for (Priority priority : {Priority::program_order, Priority::growth, Priority::deepest}) {
+    ListScheduler scheduler(g, s, priority);
+    std::vector<NodeId> order = scheduler.order();
+    if (best.empty() || scheduler.peak() < least) {
+      if (!best.empty())
+        options.note("schedule_instructions", g, "order",
+                     fmt::format("{} bytes live instead of {}", scheduler.peak(), least));
+      best = std::move(order);
+      least = scheduler.peak();
+    }
+  }
+  if (best == g.order) return false;
+  g.order = std::move(best);
+  return true;
+}
+
+}  // namespace
+
+bool schedule_instructions(Module& m, const Options& options) {
+  bool changed = false;
+  for (Graph& g : m.graphs) changed |= schedule_graph(g, options);
+  return changed;
+}
+
+}  // namespace heddle::passes
