@@ -1,5 +1,5 @@
-// The body of a kernel as lines of text, printed from its loops: one function for all schedules, and the parts of it that
-// have a file of their own.
+// The body of a kernel as lines of text, printed from its loops: one function for all schedules,
+// and the parts of it that have a file of their own.
 #pragma once
 #include "codegen/emit_body.h"
 

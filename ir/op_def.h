@@ -95,7 +95,8 @@ struct Reduction {
   std::vector<std::string> finish;
   std::function<ReductionDomain(const Signature&)> domain;
 };
-// A sum of products with a library schedule. `domain` gives the generated schedule (element "a * b" summed) and the flop count.
+// A sum of products with a library schedule. `domain` gives the generated schedule (element "a * b"
+// summed) and the flop count.
 struct Contraction {
   std::function<ReductionDomain(const Signature&)> domain;
 };

@@ -20,7 +20,8 @@ namespace heddle::passes {
 
 bool decompose(ir::Module& m, const Options& options);
 
-// Replaces the composites among the chosen nodes by their decompositions; what these are made of may be composite again.
+// Replaces the composites among the chosen nodes by their decompositions; what these are made of
+// may be composite again.
 bool decompose_nodes(ir::Graph& g, const std::function<bool(ir::NodeId)>& chosen);
 
 }  // namespace heddle::passes

@@ -7,8 +7,8 @@
 //                                         }
 //                                         %y: f32[4] = call @exp.neg(%x)
 //
-// Kernels with equal bodies and schedules are one kernel, whatever their values are called: it keeps the names of its first
-// use.
+// Kernels with equal bodies and schedules are one kernel, whatever their values are called: it
+// keeps the names of its first use.
 #pragma once
 #include <set>
 #include <string>

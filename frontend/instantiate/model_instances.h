@@ -14,8 +14,8 @@ class ModelInstances {
  public:
   explicit ModelInstances(const Model& model) : model_(model) {}  // the model outlives this
   const Model& model() const { return model_; }
-  // As instantiate_model. What has faults is instantiated, and its faults are told, each time. The result stays until the next
-  // `clear`, or until faults make it be asked for again.
+  // As instantiate_model. What has faults is instantiated, and its faults are told, each time. The
+  // result stays until the next `clear`, or until faults make it be asked for again.
   const Instance& at(const InstanceOptions& options, Diagnostics& errors);
   // Gives their memory back. Whoever asks again gets a new instance.
   void clear() { made_.clear(); }

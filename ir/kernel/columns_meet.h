@@ -13,8 +13,8 @@ struct ColumnsMeet {
   int64_t abreast = 1;  // of so many of its columns
   int64_t turns = 1;    // of loads that wait for one another
 };
-// `threads` add up sums of `bytes` that `blocks` have left. Depends on nothing but the schedule and the shape, so that the
-// order of additions does not, either.
+// `threads` add up sums of `bytes` that `blocks` have left. Depends on nothing but the schedule and
+// the shape, so that the order of additions does not, either.
 ColumnsMeet columns_meet(int64_t threads, int64_t blocks, int64_t columns, int64_t bytes);
 
 // Of many blocks with many columns one would add all while the others are idle. The number of blocks in a group, whose

@@ -1,6 +1,6 @@
-// KernelSchedule: how a kernel is executed on its target. `fuse` and `select` write it on the kernel; what follows from it
-// is plan_kernel's to say; codegen prints both. What is left to the text is how a loop is unrolled; to the host device,
-// which threads take which blocks.
+// KernelSchedule: how a kernel is executed on its target. `fuse` and `select` write it on the
+// kernel; what follows from it is plan_kernel's to say; codegen prints both. What is left to the
+// text is how a loop is unrolled; to the host device, which threads take which blocks.
 //
 //   kernel @broadcast.add.relu(%bias: f32[128], %x: f32[64,128])
 //       {domain = [64,128], schedule = "pointwise", split = 1, threads = 256, vector_width = 4} { ... }

@@ -1,5 +1,5 @@
-// plan_kernel: what follows from a kernel and its schedule: how each value is computed, in which pass, and where partial
-// results lie.
+// plan_kernel: what follows from a kernel and its schedule: how each value is computed, in which
+// pass, and where partial results lie.
 //
 //   softmax of f32[64,128] in schedule rows, split = 1:   max      a row reduction, in pass 0
 //                                                     sum      a row reduction, in pass 1; exp(x - max) is kept from it
@@ -93,8 +93,9 @@ bool is_column(const Graph& kernel, const KernelPlan& plan, NodeId reduction);
 // over rows, so what has one value per row has one value.
 bool is_single(const KernelPlan& plan, const ValuePlan& value);
 
-// Why the schedule, though it has a plan, cannot be printed as it is: a packet that does not divide a row, a team that does
-// not divide the block, too little scratch for the partial results. "" where it can.
+// Why the schedule, though it has a plan, cannot be printed as it is: a packet that does not divide
+// a row, a team that does not divide the block, too little scratch for the partial results. ""
+// where it can.
 std::string schedule_conflict(const KernelSchedule& schedule, const KernelPlan& plan);
 // The same of a library's call, which has no plan.
 std::string library_conflict(const Graph& kernel);

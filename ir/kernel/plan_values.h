@@ -1,5 +1,5 @@
-// plan_values: the second half of plan_kernel, of schedules by rows and columns: the extent and the pass of every value in
-// one space.
+// plan_values: the second half of plan_kernel, of schedules by rows and columns: the extent and the
+// pass of every value in one space.
 #pragma once
 #include "ir/kernel/plan_kernel.h"
 

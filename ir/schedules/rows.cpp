@@ -1,5 +1,5 @@
-// Schedule rows: teams pass over their rows; what is one value a row follows; then single values, and what blocks sum up
-// together, which the last of them finishes.
+// Schedule rows: teams pass over their rows; what is one value a row follows; then single values,
+// and what blocks sum up together, which the last of them finishes.
 #include <algorithm>
 #include <set>
 

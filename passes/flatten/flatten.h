@@ -10,12 +10,13 @@
 //                                                                     %params.next = sub(%params, %params.step)
 //                                                                     update %params <- %params.next
 //
-// An optimizer's states go with their parameter: %a.m and %b.m lie in %params.m. The clipping norm of all gradients
-// becomes that of the flat one. Parameters that are updated otherwise (no decay on vectors, say) make a group of their
-// own, or stay as they are when they are alone. Every graph of the module is rewritten, so that they share the states.
-// Members are ordered by the power of two that divides their bytes, so that all those of a multiple of 16 bytes begin
-// at one. After differentiate, which makes the gradients; before decompose, while the norm is still one operator. Meaning
-// is preserved up to ir::flatten_states.
+// An optimizer's states go with their parameter: %a.m and %b.m lie in %params.m. The clipping norm
+// of all gradients becomes that of the flat one. Parameters that are updated otherwise (no decay on
+// vectors, say) make a group of their own, or stay as they are when they are alone. Every graph of
+// the module is rewritten, so that they share the states. Members are ordered by the power of two
+// that divides their bytes, so that all those of a multiple of 16 bytes begin at one. After
+// differentiate, which makes the gradients; before decompose, while the norm is still one operator.
+// Meaning is preserved up to ir::flatten_states.
 #pragma once
 #include "passes/pass.h"
 

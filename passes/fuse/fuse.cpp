@@ -273,8 +273,9 @@ class Fuser {
     sort_topologically(g_);
   }
 
-  // What a kernel copied while its schedule was found may be in memory by now, where another kernel returns it. Mostly that
-  // is less to do; where what is left has no schedule, each node becomes a kernel of its own.
+  // What a kernel copied while its schedule was found may be in memory by now, where another kernel
+  // returns it. Mostly that is less to do; where what is left has no schedule, each node becomes a
+  // kernel of its own.
   void outline(std::vector<NodeId> owned) {
     const Sketch s = groups_.sketch(owned);
     Assessment& a = shared_.assessor.assess(g_, s);

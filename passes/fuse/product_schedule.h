@@ -1,5 +1,5 @@
-// product_schedule: the tile, threads, stages and parts of a product on a GPU: of all that can be executed, those that are
-// predicted to take the least time.
+// product_schedule: the tile, threads, stages and parts of a product on a GPU: of all that can be
+// executed, those that are predicted to take the least time.
 //
 //   f32[128,784] x f32[784,128]   ->   schedule = "contract", tile = [32,32,32], threads = 64, stages = 3, parts = 12
 #pragma once

@@ -3,8 +3,9 @@
 //   %y: f32[8] = relu(%x)              yes: each element is read just before it is written
 //   %y: f32[4,4] = transpose(%x)       no: an element may be overwritten before it is read
 //
-// A kernel may when the result is computed from the operand by elementwise operators alone, so that both have one index
-// map, and when the operand is not read again in a later pass over the row; a primitive, where it has a schedule in place.
+// A kernel may when the result is computed from the operand by elementwise operators alone, so that
+// both have one index map, and when the operand is not read again in a later pass over the row; a
+// primitive, where it has a schedule in place.
 #pragma once
 #include <map>
 #include <string>

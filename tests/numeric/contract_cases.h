@@ -1,5 +1,5 @@
-// Products through tiles, for tests that execute or compile them: graphs of one kernel each, in schedules that are chosen
-// here instead of by predicted time.
+// Products through tiles, for tests that execute or compile them: graphs of one kernel each, in
+// schedules that are chosen here instead of by predicted time.
 //
 //   matmul 70 x 33 x 50, either side transposed, tile = [32,16,16], threads = 32, split_k = 1 and 3
 #pragma once

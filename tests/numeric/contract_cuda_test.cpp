@@ -1,5 +1,6 @@
-// The machine code of products through tiles, in every schedule of the cases that are executed elsewhere: no register is
-// spilled on any architecture. A schedule is compiled for one of them, the next schedule for the next.
+// The machine code of products through tiles, in every schedule of the cases that are executed
+// elsewhere: no register is spilled on any architecture. A schedule is compiled for one of them,
+// the next schedule for the next.
 #include <gtest/gtest.h>
 
 #include "codegen/lower.h"

@@ -4,8 +4,9 @@
 //   heddle_random_graphs --first 17 --count 1 --print  prints graph 17 and checks it
 //   heddle_random_graphs --reduce fails.hir            prints the smallest module that fails as this one does
 //
-// --pairs: afterwards every pair of operators must have been compared; graphs that name those left out are added.
-// --batch N: graphs of one program (20). --seconds N: of one reduction (60; 0: none). --most N: ends after N faults (10).
+// --pairs: afterwards every pair of operators must have been compared; graphs that name those left
+// out are added. --batch N: graphs of one program (20). --seconds N: of one reduction (60; 0:
+// none). --most N: ends after N faults (10).
 #include <fmt/format.h>
 
 #include <algorithm>

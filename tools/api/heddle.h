@@ -205,9 +205,9 @@ class HEDDLE_API ModelBuilder {
 
 class HEDDLE_API Model {
  public:
-  // From a file, or from its text. Compiles nothing. Throws (1) with every fault that reading finds: keys, types, words,
-  // sizes, names. What only the network's shapes say, `compile` finds. Throws (2) where options are out of range or the
-  // path is "-": standard input is the program's own.
+  // From a file, or from its text. Compiles nothing. Throws (1) with every fault that reading finds:
+  // keys, types, words, sizes, names. What only the network's shapes say, `compile` finds. Throws (2)
+  // where options are out of range or the path is "-": standard input is the program's own.
   static Model load(const std::string& path, const Options& options = {});
   static Model parse(const std::string& text, const Options& options = {});
   // From calls instead of a text. Where a message of a text begins with file, line and column, it
