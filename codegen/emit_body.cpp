@@ -145,7 +145,7 @@ Operand Body::compute(ValueId v, const Node& n, const IndexMap& at) {
       *n.op, [&](const Movement&) { return move(v, n, s, at); }, [&](const Source&) { return source(v, n, s, at); },
       [&](const Elementwise&) { return elementwise(v, n, s, at); }, [&](const Lookup&) { return lookup(v, n, s, at); },
       [&](const OneOf<Reduction, Contraction> auto&) { return reduce(v, n, s, at); },
-      [&](const OneOf<Primitive, Composite, Gradient, Call> auto&) -> Operand {
+      [&](const OneOf<Primitive, Composite, Gradient, Call, Scan> auto&) -> Operand {
         HEDDLE_CHECK(false, n.op->name + " is in no kernel's text");
         return {};
       });

@@ -54,7 +54,7 @@ Library describe_library(const Graph& kernel) {
         [&](const Elementwise&) {
           if (n.operands.size() == 1) call.epilogue.push_back({.op = n.op->name, .at_least = n.op->traits.at_least});
         },
-        [&](const OneOf<Source, Lookup, Reduction, Primitive, Gradient, Call> auto&) {
+        [&](const OneOf<Source, Lookup, Reduction, Primitive, Gradient, Call, Scan> auto&) {
           HEDDLE_CHECK(false, n.op->name + " is in no library call");
         });
   }

@@ -165,7 +165,7 @@ bool finish_needs_valid(const Signature& s) {
 std::string monoid(const Signature& s) {
   const std::string name = visit_kind(
       *s.op, [](const Reduction& r) { return r.monoid; }, [](const Contraction&) { return std::string("Sum"); },
-      [&](const OneOf<Source, Elementwise, Movement, Lookup, Primitive, Composite, Gradient, Call> auto&) {
+      [&](const OneOf<Source, Elementwise, Movement, Lookup, Primitive, Composite, Gradient, Call, Scan> auto&) {
         HEDDLE_CHECK(false, s.op->name + " reduces nothing");
         return std::string();
       });
@@ -190,7 +190,7 @@ std::string function_text(const OpDef& op) {
         return op.traits.splat ? "" : definition({op, identifier(op.name), source.expr}, op.operands, {"i", "k"});
       },
       [&](const Reduction& r) { return reduction_text(op, r); },
-      [](const OneOf<Movement, Lookup, Contraction, Primitive, Composite, Gradient, Call> auto&) {
+      [](const OneOf<Movement, Lookup, Contraction, Primitive, Composite, Gradient, Call, Scan> auto&) {
         return std::string();
       });
 }

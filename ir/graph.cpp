@@ -16,6 +16,10 @@ std::string to_string(Role role) {
     case Role::param: return "param";
     case Role::buffer: return "buffer";
     case Role::state: return "state";
+    case Role::fixed: return "fixed";
+    case Role::carry: return "carry";
+    case Role::slice: return "slice";
+    case Role::index: return "index";
   }
   return "";
 }
@@ -169,7 +173,20 @@ auto* find_named(List& list, std::string_view name) {
 }
 }  // namespace
 
+std::vector<Graph*> Module::all_graphs() {
+  std::vector<Graph*> all;
+  for (auto* list : {&bodies, &graphs})
+    for (Graph& g : *list) all.push_back(&g);
+  return all;
+}
+std::vector<const Graph*> Module::all_graphs() const {
+  std::vector<const Graph*> all;
+  for (const auto* list : {&bodies, &graphs})
+    for (const Graph& g : *list) all.push_back(&g);
+  return all;
+}
 const Graph* Module::find_kernel(std::string_view name) const { return find_named(kernels, name); }
+const Graph* Module::find_body(std::string_view name) const { return find_named(bodies, name); }
 const Graph* Module::find_graph(std::string_view name) const { return find_named(graphs, name); }
 Graph* Module::find_graph(std::string_view name) { return find_named(graphs, name); }
 
@@ -181,7 +198,8 @@ class Comparison {
   Comparison(const Graph& a, const Graph& b) : a_(a), b_(b), pairs_(a.value_count()) {}
 
   bool equal() {
-    if (a_.name != b_.name || a_.schedule != b_.schedule || a_.arena_bytes != b_.arena_bytes) return false;
+    if (a_.name != b_.name || a_.schedule != b_.schedule || a_.body != b_.body || a_.arena_bytes != b_.arena_bytes)
+      return false;
     if (a_.scalars != b_.scalars) return false;
     if (a_.order.size() != b_.order.size() || a_.updates.size() != b_.updates.size()) return false;
     if (!declare(a_.inputs, b_.inputs)) return false;
@@ -234,6 +252,7 @@ bool structurally_equal(const Module& a, const Module& b) {
   const auto same = [](const Graph& x, const Graph& y) { return structurally_equal(x, y); };
   return a.groups == b.groups &&
          std::equal(a.kernels.begin(), a.kernels.end(), b.kernels.begin(), b.kernels.end(), same) &&
+         std::equal(a.bodies.begin(), a.bodies.end(), b.bodies.begin(), b.bodies.end(), same) &&
          std::equal(a.graphs.begin(), a.graphs.end(), b.graphs.begin(), b.graphs.end(), same);
 }
 

@@ -30,8 +30,9 @@ struct OpDef;
 
 // What feeds a value that no node defines. In kernels inputs have Role::none. Params, buffers and states live from one
 // run to the next: params are trained, buffers are what a layer keeps beside them, such as running statistics; both are
-// saved. States are the training step's own.
-enum class Role { none, input, param, buffer, state };
+// saved. States are the training step's own. The last four are of bodies (ir/scan.h): the same in all turns, from one
+// turn to the next, a row for each turn, the turn's number.
+enum class Role { none, input, param, buffer, state, fixed, carry, slice, index };
 std::string to_string(Role role);
 
 // Where a value lies once memory is planned: an offset into the arena, or inside another value's storage (a view, or in
@@ -56,7 +57,7 @@ struct Value {
 
 struct Node {
   const OpDef* op = nullptr;
-  std::string callee;  // for `call`: the kernel's name, without '@'
+  std::string callee;  // for `call` the kernel's name, for `scan` the body's, without '@'
   std::vector<ValueId> operands, results;
   Attrs attrs;  // only what differs from the defaults; see OpDef for reading them
   Location loc;
@@ -79,6 +80,7 @@ class Graph {
   Updates updates;
   std::vector<NodeId> order;               // the schedule: a topological order of the live nodes
   std::optional<KernelSchedule> schedule;  // present exactly on kernels
+  bool body = false;                       // of scans: its updates are of carries, its outputs are stacked
   int64_t arena_bytes = -1;                // -1: memory is not planned
 
   ValueId add_input(const std::string& name, Type type, Role role, Layout layout = {});
@@ -147,8 +149,14 @@ struct StateGroup {
 struct Module {
   std::vector<StateGroup> groups;
   std::vector<Graph> kernels;
+  std::vector<Graph> bodies;  // each before the bodies that scan it
   std::vector<Graph> graphs;
+  // What a pass of graphs goes through, so that none forgets the bodies: each before what scans it, then the graphs.
+  // Valid until a body or a graph is added.
+  std::vector<Graph*> all_graphs();
+  std::vector<const Graph*> all_graphs() const;
   const Graph* find_kernel(std::string_view name) const;
+  const Graph* find_body(std::string_view name) const;
   const Graph* find_graph(std::string_view name) const;
   Graph* find_graph(std::string_view name);
   const Graph* find_graph(EntryKind kind) const { return find_graph(entry_name(kind)); }

@@ -128,8 +128,9 @@ struct Primitive {
 struct Composite {};  // has a decomposition into other operators, which `decompose` puts in its place
 struct Gradient {};   // replaced by differentiate
 struct Call {};       // runs an outlined kernel
-using Kind =
-    std::variant<Source, Elementwise, Movement, Lookup, Reduction, Contraction, Primitive, Composite, Gradient, Call>;
+struct Scan {};       // runs a body, turn after turn (ir/scan.h)
+using Kind = std::variant<Source, Elementwise, Movement, Lookup, Reduction, Contraction, Primitive, Composite, Gradient,
+                          Call, Scan>;
 
 class Builder;
 using Values = std::vector<ValueId>;

@@ -2,7 +2,8 @@
 // does not compile until every algorithm has an answer.
 //
 //   visit_kind(op, [](const Elementwise&) { return true; },
-//              [](const OneOf<Source, Movement, Lookup, Reduction, Contraction, Primitive, Composite, Gradient, Call> auto&) { return false; });
+//              [](const OneOf<Source, Movement, Lookup, Reduction, Contraction, Primitive, Composite, Gradient, Call,
+//                             Scan> auto&) { return false; });
 //
 // Where an algorithm asks for one kind or schedule alone, and treats all others alike whatever they
 // are, a plain std::holds_alternative says so.

@@ -40,6 +40,7 @@ KernelTable::KernelTable(Module& m) : m_(m) {
     names_.emplace(body_key(k), k.name);
     taken_.insert(k.name);
   }
+  for (const Graph& body : m.bodies) taken_.insert(body.name);
 }
 
 std::string KernelTable::add(Graph&& kernel) {
@@ -63,7 +64,7 @@ std::string kernel_name(const Graph& kernel) {
     all += (all.empty() ? "" : ".") + op.name;
     const bool computes = visit_kind(
         op, [](const OneOf<Source, Movement> auto&) { return false; },
-        [](const OneOf<Elementwise, Lookup, Reduction, Contraction, Primitive, Composite, Gradient, Call> auto&) {
+        [](const OneOf<Elementwise, Lookup, Reduction, Contraction, Primitive, Composite, Gradient, Call, Scan> auto&) {
           return true;
         });
     if (!computes || !named.insert(op.name).second) continue;

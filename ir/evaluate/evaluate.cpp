@@ -7,6 +7,7 @@
 #include "ir/check.h"
 #include "ir/evaluate/evaluate_node.h"
 #include "ir/scalars.h"
+#include "ir/scan.h"
 
 namespace heddle::ir {
 namespace {
@@ -17,6 +18,64 @@ std::vector<Tensor> call(const Module& m, const Node& n, const Operands& operand
   if (kernel->scalars.empty()) return evaluate_values(m, *kernel, operands, kernel->outputs, precision);
   return evaluate_values(m, bind_scalars(*kernel, n.attrs), operands, kernel->outputs, precision);
 }
+
+Tensor row_of(const Tensor& all, const Type& row, int64_t at) {
+  Tensor t(row);
+  for (int64_t i = 0; i < t.elements(); ++i) t.copy(i, all, at * t.elements() + i);
+  return t;
+}
+
+void put_row(Tensor& all, const Tensor& row, int64_t at) {
+  for (int64_t i = 0; i < row.elements(); ++i) all.copy(at * row.elements() + i, row, i);
+}
+
+// Of one scan that is being evaluated.
+class Turns {
+ public:
+  Turns(const Module& m, const Node& n, const Operands& operands) : body_(*m.find_body(n.callee)), operands_(operands) {
+    carries_ = inputs_with(body_, Role::carry);
+    const std::vector<ValueId> inputs = operand_inputs(body_);
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (body_[inputs[i]].role == Role::carry) now_.push_back(*operands[i]);
+    for (const ValueId v : carries_) requested_.push_back(next_of(body_, v));
+    requested_.insert(requested_.end(), body_.outputs.begin(), body_.outputs.end());
+    for (const ValueId v : body_.outputs) stacked_.emplace_back(stacked(body_[v].type, turns(n)));
+  }
+
+  template <class Run>
+  void turn(int64_t row, Run run) {
+    std::vector<Tensor> rows;
+    rows.reserve(body_.inputs.size());
+    Operands inputs;
+    size_t carry = 0, operand = 0;
+    for (const ValueId v : body_.inputs) {
+      const Value& in = body_[v];
+      if (in.role == Role::index) {
+        rows.emplace_back(in.type).set(0, static_cast<double>(row));
+        inputs.push_back(&rows.back());
+        continue;
+      }
+      const Tensor& given = *operands_[operand++];
+      if (in.role == Role::slice) rows.push_back(row_of(given, in.type, row));
+      inputs.push_back(in.role == Role::carry ? &now_[carry++] : in.role == Role::slice ? &rows.back() : &given);
+    }
+    std::vector<Tensor> results = run(body_, inputs, requested_);
+    for (size_t i = 0; i < stacked_.size(); ++i) put_row(stacked_[i], results[carries_.size() + i], row);
+    results.resize(carries_.size());
+    now_ = std::move(results);
+  }
+
+  std::vector<Tensor> results() {
+    for (Tensor& t : stacked_) now_.push_back(std::move(t));
+    return std::move(now_);
+  }
+
+ private:
+  const Graph& body_;
+  const Operands& operands_;
+  std::vector<ValueId> carries_, requested_;
+  std::vector<Tensor> now_, stacked_;  // of the carries; of the outputs
+};
 
 // The values of a run: inputs are borrowed, results owned until their last use.
 class Slots {
@@ -77,9 +136,22 @@ class Inputs {
 
 }  // namespace
 
+std::vector<Tensor> evaluate_scan(const Module& m, const Node& n, const Operands& operands, Precision precision,
+                                  EvaluateGraph evaluate_turn) {
+  HEDDLE_CHECK(m.find_body(n.callee) != nullptr, fmt::format("no body is called @{}", n.callee));
+  Turns all(m, n, operands);
+  for (int64_t t = 0; t < turns(n); ++t)
+    all.turn(is_reversed(n) ? turns(n) - 1 - t : t,
+             [&](const Graph& body, const Operands& inputs, const std::vector<ValueId>& requested) {
+               return evaluate_turn(m, body, inputs, requested, precision);
+             });
+  return all.results();
+}
+
 std::vector<Tensor> evaluate_node(const Module& m, const Graph& g, const Node& n, const Operands& operands,
                                   Precision precision) {
   if (std::holds_alternative<Call>(n.op->kind)) return call(m, n, operands, precision);
+  if (is_scan(n)) return evaluate_scan(m, n, operands, precision, evaluate_values);
   if (!n.op->eval)
     throw UserError(n.loc, fmt::format("{} cannot be evaluated: run differentiate and decompose first", n.op->name));
   std::vector<Tensor> results = n.op->eval(signature(g, n), operands);

@@ -7,6 +7,11 @@ namespace heddle::ir {
 
 using Operands = std::vector<const Tensor*>;
 
+using EvaluateGraph = std::vector<Tensor> (*)(const Module& m, const Graph& g, const Operands& inputs,
+                                              const std::vector<ValueId>& requested, Precision precision);
+// A scan's results, its turns evaluated one after the other.
+std::vector<Tensor> evaluate_scan(const Module& m, const Node& n, const Operands& operands, Precision precision,
+                                  EvaluateGraph evaluate_turn);
 // A node's results; a call evaluates its kernel's body.
 std::vector<Tensor> evaluate_node(const Module& m, const Graph& g, const Node& n, const Operands& operands,
                                   Precision precision);

@@ -8,6 +8,7 @@
 #include "ir/check.h"
 #include "ir/evaluate/checked_memory.h"
 #include "ir/evaluate/evaluate_node.h"
+#include "ir/scan.h"
 #include "ir/storage/storage.h"
 #include "ir/storage/view.h"
 
@@ -51,7 +52,8 @@ class PlannedRun {
     Operands operands;
     for (const ValueId v : n.operands) loaded.push_back(load(v));
     for (const Tensor& t : loaded) operands.push_back(&t);
-    const std::vector<Tensor> results = evaluate_node(m_, g_, n, operands, precision_);
+    const std::vector<Tensor> results = is_scan(n) ? evaluate_scan(m_, n, operands, precision_, evaluate_planned)
+                                                   : evaluate_node(m_, g_, n, operands, precision_);
     for (size_t i = 0; i < results.size(); ++i) {
       if (pieces.empty()) {
         store(n.results[i], results[i]);
@@ -69,11 +71,11 @@ class PlannedRun {
           std::any_of(n.operands.begin(), n.operands.end(), [&](ValueId v) { return root(v) == root(r); });
       if (!in_place) memory(r).poison(range(r).begin, range(r).end());
     }
-    const Graph* kernel = m_.find_kernel(n.callee);
+    const int64_t bytes = scratch_bytes(m_, n);
     const auto at = n.attrs.find("workspace_at");
-    if (kernel == nullptr || !kernel->schedule || kernel->schedule->workspace == 0 || at == n.attrs.end()) return;
+    if (bytes == 0 || at == n.attrs.end()) return;
     const int64_t begin = std::get<int64_t>(at->second);
-    segments_[0].poison(begin, begin + kernel->schedule->workspace);
+    segments_[0].poison(begin, begin + bytes);
   }
 
   // A movement that only renames bytes copies those pieces that do not lie in place already.
@@ -96,7 +98,7 @@ class PlannedRun {
     const std::vector<ValueId> died(first_dead, live_.end());
     live_.erase(first_dead, live_.end());
     for (const ValueId v : died)
-      if (!is_state(g_[v])) poison_unshared(v);
+      if (!lies_outside(g_[v])) poison_unshared(v);
   }
 
   void poison_unshared(ValueId v) {

@@ -108,9 +108,10 @@ const ReductionDomain* reduction_domain(const Signature& s, ReductionDomain& sto
     storage = kind.domain(s);
     return true;
   };
-  const auto maps = [](const OneOf<Source, Elementwise, Movement, Lookup, Primitive, Composite, Gradient, Call> auto&) {
-    return false;
-  };
+  const auto maps =
+      [](const OneOf<Source, Elementwise, Movement, Lookup, Primitive, Composite, Gradient, Call, Scan> auto&) {
+        return false;
+      };
   return visit_kind(*s.op, reduces, maps) ? &storage : nullptr;
 }
 
@@ -179,7 +180,7 @@ std::vector<Read> reads_at(const Graph& g, const Node& n, const IndexMap& result
       [&](const OneOf<Reduction, Contraction> auto& kind) {
         return reads(inner_reduction(s, kind.domain(s), result).operands);
       },
-      [](const OneOf<Primitive, Composite, Gradient, Call> auto&) { return std::vector<Read>(); });
+      [](const OneOf<Primitive, Composite, Gradient, Call, Scan> auto&) { return std::vector<Read>(); });
 }
 
 bool is_overwritten(const Graph& g, ValueId operand) {

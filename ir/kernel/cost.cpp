@@ -189,7 +189,7 @@ double flops_per_point(const OpDef& op) {
   return visit_kind(
       op, [](const OneOf<Movement, Lookup> auto&) { return 0.0; },
       [](const Contraction&) { return 2.0; },  // a product and a sum
-      [&](const OneOf<Source, Elementwise, Reduction, Primitive, Composite, Gradient, Call> auto&) {
+      [&](const OneOf<Source, Elementwise, Reduction, Primitive, Composite, Gradient, Call, Scan> auto&) {
         return op.flops;
       });
 }

@@ -205,7 +205,9 @@ class ContractPlanner {
     if (k_[plan_.contraction].results[0] == v) return take_sum(v, at, result);
     const bool point_by_point = visit_kind(
         *n->op, [](const OneOf<Source, Elementwise, Movement> auto&) { return true; },
-        [](const OneOf<Lookup, Reduction, Contraction, Primitive, Composite, Gradient, Call> auto&) { return false; });
+        [](const OneOf<Lookup, Reduction, Contraction, Primitive, Composite, Gradient, Call, Scan> auto&) {
+          return false;
+        });
     if (!point_by_point)
       throw Refusal{fmt::format("{} is computed from other elements than the product's", n->op->name)};
     if (std::holds_alternative<Source>(n->op->kind)) see(linear_offset(at, k_[v].type.dims));

@@ -17,7 +17,7 @@ class ReductionPlanner {
     const Signature s = signature(k_, n);
     const bool decomposed = visit_kind(
         *n.op, [](const OneOf<Source, Elementwise, Movement, Lookup, Reduction, Contraction> auto&) { return true; },
-        [](const OneOf<Primitive, Composite, Gradient, Call> auto&) { return false; });
+        [](const OneOf<Primitive, Composite, Gradient, Call, Scan> auto&) { return false; });
     if (!decomposed) throw Refusal{fmt::format("{} must be decomposed first", n.op->name)};
     ReductionDomain storage;
     const ReductionDomain* d = reduction_domain(s, storage);

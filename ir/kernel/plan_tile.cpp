@@ -123,7 +123,9 @@ TilePlan space_with(const schedules::Tile& schedule, size_t rows_at) {
 bool takes_one_element(const OpDef& op) {
   return visit_kind(
       op, [](const OneOf<Source, Elementwise, Movement> auto&) { return true; },
-      [](const OneOf<Lookup, Reduction, Contraction, Primitive, Composite, Gradient, Call> auto&) { return false; });
+      [](const OneOf<Lookup, Reduction, Contraction, Primitive, Composite, Gradient, Call, Scan> auto&) {
+        return false;
+      });
 }
 
 std::string refusal(const Graph& k, const Dims& domain) {

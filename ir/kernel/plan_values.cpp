@@ -122,7 +122,7 @@ class Planner {
           return sum;
         },
         [&](const OneOf<Reduction, Contraction> auto&) { return compute_reduction(v, n, s, at, finishing); },
-        [&](const OneOf<Primitive, Composite, Gradient, Call> auto&) -> Need {
+        [&](const OneOf<Primitive, Composite, Gradient, Call, Scan> auto&) -> Need {
           throw Refusal{fmt::format("{} must be decomposed first", n.op->name)};
         });
   }

@@ -1,4 +1,5 @@
-// Operators of the IR's own: the gradient that differentiate replaces, and the call of an outlined kernel.
+// Operators of the IR's own: the gradient that differentiate replaces, the call of an outlined kernel, and the scan of a
+// body.
 #include "ir/op_def.h"
 
 namespace heddle::ir {
@@ -29,6 +30,24 @@ RegisterOp call({
                .fallback = int64_t{-1}}},
     .kind = Call{},
     .no_gradient = "kernels are outlined after differentiation",
+});
+
+RegisterOp scan({
+    .name = "scan",
+    .doc = "runs a body `count` times, each turn on what the one before has left in the carries (ir/scan.h)",
+    .operands = {},
+    .variadic = true,
+    .results = {},
+    .attrs = {{.name = "count", .type = KeyType::integer, .doc = "how many turns", .required = true},
+              {.name = "reverse",
+               .type = KeyType::flag,
+               .doc = "whether the first turn takes the last slices",
+               .fallback = false},
+              {.name = "workspace_at",
+               .doc = "arena offset of the body's memory, once planned",
+               .fallback = int64_t{-1}}},
+    .kind = Scan{},
+    .no_gradient = "differentiate makes a scan of its own for it",
 });
 
 }  // namespace

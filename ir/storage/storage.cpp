@@ -6,6 +6,7 @@
 #include <map>
 
 #include "ir/check.h"
+#include "ir/op_def.h"
 #include "ir/storage/view.h"
 
 namespace heddle::ir {
@@ -14,6 +15,7 @@ namespace {
 // Storages in the order of their roots; a storage is needed from the first to the last step of any value in it.
 void add_storages(const Graph& g, std::vector<ArenaItem>& items) {
   const std::vector<LiveRange> ranges = live_ranges(g);
+  const std::vector<int> stacked = stacked_in_place(g);
   std::vector<Interval> live(g.value_count());
   const auto add = [&](ValueId v) {
     const ValueId root = storage_of(g, v).root;
@@ -27,23 +29,51 @@ void add_storages(const Graph& g, std::vector<ArenaItem>& items) {
   for (const NodeId n : g.order)
     for (const ValueId v : g[n].results) add(v);
   for (size_t i = 0; i < live.size(); ++i)
-    if (const ValueId v{static_cast<int32_t>(i)}; live[i].bytes > 0 && !is_state(g[v]))
+    if (const ValueId v{static_cast<int32_t>(i)}; live[i].bytes > 0 && !lies_outside(g[v]) && stacked[i] < 0)
       items.push_back({live[i], v, {}});
 }
 
 void add_scratch(const Module& m, const Graph& g, std::vector<ArenaItem>& items) {
   for (size_t i = 0; i < g.order.size(); ++i) {
-    const Node& n = g[g.order[i]];
-    const Graph* kernel = n.callee.empty() ? nullptr : m.find_kernel(n.callee);
-    if (kernel == nullptr || !kernel->schedule || kernel->schedule->workspace == 0) continue;
+    const int64_t bytes = scratch_bytes(m, g[g.order[i]]);
+    if (bytes == 0) continue;
     const auto at = static_cast<int64_t>(i);
-    items.push_back({{at, at + 1, kernel->schedule->workspace}, {}, g.order[i]});
+    items.push_back({{at, at + 1, bytes}, {}, g.order[i]});
   }
 }
 
 }  // namespace
 
-bool is_state(const Value& v) { return v.role == Role::param || v.role == Role::buffer || v.role == Role::state; }
+bool is_state(const Value& v) {
+  return v.role == Role::param || v.role == Role::buffer || v.role == Role::state || v.role == Role::carry;
+}
+
+bool lies_aligned(const Type& row) { return row.elements() == 1 || row.bytes() % kViewAlignment == 0; }
+
+bool lies_outside(const Value& v) {
+  return is_state(v) || v.role == Role::fixed || (v.role == Role::slice && lies_aligned(v.type));
+}
+
+std::vector<int> stacked_in_place(const Graph& body) {
+  std::vector<int> outputs(body.value_count(), -1);
+  if (!body.body) return outputs;
+  for (size_t i = 0; i < body.outputs.size(); ++i) {
+    const StorageSpan span = storage_of(body, body.outputs[i]);
+    const Value& root = body[span.root];
+    const bool fills = span.offset == 0 && root.type.bytes() == body[body.outputs[i]].type.bytes();
+    int& number = outputs[index_of(span.root)];
+    if (fills && root.def.valid() && number < 0 && lies_aligned(root.type)) number = static_cast<int>(i);
+  }
+  return outputs;
+}
+
+int64_t scratch_bytes(const Module& m, const Node& n) {
+  if (n.callee.empty()) return 0;
+  if (const Graph* body = std::holds_alternative<Scan>(n.op->kind) ? m.find_body(n.callee) : nullptr)
+    return std::max<int64_t>(body->arena_bytes, 0);
+  const Graph* kernel = m.find_kernel(n.callee);
+  return kernel == nullptr || !kernel->schedule ? 0 : kernel->schedule->workspace;
+}
 
 StorageSpan storage_of(const Graph& g, ValueId v) {
   StorageSpan span{v, 0};

@@ -19,8 +19,19 @@ namespace heddle::ir {
 inline constexpr int64_t kArenaAlignment = 256;  // bytes; what GPU allocations and library calls expect
 inline constexpr int64_t kViewAlignment = 16;    // bytes; the widest load of a thread
 
-// Parameters and states outlive a step: they lie outside the arena, one storage each.
+// Parameters and states outlive a step, carries outlive a turn: they lie outside the arena, one storage each.
 bool is_state(const Value& v);
+
+// What a body finds where its scan says: carries, what is the same in all turns, and slices that keep wide loads
+// aligned. Other slices are copied into the body's arena first.
+bool lies_aligned(const Type& row);  // of an array of such rows, each of them does
+bool lies_outside(const Value& input);
+// By ValueId index of roots: which outputs of a body are computed where the scan's result has this turn's row, as number
+// of the output; -1: none.
+std::vector<int> stacked_in_place(const Graph& body);
+
+// The bytes of the arena that a node needs while it runs: a kernel's workspace, or the arena of a body.
+int64_t scratch_bytes(const Module& m, const Node& n);
 
 // Bytes from `offset` on in the storage of `root`, which has a place of its own or is a state.
 struct StorageSpan {

@@ -7,6 +7,7 @@
 
 #include "ir/builder.h"
 #include "ir/scalars.h"
+#include "ir/scan.h"
 #include "ir/storage/storage.h"
 #include "ir/text/token_reader.h"
 
@@ -35,21 +36,23 @@ class Parser {
  private:
   // --- top level ---
   static bool starts_top_level(const Token& t) {
-    return t.kind == Kind::word && (t.text == "graph" || t.text == "kernel" || t.text == "group");
+    return t.kind == Kind::word && (t.text == "graph" || t.text == "kernel" || t.text == "body" || t.text == "group");
   }
 
   void top_level() {
     if (in_.accept("group")) return group();
-    if (in_.accept("graph")) return graph(false);
-    if (in_.accept("kernel")) return graph(true);
-    in_.fail_expected("'graph', 'kernel' or 'group'");
+    if (in_.accept("graph")) return graph(What::graph);
+    if (in_.accept("kernel")) return graph(What::kernel);
+    if (in_.accept("body")) return graph(What::body);
+    in_.fail_expected("'graph', 'kernel', 'body' or 'group'");
   }
 
-  std::optional<Role> role() {
-    for (const Role r : {Role::input, Role::param, Role::buffer, Role::state})
+  std::optional<Role> role(std::initializer_list<Role> roles) {
+    for (const Role r : roles)
       if (in_.accept(to_string(r))) return r;
     return std::nullopt;
   }
+  std::optional<Role> role() { return role({Role::input, Role::param, Role::buffer, Role::state}); }
 
   void group() {
     StateGroup out;
@@ -64,13 +67,19 @@ class Parser {
     module_.groups.push_back(std::move(out));
   }
 
-  void graph(bool kernel) {
+  enum class What { graph, kernel, body };
+
+  void graph(What what) {
+    const bool kernel = what == What::kernel;
     Graph g;
+    g.body = what == What::body;
     const Token name = in_.expect(Kind::symbol, "a name like @f");
     g.name = name.text;
-    if (module_.find_graph(g.name) != nullptr || module_.find_kernel(g.name) != nullptr)
+    if (module_.find_graph(g.name) != nullptr || module_.find_kernel(g.name) != nullptr ||
+        module_.find_body(g.name) != nullptr)
       throw UserError(name.where, fmt::format("@{} is defined twice", g.name));
     lost_.clear();
+    faulty_ = false;
     places_.clear();
     lost_kernels_.insert(g.name);  // until its end is reached
     in_.list("(", ")", [&] { parameter(g, kernel); });
@@ -84,8 +93,11 @@ class Parser {
       while (in_.accept(","));
     in_.expect("}");
     set_places(g);
+    if (g.body && !faulty_)
+      for (const std::string& problem : body_problems(g))
+        throw UserError(name.where, fmt::format("body @{}: {}", g.name, problem));
     lost_kernels_.erase(g.name);
-    (kernel ? module_.kernels : module_.graphs).push_back(std::move(g));
+    (kernel ? module_.kernels : g.body ? module_.bodies : module_.graphs).push_back(std::move(g));
   }
 
   void header(Graph& g, const Location& where) {
@@ -124,12 +136,13 @@ class Parser {
 
   void parameter(Graph& g, bool kernel) {
     if (in_.is_scalar()) return scalar(g, kernel);
-    const auto r = role();
-    if (!kernel && !r) in_.fail_expected("'input', 'param', 'buffer' or 'state'");
+    const auto r = g.body ? role({Role::fixed, Role::carry, Role::slice, Role::index}) : role();
+    if (!kernel && !r)
+      in_.fail_expected(g.body ? "'fixed', 'carry', 'slice' or 'index'" : "'input', 'param', 'buffer' or 'state'");
     const Declaration d = in_.declaration();
     if (g.find(d.name.text).valid()) throw UserError(d.name.where, fmt::format("%{} is defined twice", d.name.text));
     const Role as = kernel ? Role::none : *r;
-    if (as == Role::none || as == Role::input) require_no_layout(d);
+    if (as == Role::none || as == Role::input || g.body) require_no_layout(d);
     places_.emplace_back(g.add_input(d.name.text, d.type, as, d.layout), d);
   }
 
@@ -145,6 +158,7 @@ class Parser {
       node(g);
     } catch (const UserError& error) {
       errors_.add(error);
+      faulty_ = true;
       for (size_t i = begin;; ++i) {
         const Token& t = in_.token(i);
         if (t.kind != Kind::value && t.text == "=") break;
@@ -170,7 +184,9 @@ class Parser {
     const Location where = in_.peek().where;
     const ValueId state = value(g);
     if (!is_state(g[state]))
-      throw UserError(where, fmt::format("%{} is not a param, a buffer or a state", g[state].name));
+      throw UserError(where,
+                      fmt::format("%{} is not {}", g[state].name, g.body ? "a carry" : "a param, a buffer or a state"));
+    if (g.updates.has_state(state)) throw UserError(where, fmt::format("%{} is updated twice", g[state].name));
     in_.expect("<-");
     const ValueId next = value(g);
     if (g[state].type != g[next].type)
@@ -190,8 +206,10 @@ class Parser {
     if (op == nullptr)
       throw UserError(op_name.where, fmt::format("unknown operator '{}'", op_name.text),
                       did_you_mean(op_name.text, op_names()));
-    const bool call = std::holds_alternative<Call>(op->kind);
-    const Token callee = call ? in_.expect(Kind::symbol, "a kernel like @k") : Token{};
+    const bool call = std::holds_alternative<Call>(op->kind), scan = std::holds_alternative<Scan>(op->kind);
+    const Token callee = call   ? in_.expect(Kind::symbol, "a kernel like @k")
+                         : scan ? in_.expect(Kind::symbol, "a body like @cell")
+                                : Token{};
     std::vector<ValueId> operands;
     in_.list("(", ")", [&] { operands.push_back(value(g)); });
     Attrs a = in_.is("{") ? in_.attrs() : Attrs{};
@@ -199,8 +217,11 @@ class Parser {
       a = call ? canonical_call_attrs(*op, kernel(callee), std::move(a)) : canonical_attrs(*op, std::move(a));
       if (call && !kernel(callee).scalars.empty())
         bind_scalars(kernel(callee), a);  // throws where a number has no place
-      check_types(call ? kernel_types(g, callee, operands) : infer_types(*op, types(g, operands), a), results, *op);
-      add(g, *op, operands, std::move(a), results, call ? callee.text : "", op_name.where);
+      check_types(call   ? kernel_types(g, callee, operands)
+                  : scan ? scan_types(module_, body(callee), types(g, operands), a)
+                         : infer_types(*op, types(g, operands), a),
+                  results, *op);
+      add(g, *op, operands, std::move(a), results, callee.text, op_name.where);
     } catch (const InferError& error) {
       throw UserError(op_name.where, error.what());
     }
@@ -218,6 +239,13 @@ class Parser {
     if (k == nullptr && lost_kernels_.contains(callee.text)) errors_.throw_if_any();
     if (k == nullptr) throw UserError(callee.where, fmt::format("no kernel @{} above", callee.text));
     return *k;
+  }
+
+  const Graph& body(const Token& callee) {
+    const Graph* b = module_.find_body(callee.text);
+    if (b == nullptr && lost_kernels_.contains(callee.text)) errors_.throw_if_any();
+    if (b == nullptr) throw UserError(callee.where, fmt::format("no body @{} above", callee.text));
+    return *b;
   }
 
   std::vector<Type> kernel_types(const Graph& g, const Token& callee, const std::vector<ValueId>& operands) {
@@ -267,7 +295,8 @@ class Parser {
   TokenReader in_;
   Module module_;
   Diagnostics errors_;
-  std::set<std::string> lost_, lost_kernels_;  // what faulty lines and kernels would have defined
+  bool faulty_ = false;                        // a line of the graph that is being read
+  std::set<std::string> lost_, lost_kernels_;  // what faulty lines, kernels and bodies would have defined
   std::vector<std::pair<ValueId, Declaration>> places_;
 };
 

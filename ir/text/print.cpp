@@ -27,7 +27,11 @@ class Printer {
       params.push_back((role.empty() ? "" : role + " ") + declaration(v));
     }
     for (const Scalar& s : g_.scalars) params.push_back(fmt::format("${}: {}", s.name, to_string(s.dtype)));
-    std::string out = fmt::format("{} @{}({}) ", g_.schedule ? "kernel" : "graph", g_.name, fmt::join(params, ", "));
+    std::string out = fmt::format("{} @{}({}) ",
+                                  g_.schedule ? "kernel"
+                                  : g_.body   ? "body"
+                                              : "graph",
+                                  g_.name, fmt::join(params, ", "));
     Attrs header = g_.schedule ? to_attrs(*g_.schedule) : Attrs{};
     if (g_.arena_bytes >= 0) header["arena"] = g_.arena_bytes;
     if (!header.empty()) out += attrs_text(header) + " ";
@@ -58,7 +62,7 @@ class Printer {
   std::string node(const Node& n) const {
     std::vector<std::string> results;
     for (const ValueId r : n.results) results.push_back(declaration(r));
-    const std::string what = n.callee.empty() ? n.op->name : "call @" + n.callee;
+    const std::string what = n.callee.empty() ? n.op->name : n.op->name + " @" + n.callee;
     std::string out = fmt::format("{} = {}({})", fmt::join(results, ", "), what, list(n.operands));
     if (!n.attrs.empty()) out += " " + attrs_text(n.attrs);
     if (options_.locs && n.loc.valid()) out += "  // " + to_string(n.loc);
@@ -86,7 +90,7 @@ std::string print(const Module& m, const PrintOptions& options) {
   const auto add = [&](const std::string& text) { out += (out.empty() ? "" : "\n") + text; };
   for (const StateGroup& group : m.groups) add(group_text(group));
   for (const Graph& k : m.kernels) add(print(k, options));
-  for (const Graph& g : m.graphs) add(print(g, options));
+  for (const Graph* g : m.all_graphs()) add(print(*g, options));
   return out;
 }
 

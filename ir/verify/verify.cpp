@@ -8,6 +8,7 @@
 #include "ir/builder.h"
 #include "ir/kernel/plan_kernel.h"
 #include "ir/scalars.h"
+#include "ir/scan.h"
 #include "ir/storage/storage.h"
 #include "ir/verify/verify_memory.h"
 #include "ir/verify/verify_states.h"
@@ -21,6 +22,7 @@ class Verifier {
 
   std::vector<std::string> run() {
     for (const ValueId v : g_.inputs) define(v);
+    roles();
     scalars();
     for (const NodeId n : g_.order) node(n);
     outputs();
@@ -44,6 +46,17 @@ class Verifier {
     if (!g_.is_found(v)) problem("the name %{} leads to another value", name(v));
     for (const int64_t d : g_[v].type.dims)
       if (d < 1) problem("%{} has dimension {}", name(v), d);
+  }
+
+  void roles() {
+    if (g_.body)
+      for (const std::string& text : body_problems(g_)) problem("{}", text);
+    for (const ValueId v : g_.inputs) {
+      const Role r = g_[v].role;
+      const bool of_body = r == Role::fixed || r == Role::carry || r == Role::slice || r == Role::index;
+      if (of_body && !g_.body) problem("%{} is {}, which only a body has", name(v), to_string(r));
+      if (g_.body && !g_[v].layout.empty()) problem("%{} has a layout, and lies in no file", name(v));
+    }
   }
 
   void scalars() {
@@ -87,7 +100,11 @@ class Verifier {
     std::vector<Type> expected;
     try {
       check_scalars(g_, n);
-      if (!std::holds_alternative<Call>(n.op->kind)) {
+      const bool calls = std::holds_alternative<Call>(n.op->kind), scans = is_scan(n);
+      if (scans) {
+        if (!is_canonical(n)) canonical(n, canonical_attrs(*n.op, n.attrs));
+        if (!scanned_types(n, expected)) return;
+      } else if (!calls) {
         if (!is_canonical(n)) canonical(n, canonical_attrs(*n.op, n.attrs));
         applied_.op = n.op;
         applied_.attrs = n.attrs;
@@ -126,6 +143,28 @@ class Verifier {
     for (const ValueId v : k->outputs) results.push_back((*k)[v].type);
     if (!are_of(n.operands, expected)) problem("operands of call @{} do not fit", n.callee);
     return true;
+  }
+
+  // The same of a scan. Bodies stand above what scans them, so that none runs itself.
+  bool scanned_types(const Node& n, std::vector<Type>& results) {
+    if (m_ == nullptr) return false;
+    const Graph* body = m_->find_body(n.callee);
+    if (body == nullptr || (g_.body && !stands_above(*body))) {
+      problem("no body @{}{}", n.callee, body == nullptr ? "" : " above");
+      return false;
+    }
+    std::vector<Type> operands;
+    for (const ValueId v : n.operands) operands.push_back(g_[v].type);
+    results = scan_types(*m_, *body, operands, n.attrs);
+    return true;
+  }
+
+  bool stands_above(const Graph& body) const {
+    for (const Graph& b : m_->bodies) {
+      if (b.name == g_.name) return false;
+      if (&b == &body) return true;
+    }
+    return false;
   }
 
   void outputs() {
@@ -197,7 +236,7 @@ std::vector<std::string> verify(const Graph& g, const Module* m) { return Verifi
 
 std::vector<std::string> verify(const Module& m) {
   std::vector<std::string> problems = verify_states(m);
-  for (const auto* list : {&m.kernels, &m.graphs})
+  for (const auto* list : {&m.kernels, &m.bodies, &m.graphs})
     for (const Graph& g : *list)
       for (std::string& p : verify(g, &m)) problems.push_back(std::move(p));
   return problems;

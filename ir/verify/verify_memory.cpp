@@ -8,6 +8,7 @@
 
 #include "ir/kernel/plan_primitive.h"
 #include "ir/op_def.h"
+#include "ir/scan.h"
 #include "ir/storage/storage.h"
 #include "ir/storage/view.h"
 
@@ -135,8 +136,9 @@ class MemoryVerifier {
   void place(ValueId v) {
     const Value& value = g_[v];
     const Place& at = value.place;
-    if (is_state(value) && (at.placed() || at.base.valid()))
-      return problem("%{} is a state, and has a place", value.name);
+    const bool outside = lies_outside(value);
+    if (outside && (at.placed() || at.base.valid()))
+      return problem("%{} {}, and has a place", value.name, is_state(value) ? "is a state" : "lies outside the body");
     if (!bases_end(v)) return problem("the places of %{} form a cycle", value.name);
     if (at.base.valid()) {
       const int64_t room = g_[at.base].type.bytes() - value.type.bytes();
@@ -144,7 +146,9 @@ class MemoryVerifier {
         return problem("%{} at %{} + {} lies outside it", value.name, name(at.base), at.offset);
     }
     const ValueId root = storage_of(g_, v).root;
-    if (g_.arena_bytes >= 0 && !is_state(g_[root]) && !g_[root].place.placed())
+    if (stacked_.empty()) stacked_ = stacked_in_place(g_);
+    const bool elsewhere = lies_outside(g_[root]) || stacked_[index_of(root)] >= 0;
+    if (g_.arena_bytes >= 0 && !elsewhere && !g_[root].place.placed())
       problem("memory is planned, but %{} has no place", value.name);
   }
 
@@ -199,7 +203,7 @@ class MemoryVerifier {
   }
 
   void step(const Node& n) {
-    const std::string reader = (n.callee.empty() ? n.op->name : "call @" + n.callee) + " reads it";
+    const std::string reader = n.op->name + (n.callee.empty() ? "" : " @" + n.callee) + " reads it";
     for (const ValueId v : n.operands) expect(v, reader);
     const std::vector<Piece> pieces = contiguous_pieces(g_, n);
     if (!pieces.empty()) return move(n, pieces);
@@ -224,6 +228,7 @@ class MemoryVerifier {
   // A result may lie over the operand that its kernel says it reads in step, and over no other.
   bool in_step(const Node& n, size_t operand, size_t result) const {
     if (!(bytes(n.operands[operand]) == bytes(n.results[result]))) return false;
+    if (is_scan(n)) return m_ != nullptr && starts_carry(*m_, n, operand, result);
     const Graph* k = n.callee.empty() || m_ == nullptr ? nullptr : m_->find_kernel(n.callee);
     if (k == nullptr) return n.callee.empty() && std::holds_alternative<Elementwise>(n.op->kind);
     return (*k)[k->outputs[result]].place.base == k->inputs[operand];
@@ -238,13 +243,13 @@ class MemoryVerifier {
   }
 
   void scratch(const Node& n) {
-    const Graph* k = n.callee.empty() || m_ == nullptr ? nullptr : m_->find_kernel(n.callee);
-    if (k == nullptr || !k->schedule || k->schedule->workspace == 0 || g_.arena_bytes < 0) return;
-    const ByteRange at{0, std::get<int64_t>(attribute(*n.op, n.attrs, "workspace_at")), k->schedule->workspace};
-    if (!in_arena(at)) return problem("the workspace of call @{} lies outside the arena", n.callee);
+    const int64_t needed = m_ == nullptr ? 0 : scratch_bytes(*m_, n);
+    if (needed == 0 || g_.arena_bytes < 0) return;
+    const ByteRange at{0, std::get<int64_t>(attribute(*n.op, n.attrs, "workspace_at")), needed};
+    if (!in_arena(at)) return problem("the workspace of {} @{} lies outside the arena", n.op->name, n.callee);
     for (const auto* values : {&n.operands, &n.results})
       for (const ValueId v : *values)
-        if (bytes(v).meets(at)) problem("the workspace of call @{} overlaps %{}", n.callee, name(v));
+        if (bytes(v).meets(at)) problem("the workspace of {} @{} overlaps %{}", n.op->name, n.callee, name(v));
     memory_[0].write(at.begin, {{at.size, {}, 0}});
   }
 
@@ -272,6 +277,7 @@ class MemoryVerifier {
   const Module* m_;
   std::vector<Content> content_;  // by ValueId index, once it is computed
   ByteRanges bytes_;
+  std::vector<int> stacked_;     // see stacked_in_place
   std::vector<Writers> memory_;  // by segment
   std::vector<std::string> problems_;
 };

@@ -103,7 +103,7 @@ std::optional<Dims> merged_domain(const Graph& k, int64_t elements) {
           [&](const Source& source) {
             if (source.k) cuts.all(result);
           },
-          [](const OneOf<Elementwise, Primitive, Composite, Gradient, Call> auto&) {});
+          [](const OneOf<Elementwise, Primitive, Composite, Gradient, Call, Scan> auto&) {});
     }
   }
   return cuts.domain();

@@ -66,7 +66,9 @@ class Decision {
         [&](const OneOf<Elementwise, Movement> auto&) {
           return std::all_of(n.operands.begin(), n.operands.end(), [&](ValueId v) { return is_free(v); });
         },
-        [](const OneOf<Lookup, Reduction, Contraction, Primitive, Composite, Gradient, Call> auto&) { return false; });
+        [](const OneOf<Lookup, Reduction, Contraction, Primitive, Composite, Gradient, Call, Scan> auto&) {
+          return false;
+        });
   }
 
   bool is_free(ValueId v) const {
@@ -86,7 +88,7 @@ class Decision {
         },
         [](const Lookup&) { return FusionRole::copied; },
         [](const OneOf<Reduction, Contraction> auto&) { return FusionRole::anchor; },
-        [](const OneOf<Source, Primitive, Composite, Gradient, Call> auto&) { return FusionRole::fixed; });
+        [](const OneOf<Source, Primitive, Composite, Gradient, Call, Scan> auto&) { return FusionRole::fixed; });
   }
 
   // All but those of doubles that a kernel computes, such as a mean: readers of it would get twice the bytes.

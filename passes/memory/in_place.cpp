@@ -5,6 +5,7 @@
 #include "ir/kernel/plan_kernel.h"
 #include "ir/kernel/plan_primitive.h"
 #include "ir/op_def.h"
+#include "ir/scan.h"
 #include "ir/visit.h"
 
 namespace heddle::passes {
@@ -44,7 +45,9 @@ SameIndex same_index(const Graph& k, const KernelPlan& plan, ValueId input) {
           // Over rows and columns of the domain every thread reads its own elements; an inner loop its neighbours'.
           if (how == ReductionPlan::inner || how == ReductionPlan::none) same.ok = false;
         },
-        [&](const OneOf<Source, Lookup, Contraction, Primitive, Composite, Gradient, Call> auto&) { same.ok = false; });
+        [&](const OneOf<Source, Lookup, Contraction, Primitive, Composite, Gradient, Call, Scan> auto&) {
+          same.ok = false;
+        });
   }
   return same;
 }
@@ -101,6 +104,7 @@ bool kernel_can_write_over(const Graph& k, ValueId input, ValueId output, Kernel
 bool can_write_over(const Module& m, const Graph& g, const Node& n, size_t operand, size_t result, KernelPlans& plans) {
   if (g[n.operands[operand]].type.dims != g[n.results[result]].type.dims) return false;
   if (std::holds_alternative<Elementwise>(n.op->kind)) return true;
+  if (is_scan(n)) return starts_carry(m, n, operand, result);
   const Graph* k = n.callee.empty() ? nullptr : m.find_kernel(n.callee);
   return k != nullptr && kernel_can_write_over(*k, k->inputs[operand], k->outputs[result], plans);
 }

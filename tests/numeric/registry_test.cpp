@@ -12,7 +12,8 @@ using Missing = std::vector<std::string>;
 
 // Replaced before anything is evaluated, or defined by a kernel's body.
 bool has_structure_of_its_own(const OpDef& op) {
-  return std::holds_alternative<ir::Gradient>(op.kind) || std::holds_alternative<Call>(op.kind);
+  return std::holds_alternative<ir::Gradient>(op.kind) || std::holds_alternative<Call>(op.kind) ||
+         std::holds_alternative<ir::Scan>(op.kind);
 }
 
 Missing missing_documentation(const OpDef& op) {

@@ -19,7 +19,7 @@ std::vector<std::string> expressions(const OpDef& op) {
         all.push_back(r.element);
         return all;
       },
-      [](const OneOf<Movement, Lookup, Contraction, Primitive, Composite, Gradient, Call> auto&) {
+      [](const OneOf<Movement, Lookup, Contraction, Primitive, Composite, Gradient, Call, Scan> auto&) {
         return std::vector<std::string>{};
       });
 }

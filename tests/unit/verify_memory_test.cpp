@@ -228,6 +228,54 @@ graph @f(input %x: f32[4]) {
   return %w
 })",
      "@f: %w is a state, and has a place"},
+    {"BodyBesideTheOuterArrays", R"(body @b(carry %h: f32[4], slice %x: f32[4], slice %r: f32[3] at 0) {arena = 256} {
+  %n: f32[4] at %h = add(%h, %x)
+  update %h <- %n
+  return %x
+}
+graph @f(input %h: f32[4] at 0, input %x: f32[2,4] at 256, input %r: f32[2,3] at 512) {arena = 1280} {
+  %last: f32[4] at %h, %ys: f32[2,4] at 768 = scan @b(%h, %x, %r) {count = 2, workspace_at = 1024}
+  return %last, %ys
+})",
+     ""},
+    {"FixedInputWithAPlace", R"(body @b(fixed %w: f32[4] at 0) {arena = 256} {
+  return %w
+})",
+     "@b: %w lies outside the body, and has a place"},
+    {"CarryOverwrittenWhileItIsRead", R"(body @b(carry %h: f32[4]) {arena = 256} {
+  %n: f32[4] at %h = neg(%h)
+  %m: f32[4] at 0 = exp(%h)
+  update %h <- %n
+  return %m
+})",
+     "@b: %h is overwritten by %n before exp reads it"},
+    {"CarryOverwrittenBeforeItIsStacked", R"(body @b(carry %h: f32[4]) {arena = 256} {
+  %n: f32[4] at 0 = neg(%h)
+  update %h <- %n
+  return %h
+})",
+     "@b: %h is overwritten by %n before the graph returns it"},
+    {"ResultOverAFixedOperand", R"(body @b(fixed %w: f32[4], carry %h: f32[4]) {arena = 0} {
+  %n: f32[4] at %h = add(%h, %w)
+  update %h <- %n
+  return
+}
+graph @f(input %h: f32[4] at 0, input %w: f32[4] at 256) {arena = 512} {
+  %last: f32[4] at %w = scan @b(%w, %h) {count = 2}
+  return %last
+})",
+     "@f: %last is computed over %w, which @b still reads"},
+    {"ArenaOfABodyOverAnOperand", R"(body @b(carry %h: f32[4]) {arena = 256} {
+  %e: f32[4] at 0 = exp(%h)
+  %n: f32[4] at %h = add(%h, %e)
+  update %h <- %n
+  return
+}
+graph @f(input %h: f32[4] at 0) {arena = 512} {
+  %last: f32[4] at 256 = scan @b(%h) {count = 2, workspace_at = 0}
+  return %last
+})",
+     "@f: the workspace of scan @b overlaps %h"},
 };
 
 const Case kStates[] = {

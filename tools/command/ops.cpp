@@ -33,13 +33,15 @@ std::string kind_text(const OpDef& op) {
       [](const ir::Movement&) { return "movement"; }, [](const ir::Lookup&) { return "lookup"; },
       [](const ir::Reduction&) { return "reduction"; }, [](const ir::Contraction&) { return "contraction"; },
       [](const ir::Primitive&) { return "primitive"; }, [](const ir::Composite&) { return "composite"; },
-      [](const ir::Gradient&) { return "gradient"; }, [](const ir::Call&) { return "call"; });
+      [](const ir::Gradient&) { return "gradient"; }, [](const ir::Call&) { return "call"; },
+      [](const ir::Scan&) { return "scan"; });
 }
 
 // How differentiation treats it: its own rule, through its decomposition, or the reason why not.
 std::string gradient_text(const OpDef& op) {
   if (op.grad) return "own rule";
   if (op.decomposition) return "through its decomposition";
+  if (std::holds_alternative<ir::Scan>(op.kind)) return "a scan of its own";
   return op.no_gradient.empty() ? "none" : "none: " + op.no_gradient;
 }
 

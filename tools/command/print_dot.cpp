@@ -53,7 +53,7 @@ class DotGraph {
 
   void node(ir::NodeId id) {
     const ir::Node& n = g_[id];
-    const std::string what = n.callee.empty() ? n.op->name : "call @" + n.callee;
+    const std::string what = n.callee.empty() ? n.op->name : n.op->name + " @" + n.callee;
     const std::string name = n.results.empty() ? "" : g_[n.results[0]].name;
     line(fmt::format("    {} [label=\"{}\\n{}\", shape=box];", node_id(id), escaped(what), escaped(name)));
   }

@@ -114,7 +114,7 @@ Depends CountBody::compute(ValueId v, const Node& n, const IndexMap& at) {
       },
       [&](const Lookup& kind) { return lookup(n, s, kind, at); },
       [&](const OneOf<Reduction, Contraction> auto&) { return reduce(v, n, s, at); },
-      [](const OneOf<Primitive, Composite, Gradient, Call> auto&) { return Depends{0}; });
+      [](const OneOf<Primitive, Composite, Gradient, Call, Scan> auto&) { return Depends{0}; });
 }
 
 Depends CountBody::move(const Node& n, const Signature& s, const IndexMap& at) {
