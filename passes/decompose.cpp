@@ -6,6 +6,7 @@
 #include "ir/check.h"
 #include "passes/outline.h"
 #include "passes/rewrite.h"
+#include "passes/scan/rebuild.h"
 #include "passes/select/select.h"
 
 namespace heddle::passes {
@@ -56,7 +57,9 @@ bool decompose_nodes(Graph& g, const std::function<bool(NodeId)>& chosen) {
 bool decompose(Module& m, const Options& options) {
   bool changed = false;
   KernelTable kernels(m);
-  for (Graph& g : m.graphs) {
+  changed |= replace_indices(m);
+  for (Graph* graph : m.all_graphs()) {
+    Graph& g = *graph;
     bool taken = false;
     changed |= rewrite_nodes(g, [&](NodeId id) {
       const OpDef& op = *g[id].op;

@@ -204,7 +204,7 @@ bool layout_graph(Graph& g, const Options& options) {
 
 bool layout(Module& m, const Options& options) {
   bool changed = false;
-  for (Graph& g : m.graphs) changed |= layout_graph(g, options);
+  for (Graph* g : m.all_graphs()) changed |= layout_graph(*g, options);
   return changed;
 }
 

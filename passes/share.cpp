@@ -141,6 +141,7 @@ bool named_by_operators(const Graph& k, const std::string& base) {
 void renumber(Module& m) {
   std::vector<Graph*> numbered;
   std::set<std::string> taken;
+  for (const Graph& body : m.bodies) taken.insert(body.name);
   for (Graph& k : m.kernels)
     if (named_by_operators(k, kernel_name(k)))
       numbered.push_back(&k);
@@ -159,6 +160,7 @@ void renumber(Module& m) {
 
 void retarget(Graph& g, const Module& m, const Callees& callees) {
   for (const NodeId id : g.order) {
+    if (!std::holds_alternative<Call>(g[id].op->kind)) continue;
     const auto found = callees.find(g[id].callee);
     if (found == callees.end()) continue;
     g[id].callee = m.kernels[found->second.kernel].name;
@@ -181,7 +183,7 @@ bool share(Module& m, const Options&) {
   for (size_t i = 0; i < gone.size(); ++i)  // their names are free
     if (gone[i]) m.kernels[i].name.clear();
   renumber(m);
-  for (Graph& g : m.graphs) retarget(g, m, callees);
+  for (Graph* g : m.all_graphs()) retarget(*g, m, callees);
   std::erase_if(m.kernels, [](const Graph& k) { return k.name.empty(); });
   return true;
 }

@@ -49,7 +49,7 @@ bool sink_above(Graph& g, NodeId id, const Options& options) {
 
 bool sink(Module& m, const Options& options) {
   bool changed = false;
-  for (Graph& g : m.graphs) changed |= rewrite_nodes(g, [&](NodeId id) { return sink_above(g, id, options); });
+  for (Graph* g : m.all_graphs()) changed |= rewrite_nodes(*g, [&](NodeId id) { return sink_above(*g, id, options); });
   return changed;
 }
 

@@ -346,7 +346,8 @@ bool fuse(Module& m, const Options& options) {
   bool changed = false;
   KernelTable kernels(m);
   Shared shared(options.target);
-  for (Graph& g : m.graphs) {
+  for (Graph* graph : m.all_graphs()) {
+    Graph& g = *graph;
     changed |= remove_dead_nodes(g);
     changed |= outline_primitives(kernels, g, options);
     size_t before = g.node_count();

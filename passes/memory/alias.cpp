@@ -147,7 +147,7 @@ class Aliasing {
   // Records in the kernel that computes `v` which operand it lies over, if any.
   void mark(ValueId v) {
     const Node* n = g_.def(v);
-    if (n == nullptr || n->callee.empty()) return;
+    if (n == nullptr || !std::holds_alternative<Call>(n->op->kind)) return;
     const auto k =
         std::find_if(m_.kernels.begin(), m_.kernels.end(), [&](const Graph& x) { return x.name == n->callee; });
     for (size_t i = 0; i < n->operands.size(); ++i) {
@@ -191,15 +191,15 @@ class Aliasing {
 
 std::vector<Place> places(const Module& m) {
   std::vector<Place> all;
-  for (const auto* graphs : {&m.kernels, &m.graphs})
+  for (const auto* graphs : {&m.kernels, &m.bodies, &m.graphs})
     for (const Graph& g : *graphs)
       for (size_t i = 0; i < g.value_count(); ++i) all.push_back(g[ValueId{static_cast<int32_t>(i)}].place);
   return all;
 }
 
 void drop_uncalled(Module& m, std::set<std::string> names) {
-  for (const Graph& g : m.graphs)
-    for (const NodeId n : g.order) names.erase(g[n].callee);
+  for (const Graph* g : m.all_graphs())
+    for (const NodeId n : g->order) names.erase((*g)[n].callee);
   std::erase_if(m.kernels, [&](const Graph& k) { return names.count(k.name) != 0; });
 }
 
@@ -207,16 +207,16 @@ void drop_uncalled(Module& m, std::set<std::string> names) {
 
 bool alias(Module& m, const Options& options) {
   const std::vector<Place> before = places(m);
-  for (auto* graphs : {&m.kernels, &m.graphs})
+  for (auto* graphs : {&m.kernels, &m.bodies, &m.graphs})
     for (Graph& g : *graphs) {
       for (size_t i = 0; i < g.value_count(); ++i) g[ValueId{static_cast<int32_t>(i)}].place = {};
       g.arena_bytes = -1;
     }
   bool copied = false;
   std::set<std::string> replaced;
-  for (Graph& g : m.graphs) {
-    copied |= copy_old_states(g);
-    replaced.merge(Aliasing(m, g, options).run());
+  for (Graph* g : m.all_graphs()) {
+    copied |= copy_old_states(*g);
+    replaced.merge(Aliasing(m, *g, options).run());
   }
   drop_uncalled(m, replaced);
   return copied || !replaced.empty() || places(m) != before;

@@ -39,7 +39,7 @@ bool pack_graph(const Module& m, Graph& g, const Options& options) {
 
 bool assign_buffers(Module& m, const Options& options) {
   bool changed = false;
-  for (Graph& g : m.graphs) changed |= pack_graph(m, g, options);
+  for (Graph* g : m.all_graphs()) changed |= pack_graph(m, *g, options);  // a body's arena is scratch of its scans
   return changed;
 }
 

@@ -39,7 +39,7 @@ Storages storages(const Graph& g) {
     roots.erase(std::unique(roots.begin(), roots.end()), roots.end());
     for (ValueId r : roots) s.of[index_of(r)].push_back(id);
   }
-  for (ValueId v : g.inputs) s.pinned[index_of(v)] = g[v].role != Role::input;
+  for (ValueId v : g.inputs) s.pinned[index_of(v)] = g.body ? lies_outside(g[v]) : g[v].role != Role::input;
   for (ValueId v : g.outputs) s.pinned[index_of(root(v))] = 1;
   for (const Update& u : g.updates) {
     const ValueId next = root(u.next);
@@ -203,7 +203,7 @@ bool schedule_graph(Graph& g, const Options& options) {
 
 bool schedule_instructions(Module& m, const Options& options) {
   bool changed = false;
-  for (Graph& g : m.graphs) changed |= schedule_graph(g, options);
+  for (Graph* g : m.all_graphs()) changed |= schedule_graph(*g, options);
   return changed;
 }
 

@@ -66,9 +66,10 @@ States all_states(const Module& m) {
 }  // namespace
 
 void require_room_for_tensors(const Module& m, const Options& options) {
-  for (const Graph& g : m.graphs) {
+  for (const Graph* graph : m.all_graphs()) {
+    const Graph& g = *graph;
     for (const NodeId n : g.order)
-      if (std::holds_alternative<Contraction>(g[n].op->kind))
+      if (std::holds_alternative<Contraction>(g[n].op->kind) || std::holds_alternative<Scan>(g[n].op->kind))
         for (const ValueId r : g[n].results) require_room_for(g, r, options);
     for (const ValueId v : g.inputs)
       if (!is_state(g[v])) require_room_for(g, v, options);

@@ -89,7 +89,8 @@ bool select_composite(KernelTable& kernels, Graph& g, NodeId composite, const Op
 bool select(Module& m, const Options& options) {
   bool changed = false;
   KernelTable kernels(m);
-  for (Graph& g : m.graphs) {
+  for (Graph* graph : m.all_graphs()) {
+    Graph& g = *graph;
     bool taken = false;
     Selector selector(kernels, g, options);
     for (const NodeId n : std::vector<NodeId>(g.order))

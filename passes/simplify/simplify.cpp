@@ -6,6 +6,7 @@
 
 #include "passes/dead_code.h"
 #include "passes/rewrite.h"
+#include "passes/scan/rebuild.h"
 #include "passes/simplify/rules.h"
 
 namespace heddle::passes {
@@ -155,7 +156,12 @@ bool merge_common_nodes(Graph& g) {
 
 bool simplify(Module& m, const Options&) {
   bool changed = false;
-  for (Graph& g : m.graphs) changed |= simplify_graph(g);
+  for (Graph* g : m.all_graphs()) changed |= simplify_graph(*g);
+  // What nobody reads of a scan makes more of its body dead, and of what is around it.
+  while (!m.bodies.empty() && trim_scans(m)) {
+    changed = true;
+    for (Graph* g : m.all_graphs()) simplify_graph(*g);
+  }
   return changed;
 }
 

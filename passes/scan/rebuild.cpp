@@ -1,0 +1,169 @@
+#include "passes/scan/rebuild.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ir/builder.h"
+#include "ir/scan.h"
+#include "passes/dead_code.h"
+#include "passes/rewrite.h"
+
+namespace heddle::passes {
+using namespace ir;
+
+namespace {
+
+struct ScanOf {
+  Graph* graph;
+  NodeId node;
+};
+
+std::vector<ScanOf> scans_of(Module& m, const std::string& body) {
+  std::vector<ScanOf> all;
+  for (Graph* g : m.all_graphs())
+    for (const NodeId n : g->order)
+      if (is_scan((*g)[n]) && (*g)[n].callee == body) all.push_back({g, n});
+  return all;
+}
+
+// What the kept results of a body are made of, carries followed from turn to turn. By ValueId index.
+std::vector<char> needed_values(const Graph& body, const std::vector<char>& reads_result) {
+  std::vector<char> needed(body.value_count(), 0);
+  const std::vector<ValueId> carries = inputs_with(body, Role::carry);
+  for (size_t i = 0; i < carries.size(); ++i)
+    if (reads_result[i]) needed[index_of(next_of(body, carries[i]))] = 1;
+  for (size_t i = 0; i < body.outputs.size(); ++i)
+    if (reads_result[carries.size() + i]) needed[index_of(body.outputs[i])] = 1;
+  for (bool again = true; again;) {
+    again = false;
+    for (size_t i = body.order.size(); i-- > 0;) {
+      const Node& n = body[body.order[i]];
+      if (std::ranges::any_of(n.results, [&](ValueId r) { return needed[index_of(r)] != 0; }))
+        for (const ValueId v : n.operands) needed[index_of(v)] = 1;
+    }
+    for (const ValueId c : carries) {
+      char& next = needed[index_of(next_of(body, c))];
+      if (needed[index_of(c)] && !next) next = 1, again = true;
+    }
+  }
+  return needed;
+}
+
+// Of one body and its scans.
+bool trim(Module& m, Graph& body) {
+  const std::vector<ScanOf> scans = scans_of(m, body.name);
+  const std::vector<ValueId> carries = inputs_with(body, Role::carry), inputs = operand_inputs(body);
+  const size_t results = carries.size() + body.outputs.size();
+  std::vector<char> reads_result(results, 0);
+  for (const ScanOf& s : scans)
+    for (size_t i = 0; i < results; ++i) reads_result[i] |= !s.graph->unused((*s.graph)[s.node].results[i]);
+  const std::vector<char> needed = needed_values(body, reads_result);
+  std::vector<int> from;  // what results are left
+  std::vector<ValueId> outputs, lost;
+  for (size_t i = 0; i < carries.size(); ++i)
+    if (needed[index_of(carries[i])] || reads_result[i])
+      from.push_back(static_cast<int>(i));
+    else
+      lost.push_back(carries[i]);
+  for (size_t i = 0; i < body.outputs.size(); ++i)
+    if (reads_result[carries.size() + i]) {
+      from.push_back(static_cast<int>(carries.size() + i));
+      outputs.push_back(body.outputs[i]);
+    }
+  if (from.empty()) return false;  // nobody reads the scan at all: dead code
+  body.outputs = outputs;
+  body.updates.remove(lost);
+  bool changed = remove_dead_nodes(body);
+  const bool fewer = from.size() < results;
+  std::vector<ValueId> gone;
+  std::vector<char> stays(inputs.size(), 1);
+  for (const ValueId v : body.inputs) {
+    const bool carried = body.updates.has_state(v);
+    if (!carried && body.unused(v)) gone.push_back(v);
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) stays[i] = std::ranges::find(gone, inputs[i]) == gone.end();
+  if (!fewer && gone.empty()) return changed;
+  body.remove_inputs(gone);
+  for (const ScanOf& s : scans) {
+    std::vector<ValueId> operands;
+    const Node& n = (*s.graph)[s.node];
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (stays[i]) operands.push_back(n.operands[i]);
+    replace_scan(*s.graph, s.node, body, operands, from);
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string free_body_name(const Module& m, const std::string& wish) {
+  std::string name = wish;
+  for (int i = 1; m.find_body(name) != nullptr || m.find_graph(name) != nullptr || m.find_kernel(name) != nullptr; ++i)
+    name = fmt::format("{}.{}", wish, i);
+  return name;
+}
+
+NodeId replace_scan(Graph& g, NodeId old, const Graph& body, const std::vector<ValueId>& operands,
+                    const std::vector<int>& from) {
+  const Node node = g[old];  // a copy: building moves the array
+  std::vector<std::string> names;
+  for (size_t i = 0; i < from.size(); ++i)
+    names.push_back(from[i] >= 0 ? g[node.results[static_cast<size_t>(from[i])]].name
+                                 : g[node.results[0]].name + ".saved");
+  const NodeId fresh = add_scan(g, body, operands, node.attrs, names, node.loc);
+  g.order.pop_back();
+  *std::ranges::find(g.order, old) = fresh;
+  for (size_t i = 0; i < from.size(); ++i)
+    if (from[i] >= 0) g.replace_uses(node.results[static_cast<size_t>(from[i])], g[fresh].results[i]);
+  g.order.push_back(old);  // where erasing it finds it
+  unlink(g, old);
+  g.order.pop_back();
+  for (size_t i = 0; i < from.size(); ++i)
+    if (from[i] >= 0) g.rename(g[fresh].results[i], names[i]);
+  return fresh;
+}
+
+bool trim_scans(Module& m) {
+  bool changed = false;
+  // Bodies stand above what scans them, so that what one no longer reads is known when the next one's turn comes.
+  for (size_t i = m.bodies.size(); i-- > 0;) {
+    if (scans_of(m, m.bodies[i].name).empty()) {
+      m.bodies.erase(m.bodies.begin() + static_cast<std::ptrdiff_t>(i));
+      changed = true;
+    } else {
+      changed |= trim(m, m.bodies[i]);
+    }
+  }
+  return changed;
+}
+
+bool replace_indices(Module& m) {
+  bool changed = false;
+  for (Graph& body : m.bodies) {
+    const std::vector<ValueId> index = inputs_with(body, Role::index);
+    if (index.empty()) continue;
+    changed = true;
+    body[index[0]].role = Role::slice;
+    const std::vector<ValueId> inputs = operand_inputs(body);
+    const auto at = std::ranges::find(inputs, index[0]) - inputs.begin();
+    const Type type = body[index[0]].type;
+    for (const ScanOf& s : scans_of(m, body.name)) {
+      Graph& g = *s.graph;
+      const Node node = g[s.node];
+      Builder b(g);
+      b.loc = node.loc;
+      b.insert_at = static_cast<size_t>(std::ranges::find(g.order, s.node) - g.order.begin());
+      const ValueId rows = b("iota", {}, {{"shape", Dims{turns(node)}}, {"dtype", to_string(type.dtype)}},
+                             body.name + "." + body[index[0]].name);
+      Values operands = node.operands;
+      operands.insert(operands.begin() + at, rows);
+      std::vector<int> from;
+      for (size_t i = 0; i < node.results.size(); ++i) from.push_back(static_cast<int>(i));
+      replace_scan(g, s.node, body, operands, from);
+    }
+  }
+  return changed;
+}
+
+}  // namespace heddle::passes

@@ -1,0 +1,26 @@
+// Edits of scans together with their bodies.
+//
+//   %a, %ys = scan @f(%h, %x), nobody reads %ys   ->   %a = scan @f(%h, %x), and @f returns nothing to stack
+#pragma once
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace heddle::passes {
+
+// A name that no graph of the module has: `wish`, or the first free of wish.1, wish.2, ...
+std::string free_body_name(const ir::Module& m, const std::string& wish);
+
+// Puts a scan of `body` in the place of another one: result i of the new one stands for result `from[i]` of the old one
+// and takes its name; -1: for none. Results that nothing stands for must be unused.
+ir::NodeId replace_scan(ir::Graph& g, ir::NodeId old, const ir::Graph& body, const std::vector<ir::ValueId>& operands,
+                        const std::vector<int>& from);
+
+// Drops what no scan needs: bodies, outputs that nobody reads, carries that only make themselves, inputs without readers.
+bool trim_scans(ir::Module& m);
+
+// Where a body asks for the turn's number, it gets a row of an iota.
+bool replace_indices(ir::Module& m);
+
+}  // namespace heddle::passes
