@@ -12,7 +12,7 @@
 #include "codegen/scalar_argument.h"
 #include "ir/check.h"
 #include "ir/kernel/cost.h"
-#include "ir/op_def.h"
+#include "ir/scan.h"
 #include "ir/storage/view.h"
 
 namespace heddle::codegen {
@@ -156,8 +156,8 @@ class Lowering {
 
   std::vector<const Graph*> generated_kernels() const {
     std::set<std::string> called;
-    for (const Graph& g : m_.graphs)
-      for (NodeId n : g.order) called.insert(g[n].callee);
+    for (const Graph* g : m_.all_graphs())
+      for (NodeId n : g->order) called.insert((*g)[n].callee);
     std::vector<const Graph*> kernels;
     for (const Graph& k : m_.kernels)
       if (called.count(k.name) && !calls_library(k)) kernels.push_back(&k);
@@ -187,27 +187,28 @@ class Lowering {
     e.name = g.name;
     e.arena_bytes = std::max<int64_t>(g.arena_bytes, 0);
     e.max_live_bytes = max_live_bytes(m_, g);
+    const Frame frame = entry_frame(g, states_);
     for (ValueId v : g.inputs)
-      if (g[v].role == Role::input) e.inputs.push_back(buffer(g[v], BufferRole::input, at(g, v)));
-    for (NodeId n : g.order) add_steps(e, g, g[n]);
-    add_updates(e, g);
-    for (ValueId v : g.outputs) e.outputs.push_back(buffer(g[v], result_role(output_role(g[v].name)), at(g, v)));
+      if (g[v].role == Role::input) e.inputs.push_back(buffer(g[v], BufferRole::input, address(frame, v)));
+    for (NodeId n : g.order) add_steps(e.steps, frame, g[n]);
+    add_updates(e.steps, frame);
+    for (ValueId v : g.outputs)
+      e.outputs.push_back(buffer(g[v], result_role(output_role(g[v].name)), address(frame, v)));
     return e;
   }
 
-  Address at(const Graph& g, ValueId v) const { return address(g, v, states_); }
-
-  std::vector<Argument> arguments(const Graph& g, const Node& n) const {
+  static std::vector<Argument> arguments(const Frame& frame, const Node& n) {
     std::vector<Argument> list;
-    for (ValueId v : n.operands) list.push_back({at(g, v), g[v].type.bytes(), Access::read});
-    for (ValueId v : n.results) list.push_back({at(g, v), g[v].type.bytes(), Access::write});
+    for (ValueId v : n.operands) list.push_back({address(frame, v), frame.graph[v].type.bytes(), Access::read});
+    for (ValueId v : n.results) list.push_back({address(frame, v), frame.graph[v].type.bytes(), Access::write});
     return list;
   }
 
-  static Argument workspace(const Node& n, const Graph& kernel) {
+  static Argument workspace(const Frame& frame, const Node& n, const Graph& kernel) {
     auto found = n.attrs.find("workspace_at");
-    const int64_t offset = found == n.attrs.end() ? 0 : std::get<int64_t>(found->second);
-    return {{Segment::arena, offset}, kernel.schedule->workspace, Access::read_write};
+    Address at = frame.arena;
+    at.offset += found == n.attrs.end() ? 0 : std::get<int64_t>(found->second);
+    return {at, kernel.schedule->workspace, Access::read_write};
   }
 
   // Zero at load and left zero by the launch's last block. Each launch has its own: two may run at once.
@@ -216,28 +217,31 @@ class Lowering {
     return {{Segment::state, states_.reserve(bytes, one)}, bytes, Access::read_write};
   }
 
-  void add_steps(Entry& e, const Graph& g, const Node& n) {
+  using Steps = std::vector<Step>;
+
+  void add_steps(Steps& steps, const Frame& frame, const Node& n) {
+    if (is_scan(n)) return add_loop(steps, frame, n);
     std::string origin = to_string(n.loc);
     const Graph* kernel = m_.find_kernel(n.callee);
     if (!kernel) {
-      add_copies(e, g, n, origin);
+      add_copies(steps, frame, n, origin);
     } else if (calls_library(*kernel)) {
-      e.steps.push_back({library(g, n, *kernel), origin});
+      steps.push_back({library(frame, n, *kernel), origin});
     } else {
       const Lowered& lowered = lowered_.at(kernel->name);
-      Launch launch{.kernel = lowered.kernel, .arguments = arguments(g, n), .scalars = {}};
-      if (lowered.scratch) launch.arguments.push_back(workspace(n, *kernel));
+      Launch launch{.kernel = lowered.kernel, .arguments = arguments(frame, n), .scalars = {}};
+      if (lowered.scratch) launch.arguments.push_back(workspace(frame, n, *kernel));
       if (lowered.counters > 0) launch.arguments.push_back(launch_counter(lowered.counters));
       for (const ir::Scalar& s : kernel->scalars)
         launch.scalars.push_back(scalar_argument(n.attrs.find(s.name)->second, s.dtype));
-      e.steps.push_back({std::move(launch), origin});
+      steps.push_back({std::move(launch), origin});
     }
   }
 
-  Library library(const Graph& g, const Node& n, const Graph& kernel) const {
+  Library library(const Frame& frame, const Node& n, const Graph& kernel) const {
     Library call = describe_library(kernel);
-    call.arguments = arguments(g, n);
-    call.workspace = workspace(n, kernel);
+    call.arguments = arguments(frame, n);
+    call.workspace = workspace(frame, n, kernel);
     const Cost cost = moved_and_computed(kernel);
     call.bytes_read = cost.bytes_read;
     call.bytes_written = cost.bytes_written;
@@ -245,28 +249,60 @@ class Lowering {
     return call;
   }
 
+  static void add_copy(Steps& steps, const Address& from, const Address& to, const Type& type, std::string reason,
+                       const std::string& origin) {
+    if (!(from == to)) steps.push_back({Copy{from, to, type.bytes(), std::move(reason)}, origin});
+  }
+
+  // The carries start in the scan's results, and stay there. What lies nowhere in the outer arrays is copied in before
+  // a turn, or out behind it: carries first, as all updates come before what leaves a graph.
+  void add_loop(Steps& steps, const Frame& around, const Node& n) {
+    const Graph& body = *m_.find_body(n.callee);
+    const std::string origin = to_string(n.loc);
+    const std::vector<ValueId> inputs = operand_inputs(body), carries = inputs_with(body, Role::carry);
+    const Frame frame = body_frame(body, around, n);
+    Loop loop{.count = turns(n), .steps = {}, .title = body.name};
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const Value& in = body[inputs[i]];
+      const Address given = address(around, n.operands[i]);
+      if (in.role == Role::carry)
+        add_copy(steps, given, frame.outside.at(inputs[i]), in.type, "where a carry starts", origin);
+      else if (!lies_outside(in))
+        add_copy(loop.steps, row(given, in.type, n, around.depth), address(frame, inputs[i]), in.type,
+                 fmt::format("rows are no multiple of {} bytes", kViewAlignment), origin);
+    }
+    for (const NodeId id : body.order) add_steps(loop.steps, frame, body[id]);
+    add_updates(loop.steps, frame);
+    for (size_t k = 0; k < body.outputs.size(); ++k) {
+      const Type& type = body[body.outputs[k]].type;
+      const Address all = address(around, n.results[carries.size() + k]);
+      add_copy(loop.steps, address(frame, body.outputs[k]), row(all, type, n, around.depth), type, "stacked", origin);
+    }
+    steps.push_back({std::move(loop), origin});
+  }
+
   // What fuse left as a plain node only renames bytes: nothing to do where the plan made it a view.
-  void add_copies(Entry& e, const Graph& g, const Node& n, const std::string& origin) const {
+  static void add_copies(Steps& steps, const Frame& frame, const Node& n, const std::string& origin) {
+    const Graph& g = frame.graph;
     std::vector<Piece> pieces = contiguous_pieces(g, n);
     HEDDLE_CHECK(!pieces.empty(), n.op->name + " is in no kernel");
     const Type& type = g[n.results[0]].type;
     int64_t element = bits(type.dtype) / 8;
     for (const Piece& p : pieces) {
-      Address from = at(g, n.operands[p.operand]), to = at(g, n.results[0]);
+      Address from = address(frame, n.operands[p.operand]), to = address(frame, n.results[0]);
       from.offset += p.from * element;
       to.offset += p.to * element;
       if (from == to) continue;
-      e.steps.push_back({Copy{from, to, p.count * element, n.op->name + " is not a view here"}, origin});
+      steps.push_back({Copy{from, to, p.count * element, n.op->name + " is not a view here"}, origin});
     }
   }
 
   // States whose next value was not computed in place. No next value lies in a state that another update overwrites
   // (alias copies those), so the order does not matter.
-  void add_updates(Entry& e, const Graph& g) const {
-    for (const Update& u : g.updates) {
-      const Address from = at(g, u.next), to = at(g, u.state);
-      if (!(from == to)) e.steps.push_back({Copy{from, to, g[u.state].type.bytes(), "not computed in place"}, {}});
-    }
+  static void add_updates(Steps& steps, const Frame& frame) {
+    for (const Update& u : frame.graph.updates)
+      add_copy(steps, address(frame, u.next), address(frame, u.state), frame.graph[u.state].type,
+               "not computed in place", {});
   }
 
   const Module& m_;

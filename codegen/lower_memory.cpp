@@ -1,6 +1,7 @@
 #include "codegen/lower_memory.h"
 
 #include "ir/check.h"
+#include "ir/scan.h"
 #include "ir/storage/storage.h"
 
 namespace heddle::codegen {
@@ -62,12 +63,51 @@ StateTable state_table(const Module& m) {
   return table;
 }
 
-Address address(const Graph& g, ValueId v, const StateTable& states) {
-  const StorageSpan span = storage_of(g, v);
-  const Value& root = g[span.root];
-  if (is_state(root)) return {Segment::state, states.offsets.at(root.name) + span.offset};
-  HEDDLE_CHECK(root.place.placed(), "%" + root.name + " has no place");
-  return {Segment::arena, root.place.offset + span.offset};
+Frame entry_frame(const Graph& g, const StateTable& states) {
+  Frame frame{g, {Segment::arena, 0}, {}, 0};
+  for (const ValueId v : g.inputs)
+    if (is_state(g[v])) frame.outside[v] = {Segment::state, states.offsets.at(g[v].name)};
+  return frame;
+}
+
+Address row(const Address& all, const Type& row, const Node& scan, size_t depth) {
+  Address at = all;
+  at.strides.resize(depth + 1);
+  at.strides[depth] = is_reversed(scan) ? -row.bytes() : row.bytes();
+  if (is_reversed(scan)) at.offset += (turns(scan) - 1) * row.bytes();
+  return at;
+}
+
+Frame body_frame(const Graph& body, const Frame& around, const Node& scan) {
+  Frame frame{body, around.arena, {}, around.depth + 1};
+  frame.arena.offset += std::get<int64_t>(attribute(*scan.op, scan.attrs, "workspace_at"));
+  const std::vector<ValueId> inputs = operand_inputs(body);
+  size_t carries = 0;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Value& in = body[inputs[i]];
+    if (!lies_outside(in)) continue;
+    const Address given =
+        in.role == Role::carry ? address(around, scan.results[carries++]) : address(around, scan.operands[i]);
+    frame.outside[inputs[i]] = in.role == Role::slice ? row(given, in.type, scan, around.depth) : given;
+  }
+  const std::vector<int> stacked = stacked_in_place(body);
+  for (size_t i = 0; i < stacked.size(); ++i) {
+    if (stacked[i] < 0) continue;
+    const ValueId root{static_cast<int32_t>(i)};
+    const Address all = address(around, scan.results[carries + static_cast<size_t>(stacked[i])]);
+    frame.outside[root] = row(all, body[root].type, scan, around.depth);
+  }
+  return frame;
+}
+
+Address address(const Frame& frame, ValueId v) {
+  const StorageSpan span = storage_of(frame.graph, v);
+  const Value& root = frame.graph[span.root];
+  const auto outside = frame.outside.find(span.root);
+  HEDDLE_CHECK(outside != frame.outside.end() || root.place.placed(), "%" + root.name + " has no place");
+  Address at = outside != frame.outside.end() ? outside->second : frame.arena;
+  at.offset += span.offset + (outside != frame.outside.end() ? 0 : root.place.offset);
+  return at;
 }
 
 int64_t max_live_bytes(const Module& m, const Graph& g) {

@@ -70,6 +70,8 @@ std::string refusal(const Program& p, const Entry& entry, PersistentPlan& plan) 
                        kMostLaunches);
   const Kernel* first = nullptr;
   for (const Step& step : entry.steps) {
+    if (const auto* loop = std::get_if<Loop>(&step.what))
+      return fmt::format("{} is a loop, whose turns are launched one by one", loop->title);
     if (std::holds_alternative<Library>(step.what)) return "a library is called";
     const Kernel* k = kernel_of(p, step);
     if (k == nullptr) continue;

@@ -49,17 +49,23 @@ double copy_seconds(const Copy& copy, const ir::Target& target) {
 void predict(Program& program, const ir::Module& m, const ir::Target& target) {
   for (Kernel& k : program.kernels) predict_kernel(k, m, target);
   for (Entry& e : program.entries)
-    for (Step& step : e.steps)
+    for_each_step(e.steps, [&](Step& step, int64_t) {
       if (auto* call = std::get_if<Library>(&step.what))
         predict_call(*call, m, target);
       else if (auto* copy = std::get_if<Copy>(&step.what))
         copy->predicted_seconds = copy_seconds(*copy, target);
+    });
 }
 
 double predicted_seconds(const Program& program, const Step& step) {
   if (const auto* launch = std::get_if<Launch>(&step.what))
     return program.kernels[static_cast<size_t>(launch->kernel)].predicted_seconds;
   if (const auto* copy = std::get_if<Copy>(&step.what)) return copy->predicted_seconds;
+  if (const auto* loop = std::get_if<Loop>(&step.what)) {
+    double seconds = 0;
+    for (const Step& inner : loop->steps) seconds += predicted_seconds(program, inner);
+    return seconds * static_cast<double>(loop->count);
+  }
   return std::get<Library>(step.what).predicted_seconds;
 }
 

@@ -11,7 +11,11 @@ namespace {
 
 std::string text(const Address& a) {
   constexpr std::array<const char*, kSegments> names = {"state", "arena", "ring"};
-  return fmt::format("{}+{}", names.at(static_cast<size_t>(a.segment)), a.offset);
+  std::string out = fmt::format("{}+{}", names.at(static_cast<size_t>(a.segment)), a.offset);
+  for (size_t loop = 0; loop < a.strides.size();
+       ++loop)  // arena+64+16t1: in turn t of the second loop 16 bytes further
+    if (a.strides[loop] != 0) out += fmt::format("{}{}t{}", a.strides[loop] < 0 ? "" : "+", a.strides[loop], loop);
+  return out;
 }
 
 std::string text(const Argument& a) { return fmt::format("{}:{}", text(a.at), a.bytes); }
@@ -67,6 +71,23 @@ std::string text(const Copy& copy, const Program&) {
   return fmt::format("copy {} <- {}, {} bytes: {}", text(copy.to), text(copy.from), copy.bytes, copy.reason);
 }
 
+std::string text(const Step& step, const Program& p, size_t depth) {
+  std::string out = std::string(2 * (depth + 1), ' ');
+  if (const auto* loop = std::get_if<Loop>(&step.what))
+    out += fmt::format("loop t{} of {}: {} turns", depth, loop->title, loop->count);
+  else
+    std::visit(
+        [&]<class What>(const What& what) {
+          if constexpr (!std::is_same_v<What, Loop>) out += text(what, p);
+        },
+        step.what);
+  if (!step.origin.empty()) out += "  // " + step.origin;
+  out += "\n";
+  if (const auto* loop = std::get_if<Loop>(&step.what))
+    for (const Step& inner : loop->steps) out += text(inner, p, depth + 1);
+  return out;
+}
+
 std::string text(const Kernel& k) {
   std::string line = fmt::format("kernel {}: {}, {} arguments", k.name, k.schedule, k.arguments);
   if (!k.scalars.empty()) line += fmt::format(", scalars {}", fmt::join(k.scalars, " "));
@@ -111,11 +132,7 @@ std::string print(const Program& p) {
     out += fmt::format("entry {}: arena {} bytes, max live {}\n", e.name, e.arena_bytes, e.max_live_bytes);
     if (e.fed_rows > 0) out += fmt::format("  takes {} rows of the data set\n", e.fed_rows);
     for (const Buffer& b : e.inputs) out += "  " + text(b) + "\n";
-    for (const Step& step : e.steps) {
-      out += "  " + std::visit([&](const auto& what) { return text(what, p); }, step.what);
-      if (!step.origin.empty()) out += "  // " + step.origin;
-      out += "\n";
-    }
+    for (const Step& step : e.steps) out += text(step, p, 0);
     if (e.persistent >= 0) out += fmt::format("  persistent {}\n", p.kernels[static_cast<size_t>(e.persistent)].name);
     if (!e.not_persistent.empty()) out += fmt::format("  not persistent: {}\n", e.not_persistent);
     for (const Buffer& b : e.outputs) out += "  " + text(b) + "\n";

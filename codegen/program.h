@@ -23,6 +23,9 @@ constexpr size_t kSegments = 3;
 struct Address {
   Segment segment = Segment::arena;
   int64_t offset = 0;  // bytes
+  // Inside of loops: by how many bytes it moves from one turn to the next, the outermost loop first. Loops that are not
+  // listed leave it where it is.
+  std::vector<int64_t> strides = {};
   bool operator==(const Address&) const = default;
 };
 
@@ -143,20 +146,57 @@ struct Copy {
   double predicted_seconds = 0;
 };
 
+// Steps that are executed `count` times, one turn after the other. In turn t the addresses of its steps lie t strides of
+// this loop further on.
+struct Step;
+struct Loop {
+  int64_t count = 0;
+  std::vector<Step> steps = {};
+  std::string title = {};  // the body's name
+};
+
 struct Step {
-  std::variant<Launch, Library, Copy> what;
+  std::variant<Launch, Library, Copy, Loop> what;
   std::string origin;  // "model.json:12:5", for errors and profiles
 };
 
-// The memory that a step touches, a library's workspace too. Inline: the runtime links nothing of codegen.
-inline std::vector<Argument> touched_by(const Step& step) {
+// From the first to the last byte that an argument of a loop reaches in any turn; `depth` loops are around the loop.
+inline Argument reach(Argument a, size_t depth, int64_t count) {
+  if (depth >= a.at.strides.size()) return a;
+  const int64_t way = a.at.strides[depth] * (count - 1);
+  a.at.offset += way < 0 ? way : 0;
+  a.bytes += way < 0 ? -way : way;
+  a.at.strides[depth] = 0;
+  return a;
+}
+
+// The memory that a step touches, a library's workspace too; of a loop, all of its turns. `depth` loops are around the
+// step. Inline: the runtime links nothing of codegen.
+inline std::vector<Argument> touched_by(const Step& step, size_t depth = 0) {
   if (const auto* launch = std::get_if<Launch>(&step.what)) return launch->arguments;
   if (const auto* copy = std::get_if<Copy>(&step.what))
     return {{copy->from, copy->bytes, Access::read}, {copy->to, copy->bytes, Access::write}};
+  std::vector<Argument> all;
+  if (const auto* loop = std::get_if<Loop>(&step.what)) {
+    for (const Step& inner : loop->steps)
+      for (const Argument& a : touched_by(inner, depth + 1)) all.push_back(reach(a, depth, loop->count));
+    return all;
+  }
   const auto& call = std::get<Library>(step.what);
-  std::vector<Argument> all = call.arguments;
+  all = call.arguments;
   if (call.workspace.bytes > 0) all.push_back(call.workspace);
   return all;
+}
+
+// Calls f(step, times) for each step that is no loop, with how often a run of the outermost list executes it.
+template <class Steps, class F>
+void for_each_step(Steps& steps, F f, int64_t times = 1) {
+  for (auto& step : steps) {
+    if (auto* loop = std::get_if<Loop>(&step.what))
+      for_each_step(loop->steps, f, times * loop->count);
+    else
+      f(step, times);
+  }
 }
 
 // A column of the data set as it is stored, which steps of fed entries gather their rows of an input from.

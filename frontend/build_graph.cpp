@@ -203,8 +203,9 @@ void require_runnable(const TrainGraph& train, Diagnostics& errors) {
 // All products of f32 may be computed as the model says, but those that make initial values.
 void allow_precision(ir::Module& m, const std::string& precision) {
   if (precision == "f32") return;
-  for (ir::Graph& g : m.graphs) {
-    if (g.kind().phase == ir::Phase::init) continue;
+  for (ir::Graph* graph : m.all_graphs()) {
+    ir::Graph& g = *graph;
+    if (!g.body && g.kind().phase == ir::Phase::init) continue;
     for (const ir::NodeId id : g.order) {
       ir::Node& n = g[id];
       if (std::holds_alternative<ir::Contraction>(n.op->kind) && g[n.operands[0]].type.dtype == ir::DType::f32)

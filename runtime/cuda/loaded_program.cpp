@@ -14,9 +14,22 @@ namespace heddle::runtime {
 namespace {
 
 constexpr std::array<int64_t, 3> kGraphSteps = {64, 8, 1};
+// Launches of one graph, where turns of loops are among them: as many are recorded one by one.
+constexpr int64_t kMostRecorded = 4096;
 constexpr int64_t kStaticSharedBytes = 49152;  // of a block, without asking for more
 
 cuda::Address address(const void* p) { return std::bit_cast<uintptr_t>(p); }
+
+// How often a run of the entry launches something; 0 where it has no loops.
+int64_t launches_of_loops(const codegen::Entry& entry) {
+  int64_t launches = 0;
+  bool loops = false;
+  codegen::for_each_step(entry.steps, [&](const codegen::Step&, int64_t times) {
+    launches += times;
+    loops = loops || times > 1;
+  });
+  return loops ? launches : 0;
+}
 
 }  // namespace
 
@@ -81,18 +94,32 @@ LoadedProgram::Launch LoadedProgram::bind_kernel(const codegen::Kernel& k) const
   return launch;
 }
 
+LoadedProgram::Step LoadedProgram::bind(const codegen::Program& program, const codegen::Step& step,
+                                        size_t depth) const {
+  if (const auto* loop = std::get_if<codegen::Loop>(&step.what)) {
+    Loop bound{.count = loop->count, .depth = depth, .steps = {}};
+    for (const codegen::Step& inner : loop->steps) bound.steps.push_back(bind(program, inner, depth + 1));
+    return {std::move(bound), loop->title};
+  }
+  if (const auto* launch = std::get_if<codegen::Launch>(&step.what)) return bind(program, *launch);
+  if (const auto* call = std::get_if<codegen::Library>(&step.what)) return bind(program, *call);
+  return bind(std::get<codegen::Copy>(step.what));
+}
 LoadedProgram::Step LoadedProgram::bind(const codegen::Program& program, const codegen::Launch& l) const {
   const codegen::Kernel& k = program.kernels[static_cast<size_t>(l.kernel)];
   HEDDLE_CHECK(std::ssize(l.arguments) == k.arguments && l.scalars.size() == k.scalars.size(),
                fmt::format("a launch has the arguments of its kernel '{}'", k.name));
   Launch launch = bind_kernel(k);
-  for (const codegen::Argument& a : l.arguments) launch.values.push_back(locate(a.at));
+  for (const codegen::Argument& a : l.arguments) {
+    launch.values.push_back(locate(a.at));
+    launch.strides.push_back(a.at.strides);
+  }
   for (const codegen::ScalarArgument& s : l.scalars) launch.values.push_back(s.bits);
   for (uint64_t& v : launch.values) launch.parameters.push_back(&v);
   return {std::move(launch), k.title};
 }
-LoadedProgram::Step LoadedProgram::bind(const codegen::Program&, const codegen::Copy& c) const {
-  return {Copy{locate(c.to), locate(c.from), static_cast<size_t>(c.bytes)}, "copy"};
+LoadedProgram::Step LoadedProgram::bind(const codegen::Copy& c) const {
+  return {Copy{locate(c.to), locate(c.from), static_cast<size_t>(c.bytes), c.to.strides, c.from.strides}, "copy"};
 }
 LoadedProgram::Step LoadedProgram::bind(const codegen::Program& program, const codegen::Library& call) const {
   throw UserError(ExitCode::missing,
@@ -109,23 +136,23 @@ LoadedProgram::Launch LoadedProgram::bind_persistent(const codegen::Kernel& k) c
 
 LoadedProgram::Entry LoadedProgram::load(const codegen::Program& program, const codegen::Entry& entry) const {
   Entry loaded;
-  for (const codegen::Step& step : entry.steps)
-    loaded.steps.push_back(std::visit([&](const auto& what) { return bind(program, what); }, step.what));
+  for (const codegen::Step& step : entry.steps) loaded.steps.push_back(bind(program, step, 0));
   if (options_.persistent && entry.persistent >= 0)
     loaded.persistent = bind_persistent(program.kernels[static_cast<size_t>(entry.persistent)]);
   if (loaded.steps.empty() || loaded.persistent) return loaded;
   for (const int64_t steps : kGraphSteps)
-    if (steps == 1 || entry.fed_rows > 0) loaded.graphs.emplace(steps, record(loaded, steps));
+    if (steps == 1 || (entry.fed_rows > 0 && steps * launches_of_loops(entry) <= kMostRecorded))
+      loaded.graphs.emplace(steps, record(loaded, steps));
   return loaded;
 }
 
-GraphExecHandle LoadedProgram::record(const Entry& entry, int64_t repeats) const {
+GraphExecHandle LoadedProgram::record(Entry& entry, int64_t repeats) const {
   GraphHandle graph(driver_);
   GraphExecHandle exec(driver_);
   check(driver_.StreamBeginCapture(options_.stream, cuda::kCaptureThreadLocal), "cuStreamBeginCapture");
   try {
     for (int64_t i = 0; i < repeats; ++i)
-      for (const Step& s : entry.steps) launch(s);
+      for (Step& s : entry.steps) launch(s);
   } catch (...) {
     driver_.StreamEndCapture(options_.stream, graph.put());  // the stream is of use again
     throw;
@@ -158,8 +185,30 @@ void LoadedProgram::launch(const Launch& l) const {
 void LoadedProgram::launch(const Copy& c) const {
   check(driver_.MemcpyDtoDAsync(c.to, c.from, c.bytes, options_.stream), "cuMemcpyDtoDAsync");
 }
-void LoadedProgram::launch(const Step& s) const {
-  std::visit([&](const auto& what) { launch(what); }, s.what);
+void LoadedProgram::launch(Loop& l) const {
+  for (int64_t t = 0; t < l.count; ++t)
+    for (Step& s : l.steps) {
+      launch(s);
+      advance(s, l.depth, 1);
+    }
+  for (Step& s : l.steps) advance(s, l.depth, -l.count);
+}
+void LoadedProgram::launch(Step& s) const {
+  std::visit([&](auto& what) { launch(what); }, s.what);
+}
+
+void LoadedProgram::advance(Step& s, size_t loop, int64_t turns) {
+  const auto further = [&](auto& address, const std::vector<int64_t>& strides) {
+    if (loop < strides.size()) address += static_cast<cuda::Address>(strides[loop] * turns);
+  };
+  if (auto* launch = std::get_if<Launch>(&s.what)) {
+    for (size_t i = 0; i < launch->strides.size(); ++i) further(launch->values[i], launch->strides[i]);
+  } else if (auto* copy = std::get_if<Copy>(&s.what)) {
+    further(copy->to, copy->to_strides);
+    further(copy->from, copy->from_strides);
+  } else {
+    for (Step& inner : std::get<Loop>(s.what).steps) advance(inner, loop, turns);
+  }
 }
 
 void LoadedProgram::launch_persistent(const Launch& l, int64_t steps) const {

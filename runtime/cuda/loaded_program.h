@@ -35,21 +35,30 @@ class LoadedProgram {
   // The steps of an entry as launches of their own, for profiles.
   size_t step_count(size_t entry) const { return entries_.at(entry).steps.size(); }
   const std::string& title(size_t entry, size_t step) const { return entries_.at(entry).steps.at(step).title; }
-  void run_step(size_t entry, size_t step) const { launch(entries_.at(entry).steps.at(step)); }
+  void run_step(size_t entry, size_t step) { launch(entries_.at(entry).steps.at(step)); }
 
  private:
   struct Launch {
     cuda::Function function = nullptr;
     unsigned grid = 1, block = 1, shared = 0;
-    std::vector<uint64_t> values;   // addresses, then scalars
-    std::vector<void*> parameters;  // of `values`, which move with the launch and are never copied
+    std::vector<uint64_t> values;                    // addresses, then scalars
+    std::vector<void*> parameters;                   // of `values`, which move with the launch and are never copied
+    std::vector<std::vector<int64_t>> strides = {};  // of each address, by loop: bytes from turn to turn
   };
   struct Copy {
     cuda::Address to = 0, from = 0;
     size_t bytes = 0;
+    std::vector<int64_t> to_strides = {}, from_strides = {};
+  };
+  struct Step;
+  // Each turn is recorded: text does not grow with their number, graphs do.
+  struct Loop {
+    int64_t count = 0;
+    size_t depth = 0;  // loops around it
+    std::vector<Step> steps;
   };
   struct Step {
-    std::variant<Launch, Copy> what;
+    std::variant<Launch, Copy, Loop> what;
     std::string title;
   };
   struct Entry {
@@ -63,17 +72,20 @@ class LoadedProgram {
   cuda::Function find(const std::string& name) const;
   unsigned grid_of(cuda::Function f, const codegen::Kernel& k) const;
   Launch bind_kernel(const codegen::Kernel& k) const;
+  Step bind(const codegen::Program& program, const codegen::Step& step, size_t depth) const;
   Step bind(const codegen::Program& program, const codegen::Launch& l) const;
-  Step bind(const codegen::Program& program, const codegen::Copy& c) const;
+  Step bind(const codegen::Copy& c) const;
   Step bind(const codegen::Program& program, const codegen::Library& call) const;
   Launch bind_persistent(const codegen::Kernel& k) const;
   Entry load(const codegen::Program& program, const codegen::Entry& entry) const;
 
   void launch(const Launch& l) const;
   void launch(const Copy& c) const;
-  void launch(const Step& s) const;
+  void launch(Loop& l) const;
+  void launch(Step& s) const;
+  static void advance(Step& s, size_t loop, int64_t turns);
   void launch_persistent(const Launch& l, int64_t steps) const;
-  GraphExecHandle record(const Entry& entry, int64_t repeats) const;
+  GraphExecHandle record(Entry& entry, int64_t repeats) const;
   void upload() const;
   void check(cuda::Status status, const char* call) const { driver_.check(status, call); }
 

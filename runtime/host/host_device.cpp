@@ -27,20 +27,33 @@ constexpr double kBytesPerSecond = 1.2e10, kFlopsPerSecond = 6e9;
 // Where each row is reduced, rows of ten or so leave most of a vector idle.
 constexpr double kRowFlopsPerSecond = 3e9;
 
+// An argument that is `bytes` further on with each turn of a loop.
+struct Stride {
+  size_t loop = 0, argument = 0;
+  int64_t bytes = 0;
+};
 struct Launch {
   HostKernel kernel = nullptr;
   std::vector<void*> arguments;   // buffers, then the scalars below
   std::vector<uint64_t> scalars;  // their bytes; moved with the launch, never copied
   int blocks = 0;                 // fixed number of blocks; 0: one per thread
   int threads = 1;                // at most
+  std::vector<Stride> strides = {};
 };
 struct Copy {
   void* to;
   const void* from;
   size_t bytes;
+  std::vector<int64_t> to_strides = {}, from_strides = {};
+};
+struct Step;
+struct Loop {
+  int64_t count = 0;
+  size_t depth = 0;  // loops around it
+  std::vector<Step> steps;
 };
 struct Step {
-  std::variant<Launch, OnednnCall, Copy> what;
+  std::variant<Launch, OnednnCall, Copy, Loop> what;
   std::string title;
 };
 
@@ -64,6 +77,34 @@ void execute(const Launch& l, ThreadPool& pool) {
 }
 void execute(OnednnCall& call, ThreadPool& pool) { call.run(pool); }
 void execute(const Copy& c, ThreadPool&) { std::memcpy(c.to, c.from, c.bytes); }
+
+// --- loops: what a step touches moves on from turn to turn, and back behind the last one ---
+
+void advance(Step& step, size_t loop, int64_t turns);
+
+void advance(Launch& l, size_t loop, int64_t turns) {
+  for (const Stride& s : l.strides)
+    if (s.loop == loop) l.arguments[s.argument] = static_cast<char*>(l.arguments[s.argument]) + s.bytes * turns;
+}
+void advance(OnednnCall& call, size_t loop, int64_t turns) { call.advance(loop, turns); }
+void advance(Copy& c, size_t loop, int64_t turns) {
+  if (loop < c.to_strides.size()) c.to = static_cast<char*>(c.to) + c.to_strides[loop] * turns;
+  if (loop < c.from_strides.size()) c.from = static_cast<const char*>(c.from) + c.from_strides[loop] * turns;
+}
+void advance(Loop& inner, size_t loop, int64_t turns) {
+  for (Step& step : inner.steps) advance(step, loop, turns);
+}
+void advance(Step& step, size_t loop, int64_t turns) {
+  std::visit([&](auto& what) { advance(what, loop, turns); }, step.what);
+}
+
+void execute(Loop& loop, ThreadPool& pool) {
+  for (int64_t t = 0; t < loop.count; ++t) {
+    for (Step& step : loop.steps) std::visit([&](auto& what) { execute(what, pool); }, step.what);
+    advance(loop, loop.depth, 1);
+  }
+  advance(loop, loop.depth, -loop.count);
+}
 
 constexpr size_t kMargin = 4096;  // readable bytes before and behind each allocation
 constexpr size_t kHugePage = size_t{1} << 21;
@@ -112,6 +153,17 @@ struct HostDevice::Impl {
     return out;
   }
 
+  Step bind(const codegen::Program& program, const codegen::Step& step, size_t depth) const {
+    if (const auto* loop = std::get_if<codegen::Loop>(&step.what)) {
+      Loop bound{.count = loop->count, .depth = depth, .steps = {}};
+      for (const codegen::Step& inner : loop->steps) bound.steps.push_back(bind(program, inner, depth + 1));
+      return {std::move(bound), loop->title};
+    }
+    if (const auto* launch = std::get_if<codegen::Launch>(&step.what)) return bind(program, *launch);
+    if (const auto* call = std::get_if<codegen::Library>(&step.what)) return bind(*call, depth);
+    return bind(std::get<codegen::Copy>(step.what));
+  }
+
   Step bind(const codegen::Program& program, const codegen::Launch& l) const {
     const codegen::Kernel& k = program.kernels[static_cast<size_t>(l.kernel)];
     HostKernel function = library.find(k.name);
@@ -125,20 +177,31 @@ struct HostDevice::Impl {
                   .scalars = {},
                   .blocks = static_cast<int>(k.blocks),
                   .threads = threads_for(k, pool.threads())};
+    for (size_t i = 0; i < l.arguments.size(); ++i)
+      for (size_t loop = 0; loop < l.arguments[i].at.strides.size(); ++loop)
+        if (const int64_t bytes = l.arguments[i].at.strides[loop]; bytes != 0)
+          launch.strides.push_back({loop, i, bytes});
     for (const codegen::ScalarArgument& s : l.scalars) launch.scalars.push_back(s.bits);
     for (uint64_t& bits : launch.scalars) launch.arguments.push_back(&bits);
     return {std::move(launch), k.title};
   }
-  Step bind(const codegen::Program&, const codegen::Library& call) const {
+  Step bind(const codegen::Library& call, size_t depth) const {
     if (call.impl != "onednn") {
       throw UserError(ExitCode::missing,
                       fmt::format("'{}' calls {}, which the host device does not have", call.title, call.impl),
                       "compile the program for the target 'host'");
     }
-    return {OnednnCall(call, locate(call.arguments), locate(call.workspace.at)), call.title};
+    std::vector<std::vector<void*>> next;
+    for (size_t loop = 0; loop < depth; ++loop) {
+      std::vector<void*>& arguments = next.emplace_back(locate(call.arguments));
+      for (size_t i = 0; i < arguments.size(); ++i)
+        if (const std::vector<int64_t>& strides = call.arguments[i].at.strides; loop < strides.size())
+          arguments[i] = static_cast<char*>(arguments[i]) + strides[loop];
+    }
+    return {OnednnCall(call, locate(call.arguments), locate(call.workspace.at), next), call.title};
   }
-  Step bind(const codegen::Program&, const codegen::Copy& c) const {
-    return {Copy{locate(c.to), locate(c.from), static_cast<size_t>(c.bytes)}, "copy"};
+  Step bind(const codegen::Copy& c) const {
+    return {Copy{locate(c.to), locate(c.from), static_cast<size_t>(c.bytes), c.to.strides, c.from.strides}, "copy"};
   }
 
   void execute_step(Step& step) {
@@ -213,9 +276,7 @@ void HostDevice::load(const codegen::Program& program, const Segments& segments)
   for (const codegen::Entry& entry : program.entries) {
     std::vector<Step>& steps = d.entries.emplace_back();
     steps.reserve(entry.steps.size());
-    for (const codegen::Step& step : entry.steps) {
-      steps.push_back(std::visit([&](const auto& what) { return d.bind(program, what); }, step.what));
-    }
+    for (const codegen::Step& step : entry.steps) steps.push_back(d.bind(program, step, 0));
   }
 }
 

@@ -79,12 +79,48 @@ void apply(const Placement& p) {
   for (int64_t row = 0; row < p.rows; ++row) std::copy_n(p.from + row * p.columns, p.columns, p.to + row * p.stride);
 }
 
+template <class T, class Move>
+void move_to(T*& pointer, Move move) {
+  if (pointer != nullptr) pointer = static_cast<T*>(const_cast<void*>(static_cast<const void*>(move(pointer))));
+}
+
+// Calls move(pointer) for each pointer into the call's memory, always in one order, and puts its answer there.
+template <class Move>
+void move_pointers(OnednnParts& p, Move move) {
+  for (dnnl::memory& m : p.memories)
+    if (void* now = m.get_data_handle()) {
+      if (void* then = static_cast<char*>(const_cast<void*>(static_cast<const void*>(move(now)))); then != now)
+        m.set_data_handle(then);
+    }
+  const auto of_tasks = [&](OnednnTasks& tasks) {
+    for (OnednnTask& t : tasks) {
+      move_to(t.addition.total, move), move_to(t.addition.from, move), move_to(t.addition.to, move);
+      move_to(t.relu.first, move), move_to(t.placement.from, move), move_to(t.placement.to, move);
+    }
+  };
+  of_tasks(p.before);
+  for (OnednnTasks& tasks : p.slices) of_tasks(tasks);
+  of_tasks(p.after);
+  for (float*& partial : p.partials) move_to(partial, move);
+  move_to(p.sum, move);
+}
+
+std::vector<const char*> pointers_of(OnednnParts& p) {
+  std::vector<const char*> all;
+  move_pointers(p, [&](const void* pointer) {
+    all.push_back(static_cast<const char*>(pointer));
+    return pointer;
+  });
+  return all;
+}
+
 }  // namespace
 
 struct OnednnCall::Impl {
   std::string title;
   OnednnParts parts;
-  bool ran = false;  // once; what a primitive makes in its first run, it may keep
+  std::vector<std::vector<std::ptrdiff_t>> strides = {};  // by loop, of each pointer
+  bool ran = false;                                       // once; what a primitive makes in its first run, it may keep
 
   void run(const OnednnTask& task) {
     if (!ran) return execute(task);
@@ -111,7 +147,8 @@ OnednnNeeds onednn_needs(const codegen::Library& call) {
   }
 }
 
-OnednnCall::OnednnCall(const codegen::Library& call, std::span<void* const> arguments, void* workspace) {
+OnednnCall::OnednnCall(const codegen::Library& call, std::span<void* const> arguments, void* workspace,
+                       const std::vector<std::vector<void*>>& next) {
   const OnednnNeeds measured = onednn_needs(call);
   if (!measured.refusal.empty()) {
     throw UserError(ExitCode::failed, fmt::format("oneDNN {} cannot run {} '{}': {}", onednn_version(), call.op,
@@ -124,6 +161,23 @@ OnednnCall::OnednnCall(const codegen::Library& call, std::span<void* const> argu
                     "compile the program again with this version of oneDNN");
   }
   impl_ = std::make_unique<Impl>(Impl{call.title, build(call, arguments, workspace)});
+  // What the call would be one turn later tells which of its pointers move, and how far.
+  const std::vector<const char*> here = pointers_of(impl_->parts);
+  for (const std::vector<void*>& later : next) {
+    std::vector<std::ptrdiff_t>& strides = impl_->strides.emplace_back();
+    OnednnParts moved = build(call, later, workspace);
+    const std::vector<const char*> there = pointers_of(moved);
+    HEDDLE_CHECK(there.size() == here.size(), "a call consists of the same parts wherever its arguments are");
+    for (size_t i = 0; i < here.size(); ++i) strides.push_back(there[i] - here[i]);
+  }
+}
+
+void OnednnCall::advance(size_t loop, int64_t turns) {
+  if (loop >= impl_->strides.size()) return;
+  const std::vector<std::ptrdiff_t>& strides = impl_->strides[loop];
+  size_t i = 0;
+  move_pointers(impl_->parts,
+                [&](const void* p) -> const void* { return static_cast<const char*>(p) + strides[i++] * turns; });
 }
 
 OnednnCall::~OnednnCall() = default;

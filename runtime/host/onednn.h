@@ -15,6 +15,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "codegen/program.h"
 #include "runtime/host/thread_pool.h"
@@ -33,12 +34,15 @@ class OnednnCall {
  public:
   // `arguments` are the addresses of operands, then results; `workspace` has
   // onednn_needs(call).workspace bytes, 64-byte aligned. Throws UserError when the call's planned
-  // workspace is smaller than what this version of oneDNN needs.
-  OnednnCall(const codegen::Library& call, std::span<void* const> arguments, void* workspace);
+  // workspace is smaller than what this version of oneDNN needs. `next`: inside of loops, where the arguments are one
+  // turn later of each loop, the outermost first.
+  OnednnCall(const codegen::Library& call, std::span<void* const> arguments, void* workspace,
+             const std::vector<std::vector<void*>>& next = {});
   ~OnednnCall();
   OnednnCall(OnednnCall&&) noexcept;
 
   void run(ThreadPool& pool);
+  void advance(size_t loop, int64_t turns);  // moves the arguments to where they are so many turns later
 
  private:
   struct Impl;

@@ -27,9 +27,10 @@ std::map<std::string, uint64_t> run_entries(const PlannedModel& model, PtxDevice
   for (const codegen::Entry& entry : program.entries) {
     run.write(entry, spread_batch(model, entry, 0));
     run.run(entry);
-    for (const codegen::Step& step : entry.steps)
+    codegen::for_each_step(entry.steps, [&](const codegen::Step& step, int64_t times) {
       if (const auto* launch = std::get_if<codegen::Launch>(&step.what))
-        ++launches[program.kernels[static_cast<size_t>(launch->kernel)].name];
+        launches[program.kernels[static_cast<size_t>(launch->kernel)].name] += static_cast<uint64_t>(times);
+    });
   }
   return launches;
 }

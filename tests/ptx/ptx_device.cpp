@@ -61,7 +61,9 @@ void PtxDevice::load(const codegen::Program& program, const runtime::Segments& s
 }
 
 uint64_t PtxDevice::address(const codegen::Address& at) const {
-  return number_of(segments_[static_cast<size_t>(at.segment)]) + static_cast<uint64_t>(at.offset);
+  int64_t offset = at.offset;
+  for (size_t loop = 0; loop < at.strides.size(); ++loop) offset += at.strides[loop] * turns_.at(loop);
+  return number_of(segments_[static_cast<size_t>(at.segment)]) + static_cast<uint64_t>(offset);
 }
 
 std::vector<std::byte> PtxDevice::parameters(const codegen::Launch& launch) const {
@@ -103,14 +105,18 @@ uint64_t PtxDevice::submit(size_t entry, int64_t repeats) {
   if (options_.persistent && what.persistent >= 0)
     run_persistent(program_->kernels[static_cast<size_t>(what.persistent)], repeats);
   else
-    for (int64_t i = 0; i < repeats; ++i) run_steps(what);
+    for (int64_t i = 0; i < repeats; ++i) run_steps(what.steps);
   return ++submissions_;
 }
 
-void PtxDevice::run_steps(const codegen::Entry& entry) {
-  for (const codegen::Step& step : entry.steps) {
+void PtxDevice::run_steps(const std::vector<codegen::Step>& steps) {
+  for (const codegen::Step& step : steps) {
     HEDDLE_CHECK(!std::holds_alternative<codegen::Library>(step.what), "the interpreter calls no library");
-    if (const auto* copy = std::get_if<codegen::Copy>(&step.what))
+    if (const auto* loop = std::get_if<codegen::Loop>(&step.what)) {
+      turns_.push_back(0);
+      for (; turns_.back() < loop->count; ++turns_.back()) run_steps(loop->steps);
+      turns_.pop_back();
+    } else if (const auto* copy = std::get_if<codegen::Copy>(&step.what))
       memory_.copy(address(copy->to), address(copy->from), static_cast<uint64_t>(copy->bytes));
     else
       run_launch(std::get<codegen::Launch>(step.what));
@@ -121,7 +127,10 @@ std::vector<runtime::StepTime> PtxDevice::profile(size_t entry, int) {
   std::vector<runtime::StepTime> times;
   for (const codegen::Step& step : program_->entries[entry].steps) {
     const auto* launch = std::get_if<codegen::Launch>(&step.what);
-    times.push_back({launch == nullptr ? "copy" : program_->kernels[static_cast<size_t>(launch->kernel)].title, 0});
+    const bool loop = std::holds_alternative<codegen::Loop>(step.what);
+    times.push_back(
+        {launch == nullptr ? (loop ? "loop" : "copy") : program_->kernels[static_cast<size_t>(launch->kernel)].title,
+         0});
   }
   return times;
 }

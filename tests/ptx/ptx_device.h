@@ -52,7 +52,7 @@ class PtxDevice final : public runtime::Device {
  private:
   uint64_t address(const codegen::Address& at) const;
   std::vector<std::byte> parameters(const codegen::Launch& launch) const;
-  void run_steps(const codegen::Entry& entry);
+  void run_steps(const std::vector<codegen::Step>& steps);
   void run_launch(const codegen::Launch& launch);
   void run_persistent(const codegen::Kernel& kernel, int64_t steps);
   // `what` has the grid, and what the launch may touch.
@@ -65,6 +65,7 @@ class PtxDevice final : public runtime::Device {
   const codegen::Program* program_ = nullptr;
   runtime::Segments segments_{};
   std::map<void*, std::unique_ptr<std::byte[]>> shared_;  // with the host
+  std::vector<int64_t> turns_;                            // of the loops around the step that is being executed
   uint64_t submissions_ = 0;
   std::vector<ptx::Finding> findings_;
   std::map<std::string, ptx::Counters> counters_;

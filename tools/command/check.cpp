@@ -119,7 +119,7 @@ Checked check_parts(const CheckArguments& a, const driver::ReadModel& read) {
         driver::all_entries(read.model, planned.plan, folder, compile_options(a.model).tell);
     const ir::Module m = frontend::build_module(planned.instances, entries);
     checked.graphs = m.graphs.size();
-    for (const ir::Graph& g : m.graphs) checked.nodes += g.order.size();
+    for (const ir::Graph* g : m.all_graphs()) checked.nodes += g->order.size();
     compile_training(a, planned, header, entries);
   } catch (const UserError& error) {
     if (faults.empty()) throw;

@@ -51,11 +51,12 @@ void write_out(const CompileArguments& a, const std::string& text) {
 std::vector<const ir::Graph*> chosen_graphs(const CompileArguments& a, const ir::Module& m) {
   std::vector<const ir::Graph*> chosen;
   if (a.graphs.empty())
-    for (const ir::Graph& g : m.graphs) chosen.push_back(&g);
+    for (const ir::Graph* g : m.all_graphs()) chosen.push_back(g);
   for (const std::string& name : a.graphs) {
     const ir::Graph* g = m.find_graph(name);
+    if (!g) g = m.find_body(name);
     std::vector<std::string> names;
-    for (const ir::Graph& other : m.graphs) names.push_back(other.name);
+    for (const ir::Graph* other : m.all_graphs()) names.push_back(other->name);
     if (!g)
       throw UserError(ExitCode::usage, fmt::format("no graph '{}'", name),
                       fmt::format("there are {}", fmt::join(names, ", ")));

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "codegen/emit.h"
 #include "codegen/lower.h"
 #include "ir/loop/loops.h"
-#include "ir/op_def.h"
+#include "ir/scan.h"
+#include "ir/storage/storage.h"
 #include "ir/storage/view.h"
 #include "ir/text/parse.h"
 #include "ir/text/print.h"
@@ -55,19 +57,22 @@ void require_well_formed(const ir::Module& m, const std::string& file) {
 
 // A program is made of calls and views whose values have places: what the whole pipeline leaves.
 void require_planned(const ir::Module& m, const std::string& file) {
-  for (const ir::Graph& g : m.graphs)
+  for (const ir::Graph* graph : m.all_graphs()) {
+    const ir::Graph& g = *graph;
+    const std::vector<int> stacked = ir::stacked_in_place(g);
     for (const ir::NodeId n : g.order) {
-      const bool call = std::holds_alternative<ir::Call>(g[n].op->kind);
+      const bool call = std::holds_alternative<ir::Call>(g[n].op->kind) || ir::is_scan(g[n]);
       if (!call && ir::contiguous_pieces(g, g[n]).empty())
         throw UserError(g[n].loc,
                         fmt::format("{} is in no kernel: a program is made of a planned module", g[n].op->name),
                         fmt::format("heddle opt --to=assign_buffers --emit=program {}", file));
       for (const ir::ValueId v : g[n].results)
-        if (!g[v].place.placed())
+        if (!g[v].place.placed() && stacked[ir::index_of(v)] < 0)
           throw UserError(g[n].loc,
                           fmt::format("%{} has no place in memory: a program is made of a planned module", g[v].name),
                           fmt::format("heddle opt --to=assign_buffers --emit=program {}", file));
     }
+  }
 }
 
 // Loops and text are of kernels, which a pass makes.
@@ -82,12 +87,6 @@ void require_kernels(const ir::Module& m, const OptArguments& a) {
 
 void list_passes() {
   for (const passes::Pass& pass : passes::all_passes()) print_result("{:<14} {}\n", pass.name, pass.doc);
-}
-
-std::vector<const ir::Graph*> all_graphs(const ir::Module& m) {
-  std::vector<const ir::Graph*> graphs;
-  for (const ir::Graph& g : m.graphs) graphs.push_back(&g);
-  return graphs;
 }
 
 void opt(const OptArguments& a) {
@@ -116,7 +115,7 @@ void opt(const OptArguments& a) {
   else if (a.emit == "loops")
     text = ir::loop::print_loops(m);
   else if (a.emit == "dot")
-    text = dot_text(a.file, all_graphs(m));
+    text = dot_text(a.file, std::as_const(m).all_graphs());
   else if (a.emit == "program")
     require_planned(m, a.file), text = codegen::print(codegen::lower(m, "opt", options.target));
   else

@@ -14,7 +14,7 @@ namespace {
 using runtime::JsonObject;
 using runtime::KernelResources;
 
-// What an entry's steps are, and the time they should take together.
+// What an entry's steps are, in all turns of loops, and the time they should take together.
 struct Launches {
   int64_t generated = 0, library = 0, copies = 0;
   double predicted_seconds = 0, least_seconds = 0;
@@ -22,19 +22,20 @@ struct Launches {
 
 Launches count(const codegen::Program& p, const codegen::Entry& e) {
   Launches n;
-  for (const codegen::Step& step : e.steps) {
-    n.predicted_seconds += codegen::predicted_seconds(p, step);
+  codegen::for_each_step(e.steps, [&](const codegen::Step& step, int64_t times) {
+    const auto often = static_cast<double>(times);
+    n.predicted_seconds += often * codegen::predicted_seconds(p, step);
     if (const auto* launch = std::get_if<codegen::Launch>(&step.what)) {
-      ++n.generated;
+      n.generated += times;
       const codegen::Kernel& kernel = p.kernels[static_cast<size_t>(launch->kernel)];
-      n.least_seconds += kernel.least_seconds;
+      n.least_seconds += often * kernel.least_seconds;
     } else if (const auto* call = std::get_if<codegen::Library>(&step.what)) {
-      ++n.library;
-      n.least_seconds += call->least_seconds;
+      n.library += times;
+      n.least_seconds += often * call->least_seconds;
     } else {
-      ++n.copies;  // the least time is that without any
+      n.copies += times;  // the least time is that without any
     }
-  }
+  });
   return n;
 }
 
@@ -88,8 +89,9 @@ std::string call_json(const codegen::Library& c) {
 std::map<std::string, const codegen::Library*> library_calls(const codegen::Program& p) {
   std::map<std::string, const codegen::Library*> calls;
   for (const codegen::Entry& e : p.entries)
-    for (const codegen::Step& step : e.steps)
+    codegen::for_each_step(e.steps, [&](const codegen::Step& step, int64_t) {
       if (const auto* call = std::get_if<codegen::Library>(&step.what)) calls.emplace(call->title, call);
+    });
   return calls;
 }
 

@@ -79,12 +79,12 @@ std::vector<int64_t> state_bytes(const frontend::ModelSummary& model, const code
 double flops_of(const codegen::Program& program, const codegen::Entry* entry) {
   double flops = 0;
   if (entry == nullptr) return 0;
-  for (const codegen::Step& step : entry->steps) {
+  codegen::for_each_step(entry->steps, [&](const codegen::Step& step, int64_t times) {
     if (const auto* launch = std::get_if<codegen::Launch>(&step.what))
-      flops += program.kernels[static_cast<size_t>(launch->kernel)].flops;
+      flops += static_cast<double>(times) * program.kernels[static_cast<size_t>(launch->kernel)].flops;
     else if (const auto* call = std::get_if<codegen::Library>(&step.what))
-      flops += call->flops;
-  }
+      flops += static_cast<double>(times) * call->flops;
+  });
   return flops;
 }
 
@@ -96,7 +96,9 @@ RunMemory memory_of(const codegen::Program& program, int64_t nodes, bool host) {
   if (!host) return memory;
   int64_t calls = 0;
   for (const codegen::Entry& e : program.entries)
-    for (const codegen::Step& step : e.steps) calls += std::holds_alternative<codegen::Library>(step.what) ? 1 : 0;
+    codegen::for_each_step(e.steps, [&](const codegen::Step& step, int64_t) {
+      calls += std::holds_alternative<codegen::Library>(step.what) ? 1 : 0;  // one object, however often it runs
+    });
   memory.constants = {
       {"process", kProcess, "code, libraries, threads, reading"},
       {"oneDNN", runtime::onednn_code_bytes(), fmt::format("code of oneDNN {}", runtime::onednn_version())},

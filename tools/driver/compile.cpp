@@ -19,7 +19,7 @@ auto timed(const std::string& name, std::vector<StageTime>* times, F&& f) {
 
 int64_t nodes_of(const ir::Module& m) {
   int64_t nodes = 0;
-  for (const ir::Graph& g : m.graphs) nodes += std::ssize(g.order);
+  for (const ir::Graph* g : m.all_graphs()) nodes += std::ssize(g->order);
   return nodes;
 }
 
