@@ -15,6 +15,7 @@
 #include "passes/memory/buffer_assignment.h"
 #include "passes/memory/instruction_scheduling.h"
 #include "passes/memory/room.h"
+#include "passes/scan/hoist.h"
 #include "passes/select/select.h"
 #include "passes/share.h"
 #include "passes/simplify/simplify.h"
@@ -35,6 +36,8 @@ const std::vector<Pass>& all_passes() {
       {"decompose", "give composites to a library, or replace them by the operators that define them", decompose},
       // After decompose, whose output it cleans.
       {"simplify", "remove, merge, fold and cancel what changes nothing", simplify},
+      // After simplify, which finds what is fixed in all turns; before the passes that lay out and outline products.
+      {"hoist", "let products that no turn of a scan waits for be one product beside it", hoist},
       // After simplify, which composes transposes; before select, which takes operands as they lie.
       {"layout", "move transposes toward each other and into matrix products", layout},
       // After layout, which decides how operands lie; before fuse, which would outline contractions as generated text.

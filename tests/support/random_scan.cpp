@@ -1,4 +1,4 @@
-#include "tests/property/random_scan.h"
+#include "tests/support/random_scan.h"
 
 #include <fmt/format.h>
 
