@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "frontend/instantiate/model_outputs.h"
 #include "frontend/instantiate/same_network.h"
@@ -15,6 +16,7 @@
 #include "frontend/training/learning_rate.h"
 #include "frontend/training/train_step.h"
 #include "frontend/training/training_def.h"
+#include "ir/scan.h"
 
 namespace heddle::frontend {
 
@@ -214,6 +216,23 @@ void allow_precision(ir::Module& m, const std::string& precision) {
   }
 }
 
+// Those bodies that a graph scans, itself or through a body.
+std::vector<ir::Graph> scanned(std::vector<ir::Graph> bodies, const std::vector<ir::Graph>& graphs) {
+  std::set<std::string> names;
+  const auto meet = [&](const ir::Graph& g) {
+    for (const ir::NodeId n : g.order)
+      if (ir::is_scan(g[n])) names.insert(g[n].callee);
+  };
+  for (const ir::Graph& g : graphs) meet(g);
+  for (size_t i = bodies.size(); i-- > 0;) {
+    if (names.contains(bodies[i].name))
+      meet(bodies[i]);
+    else
+      bodies.erase(bodies.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  return bodies;
+}
+
 // What runs between epochs and splits: @reset, @metrics and, where a schedule of the training asks
 // for it, @after_epoch.
 void add_measure_graphs(ir::Module& m, const Model& model, const std::vector<MeasureStates>& measures, bool trains) {
@@ -292,6 +311,7 @@ ir::Module build_module(ModelInstances& instances, const BuildOptions& options) 
   if (!averages.empty()) m.graphs.push_back(take_average_graph(averages));
   if (!model.train.losses.empty() && options.train + options.train_last + options.eval + options.eval_last > 0)
     add_measure_graphs(m, model, train.measures, options.train > 0);
+  m.bodies = scanned(instances.bodies(), m.graphs);
   allow_precision(m, model.train.precision);
   return m;
 }

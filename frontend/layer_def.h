@@ -31,6 +31,7 @@ struct LayerDef {
   // Of a layer whose nodes name their results in `out`: how many a node with these settings has, or nothing where an
   // expression says it. Empty: one result.
   std::function<std::optional<size_t>(const std::vector<Json>& settings)> results = {};
+  bool runs_block = false;      // turn after turn: the instance builds it, not `build`
   std::string parameters = {};  // names and shapes, for the reference: "weight [units, in], bias [units]"
   std::function<ir::Values(LayerContext&)> build;
 };

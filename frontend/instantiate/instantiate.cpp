@@ -11,7 +11,10 @@
 #include "frontend/layer_context.h"
 #include "frontend/limits.h"
 #include "frontend/read/read_parts.h"
+#include "frontend/scan_use.h"
+#include "frontend/take_body.h"
 #include "ir/check.h"
+#include "ir/scan.h"
 
 namespace heddle::frontend {
 
@@ -90,7 +93,11 @@ class Instantiation {
     for (const NodeDef& node : nodes) {
       if (++count_ > kMaxNodes) throw UserError(node.where, fmt::format("the model has more than {} nodes", kMaxNodes));
       ir::Values results(std::max<size_t>(1, node.out.size()));
-      guarded(errors_, [&] { results = node.block ? instantiate_block(node, frame) : instantiate_layer(node, frame); });
+      guarded(errors_, [&] {
+        results = node.block      ? instantiate_block(node, frame)
+                  : is_scan(node) ? expand_scan(node, frame)
+                                  : instantiate_layer(node, frame);
+      });
       bind(node, results, frame);
     }
   }
@@ -339,6 +346,226 @@ class Instantiation {
     --depth_;
     end_entry(entry, {chained});
     return {chained};
+  }
+
+  // --- scans ---
+
+  // One turn is built into the graph, of inputs that stand for what each turn gets, and taken out of it again.
+  ir::Values expand_scan(const NodeDef& node, Frame& frame) {
+    const Named name = block_of(node).value();
+    const Block& block = model_.blocks.find(name.text)->second;
+    const ScanUse use = scan_use(node, block);
+    std::vector<std::string> ports;
+    for (const Named& input : block.inputs) ports.push_back(input.text);
+    std::vector<Reference> references;
+    const size_t results = use.carries.size() + use.stacked.size();
+    if (!inputs(node, ports, frame, references)) return ir::Values(results);
+    std::map<std::string, ValueId> given;  // by input of the block
+    for (const Reference& r : references)
+      if (!r.name.empty()) given[r.port] = resolve(r, frame);
+    NodeDef inner_use = node;
+    inner_use.op = block.name;
+    const Scope scope = block_scope(model_, options_.batch, inner_use, block, *frame.scope);
+    const Settings settings(node.settings, find_layer(node.op)->settings, *frame.scope, title_of(node), node.op_where);
+    const std::string path = path_of(node, frame);
+    builder_.loc = node.op_where;
+    builder_.title = title_of(node);
+    builder_.prefix = path + ".value";
+    const int64_t count = count_of(node, use, given, settings);
+    const size_t entry = begin_entry(node, path);
+    ir::Values operands;
+    const ir::Values starts = starts_of(node, use, given, path, *frame.scope);
+    operands.insert(operands.end(), starts.begin(), starts.end());
+    for (const Named& slice : use.slices)
+      operands.push_back(steps_first(given.at(slice.text), path + "." + slice.text));
+    const size_t first = out_.graph.order.size(), updates = out_.updates.size(), parameters = out_.parameters.size();
+    std::optional<Turn> turn = build_turn(block, use, scope, given, starts, path);
+    if (!turn) return ir::Values(results);
+    require_no_updates(node, updates, parameters);
+    check_turn(node, use, *turn, first);
+    TakenBody taken = take_body(out_.graph, first, *turn, count, body_name(path));
+    operands.insert(operands.end(), taken.fixed.begin(), taken.fixed.end());
+    const ir::Values made = add_scan(node, use, taken.body, operands, {count, settings.flag("reverse")}, path);
+    out_.bodies.push_back(std::move(taken.body));
+    end_entry(entry, made);
+    return made;
+  }
+
+  // One name means one body in all instances of the model.
+  std::string body_name(const std::string& path) const {
+    return fmt::format("{}.of_{}{}", path, options_.batch, options_.training ? ".train" : "");
+  }
+
+  int64_t count_of(const NodeDef& node, const ScanUse& use, const std::map<std::string, ValueId>& given,
+                   const Settings& settings) const {
+    std::optional<int64_t> count;
+    for (const Named& slice : use.slices) {
+      const ValueId v = given.at(slice.text);
+      const ir::Dims& dims = builder_.type(v).dims;
+      const auto fail = [&](const std::string& text) {
+        throw UserError(slice.where, fmt::format("{}: {}", title_of(node), text), {}, {out_.origin(v)});
+      };
+      if (dims.size() < 2)
+        fail(fmt::format("expected a sequence [N, steps, ...] for '{}', found {}", slice.text, out_.shape_text(dims)));
+      if (count && *count != dims[1])
+        fail(fmt::format("'{}' has {} steps, the slices before it have {}", slice.text, dims[1], *count));
+      count = dims[1];
+    }
+    if (count && settings.json("count") != nullptr)
+      settings.fail("count", "'count' follows from what is sliced", "leave it out");
+    if (!count && settings.json("count") == nullptr)
+      throw UserError(node.op_where, fmt::format("{} slices nothing: 'count' says how many steps", title_of(node)),
+                      "for example \"count\": 10");
+    if (!count) count = settings.integer("count");
+    if (*count < 1 || *count > ir::kMostTurns)
+      throw UserError(settings.where("count"), fmt::format("{}: the number of steps is between 1 and {}, is {}",
+                                                           title_of(node), ir::kMostTurns, *count));
+    return *count;
+  }
+
+  ir::Values starts_of(const NodeDef& node, const ScanUse& use, const std::map<std::string, ValueId>& given,
+                       const std::string& path, const Scope& scope) {
+    ir::Values starts;
+    for (const ScanCarry& carry : use.carries) {
+      if (carry.start) {
+        starts.push_back(given.at(carry.input.text));
+        continue;
+      }
+      ir::Dims dims;
+      for (const Json& size : carry.shape->items) {
+        const std::string what = fmt::format("{}: 'carry': '{}'", title_of(node), carry.input.text);
+        dims.push_back(evaluate_integer(size, scope, what));
+        check_size(dims, size.where, what);
+      }
+      if (dims.size() > kMaxRank)
+        throw UserError(carry.shape->where, fmt::format("{}: more than {} dimensions", title_of(node), kMaxRank));
+      builder_.prefix = fmt::format("{}.{}.zeros", path, carry.input.text);
+      starts.push_back(builder_.constant(0, {ir::DType::f32, dims}));
+    }
+    return starts;
+  }
+
+  // [N, steps, ...] <-> [steps, N, ...]
+  ValueId steps_first(ValueId v, const std::string& name) {
+    ir::Dims perm;
+    for (int64_t axis = 0; axis < builder_.type(v).rank(); ++axis) perm.push_back(axis);
+    std::swap(perm[0], perm[1]);
+    return builder_("transpose", {v}, {{"perm", perm}}, name + ".steps");
+  }
+
+  std::optional<Turn> build_turn(const Block& block, const ScanUse& use, const Scope& scope,
+                                 const std::map<std::string, ValueId>& given, const ir::Values& starts,
+                                 const std::string& path) {
+    Frame inner{.scope = &scope,
+                .prefix = path + ".",
+                .values = {},
+                .several = {},
+                .paths = {},
+                .unnamed = {},
+                .previous = {},
+                .has_previous = block.inputs.size() == 1};
+    Turn turn;
+    const auto stand_in = [&](const Named& name, ir::Type type) {
+      const ValueId v = out_.graph.add_input(path + "." + name.text, std::move(type), ir::Role::input);
+      note_origin(v, fmt::format("'{}' of a step", name.text), name.where);
+      return inner.values[name.text] = v;
+    };
+    for (const auto& [name, value] : given) inner.values[name] = value;
+    for (size_t i = 0; i < use.carries.size(); ++i)
+      turn.carries.push_back({stand_in(use.carries[i].input, builder_.type(starts[i])), {}});
+    for (const Named& slice : use.slices) {
+      ir::Type row = builder_.type(given.at(slice.text));
+      row.dims.erase(row.dims.begin() + 1);
+      turn.slices.push_back(stand_in(slice, row));
+    }
+    if (use.index) turn.index = stand_in(*use.index, {ir::DType::i32, {}});
+    inner.previous = inner.values.at(block.inputs.front().text);
+    for (const NodeDef& n : block.nodes) inner.paths.insert(n.name);
+    ++depth_;
+    instantiate(block.nodes, inner);
+    --depth_;
+    for (size_t i = 0; i < use.carries.size(); ++i) turn.carries[i].next = inner.values.at(use.carries[i].next.text);
+    for (const Named& name : use.stacked) turn.stacked.push_back(inner.values.at(name.text));
+    const auto is_faulty = [](ValueId v) { return !v.valid(); };
+    const bool faulty = std::ranges::any_of(turn.carries, is_faulty, &Turn::Carry::next) ||
+                        std::ranges::any_of(turn.stacked, is_faulty);
+    return faulty ? std::nullopt : std::optional(std::move(turn));
+  }
+
+  // What a step keeps lies in memory once, and not for each turn.
+  void require_no_updates(const NodeDef& node, size_t updates, size_t parameters) const {
+    if (out_.updates.size() > updates)
+      throw UserError(node.op_where,
+                      fmt::format("{}: block '{}' keeps running statistics, which a step renews once", title_of(node),
+                                  block_of(node)->text),
+                      "normalize by layer_norm, or outside of the scan");
+    for (size_t i = parameters; i < out_.parameters.size(); ++i)
+      if (out_.parameters[i].sparse)
+        throw UserError(*out_.parameters[i].sparse,
+                        fmt::format("{}: '{}' is renewed by rows, which lookups of the whole step tell", title_of(node),
+                                    out_.parameters[i].path),
+                        "look up in front of the scan, or leave \"sparse\" out");
+  }
+
+  void check_turn(const NodeDef& node, const ScanUse& use, const Turn& turn, size_t first) const {
+    const ir::Graph& g = out_.graph;
+    for (size_t i = 0; i < use.carries.size(); ++i) {
+      const ir::Type &from = g[turn.carries[i].input].type, &to = g[turn.carries[i].next].type;
+      if (from == to) continue;
+      throw UserError(use.carries[i].next.where,
+                      fmt::format("{}: the carry '{}' is {}, and becomes {}", title_of(node), use.carries[i].input.text,
+                                  to_string(from), to_string(to)),
+                      "a carry keeps its type and shape", {out_.origin(turn.carries[i].next)});
+    }
+    for (size_t k = 0; k < use.stacked.size(); ++k)
+      if (g[turn.stacked[k]].type.rank() == 0)
+        throw UserError(use.stacked[k].where, fmt::format("{}: '{}' is one number, and steps are stacked along axis 1",
+                                                          title_of(node), use.stacked[k].text));
+    for (size_t i = first; i < g.order.size(); ++i)
+      if (const ir::Node& n = g[g.order[i]]; n.op->places)
+        throw UserError(n.loc,
+                        fmt::format("{}: block '{}' finds elements by computed places, which nothing checks in a scan",
+                                    title_of(node), block_of(node)->text),
+                        "look up in front of the scan, and slice what was found");
+  }
+
+  struct Turns {
+    int64_t count = 1;
+    bool reverse = false;
+  };
+  ir::Values add_scan(const NodeDef& node, const ScanUse& use, const ir::Graph& body, const ir::Values& operands,
+                      const Turns& turns, const std::string& path) {
+    std::vector<std::string> names;
+    for (const ScanCarry& carry : use.carries) names.push_back(path + "." + carry.input.text + ".last");
+    for (const Named& name : use.stacked) names.push_back(path + "." + name.text + ".steps");
+    ir::Module known;
+    known.bodies = out_.bodies;
+    std::vector<ir::Type> types;
+    for (const ValueId v : operands) types.push_back(builder_.type(v));
+    const ir::Attrs attrs = ir::scan_attrs(turns.count, turns.reverse);
+    try {
+      ir::scan_types(known, body, types, attrs);
+    } catch (const ir::InferError& error) {
+      throw UserError(node.op_where, fmt::format("{}: {}", title_of(node), error.what()));
+    }
+    const size_t before = out_.graph.value_count();
+    const ir::NodeId n = ir::add_scan(out_.graph, body, operands, attrs, names, node.op_where);
+    ir::Values made = out_.graph[n].results;
+    for (size_t i = use.carries.size(); i < made.size(); ++i) {
+      const ValueId stacked = made[i];
+      made[i] = steps_first(stacked, path);
+      check_size(builder_.type(made[i]).dims, node.op_where, title_of(node));
+    }
+    name_scan_results(node, made, before);
+    return made;
+  }
+
+  void name_scan_results(const NodeDef& node, const ir::Values& made, size_t before) {
+    for (size_t i = 0; i < made.size(); ++i) {
+      if (static_cast<size_t>(made[i].index) < before) continue;
+      if (i < node.out.size()) out_.graph.rename(made[i], node.out[i].text);
+      note_origin(made[i], title_of(node), node.op_where);
+    }
   }
 
   Parameter& own(ValueId v) {

@@ -51,6 +51,7 @@ struct ExpandedNode {
 
 struct Instance {
   ir::Graph graph;
+  std::vector<ir::Graph> bodies;  // of its scans, each before the bodies that scan it
   std::vector<ExpandedNode> nodes;
   std::vector<Parameter> parameters;  // in order of first use
   ir::Updates updates;                // of buffers, for the entries that train

@@ -10,6 +10,13 @@ const Instance& ModelInstances::at(const InstanceOptions& options, Diagnostics& 
   return made_.insert_or_assign(options, std::move(made)).first->second.instance;
 }
 
+std::vector<ir::Graph> ModelInstances::bodies() const {
+  std::vector<ir::Graph> all;
+  for (const auto& [options, made] : made_)
+    all.insert(all.end(), made.instance.bodies.begin(), made.instance.bodies.end());
+  return all;
+}
+
 const Instance* instance_of_twice(ModelInstances& instances, int64_t batch) {
   Diagnostics faults;
   try {

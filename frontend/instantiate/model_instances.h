@@ -17,6 +17,8 @@ class ModelInstances {
   // As instantiate_model. What has faults is instantiated, and its faults are told, each time. The
   // result stays until the next `clear`, or until faults make it be asked for again.
   const Instance& at(const InstanceOptions& options, Diagnostics& errors);
+  // Of all scans of all instances, each before the bodies that scan it; a name means one body.
+  std::vector<ir::Graph> bodies() const;
   // Gives their memory back. Whoever asks again gets a new instance.
   void clear() { made_.clear(); }
 

@@ -8,18 +8,24 @@
 #include "frontend/instantiate/instantiate.h"
 #include "ir/builder.h"
 #include "ir/kernel/cost.h"
-#include "ir/op_def.h"
+#include "ir/scan.h"
 
 namespace heddle::frontend {
 namespace {
 
 // Of the graph's nodes from `begin` to `end`. What a composite stands for is written behind all
 // other nodes of the graph and counted instead of it.
-double flops_of(ir::Graph& g, int64_t begin, int64_t end) {
+double flops_of(ir::Graph& g, int64_t begin, int64_t end, const std::vector<ir::Graph>& bodies) {
   double flops = 0;
   for (int64_t i = begin; i < end; ++i) {
     const ir::Node node = g[ir::NodeId{static_cast<int32_t>(i)}];  // a copy: building moves the array
     if (node.erased) continue;
+    if (ir::is_scan(node)) {
+      ir::Graph body = *std::ranges::find(bodies, node.callee, &ir::Graph::name);
+      flops +=
+          static_cast<double>(ir::turns(node)) * flops_of(body, 0, static_cast<int64_t>(body.node_count()), bodies);
+      continue;
+    }
     if (!std::holds_alternative<ir::Composite>(node.op->kind) || !node.op->decomposition) {
       flops += ir::node_flops(g, node);
       continue;
@@ -29,7 +35,7 @@ double flops_of(ir::Graph& g, int64_t begin, int64_t end) {
     b.loc = node.loc;
     b.prefix = g[node.results[0]].name + ".counted";
     node.op->decomposition(b, node);
-    flops += flops_of(g, first, static_cast<int64_t>(g.node_count()));
+    flops += flops_of(g, first, static_cast<int64_t>(g.node_count()), bodies);
   }
   return flops;
 }
@@ -114,7 +120,7 @@ ModelSummary summarize(ModelInstances& instances) {
   add_parameters(model, e, out);
   ir::Graph counted = e.graph;  // what composites decompose into is added to it
   for (size_t i = 0; i < e.nodes.size(); ++i)
-    if (!e.nodes[i].block) out.nodes[i].flops = flops_of(counted, e.nodes[i].begin, e.nodes[i].end);
+    if (!e.nodes[i].block) out.nodes[i].flops = flops_of(counted, e.nodes[i].begin, e.nodes[i].end, e.bodies);
   return out;
 }
 

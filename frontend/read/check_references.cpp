@@ -11,6 +11,7 @@
 #include "frontend/layer_def.h"
 #include "frontend/limits.h"
 #include "frontend/read/read_parts.h"
+#include "frontend/scan_use.h"
 #include "frontend/training/train_step.h"
 
 namespace heddle::frontend {
@@ -142,11 +143,14 @@ void check_block_uses(const std::vector<NodeDef>& nodes, const Model& model, Dia
   std::vector<std::string> known;
   for (const auto& [name, block] : model.blocks) known.push_back(name);
   for (const NodeDef& node : nodes) {
-    if (!node.block) continue;
-    const auto it = model.blocks.find(node.op);
+    const std::optional<Named> name = block_of(node);
+    if (!name) continue;
+    const auto it = model.blocks.find(name->text);
     if (it == model.blocks.end()) {
-      errors.error(node.op_where, fmt::format("there is no block {}", quote(node.op)), suggest_defined(node.op, known));
-    } else if (node.in_given && !it->second.inputs.empty() && node.in.size() != it->second.inputs.size()) {
+      errors.error(name->where, fmt::format("there is no block {}", quote(name->text)),
+                   suggest_defined(name->text, known));
+    } else if (node.block && node.in_given && !it->second.inputs.empty() &&
+               node.in.size() != it->second.inputs.size()) {
       errors.error(node.op_where,
                    fmt::format("block '{}' has {} inputs, got {}", node.op, it->second.inputs.size(), node.in.size()),
                    {}, {{Severity::note, it->second.where, "the block is here", {}, {}}});
@@ -166,12 +170,13 @@ class Recursion {
     }
     open_.insert(block.name);
     for (const NodeDef& node : block.nodes) {
-      const auto it = node.block ? model_.blocks.find(node.op) : model_.blocks.end();
+      const std::optional<Named> name = block_of(node);
+      const auto it = name ? model_.blocks.find(name->text) : model_.blocks.end();
       if (it == model_.blocks.end()) continue;
-      if (open_.count(node.op) != 0) {
-        errors_.error(node.op_where, fmt::format("block '{}' contains itself", node.op), {},
+      if (open_.count(name->text) != 0) {
+        errors_.error(name->where, fmt::format("block '{}' contains itself", name->text), {},
                       {{Severity::note, it->second.where, "the block is here", {}, {}}});
-      } else if (done_.count(node.op) == 0) {
+      } else if (done_.count(name->text) == 0) {
         visit(it->second, depth + 1);
       }
     }

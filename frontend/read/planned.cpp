@@ -24,8 +24,6 @@ const std::vector<Planned>& planned() {
       {PlannedKind::op, "gru", kOverSequences, {"grucell"}},
       {PlannedKind::op, "rnn", kOverSequences, {"rnncell", "rnnbase", "rnncellbase", "simplernn", "simplernncell"}},
       {PlannedKind::op, "bidirectional", kOverSequences},
-      {PlannedKind::op, "scan",
-       "cumsum, cumprod, cummax and cummin run along an axis; \"repeat\" in the use of a block repeats nodes"},
       {PlannedKind::op,
        "attention",
        kAttention,

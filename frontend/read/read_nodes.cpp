@@ -11,6 +11,7 @@
 #include "frontend/read/foreign_names.h"
 #include "frontend/read/planned.h"
 #include "frontend/read/read_parts.h"
+#include "frontend/scan_use.h"
 #include "frontend/training/training_def.h"
 
 namespace heddle::frontend {
@@ -97,6 +98,7 @@ void read_layer_use(NodeDef& node, const Json& json, Diagnostics& errors) {
   check_keys({json.items, json.nulls}, keys, {title_of(node), node.op_where, "setting"}, errors);
   for (const Json& member : json.items)
     if (find_key(node_keys(), member.key) == nullptr) node.settings.push_back(member);
+  if (def->runs_block) read_scan(node);
 }
 
 NodeDef read_node(const Json& json, Diagnostics& errors) {

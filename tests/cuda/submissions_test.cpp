@@ -180,7 +180,13 @@ Trained train(const Compiled& what, const runtime::data::Table& rows, int64_t st
     submit("train_last", 1), ++submissions;
     executable.wait(numbers.back());
     EXPECT_EQ(calls, 0) << "calls beside the launches";
-    EXPECT_EQ(launched, submissions);
+    // A graph of 64 steps with all turns of their loops may be too long: then there are shorter ones.
+    const auto is_loop = [](const codegen::Step& s) { return std::holds_alternative<codegen::Loop>(s.what); };
+    const bool loops = std::ranges::any_of(program.find_entry(ir::Phase::train)->steps, is_loop);
+    if (loops)
+      EXPECT_LE(launched, std::max<int64_t>(submissions, steps / 8 + 1));
+    else
+      EXPECT_EQ(launched, submissions);
     for (const runtime::StepRecord& r : feed.take(steps + 1)) out.losses.push_back(r.loss);
   }
   EXPECT_EQ(streamed, way.resident != kResident);
@@ -235,6 +241,9 @@ std::vector<std::string> model_names() {
 // Launches alone, and one kernel. All models take minutes: a test of their own, by hand (docs/cuda.md).
 INSTANTIATE_TEST_SUITE_P(Few, CudaSubmissions, ::testing::Values("recommender", "tiny_mlp"),
                          [](const auto& info) { return info.param; });
+// A loop's turns are recorded one by one.
+INSTANTIATE_TEST_SUITE_P(Loops, CudaSubmissions, ::testing::Values("../tests/unit/Inputs/recurrent"),
+                         [](const auto&) { return "recurrent"; });
 INSTANTIATE_TEST_SUITE_P(Models, CudaSubmissions, ::testing::ValuesIn(model_names()),
                          [](const auto& info) { return info.param; });
 

@@ -62,7 +62,8 @@ def text_of(model, part):
 
 
 def plain_model(nodes=(), train=None, reader=None, shapes=None):
-    return {"format": "heddle-model/1", "name": "newcomer", "inputs": inputs_of(shapes or parts.INPUTS), "nodes": [*HEAD, *nodes],
+    return {"format": "heddle-model/1", "name": "newcomer", "inputs": inputs_of(shapes or parts.INPUTS), "blocks": parts.BLOCKS,
+            "nodes": [*HEAD, *nodes],
             "outputs": {"logits": "logits"}, "train": {**BASE, **(train or {})},
             "data": {"train": reader or {"op": "npz", "file": "columns.npz", **{name: name for name in parts.INPUTS}}}}
 

@@ -27,6 +27,9 @@ BEFORE = [
     {"name": "first", "op": "slice", "in": "x", "axis": 1, "stop": 2},
 ]
 
+# Which nodes may run.
+BLOCKS = {"recur": {"inputs": ["v", "h"], "nodes": [{"name": "vh", "op": "add", "in": ["v", "h"]}, {"name": "next", "op": "tanh"}], "output": "next"}}
+
 LAYERS = {
     "acosh": {"in": "big"},
     **{f"adaptive_{op}_pool1d": {"in": "sequence", "size": 2} for op in ("avg", "max")},
@@ -48,6 +51,7 @@ LAYERS = {
     "resize2d": {"in": "image", "size": 5}, "reverse": {"axes": [1]}, "scatter": {"in": ["table", "place", "updates"]},
     "scatter_nd": {"in": ["x", "singles", "fives"], "batch": 1}, "select": {"in": ["truths", "x", "big"]},
     "select_and_scatter": {"in": ["x", "x"], "window": [1, 1]}, "separable_conv2d": {"in": "image", "filters": 4, "kernel": 3},
+    "scan": {"block": "recur", "in": {"v": "sequence"}, "slice": ["v"], "carry": {"h": ["N", 4]}, "out": ["last_h", "all_h"]},
     "slice": {"axis": 1, "start": 1, "stop": 4}, "spatial_dropout": {"in": "image", "rate": 0.5},
     "split": {"parts": 2, "out": ["left", "right"]}, "take_along_axis": {"in": ["x", "ids"]},
     "top_k": {"k": 2, "out": ["largest", "places"]}, "transpose": {"in": "image", "perm": [0, 2, 1, 3]},

@@ -86,7 +86,8 @@ std::string op_text(const OpDef& op) {
 std::string gradients_table() {
   std::map<std::string, std::vector<std::string>> by_reason;
   for (const OpDef* op : ir::all_ops())
-    if (!op->grad && !op->decomposition) by_reason[op->no_gradient].push_back("`" + op->name + "`");
+    if (!op->grad && !op->decomposition && !std::holds_alternative<ir::Scan>(op->kind))
+      by_reason[op->no_gradient].push_back("`" + op->name + "`");
   std::string text = "| operators | why |\n|---|---|\n";
   for (const auto& [reason, names] : by_reason) text += fmt::format("| {} | {} |\n", fmt::join(names, " "), reason);
   return text;

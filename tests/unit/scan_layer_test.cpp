@@ -1,0 +1,147 @@
+// The layer scan: a recurrent network trains as the same network written out step by step.
+#include <gtest/gtest.h>
+
+#include "frontend/read/read_model.h"
+#include "ir/scan.h"
+#include "ir/verify/verify.h"
+#include "passes/pipeline.h"
+#include "tests/support/host_run.h"
+#include "tests/support/source_dir.h"
+#include "tests/support/unroll.h"
+#include "tests/unit/built_model.h"
+
+namespace heddle::frontend {
+namespace {
+
+using ir::Evaluation;
+using ir::NamedTensors;
+using ir::Tensor;
+using ir::ValueId;
+
+// `sources` outlives the module, whose places point into it.
+ir::Module recurrent(Sources& sources) {
+  const std::string file = (testing::source_dir() / "tests/unit/Inputs/recurrent.json").string();
+  const Model m = read_model(sources, file, {.set = {}, .small = true});
+  ir::Module module = build_module(m, default_build_options(m));
+  for (const std::string& problem : ir::verify(module)) ADD_FAILURE() << problem;
+  return module;
+}
+
+NamedTensors batch(const ir::Graph& g, int64_t step) {
+  NamedTensors inputs;
+  for (const ValueId v : g.inputs)
+    if (g[v].role == ir::Role::input)
+      inputs[g[v].name] = tensor(g[v].type, [&](int64_t i) {
+        return g[v].type.dtype == ir::DType::f32 ? wave(i + 31 * step) : static_cast<double>((i * 7 + step) % 10);
+      });
+  return inputs;
+}
+
+double apart(const Tensor& a, const Tensor& b) {
+  double most = 0;
+  for (int64_t i = 0; i < a.elements(); ++i)
+    most = std::max(most, std::abs(a.at(i) - b.at(i)) / std::max(1.0, std::abs(a.at(i))));
+  return most;
+}
+
+// Runs @init, then @train a few times, by `run`; what is left is the states and the losses.
+struct Trained {
+  NamedTensors states;
+  std::vector<double> losses;
+};
+template <class Run>
+Trained train(const ir::Module& m, int64_t steps, Run run) {
+  Trained out;
+  const ir::Graph& init = *m.find_graph("init");
+  for (const ValueId v : init.inputs) out.states[init[v].name] = Tensor(init[v].type);
+  for (auto& [name, value] : run("init", out.states).updated) out.states[name] = std::move(value);
+  for (int64_t step = 0; step < steps; ++step) {
+    NamedTensors all = batch(*m.find_graph("train"), step);
+    all.insert(out.states.begin(), out.states.end());
+    Evaluation done = run("train", all);
+    out.losses.push_back(done.outputs[0].at(0));
+    for (auto& [name, value] : done.updated) out.states[name] = std::move(value);
+  }
+  return out;
+}
+
+void expect_equal(const Trained& expected, const Trained& got, double tolerance) {
+  ASSERT_EQ(expected.losses.size(), got.losses.size());
+  for (size_t i = 0; i < expected.losses.size(); ++i)
+    EXPECT_NEAR(expected.losses[i], got.losses[i], tolerance * std::abs(expected.losses[i])) << "step " << i;
+  ASSERT_EQ(expected.states.size(), got.states.size());
+  for (const auto& [name, value] : expected.states) EXPECT_LE(apart(value, got.states.at(name)), tolerance) << name;
+}
+
+// In double precision, dropout included: each step of a sequence draws numbers of its own.
+TEST(ScanLayer, TrainsAsItsStepsWrittenOut) {
+  Sources sources;
+  const ir::Module m = recurrent(sources);
+  ASSERT_EQ(m.bodies.size(), 4U);  // two scans, in @train and in @eval and @predict
+  const auto by_oracle = [](ir::Module which) {
+    which = testing::differentiated(std::move(which));
+    return train(which, 4, [&](const char* graph, const NamedTensors& inputs) {
+      const ir::Graph& g = *which.find_graph(graph);
+      NamedTensors own;
+      for (const ValueId v : g.inputs) own[g[v].name] = inputs.at(g[v].name);
+      return evaluate(which, g, own);
+    });
+  };
+  const Trained scanned = by_oracle(m), written = by_oracle(testing::unrolled(m));
+  expect_equal(written, scanned, 1e-9);
+  EXPECT_NE(scanned.losses[0], scanned.losses[3]);
+}
+
+TEST(ScanLayer, TrainsOnTheHostAsItsStepsWrittenOut) {
+  Sources sources;
+  const ir::Module m = recurrent(sources);
+  const auto on_host = [](const ir::Module& which, int threads) {
+    testing::HostRun run(which, "train", {.threads = threads});
+    return train(which, 4, [&](const char* graph, const NamedTensors& inputs) { return run(graph, inputs); });
+  };
+  const Trained one = on_host(m, 1), two = on_host(m, 2);
+  expect_equal(one, two, 0);
+  expect_equal(on_host(testing::unrolled(m), 1), one, 1e-3);
+}
+
+// The masks of two steps differ, and so do those of two runs.
+TEST(ScanLayer, DrawsNumbersForEachStep) {
+  const auto built = build(model(
+      R"("x": {"shape": ["N", 3, 64], "dtype": "f32"}, "t": {"shape": ["N", 64]})",
+      R"({"name": "s", "op": "scan", "block": "drop", "in": {"v": "x"}, "slice": ["v"], "out": "y"},
+                                    {"name": "m", "op": "mean", "in": "y", "axis": 1}, {"name": "w", "op": "dense", "in": "m", "units": 64})",
+      R"(, "blocks": {"drop": {"inputs": ["v"], "nodes": [{"name": "d", "op": "dropout", "rate": 0.5}], "output": "d"}},
+                                    "train": {"batch": {"N": 1}, "steps": 5, "loss": {"op": "mse", "in": ["w", "t"]}, "optimizer": "sgd"})"));
+  const ir::Graph& body = built->module.bodies.back();
+  ASSERT_EQ(ir::inputs_with(body, ir::Role::index).size(), 1U);
+  ir::Module alone;
+  alone.bodies = built->module.bodies;
+  const ir::Graph& g = *built->module.find_graph("train");
+  const auto scan = std::find_if(g.order.begin(), g.order.end(), [&](ir::NodeId n) { return ir::is_scan(g[n]); });
+  ASSERT_NE(scan, g.order.end());
+  ir::Graph only;
+  ir::Values operands;
+  NamedTensors inputs;
+  for (const ValueId v : g[*scan].operands) {
+    const ir::Type& type = g[v].type;
+    operands.push_back(only.add_input(g[v].name, type, ir::Role::input));
+    inputs[g[v].name] = tensor(type, [&](int64_t) { return type.dtype == ir::DType::f32 ? 1.0 : 3.0; });
+  }
+  const ir::NodeId n = ir::add_scan(only, *alone.find_body(g[*scan].callee), operands, g[*scan].attrs, {"y"}, {});
+  only.outputs = only[n].results;
+  const auto rows = [&](double step) {
+    inputs["step"].set(0, step);
+    return evaluate(alone, only, inputs).outputs[0].real;
+  };
+  const std::vector<double> first = rows(0), second = rows(1);
+  const auto row = [](const std::vector<double>& all, std::ptrdiff_t i) {
+    return std::vector<double>(all.begin() + 64 * i, all.begin() + 64 * (i + 1));
+  };
+  EXPECT_NE(row(first, 0), row(first, 1));
+  EXPECT_NE(row(first, 1), row(first, 2));
+  EXPECT_NE(row(first, 0), row(second, 0));
+  EXPECT_NE(row(first, 2), row(second, 0));
+}
+
+}  // namespace
+}  // namespace heddle::frontend
