@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <limits>
+
 #include "runtime/data/printable.h"
 
 namespace heddle::runtime::text {
@@ -101,6 +103,8 @@ void rewrite_pieces(Pieces& pieces, const std::function<void(std::string_view, b
     range = {begin, static_cast<uint32_t>(text.size())};
     first = false;
   }
+  if (text.size() > std::numeric_limits<uint32_t>::max())
+    throw UserError(ExitCode::limit, "a line makes more than 4 GiB of pieces", "give the text in lines");
   pieces.text = std::move(text);
 }
 

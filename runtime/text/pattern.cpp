@@ -13,7 +13,9 @@ namespace heddle::runtime::text {
 namespace {
 
 // Steps before a match is given up: a second at most.
-constexpr uint32_t kMatchLimit = 5'000'000;
+constexpr uint32_t kMatchLimit = 1'000'000;
+// What replacing may make of a text, beside four times its size: a file may hold many replacements, each of which doubles it.
+constexpr size_t kMostReplaced = size_t{64} << 20;
 constexpr size_t kStackBytes = size_t{1} << 20;
 
 template <auto release>
@@ -177,6 +179,10 @@ std::string Pattern::replace(std::string_view text, std::string_view by) const {
   each(text, [&](Range match) {
     out += text.substr(done, match.begin - done);
     out += by;
+    if (out.size() > kMostReplaced && out.size() / 4 > text.size())
+      throw UserError(ExitCode::limit,
+                      fmt::format("the tokenizer's replacements make more than {} MiB of a text", kMostReplaced >> 20),
+                      "replace by less");
     done = match.end;
   });
   return out.append(text.substr(done));

@@ -79,7 +79,7 @@ class Encoder {
 // files are put into `files`, which messages point into. Throws UserError at what is wrong or not supported.
 Tokenizer read_tokenizer(std::deque<SourceFile>& files, const std::string& path);
 
-// The same of a text that holds a tokenizer.json.
+// The same of a text that holds a tokenizer.json. The file outlives the tokenizer: its messages point into it.
 Tokenizer read_tokenizer_json(const SourceFile& file);
 
 }  // namespace heddle::runtime::text

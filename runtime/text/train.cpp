@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -33,9 +34,9 @@ constexpr const char* kMetaspace =
 
 // Splits each line with its end, so that no word holds a part of two.
 Counted count_words(const std::vector<SourceFile>& texts, const Frame& frame) {
-  const auto part = [](const std::string& json, auto make) {
-    const SourceFile file{"", json};
-    const JsonTree tree(file);
+  std::deque<SourceFile> files;
+  const auto part = [&](const std::string& json, auto make) {
+    const JsonTree tree(files.emplace_back(SourceFile{"", json}));
     return make(tree.root());
   };
   Normalizer normalizer;

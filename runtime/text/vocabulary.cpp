@@ -60,6 +60,13 @@ Vocabulary read_vocabulary(const JsonValue& object) {
   return vocabulary;
 }
 
+void require_short(std::string_view token, const Location& where) {
+  constexpr size_t kLongest = 1024;
+  if (token.size() > kLongest)
+    throw UserError(where, fmt::format("the token '{}' is longer than {} bytes", data::printable(token), kLongest),
+                    "remove it");
+}
+
 std::vector<uint32_t> byte_tokens(const Vocabulary& vocabulary, const Location& where) {
   std::vector<uint32_t> ids;
   for (unsigned byte = 0; byte < 256; ++byte) {

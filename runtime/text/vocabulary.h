@@ -38,6 +38,9 @@ class Vocabulary {
 // {"the": 262, ...}. Throws UserError at a token or an id that is given twice or is outside.
 Vocabulary read_vocabulary(const JsonValue& object);
 
+// Throws UserError at `where` where a token is longer than 1024 bytes: a search for the longest token would take too long.
+void require_short(std::string_view token, const Location& where);
+
 // <0x00> to <0xFF>, where the vocabulary has them all. Throws UserError at `where` where it lacks one.
 std::vector<uint32_t> byte_tokens(const Vocabulary& vocabulary, const Location& where);
 

@@ -29,7 +29,8 @@ using runtime::text::Range;
 using runtime::text::Specials;
 using runtime::text::Tokenizer;
 
-constexpr size_t kMostText = size_t{2} << 30;  // bytes of a file, below those that places count
+constexpr size_t kMostText =
+    size_t{1} << 30;  // bytes of a file: pieces may be several times as long, and their places have 32 bits
 
 struct TokenizeArguments {
   std::vector<std::string> words, special_tokens;

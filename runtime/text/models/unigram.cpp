@@ -90,6 +90,7 @@ Model make_unigram(const ModelRequest& request) {
     const auto id = static_cast<uint32_t>(unigram->scores.size());
     if (id >= kMaxIds) item->fail(fmt::format("more than {} tokens", kMaxIds));
     const std::string token = item->first()->text("a token");
+    require_short(token, item->where());
     if (!model.vocabulary.add(token, id))
       item->fail(fmt::format("the token '{}' is given twice", data::printable(token)), "remove one of them");
     unigram->scores.push_back(item->first()->next()->real("a score"));

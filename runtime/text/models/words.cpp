@@ -4,11 +4,12 @@
 //   "##" continues:  "unaffable" -> un ##aff ##able
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "runtime/data/printable.h"
 #include "runtime/text/part_def.h"
-#include "runtime/text/unicode.h"
+#include "runtime/text/trie.h"
 
 namespace heddle::runtime::text {
 namespace {
@@ -22,8 +23,8 @@ struct Words {
   Vocabulary vocabulary;
   std::optional<uint32_t> unknown;
   std::set<std::string, std::less<>> special;
-  std::string prefix;
-  uint32_t most_characters = 100;
+  Trie first, inside;  // of WordPiece: tokens that begin a piece, and tokens that continue it, without their prefix
+  int64_t most_characters = 100;
 
   std::optional<uint32_t> find(std::string_view token) const {
     return special.contains(token) ? std::nullopt : vocabulary.find(token);
@@ -41,32 +42,23 @@ bool whole_word(const Words& words, std::string_view piece, std::vector<uint32_t
   return true;
 }
 
-bool is_inside(char c) { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80U; }  // a character
-
 bool word_pieces(const Words& words, std::string_view piece, std::vector<uint32_t>& ids) {
   const size_t before = ids.size();
-  size_t characters = 0;
-  for (const char c : piece) characters += is_inside(c) ? 0 : 1;
-  if (characters > words.most_characters) return words.add_unknown(ids);
-  std::string token;
+  const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80U; };  // a character
+  if (std::ranges::count_if(piece, [&](char c) { return !continues(c); }) > words.most_characters)
+    return words.add_unknown(ids);
   for (size_t begin = 0; begin < piece.size();) {
-    token = begin == 0 ? "" : words.prefix;
-    const size_t stem = token.size();
-    token += piece.substr(begin, words.vocabulary.longest());
-    while (token.size() > stem) {
-      const size_t end = begin + token.size() - stem;
-      if (end == piece.size() || !is_inside(piece[end]))
-        if (const auto id = words.find(token)) {
-          ids.push_back(*id);
-          break;
-        }
-      token.pop_back();
-    }
-    if (token.size() == stem) {  // one unknown for the whole piece
+    size_t longest = 0;
+    uint32_t best = 0;
+    (begin == 0 ? words.first : words.inside).each_prefix(piece.substr(begin), [&](size_t length, uint32_t id) {
+      longest = length, best = id;
+    });
+    if (longest == 0) {  // one unknown for the whole piece
       ids.resize(before);
       return words.add_unknown(ids);
     }
-    begin += token.size() - stem;
+    ids.push_back(best);
+    begin += longest;
   }
   return true;
 }
@@ -83,10 +75,9 @@ Model model_of_words(Words words) {
 
 Model make_word_level(const ModelRequest& request) {
   require_members(request.settings, {"type", "vocab", "unk_token"}, "WordLevel");
-  Words words{.vocabulary = read_vocabulary(require(request.settings, "vocab")),
-              .unknown = {},
-              .special = request.special,
-              .prefix = {}};
+  Words words;
+  words.vocabulary = read_vocabulary(require(request.settings, "vocab"));
+  words.special = request.special;
   words.unknown = read_unknown(request.settings, words.vocabulary, "<unk>");
   return model_of_words<whole_word>(std::move(words));
 }
@@ -95,13 +86,21 @@ Model make_word_piece(const ModelRequest& request) {
   const JsonValue& settings = request.settings;
   require_members(settings, {"type", "vocab", "unk_token", "continuing_subword_prefix", "max_input_chars_per_word"},
                   "WordPiece");
-  Words words{.vocabulary = read_vocabulary(require(settings, "vocab")),
-              .unknown = {},
-              .special = request.special,
-              .prefix = text_or(settings, "continuing_subword_prefix", "##")};
+  Words words;
+  const JsonValue vocabulary = require(settings, "vocab");
+  words.vocabulary = read_vocabulary(vocabulary);
   words.unknown = read_unknown(settings, words.vocabulary, "[UNK]");
   if (const auto most = settings.find("max_input_chars_per_word"))
     words.most_characters = most->id("'max_input_chars_per_word'");
+  const std::string prefix = text_or(settings, "continuing_subword_prefix", "##");
+  for (uint32_t id = 0; id < words.vocabulary.size(); ++id) {
+    if (!words.vocabulary.holds(id)) continue;
+    const std::string_view token = words.vocabulary.token(id);
+    if (token.empty() || request.special.contains(token)) continue;
+    require_short(token, vocabulary.where());
+    words.first.add(token, id);
+    if (token.size() > prefix.size() && token.starts_with(prefix)) words.inside.add(token.substr(prefix.size()), id);
+  }
   return model_of_words<word_pieces>(std::move(words));
 }
 
