@@ -29,6 +29,7 @@ const Def& part_of(const JsonValue& settings, std::string_view family) {
   const auto& parts = part_registry<Def>();
   if (const auto found = parts.find(name); found != parts.end()) return found->second;
   std::vector<std::string> names;
+  names.reserve(parts.size());
   for (const auto& [known, def] : parts) names.push_back(known);
   type.fail(fmt::format("the {} '{}' is not supported", family, data::printable(name)),
             fmt::format("supported are {}", fmt::join(names, ", ")));

@@ -14,8 +14,8 @@ namespace {
 
 // Steps before a match is given up: a second at most.
 constexpr uint32_t kMatchLimit = 1'000'000;
-// What replacing may make of a text, beside four times its size: a file may hold many replacements, each of which doubles it.
-constexpr size_t kMostReplaced = size_t{64} << 20;
+// What replacing may make of a text where it grows: a file may hold many replacements, each of which doubles it.
+constexpr size_t kMostReplaced = size_t{32} << 20;
 constexpr size_t kStackBytes = size_t{1} << 20;
 
 template <auto release>
@@ -179,10 +179,10 @@ std::string Pattern::replace(std::string_view text, std::string_view by) const {
   each(text, [&](Range match) {
     out += text.substr(done, match.begin - done);
     out += by;
-    if (out.size() > kMostReplaced && out.size() / 4 > text.size())
+    if (out.size() > kMostReplaced && out.size() > text.size())
       throw UserError(ExitCode::limit,
                       fmt::format("the tokenizer's replacements make more than {} MiB of a text", kMostReplaced >> 20),
-                      "replace by less");
+                      "replace by less, or give the text in shorter lines");
     done = match.end;
   });
   return out.append(text.substr(done));

@@ -128,7 +128,10 @@ std::vector<uint32_t> best_parting(const Tokens& tokens, const Trie& trie, std::
 // exp(digamma(x)): the M-step under a sparse Dirichlet prior, which starves rare tokens.
 double digamma(double x) {
   double result = 0;
-  for (; x < 7; ++x) result -= 1 / x;
+  while (x < 7) {
+    result -= 1 / x;
+    x += 1;
+  }
   x -= 0.5;
   const double square = 1 / (x * x);
   return result + std::log(x) + square / 24 - 7 * square * square / 960 + 31 * square * square * square / 8064;

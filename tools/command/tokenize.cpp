@@ -144,6 +144,7 @@ void train(const TokenizeArguments& a) {
     if (!a.out.empty()) require_different("-o", a.out, "the text", path);
   if (!a.out.empty() && !runtime::is_stream(a.out)) runtime::require_replaceable(a.out);
   std::vector<SourceFile> texts;
+  texts.reserve(paths.size());
   for (const std::string& path : paths) texts.push_back(read_file(path, kMostText));
   const std::string json = runtime::text::train_tokenizer(
       {.kind = a.train, .size = static_cast<uint32_t>(a.vocab), .special = a.special_tokens}, texts);

@@ -32,7 +32,11 @@ Decoder make_word_piece(const JsonValue& settings) {
   return [=](Tokens tokens) {
     for (size_t i = 0; i < tokens.size(); ++i) {
       std::string& token = tokens[i];
-      if (i > 0) token = !prefix.empty() && token.starts_with(prefix) ? token.substr(prefix.size()) : " " + token;
+      const bool continues = i > 0 && !prefix.empty() && token.starts_with(prefix);
+      if (continues)
+        token.erase(0, prefix.size());
+      else if (i > 0)
+        token.insert(0, 1, ' ');
       if (cleans) token = clean_up(token);
     }
     return tokens;
