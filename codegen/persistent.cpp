@@ -65,13 +65,14 @@ void predict(const Program& p, const Entry& entry, PersistentPlan& plan, const T
 }
 
 std::string refusal(const Program& p, const Entry& entry, PersistentPlan& plan) {
+  for (const Step& step : entry.steps)
+    if (const auto* loop = std::get_if<Loop>(&step.what))
+      return fmt::format("{} is a loop, whose turns are launched one by one", loop->title);
   if (entry.steps.size() > kMostLaunches)
     return fmt::format("of {} launches; compilers take too long for more than {} in one", entry.steps.size(),
                        kMostLaunches);
   const Kernel* first = nullptr;
   for (const Step& step : entry.steps) {
-    if (const auto* loop = std::get_if<Loop>(&step.what))
-      return fmt::format("{} is a loop, whose turns are launched one by one", loop->title);
     if (std::holds_alternative<Library>(step.what)) return "a library is called";
     const Kernel* k = kernel_of(p, step);
     if (k == nullptr) continue;
