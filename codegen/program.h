@@ -151,7 +151,7 @@ struct Copy {
 struct Step;
 struct Loop {
   int64_t count = 0;
-  std::vector<Step> steps = {};
+  std::vector<Step> steps;
   std::string title = {};  // the body's name
 };
 

@@ -385,7 +385,7 @@ class Instantiation {
     check_turn(node, use, *turn, first);
     TakenBody taken = take_body(out_.graph, first, *turn, count, body_name(path));
     operands.insert(operands.end(), taken.fixed.begin(), taken.fixed.end());
-    const ir::Values made = add_scan(node, use, taken.body, operands, {count, settings.flag("reverse")}, path);
+    ir::Values made = add_scan(node, use, taken.body, operands, {count, settings.flag("reverse")}, path);
     out_.bodies.push_back(std::move(taken.body));
     end_entry(entry, made);
     return made;
