@@ -7,6 +7,7 @@
 #include "frontend/initializer.h"
 #include "frontend/layer_def.h"
 #include "frontend/model.h"
+#include "frontend/take_body.h"
 
 namespace heddle::frontend {
 
@@ -16,6 +17,16 @@ struct ParameterSpec {
   ir::Type type;
   ir::Layout layout = {};
   ir::Role role = ir::Role::param;
+};
+
+// A loop over the first axis of slices, whose turn has been built into the graph from the place `first` of its order on.
+struct LoopSpec {
+  std::string path;  // of the body and its results: "rnn.l0"
+  size_t first = 0;
+  Turn turn;
+  ir::Values starts, sequences;  // of the turn's carries and slices
+  int64_t count = 1;
+  bool reverse = false;
 };
 
 // What the layers of one graph share. Implemented by the instantiation.
@@ -28,7 +39,9 @@ struct GraphServices {
   std::function<void(const Diagnostic& reason)> refuse;
   std::function<ir::ValueId(const std::string& name)> counter;  // the states "seed" and "step"
   std::function<Diagnostic(ir::ValueId)> origin;                // a note: "input [N,2,2,32] comes from max_pool2d here"
-  const Part* default_init = nullptr;                           // train.init
+  // The carries as the last turn leaves them, then what is stacked, [count, ...].
+  std::function<ir::Values(const LoopSpec&)> loop;
+  const Part* default_init = nullptr;  // train.init
   int64_t batch = 0;
   std::string batch_name;
 };

@@ -24,6 +24,7 @@ struct LayerDef {
   std::string name;
   std::string doc;
   std::vector<std::string> inputs = {"x"};  // port names
+  std::vector<std::string> optional = {};   // further ports, given by name or left out
   bool variadic = false;                    // any number of inputs, at least one
   bool literals = false;                    // number literals may be inputs
   bool activation = false;                  // may stand in another layer's "activation"

@@ -45,7 +45,8 @@ std::string layers() {
     const ir::OpDef* op = ir::find_op(name);
     if (op != nullptr && std::holds_alternative<ir::Elementwise>(op->kind)) continue;
     const LayerDef& def = *find_layer(name);
-    const std::string inputs = fmt::format("{}{}", fmt::join(def.inputs, ", "), def.variadic ? "..." : "");
+    std::string inputs = fmt::format("{}{}", fmt::join(def.inputs, ", "), def.variadic ? "..." : "");
+    for (const std::string& port : def.optional) inputs += fmt::format(", [{}]", port);
     text += row({"`" + name + "`", inputs, settings_text(def.settings), cell(def.parameters), cell(def.doc)});
   }
   return text;

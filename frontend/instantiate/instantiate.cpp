@@ -49,6 +49,7 @@ class Instantiation {
     services_.refuse = [this](const Diagnostic& reason) { out_.refusals.push_back(reason); };
     services_.counter = [this](const std::string& name) { return out_.counter(name); };
     services_.origin = [this](ValueId v) { return out_.origin(v); };
+    services_.loop = [this](const LoopSpec& loop) { return run_loop(loop); };
     services_.default_init = model.train.init ? &*model.train.init : nullptr;
     services_.batch = options.batch;
     services_.batch_name = model.batch_dimension;
@@ -219,9 +220,14 @@ class Instantiation {
     const std::string path = path_of(node, frame);
     std::vector<Reference> references;
     const size_t results = std::max<size_t>(1, node.out.size());
-    std::optional<ir::Values> in = inputs(node, def.inputs, frame, references);
+    std::vector<std::string> ports = def.inputs;
+    ports.insert(ports.end(), def.optional.begin(), def.optional.end());
+    std::optional<ir::Values> in = inputs(node, ports, frame, references);
     if (!in) return ir::Values(results);
-    check_inputs(node, def, references, in->size());
+    // Without names none of those is there that may be left out.
+    const bool by_name = !node.in.empty() && !node.in.front().port.empty();
+    check_inputs(node, def, references, by_name ? def.inputs.size() : in->size());
+    if (!def.optional.empty()) in->resize(ports.size());
     NodeDef resolved = node;
     resolved.in = references;
     const Settings settings(node.settings, def.settings, *frame.scope, title_of(node), node.op_where);
@@ -538,6 +544,23 @@ class Instantiation {
     std::vector<std::string> names;
     for (const ScanCarry& carry : use.carries) names.push_back(path + "." + carry.input.text + ".last");
     for (const Named& name : use.stacked) names.push_back(path + "." + name.text + ".steps");
+    const size_t before = out_.graph.value_count();
+    ir::Values made = append_scan(body, operands, turns, names, {title_of(node), node.op_where});
+    for (size_t i = use.carries.size(); i < made.size(); ++i) {
+      const ValueId stacked = made[i];
+      made[i] = steps_first(stacked, path);
+      check_size(builder_.type(made[i]).dims, node.op_where, title_of(node));
+    }
+    name_scan_results(node, made, before);
+    return made;
+  }
+
+  struct Origin {
+    std::string title;
+    Location where;
+  };
+  ir::Values append_scan(const ir::Graph& body, const ir::Values& operands, const Turns& turns,
+                         const std::vector<std::string>& names, const Origin& origin) {
     ir::Module known;
     known.bodies = out_.bodies;
     std::vector<ir::Type> types;
@@ -546,17 +569,24 @@ class Instantiation {
     try {
       ir::scan_types(known, body, types, attrs);
     } catch (const ir::InferError& error) {
-      throw UserError(node.op_where, fmt::format("{}: {}", title_of(node), error.what()));
+      throw UserError(origin.where, fmt::format("{}: {}", origin.title, error.what()));
     }
-    const size_t before = out_.graph.value_count();
-    const ir::NodeId n = ir::add_scan(out_.graph, body, operands, attrs, names, node.op_where);
-    ir::Values made = out_.graph[n].results;
-    for (size_t i = use.carries.size(); i < made.size(); ++i) {
-      const ValueId stacked = made[i];
-      made[i] = steps_first(stacked, path);
-      check_size(builder_.type(made[i]).dims, node.op_where, title_of(node));
-    }
-    name_scan_results(node, made, before);
+    return out_.graph[ir::add_scan(out_.graph, body, operands, attrs, names, origin.where)].results;
+  }
+
+  // A loop that a layer has built.
+  ir::Values run_loop(const LoopSpec& loop) {
+    TakenBody taken = take_body(out_.graph, loop.first, loop.turn, loop.count, body_name(loop.path));
+    ir::Values operands = loop.starts;
+    operands.insert(operands.end(), loop.sequences.begin(), loop.sequences.end());
+    operands.insert(operands.end(), taken.fixed.begin(), taken.fixed.end());
+    std::vector<std::string> names;
+    for (size_t i = 0; i < loop.turn.carries.size(); ++i)
+      names.push_back(taken.body[ir::inputs_with(taken.body, ir::Role::carry)[i]].name + ".last");
+    for (const ValueId v : taken.body.outputs) names.push_back(taken.body[v].name + ".steps");
+    const ir::Values made =
+        append_scan(taken.body, operands, {loop.count, loop.reverse}, names, {builder_.title, builder_.loc});
+    out_.bodies.push_back(std::move(taken.body));
     return made;
   }
 

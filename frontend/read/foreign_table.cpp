@@ -6,6 +6,23 @@ namespace heddle::frontend {
 const std::vector<ForeignName>& foreign_names() {
   static const std::vector<ForeignName> names = {
       // Layers and operations
+      {{"simplernn", "rnnbase", "rnncell", "rnncellbase", "simplernncell", "rnntanh", "elmanrnn"},
+       {"rnn"},
+       "write {\"op\": \"rnn\", \"units\": 64, \"out\": [\"all\", \"last\"]}, which runs over a sequence [N, T, "
+       "features]"},
+      {{"grucell"},
+       {"gru"},
+       "write {\"op\": \"gru\", \"units\": 64, \"out\": [\"all\", \"last\"]}, which runs over a sequence [N, T, "
+       "features]"},
+      {{"lstmcell", "cudnnlstm"},
+       {"lstm"},
+       "write {\"op\": \"lstm\", \"units\": 64, \"out\": [\"all\", \"last\", \"cell\"]}, which runs over a sequence "
+       "[N, T, "
+       "features]"},
+      {{"bidirectional"}, {"lstm"}, "it is a setting of rnn, gru and lstm: \"bidirectional\": true"},
+      {{"convlstm1d", "convlstm2d", "stackedrnncells"},
+       {"scan"},
+       "write one step as a block, and run it by {\"op\": \"scan\"}"},
       {{"linear", "lazylinear", "fc", "fullyconnected", "innerproduct", "gemm"}, {"dense"}},
       {{"conv", "convolution", "convolution2d", "lazyconv2d"}, {"conv2d"}},
       {{"lazyconv1d", "convolution1d"}, {"conv1d"}},
@@ -256,7 +273,17 @@ const std::vector<ForeignName>& foreign_names() {
       {{"fromlogits"}, {"weight"}, "leave it out: the loss takes logits"},
       {{"reduction"}, {"weight"}, "leave it out: a loss is a mean, and \"weight\" its share"},
       {{"strides"}, {"stride"}},
-      {{"outfeatures", "hiddensize", "numunits"}, {"units"}},
+      {{"outfeatures", "hiddensize", "hidden", "numunits"}, {"units"}},
+      {{"numlayers"}, {"layers"}},
+      {{"projsize"}, {"projection"}},
+      {{"nonlinearity"}, {"activation"}},
+      {{"resetafter"}, {"reset"}, "write \"reset\": \"after\", or \"before\" for false"},
+      {{"batchfirst"}, {"layers"}, "leave it out: the batch comes first"},
+      {{"returnsequences", "returnstate"},
+       {"layers"},
+       "leave it out: 'out' names the sequence, then the last state, and nodes read which they need"},
+      {{"gobackwards"}, {"layers"}, "{\"op\": \"reverse\", \"axes\": [1]} in front of the node turns the sequence"},
+      {{"inputsize"}, {"layers"}, "leave it out: it follows from what the node reads"},
       {{"outchannels", "numfilters", "channels"}, {"filters"}},
       {{"infeatures", "inchannels", "inputshape", "inputdim"},
        {"units", "filters"},

@@ -7,9 +7,6 @@
 namespace heddle::frontend {
 namespace {
 
-constexpr std::string_view kOverSequences =
-    "over a sequence [N, length, channels]: conv1d, with a dilation to reach further, then mean or max over axis 1; "
-    "of a bag of words: embedding, then mean over axis 1";
 constexpr std::string_view kAttention =
     "write it with dense, reshape, transpose, matmul and softmax; a feed-forward network may do with conv1d or a "
     "mean of embeddings";
@@ -20,10 +17,6 @@ constexpr std::string_view kText =
 
 const std::vector<Planned>& planned() {
   static const std::vector<Planned> all = {
-      {PlannedKind::op, "lstm", kOverSequences, {"lstmcell", "convlstm1d", "convlstm2d"}},
-      {PlannedKind::op, "gru", kOverSequences, {"grucell"}},
-      {PlannedKind::op, "rnn", kOverSequences, {"rnncell", "rnnbase", "rnncellbase", "simplernn", "simplernncell"}},
-      {PlannedKind::op, "bidirectional", kOverSequences},
       {PlannedKind::op,
        "attention",
        kAttention,
