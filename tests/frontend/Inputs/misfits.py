@@ -48,7 +48,7 @@ def told(nodes):
 nodes = []
 for layer in layers():
     for misfit in misfits(layer) if layer["inputs"] else []:
-        results = {"out": ["t%d_%d" % (len(nodes), i) for i in range(2)]} if "out" in misfit else {}
+        results = {"out": ["t%d_%d" % (len(nodes), i) for i in range(len(misfit["out"]))]} if "out" in misfit else {}
         nodes.append({"name": "t%d" % len(nodes), "op": layer["name"], **misfit, **results})
 messages, faults = 0, collections.defaultdict(list)
 for first in range(0, len(nodes), AT_ONCE):
