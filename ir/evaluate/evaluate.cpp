@@ -119,7 +119,8 @@ class Inputs {
   Inputs(const Graph& g, const NamedTensors& named, Precision precision) {
     for (const ValueId v : g.inputs) {
       const auto it = named.find(g[v].name);
-      if (it == named.end()) throw UserError({}, fmt::format("@{} needs a value for '%{}'", g.name, g[v].name));
+      if (it == named.end())
+        throw UserError(ExitCode::failed, fmt::format("@{} needs a value for '%{}'", g.name, g[v].name));
       const Tensor& t = it->second;
       if (t.type != g[v].type)
         throw UserError(
@@ -204,7 +205,7 @@ NamedTensors flatten_states(const Module& m, NamedTensors states) {
     Tensor flat(type);
     for (const StateMember& member : group.members) {
       const auto it = states.find(member.name);
-      if (it == states.end()) throw UserError({}, fmt::format("no value for '%{}'", member.name));
+      if (it == states.end()) throw UserError(ExitCode::failed, fmt::format("no value for '%{}'", member.name));
       for (int64_t i = 0; i < member.type.elements(); ++i) flat.copy(member.offset + i, it->second, i);
       states.erase(it);
     }

@@ -127,7 +127,7 @@ class PlannedRun {
 
 std::vector<Tensor> evaluate_planned(const Module& m, const Graph& g, const Operands& inputs,
                                      const std::vector<ValueId>& requested, Precision precision) {
-  if (g.arena_bytes < 0) throw UserError({}, fmt::format("the memory of @{} is not planned", g.name));
+  if (g.arena_bytes < 0) throw UserError(ExitCode::failed, fmt::format("the memory of @{} is not planned", g.name));
   return PlannedRun(m, g, precision).run(inputs, requested);
 }
 

@@ -148,7 +148,8 @@ Tokenizer read_tokenizer(std::deque<SourceFile>& files, const std::string& path)
     const bool single = fs::exists(file / "tokenizer.json", ec);
     if (!single && !fs::exists(file / "vocab.json", ec))
       throw UserError(
-          {}, fmt::format("'{}' holds neither tokenizer.json nor vocab.json with merges.txt", data::printable(path)),
+          ExitCode::failed,
+          fmt::format("'{}' holds neither tokenizer.json nor vocab.json with merges.txt", data::printable(path)),
           "name the file");
     file /= single ? "tokenizer.json" : "vocab.json";
   }

@@ -36,7 +36,7 @@ struct TokenizeArguments {
   std::vector<std::string> words, special_tokens;
   std::string train, out;
   int vocab = 0;
-  bool tokens = false, decode = false, special = false, around = false;
+  bool tokens = false, decode = false, special = false, around = false, overwrite = false;
 };
 
 // Calls for each line without its end.
@@ -103,8 +103,9 @@ void use_tokenizer(const TokenizeArguments& a) {
   if (a.words.size() > 2)
     throw UserError(ExitCode::usage, fmt::format("'{}' is one word too many", a.words[2]),
                     "one file is read at a time");
-  if (!a.out.empty() || a.vocab != 0 || !a.special_tokens.empty())
-    throw UserError(ExitCode::usage, "--vocab, --special-token and -o are those of --train", "add --train KIND");
+  if (!a.out.empty() || a.vocab != 0 || !a.special_tokens.empty() || a.overwrite)
+    throw UserError(ExitCode::usage, "--vocab, --special-token, -o and --overwrite are those of --train",
+                    "add --train KIND");
   if (a.decode && (a.tokens || a.around))
     throw UserError(ExitCode::usage, "--decode prints text: --tokens and --template do not go with it",
                     "leave one out");
@@ -131,6 +132,15 @@ void add_files(const std::string& path, std::vector<std::string>& files) {
   std::sort(files.begin() + static_cast<std::ptrdiff_t>(first), files.end());
 }
 
+// A tokenizer is never written over a file that is there, unless one asks for it: nothing in the
+// file says who made it.
+void require_new(const std::string& path) {
+  std::error_code ec;
+  if (!fs::exists(path, ec) || fs::is_directory(path, ec) || (fs::file_size(path, ec) == 0 && !ec)) return;
+  throw UserError(ExitCode::failed, fmt::format("{}: cannot be written: the file is there already", path),
+                  "name another file, or allow it to be replaced: --overwrite");
+}
+
 void train(const TokenizeArguments& a) {
   if (a.words.empty()) throw UserError(ExitCode::usage, "--train needs files of text", "name files or folders");
   if (a.tokens || a.decode || a.special || a.around)
@@ -138,11 +148,17 @@ void train(const TokenizeArguments& a) {
                     "leave them out; special tokens of the new one are named by --special-token");
   if (a.vocab == 0 && a.train != "bytes" && a.train != "characters")
     throw UserError(ExitCode::usage, fmt::format("--train {} needs --vocab", a.train), "--vocab 8000, for example");
+  if (a.vocab != 0 && a.train == "bytes")
+    throw UserError(ExitCode::usage, "--train bytes has a token for each of the 256 bytes, whatever --vocab says",
+                    "leave --vocab out");
   std::vector<std::string> paths;
   for (const std::string& path : a.words) add_files(path, paths);
   for (const std::string& path : paths)
     if (!a.out.empty()) require_different("-o", a.out, "the text", path);
-  if (!a.out.empty() && !runtime::is_stream(a.out)) runtime::require_replaceable(a.out);
+  if (!a.out.empty() && !runtime::is_stream(a.out)) {
+    if (!a.overwrite) require_new(a.out);
+    runtime::require_replaceable(a.out);
+  }
   std::vector<SourceFile> texts;
   texts.reserve(paths.size());
   for (const std::string& path : paths) texts.push_back(read_file(path, kMostText));
@@ -176,6 +192,7 @@ void add_tokenize(CommandLine& line) {
                      "with --train: a special token; repeated, their ids are 0, 1, ...");
   command.add_option("-o,--out", a->out, "with --train: where the tokenizer.json goes (default: standard output)")
       .takes(Takes::file);
+  command.add_flag("--overwrite", a->overwrite, "with -o: replace the file where it is there already");
   command.run([a] { a->train.empty() ? use_tokenizer(*a) : train(*a); });
 }
 
