@@ -5,9 +5,9 @@
 #include <string>
 
 #include "frontend/initializer.h"
+#include "frontend/instantiate/take_body.h"
 #include "frontend/layer_def.h"
 #include "frontend/model.h"
-#include "frontend/take_body.h"
 
 namespace heddle::frontend {
 

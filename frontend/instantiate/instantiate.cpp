@@ -7,12 +7,12 @@
 #include <set>
 
 #include "frontend/instantiate/block_scope.h"
+#include "frontend/instantiate/take_body.h"
 #include "frontend/keys/fields.h"
 #include "frontend/layer_context.h"
 #include "frontend/limits.h"
 #include "frontend/read/read_parts.h"
 #include "frontend/scan_use.h"
-#include "frontend/take_body.h"
 #include "ir/check.h"
 #include "ir/scan.h"
 
@@ -584,7 +584,7 @@ class Instantiation {
     for (size_t i = 0; i < loop.turn.carries.size(); ++i)
       names.push_back(taken.body[ir::inputs_with(taken.body, ir::Role::carry)[i]].name + ".last");
     for (const ValueId v : taken.body.outputs) names.push_back(taken.body[v].name + ".steps");
-    const ir::Values made =
+    ir::Values made =
         append_scan(taken.body, operands, {loop.count, loop.reverse}, names, {builder_.title, builder_.loc});
     out_.bodies.push_back(std::move(taken.body));
     return made;

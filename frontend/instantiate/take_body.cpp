@@ -1,4 +1,4 @@
-#include "frontend/take_body.h"
+#include "frontend/instantiate/take_body.h"
 
 #include <algorithm>
 #include <map>
