@@ -108,7 +108,7 @@ class Recurrent {
     } else if (given->kind == Json::Kind::text && given->text == "single") {
       biases_ = 1;
     } else {
-      c_.fail_setting("bias", "'bias' is true, false or \"single\"",
+      c_.fail_setting("bias", "'bias': expected true, false or \"single\"",
                       "true is PyTorch's two vectors, \"single\" is one vector");
     }
   }
