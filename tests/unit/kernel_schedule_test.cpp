@@ -46,7 +46,7 @@ TEST(KernelSchedule, AttributesOfOtherSchedules) {
   const KernelSchedule rows =
       schedule_from_attrs({{"schedule", std::string("rows")}, {"split_k", int64_t{2}}, {"stages", int64_t{1}}});
   EXPECT_EQ(rows.misplaced, (Attrs{{"split_k", int64_t{2}}}));
-  EXPECT_EQ(schedule_conflict(rows, {}), "tile, stages and parts are those of schedule contract");
+  EXPECT_EQ(schedule_conflict(rows, {}), "tile, stages and split_k are those of schedule contract");
   EXPECT_EQ(schedule_from_attrs(to_attrs(rows)), rows);
 }
 
