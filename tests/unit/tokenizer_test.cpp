@@ -153,9 +153,8 @@ TEST(Tokenizer, TellsFaultsAtTheirPlace) {
 
 // A pattern whose search grows without bounds is given up.
 TEST(Tokenizer, GivesUpASlowExpression) {
-  const Tokenizer tokenizer = read_tokenizer_json(
-      {"t.json",
-       R"({"pre_tokenizer": {"type": "Split", "pattern": {"Regex": "(a+)+$"}, "behavior": "Isolated"}, )" + kModel});
+  const Tokenizer tokenizer =
+      read(R"({"pre_tokenizer": {"type": "Split", "pattern": {"Regex": "(a+)+$"}, "behavior": "Isolated"}, )" + kModel);
   EXPECT_NE(fault_of([&] { ids_of(tokenizer, std::string(64, 'a') + "b"); }).find("takes too long"), std::string::npos);
 }
 
