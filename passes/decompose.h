@@ -1,4 +1,4 @@
-// Expand: replaces every composite by the operators its definition names, until none is left
+// Decompose: replaces every composite by the operators its definition names, until none is left
 // outside of library calls.
 //
 //   %p: f32[8,10] = softmax(%x)

@@ -33,7 +33,7 @@ Path decomposed_path(Graph& g, const std::vector<NodeId>& requests) {
   for (const NodeId id : requests) wanted.push_back(g[id].operands[1]);
   while (true) {
     Path path = path_between(g, wanted, {g[requests[0]].operands[0]});
-    if (!expand_on_path(g, path.nodes)) return path;
+    if (!decompose_on_path(g, path.nodes)) return path;
     wanted.clear();
     for (const NodeId id : requests) wanted.push_back(g[id].operands[1]);
   }

@@ -37,7 +37,7 @@ Path path_between(const Graph& g, const Values& wanted, const Values& reached) {
   return {std::move(path), std::move(depends)};
 }
 
-bool expand_on_path(Graph& g, const std::vector<NodeId>& path) {
+bool decompose_on_path(Graph& g, const std::vector<NodeId>& path) {
   const std::set<NodeId> on_path(path.begin(), path.end());
   return decompose_nodes(g, [&](NodeId id) { return !g[id].op->grad && on_path.count(id) != 0; });
 }

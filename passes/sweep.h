@@ -18,7 +18,7 @@ struct Path {
 };
 Path path_between(const ir::Graph& g, const ir::Values& wanted, const ir::Values& reached);
 // Whether the nodes hold a composite that cannot differentiate itself: it becomes operators that can.
-bool expand_on_path(ir::Graph& g, const std::vector<ir::NodeId>& path);
+bool decompose_on_path(ir::Graph& g, const std::vector<ir::NodeId>& path);
 
 // One sweep: what is built goes to the end of the graph's order, new bodies into the module.
 struct Sweep {

@@ -96,7 +96,7 @@ class Instantiation {
       ir::Values results(std::max<size_t>(1, node.out.size()));
       guarded(errors_, [&] {
         results = node.block      ? instantiate_block(node, frame)
-                  : is_scan(node) ? expand_scan(node, frame)
+                  : is_scan(node) ? instantiate_scan(node, frame)
                                   : instantiate_layer(node, frame);
       });
       bind(node, results, frame);
@@ -265,7 +265,7 @@ class Instantiation {
   }
 
   // What is no value around the node is a parameter of another one.
-  void add_parameters_read(ExpandedNode& entry, const std::vector<Reference>& references, const Frame& frame) const {
+  void add_parameters_read(InstanceNode& entry, const std::vector<Reference>& references, const Frame& frame) const {
     for (const Reference& r : references) {
       if (r.literal || r.name.empty() || frame.values.count(r.name) > 0) continue;
       const std::string inner = frame.prefix + r.name;
@@ -357,7 +357,7 @@ class Instantiation {
   // --- scans ---
 
   // One turn is built into the graph, of inputs that stand for what each turn gets, and taken out of it again.
-  ir::Values expand_scan(const NodeDef& node, Frame& frame) {
+  ir::Values instantiate_scan(const NodeDef& node, Frame& frame) {
     const Named name = block_of(node).value();
     const Block& block = model_.blocks.find(name.text)->second;
     const ScanUse use = scan_use(node, block);

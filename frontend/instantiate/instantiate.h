@@ -1,4 +1,4 @@
-// Expand: a model's nodes into IR at one set of sizes, for one graph.
+// Instantiate: a model's nodes into IR at one set of sizes, for one graph.
 //
 //   {"name": "h", "op": "block:decoder", "repeat": 2, "in": "emb"}  ->  the block's nodes twice, under h.0 and h.1
 #pragma once
@@ -39,7 +39,7 @@ struct Repeat {
 };
 
 // A node of the model as it was instantiated, or a use of a block in front of the block's own nodes.
-struct ExpandedNode {
+struct InstanceNode {
   std::string path;  // "h.0.qkv"; unnamed nodes: "dropout.1"
   std::string op;
   bool block = false;
@@ -52,7 +52,7 @@ struct ExpandedNode {
 struct Instance {
   ir::Graph graph;
   std::vector<ir::Graph> bodies;  // of its scans, each before the bodies that scan it
-  std::vector<ExpandedNode> nodes;
+  std::vector<InstanceNode> nodes;
   std::vector<Parameter> parameters;  // in order of first use
   ir::Updates updates;                // of buffers, for the entries that train
   std::vector<Diagnostic> refusals;   // why these entries cannot have this batch size

@@ -102,7 +102,7 @@ ModelSummary summarize(ModelInstances& instances) {
   Diagnostics errors;
   const Instance& e = instances.at({.batch = out.batch, .training = true}, errors);
   errors.throw_if_any();
-  for (const ExpandedNode& n : e.nodes) {
+  for (const InstanceNode& n : e.nodes) {
     SummaryNode node{.path = n.path,
                      .op = n.op,
                      .block = n.block,

@@ -150,7 +150,7 @@ int64_t indices_of_row(const IndexCheck& check, const Instance& e, const Instanc
 
 std::string reader_of(const Instance& e, ir::NodeId id) {
   const auto at = static_cast<int64_t>(id.index);
-  for (const ExpandedNode& n : e.nodes) {
+  for (const InstanceNode& n : e.nodes) {
     if (n.block || at < n.begin || at >= n.end) continue;
     return n.path == n.op ? n.op : fmt::format("{} '{}'", n.op, n.path);
   }

@@ -225,7 +225,7 @@ std::vector<PaddingRow> padding_rows(const Instance& e) {
   for (const Parameter& p : e.parameters) {
     if (p.zero_row < 0) continue;
     const bool shared = std::ranges::any_of(
-        e.nodes, [&](const ExpandedNode& node) { return std::ranges::count(node.parameters, p.path) > 0; });
+        e.nodes, [&](const InstanceNode& node) { return std::ranges::count(node.parameters, p.path) > 0; });
     rows.push_back({p.path, p.zero_row, p.where, shared});
   }
   return rows;

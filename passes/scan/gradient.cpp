@@ -70,7 +70,7 @@ class ScanGradient {
         varies[i] = path_.depends[index_of(next_of(body_, inputs[i]))];
         again |= varies[i] != 0;
       }
-      if (!again) again = expand_on_path(body_, path_.nodes);
+      if (!again) again = decompose_on_path(body_, path_.nodes);
     }
     for (size_t i = 0; i < inputs.size(); ++i)
       if (varies[i]) wanted_.push_back(inputs[i]);
