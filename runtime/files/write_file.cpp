@@ -83,6 +83,13 @@ void FileReplacement::finish() {
   sync_folder(fs::path(target_).parent_path());
 }
 
+void require_new(const std::string& path) {
+  std::error_code ec;
+  if (!fs::exists(path, ec) || fs::is_directory(path, ec)) return;
+  if (fs::file_size(path, ec) == 0 && !ec) return;
+  refuse(path, "the file is there already", "name another file, or allow it to be replaced: --overwrite");
+}
+
 void replace_file(const std::string& path, const std::vector<std::string_view>& pieces) {
   FileReplacement file(path);
   for (const std::string_view piece : pieces) file.file().write(piece.data(), static_cast<int64_t>(piece.size()));

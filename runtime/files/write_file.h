@@ -19,6 +19,8 @@ namespace heddle::runtime {
 
 // Throws UserError unless a file could be written there now; it makes a draft there and removes it.
 void require_replaceable(const std::string& path);
+// Throws UserError where a file is there that holds something: the remedy is --overwrite.
+void require_new(const std::string& path);
 void replace_file(const std::string& path, const std::vector<std::string_view>& pieces);
 
 // A file that is written piece by piece and has its name only once it is whole; without `finish` the old one stays.

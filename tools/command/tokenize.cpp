@@ -132,15 +132,6 @@ void add_files(const std::string& path, std::vector<std::string>& files) {
   std::sort(files.begin() + static_cast<std::ptrdiff_t>(first), files.end());
 }
 
-// A tokenizer is never written over a file that is there, unless one asks for it: nothing in the
-// file says who made it.
-void require_new(const std::string& path) {
-  std::error_code ec;
-  if (!fs::exists(path, ec) || fs::is_directory(path, ec) || (fs::file_size(path, ec) == 0 && !ec)) return;
-  throw UserError(ExitCode::failed, fmt::format("{}: cannot be written: the file is there already", path),
-                  "name another file, or allow it to be replaced: --overwrite");
-}
-
 void train(const TokenizeArguments& a) {
   if (a.words.empty()) throw UserError(ExitCode::usage, "--train needs files of text", "name files or folders");
   if (a.tokens || a.decode || a.special || a.around)
@@ -156,7 +147,7 @@ void train(const TokenizeArguments& a) {
   for (const std::string& path : paths)
     if (!a.out.empty()) require_different("-o", a.out, "the text", path);
   if (!a.out.empty() && !runtime::is_stream(a.out)) {
-    if (!a.overwrite) require_new(a.out);
+    if (!a.overwrite) runtime::require_new(a.out);  // nothing in a tokenizer.json says who made it
     runtime::require_replaceable(a.out);
   }
   std::vector<SourceFile> texts;

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <iterator>
 
 #include "ir/check.h"
@@ -76,14 +75,6 @@ std::string format_of(const ResultRequest& request) {
                   "end it in .npy, .csv or .jsonl, or say it with --format");
 }
 
-void require_new(const std::string& path) {
-  std::error_code ec;
-  if (!std::filesystem::exists(path, ec) || std::filesystem::is_directory(path, ec)) return;
-  if (std::filesystem::file_size(path, ec) == 0 && !ec) return;
-  throw UserError(ExitCode::failed, fmt::format("{}: cannot be written: the file is there already", path),
-                  "name another file, or allow it to be replaced: --overwrite");
-}
-
 }  // namespace
 
 ResultWriter::ResultWriter(const ResultRequest& request, const driver::Predictor& predictor)
@@ -100,7 +91,7 @@ ResultWriter::ResultWriter(const ResultRequest& request, const driver::Predictor
     ::fcntl(stream_->descriptor(), F_SETFL, O_WRONLY);
     return;
   }
-  if (!request_.overwrite) require_new(request_.path);
+  if (!request_.overwrite) runtime::require_new(request_.path);
   file_ = std::make_unique<runtime::FileReplacement>(request_.path);
 }
 
