@@ -55,6 +55,10 @@ std::vector<ValueId> operand_inputs(const Graph& body) {
   return list;
 }
 
+size_t number_in(const std::vector<ValueId>& list, ValueId v) {
+  return static_cast<size_t>(std::ranges::find(list, v) - list.begin());
+}
+
 ValueId next_of(const Graph& body, ValueId carry) {
   for (const Update& u : body.updates)
     if (u.state == carry) return u.next;

@@ -27,9 +27,10 @@ bool is_reversed(const Node& scan);
 Attrs scan_attrs(int64_t count, bool reverse);
 
 std::vector<ValueId> inputs_with(const Graph& body, Role role);
-std::vector<ValueId> operand_inputs(const Graph& body);  // those that operands stand for: all but the index
-ValueId next_of(const Graph& body, ValueId carry);       // what the carry becomes; invalid where nothing is said
-Type stacked(const Type& row, int64_t count);            // f32[4] -> f32[20,4]
+std::vector<ValueId> operand_inputs(const Graph& body);         // those that operands stand for: all but the index
+size_t number_in(const std::vector<ValueId>& list, ValueId v);  // of a value that is in the list
+ValueId next_of(const Graph& body, ValueId carry);              // what the carry becomes; invalid where nothing is said
+Type stacked(const Type& row, int64_t count);                   // f32[4] -> f32[20,4]
 
 // What makes a body none, each with its reason: inputs of other roles, carries without an update.
 std::vector<std::string> body_problems(const Graph& body);

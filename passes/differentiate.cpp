@@ -69,8 +69,7 @@ void sweep_back(Module& m, Graph& g, NodeId first, const Options& options) {
   Sweep sweep{m, b, path.depends, std::vector<ValueId>(g.value_count()), g.value_count()};
   b.prefix = g[loss].name + ".grad";
   {
-    const BuildBefore first_gradient(
-        g, static_cast<size_t>(std::find(g.order.begin(), g.order.end(), first) - g.order.begin()));
+    const BuildBefore first_gradient(g, place_of(g, first));
     sweep.adjoints[static_cast<size_t>(loss.index)] = b.constant(1, g[loss].type);
     for (size_t i = path.nodes.size(); i-- > 0;) sweep.back_through(path.nodes[i]);
     answer(sweep, requests, options);

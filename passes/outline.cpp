@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ir/copy_node.h"
 #include "ir/op_def.h"
 #include "ir/visit.h"
 #include "passes/rewrite.h"
@@ -88,13 +89,7 @@ Extract extract(const Graph& g, const std::vector<NodeId>& nodes, const std::vec
     const Node& n = g[id];
     std::vector<ValueId> operands;
     for (ValueId v : n.operands) operands.push_back(operand(v));
-    std::vector<std::string> names;
-    std::vector<Type> types;
-    for (ValueId r : n.results) {
-      names.push_back(g[r].name);
-      types.push_back(g[r].type);
-    }
-    NodeId copy = e.kernel.add_node(*n.op, operands, n.attrs, names, types, n.loc);
+    const NodeId copy = copy_node(e.kernel, g, n, std::move(operands));
     for (size_t i = 0; i < n.results.size(); ++i) inner[n.results[i]] = e.kernel[copy].results[i];
   }
   for (const ValueId r : results) e.kernel.outputs.push_back(inner.at(r));

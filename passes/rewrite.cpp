@@ -1,5 +1,6 @@
 #include "passes/rewrite.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace heddle::passes {
@@ -9,6 +10,12 @@ void unlink(ir::Graph& g, ir::NodeId n) {
   g.erase(n);
   g.order = std::move(order);
 }
+
+size_t place_of(const ir::Graph& g, ir::NodeId n) {
+  return static_cast<size_t>(std::ranges::find(g.order, n) - g.order.begin());
+}
+
+void take_place(ir::Graph& g, ir::NodeId old) { std::swap(g.order[place_of(g, old)], g.order.back()); }
 
 void drop_erased(ir::Graph& g) {
   std::erase_if(g.order, [&](ir::NodeId n) { return g[n].erased; });

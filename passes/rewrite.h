@@ -11,6 +11,10 @@ namespace heddle::passes {
 
 // Erases a node in time that does not depend on the length of the order, where its entry stays until `drop_erased`.
 void unlink(ir::Graph& g, ir::NodeId n);
+// Where a live node stands in the order.
+size_t place_of(const ir::Graph& g, ir::NodeId n);
+// The last node of the order takes the place of another one, which stands at the end from then on.
+void take_place(ir::Graph& g, ir::NodeId old);
 // Drops the entries of erased nodes from the order.
 void drop_erased(ir::Graph& g);
 

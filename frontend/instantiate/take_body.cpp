@@ -4,6 +4,7 @@
 #include <map>
 
 #include "ir/builder.h"
+#include "ir/copy_node.h"
 
 namespace heddle::frontend {
 
@@ -54,14 +55,7 @@ class Taking {
   void copy(const Node& n) {
     Values operands;
     for (const ValueId v : n.operands) operands.push_back(inside(v));
-    std::vector<std::string> names;
-    std::vector<Type> types;
-    for (const ValueId r : n.results) {
-      names.push_back(g_[r].name);
-      types.push_back(g_[r].type);
-    }
-    const NodeId made = taken_.body.add_node(*n.op, operands, n.attrs, names, types, n.loc);
-    taken_.body[made].callee = n.callee;
+    const NodeId made = copy_node(taken_.body, g_, n, std::move(operands));
     for (size_t i = 0; i < n.results.size(); ++i) inner_[n.results[i]] = taken_.body[made].results[i];
   }
 

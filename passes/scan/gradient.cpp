@@ -6,6 +6,7 @@
 #include <map>
 
 #include "ir/check.h"
+#include "ir/copy_node.h"
 #include "ir/op_def.h"
 #include "ir/scan.h"
 #include "ir/visit.h"
@@ -44,7 +45,7 @@ class ScanGradient {
     remove_dead_nodes(back_);
     save(chosen_values());
     remove_dead_nodes(back_);
-    drop_unused_inputs();
+    back_.remove_inputs(unread_inputs(back_));
     return add_backward_scan();
   }
 
@@ -104,14 +105,7 @@ class ScanGradient {
       const Node& n = body_[id];
       Values operands;
       for (const ValueId v : n.operands) operands.push_back(clone_.at(v));
-      std::vector<std::string> names;
-      std::vector<Type> types;
-      for (const ValueId r : n.results) {
-        names.push_back(body_[r].name);
-        types.push_back(body_[r].type);
-      }
-      const NodeId copy = back_.add_node(*n.op, operands, n.attrs, names, types, n.loc);
-      back_[copy].callee = n.callee;
+      const NodeId copy = copy_node(back_, body_, n, std::move(operands));
       for (size_t i = 0; i < n.results.size(); ++i) clone_[n.results[i]] = back_[copy].results[i];
       copies_[id] = copy;
     }
@@ -135,7 +129,7 @@ class ScanGradient {
       if (in.role == Role::slice) continue;
       Source source{Source::What::zeros, 0};
       if (in.role == Role::carry) {
-        const auto k = static_cast<size_t>(std::ranges::find(carries, v) - carries.begin());
+        const size_t k = number_in(carries, v);
         if (dy_[k].valid()) source = {Source::What::result_adjoint, k};
       }
       carried_[v] = new_input(in.name + ".grad", in.type, Role::carry, source);
@@ -148,8 +142,7 @@ class ScanGradient {
 
   void sweep_back() {
     Builder b(back_);
-    Sweep inner{outer_.m, b, path_.depends, {}, back_.value_count()};
-    inner.depends.clear();
+    Sweep inner{outer_.m, b, {}, {}, back_.value_count()};
     for (const auto& [original, copy] : clone_) {
       if (index_of(copy) >= inner.depends.size()) inner.depends.resize(index_of(copy) + 1);
       inner.depends[index_of(copy)] = path_.depends[index_of(original)];
@@ -292,13 +285,6 @@ class ScanGradient {
                 fmt::format("{}.{}", g_[g_[scan_].results[0]].name, body_[body_.outputs[i - carries]].name));
   }
 
-  void drop_unused_inputs() {
-    std::vector<ValueId> gone;
-    for (const ValueId v : back_.inputs)
-      if (!back_.updates.has_state(v) && back_.unused(v)) gone.push_back(v);
-    back_.remove_inputs(gone);
-  }
-
   // --- the backward scan ---
 
   ValueId operand(ValueId input) {
@@ -324,7 +310,7 @@ class ScanGradient {
     std::vector<std::string> names;
     std::vector<size_t> answers;  // by result: the operand whose gradient it is
     const auto name_of = [&](ValueId v) {
-      const auto i = static_cast<size_t>(std::ranges::find(inputs, v) - inputs.begin());
+      const size_t i = number_in(inputs, v);
       names.push_back(g_[node_.operands[i]].name + ".grad");
       answers.push_back(i);
     };

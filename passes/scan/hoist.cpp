@@ -149,11 +149,8 @@ class BodyHoist {
     const Node node = g[old];  // a copy: building moves the array
     Builder b(g);
     b.loc = node.loc;
-    const auto place = [&](NodeId n) { return static_cast<size_t>(std::ranges::find(g.order, n) - g.order.begin()); };
-    const auto operand = [&](ValueId input) {
-      return node.operands[static_cast<size_t>(std::ranges::find(inputs, input) - inputs.begin())];
-    };
-    b.insert_at = place(old);
+    const auto operand = [&](ValueId input) { return node.operands[number_in(inputs, input)]; };
+    b.insert_at = place_of(g, old);
     Values operands;
     for (const ValueId v : inputs)
       if (std::ranges::find(found_.sums, v, &Hoisted::Sum::carry) == found_.sums.end()) operands.push_back(operand(v));
@@ -170,27 +167,22 @@ class BodyHoist {
       names.push_back(number < node.results.size() ? g[node.results[number]].name
                                                    : g[node.results[0]].name + "." + body_[inside].name);
     };
-    for (const ValueId c : inputs_with(body_, Role::carry))
-      keep(c, static_cast<size_t>(std::ranges::find(carries, c) - carries.begin()));
+    for (const ValueId c : inputs_with(body_, Role::carry)) keep(c, number_in(carries, c));
     for (size_t k = 0; k < body_.outputs.size(); ++k) keep(body_.outputs[k], carries.size() + number_of(outputs, k));
     const NodeId fresh = add_scan(g, body_, operands, node.attrs, names, node.loc);
-    g.order.pop_back();
-    g.order[place(old)] = fresh;
-    g.order.push_back(old);
+    take_place(g, old);
     Values results = g[fresh].results;  // and what stands for the others
     const size_t left = inputs_with(body_, Role::carry).size();
-    for (size_t i = 0; i < left; ++i)
-      g.replace_uses(node.results[static_cast<size_t>(std::ranges::find(carries, kept[i]) - carries.begin())],
-                     results[i]);
+    for (size_t i = 0; i < left; ++i) g.replace_uses(node.results[number_in(carries, kept[i])], results[i]);
     for (size_t k = 0; k < body_.outputs.size(); ++k)
       if (const size_t number = number_of(outputs, k); number < outputs.size())
         g.replace_uses(node.results[carries.size() + number], results[left + k]);
-    b.insert_at = place(fresh) + 1;
+    b.insert_at = place_of(g, fresh) + 1;
     const auto all_of = [&](ValueId v) {
       if (const auto row = std::ranges::find(rows_, v); row != rows_.end())
         return products[static_cast<size_t>(row - rows_.begin())];
       if (has_role(v, Role::slice)) return operand(v);
-      return results[left + static_cast<size_t>(std::ranges::find(body_.outputs, v) - body_.outputs.begin())];
+      return results[left + number_in(body_.outputs, v)];
     };
     for (const Hoisted::Rows& h : found_.behind)
       for (size_t k = 0; k < outputs.size(); ++k) {
@@ -202,7 +194,7 @@ class BodyHoist {
         g.replace_uses(old_rows, results.back());
       }
     for (const Hoisted::Sum& s : found_.sums) {
-      const ValueId old_sum = node.results[static_cast<size_t>(std::ranges::find(carries, s.carry) - carries.begin())];
+      const ValueId old_sum = node.results[number_in(carries, s.carry)];
       b.prefix = g[old_sum].name;
       const ValueId all = b(s.op->name, {flat(b, all_of(s.a)), flat(b, all_of(s.b))}, s.attrs);
       names.push_back(b.prefix);

@@ -76,12 +76,8 @@ bool trim(Module& m, Graph& body) {
   body.updates.remove(lost);
   bool changed = remove_dead_nodes(body);
   const bool fewer = from.size() < results;
-  std::vector<ValueId> gone;
+  const std::vector<ValueId> gone = unread_inputs(body);
   std::vector<char> stays(inputs.size(), 1);
-  for (const ValueId v : body.inputs) {
-    const bool carried = body.updates.has_state(v);
-    if (!carried && body.unused(v)) gone.push_back(v);
-  }
   for (size_t i = 0; i < inputs.size(); ++i) stays[i] = std::ranges::find(gone, inputs[i]) == gone.end();
   if (!fewer && gone.empty()) return changed;
   body.remove_inputs(gone);
@@ -96,6 +92,13 @@ bool trim(Module& m, Graph& body) {
 }
 
 }  // namespace
+
+std::vector<ValueId> unread_inputs(const Graph& body) {
+  std::vector<ValueId> unread;
+  for (const ValueId v : body.inputs)
+    if (!body.updates.has_state(v) && body.unused(v)) unread.push_back(v);
+  return unread;
+}
 
 std::string free_body_name(const Module& m, const std::string& wish) {
   std::string name = wish;
@@ -112,11 +115,9 @@ NodeId replace_scan(Graph& g, NodeId old, const Graph& body, const std::vector<V
     names.push_back(from[i] >= 0 ? g[node.results[static_cast<size_t>(from[i])]].name
                                  : g[node.results[0]].name + ".saved");
   const NodeId fresh = add_scan(g, body, operands, node.attrs, names, node.loc);
-  g.order.pop_back();
-  *std::ranges::find(g.order, old) = fresh;
+  take_place(g, old);
   for (size_t i = 0; i < from.size(); ++i)
     if (from[i] >= 0) g.replace_uses(node.results[static_cast<size_t>(from[i])], g[fresh].results[i]);
-  g.order.push_back(old);  // where erasing it finds it
   unlink(g, old);
   g.order.pop_back();
   for (size_t i = 0; i < from.size(); ++i)
@@ -146,14 +147,14 @@ bool replace_indices(Module& m) {
     changed = true;
     body[index[0]].role = Role::slice;
     const std::vector<ValueId> inputs = operand_inputs(body);
-    const auto at = std::ranges::find(inputs, index[0]) - inputs.begin();
+    const auto at = static_cast<std::ptrdiff_t>(number_in(inputs, index[0]));
     const Type type = body[index[0]].type;
     for (const ScanOf& s : scans_of(m, body.name)) {
       Graph& g = *s.graph;
       const Node node = g[s.node];
       Builder b(g);
       b.loc = node.loc;
-      b.insert_at = static_cast<size_t>(std::ranges::find(g.order, s.node) - g.order.begin());
+      b.insert_at = place_of(g, s.node);
       const ValueId rows = b("iota", {}, {{"shape", Dims{turns(node)}}, {"dtype", to_string(type.dtype)}},
                              body.name + "." + body[index[0]].name);
       Values operands = node.operands;

@@ -12,6 +12,9 @@ namespace heddle::passes {
 // A name that no graph of the module has: `wish`, or the first free of wish.1, wish.2, ...
 std::string free_body_name(const ir::Module& m, const std::string& wish);
 
+// Inputs of a body that it neither reads nor renews.
+std::vector<ir::ValueId> unread_inputs(const ir::Graph& body);
+
 // Puts a scan of `body` in the place of another one: result i of the new one stands for result `from[i]` of the old one
 // and takes its name; -1: for none. Results that nothing stands for must be unused.
 ir::NodeId replace_scan(ir::Graph& g, ir::NodeId old, const ir::Graph& body, const std::vector<ir::ValueId>& operands,

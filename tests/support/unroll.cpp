@@ -3,6 +3,7 @@
 #include <map>
 
 #include "ir/builder.h"
+#include "ir/copy_node.h"
 #include "ir/scan.h"
 
 namespace heddle::testing {
@@ -21,20 +22,13 @@ class Unroller {
       const Node& n = from[id];
       Values operands;
       for (const ValueId v : n.operands) operands.push_back(known.at(v));
-      const Values results = is_scan(n) ? turns_of(n, operands) : node(from, n, operands);
+      const Values results =
+          is_scan(n) ? turns_of(n, operands) : b_.graph[copy_node(b_.graph, from, n, operands)].results;
       for (size_t i = 0; i < results.size(); ++i) known[n.results[i]] = results[i];
     }
   }
 
  private:
-  Values node(const Graph& from, const Node& n, const Values& operands) {
-    std::vector<std::string> names;
-    std::vector<Type> types;
-    for (const ValueId r : n.results) names.push_back(from[r].name), types.push_back(from[r].type);
-    const NodeId copy = b_.graph.add_node(*n.op, operands, n.attrs, names, types, n.loc);
-    return b_.graph[copy].results;
-  }
-
   ValueId row_of(ValueId all, const Type& row, int64_t at) {
     Dims starts(b_.type(all).dims.size(), 0), limits = b_.type(all).dims;
     starts[0] = at, limits[0] = at + 1;
