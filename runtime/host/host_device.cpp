@@ -192,13 +192,20 @@ struct HostDevice::Impl {
                       "compile the program for the target 'host'");
     }
     std::vector<std::vector<void*>> next;
-    for (size_t loop = 0; loop < depth; ++loop) {
-      std::vector<void*>& arguments = next.emplace_back(locate(call.arguments));
-      for (size_t i = 0; i < arguments.size(); ++i)
-        if (const std::vector<int64_t>& strides = call.arguments[i].at.strides; loop < strides.size())
-          arguments[i] = static_cast<char*>(arguments[i]) + strides[loop];
-    }
+    for (size_t loop = 0; loop < depth; ++loop) next.push_back(one_turn_later(call, loop));
     return {OnednnCall(call, locate(call.arguments), locate(call.workspace.at), next), call.title};
+  }
+  // The arguments one turn of the loop later; none where they stay.
+  std::vector<void*> one_turn_later(const codegen::Library& call, size_t loop) const {
+    std::vector<void*> arguments = locate(call.arguments);
+    bool moves = false;
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      const std::vector<int64_t>& strides = call.arguments[i].at.strides;
+      if (loop >= strides.size() || strides[loop] == 0) continue;
+      arguments[i] = static_cast<char*>(arguments[i]) + strides[loop];
+      moves = true;
+    }
+    return moves ? arguments : std::vector<void*>{};
   }
   Step bind(const codegen::Copy& c) const {
     return {Copy{locate(c.to), locate(c.from), static_cast<size_t>(c.bytes), c.to.strides, c.from.strides}, "copy"};

@@ -161,10 +161,12 @@ OnednnCall::OnednnCall(const codegen::Library& call, std::span<void* const> argu
                     "compile the program again with this version of oneDNN");
   }
   impl_ = std::make_unique<Impl>(Impl{call.title, build(call, arguments, workspace)});
-  // What the call would be one turn later tells which of its pointers move, and how far.
+  // What the call would be one turn later tells which of its pointers move, and how far. Building it
+  // takes as long as building the call, so a call that stays is not built again.
   const std::vector<const char*> here = pointers_of(impl_->parts);
   for (const std::vector<void*>& later : next) {
     std::vector<std::ptrdiff_t>& strides = impl_->strides.emplace_back();
+    if (later.empty()) continue;
     OnednnParts moved = build(call, later, workspace);
     const std::vector<const char*> there = pointers_of(moved);
     HEDDLE_CHECK(there.size() == here.size(), "a call consists of the same parts wherever its arguments are");
@@ -173,7 +175,7 @@ OnednnCall::OnednnCall(const codegen::Library& call, std::span<void* const> argu
 }
 
 void OnednnCall::advance(size_t loop, int64_t turns) {
-  if (loop >= impl_->strides.size()) return;
+  if (loop >= impl_->strides.size() || impl_->strides[loop].empty()) return;
   const std::vector<std::ptrdiff_t>& strides = impl_->strides[loop];
   size_t i = 0;
   move_pointers(impl_->parts,

@@ -35,7 +35,7 @@ class OnednnCall {
   // `arguments` are the addresses of operands, then results; `workspace` has
   // onednn_needs(call).workspace bytes, 64-byte aligned. Throws UserError when the call's planned
   // workspace is smaller than what this version of oneDNN needs. `next`: inside of loops, where the arguments are one
-  // turn later of each loop, the outermost first.
+  // turn later of each loop, the outermost first; empty where that loop does not move them.
   OnednnCall(const codegen::Library& call, std::span<void* const> arguments, void* workspace,
              const std::vector<std::vector<void*>>& next = {});
   ~OnednnCall();
