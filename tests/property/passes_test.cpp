@@ -3,13 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "ir/text/parse.h"
 #include "ir/text/print.h"
-#include "ir/verify/verify.h"
 #include "passes/pipeline.h"
+#include "tests/property/checks.h"
 #include "tests/property/random_graph.h"
 #include "tests/support/host_run.h"
 
@@ -43,10 +42,6 @@ void expect_equal(const std::map<std::string, Evaluation>& before, const std::ma
     for (const auto& [state, next] : expected.updated)
       EXPECT_LE(difference(next, got.updated.at(state)), kTolerance) << "@" << name << ", state " << state;
   }
-}
-
-void expect_well_formed(const Module& m) {
-  for (const std::string& problem : verify(m)) ADD_FAILURE() << problem;
 }
 
 void expect_reads_back(const Module& m) {
@@ -106,32 +101,13 @@ TEST_P(RandomGraphs, KeepTheirMeaningThroughPlanningAlone) {
 
 // differentiate against central differences along a random direction of all parameters.
 TEST_P(RandomGraphs, HaveTheGradientsOfCentralDifferences) {
-  constexpr double kStep = 1e-6;
   for (uint32_t seed = GetParam(); seed < GetParam() + 10; seed += 2) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Module m;
     add_random_graph(m, "g", seed, {.nodes = 12, .gradients = false, .smooth = true});
     passes::find_pass("differentiate")->run(m, {});
     expect_well_formed(m);
-    const Graph& g = m.graphs[0];
-    const NamedTensors inputs = random_inputs(m, seed), direction = random_inputs(m, seed + 1);
-    const Evaluation at = evaluate(m, g, inputs);
-    NamedTensors up = inputs, down = inputs;
-    double slope = 0;
-    size_t output = 1;
-    for (ValueId v : g.inputs) {
-      if (g[v].role != Role::param) continue;
-      const std::string& name = g[v].name;
-      for (int64_t i = 0; i < g[v].type.elements(); ++i) {
-        const double d = direction.at(name).at(i);
-        slope += at.outputs.at(output).at(i) * d;
-        up.at(name).set(i, inputs.at(name).at(i) + kStep * d);
-        down.at(name).set(i, inputs.at(name).at(i) - kStep * d);
-      }
-      ++output;
-    }
-    const double rise = evaluate(m, g, up).outputs[0].at(0) - evaluate(m, g, down).outputs[0].at(0);
-    EXPECT_NEAR(slope, rise / (2 * kStep), 1e-6 * std::max(1.0, std::abs(slope)));
+    expect_slope(m, m.graphs[0], random_inputs(m, seed), random_inputs(m, seed + 1), /*first_gradient=*/1, 1e-6);
   }
 }
 

@@ -4,17 +4,12 @@
 
 #include <cmath>
 
-#include "ir/text/parse.h"
+#include "tests/unit/module_text.h"
 
 namespace heddle::ir {
 namespace {
 
-// IR text with its file, which the module's locations point into.
-struct Text {
-  SourceFile file;
-  Module module;
-  explicit Text(const std::string& text) : file{"test.hir", text}, module(parse(file)) {}
-};
+using Text = testing::ModuleText;
 
 Tensor vector(DType dtype, const std::vector<double>& elements) {
   Tensor t({dtype, {static_cast<int64_t>(elements.size())}});

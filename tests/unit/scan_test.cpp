@@ -4,17 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "ir/evaluate/evaluate.h"
-#include "ir/text/parse.h"
 #include "ir/verify/verify.h"
+#include "tests/unit/module_text.h"
 
 namespace heddle::ir {
 namespace {
 
-struct Text {
-  SourceFile file;
-  Module module;
-  explicit Text(const std::string& text) : file{"test.hir", text}, module(parse(file)) {}
-};
+using Text = testing::ModuleText;
 
 const std::string kSum = R"(body @sum(fixed %w: f32[], carry %h: f32[], slice %x: f32[], index %t: i32[]) {
   %y: f32[] = mul(%x, %w)
