@@ -239,7 +239,7 @@ HD_DEVICE void scatter_rows(const S* x, const I* sorted, const int* order, const
     }
   }
 #else
-  constexpr int kChunk = 64;
+  constexpr int kChunk = (int)least<Index>(64, columns > 0 ? columns : 1);
   int begin = -1;
   HD_ROWS(Index, row, rows, 1) {
     if (begin < 0) begin = first_of(row);
@@ -264,7 +264,7 @@ HD_DEVICE void scatter_rows_in_place(const S* x, const I* sorted, const int* ord
   constexpr int kChunk = 1;
   const int lane = lane_of(team), lanes = team;
 #else
-  constexpr int kChunk = 64, lane = 0, lanes = 1;
+  constexpr int kChunk = (int)least<Index>(64, columns > 0 ? columns : 1), lane = 0, lanes = 1;
 #endif
   HD_ROWS(Index, first, n, team) {
     const I row = sorted[first];
