@@ -13,15 +13,15 @@
 namespace heddle::ir {
 namespace {
 
-// Points that one result element sums or compares; 1 for what is no reduction.
+// How many points each result element reduces; 1 where the node is no reduction.
 double domain_points(const Graph& k, const Node& n) {
   ReductionDomain storage;
   const ReductionDomain* domain = reduction_domain(signature(k, n), storage);
   return domain != nullptr ? static_cast<double>(product(domain->extents)) : 1;
 }
 
-// How often the elements of each value are computed: a kernel that reads a value of its own at other points, as a
-// window does, computes it anew for each. Counts a value once for all readers at equal points.
+// How many elements of each value a kernel computes in all. A window reads a value at many points, and the kernel
+// computes the value anew at each of them. Readers at the same points share one computation.
 class Evaluations {
  public:
   explicit Evaluations(const Graph& k) : k_(k), count_(k.value_count(), 0) {
@@ -59,9 +59,9 @@ class Evaluations {
 
 double flops_per_element(const Graph& k, const Node& n) { return flops_per_point(*n.op) * domain_points(k, n); }
 
-// A transposed operand read without a tile: of a cache line, or of a sector of 32 bytes, one element is wanted at a
-// time. Measured on the host, transposes of 64 x 64 to 1024 x 1024 take 2 to 7 times as long as through tiles where a
-// side is a power of two, and 1.2 times where it is not.
+// A kernel that reads a transposed operand without a tile uses one element of each cache line (host) or 32-byte sector
+// (GPU) that it fetches. This is the factor by which it reads too much. Measured on the host: transposes of 64 x 64 to
+// 1024 x 1024 without tiles take 2 to 7 times as long where a side is a power of two, else 1.2 times.
 constexpr int64_t kFetchedAcross = 4;
 
 int64_t bytes_read_across(const Graph& k) {
@@ -83,7 +83,7 @@ int64_t bytes_read_across(const Graph& k) {
   return bytes;
 }
 
-// The threads among which a schedule shares its points.
+// How many threads share the points of a schedule.
 double threads_of(const KernelSchedule& schedule, const Target& target) {
   const auto up_to_most = [&](int64_t threads) {
     return std::clamp(static_cast<double>(threads), 1.0, static_cast<double>(target.sm_count * target.sm_threads));
@@ -100,9 +100,10 @@ double threads_of(const KernelSchedule& schedule, const Target& target) {
       [](const OneOf<schedules::Primitive, schedules::LibraryCall> auto&) { return 1.0; });
 }
 
-// A product without tiles is a loop of one thread, for one of its elements after the other; each turn waits for two
-// loads, on a GPU. Of few threads each executes much else, too: a warp that waits for its own last result issues an
-// instruction every other cycle, and an operation takes two or three.
+// Seconds that the arithmetic of a kernel without product tiles takes. On a GPU two things make it slow:
+// - A product without tiles is one loop per thread. Each iteration waits for two loads (kTurn).
+// - Few threads cannot hide the latency of dependent instructions. Each operation then takes two or three instructions,
+//   one every other cycle (kOperation).
 double thread_seconds(const Graph& k, double flops, const Target& target, double threads) {
   constexpr double kTurn = 2e-8, kLoadsToProducts = 4, kOperation = 2.5e-9;
   if (!target.gpu) return flops / target.flops;
@@ -129,7 +130,7 @@ double compute_seconds(const Graph& k, const ContractPlan* product, double flops
   return thread_seconds(k, flops, target, k.schedule ? threads_of(*k.schedule, target) : kAnyThreads);
 }
 
-// Operations a second that no kernel of this schedule exceeds.
+// The most operations a second that a kernel of this schedule can reach.
 double peak_rate(const Graph& k, const ContractPlan* product, const Target& target) {
   if (!target.gpu) return calls_library(k) ? target.matrix_flops : target.flops;
   if (product == nullptr) return target.fma_flops;
@@ -137,7 +138,8 @@ double peak_rate(const Graph& k, const ContractPlan* product, const Target& targ
   return narrow ? target.tensor_flops : product->tensor_cores ? target.tensor_flops / 2 : target.fma_flops;
 }
 
-// All of it; of what is only looked up, no more than the results have.
+// The bytes of an input that the kernel reads: the whole input, unless only lookups read it. Lookups read at most as
+// many bytes as their results have.
 int64_t bytes_read_of(const Graph& k, ValueId v) {
   if (is_in_place(k)) return primitive_bytes(k, v);
   int64_t looked_up = 0;
@@ -150,7 +152,7 @@ int64_t bytes_read_of(const Graph& k, ValueId v) {
   return k[v].uses.empty() ? k[v].type.bytes() : std::min(looked_up, k[v].type.bytes());
 }
 
-// Of the elements of its results: all, but in place.
+// The share of its results' elements that a kernel writes: all, unless it works in place.
 double touched_share(const Graph& k) {
   if (!is_in_place(k)) return 1;
   const ValueId y = k.outputs[0];

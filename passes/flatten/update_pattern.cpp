@@ -15,9 +15,10 @@ using namespace ir;
 
 namespace {
 
-// Operators one after another that are still taken for an update rule; the rules of optimizers have about ten. And how
-// many steps on leaves a rule may take in.
-constexpr int kLongestRule = 256, kMostPromotions = 16;
+// The longest chain of operators that still counts as an update rule. Optimizers have about ten in a row.
+constexpr int kLongestRule = 256;
+// How often the operators that make the leaves may join the rule.
+constexpr int kMostPromotions = 16;
 
 UpdatePart part_of(const Graph& g, const Node& n, const std::vector<UpdatePart>& parts) {
   if (n.op->traits.splat) return UpdatePart::constant;
@@ -30,39 +31,45 @@ UpdatePart part_of(const Graph& g, const Node& n, const std::vector<UpdatePart>&
   return std::any_of(n.operands.begin(), n.operands.end(), counts) ? UpdatePart::step : UpdatePart::leaf;
 }
 
-// Numbers that the values of a walk get; a new walk forgets them all at once.
+// Numbers values in the order in which a traversal first meets them. begin() starts a new traversal: it forgets all
+// numbers without touching each entry.
 class Numbers {
  public:
   explicit Numbers(size_t values) : of_(values) {}
-  void begin() { ++walk_; }
+  void begin() { ++traversal_; }
   // The value's number; `next`, and true, where it has none yet.
   std::pair<size_t, bool> of(ValueId v, size_t next) {
     Entry& e = of_[index_of(v)];
-    const bool is_new = std::exchange(e.walk, walk_) != walk_;
+    const bool is_new = std::exchange(e.traversal, traversal_) != traversal_;
     if (is_new) e.number = next;
     return {e.number, is_new};
   }
 
  private:
   struct Entry {
-    int64_t walk = 0;
+    int64_t traversal = 0;
     size_t number = 0;
   };
   std::vector<Entry> of_;  // by ValueId index
-  int64_t walk_ = 0;
+  int64_t traversal_ = 0;
 };
 
-// Walks the computation of one bundle and writes it down.
-class Walk {
+// Writes the expression that computes a bundle's next values, with numbers in the place of names. Equal texts mean
+// equal update rules. For %a.next = sub(%a, mul(%a.grad, broadcast(%lr))), where %lr is value 7 of the graph:
+//
+//   s0 = (sub s0 (mul g0:f32 b7)); param f32;
+//
+// s0 is the first state, g0 the first leaf, b7 a broadcast of value 7, c... a constant, #0 a step written before.
+class SignatureWriter {
  public:
-  Walk(const Graph& g, const std::vector<UpdatePart>& parts, Numbers& numbers)
+  SignatureWriter(const Graph& g, const std::vector<UpdatePart>& parts, Numbers& numbers)
       : g_(g), parts_(parts), numbers_(numbers) {
     numbers_.begin();
   }
 
   Values states, leaves;
 
-  // Appends how the value is computed.
+  // Appends the expression of the value.
   void write(ValueId v, std::string& out) {
     const Node* n = g_.def(v);
     switch (parts_[static_cast<size_t>(v.index)]) {
@@ -175,18 +182,18 @@ class Finder {
   }
 
   UpdateBundle make_bundle(const std::vector<Update>& updates) const {
-    Walk walk(g_, parts_, numbers_);
+    SignatureWriter writer(g_, parts_, numbers_);
     UpdateBundle bundle;
     for (const Update& u : updates) {
-      bundle.signature += 's' + std::to_string(walk.slot(u.state)) + " = ";
-      walk.write(u.next, bundle.signature);
+      bundle.signature += 's' + std::to_string(writer.slot(u.state)) + " = ";
+      writer.write(u.next, bundle.signature);
       bundle.signature += "; ";
     }
-    bundle.next.resize(walk.states.size());
-    for (const Update& u : updates) bundle.next[walk.slot(u.state)] = u.next;
-    for (ValueId s : walk.states) bundle.signature += fmt::format("{} {}; ", to_string(g_[s].role), walk.dtype(s));
-    bundle.states = walk.states;
-    bundle.leaves = walk.leaves;
+    bundle.next.resize(writer.states.size());
+    for (const Update& u : updates) bundle.next[writer.slot(u.state)] = u.next;
+    for (ValueId s : writer.states) bundle.signature += fmt::format("{} {}; ", to_string(g_[s].role), writer.dtype(s));
+    bundle.states = writer.states;
+    bundle.leaves = writer.leaves;
     return bundle;
   }
 
@@ -230,10 +237,10 @@ std::vector<std::vector<UpdateBundle>> by_signature(std::vector<UpdateBundle> bu
 std::string step_on_leaf(const Graph& g, const std::vector<UpdatePart>& parts, ValueId v, Numbers& numbers) {
   const Node* n = g.def(v);
   if (n == nullptr || !std::holds_alternative<Elementwise>(n->op->kind)) return {};
-  Walk walk(g, parts, numbers);
+  SignatureWriter writer(g, parts, numbers);
   std::string text;
-  walk.write_step(*n, text);
-  return walk.leaves.size() == 1 && walk.states.empty() ? text : std::string();
+  writer.write_step(*n, text);
+  return writer.leaves.size() == 1 && writer.states.empty() ? text : std::string();
 }
 
 // Lets a step that all bundles of the set take on their k-th leaf belong to the update.

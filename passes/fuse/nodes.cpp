@@ -14,12 +14,11 @@ using namespace ir;
 
 namespace {
 
-// That a group may copy to read one value. A longer way of cheap nodes is computed once, every so often.
+// The most nodes that a group may recompute to obtain one value. Of a longer chain, every 32nd node is stored.
 constexpr int kMostCopies = 32;
-// Values in memory that it may read for that: joining hundreds is work for one kernel, not for each reader's.
+// The most stored values that it may read for that. A node that joins hundreds of values gets a kernel of its own.
 constexpr int kMostReads = 256;
-
-// Times as many elements as a few numbers that are spread over them.
+// A broadcast repeats "few" numbers where its result has at least this many times their elements.
 constexpr int64_t kFew = 16;
 
 class Decision {
@@ -59,7 +58,7 @@ class Decision {
   }
 
  private:
-  // Costs no memory traffic: made from nothing, from scalars, or from such values.
+  // Whether recomputing the node causes no memory traffic: it is made from constants, scalars, or such nodes.
   bool is_free(const Node& n) const {
     return visit_kind(
         *n.op, [](const Source&) { return true; },
@@ -91,7 +90,8 @@ class Decision {
         [](const OneOf<Source, Primitive, Composite, Gradient, Call, Scan> auto&) { return FusionRole::fixed; });
   }
 
-  // All but those of doubles that a kernel computes, such as a mean: readers of it would get twice the bytes.
+  // A cast is recomputed by its readers, so that they read the stored type. Not that of a double which a kernel
+  // computes, such as a mean: its readers would read twice the bytes.
   bool is_cast_of_stored(const Node& n) const {
     if (!n.op->traits.converts) return false;
     const ValueId from = n.operands[0];
@@ -99,14 +99,15 @@ class Decision {
     return g_[from].type.dtype != DType::f64 || !def.valid() || roles_(def) != FusionRole::anchor;
   }
 
-  // A comparison with numbers of what lies in memory for a library anyway. Compilers take no more elements at once than
-  // there are truth values in a row: 16 columns of a mask make a loop over floats of them twice as slow.
+  // A comparison of a value that is stored for a library call anyway is recomputed by its readers. A stored mask would
+  // make their loops slower: compilers choose the vector width by the bytes of truth, and a loop over floats that reads
+  // a mask of 16 columns takes twice as long.
   bool is_mask_of_stored(const Node& n) const {
     if (target_.gpu || g_[n.results[0]].type.dtype != DType::boolean) return false;
     return std::all_of(n.operands.begin(), n.operands.end(), [&](ValueId v) { return is_free(v) || read_by_call(v); });
   }
-  // The distance to a few numbers, as to the mean of a channel, of what a library leaves in memory:
-  // who needs it reads no more bytes where it subtracts itself.
+  // The difference between a library's result and a few numbers, such as a channel's mean. A reader that subtracts
+  // itself reads no more bytes.
   bool is_distance_of_stored(const Node& n) const {
     if (n.op->traits.arithmetic != Arithmetic::difference) return false;
     const auto left_by_call = [&](ValueId v) {
@@ -155,7 +156,7 @@ class Decision {
     work_[index_of(n)] = 0;
   }
 
-  // How many nodes a group copies to compute what this one reads; a node on two ways counts twice.
+  // How many nodes a group recomputes for the operands of this one. A node on two paths counts twice.
   int copies_below(NodeId n) const {
     int copies = 0;
     for (ValueId v : g_[n].operands)
@@ -163,7 +164,7 @@ class Decision {
     return copies;
   }
 
-  // Of all that a node would have its readers copy, what reads most is computed once instead.
+  // While the node's readers would read too many values, the operand that reads most is stored instead.
   void bound_reads(NodeId n) {
     while (reads_below(n) > kMostReads) {
       ValueId most;
@@ -176,7 +177,7 @@ class Decision {
     }
   }
 
-  // How many values that are in memory; what is made from nothing reads none.
+  // How many stored values are read to compute the operands.
   int reads_below(NodeId n) const {
     int reads = 0;
     for (ValueId v : g_[n].operands) reads += reads_of(v);
@@ -190,7 +191,7 @@ class Decision {
 
   // --- concatenations of computed parts ---
 
-  // Operations for an element of a copied node; what has one element is computed once.
+  // Operations to recompute one element. A value of one element is computed once.
   double work(const Node& n) const {
     if (g_[n.results[0]].type.elements() == 1) return 0;
     double flops = flops_per_point(*n.op);
@@ -199,7 +200,8 @@ class Decision {
   }
   double work_of(ValueId v) const { return g_[v].def.valid() ? work_[index_of(g_[v].def)] : 0; }
 
-  // A kernel that holds several parts computes each of them for every element of the whole.
+  // Whether the parts of a concatenation are better computed in kernels of their own: one kernel for all would compute
+  // every part at every element of the result.
   bool cheaper_apart(const Node& n) const {
     if (!std::holds_alternative<Movement>(n.op->kind) || n.operands.size() < 2) return false;
     double each = 0, own = 0;
@@ -213,7 +215,7 @@ class Decision {
            (nodes > kMostNodes || wasted / target_.flops > static_cast<double>(n.operands.size() - 1) * target_.launch);
   }
 
-  // Each part is written where the concatenation has it, or, where that is no run of bytes, into memory of its own.
+  // Each part is written at its place in the result, or into memory of its own where that place is not contiguous.
   void keep_apart(NodeId n) {
     free_[index_of(n)] = 0;
     roles_.apart.push_back(n);

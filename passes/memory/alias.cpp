@@ -154,7 +154,8 @@ class Aliasing {
       if (slot(n->operands[i]).root != slot(v).root || slot(n->operands[i]).offset != slot(v).offset) continue;
       if (can_be_in_place(*k)) return mark_in_place(*k, g_[v].def);
       (*k)[k->outputs[static_cast<size_t>(g_[v].result_index)]].place = {0, k->inputs[i]};
-      // Who loads rows ahead loads the last one again behind the end, when its owner may have written it.
+      // A schedule that prefetches loads the last row once more behind the end. In place, another thread may have
+      // written that row by then: so it does not prefetch.
       auto* rows = k->schedule ? std::get_if<schedules::Rows>(&k->schedule->how) : nullptr;
       if (rows != nullptr && g_[v].type.elements() > 1) rows->prefetch_distance = 1;
     }
