@@ -8,7 +8,7 @@
 namespace heddle::runtime {
 namespace {
 
-constexpr int kOldestDriver = 12000;  // CUDA 12.0: what NVRTC 13's PTX and graphs of this kind need at least
+constexpr int kOldestDriver = 13000;  // of release 580: what loads the machine code and the PTX of NVRTC 13
 constexpr int kOldestMajor = 8;       // products are copied into shared memory as they run
 
 struct Found {

@@ -16,7 +16,6 @@ namespace {
 constexpr std::array<int64_t, 3> kGraphSteps = {64, 8, 1};
 // Launches of one graph, where turns of loops are among them: as many are recorded one by one.
 constexpr int64_t kMostRecorded = 4096;
-constexpr int64_t kStaticSharedBytes = 49152;  // of a block, without asking for more
 
 cuda::Address address(const void* p) { return std::bit_cast<uintptr_t>(p); }
 
@@ -85,7 +84,8 @@ unsigned LoadedProgram::grid_of(cuda::Function f, const codegen::Kernel& k) cons
 LoadedProgram::Launch LoadedProgram::bind_kernel(const codegen::Kernel& k) const {
   Launch launch;
   launch.function = find(k.name);
-  if (k.shared_bytes > kStaticSharedBytes)
+  // A block gets 48 KB without asking for more, less what its kernel declares itself, which is not known here.
+  if (k.shared_bytes > 0)
     check(driver_.FuncSetAttribute(launch.function, cuda::kMaxDynamicSharedBytes, static_cast<int>(k.shared_bytes)),
           "cuFuncSetAttribute");
   launch.grid = grid_of(launch.function, k);

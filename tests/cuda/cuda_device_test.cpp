@@ -278,6 +278,43 @@ TEST_F(Cuda, LoadsAnotherProgram) {
   EXPECT_EQ(train(second, device, rows, {}).losses, train(second, fresh, rows, {}).losses);
 }
 
+// A block gets 48 KB for both together without asking for more: 48 KB beside an array of the kernel's own are more.
+TEST_F(Cuda, DynamicSharedMemoryLiesBesideAKernelsOwn) {
+  codegen::Program program = compile(ir::h200(), 4, 0);
+  const std::string text = R"(
+HD_KERNEL(k_own, 32)(float* __restrict__ to) {
+  __shared__ float own[32];
+  extern __shared__ __align__(128) unsigned char more[];
+  own[threadIdx.x] = 1.0f;
+  more[49120 + threadIdx.x] = 2;
+  __syncthreads();
+  to[threadIdx.x] = own[31 - threadIdx.x] + (float)more[49151 - threadIdx.x];
+}
+)";
+  program.source.insert(program.source.find("\n// kernel @"), text);
+  program.kernels.push_back({.name = "k_own",
+                             .title = "own",
+                             .schedule = "pointwise",
+                             .arguments = 1,
+                             .scalars = {},
+                             .block = 32,
+                             .blocks = 1,
+                             .shared_bytes = 49152,
+                             .counts = {}});
+  codegen::Entry& entry = program.entries[0];
+  const codegen::Argument to{{codegen::Segment::arena, program.arena_bytes}, 128, codegen::Access::write};
+  program.arena_bytes += 128;
+  entry.steps.push_back({codegen::Launch{std::ssize(program.kernels) - 1, {to}, {}}, {}});
+  runtime::CudaDevice device({.number = 0, .ptx = true, .kernel_cache = {}});
+  runtime::Executable executable(program, device);
+  executable.run(entry);
+  codegen::Buffer result;
+  result.at = to.at, result.bytes = to.bytes;
+  std::vector<float> values(32);
+  executable.read(result, reinterpret_cast<std::byte*>(values.data()));
+  EXPECT_EQ(values, std::vector<float>(32, 3.0f));
+}
+
 TEST_F(Cuda, LibraryCallsAreRefused) {
   codegen::Program program = compile(ir::h200(), 4, 0);
   codegen::Library call;

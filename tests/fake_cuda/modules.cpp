@@ -16,7 +16,7 @@ namespace {
 constexpr uint32_t kSharedWithoutAsking = 49152;
 constexpr int kReservedShared = 1024;  // of each block, by the driver
 
-// Blocks that a multiprocessor has threads and shared memory for.
+// Blocks that a multiprocessor has threads and shared memory for; `shared` are a block's bytes, declared and dynamic.
 int resident(int threads, size_t shared) {
   if (threads <= 0) return 0;
   return std::min(kMultiprocessorThreads / threads,
@@ -27,7 +27,7 @@ struct Module;
 struct Function {
   Module* module = nullptr;
   const ptx::Function* entry = nullptr;
-  uint32_t most_dynamic_shared = kSharedWithoutAsking;
+  std::optional<uint32_t> most_dynamic_shared = std::nullopt;  // as asked for
   std::optional<size_t> planned_shared = std::nullopt;  // what the number of its blocks was asked for
 };
 struct Module {
@@ -93,9 +93,11 @@ Status queue_kernel(const char* by, void* function, const Grid& grid, void* stre
                                 f->entry->max_threads));
     return kInvalidValue;
   }
-  if (grid.shared > f->most_dynamic_shared) {
+  const uint32_t most_dynamic =
+      f->most_dynamic_shared.value_or(kSharedWithoutAsking - std::min(kSharedWithoutAsking, f->entry->shared_bytes));
+  if (grid.shared > most_dynamic) {
     world().violate(fmt::format("{} is launched with {} dynamic shared bytes, {} are allowed", f->entry->name,
-                                grid.shared, f->most_dynamic_shared));
+                                grid.shared, most_dynamic));
     return kInvalidValue;
   }
   if (f->planned_shared.value_or(grid.shared) != grid.shared)
@@ -171,7 +173,8 @@ Status cuFuncSetAttribute(void* function, int attribute, int value) {
   Function* f = find_function(function, "cuFuncSetAttribute");
   if (f == nullptr) return kInvalidHandle;
   constexpr int kMaxDynamicShared = 8;
-  if (attribute == kMaxDynamicShared && value > multiprocessor_shared() - kReservedShared) return kInvalidValue;
+  const int most = multiprocessor_shared() - kReservedShared - static_cast<int>(f->entry->shared_bytes);
+  if (attribute == kMaxDynamicShared && value > most) return kInvalidValue;
   if (attribute == kMaxDynamicShared) f->most_dynamic_shared = static_cast<uint32_t>(value);
   return call.status();
 }
@@ -181,7 +184,7 @@ Status cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void* function, 
   Function* f = find_function(function, "cuOccupancyMaxActiveBlocksPerMultiprocessor");
   if (f == nullptr) return kInvalidHandle;
   f->planned_shared = shared;
-  *blocks = resident(threads, shared);
+  *blocks = resident(threads, shared + f->entry->shared_bytes);
   return call.status();
 }
 
@@ -198,7 +201,9 @@ Status cuLaunchCooperativeKernel(void* function, unsigned gx, unsigned gy, unsig
   const Call call("cuLaunchCooperativeKernel");
   if (call.status() != kSuccess) return call.status();
   if (gy != 1 || gz != 1 || by != 1 || bz != 1) return kInvalidValue;
-  if (static_cast<int>(gx) > multiprocessors() * resident(static_cast<int>(bx), shared)) {
+  const Function* f = find_function(function, "cuLaunchCooperativeKernel");
+  if (f == nullptr) return kInvalidHandle;
+  if (static_cast<int>(gx) > multiprocessors() * resident(static_cast<int>(bx), shared + f->entry->shared_bytes)) {
     world().violate(fmt::format("cuLaunchCooperativeKernel of {} blocks, which do not run at once", gx));
     return kTooManyBlocks;
   }

@@ -144,7 +144,7 @@ model_kernels() {
   cat "$work/$model.kernels.log" >>"$log"
   sed "s/^/$model\t/" "$work/$model.kernels" >>"$out/kernels.tsv"
   rows kernels "$model" "$work/$model.kernels"
-  if ((status == 99)) || { ((status)) && ! grep -qvP '\tok$' "$work/$model.kernels"; }; then
+  if ((status == 99)) || { ((status)) && ! grep -qvP '\tok(: .*)?$' "$work/$model.kernels"; }; then
     row kernels "$model" "" "" "" "" "$(verdict "$status" "$work/$model.kernels.log")"
   fi
 }
