@@ -1,8 +1,9 @@
 #include "codegen/lower_memory.h"
 
 #include "ir/check.h"
-#include "ir/scan.h"
+#include "ir/op_def.h"
 #include "ir/storage/storage.h"
+#include "ir/storage/turn_places.h"
 
 namespace heddle::codegen {
 
@@ -70,32 +71,28 @@ Frame entry_frame(const Graph& g, const StateTable& states) {
   return frame;
 }
 
-Address row(const Address& all, const Type& row, const Node& scan, size_t depth) {
-  Address at = all;
+namespace {
+
+Address moved(Address at, const RowPlace& by, size_t depth) {
+  at.offset += by.offset;
+  if (by.stride == 0) return at;
   at.strides.resize(depth + 1);
-  at.strides[depth] = is_reversed(scan) ? -row.bytes() : row.bytes();
-  if (is_reversed(scan)) at.offset += (turns(scan) - 1) * row.bytes();
+  at.strides[depth] = by.stride;
   return at;
+}
+
+}  // namespace
+
+Address row(const Address& all, const Type& row, const Node& scan, size_t depth) {
+  return moved(all, row_place(row, scan), depth);
 }
 
 Frame body_frame(const Graph& body, const Frame& around, const Node& scan) {
   Frame frame{body, around.arena, {}, around.depth + 1};
   frame.arena.offset += std::get<int64_t>(attribute(*scan.op, scan.attrs, "workspace_at"));
-  const std::vector<ValueId> inputs = operand_inputs(body);
-  size_t carries = 0;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const Value& in = body[inputs[i]];
-    if (!lies_outside(in)) continue;
-    const Address given =
-        in.role == Role::carry ? address(around, scan.results[carries++]) : address(around, scan.operands[i]);
-    frame.outside[inputs[i]] = in.role == Role::slice ? row(given, in.type, scan, around.depth) : given;
-  }
-  const std::vector<int> stacked = stacked_in_place(body);
-  for (size_t i = 0; i < stacked.size(); ++i) {
-    if (stacked[i] < 0) continue;
-    const ValueId root{static_cast<int32_t>(i)};
-    const Address all = address(around, scan.results[carries + static_cast<size_t>(stacked[i])]);
-    frame.outside[root] = row(all, body[root].type, scan, around.depth);
+  for (const auto& [root, place] : turn_places(body, scan)) {
+    const Values& values = place.of_result ? scan.results : scan.operands;
+    frame.outside[root] = moved(address(around, values[place.number]), place.at, around.depth);
   }
   return frame;
 }

@@ -17,7 +17,8 @@ const Json* find(const std::vector<Json>& settings, std::string_view key) {
 
 Named named(const Json& json, const std::string& what) {
   if (json.kind != Json::Kind::text)
-    throw UserError(json.where, fmt::format("{}: expected a name, found {}", what, describe(json)));
+    throw UserError(json.where, fmt::format("{}: expected a name, found {}", what, describe(json)),
+                    "a name stands in quotes, and is one of the block's");
   return {json.text, json.where};
 }
 
@@ -76,6 +77,12 @@ std::vector<ScanCarry> carries_of(const NodeDef& node, const Block& block) {
   return carries;
 }
 
+std::vector<std::string> carry_names(const std::vector<ScanCarry>& carries) {
+  std::vector<std::string> names;
+  for (const ScanCarry& carry : carries) names.push_back(carry.input.text);
+  return names;
+}
+
 void read_nexts(const NodeDef& node, const Block& block, std::vector<ScanCarry>& carries) {
   const Json* given = find(node.settings, "next");
   if (given == nullptr && carries.size() > 1)
@@ -86,14 +93,19 @@ void read_nexts(const NodeDef& node, const Block& block, std::vector<ScanCarry>&
   for (const Json& item : given->items) {
     const auto carry = std::ranges::find_if(carries, [&](const ScanCarry& c) { return c.input.text == item.key; });
     if (carry == carries.end())
-      throw UserError(item.key_where, fmt::format("{}: 'next': there is no carry {}", title_of(node), quote(item.key)));
+      throw UserError(item.key_where, fmt::format("{}: 'next': there is no carry {}", title_of(node), quote(item.key)),
+                      carries.empty()
+                          ? "a carry goes from one step to the next: for example \"carry\": {\"h\": [\"N\", 128]}"
+                          : suggest_defined(item.key, carry_names(carries)));
     carry->next = named(item, fmt::format("{}: 'next'", title_of(node)));
     require_value(node, block, carry->next, "next");
   }
   for (const ScanCarry& c : carries)
     if (find(given->items, c.input.text) == nullptr && carries.size() > 1)
-      throw UserError(given->where, fmt::format("{}: 'next' does not say what the carry {} becomes", title_of(node),
-                                                quote(c.input.text)));
+      throw UserError(
+          given->where,
+          fmt::format("{}: 'next' does not say what the carry {} becomes", title_of(node), quote(c.input.text)),
+          fmt::format("for example \"{}\": \"{}\"", c.input.text, block.output.text));
 }
 
 std::vector<Named> list_of(const NodeDef& node, const std::string& key) {
@@ -115,16 +127,24 @@ void require_parts(const NodeDef& node, const Block& block, const ScanUse& use) 
     const bool carried = carry != use.carries.end(), sliced = std::ranges::count_if(use.slices, is) > 0;
     const bool index = use.index && is(*use.index);
     if (int{carried} + int{sliced} + int{index} > 1 || std::ranges::count_if(use.slices, is) > 1)
-      throw UserError(node.op_where, fmt::format("{}: the input '{}' is a carry, a slice or the index, not two of them",
-                                                 title_of(node), input.text));
+      throw UserError(
+          node.op_where,
+          fmt::format("{}: the input '{}' is a carry, a slice or the index, not two of them", title_of(node),
+                      input.text),
+          "a carry goes from one step to the next, a slice is one step of a sequence, the index its number");
     const bool outside = carried ? carry->start.has_value() : !index;
     if (outside && !given(input.text))
       throw UserError(
           node.op_where, fmt::format("{} needs the input '{}'", title_of(node), input.text),
           fmt::format("\"in\": {{\"{}\": ...}}; what goes from one step to the next is a \"carry\"", input.text));
     if (!outside && given(input.text))
-      throw UserError(node.op_where, fmt::format("{}: the input '{}' {}, and is given by 'in', too", title_of(node),
-                                                 input.text, index ? "is the index" : "starts as zeros"));
+      throw UserError(
+          node.op_where,
+          fmt::format("{}: the input '{}' {}, and is given by 'in', too", title_of(node), input.text,
+                      index ? "is the index" : "starts as zeros"),
+          index ? "leave it out of 'in'"
+                : fmt::format("leave it out of 'in'; \"carry\": {{\"{}\": \"a value\"}} starts with the value",
+                              input.text));
   }
 }
 
@@ -148,7 +168,7 @@ void read_scan(NodeDef& node) {
     throw UserError(node.in.front().where, fmt::format("{}: 'in' is an object, block input -> value", title_of(node)),
                     "for example \"in\": {\"x\": \"sequence\"}");
   node.in_given = true;
-  if (const Json* carry = find(node.settings, "carry"))
+  if (const Json* carry = find(node.settings, "carry"); carry != nullptr && carry->kind == Json::Kind::object)
     for (const Json& item : carry->items) {
       if (item.kind != Json::Kind::text) continue;
       const bool twice = std::ranges::find(node.in, item.key, &Reference::port) != node.in.end();
@@ -163,6 +183,9 @@ void read_scan(NodeDef& node) {
 
 std::optional<size_t> scan_results(const std::vector<Json>& settings) {
   const Json *carry = find(settings, "carry"), *stack = find(settings, "stack");
+  // Of another kind, as its key says: how many there were meant to be is unknown.
+  if (carry != nullptr && carry->kind != Json::Kind::object) return std::nullopt;
+  if (stack != nullptr && stack->kind != Json::Kind::list) return std::nullopt;
   const size_t results = (carry == nullptr ? 0 : carry->items.size()) + (stack == nullptr ? 1 : stack->items.size());
   return results == 0 ? std::nullopt : std::optional(results);  // of none, scan_use says what is wrong
 }
@@ -184,7 +207,8 @@ ScanUse scan_use(const NodeDef& node, const Block& block) {
   for (const Named& name : use.stacked) require_value(node, block, name, "stack");
   if (use.carries.empty() && use.stacked.empty())
     throw UserError(node.op_where,
-                    fmt::format("{} has no results: it carries nothing and stacks nothing", title_of(node)));
+                    fmt::format("{} has no results: it carries nothing and stacks nothing", title_of(node)),
+                    "leave \"stack\" out, and the block's output is kept of each step");
   require_parts(node, block, use);
   return use;
 }

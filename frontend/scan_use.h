@@ -34,8 +34,8 @@ bool is_scan(const NodeDef& node);
 // Moves what a scan's settings say of values around it to where all nodes have it: starts of carries are inputs, sizes
 // are `with`.
 void read_scan(NodeDef& node);
-// How many results the node has: the carries, then what is stacked. Settings of other kinds than their keys' count as
-// none.
+// How many results the node has: the carries, then what is stacked. Nothing where settings are of other kinds than
+// their keys', or where there is none.
 std::optional<size_t> scan_results(const std::vector<Json>& settings);
 // What the settings say, held against the block. Throws UserError.
 ScanUse scan_use(const NodeDef& node, const Block& block);

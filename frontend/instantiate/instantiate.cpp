@@ -371,7 +371,7 @@ class Instantiation {
       if (!r.name.empty()) given[r.port] = resolve(r, frame);
     NodeDef inner_use = node;
     inner_use.op = block.name;
-    const Scope scope = block_scope(model_, options_.batch, inner_use, block, *frame.scope);
+    const Scope scope = scan_scope(inner_use, block, *frame.scope);
     const Settings settings(node.settings, find_layer(node.op)->settings, *frame.scope, title_of(node), node.op_where);
     const std::string path = path_of(node, frame);
     builder_.loc = node.op_where;
@@ -387,14 +387,28 @@ class Instantiation {
     const size_t first = out_.graph.order.size(), updates = out_.updates.size(), parameters = out_.parameters.size();
     std::optional<Turn> turn = build_turn(block, use, scope, given, starts, path);
     if (!turn) return ir::Values(results);
-    require_no_updates(node, updates, parameters);
+    require_no_sparse(node, parameters);
     check_turn(node, use, *turn, first);
+    const ir::Values kept = carry_updates(*turn, updates);
+    operands.insert(operands.begin() + std::ssize(starts), kept.begin(), kept.end());
     TakenBody taken = take_body(out_.graph, first, *turn, count, body_name(path));
     operands.insert(operands.end(), taken.fixed.begin(), taken.fixed.end());
-    ir::Values made = add_scan(node, use, taken.body, operands, {count, settings.flag("reverse")}, path);
+    ir::Values made = add_scan(node, use, kept, taken.body, operands, {count, settings.flag("reverse")}, path);
     out_.bodies.push_back(std::move(taken.body));
     end_entry(entry, made);
     return made;
+  }
+
+  // A fault of `with` hides no other: the block is built without.
+  Scope scan_scope(NodeDef use, const Block& block, const Scope& around) {
+    try {
+      return block_scope(model_, options_.batch, use, block, around);
+    } catch (const UserError& error) {
+      if (use.with.empty()) throw;
+      errors_.add(error);
+      use.with.clear();
+      return block_scope(model_, options_.batch, use, block, around);
+    }
   }
 
   // One name means one body in all instances of the model.
@@ -408,13 +422,15 @@ class Instantiation {
     for (const Named& slice : use.slices) {
       const ValueId v = given.at(slice.text);
       const ir::Dims& dims = builder_.type(v).dims;
-      const auto fail = [&](const std::string& text) {
-        throw UserError(slice.where, fmt::format("{}: {}", title_of(node), text), {}, {out_.origin(v)});
+      const auto fail = [&](const std::string& text, const char* help) {
+        throw UserError(slice.where, fmt::format("{}: {}", title_of(node), text), help, {out_.origin(v)});
       };
       if (dims.size() < 2)
-        fail(fmt::format("expected a sequence [N, steps, ...] for '{}', found {}", slice.text, out_.shape_text(dims)));
+        fail(fmt::format("expected a sequence [N, steps, ...] for '{}', found {}", slice.text, out_.shape_text(dims)),
+             "what is the same in all steps stands in 'in' alone");
       if (count && *count != dims[1])
-        fail(fmt::format("'{}' has {} steps, the slices before it have {}", slice.text, dims[1], *count));
+        fail(fmt::format("'{}' has {} steps, the slices before it have {}", slice.text, dims[1], *count),
+             "sequences that are sliced have one length");
       count = dims[1];
     }
     if (count && settings.json("count") != nullptr)
@@ -424,8 +440,10 @@ class Instantiation {
                       "for example \"count\": 10");
     if (!count) count = settings.integer("count");
     if (*count < 1 || *count > ir::kMostTurns)
-      throw UserError(settings.where("count"), fmt::format("{}: the number of steps is between 1 and {}, is {}",
-                                                           title_of(node), ir::kMostTurns, *count));
+      throw UserError(
+          settings.where("count"),
+          fmt::format("{}: the number of steps is between 1 and {}, is {}", title_of(node), ir::kMostTurns, *count),
+          "for example \"count\": 10");
     return *count;
   }
 
@@ -498,13 +516,20 @@ class Instantiation {
     return faulty ? std::nullopt : std::optional(std::move(turn));
   }
 
-  // What a step keeps lies in memory once, and not for each turn.
-  void require_no_updates(const NodeDef& node, size_t updates, size_t parameters) const {
-    if (out_.updates.size() > updates)
-      throw UserError(node.op_where,
-                      fmt::format("{}: block '{}' keeps running statistics, which a step renews once", title_of(node),
-                                  block_of(node)->text),
-                      "normalize by layer_norm, or outside of the scan");
+  // What a layer keeps of a turn, such as running statistics, is carried to the next one; the last one's is kept of the
+  // step. Returns what is carried.
+  ir::Values carry_updates(Turn& turn, size_t before) {
+    ir::Values kept;
+    for (size_t i = before; i < out_.updates.size(); ++i) {
+      const ir::Update& u = out_.updates[i];
+      turn.carries.push_back({u.state, u.next, true});
+      kept.push_back(u.state);
+    }
+    out_.updates.remove(kept);
+    return kept;
+  }
+
+  void require_no_sparse(const NodeDef& node, size_t parameters) const {
     for (size_t i = parameters; i < out_.parameters.size(); ++i)
       if (out_.parameters[i].sparse)
         throw UserError(*out_.parameters[i].sparse,
@@ -520,13 +545,15 @@ class Instantiation {
       if (from == to) continue;
       throw UserError(use.carries[i].next.where,
                       fmt::format("{}: the carry '{}' is {}, and becomes {}", title_of(node), use.carries[i].input.text,
-                                  to_string(from), to_string(to)),
+                                  type_text(from), type_text(to)),
                       "a carry keeps its type and shape", {out_.origin(turn.carries[i].next)});
     }
     for (size_t k = 0; k < use.stacked.size(); ++k)
       if (g[turn.stacked[k]].type.rank() == 0)
-        throw UserError(use.stacked[k].where, fmt::format("{}: '{}' is one number, and steps are stacked along axis 1",
-                                                          title_of(node), use.stacked[k].text));
+        throw UserError(use.stacked[k].where,
+                        fmt::format("{}: '{}' is one number, and steps are stacked along axis 1", title_of(node),
+                                    use.stacked[k].text),
+                        "keep the batch: reduce over all axes but 0");
     for (size_t i = first; i < g.order.size(); ++i)
       if (const ir::Node& n = g[g.order[i]]; n.op->places)
         throw UserError(n.loc,
@@ -535,17 +562,23 @@ class Instantiation {
                         "look up in front of the scan, and slice what was found");
   }
 
+  std::string type_text(const ir::Type& type) const { return to_string(type.dtype) + out_.shape_text(type.dims); }
+
   struct Turns {
     int64_t count = 1;
     bool reverse = false;
   };
-  ir::Values add_scan(const NodeDef& node, const ScanUse& use, const ir::Graph& body, const ir::Values& operands,
-                      const Turns& turns, const std::string& path) {
+  ir::Values add_scan(const NodeDef& node, const ScanUse& use, const ir::Values& kept, const ir::Graph& body,
+                      const ir::Values& operands, const Turns& turns, const std::string& path) {
     std::vector<std::string> names;
     for (const ScanCarry& carry : use.carries) names.push_back(path + "." + carry.input.text + ".last");
+    for (const ValueId v : kept) names.push_back(out_.graph[v].name + ".last");
     for (const Named& name : use.stacked) names.push_back(path + "." + name.text + ".steps");
     const size_t before = out_.graph.value_count();
     ir::Values made = append_scan(body, operands, turns, names, {title_of(node), node.op_where});
+    const auto last = made.begin() + std::ssize(use.carries);
+    for (size_t i = 0; i < kept.size(); ++i) out_.updates.push_back({kept[i], last[static_cast<std::ptrdiff_t>(i)]});
+    made.erase(last, last + std::ssize(kept));
     for (size_t i = use.carries.size(); i < made.size(); ++i) {
       const ValueId stacked = made[i];
       made[i] = steps_first(stacked, path);
@@ -569,7 +602,11 @@ class Instantiation {
     try {
       ir::scan_types(known, body, types, attrs);
     } catch (const ir::InferError& error) {
-      throw UserError(origin.where, fmt::format("{}: {}", origin.title, error.what()));
+      // Without the name that the body has in the IR.
+      std::string text = error.what();
+      if (const std::string own = fmt::format("scan @{}: ", body.name); text.starts_with(own))
+        text.erase(0, own.size());
+      throw UserError(origin.where, fmt::format("{}: {}", origin.title, text), "run fewer steps");
     }
     return out_.graph[ir::add_scan(out_.graph, body, operands, attrs, names, origin.where)].results;
   }

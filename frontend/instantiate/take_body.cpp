@@ -28,7 +28,8 @@ class Taking {
     for (const ValueId v : turn_.stacked) body.outputs.push_back(inside(v));
     for (size_t i = nodes.size(); i-- > 0;) g_.erase(nodes[i]);
     std::vector<ValueId> gone = turn_.slices;
-    for (const Turn::Carry& c : turn_.carries) gone.push_back(c.input);
+    for (const Turn::Carry& c : turn_.carries)
+      if (!c.of_graph) gone.push_back(c.input);
     if (turn_.index.valid()) gone.push_back(turn_.index);
     g_.remove_inputs(gone);
     return std::move(taken_);

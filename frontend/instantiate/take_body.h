@@ -19,6 +19,7 @@ namespace heddle::frontend {
 struct Turn {
   struct Carry {
     ir::ValueId input, next;
+    bool of_graph = false;  // the input is the graph's own, and stays: what a layer keeps
   };
   std::vector<Carry> carries;
   std::vector<ir::ValueId> slices;

@@ -267,10 +267,12 @@ class Recurrent {
     return {add(n, mul(z, c_.emit("sub", {s.h, n}))), {}};
   }
 
+  // Each gate adds its own columns: a sum of all columns would be read at four places, in a kernel of its own.
   State lstm(ValueId x, const State& s, const Weights& w) {
-    const ValueId all = add(x, product(s.h, w.hh));
-    const ValueId i = sigmoid(gate(all, 0, "i")), f = sigmoid(gate(all, 1, "f"));
-    const ValueId g = tanh(gate(all, 2, "g")), o = sigmoid(gate(all, 3, "o"));
+    const ValueId p = product(s.h, w.hh);
+    const auto of = [&](int64_t i, const char* name) { return add(gate(x, i, name), gate(p, i, name)); };
+    const ValueId i = sigmoid(of(0, "i")), f = sigmoid(of(1, "f"));
+    const ValueId g = tanh(of(2, "g")), o = sigmoid(of(3, "o"));
     const ValueId c = add(mul(f, s.c), mul(i, g));
     const ValueId h = mul(o, tanh(c));
     return {w.hr.valid() ? product(h, w.hr) : h, c};

@@ -164,9 +164,9 @@ void check_domain(const Dims& domain) {
   constexpr int64_t kMostPoints = int64_t{1} << 40;
   int64_t points = 1;
   for (const int64_t extent : domain) {
-    if (extent < 0)
-      throw InferError(fmt::format("kernel schedule: domain {} has a negative extent", to_string(domain)));
-    if (__builtin_mul_overflow(points, std::max<int64_t>(extent, 1), &points) || points > kMostPoints)
+    if (extent < 1)
+      throw InferError(fmt::format("kernel schedule: domain {} has an extent below 1", to_string(domain)));
+    if (__builtin_mul_overflow(points, extent, &points) || points > kMostPoints)
       throw InferError(fmt::format("kernel schedule: domain {} has more than 2^40 points", to_string(domain)));
   }
 }

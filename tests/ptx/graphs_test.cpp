@@ -15,6 +15,7 @@
 #include "tests/random/error_bound.h"
 #include "tests/random/generate.h"
 #include "tests/support/host_run.h"
+#include "tests/support/unroll.h"
 
 namespace heddle::testing {
 namespace {
@@ -72,9 +73,10 @@ TEST_P(PtxGraphs, AgreeWithTheOracleAndTheHost) {
   Module all;
   for (uint64_t n = GetParam(); n < GetParam() + kBatch; ++n) {
     const RandomGraph made = generate(n);
+    all.bodies.insert(all.bodies.end(), made.module.bodies.begin(), made.module.bodies.end());
     all.graphs.insert(all.graphs.end(), made.module.graphs.begin(), made.module.graphs.end());
   }
-  Module meaning = differentiated(all);
+  Module meaning = differentiated(unrolled(all));
   passes::find_pass("decompose")->run(meaning, {});
   const codegen::Program program = host_program(std::move(all), "random", {.library = false, .target = h200()});
   runtime::HostDevice host({.threads = 1, .kernel_cache = {}});

@@ -60,6 +60,7 @@ void work_on(const std::vector<RandomGraph>& graphs) {
   ir::Module all;
   for (const RandomGraph& made : graphs) {
     for (const Fault& f : check_passes(made.module)) say_fault(f);
+    all.bodies.insert(all.bodies.end(), made.module.bodies.begin(), made.module.bodies.end());
     all.graphs.insert(all.graphs.end(), made.module.graphs.begin(), made.module.graphs.end());
   }
   const HostReport report = check_host(all);

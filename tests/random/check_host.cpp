@@ -15,6 +15,7 @@
 #include "tests/random/poisoned_device.h"
 #include "tests/support/host_run.h"
 #include "tests/support/touched.h"
+#include "tests/support/unroll.h"
 
 namespace heddle::testing {
 using namespace ir;
@@ -83,7 +84,7 @@ bool bounded(const Bounded& b) {
 
 class HostCheck {
  public:
-  explicit HostCheck(Module m) : meaning_(differentiated(m)) {
+  explicit HostCheck(Module m) : meaning_(differentiated(unrolled(m))) {
     passes::find_pass("decompose")->run(meaning_, {});
     program_ = compile(std::move(m));
   }

@@ -81,12 +81,6 @@ ValueId add_pair(GrowingGraph& w, const Pair& pair) {
   return {};
 }
 
-void extend(GrowingGraph& w) {
-  const OpDef& op = *w.random.pick(random_ops());
-  ValueId given;
-  if (const auto i = begin(w, op, given)) w.add_reading(*i, given);
-}
-
 // What nobody reads is returned; now and then also what others read, an input as it is, and the same twice.
 void choose_outputs(GrowingGraph& w) {
   Graph& g = w.g;
@@ -112,6 +106,7 @@ void try_training(GrowingGraph& w) {
   const Graph before = w.g;
   add_training(w);
   Module m;
+  m.bodies = w.bodies;
   m.graphs.push_back(w.g);
   try {
     passes::differentiate(m, {});
@@ -128,7 +123,15 @@ void choose_regime(GrowingGraph& w) {
   if (w.random.chance(6)) w.limits = {.elements = 2, .length = 2};  // rows, columns and totals of one point
 }
 
+constexpr uint64_t kOneInScans = 4;  // of so many graphs one scans
+
 }  // namespace
+
+void extend(GrowingGraph& w) {
+  const OpDef& op = *w.random.pick(random_ops());
+  ValueId given;
+  if (const auto i = begin(w, op, given)) w.add_reading(*i, given);
+}
 
 const std::vector<Pair>& all_pairs() {
   static const std::vector<Pair> pairs = find_pairs();
@@ -160,9 +163,14 @@ RandomGraph generate(uint64_t number) {
     if (w.random.chance(30)) extend(w);
   }
   while (w.g.order.empty()) extend(w);
+  if (number % kOneInScans == 1) {
+    add_scan(w);
+    extend(w);
+  }
   if (w.random.chance(30)) try_training(w);
   add_updates(w);
   choose_outputs(w);
+  made.module.bodies = std::move(w.bodies);
   made.module.graphs.push_back(std::move(w.g));
   const Graph& g = made.module.graphs[0];
   const bool stateful =

@@ -3,7 +3,8 @@
 //   generate(17)  ->  graph @g17(input %x0.plain: f32[17,33], state %g17.s1.plain: f32[33]) { ... }
 //
 // Values are read directly, reversed, rolled, strided, padded and joined, often one value twice; states are updated in
-// place and exchanged; some graphs train, some have a second entry, @g17.eval, over the same states.
+// place and exchanged; some graphs train, some have a second entry, @g17.eval, over the same states; one of four scans
+// a body of operators, @g17.b0.
 #pragma once
 #include <cstdint>
 #include <map>

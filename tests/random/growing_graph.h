@@ -25,7 +25,8 @@ struct GrowingGraph {
   ir::Graph g;
   ir::Builder b;
   ir::Values values;
-  int special_percent = 0;  // of inputs with nan, infinities and the limits of integers
+  std::vector<ir::Graph> bodies;  // of scans in it: each stands behind those that it scans
+  int special_percent = 0;        // of inputs with nan, infinities and the limits of integers
   int inputs = 0;
 };
 
@@ -37,6 +38,10 @@ ir::ValueId reread(GrowingGraph& w, ir::ValueId v);
 ir::ValueId recent_like(GrowingGraph& w, ir::ValueId v);
 // v cut, padded or reshaped to these dimensions.
 ir::ValueId adapt(GrowingGraph& w, ir::ValueId v, const ir::Dims& dims);
+// An operator that reads values, or new inputs.
+void extend(GrowingGraph& w);
+// A scan of a body that is drawn, `depth` scans deep; its results become values.
+void add_scan(GrowingGraph& w, int depth = 0);
 // One value read twice: with itself at other indices, or with what rows of it reduce to.
 void add_meeting(GrowingGraph& w);
 // A loss over some values, gradients of the params and an optimizer's updates.

@@ -2,6 +2,7 @@
 //
 //   heddle_random_graphs --first 0 --count 300         checks graphs 0 to 299
 //   heddle_random_graphs --first 17 --count 1 --print  prints graph 17 and checks it
+//   heddle_random_graphs --first 1 --step 4 --count 900     checks 900 of those that scan
 //   heddle_random_graphs --reduce fails.hir            prints the smallest module that fails as this one does
 //
 // --pairs: afterwards every pair of operators must have been compared; graphs that name those left
@@ -29,7 +30,7 @@ constexpr double kMostUnbounded =
 constexpr uint64_t kRounds = 60;  // of graphs that name the pairs which are left: some meet in one of fifty
 
 struct Arguments {
-  uint64_t first = 0, count = 300, batch = 20, most = 10;
+  uint64_t first = 0, count = 300, step = 1, batch = 20, most = 10;
   double seconds = 60;
   bool print = false, pairs = false;
   std::string file;
@@ -47,6 +48,8 @@ Arguments parse_arguments(int argc, char** argv) {
       a.first = std::stoull(value());
     else if (word == "--count")
       a.count = std::stoull(value());
+    else if (word == "--step")
+      a.step = std::stoull(value());
     else if (word == "--batch")
       a.batch = std::stoull(value());
     else if (word == "--most")
@@ -82,7 +85,7 @@ class Campaign {
 
   int run() {
     std::vector<uint64_t> numbers;
-    for (uint64_t n = a_.first; n < a_.first + a_.count; ++n) numbers.push_back(n);
+    for (uint64_t i = 0; i < a_.count; ++i) numbers.push_back(a_.first + i * a_.step);
     check(numbers);
     for (uint64_t round = 1; a_.pairs && round <= kRounds && faults_ < a_.most && !missing().empty(); ++round)
       check(naming_missing(round));

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ir/builder.h"
+#include "ir/scan.h"
 #include "ir/verify/verify.h"
 
 namespace heddle::testing {
@@ -13,8 +14,10 @@ namespace {
 
 class Rebuild {
  public:
-  Rebuild(const Graph& from, const Edit& edit, bool mine) : from_(from), edit_(edit), mine_(mine), b_(to_) {
+  Rebuild(const Module& made, const Graph& from, const Edit& edit, bool mine)
+      : made_(made), from_(from), edit_(edit), mine_(mine), b_(to_) {
     to_.name = from.name;
+    to_.body = from.body;
     live_.resize(from.value_count(), 0);
   }
 
@@ -59,8 +62,8 @@ class Rebuild {
 
   void add_input(ValueId v, Role role) {
     std::string name = from_[v].name;
-    const bool stays = role == Role::input || updated_.count(v) || !edit_.stateless;
-    if (edit_.plain) name = name.substr(0, name.find('.')) + ".plain";
+    const bool stays = from_.body || role == Role::input || updated_.count(v) || !edit_.stateless;
+    if (edit_.plain && !from_.body) name = name.substr(0, name.find('.')) + ".plain";
     inner_[v] = to_.add_input(name, {from_[v].type.dtype, resized(from_[v].type.dims)}, stays ? role : Role::input);
   }
 
@@ -68,6 +71,7 @@ class Rebuild {
   Values apply(const Node& n, const Values& operands) {
     std::vector<Type> types, wanted;
     for (const ValueId v : operands) types.push_back(to_[v].type);
+    if (is_scan(n)) return scan(n, operands, types);
     for (const ValueId r : n.results) wanted.push_back({from_[r].type.dtype, resized(from_[r].type.dims)});
     std::optional<Attrs> legal;
     for (int which = -2; which < static_cast<int>(n.attrs.size()); ++which) {
@@ -88,9 +92,19 @@ class Rebuild {
     return b_.multi(n.op->name, operands, legal.value_or(n.attrs), names);
   }
 
+  // The number of turns is a size like others.
+  Values scan(const Node& n, const Values& operands, const std::vector<Type>& types) {
+    const Graph& body = *made_.find_body(n.callee);
+    const Attrs attrs = scan_attrs(resized({turns(n)})[0], is_reversed(n));
+    scan_types(made_, body, types, attrs);
+    std::vector<std::string> names;
+    for (const ValueId r : n.results) names.push_back(from_[r].name);
+    return to_[add_scan(to_, body, operands, attrs, names, {})].results;
+  }
+
   void build() {
     for (const ValueId v : from_.inputs)
-      if (live(v)) add_input(v, from_[v].role);
+      if (live(v) || from_.body) add_input(v, from_[v].role);
     for (const NodeId id : from_.order)
       for (const ValueId r : from_[id].results)
         if (live(r) && is_cut(r)) add_input(r, Role::input);
@@ -111,6 +125,7 @@ class Rebuild {
     }
   }
 
+  const Module& made_;  // the bodies so far
   const Graph& from_;
   const Edit& edit_;
   bool mine_;
@@ -121,17 +136,33 @@ class Rebuild {
   std::map<ValueId, ValueId> inner_;
 };
 
+void drop_unscanned(Module& m) {
+  for (size_t i = m.bodies.size(); i-- > 0;) {
+    bool scanned = false;
+    for (const Graph* g : m.all_graphs())
+      scanned |=
+          std::any_of(g->order.begin(), g->order.end(), [&](NodeId n) { return (*g)[n].callee == m.bodies[i].name; });
+    if (!scanned) m.bodies.erase(m.bodies.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
 }  // namespace
 
 std::optional<Module> rebuild(const Module& m, const Edit& edit) {
   Module made;
   try {
+    for (size_t i = 0; i < m.bodies.size(); ++i)
+      made.bodies.push_back(
+          Rebuild(made, m.bodies[i], edit, static_cast<int>(m.graphs.size() + i) == edit.graph).run());
     for (size_t i = 0; i < m.graphs.size(); ++i) {
       const bool mine = static_cast<int>(i) == edit.graph;
-      if (!mine || !edit.leave_out) made.graphs.push_back(Rebuild(m.graphs[i], edit, mine).run());
+      if (!mine || !edit.leave_out) made.graphs.push_back(Rebuild(made, m.graphs[i], edit, mine).run());
     }
+    drop_unscanned(made);
     if (made.graphs.empty() || !verify(made).empty()) return {};
   } catch (const UserError&) {
+    return {};
+  } catch (const InferError&) {
     return {};
   } catch (const std::out_of_range&) {  // a replaced value is defined later than its reader
     return {};

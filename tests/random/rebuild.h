@@ -9,7 +9,7 @@
 namespace heddle::testing {
 
 struct Edit {
-  int graph = 0;                                    // which of the module's the rest is about
+  int graph = 0;                                    // which of the module's the rest is about; bodies follow graphs
   bool leave_out = false;                           // this graph
   std::set<size_t> outputs = {}, updates = {};      // positions of those left out
   std::map<ir::ValueId, ir::ValueId> replace = {};  // by another value of the graph

@@ -85,8 +85,8 @@ class Reducer {
   // A node gives way to an operand of its type, or to an input.
   bool leave_out_nodes() {
     bool any = false;
-    for (int g = 0; g < static_cast<int>(best_.graphs.size()); ++g)
-      for (size_t i = 0; i < best_.graphs[static_cast<size_t>(g)].order.size();)
+    for (int g = 0; g < static_cast<int>(best_.graphs.size() + best_.bodies.size()); ++g)
+      for (size_t i = 0; i < nodes(g);)
         if (leave_out_node(g, i))
           any = true;
         else
@@ -95,14 +95,25 @@ class Reducer {
   }
 
   bool leave_out_node(int g, size_t position) {
-    const Graph& graph = best_.graphs[static_cast<size_t>(g)];
-    const Node n = graph[graph.order[position]];
+    const Graph& all = graph(g);
+    const Node n = all[all.order[position]];
     Edit cut{.graph = g};
     cut.cut.insert(n.results.begin(), n.results.end());
-    if (take(cut)) return true;
-    for (const ValueId v : n.operands)
-      if (graph[v].type == graph[n.results[0]].type && take({.graph = g, .replace = {{n.results[0], v}}})) return true;
+    if (!all.body && take(cut)) return true;
+    std::vector<ValueId> others = n.operands;
+    if (all.body) others.insert(others.end(), all.inputs.begin(), all.inputs.end());
+    for (const ValueId v : others)
+      if (all[v].type == all[n.results[0]].type && take({.graph = g, .replace = {{n.results[0], v}}})) return true;
     return false;
+  }
+
+  size_t nodes(int g) const {  // a body that nobody scans any more is gone
+    return static_cast<size_t>(g) < best_.graphs.size() + best_.bodies.size() ? graph(g).order.size() : 0;
+  }
+  // Of a module's graphs, then its bodies.
+  const Graph& graph(int g) const {
+    const auto i = static_cast<size_t>(g);
+    return i < best_.graphs.size() ? best_.graphs[i] : best_.bodies[i - best_.graphs.size()];
   }
 
   std::set<int64_t> sizes() const {

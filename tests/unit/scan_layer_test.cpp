@@ -104,6 +104,33 @@ TEST(ScanLayer, TrainsOnTheHostAsItsStepsWrittenOut) {
   expect_equal(on_host(testing::unrolled(m), 1), one, 1e-3);
 }
 
+// Running statistics are renewed in each step of a sequence, and carried to the next; they are as they are where the
+// steps are written out.
+TEST(ScanLayer, CarriesRunningStatisticsFromStepToStep) {
+  const auto built = build(model(
+      R"("x": {"shape": ["N", 3, 4], "dtype": "f32"}, "t": {"shape": ["N", 4]})",
+      R"({"name": "s", "op": "scan", "block": "norm", "in": {"v": "x"}, "slice": ["v"], "out": "y"},
+                                    {"name": "m", "op": "mean", "in": "y", "axis": 1}, {"name": "w", "op": "dense", "in": "m", "units": 4})",
+      R"(, "blocks": {"norm": {"inputs": ["v"], "nodes": [{"name": "n", "op": "batch_norm", "in": "v"}], "output": "n"}},
+                                    "train": {"batch": {"N": 8}, "steps": 5, "loss": {"op": "mse", "in": ["w", "t"]}, "optimizer": "sgd"})"));
+  const auto by_oracle = [](ir::Module which) {
+    which = testing::differentiated(std::move(which));
+    return train(which, 3, [&](const char* graph, const NamedTensors& inputs) {
+      const ir::Graph& g = *which.find_graph(graph);
+      NamedTensors own;
+      for (const ValueId v : g.inputs) own[g[v].name] = inputs.at(g[v].name);
+      return evaluate(which, g, own);
+    });
+  };
+  const Trained scanned = by_oracle(built->module), written = by_oracle(testing::unrolled(built->module));
+  expect_equal(written, scanned, 1e-9);
+  EXPECT_EQ(scanned.states.at("s.n.num_batches_tracked").at(0), 3 * 3);
+  testing::HostRun run(built->module, "train");
+  const Trained on_host =
+      train(built->module, 3, [&](const char* graph, const NamedTensors& inputs) { return run(graph, inputs); });
+  expect_equal(scanned, on_host, 1e-3);
+}
+
 // The masks of two steps differ, and so do those of two runs.
 TEST(ScanLayer, DrawsNumbersForEachStep) {
   const auto built = build(model(

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "ir/storage/turn_places.h"
 #include "ir/text/parse.h"
 #include "ir/verify/verify.h"
 
@@ -339,8 +340,149 @@ graph @f(param %p: f32[8], param %w: f32[4]) {
      "%w is a member of a flat state and a state of its own"},
 };
 
+// --- scans: some turns are executed in the memory around them ---
+
+// %e is stacked where it is made, %n over the carry, %o is copied to its row.
+const std::string kBody = R"(body @sum(fixed %w: f32[4], carry %h: f32[4], slice %x: f32[4]) {arena = 512} {
+  %e: f32[4] = exp(%x)
+  %p: f32[4] at 0 = mul(%e, %w)
+  %o: f32[4] at 256 = neg(%h)
+  %n: f32[4] at %h = add(%h, %p)
+  update %h <- %n
+  return %e, %o
+}
+)";
+
+std::string scan_of(int64_t count, const std::string& attrs = "") {
+  const std::string rows = std::to_string(count) + ",4";
+  return kBody + "graph @f(input %w: f32[4] at 0, input %h: f32[4] at 256, input %xs: f32[" + rows +
+         "] at 512) {arena = 2048} {\n  %last: f32[4] at %h, %es: f32[" + rows + "] at 768, %os: f32[" + rows +
+         "] at 1024 = scan @sum(%w, %h, %xs) {count = " + std::to_string(count) + attrs +
+         ", workspace_at = 1280}\n  return %last, %es, %os, %w, %xs\n}";
+}
+
+const Case kScans[] = {
+    {"Rows", scan_of(5), ""},
+    {"OneTurn", scan_of(1), ""},
+    {"Reversed", scan_of(4, ", reverse = true"), ""},
+    {"CarriesInOneBuffer", R"(body @two(carry %a: f32[4], carry %b: f32[4]) {arena = 0} {
+  %c: f32[4] at %a = exp(%a)
+  %d: f32[4] at %b = exp(%b)
+  update %a <- %c
+  update %b <- %d
+  return
+}
+graph @f(input %x: f32[4] at 0) {arena = 1024} {
+  %y: f32[4] at 256, %z: f32[4] at 256 = scan @two(%x, %x) {count = 3}
+  return %y, %z
+})",
+     "@f: %y and %z overlap"},
+    {"CarryOverASlice", R"(body @sum(carry %h: f32[4], slice %x: f32[4]) {arena = 0} {
+  %n: f32[4] at %h = add(%h, %x)
+  update %h <- %n
+  return
+}
+graph @f(input %h: f32[4] at 0, input %xs: f32[3,4] at 256) {arena = 512} {
+  %last: f32[4] at 272 = scan @sum(%h, %xs) {count = 3}
+  return %last
+})",
+     "@f: %last is computed over %xs, which @sum still reads"},
+    {"CarryThatIsReadAgain", R"(body @sum(carry %h: f32[4], slice %x: f32[4]) {arena = 0} {
+  %n: f32[4] at %h = add(%h, %x)
+  update %h <- %n
+  return
+}
+graph @f(input %h: f32[4] at 0, input %xs: f32[3,4] at 256) {arena = 512} {
+  %last: f32[4] at %h = scan @sum(%h, %xs) {count = 3}
+  return %last, %h
+})",
+     "@f: %h is overwritten by %last before the graph returns it"},
+    {"ArenaOverAResult", R"(body @b(carry %h: f32[4]) {arena = 256} {
+  %e: f32[4] at 0 = exp(%h)
+  %n: f32[4] at %h = neg(%e)
+  update %h <- %n
+  return
+}
+graph @f(input %h: f32[4] at 0) {arena = 512} {
+  %last: f32[4] at 256 = scan @b(%h) {count = 3, workspace_at = 256}
+  return %last
+})",
+     "@f: the workspace of scan @b overlaps %last"},
+    {"CarriesExchangedWithoutACopy", R"(body @two(carry %a: f32[4], carry %b: f32[4]) {arena = 0} {
+  update %a <- %b
+  update %b <- %a
+  return
+}
+graph @f(input %x: f32[4] at 0, input %y: f32[4] at 256) {arena = 512} {
+  %u: f32[4] at %x, %v: f32[4] at %y = scan @two(%x, %y) {count = 2}
+  return %u, %v
+})",
+     "@two: %b lies in %b, which another update overwrites"},
+    {"ScanInAScan", R"(body @in(carry %h: f32[4]) {arena = 256} {
+  %e: f32[4] at 0 = exp(%h)
+  %n: f32[4] at %h = neg(%e)
+  update %h <- %n
+  return %e
+}
+body @out(carry %g: f32[4]) {arena = 1024} {
+  %i: f32[4] at %g, %es: f32[2,4] = scan @in(%g) {count = 2, workspace_at = 512}
+  update %g <- %i
+  return %es
+}
+graph @f(input %h: f32[4] at 0) {arena = 2048} {
+  %last: f32[4] at %h, %all: f32[5,2,4] at 256 = scan @out(%h) {count = 5, workspace_at = 768}
+  return %last, %all
+})",
+     ""},
+};
+
+// Places that turns are said to have, and what is wrong with them.
+struct WrongPlaces {
+  std::string name, value;  // of the body
+  TurnPlace place;
+  std::string problem;
+};
+void PrintTo(const WrongPlaces& c, std::ostream* out) { *out << c.name; }
+
+class VerifyTurns : public ::testing::TestWithParam<WrongPlaces> {};
+
+TEST_P(VerifyTurns, FindWrongPlaces) {
+  const SourceFile file{"plan.hir", scan_of(5)};
+  const Module m = parse(file);
+  const WrongPlaces& c = GetParam();
+  const auto places = [&](const Graph& body, const Node& scan) {
+    TurnPlaces found = turn_places(body, scan);
+    EXPECT_NE(found.at(body.find(c.value)), c.place) << "as it is";
+    found.at(body.find(c.value)) = c.place;
+    return found;
+  };
+  const std::vector<std::string> problems = verify_memory(m.graphs[0], &m, places);
+  ASSERT_FALSE(problems.empty()) << "expected: " << c.problem;
+  EXPECT_EQ(problems[0], c.problem);
+}
+
+const WrongPlaces kWrong[] = {
+    {"SliceThatStays", "x", {false, 2, {0, 0}}, "in turn 1 of @sum, slice %x is not found where it lies"},
+    {"SliceOfTwoTurns", "x", {false, 2, {0, 32}}, "in turn 1 of @sum, slice %x is not found where it lies"},
+    {"SliceOfTheNextTurn", "x", {false, 2, {16, 16}}, "in turn 0 of @sum, slice %x is not found where it lies"},
+    {"SliceOfAnotherOperand", "x", {false, 0, {0, 0}}, "in turn 0 of @sum, slice %x is not found where it lies"},
+    {"FixedThatMoves", "w", {false, 0, {0, 16}}, "in turn 1 of @sum, %w lies outside %w"},
+    {"CarryInARow", "h", {true, 1, {0, 0}}, "in turn 0 of @sum, carry %h is not found where it lies"},
+    {"CarryWhereItStarted", "h", {false, 0, {0, 0}}, "in turn 0 of @sum, carry %h is not found where it lies"},
+    {"RowsOverOneAnother", "e", {true, 1, {0, 8}}, "the row of turn 0 of %es is overwritten by a later turn of @sum"},
+    {"RowsBeyondTheResult", "e", {true, 1, {16, 16}}, "in turn 4 of @sum, %e lies outside %es"},
+    {"RowsOfAnotherResult",
+     "e",
+     {true, 2, {0, 16}},
+     "in turn 0 of @sum, %e is overwritten by %o before the turn leaves it"},
+};
+
+std::string wrong_name_of(const ::testing::TestParamInfo<WrongPlaces>& info) { return info.param.name; }
+
 std::string name_of(const ::testing::TestParamInfo<Case>& info) { return info.param.name; }
 INSTANTIATE_TEST_SUITE_P(Plans, VerifyMemory, ::testing::ValuesIn(kPlans), name_of);
+INSTANTIATE_TEST_SUITE_P(Scans, VerifyMemory, ::testing::ValuesIn(kScans), name_of);
+INSTANTIATE_TEST_SUITE_P(Places, VerifyTurns, ::testing::ValuesIn(kWrong), wrong_name_of);
 INSTANTIATE_TEST_SUITE_P(States, VerifyMemory, ::testing::ValuesIn(kStates), name_of);
 
 }  // namespace

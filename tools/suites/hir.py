@@ -41,6 +41,7 @@ class Graph:
 
     def __init__(self, name):
         self.name, self.inputs, self.parameters, self.lines, self.ops = name, {}, [], [], set()
+        self.bodies = []  # text, each behind what it scans
 
     def input(self, t):
         if elements(t.shape) == 0:
@@ -68,8 +69,8 @@ class Graph:
         if any(elements(v.shape) == 0 for v in outputs):
             raise OutOfScope("empty tensor")
         inputs = ", ".join("input %%%s: %s" % (v.name, v.type) for v in self.parameters)
-        return "graph @%s(%s) {\n%s\n  return %s\n}\n" % (self.name, inputs, "\n".join(self.lines),
-                                                         ", ".join("%" + v.name for v in outputs))
+        return "%sgraph @%s(%s) {\n%s\n  return %s\n}\n" % ("".join(self.bodies), self.name, inputs, "\n".join(self.lines),
+                                                           ", ".join("%" + v.name for v in outputs))
 
     # --- constants ---
 
@@ -159,3 +160,40 @@ class Graph:
 
     def iota(self, shape, axis, dtype="i32"):
         return self.multi("iota", [], [(dtype, shape)], shape=list(shape), axis=axis, dtype=dtype)[0]
+
+
+class Body(Graph):
+    """One turn of a scan in a graph, or in a body. Its inputs have roles; what is known beforehand is an input of the graph."""
+
+    def __init__(self, around):
+        super().__init__("%s.b%d" % (around.name, len(around.bodies)))
+        self.around, self.roles, self.operands, self.found = around, [], [], {}
+
+    def add(self, role, dtype, shape, operand=None):
+        value = Value("in%d" % len(self.parameters), dtype, tuple(shape))
+        self.parameters.append(value)
+        self.roles.append(role)
+        if operand is not None:
+            self.operands.append(operand)
+        return value
+
+    def fixed(self, v):
+        """A value of the graph around, in the body."""
+        if v.name not in self.found:
+            self.found[v.name] = self.add("fixed", v.dtype, v.shape, v)
+        return self.found[v.name]
+
+    def input(self, t):
+        return self.fixed(self.around.input(t))
+
+    def scan(self, count, nexts, stacked, reverse=False):
+        """Ends the body, whose carries become `nexts`, and runs it: the last carries, then what is stacked along a new first axis."""
+        inputs = ", ".join("%s %%%s: %s" % (r, v.name, v.type) for r, v in zip(self.roles, self.parameters))
+        updates = "".join("  update %%%s <- %%%s\n" % (c.name, n.name) for c, n in nexts.items())
+        self.around.bodies += self.bodies
+        self.around.bodies.append("body @%s(%s) {\n%s\n%s  return %s\n}\n" % (
+            self.name, inputs, "\n".join(self.lines), updates, ", ".join("%" + v.name for v in stacked)))
+        self.around.ops |= self.ops
+        types = [(v.dtype, v.shape) for r, v in zip(self.roles, self.parameters) if r == "carry"]
+        types += [(v.dtype, (count,) + v.shape) for v in stacked]
+        return self.around.multi("scan @" + self.name, self.operands, types, count=count, **({"reverse": True} if reverse else {}))

@@ -1,5 +1,5 @@
 """ONNX backend cases (https://github.com/onnx/onnx, Apache-2.0) as IR text."""
-from . import (onnx_elementwise, onnx_index, onnx_movement, onnx_nn, onnx_norm, onnx_products, onnx_reduce, onnx_resize,
+from . import (onnx_elementwise, onnx_index, onnx_loops, onnx_movement, onnx_nn, onnx_norm, onnx_products, onnx_reduce, onnx_resize,
                onnx_sample, onnx_static)
 from .hir import Graph
 from .tensor import DTYPES, OutOfScope, Tolerance, from_case
@@ -10,7 +10,7 @@ ELEMENT_TYPES = {1: "f32", 2: "u8", 3: "i8", 4: "u16", 5: "i16", 6: "i32", 7: "i
                  12: "u32", 13: "u64", 16: "bf16"}
 HANDLERS = {**onnx_elementwise.HANDLERS, **onnx_movement.HANDLERS, **onnx_reduce.HANDLERS, **onnx_nn.HANDLERS,
             **onnx_index.HANDLERS, **onnx_norm.HANDLERS, **onnx_sample.HANDLERS, **onnx_products.HANDLERS,
-            **onnx_resize.HANDLERS}
+            **onnx_resize.HANDLERS, **onnx_loops.HANDLERS}
 # Their results are sums of products: one element near zero says little, the error over all of them does.
 SUMS = {"matmul", "conv2d", "conv2d_data_grad", "layer_norm", "normalize"}
 
@@ -45,12 +45,14 @@ class Translator:
         names = [i["name"] for i in case["graph"]["inputs"] if i["name"] not in self.given]
         self.given.update(zip(names, data["inputs"]))  # by position: in old cases the data has no names
         self.nodes = {out: node for node in map(Node, case["graph"]["nodes"]) for out in node.outputs if out}
-        self.values, self.known = {}, {}
+        self.values, self.known, self.around = {}, {}, None  # around: of a graph inside of a node, the graph that it is in
 
     def value(self, name):
         """The IR value of an ONNX name."""
         if name not in self.values:
-            if name in self.given:
+            if name not in self.given and name not in self.nodes and self.around:
+                self.values[name] = self.graph.fixed(self.around.value(name))
+            elif name in self.given:
                 self.values[name] = self.graph.input(from_case(self.given[name], NAMES))
             else:
                 self.translate(self.nodes[name])
@@ -73,6 +75,8 @@ class Translator:
         """The tensor of a name that is known before the graph runs; a case's own inputs are, where a shape depends on them."""
         if name in self.given:
             return from_case(self.given[name], NAMES)
+        if name not in self.nodes and self.around:
+            return self.around.static(name)
         if name not in self.known:
             node = self.nodes[name]
             if node.op not in onnx_static.HANDLERS:

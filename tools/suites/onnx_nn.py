@@ -289,6 +289,28 @@ def g_cast(t, name):
     return t.graph.cast(t.value(name), "i32")
 
 
+def causal_conv(t, node):
+    """A filter of each channel over a sequence [N,C,T], which sees the steps before; they are handed on as a state."""
+    g, x, w = t.graph, t.value(node.inputs[0]), t.value(node.inputs[1])
+    rows, channels, steps = x.shape
+    count = w.shape[2]
+    past = t.optional(node, 3)
+    x = g.concat([t.value(past), x], 2) if past else g.pad(x, [0, 0, count - 1], [0, 0, 0])
+    y = None
+    for k in range(count):
+        seen = g.slice(x, [0, 0, k], [rows, channels, k + steps], [1, 1, 1])
+        factor = g.reshape(g.slice(w, [0, 0, k], [channels, 1, k + 1], [1, 1, 1]), (1, channels, 1))
+        term = g.binary("mul", seen, factor)
+        y = term if y is None else g.emit("add", [y, term])
+    if t.optional(node, 2):
+        y = g.binary("add", y, g.reshape(t.value(node.inputs[2]), (1, channels, 1)))
+    activation = node.attr("activation", "none")
+    if activation not in ("none", "silu", "swish"):
+        raise OutOfScope("CausalConvWithState with " + activation)
+    y = y if activation == "none" else g.emit("silu", [y])
+    return [y, g.slice(x, [0, 0, steps], list(x.shape), [1, 1, 1])]
+
+
 def weighted_loss(t, log_probability, labels, weight, index, reduction):
     g, axis = t.graph, len(log_probability.shape) - 1
     classes = g.iota(log_probability.shape, axis)
@@ -311,7 +333,7 @@ def weighted_loss(t, log_probability, labels, weight, index, reduction):
 
 HANDLERS = {
     "MatMul": matmul, "Gemm": gemm, "Conv": conv, "ConvInteger": conv_integer, "ConvTranspose": conv_transpose, "MaxPool": pool, "AveragePool": pool,
-    "LpPool": pool,
+    "LpPool": pool, "CausalConvWithState": causal_conv,
     "GlobalAveragePool": global_pool("reduce_mean"), "GlobalMaxPool": global_pool("reduce_max"),
     "Softmax": softmax("softmax"), "LogSoftmax": softmax("log_softmax"), "LayerNormalization": layer_norm,
     "SoftmaxCrossEntropyLoss": loss, "NegativeLogLikelihoodLoss": loss,

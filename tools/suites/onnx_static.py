@@ -1,4 +1,6 @@
 """Constants and shape arithmetic of ONNX graphs, folded before the IR is written: Heddle's shapes are static."""
+import math
+
 from .tensor import FLOATING, OutOfScope, elements, tensor
 
 
@@ -131,5 +133,6 @@ HANDLERS = {
     "Add": arithmetic(lambda a, b: a + b), "Sub": arithmetic(lambda a, b: a - b), "Mul": arithmetic(lambda a, b: a * b),
     "Div": arithmetic(quotient), "Min": arithmetic(min), "Max": arithmetic(max), "Neg": arithmetic(lambda a: -a),
     "Equal": arithmetic(lambda a, b: a == b, "bool"), "And": arithmetic(lambda a, b: a and b, "bool"),
+    "Ceil": arithmetic(lambda a: float(math.ceil(a))), "Relu": arithmetic(lambda a: max(a, 0)),
     "Not": arithmetic(lambda a: not a, "bool"), "Mod": arithmetic(lambda a, b: a % b), "Where": arithmetic(lambda c, a, b: a if c else b),
 }
