@@ -31,12 +31,38 @@ std::string with_names(const std::string& text, const std::map<std::string, std:
   return out;
 }
 
+// "#3" is the pointer to operand 3: where there may be more than have names.
+std::string with_operands(const std::string& text, const std::vector<std::string>& operands) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '#') {
+      out += text[i];
+      continue;
+    }
+    size_t number = 0;
+    for (; i + 1 < text.size() && std::isdigit(static_cast<unsigned char>(text[i + 1])) != 0; ++i)
+      number = number * 10 + static_cast<size_t>(text[i + 1] - '0');
+    out += operands.at(number);
+  }
+  return out;
+}
+
+// The kernel's parameter, or the number.
+std::string scalar_of(const KernelText& text, const Attr& value) {
+  if (const auto* scalar = std::get_if<ScalarName>(&value)) return text.scalars.at(scalar->name);
+  return std::get<int64_t>(value) == INT64_MIN ? "(-9223372036854775807LL - 1)" : to_string(value) + "LL";
+}
+
 }  // namespace
 
 std::string primitive_call(const KernelText& text, const Node& n) {
   std::map<std::string, std::string> names{{"Index", text.index_type}};
-  for (const auto& [name, value] : primitive_of(text.kernel).words) names[name] = value;
-  for (size_t i = 0; i < n.operands.size(); ++i) names[n.op->operands[i]] = text.inputs.at(n.operands[i]);
+  std::vector<std::string> operands;
+  for (const ValueId v : n.operands) operands.push_back(text.inputs.at(v));
+  for (const auto& [name, value] : primitive_of(text.kernel).words) names[name] = with_operands(value, operands);
+  for (const Key& attr : n.op->attrs)
+    if (attr.scalar) names[attr.name] = scalar_of(text, attribute(*n.op, n.attrs, attr.name));
+  for (size_t i = 0; i < n.op->operands.size(); ++i) names[n.op->operands[i]] = operands[i];
   for (size_t i = 0; i < n.results.size(); ++i) names[n.op->results[i]] = text.outputs.at(n.results[i])[0];
   return with_names(std::get<Primitive>(n.op->kind).call, names) + place_comment(n.loc);
 }

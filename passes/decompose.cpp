@@ -65,7 +65,8 @@ bool decompose(Module& m, const Options& options) {
       const OpDef& op = *g[id].op;
       if (options.target.gpu && op.in_launches) return decompose_node(g, id, op.in_launches);
       if (!is_decomposable(g[id])) return false;
-      if (!select_composite(kernels, g, id, options)) return decompose_node(g, id, op.decomposition);
+      const SelectedComposite selected = select_composite(kernels, g, id, options);
+      if (!selected.called) return decompose_node(g, id, selected.parts);
       return taken = true;
     });
     if (taken) sort_topologically(g);

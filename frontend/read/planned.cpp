@@ -7,9 +7,6 @@
 namespace heddle::frontend {
 namespace {
 
-constexpr std::string_view kAttention =
-    "write it with dense, reshape, transpose, matmul and softmax; a feed-forward network may do with conv1d or a "
-    "mean of embeddings";
 constexpr std::string_view kText =
     "turn the text into rows of numbers of one length, numpy.save them, and read them with npy";
 
@@ -17,15 +14,6 @@ constexpr std::string_view kText =
 
 const std::vector<Planned>& planned() {
   static const std::vector<Planned> all = {
-      {PlannedKind::op,
-       "attention",
-       kAttention,
-       {"scaleddotproductattention", "additiveattention", "dotproductattention"}},
-      {PlannedKind::op,
-       "multi_head_attention",
-       kAttention,
-       {"multiheadattention", "multiheadattentionforward", "groupedqueryattention", "transformer", "transformerencoder",
-        "transformerencoderlayer", "transformerdecoder", "transformerdecoderlayer"}},
       {PlannedKind::op,
        "conv3d",
        "transpose and reshape the depth into the channels, [N, height, width, depth * channels], then conv2d",

@@ -7,7 +7,7 @@
 #include "ir/kernel/count/counted_seconds.h"
 #include "ir/kernel/plan_primitive.h"
 #include "ir/kernel/plan_tile.h"
-#include "ir/op_def.h"
+#include "ir/op_forms.h"
 #include "ir/visit.h"
 
 namespace heddle::ir {
@@ -57,7 +57,18 @@ class Evaluations {
   std::vector<double> count_;
 };
 
-double flops_per_element(const Graph& k, const Node& n) { return flops_per_point(*n.op) * domain_points(k, n); }
+double flops_per_element(const Graph& k, const Node& n) {
+  if (const auto work = work_of(*n.op, signature(k, n)))
+    return work->flops / static_cast<double>(k[n.results[0]].type.elements());
+  return flops_per_point(*n.op) * domain_points(k, n);
+}
+
+double flops_of_products(const Graph& k) {
+  double products = 0;
+  for (const NodeId n : k.order)
+    if (const auto work = work_of(*k[n].op, signature(k, k[n]))) products += work->products;
+  return products;
+}
 
 // A kernel that reads a transposed operand without a tile uses one element of each cache line (host) or 32-byte sector
 // (GPU) that it fetches. This is the factor by which it reads too much. Measured on the host: transposes of 64 x 64 to
@@ -158,6 +169,8 @@ bool through_tiles(const Graph& k) { return k.schedule && std::holds_alternative
 // `product`: of a kernel through tiles.
 double compute_seconds(const Graph& k, const ContractPlan* product, double flops, const Target& target) {
   if (calls_library(k)) return flops / target.matrix_flops;
+  if (const double products = flops_of_products(k); products > 0 && !target.gpu)
+    return products / target.matrix_flops + (flops - products) / target.flops;
   if (product != nullptr)
     return contract_seconds(std::get<schedules::Product>(k.schedule->how), *product, product_work(k, *product), target);
   return thread_seconds(k, flops, target, k.schedule ? threads_of(*k.schedule, target) : kAnyThreads);

@@ -1,8 +1,8 @@
 // What later passes make of a node that nothing else takes: fuse a kernel of generated text, decompose operators.
 #include "ir/kernel/cost.h"
-#include "ir/op_def.h"
+#include "ir/op_forms.h"
 #include "passes/fuse/choose_schedule.h"
-#include "passes/select/offer.h"
+#include "passes/select/forms.h"
 
 namespace heddle::passes {
 using namespace ir;
@@ -31,7 +31,13 @@ std::vector<Offer> offers_of_later(const Asked& asked) {
   Offer offer{.detail = asked.options.libraries.empty() ? "as there is no library" : ""};
   if (std::holds_alternative<Composite>(asked.graph[asked.node].op->kind)) {
     offer.name = "decomposed";
-    offer.figure = [&target](const Graph& kernel, double) { return figure_of_parts(kernel, target); };
+    const OpDef& op = *asked.graph[asked.node].op;
+    if (forms_of(op).empty())
+      offer.figure = [&target](const Graph& kernel, double) { return figure_of_parts(kernel, target); };
+    else  // a bound could not be preferred to the figures of other forms
+      offer.figure = [&op, &options = asked.options](const Graph& kernel, double) {
+        return figure_of_form(kernel, op.decomposition, options);
+      };
   } else {
     offer.name = "generated text";
     offer.figure = [&target](const Graph& kernel, double best) { return figure_of_text(kernel, target, best); };

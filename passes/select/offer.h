@@ -7,15 +7,21 @@
 //   %p = softmax(%x)
 //     libraries   ->  {onednn: refuses}
 //     later       ->  {decomposed}
+//   %y, %lse = attention(%q, %k, %v)
+//     forms       ->  {in blocks: one operator that decompose puts in its place}
+//     later       ->  {decomposed}
 //
 // A new way to execute something, such as a kernel of its own for attention or another library, is
 // a file that offers it.
 #pragma once
+#include "ir/op_def.h"
 #include "passes/choose.h"
 #include "passes/outline.h"
 #include "passes/pass.h"
 
 namespace heddle::passes {
+
+using Decomposition = std::function<ir::Values(ir::Builder&, const ir::Node&)>;
 
 // What select would do with a node where it takes a candidate.
 struct Offer {
@@ -25,6 +31,8 @@ struct Offer {
   // them.
   std::vector<ir::NodeId> nodes = {};
   std::optional<Extract> call = {};
+  // Of a composite that is decomposed: into what. The definition's where there is none.
+  const Decomposition* parts = nullptr;
   // How long a kernel of just these nodes takes, in this way. Where nothing is called, `kernel` is
   // another offer's call.
   std::function<Figure(const ir::Graph& kernel, double best)> figure = {};
@@ -38,10 +46,11 @@ struct Asked {
 using OfferFunction = std::vector<Offer> (*)(const Asked&);
 
 std::vector<Offer> offers_of_libraries(const Asked& asked);  // each of the options', in their order
+std::vector<Offer> offers_of_forms(const Asked& asked);      // other forms of a composite (ir/op_forms.h)
 std::vector<Offer> offers_of_later(const Asked& asked);      // fuse's text, or decompose's parts
 
 // All of them, in order of preference where figures are equal.
-inline constexpr OfferFunction kOffers[] = {offers_of_libraries, offers_of_later};
+inline constexpr OfferFunction kOffers[] = {offers_of_libraries, offers_of_forms, offers_of_later};
 
 // The results of the nodes that the rest of the graph reads.
 std::vector<ir::ValueId> read_results(const ir::Graph& g, ir::NodeId last);

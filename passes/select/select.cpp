@@ -17,8 +17,8 @@ class Selector {
  public:
   Selector(KernelTable& kernels, Graph& g, const Options& options) : kernels_(kernels), g_(g), options_(options) {}
 
-  // Whether a call takes the node's place; else a later pass has it.
-  bool take(NodeId n) {
+  // Whether a call takes the node's place; else a later pass has it, or the parts.
+  SelectedComposite take(NodeId n) {
     std::vector<Offer> offers = offers_for(n);
     node_ = n, widest_ = nullptr;
     for (const Offer& offer : offers)
@@ -31,9 +31,11 @@ class Selector {
     const Choice choice = choose(candidates);
     if (candidates.size() > 1 || std::holds_alternative<Contraction>(g_[n].op->kind))
       options_.note("select", g_, "%" + g_[g_[n].results[0]].name, choice.reason);
-    if (!choice.taken || !offers[*choice.taken].call) return false;
-    replace(offers[*choice.taken]);
-    return true;
+    if (!choice.taken) return {};
+    Offer& taken = offers[*choice.taken];
+    if (!taken.call) return {.called = false, .parts = taken.parts != nullptr ? *taken.parts : Decomposition{}};
+    replace(taken);
+    return {.called = true};
   }
 
  private:
@@ -82,8 +84,10 @@ std::vector<ValueId> read_results(const Graph& g, NodeId last) {
   return results;
 }
 
-bool select_composite(KernelTable& kernels, Graph& g, NodeId composite, const Options& options) {
-  return Selector(kernels, g, options).take(composite);
+SelectedComposite select_composite(KernelTable& kernels, Graph& g, NodeId composite, const Options& options) {
+  SelectedComposite selected = Selector(kernels, g, options).take(composite);
+  if (!selected.called && !selected.parts) selected.parts = g[composite].op->decomposition;
+  return selected;
 }
 
 bool select(Module& m, const Options& options) {
@@ -94,7 +98,7 @@ bool select(Module& m, const Options& options) {
     bool taken = false;
     Selector selector(kernels, g, options);
     for (const NodeId n : std::vector<NodeId>(g.order))
-      if (std::holds_alternative<Contraction>(g[n].op->kind)) taken |= selector.take(n);
+      if (std::holds_alternative<Contraction>(g[n].op->kind)) taken |= selector.take(n).called;
     if (taken) sort_topologically(g);
     changed |= taken;
   }

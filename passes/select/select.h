@@ -15,6 +15,9 @@
 // After layout, before fuse: fuse outlines everything that is left. Composites are gone by then: `decompose` asks
 // `select_composite` for each before it takes it apart.
 #pragma once
+#include <functional>
+
+#include "ir/op_def.h"
 #include "passes/pass.h"
 
 namespace heddle::passes {
@@ -22,8 +25,12 @@ namespace heddle::passes {
 bool select(ir::Module& m, const Options& options);
 
 // Gives the composite to the candidate that takes the least time. Where that is a call, it is at
-// the end of g.order: the caller sorts. Else the composite is to be decomposed.
+// the end of g.order: the caller sorts. Else the composite is to be decomposed, in the way that is returned.
 class KernelTable;
-bool select_composite(KernelTable& kernels, ir::Graph& g, ir::NodeId composite, const Options& options);
+struct SelectedComposite {
+  bool called = false;
+  std::function<ir::Values(ir::Builder&, const ir::Node&)> parts = {};
+};
+SelectedComposite select_composite(KernelTable& kernels, ir::Graph& g, ir::NodeId composite, const Options& options);
 
 }  // namespace heddle::passes

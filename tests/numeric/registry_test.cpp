@@ -83,14 +83,18 @@ Missing missing_samples(const OpDef& op) {
   return missing;
 }
 
-// What may be a kernel's scalar is a number of a source or an elementwise operator, and its types do not depend on it.
+// What may be a kernel's scalar is a number of a source, an elementwise operator or, where it is whole, of a primitive
+// whose call names it; its types do not depend on it.
 Missing wrong_scalars(const OpDef& op) {
   Missing wrong;
   for (const Key& attr : op.attrs) {
     if (!attr.scalar) continue;
     const bool number = attr.type == KeyType::integer || attr.type == KeyType::real;
     if (!number || attr.count != Count::one) wrong.push_back("a number in " + attr.name);
-    if (!std::holds_alternative<Source>(op.kind) && !std::holds_alternative<Elementwise>(op.kind))
+    const auto* primitive = std::get_if<Primitive>(&op.kind);
+    const bool called = primitive != nullptr && attr.type == KeyType::integer &&
+                        primitive->call.find(attr.name) != std::string::npos;
+    if (!std::holds_alternative<Source>(op.kind) && !std::holds_alternative<Elementwise>(op.kind) && !called)
       wrong.push_back("an expression that reads " + attr.name);
     for (const Sample& sample : op.samples) {
       OneOp graph = one_op({&op, static_cast<size_t>(&sample - op.samples.data())});
