@@ -10,8 +10,6 @@ namespace {
 constexpr std::string_view kAttention =
     "write it with dense, reshape, transpose, matmul and softmax; a feed-forward network may do with conv1d or a "
     "mean of embeddings";
-constexpr std::string_view kText =
-    "turn the text into rows of numbers of one length, numpy.save them, and read them with npy";
 
 }  // namespace
 
@@ -30,8 +28,6 @@ const std::vector<Planned>& planned() {
        "conv3d",
        "transpose and reshape the depth into the channels, [N, height, width, depth * channels], then conv2d",
        {"convolution3d", "lazyconv3d", "convtranspose3d", "lazyconvtranspose3d", "conv3dtranspose"}},
-      {PlannedKind::reader, "tokens", kText, {"textfile", "textlinedataset"}},
-      {PlannedKind::reader, "text_folder", kText, {"textdatasetfromdirectory"}},
       {PlannedKind::key, "accumulate", "a larger train.batch has the same gradient"},
       {PlannedKind::key, "params", "parameters are f32; \"compute\" says to what operands of products may be rounded"},
       {PlannedKind::key, "loss_scale", "leave it out: gradients are f32, which does not underflow"},
