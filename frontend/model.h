@@ -139,10 +139,18 @@ struct DataReader {
   Location where;
 };
 
+// Which of the training rows serve as validation, where they are drawn.
+struct ValidationDraw {
+  int64_t seed = 0;
+  Named by;     // an input or a column: each of its values gives its share of rows; empty: none
+  Named group;  // likewise: rows of one value stay together
+};
+
 struct Data {
   std::optional<DataReader> train, validation, test;
-  double validation_fraction = 0;  // the last rows of train; 0: none
+  double validation_fraction = 0;  // of the rows of train; 0: none
   Location fraction_where;
+  std::optional<ValidationDraw> draw;                                 // of the fraction; nothing: the last rows
   std::map<std::string, std::vector<ir::DataMap>, std::less<>> maps;  // by model input
   Location where;
 };

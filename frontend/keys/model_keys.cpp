@@ -266,7 +266,7 @@ Keys data_keys() {
       {.name = "train", .type = KeyType::object, .doc = "a reader of the rows that are trained with", .of = "reader"},
       {.name = "validation",
        .type = KeyType::object,
-       .doc = "a reader, or `{\"fraction\": 0.1}` for the last tenth of the training rows",
+       .doc = "a reader, or `{\"fraction\": 0.1}` for the last tenth of the training rows; see below",
        .of = "validation"},
       {.name = "test", .type = KeyType::object, .doc = "a reader of the rows that are tested with", .of = "reader"},
       {.name = "map",
@@ -278,11 +278,15 @@ Keys data_keys() {
 }
 
 Keys fraction_keys() {
-  static const std::vector<Key> keys = {{.name = "fraction",
-                                         .type = KeyType::real,
-                                         .doc = "the last rows of the training rows",
-                                         .required = true,
-                                         .range = {.low = 0, .high = 1, .above = true, .below = true}}};
+  static const std::vector<Key> keys = {
+      {.name = "fraction",
+       .type = KeyType::real,
+       .doc = "of the training rows: the last ones, without `draw`",
+       .required = true,
+       .range = {.low = 0, .high = 1, .above = true, .below = true}},
+      {.name = "draw", .type = KeyType::integer, .doc = "the seed by which the rows are drawn", .range = kExact},
+      {.name = "by", .type = KeyType::word, .doc = "an input or a column: each of its values gives its share of rows"},
+      {.name = "group", .type = KeyType::word, .doc = "an input or a column: rows of one value stay on one side"}};
   return keys;
 }
 

@@ -5,21 +5,12 @@
 #include "frontend/read/foreign_names.h"
 
 namespace heddle::frontend {
-namespace {
-
-constexpr std::string_view kText =
-    "turn the text into rows of numbers of one length, numpy.save them, and read them with npy";
-
-}  // namespace
-
 const std::vector<Planned>& planned() {
   static const std::vector<Planned> all = {
       {PlannedKind::op,
        "conv3d",
        "transpose and reshape the depth into the channels, [N, height, width, depth * channels], then conv2d",
        {"convolution3d", "lazyconv3d", "convtranspose3d", "lazyconvtranspose3d", "conv3dtranspose"}},
-      {PlannedKind::reader, "tokens", kText, {"textfile", "textlinedataset"}},
-      {PlannedKind::reader, "text_folder", kText, {"textdatasetfromdirectory"}},
       {PlannedKind::key, "accumulate", "a larger train.batch has the same gradient"},
       {PlannedKind::key, "params", "parameters are f32; \"compute\" says to what operands of products may be rounded"},
       {PlannedKind::key, "loss_scale", "leave it out: gradients are f32, which does not underflow"},

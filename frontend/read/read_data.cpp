@@ -18,6 +18,28 @@ bool contains(const std::vector<std::string>& list, const std::string& word) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
+// A name, or the index of a column.
+Named read_word(const Json& json) {
+  return {json.kind == Json::Kind::integer ? std::to_string(json.integer) : json.text, json.where};
+}
+
+// Seed 0 stays 0: that rows are drawn at all is the model's to say.
+std::optional<ValidationDraw> read_draw(const Fields& fields, Diagnostics& errors) {
+  ValidationDraw draw;
+  fields.read("by", [&](const Json& by) { draw.by = read_word(by); });
+  fields.read("group", [&](const Json& group) { draw.group = read_word(group); });
+  if (fields.find("draw") != nullptr) {
+    fields.read("draw", draw.seed);
+    return draw;
+  }
+  for (const Named* word : {&draw.by, &draw.group})
+    if (!word->text.empty())
+      errors.error(word->where,
+                   fmt::format("data: validation: '{}' is of rows that are drawn", word == &draw.by ? "by" : "group"),
+                   "add the seed of the drawing: \"draw\": 1");
+  return std::nullopt;
+}
+
 void read_validation(const Json& json, const Model& model, Data& data, Diagnostics& errors) {
   if (json.find("fraction") == nullptr) {
     if (json.find("op") == nullptr)
@@ -29,6 +51,7 @@ void read_validation(const Json& json, const Model& model, Data& data, Diagnosti
   const Fields fields(json, fraction_keys(), "data: validation", model.let, errors);
   data.fraction_where = json.find("fraction")->where;
   fields.read("fraction", data.validation_fraction);
+  data.draw = read_draw(fields, errors);
 }
 
 // One number, [height, width], or of borders [top, bottom, left, right].

@@ -12,6 +12,7 @@
 namespace heddle::frontend {
 namespace {
 
+using ir::Count;
 using runtime::data::ClassNames;
 using runtime::data::ReaderDef;
 using runtime::data::ReaderValue;
@@ -72,6 +73,18 @@ ClassNames class_names(const Json& value, const std::string& what, const Model& 
   return names;
 }
 
+// {"name": "characters", "size": "length"}
+ClassNames words_by_input(const Json& value, const Key& key, const std::string& what, const Model& model) {
+  ClassNames words;
+  for (const Json& item : as_object(value, what).items) {
+    if (std::ranges::find(model.inputs, item.key, &InputDef::name) == model.inputs.end())
+      throw UserError(item.key_where, fmt::format("{}: there is no input {}", what, quote(item.key)));
+    words[item.key] = {as_text(item, what)};
+    require_word(item, key.words, what);
+  }
+  return words;
+}
+
 void check_paths(const Json& value, const std::vector<std::string>& paths) {
   const bool list = value.kind == Json::Kind::list;
   for (size_t i = 0; i < paths.size(); ++i) check_path({paths[i], list ? value.items[i].where : value.where});
@@ -81,9 +94,12 @@ ReaderValue read_value(const Key& key, const Json& value, const std::string& wha
   switch (key.type) {
     case KeyType::flag: return value.flag;
     case KeyType::integer: return read_integer(value, key, model.let, what);
-    case KeyType::real: return read_real(value, key, model.let, what);
+    case KeyType::real:
+      if (key.count != Count::one) return read_reals(value, key, model.let, what);
+      return read_real(value, key, model.let, what);
     case KeyType::classes: return class_names(value, what, model);
     default: {
+      if (key.count == Count::by_name) return words_by_input(value, key, what, model);
       std::vector<std::string> out = texts(value, what);
       if (key.type == KeyType::path) check_paths(value, out);
       return out;

@@ -34,6 +34,7 @@ class Mapping {
   bool empty() const { return size_ == 0; }
   std::span<const std::byte> bytes() const { return {data_, static_cast<size_t>(size_)}; }
   std::byte* writable() { return data_; }  // of scratch only
+  bool can_write() const { return writable_; }
   Mapping part(int64_t begin, int64_t size) const;
 
  private:

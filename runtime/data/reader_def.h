@@ -22,12 +22,13 @@
 namespace heddle::runtime::data {
 
 struct ReaderRequest;
+struct Source;
 struct Table;
 struct TableHeader;
 
 // Names of classes by model input; no names: those that the training rows hold, sorted.
 using ClassNames = std::map<std::string, std::vector<std::string>, std::less<>>;
-using ReaderValue = std::variant<bool, int64_t, double, std::vector<std::string>, ClassNames>;
+using ReaderValue = std::variant<bool, int64_t, double, std::vector<double>, std::vector<std::string>, ClassNames>;
 
 struct ReaderSetting {
   std::string key;
@@ -48,6 +49,9 @@ struct ReaderDef {
   std::function<TableHeader(const ReaderRequest&, const std::filesystem::path& root)> header;
   // Columns in the request's order, of the header's types.
   std::function<Table(const ReaderRequest&, const std::filesystem::path& root)> read;
+  // A hash of what each row has in a column of the file that no input need be made of; empty: the file has none.
+  std::function<std::vector<uint64_t>(const ReaderRequest&, const std::filesystem::path& root, const Source& column)>
+      values = {};
 };
 
 struct RegisterReader {

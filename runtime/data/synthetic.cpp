@@ -34,7 +34,9 @@ const SyntheticColumn& SyntheticKind::find(const ColumnRequest& c) const {
   throw UserError(c.where, fmt::format("synthetic {} have {}, not \"{}\"", name, fmt::join(sources, ", "), c.source()));
 }
 
-std::vector<SyntheticKind> synthetic_kinds() { return {digits(), digit_pairs(), shapes(), scenes(), ratings()}; }
+std::vector<SyntheticKind> synthetic_kinds() {
+  return {digits(), digit_pairs(), shapes(), scenes(), ratings(), drawn_names()};
+}
 
 const SyntheticKind& synthetic_kind(const ReaderRequest& request) {
   static const std::vector<SyntheticKind> kinds = synthetic_kinds();
@@ -70,6 +72,7 @@ TableHeader synthetic_header(const ReaderRequest& request) {
     if (header.rows > kMostBytes / column.row_bytes())
       throw UserError(request.where, "the rows exceed 64 GiB", "fewer rows, or smaller ones");
     header.types.push_back(drawn.type);
+    header.tokenizers.push_back(drawn.tokenizer ? drawn.tokenizer() : "");
   }
   return header;
 }

@@ -32,6 +32,7 @@ struct SyntheticColumn {
   std::function<void(const ReaderRequest&, const ColumnRequest&)> check;
   // One row of it, as many elements as `dims_of` says.
   std::function<void(const SyntheticRow&, std::byte* to)> draw;
+  std::function<std::string()> tokenizer = {};  // of ids: a tokenizer.json; empty: they are none
 };
 
 struct SyntheticKind {
@@ -45,6 +46,7 @@ SyntheticKind digit_pairs();
 SyntheticKind shapes();
 SyntheticKind scenes();
 SyntheticKind ratings();
+SyntheticKind drawn_names();
 std::vector<SyntheticKind> synthetic_kinds();
 const SyntheticKind& synthetic_kind(const ReaderRequest& request);
 

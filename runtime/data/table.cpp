@@ -166,4 +166,32 @@ Table split_tail(Table& table, int64_t rows) {
   return tail;
 }
 
+Table split_rows(Table& table, const std::vector<uint8_t>& marked, int64_t resident) {
+  HEDDLE_CHECK(std::ssize(marked) == table.rows, "each row is marked or not");
+  Table out{.rows = std::ranges::count(marked, 1), .columns = {}};
+  for (Column& column : table.columns) {
+    Column& taken = out.columns.emplace_back(Column{.input = column.input, .type = column.type, .dims = column.dims});
+    const int64_t rows = table.rows - out.rows, bytes = column.row_bytes();
+    const bool in_place = column.mapping.empty() || column.mapping.can_write();
+    Column left{.input = column.input, .type = column.type, .dims = column.dims};
+    std::byte* to_taken = make_room(taken, out.rows, resident);
+    std::byte* to_left = in_place ? column.writable() : make_room(left, rows, resident);
+    const std::byte* from = column.content().data();
+    for (size_t row = 0; row < marked.size(); ++row, from += bytes) {
+      std::byte*& to = marked[row] != 0 ? to_taken : to_left;
+      std::memmove(to, from, static_cast<size_t>(bytes));
+      to += bytes;
+    }
+    if (!in_place) {
+      column = std::move(left);
+    } else if (!column.mapping.empty()) {
+      column.mapping = column.mapping.part(0, rows * bytes);
+    } else {
+      column.bytes.resize(static_cast<size_t>(rows * bytes));
+    }
+  }
+  table.rows -= out.rows;
+  return out;
+}
+
 }  // namespace heddle::runtime::data

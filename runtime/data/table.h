@@ -6,6 +6,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,6 +33,7 @@ struct Column {
 struct Table {
   int64_t rows = 0;
   std::vector<Column> columns;
+  std::vector<std::string> notes = {};  // what a user should know of them: how many texts were cut
   const Column* find(const std::string& input) const;
 };
 
@@ -53,6 +55,7 @@ struct ColumnRequest {
   std::vector<std::string> class_names = {};  // of the training rows, where the reader found them there
   bool cast = false;                          // what is floating is cut to integers where the input takes those
   bool looked_up = false;                     // elements are found by it: -100 is none
+  std::string tokenizer = {};                 // of text: a tokenizer.json; empty: the rows say
   int64_t first_row = 0;                    // the number of the first row, for messages, where a file is read in parts
   std::vector<Diagnostic> bounded_by = {};  // notes: what has so many classes
   const std::string& source() const { return sources.at(0).text; }
@@ -69,6 +72,8 @@ struct ReaderRequest {
   std::vector<ReaderSetting> settings;
   Location where;
   int64_t resident = most_resident_bytes();  // a column that is made and larger lies in a temporary file
+  // Rows that do not train, 1 each: they say nothing of names and vocabularies. nullptr: all rows train.
+  std::shared_ptr<const std::vector<uint8_t>> held = nullptr;
 
   const ReaderSetting* find(std::string_view key) const;  // nullptr where it is not given
   Location place(std::string_view key) const;             // of the setting, or of the reader
@@ -94,6 +99,11 @@ struct TableHeader {
   std::vector<ElementType> types;                          // of the request's columns
   std::vector<std::vector<std::string>> class_names = {};  // likewise; empty: no column has names
   bool names_found = false;                                // among the rows: those of the training rows hold for all
+  std::vector<std::string> tokenizers = {};                // of the request's columns: a tokenizer.json; empty: no text
+  bool tokens_found = false;                               // among the rows, as names_found
+  // Held rows with a name or a character that no training row has, in their order.
+  std::vector<int64_t> strange = {};
+  std::vector<std::string> notes = {};  // what a user should know: which files were passed over
 };
 TableHeader read_table_header(const ReaderRequest& request, const std::filesystem::path& root);
 // Reads or draws the rows; throws UserError at the request's place.
@@ -111,5 +121,7 @@ void convert(Column& column, ElementType type);
 
 // The last `rows` rows as a table of their own, removed from `table`.
 Table split_tail(Table& table, int64_t rows);
+// Likewise the rows that are marked, in their order. What is in memory, or in a temporary file, moves in place.
+Table split_rows(Table& table, const std::vector<uint8_t>& marked, int64_t resident);
 
 }  // namespace heddle::runtime::data

@@ -91,19 +91,20 @@ std::string vocabulary_json(const std::vector<std::string>& tokens) {
   return json + "\n    }";
 }
 
-std::string pairs_model(const TrainedPairs& made) {
+// `unknown` is a token, "": none.
+std::string pairs_model(const TrainedPairs& made, const std::string& unknown = {}) {
   std::string merges;
   for (const auto& [left, right] : made.merges)
     merges += fmt::format("{}\n      [{}, {}]", merges.empty() ? "" : ",", json_quoted(made.tokens[left]),
                           json_quoted(made.tokens[right]));
   return fmt::format(
       R"({{
-    "type": "BPE", "dropout": null, "unk_token": null, "continuing_subword_prefix": null, "end_of_word_suffix": null,
+    "type": "BPE", "dropout": null, "unk_token": {}, "continuing_subword_prefix": null, "end_of_word_suffix": null,
     "fuse_unk": false, "byte_fallback": false, "ignore_merges": false,
     "vocab": {},
     "merges": [{}]
   }})",
-      vocabulary_json(made.tokens), merges);
+      unknown.empty() ? "null" : json_quoted(unknown), vocabulary_json(made.tokens), merges);
 }
 
 std::string tokenizer_json(const Frame& frame, const Special& special, const std::string& model) {
@@ -141,23 +142,15 @@ std::string train_bpe(const TrainRequest& request, const std::vector<SourceFile>
                         pairs_model(train_pairs(words, request.size, request.special, alphabet, "")));
 }
 
-// A byte's id is the byte, behind the special tokens.
 std::string train_bytes(const TrainRequest& request, const std::vector<SourceFile>&) {
-  const Frame frame{
-      .pre_tokenizer = R"({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false})",
-      .decoder = kByteLevel};
-  TrainedPairs made{request.special, {}};
-  for (unsigned byte = 0; byte < 256; ++byte)
-    append_code(made.tokens.emplace_back(), byte_character(static_cast<unsigned char>(byte)));
-  return tokenizer_json(frame, request.special, pairs_model(made));
+  return byte_tokenizer(request.special);
 }
 
 std::string train_characters(const TrainRequest& request, const std::vector<SourceFile>& texts) {
-  const Frame frame{.decoder = R"({"type": "Fuse"})"};
-  TrainedPairs made{request.special, {}};
-  for (const std::string& character : alphabet_of(count_words(texts, frame))) made.tokens.push_back(character);
-  if (request.size != 0) require_room(request.size, made.tokens.size(), "characters and special tokens");
-  return tokenizer_json(frame, request.special, pairs_model(made));
+  const std::vector<std::string> characters = alphabet_of(count_words(texts, {}));
+  if (request.size != 0)
+    require_room(request.size, request.special.size() + characters.size(), "characters and special tokens");
+  return character_tokenizer(request.special, characters, "");
 }
 
 std::string train_word_piece(const TrainRequest& request, const std::vector<SourceFile>& texts) {
@@ -212,6 +205,25 @@ std::vector<std::string> train_kinds() {
   std::vector<std::string> names;
   for (const auto& [name, trainer] : trainers()) names.push_back(name);
   return names;
+}
+
+std::string character_tokenizer(const std::vector<std::string>& special, const std::vector<std::string>& characters,
+                                const std::string& unknown) {
+  const Frame frame{.decoder = R"({"type": "Fuse"})"};
+  TrainedPairs made{special, {}};
+  made.tokens.insert(made.tokens.end(), characters.begin(), characters.end());
+  return tokenizer_json(frame, special, pairs_model(made, unknown));
+}
+
+// A byte's id is the byte, behind the special tokens.
+std::string byte_tokenizer(const std::vector<std::string>& special) {
+  const Frame frame{
+      .pre_tokenizer = R"({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false})",
+      .decoder = kByteLevel};
+  TrainedPairs made{special, {}};
+  for (unsigned byte = 0; byte < 256; ++byte)
+    append_code(made.tokens.emplace_back(), byte_character(static_cast<unsigned char>(byte)));
+  return tokenizer_json(frame, special, pairs_model(made));
 }
 
 std::string train_tokenizer(const TrainRequest& request, const std::vector<SourceFile>& texts) {

@@ -25,6 +25,13 @@ std::vector<std::string> train_kinds();
 // Throws UserError where a text is not UTF-8 or all are empty, and where `size` holds not even the characters.
 std::string train_tokenizer(const TrainRequest& request, const std::vector<SourceFile>& texts);
 
+// A tokenizer of characters, each a token behind the special ones; `unknown`, one of these, stands for all others, ""
+// for none.
+std::string character_tokenizer(const std::vector<std::string>& special, const std::vector<std::string>& characters,
+                                const std::string& unknown);
+// A token for each byte, behind the special ones.
+std::string byte_tokenizer(const std::vector<std::string>& special);
+
 // Words and how often each is there, sorted by their bytes.
 using Counted = std::vector<std::pair<std::string, uint64_t>>;
 

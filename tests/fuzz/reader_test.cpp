@@ -29,8 +29,19 @@ std::string model_of(const std::string& shape, const std::string& reader) {
       shape, reader);
 }
 
+// One of windows, whose next tokens are predicted.
+std::string window_model(const std::string& reader) {
+  return fmt::format(
+      R"({{"format": "heddle-model/1", "name": "m", "inputs": {{"x": {{"shape": ["N", 4], "dtype": "i32"}}, "y": {{"shape": ["N", 4], "dtype": "i32"}}}},
+  "nodes": [{{"name": "wte", "op": "embedding", "in": "x", "vocab": 400, "units": 2}}, {{"name": "logits", "op": "dense", "units": 400}}],
+  "outputs": {{"logits": "logits"}},
+  "train": {{"batch": {{"N": 2}}, "steps": 1, "loss": {{"op": "cross_entropy", "in": ["logits", "y"]}}, "optimizer": "sgd"}},
+  "data": {{"train": {{{}}}, "validation": {{"fraction": 0.25, "draw": 1}}}}}})",
+      reader);
+}
+
 struct Case {
-  std::string reader, shape, settings;  // of the model
+  std::string reader, shape, settings;  // of the model; no shape: windows
   std::string file, content;            // that is mutated, in the data's folder
   bool binary = true;
 };
@@ -56,7 +67,24 @@ std::vector<Case> cases() {
           {"cifar", "32, 32, 3", R"("op": "cifar", "files": "a.bin", "kind": "cifar10", "x": "image", "y": "label")",
            "a.bin", pictures},
           {"image_folder", "2, 3, 1", R"("op": "image_folder", "folder": "pictures", "x": "image", "y": "label")",
-           "pictures/ant/1.png", png_file()}};
+           "pictures/ant/1.png", png_file()},
+          {"text_folder", "4",
+           R"("op": "text_folder", "folder": "texts", "padding": "<pad>", "x": "characters", "y": "file")",
+           "texts/ant.txt", "ab\nz\xc3\xa9ro\n\xe9\x9b\xa8\r\nx y\n"},
+          {"json_lines", "4",
+           R"("op": "json_lines", "file": "t.jsonl", "x": "what", "y": "kind", "text": {"x": "characters"}, )"
+           R"("padding": "<pad>", "unknown": "<unk>", "classes": {"y": "sorted"})",
+           "t.jsonl",
+           "{\"what\": \"ab\", \"kind\": \"ant\"}\n{\"what\": \"b\\u00e9\", \"kind\": \"bee\", \"n\": [1, {\"a\": "
+           "null}]}\n{\"what\": \"\", \"kind\": \"ant\"}\n{\"what\": \"aab\", \"kind\": \"ant\"}\n",
+           false},
+          {"tokens", "",
+           R"("op": "tokens", "file": "t.txt", "documents": "lines", "end": "<e>", "stride": 2, "x": "window", "y": "next")",
+           "t.txt", "the rain\nfalls on\n\xc3\xa9t\xc3\xa9\n"},
+          {"parallel_text", "",
+           R"("op": "parallel_text", "from": "a.txt", "to": "b.txt", "padding": "<pad>", "begin": "<s>", "end": "</s>", )"
+           R"("x": "target", "y": "next")",
+           "b.txt", "sea\nrain\nhills\nsnow\n"}};
 }
 
 // What the cases' folders hold beside the file that is mutated.
@@ -64,6 +92,11 @@ void write_others(const std::string& folder) {
   write_text(folder + "/y.npy",
              npy_file("{'descr': '|u1', 'fortran_order': False, 'shape': (4,), }\n", 0) + std::string{0, 1, 2, 3});
   write_text(folder + "/y.idx", std::string{0, 0, 8, 1, 0, 0, 0, 4, 0, 1, 2, 3});
+  for (const char* text : {"ant", "bee", "cow"}) {
+    std::filesystem::create_directories(folder + "/texts");
+    write_text(folder + "/texts/" + text + ".txt", "ab\nba\n");
+  }
+  write_text(folder + "/a.txt", "a\nb\nc\nd\n");
   for (const char* picture : {"ant/0.png", "bee/0.png", "cow/0.png"}) {
     std::filesystem::create_directories(std::filesystem::path(folder + "/pictures/" + picture).parent_path());
     write_text(folder + "/pictures/" + picture, png_file());
@@ -88,7 +121,7 @@ TEST(Fuzz, Readers) {
     const runtime::TemporaryFolder folder;
     write_others(folder.path());
     frontend::Sources sources;
-    const frontend::Model model = frontend::read_model(sources, sources.add("m.json", model_of(c.shape, c.settings)));
+    const frontend::Model model = frontend::read_model(sources, sources.add("m.json", c.shape.empty() ? window_model(c.settings) : model_of(c.shape, c.settings)));
     const frontend::TrainingPlan plan = frontend::plan_training(model);
     write_text(folder.path() + "/" + c.file, c.content);
     load(plan, folder.path());  // what is not mutated is read

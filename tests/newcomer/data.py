@@ -1,5 +1,6 @@
 """Rows for every reader, written by their formats' definitions: NumPy is not needed."""
 import io
+import json
 import pathlib
 import random
 import struct
@@ -67,6 +68,14 @@ def write(folder, inputs):
     files["table.csv"] = ("\n".join(table) + "\n").encode()
     rows = [" ".join([str(labels[i])] + ["%d:%d" % (k + 1, v) for k, v in enumerate(pixels[12 * i:12 * i + 12]) if v]) for i in range(ROWS)]
     files["rows.libsvm"] = ("\n".join(rows) + "\n").encode()
+    lines = [{"pixels": pixels[12 * i:12 * i + 12], "label": labels[i]} for i in range(ROWS)]
+    files["rows.jsonl"] = "".join(json.dumps(line) + "\n" for line in lines).encode()
+    words = ["".join(pick.choice("abcdefgh") for _ in range(pick.randrange(3, 9))) for _ in range(ROWS)]
+    files["from.txt"] = "".join(word + "\n" for word in words).encode()
+    files["to.txt"] = "".join(word[::-1] + "\n" for word in words).encode()
+    (folder / "texts").mkdir(exist_ok=True)
+    for label in range(3):
+        (folder / "texts" / ("class%d.txt" % label)).write_text("".join(word + "\n" for word in words[label::3]))
     for name, content in files.items():
         (folder / name).write_bytes(content)
     for label in range(3):

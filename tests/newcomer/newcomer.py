@@ -126,6 +126,9 @@ def data_model(kind, name, row):
     model = plain_model(reader=reader, shapes=shapes)
     classes = 10 if name in ("cifar", "synthetic") else 3
     model["nodes"] = [{"op": "cast", "in": "picture", "dtype": "f32"}, {"op": "flatten"}, {"name": "logits", "op": "dense", "units": classes}]
+    if kind == "reader" and len(row) == 3:
+        model["inputs"] = inputs_of({"picture": (shape, "i32"), "label": (row[1], "i32")})
+        model["nodes"] = [{"op": "embedding", "name": "wte", "in": "picture", "vocab": 50, "units": 4}, {"name": "logits", "op": "dense", "units": 50}]
     if kind == "map":
         model["data"]["map"] = {"picture": [used]}
     return model, used

@@ -90,16 +90,20 @@ INITIALIZERS = {
     "kaiming_uniform": {}, "normal": {"std": 0.1}, "ones": {}, "orthogonal": {"gain": 2}, "truncated_normal": {"std": 0.1},
     "uniform": {"low": -1, "high": 1}, "variance_scaling": {"mode": "fan_out"}, "zeros": {},
 }
-# The shape of a row's picture, and the reader.
+# The shape of a row's picture, that of its label where it is no number, and the reader.
 READERS = {
     "cifar": ([32, 32, 3], {"files": "cifar.bin", "picture": "image", "label": "label"}),
     "csv": ([12], {"file": "table.csv", "picture": "p0:p11", "label": "label"}),
     "idx": ([12], {"picture": "picture.idx", "label": "label.idx"}),
     "image_folder": ([4, 4, 3], {"folder": "pictures", "picture": "image", "label": "label"}),
+    "json_lines": ([12], {"file": "rows.jsonl", "picture": "pixels", "label": "label"}),
     "libsvm": ([12], {"file": "rows.libsvm", "picture": "features", "label": "target"}),
     "npy": ([12], {"picture": "picture.npy", "label": "label.npy"}),
     "npz": ([12], {"file": "all.npz", "picture": "picture", "label": "label"}),
+    "parallel_text": ([12], [12], {"from": "from.txt", "to": "to.txt", "padding": "<pad>", "begin": "<s>", "end": "</s>", "picture": "target", "label": "next"}),
     "synthetic": ([12, 12], {"rows": 32, "picture": "image", "label": "label"}),
+    "text_folder": ([12], {"folder": "texts", "padding": "<pad>", "picture": "characters", "label": "file"}),
+    "tokens": ([12], [12], {"file": "from.txt", "picture": "window", "label": "next"}),
 }
 # The shape of a row's picture and its type, and the map.
 MAPS = {

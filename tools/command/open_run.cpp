@@ -75,6 +75,7 @@ void open_run(const RunArguments& a, driver::Purpose purpose, Run& run) {
     if (const std::string told = driver::require_weights(*run.weights, s.plan, s.program); !told.empty()) note(told);
   if (run.saved != nullptr) run.saved->require_states(s.program);
   driver::load(s, *run.device.device);
+  for (const std::string& told : s.splits.notes) note(told);
   if (training) driver::note_class_differences(s.plan, s.splits, note);
 }
 

@@ -64,7 +64,7 @@ void add_predict(CommandLine& line) {
                      "take this off the names of the file's tensors: \"module.\", \"_orig_mod.\"");
   command
       .add_option("--in", r.in,
-                  "rows: npy, csv, idx, png, jpg, jsonl, a folder of pictures, or - for lines on standard input; "
+                  "rows: npy, csv, idx, png, jpg, jsonl, txt, a folder of pictures, or - for lines on standard input; "
                   "INPUT=FILE where the model has several inputs")
       .takes(Takes::file)
       .required();

@@ -78,6 +78,9 @@ std::string value_text(const runtime::data::ReaderValue& value) {
     std::string operator()(bool v) const { return v ? "true" : "false"; }
     std::string operator()(int64_t v) const { return std::to_string(v); }
     std::string operator()(double v) const { return runtime::json_number(v); }
+    std::string operator()(const std::vector<double>& numbers) const {
+      return fmt::format("[{}]", fmt::join(numbers, ", "));
+    }
     std::string operator()(const std::vector<std::string>& words) const {
       std::vector<std::string> quoted;
       quoted.reserve(words.size());
@@ -92,6 +95,14 @@ std::string value_text(const runtime::data::ReaderValue& value) {
     }
   };
   return std::visit(Text{}, value);
+}
+
+std::string draw_text(const std::optional<frontend::ValidationDraw>& draw) {
+  if (!draw) return {};
+  std::string text = fmt::format(" draw={}", draw->seed);
+  if (!draw->by.text.empty()) text += " by=" + draw->by.text;
+  if (!draw->group.text.empty()) text += " group=" + draw->group.text;
+  return text;
 }
 
 std::string reader_text(const std::string& split, const std::optional<frontend::DataReader>& reader) {
@@ -168,7 +179,8 @@ std::string print_model(const frontend::Model& m) {
   text += training_text(m.train);
   text += reader_text("train", m.data.train) + reader_text("validation", m.data.validation) +
           reader_text("test", m.data.test);
-  if (m.data.validation_fraction > 0) text += fmt::format("data validation fraction={}\n", m.data.validation_fraction);
+  if (m.data.validation_fraction > 0)
+    text += fmt::format("data validation fraction={}{}\n", m.data.validation_fraction, draw_text(m.data.draw));
   for (const auto& [input, maps] : m.data.maps)
     for (const ir::DataMap& map : maps) text += map_text(input, map);
   return text;

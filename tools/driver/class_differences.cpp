@@ -52,10 +52,10 @@ int64_t missing_class(const Counts& some, const Counts& others) {
 
 void note_class_differences(const frontend::TrainingPlan& plan, const Splits& splits, const Tell& note) {
   if (!splits.train || !splits.validation) return;
-  const std::string help =
-      plan.data.validation_fraction > 0
-          ? "; \"fraction\" takes the last rows of a file, which are sorted, it seems: shuffle them"
-          : "";
+  const std::string help = plan.data.validation_fraction > 0 && !plan.data.draw
+                               ? "; \"fraction\" takes the last rows of a file, which are sorted, it seems: "
+                                 "\"draw\": 1 draws them"
+                               : "";
   for (const frontend::PlannedInput& input : plan.inputs) {
     const runtime::data::Column* train = splits.train->table.find(input.name);
     const runtime::data::Column* validation = splits.validation->table.find(input.name);

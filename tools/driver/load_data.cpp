@@ -9,6 +9,7 @@
 
 #include "frontend/build_graph.h"
 #include "ir/diagnostic.h"
+#include "tools/driver/drawn_rows.h"
 
 namespace heddle::driver {
 namespace {
@@ -17,16 +18,23 @@ using frontend::DataReader;
 using runtime::data::ReaderRequest;
 using runtime::data::Table;
 
-// `names` are those that the training rows gave their classes, so that all splits number them alike; empty: not known.
-ReaderRequest reader_request(const DataReader& reader, const frontend::TrainingPlan& plan, const ClassNames& names) {
+// What the training rows, or weights, say that holds for all splits; empty: not known.
+struct Known {
+  ClassNames names;
+  Tokenizers tokenizers;
+};
+
+ReaderRequest reader_request(const DataReader& reader, const frontend::TrainingPlan& plan, const Known& known) {
   ReaderRequest request{.op = reader.op, .columns = {}, .settings = reader.settings, .where = reader.where};
   for (const frontend::PlannedInput& input : plan.inputs) {
     const auto column = reader.columns.find(input.name);
     if (column == reader.columns.end())
       throw UserError(reader.where, fmt::format("the reader does not feed input '{}'", input.name));
     const size_t i = request.columns.size();
-    request.columns.push_back(column_request(input, i < names.size() ? names[i] : std::vector<std::string>()));
+    request.columns.push_back(
+        column_request(input, i < known.names.size() ? known.names[i] : std::vector<std::string>()));
     runtime::data::ColumnRequest& made = request.columns.back();
+    if (i < known.tokenizers.size()) made.tokenizer = known.tokenizers[i];
     made.sources.clear();
     for (const frontend::Named& word : column->second) made.sources.push_back({word.text, word.where});
     made.where = column->second.at(0).where;
@@ -86,47 +94,132 @@ runtime::data::ColumnRequest column_request(const frontend::PlannedInput& input,
           .bounded_by = input.bounded_by};
 }
 
-DataHeader read_headers(const DataRequest& request) {
-  const frontend::Data& data = request.plan->data;
-  DataHeader header;
-  std::vector<std::vector<runtime::data::ElementType>> types;
-  header.class_names = request.class_names;
-  bool names_found = false;
-  const auto rows = [&](const std::optional<DataReader>& reader, bool used) -> int64_t {
-    if (!reader || !used) return 0;
-    runtime::data::TableHeader h =
-        runtime::data::read_table_header(reader_request(*reader, *request.plan, header.class_names), request.root);
-    types.push_back(std::move(h.types));
-    require_names(*reader, *request.plan, h.class_names, header.class_names);
-    if (&reader == &data.train && header.class_names.empty()) header.class_names = std::move(h.class_names);
-    names_found = names_found || h.names_found;
-    return h.rows;
-  };
-  // The training rows first, for they name the classes.
-  const bool trained = request.train || data.validation_fraction > 0;
-  header.rows.train = rows(data.train, trained);
-  if (data.train && data.validation_fraction > 0) {
-    header.rows.validation = validation_rows(data, header.rows.train);
-    header.rows.train -= header.rows.validation;
-  }
-  if (data.validation) header.rows.validation = rows(data.validation, true);
-  header.rows.test = rows(data.test, true);
-  if (!trained && names_found && header.class_names.empty()) rows(data.train, true);
-  for (size_t i = 0; i < request.plan->inputs.size(); ++i) {
-    header.stored.push_back(own_type(request.plan->inputs[i]));
-    const auto differs = [&](const auto& split) { return split[i] != types[0][i]; };
-    if (!types.empty() && std::ranges::none_of(types, differs))
-      if (const auto dtype = ir::parse_dtype(runtime::data::to_string(types[0][i]))) header.stored.back() = *dtype;
-  }
-  return header;
+namespace {
+
+void take(Known& known, runtime::data::TableHeader& header, const Known& given) {
+  if (given.names.empty()) known.names = std::move(header.class_names);
+  if (given.tokenizers.empty()) known.tokenizers = std::move(header.tokenizers);
 }
+
+// Reads the headers of a model's splits, the training rows first, for they say what classes and tokens there are.
+class HeaderReader {
+ public:
+  explicit HeaderReader(const DataRequest& request)
+      : request_(request), data_(request.plan->data), given_{request.class_names, request.tokenizers}, known_(given_) {}
+
+  DataHeader read() {
+    // Those of the training rows are asked for their names, too.
+    const bool trained = request_.train || data_.validation_fraction > 0;
+    if (data_.train && trained) read_train();
+    read_others();
+    if (data_.train && !trained && found_) {
+      ask_train_rows();
+      types_.clear(), header_.notes.clear();
+      read_others();
+    }
+    header_.class_names = std::move(known_.names);
+    header_.tokenizers = std::move(known_.tokenizers);
+    store_types();
+    return std::move(header_);
+  }
+
+ private:
+  void read_others() {
+    if (data_.validation) header_.rows.validation = rows(*data_.validation);
+    if (data_.test) header_.rows.test = rows(*data_.test);
+  }
+
+  runtime::data::TableHeader header_of(const DataReader& reader, const Known& known,
+                                       std::shared_ptr<const std::vector<uint8_t>> held) const {
+    ReaderRequest request = reader_request(reader, *request_.plan, known);
+    request.held = std::move(held);
+    return runtime::data::read_table_header(request, request_.root);
+  }
+
+  int64_t rows(const DataReader& reader) {
+    runtime::data::TableHeader h = header_of(reader, known_, nullptr);
+    require_names(reader, *request_.plan, h.class_names, known_.names);
+    types_.push_back(std::move(h.types));
+    found_ = found_ || (h.names_found && known_.names.empty()) || (h.tokens_found && known_.tokenizers.empty());
+    header_.notes.insert(header_.notes.end(), h.notes.begin(), h.notes.end());
+    return h.rows;
+  }
+
+  void read_train() {
+    runtime::data::TableHeader h = header_of(*data_.train, given_, nullptr);
+    require_names(*data_.train, *request_.plan, h.class_names, given_.names);
+    const int64_t all = h.rows;
+    const bool found = h.names_found || h.tokens_found;
+    if (data_.validation_fraction > 0) header_.rows.validation = hold(h, found);
+    take(known_, h, given_);
+    header_.rows.train = all - header_.rows.validation;
+    header_.notes = std::move(h.notes);
+    types_.push_back(std::move(h.types));
+  }
+
+  // The rows of validation; of all others `h` then says names and tokens.
+  int64_t hold(runtime::data::TableHeader& h, bool found) {
+    if (!data_.draw) {
+      const int64_t held = validation_rows(data_, h.rows);
+      if (!found) return held;
+      auto last = std::make_shared<std::vector<uint8_t>>(static_cast<size_t>(h.rows));
+      std::fill(last->end() - held, last->end(), uint8_t{1});
+      h = header_of(*data_.train, given_, std::move(last));
+      return held;
+    }
+    Known all = given_;
+    runtime::data::TableHeader first = h;
+    take(all, first, given_);
+    const DrawnRows rows(data_, reader_request(*data_.train, *request_.plan, all), request_.root, h.rows);
+    std::vector<uint8_t> kept;
+    // A row that alone has a name or a character teaches it: it stays, and another is drawn in its place.
+    for (;;) {
+      auto drawn = std::make_shared<const std::vector<uint8_t>>(rows.draw(kept));
+      header_.drawn = drawn;
+      if (found) h = header_of(*data_.train, given_, drawn);
+      if (h.strange.empty()) return std::ranges::count(*drawn, 1);
+      kept.resize(static_cast<size_t>(h.rows));
+      for (const int64_t row : h.strange) kept[static_cast<size_t>(row)] = 1;
+    }
+  }
+
+  void ask_train_rows() {
+    runtime::data::TableHeader h = header_of(*data_.train, given_, nullptr);
+    require_names(*data_.train, *request_.plan, h.class_names, given_.names);
+    take(known_, h, given_);
+  }
+
+  // A type that all splits store an input in is kept.
+  void store_types() {
+    for (size_t i = 0; i < request_.plan->inputs.size(); ++i) {
+      header_.stored.push_back(own_type(request_.plan->inputs[i]));
+      const auto differs = [&](const auto& split) { return split[i] != types_[0][i]; };
+      if (!types_.empty() && std::ranges::none_of(types_, differs))
+        if (const auto dtype = ir::parse_dtype(runtime::data::to_string(types_[0][i]))) header_.stored.back() = *dtype;
+    }
+  }
+
+  const DataRequest& request_;
+  const frontend::Data& data_;
+  Known given_, known_;
+  DataHeader header_;
+  std::vector<std::vector<runtime::data::ElementType>> types_;
+  bool found_ = false;
+};
+
+}  // namespace
+
+DataHeader read_headers(const DataRequest& request) { return HeaderReader(request).read(); }
 
 Splits load_splits(const DataRequest& request, const DataHeader& header) {
   const frontend::Data& data = request.plan->data;
+  std::vector<std::string> notes = header.notes;
   const auto load = [&](const std::optional<DataReader>& reader, int64_t rows) -> std::optional<Table> {
     if (!reader) return std::nullopt;
-    Table table = runtime::data::read_table(reader_request(*reader, *request.plan, header.class_names), request.root);
+    Table table = runtime::data::read_table(
+        reader_request(*reader, *request.plan, {header.class_names, header.tokenizers}), request.root);
     require_rows(*reader, table.rows, rows);
+    notes.insert(notes.end(), table.notes.begin(), table.notes.end());
     for (size_t i = 0; i < table.columns.size(); ++i)
       if (const auto type = runtime::data::element_type(ir::to_string(header.stored[i])))
         convert(table.columns[i], *type);
@@ -139,12 +232,19 @@ Splits load_splits(const DataRequest& request, const DataHeader& header) {
   Splits splits;
   splits.test = split("test", load(data.test, header.rows.test));
   splits.validation = split("validation", load(data.validation, header.rows.validation));
-  if (!data.train || !(request.train || data.validation_fraction > 0)) return splits;
+  if (!data.train || !(request.train || data.validation_fraction > 0)) {
+    splits.notes = std::move(notes);
+    return splits;
+  }
   const int64_t validation = data.validation_fraction > 0 ? header.rows.validation : 0;
   std::optional<Table> train = load(data.train, header.rows.train + validation);
-  if (data.validation_fraction > 0)
+  if (header.drawn != nullptr)
+    splits.validation =
+        split("validation", runtime::data::split_rows(*train, *header.drawn, runtime::data::most_resident_bytes()));
+  else if (data.validation_fraction > 0)
     splits.validation = split("validation", runtime::data::split_tail(*train, validation_rows(data, train->rows)));
   splits.train = split("training", std::move(train));
+  splits.notes = std::move(notes);
   return splits;
 }
 

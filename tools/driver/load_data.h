@@ -1,6 +1,7 @@
 // The data sets a model names, read for the runtime: which columns feed which inputs, how many rows each split has.
 #pragma once
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "runtime/data/table.h"
 #include "runtime/train/trainer.h"
 #include "tools/driver/class_names.h"
+#include "tools/driver/tokenizers.h"
 
 namespace heddle::driver {
 
@@ -25,12 +27,14 @@ struct RowCounts {
 };
 struct Splits {
   std::optional<runtime::Split> train, validation, test;
+  std::vector<std::string> notes = {};  // what a user should know of the rows
 };
 struct DataRequest {
   const frontend::TrainingPlan* plan = nullptr;
   std::filesystem::path root;   // --data, or the model's folder
   bool train = false;           // load the training rows; those of validation need them where it is a fraction
   ClassNames class_names = {};  // of weights that are read; empty: the training rows say
+  Tokenizers tokenizers = {};   // likewise
 };
 
 // From file headers alone: the rows, and the type of each of the plan's inputs as the files store
@@ -40,6 +44,10 @@ struct DataHeader {
   RowCounts rows;
   std::vector<ir::DType> stored;
   ClassNames class_names;  // that all splits have; empty: numbers
+  Tokenizers tokenizers;   // likewise; empty: no text
+  // Training rows that serve as validation, where these are drawn; nullptr: they are the last ones, or there are none.
+  std::shared_ptr<const std::vector<uint8_t>> drawn = nullptr;
+  std::vector<std::string> notes = {};  // what a user should know of the files
 };
 DataHeader read_headers(const DataRequest& request);
 // Columns have the types and the rows that the header says.

@@ -14,6 +14,7 @@
 #include "tools/driver/load_data.h"
 #include "tools/driver/make_input.h"
 #include "tools/driver/statistics.h"
+#include "tools/driver/tokenizers.h"
 
 namespace heddle::driver {
 namespace {
@@ -95,6 +96,7 @@ Predictor::Predictor(frontend::Model model, const runtime::WeightsFile& weights,
   choose_outputs(model, outputs);
   Planned planned(model);
   const ClassNames names = class_names(planned.plan, weights);
+  const Tokenizers of_text = tokenizers(planned.plan, weights);
   PlannedBatch made = plan_batch(planned, batch, options);
   batch_ = made.rows;
   plan_ = std::move(made.compiled.plan);
@@ -102,7 +104,7 @@ Predictor::Predictor(frontend::Model model, const runtime::WeightsFile& weights,
   note_ = require_weights(weights, plan_, program_);
   entry_ = program_.find_entry(ir::Phase::predict);
   HEDDLE_CHECK(entry_ != nullptr, "a program with outputs has an entry 'predict'");
-  describe_inputs(names);
+  describe_inputs(names, of_text);
   take_maps(weights);
   describe_outputs(model, names);
   executable_ = std::make_unique<runtime::Executable>(program_, device);
@@ -162,13 +164,15 @@ void Predictor::take_maps(const runtime::WeightsFile& weights) {
   }
 }
 
-void Predictor::describe_inputs(const std::vector<std::vector<std::string>>& names) {
+void Predictor::describe_inputs(const std::vector<std::vector<std::string>>& names,
+                                const std::vector<std::string>& tokenizers) {
   for (const codegen::Buffer& b : entry_->inputs) {
     const frontend::PlannedInput* planned = frontend::find_input(plan_, b.name);
     HEDDLE_CHECK(planned != nullptr, "the plan knows the input '" + b.name + "'");
     PredictInput input;
     const auto number = static_cast<size_t>(planned - plan_.inputs.data());
     input.request = column_request(*planned, number < names.size() ? names[number] : std::vector<std::string>());
+    if (number < tokenizers.size()) input.request.tokenizer = tokenizers[number];
     if (!runtime::data::element_type(input.request.dtype))
       throw UserError(ExitCode::failed, fmt::format("input '{}' is {}: files do not fill that type", b.name, b.dtype),
                       "let the input be f32 or i32 and cast it in a node");

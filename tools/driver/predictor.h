@@ -74,7 +74,7 @@ class Predictor {
  private:
   void choose_outputs(frontend::Model& model, const std::vector<std::string>& names) const;
   void take_maps(const runtime::WeightsFile& weights);
-  void describe_inputs(const std::vector<std::vector<std::string>>& names);
+  void describe_inputs(const std::vector<std::vector<std::string>>& names, const std::vector<std::string>& tokenizers);
   void describe_outputs(const frontend::Model& model, const std::vector<std::vector<std::string>>& names);
   void execute();
   void require_rows_apart(int64_t rows);

@@ -57,7 +57,8 @@ Session open_for_data(Planned& planned, const SessionOptions& options) {
       .plan = &planned.plan,
       .root = *options.folder,
       .train = training || fits,
-      .class_names = options.weights != nullptr ? class_names(planned.plan, *options.weights) : ClassNames()};
+      .class_names = options.weights != nullptr ? class_names(planned.plan, *options.weights) : ClassNames(),
+      .tokenizers = options.weights != nullptr ? tokenizers(planned.plan, *options.weights) : Tokenizers()};
   require_data(planned, training);
   const DataHeader header = read_headers(request);
   std::map<std::string, std::string> metadata = class_metadata(planned.plan, header.class_names);
@@ -68,6 +69,7 @@ Session open_for_data(Planned& planned, const SessionOptions& options) {
     read = loading.get();
     fit_statistics(planned.plan, read->train->table);
   }
+  metadata.merge(tokenizer_metadata(planned.plan, header.tokenizers));
   metadata.merge(statistics_metadata(as_read, planned.plan));
   CompileOptions compile_options = options.compile;
   compile_options.stored = header.stored;

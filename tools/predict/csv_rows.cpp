@@ -17,7 +17,9 @@
 #include "runtime/data/parse_number.h"
 #include "runtime/data/printable.h"
 #include "runtime/files/file.h"
+#include "runtime/json_text.h"
 #include "tools/predict/row_source.h"
+#include "tools/predict/text_inputs.h"
 
 namespace heddle::tools {
 namespace {
@@ -66,13 +68,16 @@ struct Selected {
 class CsvRows {
  public:
   CsvRows(const driver::Predictor& predictor, const SourceRequest& asked)
-      : layout_(layout_of(predictor.data())), name_(asked.name()), file_(open(asked, delimiter_of(layout_))) {
+      : layout_(layout_of(predictor.data())),
+        name_(asked.name()),
+        file_(open(asked, delimiter_of(layout_))),
+        texts_(predictor, asked.inputs) {
     if (const ReaderSetting* missing = layout_.find("missing")) missing_ = std::get<double>(missing->value);
     if (!file_.next(first_)) throw UserError(ExitCode::failed, fmt::format("{}: the file is empty", name_));
     width_ = first_.size();
     for (const CsvField& field : first_) copies_.emplace_back(field.text);
     if (has_header()) titles_ = copies_;
-    for (const size_t i : asked.inputs) select(predictor, i, asked.inputs.size());
+    for (size_t i = 0; i < asked.inputs.size(); ++i) select(predictor, i, asked.inputs[i], asked.inputs.size());
   }
 
   int64_t fill(int64_t most, PredictRows& into) {
@@ -129,12 +134,11 @@ class CsvRows {
     for (size_t i = *first; i <= *last; ++i) s.fields.push_back(i);
   }
 
-  void select(const driver::Predictor& predictor, size_t number, size_t inputs) {
+  void select(const driver::Predictor& predictor, size_t place, size_t number, size_t inputs) {
     Selected s{.input = &predictor.inputs()[number], .number = number, .type = {}, .fields = {}};
     const ColumnRequest& request = s.input->request;
     s.type = text_type(request);
-    int64_t elements = 1;
-    for (const int64_t d : request.dims) elements *= d;
+    const int64_t elements = texts_.takes_text(place) ? 1 : elements_of(request.dims);
     const auto words = layout_.reader == nullptr ? std::vector<frontend::Named>{} : words_of(request.input);
     for (const frontend::Named& word : words) add_word(word.text, s);
     if (words.empty() && elements == 1 && std::ranges::count(titles_, request.input) > 0) {
@@ -165,13 +169,31 @@ class CsvRows {
       file_.fail(first_[0].line, first_[0].column,
                  fmt::format("{} fields, but the first line has {}", first_.size(), width_),
                  "every line has the same columns; quote a field that holds the delimiter");
-    for (const Selected& s : selected_) {
-      const int64_t width = size_of(s.type);
+    texts_.begin_row();
+    const auto place_of = [&](const Selected& s) {
       Column& column = into.columns[s.number];
-      std::byte* to = column.bytes.data() + row * column.row_bytes();
-      for (const size_t f : s.fields) store(s, f, to), to += width;
+      return column.bytes.data() + row * column.row_bytes();
+    };
+    for (size_t i = 0; i < selected_.size(); ++i)
+      if (texts_.takes_text(i)) put_text(i, place_of(selected_[i]));
+    for (size_t i = 0; i < selected_.size(); ++i) {
+      const Selected& s = selected_[i];
+      std::byte* to = place_of(s);
+      if (texts_.filled(i) || texts_.put_size(i, to)) continue;
+      for (const size_t f : s.fields) store(s, f, to), to += size_of(s.type);
     }
     return true;
+  }
+
+  void put_text(size_t i, std::byte* to) {
+    const Selected& s = selected_[i];
+    const size_t f = s.fields.at(0);
+    if (!runtime::is_utf8(first_[f].text))
+      fail(s, f, "is not valid UTF-8", "iconv converts files: iconv -f latin1 -t utf-8");
+    texts_.put_text(i, first_[f].text, to, [&](size_t, const std::string& message, const std::string& help) {
+      file_.fail(first_[f].line, first_[f].column, fmt::format("input '{}': {}", s.input->request.input, message),
+                 help);
+    });
   }
 
   [[noreturn]] void fail(const Selected& s, size_t f, const std::string& what, const std::string& help,
@@ -214,6 +236,7 @@ class CsvRows {
   std::vector<std::string> copies_, titles_;
   size_t width_ = 0;
   bool first_pending_ = true;
+  TextInputs texts_;
   HeldFault held_;
   std::vector<Selected> selected_;
 };

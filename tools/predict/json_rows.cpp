@@ -1,9 +1,7 @@
 #include "tools/predict/json_rows.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,17 +9,15 @@
 #include <memory>
 
 #include "frontend/json/json.h"
-#include "runtime/data/input_file.h"
 #include "runtime/data/parse_number.h"
-#include "runtime/files/file.h"
+#include "tools/predict/lines.h"
+#include "tools/predict/text_inputs.h"
 
 namespace heddle::tools {
 namespace {
 
 using frontend::Json;
 using runtime::data::ElementType;
-
-constexpr size_t kMostLineBytes = size_t{1} << 24;
 
 // One value at a time into the row's memory.
 class RowFiller {
@@ -111,13 +107,30 @@ class RowFiller {
   std::byte* to_;
 };
 
+// Values that are text, of inputs that take it, and the lengths that the row does not give.
+void read_texts(const Json& row, std::span<const driver::PredictInput* const> inputs, std::span<std::byte* const> to,
+                TextInputs& texts) {
+  texts.begin_row();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Json* value = row.find(inputs[i]->request.input);
+    if (value == nullptr || value->kind != Json::Kind::text) continue;
+    texts.put_text(i, value->text, to[i], [&](size_t, const std::string& message, const std::string& help) {
+      throw UserError(value->where, fmt::format("input '{}': {}", inputs[i]->request.input, message), help);
+    });
+  }
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (row.find(inputs[i]->request.input) == nullptr) texts.put_size(i, to[i]);
+}
+
 void read_row(const SourceFile& source, std::span<const driver::PredictInput* const> inputs,
-              std::span<std::byte* const> to) {
+              std::span<std::byte* const> to, TextInputs* texts) {
   const Json row = frontend::parse_json(source);
   if (row.kind != Json::Kind::object)
     throw UserError(row.where, fmt::format("expected an object, found {}", frontend::describe(row)),
                     "a line is {\"INPUT\": VALUES, ...}");
+  if (texts != nullptr) read_texts(row, inputs, to, *texts);
   for (size_t i = 0; i < inputs.size(); ++i) {
+    if (texts != nullptr && texts->filled(i)) continue;
     const std::string& name = inputs[i]->request.input;
     const Json* value = row.find(name);
     if (value == nullptr) {
@@ -132,68 +145,9 @@ void read_row(const SourceFile& source, std::span<const driver::PredictInput* co
   }
 }
 
-// Lines of a file, plain or compressed, or of a descriptor as they come.
-class Lines {
- public:
-  explicit Lines(const SourceRequest& asked) : in_(open(asked)) {}
-
-  bool next(std::string& line) {
-    while (end_line() == std::string::npos && more()) {
-    }
-    if (text_.size() == at_) return false;
-    const size_t end = end_line();
-    line.assign(text_, at_, end == std::string::npos ? std::string::npos : end - at_);
-    at_ = end == std::string::npos ? text_.size() : end + 1;
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    ++number;
-    return true;
-  }
-  // Whether a whole line is at hand, or the end.
-  bool ready() {
-    while (end_line() == std::string::npos && !ended_ && in_.ready()) more();
-    return ended_ || end_line() != std::string::npos;
-  }
-
-  int64_t number = 0;  // of the line that was read last, counted from 1
-
- private:
-  static runtime::data::InputFile open(const SourceRequest& asked) {
-    if (asked.path == "-") return {STDIN_FILENO, asked.name(), {}};
-    runtime::File(asked.path, O_RDONLY | O_NONBLOCK, 0, asked.path).size();  // a regular file, or it says so
-    return {asked.path, asked.path, {}};
-  }
-
-  size_t end_line() {
-    const size_t end = text_.find('\n', std::max(at_, searched_));
-    searched_ = end == std::string::npos ? text_.size() : at_;
-    return end;
-  }
-
-  bool more() {
-    if (ended_) return false;
-    text_.erase(0, at_);
-    at_ = 0, searched_ = text_.size();  // asked for only where no end of a line is in it
-    if (text_.size() > kMostLineBytes)
-      in_.fail(fmt::format("line {} has more than {} bytes", number + 1, kMostLineBytes),
-               "each row is a line of its own");
-    constexpr size_t kPiece = size_t{1} << 16;
-    const size_t had = text_.size();
-    text_.resize(had + kPiece);
-    const size_t got = in_.read(reinterpret_cast<std::byte*>(text_.data()) + had, kPiece);
-    text_.resize(had + got);
-    ended_ = got == 0;
-    return got > 0;
-  }
-
-  runtime::data::InputFile in_;
-  std::string text_;
-  size_t at_ = 0, searched_ = 0;
-  bool ended_ = false;
-};
-
 struct JsonRows {
   JsonRows(const driver::Predictor& predictor, const SourceRequest& asked)
-      : name(asked.name()), lines(asked), numbers(asked.inputs) {
+      : name(asked.name()), lines(asked), numbers(asked.inputs), texts(predictor, asked.inputs) {
     for (const size_t i : numbers) inputs.push_back(&predictor.inputs()[i]);
   }
 
@@ -214,7 +168,7 @@ struct JsonRows {
         runtime::data::Column& column = into.columns[numbers[i]];
         to[i] = column.bytes.data() + count * column.row_bytes();
       }
-      if (!held.try_row(count, [&] { read_json_row(line, name, lines.number, inputs, to); })) break;
+      if (!held.try_row(count, [&] { read_json_row(line, name, lines.number, inputs, to, &texts); })) break;
       ++count;
     }
     return count;
@@ -224,6 +178,7 @@ struct JsonRows {
   Lines lines;
   HeldFault held;
   std::vector<size_t> numbers;
+  TextInputs texts;
   std::vector<const driver::PredictInput*> inputs;
 };
 
@@ -231,10 +186,11 @@ struct JsonRows {
 
 // The text is gone when the message is read: the place becomes part of it.
 void read_json_row(const std::string& text, const std::string& name, int64_t line,
-                   std::span<const driver::PredictInput* const> inputs, std::span<std::byte* const> to) {
+                   std::span<const driver::PredictInput* const> inputs, std::span<std::byte* const> to,
+                   TextInputs* texts) {
   const SourceFile source{name, text};
   try {
-    read_row(source, inputs, to);
+    read_row(source, inputs, to, texts);
   } catch (const UserError& error) {
     const Diagnostic& first = error.diagnostics().front();
     const int column = first.where.valid() ? line_column(first.where).column : 1;

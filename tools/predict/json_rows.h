@@ -4,12 +4,14 @@
 #include <string>
 
 #include "tools/predict/row_source.h"
+#include "tools/predict/text_inputs.h"
 
 namespace heddle::tools {
 
 // Writes the row's values of these inputs, one after another, to `to`, which has room for them in
-// text_type. Other keys mean nothing. Throws UserError "NAME:LINE:COLUMN: ...".
+// text_type. A text where an input takes it is encoded by `texts`. Other keys mean nothing. Throws UserError "NAME:LINE:COLUMN: ...".
 void read_json_row(const std::string& text, const std::string& name, int64_t line,
-                   std::span<const driver::PredictInput* const> inputs, std::span<std::byte* const> to);
+                   std::span<const driver::PredictInput* const> inputs, std::span<std::byte* const> to,
+                   TextInputs* texts = nullptr);
 
 }  // namespace heddle::tools

@@ -40,6 +40,7 @@ std::string format_of(const std::string& path) {
   const bool npy = ends(".npy"), image = ends(".png") || ends(".jpg") || ends(".jpeg");
   if (npy && !packed) return "npy";
   if (ends(".csv")) return "csv";
+  if (ends(".txt")) return "txt";
   if (ends(".jsonl") || ends(".ndjson")) return "jsonl";
   if (image && !packed) return "image";
   if (name.find("idx") != std::string::npos) return "idx";
@@ -47,7 +48,7 @@ std::string format_of(const std::string& path) {
     throw UserError(ExitCode::usage, fmt::format("--in {}: files of this format are not read compressed", path),
                     "unpack it (gunzip); csv, jsonl and idx are read as .gz, too");
   throw UserError(ExitCode::usage, fmt::format("--in {}: its name does not say what it holds", path),
-                  "npy, csv, idx, png, jpg, jsonl or a folder of pictures; else say it with --in-format");
+                  "npy, csv, idx, png, jpg, jsonl, txt or a folder of pictures; else say it with --in-format");
 }
 
 // "image=FILE" where image is an input; else all of it is a path.
@@ -77,10 +78,10 @@ SourceRequest request_of(const std::string& word, const driver::Predictor& predi
 }
 
 OpenedSource open_source(const driver::Predictor& predictor, const SourceRequest& request) {
-  const bool text = request.format == "csv" || request.format == "jsonl";
+  const bool text = request.format == "csv" || request.format == "jsonl" || request.format == "txt";
   if (request.path == "-" && !text)
     throw UserError(ExitCode::usage, fmt::format("--in -: {} is not read from standard input", request.format),
-                    "csv and jsonl are; give the others as files");
+                    "csv, jsonl and txt are; give the others as files");
   if (!text && request.inputs.size() != 1)
     throw UserError(ExitCode::usage,
                     fmt::format("--in {}: the outputs need {} inputs, and this file holds one", request.path,
@@ -89,6 +90,7 @@ OpenedSource open_source(const driver::Predictor& predictor, const SourceRequest
   if (request.format == "npy") return open_npy(predictor, request);
   if (request.format == "idx") return open_idx(predictor, request);
   if (request.format == "csv") return open_csv(predictor, request);
+  if (request.format == "txt") return open_text(predictor, request);
   return open_json_lines(predictor, request);
 }
 

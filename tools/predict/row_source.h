@@ -31,7 +31,7 @@ struct OpenedSource {
 };
 
 // What a file of rows may hold.
-inline const std::vector<std::string> kRowFormats = {"npy", "csv", "idx", "image", "jsonl"};
+inline const std::vector<std::string> kRowFormats = {"npy", "csv", "idx", "image", "jsonl", "txt"};
 
 struct SourceRequest {
   std::string path;    // or "-"
@@ -63,6 +63,7 @@ OpenedSource open_npy(const driver::Predictor& predictor, const SourceRequest& r
 OpenedSource open_idx(const driver::Predictor& predictor, const SourceRequest& request);
 OpenedSource open_pictures(const driver::Predictor& predictor, const std::vector<SourceRequest>& requests);
 OpenedSource open_csv(const driver::Predictor& predictor, const SourceRequest& request);
+OpenedSource open_text(const driver::Predictor& predictor, const SourceRequest& request);
 OpenedSource open_json_lines(const driver::Predictor& predictor, const SourceRequest& request);
 
 // A fault in a row waits until the rows before it have got their results.

@@ -1,5 +1,6 @@
 // Rows of a text file. It is read twice: once for the number of rows and the names of classes, once for the values.
 #include <fmt/ranges.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <charconv>
@@ -14,12 +15,17 @@
 #include "runtime/data/path.h"
 #include "runtime/data/printable.h"
 #include "runtime/data/table.h"
+#include "runtime/data/text_columns.h"
 #include "runtime/json_text.h"
 
 namespace heddle::runtime::data {
 namespace {
 
 constexpr size_t kMostClasses = 100'000;
+constexpr size_t kMostRemembered = 64;  // rows of a name: a draw that finds all of them asks again
+
+// Names of classes, and some rows that have them.
+using Names = std::map<std::string, std::vector<int64_t>, std::less<>>;
 
 // Which fields of a record an input is made of, and how.
 struct Selection {
@@ -37,52 +43,111 @@ class CsvTable {
       : request_(request),
         name_(request.text("file")),
         where_(request.place("file")),
+        root_(root),
         path_(resolve(root, name_, where_)),
-        delimiter_(read_delimiter(request)) {
+        delimiter_(read_delimiter(request)),
+        texts_(request, text_settings(request), text_words(request), sources_of(request)) {
     read_layout();
     for (const ColumnRequest& column : request.columns) selections_.push_back(select(column));
   }
 
   TableHeader first_pass() {
     TableHeader out;
-    std::vector<std::set<std::string, std::less<>>> found(selections_.size());
-    out.rows = each_row([&](const std::vector<CsvField>& fields, int64_t, const CsvFile& file) {
+    std::vector<Names> found(selections_.size()), held(selections_.size());
+    out.rows = each_row([&](const std::vector<CsvField>& fields, int64_t row, const CsvFile& file) {
+      const bool trains = request_.held == nullptr || request_.held->at(static_cast<size_t>(row)) == 0;
       for (size_t i = 0; i < selections_.size(); ++i)
-        if (selections_[i].named && selections_[i].names.empty()) collect(selections_[i], fields, file, found[i]);
+        if (texts_.is_text(i)) {
+          texts_.collect(i, require_text(selections_[i], fields, file), row);
+        } else if (selections_[i].named && selections_[i].names.empty()) {
+          collect(selections_[i], fields, file, row, trains ? found[i] : held[i]);
+        }
     });
+    out.strange = strange_rows(found, held);
     if (out.rows == 0)
       throw UserError(where_, fmt::format("{}: no rows{}", name_, has_header() ? " below the header" : ""),
                       kNoRowsHelp);
     for (size_t i = 0; i < selections_.size(); ++i) {
       out.types.push_back(selections_[i].type);
       Selection& s = selections_[i];
-      if (s.named && s.names.empty()) s.names = {found[i].begin(), found[i].end()}, out.names_found = true;
+      if (s.named && s.names.empty()) {
+        for (const auto& [name, rows] : found[i]) s.names.push_back(name);
+        out.names_found = true;
+      }
       for (size_t n = 0; n < s.names.size(); ++n) s.numbers[s.names[n]] = static_cast<int64_t>(n);
       out.class_names.push_back(s.names);
+    }
+    if (texts_.any()) {
+      require_text_room(request_, out.rows);
+      texts_.finish(out, root_);
     }
     return out;
   }
 
+  std::vector<uint64_t> values(const Source& source) const {
+    std::vector<size_t> fields;
+    add_fields(source, fields);
+    std::vector<uint64_t> hashes;
+    each_row([&](const std::vector<CsvField>& row, int64_t, const CsvFile&) {
+      uint64_t hash = 0;
+      for (const size_t f : fields) hash = XXH3_64bits_withSeed(row[f].text.data(), row[f].text.size(), hash);
+      hashes.push_back(hash);
+    });
+    return hashes;
+  }
+
   Table read() {
-    Table table{.rows = first_pass().rows, .columns = {}};
+    const TableHeader header = first_pass();
+    Table table{.rows = header.rows, .columns = {}};
     std::vector<std::byte*> to;
-    for (const Selection& s : selections_) {
+    for (size_t i = 0; i < selections_.size(); ++i) {
+      Selection& s = selections_[i];
+      s.type = header.types[i];
       Column& column =
           table.columns.emplace_back(Column{.input = s.request->input, .type = s.type, .dims = s.request->dims});
       to.push_back(make_room(column, table.rows, request_.resident));
     }
     const int64_t rows = each_row([&](const std::vector<CsvField>& fields, int64_t row, const CsvFile& file) {
       if (row >= table.rows) changed();
+      for (size_t i = 0; i < selections_.size(); ++i)
+        if (texts_.is_text(i)) encode(i, fields, file);
       for (size_t i = 0; i < selections_.size(); ++i) {
         const int64_t size = size_of(selections_[i].type);
+        if (texts_.is_text(i) || texts_.is_size(i)) {
+          texts_.store(i, selections_[i].type, to[i]);
+          to[i] += table.columns[i].row_bytes();
+          continue;
+        }
         for (const size_t f : selections_[i].fields) store(selections_[i], fields[f], f, file, to[i]), to[i] += size;
       }
     });
     if (rows != table.rows) changed();
+    for (const std::string& note : texts_.notes()) table.notes.push_back(fmt::format("{}: {}", name_, note));
     return table;
   }
 
  private:
+  static std::vector<std::string> sources_of(const ReaderRequest& request) {
+    std::vector<std::string> sources;
+    for (const ColumnRequest& column : request.columns) sources.push_back(column.source());
+    return sources;
+  }
+
+  static std::string_view require_text(const Selection& s, const std::vector<CsvField>& fields, const CsvFile& file) {
+    const CsvField& field = fields[s.fields[0]];
+    if (!is_utf8(field.text))
+      file.fail(field.line, field.column, fmt::format("the text of input '{}' is not valid UTF-8", s.request->input),
+                "iconv converts files: iconv -f latin1 -t utf-8");
+    return field.text;
+  }
+
+  void encode(size_t i, const std::vector<CsvField>& fields, const CsvFile& file) {
+    const CsvField& field = fields[selections_[i].fields[0]];
+    texts_.encode(i, field.text, [&](size_t, const std::string& message, const std::string& help) {
+      file.fail(field.line, field.column, fmt::format("input '{}': {}", selections_[i].request->input, message), help);
+    });
+  }
+
   bool has_header() const { return request_.flag("header"); }
 
   static char read_delimiter(const ReaderRequest& request) {
@@ -190,8 +255,12 @@ class CsvTable {
   Selection select(const ColumnRequest& column) const {
     Selection s{.request = &column, .fields = {}, .names = {}, .numbers = {}};
     for (const Source& source : column.sources) add_fields(source, s.fields);
-    int64_t wanted = 1;
-    for (const int64_t d : column.dims) wanted *= d;
+    const auto place = static_cast<size_t>(&column - request_.columns.data());
+    const bool is_text = texts_.is_text(place);
+    const int64_t wanted = is_text ? 1 : elements_of(column.dims);
+    if (is_text && s.fields.size() != 1)
+      throw UserError(column.where, fmt::format("{}: {} columns, but input '{}' is made of one text", name_,
+                                                s.fields.size(), column.input));
     if (wanted != std::ssize(s.fields))
       throw UserError(column.where, fmt::format("{}: {} columns, but a row of input '{}' has {} elements", name_,
                                                 s.fields.size(), column.input, wanted));
@@ -214,10 +283,23 @@ class CsvTable {
       throw UserError(request_.place("classes"), fmt::format("a class of '{}' is named twice", s.request->input));
   }
 
-  void collect(const Selection& s, const std::vector<CsvField>& fields, const CsvFile& file,
-               std::set<std::string, std::less<>>& found) const {
+  // Rows that have a name which no training row has.
+  static std::vector<int64_t> strange_rows(const std::vector<Names>& found, const std::vector<Names>& held) {
+    std::set<int64_t> rows;
+    for (size_t i = 0; i < held.size(); ++i)
+      for (const auto& [name, of_name] : held[i])
+        if (!found[i].contains(name)) rows.insert(of_name.begin(), of_name.end());
+    return {rows.begin(), rows.end()};
+  }
+
+  void collect(const Selection& s, const std::vector<CsvField>& fields, const CsvFile& file, int64_t row,
+               Names& found) const {
     for (const size_t f : s.fields) {
-      if (is_missing(fields[f].text) || found.contains(fields[f].text)) continue;
+      if (is_missing(fields[f].text)) continue;
+      if (const auto known = found.find(fields[f].text); known != found.end()) {
+        if (request_.held != nullptr && known->second.size() < kMostRemembered) known->second.push_back(row);
+        continue;
+      }
       if (found.size() == kMostClasses)
         file.fail(fields[f].line, fields[f].column,
                   fmt::format("column {} has more than {} different names", title(f), kMostClasses));
@@ -226,7 +308,7 @@ class CsvTable {
             fields[f].line, fields[f].column,
             fmt::format("column {} of input '{}': a name of a class is not valid UTF-8", title(f), s.request->input),
             "iconv converts files: iconv -f latin1 -t utf-8");
-      found.emplace(fields[f].text);
+      found[std::string(fields[f].text)].push_back(row);
     }
   }
 
@@ -287,8 +369,9 @@ class CsvTable {
   const ReaderRequest& request_;
   std::string name_;
   Location where_;
-  std::filesystem::path path_;
+  std::filesystem::path root_, path_;
   char delimiter_;
+  TextColumns texts_;
   std::vector<std::string> titles_;  // empty without a header
   struct Title {
     size_t field = 0, count = 0;  // the first of that name, and how many there are
@@ -298,22 +381,32 @@ class CsvTable {
   std::vector<Selection> selections_;
 };
 
+std::vector<Key> keys() {
+  std::vector<Key> all = {
+      {.name = "file", .type = KeyType::path, .doc = "plain or .gz", .required = true},
+      {.name = "header", .type = KeyType::flag, .doc = "the first line names the columns", .fallback = true},
+      {.name = "delimiter", .type = KeyType::text, .doc = "one character", .fallback = std::string(",")},
+      {.name = "missing", .type = KeyType::real, .doc = "the number that stands for what is missing"},
+      {.name = "classes",
+       .type = KeyType::classes,
+       .count = Count::by_name,
+       .doc = "for inputs whose columns name classes"},
+      text_words_key()};
+  all.insert(all.end(), text_keys().begin(), text_keys().end());
+  return all;
+}
+
 const RegisterReader csv({
     .name = "csv",
     .doc = "a text file; an input is made of a column or of several, by name, index or as \"first:last\"",
     .column = {.name = {}, .type = KeyType::word, .count = Count::several},
-    .keys = {{.name = "file", .type = KeyType::path, .doc = "plain or .gz", .required = true},
-             {.name = "header", .type = KeyType::flag, .doc = "the first line names the columns", .fallback = true},
-             {.name = "delimiter", .type = KeyType::text, .doc = "one character", .fallback = std::string(",")},
-             {.name = "missing", .type = KeyType::real, .doc = "the number that stands for what is missing"},
-             {.name = "classes",
-              .type = KeyType::classes,
-              .count = Count::by_name,
-              .doc = "for inputs whose columns name classes"}},
+    .keys = keys(),
     .header = [](const ReaderRequest& request,
                  const std::filesystem::path& root) { return CsvTable(request, root).first_pass(); },
     .read = [](const ReaderRequest& request,
                const std::filesystem::path& root) { return CsvTable(request, root).read(); },
+    .values = [](const ReaderRequest& request, const std::filesystem::path& root,
+                 const Source& column) { return CsvTable(request, root).values(column); },
 });
 
 }  // namespace

@@ -12,18 +12,16 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/data/folder.h"
 #include "runtime/data/path.h"
 #include "runtime/data/picture.h"
 #include "runtime/data/printable.h"
 #include "runtime/data/table.h"
-#include "runtime/json_text.h"
 
 namespace heddle::runtime::data {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr size_t kMostPictures = 100'000'000;
 
 struct File {
   std::string name;  // from the data's folder: "train/cat/7.png"
@@ -51,32 +49,6 @@ bool is_other_picture(const fs::path& path) {
   return std::ranges::count(kOthers, small_extension(path)) > 0;
 }
 
-// A link that leads nowhere, or to itself, was to be a folder: nothing is passed over.
-bool is_folder(const fs::path& path, const std::string& title, const Location& where) {
-  std::error_code error, unknown;
-  const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status) && fs::is_symlink(path, unknown))
-    throw UserError(where, fmt::format("{}: a link that leads nowhere", printable(title)), "mend or remove it");
-  if (status.type() == fs::file_type::none)
-    throw UserError(where, fmt::format("{}: {}", printable(title), error.message()));
-  return fs::is_directory(status);
-}
-
-// Names in a folder that are not hidden, sorted by their bytes.
-std::vector<std::string> names_in(const fs::path& folder, const std::string& name, const Location& where) {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    const std::string file = it->path().filename().string();
-    if (file[0] != '.') names.push_back(file);
-    if (names.size() > kMostPictures)
-      throw UserError(where, fmt::format("{}: more than {} files", name, kMostPictures));
-  }
-  if (error) throw UserError(where, fmt::format("{}: {}", name, error.message()));
-  std::ranges::sort(names);
-  return names;
-}
-
 // The classes are folders: stated, those of the training rows, or all that there are.
 std::vector<std::string> find_classes(const ReaderRequest& request, const fs::path& home, const Location& where) {
   if (request.find("classes") != nullptr) return request.texts("classes");
@@ -85,11 +57,7 @@ std::vector<std::string> find_classes(const ReaderRequest& request, const fs::pa
   std::vector<std::string> classes;
   for (const std::string& name : names_in(home, request.text("folder"), where)) {
     if (!is_folder(home / name, request.text("folder") + "/" + name, where)) continue;
-    if (!is_utf8(name))  // weights keep the names: two of them would become one
-      throw UserError(
-          where,
-          fmt::format("{}: the name of the folder '{}' is not valid UTF-8", request.text("folder"), printable(name)),
-          "rename it: it is the name of a class");
+    require_class_name(name, request.text("folder"), "folder", where);
     classes.push_back(name);
   }
   if (classes.empty())

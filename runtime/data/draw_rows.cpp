@@ -1,0 +1,91 @@
+#include "runtime/data/draw_rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "ir/check.h"
+#include "runtime/data/shuffle.h"
+
+namespace heddle::runtime::data {
+namespace {
+
+// Orders of rows are drawn elsewhere, too: those of epochs count from 0.
+constexpr uint64_t kStream = uint64_t{1} << 62;
+
+// Rows of each class, and how many of them are to be set aside.
+struct Shares {
+  std::vector<double> rows, wanted;
+};
+
+uint32_t class_of(const DrawRequest& request, size_t row) {
+  return request.classes.empty() ? 0 : request.classes.of_row[row];
+}
+
+Shares shares_of(const DrawRequest& request) {
+  const size_t classes = request.classes.empty() ? 1 : request.classes.count;
+  Shares shares{.rows = std::vector<double>(classes), .wanted = std::vector<double>(classes)};
+  for (size_t row = 0; row < static_cast<size_t>(request.rows); ++row) ++shares.rows[class_of(request, row)];
+  // 0.15 of 10 rows are 2, not 1.4999999999999998
+  constexpr double kRounding = 1e-6;
+  for (size_t c = 0; c < classes; ++c)
+    shares.wanted[c] = std::floor(shares.rows[c] * request.fraction + 0.5 + kRounding);
+  return shares;
+}
+
+bool may_leave(const DrawRequest& request, size_t row) { return request.kept.empty() || request.kept[row] == 0; }
+
+void take_rows(const DrawRequest& request, const std::vector<uint32_t>& order, std::vector<uint8_t>& taken) {
+  std::vector<double> left = shares_of(request).wanted;
+  for (const uint32_t row : order) {
+    double& of_class = left[class_of(request, row)];
+    if (of_class <= 0 || !may_leave(request, row)) continue;
+    taken[row] = 1, --of_class;
+  }
+}
+
+// Rows of each group, in the order in which the groups first appear in `order`.
+std::vector<std::vector<uint32_t>> groups_in(const DrawRequest& request, const std::vector<uint32_t>& order) {
+  std::vector<std::vector<uint32_t>> rows;
+  std::vector<uint32_t> place(request.groups.count, UINT32_MAX);
+  for (const uint32_t row : order) {
+    uint32_t& group = place[request.groups.of_row[row]];
+    if (group == UINT32_MAX) group = static_cast<uint32_t>(rows.size()), rows.emplace_back();
+    rows[group].push_back(row);
+  }
+  return rows;
+}
+
+// Each class counts alike, however many rows it has: what is missing of its share, squared.
+void take_groups(const DrawRequest& request, const std::vector<uint32_t>& order, std::vector<uint8_t>& taken) {
+  const Shares shares = shares_of(request);
+  std::vector<double> missing = shares.wanted;
+  for (const std::vector<uint32_t>& group : groups_in(request, order)) {
+    if (!std::ranges::all_of(group, [&](uint32_t row) { return may_leave(request, row); })) continue;
+    std::map<uint32_t, double> brings;
+    for (const uint32_t row : group) ++brings[class_of(request, row)];
+    double change = 0;
+    for (const auto& [c, rows] : brings)
+      change += (std::pow(missing[c] - rows, 2) - std::pow(missing[c], 2)) / std::pow(shares.rows[c], 2);
+    if (change >= 0) continue;
+    for (const auto& [c, rows] : brings) missing[c] -= rows;
+    for (const uint32_t row : group) taken[row] = 1;
+  }
+}
+
+}  // namespace
+
+std::vector<uint8_t> draw_rows(const DrawRequest& request) {
+  for (const RowKinds* kinds : {&request.classes, &request.groups})
+    HEDDLE_CHECK(kinds->empty() || std::ssize(kinds->of_row) == request.rows, "each row has a kind");
+  std::vector<uint8_t> taken(static_cast<size_t>(request.rows));
+  const std::vector<uint32_t> order = shuffled(request.rows, request.seed, kStream);
+  if (request.groups.empty()) {
+    take_rows(request, order, taken);
+  } else {
+    take_groups(request, order, taken);
+  }
+  return taken;
+}
+
+}  // namespace heddle::runtime::data

@@ -1,0 +1,316 @@
+// Rows of a file with a JSON object on each line.
+//
+//   {"text": "good film", "stars": 4, "parts": [[0.5, 1], [2, 3]]}
+//     with "x": "text", "y": "stars", "text": {"x": "characters"} -> x: ids of the characters, y: 4
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "runtime/data/check_column.h"
+#include "runtime/data/input_file.h"
+#include "runtime/data/parse_number.h"
+#include "runtime/data/path.h"
+#include "runtime/data/printable.h"
+#include "runtime/data/text_columns.h"
+#include "runtime/data/text_file.h"
+#include "runtime/text/json_tree.h"
+
+namespace heddle::runtime::data {
+namespace {
+
+namespace fs = std::filesystem;
+using text::JsonTree;
+using text::JsonValue;
+
+constexpr size_t kMostClasses = 100'000, kMostRemembered = 64;
+
+// Names of classes, and some rows that have them.
+using Names = std::map<std::string, std::vector<int64_t>, std::less<>>;
+
+std::vector<std::string> sources_of(const ReaderRequest& request) {
+  std::vector<std::string> sources;
+  for (const ColumnRequest& column : request.columns) sources.push_back(column.source());
+  return sources;
+}
+
+// A line of the file, and how to complain about a place in it.
+struct Line {
+  const TextFile& file;
+  int64_t number = 0;
+  const SourceFile& source;  // the line alone
+  [[noreturn]] void fail(const JsonValue& value, const std::string& message, const std::string& help = {},
+                         const std::vector<Diagnostic>& notes = {}) const {
+    file.fail(number, static_cast<int64_t>(value.where().begin) + 1, message, help, notes);
+  }
+  std::string_view text(const JsonValue& value) const {
+    const Location where = value.where();
+    return std::string_view(source.text).substr(where.begin, where.end - where.begin);
+  }
+};
+
+class JsonLines {
+ public:
+  JsonLines(const ReaderRequest& request, const fs::path& root)
+      : request_(request),
+        root_(root),
+        where_(request.place("file")),
+        texts_(request, text_settings(request), text_words(request), sources_of(request)) {
+    for (const std::string& pattern : request.texts("file"))
+      for (std::string& name : matching(root, pattern, where_)) files_.push_back(std::move(name));
+    for (size_t i = 0; i < request.columns.size(); ++i) stated_.push_back(stated_names(i));
+  }
+
+  TableHeader header() {
+    TableHeader out;
+    std::vector<Names> found(request_.columns.size()), held(request_.columns.size());
+    each_row([&](const JsonValue& row, const Line& line) {
+      const bool trains = request_.held == nullptr || request_.held->at(static_cast<size_t>(out.rows)) == 0;
+      for (size_t i = 0; i < request_.columns.size(); ++i) {
+        if (texts_.is_text(i)) texts_.collect(i, require_text(i, row, line), out.rows);
+        if (stated_[i] && stated_[i]->empty()) collect(i, row, line, out.rows, trains ? found[i] : held[i]);
+      }
+      ++out.rows;
+    });
+    if (out.rows == 0) throw UserError(where_, fmt::format("{}: no rows", files_[0]), kNoRowsHelp);
+    require_text_room(request_, out.rows);
+    std::set<int64_t> strange;
+    for (size_t i = 0; i < request_.columns.size(); ++i) {
+      out.class_names.push_back(stated_[i].value_or(std::vector<std::string>()));
+      if (stated_[i] && stated_[i]->empty()) {
+        out.names_found = true;
+        for (const auto& [name, rows] : found[i]) out.class_names.back().push_back(name);
+        for (const auto& [name, rows] : held[i])
+          if (!found[i].contains(name)) strange.insert(rows.begin(), rows.end());
+      }
+      out.types.push_back(own_type(i));
+    }
+    out.strange.assign(strange.begin(), strange.end());
+    texts_.finish(out, root_);
+    return out;
+  }
+
+  Table read() {
+    const TableHeader head = header();
+    for (size_t i = 0; i < stated_.size(); ++i)
+      if (stated_[i]) stated_[i] = head.class_names[i];
+    Table table{.rows = head.rows, .columns = {}};
+    std::vector<std::byte*> to;
+    for (size_t i = 0; i < head.types.size(); ++i) {
+      const ColumnRequest& asked = request_.columns[i];
+      Column& column =
+          table.columns.emplace_back(Column{.input = asked.input,
+                                            .type = head.types[i],
+                                            .dims = texts_.is_size(i) ? std::vector<int64_t>() : asked.dims});
+      to.push_back(make_room(column, table.rows, request_.resident));
+    }
+    int64_t rows = 0;
+    each_row([&](const JsonValue& row, const Line& line) {
+      if (rows++ >= table.rows) changed();
+      for (size_t i = 0; i < to.size(); ++i) {
+        if (!texts_.is_text(i)) continue;
+        const JsonValue value = require_value(i, row, line);
+        texts_.encode(i, require_text(i, row, line), [&](size_t, const std::string& message, const std::string& help) {
+          line.fail(value, fmt::format("input '{}': {}", request_.columns[i].input, message), help);
+        });
+      }
+      for (size_t i = 0; i < to.size(); ++i) {
+        Column& column = table.columns[i];
+        if (texts_.is_text(i) || texts_.is_size(i)) {
+          texts_.store(i, column.type, to[i]);
+        } else {
+          std::byte* at = to[i];
+          fill(i, require_value(i, row, line), line, 0, column.type, at);
+        }
+        to[i] += column.row_bytes();
+      }
+    });
+    if (rows != table.rows) changed();
+    for (const std::string& note : texts_.notes()) table.notes.push_back(fmt::format("{}: {}", files_[0], note));
+    return table;
+  }
+
+  // A hash of each row's value of a key, which need feed no input.
+  std::vector<uint64_t> values(const Source& key) const {
+    std::vector<uint64_t> hashes;
+    each_row([&](const JsonValue& row, const Line& line) {
+      const std::optional<JsonValue> value = row.find(key.text);
+      if (!value) line.fail(row, fmt::format("the key '{}' is missing", printable(key.text)));
+      const std::string_view text = line.text(*value);
+      hashes.push_back(XXH3_64bits(text.data(), text.size()));
+    });
+    return hashes;
+  }
+
+ private:
+  [[noreturn]] void changed() const { throw UserError(where_, files_[0] + ": changed while it was read"); }
+
+  // Of a column of classes: the names that the model states or the training rows gave, none where they are to be found.
+  std::optional<std::vector<std::string>> stated_names(size_t i) const {
+    const ReaderSetting* setting = request_.find("classes");
+    if (setting == nullptr) return std::nullopt;
+    const auto& all = std::get<ClassNames>(setting->value);
+    const auto names = all.find(request_.columns[i].input);
+    if (names == all.end()) return std::nullopt;
+    if (is_floating(filled_type(request_.columns[i])))
+      throw UserError(setting->where, fmt::format("input '{}' is {}: classes are numbered by integers",
+                                                  request_.columns[i].input, request_.columns[i].dtype));
+    return names->second.empty() ? request_.columns[i].class_names : names->second;
+  }
+
+  ElementType own_type(size_t i) const {
+    const ColumnRequest& column = request_.columns[i];
+    return column.one_hot ? ElementType::i32 : filled_type(column);
+  }
+
+  // What is wrong in a line has its place in the file.
+  template <class F>
+  void each_row(const F& f) const {
+    for (const std::string& name : files_) {
+      const TextFile file(root_, name, where_);
+      file.each_line([&](const TextLine& text) {
+        if (text.text.find_first_not_of(" \t") == std::string_view::npos) return;
+        const SourceFile alone{name, std::string(text.text)};
+        const Line line{file, text.number, alone};
+        try {
+          const JsonTree tree(alone);
+          const JsonValue row = tree.root();
+          if (row.kind() != JsonValue::Kind::object)
+            line.fail(row, fmt::format("expected an object, found {}", text::describe(row.kind())),
+                      "a line is {\"KEY\": VALUE, ...}");
+          f(row, line);
+        } catch (const UserError& error) {
+          const Diagnostic& first = error.diagnostics().front();
+          if (first.where.file != &alone) throw;
+          file.fail(text.number, static_cast<int64_t>(first.where.begin) + 1, first.message, first.help);
+        }
+      });
+    }
+  }
+
+  JsonValue require_value(size_t i, const JsonValue& row, const Line& line) const {
+    const std::string& key = request_.columns[i].source();
+    if (const std::optional<JsonValue> value = row.find(key)) return *value;
+    std::vector<std::string> keys;
+    for (auto member = row.first(); member; member = member->next()) keys.push_back(member->key());
+    line.fail(row, fmt::format("the key '{}' of input '{}' is missing", printable(key), request_.columns[i].input),
+              did_you_mean(key, keys));
+  }
+
+  std::string require_text(size_t i, const JsonValue& row, const Line& line) const {
+    const JsonValue value = require_value(i, row, line);
+    if (value.kind() != JsonValue::Kind::text)
+      line.fail(value, fmt::format("input '{}' is made of text, found {}", request_.columns[i].input,
+                                   text::describe(value.kind())));
+    return value.text("a text");
+  }
+
+  void collect(size_t i, const JsonValue& row, const Line& line, int64_t number, Names& found) const {
+    const JsonValue value = require_value(i, row, line);
+    if (value.kind() != JsonValue::Kind::text) return;  // refused where it is read
+    const std::string name = value.text("a name");
+    const auto known = found.find(name);
+    if (known == found.end() && found.size() == kMostClasses)
+      line.fail(value,
+                fmt::format("'{}' has more than {} different names", request_.columns[i].source(), kMostClasses));
+    std::vector<int64_t>& rows = known == found.end() ? found[name] : known->second;
+    if (rows.size() < kMostRemembered) rows.push_back(number);
+  }
+
+  // Lists are nested as the row's shape is, or flat.
+  void fill(size_t i, const JsonValue& value, const Line& line, size_t axis, ElementType type, std::byte*& to) const {
+    const std::vector<int64_t>& dims = request_.columns[i].dims;
+    if (value.kind() != JsonValue::Kind::list) {
+      for (size_t d = axis; d < dims.size(); ++d)
+        if (dims[d] != 1) wrong_shape(i, value, line, fmt::format("a list of {}", dims[d]));
+      return element(i, value, line, type, to);
+    }
+    const std::optional<JsonValue> first = value.first();
+    const bool flat = axis == 0 && value.size() == elements_of(dims) && first && first->kind() != JsonValue::Kind::list;
+    if (!flat && (axis == dims.size() || value.size() != dims[axis]))
+      wrong_shape(i, value, line, axis == dims.size() ? "one value" : fmt::format("a list of {}", dims[axis]));
+    for (auto item = first; item; item = item->next())
+      flat ? element(i, *item, line, type, to) : fill(i, *item, line, axis + 1, type, to);
+  }
+
+  [[noreturn]] void wrong_shape(size_t i, const JsonValue& value, const Line& line, const std::string& wanted) const {
+    const std::string found = value.kind() == JsonValue::Kind::list ? fmt::format("a list of {}", value.size())
+                                                                    : std::string(text::describe(value.kind()));
+    line.fail(value, fmt::format("input '{}': expected {}, found {}", request_.columns[i].input, wanted, found));
+  }
+
+  void element(size_t i, const JsonValue& value, const Line& line, ElementType type, std::byte*& to) const {
+    const ColumnRequest& column = request_.columns[i];
+    const auto refuse = [&](const std::string& what, const std::string& help = {},
+                            const std::vector<Diagnostic>& notes = {}) {
+      line.fail(value, fmt::format("input '{}': {} {}", column.input, printable(line.text(value)), what), help, notes);
+    };
+    std::string fault;
+    if (stated_[i] && value.kind() == JsonValue::Kind::text) {
+      const std::string name = value.text("a name");
+      const auto found = std::ranges::find(*stated_[i], name);
+      if (found == stated_[i]->end()) refuse("is none of the classes", did_you_mean(name, *stated_[i]));
+      fault = parse_number(std::to_string(found - stated_[i]->begin()), type, to);
+    } else if (value.kind() == JsonValue::Kind::number) {
+      fault = parse_number(line.text(value), type, to);
+    } else if (value.kind() == JsonValue::Kind::flag) {
+      fault = parse_number(value.flag("a flag") ? "1" : "0", type, to);
+    } else {
+      refuse("is no number",
+             value.kind() == JsonValue::Kind::text
+                 ? fmt::format("\"classes\": {{\"{0}\": \"sorted\"}} numbers names; \"text\": {{\"{0}\": "
+                               "\"characters\"}} reads text",
+                               column.input)
+                 : "");
+    }
+    if (!fault.empty()) refuse(fault);
+    if (!is_floating(type)) {
+      const int64_t number = visit(type, [&](auto element) {
+        std::memcpy(&element, to, sizeof element);
+        return static_cast<int64_t>(element);
+      });
+      const std::string outside = range_fault(column, number);
+      if (!outside.empty()) refuse("is out of range: " + outside, "", column.bounded_by);
+    }
+    to += size_of(type);
+  }
+
+  const ReaderRequest& request_;
+  fs::path root_;
+  Location where_;
+  TextColumns texts_;
+  std::vector<std::string> files_;
+  std::vector<std::optional<std::vector<std::string>>> stated_;  // by column; empty names: to be found
+};
+
+std::vector<Key> keys() {
+  std::vector<Key> all = {{.name = "file",
+                           .type = KeyType::path,
+                           .count = Count::several,
+                           .doc = "one or a list, in this order, plain or .gz; * stands for any part of a name",
+                           .required = true},
+                          {.name = "classes",
+                           .type = KeyType::classes,
+                           .count = Count::by_name,
+                           .doc = "for inputs whose values name classes"},
+                          text_words_key()};
+  all.insert(all.end(), text_keys().begin(), text_keys().end());
+  return all;
+}
+
+const RegisterReader json_lines({
+    .name = "json_lines",
+    .doc = "a JSON object on each line; an input is the value of a key: numbers, a class's name, or text",
+    .keys = keys(),
+    .header = [](const ReaderRequest& request, const fs::path& root) { return JsonLines(request, root).header(); },
+    .read = [](const ReaderRequest& request, const fs::path& root) { return JsonLines(request, root).read(); },
+    .values = [](const ReaderRequest& request, const fs::path& root,
+                 const Source& key) { return JsonLines(request, root).values(key); },
+});
+
+}  // namespace
+}  // namespace heddle::runtime::data

@@ -1,0 +1,153 @@
+#include "tools/driver/drawn_rows.h"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <unordered_map>
+
+#include "frontend/json/json.h"
+#include "runtime/data/draw_rows.h"
+#include "runtime/data/printable.h"
+
+namespace heddle::driver {
+namespace {
+
+using runtime::data::Column;
+using runtime::data::ReaderRequest;
+
+struct Values {
+  std::vector<uint64_t> hashes;      // of each row
+  std::vector<std::string> texts{};  // likewise, of a column with one element; empty: none are known
+};
+
+// Numbers that hashes have in the order in which they first appear.
+std::vector<uint32_t> number(const std::vector<uint64_t>& hashes, uint32_t& count) {
+  std::unordered_map<uint64_t, uint32_t> numbers;
+  std::vector<uint32_t> of_row;
+  of_row.reserve(hashes.size());
+  for (const uint64_t hash : hashes)
+    of_row.push_back(numbers.emplace(hash, static_cast<uint32_t>(numbers.size())).first->second);
+  count = static_cast<uint32_t>(numbers.size());
+  return of_row;
+}
+
+Values hash_rows(const Column& column, int64_t rows) {
+  Values values{.hashes = std::vector<uint64_t>(static_cast<size_t>(rows))};
+  const auto bytes = static_cast<size_t>(column.row_bytes());
+  const std::byte* at = column.content().data();
+  for (uint64_t& hash : values.hashes) hash = XXH3_64bits(at, bytes), at += bytes;
+  return values;
+}
+
+std::string element_text(const Column& column, size_t row, const std::vector<std::string>& names) {
+  return runtime::data::visit(column.type, [&](auto value) {
+    std::memcpy(&value, column.content().data() + row * sizeof value, sizeof value);
+    const auto index = static_cast<size_t>(value);
+    if (value >= 0 && index < names.size()) return "'" + runtime::data::printable(names[index]) + "'";
+    return fmt::format("{}", value);
+  });
+}
+
+[[noreturn]] void unknown(const frontend::Named& word, const char* key, const ReaderRequest& train) {
+  std::vector<std::string> inputs;
+  for (const auto& column : train.columns) inputs.push_back(column.input);
+  throw UserError(word.where, fmt::format("data: validation: '{}': there is no input '{}'", key, word.text),
+                  frontend::suggest(word.text, inputs));
+}
+
+// Of an input's column, which is read alone, or of another one of the file.
+struct Read {
+  std::vector<uint32_t> of_row;
+  uint32_t count = 0;
+  std::vector<std::string> texts = {};  // of the numbers; empty: not asked for
+};
+Read read_kinds(const ReaderRequest& train, const std::filesystem::path& root, const frontend::Named& word,
+                const char* key, bool single) {
+  ReaderRequest alone = train;
+  const auto input = std::ranges::find(train.columns, word.text, &runtime::data::ColumnRequest::input);
+  Read out;
+  if (input == train.columns.end()) {
+    const runtime::data::ReaderDef* def = runtime::data::find_reader(train.op);
+    if (def == nullptr || !def->values) unknown(word, key, train);
+    alone.columns.resize(1);
+    out.of_row = number(def->values(alone, root, {word.text, word.where}), out.count);
+    return out;
+  }
+  alone.columns = {*input};
+  const runtime::data::Table table = runtime::data::read_table(alone, root);
+  const Column& column = table.columns.at(0);
+  if (single && column.row_elements() != 1)
+    throw UserError(word.where,
+                    fmt::format("data: validation: '{}' names classes by one number, a row of input '{}' has {}", key,
+                                word.text, column.row_elements()),
+                    "\"group\" takes rows of any shape");
+  out.of_row = number(hash_rows(column, table.rows).hashes, out.count);
+  if (!single) return out;
+  out.texts.resize(out.count);
+  for (size_t row = 0; row < out.of_row.size(); ++row)
+    if (std::string& text = out.texts[out.of_row[row]]; text.empty())
+      text = element_text(column, row, input->class_names);
+  return out;
+}
+
+}  // namespace
+
+DrawnRows::DrawnRows(const frontend::Data& data, const ReaderRequest& train, const std::filesystem::path& root,
+                     int64_t rows)
+    : data_(data), rows_(rows) {
+  if (!data.draw->by.text.empty()) {
+    Read read = read_kinds(train, root, data.draw->by, "by", /*single=*/true);
+    classes_ = std::move(read.of_row), class_count_ = read.count, class_texts_ = std::move(read.texts);
+  }
+  if (!data.draw->group.text.empty()) {
+    Read read = read_kinds(train, root, data.draw->group, "group", /*single=*/false);
+    groups_ = std::move(read.of_row), group_count_ = read.count;
+  }
+}
+
+std::vector<uint8_t> DrawnRows::draw(std::vector<uint8_t> kept) const {
+  const std::vector<uint8_t> drawn = runtime::data::draw_rows({.rows = rows_,
+                                                               .fraction = data_.validation_fraction,
+                                                               .seed = static_cast<uint64_t>(data_.draw->seed),
+                                                               .classes = {classes_, class_count_},
+                                                               .groups = {groups_, group_count_},
+                                                               .kept = std::move(kept)});
+  require_both_sides(drawn);
+  return drawn;
+}
+
+void DrawnRows::require_both_sides(const std::vector<uint8_t>& drawn) const {
+  const auto held = std::ranges::count(drawn, 1);
+  if (held == 0 || held == rows_) {
+    const std::string of_groups =
+        groups_.empty() ? "" : fmt::format("; '{}' makes {} groups of them", data_.draw->group.text, group_count_);
+    throw UserError(data_.fraction_where,
+                    fmt::format("a validation fraction of {} of {} rows leaves {} empty{}", data_.validation_fraction,
+                                rows_, held == 0 ? "the validation" : "the training", of_groups),
+                    groups_.empty() ? fmt::format("each row is {:.3g} of all", 1 / static_cast<double>(rows_))
+                                    : "a group is on one side as a whole: group by what more rows differ in");
+  }
+  std::vector<int64_t> all(class_count_), of_class(class_count_);
+  for (size_t row = 0; row < classes_.size(); ++row) ++all[classes_[row]], of_class[classes_[row]] += drawn[row];
+  for (size_t c = 0; c < all.size(); ++c) {
+    if (of_class[c] > 0 && of_class[c] < all[c]) continue;
+    const std::string name = class_texts_.empty() ? "one value" : "class " + class_texts_[c];
+    const auto needed =
+        static_cast<int64_t>(std::ceil(0.5 / std::min(data_.validation_fraction, 1 - data_.validation_fraction)));
+    throw UserError(
+        data_.draw->by.where,
+        fmt::format("data: validation: by '{}': {} has {} {}, and no {} row is of it", data_.draw->by.text, name,
+                    all[c], all[c] == 1 ? "row" : "rows", of_class[c] == 0 ? "validation" : "training"),
+        groups_.empty()
+            ? fmt::format(
+                  "a fraction of {} needs {} rows of each class or more; without \"by\" the rows are drawn as a "
+                  "whole",
+                  data_.validation_fraction, std::max<int64_t>(needed, 2))
+            : "another seed of \"draw\" makes other groups meet; without \"by\" classes count for nothing");
+  }
+}
+
+}  // namespace heddle::driver

@@ -1,0 +1,34 @@
+// Which training rows serve as validation, where a model has them drawn.
+//
+//   "validation": {"fraction": 0.1, "draw": 1, "by": "label"} of 1,000 rows -> a mark for each row, 100 of them 1
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "frontend/model.h"
+#include "runtime/data/table.h"
+
+namespace heddle::driver {
+
+// What a draw goes by, read once; rows are then drawn as often as needed.
+class DrawnRows {
+ public:
+  // `train` reads the training rows, of which there are `rows`. Throws UserError where 'by' or 'group' name nothing.
+  DrawnRows(const frontend::Data& data, const runtime::data::ReaderRequest& train, const std::filesystem::path& root,
+            int64_t rows);
+  // `kept` rows, where there are any, stay with the training. Throws UserError where a side, or a class on one of
+  // them, is left without rows.
+  std::vector<uint8_t> draw(std::vector<uint8_t> kept) const;
+
+ private:
+  void require_both_sides(const std::vector<uint8_t>& drawn) const;
+
+  const frontend::Data& data_;
+  int64_t rows_ = 0;
+  std::vector<uint32_t> classes_, groups_;  // of each row
+  uint32_t class_count_ = 0, group_count_ = 0;
+  std::vector<std::string> class_texts_;  // by number, for messages
+};
+
+}  // namespace heddle::driver

@@ -1,0 +1,43 @@
+// Inputs that are made of text, as the model's readers say, by the tokenizers that the weights keep.
+//
+//   "train": {"op": "text_folder", ..., "name": "characters", "size": "length"}
+//     -> put_text(0, "Satoshi", ...) fills `name`; put_size(1, ...) fills `size` with 7
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/data/text_coder.h"
+#include "tools/driver/predictor.h"
+
+namespace heddle::tools {
+
+class TextInputs {
+ public:
+  // `numbers` are those of the predictor's inputs; below an input is its place in the list.
+  TextInputs(const driver::Predictor& predictor, const std::vector<size_t>& numbers);
+  bool any() const;
+  bool takes_text(size_t input) const { return inputs_[input].rows != nullptr; }
+  bool is_size(size_t input) const { return inputs_[input].size; }
+
+  void begin_row();
+  // False where the input is not made of text. The element type is text_type's.
+  bool put_text(size_t input, std::string_view text, std::byte* to, const runtime::data::TextCoder::Fail& fail);
+  // Of the text of this row; false where the input is no length, or the row has no text.
+  bool put_size(size_t input, std::byte* to);
+  bool filled(size_t input) const { return inputs_[input].filled; }
+
+ private:
+  struct Input {
+    const runtime::data::ColumnRequest* request = nullptr;
+    std::unique_ptr<runtime::data::TextRows> rows{};  // nullptr: it is not made of text
+    bool size = false;                                // it is the length of one that is
+    std::vector<std::string> source{};                // what the text is made of: these have one length
+    bool filled = false;
+  };
+  std::vector<Input> inputs_;
+  runtime::data::TextSettings settings_;
+};
+
+}  // namespace heddle::tools

@@ -1,0 +1,83 @@
+// Rows of a text: each line is the text of a row.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "runtime/text/unicode.h"
+#include "tools/predict/lines.h"
+#include "tools/predict/row_source.h"
+#include "tools/predict/text_inputs.h"
+
+namespace heddle::tools {
+namespace {
+
+struct TextLines {
+  TextLines(const driver::Predictor& predictor, const SourceRequest& asked)
+      : name(asked.name()), lines(asked), numbers(asked.inputs), texts(predictor, asked.inputs) {
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      requests.push_back(&predictor.inputs()[numbers[i]].request);
+      if (!texts.takes_text(i) && !(texts.is_size(i) && texts.any()))
+        throw UserError(ExitCode::usage,
+                        fmt::format("--in {}: lines of text do not fill the input '{}'", name, requests[i]->input),
+                        "weights keep a tokenizer where the model was trained on text; give ids as npy or jsonl");
+    }
+  }
+
+  int64_t fill(int64_t most, PredictRows& into) {
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      runtime::data::Column& column = into.columns.at(numbers[i]);
+      column = {.input = requests[i]->input, .type = text_type(*requests[i]), .dims = requests[i]->dims};
+      column.bytes.resize(static_cast<size_t>(most * column.row_bytes()));
+    }
+    held.rethrow();
+    int64_t count = 0;
+    std::string line;
+    while (count < most && (count == 0 || lines.ready()) && lines.next(line)) {
+      if (line.empty()) continue;  // as in files that are trained with
+      if (!held.try_row(count, [&] { read(line, count, into); })) break;
+      ++count;
+    }
+    return count;
+  }
+
+  void read(const std::string& line, int64_t row, PredictRows& into) {
+    const auto fail = [&](size_t offset, const std::string& message, const std::string& help) {
+      throw UserError(Location{}, fmt::format("{}:{}:{}: {}", name, lines.number, offset + 1, message), help);
+    };
+    require_utf8(line, fail);
+    texts.begin_row();
+    const auto place = [&](size_t i) {
+      runtime::data::Column& column = into.columns[numbers[i]];
+      return column.bytes.data() + row * column.row_bytes();
+    };
+    for (size_t i = 0; i < numbers.size(); ++i) texts.put_text(i, line, place(i), fail);
+    for (size_t i = 0; i < numbers.size(); ++i)
+      if (!texts.takes_text(i)) texts.put_size(i, place(i));
+  }
+
+  static void require_utf8(const std::string& line, const runtime::data::TextCoder::Fail& fail) {
+    const SourceFile alone{"", line};
+    try {
+      runtime::text::require_utf8(alone);
+    } catch (const UserError& error) {
+      const Diagnostic& fault = error.diagnostics().front();
+      fail(fault.where.begin, fault.message, fault.help);
+    }
+  }
+
+  std::string name;
+  Lines lines;
+  HeldFault held;
+  std::vector<size_t> numbers;
+  std::vector<const runtime::data::ColumnRequest*> requests;
+  TextInputs texts;
+};
+
+}  // namespace
+
+OpenedSource open_text(const driver::Predictor& predictor, const SourceRequest& asked) {
+  const auto rows = std::make_shared<TextLines>(predictor, asked);
+  return {asked.name(), asked.inputs, [rows](int64_t most, PredictRows& into) { return rows->fill(most, into); }};
+}
+
+}  // namespace heddle::tools
