@@ -3,8 +3,13 @@ import os
 import sys
 import time
 
-BATCHES = {"mnist_mlp": 128, "mnist_cnn": 128, "resnet20": 128, "recommender": 4096}  # as the models say
+# As the models say.
+BATCHES = {"mnist_mlp": 128, "mnist_cnn": 128, "resnet20": 128, "recommender": 4096, "char_gpt": 12, "lstm_names": 128,
+           "gru_names": 128, "bilstm_names": 128, "lstm_200": 128}
 USERS, ITEMS = 6040, 3706  # of recommender
+VOCABULARIES = {"char_gpt": 65, "lstm_names": 32, "gru_names": 32, "bilstm_names": 32, "lstm_200": 32}
+LENGTHS = {"char_gpt": 64, "lstm_names": 20, "gru_names": 20, "bilstm_names": 20, "lstm_200": 200}
+WIDTHS = {"char_gpt": 128, "lstm_names": 128, "gru_names": 128, "bilstm_names": 128, "lstm_200": 64}
 RING = 64  # random batches that lie in memory and are taken in turn, as `heddle bench` does
 
 

@@ -15,7 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from peer_clock import BATCHES, ITEMS, RING, USERS, serve
+from peer_clock import BATCHES, ITEMS, LENGTHS, RING, USERS, VOCABULARIES, serve
+from peer_clock import WIDTHS as UNITS
 
 BATCH = BATCHES[network]
 STEPS = 128 if mode == "scan" else 1  # in one dispatch
@@ -82,6 +83,75 @@ def recommender(p, stats, key, user, item):
     return dense(p["score"], jnp.concatenate([user * item, tower], 1))[:, 0], stats
 
 
+def layer_norm(p, x):
+    mean = x.mean(-1, keepdims=True)
+    return (x - mean) * jax.lax.rsqrt(x.var(-1, keepdims=True) + 1e-5) * p["w"] + p["b"]
+
+
+def attend(x):
+    q, k, v = (part.reshape(*part.shape[:2], 4, -1) for part in jnp.split(x, 3, -1))
+    return jax.nn.dot_product_attention(q, k, v, is_causal=True).reshape(*x.shape[:2], -1)
+
+
+def char_gpt(p, stats, key, tokens):
+    x = p["wte"][tokens] + p["wpe"]
+    for q in p["blocks"]:
+        x = x + dense(q["proj"], attend(dense(q["qkv"], layer_norm(q["ln_1"], x))))
+        x = x + dense(q["out"], jax.nn.gelu(dense(q["fc"], layer_norm(q["ln_2"], x))))
+    return layer_norm(p["ln_f"], x) @ p["wte"].T, stats
+
+
+# One product for the inputs of all steps, then the steps: x [time, batch, width].
+def lstm(p, x):
+    def cell(carry, gates):
+        h, c = carry
+        i, f, g, o = jnp.split(gates + dense(p["hidden"], h), 4, -1)
+        c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
+        h = jax.nn.sigmoid(o) * jnp.tanh(c)
+        return (h, c), h
+    zero = jnp.zeros_like(x[0])
+    return jax.lax.scan(cell, (zero, zero), dense(p["input"], x))[1]
+
+
+def gru(p, x):
+    def cell(h, gates):
+        (ir, iz, n), (hr, hz, hn) = jnp.split(gates, 3, -1), jnp.split(dense(p["hidden"], h), 3, -1)
+        r, z = jax.nn.sigmoid(ir + hr), jax.nn.sigmoid(iz + hz)
+        h = (1 - z) * jnp.tanh(n + r * hn) + z * h
+        return h, h
+    return jax.lax.scan(cell, jnp.zeros_like(x[0]), dense(p["input"], x))[1]
+
+
+def recurrent(layer):
+    def forward(p, stats, key, tokens):
+        x = p["chars"][tokens.T]
+        y = layer(p["rnn"], x)
+        if "back" in p:
+            y = jnp.concatenate([y, layer(p["back"], x[::-1])[::-1]], -1)
+        return dense(p["logits"], y).swapaxes(0, 1), stats
+    return forward
+
+
+def recurrent_network(layer, gates, directions=1):
+    d, words = UNITS[network], VOCABULARIES[network]
+    names = ["rnn", "back"][:directions]
+    params = {name: {"input": weights(d, gates * d), "hidden": weights(d, gates * d)} for name in names}
+    params |= {"chars": kernel(words, d), "logits": weights(directions * d, words)}
+    return recurrent(layer), params, [], texts, classes, adam
+
+
+def gpt_network():
+    d, words = UNITS[network], VOCABULARIES[network]
+    layers = [{"ln_1": scale(d), "qkv": weights(d, 3 * d), "proj": weights(d, d), "ln_2": scale(d), "fc": weights(d, 4 * d),
+               "out": weights(4 * d, d)} for _ in range(4)]
+    params = {"wte": kernel(words, d), "wpe": kernel(LENGTHS[network], d), "blocks": layers, "ln_f": scale(d)}
+    return char_gpt, params, [], texts, classes, optax.adamw(1e-6, b1=0.9, b2=0.95, weight_decay=0.1)
+
+
+def texts():
+    return tuple(random.integers(0, VOCABULARIES[network], (BATCH, LENGTHS[network]), np.int32) for _ in range(2))
+
+
 def scale(n):
     return {"w": np.ones(n, np.float32), "b": np.zeros(n, np.float32)}
 
@@ -117,6 +187,11 @@ NETWORKS = {
                          [running(16)] + [(running(n), running(n)) for n in WIDTHS[1:]], images(28, 28, 1), classes, sgd),
     "recommender": lambda: (recommender, {"users": kernel(USERS, 64), "items": kernel(ITEMS, 64), "fc1": weights(128, 64),
                                           "fc2": weights(64, 32), "score": weights(96, 1)}, [], ratings, likes, adam),
+    "char_gpt": gpt_network,
+    "lstm_names": lambda: recurrent_network(lstm, 4),
+    "gru_names": lambda: recurrent_network(gru, 3),
+    "bilstm_names": lambda: recurrent_network(lstm, 4, directions=2),
+    "lstm_200": lambda: recurrent_network(lstm, 4),
 }
 
 

@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from peer_clock import BATCHES, ITEMS, RING, USERS, serve
+from peer_clock import BATCHES, ITEMS, LENGTHS, RING, USERS, VOCABULARIES, WIDTHS, serve
 
 
 class Mlp(nn.Module):
@@ -74,12 +74,57 @@ class Recommender(nn.Module):
         return F.binary_cross_entropy_with_logits(logit, liked)
 
 
+class Decoder(nn.Module):
+    """A layer of GPT-2: causal attention of 4 heads and a feed-forward network, each added to what it reads."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.ln_1, self.ln_2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.qkv, self.proj = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.fc, self.out = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+
+    def forward(self, x):
+        q, k, v = (part.unflatten(-1, (4, -1)).transpose(1, 2) for part in self.qkv(self.ln_1(x)).chunk(3, -1))
+        x = x + self.proj(F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).flatten(2))
+        return x + self.out(F.gelu(self.fc(self.ln_2(x)), approximate="tanh"))
+
+
+class CharGpt(nn.Module):
+    def __init__(self, length, width, vocabulary):
+        super().__init__()
+        self.wte, self.wpe = nn.Embedding(vocabulary, width), nn.Parameter(torch.randn(length, width) * 0.02)
+        nn.init.normal_(self.wte.weight, std=0.02)
+        self.blocks, self.ln_f = nn.Sequential(*(Decoder(width) for _ in range(4))), nn.LayerNorm(width)
+
+    def forward(self, tokens, targets):
+        logits = F.linear(self.ln_f(self.blocks(self.wte(tokens) + self.wpe)), self.wte.weight)
+        return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
+
+
+class Recurrent(nn.Module):
+    def __init__(self, kind, width, vocabulary, **settings):
+        super().__init__()
+        self.chars, self.rnn = nn.Embedding(vocabulary, width), kind(width, width, batch_first=True, **settings)
+        self.logits = nn.Linear(width * (2 if settings else 1), vocabulary)
+
+    def forward(self, tokens, targets):
+        return F.cross_entropy(self.logits(self.rnn(self.chars(tokens))[0]).flatten(0, 1), targets.flatten())
+
+
 def images(*shape):
     return lambda n: (torch.randn((n, *shape)), torch.randint(0, 10, (n,)))
 
 
 def ratings(n):
     return torch.randint(0, USERS, (n,)), torch.randint(0, ITEMS, (n,)), torch.randint(0, 2, (n,)).float()
+
+
+def texts(network):
+    return lambda n: tuple(torch.randint(0, VOCABULARIES[network], (n, LENGTHS[network])) for _ in range(2))
+
+
+def recurrent(network, kind, **settings):
+    return lambda: Recurrent(kind, WIDTHS[network], VOCABULARIES[network], **settings), texts(network), adam
 
 
 # The rate is tiny: random labels learnt by heart would give denormal gradients, which no real training has.
@@ -91,11 +136,20 @@ def sgd(parameters):
     return torch.optim.SGD(parameters, lr=1e-6, momentum=0.9, nesterov=True, weight_decay=5e-4, fused=True)
 
 
+def adamw(parameters):
+    return torch.optim.AdamW(parameters, lr=1e-6, betas=(0.9, 0.95), weight_decay=0.1, fused=True)
+
+
 NETWORKS = {
     "mnist_mlp": (Mlp, images(784), adam),
     "mnist_cnn": (Cnn, images(1, 28, 28), adam),
     "resnet20": (Resnet20, images(1, 28, 28), sgd),
     "recommender": (Recommender, ratings, adam),
+    "char_gpt": (lambda: CharGpt(LENGTHS["char_gpt"], WIDTHS["char_gpt"], VOCABULARIES["char_gpt"]), texts("char_gpt"), adamw),
+    "lstm_names": recurrent("lstm_names", nn.LSTM),
+    "gru_names": recurrent("gru_names", nn.GRU),
+    "bilstm_names": recurrent("bilstm_names", nn.LSTM, bidirectional=True),
+    "lstm_200": recurrent("lstm_200", nn.LSTM),
 }
 
 

@@ -27,6 +27,11 @@ MODES = {
     "mnist_cnn": ["torch eager", "torch eager_nhwc", "torch compile", "jax jit"],
     "resnet20": ["torch eager", "torch eager_nhwc", "torch compile_nhwc", "jax jit"],
     "recommender": ["torch eager", "torch compile", "jax jit", "jax scan"],
+    "char_gpt": ["torch eager", "torch compile", "jax jit", "jax scan"],
+    "lstm_names": ["torch eager", "jax jit", "jax scan"],
+    "gru_names": ["torch eager", "jax jit", "jax scan"],
+    "bilstm_names": ["torch eager", "jax jit", "jax scan"],
+    "lstm_200": ["torch eager", "jax jit", "jax scan"],
 }
 SETTLE_S = 0.3  # meanwhile the idle threads of the contender before stop spinning
 
@@ -58,7 +63,8 @@ class Heddle:
 
     def __init__(self, network, options):
         self.blocks = []
-        self.command = [options.heddle, "bench", network, "--json", f"--threads={options.threads}", f"--seconds={options.seconds}"]
+        own = HERE / "models" / f"{network}.json"  # else a model of models/
+        self.command = [options.heddle, "bench", str(own) if own.exists() else network, "--json", f"--threads={options.threads}", f"--seconds={options.seconds}"]
 
     def block(self, _):
         run = subprocess.run(self.command, cwd=HERE.parent, capture_output=True, check=True, text=True)
