@@ -44,6 +44,24 @@ ir::Values build_reshape(LayerContext& c) {
   return {c.reshape(c.in[0], shape)};
 }
 
+ir::Values build_broadcast_to(LayerContext& c) {
+  const Dims& from = c.dims(c.in[0]);
+  Dims shape = c.settings.integers("shape");
+  if (shape.size() > kMaxRank) c.fail_setting("shape", fmt::format("more than {} dimensions", kMaxRank));
+  bool fits = shape.size() >= from.size();
+  const size_t added = fits ? shape.size() - from.size() : 0;
+  for (size_t d = 0; fits && d < shape.size(); ++d) {
+    const int64_t size = d < added ? 1 : from[d - added];
+    if (shape[d] == -1 && d >= added) shape[d] = size;
+    fits = shape[d] >= 1 && (size == 1 || size == shape[d]);
+  }
+  if (!fits)
+    c.fail_setting("shape", fmt::format("{} does not stretch to {}", c.shape_text(from), c.shape_text(shape)),
+                   "axes of 1 are stretched, new axes come first, and -1 keeps an axis");
+  infer_shape(c, shape, 1);
+  return {c.broadcast(c.in[0], shape)};
+}
+
 ir::Values build_transpose(LayerContext& c) {
   const Dims perm = c.settings.integers("perm");
   Dims sorted = perm;
@@ -141,6 +159,14 @@ const RegisterLayer reshape({.name = "reshape",
                                            .doc = "sizes; one may be -1",
                                            .required = true}},
                              .build = build_reshape});
+const RegisterLayer broadcast_to({.name = "broadcast_to",
+                                  .doc = "axes of size 1 repeated to the shape's size; new axes come first",
+                                  .settings = {{.name = "shape",
+                                                .type = KeyType::integer,
+                                                .count = Count::several,
+                                                .doc = "sizes; -1 keeps an axis",
+                                                .required = true}},
+                                  .build = build_broadcast_to});
 const RegisterLayer transpose({.name = "transpose",
                                .doc = "axes in another order",
                                .settings = {{.name = "perm",

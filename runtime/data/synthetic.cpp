@@ -35,7 +35,8 @@ const SyntheticColumn& SyntheticKind::find(const ColumnRequest& c) const {
 }
 
 std::vector<SyntheticKind> synthetic_kinds() {
-  return {digits(), digit_pairs(), shapes(), scenes(), ratings(), drawn_names()};
+  return {digits(),      digit_pairs(),  shapes(),          scenes(),         ratings(),
+          drawn_names(), drawn_adding(), drawn_additions(), drawn_sentences()};
 }
 
 const SyntheticKind& synthetic_kind(const ReaderRequest& request) {
@@ -64,6 +65,10 @@ void require_picture(const ReaderRequest& request, const ColumnRequest& c, int64
 
 TableHeader synthetic_header(const ReaderRequest& request) {
   const SyntheticKind& kind = synthetic_kind(request);
+  if (request.flag("held_out") && !kind.holds_out)
+    throw UserError(request.where,
+                    fmt::format("synthetic {} hold nothing out: no rows of them are kept from others", kind.name),
+                    "leave \"held_out\" away; rows of another \"seed\" are other rows");
   TableHeader header{.rows = request.integer("rows"), .types = {}};
   for (const ColumnRequest& c : request.columns) {
     const SyntheticColumn& drawn = kind.find(c);

@@ -38,6 +38,7 @@ struct SyntheticColumn {
 struct SyntheticKind {
   std::string name;
   std::vector<SyntheticColumn> columns;
+  bool holds_out = false;  // whether some combinations are kept for rows with "held_out", and never drawn for others
   const SyntheticColumn& find(const ColumnRequest& c) const;  // throws UserError
 };
 
@@ -47,6 +48,9 @@ SyntheticKind shapes();
 SyntheticKind scenes();
 SyntheticKind ratings();
 SyntheticKind drawn_names();
+SyntheticKind drawn_adding();
+SyntheticKind drawn_additions();
+SyntheticKind drawn_sentences();
 std::vector<SyntheticKind> synthetic_kinds();
 const SyntheticKind& synthetic_kind(const ReaderRequest& request);
 

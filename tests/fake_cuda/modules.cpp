@@ -28,7 +28,7 @@ struct Function {
   Module* module = nullptr;
   const ptx::Function* entry = nullptr;
   std::optional<uint32_t> most_dynamic_shared = std::nullopt;  // as asked for
-  std::optional<size_t> planned_shared = std::nullopt;  // what the number of its blocks was asked for
+  std::optional<size_t> planned_shared = std::nullopt;         // what the number of its blocks was asked for
 };
 struct Module {
   ptx::Module parsed;

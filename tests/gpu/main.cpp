@@ -93,7 +93,8 @@ std::vector<Written> written_by(const codegen::Program& program, const codegen::
   std::vector<Written> out;
   for (size_t i = 0; i < all.size(); ++i) {
     const Pointer pointer = i < pointers.size() ? pointers[i] : Pointer{};
-    if (all[i].access != Access::read && pointer.name != "scratch") out.push_back({all[i], pointer.name, pointer.dtype});
+    if (all[i].access != Access::read && pointer.name != "scratch")
+      out.push_back({all[i], pointer.name, pointer.dtype});
   }
   return out;
 }

@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <set>
 #include <span>
+#include <string>
+#include <utility>
 
 #include "runtime/data/digits.h"
 #include "runtime/data/shapes.h"
@@ -22,10 +25,14 @@ ColumnRequest column(const std::string& source, std::vector<int64_t> dims, int64
   return c;
 }
 
-ReaderRequest request(const std::string& kind, std::vector<ColumnRequest> columns, int64_t rows, int64_t seed = 7) {
+ReaderRequest request(const std::string& kind, std::vector<ColumnRequest> columns, int64_t rows, int64_t seed = 7,
+                      bool held_out = false) {
   return {.op = "synthetic",
           .columns = std::move(columns),
-          .settings = {{"kind", std::vector<std::string>{kind}, {}}, {"rows", rows, {}}, {"seed", seed, {}}},
+          .settings = {{"kind", std::vector<std::string>{kind}, {}},
+                       {"rows", rows, {}},
+                       {"seed", seed, {}},
+                       {"held_out", held_out, {}}},
           .where = {}};
 }
 
@@ -249,6 +256,91 @@ TEST(Synthetic, RefusesWhatItDoesNotDraw) {
             "synthetic ratings number users and items by the tables in which they are looked up, input 'user' finds "
             "nothing");
   EXPECT_EQ(error_of(request("digits", {column("image", {512, 512})}, 1'000'000)), "the rows exceed 64 GiB");
+}
+
+// Two marks, one in either half, and the sum of what they mark.
+TEST(Adding, TheSumIsThatOfTheMarkedNumbers) {
+  const ReaderRequest r = request("adding", {column("steps", {9, 2}), column("sum", {})}, 300);
+  const Table table = draw_table(r);
+  const std::vector<float> steps = elements<float>(table.columns[0]), sums = elements<float>(table.columns[1]);
+  for (size_t row = 0; row < 300; ++row) {
+    float sum = 0, first = 0, second = 0;
+    for (size_t t = 0; t < 9; ++t) {
+      const float number = steps[row * 18 + 2 * t], mark = steps[row * 18 + 2 * t + 1];
+      EXPECT_TRUE(number >= 0 && number < 1);
+      sum += number * mark;
+      (t < 4 ? first : second) += mark;
+    }
+    EXPECT_EQ(first, 1);
+    EXPECT_EQ(second, 1);
+    EXPECT_FLOAT_EQ(sums[row], sum);
+  }
+}
+TEST(Adding, StepsHaveANumberAndAMark) {
+  EXPECT_EQ(
+      error_of(request("adding", {column("steps", {9, 3})}, 1)),
+      "\"steps\" of synthetic adding are [steps,2], a number and its mark, with 2 to 100000 steps: input 'steps' has "
+      "other sizes");
+}
+
+std::string addition_text(const std::vector<uint8_t>& all, size_t row, size_t length) {
+  std::string text;
+  for (size_t i = 0; i < length; ++i)
+    if (const uint8_t c = all[row * length + i]; c > 0) text += c == 1 ? '+' : static_cast<char>('0' + c - 2);
+  return text;
+}
+
+// The answers are right, and no pair of numbers is in both kinds of rows, in either order.
+TEST(Additions, AreRightAndHoldPairsOut) {
+  for (const int64_t digits : {1, 2, 3, 9}) {
+    std::set<std::pair<int64_t, int64_t>> pairs[2];
+    for (const bool held_out : {false, true}) {
+      const int64_t rows = 500;
+      const Table table =
+          draw_table(request("additions", {column("question", {2 * digits + 1}), column("answer", {digits + 1})}, rows,
+                             /*seed=*/7, held_out));
+      const std::vector<uint8_t> questions = elements<uint8_t>(table.columns[0]),
+                                 answers = elements<uint8_t>(table.columns[1]);
+      for (size_t row = 0; row < static_cast<size_t>(rows); ++row) {
+        const std::string question = addition_text(questions, row, static_cast<size_t>(2 * digits + 1));
+        const size_t plus = question.find('+');
+        ASSERT_NE(plus, std::string::npos);
+        const int64_t a = std::stoll(question.substr(0, plus)), b = std::stoll(question.substr(plus + 1));
+        EXPECT_EQ(addition_text(answers, row, static_cast<size_t>(digits + 1)), std::to_string(a + b));
+        pairs[held_out ? 1 : 0].emplace(std::min(a, b), std::max(a, b));
+      }
+    }
+    for (const auto& pair : pairs[1]) EXPECT_EQ(pairs[0].count(pair), 0U) << digits;
+    EXPECT_GT(pairs[1].size(), 1U);
+  }
+}
+TEST(Additions, BothRowsAreOfOneNumberOfDigits) {
+  EXPECT_EQ(
+      error_of(request("additions", {column("question", {7}), column("answer", {3})}, 1)),
+      "synthetic additions of numbers of d digits are questions [2 d + 1] and answers [d + 1], d from 1 to 9: input "
+      "'answer' has another size");
+}
+
+// Verbs agree: behind a subject of one, or of many, and another noun.
+TEST(Sentences, NextFollowsTheWindow) {
+  const Table table = draw_table(request("sentences", {column("window", {40}), column("next", {40})}, 200));
+  const std::vector<uint8_t> window = elements<uint8_t>(table.columns[0]), next = elements<uint8_t>(table.columns[1]);
+  for (size_t row = 0; row < 200; ++row)
+    for (size_t i = 0; i + 1 < 40; ++i) EXPECT_EQ(window[row * 40 + i + 1], next[row * 40 + i]);
+  EXPECT_LE(*std::ranges::max_element(window), 27);
+}
+TEST(Sentences, HeldOutRowsAreOthers) {
+  std::set<std::string> first;
+  for (const bool held_out : {false, true}) {
+    const Table table = draw_table(request("sentences", {column("window", {200})}, 100, /*seed=*/7, held_out));
+    const std::vector<uint8_t> window = elements<uint8_t>(table.columns[0]);
+    const std::string text(window.begin(), window.end());
+    EXPECT_TRUE(first.insert(text).second);
+  }
+}
+TEST(HeldOut, IsRefusedWhereNothingIs) {
+  EXPECT_EQ(error_of(request("digits", {column("image", {28, 28})}, 1, /*seed=*/7, /*held_out=*/true)),
+            "synthetic digits hold nothing out: no rows of them are kept from others");
 }
 
 }  // namespace

@@ -28,7 +28,11 @@ const RegisterReader synthetic({
               .type = KeyType::integer,
               .doc = "of the drawing",
               .fallback = int64_t{0},
-              .range = ir::between(0, kMaxSeed)}},
+              .range = ir::between(0, kMaxSeed)},
+             {.name = "held_out",
+              .type = KeyType::flag,
+              .doc = "rows of what no other rows of the kind have, for validation",
+              .fallback = false}},
     .header = [](const ReaderRequest& request, const std::filesystem::path&) { return synthetic_header(request); },
     .read = [](const ReaderRequest& request, const std::filesystem::path&) { return draw_table(request); },
 });

@@ -1,0 +1,88 @@
+// Additions in writing: a question and its answer, character by character, as in Keras's example "Sequence to sequence
+// learning for performing number addition".
+//
+//   {"op": "synthetic", "kind": "additions", "rows": 45000, "question": "question", "answer": "answer"}
+//     -> question u8[7] of "535+61", answer u8[4] of "596"
+//
+// 0 fills rows up, 1 is the plus, 2 to 11 are the digits. Numbers have 1 to d digits, each count alike, where rows have
+// 2 d + 1 and d + 1 characters. With "held_out" the pair of numbers is of the tenth that no other rows have.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "runtime/data/keyed_random.h"
+#include "runtime/data/synthetic.h"
+#include "runtime/text/train.h"
+
+namespace heddle::runtime::data {
+namespace {
+
+constexpr int64_t kMostDigits = 9;
+constexpr uint64_t kHeldOut = 10;  // one pair of so many
+
+// How many digits numbers have, by the rows' lengths.
+int64_t digits_of(const ReaderRequest& request) {
+  for (const ColumnRequest& c : request.columns)
+    if (c.dims.size() == 1) return c.source() == "question" ? (c.dims[0] - 1) / 2 : c.dims[0] - 1;
+  return 1;
+}
+
+void require_characters(const ReaderRequest& request, const ColumnRequest& c) {
+  const int64_t digits = digits_of(request), length = c.source() == "question" ? 2 * digits + 1 : digits + 1;
+  if (c.dims.size() != 1 || digits < 1 || digits > kMostDigits || c.dims[0] != length)
+    throw UserError(c.where,
+                    fmt::format("synthetic additions of numbers of d digits are questions [2 d + 1] and answers "
+                                "[d + 1], d from 1 to {}: input '{}' has another size",
+                                kMostDigits, c.input));
+}
+
+bool is_held_out(int64_t a, int64_t b) {
+  return KeyedRandom(static_cast<uint64_t>(std::min(a, b)), static_cast<uint64_t>(std::max(a, b))).below(kHeldOut) == 0;
+}
+
+std::pair<int64_t, int64_t> draw_numbers(const SyntheticRow& r) {
+  KeyedRandom random(r.seed, static_cast<uint64_t>(r.row));
+  const auto digits = static_cast<uint64_t>(digits_of(r.request));
+  const auto number = [&] {
+    int64_t n = 0;
+    for (uint64_t left = 1 + random.below(digits); left > 0; --left)
+      n = 10 * n + static_cast<int64_t>(random.below(10));
+    return n;
+  };
+  const bool held_out = r.request.flag("held_out");
+  for (;;) {
+    const int64_t a = number(), b = number();
+    if (is_held_out(a, b) == held_out) return {a, b};
+  }
+}
+
+void write(const SyntheticRow& r, const std::string& text, std::byte* to) {
+  for (size_t i = 0; i < static_cast<size_t>(r.column.dims[0]); ++i) {
+    const char c = i < text.size() ? text[i] : ' ';
+    to[i] = std::byte(c == ' ' ? 0 : c == '+' ? 1 : c - '0' + 2);
+  }
+}
+
+}  // namespace
+
+SyntheticKind drawn_additions() {
+  const auto question = [](const SyntheticRow& r, std::byte* to) {
+    const auto [a, b] = draw_numbers(r);
+    write(r, fmt::format("{}+{}", a, b), to);
+  };
+  const auto answer = [](const SyntheticRow& r, std::byte* to) {
+    const auto [a, b] = draw_numbers(r);
+    write(r, std::to_string(a + b), to);
+  };
+  const auto characters = [] {
+    return text::character_tokenizer({"<pad>"}, {"+", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}, "");
+  };
+  return {.name = "additions",
+          .columns = {{.source = "question", .check = require_characters, .draw = question, .tokenizer = characters},
+                      {.source = "answer", .check = require_characters, .draw = answer, .tokenizer = characters}},
+          .holds_out = true};
+}
+
+}  // namespace heddle::runtime::data
