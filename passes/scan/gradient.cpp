@@ -214,9 +214,10 @@ class ScanGradient {
     return read;
   }
 
-  // The values that everything in `read` can be computed from without cost.
-  std::vector<ValueId> frontier(const std::vector<ValueId>& read) const {
+  // The values that everything in `read` can be computed from without cost; `saved` is there.
+  std::vector<ValueId> frontier(const std::vector<ValueId>& read, const std::vector<ValueId>& saved = {}) const {
     std::vector<char> seen(back_.value_count(), 0);
+    for (const ValueId v : saved) seen[index_of(v)] = 1;
     std::vector<ValueId> open = read, found;
     while (!open.empty()) {
       const ValueId v = open.back();
@@ -240,13 +241,22 @@ class ScanGradient {
     return bytes;
   }
 
-  // Either what is read, or what it is cheaply made of: whichever are fewer bytes. What is made of operands alone is
-  // not saved in either case.
+  // What cannot be made of the others in the list, or of operands. The later is made of the earlier.
+  std::vector<ValueId> without_derived(std::vector<ValueId> list) const {
+    for (size_t i = list.size(); i-- > 0;) {
+      std::vector<ValueId> others = list;
+      others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+      if (frontier({list[i]}, others).empty()) list = std::move(others);
+    }
+    return list;
+  }
+
+  // Either what is read, or what it is cheaply made of: whichever are fewer bytes, and of equally many what is read, of
+  // which less is computed again.
   std::vector<ValueId> chosen_values() const {
-    std::vector<ValueId> read = read_forward();
-    std::vector<ValueId> made_of = frontier(read);
-    std::erase_if(read, [&](ValueId v) { return frontier({v}).empty(); });
-    return bytes_of(made_of) < bytes_of(read) ? made_of : read;
+    const std::vector<ValueId> read = read_forward();
+    const std::vector<ValueId> made_of = frontier(read), kept = without_derived(read);
+    return bytes_of(made_of) < bytes_of(kept) ? made_of : kept;
   }
 
   void save(const std::vector<ValueId>& values) {

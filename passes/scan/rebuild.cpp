@@ -91,6 +91,40 @@ bool trim(Module& m, Graph& body) {
   return true;
 }
 
+// A carry that each turn passes on as it is becomes what is fixed, and its result the operand. What leaves the graph
+// keeps its name, and so its carry.
+bool fix_unchanged(Module& m, Graph& body) {
+  const std::vector<ScanOf> scans = scans_of(m, body.name);
+  const std::vector<ValueId> carries = inputs_with(body, Role::carry), inputs = operand_inputs(body);
+  const auto leaves = [&](size_t carry) {
+    return std::ranges::any_of(scans, [&](const ScanOf& s) {
+      const ValueId last = (*s.graph)[s.node].results[carry];
+      return s.graph->is_output(last) || s.graph->is_next(last);
+    });
+  };
+  std::vector<ValueId> fixed;
+  std::vector<int> from;  // what results are left
+  for (size_t i = 0; i < carries.size(); ++i)
+    if (next_of(body, carries[i]) == carries[i] && !leaves(i))
+      fixed.push_back(carries[i]);
+    else
+      from.push_back(static_cast<int>(i));
+  for (size_t i = 0; i < body.outputs.size(); ++i) from.push_back(static_cast<int>(carries.size() + i));
+  if (fixed.empty() || from.empty()) return false;
+  for (const ScanOf& s : scans)
+    for (const ValueId c : fixed) {
+      const Node& n = (*s.graph)[s.node];
+      s.graph->replace_uses(n.results[number_in(carries, c)], n.operands[number_in(inputs, c)]);
+    }
+  body.updates.remove(fixed);
+  for (const ValueId c : fixed) body[c].role = Role::fixed;
+  for (const ScanOf& s : scans) {
+    const std::vector<ValueId> operands = (*s.graph)[s.node].operands;
+    replace_scan(*s.graph, s.node, body, operands, from);
+  }
+  return true;
+}
+
 }  // namespace
 
 std::vector<ValueId> unread_inputs(const Graph& body) {
@@ -133,6 +167,7 @@ bool trim_scans(Module& m) {
       m.bodies.erase(m.bodies.begin() + static_cast<std::ptrdiff_t>(i));
       changed = true;
     } else {
+      changed |= fix_unchanged(m, m.bodies[i]);
       changed |= trim(m, m.bodies[i]);
     }
   }

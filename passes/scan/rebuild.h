@@ -21,6 +21,7 @@ ir::NodeId replace_scan(ir::Graph& g, ir::NodeId old, const ir::Graph& body, con
                         const std::vector<int>& from);
 
 // Drops what no scan needs: bodies, outputs that nobody reads, carries that only make themselves, inputs without readers.
+// A carry that no turn changes becomes fixed.
 bool trim_scans(ir::Module& m);
 
 // Where a body asks for the turn's number, it gets a row of an iota.

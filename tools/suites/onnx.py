@@ -51,7 +51,8 @@ class Translator:
         """The IR value of an ONNX name."""
         if name not in self.values:
             if name not in self.given and name not in self.nodes and self.around:
-                self.values[name] = self.graph.fixed(self.around.value(name))
+                outer = self.around.value(name)
+                self.values[name] = outer if self.graph is self.around.graph else self.graph.fixed(outer)
             elif name in self.given:
                 self.values[name] = self.graph.input(from_case(self.given[name], NAMES))
             else:
@@ -81,7 +82,10 @@ class Translator:
             node = self.nodes[name]
             if node.op not in onnx_static.HANDLERS:
                 raise OutOfScope("a shape computed by " + node.op)
-            self.known[name] = onnx_static.HANDLERS[node.op](self, node)
+            made = onnx_static.HANDLERS[node.op](self, node)
+            if isinstance(made, dict):
+                made = made[name]()
+            self.known.update(zip(node.outputs, made) if isinstance(made, list) else [(name, made)])
         return self.known[name]
 
     def operands(self, node):

@@ -1,5 +1,5 @@
 """ONNX operators that carry values from step to step, as scans of bodies: Scan, Loop with a known count, RNN, GRU, LSTM, and the
-recurrence of LinearAttention."""
+recurrence of LinearAttention; If with a known condition."""
 import math
 
 from .hir import Body
@@ -84,6 +84,17 @@ def loop(t, node):
     results = translator_inside(t, inner, body, zip(names, [turn, None] + carries))
     values = [results.value(o["name"]) for o in inner["outputs"][1:]]
     return body.scan(count, dict(zip(carries, values)), values[len(carries):])
+
+
+def taken_branch(t, node):
+    """The graph that a condition known beforehand takes, as a translator, and the names of its results."""
+    inner = node.entry["attrs"]["then_branch" if t.static(node.inputs[0]).values()[0] else "else_branch"]["g"]
+    return translator_inside(t, inner, t.graph, {}), [o["name"] for o in inner["outputs"]]
+
+
+def branch(t, node):
+    inner, names = taken_branch(t, node)
+    return [inner.value(name) for name in names]
 
 
 # --- recurrent layers ---
@@ -298,4 +309,4 @@ def linear_attention(t, node):
     return [y, g.cast(last, query.dtype)]
 
 
-HANDLERS = {"Scan": scan, "Loop": loop, "RNN": rnn, "GRU": gru, "LSTM": lstm, "LinearAttention": linear_attention}
+HANDLERS = {"Scan": scan, "Loop": loop, "If": branch, "RNN": rnn, "GRU": gru, "LSTM": lstm, "LinearAttention": linear_attention}

@@ -121,13 +121,32 @@ def range_(t, node):
     return tensor(start.dtype, (count,), [first + i * by for i in range(count)])
 
 
+def split(t, node):
+    data = t.static(node.inputs[0])
+    if len(data.shape) != 1:
+        raise OutOfScope("a shape computed by Split")
+    values, each = data.values(), -(-data.shape[0] // len(node.outputs))
+    sizes, parts, at = t.integers(node, 1, "split") or [each] * len(node.outputs), [], 0
+    for size in sizes:
+        parts.append(tensor(data.dtype, (size,), values[at:at + size]))
+        at += size
+    return parts
+
+
+def branch(t, node):
+    """By name, functions: of the results of a branch some may be known, and others not."""
+    from .onnx_loops import taken_branch
+    inner, names = taken_branch(t, node)
+    return {out: lambda name=name: inner.static(name) for out, name in zip(node.outputs, names)}
+
+
 def quotient(a, b):
     return a / b if isinstance(a, float) else abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
 HANDLERS = {
     "Constant": constant, "ConstantOfShape": constant_of_shape, "Shape": shape, "Size": size, "Concat": concat,
-    "Gather": gather, "Slice": slice_, "Cast": cast, "CastLike": cast_like, "Range": range_,
+    "Gather": gather, "Slice": slice_, "Cast": cast, "CastLike": cast_like, "Range": range_, "If": branch, "Split": split,
     "Identity": lambda t, node: t.static(node.inputs[0]),
     "Reshape": reshaped(reshape), "Unsqueeze": reshaped(unsqueeze), "Squeeze": reshaped(squeeze),
     "Add": arithmetic(lambda a, b: a + b), "Sub": arithmetic(lambda a, b: a - b), "Mul": arithmetic(lambda a, b: a * b),
