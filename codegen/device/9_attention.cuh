@@ -346,6 +346,61 @@ HD_DEVICE Doubles exp_each(Doubles x) {
   return x;
 }
 
+// Elements of a and b by turns: of their lower halves, and of their upper ones.
+template <class T>
+HD_DEVICE void interleave(Vector<T>& a, Vector<T>& b) {
+  constexpr int lanes = in_vector<T>();
+  Vector<T> low, high;
+  if constexpr (lanes == 16) {
+    low = __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    high = __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+  } else if constexpr (lanes == 8) {
+    low = __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11), high = __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+  } else if constexpr (lanes == 4) {
+    low = __builtin_shufflevector(a, b, 0, 4, 1, 5), high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+  } else {
+    low = __builtin_shufflevector(a, b, 0, 2), high = __builtin_shufflevector(a, b, 1, 3);
+  }
+  a = low, b = high;
+}
+// Rows become columns: each turn doubles how many elements of a column are side by side.
+template <class T>
+HD_DEVICE void transpose_vectors(Vector<T> (&rows)[HD_VECTOR / (int)sizeof(T)]) {
+  constexpr int lanes = in_vector<T>();
+  HD_UNROLL
+  for (int turn = 1; turn < lanes; turn *= 2) {
+    Vector<T> next[lanes];
+    HD_UNROLL
+    for (int i = 0; i < lanes / 2; ++i) {
+      next[2 * i] = rows[i], next[2 * i + 1] = rows[i + lanes / 2];
+      interleave<T>(next[2 * i], next[2 * i + 1]);
+    }
+    HD_UNROLL
+    for (int i = 0; i < lanes; ++i) rows[i] = next[i];
+  }
+}
+// to [columns, rows] = from [rows, columns], each element times its row's factor or its column's.
+template <bool by_row, class T>
+HD_DEVICE void transpose_scaled(const T* from, i64 from_stride, int rows, int columns, const T* factor, T* to, i64 to_stride) {
+  constexpr int lanes = in_vector<T>();
+  for (int r = 0; r < rows; r += lanes)
+    for (int c = 0; c < columns; c += lanes) {
+      if (r + lanes > rows || c + lanes > columns) {
+        for (int i = r; i < rows && i < r + lanes; ++i)
+          for (int j = c; j < columns && j < c + lanes; ++j)
+            to[j * to_stride + i] = from[i * from_stride + j] * factor[by_row ? i : j];
+        continue;
+      }
+      Vector<T> tile[lanes];
+      HD_UNROLL
+      for (int i = 0; i < lanes; ++i)
+        tile[i] = vector_at(from + (r + i) * from_stride + c) * (by_row ? in_all(factor[r + i]) : vector_at(factor + c));
+      transpose_vectors<T>(tile);
+      HD_UNROLL
+      for (int i = 0; i < lanes; ++i) put_vector(to + (c + i) * to_stride + r, tile[i]);
+    }
+}
+
 // A tile of c = a b, or of c + a b: `high` rows, `wide` vectors of columns. Along: neighbours of a row of a lie side by side, else
 // those of a column.
 template <bool along, bool adds, int high, int wide, class T>
@@ -375,12 +430,22 @@ HD_DEVICE void multiply_rest(int rows, const T* a, i64 a_stride, const T* b, i64
   if (rows == high) return multiply_tile<along, adds, high, wide>(a, a_stride, b, b_stride, depth, c, c_stride);
   if constexpr (high > 1) multiply_rest<along, adds, high - 1, wide>(rows, a, a_stride, b, b_stride, depth, c, c_stride);
 }
+template <class T>
+HD_DEVICE void ask_for_rows(const T* from, i64 stride, int rows, int columns) {
+  constexpr int of_line = 64 / (int)sizeof(T);
+  for (int r = 0; r < rows; ++r)
+    for (int c = 0; c < columns; c += of_line) __builtin_prefetch(from + r * stride + c);
+}
 template <bool along, bool adds, int wide, class T>
 static __attribute__((noinline)) void multiply_panel(int rows, const T* a, i64 a_stride, const T* b, i64 b_stride, int depth, T* c,
                                                      i64 c_stride) {
   int row = 0;
-  for (; row + kTileRows <= rows; row += kTileRows)
+  for (; row + kTileRows <= rows; row += kTileRows) {
+    // What the next tile reads: rows that lie far apart are not foreseen by the processor.
+    if (along) ask_for_rows(a + (row + kTileRows) * a_stride, a_stride, kTileRows, depth);
+    if (adds) ask_for_rows(c + (row + kTileRows) * c_stride, c_stride, kTileRows, wide * in_vector<T>());
     multiply_tile<along, adds, kTileRows, wide>(a + row * (along ? a_stride : 1), a_stride, b, b_stride, depth, c + row * c_stride, c_stride);
+  }
   if (row < rows)
     multiply_rest<along, adds, kTileRows - 1, wide>(rows - row, a + row * (along ? a_stride : 1), a_stride, b, b_stride, depth,
                                                     c + row * c_stride, c_stride);
@@ -447,8 +512,11 @@ HD_DEVICE bool share_documents(const AttentionScores<Shape, Options, T>& scores,
 // to [columns, block] = factor * from [count, columns], zeros behind; and the same rows side by side, `wide` apart.
 template <int block, class T>
 HD_DEVICE void pack_columns(const T* from, i64 stride, int count, int columns, T factor, T* to) {
-  for (int i = 0; i < block; ++i)
-    for (int c = 0; c < columns; ++c) to[c * block + i] = i < count ? factor * from[i * stride + c] : T(0);
+  T factors[block];
+  for (int i = 0; i < block; ++i) factors[i] = factor;
+  transpose_scaled<true>(from, stride, count, columns, factors, to, block);
+  for (int c = 0; c < columns; ++c)
+    for (int i = count; i < block; ++i) to[c * block + i] = T(0);
 }
 template <int block, int wide, class T>
 HD_DEVICE void pack_rows(const T* from, i64 stride, int count, int columns, T factor, T* to) {
@@ -579,12 +647,10 @@ HD_DEVICE void attention_block(const T* q, const T* k, const T* v, const Attenti
       multiply_matrices<false, true, B>(U, here, value_stride, p, B, n, sum, B);
     }
   }
-  for (int i = 0; i < count; ++i) {
-    const T inverse = total[i] == T(0) ? T(0) : T(1) / total[i];
-    T* to = y + ((row * Shape::queries + query + i) * Shape::heads + head) * U;
-    for (int c = 0; c < U; ++c) to[c] = total[i] == T(0) ? T(0) : sum[c * B + i] * inverse;
+  for (int i = 0; i < B; ++i) factor[i] = total[i] == T(0) ? T(0) : T(1) / total[i];  // without keys the sums are 0, too
+  transpose_scaled<false>(sum, B, U, count, factor, y + ((row * Shape::queries + query) * Shape::heads + head) * U, (i64)Shape::heads * U);
+  for (int i = 0; i < count; ++i)
     lse[(row * Shape::heads + head) * Shape::queries + query + i] = log_of_sum(most[i], total[i]);
-  }
 }
 
 template <class Shape, class Options, class T>
@@ -683,10 +749,10 @@ HD_DEVICE void add_query_gradient(const T* keys, int n, bool masked, const T* ds
 template <class Shape, class T>
 HD_DEVICE void put_query_gradient(const QueryBlock<Shape, T>& block, const T* sum, T scale, T* dq) {
   constexpr int B = AttentionBlocks<Shape, T>::queries, W = Shape::width;
-  for (int i = 0; i < block.count; ++i) {
-    T* to = dq + ((block.row * Shape::queries + block.query + i) * Shape::heads + block.head) * W;
-    for (int c = 0; c < W; ++c) to[c] = scale * sum[c * B + i];
-  }
+  T factors[B];
+  for (int i = 0; i < B; ++i) factors[i] = scale;
+  T* to = dq + ((block.row * Shape::queries + block.query) * Shape::heads + block.head) * W;
+  transpose_scaled<false>(sum, B, W, block.count, factors, to, (i64)Shape::heads * W);
 }
 
 template <int columns, class T>
