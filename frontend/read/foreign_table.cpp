@@ -25,7 +25,8 @@ const std::vector<ForeignName>& foreign_names() {
        "write one step as a block, and run it by {\"op\": \"scan\"}"},
       {{"scaleddotproductattention", "dotproductattention", "additiveattention", "groupedqueryattention"},
        {"attention"},
-       "write {\"op\": \"attention\", \"in\": {\"q\": Q, \"k\": K, \"v\": V}, \"heads\": 4}, each [N, T, heads * width]"},
+       "write {\"op\": \"attention\", \"in\": {\"q\": Q, \"k\": K, \"v\": V}, \"heads\": 4}, each [N, T, heads * "
+       "width]"},
       {{"multiheadattention", "multiheadattentionforward", "mha", "selfattention"}, {"multi_head_attention"}},
       {{"transformer", "transformerencoder", "transformerencoderlayer"},
        {"encoder_layer"},

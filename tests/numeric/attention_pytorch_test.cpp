@@ -53,7 +53,9 @@ class AttentionOfPyTorch : public ::testing::TestWithParam<std::string> {
       if (tensor->dtype == "i64") {
         const std::string more = dims.size() == 2 ? fmt::format(", {}", dims[1]) : "";
         inputs += fmt::format(R"(, "in_{}": {{"shape": ["N"{}], "dtype": "{}"}})", name, more,
-                              name == "key_mask" ? "u8" : name == "lengths" ? "i32" : "i64");
+                              name == "key_mask"  ? "u8"
+                              : name == "lengths" ? "i32"
+                                                  : "i64");
       } else {
         nodes += fmt::format(R"({{"name": "in_{}", "op": "param", "shape": [{}]}}, )", name, fmt::join(dims, ","));
       }

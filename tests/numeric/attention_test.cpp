@@ -67,19 +67,21 @@ enum class Way { oracle, parts, host_parts, host_blocks };
 
 std::vector<Tensor> run(const Setting& s, const NamedTensors& in, Way way, int threads = 1) {
   Module m = network(s);
-  if (way == Way::parts || way == Way::host_parts)
-    passes::decompose_nodes(m.graphs[0], [](NodeId) { return true; });
+  if (way == Way::parts || way == Way::host_parts) passes::decompose_nodes(m.graphs[0], [](NodeId) { return true; });
   if (way == Way::oracle || way == Way::parts) return evaluate(m, m.graphs[0], in).outputs;
   HostRun host(std::move(m), "f", {.threads = threads});
   bool blocks = false;
-  for (const codegen::Kernel& k : host.program().kernels) blocks |= k.name.find("attention_blocks") != std::string::npos;
+  for (const codegen::Kernel& k : host.program().kernels)
+    blocks |= k.name.find("attention_blocks") != std::string::npos;
   EXPECT_EQ(blocks, way == Way::host_blocks) << s.name;
   return host(in).outputs;
 }
 
 constexpr Way kWays[] = {Way::oracle, Way::parts, Way::host_parts, Way::host_blocks};
 
-bool same_bits(const Tensor& a, const Tensor& b) { return a.type == b.type && a.real == b.real && a.integer == b.integer; }
+bool same_bits(const Tensor& a, const Tensor& b) {
+  return a.type == b.type && a.real == b.real && a.integer == b.integer;
+}
 
 // Keys of row 1 that no query sees, by each way to hide them.
 std::vector<std::pair<Setting, std::vector<int64_t>>> hidden() {

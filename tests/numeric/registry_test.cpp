@@ -92,8 +92,8 @@ Missing wrong_scalars(const OpDef& op) {
     const bool number = attr.type == KeyType::integer || attr.type == KeyType::real;
     if (!number || attr.count != Count::one) wrong.push_back("a number in " + attr.name);
     const auto* primitive = std::get_if<Primitive>(&op.kind);
-    const bool called = primitive != nullptr && attr.type == KeyType::integer &&
-                        primitive->call.find(attr.name) != std::string::npos;
+    const bool called =
+        primitive != nullptr && attr.type == KeyType::integer && primitive->call.find(attr.name) != std::string::npos;
     if (!std::holds_alternative<Source>(op.kind) && !std::holds_alternative<Elementwise>(op.kind) && !called)
       wrong.push_back("an expression that reads " + attr.name);
     for (const Sample& sample : op.samples) {
