@@ -346,6 +346,61 @@ HD_DEVICE Doubles exp_each(Doubles x) {
   return x;
 }
 
+// Elements of a and b by turns: of their lower halves, and of their upper ones.
+template <class T>
+HD_DEVICE void interleave(Vector<T>& a, Vector<T>& b) {
+  constexpr int lanes = in_vector<T>();
+  Vector<T> low, high;
+  if constexpr (lanes == 16) {
+    low = __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    high = __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+  } else if constexpr (lanes == 8) {
+    low = __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11), high = __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+  } else if constexpr (lanes == 4) {
+    low = __builtin_shufflevector(a, b, 0, 4, 1, 5), high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+  } else {
+    low = __builtin_shufflevector(a, b, 0, 2), high = __builtin_shufflevector(a, b, 1, 3);
+  }
+  a = low, b = high;
+}
+// Rows become columns: each turn doubles how many elements of a column are side by side.
+template <class T>
+HD_DEVICE void transpose_vectors(Vector<T> (&rows)[HD_VECTOR / (int)sizeof(T)]) {
+  constexpr int lanes = in_vector<T>();
+  HD_UNROLL
+  for (int turn = 1; turn < lanes; turn *= 2) {
+    Vector<T> next[lanes];
+    HD_UNROLL
+    for (int i = 0; i < lanes / 2; ++i) {
+      next[2 * i] = rows[i], next[2 * i + 1] = rows[i + lanes / 2];
+      interleave<T>(next[2 * i], next[2 * i + 1]);
+    }
+    HD_UNROLL
+    for (int i = 0; i < lanes; ++i) rows[i] = next[i];
+  }
+}
+// to [columns, rows] = from [rows, columns], each element times its row's factor or its column's.
+template <bool by_row, class T>
+HD_DEVICE void transpose_scaled(const T* from, i64 from_stride, int rows, int columns, const T* factor, T* to, i64 to_stride) {
+  constexpr int lanes = in_vector<T>();
+  for (int r = 0; r < rows; r += lanes)
+    for (int c = 0; c < columns; c += lanes) {
+      if (r + lanes > rows || c + lanes > columns) {
+        for (int i = r; i < rows && i < r + lanes; ++i)
+          for (int j = c; j < columns && j < c + lanes; ++j)
+            to[j * to_stride + i] = from[i * from_stride + j] * factor[by_row ? i : j];
+        continue;
+      }
+      Vector<T> tile[lanes];
+      HD_UNROLL
+      for (int i = 0; i < lanes; ++i)
+        tile[i] = vector_at(from + (r + i) * from_stride + c) * (by_row ? in_all(factor[r + i]) : vector_at(factor + c));
+      transpose_vectors<T>(tile);
+      HD_UNROLL
+      for (int i = 0; i < lanes; ++i) put_vector(to + (c + i) * to_stride + r, tile[i]);
+    }
+}
+
 // A tile of c = a b, or of c + a b: `high` rows, `wide` vectors of columns. Along: neighbours of a row of a lie side by side, else
 // those of a column.
 template <bool along, bool adds, int high, int wide, class T>
@@ -375,12 +430,22 @@ HD_DEVICE void multiply_rest(int rows, const T* a, i64 a_stride, const T* b, i64
   if (rows == high) return multiply_tile<along, adds, high, wide>(a, a_stride, b, b_stride, depth, c, c_stride);
   if constexpr (high > 1) multiply_rest<along, adds, high - 1, wide>(rows, a, a_stride, b, b_stride, depth, c, c_stride);
 }
+template <class T>
+HD_DEVICE void ask_for_rows(const T* from, i64 stride, int rows, int columns) {
+  constexpr int of_line = 64 / (int)sizeof(T);
+  for (int r = 0; r < rows; ++r)
+    for (int c = 0; c < columns; c += of_line) __builtin_prefetch(from + r * stride + c);
+}
 template <bool along, bool adds, int wide, class T>
 static __attribute__((noinline)) void multiply_panel(int rows, const T* a, i64 a_stride, const T* b, i64 b_stride, int depth, T* c,
                                                      i64 c_stride) {
   int row = 0;
-  for (; row + kTileRows <= rows; row += kTileRows)
+  for (; row + kTileRows <= rows; row += kTileRows) {
+    // What the next tile reads: rows that lie far apart are not foreseen by the processor.
+    if (along) ask_for_rows(a + (row + kTileRows) * a_stride, a_stride, kTileRows, depth);
+    if (adds) ask_for_rows(c + (row + kTileRows) * c_stride, c_stride, kTileRows, wide * in_vector<T>());
     multiply_tile<along, adds, kTileRows, wide>(a + row * (along ? a_stride : 1), a_stride, b, b_stride, depth, c + row * c_stride, c_stride);
+  }
   if (row < rows)
     multiply_rest<along, adds, kTileRows - 1, wide>(rows - row, a + row * (along ? a_stride : 1), a_stride, b, b_stride, depth,
                                                     c + row * c_stride, c_stride);
@@ -408,6 +473,19 @@ struct AttentionBlocks {
   static constexpr int width = (Shape::width + lanes - 1) / lanes * lanes, value_width = (Shape::value_width + lanes - 1) / lanes * lanes;
 };
 
+// How many neighbouring blocks of queries go past the keys together, so that each block of keys is fetched once for them: as many as
+// leave work for many threads, and whose own arrays stay in a processor's second cache.
+template <class Shape, class T>
+HD_DEVICE constexpr int blocks_together(i64 of_heads, int widths) {
+  using Blocks = AttentionBlocks<Shape, T>;
+  constexpr i64 kJobs = 48, kBytes = 400 << 10;
+  int count = 4;
+  while (count > 1 && (of_heads * ((Blocks::of_queries + count - 1) / count) < kJobs ||
+                       (i64)count * widths * Blocks::queries * (int)sizeof(T) > kBytes))
+    count /= 2;
+  return count;
+}
+
 // Blocks in an order in which each half of them has as much to do where later ones see more keys: first, last, second, ...
 HD_DEVICE i64 paired(i64 i, i64 count) { return i % 2 == 0 ? i / 2 : count - 1 - i / 2; }
 
@@ -417,6 +495,7 @@ struct KeyRange {
   static constexpr int block = AttentionBlocks<Shape, T>::keys;
   i64 low, high;  // places of the first and last query
   i64 first, end;
+  KeyRange() = default;
   HD_DEVICE KeyRange(const AttentionScores<Shape, Options, T>& scores, i64 row, i64 query, int count) {
     low = query + Shape::shift, high = low + count - 1;
     first = 0, end = scores.end(row);
@@ -447,8 +526,11 @@ HD_DEVICE bool share_documents(const AttentionScores<Shape, Options, T>& scores,
 // to [columns, block] = factor * from [count, columns], zeros behind; and the same rows side by side, `wide` apart.
 template <int block, class T>
 HD_DEVICE void pack_columns(const T* from, i64 stride, int count, int columns, T factor, T* to) {
-  for (int i = 0; i < block; ++i)
-    for (int c = 0; c < columns; ++c) to[c * block + i] = i < count ? factor * from[i * stride + c] : T(0);
+  T factors[block];
+  for (int i = 0; i < block; ++i) factors[i] = factor;
+  transpose_scaled<true>(from, stride, count, columns, factors, to, block);
+  for (int c = 0; c < columns; ++c)
+    for (int i = count; i < block; ++i) to[c * block + i] = T(0);
 }
 template <int block, int wide, class T>
 HD_DEVICE void pack_rows(const T* from, i64 stride, int count, int columns, T factor, T* to) {
@@ -520,27 +602,26 @@ HD_DEVICE void finish_scores(const AttentionScores<Shape, Options, T>& scores, b
     }
 }
 
+// A block of queries on its way past the keys: sums of weights times values, what they are multiplied with, and their logarithm's parts.
 template <class Shape, class Options, class T>
-HD_DEVICE void attention_block(const T* q, const T* k, const T* v, const AttentionScores<Shape, Options, T>& scores, i64 row, int head,
-                               i64 query, T* y, T* lse) {
-  using Blocks = AttentionBlocks<Shape, T>;
-  constexpr int B = Blocks::queries, W = Shape::width, U = Shape::value_width, lanes = Blocks::lanes;
-  constexpr i64 key_stride = (i64)Shape::kv_heads * W, value_stride = (i64)Shape::kv_heads * U;
-  const int count = (int)least<i64>(B, Shape::queries - query), shared = head / Shape::group;
-  const T* keys = k + (row * Shape::keys * Shape::kv_heads + shared) * W;
-  const T* values = v + (row * Shape::keys * Shape::kv_heads + shared) * U;
-  alignas(64) T turned[W * B], p[Blocks::keys * B], sum[U * B], most[B], total[B], factor[B], finite[Blocks::keys * U];
-  alignas(64) T kept[Options::drops ? Blocks::keys * B : 1];
-  pack_columns<B>(q + ((row * Shape::queries + query) * Shape::heads + head) * W, (i64)Shape::heads * W, count, W, scores.scale, turned);
-  for (int i = 0; i < U * B; ++i) sum[i] = T(0);
-  for (int i = 0; i < B; ++i) most[i] = lowest_finite<T>(), total[i] = T(0);
-  const KeyRange<Shape, Options, T> range(scores, row, query, count);
-  for (i64 key = range.first; key < range.end; key += Blocks::keys) {
-    const int n = (int)least<i64>(Blocks::keys, range.end - key);
-    const bool masked = range.masked(key, n);
-    if (!share_documents(scores, row, range, key, n)) continue;
-    multiply_matrices<true, false, B>(n, keys + key * key_stride, key_stride, turned, B, W, p, B);
-    finish_scores<Shape, Options>(scores, masked, row, head, query, count, key, n, p);
+struct AttentionState {
+  static constexpr int B = AttentionBlocks<Shape, T>::queries, W = Shape::width, U = Shape::value_width;
+  static constexpr int lanes = in_vector<T>();
+  alignas(64) T columns[W * B], sum[U * B], most[B], total[B];
+  KeyRange<Shape, Options, T> range;
+  i64 query;
+  int count;
+
+  HD_DEVICE void start(const T* q, const AttentionScores<Shape, Options, T>& scores, i64 row, int head, i64 first) {
+    query = first, count = (int)least<i64>(B, Shape::queries - query);
+    range = KeyRange<Shape, Options, T>(scores, row, query, count);
+    pack_columns<B>(q + ((row * Shape::queries + query) * Shape::heads + head) * W, (i64)Shape::heads * W, count, W, scores.scale, columns);
+    for (int i = 0; i < U * B; ++i) sum[i] = T(0);
+    for (int i = 0; i < B; ++i) most[i] = lowest_finite<T>(), total[i] = T(0);
+  }
+  // Scores become weights, [n, block], of the largest score so far; sums are turned to it.
+  HD_DEVICE void weigh(T* p, int n) {
+    alignas(64) T factor[B];
     bool changed = false;
     for (int at = 0; at < B; at += lanes) {
       Vector<T> larger = vector_at(most + at), sums = {};
@@ -559,41 +640,67 @@ HD_DEVICE void attention_block(const T* q, const T* k, const T* v, const Attenti
       put_vector(factor + at, scaled);
     }
     for (int i = 0; i < B; ++i) changed = changed || factor[i] != T(1);
-    if constexpr (Options::drops) {
-      draw_kept(scores, row, head, query, key, n, kept);
-      for (int at = 0; at < n * B; at += lanes) put_vector(p + at, dropped(kept + at, vector_at(p + at)));
-    }
-    if (changed)
+    if (!changed) return;
+    for (int c = 0; c < U; ++c)
+      for (int at = 0; at < B; at += lanes) put_vector(sum + c * B + at, vector_at(sum + c * B + at) * vector_at(factor + at));
+  }
+  HD_DEVICE void add_values(const T* values, const T* p, int n, bool masked) {
+    constexpr i64 stride = (i64)Shape::kv_heads * U;
+    if (!masked || all_finite(values, stride, n, U)) return multiply_matrices<false, true, B>(U, values, stride, p, B, n, sum, B);
+    // What a query does not see counts as 0, where 0 times nan would be nan.
+    T finite[AttentionBlocks<Shape, T>::keys * U];
+    keep_finite(values, stride, n, U, finite);
+    multiply_matrices<false, true, B>(U, finite, U, p, B, n, sum, B);
+    for (int j = 0; j < n; ++j)
       for (int c = 0; c < U; ++c)
-        for (int at = 0; at < B; at += lanes) put_vector(sum + c * B + at, vector_at(sum + c * B + at) * vector_at(factor + at));
-    const T* here = values + key * value_stride;
-    if (masked && !all_finite(here, value_stride, n, U)) {
-      // What a query does not see counts as 0, where 0 times nan would be nan.
-      keep_finite(here, value_stride, n, U, finite);
-      multiply_matrices<false, true, B>(U, finite, U, p, B, n, sum, B);
-      for (int j = 0; j < n; ++j)
-        for (int c = 0; c < U; ++c)
-          for (int i = 0; i < B; ++i)
-            if (const T x = here[j * value_stride + c]; !is_finite(x) && p[j * B + i] != T(0)) sum[c * B + i] += p[j * B + i] * x;
-    } else {
-      multiply_matrices<false, true, B>(U, here, value_stride, p, B, n, sum, B);
-    }
+        for (int i = 0; i < B; ++i)
+          if (const T x = values[j * stride + c]; !is_finite(x) && p[j * B + i] != T(0)) sum[c * B + i] += p[j * B + i] * x;
   }
-  for (int i = 0; i < count; ++i) {
-    const T inverse = total[i] == T(0) ? T(0) : T(1) / total[i];
-    T* to = y + ((row * Shape::queries + query + i) * Shape::heads + head) * U;
-    for (int c = 0; c < U; ++c) to[c] = total[i] == T(0) ? T(0) : sum[c * B + i] * inverse;
-    lse[(row * Shape::heads + head) * Shape::queries + query + i] = log_of_sum(most[i], total[i]);
+  HD_DEVICE void finish(i64 row, int head, T* y, T* lse) {
+    T inverse[B];
+    for (int i = 0; i < B; ++i) inverse[i] = total[i] == T(0) ? T(0) : T(1) / total[i];  // without keys the sums are 0, too
+    transpose_scaled<false>(sum, B, U, count, inverse, y + ((row * Shape::queries + query) * Shape::heads + head) * U, (i64)Shape::heads * U);
+    for (int i = 0; i < count; ++i) lse[(row * Shape::heads + head) * Shape::queries + query + i] = log_of_sum(most[i], total[i]);
   }
-}
+};
 
 template <class Shape, class Options, class T>
 HD_DEVICE void attention(const T* q, const T* k, const T* v, const AttentionScores<Shape, Options, T>& scores, T* y, T* lse) {
   using Blocks = AttentionBlocks<Shape, T>;
-  HD_ROWS(i64, job, Shape::rows * Shape::heads * Blocks::of_queries, 1) {
-    const i64 row = job / Blocks::of_queries / Shape::heads;
-    const int head = (int)(job / Blocks::of_queries % Shape::heads);
-    attention_block(q, k, v, scores, row, head, paired(job % Blocks::of_queries, Blocks::of_queries) * Blocks::queries, y, lse);
+  constexpr int B = Blocks::queries, K = Blocks::keys, W = Shape::width, U = Shape::value_width;
+  constexpr int together = blocks_together<Shape, T>(Shape::rows * Shape::heads, W + U);
+  constexpr i64 groups = (Blocks::of_queries + together - 1) / together;
+  constexpr i64 key_stride = (i64)Shape::kv_heads * W, value_stride = (i64)Shape::kv_heads * U;
+  AttentionState<Shape, Options, T> state[together];
+  alignas(64) T p[K * B], kept[Options::drops ? K * B : 1];
+  HD_ROWS(i64, job, Shape::rows * Shape::heads * groups, 1) {
+    const i64 row = job / groups / Shape::heads, begin = paired(job % groups, groups) * together;
+    const int head = (int)(job / groups % Shape::heads), shared = head / Shape::group;
+    const int count = (int)least<i64>(together, Blocks::of_queries - begin);
+    const T* keys = k + (row * Shape::keys * Shape::kv_heads + shared) * W;
+    const T* values = v + (row * Shape::keys * Shape::kv_heads + shared) * U;
+    i64 first = Shape::keys, end = 0;
+    for (int b = 0; b < count; ++b) {
+      state[b].start(q, scores, row, head, (begin + b) * B);
+      if (state[b].range.first < first) first = state[b].range.first;
+      if (state[b].range.end > end) end = state[b].range.end;
+    }
+    for (i64 key = first; key < end; key += K)
+      for (int b = 0; b < count; ++b) {
+        auto& s = state[b];
+        const int n = (int)least<i64>(K, s.range.end - key);
+        if (key < s.range.first || n <= 0 || !share_documents(scores, row, s.range, key, n)) continue;
+        const bool masked = s.range.masked(key, n);
+        multiply_matrices<true, false, B>(n, keys + key * key_stride, key_stride, s.columns, B, W, p, B);
+        finish_scores<Shape, Options>(scores, masked, row, head, s.query, s.count, key, n, p);
+        s.weigh(p, n);
+        if constexpr (Options::drops) {
+          draw_kept(scores, row, head, s.query, key, n, kept);
+          for (int at = 0; at < n * B; at += Blocks::lanes) put_vector(p + at, dropped(kept + at, vector_at(p + at)));
+        }
+        s.add_values(values + key * value_stride, p, n, masked);
+      }
+    for (int b = 0; b < count; ++b) state[b].finish(row, head, y, lse);
   }
 }
 
@@ -603,6 +710,7 @@ struct QueryBlock {
   using Blocks = AttentionBlocks<Shape, T>;
   static constexpr int B = Blocks::queries, W = Shape::width, U = Shape::value_width;
   alignas(64) T columns[W * B], rows[B * Blocks::width], dy_columns[U * B], dy_rows[B * Blocks::value_width], lse[B], delta[B];
+  alignas(64) T sum[W * B];  // of the gradients of the queries, by columns
   i64 row, query;
   int head, count;
 
@@ -618,6 +726,7 @@ struct QueryBlock {
       lse[i] = i < count ? all_lse[sums + i] : -lowest_finite<T>();
       delta[i] = i < count ? all_delta[sums + i] : T(0);
     }
+    for (int i = 0; i < W * B; ++i) sum[i] = T(0);
   }
 };
 
@@ -681,12 +790,12 @@ HD_DEVICE void add_query_gradient(const T* keys, int n, bool masked, const T* ds
   multiply_matrices<false, true, B>(W, keys, stride, ds, B, n, to, B);
 }
 template <class Shape, class T>
-HD_DEVICE void put_query_gradient(const QueryBlock<Shape, T>& block, const T* sum, T scale, T* dq) {
+HD_DEVICE void put_query_gradient(const QueryBlock<Shape, T>& block, T scale, T* dq) {
   constexpr int B = AttentionBlocks<Shape, T>::queries, W = Shape::width;
-  for (int i = 0; i < block.count; ++i) {
-    T* to = dq + ((block.row * Shape::queries + block.query + i) * Shape::heads + block.head) * W;
-    for (int c = 0; c < W; ++c) to[c] = scale * sum[c * B + i];
-  }
+  T factors[B];
+  for (int i = 0; i < B; ++i) factors[i] = scale;
+  T* to = dq + ((block.row * Shape::queries + block.query) * Shape::heads + block.head) * W;
+  transpose_scaled<false>(block.sum, B, W, block.count, factors, to, (i64)Shape::heads * W);
 }
 
 template <int columns, class T>
@@ -706,8 +815,10 @@ HD_DEVICE void attention_grad(const T* q, const T* k, const T* v, const T* dy, c
   constexpr i64 span = 4 * K, spans = (Shape::keys + span - 1) / span;  // keys of a worker
   constexpr i64 of_keys = Shape::rows * Shape::kv_heads * (by_heads ? 1 : spans);
   constexpr i64 of_queries = by_heads ? 0 : Shape::rows * Shape::heads * Blocks::of_queries;
-  QueryBlock<Shape, T> block;
-  alignas(64) T p[K * B], ds[K * B], sum[W * B];
+  constexpr int together = by_heads ? blocks_together<Shape, T>(64, 3 * W + 2 * U) : 1;
+  QueryBlock<Shape, T> block[together];
+  KeyRange<Shape, Options, T> range[together];
+  alignas(64) T p[K * B], ds[K * B];
   HD_ROWS(i64, job, of_keys + of_queries, 1) {
     const bool keys_only = !by_heads && job < of_keys, queries_only = job >= of_keys;
     const i64 of_job = queries_only ? (job - of_keys) / Blocks::of_queries : by_heads ? job : job / spans;
@@ -721,26 +832,34 @@ HD_DEVICE void attention_grad(const T* q, const T* k, const T* v, const T* dy, c
       clear_rows<U>(dv + at * U + low * value_stride, value_stride, high - low);
     }
     const i64 first = queries_only ? paired((job - of_keys) % Blocks::of_queries, Blocks::of_queries) : 0;
-    const int begin = queries_only ? (int)(of_job % Shape::heads % Shape::group) : 0;
-    for (int member = begin; member < (queries_only ? begin + 1 : Shape::group); ++member)
-      for (i64 number = first; number < (queries_only ? first + 1 : Blocks::of_queries); ++number) {
-        const i64 query = number * B;
-        const KeyRange<Shape, Options, T> range(scores, row, query, (int)least<i64>(B, Shape::queries - query));
-        const i64 from = range.first > low ? range.first : low, end = range.end < high ? range.end : high;
-        if (from < end || !keys_only) block.load(q, dy, lse, delta, scores.scale, row, shared * Shape::group + member, query);
-        for (int i = 0; i < W * B; ++i) sum[i] = T(0);
-        for (i64 key = from; key < end; key += K) {
-          const int n = (int)least<i64>(K, end - key);
-          const bool masked = range.masked(key, n);
-          if (!share_documents(scores, row, range, key, n)) continue;
-          block_gradient<Shape, Options>(block, keys, values, scores, masked, key, n, p, ds);
-          if (!queries_only) {
-            add_product<U, Blocks::value_width>(n, p, block.dy_rows, B, dv + at * U + key * value_stride, value_stride);
-            add_product<W, Blocks::width>(n, ds, block.rows, B, dk + at * W + key * key_stride, key_stride);
-          }
-          if (!keys_only) add_query_gradient<Shape>(keys + key * key_stride, n, masked, ds, sum);
+    const int member = queries_only ? (int)(of_job % Shape::heads % Shape::group) : 0;
+    for (int head = shared * Shape::group + member; head < (queries_only ? shared * Shape::group + member + 1 : (shared + 1) * Shape::group); ++head)
+      for (i64 number = first; number < (queries_only ? first + 1 : Blocks::of_queries); number += together) {
+        const int count = (int)least<i64>(together, Blocks::of_queries - number);
+        i64 from = high, end = low;
+        for (int b = 0; b < count; ++b) {
+          const i64 query = (number + b) * B;
+          range[b] = KeyRange<Shape, Options, T>(scores, row, query, (int)least<i64>(B, Shape::queries - query));
+          if (range[b].first < low) range[b].first = low;
+          if (range[b].end > high) range[b].end = high;
+          if (range[b].first < from) from = range[b].first;
+          if (range[b].end > end) end = range[b].end;
+          if (range[b].first < range[b].end || !keys_only) block[b].load(q, dy, lse, delta, scores.scale, row, head, query);
         }
-        if (!keys_only) put_query_gradient(block, sum, scores.scale, dq);
+        for (i64 key = from; key < end; key += K)
+          for (int b = 0; b < count; ++b) {
+            const int n = (int)least<i64>(K, range[b].end - key);
+            if (key < range[b].first || n <= 0 || !share_documents(scores, row, range[b], key, n)) continue;
+            const bool masked = range[b].masked(key, n);
+            block_gradient<Shape, Options>(block[b], keys, values, scores, masked, key, n, p, ds);
+            if (!queries_only) {
+              add_product<U, Blocks::value_width>(n, p, block[b].dy_rows, B, dv + at * U + key * value_stride, value_stride);
+              add_product<W, Blocks::width>(n, ds, block[b].rows, B, dk + at * W + key * key_stride, key_stride);
+            }
+            if (!keys_only) add_query_gradient<Shape>(keys + key * key_stride, n, masked, ds, block[b].sum);
+          }
+        for (int b = 0; b < count; ++b)
+          if (!keys_only) put_query_gradient(block[b], scores.scale, dq);
       }
   }
 }

@@ -10,9 +10,7 @@ using ir::ValueId;
 
 namespace {
 
-ValueId optional(const LayerContext& c, size_t port) {
-  return port > 0 && port < c.in.size() ? c.in[port] : ValueId{};
-}
+ValueId optional(const LayerContext& c, size_t port) { return port > 0 && port < c.in.size() ? c.in[port] : ValueId{}; }
 
 // Whole numbers as the operator takes them.
 ValueId as_i32(LayerContext& c, ValueId v, const char* name, size_t port) {
@@ -76,10 +74,11 @@ ValueId attend(LayerContext& c, ValueId q, ValueId k, ValueId v, const Attention
                const AttentionInputs& inputs) {
   const int64_t rows = c.dims(q)[0], queries = c.dims(q)[1], keys = c.dims(k)[1];
   ir::Values operands{q, k, v};
-  ir::Attrs attrs{{"heads", settings.heads},       {"kv_heads", settings.kv_heads == settings.heads ? 0 : settings.kv_heads},
-                  {"causal", settings.causal},     {"window", settings.window},
-                  {"scale", settings.scale},       {"soft_cap", settings.soft_cap},
-                  {"alibi", settings.alibi}};
+  ir::Attrs attrs{
+      {"heads", settings.heads},   {"kv_heads", settings.kv_heads == settings.heads ? 0 : settings.kv_heads},
+      {"causal", settings.causal}, {"window", settings.window},
+      {"scale", settings.scale},   {"soft_cap", settings.soft_cap},
+      {"alibi", settings.alibi}};
   const auto add = [&](const char* name, ValueId operand) {
     attrs[name] = true;
     operands.push_back(operand);
@@ -88,8 +87,7 @@ ValueId attend(LayerContext& c, ValueId q, ValueId k, ValueId v, const Attention
     add("bias", bias_of(c, inputs.bias, c.type(q).dtype, {rows, settings.heads, queries, keys}));
   if (optional(c, inputs.lengths).valid()) add("lengths", lengths_of(c, inputs.lengths, rows));
   if (optional(c, inputs.key_mask).valid()) add("key_mask", key_mask_of(c, inputs.key_mask, rows, keys));
-  if (optional(c, inputs.documents).valid())
-    add("documents", documents_of(c, inputs.documents, rows, queries, keys));
+  if (optional(c, inputs.documents).valid()) add("documents", documents_of(c, inputs.documents, rows, queries, keys));
   if (settings.dropout > 0 && c.training) {
     attrs["rate"] = settings.dropout;
     attrs["stream"] = c.stream(settings.suffix);
@@ -100,7 +98,10 @@ ValueId attend(LayerContext& c, ValueId q, ValueId k, ValueId v, const Attention
 
 std::vector<Key> attention_settings(bool scores) {
   std::vector<Key> keys = {
-      {.name = "heads", .doc = "how many; each has a part of the last axis", .required = true, .range = ir::at_least(1)},
+      {.name = "heads",
+       .doc = "how many; each has a part of the last axis",
+       .required = true,
+       .range = ir::at_least(1)},
       {.name = "causal",
        .type = KeyType::flag,
        .doc = "no query sees a key behind it; the last query stands at the last key",
@@ -112,7 +113,9 @@ std::vector<Key> attention_settings(bool scores) {
        .fallback = 0.0,
        .range = ir::kShare}};
   if (!scores) return keys;
-  keys.insert(keys.begin() + 1, {.name = "kv_heads", .doc = "heads of keys and values, each shared by equally many", .range = ir::at_least(1)});
+  keys.insert(
+      keys.begin() + 1,
+      {.name = "kv_heads", .doc = "heads of keys and values, each shared by equally many", .range = ir::at_least(1)});
   keys.push_back({.name = "scale",
                   .type = KeyType::real,
                   .doc = "times q k^T: 1 / sqrt(width of a head)",

@@ -134,7 +134,8 @@ ir::Values build_document_positions(LayerContext& c) {
   const Dims dims = type.dims;
   const ValueId place = c.emit("iota", {}, {{"shape", dims}, {"axis", int64_t{1}}}, "place");
   if (dims[1] == 1) return {place};
-  const ValueId before = c.slice(c.in[0], 1, 0, dims[1] - 1, "before"), after = c.slice(c.in[0], 1, 1, dims[1], "after");
+  const ValueId before = c.slice(c.in[0], 1, 0, dims[1] - 1, "before"),
+                after = c.slice(c.in[0], 1, 1, dims[1], "after");
   const ValueId changes = c.emit("ne", {before, after}, {}, "changes");
   const ValueId from_second = c.slice(place, 1, 1, dims[1], "places");
   const ValueId starts = c.emit("select", {changes, from_second, c.constant(0, c.type(from_second))}, {}, "starts");
@@ -143,15 +144,20 @@ ir::Values build_document_positions(LayerContext& c) {
 }
 
 Key base() {
-  return {.name = "base", .type = KeyType::real, .doc = "of the frequencies", .fallback = kBase, .range = ir::as_f32({.low = 1, .above = true})};
+  return {.name = "base",
+          .type = KeyType::real,
+          .doc = "of the frequencies",
+          .fallback = kBase,
+          .range = ir::as_f32({.low = 1, .above = true})};
 }
 
-const RegisterLayer sinusoidal({.name = "sinusoidal_positions",
-                                .doc = "x + sin and cos of positions times base^(-2 i / features), sin for even features "
-                                       "2 i, cos for the odd ones behind them",
-                                .optional = {"positions"},
-                                .settings = {base()},
-                                .build = build_sinusoidal});
+const RegisterLayer sinusoidal(
+    {.name = "sinusoidal_positions",
+     .doc = "x + sin and cos of positions times base^(-2 i / features), sin for even features "
+            "2 i, cos for the odd ones behind them",
+     .optional = {"positions"},
+     .settings = {base()},
+     .build = build_sinusoidal});
 const RegisterLayer learned(
     {.name = "learned_positions",
      .doc = "x + the row of weight for each position",
@@ -165,7 +171,9 @@ const RegisterLayer rotary(
      .doc = "turns pairs of each head's numbers by angles that grow with the position",
      .optional = {"positions"},
      .settings = {{.name = "heads", .doc = "how many the last axis holds", .required = true, .range = ir::at_least(1)},
-                  {.name = "width", .doc = "numbers of a head that are turned, the first ones: all", .range = ir::at_least(2)},
+                  {.name = "width",
+                   .doc = "numbers of a head that are turned, the first ones: all",
+                   .range = ir::at_least(2)},
                   {.name = "pairs",
                    .type = KeyType::text,
                    .doc = "which numbers are a pair: i and i + width / 2, or neighbours",

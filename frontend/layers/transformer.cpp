@@ -99,7 +99,10 @@ std::vector<Key> settings() {
   const std::vector<Key> own = {
       {.name = "feedforward", .doc = "units of the hidden layer", .fallback = int64_t{2048}, .range = ir::at_least(1)},
       {.name = "activation", .type = KeyType::part, .doc = "of the hidden layer: relu", .of = "activation"},
-      {.name = "norm_first", .type = KeyType::flag, .doc = "normalise what parts read, not the sums", .fallback = false},
+      {.name = "norm_first",
+       .type = KeyType::flag,
+       .doc = "normalise what parts read, not the sums",
+       .fallback = false},
       {.name = "eps",
        .type = KeyType::real,
        .doc = "added to the biased variance",

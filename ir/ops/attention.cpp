@@ -59,13 +59,10 @@ const RegisterOp attention(
      .decomposition = [](Builder& b, const Node& n) { return AttentionGraph(b, n, kExtras).forward(); },
      .flops = 10,
      .samples = attention_samples()});
-const RegisterForm attention_in_blocks("attention", {.name = "in blocks",
-                                                     .refusal = [](const Graph& g, const Node& n) {
-                                                       return refuse_blocks(g, n, kExtras);
-                                                     },
-                                                     .build = [](Builder& b, const Node& n) {
-                                                       return b.multi("attention_blocks", n.operands, n.attrs);
-                                                     }});
+const RegisterForm attention_in_blocks(
+    "attention", {.name = "in blocks",
+                  .refusal = [](const Graph& g, const Node& n) { return refuse_blocks(g, n, kExtras); },
+                  .build = [](Builder& b, const Node& n) { return b.multi("attention_blocks", n.operands, n.attrs); }});
 
 const RegisterOp attention_grad(
     {.name = "attention_grad",
@@ -88,14 +85,11 @@ const RegisterOp attention_grad(
      },
      .flops = 20,
      .samples = attention_gradient_samples()});
-const RegisterForm attention_grad_in_blocks("attention_grad",
-                                            {.name = "in blocks",
-                                             .refusal = [](const Graph& g, const Node& n) {
-                                               return refuse_blocks(g, n, kGradientExtras);
-                                             },
-                                             .build = [](Builder& b, const Node& n) {
-                                               return b.multi("attention_blocks_grad", n.operands, n.attrs);
-                                             }});
+const RegisterForm attention_grad_in_blocks(
+    "attention_grad",
+    {.name = "in blocks",
+     .refusal = [](const Graph& g, const Node& n) { return refuse_blocks(g, n, kGradientExtras); },
+     .build = [](Builder& b, const Node& n) { return b.multi("attention_blocks_grad", n.operands, n.attrs); }});
 
 // Summed over the axes that the bias repeats along.
 Values bias_gradient(Builder& b, const Node& n) {

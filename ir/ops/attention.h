@@ -75,13 +75,17 @@ class AttentionGraph {
   ValueId product(ValueId x, ValueId y, bool transpose_x, bool transpose_y);
   ValueId visible();
   ValueId slopes();
-  ValueId along(ValueId v, const Dims& axes) { return b_("broadcast", {v}, {{"shape", a_.score_dims()}, {"dims", axes}}); }
+  ValueId along(ValueId v, const Dims& axes) {
+    return b_("broadcast", {v}, {{"shape", a_.score_dims()}, {"dims", axes}});
+  }
   ValueId count(int64_t axis, int64_t first);
   ValueId kept();  // bool: what dropout leaves
   ValueId dropped(ValueId x);
   ValueId finite_only(ValueId x);  // 0 in the place of what is not finite, where keys may be hidden
   ValueId with_others(ValueId y, ValueId values, ValueId weights);  // and what these were, where they have a weight
-  ValueId grouped(ValueId v) { return b_.reshape(v, {a_.rows, a_.kv_heads, a_.group() * a_.queries, b_.type(v).dims[3]}); }
+  ValueId grouped(ValueId v) {
+    return b_.reshape(v, {a_.rows, a_.kv_heads, a_.group() * a_.queries, b_.type(v).dims[3]});
+  }
 
   Builder& b_;
   const Node n_;

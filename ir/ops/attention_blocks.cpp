@@ -40,8 +40,8 @@ std::vector<std::pair<std::string, std::string>> words(const Signature& s, const
   const auto pointer = [](int operand, const std::string& of) {
     return operand >= 0 ? fmt::format("#{}", operand) : fmt::format("(const {}*)0", of);
   };
-  return {{"Shape", fmt::format("hd::AttentionShape<{}, {}, {}, {}, {}, {}, {}>", a.rows, a.heads, a.kv_heads, a.queries,
-                                a.keys, a.width, a.value_width)},
+  return {{"Shape", fmt::format("hd::AttentionShape<{}, {}, {}, {}, {}, {}, {}>", a.rows, a.heads, a.kv_heads,
+                                a.queries, a.keys, a.width, a.value_width)},
           {"Options", options(s, a)},
           {"Element", type},
           {"bias_of", pointer(a.bias, type)},
@@ -67,7 +67,8 @@ PrimitiveWork work(const Attention& a, double products) {
   return {.flops = of_products + pairs * operations_of_score(a), .products = of_products};
 }
 
-PrimitivePlan plan_of(const Signature& s, const Attention& a, const PrimitiveWork& work, int64_t jobs, int64_t workers) {
+PrimitivePlan plan_of(const Signature& s, const Attention& a, const PrimitiveWork& work, int64_t jobs,
+                      int64_t workers) {
   constexpr int64_t kThreads = 128, kWarps = kThreads / 32;
   constexpr double kInstructionsOfProduct = 3.0 / 32 / 2;  // of a warp: loads, and a multiplication with an addition
   return {.words = words(s, a),
@@ -75,8 +76,7 @@ PrimitivePlan plan_of(const Signature& s, const Attention& a, const PrimitiveWor
           .blocks = (jobs + kWarps - 1) / kWarps,
           .workers = workers,
           .instructions = work.products * kInstructionsOfProduct + (work.flops - work.products) / 32,
-          .dependent_loads = 2.0 * a.seen_pairs() / static_cast<double>(a.queries) / 32 *
-                             static_cast<double>(a.width)};
+          .dependent_loads = 2.0 * a.seen_pairs() / static_cast<double>(a.queries) / 32 * static_cast<double>(a.width)};
 }
 
 constexpr int64_t kBlock = 64;
@@ -90,15 +90,14 @@ PrimitiveWork work_of_gradient(const Attention& a) {
 PrimitivePlan plan(const Signature& s) {
   const Attention a = attention_of(s, kExtras);
   const int64_t blocks = (a.queries + kBlock - 1) / kBlock;
-  return plan_of(s, a, work_of_forward(a), a.rows * a.heads * a.queries,
-                 a.rows * a.heads * blocks);
+  return plan_of(s, a, work_of_forward(a), a.rows * a.heads * a.queries, a.rows * a.heads * blocks);
 }
 
 PrimitivePlan plan_grad(const Signature& s) {
   const Attention a = attention_of(s, kGradientExtras);
   const int64_t of_heads = a.rows * a.kv_heads;
-  const int64_t of_blocks = of_heads * ((a.keys + 4 * kBlock - 1) / (4 * kBlock)) +
-                            a.rows * a.heads * ((a.queries + kBlock - 1) / kBlock);
+  const int64_t of_blocks =
+      of_heads * ((a.keys + 4 * kBlock - 1) / (4 * kBlock)) + a.rows * a.heads * ((a.queries + kBlock - 1) / kBlock);
   return plan_of(s, a, work_of_gradient(a), a.rows * (a.heads * a.queries + a.kv_heads * a.keys),
                  goes_by_heads(a) ? of_heads : of_blocks);
 }
@@ -157,8 +156,9 @@ const RegisterOp blocks_grad(
 
 const RegisterWork of_blocks("attention_blocks",
                              [](const Signature& s) { return work_of_forward(attention_of(s, kExtras)); });
-const RegisterWork of_blocks_grad("attention_blocks_grad",
-                                  [](const Signature& s) { return work_of_gradient(attention_of(s, kGradientExtras)); });
+const RegisterWork of_blocks_grad("attention_blocks_grad", [](const Signature& s) {
+  return work_of_gradient(attention_of(s, kGradientExtras));
+});
 
 }  // namespace
 }  // namespace heddle::ir

@@ -23,8 +23,7 @@ Tensor uniform(const Signature& s, const Attention& a, std::span<const Tensor* c
 
 class Oracle {
  public:
-  Oracle(const Signature& s, size_t extras, std::span<const Tensor* const> in)
-      : a(attention_of(s, extras)), in_(in) {
+  Oracle(const Signature& s, size_t extras, std::span<const Tensor* const> in) : a(attention_of(s, extras)), in_(in) {
     if (a.rate > 0) random_ = uniform(s, a, in);
   }
 

@@ -97,8 +97,8 @@ ValueId AttentionGraph::slopes() {
   const Expr head{b_, b_("iota", {}, by_head)};
   const double first = static_cast<double>(power), step = -8 * std::log(2.0) / first;
   const Expr later = (head - (first - 0.5)) * step;
-  const Expr exponent = power == a_.heads ? (head + 1.0) * step
-                                          : select(apply("lt", head, first), (head + 1.0) * step, later);
+  const Expr exponent =
+      power == a_.heads ? (head + 1.0) * step : select(apply("lt", head, first), (head + 1.0) * step, later);
   return apply("exp", exponent);
 }
 
@@ -148,8 +148,7 @@ ValueId AttentionGraph::with_others(ValueId y, ValueId values, ValueId weights) 
   const Expr is_finite{b_, finite(b_, wide)};
   const Expr others = select(is_finite, 0.0, Expr{b_, wide});
   const ValueId of_column = b_("reduce_sum", {others}, {{"axes", Dims{2}}});
-  const ValueId of_key =
-      b_("reduce_max", {select(is_finite, 0.0, Expr{b_, b_.like(1, wide)})}, {{"axes", Dims{3}}});
+  const ValueId of_key = b_("reduce_max", {select(is_finite, 0.0, Expr{b_, b_.like(1, wide)})}, {{"axes", Dims{3}}});
   const Dims dims = b_.type(weights).dims;
   const ValueId everywhere = b_("broadcast", {of_key}, {{"shape", dims}, {"dims", Dims{0, 1, 3}}});
   const Expr weight{b_, weights};

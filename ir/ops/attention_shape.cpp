@@ -123,8 +123,7 @@ Attention attention_of(const Signature& s, size_t extras) {
   a.documents = take(s.flag("documents"));
   a.seed = take(a.rate > 0);
   a.step = take(a.rate > 0);
-  if (s.operands.size() != next)
-    fail(fmt::format("expected {} operands, got {}", next, s.operands.size()));
+  if (s.operands.size() != next) fail(fmt::format("expected {} operands, got {}", next, s.operands.size()));
   const auto operand = [&](int i) -> const Type& { return s.operands[static_cast<size_t>(i)]; };
   if (a.bias >= 0) check_bias(a, operand(a.bias));
   if (a.lengths >= 0) require(operand(a.lengths), {DType::i32, {a.rows}}, "lengths");
