@@ -1,4 +1,6 @@
 // Mutated tokenizers, and mutated texts through those that are well formed: ids that have tokens, or a UserError.
+#include "runtime/text/tokenizer.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,7 +8,6 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "runtime/text/tokenizer.h"
 #include "runtime/text/train.h"
 #include "runtime/text/unicode.h"
 #include "tests/fuzz/campaign.h"
@@ -32,10 +33,16 @@ std::vector<std::string> tokenizers() {
 }
 
 const std::vector<std::string>& sentences() {
-  static const std::vector<std::string> all = {
-      "", " ", "The dog's 12 paws.", "caf\xc3\xa9 na\xc3\xafve \xe9\x9b\xa8 \xf0\x9f\x98\x80", "<s>[CLS]<|endoftext|></s>",
-      std::string("a\0b", 3), "\r\n\t\xc2\xa0\xe2\x80\x8b", "e\xcc\x81\xcc\x81\xcc\x81", std::string(3000, 'a'),
-      "\xef\xbf\xbf\xf4\x8f\xbf\xbf"};
+  static const std::vector<std::string> all = {"",
+                                               " ",
+                                               "The dog's 12 paws.",
+                                               "caf\xc3\xa9 na\xc3\xafve \xe9\x9b\xa8 \xf0\x9f\x98\x80",
+                                               "<s>[CLS]<|endoftext|></s>",
+                                               std::string("a\0b", 3),
+                                               "\r\n\t\xc2\xa0\xe2\x80\x8b",
+                                               "e\xcc\x81\xcc\x81\xcc\x81",
+                                               std::string(3000, 'a'),
+                                               "\xef\xbf\xbf\xf4\x8f\xbf\xbf"};
   return all;
 }
 

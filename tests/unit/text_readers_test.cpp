@@ -32,9 +32,9 @@ class TextReaders : public testing::Test {
       shapes += (shapes.empty() ? "\"" : ", \"") + name + R"(": {"shape": )" + shape + R"(, "dtype": "i32"})";
     }
     const std::string text = R"({"format": "heddle-model/1", "name": "m", "inputs": {)" + shapes + R"(},
-        "nodes": [{"name": "c", "op": "cast", "in": ")" +
-                             inputs.begin()->first + R"(", "dtype": "f32"}, {"name": "s", "op": "mean"}],
-        "train": {"batch": {"N": 2}, "steps": 1, "loss": {"op": "value", "in": "s"}, "optimizer": "sgd"},
+        "nodes": [{"name": "first", "op": "cast", "in": ")" +
+                             inputs.begin()->first + R"(", "dtype": "f32"}, {"name": "all", "op": "mean"}],
+        "train": {"batch": {"N": 2}, "steps": 1, "loss": {"op": "value", "in": "all"}, "optimizer": "sgd"},
         "data": )" + data + "}";
     const frontend::Model model = frontend::read_model(sources_, sources_.add("m.json", text));
     const frontend::TrainingPlan plan = frontend::plan_training(model);
@@ -52,9 +52,10 @@ class TextReaders : public testing::Test {
       for (int64_t row = 0; row < split.rows(); ++row) {
         out.emplace_back();
         for (int64_t i = 0; i < column.row_elements(); ++i) {
-          std::memcpy(&element,
-                      column.content().data() + (row * column.row_elements() + i) * static_cast<int64_t>(sizeof element),
-                      sizeof element);
+          std::memcpy(
+              &element,
+              column.content().data() + (row * column.row_elements() + i) * static_cast<int64_t>(sizeof element),
+              sizeof element);
           out.back().push_back(static_cast<int64_t>(element));
         }
       }
@@ -97,7 +98,8 @@ using Texts = std::vector<std::string>;
 
 TEST_F(TextReaders, CutWindowsOutOfAStream) {
   write("t.txt", "hello world\n");
-  load({{"x", 4}, {"y", 4}}, R"({"train": {"op": "tokens", "file": "t.txt", "window": 4, "x": "window", "y": "next"}})");
+  load({{"x", 4}, {"y", 4}},
+       R"({"train": {"op": "tokens", "file": "t.txt", "window": 4, "x": "window", "y": "next"}})");
   EXPECT_EQ(texts("x"), (Texts{"hell", "o wo"}));
   EXPECT_EQ(texts("y"), (Texts{"ello", " wor"}));
   EXPECT_EQ(splits_.train->table.find("x")->type, runtime::data::ElementType::u8);
@@ -119,15 +121,16 @@ TEST_F(TextReaders, TakeAPartOfTheTokens) {
        R"({"train": {"op": "tokens", "file": "t.txt", "range": [0, 0.5], "x": "window", "y": "next"},
            "validation": {"op": "tokens", "file": "t.txt", "range": [0.5, 1], "x": "window", "y": "next"}})");
   EXPECT_EQ(texts("x"), (Texts{"aa", "aa", "aa", "aa"}));
-  EXPECT_EQ(texts("y").back(), "az");
+  EXPECT_EQ(texts("y"), (Texts{"aa", "aa", "aa", "aa"}));
   EXPECT_EQ(rows(*splits_.validation, "x")[0], (std::vector<int64_t>{1, 1}));
   EXPECT_EQ(splits_.validation->rows(), 4);
 }
 
 TEST_F(TextReaders, TellDocumentsApart) {
   write("t.txt", "ab\ncde\n\nf\n");
-  load({{"d", 4}, {"p", 4}, {"x", 4}, {"y", 4}},
-       R"({"train": {"op": "tokens", "file": "t.txt", "documents": "lines", "end": "<e>", "d": "document", "p": "position",
+  load(
+      {{"d", 4}, {"p", 4}, {"x", 4}, {"y", 4}},
+      R"({"train": {"op": "tokens", "file": "t.txt", "documents": "lines", "end": "<e>", "d": "document", "p": "position",
                      "x": "window", "y": "next"}})");
   EXPECT_EQ(texts("x"), (Texts{"ab<e>c", "de<e>f"}));
   EXPECT_EQ(texts("y"), (Texts{"b<e>_d", "e<e>_<e>"}));
@@ -135,8 +138,9 @@ TEST_F(TextReaders, TellDocumentsApart) {
   EXPECT_EQ(train("p"), (Rows{{0, 1, 2, 0}, {0, 1, 2, 0}}));
   EXPECT_EQ(train("y")[0][2], -100);
   // Without them the stream goes on.
-  load({{"x", 4}, {"y", 4}},
-       R"({"train": {"op": "tokens", "file": "t.txt", "documents": "lines", "end": "<e>", "x": "window", "y": "next"}})");
+  load(
+      {{"x", 4}, {"y", 4}},
+      R"({"train": {"op": "tokens", "file": "t.txt", "documents": "lines", "end": "<e>", "x": "window", "y": "next"}})");
   EXPECT_EQ(texts("y"), (Texts{"b<e>cd", "e<e>f<e>"}));
 }
 
@@ -158,9 +162,10 @@ TEST_F(TextReaders, SayWhyThereAreNoWindows) {
   EXPECT_NE(error(inputs, R"({"train": {"op": "tokens", "file": "t.txt", "window": 3, "x": "window", "y": "next"}})")
                 .find("the window is 3, input 'x' takes 4 tokens"),
             std::string::npos);
-  EXPECT_NE(error(inputs, R"({"train": {"op": "tokens", "file": "t.txt", "range": [0.5, 0.5], "x": "window", "y": "next"}})")
-                .find("'range' is [FROM, TO]"),
-            std::string::npos);
+  EXPECT_NE(
+      error(inputs, R"({"train": {"op": "tokens", "file": "t.txt", "range": [0.5, 0.5], "x": "window", "y": "next"}})")
+          .find("'range' is [FROM, TO]"),
+      std::string::npos);
   EXPECT_NE(error(inputs, R"({"train": {"op": "tokens", "file": "t.txt", "x": "window", "y": "last"}})")
                 .find(R"(tokens are "window", "next", "document" or "position", not "last")"),
             std::string::npos);
@@ -173,7 +178,8 @@ TEST_F(TextReaders, SayWhyThereAreNoWindows) {
 TEST_F(TextReaders, ShiftTheTargetsOfParallelText) {
   write("a", "sea\nrain\n");
   write("b", "Meer\nR\n");
-  const std::string reader = R"("op": "parallel_text", "from": "a", "to": "b", "padding": "<p>", "begin": "<s>", "end": "</s>")";
+  const std::string reader =
+      R"("op": "parallel_text", "from": "a", "to": "b", "padding": "<p>", "begin": "<s>", "end": "</s>")";
   load({{"n", 5}, {"s", 5}, {"t", 5}}, R"({"train": {)" + reader + R"(, "n": "next", "s": "source", "t": "target"}})");
   EXPECT_EQ(texts("s"), (Texts{"sea<p><p>", "rain<p>"}));
   EXPECT_EQ(texts("t"), (Texts{"<s>Meer", "<s>R<p><p><p>"}));
@@ -190,7 +196,8 @@ TEST_F(TextReaders, ShiftTheTargetsOfParallelText) {
 }
 
 TEST_F(TextReaders, RefuseTextsThatAreNotParallel) {
-  const std::string data = R"({"train": {"op": "parallel_text", "from": "a", "to": "b", "padding": "<p>", "x": "source"}})";
+  const std::string data =
+      R"({"train": {"op": "parallel_text", "from": "a", "to": "b", "padding": "<p>", "x": "source"}})";
   write("a", "sea\nrain\n");
   write("b", "Meer\n");
   EXPECT_NE(error({{"x", 5}}, data).find("b has 1 lines, a has more"), std::string::npos) << error({{"x", 5}}, data);

@@ -190,23 +190,30 @@ TEST_F(DrawnValidation, NamesComeFromTrainingRows) {
     EXPECT_EQ(splits.validation->rows(), 6);
   }
   // The last rows are what they are.
-  EXPECT_NE(error(R"({"fraction": 0.1})", names).find("t.csv:22:4: column 'kind' of input 'label': 'cow' is none of the classes"),
+  EXPECT_NE(error(R"({"fraction": 0.1})", names)
+                .find("t.csv:22:4: column 'kind' of input 'label': 'cow' is none of the classes"),
             std::string::npos)
       << error(R"({"fraction": 0.1})", names);
 }
 
 TEST_F(DrawnValidation, IsRefusedWhereASideIsEmpty) {
   write(sorted_table());
-  EXPECT_NE(error(R"({"fraction": 0.01, "draw": 1, "by": "label"})").find("leaves the validation empty"), std::string::npos);
+  EXPECT_NE(error(R"({"fraction": 0.01, "draw": 1, "by": "label"})")
+                .find("class 0 has 20 rows, and no validation row is of it"),
+            std::string::npos);
+  EXPECT_NE(error(R"({"fraction": 0.001, "draw": 1})").find("leaves the validation empty"), std::string::npos);
   EXPECT_NE(error(R"({"fraction": 0.5, "draw": 1, "group": "q"})").find("no column 'q'"), std::string::npos);
-  EXPECT_NE(error(R"({"fraction": 0.5, "draw": 1, "by": "x"})").find("by 'x': class 0 has 1 row, and no training row is of it"),
+  EXPECT_NE(error(R"({"fraction": 0.5, "draw": 1, "by": "x"})")
+                .find("by 'x': class 0 has 1 row, and no training row is of it"),
             std::string::npos)
       << error(R"({"fraction": 0.5, "draw": 1, "by": "x"})");
   write("x,kind,patient\n1,0,a\n2,0,a\n3,0,a\n4,1,a\n");
-  EXPECT_NE(error(R"({"fraction": 0.3, "draw": 1, "by": "label"})").find("class 1 has 1 row, and no validation row is of it"),
-            std::string::npos);
+  EXPECT_NE(
+      error(R"({"fraction": 0.3, "draw": 1, "by": "label"})").find("class 1 has 1 row, and no validation row is of it"),
+      std::string::npos);
   const std::string grouped = error(R"({"fraction": 0.3, "draw": 1, "group": "patient"})");
-  EXPECT_NE(grouped.find("leaves the validation empty; 'patient' makes 1 groups of them"), std::string::npos) << grouped;
+  EXPECT_NE(grouped.find("leaves the validation empty; 'patient' makes 1 groups of them"), std::string::npos)
+      << grouped;
 }
 
 }  // namespace

@@ -120,20 +120,11 @@ std::vector<uint8_t> DrawnRows::draw(std::vector<uint8_t> kept) const {
 }
 
 void DrawnRows::require_both_sides(const std::vector<uint8_t>& drawn) const {
-  const auto held = std::ranges::count(drawn, 1);
-  if (held == 0 || held == rows_) {
-    const std::string of_groups =
-        groups_.empty() ? "" : fmt::format("; '{}' makes {} groups of them", data_.draw->group.text, group_count_);
-    throw UserError(data_.fraction_where,
-                    fmt::format("a validation fraction of {} of {} rows leaves {} empty{}", data_.validation_fraction,
-                                rows_, held == 0 ? "the validation" : "the training", of_groups),
-                    groups_.empty() ? fmt::format("each row is {:.3g} of all", 1 / static_cast<double>(rows_))
-                                    : "a group is on one side as a whole: group by what more rows differ in");
-  }
   std::vector<int64_t> all(class_count_), of_class(class_count_);
   for (size_t row = 0; row < classes_.size(); ++row) ++all[classes_[row]], of_class[classes_[row]] += drawn[row];
   for (size_t c = 0; c < all.size(); ++c) {
-    if (of_class[c] > 0 && of_class[c] < all[c]) continue;
+    const bool ignored = !class_texts_.empty() && class_texts_[c] == std::to_string(runtime::data::kIgnoreIndex);
+    if (ignored || (of_class[c] > 0 && of_class[c] < all[c])) continue;
     const std::string name = class_texts_.empty() ? "one value" : "class " + class_texts_[c];
     const auto needed =
         static_cast<int64_t>(std::ceil(0.5 / std::min(data_.validation_fraction, 1 - data_.validation_fraction)));
@@ -147,6 +138,16 @@ void DrawnRows::require_both_sides(const std::vector<uint8_t>& drawn) const {
                   "whole",
                   data_.validation_fraction, std::max<int64_t>(needed, 2))
             : "another seed of \"draw\" makes other groups meet; without \"by\" classes count for nothing");
+  }
+  const auto held = std::ranges::count(drawn, 1);
+  if (held == 0 || held == rows_) {
+    const std::string of_groups =
+        groups_.empty() ? "" : fmt::format("; '{}' makes {} groups of them", data_.draw->group.text, group_count_);
+    throw UserError(data_.fraction_where,
+                    fmt::format("a validation fraction of {} of {} rows leaves {} empty{}", data_.validation_fraction,
+                                rows_, held == 0 ? "the validation" : "the training", of_groups),
+                    groups_.empty() ? fmt::format("each row is {:.3g} of all", 1 / static_cast<double>(rows_))
+                                    : "a group is on one side as a whole: group by what more rows differ in");
   }
 }
 
