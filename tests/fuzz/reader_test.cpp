@@ -49,7 +49,7 @@ struct Case {
 // Four rows each. Labels that are not mutated are in y.npy.
 std::vector<Case> cases() {
   const std::string floats = npy_file("{'descr': '<f4', 'fortran_order': False, 'shape': (4, 4), }\n", 64),
-                    table = "a,b,c,d,kind\n1,2.5,-3,4e1,ant\n\"5\",6,7,8,bee\n9,10,NA,12,ant\n1,1,1,1,\"cow\"\n";
+                    table = "a,b,c,d,kind\n1,2.5,-3,4e1,ant\n\"5\",6,7,8,bee\n9,10,NA,12,cow\n1,1,1,1,\"ant\"\n";
   std::string pictures;
   for (int row = 0; row < 4; ++row) pictures += static_cast<char>(row) + std::string(3072, static_cast<char>(row * 9));
   const std::string csv = R"("op": "csv", "file": "t.csv", "x": "a:d", "y": "kind", "missing": 0, )"
@@ -85,7 +85,7 @@ std::vector<Case> cases() {
       {"parallel_text", "",
        R"("op": "parallel_text", "from": "a.txt", "to": "b.txt", "padding": "<pad>", "begin": "<s>", "end": "</s>", )"
        R"("x": "target", "y": "next")",
-       "b.txt", "sea\nrain\nhills\nsnow\n"}};
+       "b.txt", "sea\nase\n\xc3\xa9\xc3\xa9\nes\xc3\xa9\n"}};
 }
 
 // What the cases' folders hold beside the file that is mutated.
@@ -97,7 +97,7 @@ void write_others(const std::string& folder) {
     std::filesystem::create_directories(folder + "/texts");
     write_text(folder + "/texts/" + text + ".txt", "ab\nba\n");
   }
-  write_text(folder + "/a.txt", "a\nb\nc\nd\n");
+  write_text(folder + "/a.txt", "ab\nba\nab\nba\n");
   for (const char* picture : {"ant/0.png", "bee/0.png", "cow/0.png"}) {
     std::filesystem::create_directories(std::filesystem::path(folder + "/pictures/" + picture).parent_path());
     write_text(folder + "/pictures/" + picture, png_file());

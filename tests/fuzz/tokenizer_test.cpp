@@ -28,7 +28,8 @@ std::vector<std::string> tokenizers() {
     if (entry.path().extension() == ".json") paths.push_back(entry.path());
   std::sort(paths.begin(), paths.end());  // so that a case's number means the same everywhere
   std::vector<std::string> texts;
-  for (const fs::path& path : paths) texts.push_back(read_text(path));
+  for (const fs::path& path : paths)  // beside them lie what they must make of texts, lists
+    if (std::string text = read_text(path); text.starts_with('{')) texts.push_back(std::move(text));
   return texts;
 }
 

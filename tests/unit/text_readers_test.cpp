@@ -211,6 +211,16 @@ TEST_F(TextReaders, RefuseTextsThatAreNotParallel) {
             std::string::npos);
 }
 
+TEST_F(TextReaders, SayWhyNoRowIsDrawn) {
+  write("t/one.txt", "a\nb\nc\n");
+  const std::string text = error({{"l", 0}, {"x", 1}},
+                                 R"({"train": {"op": "text_folder", "folder": "t", "x": "characters", "l": "file"},
+                                     "validation": {"fraction": 0.4, "draw": 1}})");
+  EXPECT_NE(text.find("leaves the validation empty; 3 rows stay, which alone have a name or a character"),
+            std::string::npos)
+      << text;
+}
+
 // Of rows that are drawn: every character of the validation is one of the training's, whatever the seed.
 TEST_F(TextReaders, DrawNoCharacterAway) {
   std::string text;

@@ -212,8 +212,7 @@ TEST_F(DrawnValidation, IsRefusedWhereASideIsEmpty) {
       error(R"({"fraction": 0.3, "draw": 1, "by": "label"})").find("class 1 has 1 row, and no validation row is of it"),
       std::string::npos);
   const std::string grouped = error(R"({"fraction": 0.3, "draw": 1, "group": "patient"})");
-  EXPECT_NE(grouped.find("leaves the validation empty; 'patient' makes 1 groups of them"), std::string::npos)
-      << grouped;
+  EXPECT_NE(grouped.find("leaves the validation empty; 'patient' makes 1 group of them"), std::string::npos) << grouped;
 }
 
 }  // namespace
