@@ -7,7 +7,7 @@
 
 namespace heddle::frontend {
 
-enum class PlannedKind { op, reader, key };
+enum class PlannedKind { op, key };
 
 struct Planned {
   PlannedKind kind = PlannedKind::op;

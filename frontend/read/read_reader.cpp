@@ -7,7 +7,6 @@
 
 #include "frontend/keys/fields.h"
 #include "frontend/keys/settings.h"
-#include "frontend/read/planned.h"
 
 namespace heddle::frontend {
 namespace {
@@ -19,9 +18,6 @@ using runtime::data::ReaderValue;
 
 const ReaderDef& find(const Json& op, const std::string& name) {
   if (const ReaderDef* def = runtime::data::find_reader(name)) return *def;
-  if (const Planned* plan = find_planned(PlannedKind::reader, name))
-    throw UserError(op.where, fmt::format("the reader {} is not supported by this version", name),
-                    std::string(plan->instead));
   throw UserError(op.where, fmt::format("there is no reader {}", quote(name)),
                   suggest(name, runtime::data::reader_names()));
 }

@@ -65,9 +65,10 @@ int64_t length_of(const ReaderRequest& request) {
 void require_row(const ReaderRequest&, const ColumnRequest& c) {
   constexpr int64_t kMost = 256;
   if (c.dims.size() != 1 || c.dims[0] > kMost)
-    throw UserError(c.where, fmt::format("\"characters\" of synthetic names are a row [length] of at most {}, input '{}' "
-                                         "has {} axes",
-                                         kMost, c.input, c.dims.size()));
+    throw UserError(c.where,
+                    fmt::format("\"characters\" of synthetic names are a row [length] of at most {}, input '{}' "
+                                "has {} axes",
+                                kMost, c.input, c.dims.size()));
 }
 
 }  // namespace

@@ -101,7 +101,7 @@ struct TableHeader {
   bool names_found = false;                                // among the rows: those of the training rows hold for all
   std::vector<std::string> tokenizers = {};                // of the request's columns: a tokenizer.json; empty: no text
   bool tokens_found = false;                               // among the rows, as names_found
-  // Held rows with a name or a character that no training row has, in their order.
+  // Held rows, one for each name and character that no training row has, in their order.
   std::vector<int64_t> strange = {};
   std::vector<std::string> notes = {};  // what a user should know: which files were passed over
 };

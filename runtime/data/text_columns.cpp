@@ -9,12 +9,6 @@
 #include "runtime/text/unicode.h"
 
 namespace heddle::runtime::data {
-namespace {
-
-constexpr size_t kMostRemembered = 64;  // rows of a character: a draw that finds all of them asks again
-
-}  // namespace
-
 TextColumns::TextColumns(const ReaderRequest& request, TextSettings settings, std::vector<std::string> words,
                          std::vector<std::string> sources)
     : request_(request),
@@ -52,8 +46,8 @@ void TextColumns::collect(size_t column, std::string_view text, int64_t row) {
     const uint32_t code = text::next_code(text, at);
     if (trains) {
       found.characters.insert(code);
-    } else if (std::vector<int64_t>& rows = found.held[code]; rows.size() < kMostRemembered) {
-      rows.push_back(row);
+    } else {
+      found.held.emplace(code, row);
     }
   }
 }
@@ -61,8 +55,8 @@ void TextColumns::collect(size_t column, std::string_view text, int64_t row) {
 void TextColumns::finish(TableHeader& header, const std::filesystem::path& root) {
   std::set<int64_t> strange(header.strange.begin(), header.strange.end());
   for (const auto& [source, found] : found_)
-    for (const auto& [code, rows] : found.held)
-      if (!found.characters.contains(code) && settings_.unknown.empty()) strange.insert(rows.begin(), rows.end());
+    for (const auto& [code, row] : found.held)
+      if (!found.characters.contains(code) && settings_.unknown.empty()) strange.insert(row);
   header.strange.assign(strange.begin(), strange.end());
   header.tokenizers.resize(words_.size());
   for (size_t i = 0; i < words_.size(); ++i) {

@@ -40,8 +40,8 @@ class TextColumns {
 
  private:
   struct Found {
-    std::set<uint32_t> characters;                       // of rows that train
-    std::map<uint32_t, std::vector<int64_t>> held = {};  // of the others, and some of these rows
+    std::set<uint32_t> characters;          // of rows that train
+    std::map<uint32_t, int64_t> held = {};  // of the others, and the first of these
   };
 
   const ReaderRequest& request_;

@@ -233,8 +233,8 @@ TEST(ForeignNames, KnowWhatTrains) {
 TEST(ForeignNames, KnowWhereRowsComeFrom) {
   EXPECT_EQ(
       silent("MNIST FashionMNIST CIFAR10 CIFAR100 ImageFolder image_dataset_from_directory TensorDataset tfrecord "
-             "parquet hdf5 tsv jsonl",
-             runtime::data::reader_names(), PlannedKind::reader),
+             "parquet hdf5 tsv jsonl text_dataset_from_directory TextLineDataset",
+             runtime::data::reader_names()),
       Names{});
   EXPECT_EQ(
       silent("RandomHorizontalFlip RandomFlip RandomCrop RandomErasing ToTensor Rescaling Normalize StandardScaler "

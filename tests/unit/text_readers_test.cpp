@@ -32,9 +32,9 @@ class TextReaders : public testing::Test {
       shapes += (shapes.empty() ? "\"" : ", \"") + name + R"(": {"shape": )" + shape + R"(, "dtype": "i32"})";
     }
     const std::string text = R"({"format": "heddle-model/1", "name": "m", "inputs": {)" + shapes + R"(},
-        "nodes": [{"name": "c", "op": "cast", "in": ")" +
-                             inputs.begin()->first + R"(", "dtype": "f32"}, {"name": "s", "op": "mean"}],
-        "train": {"batch": {"N": 2}, "steps": 1, "loss": {"op": "value", "in": "s"}, "optimizer": "sgd"},
+        "nodes": [{"name": "first", "op": "cast", "in": ")" +
+                             inputs.begin()->first + R"(", "dtype": "f32"}, {"name": "all", "op": "mean"}],
+        "train": {"batch": {"N": 2}, "steps": 1, "loss": {"op": "value", "in": "all"}, "optimizer": "sgd"},
         "data": )" + data + "}";
     const frontend::Model model = frontend::read_model(sources_, sources_.add("m.json", text));
     const frontend::TrainingPlan plan = frontend::plan_training(model);
@@ -121,7 +121,7 @@ TEST_F(TextReaders, TakeAPartOfTheTokens) {
        R"({"train": {"op": "tokens", "file": "t.txt", "range": [0, 0.5], "x": "window", "y": "next"},
            "validation": {"op": "tokens", "file": "t.txt", "range": [0.5, 1], "x": "window", "y": "next"}})");
   EXPECT_EQ(texts("x"), (Texts{"aa", "aa", "aa", "aa"}));
-  EXPECT_EQ(texts("y").back(), "az");
+  EXPECT_EQ(texts("y"), (Texts{"aa", "aa", "aa", "aa"}));
   EXPECT_EQ(rows(*splits_.validation, "x")[0], (std::vector<int64_t>{1, 1}));
   EXPECT_EQ(splits_.validation->rows(), 4);
 }
@@ -209,6 +209,16 @@ TEST_F(TextReaders, RefuseTextsThatAreNotParallel) {
   EXPECT_NE(error({{"x", 5}}, R"({"train": {"op": "parallel_text", "from": "a", "to": "b", "x": "next"}})")
                 .find(R"("next" is of texts with a 'begin')"),
             std::string::npos);
+}
+
+TEST_F(TextReaders, SayWhyNoRowIsDrawn) {
+  write("t/one.txt", "a\nb\nc\n");
+  const std::string text = error({{"l", 0}, {"x", 1}},
+                                 R"({"train": {"op": "text_folder", "folder": "t", "x": "characters", "l": "file"},
+                                     "validation": {"fraction": 0.4, "draw": 1}})");
+  EXPECT_NE(text.find("leaves the validation empty; 3 rows stay, which alone have a name or a character"),
+            std::string::npos)
+      << text;
 }
 
 // Of rows that are drawn: every character of the validation is one of the training's, whatever the seed.

@@ -198,8 +198,10 @@ TEST_F(DrawnValidation, NamesComeFromTrainingRows) {
 
 TEST_F(DrawnValidation, IsRefusedWhereASideIsEmpty) {
   write(sorted_table());
-  EXPECT_NE(error(R"({"fraction": 0.01, "draw": 1, "by": "label"})").find("leaves the validation empty"),
+  EXPECT_NE(error(R"({"fraction": 0.01, "draw": 1, "by": "label"})")
+                .find("class 0 has 20 rows, and no validation row is of it"),
             std::string::npos);
+  EXPECT_NE(error(R"({"fraction": 0.001, "draw": 1})").find("leaves the validation empty"), std::string::npos);
   EXPECT_NE(error(R"({"fraction": 0.5, "draw": 1, "group": "q"})").find("no column 'q'"), std::string::npos);
   EXPECT_NE(error(R"({"fraction": 0.5, "draw": 1, "by": "x"})")
                 .find("by 'x': class 0 has 1 row, and no training row is of it"),
@@ -210,8 +212,7 @@ TEST_F(DrawnValidation, IsRefusedWhereASideIsEmpty) {
       error(R"({"fraction": 0.3, "draw": 1, "by": "label"})").find("class 1 has 1 row, and no validation row is of it"),
       std::string::npos);
   const std::string grouped = error(R"({"fraction": 0.3, "draw": 1, "group": "patient"})");
-  EXPECT_NE(grouped.find("leaves the validation empty; 'patient' makes 1 groups of them"), std::string::npos)
-      << grouped;
+  EXPECT_NE(grouped.find("leaves the validation empty; 'patient' makes 1 group of them"), std::string::npos) << grouped;
 }
 
 }  // namespace

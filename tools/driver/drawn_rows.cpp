@@ -109,31 +109,24 @@ DrawnRows::DrawnRows(const frontend::Data& data, const ReaderRequest& train, con
 }
 
 std::vector<uint8_t> DrawnRows::draw(std::vector<uint8_t> kept) const {
+  const auto stay = std::ranges::count(kept, 1);
   const std::vector<uint8_t> drawn = runtime::data::draw_rows({.rows = rows_,
                                                                .fraction = data_.validation_fraction,
                                                                .seed = static_cast<uint64_t>(data_.draw->seed),
                                                                .classes = {classes_, class_count_},
                                                                .groups = {groups_, group_count_},
                                                                .kept = std::move(kept)});
-  require_both_sides(drawn);
+  require_both_sides(drawn, stay);
   return drawn;
 }
 
-void DrawnRows::require_both_sides(const std::vector<uint8_t>& drawn) const {
-  const auto held = std::ranges::count(drawn, 1);
-  if (held == 0 || held == rows_) {
-    const std::string of_groups =
-        groups_.empty() ? "" : fmt::format("; '{}' makes {} groups of them", data_.draw->group.text, group_count_);
-    throw UserError(data_.fraction_where,
-                    fmt::format("a validation fraction of {} of {} rows leaves {} empty{}", data_.validation_fraction,
-                                rows_, held == 0 ? "the validation" : "the training", of_groups),
-                    groups_.empty() ? fmt::format("each row is {:.3g} of all", 1 / static_cast<double>(rows_))
-                                    : "a group is on one side as a whole: group by what more rows differ in");
-  }
+// `kept` rows could not be drawn.
+void DrawnRows::require_both_sides(const std::vector<uint8_t>& drawn, int64_t kept) const {
   std::vector<int64_t> all(class_count_), of_class(class_count_);
   for (size_t row = 0; row < classes_.size(); ++row) ++all[classes_[row]], of_class[classes_[row]] += drawn[row];
   for (size_t c = 0; c < all.size(); ++c) {
-    if (of_class[c] > 0 && of_class[c] < all[c]) continue;
+    const bool ignored = !class_texts_.empty() && class_texts_[c] == std::to_string(runtime::data::kIgnoreIndex);
+    if (ignored || (of_class[c] > 0 && of_class[c] < all[c])) continue;
     const std::string name = class_texts_.empty() ? "one value" : "class " + class_texts_[c];
     const auto needed =
         static_cast<int64_t>(std::ceil(0.5 / std::min(data_.validation_fraction, 1 - data_.validation_fraction)));
@@ -147,6 +140,23 @@ void DrawnRows::require_both_sides(const std::vector<uint8_t>& drawn) const {
                   "whole",
                   data_.validation_fraction, std::max<int64_t>(needed, 2))
             : "another seed of \"draw\" makes other groups meet; without \"by\" classes count for nothing");
+  }
+  const auto held = std::ranges::count(drawn, 1);
+  if (held == 0 || held == rows_) {
+    std::string why, help = fmt::format("each row is {:.3g} of all", 1 / static_cast<double>(rows_));
+    if (!groups_.empty()) {
+      why = fmt::format("; '{}' makes {} {} of them", data_.draw->group.text, group_count_,
+                        group_count_ == 1 ? "group" : "groups");
+      help = "a group is on one side as a whole: group by what more rows differ in";
+    }
+    if (kept > 0) {
+      why = fmt::format("; {} rows stay, which alone have a name or a character", kept);
+      help = "\"unknown\" gives characters that no training row has a token, \"classes\" lists names";
+    }
+    throw UserError(data_.fraction_where,
+                    fmt::format("a validation fraction of {} of {} rows leaves {} empty{}", data_.validation_fraction,
+                                rows_, held == 0 ? "the validation" : "the training", why),
+                    help);
   }
 }
 

@@ -22,7 +22,7 @@ class DrawnRows {
   std::vector<uint8_t> draw(std::vector<uint8_t> kept) const;
 
  private:
-  void require_both_sides(const std::vector<uint8_t>& drawn) const;
+  void require_both_sides(const std::vector<uint8_t>& drawn, int64_t kept) const;
 
   const frontend::Data& data_;
   int64_t rows_ = 0;

@@ -22,10 +22,9 @@ namespace heddle::runtime::data {
 namespace {
 
 constexpr size_t kMostClasses = 100'000;
-constexpr size_t kMostRemembered = 64;  // rows of a name: a draw that finds all of them asks again
 
-// Names of classes, and some rows that have them.
-using Names = std::map<std::string, std::vector<int64_t>, std::less<>>;
+// Names of classes, and the first row that has each.
+using Names = std::map<std::string, int64_t, std::less<>>;
 
 // Which fields of a record an input is made of, and how.
 struct Selection {
@@ -71,7 +70,7 @@ class CsvTable {
       out.types.push_back(selections_[i].type);
       Selection& s = selections_[i];
       if (s.named && s.names.empty()) {
-        for (const auto& [name, rows] : found[i]) s.names.push_back(name);
+        for (const auto& [name, row] : found[i]) s.names.push_back(name);
         out.names_found = true;
       }
       for (size_t n = 0; n < s.names.size(); ++n) s.numbers[s.names[n]] = static_cast<int64_t>(n);
@@ -287,19 +286,15 @@ class CsvTable {
   static std::vector<int64_t> strange_rows(const std::vector<Names>& found, const std::vector<Names>& held) {
     std::set<int64_t> rows;
     for (size_t i = 0; i < held.size(); ++i)
-      for (const auto& [name, of_name] : held[i])
-        if (!found[i].contains(name)) rows.insert(of_name.begin(), of_name.end());
+      for (const auto& [name, row] : held[i])
+        if (!found[i].contains(name)) rows.insert(row);
     return {rows.begin(), rows.end()};
   }
 
   void collect(const Selection& s, const std::vector<CsvField>& fields, const CsvFile& file, int64_t row,
                Names& found) const {
     for (const size_t f : s.fields) {
-      if (is_missing(fields[f].text)) continue;
-      if (const auto known = found.find(fields[f].text); known != found.end()) {
-        if (request_.held != nullptr && known->second.size() < kMostRemembered) known->second.push_back(row);
-        continue;
-      }
+      if (is_missing(fields[f].text) || found.contains(fields[f].text)) continue;
       if (found.size() == kMostClasses)
         file.fail(fields[f].line, fields[f].column,
                   fmt::format("column {} has more than {} different names", title(f), kMostClasses));
@@ -308,7 +303,7 @@ class CsvTable {
             fields[f].line, fields[f].column,
             fmt::format("column {} of input '{}': a name of a class is not valid UTF-8", title(f), s.request->input),
             "iconv converts files: iconv -f latin1 -t utf-8");
-      found[std::string(fields[f].text)].push_back(row);
+      found.emplace(fields[f].text, row);
     }
   }
 

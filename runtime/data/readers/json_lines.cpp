@@ -27,10 +27,10 @@ namespace fs = std::filesystem;
 using text::JsonTree;
 using text::JsonValue;
 
-constexpr size_t kMostClasses = 100'000, kMostRemembered = 64;
+constexpr size_t kMostClasses = 100'000;
 
-// Names of classes, and some rows that have them.
-using Names = std::map<std::string, std::vector<int64_t>, std::less<>>;
+// Names of classes, and the first row that has each.
+using Names = std::map<std::string, int64_t, std::less<>>;
 
 std::vector<std::string> sources_of(const ReaderRequest& request) {
   std::vector<std::string> sources;
@@ -83,9 +83,9 @@ class JsonLines {
       out.class_names.push_back(stated_[i].value_or(std::vector<std::string>()));
       if (stated_[i] && stated_[i]->empty()) {
         out.names_found = true;
-        for (const auto& [name, rows] : found[i]) out.class_names.back().push_back(name);
-        for (const auto& [name, rows] : held[i])
-          if (!found[i].contains(name)) strange.insert(rows.begin(), rows.end());
+        for (const auto& [name, row] : found[i]) out.class_names.back().push_back(name);
+        for (const auto& [name, row] : held[i])
+          if (!found[i].contains(name)) strange.insert(row);
       }
       out.types.push_back(own_type(i));
     }
@@ -213,12 +213,10 @@ class JsonLines {
     const JsonValue value = require_value(i, row, line);
     if (value.kind() != JsonValue::Kind::text) return;  // refused where it is read
     const std::string name = value.text("a name");
-    const auto known = found.find(name);
-    if (known == found.end() && found.size() == kMostClasses)
+    if (found.size() == kMostClasses && !found.contains(name))
       line.fail(value,
                 fmt::format("'{}' has more than {} different names", request_.columns[i].source(), kMostClasses));
-    std::vector<int64_t>& rows = known == found.end() ? found[name] : known->second;
-    if (rows.size() < kMostRemembered) rows.push_back(number);
+    found.emplace(name, number);
   }
 
   // Lists are nested as the row's shape is, or flat.

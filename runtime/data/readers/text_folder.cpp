@@ -221,7 +221,7 @@ class TextFolder {
       return column.source() == "characters" && column.tokenizer.empty();
     });
     std::vector<int64_t> of_class(folder_.classes.size());
-    std::map<uint32_t, std::vector<int64_t>> held;  // characters of rows that do not train, and these rows
+    std::map<uint32_t, int64_t> held;  // characters of rows that do not train, and the first of these
     int64_t rows = 0;
     each_text([&](const TextLine& line, const File& file, const TextFile&) {
       ++of_class[static_cast<size_t>(file.label)];
@@ -230,15 +230,15 @@ class TextFolder {
         const uint32_t code = text::next_code(line.text, at);
         if (trains) {
           characters_.insert(code);
-        } else if (std::vector<int64_t>& of_code = held[code]; of_code.size() < kMostRemembered) {
-          of_code.push_back(rows);
+        } else {
+          held.emplace(code, rows);
         }
       }
       ++rows;
     });
     std::set<int64_t> strange;
-    for (const auto& [code, of_code] : held)
-      if (!characters_.contains(code) && settings_.unknown.empty()) strange.insert(of_code.begin(), of_code.end());
+    for (const auto& [code, row] : held)
+      if (!characters_.contains(code) && settings_.unknown.empty()) strange.insert(row);
     out.strange.assign(strange.begin(), strange.end());
     require_texts(of_class);
     return rows;
@@ -294,8 +294,6 @@ class TextFolder {
                         "give another input \"characters\", \"bytes\" or \"tokens\"");
     return types;
   }
-
-  static constexpr size_t kMostRemembered = 64;  // rows of a character: a draw that finds all of them asks again
 
   const ReaderRequest& request_;
   fs::path root_;
