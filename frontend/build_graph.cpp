@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -78,10 +79,17 @@ struct TrainGraph {
   std::vector<Diagnostic> refusals;  // why it cannot run, though it tells which states there are
 };
 
+// Bodies of the loops that measures have, which stand behind those of the instance that `e` is a copy of.
+void take_bodies(Instance& e, size_t of_network, std::vector<ir::Graph>& bodies) {
+  const auto first = e.bodies.begin() + static_cast<std::ptrdiff_t>(of_network);
+  std::move(first, e.bodies.end(), std::back_inserter(bodies));
+}
+
 TrainGraph train_graph(ModelInstances& instances, ir::BatchKind kind, int64_t batch, std::optional<int64_t> steps,
-                       Diagnostics& errors, SameNetwork& same) {
+                       Diagnostics& errors, SameNetwork& same, std::vector<ir::Graph>& bodies) {
   const Model& model = instances.model();
   Instance e = instances.at({.batch = batch, .training = true}, errors);
+  const size_t of_network = e.bodies.size();
   same.require(e);
   guarded(errors, [&] { require_outputs(e, model); });  // not hours later, when somebody predicts
   const std::vector<IndexCheck> indices = index_checks(e, errors);
@@ -95,21 +103,24 @@ TrainGraph train_graph(ModelInstances& instances, ir::BatchKind kind, int64_t ba
   }
   for (const ir::Update& u : e.updates) e.graph.updates.push_back(u);
   e.graph.name = ir::entry_name({ir::Phase::train, kind});
+  take_bodies(e, of_network, bodies);
   return {std::move(e.graph),   indices, std::move(e.parameters), std::move(averages), std::move(measures),
           std::move(e.refusals)};
 }
 
 // Reads the averages of `averaged` in the place of these parameters.
 ir::Graph eval_graph(ModelInstances& instances, ir::BatchKind kind, int64_t batch, Diagnostics& errors,
-                     SameNetwork& same, const std::vector<Parameter>& averaged) {
+                     SameNetwork& same, const std::vector<Parameter>& averaged, std::vector<ir::Graph>& bodies) {
   const Model& model = instances.model();
   Instance e = instances.at({.batch = batch, .training = false}, errors);
+  const size_t of_network = e.bodies.size();
   same.require(e);
   const std::vector<IndexCheck> indices = index_checks(e, errors);
   const Losses loss = add_losses(e, model, errors);
   if (loss.total.valid()) add_measures(e, model, loss, errors);
   read_averages(e, averaged);
   e.graph.name = ir::entry_name({ir::Phase::eval, kind});
+  take_bodies(e, of_network, bodies);
   finish(e.graph, indices);
   return std::move(e.graph);
 }
@@ -283,7 +294,8 @@ ir::Module build_module(ModelInstances& instances, const BuildOptions& options) 
   if (options.train > 0 || options.train_last > 0) require_training(model);
   const int64_t batch = options.train > 0 ? options.train : any_batch(options);
   SameNetwork same;
-  TrainGraph train = train_graph(instances, ir::BatchKind::whole, batch, steps, errors, same);
+  std::vector<ir::Graph> bodies;  // of losses and metrics
+  TrainGraph train = train_graph(instances, ir::BatchKind::whole, batch, steps, errors, same, bodies);
   if (options.train > 0) require_runnable(train, errors);
   errors.throw_if_any();
   look_at_another_batch(instances, batch, same);
@@ -294,7 +306,7 @@ ir::Module build_module(ModelInstances& instances, const BuildOptions& options) 
     m.graphs.push_back(std::move(train.graph));
   }
   if (options.train_last > 0) {
-    TrainGraph last = train_graph(instances, ir::BatchKind::remainder, options.train_last, steps, errors, same);
+    TrainGraph last = train_graph(instances, ir::BatchKind::remainder, options.train_last, steps, errors, same, bodies);
     require_runnable(last, errors);
     finish(last.graph, last.indices);
     m.graphs.push_back(std::move(last.graph));
@@ -303,15 +315,17 @@ ir::Module build_module(ModelInstances& instances, const BuildOptions& options) 
   const bool trains = options.train > 0 || options.train_last > 0;
   const std::vector<Parameter> averages = trains ? train.averaged : std::vector<Parameter>{};
   if (options.eval > 0)
-    m.graphs.push_back(eval_graph(instances, ir::BatchKind::whole, options.eval, errors, same, averages));
+    m.graphs.push_back(eval_graph(instances, ir::BatchKind::whole, options.eval, errors, same, averages, bodies));
   if (options.eval_last > 0)
-    m.graphs.push_back(eval_graph(instances, ir::BatchKind::remainder, options.eval_last, errors, same, averages));
+    m.graphs.push_back(
+        eval_graph(instances, ir::BatchKind::remainder, options.eval_last, errors, same, averages, bodies));
   if (options.predict > 0) m.graphs.push_back(predict_graph(instances, options.predict, errors, same));
   errors.throw_if_any();
   if (!averages.empty()) m.graphs.push_back(take_average_graph(averages));
   if (!model.train.losses.empty() && options.train + options.train_last + options.eval + options.eval_last > 0)
     add_measure_graphs(m, model, train.measures, options.train > 0);
-  m.bodies = scanned(instances.bodies(), m.graphs);
+  std::ranges::move(instances.bodies(), std::back_inserter(bodies));
+  m.bodies = scanned(std::move(bodies), m.graphs);
   allow_precision(m, model.train.precision);
   return m;
 }

@@ -59,8 +59,9 @@ std::string measures(const std::string& kind, const std::vector<std::string>& na
   std::string text = head({kind, "`in`", "settings (default)", "value"});
   for (const std::string& name : names) {
     const Def& def = *find(name);
-    text += row(
-        {"`" + name + "`", fmt::format("{}", fmt::join(def.inputs, ", ")), settings_text(def.settings), cell(def.doc)});
+    std::string inputs = fmt::format("{}", fmt::join(def.inputs, ", "));
+    for (const std::string& port : def.optional) inputs += fmt::format(", [{}]", port);
+    text += row({"`" + name + "`", inputs, settings_text(def.settings), cell(def.doc)});
   }
   return text;
 }

@@ -20,6 +20,10 @@ void check_size(const ir::Dims& dims, const Location& where, const std::string& 
   }
 }
 
+std::string Instance::body_name(const std::string& path) const {
+  return fmt::format("{}.of_{}{}", path, batch, training ? ".train" : "");
+}
+
 ValueId Instance::counter(const std::string& name) {
   const ValueId known = graph.find(name);
   return known.valid() ? known : graph.add_input(name, {ir::DType::i64, {}}, ir::Role::state);

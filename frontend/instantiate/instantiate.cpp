@@ -7,6 +7,7 @@
 #include <set>
 
 #include "frontend/instantiate/block_scope.h"
+#include "frontend/instantiate/run_loop.h"
 #include "frontend/instantiate/take_body.h"
 #include "frontend/keys/fields.h"
 #include "frontend/layer_context.h"
@@ -39,6 +40,7 @@ class Instantiation {
   Instantiation(const Model& model, const InstanceOptions& options, Diagnostics& errors)
       : model_(model), options_(options), errors_(errors), builder_(out_.graph) {
     out_.batch = options.batch;
+    out_.training = options.training;
     out_.batch_name = model.batch_dimension;
     services_.parameter = [this](const ParameterSpec& spec, const Initializer& init, const Location& where) {
       return parameter(spec, init, where);
@@ -49,7 +51,7 @@ class Instantiation {
     services_.refuse = [this](const Diagnostic& reason) { out_.refusals.push_back(reason); };
     services_.counter = [this](const std::string& name) { return out_.counter(name); };
     services_.origin = [this](ValueId v) { return out_.origin(v); };
-    services_.loop = [this](const LoopSpec& loop) { return run_loop(loop); };
+    services_.loop = [this](const LoopSpec& loop) { return run_loop(out_, loop, builder_.title, builder_.loc); };
     services_.default_init = model.train.init ? &*model.train.init : nullptr;
     services_.batch = options.batch;
     services_.batch_name = model.batch_dimension;
@@ -391,7 +393,7 @@ class Instantiation {
     check_turn(node, use, *turn, first);
     const ir::Values kept = carry_updates(*turn, updates);
     operands.insert(operands.begin() + std::ssize(starts), kept.begin(), kept.end());
-    TakenBody taken = take_body(out_.graph, first, *turn, count, body_name(path));
+    TakenBody taken = take_body(out_.graph, first, *turn, count, out_.body_name(path));
     operands.insert(operands.end(), taken.fixed.begin(), taken.fixed.end());
     ir::Values made = add_scan(node, use, kept, taken.body, operands, {count, settings.flag("reverse")}, path);
     out_.bodies.push_back(std::move(taken.body));
@@ -409,11 +411,6 @@ class Instantiation {
       use.with.clear();
       return block_scope(model_, options_.batch, use, block, around);
     }
-  }
-
-  // One name means one body in all instances of the model.
-  std::string body_name(const std::string& path) const {
-    return fmt::format("{}.of_{}{}", path, options_.batch, options_.training ? ".train" : "");
   }
 
   int64_t count_of(const NodeDef& node, const ScanUse& use, const std::map<std::string, ValueId>& given,
@@ -564,18 +561,14 @@ class Instantiation {
 
   std::string type_text(const ir::Type& type) const { return to_string(type.dtype) + out_.shape_text(type.dims); }
 
-  struct Turns {
-    int64_t count = 1;
-    bool reverse = false;
-  };
   ir::Values add_scan(const NodeDef& node, const ScanUse& use, const ir::Values& kept, const ir::Graph& body,
-                      const ir::Values& operands, const Turns& turns, const std::string& path) {
+                      const ir::Values& operands, const ScanTurns& turns, const std::string& path) {
     std::vector<std::string> names;
     for (const ScanCarry& carry : use.carries) names.push_back(path + "." + carry.input.text + ".last");
     for (const ValueId v : kept) names.push_back(out_.graph[v].name + ".last");
     for (const Named& name : use.stacked) names.push_back(path + "." + name.text + ".steps");
     const size_t before = out_.graph.value_count();
-    ir::Values made = append_scan(body, operands, turns, names, {title_of(node), node.op_where});
+    ir::Values made = append_scan(out_, body, operands, turns, names, title_of(node), node.op_where);
     const auto last = made.begin() + std::ssize(use.carries);
     for (size_t i = 0; i < kept.size(); ++i) out_.updates.push_back({kept[i], last[static_cast<std::ptrdiff_t>(i)]});
     made.erase(last, last + std::ssize(kept));
@@ -585,45 +578,6 @@ class Instantiation {
       check_size(builder_.type(made[i]).dims, node.op_where, title_of(node));
     }
     name_scan_results(node, made, before);
-    return made;
-  }
-
-  struct Origin {
-    std::string title;
-    Location where;
-  };
-  ir::Values append_scan(const ir::Graph& body, const ir::Values& operands, const Turns& turns,
-                         const std::vector<std::string>& names, const Origin& origin) {
-    ir::Module known;
-    known.bodies = out_.bodies;
-    std::vector<ir::Type> types;
-    for (const ValueId v : operands) types.push_back(builder_.type(v));
-    const ir::Attrs attrs = ir::scan_attrs(turns.count, turns.reverse);
-    try {
-      ir::scan_types(known, body, types, attrs);
-    } catch (const ir::InferError& error) {
-      // Without the name that the body has in the IR.
-      std::string text = error.what();
-      if (const std::string own = fmt::format("scan @{}: ", body.name); text.starts_with(own))
-        text.erase(0, own.size());
-      throw UserError(origin.where, fmt::format("{}: {}", origin.title, text), "run fewer steps");
-    }
-    return out_.graph[ir::add_scan(out_.graph, body, operands, attrs, names, origin.where)].results;
-  }
-
-  // A loop that a layer has built.
-  ir::Values run_loop(const LoopSpec& loop) {
-    TakenBody taken = take_body(out_.graph, loop.first, loop.turn, loop.count, body_name(loop.path));
-    ir::Values operands = loop.starts;
-    operands.insert(operands.end(), loop.sequences.begin(), loop.sequences.end());
-    operands.insert(operands.end(), taken.fixed.begin(), taken.fixed.end());
-    std::vector<std::string> names;
-    for (size_t i = 0; i < loop.turn.carries.size(); ++i)
-      names.push_back(taken.body[ir::inputs_with(taken.body, ir::Role::carry)[i]].name + ".last");
-    for (const ValueId v : taken.body.outputs) names.push_back(taken.body[v].name + ".steps");
-    ir::Values made =
-        append_scan(taken.body, operands, {loop.count, loop.reverse}, names, {builder_.title, builder_.loc});
-    out_.bodies.push_back(std::move(taken.body));
     return made;
   }
 

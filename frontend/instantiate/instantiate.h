@@ -62,10 +62,12 @@ struct Instance {
   std::map<ir::ValueId, std::string> made_by;  // "max_pool2d 'p1'": for notes
   std::map<ir::ValueId, Location> places;
   int64_t batch = 0;
+  bool training = false;
   std::string batch_name;
 
-  ir::ValueId counter(const std::string& name);        // the states "seed" and "step": i64[]
-  ir::ValueId find(const Reference& reference) const;  // a value or a parameter; invalid where it is not there
+  std::string body_name(const std::string& path) const;  // one name means one body in all instances of the model
+  ir::ValueId counter(const std::string& name);          // the states "seed" and "step": i64[]
+  ir::ValueId find(const Reference& reference) const;    // a value or a parameter; invalid where it is not there
   // What a model's text means by a value: a parameter of another layout in memory is transposed to its logical shape.
   ir::ValueId logical(ir::ValueId v);
   Diagnostic origin(ir::ValueId v) const;  // a note: "input [N,2,2,32] comes from max_pool2d here"

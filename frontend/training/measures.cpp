@@ -1,8 +1,10 @@
 // The loss and the metrics of one graph, and what they add up to.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <map>
 
+#include "frontend/instantiate/run_loop.h"
 #include "frontend/keys/fields.h"
 #include "frontend/training/measure_parts.h"
 #include "frontend/training/train_step.h"
@@ -14,10 +16,21 @@ using ir::ValueId;
 
 namespace {
 
+// "2", or "2 to 4".
+std::string how_many(size_t least, size_t most) {
+  return least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most);
+}
+
 // The part's operands; empty where one is faulty, which has been reported.
-ir::Values operands(Instance& e, const Part& part, size_t wanted, const std::string& title) {
-  if (part.in.size() != wanted) {
-    throw UserError(part.op_where, fmt::format("{} takes {} inputs, got {}", title, wanted, part.in.size()));
+template <class Def>
+ir::Values operands(Instance& e, const Part& part, const Def& def, const std::string& title) {
+  const size_t least = def.inputs.size(), most = least + def.optional.size();
+  if (part.in.size() < least || part.in.size() > most) {
+    std::string ports = fmt::format("{}", fmt::join(def.inputs, ", "));
+    for (const std::string& port : def.optional) ports += fmt::format(", [{}]", port);
+    throw UserError(part.op_where,
+                    fmt::format("{} takes {} inputs, got {}", title, how_many(least, most), part.in.size()),
+                    fmt::format("they are {}", ports));
   }
   ir::Values values;
   for (const Reference& reference : part.in) {
@@ -49,12 +62,12 @@ ValueId row_weights(Instance& e, const Part& part, const std::string& title) {
 }
 
 // Runs `build` for a part over its operands, named `name`; not where an operand is faulty.
-void with_context(Instance& e, const Model& model, const Part& part, const std::vector<std::string>& inputs,
-                  const std::vector<Key>& defs, const std::string& title, const std::string& name,
-                  const std::function<void(MeasureContext&)>& build) {
-  const ir::Values in = operands(e, part, inputs.size(), title);
+template <class Def>
+void with_context(Instance& e, const Model& model, const Part& part, const Def& def, const std::string& title,
+                  const std::string& name, const std::function<void(MeasureContext&)>& build) {
+  const ir::Values in = operands(e, part, def, title);
   if (in.empty()) return;
-  const Settings settings(part.settings, defs, model.let, title, part.op_where);
+  const Settings settings(part.settings, def.settings, model.let, title, part.op_where);
   ir::Builder b(e.graph);
   b.loc = part.op_where;
   MeasureContext context{b,
@@ -69,7 +82,8 @@ void with_context(Instance& e, const Model& model, const Part& part, const std::
                            throw UserError(part.op_where, fmt::format("{}: {}", title, message), help,
                                            std::move(notes));
                          },
-                         [&](const ir::Dims& dims) { return e.shape_text(dims); }};
+                         [&](const ir::Dims& dims) { return e.shape_text(dims); },
+                         [&](const LoopSpec& loop) { return run_loop(e, loop, title, part.op_where); }};
   build(context);
 }
 
@@ -102,7 +116,7 @@ struct LossPart {
 
   ValueId measured(Instance& e, const Model& model, const std::function<ValueId(MeasureContext&)>& build) const {
     ValueId v;
-    with_context(e, model, part, def.inputs, def.settings, title, name, [&](MeasureContext& c) { v = build(c); });
+    with_context(e, model, part, def, title, name, [&](MeasureContext& c) { v = build(c); });
     return v;
   }
 };
@@ -196,7 +210,7 @@ MeasureStates add_loss_totals(Instance& e, const LossPart& part, ValueId mean, V
 MeasureStates add_metric(Instance& e, const Model& model, const Part& part, const std::string& name) {
   const MetricDef& def = *find_metric(part.op);
   MeasureStates m{name, part.op_where, {}};
-  with_context(e, model, part, def.inputs, def.settings, "metric " + part.op, name, [&](MeasureContext& c) {
+  with_context(e, model, part, def, "metric " + part.op, name, [&](MeasureContext& c) {
     m.states = def.states(c);
     const ir::Values states = add_states(e.graph, m);
     renew(e.graph, states, def.next(c, states));

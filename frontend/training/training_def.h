@@ -11,6 +11,8 @@
 
 namespace heddle::frontend {
 
+struct LoopSpec;  // frontend/layer_context.h
+
 // What a loss or metric works with. `fail` throws at the part's op.
 struct MeasureContext {
   ir::Builder& b;
@@ -21,6 +23,8 @@ struct MeasureContext {
   std::string name;     // prefix of value names: "loss", "accuracy"
   std::function<void(const std::string& message, const std::string& help)> fail;
   std::function<std::string(const ir::Dims&)> shape_text;  // [N,10]
+  // Makes a loop of the turn that has been built into the graph: as GraphServices::loop.
+  std::function<ir::Values(const LoopSpec&)> loop = {};
 
   ir::ValueId emit(std::string_view op, const ir::Values& operands, ir::Attrs attrs = {}, std::string_view suffix = {});
   ir::ValueId count(double n);  // f32[]
@@ -30,6 +34,7 @@ struct LossDef {
   std::string name;
   std::string doc;
   std::vector<std::string> inputs;
+  std::vector<std::string> optional = {};             // further inputs, which may be left out from the last one on
   std::vector<Key> settings = {};                     // besides weight, which all have
   bool weighs_rows = true;                            // takes 'weights'
   bool classes = false;                               // the second input holds class numbers of the first
@@ -48,6 +53,7 @@ struct MetricDef {
   std::string name;
   std::string doc;
   std::vector<std::string> inputs;
+  std::vector<std::string> optional = {};  // further inputs, which may be left out from the last one on
   bool higher_is_better = false;
   std::vector<Key> settings = {};
   bool classes = false;  // the second input holds class numbers of the first

@@ -67,15 +67,20 @@ LAYERS = {
 }
 
 LOGITS = {"in": ["logits", "label"]}
+STEPS = {"in": ["steps", "ids"]}
+SPANS = {"in": ["logits", "log_probs", "label", "label"]}
 LOSSES = {
     "binary_cross_entropy": {"in": ["score", "sign"]}, "cross_entropy": {**LOGITS, "label_smoothing": 0.1},
+    "ctc": {**STEPS, "zero_infinity": True},
     "hinge": {"in": ["score", "sign"]}, "huber": {"in": ["score", "sign"], "delta": 0.5},
     "kl_divergence": {"in": ["log_probs", "probability"]}, "mae": {"in": ["score", "sign"]}, "mse": {"in": ["score", "sign"]},
     "nll": {"in": ["log_probs", "label"]}, "poisson_nll": {"in": ["score", "sign"]}, "value": {"in": "scalar", "weight": 0.1},
 }
 METRICS = {
     "accuracy": LOGITS, "auc": {"in": ["score", "sign"], "bins": 20}, "confusion": LOGITS, "f1": {**LOGITS, "average": "macro"},
-    "iou": {**LOGITS, "average": "none"}, "jaccard": {**LOGITS, "average": "macro"}, "specificity": {**LOGITS, "class": 1}, "mae": {"in": ["score", "sign"]}, "mape": {"in": ["score", "sign"]}, "mse": {"in": ["score", "sign"]}, "perplexity": LOGITS, "precision": {**LOGITS, "class": 1},
+    "iou": {**LOGITS, "average": "none"}, "jaccard": {**LOGITS, "average": "macro"}, "specificity": {**LOGITS, "class": 1}, "mae": {"in": ["score", "sign"]}, "mape": {"in": ["score", "sign"]}, "mse": {"in": ["score", "sign"]}, "perplexity": LOGITS, "bits_per_character": LOGITS,
+    "bleu": {**STEPS, "order": 2}, "character_error_rate": {**STEPS, "decode": {"op": "ctc_greedy", "blank": 0}}, "exact_match": STEPS, "rouge_l": STEPS,
+    "span_exact_match": SPANS, "span_f1": {**SPANS, "max_length": 2}, "word_error_rate": {**STEPS, "space": 1}, "precision": {**LOGITS, "class": 1},
     "r2": {"in": ["score", "sign"]}, "recall": {**LOGITS, "average": "micro"}, "rmse": {"in": ["score", "sign"]}, "top_k_accuracy": {**LOGITS, "k": 2},
 }
 OPTIMIZERS = {name: {"lr": 0.01, "weight_decay": 0.1} for name in (

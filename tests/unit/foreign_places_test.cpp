@@ -75,6 +75,7 @@ const std::vector<std::pair<std::string, std::string>> kNodes = {
     {"logs", R"("op": "log_softmax", "in": "fc")"},
     {"probabilities", R"("op": "softmax", "in": "fc")"},
     {"six", R"("op": "dense", "in": "x", "units": 6)"},
+    {"steps", R"("op": "embedding", "in": "ids", "vocab": 3, "units": 3)"},
     {"number", R"("op": "mean", "in": "fc")"}};
 
 struct Parts {

@@ -1,0 +1,24 @@
+// Decoding: what a metric of sequences reads becomes tokens, before anything is compared.
+//
+//   "decode": {"op": "ctc_greedy", "blank": 0}      largest logits  a a _ a b b   ->   a a b
+#pragma once
+#include "frontend/training/training_def.h"
+
+namespace heddle::frontend {
+
+// Tokens at places, of which those that are kept are read in their order.
+struct Tokens {
+  ir::ValueId ids;   // i32[N, T]
+  ir::ValueId kept;  // bool[N, T]
+};
+
+Key decode_setting();
+
+// Whether steps without a token are left out, so that a row has fewer tokens than steps.
+bool merges_steps(const MeasureContext& c);
+
+// The first input as tokens: class numbers i32[N, T] as they are, or the largest of logits [N, T, classes], then what
+// "decode" says. All are kept but what decoding leaves out.
+Tokens decoded(MeasureContext& c);
+
+}  // namespace heddle::frontend
