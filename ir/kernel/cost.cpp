@@ -150,6 +150,11 @@ int64_t bytes_read_of(const Graph& k, ValueId v) {
   return k[v].uses.empty() ? k[v].type.bytes() : std::min(looked_up, k[v].type.bytes());
 }
 
+bool says_its_work(const Graph& k) {
+  if (!k.schedule || !std::holds_alternative<schedules::Primitive>(k.schedule->how)) return false;
+  return static_cast<bool>(std::get<Primitive>(k[k.order[0]].op->kind).work);
+}
+
 // Of the elements of its results: all, but in place.
 double touched_share(const Graph& k) {
   if (!is_in_place(k)) return 1;
@@ -201,6 +206,11 @@ double node_flops(const Graph& g, const Node& n) {
 
 Cost moved_and_computed(const Graph& kernel) {
   Cost cost;
+  if (says_its_work(kernel)) {
+    const PrimitiveWork work = primitive_work(kernel);
+    cost.bytes_read = work.bytes_read, cost.bytes_written = work.bytes_written, cost.flops = work.flops;
+    return cost;
+  }
   for (ValueId v : kernel.inputs) cost.bytes_read += bytes_read_of(kernel, v);
   for (ValueId v : kernel.outputs)
     cost.bytes_written += is_in_place(kernel) ? primitive_bytes(kernel, v) : kernel[v].type.bytes();
