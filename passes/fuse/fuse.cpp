@@ -36,6 +36,11 @@ void for_common(const std::vector<ValueId>& a, const std::vector<ValueId>& b, co
   }
 }
 
+bool overwrites(const Node& n) {
+  const auto* primitive = std::get_if<Primitive>(&n.op->kind);
+  return primitive != nullptr && !primitive->overwrites.empty();
+}
+
 int64_t common_bytes(const Graph& g, const std::vector<ValueId>& a, const std::vector<ValueId>& b) {
   int64_t bytes = 0;
   for_common(a, b, [&](ValueId v) { bytes += g[v].type.bytes(); });
@@ -270,6 +275,8 @@ class Fuser {
   void outline() {
     for (int i : groups_in_order())
       if (groups_[i].alive && !groups_[i].fixed) outline(groups_[i].owned);
+    // Few wait for what overwrites: as it comes last, it pulls nothing ahead of the order that the groups have.
+    std::stable_partition(g_.order.begin(), g_.order.end(), [&](NodeId n) { return !overwrites(g_[n]); });
     sort_topologically(g_);
   }
 
@@ -340,8 +347,7 @@ void outline_primitive(KernelTable& kernels, Graph& g, const std::vector<NodeId>
 bool outline_primitives(KernelTable& kernels, Graph& g, const Options& options) {
   bool changed = false;
   for (const NodeId n : std::vector<NodeId>(g.order)) {
-    const auto* primitive = std::get_if<Primitive>(&g[n].op->kind);
-    if (primitive == nullptr || primitive->joins) continue;
+    if (!std::holds_alternative<Primitive>(g[n].op->kind) || overwrites(g[n])) continue;
     if (options.remark) note_primitive(g, g[n], options);
     outline_primitive(kernels, g, {n}, options);
     changed = true;
@@ -353,19 +359,21 @@ bool outline_primitives(KernelTable& kernels, Graph& g, const Options& options) 
 // The next of those that join: what reads, alone, what this one overwrites.
 NodeId joined_to(const Graph& g, NodeId id) {
   const Node& n = g[id];
-  for (const Overwrite& o : std::get<Primitive>(n.op->kind).overwrites) {
+  const auto& primitive = std::get<Primitive>(n.op->kind);
+  if (!primitive.joins) return {};
+  for (const Overwrite& o : primitive.overwrites) {
     const NodeId use = g.only_use(n.results[o.result]);
     if (use.valid() && g[use].op == n.op && g[use].operands[o.operand] == n.results[o.result]) return use;
   }
   return {};
 }
 
-// One kernel for a row of operators that join. Behind the groups, whose rules about calls speak of what libraries leave.
-bool outline_joined(KernelTable& kernels, Graph& g, const Options& options) {
+// The same for what overwrites operands, one kernel for a row of operators that join. Behind the groups, whose rules
+// about calls speak of what libraries leave.
+bool outline_overwriting(KernelTable& kernels, Graph& g, const Options& options) {
   bool changed = false;
   for (const NodeId first : std::vector<NodeId>(g.order)) {
-    const auto* primitive = g[first].erased ? nullptr : std::get_if<Primitive>(&g[first].op->kind);
-    if (primitive == nullptr) continue;
+    if (g[first].erased || !overwrites(g[first])) continue;
     std::vector<NodeId> nodes{first};
     for (NodeId next = joined_to(g, first); next.valid(); next = joined_to(g, next)) nodes.push_back(next);
     if (options.remark)
@@ -389,7 +397,7 @@ bool fuse(Module& m, const Options& options) {
     changed |= outline_primitives(kernels, g, options);
     size_t before = g.node_count();
     Fuser(kernels, shared, g, options).run();
-    changed |= outline_joined(kernels, g, options);
+    changed |= outline_overwriting(kernels, g, options);
     changed |= g.node_count() != before;
   }
   return changed;
