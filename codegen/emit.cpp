@@ -87,10 +87,12 @@ EmittedKernel emit_kernel(const Graph& kernel, const std::string& wish) {
   // A kernel named after its one operator must not meet the C function of that name.
   const std::string symbol = identifier(wish.starts_with("k_") ? wish : "k_" + wish);
   KernelText text = prepare(kernel);
+  text.symbol = symbol;
   const std::vector<std::string> body = emit_loops(text, loops(text));
   EmittedKernel out{
       .text = "", .facts = facts_of(text, symbol), .scratch = has_scratch(text.plan), .counters = text.plan.counters};
-  out.text = fmt::format("// kernel @{}: {}\n", comment_text(kernel.name), out.facts.schedule);
+  for (const std::string& table : text.tables) out.text += table + "\n";
+  out.text += fmt::format("// kernel @{}: {}\n", comment_text(kernel.name), out.facts.schedule);
   const std::string head = fmt::format("HD_KERNEL({}, {})(\n    {})", symbol, out.facts.block, parameters(text));
   for (const std::string& line : block(head, body)) out.text += line + "\n";
   out.text += fmt::format("HD_HOST_ENTRY({}, {})\n", symbol, out.facts.arguments + std::ssize(out.facts.scalars));

@@ -32,6 +32,8 @@ struct KernelText {
   std::map<ir::ValueId, std::vector<std::string>> outputs;  // more than one where a value is returned twice
   Names names;
   std::vector<std::string> kept = {};  // of plan.kept, by position: the registers' names
+  std::string symbol = {};
+  std::vector<std::string> tables = {};  // constants that stand before the kernel
 };
 
 // An expression of the text, and the scope it is available in.

@@ -295,7 +295,7 @@ class LoopText {
 
   // --- others ---
 
-  void write(Body& body, const CallPrimitive& s) { body.line(primitive_call(text_, k_[s.node])); }
+  void write(Body& body, const CallPrimitive& s) { body.lines(emit_primitive(text_, k_[s.node])); }
   static void write(Body&, const OneOf<Fill, Multiply> auto&) {
     HEDDLE_CHECK(false, "a part of a product stands alone");
   }

@@ -9,7 +9,7 @@ std::vector<std::string> emit_loops(KernelText& text, const ir::loop::Statements
 
 // A product through tiles, its nest of Axis::products.
 void emit_products(KernelText& text, Body& body, const ir::loop::Nest& products);
-// A primitive's call of the preamble.
-std::string primitive_call(const KernelText& text, const ir::Node& n);
+// A primitive: its call of the preamble, or the text of what it gathers.
+std::vector<std::string> emit_primitive(KernelText& text, const ir::Node& n);
 
 }  // namespace heddle::codegen

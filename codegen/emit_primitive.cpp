@@ -1,10 +1,11 @@
-// A primitive's text: the call of the preamble.
+// A primitive's text: the call of the preamble, or loops over the rows of a batch that it gathers.
 #include <fmt/format.h>
 
 #include <cctype>
 #include <map>
 
 #include "codegen/emit_parts.h"
+#include "codegen/feed_text.h"
 #include "ir/kernel/plan_primitive.h"
 
 namespace heddle::codegen {
@@ -53,18 +54,43 @@ std::string scalar_of(const KernelText& text, const Attr& value) {
   return std::get<int64_t>(value) == INT64_MIN ? "(-9223372036854775807LL - 1)" : to_string(value) + "LL";
 }
 
-}  // namespace
+// The last operand of a variadic operator repeats: told, told_1, told_2.
+std::string operand_name(const OpDef& op, size_t i) {
+  const size_t last = op.operands.size() - 1;
+  return i <= last ? op.operands[i] : fmt::format("{}_{}", op.operands[last], i - last);
+}
 
-std::string primitive_call(const KernelText& text, const Node& n) {
-  std::map<std::string, std::string> names{{"Index", text.index_type}};
+std::string call_of(const KernelText& text, const Node& n) {
+  const auto& primitive = std::get<Primitive>(n.op->kind);
+  std::map<std::string, std::string> words{{"Index", text.index_type}}, pointers;
   std::vector<std::string> operands;
   for (const ValueId v : n.operands) operands.push_back(text.inputs.at(v));
-  for (const auto& [name, value] : primitive_of(text.kernel).words) names[name] = with_operands(value, operands);
+  for (const auto& [name, value] : primitive.plan(signature(text.kernel, n)).words)
+    words[name] = with_operands(value, operands);
   for (const Key& attr : n.op->attrs)
-    if (attr.scalar) names[attr.name] = scalar_of(text, attribute(*n.op, n.attrs, attr.name));
-  for (size_t i = 0; i < n.op->operands.size(); ++i) names[n.op->operands[i]] = operands[i];
-  for (size_t i = 0; i < n.results.size(); ++i) names[n.op->results[i]] = text.outputs.at(n.results[i])[0];
-  return with_names(std::get<Primitive>(n.op->kind).call, names) + place_comment(n.loc);
+    if (attr.scalar) pointers[attr.name] = scalar_of(text, attribute(*n.op, n.attrs, attr.name));
+  for (size_t i = 0; i < operands.size(); ++i) pointers[operand_name(*n.op, i)] = operands[i];
+  for (size_t i = 0; i < n.results.size(); ++i) pointers[n.op->results[i]] = text.outputs.at(n.results[i])[0];
+  return with_names(with_names(primitive.call, words), pointers) + place_comment(n.loc);
+}
+
+// What operators that join overwrite is one storage, whose pointers are the kernel's: as it is read and as it is written.
+std::vector<std::string> gathering(KernelText& text, const Node& n) {
+  const Graph& k = text.kernel;
+  const FedInput fed = fed_input(n);
+  FeedText feed(fed,
+                {text.inputs.at(k.inputs[0]), text.outputs.at(k.outputs.back())[0], text.outputs.at(n.results[0])[0]},
+                text.symbol, text.names);
+  std::vector<std::string> lines = feed.lines();
+  text.tables.insert(text.tables.end(), feed.tables.begin(), feed.tables.end());
+  return lines;
+}
+
+}  // namespace
+
+std::vector<std::string> emit_primitive(KernelText& text, const Node& n) {
+  if (n.op->traits.gathers_rows) return gathering(text, n);
+  return {call_of(text, n)};
 }
 
 }  // namespace heddle::codegen

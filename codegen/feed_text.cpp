@@ -19,7 +19,7 @@ constexpr int kMixDraw = 63;  // of the words of a row: no list is so long, and 
 bool is_real(DType t) { return t == DType::f32 || t == DType::f64; }
 
 // The largest magnitude that an element may have after the maps; infinity where it may be anything.
-double largest_magnitude_of(const FeedSpec& spec) {
+double largest_magnitude_of(const FedColumn& spec) {
   if (is_real(spec.stored) && spec.classes == 0) return std::numeric_limits<double>::infinity();
   double largest = spec.classes > 0 ? 1 : std::ldexp(1.0, static_cast<int>(bits(spec.stored)));
   for (const DataMap& map : spec.maps)
@@ -47,60 +47,27 @@ const FeedText::Source FeedText::kOther = {.suffix = "_other",
                                            .value = "other",
                                            .place = "place_other"};
 
-FeedText::FeedText(const Buffer& input, const FeedSpec& spec, int64_t column, int64_t rows, int64_t first_draw,
-                   const std::string& symbol, Names& names)
-    : spec_(spec), column_(column), batch_(rows), first_draw_(first_draw), symbol_(symbol), names_(names) {
-  const std::optional<DType> dtype = parse_dtype(input.dtype);
-  HEDDLE_CHECK(dtype.has_value(), "input '" + input.name + "' has a dtype");
-  dtype_ = *dtype;
-  row_ = {
-      .dtype = dtype_, .dims = Dims(input.dims.begin() + 1, input.dims.end()), .channels_first = spec.channels_first};
-  for (const int64_t d : row_.dims) elements_ *= d;
-  packet_ = elements_ % 4 == 0 ? 4 : 1;
-  const int64_t packets = elements_ / packet_;
-  team_ = packets > kFeedThreads / 4 ? kFeedThreads : 1;
-  while (team_ < 32 && team_ < packets) team_ *= 2;
-  rows_behind_ = rows_behind(spec.maps, row_);
-  for (size_t i = 0; i < spec.maps.size(); ++i)
-    if (first_draw > 0 || !spec.maps[i].def->training) active_.push_back(i);
-  if (moves()) HEDDLE_CHECK(row_.picture(), "what is changed as a picture is one");
-  parameter = names.fresh(input.name);
-  comment = fmt::format("// {}: {}[{}] -> {}[{}]", comment_text(input.name), to_string(spec.stored), stored_elements(),
-                        input.dtype, fmt::join(input.dims, ","));
-}
+FeedText::FeedText(const FedInput& fed, FedPointers pointers, const std::string& symbol, Names& names)
+    : fed_(fed),
+      spec_(fed.column),
+      pointers_(std::move(pointers)),
+      active_(fed.active()),
+      rows_behind_(rows_behind(fed.column.maps, fed.row())),
+      row_(fed.row()),
+      symbol_(symbol),
+      names_(names),
+      dtype_(fed.type.dtype),
+      elements_(fed.elements()),
+      threads_(threads_of(fed)) {}
 
-std::string FeedText::declaration() const {
-  return fmt::format("{}* __restrict__ {}", storage_type(dtype_), parameter);
-}
-int64_t FeedText::bytes_read() const {
-  const int64_t once = batch_ * stored_elements() * bits(spec_.stored) / 8;
-  return mixing() < active_.size() ? 2 * once : once;
-}
-int64_t FeedText::bytes_written() const { return batch_ * elements_ * bits(dtype_) / 8; }
-double FeedText::flops() const {
-  return static_cast<double>(batch_ * elements_) * (1 + 2 * static_cast<double>(active_.size()));
-}
-int64_t FeedText::most_blocks() const {
-  return std::max<int64_t>(1, (batch_ * team_ + kFeedThreads - 1) / kFeedThreads);
-}
-
-int64_t FeedText::stored_elements() const {
-  if (spec_.classes > 0) return elements_ / spec_.classes;
-  int64_t n = 1;
-  for (const int64_t d : stored_row(spec_.maps, row_).dims) n *= d;
-  return n;
-}
 // A stored picture may be larger than what becomes of it.
 std::string FeedText::index_type() const {
-  return std::max(elements_, stored_elements()) < (int64_t{1} << 30) ? "int" : "hd::i64";
+  return std::max(elements_, fed_.stored_elements()) < (int64_t{1} << 30) ? "int" : "hd::i64";
 }
 
 size_t FeedText::mixing() const {
   const auto it = std::ranges::find_if(active_, [&](size_t i) { return spec_.maps[i].def->mixes; });
   return static_cast<size_t>(it - active_.begin());
-}
-bool FeedText::moves() const {
-  return std::ranges::any_of(active_, [&](size_t i) { return static_cast<bool>(spec_.maps[i].def->place); });
 }
 
 MapText FeedText::text_of(size_t i, const Source& source, bool value) {
@@ -108,7 +75,7 @@ MapText FeedText::text_of(size_t i, const Source& source, bool value) {
   return {.map = map,
           .row = rows_behind_[i],
           .name = std::to_string(i) + source.suffix,
-          .draw = fmt::format("hd::fed_draw(cursor, {}, {}, {})", source.row, first_draw_,
+          .draw = fmt::format("hd::fed_draw({}, {}, {}, {})", pointers_.cursor, source.row, fed_.first_draw,
                               map.def->mixes ? kMixDraw : static_cast<int>(i)),
           .x = value ? source.value : source.x,
           .y = source.y,
@@ -119,17 +86,17 @@ MapText FeedText::text_of(size_t i, const Source& source, bool value) {
 
 // Where a row lies, and what is drawn for it.
 std::vector<std::string> FeedText::source_lines(const Source& source) const {
-  return {fmt::format("const auto* {} = hd::fed_column<{}>(cursor, {}) + hd::fed_row(cursor, {}) * {};", source.from,
-                      storage_type(spec_.stored), column_, source.row, stored_elements())};
+  return {fmt::format("const auto* {0} = hd::fed_column<{1}>({2}, {3}) + hd::fed_row({2}, {4}) * {5};", source.from,
+                      storage_type(spec_.stored), pointers_.cursor, fed_.number, source.row, fed_.stored_elements())};
 }
 
 std::vector<std::string> FeedText::lines() {
   const std::string type = storage_type(dtype_);
   const size_t mixing_at = mixing();
   std::vector<std::string> row = source_lines(kOwn);
-  row.push_back(fmt::format("{}* to = {} + (hd::i64)row * {};", type, parameter, elements_));
+  row.push_back(fmt::format("{}* to = {} + (hd::i64)row * {};", type, pointers_.input, elements_));
   if (mixing_at < active_.size()) {
-    row.push_back(fmt::format("const int other_row = row == 0 ? {} : row - 1;", batch_ - 1));
+    row.push_back(fmt::format("const int other_row = row == 0 ? {} : row - 1;", fed_.rows() - 1));
     append(row, source_lines(kOther));
   }
   for (size_t a = 0; a < active_.size(); ++a) {
@@ -141,10 +108,13 @@ std::vector<std::string> FeedText::lines() {
   const bool checked = is_real(dtype_) && !(largest_magnitude_of(spec_) < largest_of(dtype_));
   if (checked) row.emplace_back("int wrong = 0;");
   const std::string columns =
-      fmt::format("HD_COLUMNS({}, column, slot, {}, {}, {})", index_type(), elements_, team_, packet_);
+      fmt::format("HD_COLUMNS({}, column, slot, {}, {}, {})", index_type(), elements_, threads_.team, threads_.packet);
   append(row, block(columns, packet_lines(type, checked)));
   if (checked) append(row, block("if (wrong)", block(columns, {fault_line()})));
-  return block(fmt::format("HD_ROWS(int, row, {}, {})", batch_, team_), row);
+  std::vector<std::string> all = {fmt::format("// {}: {}[{}] -> {}", comment_text(spec_.input), to_string(spec_.stored),
+                                              fed_.stored_elements(), to_string(fed_.type))};
+  append(all, block(fmt::format("HD_ROWS(int, row, {}, {})", fed_.rows(), threads_.team), row));
+  return all;
 }
 
 std::vector<std::string> FeedText::packet_lines(const std::string& type, bool checked) {
@@ -153,12 +123,12 @@ std::vector<std::string> FeedText::packet_lines(const std::string& type, bool ch
   element.emplace_back("result[k] = x;");
   std::vector<std::string> lines;
   if (packed()) {
-    lines.push_back(fmt::format("const auto packet = hd::load<{}>(from + column);", packet_));
+    lines.push_back(fmt::format("const auto packet = hd::load<{}>(from + column);", threads_.packet));
     if (mixing() < active_.size())
-      lines.push_back(fmt::format("const auto packet_other = hd::load<{}>(from_other + column);", packet_));
+      lines.push_back(fmt::format("const auto packet_other = hd::load<{}>(from_other + column);", threads_.packet));
   }
-  lines.push_back(fmt::format("hd::Packet<{}, {}> result;", type, packet_));
-  append(lines, block(fmt::format("HD_EACH(k, {})", packet_), element));
+  lines.push_back(fmt::format("hd::Packet<{}, {}> result;", type, threads_.packet));
+  append(lines, block(fmt::format("HD_EACH(k, {})", threads_.packet), element));
   lines.emplace_back("hd::store(to + column, result);");
   return lines;
 }
@@ -175,13 +145,13 @@ std::vector<std::string> FeedText::element_lines() {
     const MapDef& def = *spec_.maps[active_[a]].def;
     if (def.value) append(lines, def.value(text_of(active_[a], source, true)));
   };
-  if (moves()) append(lines, first_place());
+  if (fed_.moves()) append(lines, first_place());
   for (size_t a = n; mixed && a-- > mixing_at + 1;) look_up(a, kOwn);
-  if (moves() && mixed) lines.emplace_back("int py_other = py, px_other = px;");
+  if (fed_.moves() && mixed) lines.emplace_back("int py_other = py, px_other = px;");
   for (const Source* source : {&kOwn, &kOther}) {
     if (source == &kOther && !mixed) break;
     for (size_t a = mixed ? mixing_at : n; a-- > 0;) look_up(a, *source);
-    if (moves()) append(lines, last_place(*source));
+    if (fed_.moves()) append(lines, last_place(*source));
     lines.push_back(load(*source));
     for (size_t a = 0; a < (mixed ? mixing_at : n); ++a) change(a, *source);
   }
@@ -213,11 +183,11 @@ std::string FeedText::load(const Source& s) const {
   const std::string type = compute_type(dtype_);
   if (spec_.classes > 0) return fmt::format("{0} {1} = {2} ? {0}(1) : {0}(0);", type, s.value, one_hot(s.from));
   return fmt::format("{0} {1} = ({0}){2};", type, s.value,
-                     moves() ? s.from + "[" + s.place + "]" : "packet" + s.suffix + "[k]");
+                     fed_.moves() ? s.from + "[" + s.place + "]" : "packet" + s.suffix + "[k]");
 }
 
 std::string FeedText::one_hot(const std::string& from) const {
-  const bool one = stored_elements() == 1;
+  const bool one = fed_.stored_elements() == 1;
   const std::string at = one ? "0" : fmt::format("(column + k) / {}", spec_.classes);
   const std::string place = one ? "column + k" : fmt::format("(column + k) % {}", spec_.classes);
   return fmt::format("(hd::i64){}[{}] == {}", from, at, place);
@@ -240,9 +210,8 @@ std::string FeedText::number(const std::vector<double>& values) {
 }
 
 std::string FeedText::fault_line() const {
-  return fmt::format(
-      "HD_EACH(k, {}) if (hd::not_finite(to[column + k])) hd::note_fault(cursor, {}, row, to[column + k]);", packet_,
-      column_);
+  return fmt::format("HD_EACH(k, {}) if (hd::not_finite(to[column + k])) hd::note_fault({}, {}, row, to[column + k]);",
+                     threads_.packet, pointers_.noted, fed_.number);
 }
 
 }  // namespace heddle::codegen

@@ -1,6 +1,13 @@
 // The text that makes one input of a batch: from the column's rows to those of the input.
 //
-//   [crop by up to 4] of u8[32,32,3]  ->  const hd::Words draw_0 = hd::fed_draw(cursor, row, 6, 0); ...
+//   image: u8[784] * 1/255 -> f32[128,784]
+//     HD_ROWS(int, row, 128, 128) {
+//       const auto* from = hd::fed_column<hd::u8>(cursor_in, 0) + hd::fed_row(cursor_in, row) * 784;
+//       ...
+//         float x = (float)packet[k];
+//         x = x * 0.003921569f;
+//
+//   [crop by up to 4] of u8[32,32,3]  ->  const hd::Words draw_0 = hd::fed_draw(cursor_in, row, 6, 0); ...
 //                                         HD_COLUMNS(int, column, slot, 3072, 128, 4) {
 //                                           ...
 //                                           int py = e / 96, px = e / 3 % 32;
@@ -16,27 +23,22 @@
 #include <vector>
 
 #include "codegen/c_text.h"
-#include "codegen/feed.h"
+#include "ir/fed_column.h"
 
 namespace heddle::codegen {
 
-inline constexpr int64_t kFeedThreads = 128;
+// What the kernel's text calls the cursor as it is read and as faults are noted in it, and the input.
+struct FedPointers {
+  std::string cursor, noted, input;
+};
 
 class FeedText {
  public:
-  // `first_draw` is the cursor's word behind which random maps find theirs, or 0 where nothing is random.
-  FeedText(const Buffer& input, const FeedSpec& spec, int64_t column, int64_t rows, int64_t first_draw,
-           const std::string& symbol, Names& names);
+  // `names` are those of the kernel; it is called `symbol`.
+  FeedText(const ir::FedInput& fed, FedPointers pointers, const std::string& symbol, Names& names);
 
   std::vector<std::string> lines();
-  std::string declaration() const;
-  int64_t bytes_read() const;
-  int64_t bytes_written() const;
-  double flops() const;
-  int64_t most_blocks() const;
-
-  std::string parameter, comment;
-  std::vector<std::string> tables;  // constants of one number per channel
+  std::vector<std::string> tables;  // constants of one number per channel, for outside of the kernel
 
  private:
   // One of the rows that an element is made of: the batch's own, or the one that is mixed into it.
@@ -45,11 +47,9 @@ class FeedText {
   };
   static const Source kOwn, kOther;
 
-  int64_t stored_elements() const;
   std::string index_type() const;
   size_t mixing() const;  // the map that mixes; as many as there are where none does
-  bool moves() const;     // whether an element comes from another place
-  bool packed() const { return spec_.classes == 0 && !moves(); }
+  bool packed() const { return spec_.classes == 0 && !fed_.moves(); }
   ir::MapText text_of(size_t i, const Source& source, bool value);
   std::vector<std::string> source_lines(const Source& source) const;
   std::vector<std::string> packet_lines(const std::string& type, bool checked);
@@ -61,16 +61,17 @@ class FeedText {
   std::string number(const std::vector<double>& values);
   std::string fault_line() const;
 
-  const FeedSpec& spec_;
+  const ir::FedInput& fed_;
+  const ir::FedColumn& spec_;
+  FedPointers pointers_;
   std::vector<size_t> active_;  // maps that act in this entry, by their place in the list
   std::vector<ir::MapRow> rows_behind_;
   ir::MapRow row_;
-  int64_t column_, batch_;
-  int64_t first_draw_ = 0;
   std::string symbol_;
   Names& names_;
-  ir::DType dtype_ = ir::DType::f32;
-  int64_t elements_ = 1, packet_ = 1, team_ = 1;
+  ir::DType dtype_;
+  int64_t elements_;
+  ir::FedThreads threads_;
 };
 
 }  // namespace heddle::codegen

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "codegen/emit.h"
+#include "codegen/feeding.h"
 #include "codegen/lower_memory.h"
 #include "codegen/persistent.h"
 #include "codegen/predict.h"
@@ -38,22 +39,19 @@ struct Lowered {
 
 class Lowering {
  public:
-  Lowering(const Module& m, const std::string& name, const Target& target, const FedEntries& fed)
-      : m_(m), target_(target), fed_(fed) {
+  Lowering(const Module& m, const std::string& name, const Target& target, OneKernel one_kernel)
+      : m_(m), target_(target), one_kernel_(one_kernel) {
     program_.name = name;
     program_.target = target.name;
     program_.arch = target.arch;
-    std::erase_if(fed_.columns, [&](const FeedSpec& spec) { return !is_read(spec.input); });
   }
 
   Program run() {
     states_ = state_table(m_);
-    reserve_feeding();
+    program_.feeding = feeding(m_, states_);
     emit_kernels();
     for (const Graph& g : m_.graphs) program_.entries.push_back(entry(g));
-    for (Entry& e : program_.entries)
-      if (e.kind().takes_rows() && !fed_.columns.empty()) feed(e);
-    if (target_.gpu && !fed_.columns.empty()) predict(program_, m_, target_);
+    if (target_.gpu && !program_.feeding.columns.empty()) predict(program_, m_, target_);
     for (Entry& e : program_.entries) make_persistent(e);
     if (!persistent_.empty()) add_persistent_kernels();
     for (const Entry& e : program_.entries) program_.arena_bytes = std::max(program_.arena_bytes, e.arena_bytes);
@@ -63,64 +61,6 @@ class Lowering {
   }
 
  private:
-  // Whether an entry that feeds itself takes the input. What none takes stays where it lies: it is no column.
-  bool is_read(const std::string& input) const {
-    return std::ranges::any_of(m_.graphs, [&](const Graph& g) {
-      const ValueId v = g.find(input);
-      return g.kind().takes_rows() && v.valid() && g[v].role == Role::input;
-    });
-  }
-
-  // A hundred milliseconds of steps of ten microseconds fit, with as many again that are being read.
-  static constexpr int64_t kRecords = int64_t{1} << 15;
-
-  void reserve_feeding() {
-    if (fed_.columns.empty()) return;
-    Feeding& f = program_.feeding;
-    for (const FeedSpec& spec : fed_.columns) f.columns.push_back({spec.input, to_string(spec.stored)});
-    f.records = kRecords;
-    f.draws = std::ranges::any_of(fed_.columns, draws);
-    f.norms = std::ranges::any_of(m_.graphs, [](const Graph& g) {
-      return g.kind().takes_rows() &&
-             std::ranges::any_of(g.outputs, [&](ValueId v) { return output_role(g[v].name) == OutputRole::norm; });
-    });
-    f.cursor = {Segment::state, states_.reserve(f.cursor_bytes())};
-  }
-
-  // Adds the entry's first step and its last one.
-  void feed(Entry& e) {
-    const Recorded recorded{.loss = e.find_output(BufferRole::loss),
-                            .count = e.find_output(BufferRole::count),
-                            .outside = e.find_output(BufferRole::outside),
-                            .norm = e.find_output(BufferRole::norm),
-                            .norms = program_.feeding.norms};
-    HEDDLE_CHECK(recorded.loss != nullptr && !e.inputs.empty(), "a fed entry has inputs and a loss: " + e.name);
-    e.fed_rows = e.inputs[0].dims.at(0);
-    const Feeding& f = program_.feeding;
-    e.draws = f.draws && e.kind().phase == Phase::train;
-    const Argument cursor{f.cursor, f.cursor_bytes(), Access::read_write};
-    Launch first{
-        .kernel = kernel(
-            [&](const std::string& name) { return emit_feed(e.inputs, fed_.columns, e.fed_rows, e.draws, name); },
-            "feed"),
-        .arguments = {}};
-    for (const Buffer& b : e.inputs) {
-      HEDDLE_CHECK(b.dims.at(0) == e.fed_rows, "the inputs of a fed entry have one batch: " + e.name);
-      first.arguments.push_back({b.at, b.bytes, Access::write});
-    }
-    first.arguments.push_back(cursor);
-    e.steps.insert(e.steps.begin(), {std::move(first), {}});
-    Launch last{
-        .kernel = kernel([&](const std::string& name) { return emit_record(recorded, e.fed_rows, f.records, name); },
-                         "record"),
-        .arguments = {}};
-    for (const Buffer* b : {recorded.loss, recorded.count, recorded.outside, recorded.norm})
-      if (b != nullptr) last.arguments.push_back({b->at, b->bytes, Access::read});
-    last.arguments.push_back(cursor);
-    last.arguments.push_back({{Segment::ring, 0}, f.ring_bytes(), Access::read_write});
-    e.steps.push_back({std::move(last), {}});
-  }
-
   void add_persistent_kernels() {
     program_.source += "\n// Persistent kernels: with HD_PERSISTENT, those above are functions that these call.\n";
     program_.source += "#if defined(HD_PERSISTENT)\n" + persistent_ + "#endif\n";
@@ -129,8 +69,8 @@ class Lowering {
   void make_persistent(Entry& e) {
     if (e.fed_rows == 0 || !target_.gpu) return;
     const PersistentPlan plan = plan_persistent(program_, e, target_);
-    e.not_persistent = fed_.one_kernel == OneKernel::nowhere ? "not asked for" : plan.reason;
-    const bool possible = !plan.phases.empty() && fed_.one_kernel == OneKernel::where_possible;
+    e.not_persistent = one_kernel_ == OneKernel::nowhere ? "not asked for" : plan.reason;
+    const bool possible = !plan.phases.empty() && one_kernel_ == OneKernel::where_possible;
     if (!e.not_persistent.empty() && !possible) return;
     e.not_persistent.clear();
     e.persistent = std::ssize(program_.kernels);
@@ -138,20 +78,6 @@ class Lowering {
     EmittedKernel emitted = emit_persistent(program_, e, plan, meeting.at, "k_" + symbol(e.name + "_steps", symbols_));
     persistent_ += "\n" + emitted.text;
     program_.kernels.push_back(std::move(emitted.facts));
-  }
-
-  // The kernel that `emit` prints under a name; entries whose text is the same share it.
-  template <class Emit>
-  int64_t kernel(const Emit& emit, const std::string& wish) {
-    const std::string text = emit("k_" + wish).text;
-    const auto [known, is_new] = shared_.try_emplace(text, std::ssize(program_.kernels));
-    if (is_new) {
-      EmittedKernel emitted = emit("k_" + symbol(wish, symbols_));
-      Kernel& k = emitted.facts;
-      program_.source += "\n" + emitted.text;
-      program_.kernels.push_back(std::move(k));
-    }
-    return known->second;
   }
 
   std::vector<const Graph*> generated_kernels() const {
@@ -190,6 +116,12 @@ class Lowering {
     const Frame frame = entry_frame(g, states_);
     for (ValueId v : g.inputs)
       if (g[v].role == Role::input) e.inputs.push_back(buffer(g[v], BufferRole::input, address(frame, v)));
+    for (const FedValue& fed : fed_values(m_, g)) {
+      e.inputs.push_back(buffer(g[fed.value], BufferRole::input, address(frame, fed.value)));
+      e.inputs.back().name = fed.fed.column.input;
+      e.fed_rows = fed.fed.rows();
+      e.draws = e.draws || fed.fed.first_draw > 0;
+    }
     for (NodeId n : g.order) add_steps(e.steps, frame, g[n]);
     add_updates(e.steps, frame);
     for (ValueId v : g.outputs)
@@ -307,19 +239,18 @@ class Lowering {
 
   const Module& m_;
   const Target& target_;
-  FedEntries fed_;
+  OneKernel one_kernel_;
   Program program_;
   StateTable states_;
   std::set<std::string> symbols_;
-  std::string persistent_;                 // text of persistent kernels
-  std::map<std::string, int64_t> shared_;  // text of a feed or record kernel -> index into Program::kernels
+  std::string persistent_;  // text of persistent kernels
   std::map<std::string, Lowered> lowered_;
 };
 
 }  // namespace
 
-Program lower(const Module& m, const std::string& name, const Target& target, const FedEntries& fed) {
-  return Lowering(m, name, target, fed).run();
+Program lower(const Module& m, const std::string& name, const Target& target, OneKernel one_kernel) {
+  return Lowering(m, name, target, one_kernel).run();
 }
 
 }  // namespace heddle::codegen

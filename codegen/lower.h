@@ -1,6 +1,5 @@
 // Lowers a planned module (after `assign_buffers`) to a Program: entries, steps with addresses, kernel text.
 #pragma once
-#include "codegen/feed.h"
 #include "codegen/program.h"
 #include "ir/graph.h"
 #include "ir/kernel/target.h"
@@ -11,13 +10,8 @@ namespace heddle::codegen {
 // less time, wherever it is possible (tests), or nowhere.
 enum class OneKernel { where_faster, where_possible, nowhere };
 
-// How the inputs of entries that take rows are made of the data set's columns.
-struct FedEntries {
-  std::vector<FeedSpec> columns;  // none: inputs are written from outside
-  OneKernel one_kernel = OneKernel::where_faster;
-};
-
-Program lower(const ir::Module& m, const std::string& name, const ir::Target& target, const FedEntries& fed = {});
+Program lower(const ir::Module& m, const std::string& name, const ir::Target& target,
+              OneKernel one_kernel = OneKernel::where_faster);
 
 // The library call that a kernel of schedule contract or opaque stands for, without addresses: what a
 // library is asked about before memory is planned (AvailableLibrary::ask), and what lower fills in.

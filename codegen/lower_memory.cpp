@@ -60,14 +60,20 @@ StateTable state_table(const Module& m) {
   StateTable table;
   for (const Graph& g : m.graphs)
     for (ValueId v : g.inputs)
-      if (is_state(g[v])) add_state(table, m, g[v]);
+      if (is_named_state(g[v])) add_state(table, m, g[v]);
+  for (const Graph& g : m.graphs)
+    for (ValueId v : g.inputs)
+      if (g[v].role == Role::cursor && table.cursor < 0) table.cursor = table.reserve(g[v].type.bytes());
   return table;
 }
 
 Frame entry_frame(const Graph& g, const StateTable& states) {
   Frame frame{g, {Segment::arena, 0}, {}, 0};
   for (const ValueId v : g.inputs)
-    if (is_state(g[v])) frame.outside[v] = {Segment::state, states.offsets.at(g[v].name)};
+    if (is_named_state(g[v]))
+      frame.outside[v] = {Segment::state, states.offsets.at(g[v].name)};
+    else if (is_feeding(g[v]))
+      frame.outside[v] = g[v].role == Role::ring ? Address{Segment::ring, 0} : Address{Segment::state, states.cursor};
   return frame;
 }
 

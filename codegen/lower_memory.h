@@ -11,6 +11,7 @@ namespace heddle::codegen {
 struct StateTable {
   std::map<std::string, int64_t> offsets;
   std::vector<Buffer> buffers;  // members of a flat state are listed instead of it
+  int64_t cursor = -1;          // of entries that feed themselves, behind the states; -1: there are none
   int64_t bytes = 0;
 
   int64_t reserve(int64_t size, int64_t alignment = ir::kArenaAlignment);

@@ -1,7 +1,5 @@
 #include "codegen/predict.h"
 
-#include <algorithm>
-
 #include "ir/kernel/cost.h"
 
 namespace heddle::codegen {
@@ -20,13 +18,7 @@ KernelCounts counts_of(const ir::KernelCounts& c) {
 
 void predict_kernel(Kernel& k, const ir::Module& m, const ir::Target& target) {
   if (k.predicted_seconds > 0) return;  // of a persistent kernel, by plan_persistent
-  const ir::Graph* kernel = m.find_kernel(k.title);
-  if (kernel == nullptr) {  // a feed or a record, which no graph holds
-    const double bytes = static_cast<double>(k.bytes_read + k.bytes_written) / target.bandwidth;
-    k.predicted_seconds = k.least_seconds = std::max(bytes, k.flops / target.flops) + target.launch;
-    return;
-  }
-  const ir::Cost cost = ir::kernel_cost(*kernel, target);
+  const ir::Cost cost = ir::kernel_cost(*m.find_kernel(k.title), target);
   k.predicted_seconds = cost.seconds;
   k.least_seconds = cost.least_seconds;
   if (cost.counts) k.counts = counts_of(*cost.counts);

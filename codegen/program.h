@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "ir/cursor.h"
 #include "ir/entry.h"
 
 namespace heddle::codegen {
@@ -203,29 +204,11 @@ void for_each_step(Steps& steps, F f, int64_t times = 1) {
 struct FeedColumn {
   std::string input, dtype;  // "image", "u8"
 };
-// Where fed entries find their batch. The cursor is words of 8 bytes: the host writes them before the first of a row of
-// steps, and each step moves them on. Words from kCursorColumns are the addresses of the columns.
-constexpr int64_t kCursorPosition = 0;  // rows of the order that have been read
-constexpr int64_t kCursorStep = 1;      // steps that have been recorded
-constexpr int64_t kCursorFault = 2;     // of the batch that is being computed; kNoFault
-constexpr int64_t kCursorOrder = 3;     // address of the rows' numbers, u32, in the order of reading; 0: as they lie
-constexpr int64_t kCursorColumns = 4;
-// Behind the columns, where rows are changed at random: the address of their numbers in the data
-// set, u32, in the order of reading (0: as they lie), the seed, and the epoch.
-constexpr int64_t kCursorDraws = 3;
-// An input that is not finite: (input << 48) | (row of the batch << 2) | (0: nan, 1: inf, 2: -inf);
-// the least of a batch.
-constexpr uint64_t kNoFault = ~uint64_t{0};
-// What a step leaves in the ring, words of 8 bytes: the record of step s is number s modulo their number.
-constexpr int64_t kRecordStep = 0;   // s
-constexpr int64_t kRecordLoss = 1;   // f64
-constexpr int64_t kRecordCount = 2;  // f64: how much of the batch counts in the loss
-constexpr int64_t kRecordFault = 3;
-// The first index of the batch that was outside of what it was to find: (check << 40) | place, or
-// kNoFault; the index, i64.
-constexpr int64_t kRecordOutside = 4;
-constexpr int64_t kRecordIndex = 5;
-constexpr int64_t kRecordWords = 6;
+// Where fed entries find their batch, and what they leave: the words of the cursor and of a record.
+using ir::kCursorColumns, ir::kCursorDraws, ir::kCursorFault, ir::kCursorOrder, ir::kCursorPosition, ir::kCursorStep;
+using ir::kNoFault;
+using ir::kRecordCount, ir::kRecordFault, ir::kRecordIndex, ir::kRecordLoss, ir::kRecordOutside, ir::kRecordStep,
+    ir::kRecordWords;
 
 struct Feeding {
   std::vector<FeedColumn> columns;
@@ -233,18 +216,17 @@ struct Feeding {
   int64_t records = 0;  // that the ring holds
   bool draws = false;   // rows are changed at random
   bool norms = false;   // behind all records lies the gradients' norm of each, f64; nan where the entry has none
-  int64_t first_draw() const { return kCursorColumns + static_cast<int64_t>(columns.size()); }  // word of the cursor
-  int64_t cursor_bytes() const { return (first_draw() + (draws ? kCursorDraws : 0)) * 8; }
+  int64_t cursor_bytes() const { return ir::cursor_words(static_cast<int64_t>(columns.size()), draws) * 8; }
   int64_t norms_at() const { return records * kRecordWords; }  // word of the ring
-  int64_t ring_bytes() const { return (norms_at() + (norms ? records : 0)) * 8; }
+  int64_t ring_bytes() const { return ir::ring_words(records, norms) * 8; }
 };
 
 struct Entry {
   std::string name;  // "train"
   ir::EntryKind kind() const { return ir::entry_kind(name); }
   bool draws = false;  // rows of the data set are changed at random on their way in
-  // Rows of the data set that a run takes, as its first step; its last one records the loss and moves the cursor on, so
-  // that the entry can be repeated. 0: the inputs are written from outside.
+  // Rows of the data set that a run takes: steps of its own make the inputs of them, record the loss and move the cursor
+  // on, so that the entry can be repeated. 0: the inputs are written from outside.
   int64_t fed_rows = 0;
   std::vector<Buffer> inputs, outputs;
   std::vector<Step> steps;

@@ -16,6 +16,8 @@ std::string to_string(Role role) {
     case Role::param: return "param";
     case Role::buffer: return "buffer";
     case Role::state: return "state";
+    case Role::cursor: return "cursor";
+    case Role::ring: return "ring";
     case Role::fixed: return "fixed";
     case Role::carry: return "carry";
     case Role::slice: return "slice";

@@ -30,9 +30,10 @@ struct OpDef;
 
 // What feeds a value that no node defines. In kernels inputs have Role::none. Params, buffers and states live from one
 // run to the next: params are trained, buffers are what a layer keeps beside them, such as running statistics; both are
-// saved. States are the training step's own. The last four are of bodies (ir/scan.h): the same in all turns, from one
-// turn to the next, a row for each turn, the turn's number.
-enum class Role { none, input, param, buffer, state, fixed, carry, slice, index };
+// saved. States are the training step's own. The cursor and the ring are of entries that feed themselves (ir/cursor.h).
+// The last four are of bodies (ir/scan.h): the same in all turns, from one turn to the next, a row for each turn, the
+// turn's number.
+enum class Role { none, input, param, buffer, state, cursor, ring, fixed, carry, slice, index };
 std::string to_string(Role role);
 
 // Where a value lies once memory is planned: an offset into the arena, or inside another value's storage (a view, or in

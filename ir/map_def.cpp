@@ -78,6 +78,28 @@ MapRow stored_row(const std::vector<DataMap>& maps, const MapRow& input) {
   return maps.empty() ? input : row_before(maps.front(), rows_behind(maps, input).front());
 }
 
+std::string map_fault(const std::vector<DataMap>& list, size_t i, const MapRow& row) {
+  const DataMap& map = list[i];
+  const MapDef& def = *map.def;
+  const auto earlier = [&](const auto& what) {
+    return std::any_of(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(i), what);
+  };
+  if (def.first && i > 0) return "comes before all other maps of an input";
+  if (!def.integers && !is_real(row.dtype))
+    return fmt::format("expects an input of f32 or f64, not {}", to_string(row.dtype));
+  if (def.picture && !row.picture())
+    return fmt::format("changes pictures of 2 or 3 axes, a row of the input has {}", row.dims.size());
+  if (def.mixes && earlier([](const DataMap& m) { return m.def->mixes; })) return "stands twice in the list";
+  if (map.waits_for_statistics() && i > 0)
+    return fmt::format("without 'mean' and 'std' comes before all other maps of an input: they are those of the files");
+  for (const Key& key : def.keys)
+    if (key.count == Count::several && map.has(key.name) && map.all(key.name).size() > 1 &&
+        std::ssize(map.all(key.name)) != row.channels())
+      return fmt::format("expects one number, or one for each of the {} {}", row.channels(),
+                         row.channels_first ? "channels" : "elements of the last axis");
+  return def.fault ? def.fault(map, row) : std::string();
+}
+
 std::string fill_fault(const DataMap& map, const MapRow& row) {
   constexpr double kMostInteger = 127;  // which every type holds
   const double fill = map.number("fill");

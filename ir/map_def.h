@@ -8,7 +8,7 @@
 //                              x = out_0 ? 0.0f : x;                     what becomes of it (value)
 //
 // The frontend checks a model's lists by these records, the kernel that gathers a batch
-// (codegen/feed.h) prints their texts. A list is applied from its first map to its last; so an
+// (codegen/feed_text.h) prints their texts. A list is applied from its first map to its last; so an
 // element looks up where it comes from, from the last to the first.
 #pragma once
 #include <functional>
@@ -103,6 +103,10 @@ std::vector<std::string> map_names();
 std::vector<MapRow> rows_behind(const std::vector<DataMap>& maps, const MapRow& input);
 MapRow row_before(const DataMap& map, const MapRow& behind);
 MapRow stored_row(const std::vector<DataMap>& maps, const MapRow& input);
+
+inline constexpr size_t kMostMaps = 32;  // of an input
+// What is wrong about map i of the list, whose result is `row`; empty where nothing is.
+std::string map_fault(const std::vector<DataMap>& list, size_t i, const MapRow& row);
 
 // A map with these numbers, and the defaults of the other keys.
 DataMap data_map(std::string_view name, std::map<std::string, std::vector<double>, std::less<>> numbers = {});

@@ -119,11 +119,24 @@ struct PrimitiveMemory {
   double read = 0, fetched = 0, written = 0;
   double wavefronts = 0;
 };
+// What a launch moves and computes, where that is not each operand once and each result once.
+struct PrimitiveWork {
+  int64_t bytes_read = 0, bytes_written = 0;
+  double flops = 0;
+};
+// A result that is an operand with some elements changed: it lies over it, always.
+struct Overwrite {
+  size_t result = 0, operand = 0;
+};
 struct Primitive {
-  std::string call;
+  std::string call;  // empty where a trait says what the text is made of
   std::function<PrimitivePlan(const Signature&)> plan;
   // Given what is moved where each operand is read once and each result written once; empty where that is so.
-  std::function<PrimitiveMemory(const Signature&, const PrimitivePlan&, const PrimitiveMemory& once)> memory;
+  std::function<PrimitiveMemory(const Signature&, const PrimitivePlan&, const PrimitiveMemory& once)> memory = {};
+  std::function<PrimitiveWork(const Signature&)> work = {};
+  std::vector<Overwrite> overwrites = {};
+  // Several of them, of which each takes over what the one before it overwrites, are one kernel.
+  bool joins = false;
 };
 struct Composite {};  // has a decomposition into other operators, which `decompose` puts in its place
 struct Gradient {};   // replaced by differentiate

@@ -7,7 +7,7 @@ namespace {
 
 struct More {
   std::vector<Form> forms;
-  std::function<PrimitiveWork(const Signature&)> work;
+  std::function<FlopCounts(const Signature&)> work;
 };
 // A function, because operators register before main.
 std::map<std::string, More>& registry() {
@@ -23,14 +23,14 @@ const std::vector<Form>& forms_of(const OpDef& op) {
   return found == registry().end() ? kNone : found->second.forms;
 }
 
-std::optional<PrimitiveWork> work_of(const OpDef& op, const Signature& s) {
+std::optional<FlopCounts> flop_counts_of(const OpDef& op, const Signature& s) {
   const auto found = registry().find(op.name);
   if (found == registry().end() || !found->second.work) return std::nullopt;
   return found->second.work(s);
 }
 
 RegisterForm::RegisterForm(const std::string& op, Form form) { registry()[op].forms.push_back(std::move(form)); }
-RegisterWork::RegisterWork(const std::string& op, std::function<PrimitiveWork(const Signature&)> work) {
+RegisterFlopCounts::RegisterFlopCounts(const std::string& op, std::function<FlopCounts(const Signature&)> work) {
   registry()[op].work = std::move(work);
 }
 

@@ -2,7 +2,7 @@
 // computes.
 //
 //   attention       forms: "in blocks"          -> select compares it with the decomposition (passes/select/forms.h)
-//   attention_blocks  work: 2.1e9 operations, of them 2.0e9 in products
+//   attention_blocks  flops: 2.1e9 operations, of them 2.0e9 in products
 #pragma once
 #include "ir/op_def.h"
 
@@ -18,18 +18,18 @@ struct Form {
 const std::vector<Form>& forms_of(const OpDef& op);  // none for most
 
 // Of a primitive whose operations are no number for each element of its result.
-struct PrimitiveWork {
+struct FlopCounts {
   double flops = 0;     // all of them
   double products = 0;  // those in products of matrices, at a library's rate
 };
-std::optional<PrimitiveWork> work_of(const OpDef& op, const Signature& s);
+std::optional<FlopCounts> flop_counts_of(const OpDef& op, const Signature& s);
 
 // Register at start-up, in the operator's file.
 struct RegisterForm {
   RegisterForm(const std::string& op, Form form);
 };
-struct RegisterWork {
-  RegisterWork(const std::string& op, std::function<PrimitiveWork(const Signature&)> work);
+struct RegisterFlopCounts {
+  RegisterFlopCounts(const std::string& op, std::function<FlopCounts(const Signature&)> work);
 };
 
 }  // namespace heddle::ir

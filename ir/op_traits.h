@@ -67,9 +67,11 @@ struct Traits {
                                                    // operand, which may count from the end
   bool removes_axes = false;                       // a reduction over the axes of its attribute `axes`, empty: all
   OfEqual of_equal = OfEqual::unknown;
-  bool largest_and_where = false;  // its results are the largest element of each window, and which it is
-  bool of_one_list = false;        // of all elements of all operands; operands may be joined end to end
-  bool matrix_product = false;     // over the last two axes; transpose_a, transpose_b: which operand lies the other way
+  bool largest_and_where = false;             // its results are the largest element of each window, and which it is
+  bool of_one_list = false;                   // of all elements of all operands; operands may be joined end to end
+  bool gathers_rows = false;                  // its first result is made of rows of the data set, as its attributes say
+  int64_t (*records)(const Node&) = nullptr;  // it writes the record of a step into a ring that holds so many
+  bool matrix_product = false;  // over the last two axes; transpose_a, transpose_b: which operand lies the other way
   std::optional<ConvolutionRoles> convolution = {};
 };
 

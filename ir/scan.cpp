@@ -94,6 +94,8 @@ std::vector<std::string> body_problems(const Graph& body) {
       case Role::param:
       case Role::buffer:
       case Role::state:
+      case Role::cursor:
+      case Role::ring:
         problem(fmt::format("%{} is {}, and a body takes fixed, carry, slice and index", in.name, to_string(in.role)));
     }
   }

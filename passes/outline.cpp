@@ -60,8 +60,11 @@ std::string kernel_name(const Graph& kernel) {
   std::string all, computing;
   std::set<std::string> named;
   bool cut = false;
+  const bool joined = kernel.order.size() > 1 && kernel.schedule.has_value() &&
+                      std::holds_alternative<schedules::Primitive>(kernel.schedule->how);
   for (NodeId id : kernel.order) {
     const OpDef& op = *kernel[id].op;
+    if (joined) return op.name;
     all += (all.empty() ? "" : ".") + op.name;
     const bool computes = visit_kind(
         op, [](const OneOf<Source, Movement> auto&) { return false; },

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ir/fed_column.h"
 #include "ir/graph.h"
 #include "ir/kernel/target.h"
 
@@ -37,6 +38,8 @@ struct Options {
   int64_t memory_bytes = 0;                 // that a program's states and arena may take; 0: the target's
   std::vector<AvailableLibrary> libraries;  // of equally fast ones the first is taken; empty: generated schedules only
   std::function<void(const Remark&)> remark;  // may be empty
+  // How entries that take rows of the data set make their inputs of its columns; none: inputs are written from outside.
+  std::vector<ir::FedColumn> columns = {};
   void note(std::string pass, const ir::Graph& g, std::string subject, std::string reason) const {
     if (remark) remark({std::move(pass), g.name, std::move(subject), std::move(reason)});
   }

@@ -8,6 +8,7 @@
 #include "ir/verify/verify.h"
 #include "passes/decompose.h"
 #include "passes/differentiate.h"
+#include "passes/feed.h"
 #include "passes/flatten/flatten.h"
 #include "passes/fuse/fuse.h"
 #include "passes/layout.h"
@@ -43,6 +44,9 @@ const std::vector<Pass>& all_passes() {
       // After layout, which decides how operands lie; before fuse, which would outline contractions as generated text.
       // Not earlier, with the composites: an epilogue is found once simplify has cleaned what lies between.
       {"select", "give contractions with their epilogues to a library", select},
+      // After select: what simplify folds and libraries take does not depend on where inputs come from. Before fuse,
+      // which makes kernels of it.
+      {"feed", "let entries that take rows fill their inputs and tell of their steps", feed},
       // After select, which has taken what a library executes.
       {"fuse", "group the rest into kernels and choose their schedules", fuse},
       // After fuse, which outlines each kernel with its numbers; before alias, which marks kernels for all their calls.

@@ -24,6 +24,7 @@ ALLOWED = {
         "a scalar rule is a text of operators, 'neg(neg(x))', and is proved as that text: matching it is reading it",
     ("passes/simplify/scalar.cpp", ".find(n.op->name"): "the rules' own texts, by their first word",
     ("passes/pipeline.cpp", "select"): "a pass",
+    ("passes/pipeline.cpp", "feed"): "a pass",
     ("passes/select/select.cpp", "select"): "a pass",
     ("ir/kernel/count/scalar_instructions.cpp", "*"): "functions of the preamble, hd::max, which several operators call",
     ("codegen/c_text.cpp", "*"): "words of C++, and functions of the preamble for index expressions",

@@ -66,32 +66,12 @@ std::vector<CheckedIndices> plan_index_checks(ModelInstances& instances, const I
   return describe(checks, e, alike ? twice : nullptr);
 }
 
-bool is_real(ir::DType t) { return t == ir::DType::f32 || t == ir::DType::f64; }
-
 bool is_one_hot(const ir::DataMap& map) { return map.def->name == "one_hot"; }
 
 // What is wrong about map i of the list, whose result is `row`; empty where nothing is.
-std::string map_fault(const std::vector<ir::DataMap>& list, size_t i, const ir::MapRow& row) {
-  const ir::DataMap& map = list[i];
-  const ir::MapDef& def = *map.def;
-  const auto earlier = [&](const auto& what) {
-    return std::any_of(list.begin(), list.begin() + static_cast<ptrdiff_t>(i), what);
-  };
-  if (def.first && i > 0) return "comes before all other maps of an input";
-  if (!def.integers && !is_real(row.dtype))
-    return fmt::format("expects an input of f32 or f64, not {}", ir::to_string(row.dtype));
-  if (def.picture && is_one_hot(list[0])) return "does not go with one_hot, which makes classes";
-  if (def.picture && !row.picture())
-    return fmt::format("changes pictures of 2 or 3 axes, a row of the input has {}", row.dims.size());
-  if (def.mixes && earlier([](const ir::DataMap& m) { return m.def->mixes; })) return "stands twice in the list";
-  if (map.waits_for_statistics() && i > 0)
-    return fmt::format("without 'mean' and 'std' comes before all other maps of an input: they are those of the files");
-  for (const Key& key : def.keys)
-    if (key.count == Count::several && map.has(key.name) && map.all(key.name).size() > 1 &&
-        std::ssize(map.all(key.name)) != row.channels())
-      return fmt::format("expects one number, or one for each of the {} {}", row.channels(),
-                         row.channels_first ? "channels" : "elements of the last axis");
-  return def.fault ? def.fault(map, row) : std::string();
+std::string fault_of_map(const std::vector<ir::DataMap>& list, size_t i, const ir::MapRow& row) {
+  if (list[i].def->picture && is_one_hot(list[0])) return "does not go with one_hot, which makes classes";
+  return ir::map_fault(list, i, row);
 }
 
 // From the last map, whose result is the input's row, to the first.
@@ -99,13 +79,13 @@ void check_maps(PlannedInput& input, const Data& data, Diagnostics& errors) {
   input.stored = input.row.dims;
   const auto maps = data.maps.find(input.name);
   if (maps == data.maps.end()) return;
-  constexpr size_t kMostMaps = 32;
   const std::vector<ir::DataMap>& list = maps->second;
-  if (list.size() > kMostMaps)
-    return errors.error(list[kMostMaps].where, fmt::format("more than {} maps of input '{}'", kMostMaps, input.name));
+  if (list.size() > ir::kMostMaps)
+    return errors.error(list[ir::kMostMaps].where,
+                        fmt::format("more than {} maps of input '{}'", ir::kMostMaps, input.name));
   ir::MapRow row{.dtype = input.row.dtype, .dims = input.row.dims, .channels_first = input.channels_first};
   for (size_t i = list.size(); i-- > 0; row = ir::row_before(list[i], row)) {
-    const std::string fault = map_fault(list, i, row);
+    const std::string fault = fault_of_map(list, i, row);
     if (!fault.empty())
       return errors.error(list[i].where, fmt::format("{} of input '{}': {}", list[i].def->name, input.name, fault));
   }

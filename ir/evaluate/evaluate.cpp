@@ -153,6 +153,8 @@ std::vector<Tensor> evaluate_node(const Module& m, const Graph& g, const Node& n
                                   Precision precision) {
   if (std::holds_alternative<Call>(n.op->kind)) return call(m, n, operands, precision);
   if (is_scan(n)) return evaluate_scan(m, n, operands, precision, evaluate_values);
+  if (n.op->traits.gathers_rows)
+    throw UserError(n.loc, fmt::format("{} cannot be evaluated: it reads the data set, which is no value", n.op->name));
   if (!n.op->eval)
     throw UserError(n.loc, fmt::format("{} cannot be evaluated: run differentiate and decompose first", n.op->name));
   std::vector<Tensor> results = n.op->eval(signature(g, n), operands);

@@ -58,15 +58,15 @@ class Evaluations {
 };
 
 double flops_per_element(const Graph& k, const Node& n) {
-  if (const auto work = work_of(*n.op, signature(k, n)))
-    return work->flops / static_cast<double>(k[n.results[0]].type.elements());
+  if (const auto counts = flop_counts_of(*n.op, signature(k, n)))
+    return counts->flops / static_cast<double>(k[n.results[0]].type.elements());
   return flops_per_point(*n.op) * domain_points(k, n);
 }
 
 double flops_of_products(const Graph& k) {
   double products = 0;
   for (const NodeId n : k.order)
-    if (const auto work = work_of(*k[n].op, signature(k, k[n]))) products += work->products;
+    if (const auto counts = flop_counts_of(*k[n].op, signature(k, k[n]))) products += counts->products;
   return products;
 }
 
@@ -198,6 +198,11 @@ int64_t bytes_read_of(const Graph& k, ValueId v) {
   return k[v].uses.empty() ? k[v].type.bytes() : std::min(looked_up, k[v].type.bytes());
 }
 
+bool says_its_work(const Graph& k) {
+  if (!k.schedule || !std::holds_alternative<schedules::Primitive>(k.schedule->how)) return false;
+  return static_cast<bool>(std::get<Primitive>(k[k.order[0]].op->kind).work);
+}
+
 // The share of its results' elements that a kernel writes: all, unless it works in place.
 double touched_share(const Graph& k) {
   if (!is_in_place(k)) return 1;
@@ -249,6 +254,11 @@ double node_flops(const Graph& g, const Node& n) {
 
 Cost moved_and_computed(const Graph& kernel) {
   Cost cost;
+  if (says_its_work(kernel)) {
+    const PrimitiveWork work = primitive_work(kernel);
+    cost.bytes_read = work.bytes_read, cost.bytes_written = work.bytes_written, cost.flops = work.flops;
+    return cost;
+  }
   for (ValueId v : kernel.inputs) cost.bytes_read += bytes_read_of(kernel, v);
   for (ValueId v : kernel.outputs)
     cost.bytes_written += is_in_place(kernel) ? primitive_bytes(kernel, v) : kernel[v].type.bytes();

@@ -19,15 +19,77 @@ int64_t reach(const Graph& kernel) {
   return 2 * most + kMostThreads;
 }
 
+const Primitive& primitive_of(const Node& n) { return std::get<Primitive>(n.op->kind); }
+
+PrimitivePlan joined_plan(const Graph& kernel) {
+  PrimitivePlan all = primitive_of(kernel[kernel.order[0]]).plan(signature(kernel, kernel[kernel.order[0]]));
+  for (size_t i = 1; i < kernel.order.size(); ++i) {
+    const Node& n = kernel[kernel.order[i]];
+    const PrimitivePlan one = primitive_of(n).plan(signature(kernel, n));
+    all.blocks = std::max(all.blocks, one.blocks), all.workers = std::max(all.workers, one.workers);
+    all.instructions += one.instructions;
+    all.dependent_loads = std::max(all.dependent_loads, one.dependent_loads);
+  }
+  return all;
+}
+
+// What none of the kernel's operators overwrites, in their order.
+std::vector<ValueId> results_of(const Graph& kernel) {
+  std::vector<ValueId> results;
+  for (const NodeId id : kernel.order)
+    for (const ValueId v : kernel[id].results)
+      if (kernel[v].uses.empty()) results.push_back(v);
+  return results;
+}
+
 }  // namespace
 
 PrimitivePlan primitive_of(const Graph& kernel) {
-  const auto* primitive =
-      kernel.order.size() == 1 ? std::get_if<Primitive>(&kernel[kernel.order[0]].op->kind) : nullptr;
-  if (primitive == nullptr) throw Refusal{"schedule primitive executes one operator of that kind, and nothing else"};
-  const Node& n = kernel[kernel.order[0]];
-  if (kernel.outputs != n.results) throw Refusal{fmt::format("{} writes all of its results", n.op->name)};
-  return primitive->plan(signature(kernel, n));
+  if (kernel.order.empty()) throw Refusal{"schedule primitive executes an operator of that kind"};
+  const bool joined = kernel.order.size() > 1;
+  for (const NodeId id : kernel.order) {
+    const auto* primitive = std::get_if<Primitive>(&kernel[id].op->kind);
+    if (primitive == nullptr || (joined && !primitive->joins))
+      throw Refusal{"schedule primitive executes one operator of that kind, and nothing else"};
+    if (joined && kernel[id].op != kernel[kernel.order[0]].op) throw Refusal{"operators that join are alike"};
+  }
+  if (kernel.outputs != results_of(kernel))
+    throw Refusal{fmt::format("{} writes all of its results", kernel[kernel.order[0]].op->name)};
+  return joined_plan(kernel);
+}
+
+std::vector<OverwrittenInput> overwritten_inputs(const Graph& kernel) {
+  std::vector<OverwrittenInput> all;
+  if (!kernel.schedule || !std::holds_alternative<schedules::Primitive>(kernel.schedule->how)) return all;
+  for (size_t o = 0; o < kernel.outputs.size(); ++o) {
+    ValueId v = kernel.outputs[o];
+    while (const Node* n = kernel.def(v)) {
+      const auto* primitive = std::get_if<Primitive>(&n->op->kind);
+      if (primitive == nullptr) break;
+      const auto found =
+          std::ranges::find(primitive->overwrites, static_cast<size_t>(kernel[v].result_index), &Overwrite::result);
+      if (found == primitive->overwrites.end()) break;
+      v = n->operands[found->operand];
+    }
+    const auto input = std::ranges::find(kernel.inputs, v);
+    if (input != kernel.inputs.end()) all.push_back({static_cast<size_t>(input - kernel.inputs.begin()), o});
+  }
+  return all;
+}
+
+PrimitiveWork primitive_work(const Graph& kernel) {
+  PrimitiveWork all;
+  for (const NodeId id : kernel.order) {
+    const Node& n = kernel[id];
+    if (const auto& own = primitive_of(n).work) {
+      const PrimitiveWork one = own(signature(kernel, n));
+      all.bytes_read += one.bytes_read, all.bytes_written += one.bytes_written, all.flops += one.flops;
+      continue;
+    }
+    for (const ValueId v : kernel.inputs) all.bytes_read += primitive_bytes(kernel, v);
+    for (const ValueId v : kernel.outputs) all.bytes_written += primitive_bytes(kernel, v);
+  }
+  return all;
 }
 
 KernelPlan plan_primitive(const Graph& kernel, const schedules::Primitive& schedule) {

@@ -1,4 +1,4 @@
-// plan_primitive: how the one operator of a kernel of schedule primitive is executed.
+// plan_primitive: how the operator of a kernel of schedule primitive is executed, or those that it joins.
 //
 //   argsort of f32[4096]   ->   one block of 1024 threads, 16 KB of scratch
 #pragma once
@@ -8,8 +8,15 @@
 
 namespace heddle::ir {
 
-// What the kernel's operator says; a Refusal where the kernel holds anything else.
+// What the kernel's operators say; a Refusal where the kernel holds anything else. Words are the first one's.
 PrimitivePlan primitive_of(const Graph& kernel);
+// What a launch moves and computes.
+PrimitiveWork primitive_work(const Graph& kernel);
+// Which results always lie over which operands, as numbers of outputs and inputs.
+struct OverwrittenInput {
+  size_t input = 0, output = 0;
+};
+std::vector<OverwrittenInput> overwritten_inputs(const Graph& kernel);
 KernelPlan plan_primitive(const Graph& kernel, const schedules::Primitive& schedule);
 // Whether the operator is executed in place: its first result over its first operand, of which only some rows are
 // touched.

@@ -5,7 +5,7 @@
 namespace heddle::ir {
 namespace {
 
-// The kernel compares the class number of the file with the place on the last axis (FeedSpec::classes).
+// The kernel compares the class number of the file with the place on the last axis (FedColumn::classes).
 const RegisterMap one_hot({
     .name = "one_hot",
     .doc = "makes `depth` numbers of a class number, all 0 but a 1, along the last axis, which the file does not have",

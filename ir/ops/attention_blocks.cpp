@@ -62,12 +62,12 @@ double operations_of_score(const Attention& a) {
 }
 
 // `products`: multiplications and additions for a query's key.
-PrimitiveWork work(const Attention& a, double products) {
+FlopCounts work(const Attention& a, double products) {
   const double pairs = a.seen_pairs() * static_cast<double>(a.rows * a.heads), of_products = 2 * pairs * products;
   return {.flops = of_products + pairs * operations_of_score(a), .products = of_products};
 }
 
-PrimitivePlan plan_of(const Signature& s, const Attention& a, const PrimitiveWork& work, int64_t jobs,
+PrimitivePlan plan_of(const Signature& s, const Attention& a, const FlopCounts& work, int64_t jobs,
                       int64_t workers) {
   constexpr int64_t kThreads = 128, kWarps = kThreads / 32;
   constexpr double kInstructionsOfProduct = 3.0 / 32 / 2;  // of a warp: loads, and a multiplication with an addition
@@ -81,8 +81,8 @@ PrimitivePlan plan_of(const Signature& s, const Attention& a, const PrimitiveWor
 
 constexpr int64_t kBlock = 64;
 
-PrimitiveWork work_of_forward(const Attention& a) { return work(a, static_cast<double>(a.width + a.value_width)); }
-PrimitiveWork work_of_gradient(const Attention& a) {
+FlopCounts work_of_forward(const Attention& a) { return work(a, static_cast<double>(a.width + a.value_width)); }
+FlopCounts work_of_gradient(const Attention& a) {
   const auto both = static_cast<double>(a.width + a.value_width), width = static_cast<double>(a.width);
   return work(a, (goes_by_heads(a) ? 1 : 2) * both + both + width);
 }
@@ -154,9 +154,9 @@ const RegisterOp blocks_grad(
      .no_gradient = "attention_grad, which becomes it, has one",
      .samples = attention_gradient_samples()});
 
-const RegisterWork of_blocks("attention_blocks",
+const RegisterFlopCounts of_blocks("attention_blocks",
                              [](const Signature& s) { return work_of_forward(attention_of(s, kExtras)); });
-const RegisterWork of_blocks_grad("attention_blocks_grad", [](const Signature& s) {
+const RegisterFlopCounts of_blocks_grad("attention_blocks_grad", [](const Signature& s) {
   return work_of_gradient(attention_of(s, kGradientExtras));
 });
 

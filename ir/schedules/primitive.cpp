@@ -1,4 +1,4 @@
-// Schedule primitive: the one operator, by its function of the preamble.
+// Schedule primitive: the operator, by its function of the preamble; or those that it joins, one after the other.
 #include "ir/kernel/plan_primitive.h"
 #include "ir/kernel/schedule_def.h"
 
@@ -6,7 +6,9 @@ namespace heddle::ir {
 namespace {
 
 loop::Statements primitive_loops(const Graph& k, const schedules::Primitive& /*schedule*/, const KernelPlan& /*plan*/) {
-  return {{loop::CallPrimitive{k.order[0]}}};
+  loop::Statements calls;
+  for (const NodeId n : k.order) calls.push_back({loop::CallPrimitive{n}});
+  return calls;
 }
 
 }  // namespace

@@ -44,9 +44,11 @@ void add_scratch(const Module& m, const Graph& g, std::vector<ArenaItem>& items)
 
 }  // namespace
 
-bool is_state(const Value& v) {
-  return v.role == Role::param || v.role == Role::buffer || v.role == Role::state || v.role == Role::carry;
-}
+bool is_state(const Value& v) { return is_named_state(v) || is_feeding(v) || v.role == Role::carry; }
+
+bool is_named_state(const Value& v) { return v.role == Role::param || v.role == Role::buffer || v.role == Role::state; }
+
+bool is_feeding(const Value& v) { return v.role == Role::cursor || v.role == Role::ring; }
 
 bool lies_aligned(const Type& row) { return row.elements() == 1 || row.bytes() % kViewAlignment == 0; }
 

@@ -21,6 +21,8 @@ inline constexpr int64_t kViewAlignment = 16;    // bytes; the widest load of a 
 
 // Parameters and states outlive a step, carries outlive a turn: they lie outside the arena, one storage each.
 bool is_state(const Value& v);
+bool is_named_state(const Value& v);  // which files and messages may speak of: a parameter, a buffer or a state
+bool is_feeding(const Value& v);      // the cursor, or the ring
 
 // What a body finds where its scan says: carries, what is the same in all turns, and slices that keep wide loads
 // aligned. Other slices are copied into the body's arena first.

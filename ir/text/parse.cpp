@@ -52,15 +52,17 @@ class Parser {
       if (in_.accept(to_string(r))) return r;
     return std::nullopt;
   }
-  std::optional<Role> role() { return role({Role::input, Role::param, Role::buffer, Role::state}); }
+  std::optional<Role> role() {
+    return role({Role::input, Role::param, Role::buffer, Role::state, Role::cursor, Role::ring});
+  }
 
   void group() {
     StateGroup out;
     out.name = in_.expect(Kind::symbol, "a name like @params").text;
     in_.expect("{");
     while (!in_.accept("}")) {
-      const auto r = role();
-      if (!r || *r == Role::input) in_.fail_expected("'param', 'buffer' or 'state'");
+      const auto r = role({Role::param, Role::buffer, Role::state});
+      if (!r) in_.fail_expected("'param', 'buffer' or 'state'");
       const Declaration d = in_.declaration();
       out.members.push_back({d.name.text, d.type, *r, d.offset, d.layout});
     }
@@ -138,11 +140,12 @@ class Parser {
     if (in_.is_scalar()) return scalar(g, kernel);
     const auto r = g.body ? role({Role::fixed, Role::carry, Role::slice, Role::index}) : role();
     if (!kernel && !r)
-      in_.fail_expected(g.body ? "'fixed', 'carry', 'slice' or 'index'" : "'input', 'param', 'buffer' or 'state'");
+      in_.fail_expected(g.body ? "'fixed', 'carry', 'slice' or 'index'"
+                               : "'input', 'param', 'buffer', 'state', 'cursor' or 'ring'");
     const Declaration d = in_.declaration();
     if (g.find(d.name.text).valid()) throw UserError(d.name.where, fmt::format("%{} is defined twice", d.name.text));
     const Role as = kernel ? Role::none : *r;
-    if (as == Role::none || as == Role::input || g.body) require_no_layout(d);
+    if (as == Role::none || as == Role::input || as == Role::cursor || as == Role::ring || g.body) require_no_layout(d);
     places_.emplace_back(g.add_input(d.name.text, d.type, as, d.layout), d);
   }
 

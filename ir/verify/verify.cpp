@@ -7,6 +7,7 @@
 
 #include "ir/builder.h"
 #include "ir/kernel/plan_kernel.h"
+#include "ir/kernel/plan_primitive.h"
 #include "ir/scalars.h"
 #include "ir/scan.h"
 #include "ir/storage/storage.h"
@@ -51,11 +52,23 @@ class Verifier {
   void roles() {
     if (g_.body)
       for (const std::string& text : body_problems(g_)) problem("{}", text);
+    for (const Role r : {Role::cursor, Role::ring}) feeding(r);
     for (const ValueId v : g_.inputs) {
       const Role r = g_[v].role;
       const bool of_body = r == Role::fixed || r == Role::carry || r == Role::slice || r == Role::index;
       if (of_body && !g_.body) problem("%{} is {}, which only a body has", name(v), to_string(r));
       if (g_.body && !g_[v].layout.empty()) problem("%{} has a layout, and lies in no file", name(v));
+    }
+  }
+
+  // The cursor, or the ring: words, and one of a graph.
+  void feeding(Role role) {
+    int count = 0;
+    for (const ValueId v : g_.inputs) {
+      if (g_[v].role != role) continue;
+      if (++count > 1) problem("%{} is a second {}", name(v), to_string(role));
+      const Type& t = g_[v].type;
+      if (t.dtype != DType::u64 || t.rank() != 1) problem("%{} is {}, expected words u64[n]", name(v), to_string(t));
     }
   }
 
@@ -83,6 +96,26 @@ class Verifier {
       define(n.results[i]);
     }
     types(n);
+    overwrites(n);
+  }
+
+  // What lies over an operand leaves nothing of it to others. A view of it would be one.
+  void overwrites(const Node& n) {
+    std::vector<OverwrittenInput> all;
+    if (const auto* primitive = std::get_if<Primitive>(&n.op->kind))
+      for (const Overwrite& o : primitive->overwrites) all.push_back({o.operand, o.result});
+    if (const Graph* k = m_ == nullptr || n.callee.empty() ? nullptr : m_->find_kernel(n.callee))
+      all = overwritten_inputs(*k);
+    for (const OverwrittenInput& o : all) {
+      if (o.input >= n.operands.size()) continue;  // told already
+      const ValueId v = n.operands[o.input];
+      const Node* def = g_.def(v);
+      const std::string by = n.op->name + (n.callee.empty() ? "" : " @" + n.callee);
+      if (g_.body) problem("{} overwrites %{}, which a turn must leave as it is", by, name(v));
+      if (g_[v].uses.size() > 1 || g_.is_output(v) || g_.is_next(v) ||
+          (def != nullptr && std::holds_alternative<Movement>(def->op->kind)))
+        problem("{} overwrites %{}, which others read, too", by, name(v));
+    }
   }
 
   // As canonical_attrs leaves them, found without a copy.

@@ -177,9 +177,14 @@ class MemoryVerifier {
   // What touches some rows only leaves the others as they are: those of its operand.
   void in_place(const Node& n) {
     const Graph* k = n.callee.empty() || m_ == nullptr ? nullptr : m_->find_kernel(n.callee);
-    if (k == nullptr || !is_in_place(*k) || bytes(n.results[0]) == bytes(n.operands[0])) return;
-    problem("@{} is executed in place, and %{} does not lie over %{}", n.callee, name(n.results[0]),
-            name(n.operands[0]));
+    if (k == nullptr) return;
+    if (is_in_place(*k)) lies_over(n, 0, 0);
+    for (const auto& [input, output] : overwritten_inputs(*k)) lies_over(n, output, input);
+  }
+  void lies_over(const Node& n, size_t result, size_t operand) {
+    if (bytes(n.results[result]) == bytes(n.operands[operand])) return;
+    problem("@{} is executed in place, and %{} does not lie over %{}", n.callee, name(n.results[result]),
+            name(n.operands[operand]));
   }
 
   static int64_t workspace_at(const Node& n) { return std::get<int64_t>(attribute(*n.op, n.attrs, "workspace_at")); }

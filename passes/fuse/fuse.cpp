@@ -36,6 +36,11 @@ void for_common(const std::vector<ValueId>& a, const std::vector<ValueId>& b, co
   }
 }
 
+bool overwrites(const Node& n) {
+  const auto* primitive = std::get_if<Primitive>(&n.op->kind);
+  return primitive != nullptr && !primitive->overwrites.empty();
+}
+
 int64_t common_bytes(const Graph& g, const std::vector<ValueId>& a, const std::vector<ValueId>& b) {
   int64_t bytes = 0;
   for_common(a, b, [&](ValueId v) { bytes += g[v].type.bytes(); });
@@ -270,6 +275,8 @@ class Fuser {
   void outline() {
     for (int i : groups_in_order())
       if (groups_[i].alive && !groups_[i].fixed) outline(groups_[i].owned);
+    // Few wait for what overwrites: as it comes last, it pulls nothing ahead of the order that the groups have.
+    std::stable_partition(g_.order.begin(), g_.order.end(), [&](NodeId n) { return !overwrites(g_[n]); });
     sort_topologically(g_);
   }
 
@@ -324,16 +331,54 @@ void note_primitive(const Graph& g, const Node& n, const Options& options) {
     for (const NodeId use : g[r].uses) note(n, g[use]);
 }
 
+void outline_primitive(KernelTable& kernels, Graph& g, const std::vector<NodeId>& nodes, const Options& options) {
+  std::vector<ValueId> results;
+  for (const NodeId n : nodes)
+    for (const ValueId v : g[n].results)
+      if (n == nodes.back() ||
+          std::ranges::none_of(g[v].uses, [&](NodeId use) { return std::ranges::count(nodes, use) > 0; }))
+        results.push_back(v);
+  Extract e = extract(g, nodes, results);
+  e.kernel.schedule = primitive_schedule(e.kernel, options.target);
+  replace_by_call(g, {nodes}, e.operands, results, kernels.add(std::move(e.kernel)));
+}
+
 // A kernel for each operator that is executed by a function of the preamble; the groups see its call.
 bool outline_primitives(KernelTable& kernels, Graph& g, const Options& options) {
   bool changed = false;
   for (const NodeId n : std::vector<NodeId>(g.order)) {
-    if (!std::holds_alternative<Primitive>(g[n].op->kind)) continue;
+    if (!std::holds_alternative<Primitive>(g[n].op->kind) || overwrites(g[n])) continue;
     if (options.remark) note_primitive(g, g[n], options);
-    const std::vector<ValueId> results = g[n].results;
-    Extract e = extract(g, {n}, results);
-    e.kernel.schedule = primitive_schedule(e.kernel, options.target);
-    replace_by_call(g, {{n}}, e.operands, results, kernels.add(std::move(e.kernel)));
+    outline_primitive(kernels, g, {n}, options);
+    changed = true;
+  }
+  if (changed) sort_topologically(g);
+  return changed;
+}
+
+// The next of those that join: what reads, alone, what this one overwrites.
+NodeId joined_to(const Graph& g, NodeId id) {
+  const Node& n = g[id];
+  const auto& primitive = std::get<Primitive>(n.op->kind);
+  if (!primitive.joins) return {};
+  for (const Overwrite& o : primitive.overwrites) {
+    const NodeId use = g.only_use(n.results[o.result]);
+    if (use.valid() && g[use].op == n.op && g[use].operands[o.operand] == n.results[o.result]) return use;
+  }
+  return {};
+}
+
+// The same for what overwrites operands, one kernel for a row of operators that join. Behind the groups, whose rules
+// about calls speak of what libraries leave.
+bool outline_overwriting(KernelTable& kernels, Graph& g, const Options& options) {
+  bool changed = false;
+  for (const NodeId first : std::vector<NodeId>(g.order)) {
+    if (g[first].erased || !overwrites(g[first])) continue;
+    std::vector<NodeId> nodes{first};
+    for (NodeId next = joined_to(g, first); next.valid(); next = joined_to(g, next)) nodes.push_back(next);
+    if (options.remark)
+      for (const NodeId n : nodes) note_primitive(g, g[n], options);
+    outline_primitive(kernels, g, nodes, options);
     changed = true;
   }
   if (changed) sort_topologically(g);
@@ -352,6 +397,7 @@ bool fuse(Module& m, const Options& options) {
     changed |= outline_primitives(kernels, g, options);
     size_t before = g.node_count();
     Fuser(kernels, shared, g, options).run();
+    changed |= outline_overwriting(kernels, g, options);
     changed |= g.node_count() != before;
   }
   return changed;

@@ -31,6 +31,7 @@ class Aliasing {
 
   // Returns the kernels whose calls have become those of others.
   std::set<std::string> run() {
+    for (NodeId n : g_.order) overwrite(g_[n]);
     for (NodeId n : g_.order) pieces(g_[n]);
     for (const Update& u : g_.updates) update(u);
     for (NodeId n : g_.order) in_place(n);
@@ -69,6 +70,22 @@ class Aliasing {
   bool movable(ValueId v) {
     const Slot& s = slot(v);
     return !is_input(s.root) && s.offset == 0 && type(s.root).bytes() == type(v).bytes();
+  }
+
+  // What a kernel makes of an operand by changing some of its elements has no other place.
+  void overwrite(const Node& n) {
+    Graph* k = kernel_of(n);
+    if (k == nullptr) return;
+    for (const auto& [input, output] : overwritten_inputs(*k)) {
+      const Slot over = slot(n.operands[input]);
+      merge(n.results[output], over.root, over.offset);
+      (*k)[k->outputs[output]].place = {0, k->inputs[input]};
+    }
+  }
+  Graph* kernel_of(const Node& n) {
+    const auto found =
+        std::find_if(m_.kernels.begin(), m_.kernels.end(), [&](const Graph& k) { return k.name == n.callee; });
+    return n.callee.empty() || found == m_.kernels.end() ? nullptr : &*found;
   }
 
   // The operands of a concatenation are produced in its storage.

@@ -6,6 +6,7 @@
 #include <queue>
 #include <tuple>
 
+#include "ir/kernel/plan_primitive.h"
 #include "ir/storage/storage.h"
 
 namespace heddle::passes {
@@ -22,8 +23,20 @@ struct Storages {
   std::vector<ValueId> overwrites;            // by NodeId index: the state whose next value it computes
 };
 
-Storages storages(const Graph& g) {
-  const std::vector<StorageSpan> spans = view_spans(g);
+// What a kernel makes by overwriting an operand is no storage of its own.
+void overwrite(const Module& m, const Graph& g, std::vector<StorageSpan>& spans) {
+  for (const NodeId id : g.order) {
+    const Node& n = g[id];
+    const Graph* k = n.callee.empty() ? nullptr : m.find_kernel(n.callee);
+    if (k == nullptr) continue;
+    for (const OverwrittenInput& o : overwritten_inputs(*k))
+      spans[index_of(n.results[o.output])] = spans[index_of(n.operands[o.input])];
+  }
+}
+
+Storages storages(const Module& m, const Graph& g) {
+  std::vector<StorageSpan> spans = view_spans(g);
+  overwrite(m, g, spans);
   const auto root = [&](ValueId v) { return spans[index_of(v)].root; };
   Storages s{.touched = std::vector<std::vector<ValueId>>(g.node_count()),
              .of = std::vector<std::vector<NodeId>>(g.value_count()),
@@ -179,8 +192,8 @@ class ListScheduler {
   int64_t live_ = 0, peak_ = 0;
 };
 
-bool schedule_graph(Graph& g, const Options& options) {
-  const Storages s = storages(g);
+bool schedule_graph(const Module& m, Graph& g, const Options& options) {
+  const Storages s = storages(m, g);
   std::vector<NodeId> best;
   int64_t least = 0;
   for (Priority priority : {Priority::program_order, Priority::growth, Priority::deepest}) {
@@ -203,7 +216,7 @@ bool schedule_graph(Graph& g, const Options& options) {
 
 bool schedule_instructions(Module& m, const Options& options) {
   bool changed = false;
-  for (Graph* g : m.all_graphs()) changed |= schedule_graph(*g, options);
+  for (Graph* g : m.all_graphs()) changed |= schedule_graph(m, *g, options);
   return changed;
 }
 

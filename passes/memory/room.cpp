@@ -49,7 +49,7 @@ States all_states(const Module& m) {
   std::set<std::string> known;
   for (const Graph& g : m.graphs)
     for (const ValueId v : g.inputs) {
-      if (!is_state(g[v])) continue;
+      if (!is_named_state(g[v])) continue;
       const int64_t bytes = g[v].type.bytes();
       const bool is_new = known.insert(g[v].name).second;
       if (is_new) all.bytes += bytes;

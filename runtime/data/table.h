@@ -2,7 +2,7 @@
 //
 //   {"op": "idx", "x": "train-images.gz", "y": "train-labels.gz"} -> columns x: u8[28,28], y: u8[], 60000 rows
 //
-// Rows are converted only when a step gathers its batch (codegen/feed.h): MNIST stays 47 MB instead of 188.
+// Rows are converted only when a step gathers its batch (codegen/feed_text.h): MNIST stays 47 MB instead of 188.
 #pragma once
 #include <cstdint>
 #include <filesystem>

@@ -92,8 +92,8 @@ class Followed {
     program_ = std::move(session.program);
     module_ = frontend::build_module(read_.model, session.entries);
     ir::Module gather = gathering(module_, read_.sources);
-    driver::run_passes(gather, {});
-    batches_ = driver::lower(gather, "gathering", session.fed, {});
+    driver::run_passes(gather, {}, session.fed);
+    batches_ = driver::lower(gather, "gathering", {});
     module_ = differentiated(std::move(module_));
     comparison.narrowest = narrowest_unit(module_);
   }

@@ -69,9 +69,9 @@ codegen::Program compile(const ir::Target& target, int64_t batch, int64_t last) 
       model, {.train = batch, .train_last = last, .eval = batch, .eval_last = last, .total_steps = 100});
   passes::Options options;
   options.target = target;
+  options.columns = {{"x", ir::DType::f32, {}}, {"target", ir::DType::f32, {}}};
   passes::run_pipeline(m, options);
-  const codegen::FedEntries fed{.columns = {{"x", ir::DType::f32, {}}, {"target", ir::DType::f32, {}}}};
-  return codegen::lower(m, model.name, target, fed);
+  return codegen::lower(m, model.name, target);
 }
 
 runtime::data::Column column(const std::string& name, int64_t rows, int64_t elements) {

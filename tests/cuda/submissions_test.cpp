@@ -86,12 +86,10 @@ Compiled compile(const std::string& name) {
       frontend::read_model(sources, (folder / (name + ".json")).string(), {.set = set, .small = true});
   frontend::TrainingPlan plan = frontend::plan_training(model);
   driver::assume_statistics(plan, {});
-  codegen::FedEntries fed = driver::fed_entries(plan, stored_types(plan, folder));
-  fed.one_kernel = codegen::OneKernel::where_possible;
-  const driver::CompileOptions options{.target = ir::h200()};
+  const driver::CompileOptions options{.target = ir::h200(), .one_kernel = codegen::OneKernel::where_possible};
   ir::Module m = frontend::build_module(model, driver::entry_batches(plan, {.train = 10 * plan.batch + 1}, true));
-  driver::run_passes(m, options);
-  return {driver::lower(m, model.name, fed, options), plan.inputs, plan.batch};
+  driver::run_passes(m, options, driver::fed_columns(plan, stored_types(plan, folder)));
+  return {driver::lower(m, model.name, options), plan.inputs, plan.batch};
 }
 
 runtime::data::Column column(const codegen::FeedColumn& fed, const frontend::PlannedInput& input, int64_t rows) {

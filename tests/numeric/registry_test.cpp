@@ -16,6 +16,9 @@ bool has_structure_of_its_own(const OpDef& op) {
          std::holds_alternative<ir::Scan>(op.kind);
 }
 
+// The rows of the data set are no operand: there is nothing to evaluate. tests/unit/feed_test.cpp runs it on tables.
+bool reads_beyond_operands(const OpDef& op) { return op.traits.gathers_rows; }
+
 Missing missing_documentation(const OpDef& op) {
   Missing missing;
   if (op.doc.empty()) missing.emplace_back("doc");
@@ -28,7 +31,7 @@ Missing missing_rules(const OpDef& op) {
   Missing missing;
   if (has_structure_of_its_own(op)) return missing;
   if (!op.infer) missing.emplace_back("infer");
-  if (!op.eval) missing.emplace_back("eval");
+  if (!op.eval && !reads_beyond_operands(op)) missing.emplace_back("eval");
   return missing;
 }
 
@@ -65,7 +68,7 @@ Missing missing_expressions(const OpDef& op) {
 // Sizes are those of the operands and results: an operator without operands has its shapes in attributes.
 Missing missing_samples(const OpDef& op) {
   Missing missing;
-  if (has_structure_of_its_own(op)) return missing;
+  if (has_structure_of_its_own(op) || reads_beyond_operands(op)) return missing;
   if (op.samples.size() < 5) missing.emplace_back("five samples");
   bool one = false, odd = false;
   for (size_t i = 0; i < op.samples.size(); ++i) {

@@ -33,15 +33,14 @@ codegen::Program program() {
   ir::Module m = ir::parse(source);
   passes::Options options = host_options(/*library=*/false);
   options.target = ir::h200();
-  passes::run_pipeline(m, options);
   const auto mixup = data_map("mixup", {{"alpha", {0.4}}});
-  const std::vector<codegen::FeedSpec> columns = {
-      {.input = "x",
-       .stored = DType::u8,
-       .maps = {data_map("scale", {{"by", {0.25}}}), data_map("flip", {{"probability", {0.5}}}), mixup,
-                data_map("shift", {{"by", {-3}}})}},
-      {.input = "label", .stored = DType::u8, .maps = {mixup}, .classes = kClasses}};
-  return codegen::lower(m, "mixup", ir::h200(), {.columns = columns});
+  options.columns = {{.input = "x",
+                      .stored = DType::u8,
+                      .maps = {data_map("scale", {{"by", {0.25}}}), data_map("flip", {{"probability", {0.5}}}), mixup,
+                               data_map("shift", {{"by", {-3}}})}},
+                     {.input = "label", .stored = DType::u8, .maps = {mixup}, .classes = kClasses}};
+  passes::run_pipeline(m, options);
+  return codegen::lower(m, "mixup", ir::h200());
 }
 
 runtime::data::Table table() {

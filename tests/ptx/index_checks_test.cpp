@@ -42,10 +42,9 @@ std::unique_ptr<Compiled> compile() {
   ir::Module m = frontend::build_module(model, frontend::default_build_options(model));
   passes::Options options;
   options.target = ir::h200();
+  options.columns = {{"i", ir::DType::i32, {}}};
   passes::run_pipeline(m, options);
-  out->program =
-      codegen::lower(m, "m", options.target,
-                     {.columns = {{"i", ir::DType::i32, {}}}, .one_kernel = codegen::OneKernel::where_possible});
+  out->program = codegen::lower(m, "m", options.target, codegen::OneKernel::where_possible);
   return out;
 }
 

@@ -36,13 +36,12 @@ Compiled compile(const std::string& name) {
   ir::Module m = frontend::build_module(model, build);
   passes::Options options;
   options.target = ir::h200();
-  passes::run_pipeline(m, options);
-  codegen::FedEntries fed{.columns = {}, .one_kernel = codegen::OneKernel::where_possible};
   for (const ir::Graph& g : m.graphs)
     if (g.name == "train")
       for (const ir::ValueId v : g.inputs)
-        if (g[v].role == ir::Role::input) fed.columns.push_back({g[v].name, g[v].type.dtype, {}});
-  Compiled out{codegen::lower(m, name, options.target, fed), {}, batch};
+        if (g[v].role == ir::Role::input) options.columns.push_back({g[v].name, g[v].type.dtype, {}});
+  passes::run_pipeline(m, options);
+  Compiled out{codegen::lower(m, name, options.target, codegen::OneKernel::where_possible), {}, batch};
   out.inputs = out.program.find_entry(ir::Phase::train)->inputs;
   return out;
 }

@@ -113,11 +113,10 @@ Sample fed() {
   Module m = read("fed");
   passes::Options options = host_options(/*library=*/false);
   options.target = h200();
+  options.columns = {{"x", DType::f32, {data_map("scale", {{"by", {0.5}}}), data_map("shift", {{"by", {-1}}})}},
+                     {"label", DType::u8, {}}};
   passes::run_pipeline(m, options);
-  const std::vector<codegen::FeedSpec> columns = {
-      {"x", DType::f32, {data_map("scale", {{"by", {0.5}}}), data_map("shift", {{"by", {-1}}})}},
-      {"label", DType::u8, {}}};
-  return {codegen::lower(m, "fed", h200(), {.columns = columns}), run_fed};
+  return {codegen::lower(m, "fed", h200()), run_fed};
 }
 
 }  // namespace

@@ -16,9 +16,9 @@
 namespace heddle::runtime {
 namespace {
 
-using codegen::FeedSpec;
 using ir::data_map;
 using ir::DataMap;
+using ir::FedColumn;
 using Maps = std::vector<DataMap>;
 
 constexpr int kHeight = 6, kWidth = 8, kRows = 12, kBatch = 4;
@@ -108,14 +108,16 @@ void apply(const DataMap& map, const std::array<uint32_t, 4>& w, Picture& p) {
   }
 }
 
-codegen::Program program_of(const std::string& type, const FeedSpec& spec, const std::string& entry) {
+codegen::Program program_of(const std::string& type, const FedColumn& spec, const std::string& entry) {
   const std::string axes = std::count(type.begin(), type.end(), ',') == 3 ? "[0,1,2,3]" : "[0,1,2]";
   const std::string text = "graph @" + entry + "(input %x: " + type +
                            ") {\n  %loss: f32[] = reduce_sum(%x) {axes = " + axes + "}\n  return %loss, %x\n}\n";
   const SourceFile source{"feed.hir", text};
   ir::Module m = ir::parse(source);
-  passes::run_pipeline(m, testing::host_options());
-  return codegen::lower(m, "fed", ir::host(), {.columns = {spec}});
+  passes::Options options = testing::host_options();
+  options.columns = {spec};
+  passes::run_pipeline(m, options);
+  return codegen::lower(m, "fed", ir::host());
 }
 
 data::Table pictures(int channels) {
@@ -191,7 +193,7 @@ TEST(FeedMap, MapsActOneAfterAnother) {
     for (const bool first : {false, true})
       for (const Maps& maps : lists) {
         const data::Table table = pictures(channels);
-        const FeedSpec spec{
+        const FedColumn spec{
             .input = "x", .stored = ir::DType::u8, .maps = maps, .channels_first = first && channels > 1};
         const std::string type = channels == 1 ? "f32[4,6,8]" : first ? "f32[4,3,6,8]" : "f32[4,6,8,3]";
         const codegen::Program program = program_of(type, spec, "train");
@@ -219,7 +221,7 @@ TEST(FeedMap, PaddedPicturesLieInTheirBorder) {
                                  : first       ? "f32[4,3," + sides + "]"
                                                : "f32[4," + sides + ",3]";
         const bool planes = first && channels > 1;
-        const FeedSpec spec{.input = "x", .stored = ir::DType::u8, .maps = maps, .channels_first = planes};
+        const FedColumn spec{.input = "x", .stored = ir::DType::u8, .maps = maps, .channels_first = planes};
         const data::Table table = pictures(channels);
         const std::vector<float> wanted = expected(maps, channels, planes, table, some_order(), draws);
         for (const int64_t resident : {int64_t{1} << 30, int64_t{1}})
@@ -240,7 +242,7 @@ TEST(FeedMap, NumbersBelongToChannels) {
                      data_map("normalize", {{"mean", {1, 2, 3}}, {"std", {4}}}),  // one deviation for all channels
                      data_map("scale", {{"by", {1, 2, 3}}}), data_map("shift", {{"by", {-1, 0, 1}}})};
   for (const bool first : {false, true}) {
-    const FeedSpec spec{.input = "x", .stored = ir::DType::u8, .maps = maps, .channels_first = first};
+    const FedColumn spec{.input = "x", .stored = ir::DType::u8, .maps = maps, .channels_first = first};
     const data::Table table = pictures(3);
     EXPECT_EQ(run(program_of(first ? "f32[4,3,6,8]" : "f32[4,6,8,3]", spec, "eval"), "eval", table, some_order(), {},
                   1 << 30),
@@ -251,7 +253,7 @@ TEST(FeedMap, NumbersBelongToChannels) {
 // Nothing happens to what is evaluated; another seed, epoch and row draw something else.
 TEST(FeedMap, OnlyTrainingDrawsAndEachEpochAnew) {
   const Maps maps = {crop(3, 4, 0)};
-  const FeedSpec spec{.input = "x", .stored = ir::DType::u8, .maps = maps};
+  const FedColumn spec{.input = "x", .stored = ir::DType::u8, .maps = maps};
   const data::Table table = pictures(3);
   const codegen::Program eval = program_of("f32[4,6,8,3]", spec, "eval"),
                          train = program_of("f32[4,6,8,3]", spec, "train");

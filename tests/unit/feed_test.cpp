@@ -18,11 +18,11 @@
 namespace heddle::runtime {
 namespace {
 
-using codegen::FeedSpec;
 using data::Column;
 using data::ElementType;
 using ir::data_map;
 using ir::DType;
+using ir::FedColumn;
 
 template <class T>
 Column column(ElementType type, std::vector<int64_t> dims, const std::vector<T>& values) {
@@ -33,7 +33,7 @@ Column column(ElementType type, std::vector<int64_t> dims, const std::vector<T>&
 }
 
 // A program whose entry @eval sums its input x, of `type`, and returns it too.
-codegen::Program program_of(const std::string& type, const FeedSpec& spec) {
+codegen::Program program_of(const std::string& type, const FedColumn& spec) {
   std::string axes = "[0";
   for (int64_t i = 1; i <= std::ranges::count(type, ','); ++i) axes += "," + std::to_string(i);
   const std::string real = type.starts_with("f") ? type : "f32" + type.substr(type.find('['));
@@ -42,8 +42,10 @@ codegen::Program program_of(const std::string& type, const FeedSpec& spec) {
                            "[] = reduce_sum(%r) {axes = " + axes + "]}\n  return %loss, %x\n}\n";
   const SourceFile source{"feed.hir", text};
   ir::Module m = ir::parse(source);
-  passes::run_pipeline(m, testing::host_options());
-  return codegen::lower(m, "fed", ir::host(), {.columns = {spec}});
+  passes::Options options = testing::host_options();
+  options.columns = {spec};
+  passes::run_pipeline(m, options);
+  return codegen::lower(m, "fed", ir::host());
 }
 
 // What @eval's input holds after one step, and the step's record.
@@ -53,7 +55,7 @@ struct Batch {
   StepRecord record;
 };
 template <class T>
-Batch<T> run(const std::string& type, const FeedSpec& spec, const data::Table& table,
+Batch<T> run(const std::string& type, const FedColumn& spec, const data::Table& table,
              const std::vector<uint32_t>& order, FeedOptions options = {}) {
   const codegen::Program program = program_of(type, spec);
   HostDevice device({.threads = 2, .kernel_cache = {}});
@@ -80,7 +82,7 @@ TEST(Feed, ScalesRowsInTheOrderAskedFor) {
 
 TEST(Feed, AppliesOneNumberPerChannelAndMapsInOrder) {
   const data::Table table{.rows = 1, .columns = {column<uint8_t>(ElementType::u8, {2, 2}, {1, 2, 3, 4})}};
-  const FeedSpec spec{
+  const FedColumn spec{
       "x",
       DType::u8,
       {data_map("scale", {{"by", {2, 10}}}), data_map("shift", {{"by", {1, 0}}}), data_map("shift", {{"by", {-1}}})}};
@@ -90,7 +92,7 @@ TEST(Feed, AppliesOneNumberPerChannelAndMapsInOrder) {
 
 TEST(Feed, MakesOneHotRowsAndIntegerLabels) {
   const data::Table table{.rows = 2, .columns = {column<uint8_t>(ElementType::u8, {}, {2, 0})}};
-  const FeedSpec one_hot{.input = "x", .stored = DType::u8, .maps = {}, .classes = 3};
+  const FedColumn one_hot{.input = "x", .stored = DType::u8, .maps = {}, .classes = 3};
   EXPECT_EQ(run<float>("f32[2,3]", one_hot, table, {}).x, (std::vector<float>{0, 0, 1, 1, 0, 0}));
   EXPECT_EQ(run<int32_t>("i32[2]", {"x", DType::u8, {}}, table, {1, 0}).x, (std::vector<int32_t>{0, 2}));
 }
@@ -98,10 +100,10 @@ TEST(Feed, MakesOneHotRowsAndIntegerLabels) {
 // Of a picture of classes each has a row of its own; maps come after: 0 becomes 0.1, 1 becomes 0.9.
 TEST(Feed, MakesOneHotPicturesAndMapsThem) {
   const data::Table table{.rows = 2, .columns = {column<int32_t>(ElementType::i32, {2}, {2, 0, 1, 1})}};
-  const FeedSpec spec{.input = "x",
-                      .stored = DType::i32,
-                      .maps = {data_map("scale", {{"by", {0.75}}}), data_map("shift", {{"by", {0.125}}})},
-                      .classes = 3};
+  const FedColumn spec{.input = "x",
+                       .stored = DType::i32,
+                       .maps = {data_map("scale", {{"by", {0.75}}}), data_map("shift", {{"by", {0.125}}})},
+                       .classes = 3};
   EXPECT_EQ(run<float>("f32[1,2,3]", spec, table, {1}).x,
             (std::vector<float>{0.125F, 0.875F, 0.125F, 0.125F, 0.875F, 0.125F}));
   EXPECT_EQ(run<double>("f64[1,2,3]", spec, table, {}).x,
@@ -120,7 +122,7 @@ TEST(Feed, ConvertsEveryType) {
       using S = decltype(zero);
       const std::vector<S> values = limits(zero);
       const data::Table table{.rows = 1, .columns = {column<S>(stored, {4}, values)}};
-      const FeedSpec spec{"x", *ir::parse_dtype(data::to_string(stored)), {}};
+      const FedColumn spec{"x", *ir::parse_dtype(data::to_string(stored)), {}};
       std::vector<float> f32;
       std::vector<double> f64;
       for (S v : values) f32.push_back(static_cast<float>(v)), f64.push_back(static_cast<double>(v));
@@ -135,7 +137,7 @@ TEST(Feed, ConvertsEveryType) {
 
 TEST(Feed, NamesTheFirstRowThatIsNotFinite) {
   const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
-  const FeedSpec plain{"x", DType::f32, {}};
+  const FedColumn plain{"x", DType::f32, {}};
   const auto fault = [&](const std::vector<float>& values) {
     const data::Table table{.rows = 4, .columns = {column<float>(ElementType::f32, {2}, values)}};
     return run<float>("f32[4,2]", plain, table, {3, 2, 1, 0}).record.fault;

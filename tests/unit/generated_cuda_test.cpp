@@ -118,14 +118,13 @@ class EveryModel : public GeneratedCuda, public ::testing::WithParamInterface<st
     Compiled c{frontend::build_module(model, frontend::default_build_options(model)), {}};
     passes::Options options{.target = h200(), .libraries = {}, .remark = {}};
     if (library) options.libraries = {{&passes::onednn(), [](const Graph&) { return passes::LibraryAnswer{}; }}};
-    passes::run_pipeline(c.module, options);
-    // With every persistent kernel that there can be.
-    codegen::FedEntries fed{.columns = {}, .one_kernel = codegen::OneKernel::where_possible};
     for (const Graph& g : c.module.graphs)
       if (g.name == "train")
         for (const ValueId v : g.inputs)
-          if (g[v].role == Role::input) fed.columns.push_back({g[v].name, g[v].type.dtype, {}});
-    c.program = codegen::lower(c.module, model.name, options.target, fed);
+          if (g[v].role == Role::input) options.columns.push_back({g[v].name, g[v].type.dtype, {}});
+    passes::run_pipeline(c.module, options);
+    // With every persistent kernel that there can be.
+    c.program = codegen::lower(c.module, model.name, options.target, codegen::OneKernel::where_possible);
     return c;
   }
 

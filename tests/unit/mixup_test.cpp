@@ -15,8 +15,8 @@
 namespace heddle::runtime {
 namespace {
 
-using codegen::FeedSpec;
 using ir::data_map;
+using ir::FedColumn;
 
 constexpr int kRows = 24, kElements = 12, kClasses = 5;
 
@@ -43,14 +43,15 @@ codegen::Program program_of(const Options& o) {
                            "  return %loss, %real, %label, %next\n}\n";
   const SourceFile source{"mixup.hir", text};
   ir::Module m = ir::parse(source);
-  passes::run_pipeline(m, testing::host_options());
   std::vector<ir::DataMap> maps = o.before;
   maps.push_back(data_map("mixup", {{"alpha", {o.alpha}}}));
   maps.insert(maps.end(), o.behind.begin(), o.behind.end());
-  const std::vector<FeedSpec> columns = {
+  passes::Options options = testing::host_options();
+  options.columns = {
       {.input = "x", .stored = ir::DType::u8, .maps = maps},
       {.input = "label", .stored = ir::DType::u8, .maps = {data_map("mixup", {{"alpha", {o.alpha}}})}, .classes = 5}};
-  return codegen::lower(m, "mixup", ir::host(), {.columns = columns});
+  passes::run_pipeline(m, options);
+  return codegen::lower(m, "mixup", ir::host());
 }
 
 data::Table table_of(int rows) {

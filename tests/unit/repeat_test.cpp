@@ -24,10 +24,11 @@ codegen::Program compile(int64_t batch, int64_t last) {
       frontend::read_model(sources, testing::source_dir() / "models" / "digits_cnn.json", {.set = {}, .small = false});
   ir::Module m = frontend::build_module(
       model, {.train = batch, .train_last = last, .eval = batch, .eval_last = last, .total_steps = 100});
-  passes::run_pipeline(m, testing::host_options());
-  const codegen::FedEntries fed{.columns = {{"image", ir::DType::u8, {ir::data_map("scale", {{"by", {1 / 255.0}}})}},
-                                            {"label", ir::DType::u8, {}}}};
-  return codegen::lower(m, model.name, ir::host(), fed);
+  passes::Options options = testing::host_options();
+  options.columns = {{"image", ir::DType::u8, {ir::data_map("scale", {{"by", {1 / 255.0}}})}},
+                     {"label", ir::DType::u8, {}}};
+  passes::run_pipeline(m, options);
+  return codegen::lower(m, model.name, ir::host());
 }
 
 runtime::Split digits(int64_t rows) {

@@ -84,7 +84,7 @@ runtime::WeightsFile by_oracle(const ir::Module& m, const runtime::WeightsFile& 
 // The whole compiler: every pass, kernel text, the system compiler, oneDNN.
 runtime::WeightsFile on_host(ir::Module m, const runtime::WeightsFile& inputs) {
   driver::run_passes(m, {});
-  const codegen::Program program = driver::lower(m, "evaluate", {}, {});
+  const codegen::Program program = driver::lower(m, "evaluate", {});
   if (!program.states.empty()) throw UserError(ExitCode::failed, "graphs with params or states run on the oracle only");
   warn_without_kernel_cache();
   runtime::HostDevice device;

@@ -90,8 +90,8 @@ codegen::Program batch_program(const RunArguments& a, const Run& run, const Grap
     if (g[v].role == ir::Role::input) only.outputs.push_back(only.add_input(g[v].name, g[v].type, ir::Role::input));
   driver::CompileOptions options = compile_options(a.model);
   options.target = run.device.target;
-  driver::run_passes(m, options);
-  return driver::lower(m, run.session.plan.name + "_batches", run.session.fed, options);
+  driver::run_passes(m, options, run.session.fed);
+  return driver::lower(m, run.session.plan.name + "_batches", options);
 }
 
 uint64_t seed_of(const Run& run) { return static_cast<uint64_t>(run.session.plan.seed); }

@@ -29,7 +29,7 @@ Compiled describe(const Planned& planned, const CompileOptions& options) {
   const bool has_loss = !planned.model().train.losses.empty();
   if (has_loss && (!options.entries || takes_rows(*options.entries))) {
     assume_statistics(made.plan, options.tell);
-    made.fed = fed_entries(made.plan, options.stored);
+    made.fed = fed_columns(made.plan, options.stored);
   }
   made.entries =
       options.entries ? *options.entries : all_entries(planned.model(), planned.plan, options.folder, options.tell);
@@ -48,8 +48,8 @@ Compiled compile(Planned& planned, const CompileOptions& options) {
   ir::Module m = timed("build", options.times, [&] { return frontend::build_module(planned.instances, made.entries); });
   planned.instances.clear();
   made.nodes = nodes_of(m);
-  if (!options.to || !options.to->empty()) run_passes(m, options);
-  if (!options.to) made.program = lower(m, planned.model().name, made.fed, options);
+  if (!options.to || !options.to->empty()) run_passes(m, options, made.fed);
+  if (!options.to) made.program = lower(m, planned.model().name, options);
   if (options.keep_module) made.module = std::move(m);
   return made;
 }
@@ -62,12 +62,13 @@ std::vector<passes::AvailableLibrary> libraries() {
   return {{&passes::onednn(), ask_onednn}};
 }
 
-void run_passes(ir::Module& m, const CompileOptions& options) {
+void run_passes(ir::Module& m, const CompileOptions& options, const std::vector<ir::FedColumn>& fed) {
   passes::Options pass_options;
   pass_options.target = options.target;
   pass_options.libraries = libraries();
   pass_options.memory_bytes = int64_t{options.memory_gib} << 30;
   pass_options.remark = options.remark;
+  pass_options.columns = fed;
   passes::RunOptions run;
   run.to = options.to.value_or("");
   if (options.after)
@@ -78,10 +79,9 @@ void run_passes(ir::Module& m, const CompileOptions& options) {
     if (options.times) options.times->push_back({t.name, t.seconds});
 }
 
-codegen::Program lower(const ir::Module& m, const std::string& name, const codegen::FedEntries& fed,
-                       const CompileOptions& options) {
+codegen::Program lower(const ir::Module& m, const std::string& name, const CompileOptions& options) {
   codegen::Program program =
-      timed("lower", options.times, [&] { return codegen::lower(m, name, options.target, fed); });
+      timed("lower", options.times, [&] { return codegen::lower(m, name, options.target, options.one_kernel); });
   if (options.predict) timed("predict", options.times, [&] { return codegen::predict(program, m, options.target), 0; });
   return program;
 }

@@ -39,7 +39,8 @@ struct CompileOptions {
   std::optional<std::string> to = {};  // stop behind this pass, "": before the first one; no program is made then
   bool keep_module = false;            // in Compiled, for who prints it
   bool predict = false;                // fills in what each step should take
-  Tell tell = {};                      // of what is assumed of data that are not read
+  codegen::OneKernel one_kernel = codegen::OneKernel::where_faster;
+  Tell tell = {};  // of what is assumed of data that are not read
   std::function<void(const passes::Remark&)> remark = {};
   std::function<void(const std::string&, const ir::Module&)> after = {};  // after each pass, by name
   std::vector<StageTime>* times = nullptr;
@@ -48,9 +49,9 @@ struct CompileOptions {
 struct Compiled {
   frontend::TrainingPlan plan;  // what running the program needs to know beside it
   frontend::BuildOptions entries;
-  codegen::FedEntries fed;  // which inputs the entries fill themselves, and how
-  int64_t nodes = 0;        // of all graphs, before the passes
-  ir::Module module;        // as the last pass left it, where options.keep_module
+  std::vector<ir::FedColumn> fed;  // of which columns the entries make their inputs, and how; none: they do not
+  int64_t nodes = 0;               // of all graphs, before the passes
+  ir::Module module;               // as the last pass left it, where options.keep_module
   codegen::Program program;
 };
 
@@ -74,9 +75,8 @@ struct Planned {
 Compiled compile(Planned& planned, const CompileOptions& options);
 
 // The stages alone, for modules that no model describes: the passes up to options.to, the program.
-void run_passes(ir::Module& m, const CompileOptions& options);
-codegen::Program lower(const ir::Module& m, const std::string& name, const codegen::FedEntries& fed,
-                       const CompileOptions& options);
+void run_passes(ir::Module& m, const CompileOptions& options, const std::vector<ir::FedColumn>& fed = {});
+codegen::Program lower(const ir::Module& m, const std::string& name, const CompileOptions& options);
 
 // The libraries that this build can call, each with the real one to ask.
 std::vector<passes::AvailableLibrary> libraries();

@@ -21,19 +21,19 @@ bool takes_rows(const frontend::BuildOptions& entries) {
   return entries.train > 0 || entries.train_last > 0 || entries.eval > 0 || entries.eval_last > 0;
 }
 
-codegen::FedEntries fed_entries(const frontend::TrainingPlan& plan, const std::vector<ir::DType>& stored) {
-  codegen::FedEntries fed;
+std::vector<ir::FedColumn> fed_columns(const frontend::TrainingPlan& plan, const std::vector<ir::DType>& stored) {
+  std::vector<ir::FedColumn> fed;
   if (plan.metrics.empty()) return fed;  // no loss
   for (size_t i = 0; i < plan.inputs.size(); ++i) {
-    codegen::FeedSpec spec{.input = plan.inputs[i].name,
-                           .stored = stored.empty() ? own_type(plan.inputs[i]) : stored[i],
-                           .maps = {},
-                           .classes = plan.inputs[i].one_hot};
-    if (const auto maps = plan.data.maps.find(spec.input); maps != plan.data.maps.end())
-      std::ranges::copy_if(maps->second, std::back_inserter(spec.maps),
+    ir::FedColumn column{.input = plan.inputs[i].name,
+                         .stored = stored.empty() ? own_type(plan.inputs[i]) : stored[i],
+                         .maps = {},
+                         .classes = plan.inputs[i].one_hot};
+    if (const auto maps = plan.data.maps.find(column.input); maps != plan.data.maps.end())
+      std::ranges::copy_if(maps->second, std::back_inserter(column.maps),
                            [](const ir::DataMap& map) { return !map.def->first; });
-    spec.channels_first = plan.inputs[i].channels_first;
-    fed.columns.push_back(std::move(spec));
+    column.channels_first = plan.inputs[i].channels_first;
+    fed.push_back(std::move(column));
   }
   return fed;
 }

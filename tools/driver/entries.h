@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <vector>
 
-#include "codegen/lower.h"
 #include "frontend/build_graph.h"
 #include "frontend/training/training_plan.h"
+#include "ir/fed_column.h"
 #include "tools/driver/compile.h"
 #include "tools/driver/load_data.h"
 
@@ -17,7 +17,7 @@ namespace heddle::driver {
 bool takes_rows(const frontend::BuildOptions& entries);
 
 // How the entries of training and evaluation make their batches of columns of these types; none: of the inputs' own.
-codegen::FedEntries fed_entries(const frontend::TrainingPlan& plan, const std::vector<ir::DType>& stored = {});
+std::vector<ir::FedColumn> fed_columns(const frontend::TrainingPlan& plan, const std::vector<ir::DType>& stored = {});
 
 // The batch sizes of the entries: full batches, the remainder of train, and a size that divides every other remainder.
 frontend::BuildOptions entry_batches(const frontend::TrainingPlan& plan, const RowCounts& rows, bool training);

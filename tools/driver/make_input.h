@@ -1,6 +1,6 @@
 // Rows as a file holds them into rows as the program reads them: cast, one_hot, then the other maps
 // that act in predictions, in their order, in f32 (f64 for f64 inputs), as a training's own kernel
-// does it (codegen/feed.h).
+// does it (codegen/feed_text.h).
 #pragma once
 #include <optional>
 

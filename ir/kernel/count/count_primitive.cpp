@@ -11,9 +11,9 @@ void count_primitive(const Graph& k, const KernelPlan& plan, KernelCounts& to) {
   const Node& n = k[k.order[0]];
   const double warps = static_cast<double>(to.blocks * to.threads) / kLanesOfWarp;
   PrimitiveMemory memory;
-  for (const ValueId v : k.inputs) memory.read += static_cast<double>(primitive_bytes(k, v)) / PrimitiveMemory::kSector;
-  for (const ValueId v : k.outputs)
-    memory.written += static_cast<double>(primitive_bytes(k, v)) / PrimitiveMemory::kSector;
+  const PrimitiveWork work = primitive_work(k);
+  memory.read = static_cast<double>(work.bytes_read) / PrimitiveMemory::kSector;
+  memory.written = static_cast<double>(work.bytes_written) / PrimitiveMemory::kSector;
   memory.fetched = memory.read;
   if (const auto& other = std::get<Primitive>(n.op->kind).memory) memory = other(signature(k, n), primitive, memory);
   to.sectors_read = memory.read;
