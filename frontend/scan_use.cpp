@@ -79,6 +79,7 @@ std::vector<ScanCarry> carries_of(const NodeDef& node, const Block& block) {
 
 std::vector<std::string> carry_names(const std::vector<ScanCarry>& carries) {
   std::vector<std::string> names;
+  names.reserve(carries.size());
   for (const ScanCarry& carry : carries) names.push_back(carry.input.text);
   return names;
 }

@@ -11,6 +11,7 @@
 #include "ir/kernel/plan_primitive.h"
 #include "passes/dead_code.h"
 #include "passes/fuse/partners.h"
+#include "passes/scan/rebuild.h"
 
 namespace heddle::passes {
 namespace {
@@ -393,6 +394,7 @@ bool fuse(Module& m, const Options& options) {
   Shared shared(options.target);
   for (Graph* graph : m.all_graphs()) {
     Graph& g = *graph;
+    if (g.body) changed |= copy_returned_carries(g);
     changed |= remove_dead_nodes(g);
     changed |= outline_primitives(kernels, g, options);
     size_t before = g.node_count();

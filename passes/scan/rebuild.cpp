@@ -174,6 +174,23 @@ bool trim_scans(Module& m) {
   return changed;
 }
 
+bool copy_returned_carries(Graph& body) {
+  bool changed = false;
+  const auto is_renewed = [&](ValueId v) {
+    return !body[v].def.valid() && body[v].role == Role::carry && next_of(body, v) != v;
+  };
+  for (ValueId& v : body.outputs) {
+    if (!is_renewed(v)) continue;
+    const ValueId carry = v;
+    Builder b(body);
+    b.insert_at = 0;
+    const ValueId copy = b("cast", {carry}, {{"dtype", to_string(body[carry].type.dtype)}}, body[carry].name + ".old");
+    std::ranges::replace(body.outputs, carry, copy);
+    changed = true;
+  }
+  return changed;
+}
+
 bool replace_indices(Module& m) {
   bool changed = false;
   for (Graph& body : m.bodies) {

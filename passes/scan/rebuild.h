@@ -24,6 +24,10 @@ ir::NodeId replace_scan(ir::Graph& g, ir::NodeId old, const ir::Graph& body, con
 // A carry that no turn changes becomes fixed.
 bool trim_scans(ir::Module& m);
 
+// What a body returns of a carry as the turn found it must be copied before the carry is renewed. As a node, the copy is
+// made by a kernel that reads the carry anyway.
+bool copy_returned_carries(ir::Graph& body);
+
 // Where a body asks for the turn's number, it gets a row of an iota.
 bool replace_indices(ir::Module& m);
 
