@@ -285,12 +285,13 @@ template <class T>
 HD_DEVICE constexpr int in_vector() {
   return HD_VECTOR / (int)sizeof(T);
 }
-// Registers for a tile of a product: rows of it, and vectors in a row.
+// Registers for a tile of a product: vectors in a row, and rows of so many vectors.
 #if defined(__AVX512F__)
-constexpr int kTileRows = 6, kTileVectors = 4;
+constexpr int kTileVectors = 4, kTileSums = 24;
 #else
-constexpr int kTileRows = 4, kTileVectors = 2;
+constexpr int kTileVectors = 2, kTileSums = 12;
 #endif
+HD_DEVICE constexpr int tile_rows(int vectors) { return vectors == 1 ? kTileSums / 2 : kTileSums / vectors; }
 
 template <class T>
 HD_DEVICE Vector<T> vector_at(const T* from) {
@@ -439,15 +440,16 @@ HD_DEVICE void ask_for_rows(const T* from, i64 stride, int rows, int columns) {
 template <bool along, bool adds, int wide, class T>
 static __attribute__((noinline)) void multiply_panel(int rows, const T* a, i64 a_stride, const T* b, i64 b_stride, int depth, T* c,
                                                      i64 c_stride) {
+  constexpr int high = tile_rows(wide);
   int row = 0;
-  for (; row + kTileRows <= rows; row += kTileRows) {
+  for (; row + high <= rows; row += high) {
     // What the next tile reads: rows that lie far apart are not foreseen by the processor.
-    if (along) ask_for_rows(a + (row + kTileRows) * a_stride, a_stride, kTileRows, depth);
-    if (adds) ask_for_rows(c + (row + kTileRows) * c_stride, c_stride, kTileRows, wide * in_vector<T>());
-    multiply_tile<along, adds, kTileRows, wide>(a + row * (along ? a_stride : 1), a_stride, b, b_stride, depth, c + row * c_stride, c_stride);
+    if (along) ask_for_rows(a + (row + high) * a_stride, a_stride, high, depth);
+    if (adds) ask_for_rows(c + (row + high) * c_stride, c_stride, high, wide * in_vector<T>());
+    multiply_tile<along, adds, high, wide>(a + row * (along ? a_stride : 1), a_stride, b, b_stride, depth, c + row * c_stride, c_stride);
   }
   if (row < rows)
-    multiply_rest<along, adds, kTileRows - 1, wide>(rows - row, a + row * (along ? a_stride : 1), a_stride, b, b_stride, depth,
+    multiply_rest<along, adds, high - 1, wide>(rows - row, a + row * (along ? a_stride : 1), a_stride, b, b_stride, depth,
                                                     c + row * c_stride, c_stride);
 }
 // c [rows, columns] = a [rows, depth] b [depth, columns], or c + a b; columns fill whole vectors.
@@ -466,7 +468,8 @@ HD_DEVICE void multiply_matrices(int rows, const T* a, i64 a_stride, const T* b,
 template <class Shape, class T>
 struct AttentionBlocks {
   static constexpr int lanes = in_vector<T>();
-  static constexpr int most = 256 / (int)sizeof(T);
+  // Fewer where a row is short: what a causal mask hides of a block is computed all the same.
+  static constexpr int most = (Shape::queries * (int)sizeof(T) <= 512 ? 128 : 256) / (int)sizeof(T);
   static constexpr int queries = Shape::queries >= most ? most : (int)((Shape::queries + lanes - 1) / lanes * lanes);
   static constexpr int keys = Shape::keys < 64 ? (int)Shape::keys : 64;
   static constexpr i64 of_queries = (Shape::queries + queries - 1) / queries, of_keys = (Shape::keys + keys - 1) / keys;
@@ -569,11 +572,18 @@ template <class T>
 HD_DEVICE bool is_finite(T x) {
   return x - x == T(0);
 }
+// Times 0 each is 0, or nan.
 template <class T>
 HD_DEVICE bool all_finite(const T* from, i64 stride, int count, int columns) {
+  constexpr int lanes = in_vector<T>();
+  Vector<T> sums = {};
   T sum = 0;
-  for (int i = 0; i < count; ++i)
-    for (int c = 0; c < columns; ++c) sum += from[i * stride + c] * T(0);
+  for (int i = 0; i < count; ++i) {
+    int c = 0;
+    for (; c + lanes <= columns; c += lanes) sums += vector_at(from + i * stride + c) * T(0);
+    for (; c < columns; ++c) sum += from[i * stride + c] * T(0);
+  }
+  for (int i = 0; i < lanes; ++i) sum += sums[i];
   return sum == T(0);
 }
 template <class T>
@@ -595,11 +605,26 @@ HD_DEVICE void finish_scores(const AttentionScores<Shape, Options, T>& scores, b
         x[j * block + i] = scores.beside(scores.capped(x[j * block + i]), slope, row, head, there, key + j);
       }
   if (!masked) return;
-  for (int j = 0; j < keys; ++j)
-    for (int i = 0; i < block; ++i) {
-      const i64 there = query + (i < queries ? i : queries - 1);
-      x[j * block + i] = scores.visible(row, there, key + j) ? x[j * block + i] : lowest<T>();
+  for (int j = 0; j < keys; ++j) {
+    // Of the block's queries [begin, end) see the key, as far as places say. Behind the last query none does.
+    const i64 ahead = key + j - (query + Shape::shift);  // of the first query
+    i64 begin = 0, end = queries;
+    if (Options::causal && ahead > begin) begin = ahead;
+    if (Options::window > 0 && ahead + Options::window < end) end = ahead + Options::window;
+    if (Options::window > 0 && !Options::causal && ahead - Options::window + 1 > begin) begin = ahead - Options::window + 1;
+    if constexpr (Options::key_mask)
+      if (scores.key_mask[row * Shape::keys + key + j] == 0) end = 0;
+    if (begin > block) begin = block;
+    if (end < 0) end = 0;
+    T* of_key = x + j * block;
+    for (i64 i = 0; i < begin; ++i) of_key[i] = lowest<T>();
+    for (i64 i = end; i < block; ++i) of_key[i] = lowest<T>();
+    if constexpr (Options::documents) {
+      const int* all = scores.documents + row * Shape::keys;
+      const int mine = all[key + j];
+      for (int i = 0; i < queries; ++i) of_key[i] = all[query + Shape::shift + i] == mine ? of_key[i] : lowest<T>();
     }
+  }
 }
 
 // A block of queries on its way past the keys: sums of weights times values, what they are multiplied with, and their logarithm's parts.

@@ -83,6 +83,7 @@ const RegisterOp attention_grad(
        const auto g = AttentionGraph(b, n, kGradientExtras).backward(n.operands[3], n.operands[4], n.operands[5]);
        return {g.dq, g.dk, g.dv};
      },
+     .precondition = kOfItsSums,
      .flops = 20,
      .samples = attention_gradient_samples()});
 const RegisterForm attention_grad_in_blocks(
@@ -146,6 +147,7 @@ const RegisterOp attention_bias_grad(
      .infer = infer_bias_grad,
      .eval = eval_bias_grad,
      .decomposition = bias_gradient,
+     .precondition = kOfItsSums,
      .flops = 10,
      .samples = {
          biased({2, 3, 4}, {2, 5, 4}, {2, 5, 6}, {2, 2, 3, 5}, {{"heads", int64_t{2}}}),

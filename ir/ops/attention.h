@@ -34,6 +34,9 @@ struct Attention {
   double seen_pairs() const;
 };
 
+// Else weights would be none of a softmax.
+inline constexpr const char* kOfItsSums = "lse is what attention gives of the same q, k and further operands";
+
 std::vector<Key> attention_attributes();
 // Of an operator whose operand `extras` is the first that may be there or not. Throws InferError.
 Attention attention_of(const Signature& s, size_t extras);

@@ -152,6 +152,7 @@ const RegisterOp blocks_grad(
        return {std::move(g.dq), std::move(g.dk), std::move(g.dv)};
      },
      .no_gradient = "attention_grad, which becomes it, has one",
+     .precondition = kOfItsSums,
      .samples = attention_gradient_samples()});
 
 const RegisterFlopCounts of_blocks("attention_blocks",

@@ -10,6 +10,7 @@
 
 #include "ir/builder.h"
 #include "ir/ops/loops.h"
+#include "tests/random/attention_bound.h"
 #include "tests/random/rounding.h"
 
 namespace heddle::testing {
@@ -406,6 +407,7 @@ std::vector<Bounded> evaluate_bounded(const Signature& s, const Operands& operan
   }
   if (precision == Precision::rounded) open_beside_zeros(errors[0], s, operands);
   if (precision == Precision::exact) open_where_it_overflows(errors[0], s, operands, values[0]);
+  if (is_attention(*s.op)) add_attention(s, operands, precision, errors);
   if (is_product(s) && values[0].floating()) add_product(errors[0], s, operands, Rounding(s, 0, precision));
   std::vector<Bounded> results;
   for (size_t r = 0; r < values.size(); ++r) {

@@ -1,6 +1,6 @@
 """ONNX backend cases (https://github.com/onnx/onnx, Apache-2.0) as IR text."""
-from . import (onnx_elementwise, onnx_index, onnx_loops, onnx_movement, onnx_nn, onnx_norm, onnx_products, onnx_reduce, onnx_resize,
-               onnx_sample, onnx_static)
+from . import (onnx_attention, onnx_elementwise, onnx_index, onnx_loops, onnx_movement, onnx_nn, onnx_norm, onnx_products,
+               onnx_reduce, onnx_resize, onnx_sample, onnx_static)
 from .hir import Graph
 from .tensor import DTYPES, OutOfScope, Tolerance, from_case
 
@@ -10,9 +10,9 @@ ELEMENT_TYPES = {1: "f32", 2: "u8", 3: "i8", 4: "u16", 5: "i16", 6: "i32", 7: "i
                  12: "u32", 13: "u64", 16: "bf16"}
 HANDLERS = {**onnx_elementwise.HANDLERS, **onnx_movement.HANDLERS, **onnx_reduce.HANDLERS, **onnx_nn.HANDLERS,
             **onnx_index.HANDLERS, **onnx_norm.HANDLERS, **onnx_sample.HANDLERS, **onnx_products.HANDLERS,
-            **onnx_resize.HANDLERS, **onnx_loops.HANDLERS}
+            **onnx_resize.HANDLERS, **onnx_loops.HANDLERS, **onnx_attention.HANDLERS}
 # Their results are sums of products: one element near zero says little, the error over all of them does.
-SUMS = {"matmul", "conv2d", "conv2d_data_grad", "layer_norm", "normalize"}
+SUMS = {"matmul", "conv2d", "conv2d_data_grad", "layer_norm", "normalize", "attention"}
 
 
 class Node:
