@@ -4,7 +4,8 @@
 //   {"op": "synthetic", "kind": "names", "rows": 6000, "name": "characters", "size": "length", "label": "label"}
 //     -> "tamiko" of language 0: name u8[length] {20, 1, 13, 9, 11, 15, 0...}, size 6
 //
-// The first two have the same letters, as have the next two: only their order tells them apart.
+// The first two have the same letters, as have the next two: only their order tells them apart. One name in ten is
+// borrowed from another language.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,7 +49,9 @@ Name draw_name(const SyntheticRow& r) {
   KeyedRandom random(r.seed, static_cast<uint64_t>(r.row));
   const auto below = [&random](size_t n) { return static_cast<size_t>(random.below(n)); };
   Name name{.language = static_cast<uint8_t>(below(languages().size())), .text = {}};
-  const Language& language = languages()[name.language];
+  // One name in ten is borrowed: no model knows more than nine tenths.
+  const size_t borrowed = below(10) == 0 ? 1 + below(languages().size() - 1) : 0;
+  const Language& language = languages()[(name.language + borrowed) % languages().size()];
   const auto one_of = [&](const Parts& parts) { name.text += parts[below(parts.size())]; };
   for (size_t syllables = 1 + below(3); syllables > 0; --syllables) one_of(language.first), one_of(language.second);
   if (below(4) > 0) one_of(language.endings);

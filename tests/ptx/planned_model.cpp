@@ -55,8 +55,9 @@ std::map<std::string, int64_t> rows_of_tables(const ir::Module& module, const ir
   std::map<std::string, int64_t> rows;
   for (const ir::NodeId c : entry.order) {
     const ir::Node& call = entry[c];
-    if (call.callee.empty()) continue;
-    const ir::Graph& kernel = *module.find_kernel(call.callee);
+    const ir::Graph* called = module.find_kernel(call.callee);
+    if (called == nullptr) continue;  // no call, or that of a loop's body
+    const ir::Graph& kernel = *called;
     for (const ir::NodeId n : kernel.order) {
       const auto* lookup = std::get_if<ir::Lookup>(&kernel[n].op->kind);
       const ir::ValueId from = lookup == nullptr ? ir::ValueId{} : origin(kernel, kernel[n].operands[1]);
