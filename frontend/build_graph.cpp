@@ -79,6 +79,12 @@ struct TrainGraph {
   std::vector<Diagnostic> refusals;  // why it cannot run, though it tells which states there are
 };
 
+// What losses and metrics are told, and what they leave.
+struct Measured {
+  int64_t most_logit_bytes = kMostLogitBytes;
+  std::vector<ir::Graph> bodies;  // of their loops
+};
+
 // Bodies of the loops that measures have, which stand behind those of the instance that `e` is a copy of.
 void take_bodies(Instance& e, size_t of_network, std::vector<ir::Graph>& bodies) {
   const auto first = e.bodies.begin() + static_cast<std::ptrdiff_t>(of_network);
@@ -86,10 +92,11 @@ void take_bodies(Instance& e, size_t of_network, std::vector<ir::Graph>& bodies)
 }
 
 TrainGraph train_graph(ModelInstances& instances, ir::BatchKind kind, int64_t batch, std::optional<int64_t> steps,
-                       Diagnostics& errors, SameNetwork& same, std::vector<ir::Graph>& bodies) {
+                       Diagnostics& errors, SameNetwork& same, Measured& measured) {
   const Model& model = instances.model();
   Instance e = instances.at({.batch = batch, .training = true}, errors);
   const size_t of_network = e.bodies.size();
+  e.most_logit_bytes = measured.most_logit_bytes;
   same.require(e);
   guarded(errors, [&] { require_outputs(e, model); });  // not hours later, when somebody predicts
   const std::vector<IndexCheck> indices = index_checks(e, errors);
@@ -103,24 +110,25 @@ TrainGraph train_graph(ModelInstances& instances, ir::BatchKind kind, int64_t ba
   }
   for (const ir::Update& u : e.updates) e.graph.updates.push_back(u);
   e.graph.name = ir::entry_name({ir::Phase::train, kind});
-  take_bodies(e, of_network, bodies);
+  take_bodies(e, of_network, measured.bodies);
   return {std::move(e.graph),   indices, std::move(e.parameters), std::move(averages), std::move(measures),
           std::move(e.refusals)};
 }
 
 // Reads the averages of `averaged` in the place of these parameters.
 ir::Graph eval_graph(ModelInstances& instances, ir::BatchKind kind, int64_t batch, Diagnostics& errors,
-                     SameNetwork& same, const std::vector<Parameter>& averaged, std::vector<ir::Graph>& bodies) {
+                     SameNetwork& same, const std::vector<Parameter>& averaged, Measured& measured) {
   const Model& model = instances.model();
   Instance e = instances.at({.batch = batch, .training = false}, errors);
   const size_t of_network = e.bodies.size();
+  e.most_logit_bytes = measured.most_logit_bytes;
   same.require(e);
   const std::vector<IndexCheck> indices = index_checks(e, errors);
   const Losses loss = add_losses(e, model, errors);
   if (loss.total.valid()) add_measures(e, model, loss, errors);
   read_averages(e, averaged);
   e.graph.name = ir::entry_name({ir::Phase::eval, kind});
-  take_bodies(e, of_network, bodies);
+  take_bodies(e, of_network, measured.bodies);
   finish(e.graph, indices);
   return std::move(e.graph);
 }
@@ -221,7 +229,7 @@ void allow_precision(ir::Module& m, const std::string& precision) {
     if (!g.body && g.kind().phase == ir::Phase::init) continue;
     for (const ir::NodeId id : g.order) {
       ir::Node& n = g[id];
-      if (std::holds_alternative<ir::Contraction>(n.op->kind) && g[n.operands[0]].type.dtype == ir::DType::f32)
+      if (n.op->find_attr("precision") != nullptr && g[n.operands[0]].type.dtype == ir::DType::f32)
         n.attrs["precision"] = precision;
     }
   }
@@ -294,8 +302,8 @@ ir::Module build_module(ModelInstances& instances, const BuildOptions& options) 
   if (options.train > 0 || options.train_last > 0) require_training(model);
   const int64_t batch = options.train > 0 ? options.train : any_batch(options);
   SameNetwork same;
-  std::vector<ir::Graph> bodies;  // of losses and metrics
-  TrainGraph train = train_graph(instances, ir::BatchKind::whole, batch, steps, errors, same, bodies);
+  Measured measured{options.most_logit_bytes, {}};
+  TrainGraph train = train_graph(instances, ir::BatchKind::whole, batch, steps, errors, same, measured);
   if (options.train > 0) require_runnable(train, errors);
   errors.throw_if_any();
   look_at_another_batch(instances, batch, same);
@@ -306,7 +314,8 @@ ir::Module build_module(ModelInstances& instances, const BuildOptions& options) 
     m.graphs.push_back(std::move(train.graph));
   }
   if (options.train_last > 0) {
-    TrainGraph last = train_graph(instances, ir::BatchKind::remainder, options.train_last, steps, errors, same, bodies);
+    TrainGraph last =
+        train_graph(instances, ir::BatchKind::remainder, options.train_last, steps, errors, same, measured);
     require_runnable(last, errors);
     finish(last.graph, last.indices);
     m.graphs.push_back(std::move(last.graph));
@@ -315,17 +324,17 @@ ir::Module build_module(ModelInstances& instances, const BuildOptions& options) 
   const bool trains = options.train > 0 || options.train_last > 0;
   const std::vector<Parameter> averages = trains ? train.averaged : std::vector<Parameter>{};
   if (options.eval > 0)
-    m.graphs.push_back(eval_graph(instances, ir::BatchKind::whole, options.eval, errors, same, averages, bodies));
+    m.graphs.push_back(eval_graph(instances, ir::BatchKind::whole, options.eval, errors, same, averages, measured));
   if (options.eval_last > 0)
     m.graphs.push_back(
-        eval_graph(instances, ir::BatchKind::remainder, options.eval_last, errors, same, averages, bodies));
+        eval_graph(instances, ir::BatchKind::remainder, options.eval_last, errors, same, averages, measured));
   if (options.predict > 0) m.graphs.push_back(predict_graph(instances, options.predict, errors, same));
   errors.throw_if_any();
   if (!averages.empty()) m.graphs.push_back(take_average_graph(averages));
   if (!model.train.losses.empty() && options.train + options.train_last + options.eval + options.eval_last > 0)
     add_measure_graphs(m, model, train.measures, options.train > 0);
-  std::ranges::move(instances.bodies(), std::back_inserter(bodies));
-  m.bodies = scanned(std::move(bodies), m.graphs);
+  std::ranges::move(instances.bodies(), std::back_inserter(measured.bodies));
+  m.bodies = scanned(std::move(measured.bodies), m.graphs);
   allow_precision(m, model.train.precision);
   return m;
 }

@@ -35,6 +35,7 @@ struct BuildOptions {
   // 0: the graph is not built.
   int64_t train = 0, train_last = 0, eval = 0, eval_last = 0, predict = 0;
   std::optional<int64_t> total_steps;  // for schedules that end; train.steps otherwise
+  int64_t most_logit_bytes = kMostLogitBytes;
 };
 
 // Every graph of the model at the batch size the file gives.

@@ -49,6 +49,9 @@ struct InstanceNode {
   std::vector<std::string> parameters;  // of others that it reads, by path
 };
 
+// Logits of more bytes, where they are a product, are computed a few classes at a time (frontend/training/product_logits.h).
+inline constexpr int64_t kMostLogitBytes = int64_t{1} << 29;
+
 struct Instance {
   ir::Graph graph;
   std::vector<ir::Graph> bodies;  // of its scans, each before the bodies that scan it
@@ -63,6 +66,7 @@ struct Instance {
   std::map<ir::ValueId, Location> places;
   int64_t batch = 0;
   bool training = false;
+  int64_t most_logit_bytes = kMostLogitBytes;
   std::string batch_name;
 
   std::string body_name(const std::string& path) const;  // one name means one body in all instances of the model

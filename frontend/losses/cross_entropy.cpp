@@ -1,5 +1,6 @@
 // cross_entropy, by torch.nn.CrossEntropyLoss.
 #include "frontend/training/measure_parts.h"
+#include "frontend/training/product_logits.h"
 
 namespace heddle::frontend {
 namespace {
@@ -16,10 +17,17 @@ bool is_plain(const MeasureContext& c) {
 ValueId mean(MeasureContext& c) {
   check_classes(c);
   check_class_weights(c);
+  if (const auto product = product_logits(c)) return mean_of_product(c, *product, smoothing_of(c));
   if (is_plain(c)) return c.emit("cross_entropy", c.in, {{"ignore_index", c.settings.integer("ignore_index")}});
   c.b.prefix = c.name + ".logits";
   const ValueId logits = c.b.cast(c.in[0], ir::DType::f32);
   return mean_of_labels(c, c.emit("log_softmax", {logits}), smoothing_of(c));
+}
+
+ValueId count(MeasureContext& c) {
+  if (is_plain(c)) return valid_labels(c);
+  if (const auto product = product_logits(c)) return weight_of_product(c, *product);
+  return count_of_labels(c);
 }
 
 const RegisterLoss cross_entropy(
@@ -34,8 +42,9 @@ const RegisterLoss cross_entropy(
                    .fallback = 0.0,
                    .range = ir::between(0, 1)}},
      .classes = true,
+     .chunks = true,
      .mean = mean,
-     .count = [](MeasureContext& c) { return is_plain(c) ? valid_labels(c) : count_of_labels(c); }});
+     .count = count});
 
 }  // namespace
 }  // namespace heddle::frontend

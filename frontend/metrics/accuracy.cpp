@@ -1,5 +1,6 @@
 // accuracy: of rows by their largest logit, of labels by a threshold, or of rows whose labels are all right.
 #include "frontend/metrics/counts.h"
+#include "frontend/training/product_logits.h"
 
 namespace heddle::frontend {
 namespace {
@@ -9,6 +10,7 @@ using ir::ValueId;
 ValueId correct(MeasureContext& c) {
   check_class_scores(c);
   check_classes(c);
+  if (const auto product = product_logits(c)) return among_the_best(c, *product, 1);
   const ValueId best = c.emit("argmax", {c.in[0]}, {{"axis", int64_t{-1}}});
   const ValueId hits = c.emit("and", {c.emit("eq", {best, c.in[1]}, {}, "equal"), valid_rows(c)}, {}, "hits");
   return sum_of(c, as_number(c, hits, "hits"), {}, "reduce_sum");
@@ -78,7 +80,8 @@ MetricDef make() {
                      .type = KeyType::flag,
                      .doc = "a row counts where all of its labels are right, as in scikit-learn's accuracy_score",
                      .fallback = false}},
-       .classes = true},
+       .classes = true,
+       .chunks = true},
       correct, valid_labels);
   def.states = states;
   def.next = [of_classes = def.next](MeasureContext& c, const ir::Values& old) {

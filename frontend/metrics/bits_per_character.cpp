@@ -2,6 +2,7 @@
 #include <numbers>
 
 #include "frontend/training/measure_parts.h"
+#include "frontend/training/product_logits.h"
 
 namespace heddle::frontend {
 namespace {
@@ -10,6 +11,7 @@ using ir::ValueId;
 
 ValueId sum(MeasureContext& c) {
   check_classes(c);
+  if (const auto product = product_logits(c)) return cost_of_product(c, *product);
   const ValueId mean = c.emit("cross_entropy", c.in, {{"ignore_index", c.settings.integer("ignore_index")}});
   return c.emit("mul", {mean, valid_labels(c)});
 }
@@ -19,7 +21,8 @@ MetricDef make() {
                                 .doc = "mean cross-entropy in bits: that of labels that are characters",
                                 .inputs = class_inputs(),
                                 .settings = {ignore_setting()},
-                                .classes = true},
+                                .classes = true,
+                                .chunks = true},
                                sum, valid_labels);
   def.finish = [](MeasureContext& c) {
     const ValueId nats = c.emit("div", c.in, {}, "nats");

@@ -143,8 +143,7 @@ MetricDef of_words() {
   MetricDef def = error_rate("word_error_rate",
                              "edits that make the labels' words of the predicted ones, over the labels' words; tokens "
                              "are words, or with `space` what spaces divide into words");
-  def.settings.push_back(
-      {.name = "space", .doc = "the token between words; without it tokens are words"});
+  def.settings.push_back({.name = "space", .doc = "the token between words; without it tokens are words"});
   def.next = [](MeasureContext& c, const ir::Values& old) {
     SequencePair pair = read_sequences(c);
     if (c.settings.json("space") != nullptr) {

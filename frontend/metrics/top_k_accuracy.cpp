@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "frontend/training/measure_parts.h"
+#include "frontend/training/product_logits.h"
 
 namespace heddle::frontend {
 namespace {
@@ -11,11 +12,12 @@ using ir::Dims;
 using ir::ValueId;
 
 // Classes with a larger logit than the label's, or with the same and a lower number: fewer than k of them.
-ValueId among_the_best(MeasureContext& c) {
+ValueId correct(MeasureContext& c) {
   check_classes(c);
   const Dims dims = c.b.type(c.in[0]).dims, last = last_axis(dims), rows = leading_axes(dims);
   const int64_t k = c.settings.integer("k");
   if (k > dims.back()) c.settings.fail("k", fmt::format("'k' is {}, and there are {} classes", k, dims.back()));
+  if (const auto product = product_logits(c)) return among_the_best(c, *product, k);
   const ValueId hits = label_hits(c), logits = c.in[0];
   c.b.prefix = c.name + ".constant";
   const ValueId least = c.b.like(-std::numeric_limits<double>::infinity(), logits);
@@ -45,8 +47,9 @@ const RegisterMetric top_k_accuracy(ratio_metric(
      .higher_is_better = true,
      .settings = {ignore_setting(),
                   {.name = "k", .doc = "how many logits count", .fallback = int64_t{5}, .range = ir::at_least(1)}},
-     .classes = true},
-    among_the_best, valid_labels));
+     .classes = true,
+     .chunks = true},
+    correct, valid_labels));
 
 }  // namespace
 }  // namespace heddle::frontend

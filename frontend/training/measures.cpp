@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <limits>
 #include <map>
 
 #include "frontend/instantiate/run_loop.h"
@@ -61,6 +63,20 @@ ValueId row_weights(Instance& e, const Part& part, const std::string& title) {
   return v;
 }
 
+// Whether all losses and metrics that read this value of the model can do with a few of its classes at a time.
+bool may_chunk(const Model& model, const Reference& logits) {
+  const auto reads = [&](const Part& part) {
+    return std::ranges::any_of(part.in, [&](const Reference& in) { return in.name == logits.name; });
+  };
+  const auto chunks = [](const Part& part, bool first_alone) {
+    return first_alone && std::ranges::count(part.in, part.in[0].name, &Reference::name) == 1;
+  };
+  return std::ranges::all_of(model.train.losses,
+                             [&](const Part& p) { return !reads(p) || chunks(p, find_loss(p.op)->chunks); }) &&
+         std::ranges::all_of(model.train.metrics,
+                             [&](const Part& p) { return !reads(p) || chunks(p, find_metric(p.op)->chunks); });
+}
+
 // Runs `build` for a part over its operands, named `name`; not where an operand is faulty.
 template <class Def>
 void with_context(Instance& e, const Model& model, const Part& part, const Def& def, const std::string& title,
@@ -83,7 +99,8 @@ void with_context(Instance& e, const Model& model, const Part& part, const Def& 
                                            std::move(notes));
                          },
                          [&](const ir::Dims& dims) { return e.shape_text(dims); },
-                         [&](const LoopSpec& loop) { return run_loop(e, loop, title, part.op_where); }};
+                         [&](const LoopSpec& loop) { return run_loop(e, loop, title, part.op_where); },
+                         may_chunk(model, part.in[0]) ? e.most_logit_bytes : std::numeric_limits<int64_t>::max()};
   build(context);
 }
 

@@ -2,6 +2,7 @@
 // frontend/losses, metrics, optimizers, schedules.
 #pragma once
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ struct MeasureContext {
   std::function<std::string(const ir::Dims&)> shape_text;  // [N,10]
   // Makes a loop of the turn that has been built into the graph: as GraphServices::loop.
   std::function<ir::Values(const LoopSpec&)> loop = {};
+  // Of logits that are a product: with more bytes a few classes are computed at a time (product_logits.h).
+  int64_t most_logit_bytes = std::numeric_limits<int64_t>::max();
 
   ir::ValueId emit(std::string_view op, const ir::Values& operands, ir::Attrs attrs = {}, std::string_view suffix = {});
   ir::ValueId count(double n);  // f32[]
@@ -38,6 +41,7 @@ struct LossDef {
   std::vector<Key> settings = {};                     // besides weight, which all have
   bool weighs_rows = true;                            // takes 'weights'
   bool classes = false;                               // the second input holds class numbers of the first
+  bool chunks = false;                                // can do with a few classes of it at a time (product_logits.h)
   std::function<ir::ValueId(MeasureContext&)> mean;   // over the valid elements of the batch, f32[]
   std::function<ir::ValueId(MeasureContext&)> count;  // of valid elements or of their weights, f32[]
 };
@@ -57,6 +61,7 @@ struct MetricDef {
   bool higher_is_better = false;
   std::vector<Key> settings = {};
   bool classes = false;  // the second input holds class numbers of the first
+  bool chunks = false;   // can do with a few classes of it at a time (product_logits.h)
   std::function<std::vector<MetricState>(MeasureContext&)> states = {};  // checks the inputs, too
   std::function<ir::Values(MeasureContext&, const ir::Values& old)> next = {};
   std::function<ir::ValueId(MeasureContext&)> finish = {};  // `in` are the states; f64 of any shape
