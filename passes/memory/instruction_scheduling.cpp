@@ -21,28 +21,34 @@ struct Storages {
   std::vector<char> pinned;                   // by ValueId index of the root: lives to the end, or outside the arena
   std::vector<char> owned;                    // by ValueId index: whether it is a root
   std::vector<ValueId> overwrites;            // by NodeId index: the state whose next value it computes
+  std::vector<char> only_overwrites;          // by NodeId index: whether all that it makes lies over its operands
 };
 
-// What a kernel makes by overwriting an operand is no storage of its own.
-void overwrite(const Module& m, const Graph& g, std::vector<StorageSpan>& spans) {
+// What a kernel makes by overwriting an operand is no storage of its own. Returns by NodeId index whether all that a
+// node makes lies so.
+std::vector<char> overwrite(const Module& m, const Graph& g, std::vector<StorageSpan>& spans) {
+  std::vector<char> alone(g.node_count(), 0);
   for (const NodeId id : g.order) {
     const Node& n = g[id];
     const Graph* k = n.callee.empty() ? nullptr : m.find_kernel(n.callee);
     if (k == nullptr) continue;
-    for (const OverwrittenInput& o : overwritten_inputs(*k))
-      spans[index_of(n.results[o.output])] = spans[index_of(n.operands[o.input])];
+    const std::vector<OverwrittenInput> all = overwritten_inputs(*k);
+    for (const OverwrittenInput& o : all) spans[index_of(n.results[o.output])] = spans[index_of(n.operands[o.input])];
+    alone[index_of(id)] = !all.empty() && all.size() == n.results.size();
   }
+  return alone;
 }
 
 Storages storages(const Module& m, const Graph& g) {
   std::vector<StorageSpan> spans = view_spans(g);
-  overwrite(m, g, spans);
+  const std::vector<char> overwrites_alone = overwrite(m, g, spans);
   const auto root = [&](ValueId v) { return spans[index_of(v)].root; };
   Storages s{.touched = std::vector<std::vector<ValueId>>(g.node_count()),
              .of = std::vector<std::vector<NodeId>>(g.value_count()),
              .pinned = std::vector<char>(g.value_count(), 0),
              .owned = std::vector<char>(g.value_count(), 0),
-             .overwrites = std::vector<ValueId>(g.node_count())};
+             .overwrites = std::vector<ValueId>(g.node_count()),
+             .only_overwrites = overwrites_alone};
   for (size_t i = 0; i < spans.size(); ++i) s.owned[i] = index_of(spans[i].root) == i;
   for (NodeId id : g.order) {
     std::vector<ValueId>& roots = s.touched[index_of(id)];
@@ -137,8 +143,10 @@ class ListScheduler {
     return {};
   }
 
-  // Whether someone else still has to read the state that the node may overwrite.
+  // Whether someone else still has to read the state that the node may overwrite, or it takes and gives no memory: a step
+  // between others would only lengthen the lives of their values.
   bool deferred(NodeId id) const {
+    if (s_.only_overwrites[index_of(id)]) return true;
     const ValueId state = s_.overwrites[index_of(id)];
     if (!state.valid()) return false;
     const std::vector<ValueId>& roots = s_.touched[index_of(id)];

@@ -60,8 +60,12 @@ void find_overlaps(Problem& p) {
 
 Problem make_problem(std::span<const Interval> intervals, int64_t alignment) {
   Problem p;
+  // Where nothing ends with the first step, what it makes meets the same as if it were made with the second one: what
+  // an entry gathers is packed as inputs from outside are.
+  const bool second = std::ranges::none_of(intervals, [](const Interval& i) { return i.end == 1; });
   for (const Interval& i : intervals) {
-    p.items.push_back({i.begin, i.end, ir::align_up(i.bytes, alignment)});
+    const int64_t begin = second && i.begin == 0 && i.end > 1 ? 1 : i.begin;
+    p.items.push_back({begin, i.end, ir::align_up(i.bytes, alignment)});
     p.steps = std::max(p.steps, i.end);
   }
   p.pairs = overlapping_pairs(p.items);
