@@ -36,6 +36,7 @@ void add_attention(const Signature& s, const std::vector<const Bounded*>& operan
   const bool gradient = s.operands.size() > 5 && s.op->operands.size() == kGradientExtras;
   const Attention a = attention_of(s, gradient ? kGradientExtras : kExtras);
   std::vector<double> most;
+  most.reserve(operands.size());
   for (const Bounded* b : operands) most.push_back(largest(*b));
   const double unit = precision == Precision::exact || a.dtype == DType::f64 ? 0x1p-52 : 0x1p-23;
   const auto count = [](int64_t n) { return static_cast<double>(n); };
