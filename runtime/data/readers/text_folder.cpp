@@ -110,7 +110,7 @@ class TextFolder {
         Column& column = table.columns[i];
         if (texts[i] != nullptr) {
           texts[i]->store_ids(column.type, to[i]);
-        } else if (is_length(known[i])) {
+        } else if (is_length(known[i]) && first != nullptr) {
           first->store_size(column.type, to[i]);
         } else {
           store_integer(column.type, file.label, to[i]);
