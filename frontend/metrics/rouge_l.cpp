@@ -12,7 +12,6 @@ namespace heddle::frontend {
 namespace {
 
 using ir::Dims;
-using ir::DType;
 using ir::ValueId;
 
 ValueId like(MeasureContext& c, double value, ValueId v) {

@@ -39,7 +39,7 @@ void check(MeasureContext& c) {
     c.fail(fmt::format("first and last places differ: {}{} and {}{}", ir::to_string(first.dtype),
                        c.shape_text(first.dims), ir::to_string(last.dtype), c.shape_text(last.dims)),
            kInputs);
-  for (const size_t input : {2, 3}) {
+  for (const size_t input : {size_t{2}, size_t{3}}) {
     const ir::Type& type = c.b.type(c.in[input]);
     if (type.dtype != DType::i32 || type.dims != Dims{first.dims[0]})
       c.fail(fmt::format("expected labels i32{}, found {}{}", c.shape_text({first.dims[0]}), ir::to_string(type.dtype),
