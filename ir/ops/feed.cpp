@@ -28,7 +28,8 @@ PrimitivePlan plan(const Signature& s) {
   constexpr double kLanes = 32, kRow = 30, kDraw = 90, kPacket = 12, kElement = 3, kMap = 2, kPlace = 20;
   const FedInput fed = fed_input(s);
   const FedThreads threads = threads_of(fed);
-  const auto packets = static_cast<double>((fed.elements() / threads.packet + threads.team - 1) / threads.team);
+  const int64_t turns = (fed.elements() / threads.packet + threads.team - 1) / threads.team;
+  const auto packets = static_cast<double>(turns);
   double row = kRow, element = kElement;
   for (const size_t i : fed.active()) {
     const MapDef& def = *fed.column.maps[i].def;

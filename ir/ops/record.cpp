@@ -124,7 +124,7 @@ Sample sample(int64_t records, bool norms, bool count, bool norm, int64_t checks
       .attrs = {{"records", records}, {"rows", int64_t{3}}, {"count", count}, {"norm", norm}, {"outside", checks > 0}},
       .dtypes = {DType::u64, DType::u64, loss}};
   for (const bool told : {count, norm})
-    if (told) sample.shapes.push_back({}), sample.dtypes.push_back(DType::f32);
+    if (told) sample.shapes.emplace_back(), sample.dtypes.push_back(DType::f32);
   if (checks > 0) sample.shapes.push_back({checks, 2}), sample.dtypes.push_back(DType::i64);
   return sample;
 }
