@@ -52,7 +52,7 @@ LAYERS = {
     "instance_norm": {"in": "image"}, "iota": {"size": 4}, "lstm": {"in": "sequence", "units": 3, "out": ["lstm_all", "lstm_last", "lstm_cell"]}, "matmul": {"in": ["x", "table"], "transpose_b": True},
     "max_pool1d": {"in": "sequence", "window": 2}, "max_pool2d": WINDOW, "one_hot": {"in": "ids", "depth": 3},
     "pad": {"low": [0, 1], "high": [0, 2], "fill": 0.5}, "param": {"shape": [3]}, "pixel_shuffle": {"in": "image", "factor": 2}, "prelu": {"in": "image"},
-    "random_normal": {"shape": ["N", 2]}, "random_uniform": {"shape": ["N", 2]}, "reshape": {"shape": ["N", 3, 2]},
+    "random_normal": {"shape": ["N", 2]}, "random_uniform": {"shape": ["N", 2]}, "reshape": {"shape": ["N", 3, 2]}, "broadcast_to": {"shape": [2, -1, -1]},
     "resize2d": {"in": "image", "size": 5}, "reverse": {"axes": [1]}, "scatter": {"in": ["table", "place", "updates"]},
     "scatter_nd": {"in": ["x", "singles", "fives"], "batch": 1}, "select": {"in": ["truths", "x", "big"]},
     "select_and_scatter": {"in": ["x", "x"], "window": [1, 1]}, "separable_conv2d": {"in": "image", "filters": 4, "kernel": 3},
