@@ -548,7 +548,7 @@ const std::vector<ForeignName>& foreign_names() {
       {{"numpy"}, {"npy"}},
       {{"tsv", "txt", "pandas", "table"}, {"csv"}},
       {{"excel", "xlsx", "sql"}, {"csv"}, "export it as text, and write {\"op\": \"csv\"}"},
-      {{"textfile", "languagemodel", "textlinedataset"}, {"tokens", "text_folder"}},
+      {{"textfile", "languagemodel", "textlinedataset"}, {"tokens"}},
       {{"textdatasetfromdirectory"}, {"text_folder"}},
       {{"jsonl", "json", "ndjson"}, {"json_lines"}},
       {{"translation", "paralleltextdataset"}, {"parallel_text"}},

@@ -67,8 +67,7 @@ FlopCounts work(const Attention& a, double products) {
   return {.flops = of_products + pairs * operations_of_score(a), .products = of_products};
 }
 
-PrimitivePlan plan_of(const Signature& s, const Attention& a, const FlopCounts& work, int64_t jobs,
-                      int64_t workers) {
+PrimitivePlan plan_of(const Signature& s, const Attention& a, const FlopCounts& work, int64_t jobs, int64_t workers) {
   constexpr int64_t kThreads = 128, kWarps = kThreads / 32;
   constexpr double kInstructionsOfProduct = 3.0 / 32 / 2;  // of a warp: loads, and a multiplication with an addition
   return {.words = words(s, a),
@@ -156,7 +155,7 @@ const RegisterOp blocks_grad(
      .samples = attention_gradient_samples()});
 
 const RegisterFlopCounts of_blocks("attention_blocks",
-                             [](const Signature& s) { return work_of_forward(attention_of(s, kExtras)); });
+                                   [](const Signature& s) { return work_of_forward(attention_of(s, kExtras)); });
 const RegisterFlopCounts of_blocks_grad("attention_blocks_grad", [](const Signature& s) {
   return work_of_gradient(attention_of(s, kGradientExtras));
 });
