@@ -43,6 +43,8 @@ void add_attention(const Signature& s, const std::vector<const Bounded*>& operan
   double score = std::abs(a.scale) * count(a.width) * most[0] * most[1];
   if (a.bias >= 0) score += most[static_cast<size_t>(a.bias)];
   if (a.alibi) score += count(a.keys + a.queries);
+  // Beyond the type's numbers sums of products are infinite, or nan.
+  if (score > static_cast<double>(std::numeric_limits<float>::max()) && a.dtype != DType::f64) score = kInfinity;
   // Of a weight: the product, what is beside it, exp, the sum over the keys.
   const double of_weight = unit * (32 + count(a.width) + 4 * score + count(a.keys)), kept = 2 / (1 - a.rate);
   if (!gradient) {
