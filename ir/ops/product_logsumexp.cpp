@@ -217,6 +217,7 @@ std::vector<Tensor> eval_grad(const Signature& s, std::span<const Tensor* const>
   for (const Type& type : s.results) out.emplace_back(type);
   const int64_t features = s.operands[0].dims[1], classes = s.operands[1].dims[0];
   std::vector<Sums> sums;
+  sums.reserve(out.size());
   for (const Tensor& t : out) sums.emplace_back(static_cast<size_t>(t.elements()));
   for (int64_t row = 0; row < s.operands[0].dims[0]; ++row) {
     const std::vector<double> logits = logits_of(in, row);

@@ -110,12 +110,12 @@ DrawnRows::DrawnRows(const frontend::Data& data, const ReaderRequest& train, con
 
 std::vector<uint8_t> DrawnRows::draw(std::vector<uint8_t> kept) const {
   const auto stay = std::ranges::count(kept, 1);
-  const std::vector<uint8_t> drawn = runtime::data::draw_rows({.rows = rows_,
-                                                               .fraction = data_.validation_fraction,
-                                                               .seed = static_cast<uint64_t>(data_.draw->seed),
-                                                               .classes = {classes_, class_count_},
-                                                               .groups = {groups_, group_count_},
-                                                               .kept = std::move(kept)});
+  std::vector<uint8_t> drawn = runtime::data::draw_rows({.rows = rows_,
+                                                         .fraction = data_.validation_fraction,
+                                                         .seed = static_cast<uint64_t>(data_.draw->seed),
+                                                         .classes = {classes_, class_count_},
+                                                         .groups = {groups_, group_count_},
+                                                         .kept = std::move(kept)});
   require_both_sides(drawn, stay);
   return drawn;
 }
