@@ -7,7 +7,6 @@
 
 #include "frontend/build_graph.h"
 #include "frontend/read/read_model.h"
-#include "ir/evaluate/tensor_bytes.h"
 #include "ir/verify/verify.h"
 #include "passes/decompose.h"
 #include "passes/pipeline.h"
@@ -32,10 +31,7 @@ class AttentionOfPyTorch : public ::testing::TestWithParam<std::string> {
   }
 
   const runtime::SavedTensor* find(const std::string& what) const { return numbers().find(GetParam() + "/" + what); }
-  ir::Tensor stored(const std::string& what) const {
-    const runtime::SavedTensor& saved = *find(what);
-    return ir::from_bytes({ir::parse_dtype(saved.dtype).value(), saved.dims}, numbers().bytes(saved));
-  }
+  static ir::Tensor stored(const std::string& what) { return stored_tensor(numbers(), GetParam() + "/" + what); }
   // "q" of "in.q", with what it stores.
   std::vector<std::pair<std::string, const runtime::SavedTensor*>> inputs_of_node() const {
     std::vector<std::pair<std::string, const runtime::SavedTensor*>> all;

@@ -5,11 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 
 #include "frontend/build_graph.h"
 #include "frontend/read/read_model.h"
-#include "ir/evaluate/tensor_bytes.h"
 #include "passes/pipeline.h"
 #include "tests/numeric/reference_file.h"
 #include "tests/support/host_run.h"
@@ -20,22 +18,11 @@ namespace {
 constexpr double kTolerance = 1e-9;
 
 const runtime::WeightsFile& numbers() {
-  const char* other = std::getenv("HEDDLE_METRICS");
-  static const runtime::WeightsFile file =
-      other == nullptr ? reference_file("metrics.safetensors") : runtime::read_safetensors(other);
+  static const runtime::WeightsFile file = reference_file("metrics.safetensors", "HEDDLE_METRICS");
   return file;
 }
 
-ir::Tensor stored(const std::string& name) {
-  const runtime::SavedTensor& saved = *numbers().find(name);
-  return ir::from_bytes({ir::parse_dtype(saved.dtype).value(), saved.dims}, numbers().bytes(saved));
-}
-
-ir::Tensor batch_of(const ir::Tensor& all, int64_t k, const ir::Type& type) {
-  ir::Tensor out(type);
-  for (int64_t i = 0; i < out.elements(); ++i) out.copy(i, all, k * out.elements() + i);
-  return out;
-}
+ir::Tensor stored(const std::string& name) { return stored_tensor(numbers(), name); }
 
 using Run = std::function<ir::Evaluation(const std::string& entry, const ir::NamedTensors& inputs)>;
 
@@ -64,7 +51,7 @@ std::vector<ir::Tensor> measured(const Case& c, const std::string& name, const R
     ir::NamedTensors in;
     for (const ir::ValueId v : g.inputs)
       in.emplace(g[v].name, g[v].role == ir::Role::input
-                                ? batch_of(g[v].name == "s" ? scores : labels, k, g[v].type)
+                                ? part_of(g[v].name == "s" ? scores : labels, k, g[v].type)
                                 : states.emplace(g[v].name, ir::Tensor(g[v].type)).first->second);
     ir::Evaluation done = run(entry, in);
     for (auto& [state, next] : done.updated) states.insert_or_assign(state, std::move(next));

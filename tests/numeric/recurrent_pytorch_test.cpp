@@ -6,7 +6,6 @@
 
 #include "frontend/build_graph.h"
 #include "frontend/read/read_model.h"
-#include "ir/evaluate/tensor_bytes.h"
 #include "ir/verify/verify.h"
 #include "passes/pipeline.h"
 #include "runtime/weights/safetensors.h"
@@ -30,10 +29,7 @@ class RecurrentOfPyTorch : public ::testing::TestWithParam<std::string> {
   }
 
   bool is_stored(const std::string& what) const { return numbers().find(GetParam() + "/" + what) != nullptr; }
-  ir::Tensor stored(const std::string& what) const {
-    const runtime::SavedTensor& saved = *numbers().find(GetParam() + "/" + what);
-    return ir::from_bytes({ir::parse_dtype(saved.dtype).value(), saved.dims}, numbers().bytes(saved));
-  }
+  static ir::Tensor stored(const std::string& what) { return stored_tensor(numbers(), GetParam() + "/" + what); }
   std::string shape(const std::string& what) const {
     return fmt::format("{}", fmt::join(numbers().find(GetParam() + "/" + what)->dims, ","));
   }

@@ -1,13 +1,28 @@
 #include "tests/numeric/reference_file.h"
 
 #include <cmath>
+#include <cstdlib>
 
+#include "ir/evaluate/tensor_bytes.h"
 #include "tests/support/source_dir.h"
 
 namespace heddle::testing {
 
-runtime::WeightsFile reference_file(const std::string& name) {
+runtime::WeightsFile reference_file(const std::string& name, const char* variable) {
+  if (const char* other = variable == nullptr ? nullptr : std::getenv(variable); other != nullptr)
+    return runtime::read_safetensors(other);
   return runtime::read_safetensors(source_dir() / "tests/training/reference" / name);
+}
+
+ir::Tensor stored_tensor(const runtime::WeightsFile& file, const std::string& name) {
+  const runtime::SavedTensor& saved = *file.find(name);
+  return ir::from_bytes({ir::parse_dtype(saved.dtype).value(), saved.dims}, file.bytes(saved));
+}
+
+ir::Tensor part_of(const ir::Tensor& all, int64_t k, const ir::Type& type) {
+  ir::Tensor out(type);
+  for (int64_t i = 0; i < out.elements(); ++i) out.copy(i, all, k * out.elements() + i);
+  return out;
 }
 
 std::vector<std::string> reference_cases(const runtime::WeightsFile& file) {

@@ -8,8 +8,12 @@
 
 namespace heddle::testing {
 
-// `name` is a file of the folder.
-runtime::WeightsFile reference_file(const std::string& name);
+// `name` is a file of the folder; another one's path may be in the environment, by `variable`.
+runtime::WeightsFile reference_file(const std::string& name, const char* variable = nullptr);
+// What the file holds under the name.
+ir::Tensor stored_tensor(const runtime::WeightsFile& file, const std::string& name);
+// Part k of a tensor whose first axis counts parts of the type.
+ir::Tensor part_of(const ir::Tensor& all, int64_t k, const ir::Type& type);
 // The names of its cases: what its metadata describe.
 std::vector<std::string> reference_cases(const runtime::WeightsFile& file);
 // Normalised mean square error: the squares of the differences over the squares of what is expected; where these are 0,

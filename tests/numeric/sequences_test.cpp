@@ -5,11 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 
 #include "frontend/build_graph.h"
 #include "frontend/read/read_model.h"
-#include "ir/evaluate/tensor_bytes.h"
 #include "passes/pipeline.h"
 #include "runtime/weights/safetensors.h"
 #include "tests/numeric/reference_file.h"
@@ -19,22 +17,11 @@ namespace heddle::testing {
 namespace {
 
 const runtime::WeightsFile& numbers() {
-  const char* other = std::getenv("HEDDLE_SEQUENCES");
-  static const runtime::WeightsFile file =
-      other == nullptr ? reference_file("sequences.safetensors") : runtime::read_safetensors(other);
+  static const runtime::WeightsFile file = reference_file("sequences.safetensors", "HEDDLE_SEQUENCES");
   return file;
 }
 
-ir::Tensor stored(const std::string& name) {
-  const runtime::SavedTensor& saved = *numbers().find(name);
-  return ir::from_bytes({ir::parse_dtype(saved.dtype).value(), saved.dims}, numbers().bytes(saved));
-}
-
-ir::Tensor batch_of(const ir::Tensor& all, int64_t k, const ir::Type& type) {
-  ir::Tensor out(type);
-  for (int64_t i = 0; i < out.elements(); ++i) out.copy(i, all, k * out.elements() + i);
-  return out;
-}
+ir::Tensor stored(const std::string& name) { return stored_tensor(numbers(), name); }
 
 using Run = std::function<ir::Evaluation(const std::string& entry, const ir::NamedTensors& inputs)>;
 
@@ -64,7 +51,7 @@ class Case {
     const ir::Graph& g = *module_.find_graph(entry);
     for (const ir::ValueId v : g.inputs)
       in.emplace(g[v].name, g[v].role == ir::Role::input
-                                ? batch_of(stored(name_ + "/in." + g[v].name), k, g[v].type)
+                                ? part_of(stored(name_ + "/in." + g[v].name), k, g[v].type)
                                 : states.emplace(g[v].name, ir::Tensor(g[v].type)).first->second);
     ir::Evaluation done = run_(entry, in);
     for (auto& [state, next] : done.updated) states.insert_or_assign(state, std::move(next));

@@ -9,7 +9,6 @@
 
 #include "frontend/build_graph.h"
 #include "frontend/read/read_model.h"
-#include "ir/evaluate/tensor_bytes.h"
 #include "passes/pipeline.h"
 #include "runtime/weights/safetensors.h"
 #include "tests/numeric/reference_file.h"
@@ -23,23 +22,7 @@ const runtime::WeightsFile& numbers() {
   return file;
 }
 
-ir::Tensor stored(const std::string& name) {
-  const runtime::SavedTensor& saved = *numbers().find(name);
-  return ir::from_bytes({ir::parse_dtype(saved.dtype).value(), saved.dims}, numbers().bytes(saved));
-}
-
-// Part k of a tensor whose first axis counts.
-ir::Tensor part(const ir::Tensor& all, int64_t k, const ir::Type& type) {
-  ir::Tensor out(type);
-  const int64_t n = out.elements();
-  for (int64_t i = 0; i < n; ++i) {
-    if (out.integer.empty())
-      out.set(i, all.at(k * n + i));
-    else
-      out.integer[static_cast<size_t>(i)] = all.integer[static_cast<size_t>(k * n + i)];
-  }
-  return out;
-}
+ir::Tensor stored(const std::string& name) { return stored_tensor(numbers(), name); }
 
 using Step = std::function<ir::Evaluation(const std::string& entry, const ir::NamedTensors& inputs)>;
 
@@ -51,7 +34,7 @@ class TrainingOfPyTorch : public ::testing::TestWithParam<std::string> {
     module_ = frontend::build_module(model, frontend::default_build_options(model));
     run("init", 0);
     for (auto& [name, value] : states_)
-      if (is_stored("start." + name)) value = part(of_case("start." + name), 0, value.type);
+      if (is_stored("start." + name)) value = part_of(of_case("start." + name), 0, value.type);
   }
 
   bool is_stored(const std::string& what) { return numbers().find(GetParam() + "/" + what) != nullptr; }
@@ -63,7 +46,7 @@ class TrainingOfPyTorch : public ::testing::TestWithParam<std::string> {
     const ir::Graph& g = *module_.find_graph(entry);
     for (const ir::ValueId v : g.inputs)
       inputs.emplace(g[v].name, g[v].role == ir::Role::input
-                                    ? part(of_case("in." + g[v].name), k, g[v].type)
+                                    ? part_of(of_case("in." + g[v].name), k, g[v].type)
                                     : states_.emplace(g[v].name, ir::Tensor(g[v].type)).first->second);
     ir::Evaluation done = step_ ? step_(entry, inputs) : ir::evaluate(module_, g, inputs);
     for (auto& [name, next] : done.updated) states_.insert_or_assign(name, std::move(next));
@@ -107,7 +90,7 @@ class TrainingOfPyTorch : public ::testing::TestWithParam<std::string> {
 
   // The largest difference of a parameter's element, over the largest element of the parameter then.
   double distance(const std::string& name, int64_t tenth) {
-    const ir::Tensor expected = part(of_case("after." + name), tenth, states_.at(name).type);
+    const ir::Tensor expected = part_of(of_case("after." + name), tenth, states_.at(name).type);
     double largest = 0, difference = 0;
     for (int64_t i = 0; i < expected.elements(); ++i) {
       largest = std::max(largest, std::abs(expected.at(i)));
