@@ -119,10 +119,13 @@ struct PrimitiveMemory {
   double read = 0, fetched = 0, written = 0;
   double wavefronts = 0;
 };
-// What a launch moves and computes, where that is not each operand once and each result once.
-struct PrimitiveWork {
-  int64_t bytes_read = 0, bytes_written = 0;
-  double flops = 0;
+// What a launch reads and writes.
+struct PrimitiveBytes {
+  int64_t read = 0, written = 0;
+};
+struct FlopCounts {
+  double flops = 0;     // all operations
+  double products = 0;  // those of them in products of matrices, which go at a library's rate
 };
 // A result that is an operand with some elements changed: it lies over it, always.
 struct Overwrite {
@@ -133,7 +136,10 @@ struct Primitive {
   std::function<PrimitivePlan(const Signature&)> plan;
   // Given what is moved where each operand is read once and each result written once; empty where that is so.
   std::function<PrimitiveMemory(const Signature&, const PrimitivePlan&, const PrimitiveMemory& once)> memory = {};
-  std::function<PrimitiveWork(const Signature&)> work = {};
+  // Where that is not each operand once and each result once.
+  std::function<PrimitiveBytes(const Signature&)> bytes = {};
+  // Where that is not `flops` of the operator for each element of its result.
+  std::function<FlopCounts(const Signature&)> flop_counts = {};
   std::vector<Overwrite> overwrites = {};
   // Several of them, of which each takes over what the one before it overwrites, are one kernel.
   bool joins = false;
@@ -158,6 +164,15 @@ struct Sample {
   std::vector<DType> dtypes = {};  // one per operand, to override the operator's first dtype
 };
 
+// One more way to compute a composite: the same results from other operators. select compares it with the decomposition
+// (passes/select/forms.h).
+struct Form {
+  std::string name;  // "in blocks"
+  // Why the node cannot take it, or "".
+  std::function<std::string(const Graph&, const Node&)> refusal;
+  std::function<Values(Builder&, const Node&)> build;
+};
+
 struct OpDef {
   std::string name;
   std::string doc;  // the formula, and the source where it has one
@@ -177,6 +192,7 @@ struct OpDef {
   std::string no_gradient = {};  // the reason, where grad is absent and no decomposition supplies it
   // For composites: the same results from other operators.
   std::function<Values(Builder&, const Node&)> decomposition = {};
+  std::vector<Form> forms = {};  // and still others
   // Where the second operand names places of the first: how many there are along each coordinate.
   // Of one coordinate each element is one, else the last axis holds them.
   std::function<Dims(const Signature&)> places = {};

@@ -7,7 +7,7 @@
 #include "ir/kernel/count/counted_seconds.h"
 #include "ir/kernel/plan_primitive.h"
 #include "ir/kernel/plan_tile.h"
-#include "ir/op_forms.h"
+#include "ir/op_def.h"
 #include "ir/visit.h"
 
 namespace heddle::ir {
@@ -57,8 +57,15 @@ class Evaluations {
   std::vector<double> count_;
 };
 
+// Where the operator says so itself.
+std::optional<FlopCounts> own_flop_counts(const Graph& k, const Node& n) {
+  const auto* primitive = std::get_if<Primitive>(&n.op->kind);
+  if (primitive == nullptr || !primitive->flop_counts) return std::nullopt;
+  return primitive->flop_counts(signature(k, n));
+}
+
 double flops_per_element(const Graph& k, const Node& n) {
-  if (const auto counts = flop_counts_of(*n.op, signature(k, n)))
+  if (const auto counts = own_flop_counts(k, n))
     return counts->flops / static_cast<double>(k[n.results[0]].type.elements());
   return flops_per_point(*n.op) * domain_points(k, n);
 }
@@ -66,7 +73,7 @@ double flops_per_element(const Graph& k, const Node& n) {
 double flops_of_products(const Graph& k) {
   double products = 0;
   for (const NodeId n : k.order)
-    if (const auto counts = flop_counts_of(*k[n].op, signature(k, k[n]))) products += counts->products;
+    if (const auto counts = own_flop_counts(k, k[n])) products += counts->products;
   return products;
 }
 
@@ -198,9 +205,9 @@ int64_t bytes_read_of(const Graph& k, ValueId v) {
   return k[v].uses.empty() ? k[v].type.bytes() : std::min(looked_up, k[v].type.bytes());
 }
 
-bool says_its_work(const Graph& k) {
+bool says_its_bytes(const Graph& k) {
   if (!k.schedule || !std::holds_alternative<schedules::Primitive>(k.schedule->how)) return false;
-  return static_cast<bool>(std::get<Primitive>(k[k.order[0]].op->kind).work);
+  return static_cast<bool>(std::get<Primitive>(k[k.order[0]].op->kind).bytes);
 }
 
 // The share of its results' elements that a kernel writes: all, unless it works in place.
@@ -254,9 +261,10 @@ double node_flops(const Graph& g, const Node& n) {
 
 Cost moved_and_computed(const Graph& kernel) {
   Cost cost;
-  if (says_its_work(kernel)) {
-    const PrimitiveWork work = primitive_work(kernel);
-    cost.bytes_read = work.bytes_read, cost.bytes_written = work.bytes_written, cost.flops = work.flops;
+  if (says_its_bytes(kernel)) {
+    const PrimitiveBytes bytes = bytes_of_primitive(kernel);
+    cost.bytes_read = bytes.read, cost.bytes_written = bytes.written;
+    for (const NodeId n : kernel.order) cost.flops += own_flop_counts(kernel, kernel[n]).value_or(FlopCounts{}).flops;
     return cost;
   }
   for (ValueId v : kernel.inputs) cost.bytes_read += bytes_read_of(kernel, v);

@@ -77,17 +77,17 @@ std::vector<OverwrittenInput> overwritten_inputs(const Graph& kernel) {
   return all;
 }
 
-PrimitiveWork primitive_work(const Graph& kernel) {
-  PrimitiveWork all;
+PrimitiveBytes bytes_of_primitive(const Graph& kernel) {
+  PrimitiveBytes all;
   for (const NodeId id : kernel.order) {
     const Node& n = kernel[id];
-    if (const auto& own = primitive_of(n).work) {
-      const PrimitiveWork one = own(signature(kernel, n));
-      all.bytes_read += one.bytes_read, all.bytes_written += one.bytes_written, all.flops += one.flops;
+    if (const auto& own = primitive_of(n).bytes) {
+      const PrimitiveBytes one = own(signature(kernel, n));
+      all.read += one.read, all.written += one.written;
       continue;
     }
-    for (const ValueId v : kernel.inputs) all.bytes_read += primitive_bytes(kernel, v);
-    for (const ValueId v : kernel.outputs) all.bytes_written += primitive_bytes(kernel, v);
+    for (const ValueId v : kernel.inputs) all.read += primitive_bytes(kernel, v);
+    for (const ValueId v : kernel.outputs) all.written += primitive_bytes(kernel, v);
   }
   return all;
 }

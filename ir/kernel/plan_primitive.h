@@ -10,8 +10,8 @@ namespace heddle::ir {
 
 // What the kernel's operators say; a Refusal where the kernel holds anything else. Words are the first one's.
 PrimitivePlan primitive_of(const Graph& kernel);
-// What a launch moves and computes.
-PrimitiveWork primitive_work(const Graph& kernel);
+// What a launch reads and writes: as the operators say, else each operand and each result once.
+PrimitiveBytes bytes_of_primitive(const Graph& kernel);
 // Which results always lie over which operands, as numbers of outputs and inputs.
 struct OverwrittenInput {
   size_t input = 0, output = 0;

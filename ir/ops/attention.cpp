@@ -1,7 +1,7 @@
 // attention and its gradients, which the chooser sees whole.
 #include "ir/ops/attention.h"
 
-#include "ir/op_forms.h"
+#include "ir/op_def.h"
 #include "ir/ops/expr.h"
 #include "ir/ops/reduce.h"
 
@@ -19,6 +19,12 @@ std::string refuse_blocks(const Graph& g, const Node& n, size_t extras) {
   if (a.dtype != DType::f32) return "blocks are of f32, not of " + to_string(a.dtype);
   if (a.width > kMostWidth || a.value_width > kMostWidth) return "heads are wider than 256";
   return "";
+}
+
+Form in_blocks(std::string op, size_t extras) {
+  return {.name = "in blocks",
+          .refusal = [extras](const Graph& g, const Node& n) { return refuse_blocks(g, n, extras); },
+          .build = [op = std::move(op)](Builder& b, const Node& n) { return b.multi(op, n.operands, n.attrs); }};
 }
 
 // [N,T,H*d] dy and y -> [N,H,T], their products summed over a head, less the gradient of lse.
@@ -57,12 +63,9 @@ const RegisterOp attention(
      .eval = eval_attention,
      .grad = grad,
      .decomposition = [](Builder& b, const Node& n) { return AttentionGraph(b, n, kExtras).forward(); },
+     .forms = {in_blocks("attention_blocks", kExtras)},
      .flops = 10,
      .samples = attention_samples()});
-const RegisterForm attention_in_blocks(
-    "attention", {.name = "in blocks",
-                  .refusal = [](const Graph& g, const Node& n) { return refuse_blocks(g, n, kExtras); },
-                  .build = [](Builder& b, const Node& n) { return b.multi("attention_blocks", n.operands, n.attrs); }});
 
 const RegisterOp attention_grad(
     {.name = "attention_grad",
@@ -83,14 +86,10 @@ const RegisterOp attention_grad(
        const auto g = AttentionGraph(b, n, kGradientExtras).backward(n.operands[3], n.operands[4], n.operands[5]);
        return {g.dq, g.dk, g.dv};
      },
+     .forms = {in_blocks("attention_blocks_grad", kGradientExtras)},
      .precondition = kOfItsSums,
      .flops = 20,
      .samples = attention_gradient_samples()});
-const RegisterForm attention_grad_in_blocks(
-    "attention_grad",
-    {.name = "in blocks",
-     .refusal = [](const Graph& g, const Node& n) { return refuse_blocks(g, n, kGradientExtras); },
-     .build = [](Builder& b, const Node& n) { return b.multi("attention_blocks_grad", n.operands, n.attrs); }});
 
 // Summed over the axes that the bias repeats along.
 Values bias_gradient(Builder& b, const Node& n) {

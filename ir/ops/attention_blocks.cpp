@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "ir/op_forms.h"
+#include "ir/op_def.h"
 #include "ir/ops/attention.h"
 
 namespace heddle::ir {
@@ -62,34 +62,36 @@ double operations_of_score(const Attention& a) {
 }
 
 // `products`: multiplications and additions for a query's key.
-FlopCounts work(const Attention& a, double products) {
+FlopCounts flop_counts(const Attention& a, double products) {
   const double pairs = a.seen_pairs() * static_cast<double>(a.rows * a.heads), of_products = 2 * pairs * products;
   return {.flops = of_products + pairs * operations_of_score(a), .products = of_products};
 }
 
-PrimitivePlan plan_of(const Signature& s, const Attention& a, const FlopCounts& work, int64_t jobs, int64_t workers) {
+PrimitivePlan plan_of(const Signature& s, const Attention& a, const FlopCounts& counts, int64_t jobs, int64_t workers) {
   constexpr int64_t kThreads = 128, kWarps = kThreads / 32;
   constexpr double kInstructionsOfProduct = 3.0 / 32 / 2;  // of a warp: loads, and a multiplication with an addition
   return {.words = words(s, a),
           .threads = kThreads,
           .blocks = (jobs + kWarps - 1) / kWarps,
           .workers = workers,
-          .instructions = work.products * kInstructionsOfProduct + (work.flops - work.products) / 32,
+          .instructions = counts.products * kInstructionsOfProduct + (counts.flops - counts.products) / 32,
           .dependent_loads = 2.0 * a.seen_pairs() / static_cast<double>(a.queries) / 32 * static_cast<double>(a.width)};
 }
 
 constexpr int64_t kBlock = 64;
 
-FlopCounts work_of_forward(const Attention& a) { return work(a, static_cast<double>(a.width + a.value_width)); }
-FlopCounts work_of_gradient(const Attention& a) {
+FlopCounts counts_of_forward(const Attention& a) {
+  return flop_counts(a, static_cast<double>(a.width + a.value_width));
+}
+FlopCounts counts_of_gradient(const Attention& a) {
   const auto both = static_cast<double>(a.width + a.value_width), width = static_cast<double>(a.width);
-  return work(a, (goes_by_heads(a) ? 1 : 2) * both + both + width);
+  return flop_counts(a, (goes_by_heads(a) ? 1 : 2) * both + both + width);
 }
 
 PrimitivePlan plan(const Signature& s) {
   const Attention a = attention_of(s, kExtras);
   const int64_t blocks = (a.queries + kBlock - 1) / kBlock;
-  return plan_of(s, a, work_of_forward(a), a.rows * a.heads * a.queries, a.rows * a.heads * blocks);
+  return plan_of(s, a, counts_of_forward(a), a.rows * a.heads * a.queries, a.rows * a.heads * blocks);
 }
 
 PrimitivePlan plan_grad(const Signature& s) {
@@ -97,7 +99,7 @@ PrimitivePlan plan_grad(const Signature& s) {
   const int64_t of_heads = a.rows * a.kv_heads;
   const int64_t of_blocks =
       of_heads * ((a.keys + 4 * kBlock - 1) / (4 * kBlock)) + a.rows * a.heads * ((a.queries + kBlock - 1) / kBlock);
-  return plan_of(s, a, work_of_gradient(a), a.rows * (a.heads * a.queries + a.kv_heads * a.keys),
+  return plan_of(s, a, counts_of_gradient(a), a.rows * (a.heads * a.queries + a.kv_heads * a.keys),
                  goes_by_heads(a) ? of_heads : of_blocks);
 }
 
@@ -126,7 +128,9 @@ const RegisterOp blocks(
      .results = {"y", "lse"},
      .attrs = attributes(),
      .dtypes = {DType::f32, DType::f64},
-     .kind = Primitive{"hd::attention<Shape, Options>(q, k, v, " + scores_text() + ", y, lse);", plan, {}},
+     .kind = Primitive{.call = "hd::attention<Shape, Options>(q, k, v, " + scores_text() + ", y, lse);",
+                       .plan = plan,
+                       .flop_counts = [](const Signature& s) { return counts_of_forward(attention_of(s, kExtras)); }},
      .infer = infer,
      .eval = eval_attention,
      .no_gradient = "attention, which becomes it, has one",
@@ -141,10 +145,11 @@ const RegisterOp blocks_grad(
      .results = {"dq", "dk", "dv"},
      .attrs = attributes(),
      .dtypes = {DType::f32, DType::f64},
-     .kind = Primitive{"hd::attention_grad<Shape, Options, by_heads>(q, k, v, dy, lse, delta, " + scores_text() +
-                           ", dq, dk, dv);",
-                       plan_grad,
-                       {}},
+     .kind = Primitive{.call = "hd::attention_grad<Shape, Options, by_heads>(q, k, v, dy, lse, delta, " +
+                               scores_text() + ", dq, dk, dv);",
+                       .plan = plan_grad,
+                       .flop_counts =
+                           [](const Signature& s) { return counts_of_gradient(attention_of(s, kGradientExtras)); }},
      .infer = attention_gradient_types,
      .eval = [](const Signature& s, std::span<const Tensor* const> in) -> std::vector<Tensor> {
        AttentionGradients g = eval_attention_gradients(s, in);
@@ -153,12 +158,6 @@ const RegisterOp blocks_grad(
      .no_gradient = "attention_grad, which becomes it, has one",
      .precondition = kOfItsSums,
      .samples = attention_gradient_samples()});
-
-const RegisterFlopCounts of_blocks("attention_blocks",
-                                   [](const Signature& s) { return work_of_forward(attention_of(s, kExtras)); });
-const RegisterFlopCounts of_blocks_grad("attention_blocks_grad", [](const Signature& s) {
-  return work_of_gradient(attention_of(s, kGradientExtras));
-});
 
 }  // namespace
 }  // namespace heddle::ir

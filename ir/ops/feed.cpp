@@ -46,12 +46,15 @@ PrimitivePlan plan(const Signature& s) {
           .dependent_loads = 2 + packets};  // the order's place, the row's number, then packet after packet
 }
 
-PrimitiveWork work(const Signature& s) {
+PrimitiveBytes moved(const Signature& s) {
   const FedInput fed = fed_input(s);
   const int64_t once = fed.rows() * fed.stored_elements() * bits(fed.column.stored) / 8;
-  return {.bytes_read = fed.mixes() ? 2 * once : once,
-          .bytes_written = fed.type.bytes(),
-          .flops = static_cast<double>(fed.type.elements()) * (1 + 2 * static_cast<double>(fed.active().size()))};
+  return {.read = fed.mixes() ? 2 * once : once, .written = fed.type.bytes()};
+}
+
+FlopCounts flop_counts(const Signature& s) {
+  const FedInput fed = fed_input(s);
+  return {.flops = static_cast<double>(fed.type.elements()) * (1 + 2 * static_cast<double>(fed.active().size()))};
 }
 
 const RegisterOp op(
@@ -88,8 +91,12 @@ const RegisterOp op(
                        "0: they do not act",
                 .fallback = int64_t{0}}},
      .dtypes = {DType::u64},
-     .kind =
-         Primitive{.call = "", .plan = plan, .work = work, .overwrites = {{.result = 1, .operand = 0}}, .joins = true},
+     .kind = Primitive{.call = "",
+                       .plan = plan,
+                       .bytes = moved,
+                       .flop_counts = flop_counts,
+                       .overwrites = {{.result = 1, .operand = 0}},
+                       .joins = true},
      .traits = {.gathers_rows = true},
      .infer = infer,
      .no_gradient = "the data set is no value of the graph",

@@ -111,11 +111,11 @@ PrimitivePlan plan(const Signature& s) {
           .dependent_loads = 3};
 }
 
-PrimitiveWork work(const Signature& s) {
+PrimitiveBytes bytes(const Signature& s) {
   constexpr int64_t kMoved = 3;  // words of the cursor
   int64_t read = 0;
   for (size_t i = 2; i < s.operands.size(); ++i) read += s.operands[i].bytes();
-  return {.bytes_read = read, .bytes_written = (kRecordWords + kMoved + (has_norms(s) ? 1 : 0)) * 8, .flops = 0};
+  return {.read = read, .written = (kRecordWords + kMoved + (has_norms(s) ? 1 : 0)) * 8};
 }
 
 Sample sample(int64_t records, bool norms, bool count, bool norm, int64_t checks, DType loss = DType::f32) {
@@ -150,7 +150,8 @@ const RegisterOp op(
      .dtypes = {DType::u64},
      .kind = Primitive{.call = "HD_ONE_OF_ALL Record(moved, told_on, Records, Rows, (double)told[0], Count, Outside);",
                        .plan = plan,
-                       .work = work,
+                       .bytes = bytes,
+                       .flop_counts = [](const Signature&) { return FlopCounts{}; },
                        .overwrites = {{.result = 0, .operand = 0}, {.result = 1, .operand = 1}}},
      .traits = {.records = [](const Node& n) { return std::get<int64_t>(n.attrs.at("records")); }},
      .infer = infer,

@@ -9,7 +9,7 @@
 #include "ir/builder.h"
 #include "ir/kernel/cost.h"
 #include "ir/kernel/plan_primitive.h"
-#include "ir/op_forms.h"
+#include "ir/op_def.h"
 #include "passes/decompose.h"
 #include "passes/outline.h"
 #include "passes/select/offer.h"
@@ -111,7 +111,7 @@ Figure figure_of_form(const Graph& kernel, const Decomposition& parts, const Opt
 std::vector<Offer> offers_of_forms(const Asked& asked) {
   std::vector<Offer> offers;
   const Node& n = asked.graph[asked.node];
-  for (const Form& form : forms_of(*n.op)) {
+  for (const Form& form : n.op->forms) {
     Offer offer{.name = form.name, .refusal = form.refusal(asked.graph, n)};
     offer.parts = &form.build;
     offer.figure = [&asked_options = asked.options, &form](const Graph& kernel, double) {

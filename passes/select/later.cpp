@@ -1,6 +1,6 @@
 // What later passes make of a node that nothing else takes: fuse a kernel of generated text, decompose operators.
 #include "ir/kernel/cost.h"
-#include "ir/op_forms.h"
+#include "ir/op_def.h"
 #include "passes/fuse/choose_schedule.h"
 #include "passes/select/forms.h"
 
@@ -32,7 +32,7 @@ std::vector<Offer> offers_of_later(const Asked& asked) {
   if (std::holds_alternative<Composite>(asked.graph[asked.node].op->kind)) {
     offer.name = "decomposed";
     const OpDef& op = *asked.graph[asked.node].op;
-    if (forms_of(op).empty())
+    if (op.forms.empty())
       offer.figure = [&target](const Graph& kernel, double) { return figure_of_parts(kernel, target); };
     else  // a bound could not be preferred to the figures of other forms
       offer.figure = [&op, &options = asked.options](const Graph& kernel, double) {

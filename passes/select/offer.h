@@ -46,7 +46,7 @@ struct Asked {
 using OfferFunction = std::vector<Offer> (*)(const Asked&);
 
 std::vector<Offer> offers_of_libraries(const Asked& asked);  // each of the options', in their order
-std::vector<Offer> offers_of_forms(const Asked& asked);      // other forms of a composite (ir/op_forms.h)
+std::vector<Offer> offers_of_forms(const Asked& asked);      // other forms of a composite (OpDef::forms)
 std::vector<Offer> offers_of_later(const Asked& asked);      // fuse's text, or decompose's parts
 
 // All of them, in order of preference where figures are equal.

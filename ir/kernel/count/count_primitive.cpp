@@ -11,9 +11,9 @@ void count_primitive(const Graph& k, const KernelPlan& plan, KernelCounts& to) {
   const Node& n = k[k.order[0]];
   const double warps = static_cast<double>(to.blocks * to.threads) / kLanesOfWarp;
   PrimitiveMemory memory;
-  const PrimitiveWork work = primitive_work(k);
-  memory.read = static_cast<double>(work.bytes_read) / PrimitiveMemory::kSector;
-  memory.written = static_cast<double>(work.bytes_written) / PrimitiveMemory::kSector;
+  const PrimitiveBytes bytes = bytes_of_primitive(k);
+  memory.read = static_cast<double>(bytes.read) / PrimitiveMemory::kSector;
+  memory.written = static_cast<double>(bytes.written) / PrimitiveMemory::kSector;
   memory.fetched = memory.read;
   if (const auto& other = std::get<Primitive>(n.op->kind).memory) memory = other(signature(k, n), primitive, memory);
   to.sectors_read = memory.read;
