@@ -21,11 +21,6 @@ using ir::ValueId;
 
 int64_t order_of(const MeasureContext& c) { return c.settings.integer("order"); }
 
-ValueId like(MeasureContext& c, double value, ValueId v) {
-  c.b.prefix = c.name + ".constant";
-  return c.b.like(value, v);
-}
-
 // n-grams of two sequences, each of one beside each of the other: [N, of a, of b].
 class NGrams {
  public:

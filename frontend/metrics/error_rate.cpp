@@ -19,11 +19,6 @@ using ir::ValueId;
 
 constexpr double kFar = 1 << 30;  // more than any distance, and one more still fits into an i32
 
-ValueId like(MeasureContext& c, double value, ValueId v) {
-  c.b.prefix = c.name + ".constant";
-  return c.b.like(value, v);
-}
-
 // [N, T] as its columns, one for each turn.
 ValueId columns(MeasureContext& c, ValueId v) {
   return c.emit("transpose", {v}, {{"perm", Dims{1, 0}}}, "token_steps");

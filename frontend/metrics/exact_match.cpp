@@ -10,11 +10,6 @@ namespace {
 using ir::Dims;
 using ir::ValueId;
 
-ValueId like(MeasureContext& c, double value, ValueId v) {
-  c.b.prefix = c.name + ".constant";
-  return c.b.like(value, v);
-}
-
 // Columns behind the sequence, so that both are as wide.
 Sequence widened(MeasureContext& c, Sequence s, int64_t size, const std::string& what) {
   if (s.size == size) return s;
@@ -41,19 +36,8 @@ ir::Values next(MeasureContext& c, const ir::Values& old) {
                      sum_of(c, as_number(c, pair.counts, "counts"), {}, "all_rows")});
 }
 
-const RegisterMetric exact_match({.name = "exact_match",
-                                  .doc = "share of rows all of whose tokens are the labels, none missing and none more",
-                                  .inputs = sequence_inputs(),
-                                  .optional = sequence_lengths(),
-                                  .higher_is_better = true,
-                                  .settings = sequence_settings(),
-                                  .states =
-                                      [](MeasureContext& c) {
-                                        check_sequences(c);
-                                        return std::vector<MetricState>{{"total"}, {"counted"}};
-                                      },
-                                  .next = next,
-                                  .finish = [](MeasureContext& c) { return c.emit("div", c.in, {}, "ratio"); }});
+const RegisterMetric exact_match(mean_of_sequences(
+    "exact_match", "share of rows all of whose tokens are the labels, none missing and none more", next));
 
 }  // namespace
 }  // namespace heddle::frontend

@@ -14,11 +14,6 @@ namespace {
 using ir::Dims;
 using ir::ValueId;
 
-ValueId like(MeasureContext& c, double value, ValueId v) {
-  c.b.prefix = c.name + ".constant";
-  return c.b.like(value, v);
-}
-
 // i32[N]
 ValueId common(MeasureContext& c, const SequencePair& s) {
   const int64_t rows = c.b.type(s.predicted.length).dims[0], width = s.reference.size + 1;
@@ -59,20 +54,10 @@ ir::Values next(MeasureContext& c, const ir::Values& old) {
 }
 
 const RegisterMetric rouge_l(
-    {.name = "rouge_l",
-     .doc = "mean over rows of F1 of the longest common subsequence: 2 n / (length predicted + "
-            "length of the labels)",
-     .inputs = sequence_inputs(),
-     .optional = sequence_lengths(),
-     .higher_is_better = true,
-     .settings = sequence_settings(),
-     .states =
-         [](MeasureContext& c) {
-           check_sequences(c);
-           return std::vector<MetricState>{{"total"}, {"counted"}};
-         },
-     .next = next,
-     .finish = [](MeasureContext& c) { return c.emit("div", c.in, {}, "ratio"); }});
+    mean_of_sequences("rouge_l",
+                      "mean over rows of F1 of the longest common subsequence: 2 n / (length predicted + length of the "
+                      "labels)",
+                      next));
 
 }  // namespace
 }  // namespace heddle::frontend

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <utility>
 
 #include "frontend/training/measure_parts.h"
 
@@ -27,11 +28,6 @@ void check_i32(MeasureContext& c, const std::string& setting) {
   const int64_t number = c.settings.integer(setting);
   if (number < std::numeric_limits<int32_t>::min() || number > std::numeric_limits<int32_t>::max())
     c.settings.fail(setting, fmt::format("'{}' is not an i32: {}", setting, number));
-}
-
-ValueId like(MeasureContext& c, double value, ValueId v) {
-  c.b.prefix = c.name + ".constant";
-  return c.b.like(value, v);
 }
 
 ValueId both(MeasureContext& c, ValueId a, ValueId b, const std::string& what) {
@@ -139,6 +135,23 @@ SequencePair read_sequences(MeasureContext& c) {
 
 ValueId places(MeasureContext& c, int64_t rows, int64_t size) {
   return c.emit("iota", {}, {{"axis", int64_t{1}}, {"shape", Dims{rows, size}}}, "places");
+}
+
+MetricDef mean_of_sequences(std::string name, std::string doc,
+                            std::function<ir::Values(MeasureContext&, const ir::Values& old)> next) {
+  return {.name = std::move(name),
+          .doc = std::move(doc),
+          .inputs = sequence_inputs(),
+          .optional = sequence_lengths(),
+          .higher_is_better = true,
+          .settings = sequence_settings(),
+          .states =
+              [](MeasureContext& c) {
+                check_sequences(c);
+                return std::vector<MetricState>{{"total"}, {"counted"}};
+              },
+          .next = std::move(next),
+          .finish = [](MeasureContext& c) { return c.emit("div", c.in, {}, "ratio"); }};
 }
 
 ValueId along_row(MeasureContext& c, ValueId v, int64_t size, const std::string& what) {

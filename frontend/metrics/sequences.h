@@ -28,6 +28,10 @@ SequencePair read_sequences(MeasureContext& c);
 // What has no meaning in the types and shapes of the inputs, told at the metric's place.
 void check_sequences(MeasureContext& c);
 
+// A metric of sequences that is a mean over rows: `next` adds to a total and to how many rows counted.
+MetricDef mean_of_sequences(std::string name, std::string doc,
+                            std::function<ir::Values(MeasureContext&, const ir::Values& old)> next);
+
 // Whether a place of [N, size] is one of the sequence's.
 ir::ValueId inside(MeasureContext& c, const Sequence& s, const std::string& what);
 // What is kept of a row, in front; how much it is.

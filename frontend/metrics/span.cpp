@@ -22,11 +22,6 @@ struct Span {
   ValueId first, last;  // i32[N]
 };
 
-ValueId like(MeasureContext& c, double value, ValueId v) {
-  c.b.prefix = c.name + ".constant";
-  return c.b.like(value, v);
-}
-
 void check(MeasureContext& c) {
   const ir::Type first = c.b.type(c.in[0]), last = c.b.type(c.in[1]);
   const bool logits = ir::is_floating(first.dtype) && first.dims.size() == 2;

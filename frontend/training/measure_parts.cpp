@@ -36,21 +36,6 @@ ValueId zero_like(MeasureContext& c, ValueId v, const std::string& what) {
   return constant(c, 0, c.b.type(v), what + ".zero");
 }
 
-// [classes]: a piece for each run of equal numbers.
-ValueId class_numbers(MeasureContext& c, const std::string& setting) {
-  const std::vector<double> numbers = c.settings.reals(setting);
-  const ir::DType dtype = c.b.type(c.in[0]).dtype;
-  ir::Values pieces;
-  for (size_t i = 0; i < numbers.size();) {
-    size_t end = i;
-    while (end < numbers.size() && numbers[end] == numbers[i]) ++end;
-    pieces.push_back(constant(c, numbers[i], {dtype, {static_cast<int64_t>(end - i)}}, setting + ".piece"));
-    i = end;
-  }
-  return pieces.size() == 1 ? pieces[0] : c.emit("concat", pieces, {{"axis", int64_t{0}}}, setting);
-}
-bool has_class_weights(const MeasureContext& c) { return c.settings.json("class_weights") != nullptr; }
-
 // All ones where there are no weights.
 ValueId spread_class_weights(MeasureContext& c) {
   if (has_class_weights(c)) return spread_class_numbers(c, "class_weights");
@@ -83,6 +68,26 @@ ValueId infinite_where_unknown(MeasureContext& c, ValueId row, ValueId hits) {
 }
 
 }  // namespace
+
+ValueId like(MeasureContext& c, double value, ValueId v) {
+  c.b.prefix = c.name + ".constant";
+  return c.b.like(value, v);
+}
+
+// A piece for each run of equal numbers.
+ValueId class_numbers(MeasureContext& c, const std::string& setting) {
+  const std::vector<double> numbers = c.settings.reals(setting);
+  const ir::DType dtype = c.b.type(c.in[0]).dtype;
+  ir::Values pieces;
+  for (size_t i = 0; i < numbers.size();) {
+    size_t end = i;
+    while (end < numbers.size() && numbers[end] == numbers[i]) ++end;
+    pieces.push_back(constant(c, numbers[i], {dtype, {static_cast<int64_t>(end - i)}}, setting + ".piece"));
+    i = end;
+  }
+  return pieces.size() == 1 ? pieces[0] : c.emit("concat", pieces, {{"axis", int64_t{0}}}, setting);
+}
+bool has_class_weights(const MeasureContext& c) { return c.settings.json("class_weights") != nullptr; }
 
 Dims leading_axes(const Dims& dims) {
   Dims axes;

@@ -25,6 +25,7 @@ ir::Dims last_axis(const ir::Dims& dims);
 Key ignore_setting();
 Key class_weights_setting();
 
+ir::ValueId like(MeasureContext& c, double value, ir::ValueId v);  // a constant of v's type
 ir::ValueId as_number(MeasureContext& c, ir::ValueId condition, const std::string& what);  // f32: 1 or 0
 ir::ValueId sum_of(MeasureContext& c, ir::ValueId v, const ir::Dims& axes, const std::string& what);
 ir::ValueId valid_rows(MeasureContext& c);    // bool: the label is not ignore_index
@@ -58,10 +59,12 @@ ir::ValueId count_of_elements(MeasureContext& c);
 ir::ValueId mean_of_labels(MeasureContext& c, ir::ValueId log_probabilities, double smoothing);
 ir::ValueId count_of_labels(MeasureContext& c);
 void check_class_weights(MeasureContext& c);
+bool has_class_weights(const MeasureContext& c);
 
 // A setting that is a number for each class, which is the last axis of the first input: as many as there are classes,
-// each not negative and an f32; and spread over the first input's shape, in its type.
+// each not negative and an f32; in the first input's type, and spread over its shape.
 void check_class_numbers(MeasureContext& c, const std::string& setting);
+ir::ValueId class_numbers(MeasureContext& c, const std::string& setting);  // [classes]
 ir::ValueId spread_class_numbers(MeasureContext& c, const std::string& setting);
 
 }  // namespace heddle::frontend

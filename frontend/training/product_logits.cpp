@@ -71,12 +71,6 @@ int64_t chunk_of(int64_t rows, int64_t classes, int64_t most_bytes) {
   return std::min((chunk + kMultiple - 1) / kMultiple * kMultiple, classes);
 }
 
-ValueId constant(MeasureContext& c, double value, const ir::Type& type) {
-  c.b.prefix = c.name + ".constant";
-  return c.b.constant(value, type);
-}
-ValueId like(MeasureContext& c, double value, ValueId v) { return constant(c, value, c.b.type(v)); }
-
 ValueId along(MeasureContext& c, ValueId v, const Dims& dims, int64_t axis, const std::string& what) {
   return c.emit("broadcast", {v}, {{"shape", dims}, {"dims", Dims{axis}}}, what);
 }
@@ -97,20 +91,6 @@ ValueId safe_labels(MeasureContext& c, const ProductLogits& p) {
   return c.emit("select", {known_labels(c, p), p.labels, like(c, 0, p.labels)}, {}, "safe_labels");
 }
 
-bool has_class_weights(const MeasureContext& c) { return c.settings.json("class_weights") != nullptr; }
-
-ValueId class_weights(MeasureContext& c) {
-  ir::Values pieces;
-  const std::vector<double> numbers = c.settings.reals("class_weights");
-  for (size_t i = 0; i < numbers.size();) {
-    size_t end = i;
-    while (end < numbers.size() && numbers[end] == numbers[i]) ++end;
-    pieces.push_back(constant(c, numbers[i], {DType::f32, {static_cast<int64_t>(end - i)}}));
-    i = end;
-  }
-  return pieces.size() == 1 ? pieces[0] : c.emit("concat", pieces, {{"axis", int64_t{0}}}, "class_weights");
-}
-
 // What rows that count weigh beside their class, and with it.
 ValueId weights_of_valid(MeasureContext& c, const ProductLogits& p) {
   const ValueId counts = as_number(c, valid(c, p), "valid");
@@ -118,7 +98,7 @@ ValueId weights_of_valid(MeasureContext& c, const ProductLogits& p) {
 }
 ValueId weights_of_labels(MeasureContext& c, const ProductLogits& p, ValueId of_valid) {
   if (!has_class_weights(c)) return of_valid;
-  const ValueId own = c.emit("gather", {class_weights(c), safe_labels(c, p)}, {{"axis", int64_t{0}}}, "own_weight");
+  const ValueId own = c.emit("gather", {class_numbers(c, "class_weights"), safe_labels(c, p)}, {{"axis", int64_t{0}}}, "own_weight");
   const ValueId known = c.emit("select", {known_labels(c, p), own, like(c, 0, own)}, {}, "label_weight");
   return c.emit("mul", {of_valid, known}, {}, "row_weight");
 }
@@ -139,7 +119,8 @@ std::optional<ProductLogits> product_logits(MeasureContext& c) {
   p.classes = type.dims.back();
   p.rows = type.elements() / p.classes;
   p.chunk = chunk_of(p.rows, p.classes, c.most_logit_bytes);
-  p.bias = found->bias.valid() ? found->bias : constant(c, 0, {DType::f32, {p.classes}});
+  c.b.prefix = c.name + ".bias";
+  p.bias = found->bias.valid() ? found->bias : c.b.constant(0, {DType::f32, {p.classes}});
   c.b.prefix = c.name + ".labels";
   p.labels = c.b.reshape(c.in[1], {p.rows});
   if (c.weights.valid()) {
@@ -171,7 +152,7 @@ ValueId mean_of_product(MeasureContext& c, const ProductLogits& p, double smooth
     // The sum of -log probability of all classes, weighed: total * (sum of weights) - the weighed sum of logits.
     ValueId sum = s.sum, share = like(c, static_cast<double>(p.classes), s.total);
     if (has_class_weights(c)) {
-      const ValueId numbers = class_weights(c);
+      const ValueId numbers = class_numbers(c, "class_weights");
       const ValueId line = c.emit("reshape", {numbers}, {{"shape", Dims{1, p.classes}}}, "weights_as_row");
       const ValueId mixed = c.emit("matmul", {line, p.w}, {}, "mixed_weights");
       const ValueId of_x = c.emit("matmul", {p.x, mixed}, {{"transpose_b", true}}, "mixed_logits");
