@@ -57,14 +57,14 @@ std::string KernelTable::add(Graph&& kernel) {
 
 std::string kernel_name(const Graph& kernel) {
   constexpr size_t kLongest = 32;
+  // Primitives that join are alike.
+  if (kernel.schedule && std::holds_alternative<schedules::Primitive>(kernel.schedule->how))
+    return kernel[kernel.order[0]].op->name;
   std::string all, computing;
   std::set<std::string> named;
   bool cut = false;
-  const bool joined = kernel.order.size() > 1 && kernel.schedule.has_value() &&
-                      std::holds_alternative<schedules::Primitive>(kernel.schedule->how);
   for (NodeId id : kernel.order) {
     const OpDef& op = *kernel[id].op;
-    if (joined) return op.name;
     all += (all.empty() ? "" : ".") + op.name;
     const bool computes = visit_kind(
         op, [](const OneOf<Source, Movement> auto&) { return false; },

@@ -82,6 +82,7 @@ class Aliasing {
       (*k)[k->outputs[output]].place = {0, k->inputs[input]};
     }
   }
+  // Of a call; nullptr of what calls none.
   Graph* kernel_of(const Node& n) {
     const auto found =
         std::find_if(m_.kernels.begin(), m_.kernels.end(), [&](const Graph& k) { return k.name == n.callee; });
@@ -165,8 +166,7 @@ class Aliasing {
   void mark(ValueId v) {
     const Node* n = g_.def(v);
     if (n == nullptr || !std::holds_alternative<Call>(n->op->kind)) return;
-    const auto k =
-        std::find_if(m_.kernels.begin(), m_.kernels.end(), [&](const Graph& x) { return x.name == n->callee; });
+    Graph* k = kernel_of(*n);
     for (size_t i = 0; i < n->operands.size(); ++i) {
       if (slot(n->operands[i]).root != slot(v).root || slot(n->operands[i]).offset != slot(v).offset) continue;
       if (can_be_in_place(*k)) return mark_in_place(*k, g_[v].def);
