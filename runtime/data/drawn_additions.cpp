@@ -20,7 +20,6 @@ namespace heddle::runtime::data {
 namespace {
 
 constexpr int64_t kMostDigits = 9;
-constexpr uint64_t kHeldOut = 10;  // one pair of so many
 
 // How many digits numbers have, by the rows' lengths.
 int64_t digits_of(const ReaderRequest& request) {
@@ -38,10 +37,6 @@ void require_characters(const ReaderRequest& request, const ColumnRequest& c) {
                                 kMostDigits, c.input));
 }
 
-bool is_held_out(int64_t a, int64_t b) {
-  return KeyedRandom(static_cast<uint64_t>(std::min(a, b)), static_cast<uint64_t>(std::max(a, b))).below(kHeldOut) == 0;
-}
-
 std::pair<int64_t, int64_t> draw_numbers(const SyntheticRow& r) {
   KeyedRandom random(r.seed, static_cast<uint64_t>(r.row));
   const auto digits = static_cast<uint64_t>(digits_of(r.request));
@@ -54,7 +49,8 @@ std::pair<int64_t, int64_t> draw_numbers(const SyntheticRow& r) {
   const bool held_out = r.request.flag("held_out");
   for (;;) {
     const int64_t a = number(), b = number();
-    if (is_held_out(a, b) == held_out) return {a, b};
+    const auto [least, most] = std::minmax(a, b);
+    if (is_held_out(static_cast<uint64_t>(least), static_cast<uint64_t>(most)) == held_out) return {a, b};
   }
 }
 

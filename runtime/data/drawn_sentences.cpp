@@ -20,7 +20,6 @@ namespace heddle::runtime::data {
 namespace {
 
 constexpr int64_t kMaxLength = 65'536;
-constexpr uint64_t kHeldOut = 10;  // one pair of so many
 
 // Their plurals, and the verbs' singulars, end with an s.
 constexpr std::array<std::string_view, 12> kNouns = {"bird", "dog",   "house", "river", "tree",  "farmer",
@@ -37,7 +36,7 @@ class Sentence {
     const bool many = chance();
     size_t subject = 0, verb = 0;
     do subject = below(kNouns.size()), verb = below(kVerbs.size());
-    while ((KeyedRandom(subject, verb).below(kHeldOut) == 0) != held_out);
+    while (is_held_out(subject, verb) != held_out);
     noun(kNouns.at(subject), many);
     if (chance()) {
       word(kPlaces.at(below(kPlaces.size())));

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "ir/check.h"
+#include "runtime/data/keyed_random.h"
 
 namespace heddle::runtime::data {
 namespace {
@@ -44,6 +45,11 @@ const SyntheticKind& synthetic_kind(const ReaderRequest& request) {
   const auto it = std::ranges::find(kinds, request.text("kind"), &SyntheticKind::name);
   HEDDLE_CHECK(it != kinds.end(), "the reader checks the kind");
   return *it;
+}
+
+bool is_held_out(uint64_t first, uint64_t second) {
+  constexpr uint64_t kOneOf = 10;
+  return KeyedRandom(first, second).below(kOneOf) == 0;
 }
 
 void require_number(const ReaderRequest& request, const ColumnRequest& c) {

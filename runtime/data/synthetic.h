@@ -42,6 +42,9 @@ struct SyntheticKind {
   const SyntheticColumn& find(const ColumnRequest& c) const;  // throws UserError
 };
 
+// Whether rows with "held_out" alone have the combination of two parts: one in ten is so.
+bool is_held_out(uint64_t first, uint64_t second);
+
 SyntheticKind digits();
 SyntheticKind digit_pairs();
 SyntheticKind shapes();

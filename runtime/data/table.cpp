@@ -62,6 +62,10 @@ std::byte* make_room(Column& column, int64_t rows, int64_t resident) {
   return column.bytes.data();
 }
 
+std::byte* add_column(Table& table, Column column, int64_t resident) {
+  return make_room(table.columns.emplace_back(std::move(column)), table.rows, resident);
+}
+
 Column with_room(const Column& like, ElementType type) {
   Column column{.input = like.input, .type = type, .dims = like.dims};
   make_room(column, std::ssize(like.content()) / like.row_bytes(), most_resident_bytes());

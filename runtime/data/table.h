@@ -88,6 +88,9 @@ struct ReaderRequest {
 // Room for the values of all rows: in memory, or mapped where it takes more than `resident` bytes.
 std::byte* make_room(Column& column, int64_t rows, int64_t resident);
 
+// Appends a column with such room; where its rows begin.
+std::byte* add_column(Table& table, Column column, int64_t resident);
+
 // As many rows of another type, with nothing in them yet.
 Column with_room(const Column& like, ElementType type);
 

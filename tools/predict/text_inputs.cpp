@@ -23,12 +23,12 @@ std::string unit_of(const frontend::DataReader& reader, const std::string& input
     return unit == units.end() ? "" : unit->second.at(0);
   }
   const auto* words = words_of(reader, input);
-  return words == nullptr || (reader.op != "text_folder" && reader.op != "synthetic") ? "" : words->at(0).text;
+  return words == nullptr || !find_reader(reader.op)->one_text ? "" : words->at(0).text;
 }
 
 std::vector<std::string> source_of(const frontend::DataReader& reader, const std::string& input) {
   std::vector<std::string> source;
-  if (reader.op == "text_folder" || reader.op == "synthetic") return source;  // a row has one text
+  if (find_reader(reader.op)->one_text) return source;
   if (const auto* words = words_of(reader, input))
     for (const frontend::Named& word : *words) source.push_back(word.text);
   return source;
@@ -44,10 +44,11 @@ TextInputs::TextInputs(const driver::Predictor& predictor, const std::vector<siz
   inputs_.resize(numbers.size());
   if (reader == nullptr) return;
   ReaderRequest request{.op = reader->op, .columns = {}, .settings = reader->settings, .where = reader->where};
-  const bool drawn = request.op == "synthetic";  // its names, padded with the token 0
-  if (!drawn && ir::find_key(find_reader(request.op)->keys, "padding") == nullptr) return;  // a reader of no text
-  if (!drawn) settings_ = text_settings(request);
-  if (drawn) settings_.padding = "<pad>";
+  const ReaderDef& def = *find_reader(request.op);
+  const bool has_settings = ir::find_key(def.keys, "padding") != nullptr;
+  if (!has_settings && !def.one_text) return;  // a reader of no text
+  if (has_settings) settings_ = text_settings(request);
+  if (!has_settings) settings_.padding = "<pad>";  // as texts are drawn
   for (const auto& [name, words] : reader->columns) settings_.lengths |= unit_of(*reader, name) == "length";
   for (size_t i = 0; i < numbers.size(); ++i) {
     Input& input = inputs_[i];

@@ -102,9 +102,8 @@ class CsvTable {
     for (size_t i = 0; i < selections_.size(); ++i) {
       Selection& s = selections_[i];
       s.type = header.types[i];
-      Column& column =
-          table.columns.emplace_back(Column{.input = s.request->input, .type = s.type, .dims = s.request->dims});
-      to.push_back(make_room(column, table.rows, request_.resident));
+      to.push_back(
+          add_column(table, {.input = s.request->input, .type = s.type, .dims = s.request->dims}, request_.resident));
     }
     const int64_t rows = each_row([&](const std::vector<CsvField>& fields, int64_t row, const CsvFile& file) {
       if (row >= table.rows) changed();

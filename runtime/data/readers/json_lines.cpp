@@ -102,11 +102,8 @@ class JsonLines {
     std::vector<std::byte*> to;
     for (size_t i = 0; i < head.types.size(); ++i) {
       const ColumnRequest& asked = request_.columns[i];
-      Column& column =
-          table.columns.emplace_back(Column{.input = asked.input,
-                                            .type = head.types[i],
-                                            .dims = texts_.is_size(i) ? std::vector<int64_t>() : asked.dims});
-      to.push_back(make_room(column, table.rows, request_.resident));
+      const auto dims = texts_.is_size(i) ? std::vector<int64_t>() : asked.dims;
+      to.push_back(add_column(table, {.input = asked.input, .type = head.types[i], .dims = dims}, request_.resident));
     }
     int64_t rows = 0;
     each_row([&](const JsonValue& row, const Line& line) {

@@ -45,8 +45,7 @@ class LibsvmTable {
     std::vector<std::byte*> to;
     for (size_t i = 0; i < types_.size(); ++i) {
       const ColumnRequest& asked = request_.columns[i];
-      Column& column = table.columns.emplace_back(Column{.input = asked.input, .type = types_[i], .dims = asked.dims});
-      to.push_back(make_room(column, table.rows, request_.resident));
+      to.push_back(add_column(table, {.input = asked.input, .type = types_[i], .dims = asked.dims}, request_.resident));
     }
     const int64_t rows = each_row([&](const std::vector<CsvField>& fields, int64_t row, const CsvFile& file) {
       if (row >= table.rows) changed();

@@ -62,11 +62,9 @@ class ParallelText {
     std::vector<std::byte*> places;
     for (size_t i = 0; i < head.types.size(); ++i) {
       const ColumnRequest& asked = request_.columns[i];
-      Column& column =
-          table.columns.emplace_back(Column{.input = asked.input,
-                                            .type = head.types[i],
-                                            .dims = texts_.is_text(i) ? asked.dims : std::vector<int64_t>()});
-      places.push_back(make_room(column, table.rows, request_.resident));
+      const auto dims = texts_.is_text(i) ? asked.dims : std::vector<int64_t>();
+      places.push_back(
+          add_column(table, {.input = asked.input, .type = head.types[i], .dims = dims}, request_.resident));
     }
     each_pair([&](const TextLine& from, const TextLine& to) {
       for (size_t i = 0; i < places.size(); ++i)

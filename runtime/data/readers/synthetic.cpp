@@ -33,6 +33,7 @@ const RegisterReader synthetic({
               .type = KeyType::flag,
               .doc = "rows of what no other rows of the kind have, for validation",
               .fallback = false}},
+    .one_text = true,
     .header = [](const ReaderRequest& request, const std::filesystem::path&) { return synthetic_header(request); },
     .read = [](const ReaderRequest& request, const std::filesystem::path&) { return draw_table(request); },
 });

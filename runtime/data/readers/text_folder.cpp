@@ -7,16 +7,14 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <set>
 
 #include "ir/check.h"
 #include "runtime/data/folder.h"
 #include "runtime/data/input_file.h"
 #include "runtime/data/path.h"
 #include "runtime/data/printable.h"
-#include "runtime/data/text_coder.h"
+#include "runtime/data/text_columns.h"
 #include "runtime/data/text_file.h"
-#include "runtime/text/unicode.h"
 
 namespace heddle::runtime::data {
 namespace {
@@ -49,6 +47,21 @@ bool is_remark(const std::string& name) {
   return std::ranges::count(kRemarks, class_of_file(name)) > 0;
 }
 
+// What each input is of a text, "" where it is the class.
+std::vector<std::string> text_words_of(const ReaderRequest& request) {
+  std::vector<std::string> words;
+  for (const ColumnRequest& column : request.columns) {
+    const std::string& word = column.source();
+    if (!text_unit(word) && word != "length" && !is_label(word))
+      throw UserError(column.where,
+                      fmt::format("a text has \"characters\", \"bytes\", \"tokens\", a \"length\" and the class of "
+                                  "its \"file\" or \"folder\", not \"{}\"",
+                                  printable(word)));
+    words.push_back(is_label(word) ? "" : word);
+  }
+  return words;
+}
+
 class TextFolder {
  public:
   TextFolder(const ReaderRequest& request, const fs::path& root)
@@ -56,9 +69,9 @@ class TextFolder {
         root_(root),
         where_(request.place("folder")),
         title_(request.text("folder")),
-        settings_(text_settings(request)),
+        texts_(request, text_settings(request), text_words_of(request),
+               std::vector<std::string>(request.columns.size(), "text")),
         lines_(request.text("rows") == "lines") {
-    settings_.lengths = std::ranges::any_of(request.columns, is_length);
     folders_ = label_word() == "folder";
     list();
   }
@@ -66,14 +79,13 @@ class TextFolder {
   TableHeader header() {
     TableHeader out;
     out.names_found = request_.find("classes") == nullptr;
-    out.rows = first_pass(out);
+    out.rows = first_pass();
     if (out.rows == 0) throw UserError(where_, fmt::format("{}: no text in its files", title_), kNoRowsHelp);
     require_text_room(request_, out.rows);
-    for (const ColumnRequest& column : request_.columns) {
+    for (const ColumnRequest& column : request_.columns)
       out.class_names.push_back(is_label(column.source()) ? folder_.classes : std::vector<std::string>());
-      out.tokenizers.push_back(tokenizer_for(column, out));
-    }
-    out.types = types(out.tokenizers);
+    out.types.assign(request_.columns.size(), ElementType::i32);
+    texts_.finish(out, root_);
     if (!folder_.passed_over.empty())
       out.notes.push_back(fmt::format("{}: {} {} passed over, not read as text; \"classes\" would name what is read",
                                       title_, fmt::join(folder_.passed_over, ", "),
@@ -84,49 +96,37 @@ class TextFolder {
   Table read() {
     const TableHeader head = header();
     Table table{.rows = head.rows, .columns = {}};
-    std::vector<ColumnRequest> known = request_.columns;
-    std::vector<std::unique_ptr<TextRows>> texts;
     std::vector<std::byte*> to;
-    for (size_t i = 0; i < known.size(); ++i) {
-      known[i].tokenizer = head.tokenizers[i];
-      const auto unit = text_unit(known[i].source());
-      texts.push_back(unit ? std::make_unique<TextRows>(known[i], *unit, settings_) : nullptr);
-      Column& column = table.columns.emplace_back(Column{
-          .input = known[i].input, .type = head.types[i], .dims = unit ? known[i].dims : std::vector<int64_t>()});
-      to.push_back(make_room(column, table.rows, request_.resident));
+    for (size_t i = 0; i < head.types.size(); ++i) {
+      const ColumnRequest& asked = request_.columns[i];
+      const auto dims = texts_.is_text(i) ? asked.dims : std::vector<int64_t>();
+      to.push_back(add_column(table, {.input = asked.input, .type = head.types[i], .dims = dims}, request_.resident));
     }
     int64_t rows = 0;
     each_text([&](const TextLine& line, const File& file, const TextFile& from) {
       if (rows++ >= table.rows) changed();
-      const TextRows* first = nullptr;
-      for (auto& text : texts) {
-        if (text == nullptr) continue;
-        text->encode(line.text, [&](size_t offset, const std::string& message, const std::string& help) {
+      for (size_t i = 0; i < to.size(); ++i) {
+        if (!texts_.is_text(i)) continue;
+        texts_.encode(i, line.text, [&](size_t offset, const std::string& message, const std::string& help) {
           fail(line, from, offset, message, help);
         });
-        if (first == nullptr) first = text.get();
       }
-      for (size_t i = 0; i < known.size(); ++i) {
-        Column& column = table.columns[i];
-        if (texts[i] != nullptr) {
-          texts[i]->store_ids(column.type, to[i]);
-        } else if (is_length(known[i]) && first != nullptr) {
-          first->store_size(column.type, to[i]);
-        } else {
+      for (size_t i = 0; i < to.size(); ++i) {
+        const Column& column = table.columns[i];
+        if (is_label(request_.columns[i].source())) {
           store_integer(column.type, file.label, to[i]);
+        } else {
+          texts_.store(i, column.type, to[i]);
         }
         to[i] += column.row_bytes();
       }
     });
     if (rows != table.rows) changed();
-    for (const auto& text : texts)
-      if (text != nullptr && !text->note().empty()) table.notes.push_back(fmt::format("{}: {}", title_, text->note()));
+    for (const std::string& note : texts_.notes()) table.notes.push_back(fmt::format("{}: {}", title_, note));
     return table;
   }
 
  private:
-  static bool is_length(const ColumnRequest& column) { return column.source() == "length"; }
-
   std::string label_word() const {
     const ColumnRequest* first = nullptr;
     for (const ColumnRequest& column : request_.columns) {
@@ -216,30 +216,15 @@ class TextFolder {
   }
 
   // Counts rows and classes, and finds the characters.
-  int64_t first_pass(TableHeader& out) {
-    const bool collects = std::ranges::any_of(request_.columns, [](const ColumnRequest& column) {
-      return column.source() == "characters" && column.tokenizer.empty();
-    });
+  int64_t first_pass() {
     std::vector<int64_t> of_class(folder_.classes.size());
-    std::map<uint32_t, int64_t> held;  // characters of rows that do not train, and the first of these
     int64_t rows = 0;
     each_text([&](const TextLine& line, const File& file, const TextFile&) {
       ++of_class[static_cast<size_t>(file.label)];
-      const bool trains = request_.held == nullptr || request_.held->at(static_cast<size_t>(rows)) == 0;
-      for (size_t at = 0; collects && at < line.text.size();) {
-        const uint32_t code = text::next_code(line.text, at);
-        if (trains) {
-          characters_.insert(code);
-        } else {
-          held.emplace(code, rows);
-        }
-      }
+      for (size_t i = 0; i < request_.columns.size(); ++i)
+        if (texts_.is_text(i)) texts_.collect(i, line.text, rows);
       ++rows;
     });
-    std::set<int64_t> strange;
-    for (const auto& [code, row] : held)
-      if (!characters_.contains(code) && settings_.unknown.empty()) strange.insert(row);
-    out.strange.assign(strange.begin(), strange.end());
     require_texts(of_class);
     return rows;
   }
@@ -258,51 +243,13 @@ class TextFolder {
                         "remove it; \"classes\" names classes without any");
   }
 
-  std::string tokenizer_for(const ColumnRequest& column, TableHeader& out) const {
-    const auto unit = text_unit(column.source());
-    if (!unit) {
-      if (!is_length(column) && !is_label(column.source()))
-        throw UserError(column.where,
-                        fmt::format("a text has \"characters\", \"bytes\", \"tokens\", a \"length\" and the class of "
-                                    "its \"file\" or \"folder\", not \"{}\"",
-                                    printable(column.source())));
-      return {};
-    }
-    if (!column.tokenizer.empty()) return column.tokenizer;
-    if (*unit == TextUnit::characters) {
-      out.tokens_found = true;
-      return tokenizer_of(settings_, characters_);
-    }
-    return tokenizer_of(settings_, *unit, root_, column.where);
-  }
-
-  std::vector<ElementType> types(const std::vector<std::string>& tokenizers) const {
-    std::vector<ElementType> types;
-    bool texts = false;
-    for (size_t i = 0; i < tokenizers.size(); ++i) {
-      types.push_back(ElementType::i32);
-      const auto unit = text_unit(request_.columns[i].source());
-      if (!unit) continue;
-      ColumnRequest known = request_.columns[i];
-      known.tokenizer = tokenizers[i];
-      types.back() = TextRows(known, *unit, settings_).coder().stored();
-      texts = true;
-    }
-    for (const ColumnRequest& column : request_.columns)
-      if (is_length(column) && !texts)
-        throw UserError(column.where, "a length is that of an input of text, and the reader feeds none",
-                        "give another input \"characters\", \"bytes\" or \"tokens\"");
-    return types;
-  }
-
   const ReaderRequest& request_;
   fs::path root_;
   Location where_;
   std::string title_;
-  TextSettings settings_;
+  TextColumns texts_;
   bool lines_ = true, folders_ = false;
   Folder folder_;
-  std::set<uint32_t> characters_;  // of the rows that train
 };
 
 std::vector<Key> keys() {
@@ -325,6 +272,7 @@ const RegisterReader text_folder({
     .doc = "texts in a file or a folder for each class; an input is \"characters\", \"bytes\" or \"tokens\", their "
            "\"length\", or the class: \"file\" or \"folder\"",
     .keys = keys(),
+    .one_text = true,
     .header = [](const ReaderRequest& request, const fs::path& root) { return TextFolder(request, root).header(); },
     .read = [](const ReaderRequest& request, const fs::path& root) { return TextFolder(request, root).read(); },
 });

@@ -219,10 +219,9 @@ class TokenReader {
   void copy_stream(const Windows& w, Table& table) const {
     std::vector<std::byte*> to;
     for (const ColumnRequest& asked : request_.columns) {
-      Column& column =
-          table.columns.emplace_back(Column{.input = asked.input, .type = coder_->stored(), .dims = asked.dims});
-      to.push_back(make_room(column, w.rows, request_.resident));
-      if (asked.source() == "next") to.back() -= size_of(column.type);
+      to.push_back(
+          add_column(table, {.input = asked.input, .type = coder_->stored(), .dims = asked.dims}, request_.resident));
+      if (asked.source() == "next") to.back() -= size_of(coder_->stored());
     }
     const int64_t tokens = w.tokens(), width = size_of(coder_->stored());
     each_token(w, tokens + (asks("next") ? 1 : 0), [&](int64_t at, uint32_t id, int64_t, bool) {
@@ -235,11 +234,9 @@ class TokenReader {
 
   void copy_windows(const Windows& w, Table& table) const {
     std::vector<std::byte*> to;
-    for (const ColumnRequest& asked : request_.columns) {
-      Column& column =
-          table.columns.emplace_back(Column{.input = asked.input, .type = type_of(asked), .dims = asked.dims});
-      to.push_back(make_room(column, table.rows, request_.resident));
-    }
+    for (const ColumnRequest& asked : request_.columns)
+      to.push_back(
+          add_column(table, {.input = asked.input, .type = type_of(asked), .dims = asked.dims}, request_.resident));
     int64_t begun = 0;  // where the document of a token begins
     const int64_t last = w.tokens() + (asks("next") ? 1 : 0);
     std::vector<int64_t> documents(static_cast<size_t>(w.rows));  // of each row's first token
