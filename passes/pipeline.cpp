@@ -26,8 +26,8 @@ namespace heddle::passes {
 
 const std::vector<Pass>& all_passes() {
   static const std::vector<Pass> kPasses = {
-      // Before differentiate, so that relu's gradient is taken of the pooled image, and while nobody reads the index.
-      {"sink", "move relu behind max pooling", sink},
+      // Before differentiate, so that gradients are taken of what is smaller, and while nobody reads pooling's index.
+      {"sink", "move relu behind max pooling, and lookups behind products of their rows", sink},
       // Before every pass that takes composites apart, so that their own gradients are used.
       {"differentiate", "replace gradient nodes by reverse accumulation", differentiate},
       // After differentiate, which makes the gradients; before decompose, while the clipping norm is one operator.

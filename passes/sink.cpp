@@ -1,5 +1,10 @@
 #include "passes/sink.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
 #include "ir/builder.h"
 #include "passes/rewrite.h"
 
@@ -22,7 +27,7 @@ NodeId limit_above(const Graph& g, ValueId v) {
 }
 
 // True when the pooling is gone; what takes its place is at the end of the order.
-bool sink_above(Graph& g, NodeId id, const Options& options) {
+bool sink_limit(Graph& g, NodeId id, const Options& options) {
   if (!g[id].op->traits.largest_and_where || !g.unused(g[id].results[1])) return false;
   const ValueId y = g[id].results[0];
   const NodeId above = limit_above(g, g[id].operands[0]);
@@ -45,11 +50,93 @@ bool sink_above(Graph& g, NodeId id, const Options& options) {
   return true;
 }
 
+// A product with fewer terms than these costs about what it costs to move its result.
+constexpr int64_t kLeastTerms = 16;
+// The table has to be this many times smaller than what is looked up in it.
+constexpr int64_t kLeastShare = 2;
+
+bool has_gradient(const Graph& g, ValueId v) {
+  return std::ranges::any_of(g[v].uses, [&](NodeId n) { return std::holds_alternative<Gradient>(g[n].op->kind); });
+}
+
+// The rows that a product reads, where they are looked up in a table.
+struct LookedUp {
+  NodeId lookup;
+  std::vector<NodeId> moves;  // reshapes and transposes of the rows between the two, the last one first
+};
+
+std::optional<LookedUp> looked_up(const Graph& g, ValueId rows) {
+  LookedUp found;
+  const int64_t width = g[rows].type.dims.back();
+  while (g[rows].def.valid() && !has_gradient(g, rows)) {
+    const NodeId id = g[rows].def;
+    const Node& n = g[id];
+    const Traits& traits = n.op->traits;
+    const ValueId from = n.operands[0];
+    const Dims& dims = g[from].type.dims;
+    const auto rank = static_cast<int64_t>(dims.size());
+    if (traits.rows_along != nullptr && rank == 2 && normal_axis(traits.rows_along(n), rank) == 0) {
+      found.lookup = id;
+      return found;
+    }
+    const bool keeps_rows = traits.reshapes ? rank > 1 && dims.back() == width
+                                            : traits.permutation != nullptr && traits.permutation(n).back() == rank - 1;
+    if (!keeps_rows) break;
+    found.moves.push_back(id);
+    rows = from;
+  }
+  return std::nullopt;
+}
+
+// The indices, as the rows are moved.
+ValueId moved(Builder& b, ValueId indices, const Node& move) {
+  if (move.op->traits.reshapes) {
+    Dims dims = b.type(move.results[0]).dims;
+    dims.pop_back();
+    return b.reshape(indices, dims);
+  }
+  Dims perm = move.op->traits.permutation(move);
+  perm.pop_back();
+  return b(move.op->name, {indices}, {{"perm", perm}});
+}
+
+// True when the product is gone.
+bool sink_lookup(Graph& g, NodeId id, const Options& options) {
+  if (!g[id].op->traits.matrix_product || signature(g, g[id]).flag("transpose_a")) return false;
+  const Node product = g[id];  // copies: building moves the array
+  const ValueId y = product.results[0];
+  const Dims rows = g[product.operands[0]].type.dims, right = g[product.operands[1]].type.dims;
+  if (rows.size() != 2 || right.size() != 2 || rows[1] < kLeastTerms) return false;
+  const std::optional<LookedUp> found = looked_up(g, product.operands[0]);
+  if (!found) return false;
+  const Node lookup = g[found->lookup];
+  const ValueId table = lookup.operands[0];
+  if (g[table].type.dims[0] > rows[0] / kLeastShare) return false;
+  std::vector<Node> moves;
+  for (const NodeId move : found->moves) moves.push_back(g[move]);
+  const std::string name = g[y].name;
+  Builder b(g);
+  b.prefix = name;
+  b.loc = product.loc;
+  const ValueId of_table = b(product.op->name, {table, product.operands[1]}, product.attrs, name + ".table");
+  ValueId indices = lookup.operands[1];
+  for (size_t k = moves.size(); k-- > 0;) indices = moved(b, indices, moves[k]);
+  const ValueId of_rows = b(lookup.op->name, {of_table, indices}, lookup.attrs);
+  g.replace_uses(y, of_rows);
+  unlink(g, id);
+  g.rename(of_rows, name);
+  options.note("sink", g, "%" + name,
+               fmt::format("the product of {} rows of the table, not of {} that are looked up in it",
+                           g[table].type.dims[0], rows[0]));
+  return true;
+}
+
 }  // namespace
 
 bool sink(Module& m, const Options& options) {
   bool changed = false;
-  for (Graph* g : m.all_graphs()) changed |= rewrite_nodes(*g, [&](NodeId id) { return sink_above(*g, id, options); });
+  for (Graph* g : m.all_graphs())
+    changed |= rewrite_nodes(*g, [&](NodeId id) { return sink_limit(*g, id, options) || sink_lookup(*g, id, options); });
   return changed;
 }
 
