@@ -5,12 +5,18 @@ import time
 
 # As the models say.
 BATCHES = {"mnist_mlp": 128, "mnist_cnn": 128, "resnet20": 128, "recommender": 4096, "char_gpt": 12, "lstm_names": 128,
-           "gru_names": 128, "bilstm_names": 128, "lstm_200": 128}
+           "gru_names": 128, "bilstm_names": 128, "lstm_200": 128, "attention_1024": 1, "attention_4096": 1,
+           "attention_causal_1024": 1, "attention_causal_4096": 1}
 USERS, ITEMS = 6040, 3706  # of recommender
 VOCABULARIES = {"char_gpt": 65, "lstm_names": 32, "gru_names": 32, "bilstm_names": 32, "lstm_200": 32}
 LENGTHS = {"char_gpt": 64, "lstm_names": 20, "gru_names": 20, "bilstm_names": 20, "lstm_200": 200}
+HEADS, HEAD_WIDTH = 12, 64  # of attention alone, whose length its name ends with
 WIDTHS = {"char_gpt": 128, "lstm_names": 128, "gru_names": 128, "bilstm_names": 128, "lstm_200": 64}
 RING = 64  # random batches that lie in memory and are taken in turn, as `heddle bench` does
+
+
+def ring_of(network):
+    return 4 if network.startswith("attention") else RING  # a batch of it is up to 25 MB
 
 
 def serve(version, run, grain=1):

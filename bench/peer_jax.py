@@ -15,10 +15,10 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from peer_clock import BATCHES, ITEMS, LENGTHS, RING, USERS, VOCABULARIES, serve
+from peer_clock import BATCHES, HEAD_WIDTH, HEADS, ITEMS, LENGTHS, USERS, VOCABULARIES, ring_of, serve
 from peer_clock import WIDTHS as UNITS
 
-BATCH = BATCHES[network]
+BATCH, RING = BATCHES[network], ring_of(network)
 STEPS = 128 if mode == "scan" else 1  # in one dispatch
 WIDTHS = [16, 16, 16, 16, 32, 32, 32, 64, 64, 64]  # of resnet20: what its blocks read and write
 random = np.random.default_rng(0)
@@ -132,6 +132,18 @@ def recurrent(layer):
     return forward
 
 
+def attention(p, stats, key, x):
+    q, k, v = ((x + p[name]).reshape(*x.shape[:2], HEADS, HEAD_WIDTH) for name in "qkv")
+    return jax.nn.dot_product_attention(q, k, v, is_causal="causal" in network).reshape(x.shape), stats
+
+
+def attention_network():
+    shape = (int(network.rpartition("_")[2]), HEADS * HEAD_WIDTH)
+    draw = lambda: tuple(random.standard_normal((BATCH, *shape), np.float32) for _ in range(2))
+    params = {name: random.standard_normal(shape, np.float32) for name in "qkv"}
+    return attention, params, [], draw, lambda y, target: jnp.square(y - target), optax.sgd(1e-6)
+
+
 def recurrent_network(layer, gates, directions=1):
     d, words = UNITS[network], VOCABULARIES[network]
     names = ["rnn", "back"][:directions]
@@ -192,6 +204,7 @@ NETWORKS = {
     "gru_names": lambda: recurrent_network(gru, 3),
     "bilstm_names": lambda: recurrent_network(lstm, 4, directions=2),
     "lstm_200": lambda: recurrent_network(lstm, 4),
+    **{name: attention_network for name in BATCHES if name.startswith("attention")},
 }
 
 

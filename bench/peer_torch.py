@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from peer_clock import BATCHES, ITEMS, LENGTHS, RING, USERS, VOCABULARIES, WIDTHS, serve
+from peer_clock import BATCHES, HEAD_WIDTH, HEADS, ITEMS, LENGTHS, USERS, VOCABULARIES, WIDTHS, ring_of, serve
 
 
 class Mlp(nn.Module):
@@ -111,6 +111,18 @@ class Recurrent(nn.Module):
         return F.cross_entropy(self.logits(self.rnn(self.chars(tokens))[0]).flatten(0, 1), targets.flatten())
 
 
+class Attention(nn.Module):
+    def __init__(self, length, causal):
+        super().__init__()
+        self.q, self.k, self.v = (nn.Parameter(torch.randn(length, HEADS * HEAD_WIDTH)) for _ in range(3))
+        self.causal = causal
+
+    def forward(self, x, target):
+        q, k, v = ((x + p).unflatten(2, (HEADS, HEAD_WIDTH)).transpose(1, 2) for p in (self.q, self.k, self.v))
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=self.causal)
+        return F.mse_loss(y.transpose(1, 2).flatten(2), target)
+
+
 def images(*shape):
     return lambda n: (torch.randn((n, *shape)), torch.randint(0, 10, (n,)))
 
@@ -127,7 +139,17 @@ def recurrent(network, kind, **settings):
     return lambda: Recurrent(kind, WIDTHS[network], VOCABULARIES[network], **settings), texts(network), adam
 
 
+def attention(network):
+    length = int(network.rpartition("_")[2])
+    shape = (length, HEADS * HEAD_WIDTH)
+    return lambda: Attention(length, "causal" in network), lambda n: (torch.randn(n, *shape), torch.randn(n, *shape)), plain_sgd
+
+
 # The rate is tiny: random labels learnt by heart would give denormal gradients, which no real training has.
+def plain_sgd(parameters):
+    return torch.optim.SGD(parameters, lr=1e-6)
+
+
 def adam(parameters):
     return torch.optim.Adam(parameters, lr=1e-6, fused=True)
 
@@ -150,6 +172,7 @@ NETWORKS = {
     "gru_names": recurrent("gru_names", nn.GRU),
     "bilstm_names": recurrent("bilstm_names", nn.LSTM, bidirectional=True),
     "lstm_200": recurrent("lstm_200", nn.LSTM),
+    **{name: attention(name) for name in BATCHES if name.startswith("attention")},
 }
 
 
@@ -158,7 +181,7 @@ def main():
     torch.manual_seed(0)
     torch.set_num_threads(int(threads))
     module, draw, optimizer_of = NETWORKS[network]
-    model, ring = module(), [draw(BATCHES[network]) for _ in range(RING)]
+    model, ring = module(), [draw(BATCHES[network]) for _ in range(ring_of(network))]
     if mode.endswith("nhwc"):
         model = model.to(memory_format=torch.channels_last)
         ring = [(x.contiguous(memory_format=torch.channels_last), label) for x, label in ring]
@@ -168,7 +191,7 @@ def main():
     def run(steps):
         for step in range(steps):
             optimizer.zero_grad(set_to_none=True)
-            loss = loss_of(*ring[step % RING])
+            loss = loss_of(*ring[step % len(ring)])
             loss.backward()
             optimizer.step()
         loss.item()

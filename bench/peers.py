@@ -32,6 +32,10 @@ MODES = {
     "gru_names": ["torch eager", "jax jit", "jax scan"],
     "bilstm_names": ["torch eager", "jax jit", "jax scan"],
     "lstm_200": ["torch eager", "jax jit", "jax scan"],
+    "attention_1024": ["torch eager", "jax jit"],
+    "attention_4096": ["torch eager", "jax jit"],
+    "attention_causal_1024": ["torch eager", "jax jit"],
+    "attention_causal_4096": ["torch eager", "jax jit"],
 }
 SETTLE_S = 0.3  # meanwhile the idle threads of the contender before stop spinning
 
@@ -63,8 +67,18 @@ class Heddle:
 
     def __init__(self, network, options):
         self.blocks = []
-        own = HERE / "models" / f"{network}.json"  # else a model of models/
-        self.command = [options.heddle, "bench", str(own) if own.exists() else network, "--json", f"--threads={options.threads}", f"--seconds={options.seconds}"]
+        self.command = [options.heddle, "bench", *self.model(network), "--json", f"--threads={options.threads}",
+                        f"--seconds={options.seconds}"]
+
+    @staticmethod
+    def model(network):
+        """A model of bench/models, at a length that its name may end with; else one of models/."""
+        own = HERE / "models" / f"{network}.json"
+        if own.exists():
+            return [str(own)]
+        name, _, length = network.rpartition("_")
+        own = HERE / "models" / f"{name}.json"
+        return [str(own), f"--set=let.length={length}"] if own.exists() else [network]
 
     def block(self, _):
         run = subprocess.run(self.command, cwd=HERE.parent, capture_output=True, check=True, text=True)
