@@ -7,6 +7,7 @@
 #include "ir/kernel/count/counted_seconds.h"
 #include "ir/kernel/plan_primitive.h"
 #include "ir/kernel/plan_tile.h"
+#include "ir/kernel/schedule_def.h"
 #include "ir/op_def.h"
 #include "ir/visit.h"
 
@@ -83,11 +84,7 @@ double flops_of_products(const Graph& k) {
 constexpr int64_t kFetchedAcross = 4;
 
 int64_t bytes_read_across(const Graph& k) {
-  if (!k.schedule) return 0;
-  const bool of_threads = visit_schedule(
-      *k.schedule, [](const OneOf<schedules::Pointwise, schedules::Rows, schedules::Primitive> auto&) { return true; },
-      [](const OneOf<schedules::Tile, schedules::Product, schedules::LibraryCall> auto&) { return false; });
-  if (!of_threads) return 0;
+  if (!k.schedule || !traits_of(*k.schedule).points_as_they_lie) return 0;
   std::vector<char> across(k.value_count(), 0);
   for (auto it = k.order.rbegin(); it != k.order.rend(); ++it) {
     const Node& n = k[*it];
@@ -106,16 +103,10 @@ double threads_of(const KernelSchedule& schedule, const Target& target) {
   const auto up_to_most = [&](int64_t threads) {
     return std::clamp(static_cast<double>(threads), 1.0, static_cast<double>(target.sm_count * target.sm_threads));
   };
-  return visit_schedule(
-      schedule,
-      [&](const schedules::Rows& f) {
-        return f.blocks > 0 ? static_cast<double>(f.blocks * f.threads) : up_to_most(f.rows() * f.team);
-      },
-      [&](const OneOf<schedules::Pointwise, schedules::Product> auto& f) {
-        return up_to_most(product(f.domain) / f.vector_width);
-      },
-      [&](const schedules::Tile& f) { return up_to_most(product(f.domain)); },
-      [](const OneOf<schedules::Primitive, schedules::LibraryCall> auto&) { return 1.0; });
+  if (const auto* rows = std::get_if<schedules::Rows>(&schedule.how))
+    return rows->blocks > 0 ? static_cast<double>(rows->blocks * rows->threads) : up_to_most(rows->rows() * rows->team);
+  const schedules::OverDomain* points = over_domain(schedule);
+  return points == nullptr ? 1.0 : up_to_most(product(points->domain) / thread_work(schedule).vector_width);
 }
 
 // Whether it sums up whole leading axes, as a bias's gradient does: of a matrix, its columns.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <utility>
 
 #include "ir/check.h"
@@ -43,30 +44,37 @@ const schedules::Generated& generated(const KernelSchedule& schedule) {
 }
 
 const schedules::OverDomain* over_domain(const KernelSchedule& schedule) {
-  return visit_schedule(
-      schedule, [](const schedules::OverDomain& f) { return &f; },
-      [](const OneOf<schedules::Primitive, schedules::LibraryCall> auto&) -> const schedules::OverDomain* {
-        return nullptr;
-      });
+  return std::visit(
+      []<class Schedule>(const Schedule& f) -> const schedules::OverDomain* {
+        if constexpr (std::derived_from<Schedule, schedules::OverDomain>)
+          return &f;
+        else
+          return nullptr;
+      },
+      schedule.how);
 }
 
 ThreadWork thread_work(const KernelSchedule& schedule) {
-  return visit_schedule(
-      schedule,
-      [](const schedules::Rows& f) {
-        return ThreadWork{f.team, f.vector_width, f.prefetch_distance};
+  return std::visit(
+      [](const auto& f) {
+        ThreadWork work;
+        if constexpr (requires { f.team; }) work.team = f.team;
+        if constexpr (requires { f.vector_width; }) work.vector_width = f.vector_width;
+        if constexpr (requires { f.prefetch_distance; }) work.prefetch_distance = f.prefetch_distance;
+        return work;
       },
-      [](const OneOf<schedules::Pointwise, schedules::Product> auto& f) {
-        return ThreadWork{.vector_width = f.vector_width};
-      },
-      [](const OneOf<schedules::Tile, schedules::Primitive, schedules::LibraryCall> auto&) { return ThreadWork{}; });
+      schedule.how);
+}
+
+const ScheduleTraits& traits_of(const KernelSchedule& schedule) {
+  return std::visit([](const auto& f) -> const ScheduleTraits& { return f.def().traits; }, schedule.how);
 }
 
 std::string to_string(const KernelSchedule& schedule) {
   return visit_schedule(
       schedule,
       [](const schedules::LibraryCall& call) { return std::string(call.contraction ? "contract" : "opaque"); },
-      [](const auto& f) { return std::string(schedule_def(f).name); });
+      [](const auto& f) { return std::string(f.def().name); });
 }
 
 namespace {
@@ -120,7 +128,7 @@ bool set(Schedule& schedule, const Attributes<Schedule>& all, const std::string&
 }
 bool set(KernelSchedule& schedule, const std::string& name, const Attr& value) {
   return set(schedule, of_every_schedule(), name, value) ||
-         std::visit([&](auto& f) { return set(f, schedule_def(f).attributes, name, value); }, schedule.how);
+         std::visit([&](auto& f) { return set(f, f.def().attributes, name, value); }, schedule.how);
 }
 
 template <class Schedule>
@@ -202,7 +210,7 @@ Attrs to_attrs(const KernelSchedule& schedule) {
   Attrs attrs = schedule.misplaced;
   attrs["schedule"] = to_string(schedule);
   print(schedule, of_every_schedule(), attrs);
-  std::visit([&](const auto& f) { print(f, schedule_def(f).attributes, attrs); }, schedule.how);
+  std::visit([&](const auto& f) { print(f, f.def().attributes, attrs); }, schedule.how);
   return attrs;
 }
 

@@ -19,6 +19,9 @@ namespace heddle::ir {
 // tensor cores.
 enum class ProductPrecision { f32, tf32, bf16, f16 };
 
+template <class Schedule>
+struct KernelScheduleDef;  // ir/kernel/schedule_def.h
+
 namespace schedules {
 
 // A schedule whose text is generated.
@@ -40,6 +43,7 @@ struct OverDomain : Generated {
 struct Pointwise : OverDomain {
   int64_t vector_width = 1;  // elements a thread takes at once; 1 where strides or sizes forbid more
   bool operator==(const Pointwise&) const = default;
+  static const KernelScheduleDef<Pointwise>& def();
 };
 
 // Rows x columns with row reductions, column accumulators, total accumulators.
@@ -50,16 +54,19 @@ struct Rows : OverDomain {
   int64_t blocks = 0;             // a fixed number of blocks, whose partial results are summed in order; 0: any number
   bool cached = false;            // what is costly stays in per-thread registers from one pass over a row to the next
   bool operator==(const Rows&) const = default;
+  static const KernelScheduleDef<Rows>& def();
 };
 
 // A transpose through a square tile in shared memory.
 struct Tile : OverDomain {
   bool operator==(const Tile&) const = default;
+  static const KernelScheduleDef<Tile>& def();
 };
 
 // One operator by a function of the preamble: a sort, sums in an order.
 struct Primitive : Generated {
   bool operator==(const Primitive&) const = default;
+  static const KernelScheduleDef<Primitive>& def();
 };
 
 // A matrix product or convolution, with what surrounds it, through tiles in shared memory:
@@ -71,6 +78,7 @@ struct Product : OverDomain {
   int64_t split_k = 1;  // into which the sum over k is cut: their results are added in order
   ProductPrecision precision = ProductPrecision::f32;
   bool operator==(const Product&) const = default;
+  static const KernelScheduleDef<Product>& def();
 };
 
 // A library's call: of a contraction, schedule = "contract", or of a composite, schedule = "opaque".
@@ -80,6 +88,7 @@ struct LibraryCall {
   int64_t batch_split = 1;  // on the host: fixed number of one-thread primitives along the batch
   ProductPrecision precision = ProductPrecision::f32;
   bool operator==(const LibraryCall&) const = default;
+  static const KernelScheduleDef<LibraryCall>& def();
 };
 
 }  // namespace schedules

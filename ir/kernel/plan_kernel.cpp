@@ -27,7 +27,7 @@ KernelPlan plan_kernel(const Graph& kernel) {
   return planned(kernel, [&] {
     return std::visit(
         [&](const auto& schedule) {
-          const auto plan = schedule_def(schedule).plan;
+          const auto plan = schedule.def().plan;
           if (plan == nullptr)
             throw Refusal{"schedule " + to_string(*kernel.schedule) + " is not planned by rows and columns"};
           return plan(kernel, schedule);
@@ -41,7 +41,7 @@ KernelPlan plan_kernel(const Graph& kernel, const ContractPlan& product) {
 }
 
 loop::Statements loop::loops_of(const Graph& k, const KernelPlan& plan) {
-  return std::visit([&](const auto& schedule) { return schedule_def(schedule).loops(k, schedule, plan); },
+  return std::visit([&](const auto& schedule) { return schedule.def().loops(k, schedule, plan); },
                     k.schedule->how);
 }
 

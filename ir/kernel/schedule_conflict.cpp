@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "ir/kernel/schedule_def.h"
-#include "ir/visit.h"
 
 namespace heddle::ir {
 namespace {
@@ -33,16 +32,11 @@ std::string packet_conflict(int64_t packet, const KernelPlan& plan) {
   return {};
 }
 std::string packet_conflict(const KernelSchedule& schedule, const KernelPlan& plan) {
+  if (std::holds_alternative<schedules::Product>(schedule.how)) return {};  // its plan has refused what does not fit
   const int64_t packet = value_or(schedule.misplaced, "vector_width", thread_work(schedule).vector_width);
-  return visit_schedule(
-      schedule,
-      [&](const schedules::Tile&) {
-        return std::string(packet == 1 ? "" : "a tile takes its elements one by one: vector_width is 1");
-      },
-      [&](const OneOf<schedules::Pointwise, schedules::Rows, schedules::Primitive> auto&) {
-        return packet_conflict(packet, plan);
-      },
-      [](const OneOf<schedules::Product, schedules::LibraryCall> auto&) { return std::string(); });
+  if (!traits_of(schedule).packets)
+    return packet == 1 ? "" : fmt::format("a {} takes its elements one by one: vector_width is 1", to_string(schedule));
+  return packet_conflict(packet, plan);
 }
 
 // A thread loads packets of several rows before it computes: its one packet of each.

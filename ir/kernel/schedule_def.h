@@ -1,6 +1,6 @@
 // KernelScheduleDef: a schedule of kernels: its attributes, how a kernel is planned, and what it does. Each has a
-// file in ir/schedules. A new schedule is a file, an alternative of KernelSchedule, and the place in `fuse`
-// that chooses it.
+// file in ir/schedules. A new schedule is that file, an alternative in kernel_schedule.h, and the place in `fuse`
+// that chooses it: three files.
 //
 //   pointwise   plan: a space in which every access is affine    loops: all threads share the points, and store results
 #pragma once
@@ -35,6 +35,21 @@ Attributes<Schedule> of_domain(Attributes<Schedule> own) {
   return of_generated(std::move(own));
 }
 
+// Where a kernel's result may lie.
+enum class WritesOver {
+  nothing,
+  operand,  // over the operator's first operand, where the operator says so
+  planned   // over any operand of which the plan shows that each element is read before it is written
+};
+
+// What the compiler asks of a schedule, whichever it is.
+struct ScheduleTraits {
+  bool points_as_they_lie = true;  // threads take neighbouring points: a transposed operand is read across its lines
+  bool packets = true;             // a thread may take several elements at once: vector_width
+  WritesOver writes_over = WritesOver::planned;
+};
+const ScheduleTraits& traits_of(const KernelSchedule& schedule);
+
 template <class Schedule>
 struct KernelScheduleDef {
   const char* name;
@@ -42,13 +57,7 @@ struct KernelScheduleDef {
   // Throws Refusal. None of a library's call, which has no loops either.
   KernelPlan (*plan)(const Graph& kernel, const Schedule& schedule) = nullptr;
   loop::Statements (*loops)(const Graph& kernel, const Schedule& schedule, const KernelPlan& plan) = nullptr;
+  ScheduleTraits traits = {};
 };
-
-const KernelScheduleDef<schedules::Pointwise>& schedule_def(const schedules::Pointwise& schedule);
-const KernelScheduleDef<schedules::Rows>& schedule_def(const schedules::Rows& schedule);
-const KernelScheduleDef<schedules::Tile>& schedule_def(const schedules::Tile& schedule);
-const KernelScheduleDef<schedules::Primitive>& schedule_def(const schedules::Primitive& schedule);
-const KernelScheduleDef<schedules::Product>& schedule_def(const schedules::Product& schedule);
-const KernelScheduleDef<schedules::LibraryCall>& schedule_def(const schedules::LibraryCall& schedule);
 
 }  // namespace heddle::ir

@@ -21,13 +21,14 @@ std::string library_conflict(const Graph& kernel) {
   return {};
 }
 
-const KernelScheduleDef<schedules::LibraryCall>& schedule_def(const schedules::LibraryCall& /*schedule*/) {
+const KernelScheduleDef<schedules::LibraryCall>& schedules::LibraryCall::def() {
   using Schedule = schedules::LibraryCall;
   static const KernelScheduleDef<Schedule> def = {
       .name = "opaque",
       .attributes = {{"impl", &Schedule::impl},
                      {"batch_split", &Schedule::batch_split, 1, kMostAtOnce},
-                     {"precision", &Schedule::precision}}};
+                     {"precision", &Schedule::precision}},
+      .traits = {.points_as_they_lie = false, .writes_over = WritesOver::nothing}};
   return def;
 }
 

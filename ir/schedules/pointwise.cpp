@@ -63,7 +63,7 @@ Statements point_loops(const Graph& k, const schedules::Pointwise& schedule, con
 
 }  // namespace
 
-const KernelScheduleDef<schedules::Pointwise>& schedule_def(const schedules::Pointwise& /*schedule*/) {
+const KernelScheduleDef<schedules::Pointwise>& schedules::Pointwise::def() {
   using Schedule = schedules::Pointwise;
   static const KernelScheduleDef<Schedule> def = {
       .name = "pointwise",

@@ -13,11 +13,12 @@ loop::Statements primitive_loops(const Graph& k, const schedules::Primitive& /*s
 
 }  // namespace
 
-const KernelScheduleDef<schedules::Primitive>& schedule_def(const schedules::Primitive& /*schedule*/) {
+const KernelScheduleDef<schedules::Primitive>& schedules::Primitive::def() {
   static const KernelScheduleDef<schedules::Primitive> def = {.name = "primitive",
                                                               .attributes = of_generated<schedules::Primitive>({}),
                                                               .plan = plan_primitive,
-                                                              .loops = primitive_loops};
+                                                              .loops = primitive_loops,
+      .traits = {.writes_over = WritesOver::operand}};
   return def;
 }
 

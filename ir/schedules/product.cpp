@@ -49,7 +49,7 @@ Statements product_loops(const Graph& k, const ContractPlan& product) {
   return {{std::move(tiles)}};
 }
 
-const KernelScheduleDef<schedules::Product>& schedule_def(const schedules::Product& /*schedule*/) {
+const KernelScheduleDef<schedules::Product>& schedules::Product::def() {
   using Schedule = schedules::Product;
   static const KernelScheduleDef<Schedule> def = {
       .name = "contract",
@@ -59,7 +59,8 @@ const KernelScheduleDef<schedules::Product>& schedule_def(const schedules::Produ
                                          {"split_k", &Schedule::split_k, 1, kMostAtOnce},
                                          {"precision", &Schedule::precision}}),
       .plan = [](const Graph& k, const Schedule&) { return plan_products(k, plan_contract(k)); },
-      .loops = [](const Graph& k, const Schedule&, const KernelPlan&) { return product_loops(k, plan_contract(k)); }};
+      .loops = [](const Graph& k, const Schedule&, const KernelPlan&) { return product_loops(k, plan_contract(k)); },
+      .traits = {.points_as_they_lie = false}};
   return def;
 }
 

@@ -227,7 +227,7 @@ Statements row_loops(const Graph& k, const schedules::Rows& schedule, const Kern
 
 }  // namespace
 
-const KernelScheduleDef<schedules::Rows>& schedule_def(const schedules::Rows& /*schedule*/) {
+const KernelScheduleDef<schedules::Rows>& schedules::Rows::def() {
   using Schedule = schedules::Rows;
   static const KernelScheduleDef<Schedule> def = {
       .name = "rows",

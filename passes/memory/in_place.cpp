@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "ir/check.h"
 #include "ir/kernel/plan_kernel.h"
 #include "ir/kernel/plan_primitive.h"
+#include "ir/kernel/schedule_def.h"
 #include "ir/op_def.h"
 #include "ir/scan.h"
 #include "ir/visit.h"
@@ -91,14 +93,13 @@ bool planned_can_write_over(const Graph& k, ValueId input, ValueId output, Kerne
 
 bool kernel_can_write_over(const Graph& k, ValueId input, ValueId output, KernelPlans& plans) {
   if (!k.schedule || k[input].type.dims != k[output].type.dims || !k[output].def.valid()) return false;
-  return visit_schedule(
-      *k.schedule, [](const schedules::LibraryCall&) { return false; },
-      [&](const schedules::Primitive&) {
-        return can_be_in_place(k) && input == k[k.order[0]].operands[0] && output == k[k.order[0]].results[0];
-      },
-      [&](const OneOf<schedules::Pointwise, schedules::Rows, schedules::Tile, schedules::Product> auto&) {
-        return planned_can_write_over(k, input, output, plans);
-      });
+  switch (traits_of(*k.schedule).writes_over) {
+    case WritesOver::nothing: return false;
+    case WritesOver::operand:
+      return can_be_in_place(k) && input == k[k.order[0]].operands[0] && output == k[k.order[0]].results[0];
+    case WritesOver::planned: return planned_can_write_over(k, input, output, plans);
+  }
+  HEDDLE_CHECK(false, "not a place of a result");
 }
 
 bool can_write_over(const Module& m, const Graph& g, const Node& n, size_t operand, size_t result, KernelPlans& plans) {
