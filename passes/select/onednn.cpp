@@ -66,13 +66,18 @@ int64_t row_slices(const Dims& result, int64_t by_flops, int64_t most) {
 
 // In how many slices so many operations are worth to be cut. A slice has at least 4 million of them, or its start costs
 // more than it brings. Where that leaves threads idle, smaller slices pay: 2 from 2 million operations on, 4 from 8
-// (measured on two threads: an LSTM of width 64 takes 0.82 of the time, the smallest convolutions 0.92).
-double worth(double flops) { return std::max({flops / 4e6, std::min(2.0, flops / 1e6), std::min(4.0, flops / 2e6)}); }
+// (measured on two threads: an LSTM of width 64 takes 0.82 of the time, the smallest convolutions 0.92). Not of columns
+// by rows, a weight's gradient: of few columns oneDNN then takes an implementation that allocates in each call.
+double worth(double flops, bool columns_by_rows) {
+  const double large = flops / 4e6;
+  return columns_by_rows ? large : std::max({large, std::min(2.0, flops / 1e6), std::min(4.0, flops / 2e6)});
+}
 
 LibraryPlan plan(const Graph& kernel, const Target& /*target*/) {
   constexpr int64_t kMost = 64;
   const Node& n = head_of(kernel);
-  const double slices = worth(moved_and_computed(kernel).flops);
+  const bool columns_by_rows = n.op->traits.matrix_product && signature(kernel, n).flag("transpose_a");
+  const double slices = worth(moved_and_computed(kernel).flops, columns_by_rows);
   // Its processors' units take bf16; there are none for tf32.
   const std::string& precision = std::get<std::string>(attribute(*n.op, n.attrs, "precision"));
   const ProductPrecision rounded = precision == "bf16" ? ProductPrecision::bf16 : ProductPrecision::f32;
