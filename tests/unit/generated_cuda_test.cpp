@@ -54,7 +54,7 @@ bool read_in_place(const Graph& k, const KernelPlan& plan, ValueId v) {
   return false;
 }
 
-// An operand of 4-byte elements, read in place, in rows of whole packets of four or in one row that may end in a part
+// An operand of 4-byte elements, many of them, read in place, in rows of whole packets of four or in one row that may end in a part
 // of one; and no other array of the kernel has wider elements, of which fewer would fill a packet.
 bool allows_wide_loads(const Graph& k) {
   const bool point_by_point = visit_schedule(
@@ -65,6 +65,9 @@ bool allows_wide_loads(const Graph& k) {
   if (!point_by_point) return false;
   const KernelPlan plan = plan_kernel(k);
   if (plan.rows == 1 ? plan.columns < 4 : plan.columns % 4 != 0) return false;
+  // Points that are few are spread over the multiprocessors first, in blocks of at least 64 threads.
+  const bool spread = std::holds_alternative<schedules::Pointwise>(k.schedule->how);
+  if (spread && plan.rows * plan.columns < 4 * 64 * h200().sm_count) return false;
   for (const std::vector<ValueId>* list : {&k.inputs, &k.outputs})
     for (const ValueId v : *list)
       if (k[v].type.elements() > 1 && bits(k[v].type.dtype) > 32) return false;
