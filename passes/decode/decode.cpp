@@ -71,6 +71,7 @@ class Decoder {
     const Part last = part_of(result_, roles);
     ask(last, {});
     for (size_t i = f_.order.size(); i-- > 0;) ask_operands(f_.order[i]);
+    if (fault_) throw UserError(*fault_);
     done_.graph.name = "decode";
     add_inputs();
     for (const NodeId n : f_.order) build(n);
@@ -118,8 +119,14 @@ class Decoder {
     for (size_t r = 0; r < n.results.size(); ++r) {
       const auto found = asked_.find(n.results[r]);
       if (found == asked_.end()) continue;
-      const std::vector<Part> parts = found->second;
-      for (const Part& part : parts) ways_[part] = ask_for(n, r, part);
+      try {
+        for (size_t i = 0; i < found->second.size(); ++i) {  // a part may ask for the whole, behind it
+          const Part part = found->second[i];
+          ways_[part] = ask_for(n, r, part);
+        }
+      } catch (const UserError& error) {  // the first node of the model is told, which is the last one here
+        fault_ = error;
+      }
     }
   }
 
@@ -496,6 +503,7 @@ class Decoder {
   ValueId position_;
   std::map<Part, ValueId> made_;
   bool limited_ = false;
+  std::optional<UserError> fault_;
 };
 
 }  // namespace

@@ -235,7 +235,7 @@ TEST_P(DecodeRefuses, AtTheNode) {
     FAIL() << "decoded";
   } catch (const UserError& error) {
     EXPECT_NE(std::string(error.what()).find(GetParam().message), std::string::npos) << error.what();
-    EXPECT_NE(std::string(error.what()).find("m.json:1:"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("m.json:"), std::string::npos) << error.what();
     EXPECT_NE(std::string(error.what()).find("help: "), std::string::npos) << error.what();
   }
 }
@@ -245,8 +245,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Refused{"not_causal", R"({"name": "h", "op": "attention", "in": ["x", "x", "x"], "heads": 2})",
                 "'h' is not causal: a token sees those behind it"},
-        Refused{"backward",
-                R"({"name": "h", "op": "gru", "in": "x", "units": 4, "bidirectional": true, "out": ["h", "last"]})",
+        Refused{"backward", R"({"name": "r", "op": "gru", "in": "x", "units": 4, "bidirectional": true, "out": ["h", "last"]})",
                 "goes from the last token to the first"},
         Refused{
             "mean_of_the_text",
@@ -254,7 +253,7 @@ INSTANTIATE_TEST_SUITE_P(
             "reads a whole text at once"},
         Refused{"running_sum", R"({"name": "h", "op": "cumsum", "in": "x", "axis": 1})",
                 "reads other tokens than its own"},
-        Refused{"turned", R"({"name": "h", "op": "reverse", "in": "x", "axis": 1})", "reads other tokens than its own"},
+        Refused{"turned", R"({"name": "h", "op": "reverse", "in": "x", "axes": 1})", "reads other tokens than its own"},
         Refused{
             "across_rows",
             R"({"name": "m", "op": "mean", "in": "x", "axis": 0, "keepdims": true}, {"name": "h", "op": "sub", "in": ["x", "m"]})",

@@ -125,15 +125,15 @@ TEST_F(Generate, GoesOnBeyondTheContextAndSaysSoOnce) {
     EXPECT_EQ(beyond[0][i].tokens.size(), 40U);
     EXPECT_TRUE(std::equal(within[0][i].tokens.begin(), within[0][i].tokens.end(), beyond[0][i].tokens.begin()));
   }
-  // The seventh token is read behind the fourth to sixth, at position 3.
+  // The seventh token is read behind the fifth and sixth, at position 2, and says which the eighth is.
   std::vector<int32_t> ids = {0, 1};
   ids.insert(ids.end(), beyond[0][0].tokens.begin(), beyond[0][0].tokens.end());
-  const std::vector<int32_t> last = {ids[3], ids[4], ids[5], ids[6], 0, 0};
+  const std::vector<int32_t> last = {ids[4], ids[5], ids[6], 0, 0, 0};
   const std::vector<float> logits = one.predict({{"text", Array::i32({1, 6}, last)}}).at("logits").floats();
   double sum = 0;
-  for (size_t token = 0; token < 5; ++token) sum += std::exp(static_cast<double>(logits[3 * 5 + token]));
+  for (size_t token = 0; token < 5; ++token) sum += std::exp(static_cast<double>(logits[2 * 5 + token]));
   const auto next = static_cast<size_t>(ids[7]);
-  EXPECT_NEAR(beyond[0][0].log_probabilities[5], static_cast<double>(logits[3 * 5 + next]) - std::log(sum), 1e-5);
+  EXPECT_NEAR(beyond[0][0].log_probabilities[5], static_cast<double>(logits[2 * 5 + next]) - std::log(sum), 1e-5);
 }
 
 // All texts of up to six tokens of three characters, as the whole model sees them.
@@ -151,8 +151,7 @@ TEST_F(Generate, FindsTheLikeliestTextWithAsManyBeamsAsThereAre) {
         ids.push_back(i < length ? static_cast<int32_t>(text / divisor % kVocabulary) : 0);
       }
     }
-    const std::vector<float> logits =
-        one.predict({{"text", Array::i32({texts, kTokens}, ids)}}).at("logits").floats();
+    const std::vector<float> logits = one.predict({{"text", Array::i32({texts, kTokens}, ids)}}).at("logits").floats();
     double most = -INFINITY;
     std::vector<uint32_t> best;
     for (int64_t text = 0; text < texts; ++text) {
@@ -167,8 +166,9 @@ TEST_F(Generate, FindsTheLikeliestTextWithAsManyBeamsAsThereAre) {
       }
       if (sum > most) most = sum, best = tokens;
     }
-    const GenerateOptions options{
-        .tokens = length, .beams = static_cast<int>(std::max<int64_t>(texts / kVocabulary, 1)), .tokenizer = tokenizer({"a", "b", "c"})};
+    const GenerateOptions options{.tokens = length,
+                                  .beams = static_cast<int>(std::max<int64_t>(texts / kVocabulary, 1)),
+                                  .tokenizer = tokenizer({"a", "b", "c"})};
     const Generated found = one.generate({{"ab"}}, options)[0][0];
     EXPECT_EQ(found.tokens, best) << "of " << length;
     double sum = 0;
