@@ -13,7 +13,7 @@ namespace {
 constexpr int kRow = 0, kToken = 1;
 
 IndexExpr expression(AxisRole role, const AxisSizes& sizes, int& next) {
-  const IndexExpr row = IndexExpr::dim(kRow), token = IndexExpr::dim(kToken);
+  IndexExpr row = IndexExpr::dim(kRow), token = IndexExpr::dim(kToken);
   switch (role) {
     case AxisRole::rows: return row;
     case AxisRole::tokens: return token;

@@ -18,7 +18,7 @@ using ir::NamedTensors;
 using ir::Tensor;
 using ir::ValueId;
 
-constexpr int64_t kRows = 2, kTokens = 6, kVocabulary = 7;
+constexpr int64_t kRows = 2, kVocabulary = 7;
 
 // A model of text around nodes that make `h`, [N, 6, 8], of `x`.
 std::string text_model(const std::string& nodes, const std::string& rest = "") {
@@ -190,6 +190,14 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"part_of_a_head",
              R"({"name": "q", "op": "rotary", "in": "x", "heads": 2, "width": 2},
                 {"name": "h", "op": "attention", "in": ["q", "q", "x"], "causal": true, "heads": 2})"},
+        Case{"multi_head", R"({"name": "h", "op": "multi_head_attention", "in": "x", "heads": 2, "causal": true})"},
+        Case{"encoder_layers",
+             R"({"name": "e", "op": "encoder_layer", "in": "x", "heads": 2, "feedforward": 12, "causal": true},
+                {"name": "h", "op": "encoder_layer", "in": "e", "heads": 2, "feedforward": 12, "causal": true, "norm_first": true})"},
+        Case{
+            "gated_units",
+            R"({"name": "n", "op": "rms_norm", "in": "x"}, {"name": "g", "op": "dense", "units": 8, "activation": "silu"},
+                {"name": "u", "op": "dense", "in": "n", "units": 8}, {"name": "h", "op": "mul", "in": ["g", "u"]})"},
         Case{"rnn", R"({"name": "r", "op": "rnn", "in": "x", "units": 5, "layers": 2, "out": ["h", "last"]})"},
         Case{"gru", R"({"name": "r", "op": "gru", "in": "x", "units": 5, "out": ["h", "last"]})"},
         Case{"gru_before",
@@ -245,7 +253,8 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Refused{"not_causal", R"({"name": "h", "op": "attention", "in": ["x", "x", "x"], "heads": 2})",
                 "'h' is not causal: a token sees those behind it"},
-        Refused{"backward", R"({"name": "r", "op": "gru", "in": "x", "units": 4, "bidirectional": true, "out": ["h", "last"]})",
+        Refused{"backward",
+                R"({"name": "r", "op": "gru", "in": "x", "units": 4, "bidirectional": true, "out": ["h", "last"]})",
                 "goes from the last token to the first"},
         Refused{
             "mean_of_the_text",

@@ -33,7 +33,7 @@ std::string attends(int64_t context, int64_t vocabulary) {
 class Generate : public ::testing::Test {
  protected:
   std::string tokenizer(const std::vector<std::string>& characters, const std::vector<std::string>& special = {}) {
-    const std::string path = folder_.path() + "/tokenizer.json";
+    std::string path = folder_.path() + "/tokenizer.json";
     runtime::write_file(path, runtime::text::character_tokenizer(special, characters, ""));
     return path;
   }

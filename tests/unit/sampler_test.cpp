@@ -32,6 +32,7 @@ void expect_shares(const std::map<uint32_t, int>& counts, const std::vector<doub
 
 std::vector<float> logs(const std::vector<double>& shares) {
   std::vector<float> logits;
+  logits.reserve(shares.size());
   for (const double share : shares) logits.push_back(static_cast<float>(std::log(share) + 2));
   return logits;
 }

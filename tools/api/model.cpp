@@ -409,6 +409,7 @@ std::vector<std::vector<Generated>> Model::generate(const std::vector<Prompt>& p
     driver::Generator& generator = impl_->generator_for(rows_for(o, prompts.size()));
     const tools::TextOfModel text(generator, o.tokenizer);
     std::vector<SourceFile> sources;
+    sources.reserve(prompts.size());
     for (const Prompt& prompt : prompts) sources.push_back({prompt.name, prompt.text});
     tools::GenerateCalls calls{.piece = {}, .note = [&](const std::string& note) { impl_->tell(note); }};
     if (o.each)
