@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "runtime/files/temporary.h"
@@ -152,7 +153,7 @@ TEST_F(Generate, FindsTheLikeliestTextWithAsManyBeamsAsThereAre) {
       }
     }
     const std::vector<float> logits = one.predict({{"text", Array::i32({texts, kTokens}, ids)}}).at("logits").floats();
-    double most = -INFINITY;
+    std::map<std::vector<uint32_t>, double> sums;
     std::vector<uint32_t> best;
     for (int64_t text = 0; text < texts; ++text) {
       double sum = 0;
@@ -164,16 +165,19 @@ TEST_F(Generate, FindsTheLikeliestTextWithAsManyBeamsAsThereAre) {
         for (int token = 0; token < kVocabulary; ++token) all += std::exp(static_cast<double>(at[token]));
         sum += static_cast<double>(at[tokens.back()]) - std::log(all);
       }
-      if (sum > most) most = sum, best = tokens;
+      if (best.empty() || sum > sums.at(best)) best = tokens;
+      sums[tokens] = sum;
     }
-    const GenerateOptions options{.tokens = length,
-                                  .beams = static_cast<int>(std::max<int64_t>(texts / kVocabulary, 1)),
-                                  .tokenizer = tokenizer({"a", "b", "c"})};
-    const Generated found = one.generate({{"ab"}}, options)[0][0];
-    EXPECT_EQ(found.tokens, best) << "of " << length;
-    double sum = 0;
-    for (const double log : found.log_probabilities) sum += log;
-    EXPECT_NEAR(sum, most, 1e-5);
+    const auto width = static_cast<int>(std::max<int64_t>(texts / kVocabulary, 1));
+    const auto found = one.generate(
+        {{"ab"}}, {.tokens = length, .samples = width, .beams = width, .tokenizer = tokenizer({"a", "b", "c"})})[0];
+    ASSERT_EQ(found.size(), static_cast<size_t>(width));
+    EXPECT_EQ(found[0].tokens, best) << "of " << length;
+    for (const Generated& text : found) {  // each goes on from its own beam
+      double sum = 0;
+      for (const double log : text.log_probabilities) sum += log;
+      EXPECT_NEAR(sum, sums.at(text.tokens), 1e-5);
+    }
   }
 }
 
