@@ -16,7 +16,8 @@ ALLOWED = {
     "runtime": {"runtime"},
     "tools/driver": COMPILER | {"tools/driver"},
     "tools/predict": COMPILER | {"tools/driver", "tools/predict"},
-    "tools/api": COMPILER | {"tools/driver", "tools/predict", "tools/api"},
+    "tools/generate": COMPILER | {"tools/driver", "tools/generate"},
+    "tools/api": COMPILER | {"tools/driver", "tools/predict", "tools/generate", "tools/api"},
     "tools": COMPILER | {"tools"},
 }
 # The Program and the kinds of its entries, how errors are told, how a text is read, what keys are, which readers there are: these headers

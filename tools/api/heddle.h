@@ -107,6 +107,37 @@ struct HEDDLE_API FileResult {
   int64_t rows = 0, not_finite = 0;  // the latter: rows whose results are not all finite
 };
 
+// A text that a model continues.
+struct HEDDLE_API Prompt {
+  std::string text;
+  std::string name = "<prompt>";  // what messages call it
+};
+// The options of `heddle generate`, which does the same.
+struct HEDDLE_API GenerateOptions {
+  int tokens = 256;                    // of a continuation, at most
+  double temperature = 1;              // 0: the likeliest token each time
+  int top_k = 0;                       // of so many likeliest tokens only; 0: of all
+  double top_p = 1;                    // of the fewest likeliest tokens that have this probability together
+  double repetition_penalty = 1;       // above 1: tokens of the text become less likely
+  std::vector<std::string> stop = {};  // texts before which a continuation ends
+  uint64_t seed = 0;                   // the same for the same text, whatever is generated beside it
+  int samples = 1;                     // of each prompt
+  int beams = 0;                       // above 0: the likeliest texts that a search over so many beams finds; nothing
+                                       // is drawn, and the best `samples` are returned
+  double length_penalty = 1;           // beams are compared by log probability / tokens^this
+  int batch = 0;                       // texts at once, 2 or more; 0: up to 64, as many as there are
+  std::string tokenizer = {};          // a tokenizer.json, or a folder with one; "": that of the weights
+  // A piece of a continuation as it comes, not of beams; returning false ends the generation. What it throws passes
+  // through.
+  std::function<bool(size_t prompt, size_t sample, const std::string& piece)> each = {};
+};
+struct HEDDLE_API Generated {
+  std::string text;                            // without the prompt
+  std::vector<uint32_t> tokens;                // ids
+  std::vector<double> log_probabilities = {};  // of each token, by the model
+  std::string end;                             // why it ends: "tokens", "end" (the end token), "stop" (a stop text)
+};
+
 // A value of a model that is built: a flag, a number, a word, a list or an object, as in a model's text.
 //
 //   Value units = 128;   Value adam = {{"op", "adam"}, {"lr", 0.001}};   Value kernel = Value::list({3, 5});
@@ -244,6 +275,11 @@ class HEDDLE_API Model {
   // behind the maps, (4) where not even two rows fit into memory.
   Outputs predict(const Inputs& rows, const std::vector<std::string>& outputs = {});
   FileResult predict_files(const FilePredictions& request);
+  // Continues texts: a list for each prompt, of its samples. What is compiled once serves all prompts. Throws (2) where
+  // there are no weights yet or options are out of range, (1) where the model does not continue text, at the place in
+  // its file, a prompt has a character without a token or more tokens than the model sees, (4) where it does not fit
+  // into memory. Options::note is told, once, where a text becomes longer than what the model sees.
+  std::vector<std::vector<Generated>> generate(const std::vector<Prompt>& prompts, const GenerateOptions& options = {});
   // From a safetensors file; `prefix` is taken off the names of its tensors: "module.". Throws (1)
   // where the file is none. Weights of other names or shapes are refused (1) here where the
   // training step is compiled, else when they are used.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <utility>
 
 #include "runtime/weights/program_weights.h"
@@ -11,9 +12,12 @@
 #include "tools/api/guarded.h"
 #include "tools/api/heddle.h"
 #include "tools/api/training.h"
+#include "tools/driver/generator.h"
 #include "tools/driver/model_file.h"
 #include "tools/driver/open_device.h"
 #include "tools/driver/predictor.h"
+#include "tools/generate/beams.h"
+#include "tools/generate/generate.h"
 #include "tools/predict/predict_files.h"
 
 namespace heddle {
@@ -41,6 +45,7 @@ struct Model::Impl {
   std::unique_ptr<OnDevice<driver::Predictor>> predictor;
   std::vector<std::string> predicted;  // the outputs that it computes
   int64_t predicted_batch = 0;         // that was asked for
+  std::unique_ptr<OnDevice<driver::Generator>> generator;
   bool told_of_kernel_cache = false;
   bool fitting = false;  // a fit is under way, and the program is called from it
 
@@ -107,6 +112,19 @@ struct Model::Impl {
       if (!predictor->made->note().empty()) tell(predictor->made->note());
     }
     return *predictor->made;
+  }
+  // Compiled once for so many texts at the same time.
+  driver::Generator& generator_for(int64_t rows) {
+    const runtime::WeightsFile now = current();
+    if (generator && generator->made->rows() == rows) {
+      generator->made->load(now);
+      return *generator->made;
+    }
+    generator = make_on_device<driver::Generator>([&](const driver::CompileOptions& compile, runtime::Device& device) {
+      return std::make_unique<driver::Generator>(read.model, now, rows, compile, device);
+    });
+    if (!generator->made->note().empty()) tell(generator->made->note());
+    return *generator->made;
   }
 };
 
@@ -306,6 +324,108 @@ FileResult Model::predict_files(const FilePredictions& r) {
     tools::ResultWriter writer({.path = r.out, .format = r.format, .top = r.top, .overwrite = r.overwrite}, predictor);
     const tools::PredictSummary done = tools::predict_rows(predictor, reader, writer);
     return FileResult{.rows = done.rows, .not_finite = done.not_finite};
+  });
+}
+
+namespace {
+
+void check(const GenerateOptions& o) {
+  constexpr int kMostTokens = 1 << 20, kMostSamples = 1 << 16, kMostBeams = 1 << 12;
+  constexpr double kMostTemperature = 100, kMostPenalty = 100;
+  const auto require = [](bool fits, const char* name, const std::string& value, const std::string& expected) {
+    if (!fits)
+      throw UserError(ExitCode::usage, fmt::format("GenerateOptions::{} is {}, expected {}", name, value, expected));
+  };
+  const auto within = [&](const char* name, auto value, auto least, auto most) {
+    require(value >= least && value <= most, name, fmt::format("{}", value), fmt::format("{} ... {}", least, most));
+  };
+  within("tokens", o.tokens, 1, kMostTokens);
+  within("temperature", o.temperature, 0.0, kMostTemperature);
+  within("top_k", o.top_k, 0, std::numeric_limits<int>::max());
+  require(o.top_p > 0 && o.top_p <= 1, "top_p", fmt::format("{}", o.top_p), "above 0, to 1");
+  require(o.repetition_penalty > 0 && o.repetition_penalty <= kMostPenalty, "repetition_penalty",
+          fmt::format("{}", o.repetition_penalty), fmt::format("above 0, to {}", kMostPenalty));
+  within("samples", o.samples, 1, kMostSamples);
+  within("beams", o.beams, 0, kMostBeams);
+  within("length_penalty", o.length_penalty, 0.0, kMostPenalty);
+  if (o.beams > 0) {
+    const GenerateOptions plain;
+    if (o.temperature != plain.temperature || o.top_k != plain.top_k || o.top_p != plain.top_p ||
+        o.repetition_penalty != plain.repetition_penalty || o.batch != plain.batch)
+      throw UserError(
+          ExitCode::usage,
+          "beams draw nothing: a temperature, top_k, top_p, a repetition penalty and a batch have no meaning",
+          "leave these out, or the beams");
+    require(o.samples <= o.beams, "samples", std::to_string(o.samples), fmt::format("{} beams at most", o.beams));
+  }
+  for (const std::string& stop : o.stop)
+    require(!stop.empty(), "stop", "an empty text", "a text of one character or more");
+  require(o.batch == 0 || (o.batch >= driver::Generator::kFewestRows && o.batch <= driver::kMostBatch), "batch",
+          std::to_string(o.batch), fmt::format("{} ... {}, or 0", driver::Generator::kFewestRows, driver::kMostBatch));
+}
+
+// Texts at once: as many as are asked for, within what is worth it.
+int64_t rows_for(const GenerateOptions& o, size_t prompts) {
+  if (o.batch > 0) return o.batch;
+  if (o.beams > 0) return std::max<int64_t>(o.beams, driver::Generator::kFewestRows);
+  const int64_t texts = static_cast<int64_t>(prompts) * o.samples;
+  return std::clamp<int64_t>(texts, driver::Generator::kFewestRows, driver::PlannedBatch::kMostRows);
+}
+
+}  // namespace
+
+namespace {
+
+tools::GenerateSettings settings_of(const GenerateOptions& o) {
+  return {.sampling = {.temperature = o.temperature,
+                       .top_k = o.top_k,
+                       .top_p = o.top_p,
+                       .repetition_penalty = o.repetition_penalty,
+                       .seed = o.seed},
+          .tokens = o.tokens,
+          .samples = o.samples,
+          .stops = o.stop};
+}
+
+std::vector<std::vector<tools::Continuation>> searched(driver::Generator& generator, const tools::TextOfModel& text,
+                                                       const std::vector<SourceFile>& prompts, const GenerateOptions& o,
+                                                       const tools::GenerateCalls& calls) {
+  const tools::BeamSettings settings{
+      .width = o.beams, .length_penalty = o.length_penalty, .tokens = o.tokens, .stops = o.stop};
+  std::vector<std::vector<tools::Continuation>> out;
+  for (const SourceFile& prompt : prompts) {
+    out.push_back(tools::beams(generator, text, prompt, settings, calls));
+    if (std::ssize(out.back()) > o.samples) out.back().resize(static_cast<size_t>(o.samples));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::vector<Generated>> Model::generate(const std::vector<Prompt>& prompts, const GenerateOptions& o) {
+  return guarded([&] {
+    require_there(impl_);
+    check(o);
+    driver::Generator& generator = impl_->generator_for(rows_for(o, prompts.size()));
+    const tools::TextOfModel text(generator, o.tokenizer);
+    std::vector<SourceFile> sources;
+    sources.reserve(prompts.size());
+    for (const Prompt& prompt : prompts) sources.push_back({prompt.name, prompt.text});
+    tools::GenerateCalls calls{.piece = {}, .note = [&](const std::string& note) { impl_->tell(note); }};
+    if (o.each)
+      calls.piece = [&](size_t prompt, size_t sample, std::string_view piece) {
+        return api::called_back([&] { return o.each(prompt, sample, std::string(piece)); });
+      };
+    const auto made = o.beams > 0 ? searched(generator, text, sources, o, calls)
+                                  : tools::generate(generator, text, sources, settings_of(o), calls);
+    std::vector<std::vector<Generated>> out(made.size());
+    for (size_t i = 0; i < made.size(); ++i)
+      for (const tools::Continuation& c : made[i])
+        out[i].push_back({.text = c.text,
+                          .tokens = c.ids,
+                          .log_probabilities = c.log_probabilities,
+                          .end = tools::to_string(c.end)});
+    return out;
   });
 }
 

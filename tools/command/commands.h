@@ -14,6 +14,7 @@ void add_compile(CommandLine& line);
 void add_completion(CommandLine& line);
 void add_doctor(CommandLine& line);
 void add_eval(CommandLine& line);
+void add_generate(CommandLine& line);
 void add_inspect(CommandLine& line);
 void add_ops(CommandLine& line);
 void add_opt(CommandLine& line);

@@ -21,6 +21,7 @@ int run(int argc, char** argv) {
   add_train(line);
   add_eval(line);
   add_predict(line);
+  add_generate(line);
   add_check(line);
   add_compile(line);
   add_summary(line);

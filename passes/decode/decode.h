@@ -1,0 +1,49 @@
+// Decode: from the graph that computes all tokens of a text at once, the graph that computes the next one.
+//
+//   graph @predict(input %tokens: i32[2,64], param %wte: f32[65,32], ...) {
+//     %x: f32[2,64,32] = gather(%wte, %tokens)
+//     ...
+//     %attn: f32[2,64,32], ... = attention(%q, %k, %v) {causal = true, heads = 4}
+//     ...
+//     return %logits                                               f32[2,64,65]
+//   }
+//   ->
+//   graph @decode(input %tokens: i32[2,1], input %position: i32[2], param %wte: f32[65,32], ...,
+//                 state %attn.keys: f32[512,8], ...) {
+//     %x: f32[2,1,32] = gather(%wte, %tokens)
+//     ...                                                          one token of each row
+//     update %attn.keys <- %attn.keys.next
+//     return %logits                                               f32[2,1,65]
+//   }
+//
+// Each row stands at a position of its own, and begins anew where that is 0.
+//
+// | of the forward graph | in the graph of a step |
+// |---|---|
+// | operators whose elements read the same row and token (axis_roles.h) | themselves, of one token |
+// | what has a record of decoding (ir/decoding.h) | what the record says, with a cache |
+// | a scan over the tokens | its body, once; its carries are states |
+// | what depends on the position alone: tables, rotations | its part at the position |
+//
+// All else is refused at its node.
+#pragma once
+#include <optional>
+
+#include "ir/graph.h"
+
+namespace heddle::passes {
+
+struct Decoded {
+  ir::Graph graph;
+  // graph @reorder(input %from: i32[rows], every state of `graph`): each row's states become those of the row from[row].
+  // Nothing where there are no states.
+  std::optional<ir::Graph> reorder = {};
+  // Positions lie below this many tokens, where a cache or a table has an end; 0: there is none.
+  int64_t context = 0;
+};
+
+// `forward` is a graph of `m` with one input, integers [rows, tokens], both 2 or more; its result number `result` is
+// [rows, tokens, ...]. Throws UserError at the first node that reads other tokens in a way that is not known.
+Decoded decode(const ir::Module& m, const ir::Graph& forward, size_t result);
+
+}  // namespace heddle::passes

@@ -1,0 +1,276 @@
+// The pass decode: token by token, a model says what it says of a whole text.
+#include "passes/decode/decode.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "ir/scan.h"
+#include "ir/verify/verify.h"
+#include "tests/support/host_run.h"
+#include "tests/support/source_dir.h"
+#include "tests/unit/built_model.h"
+
+namespace heddle::frontend {
+namespace {
+
+using ir::NamedTensors;
+using ir::Tensor;
+using ir::ValueId;
+
+constexpr int64_t kRows = 2, kVocabulary = 7;
+
+// A model of text around nodes that make `h`, [N, 6, 8], of `x`.
+std::string text_model(const std::string& nodes, const std::string& rest = "") {
+  return model(R"("text": {"shape": ["N", 6], "dtype": "i32"}, "next": {"shape": ["N", 6], "dtype": "i32"})",
+               R"({"name": "x", "op": "embedding", "in": "text", "vocab": 7, "units": 8}, )" + nodes +
+                   R"(, {"name": "logits", "op": "dense", "in": "h", "units": 7})",
+               R"(, "outputs": {"logits": "logits"}, "train": {"batch": {"N": 2}, "steps": 1,
+                   "loss": {"op": "cross_entropy", "in": ["logits", "next"]}, "optimizer": "sgd"})" +
+                   rest);
+}
+
+struct Text {
+  Sources sources;
+  Model model;
+  ir::Module whole, step;  // with @predict; with @decode
+  int64_t context = 0;
+};
+
+void decode(Text& text) {
+  text.whole = build_module(text.model, {.predict = kRows, .total_steps = 1});
+  passes::Decoded decoded = passes::decode(text.whole, *text.whole.find_graph("predict"), 0);
+  text.context = decoded.context;
+  text.step.graphs.push_back(std::move(decoded.graph));
+  EXPECT_EQ(ir::verify(text.step), std::vector<std::string>{});
+}
+
+std::unique_ptr<Text> decoded(const std::string& json) {
+  auto text = std::make_unique<Text>();
+  text->model = read_model(text->sources, text->sources.add("m.json", json), {});
+  decode(*text);
+  return text;
+}
+
+int64_t token_at(int64_t row, int64_t place) { return (3 * row + place * place + 2 * place) % kVocabulary; }
+
+NamedTensors parameters(const ir::Graph& g) {
+  NamedTensors all;
+  int64_t number = 0;
+  for (const ValueId v : g.inputs) {
+    ++number;
+    if (g[v].role == ir::Role::param || g[v].role == ir::Role::buffer)
+      all[g[v].name] = tensor(g[v].type, [&](int64_t i) { return 0.6 * wave(i + 17 * number); });
+  }
+  return all;
+}
+
+NamedTensors starts(const ir::Graph& g) {
+  NamedTensors all;
+  for (const ValueId v : g.inputs)
+    if (g[v].role == ir::Role::state) all[g[v].name] = Tensor(g[v].type);
+  return all;
+}
+
+// Row 1 waits for two steps, in which it begins again: rows stand at different positions, as prompts of different
+// lengths do. Then a second text is read over what the first has left.
+template <class Whole, class Step>
+void expect_as_whole(const Text& text, double tolerance, Whole whole, Step step) {
+  const ir::Graph &forward = *text.whole.find_graph("predict"), &decode = *text.step.find_graph("decode");
+  const int64_t tokens = forward[forward.outputs[0]].type.dims[1], width = forward[forward.outputs[0]].type.dims[2];
+  const std::string name = decode[decode.inputs[0]].name;
+  const NamedTensors weights = parameters(forward);
+  NamedTensors states = starts(decode);
+  for (const int64_t shift : {0, 3}) {
+    NamedTensors all = weights;
+    all[name] = tensor({ir::DType::i32, {kRows, tokens}},
+                       [&](int64_t i) { return static_cast<double>(token_at(i / tokens + shift, i % tokens)); });
+    const Tensor expected = whole(all).outputs[0];
+    for (int64_t turn = 0; turn < tokens + 2; ++turn) {
+      const auto place = [&](int64_t row) { return std::clamp<int64_t>(turn - 2 * row, 0, tokens - 1); };
+      NamedTensors here = weights;
+      here.insert(states.begin(), states.end());
+      here[name] = tensor({ir::DType::i32, {kRows, 1}},
+                          [&](int64_t row) { return static_cast<double>(token_at(row + shift, place(row))); });
+      here["position"] =
+          tensor({ir::DType::i32, {kRows}}, [&](int64_t row) { return static_cast<double>(place(row)); });
+      ir::Evaluation done = step(here);
+      for (auto& [state, value] : done.updated) states[state] = std::move(value);
+      for (int64_t row = 0; row < kRows; ++row) {
+        if (turn - 2 * row > tokens - 1) continue;  // it has ended, and reads its last token once more
+        for (int64_t i = 0; i < width; ++i)
+          EXPECT_NEAR(expected.at((row * tokens + place(row)) * width + i), done.outputs[0].at(row * width + i),
+                      tolerance)
+              << "row " << row << ", position " << place(row) << ", logit " << i;
+      }
+    }
+  }
+}
+
+void expect_as_whole(const Text& text) {
+  expect_as_whole(
+      text, 1e-9,
+      [&](const NamedTensors& in) { return ir::evaluate(text.whole, *text.whole.find_graph("predict"), in); },
+      [&](const NamedTensors& in) { return ir::evaluate(text.step, *text.step.find_graph("decode"), in); });
+}
+
+void expect_as_whole_on_host(const Text& text) {
+  testing::HostRun whole(text.whole, "predict"), step(text.step, "decode");
+  expect_as_whole(
+      text, 1e-5, [&](const NamedTensors& in) { return whole(in); }, [&](const NamedTensors& in) { return step(in); });
+}
+
+std::unique_ptr<Text> of_file(const std::string& file, const ReadOptions& options) {
+  auto text = std::make_unique<Text>();
+  text->model = read_model(text->sources, (testing::source_dir() / file).string(), options);
+  decode(*text);
+  return text;
+}
+
+TEST(Decode, WritesAsTheModelsOfTheProject) {
+  for (const auto& text :
+       {of_file("models/char_gpt.json", {.set = {}, .small = true}),
+        of_file("bench/models/char_gpt.json", {.set = {"let.layers=2", "let.d=16", "let.heads=2", "let.ctx=8"}}),
+        of_file("bench/models/lstm_names.json", {.set = {"let.length=5", "let.d=8"}})}) {
+    expect_as_whole(*text);
+    expect_as_whole_on_host(*text);
+  }
+}
+
+// A cache or a table of positions has an end; what recurs has none.
+TEST(Decode, SaysWhereTextsEnd) {
+  EXPECT_EQ(of_file("models/char_gpt.json", {.set = {}, .small = true})->context, 8);
+  EXPECT_EQ(of_file("bench/models/lstm_names.json", {.set = {"let.length=5"}})->context, 0);
+}
+
+struct Case {
+  std::string name, nodes;
+};
+void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+
+std::string attends(const std::string& before, const std::string& attention, const std::string& qk = R"("q", "k")") {
+  return before +
+         R"({"name": "q0", "op": "dense", "in": "p", "units": 8}, {"name": "k0", "op": "dense", "in": "p", "units": 8},
+            {"name": "v", "op": "dense", "in": "p", "units": 8}, )" +
+         (qk.find("k0") == std::string::npos
+              ? R"({"name": "q", "op": "rotary", "in": "q0", "heads": 2)" + std::string(R"(}, )") +
+                    R"({"name": "k", "op": "rotary", "in": "k0", "heads": 2}, )"
+              : "") +
+         R"({"name": "h", "op": "attention", "in": [)" + qk + R"(, "v"], "causal": true, "heads": 2)" + attention + "}";
+}
+const std::string kNoPlaces = R"({"name": "p", "op": "add", "in": ["x", 0.5]}, )";
+const std::string kPlain = R"("q0", "k0")";
+
+class DecodeLayers : public ::testing::TestWithParam<Case> {};
+
+TEST_P(DecodeLayers, WriteAsOfTheWholeText) {
+  const auto text = decoded(text_model(GetParam().nodes));
+  expect_as_whole(*text);
+  expect_as_whole_on_host(*text);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, DecodeLayers,
+    ::testing::Values(
+        Case{"tokens_alone", R"({"name": "h", "op": "layer_norm", "in": "x"})"},
+        Case{"attention", attends(kNoPlaces, "", kPlain)},
+        Case{"window", attends(kNoPlaces, R"(, "window": 2)", kPlain)},
+        Case{"wide_window", attends(kNoPlaces, R"(, "window": 9)", kPlain)},
+        Case{"alibi", attends(kNoPlaces, R"(, "alibi": true)", kPlain)},
+        Case{"scale_and_cap", attends(kNoPlaces, R"(, "scale": 0.7, "soft_cap": 1.5)", kPlain)},
+        Case{"rotary", attends(kNoPlaces, "")},
+        Case{"sinusoidal", attends(R"({"name": "p", "op": "sinusoidal_positions", "in": "x"}, )", "", kPlain)},
+        Case{"long_table",
+             attends(R"({"name": "p", "op": "learned_positions", "in": "x", "length": 9}, )", "", kPlain)},
+        Case{
+            "shared_keys",
+            R"({"name": "k0", "op": "dense", "in": "x", "units": 2}, {"name": "k", "op": "rotary", "in": "k0", "heads": 1, "pairs": "neighbours"},
+                {"name": "q", "op": "rotary", "in": "x", "heads": 4, "pairs": "neighbours"}, {"name": "v", "op": "dense", "in": "x", "units": 3},
+                {"name": "h", "op": "attention", "in": ["q", "k", "v"], "causal": true, "heads": 4, "kv_heads": 1})"},
+        Case{"part_of_a_head",
+             R"({"name": "q", "op": "rotary", "in": "x", "heads": 2, "width": 2},
+                {"name": "h", "op": "attention", "in": ["q", "q", "x"], "causal": true, "heads": 2})"},
+        Case{"multi_head", R"({"name": "h", "op": "multi_head_attention", "in": "x", "heads": 2, "causal": true})"},
+        Case{"encoder_layers",
+             R"({"name": "e", "op": "encoder_layer", "in": "x", "heads": 2, "feedforward": 12, "causal": true},
+                {"name": "h", "op": "encoder_layer", "in": "e", "heads": 2, "feedforward": 12, "causal": true, "norm_first": true})"},
+        Case{
+            "gated_units",
+            R"({"name": "n", "op": "rms_norm", "in": "x"}, {"name": "g", "op": "dense", "units": 8, "activation": "silu"},
+                {"name": "u", "op": "dense", "in": "n", "units": 8}, {"name": "h", "op": "mul", "in": ["g", "u"]})"},
+        Case{"rnn", R"({"name": "r", "op": "rnn", "in": "x", "units": 5, "layers": 2, "out": ["h", "last"]})"},
+        Case{"gru", R"({"name": "r", "op": "gru", "in": "x", "units": 5, "out": ["h", "last"]})"},
+        Case{"gru_before",
+             R"({"name": "r", "op": "gru", "in": "x", "units": 5, "reset": "before", "out": ["h", "last"]})"},
+        Case{
+            "lstm",
+            R"({"name": "r", "op": "lstm", "in": "x", "units": 6, "projection": 3, "layers": 2, "out": ["h", "last", "cell"]})"},
+        Case{"recurrent_then_attention",
+             R"({"name": "r", "op": "gru", "in": "x", "units": 8, "out": ["g", "last"]},
+                {"name": "h", "op": "attention", "in": ["g", "g", "x"], "causal": true, "heads": 2})"}),
+    [](const auto& one) { return one.param.name; });
+
+// A cell of one's own, whose carry begins with a parameter.
+TEST(Decode, RunsBlocksOfScans) {
+  const auto text = decoded(text_model(
+      R"({"name": "s", "op": "scan", "block": "cell", "in": {"v": "x"}, "slice": ["v"], "carry": {"c": ["N", 8]}, "out": ["end", "h"]})",
+      R"(, "blocks": {"cell": {"inputs": ["v", "c"], "nodes": [{"name": "d", "op": "dense", "in": "c", "units": 8},
+                      {"name": "a", "op": "add", "in": ["d", "v"]}, {"name": "n", "op": "softmax", "in": "a"}], "output": "n"}})"));
+  expect_as_whole(*text);
+  expect_as_whole_on_host(*text);
+  EXPECT_EQ(text->context, 0);
+}
+
+// The graph of a step holds one token: no value of it has the tokens of a text but the caches.
+TEST(Decode, ComputesOneTokenOnly) {
+  const auto text = of_file("models/char_gpt.json", {.set = {}, .small = true});
+  const ir::Graph& g = *text->step.find_graph("decode");
+  for (const ir::NodeId n : g.order)
+    for (const ValueId v : g[n].results)
+      EXPECT_LE(g[v].type.elements(), kRows * std::max<int64_t>(28, 8 * 16)) << g[v].name;
+}
+
+struct Refused {
+  std::string name, nodes, message;
+};
+void PrintTo(const Refused& r, std::ostream* out) { *out << r.name; }
+
+class DecodeRefuses : public ::testing::TestWithParam<Refused> {};
+
+TEST_P(DecodeRefuses, AtTheNode) {
+  try {
+    decoded(text_model(GetParam().nodes));
+    FAIL() << "decoded";
+  } catch (const UserError& error) {
+    EXPECT_NE(std::string(error.what()).find(GetParam().message), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("m.json:"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("help: "), std::string::npos) << error.what();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, DecodeRefuses,
+    ::testing::Values(
+        Refused{"not_causal", R"({"name": "h", "op": "attention", "in": ["x", "x", "x"], "heads": 2})",
+                "'h' is not causal: a token sees those behind it"},
+        Refused{"backward",
+                R"({"name": "r", "op": "gru", "in": "x", "units": 4, "bidirectional": true, "out": ["h", "last"]})",
+                "goes from the last token to the first"},
+        Refused{
+            "mean_of_the_text",
+            R"({"name": "m", "op": "mean", "in": "x", "axis": 1, "keepdims": true}, {"name": "h", "op": "sub", "in": ["x", "m"]})",
+            "reads a whole text at once"},
+        Refused{"running_sum", R"({"name": "h", "op": "cumsum", "in": "x", "axis": 1})",
+                "reads other tokens than its own"},
+        Refused{"turned", R"({"name": "h", "op": "reverse", "in": "x", "axes": 1})", "reads other tokens than its own"},
+        Refused{
+            "across_rows",
+            R"({"name": "m", "op": "mean", "in": "x", "axis": 0, "keepdims": true}, {"name": "h", "op": "sub", "in": ["x", "m"]})",
+            "mixes tokens and positions"},
+        Refused{"last_of_the_text", R"({"name": "r", "op": "gru", "in": "x", "units": 8, "out": ["all", "last"]},
+                {"name": "l", "op": "reshape", "in": "last", "shape": ["N", 1, 8]}, {"name": "h", "op": "add", "in": ["all", "l"]})",
+                "reads a whole text at once"}),
+    [](const auto& one) { return one.param.name; });
+
+}  // namespace
+}  // namespace heddle::frontend

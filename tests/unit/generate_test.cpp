@@ -1,0 +1,249 @@
+// Texts that a model writes: the same alone and beside others, and the likeliest ones that a search finds.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "runtime/files/temporary.h"
+#include "runtime/files/write_file.h"
+#include "runtime/text/train.h"
+#include "tools/api/heddle.h"
+#include "tools/generate/written_text.h"
+
+namespace heddle {
+namespace {
+
+// One layer of attention over `context` tokens, with weights that make some tokens much likelier than others.
+std::string attends(int64_t context, int64_t vocabulary) {
+  const std::string t = std::to_string(context), v = std::to_string(vocabulary);
+  return R"({"format": "heddle-model/1", "name": "writer",
+    "inputs": {"text": {"shape": ["N", )" +
+         t + R"(], "dtype": "i32"}, "next": {"shape": ["N", )" + t + R"(], "dtype": "i32"}},
+    "nodes": [{"name": "x", "op": "embedding", "in": "text", "vocab": )" +
+         v + R"(, "units": 8}, {"name": "p", "op": "learned_positions", "in": "x"},
+      {"name": "h", "op": "attention", "in": ["p", "p", "p"], "causal": true, "heads": 2},
+      {"name": "logits", "op": "dense", "units": )" +
+         v + R"(}],
+    "outputs": {"logits": "logits"},
+    "train": {"batch": {"N": 2}, "steps": 1, "seed": 5, "init": {"op": "normal", "std": 1},
+      "loss": {"op": "cross_entropy", "in": ["logits", "next"]}, "optimizer": "sgd"}})";
+}
+
+class Generate : public ::testing::Test {
+ protected:
+  std::string tokenizer(const std::vector<std::string>& characters, const std::vector<std::string>& special = {}) {
+    std::string path = folder_.path() + "/tokenizer.json";
+    runtime::write_file(path, runtime::text::character_tokenizer(special, characters, ""));
+    return path;
+  }
+  Model model(const std::string& text, int threads = 1) {
+    Model made = Model::parse(text, {.device = "host", .threads = threads, .note = [this](const std::string& note) {
+                                       notes_.push_back(note);
+                                     }});
+    made.compile();
+    return made;
+  }
+  runtime::TemporaryFolder folder_;
+  std::vector<std::string> notes_;
+};
+
+void expect_equal(const Generated& a, const Generated& b) {
+  EXPECT_EQ(a.text, b.text);
+  EXPECT_EQ(a.tokens, b.tokens);
+  EXPECT_EQ(a.log_probabilities, b.log_probabilities);  // bit for bit
+  EXPECT_EQ(a.end, b.end);
+}
+
+// Five texts in rows of three and of ten, with prompts of different lengths: rows are taken over as texts end.
+TEST_F(Generate, HasTheSameBitsAloneAndBesideOthers) {
+  GenerateOptions options{.tokens = 9, .seed = 3, .samples = 2, .tokenizer = tokenizer({"a", "b", "c", "d", "e"})};
+  const std::vector<Prompt> prompts = {{"a"}, {"abcde"}, {"cc"}, {"eddeabc"}, {"b"}};
+  Model one = model(attends(12, 5)), two = model(attends(12, 5), 2);
+  const auto all = one.generate(prompts, options), on_two = two.generate(prompts, options);
+  options.batch = 3;
+  const auto in_turns = one.generate(prompts, options);
+  options.batch = 0;
+  std::set<std::string> different;
+  for (size_t i = 0; i < prompts.size(); ++i) {
+    const auto alone = one.generate({prompts[i]}, options);
+    for (size_t sample = 0; sample < 2; ++sample) {
+      EXPECT_EQ(all[i][sample].tokens.size(), 9U);
+      expect_equal(all[i][sample], alone[0][sample]);
+      expect_equal(all[i][sample], in_turns[i][sample]);
+      expect_equal(all[i][sample], on_two[i][sample]);
+      different.insert(all[i][sample].text);
+    }
+  }
+  EXPECT_GT(different.size(), 5U);
+}
+
+// What is drawn has the probability that a prediction of the whole text gives it.
+TEST_F(Generate, TellsTheProbabilitiesOfTheWholeText) {
+  Model one = model(attends(12, 5));
+  const GenerateOptions options{.tokens = 9, .tokenizer = tokenizer({"a", "b", "c", "d", "e"})};
+  const Generated made = one.generate({{"cab"}}, options)[0][0];
+  std::vector<int32_t> ids = {2, 0, 1};
+  ids.insert(ids.end(), made.tokens.begin(), made.tokens.end());
+  const std::vector<float> logits = one.predict({{"text", Array::i32({1, 12}, ids)}}).at("logits").floats();
+  for (size_t i = 0; i < 9; ++i) {
+    double sum = 0;
+    for (size_t token = 0; token < 5; ++token) sum += std::exp(static_cast<double>(logits[(i + 2) * 5 + token]));
+    const double expected = static_cast<double>(logits[(i + 2) * 5 + made.tokens[i]]) - std::log(sum);
+    EXPECT_NEAR(made.log_probabilities[i], expected, 1e-5);
+  }
+}
+
+TEST_F(Generate, EndsWhereItIsTold) {
+  Model one = model(attends(12, 5));
+  GenerateOptions options{.tokens = 9, .tokenizer = tokenizer({"a", "b", "c", "d", "e"})};
+  const std::string whole = one.generate({{"a"}}, options)[0][0].text;
+  ASSERT_EQ(whole.size(), 9U);
+  options.stop = {"zz", whole.substr(4, 2)};
+  const Generated stopped = one.generate({{"a"}}, options)[0][0];
+  EXPECT_EQ(stopped.text, whole.substr(0, whole.find(options.stop[1])));
+  EXPECT_EQ(stopped.end, "stop");
+  options.stop = {};
+  options.tokenizer = tokenizer({"a", "b", "c", "d"}, {"</s>"});
+  options.tokens = 200;
+  const Generated ended = one.generate({{"a"}}, options)[0][0];
+  EXPECT_EQ(ended.end, "end");
+  EXPECT_EQ(ended.tokens.back(), 0U);
+  EXPECT_EQ(ended.text.size(), ended.tokens.size() - 1);  // the end is no text
+}
+
+TEST_F(Generate, GoesOnBeyondTheContextAndSaysSoOnce) {
+  Model one = model(attends(6, 5));
+  GenerateOptions options{.tokens = 5, .samples = 3, .tokenizer = tokenizer({"a", "b", "c", "d", "e"})};
+  const auto within = one.generate({{"ab"}}, options);
+  EXPECT_EQ(notes_, std::vector<std::string>{});
+  options.tokens = 40;
+  const auto beyond = one.generate({{"ab"}}, options);
+  ASSERT_EQ(notes_.size(), 1U);
+  EXPECT_NE(notes_[0].find("longer than the 6 tokens"), std::string::npos) << notes_[0];
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(beyond[0][i].tokens.size(), 40U);
+    EXPECT_TRUE(std::equal(within[0][i].tokens.begin(), within[0][i].tokens.end(), beyond[0][i].tokens.begin()));
+  }
+  // The seventh token is read behind the fifth and sixth, at position 2, and says which the eighth is.
+  std::vector<int32_t> ids = {0, 1};
+  ids.insert(ids.end(), beyond[0][0].tokens.begin(), beyond[0][0].tokens.end());
+  const std::vector<int32_t> last = {ids[4], ids[5], ids[6], 0, 0, 0};
+  const std::vector<float> logits = one.predict({{"text", Array::i32({1, 6}, last)}}).at("logits").floats();
+  double sum = 0;
+  for (size_t token = 0; token < 5; ++token) sum += std::exp(static_cast<double>(logits[2 * 5 + token]));
+  const auto next = static_cast<size_t>(ids[7]);
+  EXPECT_NEAR(beyond[0][0].log_probabilities[5], static_cast<double>(logits[2 * 5 + next]) - std::log(sum), 1e-5);
+}
+
+// All texts of up to six tokens of three characters, as the whole model sees them.
+TEST_F(Generate, FindsTheLikeliestTextWithAsManyBeamsAsThereAre) {
+  constexpr int kVocabulary = 3, kTokens = 8;
+  Model one = model(attends(kTokens, kVocabulary));
+  for (const int length : {1, 2, 4, 6}) {
+    const auto texts = static_cast<int64_t>(std::pow(kVocabulary, length));
+    std::vector<int32_t> ids;
+    for (int64_t text = 0; text < texts; ++text) {
+      ids.insert(ids.end(), {0, 1});
+      int64_t divisor = texts;
+      for (int i = 0; i < kTokens - 2; ++i) {
+        divisor /= i < length ? kVocabulary : 1;
+        ids.push_back(i < length ? static_cast<int32_t>(text / divisor % kVocabulary) : 0);
+      }
+    }
+    const std::vector<float> logits = one.predict({{"text", Array::i32({texts, kTokens}, ids)}}).at("logits").floats();
+    std::map<std::vector<uint32_t>, double> sums;
+    std::vector<uint32_t> best;
+    for (int64_t text = 0; text < texts; ++text) {
+      double sum = 0;
+      std::vector<uint32_t> tokens;
+      for (int i = 0; i < length; ++i) {
+        const float* at = &logits[static_cast<size_t>((text * kTokens + 1 + i) * kVocabulary)];
+        tokens.push_back(static_cast<uint32_t>(ids[static_cast<size_t>(text * kTokens + 2 + i)]));
+        double all = 0;
+        for (int token = 0; token < kVocabulary; ++token) all += std::exp(static_cast<double>(at[token]));
+        sum += static_cast<double>(at[tokens.back()]) - std::log(all);
+      }
+      if (best.empty() || sum > sums.at(best)) best = tokens;
+      sums[tokens] = sum;
+    }
+    const auto width = static_cast<int>(std::max<int64_t>(texts / kVocabulary, 1));
+    const auto found = one.generate(
+        {{"ab"}}, {.tokens = length, .samples = width, .beams = width, .tokenizer = tokenizer({"a", "b", "c"})})[0];
+    ASSERT_EQ(found.size(), static_cast<size_t>(width));
+    EXPECT_EQ(found[0].tokens, best) << "of " << length;
+    for (const Generated& text : found) {  // each goes on from its own beam
+      double sum = 0;
+      for (const double log : text.log_probabilities) sum += log;
+      EXPECT_NEAR(sum, sums.at(text.tokens), 1e-5);
+    }
+  }
+}
+
+TEST_F(Generate, SearchesWithOneBeamAsWithoutTemperature) {
+  Model one = model(attends(12, 5));
+  GenerateOptions options{.tokens = 8, .temperature = 0, .tokenizer = tokenizer({"a", "b", "c", "d", "e"})};
+  const Generated greedy = one.generate({{"ba"}}, options)[0][0];
+  options.temperature = 1;
+  options.beams = 1;
+  EXPECT_EQ(one.generate({{"ba"}}, options)[0][0].tokens, greedy.tokens);
+  options.beams = options.samples = 4;
+  const auto four = one.generate({{"ba"}}, options)[0];
+  ASSERT_EQ(four.size(), 4U);
+  std::vector<double> sums;
+  for (const Generated& text : four) {
+    sums.push_back(0);
+    for (const double log : text.log_probabilities) sums.back() += log;
+  }
+  EXPECT_TRUE(std::ranges::is_sorted(sums, std::ranges::greater{}));
+}
+
+TEST_F(Generate, TellsPiecesAndEndsWhereItIsAskedTo) {
+  Model one = model(attends(12, 5));
+  std::string pieces;
+  GenerateOptions options{.tokens = 8, .tokenizer = tokenizer({"a", "b", "c", "d", "e"})};
+  options.each = [&](size_t prompt, size_t sample, const std::string& piece) {
+    EXPECT_EQ(prompt + sample, 0U);
+    pieces += piece;
+    return pieces.size() < 3;
+  };
+  const Generated made = one.generate({{"a"}}, options)[0][0];
+  EXPECT_EQ(pieces, made.text);
+  EXPECT_EQ(made.text.size(), 3U);
+}
+
+// Bytes as tokens.
+std::string text_of(std::span<const uint32_t> ids) {
+  std::string text, out;
+  for (const uint32_t id : ids) text += static_cast<char>(id);
+  for (size_t i = 0; i < text.size();) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const size_t length = byte < 0x80 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
+    out += i + length <= text.size() && byte >= 0x20 ? text.substr(i, length) : "\xEF\xBF\xBD";
+    i += length;
+  }
+  return out;
+}
+
+std::vector<std::string> written(const std::string& bytes, const std::vector<std::string>& stops) {
+  tools::WrittenText text(text_of, stops, std::vector<uint32_t>{'x', 'y'});
+  std::vector<std::string> pieces;
+  for (const char c : bytes) pieces.push_back(text.add(static_cast<unsigned char>(c)));
+  pieces.push_back(text.finish());
+  return pieces;
+}
+
+TEST(WrittenText, HoldsBackWhatIsNotCertain) {
+  using Pieces = std::vector<std::string>;
+  EXPECT_EQ(written("ab", {}), (Pieces{"a", "b", ""}));
+  EXPECT_EQ(written("a\xC3\xA4z", {}), (Pieces{"a", "", "ä", "z", ""}));
+  EXPECT_EQ(written("abcx", {"bcd"}), (Pieces{"a", "", "", "bcx", ""}));
+  EXPECT_EQ(written("abc", {"bcd"}), (Pieces{"a", "", "", "bc"}));
+  EXPECT_EQ(written("abcde", {"bcd", "q"}), (Pieces{"a", "", "", "", "", ""}));
+  EXPECT_EQ(written("aab", {"ab"}), (Pieces{"", "a", "", ""}));  // the second a may begin it, too
+  EXPECT_EQ(written("ab", {"b"}), (Pieces{"a", "", ""}));
+}
+
+}  // namespace
+}  // namespace heddle

@@ -1,0 +1,214 @@
+// heddle generate: texts that a model writes behind prompts.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+
+#include "frontend/json/json.h"
+#include "frontend/limits.h"
+#include "ir/read_text.h"
+#include "runtime/json_text.h"
+#include "tools/api/heddle.h"
+#include "tools/command/command_line.h"
+#include "tools/command/commands.h"
+#include "tools/command/device_arguments.h"
+#include "tools/command/model_arguments.h"
+#include "tools/command/output.h"
+#include "tools/driver/generator.h"
+#include "tools/driver/plan_batch.h"
+
+namespace heddle::tools {
+namespace {
+
+constexpr size_t kMostPrompts = size_t{64} << 20;  // bytes of a file of prompts
+
+struct GenerateArguments {
+  ModelArguments model;
+  driver::DeviceRequest device;
+  std::string weights, prefix, in, format;
+  std::vector<std::string> prompts;
+  GenerateOptions options;
+  int seed = 0;
+  bool only_new = false, log_probabilities = false, time = false;
+};
+
+void note(const std::string& text) { print_note("note: {}\n", text); }
+
+heddle::Model open_model(const GenerateArguments& a) {
+  return heddle::Model::load(a.model.model, {.set = a.model.set,
+                                             .small = a.model.small,
+                                             .device = a.device.device,
+                                             .threads = a.device.threads,
+                                             .memory_gib = a.model.memory_gib,
+                                             .data = {},
+                                             .note = note});
+}
+
+// Without the end of its last line: who types a line means what stands in it.
+Prompt standard_input() {
+  std::string text = read_text("-", "standard input", kMostPrompts);
+  if (text.ends_with('\n')) text.pop_back();
+  return {.text = std::move(text), .name = "<stdin>"};
+}
+
+// Of {"prompt": "..."} the text, told as the line.
+Prompt prompt_of(const SourceFile& line, const std::string& file, int64_t number) {
+  try {
+    const frontend::Json object = frontend::parse_json(line);
+    const frontend::Json* prompt = object.kind == frontend::Json::Kind::object ? object.find("prompt") : nullptr;
+    if (prompt == nullptr || prompt->kind != frontend::Json::Kind::text)
+      throw UserError(prompt == nullptr ? object.where : prompt->where, "expected a prompt",
+                      R"(a line is {"prompt": "the text that is continued"})");
+    return {.text = prompt->text, .name = fmt::format("{}:{}.prompt", file, number)};
+  } catch (const UserError& error) {  // the line is gone when the message is read
+    const Diagnostic& first = error.diagnostics().front();
+    const int column = first.where.valid() ? line_column(first.where).column : 1;
+    throw UserError(Location{}, fmt::format("{}:{}:{}: {}", file, number, column, first.message), first.help);
+  }
+}
+
+std::vector<Prompt> prompts_of_lines(const std::string& path) {
+  const std::string shown = path == "-" ? "<stdin>" : path, text = read_text(path, shown, kMostPrompts);
+  std::vector<Prompt> prompts;
+  int64_t number = 0;
+  for (size_t begin = 0, end = 0; begin < text.size(); begin = end + 1) {
+    end = std::min(text.find('\n', begin), text.size());
+    const std::string line = text.substr(begin, end - begin);
+    ++number;
+    if (line.find_first_not_of(" \t\r") != std::string::npos)
+      prompts.push_back(prompt_of({shown, line}, shown, number));
+  }
+  return prompts;
+}
+
+std::vector<Prompt> read_prompts(const GenerateArguments& a) {
+  if (a.in.empty() == a.prompts.empty())
+    throw UserError(
+        ExitCode::usage, a.in.empty() ? "generate needs a prompt" : "--prompt and --in are both given",
+        "--prompt TEXT, --prompt - for standard input, or --in FILE with a line {\"prompt\": TEXT} for each");
+  if (!a.in.empty()) return prompts_of_lines(a.in);
+  std::vector<Prompt> prompts;
+  bool read = false;
+  for (const std::string& prompt : a.prompts) {
+    if (prompt == "-" && std::exchange(read, true))
+      throw UserError(ExitCode::usage, "two prompts are standard input", "it is one: --in - reads lines of prompts");
+    prompts.push_back(prompt == "-" ? standard_input() : Prompt{.text = prompt});
+  }
+  return prompts;
+}
+
+std::string line_of(const Prompt& prompt, size_t sample, const Generated& made, const GenerateArguments& a) {
+  runtime::JsonObject line;
+  line.text("prompt", prompt.text);
+  if (a.options.samples > 1) line.integer("sample", static_cast<int64_t>(sample));
+  line.text("text", made.text).text("end", made.end).integer("tokens", std::ssize(made.tokens));
+  double sum = 0;
+  std::vector<std::string> each, ids;
+  for (size_t i = 0; i < made.tokens.size(); ++i) {
+    sum += made.log_probabilities[i];
+    each.push_back(runtime::json_number(made.log_probabilities[i]));
+    ids.push_back(std::to_string(made.tokens[i]));
+  }
+  line.number("log_probability", sum);
+  if (a.log_probabilities) line.raw("ids", runtime::json_list(ids)).raw("log_probabilities", runtime::json_list(each));
+  return line.str() + "\n";
+}
+
+// How fast pieces come, from the first one to the last.
+struct Pace {
+  std::optional<std::chrono::steady_clock::time_point> first = {};
+  std::chrono::steady_clock::time_point last;
+  void note() {
+    last = std::chrono::steady_clock::now();
+    if (!first) first = last;
+  }
+  void tell(size_t tokens) const {
+    if (!first) return;
+    const double seconds = std::chrono::duration<double>(last - *first).count();
+    print_note("{} tokens, {:.0f} a second\n", tokens, seconds > 0 ? static_cast<double>(tokens) / seconds : 0);
+  }
+};
+
+void generate(GenerateArguments& a) {
+  const std::vector<Prompt> prompts = read_prompts(a);
+  const bool lines = a.format.empty() ? !a.in.empty() : a.format == "jsonl";
+  const bool live = !lines && prompts.size() == 1 && a.options.samples == 1 && a.options.beams == 0;
+  for (const std::string& stop : a.options.stop)
+    if (stop.empty()) throw UserError(ExitCode::usage, "--stop: an empty text is everywhere", "leave it out");
+  heddle::Model model = open_model(a);
+  model.load_weights(a.weights, a.prefix);
+  Pace pace;
+  bool begun = false;
+  a.options.seed = static_cast<uint64_t>(a.seed);
+  a.options.each = [&](size_t, size_t, const std::string& piece) {
+    pace.note();
+    if (!live) return true;
+    if (!std::exchange(begun, true) && !a.only_new) write_result(prompts[0].text);
+    write_result(piece);
+    flush_result();
+    return true;
+  };
+  const std::vector<std::vector<Generated>> made = model.generate(prompts, a.options);
+  size_t tokens = 0;
+  for (size_t i = 0; i < made.size(); ++i)
+    for (size_t sample = 0; sample < made[i].size(); ++sample) {
+      const Generated& text = made[i][sample];
+      tokens += text.tokens.size();
+      if (lines)
+        write_result(line_of(prompts[i], sample, text, a));
+      else if (live)
+        write_result(begun || a.only_new ? "\n" : prompts[i].text + "\n");
+      else
+        write_result((a.only_new ? "" : prompts[i].text) + text.text + "\n");
+    }
+  if (a.time) pace.tell(tokens);
+}
+
+}  // namespace
+
+void add_generate(CommandLine& line) {
+  Command command = line.add_subcommand("generate", "let a trained model continue a text");
+  const auto a = std::make_shared<GenerateArguments>();
+  add_model_arguments(command, a->model, ShortForms::none);
+  add_device_arguments(command, a->device);
+  GenerateOptions& o = a->options;
+  command.add_option("--weights", a->weights, "the weights (safetensors)").takes(Takes::file).required();
+  command.add_option("--weights-prefix", a->prefix,
+                     "take this off the names of the file's tensors: \"module.\", \"_orig_mod.\"");
+  command.add_option("--prompt", a->prompts,
+                     "the text that is continued, or - for standard input; repeated for several");
+  command.add_option("--in", a->in, "a file of lines {\"prompt\": TEXT}, or - for standard input").takes(Takes::file);
+  command.add_option("--format", a->format, "of the results (default: text, and jsonl with --in)")
+      .one_of({"text", "jsonl"});
+  command.add_option("--tokens", o.tokens, "tokens of a continuation, at most (default 256)").between(1, 1 << 20);
+  command
+      .add_option("--temperature", o.temperature,
+                  "below 1: likely tokens become likelier; 0: the likeliest each time (default 1)")
+      .between(0.0, 100.0);
+  command.add_option("--top-k", o.top_k, "draw of so many likeliest tokens only").between(1, 1 << 30);
+  command.add_option("--top-p", o.top_p, "draw of the fewest likeliest tokens that have this probability together")
+      .between(1e-9, 1.0);
+  command.add_option("--repetition-penalty", o.repetition_penalty, "above 1: tokens of the text become less likely")
+      .between(1e-3, 100.0);
+  command.add_option("--stop", o.stop, "a text before which a continuation ends; repeated for several");
+  command.add_option("--seed", a->seed, "of the random numbers (default 0)").between(0, 2147483647);
+  command.add_option("--samples", o.samples, "continuations of each prompt (default 1)").between(1, 1 << 16);
+  command.add_option("--beams", o.beams, "search the likeliest continuation over so many beams; nothing is drawn")
+      .between(1, 1 << 12);
+  command
+      .add_option("--length-penalty", o.length_penalty,
+                  "with --beams: texts are compared by log probability / tokens^this (default 1)")
+      .between(0.0, 100.0);
+  command.add_option("--batch", o.batch, "texts at once (default: as many as there are, up to 64)")
+      .between(static_cast<int>(driver::Generator::kFewestRows), driver::kMostBatch);
+  command
+      .add_option("--tokenizer", o.tokenizer, "a tokenizer.json, or a folder with one (default: that of the weights)")
+      .takes(Takes::file);
+  command.add_flag("--only-new", a->only_new, "write continuations without their prompts");
+  command.add_flag("--log-probabilities", a->log_probabilities, "with jsonl: the ids, and the log probability of each");
+  command.add_flag("--time", a->time, "tell how many tokens were written in a second");
+  command.run([a] { generate(*a); });
+}
+
+}  // namespace heddle::tools

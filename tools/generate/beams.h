@@ -1,0 +1,27 @@
+// Beams: the likeliest continuations of a prompt that a search over some beams finds.
+//
+//   beams(generator, text, prompt, {.width = 4, .tokens = 20})   ->   four continuations, the best first
+//
+// Each step continues every beam by every token and keeps the likeliest. With as many beams as there are texts it finds
+// the likeliest text of all.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "tools/generate/generate.h"
+
+namespace heddle::tools {
+
+struct BeamSettings {
+  int64_t width = 4;                    // beams, as many as the generator has rows, or fewer
+  double length_penalty = 1;            // texts are compared by log probability / length^this
+  int64_t tokens = 256;                 // of a continuation, at most
+  std::vector<std::string> stops = {};  // texts before which a continuation ends
+};
+
+// `width` continuations, or as many as there are. Of equal ones the first is that of the earlier beam, then that of the
+// lower token. Throws as `generate` does.
+std::vector<Continuation> beams(driver::Generator& generator, const TextOfModel& text, const SourceFile& prompt,
+                                const BeamSettings& settings, const GenerateCalls& calls = {});
+
+}  // namespace heddle::tools

@@ -1,0 +1,137 @@
+#include "tools/generate/generate.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "tools/generate/rows.h"
+#include "tools/generate/written_text.h"
+
+namespace heddle::tools {
+namespace {
+
+using runtime::text::Drawn;
+using runtime::text::Sampler;
+
+// One text in a row.
+struct Row {
+  size_t prompt = 0, sample = 0;
+  std::vector<uint32_t> ids;  // of the prompt and what was drawn
+  TextWindow window = {};
+  std::optional<WrittenText> written = {};
+  Continuation made = {};
+};
+
+class Generation {
+ public:
+  Generation(driver::Generator& generator, const TextOfModel& text, std::span<const SourceFile> prompts,
+             const GenerateSettings& settings, const GenerateCalls& calls)
+      : generator_(generator), text_(text), settings_(settings), calls_(calls), sampler_(settings.sampling) {
+    for (const SourceFile& prompt : prompts) prompts_.push_back(prompt_tokens(generator, text, prompt));
+    done_.resize(prompts_.size());
+    for (auto& samples : done_) samples.resize(static_cast<size_t>(settings.samples));
+    rows_.resize(static_cast<size_t>(generator.rows()));
+  }
+
+  std::vector<std::vector<Continuation>> run() {
+    for (auto& row : rows_) begin_next(row);
+    while (!ended_ && std::ranges::any_of(rows_, [](const auto& row) { return row.has_value(); })) step();
+    for (auto& row : rows_)
+      if (row) keep(*row);
+    return std::move(done_);
+  }
+
+ private:
+  void begin_next(std::optional<Row>& row) {
+    row.reset();
+    if (next_prompt_ == prompts_.size()) return;
+    row = Row{.prompt = next_prompt_, .sample = next_sample_, .ids = prompts_[next_prompt_]};
+    row->written.emplace([this](std::span<const uint32_t> ids) { return text_.decode(ids); }, settings_.stops,
+                         row->ids);
+    if (++next_sample_ < static_cast<size_t>(settings_.samples)) return;
+    next_sample_ = 0;
+    ++next_prompt_;
+  }
+
+  void step() {
+    std::vector<int32_t> tokens(rows_.size(), 0), positions(rows_.size(), 0);
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      if (!rows_[i]) continue;
+      Row& row = *rows_[i];
+      if (row.window.make_room(generator_.context(), row.ids.size()) && !std::exchange(told_, true) && calls_.note)
+        calls_.note(window_note(generator_.context()));
+      tokens[i] = static_cast<int32_t>(row.ids[row.window.next()]);
+      positions[i] = static_cast<int32_t>(row.window.position);
+    }
+    generator_.step(tokens, positions);
+    for (size_t i = 0; i < rows_.size() && !ended_; ++i) {
+      std::optional<Row>& row = rows_[i];
+      if (!row) continue;
+      ++row->window.position;
+      if (row->window.next() < row->ids.size()) continue;  // the next token is there already
+      if (!draw(*row, static_cast<int64_t>(i))) continue;
+      keep(*row);
+      begin_next(row);
+    }
+  }
+
+  // Whether the text has ended.
+  bool draw(Row& row, int64_t number) {
+    const std::span<const float> logits = finite_logits(generator_, text_, number, row.ids.size());
+    const Drawn drawn =
+        sampler_.draw(logits, row.ids, {.sample = row.sample, .place = static_cast<uint64_t>(row.made.ids.size())});
+    row.ids.push_back(drawn.token);
+    row.made.ids.push_back(drawn.token);
+    row.made.log_probabilities.push_back(drawn.log_probability);
+    if (text_.is_end(drawn.token)) return end(row, TextEnd::end);
+    write(row, row.written->add(drawn.token));
+    if (row.written->stopped()) return end(row, TextEnd::stop);
+    return std::ssize(row.made.ids) >= settings_.tokens && end(row, TextEnd::tokens);
+  }
+
+  bool end(Row& row, TextEnd why) {
+    row.made.end = why;
+    return true;
+  }
+
+  void write(Row& row, const std::string& piece) {
+    if (piece.empty()) return;
+    row.made.text += piece;
+    if (calls_.piece && !calls_.piece(row.prompt, row.sample, piece)) ended_ = true;
+  }
+
+  void keep(Row& row) {
+    if (!ended_) write(row, row.written->finish());
+    done_[row.prompt][row.sample] = std::move(row.made);
+  }
+
+  driver::Generator& generator_;
+  const TextOfModel& text_;
+  const GenerateSettings& settings_;
+  const GenerateCalls& calls_;
+  Sampler sampler_;
+  std::vector<std::vector<uint32_t>> prompts_;
+  std::vector<std::vector<Continuation>> done_;
+  std::vector<std::optional<Row>> rows_;
+  size_t next_prompt_ = 0, next_sample_ = 0;
+  bool told_ = false, ended_ = false;
+};
+
+}  // namespace
+
+const char* to_string(TextEnd end) {
+  switch (end) {
+    case TextEnd::tokens: return "tokens";
+    case TextEnd::end: return "end";
+    case TextEnd::stop: return "stop";
+  }
+  return "";
+}
+
+std::vector<std::vector<Continuation>> generate(driver::Generator& generator, const TextOfModel& text,
+                                                std::span<const SourceFile> prompts, const GenerateSettings& settings,
+                                                const GenerateCalls& calls) {
+  return Generation(generator, text, prompts, settings, calls).run();
+}
+
+}  // namespace heddle::tools

@@ -1,0 +1,52 @@
+#include "tools/generate/rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace heddle::tools {
+namespace {
+
+// Tokens that stay where all positions are taken.
+size_t kept(int64_t context) { return static_cast<size_t>(std::max<int64_t>(1, context / 2)); }
+
+}  // namespace
+
+std::vector<uint32_t> prompt_tokens(const driver::Generator& generator, const TextOfModel& text,
+                                    const SourceFile& prompt) {
+  std::vector<uint32_t> ids = text.encode(prompt);
+  const int64_t context = generator.context();
+  if (context > 0 && std::ssize(ids) > context)
+    throw UserError({&prompt, 0, 0},
+                    fmt::format("the prompt has {} tokens, and the model sees {}", ids.size(), context),
+                    "give the end of the text alone");
+  return ids;
+}
+
+std::span<const float> finite_logits(const driver::Generator& generator, const TextOfModel& text, int64_t row,
+                                     size_t read) {
+  const std::span<const float> logits = generator.logits(row).first(text.size());
+  const auto bad = std::ranges::find_if(logits, [](float x) { return !std::isfinite(x); });
+  if (bad != logits.end())
+    throw UserError(ExitCode::failed,
+                    fmt::format("the logit of token {} behind {} tokens is {}", bad - logits.begin(), read,
+                                static_cast<double>(*bad)),
+                    "the weights hold numbers that are too large, or the training has diverged");
+  return logits;
+}
+
+bool TextWindow::make_room(int64_t context, size_t tokens) {
+  if (context == 0 || position < static_cast<size_t>(context)) return false;
+  first = tokens - kept(context);
+  position = 0;
+  return true;
+}
+
+std::string window_note(int64_t context) {
+  return fmt::format(
+      "the text is longer than the {} tokens that the model sees: whenever these are full it goes on over the last {}",
+      context, kept(context));
+}
+
+}  // namespace heddle::tools

@@ -1,0 +1,41 @@
+// TextOfModel: between text and the tokens of a model that generates, by the tokenizer of its weights or of a file.
+//
+//   TextOfModel text(generator, "");
+//   text.encode(prompt)        ->   the ids, behind the model's begin token where its reader has one
+//   text.decode({464, 3290})   ->   "The dog"
+#pragma once
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/text/tokenizer.h"
+#include "tools/driver/generator.h"
+
+namespace heddle::tools {
+
+class TextOfModel {
+ public:
+  // `path`: of a tokenizer.json, or a folder with one; empty: that of the weights. Throws UserError where there is none,
+  // or where it has more tokens than the model.
+  TextOfModel(const driver::Generator& generator, const std::string& path);
+  // Throws UserError at a character that has no token, and where there is no token at all.
+  std::vector<uint32_t> encode(const SourceFile& prompt) const;
+  std::string decode(std::span<const uint32_t> ids) const {
+    return tokenizer_.decode(ids, runtime::text::Specials::leave_out);
+  }
+  // Behind which a text ends.
+  bool is_end(uint32_t id) const { return end_ == id; }
+  // Ids from here on are none.
+  uint32_t size() const { return tokenizer_.size(); }
+
+ private:
+  static runtime::text::Tokenizer read(std::deque<SourceFile>& files, const driver::Generator& generator,
+                                       const std::string& path);
+  std::deque<SourceFile> files_;
+  runtime::text::Tokenizer tokenizer_;
+  std::optional<uint32_t> begin_, end_;
+};
+
+}  // namespace heddle::tools

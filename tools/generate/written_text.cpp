@@ -1,0 +1,64 @@
+#include "tools/generate/written_text.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace heddle::tools {
+namespace {
+
+// What stands for bytes that are no character yet.
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+// Of a prompt: what a token's text may depend on is near.
+constexpr size_t kBefore = 8;
+
+// How much of the text's end begins the word.
+size_t begins(const std::string& text, const std::string& word) {
+  for (size_t n = std::min(text.size(), word.size() - 1); n > 0; --n)
+    if (text.compare(text.size() - n, n, word, 0, n) == 0) return n;
+  return 0;
+}
+
+}  // namespace
+
+WrittenText::WrittenText(DecodeText decode, std::vector<std::string> stops, std::span<const uint32_t> before)
+    : decode_(std::move(decode)), stops_(std::move(stops)) {
+  const size_t kept = std::min(before.size(), kBefore);
+  ids_.assign(before.end() - static_cast<std::ptrdiff_t>(kept), before.end());
+  read_ = ids_.size();
+}
+
+std::string WrittenText::add(uint32_t id) {
+  ids_.push_back(id);
+  const std::span<const uint32_t> ids(ids_);
+  const std::string before = decode_(ids.subspan(first_, read_ - first_)), with = decode_(ids.subspan(first_));
+  if (with.size() <= before.size() || with.ends_with(kReplacement)) return {};
+  held_ += with.substr(before.size());
+  first_ = std::exchange(read_, ids_.size());
+  return released(/*all=*/false);
+}
+
+std::string WrittenText::finish() {
+  if (read_ < ids_.size() && !stopped_) {
+    const std::span<const uint32_t> ids(ids_);
+    const std::string before = decode_(ids.subspan(first_, read_ - first_)), with = decode_(ids.subspan(first_));
+    if (with.size() > before.size()) held_ += with.substr(before.size());
+    read_ = ids_.size();
+  }
+  return released(/*all=*/true);
+}
+
+std::string WrittenText::released(bool all) {
+  if (stopped_) return {};
+  size_t end = std::string::npos, back = 0;
+  for (const std::string& stop : stops_) {
+    end = std::min(end, held_.find(stop));
+    back = std::max(back, begins(held_, stop));
+  }
+  stopped_ = end != std::string::npos;
+  if (!stopped_) end = all ? held_.size() : held_.size() - back;
+  std::string text = held_.substr(0, end);
+  held_.erase(0, end);
+  return text;
+}
+
+}  // namespace heddle::tools
