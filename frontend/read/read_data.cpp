@@ -140,7 +140,7 @@ void pair_inputs(Data& data, const Model& model, Diagnostics& errors) {
                      fmt::format("{}: {}", what,
                                  other == input ? fmt::format("'{}' is the input itself", key)
                                                 : "there is no input " + quote(other)),
-                     fmt::format("name a second input, which the readers make of the same text"));
+                     "name a second input, which the readers make of the same text");
       else if (list.size() > 1)
         errors.error(map.where, what + " is the only map of its input", "leave the others out");
       else if (data.maps.contains(other) || std::ranges::count(second, other, &decltype(second)::value_type::first) > 0)
@@ -149,6 +149,7 @@ void pair_inputs(Data& data, const Model& model, Diagnostics& errors) {
                      "leave them out");
       map.numbers[key] = {0};
       second.emplace_back(other, map).second.numbers[key] = {1};
+      if (list.size() > 1) break;  // said once
     }
   for (auto& [input, map] : second) data.maps[input].push_back(std::move(map));
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <set>
 
 #include "codegen/lower.h"
@@ -225,7 +226,10 @@ TEST(MaskTokens, SharesAreThoseThatAreAskedFor) {
   near(kept, chosen, 0.1 + 0.1 / 35);  // one of 35 drawn tokens is the token itself
   EXPECT_EQ(random.size(), 35U);       // all that are not special
   double drawn = 0;
-  for (const auto& [id, count] : random) EXPECT_FALSE(m.special.contains(id)), drawn += count;
+  for (const auto& [id, count] : random) {
+    EXPECT_FALSE(m.special.contains(id)) << id;
+    drawn += count;
+  }
   for (const auto& [id, count] : random) near(count, drawn, 1.0 / 35);
 }
 
