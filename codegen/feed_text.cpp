@@ -77,6 +77,8 @@ MapText FeedText::text_of(size_t i, const Source& source, bool value) {
           .name = std::to_string(i) + source.suffix,
           .draw = fmt::format("hd::fed_draw({}, {}, {}, {})", pointers_.cursor, source.row, fed_.first_draw,
                               map.def->mixes ? kMixDraw : static_cast<int>(i)),
+          .draw_element = fmt::format("hd::fed_draw_element({}, {}, {}, column + k, {})", pointers_.cursor, source.row,
+                                      fed_.first_draw, elements_),
           .x = value ? source.value : source.x,
           .y = source.y,
           .type = compute_type(dtype_),

@@ -77,6 +77,7 @@ struct TrainGraph {
   std::vector<Parameter> parameters, averaged;
   std::vector<MeasureStates> measures;
   std::vector<Diagnostic> refusals;  // why it cannot run, though it tells which states there are
+  std::vector<KeptState> kept = {};
 };
 
 // What losses and metrics are told, and what they leave.
@@ -111,8 +112,8 @@ TrainGraph train_graph(ModelInstances& instances, ir::BatchKind kind, int64_t ba
   for (const ir::Update& u : e.updates) e.graph.updates.push_back(u);
   e.graph.name = ir::entry_name({ir::Phase::train, kind});
   take_bodies(e, of_network, measured.bodies);
-  return {std::move(e.graph),   indices, std::move(e.parameters), std::move(averages), std::move(measures),
-          std::move(e.refusals)};
+  return {std::move(e.graph),    indices,          std::move(e.parameters), std::move(averages), std::move(measures),
+          std::move(e.refusals), std::move(e.kept)};
 }
 
 // Reads the averages of `averaged` in the place of these parameters.
@@ -252,14 +253,29 @@ std::vector<ir::Graph> scanned(std::vector<ir::Graph> bodies, const std::vector<
   return bodies;
 }
 
-// What runs between epochs and splits: @reset, @metrics and, where a schedule of the training asks
-// for it, @after_epoch.
-void add_measure_graphs(ir::Module& m, const Model& model, const std::vector<MeasureStates>& measures, bool trains) {
+// An epoch begins at the start of the rows: what layers keep is zero again.
+void forget(ir::Graph& after_epoch, const std::vector<KeptState>& kept) {
+  ir::Builder b(after_epoch);
+  for (const KeptState& state : kept) {
+    b.prefix = state.path + ".start";
+    const ValueId v = after_epoch.add_input(state.path, state.type, ir::Role::state);
+    after_epoch.updates.push_back({v, b.constant(0, state.type)});
+  }
+}
+
+// What runs between epochs and splits: @reset, @metrics and, where a schedule of the training or a
+// layer that keeps states asks for it, @after_epoch.
+void add_measure_graphs(ir::Module& m, const Model& model, const std::vector<MeasureStates>& measures,
+                        const std::vector<KeptState>& kept, bool trains) {
   m.graphs.push_back(reset_graph(measures));
   m.graphs.push_back(metrics_graph(model, measures));
   require_one_number(m.graphs.back(), model.train.early_stop);
   std::optional<ir::Graph> after_epoch;
   if (trains) after_epoch = after_epoch_graph(model, measures);
+  if (trains && !kept.empty()) {
+    if (!after_epoch) after_epoch.emplace().name = ir::entry_name({ir::Phase::after_epoch});
+    forget(*after_epoch, kept);
+  }
   if (!after_epoch) return;
   prune(*after_epoch);
   m.graphs.push_back(std::move(*after_epoch));
@@ -332,7 +348,7 @@ ir::Module build_module(ModelInstances& instances, const BuildOptions& options) 
   errors.throw_if_any();
   if (!averages.empty()) m.graphs.push_back(take_average_graph(averages));
   if (!model.train.losses.empty() && options.train + options.train_last + options.eval + options.eval_last > 0)
-    add_measure_graphs(m, model, train.measures, options.train > 0);
+    add_measure_graphs(m, model, train.measures, train.kept, options.train > 0);
   std::ranges::move(instances.bodies(), std::back_inserter(measured.bodies));
   m.bodies = scanned(std::move(measured.bodies), m.graphs);
   allow_precision(m, model.train.precision);

@@ -34,6 +34,8 @@ struct GraphServices {
   // A new parameter of the graph, as it lies in memory.
   std::function<ir::ValueId(const ParameterSpec&, const Initializer& init, const Location& where)> parameter;
   std::function<void(ir::ValueId buffer, ir::ValueId next)> update;
+  // A state that the layer leaves to the next batch, by `update`; invalid in entries that do not train.
+  std::function<ir::ValueId(const std::string& path, const ir::Type& type, const Location& where)> keep;
   std::function<void(ir::ValueId parameter, const Location& where)> sparse;
   std::function<void(ir::ValueId parameter, int64_t row)> zero_row;
   std::function<void(const Diagnostic& reason)> refuse;

@@ -126,7 +126,10 @@ std::string maps() {
                  def.picture    ? "pictures"
                  : def.integers ? "integers"
                                 : "f32, f64",
-                 def.training ? "training" : "all", cell(def.doc)});
+                 def.training    ? "training"
+                 : def.evaluates ? "training, evaluation"
+                                 : "all",
+                 cell(def.doc)});
   }
   return text;
 }

@@ -39,11 +39,11 @@ double read_number(std::string_view text, const std::string& what) {
   return value;
 }
 
-// How many numbers a key has; 0 where each channel may have its own.
+// How many numbers a key has; 0 where each channel may have its own, or it is a list.
 size_t count_of(const Key& key) {
   if (key.type == KeyType::sides) return 2;
   if (key.type == KeyType::borders) return 4;
-  return key.count == Count::several ? 0 : 1;
+  return key.count == Count::one ? 1 : 0;
 }
 
 std::vector<double> read_numbers(const Key& key, std::string_view text, const std::string& what) {
@@ -140,7 +140,11 @@ FedInput read(const Signature& s) {
 }  // namespace
 
 bool draws(const FedColumn& column) {
-  return std::ranges::any_of(column.maps, [](const DataMap& map) { return map.def->training; });
+  return std::ranges::any_of(column.maps, [](const DataMap& map) { return map.def->training || map.def->evaluates; });
+}
+
+bool draws_in_evaluation(const FedColumn& column) {
+  return std::ranges::any_of(column.maps, [](const DataMap& map) { return map.def->evaluates; });
 }
 
 std::string maps_text(const std::vector<DataMap>& maps) {
@@ -172,8 +176,10 @@ MapRow FedInput::row() const {
 
 std::vector<size_t> FedInput::active() const {
   std::vector<size_t> list;
-  for (size_t i = 0; i < column.maps.size(); ++i)
-    if (first_draw > 0 || !column.maps[i].def->training) list.push_back(i);
+  for (size_t i = 0; i < column.maps.size(); ++i) {
+    const MapDef& def = *column.maps[i].def;
+    if (first_draw > 0 || !(def.training || def.evaluates)) list.push_back(i);
+  }
   return list;
 }
 

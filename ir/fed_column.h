@@ -21,6 +21,7 @@ struct FedColumn {
   bool channels_first = false;     // of a picture of three axes: [c,h,w]
 };
 bool draws(const FedColumn& column);  // whether a map of it is random
+bool draws_in_evaluation(const FedColumn& column);
 
 // A column in a graph.
 struct FedInput {

@@ -57,6 +57,8 @@ double DataMap::of_channel(std::string_view key, size_t channel) const {
 
 bool DataMap::waits_for_statistics() const { return def->statistics && !has("mean"); }
 
+bool DataMap::waits_for_tokens() const { return def->tokens && !has("mask"); }
+
 int64_t MapRow::channels() const {
   if (dims.empty()) return 1;
   return channels_first ? dims.front() : dims.back();

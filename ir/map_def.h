@@ -35,12 +35,15 @@ struct DataMap {
   DType dtype = DType::f32;
   Location where = {};
   std::map<std::string, Location, std::less<>> places = {};  // of the keys that are given
+  std::map<std::string, std::string, std::less<>> words =
+      {};  // of keys whose numbers are not known yet: a token's name
   const std::vector<double>& all(std::string_view key) const;
   double number(std::string_view key) const { return all(key).at(0); }
   int64_t integer(std::string_view key, size_t i = 0) const { return static_cast<int64_t>(all(key).at(i)); }
   double of_channel(std::string_view key, size_t channel) const;  // the one number, or the channel's
   bool has(std::string_view key) const { return numbers.contains(key); }
   bool waits_for_statistics() const;
+  bool waits_for_tokens() const;  // its numbers are those of a tokenizer
 };
 
 // A row of an input as the list leaves it. A picture has 2 or 3 axes; one of planes is [channels, height, width].
@@ -60,6 +63,8 @@ struct MapText {
   MapRow row;        // behind the map
   std::string name;  // its place in the list, and whose row it is: "2", "2_other"
   std::string draw;  // the four words drawn for it: "hd::fed_draw(cursor, row, 6, 2)"
+  std::string
+      draw_element;  // those of the element, for `value`: "hd::fed_draw_element(cursor, row, 6, column + k, 128)"
   std::string x, y;  // the element's place in the picture, which `place` changes; for `value` x is the element
   std::string type;  // that elements are computed in
   std::function<std::string(double)> literal;
@@ -71,6 +76,8 @@ struct MapDef {
   std::string doc;
   std::vector<Key> keys = {};
   bool training = false;  // acts in training only, by functions of (seed, epoch, row, place in the list)
+  // Draws in evaluations, too, as in an epoch 0 of seed 0: the same in each. Its `draw_element` is that of no other map.
+  bool evaluates = false;
   bool picture = false;   // takes rows of 2 or 3 axes
   bool integers = false;  // of integer inputs, too
   bool first = false;     // says what the file holds: stands before all others
@@ -80,6 +87,10 @@ struct MapDef {
   bool mixes = false;
   // Its keys `mean` and `std`, where the model has neither, are those of the training rows.
   bool statistics = false;
+  // Its key `mask` may name a token; then all its numbers are those of the input's tokenizer.
+  bool tokens = false;
+  // The key that names a second input, which is made of the same elements by the same numbers: there the key is 1, else 0.
+  std::string pairs = {};
   std::function<void(const DataMap&)> require = {};                      // of the keys alone; throws UserError
   std::function<std::string(const DataMap&, const MapRow&)> fault = {};  // what does not fit the row; else empty
   std::function<Dims(const DataMap&, const MapRow&)> before = {};        // the row's dims before it, where others

@@ -76,8 +76,11 @@ class Feeder {
     const auto column = std::ranges::find(feeding_.columns, g_[input].name, &FedColumn::input);
     HEDDLE_CHECK(column != feeding_.columns.end(), "no column feeds input '" + g_[input].name + "'");
     HEDDLE_CHECK(g_[input].type.dims.at(0) == rows_, "the inputs of a fed entry have one batch: " + g_.name);
-    const bool random = g_.kind().phase == Phase::train && draws(*column);
-    return {.column = *column,
+    const bool trains = g_.kind().phase == Phase::train;
+    const bool random = trains ? draws(*column) : draws_in_evaluation(*column);
+    FedColumn acting = *column;
+    if (random && !trains) std::erase_if(acting.maps, [](const DataMap& map) { return map.def->training; });
+    return {.column = std::move(acting),
             .type = g_[input].type,
             .number = column - feeding_.columns.begin(),
             .first_draw = random ? kCursorColumns + std::ssize(feeding_.columns) : 0};

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "ir/check.h"
+#include "runtime/data/shuffle.h"
 
 namespace heddle::runtime {
 namespace {
@@ -79,8 +80,9 @@ const Feed::Placed& Feed::place(const data::Table& table) {
   for (size_t i = 0; i < feeding_.columns.size(); ++i) bytes.push_back(std::ssize(column(i).content()));
   const int64_t most = room();
   const int64_t all = std::accumulate(bytes.begin(), bytes.end(), table.rows * 4);  // the order takes 4 each
-  const bool streamed = all > most;
-  if (streamed && options_.note)
+  // Rows that begin elsewhere in each epoch are gathered anew: a step finds a row by its number.
+  const bool streamed = all > most || table.drawn_offsets;
+  if (all > most && options_.note)
     options_.note(
         fmt::format("{} rows take {} bytes, {} may lie on the device: they are streamed", table.rows, all, most));
   Placed placed{.table = &table, .streamed = streamed, .columns = {}};
@@ -120,6 +122,14 @@ void Feed::begin(const data::Table& table, std::span<const uint32_t> order, Draw
   point_to(0, rows, columns, rows);
 }
 
+// The last row has none behind it, so it stays where it is.
+const std::byte* Feed::row_of(const data::Column& from, size_t row) const {
+  const std::byte* begin = from.content().data() + row * static_cast<size_t>(from.row_bytes());
+  const auto number = static_cast<int64_t>(row);
+  if (!table_->drawn_offsets || !draws_.training || number + 1 >= table_->rows) return begin;
+  return begin + data::drawn_offset(draws_.seed, draws_.epoch, number, from.row_elements()) * size_of(from.type);
+}
+
 // A chunk is an eighth of what may be resident, not more than keeps the copies long, or a batch: two of them lie there,
 // and two in pinned memory of the host.
 void Feed::begin_streaming() {
@@ -129,7 +139,7 @@ void Feed::begin_streaming() {
   for (size_t i = 0; i < feeding_.columns.size(); ++i) row_bytes += column(i).row_bytes();
   for (const codegen::Entry& e : executable_.program().entries) batch = std::max(batch, e.fed_rows);
   const int64_t chunk_bytes = std::min(room() / kChunks, kMostChunkBytes);
-  const int64_t rows = std::max(batch, chunk_bytes / std::max<int64_t>(row_bytes, 1));
+  const int64_t rows = std::max(batch, std::min(chunk_bytes / std::max<int64_t>(row_bytes, 1), table_->rows));
   chunk_rows_ = rows;
   std::vector<int64_t> bytes;
   for (size_t i = 0; i < feeding_.columns.size(); ++i) bytes.push_back(rows * column(i).row_bytes());
@@ -152,7 +162,7 @@ void Feed::provide(int64_t rows) {
     for (int64_t r = 0; r < rows; ++r) {
       const auto place = static_cast<size_t>(next_row_ + r);
       const size_t row = order_.empty() ? place : order_[place];
-      std::memcpy(gathered + static_cast<size_t>(r) * size, from.content().data() + row * size, size);
+      std::memcpy(gathered + static_cast<size_t>(r) * size, row_of(from, row), size);
     }
     executable_.device().prefetch(to[i], gathered, rows * from.row_bytes());
   }

@@ -38,6 +38,7 @@ struct StepRecord {
 // What random maps of rows depend on, beside the row.
 struct Draws {
   uint64_t seed = 0, epoch = 0;
+  bool training = false;  // rows may begin elsewhere in each epoch (Table::drawn_offsets)
 };
 
 struct FeedOptions {
@@ -77,6 +78,7 @@ class Feed {
   int64_t room() const;  // that columns may take on the device
   const Placed& place(const data::Table& table);
   const data::Column& column(size_t i) const;
+  const std::byte* row_of(const data::Column& from, size_t row) const;  // as this epoch has it
   std::vector<void*> allocate_columns(const std::vector<int64_t>& bytes, Memory kind);
   void begin_streaming();
   // `numbers` of the rows that are read, where maps are random.

@@ -16,6 +16,13 @@ HD_DEVICE Words fed_draw(const u64* cursor, int row, int draws, int map) {
   const i64 number = numbers ? (i64)numbers[drawn] : drawn;
   return philox((i64)cursor[draws + 1], (i64)cursor[draws + 2], 0x706963747572, number * 64 + map);
 }
+// Likewise for one element of the row, which has `elements`. The inputs that are made of one another have the same.
+HD_DEVICE Words fed_draw_element(const u64* cursor, int row, int draws, i64 element, i64 elements) {
+  const i64 drawn = (i64)cursor[0] + row;
+  const u32* numbers = reinterpret_cast<const u32*>(cursor[draws]);
+  const i64 number = numbers ? (i64)numbers[drawn] : drawn;
+  return philox((i64)cursor[draws + 1], (i64)cursor[draws + 2], 0x6d61736b6564, number * elements + element);
+}
 // In [0, n), each as often as any other within n / 2^32.
 HD_DEVICE int below(u32 word, int n) { return (int)((u64)word * (u64)n >> 32); }
 template <class S>

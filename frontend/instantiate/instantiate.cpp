@@ -46,6 +46,10 @@ class Instantiation {
       return parameter(spec, init, where);
     };
     services_.update = [this](ValueId buffer, ValueId next) { out_.updates.push_back({buffer, next}); };
+    services_.keep = [this](const std::string& path, const ir::Type& type, const Location& where) {
+      out_.kept.push_back({path, type, where});
+      return options_.training ? out_.graph.add_input(path, type, ir::Role::state) : ValueId{};
+    };
     services_.sparse = [this](ValueId v, const Location& where) { own(v).sparse = where; };
     services_.zero_row = [this](ValueId v, int64_t row) { own(v).zero_row = row; };
     services_.refuse = [this](const Diagnostic& reason) { out_.refusals.push_back(reason); };
@@ -387,9 +391,15 @@ class Instantiation {
     for (const Named& slice : use.slices)
       operands.push_back(steps_first(given.at(slice.text), path + "." + slice.text));
     const size_t first = out_.graph.order.size(), updates = out_.updates.size(), parameters = out_.parameters.size();
+    const size_t states = out_.kept.size();
     std::optional<Turn> turn = build_turn(block, use, scope, given, starts, path);
     if (!turn) return ir::Values(results);
     require_no_sparse(node, parameters);
+    if (out_.kept.size() > states)
+      throw UserError(out_.kept.back().where,
+                      fmt::format("{}: a scan runs '{}' many times in a batch, so it leaves no state to the next one",
+                                  title_of(node), out_.kept.back().path),
+                      "leave \"stateful\" out");
     check_turn(node, use, *turn, first);
     const ir::Values kept = carry_updates(*turn, updates);
     operands.insert(operands.begin() + std::ssize(starts), kept.begin(), kept.end());

@@ -52,14 +52,22 @@ struct InstanceNode {
 // Logits of more bytes, where they are a product, are computed a few classes at a time (frontend/training/product_logits.h).
 inline constexpr int64_t kMostLogitBytes = int64_t{1} << 29;
 
+// A state that row n of a batch leaves to row n of the next one: in training alone, from zeros in each epoch.
+struct KeptState {
+  std::string path;
+  ir::Type type;
+  Location where;  // of the node
+};
+
 struct Instance {
   ir::Graph graph;
   std::vector<ir::Graph> bodies;  // of its scans, each before the bodies that scan it
   std::vector<InstanceNode> nodes;
   std::vector<Parameter> parameters;  // in order of first use
   ir::Updates updates;                // of buffers, for the entries that train
-  std::vector<Diagnostic> refusals;   // why these entries cannot have this batch size
-  std::vector<Repeat> repeats;        // of blocks, in the order in which they were instantiated
+  std::vector<KeptState> kept;
+  std::vector<Diagnostic> refusals;  // why these entries cannot have this batch size
+  std::vector<Repeat> repeats;       // of blocks, in the order in which they were instantiated
   std::map<std::string, ir::ValueId>
       values;  // of the model's own nodes and inputs, by name; invalid where a fault was found
   std::map<ir::ValueId, std::string> made_by;  // "max_pool2d 'p1'": for notes

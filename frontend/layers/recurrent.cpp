@@ -70,6 +70,10 @@ class Recurrent {
                      "put {\"op\": \"dropout\", \"rate\": " + fmt::format("{}", dropout_) + "} behind it");
     read_bias();
     keras_ = c.settings.text("init") == "keras";
+    stateful_ = c.settings.flag("stateful");
+    if (stateful_ && directions_ == 2)
+      c.fail_setting("stateful", "'stateful' goes on from the last step, and one direction begins there",
+                     "leave out \"bidirectional\", or \"stateful\"");
     if (steps_ > ir::kMostTurns)
       c.fail(fmt::format("the sequence has {} steps, at most {} are run", steps_, ir::kMostTurns));
     check_optional();
@@ -150,8 +154,16 @@ class Recurrent {
 
   // [N, width] of one layer and direction.
   ValueId start(size_t port, const char* name, int64_t at, int64_t width) {
-    const ValueId given = optional(port);
+    ValueId given = optional(port);
     const Dims dims{rows_, width};
+    if (stateful_) {
+      if (given.valid())
+        c_.fail(fmt::format("'{}' is where the state starts, and a stateful one goes on where it stopped", name),
+                "leave out one of them", port);
+      given = c_.graph.keep(fmt::format("{}.{}_l{}", c_.path, std::string_view(name).substr(0, 1), at),
+                            {ir::DType::f32, dims}, c_.node.op_where);
+      if (given.valid()) return given;
+    }
     if (!given.valid()) return c_.constant(0, {ir::DType::f32, dims});
     if (c_.dims(given) == dims) return given;
     return c_.reshape(c_.slice(given, 0, at, at + 1, name), dims, name);
@@ -230,6 +242,8 @@ class Recurrent {
     loop.turn.slices = {x_gates};
     loop.turn.stacked = {shown};
     const ir::Values made = c_.graph.loop(loop);
+    if (stateful_ && c_.training)
+      for (size_t i = 0; i < loop.starts.size(); ++i) c_.graph.update(loop.starts[i], made[i]);
     return {made.back(), {made[0], before.c.valid() ? made[1] : ValueId{}}};
   }
 
@@ -298,7 +312,7 @@ class Recurrent {
   int64_t shown_ = 0;  // numbers of h in each row
   int biases_ = 2;
   double dropout_ = 0;
-  bool keras_ = false;
+  bool keras_ = false, stateful_ = false;
 };
 
 bool is_true(const std::vector<Json>& settings, const char* key) {
@@ -331,6 +345,10 @@ LayerDef layer(Kind kind, const std::string& name, const std::string& doc, std::
        .doc = "how parameters start: as in pytorch or keras",
        .fallback = "pytorch",
        .words = {"pytorch", "keras"}},
+      {.name = "stateful",
+       .type = KeyType::flag,
+       .doc = "in training row n goes on where row n of the batch before stopped; its gradient ends there",
+       .fallback = false},
       {.name = "states", .type = KeyType::flag, .doc = "also give the states of all layers", .fallback = false}};
   settings.insert(settings.end(), own.begin(), own.end());
   const std::string rows = kind == Kind::rnn ? "" : std::to_string(gates_of(kind)) + " * ";

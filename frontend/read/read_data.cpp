@@ -78,7 +78,19 @@ void read_key(const Key& key, const Json& json, const std::string& what, const S
     case KeyType::dtype: map.dtype = read_dtype(json, what); return;
     case KeyType::sides:
     case KeyType::borders: map.numbers[key.name] = read_sides(json, key, what, scope); return;
-    case KeyType::integer: map.numbers[key.name] = {static_cast<double>(read_integer(json, key, scope, what))}; return;
+    case KeyType::text: map.words[key.name] = as_text(json, what); return;
+    case KeyType::word:
+      if (json.kind == Json::Kind::text) {
+        map.words[key.name] = json.text;
+        return;
+      }
+      [[fallthrough]];
+    case KeyType::integer: {
+      const std::vector<int64_t> given = read_integers(json, key, scope, what);
+      if (given.empty()) throw UserError(json.where, what + " is empty", "leave it out");
+      map.numbers[key.name] = {given.begin(), given.end()};
+      return;
+    }
     default: map.numbers[key.name] = read_numbers(json, key, what, scope); return;
   }
 }
@@ -113,6 +125,35 @@ ir::DataMap read_map(const Json& json, const Model& model) {
   return map;
 }
 
+// A map that makes two inputs of the same elements stands at the first; the second gets one of its own.
+void pair_inputs(Data& data, const Model& model, Diagnostics& errors) {
+  std::vector<std::pair<std::string, ir::DataMap>> second;
+  for (auto& [input, list] : data.maps)
+    for (ir::DataMap& map : list) {
+      const std::string& key = map.def->pairs;
+      if (key.empty()) continue;
+      const std::string& other = map.words[key];
+      const auto is = [&](const InputDef& i) { return i.name == other; };
+      const std::string what = fmt::format("{} of input '{}'", map.def->name, input);
+      if (std::ranges::none_of(model.inputs, is) || other == input)
+        errors.error(map.places[key],
+                     fmt::format("{}: {}", what,
+                                 other == input ? fmt::format("'{}' is the input itself", key)
+                                                : "there is no input " + quote(other)),
+                     "name a second input, which the readers make of the same text");
+      else if (list.size() > 1)
+        errors.error(map.where, what + " is the only map of its input", "leave the others out");
+      else if (data.maps.contains(other) || std::ranges::count(second, other, &decltype(second)::value_type::first) > 0)
+        errors.error(map.places[key],
+                     fmt::format("{}: input '{}' has maps of its own, and is made by this one", what, other),
+                     "leave them out");
+      map.numbers[key] = {0};
+      second.emplace_back(other, map).second.numbers[key] = {1};
+      if (list.size() > 1) break;  // said once
+    }
+  for (auto& [input, map] : second) data.maps[input].push_back(std::move(map));
+}
+
 void read_maps(const Json& json, const Model& model, Data& data, Diagnostics& errors) {
   for (const Json& item : as_object(json, "data: 'map'").items) {
     guarded(errors, [&] {
@@ -127,6 +168,7 @@ void read_maps(const Json& json, const Model& model, Data& data, Diagnostics& er
       }
     });
   }
+  pair_inputs(data, model, errors);
 }
 
 }  // namespace

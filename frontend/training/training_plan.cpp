@@ -10,6 +10,7 @@
 #include "frontend/instantiate/model_outputs.h"
 #include "frontend/keys/fields.h"
 #include "frontend/training/learning_rate.h"
+#include "frontend/training/paired_inputs.h"
 #include "frontend/training/train_step.h"
 #include "frontend/training/training_def.h"
 #include "ir/op_def.h"
@@ -200,6 +201,24 @@ void plan_early_stop(const Model& model, TrainingPlan& plan) {
   if (stop.mode.empty()) stop.mode = metric->higher_is_better ? "max" : "min";
 }
 
+// Row n of each batch goes on where row n of the one before stopped: so must the text.
+void require_strands(const TrainingPlan& plan, const KeptState& state) {
+  if (!plan.data.train) return;
+  const std::vector<runtime::data::ReaderSetting>& settings = plan.data.train->settings;
+  const auto strands = std::ranges::find(settings, "strands", &runtime::data::ReaderSetting::key);
+  if (strands == settings.end())
+    throw UserError(plan.data.train->where,
+                    "a stateful layer goes on where a row stopped, and these training rows are shuffled",
+                    fmt::format("the reader \"tokens\" with \"strands\": {} cuts a text for it", plan.batch),
+                    {note(state.where, "the layer stands here")});
+  const int64_t given = std::get<int64_t>(strands->value);
+  if (given != plan.batch)
+    throw UserError(strands->where,
+                    fmt::format("{} strands do not make batches of {}: a batch has one row of each", given, plan.batch),
+                    fmt::format("write \"strands\": {}, or another train.batch", plan.batch),
+                    {note(state.where, "a stateful layer stands here")});
+}
+
 std::vector<PaddingRow> padding_rows(const Instance& e) {
   std::vector<PaddingRow> rows;
   for (const Parameter& p : e.parameters) {
@@ -248,9 +267,13 @@ TrainingPlan plan_training(ModelInstances& instances) {
     check_maps(plan.inputs.back(), plan.data, errors);
   }
   check_mixing(plan.inputs, plan.data, errors, plan.warnings);
+  check_pairs(plan, errors);
   errors.throw_if_any();
   bound_indices(e, plan.inputs);
+  check_written_ids(plan, errors);
   plan.padding = padding_rows(e);
+  plan.in_order = !e.kept.empty();
+  if (plan.in_order) guarded(errors, [&] { require_strands(plan, e.kept.front()); });
   plan.indices = plan_index_checks(instances, e, errors);
   errors.throw_if_any();
   warn_of_endless_training(model, plan.warnings);

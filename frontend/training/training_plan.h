@@ -44,6 +44,7 @@ struct TrainingPlan {
   std::optional<int64_t> epochs, steps;  // where both are given, whichever ends first
   int64_t seed = 0;
   bool drop_last = false;
+  bool in_order = false;                      // rows are not shuffled: layers keep states from batch to batch
   bool clips = false, gradient_norm = false;  // the gradients' norm cuts them; each step tells it
   std::vector<Metric> metrics;                // the first is "loss"; each over all that counts since the last reset
   std::optional<EarlyStop> early_stop;        // its mode is known

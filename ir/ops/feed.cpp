@@ -25,7 +25,8 @@ std::vector<Type> infer(const Signature& s) {
 
 // A row's threads find where it lies and draw for it; then each takes packets.
 PrimitivePlan plan(const Signature& s) {
-  constexpr double kLanes = 32, kRow = 30, kDraw = 90, kPacket = 12, kElement = 3, kMap = 2, kPlace = 20;
+  constexpr double kLanes = 32, kRow = 30, kDraw = 90, kPacket = 12, kElement = 3, kMap = 2, kPlace = 20,
+                   kElementDraw = 70;
   const FedInput fed = fed_input(s);
   const FedThreads threads = threads_of(fed);
   const int64_t turns = (fed.elements() / threads.packet + threads.team - 1) / threads.team;
@@ -34,7 +35,7 @@ PrimitivePlan plan(const Signature& s) {
   for (const size_t i : fed.active()) {
     const MapDef& def = *fed.column.maps[i].def;
     row += def.training ? kDraw : 0;
-    element += def.place ? kPlace : kMap;
+    element += def.place ? kPlace : def.evaluates ? kElementDraw : kMap;
   }
   const double of_thread = row + packets * (kPacket + static_cast<double>(threads.packet) * element);
   const double warps = static_cast<double>(fed.rows() * threads.team) / kLanes;

@@ -21,4 +21,10 @@ std::vector<uint32_t> shuffled(int64_t rows, uint64_t seed, uint64_t epoch) {
   return order;
 }
 
+int64_t drawn_offset(uint64_t seed, uint64_t epoch, int64_t row, int64_t below) {
+  constexpr uint64_t kOffsets = 0x6f666673657473;  // not the stream of the rows' order
+  const uint64_t of_epoch = KeyedRandom(seed ^ kOffsets, epoch).next();
+  return static_cast<int64_t>(KeyedRandom(of_epoch, static_cast<uint64_t>(row)).below(static_cast<uint64_t>(below)));
+}
+
 }  // namespace heddle::runtime::data

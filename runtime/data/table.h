@@ -34,6 +34,8 @@ struct Table {
   int64_t rows = 0;
   std::vector<Column> columns;
   std::vector<std::string> notes = {};  // what a user should know of them: how many texts were cut
+  // Rows are windows side by side over a stream. In each epoch of a training a row begins up to a window later.
+  bool drawn_offsets = false;
   const Column* find(const std::string& input) const;
 };
 

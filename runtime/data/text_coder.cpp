@@ -20,8 +20,9 @@ constexpr const char* kUnknownHelp =
 
 std::vector<std::string> named_tokens(const TextSettings& s) {
   std::vector<std::string> names;
-  for (const auto& [name, where] : {std::pair(s.padding, s.where_padding), std::pair(s.unknown, s.where_unknown),
-                                    std::pair(s.begin, s.where_begin), std::pair(s.end, s.where_end)}) {
+  for (const auto& [name, where] :
+       {std::pair(s.padding, s.where_padding), std::pair(s.unknown, s.where_unknown), std::pair(s.begin, s.where_begin),
+        std::pair(s.end, s.where_end), std::pair(s.mask, s.where_mask)}) {
     if (name.empty()) continue;
     if (std::ranges::count(names, name) > 0)
       throw UserError(where, fmt::format("two of the named tokens are '{}'", printable(name)),
@@ -55,7 +56,8 @@ const std::vector<Key>& text_keys() {
       {.name = "padding", .type = KeyType::text, .doc = "the token that fills up rows, such as \"<pad>\""},
       {.name = "unknown", .type = KeyType::text, .doc = "the token of characters that no training row has"},
       {.name = "begin", .type = KeyType::text, .doc = "a token before each text"},
-      {.name = "end", .type = KeyType::text, .doc = "a token behind each text"}};
+      {.name = "end", .type = KeyType::text, .doc = "a token behind each text"},
+      {.name = "mask_token", .type = KeyType::text, .doc = "the token that mask_tokens writes, such as \"<mask>\""}};
   return keys;
 }
 
@@ -66,6 +68,7 @@ TextSettings text_settings(const ReaderRequest& request) {
   s.unknown = setting_text(request, "unknown", s.where_unknown);
   s.begin = setting_text(request, "begin", s.where_begin);
   s.end = setting_text(request, "end", s.where_end);
+  s.mask = setting_text(request, "mask_token", s.where_mask);
   return s;
 }
 
@@ -119,6 +122,8 @@ TextCoder::TextCoder(std::string tokenizer, TextUnit unit, const TextSettings& s
   if (unit == TextUnit::characters) find(settings.unknown, settings.where_unknown, unknown_);
   find(settings.begin, settings.where_begin, begin_);
   find(settings.end, settings.where_end, end_);
+  std::optional<uint32_t> mask;
+  find(settings.mask, settings.where_mask, mask);
   if (unit == TextUnit::characters) number_characters();
   first_byte_ = unit == TextUnit::bytes ? tokenizer_->size() - 256 : 0;
 }

@@ -32,12 +32,12 @@ std::optional<TextUnit> text_unit(std::string_view word);
 // What a reader says of all its texts: names of tokens, "" for none.
 struct TextSettings {
   std::string tokenizer;  // path of a tokenizer.json
-  std::string padding, unknown, begin, end;
-  Location where_tokenizer, where_padding, where_unknown, where_begin, where_end;
+  std::string padding, unknown, begin, end, mask;
+  Location where_tokenizer, where_padding, where_unknown, where_begin, where_end, where_mask;
   bool lengths = false;  // an input holds how many tokens there are
 };
 TextSettings text_settings(const ReaderRequest& request);
-// The keys that it reads: tokenizer, padding, unknown, begin, end.
+// The keys that it reads: tokenizer, padding, unknown, begin, end, mask_token.
 const std::vector<Key>& text_keys();
 
 // A tokenizer.json of these characters, behind the named tokens.

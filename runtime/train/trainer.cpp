@@ -179,7 +179,8 @@ class Run {
     any_counts_ = state_.step_of_epoch > 0;
     const int64_t steps = std::min(steps_per_epoch_, all_steps_ - (state_.steps - state_.step_of_epoch));
     const std::vector<uint32_t> order =
-        data::shuffled(rows_.rows(), options_.seed, static_cast<uint64_t>(state_.epochs));
+        options_.in_order ? data::in_order(rows_.rows())
+                          : data::shuffled(rows_.rows(), options_.seed, static_cast<uint64_t>(state_.epochs));
     while (state_.step_of_epoch < steps && !ended()) {
       run_steps(order, steps);
       if (state_.step_of_epoch < steps && !ended() && is_due()) save();
@@ -227,7 +228,7 @@ class Run {
     steps_.run(rows_.table, rows, parts,
                {.record = [&](const Steps::Done& done) { finished(done, rows); },
                 .stop = [&] { return note_end() || time_due(); }},
-               {.seed = options_.seed, .epoch = static_cast<uint64_t>(state_.epochs)});
+               {.seed = options_.seed, .epoch = static_cast<uint64_t>(state_.epochs), .training = true});
   }
 
   // Metrics of a part of the rows are nobody's metrics: an interrupted validation has none.

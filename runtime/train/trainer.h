@@ -27,6 +27,7 @@ struct TrainOptions {
   std::optional<int64_t> epochs, steps;  // whichever ends first
   uint64_t seed = 0;
   bool drop_last = false;
+  bool in_order = false;  // rows are read as they lie: what a layer keeps goes on from batch to batch
   StepsOptions steps_options = {};
   const RunState* from = nullptr;  // goes on from there, with the executable's states as they were
   SaveRule save = {};

@@ -144,6 +144,57 @@ TEST_F(TextReaders, TellDocumentsApart) {
   EXPECT_EQ(texts("y"), (Texts{"b<e>cd", "e<e>f<e>"}));
 }
 
+// Row n of each batch goes on where row n of the one before stopped; what is left of the text is no row.
+TEST_F(TextReaders, CutTheTextIntoStrands) {
+  write("t.txt", "abcdefghijklmnopqrstuvwxyz");
+  load({{"x", 4}, {"y", 4}},
+       R"({"train": {"op": "tokens", "file": "t.txt", "strands": 2, "x": "window", "y": "next"}})");
+  EXPECT_EQ(texts("x"), (Texts{"abcd", "mnop", "efgh", "qrst", "ijkl", "uvwx"}));
+  EXPECT_EQ(texts("y"), (Texts{"bcde", "nopq", "fghi", "rstu", "jklm", "vwxy"}));
+  load({{"x", 4}, {"y", 4}},
+       R"({"train": {"op": "tokens", "file": "t.txt", "strands": 4, "x": "window", "y": "next"}})");
+  EXPECT_EQ(texts("x"), (Texts{"abcd", "efgh", "ijkl", "mnop"}));  // one of six is enough for each
+  load({{"x", 4}, {"y", 4}},
+       R"({"train": {"op": "tokens", "file": "t.txt", "strands": 1, "x": "window", "y": "next"}})");
+  EXPECT_EQ(texts("x").size(), 6U);
+  EXPECT_EQ(texts("x")[1], "efgh");
+}
+
+TEST_F(TextReaders, PartDocumentsInStrands) {
+  write("t.txt", "ab\ncde\nf\ng\n");
+  load({{"d", 2}, {"p", 2}, {"x", 2}, {"y", 2}},
+       R"({"train": {"op": "tokens", "file": "t.txt", "documents": "lines", "end": "<e>", "strands": 2, "d": "document",
+                     "p": "position", "x": "window", "y": "next"}})");
+  EXPECT_EQ(texts("x"), (Texts{"ab", "de", "<e>c", "<e>f"}));
+  EXPECT_EQ(texts("y"), (Texts{"b<e>", "e<e>", "_d", "_<e>"}));
+  EXPECT_EQ(train("d"), (Rows{{0, 0}, {0, 0}, {0, 1}, {0, 1}}));
+  EXPECT_EQ(train("p"), (Rows{{0, 1}, {0, 1}, {0, 0}, {0, 0}}));
+}
+
+TEST_F(TextReaders, SayWhichWindowsAreNoStrandsAndHaveNoDrawnOffsets) {
+  write("t.txt", "abcdefghijklmnopqrstuvwxyz");
+  const auto fault = [&](const std::string& settings) {
+    return error({{"x", 4}}, R"({"train": {"op": "tokens", "file": "t.txt", "x": "window", )" + settings + "}}");
+  };
+  EXPECT_NE(fault(R"("strands": 7)").find("6 windows are less than one for each of 7 strands"), std::string::npos);
+  EXPECT_NE(fault(R"("strands": 2, "stride": 2)").find("'strands' goes with windows side by side"), std::string::npos);
+  EXPECT_NE(fault(R"("offsets": "drawn", "stride": 1)")
+                .find("'offsets' goes with windows side by side, not with a "
+                      "stride of 1 in windows of 4"),
+            std::string::npos);
+  EXPECT_NE(fault(R"("offsets": "drawn", "strands": 2)").find("a strand goes on where it stopped"), std::string::npos);
+  EXPECT_NE(error({{"p", 4}, {"x", 4}}, R"({"train": {"op": "tokens", "file": "t.txt", "x": "window", "p": "position",
+                                                      "offsets": "drawn"}})")
+                .find(R"(the "position" of each token is of windows that stay where they are)"),
+            std::string::npos);
+  EXPECT_NE(fault(R"("offsets": "drawn"}, "validation": {"fraction": 0.5, "draw": 1)")
+                .find("a drawn validation takes some out of their middle"),
+            std::string::npos);
+  EXPECT_NE(fault(R"("offsets": "fixed"}, "test": {"op": "tokens", "file": "t.txt", "x": "window", "offsets": "drawn")")
+                .find("validation and test measure the same rows in each epoch"),
+            std::string::npos);
+}
+
 TEST_F(TextReaders, ReadBytesAndSeveralFiles) {
   write("a.txt", "\xc3\xa9");
   write("b.txt", "AB");

@@ -96,15 +96,20 @@ codegen::Program batch_program(const RunArguments& a, const Run& run, const Grap
 
 uint64_t seed_of(const Run& run) { return static_cast<uint64_t>(run.session.plan.seed); }
 
+std::vector<uint32_t> order_of(const Run& run) {
+  const int64_t rows = run.session.splits.train->rows();
+  return run.session.plan.in_order ? runtime::data::in_order(rows) : runtime::data::shuffled(rows, seed_of(run), 0);
+}
+
 class Batches {
  public:
   Batches(const RunArguments& a, const Run& run, const Graph& g)
       : program_(batch_program(a, run, g)),
         executable_(program_, *run.device.device),
         feed_(executable_),
-        order_(runtime::data::shuffled(run.session.splits.train->rows(), seed_of(run), 0)),
+        order_(order_of(run)),
         entry_(*program_.find_entry(ir::Phase::train)) {
-    feed_.begin(run.session.splits.train->table, order_, {.seed = seed_of(run), .epoch = 0});
+    feed_.begin(run.session.splits.train->table, order_, {.seed = seed_of(run), .epoch = 0, .training = true});
   }
   void next(const Graph& g, NamedTensors& into) {
     feed_.provide(entry_.fed_rows);

@@ -126,6 +126,7 @@ std::string map_text(const std::string& input, const ir::DataMap& map) {
     text +=
         texts.size() == 1 ? fmt::format(" {}={}", key, texts[0]) : fmt::format(" {}=[{}]", key, fmt::join(texts, ", "));
   }
+  for (const auto& [key, word] : map.words) text += fmt::format(" {}={}", key, runtime::json_quoted(word));
   return text + "\n";
 }
 

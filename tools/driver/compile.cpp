@@ -5,6 +5,7 @@
 #include "runtime/host/onednn.h"
 #include "tools/driver/entries.h"
 #include "tools/driver/statistics.h"
+#include "tools/driver/token_maps.h"
 
 namespace heddle::driver {
 namespace {
@@ -29,6 +30,7 @@ Compiled describe(const Planned& planned, const CompileOptions& options) {
   const bool has_loss = !planned.model().train.losses.empty();
   if (has_loss && (!options.entries || takes_rows(*options.entries))) {
     assume_statistics(made.plan, options.tell);
+    assume_tokens(made.plan, options.tell);
     made.fed = fed_columns(made.plan, options.stored);
   }
   made.entries =

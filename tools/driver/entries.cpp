@@ -9,6 +9,7 @@
 #include "frontend/training/train_step.h"
 #include "ir/diagnostic.h"
 #include "tools/driver/statistics.h"
+#include "tools/driver/token_maps.h"
 
 namespace heddle::driver {
 namespace {
@@ -43,6 +44,12 @@ frontend::BuildOptions entry_batches(const frontend::TrainingPlan& plan, const R
   if (training) {
     build.train = plan.batch;
     build.train_last = plan.drop_last ? 0 : rows.train % plan.batch;
+    if (plan.in_order && build.train_last > 0)
+      throw UserError(plan.data.where,
+                      fmt::format("{} training rows are {} more than whole batches of {}, and each row of a batch goes "
+                                  "on in the next one",
+                                  rows.train, build.train_last, plan.batch),
+                      "give the splits texts or ranges of their own, or set \"drop_last\": true");
     const int64_t steps_per_epoch = rows.train / plan.batch + (build.train_last > 0 ? 1 : 0);
     if (steps_per_epoch > 0) build.total_steps = runtime::run_length(plan.epochs, plan.steps, steps_per_epoch);
   }
@@ -74,6 +81,7 @@ frontend::BuildOptions all_entries(const frontend::Model& model, const frontend:
 
 void compile_as_trained(Planned& planned, const DataHeader& header, CompileOptions& options) {
   assume_statistics(planned.plan, options.tell);
+  take_tokens(planned.plan, header.tokenizers);
   options.stored = header.stored;
   options.entries = entry_batches(planned.plan, header.rows, true);
 }

@@ -71,6 +71,14 @@ void require_names(const DataReader& reader, const frontend::TrainingPlan& plan,
   }
 }
 
+// Windows at drawn offsets train; rows that are measured are the same each time.
+void require_fixed_offsets(const DataReader& reader, const char* why, const char* help) {
+  for (const runtime::data::ReaderSetting& setting : reader.settings)
+    if (const auto* words = std::get_if<std::vector<std::string>>(&setting.value);
+        setting.key == "offsets" && words != nullptr && words->at(0) == "drawn")
+      throw UserError(setting.where, fmt::format("data: 'offsets' are drawn {}", why), help);
+}
+
 void require_rows(const DataReader& reader, int64_t rows, int64_t promised) {
   if (rows != promised)
     throw UserError(
@@ -137,6 +145,8 @@ class HeaderReader {
   }
 
   int64_t rows(const DataReader& reader) {
+    require_fixed_offsets(reader, "in training: validation and test measure the same rows in each epoch",
+                          "leave it out here");
     runtime::data::TableHeader h = header_of(reader, known_, nullptr);
     require_names(reader, *request_.plan, h.class_names, known_.names);
     types_.push_back(std::move(h.types));
@@ -167,6 +177,9 @@ class HeaderReader {
       h = header_of(*data_.train, given_, std::move(last));
       return held;
     }
+    require_fixed_offsets(*data_.train,
+                          "in windows side by side, and a drawn validation takes some out of their middle",
+                          "give the validation a reader with a \"range\" of its own");
     Known all = given_;
     runtime::data::TableHeader first = h;
     take(all, first, given_);

@@ -159,7 +159,7 @@ void Predictor::take_maps(const runtime::WeightsFile& weights) {
                         fmt::format("{}: no mean and deviation of input '{}', for which a normalize of the model waits",
                                     weights.name, input.request.input),
                         "train writes them into the weights; or give normalize a 'mean' and a 'std'");
-      if (!map.def->first && !map.def->training) input.maps.push_back(map);
+      if (!map.def->first && !map.def->training && !map.def->evaluates) input.maps.push_back(map);
     }
   }
 }

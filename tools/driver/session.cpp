@@ -4,6 +4,7 @@
 #include "ir/diagnostic.h"
 #include "tools/driver/entries.h"
 #include "tools/driver/statistics.h"
+#include "tools/driver/token_maps.h"
 
 namespace heddle::driver {
 namespace {
@@ -20,6 +21,9 @@ Session open_for_rows(Planned& planned, const SessionOptions& options) {
     throw UserError(planned.plan.data.where,
                     "normalize waits for the mean and deviation of training rows, and a step has none",
                     "give 'mean' and 'std'");
+  if (waits_for_tokens(planned.plan))
+    throw UserError(planned.plan.data.where, "mask_tokens names a token of a text, and a step has none",
+                    "give its id, with \"vocab\" and \"special\"");
   CompileOptions compile_options = options.compile;
   compile_options.entries = {.train = planned.plan.batch, .total_steps = {}};
   return begin(compile(planned, compile_options));
@@ -61,6 +65,7 @@ Session open_for_data(Planned& planned, const SessionOptions& options) {
       .tokenizers = options.weights != nullptr ? tokenizers(planned.plan, *options.weights) : Tokenizers()};
   require_data(planned, training);
   const DataHeader header = read_headers(request);
+  take_tokens(planned.plan, header.tokenizers);
   std::map<std::string, std::string> metadata = class_metadata(planned.plan, header.class_names);
   require_rows(planned.plan, header.rows, training);
   std::future<Splits> loading = begin_loading(planned.plan, request, header);
@@ -104,6 +109,7 @@ runtime::TrainOptions train_options(const Session& s) {
           .steps = s.plan.steps,
           .seed = static_cast<uint64_t>(s.plan.seed),
           .drop_last = s.plan.drop_last,
+          .in_order = s.plan.in_order,
           .steps_options = {.indices = s.plan.indices},
           .best = s.plan.early_stop ? std::optional(best_rule(s.plan)) : std::nullopt,
           .clips = s.plan.clips,

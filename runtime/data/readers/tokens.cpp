@@ -27,8 +27,14 @@ namespace fs = std::filesystem;
 // Rows of tokens, the first of which is token `begin` of the stream.
 struct Windows {
   int64_t begin = 0, length = 0, stride = 0, rows = 0;
+  int64_t strands = 0;  // > 0: the text in so many parts; row t * strands + n is window t of part n
   bool side_by_side() const { return stride == length; }
   int64_t tokens() const { return (rows - 1) * stride + length; }  // that they cover
+  // Where a window of the stream stands among the rows, and a token of windows side by side among their elements.
+  int64_t row(int64_t window) const {
+    return strands == 0 ? window : window % (rows / strands) * strands + window / (rows / strands);
+  }
+  int64_t place(int64_t token) const { return strands == 0 ? token : row(token / length) * length + token % length; }
 };
 
 class TokenReader {
@@ -65,6 +71,7 @@ class TokenReader {
     const Windows w = windows(tokens);
     Table table{.rows = w.rows, .columns = {}};
     const bool plain = std::ranges::all_of(request_.columns, is_text) && !parted();
+    table.drawn_offsets = draws_offsets();
     if (plain && w.side_by_side()) {
       copy_stream(w, table);
     } else {
@@ -80,6 +87,33 @@ class TokenReader {
   }
   // Whether a document's last token has no next one.
   bool parted() const { return asks("document") || asks("position"); }
+
+  bool draws_offsets() const { return request_.text("offsets") == "drawn"; }
+
+  // What windows side by side alone can have.
+  void check_layout(Windows& w) const {
+    const ReaderSetting* strands = request_.find("strands");
+    if (strands != nullptr) w.strands = request_.integer("strands");
+    for (const char* key : {"strands", "offsets"}) {
+      if (key == std::string_view("strands") ? strands == nullptr : !draws_offsets()) continue;
+      if (!w.side_by_side())
+        throw UserError(request_.place("stride"),
+                        fmt::format("tokens: '{}' goes with windows side by side, not with a stride of {} in windows "
+                                    "of {}",
+                                    key, w.stride, w.length),
+                        "leave 'stride' out");
+    }
+    if (!draws_offsets()) return;
+    if (strands != nullptr)
+      throw UserError(request_.place("offsets"), "tokens: a strand goes on where it stopped, at no drawn offset",
+                      "leave out 'offsets' or 'strands'");
+    for (const ColumnRequest& column : request_.columns)
+      if (!is_text(column))
+        throw UserError(
+            column.where,
+            fmt::format("tokens: the \"{}\" of each token is of windows that stay where they are", column.source()),
+            "leave 'offsets' out");
+  }
 
   static void check_word(const ColumnRequest& column) {
     const std::string& word = column.source();
@@ -188,6 +222,7 @@ class TokenReader {
                       fmt::format("tokens: the window is {}, input '{}' takes {} tokens", request_.integer("window"),
                                   request_.columns[0].input, w.length));
     w.stride = request_.find("stride") != nullptr ? request_.integer("stride") : w.length;
+    check_layout(w);
     const int64_t there = end - w.begin - (asks("next") ? 1 : 0);
     if (w.length == 0 || there < w.length)
       throw UserError(
@@ -197,6 +232,12 @@ class TokenReader {
                       w.length + (asks("next") ? 1 : 0)),
           "each split needs one row or more: shorten the window, or take more text");
     w.rows = (there - w.length) / w.stride + 1;
+    if (w.strands == 0) return w;
+    if (w.rows < w.strands)
+      throw UserError(request_.place("strands"),
+                      fmt::format("tokens: {} windows are less than one for each of {} strands", w.rows, w.strands),
+                      "take fewer strands, shorter windows, or more text");
+    w.rows -= w.rows % w.strands;
     return w;
   }
 
@@ -215,19 +256,19 @@ class TokenReader {
     if (at < last) throw UserError(where_, "the text changed while it was read");
   }
 
-  // A column is the stream itself, from its first token or the one behind it.
+  // A column is the stream itself, from its first token or the one behind it; in strands its windows lie in turn.
   void copy_stream(const Windows& w, Table& table) const {
     std::vector<std::byte*> to;
     for (const ColumnRequest& asked : request_.columns) {
       to.push_back(
           add_column(table, {.input = asked.input, .type = coder_->stored(), .dims = asked.dims}, request_.resident));
-      if (asked.source() == "next") to.back() -= size_of(coder_->stored());
     }
     const int64_t tokens = w.tokens(), width = size_of(coder_->stored());
     each_token(w, tokens + (asks("next") ? 1 : 0), [&](int64_t at, uint32_t id, int64_t, bool) {
       for (size_t i = 0; i < to.size(); ++i) {
         const bool next = request_.columns[i].source() == "next";
-        if (next ? at > 0 && at <= tokens : at < tokens) store_integer(coder_->stored(), id, to[i] + at * width);
+        const int64_t token = next ? at - 1 : at;
+        if (token >= 0 && token < tokens) store_integer(coder_->stored(), id, to[i] + w.place(token) * width);
       }
     });
   }
@@ -250,7 +291,7 @@ class TokenReader {
           const std::string& word = request_.columns[i].source();
           const ElementType type = table.columns[i].type;
           const auto put = [&](int64_t where, int64_t value) {
-            store_integer(type, value, to[i] + (row * w.length + where) * size_of(type));
+            store_integer(type, value, to[i] + (w.row(row) * w.length + where) * size_of(type));
           };
           if (word == "next" && place > 0) put(place - 1, parted() && begins ? kIgnoreIndex : int64_t{id});
           if (place == w.length) continue;
@@ -273,30 +314,42 @@ class TokenReader {
 };
 
 std::vector<Key> keys() {
-  std::vector<Key> all = {{.name = "file",
-                           .type = KeyType::path,
-                           .count = Count::several,
-                           .doc = "one or a list, in this order, plain or .gz; * stands for any part of a name",
-                           .required = true},
-                          {.name = "unit",
-                           .type = KeyType::text,
-                           .doc = "what a token is: characters, or tokens where there is a tokenizer",
-                           .words = {"characters", "bytes", "tokens"}},
-                          {.name = "range",
-                           .type = KeyType::real,
-                           .count = Count::list,
-                           .doc = "the part of the tokens that is read, [0, 0.9]: all",
-                           .range = ir::between(0, 1)},
-                          {.name = "window", .type = KeyType::integer, .doc = "tokens of a row: those of the input"},
-                          {.name = "stride",
-                           .type = KeyType::integer,
-                           .doc = "from one window's first token to the next one's: the window",
-                           .range = ir::between(1, 0x1p31)},
-                          {.name = "documents",
-                           .type = KeyType::text,
-                           .doc = "what `begin` and `end` stand around",
-                           .fallback = std::string("files"),
-                           .words = {"files", "lines"}}};
+  std::vector<Key> all = {
+      {.name = "file",
+       .type = KeyType::path,
+       .count = Count::several,
+       .doc = "one or a list, in this order, plain or .gz; * stands for any part of a name",
+       .required = true},
+      {.name = "unit",
+       .type = KeyType::text,
+       .doc = "what a token is: characters, or tokens where there is a tokenizer",
+       .words = {"characters", "bytes", "tokens"}},
+      {.name = "range",
+       .type = KeyType::real,
+       .count = Count::list,
+       .doc = "the part of the tokens that is read, [0, 0.9]: all",
+       .range = ir::between(0, 1)},
+      {.name = "window", .type = KeyType::integer, .doc = "tokens of a row: those of the input"},
+      {.name = "stride",
+       .type = KeyType::integer,
+       .doc = "from one window's first token to the next one's: the window",
+       .range = ir::between(1, 0x1p31)},
+      {.name = "documents",
+       .type = KeyType::text,
+       .doc = "what `begin` and `end` stand around",
+       .fallback = std::string("files"),
+       .words = {"files", "lines"}},
+      {.name = "offsets",
+       .type = KeyType::text,
+       .doc = "\"drawn\": in training each window begins up to its length later, drawn by epoch and "
+              "row",
+       .fallback = std::string("fixed"),
+       .words = {"fixed", "drawn"}},
+      {.name = "strands",
+       .type = KeyType::integer,
+       .doc = "the text in so many parts: row n of each batch goes on where it stopped, for "
+              "\"stateful\" layers",
+       .range = ir::between(1, 0x1p31)}};
   for (const Key& key : text_keys())
     if (key.name != "padding") all.push_back(key);
   return all;
