@@ -8,6 +8,7 @@
 // Nouns have one of two classes. A noun's adjective and article stand behind it and agree with its class and number.
 // What lies near a noun stands before it, with the place behind. The verb comes last and agrees with the subject's
 // class and number. With "held_out" every subject and its verb are a pair that no other rows have: one of ten.
+#include <algorithm>
 #include <array>
 
 #include "runtime/data/drawn/text.h"
@@ -70,8 +71,8 @@ const DrawnVocabulary& english() {
 
 const DrawnVocabulary& other() {
   static const DrawnVocabulary all = [] {
-    std::vector<std::string> words;
-    for (const Word& w : kPlaces) words.emplace_back(w.other);
+    std::vector<std::string> words(kPlaces.size());
+    std::ranges::transform(kPlaces, words.begin(), [](const Word& w) { return std::string(w.other); });
     for (const Word& w : kNouns) words.emplace_back(w.other), words.push_back(joined(w.other, "n"));
     for (const std::string_view end : kEndings) {
       for (const char* article : {"s", "m"}) words.push_back(joined(article, std::string(end)));
