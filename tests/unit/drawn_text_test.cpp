@@ -312,16 +312,20 @@ TEST(Questions, TheSpanIsTheAnswer) {
   EXPECT_GT(pairs[1].size(), 5U);
 }
 
-// A shorter row has fewer sentences, and the answer is in one of them.
+// A row has one sentence up to as many as it has room for, and the answer is in one of them.
 TEST(Questions, FitTheRow) {
   for (const auto& [length, sentences] : {std::pair(18, 1), std::pair(30, 2), std::pair(200, 6)}) {
     const Drawn drawn("questions", {{"tokens", {length}}, {"last", {}}, {"length", {}}}, 200);
+    std::set<std::ptrdiff_t> counts;
     for (int64_t row = 0; row < 200; ++row) {
       const Strings words = split(drawn.text(0, row, text::Specials::keep));
-      EXPECT_EQ(std::ranges::count(words, "."), sentences);
+      counts.insert(std::ranges::count(words, "."));
       EXPECT_EQ(std::ranges::count(words, "<sep>"), 2);
       EXPECT_LT(drawn.number(1, row), drawn.number(2, row) - 1);
     }
+    EXPECT_EQ(std::ssize(counts), sentences);
+    EXPECT_EQ(*counts.begin(), 1);
+    EXPECT_EQ(*counts.rbegin(), sentences);
   }
 }
 

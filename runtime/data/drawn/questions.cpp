@@ -5,8 +5,8 @@
 //     -> tokens u8[48] of "<cls> where is the key ? <sep> anna put the red key in the old box . ... <sep>",
 //        part u8[48] 1 in the text and 0 elsewhere, first 14 and last 16: "the old box"
 //
-// A text tells of as many persons as its row has room for, 10 words each: of four in 48, and of six at most. With
-// "held_out" the person and the thing that are asked for are a pair that no other rows have: one of ten.
+// A text tells of one person or of more, as many as its row has room for, 10 words each: of up to four in 48, and of six
+// at most. With "held_out" the person and the thing that are asked for are a pair that no other rows have: one of ten.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ const DrawnVocabulary& vocabulary() {
 }
 
 // As many as the row has room for; some where only answers are asked for.
-size_t facts_of(const ReaderRequest& request) {
+size_t most_facts(const ReaderRequest& request) {
   const int64_t length = row_length(request, "tokens");
   if (length == 0) return kFacts;
   return static_cast<size_t>(std::min((length - kWordsOfQuestion) / kWordsOfFact, kMostFacts));
@@ -68,7 +68,7 @@ struct Fact {
 class Question {
  public:
   explicit Question(const SyntheticRow& r) : random_(r.seed, static_cast<uint64_t>(r.row)) {
-    const std::vector<Fact> facts = draw_facts(facts_of(r.request), r.request.flag("held_out"));
+    const std::vector<Fact> facts = draw_facts(1 + below(most_facts(r.request)), r.request.flag("held_out"));
     const size_t asked_at = below(facts.size()), what = below(3);
     const Fact& asked = facts.front();
     add("<cls>");
