@@ -147,7 +147,7 @@ TEST(Reviews, LabelsAreWhatTheTextSays) {
       }
       by_words += (praise > 0) == reading.good ? 1 : 0;
     }
-    EXPECT_NEAR(static_cast<double>(good), kRows / 2, 80);  // 5 deviations
+    EXPECT_NEAR(static_cast<double>(good), kRows / 2.0, 80);  // 5 deviations
     EXPECT_LT(by_words, kRows * 7 / 10);
     EXPECT_GT(longest, 18);
     EXPECT_LT(longest, 24);
@@ -247,7 +247,7 @@ TEST(Translations, WordsAgree) {
           << english;
       const Phrase object = read_phrase(words, at);
       endings[object.noun].insert(object.ending);
-      const std::string verb = words.at(at);
+      const std::string& verb = words.at(at);
       EXPECT_EQ(at + 1, words.size()) << other;
       EXPECT_TRUE(verb.ends_with(subject.ending)) << other;
       const std::string stem = verb.substr(0, verb.size() - subject.ending.size());
@@ -293,7 +293,7 @@ TEST(Questions, TheSpanIsTheAnswer) {
       for (int64_t at = 7; at + 1 < size;) {
         const auto in = std::ranges::find(words.begin() + at, words.end(), "in") - words.begin();
         const auto stop = std::ranges::find(words.begin() + at, words.end(), ".") - words.begin();
-        const std::string person = words.at(static_cast<size_t>(at)), thing = words.at(static_cast<size_t>(in) - 1);
+        const std::string &person = words.at(static_cast<size_t>(at)), &thing = words.at(static_cast<size_t>(in) - 1);
         const std::string key = words.at(1) == "what" ? person : thing;
         if (key == words.at(words.at(1) == "what" ? 3 : 4)) {
           ++found, ++asked[words.at(1)];

@@ -51,8 +51,8 @@ class Report {
  public:
   Report(KeyedRandom& random, bool held_out) : random_(random) {
     const std::vector<Sale> sales = draw_sales(held_out);
-    std::vector<std::string> sentences;
-    for (const Sale& sale : sales) sentences.push_back(sentence_of(sale));
+    std::vector<std::string> sentences(sales.size());
+    std::ranges::transform(sales, sentences.begin(), [this](const Sale& sale) { return sentence_of(sale); });
     if (chance()) sentences.push_back(std::string(kElse.at(below(kElse.size()))) + " " + shop(below(kShops.size())));
     text = "<begin>";
     while (!sentences.empty()) {
