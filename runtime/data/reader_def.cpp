@@ -5,18 +5,35 @@
 namespace heddle::runtime::data {
 namespace {
 
-// Filled at start-up and frozen after.
-std::map<std::string, ReaderDef, std::less<>>& registry() {
-  static std::map<std::string, ReaderDef, std::less<>> readers;
+// Filled at start-up.
+std::vector<std::function<ReaderDef()>>& makers() {
+  static std::vector<std::function<ReaderDef()>> all;
+  return all;
+}
+
+using Readers = std::map<std::string, ReaderDef, std::less<>>;
+
+Readers make_all() {
+  Readers readers;
+  for (const auto& make : makers()) {
+    ReaderDef def = make();
+    const std::string name = def.name;
+    HEDDLE_CHECK(readers.emplace(name, std::move(def)).second, "the reader " + name + " is registered twice");
+  }
+  return readers;
+}
+
+const Readers& registry() {
+  static const Readers readers = make_all();
   return readers;
 }
 
 }  // namespace
 
 RegisterReader::RegisterReader(ReaderDef def) {
-  const std::string name = def.name;
-  HEDDLE_CHECK(registry().emplace(name, std::move(def)).second, "the reader " + name + " is registered twice");
+  makers().emplace_back([made = std::move(def)] { return made; });
 }
+RegisterReader::RegisterReader(ReaderDef (*make)()) { makers().emplace_back(make); }
 
 const ReaderDef* find_reader(std::string_view name) {
   const auto it = registry().find(name);

@@ -57,6 +57,8 @@ struct ReaderDef {
 
 struct RegisterReader {
   explicit RegisterReader(ReaderDef def);
+  // A record that depends on what registers itself elsewhere: it is made when a reader is first asked for.
+  explicit RegisterReader(ReaderDef (*make)());
 };
 const ReaderDef* find_reader(std::string_view name);
 std::vector<std::string> reader_names();

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <system_error>
 #include <thread>
 
@@ -14,6 +15,12 @@ namespace heddle::runtime::data {
 namespace {
 
 constexpr int64_t kMostBytes = int64_t{1} << 36;
+
+// Filled at start-up and frozen after.
+std::map<std::string, SyntheticKind, std::less<>>& registry() {
+  static std::map<std::string, SyntheticKind, std::less<>> kinds;
+  return kinds;
+}
 
 void draw_rows(const ReaderRequest& request, const SyntheticKind& kind, Table& table, int64_t begin, int64_t end) {
   const auto seed = static_cast<uint64_t>(request.integer("seed"));
@@ -35,16 +42,21 @@ const SyntheticColumn& SyntheticKind::find(const ColumnRequest& c) const {
   throw UserError(c.where, fmt::format("synthetic {} have {}, not \"{}\"", name, fmt::join(sources, ", "), c.source()));
 }
 
-std::vector<SyntheticKind> synthetic_kinds() {
-  return {digits(),      digit_pairs(),  shapes(),          scenes(),         ratings(),
-          drawn_names(), drawn_adding(), drawn_additions(), drawn_sentences()};
+RegisterSynthetic::RegisterSynthetic(SyntheticKind kind) {
+  const std::string name = kind.name;
+  HEDDLE_CHECK(registry().emplace(name, std::move(kind)).second, "the drawn rows " + name + " are registered twice");
+}
+
+std::vector<std::string> synthetic_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, kind] : registry()) names.push_back(name);
+  return names;
 }
 
 const SyntheticKind& synthetic_kind(const ReaderRequest& request) {
-  static const std::vector<SyntheticKind> kinds = synthetic_kinds();
-  const auto it = std::ranges::find(kinds, request.text("kind"), &SyntheticKind::name);
-  HEDDLE_CHECK(it != kinds.end(), "the reader checks the kind");
-  return *it;
+  const auto it = registry().find(request.text("kind"));
+  HEDDLE_CHECK(it != registry().end(), "the reader checks the kind");
+  return it->second;
 }
 
 bool is_held_out(uint64_t first, uint64_t second) {

@@ -1,4 +1,4 @@
-// What the reader `synthetic` makes: rows that need no download, a record for each kind of them.
+// What the reader `synthetic` makes: rows that need no download. A record describes each kind of them.
 //
 //   {"op": "synthetic", "kind": "shapes", "rows": 6000, "seed": 7, "image": "image", "label": "label"}
 //     -> image u8[32,32,3], label u8[]
@@ -45,16 +45,12 @@ struct SyntheticKind {
 // Whether rows with "held_out" alone have the combination of two parts: one in ten is so.
 bool is_held_out(uint64_t first, uint64_t second);
 
-SyntheticKind digits();
-SyntheticKind digit_pairs();
-SyntheticKind shapes();
-SyntheticKind scenes();
-SyntheticKind ratings();
-SyntheticKind drawn_names();
-SyntheticKind drawn_adding();
-SyntheticKind drawn_additions();
-SyntheticKind drawn_sentences();
-std::vector<SyntheticKind> synthetic_kinds();
+// Each kind registers itself from a file of its own in runtime/data/drawn.
+struct RegisterSynthetic {
+  explicit RegisterSynthetic(SyntheticKind kind);
+};
+// In the order of their names.
+std::vector<std::string> synthetic_names();
 const SyntheticKind& synthetic_kind(const ReaderRequest& request);
 
 // Throws UserError where an input does not take what the kind draws, or the rows are too many.

@@ -215,6 +215,16 @@ std::string character_tokenizer(const std::vector<std::string>& special, const s
   return tokenizer_json(frame, special, pairs_model(made, unknown));
 }
 
+std::string word_tokenizer(const std::vector<std::string>& special, const std::vector<std::string>& words) {
+  const Frame frame{.pre_tokenizer = R"({"type": "WhitespaceSplit"})"};
+  std::vector<std::string> tokens = special;
+  tokens.insert(tokens.end(), words.begin(), words.end());
+  return tokenizer_json(
+      frame, special,
+      fmt::format("{{\n    \"type\": \"WordLevel\", \"unk_token\": \"<unk>\",\n    \"vocab\": {}\n  }}",
+                  vocabulary_json(tokens)));
+}
+
 // A byte's id is the byte, behind the special tokens.
 std::string byte_tokenizer(const std::vector<std::string>& special) {
   const Frame frame{

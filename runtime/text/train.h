@@ -29,6 +29,8 @@ std::string train_tokenizer(const TrainRequest& request, const std::vector<Sourc
 // for none.
 std::string character_tokenizer(const std::vector<std::string>& special, const std::vector<std::string>& characters,
                                 const std::string& unknown);
+// A tokenizer of words that spaces divide, each a token behind the special ones. It refuses other words.
+std::string word_tokenizer(const std::vector<std::string>& special, const std::vector<std::string>& words);
 // A token for each byte, behind the special ones.
 std::string byte_tokenizer(const std::vector<std::string>& special);
 

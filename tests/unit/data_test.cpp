@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <set>
 
-#include "runtime/data/digits.h"
+#include "runtime/data/drawn/digits.h"
 #include "runtime/data/idx.h"
 #include "runtime/data/path.h"
 #include "runtime/data/shuffle.h"

@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-#include "runtime/data/digits.h"
+#include "runtime/data/drawn/digits.h"
 #include "runtime/data/shapes.h"
 
 namespace heddle::runtime::data {

@@ -93,9 +93,7 @@ void write(const SyntheticRow& r, size_t from, std::byte* to) {
   }
 }
 
-}  // namespace
-
-SyntheticKind drawn_sentences() {
+SyntheticKind kind() {
   const auto characters = [] {
     std::vector<std::string> all = {" ", "."};
     for (char c = 'a'; c <= 'z'; ++c) all.emplace_back(1, c);
@@ -109,4 +107,7 @@ SyntheticKind drawn_sentences() {
           .holds_out = true};
 }
 
+const RegisterSynthetic registered(kind());
+
+}  // namespace
 }  // namespace heddle::runtime::data

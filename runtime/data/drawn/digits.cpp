@@ -1,4 +1,4 @@
-#include "runtime/data/digits.h"
+#include "runtime/data/drawn/digits.h"
 
 #include <algorithm>
 #include <cmath>
@@ -78,7 +78,9 @@ int digit_label(uint64_t seed, int64_t row) {
   return static_cast<int>(KeyedRandom(seed, static_cast<uint64_t>(row)).below(10));
 }
 
-SyntheticKind digits() {
+namespace {
+
+SyntheticKind kind() {
   const auto image = [](const SyntheticRow& r, std::byte* to) {
     const Digit digit = draw_digit(r.seed, r.row, r.column.dims[0], r.column.dims[1]);
     std::ranges::transform(digit.pixels, to, [](uint8_t p) { return static_cast<std::byte>(p); });
@@ -93,4 +95,7 @@ SyntheticKind digits() {
                       {.source = "label", .check = require_number, .draw = label}}};
 }
 
+const RegisterSynthetic registered(kind());
+
+}  // namespace
 }  // namespace heddle::runtime::data

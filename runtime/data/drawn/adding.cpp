@@ -46,9 +46,7 @@ std::vector<float> draw_steps(const SyntheticRow& r) {
   return row;
 }
 
-}  // namespace
-
-SyntheticKind drawn_adding() {
+SyntheticKind kind() {
   const auto steps = [](const SyntheticRow& r, std::byte* to) {
     const std::vector<float> row = draw_steps(r);
     std::memcpy(to, row.data(), row.size() * sizeof(float));
@@ -64,4 +62,7 @@ SyntheticKind drawn_adding() {
                       {.source = "sum", .type = ElementType::f32, .check = require_number, .draw = sum}}};
 }
 
+const RegisterSynthetic registered(kind());
+
+}  // namespace
 }  // namespace heddle::runtime::data

@@ -73,9 +73,7 @@ SyntheticColumn number(const std::string& source, int32_t Rating::*which) {
           }};
 }
 
-}  // namespace
-
-SyntheticKind ratings() {
+SyntheticKind kind() {
   const auto liked = [](const SyntheticRow& r, std::byte* to) {
     const Rating rating = rating_of(r);
     *to = std::byte{rating.chance < probability(rating.user, rating.item)};
@@ -92,4 +90,7 @@ SyntheticKind ratings() {
                       {.source = "probability", .type = ElementType::f32, .check = require_number, .draw = truth}}};
 }
 
+const RegisterSynthetic registered(kind());
+
+}  // namespace
 }  // namespace heddle::runtime::data

@@ -74,9 +74,7 @@ void require_row(const ReaderRequest&, const ColumnRequest& c) {
                                 kMost, c.input, c.dims.size()));
 }
 
-}  // namespace
-
-SyntheticKind drawn_names() {
+SyntheticKind kind() {
   const auto characters = [](const SyntheticRow& r, std::byte* to) {
     const std::string text = draw_name(r).text;
     for (size_t i = 0; i < static_cast<size_t>(r.column.dims[0]); ++i)
@@ -97,4 +95,7 @@ SyntheticKind drawn_names() {
                       {.source = "label", .check = require_number, .draw = label}}};
 }
 
+const RegisterSynthetic registered(kind());
+
+}  // namespace
 }  // namespace heddle::runtime::data

@@ -1,4 +1,6 @@
 // The kinds `shapes` and `scenes` of the reader `synthetic`.
+#include "runtime/data/shapes.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -6,7 +8,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "runtime/data/shapes.h"
 #include "runtime/data/synthetic.h"
 
 namespace heddle::runtime::data {
@@ -109,8 +110,6 @@ void draw_boxes(const SyntheticRow& r, std::byte* to) {
     std::memcpy(to + shape.cell * static_cast<int64_t>(sizeof OnGrid::box), shape.box, sizeof shape.box);
 }
 
-}  // namespace
-
 SyntheticKind shapes() {
   const auto check_label = [](const ReaderRequest& request, const ColumnRequest& c) {
     require_number(request, c);
@@ -136,4 +135,8 @@ SyntheticKind scenes() {
                        .draw = draw_boxes}}};
 }
 
+const RegisterSynthetic of_one(shapes());
+const RegisterSynthetic of_several(scenes());
+
+}  // namespace
 }  // namespace heddle::runtime::data

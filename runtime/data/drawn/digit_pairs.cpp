@@ -3,7 +3,7 @@
 //   {"op": "synthetic", "kind": "digit_pairs", "rows": 6000, "a": "first", "b": "second", "same": "same"}
 #include <algorithm>
 
-#include "runtime/data/digits.h"
+#include "runtime/data/drawn/digits.h"
 #include "runtime/data/keyed_random.h"
 #include "runtime/data/synthetic.h"
 
@@ -37,9 +37,7 @@ SyntheticColumn picture(const std::string& source, int64_t Pair::*which) {
               }};
 }
 
-}  // namespace
-
-SyntheticKind digit_pairs() {
+SyntheticKind kind() {
   const auto same = [](const SyntheticRow& r, std::byte* to) { *to = std::byte{pair_of(r.seed, r.row).same}; };
   return {.name = "digit_pairs",
           .columns = {picture("first", &Pair::first),
@@ -47,4 +45,7 @@ SyntheticKind digit_pairs() {
                       {.source = "same", .check = require_number, .draw = same}}};
 }
 
+const RegisterSynthetic registered(kind());
+
+}  // namespace
 }  // namespace heddle::runtime::data

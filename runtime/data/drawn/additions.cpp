@@ -61,9 +61,7 @@ void write(const SyntheticRow& r, const std::string& text, std::byte* to) {
   }
 }
 
-}  // namespace
-
-SyntheticKind drawn_additions() {
+SyntheticKind kind() {
   const auto question = [](const SyntheticRow& r, std::byte* to) {
     const auto [a, b] = draw_numbers(r);
     write(r, fmt::format("{}+{}", a, b), to);
@@ -81,4 +79,7 @@ SyntheticKind drawn_additions() {
           .holds_out = true};
 }
 
+const RegisterSynthetic registered(kind());
+
+}  // namespace
 }  // namespace heddle::runtime::data
