@@ -31,6 +31,7 @@ struct MeasureContext {
 
   ir::ValueId emit(std::string_view op, const ir::Values& operands, ir::Attrs attrs = {}, std::string_view suffix = {});
   ir::ValueId count(double n);  // f32[]
+  bool has(size_t input) const { return input < in.size() && in[input].valid(); }  // one that may be left out
 };
 
 struct LossDef {
