@@ -358,15 +358,16 @@ const RegisterLayer rnn(layer(Kind::rnn, "rnn",
                                 .doc = "tanh or relu",
                                 .fallback = "tanh",
                                 .words = {"tanh", "relu"}}}));
-const RegisterLayer gru(layer(Kind::gru, "gru",
-                              "gated recurrent units, step by step; `out` names the sequence and the last state",
-                              {{.name = "reset",
-                                .type = KeyType::text,
-                                .doc = "what the reset gate multiplies: the product of the state (after) or the state (before)",
-                                .fallback = "after",
-                                .words = {"after", "before"}}}));
+const RegisterLayer gru(
+    layer(Kind::gru, "gru", "gated recurrent units, step by step; `out` names the sequence and the last state",
+          {{.name = "reset",
+            .type = KeyType::text,
+            .doc = "what the reset gate multiplies: the product of the state (after) or the state (before)",
+            .fallback = "after",
+            .words = {"after", "before"}}}));
 const RegisterLayer lstm(
-    layer(Kind::lstm, "lstm", "long short-term memory, step by step; `out` names the sequence, the last state and the last cell",
+    layer(Kind::lstm, "lstm",
+          "long short-term memory, step by step; `out` names the sequence, the last state and the last cell",
           {{.name = "projection", .doc = "numbers of h, made of the units by weight_hr", .range = ir::at_least(1)}}));
 
 }  // namespace

@@ -20,7 +20,7 @@ struct Family {
   std::string kind;  // "loss"
   std::vector<std::string> names;
   std::function<Keys(const std::string& op)> settings;
-  Keys common;  // the keys of all
+  Keys common;                                                                 // the keys of all
   std::function<std::vector<std::string>(const std::string& op)> inputs = {};  // names of what a member reads
 };
 
@@ -101,9 +101,9 @@ void order_inputs(Part& part, const Def& def, const std::string& title) {
 }
 
 Part read_loss(const Json& json, const Model& model) {
-  Part part = read_measure(
-      json, {"loss", loss_names(), [](const std::string& op) { return Keys(find_loss(op)->settings); }, loss_keys(),
-             [](const std::string& op) { return inputs_of(*find_loss(op)); }});
+  Part part =
+      read_measure(json, {"loss", loss_names(), [](const std::string& op) { return Keys(find_loss(op)->settings); },
+                          loss_keys(), [](const std::string& op) { return inputs_of(*find_loss(op)); }});
   const std::string title = "loss " + part.op;
   part.in = read_in(*take(part, "in"), title + ": 'in'");
   order_inputs(part, *find_loss(part.op), title);
@@ -124,9 +124,8 @@ void read_losses(const Json& json, const Model& model, Train& train, Diagnostics
 
 Part read_metric(const Json& json) {
   Part part = read_measure(
-      json,
-      {"metric", metric_names(), [](const std::string& op) { return Keys(find_metric(op)->settings); }, metric_keys(),
-       [](const std::string& op) { return inputs_of(*find_metric(op)); }});
+      json, {"metric", metric_names(), [](const std::string& op) { return Keys(find_metric(op)->settings); },
+             metric_keys(), [](const std::string& op) { return inputs_of(*find_metric(op)); }});
   const std::string title = "metric " + part.op;
   part.in = read_in(*take(part, "in"), title + ": 'in'");
   order_inputs(part, *find_metric(part.op), title);

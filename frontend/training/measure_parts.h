@@ -25,7 +25,7 @@ ir::Dims last_axis(const ir::Dims& dims);
 Key ignore_setting();
 Key class_weights_setting();
 
-ir::ValueId like(MeasureContext& c, double value, ir::ValueId v);  // a constant of v's type
+ir::ValueId like(MeasureContext& c, double value, ir::ValueId v);                          // a constant of v's type
 ir::ValueId as_number(MeasureContext& c, ir::ValueId condition, const std::string& what);  // f32: 1 or 0
 ir::ValueId sum_of(MeasureContext& c, ir::ValueId v, const ir::Dims& axes, const std::string& what);
 ir::ValueId valid_rows(MeasureContext& c);    // bool: the label is not ignore_index

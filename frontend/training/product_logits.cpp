@@ -98,7 +98,8 @@ ValueId weights_of_valid(MeasureContext& c, const ProductLogits& p) {
 }
 ValueId weights_of_labels(MeasureContext& c, const ProductLogits& p, ValueId of_valid) {
   if (!has_class_weights(c)) return of_valid;
-  const ValueId own = c.emit("gather", {class_numbers(c, "class_weights"), safe_labels(c, p)}, {{"axis", int64_t{0}}}, "own_weight");
+  const ValueId own =
+      c.emit("gather", {class_numbers(c, "class_weights"), safe_labels(c, p)}, {{"axis", int64_t{0}}}, "own_weight");
   const ValueId known = c.emit("select", {known_labels(c, p), own, like(c, 0, own)}, {}, "label_weight");
   return c.emit("mul", {of_valid, known}, {}, "row_weight");
 }

@@ -115,7 +115,8 @@ std::vector<std::string> text_words(const ReaderRequest& request) {
     const auto word = all.find(input);
     if (word == all.end()) continue;
     if (classes != nullptr && std::get<ClassNames>(classes->value).contains(input))
-      throw UserError(classes->where, fmt::format("input '{}' is text, and its values are names of classes, too", input),
+      throw UserError(classes->where,
+                      fmt::format("input '{}' is text, and its values are names of classes, too", input),
                       "take it out of \"classes\" or out of \"text\"");
     words[i] = word->second.at(0);
   }

@@ -27,9 +27,10 @@ struct TextLines {
     if (request.tokenizer.empty())
       return "weights keep a tokenizer where the model was trained on text; give ids as npy or jsonl";
     const auto& train = predictor.data().train;
-    return fmt::format("the weights have a tokenizer for it, but no row of the model's reader{} is a line of text; give "
-                       "ids as npy or jsonl",
-                       train ? ", '" + train->op + "'," : "");
+    return fmt::format(
+        "the weights have a tokenizer for it, but no row of the model's reader{} is a line of text; give "
+        "ids as npy or jsonl",
+        train ? ", '" + train->op + "'," : "");
   }
 
   int64_t fill(int64_t most, PredictRows& into) {
