@@ -207,7 +207,7 @@ TEST_F(TextReaders, RefuseTextsThatAreNotParallel) {
   write("b", "\n\n");
   EXPECT_NE(error({{"x", 5}}, data).find("a: no text in it"), std::string::npos);
   EXPECT_NE(error({{"x", 5}}, R"({"train": {"op": "parallel_text", "from": "a", "to": "b", "x": "next"}})")
-                .find(R"("next" is of texts with a 'begin')"),
+                .find(R"("next" needs the token 'begin')"),
             std::string::npos);
 }
 
