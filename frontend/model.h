@@ -26,12 +26,14 @@ struct Named {  // a word of the file and its place
 
 enum class ImageLayout { nhwc, nchw };
 
-// One entry of `in`: a name, or a number literal; `port` where `in` is an object.
+// One entry of `in`: a name, or a number literal; `port` where `in` is an object. Of a loss or a metric it is empty where
+// an input is left out in front of one that is given.
 struct Reference {
   std::string name;  // empty for a literal
   std::optional<Number> literal;
   std::string port;
   Location where;
+  bool left_out() const { return name.empty() && !literal && !where.valid(); }
 };
 
 // Anything with an "op" besides a node: a loss, metric, optimizer, schedule, initializer.

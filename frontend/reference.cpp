@@ -85,7 +85,8 @@ std::string readers() {
     std::vector<std::string> keys;
     for (const Key& key : def.keys) {
       const std::string value = ir::default_text(key);
-      keys.push_back(fmt::format("`{}`{}: {}{}", key.name, value.empty() ? "" : fmt::format(" ({})", value), key.doc,
+      keys.push_back(fmt::format("`{}`{}: {}{}", key.name, value.empty() ? "" : fmt::format(" ({})", value),
+                                 ir::doc_text(key),
                                  key.words.empty() ? "" : fmt::format(", {}", fmt::join(key.words, " or "))));
     }
     text += row({"`" + name + "`", fmt::format("{}", fmt::join(keys, "; ")), def.doc});
@@ -99,7 +100,7 @@ std::string section(Keys keys) {
   for (const Key& key : keys) {
     if (key.type == KeyType::planned) continue;
     const std::string value = ir::default_text(key);
-    text += row({"`" + key.name + "`", cell(key.doc) + (key.required ? ", required" : "") +
+    text += row({"`" + key.name + "`", cell(ir::doc_text(key)) + (key.required ? ", required" : "") +
                                            (value.empty() ? "" : fmt::format(" ({})", cell(value)))});
   }
   return text;
@@ -114,6 +115,7 @@ void add_rules(std::vector<ReferenceEntry>& out, const std::string& kind, const 
     if constexpr (requires { def.settings; }) entry.settings = def.settings;
     if constexpr (requires { def.keys; }) entry.settings = def.keys;
     if constexpr (requires { def.inputs; }) entry.inputs = def.inputs;
+    if constexpr (requires { def.optional; }) entry.optional = def.optional;
     if constexpr (requires { def.parameters; }) entry.parameters = def.parameters;
   }
 }

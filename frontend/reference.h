@@ -17,7 +17,8 @@ namespace heddle::frontend {
 struct ReferenceEntry {
   std::string kind;  // "layer", "loss", "metric", "optimizer", "schedule", "initializer", "reader", "map"
   std::string name, doc;
-  std::vector<std::string> inputs = {};  // of layers, losses and metrics
+  std::vector<std::string> inputs = {};    // of layers, losses and metrics
+  std::vector<std::string> optional = {};  // further ones, which may be left out
   Keys settings = {};
   std::string parameters = {};  // of layers
 };

@@ -424,7 +424,7 @@ class Instantiation {
   }
 
   int64_t count_of(const NodeDef& node, const ScanUse& use, const std::map<std::string, ValueId>& given,
-                   const Settings& settings) const {
+                   const Settings& settings) {
     std::optional<int64_t> count;
     for (const Named& slice : use.slices) {
       const ValueId v = given.at(slice.text);
@@ -445,7 +445,10 @@ class Instantiation {
     if (!count && settings.json("count") == nullptr)
       throw UserError(node.op_where, fmt::format("{} slices nothing: 'count' says how many steps", title_of(node)),
                       "for example \"count\": 10");
-    if (!count) count = settings.integer("count");
+    if (!count) {
+      count = settings.integer("count");
+      out_.repeats.push_back({settings.where("count"), *count, "count"});
+    }
     if (*count < 1 || *count > ir::kMostTurns)
       throw UserError(
           settings.where("count"),

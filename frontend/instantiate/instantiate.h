@@ -36,6 +36,7 @@ inline ir::Type memory_type(const ir::Type& logical, const ir::Layout& layout) {
 struct Repeat {
   Location where;
   int64_t times = 0;
+  const char* key = "repeat";  // of a block, or the "count" of a scan
 };
 
 // A node of the model as it was instantiated, or a use of a block in front of the block's own nodes.
@@ -67,7 +68,7 @@ struct Instance {
   ir::Updates updates;                // of buffers, for the entries that train
   std::vector<KeptState> kept;
   std::vector<Diagnostic> refusals;  // why these entries cannot have this batch size
-  std::vector<Repeat> repeats;       // of blocks, in the order in which they were instantiated
+  std::vector<Repeat> repeats;       // of blocks and scans, in the order in which they were instantiated
   std::map<std::string, ir::ValueId>
       values;  // of the model's own nodes and inputs, by name; invalid where a fault was found
   std::map<ir::ValueId, std::string> made_by;  // "max_pool2d 'p1'": for notes

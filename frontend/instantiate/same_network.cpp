@@ -31,8 +31,8 @@ void SameNetwork::require_type(const Parameter& p, const Instance& e) {
 void SameNetwork::require_times(const Repeat& now, const Repeat& known, const Instance& e) const {
   if (now.times == known.times) return;
   throw UserError(now.where,
-                  fmt::format("'repeat' is {} with a batch of {} and {} with one of {}: it may not depend on the batch",
-                              known.times, batch_, now.times, e.batch),
+                  fmt::format("'{}' is {} with a batch of {} and {} with one of {}: it may not depend on the batch",
+                              now.key, known.times, batch_, now.times, e.batch),
                   remedy(e));
 }
 

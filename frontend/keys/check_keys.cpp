@@ -59,8 +59,10 @@ std::set<std::string, std::less<>> check_keys(const Members& given, const KeyLis
   const std::vector<std::string> known = known_names(keys);
   const auto is_known = [&](const Json& value) {
     if (keys.find(value.key) != nullptr) return true;
+    const bool input = std::ranges::find(object.inputs, value.key) != object.inputs.end();
     errors.error(value.key_where, fmt::format("{} has no {} {}", object.title, object.noun, quote(value.key)),
-                 suggest_key(value.key, known, missing));
+                 input ? fmt::format("it is an input: \"in\": {{\"{}\": ...}}", value.key)
+                       : suggest_key(value.key, known, missing));
     return false;
   };
   const auto check = [&](const Json& value) {

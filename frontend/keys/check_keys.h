@@ -21,8 +21,9 @@ struct Members {
 // How messages speak of the object: "dense 'fc1'", "setting".
 struct ObjectTitle {
   std::string title;
-  Location where;                 // where it lacks a key
-  std::string_view noun = "key";  // of what it has
+  Location where;                        // where it lacks a key
+  std::string_view noun = "key";         // of what it has
+  std::vector<std::string> inputs = {};  // by whose names it reads: they stand in "in", and are no keys
 };
 
 // The keys of an object: those that all of its family have, and its own.

@@ -26,9 +26,16 @@ void require_dims(LayerContext& c, ValueId v, const Dims& expected, const char* 
     c.fail(fmt::format("{}, expected {}, found {}", what, c.shape_text(expected), c.shape_text(c.dims(v))), {}, port);
 }
 
-ValueId lengths_of(LayerContext& c, size_t port, int64_t rows) {
-  require_dims(c, c.in[port], {rows}, "'lengths' is the number of keys of each row", port);
-  return as_i32(c, c.in[port], "lengths", port);
+// An i64 beyond 32 bits stays what it is, more than all keys or none: a cast would wrap it.
+ValueId lengths_of(LayerContext& c, size_t port, int64_t rows, int64_t keys) {
+  ValueId lengths = c.in[port];
+  require_dims(c, lengths, {rows}, "'lengths' is the number of keys of each row", port);
+  const ir::Type type = c.type(lengths);
+  if (type.dtype == DType::i64) {
+    lengths = c.emit("min", {lengths, c.constant(static_cast<double>(keys), type)}, {}, "lengths");
+    lengths = c.emit("max", {lengths, c.constant(0, type)}, {}, "lengths");
+  }
+  return as_i32(c, lengths, "lengths", port);
 }
 
 ValueId documents_of(LayerContext& c, size_t port, int64_t rows, int64_t queries, int64_t keys) {
@@ -85,7 +92,7 @@ ValueId attend(LayerContext& c, ValueId q, ValueId k, ValueId v, const Attention
   };
   if (optional(c, inputs.bias).valid())
     add("bias", bias_of(c, inputs.bias, c.type(q).dtype, {rows, settings.heads, queries, keys}));
-  if (optional(c, inputs.lengths).valid()) add("lengths", lengths_of(c, inputs.lengths, rows));
+  if (optional(c, inputs.lengths).valid()) add("lengths", lengths_of(c, inputs.lengths, rows, keys));
   if (optional(c, inputs.key_mask).valid()) add("key_mask", key_mask_of(c, inputs.key_mask, rows, keys));
   if (optional(c, inputs.documents).valid()) add("documents", documents_of(c, inputs.documents, rows, queries, keys));
   if (settings.dropout > 0 && c.training) {
@@ -122,7 +129,7 @@ std::vector<Key> attention_settings(bool scores) {
                   .range = ir::as_f32(ir::kAboveZero)});
   keys.push_back({.name = "soft_cap",
                   .type = KeyType::real,
-                  .doc = "c: scores become c tanh(x / c)",
+                  .doc = "scores x become soft_cap tanh(x / soft_cap)",
                   .range = ir::as_f32(ir::kAboveZero)});
   keys.push_back({.name = "alibi",
                   .type = KeyType::flag,

@@ -322,7 +322,7 @@ bool is_true(const std::vector<Json>& settings, const char* key) {
 
 LayerDef layer(Kind kind, const std::string& name, const std::string& doc, std::vector<Key> own) {
   std::vector<Key> settings = {
-      {.name = "units", .doc = "numbers of a layer's state", .required = true, .range = ir::at_least(1)},
+      {.name = "units", .doc = "numbers of a layer's state", .required = true, .range = ir::between(1, 0x1p40)},
       {.name = "layers",
        .doc = "how many, each on what the one below gives",
        .fallback = int64_t{1},
@@ -338,7 +338,7 @@ LayerDef layer(Kind kind, const std::string& name, const std::string& doc, std::
        .range = ir::kShare},
       {.name = "bias",
        .type = KeyType::any,
-       .doc = "true for two vectors, \"single\" for one, or false",
+       .doc = "two vectors, with \"single\" one, with false none: true",
        .hint = "true, false or \"single\""},
       {.name = "init",
        .type = KeyType::text,
@@ -368,20 +368,24 @@ LayerDef layer(Kind kind, const std::string& name, const std::string& doc, std::
           .build = [kind](LayerContext& c) { return Recurrent(c, kind).build(); }};
 }
 
-const RegisterLayer rnn(layer(Kind::rnn, "rnn", "h = tanh(x weight_ih^T + h weight_hh^T + biases), step by step",
+const RegisterLayer rnn(layer(Kind::rnn, "rnn",
+                              "h = tanh(x weight_ih^T + h weight_hh^T + biases), step by step; `out` names the "
+                              "sequence and the last state",
                               {{.name = "activation",
                                 .type = KeyType::text,
                                 .doc = "tanh or relu",
                                 .fallback = "tanh",
                                 .words = {"tanh", "relu"}}}));
-const RegisterLayer gru(layer(Kind::gru, "gru", "gated recurrent units, step by step",
-                              {{.name = "reset",
-                                .type = KeyType::text,
-                                .doc = "whether the reset gate multiplies the state's product or what enters it",
-                                .fallback = "after",
-                                .words = {"after", "before"}}}));
+const RegisterLayer gru(
+    layer(Kind::gru, "gru", "gated recurrent units, step by step; `out` names the sequence and the last state",
+          {{.name = "reset",
+            .type = KeyType::text,
+            .doc = "what the reset gate multiplies: the product of the state (after) or the state (before)",
+            .fallback = "after",
+            .words = {"after", "before"}}}));
 const RegisterLayer lstm(
-    layer(Kind::lstm, "lstm", "long short-term memory, step by step",
+    layer(Kind::lstm, "lstm",
+          "long short-term memory, step by step; `out` names the sequence, the last state and the last cell",
           {{.name = "projection", .doc = "numbers of h, made of the units by weight_hr", .range = ir::at_least(1)}}));
 
 }  // namespace

@@ -35,7 +35,7 @@ struct Sizes {
 };
 
 void check_lengths(MeasureContext& c, size_t input, const char* what) {
-  if (input >= c.in.size()) return;
+  if (!c.has(input)) return;
   const ir::Type& type = c.b.type(c.in[input]);
   const Dims rows{c.b.type(c.in[0]).dims[0]};
   if ((type.dtype == DType::i32 || type.dtype == DType::i64) && type.dims == rows) return;
@@ -121,7 +121,7 @@ class Lattice {
     const ValueId known = c_.emit("and", {low, high}, {}, "known");
     const auto blank = static_cast<double>(c_.settings.integer("blank"));
     labels_ = padded(c_.emit("select", {known, given, like(blank, given)}, {}, "safe_targets"), blank, "labels");
-    if (c_.in.size() > 3) {
+    if (c_.has(3)) {
       lengths_ = c_.in[3];
     } else {
       const auto ignored = static_cast<double>(c_.settings.integer("ignore_index"));
@@ -182,7 +182,7 @@ class Lattice {
     const ValueId at_label = both(both(l, b, "stay_or_enter"), skipping, "at_label");
     ValueId next_b = c_.emit("add", {at_blank, along_places(loop.slices[0], "spread_blank")}, {}, "next_blank");
     ValueId next_l = c_.emit("add", {at_label, loop.slices[1]}, {}, "next_label");
-    if (c_.in.size() > 2) {
+    if (c_.has(2)) {
       c_.b.prefix = c_.name + ".turn";
       const ValueId turn = c_.b.cast(loop.index, c_.b.type(c_.in[2]).dtype);
       const ValueId turns = c_.emit("broadcast", {turn}, {{"shape", Dims{n_.rows}}}, "turns");

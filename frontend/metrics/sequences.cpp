@@ -34,9 +34,19 @@ ValueId both(MeasureContext& c, ValueId a, ValueId b, const std::string& what) {
   return c.emit("and", {a, b}, {}, what);
 }
 
+// Another number would never be found, and end nothing.
+void check_end(MeasureContext& c) {
+  check_i32(c, "end");
+  if (c.settings.json("end") == nullptr || !is_logits(c)) return;
+  const int64_t end = c.settings.integer("end"), classes = c.b.type(c.in[0]).dims.back();
+  if (end < 0 || end >= classes)
+    c.settings.fail("end", fmt::format("'end' must lie in [0, {}), is {}", classes, end),
+                    "it is the class of the token that ends a row");
+}
+
 // In front of the length that an input says.
 ValueId with_length(MeasureContext& c, ValueId kept, size_t input, const std::string& what) {
-  if (input >= c.in.size()) return kept;
+  if (!c.has(input)) return kept;
   const Dims dims = c.b.type(kept).dims;
   const ValueId length = along_row(c, c.in[input], dims[1], what + "_spread_length");
   const ValueId place = c.emit(
@@ -74,7 +84,7 @@ std::vector<std::string> sequence_lengths() { return {"predicted_lengths", "labe
 
 std::vector<Key> sequence_settings() {
   return {
-      ignore_setting(), {.name = "end", .doc = "the token before whose first place a sequence ends"}, decode_setting()};
+      ignore_setting(), {.name = "end", .doc = "the token that ends a sequence, and is not of it"}, decode_setting()};
 }
 
 void check_sequences(MeasureContext& c) {
@@ -97,7 +107,7 @@ void check_sequences(MeasureContext& c) {
                        predicted.dims[1], labels.dims[1]),
            "\"decode\": {\"op\": \"ctc_greedy\", \"blank\": 0} makes of steps as many tokens as there are");
   for (const size_t input : {kPredictedLengths, kLabelLengths}) {
-    if (input >= c.in.size()) continue;
+    if (!c.has(input)) continue;
     const ir::Type& type = c.b.type(c.in[input]);
     if ((type.dtype == DType::i32 || type.dtype == DType::i64) && type.dims == Dims{predicted.dims[0]}) continue;
     c.fail(fmt::format("expected lengths of type i32 {}, found {}{}", c.shape_text({predicted.dims[0]}),
@@ -105,7 +115,7 @@ void check_sequences(MeasureContext& c) {
            kInputs);
   }
   check_i32(c, "ignore_index");
-  check_i32(c, "end");
+  check_end(c);
   merges_steps(c);  // looks at "decode"
 }
 
@@ -126,7 +136,7 @@ SequencePair read_sequences(MeasureContext& c) {
   // A target may be empty: that is said by its length, or by an end in front of all else.
   const ValueId any = count_of(c, not_ignored_labels, "labels_counted");
   pair.counts = c.emit("gt", {any, like(c, 0, any)}, {}, "row_counts");
-  if (c.in.size() > kLabelLengths) {
+  if (c.has(kLabelLengths)) {
     c.b.prefix = c.name + ".every_row";
     pair.counts = c.b.constant(1, {DType::boolean, c.b.type(any).dims});
   }

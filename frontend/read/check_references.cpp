@@ -213,12 +213,16 @@ void check_references(const Model& model, Diagnostics& errors) {
   check_nodes(model.nodes, names);
   check_block_uses(model.nodes, model, errors);
   for (const OutputDef& output : model.outputs) names.use(output.value);
+  const auto use_inputs = [&](const Part& part) {
+    for (const Reference& reference : part.in)
+      if (!reference.left_out()) names.use(reference);
+  };
   for (const Part& loss : model.train.losses) {
-    for (const Reference& reference : loss.in) names.use(reference);
+    use_inputs(loss);
     if (loss.weights) names.use(*loss.weights);
   }
   for (const Part& metric : model.train.metrics) {
-    for (const Reference& reference : metric.in) names.use(reference);
+    use_inputs(metric);
   }
   names.report();
   check_metric_names(model, errors);

@@ -28,6 +28,10 @@ std::optional<ValidationDraw> read_draw(const Fields& fields, Diagnostics& error
   ValidationDraw draw;
   fields.read("by", [&](const Json& by) { draw.by = read_word(by); });
   fields.read("group", [&](const Json& group) { draw.group = read_word(group); });
+  for (const Named* word : {&draw.by, &draw.group})
+    if (word->where.valid() && word->text.empty())
+      errors.error(word->where, fmt::format("data: validation: '{}' is empty", word == &draw.by ? "by" : "group"),
+                   "it is the name of an input, or of a column or key of the file");
   if (fields.find("draw") != nullptr) {
     fields.read("draw", draw.seed);
     return draw;

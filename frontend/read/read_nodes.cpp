@@ -95,7 +95,9 @@ void read_layer_use(NodeDef& node, const Json& json, Diagnostics& errors) {
   }
   const KeyLists keys =
       json.kind == Json::Kind::object ? KeyLists{node_keys(), def->settings} : KeyLists{def->settings};
-  check_keys({json.items, json.nulls}, keys, {title_of(node), node.op_where, "setting"}, errors);
+  std::vector<std::string> inputs = def->inputs;
+  inputs.insert(inputs.end(), def->optional.begin(), def->optional.end());
+  check_keys({json.items, json.nulls}, keys, {title_of(node), node.op_where, "setting", std::move(inputs)}, errors);
   for (const Json& member : json.items)
     if (find_key(node_keys(), member.key) == nullptr) node.settings.push_back(member);
   if (def->runs_block) read_scan(node);

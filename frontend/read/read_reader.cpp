@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "frontend/keys/fields.h"
 #include "frontend/keys/settings.h"
@@ -51,6 +52,15 @@ std::vector<std::string> texts(const Json& value, const std::string& what) {
   return out;
 }
 
+// A class has one number.
+void require_distinct(const Json& list, const std::string& what) {
+  std::set<std::string_view> seen;
+  for (const Json& item : list.items)
+    if (!seen.insert(item.text).second)
+      throw UserError(item.where, fmt::format("{}: the class {} is named twice", what, quote(item.text)),
+                      "a class has one number: its place in the list");
+}
+
 // {"species": ["setosa", "virginica"], "colour": "sorted"}
 ClassNames class_names(const Json& value, const std::string& what, const Model& model) {
   ClassNames names;
@@ -59,6 +69,7 @@ ClassNames class_names(const Json& value, const std::string& what, const Model& 
       throw UserError(item.key_where, fmt::format("{}: there is no input {}", what, quote(item.key)));
     if (item.kind == Json::Kind::list) {
       names[item.key] = texts(item, what);
+      require_distinct(item, what);
     } else if (as_text(item, what) == "sorted") {
       names[item.key] = {};
     } else {
@@ -98,6 +109,7 @@ ReaderValue read_value(const Key& key, const Json& value, const std::string& wha
       if (key.count == Count::by_name) return words_by_input(value, key, what, model);
       std::vector<std::string> out = texts(value, what);
       if (key.type == KeyType::path) check_paths(value, out);
+      if (key.type == KeyType::text && key.count == Count::several) require_distinct(value, what);
       return out;
     }
   }

@@ -20,7 +20,8 @@ struct Family {
   std::string kind;  // "loss"
   std::vector<std::string> names;
   std::function<Keys(const std::string& op)> settings;
-  Keys common;  // the keys of all
+  Keys common;                                                                 // the keys of all
+  std::function<std::vector<std::string>(const std::string& op)> inputs = {};  // names of what a member reads
 };
 
 void check_op(const Part& part, const Family& family) {
@@ -34,7 +35,9 @@ Part read_member(const Json& json, const Family& family, Diagnostics& faults) {
   Part part = read_part(json, family.kind);
   check_op(part, family);
   check_keys({part.settings, part.nulls}, {family.common, family.settings(part.op)},
-             {fmt::format("{} {}", family.kind, part.op), part.op_where, "setting"}, faults);
+             {fmt::format("{} {}", family.kind, part.op), part.op_where, "setting",
+              family.inputs ? family.inputs(part.op) : std::vector<std::string>()},
+             faults);
   return part;
 }
 
@@ -65,11 +68,45 @@ void read_row_weights(Part& part) {
   part.weights->where = weights->where;
 }
 
+template <class Def>
+std::vector<std::string> inputs_of(const Def& def) {
+  std::vector<std::string> inputs = def.inputs;
+  inputs.insert(inputs.end(), def.optional.begin(), def.optional.end());
+  return inputs;
+}
+
+// All that reads `in` reads it by place: {"labels": "y", "logits": "x"} -> x, y. An input that may be left out, and is,
+// is an empty reference where one behind it is given.
+template <class Def>
+void order_inputs(Part& part, const Def& def, const std::string& title) {
+  if (part.in.empty() || part.in.front().port.empty()) return;
+  const std::vector<std::string> ports = inputs_of(def);
+  std::vector<Reference> ordered(ports.size());
+  size_t given = 0;
+  for (const Reference& reference : part.in) {
+    const auto at = std::ranges::find(ports, reference.port);
+    if (at == ports.end())
+      throw UserError(reference.where, fmt::format("{} has no input {}", title, quote(reference.port)),
+                      suggest(reference.port, ports));
+    const auto place = static_cast<size_t>(at - ports.begin());
+    ordered[place] = reference;
+    given = std::max(given, place + 1);
+  }
+  for (size_t i = 0; i < def.inputs.size(); ++i)
+    if (ordered[i].port.empty())
+      throw UserError(part.op_where, fmt::format("{} needs the input '{}'", title, ports[i]),
+                      fmt::format("\"in\": {{\"{}\": ...}}", ports[i]));
+  ordered.resize(given);
+  part.in = std::move(ordered);
+}
+
 Part read_loss(const Json& json, const Model& model) {
-  Part part = read_measure(
-      json, {"loss", loss_names(), [](const std::string& op) { return Keys(find_loss(op)->settings); }, loss_keys()});
+  Part part =
+      read_measure(json, {"loss", loss_names(), [](const std::string& op) { return Keys(find_loss(op)->settings); },
+                          loss_keys(), [](const std::string& op) { return inputs_of(*find_loss(op)); }});
   const std::string title = "loss " + part.op;
   part.in = read_in(*take(part, "in"), title + ": 'in'");
+  order_inputs(part, *find_loss(part.op), title);
   read_row_weights(part);
   Settings(part.settings, find_loss(part.op)->settings, model.let, title, part.op_where).check_ranges();
   return part;
@@ -87,9 +124,11 @@ void read_losses(const Json& json, const Model& model, Train& train, Diagnostics
 
 Part read_metric(const Json& json) {
   Part part = read_measure(
-      json,
-      {"metric", metric_names(), [](const std::string& op) { return Keys(find_metric(op)->settings); }, metric_keys()});
-  part.in = read_in(*take(part, "in"), fmt::format("metric {}: 'in'", part.op));
+      json, {"metric", metric_names(), [](const std::string& op) { return Keys(find_metric(op)->settings); },
+             metric_keys(), [](const std::string& op) { return inputs_of(*find_metric(op)); }});
+  const std::string title = "metric " + part.op;
+  part.in = read_in(*take(part, "in"), title + ": 'in'");
+  order_inputs(part, *find_metric(part.op), title);
   return part;
 }
 

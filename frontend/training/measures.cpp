@@ -36,6 +36,10 @@ ir::Values operands(Instance& e, const Part& part, const Def& def, const std::st
   }
   ir::Values values;
   for (const Reference& reference : part.in) {
+    if (reference.left_out()) {
+      values.emplace_back();
+      continue;
+    }
     if (reference.literal) throw UserError(reference.where, fmt::format("{} does not take a number as input", title));
     const bool known = e.values.count(reference.name) != 0;
     const ValueId v = e.find(reference);
@@ -94,7 +98,8 @@ void with_context(Instance& e, const Model& model, const Part& part, const Def& 
                          name,
                          [&](const std::string& message, const std::string& help) {
                            std::vector<Diagnostic> notes;
-                           for (const ValueId v : in) notes.push_back(e.origin(v));
+                           for (const ValueId v : in)
+                             if (v.valid()) notes.push_back(e.origin(v));
                            throw UserError(part.op_where, fmt::format("{}: {}", title, message), help,
                                            std::move(notes));
                          },

@@ -30,7 +30,8 @@ struct MeasureContext {
   int64_t most_logit_bytes = std::numeric_limits<int64_t>::max();
 
   ir::ValueId emit(std::string_view op, const ir::Values& operands, ir::Attrs attrs = {}, std::string_view suffix = {});
-  ir::ValueId count(double n);  // f32[]
+  ir::ValueId count(double n);                                                     // f32[]
+  bool has(size_t input) const { return input < in.size() && in[input].valid(); }  // one that may be left out
 };
 
 struct LossDef {

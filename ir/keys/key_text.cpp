@@ -105,6 +105,10 @@ std::string default_text(const Key& key) {
   return key.required || key.type == KeyType::object || colon == std::string::npos ? "" : key.doc.substr(colon + 2);
 }
 
+std::string doc_text(const Key& key) {
+  return key.fallback || default_text(key).empty() ? key.doc : key.doc.substr(0, key.doc.rfind(": "));
+}
+
 std::string range_fault(const Key& key, long double value, const std::string& shown) {
   if (key.range.holds(value)) return {};
   KeyRange exact = key.range;

@@ -18,6 +18,8 @@ std::string type_text(const Key& key);
 // As the reference shows it; empty where there is none. A default that is no value stands behind
 // the last colon of the doc: "one number or [h, w]: the window"; objects have none.
 std::string default_text(const Key& key);
+// What it means, without such a default.
+std::string doc_text(const Key& key);
 // Empty where the value, which the file shows as `shown`, lies in the range.
 std::string range_fault(const Key& key, long double value, const std::string& shown);
 

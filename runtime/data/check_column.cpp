@@ -27,6 +27,15 @@ bool fits(std::vector<int64_t> have, const std::vector<int64_t>& want) {
   return have == want;
 }
 
+// Whether elements of the type are the number. A floating input takes what numbers of classes there are.
+bool holds(ElementType type, int64_t v) {
+  return visit(type, [&](auto zero) {
+    using T = decltype(zero);
+    if constexpr (std::is_floating_point_v<T>) return true;
+    return static_cast<int64_t>(static_cast<T>(v)) == v;
+  });
+}
+
 }  // namespace
 
 void check_dims(const ColumnRequest& request, const Column& column) {
@@ -62,13 +71,10 @@ void check_type(const ColumnRequest& request, ElementType type) {
 }
 
 std::string range_fault(const ColumnRequest& request, int64_t v) {
-  if (request.classes > 0) {
-    const bool ignored = v == kIgnoreIndex && !request.one_hot && !request.looked_up;
-    return ignored || (v >= 0 && v < request.classes) ? "" : fmt::format("expected 0 ... {}", request.classes - 1);
-  }
-  const bool fits = visit(*element_type(request.dtype),
-                          [&](auto zero) { return static_cast<int64_t>(static_cast<decltype(zero)>(v)) == v; });
-  return fits ? "" : "it does not fit " + request.dtype;
+  const bool ignored = v == kIgnoreIndex && !request.one_hot && !request.looked_up;
+  if (request.classes > 0 && !ignored && (v < 0 || v >= request.classes))
+    return fmt::format("expected 0 ... {}", request.classes - 1);
+  return holds(*element_type(request.dtype), v) ? "" : "it does not fit " + request.dtype;
 }
 
 void check_range(const ColumnRequest& request, const Column& column) {
@@ -78,17 +84,17 @@ void check_range(const ColumnRequest& request, const Column& column) {
   visit(column.type, [&](auto zero) {
     using T = decltype(zero);
     // Most values are those of few classes: only one that is not among them is looked at.
-    const int64_t classes = request.classes;
+    const int64_t sure = holds(*want, request.classes - 1) ? request.classes : 0;
     for (size_t i = 0; i < count; ++i) {
       T value;
       std::memcpy(&value, column.content().data() + i * sizeof(T), sizeof(T));
       const auto v = static_cast<int64_t>(value);
-      if (v >= 0 && v < classes) continue;
+      if (v >= 0 && v < sure) continue;
       const std::string fault = range_fault(request, v);
       if (fault.empty()) continue;
       const auto row = request.first_row + static_cast<int64_t>(i) / column.row_elements();
-      throw UserError(request.where, fmt::format("{}: row {} holds {}, {}", request.source(), row, v, fault), "",
-                      request.bounded_by);
+      throw UserError(request.where, fmt::format("{}: row {} holds {}, {}", request.source(), row, v, fault),
+                      holds(*want, v) ? "" : "declare the input \"dtype\": \"i32\"", request.bounded_by);
     }
   });
 }

@@ -49,7 +49,7 @@ void InputFile::Close::operator()(Stored* stored) const {
 InputFile::InputFile(const std::filesystem::path& file, std::string name, const Location& where)
     : name_(std::move(name)), where_(where), stored_(new Stored) {
   stored_->file = std::fopen(file.c_str(), "rb");
-  if (stored_->file == nullptr) fail("cannot be opened");
+  if (stored_->file == nullptr) fail(fmt::format("cannot be opened: {}", std::strerror(errno)));
   std::setvbuf(stored_->file, nullptr, _IONBF, 0);
   stored_->stream.next_in = stored_->buffer.data();
   if (!stored_->at_member()) {

@@ -18,12 +18,25 @@ namespace {
 constexpr const char* kUnknownHelp =
     "\"unknown\": \"<unk>\" gives all that the training rows lack one token; else let a training row have it";
 
+// What the settings name, in the order in which the tokens are numbered.
+struct NamedToken {
+  const char* key;
+  std::string name;
+  Location where;
+};
+std::vector<NamedToken> named_by(const TextSettings& s) {
+  std::vector<NamedToken> named = {{"padding", s.padding, s.where_padding},
+                                   {"unknown", s.unknown, s.where_unknown},
+                                   {"begin", s.begin, s.where_begin},
+                                   {"end", s.end, s.where_end},
+                                   {"mask_token", s.mask, s.where_mask}};
+  std::erase_if(named, [](const NamedToken& token) { return token.name.empty(); });
+  return named;
+}
+
 std::vector<std::string> named_tokens(const TextSettings& s) {
   std::vector<std::string> names;
-  for (const auto& [name, where] :
-       {std::pair(s.padding, s.where_padding), std::pair(s.unknown, s.where_unknown), std::pair(s.begin, s.where_begin),
-        std::pair(s.end, s.where_end), std::pair(s.mask, s.where_mask)}) {
-    if (name.empty()) continue;
+  for (const auto& [key, name, where] : named_by(s)) {
     if (std::ranges::count(names, name) > 0)
       throw UserError(where, fmt::format("two of the named tokens are '{}'", printable(name)),
                       "each has a name of its own");
@@ -32,12 +45,18 @@ std::vector<std::string> named_tokens(const TextSettings& s) {
   return names;
 }
 
+const char* example_of(std::string_view key) {
+  return key == "begin" ? R"("<s>")" : key == "end" ? R"("</s>")" : key == "unknown" ? R"("<unk>")" : key == "mask_token" ? R"("<mask>")" : R"("<pad>")";
+}
+
 std::string setting_text(const ReaderRequest& request, const char* key, Location& where) {
   const ReaderSetting* setting = request.find(key);
   if (setting == nullptr) return {};
   where = setting->where;
   std::string text = request.text(key);
-  if (text.empty()) throw UserError(where, fmt::format("'{}' is the name of a token, and empty", key), "\"<pad>\"");
+  if (text.empty())
+    throw UserError(where, fmt::format("'{}' is the name of a token, and empty", key),
+                    fmt::format("for example \"{}\": {}", key, example_of(key)));
   return text;
 }
 
@@ -63,7 +82,10 @@ const std::vector<Key>& text_keys() {
 
 TextSettings text_settings(const ReaderRequest& request) {
   TextSettings s;
-  s.tokenizer = setting_text(request, "tokenizer", s.where_tokenizer);
+  if (const ReaderSetting* tokenizer = request.find("tokenizer")) {
+    s.tokenizer = request.text("tokenizer");
+    s.where_tokenizer = tokenizer->where;
+  }
   s.padding = setting_text(request, "padding", s.where_padding);
   s.unknown = setting_text(request, "unknown", s.where_unknown);
   s.begin = setting_text(request, "begin", s.where_begin);
@@ -72,16 +94,26 @@ TextSettings text_settings(const ReaderRequest& request) {
   return s;
 }
 
+void require_text(const TextSettings& settings, bool text, bool tokens) {
+  if (!text && !named_by(settings).empty()) {
+    const NamedToken first = named_by(settings).front();
+    throw UserError(first.where, fmt::format("'{}' is a token of text, and no input is made of text", first.key),
+                    "leave it out; \"text\": {\"INPUT\": \"characters\"} makes text of a column");
+  }
+  if (!tokens && !settings.tokenizer.empty())
+    throw UserError(settings.where_tokenizer, "'tokenizer' is for \"tokens\", and no input is made of them",
+                    "leave it out, or ask for \"tokens\"");
+}
+
 std::string tokenizer_of(const TextSettings& settings, const std::set<uint32_t>& characters) {
   std::vector<std::string> tokens;
   for (const uint32_t code : characters) text::append_code(tokens.emplace_back(), code);
-  const std::vector<std::string> named = named_tokens(settings);
-  for (const std::string& name : named)
+  const std::vector<std::string> names = named_tokens(settings);
+  for (const auto& [key, name, where] : named_by(settings))
     if (std::ranges::count(tokens, name) > 0)
-      throw UserError(settings.where_padding.valid() ? settings.where_padding : settings.where_tokenizer,
-                      fmt::format("the named token '{}' is a character of the text, too", printable(name)),
-                      "give it a longer name: \"<pad>\"");
-  return text::character_tokenizer(named, tokens, settings.unknown);
+      throw UserError(where, fmt::format("the named token '{}' is a character of the text, too", printable(name)),
+                      fmt::format("give it a longer name: {}", example_of(key)));
+  return text::character_tokenizer(names, tokens, settings.unknown);
 }
 
 std::string tokenizer_of(const TextSettings& settings, TextUnit unit, const std::filesystem::path& root,

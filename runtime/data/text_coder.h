@@ -40,6 +40,9 @@ TextSettings text_settings(const ReaderRequest& request);
 // The keys that it reads: tokenizer, padding, unknown, begin, end, mask_token.
 const std::vector<Key>& text_keys();
 
+// Throws UserError at a setting that says nothing: a token where no input is text, a tokenizer where none is of tokens.
+void require_text(const TextSettings& settings, bool text, bool tokens);
+
 // A tokenizer.json of these characters, behind the named tokens.
 std::string tokenizer_of(const TextSettings& settings, const std::set<uint32_t>& characters);
 // That of bytes, or the one in the file that the settings name. UserError where there is none.

@@ -19,6 +19,7 @@ TextColumns::TextColumns(const ReaderRequest& request, TextSettings settings, st
       known_(request.columns) {
   HEDDLE_CHECK(words_.size() == request.columns.size() && sources_.size() == words_.size(), "a word for each column");
   settings_.lengths = std::ranges::count(words_, "length") > 0;
+  require_text(settings_, any(), std::ranges::count(words_, "tokens") > 0);
   for (size_t i = 0; i < words_.size(); ++i) {
     if (words_[i].empty() || is_text(i)) continue;
     if (!is_size(i))
@@ -108,8 +109,17 @@ std::vector<std::string> text_words(const ReaderRequest& request) {
   const ReaderSetting* setting = request.find("text");
   if (setting == nullptr) return words;
   const auto& all = std::get<ClassNames>(setting->value);
-  for (size_t i = 0; i < words.size(); ++i)
-    if (const auto word = all.find(request.columns[i].input); word != all.end()) words[i] = word->second.at(0);
+  const ReaderSetting* classes = request.find("classes");
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string& input = request.columns[i].input;
+    const auto word = all.find(input);
+    if (word == all.end()) continue;
+    if (classes != nullptr && std::get<ClassNames>(classes->value).contains(input))
+      throw UserError(classes->where,
+                      fmt::format("input '{}' is text, and its values are names of classes, too", input),
+                      "take it out of \"classes\" or out of \"text\"");
+    words[i] = word->second.at(0);
+  }
   return words;
 }
 

@@ -21,13 +21,15 @@ void require_no_nul(const SourceFile& file, size_t from) {
                   "convert the file first: iconv -f UTF-16 -t UTF-8 FILE");
 }
 
+// Pieces grow: most of a hundred thousand files are a few lines.
 void read_all(InputFile& in, SourceFile& file) {
-  constexpr size_t kPiece = size_t{1} << 20;
-  for (size_t got = kPiece; got == kPiece;) {
+  constexpr size_t kFirstPiece = size_t{1} << 14, kPiece = size_t{1} << 20;
+  for (size_t piece = kFirstPiece, got = piece; got == piece;) {
     const size_t had = file.text.size();
     if (had > kMostText) in.fail(fmt::format("more than {} bytes of text", kMostText), "make several files of it");
-    file.text.resize(had + kPiece);
-    got = in.read(reinterpret_cast<std::byte*>(file.text.data()) + had, kPiece);
+    piece = std::clamp(had, kFirstPiece, kPiece);
+    file.text.resize(had + piece);
+    got = in.read(reinterpret_cast<std::byte*>(file.text.data()) + had, piece);
     file.text.resize(had + got);
     require_no_nul(file, had);
   }

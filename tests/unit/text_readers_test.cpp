@@ -253,12 +253,12 @@ TEST_F(TextReaders, RefuseTextsThatAreNotParallel) {
   write("b", "Meer\n");
   EXPECT_NE(error({{"x", 5}}, data).find("b has 1 lines, a has more"), std::string::npos) << error({{"x", 5}}, data);
   write("b", "Meer\n\n");
-  EXPECT_NE(error({{"x", 5}}, data).find("b:2:1: an empty line, but the one of a is not"), std::string::npos);
+  EXPECT_NE(error({{"x", 5}}, data).find("b:2:1: the line is empty, and that of a is not"), std::string::npos);
   write("a", "\n\n");
   write("b", "\n\n");
   EXPECT_NE(error({{"x", 5}}, data).find("a: no text in it"), std::string::npos);
   EXPECT_NE(error({{"x", 5}}, R"({"train": {"op": "parallel_text", "from": "a", "to": "b", "x": "next"}})")
-                .find(R"("next" is of texts with a 'begin')"),
+                .find(R"("next" needs the token 'begin')"),
             std::string::npos);
 }
 

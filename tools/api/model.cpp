@@ -323,6 +323,7 @@ FileResult Model::predict_files(const FilePredictions& r) {
     tools::RowReader reader(predictor, r.in, r.in_format);
     tools::ResultWriter writer({.path = r.out, .format = r.format, .top = r.top, .overwrite = r.overwrite}, predictor);
     const tools::PredictSummary done = tools::predict_rows(predictor, reader, writer);
+    for (const std::string& note : reader.notes()) impl_->tell(note);
     return FileResult{.rows = done.rows, .not_finite = done.not_finite};
   });
 }

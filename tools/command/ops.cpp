@@ -103,17 +103,23 @@ void print_tables() {
 using frontend::ReferenceEntry;
 using ir::Key;
 
-std::string setting_text(const Key& key) {
-  const std::string fallback = ir::default_text(key);
-  return fmt::format("  {}: {}{}{}\n", key.name, ir::type_text(key),
-                     key.required       ? ", required"
-                     : fallback.empty() ? ""
-                                        : " = " + fallback,
-                     key.doc.empty() ? "" : "  " + key.doc);
+// What an object consists of follows, a level further in.
+std::string setting_text(const Key& key, const std::string& indent = "  ") {
+  const std::string fallback = ir::default_text(key), doc = ir::doc_text(key);
+  std::string text = fmt::format("{}{}: {}{}{}\n", indent, key.name, ir::type_text(key),
+                                 key.required       ? ", required"
+                                 : fallback.empty() ? ""
+                                                    : " = " + fallback,
+                                 doc.empty() ? "" : "  " + doc);
+  if (key.keys != nullptr)
+    for (const Key& inner : key.keys()) text += setting_text(inner, indent + "  ");
+  return text;
 }
 
 std::string entry_text(const ReferenceEntry& e) {
-  std::string text = fmt::format("{} {}({})\n  {}\n", e.kind, e.name, fmt::join(e.inputs, ", "), e.doc);
+  std::vector<std::string> inputs = e.inputs;
+  for (const std::string& name : e.optional) inputs.push_back("[" + name + "]");
+  std::string text = fmt::format("{} {}({})\n  {}\n", e.kind, e.name, fmt::join(inputs, ", "), e.doc);
   for (const Key& key : e.settings) text += setting_text(key);
   return text + (e.parameters.empty() ? "" : fmt::format("  parameters: {}\n", e.parameters));
 }
@@ -122,13 +128,14 @@ std::string entry_json(const ReferenceEntry& e) {
   std::vector<std::string> settings;
   for (const Key& key : e.settings) {
     JsonObject setting;
-    setting.text("name", key.name).text("doc", key.doc).flag("required", key.required);
+    setting.text("name", key.name).text("doc", ir::doc_text(key)).flag("required", key.required);
     setting.text("type", ir::type_text(key));
     if (const std::string fallback = ir::default_text(key); !fallback.empty()) setting.text("default", fallback);
     settings.push_back(setting.str());
   }
   JsonObject out;
   out.text("kind", e.kind).text("name", e.name).text("doc", e.doc).raw("inputs", quoted_list(e.inputs));
+  out.raw("optional", quoted_list(e.optional));
   return out.raw("settings", runtime::json_list(settings)).text("parameters", e.parameters).str();
 }
 

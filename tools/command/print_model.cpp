@@ -45,7 +45,8 @@ std::string references_text(const std::vector<frontend::Reference>& in) {
   std::vector<std::string> names;
   names.reserve(in.size());
   for (const frontend::Reference& r : in)
-    names.push_back((r.port.empty() ? "" : r.port + "=") + (r.literal ? frontend::to_string(*r.literal) : r.name));
+    if (!r.left_out())
+      names.push_back((r.port.empty() ? "" : r.port + "=") + (r.literal ? frontend::to_string(*r.literal) : r.name));
   return fmt::format("({})", fmt::join(names, ", "));
 }
 

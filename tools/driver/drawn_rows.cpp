@@ -59,6 +59,13 @@ std::string element_text(const Column& column, size_t row, const std::vector<std
 }
 
 // Of an input's column, which is read alone, or of another one of the file.
+// Whether the reader makes several columns of one text, so that none is read without the others: a length is that of ids.
+bool reads_together(const ReaderRequest& train) {
+  const runtime::data::ReaderDef* def = runtime::data::find_reader(train.op);
+  if (def == nullptr || ir::find_key(def->keys, "padding") == nullptr) return false;
+  return ir::find_key(def->keys, "text") == nullptr || train.find("text") != nullptr;
+}
+
 struct Read {
   std::vector<uint32_t> of_row;
   uint32_t count = 0;
@@ -72,13 +79,14 @@ Read read_kinds(const ReaderRequest& train, const std::filesystem::path& root, c
   if (input == train.columns.end()) {
     const runtime::data::ReaderDef* def = runtime::data::find_reader(train.op);
     if (def == nullptr || !def->values) unknown(word, key, train);
-    alone.columns.resize(1);
+    if (!reads_together(train)) alone.columns.resize(1);
     out.of_row = number(def->values(alone, root, {word.text, word.where}), out.count);
     return out;
   }
-  alone.columns = {*input};
+  if (!reads_together(train)) alone.columns = {*input};
+  const auto place = std::ranges::find(alone.columns, word.text, &runtime::data::ColumnRequest::input);
   const runtime::data::Table table = runtime::data::read_table(alone, root);
-  const Column& column = table.columns.at(0);
+  const Column& column = table.columns.at(static_cast<size_t>(place - alone.columns.begin()));
   if (single && column.row_elements() != 1)
     throw UserError(word.where,
                     fmt::format("data: validation: '{}' names classes by one number, a row of input '{}' has {}", key,

@@ -93,6 +93,8 @@ class CsvRows {
     return count;
   }
 
+  std::vector<std::string> notes() const { return texts_.notes(); }
+
  private:
   // Where the model does not say, a first line with a field that is no number names the columns.
   bool has_header() const {
@@ -245,7 +247,8 @@ class CsvRows {
 
 OpenedSource open_csv(const driver::Predictor& predictor, const SourceRequest& asked) {
   const auto rows = std::make_shared<CsvRows>(predictor, asked);
-  return {asked.name(), asked.inputs, [rows](int64_t most, PredictRows& into) { return rows->fill(most, into); }};
+  return {asked.name(), asked.inputs, [rows](int64_t most, PredictRows& into) { return rows->fill(most, into); },
+          [rows] { return rows->notes(); }};
 }
 
 }  // namespace heddle::tools

@@ -201,7 +201,8 @@ void read_json_row(const std::string& text, const std::string& name, int64_t lin
 
 OpenedSource open_json_lines(const driver::Predictor& predictor, const SourceRequest& asked) {
   const auto rows = std::make_shared<JsonRows>(predictor, asked);
-  return {asked.name(), asked.inputs, [rows](int64_t most, PredictRows& into) { return rows->fill(most, into); }};
+  return {asked.name(), asked.inputs, [rows](int64_t most, PredictRows& into) { return rows->fill(most, into); },
+          [rows] { return rows->texts.notes(); }};
 }
 
 }  // namespace heddle::tools

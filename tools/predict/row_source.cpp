@@ -177,6 +177,14 @@ const std::string& RowReader::source_of(size_t input) const {
   HEDDLE_CHECK(false, "every input has a source");
 }
 
+std::vector<std::string> RowReader::notes() const {
+  std::vector<std::string> notes;
+  for (const OpenedSource& source : sources_)
+    if (source.notes)
+      for (const std::string& note : source.notes()) notes.push_back(fmt::format("{}: {}", source.name, note));
+  return notes;
+}
+
 ElementType text_type(const runtime::data::ColumnRequest& request) {
   return request.one_hot ? ElementType::i32 : *runtime::data::element_type(request.dtype);
 }

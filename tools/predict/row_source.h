@@ -28,6 +28,7 @@ struct OpenedSource {
   std::string name;  // for messages
   std::vector<size_t> inputs;
   RowSource read;
+  std::function<std::vector<std::string>()> notes = {};  // what is to be told of the rows so far
 };
 
 // What a file of rows may hold.
@@ -47,6 +48,7 @@ class RowReader {
   RowReader(const driver::Predictor& predictor, const std::vector<std::string>& in, const std::string& format);
   bool next(int64_t most, PredictRows& rows);  // false at the end
   const std::string& source_of(size_t input) const;
+  std::vector<std::string> notes() const;  // of the rows so far: which texts were cut
 
  private:
   std::vector<OpenedSource> sources_;

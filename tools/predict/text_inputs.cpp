@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/text/tokenizer.h"
 #include "tools/predict/row_source.h"
 
 namespace heddle::tools {
@@ -34,6 +35,11 @@ std::vector<std::string> source_of(const frontend::DataReader& reader, const std
   return source;
 }
 
+bool has_token(const std::string& tokenizer, const char* token) {
+  const SourceFile file{"", tokenizer};
+  return runtime::text::read_tokenizer_json(file).find(token).has_value();
+}
+
 }  // namespace
 
 TextInputs::TextInputs(const driver::Predictor& predictor, const std::vector<size_t>& numbers) {
@@ -48,7 +54,6 @@ TextInputs::TextInputs(const driver::Predictor& predictor, const std::vector<siz
   const bool has_settings = ir::find_key(def.keys, "padding") != nullptr;
   if (!has_settings && !def.one_text) return;  // a reader of no text
   if (has_settings) settings_ = text_settings(request);
-  if (!has_settings) settings_.padding = "<pad>";  // as texts are drawn
   for (const auto& [name, words] : reader->columns) settings_.lengths |= unit_of(*reader, name) == "length";
   for (size_t i = 0; i < numbers.size(); ++i) {
     Input& input = inputs_[i];
@@ -56,13 +61,23 @@ TextInputs::TextInputs(const driver::Predictor& predictor, const std::vector<siz
     const std::string word = unit_of(*reader, input.request->input);
     input.source = source_of(*reader, input.request->input);
     input.size = word == "length";
-    if (const auto unit = text_unit(word); unit && !input.request->tokenizer.empty())
-      input.rows = std::make_unique<TextRows>(*input.request, *unit, settings_);
+    const auto unit = text_unit(word);
+    if (!unit || input.request->tokenizer.empty()) continue;
+    // As texts are drawn; weights of other texts need not have it.
+    if (!has_settings && has_token(input.request->tokenizer, "<pad>")) settings_.padding = "<pad>";
+    input.rows = std::make_unique<TextRows>(*input.request, *unit, settings_);
   }
 }
 
 bool TextInputs::any() const {
   return std::ranges::any_of(inputs_, [](const Input& input) { return input.rows != nullptr; });
+}
+
+std::vector<std::string> TextInputs::notes() const {
+  std::vector<std::string> notes;
+  for (const Input& input : inputs_)
+    if (input.rows != nullptr && !input.rows->note().empty()) notes.push_back(input.rows->note());
+  return notes;
 }
 
 void TextInputs::begin_row() {

@@ -27,6 +27,7 @@ class TextInputs {
   // Of the text of this row; false where the input is no length, or the row has no text.
   bool put_size(size_t input, std::byte* to);
   bool filled(size_t input) const { return inputs_[input].filled; }
+  std::vector<std::string> notes() const;  // which texts were cut
 
  private:
   struct Input {

@@ -19,8 +19,18 @@ struct TextLines {
       if (!texts.takes_text(i) && !(texts.is_size(i) && texts.any()))
         throw UserError(ExitCode::usage,
                         fmt::format("--in {}: lines of text do not fill the input '{}'", name, requests[i]->input),
-                        "weights keep a tokenizer where the model was trained on text; give ids as npy or jsonl");
+                        help(predictor, *requests[i]));
     }
+  }
+
+  static std::string help(const driver::Predictor& predictor, const runtime::data::ColumnRequest& request) {
+    if (request.tokenizer.empty())
+      return "weights keep a tokenizer where the model was trained on text; give ids as npy or jsonl";
+    const auto& train = predictor.data().train;
+    return fmt::format(
+        "the weights have a tokenizer for it, but no row of the model's reader{} is a line of text; give "
+        "ids as npy or jsonl",
+        train ? ", '" + train->op + "'," : "");
   }
 
   int64_t fill(int64_t most, PredictRows& into) {
@@ -77,7 +87,8 @@ struct TextLines {
 
 OpenedSource open_text(const driver::Predictor& predictor, const SourceRequest& asked) {
   const auto rows = std::make_shared<TextLines>(predictor, asked);
-  return {asked.name(), asked.inputs, [rows](int64_t most, PredictRows& into) { return rows->fill(most, into); }};
+  return {asked.name(), asked.inputs, [rows](int64_t most, PredictRows& into) { return rows->fill(most, into); },
+          [rows] { return rows->texts.notes(); }};
 }
 
 }  // namespace heddle::tools

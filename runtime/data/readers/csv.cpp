@@ -277,8 +277,6 @@ class CsvTable {
                                                              s.request->input, s.request->dtype));
     s.named = true;
     s.names = names.empty() ? s.request->class_names : names;
-    if (std::set<std::string>(s.names.begin(), s.names.end()).size() != s.names.size())
-      throw UserError(request_.place("classes"), fmt::format("a class of '{}' is named twice", s.request->input));
   }
 
   // Rows that have a name which no training row has.

@@ -137,8 +137,10 @@ class JsonLines {
     each_row([&](const JsonValue& row, const Line& line) {
       const std::optional<JsonValue> value = row.find(key.text);
       if (!value) line.fail(row, fmt::format("the key '{}' is missing", printable(key.text)));
-      const std::string_view text = line.text(*value);
-      hashes.push_back(XXH3_64bits(text.data(), text.size()));
+      // However a text is escaped, it is the same one.
+      const bool is_text = value->kind() == JsonValue::Kind::text;
+      const std::string text = is_text ? value->text("a name") : std::string(line.text(*value));
+      hashes.push_back(XXH3_64bits_withSeed(text.data(), text.size(), is_text ? 1 : 0));
     });
     return hashes;
   }
@@ -191,7 +193,12 @@ class JsonLines {
 
   JsonValue require_value(size_t i, const JsonValue& row, const Line& line) const {
     const std::string& key = request_.columns[i].source();
-    if (const std::optional<JsonValue> value = row.find(key)) return *value;
+    if (const std::optional<JsonValue> value = row.find(key)) {
+      for (auto member = value->next(); member; member = member->next())
+        if (member->key() == key)
+          line.fail(*member, fmt::format("the key '{}' is given twice", printable(key)), "remove one of them");
+      return *value;
+    }
     std::vector<std::string> keys;
     for (auto member = row.first(); member; member = member->next()) keys.push_back(member->key());
     line.fail(row, fmt::format("the key '{}' of input '{}' is missing", printable(key), request_.columns[i].input),
@@ -245,7 +252,9 @@ class JsonLines {
       line.fail(value, fmt::format("input '{}': {} {}", column.input, printable(line.text(value)), what), help, notes);
     };
     std::string fault;
-    if (stated_[i] && value.kind() == JsonValue::Kind::text) {
+    if (stated_[i]) {
+      if (value.kind() != JsonValue::Kind::text)
+        refuse("is no name of a class", "names stand in quotes; numbers of classes need no \"classes\"");
       const std::string name = value.text("a name");
       const auto found = std::ranges::find(*stated_[i], name);
       if (found == stated_[i]->end()) refuse("is none of the classes", did_you_mean(name, *stated_[i]));

@@ -37,7 +37,7 @@ class ParallelText {
     for (const char* key : {"begin", "end"})
       if (request.find(key) == nullptr &&
           std::ranges::any_of(request.columns, [](const ColumnRequest& c) { return c.source() == "next"; }))
-        throw UserError(request.where, fmt::format("parallel_text: \"next\" is of texts with a '{}'", key),
+        throw UserError(request.where, fmt::format("parallel_text: \"next\" needs the token '{}'", key),
                         fmt::format("add \"{}\": \"{}\", the name of a token", key, key[0] == 'b' ? "<s>" : "</s>"));
   }
 
@@ -132,7 +132,7 @@ class ParallelText {
       if (from.text.empty() || to.text.empty())
         (from.text.empty() ? from_ : to_)
             .fail(from.number, 1,
-                  fmt::format("an empty line, but the one of {} is not",
+                  fmt::format("the line is empty, and that of {} is not",
                               request_.text(from.text.empty() ? "to" : "from")),
                   "remove the pair, or mend it");
       f(from, to);

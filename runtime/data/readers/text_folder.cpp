@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 
 #include "ir/check.h"
 #include "runtime/data/folder.h"
@@ -172,11 +173,12 @@ class TextFolder {
   void list() {
     const fs::path home = resolve_folder(root_, title_, where_);
     const std::vector<std::string> known = known_classes();
-    std::map<std::string, std::vector<std::string>> found;  // names in the folder, by class
+    const std::set<std::string> known_words(known.begin(), known.end());
+    std::map<std::string, std::string> found;  // names in the folder, by class
     for (const std::string& name : names_in(home, title_, where_)) {
       const bool folder = is_folder(home / name, title_ + "/" + name, where_);
       const std::string word = folders_ ? name : class_of_file(name);
-      if (std::ranges::count(known, word) == 0 && (folder != folders_ || is_remark(name))) {
+      if (!known_words.contains(word) && (folder != folders_ || is_remark(name))) {
         if (folder && label_word() == "file")
           throw UserError(where_, fmt::format("{}/{}: a folder among the files of classes", title_, printable(name)),
                           R"("folder" for "file" takes folders for classes)");
@@ -184,21 +186,28 @@ class TextFolder {
         continue;
       }
       require_class_name(word, title_, folders_ ? "folder" : "file", where_);
-      if (!known.empty() && std::ranges::count(known, word) == 0)
+      if (!known.empty() && !known_words.contains(word))
         throw UserError(where_,
                         fmt::format("{}: the {} '{}' is none of the classes", title_, folders_ ? "folder" : "file",
                                     printable(name)),
                         did_you_mean(word, known));
-      found[word].push_back(name);
+      std::string& file = found[word];
+      if (!file.empty())
+        throw UserError(where_,
+                        fmt::format("{}: class '{}' has two files, '{}' and '{}'", title_, printable(word),
+                                    printable(file), printable(name)),
+                        "join or rename them: a class is a file, by its name without the ending");
+      file = name;
     }
     folder_.classes = known;
     if (known.empty())
-      for (const auto& [word, names] : found) folder_.classes.push_back(word);
+      for (const auto& [word, name] : found) folder_.classes.push_back(word);
     if (found.empty())
       throw UserError(where_, fmt::format("{}: no {} in it", title_, folders_ ? "folders" : "files of text"),
                       folders_ ? "each class has a folder of its own" : "each class has a file of its own");
     for (size_t c = 0; c < folder_.classes.size(); ++c)
-      for (const std::string& name : found[folder_.classes[c]]) add_files(title_ + "/" + name, static_cast<int64_t>(c));
+      if (const auto name = found.find(folder_.classes[c]); name != found.end())
+        add_files(title_ + "/" + name->second, static_cast<int64_t>(c));
   }
 
   void add_files(const std::string& name, int64_t label) {

@@ -47,6 +47,7 @@ class TokenReader {
                              : settings_.tokenizer.empty()   ? "characters"
                                                              : "tokens";
     unit_ = *text_unit(unit);
+    require_text(settings_, /*text=*/true, unit_ == TextUnit::tokens);
     lines_ = request.text("documents") == "lines";
     for (const ColumnRequest& column : request.columns) check_word(column);
   }
@@ -227,8 +228,8 @@ class TokenReader {
     if (w.length == 0 || there < w.length)
       throw UserError(
           where_,
-          fmt::format("{}: {} tokens{}, and a window needs {}", files_.size() == 1 ? files_[0] : "the files",
-                      end - w.begin, w.begin > 0 || end < tokens ? " in the range" : "",
+          fmt::format("{}: {} token{}{}, and a window needs {}", files_.size() == 1 ? files_[0] : "the files",
+                      end - w.begin, end - w.begin == 1 ? "" : "s", w.begin > 0 || end < tokens ? " in the range" : "",
                       w.length + (asks("next") ? 1 : 0)),
           "each split needs one row or more: shorten the window, or take more text");
     w.rows = (there - w.length) / w.stride + 1;
@@ -327,8 +328,9 @@ std::vector<Key> keys() {
       {.name = "range",
        .type = KeyType::real,
        .count = Count::list,
-       .doc = "the part of the tokens that is read, [0, 0.9]: all",
-       .range = ir::between(0, 1)},
+       .doc = "the part of the tokens that is read, such as [0, 0.9]: all",
+       .range = ir::between(0, 1),
+       .hint = "for example \"range\": [0, 0.9]"},
       {.name = "window", .type = KeyType::integer, .doc = "tokens of a row: those of the input"},
       {.name = "stride",
        .type = KeyType::integer,
