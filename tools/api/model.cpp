@@ -114,14 +114,14 @@ struct Model::Impl {
     return *predictor->made;
   }
   // Compiled once for so many texts at the same time.
-  driver::Generator& generator_for(int64_t rows) {
+  driver::Generator& generator_for(int64_t rows, bool reorders) {
     const runtime::WeightsFile now = current();
-    if (generator && generator->made->rows() == rows) {
+    if (generator && generator->made->rows() == rows && generator->made->reorders() == reorders) {
       generator->made->load(now);
       return *generator->made;
     }
     generator = make_on_device<driver::Generator>([&](const driver::CompileOptions& compile, runtime::Device& device) {
-      return std::make_unique<driver::Generator>(read.model, now, rows, compile, device);
+      return std::make_unique<driver::Generator>(read.model, now, rows, reorders, compile, device);
     });
     if (!generator->made->note().empty()) tell(generator->made->note());
     return *generator->made;
@@ -407,7 +407,7 @@ std::vector<std::vector<Generated>> Model::generate(const std::vector<Prompt>& p
   return guarded([&] {
     require_there(impl_);
     check(o);
-    driver::Generator& generator = impl_->generator_for(rows_for(o, prompts.size()));
+    driver::Generator& generator = impl_->generator_for(rows_for(o, prompts.size()), o.beams > 0);
     const tools::TextOfModel text(generator, o.tokenizer);
     std::vector<SourceFile> sources;
     sources.reserve(prompts.size());

@@ -1,6 +1,7 @@
 // heddle generate: texts that a model writes behind prompts.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -36,13 +37,18 @@ struct GenerateArguments {
 void note(const std::string& text) { print_note("note: {}\n", text); }
 
 heddle::Model open_model(const GenerateArguments& a) {
-  return heddle::Model::load(a.model.model, {.set = a.model.set,
-                                             .small = a.model.small,
-                                             .device = a.device.device,
-                                             .threads = a.device.threads,
-                                             .memory_gib = a.model.memory_gib,
-                                             .data = {},
-                                             .note = note});
+  const Options options{.set = a.model.set,
+                        .small = a.model.small,
+                        .device = a.device.device,
+                        .threads = a.device.threads,
+                        .memory_gib = a.model.memory_gib,
+                        .data = {},
+                        .note = note,
+                        .text_name = "<stdin>"};
+  if (a.model.model != "-") return heddle::Model::load(a.model.model, options);
+  if (a.in == "-" || std::ranges::count(a.prompts, "-") > 0)
+    throw UserError(ExitCode::usage, "the model and the prompt are both standard input", "give one of them as a file");
+  return heddle::Model::parse(read_text("-", "standard input", frontend::kMaxFileBytes), options);
 }
 
 // Without the end of its last line: who types a line means what stands in it.
@@ -131,12 +137,12 @@ struct Pace {
 };
 
 void generate(GenerateArguments& a) {
+  heddle::Model model = open_model(a);
   const std::vector<Prompt> prompts = read_prompts(a);
   const bool lines = a.format.empty() ? !a.in.empty() : a.format == "jsonl";
   const bool live = !lines && prompts.size() == 1 && a.options.samples == 1 && a.options.beams == 0;
   for (const std::string& stop : a.options.stop)
     if (stop.empty()) throw UserError(ExitCode::usage, "--stop: an empty text is everywhere", "leave it out");
-  heddle::Model model = open_model(a);
   model.load_weights(a.weights, a.prefix);
   Pace pace;
   bool begun = false;

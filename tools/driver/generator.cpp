@@ -84,9 +84,9 @@ ir::ValueId require_text(const frontend::Model& model, const frontend::OutputDef
 
 }  // namespace
 
-Generator::Generator(frontend::Model model, const runtime::WeightsFile& weights, int64_t rows,
+Generator::Generator(frontend::Model model, const runtime::WeightsFile& weights, int64_t rows, bool reorders,
                      const CompileOptions& options, runtime::Device& device)
-    : rows_(std::max(rows, kFewestRows)) {
+    : rows_(std::max(rows, kFewestRows)), reorders_(reorders) {
   model.outputs = {logits_of(model)};
   Planned planned(model);
   plan_ = planned.plan;
@@ -125,7 +125,7 @@ codegen::Program Generator::compile(Planned& planned, const CompileOptions& opti
   if (!scans) m.bodies.clear();
   m.graphs.clear();
   m.graphs.push_back(std::move(decoded.graph));
-  if (decoded.reorder) m.graphs.push_back(std::move(*decoded.reorder));
+  if (decoded.reorder && reorders_) m.graphs.push_back(std::move(*decoded.reorder));
   run_passes(m, options);
   return lower(m, model.name, options);
 }
@@ -155,7 +155,7 @@ void Generator::step(std::span<const int32_t> tokens, std::span<const int32_t> p
 }
 
 void Generator::reorder(std::span<const int32_t> from) {
-  HEDDLE_CHECK(std::ssize(from) == rows_, "a row for each row");
+  HEDDLE_CHECK(reorders_ && std::ssize(from) == rows_, "a row for each row of a generator that reorders");
   if (reorder_ == nullptr) return;
   executable_->write(reorder_->inputs.at(0), from.data());
   executable_->run(*reorder_);

@@ -1,6 +1,6 @@
 // Generator: a model that continues text, compiled to one step that takes the next token of each of some rows.
 //
-//   Generator generator(read_model, weights, 2, compile_options, device);
+//   Generator generator(read_model, weights, 2, false, compile_options, device);
 //   generator.step({17, 4}, {0, 0});      // the first token of each row: a row at position 0 begins anew
 //   generator.logits(1)                   // of what comes next in row 1
 //
@@ -23,14 +23,15 @@ class Generator {
  public:
   static constexpr int64_t kFewestRows = 2;  // a product with one row would be added up in another order
 
-  // The model's text must outlive this. Throws UserError where the model does not continue text, or weights are of
-  // another one.
-  Generator(frontend::Model model, const runtime::WeightsFile& weights, int64_t rows, const CompileOptions& options,
-            runtime::Device& device);
+  // `reorders`: whether `reorder` is called, which needs room for a copy of the states. The model's text must outlive
+  // this. Throws UserError where the model does not continue text, or weights are of another one.
+  Generator(frontend::Model model, const runtime::WeightsFile& weights, int64_t rows, bool reorders,
+            const CompileOptions& options, runtime::Device& device);
 
   // Other weights of the same model.
   void load(const runtime::WeightsFile& weights);
   int64_t rows() const { return rows_; }
+  bool reorders() const { return reorders_; }
   int64_t context() const { return context_; }        // positions lie below it; 0: there is no last one
   int64_t vocabulary() const { return vocabulary_; }  // logits of a row
   int64_t tokens_below() const { return below_; }     // that the input takes
@@ -50,6 +51,7 @@ class Generator {
   void clear_states();
 
   int64_t rows_ = 0, context_ = 0, vocabulary_ = 0, below_ = 0;
+  bool reorders_ = false;
   std::string input_, tokenizer_, note_;
   frontend::TrainingPlan plan_;
   codegen::Program program_;
