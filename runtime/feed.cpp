@@ -134,11 +134,11 @@ const std::byte* Feed::row_of(const data::Column& from, size_t row) const {
 // and two in pinned memory of the host.
 void Feed::begin_streaming() {
   if (chunk_rows_ > 0) return;  // the rows of all tables have the types of the program's inputs, and so one size
-  constexpr int64_t kChunks = 8, kMostChunkBytes = int64_t{256} << 20;
+  constexpr int64_t kChunks = 8, kMostChunkBytes = int64_t{256} << 20, kMostTextBytes = int64_t{16} << 20;
   int64_t row_bytes = 0, batch = 1;
   for (size_t i = 0; i < feeding_.columns.size(); ++i) row_bytes += column(i).row_bytes();
   for (const codegen::Entry& e : executable_.program().entries) batch = std::max(batch, e.fed_rows);
-  const int64_t chunk_bytes = std::min(room() / kChunks, kMostChunkBytes);
+  const int64_t chunk_bytes = std::min(room() / kChunks, table_->drawn_offsets ? kMostTextBytes : kMostChunkBytes);
   const int64_t rows = std::max(batch, std::min(chunk_bytes / std::max<int64_t>(row_bytes, 1), table_->rows));
   chunk_rows_ = rows;
   std::vector<int64_t> bytes;

@@ -204,19 +204,11 @@ void plan_early_stop(const Model& model, TrainingPlan& plan) {
 // Row n of each batch goes on where row n of the one before stopped: so must the text.
 void require_strands(const TrainingPlan& plan, const KeptState& state) {
   if (!plan.data.train) return;
-  const std::vector<runtime::data::ReaderSetting>& settings = plan.data.train->settings;
-  const auto strands = std::ranges::find(settings, "strands", &runtime::data::ReaderSetting::key);
-  if (strands == settings.end())
-    throw UserError(plan.data.train->where,
-                    "a stateful layer goes on where a row stopped, and these training rows are shuffled",
-                    fmt::format("the reader \"tokens\" with \"strands\": {} cuts a text for it", plan.batch),
-                    {note(state.where, "the layer stands here")});
-  const int64_t given = std::get<int64_t>(strands->value);
-  if (given != plan.batch)
-    throw UserError(strands->where,
-                    fmt::format("{} strands do not make batches of {}: a batch has one row of each", given, plan.batch),
-                    fmt::format("write \"strands\": {}, or another train.batch", plan.batch),
-                    {note(state.where, "a stateful layer stands here")});
+  if (std::ranges::count(plan.data.train->settings, "strands", &runtime::data::ReaderSetting::key) > 0) return;
+  throw UserError(plan.data.train->where,
+                  "a stateful layer goes on where a row stopped, and these training rows are shuffled",
+                  fmt::format("the reader \"tokens\" with \"strands\": {} cuts a text for it", plan.batch),
+                  {note(state.where, "the layer stands here")});
 }
 
 std::vector<PaddingRow> padding_rows(const Instance& e) {

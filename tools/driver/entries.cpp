@@ -16,6 +16,24 @@ namespace {
 
 constexpr int64_t kAssumedSteps = 1'000'000;  // of a training whose data are not counted, for schedules
 
+// What layers keep of a batch's rows is of the strands that these are of.
+void require_one_row_of_each(const frontend::TrainingPlan& plan, const RowCounts& rows) {
+  if (!plan.in_order || !plan.data.train) return;
+  const auto& settings = plan.data.train->settings;
+  const auto strands = std::ranges::find(settings, "strands", &runtime::data::ReaderSetting::key);
+  if (strands == settings.end()) return;
+  if (const int64_t given = std::get<int64_t>(strands->value); given != plan.batch)
+    throw UserError(strands->where,
+                    fmt::format("{} strands do not make batches of {}: a batch has one row of each", given, plan.batch),
+                    fmt::format("write \"strands\": {}, or another train.batch", plan.batch));
+  if (const int64_t rest = rows.train % plan.batch; rest > 0 && !plan.drop_last)
+    throw UserError(plan.data.where,
+                    fmt::format("{} training rows are {} more than whole batches of {}, and each row of a batch goes "
+                                "on in the next one",
+                                rows.train, rest, plan.batch),
+                    "give the splits texts or ranges of their own, or set \"drop_last\": true");
+}
+
 }  // namespace
 
 bool takes_rows(const frontend::BuildOptions& entries) {
@@ -42,14 +60,9 @@ std::vector<ir::FedColumn> fed_columns(const frontend::TrainingPlan& plan, const
 frontend::BuildOptions entry_batches(const frontend::TrainingPlan& plan, const RowCounts& rows, bool training) {
   frontend::BuildOptions build;
   if (training) {
+    require_one_row_of_each(plan, rows);
     build.train = plan.batch;
     build.train_last = plan.drop_last ? 0 : rows.train % plan.batch;
-    if (plan.in_order && build.train_last > 0)
-      throw UserError(plan.data.where,
-                      fmt::format("{} training rows are {} more than whole batches of {}, and each row of a batch goes "
-                                  "on in the next one",
-                                  rows.train, build.train_last, plan.batch),
-                      "give the splits texts or ranges of their own, or set \"drop_last\": true");
     const int64_t steps_per_epoch = rows.train / plan.batch + (build.train_last > 0 ? 1 : 0);
     if (steps_per_epoch > 0) build.total_steps = runtime::run_length(plan.epochs, plan.steps, steps_per_epoch);
   }
