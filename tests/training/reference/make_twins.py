@@ -312,13 +312,13 @@ TWINS = {"recommender": Recommender, "unet": UNet, "autoencoder": Autoencoder, "
 
 
 def start(module, init):
-    """The model file's distributions: of weights init, biases zero."""
+    """The model file's distributions: of weights init, biases zero; recurrent layers start as PyTorch's do."""
     for m in module.modules():
         if isinstance(m, (nn.Conv2d, nn.ConvTranspose2d, nn.Linear)):
             nn.init.kaiming_normal_(m.weight) if init == "he_normal" else nn.init.xavier_uniform_(m.weight)
         elif isinstance(m, nn.Embedding):
             nn.init.normal_(m.weight, std=module.std)
-        if not isinstance(m, nn.BatchNorm2d) and getattr(m, "bias", None) is not None:
+        if not isinstance(m, (nn.BatchNorm2d, nn.RNNBase)) and getattr(m, "bias", None) is not None:
             nn.init.zeros_(m.bias)
 
 
