@@ -244,8 +244,8 @@ class HEDDLE_API Model {
   // behind the maps, (4) where not even two rows fit into memory.
   Outputs predict(const Inputs& rows, const std::vector<std::string>& outputs = {});
   FileResult predict_files(const FilePredictions& request);
-  // From a safetensors file; `prefix` is taken off the names of its tensors: "module.". Throws (1)
-  // where the file is none. Weights of other names or shapes are refused (1) here where the
+  // From a safetensors file, or an index of several; `prefix` is taken off the names of its tensors:
+  // "module.". Throws (1) where the file is none. Weights of other names or shapes are refused (1) here where the
   // training step is compiled, else when they are used.
   void load_weights(const std::string& path, const std::string& prefix = {});
   // Parameters and buffers as a safetensors file, under PyTorch's names and shapes; an older file
