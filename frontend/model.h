@@ -13,6 +13,7 @@
 
 #include "frontend/expression.h"
 #include "frontend/json/json.h"
+#include "frontend/name_pattern.h"
 #include "ir/map_def.h"
 #include "ir/type.h"
 #include "runtime/data/reader_def.h"
@@ -157,6 +158,24 @@ struct Data {
   Location where;
 };
 
+// Tensors of other programs' files that become parameters: by one pattern one, or several.
+struct RenamedTensor {
+  Named from;
+  std::vector<Named> to;  // several: the tensor is cut along axis 0
+  bool transpose = false;
+  std::optional<int64_t> part;  // which of the tensors that are joined along axis 0
+  NamePattern from_pattern;
+  std::vector<NamePattern> to_patterns;  // they hold what `from` holds
+};
+
+// How other programs call the parameters. What it does not name keeps its name.
+struct WeightsTable {
+  std::vector<Named> prefix;           // what is taken off names that begin with one of them
+  std::vector<RenamedTensor> names;    // of a name that several match, the first
+  std::vector<Named> ignore, missing;  // globs: tensors that are left out; parameters that a training may begin without
+  Location where;
+};
+
 struct Model {
   std::string name;
   ImageLayout layout = ImageLayout::nhwc;
@@ -167,6 +186,7 @@ struct Model {
   std::vector<OutputDef> outputs;
   Train train;
   Data data;
+  std::optional<WeightsTable> weights;
   std::string batch_dimension;  // "N"
   const SourceFile* file = nullptr;
 };

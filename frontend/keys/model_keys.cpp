@@ -126,6 +126,10 @@ Keys model_keys() {
        .doc = "what `predict` returns, name -> node; without it, what the first loss reads first"},
       {.name = "train", .type = KeyType::object, .doc = "batch, length, loss, metrics, optimizer", .of = "train"},
       {.name = "data", .type = KeyType::object, .doc = "where rows come from", .of = "data"},
+      {.name = "weights",
+       .type = KeyType::object,
+       .doc = "how other programs call the parameters; see below",
+       .of = "weights"},
       {.name = "small",
        .type = KeyType::any,
        .count = Count::by_name,
@@ -277,6 +281,45 @@ Keys data_keys() {
   return keys;
 }
 
+Keys weights_keys() {
+  static const std::vector<Key> keys = {{.name = "prefix",
+                                         .type = KeyType::text,
+                                         .count = Count::several,
+                                         .doc = "what is taken off names that begin so; of several the first"},
+                                        {.name = "names",
+                                         .type = KeyType::any,
+                                         .count = Count::by_name,
+                                         .doc = "tensors' names, and what each becomes; see below",
+                                         .of = "renamed"},
+                                        {.name = "ignore",
+                                         .type = KeyType::text,
+                                         .count = Count::several,
+                                         .doc = "tensors that are left out, with `*` and `?`"},
+                                        {.name = "missing",
+                                         .type = KeyType::text,
+                                         .count = Count::several,
+                                         .doc = "parameters that a training may begin without, with `*` and `?`"}};
+  return keys;
+}
+
+Keys renamed_keys() {
+  static const std::vector<Key> keys = {
+      {.name = "to",
+       .type = KeyType::text,
+       .count = Count::several,
+       .doc = "the parameter; of several each is its part of the tensor along axis 0",
+       .required = true,
+       .hint = R"(for example {"to": "h.{i}.qkv.weight", "transpose": true})"},
+      {.name = "transpose",
+       .type = KeyType::flag,
+       .doc = "the tensor's two axes lie the other way round",
+       .fallback = false},
+      {.name = "part",
+       .doc = "which part of the parameter along axis 0 the tensor is, counted from 0",
+       .range = ir::between(0, 1000)}};
+  return keys;
+}
+
 Keys fraction_keys() {
   static const std::vector<Key> keys = {
       {.name = "fraction",
@@ -320,6 +363,12 @@ Keys group_keys() {
   return keys;
 }
 
-std::vector<KeyTable> key_tables() { return {{"model", model_keys()}, {"node", node_keys()}, {"train", train_keys()}}; }
+std::vector<KeyTable> key_tables() {
+  return {{"model", model_keys()},
+          {"node", node_keys()},
+          {"train", train_keys()},
+          {"weights", weights_keys()},
+          {"renamed", renamed_keys()}};
+}
 
 }  // namespace heddle::frontend

@@ -214,6 +214,7 @@ Model read_model(Sources& sources, Json root, const ReadOptions& options) {
   fields.read("outputs", [&](const Json& outputs) { read_outputs(outputs, model, errors); });
   fields.read("train", [&](const Json& train) { model.train = read_train(train, model, errors); });
   fields.read("data", [&](const Json& data) { model.data = read_data(data, model, errors); });
+  fields.read("weights", [&](const Json& weights) { model.weights = read_weights_table(weights, model, errors); });
   check_references(model, errors);
   if (errors.empty() && !options.small) check_small(root, errors);
   errors.throw_if_any();

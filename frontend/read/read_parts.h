@@ -14,6 +14,9 @@ Train read_train(const Json& json, const Model& model, Diagnostics& errors);
 EarlyStop read_early_stop(const Fields& fields);
 CheckpointRule read_checkpoint_rule(const Fields& fields);
 Data read_data(const Json& json, const Model& model, Diagnostics& errors);
+WeightsTable read_weights_table(const Json& json, const Model& model, Diagnostics& errors);
+// A text, or a list of them.
+std::vector<Named> read_globs(const Json& json, const std::string& what);
 // How messages call a node: "dense 'fc1'", or "dense" where it has no name.
 std::string title_of(const NodeDef& node);
 // Of a node whose `out` names another number of results than the `count` that it has, or none where it has several.

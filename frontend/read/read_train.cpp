@@ -132,15 +132,6 @@ Part read_metric(const Json& json) {
   return part;
 }
 
-// A text, or a list of them.
-std::vector<Named> read_globs(const Json& json, const std::string& what) {
-  std::vector<Named> globs;
-  if (json.kind == Json::Kind::text) return {{json.text, json.where}};
-  for (const Json& item : json.items) globs.push_back({as_text(item, what), item.where});
-  if (globs.empty()) throw UserError(json.where, what + " is an empty list");
-  return globs;
-}
-
 // {"match": "*.bias", "weight_decay": 0}
 OptimizerGroup read_group(const Json& json, const Optimizer& optimizer) {
   const std::string title = fmt::format("optimizer {}: group", optimizer.op);
@@ -222,6 +213,14 @@ void read_batch(const Json& json, const Model& model, Train& train, Diagnostics&
 }
 
 }  // namespace
+
+std::vector<Named> read_globs(const Json& json, const std::string& what) {
+  std::vector<Named> globs;
+  if (json.kind == Json::Kind::text) return {{json.text, json.where}};
+  for (const Json& item : json.items) globs.push_back({as_text(item, what), item.where});
+  if (globs.empty()) throw UserError(json.where, what + " is an empty list");
+  return globs;
+}
 
 Train read_train(const Json& json, const Model& model, Diagnostics& errors) {
   Train train;

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "frontend/keys/fields.h"
+#include "frontend/name_pattern.h"
 #include "frontend/optimizers/parts.h"
 #include "frontend/training/average.h"
 #include "frontend/training/learning_rate.h"
@@ -17,27 +18,6 @@ namespace heddle::frontend {
 using ir::ValueId;
 
 namespace {
-
-// '*' any characters, '?' one. Greedy with one point to return to: linear in practice, never exponential.
-bool glob(std::string_view pattern, std::string_view text) {
-  size_t p = 0, t = 0, star = std::string_view::npos, mark = 0;
-  while (t < text.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      mark = t;
-    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
-      ++p;
-      ++t;
-    } else if (star != std::string_view::npos) {
-      p = star + 1;
-      t = ++mark;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
-}
 
 std::vector<bool> ancestors(const ir::Graph& g, ValueId of) {
   std::vector<bool> reached(g.value_count());

@@ -9,6 +9,7 @@
 #include "frontend/instantiate/instantiate.h"
 #include "frontend/instantiate/model_outputs.h"
 #include "frontend/keys/fields.h"
+#include "frontend/training/check_weights_table.h"
 #include "frontend/training/learning_rate.h"
 #include "frontend/training/paired_inputs.h"
 #include "frontend/training/train_step.h"
@@ -247,6 +248,7 @@ TrainingPlan plan_training(ModelInstances& instances) {
   plan.drop_last = model.train.drop_last;
   plan.clips = model.train.clip_norm.has_value(), plan.gradient_norm = model.train.gradient_norm;
   plan.data = model.data;
+  plan.weights = model.weights;
 
   Diagnostics errors;
   const Instance& e = instances.at({.batch = plan.batch, .training = false}, errors);
@@ -260,6 +262,7 @@ TrainingPlan plan_training(ModelInstances& instances) {
   }
   check_mixing(plan.inputs, plan.data, errors, plan.warnings);
   check_pairs(plan, errors);
+  if (model.weights) check_weights_table(*model.weights, e, errors);
   errors.throw_if_any();
   bound_indices(e, plan.inputs);
   check_written_ids(plan, errors);

@@ -51,6 +51,7 @@ struct TrainingPlan {
   CheckpointRule checkpoint;
   std::vector<CheckedIndices> indices;  // a line of step.outside each
   Data data;
+  std::optional<WeightsTable> weights;
   std::vector<PaddingRow> padding;
   std::vector<Diagnostic> warnings;  // what is allowed, and hardly meant
 };

@@ -94,7 +94,7 @@ std::string common_prefix(const std::vector<const codegen::Buffer*>& buffers, co
 }  // namespace
 
 // Every difference at once: a user who loads the wrong file sees that it is the wrong file.
-void require_match(const WeightsFile& file, const codegen::Program& program) {
+void require_match(const WeightsFile& file, const codegen::Program& program, const std::set<std::string>& missing) {
   Match m{.file = file, .buffers = saved_buffers(program), .tensors = by_name(file), .names = {}};
   for (const codegen::Buffer* b : m.buffers) m.names.insert(b->name);
   if (const std::string prefix = common_prefix(m.buffers, file, m.tensors); !prefix.empty())
@@ -105,6 +105,7 @@ void require_match(const WeightsFile& file, const codegen::Program& program) {
   for (const codegen::Buffer* b : m.buffers) {
     const auto found = m.tensors.find(b->name);
     const SavedTensor* t = found == m.tensors.end() ? nullptr : found->second;
+    if (!t && missing.contains(b->name)) continue;
     if (!t)
       m.error(fmt::format("no tensor '{}'", b->name), m.full() ? "" : missing_remedy(m, *b));
     else if (t->dtype != b->dtype || t->dims != b->dims)
@@ -151,7 +152,7 @@ void require_values(const WeightsFile& file, const codegen::Program& program) {
   const TensorsByName tensors = by_name(file);
   std::vector<Diagnostic> errors;
   for (const codegen::Buffer* b : saved_buffers(program)) {
-    if (b->dtype != "f32" || errors.size() == Diagnostics::kMaxErrors) continue;
+    if (b->dtype != "f32" || errors.size() == Diagnostics::kMaxErrors || !tensors.contains(b->name)) continue;
     const auto [message, help] = fault(*b, file.bytes(*tensors.at(b->name)));
     if (message.empty()) continue;
     const bool first = errors.empty();

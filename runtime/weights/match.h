@@ -2,6 +2,7 @@
 //
 //   require_match({"fc.weight": f32[3,4]}, program)   ->   nothing, or one error for each difference
 #pragma once
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,8 @@
 namespace heddle::runtime {
 
 // Throws UserError when a parameter is absent, has another type or shape, or the file holds one that the model lacks.
-void require_match(const WeightsFile& file, const codegen::Program& program);
+// Those in `missing` may be absent.
+void require_match(const WeightsFile& file, const codegen::Program& program, const std::set<std::string>& missing = {});
 // Of a file that matches: throws UserError for nan, infinities and variances below 0.
 void require_values(const WeightsFile& file, const codegen::Program& program);
 

@@ -58,7 +58,9 @@ void save_weights(Executable& executable, const std::string& path, const std::ma
 void load_weights(Executable& executable, const WeightsFile& file, bool averages) {
   const TensorsByName tensors = by_name(file);
   for (const codegen::Buffer* b : saved_buffers(executable.program())) {
-    const std::span<const std::byte> bytes = file.bytes(*tensors.at(b->name));
+    const auto tensor = tensors.find(b->name);
+    if (tensor == tensors.end()) continue;
+    const std::span<const std::byte> bytes = file.bytes(*tensor->second);
     write_from_file_order(executable, *b, bytes);
     const codegen::Buffer* average = averages ? average_of(executable.program(), *b) : nullptr;
     if (average) write_from_file_order(executable, *average, bytes);

@@ -12,6 +12,7 @@
 #include <set>
 
 #include "ir/diagnostic.h"
+#include "runtime/weights/weights_index.h"
 
 namespace heddle::runtime {
 namespace {
@@ -141,7 +142,7 @@ void take_prefix_off(WeightsFile& file, const std::string& prefix) {
 }  // namespace
 
 ReadWeights read_weights(const std::string& path, const std::string& prefix) {
-  ReadWeights read{.file = read_safetensors(path), .note = {}};
+  ReadWeights read{.file = is_weights_index(path) ? read_weights_index(path) : read_safetensors(path), .note = {}};
   if (read.file.metadata.contains(kCheckpointMark))
     throw UserError(
         ExitCode::failed,

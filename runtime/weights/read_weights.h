@@ -1,5 +1,5 @@
 // Weights as a model takes them, from files as other programs write them: tensors of f16, bf16 and f64 become f32, and
-// a prefix of the names is taken off where it is asked for.
+// a prefix of the names is taken off where it is asked for. Several files are given by their index.
 //
 //   {"module.w": f16[2]}, prefix "module." -> {"w": f32[2]}, note "a.safetensors: 1 tensor becomes f32: 1 from f16 (w)"
 #pragma once

@@ -36,7 +36,7 @@ LAYERS = {
     "decoder_layer": {"in": ["sequence", "sequence"], "heads": 2, "feedforward": 8, "causal": True},
     "document_positions": {"in": "ids"}, "encoder_layer": {"in": "sequence", "heads": 2, "feedforward": 8},
     "learned_positions": {"in": "sequence"}, "multi_head_attention": {"in": "sequence", "heads": 2},
-    "rotary": {"in": "sequence", "heads": 2}, "sinusoidal_positions": {"in": "sequence"},
+    "relative_positions": {"in": "sequence", "heads": 2}, "rotary": {"in": "sequence", "heads": 2}, "sinusoidal_positions": {"in": "sequence"},
     **{f"adaptive_{op}_pool1d": {"in": "sequence", "size": 2} for op in ("avg", "max")},
     **{f"adaptive_{op}_pool2d": {"in": "image", "size": 3} for op in ("avg", "max")},
     **{f"adaptive_{op}_pool3d": {"in": "volume", "size": 2} for op in ("avg", "max")},

@@ -296,13 +296,21 @@ TEST(Additions, AreRightAndHoldPairsOut) {
     std::set<std::pair<int64_t, int64_t>> pairs[2];
     for (const bool held_out : {false, true}) {
       const int64_t rows = 500;
-      const Table table =
-          draw_table(request("additions", {column("question", {2 * digits + 1}), column("answer", {digits + 1})}, rows,
-                             /*seed=*/7, held_out));
+      const Table table = draw_table(request(
+          "additions",
+          {column("question", {2 * digits + 1}), column("answer", {digits + 1}), column("text", {3 * digits + 1})},
+          rows, /*seed=*/7, held_out));
       const std::vector<uint8_t> questions = elements<uint8_t>(table.columns[0]),
-                                 answers = elements<uint8_t>(table.columns[1]);
+                                 answers = elements<uint8_t>(table.columns[1]),
+                                 texts = elements<uint8_t>(table.columns[2]);
       for (size_t row = 0; row < static_cast<size_t>(rows); ++row) {
         const std::string question = addition_text(questions, row, static_cast<size_t>(2 * digits + 1));
+        const size_t of_question = static_cast<size_t>(2 * digits + 1), of_answer = static_cast<size_t>(digits + 1);
+        std::vector<uint8_t> both(questions.begin() + static_cast<ptrdiff_t>(row * of_question),
+                                  questions.begin() + static_cast<ptrdiff_t>((row + 1) * of_question));
+        both.insert(both.end(), answers.begin() + static_cast<ptrdiff_t>(row * of_answer),
+                    answers.begin() + static_cast<ptrdiff_t>((row + 1) * of_answer - 1));
+        EXPECT_TRUE(std::equal(both.begin(), both.end(), texts.begin() + static_cast<ptrdiff_t>(row * both.size())));
         const size_t plus = question.find('+');
         ASSERT_NE(plus, std::string::npos);
         const int64_t a = std::stoll(question.substr(0, plus)), b = std::stoll(question.substr(plus + 1));
@@ -315,10 +323,10 @@ TEST(Additions, AreRightAndHoldPairsOut) {
   }
 }
 TEST(Additions, BothRowsAreOfOneNumberOfDigits) {
-  EXPECT_EQ(
-      error_of(request("additions", {column("question", {7}), column("answer", {3})}, 1)),
-      "synthetic additions of numbers of d digits are questions [2 d + 1] and answers [d + 1], d from 1 to 9: input "
-      "'answer' has another size");
+  EXPECT_EQ(error_of(request("additions", {column("question", {7}), column("answer", {3})}, 1)),
+            "synthetic additions of numbers of d digits are questions [2 d + 1], answers [d + 1] and texts [3 d + 1], "
+            "d from 1 "
+            "to 9: input 'answer' has another size");
 }
 
 // Verbs agree: behind a subject of one, or of many, and another noun.

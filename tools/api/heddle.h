@@ -280,8 +280,8 @@ class HEDDLE_API Model {
   // its file, a prompt has a character without a token or more tokens than the model sees, (4) where it does not fit
   // into memory. Options::note is told, once, where a text becomes longer than what the model sees.
   std::vector<std::vector<Generated>> generate(const std::vector<Prompt>& prompts, const GenerateOptions& options = {});
-  // From a safetensors file; `prefix` is taken off the names of its tensors: "module.". Throws (1)
-  // where the file is none. Weights of other names or shapes are refused (1) here where the
+  // From a safetensors file, or an index of several; `prefix` is taken off the names of its tensors:
+  // "module.". Throws (1) where the file is none. Weights of other names or shapes are refused (1) here where the
   // training step is compiled, else when they are used.
   void load_weights(const std::string& path, const std::string& prefix = {});
   // Parameters and buffers as a safetensors file, under PyTorch's names and shapes; an older file

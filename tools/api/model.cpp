@@ -69,15 +69,15 @@ struct Model::Impl {
     on->made = make(compile, *on->device.device);
     return on;
   }
-  void start(Training& made, const runtime::WeightsFile* from) const {
-    made.start(from);
+  void start(Training& made, std::optional<runtime::WeightsFile> from) const {
+    made.start(std::move(from));
     if (!made.note().empty()) tell(made.note());
   }
   void begin(std::unique_ptr<OnDevice<Training>> next) {
     if (training)
       next->made->go_on_from(*training->made);
     else
-      start(*next->made, weights ? &*weights : nullptr);
+      start(*next->made, weights);
     training = std::move(next);
     weights.reset();
   }
@@ -99,13 +99,13 @@ struct Model::Impl {
   }
   // Compiled once for the same outputs and batch; the weights are those of now.
   driver::Predictor& predictor_for(const std::vector<std::string>& outputs, const driver::BatchRequest& batch) {
-    const runtime::WeightsFile now = current();
+    runtime::WeightsFile now = current();
     if (predictor && predicted == outputs && predicted_batch == batch.rows) {
-      predictor->made->load(now);
+      predictor->made->load(std::move(now));
     } else {
       predictor =
           make_on_device<driver::Predictor>([&](const driver::CompileOptions& compile, runtime::Device& device) {
-            return std::make_unique<driver::Predictor>(read.model, now, outputs, batch, compile, device);
+            return std::make_unique<driver::Predictor>(read.model, std::move(now), outputs, batch, compile, device);
           });
       predicted = outputs;
       predicted_batch = batch.rows;
@@ -435,10 +435,11 @@ void Model::load_weights(const std::string& path, const std::string& prefix) {
     Impl& impl = require_no_fit(impl_, "load_weights");
     auto [file, note] = runtime::read_weights(path, prefix);
     if (!note.empty()) impl.tell(note);
-    if (impl.training) impl.start(*impl.training->made, &file);
+    if (impl.training)
+      impl.start(*impl.training->made, std::move(file));
+    else
+      impl.weights = std::move(file);
     impl.weights_path = path;
-    impl.weights = std::move(file);
-    if (impl.training) impl.weights.reset();
   });
 }
 

@@ -105,17 +105,17 @@ Training::Training(const frontend::Model& model, const driver::CompileOptions& o
   driver::load(session_, device);
 }
 
-void Training::start(const runtime::WeightsFile* weights) {
+void Training::start(std::optional<runtime::WeightsFile> weights) {
   driver::initialise(session_);
-  if (weights == nullptr) return;
-  note_ = driver::require_weights(*weights, session_.plan, session_.program);
+  if (!weights) return;
+  note_ = driver::require_weights(*weights, session_.plan, session_.program, /*begins=*/true);
   runtime::load_weights(*session_.executable, *weights);
   for (const auto& [key, value] : weights->metadata)
     if (key.starts_with("heddle.")) session_.metadata.emplace(key, value);
 }
 
 void Training::go_on_from(Training& before) {
-  start(nullptr);
+  start(std::nullopt);
   for (const codegen::Buffer& to : session_.program.states)
     for (const codegen::Buffer& from : before.session_.program.states) {
       if (from.name != to.name || from.dtype != to.dtype || from.dims != to.dims || from.layout != to.layout) continue;

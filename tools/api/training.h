@@ -1,6 +1,7 @@
 // A compiled training as a program has it: a session, and how its state goes on where another one takes over.
 #pragma once
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "tools/api/heddle.h"
@@ -18,7 +19,7 @@ class Training {
 
   bool has_data() const { return session_.splits.train.has_value(); }
   // From the initializers, then from weights where there are any.
-  void start(const runtime::WeightsFile* weights);
+  void start(std::optional<runtime::WeightsFile> weights);
   const std::string& note() const { return note_; }  // of these weights; mostly empty
   void go_on_from(Training& before);                 // every state
   double step(const Inputs& rows);

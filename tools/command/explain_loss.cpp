@@ -16,6 +16,7 @@
 #include "runtime/data/shuffle.h"
 #include "runtime/feed.h"
 #include "runtime/weights/program_weights.h"
+#include "tools/driver/fit_weights.h"
 
 namespace heddle::tools {
 namespace {
@@ -70,7 +71,11 @@ Tensor read(runtime::Executable& executable, const codegen::Buffer& buffer, cons
 NamedTensors first_states(const RunArguments& a, Run& run, const Graph& g) {
   driver::Session& s = run.session;
   driver::initialise(s);
-  if (!a.weights.empty()) runtime::load_weights(*s.executable, read_start(a));
+  if (!a.weights.empty()) {
+    runtime::WeightsFile weights = read_start(a);
+    driver::require_weights(weights, s.plan, s.program, /*begins=*/true);
+    runtime::load_weights(*s.executable, weights);
+  }
   NamedTensors states;
   for (const ValueId v : g.inputs)
     for (const codegen::Buffer& state : s.program.states)

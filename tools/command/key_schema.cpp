@@ -33,7 +33,7 @@ std::string item(const Key& key) {
     case KeyType::sizes: return one_of({type({"integer"}), map_of(whole)});
     case KeyType::reads: return ref("in");
     case KeyType::planned: return object({{"const", key.fallback ? ir::to_string(*key.fallback) : "null"}});
-    case KeyType::any: return "{}";
+    case KeyType::any: return key.of.empty() ? "{}" : ref(key.of);
   }
   return {};
 }

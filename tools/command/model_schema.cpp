@@ -102,7 +102,9 @@ std::string definitions() {
                  {"map", part("map")},
                  {"train", closed_object(frontend::train_keys())},
                  {"validation", one_of({closed_object(frontend::fraction_keys()), ref("reader")})},
-                 {"data", closed_object(frontend::data_keys())}});
+                 {"data", closed_object(frontend::data_keys())},
+                 {"weights", closed_object(frontend::weights_keys())},
+                 {"renamed", one_of({type({"string"}), closed_object(frontend::renamed_keys())})}});
 }
 
 }  // namespace

@@ -72,7 +72,8 @@ void open_run(const RunArguments& a, driver::Purpose purpose, Run& run) {
   options.compile.target = run.device.target;
   driver::Session& s = run.session = driver::open_session(model, options);
   if (run.weights)
-    if (const std::string told = driver::require_weights(*run.weights, s.plan, s.program); !told.empty()) note(told);
+    if (const std::string told = driver::require_weights(*run.weights, s.plan, s.program, training); !told.empty())
+      note(told);
   if (run.saved != nullptr) run.saved->require_states(s.program);
   driver::load(s, *run.device.device);
   for (const std::string& told : s.splits.notes) note(told);

@@ -30,9 +30,10 @@ std::string message_of(const UserError& error) { return error.diagnostics().fron
 
 bool is_length(const std::string& path) { return path == "train.epochs" || path == "train.steps"; }
 
-// A run may become longer or shorter, and may be saved otherwise, without another result of any step.
+// A run may become longer or shorter, and may be saved otherwise, without another result of any step. What it began
+// with lies in the checkpoint.
 bool may_differ(const std::string& path) {
-  for (const char* free : {"train.epochs", "train.steps", "train.early_stop", "train.checkpoint"})
+  for (const char* free : {"train.epochs", "train.steps", "train.early_stop", "train.checkpoint", "weights"})
     if (path == free || path.starts_with(std::string(free) + ".")) return true;
   return false;
 }

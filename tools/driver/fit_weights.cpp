@@ -8,6 +8,7 @@
 
 #include "ir/diagnostic.h"
 #include "runtime/weights/match.h"
+#include "tools/driver/foreign_weights.h"
 
 namespace heddle::driver {
 namespace {
@@ -29,11 +30,17 @@ std::optional<float> number_in_row(const runtime::WeightsFile& file, const front
 
 }  // namespace
 
-std::string require_weights(const runtime::WeightsFile& file, const frontend::TrainingPlan& plan,
-                            const codegen::Program& program) {
-  runtime::require_match(file, program);
+std::string require_weights(runtime::WeightsFile& file, const frontend::TrainingPlan& plan,
+                            const codegen::Program& program, bool begins) {
+  Translated translated;
+  if (plan.weights) translated = translate(file, *plan.weights, program);
+  if (!translated.missing.empty() && !begins)
+    throw UserError(plan.weights->missing.front().where,
+                    fmt::format("{}: no tensor becomes '{}'", file.name, *translated.missing.begin()),
+                    "only a training begins without what is missing: train first, and give the weights that it saves");
+  runtime::require_match(file, program, translated.missing);
   runtime::require_values(file, program);
-  std::string told;
+  std::string told = translated.note;
   std::vector<Diagnostic> errors;
   for (const frontend::PaddingRow& row : plan.padding) {
     const std::optional<float> number = number_in_row(file, row);

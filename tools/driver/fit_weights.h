@@ -1,6 +1,6 @@
 // Whether a file of weights fits a model: names, shapes, values, and rows that the model reads as zeros.
 //
-//   require_weights(file, plan, program)   ->   "" or a note, where the file is not refused
+//   require_weights(file, plan, program, begins)   ->   "" or a note, where the file is not refused
 #pragma once
 #include <string>
 
@@ -10,7 +10,9 @@
 
 namespace heddle::driver {
 
-std::string require_weights(const runtime::WeightsFile& file, const frontend::TrainingPlan& plan,
-                            const codegen::Program& program);
+// Where the model has a table of foreign names, the file's tensors become the model's. `begins`: a
+// training begins with them, and gives what the table allows to be missing its initial values.
+std::string require_weights(runtime::WeightsFile& file, const frontend::TrainingPlan& plan,
+                            const codegen::Program& program, bool begins);
 
 }  // namespace heddle::driver

@@ -90,9 +90,8 @@ int64_t PredictOutput::row_elements() const {
   return n;
 }
 
-Predictor::Predictor(frontend::Model model, const runtime::WeightsFile& weights,
-                     const std::vector<std::string>& outputs, const BatchRequest& batch, const CompileOptions& options,
-                     runtime::Device& device) {
+Predictor::Predictor(frontend::Model model, runtime::WeightsFile weights, const std::vector<std::string>& outputs,
+                     const BatchRequest& batch, const CompileOptions& options, runtime::Device& device) {
   choose_outputs(model, outputs);
   Planned planned(model);
   const ClassNames names = class_names(planned.plan, weights);
@@ -101,7 +100,7 @@ Predictor::Predictor(frontend::Model model, const runtime::WeightsFile& weights,
   batch_ = made.rows;
   plan_ = std::move(made.compiled.plan);
   program_ = std::move(made.compiled.program);
-  note_ = require_weights(weights, plan_, program_);
+  note_ = require_weights(weights, plan_, program_, /*begins=*/false);
   entry_ = program_.find_entry(ir::Phase::predict);
   HEDDLE_CHECK(entry_ != nullptr, "a program with outputs has an entry 'predict'");
   describe_inputs(names, of_text);
@@ -111,8 +110,8 @@ Predictor::Predictor(frontend::Model model, const runtime::WeightsFile& weights,
   runtime::load_weights(*executable_, weights);
 }
 
-void Predictor::load(const runtime::WeightsFile& weights) {
-  note_ = require_weights(weights, plan_, program_);
+void Predictor::load(runtime::WeightsFile weights) {
+  note_ = require_weights(weights, plan_, program_, /*begins=*/false);
   take_maps(weights);
   runtime::load_weights(*executable_, weights);
 }

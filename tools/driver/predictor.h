@@ -47,11 +47,11 @@ class Predictor {
  public:
   // `outputs` are names of the model's outputs or nodes; none: its outputs, or what its loss reads
   // first. The model's text must outlive this.
-  Predictor(frontend::Model model, const runtime::WeightsFile& weights, const std::vector<std::string>& outputs,
+  Predictor(frontend::Model model, runtime::WeightsFile weights, const std::vector<std::string>& outputs,
             const BatchRequest& batch, const CompileOptions& options, runtime::Device& device);
 
   // Other weights of the same model.
-  void load(const runtime::WeightsFile& weights);
+  void load(runtime::WeightsFile weights);
   const std::vector<PredictInput>& inputs() const { return inputs_; }
   const std::vector<PredictOutput>& outputs() const { return outputs_; }
   void allow_nan(bool allow);  // in rows: what is computed of them is what it is

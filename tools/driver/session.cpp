@@ -3,6 +3,7 @@
 #include "ir/check.h"
 #include "ir/diagnostic.h"
 #include "tools/driver/entries.h"
+#include "tools/driver/foreign_weights.h"
 #include "tools/driver/statistics.h"
 #include "tools/driver/token_maps.h"
 
@@ -90,7 +91,9 @@ Session open_for_data(Planned& planned, const SessionOptions& options) {
 
 Session open_session(const frontend::Model& model, const SessionOptions& options) {
   Planned planned(model);
-  return options.folder ? open_for_data(planned, options) : open_for_rows(planned, options);
+  Session s = options.folder ? open_for_data(planned, options) : open_for_rows(planned, options);
+  if (model.weights) s.metadata[kOwnNames] = "true";
+  return s;
 }
 
 void load(Session& s, runtime::Device& device) {

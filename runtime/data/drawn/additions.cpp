@@ -3,6 +3,8 @@
 //
 //   {"op": "synthetic", "kind": "additions", "rows": 45000, "question": "question", "answer": "answer"}
 //     -> question u8[7] of "535+61", answer u8[4] of "596"
+//   "tokens": "text" -> u8[10], both one behind the other as a language model reads them: the answer's last character is
+//   not there
 //
 // 0 fills rows up, 1 is the plus, 2 to 11 are the digits. Numbers have 1 to d digits, each count alike, where rows have
 // 2 d + 1 and d + 1 characters. With "held_out" the pair of numbers is of the tenth that no other rows have.
@@ -24,16 +26,20 @@ constexpr int64_t kMostDigits = 9;
 // How many digits numbers have, by the rows' lengths.
 int64_t digits_of(const ReaderRequest& request) {
   for (const ColumnRequest& c : request.columns)
-    if (c.dims.size() == 1) return c.source() == "question" ? (c.dims[0] - 1) / 2 : c.dims[0] - 1;
+    if (c.dims.size() == 1)
+      return c.source() == "question" ? (c.dims[0] - 1) / 2
+             : c.source() == "text"   ? (c.dims[0] - 1) / 3
+                                      : c.dims[0] - 1;
   return 1;
 }
 
 void require_characters(const ReaderRequest& request, const ColumnRequest& c) {
-  const int64_t digits = digits_of(request), length = c.source() == "question" ? 2 * digits + 1 : digits + 1;
+  const int64_t digits = digits_of(request);
+  const int64_t length = c.source() == "question" ? 2 * digits + 1 : c.source() == "text" ? 3 * digits + 1 : digits + 1;
   if (c.dims.size() != 1 || digits < 1 || digits > kMostDigits || c.dims[0] != length)
     throw UserError(c.where,
-                    fmt::format("synthetic additions of numbers of d digits are questions [2 d + 1] and answers "
-                                "[d + 1], d from 1 to {}: input '{}' has another size",
+                    fmt::format("synthetic additions of numbers of d digits are questions [2 d + 1], answers [d + 1] "
+                                "and texts [3 d + 1], d from 1 to {}: input '{}' has another size",
                                 kMostDigits, c.input));
 }
 
@@ -70,12 +76,18 @@ SyntheticKind kind() {
     const auto [a, b] = draw_numbers(r);
     write(r, std::to_string(a + b), to);
   };
+  const auto both = [](const SyntheticRow& r, std::byte* to) {
+    const auto [a, b] = draw_numbers(r);
+    const auto digits = static_cast<size_t>(digits_of(r.request));
+    write(r, fmt::format("{:<{}}{}", fmt::format("{}+{}", a, b), 2 * digits + 1, a + b), to);
+  };
   const auto characters = [] {
     return text::character_tokenizer({"<pad>"}, {"+", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}, "");
   };
   return {.name = "additions",
           .columns = {{.source = "question", .check = require_characters, .draw = question, .tokenizer = characters},
-                      {.source = "answer", .check = require_characters, .draw = answer, .tokenizer = characters}},
+                      {.source = "answer", .check = require_characters, .draw = answer, .tokenizer = characters},
+                      {.source = "text", .check = require_characters, .draw = both, .tokenizer = characters}},
           .holds_out = true};
 }
 
