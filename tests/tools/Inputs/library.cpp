@@ -243,6 +243,8 @@ int main(int argc, char** argv) {
           [&] { other.predict_files({.in = {"-"}, .in_format = "xls"}); });
   refused(2, "FilePredictions::top is -1, expected 0 ... 1048576",
           [&] { other.predict_files({.in = {"-"}, .top = -1}); });
+  refused(2, "GenerateOptions::tokens is 0, expected 1 ... 1048576", [&] { other.generate({{"a"}}, {.tokens = 0}); });
+  refused(1, "that is no text", [&] { other.generate({{"a"}}); });
   heddle::Inputs more = rows;
   more["weight"] = rows.at("y");
   refused(2, "train_step: the model has no input 'weight'", [&] { moved.train_step(more); });
