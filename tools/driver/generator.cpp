@@ -84,7 +84,7 @@ ir::ValueId require_text(const frontend::Model& model, const frontend::OutputDef
 
 }  // namespace
 
-Generator::Generator(frontend::Model model, const runtime::WeightsFile& weights, int64_t rows, bool reorders,
+Generator::Generator(frontend::Model model, runtime::WeightsFile weights, int64_t rows, bool reorders,
                      const CompileOptions& options, runtime::Device& device)
     : rows_(std::max(rows, kFewestRows)), reorders_(reorders) {
   model.outputs = {logits_of(model)};
@@ -101,7 +101,7 @@ Generator::Generator(frontend::Model model, const runtime::WeightsFile& weights,
   result_ = entry_->outputs.data();
   HEDDLE_CHECK(result_->layout.empty() && result_->dtype == "f32", "logits lie as they are read");
   logits_.resize(static_cast<size_t>(rows_ * vocabulary_));
-  note_ = require_weights(weights, plan_, program_);
+  note_ = require_weights(weights, plan_, program_, /*begins=*/false);
   executable_ = std::make_unique<runtime::Executable>(program_, device);
   runtime::load_weights(*executable_, weights);
   clear_states();
@@ -130,8 +130,8 @@ codegen::Program Generator::compile(Planned& planned, const CompileOptions& opti
   return lower(m, model.name, options);
 }
 
-void Generator::load(const runtime::WeightsFile& weights) {
-  note_ = require_weights(weights, plan_, program_);
+void Generator::load(runtime::WeightsFile weights) {
+  note_ = require_weights(weights, plan_, program_, /*begins=*/false);
   runtime::load_weights(*executable_, weights);
 }
 

@@ -25,11 +25,11 @@ class Generator {
 
   // `reorders`: whether `reorder` is called, which needs room for a copy of the states. The model's text must outlive
   // this. Throws UserError where the model does not continue text, or weights are of another one.
-  Generator(frontend::Model model, const runtime::WeightsFile& weights, int64_t rows, bool reorders,
+  Generator(frontend::Model model, runtime::WeightsFile weights, int64_t rows, bool reorders,
             const CompileOptions& options, runtime::Device& device);
 
   // Other weights of the same model.
-  void load(const runtime::WeightsFile& weights);
+  void load(runtime::WeightsFile weights);
   int64_t rows() const { return rows_; }
   bool reorders() const { return reorders_; }
   int64_t context() const { return context_; }        // positions lie below it; 0: there is no last one
