@@ -136,7 +136,8 @@ bool sink_lookup(Graph& g, NodeId id, const Options& options) {
 bool sink(Module& m, const Options& options) {
   bool changed = false;
   for (Graph* g : m.all_graphs())
-    changed |= rewrite_nodes(*g, [&](NodeId id) { return sink_limit(*g, id, options) || sink_lookup(*g, id, options); });
+    changed |=
+        rewrite_nodes(*g, [&](NodeId id) { return sink_limit(*g, id, options) || sink_lookup(*g, id, options); });
   return changed;
 }
 

@@ -41,8 +41,7 @@ KernelPlan plan_kernel(const Graph& kernel, const ContractPlan& product) {
 }
 
 loop::Statements loop::loops_of(const Graph& k, const KernelPlan& plan) {
-  return std::visit([&](const auto& schedule) { return schedule.def().loops(k, schedule, plan); },
-                    k.schedule->how);
+  return std::visit([&](const auto& schedule) { return schedule.def().loops(k, schedule, plan); }, k.schedule->how);
 }
 
 bool has_reduction(const KernelPlan& plan, ReductionPlan how) {

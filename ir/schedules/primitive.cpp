@@ -18,7 +18,7 @@ const KernelScheduleDef<schedules::Primitive>& schedules::Primitive::def() {
                                                               .attributes = of_generated<schedules::Primitive>({}),
                                                               .plan = plan_primitive,
                                                               .loops = primitive_loops,
-      .traits = {.writes_over = WritesOver::operand}};
+                                                              .traits = {.writes_over = WritesOver::operand}};
   return def;
 }
 

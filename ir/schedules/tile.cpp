@@ -46,12 +46,11 @@ Statements tile_loops(const Graph& k, const schedules::Tile& /*schedule*/, const
 }  // namespace
 
 const KernelScheduleDef<schedules::Tile>& schedules::Tile::def() {
-  static const KernelScheduleDef<schedules::Tile> def = {
-      .name = "tile",
-      .attributes = of_domain<schedules::Tile>({}),
-      .plan = plan_tiles,
-      .loops = tile_loops,
-      .traits = {.points_as_they_lie = false, .packets = false}};
+  static const KernelScheduleDef<schedules::Tile> def = {.name = "tile",
+                                                         .attributes = of_domain<schedules::Tile>({}),
+                                                         .plan = plan_tiles,
+                                                         .loops = tile_loops,
+                                                         .traits = {.points_as_they_lie = false, .packets = false}};
   return def;
 }
 

@@ -46,7 +46,11 @@ std::vector<std::string> named_tokens(const TextSettings& s) {
 }
 
 const char* example_of(std::string_view key) {
-  return key == "begin" ? R"("<s>")" : key == "end" ? R"("</s>")" : key == "unknown" ? R"("<unk>")" : key == "mask_token" ? R"("<mask>")" : R"("<pad>")";
+  return key == "begin"        ? R"("<s>")"
+         : key == "end"        ? R"("</s>")"
+         : key == "unknown"    ? R"("<unk>")"
+         : key == "mask_token" ? R"("<mask>")"
+                               : R"("<pad>")";
 }
 
 std::string setting_text(const ReaderRequest& request, const char* key, Location& where) {

@@ -129,7 +129,8 @@ TEST(Sink, KeepsProductsOfWhatIsLookedUp) {
           const Evaluation got = evaluate(after, after.graphs[0], inputs, {});
           for (size_t k = 0; k < 4; ++k)
             for (int64_t i = 0; i < expected.outputs[k].type.elements(); ++i)
-              ASSERT_NEAR(expected.outputs[k].at(i), got.outputs[k].at(i), 1e-12) << "output " << k << ", element " << i;
+              ASSERT_NEAR(expected.outputs[k].at(i), got.outputs[k].at(i), 1e-12)
+                  << "output " << k << ", element " << i;
         }
 }
 
