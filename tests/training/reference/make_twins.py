@@ -252,43 +252,6 @@ class MiniResnet(Classifier):
         return channels_first(rows["image"])
 
 
-class TextGru(nn.Module):
-    std = 1.0
-
-    def __init__(self):
-        super().__init__()
-        self.chars, self.rnn, self.logits = nn.Embedding(28, 32), nn.GRU(32, 128, batch_first=True), nn.Linear(128, 28)
-
-    def forward(self, tokens):
-        return self.logits(self.rnn(self.chars(tokens.long()))[0])
-
-    def loss(self, rows):
-        return F.cross_entropy(self(rows["tokens"]).flatten(0, 1), rows["targets"].long().flatten())
-
-    def figures(self, rows):
-        return {"loss": self.loss(rows).item()}
-
-
-class Sentiment(nn.Module):
-    std = 0.1
-
-    def __init__(self):
-        super().__init__()
-        self.words = nn.Embedding(60, 32)
-        self.rnn = nn.LSTM(32, 32, batch_first=True, bidirectional=True)
-        self.drop, self.logits = nn.Dropout(0.2), nn.Linear(64, 2)
-
-    def forward(self, rows):
-        packed = nn.utils.rnn.pack_padded_sequence(self.words(rows["review"].long()), rows["size"].long(), batch_first=True, enforce_sorted=False)
-        return self.logits(self.drop(self.rnn(packed)[1][0].movedim(0, 1).flatten(1)))
-
-    def loss(self, rows):
-        return F.cross_entropy(self(rows), rows["label"].long())
-
-    def figures(self, rows):
-        return {"accuracy": (self(rows).argmax(1) == rows["label"]).float().mean().item()}
-
-
 def auc(scores, labels):
     """How often a positive has the larger score; scores are distinct."""
     order = scores.double().argsort().numpy()
@@ -307,18 +270,17 @@ def macro_f1(found, there, classes):
 
 
 TWINS = {"recommender": Recommender, "unet": UNet, "autoencoder": Autoencoder, "vae": Vae, "siamese": Siamese, "detector": Detector,
-         "vgg_small": Vgg, "alexnet_small": AlexNet, "mobilenet_small": MobileNet, "mini_resnet": MiniResnet,
-         "text_gru": TextGru, "sentiment": Sentiment}
+         "vgg_small": Vgg, "alexnet_small": AlexNet, "mobilenet_small": MobileNet, "mini_resnet": MiniResnet}
 
 
 def start(module, init):
-    """The model file's distributions: of weights init, biases zero; recurrent layers start as PyTorch's do."""
+    """The model file's distributions: of weights init, biases zero."""
     for m in module.modules():
         if isinstance(m, (nn.Conv2d, nn.ConvTranspose2d, nn.Linear)):
             nn.init.kaiming_normal_(m.weight) if init == "he_normal" else nn.init.xavier_uniform_(m.weight)
         elif isinstance(m, nn.Embedding):
             nn.init.normal_(m.weight, std=module.std)
-        if not isinstance(m, (nn.BatchNorm2d, nn.RNNBase)) and getattr(m, "bias", None) is not None:
+        if not isinstance(m, nn.BatchNorm2d) and getattr(m, "bias", None) is not None:
             nn.init.zeros_(m.bias)
 
 
@@ -348,8 +310,6 @@ def figures_of(name, model, rows, seed):
         for at in torch.randperm(count).split(batch):
             optimizer.zero_grad()
             module.loss({n: v[at] for n, v in rows["train"].items()}).backward()
-            if "clip_norm" in train:
-                nn.utils.clip_grad_norm_(module.parameters(), train["clip_norm"])
             optimizer.step()
             if schedule is not None:
                 schedule.step()
