@@ -10,6 +10,7 @@
 
 #include "ir/diagnostic.h"
 #include "ir/read_text.h"
+#include "runtime/files/foreign_file.h"
 #include "runtime/text/json_tree.h"
 
 namespace heddle::runtime {
@@ -88,7 +89,9 @@ WeightsFile read_files(const SourceFile& index) {
 
 }  // namespace
 
-bool is_weights_index(const std::string& path) { return path.ends_with(".json"); }
+bool is_weights_index(const std::string& path) {
+  return path.ends_with(".json") && !foreign_file(path, Wanted::weights);
+}
 
 WeightsFile read_weights_index(const std::string& path) {
   const SourceFile index{path, read_text(path, path, kMostBytes)};

@@ -132,6 +132,10 @@ def data_model(kind, name, row):
         model["nodes"] = [{"op": "embedding", "name": "wte", "in": "picture", "vocab": 50, "units": 4}, {"name": "logits", "op": "dense", "units": 50}]
     if kind == "map":
         model["data"]["map"] = {"picture": [used]}
+    if "targets" in used:  # another input of the same tokens
+        model["data"]["train"]["label"] = file
+        model["inputs"] = inputs_of({"picture": (shape, "i32"), "label": (shape, "i32")})
+        model["nodes"] = [{"op": "embedding", "name": "wte", "in": "picture", "vocab": 256, "units": 4}, {"name": "logits", "op": "dense", "units": 256}]
     return model, used
 
 

@@ -114,6 +114,7 @@ READERS = {
 MAPS = {
     "cast": ([12], "i32", {"dtype": "i32"}), "crop": ([4, 3], "f32", {"pad": 1}), "cutout": ([4, 3], "f32", {"size": 2}),
     "flip": ([4, 3], "f32", {"probability": 0.5}), "mixup": ([12], "f32", {"alpha": 0.4}),
+    "mask_tokens": ([12], "i32", {"mask": 1, "vocab": 256, "targets": "label"}),
     "normalize": ([12], "f32", {"mean": 0.5, "std": 2}), "one_hot": ([12, 3], "f32", {"depth": 3}),
     "pad": ([6, 5], "f32", {"pad": 1}), "scale": ([12], "f32", {"by": 0.5}), "shift": ([12], "f32", {"by": 1}),
 }

@@ -47,6 +47,10 @@ def check(model, folder):
     with open(model, encoding="utf-8") as file:
         text = file.read()
     shared = ["--set", "train.steps=2"]
+    if '"small":' in text:  # published sizes are for a GPU
+        shared.append("--small")
+    if '"warmup"' in text:
+        shared += ["--set", "train.optimizer.lr.warmup=1"]
     if ".gz" in text or '"data"' not in text:
         shared += ["--data", folder]
     if '"data"' not in text:
