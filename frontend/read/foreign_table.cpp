@@ -368,7 +368,6 @@ const std::vector<ForeignName>& foreign_names() {
        {"states"},
        "lengths are an input: \"in\" is an object, with \"x\" and \"size\""},
       {{"hx", "initialstate"}, {"states"}, "it is an input: \"in\" is an object, with \"x\" and \"h0\""},
-      {{"stateful"}, {"states"}, "leave it out: \"in\" may have an \"h0\", which the state starts as"},
       {{"timemajor", "unroll"}, {"states"}, "leave it out: the batch comes first, and the steps are a loop"},
       {{"mergemode"}, {"bidirectional"}, "leave it out: both directions lie side by side"},
       {{"layer"}, {"layers"}},
