@@ -12,7 +12,7 @@ using runtime::json_quoted;
 
 // A text is an expression where a number may stand.
 std::string item(const Key& key) {
-  const std::string whole = type({"integer", "string"}), text = type({"string"});
+  std::string whole = type({"integer", "string"}), text = type({"string"});
   if (!key.words.empty()) return object({{"enum", words(key.words)}});
   switch (key.type) {
     case KeyType::flag: return type({"boolean"});

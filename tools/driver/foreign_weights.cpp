@@ -101,10 +101,8 @@ class Translation {
     }
     if (by.to_patterns.size() > 1) return cut(t, from, by, held);
     t.name = frontend::fill(by.to_patterns.front(), held);
-    if (by.part)
-      parts_[t.name][*by.part].push_back({std::move(t), from, &by});
-    else
-      pieces_.push_back({std::move(t), from, &by});
+    auto& list = by.part ? parts_[t.name][*by.part] : pieces_;
+    list.push_back({std::move(t), from, &by});
   }
 
   bool turn(SavedTensor& t, const std::string& from, const RenamedTensor& by) {
