@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "runtime/data/input_file.h"
 #include "runtime/data/path.h"
@@ -14,9 +13,9 @@ namespace {
 
 // What is no text is told by its first piece, however large it is.
 void require_no_nul(const SourceFile& file, size_t from) {
-  const void* nul = std::memchr(file.text.data() + from, 0, file.text.size() - from);
-  if (nul == nullptr) return;
-  const auto at = static_cast<uint32_t>(static_cast<const char*>(nul) - file.text.data());
+  const size_t nul = file.text.find('\0', from);
+  if (nul == std::string::npos) return;
+  const auto at = static_cast<uint32_t>(nul);
   throw UserError(Location{&file, at, at + 1}, "a NUL byte: the file is no text, or not UTF-8",
                   "convert the file first: iconv -f UTF-16 -t UTF-8 FILE");
 }
