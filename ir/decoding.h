@@ -3,7 +3,8 @@
 //   attention(%q, %k, %v) of all tokens, q: f32[2,64,128]
 //     -> of one token, q: f32[2,1,128]: k and v are put into caches, states of 64 tokens, and q reads these
 //
-// An operator has a record in a file of ir/ops. What has none, and is no operator of single tokens, cannot be decoded.
+// An operator's definition holds it (OpDef::decoding). What has none, and is no operator of single tokens, cannot be
+// decoded.
 #pragma once
 #include <functional>
 #include <string>
@@ -27,19 +28,10 @@ struct DecodeRefusal {
 };
 
 struct Decoding {
-  std::string op;
   std::function<DecodeRefusal(const Signature&)> refusal;
   // `n` is the node of all tokens, `name` that of its first result. Operands and the result, the first one of `n`, are
   // [rows, 1, ...] in the place of [rows, tokens, ...].
   std::function<ValueId(DecodeStep&, const Signature& n, const std::string& name, const Values& operands)> build;
-};
-
-// nullptr where the operator has no record.
-const Decoding* find_decoding(const OpDef& op);
-
-// Registers at start-up, as RegisterOp.
-struct RegisterDecoding {
-  explicit RegisterDecoding(Decoding decoding);
 };
 
 }  // namespace heddle::ir

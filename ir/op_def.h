@@ -173,6 +173,8 @@ struct Form {
   std::function<Values(Builder&, const Node&)> build;
 };
 
+struct Decoding;  // ir/decoding.h
+
 struct OpDef {
   std::string name;
   std::string doc;  // the formula, and the source where it has one
@@ -193,6 +195,8 @@ struct OpDef {
   // For composites: the same results from other operators.
   std::function<Values(Builder&, const Node&)> decomposition = {};
   std::vector<Form> forms = {};  // and still others
+  // Of what reads along time: how it goes on by one token. Passes decode operators of single tokens without it.
+  const Decoding* decoding = nullptr;
   // Where the second operand names places of the first: how many there are along each coordinate.
   // Of one coordinate each element is one, else the last axis holds them.
   std::function<Dims(const Signature&)> places = {};

@@ -64,6 +64,7 @@ const RegisterOp attention(
      .grad = grad,
      .decomposition = [](Builder& b, const Node& n) { return AttentionGraph(b, n, kExtras).forward(); },
      .forms = {in_blocks("attention_blocks", kExtras)},
+     .decoding = &attention_decoding(),
      .flops = 10,
      .samples = attention_samples()});
 

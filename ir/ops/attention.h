@@ -95,6 +95,8 @@ class AttentionGraph {
   Attention a_;
 };
 
+const Decoding& attention_decoding();  // of one token, with caches of keys and values
+
 std::vector<Sample> attention_samples();
 std::vector<Sample> attention_gradient_samples();
 

@@ -104,12 +104,15 @@ class OneToken {
   const std::string name_;
 };
 
-const RegisterDecoding attention({.op = "attention",
-                                  .refusal = refusal,
-                                  .build = [](DecodeStep& step, const Signature& s, const std::string& name,
-                                              const Values& operands) {
-                                    return OneToken(step, s, name).build(operands);
-                                  }});
-
 }  // namespace
+
+const Decoding& attention_decoding() {
+  static const Decoding decoding{
+      .refusal = refusal,
+      .build = [](DecodeStep& step, const Signature& s, const std::string& name, const Values& operands) {
+        return OneToken(step, s, name).build(operands);
+      }};
+  return decoding;
+}
+
 }  // namespace heddle::ir

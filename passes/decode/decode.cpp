@@ -56,7 +56,7 @@ enum class Way {
 class Decoder {
  public:
   Decoder(const Module& m, const Graph& forward, size_t result) : m_(m), f_(forward), b_(done_.graph) {
-    decompose_nodes(f_, [&](NodeId n) { return find_decoding(*f_[n].op) == nullptr; });
+    decompose_nodes(f_, [&](NodeId n) { return f_[n].op->decoding == nullptr; });
     for (const ValueId v : f_.inputs)
       if (f_[v].role == Role::input) tokens_ = v;
     result_ = f_.outputs[result];
@@ -134,7 +134,7 @@ class Decoder {
     if (is_whole(part)) return ask_whole(n);
     if (n.op->traits.splat != nullptr) return Way::node;
     if (!depends(part.value)) return ask_position(n, result, part);
-    if (const Decoding* decoding = find_decoding(*n.op)) return ask_record(n, result, part, *decoding);
+    if (n.op->decoding != nullptr) return ask_record(n, result, part, *n.op->decoding);
     if (is_scan(n)) return ask_turn(n, result, part);
     for (size_t i = 0; i < n.operands.size(); ++i) {
       const auto roles = operand_roles(f_, n, result, i, part.roles, sizes_);
@@ -413,7 +413,7 @@ class Decoder {
       operands.push_back(made({v, roles}));
     }
     DecodeStep to = step();
-    return find_decoding(*n.op)->build(to, signature(f_, n), f_[n.results[0]].name, operands);
+    return n.op->decoding->build(to, signature(f_, n), f_[n.results[0]].name, operands);
   }
 
   ValueId add_state(const std::string& name, const Type& of, int64_t axis) {
