@@ -205,7 +205,7 @@ void plan_early_stop(const Model& model, TrainingPlan& plan) {
 // Row n of each batch goes on where row n of the one before stopped: so must the text.
 void require_strands(const TrainingPlan& plan, const KeptState& state) {
   if (!plan.data.train) return;
-  if (std::ranges::count(plan.data.train->settings, "strands", &runtime::data::ReaderSetting::key) > 0) return;
+  if (runtime::data::find_setting(plan.data.train->settings, "strands") != nullptr) return;
   throw UserError(plan.data.train->where,
                   "a stateful layer goes on where a row stopped, and these training rows are shuffled",
                   fmt::format("the reader \"tokens\" with \"strands\": {} cuts a text for it", plan.batch),

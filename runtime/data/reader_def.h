@@ -35,6 +35,8 @@ struct ReaderSetting {
   ReaderValue value;
   Location where;
 };
+// nullptr where the model does not say it.
+const ReaderSetting* find_setting(const std::vector<ReaderSetting>& settings, std::string_view key);
 
 using ir::Count;
 using ir::Key;

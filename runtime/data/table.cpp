@@ -72,10 +72,12 @@ Column with_room(const Column& like, ElementType type) {
   return column;
 }
 
-const ReaderSetting* ReaderRequest::find(std::string_view key) const {
+const ReaderSetting* find_setting(const std::vector<ReaderSetting>& settings, std::string_view key) {
   const auto it = std::ranges::find(settings, key, &ReaderSetting::key);
   return it == settings.end() ? nullptr : &*it;
 }
+
+const ReaderSetting* ReaderRequest::find(std::string_view key) const { return find_setting(settings, key); }
 
 Location ReaderRequest::place(std::string_view key) const {
   const ReaderSetting* setting = find(key);

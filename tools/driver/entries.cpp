@@ -19,9 +19,8 @@ constexpr int64_t kAssumedSteps = 1'000'000;  // of a training whose data are no
 // What layers keep of a batch's rows is of the strands that these are of.
 void require_one_row_of_each(const frontend::TrainingPlan& plan, const RowCounts& rows) {
   if (!plan.in_order || !plan.data.train) return;
-  const auto& settings = plan.data.train->settings;
-  const auto strands = std::ranges::find(settings, "strands", &runtime::data::ReaderSetting::key);
-  if (strands == settings.end()) return;
+  const runtime::data::ReaderSetting* strands = runtime::data::find_setting(plan.data.train->settings, "strands");
+  if (strands == nullptr) return;
   if (const int64_t given = std::get<int64_t>(strands->value); given != plan.batch)
     throw UserError(strands->where,
                     fmt::format("{} strands do not make batches of {}: a batch has one row of each", given, plan.batch),

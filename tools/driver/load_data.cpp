@@ -73,10 +73,9 @@ void require_names(const DataReader& reader, const frontend::TrainingPlan& plan,
 
 // Windows at drawn offsets train; rows that are measured are the same each time.
 void require_fixed_offsets(const DataReader& reader, const char* why, const char* help) {
-  for (const runtime::data::ReaderSetting& setting : reader.settings)
-    if (const auto* words = std::get_if<std::vector<std::string>>(&setting.value);
-        setting.key == "offsets" && words != nullptr && words->at(0) == "drawn")
-      throw UserError(setting.where, fmt::format("data: 'offsets' are drawn {}", why), help);
+  const runtime::data::ReaderSetting* offsets = runtime::data::find_setting(reader.settings, "offsets");
+  if (offsets != nullptr && std::get<std::vector<std::string>>(offsets->value).at(0) == "drawn")
+    throw UserError(offsets->where, fmt::format("data: 'offsets' are drawn {}", why), help);
 }
 
 void require_rows(const DataReader& reader, int64_t rows, int64_t promised) {

@@ -39,9 +39,10 @@ std::set<uint32_t> special_ids(const TrainingPlan& plan, const runtime::text::To
     if (token.special) ids.insert(id);
   for (const auto* reader : {&plan.data.train, &plan.data.validation, &plan.data.test}) {
     if (!*reader) continue;
-    for (const runtime::data::ReaderSetting& setting : (*reader)->settings) {
-      const auto* names = std::get_if<std::vector<std::string>>(&setting.value);
-      if (names == nullptr || std::ranges::count(kNamed, setting.key) == 0) continue;
+    for (const char* key : kNamed) {
+      const runtime::data::ReaderSetting* setting = runtime::data::find_setting((*reader)->settings, key);
+      const auto* names = setting == nullptr ? nullptr : std::get_if<std::vector<std::string>>(&setting->value);
+      if (names == nullptr) continue;
       for (const std::string& name : *names)
         if (const auto id = tokenizer.find(name)) ids.insert(*id);
     }
@@ -56,7 +57,7 @@ void require_padding(const TrainingPlan& plan, const runtime::text::Tokenizer& t
     if (!*reader) continue;
     const runtime::data::ReaderDef* def = runtime::data::find_reader((*reader)->op);
     if (def == nullptr || ir::find_key(def->keys, "padding") == nullptr) continue;
-    const bool given = std::ranges::count((*reader)->settings, "padding", &runtime::data::ReaderSetting::key) > 0;
+    const bool given = runtime::data::find_setting((*reader)->settings, "padding") != nullptr;
     if (given || tokenizer.named.padding) continue;
     throw UserError((*reader)->where,
                     fmt::format("{}: rows of text may end early, and no token tells what fills them up", what),

@@ -14,10 +14,9 @@ namespace {
 std::string named_by_reader(const frontend::Data& data, const char* key) {
   for (const auto* split : {&data.train, &data.validation, &data.test}) {
     if (!split->has_value()) continue;
-    const auto& settings = (*split)->settings;
-    const auto found = std::ranges::find(settings, key, &runtime::data::ReaderSetting::key);
-    if (found == settings.end()) continue;
-    if (const auto* names = std::get_if<std::vector<std::string>>(&found->value)) return names->at(0);
+    const runtime::data::ReaderSetting* setting = runtime::data::find_setting((*split)->settings, key);
+    if (setting == nullptr) continue;
+    if (const auto* names = std::get_if<std::vector<std::string>>(&setting->value)) return names->at(0);
   }
   return {};
 }

@@ -30,9 +30,7 @@ using namespace runtime::data;  // NOLINT: this file speaks of little else
 struct Layout {
   const frontend::DataReader* reader = nullptr;  // nullptr: nothing
   const ReaderSetting* find(std::string_view key) const {
-    if (reader == nullptr) return nullptr;
-    const auto it = std::ranges::find(reader->settings, key, &ReaderSetting::key);
-    return it == reader->settings.end() ? nullptr : &*it;
+    return reader == nullptr ? nullptr : find_setting(reader->settings, key);
   }
 };
 

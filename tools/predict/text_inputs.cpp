@@ -17,8 +17,7 @@ const std::vector<frontend::Named>* words_of(const frontend::DataReader& reader,
 
 // What the reader makes an input of, by its key or by the setting "text"; "" for other than text.
 std::string unit_of(const frontend::DataReader& reader, const std::string& input) {
-  const auto setting = std::ranges::find(reader.settings, "text", &ReaderSetting::key);
-  if (setting != reader.settings.end()) {
+  if (const ReaderSetting* setting = find_setting(reader.settings, "text")) {
     const auto& units = std::get<ClassNames>(setting->value);
     const auto unit = units.find(input);
     return unit == units.end() ? "" : unit->second.at(0);
