@@ -7,14 +7,12 @@
 #include <optional>
 
 #include "frontend/json/json.h"
-#include "frontend/limits.h"
 #include "ir/read_text.h"
 #include "runtime/json_text.h"
-#include "tools/api/heddle.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
 #include "tools/command/device_arguments.h"
-#include "tools/command/model_arguments.h"
+#include "tools/command/open_model.h"
 #include "tools/command/output.h"
 #include "tools/driver/generator.h"
 #include "tools/driver/plan_batch.h"
@@ -33,23 +31,6 @@ struct GenerateArguments {
   int seed = 0;
   bool only_new = false, log_probabilities = false, time = false;
 };
-
-void note(const std::string& text) { print_note("note: {}\n", text); }
-
-heddle::Model open_model(const GenerateArguments& a) {
-  const Options options{.set = a.model.set,
-                        .small = a.model.small,
-                        .device = a.device.device,
-                        .threads = a.device.threads,
-                        .memory_gib = a.model.memory_gib,
-                        .data = {},
-                        .note = note,
-                        .text_name = "<stdin>"};
-  if (a.model.model != "-") return heddle::Model::load(a.model.model, options);
-  if (a.in == "-" || std::ranges::count(a.prompts, "-") > 0)
-    throw UserError(ExitCode::usage, "the model and the prompt are both standard input", "give one of them as a file");
-  return heddle::Model::parse(read_text("-", "standard input", frontend::kMaxFileBytes), options);
-}
 
 // Without the end of its last line: who types a line means what stands in it.
 Prompt standard_input() {
@@ -137,7 +118,8 @@ struct Pace {
 };
 
 void generate(GenerateArguments& a) {
-  heddle::Model model = open_model(a);
+  const bool on_input = a.in == "-" || std::ranges::count(a.prompts, "-") > 0;
+  heddle::Model model = open_model(a.model, a.device, on_input ? "the prompt" : "");
   const std::vector<Prompt> prompts = read_prompts(a);
   const bool lines = a.format.empty() ? !a.in.empty() : a.format == "jsonl";
   const bool live = !lines && prompts.size() == 1 && a.options.samples == 1 && a.options.beams == 0;

@@ -1,13 +1,11 @@
 // heddle predict: what a model with weights makes of rows.
+#include <algorithm>
 #include <memory>
 
-#include "frontend/limits.h"
-#include "ir/read_text.h"
-#include "tools/api/heddle.h"
 #include "tools/command/command_line.h"
 #include "tools/command/commands.h"
 #include "tools/command/device_arguments.h"
-#include "tools/command/model_arguments.h"
+#include "tools/command/open_model.h"
 #include "tools/command/output.h"
 #include "tools/driver/plan_batch.h"
 #include "tools/predict/result_writer.h"
@@ -23,26 +21,10 @@ struct PredictArguments {
   bool quiet = false;
 };
 
-void note(const std::string& text) { print_note("note: {}\n", text); }
-
-heddle::Model open_model(const PredictArguments& a) {
-  const Options options{.set = a.model.set,
-                        .small = a.model.small,
-                        .device = a.device.device,
-                        .threads = a.device.threads,
-                        .memory_gib = a.model.memory_gib,
-                        .data = {},
-                        .note = note,
-                        .text_name = "<stdin>"};
-  if (a.model.model != "-") return heddle::Model::load(a.model.model, options);
-  for (const std::string& word : a.files.in)
-    if (word == "-" || word.ends_with("=-"))
-      throw UserError(ExitCode::usage, "the model and --in are both standard input", "give one of them as a file");
-  return heddle::Model::parse(read_text("-", "standard input", frontend::kMaxFileBytes), options);
-}
-
 void predict(const PredictArguments& a) {
-  heddle::Model model = open_model(a);
+  const bool on_input =
+      std::ranges::any_of(a.files.in, [](const std::string& word) { return word == "-" || word.ends_with("=-"); });
+  heddle::Model model = open_model(a.model, a.device, on_input ? "--in" : "");
   model.load_weights(a.weights, a.prefix);
   const FileResult done = model.predict_files(a.files);
   if (done.not_finite > 0)

@@ -1,0 +1,27 @@
+#include "tools/command/open_model.h"
+
+#include <fmt/format.h>
+
+#include "frontend/limits.h"
+#include "ir/read_text.h"
+#include "tools/command/output.h"
+
+namespace heddle::tools {
+
+heddle::Model open_model(const ModelArguments& a, const driver::DeviceRequest& device, const std::string& on_input) {
+  const Options options{.set = a.set,
+                        .small = a.small,
+                        .device = device.device,
+                        .threads = device.threads,
+                        .memory_gib = a.memory_gib,
+                        .data = {},
+                        .note = [](const std::string& text) { print_note("note: {}\n", text); },
+                        .text_name = "<stdin>"};
+  if (a.model != "-") return heddle::Model::load(a.model, options);
+  if (!on_input.empty())
+    throw UserError(ExitCode::usage, fmt::format("the model and {} are both standard input", on_input),
+                    "give one of them as a file");
+  return heddle::Model::parse(read_text("-", "standard input", frontend::kMaxFileBytes), options);
+}
+
+}  // namespace heddle::tools
