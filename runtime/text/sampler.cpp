@@ -14,14 +14,14 @@ constexpr auto kLikelier = [](const auto& a, const auto& b) {
   return a.weight != b.weight ? a.weight > b.weight : a.token < b.token;
 };
 
-// log of the sum of exp.
-double log_sum(std::span<const float> logits, double most) {
+}  // namespace
+
+double log_sum_exp(std::span<const float> logits) {
+  const auto most = static_cast<double>(*std::ranges::max_element(logits));
   double sum = 0;
   for (const float x : logits) sum += std::exp(static_cast<double>(x) - most);
   return most + std::log(sum);
 }
-
-}  // namespace
 
 double draw_uniform(uint64_t seed, const DrawPlace& at) {
   data::KeyedRandom of_sample(seed, at.sample);
@@ -59,12 +59,8 @@ void Sampler::keep_top_p() {
 Drawn Sampler::draw(std::span<const float> logits, std::span<const uint32_t> text, const DrawPlace& at) {
   HEDDLE_CHECK(!logits.empty(), "there is a token to draw");
   all_.clear();
-  double most = static_cast<double>(logits[0]);
-  for (uint32_t i = 0; i < logits.size(); ++i) {
-    all_.push_back({i, static_cast<double>(logits[i])});
-    most = std::max(most, all_.back().weight);
-  }
-  const double whole = log_sum(logits, most);
+  for (uint32_t i = 0; i < logits.size(); ++i) all_.push_back({i, static_cast<double>(logits[i])});
+  const double whole = log_sum_exp(logits);
   const auto drawn = [&](uint32_t token) { return Drawn{token, static_cast<double>(logits[token]) - whole}; };
 
   if (s_.repetition_penalty != 1)

@@ -51,6 +51,8 @@ class Sampler {
   std::vector<Candidate> all_;
 };
 
+// log of the sum of exp(x), without overflow: a token's log probability is its logit less this. One or more.
+double log_sum_exp(std::span<const float> logits);
 // Uniform in [0, 1), in steps of 2^-53.
 double draw_uniform(uint64_t seed, const DrawPlace& at);
 

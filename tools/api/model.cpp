@@ -115,13 +115,13 @@ struct Model::Impl {
   }
   // Compiled once for so many texts at the same time.
   driver::Generator& generator_for(int64_t rows, bool reorders) {
-    const runtime::WeightsFile now = current();
+    runtime::WeightsFile now = current();
     if (generator && generator->made->rows() == rows && generator->made->reorders() == reorders) {
-      generator->made->load(now);
+      generator->made->load(std::move(now));
       return *generator->made;
     }
     generator = make_on_device<driver::Generator>([&](const driver::CompileOptions& compile, runtime::Device& device) {
-      return std::make_unique<driver::Generator>(read.model, now, rows, reorders, compile, device);
+      return std::make_unique<driver::Generator>(read.model, std::move(now), rows, reorders, compile, device);
     });
     if (!generator->made->note().empty()) tell(generator->made->note());
     return *generator->made;
@@ -372,10 +372,6 @@ int64_t rows_for(const GenerateOptions& o, size_t prompts) {
   const int64_t texts = static_cast<int64_t>(prompts) * o.samples;
   return std::clamp<int64_t>(texts, driver::Generator::kFewestRows, driver::PlannedBatch::kMostRows);
 }
-
-}  // namespace
-
-namespace {
 
 tools::GenerateSettings settings_of(const GenerateOptions& o) {
   return {.sampling = {.temperature = o.temperature,

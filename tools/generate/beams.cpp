@@ -33,11 +33,9 @@ bool comes_before(const Candidate& a, const Candidate& b) {
 }
 
 std::vector<double> log_probabilities(std::span<const float> logits) {
-  const auto most = static_cast<double>(*std::ranges::max_element(logits));
-  double sum = 0;
-  for (const float x : logits) sum += std::exp(static_cast<double>(x) - most);
+  const double whole = runtime::text::log_sum_exp(logits);
   std::vector<double> out;
-  for (const float x : logits) out.push_back(static_cast<double>(x) - most - std::log(sum));
+  for (const float x : logits) out.push_back(static_cast<double>(x) - whole);
   return out;
 }
 
