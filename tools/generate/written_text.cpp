@@ -27,21 +27,28 @@ WrittenText::WrittenText(DecodeText decode, std::vector<std::string> stops, std:
   read_ = ids_.size();
 }
 
+// The text of the tokens behind `read_`; they are decoded with those before, on which it may depend. Where whole
+// characters are asked for, none while the last one is not whole.
+std::string WrittenText::unread(bool whole_characters) const {
+  const std::span<const uint32_t> ids(ids_);
+  const size_t before = decode_(ids.subspan(first_, read_ - first_)).size();
+  const std::string with = decode_(ids.subspan(first_));
+  if (with.size() <= before || (whole_characters && with.ends_with(kReplacement))) return {};
+  return with.substr(before);
+}
+
 std::string WrittenText::add(uint32_t id) {
   ids_.push_back(id);
-  const std::span<const uint32_t> ids(ids_);
-  const std::string before = decode_(ids.subspan(first_, read_ - first_)), with = decode_(ids.subspan(first_));
-  if (with.size() <= before.size() || with.ends_with(kReplacement)) return {};
-  held_ += with.substr(before.size());
+  const std::string text = unread(/*whole_characters=*/true);
+  if (text.empty()) return {};
+  held_ += text;
   first_ = std::exchange(read_, ids_.size());
   return released(/*all=*/false);
 }
 
 std::string WrittenText::finish() {
   if (read_ < ids_.size() && !stopped_) {
-    const std::span<const uint32_t> ids(ids_);
-    const std::string before = decode_(ids.subspan(first_, read_ - first_)), with = decode_(ids.subspan(first_));
-    if (with.size() > before.size()) held_ += with.substr(before.size());
+    held_ += unread(/*whole_characters=*/false);
     read_ = ids_.size();
   }
   return released(/*all=*/true);
