@@ -6,6 +6,7 @@
 
 #include "ir/builder.h"
 #include "tests/support/host_run.h"
+#include "tests/support/philox.h"
 
 namespace heddle::testing {
 namespace {
@@ -17,15 +18,8 @@ constexpr int64_t kSide = 65536, kStep = 8191;
 // Element i of the numbers that (seed, step, stream) stand for, as ir/ops/random.cpp defines them: Philox4x32-7.
 double uniform(uint32_t seed, uint32_t step, uint32_t stream, int64_t i) {
   const auto group = static_cast<uint64_t>(i / 4);
-  std::array<uint32_t, 4> c = {static_cast<uint32_t>(group), static_cast<uint32_t>(group >> 32), step, 0};
-  uint32_t key0 = seed, key1 = stream;
-  for (int round = 0; round < 7; ++round) {
-    const uint64_t p0 = uint64_t{0xD2511F53} * c[0], p1 = uint64_t{0xCD9E8D57} * c[2];
-    c = {static_cast<uint32_t>(p1 >> 32) ^ c[1] ^ key0, static_cast<uint32_t>(p1),
-         static_cast<uint32_t>(p0 >> 32) ^ c[3] ^ key1, static_cast<uint32_t>(p0)};
-    key0 += 0x9E3779B9;
-    key1 += 0xBB67AE85;
-  }
+  const std::array<uint32_t, 4> c =
+      philox({static_cast<uint32_t>(group), static_cast<uint32_t>(group >> 32), step, 0}, seed, stream);
   return std::ldexp(static_cast<double>(c[static_cast<size_t>(i % 4)] >> 8), -24);
 }
 

@@ -12,6 +12,7 @@
 #include "runtime/feed.h"
 #include "runtime/host/host_device.h"
 #include "tests/support/host_run.h"
+#include "tests/support/philox.h"
 
 namespace heddle::runtime {
 namespace {
@@ -23,22 +24,12 @@ using Maps = std::vector<DataMap>;
 
 constexpr int kHeight = 6, kWidth = 8, kRows = 12, kBatch = 4;
 
-// Salmon et al. 2011, seven rounds, written from the paper.
-std::array<uint32_t, 4> philox(std::array<uint32_t, 4> c, uint32_t k0, uint32_t k1) {
-  for (int round = 0; round < 7; ++round) {
-    const uint64_t a = uint64_t{0xD2511F53} * c[0], b = uint64_t{0xCD9E8D57} * c[2];
-    c = {static_cast<uint32_t>(b >> 32) ^ c[1] ^ k0, static_cast<uint32_t>(b),
-         static_cast<uint32_t>(a >> 32) ^ c[3] ^ k1, static_cast<uint32_t>(a)};
-    k0 += 0x9E3779B9, k1 += 0xBB67AE85;
-  }
-  return c;
-}
 std::array<uint32_t, 4> words_of(Draws d, uint64_t row, uint64_t map) {
   const auto low = [](uint64_t v) { return static_cast<uint32_t>(v); };
   const auto high = [](uint64_t v) { return static_cast<uint32_t>(v >> 32); };
   const uint64_t stream = 0x706963747572, group = row * 64 + map;
-  return philox({low(group), high(group), low(d.epoch), high(d.epoch)}, low(d.seed) ^ high(d.seed),
-                low(stream) ^ high(stream));
+  return testing::philox({low(group), high(group), low(d.epoch), high(d.epoch)}, low(d.seed) ^ high(d.seed),
+                         low(stream) ^ high(stream));
 }
 int below(uint32_t word, int n) { return static_cast<int>(uint64_t{word} * static_cast<uint64_t>(n) >> 32); }
 

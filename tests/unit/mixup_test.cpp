@@ -11,6 +11,7 @@
 #include "runtime/feed.h"
 #include "runtime/host/host_device.h"
 #include "tests/support/host_run.h"
+#include "tests/support/philox.h"
 
 namespace heddle::runtime {
 namespace {
@@ -97,16 +98,10 @@ Batches run(const Options& o) {
 // Philox's words for a row's mixing, and a number of beta(alpha, alpha) from them, in double precision by Bailey's t.
 double mix_of(const Options& o, uint64_t row) {
   const uint64_t stream = 0x706963747572, group = row * 64 + 63;
-  uint32_t c[] = {static_cast<uint32_t>(group), static_cast<uint32_t>(group >> 32),
-                  static_cast<uint32_t>(o.draws.epoch), static_cast<uint32_t>(o.draws.epoch >> 32)};
-  uint32_t k0 = static_cast<uint32_t>(o.draws.seed) ^ static_cast<uint32_t>(o.draws.seed >> 32);
-  uint32_t k1 = static_cast<uint32_t>(stream) ^ static_cast<uint32_t>(stream >> 32);
-  for (int round = 0; round < 7; ++round, k0 += 0x9E3779B9, k1 += 0xBB67AE85) {
-    const uint64_t a = uint64_t{0xD2511F53} * c[0], b = uint64_t{0xCD9E8D57} * c[2];
-    const uint32_t next[] = {static_cast<uint32_t>(b >> 32) ^ c[1] ^ k0, static_cast<uint32_t>(b),
-                             static_cast<uint32_t>(a >> 32) ^ c[3] ^ k1, static_cast<uint32_t>(a)};
-    std::copy(std::begin(next), std::end(next), c);
-  }
+  const auto low = [](uint64_t v) { return static_cast<uint32_t>(v); };
+  const auto high = [](uint64_t v) { return static_cast<uint32_t>(v >> 32); };
+  const auto c = testing::philox({low(group), high(group), low(o.draws.epoch), high(o.draws.epoch)},
+                                 low(o.draws.seed) ^ high(o.draws.seed), low(stream) ^ high(stream));
   const double u = (c[0] >> 8) * 0x1p-24 + 0x1p-25, v = (c[1] >> 8) * 0x1p-24;
   const double degrees = 2 * o.alpha;
   const double t = std::sqrt(degrees * (std::pow(u, -2 / degrees) - 1)) * std::cos(2 * 3.14159265358979323846 * v);
