@@ -105,7 +105,7 @@ std::string Body::add_text(const Node& n, const Signature& s, const ReductionAcc
   }
   condition = joined(guards, " && ");
   const std::string k = element_needs_k(s) ? index(access.k, access.operands[0].extents) : "";
-  const bool indexed = monoid(s).starts_with("hd::Arg");
+  const bool indexed = monoid_of(*s.op).indexed;
   return fmt::format("{}.add({}{});", accumulator, element_call(s, arguments, k), indexed ? ", " + k : "");
 }
 

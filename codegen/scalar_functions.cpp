@@ -153,7 +153,7 @@ std::string finish_call(const Signature& s, size_t r, const std::string& accumul
 
 bool element_needs_k(const Signature& s) {
   const auto* r = std::get_if<Reduction>(&s.op->kind);
-  return r != nullptr && (r->monoid.starts_with("Arg") || mentions(r->element, "k"));
+  return r != nullptr && (r->monoid.indexed || mentions(r->element, "k"));
 }
 
 bool finish_needs_valid(const Signature& s) {
@@ -163,13 +163,7 @@ bool finish_needs_valid(const Signature& s) {
 }
 
 std::string monoid(const Signature& s) {
-  const std::string name = visit_kind(
-      *s.op, [](const Reduction& r) { return r.monoid; }, [](const Contraction&) { return std::string("Sum"); },
-      [&](const OneOf<Source, Elementwise, Movement, Lookup, Primitive, Composite, Gradient, Call, Scan> auto&) {
-        HEDDLE_CHECK(false, s.op->name + " reduces nothing");
-        return std::string();
-      });
-  return fmt::format("hd::{}<{}>", name, compute_type(s.operands[0].dtype));
+  return fmt::format("hd::{}<{}>", monoid_of(*s.op).name, compute_type(s.operands[0].dtype));
 }
 
 std::string reduction_text(const OpDef& op, const Reduction& r) {

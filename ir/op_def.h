@@ -16,6 +16,7 @@
 #include "ir/graph.h"
 #include "ir/index/index_map.h"
 #include "ir/keys/key.h"
+#include "ir/monoid.h"
 #include "ir/op_traits.h"
 
 namespace heddle::ir {
@@ -84,13 +85,12 @@ struct ReductionDomain {
   int64_t count = 0;  // what `count` is in `finish`; 0: the number of points of `extents`
   int64_t counted() const { return count != 0 ? count : product(extents); }
 };
-// Combines elements with a monoid of the preamble, named without its namespace: Sum, Max, Min, Prod, ArgMax, ArgMin,
-// each over A, the accumulation type (float for 16-bit types). `element` is C++ over the operands' names, `k`
+// Combines elements with a monoid over A, the accumulation type (float for 16-bit types). `element` is C++ over the operands' names, `k`
 // (int64_t, see ReductionDomain) and the scalar attributes; `finish`, one per result, over `acc`, `count` (int64_t, see
 // there), `valid` (int64_t, the number of points whose guards held) and the scalar attributes. `acc` is a value of A;
-// for ArgMax and ArgMin it holds acc.value and acc.index, the k of the first of equals.
+// of an indexed monoid it holds acc.value and acc.index, the k of the first of equals.
 struct Reduction {
-  std::string monoid;
+  Monoid monoid;
   std::string element;
   std::vector<std::string> finish;
   std::function<ReductionDomain(const Signature&)> domain;

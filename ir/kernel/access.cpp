@@ -221,11 +221,21 @@ bool mentions(std::string_view text, std::string_view identifier) {
   return false;
 }
 
+const Monoid& monoid_of(const OpDef& op) {
+  return visit_kind(
+      op, [](const Reduction& r) -> const Monoid& { return r.monoid; },
+      [](const Contraction&) -> const Monoid& { return monoids::kSum; },
+      [&](const OneOf<Source, Elementwise, Movement, Lookup, Primitive, Composite, Gradient, Call, Scan> auto&)
+          -> const Monoid& {
+        HEDDLE_CHECK(false, op.name + " reduces nothing");
+        return monoids::kSum;
+      });
+}
+
 int64_t accumulator_bytes(const Signature& s) {
   const int64_t value = std::max<int64_t>(bits(s.operands[0].dtype) / 8, is_floating(s.operands[0].dtype) ? 4 : 1);
-  const auto* r = std::get_if<Reduction>(&s.op->kind);
-  const bool indexed = r != nullptr && r->monoid.starts_with("Arg");
-  return indexed ? 2 * std::max<int64_t>(value, 4) : value;
+  const int words = monoid_of(*s.op).words;
+  return words > 1 ? words * std::max<int64_t>(value, 4) : value;
 }
 
 }  // namespace heddle::ir

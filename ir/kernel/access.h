@@ -71,6 +71,7 @@ std::vector<Read> reads_at(const Graph& g, const Node& n, const IndexMap& result
 bool is_overwritten(const Graph& g, ValueId operand);
 
 // Bytes of one accumulator of a reduction.
+const Monoid& monoid_of(const OpDef& op);  // of a reduction, or a contraction, which is a sum
 int64_t accumulator_bytes(const Signature& s);
 
 // `identifier` occurs in the C++ text as a word of its own.

@@ -19,10 +19,7 @@ int64_t teams(const schedules::Rows& schedule) {
   return schedule.team > kWarp ? 1 : std::max<int64_t>(1, schedule.threads / schedule.team);
 }
 
-bool is_sum(const Signature& s) {
-  const auto* r = std::get_if<Reduction>(&s.op->kind);
-  return (r == nullptr || r->monoid == "Sum") && is_floating(s.operands[0].dtype);
-}
+bool is_sum(const Signature& s) { return monoid_of(*s.op).rounds && is_floating(s.operands[0].dtype); }
 
 // What is added to one running result, one element after the other.
 int64_t chain_of(const schedules::Rows& schedule, const KernelPlan& plan, ReductionPlan how, bool each_point) {

@@ -125,7 +125,7 @@ const RegisterOp adaptive_sum_pool(
      .operands = {"x"},
      .attrs = forward_attributes(),
      .dtypes = kFloating,
-     .kind = Reduction{"Sum", "x", {"acc"}, [](const Signature& s) { return bin_domain(bins(s), pooled(s)); }},
+     .kind = Reduction{monoids::kSum, "x", {"acc"}, [](const Signature& s) { return bin_domain(bins(s), pooled(s)); }},
      .infer = infer_pool,
      .eval = eval_sum,
      .grad = [](Builder& b, const Node& n, const Values& dy) -> Grads {
@@ -161,8 +161,10 @@ const RegisterOp adaptive_avg_pool(
      .operands = {"x"},
      .attrs = forward_attributes(),
      .dtypes = kFloating,
-     .kind =
-         Reduction{"Sum", "x", {"acc / T(valid)"}, [](const Signature& s) { return bin_domain(bins(s), pooled(s)); }},
+     .kind = Reduction{monoids::kSum,
+                       "x",
+                       {"acc / T(valid)"},
+                       [](const Signature& s) { return bin_domain(bins(s), pooled(s)); }},
      .infer = infer_pool,
      .eval = eval_average,
      .grad = average_gradient,
@@ -191,7 +193,7 @@ const RegisterOp adaptive_max_pool(
      .results = {"y", "index"},
      .attrs = forward_attributes(),
      .dtypes = kArithmetic,
-     .kind = Reduction{"ArgMax",
+     .kind = Reduction{monoids::kArgMax,
                        "x",
                        {"acc.value", "acc.index"},
                        [](const Signature& s) { return bin_domain(bins(s), pooled(s)); }},
@@ -264,7 +266,7 @@ const RegisterOp adaptive_max_pool_grad(
      .results = {"dx"},
      .attrs = attributes("input", "elements along it before"),
      .dtypes = kFloating,
-     .kind = Reduction{"Sum", "index == k ? dy : T(0)", {"acc"}, back_domain},
+     .kind = Reduction{monoids::kSum, "index == k ? dy : T(0)", {"acc"}, back_domain},
      .infer = [](const Signature& s) -> std::vector<Type> {
        return {{s.operands[0].dtype, unpooled(s)}};
      },
@@ -291,7 +293,7 @@ const RegisterOp adaptive_max_pool_pick(
      .operands = {"x", "index"},
      .attrs = forward_attributes(),
      .dtypes = kFloating,
-     .kind = Reduction{"Sum",
+     .kind = Reduction{monoids::kSum,
                        "index == k ? x : T(0)",
                        {"acc"},
                        [](const Signature& s) {

@@ -52,7 +52,7 @@ std::vector<Sample> samples() {
           {.shapes = {{2, 513}}, .attrs = {{"axis", int64_t{-1}}}}};
 }
 
-OpDef index_of(const std::string& name, const std::string& which, const std::string& monoid, bool largest) {
+OpDef index_of(const std::string& name, const std::string& which, const Monoid& monoid, bool largest) {
   return {.name = name,
           .doc = "y = the index along axis of the " + which + " element, the first of equals",
           .operands = {"x"},
@@ -66,8 +66,8 @@ OpDef index_of(const std::string& name, const std::string& which, const std::str
           .samples = samples()};
 }
 
-const RegisterOp argmax(index_of("argmax", "largest", "ArgMax", true));
-const RegisterOp argmin(index_of("argmin", "smallest", "ArgMin", false));
+const RegisterOp argmax(index_of("argmax", "largest", monoids::kArgMax, true));
+const RegisterOp argmin(index_of("argmin", "smallest", monoids::kArgMin, false));
 
 }  // namespace
 }  // namespace heddle::ir

@@ -64,7 +64,7 @@ const RegisterOp avg_pool2d(
      .operands = {"x"},
      .attrs = avg_pool_attributes(),
      .dtypes = kFloating,
-     .kind = Reduction{"Sum",
+     .kind = Reduction{monoids::kSum,
                        "x",
                        {"acc / T(count_include_pad ? count : valid)"},
                        [](const Signature& s) { return pool_domain(s, 0); }},
@@ -88,23 +88,25 @@ std::vector<Tensor> eval_avg_pool_grad(const Signature& s, std::span<const Tenso
   return {dx};
 }
 
-const RegisterOp avg_pool2d_grad(
-    {.name = "avg_pool2d_grad",
-     .doc = "gradient of avg_pool2d with count_include_pad: each dy / window elements is "
-            "added to the elements its window covers",
-     .operands = {"dy"},
-     .results = {"dx"},
-     .attrs = pool_gradient_attributes(),
-     .dtypes = kFloating,
-     .kind = Reduction{"Sum", "dy", {"acc / T(count)"}, [](const Signature& s) { return pool_gradient_domain(s, 1); }},
-     .infer = [](const Signature& s) -> std::vector<Type> {
-       return {{s.operands[0].dtype, pool_gradient_image(s)}};
-     },
-     .eval = eval_avg_pool_grad,
-     .grad = [](Builder& b, const Node& n, const Values& dy) -> Grads {
-       return {b("avg_pool2d", {dy[0]}, without_shape(n.attrs, "input"))};
-     },
-     .samples = pool_gradient_samples(1)});
+const RegisterOp avg_pool2d_grad({.name = "avg_pool2d_grad",
+                                  .doc = "gradient of avg_pool2d with count_include_pad: each dy / window elements is "
+                                         "added to the elements its window covers",
+                                  .operands = {"dy"},
+                                  .results = {"dx"},
+                                  .attrs = pool_gradient_attributes(),
+                                  .dtypes = kFloating,
+                                  .kind = Reduction{monoids::kSum,
+                                                    "dy",
+                                                    {"acc / T(count)"},
+                                                    [](const Signature& s) { return pool_gradient_domain(s, 1); }},
+                                  .infer = [](const Signature& s) -> std::vector<Type> {
+                                    return {{s.operands[0].dtype, pool_gradient_image(s)}};
+                                  },
+                                  .eval = eval_avg_pool_grad,
+                                  .grad = [](Builder& b, const Node& n, const Values& dy) -> Grads {
+                                    return {b("avg_pool2d", {dy[0]}, without_shape(n.attrs, "input"))};
+                                  },
+                                  .samples = pool_gradient_samples(1)});
 
 }  // namespace
 }  // namespace heddle::ir

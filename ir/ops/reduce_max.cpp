@@ -41,7 +41,7 @@ const RegisterOp max(
      .operands = {"x"},
      .attrs = {axes_attribute()},
      .dtypes = kArithmetic,
-     .kind = Reduction{"Max", "x", {"acc"}, reduced_domain},
+     .kind = Reduction{monoids::kMax, "x", {"acc"}, reduced_domain},
      .traits = {.removes_axes = true, .of_equal = OfEqual::itself},
      .infer = infer_reduced,
      .eval = eval_reduced(
@@ -56,7 +56,7 @@ const RegisterOp min(
      .operands = {"x"},
      .attrs = {axes_attribute()},
      .dtypes = kArithmetic,
-     .kind = Reduction{"Min", "x", {"acc"}, reduced_domain},
+     .kind = Reduction{monoids::kMin, "x", {"acc"}, reduced_domain},
      .traits = {.removes_axes = true, .of_equal = OfEqual::itself},
      .infer = infer_reduced,
      .eval = eval_reduced(

@@ -36,7 +36,7 @@ const RegisterOp prod(
      .operands = {"x"},
      .attrs = {axes_attribute()},
      .dtypes = kArithmetic,
-     .kind = Reduction{"Prod", "x", {"acc"}, reduced_domain},
+     .kind = Reduction{monoids::kProd, "x", {"acc"}, reduced_domain},
      .traits = {.removes_axes = true, .of_equal = OfEqual::power},
      .infer = infer_reduced,
      .eval = eval_reduced({[](DType) { return 1.0; }, [](DType, double a, double x) { return a * x; }},

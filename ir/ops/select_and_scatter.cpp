@@ -39,7 +39,7 @@ std::vector<Tensor> eval_place(const Signature& s, std::span<const Tensor* const
   return {std::move(y)};
 }
 
-OpDef place(const std::string& name, const std::string& which, const std::string& monoid, bool largest) {
+OpDef place(const std::string& name, const std::string& which, const Monoid& monoid, bool largest) {
   return {
       .name = name,
       .doc = "y = the place, in the row-major order of x, of the " + which +
@@ -54,8 +54,8 @@ OpDef place(const std::string& name, const std::string& which, const std::string
       .samples = windows_samples(/*with_source=*/false)};
 }
 
-const RegisterOp window_argmax(place("window_argmax", "largest", "ArgMax", true));
-const RegisterOp window_argmin(place("window_argmin", "smallest", "ArgMin", false));
+const RegisterOp window_argmax(place("window_argmax", "largest", monoids::kArgMax, true));
+const RegisterOp window_argmin(place("window_argmin", "smallest", monoids::kArgMin, false));
 
 // --- select_and_scatter ---
 

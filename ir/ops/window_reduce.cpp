@@ -41,7 +41,7 @@ Eval eval_windows(Fold<double> real, Fold<int64_t> integer) {
   };
 }
 
-OpDef windowed_reduction(const std::string& name, const std::string& what, const std::string& monoid, Eval eval) {
+OpDef windowed_reduction(const std::string& name, const std::string& what, const Monoid& monoid, Eval eval) {
   return {.name = name,
           .doc = "y = " + what + " of x in the window at each place; padding does not count",
           .operands = {"x"},
@@ -72,7 +72,7 @@ ValueId add_to_windows(Builder& b, const Node& n, ValueId dy) {
 
 OpDef sum() {
   OpDef def = windowed_reduction(
-      "window_sum", "the sum", "Sum",
+      "window_sum", "the sum", monoids::kSum,
       eval_windows({[](DType) { return 0.0; }, [](DType, double a, double x) { return a + x; }, true},
                    {[](DType) { return int64_t{0}; },
                     [](DType, int64_t a, int64_t x) { return wrapping(pattern(a) + pattern(x)); }}));
@@ -98,7 +98,7 @@ Grads product_gradient(Builder& b, const Node& n, const Values& dy) {
 
 OpDef product() {
   OpDef def =
-      windowed_reduction("window_prod", "the product", "Prod",
+      windowed_reduction("window_prod", "the product", monoids::kProd,
                          eval_windows({[](DType) { return 1.0; }, [](DType, double a, double x) { return a * x; }},
                                       {[](DType) { return int64_t{1}; },
                                        [](DType, int64_t a, int64_t x) { return wrapping(pattern(a) * pattern(x)); }}));
@@ -121,7 +121,7 @@ std::vector<Tensor> eval_extreme(const Signature& s, std::span<const Tensor* con
   return {std::move(y)};
 }
 
-OpDef extreme(const std::string& name, const std::string& which, const std::string& monoid, bool largest) {
+OpDef extreme(const std::string& name, const std::string& which, const Monoid& monoid, bool largest) {
   OpDef def = windowed_reduction(name, which, monoid, [largest](const Signature& s, std::span<const Tensor* const> in) {
     return eval_extreme(s, in, largest);
   });
@@ -137,8 +137,8 @@ OpDef extreme(const std::string& name, const std::string& which, const std::stri
 
 const RegisterOp window_sum(sum());
 const RegisterOp window_prod(product());
-const RegisterOp window_max(extreme("window_max", "the largest", "Max", true));
-const RegisterOp window_min(extreme("window_min", "the smallest", "Min", false));
+const RegisterOp window_max(extreme("window_max", "the largest", monoids::kMax, true));
+const RegisterOp window_min(extreme("window_min", "the smallest", monoids::kMin, false));
 
 }  // namespace
 }  // namespace heddle::ir

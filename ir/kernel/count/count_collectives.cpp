@@ -69,11 +69,10 @@ void count_written(const AccumulatorWork& a, double warps, double count, double 
 }  // namespace
 
 AccumulatorWork accumulator_work(const Graph& k, const Node& n) {
-  const auto* r = std::get_if<Reduction>(&n.op->kind);
-  const bool indexed = r != nullptr && r->monoid.starts_with("Arg");
+  const Monoid& monoid = monoid_of(*n.op);
   return {.bytes = accumulator_bytes(signature(k, n)),
-          .accesses = indexed ? 2.0 : 1.0,
-          .merge = r == nullptr ? 1 : merge_instructions(r->monoid)};
+          .accesses = static_cast<double>(monoid.words),
+          .merge = monoid.merge};
 }
 
 void count_combine(const AccumulatorWork& a, const schedules::Rows& schedule, double warps, KernelCounts& to) {

@@ -124,7 +124,7 @@ Depends CountBody::reduce(ValueId v, const Node& n, const Signature& s, const In
 double CountBody::add_work(const Node& n) const {
   const auto* reduction = std::get_if<Reduction>(&n.op->kind);
   if (reduction == nullptr) return 2;
-  double add = add_instructions(reduction->monoid), valid = 0;
+  double add = reduction->monoid.add, valid = 0;
   for (size_t r = 0; r < n.results.size(); ++r) {
     const bool used = k_.is_output(n.results[r]) || !k_[n.results[r]].uses.empty();
     if (used && reduction->finish[r].find("acc.index") != std::string::npos) add += 1;

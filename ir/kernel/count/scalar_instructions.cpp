@@ -102,12 +102,6 @@ double scalar_instructions(std::string_view expr) {
   return sum;
 }
 
-double add_instructions(std::string_view monoid) {
-  if (monoid.starts_with("Arg")) return 6;  // three comparisons, which of them, a selection; the index is another
-  return monoid == "Max" || monoid == "Min" ? 4 : 1;
-}
-double merge_instructions(std::string_view monoid) { return monoid.starts_with("Arg") ? 26 : add_instructions(monoid); }
-
 // A conversion, an addition and a zero; of doubles the six additions that find what is lost, and that.
 double flush_instructions(DType dtype) { return dtype == DType::f64 ? 8 : 3; }
 

@@ -12,9 +12,6 @@ namespace heddle::ir {
 
 // Each function that the expression calls is one of the counted ones.
 double scalar_instructions(std::string_view expr);
-// Of adding an element to a monoid of the preamble, and of merging two.
-double add_instructions(std::string_view monoid);
-double merge_instructions(std::string_view monoid);
 
 // Of a long sum: what a run comes to joins the wider number, and the next run begins.
 double flush_instructions(DType dtype);
