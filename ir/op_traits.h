@@ -65,6 +65,7 @@ struct Traits {
                                                    // from the end
   int64_t (*rows_along)(const Node&) = nullptr;    // a lookup of all that lies at a place along this axis of its first
                                                    // operand, which may count from the end
+  bool (*adds_to_first)(const Node&) = nullptr;    // its first operand plus what does not depend on that one
   bool removes_axes = false;                       // a reduction over the axes of its attribute `axes`, empty: all
   OfEqual of_equal = OfEqual::unknown;
   bool largest_and_where = false;             // its results are the largest element of each window, and which it is

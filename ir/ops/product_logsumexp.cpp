@@ -99,35 +99,46 @@ ValueId along(Builder& b, ValueId v, const Dims& shape, int64_t axis) {
   return b("broadcast", {v}, {{"shape", shape}, {"dims", Dims{axis}}});
 }
 
-// A running largest logit m and sum s of exp(logit - m): s becomes s exp(m - m') + the chunk's, with m' the larger of
-// both (Milakov, Gimelshein 2018, arXiv:1805.02867). A logit of -inf everywhere stays -inf.
-Values decomposition(Builder& b, const Node& n) {
-  const Type row = b.type(n.results[0]);
+// What to subtract so that exp does not overflow: nothing where every logit is -inf.
+ValueId shift_of(Builder& b, ValueId largest) {
   const double infinity = std::numeric_limits<double>::infinity();
-  ValueId largest, sum, label, all;
-  Walk walk(b, n);
-  for (const Chunk& c : walk.chunks()) {
-    const Dims dims{row.dims[0], c.count};
-    const ValueId product = walk.product(n.operands[0], c.w, false, true);
-    const ValueId logits = b("add", {product, along(b, c.bias, dims, 1)});
-    const ValueId most = b("reduce_max", {logits}, {{"axes", Dims{1}}});
-    const ValueId next = largest.valid() ? b("max", {largest, most}) : most;
-    const ValueId infinite = b("eq", {next, b.like(-infinity, next)});
-    const ValueId shift = b("select", {infinite, b.like(0, next), next});
-    const ValueId powers = b("exp", {b("sub", {logits, along(b, shift, dims, 0)})});
-    ValueId more = b("reduce_sum", {powers}, {{"axes", Dims{1}}});
-    if (sum.valid()) more = b("add", {b("mul", {sum, b("exp", {b("sub", {largest, shift})})}), more});
-    const ValueId hit = b("eq", {along(b, c.classes, dims, 1), along(b, n.operands[3], dims, 0)});
-    const ValueId own = b("reduce_max", {b("select", {hit, logits, b.like(-infinity, logits)})}, {{"axes", Dims{1}}});
-    const ValueId total = b("reduce_sum", {logits}, {{"axes", Dims{1}}});
-    label = label.valid() ? b("max", {label, own}) : own;
-    all = all.valid() ? b("add", {all, total}) : total;
-    largest = next;
-    sum = more;
-  }
   const ValueId infinite = b("eq", {largest, b.like(-infinity, largest)});
-  const ValueId shift = b("select", {infinite, b.like(0, largest), largest});
-  return {b("add", {shift, b("log", {sum})}), label, all};
+  return b("select", {infinite, b.like(0, largest), largest});
+}
+
+// Of each chunk the largest logit m_i and the sum s_i of exp(logit - m_i); of all, m the largest m_i and
+// s = sum of s_i exp(m_i - m). No chunk asks for another one: each has been given back before the next is made.
+struct ChunkSums {
+  ValueId largest, sum, label, total;  // each [T]
+};
+ChunkSums sums_of(Builder& b, const Chunk& c, ValueId product, ValueId labels) {
+  const Dims& dims = b.type(product).dims;
+  const Attrs columns = {{"axes", Dims{1}}};
+  const ValueId logits = b("add", {product, along(b, c.bias, dims, 1)});
+  const ValueId largest = b("reduce_max", {logits}, columns);
+  const ValueId powers = b("exp", {b("sub", {logits, along(b, shift_of(b, largest), dims, 0)})});
+  const ValueId hit = b("eq", {along(b, c.classes, dims, 1), along(b, labels, dims, 0)});
+  const ValueId own = b("select", {hit, logits, b.like(-std::numeric_limits<double>::infinity(), logits)});
+  return {largest, b("reduce_sum", {powers}, columns), b("reduce_max", {own}, columns),
+          b("reduce_sum", {logits}, columns)};
+}
+
+Values decomposition(Builder& b, const Node& n) {
+  std::vector<ChunkSums> chunks;
+  Walk walk(b, n);
+  for (const Chunk& c : walk.chunks())
+    chunks.push_back(sums_of(b, c, walk.product(n.operands[0], c.w, false, true), n.operands[3]));
+  const auto joined = [&](const char* op, const auto& part) {
+    ValueId all = part(chunks[0]);
+    for (size_t i = 1; i < chunks.size(); ++i) all = b(op, {all, part(chunks[i])});
+    return all;
+  };
+  const ValueId shift = shift_of(b, joined("max", [](const ChunkSums& c) { return c.largest; }));
+  const ValueId sum = joined("add", [&](const ChunkSums& c) {
+    return chunks.size() == 1 ? c.sum : b("mul", {c.sum, b("exp", {b("sub", {c.largest, shift})})});
+  });
+  return {b("add", {shift, b("log", {sum})}), joined("max", [](const ChunkSums& c) { return c.label; }),
+          joined("add", [](const ChunkSums& c) { return c.total; })};
 }
 
 Grads grad(Builder& b, const Node& n, const Values& dy) {

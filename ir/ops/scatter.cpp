@@ -27,6 +27,8 @@ Key combine_attr() {
   return {.name = "combine", .type = KeyType::text, .doc = "set, add, mul, max or min", .fallback = "add"};
 }
 
+bool combines_by_adding(const Node& n) { return std::get<std::string>(attribute(*n.op, n.attrs, "combine")) == "add"; }
+
 namespace {
 
 double combined(double a, double b, const std::string& how) {
@@ -190,6 +192,7 @@ const RegisterOp op(
      .attrs = {combine_attr()},
      .dtypes = kArithmetic,
      .kind = Composite{},
+     .traits = {.adds_to_first = combines_by_adding},
      .infer = infer,
      .eval = eval,
      .grad = gradient,

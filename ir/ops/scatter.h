@@ -10,6 +10,7 @@ inline const std::vector<std::string> kCombinations = {"set", "add", "mul", "max
 void check_target(const Signature& s);
 Dims with_rows(Dims dims, int64_t rows);
 Key combine_attr();
+bool combines_by_adding(const Node& n);
 
 // The oracle: updates in their order, one by one; those whose index is no row are left out.
 Tensor scatter_in_order(const Tensor& x, const Tensor& indices, const Tensor& updates, const std::string& combine);

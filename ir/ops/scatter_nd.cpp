@@ -112,6 +112,7 @@ const RegisterOp op(
      .attrs = {batch_attr(), combine_attr()},
      .dtypes = kArithmetic,
      .kind = Composite{},
+     .traits = {.adds_to_first = combines_by_adding},
      .infer = infer,
      .eval = eval,
      .decomposition = decompose,

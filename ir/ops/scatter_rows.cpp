@@ -122,6 +122,7 @@ const RegisterOp op(
                 .fallback = false}},
      .dtypes = kArithmetic,
      .kind = Primitive{"Function<Monoid, Index, rows, columns, n, team>(x, sorted, order, updates, y);", plan, memory},
+     .traits = {.adds_to_first = combines_by_adding},
      .infer = infer,
      .eval = eval,
      .no_gradient = "scatter, which becomes it, has one",

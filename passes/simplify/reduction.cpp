@@ -82,12 +82,28 @@ ValueId of_constant(Builder& b, const Node& n) {
   return repeated(b, makes, b.constant(*value, Type(b.type(n.results[0]))), times);
 }
 
+// y + f(0, updates) -> f(y, updates), where f adds its updates to its first operand.
+ValueId into_the_other(Builder& b, const Node& n) {
+  if (n.op->traits.arithmetic != Arithmetic::sum) return {};
+  for (const size_t i : {size_t{1}, size_t{0}}) {
+    const Node* inner = defined_by(b.graph, n.operands[i], &Traits::adds_to_first);
+    if (inner == nullptr || !inner->op->traits.adds_to_first(*inner) || splat(b.graph, inner->operands[0]) != 0.0)
+      continue;
+    if (b.graph[n.operands[i]].uses.size() != 1 || b.graph.is_output(n.operands[i])) continue;
+    Values operands = inner->operands;
+    operands[0] = n.operands[1 - i];
+    return b(inner->op->name, operands, Attrs(inner->attrs));
+  }
+  return {};
+}
+
 }  // namespace
 
 const std::vector<Rule>& reduction_rules() {
   using enum Agreement;
   static const std::vector<Rule> rules = {
       {"reduction of ones", has<&Traits::removes_axes>, of_ones, sign_of_zero},  // 0 + -0 is 0
+      {"sum with what was added to zeros", has<&Traits::commutative>, into_the_other, rounding},
       {"reduction of constant", has<&Traits::removes_axes>, of_constant, rounding},
       {"reduction of broadcast", has<&Traits::removes_axes>, of_broadcast, rounding},
   };

@@ -172,6 +172,26 @@ TEST(OpTraits, RowsAlong) {
   }
 }
 
+TEST(OpTraits, WhatIsAddedToTheFirstOperandDoesNotDependOnIt) {
+  for (const Case& c : stating(&Traits::adds_to_first)) {
+    SCOPED_TRACE(to_string(c));
+    const auto fill = [](std::vector<Tensor>& operands) {
+      count_elements(operands);
+      for (size_t o = 1; o < operands.size(); ++o)
+        for (int64_t i = 0; !operands[o].floating() && i < operands[o].elements(); ++i) operands[o].set(i, 0);
+    };
+    Applied whole = applied(c, fill);
+    const Applied added = applied(c, [&](std::vector<Tensor>& operands) {
+      fill(operands);
+      for (int64_t i = 0; i < operands[0].elements(); ++i) operands[0].set(i, 0);
+    });
+    bool sums = true;
+    for (int64_t i = 0; i < whole.results[0].elements(); ++i)
+      sums = sums && whole.results[0].at(i) == whole.operands[0].at(i) + added.results[0].at(i);
+    EXPECT_EQ(sums, c.op->traits.adds_to_first(whole.node()));
+  }
+}
+
 TEST(OpTraits, SplatsHaveOneValue) {
   for (const Case& c : stating(&Traits::splat)) {
     Applied a = applied(c, count_elements);

@@ -441,6 +441,16 @@ ValueId reduced_broadcast(Maker& m) {
   return m.b(m.random.chance(70) ? "reduce_sum" : m.reduction(dtype), {m.b("broadcast", {one}, {{"shape", shape}})});
 }
 
+// Rows are added to zeros, or to ones, and that to something.
+ValueId sum_with_scattered(Maker& m) {
+  const DType dtype = m.random.chance(50) ? DType::f32 : DType::i32;
+  const ValueId x = m.input(dtype, {4, 3}), updates = m.input(dtype, {6, 3}), at = m.input(DType::i32, {6});
+  const ValueId start = m.b.constant(m.random.chance(80) ? 0 : 1, {dtype, {4, 3}});
+  const std::string combine = m.random.chance(80) ? "add" : "max";
+  const ValueId rows = m.b("scatter", {start, at, updates}, {{"combine", combine}});
+  return m.random.chance(50) ? m.b("add", {x, rows}) : m.b("add", {rows, x});
+}
+
 ValueId reduced_constant(Maker& m) {
   const ValueId x = m.constant(m.random.pick(kArithmetic), m.random.dims());
   m.e.scale = std::abs(*passes::splat(m.e.graph, x));
@@ -505,6 +515,7 @@ const std::map<std::string_view, Make>& makers() {
       {"reverse of reverse", [](Maker& m) { return m.reverse(m.reverse(some(m))); }},
       {"reduction of ones", reduced_ones},
       {"reduction of constant", reduced_constant},
+      {"sum with what was added to zeros", sum_with_scattered},
       {"reduction of broadcast", reduced_broadcast},
       {"product over one", product_over_one},
       {"product with a vector", product_with_vector},
