@@ -55,11 +55,14 @@ def prose(page):
 
 
 def headings(page):
-    """The names by which links reach the headings of a page: GitHub's."""
+    """The names by which links reach the headings of a page: GitHub's, a second one of equals with -1 behind it."""
+    seen = {}
     for _, line in prose(page):
         if found := re.match(r"#+ (.*)", line):
             text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", found[1])
-            yield re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
+            name = re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
+            seen[name] = seen.get(name, -1) + 1
+            yield name + (f"-{seen[name]}" if seen[name] else "")
 
 
 def links(page):
