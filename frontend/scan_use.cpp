@@ -176,7 +176,7 @@ void read_scan(NodeDef& node) {
       if (twice)
         throw UserError(item.where,
                         fmt::format("{}: the input '{}' is given by 'in' and by 'carry'", title_of(node), item.key),
-                        "what a carry starts as stands in \"carry\" alone");
+                        "give the start of a carry in \"carry\" only");
       node.in.push_back({.name = item.text, .literal = {}, .port = item.key, .where = item.where});
     }
   if (const Json* with = find(node.settings, "with")) node.with = with->items;

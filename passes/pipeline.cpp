@@ -31,14 +31,14 @@ const std::vector<Pass>& all_passes() {
       // Before every pass that takes composites apart, so that their own gradients are used.
       {"differentiate", "replace gradient nodes by reverse accumulation", differentiate},
       // After differentiate, which makes the gradients; before decompose, while the clipping norm is one operator.
-      {"flatten", "lay parameters that are updated alike end to end", flatten},
+      {"flatten", "place parameters with one update rule end to end", flatten},
       // After every pass that looks for composites by name. It asks libraries for each composite
       // first: this is the last place where one is whole, and what it decomposes into may hold others.
       {"decompose", "give composites to a library, or replace them by the operators that define them", decompose},
       // After decompose, whose output it cleans.
       {"simplify", "remove, merge, fold and cancel what changes nothing", simplify},
       // After simplify, which finds what is fixed in all turns; before the passes that lay out and outline products.
-      {"hoist", "let products that no turn of a scan waits for be one product beside it", hoist},
+      {"hoist", "move products that no turn of a scan waits for out of the scan", hoist},
       // After simplify, which composes transposes; before select, which takes operands as they lie.
       {"layout", "move transposes toward each other and into matrix products", layout},
       // After layout, which decides how operands lie; before fuse, which would outline contractions as generated text.
@@ -46,11 +46,11 @@ const std::vector<Pass>& all_passes() {
       {"select", "give contractions with their epilogues to a library", select},
       // After select: what simplify folds and libraries take does not depend on where inputs come from. Before fuse,
       // which makes kernels of it.
-      {"feed", "let entries that take rows fill their inputs and tell of their steps", feed},
+      {"feed", "make entries that read rows fill their inputs and record their steps", feed},
       // After select, which has taken what a library executes.
       {"fuse", "group the rest into kernels and choose their schedules", fuse},
       // After fuse, which outlines each kernel with its numbers; before alias, which marks kernels for all their calls.
-      {"share", "let kernels that differ in scalars only be one", share},
+      {"share", "make one kernel of kernels that differ in scalars only", share},
       // After fuse: the values that remain are those that take memory.
       {"schedule_instructions", "order nodes so that less memory is live at once", schedule_instructions},
       // After schedule_instructions: what may share storage depends on who reads last.

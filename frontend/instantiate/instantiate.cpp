@@ -163,7 +163,8 @@ class Instantiation {
       if (!frame.has_previous) {
         std::vector<std::string> known;
         for (const auto& [name, value] : frame.values) known.push_back(name);
-        throw UserError(node.op_where, fmt::format("{}: 'in' is needed: nothing stands before it", title_of(node)),
+        throw UserError(node.op_where,
+                        fmt::format("{}: 'in' is missing, and there is no node before it", title_of(node)),
                         suggest_defined("", known));
       }
       return frame.previous.valid() ? std::optional(ir::Values{frame.previous}) : std::nullopt;
@@ -396,10 +397,11 @@ class Instantiation {
     if (!turn) return ir::Values(results);
     require_no_sparse(node, parameters);
     if (out_.kept.size() > states)
-      throw UserError(out_.kept.back().where,
-                      fmt::format("{}: a scan runs '{}' many times in a batch, so it leaves no state to the next one",
-                                  title_of(node), out_.kept.back().path),
-                      "leave \"stateful\" out");
+      throw UserError(
+          out_.kept.back().where,
+          fmt::format("{}: a scan runs '{}' many times in a batch, so it cannot pass a state to the next one",
+                      title_of(node), out_.kept.back().path),
+          "leave \"stateful\" out");
     check_turn(node, use, *turn, first);
     const ir::Values kept = carry_updates(*turn, updates);
     operands.insert(operands.begin() + std::ssize(starts), kept.begin(), kept.end());
@@ -434,7 +436,7 @@ class Instantiation {
       };
       if (dims.size() < 2)
         fail(fmt::format("expected a sequence [N, steps, ...] for '{}', found {}", slice.text, out_.shape_text(dims)),
-             "what is the same in all steps stands in 'in' alone");
+             "give values that are the same in all steps in 'in' only");
       if (count && *count != dims[1])
         fail(fmt::format("'{}' has {} steps, the slices before it have {}", slice.text, dims[1], *count),
              "sequences that are sliced have one length");
@@ -567,7 +569,7 @@ class Instantiation {
     for (size_t i = first; i < g.order.size(); ++i)
       if (const ir::Node& n = g[g.order[i]]; n.op->places)
         throw UserError(n.loc,
-                        fmt::format("{}: block '{}' finds elements by computed places, which nothing checks in a scan",
+                        fmt::format("{}: block '{}' reads by computed indices, which a scan cannot check",
                                     title_of(node), block_of(node)->text),
                         "look up in front of the scan, and slice what was found");
   }

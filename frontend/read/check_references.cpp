@@ -64,7 +64,7 @@ class Names {
     if (reference.literal || places_.count(reference.name) != 0 || reference.name.find('.') != std::string::npos)
       return;
     if (const auto it = later_.find(reference.name); it != later_.end()) {
-      unknown(reference, fmt::format("'{}' comes later: a node uses only what stands before it", reference.name), {},
+      unknown(reference, fmt::format("'{}' comes later: a node reads only earlier nodes", reference.name), {},
               {{Severity::note, it->second, "defined here", {}, {}}});
       return;
     }

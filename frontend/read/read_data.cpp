@@ -38,8 +38,7 @@ std::optional<ValidationDraw> read_draw(const Fields& fields, Diagnostics& error
   }
   for (const Named* word : {&draw.by, &draw.group})
     if (!word->text.empty())
-      errors.error(word->where,
-                   fmt::format("data: validation: '{}' is of rows that are drawn", word == &draw.by ? "by" : "group"),
+      errors.error(word->where, fmt::format("data: validation: '{}' needs 'draw'", word == &draw.by ? "by" : "group"),
                    "add the seed of the drawing: \"draw\": 1");
   return std::nullopt;
 }

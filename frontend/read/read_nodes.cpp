@@ -71,7 +71,7 @@ void read_block_use(NodeDef& node, const Json& json, Diagnostics& errors) {
 // Losses and metrics are no nodes, whoever's names they have.
 std::string suggest_op(const std::string& word) {
   const auto stands = [&](const std::string& kind, const std::string& key) {
-    return fmt::format("it is a {}, and stands in train: \"{}\": [{{\"op\": ..., \"in\": [...]}}]", kind, key);
+    return fmt::format("it is a {}, and belongs in train: \"{}\": [{{\"op\": ..., \"in\": [...]}}]", kind, key);
   };
   if (find_loss(word) != nullptr) return stands("loss", "loss");
   if (find_metric(word) != nullptr) return stands("metric", "metrics");

@@ -208,7 +208,7 @@ void read_batch(const Json& json, const Model& model, Train& train, Diagnostics&
     });
   }
   if (!model.batch_dimension.empty() && json.find(model.batch_dimension) == nullptr && !misspelt)
-    errors.error(json.where, fmt::format("train: 'batch' does not say how many rows '{}' is", model.batch_dimension),
+    errors.error(json.where, fmt::format("train: 'batch' does not give the number of rows '{}'", model.batch_dimension),
                  fmt::format("write \"batch\": {{\"{}\": 32}}", model.batch_dimension));
 }
 

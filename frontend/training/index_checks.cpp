@@ -238,7 +238,7 @@ std::vector<CheckedIndices> describe(const std::vector<IndexCheck>& checks, cons
         .below_for_each = of_each,
         .of_row = indices_of_row(check, e, twice),
         .help = of_each != 0 ? kAxisOfTheBatch
-                : is_read    ? "mend or remove that row of the data"
+                : is_read    ? "correct or remove that row of the data"
                              : clamp_below(least_above(e.graph[origin].type.dtype, check.below))};
     if (const auto made_by = e.made_by.find(origin); made_by != e.made_by.end())
       told.notes.push_back(

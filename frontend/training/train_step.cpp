@@ -253,7 +253,7 @@ void check_groups(const Instance& e, const Optimizer& optimizer, Diagnostics& er
     const bool matched =
         std::any_of(all.begin(), all.end(), [&](const std::string& path) { return matches(group.match, path); });
     if (matched && taken == left.end())
-      errors.error(group.where, "the groups before this one take all that it matches",
+      errors.error(group.where, "earlier groups take all parameters that it matches",
                    "the first group that matches a parameter counts: put the narrower one first");
     left.erase(taken, left.end());
   }

@@ -79,7 +79,8 @@ std::string print(const Graph& k, const KernelPlan& plan, const Statements& loop
 }
 
 std::string print_loops(const Module& m) {
-  std::string text;
+  std::string text =
+      "// An element is %x[offset], in row-major order, as its index map computes it from the loops around it.\n";
   for (const Graph& k : m.kernels)
     if (k.schedule && !calls_library(k)) {
       const KernelPlan plan = plan_kernel(k);

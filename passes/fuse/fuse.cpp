@@ -75,9 +75,11 @@ class Fuser {
           if (a < b) consider(a, b);
     while (merge_best()) {
     }
-    note_edges();
+    note_concatenations();
+    const std::vector<EdgeNote> notes = edge_notes();
     if (options_.remark) left_in_memory_ = left_in_memory();
     outline();
+    for (const EdgeNote& n : notes) options_.note("fuse", g_, n.edge, "not fused: " + n.reason + kernels_of(n));
   }
 
  private:
@@ -273,16 +275,32 @@ class Fuser {
     }
   }
 
-  void note_edges() {
+  std::string name_of(NodeId n) const { return "%" + g_[g_[n].results[0]].name; }
+
+  void note_concatenations() {
     for (NodeId n : groups_.roles().apart)
-      options_.note("fuse", g_, "%" + g_[g_[n].results[0]].name,
+      options_.note("fuse", g_, name_of(n),
                     "its parts have kernels of their own: one kernel would compute each of them for every element");
+  }
+
+  // Made before the groups are outlined, while the nodes are there; told afterwards, when kernels have names.
+  struct EdgeNote {
+    int from, to;
+    std::string edge, reason;
+  };
+  std::vector<EdgeNote> edge_notes() {
+    std::vector<EdgeNote> notes;
     for (auto [from, to] : edges_) {
       const int a = groups_.of(from), b = groups_.of(to);
-      if (a == b) continue;
-      options_.note("fuse", g_, fmt::format("%{} -> %{}", g_[g_[from].results[0]].name, g_[g_[to].results[0]].name),
-                    "not fused: " + reason_between(a, b));
+      if (a != b) notes.push_back({a, b, name_of(from) + " -> " + name_of(to), reason_between(from, to)});
     }
+    return notes;
+  }
+
+  std::string kernels_of(const EdgeNote& n) const {
+    const auto from = names_.find(n.from), to = names_.find(n.to);
+    if (from == names_.end() || to == names_.end()) return {};
+    return fmt::format(" (@{} and @{})", from->second, to->second);
   }
 
   void note_split(int group, const std::string& reason) {
@@ -308,14 +326,39 @@ class Fuser {
                       "not fused: another kernel leaves it in memory, where it is needed anyway");
   }
 
-  std::string reason_between(int a, int b) {
+  std::string reason_between(NodeId from, NodeId to) {
+    const int a = groups_.of(from), b = groups_.of(to);
     if (const auto reason = refused(a).find(b); reason != refused(a).end()) return reason->second;
     switch (groups_.separation(a, b).answer) {
       case GroupOrder::Separation::Answer::apart: break;
-      case GroupOrder::Separation::Answer::path: return "another kernel lies between";
+      case GroupOrder::Separation::Answer::path: return between(from, to);
       case GroupOrder::Separation::Answer::unknown: return "another kernel may lie between";
     }
-    return "their elements do not correspond";
+    return fmt::format("their iteration spaces differ: {} and {} points", groups_[a].points, groups_[b].points);
+  }
+
+  // Which group lies on a path from the one to the other. Like the order's own search, it gives up at some point.
+  std::string between(NodeId from, NodeId to) const {
+    const int b = groups_.of(to);
+    for (const int next : groups_.readers(groups_.of(from)))
+      if (next != b && reaches(next, b))
+        return fmt::format("{0} lies between: it needs {1}, and {2} needs it", name_of(groups_[next].owned[0]),
+                           name_of(from), name_of(to));
+    return "another kernel lies between";
+  }
+
+  bool reaches(int from, int to) const {
+    constexpr size_t kMostSearched = 1024;
+    std::set<int> seen{from};
+    for (std::vector<int> waiting{from}; !waiting.empty() && seen.size() < kMostSearched;) {
+      const int group = waiting.back();
+      waiting.pop_back();
+      for (const int next : groups_.readers(group)) {
+        if (next == to) return true;
+        if (seen.insert(next).second) waiting.push_back(next);
+      }
+    }
+    return false;
   }
 
   // Producers first. A copied node that one group also returns is read from that group's call by the groups outlined
@@ -366,6 +409,7 @@ class Fuser {
       kernel.schedule = a.schedule;
       a.kernel = kernels_.add(std::move(kernel));
     }
+    names_[groups_.of(owned.front())] = a.kernel;
     replace_by_call(g_, members_of(s), s.operands, s.results, a.kernel);
   }
 
@@ -377,6 +421,7 @@ class Fuser {
   Partners partners_;
   std::vector<std::pair<NodeId, NodeId>> edges_;
   std::set<std::string> left_in_memory_;
+  std::map<int, std::string> names_;  // by group: the kernel that it has become
   std::priority_queue<Choice> choices_;
   std::vector<int> version_;                         // by group: how often it has grown
   std::vector<size_t> spent_;                        // by group: effort on kernels that were refused

@@ -15,7 +15,8 @@ double judged_value(const BestRule& rule, const MetricValues& train, const std::
   const auto found = std::ranges::find(values, rule.metric, &MetricValue::name);
   HEDDLE_CHECK(found != values.end(), "the epoch has a metric '" + rule.metric + "'");
   if (!found->dims.empty())
-    throw UserError(ExitCode::failed, fmt::format("'{}' is not one number: no epoch is the best by it", rule.metric),
+    throw UserError(ExitCode::failed,
+                    fmt::format("'{}' is not one number, so it cannot tell the best epoch", rule.metric),
                     "name another metric in train.early_stop.on");
   return found->value;
 }

@@ -38,7 +38,7 @@ void require_finite_rows(const std::optional<Fault>& fault, int64_t first_row, c
   throw UserError(ExitCode::failed,
                   fmt::format("{}: input '{}' holds {} in {} row {}, counted from 0", what, fault->input, fault->value,
                               split.name, order.empty() ? place : order[place]),
-                  "mend or remove that row of the data, and look at the maps of the input");
+                  "correct or remove that row of the data, and look at the maps of the input");
 }
 
 // Throws where an index of the batch was outside of what it was to find. It may be so since its

@@ -100,8 +100,8 @@ void require_match(const WeightsFile& file, const codegen::Program& program, con
   if (const std::string prefix = common_prefix(m.buffers, file, m.tensors); !prefix.empty())
     throw UserError(
         ExitCode::failed,
-        fmt::format("{}: '{}' stands before the name of every tensor that the model has", file.name, prefix),
-        fmt::format("--weights-prefix {} takes it off (a program gives load_weights the prefix)", prefix));
+        fmt::format("{}: '{}' is a prefix of the name of every tensor that the model has", file.name, prefix),
+        fmt::format("--weights-prefix {} removes it (a program gives load_weights the prefix)", prefix));
   for (const codegen::Buffer* b : m.buffers) {
     const auto found = m.tensors.find(b->name);
     const SavedTensor* t = found == m.tensors.end() ? nullptr : found->second;

@@ -121,7 +121,7 @@ void take_prefix_off(WeightsFile& file, const std::string& prefix) {
       if (t.name.empty())
         throw UserError(ExitCode::failed,
                         fmt::format("{}: the prefix '{}' is the whole name of a tensor", file.name, prefix),
-                        "give what stands before the names that the model has");
+                        "give the prefix of the names that the model has");
     }
     if (!names.insert(t.name).second)
       throw UserError(ExitCode::failed,
@@ -148,7 +148,7 @@ ReadWeights read_weights(const std::string& path, const std::string& prefix) {
         ExitCode::failed,
         fmt::format("{}: a checkpoint of a run, not weights alone: it holds the states of the optimizer, too", path),
         "best.safetensors and last.safetensors in the run's folder hold weights; train --run FOLDER --resume "
-        "goes on from a checkpoint");
+        "continues from a checkpoint");
   if (!prefix.empty()) take_prefix_off(read.file, prefix);
   if (std::ranges::none_of(read.file.tensors, becomes_f32)) return read;
   read.note = told(read.file);

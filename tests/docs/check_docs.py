@@ -144,7 +144,7 @@ def numbers_of(line):
         yield float(found[0]), part
 
 
-OF_A_LIBRARY = re.compile(r'(impl = "\w+"), workspace = [0-9]+')  # how much, or none, depends on the processor
+OF_A_LIBRARY = re.compile(r'(impl = "\w+"(?:, schedule = "\w+")?), workspace = [0-9]+')  # how much, or none, depends on the processor
 
 
 def lines_agree(expected, printed):

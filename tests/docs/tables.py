@@ -1,12 +1,13 @@
-"""Tables of a page are what `heddle ops --tables` prints.
+"""Tables of pages are what `heddle ops --tables` prints; the pages together hold each of them once.
 
-    tables.py check FILE    exit code 1 where a table differs, and what differs
-    tables.py write FILE    writes them into the page
+    tables.py check FILE...    exit code 1 where a table differs, and what differs
+    tables.py write FILE...    writes them into the pages
 
 A page holds a table between the lines `<!-- NAME: from the records, tests/docs/tables.py writes it -->` and `<!-- end -->`.
 """
 import difflib
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -19,20 +20,24 @@ def tables():
     return dict(re.findall(r"<!-- (\w+) -->\n(.*?\n)\n", text, re.S))
 
 
-def main(what, path):
-    with open(path, encoding="utf-8") as file:
-        page = file.read()
+def main(what, *paths):
+    pages = {path: pathlib.Path(path).read_text(encoding="utf-8") for path in paths}
     known = tables()
-    asked = [name for _, name, _ in BLOCK.findall(page)]
+    asked = [name for page in pages.values() for _, name, _ in BLOCK.findall(page)]
     if sorted(asked) != sorted(known):
-        sys.exit(f"{path} has tables of {asked}, expected {sorted(known)}")
-    made = BLOCK.sub(lambda m: m[1] + known[m[2]] + m[3], page)
-    if what == "write":
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(made)
-    elif made != page:
-        sys.stdout.writelines(difflib.unified_diff(page.splitlines(True), made.splitlines(True), path, "the records"))
-        sys.exit(f"{path}: run tests/docs/tables.py write {path}")
+        sys.exit(f"{' '.join(paths)}: tables of {asked}, expected {sorted(known)}")
+    differs = []
+    for path, page in pages.items():
+        made = BLOCK.sub(lambda m: m[1] + known[m[2]] + m[3], page)
+        if made == page:
+            continue
+        if what == "write":
+            pathlib.Path(path).write_text(made, encoding="utf-8")
+        else:
+            sys.stdout.writelines(difflib.unified_diff(page.splitlines(True), made.splitlines(True), path, "the records"))
+            differs.append(path)
+    if differs:
+        sys.exit(f"{' '.join(differs)}: run tests/docs/tables.py write {' '.join(paths)}")
 
 
 if __name__ == "__main__":

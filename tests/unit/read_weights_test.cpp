@@ -115,7 +115,7 @@ TEST_F(ReadWeightsTest, TakesAPrefixOff) {
   EXPECT_TRUE(read().file.find("module.fc.weight"));  // only where it is asked for
   EXPECT_EQ(error("model."), "the name of no tensor begins with 'model.'; one is 'module.fc.weight'");
   EXPECT_EQ(error("own"),
-            "the prefix 'own' is the whole name of a tensor; give what stands before the names that the model has");
+            "the prefix 'own' is the whole name of a tensor; give the prefix of the names that the model has");
   add<float>(file_, "fc.weight", "f32", {2});
   EXPECT_EQ(
       error("module."),

@@ -293,7 +293,7 @@ Outputs Model::predict(const Inputs& rows, const std::vector<std::string>& outpu
         throw UserError(ExitCode::failed,
                         fmt::format("predict: row {}, counted from 0: input '{}' holds {}", first + bad.row,
                                     predictor.inputs()[bad.input].request.input, bad.value),
-                        "mend or remove that row, and look at the maps of the input");
+                        "correct or remove that row, and look at the maps of the input");
       for (size_t i = 0; i < predictor.outputs().size(); ++i) {
         const auto bytes = predictor.result(i).first(static_cast<size_t>(part * predictor.outputs()[i].row_bytes()));
         std::vector<std::byte>& to = out[predictor.outputs()[i].name].bytes;

@@ -75,7 +75,7 @@ void require_finite(const runtime::data::Column& column, int64_t rows, const fro
       throw UserError(ExitCode::failed,
                       fmt::format("train_step: row {}, counted from 0: input '{}' holds {}", i / of_row, column.input,
                                   std::isnan(*fault) ? "nan" : "inf"),
-                      "mend or remove that row; the step was not made");
+                      "correct or remove that row; the step was not made");
     }
   };
   if (column.type == runtime::data::ElementType::f32) look(float{});

@@ -223,12 +223,12 @@ void add_bench(CommandLine& line) {
   add_device_arguments(command, a->device);
   command.add_option("--entry", a->entry, "train (default), eval, predict or init")
       .one_of({"train", "eval", "predict", "init"});
-  command.add_option("--seconds", a->seconds, "time to measure for, warm-up aside (default 1)").between(0.01, 3600.0);
+  command.add_option("--seconds", a->seconds, "seconds to measure, without the warm-up (default 1)")
+      .between(0.01, 3600.0);
   command.add_option("--blocks", a->blocks, "timed blocks (default 9)").between(7, 1000);
-  command.add_option("--repeat", a->repeat, "steps that the device executes without being asked again (default 64)")
-      .between(1, 4096);
+  command.add_option("--repeat", a->repeat, "steps of one submission to the device (default 64)").between(1, 4096);
   command.add_flag("--profile", a->profile,
-                   "print what each step of the entry took on standard error; with --json, what was predicted, too");
+                   "print on standard error the time of each step of the entry; with --json also the predicted time");
   command.add_flag("--json", a->json, "print one JSON object on standard output");
   command.run([a] { bench(*a); });
 }

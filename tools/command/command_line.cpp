@@ -213,9 +213,9 @@ CommandLine::CommandLine(const std::string& description, const std::string& vers
   app_->require_subcommand(1);
   Command help = add_subcommand("help", "what a subcommand does, and its options");
   // As CLI11 takes it: an empty word is none, unlike that of other options.
-  app_->get_subcommand("help")->add_option("command", help_of_, "the subcommand; none: all of them in a line each");
+  app_->get_subcommand("help")->add_option("command", help_of_, "the subcommand; without it, all of them, a line each");
   words_.back().options.push_back({.name = "command", .help = "the subcommand", .values = {}});
-  help.add_flag("--man", man_, "print the manual page of all subcommands, as man takes it");
+  help.add_flag("--man", man_, "print the manual page of all subcommands, in man's format");
   help.run([this] { man_ ? write_result(man_page(*this, description_, version_)) : print_help(help_of_); });
 }
 CommandLine::~CommandLine() = default;

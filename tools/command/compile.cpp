@@ -191,8 +191,8 @@ void add_compile(CommandLine& line) {
   command
       .add_option(
           "--emit", a->emit,
-          "model, graph, grad, fused, plan, loops: what each kernel does, program (default), cuda, cubin, report, or "
-          "dot: the graph for Graphviz")
+          "the stage: model, graph, grad, fused, plan, loops (of each kernel, and the elements that they read), "
+          "program (default), cuda, cubin, report, or dot: the graph for Graphviz")
       .one_of(kEmits);
   command
       .add_option("--target", a->target,
@@ -216,9 +216,10 @@ void add_compile(CommandLine& line) {
                   "write to this file, - is standard output; with --emit=cubin the machine code, of several "
                   "architectures a folder with a file each")
       .takes(Takes::file);
-  command.add_flag("--locs", a->locs, "print where each node comes from");
-  command.add_flag("--time-passes", a->time_passes, "print what each stage took on standard error");
-  command.add_flag("--remarks", a->remarks, "print on standard error why something was or was not done");
+  command.add_flag("--locs", a->locs, "print the source location of each node");
+  command.add_flag("--time-passes", a->time_passes, "print the time of each stage on standard error");
+  command.add_flag("--remarks", a->remarks,
+                   "print on standard error why passes did or did not change something, such as fuse two kernels");
   command.add_flag("--json", a->json, "with --emit=report: one JSON object");
   command.run([a] {
     if (a->out == "-") a->out.clear();  // standard output, as without -o

@@ -10,7 +10,7 @@
 namespace heddle::tools {
 
 void add_completion(CommandLine& line) {
-  Command command = line.add_subcommand("completion", "a script by which bash, zsh or fish complete this command line");
+  Command command = line.add_subcommand("completion", "print a script for completion in bash, zsh or fish");
   const auto shell = std::make_shared<std::string>();
   command.add_option("shell", *shell, "bash, zsh or fish").one_of(completed_shells()).required();
   command.run([&line, shell] { write_result(completion_script(line, *shell)); });

@@ -6,8 +6,7 @@
 namespace heddle::tools {
 
 void add_device_arguments(Command& command, driver::DeviceRequest& a) {
-  command
-      .add_option("--device", a.device, "auto (default: a GPU where there is one, else the host), host, cuda or cuda:N")
+  command.add_option("--device", a.device, "auto (default: a GPU if there is one, else the host), host, cuda or cuda:N")
       .may_be({"auto", "host", "cuda"});
   command.add_option("--threads", a.threads, "threads of the host device; results do not depend on it")
       .between(1, 1024);

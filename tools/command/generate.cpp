@@ -163,39 +163,40 @@ void add_generate(CommandLine& line) {
   GenerateOptions& o = a->options;
   command.add_option("--weights", a->weights, "the weights (safetensors)").takes(Takes::file).required();
   command.add_option("--weights-prefix", a->prefix,
-                     "take this off the names of the file's tensors: \"module.\", \"_orig_mod.\"");
-  command.add_option("--prompt", a->prompts,
-                     "the text that is continued, or - for standard input; repeated for several");
+                     "remove this from the names of the file's tensors: \"module.\", \"_orig_mod.\"");
+  command.add_option("--prompt", a->prompts, "the text to continue, or - for standard input; may be repeated");
   command.add_option("--in", a->in, "a file of lines {\"prompt\": TEXT}, or - for standard input").takes(Takes::file);
-  command.add_option("--format", a->format, "of the results (default: text, and jsonl with --in)")
+  command.add_option("--format", a->format, "the format of the results (default: text, and jsonl with --in)")
       .one_of({"text", "jsonl"});
-  command.add_option("--tokens", o.tokens, "tokens of a continuation, at most (default 256)").between(1, 1 << 20);
+  command.add_option("--tokens", o.tokens, "most tokens of a continuation (default 256)").between(1, 1 << 20);
   command
       .add_option("--temperature", o.temperature,
                   "below 1: likely tokens become likelier; 0: the likeliest each time (default 1)")
       .between(0.0, 100.0);
-  command.add_option("--top-k", o.top_k, "draw of so many likeliest tokens only").between(1, 1 << 30);
-  command.add_option("--top-p", o.top_p, "draw of the fewest likeliest tokens that have this probability together")
+  command.add_option("--top-k", o.top_k, "draw only from the K likeliest tokens").between(1, 1 << 30);
+  command.add_option("--top-p", o.top_p, "draw only from the fewest tokens whose probabilities add up to this")
       .between(1e-9, 1.0);
   command.add_option("--repetition-penalty", o.repetition_penalty, "above 1: tokens of the text become less likely")
       .between(1e-3, 100.0);
-  command.add_option("--stop", o.stop, "a text before which a continuation ends; repeated for several");
+  command.add_option("--stop", o.stop, "a continuation ends before this text; may be repeated");
   command.add_option("--seed", a->seed, "of the random numbers (default 0)").between(0, 2147483647);
   command.add_option("--samples", o.samples, "continuations of each prompt (default 1)").between(1, 1 << 16);
-  command.add_option("--beams", o.beams, "search the likeliest continuation over so many beams; nothing is drawn")
+  command
+      .add_option("--beams", o.beams, "search for the likeliest continuation with this many beams instead of drawing")
       .between(1, 1 << 12);
   command
       .add_option("--length-penalty", o.length_penalty,
                   "with --beams: texts are compared by log probability / tokens^this (default 1)")
       .between(0.0, 100.0);
-  command.add_option("--batch", o.batch, "texts at once (default: as many as there are, up to 64)")
+  command.add_option("--batch", o.batch, "texts of a batch (default: all, up to 64)")
       .between(static_cast<int>(driver::Generator::kFewestRows), driver::kMostBatch);
   command
       .add_option("--tokenizer", o.tokenizer, "a tokenizer.json, or a folder with one (default: that of the weights)")
       .takes(Takes::file);
   command.add_flag("--only-new", a->only_new, "write continuations without their prompts");
-  command.add_flag("--log-probabilities", a->log_probabilities, "with jsonl: the ids, and the log probability of each");
-  command.add_flag("--time", a->time, "tell how many tokens were written in a second");
+  command.add_flag("--log-probabilities", a->log_probabilities,
+                   "with jsonl: print the ids, and the log probability of each");
+  command.add_flag("--time", a->time, "print the tokens per second");
   command.run([a] { generate(*a); });
 }
 

@@ -22,7 +22,7 @@ namespace {
 // The weights that the run begins with, or goes on from; nullptr: it begins with the initializers.
 const runtime::WeightsFile* weights_of(const RunArguments& a, Run& run) {
   if (run.saved != nullptr && run.saved->resumes()) {
-    if (!a.weights.empty()) note("the run goes on from its checkpoint: --weights is not read");
+    if (!a.weights.empty()) note("the run continues from its checkpoint: --weights is not read");
     return run.saved->file();
   }
   if (!a.weights.empty()) run.weights = read_start(a);
@@ -45,13 +45,13 @@ void add_run_arguments(Command& command, RunArguments& a) {
   command.add_option("--data", a.data, "the folder that holds the data files; default: the model's")
       .takes(Takes::folder);
   command.add_flag("--json", a.json, "print one JSON object on standard output");
-  command.add_flag("--quiet", a.quiet, "tell of no progress: results, warnings, notes and errors only");
+  command.add_flag("--quiet", a.quiet, "print no progress, only results, warnings, notes and errors");
 }
 
 void add_weights_arguments(Command& command, RunArguments& a, const std::string& help) {
   command.add_option("--weights", a.weights, help).takes(Takes::file);
   command.add_option("--weights-prefix", a.prefix,
-                     "take this off the names of the file's tensors: \"module.\", \"_orig_mod.\"");
+                     "remove this from the names of the file's tensors: \"module.\", \"_orig_mod.\"");
 }
 
 // Weights are read, and compared with the program, before the program is loaded: a wrong file is

@@ -198,7 +198,7 @@ void add_ops(CommandLine& line) {
   Command command =
       line.add_subcommand("ops", "the reference of operators, layers, losses, metrics, optimizers, readers, data maps");
   const auto a = std::make_shared<OpsArguments>();
-  command.add_option("name", a->names, "what is called so: operators, layers, losses, optimizers ...").may_be([] {
+  command.add_option("name", a->names, "the name of an operator, layer, loss, optimizer ...").may_be([] {
     return known_names(frontend::reference_entries());
   });
   command.add_option("--kind", a->kinds, "all of this kind (default: operator); may be repeated").one_of(kKinds);

@@ -133,14 +133,15 @@ void add_opt(CommandLine& line) {
   command.add_option("--to", a->to, "run the pipeline up to and including this pass").may_be(passes::pass_names);
   command
       .add_option("--emit", a->emit,
-                  "hir (default), loops: what the kernels do, cuda: their text, program: of a planned module, or "
-                  "dot: the graphs for Graphviz")
+                  "hir (default), loops: of the kernels, cuda: their text, program: of a planned module, or dot: the "
+                  "graphs for Graphviz")
       .one_of({"hir", "loops", "cuda", "program", "dot"});
   command.add_option("--target", a->target, "host (default) or h200").one_of(ir::target_names());
-  command.add_flag("--library", a->library, "let libraries take what they can");
+  command.add_flag("--library", a->library, "let libraries execute what they can");
   command.add_flag("--list-passes", a->list, "print the passes in the order of the pipeline, and what each does");
-  command.add_flag("--locs", a->locs, "print where each node comes from");
-  command.add_flag("--remarks", a->remarks, "print on standard error why something was or was not done");
+  command.add_flag("--locs", a->locs, "print the source location of each node");
+  command.add_flag("--remarks", a->remarks,
+                   "print on standard error why passes did or did not change something, such as fuse two kernels");
   command.run([a] { opt(*a); });
 }
 

@@ -43,26 +43,29 @@ void add_predict(CommandLine& line) {
   FilePredictions& r = a->files;
   command.add_option("--weights", a->weights, "the weights (safetensors)").takes(Takes::file).required();
   command.add_option("--weights-prefix", a->prefix,
-                     "take this off the names of the file's tensors: \"module.\", \"_orig_mod.\"");
+                     "remove this from the names of the file's tensors: \"module.\", \"_orig_mod.\"");
   command
       .add_option("--in", r.in,
                   "rows: npy, csv, idx, png, jpg, jsonl, txt, a folder of pictures, or - for lines on standard input; "
-                  "INPUT=FILE where the model has several inputs")
+                  "INPUT=FILE if the model has several inputs")
       .takes(Takes::file)
       .required();
-  command.add_option("--in-format", r.in_format, "what --in holds, where its name does not say it").one_of(kRowFormats);
+  command.add_option("--in-format", r.in_format, "the format of --in, if its name does not tell it")
+      .one_of(kRowFormats);
   command.add_option("--out", r.out, "results: a file, or - (default) for standard output").takes(Takes::file);
-  command.add_option("--format", r.format, "of the results (default: by the file's name, jsonl for streams)")
+  command.add_option("--format", r.format, "the format of the results (default: by the file's name, jsonl for streams)")
       .one_of(kResultFormats);
   command.add_option("--output", r.outputs, "an output or node to compute (default: the model's outputs)");
-  command.add_option("--top", r.top, "the most probable classes instead of all numbers").between(1, kMostClasses);
-  command.add_flag("--allow-nan", r.allow_nan, "rows may hold nan and infinities (default: the first is refused)");
+  command.add_option("--top", r.top, "print the K most probable classes instead of all numbers")
+      .between(1, kMostClasses);
+  command.add_flag("--allow-nan", r.allow_nan,
+                   "accept rows with nan and infinities (default: the first one is an error)");
   command
       .add_option("--batch", r.batch,
-                  "rows at once (default: 64, fewer where they would take more than 128 MiB beside the parameters)")
+                  "rows of a batch (default: 64, or fewer if they would take more than 128 MiB beside the parameters)")
       .between(static_cast<int>(driver::PlannedBatch::kFewest), driver::kMostBatch);
-  command.add_flag("--overwrite", r.overwrite, "replace a file of results that is there");
-  command.add_flag("--quiet", a->quiet, "tell of results, warnings, notes and errors only");
+  command.add_flag("--overwrite", r.overwrite, "replace an existing file of results");
+  command.add_flag("--quiet", a->quiet, "print no progress, only results, warnings, notes and errors");
   command.run([a] { predict(*a); });
 }
 

@@ -54,14 +54,14 @@ double seconds_in(const std::string& unit) {
 void add_saving_arguments(Command& command, SavingArguments& a) {
   command.add_option("--run", a.run, "keep the run in this folder: model, log, checkpoints, best and last weights")
       .takes(Takes::folder);
-  command.add_flag("--resume", a.resume, "go on with the run in the folder, from its last checkpoint");
-  command.add_flag("--overwrite", a.overwrite, "begin anew in a folder that holds a run");
+  command.add_flag("--resume", a.resume, "continue the run in the folder from its last checkpoint");
+  command.add_flag("--overwrite", a.overwrite, "start a new run in a folder that holds a run");
   command.add_option("--checkpoint-every", a.every, "\"500 steps\", \"2 epochs\", \"10 minutes\" (default 5 minutes)");
-  command.add_option("--max-time", a.max_time, "end the training after this time, saved: \"90s\", \"30m\", \"8h\"");
-  command.add_option("--max-memory", a.max_memory, "end the training, saved, when the process takes more GiB")
+  command.add_option("--max-time", a.max_time, "save and end the training after this time: \"90s\", \"30m\", \"8h\"");
+  command.add_option("--max-memory", a.max_memory, "save and end the training if the process takes more GiB")
       .between(0.001, 1e6);
   command.add_option("--step-timeout", a.step_timeout,
-                     "end the process when a step takes longer (default 10m; 0: wait for ever)");
+                     "end the process if a step takes longer (default 10m; 0: wait for ever)");
 }
 
 void check_saving_arguments(const SavingArguments& a, const std::string& log) {

@@ -57,7 +57,7 @@ SavedRun::SavedRun(const SavingArguments& a) : resume_(a.resume) {
   folder_ = std::make_unique<runtime::RunFolder>(a.run);
   if (folder_->has_run() && !a.resume && !a.overwrite)
     throw UserError(ExitCode::failed, fmt::format("{}: a run lies in this folder", folder_->path()),
-                    "--resume goes on with it, --overwrite begins anew; or name another folder");
+                    "--resume continues it, --overwrite starts a new run; or name another folder");
 }
 
 // Empty where the checkpoint is one of this model.
@@ -86,7 +86,7 @@ void SavedRun::choose(const std::string& model_text, bool schedule_needs_length)
     try {
       runtime::Checkpoint c = runtime::read_checkpoint(path);
       if (path != folder_->checkpoint(c.state.steps))
-        throw UserError(ExitCode::failed, fmt::format("{}: another name than that of step {}, after which it was saved",
+        throw UserError(ExitCode::failed, fmt::format("{}: its name is not that of step {}, after which it was saved",
                                                       path, c.state.steps));
       if (const auto why = refusal(c)) throw UserError(ExitCode::failed, fmt::format("{}: {}", path, *why));
       checkpoint_ = std::move(c);
@@ -99,7 +99,7 @@ void SavedRun::choose(const std::string& model_text, bool schedule_needs_length)
     std::vector<Diagnostic> errors;
     for (const std::string& what : refused)
       if (errors.size() < Diagnostics::kMaxErrors) errors.push_back({Severity::error, {}, what, {}, {}});
-    errors.back().help = "no checkpoint can be used: --overwrite begins anew, another folder keeps this run";
+    errors.back().help = "no checkpoint can be used: --overwrite starts a new run, another folder keeps this run";
     throw UserError(std::move(errors));
   }
   for (const std::string& what : refused) print_note("note: {}: it is not used\n", what);
@@ -107,7 +107,7 @@ void SavedRun::choose(const std::string& model_text, bool schedule_needs_length)
   if (!checkpoint_ && folder_->has_lost_checkpoints())
     throw UserError(ExitCode::failed,
                     fmt::format("{}: a run has ended in this folder, and its checkpoints are gone", folder_->path()),
-                    fmt::format("--overwrite begins anew; --weights {} in another folder begins with its weights",
+                    fmt::format("--overwrite starts a new run; --weights {} in another folder starts from its weights",
                                 folder_->last()));
   if (!checkpoint_) return print_note("note: {}: nothing to resume, the run begins\n", folder_->path());
   for (const Difference& d : model_differences(metadata_of(*checkpoint_, kModel), model_text_))
@@ -124,9 +124,8 @@ void SavedRun::begin(runtime::Executable& executable, runtime::RunLog& log, Begi
   begin_ = std::move(begin);
   if (!folder_) return;
   if (checkpoint_ && metadata_of(*checkpoint_, kData) != begin_.data)
-    throw UserError(ExitCode::failed,
-                    fmt::format("{}: the rows are others than those of the run", checkpoint_->file.name),
-                    fmt::format("the data were {}, and are {}; --overwrite begins anew",
+    throw UserError(ExitCode::failed, fmt::format("{}: the rows differ from those of the run", checkpoint_->file.name),
+                    fmt::format("the data were {}, and are {}; --overwrite starts a new run",
                                 metadata_of(*checkpoint_, kData), begin_.data));
   if (!checkpoint_) folder_->clear();
   folder_->begin(begin_.mark, model_text_);  // first of all: what lies in a folder without the mark is nobody's
@@ -242,13 +241,13 @@ void SavedRun::save_last(runtime::Executable& executable) {
     if (folder_->checkpoints().empty()) throw;
     const std::string& help = error.diagnostics().front().help;
     throw UserError(error.code(), message_of(error),
-                    help + (help.empty() ? "" : "; ") + "--resume goes on from the last checkpoint");
+                    help + (help.empty() ? "" : "; ") + "--resume continues from the last checkpoint");
   }
 }
 
 void SavedRun::finish() const {
   if (!failure().empty())
-    throw UserError(ExitCode::failed, failure(), "make room, then --resume: it goes on from the last checkpoint");
+    throw UserError(ExitCode::failed, failure(), "make room, then --resume: it continues from the last checkpoint");
 }
 
 }  // namespace heddle::tools

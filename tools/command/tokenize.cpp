@@ -174,16 +174,16 @@ void add_tokenize(CommandLine& line) {
   command.add_flag("--tokens", a->tokens, "print the tokens of each line as a JSON list instead of their ids");
   command.add_flag("--decode", a->decode, "read ids and print their text");
   command.add_flag("--special", a->special,
-                   "special tokens in the text are those, not plain text; --decode prints them");
+                   "read special tokens in the text as special tokens, not as plain text; --decode prints them");
   command.add_flag("--template", a->around, "add what the tokenizer puts around a text, such as [CLS] and [SEP]");
   command.add_option("--train", a->train, "make a tokenizer of this kind").one_of(runtime::text::train_kinds());
-  command.add_option("--vocab", a->vocab, "with --train: tokens, the special ones among them")
+  command.add_option("--vocab", a->vocab, "with --train: the number of tokens, special ones included")
       .between(1, static_cast<int>(runtime::text::kMaxIds) - 1);
   command.add_option("--special-token", a->special_tokens,
                      "with --train: a special token; repeated, their ids are 0, 1, ...");
   command.add_option("-o,--out", a->out, "with --train: where the tokenizer.json goes (default: standard output)")
       .takes(Takes::file);
-  command.add_flag("--overwrite", a->overwrite, "with -o: replace the file where it is there already");
+  command.add_flag("--overwrite", a->overwrite, "with -o: replace an existing file");
   command.run([a] { a->train.empty() ? use_tokenizer(*a) : train(*a); });
 }
 

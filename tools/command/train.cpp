@@ -47,7 +47,8 @@ void check_outputs(const RunArguments& a) {
   require_different("--log", a.log, "--weights", a.weights);
   if (!a.save.empty()) runtime::require_weights_path(a.save);
   if (!a.prefix.empty() && a.weights.empty())
-    throw UserError(ExitCode::usage, "--weights-prefix needs --weights", "it says how the names in that file begin");
+    throw UserError(ExitCode::usage, "--weights-prefix needs --weights",
+                    "it is the beginning of the names in that file");
 }
 
 runtime::TrainResult run_training(const RunArguments& a, Run& run, const runtime::TrainOptions& options,
@@ -137,7 +138,7 @@ void save(const driver::Session& s, const std::string& path) {
   print_note("error: {}: the process ends\nhelp: {}\n", error.diagnostics().front().message,
              run.empty()
                  ? "--step-timeout allows it more time; --run DIR keeps checkpoints"
-                 : "--resume goes on from the last checkpoint in " + run + "; --step-timeout allows it more time");
+                 : "--resume continues from the last checkpoint in " + run + "; --step-timeout allows it more time");
   _exit(static_cast<int>(error.code()));
 }
 
@@ -273,8 +274,7 @@ void add_train(CommandLine& line) {
   add_run_arguments(command, *a);
   command.add_option("--save", a->save, "write the weights here at the end (safetensors)").takes(Takes::file);
   add_weights_arguments(command, *a, "start from these weights instead of the initializers");
-  command.add_option("--repeat", a->repeat, "most steps that the device executes without being asked again")
-      .between(1, 4096);
+  command.add_option("--repeat", a->repeat, "most steps of one submission to the device").between(1, 4096);
   command.add_option("--log", a->log, "write a log of the run here, one JSON object per line; - is standard output")
       .takes(Takes::file);
   add_saving_arguments(command, a->saving);

@@ -35,9 +35,10 @@ std::string require_weights(runtime::WeightsFile& file, const frontend::Training
   Translated translated;
   if (plan.weights) translated = translate(file, *plan.weights, program);
   if (!translated.missing.empty() && !begins)
-    throw UserError(plan.weights->missing.front().where,
-                    fmt::format("{}: no tensor becomes '{}'", file.name, *translated.missing.begin()),
-                    "only a training begins without what is missing: train first, and give the weights that it saves");
+    throw UserError(
+        plan.weights->missing.front().where,
+        fmt::format("{}: no tensor becomes '{}'", file.name, *translated.missing.begin()),
+        "only a training may start without missing parameters: train first, and give the weights that it saves");
   runtime::require_match(file, program, translated.missing);
   runtime::require_values(file, program);
   std::string told = translated.note;

@@ -62,11 +62,12 @@ ir::ValueId require_text(const frontend::Model& model, const frontend::OutputDef
           kWhatGenerates);
   }
   if (inputs.size() > 1)
-    throw UserError(place_of_input(model, g[inputs[1]].name),
-                    fmt::format("output '{}' depends on '{}' and on '{}': nobody says what the latter is of the tokens "
-                                "that follow",
-                                output.name, g[inputs[0]].name, g[inputs[1]].name),
-                    "leave the second input out of the model that generates: parameters stay the same");
+    throw UserError(
+        place_of_input(model, g[inputs[1]].name),
+        fmt::format("output '{}' depends on '{}' and on '{}': it is unknown what the latter is for the tokens "
+                    "that follow",
+                    output.name, g[inputs[0]].name, g[inputs[1]].name),
+        "leave the second input out of the model that generates: parameters stay the same");
   const ir::Type &text = g[inputs[0]].type, &made = g[g.outputs[0]].type;
   if (made.rank() != 3 || made.dims[0] != text.dims[0] || made.dims[1] != text.dims[1])
     throw UserError(at_output,
@@ -77,7 +78,7 @@ ir::ValueId require_text(const frontend::Model& model, const frontend::OutputDef
     throw UserError(at_output, fmt::format("output '{}' is {}: logits are f32", output.name, ir::to_string(made.dtype)),
                     "add a node {\"op\": \"cast\", \"dtype\": \"f32\"} behind it");
   if (text.dims[1] < 2)
-    throw UserError(place_of_input(model, g[inputs[0]].name), "texts of one token have nothing to go on from",
+    throw UserError(place_of_input(model, g[inputs[0]].name), "a text of one token has nothing to continue from",
                     "let the model read two tokens or more");
   return inputs[0];
 }

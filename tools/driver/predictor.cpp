@@ -155,7 +155,7 @@ void Predictor::take_maps(const runtime::WeightsFile& weights) {
     for (const ir::DataMap& map : maps->second) {
       if (map.waits_for_statistics())
         throw UserError(ExitCode::failed,
-                        fmt::format("{}: no mean and deviation of input '{}', for which a normalize of the model waits",
+                        fmt::format("{}: no mean and deviation of input '{}', which a normalize of the model needs",
                                     weights.name, input.request.input),
                         "train writes them into the weights; or give normalize a 'mean' and a 'std'");
       if (!map.def->first && !map.def->training && !map.def->evaluates) input.maps.push_back(map);

@@ -20,7 +20,7 @@ Session begin(Compiled compiled) {
 Session open_for_rows(Planned& planned, const SessionOptions& options) {
   if (waits_for_statistics(planned.plan))
     throw UserError(planned.plan.data.where,
-                    "normalize waits for the mean and deviation of training rows, and a step has none",
+                    "normalize needs the mean and deviation of training rows, and a step has none",
                     "give 'mean' and 'std'");
   if (waits_for_tokens(planned.plan))
     throw UserError(planned.plan.data.where, "mask_tokens names a token of a text, and a step has none",
@@ -34,7 +34,7 @@ void require_data(const Planned& planned, bool training) {
   if (training) require_trainable(planned.model());
   if (waits_for_statistics(planned.plan) && !planned.plan.data.train)
     throw UserError(planned.plan.data.where,
-                    "normalize waits for the mean and deviation of training rows, and there are none",
+                    "normalize needs the mean and deviation of training rows, and there are none",
                     "give 'mean' and 'std', or weights that keep them");
 }
 

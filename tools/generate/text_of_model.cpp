@@ -28,7 +28,7 @@ runtime::text::Tokenizer TextOfModel::read(std::deque<SourceFile>& files, const 
   if (!path.empty()) return runtime::text::read_tokenizer(files, path);
   if (generator.tokenizer().empty())
     throw UserError(ExitCode::failed,
-                    fmt::format("the weights hold no tokenizer for input '{}': what text its numbers are is not known",
+                    fmt::format("the weights hold no tokenizer for input '{}': the text of its numbers is unknown",
                                 generator.input()),
                     "--tokenizer FILE names a tokenizer.json; a training on text keeps its own in the weights");
   files.push_back({"the tokenizer of the weights", generator.tokenizer()});

@@ -214,7 +214,7 @@ class CsvRows {
     if (name == names.end() && is_missing(text)) {
       if (!missing_)
         fail(s, f, "is missing",
-             "write a number there, or say in the model's data what stands for it: \"missing\": NUMBER");
+             "write a number there, or give a value for missing fields in the model's data: \"missing\": NUMBER");
       fault = parse_number(fmt::format("{}", *missing_), s.type, to);
     } else if (name != names.end()) {
       fault = parse_number(std::to_string(name - names.begin()), s.type, to);

@@ -12,10 +12,11 @@ PredictSummary predict_rows(driver::Predictor& predictor, RowReader& reader, Res
   while (reader.next(predictor.batch(), rows)) {
     const driver::Predictor::Bad bad = predictor.run(rows.columns, rows.count, rows.first);
     if (bad.row >= 0)
-      throw UserError(ExitCode::failed,
-                      fmt::format("{}: row {}, counted from 0: input '{}' holds {}", reader.source_of(bad.input),
-                                  rows.first + bad.row, predictor.inputs()[bad.input].request.input, bad.value),
-                      "mend or remove that row, and look at the maps of the input; --allow-nan computes it as it is");
+      throw UserError(
+          ExitCode::failed,
+          fmt::format("{}: row {}, counted from 0: input '{}' holds {}", reader.source_of(bad.input),
+                      rows.first + bad.row, predictor.inputs()[bad.input].request.input, bad.value),
+          "correct or remove that row, and look at the maps of the input; --allow-nan computes it as it is");
     writer.write(rows);
     summary.rows += rows.count;
   }

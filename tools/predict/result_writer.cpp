@@ -85,7 +85,7 @@ ResultWriter::ResultWriter(const ResultRequest& request, const driver::Predictor
   if (runtime::is_stream(request_.path)) {
     if (request_.format == "npy")
       throw UserError(ExitCode::usage, fmt::format("--out {}: npy is written to files", request_.path),
-                      "its header says how many rows follow, which a stream knows only at its end");
+                      "its header holds the number of rows, which a stream knows only at its end");
     // Without O_NONBLOCK, opening a pipe that nobody reads would wait for ever.
     stream_ = std::make_unique<runtime::File>(request_.path, O_WRONLY | O_NOCTTY | O_NONBLOCK);
     ::fcntl(stream_->descriptor(), F_SETFL, O_WRONLY);
@@ -105,7 +105,7 @@ void ResultWriter::require_form() const {
         fmt::format("choose one: --output {}", outputs[0].name));
   if (request_.path == "-" && request_.format == "npy")
     throw UserError(ExitCode::usage, "--out -: npy is written to files",
-                    "its header says how many rows follow, which a stream knows only at its end");
+                    "its header holds the number of rows, which a stream knows only at its end");
   if (request_.top == 0) return;
   if (request_.format == "npy")
     throw UserError(ExitCode::usage, "--top writes names, which npy does not hold", "write jsonl or csv");

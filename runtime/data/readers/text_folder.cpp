@@ -88,7 +88,7 @@ class TextFolder {
     out.types.assign(request_.columns.size(), ElementType::i32);
     texts_.finish(out, root_);
     if (!folder_.passed_over.empty())
-      out.notes.push_back(fmt::format("{}: {} {} passed over, not read as text; \"classes\" would name what is read",
+      out.notes.push_back(fmt::format("{}: {} {} skipped, not read as text; \"classes\" would name what is read",
                                       title_, fmt::join(folder_.passed_over, ", "),
                                       folder_.passed_over.size() == 1 ? "is" : "are"));
     return out;
