@@ -1,0 +1,221 @@
+#include "passes/decode/needs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "ir/check.h"
+#include "ir/decoding.h"
+#include "ir/scan.h"
+#include "passes/decompose.h"
+
+namespace heddle::passes {
+using namespace ir;
+
+Part part_of(ValueId v, AxisRoles roles) {
+  if (!has_tokens(roles)) roles.clear();
+  return {v, std::move(roles)};
+}
+bool is_whole(const Part& part) { return part.roles.empty(); }
+bool has_front(const Part& part) { return has_tokens(part.roles) && !has_rows(part.roles); }
+
+size_t tokens_axis(const AxisRoles& roles) {
+  return static_cast<size_t>(std::ranges::find_if(roles, [](AxisRole role) { return has_tokens({role}); }) -
+                             roles.begin());
+}
+size_t rows_axis(const AxisRoles& roles) {
+  return static_cast<size_t>(std::ranges::find_if(roles, [](AxisRole role) { return has_rows({role}); }) -
+                             roles.begin());
+}
+
+namespace {
+
+class Finder {
+ public:
+  Finder(const Module& m, const Graph& forward, size_t result) : m_(m) {
+    n_.forward = forward;
+    Graph& f = n_.forward;
+    decompose_nodes(f, [&](NodeId n) { return f[n].op->decoding == nullptr; });
+    for (const ValueId v : f.inputs)
+      if (f[v].role == Role::input) n_.text = v;
+    const Dims& dims = f[n_.text].type.dims;
+    n_.sizes = {.rows = dims[0], .tokens = dims[1]};
+    AxisRoles roles(f[f.outputs[result]].type.dims.size(), AxisRole::other);
+    roles[0] = AxisRole::rows, roles[1] = AxisRole::tokens;
+    n_.result = part_of(f.outputs[result], roles);
+  }
+
+  Needs run() {
+    find_dependent();
+    ask(n_.result, {});
+    for (size_t i = f().order.size(); i-- > 0;) ask_operands(f().order[i]);
+    if (fault_) throw UserError(*fault_);
+    ask_inputs();
+    return std::move(n_);
+  }
+
+ private:
+  const Graph& f() const { return n_.forward; }
+  bool depends(ValueId v) const { return dependent_[index_of(v)] != 0; }
+  const Type& type(ValueId v) const { return f()[v].type; }
+  [[noreturn]] void refuse(const Node& n, const std::string& reason, const std::string& help = {}) const {
+    refuse_node(f(), n, reason, help);
+  }
+
+  void find_dependent() {
+    dependent_.assign(f().value_count(), 0);
+    dependent_[index_of(n_.text)] = 1;
+    for (const NodeId id : f().order) {
+      const Node& n = f()[id];
+      if (std::ranges::any_of(n.operands, [&](ValueId v) { return depends(v); }))
+        for (const ValueId v : n.results) dependent_[index_of(v)] = 1;
+    }
+  }
+
+  // Parts of tables are taken out of them.
+  void ask_inputs() {
+    for (const ValueId v : f().inputs) {
+      const auto found = n_.parts.find(v);
+      if (found == n_.parts.end()) continue;
+      for (const Part& part : found->second) {
+        if (v == n_.text && part.roles != AxisRoles{AxisRole::rows, AxisRole::tokens})
+          throw UserError(Location{}, fmt::format("input '{}' is not read token by token", f()[v].name));
+        if (v != n_.text && !is_whole(part)) n_.limited = true;
+      }
+    }
+  }
+
+  void ask(Part part, const Node* reader) {
+    if (is_whole(part) && depends(part.value)) {
+      HEDDLE_CHECK(reader != nullptr, "a result has tokens");
+      refuse(*reader, "reads a whole text at once");
+    }
+    std::vector<Part>& list = n_.parts[part.value];
+    if (std::ranges::find(list, part) == list.end()) list.push_back(std::move(part));
+  }
+
+  void ask_operands(NodeId id) {
+    const Node& n = f()[id];
+    for (size_t r = 0; r < n.results.size(); ++r) {
+      const auto found = n_.parts.find(n.results[r]);
+      if (found == n_.parts.end()) continue;
+      try {
+        for (size_t i = 0; i < found->second.size(); ++i) {  // a part may ask for the whole, behind it
+          const Part part = found->second[i];
+          n_.ways[part] = ask_for(n, r, part);
+        }
+      } catch (const UserError& error) {  // the first node of the model is told, which is the last one here
+        fault_ = error;
+      }
+    }
+  }
+
+  Way ask_for(const Node& n, size_t result, const Part& part) {
+    if (is_whole(part)) return ask_whole(n);
+    if (n.op->traits.splat != nullptr) return Way::node;
+    if (!depends(part.value)) return ask_position(n, result, part);
+    if (n.op->decoding != nullptr) return ask_record(n, result, part, *n.op->decoding);
+    if (is_scan(n)) return ask_turn(n, result, part);
+    for (size_t i = 0; i < n.operands.size(); ++i) {
+      const auto roles = operand_roles(f(), n, result, i, part.roles, n_.sizes);
+      if (!roles) refuse(n, "reads other tokens than its own, or other texts");
+      const Part operand = part_of(n.operands[i], *roles);
+      if (has_front(operand) && (depends(operand.value) || n.op->traits.spread == nullptr))
+        refuse(n, "mixes tokens and positions in a way that is not known");
+      ask(operand, &n);
+    }
+    return Way::node;
+  }
+
+  Way ask_whole(const Node& n) {
+    for (const ValueId v : n.operands) ask({v, {}}, &n);
+    return Way::whole;
+  }
+
+  // Of what does not depend on the tokens. Operators that only bring it into shape stay, the rest is computed for all
+  // positions: then the one that is there is taken out.
+  Way ask_position(const Node& n, size_t result, const Part& part) {
+    std::vector<Part> operands;
+    bool stays = std::holds_alternative<Elementwise>(n.op->kind) || n.op->traits.spread != nullptr ||
+                 n.op->traits.reshapes || (n.op->traits.joined_along != nullptr && has_front(part));
+    for (size_t i = 0; stays && i < n.operands.size(); ++i) {
+      const auto roles = operand_roles(f(), n, result, i, part.roles, n_.sizes);
+      stays = roles.has_value();
+      if (!stays) break;
+      operands.push_back(part_of(n.operands[i], *roles));
+      const bool front = has_front(operands.back()), whole = is_whole(operands.back());
+      stays = n.op->traits.spread != nullptr || (front == has_front(part) && !whole);
+    }
+    if (!stays) {
+      n_.limited = true;
+      ask({part.value, {}}, &n);
+      return Way::gathered;
+    }
+    for (const Part& operand : operands) ask(operand, &n);
+    return Way::node;
+  }
+
+  Way ask_record(const Node& n, size_t result, const Part& part, const Decoding& decoding) {
+    const DecodeRefusal refusal = decoding.refusal(signature(f(), n));
+    if (!refusal.reason.empty()) refuse(n, refusal.reason, refusal.help);
+    AxisRoles roles(part.roles.size(), AxisRole::other);
+    roles[0] = AxisRole::rows, roles[1] = AxisRole::tokens;
+    if (result != 0 || part.roles != roles) refuse(n, "has results that are read across tokens");
+    for (const ValueId v : n.operands) {
+      AxisRoles own(type(v).dims.size(), AxisRole::other);
+      if (own.size() < 2 || !depends(v)) refuse(n, "reads what is no sequence");
+      own[0] = AxisRole::rows, own[1] = AxisRole::tokens;
+      ask({v, own}, &n);
+    }
+    n_.limited = true;
+    return Way::record;
+  }
+
+  // All stacked results of a scan are asked for before its operands: their parts agree, or the scan is refused.
+  Way ask_turn(const Node& n, size_t result, const Part& part) {
+    if (is_reversed(n))
+      refuse(n, "goes from the last token to the first", "leave \"reverse\" and \"bidirectional\" out");
+    if (part.roles[0] != AxisRole::tokens) refuse(n, "does not take a token in each of its turns");
+    const auto [at, is_new] = n_.scans.try_emplace(n.results[0], *m_.find_body(n.callee), n_.sizes.rows);
+    ScanRows& rows = at->second;
+    const size_t carries = inputs_with(rows.body(), Role::carry).size();
+    HEDDLE_CHECK(result >= carries, "a carry's last value has no tokens");
+    if (!rows.ask(result - carries, {part.roles.begin() + 1, part.roles.end()}))
+      refuse(n, "computes across texts, or in a way that is not known");
+    if (rows.reads_index()) refuse(n, "reads the number of its turn");
+    const Values inputs = operand_inputs(rows.body());
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      AxisRoles roles;
+      if (rows.body()[inputs[i]].role == Role::slice) {
+        roles = rows.roles(inputs[i]);
+        roles.insert(roles.begin(), AxisRole::tokens);
+        if (depends(n.operands[i]) && !has_rows(roles))
+          refuse(n, "computes across texts, or in a way that is not known");
+      }
+      const Part operand = part_of(n.operands[i], roles);
+      if (has_front(operand)) refuse(n, "takes slices that are the same for all texts");
+      ask(operand, &n);
+    }
+    return Way::turn;
+  }
+
+  const Module& m_;
+  Needs n_;
+  std::vector<char> dependent_;  // on the tokens, by ValueId index
+  std::optional<UserError> fault_;
+};
+
+}  // namespace
+
+Needs find_needs(const Module& m, const Graph& forward, size_t result) { return Finder(m, forward, result).run(); }
+
+void refuse_node(const Graph& g, const Node& n, const std::string& reason, const std::string& help) {
+  throw UserError(n.loc, fmt::format("'{}' {}: the next token cannot be computed alone", g[n.results[0]].name, reason),
+                  help.empty() ? "a model that generates has layers of single tokens, causal attention and recurrent "
+                                 "layers in one direction"
+                               : help);
+}
+
+}  // namespace heddle::passes
