@@ -28,6 +28,7 @@ struct DecodeRefusal {
 };
 
 struct Decoding {
+  size_t sequences = 0;  // so many operands, the first ones, are sequences of the text
   std::function<DecodeRefusal(const Signature&)> refusal;
   // `n` is the node of all tokens, `name` that of its first result. Operands and the result, the first one of `n`, are
   // [rows, 1, ...] in the place of [rows, tokens, ...].

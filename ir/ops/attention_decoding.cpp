@@ -108,6 +108,7 @@ class OneToken {
 
 const Decoding& attention_decoding() {
   static const Decoding decoding{
+      .sequences = 3,
       .refusal = refusal,
       .build = [](DecodeStep& step, const Signature& s, const std::string& name, const Values& operands) {
         return OneToken(step, s, name).build(operands);

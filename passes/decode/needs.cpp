@@ -34,13 +34,14 @@ namespace {
 
 class Finder {
  public:
-  Finder(const Module& m, const Graph& forward, size_t result) : m_(m) {
+  Finder(const Module& m, const Graph& forward, size_t result, ValueId text) : m_(m) {
     n_.forward = forward;
-    Graph& f = n_.forward;
-    decompose_nodes(f, [&](NodeId n) { return f[n].op->decoding == nullptr; });
-    for (const ValueId v : f.inputs)
-      if (f[v].role == Role::input) n_.text = v;
-    const Dims& dims = f[n_.text].type.dims;
+    n_.text = text;
+    find_dependent();
+    decompose();
+    find_dependent();
+    const Graph& f = n_.forward;
+    const Dims& dims = f[text].type.dims;
     n_.sizes = {.rows = dims[0], .tokens = dims[1]};
     AxisRoles roles(f[f.outputs[result]].type.dims.size(), AxisRole::other);
     roles[0] = AxisRole::rows, roles[1] = AxisRole::tokens;
@@ -48,17 +49,20 @@ class Finder {
   }
 
   Needs run() {
-    find_dependent();
     ask(n_.result, {});
     for (size_t i = f().order.size(); i-- > 0;) ask_operands(f().order[i]);
     if (fault_) throw UserError(*fault_);
     ask_inputs();
+    for (const auto& [v, parts] : n_.parts)
+      if (of_source(v) && std::ranges::any_of(parts, is_whole)) n_.kept.push_back(v);
     return std::move(n_);
   }
 
  private:
   const Graph& f() const { return n_.forward; }
-  bool depends(ValueId v) const { return dependent_[index_of(v)] != 0; }
+  bool depends(ValueId v) const { return (dependent_[index_of(v)] & kOnText) != 0; }
+  // Of what does not depend on the text: whether it does on what is read beside it.
+  bool of_source(ValueId v) const { return dependent_[index_of(v)] == kOnSource; }
   const Type& type(ValueId v) const { return f()[v].type; }
   [[noreturn]] void refuse(const Node& n, const std::string& reason, const std::string& help = {}) const {
     refuse_node(f(), n, reason, help);
@@ -66,12 +70,30 @@ class Finder {
 
   void find_dependent() {
     dependent_.assign(f().value_count(), 0);
-    dependent_[index_of(n_.text)] = 1;
+    for (const ValueId v : f().inputs)
+      if (f()[v].role == Role::input) dependent_[index_of(v)] = v == n_.text ? kOnText : kOnSource;
     for (const NodeId id : f().order) {
       const Node& n = f()[id];
-      if (std::ranges::any_of(n.operands, [&](ValueId v) { return depends(v); }))
-        for (const ValueId v : n.results) dependent_[index_of(v)] = 1;
+      unsigned char of_operands = 0;
+      for (const ValueId v : n.operands) of_operands |= dependent_[index_of(v)];
+      for (const ValueId v : n.results) dependent_[index_of(v)] = of_operands;
     }
+  }
+
+  // What a record goes on with stays whole, and so does what is computed once for a source. Attention to a source is
+  // looked at through what it is made of.
+  void decompose() {
+    std::vector<char> stays(f().node_count(), 0);
+    for (const NodeId id : f().order) {
+      const Node& n = f()[id];
+      const size_t sequences = n.op->decoding != nullptr ? n.op->decoding->sequences : 0;
+      const bool goes_on = sequences > 0 && (std::all_of(n.operands.begin(), n.operands.begin() + sequences,
+                                                         [&](ValueId v) { return depends(v); }));
+      stays[index_of(id)] = static_cast<char>(goes_on || of_source(n.results[0]));
+    }
+    decompose_nodes(n_.forward, [&](NodeId id) {
+      return index_of(id) < stays.size() ? stays[index_of(id)] == 0 : f()[id].op->decoding == nullptr;
+    });
   }
 
   // Parts of tables are taken out of them.
@@ -84,6 +106,7 @@ class Finder {
           throw UserError(Location{}, fmt::format("input '{}' is not read token by token", f()[v].name));
         if (v != n_.text && !is_whole(part)) n_.limited = true;
       }
+      if (of_source(v) && !std::ranges::any_of(found->second, is_whole)) found->second.push_back({v, {}});
     }
   }
 
@@ -121,6 +144,7 @@ class Finder {
     for (size_t i = 0; i < n.operands.size(); ++i) {
       const auto roles = operand_roles(f(), n, result, i, part.roles, n_.sizes);
       if (!roles) refuse(n, "reads other tokens than its own, or other texts");
+      require_rows(n, n.operands[i], *roles);
       const Part operand = part_of(n.operands[i], *roles);
       if (has_front(operand) && (depends(operand.value) || n.op->traits.spread == nullptr))
         refuse(n, "mixes tokens and positions in a way that is not known");
@@ -129,7 +153,12 @@ class Finder {
     return Way::node;
   }
 
+  void require_rows(const Node& n, ValueId operand, const AxisRoles& roles) const {
+    if (of_source(operand) && !has_rows(roles)) refuse(n, "computes across texts, or in a way that is not known");
+  }
+
   Way ask_whole(const Node& n) {
+    if (of_source(n.results[0])) return Way::kept;
     for (const ValueId v : n.operands) ask({v, {}}, &n);
     return Way::whole;
   }
@@ -144,6 +173,7 @@ class Finder {
       const auto roles = operand_roles(f(), n, result, i, part.roles, n_.sizes);
       stays = roles.has_value();
       if (!stays) break;
+      require_rows(n, n.operands[i], *roles);
       operands.push_back(part_of(n.operands[i], *roles));
       const bool front = has_front(operands.back()), whole = is_whole(operands.back());
       stays = n.op->traits.spread != nullptr || (front == has_front(part) && !whole);
@@ -187,9 +217,13 @@ class Finder {
     if (rows.reads_index()) refuse(n, "reads the number of its turn");
     const Values inputs = operand_inputs(rows.body());
     for (size_t i = 0; i < inputs.size(); ++i) {
-      AxisRoles roles;
-      if (rows.body()[inputs[i]].role == Role::slice) {
-        roles = rows.roles(inputs[i]);
+      AxisRoles roles = rows.roles(inputs[i]);
+      require_rows(n, n.operands[i], roles);
+      if (rows.body()[inputs[i]].role != Role::fixed && std::ranges::count(roles, AxisRole::rows_others) > 0)
+        refuse(n, "has texts and others in one axis");
+      if (rows.body()[inputs[i]].role != Role::slice) {
+        roles.clear();
+      } else {
         roles.insert(roles.begin(), AxisRole::tokens);
         if (depends(n.operands[i]) && !has_rows(roles))
           refuse(n, "computes across texts, or in a way that is not known");
@@ -203,13 +237,16 @@ class Finder {
 
   const Module& m_;
   Needs n_;
-  std::vector<char> dependent_;  // on the tokens, by ValueId index
+  static constexpr unsigned char kOnText = 1, kOnSource = 2;
+  std::vector<unsigned char> dependent_;  // by ValueId index
   std::optional<UserError> fault_;
 };
 
 }  // namespace
 
-Needs find_needs(const Module& m, const Graph& forward, size_t result) { return Finder(m, forward, result).run(); }
+Needs find_needs(const Module& m, const Graph& forward, size_t result, ValueId text) {
+  return Finder(m, forward, result, text).run();
+}
 
 void refuse_node(const Graph& g, const Node& n, const std::string& reason, const std::string& help) {
   throw UserError(n.loc, fmt::format("'{}' {}: the next token cannot be computed alone", g[n.results[0]].name, reason),

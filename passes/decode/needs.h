@@ -31,6 +31,7 @@ size_t rows_axis(const AxisRoles& roles);
 // How a part is made.
 enum class Way {
   whole,    // as it is in the forward graph
+  kept,     // of a source: once, as it is in the forward graph, and kept in a state
   node,     // by the same operator, of parts of its operands
   record,   // by the operator's record of decoding
   turn,     // by the body of a scan
@@ -38,18 +39,20 @@ enum class Way {
 };
 
 struct Needs {
-  ir::Graph forward;  // without composites
-  ir::ValueId text;   // the input whose tokens come one after the other
+  ir::Graph forward;  // without composites but those that a record goes on with, and those of a source
+  ir::ValueId
+      text;  // the input whose tokens come one after the other; others are a source, which is there from the start
   AxisSizes sizes;
   Part result;
   std::map<ir::ValueId, std::vector<Part>> parts;
   std::map<Part, Way> ways;
   std::map<ir::ValueId, ScanRows> scans;  // by their first result
+  std::vector<ir::ValueId> kept;          // of the source, the wholes that are needed
   bool limited = false;                   // positions lie below the number of tokens
 };
 
 // `forward` is a graph of `m`. Throws UserError at the first node that reads other tokens in a way that is not known.
-Needs find_needs(const ir::Module& m, const ir::Graph& forward, size_t result);
+Needs find_needs(const ir::Module& m, const ir::Graph& forward, size_t result, ir::ValueId text);
 
 // At the node: "'h' reads a whole text at once: the next token cannot be computed alone".
 [[noreturn]] void refuse_node(const ir::Graph& g, const ir::Node& n, const std::string& reason,

@@ -14,6 +14,8 @@ using namespace ir;
 
 namespace {
 
+std::string kept_name(const Graph& f, ValueId v) { return f[v].name + ".kept"; }
+
 class Maker {
  public:
   explicit Maker(const Needs& needs) : needs_(needs), b_(done_.graph) {}
@@ -53,6 +55,7 @@ class Maker {
     AxisRoles roles{AxisRole::rows, AxisRole::tokens};
     made_[{needs_.text, roles}] = g.add_input(tokens.name, {tokens.type.dtype, {needs_.sizes.rows, 1}}, Role::input);
     position_ = g.add_input("position", {DType::i32, {needs_.sizes.rows}}, Role::input);
+    for (const ValueId v : needs_.kept) made_[{v, {}}] = g.add_input(kept_name(f(), v), type(v), Role::state);
     for (const ValueId v : f().inputs) {
       const auto found = needs_.parts.find(v);
       if (found == needs_.parts.end()) continue;
@@ -85,6 +88,7 @@ class Maker {
   void build_part(const Node& n, size_t result, const Part& part) {
     switch (needs_.ways.at(part)) {
       case Way::whole: return copy_whole(n);
+      case Way::kept: HEDDLE_CHECK(false, "states are there before the nodes");
       case Way::gathered: made_[part] = gathered(made({part.value, {}}), part); return;
       case Way::record: made_[part] = recorded(n); return;
       case Way::turn: return take_turn(n);
@@ -285,6 +289,34 @@ class Maker {
 };
 
 }  // namespace
+
+Graph encode_graph(const Needs& needs) {
+  const Graph& f = needs.forward;
+  std::vector<char> needed(f.value_count(), 0);
+  for (const ValueId v : needs.kept) needed[index_of(v)] = 1;
+  const auto is_needed = [&](ValueId v) { return needed[index_of(v)] != 0; };
+  for (size_t i = f.order.size(); i-- > 0;) {
+    const Node& n = f[f.order[i]];
+    if (std::ranges::any_of(n.results, is_needed))
+      for (const ValueId v : n.operands) needed[index_of(v)] = 1;
+  }
+  Graph g;
+  g.name = "encode";
+  std::map<ValueId, ValueId> made;
+  for (const ValueId v : f.inputs)
+    if (is_needed(v)) made[v] = g.add_input(f[v].name, f[v].type, f[v].role, f[v].layout);
+  for (const NodeId id : f.order) {
+    const Node& n = f[id];
+    if (!std::ranges::any_of(n.results, is_needed)) continue;
+    Values operands;
+    for (const ValueId v : n.operands) operands.push_back(made.at(v));
+    const NodeId copy = copy_node(g, f, n, std::move(operands));
+    for (size_t r = 0; r < n.results.size(); ++r) made[n.results[r]] = g[copy].results[r];
+  }
+  for (const ValueId v : needs.kept)
+    g.updates.push_back({g.add_input(kept_name(f, v), f[v].type, Role::state), made.at(v)});
+  return g;
+}
 
 StepGraph step_graph(const Needs& needs) { return Maker(needs).run(); }
 

@@ -18,6 +18,8 @@ struct StepGraph {
 };
 
 StepGraph step_graph(const Needs& needs);
+// What a step needs of the source, once: graph @encode(input %source: i32[2,9], ...) renews the states that keep it.
+ir::Graph encode_graph(const Needs& needs);
 // Each row's states become those of the row from[row].
 ir::Graph reorder_graph(const StepGraph& step, int64_t rows);
 

@@ -48,7 +48,9 @@ class Search {
   }
 
   std::vector<Continuation> run(const SourceFile& prompt) {
-    std::vector<uint32_t> ids = prompt_tokens(generator_, text_, prompt);
+    auto [ids, source] = prompt_tokens(generator_, text_, prompt);
+    if (generator_.source())  // all beams have one: what is kept of it needs no other order
+      encode_sources(generator_, text_, std::vector(static_cast<size_t>(generator_.rows()), &std::as_const(source)));
     WrittenText written([this](std::span<const uint32_t> some) { return text_.decode(some); }, settings_.stops, ids);
     live_.push_back({.ids = std::move(ids), .written = std::move(written)});
     while (!live_.empty() && !is_decided()) {
@@ -132,7 +134,8 @@ class Search {
     }
     beam.made.text += beam.written.add(c.token);
     if (beam.written.stopped()) beam.made.end = TextEnd::stop;
-    return beam.written.stopped() || std::ssize(beam.made.ids) >= settings_.tokens;
+    return beam.written.stopped() || std::ssize(beam.made.ids) >= settings_.tokens ||
+           is_full(generator_, beam.ids.size());
   }
 
   void end(Beam beam) {

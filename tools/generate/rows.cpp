@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace heddle::tools {
 namespace {
@@ -13,15 +14,39 @@ size_t kept(int64_t context) { return static_cast<size_t>(std::max<int64_t>(1, c
 
 }  // namespace
 
-std::vector<uint32_t> prompt_tokens(const driver::Generator& generator, const TextOfModel& text,
-                                    const SourceFile& prompt) {
+PromptTokens prompt_tokens(const driver::Generator& generator, const TextOfModel& text, const SourceFile& prompt) {
+  if (generator.source()) {
+    PromptTokens tokens{.ids = text.begin(), .source = text.encode_source(prompt)};
+    const int64_t length = generator.source()->length;
+    if (std::ssize(tokens.source) > length)
+      throw UserError({&prompt, 0, 0},
+                      fmt::format("the prompt has {} tokens, and the model reads {}", tokens.source.size(), length),
+                      "give a shorter text");
+    return tokens;
+  }
   std::vector<uint32_t> ids = text.encode(prompt);
   const int64_t context = generator.context();
   if (context > 0 && std::ssize(ids) > context)
     throw UserError({&prompt, 0, 0},
                     fmt::format("the prompt has {} tokens, and the model sees {}", ids.size(), context),
                     "give the end of the text alone");
-  return ids;
+  return {.ids = std::move(ids)};
+}
+
+void encode_sources(driver::Generator& generator, const TextOfModel& text,
+                    std::span<const std::vector<uint32_t>* const> sources) {
+  const auto length = static_cast<size_t>(generator.source()->length);
+  std::vector<int32_t> tokens(sources.size() * length, static_cast<int32_t>(text.padding())), sizes;
+  for (size_t row = 0; row < sources.size(); ++row) {
+    sizes.push_back(sources[row] == nullptr ? 1 : static_cast<int32_t>(sources[row]->size()));
+    if (sources[row] != nullptr)
+      std::ranges::copy(*sources[row], tokens.begin() + static_cast<std::ptrdiff_t>(row * length));
+  }
+  generator.encode(tokens, sizes);
+}
+
+bool is_full(const driver::Generator& generator, size_t tokens) {
+  return generator.source() && generator.context() > 0 && tokens > static_cast<size_t>(generator.context());
 }
 
 std::span<const float> finite_logits(const driver::Generator& generator, const TextOfModel& text, int64_t row,
