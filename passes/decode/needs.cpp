@@ -30,12 +30,24 @@ size_t rows_axis(const AxisRoles& roles) {
                              roles.begin());
 }
 
+Part record_part(const Graph& g, const Node& n, size_t operand, const AxisSizes& sizes) {
+  const ValueId v = n.operands[operand];
+  const Dims& dims = g[v].type.dims;
+  AxisRoles roles(dims.size(), AxisRole::other);
+  const Decoding& decoding = *n.op->decoding;
+  const int64_t axis = decoding.tokens_axis(signature(g, n), operand);
+  if (axis < 0) return {v, {}};
+  if (dims[0] == sizes.rows) roles[0] = AxisRole::rows;
+  if (dims[static_cast<size_t>(axis)] == sizes.tokens) roles[static_cast<size_t>(axis)] = AxisRole::tokens;
+  return part_of(v, roles);
+}
+
 namespace {
 
 class Finder {
  public:
-  Finder(const Module& m, const Graph& forward, size_t result, ValueId text) : m_(m) {
-    n_.forward = forward;
+  Finder(const Module& m, Graph forward, size_t result, ValueId text) : m_(m) {
+    n_.forward = std::move(forward);
     n_.text = text;
     find_dependent();
     decompose();
@@ -139,7 +151,7 @@ class Finder {
     if (is_whole(part)) return ask_whole(n);
     if (n.op->traits.splat != nullptr) return Way::node;
     if (!depends(part.value)) return ask_position(n, result, part);
-    if (n.op->decoding != nullptr) return ask_record(n, result, part, *n.op->decoding);
+    if (n.op->decoding != nullptr && !reads_alone(n, result, part)) return ask_record(n, result, part, *n.op->decoding);
     if (is_scan(n)) return ask_turn(n, result, part);
     for (size_t i = 0; i < n.operands.size(); ++i) {
       const auto roles = operand_roles(f(), n, result, i, part.roles, n_.sizes);
@@ -151,6 +163,13 @@ class Finder {
       ask(operand, &n);
     }
     return Way::node;
+  }
+
+  // Each token of the result reads its own alone, as of a convolution of size 1.
+  bool reads_alone(const Node& n, size_t result, const Part& part) const {
+    for (size_t i = 0; i < n.operands.size(); ++i)
+      if (!operand_roles(f(), n, result, i, part.roles, n_.sizes)) return false;
+    return true;
   }
 
   void require_rows(const Node& n, ValueId operand, const AxisRoles& roles) const {
@@ -167,8 +186,9 @@ class Finder {
   // positions: then the one that is there is taken out.
   Way ask_position(const Node& n, size_t result, const Part& part) {
     std::vector<Part> operands;
+    const bool looks_up = has_front(part) && n.op->traits.rows_along != nullptr && n.op->traits.rows_along(n) == 0;
     bool stays = std::holds_alternative<Elementwise>(n.op->kind) || n.op->traits.spread != nullptr ||
-                 n.op->traits.reshapes || (n.op->traits.joined_along != nullptr && has_front(part));
+                 n.op->traits.reshapes || (n.op->traits.joined_along != nullptr && has_front(part)) || looks_up;
     for (size_t i = 0; stays && i < n.operands.size(); ++i) {
       const auto roles = operand_roles(f(), n, result, i, part.roles, n_.sizes);
       stays = roles.has_value();
@@ -176,7 +196,7 @@ class Finder {
       require_rows(n, n.operands[i], *roles);
       operands.push_back(part_of(n.operands[i], *roles));
       const bool front = has_front(operands.back()), whole = is_whole(operands.back());
-      stays = n.op->traits.spread != nullptr || (front == has_front(part) && !whole);
+      stays = n.op->traits.spread != nullptr || (looks_up && i == 0 ? whole : front == has_front(part) && !whole);
     }
     if (!stays) {
       n_.limited = true;
@@ -191,15 +211,15 @@ class Finder {
     const DecodeRefusal refusal = decoding.refusal(signature(f(), n));
     if (!refusal.reason.empty()) refuse(n, refusal.reason, refusal.help);
     AxisRoles roles(part.roles.size(), AxisRole::other);
-    roles[0] = AxisRole::rows, roles[1] = AxisRole::tokens;
+    roles[0] = AxisRole::rows,
+    roles[static_cast<size_t>(decoding.tokens_axis(signature(f(), n), 0))] = AxisRole::tokens;
     if (result != 0 || part.roles != roles) refuse(n, "has results that are read across tokens");
-    for (const ValueId v : n.operands) {
-      AxisRoles own(type(v).dims.size(), AxisRole::other);
-      if (own.size() < 2 || !depends(v)) refuse(n, "reads what is no sequence");
-      own[0] = AxisRole::rows, own[1] = AxisRole::tokens;
-      ask({v, own}, &n);
+    for (size_t i = 0; i < n.operands.size(); ++i) {
+      const Part operand = record_part(f(), n, i, n_.sizes);
+      require_rows(n, operand.value, operand.roles);
+      ask(operand, &n);
     }
-    n_.limited = true;
+    n_.limited |= decoding.bounded;
     return Way::record;
   }
 
@@ -244,15 +264,16 @@ class Finder {
 
 }  // namespace
 
-Needs find_needs(const Module& m, const Graph& forward, size_t result, ValueId text) {
-  return Finder(m, forward, result, text).run();
+Needs find_needs(const Module& m, Graph forward, size_t result, ValueId text) {
+  return Finder(m, std::move(forward), result, text).run();
 }
 
 void refuse_node(const Graph& g, const Node& n, const std::string& reason, const std::string& help) {
   throw UserError(n.loc, fmt::format("'{}' {}: the next token cannot be computed alone", g[n.results[0]].name, reason),
-                  help.empty() ? "a model that generates has layers of single tokens, causal attention and recurrent "
-                                 "layers in one direction"
-                               : help);
+                  help.empty()
+                      ? "a model that generates has layers of single tokens, causal attention and recurrent "
+                        "layers in one direction"
+                      : help);
 }
 
 }  // namespace heddle::passes

@@ -28,6 +28,9 @@ bool has_front(const Part& part);
 size_t tokens_axis(const AxisRoles& roles);
 size_t rows_axis(const AxisRoles& roles);
 
+// Of an operand of a node with a record of decoding.
+Part record_part(const ir::Graph& g, const ir::Node& n, size_t operand, const AxisSizes& sizes);
+
 // How a part is made.
 enum class Way {
   whole,    // as it is in the forward graph
@@ -52,7 +55,7 @@ struct Needs {
 };
 
 // `forward` is a graph of `m`. Throws UserError at the first node that reads other tokens in a way that is not known.
-Needs find_needs(const ir::Module& m, const ir::Graph& forward, size_t result, ir::ValueId text);
+Needs find_needs(const ir::Module& m, ir::Graph forward, size_t result, ir::ValueId text);
 
 // At the node: "'h' reads a whole text at once: the next token cannot be computed alone".
 [[noreturn]] void refuse_node(const ir::Graph& g, const ir::Node& n, const std::string& reason,

@@ -2,26 +2,28 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
+#include <utility>
 
 #include "ir/builder.h"
 #include "ir/check.h"
 #include "ir/copy_node.h"
 #include "ir/decoding.h"
 #include "ir/scan.h"
+#include "passes/decode/state_graphs.h"
 
 namespace heddle::passes {
 using namespace ir;
 
 namespace {
 
-std::string kept_name(const Graph& f, ValueId v) { return f[v].name + ".kept"; }
-
 class Maker {
  public:
-  explicit Maker(const Needs& needs) : needs_(needs), b_(done_.graph) {}
+  Maker(const Needs& needs, int64_t tokens)
+      : needs_(needs), rows_(needs.sizes.rows), tokens_(tokens), b_(done_.graph) {}
 
   StepGraph run() {
-    done_.graph.name = "decode";
+    done_.graph.name = tokens_ == 1 ? "decode" : "prefill";
     add_inputs();
     for (const NodeId n : f().order) build(n);
     done_.graph.outputs = {made(needs_.result)};
@@ -38,14 +40,14 @@ class Maker {
     return found->second;
   }
 
-  // Of a part: tokens are one, and what depends on the position alone has the rows in front.
+  // Of a part: tokens are those of the step, and what depends on the position alone has the rows in front.
   Dims dims_of(const Part& part) const {
     Dims dims = type(part.value).dims;
     for (size_t d = 0; d < part.roles.size(); ++d) {
-      if (part.roles[d] == AxisRole::tokens) dims[d] = 1;
-      if (has_rows({part.roles[d]})) dims[d] = needs_.sizes.rows;
+      if (part.roles[d] == AxisRole::other) continue;
+      dims[d] = (has_rows({part.roles[d]}) ? rows_ : 1) * (has_tokens({part.roles[d]}) ? tokens_ : 1);
     }
-    if (has_front(part)) dims.insert(dims.begin(), needs_.sizes.rows);
+    if (has_front(part)) dims.insert(dims.begin(), rows_);
     return dims;
   }
 
@@ -53,8 +55,10 @@ class Maker {
     Graph& g = done_.graph;
     const Value& tokens = f()[needs_.text];
     AxisRoles roles{AxisRole::rows, AxisRole::tokens};
-    made_[{needs_.text, roles}] = g.add_input(tokens.name, {tokens.type.dtype, {needs_.sizes.rows, 1}}, Role::input);
-    position_ = g.add_input("position", {DType::i32, {needs_.sizes.rows}}, Role::input);
+    made_[{needs_.text, roles}] = g.add_input(tokens.name, {tokens.type.dtype, {rows_, tokens_}}, Role::input);
+    position_ = g.add_input("position", {DType::i32, {rows_}}, Role::input);
+    if (tokens_ > 1) count_ = g.add_input("count", {DType::i32, {rows_}}, Role::input);
+    places_ = places();
     for (const ValueId v : needs_.kept) made_[{v, {}}] = g.add_input(kept_name(f(), v), type(v), Role::state);
     for (const ValueId v : f().inputs) {
       const auto found = needs_.parts.find(v);
@@ -69,6 +73,16 @@ class Maker {
         made_[part] = gathered(whole->second, part);
       }
     }
+  }
+
+  // i32 [rows,tokens]: where each token stands. Those that a row does not have stand at a place that there is.
+  ValueId places() {
+    b_.prefix = "places";
+    const Dims dims{rows_, tokens_};
+    if (tokens_ == 1) return b_.reshape(position_, dims);
+    const ValueId first = b_("broadcast", {position_}, {{"shape", dims}, {"dims", Dims{0}}});
+    const ValueId place = b_("add", {first, b_("iota", {}, {{"shape", dims}, {"axis", int64_t{1}}})});
+    return needs_.limited ? b_("min", {place, b_.like(static_cast<double>(needs_.sizes.tokens - 1), place)}) : place;
   }
 
   void build(NodeId id) {
@@ -140,11 +154,7 @@ class Maker {
     std::vector<std::pair<int64_t, int64_t>> axes;  // of the result, of the operand
     const bool front = has_front(operand);
     const bool joins = front && !has_front(part) && rows_axis(part.roles) == tokens_axis(part.roles);
-    if (joins) {  // the axis of one token, which the rows' axis becomes
-      Dims dims = b_.type(v).dims;
-      dims.erase(dims.begin() + 1 + static_cast<std::ptrdiff_t>(tokens_axis(operand.roles)));
-      v = b_.reshape(v, dims);
-    }
+    if (joins) v = joined(v, operand, part.roles[rows_axis(part.roles)]);
     int64_t next = 0;
     if (front) axes.emplace_back(has_front(part) ? 0 : static_cast<int64_t>(rows_axis(part.roles)), next++);
     for (size_t i = 0; i < to.size(); ++i) {
@@ -160,18 +170,34 @@ class Maker {
     return b_("broadcast", {transposed(v, perm)}, {{"shape", dims_of(part)}, {"dims", dims}}, f()[part.value].name);
   }
 
+  // What has the rows in front, with rows and tokens in one axis in front, in this order.
+  ValueId joined(ValueId v, const Part& part, AxisRole order) {
+    const auto tokens = static_cast<int64_t>(tokens_axis(part.roles)) + 1;
+    AxisList perm{0, tokens};
+    if (order == AxisRole::tokens_rows) std::swap(perm[0], perm[1]);
+    for (int64_t d = 1; d < static_cast<int64_t>(b_.type(v).dims.size()); ++d)
+      if (d != tokens) perm.push_back(d);
+    v = transposed(v, perm);
+    Dims dims = b_.type(v).dims;
+    dims.erase(dims.begin());
+    dims[0] = rows_ * tokens_;
+    return b_.reshape(v, dims);
+  }
+
   ValueId transposed(ValueId v, const AxisList& perm) {
     return std::ranges::is_sorted(perm) ? v : b_("transpose", {v}, {{"perm", perm}});
   }
 
-  // i32 [rows]: the place of each row's token where rows and tokens lie in one axis, as `role` has them.
+  // i32 [rows * tokens]: the places of the rows' tokens where rows and tokens lie in one axis, as `role` has them.
   ValueId place(AxisRole role, int64_t tokens) {
-    if (role == AxisRole::tokens) return position_;
-    const ValueId row = b_("iota", {}, {{"shape", Dims{needs_.sizes.rows}}});
+    const Dims all{rows_ * tokens_};
+    if (role == AxisRole::tokens) return b_.reshape(places_, all);
+    const ValueId row = b_("iota", {}, {{"shape", Dims{rows_, tokens_}}, {"axis", int64_t{0}}});
     const bool rows_first = role == AxisRole::rows_tokens;
-    const ValueId outer = rows_first ? row : position_, inner = rows_first ? position_ : row;
-    const ValueId stride = b_.like(static_cast<double>(rows_first ? tokens : needs_.sizes.rows), outer);
-    return b_("add", {b_("mul", {outer, stride}), inner});
+    const ValueId outer = rows_first ? row : places_, inner = rows_first ? places_ : row;
+    const ValueId stride = b_.like(static_cast<double>(rows_first ? tokens : rows_), outer);
+    const ValueId at = b_("add", {b_("mul", {outer, stride}), inner});
+    return b_.reshape(rows_first || tokens_ == 1 ? at : transposed(at, {1, 0}), all);
   }
 
   // The part of a whole value at the rows' positions.
@@ -181,34 +207,36 @@ class Maker {
     const auto axis = static_cast<int64_t>(tokens_axis(part.roles)), rows = static_cast<int64_t>(rows_axis(part.roles));
     if (rows == axis)
       return b_("gather", {whole, place(part.roles[static_cast<size_t>(axis)], needs_.sizes.tokens)}, {{"axis", axis}});
-    AxisList perm, back(dims.size());
-    if (!has_front(part)) perm.push_back(rows);
+    const bool front = has_front(part);
+    AxisList perm;  // rows and tokens in front
+    if (!front) perm.push_back(rows);
     perm.push_back(axis);
     for (int64_t d = 0; d < rank; ++d)
-      if (d != axis && (has_front(part) || d != rows)) perm.push_back(d);
+      if (d != axis && (front || d != rows)) perm.push_back(d);
     ValueId v = transposed(whole, perm);
-    if (!has_front(part)) {
-      Dims joined = b_.type(v).dims;
-      joined[1] *= joined[0];
-      joined.erase(joined.begin());
-      v = b_.reshape(v, joined);
+    if (!front) {
+      Dims both = b_.type(v).dims;
+      both[1] *= both[0];
+      both.erase(both.begin());
+      v = b_.reshape(v, both);
     }
-    v = b_("gather",
-           {v, place(has_front(part) ? AxisRole::tokens : AxisRole::rows_tokens, dims[static_cast<size_t>(axis)])});
-    Dims apart = b_.type(v).dims;  // rows, then the others in their order
-    if (has_front(part)) {
-      apart.insert(apart.begin() + 1 + axis, 1);
-      return b_.reshape(v, apart);
-    }
-    apart.insert(apart.begin() + 1, 1);
-    for (size_t i = 0; i < perm.size(); ++i) back[static_cast<size_t>(perm[i])] = static_cast<int64_t>(i);
+    v = b_("gather", {v, place(front ? AxisRole::tokens : AxisRole::rows_tokens, dims[static_cast<size_t>(axis)])});
+    Dims apart = b_.type(v).dims;  // rows, tokens, then the others in their order
+    apart[0] = rows_;
+    apart.insert(apart.begin() + 1, tokens_);
+    AxisList back(apart.size());
+    if (front) perm.insert(perm.begin(), -1);  // the rows, which the whole does not have
+    for (size_t i = 0; i < perm.size(); ++i)
+      back[static_cast<size_t>(perm[i] + (front ? 1 : 0))] = static_cast<int64_t>(i);
     return transposed(b_.reshape(v, apart), back);
   }
 
   DecodeStep step() {
     return {
         .b = b_,
-        .position = position_,
+        .tokens = tokens_,
+        .places = places_,
+        .count = count_,
         .state = [this](const std::string& name, const Type& of) { return add_state(name, of, StepGraph::kOutermost); },
         .update =
             [this](ValueId state, ValueId next) {
@@ -218,11 +246,7 @@ class Maker {
 
   ValueId recorded(const Node& n) {
     Values operands;
-    for (const ValueId v : n.operands) {
-      AxisRoles roles(type(v).dims.size(), AxisRole::other);
-      roles[0] = AxisRole::rows, roles[1] = AxisRole::tokens;
-      operands.push_back(made({v, roles}));
-    }
+    for (size_t i = 0; i < n.operands.size(); ++i) operands.push_back(made(record_part(f(), n, i, needs_.sizes)));
     DecodeStep to = step();
     return n.op->decoding->build(to, signature(f(), n), f()[n.results[0]].name, operands);
   }
@@ -245,96 +269,88 @@ class Maker {
   void take_turn(const Node& n) {
     const ScanRows& rows = needs_.scans.at(n.results[0]);
     const Graph& body = rows.body();
-    std::map<ValueId, ValueId> here;  // of the body, in the step
-    std::vector<std::pair<ValueId, ValueId>> states;
-    const Values inputs = operand_inputs(body);
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      const Value& input = body[inputs[i]];
+    std::vector<std::pair<ValueId, ValueId>> states;  // of carries
+    Values operands;
+    for (const ValueId of_body : operand_inputs(body)) {
+      const Value& input = body[of_body];
+      const ValueId operand = n.operands[operands.size()];
+      AxisRoles roles = rows.roles(of_body);
       if (input.role == Role::slice) {
-        AxisRoles roles = rows.roles(inputs[i]);
         roles.insert(roles.begin(), AxisRole::tokens);
-        here[inputs[i]] = b_.reshape(made(part_of(n.operands[i], roles)), input.type.dims);
+        operands.push_back(made(part_of(operand, roles)));
         continue;
       }
-      here[inputs[i]] = made({n.operands[i], {}});
+      operands.push_back(made({operand, {}}));
       if (input.role != Role::carry) continue;
-      if (!has_rows(rows.roles(inputs[i]))) refuse_node(f(), n, "carries what no text has of its own");
-      const auto axis = static_cast<int64_t>(rows_axis(rows.roles(inputs[i])));
-      const ValueId state = add_state(input.name + ".carried", input.type, axis);
-      states.emplace_back(inputs[i], state);
-      here[inputs[i]] = carried(here[inputs[i]], state, rows.roles(inputs[i]));
+      if (!has_rows(roles)) refuse_node(f(), n, "carries what no text has of its own");
+      const ValueId state = add_state(input.name + ".carried", input.type, static_cast<int64_t>(rows_axis(roles)));
+      states.emplace_back(of_body, state);
+      operands.back() = carried(operands.back(), state, roles);
     }
-    for (const NodeId id : body.order) {
-      const Node& inner = body[id];
-      Values operands;
-      for (const ValueId v : inner.operands) operands.push_back(here.at(v));
-      const NodeId copy = copy_node(done_.graph, body, inner, std::move(operands));
-      for (size_t r = 0; r < inner.results.size(); ++r) here[inner.results[r]] = done_.graph[copy].results[r];
-    }
-    for (const auto& [carry, state] : states) done_.graph.updates.push_back({state, here.at(next_of(body, carry))});
-    const size_t carries = inputs_with(body, Role::carry).size();
-    for (size_t r = carries; r < n.results.size(); ++r) {
+    const Values results = tokens_ == 1 ? one_turn(body, std::move(operands)) : turns_of(n, rows, std::move(operands));
+    for (size_t i = 0; i < states.size(); ++i) done_.graph.updates.push_back({states[i].second, results[i]});
+    for (size_t r = states.size(); r < n.results.size(); ++r) {
       const auto found = needs_.parts.find(n.results[r]);
       if (found == needs_.parts.end()) continue;
-      for (const Part& part : found->second)
-        made_[part] = b_.reshape(here.at(body.outputs[r - carries]), dims_of(part));
+      for (const Part& part : found->second) made_[part] = b_.reshape(results[r], dims_of(part));
     }
   }
 
+  // The body in the place of its scan: carries, then what it gives out.
+  Values one_turn(const Graph& body, Values operands) {
+    std::map<ValueId, ValueId> here;  // of the body, in the step
+    const Values inputs = operand_inputs(body);
+    for (size_t i = 0; i < inputs.size(); ++i) here[inputs[i]] = b_.reshape(operands[i], body[inputs[i]].type.dims);
+    for (const NodeId id : body.order) {
+      const Node& inner = body[id];
+      Values of_inner;
+      for (const ValueId v : inner.operands) of_inner.push_back(here.at(v));
+      const NodeId copy = copy_node(done_.graph, body, inner, std::move(of_inner));
+      for (size_t r = 0; r < inner.results.size(); ++r) here[inner.results[r]] = done_.graph[copy].results[r];
+    }
+    Values results;
+    for (const ValueId carry : inputs_with(body, Role::carry)) results.push_back(here.at(next_of(body, carry)));
+    for (const ValueId v : body.outputs) results.push_back(here.at(v));
+    return results;
+  }
+
+  // A scan over the tokens of the step. Carries of a row stay what they are behind its last token.
+  Values turns_of(const Node& n, const ScanRows& rows, Values operands) {
+    Graph body = rows.body();
+    body.name += "_prefill" + std::to_string(done_.bodies.size());
+    const ValueId count = body.add_input("count", {DType::i32, {rows_}}, Role::fixed);
+    const Values counted = inputs_with(body, Role::index);
+    const ValueId turn = counted.empty() ? body.add_input("turn", {DType::i32, {}}, Role::index) : counted[0];
+    Builder b(body);
+    b.prefix = "there";
+    const Dims each{rows_};
+    const ValueId number = b("broadcast", {b.cast(turn, DType::i32)}, {{"shape", each}, {"dims", Dims{}}});
+    const ValueId there = b("lt", {number, count});
+    for (size_t i = 0; i < body.updates.size(); ++i) {
+      const Update u = body.updates[i];
+      const auto axis = static_cast<int64_t>(rows_axis(rows.roles(u.state)));
+      const ValueId everywhere = b("broadcast", {there}, {{"shape", b.type(u.state).dims}, {"dims", Dims{axis}}});
+      body.updates.set_next(i, b("select", {everywhere, u.next, u.state}));
+    }
+    operands.push_back(count_);
+    std::vector<std::string> names;
+    for (const ValueId v : n.results) names.push_back(f()[v].name);
+    const NodeId scan = add_scan(done_.graph, body, operands, scan_attrs(tokens_, /*reverse=*/false), names, n.loc);
+    done_.bodies.push_back(std::move(body));
+    return done_.graph[scan].results;
+  }
+
   const Needs& needs_;
+  const int64_t rows_, tokens_;  // of a step
   StepGraph done_;
   Builder b_;
-  ValueId position_;
+  ValueId position_, count_;  // of each row: where its first token stands; how many there are, where these are several
+  ValueId places_;
   std::map<Part, ValueId> made_;
 };
 
 }  // namespace
 
-Graph encode_graph(const Needs& needs) {
-  const Graph& f = needs.forward;
-  std::vector<char> needed(f.value_count(), 0);
-  for (const ValueId v : needs.kept) needed[index_of(v)] = 1;
-  const auto is_needed = [&](ValueId v) { return needed[index_of(v)] != 0; };
-  for (size_t i = f.order.size(); i-- > 0;) {
-    const Node& n = f[f.order[i]];
-    if (std::ranges::any_of(n.results, is_needed))
-      for (const ValueId v : n.operands) needed[index_of(v)] = 1;
-  }
-  Graph g;
-  g.name = "encode";
-  std::map<ValueId, ValueId> made;
-  for (const ValueId v : f.inputs)
-    if (is_needed(v)) made[v] = g.add_input(f[v].name, f[v].type, f[v].role, f[v].layout);
-  for (const NodeId id : f.order) {
-    const Node& n = f[id];
-    if (!std::ranges::any_of(n.results, is_needed)) continue;
-    Values operands;
-    for (const ValueId v : n.operands) operands.push_back(made.at(v));
-    const NodeId copy = copy_node(g, f, n, std::move(operands));
-    for (size_t r = 0; r < n.results.size(); ++r) made[n.results[r]] = g[copy].results[r];
-  }
-  for (const ValueId v : needs.kept)
-    g.updates.push_back({g.add_input(kept_name(f, v), f[v].type, Role::state), made.at(v)});
-  return g;
-}
-
-StepGraph step_graph(const Needs& needs) { return Maker(needs).run(); }
-
-Graph reorder_graph(const StepGraph& step, int64_t count) {
-  Graph g;
-  g.name = "reorder";
-  Builder b(g);
-  const ValueId from = g.add_input("from", {DType::i32, {count}}, Role::input);
-  for (const auto& [of_step, axis] : step.states) {
-    const Value& known = step.graph[of_step];
-    b.prefix = known.name + ".next";
-    const ValueId state = g.add_input(known.name, known.type, Role::state);
-    const Dims apart{count, known.type.elements() / count};
-    const ValueId rows = axis == StepGraph::kOutermost ? b.reshape(state, apart) : state;
-    const ValueId turned = b("gather", {rows, from}, {{"axis", std::max<int64_t>(axis, 0)}});
-    g.updates.push_back({state, b.reshape(turned, known.type.dims)});
-  }
-  return g;
-}
+StepGraph step_graph(const Needs& needs, int64_t tokens) { return Maker(needs, tokens).run(); }
 
 }  // namespace heddle::passes

@@ -1,6 +1,11 @@
-// The graph of a step, of what it needs: the next token of each row, with the states that it reads and renews.
+// The graph of a step, of what it needs: the next token of each row, or several of them, with the states that it reads
+// and renews.
 //
-//   {%logits by node, %attn by record, %h by turn ...}   ->   graph @decode(input %tokens: i32[2,1], ...) {...}
+//   {%logits by node, %attn by record, %h by turn ...}
+//     -> graph @decode(input %tokens: i32[2,1], input %position: i32[2], ...) {...}
+//        graph @prefill(input %tokens: i32[2,16], input %position: i32[2], input %count: i32[2], ...) {...}
+//
+// Of several tokens a row has the first `count`, which may be none: nothing of its states changes then.
 #pragma once
 #include <utility>
 #include <vector>
@@ -14,13 +19,10 @@ struct StepGraph {
   static constexpr int64_t kOutermost = -1;
 
   ir::Graph graph;
+  std::vector<ir::Graph> bodies;                        // of its scans
   std::vector<std::pair<ir::ValueId, int64_t>> states;  // and the axes of their rows
 };
 
-StepGraph step_graph(const Needs& needs);
-// What a step needs of the source, once: graph @encode(input %source: i32[2,9], ...) renews the states that keep it.
-ir::Graph encode_graph(const Needs& needs);
-// Each row's states become those of the row from[row].
-ir::Graph reorder_graph(const StepGraph& step, int64_t rows);
+StepGraph step_graph(const Needs& needs, int64_t tokens);
 
 }  // namespace heddle::passes

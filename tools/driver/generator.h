@@ -1,8 +1,10 @@
-// Generator: a model that continues text, compiled to one step that takes the next token of each of some rows.
+// Generator: a model that continues text, compiled to a step that takes the next token of each of some rows, and one that
+// takes several.
 //
 //   Generator generator(read_model, weights, 2, false, compile_options, device);
 //   generator.step({17, 4}, {0, 0});      // the first token of each row: a row at position 0 begins anew
 //   generator.logits(1)                   // of what comes next in row 1
+//   generator.prefill(tokens, {1, 1}, {8, 0});   // eight tokens more in row 0, none in row 1: logits are not made
 //
 // An encoder-decoder reads a source, beside the text that it writes:
 //
@@ -42,6 +44,9 @@ class Generator {
   int64_t tokens_below() const { return text_.below; }  // that the input takes
   const std::string& input() const { return text_.name; }
   const std::string& tokenizer() const { return text_.tokenizer; }  // a tokenizer.json; empty: the weights hold none
+  const std::optional<int64_t>& first() const {
+    return first_;
+  }  // the token that texts begin with, where the model says
   const frontend::Data& data() const { return plan_.data; }
   const std::string& note() const { return note_; }  // of the weights; mostly empty
   // What is read beside the text that is written.
@@ -53,6 +58,11 @@ class Generator {
   // Of a generator with a source: `tokens` are [rows, length], `sizes` say how many of them each row has. Before a row
   // begins; those of rows that have begun stay the same.
   void encode(std::span<const int32_t> tokens, std::span<const int32_t> sizes);
+  // Tokens of a row that `prefill` takes at once; 1: there is none.
+  int64_t chunk() const { return chunk_; }
+  // The first counts[i] tokens of row i of `tokens`, [rows, chunk], from position positions[i] on. They must lie within
+  // the context. A row of none stays as it is.
+  void prefill(std::span<const int32_t> tokens, std::span<const int32_t> positions, std::span<const int32_t> counts);
   // One token of each row, and its position in the row's text. Positions of a row follow one another, from 0.
   void step(std::span<const int32_t> tokens, std::span<const int32_t> positions);
   // Each row goes on from where the row from[row] stands.
@@ -70,16 +80,18 @@ class Generator {
   void clear_states();
   void write(const codegen::Buffer& b, std::span<const int32_t> numbers);
 
-  int64_t rows_ = 0, context_ = 0, vocabulary_ = 0;
+  int64_t rows_ = 0, context_ = 0, vocabulary_ = 0, chunk_ = 1;
   bool reorders_ = false;
   std::string note_;
   Text text_;
+  std::optional<int64_t> first_;
   std::optional<Source> source_;
   std::string sizes_name_;  // of the input that says how long sources are; empty: none does
   frontend::TrainingPlan plan_;
   codegen::Program program_;
   std::unique_ptr<runtime::Executable> executable_;
-  const codegen::Entry *entry_ = nullptr, *encode_ = nullptr, *reorder_ = nullptr;  // nullptr: rows keep nothing
+  const codegen::Entry* entry_ = nullptr;
+  const codegen::Entry *prefill_ = nullptr, *encode_ = nullptr, *reorder_ = nullptr;  // nullptr: rows keep nothing
   const codegen::Buffer *tokens_ = nullptr, *positions_ = nullptr, *result_ = nullptr;
   const codegen::Buffer *source_tokens_ = nullptr, *sizes_ = nullptr;  // nullptr: nothing reads them
   std::vector<int64_t> wide_;                                          // of an input of i64

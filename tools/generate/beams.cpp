@@ -77,16 +77,15 @@ class Search {
 
   // Up to the last token of every beam; all have as many tokens. Rows without a beam read what the first one does.
   void read() {
-    std::vector<int32_t> tokens(static_cast<size_t>(generator_.rows())), positions(tokens.size());
     const size_t all = live_[0].ids.size();
     if (window_.make_room(generator_.context(), all) && !std::exchange(told_, true) && calls_.note)
       calls_.note(window_note(generator_.context()));
-    for (; window_.next() < all; ++window_.position) {
-      for (size_t i = 0; i < tokens.size(); ++i) {
-        tokens[i] = static_cast<int32_t>(live_[i < live_.size() ? i : 0].ids[window_.next()]);
-        positions[i] = static_cast<int32_t>(window_.position);
-      }
-      generator_.step(tokens, positions);
+    while (window_.next() < all) {
+      std::vector<RowText> texts;
+      for (size_t i = 0; i < static_cast<size_t>(generator_.rows()); ++i)
+        texts.push_back({.ids = &live_[i < live_.size() ? i : 0].ids, .window = window_});
+      read_next(generator_, texts);
+      window_ = texts[0].window;
     }
   }
 

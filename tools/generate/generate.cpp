@@ -74,20 +74,19 @@ class Generation {
   }
 
   void step() {
-    std::vector<int32_t> tokens(rows_.size(), 0), positions(rows_.size(), 0);
+    std::vector<RowText> texts(rows_.size());
     for (size_t i = 0; i < rows_.size(); ++i) {
       if (!rows_[i]) continue;
       Row& row = *rows_[i];
       if (row.window.make_room(generator_.context(), row.ids.size()) && !std::exchange(told_, true) && calls_.note)
         calls_.note(window_note(generator_.context()));
-      tokens[i] = static_cast<int32_t>(row.ids[row.window.next()]);
-      positions[i] = static_cast<int32_t>(row.window.position);
+      texts[i] = {.ids = &row.ids, .window = row.window};
     }
-    generator_.step(tokens, positions);
+    read_next(generator_, texts);
     for (size_t i = 0; i < rows_.size() && !ended_; ++i) {
       std::optional<Row>& row = rows_[i];
       if (!row) continue;
-      ++row->window.position;
+      row->window = texts[i].window;
       if (row->window.next() < row->ids.size()) continue;  // the next token is there already
       if (!draw(*row, static_cast<int64_t>(i))) continue;
       keep(*row);

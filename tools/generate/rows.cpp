@@ -68,6 +68,47 @@ bool TextWindow::make_room(int64_t context, size_t tokens) {
   return true;
 }
 
+namespace {
+
+// Of a row, the tokens that go through in the next chunk. A few tokens are as soon read one by one.
+size_t next_chunk(const RowText& row, int64_t chunk) {
+  constexpr size_t kFew = 3;
+  if (row.ids == nullptr) return 0;
+  const size_t before_last = row.ids->size() - row.window.next() - 1;
+  return before_last > kFew ? std::min(before_last, static_cast<size_t>(chunk)) : 0;
+}
+
+bool read_chunk(driver::Generator& generator, std::span<RowText> rows) {
+  const int64_t chunk = generator.chunk();
+  std::vector<int32_t> tokens(rows.size() * static_cast<size_t>(chunk), 0), positions, counts;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const size_t count = next_chunk(rows[i], chunk);
+    positions.push_back(static_cast<int32_t>(rows[i].window.position));
+    counts.push_back(static_cast<int32_t>(count));
+    for (size_t at = 0; at < count; ++at)
+      tokens[i * static_cast<size_t>(chunk) + at] = static_cast<int32_t>((*rows[i].ids)[rows[i].window.next() + at]);
+    rows[i].window.position += count;
+  }
+  if (std::ranges::all_of(counts, [](int32_t count) { return count == 0; })) return false;
+  generator.prefill(tokens, positions, counts);
+  return true;
+}
+
+}  // namespace
+
+void read_next(driver::Generator& generator, std::span<RowText> rows) {
+  while (generator.chunk() > 1 && read_chunk(generator, rows)) {
+  }
+  std::vector<int32_t> tokens(rows.size(), 0), positions(rows.size(), 0);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].ids == nullptr) continue;
+    TextWindow& window = rows[i].window;
+    tokens[i] = static_cast<int32_t>((*rows[i].ids)[window.next()]);
+    positions[i] = static_cast<int32_t>(window.position++);
+  }
+  generator.step(tokens, positions);
+}
+
 std::string window_note(int64_t context) {
   return fmt::format(
       "the text is longer than the {} tokens that the model sees: whenever these are full it goes on over the last {}",

@@ -32,4 +32,13 @@ struct TextWindow {
 };
 std::string window_note(int64_t context);
 
+// A text in a row of a generator; nullptr where the row has none.
+struct RowText {
+  const std::vector<uint32_t>* ids = nullptr;
+  TextWindow window = {};
+};
+// Reads the next token of each text, and of a text that has many more those before its last one, in chunks. How a text
+// is read depends on no other row.
+void read_next(driver::Generator& generator, std::span<RowText> rows);
+
 }  // namespace heddle::tools

@@ -61,6 +61,7 @@ TextOfModel::TextOfModel(const driver::Generator& generator, const std::string& 
   if (generator.source()) begin_ = named.begin;
   if (const std::string name = named_by_reader(generator.data(), "begin"); !name.empty())
     begin_ = tokenizer_.find(name);
+  if (generator.first()) begin_ = static_cast<uint32_t>(*generator.first());
   if (generator.source()) read_source(generator, path);
 }
 
