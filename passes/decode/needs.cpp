@@ -271,8 +271,8 @@ Needs find_needs(const Module& m, Graph forward, size_t result, ValueId text) {
 void refuse_node(const Graph& g, const Node& n, const std::string& reason, const std::string& help) {
   throw UserError(n.loc, fmt::format("'{}' {}: the next token cannot be computed alone", g[n.results[0]].name, reason),
                   help.empty()
-                      ? "a model that generates has layers of single tokens, causal attention and recurrent "
-                        "layers in one direction"
+                      ? "a model that generates has layers of single tokens, causal attention and convolutions, and "
+                        "recurrent layers in one direction"
                       : help);
 }
 

@@ -331,6 +331,12 @@ INSTANTIATE_TEST_SUITE_P(
         Case{
             "lstm",
             R"({"name": "r", "op": "lstm", "in": "x", "units": 6, "projection": 3, "layers": 2, "out": ["h", "last", "cell"]})"},
+        Case{"convolution", R"({"name": "h", "op": "conv1d", "in": "x", "filters": 8, "kernel": 3, "pad": [2, 0]})"},
+        Case{"convolution_of_one", R"({"name": "h", "op": "conv1d", "in": "x", "filters": 8, "kernel": 1})"},
+        Case{
+            "convolutions",
+            R"({"name": "c", "op": "conv1d", "in": "x", "filters": 6, "kernel": 2, "dilation": 2, "pad": [2, 0], "groups": 2, "activation": "relu"},
+                {"name": "h", "op": "conv1d", "filters": 8, "kernel": 2, "pad": [1, 0]})"},
         Case{
             "relative_positions",
             R"({"name": "near", "op": "relative_positions", "in": "x", "heads": 4, "causal": true}, {"name": "k", "op": "dense", "in": "x", "units": 4},
@@ -391,6 +397,9 @@ INSTANTIATE_TEST_SUITE_P(
             "mean_of_the_text",
             R"({"name": "m", "op": "mean", "in": "x", "axis": 1, "keepdims": true}, {"name": "h", "op": "sub", "in": ["x", "m"]})",
             "reads a whole text at once"},
+        Refused{"convolution_ahead",
+                R"({"name": "h", "op": "conv1d", "in": "x", "filters": 8, "kernel": 3, "pad": "same"})",
+                "is not causal: it reads tokens behind its own"},
         Refused{"running_sum", R"({"name": "h", "op": "cumsum", "in": "x", "axis": 1})",
                 "reads other tokens than its own"},
         Refused{"turned", R"({"name": "h", "op": "reverse", "in": "x", "axes": 1})", "reads other tokens than its own"},
