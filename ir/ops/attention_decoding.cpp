@@ -1,4 +1,4 @@
-// Attention of one token to itself and those before it: their keys and values lie in caches.
+// Attention of a token, or some, to itself and those before it: their keys and values lie in caches.
 //
 //   %attn = attention(%q, %k, %v) {causal = true, heads = 4}, f32[2,64,128]
 //     -> state %attn.keys: f32[512,32]: a row for each of 2 texts, 4 heads and 64 tokens
@@ -28,7 +28,7 @@ DecodeRefusal refusal(const Signature& s) {
         "only attention of a text to itself is decoded"};
   if (!a.causal) return {"is not causal: a token sees those behind it", R"(train it with "causal": true)"};
   for (const auto& [operand, name] :
-       {std::pair{a.bias, "bias"}, {a.lengths, "lengths"}, {a.key_mask, "key_mask"}, {a.documents, "documents"}})
+       {std::pair{a.lengths, "lengths"}, {a.key_mask, "key_mask"}, {a.documents, "documents"}})
     if (operand >= 0)
       return {fmt::format("reads '{}' of all tokens, and those that follow are not there yet", name),
               fmt::format("leave '{}' out of the model that generates: parameters stay the same", name)};
@@ -37,35 +37,64 @@ DecodeRefusal refusal(const Signature& s) {
   return {};
 }
 
-class OneToken {
+class NextTokens {
  public:
-  OneToken(DecodeStep& step, const Signature& s, std::string name)
+  NextTokens(DecodeStep& step, const Signature& s, std::string name)
       : step_(step), b_(step.b), a_(attention_of(s, kExtras)), name_(std::move(name)) {}
 
   ValueId build(const Values& operands) {
     const ValueId keys = cached("keys", operands[1], a_.width), values = cached("values", operands[2], a_.value_width);
-    const ValueId q = b_.reshape(operands[0], {a_.rows, a_.kv_heads, a_.group(), a_.width});
+    const ValueId q = heads_first(operands[0], a_.group(), a_.width);
     const ValueId products = b_("matmul", {q, keys}, {{"transpose_b", true}});
-    const ValueId weights = b_("softmax", {scores(products)});
-    const ValueId y = b_("matmul", {b_.cast(weights, a_.dtype), values}, {}, name_);
-    return b_.reshape(y, {a_.rows, 1, a_.heads * a_.value_width});
+    const ValueId bias = a_.bias < 0 ? ValueId() : operands[static_cast<size_t>(a_.bias)];
+    const ValueId weights = b_.cast(b_("softmax", {scores(b_.reshape(products, dims()), bias)}), a_.dtype);
+    const ValueId joined = b_.reshape(weights, {a_.rows, a_.kv_heads, a_.group() * step_.tokens, a_.keys});
+    return heads_last(b_("matmul", {joined, values}, {}, name_));
   }
 
  private:
-  Dims dims() const { return {a_.rows, a_.kv_heads, a_.group(), a_.keys}; }
+  bool one() const { return step_.tokens == 1; }
+  // Of the scores: [rows,kv_heads,group,keys] of one token, [rows,heads,tokens,keys] of some.
+  Dims dims() const {
+    return one() ? Dims{a_.rows, a_.kv_heads, a_.group(), a_.keys} : Dims{a_.rows, a_.heads, step_.tokens, a_.keys};
+  }
   ValueId count(const Dims& shape, int64_t axis) { return b_("iota", {}, {{"shape", shape}, {"axis", axis}}); }
-  // The position of each row, in all elements of its row.
-  ValueId place(const Dims& shape) { return b_("broadcast", {step_.position}, {{"shape", shape}, {"dims", Dims{0}}}); }
+  ValueId along(ValueId v, const Dims& shape, const Dims& axes) {
+    return b_("broadcast", {v}, {{"shape", shape}, {"dims", axes}});
+  }
+  // The place of each token, in all its scores.
+  ValueId here() {
+    return one() ? along(b_.reshape(step_.places, {a_.rows}), dims(), {0}) : along(step_.places, dims(), {0, 2});
+  }
 
-  // [rows, kv_heads, keys, width] with this token's part in its place.
+  // [rows,tokens,heads*width] -> [rows,kv_heads,group*tokens,width]; one token needs no transpose.
+  ValueId heads_first(ValueId v, int64_t group, int64_t width) {
+    const Dims joined{a_.rows, a_.kv_heads, group * step_.tokens, width};
+    if (one()) return b_.reshape(v, joined);
+    const ValueId apart = b_.reshape(v, {a_.rows, step_.tokens, a_.kv_heads, group, width});
+    return b_.reshape(b_("transpose", {apart}, {{"perm", Dims{0, 2, 3, 1, 4}}}), joined);
+  }
+  ValueId heads_last(ValueId v) {
+    const Dims joined{a_.rows, step_.tokens, a_.heads * a_.value_width};
+    if (one()) return b_.reshape(v, joined);
+    const ValueId apart = b_.reshape(v, {a_.rows, a_.kv_heads, a_.group(), step_.tokens, a_.value_width});
+    return b_.reshape(b_("transpose", {apart}, {{"perm", Dims{0, 3, 1, 2, 4}}}), joined);
+  }
+
+  // [rows,kv_heads,keys,width] with the tokens' part in its place. What a row does not have has no place among the parts.
   ValueId cached(const std::string& what, ValueId part, int64_t width) {
-    const int64_t heads = a_.rows * a_.kv_heads;
+    const int64_t heads = a_.rows * a_.kv_heads, all = heads * step_.tokens;
+    const Dims each{a_.rows, a_.kv_heads, step_.tokens};
     const ValueId cache = step_.state(name_ + "." + what, {a_.dtype, {heads * a_.keys, width}});
-    const Dims shape{a_.rows, a_.kv_heads};
-    const Expr first = Expr{b_, b_.reshape(count({heads}, 0), shape)} * static_cast<double>(a_.keys);
-    const Expr at = first + Expr{b_, place(shape)};
+    const ValueId head = b_.reshape(count({heads, step_.tokens}, 0), each);
+    const Expr at = Expr{b_, head} * static_cast<double>(a_.keys) + Expr{b_, along(step_.places, each, {0, 2})};
+    ValueId order = count({all}, 0);
+    if (step_.count.valid()) {
+      const ValueId there = b_("lt", {count(each, 2), along(step_.count, each, {0})});
+      order = b_("select", {b_.reshape(there, {all}), order, b_.like(-1, order)});
+    }
     const ValueId next =
-        b_("scatter_rows", {cache, b_.reshape(at, {heads}), count({heads}, 0), b_.reshape(part, {heads, width})},
+        b_("scatter_rows", {cache, b_.reshape(at, {all}), order, b_.reshape(heads_first(part, 1, width), {all, width})},
            {{"combine", "set"}}, name_ + "." + what + ".next");
     step_.update(cache, next);
     return b_.reshape(next, {a_.rows, a_.kv_heads, a_.keys, width});
@@ -77,19 +106,27 @@ class OneToken {
     Values slopes;
     for (int64_t head = 0; head < a_.heads; ++head)
       slopes.push_back(b_.constant(alibi_slope(head, a_.heads), {a_.score_dtype(), {1}}));
-    const ValueId of_head =
-        b_.reshape(slopes.size() == 1 ? slopes[0] : b_("concat", slopes, {{"axis", int64_t{0}}}), {shape[1], shape[2]});
-    const ValueId distance = b_("sub", {place(shape), count(shape, 3)});
-    const ValueId steep = b_("broadcast", {of_head}, {{"shape", shape}, {"dims", Dims{1, 2}}});
+    ValueId of_head = slopes.size() == 1 ? slopes[0] : b_("concat", slopes, {{"axis", int64_t{0}}});
+    if (one()) of_head = b_.reshape(of_head, {shape[1], shape[2]});
+    const ValueId distance = b_("sub", {here(), count(shape, 3)});
+    const ValueId steep = along(of_head, shape, one() ? Dims{1, 2} : Dims{1});
     return b_("mul", {steep, b_.cast(distance, a_.score_dtype())});
   }
 
-  ValueId scores(ValueId products) {
-    const Dims shape = dims();
+  // Of [1 or rows, 1 or heads, 1 or tokens, 1 or keys], or with the rows in front of these, in all scores.
+  ValueId biases(ValueId bias) {
+    Dims parts = b_.type(bias).dims;
+    if (parts.size() == 5) parts.erase(parts.begin() + 1);  // the rows are in front of a single one
+    if (one()) parts = {parts[0], parts[1] == 1 ? 1 : a_.kv_heads, parts[1] == 1 ? 1 : a_.group(), parts[3]};
+    return b_.broadcast_to(b_.cast(b_.reshape(bias, parts), a_.score_dtype()), dims());
+  }
+
+  ValueId scores(ValueId products, ValueId bias) {
     Expr x = Expr{b_, b_.cast(products, a_.score_dtype())} * a_.scale;
     if (a_.cap > 0) x.id = apply("tanh", x / a_.cap) * a_.cap;
+    if (bias.valid()) x.id = b_("add", {x.id, biases(bias)});
     if (a_.alibi) x.id = b_("sub", {x.id, penalty()});
-    const ValueId key = count(shape, 3), here = place(shape);
+    const ValueId key = count(dims(), 3), here = this->here();
     ValueId seen = b_("le", {key, here});
     if (a_.window > 0 && a_.window < a_.keys) {
       const ValueId distance = b_("sub", {here, key});
@@ -108,10 +145,12 @@ class OneToken {
 
 const Decoding& attention_decoding() {
   static const Decoding decoding{
+      .sequences = 3,
+      .bounded = true,
+      .tokens_axis = [](const Signature&, size_t operand) -> int64_t { return operand < kExtras ? 1 : 2; },
       .refusal = refusal,
-      .build = [](DecodeStep& step, const Signature& s, const std::string& name, const Values& operands) {
-        return OneToken(step, s, name).build(operands);
-      }};
+      .build = [](DecodeStep& step, const Signature& s, const std::string& name,
+                  const Values& operands) { return NextTokens(step, s, name).build(operands); }};
   return decoding;
 }
 

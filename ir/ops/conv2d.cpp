@@ -55,6 +55,7 @@ const RegisterOp conv2d(
      },
      .eval = eval,
      .grad = grad,
+     .decoding = &conv2d_decoding(),
      .samples = conv_samples([](const ConvCase& c) -> Sample {
        return {.shapes = {c.image, c.filter}, .attrs = c.attrs};
      })});

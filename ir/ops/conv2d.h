@@ -21,6 +21,7 @@ struct Conv {
 };
 
 std::vector<Key> conv_attributes();
+const Decoding& conv2d_decoding();  // of a causal one along the tokens of a text
 // Checks an image and a filter against each other and the attributes; throws InferError.
 Conv conv(const Signature& s, const Type& image, const Type& filter);
 // Throws InferError unless dy has the shape and dtype of the convolution's result.

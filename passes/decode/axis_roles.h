@@ -14,11 +14,13 @@
 
 namespace heddle::passes {
 
-// rows_tokens: row * tokens + token, as a reshape of [rows, tokens] has it; tokens_rows the other way.
-enum class AxisRole { other, rows, tokens, rows_tokens, tokens_rows };
+// rows_tokens: row * tokens + token, as a reshape of [rows, tokens] has it; tokens_rows the other way. rows_others: row *
+// n + another, as a reshape of [rows, n] has it.
+enum class AxisRole { other, rows, tokens, rows_tokens, tokens_rows, rows_others };
 using AxisRoles = std::vector<AxisRole>;  // of each axis
 struct AxisSizes {
   int64_t rows = 2, tokens = 2;  // 2 or more: of an axis of size 1 no map says which it is
+  bool with_others = false;      // whether rows_others is a role
 };
 
 bool has_tokens(const AxisRoles& roles);

@@ -24,10 +24,12 @@
 // | what has a record of decoding (ir/decoding.h) | what the record says, with a cache |
 // | a scan over the tokens | its body, once; its carries are states |
 // | what depends on the position alone: tables, rotations | its part at the position |
+// | what depends on another input, a source: an encoder, the keys of cross attention | a state that @encode makes |
 //
 // All else is refused at its node.
 #pragma once
 #include <optional>
+#include <vector>
 
 #include "ir/graph.h"
 
@@ -35,15 +37,26 @@ namespace heddle::passes {
 
 struct Decoded {
   ir::Graph graph;
-  // graph @reorder(input %from: i32[rows], every state of `graph`): each row's states become those of the row from[row].
+  // graph @prefill(input %tokens: i32[rows,chunk], input %position: i32[rows], input %count: i32[rows], ...): the states
+  // of `graph` behind the first `count` tokens, of which the first stands at `position`. Nothing where there are no
+  // states.
+  std::optional<ir::Graph> prefill = {};
+  std::vector<ir::Graph> bodies = {};  // of its scans
+  // graph @encode(input %source: i32[rows,9], ...): the states of `graph` that keep what is known of the source.
+  std::optional<ir::Graph> encode = {};
+  // graph @reorder(input %from: i32[rows], every other state of `graph`): each row has those of the row from[row].
   // Nothing where there are no states.
   std::optional<ir::Graph> reorder = {};
+  // What the model itself puts in front of the text: the first token that is read.
+  std::optional<int64_t> first = {};
   // Positions lie below this many tokens, where a cache or a table has an end; 0: there is none.
   int64_t context = 0;
 };
 
-// `forward` is a graph of `m` with one input, integers [rows, tokens], both 2 or more; its result number `result` is
-// [rows, tokens, ...]. Throws UserError at the first node that reads other tokens in a way that is not known.
-Decoded decode(const ir::Module& m, const ir::Graph& forward, size_t result);
+// `forward` is a graph of `m`; its input `text` is integers [rows, tokens], both 2 or more, its result number `result`
+// [rows, tokens, ...]. Other inputs are a source, [rows, ...], that is there before the text. Throws UserError at the
+// first node that reads other tokens in a way that is not known.
+// `chunk`: how many tokens of a row go through @prefill at once; 1: there is none.
+Decoded decode(const ir::Module& m, const ir::Graph& forward, size_t result, ir::ValueId text, int64_t chunk = 1);
 
 }  // namespace heddle::passes

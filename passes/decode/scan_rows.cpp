@@ -8,7 +8,7 @@
 namespace heddle::passes {
 using namespace ir;
 
-ScanRows::ScanRows(const Graph& body, int64_t rows) : body_(body), sizes_{.rows = rows} {
+ScanRows::ScanRows(const Graph& body, int64_t rows) : body_(body), sizes_{.rows = rows, .with_others = true} {
   decompose_nodes(body_, [](NodeId) { return true; });
 }
 

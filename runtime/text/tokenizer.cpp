@@ -50,9 +50,9 @@ NamedIds named_ids(const Tokenizer& tokenizer) {
     return std::nullopt;
   };
   NamedIds named;
-  named.begin =
-      first_of(std::array{"<s>", "<bos>", "[BOS]", "<|begin_of_text|>", "<|startoftext|>", "[CLS]", "<|endoftext|>"});
-  named.end = first_of(std::array{"</s>", "<eos>", "[EOS]", "<|end_of_text|>", "[SEP]", "<|endoftext|>"});
+  named.begin = first_of(
+      std::array{"<s>", "<bos>", "<begin>", "[BOS]", "<|begin_of_text|>", "<|startoftext|>", "[CLS]", "<|endoftext|>"});
+  named.end = first_of(std::array{"</s>", "<eos>", "<end>", "[EOS]", "<|end_of_text|>", "[SEP]", "<|endoftext|>"});
   named.padding = first_of(std::array{"<pad>", "[PAD]", "<|pad|>"});
   named.unknown = tokenizer.model.unknown;
   return named;

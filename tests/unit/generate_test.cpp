@@ -79,19 +79,24 @@ TEST_F(Generate, HasTheSameBitsAloneAndBesideOthers) {
   EXPECT_GT(different.size(), 5U);
 }
 
-// What is drawn has the probability that a prediction of the whole text gives it.
+// What is drawn has the probability that a prediction of the whole text gives it; a long prompt is read in chunks.
 TEST_F(Generate, TellsTheProbabilitiesOfTheWholeText) {
   Model one = model(attends(12, 5));
-  const GenerateOptions options{.tokens = 9, .tokenizer = tokenizer({"a", "b", "c", "d", "e"})};
-  const Generated made = one.generate({{"cab"}}, options)[0][0];
-  std::vector<int32_t> ids = {2, 0, 1};
-  ids.insert(ids.end(), made.tokens.begin(), made.tokens.end());
-  const std::vector<float> logits = one.predict({{"text", Array::i32({1, 12}, ids)}}).at("logits").floats();
-  for (size_t i = 0; i < 9; ++i) {
-    double sum = 0;
-    for (size_t token = 0; token < 5; ++token) sum += std::exp(static_cast<double>(logits[(i + 2) * 5 + token]));
-    const double expected = static_cast<double>(logits[(i + 2) * 5 + made.tokens[i]]) - std::log(sum);
-    EXPECT_NEAR(made.log_probabilities[i], expected, 1e-5);
+  for (const std::string prompt : {"cab", "cabbed", "cabbeddcae"}) {
+    const size_t before = prompt.size(), count = 12 - before;
+    const GenerateOptions options{.tokens = static_cast<int>(count), .tokenizer = tokenizer({"a", "b", "c", "d", "e"})};
+    const Generated made = one.generate({{prompt}}, options)[0][0];
+    std::vector<int32_t> ids;
+    for (const char c : prompt) ids.push_back(c - 'a');
+    ids.insert(ids.end(), made.tokens.begin(), made.tokens.end());
+    const std::vector<float> logits = one.predict({{"text", Array::i32({1, 12}, ids)}}).at("logits").floats();
+    for (size_t i = 0; i < count; ++i) {
+      double sum = 0;
+      const float* at = &logits[(i + before - 1) * 5];
+      for (size_t token = 0; token < 5; ++token) sum += std::exp(static_cast<double>(at[token]));
+      const double expected = static_cast<double>(at[made.tokens[i]]) - std::log(sum);
+      EXPECT_NEAR(made.log_probabilities[i], expected, 1e-5);
+    }
   }
 }
 

@@ -107,7 +107,7 @@ struct HEDDLE_API FileResult {
   int64_t rows = 0, not_finite = 0;  // the latter: rows whose results are not all finite
 };
 
-// A text that a model continues.
+// A text that a model continues, or, where it reads a source and writes what becomes of it, the source.
 struct HEDDLE_API Prompt {
   std::string text;
   std::string name = "<prompt>";  // what messages call it
@@ -127,12 +127,13 @@ struct HEDDLE_API GenerateOptions {
   double length_penalty = 1;           // beams are compared by log probability / tokens^this
   int batch = 0;                       // texts at once, 2 or more; 0: up to 64, as many as there are
   std::string tokenizer = {};          // a tokenizer.json, or a folder with one; "": that of the weights
+  bool with_prompt = false;            // a continuation has its prompt before it; what a source becomes stands alone
   // A piece of a continuation as it comes, not of beams; returning false ends the generation. What it throws passes
   // through.
   std::function<bool(size_t prompt, size_t sample, const std::string& piece)> each = {};
 };
 struct HEDDLE_API Generated {
-  std::string text;                            // without the prompt
+  std::string text;                            // without the prompt, if it is not asked for
   std::vector<uint32_t> tokens;                // ids
   std::vector<double> log_probabilities = {};  // of each token, by the model
   std::string end;                             // why it ends: "tokens", "end" (the end token), "stop" (a stop text)

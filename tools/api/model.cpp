@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "runtime/weights/program_weights.h"
@@ -409,16 +410,21 @@ std::vector<std::vector<Generated>> Model::generate(const std::vector<Prompt>& p
     sources.reserve(prompts.size());
     for (const Prompt& prompt : prompts) sources.push_back({prompt.name, prompt.text});
     tools::GenerateCalls calls{.piece = {}, .note = [&](const std::string& note) { impl_->tell(note); }};
+    const auto before = [&](size_t prompt) {
+      return o.with_prompt && !generator.source() ? prompts[prompt].text : std::string();
+    };
+    std::set<std::pair<size_t, size_t>> begun;
     if (o.each)
       calls.piece = [&](size_t prompt, size_t sample, std::string_view piece) {
-        return api::called_back([&] { return o.each(prompt, sample, std::string(piece)); });
+        const std::string first = begun.emplace(prompt, sample).second ? before(prompt) : "";
+        return api::called_back([&] { return o.each(prompt, sample, first + std::string(piece)); });
       };
     const auto made = o.beams > 0 ? searched(generator, text, sources, o, calls)
                                   : tools::generate(generator, text, sources, settings_of(o), calls);
     std::vector<std::vector<Generated>> out(made.size());
     for (size_t i = 0; i < made.size(); ++i)
       for (const tools::Continuation& c : made[i])
-        out[i].push_back({.text = c.text,
+        out[i].push_back({.text = before(i) + c.text,
                           .tokens = c.ids,
                           .log_probabilities = c.log_probabilities,
                           .end = tools::to_string(c.end)});

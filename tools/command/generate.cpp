@@ -129,10 +129,11 @@ void generate(GenerateArguments& a) {
   Pace pace;
   bool begun = false;
   a.options.seed = static_cast<uint64_t>(a.seed);
+  a.options.with_prompt = !lines && !a.only_new;
   a.options.each = [&](size_t, size_t, const std::string& piece) {
     pace.note();
     if (!live) return true;
-    if (!std::exchange(begun, true) && !a.only_new) write_result(prompts[0].text);
+    begun = true;
     write_result(piece);
     flush_result();
     return true;
@@ -145,10 +146,8 @@ void generate(GenerateArguments& a) {
       tokens += text.tokens.size();
       if (lines)
         write_result(line_of(prompts[i], sample, text, a));
-      else if (live)
-        write_result(begun || a.only_new ? "\n" : prompts[i].text + "\n");
       else
-        write_result((a.only_new ? "" : prompts[i].text) + text.text + "\n");
+        write_result((live && begun ? "" : text.text) + "\n");
     }
   if (a.time) pace.tell(tokens);
 }
@@ -156,7 +155,8 @@ void generate(GenerateArguments& a) {
 }  // namespace
 
 void add_generate(CommandLine& line) {
-  Command command = line.add_subcommand("generate", "let a trained model continue a text");
+  Command command =
+      line.add_subcommand("generate", "let a trained model continue a text, or write what a source becomes");
   const auto a = std::make_shared<GenerateArguments>();
   add_model_arguments(command, a->model, ShortForms::none);
   add_device_arguments(command, a->device);
@@ -164,7 +164,8 @@ void add_generate(CommandLine& line) {
   command.add_option("--weights", a->weights, "the weights (safetensors)").takes(Takes::file).required();
   command.add_option("--weights-prefix", a->prefix,
                      "remove this from the names of the file's tensors: \"module.\", \"_orig_mod.\"");
-  command.add_option("--prompt", a->prompts, "the text to continue, or - for standard input; may be repeated");
+  command.add_option("--prompt", a->prompts,
+                     "the text to continue, or the source of an encoder-decoder; - for standard input; may be repeated");
   command.add_option("--in", a->in, "a file of lines {\"prompt\": TEXT}, or - for standard input").takes(Takes::file);
   command.add_option("--format", a->format, "the format of the results (default: text, and jsonl with --in)")
       .one_of({"text", "jsonl"});

@@ -48,7 +48,9 @@ class Search {
   }
 
   std::vector<Continuation> run(const SourceFile& prompt) {
-    std::vector<uint32_t> ids = prompt_tokens(generator_, text_, prompt);
+    auto [ids, source] = prompt_tokens(generator_, text_, prompt);
+    if (generator_.source())  // all beams have one: what is kept of it needs no other order
+      encode_sources(generator_, text_, std::vector(static_cast<size_t>(generator_.rows()), &std::as_const(source)));
     WrittenText written([this](std::span<const uint32_t> some) { return text_.decode(some); }, settings_.stops, ids);
     live_.push_back({.ids = std::move(ids), .written = std::move(written)});
     while (!live_.empty() && !is_decided()) {
@@ -75,16 +77,15 @@ class Search {
 
   // Up to the last token of every beam; all have as many tokens. Rows without a beam read what the first one does.
   void read() {
-    std::vector<int32_t> tokens(static_cast<size_t>(generator_.rows())), positions(tokens.size());
     const size_t all = live_[0].ids.size();
     if (window_.make_room(generator_.context(), all) && !std::exchange(told_, true) && calls_.note)
       calls_.note(window_note(generator_.context()));
-    for (; window_.next() < all; ++window_.position) {
-      for (size_t i = 0; i < tokens.size(); ++i) {
-        tokens[i] = static_cast<int32_t>(live_[i < live_.size() ? i : 0].ids[window_.next()]);
-        positions[i] = static_cast<int32_t>(window_.position);
-      }
-      generator_.step(tokens, positions);
+    while (window_.next() < all) {
+      std::vector<RowText> texts;
+      for (size_t i = 0; i < static_cast<size_t>(generator_.rows()); ++i)
+        texts.push_back({.ids = &live_[i < live_.size() ? i : 0].ids, .window = window_});
+      read_next(generator_, texts);
+      window_ = texts[0].window;
     }
   }
 
@@ -132,7 +133,8 @@ class Search {
     }
     beam.made.text += beam.written.add(c.token);
     if (beam.written.stopped()) beam.made.end = TextEnd::stop;
-    return beam.written.stopped() || std::ssize(beam.made.ids) >= settings_.tokens;
+    return beam.written.stopped() || std::ssize(beam.made.ids) >= settings_.tokens ||
+           is_full(generator_, beam.ids.size());
   }
 
   void end(Beam beam) {

@@ -34,18 +34,38 @@ class Generation {
   }
 
   std::vector<std::vector<Continuation>> run() {
-    for (auto& row : rows_) begin_next(row);
-    while (!ended_ && std::ranges::any_of(rows_, [](const auto& row) { return row.has_value(); })) step();
+    begin_texts();
+    while (!ended_ && active() > 0) {
+      step();
+      begin_texts();
+    }
     for (auto& row : rows_)
       if (row) keep(*row);
     return std::move(done_);
   }
 
  private:
+  int64_t active() const {
+    return std::ranges::count_if(rows_, [](const auto& row) { return row.has_value(); });
+  }
+
+  // Rows that have ended take the next texts. Sources are read for all rows at once: a quarter of these waits for it.
+  void begin_texts() {
+    constexpr int64_t kWaiting = 4;
+    const int64_t all = std::ssize(rows_), running = active();
+    if (ended_ || next_prompt_ == prompts_.size() || running == all) return;
+    const bool reads = generator_.source().has_value();
+    if (reads && running > 0 && (all - running) * kWaiting < all) return;
+    for (auto& row : rows_)
+      if (!row && next_prompt_ < prompts_.size()) begin_next(row);
+    if (!reads) return;
+    std::vector<const std::vector<uint32_t>*> sources;
+    for (const auto& row : rows_) sources.push_back(row ? &prompts_[row->prompt].source : nullptr);
+    encode_sources(generator_, text_, sources);
+  }
+
   void begin_next(std::optional<Row>& row) {
-    row.reset();
-    if (next_prompt_ == prompts_.size()) return;
-    row = Row{.prompt = next_prompt_, .sample = next_sample_, .ids = prompts_[next_prompt_]};
+    row = Row{.prompt = next_prompt_, .sample = next_sample_, .ids = prompts_[next_prompt_].ids};
     row->written.emplace([this](std::span<const uint32_t> ids) { return text_.decode(ids); }, settings_.stops,
                          row->ids);
     if (++next_sample_ < static_cast<size_t>(settings_.samples)) return;
@@ -54,24 +74,23 @@ class Generation {
   }
 
   void step() {
-    std::vector<int32_t> tokens(rows_.size(), 0), positions(rows_.size(), 0);
+    std::vector<RowText> texts(rows_.size());
     for (size_t i = 0; i < rows_.size(); ++i) {
       if (!rows_[i]) continue;
       Row& row = *rows_[i];
       if (row.window.make_room(generator_.context(), row.ids.size()) && !std::exchange(told_, true) && calls_.note)
         calls_.note(window_note(generator_.context()));
-      tokens[i] = static_cast<int32_t>(row.ids[row.window.next()]);
-      positions[i] = static_cast<int32_t>(row.window.position);
+      texts[i] = {.ids = &row.ids, .window = row.window};
     }
-    generator_.step(tokens, positions);
+    read_next(generator_, texts);
     for (size_t i = 0; i < rows_.size() && !ended_; ++i) {
       std::optional<Row>& row = rows_[i];
       if (!row) continue;
-      ++row->window.position;
+      row->window = texts[i].window;
       if (row->window.next() < row->ids.size()) continue;  // the next token is there already
       if (!draw(*row, static_cast<int64_t>(i))) continue;
       keep(*row);
-      begin_next(row);
+      row.reset();
     }
   }
 
@@ -86,7 +105,8 @@ class Generation {
     if (text_.is_end(drawn.token)) return end(row, TextEnd::end);
     write(row, row.written->add(drawn.token));
     if (row.written->stopped()) return end(row, TextEnd::stop);
-    return std::ssize(row.made.ids) >= settings_.tokens && end(row, TextEnd::tokens);
+    const bool all = std::ssize(row.made.ids) >= settings_.tokens || is_full(generator_, row.ids.size());
+    return all && end(row, TextEnd::tokens);
   }
 
   bool end(Row& row, TextEnd why) {
@@ -110,7 +130,7 @@ class Generation {
   const GenerateSettings& settings_;
   const GenerateCalls& calls_;
   Sampler sampler_;
-  std::vector<std::vector<uint32_t>> prompts_;
+  std::vector<PromptTokens> prompts_;
   std::vector<std::vector<Continuation>> done_;
   std::vector<std::optional<Row>> rows_;
   size_t next_prompt_ = 0, next_sample_ = 0;

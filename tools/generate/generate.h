@@ -1,4 +1,4 @@
-// Generate: continuations of prompts, some at a time in the rows of a generator.
+// Generate: continuations of prompts, or what sources become, some at a time in the rows of a generator.
 //
 //   generate(generator, text, {prompt}, {.sampling = {.temperature = 0.8}, .tokens = 100}, calls)
 //     -> a continuation for each sample of each prompt, in their order

@@ -4,9 +4,19 @@
 
 namespace heddle::tools {
 
+// What a text begins with. Of a model with a source the prompt is the source.
+struct PromptTokens {
+  std::vector<uint32_t> ids, source = {};
+};
 // Throws UserError where a character has no token, or the model sees fewer tokens.
-std::vector<uint32_t> prompt_tokens(const driver::Generator& generator, const TextOfModel& text,
-                                    const SourceFile& prompt);
+PromptTokens prompt_tokens(const driver::Generator& generator, const TextOfModel& text, const SourceFile& prompt);
+
+// Gives the rows their sources, filled up; a row of none has one of a single token.
+void encode_sources(driver::Generator& generator, const TextOfModel& text,
+                    std::span<const std::vector<uint32_t>* const> sources);
+
+// Whether a text of so many tokens has no room for one more: that of a source does not go on without its begin.
+bool is_full(const driver::Generator& generator, size_t tokens);
 
 // Those of the tokens that there are. Throws UserError where one is not finite; `read` tokens have been read.
 std::span<const float> finite_logits(const driver::Generator& generator, const TextOfModel& text, int64_t row,
@@ -21,5 +31,14 @@ struct TextWindow {
   bool make_room(int64_t context, size_t tokens);
 };
 std::string window_note(int64_t context);
+
+// A text in a row of a generator; nullptr where the row has none.
+struct RowText {
+  const std::vector<uint32_t>* ids = nullptr;
+  TextWindow window = {};
+};
+// Reads the next token of each text, and of a text that has many more those before its last one, in chunks. How a text
+// is read depends on no other row.
+void read_next(driver::Generator& generator, std::span<RowText> rows);
 
 }  // namespace heddle::tools

@@ -3,6 +3,10 @@
 //   TextOfModel text(generator, "");
 //   text.encode(prompt)        ->   the ids, behind the model's begin token where its reader has one
 //   text.decode({464, 3290})   ->   "The dog"
+//
+// Of a model that reads a source, the prompt is the source, and the text begins with the begin token:
+//
+//   text.encode_source(prompt)   ->   the ids of the source        text.begin()   ->   {1}
 #pragma once
 #include <deque>
 #include <optional>
@@ -17,24 +21,29 @@ namespace heddle::tools {
 
 class TextOfModel {
  public:
-  // `path`: of a tokenizer.json, or a folder with one; empty: that of the weights. Throws UserError where there is none,
-  // or where it has more tokens than the model.
+  // `path`: of a tokenizer.json, or a folder with one, for the source, too; empty: those of the weights. Throws UserError
+  // where there is none, or where it has more tokens than the model.
   TextOfModel(const driver::Generator& generator, const std::string& path);
   // Throws UserError at a character that has no token, and where there is no token at all.
   std::vector<uint32_t> encode(const SourceFile& prompt) const;
   std::string decode(std::span<const uint32_t> ids) const {
     return tokenizer_.decode(ids, runtime::text::Specials::leave_out);
   }
+  // Of a model with a source. Throws UserError as `encode` does, and where no token begins the text.
+  std::vector<uint32_t> encode_source(const SourceFile& prompt) const;
+  std::vector<uint32_t> begin() const;
+  uint32_t padding() const { return padding_; }  // of the source
   // Behind which a text ends.
   bool is_end(uint32_t id) const { return end_ == id; }
   // Ids from here on are none.
   uint32_t size() const { return tokenizer_.size(); }
 
  private:
-  static runtime::text::Tokenizer read(std::deque<SourceFile>& files, const driver::Generator& generator,
-                                       const std::string& path);
+  void read_source(const driver::Generator& generator, const std::string& path);
   std::deque<SourceFile> files_;
   runtime::text::Tokenizer tokenizer_;
+  std::optional<runtime::text::Tokenizer> source_ = {};
+  uint32_t padding_ = 0;
   std::optional<uint32_t> begin_, end_;
 };
 
