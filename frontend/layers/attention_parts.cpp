@@ -38,12 +38,30 @@ ValueId lengths_of(LayerContext& c, size_t port, int64_t rows, int64_t keys) {
   return as_i32(c, lengths, "lengths", port);
 }
 
+// How many smaller numbers there are in the row, i32: equal where the numbers are, which a cast of i64 would wrap.
+ValueId ranks_in_row(LayerContext& c, ValueId numbers) {
+  const Dims dims = c.dims(numbers);
+  const auto argsort = [&](ValueId v, const std::string& name) {
+    return c.b.multi("argsort", {v}, {{"descending", false}}, {c.path + "." + name, c.path + "." + name + ".sorted"});
+  };
+  const ir::Values ordered = argsort(numbers, "documents.order");
+  const ValueId before = c.slice(ordered[1], 1, 0, dims[1] - 1, "documents.before"),
+                after = c.slice(ordered[1], 1, 1, dims[1], "documents.after");
+  const ValueId changes = c.emit("cast", {c.emit("ne", {before, after}, {}, "documents.changes")}, {{"dtype", "i32"}});
+  const ValueId all = c.emit("pad", {changes}, {{"low", Dims{0, 1}}, {"high", Dims{0, 0}}}, "documents.all_changes");
+  const ValueId ranks = c.emit("cumsum", {all}, {{"axis", int64_t{1}}}, "documents.ranks");
+  const ValueId places = argsort(ordered[0], "documents.places")[0];  // of each number among the ordered ones
+  return c.emit("gather_nd", {ranks, c.reshape(places, {dims[0], dims[1], 1}, "documents.place")},
+                {{"batch", int64_t{1}}}, "documents");
+}
+
 ValueId documents_of(LayerContext& c, size_t port, int64_t rows, int64_t queries, int64_t keys) {
   require_dims(c, c.in[port], {rows, keys}, "'documents' numbers the document of each key", port);
   if (queries > keys)
     c.fail(fmt::format("'documents' numbers {} keys, and there are {} queries", keys, queries),
            "queries stand at the last keys: there must be as many keys as queries, or more", port);
-  return as_i32(c, c.in[port], "documents", port);
+  const bool wide = c.type(c.in[port]).dtype == DType::i64 && keys > 1;
+  return wide ? ranks_in_row(c, c.in[port]) : as_i32(c, c.in[port], "documents", port);
 }
 
 ValueId key_mask_of(LayerContext& c, size_t port, int64_t rows, int64_t keys) {

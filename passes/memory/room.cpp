@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "ir/op_def.h"
@@ -75,9 +76,12 @@ void require_room_for_tensors(const Module& m, const Options& options) {
       if (!is_state(g[v])) require_room_for(g, v, options);
   }
   const States states = all_states(m);
+  // A step that decodes has caches for each row, and no moments.
+  const bool trains = std::ranges::none_of(m.graphs, [](const Graph& g) { return g.name == "decode"; });
   if (states.bytes > limit(options))
-    refuse(fmt::format("parameters and their moments, %{} the largest, take", states.name), states.bytes, options,
-           states.where);
+    refuse(fmt::format("parameters and {}, %{} the largest, take",
+                       trains ? "their moments" : "what is kept of each text", states.name),
+           states.bytes, options, states.where, trains ? "" : "a smaller batch, or fewer beams, takes less");
 }
 
 void require_room_for_plan(const Module& m, const Options& options) {

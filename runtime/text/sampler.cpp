@@ -70,11 +70,10 @@ Drawn Sampler::draw(std::span<const float> logits, std::span<const uint32_t> tex
       all_[token].weight = logit > 0 ? logit / s_.repetition_penalty : logit * s_.repetition_penalty;
     }
   if (s_.temperature == 0) return drawn(likeliest());
-  for (Candidate& c : all_) c.weight /= s_.temperature;
   keep_top_k();
   const double largest = std::min_element(all_.begin(), all_.end(), kLikelier)->weight;
-  double sum = 0;
-  for (Candidate& c : all_) sum += c.weight = std::exp(c.weight - largest);
+  double sum = 0;  // the difference is divided, which is 0 for the likeliest: no quotient of large numbers is infinite
+  for (Candidate& c : all_) sum += c.weight = std::exp((c.weight - largest) / s_.temperature);
   for (Candidate& c : all_) c.weight /= sum;
   keep_top_p();
   // In the order of the tokens, whatever the selection has left.

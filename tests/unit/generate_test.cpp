@@ -16,13 +16,13 @@ namespace heddle {
 namespace {
 
 // One layer of attention over `context` tokens, with weights that make some tokens much likelier than others.
-std::string attends(int64_t context, int64_t vocabulary) {
-  const std::string t = std::to_string(context), v = std::to_string(vocabulary);
+std::string attends(int64_t context, int64_t vocabulary, int64_t width = 8) {
+  const std::string t = std::to_string(context), v = std::to_string(vocabulary), d = std::to_string(width);
   return R"({"format": "heddle-model/1", "name": "writer",
     "inputs": {"text": {"shape": ["N", )" +
          t + R"(], "dtype": "i32"}, "next": {"shape": ["N", )" + t + R"(], "dtype": "i32"}},
     "nodes": [{"name": "x", "op": "embedding", "in": "text", "vocab": )" +
-         v + R"(, "units": 8}, {"name": "p", "op": "learned_positions", "in": "x"},
+         v + R"(, "units": )" + d + R"(}, {"name": "p", "op": "learned_positions", "in": "x"},
       {"name": "h", "op": "attention", "in": ["p", "p", "p"], "causal": true, "heads": 2},
       {"name": "logits", "op": "dense", "units": )" +
          v + R"(}],
@@ -77,6 +77,20 @@ TEST_F(Generate, HasTheSameBitsAloneAndBesideOthers) {
     }
   }
   EXPECT_GT(different.size(), 5U);
+}
+
+// Whatever the number of texts: products of a library may add up the last rows in another order than the others.
+TEST_F(Generate, HasTheSameBitsInEveryNumberOfRows) {
+  Model one = model(attends(12, 15, 96));
+  GenerateOptions options{.tokens = 3, .tokenizer = tokenizer({"a", "b", "c", "d", "e"})};
+  const Generated alone = one.generate({{"abc"}}, options)[0][0];
+  for (const int rows : {2, 3, 4, 7, 8, 9, 15, 31}) {
+    options.batch = rows;
+    for (const auto& made : one.generate(std::vector<Prompt>(static_cast<size_t>(rows), {"abc"}), options)) {
+      SCOPED_TRACE(rows);
+      expect_equal(made[0], alone);
+    }
+  }
 }
 
 // What is drawn has the probability that a prediction of the whole text gives it; a long prompt is read in chunks.
@@ -186,6 +200,108 @@ TEST_F(Generate, FindsTheLikeliestTextWithAsManyBeamsAsThereAre) {
   }
 }
 
+// Of the token behind each text of up to `context` tokens, as the whole model sees it.
+std::vector<double> log_probabilities_behind(Model& model, std::vector<int32_t> ids, int64_t context) {
+  const size_t last = ids.size() - 1;
+  ids.resize(static_cast<size_t>(context), 0);
+  const std::vector<float> logits = model.predict({{"text", Array::i32({1, context}, ids)}}).at("logits").floats();
+  const size_t vocabulary = logits.size() / static_cast<size_t>(context);
+  std::vector<double> all;
+  double sum = 0;
+  for (size_t token = 0; token < vocabulary; ++token) {
+    all.push_back(static_cast<double>(logits[last * vocabulary + token]));
+    sum += std::exp(all.back());
+  }
+  for (double& log : all) log -= std::log(sum);
+  return all;
+}
+
+struct Searched {
+  std::vector<int32_t> ids;
+  double sum = 0;
+  size_t first = 0;  // token that is not of the prompt
+  bool ends_with(const std::vector<int32_t>& tokens) const {
+    return ids.size() >= first + tokens.size() && std::equal(tokens.rbegin(), tokens.rend(), ids.rbegin());
+  }
+  double score(double penalty) const { return sum / std::pow(static_cast<double>(ids.size() - first), penalty); }
+};
+
+// The whole search, which ends nowhere before the last token: 0 ends a text, and {2, 2} does.
+std::vector<Searched> searched(Model& model, const std::vector<int32_t>& prompt, size_t width, size_t tokens,
+                               double penalty) {
+  std::vector<Searched> live{{prompt, 0, prompt.size()}}, ended;
+  for (size_t n = 1; n <= tokens; ++n) {
+    std::vector<Searched> all, next;
+    for (const Searched& text : live) {
+      const std::vector<double> logs = log_probabilities_behind(model, text.ids, 12);
+      for (size_t token = 0; token < logs.size(); ++token) {
+        all.push_back({text.ids, text.sum + logs[token], text.first});
+        all.back().ids.push_back(static_cast<int32_t>(token));
+      }
+    }
+    std::ranges::stable_sort(all, std::ranges::greater{}, &Searched::sum);
+    for (Searched& text : all) {
+      if (next.size() == width) break;
+      const bool ends = text.ids.back() == 0 || text.ends_with({2, 2}) || n == tokens;
+      (ends ? ended : next).push_back(std::move(text));
+    }
+    live = std::move(next);
+  }
+  std::ranges::stable_sort(ended, std::ranges::greater{}, [&](const Searched& text) { return text.score(penalty); });
+  if (ended.size() > width) ended.resize(width);
+  return ended;
+}
+
+// With an end token, a stop text and a penalty of lengths: where the search ends early, nothing better would have come.
+TEST_F(Generate, SearchesTextsOfDifferentLengths) {
+  Model one = model(attends(12, 3));
+  std::set<size_t> lengths;
+  for (const double penalty : {0.0, 1.0, 2.5})
+    for (const int width : {1, 2, 3, 5}) {
+      SCOPED_TRACE(penalty);
+      SCOPED_TRACE(width);
+      const auto expected = searched(one, {1, 2}, static_cast<size_t>(width), 7, penalty);
+      const auto found = one.generate({{"ab"}}, {.tokens = 7,
+                                                 .stop = {"bb"},
+                                                 .samples = width,
+                                                 .beams = width,
+                                                 .length_penalty = penalty,
+                                                 .tokenizer = tokenizer({"a", "b"}, {"</s>"})})[0];
+      ASSERT_EQ(found.size(), expected.size());
+      for (size_t i = 0; i < found.size(); ++i) {
+        const Searched& text = expected[i];
+        EXPECT_EQ(found[i].tokens, std::vector<uint32_t>(text.ids.begin() + 2, text.ids.end()));
+        const bool stopped = text.ends_with({2, 2});
+        EXPECT_EQ(found[i].end, text.ids.back() == 0 ? "end" : stopped ? "stop" : "tokens");
+        EXPECT_EQ(found[i].text.find("bb"), std::string::npos);
+        lengths.insert(found[i].tokens.size());
+      }
+    }
+  EXPECT_GT(lengths.size(), 2U);
+}
+
+// The reader's tokens stand around a text: an empty prompt begins with one, and the other ends it.
+TEST_F(Generate, BeginsAndEndsAsTheReaderSays) {
+  std::string text = attends(12, 5);
+  text.insert(text.rfind('}'),
+              R"(, "data": {"train": {"op": "tokens", "file": "absent.txt", "begin": "<s>", "end": "<e>",
+    "text": "window", "next": "next"}})");
+  Model one = model(text);
+  GenerateOptions options{.tokens = 30, .samples = 8, .tokenizer = tokenizer({"a", "b", "c"}, {"<s>", "<e>"})};
+  for (const auto& [prompt, ids] :
+       {std::pair{std::string(), std::vector<int32_t>{0}}, {std::string("cb"), std::vector<int32_t>{0, 4, 3}}}) {
+    const std::vector<double> logs = log_probabilities_behind(one, ids, 12);
+    int ended = 0;
+    const auto all = one.generate({{prompt}}, options);
+    for (const Generated& made : all[0]) {
+      EXPECT_NEAR(made.log_probabilities[0], logs[made.tokens[0]], 1e-5);
+      ended += made.end == "end" ? 1 : 0;
+      EXPECT_EQ(made.tokens.back() == 1, made.end == "end");
+    }
+    EXPECT_GT(ended, 0);
+  }
+}
+
 TEST_F(Generate, SearchesWithOneBeamAsWithoutTemperature) {
   Model one = model(attends(12, 5));
   GenerateOptions options{.tokens = 8, .temperature = 0, .tokenizer = tokenizer({"a", "b", "c", "d", "e"})};
@@ -248,6 +364,28 @@ TEST(WrittenText, HoldsBackWhatIsNotCertain) {
   EXPECT_EQ(written("abcde", {"bcd", "q"}), (Pieces{"a", "", "", "", "", ""}));
   EXPECT_EQ(written("aab", {"ab"}), (Pieces{"", "a", "", ""}));  // the second a may begin it, too
   EXPECT_EQ(written("ab", {"b"}), (Pieces{"a", "", ""}));
+}
+
+// Tokens of no character, and of no text, do not wait for one that comes: each is decoded a few times, however many there are.
+TEST(WrittenText, DoesNotWaitForWhatIsNoCharacter) {
+  for (const std::string& each : {std::string("\xEF\xBF\xBD"), std::string()}) {
+    size_t longest = 0;
+    const auto decode = [&](std::span<const uint32_t> ids) {
+      longest = std::max(longest, ids.size());
+      std::string text;
+      for (const uint32_t id : ids) text += id == 'a' ? "a" : each;
+      return text;
+    };
+    tools::WrittenText text(decode, {}, {});
+    std::string pieces, expected;
+    for (int i = 0; i < 100; ++i) {
+      pieces += text.add(i == 50 ? 'a' : 0);
+      expected += i == 50 ? "a" : each;
+    }
+    EXPECT_GE(pieces.size(), expected.size() * 9 / 10);
+    EXPECT_EQ(pieces + text.finish(), expected);
+    EXPECT_LT(longest, 16U);
+  }
 }
 
 }  // namespace

@@ -49,6 +49,16 @@ TEST(Sampler, DividesLogitsByTheTemperature) {
                 {0.01 / 0.375, 0.16 / 0.375, 0.0025 / 0.375, 0.2025 / 0.375});
 }
 
+// Near 0 it is the likeliest token, of equal ones each: what logits become over such a number is infinite.
+TEST(Sampler, TakesTheLikeliestAtTinyTemperatures) {
+  for (const double temperature : {1e-300, 1e-310, std::numeric_limits<double>::denorm_min()}) {
+    Sampler sampler({.temperature = temperature});
+    EXPECT_EQ(sampler.draw(std::vector<float>{1, -3, 3, 2}, {}, {}).token, 2U);
+    EXPECT_EQ(sampler.draw(std::vector<float>{-1, -3, -0.5F, -0.25F}, {}, {}).token, 3U);
+    expect_shares(drawn({.temperature = temperature}, {-1, 4, 4, 2}), {0, 0.5, 0.5, 0});
+  }
+}
+
 TEST(Sampler, TakesTheLowestOfTheLikeliestWithoutTemperature) {
   Sampler sampler({.temperature = 0});
   EXPECT_EQ(sampler.draw(std::vector<float>{1, 3, 3, 2}, {}, {}).token, 1U);

@@ -359,6 +359,9 @@ void check(const GenerateOptions& o) {
           "beams draw nothing: a temperature, top_k, top_p, a repetition penalty and a batch have no meaning",
           "leave these out, or the beams");
     require(o.samples <= o.beams, "samples", std::to_string(o.samples), fmt::format("{} beams at most", o.beams));
+  } else if (o.length_penalty != GenerateOptions().length_penalty) {
+    throw UserError(ExitCode::usage, "a length penalty compares beams, and there are none",
+                    "ask for beams, or leave it out");
   }
   for (const std::string& stop : o.stop)
     require(!stop.empty(), "stop", "an empty text", "a text of one character or more");
@@ -368,10 +371,11 @@ void check(const GenerateOptions& o) {
 
 // Texts at once: as many as are asked for, within what is worth it.
 int64_t rows_for(const GenerateOptions& o, size_t prompts) {
-  if (o.batch > 0) return o.batch;
-  if (o.beams > 0) return std::max<int64_t>(o.beams, driver::Generator::kFewestRows);
-  const int64_t texts = static_cast<int64_t>(prompts) * o.samples;
-  return std::clamp<int64_t>(texts, driver::Generator::kFewestRows, driver::PlannedBatch::kMostRows);
+  const int64_t texts = o.batch > 0 ? o.batch
+                        : o.beams > 0
+                            ? o.beams
+                            : std::min(static_cast<int64_t>(prompts) * o.samples, driver::PlannedBatch::kMostRows);
+  return driver::Generator::rows_for(texts);
 }
 
 tools::GenerateSettings settings_of(const GenerateOptions& o) {

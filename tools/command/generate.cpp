@@ -117,17 +117,25 @@ struct Pace {
   }
 };
 
+void require_options_that_are_read(const GenerateArguments& a, bool lines) {
+  for (const std::string& stop : a.options.stop)
+    if (stop.empty()) throw UserError(ExitCode::usage, "--stop: an empty text is everywhere", "leave it out");
+  if (a.log_probabilities && !lines)
+    throw UserError(ExitCode::usage, "--log-probabilities: text has no place for them", "add --format jsonl");
+}
+
 void generate(GenerateArguments& a) {
   const bool on_input = a.in == "-" || std::ranges::count(a.prompts, "-") > 0;
-  heddle::Model model = open_model(a.model, a.device, on_input ? "the prompt" : "");
+  bool begun = false;  // a text stands on the last line: notes wait until it ends
+  std::vector<std::string> waiting;
+  const auto note = [&](const std::string& text) { begun ? waiting.push_back(text) : print_as_note(text); };
+  heddle::Model model = open_model(a.model, a.device, on_input ? "the prompt" : "", note);
   const std::vector<Prompt> prompts = read_prompts(a);
   const bool lines = a.format.empty() ? !a.in.empty() : a.format == "jsonl";
   const bool live = !lines && prompts.size() == 1 && a.options.samples == 1 && a.options.beams == 0;
-  for (const std::string& stop : a.options.stop)
-    if (stop.empty()) throw UserError(ExitCode::usage, "--stop: an empty text is everywhere", "leave it out");
+  require_options_that_are_read(a, lines);
   model.load_weights(a.weights, a.prefix);
   Pace pace;
-  bool begun = false;
   a.options.seed = static_cast<uint64_t>(a.seed);
   a.options.with_prompt = !lines && !a.only_new;
   a.options.each = [&](size_t, size_t, const std::string& piece) {
@@ -149,6 +157,8 @@ void generate(GenerateArguments& a) {
       else
         write_result((live && begun ? "" : text.text) + "\n");
     }
+  flush_result();
+  for (const std::string& text : waiting) print_as_note(text);
   if (a.time) pace.tell(tokens);
 }
 

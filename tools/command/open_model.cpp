@@ -8,14 +8,17 @@
 
 namespace heddle::tools {
 
-heddle::Model open_model(const ModelArguments& a, const driver::DeviceRequest& device, const std::string& on_input) {
+void print_as_note(const std::string& text) { print_note("note: {}\n", text); }
+
+heddle::Model open_model(const ModelArguments& a, const driver::DeviceRequest& device, const std::string& on_input,
+                         const TakeNote& note) {
   const Options options{.set = a.set,
                         .small = a.small,
                         .device = device.device,
                         .threads = device.threads,
                         .memory_gib = a.memory_gib,
                         .data = {},
-                        .note = [](const std::string& text) { print_note("note: {}\n", text); },
+                        .note = note ? note : print_as_note,
                         .text_name = "<stdin>"};
   if (a.model != "-") return heddle::Model::load(a.model, options);
   if (!on_input.empty())

@@ -67,16 +67,17 @@ void require_logits(const frontend::Model& model, const frontend::OutputDef& out
     throw UserError(at_output, fmt::format("output '{}' is {}: logits are f32", output.name, ir::to_string(made.dtype)),
                     "add a node {\"op\": \"cast\", \"dtype\": \"f32\"} behind it");
   if (made.dims[1] < 2)
-    throw UserError(place_of_input(model, g[roles.texts[0]].name), "texts of one token have nothing to go on from",
+    throw UserError(place_of_input(model, g[roles.texts[0]].name), "a text of one token has nothing to continue from",
                     "let the model read two tokens or more");
 }
 
-// Tokens that a prompt goes through at once, of texts of so many. A source's text begins with a single one.
+// Tokens that a prompt goes through at once, of texts of so many. A source's text begins with a single one. A multiple
+// of six, so that products see one of rows and tokens, too (Generator::rows_for).
 int64_t chunk_of(int64_t tokens, bool has_source) {
-  constexpr int64_t kMost = 32;
-  int64_t chunk = 1;
-  while (!has_source && 2 * chunk <= std::min(kMost, tokens / 2)) chunk *= 2;
-  return chunk;
+  if (!has_source)
+    for (const int64_t chunk : {24, 12, 6})
+      if (2 * chunk <= tokens) return chunk;
+  return 1;
 }
 
 }  // namespace
@@ -115,7 +116,7 @@ DecodedText decode_text(const frontend::Model& model, const ir::Module& m, const
   if (found.empty()) throw UserError(*fault);
   const auto refuse_two = [&](ir::ValueId one, ir::ValueId two) {
     throw UserError(place_of_input(model, g[two].name),
-                    fmt::format("output '{}' depends on '{}' and on '{}': nobody says what the latter is of the tokens "
+                    fmt::format("output '{}' depends on '{}' and on '{}': it is unknown what the latter is for the tokens "
                                 "that follow",
                                 output.name, g[one].name, g[two].name),
                     "leave the second input out of the model that generates: parameters stay the same");

@@ -135,7 +135,10 @@ class Translation {
       if (parameter == parameters_.end())
         return refuse(fmt::format("the model has no parameter '{}', a part of '{}'", name, from),
                       runtime::did_you_mean_path(name, parameter_names()));
-      if (!parameter->second->dims.empty()) rows += parameter->second->dims[0];
+      if (parameter->second->dims.empty())
+        return refuse(fmt::format("the parameter '{}' is one number, and a part of '{}' is rows of it", name, from),
+                      "");
+      rows += parameter->second->dims[0];
     }
     if (t.dims.empty() || t.dims[0] != rows)
       return refuse(fmt::format("'{}' is {}, and the parameters '{}' have {} rows together", from,

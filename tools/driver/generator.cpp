@@ -22,9 +22,16 @@ bool scans(const ir::Graph& g) {
 
 }  // namespace
 
+int64_t Generator::rows_for(int64_t texts) {
+  constexpr int64_t kAtATime = 6, kThen = 4;
+  const int64_t last = std::max(texts, kFewestRows) % kAtATime;
+  return std::max(texts, kFewestRows) + (last == 0 ? 0 : std::max<int64_t>(kThen - last, 0));
+}
+
 Generator::Generator(frontend::Model model, runtime::WeightsFile weights, int64_t rows, bool reorders,
                      const CompileOptions& options, runtime::Device& device)
-    : rows_(std::max(rows, kFewestRows)), reorders_(reorders) {
+    : rows_(rows), reorders_(reorders) {
+  HEDDLE_CHECK(rows == rows_for(rows), "as many rows as rows_for says");
   model.outputs = {logits_of(model)};
   Planned planned(model);
   plan_ = planned.plan;

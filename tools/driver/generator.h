@@ -28,9 +28,13 @@ namespace heddle::driver {
 
 class Generator {
  public:
-  static constexpr int64_t kFewestRows = 2;  // a product with one row would be added up in another order
+  static constexpr int64_t kFewestRows = 2;  // texts at once that may be asked for
 
-  // `reorders`: whether `reorder` is called, which needs room for a copy of the states. The model's text must outlive
+  // How many rows so many texts take. oneDNN's products for AVX2 take six rows at a time, then four, and add up the
+  // last one to three in another order: there are none, so that up to 64 texts have the bits that each has alone.
+  static int64_t rows_for(int64_t texts);
+
+  // `rows`: as rows_for says. `reorders`: whether `reorder` is called, which needs room for a copy of the states. The model's text must outlive
   // this. Throws UserError where the model does not continue text, or weights are of another one.
   Generator(frontend::Model model, runtime::WeightsFile weights, int64_t rows, bool reorders,
             const CompileOptions& options, runtime::Device& device);

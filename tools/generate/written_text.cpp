@@ -11,6 +11,9 @@ constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 // Of a prompt: what a token's text may depend on is near.
 constexpr size_t kBefore = 8;
 
+// A character is whole with so many tokens behind the first, or never.
+constexpr size_t kMostOfCharacter = 3;
+
 // How much of the text's end begins the word.
 size_t begins(const std::string& text, const std::string& word) {
   for (size_t n = std::min(text.size(), word.size() - 1); n > 0; --n)
@@ -27,28 +30,33 @@ WrittenText::WrittenText(DecodeText decode, std::vector<std::string> stops, std:
   read_ = ids_.size();
 }
 
-// The text of the tokens behind `read_`; they are decoded with those before, on which it may depend. Where whole
+// The text of the tokens from `read_` to `end`; they are decoded with those before, on which it may depend. Where whole
 // characters are asked for, none while the last one is not whole.
-std::string WrittenText::unread(bool whole_characters) const {
+std::string WrittenText::unread(size_t end, bool whole_characters) const {
   const std::span<const uint32_t> ids(ids_);
   const size_t before = decode_(ids.subspan(first_, read_ - first_)).size();
-  const std::string with = decode_(ids.subspan(first_));
+  const std::string with = decode_(ids.subspan(first_, end - first_));
   if (with.size() <= before || (whole_characters && with.ends_with(kReplacement))) return {};
   return with.substr(before);
 }
 
 std::string WrittenText::add(uint32_t id) {
   ids_.push_back(id);
-  const std::string text = unread(/*whole_characters=*/true);
-  if (text.empty()) return {};
+  size_t end = ids_.size();
+  std::string text = unread(end, /*whole_characters=*/true);
+  if (text.empty()) {
+    if (end - read_ <= 2 * kMostOfCharacter) return {};
+    end -= kMostOfCharacter;  // what waits longer is no character, and would be decoded again with each token
+    text = unread(end, /*whole_characters=*/false);
+  }
   held_ += text;
-  first_ = std::exchange(read_, ids_.size());
+  first_ = std::exchange(read_, end);
   return released(/*all=*/false);
 }
 
 std::string WrittenText::finish() {
   if (read_ < ids_.size() && !stopped_) {
-    held_ += unread(/*whole_characters=*/false);
+    held_ += unread(ids_.size(), /*whole_characters=*/false);
     read_ = ids_.size();
   }
   return released(/*all=*/true);

@@ -24,7 +24,7 @@ class WrittenText {
   bool stopped() const { return stopped_; }  // a stop string has come: it and what follows is not written
 
  private:
-  std::string unread(bool whole_characters) const;
+  std::string unread(size_t end, bool whole_characters) const;
   std::string released(bool all);
 
   DecodeText decode_;
