@@ -8,7 +8,6 @@
 #include "runtime/data/check_column.h"
 #include "runtime/data/in_parallel.h"
 #include "runtime/data/path.h"
-#include "runtime/data/printable.h"
 #include "runtime/data/text_coder.h"
 
 namespace heddle::runtime::data {
@@ -190,7 +189,7 @@ int64_t SoundColumns::store(size_t column, const std::filesystem::path& file, co
   const Sound sound = read_sound(file, name, where, asked);
   const int64_t size = rows.size_of(sound.size);
   if (size == 0)
-    throw UserError(where, fmt::format("{}: {} samples, fewer than one frame has", printable(name), sound.size),
+    throw UserError(where, fmt::format("{}: {} samples, fewer than one frame has", name, sound.size),
                     "a smaller \"n_fft\", or \"center\": true");
   rows.store(sound.samples, reinterpret_cast<float*>(to));
   ++read_[column];

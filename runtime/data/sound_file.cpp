@@ -26,7 +26,7 @@ struct WavFile {
   const std::string& name;
   const Location& where;
   [[noreturn]] void fail(const std::string& message, const std::string& help = {}) const {
-    throw UserError(where, fmt::format("{}: {}", printable(name), message), help);
+    throw UserError(where, fmt::format("{}: {}", name, message), help);
   }
 };
 
