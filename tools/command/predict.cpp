@@ -45,9 +45,11 @@ void add_predict(CommandLine& line) {
   command.add_option("--weights-prefix", a->prefix,
                      "take this off the names of the file's tensors: \"module.\", \"_orig_mod.\"");
   command
-      .add_option("--in", r.in,
-                  "rows: npy, csv, idx, png, jpg, jsonl, txt, a folder of pictures, or - for lines on standard input; "
-                  "INPUT=FILE where the model has several inputs")
+      .add_option(
+          "--in", r.in,
+          "rows: npy, csv, idx, png, jpg, wav, jsonl, txt, a folder of pictures or sounds, or - for lines on standard "
+          "input; "
+          "INPUT=FILE where the model has several inputs")
       .takes(Takes::file)
       .required();
   command.add_option("--in-format", r.in_format, "what --in holds, where its name does not say it").one_of(kRowFormats);
@@ -56,6 +58,7 @@ void add_predict(CommandLine& line) {
       .one_of(kResultFormats);
   command.add_option("--output", r.outputs, "an output or node to compute (default: the model's outputs)");
   command.add_option("--top", r.top, "the most probable classes instead of all numbers").between(1, kMostClasses);
+  command.add_flag("--text", r.text, "the text that the logits of a loss ctc spell instead of all numbers");
   command.add_flag("--allow-nan", r.allow_nan, "rows may hold nan and infinities (default: the first is refused)");
   command
       .add_option("--batch", r.batch,
