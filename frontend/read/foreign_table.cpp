@@ -630,7 +630,7 @@ const std::vector<ForeignName>& foreign_names() {
       {{"winlength"}, {"window"}},
       {{"fmin"}, {"low"}},
       {{"fmax"}, {"high"}},
-      {{"melscale", "htk"}, {"scale"}, "it is \"htk\" or \"slaney\""},
+      {{"melscale"}, {"scale"}},
       {{"padmode"}, {"border"}},
       {{"tfrecord", "parquet", "hdf5", "h5", "arrow", "mat", "safetensors", "lmdb", "webdataset", "coco", "voc"},
        {"npz"},
