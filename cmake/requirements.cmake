@@ -23,6 +23,15 @@ function(heddle_require_library variable name debian)
   endif()
 endfunction()
 
+# heddle_require_header(VARIABLE HEADER DEBIAN): a library of headers alone.
+function(heddle_require_header variable header debian)
+  find_path(${variable} ${header})
+  if(NOT ${variable})
+    message(FATAL_ERROR "Heddle needs the header ${header}; it was not found.\n"
+      "Debian: apt-get install ${debian}. Where it lies elsewhere: -DCMAKE_PREFIX_PATH=FOLDER.")
+  endif()
+endfunction()
+
 function(heddle_require_compiler)
   set(GNU_minimum 12)
   set(Clang_minimum 14)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 
-ALLOWED = {"libdnnl", "libgomp", "libz", "libpng16", "libjpeg", "libxxhash", "libpcre2-8", "libutf8proc", "libfmt", "libmimalloc", "libstdc++", "libm", "libgcc_s", "libc", "ld-linux-x86-64"}
+ALLOWED = {"libdnnl", "libgomp", "libz", "libpng16", "libjpeg", "libxxhash", "libpcre2-8", "libutf8proc", "libsndfile", "libfmt", "libmimalloc", "libstdc++", "libm", "libgcc_s", "libc", "ld-linux-x86-64"}
 LIMIT_MS = 20
 
 

@@ -39,6 +39,8 @@ struct SyntheticKind {
   std::string name;
   std::vector<SyntheticColumn> columns;
   bool holds_out = false;  // whether some combinations are kept for rows with "held_out", and never drawn for others
+  // Of sounds: the settings that a reader of files has, so that a prediction reads files as rows were drawn.
+  std::vector<ReaderSetting> sound = {};
   const SyntheticColumn& find(const ColumnRequest& c) const;  // throws UserError
 };
 

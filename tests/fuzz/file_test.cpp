@@ -1,6 +1,8 @@
 // Mutated data files through the parsers of their formats.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 #include "runtime/data/csv_file.h"
@@ -8,6 +10,7 @@
 #include "runtime/data/npy.h"
 #include "runtime/data/parse_number.h"
 #include "runtime/data/picture.h"
+#include "runtime/data/sound_file.h"
 #include "runtime/data/zip.h"
 #include "tests/fuzz/campaign.h"
 #include "tests/fuzz/made_files.h"
@@ -81,6 +84,22 @@ TEST(Fuzz, Pictures) {
     runtime::data::read_picture(file.holding(png_file()), "p", {}, {.height = 2, .width = 3, .channels = 1}, to);
     EXPECT_EQ(std::to_integer<int>(to[5]), 6);
   }
+  run(c, 1500);
+}
+
+// What can be read has as many samples as it says, all of them finite.
+TEST(Fuzz, Sounds) {
+  Campaign c{.name = "sound", .corpus = {wav_file()}, .binary = true, .target = {}};
+  const MemoryFile file;
+  c.target = [&](const std::string& content) {
+    const runtime::data::Sound sound =
+        runtime::data::read_sound(file.holding(content), "s.wav", {}, {.rate = 8000, .most = 100});
+    if (std::ssize(sound.samples) != std::min<int64_t>(sound.size, 100)) throw std::runtime_error("other samples");
+    for (const double x : sound.samples)
+      if (!std::isfinite(x)) throw std::runtime_error("no number");
+  };
+  EXPECT_EQ(runtime::data::read_sound(file.holding(wav_file()), "s.wav", {}, {.rate = 8000, .most = 7}).samples.size(),
+            7U);
   run(c, 1500);
 }
 

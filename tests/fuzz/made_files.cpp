@@ -99,6 +99,18 @@ std::string jpeg_file() {
   return jpeg;
 }
 
+std::string wav_file() {
+  const auto word = [](uint32_t v) {
+    return std::string{static_cast<char>(v), static_cast<char>(v >> 8), static_cast<char>(v >> 16),
+                       static_cast<char>(v >> 24)};
+  };
+  std::string samples;
+  for (int t = 0; t < 40; ++t) samples += word(static_cast<uint32_t>(t * 700 % 30011)).substr(0, 2);
+  const std::string body = "WAVEfmt " + word(16) + std::string{1, 0, 1, 0} + word(8000) + word(16'000) +
+                           std::string{2, 0, 16, 0} + "LIST" + word(4) + "INFO" + "data" + word(80) + samples;
+  return "RIFF" + word(static_cast<uint32_t>(body.size())) + body;
+}
+
 std::string safetensors(const std::string& header, size_t data) {
   std::string s;
   for (size_t i = 0; i < 8; ++i) s += static_cast<char>(header.size() >> (8 * i) & 0xff);

@@ -16,6 +16,7 @@ std::string zip_file(const std::vector<std::pair<std::string, std::string>>& mem
 std::string gzip(const std::string& data);
 std::string png_file();   // grey, 2 x 3, the pixels 1 to 6
 std::string jpeg_file();  // grey, 2 x 3, the beginning of one
+std::string wav_file();   // 40 samples of 16 bits at 8 kHz, after a list of remarks
 std::string safetensors(const std::string& header, size_t data);
 // With its last 16 bytes made the checksum of what stands before them.
 std::string sealed(std::string content);

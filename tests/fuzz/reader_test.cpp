@@ -69,6 +69,9 @@ std::vector<Case> cases() {
        "a.bin", pictures},
       {"image_folder", "2, 3, 1", R"("op": "image_folder", "folder": "pictures", "x": "image", "y": "label")",
        "pictures/ant/1.png", png_file()},
+      {"sound_folder", "4, 8",
+       R"("op": "sound_folder", "folder": "sounds", "rate": 8000, "n_fft": 16, "x": "log_mel", "y": "label")",
+       "sounds/ant/1.wav", wav_file()},
       {"text_folder", "4",
        R"("op": "text_folder", "folder": "texts", "padding": "<pad>", "x": "characters", "y": "file")", "texts/ant.txt",
        "ab\nz\xc3\xa9ro\n\xe9\x9b\xa8\r\nx y\n"},
@@ -98,6 +101,10 @@ void write_others(const std::string& folder) {
     write_text(folder + "/texts/" + text + ".txt", "ab\nba\n");
   }
   write_text(folder + "/a.txt", "ab\nba\nab\nba\n");
+  for (const char* sound : {"ant/0.wav", "bee/0.wav", "cow/0.wav"}) {
+    std::filesystem::create_directories(std::filesystem::path(folder + "/sounds/" + sound).parent_path());
+    write_text(folder + "/sounds/" + sound, wav_file());
+  }
   for (const char* picture : {"ant/0.png", "bee/0.png", "cow/0.png"}) {
     std::filesystem::create_directories(std::filesystem::path(folder + "/pictures/" + picture).parent_path());
     write_text(folder + "/pictures/" + picture, png_file());

@@ -46,6 +46,12 @@ def png(width, height, pixel):
             + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
 
 
+def wav(samples, rate=8000):
+    form = struct.pack("<HHIIHH", 1, 1, rate, 2 * rate, 2, 16)
+    body = b"WAVEfmt " + struct.pack("<I", len(form)) + form + b"data" + struct.pack("<I%dh" % len(samples), 2 * len(samples), *samples)
+    return b"RIFF" + struct.pack("<I", len(body)) + body
+
+
 def idx(dims, content):
     return bytes([0, 0, 8, len(dims)]) + b"".join(struct.pack(">I", d) for d in dims) + content
 
@@ -80,5 +86,7 @@ def write(folder, inputs):
         (folder / name).write_bytes(content)
     for label in range(3):
         (folder / "pictures" / ("class%d" % label)).mkdir(parents=True, exist_ok=True)
+        (folder / "sounds" / ("class%d" % label)).mkdir(parents=True, exist_ok=True)
         for i in range(8):
             (folder / "pictures" / ("class%d" % label) / ("%d.png" % i)).write_bytes(png(4, 4, bytes([80 * label, 10 * i, 7])))
+            (folder / "sounds" / ("class%d" % label) / ("%d.wav" % i)).write_bytes(wav([1000 * label * t + 100 * i for t in range(10 + i)]))

@@ -106,6 +106,7 @@ READERS = {
     "npy": ([12], {"picture": "picture.npy", "label": "label.npy"}),
     "npz": ([12], {"file": "all.npz", "picture": "picture", "label": "label"}),
     "parallel_text": ([12], [12], {"from": "from.txt", "to": "to.txt", "padding": "<pad>", "begin": "<s>", "end": "</s>", "picture": "target", "label": "next"}),
+    "sound_folder": ([12], {"folder": "sounds", "rate": 8000, "picture": "samples", "label": "label"}),
     "synthetic": ([12, 12], {"rows": 32, "picture": "image", "label": "label"}),
     "text_folder": ([12], {"folder": "texts", "padding": "<pad>", "picture": "characters", "label": "file"}),
     "tokens": ([12], [12], {"file": "from.txt", "picture": "window", "label": "next"}),

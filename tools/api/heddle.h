@@ -94,11 +94,12 @@ struct HEDDLE_API FitResult {
 // The options of `heddle predict`, which does the same.
 struct HEDDLE_API FilePredictions {
   std::vector<std::string> in = {};       // FILE, INPUT=FILE, or "-" for standard input
-  std::string in_format = {};             // "npy", "csv", "idx", "image", "jsonl"; "": by the files' names
+  std::string in_format = {};             // "npy", "csv", "idx", "image", "wav", "jsonl"; "": by the files' names
   std::string out = "-";                  // a file, or "-" for standard output
   std::string format = {};                // of `out`: "npy", "csv", "jsonl"; "": by its name
   std::vector<std::string> outputs = {};  // names of outputs or nodes; none: the model's outputs
   int top = 0;                            // so many of the most probable classes instead of all numbers; 0: the numbers
+  bool text = false;                      // what the logits of a loss ctc spell instead of all numbers
   bool overwrite = false;                 // `out` may replace a file that is there
   bool allow_nan = false;                 // rows may hold nan and infinities; otherwise the first of them is refused
   int batch = 0;                          // rows at once, 2 or more; 0: up to 64, as many as memory of 128 MiB takes

@@ -322,7 +322,8 @@ FileResult Model::predict_files(const FilePredictions& r) {
         impl_->predictor_for(r.outputs, {.rows = r.batch, .known = tools::known_rows(r.in, r.in_format)});
     predictor.allow_nan(r.allow_nan);
     tools::RowReader reader(predictor, r.in, r.in_format);
-    tools::ResultWriter writer({.path = r.out, .format = r.format, .top = r.top, .overwrite = r.overwrite}, predictor);
+    tools::ResultWriter writer(
+        {.path = r.out, .format = r.format, .top = r.top, .text = r.text, .overwrite = r.overwrite}, predictor);
     const tools::PredictSummary done = tools::predict_rows(predictor, reader, writer);
     for (const std::string& note : reader.notes()) impl_->tell(note);
     return FileResult{.rows = done.rows, .not_finite = done.not_finite};

@@ -46,8 +46,8 @@ void add_predict(CommandLine& line) {
                      "remove this from the names of the file's tensors: \"module.\", \"_orig_mod.\"");
   command
       .add_option("--in", r.in,
-                  "rows: npy, csv, idx, png, jpg, jsonl, txt, a folder of pictures, or - for lines on standard input; "
-                  "INPUT=FILE if the model has several inputs")
+                  "rows: npy, csv, idx, png, jpg, wav, jsonl, txt, a folder of pictures or sounds, or - for lines on standard "
+                  "input; INPUT=FILE if the model has several inputs")
       .takes(Takes::file)
       .required();
   command.add_option("--in-format", r.in_format, "the format of --in, if its name does not tell it")
@@ -58,6 +58,7 @@ void add_predict(CommandLine& line) {
   command.add_option("--output", r.outputs, "an output or node to compute (default: the model's outputs)");
   command.add_option("--top", r.top, "print the K most probable classes instead of all numbers")
       .between(1, kMostClasses);
+  command.add_flag("--text", r.text, "print the text that the logits of a loss ctc spell instead of all numbers");
   command.add_flag("--allow-nan", r.allow_nan,
                    "accept rows with nan and infinities (default: the first one is an error)");
   command

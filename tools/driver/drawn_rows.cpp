@@ -63,7 +63,7 @@ std::string element_text(const Column& column, size_t row, const std::vector<std
 bool reads_together(const ReaderRequest& train) {
   const runtime::data::ReaderDef* def = runtime::data::find_reader(train.op);
   if (def == nullptr || ir::find_key(def->keys, "padding") == nullptr) return false;
-  return ir::find_key(def->keys, "text") == nullptr || train.find("text") != nullptr;
+  return ir::find_key(def->keys, "text") == nullptr || train.find("text") != nullptr || train.find("sound") != nullptr;
 }
 
 struct Read {

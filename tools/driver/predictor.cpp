@@ -105,7 +105,7 @@ Predictor::Predictor(frontend::Model model, runtime::WeightsFile weights, const 
   HEDDLE_CHECK(entry_ != nullptr, "a program with outputs has an entry 'predict'");
   describe_inputs(names, of_text);
   take_maps(weights);
-  describe_outputs(model, names);
+  describe_outputs(model, names, of_text);
   executable_ = std::make_unique<runtime::Executable>(program_, device);
   runtime::load_weights(*executable_, weights);
 }
@@ -181,7 +181,26 @@ void Predictor::describe_inputs(const std::vector<std::vector<std::string>>& nam
   }
 }
 
-void Predictor::describe_outputs(const frontend::Model& model, const std::vector<std::vector<std::string>>& names) {
+std::optional<SpelledText> Predictor::spelled_by(const frontend::Model& model, const std::string& value,
+                                                 const std::vector<std::string>& tokenizers) const {
+  for (const frontend::Part& part : model.train.losses) {
+    if (part.op != "ctc" || part.in.size() < 2 || part.in[0].name != value) continue;
+    SpelledText text{.target = part.in[1].name, .steps = {}, .tokenizer = {}};
+    for (const frontend::Json& setting : part.settings)
+      if (setting.key == "blank") text.blank = setting.kind == frontend::Json::Kind::integer ? setting.integer : -1;
+    if (part.in.size() > 2 && !part.in[2].left_out()) {
+      text.counted = std::ranges::count(plan_.inputs, part.in[2].name, &frontend::PlannedInput::name) > 0;
+      text.steps = part.in[2].name;
+    }
+    for (size_t i = 0; i < std::min(plan_.inputs.size(), tokenizers.size()); ++i)
+      if (plan_.inputs[i].name == text.target) text.tokenizer = tokenizers[i];
+    return text;
+  }
+  return std::nullopt;
+}
+
+void Predictor::describe_outputs(const frontend::Model& model, const std::vector<std::vector<std::string>>& names,
+                                 const std::vector<std::string>& tokenizers) {
   for (const codegen::Buffer& b : entry_->outputs) {
     if (b.role == codegen::BufferRole::outside) {
       outside_ = &b;
@@ -206,6 +225,7 @@ void Predictor::describe_outputs(const frontend::Model& model, const std::vector
     for (size_t i = 0; i < names.size(); ++i)
       if (plan_.inputs[i].name == labels && !output.dims.empty() && std::ssize(names[i]) == output.dims.back())
         output.classes = names[i];
+    output.spelled = spelled_by(model, value, tokenizers);
     outputs_.push_back(std::move(output));
     results_.emplace_back(static_cast<size_t>(b.bytes));
   }

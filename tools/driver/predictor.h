@@ -10,6 +10,7 @@
 // beside it.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,12 +34,20 @@ struct PredictInput {
 
 // What names a result's classes, and how its numbers become probabilities.
 enum class Scores { logits, logarithms, probabilities };
+// What logits of steps spell, where the model's loss ctc reads them.
+struct SpelledText {
+  int64_t blank = 0;
+  std::string target, steps;  // inputs: the texts, and how many steps a row has, "" for all
+  bool counted = true;        // false: a node counts the steps, which no row says
+  std::string tokenizer;      // of the target; empty: the weights know none
+};
 struct PredictOutput {
   std::string name;
   runtime::data::ElementType type = runtime::data::ElementType::f32;
   std::vector<int64_t> dims;  // of a row
   Scores scores = Scores::logits;
   std::vector<std::string> classes;  // by number, where the weights name them
+  std::optional<SpelledText> spelled = {};
   int64_t row_elements() const;
   int64_t row_bytes() const { return row_elements() * runtime::data::size_of(type); }
 };
@@ -75,7 +84,10 @@ class Predictor {
   void choose_outputs(frontend::Model& model, const std::vector<std::string>& names) const;
   void take_maps(const runtime::WeightsFile& weights);
   void describe_inputs(const std::vector<std::vector<std::string>>& names, const std::vector<std::string>& tokenizers);
-  void describe_outputs(const frontend::Model& model, const std::vector<std::vector<std::string>>& names);
+  void describe_outputs(const frontend::Model& model, const std::vector<std::vector<std::string>>& names,
+                        const std::vector<std::string>& tokenizers);
+  std::optional<SpelledText> spelled_by(const frontend::Model& model, const std::string& value,
+                                        const std::vector<std::string>& tokenizers) const;
   void execute();
   void require_rows_apart(int64_t rows);
   void fill_batch(int64_t rows);

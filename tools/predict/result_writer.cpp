@@ -81,6 +81,7 @@ ResultWriter::ResultWriter(const ResultRequest& request, const driver::Predictor
     : request_(request), predictor_(predictor) {
   request_.format = format_of(request);
   require_form();
+  if (request_.text) spelled_ = std::make_unique<SpelledTexts>(predictor);
   if (request_.path == "-") return;
   if (runtime::is_stream(request_.path)) {
     if (request_.format == "npy")
@@ -97,6 +98,10 @@ ResultWriter::ResultWriter(const ResultRequest& request, const driver::Predictor
 
 void ResultWriter::require_form() const {
   const std::vector<driver::PredictOutput>& outputs = predictor_.outputs();
+  if (request_.text && (request_.top > 0 || request_.format == "npy"))
+    throw UserError(ExitCode::usage,
+                    fmt::format("--text does not go together with {}", request_.top > 0 ? "--top" : "npy"),
+                    "write text into jsonl or csv");
   const bool one = request_.top > 0 || request_.format == "npy";
   if (one && outputs.size() > 1)
     throw UserError(
@@ -150,6 +155,7 @@ std::string ResultWriter::json_row(const PredictRows& rows, int64_t row) const {
     }
     return object.raw("top", runtime::json_list(list)).str() + "\n";
   }
+  if (spelled_) return object.text("text", spelled_->of(rows, row)).str() + "\n";
   for (size_t o = 0; o < predictor_.outputs().size(); ++o) {
     const std::byte* at = row_of(predictor_, o, row).data();
     std::string value;
@@ -183,6 +189,10 @@ class CsvLine {
 std::string ResultWriter::csv_header() const {
   CsvLine line;
   if (pictures_) line.add("file");
+  if (spelled_) {
+    line.add("text");
+    return std::move(line).end();
+  }
   const driver::PredictOutput& first = predictor_.outputs()[0];
   for (int64_t k = 1; k <= std::min<int64_t>(request_.top, first.row_elements()); ++k) {
     line.add(fmt::format("class_{}", k));
@@ -199,6 +209,10 @@ std::string ResultWriter::csv_header() const {
 std::string ResultWriter::csv_row(const PredictRows& rows, int64_t row) const {
   CsvLine line;
   if (!rows.names.empty()) line.add(csv_quoted(rows.names.at(static_cast<size_t>(row))));
+  if (spelled_) {
+    line.add(csv_quoted(spelled_->of(rows, row)));
+    return std::move(line).end();
+  }
   const driver::PredictOutput& first = predictor_.outputs()[0];
   if (request_.top > 0) {
     for (const ScoredClass& c : top_classes(first, row_of(predictor_, 0, row), request_.top)) {

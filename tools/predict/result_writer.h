@@ -2,6 +2,7 @@
 //
 //   {"probs": [0.1, 0.9]}          {"top": [{"class": "cat", "index": 1, "probability": 0.9}]}
 //   probs.0,probs.1                class_1,probability_1
+//   {"text": "407"}                what logits of steps spell
 //
 // Standard output, pipes and devices get each piece at once; a file gets its name when all rows are in it.
 #pragma once
@@ -13,6 +14,7 @@
 #include "runtime/files/write_file.h"
 #include "tools/driver/predictor.h"
 #include "tools/predict/row_source.h"
+#include "tools/predict/spelled_text.h"
 
 namespace heddle::tools {
 
@@ -24,6 +26,7 @@ struct ResultRequest {
   std::string path = "-";
   std::string format;  // one of kResultFormats, or "" for what the name says: lines of JSON for streams
   int top = 0;         // the most probable classes instead of the numbers
+  bool text = false;   // what logits of a loss ctc spell instead of the numbers
   bool overwrite = false;
 };
 
@@ -46,6 +49,7 @@ class ResultWriter {
 
   ResultRequest request_;
   const driver::Predictor& predictor_;
+  std::unique_ptr<SpelledTexts> spelled_;  // nullptr: no text is asked for
   std::unique_ptr<runtime::FileReplacement> file_;
   std::unique_ptr<runtime::File> stream_;
   int64_t rows_ = 0, not_finite_ = 0;

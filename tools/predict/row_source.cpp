@@ -31,7 +31,7 @@ std::vector<std::string> input_names(const driver::Predictor& predictor) {
 std::string format_of(const std::string& path) {
   if (path == "-") return "jsonl";
   std::error_code ec;
-  if (fs::is_directory(path, ec)) return "image";
+  if (fs::is_directory(path, ec)) return holds_sounds(path) ? "wav" : "image";
   std::string name = fs::path(path).filename().string();
   std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   const bool packed = runtime::data::named_gzip(name);
@@ -43,12 +43,14 @@ std::string format_of(const std::string& path) {
   if (ends(".txt")) return "txt";
   if (ends(".jsonl") || ends(".ndjson")) return "jsonl";
   if (image && !packed) return "image";
+  if (ends(".wav") && !packed) return "wav";
   if (name.find("idx") != std::string::npos) return "idx";
   if (npy || image)
     throw UserError(ExitCode::usage, fmt::format("--in {}: files of this format are not read compressed", path),
                     "unpack it (gunzip); csv, jsonl and idx are read as .gz, too");
-  throw UserError(ExitCode::usage, fmt::format("--in {}: its name does not say what it holds", path),
-                  "npy, csv, idx, png, jpg, jsonl, txt or a folder of pictures; else say it with --in-format");
+  throw UserError(
+      ExitCode::usage, fmt::format("--in {}: its name does not say what it holds", path),
+      "npy, csv, idx, png, jpg, wav, jsonl, txt or a folder of pictures or sounds; else say it with --in-format");
 }
 
 // "image=FILE" where image is an input; else all of it is a path.
@@ -106,6 +108,7 @@ int64_t known_rows(const std::vector<std::string>& in, const std::string& format
       if (kind == "npy") rows = std::max(rows, runtime::data::read_npy_header(path, path, {}, Rows::any).dims[0]);
       if (kind == "idx") rows = std::max(rows, runtime::data::read_idx_header(path, path, {}, Rows::any).dims[0]);
       if (kind == "image") pictures += picture_count(path);
+      if (kind == "wav") pictures += sound_count(path);
     } catch (const UserError&) {  // told of where the file is opened for its rows
       return 0;
     }
@@ -115,9 +118,13 @@ int64_t known_rows(const std::vector<std::string>& in, const std::string& format
 
 RowReader::RowReader(const driver::Predictor& predictor, const std::vector<std::string>& in,
                      const std::string& format) {
-  std::vector<SourceRequest> pictures;
+  std::vector<SourceRequest> pictures, sounds;
   for (const std::string& word : in) {
     SourceRequest request = request_of(word, predictor, format);
+    if (request.format == "wav") {
+      sounds.push_back(std::move(request));
+      continue;
+    }
     if (request.format != "image") {
       sources_.push_back(open_source(predictor, request));
       continue;
@@ -125,6 +132,7 @@ RowReader::RowReader(const driver::Predictor& predictor, const std::vector<std::
     if (request.inputs.size() != 1 || request.path == "-") open_source(predictor, request);  // says what is wrong
     pictures.push_back(std::move(request));
   }
+  if (!sounds.empty()) sources_.push_back(open_sounds(predictor, sounds));
   // Pictures of one input are its rows, one after another.
   for (size_t i = 0; i < predictor.inputs().size(); ++i) {
     std::vector<SourceRequest> of_input;

@@ -17,7 +17,7 @@ struct PredictRows {
   int64_t count = 0;
   int64_t first = 0;                           // of all rows, the number of the first of these
   std::vector<runtime::data::Column> columns;  // one for each input of the predictor
-  std::vector<std::string> names;              // of the pictures that the rows are; empty: they are none
+  std::vector<std::string> names;              // of the pictures or sounds that the rows are; empty: they are none
 };
 
 // Fills the columns of its inputs with at most `most` rows: none at the end, and fewer than that where waiting for more
@@ -32,7 +32,7 @@ struct OpenedSource {
 };
 
 // What a file of rows may hold.
-inline const std::vector<std::string> kRowFormats = {"npy", "csv", "idx", "image", "jsonl", "txt"};
+inline const std::vector<std::string> kRowFormats = {"npy", "csv", "idx", "image", "wav", "jsonl", "txt"};
 
 struct SourceRequest {
   std::string path;    // or "-"
@@ -58,12 +58,16 @@ class RowReader {
 // How many rows the words of --in have in all, 0 where only reading them tells. What is wrong with
 // a file says RowReader.
 int64_t known_rows(const std::vector<std::string>& in, const std::string& format);
-// Of a picture's file, or a folder of such.
+// Of a picture's file, or a folder of such; of a sound's.
 int64_t picture_count(const std::string& path);
+int64_t sound_count(const std::string& path);
+// Whether a folder holds a wav file.
+bool holds_sounds(const std::string& folder);
 
 OpenedSource open_npy(const driver::Predictor& predictor, const SourceRequest& request);
 OpenedSource open_idx(const driver::Predictor& predictor, const SourceRequest& request);
 OpenedSource open_pictures(const driver::Predictor& predictor, const std::vector<SourceRequest>& requests);
+OpenedSource open_sounds(const driver::Predictor& predictor, const std::vector<SourceRequest>& requests);
 OpenedSource open_csv(const driver::Predictor& predictor, const SourceRequest& request);
 OpenedSource open_text(const driver::Predictor& predictor, const SourceRequest& request);
 OpenedSource open_json_lines(const driver::Predictor& predictor, const SourceRequest& request);

@@ -14,6 +14,7 @@
 #include "runtime/data/parse_number.h"
 #include "runtime/data/path.h"
 #include "runtime/data/printable.h"
+#include "runtime/data/sound_columns.h"
 #include "runtime/data/table.h"
 #include "runtime/data/text_columns.h"
 #include "runtime/json_text.h"
@@ -45,7 +46,8 @@ class CsvTable {
         root_(root),
         path_(resolve(root, name_, where_)),
         delimiter_(read_delimiter(request)),
-        texts_(request, text_settings(request), text_words(request), sources_of(request)) {
+        texts_(request, text_settings(request), text_words(request), sources_of(request)),
+        sounds_(request, sound_words(request), sources_of(request)) {
     read_layout();
     for (const ColumnRequest& column : request.columns) selections_.push_back(select(column));
   }
@@ -99,6 +101,7 @@ class CsvTable {
     const TableHeader header = first_pass();
     Table table{.rows = header.rows, .columns = {}};
     std::vector<std::byte*> to;
+    std::vector<SoundPlace> sounds;
     for (size_t i = 0; i < selections_.size(); ++i) {
       Selection& s = selections_[i];
       s.type = header.types[i];
@@ -116,10 +119,25 @@ class CsvTable {
           to[i] += table.columns[i].row_bytes();
           continue;
         }
+        if (is_of_sound(i)) {
+          const CsvField& field = fields[selections_[i].fields[0]];
+          if (sounds_.is_sound(i))
+            sounds.push_back({.column = i,
+                              .row = row,
+                              .name = std::string(field.text),
+                              .line = field.line,
+                              .column_in_line = field.column});
+          continue;
+        }
         for (const size_t f : selections_[i].fields) store(selections_[i], fields[f], f, file, to[i]), to[i] += size;
       }
     });
     if (rows != table.rows) changed();
+    sounds_.read(sounds, root_, where_, table, [&](const SoundPlace& sound, const UserError& error) {
+      const Diagnostic& first = error.diagnostics().front();
+      open().fail(sound.line, sound.column_in_line, first.message, first.help);
+    });
+    for (const std::string& note : sounds_.notes()) table.notes.push_back(fmt::format("{}: {}", name_, note));
     for (const std::string& note : texts_.notes()) table.notes.push_back(fmt::format("{}: {}", name_, note));
     return table;
   }
@@ -146,6 +164,7 @@ class CsvTable {
     });
   }
 
+  bool is_of_sound(size_t i) const { return sounds_.is_sound(i) || sounds_.is_size(i); }
   bool has_header() const { return request_.flag("header"); }
 
   static char read_delimiter(const ReaderRequest& request) {
@@ -254,15 +273,15 @@ class CsvTable {
     Selection s{.request = &column, .fields = {}, .names = {}, .numbers = {}};
     for (const Source& source : column.sources) add_fields(source, s.fields);
     const auto place = static_cast<size_t>(&column - request_.columns.data());
-    const bool is_text = texts_.is_text(place);
-    const int64_t wanted = is_text ? 1 : elements_of(column.dims);
-    if (is_text && s.fields.size() != 1)
-      throw UserError(column.where, fmt::format("{}: {} columns, but input '{}' is made of one text", name_,
-                                                s.fields.size(), column.input));
+    const bool one = texts_.is_text(place) || sounds_.is_sound(place);
+    const int64_t wanted = one ? 1 : elements_of(column.dims);
+    if (one && s.fields.size() != 1)
+      throw UserError(column.where, fmt::format("{}: {} columns, but input '{}' is made of one {}", name_,
+                                                s.fields.size(), column.input, is_of_sound(place) ? "sound" : "text"));
     if (wanted != std::ssize(s.fields))
       throw UserError(column.where, fmt::format("{}: {} columns, but a row of input '{}' has {} elements", name_,
                                                 s.fields.size(), column.input, wanted));
-    s.type = column.one_hot ? ElementType::i32 : filled_type(column);
+    s.type = is_of_sound(place) ? sounds_.type(place) : column.one_hot ? ElementType::i32 : filled_type(column);
     if (const ReaderSetting* classes = request_.find("classes")) {
       const auto& all = std::get<ClassNames>(classes->value);
       const auto names = all.find(column.input);
@@ -364,6 +383,7 @@ class CsvTable {
   std::filesystem::path root_, path_;
   char delimiter_;
   TextColumns texts_;
+  SoundColumns sounds_;
   std::vector<std::string> titles_;  // empty without a header
   struct Title {
     size_t field = 0, count = 0;  // the first of that name, and how many there are
@@ -383,8 +403,10 @@ std::vector<Key> keys() {
        .type = KeyType::classes,
        .count = Count::by_name,
        .doc = "for inputs whose columns name classes"},
-      text_words_key()};
+      text_words_key(),
+      sound_words_key()};
   all.insert(all.end(), text_keys().begin(), text_keys().end());
+  all.insert(all.end(), sound_keys().begin(), sound_keys().end());
   return all;
 }
 

@@ -2,6 +2,8 @@
 //
 //   {"text": "good film", "stars": 4, "parts": [[0.5, 1], [2, 3]]}
 //     with "x": "text", "y": "stars", "text": {"x": "characters"} -> x: ids of the characters, y: 4
+//   {"wav": "clips/7.wav", "text": "one two"}
+//     with "x": "wav", "sound": {"x": "log_mel"} -> x: features of the sound in that file
 #include <fmt/format.h>
 #include <xxhash.h>
 
@@ -16,6 +18,7 @@
 #include "runtime/data/parse_number.h"
 #include "runtime/data/path.h"
 #include "runtime/data/printable.h"
+#include "runtime/data/sound_columns.h"
 #include "runtime/data/text_columns.h"
 #include "runtime/data/text_file.h"
 #include "runtime/text/json_tree.h"
@@ -41,6 +44,7 @@ std::vector<std::string> sources_of(const ReaderRequest& request) {
 // A line of the file, and how to complain about a place in it.
 struct Line {
   const TextFile& file;
+  size_t file_number = 0;
   int64_t number = 0;
   const SourceFile& source;  // the line alone
   [[noreturn]] void fail(const JsonValue& value, const std::string& message, const std::string& help = {},
@@ -59,7 +63,8 @@ class JsonLines {
       : request_(request),
         root_(root),
         where_(request.place("file")),
-        texts_(request, text_settings(request), text_words(request), sources_of(request)) {
+        texts_(request, text_settings(request), text_words(request), sources_of(request)),
+        sounds_(request, sound_words(request), sources_of(request)) {
     for (const std::string& pattern : request.texts("file"))
       for (std::string& name : matching(root, pattern, where_)) files_.push_back(std::move(name));
     for (size_t i = 0; i < request.columns.size(); ++i) stated_.push_back(stated_names(i));
@@ -87,7 +92,7 @@ class JsonLines {
         for (const auto& [name, row] : held[i])
           if (!found[i].contains(name)) strange.insert(row);
       }
-      out.types.push_back(own_type(i));
+      out.types.push_back(is_of_sound(i) ? sounds_.type(i) : own_type(i));
     }
     out.strange.assign(strange.begin(), strange.end());
     texts_.finish(out, root_);
@@ -102,10 +107,11 @@ class JsonLines {
     std::vector<std::byte*> to;
     for (size_t i = 0; i < head.types.size(); ++i) {
       const ColumnRequest& asked = request_.columns[i];
-      const auto dims = texts_.is_size(i) ? std::vector<int64_t>() : asked.dims;
+      const auto dims = texts_.is_size(i) || sounds_.is_size(i) ? std::vector<int64_t>() : asked.dims;
       to.push_back(add_column(table, {.input = asked.input, .type = head.types[i], .dims = dims}, request_.resident));
     }
     int64_t rows = 0;
+    std::vector<SoundPlace> sounds;
     each_row([&](const JsonValue& row, const Line& line) {
       if (rows++ >= table.rows) changed();
       for (size_t i = 0; i < to.size(); ++i) {
@@ -119,6 +125,8 @@ class JsonLines {
         Column& column = table.columns[i];
         if (texts_.is_text(i) || texts_.is_size(i)) {
           texts_.store(i, column.type, to[i]);
+        } else if (is_of_sound(i)) {
+          if (sounds_.is_sound(i)) sounds.push_back(sound_of(i, row, rows - 1, line));
         } else {
           std::byte* at = to[i];
           fill(i, require_value(i, row, line), line, 0, column.type, at);
@@ -127,6 +135,11 @@ class JsonLines {
       }
     });
     if (rows != table.rows) changed();
+    sounds_.read(sounds, root_, where_, table, [&](const SoundPlace& sound, const UserError& error) {
+      const Diagnostic& first = error.diagnostics().front();
+      TextFile(root_, files_[sound.file], where_).fail(sound.line, sound.column_in_line, first.message, first.help);
+    });
+    for (const std::string& note : sounds_.notes()) table.notes.push_back(fmt::format("{}: {}", files_[0], note));
     for (const std::string& note : texts_.notes()) table.notes.push_back(fmt::format("{}: {}", files_[0], note));
     return table;
   }
@@ -148,6 +161,21 @@ class JsonLines {
  private:
   [[noreturn]] void changed() const { throw UserError(where_, files_[0] + ": changed while it was read"); }
 
+  bool is_of_sound(size_t i) const { return sounds_.is_sound(i) || sounds_.is_size(i); }
+
+  SoundPlace sound_of(size_t i, const JsonValue& row, int64_t number, const Line& line) const {
+    const JsonValue value = require_value(i, row, line);
+    if (value.kind() != JsonValue::Kind::text)
+      line.fail(value, fmt::format("input '{}' is sound, expected the path of a wav file, found {}",
+                                   request_.columns[i].input, text::describe(value.kind())));
+    return {.column = i,
+            .row = number,
+            .name = value.text("a path"),
+            .file = line.file_number,
+            .line = line.number,
+            .column_in_line = static_cast<int64_t>(value.where().begin) + 1};
+  }
+
   // Of a column of classes: the names that the model states or the training rows gave, none where they are to be found.
   std::optional<std::vector<std::string>> stated_names(size_t i) const {
     const ReaderSetting* setting = request_.find("classes");
@@ -168,20 +196,21 @@ class JsonLines {
 
   // What is wrong in a line has its place in the file.
   template <class F>
-  void each_row(const F& f) const {
-    for (const std::string& name : files_) {
+  void each_row(const F& each) const {
+    for (size_t f = 0; f < files_.size(); ++f) {
+      const std::string& name = files_[f];
       const TextFile file(root_, name, where_);
       file.each_line([&](const TextLine& text) {
         if (text.text.find_first_not_of(" \t") == std::string_view::npos) return;
         const SourceFile alone{name, std::string(text.text)};
-        const Line line{file, text.number, alone};
+        const Line line{file, f, text.number, alone};
         try {
           const JsonTree tree(alone);
           const JsonValue row = tree.root();
           if (row.kind() != JsonValue::Kind::object)
             line.fail(row, fmt::format("expected an object, found {}", text::describe(row.kind())),
                       "a line is {\"KEY\": VALUE, ...}");
-          f(row, line);
+          each(row, line);
         } catch (const UserError& error) {
           const Diagnostic& first = error.diagnostics().front();
           if (first.where.file != &alone) throw;
@@ -287,6 +316,7 @@ class JsonLines {
   fs::path root_;
   Location where_;
   TextColumns texts_;
+  SoundColumns sounds_;
   std::vector<std::string> files_;
   std::vector<std::optional<std::vector<std::string>>> stated_;  // by column; empty names: to be found
 };
@@ -301,14 +331,17 @@ std::vector<Key> keys() {
                            .type = KeyType::classes,
                            .count = Count::by_name,
                            .doc = "for inputs whose values name classes"},
-                          text_words_key()};
+                          text_words_key(),
+                          sound_words_key()};
   all.insert(all.end(), text_keys().begin(), text_keys().end());
+  all.insert(all.end(), sound_keys().begin(), sound_keys().end());
   return all;
 }
 
 const RegisterReader json_lines({
     .name = "json_lines",
-    .doc = "a JSON object on each line; an input is the value of a key: numbers, a class's name, or text",
+    .doc = "a JSON object on each line; an input is the value of a key: numbers, a class's name, text, or the path "
+           "of a wav file",
     .keys = keys(),
     .header = [](const ReaderRequest& request, const fs::path& root) { return JsonLines(request, root).header(); },
     .read = [](const ReaderRequest& request, const fs::path& root) { return JsonLines(request, root).read(); },

@@ -1,0 +1,99 @@
+#include "runtime/data/class_folder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/data/folder.h"
+#include "runtime/data/path.h"
+#include "runtime/data/printable.h"
+
+namespace heddle::runtime::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string small_extension(const fs::path& path) {
+  std::string end = path.extension().string();
+  std::ranges::transform(end, end.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return end;
+}
+
+bool ends_in(const fs::path& path, const std::vector<std::string>& endings) {
+  return std::ranges::count(endings, small_extension(path)) > 0;
+}
+
+// The classes are folders: stated, those of the training rows, or all that there are.
+std::vector<std::string> find_classes(const ReaderRequest& request, const fs::path& home, const Location& where) {
+  if (request.find("classes") != nullptr) return request.texts("classes");
+  for (const ColumnRequest& column : request.columns)
+    if (!column.class_names.empty()) return column.class_names;
+  std::vector<std::string> classes;
+  for (const std::string& name : names_in(home, request.text("folder"), where)) {
+    if (!is_folder(home / name, request.text("folder") + "/" + name, where)) continue;
+    require_class_name(name, request.text("folder"), "folder", where);
+    classes.push_back(name);
+  }
+  if (classes.empty())
+    throw UserError(where, fmt::format("{}: no folders in it", request.text("folder")),
+                    "each class has a folder of its own");
+  return classes;
+}
+
+void require_known(const ReaderRequest& request, const ClassFolder& folder, const fs::path& home,
+                   const Location& where) {
+  for (const std::string& name : names_in(home, request.text("folder"), where))
+    if (std::ranges::count(folder.classes, name) == 0 &&
+        is_folder(home / name, request.text("folder") + "/" + name, where))
+      throw UserError(
+          where, fmt::format("{}: the folder '{}' is none of the classes", request.text("folder"), printable(name)),
+          did_you_mean(name, folder.classes));
+}
+
+// A folder that nobody meant as a class, such as the __MACOSX of an archive, would move the numbers of those behind it.
+void require_files(const ReaderRequest& request, const ClassFolder& folder, const FileKind& kind,
+                   const Location& where) {
+  const bool numbered =
+      request.find("classes") != nullptr || std::ranges::none_of(request.columns, [](const ColumnRequest& column) {
+        return column.source() == "label" && column.class_names.empty();
+      });
+  if (numbered) return;
+  std::vector<bool> filled(folder.classes.size());
+  for (const ClassFile& file : folder.files) filled[static_cast<size_t>(file.label)] = true;
+  for (size_t c = 0; c < filled.size(); ++c)
+    if (!filled[c])
+      throw UserError(where,
+                      fmt::format("{}/{}: no {} in it, although each folder is a class", request.text("folder"),
+                                  printable(folder.classes[c]), kind.many),
+                      kind.endings_text + "; \"classes\" names classes without any");
+}
+
+}  // namespace
+
+ClassFolder list_classes(const ReaderRequest& request, const fs::path& root, const FileKind& kind) {
+  const Location where = request.place("folder");
+  const fs::path home = resolve_folder(root, request.text("folder"), where);
+  ClassFolder folder{.classes = find_classes(request, home, where), .files = {}};
+  require_known(request, folder, home, where);
+  for (size_t c = 0; c < folder.classes.size(); ++c) {
+    const std::string title = request.text("folder") + "/" + folder.classes[c];
+    if (!is_folder(home / folder.classes[c], title, where)) continue;  // a split need not have every class
+    for (const std::string& name : names_in(resolve_folder(root, title, where), title, where)) {
+      if (!ends_in(name, kind.endings) &&
+          is_folder(home / folder.classes[c] / name, fmt::format("{}/{}", title, name), where))
+        throw UserError(where, fmt::format("{}/{}: a folder inside that of a class", title, printable(name)),
+                        kind.many + " lie in the folder of their class itself");
+      if (ends_in(name, kind.others))
+        throw UserError(where, fmt::format("{}/{}: {}", title, printable(name), kind.wanted), kind.converted);
+      if (ends_in(name, kind.endings))
+        folder.files.push_back({fmt::format("{}/{}", title, name), static_cast<int64_t>(c)});
+    }
+  }
+  if (folder.files.empty())
+    throw UserError(where, fmt::format("{}: no {} in its folders", request.text("folder"), kind.many),
+                    kind.endings_text);
+  require_files(request, folder, kind, where);
+  return folder;
+}
+
+}  // namespace heddle::runtime::data

@@ -1,0 +1,36 @@
+// Files in a folder for each class, as torchvision's ImageFolder takes them: classes and files in the order of their
+// names.
+//
+//   train/cat/7.png, train/dog/1.png -> {classes = {"cat", "dog"}, files = {{"train/cat/7.png", 0}, {"train/dog/1.png", 1}}}
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "runtime/data/table.h"
+
+namespace heddle::runtime::data {
+
+// Which files are rows, and what messages call them. What is neither a row nor of another such format is passed over.
+struct FileKind {
+  std::string many;                  // "pictures"
+  std::vector<std::string> endings;  // in small letters, with the dot
+  std::string endings_text;          // "files end in .png"
+  std::vector<std::string> others;   // whoever put one there wants it to be a row
+  std::string wanted, converted;     // which formats are read, and what makes them of the others
+};
+
+struct ClassFile {
+  std::string name;  // from the data's folder: "train/cat/7.png"
+  int64_t label = 0;
+};
+struct ClassFolder {
+  std::vector<std::string> classes;
+  std::vector<ClassFile> files;  // class by class
+};
+
+// Of the request's "folder", whose classes are stated ("classes"), those of the training rows, or all that there are.
+// Throws UserError.
+ClassFolder list_classes(const ReaderRequest& request, const std::filesystem::path& root, const FileKind& kind);
+
+}  // namespace heddle::runtime::data

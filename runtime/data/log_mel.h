@@ -1,0 +1,75 @@
+// Log-mel features: the energy of a sound in bands of the mel scale, window by window, as torchaudio's MelSpectrogram
+// and librosa's melspectrogram define it.
+//
+//   LogMel mel({.rate = 8000, .n_fft = 512, .window = 512, .hop = 256, .mels = 40, .high = 4000});
+//   mel.frames(8000)                    -> 32
+//   mel.compute(samples, 32, to)        -> f32[32, 40] at `to`
+//
+// Each frame is a Hann window (periodic, in the middle of n_fft samples) of the sound, its Fourier transform by kissfft,
+// the transform's magnitude to the power `power`, sums of it weighed by triangles on the mel scale, and the logarithm.
+// All of it is computed in doubles and rounded once.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace heddle::runtime::data {
+
+enum class MelScale { htk, slaney };
+enum class MelLog { none, natural, log10, db };
+
+struct LogMelSettings {
+  int64_t rate = 16'000;  // samples in a second
+  int64_t n_fft = 400, window = 400,
+          hop = 160;  // samples of a transform, which is even, of its window, and to the next
+  int64_t mels = 80;
+  double low = 0, high = 8'000;  // Hz: where the first triangle begins and the last one ends
+  MelScale scale = MelScale::htk;
+  bool norm = false;  // triangles of area 1 ("slaney"), else of height 1
+  double power = 2;
+  MelLog log = MelLog::natural;
+  double floor = 1e-10;  // what is smaller has the logarithm of this
+  bool center = true;    // frame t has its middle at sample t * hop, else it begins there
+  bool reflect = true;   // what a centred frame reads outside of the sound is its mirror image, else zeros
+};
+
+// Transforms longer than this, or of lengths with larger prime factors, would take too long.
+inline constexpr int64_t kMostTransform = 1 << 16, kMostPrimeFactor = 31, kMostMels = 4096;
+// What is wrong with the length of a transform, or "".
+std::string transform_fault(int64_t n_fft);
+
+class LogMel {
+ public:
+  // `settings.n_fft` has no fault, windows lie in [1, n_fft], and 0 <= low < high.
+  explicit LogMel(const LogMelSettings& settings);
+  ~LogMel();
+  LogMel(const LogMel&) = delete;
+  LogMel& operator=(const LogMel&) = delete;
+
+  const LogMelSettings& settings() const { return settings_; }
+  // Of so many samples; 0 where they are too few for one.
+  int64_t frames(int64_t samples) const;
+  // As many samples from the beginning as so many frames depend on.
+  int64_t samples_of(int64_t frames) const;
+  // Bands that no frequency of the transform falls into: they are always silent.
+  int64_t empty_bands() const;
+  // The first `frames` frames, [frames, mels]; where the sound has fewer, silence follows. Any thread may call it.
+  void compute(std::span<const double> samples, int64_t frames, float* to) const;
+
+ private:
+  struct Transform;
+  struct Band {
+    int64_t first = 0;            // frequency
+    std::vector<double> weights;  // from there on
+  };
+  double logarithm(double energy) const;
+
+  LogMelSettings settings_;
+  std::unique_ptr<Transform> transform_;
+  std::vector<double> window_;  // n_fft
+  std::vector<Band> bands_;
+};
+
+}  // namespace heddle::runtime::data
