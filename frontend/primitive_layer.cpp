@@ -6,6 +6,7 @@
 
 #include "frontend/layer_context.h"
 #include "frontend/read/read_parts.h"
+#include "ir/gradient_flow.h"
 
 namespace heddle::frontend {
 namespace {
@@ -110,7 +111,8 @@ LayerDef primitive_layer(const ir::OpDef& op) {
       .name = op.name, .doc = op.doc, .inputs = op.operands, .literals = op.operands.size() > 1, .build = {}};
   layer.settings = op.attrs;
   const bool defaults = std::ranges::none_of(op.attrs, &Key::required);
-  layer.activation = defaults && op.operands.size() == 1 && op.dtypes == ir::kFloating;
+  layer.activation =
+      defaults && op.operands.size() == 1 && op.dtypes == ir::kFloating && ir::gradient_flow(op) == nullptr;
   layer.build = [&op](LayerContext& c) -> ir::Values {
     ir::Attrs attrs;
     for (const Key& attr : op.attrs) attrs[attr.name] = read_attr(c.settings, attr);

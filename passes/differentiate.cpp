@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ir/builder.h"
+#include "ir/gradient_flow.h"
 #include "passes/dead_code.h"
 #include "passes/rewrite.h"
 #include "passes/scan/rebuild.h"
@@ -53,9 +54,11 @@ void answer(Sweep& sweep, const std::vector<NodeId>& requests, const Options& op
       sweep.b.loc = node.loc;
       answer = sweep.b.like(0, node.operands[1]);
     }
+    const bool own = static_cast<size_t>(answer.index) >= sweep.first_new && taken.insert(answer).second;
+    if (!own && g.is_output(node.results[0])) answer = sweep.b("add", {answer, sweep.b.like(0, answer)});
     g.replace_uses(node.results[0], answer);
     unlink(g, id);
-    if (static_cast<size_t>(answer.index) >= sweep.first_new && taken.insert(answer).second) g.rename(answer, name);
+    if (own || g.is_output(answer)) g.rename(answer, name);
   }
 }
 
@@ -88,6 +91,21 @@ bool differentiate_graph(Module& m, Graph& g, const Options& options) {
   }
 }
 
+// What says where gradients go has no more to say. A result of the graph keeps its name, and no state becomes an input.
+bool drop_gradient_flow(Graph& g) {
+  bool changed = false;
+  for (const NodeId id : std::vector<NodeId>(g.order)) {
+    const Node& n = g[id];
+    if (gradient_flow(*n.op) == nullptr || g.is_output(n.results[0])) continue;
+    if (g.is_next(n.results[0]) && g.def(n.operands[0]) == nullptr) continue;
+    g.replace_uses(n.results[0], n.operands[0]);
+    unlink(g, id);
+    changed = true;
+  }
+  drop_erased(g);
+  return changed;
+}
+
 }  // namespace
 
 bool differentiate(Module& m, const Options& options) {
@@ -99,6 +117,8 @@ bool differentiate(Module& m, const Options& options) {
     m.bodies.push_back(std::move(body));
   }
   for (Graph& g : m.graphs) changed |= differentiate_graph(m, g, options);
+  // Not before: the gradient of a scan goes through its body.
+  for (Graph* g : m.all_graphs()) changed |= drop_gradient_flow(*g);
   if (changed && !m.bodies.empty()) trim_scans(m);
   return changed;
 }

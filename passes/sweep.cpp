@@ -6,6 +6,7 @@
 #include <set>
 
 #include "ir/check.h"
+#include "ir/gradient_flow.h"
 #include "ir/scan.h"
 #include "passes/decompose.h"
 #include "passes/scan/gradient.h"
@@ -18,7 +19,7 @@ Path path_between(const Graph& g, const Values& wanted, const Values& reached) {
   const auto at = [](auto& flags, ValueId v) -> char& { return flags[static_cast<size_t>(v.index)]; };
   for (const ValueId v : wanted) at(depends, v) = 1;
   for (const NodeId id : g.order)
-    for (const ValueId v : g[id].operands)
+    for (const ValueId v : differentiable_operands(g[id]))
       if (at(depends, v))
         for (const ValueId r : g[id].results)
           if (is_floating(g[r].type.dtype)) at(depends, r) = 1;
@@ -28,9 +29,10 @@ Path path_between(const Graph& g, const Values& wanted, const Values& reached) {
     const Node& n = g[g.order[i]];
     const bool is_reached =
         std::any_of(n.results.begin(), n.results.end(), [&](ValueId r) { return at(reaches, r) && at(depends, r); });
-    const bool varies = std::any_of(n.operands.begin(), n.operands.end(), [&](ValueId v) { return at(depends, v); });
+    const Values operands = differentiable_operands(n);
+    const bool varies = std::any_of(operands.begin(), operands.end(), [&](ValueId v) { return at(depends, v); });
     if (!is_reached || !varies) continue;
-    for (const ValueId v : n.operands) at(reaches, v) = 1;
+    for (const ValueId v : operands) at(reaches, v) = 1;
     path.push_back(g.order[i]);
   }
   std::reverse(path.begin(), path.end());

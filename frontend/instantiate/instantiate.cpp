@@ -7,6 +7,7 @@
 #include <set>
 
 #include "frontend/instantiate/block_scope.h"
+#include "frontend/instantiate/gradient_rows.h"
 #include "frontend/instantiate/run_loop.h"
 #include "frontend/instantiate/take_body.h"
 #include "frontend/keys/fields.h"
@@ -246,7 +247,9 @@ class Instantiation {
                          path,     std::move(*in), model_.layout, options_.training};
     const size_t entry = begin_entry(node, path);
     add_parameters_read(out_.nodes[entry], references, frame);
+    const size_t first = out_.graph.order.size();
     ir::Values made = build(def, context);
+    require_own_rows(out_, resolved, title_of(node), first);
     if (!node.out.empty() && made.size() != node.out.size()) throw wrong_results(node, made.size());
     name_results(node, path, before, made, frame);
     end_entry(entry, made);

@@ -12,6 +12,7 @@
 #include "frontend/training/learning_rate.h"
 #include "frontend/training/sparse_update.h"
 #include "frontend/training/training_def.h"
+#include "ir/gradient_flow.h"
 
 namespace heddle::frontend {
 
@@ -27,7 +28,7 @@ std::vector<bool> ancestors(const ir::Graph& g, ValueId of) {
     const bool needed = std::any_of(n.results.begin(), n.results.end(),
                                     [&](ValueId v) { return reached[static_cast<size_t>(v.index)]; });
     if (!needed) continue;
-    for (const ValueId v : n.operands)
+    for (const ValueId v : ir::differentiable_operands(n))
       if (ir::is_floating(g[v].type.dtype)) reached[static_cast<size_t>(v.index)] = true;
   }
   return reached;
@@ -80,8 +81,9 @@ std::vector<Parameter> trainable(const Instance& e, const Model& model, ValueId 
     throw UserError(model.train.freeze.front().where,
                     "there is nothing to train: 'freeze' holds every parameter that the loss depends on",
                     "leave one out of \"freeze\"");
-  throw UserError(model.train.optimizer->op_where, "there is nothing to train: the loss depends on no parameter",
-                  "no gradient passes through integers and conditions: argmax, a comparison, a cast to integers");
+  throw UserError(
+      model.train.optimizer->op_where, "there is nothing to train: the loss depends on no parameter",
+      "no gradient passes through stop_gradient, integers and conditions: argmax, a comparison, a cast to integers");
 }
 
 // Of all gradients together.

@@ -7,12 +7,15 @@ namespace {
 
 RegisterOp gradient({
     .name = "gradient",
-    .doc = "the derivative of a scalar loss with respect to w; replaced by the pass differentiate",
+    .doc = "the derivative of the loss, or of the sum of a column's elements, with respect to w; replaced by the pass "
+           "differentiate",
     .operands = {"loss", "w"},
     .dtypes = kFloating,
     .kind = Gradient{},
     .infer = [](const Signature& s) -> std::vector<Type> {
-      if (s.operands[0].rank() != 0) throw InferError("expected a scalar loss, got " + to_string(s.operands[0]));
+      const Type& loss = s.operands[0];
+      const bool column = loss.rank() == 1 || (loss.rank() == 2 && loss.dims[1] == 1);
+      if (loss.rank() != 0 && !column) throw InferError("expected a scalar loss or a column, got " + to_string(loss));
       if (!is_floating(s.operands[1].dtype)) throw InferError("cannot differentiate by " + to_string(s.operands[1]));
       return {s.operands[1]};
     },

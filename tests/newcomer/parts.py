@@ -25,6 +25,7 @@ BEFORE = [
     {"name": "truth", "op": "cast", "in": "flags", "dtype": "bool"},
     {"name": "truths", "op": "gt", "in": ["x", 0.5]},
     {"name": "first", "op": "slice", "in": "x", "axis": 1, "stop": 2},
+    {"name": "cubes", "op": "pow", "in": ["x", 3.0]}, {"name": "total", "op": "sum", "axis": 1},
 ]
 
 # Which nodes may run.
@@ -41,14 +42,14 @@ LAYERS = {
     **{f"adaptive_{op}_pool2d": {"in": "image", "size": 3} for op in ("avg", "max")},
     **{f"adaptive_{op}_pool3d": {"in": "volume", "size": 2} for op in ("avg", "max")},
     "avg_pool1d": {"in": "sequence", "window": 2}, "avg_pool2d": WINDOW,
-    "batch_norm": {"in": "image"}, "cast": {"dtype": "f64"}, "clamp": {"low": 0.2, "high": 0.8}, "concat": {"in": ["x", "big"]},
+    "batch_norm": {"in": "image"}, "cast": {"dtype": "f64"}, "clip_gradient": {"limit": 0.5}, "clamp": {"low": 0.2, "high": 0.8}, "concat": {"in": ["x", "big"]},
     "constant": {"value": 2, "shape": [3]}, "conv1d": {"in": "sequence", "filters": 4, "kernel": 3}, "conv2d": CONV,
     "conv2d_transpose": {"in": "image", "filters": 4, "kernel": 3, "stride": 2}, "dense": {"units": 4, "activation": "relu"},
     "depthwise_conv2d": {"in": "image", "kernel": 3}, "dropout": {"rate": 0.5},
     "dynamic_slice": {"in": ["x", "starts"], "sizes": ["N", 2]}, "dynamic_update_slice": {"in": ["x", "first", "starts"]},
     "einsum": {"in": ["x", "table"], "equation": "ni,oi->no"}, "embedding": {"in": "ids", "vocab": 3, "units": 4},
     "flatten": {"in": "image"}, "gather": {"in": ["table", "label"]}, "gather_nd": {"in": ["table", "pairs"]},
-    "global_avg_pool": {"in": "image"}, "gru": {"in": "sequence", "units": 3, "out": ["gru_all", "gru_last"]}, "global_max_pool": {"in": "image"}, "group_norm": {"in": "image", "groups": 2},
+    "global_avg_pool": {"in": "image"}, "gradient": {"in": ["total", "x"]}, "gru": {"in": "sequence", "units": 3, "out": ["gru_all", "gru_last"]}, "global_max_pool": {"in": "image"}, "group_norm": {"in": "image", "groups": 2},
     "instance_norm": {"in": "image"}, "iota": {"size": 4}, "lstm": {"in": "sequence", "units": 3, "out": ["lstm_all", "lstm_last", "lstm_cell"]}, "matmul": {"in": ["x", "table"], "transpose_b": True},
     "max_pool1d": {"in": "sequence", "window": 2}, "max_pool2d": WINDOW, "one_hot": {"in": "ids", "depth": 3},
     "pad": {"low": [0, 1], "high": [0, 2], "fill": 0.5}, "param": {"shape": [3]}, "pixel_shuffle": {"in": "image", "factor": 2}, "prelu": {"in": "image"},
@@ -57,6 +58,7 @@ LAYERS = {
     "scatter_nd": {"in": ["x", "singles", "fives"], "batch": 1}, "select": {"in": ["truths", "x", "big"]},
     "select_and_scatter": {"in": ["x", "x"], "window": [1, 1]}, "separable_conv2d": {"in": "image", "filters": 4, "kernel": 3},
     "rnn": {"in": "sequence", "units": 3, "out": ["rnn_all", "rnn_last"]}, "scan": {"block": "recur", "in": {"v": "sequence"}, "slice": ["v"], "carry": {"h": ["N", 4]}, "out": ["last_h", "all_h"]},
+    "scale_gradient": {"scale": -1}, "straight_through": {"in": ["big", "x"]},
     "slice": {"axis": 1, "start": 1, "stop": 4}, "spatial_dropout": {"in": "image", "rate": 0.5},
     "split": {"parts": 2, "out": ["left", "right"]}, "take_along_axis": {"in": ["x", "ids"]},
     "top_k": {"k": 2, "out": ["largest", "places"]}, "transpose": {"in": "image", "perm": [0, 2, 1, 3]},

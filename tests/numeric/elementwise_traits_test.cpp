@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/gradient_flow.h"
 #include "tests/numeric/edge_values.h"
 #include "tests/numeric/harness.h"
 
@@ -69,6 +70,31 @@ TEST(OpTraits, ArithmeticOfARing) {
       EXPECT_EQ(op->traits.arithmetic == how, is_how) << op->name;
     }
   }
+}
+
+// Whatever their attributes: they are their first operand, bit for bit, and other elementwise operators are not.
+TEST(OpTraits, FirstOperands) {
+  int stated = 0;
+  for (const OpDef* op : all_ops()) {
+    if (gradient_flow(*op) == nullptr) {
+      if (takes(*op, 1, DType::f32) && op->infer({op, {}, {{DType::f32, {}}}, {}})[0].dtype == DType::f32) {
+        const Tensor x = edge_values(DType::f32);
+        EXPECT_FALSE(equal(result_of(*op, {x}), x)) << op->name << " does not say so";
+      }
+      continue;
+    }
+    ++stated;
+    ASSERT_FALSE(op->samples.empty()) << op->name;
+    Signature s{op, op->samples[0].attrs, {}, {}};
+    const std::vector<Tensor> operands = op->operands.size() == 1
+                                             ? std::vector<Tensor>{edge_values(DType::f32)}
+                                             : combinations({edge_values(DType::f32), edge_values(DType::f32)});
+    std::vector<const Tensor*> pointers;
+    for (const Tensor& t : operands) s.operands.push_back(t.type), pointers.push_back(&t);
+    s.results = op->infer(s);
+    EXPECT_TRUE(equal(op->eval(s, pointers)[0], operands[0])) << op->name;
+  }
+  EXPECT_EQ(stated, 4);
 }
 
 TEST(OpTraits, LowerLimits) {

@@ -283,6 +283,27 @@ TEST(Adding, StepsHaveANumberAndAMark) {
       "other sizes");
 }
 
+TEST(Points, AreUniformInTheUnitCube) {
+  const Table table = draw_table(request("points", {column("point", {3}), column("point", {})}, 4000));
+  const std::vector<float> points = elements<float>(table.columns[0]);
+  ASSERT_EQ(points.size(), 12000U);
+  for (size_t axis = 0; axis < 3; ++axis) {
+    double sum = 0, squares = 0;
+    for (size_t row = 0; row < 4000; ++row) {
+      const float x = points[row * 3 + axis];
+      EXPECT_TRUE(x >= 0 && x < 1);
+      sum += x, squares += x * x;
+    }
+    EXPECT_NEAR(sum / 4000, 0.5, 0.02);
+    EXPECT_NEAR(squares / 4000, 1 / 3.0, 0.02);
+  }
+  EXPECT_EQ(elements<float>(table.columns[1])[7], points[21]);
+}
+TEST(Points, AreNoPictures) {
+  EXPECT_EQ(error_of(request("points", {column("point", {3, 2})}, 1)),
+            "\"point\" of synthetic points is [coordinates], 1 to 1000 of them: input 'point' has other sizes");
+}
+
 std::string addition_text(const std::vector<uint8_t>& all, size_t row, size_t length) {
   std::string text;
   for (size_t i = 0; i < length; ++i)
