@@ -100,10 +100,15 @@ ValueId along(Builder& b, ValueId v, const Dims& shape, int64_t axis) {
 }
 
 // A running largest logit m and sum s of exp(logit - m): s becomes s exp(m - m') + the chunk's, with m' the larger of
-// both (Milakov, Gimelshein 2018, arXiv:1805.02867). A logit of -inf everywhere stays -inf.
+// both (Milakov, Gimelshein 2018, arXiv:1805.02867). Where m is infinite, nothing is subtracted: the sum is 0 or infinite,
+// and so is its logarithm.
 Values decomposition(Builder& b, const Node& n) {
   const Type row = b.type(n.results[0]);
   const double infinity = std::numeric_limits<double>::infinity();
+  const auto finite_or_zero = [&](ValueId v) {
+    const ValueId size = b("abs", {v});
+    return b("select", {b("eq", {size, b.like(infinity, size)}), b.like(0, v), v});
+  };
   ValueId largest, sum, label, all;
   Walk walk(b, n);
   for (const Chunk& c : walk.chunks()) {
@@ -112,8 +117,7 @@ Values decomposition(Builder& b, const Node& n) {
     const ValueId logits = b("add", {product, along(b, c.bias, dims, 1)});
     const ValueId most = b("reduce_max", {logits}, {{"axes", Dims{1}}});
     const ValueId next = largest.valid() ? b("max", {largest, most}) : most;
-    const ValueId infinite = b("eq", {next, b.like(-infinity, next)});
-    const ValueId shift = b("select", {infinite, b.like(0, next), next});
+    const ValueId shift = finite_or_zero(next);
     const ValueId powers = b("exp", {b("sub", {logits, along(b, shift, dims, 0)})});
     ValueId more = b("reduce_sum", {powers}, {{"axes", Dims{1}}});
     if (sum.valid()) more = b("add", {b("mul", {sum, b("exp", {b("sub", {largest, shift})})}), more});
@@ -125,9 +129,7 @@ Values decomposition(Builder& b, const Node& n) {
     largest = next;
     sum = more;
   }
-  const ValueId infinite = b("eq", {largest, b.like(-infinity, largest)});
-  const ValueId shift = b("select", {infinite, b.like(0, largest), largest});
-  return {b("add", {shift, b("log", {sum})}), label, all};
+  return {b("add", {finite_or_zero(largest), b("log", {sum})}), label, all};
 }
 
 Grads grad(Builder& b, const Node& n, const Values& dy) {
@@ -154,10 +156,10 @@ std::vector<double> logits_of(std::span<const Tensor* const> in, int64_t row) {
 
 double logsumexp(const std::vector<double>& logits) {
   const double largest = *std::ranges::max_element(logits);
-  if (std::isinf(largest)) return largest;
+  const double shift = std::isinf(largest) ? 0 : largest;
   Sum sum;
-  for (const double x : logits) sum.add(std::exp(x - largest));
-  return largest + std::log(sum.total());
+  for (const double x : logits) sum.add(std::exp(x - shift));
+  return shift + std::log(sum.total());
 }
 
 std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> in) {
