@@ -47,7 +47,7 @@ class Drawer {
   void write(const std::string& text) { nodes_ += (nodes_.empty() ? "" : ",\n    ") + text; }
   std::string fresh() { return fmt::format("n{}", count_++); }
   std::string node_in(const std::string& op, const std::string& in, const std::string& settings) {
-    const std::string name = fresh();
+    std::string name = fresh();
     write(fmt::format(R"({{"name": "{}", "op": "{}", "in": {}{}{}}})", name, op, in, settings.empty() ? "" : ", ",
                       settings));
     return name;
@@ -168,11 +168,12 @@ class Drawer {
 
   // A scan of a block: its carries begin with zeros or a parameter, and it reads another one in each step.
   std::string cell(const std::string& x) {
-    const std::string block = fmt::format("cell{}", count_++), name = fresh(), all = fresh();
+    const std::string block = fmt::format("cell{}", count_++), name = fresh();
+    std::string all = fresh();
     const bool two = chance(50), captured = chance(40);
     std::string start = fmt::format(R"(["N", {}])", width_), in = fmt::format(R"("v": "{}")", x);
     const auto parameter = [&](const std::string& dims) {
-      const std::string made = fresh();
+      std::string made = fresh();
       write(fmt::format(R"({{"name": "{}", "op": "param", "shape": [{}]}})", made, dims));
       return made;
     };
