@@ -99,10 +99,11 @@ ValueId along(Builder& b, ValueId v, const Dims& shape, int64_t axis) {
   return b("broadcast", {v}, {{"shape", shape}, {"dims", Dims{axis}}});
 }
 
-// What to subtract so that exp does not overflow: nothing where every logit is -inf.
+// What to subtract so that exp does not overflow. Nothing where the largest is infinite: the sum is 0 or infinite, and so
+// is its logarithm.
 ValueId shift_of(Builder& b, ValueId largest) {
-  const double infinity = std::numeric_limits<double>::infinity();
-  const ValueId infinite = b("eq", {largest, b.like(-infinity, largest)});
+  const ValueId size = b("abs", {largest});
+  const ValueId infinite = b("eq", {size, b.like(std::numeric_limits<double>::infinity(), size)});
   return b("select", {infinite, b.like(0, largest), largest});
 }
 
@@ -165,10 +166,10 @@ std::vector<double> logits_of(std::span<const Tensor* const> in, int64_t row) {
 
 double logsumexp(const std::vector<double>& logits) {
   const double largest = *std::ranges::max_element(logits);
-  if (std::isinf(largest)) return largest;
+  const double shift = std::isinf(largest) ? 0 : largest;
   Sum sum;
-  for (const double x : logits) sum.add(std::exp(x - largest));
-  return largest + std::log(sum.total());
+  for (const double x : logits) sum.add(std::exp(x - shift));
+  return shift + std::log(sum.total());
 }
 
 std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> in) {

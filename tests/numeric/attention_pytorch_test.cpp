@@ -1,6 +1,6 @@
 // Attention, positions and the layers of transformers against PyTorch: results and gradients, by the evaluator in double
 // precision and by the host device in single precision. The numbers are tests/training/reference/attention.safetensors
-// (see make_attention.py).
+// (see make_attention.py), and those of drawn settings (see reference_file.h).
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 namespace heddle::testing {
 namespace {
 
-const runtime::WeightsFile& numbers() {
+const runtime::WeightsFile& chosen() {
   static const runtime::WeightsFile file = reference_file("attention.safetensors");
   return file;
 }
@@ -30,6 +30,7 @@ class AttentionOfPyTorch : public ::testing::TestWithParam<std::string> {
     EXPECT_EQ(ir::verify(module_), std::vector<std::string>{});
   }
 
+  static const runtime::WeightsFile& numbers() { return GetParam().starts_with("drawn_") ? drawn_numbers() : chosen(); }
   const runtime::SavedTensor* find(const std::string& what) const { return numbers().find(GetParam() + "/" + what); }
   static ir::Tensor stored(const std::string& what) { return stored_tensor(numbers(), GetParam() + "/" + what); }
   // "q" of "in.q", with what it stores.
@@ -49,9 +50,9 @@ class AttentionOfPyTorch : public ::testing::TestWithParam<std::string> {
       if (tensor->dtype == "i64") {
         const std::string more = dims.size() == 2 ? fmt::format(", {}", dims[1]) : "";
         inputs += fmt::format(R"(, "in_{}": {{"shape": ["N"{}], "dtype": "{}"}})", name, more,
-                              name == "key_mask"  ? "u8"
-                              : name == "lengths" ? "i32"
-                                                  : "i64");
+                              name.ends_with("key_mask") ? "u8"
+                              : name == "lengths"        ? "i32"
+                                                         : "i64");
       } else {
         nodes += fmt::format(R"({{"name": "in_{}", "op": "param", "shape": [{}]}}, )", name, fmt::join(dims, ","));
       }
@@ -138,7 +139,10 @@ TEST_P(AttentionOfPyTorch, DecomposedItAgreesToo) {
   compare(run("train", inputs(graph("train"))), what, 1e-10);
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, AttentionOfPyTorch, ::testing::ValuesIn(reference_cases(numbers())),
+INSTANTIATE_TEST_SUITE_P(Cases, AttentionOfPyTorch, ::testing::ValuesIn(reference_cases(chosen())),
+                         [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Drawn, AttentionOfPyTorch,
+                         ::testing::ValuesIn(drawn_cases({"attention", "multi_head", "encoder", "decoder"})),
                          [](const auto& info) { return info.param; });
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Recurrent layers against PyTorch: results, states and gradients, by the evaluator in double precision and by the host
-// device in single precision. The numbers are tests/training/reference/recurrent.safetensors (see make_recurrent.py).
+// device in single precision. The numbers are tests/training/reference/recurrent.safetensors (see make_recurrent.py), and
+// those of drawn settings (see reference_file.h).
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -15,7 +16,7 @@
 namespace heddle::testing {
 namespace {
 
-const runtime::WeightsFile& numbers() {
+const runtime::WeightsFile& chosen() {
   static const runtime::WeightsFile file = reference_file("recurrent.safetensors");
   return file;
 }
@@ -28,6 +29,7 @@ class RecurrentOfPyTorch : public ::testing::TestWithParam<std::string> {
     EXPECT_EQ(ir::verify(module_), std::vector<std::string>{});
   }
 
+  static const runtime::WeightsFile& numbers() { return GetParam().starts_with("drawn_") ? drawn_numbers() : chosen(); }
   bool is_stored(const std::string& what) const { return numbers().find(GetParam() + "/" + what) != nullptr; }
   static ir::Tensor stored(const std::string& what) { return stored_tensor(numbers(), GetParam() + "/" + what); }
   std::string shape(const std::string& what) const {
@@ -140,7 +142,9 @@ TEST_P(RecurrentOfPyTorch, HostAgreesInSingle) {
   compare(run("predict", inputs(graph("predict"))), results(), 1e-10);
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, RecurrentOfPyTorch, ::testing::ValuesIn(reference_cases(numbers())),
+INSTANTIATE_TEST_SUITE_P(Cases, RecurrentOfPyTorch, ::testing::ValuesIn(reference_cases(chosen())),
+                         [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Drawn, RecurrentOfPyTorch, ::testing::ValuesIn(drawn_cases({"rnn", "gru", "lstm"})),
                          [](const auto& info) { return info.param; });
 
 }  // namespace

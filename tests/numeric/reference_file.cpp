@@ -1,5 +1,6 @@
 #include "tests/numeric/reference_file.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
@@ -29,6 +30,19 @@ std::vector<std::string> reference_cases(const runtime::WeightsFile& file) {
   std::vector<std::string> names;
   for (const auto& [name, text] : file.metadata)
     if (name != "note") names.push_back(name);
+  return names;
+}
+
+const runtime::WeightsFile& drawn_numbers() {
+  static const runtime::WeightsFile file = reference_file("drawn.safetensors", "HEDDLE_DRAWN");
+  return file;
+}
+
+std::vector<std::string> drawn_cases(const std::vector<std::string>& operators) {
+  std::vector<std::string> names = reference_cases(drawn_numbers());
+  std::erase_if(names, [&](const std::string& name) {
+    return std::ranges::none_of(operators, [&](const std::string& op) { return name.starts_with("drawn_" + op); });
+  });
   return names;
 }
 

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <set>
 
 #include "ir/op_def.h"
@@ -8,6 +10,7 @@
 #include "ir/text/print.h"
 #include "ir/verify/verify.h"
 #include "passes/pipeline.h"
+#include "tests/random/attention_bound.h"
 #include "tests/random/check.h"
 #include "tests/random/data.h"
 #include "tests/random/error_bound.h"
@@ -119,7 +122,24 @@ class PassCheck {
       BoundedEvaluation& e = expected_.emplace_back(evaluate_with_bounds(g, inputs_of(g), Precision::exact));
       for (Bounded& output : e.outputs) allow_two_roundings(output);
       for (auto& [state, next] : e.updated) allow_two_roundings(next);
+      if (!holds_attention()) continue;
+      for (Bounded& output : e.outputs) allow_hidden_values(output);
+      for (auto& [state, next] : e.updated) allow_hidden_values(next);
     }
+  }
+
+  bool holds_attention() const {
+    for (const Graph* g : m_.all_graphs())
+      for (const NodeId n : g->order)
+        if (is_attention(*(*g)[n].op)) return true;
+    return false;
+  }
+
+  // Where a query sees a value that is not finite, decomposed attention may add another one to it that is hidden, and
+  // the oracle does not (ir/ops/attention_graph.cpp).
+  static void allow_hidden_values(Bounded& b) {
+    for (size_t i = 0; i < b.value.real.size(); ++i)
+      if (!std::isfinite(b.value.real[i])) b.error[i] = std::numeric_limits<double>::infinity();
   }
 
   // What is expected and what is compared with it are both computed in doubles.

@@ -137,6 +137,8 @@ TEST(Reviews, LabelsAreWhatTheTextSays) {
       const std::string text = drawn.text(0, row);
       const Reading reading = read_review(text);
       EXPECT_EQ(drawn.number(2, row), reading.good ? 1 : 0) << text;
+      const bool differ = reading.clauses.front().praises != reading.clauses.back().praises;
+      EXPECT_EQ(differ, text.find(',') != std::string::npos) << text;
       EXPECT_EQ(drawn.number(1, row), std::ssize(split(text))) << text;
       longest = std::max(longest, drawn.number(1, row));
       good += reading.good ? 1 : 0;

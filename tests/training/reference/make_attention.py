@@ -63,7 +63,7 @@ def attention(node, ins):
     if "bias" in ins:
         bias = bias + ins["bias"]
     if node.get("alibi"):
-        bias = bias - torch.tensor(slopes(heads)).double()[:, None, None] * (place - key).abs()
+        bias = bias - torch.tensor(slopes(heads), dtype=torch.float64)[:, None, None] * (place - key).abs()
     if "soft_cap" not in node:
         y = F.scaled_dot_product_attention(q, k, v, attn_mask=bias.masked_fill(~seen, -math.inf), scale=node.get("scale"),
                                            enable_gqa=kv != heads)
@@ -186,15 +186,17 @@ RUN = {"multi_head_attention": multi_head, "encoder_layer": encoder, "decoder_la
 FUNCTIONS = {"attention": attention, "rotary": rotary, "sinusoidal_positions": sinusoidal}
 
 
-def tensors_of(node, ins, module):
+def result_of(module, node, ins):
+    return FUNCTIONS[node["op"]](node, ins) if module is None else RUN[node["op"]](module, node, ins)
+
+
+def tensors_of(node, ins, module, result=result_of):
     if module is not None:
         module = module.double()
         with torch.no_grad():
             for p in module.parameters():
                 p.copy_(f32(torch.rand(p.shape, generator=GENERATOR).double() * 1.6 - 0.8))
-        y = RUN[node["op"]](module, node, ins)
-    else:
-        y = FUNCTIONS[node["op"]](node, ins)
+    y = result(module, node, ins)
     r = draw(*y.shape).detach()
     (y * r).sum().backward()
     out = {"y": y.detach(), "r.y": r}
