@@ -78,7 +78,7 @@ MapText FeedText::text_of(size_t i, const Source& source, bool value) {
           .draw = fmt::format("hd::fed_draw({}, {}, {}, {})", pointers_.cursor, source.row, fed_.first_draw,
                               map.def->mixes ? kMixDraw : static_cast<int>(i)),
           .draw_element = fmt::format("hd::fed_draw_element({}, {}, {}, column + k, {})", pointers_.cursor, source.row,
-                                      fed_.first_draw, elements_),
+                                      fed_.first_draw, fed_.elements_of_whole_row()),
           .x = value ? source.value : source.x,
           .y = source.y,
           .type = compute_type(dtype_),
@@ -89,7 +89,7 @@ MapText FeedText::text_of(size_t i, const Source& source, bool value) {
 // Where a row lies, and what is drawn for it.
 std::vector<std::string> FeedText::source_lines(const Source& source) const {
   return {fmt::format("const auto* {0} = hd::fed_column<{1}>({2}, {3}) + hd::fed_row({2}, {4}) * {5};", source.from,
-                      storage_type(spec_.stored), pointers_.cursor, fed_.number, source.row, fed_.stored_elements())};
+                      storage_type(spec_.stored), pointers_.cursor, fed_.number, source.row, fed_.stride())};
 }
 
 std::vector<std::string> FeedText::lines() {

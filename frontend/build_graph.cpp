@@ -12,12 +12,14 @@
 #include "frontend/instantiate/same_network.h"
 #include "frontend/keys/fields.h"
 #include "frontend/layer_context.h"
+#include "frontend/read/read_parts.h"
 #include "frontend/training/average.h"
 #include "frontend/training/index_checks.h"
 #include "frontend/training/learning_rate.h"
 #include "frontend/training/train_step.h"
 #include "frontend/training/training_def.h"
 #include "ir/scan.h"
+#include "ir/storage/storage.h"
 
 namespace heddle::frontend {
 
@@ -110,7 +112,7 @@ TrainGraph train_graph(ModelInstances& instances, ir::BatchKind kind, int64_t ba
     averages = averaged(e);
   }
   for (const ir::Update& u : e.updates) e.graph.updates.push_back(u);
-  e.graph.name = ir::entry_name({ir::Phase::train, kind});
+  e.graph.name = ir::entry_name({ir::Phase::train, kind, model.length});
   take_bodies(e, of_network, measured.bodies);
   return {std::move(e.graph),    indices,          std::move(e.parameters), std::move(averages), std::move(measures),
           std::move(e.refusals), std::move(e.kept)};
@@ -128,7 +130,7 @@ ir::Graph eval_graph(ModelInstances& instances, ir::BatchKind kind, int64_t batc
   const Losses loss = add_losses(e, model, errors);
   if (loss.total.valid()) add_measures(e, model, loss, errors);
   read_averages(e, averaged);
-  e.graph.name = ir::entry_name({ir::Phase::eval, kind});
+  e.graph.name = ir::entry_name({ir::Phase::eval, kind, model.length});
   take_bodies(e, of_network, measured.bodies);
   finish(e.graph, indices);
   return std::move(e.graph);
@@ -281,6 +283,53 @@ void add_measure_graphs(ir::Module& m, const Model& model, const std::vector<Mea
   m.graphs.push_back(std::move(*after_epoch));
 }
 
+// The entries of one length of shorter rows.
+void add_shorter(ir::Module& m, ModelInstances& instances, const BuildOptions& options, std::optional<int64_t> steps,
+                 const std::vector<Parameter>& averages, SameNetwork& same, Measured& measured) {
+  Diagnostics errors;
+  if (options.train > 0) {
+    TrainGraph train = train_graph(instances, ir::BatchKind::whole, options.train, steps, errors, same, measured);
+    require_runnable(train, errors);
+    errors.throw_if_any();
+    finish(train.graph, train.indices);
+    m.graphs.push_back(std::move(train.graph));
+  }
+  if (options.eval > 0)
+    m.graphs.push_back(eval_graph(instances, ir::BatchKind::whole, options.eval, errors, same, averages, measured));
+  errors.throw_if_any();
+}
+
+// What entries of several lengths keep, as the totals of a metric, is one thing for all of them.
+void require_same_states(const ir::Module& m, const Buckets& buckets) {
+  std::map<std::string, ir::Type> types;
+  for (const ir::Graph& g : m.graphs)
+    for (const ValueId v : g.inputs) {
+      if (!ir::is_state(g[v])) continue;
+      const ir::Type& known = types.try_emplace(g[v].name, g[v].type).first->second;
+      if (known != g[v].type)
+        throw UserError(buckets.where,
+                        fmt::format("data: buckets: '{}' is {}, and {} where rows are {} long: what a loss or a metric "
+                                    "keeps may not depend on the length of rows",
+                                    g[v].name, to_string(known), to_string(g[v].type), g.kind().length),
+                        "leave the metric or the buckets out");
+    }
+}
+
+void add_all_shorter(ir::Module& m, ModelInstances& instances, const BuildOptions& options,
+                     std::optional<int64_t> steps, const std::vector<Parameter>& averages, SameNetwork& same,
+                     Measured& measured) {
+  if (!options.shorter || instances.shorter_count() == 0) return;
+  const Buckets& buckets = *instances.model().data.buckets;
+  for (size_t i = 0; i < instances.shorter_count(); ++i) {
+    try {
+      add_shorter(m, instances.shorter(i), options, steps, averages, same, measured);
+    } catch (const UserError& error) {
+      throw at_length(error, buckets, buckets.lengths[i]);
+    }
+  }
+  require_same_states(m, buckets);
+}
+
 }  // namespace
 
 void require_training(const Model& model) {
@@ -344,6 +393,8 @@ ir::Module build_module(ModelInstances& instances, const BuildOptions& options) 
   if (options.eval_last > 0)
     m.graphs.push_back(
         eval_graph(instances, ir::BatchKind::remainder, options.eval_last, errors, same, averages, measured));
+  errors.throw_if_any();
+  add_all_shorter(m, instances, options, steps, averages, same, measured);
   if (options.predict > 0) m.graphs.push_back(predict_graph(instances, options.predict, errors, same));
   errors.throw_if_any();
   if (!averages.empty()) m.graphs.push_back(take_average_graph(averages));

@@ -12,8 +12,10 @@
 //   @train         updates parameters, moments, step and totals; returns loss, where labels count loss.count, and where
 //                  indices are computed step.outside (frontend/training/index_checks.h)
 //   @train_last    the same for the remainder batch
+//   @train.16      the same for rows of a shorter length, of which the model's buckets have some
 //   @eval          no dropout, averages in the place of parameters; updates totals; returns what @train does
 //   @eval_last     the same for the remainder batch
+//   @eval.16       the same for shorter rows
 //   @predict       returns the model's outputs, computed from their ancestors only, and step.outside
 //   @take_average  updates parameters to their averages, where the training keeps some
 //   @reset         sets the totals to zero
@@ -34,6 +36,7 @@ namespace heddle::frontend {
 struct BuildOptions {
   // 0: the graph is not built.
   int64_t train = 0, train_last = 0, eval = 0, eval_last = 0, predict = 0;
+  bool shorter = true;                 // train and eval for shorter rows, too, where the model has buckets
   std::optional<int64_t> total_steps;  // for schedules that end; train.steps otherwise
   int64_t most_logit_bytes = kMostLogitBytes;
 };

@@ -14,6 +14,7 @@ inline constexpr size_t kMaxExpressionDepth = 64;          // parentheses inside
 inline constexpr size_t kMaxRank = 8;                      // dimensions of a tensor
 inline constexpr int64_t kMaxElements = int64_t{1} << 40;  // of a tensor
 inline constexpr int64_t kMaxNodes = 20'000;               // after blocks are instantiated
+inline constexpr size_t kMostBuckets = 16;                 // of shorter rows
 inline constexpr size_t kMaxJoined = 499;      // inputs of a concat: with its result a kernel of 500 pointers
 inline constexpr int64_t kMaxRepeat = 10'000;  // of a block
 inline constexpr size_t kMaxBlockDepth = 32;   // blocks inside blocks

@@ -149,10 +149,20 @@ struct ValidationDraw {
   Named group;  // likewise: rows of one value stay together
 };
 
+// Rows that are shorter than the model's go through entries that are made for their length.
+struct Buckets {
+  std::vector<Named> by;         // inputs that hold the length of a row: the largest counts
+  Named let;                     // the size that is the length of rows
+  int64_t longest = 0;           // the model's own
+  std::vector<int64_t> lengths;  // of shorter rows, ascending
+  Location where, lengths_where;
+};
+
 struct Data {
   std::optional<DataReader> train, validation, test;
   double validation_fraction = 0;  // of the rows of train; 0: none
   Location fraction_where;
+  std::optional<Buckets> buckets;
   std::optional<ValidationDraw> draw;                                 // of the fraction; nothing: the last rows
   std::map<std::string, std::vector<ir::DataMap>, std::less<>> maps;  // by model input
   Location where;
@@ -189,6 +199,10 @@ struct Model {
   std::optional<WeightsTable> weights;
   std::string batch_dimension;  // "N"
   const SourceFile* file = nullptr;
+  // The same model of shorter rows, for each of data.buckets: its `length`, which is 0 of the model itself. They have no
+  // readers.
+  std::vector<Model> shorter;
+  int64_t length = 0;
 };
 
 }  // namespace heddle::frontend

@@ -1,8 +1,12 @@
 // EntryKind: what a graph of a module is for. Its name says it in IR text; all code asks here.
 //
 //   graph @train_last(...)   ->   {.phase = Phase::train, .batch = BatchKind::remainder}
+//   graph @eval.16(...)      ->   {.phase = Phase::eval, .length = 16}
 #pragma once
 #include <array>
+#include <charconv>
+#include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace heddle::ir {
@@ -14,6 +18,7 @@ enum class BatchKind { whole, remainder };
 struct EntryKind {
   Phase phase = Phase::other;
   BatchKind batch = BatchKind::whole;
+  int64_t length = 0;  // of rows that are shorter than the model's; 0: the model's own
   bool operator==(const EntryKind&) const = default;
 
   // Whether it runs over the rows of a data set, and so may take its batches itself.
@@ -35,15 +40,24 @@ inline constexpr std::array<NamedEntry, 10> kEntries = {{{"init", {Phase::init}}
                                                          {"after_epoch", {Phase::after_epoch}},
                                                          {"take_average", {Phase::take_average}}}};
 
-constexpr std::string_view entry_name(EntryKind kind) {
+inline std::string entry_name(EntryKind kind) {
   for (const NamedEntry& e : kEntries)
-    if (e.kind.phase == kind.phase && e.kind.batch == kind.batch) return e.name;
+    if (e.kind.phase == kind.phase && e.kind.batch == kind.batch)
+      return std::string(e.name) + (kind.length > 0 ? "." + std::to_string(kind.length) : "");
   return {};
 }
-// Phase::other for a name that is none of the list's.
-constexpr EntryKind entry_kind(std::string_view name) {
-  for (const NamedEntry& e : kEntries)
-    if (e.name == name) return e.kind;
+// Phase::other for a name that is none of the list's, with or without a length.
+inline EntryKind entry_kind(std::string_view name) {
+  const size_t dot = name.find('.');
+  for (const NamedEntry& e : kEntries) {
+    if (e.name != name.substr(0, dot)) continue;
+    EntryKind kind = e.kind;
+    if (dot == std::string_view::npos) return kind;
+    const std::string_view digits = name.substr(dot + 1);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), kind.length);
+    const bool whole = error == std::errc() && end == digits.data() + digits.size() && digits[0] != '0';
+    return kind.takes_rows() && whole && kind.length > 0 ? kind : EntryKind{};
+  }
   return {};
 }
 

@@ -113,6 +113,7 @@ void check(const FedInput& fed) {
     throw InferError(fmt::format("'draws' is {}, expected 0 or a word from {}", fed.first_draw, kCursorColumns));
   if (column.channels_first && fed.type.rank() != 4)
     throw InferError(fmt::format("channels come first in pictures of three axes, not in {}", to_string(fed.type)));
+  if (column.stride < 0) throw InferError(fmt::format("'stride' is {}, expected 0 or more", column.stride));
   if (column.maps.size() > kMostMaps) throw InferError(fmt::format("more than {} maps", kMostMaps));
   MapRow row = fed.row();
   for (size_t i = column.maps.size(); i-- > 0; row = row_before(column.maps[i], row)) {
@@ -121,7 +122,11 @@ void check(const FedInput& fed) {
                               : def.picture && column.classes > 0 ? "does not go with classes"
                                                                   : map_fault(column.maps, i, row);
     if (!fault.empty()) throw InferError(fmt::format("maps: {} {}", def.name, fault));
+    if (column.stride > 0 && def.picture)
+      throw InferError(fmt::format("maps: {} takes whole rows, and 'stride' cuts them", def.name));
   }
+  if (column.stride > 0 && column.stride < fed.stored_elements())
+    throw InferError(fmt::format("'stride' is {}, and a row takes {} elements", column.stride, fed.stored_elements()));
 }
 
 FedInput read(const Signature& s) {
@@ -129,7 +134,8 @@ FedInput read(const Signature& s) {
                           .stored = read_dtype(s, "stored"),
                           .maps = read_maps(s.text("maps")),
                           .classes = s.integer("classes"),
-                          .channels_first = s.flag("channels_first")},
+                          .channels_first = s.flag("channels_first"),
+                          .stride = s.integer("stride")},
                .type = {read_dtype(s, "dtype"), s.integers("shape")},
                .number = s.integer("column"),
                .first_draw = s.integer("draws")};
@@ -168,6 +174,10 @@ int64_t FedInput::stored_elements() const {
   return column.classes > 0 ? elements() / column.classes : product(stored_row(column.maps, row()).dims);
 }
 
+int64_t FedInput::elements_of_whole_row() const {
+  return column.stride > 0 ? elements() / stored_elements() * column.stride : elements();
+}
+
 MapRow FedInput::row() const {
   return {.dtype = type.dtype,
           .dims = Dims(type.dims.begin() + 1, type.dims.end()),
@@ -200,7 +210,8 @@ Attrs attrs_of(const FedInput& fed) {
           {"input", fed.column.input},
           {"maps", maps_text(fed.column.maps)},
           {"shape", fed.type.dims},
-          {"stored", to_string(fed.column.stored)}};
+          {"stored", to_string(fed.column.stored)},
+          {"stride", fed.column.stride}};
 }
 
 FedInput fed_input(const Signature& s) { return read(s); }
@@ -210,7 +221,8 @@ FedInput fed_input(const Node& n) { return read({.op = n.op, .attrs = n.attrs, .
 FedThreads threads_of(const FedInput& fed) {
   constexpr int64_t kPacket = 4, kPacketsOfThread = 4, kWarp = 32;
   FedThreads threads;
-  threads.packet = fed.elements() % kPacket == 0 ? kPacket : 1;
+  // Each row begins where a packet may lie.
+  threads.packet = fed.elements() % kPacket == 0 && fed.column.stride % kPacket == 0 ? kPacket : 1;
   const int64_t packets = fed.elements() / threads.packet;
   if (packets > FedThreads::kOfBlock / kPacketsOfThread) threads.team = FedThreads::kOfBlock;
   while (threads.team < kWarp && threads.team < packets) threads.team *= 2;

@@ -19,6 +19,9 @@ struct FedColumn {
   std::vector<DataMap> maps = {};  // but those that only say what the file holds
   int64_t classes = 0;             // > 0: a class number becomes this many zeros with a one, along the last axis
   bool channels_first = false;     // of a picture of three axes: [c,h,w]
+  // Elements from where one row lies to the next one; of longer rows the input has the first elements. 0: as many as
+  // become the input.
+  int64_t stride = 0;
 };
 bool draws(const FedColumn& column);  // whether a map of it is random
 bool draws_in_evaluation(const FedColumn& column);
@@ -32,7 +35,9 @@ struct FedInput {
 
   int64_t rows() const { return type.dims.at(0); }
   int64_t elements() const { return type.elements() / rows(); }  // of a row
-  int64_t stored_elements() const;
+  int64_t elements_of_whole_row() const;                         // of the row that the input has the first elements of
+  int64_t stored_elements() const;                               // that become a row
+  int64_t stride() const { return column.stride > 0 ? column.stride : stored_elements(); }
   MapRow row() const;
   std::vector<size_t> active() const;  // maps that act, by their place in the list
   bool mixes() const;                  // a row with another one of the batch

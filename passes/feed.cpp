@@ -80,10 +80,12 @@ class Feeder {
     const bool random = trains ? draws(*column) : draws_in_evaluation(*column);
     FedColumn acting = *column;
     if (random && !trains) std::erase_if(acting.maps, [](const DataMap& map) { return map.def->training; });
-    return {.column = std::move(acting),
-            .type = g_[input].type,
-            .number = column - feeding_.columns.begin(),
-            .first_draw = random ? kCursorColumns + std::ssize(feeding_.columns) : 0};
+    FedInput fed{.column = std::move(acting),
+                 .type = g_[input].type,
+                 .number = column - feeding_.columns.begin(),
+                 .first_draw = random ? kCursorColumns + std::ssize(feeding_.columns) : 0};
+    if (fed.column.stride == fed.stored_elements()) fed.column.stride = 0;  // whole rows
+    return fed;
   }
 
   Values record(ValueId cursor, ValueId ring) {

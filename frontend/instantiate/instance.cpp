@@ -21,7 +21,8 @@ void check_size(const ir::Dims& dims, const Location& where, const std::string& 
 }
 
 std::string Instance::body_name(const std::string& path) const {
-  return fmt::format("{}.of_{}{}", path, batch, training ? ".train" : "");
+  return fmt::format("{}.of_{}{}{}", path, batch, length > 0 ? fmt::format(".{}", length) : "",
+                     training ? ".train" : "");
 }
 
 ValueId Instance::counter(const std::string& name) {

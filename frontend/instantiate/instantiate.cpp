@@ -40,7 +40,7 @@ class Instantiation {
  public:
   Instantiation(const Model& model, const InstanceOptions& options, Diagnostics& errors)
       : model_(model), options_(options), errors_(errors), builder_(out_.graph) {
-    out_.batch = options.batch;
+    out_.batch = options.batch, out_.length = model.length;
     out_.training = options.training;
     out_.batch_name = model.batch_dimension;
     services_.parameter = [this](const ParameterSpec& spec, const Initializer& init, const Location& where) {

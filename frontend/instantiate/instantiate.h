@@ -77,6 +77,7 @@ struct Instance {
   bool training = false;
   int64_t most_logit_bytes = kMostLogitBytes;
   std::string batch_name;
+  int64_t length = 0;  // as Model::length
 
   std::string body_name(const std::string& path) const;  // one name means one body in all instances of the model
   ir::ValueId counter(const std::string& name);          // the states "seed" and "step": i64[]

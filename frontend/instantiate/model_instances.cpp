@@ -1,6 +1,18 @@
 #include "frontend/instantiate/model_instances.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace heddle::frontend {
+
+ModelInstances::ModelInstances(const Model& model) : model_(model) {
+  for (const Model& shorter : model.shorter) shorter_.push_back(std::make_unique<ModelInstances>(shorter));
+}
+
+void ModelInstances::clear() {
+  made_.clear();
+  for (const auto& shorter : shorter_) shorter->clear();
+}
 
 const Instance& ModelInstances::at(const InstanceOptions& options, Diagnostics& errors) {
   const auto known = made_.find(options);
@@ -14,6 +26,10 @@ std::vector<ir::Graph> ModelInstances::bodies() const {
   std::vector<ir::Graph> all;
   for (const auto& [options, made] : made_)
     all.insert(all.end(), made.instance.bodies.begin(), made.instance.bodies.end());
+  for (const auto& shorter : shorter_) {
+    std::vector<ir::Graph> more = shorter->bodies();
+    std::ranges::move(more, std::back_inserter(all));
+  }
   return all;
 }
 

@@ -5,6 +5,8 @@
 //   build_module(instances, options);     // @eval and @predict take a copy of that one
 #pragma once
 #include <map>
+#include <memory>
+#include <vector>
 
 #include "frontend/instantiate/instantiate.h"
 
@@ -12,15 +14,18 @@ namespace heddle::frontend {
 
 class ModelInstances {
  public:
-  explicit ModelInstances(const Model& model) : model_(model) {}  // the model outlives this
+  explicit ModelInstances(const Model& model);  // which outlives this
   const Model& model() const { return model_; }
+  // Those of the same model of shorter rows, in the order of Model::shorter.
+  size_t shorter_count() const { return shorter_.size(); }
+  ModelInstances& shorter(size_t i) { return *shorter_[i]; }
   // As instantiate_model. What has faults is instantiated, and its faults are told, each time. The
   // result stays until the next `clear`, or until faults make it be asked for again.
   const Instance& at(const InstanceOptions& options, Diagnostics& errors);
-  // Of all scans of all instances, each before the bodies that scan it; a name means one body.
+  // Of all scans of all instances, those of shorter rows too, each before the bodies that scan it; a name means one body.
   std::vector<ir::Graph> bodies() const;
   // Gives their memory back. Whoever asks again gets a new instance.
-  void clear() { made_.clear(); }
+  void clear();
 
  private:
   struct Made {
@@ -29,6 +34,7 @@ class ModelInstances {
   };
   const Model& model_;
   std::map<InstanceOptions, Made> made_;
+  std::vector<std::unique_ptr<ModelInstances>> shorter_;
 };
 
 // At twice the batch, for an evaluation: what of the network depends on the batch. nullptr where

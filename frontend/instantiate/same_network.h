@@ -1,5 +1,6 @@
-// What may not depend on the batch: the entries share their parameters, the weights file is for
-// every batch, and the last rows of an epoch go through the same network as the others.
+// What may not depend on the batch or on the length of rows: the entries share their parameters, the
+// weights file is for every batch, and the last rows of an epoch go through the same network as the
+// others.
 //
 //   {"op": "dense", "units": "N"}   ->   "parameter 'fc.weight' is f32[64,8] with a batch of 64 and f32[128,8] with one of 128"
 #pragma once
@@ -22,7 +23,7 @@ class SameNetwork {
 
   std::map<std::string, ir::Type> types_;  // by path
   std::vector<Repeat> repeats_;
-  int64_t batch_ = 0;  // of the first instance; 0: there was none
+  int64_t batch_ = 0, length_ = 0;  // of the first instance; batch 0: there was none
 };
 
 }  // namespace heddle::frontend

@@ -85,6 +85,28 @@ Keys precision_keys() {
   return keys;
 }
 
+Keys bucket_keys() {
+  static const std::vector<Key> keys = {
+      {.name = "by",
+       .type = KeyType::text,
+       .count = Count::several,
+       .doc = "the input that holds how long a row is; of several the longest counts",
+       .required = true,
+       .hint = R"(for example "by": "size", of an input that the reader makes of "length")"},
+      {.name = "let",
+       .type = KeyType::text,
+       .doc = "the name of `let` that is the length of all rows",
+       .required = true,
+       .hint = R"(for example "let": "length")"},
+      {.name = "lengths",
+       .count = Count::list,
+       .doc = "the lengths of shorter rows, rising",
+       .required = true,
+       .range = kCount,
+       .hint = R"(for example "lengths": [16, 32])"}};
+  return keys;
+}
+
 }  // namespace
 
 Keys model_keys() {
@@ -273,6 +295,12 @@ Keys data_keys() {
        .doc = "a reader, or `{\"fraction\": 0.1}` for the last tenth of the training rows; see below",
        .of = "validation"},
       {.name = "test", .type = KeyType::object, .doc = "a reader of the rows that are tested with", .of = "reader"},
+      {.name = "buckets",
+       .type = KeyType::object,
+       .doc = "`{\"by\": \"size\", \"let\": \"length\", \"lengths\": [16, 32]}`, shorter batches of short rows; see "
+              "below",
+       .keys = bucket_keys,
+       .hint = R"(write "buckets": {"by": "size", "let": "length", "lengths": [16, 32]})"},
       {.name = "map",
        .type = KeyType::part,
        .count = Count::lists_by_name,

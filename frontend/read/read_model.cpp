@@ -161,6 +161,39 @@ void set_nulls_apart(Json& json) {
   for (Json& item : json.items) set_nulls_apart(item);
 }
 
+// Of a tree without overrides and null members.
+Model read_tree(const Json& root, Diagnostics& errors) {
+  Model model;
+  const Fields fields(root, model_keys(), "the model", model.let, errors);
+  read_header(fields, model, errors);
+  fields.read("inputs", [&](const Json& inputs) { read_inputs(inputs, model, errors); });
+  if (model.inputs.empty()) errors.throw_if_any();  // whatever else the model says is about them
+  fields.read("blocks", [&](const Json& blocks) { read_blocks(blocks, model, errors); });
+  fields.read("nodes", [&](const Json& nodes) { model.nodes = read_nodes(nodes, errors); });
+  fields.read("outputs", [&](const Json& outputs) { read_outputs(outputs, model, errors); });
+  fields.read("train", [&](const Json& train) { model.train = read_train(train, model, errors); });
+  fields.read("data", [&](const Json& data) { model.data = read_data(data, model, errors); });
+  fields.read("weights", [&](const Json& weights) { model.weights = read_weights_table(weights, model, errors); });
+  check_references(model, errors);
+  return model;
+}
+
+// What is a fault at another length alone is told of that length.
+void read_shorter(const Json& root, Model& model) {
+  const Buckets& buckets = *model.data.buckets;
+  for (const int64_t length : buckets.lengths) {
+    Diagnostics errors;
+    try {
+      Model shorter = read_tree(shortened(root, buckets, length), errors);
+      errors.throw_if_any();
+      shorter.length = length;
+      model.shorter.push_back(std::move(shorter));
+    } catch (const UserError& error) {
+      throw at_length(error, buckets, length);
+    }
+  }
+}
+
 }  // namespace
 
 void check_name(const std::string& name, const Location& where, const std::string& what) {
@@ -195,6 +228,7 @@ ir::DType read_dtype(const Json& value, const std::string& what) {
 Model read_model(Sources& sources, const SourceFile& file, const ReadOptions& options) {
   Model model = read_model(sources, parse_json(file), options);
   model.file = &file;
+  for (Model& shorter : model.shorter) shorter.file = &file;
   return model;
 }
 
@@ -204,20 +238,10 @@ Model read_model(Sources& sources, Json root, const ReadOptions& options) {
   errors.throw_if_any();
   set_nulls_apart(root);
 
-  Model model;
-  const Fields fields(root, model_keys(), "the model", model.let, errors);
-  read_header(fields, model, errors);
-  fields.read("inputs", [&](const Json& inputs) { read_inputs(inputs, model, errors); });
-  if (model.inputs.empty()) errors.throw_if_any();  // whatever else the model says is about them
-  fields.read("blocks", [&](const Json& blocks) { read_blocks(blocks, model, errors); });
-  fields.read("nodes", [&](const Json& nodes) { model.nodes = read_nodes(nodes, errors); });
-  fields.read("outputs", [&](const Json& outputs) { read_outputs(outputs, model, errors); });
-  fields.read("train", [&](const Json& train) { model.train = read_train(train, model, errors); });
-  fields.read("data", [&](const Json& data) { model.data = read_data(data, model, errors); });
-  fields.read("weights", [&](const Json& weights) { model.weights = read_weights_table(weights, model, errors); });
-  check_references(model, errors);
+  Model model = read_tree(root, errors);
   if (errors.empty() && !options.small) check_small(root, errors);
   errors.throw_if_any();
+  if (model.data.buckets) read_shorter(root, model);
   return model;
 }
 

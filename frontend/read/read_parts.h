@@ -14,6 +14,12 @@ Train read_train(const Json& json, const Model& model, Diagnostics& errors);
 EarlyStop read_early_stop(const Fields& fields);
 CheckpointRule read_checkpoint_rule(const Fields& fields);
 Data read_data(const Json& json, const Model& model, Diagnostics& errors);
+// Of data.buckets, once the inputs are known.
+std::optional<Buckets> read_buckets(const Fields& fields, const Model& model, Diagnostics& errors);
+// The tree of the model, whose null members are set apart, as the one of rows of this length.
+Json shortened(const Json& root, const Buckets& buckets, int64_t length);
+// The same faults with a note that says of which length they are.
+UserError at_length(const UserError& error, const Buckets& buckets, int64_t length);
 WeightsTable read_weights_table(const Json& json, const Model& model, Diagnostics& errors);
 // A text, or a list of them.
 std::vector<Named> read_globs(const Json& json, const std::string& what);

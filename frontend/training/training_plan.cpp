@@ -12,6 +12,7 @@
 #include "frontend/training/check_weights_table.h"
 #include "frontend/training/learning_rate.h"
 #include "frontend/training/paired_inputs.h"
+#include "frontend/training/plan_buckets.h"
 #include "frontend/training/train_step.h"
 #include "frontend/training/training_def.h"
 #include "ir/op_def.h"
@@ -271,6 +272,7 @@ TrainingPlan plan_training(ModelInstances& instances) {
   if (plan.in_order) guarded(errors, [&] { require_strands(plan, e.kept.front()); });
   plan.indices = plan_index_checks(instances, e, errors);
   errors.throw_if_any();
+  plan.buckets = plan_buckets(instances, plan);
   warn_of_endless_training(model, plan.warnings);
   if (!model.train.losses.empty()) plan.metrics.push_back({"loss"});
   for (const Part& part : model.train.losses) {

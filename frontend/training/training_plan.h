@@ -37,6 +37,13 @@ struct PaddingRow {
   bool shared = false;  // another node reads the parameter, and this row of it
 };
 
+// Rows of a shorter length, as the entries that are made for them take them.
+struct PlannedBucket {
+  int64_t length = 0;
+  std::vector<PlannedInput> inputs;     // as those of the plan
+  std::vector<CheckedIndices> indices;  // likewise
+};
+
 struct TrainingPlan {
   std::string name;
   std::vector<PlannedInput> inputs;  // in the model's order; an entry may use fewer
@@ -53,7 +60,8 @@ struct TrainingPlan {
   Data data;
   std::optional<WeightsTable> weights;
   std::vector<PaddingRow> padding;
-  std::vector<Diagnostic> warnings;  // what is allowed, and hardly meant
+  std::vector<Diagnostic> warnings;    // what is allowed, and hardly meant
+  std::vector<PlannedBucket> buckets;  // of shorter rows, the shortest first
 };
 
 // The input that entries call `name`: where an output has taken it, with kNameTaken (model_outputs.h). nullptr: none.

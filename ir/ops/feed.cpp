@@ -87,6 +87,11 @@ const RegisterOp op(
                 .type = KeyType::flag,
                 .doc = "whether a row is [c,h,w], where maps move pictures",
                 .fallback = false},
+               {.name = "stride",
+                .doc =
+                    "elements from one row of the column to the next one, of longer rows; the input has the first of "
+                    "each; 0: as many as become the input",
+                .fallback = int64_t{0}},
                {.name = "draws",
                 .doc = "the word of the cursor from which random maps find the rows' numbers, the seed and the epoch; "
                        "0: they do not act",

@@ -23,6 +23,7 @@ struct StepsOptions {
   FeedOptions feed = {};
   Watchdog* watchdog = nullptr;              // is told when the device is at work
   std::vector<CheckedIndices> indices = {};  // what the model's checks of indices are about, for messages
+  std::map<int64_t, std::vector<CheckedIndices>> shorter_indices = {};  // of entries of shorter rows, by their length
 };
 
 class Steps {

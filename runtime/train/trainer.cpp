@@ -11,6 +11,7 @@
 #include "ir/check.h"
 #include "runtime/data/shuffle.h"
 #include "runtime/process/process_memory.h"
+#include "runtime/train/batches.h"
 #include "runtime/train/best.h"
 #include "runtime/train/finite.h"
 #include "runtime/train/progress.h"
@@ -47,8 +48,10 @@ void require_inside(const Steps::Done& done, const StepsOptions& options, const 
                     std::span<const uint32_t> order) {
   if (!done.record.outside) return;
   const OutsideIndex& outside = *done.record.outside;
-  HEDDLE_CHECK(outside.check < options.indices.size(), "the model's checks of indices are known");
-  const CheckedIndices& checked = options.indices[outside.check];
+  const int64_t length = done.entry->kind().length;
+  const std::vector<CheckedIndices>& known = length > 0 ? options.shorter_indices.at(length) : options.indices;
+  HEDDLE_CHECK(outside.check < known.size(), "the model's checks of indices are known");
+  const CheckedIndices& checked = known[outside.check];
   const auto place = static_cast<size_t>(done.first_row + outside.place / std::max<int64_t>(checked.of_row, 1));
   const bool of_row = checked.of_row > 0;
   const UserError error = index_error(
@@ -59,13 +62,12 @@ void require_inside(const Steps::Done& done, const StepsOptions& options, const 
   throw error;
 }
 
-// Every row once: through the entry of evaluation, and what is left through that of the remainder.
-std::vector<Steps::Part> eval_parts(const codegen::Program& program, int64_t rows) {
-  const codegen::Entry* full = program.find_entry(ir::Phase::eval);
+// Every row once: through the entries of evaluation, and what is left through that of the remainder.
+std::vector<Steps::Part> eval_parts(const codegen::Program& program, const Batches& batches,
+                                    const data::BucketOrder& order, int64_t rows) {
   const codegen::Entry* last = program.find_entry({ir::Phase::eval, ir::BatchKind::remainder});
-  HEDDLE_CHECK(full != nullptr, "a program to be evaluated has an entry 'eval'");
-  const int64_t rest = rows % batch_of(*full);
-  std::vector<Steps::Part> parts = {{full, rows / batch_of(*full)}};
+  const int64_t batch = batch_of(batches.whole()), rest = rows % batch;
+  std::vector<Steps::Part> parts = batches.parts(order, 0, rows / batch);
   HEDDLE_CHECK(rest == 0 || (last && rest % batch_of(*last) == 0), "'eval_last' divides the remainder");
   if (rest > 0) parts.push_back({last, rest / batch_of(*last)});
   return parts;
@@ -78,18 +80,21 @@ MetricValues evaluate_with(Steps& steps, Executable& executable, const Split& ro
   std::optional<Fault> fault;          // the first
   int64_t fault_rows = 0;              // before its batch
   std::optional<Steps::Done> outside;  // likewise
-  steps.run(rows.table, {}, eval_parts(executable.program(), rows.rows()),
+  const Batches batches(executable.program(), ir::Phase::eval);
+  data::BucketOrder order;  // as they lie
+  if (!rows.bucket.empty()) order = batches.arrange(data::in_order(rows.rows()), rows.bucket);
+  steps.run(rows.table, order.rows, eval_parts(executable.program(), batches, order, rows.rows()),
             {.record =
                  [&](const Steps::Done& done) {
                    if (!fault && done.record.fault) fault = done.record.fault, fault_rows = done.first_row;
                    if (!outside && done.record.outside) outside = done;
                  },
              .stop = [&] { return outside || (watcher.interrupted && watcher.interrupted() != 0); }});
-  if (outside) require_inside(*outside, options, rows, {});
+  if (outside) require_inside(*outside, options, rows, order.rows);
   MetricValues values = metrics.values();
   if (all_finite(values)) return values;
   const auto bad = std::find_if_not(values.begin(), values.end(), is_finite);
-  require_finite_rows(fault, fault_rows, rows, {}, fmt::format("'{}' is {}", bad->name, bad->value));
+  require_finite_rows(fault, fault_rows, rows, order.rows, fmt::format("'{}' is {}", bad->name, bad->value));
   return values;
 }
 
@@ -104,16 +109,16 @@ class Run {
         validation_(validation),
         watcher_(watcher),
         metrics_(executable),
+        batches_(executable.program(), ir::Phase::train),
         steps_(executable, noting(options.steps_options, watcher)) {
     const codegen::Program& program = executable.program();
-    full_ = program.find_entry(ir::Phase::train);
-    HEDDLE_CHECK(full_ != nullptr, "a program to be trained has an entry 'train'");
     after_epoch_ = program.find_entry(ir::Phase::after_epoch);
     last_ = options.drop_last ? nullptr : program.find_entry({ir::Phase::train, ir::BatchKind::remainder});
-    const int64_t batch = batch_of(*full_), remainder = rows.rows() % batch;
+    batch_ = batch_of(batches_.whole());
+    const int64_t remainder = rows.rows() % batch_;
     if (remainder == 0) last_ = nullptr;
     HEDDLE_CHECK(!last_ || batch_of(*last_) == remainder, "'train_last' is made for the remainder of the rows");
-    steps_per_epoch_ = epoch_length(rows.rows(), batch, last_ == nullptr);
+    steps_per_epoch_ = epoch_length(rows.rows(), batch_, last_ == nullptr);
     all_steps_ = run_length(options.epochs, options.steps, steps_per_epoch_).value_or(kForever);
   }
 
@@ -178,9 +183,10 @@ class Run {
     if (state_.step_of_epoch == 0) metrics_.reset();
     any_counts_ = state_.step_of_epoch > 0;
     const int64_t steps = std::min(steps_per_epoch_, all_steps_ - (state_.steps - state_.step_of_epoch));
-    const std::vector<uint32_t> order =
+    const data::BucketOrder order = batches_.arrange(
         options_.in_order ? data::in_order(rows_.rows())
-                          : data::shuffled(rows_.rows(), options_.seed, static_cast<uint64_t>(state_.epochs));
+                          : data::shuffled(rows_.rows(), options_.seed, static_cast<uint64_t>(state_.epochs)),
+        rows_.bucket);
     while (state_.step_of_epoch < steps && !ended()) {
       run_steps(order, steps);
       if (state_.step_of_epoch < steps && !ended() && is_due()) save();
@@ -216,15 +222,15 @@ class Run {
   }
 
   // Steps from where the epoch stands, up to its end or to where a checkpoint is due.
-  void run_steps(std::span<const uint32_t> order, int64_t steps) {
+  void run_steps(const data::BucketOrder& order, int64_t steps) {
     const int64_t first = state_.step_of_epoch;
     int64_t times = steps - first;
     if (watcher_.save && options_.save.steps > 0)
       times = std::min(times, options_.save.steps - state_.steps % options_.save.steps);
     const int64_t ragged = last_ && first + times == steps_per_epoch_ ? 1 : 0;
-    std::vector<Steps::Part> parts = {{full_, times - ragged}};
+    std::vector<Steps::Part> parts = batches_.parts(order, first, times - ragged);
     if (ragged > 0) parts.push_back({last_, ragged});
-    const auto rows = order.subspan(static_cast<size_t>(first * batch_of(*full_)));
+    const auto rows = std::span(order.rows).subspan(static_cast<size_t>(first * batch_));
     steps_.run(rows_.table, rows, parts,
                {.record = [&](const Steps::Done& done) { finished(done, rows); },
                 .stop = [&] { return note_end() || time_due(); }},
@@ -308,8 +314,8 @@ class Run {
   }
 
   void explain(const std::string& what) const {
-    const bool told = watcher_.explain && options_.from == nullptr && state_.epochs == 0 &&
-                      state_.steps <= rows_.rows() / batch_of(*full_);
+    const bool told =
+        watcher_.explain && options_.from == nullptr && state_.epochs == 0 && state_.steps <= rows_.rows() / batch_;
     if (!told) return;
     if (const std::optional<UserError> error = watcher_.explain(state_.steps, what)) throw *error;
   }
@@ -345,8 +351,9 @@ class Run {
   const Split* validation_;
   const Watcher& watcher_;
   Metrics metrics_;
+  const Batches batches_;
   Steps steps_;
-  const codegen::Entry* full_ = nullptr;
+  int64_t batch_ = 0;  // rows of a whole one
   const codegen::Entry* last_ = nullptr;
   const codegen::Entry* after_epoch_ = nullptr;  // renews what a schedule keeps; it reads what the metrics' states hold
   int64_t steps_per_epoch_ = 0, all_steps_ = 0;

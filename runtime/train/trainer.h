@@ -4,7 +4,8 @@
 //   54000 rows, batch 128
 //     -> 421 runs of "train", one of "train_last" (112 rows), then the validation rows through "eval"
 //
-// The order of rows is a function of (seed, epoch) alone. Nothing here is particular to a device.
+// The order of rows is a function of (seed, epoch), and of their buckets where the program has entries of shorter rows
+// (runtime/data/bucket_order.h). Nothing here is particular to a device.
 #pragma once
 #include <functional>
 #include <optional>
@@ -20,6 +21,7 @@ namespace heddle::runtime {
 struct Split {
   std::string name;
   data::Table table;
+  std::vector<uint8_t> bucket = {};  // of each row, the shortest 0; the last is that of all rows. Empty: there are none
   int64_t rows() const { return table.rows; }
 };
 

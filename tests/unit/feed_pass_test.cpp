@@ -111,6 +111,45 @@ TEST(FeedPass, MakesInputsOfEntriesThatTakeRows) {
   EXPECT_EQ(fed.graph("predict")[fed.graph("predict").inputs[0]].role, ir::Role::input);
 }
 
+// Rows of 16 elements: whole ones need no stride, shorter ones have it.
+TEST(FeedPass, ShorterEntriesTakeTheFirstOfARow) {
+  const SourceFile source{"fed.hir", R"(graph @eval(input %x: f32[8,16]) {
+  %loss: f32[] = reduce_sum(%x) {axes = [0,1]}
+  return %loss
+}
+graph @eval.4(input %x: f32[8,4]) {
+  %loss: f32[] = reduce_sum(%x) {axes = [0,1]}
+  return %loss
+}
+)"};
+  ir::Module m = ir::parse(source);
+  passes::Options options = testing::host_options(/*library=*/false);
+  options.columns = {{.input = "x", .stored = DType::u8, .stride = 16}};
+  ASSERT_TRUE(passes::feed(m, options));
+  EXPECT_EQ(ir::verify(m), std::vector<std::string>{});
+  for (const int64_t length : {0, 4}) {
+    const Graph& g = *m.find_graph(ir::EntryKind{.phase = ir::Phase::eval, .length = length});
+    const FedInput fed = ir::fed_input(*g.def(g.find("x")));
+    EXPECT_EQ(fed.column.stride, length > 0 ? 16 : 0);
+    EXPECT_EQ(fed.stride(), 16);
+    EXPECT_EQ(fed.stored_elements(), length > 0 ? length : 16);
+  }
+}
+
+TEST(EntryKind, NamesSayLengths) {
+  using ir::BatchKind, ir::entry_kind, ir::entry_name, ir::EntryKind, ir::Phase;
+  const EntryKind shorter{.phase = Phase::train, .length = 16},
+      last{.phase = Phase::eval, .batch = BatchKind::remainder, .length = 1024};
+  EXPECT_EQ(entry_name(shorter), "train.16");
+  EXPECT_EQ(entry_name(last), "eval_last.1024");
+  for (const EntryKind& kind : {shorter, last, EntryKind{.phase = Phase::reset}, EntryKind{.phase = Phase::train}})
+    EXPECT_EQ(entry_kind(entry_name(kind)), kind);
+  EXPECT_TRUE(shorter.takes_rows());
+  for (const char* name : {"train.", "train.0", "train.016", "train.-4", "train.4x", "train.1.6", ".16", "reset.16",
+                           "predict.16", "trains.16", "train.99999999999999999999"})
+    EXPECT_EQ(entry_kind(name), EntryKind{}) << name;
+}
+
 TEST(FeedPass, RecordsWhatTheStepTells) {
   const Fed fed(columns());
   const auto told = [&](const char* name) {

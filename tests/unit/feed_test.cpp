@@ -187,6 +187,36 @@ TEST(Feed, StepsTakeTheRowsThatComeNext) {
     }
 }
 
+// Of rows that are longer than the input's it has the first elements: packets or none, rows that a packet does not divide,
+// one number for each element, classes, several axes; resident and streamed.
+TEST(Feed, TakesTheFirstElementsOfLongerRows) {
+  constexpr int64_t kRows = 9;
+  const std::vector<uint32_t> order = {8, 0, 3, 5};
+  for (const int64_t whole : {int64_t{1}, int64_t{8}, int64_t{10}, int64_t{300}})
+    for (const int64_t taken : {int64_t{1}, int64_t{3}, int64_t{8}, int64_t{256}}) {
+      if (taken > whole) continue;
+      std::vector<uint8_t> values;
+      for (int64_t i = 0; i < kRows * whole; ++i) values.push_back(static_cast<uint8_t>(i * 7 + 3));
+      const data::Table table{.rows = kRows, .columns = {column<uint8_t>(ElementType::u8, {whole}, values)}};
+      std::vector<float> wanted;
+      for (const uint32_t row : order)
+        for (int64_t i = 0; i < taken; ++i)
+          wanted.push_back(0.5F * values[static_cast<size_t>(static_cast<int64_t>(row) * whole + i)]);
+      const FedColumn spec{
+          .input = "x", .stored = DType::u8, .maps = {data_map("scale", {{"by", {0.5}}})}, .stride = whole};
+      const std::string type = "f32[4," + std::to_string(taken) + "]";
+      EXPECT_EQ(run<float>(type, spec, table, order).x, wanted) << taken << " of " << whole;
+      EXPECT_EQ(run<float>(type, spec, table, order, {.resident_bytes = 1}).x, wanted) << taken << " of " << whole;
+    }
+  const data::Table classes{.rows = 2, .columns = {column<uint8_t>(ElementType::u8, {3}, {2, 0, 1, 1, 2, 0})}};
+  const FedColumn one_hot{.input = "x", .stored = DType::u8, .classes = 3, .stride = 3};
+  EXPECT_EQ(run<float>("f32[2,2,3]", one_hot, classes, {1, 0}).x,
+            (std::vector<float>{0, 1, 0, 0, 0, 1, 0, 0, 1, 1, 0, 0}));
+  const data::Table pairs{.rows = 2, .columns = {column<int16_t>(ElementType::i16, {2, 2}, {1, 2, 3, 4, 5, 6, 7, 8})}};
+  EXPECT_EQ(run<int32_t>("i32[2,1,2]", {.input = "x", .stored = DType::i16, .stride = 4}, pairs, {}).x,
+            (std::vector<int32_t>{1, 2, 5, 6}));
+}
+
 // More steps than the ring holds, and a second table: records follow one another.
 TEST(Feed, TheRingGoesRound) {
   codegen::Program program = program_of("f32[1,1]", {"x", DType::u8, {}});

@@ -69,7 +69,7 @@ struct Made {
   bool operator==(const Made&) const = default;
 };
 
-codegen::Program program_of(int length, const Masking& m, const std::string& entry, ir::DType stored) {
+codegen::Program program_of(int length, const Masking& m, const std::string& entry, ir::DType stored, int whole = 0) {
   const std::string shape = "[4," + std::to_string(length) + "]";
   const std::string text = "graph @" + entry + "(input %x: i32" + shape + ", input %y: i32" + shape + ") {\n  %a: i32" +
                            shape + " = add(%x, %y)\n  %r: f32" + shape +
@@ -78,8 +78,8 @@ codegen::Program program_of(int length, const Masking& m, const std::string& ent
   const SourceFile source{"feed.hir", text};
   ir::Module module = ir::parse(source);
   passes::Options options = testing::host_options();
-  options.columns = {{.input = "x", .stored = stored, .maps = {m.map(false)}},
-                     {.input = "y", .stored = stored, .maps = {m.map(true)}}};
+  options.columns = {{.input = "x", .stored = stored, .maps = {m.map(false)}, .stride = whole},
+                     {.input = "y", .stored = stored, .maps = {m.map(true)}, .stride = whole}};
   passes::run_pipeline(module, options);
   return codegen::lower(module, "fed", ir::host());
 }
@@ -102,17 +102,18 @@ struct How {
   std::string entry = "train";
   int threads = 2, steps_at_once = 1;
   int64_t resident = int64_t{1} << 30;
+  int whole = 0;  // elements of a row of the table, of which the first are taken; 0: as many as are taken
 };
 
 Made run(const Ids& ids, int length, const Masking& m, const std::vector<uint32_t>& order, Draws draws,
          const How& how = {}) {
   const bool wide = std::ranges::any_of(ids, [](int32_t id) { return id < 0 || id > 255; });
-  const codegen::Program program = program_of(length, m, how.entry, wide ? ir::DType::i32 : ir::DType::u8);
+  const codegen::Program program = program_of(length, m, how.entry, wide ? ir::DType::i32 : ir::DType::u8, how.whole);
   HostDevice device({.threads = how.threads, .kernel_cache = {}});
   Executable executable(program, device);
   Feed feed(executable, {.resident_bytes = how.resident});
   const codegen::Entry& e = *program.find_entry(ir::entry_kind(how.entry));
-  const data::Table table = table_of(ids, length, wide);
+  const data::Table table = table_of(ids, how.whole > 0 ? how.whole : length, wide);
   feed.begin(table, order, draws);
   Made made;
   const int64_t steps = (order.empty() ? table.rows : std::ssize(order)) / kBatch;
@@ -167,6 +168,20 @@ TEST(MaskTokens, EachElementIsThatOfTheFormula) {
       EXPECT_EQ(run(ids, length, m, in_turn(12), draws, {.threads = 1}), wanted) << length;
       EXPECT_EQ(run(ids, length, m, in_turn(12), draws, {.threads = 3, .resident = 1}), wanted) << length;
     }
+}
+
+// Who takes the first elements of longer rows has them hidden as the whole rows have.
+TEST(MaskTokens, AreThoseOfWholeRows) {
+  constexpr int kWhole = 16, kTaken = 6;
+  const Masking m;
+  const Ids ids = some_ids(12, kWhole, m.vocab);
+  const Draws draws{.seed = 3, .epoch = 2};
+  const Made whole = run(ids, kWhole, m, in_turn(12), draws),
+             taken = run(ids, kTaken, m, in_turn(12), draws, {.whole = kWhole});
+  Made wanted;
+  for (size_t i = 0; i < ids.size(); ++i)
+    if (i % kWhole < kTaken) wanted.tokens.push_back(whole.tokens[i]), wanted.targets.push_back(whole.targets[i]);
+  EXPECT_EQ(taken, wanted);
 }
 
 // The row's number counts, not its place in the batch or in the order; another epoch and another seed hide others.

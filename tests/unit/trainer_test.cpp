@@ -8,10 +8,15 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <set>
+#include <span>
+#include <utility>
 
 #include "ir/diagnostic.h"
+#include "runtime/data/bucket_order.h"
+#include "runtime/data/shuffle.h"
 #include "tests/support/memory_device.h"
 
 namespace heddle::runtime {
@@ -210,6 +215,57 @@ TEST_F(Trainer, AnyNumberOfStepsASubmissionIsTheSame) {
         // Of the ring's four records two submissions have two each; a chunk is a batch where little may be resident.
         EXPECT_EQ(*std::ranges::max_element(device.submitted), repeats == 1 || resident == 1 ? 1 : 2);
       }
+}
+
+// Batches of short rows run through their entries, in the order of bucket_order; the rest through that of the remainder.
+// Neither submissions nor a break in the epoch change anything.
+TEST_F(Trainer, RowsInBucketsGoThroughTheirEntries) {
+  const codegen::Program program =
+      program_of({entry("train.16", 4), entry("train.8", 4), entry("train", 4), entry("train_last", 2),
+                  entry("eval.8", 4), entry("eval.16", 4), entry("eval", 4), entry("eval_last", 2)});
+  Split split = rows(70);
+  for (int i = 0; i < 70; ++i) split.bucket.push_back(static_cast<uint8_t>(i * 7 % 5 % 3));
+  const auto call_of = [](const CountingDevice::Call& call) { return std::pair(call.entry, call.rows); };
+  const auto expected = [&](const std::string& phase, const std::vector<uint32_t>& order) {
+    const data::BucketOrder made = data::bucket_order(order, split.bucket, 2, 4);
+    std::vector<std::pair<std::string, std::vector<float>>> calls;
+    for (size_t i = 0; i < made.rows.size(); ++i) {
+      const size_t batch = i / 4;
+      constexpr const char* kLengths[] = {".8", ".16", ""};
+      if (i % 4 == 0)
+        calls.emplace_back(phase + (batch < made.batches.size() ? kLengths[made.batches[batch]] : "_last"),
+                           std::vector<float>());
+      calls.back().second.push_back(static_cast<float>(made.rows[i]) + 1);
+    }
+    return calls;
+  };
+  auto wanted = expected("train", data::shuffled(70, 5, 0));
+  std::ranges::copy(expected("train", data::shuffled(70, 5, 1)), std::back_inserter(wanted));
+  std::set<std::string> entries;
+  for (const auto& [name, values] : wanted) entries.insert(name);
+  EXPECT_EQ(entries, (std::set<std::string>{"train", "train.16", "train.8", "train_last"}));
+  options_.seed = 5, options_.epochs = 2;
+  RunState from;
+  from.steps = 25, from.epochs = 1, from.step_of_epoch = 7;
+  for (const bool late : {false, true})
+    for (const int64_t repeats : {1, 2})
+      for (const int64_t resident : {1, 1 << 20})
+        for (const bool resumed : {false, true}) {
+          CountingDevice device;
+          device.late = late;
+          Executable executable(program, device);
+          options_.steps_options = {.most_repeats = repeats, .feed = {.resident_bytes = resident}};
+          options_.from = resumed ? &from : nullptr;
+          EXPECT_EQ(train(executable, options_, split, nullptr, {}).steps, 36);
+          std::vector<std::pair<std::string, std::vector<float>>> ran;
+          std::ranges::transform(device.runs, std::back_inserter(ran), call_of);
+          EXPECT_TRUE(std::ranges::equal(ran, std::span(wanted).subspan(resumed ? 25 : 0))) << late << repeats;
+        }
+  Executable executable(program, device_);
+  EXPECT_DOUBLE_EQ(evaluate(executable, split)[0].value, 35.5);
+  std::vector<std::pair<std::string, std::vector<float>>> ran;
+  std::ranges::transform(device_.runs, std::back_inserter(ran), call_of);
+  EXPECT_EQ(ran, expected("eval", data::in_order(70)));
 }
 
 TEST_F(Trainer, LeavesTheRestOutWhereAskedTo) {

@@ -255,6 +255,7 @@ UserError error_of(const Again& again, const Run& run, const Found& found, int64
 }
 
 std::optional<UserError> explain(const RunArguments& a, Run& run, int64_t step, const std::string& what) {
+  if (!run.session.plan.buckets.empty()) return std::nullopt;  // steps of several lengths are not done again
   const Again again = build_again(a, run);
   if (flops_of(again.step()) * static_cast<double>(step) > kMostFlops) return std::nullopt;
   NamedTensors tensors = first_states(a, run, again.step());

@@ -158,6 +158,13 @@ std::string training_text(const frontend::Train& t) {
   return t.early_stop ? text + early_stop_text(*t.early_stop) : text;
 }
 
+std::string buckets_text(const frontend::Buckets& buckets) {
+  std::vector<std::string> by;
+  for (const frontend::Named& input : buckets.by) by.push_back(input.text);
+  return fmt::format("data buckets by={} let={} lengths={}\n", fmt::join(by, ","), buckets.let.text,
+                     fmt::join(buckets.lengths, ","));
+}
+
 }  // namespace
 
 std::string print_model(const frontend::Model& m) {
@@ -183,6 +190,7 @@ std::string print_model(const frontend::Model& m) {
           reader_text("test", m.data.test);
   if (m.data.validation_fraction > 0)
     text += fmt::format("data validation fraction={}{}\n", m.data.validation_fraction, draw_text(m.data.draw));
+  if (m.data.buckets) text += buckets_text(*m.data.buckets);
   for (const auto& [input, maps] : m.data.maps)
     for (const ir::DataMap& map : maps) text += map_text(input, map);
   return text;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <numeric>
 
@@ -51,6 +52,13 @@ std::vector<ir::FedColumn> fed_columns(const frontend::TrainingPlan& plan, const
       std::ranges::copy_if(maps->second, std::back_inserter(column.maps),
                            [](const ir::DataMap& map) { return !map.def->first; });
     column.channels_first = plan.inputs[i].channels_first;
+    // Shorter entries take the first elements of rows that lie whole.
+    const auto cut = [&](const frontend::PlannedBucket& bucket) {
+      return bucket.inputs[i].row.dims != plan.inputs[i].row.dims;
+    };
+    if (std::ranges::any_of(plan.buckets, cut))
+      column.stride =
+          std::accumulate(plan.inputs[i].stored.begin(), plan.inputs[i].stored.end(), int64_t{1}, std::multiplies<>());
     fed.push_back(std::move(column));
   }
   return fed;

@@ -10,6 +10,7 @@
 #include "frontend/build_graph.h"
 #include "ir/diagnostic.h"
 #include "tools/driver/drawn_rows.h"
+#include "tools/driver/row_buckets.h"
 
 namespace heddle::driver {
 namespace {
@@ -239,7 +240,9 @@ Splits load_splits(const DataRequest& request, const DataHeader& header) {
   };
   const auto split = [&](const char* name, std::optional<Table> table) -> std::optional<runtime::Split> {
     if (!table) return std::nullopt;
-    return runtime::Split{name, std::move(*table)};
+    std::vector<uint8_t> bucket = row_buckets(*request.plan, *table);
+    if (const std::string told = bucket_note(*request.plan, *table, bucket, name); !told.empty()) notes.push_back(told);
+    return runtime::Split{name, std::move(*table), std::move(bucket)};
   };
   Splits splits;
   splits.test = split("test", load(data.test, header.rows.test));

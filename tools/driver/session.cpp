@@ -26,7 +26,7 @@ Session open_for_rows(Planned& planned, const SessionOptions& options) {
     throw UserError(planned.plan.data.where, "mask_tokens names a token of a text, and a step has none",
                     "give its id, with \"vocab\" and \"special\"");
   CompileOptions compile_options = options.compile;
-  compile_options.entries = {.train = planned.plan.batch, .total_steps = {}};
+  compile_options.entries = {.train = planned.plan.batch, .shorter = false, .total_steps = {}};
   return begin(compile(planned, compile_options));
 }
 
@@ -107,13 +107,23 @@ void initialise(Session& s) {
   s.executable->run(*init);
 }
 
+namespace {
+
+std::map<int64_t, std::vector<CheckedIndices>> shorter_indices(const frontend::TrainingPlan& plan) {
+  std::map<int64_t, std::vector<CheckedIndices>> by_length;
+  for (const frontend::PlannedBucket& bucket : plan.buckets) by_length[bucket.length] = bucket.indices;
+  return by_length;
+}
+
+}  // namespace
+
 runtime::TrainOptions train_options(const Session& s) {
   return {.epochs = s.plan.epochs,
           .steps = s.plan.steps,
           .seed = static_cast<uint64_t>(s.plan.seed),
           .drop_last = s.plan.drop_last,
           .in_order = s.plan.in_order,
-          .steps_options = {.indices = s.plan.indices},
+          .steps_options = {.indices = s.plan.indices, .shorter_indices = shorter_indices(s.plan)},
           .best = s.plan.early_stop ? std::optional(best_rule(s.plan)) : std::nullopt,
           .clips = s.plan.clips,
           .gradient_norm = s.plan.gradient_norm};
@@ -125,7 +135,8 @@ runtime::TrainResult train(Session& s, const runtime::TrainOptions& options, con
 }
 
 runtime::MetricValues evaluate(Session& s, const runtime::Split& split, const runtime::Watcher& watcher) {
-  return runtime::evaluate(*s.executable, split, watcher, {.indices = s.plan.indices});
+  return runtime::evaluate(*s.executable, split, watcher,
+                           {.indices = s.plan.indices, .shorter_indices = shorter_indices(s.plan)});
 }
 
 runtime::BestRule best_rule(const frontend::TrainingPlan& plan) {
