@@ -174,8 +174,9 @@ void add_generate(CommandLine& line) {
   command.add_option("--weights", a->weights, "the weights (safetensors)").takes(Takes::file).required();
   command.add_option("--weights-prefix", a->prefix,
                      "remove this from the names of the file's tensors: \"module.\", \"_orig_mod.\"");
-  command.add_option("--prompt", a->prompts,
-                     "the text to continue, or the source of an encoder-decoder; - for standard input; may be repeated");
+  command.add_option(
+      "--prompt", a->prompts,
+      "the text to continue, or the source of an encoder-decoder; - for standard input; may be repeated");
   command.add_option("--in", a->in, "a file of lines {\"prompt\": TEXT}, or - for standard input").takes(Takes::file);
   command.add_option("--format", a->format, "the format of the results (default: text, and jsonl with --in)")
       .one_of({"text", "jsonl"});

@@ -45,9 +45,10 @@ void add_predict(CommandLine& line) {
   command.add_option("--weights-prefix", a->prefix,
                      "remove this from the names of the file's tensors: \"module.\", \"_orig_mod.\"");
   command
-      .add_option("--in", r.in,
-                  "rows: npy, csv, idx, png, jpg, wav, jsonl, txt, a folder of pictures or sounds, or - for lines on standard "
-                  "input; INPUT=FILE if the model has several inputs")
+      .add_option(
+          "--in", r.in,
+          "rows: npy, csv, idx, png, jpg, wav, jsonl, txt, a folder of pictures or sounds, or - for lines on standard "
+          "input; INPUT=FILE if the model has several inputs")
       .takes(Takes::file)
       .required();
   command.add_option("--in-format", r.in_format, "the format of --in, if its name does not tell it")

@@ -115,11 +115,12 @@ DecodedText decode_text(const frontend::Model& model, const ir::Module& m, const
   }
   if (found.empty()) throw UserError(*fault);
   const auto refuse_two = [&](ir::ValueId one, ir::ValueId two) {
-    throw UserError(place_of_input(model, g[two].name),
-                    fmt::format("output '{}' depends on '{}' and on '{}': it is unknown what the latter is for the tokens "
-                                "that follow",
-                                output.name, g[one].name, g[two].name),
-                    "leave the second input out of the model that generates: parameters stay the same");
+    throw UserError(
+        place_of_input(model, g[two].name),
+        fmt::format("output '{}' depends on '{}' and on '{}': it is unknown what the latter is for the tokens "
+                    "that follow",
+                    output.name, g[one].name, g[two].name),
+        "leave the second input out of the model that generates: parameters stay the same");
   };
   if (found.size() > 1) refuse_two(found[0].text, found[1].text);
   DecodedText& only = found[0];
