@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <climits>
 #include <queue>
 #include <set>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "ir/check.h"
 #include "ir/kernel/plan_primitive.h"
 #include "passes/dead_code.h"
+#include "passes/fuse/held.h"
 #include "passes/fuse/partners.h"
 #include "passes/scan/rebuild.h"
 
@@ -22,10 +22,6 @@ using namespace ir;
 // Effort on refused kernels after which a group is left as it is: a concatenation of hundreds of values would be tried
 // with each reader of each of them.
 constexpr size_t kMostSpent = 4096;
-
-// One kernel instead of two saves a launch, and may need in memory at once what two needed one after the other. From so
-// many bytes on, a saving of less than such a part of them is not worth it.
-constexpr int64_t kMuchHeld = int64_t{32} << 20, kLeastSaved = 16;
 
 // Calls f for each value of both; the lists are sorted.
 template <class F>
@@ -87,7 +83,7 @@ class Fuser {
   // Of two groups as they were when it was made: each that has grown since has been considered again.
   struct Choice {
     double gain;
-    int64_t held;  // longer_held, which decides where gains are equal
+    int64_t held;  // held_longer, which decides where gains are equal
     Pair pair;
     int versions;  // the sum of both: neither ever gets smaller
     bool operator<(const Choice& o) const {
@@ -133,57 +129,10 @@ class Fuser {
     return bytes;
   }
 
-  // A large result of others that one group reads, in the order of the graph.
-  struct Held {
-    int made = 0, last = 0;  // positions of the node that computes it, and of its last reader
-    int64_t bytes = 0;
-  };
-  int position(NodeId n) const { return groups_.roles().position[index_of(n)]; }
-  bool is_view(NodeId n) const { return groups_.of(n) < 0; }
-  int last_use(ValueId v) const {
-    if (g_.is_output(v) || g_.is_next(v)) return INT_MAX;
-    int last = 0;
-    for (const NodeId use : g_[v].uses)
-      last = std::max(last, is_view(use) ? last_use(g_[use].results[0]) : position(use));
-    return last;
-  }
-  std::vector<Held> held(const Group& reader, const Group& other) const {
-    std::vector<Held> all;
-    for (const ValueId v : reader.reads) {
-      const int64_t bytes = g_[v].type.bytes();
-      const bool of_both = std::binary_search(other.reads.begin(), other.reads.end(), v) ||
-                           std::binary_search(other.writes.begin(), other.writes.end(), v);
-      if (of_both || bytes * kLeastSaved < kMuchHeld) continue;
-      ValueId whole = v;  // of which it is a view
-      while (g_.def(whole) != nullptr && is_view(g_[whole].def) && !g_.def(whole)->operands.empty())
-        whole = g_.def(whole)->operands[0];
-      if (g_.def(whole) != nullptr) all.push_back({position(g_[whole].def), last_use(whole), bytes});
-    }
-    return all;
-  }
-
-  // Bytes that lie in memory beside one another only where both groups are one kernel: all of `a` has been read before
-  // any of `b` is made.
-  static int64_t held_longer(const std::vector<Held>& a, const std::vector<Held>& b) {
-    int64_t most = 0;
-    for (const Held& first : b) {
-      int64_t before = 0, behind = 0;
-      for (const Held& h : a) before += h.last < first.made ? h.bytes : 0;
-      for (const Held& h : b) behind += h.made >= first.made ? h.bytes : 0;
-      most = std::max(most, std::min(before, behind));
-    }
-    return most;
-  }
-  int64_t longer_held(Pair pair) const {
-    const Group &x = groups_[pair.first], &y = groups_[pair.second];
-    if (std::min(x.cost.bytes_read, y.cost.bytes_read) * kLeastSaved < kMuchHeld) return 0;
-    const std::vector<Held> a = held(x, y), b = held(y, x);
-    return std::max(held_longer(a, b), held_longer(b, a));
-  }
-
+  // Whether what both would hold in memory together is large beside what one kernel saves.
   bool holds_much(Pair pair) const {
     const Group &x = groups_[pair.first], &y = groups_[pair.second];
-    const int64_t held = longer_held(pair);
+    const int64_t held = held_longer(g_, groups_, pair.first, pair.second);
     const int64_t saved = common_bytes(g_, x.reads, y.reads) + passed_bytes(pair, x, y) + passed_bytes(pair, y, x);
     return held >= kMuchHeld && saved * kLeastSaved < held;
   }
@@ -199,7 +148,7 @@ class Fuser {
 
   void consider(int a, int b) {
     if (!fits(groups_[a], groups_[b]) || refused(a).count(b)) return;
-    if (double g = gain(a, b); g > 0) choices_.push({g, longer_held({a, b}), {a, b}, versions({a, b})});
+    if (double g = gain(a, b); g > 0) choices_.push({g, held_longer(g_, groups_, a, b), {a, b}, versions({a, b})});
   }
 
   bool merge_best() {
