@@ -58,7 +58,7 @@ Missing missing_expressions(const OpDef& op) {
   if (const auto* c = std::get_if<Contraction>(&op.kind)) require(static_cast<bool>(c->domain), "domain");
   if (const auto* r = std::get_if<Reduction>(&op.kind)) {
     require(static_cast<bool>(r->domain), "domain");
-    require(!r->monoid.empty(), "monoid");
+    require(r->monoid.name != nullptr, "monoid");
     require(!r->element.empty(), "element");
     require(r->finish.size() == op.results.size(), "finish of each result");
   }

@@ -45,7 +45,10 @@ class Text {
   explicit Text(uint32_t seed) : text_(random_text_model(seed)), random_(seed + 1) {
     const frontend::Model model = frontend::read_model(sources_, sources_.add("m.json", text_.json), {});
     whole_ = frontend::build_module(model, {.predict = text_.rows, .total_steps = 1});
-    passes::Decoded decoded = passes::decode(whole_, whole(), 0);
+    const auto is_input = [&](ValueId v) { return whole()[v].role == Role::input; };
+    const ValueId input = *std::ranges::find_if(whole().inputs, is_input);
+    passes::Decoded decoded = passes::decode(whole_, whole(), 0, input);
+    step_.bodies = decoded.bodies;
     step_.graphs.push_back(std::move(decoded.graph));
     if (decoded.reorder) step_.graphs.push_back(std::move(*decoded.reorder));
     EXPECT_EQ(verify(step_), std::vector<std::string>{});

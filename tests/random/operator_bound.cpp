@@ -116,7 +116,7 @@ void bring_together(const Operands& operands, std::vector<Tensor>& at) {
 // An index of the largest element: it is decided between two, and all moving one way decides nothing.
 bool finds_index(const OpDef& op) {
   const auto* reduction = std::get_if<Reduction>(&op.kind);
-  return reduction && reduction->monoid.starts_with("Arg");
+  return reduction && reduction->monoid.indexed;
 }
 
 // Which element stands at a place of an order, other elements decide where their bounds meet its own. Of equal elements
@@ -285,7 +285,7 @@ bool combines(const Signature& s) {
 
 bool sums(const Signature& s) {
   const auto* reduction = std::get_if<Reduction>(&s.op->kind);
-  return std::holds_alternative<Contraction>(s.op->kind) || (reduction && reduction->monoid == "Sum") || combines(s);
+  return std::holds_alternative<Contraction>(s.op->kind) || (reduction && reduction->monoid.rounds) || combines(s);
 }
 
 // The weights of a resize are polynomials of a place, with signs: at most 1, with some roundings of terms up to 2 each.
@@ -375,7 +375,7 @@ void open_beside_zeros(Errors& errors, const Signature& s, const Operands& opera
 
 bool is_product(const Signature& s) {
   const auto* reduction = std::get_if<Reduction>(&s.op->kind);
-  const bool product = (reduction && reduction->monoid == "Prod") || s.op->name == "cumprod";
+  const bool product = (reduction && std::string_view(reduction->monoid.name) == "Prod") || s.op->name == "cumprod";
   return product || (s.op->find_attr("combine") != nullptr && s.text("combine") == "mul");
 }
 

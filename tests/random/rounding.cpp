@@ -16,7 +16,7 @@ constexpr double kSumUnits = 64;  // of a sum of up to 128 terms, whatever their
 bool chooses(const OpDef& op) {
   const auto* reduction = std::get_if<Reduction>(&op.kind);
   return std::holds_alternative<Movement>(op.kind) || std::holds_alternative<Lookup>(op.kind) ||
-         (reduction && reduction->monoid != "Sum" && reduction->monoid != "Prod");
+         (reduction && !reduction->monoid.rounds && std::string_view(reduction->monoid.name) != "Prod");
 }
 
 // More than one call or operator: parts as large as the operands may cancel, as in x / 2 * (1 + erf(x / sqrt(2))).

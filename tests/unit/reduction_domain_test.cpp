@@ -111,7 +111,7 @@ Accumulator reduce_at(const Reduction& r, const ReductionDomain& domain, const s
     }
     if (values.size() < operands.size()) continue;
     const int64_t k = domain.k ? evaluate(*domain.k, at) : i;
-    combine(acc, r.monoid, element(r.element, values, k, s), k);
+    combine(acc, r.monoid.name, element(r.element, values, k, s), k);
   }
   return acc;
 }
@@ -144,7 +144,7 @@ TEST(ReductionDomain, AgreesWithTheOracleOfEveryReductionAndContraction) {
     EXPECT_GE(op->samples.size(), 5U) << op->name;
     for (const Sample& sample : op->samples) {
       const Signature s = applied(*op, sample);
-      const Reduction product{"Sum", "a * b", {"acc"}, {}};
+      const Reduction product{monoids::kSum, "a * b", {"acc"}, {}};
       const ReductionDomain domain = reduction != nullptr ? reduction->domain(s) : contraction->domain(s);
       expect_agreement(*op, reduction != nullptr ? *reduction : product, domain, s, sample);
     }
