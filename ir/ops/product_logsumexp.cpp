@@ -113,7 +113,7 @@ struct ChunkSums {
   ValueId largest, sum, label, total;  // each [T]
 };
 ChunkSums sums_of(Builder& b, const Chunk& c, ValueId product, ValueId labels) {
-  const Dims& dims = b.type(product).dims;
+  const Dims dims = b.type(product).dims;
   const Attrs columns = {{"axes", Dims{1}}};
   const ValueId logits = b("add", {product, along(b, c.bias, dims, 1)});
   const ValueId largest = b("reduce_max", {logits}, columns);

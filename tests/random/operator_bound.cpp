@@ -178,9 +178,10 @@ bool oscillates(const OpDef& op) {
   std::vector<Tensor> operands(op.operands.size(), Tensor(type));
   for (int64_t i = 0; i < kPoints; ++i)
     for (Tensor& t : operands) t.set(i, &t == operands.data() ? 0.37 * static_cast<double>(i) : 1.7);
-  Signature s{.op = &op, .attrs = {}, .operands = std::vector<Type>(operands.size(), type), .results = {}};
+  const Attrs attrs = op.samples.empty() ? Attrs{} : op.samples[0].attrs;
+  Signature s{.op = &op, .attrs = attrs, .operands = std::vector<Type>(operands.size(), type), .results = {}};
   try {
-    s.results = infer_types(op, s.operands, {});
+    s.results = infer_types(op, s.operands, attrs);
   } catch (const InferError&) {
     return answer;
   }
