@@ -10,6 +10,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ir/ceil_div.h"
 #include "ir/evaluate/sums.h"
 #include "ir/ops/precision.h"
 #include "ir/ops/reduce.h"
@@ -18,6 +19,8 @@ namespace heddle::ir {
 namespace {
 
 const std::vector<DType> kWide = {DType::f32, DType::f64};
+
+constexpr int64_t kMostChunks = 256;  // each becomes kernels of its own
 
 std::vector<Key> attributes() {
   return with_precision({{.name = "chunk",
@@ -39,7 +42,10 @@ void require_product(const Signature& s) {
                                  to_string(x), to_string(w)));
   require_type(s, 2, "bias", {x.dtype, {w.dims[0]}});
   require_type(s, 3, "labels", {DType::i32, {x.dims[0]}});
-  if (s.integer("chunk") < 1) throw InferError(fmt::format("chunk is {}, expected 1 or more", s.integer("chunk")));
+  const int64_t chunk = s.integer("chunk");
+  if (chunk < 1) throw InferError(fmt::format("chunk is {}, expected 1 or more", chunk));
+  if (ceil_div(w.dims[0], chunk) > kMostChunks)
+    throw InferError(fmt::format("chunk is {}: {} classes would be more than {} chunks", chunk, w.dims[0], kMostChunks));
   check_precision(s);
 }
 

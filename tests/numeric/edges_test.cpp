@@ -10,6 +10,7 @@
 #include "tests/numeric/edge_values.h"
 #include "tests/numeric/harness.h"
 #include "tests/support/host_run.h"
+#include "tests/support/operator_attrs.h"
 
 namespace heddle::testing {
 namespace {
@@ -113,7 +114,7 @@ void expect_agreement(const Node& n, const std::vector<const Tensor*>& operands,
 }
 
 Attrs attributes(const OpDef& op, DType dtype) {
-  if (op.name != "clamp" || !is_integer(dtype)) return {};
+  if (op.name != "clamp" || !is_integer(dtype)) return required_attrs(op);
   const auto limit = static_cast<double>(dtype == DType::i32 ? lowest_integer(dtype) : is_signed(dtype) ? -3 : 1);
   return {{"low", limit}, {"high", 5.0}};
 }

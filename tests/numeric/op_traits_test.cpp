@@ -178,7 +178,10 @@ TEST(OpTraits, WhatIsAddedToTheFirstOperandDoesNotDependOnIt) {
     const auto fill = [](std::vector<Tensor>& operands) {
       count_elements(operands);
       for (size_t o = 1; o < operands.size(); ++o)
-        for (int64_t i = 0; !operands[o].floating() && i < operands[o].elements(); ++i) operands[o].set(i, 0);
+        for (int64_t i = 0; i < operands[o].elements(); ++i) {
+          const double number = operands[o].at(i);  // above those of the first operand, or below
+          operands[o].set(i, !operands[o].floating() ? 0 : i % 2 == 0 ? number : -number);
+        }
     };
     Applied whole = applied(c, fill);
     const Applied added = applied(c, [&](std::vector<Tensor>& operands) {

@@ -4,6 +4,7 @@
 
 #include "ir/op_def.h"
 #include "tests/property/random_values.h"
+#include "tests/support/operator_attrs.h"
 
 namespace heddle::testing {
 using namespace ir;
@@ -58,7 +59,7 @@ void add_elementwise(RandomValues& r) {
   while (operands.size() < op.operands.size()) operands.push_back(kJumping.count(op.name) ? x : r.partner(x));
   for (ValueId& v : operands)
     if (r.real(v) && !kSafe.count(op.name)) v = within(r, v, op);
-  Attrs attrs;
+  Attrs attrs = required_attrs(op);
   if (op.name == "clamp" && r.real(x)) attrs = {{"low", -0.5}, {"high", 1.0}};
   if (op.name == "clamp" && !r.real(x)) attrs = {{"low", 1.0}, {"high", 2.0}};
   r.keep(r.b(op.name, operands, attrs));

@@ -12,6 +12,7 @@
 #include "ir/ops/loops.h"
 #include "tests/random/attention_bound.h"
 #include "tests/random/rounding.h"
+#include "tests/support/operator_attrs.h"
 
 namespace heddle::testing {
 using namespace ir;
@@ -178,7 +179,7 @@ bool oscillates(const OpDef& op) {
   std::vector<Tensor> operands(op.operands.size(), Tensor(type));
   for (int64_t i = 0; i < kPoints; ++i)
     for (Tensor& t : operands) t.set(i, &t == operands.data() ? 0.37 * static_cast<double>(i) : 1.7);
-  const Attrs attrs = op.samples.empty() ? Attrs{} : op.samples[0].attrs;
+  const Attrs attrs = required_attrs(op);
   Signature s{.op = &op, .attrs = attrs, .operands = std::vector<Type>(operands.size(), type), .results = {}};
   try {
     s.results = infer_types(op, s.operands, attrs);
