@@ -45,7 +45,8 @@ void require_product(const Signature& s) {
   const int64_t chunk = s.integer("chunk");
   if (chunk < 1) throw InferError(fmt::format("chunk is {}, expected 1 or more", chunk));
   if (ceil_div(w.dims[0], chunk) > kMostChunks)
-    throw InferError(fmt::format("chunk is {}: {} classes would be more than {} chunks", chunk, w.dims[0], kMostChunks));
+    throw InferError(
+        fmt::format("chunk is {}: {} classes would be more than {} chunks", chunk, w.dims[0], kMostChunks));
   check_precision(s);
 }
 
