@@ -246,6 +246,18 @@ void open_at_the_cut(const Operands& operands, Errors& errors) {
   }
 }
 
+// Among elements of which one may be anything, any may be the best.
+void open_among_unknown(const Signature& s, const Bounded& operand, Errors& index) {
+  const ReductionDomain domain = std::get<Reduction>(s.op->kind).domain(s);
+  const IndexExpr offset = linear_offset(domain.maps[0], s.operands[0].dims);
+  int64_t point = 0;
+  for_each_point(domain.maps[0].extents, [&](const Dims& at) {
+    const int64_t result = point++ / product(domain.extents);
+    if (domain.maps[0].contains(at) && operand.error[static_cast<size_t>(evaluate(offset, at))] == kInfinity)
+      index[static_cast<size_t>(result)] = kInfinity;
+  });
+}
+
 // How far the results move when the operands go to the ends of their bounds.
 std::vector<Errors> spread(const Signature& s, const Operands& operands, const std::vector<Tensor>& values) {
   std::vector<Errors> errors;
@@ -264,8 +276,10 @@ std::vector<Errors> spread(const Signature& s, const Operands& operands, const s
         errors[r][i] = std::max(errors[r][i], distance(values[r], there[r], static_cast<int64_t>(i)));
   }
   for (size_t r = 0; r < values.size(); ++r)
-    if (finds_index(*s.op) && !values[r].floating())
+    if (finds_index(*s.op) && !values[r].floating()) {
       for (double& e : errors[r]) e = e > 0 ? kInfinity : 0;
+      open_among_unknown(s, *operands[0], errors[r]);
+    }
   // Integers wrap around: where one may be anything, what it changes may.
   for (size_t r = 0; r < values.size(); ++r)
     if (!values[r].floating() && values[r].type.dtype != DType::boolean && any(operands, unknown))

@@ -239,7 +239,7 @@ int main(int argc, char** argv) {
   refused(2, "load: - is no file", [] { heddle::Model::load("-"); });
   refused(1, "mine:1:2:", [] { heddle::Model::parse("{x", {.text_name = "mine"}); });
   refused(2, "FilePredictions::format is 'xls'", [&] { other.predict_files({.in = {"-"}, .format = "xls"}); });
-  refused(2, "one of npy, csv, idx, image, jsonl, txt, or empty",
+  refused(2, "one of npy, csv, idx, image, wav, jsonl, txt, or empty",
           [&] { other.predict_files({.in = {"-"}, .in_format = "xls"}); });
   refused(2, "FilePredictions::top is -1, expected 0 ... 1048576",
           [&] { other.predict_files({.in = {"-"}, .top = -1}); });
