@@ -8,7 +8,10 @@
 namespace heddle::testing {
 namespace {
 
-TEST(LongSums, KeepTheirBoundOnTheHost) { expect_sums(on_host(100'000), 48); }
+// Among fewer terms a sum that joins its own type is within the bound.
+constexpr int64_t kMost = HEDDLE_SANITIZED ? 100'000 : 4'000'000;
+
+TEST(LongSums, KeepTheirBoundOnTheHost) { expect_sums(on_host(kMost), 48); }
 
 }  // namespace
 }  // namespace heddle::testing
