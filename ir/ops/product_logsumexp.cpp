@@ -106,14 +106,6 @@ ValueId along(Builder& b, ValueId v, const Dims& shape, int64_t axis) {
   return b("broadcast", {v}, {{"shape", shape}, {"dims", Dims{axis}}});
 }
 
-// What to subtract so that exp does not overflow. Nothing where the largest is infinite: the sum is 0 or infinite, and so
-// is its logarithm.
-ValueId shift_of(Builder& b, ValueId largest) {
-  const ValueId size = b("abs", {largest});
-  const ValueId infinite = b("eq", {size, b.like(std::numeric_limits<double>::infinity(), size)});
-  return b("select", {infinite, b.like(0, largest), largest});
-}
-
 // Of each chunk the largest logit m_i and the sum s_i of exp(logit - m_i); of all, m the largest m_i and
 // s = sum of s_i exp(m_i - m). No chunk asks for another one: each has been given back before the next is made.
 struct ChunkSums {

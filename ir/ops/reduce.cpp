@@ -1,6 +1,7 @@
 #include "ir/ops/reduce.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "ir/evaluate/arithmetic.h"
 #include "ir/evaluate/sums.h"
@@ -114,6 +115,12 @@ ValueId spread(Builder& b, ValueId v, const Dims& dims, const Dims& axes) {
     if (std::find(axes.begin(), axes.end(), d) == axes.end()) kept.push_back(d);
   if (kept.size() == dims.size()) return v;
   return b("broadcast", {v}, {{"dims", kept}, {"shape", dims}});
+}
+
+ValueId shift_of(Builder& b, ValueId largest) {
+  const ValueId size = b("abs", {largest});
+  const ValueId infinite = b("eq", {size, b.like(std::numeric_limits<double>::infinity(), size)});
+  return b("select", {infinite, b.like(0, largest), largest});
 }
 
 std::vector<Sample> reduction_samples() {

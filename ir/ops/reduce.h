@@ -34,6 +34,10 @@ bool comes_first(const Tensor& x, int64_t i, int64_t j, bool largest);
 // Broadcasts a value that lost `axes` of `dims` back to `dims`.
 ValueId spread(Builder& b, ValueId v, const Dims& dims, const Dims& axes);
 
+// What to subtract from elements before exp, so that it does not overflow: the largest, or 0 where that is infinite. The
+// sum of exp is then 0 or infinite, and so is its logarithm.
+ValueId shift_of(Builder& b, ValueId largest);
+
 // Shapes that every reduction is tested on.
 std::vector<Sample> reduction_samples();
 

@@ -1,5 +1,4 @@
 #include <cmath>
-#include <limits>
 
 #include "ir/evaluate/sums.h"
 #include "ir/ops/loops.h"
@@ -7,8 +6,6 @@
 
 namespace heddle::ir {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 Dims axes_of(const Signature& s) { return normal_axes(s.integers("axes"), s.operands[0].rank()); }
 
@@ -35,14 +32,11 @@ std::vector<Tensor> eval(const Signature& s, std::span<const Tensor* const> in) 
   return {std::move(y)};
 }
 
-// The largest element is taken out, so that exp never overflows; an infinite one is not, whose
-// difference with itself is no number.
 Values decompose(Builder& b, const Node& n) {
   const Signature s = signature(b.graph, n);
   const Dims dims = s.operands[0].dims, axes = axes_of(s);
   const ValueId largest = b("reduce_max", {n.operands[0]}, {{"axes", axes}});
-  const ValueId infinite = b("eq", {b("abs", {largest}), b.like(kInfinity, largest)});
-  const ValueId shift = b("select", {infinite, b.like(0, largest), largest});
+  const ValueId shift = shift_of(b, largest);
   const ValueId powers = b("exp", {b("sub", {n.operands[0], spread(b, shift, dims, axes)})});
   return {b("add", {shift, b("log", {b("reduce_sum", {powers}, {{"axes", axes}})})})};
 }

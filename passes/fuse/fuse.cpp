@@ -116,8 +116,12 @@ class Fuser {
     int64_t shared = common_bytes(g_, x.reads, y.reads);
     bool cheap = Partners::anywhere(x) || Partners::anywhere(y) || (Partners::small(x) && Partners::small(y));
     if (!adjacent && !cheap && shared * 4 < std::min(x.cost.bytes_read, y.cost.bytes_read)) return 0;
-    const int64_t passed = passed_bytes({a, b}, x, y) + passed_bytes({a, b}, y, x);
-    return static_cast<double>(shared + passed) + options_.target.launch * options_.target.bandwidth;
+    return static_cast<double>(shared + passed_between({a, b})) + options_.target.launch * options_.target.bandwidth;
+  }
+
+  int64_t passed_between(Pair pair) const {
+    const Group &x = groups_[pair.first], &y = groups_[pair.second];
+    return passed_bytes(pair, x, y) + passed_bytes(pair, y, x);
   }
 
   // What one group writes and the other reads need not be read any more, nor written where nobody else reads it.
@@ -130,11 +134,10 @@ class Fuser {
   }
 
   // Whether what both would hold in memory together is large beside what one kernel saves.
-  bool holds_much(Pair pair) const {
-    const Group &x = groups_[pair.first], &y = groups_[pair.second];
-    const int64_t held = held_longer(g_, groups_, pair.first, pair.second);
-    const int64_t saved = common_bytes(g_, x.reads, y.reads) + passed_bytes(pair, x, y) + passed_bytes(pair, y, x);
-    return held >= kMuchHeld && saved * kLeastSaved < held;
+  bool holds_much(Pair pair, int64_t held) const {
+    if (held < kMuchHeld) return false;
+    const int64_t shared = common_bytes(g_, groups_[pair.first].reads, groups_[pair.second].reads);
+    return (shared + passed_between(pair)) * kLeastSaved < held;
   }
 
   // Whether the iteration spaces can be one; plan_kernel has the last word.
@@ -159,7 +162,7 @@ class Fuser {
       if (!groups_[a].alive || !groups_[b].alive || versions(best.pair) != best.versions) continue;
       // Only when a or b grows can a path between them go away; the pair is considered again then.
       const GroupOrder::Separation separation = groups_.separation(a, b);
-      if (separation.answer != GroupOrder::Separation::Answer::apart || !try_merge({a, b}, separation)) continue;
+      if (separation.answer != GroupOrder::Separation::Answer::apart || !try_merge(best, separation)) continue;
       for (int i : partners_.of(a)) consider(std::min(i, a), std::max(i, a));
       return true;
     }
@@ -176,7 +179,9 @@ class Fuser {
     return seconds(merged) > seconds(a) + seconds(b);
   }
 
-  bool try_merge(Pair pair, const GroupOrder::Separation& separation) {
+  bool try_merge(const Choice& choice, const GroupOrder::Separation& separation) {
+    const Pair pair = choice.pair;
+    const int64_t held = choice.held;
     auto [a, b] = pair;
     if (groups_[a].size + groups_[b].size > kMostNodes)
       return refuse(pair, fmt::format("the kernel would have more than {} operators", kMostNodes));
@@ -184,7 +189,7 @@ class Fuser {
         groups_[a].reads.size() + groups_[a].writes.size() + groups_[b].reads.size() + groups_[b].writes.size();
     if (pointers > kMostPointers)
       return refuse(pair, fmt::format("the kernel might take more than {} pointers", kMostPointers));
-    if (holds_much(pair)) return refuse(pair, "what each of them reads would lie in memory at the same time");
+    if (holds_much(pair, held)) return refuse(pair, "what each of them reads would lie in memory at the same time");
     if (std::max(spent(a), spent(b)) > kMostSpent) return refuse(pair, "too many others were tried before");
     Groups::Candidate c = groups_.candidate(a, b);
     if (!c.reason.empty()) return refuse_tried(pair, c.reason);

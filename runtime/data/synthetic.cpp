@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <map>
-#include <system_error>
 #include <thread>
 
 #include "ir/check.h"
+#include "runtime/data/in_parallel.h"
 #include "runtime/data/keyed_random.h"
 
 namespace heddle::runtime::data {
@@ -113,15 +113,7 @@ Table draw_table(const ReaderRequest& request) {
   }
   const int64_t parts = std::clamp<int64_t>(static_cast<int64_t>(std::thread::hardware_concurrency()), 1, 16);
   const auto draw = [&](int64_t p) { draw_rows(request, kind, table, rows * p / parts, rows * (p + 1) / parts); };
-  std::vector<std::jthread> workers;
-  for (int64_t p = 0; p < parts; ++p) {
-    try {
-      workers.emplace_back([&draw, p] { draw(p); });
-    } catch (const std::system_error&) {
-      draw(p);  // here, where the system gives no more threads
-    }
-  }
-  workers.clear();  // joins
+  in_parallel(parts, draw);
   return table;
 }
 
