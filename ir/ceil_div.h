@@ -7,6 +7,6 @@
 namespace heddle::ir {
 
 // `by` is above 0; of an `n` that is not, the result is at most 0.
-constexpr int64_t ceil_div(int64_t n, int64_t by) { return (n + by - 1) / by; }
+constexpr int64_t ceil_div(int64_t n, int64_t by) { return n / by + (n % by > 0 ? 1 : 0); }
 
 }  // namespace heddle::ir
