@@ -122,99 +122,112 @@ NamedTensors starts(const ir::Graph& g) {
   return all;
 }
 
-// Row 1 waits for two steps, in which it begins again: rows stand at different positions, as prompts of different
-// lengths do. Then a second text is read over what the first has left.
+// Two texts, of which the second is read over what the first has left: the logits of the whole graph, and entries that
+// read parts of the rows.
 template <class Whole, class Step>
-void expect_as_whole(const Text& text, double tolerance, Whole whole, Step step) {
-  const ir::Graph &forward = *text.whole.find_graph("predict"), &decode = *text.step.find_graph("decode");
-  const int64_t tokens = forward[forward.outputs[0]].type.dims[1], width = forward[forward.outputs[0]].type.dims[2];
-  const std::string name = decode[decode.inputs[0]].name;
-  const NamedTensors weights = parameters(forward);
-  NamedTensors states = starts(decode);
+class Reading {
+ public:
+  Reading(const Text& text, double tolerance, Whole whole, Step step)
+      : text_(text),
+        forward_(*text.whole.find_graph("predict")),
+        decode_(*text.step.find_graph("decode")),
+        name_(decode_[decode_.inputs[0]].name),
+        tolerance_(tolerance),
+        whole_(whole),
+        step_(step),
+        states_(starts(decode_)) {}
+
+  int64_t tokens() const { return forward_[forward_.outputs[0]].type.dims[1]; }
+
+  void begin(int64_t shift) {
+    shift_ = shift;
+    inputs_ = parameters(forward_);
+    inputs_.merge(sources(forward_, name_, shift));
+    inputs_[name_] = tensor({ir::DType::i32, {kRows, tokens()}}, [&](int64_t i) {
+      return static_cast<double>(token_at(i / tokens() + shift, i % tokens()));
+    });
+    expected_ = whole_(inputs_).outputs[0];
+    if (text_.step.find_graph("encode") != nullptr) run("encode", 1, {0, 0});
+  }
+
+  // `count` tokens of each row, of which the first stands at at[row].
+  std::vector<Tensor> run(const std::string& entry, int64_t count, const std::vector<int64_t>& at,
+                          NamedTensors in = {}) {
+    in.insert(inputs_.begin(), inputs_.end());
+    in.insert(states_.begin(), states_.end());
+    const auto place = [&](int64_t row, int64_t i) { return at[static_cast<size_t>(row)] + i; };
+    in[name_] = tensor({ir::DType::i32, {kRows, count}}, [&](int64_t i) {
+      return static_cast<double>(token_read(text_, i / count + shift_, place(i / count, i % count)));
+    });
+    in["position"] = tensor({ir::DType::i32, {kRows}}, [&](int64_t row) { return static_cast<double>(place(row, 0)); });
+    ir::Evaluation done = step_(entry, taken_by(*text_.step.find_graph(entry), in));
+    for (auto& [state, value] : done.updated) states_[state] = std::move(value);
+    return done.outputs;
+  }
+
+  void expect_logits(const Tensor& logits, int64_t row, int64_t place) const {
+    const int64_t width = forward_[forward_.outputs[0]].type.dims[2];
+    for (int64_t i = 0; i < width; ++i)
+      EXPECT_NEAR(expected_.at((row * tokens() + place) * width + i), logits.at(row * width + i), tolerance_)
+          << "row " << row << ", position " << place << ", logit " << i;
+  }
+
+ private:
+  const Text& text_;
+  const ir::Graph &forward_, &decode_;
+  std::string name_;  // of the text
+  double tolerance_;
+  Whole whole_;
+  Step step_;
+  NamedTensors states_, inputs_;
+  Tensor expected_;
+  int64_t shift_ = 0;
+};
+
+// Row 1 waits for two steps, in which it begins again: rows stand at different positions, as prompts of different
+// lengths do.
+template <class Whole, class Step>
+void expect_as_whole(Reading<Whole, Step> reading) {
+  const int64_t tokens = reading.tokens();
   for (const int64_t shift : {0, 3}) {
-    NamedTensors all = weights;
-    all.merge(sources(forward, name, shift));
-    all[name] = tensor({ir::DType::i32, {kRows, tokens}},
-                       [&](int64_t i) { return static_cast<double>(token_at(i / tokens + shift, i % tokens)); });
-    const Tensor expected = whole(all).outputs[0];
-    if (const ir::Graph* encode = text.step.find_graph("encode"); encode != nullptr)
-      for (auto& [state, value] : step("encode", taken_by(*encode, all)).updated) states[state] = std::move(value);
+    reading.begin(shift);
     for (int64_t turn = 0; turn < tokens + 2; ++turn) {
       const auto place = [&](int64_t row) { return std::clamp<int64_t>(turn - 2 * row, 0, tokens - 1); };
-      NamedTensors here = weights;
-      here.insert(states.begin(), states.end());
-      here[name] = tensor({ir::DType::i32, {kRows, 1}},
-                          [&](int64_t row) { return static_cast<double>(token_read(text, row + shift, place(row))); });
-      here["position"] =
-          tensor({ir::DType::i32, {kRows}}, [&](int64_t row) { return static_cast<double>(place(row)); });
-      ir::Evaluation done = step("decode", here);
-      for (auto& [state, value] : done.updated) states[state] = std::move(value);
-      for (int64_t row = 0; row < kRows; ++row) {
-        if (turn - 2 * row > tokens - 1) continue;  // it has ended, and reads its last token once more
-        for (int64_t i = 0; i < width; ++i)
-          EXPECT_NEAR(expected.at((row * tokens + place(row)) * width + i), done.outputs[0].at(row * width + i),
-                      tolerance)
-              << "row " << row << ", position " << place(row) << ", logit " << i;
-      }
+      const Tensor logits = reading.run("decode", 1, {place(0), place(1)}).at(0);
+      for (int64_t row = 0; row < kRows; ++row)
+        if (turn - 2 * row < tokens)  // else it has ended, and reads its last token once more
+          reading.expect_logits(logits, row, place(row));
     }
   }
 }
 
-// Row 0 reads a chunk, row 1 two parts of one, while row 0 has none; then both go on token by token. A second text is
-// read over what the first has left.
+// Row 0 reads a chunk, row 1 two parts of one, while row 0 has none; then both go on token by token.
 template <class Whole, class Step>
-void expect_prefilled(const Text& text, double tolerance, Whole whole, Step step) {
-  const ir::Graph &forward = *text.whole.find_graph("predict"), &decode = *text.step.find_graph("decode");
-  const ir::Graph* prefill = text.step.find_graph("prefill");
-  const int64_t tokens = forward[forward.outputs[0]].type.dims[1], width = forward[forward.outputs[0]].type.dims[2];
-  if (prefill == nullptr || tokens <= kChunk) return;
-  const std::string name = decode[decode.inputs[0]].name;
-  const NamedTensors weights = parameters(forward);
-  NamedTensors states = starts(decode);
+void expect_prefilled(Reading<Whole, Step> reading) {
+  const int64_t tokens = reading.tokens();
   for (const int64_t shift : {0, 3}) {
-    NamedTensors all = weights;
-    all.merge(sources(forward, name, shift));
-    all[name] = tensor({ir::DType::i32, {kRows, tokens}},
-                       [&](int64_t i) { return static_cast<double>(token_at(i / tokens + shift, i % tokens)); });
-    const Tensor expected = whole(all).outputs[0];
-    const auto run = [&](const std::string& entry, const ir::Graph& g, int64_t count, NamedTensors in,
-                         const std::vector<int64_t>& at) {
-      in.insert(all.begin(), all.end());
-      in.insert(states.begin(), states.end());
-      in[name] = tensor({ir::DType::i32, {kRows, count}}, [&](int64_t i) {
-        return static_cast<double>(token_read(text, i / count + shift, at[static_cast<size_t>(i / count)] + i % count));
-      });
-      in["position"] = tensor({ir::DType::i32, {kRows}},
-                              [&](int64_t row) { return static_cast<double>(at[static_cast<size_t>(row)]); });
-      ir::Evaluation done = step(entry, taken_by(g, in));
-      for (auto& [state, value] : done.updated) states[state] = std::move(value);
-      return done.outputs;
-    };
-    if (const ir::Graph* encode = text.step.find_graph("encode"); encode != nullptr)
-      run("encode", *encode, 1, {}, {0, 0});
+    reading.begin(shift);
     std::vector<int64_t> at{0, 0};
     for (const auto& counts : {std::vector<int64_t>{3, 1}, std::vector<int64_t>{0, 1}}) {
       const Tensor count = tensor({ir::DType::i32, {kRows}},
                                   [&](int64_t row) { return static_cast<double>(counts[static_cast<size_t>(row)]); });
-      run("prefill", *prefill, kChunk, {{"count", count}}, at);
+      reading.run("prefill", kChunk, at, {{"count", count}});
       for (size_t row = 0; row < kRows; ++row) at[row] += counts[row];
     }
     for (; at[1] < tokens; ++at[0], ++at[1]) {
       at[0] = std::min(at[0], tokens - 1);
-      const Tensor logits = run("decode", decode, 1, {}, at).at(0);
-      for (int64_t row = 0; row < kRows; ++row)
-        for (int64_t i = 0; i < width && (row == 1 || at[1] < tokens - 1); ++i)
-          EXPECT_NEAR(expected.at((row * tokens + at[static_cast<size_t>(row)]) * width + i),
-                      logits.at(row * width + i), tolerance)
-              << "row " << row << ", position " << at[static_cast<size_t>(row)] << ", logit " << i;
+      const Tensor logits = reading.run("decode", 1, at).at(0);
+      if (at[1] < tokens - 1) reading.expect_logits(logits, 0, at[0]);
+      reading.expect_logits(logits, 1, at[1]);
     }
   }
 }
 
 template <class Whole, class Step>
 void expect_equal(const Text& text, double tolerance, Whole whole, Step step) {
-  expect_as_whole(text, tolerance, whole, step);
-  expect_prefilled(text, tolerance, whole, step);
+  const Reading reading(text, tolerance, whole, step);
+  expect_as_whole(reading);
+  if (text.step.find_graph("prefill") != nullptr && reading.tokens() > kChunk) expect_prefilled(reading);
 }
 
 void expect_as_whole(const Text& text) {
