@@ -31,7 +31,7 @@ Keys group_keys();  // of the optimizer's groups, beside its settings
 inline constexpr const char* kEveryHint =
     R"(write "checkpoint": {"every": {"minutes": 10}}; steps and epochs count, too)";
 
-// The tables of docs/model-format.md that are made of them: "model" -> model_keys().
+// The tables of pages in docs/ that are made of them: "model" -> model_keys(). tests/docs/tables.py writes them.
 struct KeyTable {
   std::string name;
   Keys keys;
