@@ -1,16 +1,21 @@
 # Looks for what Heddle is built with, and where something is missing or too old says what was found, what is needed and how to have it.
 
+# heddle_missing(WHAT DEBIAN [FOUND]): ends with what is needed, what was found instead, and Debian's package that has it.
+function(heddle_missing what debian)
+  set(found "it was not found")
+  if(ARGC GREATER 2)
+    set(found "found was ${ARGV2}")
+  endif()
+  message(FATAL_ERROR "Heddle needs ${what}; ${found}.\n"
+    "Debian: apt-get install ${debian}. Where it lies elsewhere: -DCMAKE_PREFIX_PATH=FOLDER.")
+endfunction()
+
 # heddle_require(PACKAGE MINIMUM DEBIAN): a package of CMake's; DEBIAN is the one of Debian's that has it.
 macro(heddle_require package minimum debian)
   find_package(${package} ${minimum} QUIET)
   if(NOT ${package}_FOUND)
-    set(heddle_found "it was not found")
-    if(${package}_CONSIDERED_VERSIONS)
-      list(JOIN ${package}_CONSIDERED_VERSIONS ", " heddle_versions)
-      set(heddle_found "found was ${heddle_versions}")
-    endif()
-    message(FATAL_ERROR "Heddle needs ${package} ${minimum} or a later one; ${heddle_found}.\n"
-      "Debian: apt-get install ${debian}. Where it lies elsewhere: -DCMAKE_PREFIX_PATH=FOLDER.")
+    list(JOIN ${package}_CONSIDERED_VERSIONS ", " heddle_versions)
+    heddle_missing("${package} ${minimum} or a later one" ${debian} ${heddle_versions})
   endif()
 endmacro()
 
@@ -18,8 +23,7 @@ endmacro()
 function(heddle_require_library variable name debian)
   find_library(${variable} ${name})
   if(NOT ${variable})
-    message(FATAL_ERROR "Heddle needs the library ${name}; it was not found.\n"
-      "Debian: apt-get install ${debian}. Where it lies elsewhere: -DCMAKE_PREFIX_PATH=FOLDER.")
+    heddle_missing("the library ${name}" ${debian})
   endif()
 endfunction()
 
@@ -27,8 +31,7 @@ endfunction()
 function(heddle_require_header variable header debian)
   find_path(${variable} ${header})
   if(NOT ${variable})
-    message(FATAL_ERROR "Heddle needs the header ${header}; it was not found.\n"
-      "Debian: apt-get install ${debian}. Where it lies elsewhere: -DCMAKE_PREFIX_PATH=FOLDER.")
+    heddle_missing("the header ${header}" ${debian})
   endif()
 endfunction()
 
