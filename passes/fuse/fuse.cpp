@@ -12,6 +12,7 @@
 #include "passes/dead_code.h"
 #include "passes/fuse/held.h"
 #include "passes/fuse/partners.h"
+#include "passes/fuse/remarks.h"
 #include "passes/scan/rebuild.h"
 
 namespace heddle::passes {
@@ -60,9 +61,8 @@ class Fuser {
         partners_(groups_),
         version_(static_cast<size_t>(count()), 0),
         spent_(static_cast<size_t>(count()), 0),
-        refused_(static_cast<size_t>(count())) {
-    if (options.remark) edges_ = edges();
-  }
+        refused_(static_cast<size_t>(count())),
+        remarks_(g, groups_, refused_, options) {}
 
   void run() {
     for (int a = 0; a < count(); ++a)
@@ -71,11 +71,9 @@ class Fuser {
           if (a < b) consider(a, b);
     while (merge_best()) {
     }
-    note_concatenations();
-    const std::vector<EdgeNote> notes = edge_notes();
-    if (options_.remark) left_in_memory_ = left_in_memory();
+    remarks_.groups_made();
     outline();
-    for (const EdgeNote& n : notes) options_.note("fuse", g_, n.edge, "not fused: " + n.reason + kernels_of(n));
+    remarks_.tell_edges();
   }
 
  private:
@@ -96,16 +94,6 @@ class Fuser {
     return version_[static_cast<size_t>(p.first)] + version_[static_cast<size_t>(p.second)];
   }
   std::map<int, std::string>& refused(int i) { return refused_[static_cast<size_t>(i)]; }
-
-  // Producer and consumer of each value that connects two groups at the start: what a user may ask about.
-  std::vector<std::pair<NodeId, NodeId>> edges() const {
-    std::vector<std::pair<NodeId, NodeId>> list;
-    for (int i = 0; i < count(); ++i)
-      for (int reader : groups_.readers(i))
-        if (!groups_[i].fixed && !groups_[reader].fixed)
-          list.emplace_back(groups_[i].owned[0], groups_[reader].owned[0]);
-    return list;
-  }
 
   // Bytes that need not be moved when a and b are one kernel, a launch counted as the bytes that take as long; 0: not
   // worth a try.
@@ -229,92 +217,6 @@ class Fuser {
     }
   }
 
-  std::string name_of(NodeId n) const { return "%" + g_[g_[n].results[0]].name; }
-
-  void note_concatenations() {
-    for (NodeId n : groups_.roles().apart)
-      options_.note("fuse", g_, name_of(n),
-                    "its parts have kernels of their own: one kernel would compute each of them for every element");
-  }
-
-  // Made before the groups are outlined, while the nodes are there; told afterwards, when kernels have names.
-  struct EdgeNote {
-    int from, to;
-    std::string edge, reason;
-  };
-  std::vector<EdgeNote> edge_notes() {
-    std::vector<EdgeNote> notes;
-    for (auto [from, to] : edges_) {
-      const int a = groups_.of(from), b = groups_.of(to);
-      if (a != b) notes.push_back({a, b, name_of(from) + " -> " + name_of(to), reason_between(from, to)});
-    }
-    return notes;
-  }
-
-  std::string kernels_of(const EdgeNote& n) const {
-    const auto from = names_.find(n.from), to = names_.find(n.to);
-    if (from == names_.end() || to == names_.end()) return {};
-    return fmt::format(" (@{} and @{})", from->second, to->second);
-  }
-
-  void note_split(int group, const std::string& reason) {
-    for (auto [from, to] : edges_)
-      if (groups_.of(from) == group && groups_.of(to) == group)
-        options_.note("fuse", g_, fmt::format("%{} -> %{}", g_[g_[from].results[0]].name, g_[g_[to].results[0]].name),
-                      "not fused: beside what another kernel leaves in memory they have no schedule: " + reason);
-  }
-
-  // Names of copied nodes' results that others need in memory: whoever comes later reads them there instead of a copy.
-  std::set<std::string> left_in_memory() const {
-    std::set<std::string> names;
-    for (const NodeId n : g_.order)
-      if (groups_.roles()(n) == FusionRole::copied && groups_.roles().roots_group(n))
-        for (const ValueId v : g_[n].results) names.insert(g_[v].name);
-    return names;
-  }
-
-  void note_read_from_memory(const std::vector<NodeId>& owned, const Sketch& s) {
-    for (const ValueId v : s.operands)
-      if (left_in_memory_.count(g_[v].name) != 0)
-        options_.note("fuse", g_, fmt::format("%{} -> %{}", g_[v].name, g_[g_[owned.front()].results[0]].name),
-                      "not fused: another kernel leaves it in memory, where it is needed anyway");
-  }
-
-  std::string reason_between(NodeId from, NodeId to) {
-    const int a = groups_.of(from), b = groups_.of(to);
-    if (const auto reason = refused(a).find(b); reason != refused(a).end()) return reason->second;
-    switch (groups_.separation(a, b).answer) {
-      case GroupOrder::Separation::Answer::apart: break;
-      case GroupOrder::Separation::Answer::path: return between(from, to);
-      case GroupOrder::Separation::Answer::unknown: return "another kernel may lie between";
-    }
-    return fmt::format("their iteration spaces differ: {} and {} points", groups_[a].points, groups_[b].points);
-  }
-
-  // Which group lies on a path from the one to the other. Like the order's own search, it gives up at some point.
-  std::string between(NodeId from, NodeId to) const {
-    const int b = groups_.of(to);
-    for (const int next : groups_.readers(groups_.of(from)))
-      if (next != b && reaches(next, b))
-        return fmt::format("{0} lies between: it needs {1}, and {2} needs it", name_of(groups_[next].owned[0]),
-                           name_of(from), name_of(to));
-    return "another kernel lies between";
-  }
-
-  bool reaches(int from, int to) const {
-    constexpr size_t kMostSearched = 1024;
-    std::set<int> seen{from};
-    for (std::vector<int> waiting{from}; !waiting.empty() && seen.size() < kMostSearched;) {
-      const int group = waiting.back();
-      waiting.pop_back();
-      for (const int next : groups_.readers(group)) {
-        if (next == to) return true;
-        if (seen.insert(next).second) waiting.push_back(next);
-      }
-    }
-    return false;
-  }
-
   // Producers first. A copied node that one group also returns is read from that group's call by the groups outlined
   // after it: in any other order that could close a cycle.
   std::vector<int> groups_in_order() const {
@@ -349,7 +251,7 @@ class Fuser {
     const Sketch s = groups_.sketch(owned);
     Assessment& a = shared_.assessor.assess(g_, s);
     if (!a.schedule && owned.size() > 1) {
-      note_split(groups_.of(owned.front()), a.reason);
+      remarks_.split(groups_.of(owned.front()), a.reason);
       const std::vector<int>& position = groups_.roles().position;
       std::sort(owned.begin(), owned.end(),
                 [&](NodeId x, NodeId y) { return position[index_of(x)] < position[index_of(y)]; });
@@ -357,13 +259,13 @@ class Fuser {
       return;
     }
     HEDDLE_CHECK(a.schedule, "a group has no schedule: " + a.reason);
-    if (options_.remark) note_read_from_memory(owned, s);
+    remarks_.outlined(owned, s);
     if (a.kernel.empty()) {
       Graph kernel = extract(g_, s.nodes, s.results).kernel;
       kernel.schedule = a.schedule;
       a.kernel = kernels_.add(std::move(kernel));
     }
-    names_[groups_.of(owned.front())] = a.kernel;
+    remarks_.kernel_made(groups_.of(owned.front()), a.kernel);
     replace_by_call(g_, members_of(s), s.operands, s.results, a.kernel);
   }
 
@@ -373,27 +275,12 @@ class Fuser {
   const Options& options_;
   Groups groups_;
   Partners partners_;
-  std::vector<std::pair<NodeId, NodeId>> edges_;
-  std::set<std::string> left_in_memory_;
-  std::map<int, std::string> names_;  // by group: the kernel that it has become
   std::priority_queue<Choice> choices_;
-  std::vector<int> version_;                         // by group: how often it has grown
-  std::vector<size_t> spent_;                        // by group: effort on kernels that were refused
-  std::vector<std::map<int, std::string>> refused_;  // by group: those it cannot be one kernel with, and why
+  std::vector<int> version_;   // by group: how often it has grown
+  std::vector<size_t> spent_;  // by group: effort on kernels that were refused
+  Refusals refused_;
+  FusionRemarks remarks_;
 };
-
-// What it reads of others and others read of it.
-void note_primitive(const Graph& g, const Node& n, const Options& options) {
-  const auto name = [&](const Node& node) { return "%" + g[node.results[0]].name; };
-  const auto note = [&](const Node& from, const Node& to) {
-    options.note("fuse", g, fmt::format("{} -> {}", name(from), name(to)),
-                 fmt::format("not fused: {} is a kernel of its own", n.op->name));
-  };
-  for (const ValueId v : n.operands)
-    if (const Node* def = g.def(v); def != nullptr) note(*def, n);
-  for (const ValueId r : n.results)
-    for (const NodeId use : g[r].uses) note(n, g[use]);
-}
 
 void outline_primitive(KernelTable& kernels, Graph& g, const std::vector<NodeId>& nodes, const Options& options) {
   std::vector<ValueId> results;
@@ -412,7 +299,7 @@ bool outline_primitives(KernelTable& kernels, Graph& g, const Options& options) 
   bool changed = false;
   for (const NodeId n : std::vector<NodeId>(g.order)) {
     if (!std::holds_alternative<Primitive>(g[n].op->kind) || overwrites(g[n])) continue;
-    if (options.remark) note_primitive(g, g[n], options);
+    note_primitive(g, g[n], options);
     outline_primitive(kernels, g, {n}, options);
     changed = true;
   }
@@ -440,8 +327,7 @@ bool outline_overwriting(KernelTable& kernels, Graph& g, const Options& options)
     if (g[first].erased || !overwrites(g[first])) continue;
     std::vector<NodeId> nodes{first};
     for (NodeId next = joined_to(g, first); next.valid(); next = joined_to(g, next)) nodes.push_back(next);
-    if (options.remark)
-      for (const NodeId n : nodes) note_primitive(g, g[n], options);
+    for (const NodeId n : nodes) note_primitive(g, g[n], options);
     outline_primitive(kernels, g, nodes, options);
     changed = true;
   }
