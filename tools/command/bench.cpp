@@ -1,5 +1,6 @@
 // heddle bench: the time of an entry's step on random inputs; no data set is needed.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -23,6 +24,8 @@ namespace heddle::tools {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+constexpr int64_t kAnySteps = 1000;  // of the training, for schedules that end
 
 struct BenchArguments {
   ModelArguments model;
@@ -170,13 +173,35 @@ void report(const BenchArguments& a, const codegen::Program& program, const Meas
 }
 
 // As few graphs as the entry takes.
-frontend::BuildOptions entries_for(const std::string& entry, const frontend::Model& model) {
+frontend::BuildOptions entries_for(ir::EntryKind entry, const frontend::Model& model) {
   const frontend::BuildOptions all = frontend::default_build_options(model);
-  frontend::BuildOptions build{.total_steps = 1000};
-  if (entry == "train" || entry == "init") build.train = all.train;  // init writes the states of a training
-  if (entry == "eval") build.eval = all.eval;
-  if (entry == "predict") build.predict = all.predict;
+  frontend::BuildOptions build{.shorter = entry.length > 0, .total_steps = kAnySteps};
+  if (entry.phase == ir::Phase::predict) {
+    build.predict = all.predict;
+  } else if (entry.phase == ir::Phase::eval || all.train == 0) {
+    build.eval = all.eval;
+  } else {
+    build.train = all.train;  // init writes the states of a training
+  }
   return build;
+}
+
+// The benched entry of shorter rows takes a table of such rows, where a training would read the begin of longer ones.
+void take_length(frontend::TrainingPlan& plan, int64_t length) {
+  for (frontend::PlannedBucket& bucket : plan.buckets)
+    if (bucket.length == length) plan.inputs = std::move(bucket.inputs);
+  plan.buckets.clear();
+}
+
+// With the entries that the model has.
+[[noreturn]] void refuse_entry(const std::string& entry, const frontend::Model& model, ExitCode code) {
+  frontend::BuildOptions entries = frontend::default_build_options(model);
+  entries.total_steps = kAnySteps;
+  const driver::CompileOptions options{.entries = entries, .to = "", .keep_module = true};
+  std::vector<std::string> names;
+  for (const ir::Graph& g : driver::compile(model, options).module.graphs) names.push_back(g.name);
+  throw UserError(code, fmt::format("the model has no entry '{}'", entry),
+                  fmt::format("it has {}; train needs a loss and an optimizer, eval a loss", fmt::join(names, ", ")));
 }
 
 void bench(const BenchArguments& a) {
@@ -187,19 +212,20 @@ void bench(const BenchArguments& a) {
   // Random labels are learnt by heart at a useful rate, and then gradients vanish into denormal numbers, which no real
   // run has.
   if (model.model.train.optimizer) read(a.model, model, {"train.optimizer.lr=1e-6"});
+  const ir::EntryKind kind = ir::entry_kind(a.entry);
+  if (kind.phase == ir::Phase::other) refuse_entry(a.entry, model.model, ExitCode::usage);
   driver::Planned planned(model.model);
+  take_length(planned.plan, kind.length);
   planned.plan.data.maps.clear();  // random inputs are as large as mapped ones are
   for (frontend::PlannedInput& input : planned.plan.inputs) input.one_hot = 0;
   driver::CompileOptions options = compile_options(a.model);
-  options.entries = entries_for(a.entry, model.model);
+  options.entries = entries_for(kind, model.model);
   options.target = device.target;
   options.predict = a.profile;
   const driver::Compiled compiled = driver::compile(planned, options);
   const codegen::Program& program = compiled.program;
-  const codegen::Entry* entry = program.find_entry(ir::entry_kind(a.entry));
-  if (!entry)
-    throw UserError(ExitCode::failed, fmt::format("the model has no entry '{}'", a.entry),
-                    "train and init need a loss and an optimizer, eval a loss; predict needs neither: --entry predict");
+  const codegen::Entry* entry = program.find_entry(kind);
+  if (entry == nullptr) refuse_entry(a.entry, model.model, ExitCode::failed);
   runtime::Executable executable(program, *device.device);
   if (const codegen::Entry* init = program.find_entry(ir::Phase::init)) executable.run(*init);
   Bench runs(executable, *entry, compiled.plan, a.repeat);
@@ -221,8 +247,9 @@ void add_bench(CommandLine& line) {
   const auto a = std::make_shared<BenchArguments>();
   add_model_arguments(command, a->model);
   add_device_arguments(command, a->device);
-  command.add_option("--entry", a->entry, "train (default), eval, predict or init")
-      .one_of({"train", "eval", "predict", "init"});
+  command
+      .add_option("--entry", a->entry, "train (default), eval, predict, init, or another that inspect lists: train.16")
+      .may_be({"train", "eval", "predict", "init"});
   command.add_option("--seconds", a->seconds, "seconds to measure, without the warm-up (default 1)")
       .between(0.01, 3600.0);
   command.add_option("--blocks", a->blocks, "timed blocks (default 9)").between(7, 1000);
