@@ -48,6 +48,7 @@ struct ReaderDef {
   Key column = {.name = {}, .type = KeyType::text};  // what the key of an input says: a path, or what the file calls it
   std::vector<Key> keys = {};
   bool one_text = false;  // a row has one text, and the key of an input says what of it: "characters", "length"
+  bool pairs = false;     // a row is a pair of texts (text_pairs.h), and the key of an input says what of it
   // What can be said before the rows are read: how many there are, and in which types.
   std::function<TableHeader(const ReaderRequest&, const std::filesystem::path& root)> header;
   // Columns in the request's order, of the header's types.

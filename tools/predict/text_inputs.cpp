@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/data/text_pairs.h"
 #include "runtime/text/tokenizer.h"
 #include "tools/predict/row_source.h"
 
@@ -26,17 +27,50 @@ std::string unit_of(const frontend::DataReader& reader, const std::string& input
   return words == nullptr || !find_reader(reader.op)->one_text ? "" : words->at(0).text;
 }
 
-std::vector<std::string> source_of(const frontend::DataReader& reader, const std::string& input) {
-  std::vector<std::string> source;
-  if (find_reader(reader.op)->one_text) return source;
-  if (const auto* words = words_of(reader, input))
-    for (const frontend::Named& word : *words) source.push_back(word.text);
-  return source;
+// Whether a row is a pair of texts. Of drawn rows the kind says it, by what inputs have of them.
+bool gives_pairs(const frontend::DataReader& reader) {
+  const ReaderDef& def = *find_reader(reader.op);
+  if (def.pairs || !def.one_text) return def.pairs;
+  return std::ranges::any_of(reader.columns, [](const auto& column) {
+    const std::string& word = column.second.at(0).text;
+    return word == "source" || word == "target";
+  });
 }
 
-bool has_token(const std::string& tokenizer, const char* token) {
+// What the reader makes of a row's text for an input.
+struct Made {
+  std::string word;               // a unit of text, or "length"; "" for other than text
+  std::vector<std::string> of{};  // which text of the row
+  TextShape shape{};
+};
+
+Made made_of_pair(const ReaderRequest& request, const std::string& word) {
+  const std::optional<PairPart> part = pair_part(word);
+  if (!part) return {};
+  const bool drawn = !find_reader(request.op)->pairs;
+  return {.word = part->length ? "length"
+                  : drawn      ? "tokens"
+                               : pair_unit(request),
+          .of = {part->side},
+          .shape = part->shape};
+}
+
+Made made_of(const frontend::DataReader& reader, const ReaderRequest& request, bool pairs, const std::string& input) {
+  const auto* words = words_of(reader, input);
+  if (pairs) return words == nullptr ? Made{} : made_of_pair(request, words->at(0).text);
+  Made made{.word = unit_of(reader, input)};
+  if (words != nullptr && !find_reader(reader.op)->one_text)
+    for (const frontend::Named& word : *words) made.of.push_back(word.text);
+  return made;
+}
+
+// As texts are drawn; weights of other texts need not have these tokens.
+void name_drawn(TextSettings& settings, const std::string& tokenizer, bool begin, bool end) {
   const SourceFile file{"", tokenizer};
-  return runtime::text::read_tokenizer_json(file).find(token).has_value();
+  const runtime::text::Tokenizer known = runtime::text::read_tokenizer_json(file);
+  if (known.find("<pad>")) settings.padding = "<pad>";
+  if (begin && known.find("<begin>")) settings.begin = "<begin>";
+  if (end && known.find("<end>")) settings.end = "<end>";
 }
 
 }  // namespace
@@ -52,19 +86,23 @@ TextInputs::TextInputs(const driver::Predictor& predictor, const std::vector<siz
   const ReaderDef& def = *find_reader(request.op);
   const bool has_settings = ir::find_key(def.keys, "padding") != nullptr;
   if (!has_settings && !def.one_text) return;  // a reader of no text
-  if (has_settings) settings_ = text_settings(request);
-  for (const auto& [name, words] : reader->columns) settings_.lengths |= unit_of(*reader, name) == "length";
+  pairs_ = gives_pairs(*reader);
+  TextSettings settings;
+  if (has_settings) settings = text_settings(request);
+  for (const auto& [name, words] : reader->columns)
+    settings.lengths |= made_of(*reader, request, pairs_, name).word == "length";
   for (size_t i = 0; i < numbers.size(); ++i) {
     Input& input = inputs_[i];
     input.request = &predictor.inputs()[numbers[i]].request;
-    const std::string word = unit_of(*reader, input.request->input);
-    input.source = source_of(*reader, input.request->input);
-    input.size = word == "length";
-    const auto unit = text_unit(word);
+    const Made made = made_of(*reader, request, pairs_, input.request->input);
+    input.of = made.of;
+    input.size = made.word == "length";
+    const auto unit = text_unit(made.word);
     if (!unit || input.request->tokenizer.empty()) continue;
-    // As texts are drawn; weights of other texts need not have it.
-    if (!has_settings && has_token(input.request->tokenizer, "<pad>")) settings_.padding = "<pad>";
-    input.rows = std::make_unique<TextRows>(*input.request, *unit, settings_);
+    input.settings = settings;
+    if (!has_settings)
+      name_drawn(input.settings, input.request->tokenizer, pairs_ && made.shape.begin, pairs_ && made.shape.end);
+    input.rows = std::make_unique<TextRows>(*input.request, *unit, input.settings, made.shape);
   }
 }
 
@@ -95,7 +133,7 @@ bool TextInputs::put_size(size_t input, std::byte* to) {
   Input& size = inputs_[input];
   if (!size.size) return false;
   for (const Input& one : inputs_) {
-    if (one.rows == nullptr || !one.filled || one.source != size.source) continue;
+    if (one.rows == nullptr || !one.filled || one.of != size.of) continue;
     one.rows->store_size(text_type(*size.request), to);
     return size.filled = true;
   }

@@ -20,6 +20,8 @@ class TextInputs {
   bool any() const;
   bool takes_text(size_t input) const { return inputs_[input].rows != nullptr; }
   bool is_size(size_t input) const { return inputs_[input].size; }
+  bool have_one_text(size_t a, size_t b) const { return inputs_[a].of == inputs_[b].of; }
+  bool pairs() const { return pairs_; }  // a row has two texts, a source and a target
 
   void begin_row();
   // False where the input is not made of text. The element type is text_type's.
@@ -34,11 +36,12 @@ class TextInputs {
     const runtime::data::ColumnRequest* request = nullptr;
     std::unique_ptr<runtime::data::TextRows> rows{};  // nullptr: it is not made of text
     bool size = false;                                // it is the length of one that is
-    std::vector<std::string> source{};                // what the text is made of: these have one length
+    std::vector<std::string> of{};                    // which text of the row: these have one length
+    runtime::data::TextSettings settings{};           // of the rows
     bool filled = false;
   };
   std::vector<Input> inputs_;
-  runtime::data::TextSettings settings_;
+  bool pairs_ = false;
 };
 
 }  // namespace heddle::tools

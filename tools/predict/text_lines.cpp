@@ -21,6 +21,22 @@ struct TextLines {
                         fmt::format("--in {}: lines of text do not fill the input '{}'", name, requests[i]->input),
                         help(predictor, *requests[i]));
     }
+    require_one_text();
+  }
+
+  // A line fills all inputs of one text, and their lengths.
+  void require_one_text() const {
+    size_t one = 0;
+    while (one < requests.size() && !texts.takes_text(one)) ++one;
+    for (size_t other = 0; other < requests.size(); ++other) {
+      if (texts.have_one_text(one, other)) continue;
+      const std::string &first = requests[one]->input, &second = requests[other]->input;
+      throw UserError(
+          ExitCode::usage,
+          fmt::format("--in {}: a line is one text, and the inputs '{}' and '{}' have two", name, first, second),
+          fmt::format("{}a row of both is a line of jsonl: {{\"{}\": TEXT, \"{}\": TEXT}}",
+                      texts.pairs() ? "heddle generate writes what a source becomes; " : "", first, second));
+    }
   }
 
   static std::string help(const driver::Predictor& predictor, const runtime::data::ColumnRequest& request) {

@@ -6,21 +6,32 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "runtime/data/input_file.h"
 #include "runtime/data/printable.h"
 #include "runtime/data/text_columns.h"
 #include "runtime/data/text_file.h"
+#include "runtime/data/text_pairs.h"
 
 namespace heddle::runtime::data {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array kWords = {"source", "target", "next", "source_length", "target_length"};
-
-bool of_target(std::string_view word) { return word == "target" || word == "next" || word == "target_length"; }
+// Throws UserError at a word that says no part of a pair.
+std::vector<PairPart> parts_of(const ReaderRequest& request) {
+  std::vector<PairPart> parts;
+  for (const ColumnRequest& column : request.columns) {
+    const std::optional<PairPart> part = pair_part(column.source());
+    if (!part)
+      throw UserError(column.where,
+                      fmt::format(R"(a pair of texts has "source", "target", "next", "source_length" and )"
+                                  R"("target_length", not "{}")",
+                                  printable(column.source())));
+    parts.push_back(*part);
+  }
+  return parts;
+}
 
 class ParallelText {
  public:
@@ -29,14 +40,12 @@ class ParallelText {
         root_(root),
         from_(root, request.text("from"), request.place("from")),
         to_(root, request.text("to"), request.place("to")),
+        parts_(parts_of(request)),
         texts_(request, text_settings(request), words(), sources()) {
-    for (size_t i = 0; i < request.columns.size(); ++i) {
-      const std::string& word = request.columns[i].source();
-      texts_.shape(i) = {.begin = word == "target", .end = word == "next", .targets = word == "next"};
-    }
+    for (size_t i = 0; i < parts_.size(); ++i) texts_.shape(i) = parts_[i].shape;
     for (const char* key : {"begin", "end"})
       if (request.find(key) == nullptr &&
-          std::ranges::any_of(request.columns, [](const ColumnRequest& c) { return c.source() == "next"; }))
+          std::ranges::any_of(parts_, [](const PairPart& part) { return part.shape.targets; }))
         throw UserError(request.where, fmt::format("parallel_text: \"next\" needs the token '{}'", key),
                         fmt::format("add \"{}\": \"{}\", the name of a token", key, key[0] == 'b' ? "<s>" : "</s>"));
   }
@@ -82,37 +91,26 @@ class ParallelText {
  private:
   std::vector<std::string> words() const {
     std::vector<std::string> words;
-    const std::string unit = request_.find("unit") != nullptr        ? request_.text("unit")
-                             : request_.find("tokenizer") != nullptr ? "tokens"
-                                                                     : "characters";
-    for (const ColumnRequest& column : request_.columns) {
-      const std::string& word = column.source();
-      if (std::ranges::count(kWords, word) == 0)
-        throw UserError(column.where,
-                        fmt::format(R"(a pair of texts has "source", "target", "next", "source_length" and )"
-                                    R"("target_length", not "{}")",
-                                    printable(word)));
-      words.push_back(word.ends_with("length") ? "length" : unit);
-    }
+    for (const PairPart& part : parts_) words.push_back(part.length ? "length" : pair_unit(request_));
     return words;
   }
 
   // Texts of one side have one vocabulary; of both where it is shared.
   std::vector<std::string> sources() const {
     std::vector<std::string> sources;
-    for (const ColumnRequest& column : request_.columns)
-      sources.emplace_back(of_target(column.source()) ? "target" : "source");
+    for (const PairPart& part : parts_) sources.push_back(part.side);
     return sources;
   }
 
+  bool of_target(size_t column) const { return parts_[column].side == "target"; }
+
   std::string_view text_of(size_t column, const TextLine& from, const TextLine& to) const {
-    return of_target(request_.columns[column].source()) ? to.text : from.text;
+    return of_target(column) ? to.text : from.text;
   }
 
   void encode(size_t i, const TextLine& from, const TextLine& to) {
-    const bool target = of_target(request_.columns[i].source());
     texts_.encode(i, text_of(i, from, to), [&](size_t offset, const std::string& message, const std::string& help) {
-      (target ? to_ : from_).fail(from.number, static_cast<int64_t>(offset) + 1, message, help);
+      (of_target(i) ? to_ : from_).fail(from.number, static_cast<int64_t>(offset) + 1, message, help);
     });
   }
 
@@ -142,6 +140,7 @@ class ParallelText {
   const ReaderRequest& request_;
   fs::path root_;
   TextFile from_, to_;
+  std::vector<PairPart> parts_;
   TextColumns texts_;
 };
 
@@ -162,6 +161,7 @@ const RegisterReader parallel_text({
     .doc = "two files of texts, line by line; an input is the \"source\", the \"target\" behind `begin`, what comes "
            "\"next\" up to `end`, -100 behind it, \"source_length\" or \"target_length\"",
     .keys = keys(),
+    .pairs = true,
     .header = [](const ReaderRequest& request, const fs::path& root) { return ParallelText(request, root).header(); },
     .read = [](const ReaderRequest& request, const fs::path& root) { return ParallelText(request, root).read(); },
 });
