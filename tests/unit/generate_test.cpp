@@ -334,6 +334,38 @@ TEST_F(Generate, TellsPiecesAndEndsWhereItIsAskedTo) {
   EXPECT_EQ(made.text.size(), 3U);
 }
 
+// Four texts at once: the fifth begins when one of them is complete.
+TEST_F(Generate, TellsTextsAsTheyAreComplete) {
+  Model one = model(attends(12, 5));
+  std::vector<std::string> texts(6);
+  std::vector<size_t> told;
+  GenerateOptions options{.tokens = 8, .batch = 2, .tokenizer = tokenizer({"a", "b", "c", "d", "e"})};
+  options.each = [&](size_t prompt, size_t, const std::string& piece) {
+    texts[prompt] += piece;
+    return true;
+  };
+  options.done = [&](size_t prompt, size_t sample, const Generated& made) {
+    EXPECT_EQ(sample, 0U);
+    EXPECT_EQ(made.text, texts[prompt]);
+    EXPECT_EQ(made.tokens.size(), 8U);
+    told.push_back(prompt);
+    return told.size() < 4;
+  };
+  const auto made = one.generate({{"a"}, {"b"}, {"c"}, {"d"}, {"e"}, {"a"}}, options);
+  EXPECT_EQ(told, (std::vector<size_t>{0, 1, 2, 3}));
+  ASSERT_EQ(made.size(), 6U);
+  EXPECT_EQ(made[3][0].text, texts[3]);
+  EXPECT_TRUE(made[4][0].tokens.empty());
+  told.clear();
+  options = {.tokens = 8, .samples = 2, .beams = 3, .tokenizer = options.tokenizer};
+  options.done = [&](size_t prompt, size_t sample, const Generated&) {
+    told.push_back(2 * prompt + sample);
+    return told.size() < 3;
+  };
+  one.generate({{"a"}, {"b"}, {"c"}}, options);
+  EXPECT_EQ(told, (std::vector<size_t>{0, 1, 2}));
+}
+
 // Bytes as tokens.
 std::string text_of(std::span<const uint32_t> ids) {
   std::string text, out;

@@ -113,6 +113,12 @@ struct HEDDLE_API Prompt {
   std::string text;
   std::string name = "<prompt>";  // what messages call it
 };
+struct HEDDLE_API Generated {
+  std::string text;                            // without the prompt, if it is not asked for
+  std::vector<uint32_t> tokens;                // ids
+  std::vector<double> log_probabilities = {};  // of each token, by the model
+  std::string end;                             // why it ends: "tokens", "end" (the end token), "stop" (a stop text)
+};
 // The options of `heddle generate`, which does the same.
 struct HEDDLE_API GenerateOptions {
   int tokens = 256;                    // of a continuation, at most
@@ -132,12 +138,8 @@ struct HEDDLE_API GenerateOptions {
   // A piece of a continuation as it comes, not of beams; returning false ends the generation. What it throws passes
   // through.
   std::function<bool(size_t prompt, size_t sample, const std::string& piece)> each = {};
-};
-struct HEDDLE_API Generated {
-  std::string text;                            // without the prompt, if it is not asked for
-  std::vector<uint32_t> tokens;                // ids
-  std::vector<double> log_probabilities = {};  // of each token, by the model
-  std::string end;                             // why it ends: "tokens", "end" (the end token), "stop" (a stop text)
+  // A whole continuation as soon as it is complete, whichever is first, of beams, too; as `each` otherwise.
+  std::function<bool(size_t prompt, size_t sample, const Generated& made)> done = {};
 };
 
 // A value of a model that is built: a flag, a number, a word, a list or an object, as in a model's text.

@@ -399,6 +399,11 @@ std::vector<std::vector<tools::Continuation>> searched(driver::Generator& genera
   for (const SourceFile& prompt : prompts) {
     out.push_back(tools::beams(generator, text, prompt, settings, calls));
     if (std::ssize(out.back()) > o.samples) out.back().resize(static_cast<size_t>(o.samples));
+    for (size_t sample = 0; calls.done && sample < out.back().size(); ++sample)
+      if (!calls.done(out.size() - 1, sample, out.back()[sample])) {
+        out.resize(prompts.size());
+        return out;
+      }
   }
   return out;
 }
@@ -424,15 +429,21 @@ std::vector<std::vector<Generated>> Model::generate(const std::vector<Prompt>& p
         const std::string first = begun.emplace(prompt, sample).second ? before(prompt) : "";
         return api::called_back([&] { return o.each(prompt, sample, first + std::string(piece)); });
       };
+    const auto generated = [&](size_t prompt, const tools::Continuation& c) {
+      return Generated{.text = before(prompt) + c.text,
+                       .tokens = c.ids,
+                       .log_probabilities = c.log_probabilities,
+                       .end = tools::to_string(c.end)};
+    };
+    if (o.done)
+      calls.done = [&](size_t prompt, size_t sample, const tools::Continuation& c) {
+        return api::called_back([&] { return o.done(prompt, sample, generated(prompt, c)); });
+      };
     const auto made = o.beams > 0 ? searched(generator, text, sources, o, calls)
                                   : tools::generate(generator, text, sources, settings_of(o), calls);
     std::vector<std::vector<Generated>> out(made.size());
     for (size_t i = 0; i < made.size(); ++i)
-      for (const tools::Continuation& c : made[i])
-        out[i].push_back({.text = before(i) + c.text,
-                          .tokens = c.ids,
-                          .log_probabilities = c.log_probabilities,
-                          .end = tools::to_string(c.end)});
+      for (const tools::Continuation& c : made[i]) out[i].push_back(generated(i, c));
     return out;
   });
 }

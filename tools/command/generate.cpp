@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -117,6 +118,22 @@ struct Pace {
   }
 };
 
+// Results in the order of their prompts: each as soon as it and those before it are complete.
+class InOrder {
+ public:
+  void write(size_t number, std::string text) {
+    waiting_[number] = std::move(text);
+    if (number != next_) return;
+    for (auto at = waiting_.begin(); at != waiting_.end() && at->first == next_; at = waiting_.erase(at), ++next_)
+      write_result(at->second);
+    flush_result();
+  }
+
+ private:
+  size_t next_ = 0;
+  std::map<size_t, std::string> waiting_;
+};
+
 void require_options_that_are_read(const GenerateArguments& a, bool lines) {
   for (const std::string& stop : a.options.stop)
     if (stop.empty()) throw UserError(ExitCode::usage, "--stop: an empty text is everywhere", "leave it out");
@@ -146,18 +163,16 @@ void generate(GenerateArguments& a) {
     flush_result();
     return true;
   };
-  const std::vector<std::vector<Generated>> made = model.generate(prompts, a.options);
-  size_t tokens = 0;
-  for (size_t i = 0; i < made.size(); ++i)
-    for (size_t sample = 0; sample < made[i].size(); ++sample) {
-      const Generated& text = made[i][sample];
-      tokens += text.tokens.size();
-      if (lines)
-        write_result(line_of(prompts[i], sample, text, a));
-      else
-        write_result((live && begun ? "" : text.text) + "\n");
-    }
-  flush_result();
+  InOrder results;
+  size_t tokens = 0, found = 0;
+  a.options.done = [&](size_t prompt, size_t sample, const Generated& made) {
+    tokens += made.tokens.size();
+    // A search may find fewer texts than are asked for, and ends with one prompt before it begins the next.
+    const size_t number = a.options.beams > 0 ? found++ : prompt * static_cast<size_t>(a.options.samples) + sample;
+    results.write(number, lines ? line_of(prompts[prompt], sample, made, a) : (live && begun ? "" : made.text) + "\n");
+    return true;
+  };
+  model.generate(prompts, a.options);
   for (const std::string& text : waiting) print_as_note(text);
   if (a.time) pace.tell(tokens);
 }

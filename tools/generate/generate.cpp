@@ -90,6 +90,8 @@ class Generation {
       if (row->window.next() < row->ids.size()) continue;  // the next token is there already
       if (!draw(*row, static_cast<int64_t>(i))) continue;
       keep(*row);
+      if (!ended_ && calls_.done && !calls_.done(row->prompt, row->sample, done_[row->prompt][row->sample]))
+        ended_ = true;
       row.reset();
     }
   }

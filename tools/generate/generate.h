@@ -37,6 +37,8 @@ struct Continuation {
 struct GenerateCalls {
   // A piece of a continuation as it comes. False ends the whole: what is there so far is returned.
   std::function<bool(size_t prompt, size_t sample, std::string_view piece)> piece = {};
+  // A continuation as soon as it is complete, whichever is first. False likewise.
+  std::function<bool(size_t prompt, size_t sample, const Continuation& made)> done = {};
   // Told once, where a text is longer than what the model sees.
   std::function<void(const std::string&)> note = {};
 };
