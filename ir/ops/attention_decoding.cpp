@@ -5,7 +5,8 @@
 //        %attn.keys.next = scatter_rows(%attn.keys, (text * 4 + head) * 64 + position, ..., %k) {combine = "set"}
 //        the softmax of q times the keys up to the position, times the values
 //
-// Keys of a head lie side by side, so that both products read the caches as they lie.
+// Keys of a head lie side by side, so that both products read the caches as they lie. Numbers of documents lie in a cache
+// of their own: a token sees the keys that have its number. A number that is the same for all needs none.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -27,8 +28,7 @@ DecodeRefusal refusal(const Signature& s) {
         fmt::format("has {} queries and {} keys: tokens attend to others than those of their text", a.queries, a.keys),
         "only attention of a text to itself is decoded"};
   if (!a.causal) return {"is not causal: a token sees those behind it", R"(train it with "causal": true)"};
-  for (const auto& [operand, name] :
-       {std::pair{a.lengths, "lengths"}, {a.key_mask, "key_mask"}, {a.documents, "documents"}})
+  for (const auto& [operand, name] : {std::pair{a.lengths, "lengths"}, {a.key_mask, "key_mask"}})
     if (operand >= 0)
       return {fmt::format("reads '{}' of all tokens, and those that follow are not there yet", name),
               fmt::format("leave '{}' out of the model that generates: parameters stay the same", name)};
@@ -43,11 +43,13 @@ class NextTokens {
       : step_(step), b_(step.b), a_(attention_of(s, kExtras)), name_(std::move(name)) {}
 
   ValueId build(const Values& operands) {
-    const ValueId keys = cached("keys", operands[1], a_.width), values = cached("values", operands[2], a_.value_width);
+    const ValueId keys = of_heads("keys", operands[1], a_.width),
+                  values = of_heads("values", operands[2], a_.value_width);
     const ValueId q = heads_first(operands[0], a_.group(), a_.width);
     const ValueId products = b_("matmul", {q, keys}, {{"transpose_b", true}});
-    const ValueId bias = a_.bias < 0 ? ValueId() : operands[static_cast<size_t>(a_.bias)];
-    const ValueId weights = b_.cast(b_("softmax", {scores(b_.reshape(products, dims()), bias)}), a_.dtype);
+    const auto further = [&](int operand) { return operand < 0 ? ValueId() : operands[static_cast<size_t>(operand)]; };
+    const ValueId x = scores(b_.reshape(products, dims()), further(a_.bias), further(a_.documents));
+    const ValueId weights = b_.cast(b_("softmax", {x}), a_.dtype);
     const ValueId joined = b_.reshape(weights, {a_.rows, a_.kv_heads, a_.group() * step_.tokens, a_.keys});
     return heads_last(b_("matmul", {joined, values}, {}, name_));
   }
@@ -81,11 +83,15 @@ class NextTokens {
     return b_.reshape(b_("transpose", {apart}, {{"perm", Dims{0, 3, 1, 2, 4}}}), joined);
   }
 
-  // [rows,kv_heads,keys,width] with the tokens' part in its place. What a row does not have has no place among the parts.
-  ValueId cached(const std::string& what, ValueId part, int64_t width) {
-    const int64_t heads = a_.rows * a_.kv_heads, all = heads * step_.tokens;
-    const Dims each{a_.rows, a_.kv_heads, step_.tokens};
-    const ValueId cache = step_.state(name_ + "." + what, {a_.dtype, {heads * a_.keys, width}});
+  ValueId of_heads(const std::string& what, ValueId part, int64_t width) {
+    return cached(what, heads_first(part, 1, width), a_.kv_heads, width);
+  }
+  // Of the part [rows,heads,tokens,width] of some tokens that of all, [rows,heads,keys,width]. What a row does not have
+  // has no place among the parts.
+  ValueId cached(const std::string& what, ValueId part, int64_t heads_of_row, int64_t width) {
+    const int64_t heads = a_.rows * heads_of_row, all = heads * step_.tokens;
+    const Dims each{a_.rows, heads_of_row, step_.tokens};
+    const ValueId cache = step_.state(name_ + "." + what, {b_.type(part).dtype, {heads * a_.keys, width}});
     const ValueId head = b_.reshape(count({heads, step_.tokens}, 0), each);
     const Expr at = Expr{b_, head} * static_cast<double>(a_.keys) + Expr{b_, along(step_.places, each, {0, 2})};
     ValueId order = count({all}, 0);
@@ -93,11 +99,22 @@ class NextTokens {
       const ValueId there = b_("lt", {count(each, 2), along(step_.count, each, {0})});
       order = b_("select", {b_.reshape(there, {all}), order, b_.like(-1, order)});
     }
-    const ValueId next =
-        b_("scatter_rows", {cache, b_.reshape(at, {all}), order, b_.reshape(heads_first(part, 1, width), {all, width})},
-           {{"combine", "set"}}, name_ + "." + what + ".next");
+    const ValueId next = b_("scatter_rows", {cache, b_.reshape(at, {all}), order, b_.reshape(part, {all, width})},
+                            {{"combine", "set"}}, name_ + "." + what + ".next");
     step_.update(cache, next);
-    return b_.reshape(next, {a_.rows, a_.kv_heads, a_.keys, width});
+    return b_.reshape(next, {a_.rows, heads_of_row, a_.keys, width});
+  }
+
+  // Whether a token and a key, in all scores, are of one document; `numbers` are those of the tokens, [rows,tokens].
+  ValueId of_one_document(ValueId numbers) {
+    const ValueId all = cached("documents", b_.reshape(numbers, {a_.rows, 1, step_.tokens, 1}), 1, 1);
+    const ValueId of_keys = along(b_.reshape(all, {a_.rows, a_.keys}), dims(), {0, 3});
+    return b_("eq",
+              {one() ? along(b_.reshape(numbers, {a_.rows}), dims(), {0}) : along(numbers, dims(), {0, 2}), of_keys});
+  }
+  bool is_same_for_all(ValueId v) const {
+    const Node* n = b_.graph.def(v);
+    return n != nullptr && n->op->traits.splat != nullptr;
   }
 
   // -8 / heads and so on as powers of 2 (alibi_slope), times the distance to each key.
@@ -121,7 +138,7 @@ class NextTokens {
     return b_.broadcast_to(b_.cast(b_.reshape(bias, parts), a_.score_dtype()), dims());
   }
 
-  ValueId scores(ValueId products, ValueId bias) {
+  ValueId scores(ValueId products, ValueId bias, ValueId documents) {
     Expr x = Expr{b_, b_.cast(products, a_.score_dtype())} * a_.scale;
     if (a_.cap > 0) x.id = apply("tanh", x / a_.cap) * a_.cap;
     if (bias.valid()) x.id = b_("add", {x.id, biases(bias)});
@@ -132,6 +149,7 @@ class NextTokens {
       const ValueId distance = b_("sub", {here, key});
       seen = b_("and", {seen, b_("lt", {distance, b_.like(static_cast<double>(a_.window), distance)})});
     }
+    if (documents.valid() && !is_same_for_all(documents)) seen = b_("and", {seen, of_one_document(documents)});
     return b_("select", {seen, x.id, x.like(-std::numeric_limits<double>::infinity())});
   }
 
@@ -147,7 +165,9 @@ const Decoding& attention_decoding() {
   static const Decoding decoding{
       .sequences = 3,
       .bounded = true,
-      .tokens_axis = [](const Signature&, size_t operand) -> int64_t { return operand < kExtras ? 1 : 2; },
+      .tokens_axis = [](const Signature& s, size_t operand) -> int64_t {
+        return operand < kExtras || attention_of(s, kExtras).documents == static_cast<int>(operand) ? 1 : 2;
+      },
       .refusal = refusal,
       .build = [](DecodeStep& step, const Signature& s, const std::string& name,
                   const Values& operands) { return NextTokens(step, s, name).build(operands); }};

@@ -165,6 +165,13 @@ class Finder {
     return Way::node;
   }
 
+  // What another input says of each token: a source has no more places than it has.
+  [[noreturn]] void refuse_beside(const Node& n, const Part& operand) const {
+    const std::string& name = f()[operand.value].name;
+    refuse(n, fmt::format("reads '{}' of all tokens, and those that follow are not there yet", name),
+           fmt::format("leave '{}' out of the model that generates: parameters stay the same", name));
+  }
+
   // Each token of the result reads its own alone, as of a convolution of size 1.
   bool reads_alone(const Node& n, size_t result, const Part& part) const {
     for (size_t i = 0; i < n.operands.size(); ++i)
@@ -217,6 +224,7 @@ class Finder {
     for (size_t i = 0; i < n.operands.size(); ++i) {
       const Part operand = record_part(f(), n, i, n_.sizes);
       require_rows(n, operand.value, operand.roles);
+      if (of_source(operand.value) && has_tokens(operand.roles) && has_rows(operand.roles)) refuse_beside(n, operand);
       ask(operand, &n);
     }
     n_.limited |= decoding.bounded;

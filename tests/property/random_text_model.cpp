@@ -11,7 +11,7 @@ namespace {
 
 class Drawer {
  public:
-  explicit Drawer(uint32_t seed) : random_(seed) {
+  explicit Drawer(uint32_t seed) : random_(seed), documents_(seed % 5 == 4) {
     rows_ = 2 + below(2), tokens_ = 2 + below(6), width_ = pick<int64_t>({4, 6, 8, 12}), vocabulary_ = 3 + below(7);
   }
 
@@ -143,11 +143,13 @@ class Drawer {
                                    (d == 4 ? some(40, R"("width": 2)") : "");
       q = rotary(q, kv * group, d, settings), k = rotary(k, kv, d, settings);
     }
-    const std::string y =
-        node_of_list("attention", {q, k, v},
-                     sight(kv * group) + fmt::format(R"(, "kv_heads": {})", kv) + some(30, number("scale", 1, 2)) +
-                         some(30, number("soft_cap", 1, 4)) + some(30, R"("alibi": true)"));
-    return dense(y, width_);
+    const std::string settings = sight(kv * group) + fmt::format(R"(, "kv_heads": {})", kv) +
+                                 some(30, number("scale", 1, 2)) + some(30, number("soft_cap", 1, 4)) +
+                                 some(30, R"("alibi": true)");
+    const std::string documents = documents_ ? R"(, "documents": "text")" : "";  // each token's own number
+    return dense(
+        node_in("attention", fmt::format(R"({{"q": "{}", "k": "{}", "v": "{}"{}}})", q, k, v, documents), settings),
+        width_);
   }
 
   std::string recurrent(const std::string& x) {
@@ -249,6 +251,7 @@ class Drawer {
   }
 
   std::mt19937 random_;
+  bool documents_ = false;  // whether attention sees tokens of one number only
   int64_t rows_ = 0, tokens_ = 0, width_ = 0, vocabulary_ = 0;
   int count_ = 0;
   std::string nodes_, blocks_;

@@ -8,6 +8,7 @@
 
 #include "ir/scan.h"
 #include "ir/verify/verify.h"
+#include "passes/decode/lone_text.h"
 #include "tests/support/host_run.h"
 #include "tests/support/source_dir.h"
 #include "tests/unit/built_model.h"
@@ -45,10 +46,8 @@ ValueId text_of(const ir::Graph& g, const std::string& name) {
   return *std::ranges::find(g.inputs, ir::Role::input, [&](ValueId v) { return g[v].role; });
 }
 
-void decode(Text& text, const std::string& name = "") {
-  text.whole = build_module(text.model, {.predict = kRows, .total_steps = 10000});
-  const ir::Graph& forward = *text.whole.find_graph("predict");
-  passes::Decoded decoded = passes::decode(text.whole, forward, 0, text_of(forward, name), kChunk);
+void decode(Text& text, const ir::Graph& forward, ValueId written) {
+  passes::Decoded decoded = passes::decode(text.whole, forward, 0, written, kChunk);
   text.context = decoded.context;
   text.first = decoded.first;
   text.step.graphs.push_back(std::move(decoded.graph));
@@ -59,6 +58,12 @@ void decode(Text& text, const std::string& name = "") {
     text.step.graphs.push_back(std::move(*decoded.encode));
   }
   EXPECT_EQ(ir::verify(text.step), std::vector<std::string>{});
+}
+
+void decode(Text& text, const std::string& name = "") {
+  text.whole = build_module(text.model, {.predict = kRows, .total_steps = 10000});
+  const ir::Graph& forward = *text.whole.find_graph("predict");
+  decode(text, forward, text_of(forward, name));
 }
 
 std::unique_ptr<Text> decoded(const std::string& json) {
@@ -276,6 +281,31 @@ TEST(Decode, WritesWhatSourcesBecome) {
   }
 }
 
+// What rows of several documents say of each token is known of a row of one.
+TEST(Decode, WritesDocumentsThatAreAloneInTheirRows) {
+  Text text;
+  text.model =
+      read_model(text.sources, (testing::source_dir() / "models/summary.json").string(), {.set = {}, .small = true});
+  text.whole = build_module(text.model, {.predict = kRows, .total_steps = 10000});
+  const ir::Graph& forward = *text.whole.find_graph("predict");
+  ir::Graph lone = forward;
+  passes::take_lone_text(lone, {lone.find("document")}, {lone.find("place")});
+  decode(text, lone, lone.find("tokens"));
+  const ir::Type type = forward[forward.find("tokens")].type;
+  const auto known = [&](NamedTensors in) {
+    in["document"] = tensor(type, [](int64_t) { return 5.0; });
+    in["place"] = tensor(type, [&](int64_t i) { return static_cast<double>(i % type.dims[1]); });
+    return in;
+  };
+  expect_equal(
+      text, 1e-9, [&](const NamedTensors& in) { return ir::evaluate(text.whole, forward, known(in)); },
+      [&](const std::string& entry, const NamedTensors& in) {
+        return ir::evaluate(text.step, *text.step.find_graph(entry), in);
+      });
+  for (const ir::NodeId n : text.step.graphs[0].order)  // all tokens are of one document: nothing is kept of it
+    EXPECT_EQ(text.step.graphs[0][text.step.graphs[0][n].results[0]].name.find("documents"), std::string::npos);
+}
+
 // A cache or a table of positions has an end; what recurs has none.
 TEST(Decode, SaysWhereTextsEnd) {
   EXPECT_EQ(of_file("models/char_gpt.json", {.set = {}, .small = true})->context, 8);
@@ -329,6 +359,13 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"part_of_a_head",
              R"({"name": "q", "op": "rotary", "in": "x", "heads": 2, "width": 2},
                 {"name": "h", "op": "attention", "in": ["q", "q", "x"], "causal": true, "heads": 2})"},
+        Case{
+            "documents",
+            R"({"name": "k", "op": "dense", "in": "x", "units": 4}, {"name": "v", "op": "dense", "in": "x", "units": 4},
+                {"name": "h", "op": "attention", "in": {"q": "x", "k": "k", "v": "v", "documents": "text"}, "causal": true, "heads": 4, "kv_heads": 2})"},
+        Case{
+            "documents_and_window",
+            R"({"name": "h", "op": "encoder_layer", "in": {"x": "x", "documents": "text"}, "heads": 2, "window": 5, "feedforward": 12, "causal": true})"},
         Case{"multi_head", R"({"name": "h", "op": "multi_head_attention", "in": "x", "heads": 2, "causal": true})"},
         Case{"encoder_layers",
              R"({"name": "e", "op": "encoder_layer", "in": "x", "heads": 2, "feedforward": 12, "causal": true},

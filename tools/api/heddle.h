@@ -134,6 +134,7 @@ struct HEDDLE_API GenerateOptions {
   double length_penalty = 1;           // beams are compared by log probability / tokens^this
   int batch = 0;                       // texts at once, 2 or more; 0: up to 64, as many as there are
   std::string tokenizer = {};          // a tokenizer.json, or a folder with one; "": that of the weights
+  bool special = false;                // special tokens in a prompt, such as <summary>, are those, and no plain text
   bool with_prompt = false;            // a continuation has its prompt before it; what a source becomes stands alone
   // A piece of a continuation as it comes, not of beams; returning false ends the generation. What it throws passes
   // through.

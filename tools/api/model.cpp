@@ -415,7 +415,7 @@ std::vector<std::vector<Generated>> Model::generate(const std::vector<Prompt>& p
     require_there(impl_);
     check(o);
     driver::Generator& generator = impl_->generator_for(rows_for(o, prompts.size()), o.beams > 0);
-    const tools::TextOfModel text(generator, o.tokenizer);
+    const tools::TextOfModel text(generator, o.tokenizer, o.special);
     std::vector<SourceFile> sources;
     sources.reserve(prompts.size());
     for (const Prompt& prompt : prompts) sources.push_back({prompt.name, prompt.text});

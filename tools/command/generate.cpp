@@ -220,6 +220,8 @@ void add_generate(CommandLine& line) {
   command
       .add_option("--tokenizer", o.tokenizer, "a tokenizer.json, or a folder with one (default: that of the weights)")
       .takes(Takes::file);
+  command.add_flag("--special", o.special,
+                   "special tokens in prompts, such as <summary>, are those, and no plain text");
   command.add_flag("--only-new", a->only_new, "write continuations without their prompts");
   command.add_flag("--log-probabilities", a->log_probabilities,
                    "with jsonl: print the ids, and the log probability of each");

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
+
+#include "passes/decode/lone_text.h"
 
 namespace heddle::driver {
 namespace {
@@ -26,6 +29,27 @@ std::string type_of(const ir::Type& type) {
 }
 
 bool is_integer(const ir::Type& type) { return type.dtype == ir::DType::i32 || type.dtype == ir::DType::i64; }
+
+// What the model's readers have of a row in this input, "" where they do not say it.
+std::string word_of(const frontend::Data& data, const std::string& input) {
+  for (const auto* split : {&data.train, &data.validation, &data.test}) {
+    if (!split->has_value()) continue;
+    const auto found = (*split)->columns.find(input);
+    if (found != (*split)->columns.end()) return found->second.at(0).text;
+  }
+  return {};
+}
+
+// Rows of a training hold several documents of a window, and say which and where each token is. A row that is written
+// holds one.
+ir::Graph with_lone_texts(const frontend::Model& model, ir::Graph g) {
+  std::map<std::string, std::vector<ir::ValueId>> said;
+  for (const ir::ValueId v : g.inputs)
+    if (g[v].role == ir::Role::input && g[v].type.rank() == 2 && is_integer(g[v].type))
+      said[word_of(model.data, g[v].name)].push_back(v);
+  if (!said["window"].empty()) passes::take_lone_text(g, said["document"], said["position"]);
+  return g;
+}
 
 // What the inputs of a model that generates are.
 struct Roles {
@@ -98,8 +122,9 @@ frontend::OutputDef logits_of(const frontend::Model& model) {
   return model.outputs[0];
 }
 
-DecodedText decode_text(const frontend::Model& model, const ir::Module& m, const ir::Graph& g) {
+DecodedText decode_text(const frontend::Model& model, const ir::Module& m, const ir::Graph& forward) {
   const frontend::OutputDef& output = model.outputs[0];
+  const ir::Graph g = with_lone_texts(model, forward);
   const Roles roles = roles_of_inputs(model, output, g);
   require_logits(model, output, g, roles);
   std::vector<DecodedText> found;

@@ -20,9 +20,10 @@ struct DecodedText {
   passes::Decoded decoded;
 };
 
-// `g` is the graph of predictions of `m` with the logits as its only output. Of several texts the one is written of which
-// the model makes the tokens one after the other. An encoder does not: it reads a source as a whole. Throws UserError
-// where the model does not generate.
-DecodedText decode_text(const frontend::Model& model, const ir::Module& m, const ir::Graph& g);
+// `forward` is the graph of predictions of `m` with the logits as its only output. A text is alone in its row: inputs
+// that hold the "document" and the "position" of a window's tokens are known. Of several texts the one is written of
+// which the model makes the tokens one after the other. An encoder does not: it reads a source as a whole. Throws
+// UserError where the model does not generate.
+DecodedText decode_text(const frontend::Model& model, const ir::Module& m, const ir::Graph& forward);
 
 }  // namespace heddle::driver

@@ -40,18 +40,10 @@ void require_places(const runtime::text::Tokenizer& tokenizer, int64_t places, c
                   "the tokenizer and the weights are not of one model, or its output is no logits of next tokens");
 }
 
-std::vector<uint32_t> encoded(const runtime::text::Tokenizer& tokenizer, const SourceFile& prompt,
-                              std::vector<uint32_t> ids) {
-  runtime::text::require_utf8(prompt);
-  runtime::text::Encoder encoder(tokenizer);
-  encoder.encode(prompt, {0, static_cast<uint32_t>(prompt.text.size())}, {}, ids);
-  return ids;
-}
-
 }  // namespace
 
-TextOfModel::TextOfModel(const driver::Generator& generator, const std::string& path)
-    : tokenizer_(read(files_, generator.input(), generator.tokenizer(), path)) {
+TextOfModel::TextOfModel(const driver::Generator& generator, const std::string& path, bool special)
+    : tokenizer_(read(files_, generator.input(), generator.tokenizer(), path)), special_(special) {
   require_places(tokenizer_, generator.vocabulary(), "the model makes logits of");
   if (generator.tokens_below() > 0)
     require_places(tokenizer_, generator.tokens_below(), "the model reads tokens below");
@@ -74,8 +66,17 @@ void TextOfModel::read_source(const driver::Generator& generator, const std::str
     padding_ = source_->find(name).value_or(padding_);
 }
 
+std::vector<uint32_t> TextOfModel::ids_of(const runtime::text::Tokenizer& tokenizer, const SourceFile& prompt) const {
+  runtime::text::require_utf8(prompt);
+  std::vector<uint32_t> ids;
+  runtime::text::Encoder encoder(tokenizer);
+  encoder.encode(prompt, {0, static_cast<uint32_t>(prompt.text.size())}, {.special = special_}, ids);
+  return ids;
+}
+
 std::vector<uint32_t> TextOfModel::encode(const SourceFile& prompt) const {
-  std::vector<uint32_t> ids = encoded(tokenizer_, prompt, begin_ ? std::vector{*begin_} : std::vector<uint32_t>());
+  std::vector<uint32_t> ids = ids_of(tokenizer_, prompt);
+  if (begin_ && !(special_ && !ids.empty() && ids[0] == *begin_)) ids.insert(ids.begin(), *begin_);
   if (ids.empty())
     throw UserError({&prompt, 0, 0}, "the prompt has no tokens, and the model has no token that begins a text",
                     "give it a first character");
@@ -83,7 +84,7 @@ std::vector<uint32_t> TextOfModel::encode(const SourceFile& prompt) const {
 }
 
 std::vector<uint32_t> TextOfModel::encode_source(const SourceFile& prompt) const {
-  std::vector<uint32_t> ids = encoded(*source_, prompt, {});
+  std::vector<uint32_t> ids = ids_of(*source_, prompt);
   if (ids.empty()) throw UserError({&prompt, 0, 0}, "the prompt has no tokens", "give it a first character");
   return ids;
 }

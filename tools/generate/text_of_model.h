@@ -22,9 +22,11 @@ namespace heddle::tools {
 class TextOfModel {
  public:
   // `path`: of a tokenizer.json, or a folder with one, for the source, too; empty: those of the weights. Throws UserError
-  // where there is none, or where it has more tokens than the model.
-  TextOfModel(const driver::Generator& generator, const std::string& path);
-  // Throws UserError at a character that has no token, and where there is no token at all.
+  // where there is none, or where it has more tokens than the model. `special`: whether special tokens in prompts are
+  // those, and no plain text.
+  TextOfModel(const driver::Generator& generator, const std::string& path, bool special);
+  // Behind the begin token, unless the prompt has it. Throws UserError at a character that has no token, and where there
+  // is no token at all.
   std::vector<uint32_t> encode(const SourceFile& prompt) const;
   std::string decode(std::span<const uint32_t> ids) const {
     return tokenizer_.decode(ids, runtime::text::Specials::leave_out);
@@ -40,9 +42,11 @@ class TextOfModel {
 
  private:
   void read_source(const driver::Generator& generator, const std::string& path);
+  std::vector<uint32_t> ids_of(const runtime::text::Tokenizer& tokenizer, const SourceFile& prompt) const;
   std::deque<SourceFile> files_;
   runtime::text::Tokenizer tokenizer_;
   std::optional<runtime::text::Tokenizer> source_ = {};
+  bool special_ = false;
   uint32_t padding_ = 0;
   std::optional<uint32_t> begin_, end_;
 };
