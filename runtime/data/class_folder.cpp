@@ -25,10 +25,8 @@ bool ends_in(const fs::path& path, const std::vector<std::string>& endings) {
 
 // The classes are folders: stated, those of the training rows, or all that there are.
 std::vector<std::string> find_classes(const ReaderRequest& request, const fs::path& home, const Location& where) {
-  if (request.find("classes") != nullptr) return request.texts("classes");
-  for (const ColumnRequest& column : request.columns)
-    if (!column.class_names.empty()) return column.class_names;
-  std::vector<std::string> classes;
+  std::vector<std::string> classes = known_classes(request);
+  if (!classes.empty()) return classes;
   for (const std::string& name : names_in(home, request.text("folder"), where)) {
     if (!is_folder(home / name, request.text("folder") + "/" + name, where)) continue;
     require_class_name(name, request.text("folder"), "folder", where);
@@ -50,14 +48,10 @@ void require_known(const ReaderRequest& request, const ClassFolder& folder, cons
           did_you_mean(name, folder.classes));
 }
 
-// A folder that nobody meant as a class, such as the __MACOSX of an archive, would move the numbers of those behind it.
+// The __MACOSX of an archive is no class.
 void require_files(const ReaderRequest& request, const ClassFolder& folder, const FileKind& kind,
                    const Location& where) {
-  const bool numbered =
-      request.find("classes") != nullptr || std::ranges::none_of(request.columns, [](const ColumnRequest& column) {
-        return column.source() == "label" && column.class_names.empty();
-      });
-  if (numbered) return;
+  if (!numbers_what_is_found(request, {"label"})) return;
   std::vector<bool> filled(folder.classes.size());
   for (const ClassFile& file : folder.files) filled[static_cast<size_t>(file.label)] = true;
   for (size_t c = 0; c < filled.size(); ++c)
@@ -69,6 +63,19 @@ void require_files(const ReaderRequest& request, const ClassFolder& folder, cons
 }
 
 }  // namespace
+
+std::vector<std::string> known_classes(const ReaderRequest& request) {
+  if (request.find("classes") != nullptr) return request.texts("classes");
+  for (const ColumnRequest& column : request.columns)
+    if (!column.class_names.empty()) return column.class_names;
+  return {};
+}
+
+bool numbers_what_is_found(const ReaderRequest& request, std::initializer_list<std::string_view> words) {
+  return request.find("classes") == nullptr && std::ranges::any_of(request.columns, [&](const ColumnRequest& column) {
+           return std::ranges::count(words, column.source()) > 0 && column.class_names.empty();
+         });
+}
 
 ClassFolder list_classes(const ReaderRequest& request, const fs::path& root, const FileKind& kind) {
   const Location where = request.place("folder");

@@ -1,10 +1,12 @@
-// Files in a folder for each class, as torchvision's ImageFolder takes them: classes and files in the order of their
-// names.
+// Files of classes, in the order of their names: mostly in a folder for each class, as torchvision's ImageFolder takes
+// them.
 //
 //   train/cat/7.png, train/dog/1.png -> {classes = {"cat", "dog"}, files = {{"train/cat/7.png", 0}, {"train/dog/1.png", 1}}}
 #pragma once
 #include <filesystem>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/data/table.h"
@@ -29,8 +31,13 @@ struct ClassFolder {
   std::vector<ClassFile> files;  // class by class
 };
 
-// Of the request's "folder", whose classes are stated ("classes"), those of the training rows, or all that there are.
-// Throws UserError.
+// Those that are stated ("classes"), or those of the training rows; none: all that there are.
+std::vector<std::string> known_classes(const ReaderRequest& request);
+// Whether an input, whose word is one of these, holds numbers of classes that are found: a class without rows, which
+// nobody meant as one, would move the numbers of those behind it.
+bool numbers_what_is_found(const ReaderRequest& request, std::initializer_list<std::string_view> words);
+
+// Of the request's "folder". Throws UserError.
 ClassFolder list_classes(const ReaderRequest& request, const std::filesystem::path& root, const FileKind& kind);
 
 }  // namespace heddle::runtime::data

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "ir/check.h"
+#include "runtime/data/class_folder.h"
 #include "runtime/data/folder.h"
 #include "runtime/data/input_file.h"
 #include "runtime/data/path.h"
@@ -21,16 +22,6 @@ namespace heddle::runtime::data {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct File {
-  std::string name;  // from the data's folder: "names/Arabic.txt"
-  int64_t label = 0;
-};
-struct Folder {
-  std::vector<std::string> classes;
-  std::vector<File> files;                 // class by class
-  std::vector<std::string> passed_over{};  // what is no class, though it lies there
-};
 
 bool is_label(std::string_view word) { return word == "file" || word == "folder"; }
 
@@ -87,10 +78,9 @@ class TextFolder {
       out.class_names.push_back(is_label(column.source()) ? folder_.classes : std::vector<std::string>());
     out.types.assign(request_.columns.size(), ElementType::i32);
     texts_.finish(out, root_);
-    if (!folder_.passed_over.empty())
+    if (!passed_over_.empty())
       out.notes.push_back(fmt::format("{}: {} {} skipped, not read as text; \"classes\" would name what is read",
-                                      title_, fmt::join(folder_.passed_over, ", "),
-                                      folder_.passed_over.size() == 1 ? "is" : "are"));
+                                      title_, fmt::join(passed_over_, ", "), passed_over_.size() == 1 ? "is" : "are"));
     return out;
   }
 
@@ -104,7 +94,7 @@ class TextFolder {
       to.push_back(add_column(table, {.input = asked.input, .type = head.types[i], .dims = dims}, request_.resident));
     }
     int64_t rows = 0;
-    each_text([&](const TextLine& line, const File& file, const TextFile& from) {
+    each_text([&](const TextLine& line, const ClassFile& file, const TextFile& from) {
       if (rows++ >= table.rows) changed();
       for (size_t i = 0; i < to.size(); ++i) {
         if (!texts_.is_text(i)) continue;
@@ -151,7 +141,7 @@ class TextFolder {
 
   template <class F>
   void each_text(const F& f) const {
-    for (const File& file : folder_.files) {
+    for (const ClassFile& file : folder_.files) {
       const TextFile from(root_, file.name, where_);
       if (lines_) {
         from.each_line([&](const TextLine& line) { f(line, file, from); });
@@ -161,18 +151,10 @@ class TextFolder {
     }
   }
 
-  // Stated, those of the training rows, or all that there are.
-  std::vector<std::string> known_classes() const {
-    if (request_.find("classes") != nullptr) return request_.texts("classes");
-    for (const ColumnRequest& column : request_.columns)
-      if (!column.class_names.empty()) return column.class_names;
-    return {};
-  }
-
   // Names in the folder, and the class of each.
   void list() {
     const fs::path home = resolve_folder(root_, title_, where_);
-    const std::vector<std::string> known = known_classes();
+    const std::vector<std::string> known = known_classes(request_);
     const std::set<std::string> known_words(known.begin(), known.end());
     std::map<std::string, std::string> found;  // names in the folder, by class
     for (const std::string& name : names_in(home, title_, where_)) {
@@ -182,7 +164,7 @@ class TextFolder {
         if (folder && label_word() == "file")
           throw UserError(where_, fmt::format("{}/{}: a folder among the files of classes", title_, printable(name)),
                           R"("folder" for "file" takes folders for classes)");
-        folder_.passed_over.push_back(printable(name));
+        passed_over_.push_back(printable(name));
         continue;
       }
       require_class_name(word, title_, folders_ ? "folder" : "file", where_);
@@ -228,7 +210,7 @@ class TextFolder {
   int64_t first_pass() {
     std::vector<int64_t> of_class(folder_.classes.size());
     int64_t rows = 0;
-    each_text([&](const TextLine& line, const File& file, const TextFile&) {
+    each_text([&](const TextLine& line, const ClassFile& file, const TextFile&) {
       ++of_class[static_cast<size_t>(file.label)];
       for (size_t i = 0; i < request_.columns.size(); ++i)
         if (texts_.is_text(i)) texts_.collect(i, line.text, rows);
@@ -238,12 +220,8 @@ class TextFolder {
     return rows;
   }
 
-  // A file that nobody meant as a class would move the numbers of those behind it.
   void require_texts(const std::vector<int64_t>& of_class) const {
-    const bool numbered = std::ranges::none_of(request_.columns, [](const ColumnRequest& column) {
-      return is_label(column.source()) && column.class_names.empty();
-    });
-    if (numbered || request_.find("classes") != nullptr) return;
+    if (!numbers_what_is_found(request_, {"file", "folder"})) return;
     for (size_t c = 0; c < of_class.size(); ++c)
       if (of_class[c] == 0)
         throw UserError(where_,
@@ -258,7 +236,8 @@ class TextFolder {
   std::string title_;
   TextColumns texts_;
   bool lines_ = true, folders_ = false;
-  Folder folder_;
+  ClassFolder folder_;
+  std::vector<std::string> passed_over_;  // what is no class, though it lies there
 };
 
 std::vector<Key> keys() {
