@@ -201,7 +201,8 @@ void take_length(frontend::TrainingPlan& plan, int64_t length) {
   std::vector<std::string> names;
   for (const ir::Graph& g : driver::compile(model, options).module.graphs) names.push_back(g.name);
   throw UserError(code, fmt::format("the model has no entry '{}'", entry),
-                  fmt::format("it has {}; train needs a loss and an optimizer, eval a loss", fmt::join(names, ", ")));
+                  fmt::format("it has {}; train needs a loss and an optimizer, eval a loss, predict an output",
+                              fmt::join(names, ", ")));
 }
 
 void bench(const BenchArguments& a) {
