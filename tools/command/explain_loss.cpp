@@ -223,6 +223,8 @@ std::string title_at(const frontend::Model& model, const ir::Node& n) {
     if (std::string title = of_nodes(block.nodes); !title.empty()) return title;
   for (const frontend::Part& part : model.train.losses)
     if (part.op_where == n.loc) return "loss " + part.op;
+  for (const frontend::WeightRule& rule : model.train.regularize)
+    if (rule.op_where == n.loc) return "regularizer " + rule.op;
   if (model.train.optimizer && model.train.optimizer->op_where == n.loc)
     return "optimizer " + model.train.optimizer->op;
   return n.op->name;
@@ -267,7 +269,8 @@ std::optional<UserError> explain(const RunArguments& a, Run& run, int64_t step, 
     const Found found = now.run(tensors);
     if (first.node == nullptr) first = found, first.step = i;
     for (const frontend::Metric& loss : run.session.plan.metrics)
-      if (i == step && loss.name.starts_with("loss_") && !std::isfinite(now.value_of(loss.name)))
+      if (i == step && (loss.name.starts_with("loss_") || loss.name.starts_with("penalty_")) &&
+          !std::isfinite(now.value_of(loss.name)))
         first.losses.push_back(loss.name);
   }
   return first.node == nullptr ? std::nullopt : std::optional(error_of(again, run, first, step, what));
