@@ -48,14 +48,12 @@ namespace {
 
 Diagnostic note(const Location& where, const std::string& message) { return {Severity::note, where, message, {}, {}}; }
 
-// Each row of a sparse table changes where the penalty reads it, and the optimizer renews a batch's alone.
+// Each row of a sparse table would change in each step.
 void require_whole(const Parameter& p, const WeightRule& rule) {
   if (p.sparse)
     throw UserError(
-        rule.op_where,
-        fmt::format("regularizer {} gives every row of '{}' a gradient in each step, and its update is one of rows",
-                    rule.op, p.path),
-        "leave out \"sparse\", or match other parameters", {note(*p.sparse, "\"sparse\" stands here")});
+        *p.sparse, fmt::format("a penalty {} gives every row of '{}' a gradient in each step", rule.op, p.path),
+        "leave out \"sparse\", or match other parameters", {note(rule.op_where, "the penalty stands here")});
 }
 
 void require_rank(const Parameter& p, const WeightRule& rule, const RegularizerDef& def) {
