@@ -225,6 +225,8 @@ std::string title_at(const frontend::Model& model, const ir::Node& n) {
     if (part.op_where == n.loc) return "loss " + part.op;
   for (const frontend::WeightRule& rule : model.train.regularize)
     if (rule.op_where == n.loc) return "regularizer " + rule.op;
+  for (const frontend::WeightRule& rule : model.train.constrain)
+    if (rule.op_where == n.loc) return "constraint " + rule.op;
   if (model.train.optimizer && model.train.optimizer->op_where == n.loc)
     return "optimizer " + model.train.optimizer->op;
   return n.op->name;
@@ -247,7 +249,7 @@ std::string help_of(const Found& found, bool gradient, bool optimizer, int64_t s
 UserError error_of(const Again& again, const Run& run, const Found& found, int64_t step, const std::string& what) {
   const bool gradient = !again.forward.contains(found.name);
   const std::string title = title_at(run.read.model, *found.node);
-  const bool optimizer = title.starts_with("optimizer ");
+  const bool optimizer = title.starts_with("optimizer ") || title.starts_with("constraint ");
   const double value = std::isnan(found.value) ? std::abs(found.value) : found.value;
   const std::string losses = found.losses.empty() ? "" : fmt::format(", of {}", fmt::join(found.losses, " and "));
   return {found.node->loc,
