@@ -10,6 +10,7 @@
 #include "frontend/initializer.h"
 #include "frontend/primitive_layer.h"
 #include "frontend/training/training_def.h"
+#include "frontend/training/weight_rules.h"
 #include "ir/check.h"
 
 namespace heddle::frontend {
@@ -61,6 +62,17 @@ RegisterLayer::RegisterLayer(LayerDef def) { add(std::move(def)); }
 RegisterInitializer::RegisterInitializer(InitializerDef def) { add(std::move(def)); }
 RegisterMetric::RegisterMetric(MetricDef def) { add(std::move(def)); }
 RegisterSchedule::RegisterSchedule(ScheduleDef def) { add(std::move(def)); }
+
+RegisterRegularizer::RegisterRegularizer(RegularizerDef def) { add(std::move(def)); }
+
+RegisterConstraint::RegisterConstraint(ConstraintDef def) {
+  if (def.norms)
+    def.settings.push_back({.name = "axis",
+                            .type = KeyType::integer,
+                            .count = Count::several,
+                            .doc = "one axis or several, over which a norm adds up: all but the first"});
+  add(std::move(def));
+}
 
 RegisterLoss::RegisterLoss(LossDef def) {
   def.settings.push_back({.name = "weight",
@@ -116,10 +128,14 @@ const LossDef* find_loss(std::string_view name) { return find<LossDef>(name); }
 const MetricDef* find_metric(std::string_view name) { return find<MetricDef>(name); }
 const OptimizerDef* find_optimizer(std::string_view name) { return find<OptimizerDef>(name); }
 const ScheduleDef* find_schedule(std::string_view name) { return find<ScheduleDef>(name); }
+const RegularizerDef* find_regularizer(std::string_view name) { return find<RegularizerDef>(name); }
+const ConstraintDef* find_constraint(std::string_view name) { return find<ConstraintDef>(name); }
 std::vector<std::string> initializer_names() { return names<InitializerDef>(); }
 std::vector<std::string> loss_names() { return names<LossDef>(); }
 std::vector<std::string> metric_names() { return names<MetricDef>(); }
 std::vector<std::string> optimizer_names() { return names<OptimizerDef>(); }
 std::vector<std::string> schedule_names() { return names<ScheduleDef>(); }
+std::vector<std::string> regularizer_names() { return names<RegularizerDef>(); }
+std::vector<std::string> constraint_names() { return names<ConstraintDef>(); }
 
 }  // namespace heddle::frontend

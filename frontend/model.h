@@ -114,6 +114,12 @@ struct EarlyStop {
   Location where;
 };
 
+// What one of train.regularize adds to the loss, or one of train.constrain makes of parameters: of those whose paths match
+// one of the globs.
+struct WeightRule : Part {
+  std::vector<Named> match;
+};
+
 struct Train {
   std::map<std::string, int64_t, std::less<>>
       sizes;                             // free dimensions as `batch` binds them, the batch dimension included
@@ -126,8 +132,10 @@ struct Train {
   std::optional<double> clip_norm;
   bool gradient_norm = false;  // each step tells the norm of all gradients
   std::optional<Average> average;
-  std::string precision = "f32";  // of all products of f32, in evaluations and predictions too
-  std::vector<Named> freeze;      // globs over parameter paths
+  std::vector<WeightRule> regularize;  // each is a term of the loss
+  std::vector<WeightRule> constrain;   // one after the other, after each optimizer step
+  std::string precision = "f32";       // of all products of f32, in evaluations and predictions too
+  std::vector<Named> freeze;           // globs over parameter paths
   std::optional<EarlyStop> early_stop;
   CheckpointRule checkpoint;
   std::optional<Part> init;  // of dense, conv and embedding weights that have none of their own

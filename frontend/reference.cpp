@@ -6,6 +6,7 @@
 #include "frontend/initializer.h"
 #include "frontend/layer_def.h"
 #include "frontend/training/training_def.h"
+#include "frontend/training/weight_rules.h"
 #include "ir/check.h"
 #include "ir/keys/key_text.h"
 #include "ir/map_def.h"
@@ -146,6 +147,8 @@ std::vector<ReferenceEntry> reference_entries() {
   add_rules(out, "optimizer", optimizer_names(), find_optimizer);
   add_rules(out, "schedule", schedule_names(), find_schedule);
   add_rules(out, "initializer", initializer_names(), find_initializer);
+  add_rules(out, "regularizer", regularizer_names(), find_regularizer);
+  add_rules(out, "constraint", constraint_names(), find_constraint);
   add_rules(out, "reader", runtime::data::reader_names(), runtime::data::find_reader);
   add_rules(out, "map", ir::map_names(), ir::find_map);
   return out;
@@ -154,7 +157,8 @@ std::vector<ReferenceEntry> reference_entries() {
 std::vector<std::string> reference_tables() {
   std::vector<std::string> names;
   for (const KeyTable& table : key_tables()) names.push_back(table.name);
-  for (const char* name : {"layers", "losses", "metrics", "optimizers", "schedules", "initializers", "readers", "maps"})
+  for (const char* name : {"layers", "losses", "metrics", "optimizers", "schedules", "regularizers", "constraints",
+                           "initializers", "readers", "maps"})
     names.emplace_back(name);
   return names;
 }
@@ -167,6 +171,8 @@ std::string reference_table(std::string_view name) {
   if (name == "metrics") return measures("metric", metric_names(), find_metric);
   if (name == "optimizers") return rules("optimizer", optimizer_names(), find_optimizer);
   if (name == "schedules") return rules("schedule", schedule_names(), find_schedule);
+  if (name == "regularizers") return rules("regularizer", regularizer_names(), find_regularizer);
+  if (name == "constraints") return rules("constraint", constraint_names(), find_constraint);
   if (name == "readers") return readers();
   if (name == "maps") return maps();
   HEDDLE_CHECK(name == "initializers", std::string(name));

@@ -15,7 +15,8 @@ namespace heddle::frontend {
 
 // A record of one of the registries, as data.
 struct ReferenceEntry {
-  std::string kind;  // "layer", "loss", "metric", "optimizer", "schedule", "initializer", "reader", "map"
+  // "layer", "loss", "metric", "optimizer", "schedule", "initializer", "regularizer", "constraint", "reader", "map"
+  std::string kind;
   std::string name, doc;
   std::vector<std::string> inputs = {};    // of layers, losses and metrics
   std::vector<std::string> optional = {};  // further ones, which may be left out
@@ -24,7 +25,8 @@ struct ReferenceEntry {
 };
 std::vector<ReferenceEntry> reference_entries();  // kind by kind, sorted by name
 
-// The sections of a model; layers, losses, metrics, optimizers, schedules, initializers, readers, maps
+// The sections of a model; layers, losses, metrics, optimizers, schedules, regularizers, constraints, initializers,
+// readers, maps
 std::vector<std::string> reference_tables();
 std::string reference_table(std::string_view name);  // of one of these
 

@@ -255,6 +255,18 @@ Keys train_keys() {
        .doc = "`{\"decay\": 0.999, \"start\": 0}`, an exponential moving average of the trained parameters; see below",
        .keys = average_keys,
        .hint = R"(write "average": {"decay": 0.999})"},
+      {.name = "regularize",
+       .type = KeyType::part,
+       .count = Count::several,
+       .doc = "a penalty on parameters with its `match`, or a list of them, which the loss grows by; see below",
+       .of = "regularizer",
+       .hint = R"(write "regularize": [{"op": "l2", "match": "*.weight", "weight": 0.0001}])"},
+      {.name = "constrain",
+       .type = KeyType::part,
+       .count = Count::several,
+       .doc = "what parameters are made to be after each step, a rule with its `match`, or a list of them; see below",
+       .of = "constraint",
+       .hint = R"(write "constrain": [{"op": "max_norm", "match": "*.weight", "max": 3}])"},
       {.name = "precision",
        .type = KeyType::object,
        .doc =
@@ -388,6 +400,16 @@ Keys group_keys() {
                                          .doc = "paths of parameters, with * and ?",
                                          .required = true,
                                          .hint = R"(for example {"match": "*.bias", "weight_decay": 0})"}};
+  return keys;
+}
+
+Keys rule_keys() {
+  static const std::vector<Key> keys = {{.name = "match",
+                                         .type = KeyType::text,
+                                         .count = Count::several,
+                                         .doc = "paths of parameters, with * and ?",
+                                         .required = true,
+                                         .hint = R"(for example "match": "*.weight")"}};
   return keys;
 }
 

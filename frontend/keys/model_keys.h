@@ -27,6 +27,7 @@ Keys loss_keys();
 Keys metric_keys();
 Keys optimizer_keys();
 Keys group_keys();  // of the optimizer's groups, beside its settings
+Keys rule_keys();   // of regularizers and constraints
 
 inline constexpr const char* kEveryHint =
     R"(write "checkpoint": {"every": {"minutes": 10}}; steps and epochs count, too)";

@@ -292,7 +292,10 @@ const std::vector<ForeignName>& foreign_names() {
        "the model says it once: \"layout\": \"NHWC\" or \"NCHW\""},
       {{"kernelregularizer", "biasregularizer", "weightregularizer"},
        {"units", "filters"},
-       "decay is the optimizer's: \"weight_decay\": 0.01"},
+       "train has it: \"regularize\": [{\"op\": \"l2\", \"match\": \"*.weight\", \"weight\": 0.01}]"},
+      {{"kernelconstraint", "biasconstraint", "weightconstraint"},
+       {"units", "filters"},
+       "train has it: \"constrain\": [{\"op\": \"max_norm\", \"match\": \"*.weight\", \"max\": 3}]"},
       {{"fromlogits"}, {"weight"}, "leave it out: the loss takes logits"},
       {{"reduction"}, {"weight"}, "leave it out: a loss is a mean, and \"weight\" its share"},
       {{"strides"}, {"stride"}},
@@ -616,6 +619,10 @@ const std::vector<ForeignName>& foreign_names() {
       {{"msra"}, {"he_normal"}},
       {{"lecunnormal"}, {"variance_scaling"}, "write {\"op\": \"variance_scaling\"}"},
       {{"lecununiform"}, {"variance_scaling"}, "write {\"op\": \"variance_scaling\", \"distribution\": \"uniform\"}"},
+      // Penalties and constraints of weights
+      {{"l1l2", "elasticnet"}, {"elastic"}},
+      {{"nonneg"}, {"non_negative"}},
+      {{"minmaxnorm"}, {"max_norm"}},
       // Readers and maps
       {{"sep", "separator"}, {"delimiter"}},
       {{"navalues", "na", "missingvalue"}, {"missing"}},

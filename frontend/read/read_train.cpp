@@ -12,6 +12,7 @@
 #include "frontend/limits.h"
 #include "frontend/read/read_parts.h"
 #include "frontend/training/training_def.h"
+#include "frontend/training/weight_rules.h"
 
 namespace heddle::frontend {
 namespace {
@@ -41,7 +42,7 @@ Part read_member(const Json& json, const Family& family, Diagnostics& faults) {
   return part;
 }
 
-// A loss or a metric: without "in" there is none.
+// A loss or a metric, which without "in" is none, or a rule of parameters, which without "match" is none.
 Part read_measure(const Json& json, const Family& family) {
   Diagnostics faults;
   Part part = read_member(json, family, faults);
@@ -167,6 +168,38 @@ Optimizer read_optimizer(const Json& json, Diagnostics& errors) {
   return optimizer;
 }
 
+// {"op": "l2", "match": "*.weight", "weight": 0.01}: a penalty or a constraint.
+template <class Def>
+WeightRule read_rule(const Json& json, const Model& model, const std::string& kind,
+                     const std::vector<std::string>& names, const Def* (*find)(std::string_view)) {
+  WeightRule rule;
+  static_cast<Part&>(rule) = read_measure(
+      json, {kind, names, [find](const std::string& op) { return Keys(find(op)->settings); }, rule_keys()});
+  const std::string title = kind + " " + rule.op;
+  rule.match = read_globs(*take(rule, "match"), title + ": 'match'");
+  const Def& def = *find(rule.op);
+  const Settings settings(rule.settings, def.settings, model.let, title, rule.op_where);
+  settings.check_ranges();
+  if (def.check) def.check(settings);
+  return rule;
+}
+
+// One, or a list of them.
+template <class Def>
+std::vector<WeightRule> read_rules(const Json& json, const Model& model, const std::string& kind,
+                                   const std::vector<std::string>& names, const Def* (*find)(std::string_view),
+                                   Diagnostics& errors) {
+  std::vector<WeightRule> rules;
+  const auto read = [&](const Json& item) {
+    guarded(errors, [&] { rules.push_back(read_rule(item, model, kind, names, find)); });
+  };
+  if (json.kind != Json::Kind::list)
+    read(json);
+  else
+    std::ranges::for_each(json.items, read);
+  return rules;
+}
+
 // {"N": 128}: sizes of free dimensions; a number is that of the batch dimension.
 void read_batch(const Json& json, const Model& model, Train& train, Diagnostics& errors) {
   if (json.kind == Json::Kind::integer && !model.batch_dimension.empty()) {
@@ -250,6 +283,12 @@ Train read_train(const Json& json, const Model& model, Diagnostics& errors) {
     train.average.emplace();
     average.read("decay", train.average->decay);
     average.read("start", train.average->start);
+  });
+  fields.read("regularize", [&](const Json& rules) {
+    train.regularize = read_rules(rules, model, "regularizer", regularizer_names(), find_regularizer, errors);
+  });
+  fields.read("constrain", [&](const Json& rules) {
+    train.constrain = read_rules(rules, model, "constraint", constraint_names(), find_constraint, errors);
   });
   fields.object("precision", [&](const Fields& precision) { precision.read("compute", train.precision); });
   fields.object("early_stop", [&](const Fields& stop) { train.early_stop = read_early_stop(stop); });

@@ -11,6 +11,7 @@
 #include "frontend/training/measure_parts.h"
 #include "frontend/training/train_step.h"
 #include "frontend/training/training_def.h"
+#include "frontend/training/weight_rules.h"
 
 namespace heddle::frontend {
 
@@ -129,16 +130,31 @@ void renew(ir::Graph& g, const ir::Values& states, const ir::Values& next) {
   for (size_t i = 0; i < states.size(); ++i) g.updates.push_back({states[i], next.at(i)});
 }
 
-// One of the losses.
+// A term of %loss: one of the losses, or the penalty that one of train.regularize adds.
 struct LossPart {
   const Part& part;
-  const LossDef& def;
+  const LossDef* def;         // nullptr of a penalty
+  const WeightRule* penalty;  // nullptr of a loss
   std::string name, title;
   double weight = 1;
 
+  ValueId mean(Instance& e, const Model& model, Diagnostics& errors) const {
+    return penalty == nullptr ? measured(e, model, def->mean) : add_penalty(e, model, *penalty, name, errors);
+  }
+
+  // Of what counts in the batch; a penalty has a share in the mean of a split as large as the batch's.
+  ValueId count(Instance& e, const Model& model) const {
+    if (penalty == nullptr) return measured(e, model, def->count);
+    ir::Builder b(e.graph);
+    b.loc = part.op_where;
+    b.prefix = name + ".rows";
+    return b.constant(static_cast<double>(e.batch), {ir::DType::f32, {}});
+  }
+
+ private:
   ValueId measured(Instance& e, const Model& model, const std::function<ValueId(MeasureContext&)>& build) const {
     ValueId v;
-    with_context(e, model, part, def, title, name, [&](MeasureContext& c) { v = build(c); });
+    with_context(e, model, part, *def, title, name, [&](MeasureContext& c) { v = build(c); });
     return v;
   }
 };
@@ -164,8 +180,11 @@ std::vector<LossPart> loss_parts(const Model& model) {
     const LossDef& def = *find_loss(part.op);
     const std::string title = "loss " + part.op;
     const double weight = Settings(part.settings, def.settings, model.let, title, part.op_where).real("weight");
-    parts.push_back({part, def, names.name("loss_" + part.op), title, weight});
+    parts.push_back({part, &def, nullptr, names.name("loss_" + part.op), title, weight});
   }
+  if (parts.empty()) return parts;
+  for (const WeightRule& rule : model.train.regularize)
+    parts.push_back({rule, nullptr, &rule, names.name("penalty_" + rule.op), "regularizer " + rule.op});
   if (parts.size() == 1 && parts[0].weight == 1) parts[0].name = kLoss;
   return parts;
 }
@@ -205,11 +224,12 @@ Losses add_losses(Instance& e, const Model& model, Diagnostics& errors) {
   bool complete = true;
   for (const LossPart& part : parts) {
     ValueId mean;
-    guarded(errors, [&] { mean = named(e, part.measured(e, model, part.def.mean), part.name); });
+    guarded(errors, [&] { mean = named(e, part.mean(e, model, errors), part.name); });
     losses.means.push_back(mean);
     complete &= mean.valid();
     if (!complete) continue;
-    const ValueId term = is_sum(parts) ? weighted(b, part, mean, part.measured(e, model, part.def.count)) : mean;
+    const bool plain = !is_sum(parts) || part.penalty != nullptr;
+    const ValueId term = plain ? mean : weighted(b, part, mean, part.count(e, model));
     losses.total = losses.total.valid() ? b("add", {losses.total, term}, {}, "loss.so_far") : term;
   }
   losses.total = complete ? named(e, losses.total, kLoss) : ValueId{};
@@ -248,8 +268,9 @@ Totals add_totals(Instance& e, const Model& model, const Losses& losses, Diagnos
   ir::Builder b(e.graph);
   for (size_t i = 0; i < parts.size(); ++i) {
     const LossPart& part = parts[i];
-    const ValueId counted = named(e, part.measured(e, model, part.def.count), part.name + ".count");
+    const ValueId counted = named(e, part.count(e, model), part.name + ".count");
     totals.measures.push_back(add_loss_totals(e, part, losses.means[i], counted));
+    if (part.penalty != nullptr) continue;
     totals.counted = i == 0 ? counted : b("add", {totals.counted, counted}, {}, "loss.count_so_far");
   }
   if (parts.size() > 1) named(e, totals.counted, std::string(ir::output_name(ir::OutputRole::count)));

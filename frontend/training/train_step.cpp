@@ -6,12 +6,13 @@
 #include <map>
 
 #include "frontend/keys/fields.h"
-#include "frontend/name_pattern.h"
 #include "frontend/optimizers/parts.h"
 #include "frontend/training/average.h"
 #include "frontend/training/learning_rate.h"
+#include "frontend/training/parameter_patterns.h"
 #include "frontend/training/sparse_update.h"
 #include "frontend/training/training_def.h"
+#include "frontend/training/weight_rules.h"
 #include "ir/gradient_flow.h"
 
 namespace heddle::frontend {
@@ -32,31 +33,6 @@ std::vector<bool> ancestors(const ir::Graph& g, ValueId of) {
       if (ir::is_floating(g[v].type.dtype)) reached[static_cast<size_t>(v.index)] = true;
   }
   return reached;
-}
-
-bool matches(const std::vector<Named>& patterns, const std::string& path) {
-  return std::any_of(patterns.begin(), patterns.end(), [&](const Named& p) { return glob(p.text, path); });
-}
-
-std::vector<std::string> paths_of(const Instance& e, ir::Role role) {
-  std::vector<std::string> paths;
-  for (const Parameter& p : e.parameters)
-    if (p.role == role) paths.push_back(p.path);
-  return paths;
-}
-
-// Patterns that match nothing are errors: "'fc.*' freezes no parameter".
-void check_patterns(const std::vector<Named>& patterns, const Instance& e, const std::string& what,
-                    Diagnostics& errors) {
-  const std::vector<std::string> paths = paths_of(e, ir::Role::param), buffers = paths_of(e, ir::Role::buffer);
-  for (const Named& pattern : patterns) {
-    const auto named = [&](const std::string& path) { return glob(pattern.text, path); };
-    if (std::any_of(paths.begin(), paths.end(), named)) continue;
-    const bool buffer = std::any_of(buffers.begin(), buffers.end(), named);
-    errors.error(pattern.where, fmt::format("{} {}", quote(pattern.text), what),
-                 buffer ? "running statistics are not trained; they follow the data as long as the model trains"
-                        : suggest_defined(pattern.text, paths));
-  }
 }
 
 // Parameters that the loss can change, and that are not frozen.
@@ -209,9 +185,10 @@ class Updates {
     const auto renew = [&](ValueId state, ValueId v) {
       e_.graph.updates.push_back({state, p.sparse ? write_rows(b_, sparse_.at(p.path), state, v) : v});
     };
-    renew(p.value, next.parameter);
+    const ValueId parameter = constrained(e_.graph, model_, p, next.parameter);
+    renew(p.value, parameter);
     for (size_t i = 0; i < slots.size(); ++i) renew(slots[i], next.slots.at(i));
-    if (model_.train.average) add_average(e_, *model_.train.average, p, next.parameter, step_, context.shared);
+    if (model_.train.average) add_average(e_, *model_.train.average, p, parameter, step_, context.shared);
   }
 
   ValueId shared(Group& group, const std::string& name, const std::function<ValueId()>& make) {
@@ -269,6 +246,7 @@ void add_updates(Instance& e, const Model& model, ValueId loss, std::optional<in
     const std::vector<Parameter> parameters = trainable(e, model, loss, errors);
     if (parameters.empty()) refuse_nothing(e, model, loss);
     check_groups(e, *model.train.optimizer, errors);
+    for (const WeightRule& rule : model.train.constrain) check_patterns(rule.match, e, "matches no parameter", errors);
     Updates(e, model, total_steps).add(parameters, loss);
   });
 }

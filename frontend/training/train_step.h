@@ -15,12 +15,13 @@ namespace heddle::frontend {
 // "accuracy", and "accuracy_2" for a second metric of that kind.
 std::vector<Metric> plan_metrics(const Model& model);
 
-// The losses where %loss is a weighted sum of several: "loss_mse", "loss_mse_2". None where it is one loss as it is.
+// The terms where %loss is a weighted sum of several: "loss_mse", "loss_mse_2", "penalty_l2". None where it is one loss as
+// it is.
 std::vector<Metric> plan_losses(const Model& model);
 
 struct Losses {
   ir::ValueId total;  // %loss; invalid where an operand is faulty, or there is no loss
-  ir::Values means;   // of each loss over the batch
+  ir::Values means;   // of each loss over the batch, and the penalties
 };
 Losses add_losses(Instance& e, const Model& model, Diagnostics& errors);
 // Whether the learning rate depends on how many steps a training has.

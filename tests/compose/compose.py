@@ -172,7 +172,7 @@ def check_followed(folder):
 
 def require_emptied(row, folder):
     """A batch of which nothing counts is in the training of a model that says so."""
-    if row["ignored"] != "a whole batch" and row["row_weights"] != "a batch of zeros" or row["losses"] != "one":
+    if row["ignored"] != "a whole batch" and row["row_weights"] != "a batch of zeros" or row["losses"] != "one" or row["regularize"] != "none":
         return
     steps = [event for event in log_of(folder / "one") if event["event"] == "step"]
     if all(event["loss"] is not None for event in steps):

@@ -12,6 +12,8 @@ SETTINGS = {
     "groups": ["none", "biases", "two"],
     "average": ["none", "from the first step", "from the fourth"],
     "clip": ["none", "norm"],
+    "regularize": ["none", "l2", "elastic and orthogonal"],
+    "constrain": ["none", "norms", "signs and bounds"],
     "decay": ["none", "all", "matrices"],
     "layout": ["NHWC", "NCHW"],
     "norm": ["none", "batch", "batch, cumulative", "group", "layer"],
@@ -44,7 +46,7 @@ def allowed(row):
     has = lambda name, *values: row.get(name) in values  # noqa: E731
     labels_are_numbers = has("loss", "kl_divergence")  # shares of the classes, which mixup needs, too
     if has("words", "sparse") and (has("average", "from the first step", "from the fourth") or has("decay", "all", "matrices")
-                                   or has("tied", "table") or "optimizer" in row and row["optimizer"] not in SPARSE_RULES):
+                                   or has("tied", "table") or has("regularize", "l2") or "optimizer" in row and row["optimizer"] not in SPARSE_RULES):
         return False
     if (labels_are_numbers or has("maps", "mixup")) and (has("class_weights", "given") or has("ignored", "some", "a whole batch")):
         return False
@@ -198,6 +200,14 @@ def model(row, number):
         train["average"] = {"decay": 0.8, "start": 0 if row["average"] == "from the first step" else 4}
     if row["clip"] == "norm":
         train["clip_norm"] = 0.2
+    if row["regularize"] != "none":
+        train["regularize"] = {"l2": [{"op": "l2", "match": "*", "weight": 0.01}],
+                               "elastic and orthogonal": [{"op": "elastic", "match": ["*.bias", "mix"], "l1": 0.002, "l2": 0.01},
+                                                          {"op": "orthogonal", "match": ["stem.weight", "mix"], "weight": 0.01}]}[row["regularize"]]
+    if row["constrain"] != "none":
+        train["constrain"] = {"norms": [{"op": "max_norm", "match": "*.weight", "max": 0.9}, {"op": "unit_norm", "match": "mix", "axis": 0}],
+                              "signs and bounds": [{"op": "non_negative", "match": ["logits.*", "table.weight"]},
+                                                   {"op": "clip", "match": "*", "min": -0.5, "max": 0.75}]}[row["constrain"]]
     if row["rows"] == "ragged, dropped":
         train["drop_last"] = True
     if freeze(row):

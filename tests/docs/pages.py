@@ -22,6 +22,7 @@ QUESTIONS = [
     "How do I share weights, or repeat layers?",
     "How do I set a learning-rate schedule?",
     "How do I stop a training early?",
+    "How do I bound or penalise weights?",
     "How do I freeze parameters?",
     "How do I resume?",
     "How do I load PyTorch's weights?",

@@ -17,7 +17,7 @@ import parts
 HEDDLE, FOLDER = sys.argv[1], pathlib.Path(sys.argv[2])
 ROWS_ALONE = sys.argv[3:] == ["rows"]
 KINDS = [] if ROWS_ALONE else sys.argv[3:]
-KINDS = KINDS or ["layer", "loss", "metric", "optimizer", "schedule", "initializer", "reader", "map"]
+KINDS = KINDS or ["layer", "loss", "metric", "optimizer", "schedule", "initializer", "regularizer", "constraint", "reader", "map"]
 FAULTS, COUNTS = [], {"parts": 0, "trained": 0, "misuses": 0}
 AT_ONCE = 24  # layers in one training: a compilation takes longer than they do
 
@@ -99,7 +99,7 @@ def model_of(kind, name, part):
         node = layer_row(name, part)
         return node and (layer_model([node]), node)
     rows = {"loss": parts.LOSSES, "metric": parts.METRICS, "optimizer": parts.OPTIMIZERS, "schedule": parts.SCHEDULES,
-            "initializer": parts.INITIALIZERS, "reader": parts.READERS, "map": parts.MAPS}[kind]
+            "initializer": parts.INITIALIZERS, "regularizer": parts.REGULARIZERS, "constraint": parts.CONSTRAINTS, "reader": parts.READERS, "map": parts.MAPS}[kind]
     if name not in rows:
         FAULTS.append("the %s %s has no row in parts.py" % (kind, name))
         return None
@@ -112,6 +112,8 @@ def model_of(kind, name, part):
         return plain_model(train={"metrics": [used]}), used
     if kind == "optimizer":
         return plain_model(train={"optimizer": used}), used
+    if kind in ("regularizer", "constraint"):
+        return plain_model(train={"regularize" if kind == "regularizer" else "constrain": [used]}), used
     if kind == "schedule":
         return plain_model(train={"optimizer": {"op": "sgd", "lr": used}}), used
     return plain_model([{"name": "tried", "op": "dense", "in": "x", "units": 6, "init": used}, *after({"name": "tried"}, 0)],

@@ -97,6 +97,14 @@ INITIALIZERS = {
     "kaiming_uniform": {}, "normal": {"std": 0.1}, "ones": {}, "orthogonal": {"gain": 2}, "truncated_normal": {"std": 0.1},
     "uniform": {"low": -1, "high": 1}, "variance_scaling": {"mode": "fan_out"}, "zeros": {},
 }
+REGULARIZERS = {
+    "elastic": {"match": "*.weight", "l1": 0.01, "l2": 0.01}, "l1": {"match": "*.bias", "weight": 0.01},
+    "l2": {"match": ["*.weight", "*.bias"], "weight": 0.01}, "orthogonal": {"match": "*.weight", "weight": 0.01, "mode": "columns"},
+}
+CONSTRAINTS = {
+    "clip": {"match": "*.weight", "min": -0.5, "max": 0.5}, "max_norm": {"match": "*.weight", "max": 1, "axis": [0, 1]},
+    "non_negative": {"match": "*.bias"}, "unit_norm": {"match": "*.weight", "eps": 1e-6},
+}
 # The shape of a row's picture, that of its label where it is no number, and the reader.
 READERS = {
     "cifar": ([32, 32, 3], {"files": "cifar.bin", "picture": "image", "label": "label"}),

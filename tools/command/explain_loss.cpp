@@ -223,6 +223,10 @@ std::string title_at(const frontend::Model& model, const ir::Node& n) {
     if (std::string title = of_nodes(block.nodes); !title.empty()) return title;
   for (const frontend::Part& part : model.train.losses)
     if (part.op_where == n.loc) return "loss " + part.op;
+  for (const frontend::WeightRule& rule : model.train.regularize)
+    if (rule.op_where == n.loc) return "regularizer " + rule.op;
+  for (const frontend::WeightRule& rule : model.train.constrain)
+    if (rule.op_where == n.loc) return "constraint " + rule.op;
   if (model.train.optimizer && model.train.optimizer->op_where == n.loc)
     return "optimizer " + model.train.optimizer->op;
   return n.op->name;
@@ -245,7 +249,7 @@ std::string help_of(const Found& found, bool gradient, bool optimizer, int64_t s
 UserError error_of(const Again& again, const Run& run, const Found& found, int64_t step, const std::string& what) {
   const bool gradient = !again.forward.contains(found.name);
   const std::string title = title_at(run.read.model, *found.node);
-  const bool optimizer = title.starts_with("optimizer ");
+  const bool optimizer = title.starts_with("optimizer ") || title.starts_with("constraint ");
   const double value = std::isnan(found.value) ? std::abs(found.value) : found.value;
   const std::string losses = found.losses.empty() ? "" : fmt::format(", of {}", fmt::join(found.losses, " and "));
   return {found.node->loc,
@@ -267,7 +271,8 @@ std::optional<UserError> explain(const RunArguments& a, Run& run, int64_t step, 
     const Found found = now.run(tensors);
     if (first.node == nullptr) first = found, first.step = i;
     for (const frontend::Metric& loss : run.session.plan.metrics)
-      if (i == step && loss.name.starts_with("loss_") && !std::isfinite(now.value_of(loss.name)))
+      if (i == step && (loss.name.starts_with("loss_") || loss.name.starts_with("penalty_")) &&
+          !std::isfinite(now.value_of(loss.name)))
         first.losses.push_back(loss.name);
   }
   return first.node == nullptr ? std::nullopt : std::optional(error_of(again, run, first, step, what));

@@ -44,7 +44,7 @@ std::string part(const std::string& kind) {
   return named(all.names, all.rules);
 }
 
-// A loss or a metric: it says what it reads, so no bare name stands for it.
+// A loss or a metric, which says what it reads, or a rule of parameters, which says of which: no bare name stands for it.
 std::string measure(const std::string& kind, Keys common) {
   const Family all = family(kind, [&](const ReferenceEntry& e) { return rule(e, common); });
   return by_op(object({{"enum", words(all.names)}}), all.rules);
@@ -93,6 +93,8 @@ std::string definitions() {
                  {"input", closed_object(frontend::input_keys())},
                  {"loss", measure("loss", frontend::loss_keys())},
                  {"metric", measure("metric", frontend::metric_keys())},
+                 {"regularizer", measure("regularizer", frontend::rule_keys())},
+                 {"constraint", measure("constraint", frontend::rule_keys())},
                  {"optimizer", optimizer()},
                  {"schedule", part("schedule")},
                  {"initializer", part("initializer")},

@@ -139,8 +139,8 @@ std::string entry_json(const ReferenceEntry& e) {
   return out.raw("settings", runtime::json_list(settings)).text("parameters", e.parameters).str();
 }
 
-const std::vector<std::string> kKinds = {"operator", "layer",       "loss",   "metric", "optimizer",
-                                         "schedule", "initializer", "reader", "map"};
+const std::vector<std::string> kKinds = {"operator",    "layer",       "loss",       "metric", "optimizer", "schedule",
+                                         "initializer", "regularizer", "constraint", "reader", "map"};
 
 std::vector<std::string> known_names(const std::vector<ReferenceEntry>& entries) {
   std::vector<std::string> known = ir::op_names();

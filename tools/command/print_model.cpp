@@ -138,6 +138,13 @@ std::string optimizer_text(const frontend::Optimizer& optimizer) {
   return text;
 }
 
+std::string rules_text(const std::string& key, const std::vector<frontend::WeightRule>& rules) {
+  std::string text;
+  for (const frontend::WeightRule& rule : rules)
+    text += fmt::format("{} {} {}{}\n", key, rule.op, list_text(rule.match), settings_text(rule.settings));
+  return text;
+}
+
 std::string early_stop_text(const frontend::EarlyStop& e) {
   return fmt::format("early_stop on={}{} patience={} min_delta={} restore_best={}\n", e.on,
                      e.mode.empty() ? "" : " mode=" + e.mode, e.patience, e.min_delta, e.restore_best);
@@ -151,6 +158,7 @@ std::string training_text(const frontend::Train& t) {
   if (t.init) text += part_text("init", *t.init);
   if (!t.freeze.empty()) text += fmt::format("freeze {}\n", list_text(t.freeze));
   if (t.average) text += fmt::format("average decay={} start={}\n", t.average->decay, t.average->start);
+  text += rules_text("regularize", t.regularize) + rules_text("constrain", t.constrain);
   const frontend::CheckpointRule& c = t.checkpoint;
   if (c.steps) text += fmt::format("checkpoint steps={} keep={}\n", *c.steps, c.keep);
   if (c.epochs) text += fmt::format("checkpoint epochs={} keep={}\n", *c.epochs, c.keep);

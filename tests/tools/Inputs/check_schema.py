@@ -142,7 +142,9 @@ def broken(model):
     if "train" in model and len(model["nodes"]) < 12:  # the same in every model, and of long ones slow
         train = model["train"]
         for key, value in (("init", "zeroes"), ("init", {"op": "normal", "sdt": 1}), ("early_stop", {"patiense": 3}),
-                           ("early_stop", {"mode": "most"}), ("checkpoint", {"every": 10}), ("checkpoint", {"kep": 2})):
+                           ("early_stop", {"mode": "most"}), ("checkpoint", {"every": 10}), ("checkpoint", {"kep": 2}),
+                           ("regularize", ["l2"]), ("regularize", [{"op": "l22", "match": "*", "weight": 1}]),
+                           ("constrain", {"op": "max_norm", "max": 1}), ("constrain", [{"op": "clip", "mtach": "*", "max": 1}])):
             yield with_change(lambda m: m["train"].__setitem__(key, value))
         part = train.get("optimizer", "sgd")
         full = {"op": part} if isinstance(part, str) else part

@@ -1,0 +1,35 @@
+#include "frontend/training/parameter_patterns.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "frontend/name_pattern.h"
+
+namespace heddle::frontend {
+
+bool matches(const std::vector<Named>& patterns, const std::string& path) {
+  return std::any_of(patterns.begin(), patterns.end(), [&](const Named& p) { return glob(p.text, path); });
+}
+
+std::vector<std::string> paths_of(const Instance& e, ir::Role role) {
+  std::vector<std::string> paths;
+  for (const Parameter& p : e.parameters)
+    if (p.role == role) paths.push_back(p.path);
+  return paths;
+}
+
+void check_patterns(const std::vector<Named>& patterns, const Instance& e, const std::string& what,
+                    Diagnostics& errors) {
+  const std::vector<std::string> paths = paths_of(e, ir::Role::param), buffers = paths_of(e, ir::Role::buffer);
+  for (const Named& pattern : patterns) {
+    const auto named = [&](const std::string& path) { return glob(pattern.text, path); };
+    if (std::any_of(paths.begin(), paths.end(), named)) continue;
+    const bool buffer = std::any_of(buffers.begin(), buffers.end(), named);
+    errors.error(pattern.where, fmt::format("{} {}", quote(pattern.text), what),
+                 buffer ? "running statistics are not trained; they follow the data as long as the model trains"
+                        : suggest_defined(pattern.text, paths));
+  }
+}
+
+}  // namespace heddle::frontend
