@@ -265,7 +265,7 @@ def measured(kind, scores, labels, metrics):
     """`metrics`: (settings, value)."""
     nodes = [{"name": "w", "op": "param", "shape": [], "init": "ones"}, {"name": "p", "op": "mul", "in": ["s", "w"]}, {"name": "one", "op": "mean", "in": "p"}]
     train = {"loss": {"op": "value", "in": "one"}, "optimizer": {"op": "sgd", "lr": 0}, "metrics": [{**settings, "in": ["p", "t"]} for settings, _ in metrics]}
-    values = torch.tensor([float(v) for _, v in metrics]).double()
+    values = torch.tensor([float(v) for _, v in metrics], dtype=torch.float64)
     add("metrics_" + kind, {"s": torch.from_numpy(scores), "t": torch.from_numpy(labels)}, nodes, train, {"metrics": values})
 
 
