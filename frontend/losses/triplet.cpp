@@ -51,7 +51,7 @@ ValueId mean(MeasureContext& c) {
 
 const RegisterLoss triplet(
     {.name = "triplet",
-     .doc = "mean of max(0, d(a, b) - d(a, n) + margin), d the distance of two embeddings: |u - v + eps| by the norm p",
+     .doc = "mean of max(0, d(anchor, positive) - d(anchor, negative) + margin), d(u, v) the norm p of u - v + eps",
      .inputs = {"anchor", "positive", "negative"},
      .settings = {{.name = "margin",
                    .type = KeyType::real,
