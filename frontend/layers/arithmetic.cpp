@@ -1,9 +1,7 @@
 // Reductions, and the operators that are both: max of one input reduces it, of two compares them.
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "frontend/layer_context.h"
+#include "frontend/layers/reduction_parts.h"
 #include "frontend/primitive_layer.h"
 
 namespace heddle::frontend {
@@ -11,30 +9,10 @@ namespace {
 
 using ir::Dims;
 
-// Axes that a reduction removes; absent: all.
-Dims read_axes(LayerContext& c) {
-  Dims axes = c.settings.json("axis") == nullptr ? Dims{} : c.settings.integers("axis");
-  const int64_t rank = c.type(c.in[0]).rank();
-  for (int64_t& axis : axes) {
-    if (axis < -rank || axis >= rank) {
-      c.fail_setting("axis", fmt::format("axis {} is outside the input {}", axis, c.shape_text(c.dims(c.in[0]))));
-    }
-    axis = axis < 0 ? axis + rank : axis;
-  }
-  std::sort(axes.begin(), axes.end());
-  if (std::adjacent_find(axes.begin(), axes.end()) != axes.end()) c.fail_setting("axis", "an axis is named twice");
-  if (axes.empty()) {
-    for (int64_t d = 0; d < rank; ++d) axes.push_back(d);
-  }
-  return axes;
-}
-
 ir::Values build_reduction(LayerContext& c, std::string_view op) {
   const Dims axes = read_axes(c);
-  Dims kept = c.dims(c.in[0]);
-  for (const int64_t axis : axes) kept[static_cast<size_t>(axis)] = 1;
   const ir::ValueId reduced = axes.empty() ? c.in[0] : c.emit(op, {c.in[0]}, {{"axes", axes}});
-  return {c.settings.flag("keepdims") ? c.reshape(reduced, kept) : reduced};
+  return {kept_where_asked(c, reduced, axes)};
 }
 
 // max and min of one input reduce it; of several they compare element by element.
@@ -54,14 +32,11 @@ ir::Values build_arg(LayerContext& c, std::string_view op) {
   return {c.emit(op, {c.in[0]}, {{"axis", c.settings.integer("axis")}})};
 }
 
-const std::vector<Key> kReduction = {
-    {.name = "axis", .type = KeyType::integer, .count = Count::several, .doc = "one axis or several: all"},
-    {.name = "keepdims", .type = KeyType::flag, .doc = "keep them as size 1", .fallback = false}};
 const std::vector<Key> kAxis = {
     {.name = "axis", .doc = "counted from the end where negative", .fallback = int64_t{-1}}};
 
 LayerDef reduction(const std::string& name, const std::string& op, const std::string& doc) {
-  return {.name = name, .doc = doc, .settings = kReduction, .build = [op](LayerContext& c) {
+  return {.name = name, .doc = doc, .settings = reduction_settings(), .build = [op](LayerContext& c) {
             return build_reduction(c, op);
           }};
 }
@@ -70,7 +45,7 @@ LayerDef extreme(const std::string& name, const std::string& doc) {
           .doc = doc,
           .variadic = true,
           .literals = true,
-          .settings = kReduction,
+          .settings = reduction_settings(),
           .build = [name](LayerContext& c) { return build_extreme(c, name, "reduce_" + name); }};
 }
 LayerDef arg(const std::string& name, const std::string& doc) {

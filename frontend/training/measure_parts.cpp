@@ -42,13 +42,6 @@ ValueId spread_class_weights(MeasureContext& c) {
   return constant(c, 1, {ir::DType::f32, dims_of(c, 0)}, "class_weight");
 }
 
-// What rows that count weigh beside their class: f32 [...].
-ValueId weights_of_valid(MeasureContext& c) {
-  const ValueId valid = as_number(c, valid_rows(c), "valid");
-  if (!c.weights.valid()) return valid;
-  return c.emit("mul", {valid, spread_weights(c, c.b.type(valid).dims)}, {}, "weighted_valid");
-}
-
 // With the weight of the label's class, which is 0 where no class is the label.
 ValueId weights_of_labels(MeasureContext& c, ValueId of_valid) {
   if (!has_class_weights(c)) return of_valid;
@@ -58,7 +51,14 @@ ValueId weights_of_labels(MeasureContext& c, ValueId of_valid) {
   return c.emit("mul", {of_valid, own}, {}, "row_weight");
 }
 
-// A label that is none of the classes costs infinitely much.
+}  // namespace
+
+ValueId weights_of_valid(MeasureContext& c) {
+  const ValueId valid = as_number(c, valid_rows(c), "valid");
+  if (!c.weights.valid()) return valid;
+  return c.emit("mul", {valid, spread_weights(c, c.b.type(valid).dims)}, {}, "weighted_valid");
+}
+
 ValueId infinite_where_unknown(MeasureContext& c, ValueId row, ValueId hits) {
   const ValueId found = sum_of(c, as_number(c, hits, "hits"), last_axis(dims_of(c, 0)), "found");
   const ValueId unknown = c.emit("eq", {found, zero_like(c, found, "found")}, {}, "unknown");
@@ -66,8 +66,6 @@ ValueId infinite_where_unknown(MeasureContext& c, ValueId row, ValueId hits) {
   const ValueId infinite = constant(c, std::numeric_limits<double>::infinity(), c.b.type(row), "infinite");
   return c.emit("select", {lost, infinite, row}, {}, "row_or_infinite");
 }
-
-}  // namespace
 
 ValueId like(MeasureContext& c, double value, ValueId v) {
   c.b.prefix = c.name + ".constant";

@@ -58,6 +58,10 @@ ir::ValueId count_of_elements(MeasureContext& c);
 // and the sum of the rows' weights.
 ir::ValueId mean_of_labels(MeasureContext& c, ir::ValueId log_probabilities, double smoothing);
 ir::ValueId count_of_labels(MeasureContext& c);
+// What rows that count weigh beside their class: f32 [...], 0 where the label is ignore_index.
+ir::ValueId weights_of_valid(MeasureContext& c);
+// What each row costs, f32 [...], infinitely much where its label is none of the classes; `hits` are label_hits.
+ir::ValueId infinite_where_unknown(MeasureContext& c, ir::ValueId row, ir::ValueId hits);
 void check_class_weights(MeasureContext& c);
 bool has_class_weights(const MeasureContext& c);
 

@@ -57,6 +57,7 @@ LAYERS = {
     "resize2d": {"in": "image", "size": 5}, "reverse": {"axes": [1]}, "scatter": {"in": ["table", "place", "updates"]},
     "scatter_nd": {"in": ["x", "singles", "fives"], "batch": 1}, "select": {"in": ["truths", "x", "big"]},
     "select_and_scatter": {"in": ["x", "x"], "window": [1, 1]}, "separable_conv2d": {"in": "image", "filters": 4, "kernel": 3},
+    "roll": {"shifts": [1, 2], "axis": [0, 1]},
     "rnn": {"in": "sequence", "units": 3, "out": ["rnn_all", "rnn_last"]}, "scan": {"block": "recur", "in": {"v": "sequence"}, "slice": ["v"], "carry": {"h": ["N", 4]}, "out": ["last_h", "all_h"]},
     "scale_gradient": {"scale": -1}, "straight_through": {"in": ["big", "x"]},
     "slice": {"axis": 1, "start": 1, "stop": 4}, "spatial_dropout": {"in": "image", "rate": 0.5},
@@ -73,14 +74,18 @@ STEPS = {"in": ["steps", "ids"]}
 SPANS = {"in": ["logits", "log_probs", "label", "label"]}
 LOSSES = {
     "binary_cross_entropy": {"in": ["score", "sign"]}, "cross_entropy": {**LOGITS, "label_smoothing": 0.1},
-    "ctc": {**STEPS, "zero_infinity": True},
+    "cosine_embedding": {"in": ["logits", "probability", "label"], "margin": 0.5}, "ctc": {**STEPS, "zero_infinity": True},
+    "dice": {"in": ["score", "sign"], "smooth": 1}, "focal": {"in": ["score", "sign"], "gamma": 1.5},
+    "gaussian_nll": {"in": ["logits", "probability", "probability"], "full": True},
     "hinge": {"in": ["score", "sign"]}, "huber": {"in": ["score", "sign"], "delta": 0.5},
-    "kl_divergence": {"in": ["log_probs", "probability"]}, "mae": {"in": ["score", "sign"]}, "mse": {"in": ["score", "sign"]},
-    "nll": {"in": ["log_probs", "label"]}, "poisson_nll": {"in": ["score", "sign"]}, "value": {"in": "scalar", "weight": 0.1},
+    "kl_divergence": {"in": ["log_probs", "probability"]}, "mae": {"in": ["score", "sign"]},
+    "margin_ranking": {"in": ["score", "sign", "sign"], "margin": 0.1}, "mse": {"in": ["score", "sign"]}, "multi_margin": {**LOGITS, "p": 2},
+    "nll": {"in": ["log_probs", "label"]}, "poisson_nll": {"in": ["score", "sign"]}, "quantile": {"in": ["score", "sign"], "quantile": 0.9},
+    "triplet": {"in": ["logits", "log_probs", "probability"], "swap": True}, "tversky": {"in": ["score", "sign"], "alpha": 0.3, "beta": 0.7}, "value": {"in": "scalar", "weight": 0.1},
 }
 METRICS = {
-    "accuracy": LOGITS, "auc": {"in": ["score", "sign"], "bins": 20}, "confusion": LOGITS, "f1": {**LOGITS, "average": "macro"},
-    "iou": {**LOGITS, "average": "none"}, "jaccard": {**LOGITS, "average": "macro"}, "specificity": {**LOGITS, "class": 1}, "mae": {"in": ["score", "sign"]}, "mape": {"in": ["score", "sign"]}, "mse": {"in": ["score", "sign"]}, "perplexity": LOGITS, "bits_per_character": LOGITS,
+    "accuracy": LOGITS, "auc": {"in": ["score", "sign"], "bins": 20}, "balanced_accuracy": {**LOGITS, "adjusted": True}, "brier": LOGITS, "confusion": LOGITS, "f1": {**LOGITS, "average": "macro"},
+    "iou": {**LOGITS, "average": "none"}, "jaccard": {**LOGITS, "average": "macro"}, "specificity": {**LOGITS, "class": 1}, "kappa": {**LOGITS, "weighting": "quadratic"}, "log_loss": LOGITS, "mae": {"in": ["score", "sign"]}, "mcc": LOGITS, "mape": {"in": ["score", "sign"]}, "mse": {"in": ["score", "sign"]}, "perplexity": LOGITS, "bits_per_character": LOGITS,
     "bleu": {**STEPS, "order": 2}, "character_error_rate": {**STEPS, "decode": {"op": "ctc_greedy", "blank": 0}}, "exact_match": STEPS, "rouge_l": STEPS,
     "span_exact_match": SPANS, "span_f1": {**SPANS, "max_length": 2}, "word_error_rate": {**STEPS, "space": 1}, "precision": {**LOGITS, "class": 1},
     "r2": {"in": ["score", "sign"]}, "recall": {**LOGITS, "average": "micro"}, "rmse": {"in": ["score", "sign"]}, "top_k_accuracy": {**LOGITS, "k": 2},

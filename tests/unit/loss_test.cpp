@@ -162,6 +162,39 @@ TEST(Loss, BinaryCrossEntropyIsStable) {
   expect_loss(R"({"op": "binary_cross_entropy", "in": ["x", "b"]})", v, mean_of(v, cost));
 }
 
+// Of logits at which a sigmoid is 0 or 1, whatever the power: that of a share of 0 would have an infinite gradient.
+TEST(Loss, FocalIsStable) {
+  Values v;
+  for (size_t i = 0; i < v.x.size(); ++i) v.x[i] = i % 2 == 0 ? 1000 : -1000;
+  for (const double gamma : {0.0, 0.5, 2.0, 5.0}) {
+    Training training(loss_model(fmt::format(R"({{"op": "focal", "in": ["x", "b"], "gamma": {}}})", gamma), ""));
+    training.states["p"].real = v.x;
+    const double loss = training.step(v.inputs()).outputs.at(0).at(0);
+    double expected = 0;
+    const auto elements = static_cast<double>(v.x.size());
+    for (size_t i = 0; i < v.x.size(); ++i) {
+      const bool positive = v.b[i] != 0, wrong = positive != (v.x[i] > 0);
+      const double weight = wrong ? (positive ? 0.25 : 0.75) / elements : 0;
+      expected += weight * 1000;
+      EXPECT_NEAR(v.x[i] - training.states["p"].real[i], positive ? -weight : weight, 1e-12) << gamma << " " << i;
+    }
+    EXPECT_NEAR(loss, expected, 1e-10) << gamma;
+  }
+}
+
+// Rows in which nothing is there and nothing is found cost nothing, and have a gradient that is a number.
+TEST(Loss, OverlapOfNothing) {
+  Values v;
+  v.b.assign(v.b.size(), 0);
+  v.x.assign(v.x.size(), -1000);
+  for (const std::string op : {"dice", "tversky"}) {
+    Training training(loss_model(fmt::format(R"({{"op": "{}", "in": ["x", "b"]}})", op), ""));
+    training.states["p"].real = v.x;
+    EXPECT_EQ(training.step(v.inputs()).outputs.at(0).at(0), 0) << op;
+    EXPECT_EQ(training.states["p"].real, v.x) << op;
+  }
+}
+
 struct ClassCase {
   std::string settings = {};
   Vector classes = {1, 1, 1}, rows = {1, 1, 1, 1};
@@ -227,7 +260,10 @@ TEST(Loss, NothingCounts) {
   for (const std::string loss :
        {R"({"op": "nll", "in": ["x", "y"]})", R"({"op": "cross_entropy", "in": ["x", "y"], "label_smoothing": 0.1})",
         R"({"op": "cross_entropy", "in": ["x", "y"], "class_weights": [1, 2, 3]})",
-        R"({"op": "mae", "in": ["x", "t"], "weights": "w"})",
+        R"({"op": "mae", "in": ["x", "t"], "weights": "w"})", R"({"op": "multi_margin", "in": ["x", "y"]})",
+        R"({"op": "dice", "in": ["x", "b"], "weights": "w"})",
+        R"({"op": "triplet", "in": ["x", "t", "t"], "weights": "w"})",
+        R"({"op": "cosine_embedding", "in": ["x", "t", "y"], "weights": "w"})",
         R"([{"op": "cross_entropy", "in": ["x", "y"]}, {"op": "nll", "in": ["x", "y"]}])"}) {
     Training training(loss_model(loss, ""));
     training.states["p"].real = v.x;
@@ -241,7 +277,7 @@ TEST(Loss, NothingCounts) {
 TEST(Loss, LabelOfNoClass) {
   Values v;
   v.y = {2, 0, 3, 1};
-  for (const std::string op : {"nll", "cross_entropy"}) {
+  for (const std::string op : {"nll", "cross_entropy", "multi_margin"}) {
     Training training(
         loss_model(fmt::format(R"({{"op": "{}", "in": ["x", "y"], "class_weights": [1, 2, 3]}})", op), ""));
     training.states["p"].real = v.x;

@@ -80,10 +80,15 @@ ROWS = [
        lambda x: F.adaptive_max_pool1d(x[None, None], 1)),
     of("logsumexp of -inf alone", {"op": "logsumexp", "axis": 1}, [-math.inf, -math.inf], lambda x: x.logsumexp(0)),
     of("window_max of equal numbers", {"op": "window_max", "window": [1, 2]}, [3.0, 3.0], lambda x: F.max_pool1d(x[None, None], 2)),
+    of("norm of zeros", {"op": "norm", "axis": 1}, [0.0, 0.0], torch.linalg.vector_norm),
+    of("norm with p 1, of a 0", {"op": "norm", "p": 1, "axis": 1}, [0.0, 2.0], lambda x: torch.linalg.vector_norm(x, 1)),
+    of("std of equal numbers", {"op": "std", "axis": 1}, [2.0, 2.0], torch.std),
     of("softmax with -inf", {"op": "softmax"}, [0.0, -math.inf], lambda x: F.softmax(x, 0)),
     pair("the loss mae (l1_loss), no difference", {"loss": "mae"}, 1.0, 1.0, F.l1_loss),
     pair("the loss huber, a difference of delta", {"loss": "huber"}, 2.0, 1.0, F.huber_loss),
     pair("the loss hinge (relu(1 - x t)), x t = 1", {"loss": "hinge"}, 1.0, 1.0, lambda x, t: F.relu(1 - x * t)),
+    pair("the loss quantile 0.75, no difference", {"loss": "quantile", "quantile": 0.75}, 1.0, 1.0,
+         lambda x, t: torch.maximum(0.75 * (t - x), -0.25 * (t - x))),
 ]
 
 
