@@ -88,10 +88,8 @@ class ShareTaking {
                       "name the node before it that has the parameters");
     if (at->second > i)
       throw UserError(name.where,
-                      fmt::format("{}: '{}' comes later: the first of those that share is the one that the others name",
-                                  title(node), name.text),
-                      fmt::format("give '{}' its settings, and write \"share\" in '{}'",
-                                  node.name.empty() ? node.op : node.name, name.text),
+                      fmt::format("{}: '{}' comes later: a node shares with an earlier one", title(node), name.text),
+                      "the first of them has the settings, and the others say \"share\"",
                       {{Severity::note, from.name_where, "defined here", {}, {}}});
     if (faulty_.contains(at->second) || from.op.empty()) return false;
     if (from.op != node.op || from.block != node.block)
