@@ -85,7 +85,7 @@ TEST_P(SharedOfPyTorch, EvaluatorAgreesInDouble) {
 
 TEST_P(SharedOfPyTorch, HostAgreesInSingle) {
   HostRun host(module_, "train");
-  check([&](const ir::Graph& g, const ir::NamedTensors& inputs) { return host(g.name, inputs); }, 1e-9);
+  check([&](const ir::Graph& g, const ir::NamedTensors& inputs) { return host(g.name, inputs); }, 1e-10);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, SharedOfPyTorch, ::testing::ValuesIn(reference_cases(numbers())),
