@@ -104,7 +104,7 @@ void LayerContext::refuse_training(const std::string& message, const std::string
 }
 
 void LayerContext::require_name() {
-  if (!node.name.empty()) return;
+  if (!node.name.empty() || node.share) return;
   fail("a node that holds parameters must have a name", "add \"name\"; its parameters are called after it");
 }
 

@@ -57,6 +57,9 @@ struct NodeDef {
   std::vector<Json> settings;
   std::optional<Json> repeat;  // blocks only
   std::vector<Json> with;      // blocks only: sizes for the block's expressions
+  std::optional<Named>
+      share;  // a node before it, whose settings and parameters it has: the first of those that share them
+  std::optional<Location> shares_repeats;  // blocks only: every repetition has the parameters of the first
   Location where, op_where, name_where;
 };
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "frontend/instantiate/block_scope.h"
 #include "frontend/instantiate/gradient_rows.h"
@@ -27,13 +28,22 @@ namespace {
 // The names that one list of nodes sees: its own results, and what its expressions mean.
 struct Frame {
   const Scope* scope = nullptr;
-  std::string prefix;  // of paths: "h.0."
+  std::string prefix;               // of paths: "h.0."
+  std::string owner;                // of parameters' paths: the prefix, or that of the first use of them
+  const NodeDef* sharer = nullptr;  // the node that has the parameters of an earlier use; nullptr: they are new
   std::map<std::string, ValueId> values;
   std::map<std::string, const NodeDef*> several;  // nodes whose results have names of their own
   std::set<std::string> paths;                    // node paths in use, for unnamed nodes
   std::map<std::string, int> unnamed;             // by op: how many names were tried
   ValueId previous;                               // the last node's first result
   bool has_previous = false;
+};
+
+// The node that is being built, and whose parameters it has.
+struct ParameterUse {
+  std::string path, owner;
+  const NodeDef* sharer = nullptr;
+  size_t entry = 0;  // among the instance's nodes
 };
 
 class Instantiation {
@@ -46,7 +56,7 @@ class Instantiation {
     services_.parameter = [this](const ParameterSpec& spec, const Initializer& init, const Location& where) {
       return parameter(spec, init, where);
     };
-    services_.update = [this](ValueId buffer, ValueId next) { out_.updates.push_back({buffer, next}); };
+    services_.update = [this](ValueId buffer, ValueId next) { update(buffer, next); };
     services_.keep = [this](const std::string& path, const ir::Type& type, const Location& where) {
       out_.kept.push_back({path, type, where});
       return options_.training ? out_.graph.add_input(path, type, ir::Role::state) : ValueId{};
@@ -66,6 +76,8 @@ class Instantiation {
     const Scope scope = model_scope(model_, options_.batch);
     Frame frame{.scope = &scope,
                 .prefix = {},
+                .owner = {},
+                .sharer = nullptr,
                 .values = {},
                 .several = {},
                 .paths = {},
@@ -125,7 +137,7 @@ class Instantiation {
   // An invalid result without an error: the reference is to a faulty node.
   ValueId resolve(const Reference& reference, const Frame& frame) {
     if (const auto it = frame.values.find(reference.name); it != frame.values.end()) return it->second;
-    for (const std::string& path : {frame.prefix + reference.name, reference.name}) {
+    for (const std::string& path : {frame.owner + reference.name, reference.name}) {
       for (const Parameter& p : out_.parameters) {
         if (p.path == path) return out_.logical(p.value);
       }
@@ -138,6 +150,12 @@ class Instantiation {
     for (const Parameter& p : out_.parameters) known.push_back(p.path);
     throw UserError(reference.where, fmt::format("there is no parameter {}", quote(reference.name)),
                     suggest_defined(reference.name, known));
+  }
+
+  // Whether it is a faulty node, or has one inside.
+  bool has_failed(const std::string& path) const {
+    const auto inside = failed_.lower_bound(path + ".");
+    return failed_.contains(path) || (inside != failed_.end() && inside->starts_with(path + "."));
   }
 
   // Whether it is a faulty node, or a parameter that one of them has left unmade.
@@ -231,7 +249,7 @@ class Instantiation {
     std::vector<std::string> ports = def.inputs;
     ports.insert(ports.end(), def.optional.begin(), def.optional.end());
     std::optional<ir::Values> in = inputs(node, ports, frame, references);
-    if (!in) return ir::Values(results);
+    if (!in || shares_faulty(node, frame)) return ir::Values(results);
     // Without names none of those is there that may be left out.
     const bool by_name = !node.in.empty() && !node.in.front().port.empty();
     check_inputs(node, def, references, by_name ? def.inputs.size() : in->size());
@@ -247,6 +265,8 @@ class Instantiation {
                          path,     std::move(*in), model_.layout, options_.training};
     const size_t entry = begin_entry(node, path);
     add_parameters_read(out_.nodes[entry], references, frame);
+    use_ = {path, owner_of(node, frame, path), sharer_of(node, frame), entry};
+    if (node.share) require_parameters(node, use_.owner);
     const size_t first = out_.graph.order.size();
     ir::Values made = build(def, context);
     require_own_rows(out_, resolved, title_of(node), first);
@@ -278,7 +298,7 @@ class Instantiation {
   void add_parameters_read(InstanceNode& entry, const std::vector<Reference>& references, const Frame& frame) const {
     for (const Reference& r : references) {
       if (r.literal || r.name.empty() || frame.values.count(r.name) > 0) continue;
-      const std::string inner = frame.prefix + r.name;
+      const std::string inner = frame.owner + r.name;
       const bool here = std::any_of(out_.parameters.begin(), out_.parameters.end(),
                                     [&](const Parameter& p) { return p.path == inner; });
       entry.parameters.push_back(here ? inner : r.name);
@@ -333,20 +353,30 @@ class Instantiation {
     for (const Named& input : block.inputs) ports.push_back(input.text);
     std::vector<Reference> references;
     std::optional<ir::Values> in = inputs(node, ports, frame, references);
-    if (!in) return ir::Values(1);
+    if (!in || shares_faulty(node, frame)) return ir::Values(1);
     if (in->size() != ports.size() || std::any_of(in->begin(), in->end(), [](ValueId v) { return !v.valid(); })) {
       throw UserError(node.op_where, fmt::format("block '{}' needs its {} inputs as values", node.op, ports.size()));
     }
     const Scope scope = block_scope(model_, options_.batch, node, block, *frame.scope);
     const int64_t repeat = repeats(node, frame);
     if (node.repeat) out_.repeats.push_back({node.repeat->where, repeat});
-    const std::string path = path_of(node, frame);
+    const std::string path = path_of(node, frame), owner = owner_of(node, frame, path);
+    if (node.share) require_parameters(node, owner);
     ValueId chained = in->front();
     const size_t entry = begin_entry(node, path);
     ++depth_;
     for (int64_t i = 0; i < repeat; ++i) {
+      const bool again = node.shares_repeats && i > 0;
+      if (again && has_failed(path)) {
+        chained = {};
+        break;
+      }
+      if (again && i == 1) require_parameters(node, owner);
+      const NodeDef* sharer = sharer_of(node, frame);
       Frame inner{.scope = &scope,
                   .prefix = node.repeat ? fmt::format("{}.{}.", path, i) : path + ".",
+                  .owner = node.repeat ? fmt::format("{}.{}.", owner, node.shares_repeats ? 0 : i) : owner + ".",
+                  .sharer = sharer == nullptr && again ? &node : sharer,
                   .values = {},
                   .several = {},
                   .paths = {},
@@ -375,7 +405,7 @@ class Instantiation {
     for (const Named& input : block.inputs) ports.push_back(input.text);
     std::vector<Reference> references;
     const size_t results = use.carries.size() + use.stacked.size();
-    if (!inputs(node, ports, frame, references)) return ir::Values(results);
+    if (!inputs(node, ports, frame, references) || shares_faulty(node, frame)) return ir::Values(results);
     std::map<std::string, ValueId> given;  // by input of the block
     for (const Reference& r : references)
       if (!r.name.empty()) given[r.port] = resolve(r, frame);
@@ -383,7 +413,8 @@ class Instantiation {
     inner_use.op = block.name;
     const Scope scope = scan_scope(inner_use, block, *frame.scope);
     const Settings settings(node.settings, find_layer(node.op)->settings, *frame.scope, title_of(node), node.op_where);
-    const std::string path = path_of(node, frame);
+    const std::string path = path_of(node, frame), owner = owner_of(node, frame, path);
+    if (node.share) require_parameters(node, owner);
     builder_.loc = node.op_where;
     builder_.title = title_of(node);
     builder_.prefix = path + ".value";
@@ -396,7 +427,17 @@ class Instantiation {
       operands.push_back(steps_first(given.at(slice.text), path + "." + slice.text));
     const size_t first = out_.graph.order.size(), updates = out_.updates.size(), parameters = out_.parameters.size();
     const size_t states = out_.kept.size();
-    std::optional<Turn> turn = build_turn(block, use, scope, given, starts, path);
+    Frame inner{.scope = &scope,
+                .prefix = path + ".",
+                .owner = owner + ".",
+                .sharer = sharer_of(node, frame),
+                .values = given,
+                .several = {},
+                .paths = {},
+                .unnamed = {},
+                .previous = {},
+                .has_previous = block.inputs.size() == 1};
+    std::optional<Turn> turn = build_turn(block, use, given, starts, path, inner);
     if (!turn) return ir::Values(results);
     require_no_sparse(node, parameters);
     if (out_.kept.size() > states)
@@ -407,7 +448,8 @@ class Instantiation {
           "leave \"stateful\" out");
     check_turn(node, use, *turn, first);
     const ir::Values kept = carry_updates(*turn, updates);
-    operands.insert(operands.begin() + std::ssize(starts), kept.begin(), kept.end());
+    for (size_t i = 0; i < kept.size(); ++i)
+      operands.insert(operands.begin() + std::ssize(starts) + static_cast<std::ptrdiff_t>(i), current(kept[i]));
     TakenBody taken = take_body(out_.graph, first, *turn, count, out_.body_name(path));
     operands.insert(operands.end(), taken.fixed.begin(), taken.fixed.end());
     ir::Values made = add_scan(node, use, kept, taken.body, operands, {count, settings.flag("reverse")}, path);
@@ -492,24 +534,14 @@ class Instantiation {
     return builder_("transpose", {v}, {{"perm", perm}}, name + ".steps");
   }
 
-  std::optional<Turn> build_turn(const Block& block, const ScanUse& use, const Scope& scope,
-                                 const std::map<std::string, ValueId>& given, const ir::Values& starts,
-                                 const std::string& path) {
-    Frame inner{.scope = &scope,
-                .prefix = path + ".",
-                .values = {},
-                .several = {},
-                .paths = {},
-                .unnamed = {},
-                .previous = {},
-                .has_previous = block.inputs.size() == 1};
+  std::optional<Turn> build_turn(const Block& block, const ScanUse& use, const std::map<std::string, ValueId>& given,
+                                 const ir::Values& starts, const std::string& path, Frame& inner) {
     Turn turn;
     const auto stand_in = [&](const Named& name, ir::Type type) {
       const ValueId v = out_.graph.add_input(path + "." + name.text, std::move(type), ir::Role::input);
       note_origin(v, fmt::format("'{}' of a step", name.text), name.where);
       return inner.values[name.text] = v;
     };
-    for (const auto& [name, value] : given) inner.values[name] = value;
     for (size_t i = 0; i < use.carries.size(); ++i)
       turn.carries.push_back({stand_in(use.carries[i].input, builder_.type(starts[i])), {}});
     for (const Named& slice : use.slices) {
@@ -520,9 +552,11 @@ class Instantiation {
     if (use.index) turn.index = stand_in(*use.index, {ir::DType::i32, {}});
     inner.previous = inner.values.at(block.inputs.front().text);
     for (const NodeDef& n : block.nodes) inner.paths.insert(n.name);
+    const size_t around = std::exchange(first_update_, out_.updates.size());
     ++depth_;
     instantiate(block.nodes, inner);
     --depth_;
+    first_update_ = around;
     for (size_t i = 0; i < use.carries.size(); ++i) turn.carries[i].next = inner.values.at(use.carries[i].next.text);
     for (const Named& name : use.stacked) turn.stacked.push_back(inner.values.at(name.text));
     const auto is_faulty = [](ValueId v) { return !v.valid(); };
@@ -535,12 +569,17 @@ class Instantiation {
   // step. Returns what is carried.
   ir::Values carry_updates(Turn& turn, size_t before) {
     ir::Values kept;
-    for (size_t i = before; i < out_.updates.size(); ++i) {
+    ir::Updates around;
+    for (size_t i = 0; i < out_.updates.size(); ++i) {
       const ir::Update& u = out_.updates[i];
+      if (i < before) {
+        around.push_back(u);
+        continue;
+      }
       turn.carries.push_back({u.state, u.next, true});
       kept.push_back(u.state);
     }
-    out_.updates.remove(kept);
+    out_.updates = std::move(around);
     return kept;
   }
 
@@ -588,7 +627,7 @@ class Instantiation {
     const size_t before = out_.graph.value_count();
     ir::Values made = append_scan(out_, body, operands, turns, names, title_of(node), node.op_where);
     const auto last = made.begin() + std::ssize(use.carries);
-    for (size_t i = 0; i < kept.size(); ++i) out_.updates.push_back({kept[i], last[static_cast<std::ptrdiff_t>(i)]});
+    for (size_t i = 0; i < kept.size(); ++i) update(kept[i], last[static_cast<std::ptrdiff_t>(i)]);
     made.erase(last, last + std::ssize(kept));
     for (size_t i = use.carries.size(); i < made.size(); ++i) {
       const ValueId stacked = made[i];
@@ -612,9 +651,75 @@ class Instantiation {
                          [&](const Parameter& p) { return p.value == v; });
   }
 
+  // --- parameters ---
+
+  // The path whose parameters the node has: its own, or that of their first use.
+  static std::string owner_of(const NodeDef& node, const Frame& frame, const std::string& path) {
+    return frame.owner + (node.share ? node.share->text : path.substr(frame.prefix.size()));
+  }
+
+  // Around a node that shares, another one may: what does not fit is then the outer one's.
+  static const NodeDef* sharer_of(const NodeDef& node, const Frame& frame) {
+    return frame.sharer == nullptr && node.share ? &node : frame.sharer;
+  }
+
+  bool shares_faulty(const NodeDef& node, const Frame& frame) const {
+    return node.share && has_failed(frame.prefix + node.share->text);
+  }
+
+  static Location share_where(const NodeDef& sharer) {
+    return sharer.share ? sharer.share->where : *sharer.shares_repeats;
+  }
+
+  void require_parameters(const NodeDef& sharer, const std::string& owner) const {
+    const auto inside = by_path_.lower_bound(owner + ".");
+    if (by_path_.contains(owner) || (inside != by_path_.end() && inside->first.starts_with(owner + "."))) return;
+    throw UserError(
+        share_where(sharer),
+        fmt::format("{}: 'share': {}{} has no parameters", title_of(sharer), sharer.block ? "block " : "", sharer.op),
+        "leave \"share\" out");
+  }
+
+  // The state as the uses so far have left it; in a turn of a scan, those of the turn.
+  ValueId current(ValueId state) const {
+    if (out_.updates.has_state(state))
+      for (size_t i = out_.updates.size(); i-- > first_update_;)
+        if (out_.updates[i].state == state) return out_.updates[i].next;
+    return state;
+  }
+
+  // Of a state, or of what an earlier use has made of it.
+  void update(ValueId buffer, ValueId next) {
+    if (out_.updates.has_state(buffer) || out_.updates.has_next(buffer))
+      for (size_t i = first_update_; i < out_.updates.size(); ++i)
+        if (out_.updates[i].state == buffer || out_.updates[i].next == buffer) return out_.updates.set_next(i, next);
+    out_.updates.push_back({buffer, next});
+  }
+
+  // The parameter of the first use.
+  ValueId shared_parameter(const ParameterSpec& p) {
+    const NodeDef& sharer = *use_.sharer;
+    const std::string path = use_.owner + p.path.substr(use_.path.size());
+    const auto at = by_path_.find(path);
+    const auto fault = [&](const std::string& text, std::vector<Diagnostic> notes) {
+      return UserError(share_where(sharer), fmt::format("{}: 'share': {}", title_of(sharer), text),
+                       "what shares parameters reads values of the same shape", std::move(notes));
+    };
+    if (at == by_path_.end()) throw fault(fmt::format("the first use has no parameter '{}'", path), {});
+    const Parameter& first = out_.parameters[at->second];
+    if (first.type != p.type || first.layout != p.layout)
+      throw fault(
+          fmt::format("parameter '{}' is {}, and this use needs {}", path, to_string(first.type), to_string(p.type)),
+          {{Severity::note, first.where, "the first use is here", {}, {}}});
+    out_.nodes[use_.entry].parameters.push_back(path);
+    return current(first.value);
+  }
+
   ValueId parameter(const ParameterSpec& p, const Initializer& init, const Location& where) {
+    if (use_.sharer != nullptr) return shared_parameter(p);
     check_size(p.type.dims, where, fmt::format("parameter '{}'", p.path));
     const ValueId v = out_.graph.add_input(p.path, memory_type(p.type, p.layout), p.role, p.layout);
+    by_path_.emplace(p.path, out_.parameters.size());
     out_.parameters.push_back({p.path, p.type, p.layout, v, init, where, p.role});
     note_origin(v, fmt::format("{} '{}'", p.role == ir::Role::param ? "parameter" : "buffer", p.path), where);
     return v;
@@ -626,7 +731,10 @@ class Instantiation {
   Instance out_;
   ir::Builder builder_;
   GraphServices services_;
-  std::set<std::string, std::less<>> failed_;  // paths of nodes without a result
+  std::set<std::string, std::less<>> failed_;           // paths of nodes without a result
+  std::map<std::string, size_t, std::less<>> by_path_;  // of the parameters
+  ParameterUse use_;
+  size_t first_update_ = 0;  // of the turn that is being built; 0 outside of scans
   int64_t count_ = 0;
   int depth_ = 0;  // blocks around the node
 };

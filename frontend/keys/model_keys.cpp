@@ -203,7 +203,12 @@ Keys node_keys() {
       {.name = "out",
        .type = KeyType::text,
        .count = Count::several,
-       .doc = "names for the results of an op that has several, a list; or the one name of a single result"}};
+       .doc = "names for the results of an op that has several, a list; or the one name of a single result"},
+      {.name = "share",
+       .type = KeyType::any,
+       .doc = "a node before it, of the same op, whose parameters and settings are its own; `true` where all of "
+              "`repeat` have the same parameters",
+       .of = "share"}};
   return keys;
 }
 

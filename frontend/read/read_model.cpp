@@ -170,6 +170,7 @@ Model read_tree(const Json& root, Diagnostics& errors) {
   if (model.inputs.empty()) errors.throw_if_any();  // whatever else the model says is about them
   fields.read("blocks", [&](const Json& blocks) { read_blocks(blocks, model, errors); });
   fields.read("nodes", [&](const Json& nodes) { model.nodes = read_nodes(nodes, errors); });
+  take_shares(model, errors);
   fields.read("outputs", [&](const Json& outputs) { read_outputs(outputs, model, errors); });
   fields.read("train", [&](const Json& train) { model.train = read_train(train, model, errors); });
   fields.read("data", [&](const Json& data) { model.data = read_data(data, model, errors); });

@@ -54,12 +54,33 @@ void read_name(const Json& json, NodeDef& node) {
 constexpr std::string_view kBlock = "block:";
 bool is_block(const std::string& op) { return op.starts_with(kBlock); }
 
+// The name of a node, or true: of a block, whose repetitions then have one set of parameters.
+void read_share(const Json& json, NodeDef& node) {
+  if (json.kind == Json::Kind::text) {
+    node.share = Named{json.text, json.where};
+    return;
+  }
+  const std::string what = fmt::format("{}: 'share'", title_of(node));
+  if (json.kind != Json::Kind::flag)
+    throw UserError(json.where, fmt::format("{}: expected the name of a node, or true, found {}", what, describe(json)),
+                    "for example \"share\": \"encoder\"");
+  if (!json.flag) return;
+  if (!node.block || !node.repeat)
+    throw UserError(json.where, fmt::format("{} is true, and nothing is repeated", what),
+                    node.block
+                        ? "with \"repeat\" every repetition then has the same parameters; a name shares those of "
+                          "another node"
+                        : "it is of blocks with \"repeat\"; a name shares the parameters of another node");
+  node.shares_repeats = json.where;
+}
+
 void read_block_use(NodeDef& node, const Json& json, Diagnostics& errors) {
   node.block = true;
   node.op = node.op.substr(kBlock.size());
   const std::string title = fmt::format("block use {}", quote(node.op));
   check_keys({json.items, json.nulls}, {node_keys(), use_keys()}, {title, node.op_where}, errors);
   if (const Json* repeat = json.find("repeat")) node.repeat = *repeat;
+  if (const Json* share = json.find("share")) guarded(errors, [&] { read_share(*share, node); });
   const Json* with = json.find("with");
   if (with == nullptr) return;
   for (const Json& item : with->items) {
@@ -93,14 +114,19 @@ void read_layer_use(NodeDef& node, const Json& json, Diagnostics& errors) {
     }
     return;
   }
-  const KeyLists keys =
-      json.kind == Json::Kind::object ? KeyLists{node_keys(), def->settings} : KeyLists{def->settings};
+  const Json* share = json.find("share");
+  if (share != nullptr) guarded(errors, [&] { read_share(*share, node); });
+  std::vector<Key> optional;  // what is not given is as in the other node
+  if (share != nullptr) optional = def->settings;
+  for (Key& key : optional) key.required = false;
+  const Keys own = share == nullptr ? Keys(def->settings) : Keys(optional);
+  const KeyLists keys = json.kind == Json::Kind::object ? KeyLists{node_keys(), own} : KeyLists{own};
   std::vector<std::string> inputs = def->inputs;
   inputs.insert(inputs.end(), def->optional.begin(), def->optional.end());
   check_keys({json.items, json.nulls}, keys, {title_of(node), node.op_where, "setting", std::move(inputs)}, errors);
   for (const Json& member : json.items)
     if (find_key(node_keys(), member.key) == nullptr) node.settings.push_back(member);
-  if (def->runs_block) read_scan(node);
+  if (def->runs_block && !node.share) read_scan(node);
 }
 
 NodeDef read_node(const Json& json, Diagnostics& errors) {

@@ -27,6 +27,8 @@ std::vector<Named> read_globs(const Json& json, const std::string& what);
 std::string title_of(const NodeDef& node);
 // Of a node whose `out` names another number of results than the `count` that it has, or none where it has several.
 UserError wrong_results(const NodeDef& node, std::optional<size_t> count);
+// Nodes that share the parameters of another one get its settings; see take_shares.cpp.
+void take_shares(Model& model, Diagnostics& errors);
 // Names refer to inputs, parameters and earlier nodes; blocks exist and do not contain themselves.
 void check_references(const Model& model, Diagnostics& errors);
 

@@ -2,7 +2,7 @@
 
 Each part is used in a small model that trains some steps. Then it is misused: misspelt, with an unknown key, without a key that it
 needs, with values of the wrong type, with inputs of the wrong number, type and shape. Each misuse is refused with exit code 1 at
-its file, line and column. The parts come from the registry: a new one without a row in parts.py, or a rule, fails; `rows` asks for
+its file, line and column. Each layer with parameters is used a second time, by `share`, and has no parameters more. The parts come from the registry: a new one without a row in parts.py, or a rule, fails; `rows` asks for
 this alone, and runs nothing.
 """
 import json
@@ -143,6 +143,23 @@ def data_model(kind, name, row):
 
 # --- what must happen ---
 
+def used_again(node):
+    """The layer with the parameters of `node`; all that it needs is what it reads and names for its results."""
+    out = node.get("out", [])
+    names = {"out": [n + "_again" for n in out] if isinstance(out, list) else out + "_again"} if out else {}
+    return {"name": node["name"] + "_again", "op": node["op"], "share": node["name"], **{k: node[k] for k in ("in",) if k in node}, **names}
+
+
+def share(nodes):
+    model = layer_model([n for node in nodes for n in (node, used_again(node))])
+    what = "layers, shared, " + " ".join(node["op"] for node in nodes)
+    train(model, what)
+    run = heddle("summary", "model.json", "--json")
+    paths = [p["path"] for p in json.loads(run.stdout)["parameters"]] if run.returncode == 0 else []
+    if not paths or any("_again" in path for path in paths):
+        FAULTS.append("%s: the second use has parameters of its own: %s%s" % (what, paths, run.stderr))
+
+
 def train(model, what):
     path = FOLDER / "model.json"
     path.write_text(json.dumps(model))
@@ -212,7 +229,7 @@ def wrong_inputs(kind, used, attempt):
 def main():
     FOLDER.mkdir(parents=True, exist_ok=True)
     data.write(FOLDER, parts.INPUTS)
-    waiting = []
+    waiting, holding = [], []
     for kind, found in registry().items():
         if not found:
             FAULTS.append("the registry has no %s" % kind)
@@ -223,8 +240,12 @@ def main():
                 continue
             misuse(kind, name, part, *made)
             waiting.append(made[1]) if kind == "layer" else train(made[0], "%s %s" % (kind, name))
+            if part.get("parameters") and "where asked for" not in part["parameters"]:
+                holding.append(made[1])
     for i in range(0, len(waiting), AT_ONCE):
         train(layer_model(waiting[i:i + AT_ONCE]), "layers " + " ".join(node["op"] for node in waiting[i:i + AT_ONCE]))
+    for i in range(0, len(holding), AT_ONCE // 2):
+        share(holding[i:i + AT_ONCE // 2])
     for fault in FAULTS:
         print("fault: " + fault)
     print("%(parts)d parts, %(trained)d trainings, %(misuses)d misuses" % COUNTS, end="")

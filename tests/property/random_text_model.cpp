@@ -246,8 +246,12 @@ class Drawer {
     for (int64_t layers = 1 + below(2); layers > 0; --layers) y = layer(y, false);
     blocks_ += fmt::format(R"({}"{}": {{"inputs": ["x"], "nodes": [{}], "output": "{}"}})",
                            blocks_.empty() ? "" : ",\n    ", block, nodes_, y);
+    bool holds = false;  // parameters, for certain
+    for (const char* op : {R"("op": "dense")", R"("op": "multi_head_attention")", R"("op": "encoder_layer")"})
+      holds = holds || nodes_.find(op) != std::string::npos;
     nodes_ = outside;
-    return node("block:" + block, x, fmt::format(R"("repeat": {})", 1 + below(3)));
+    const char* share = holds && count_ % 2 == 0 ? R"(, "share": true)" : "";
+    return node("block:" + block, x, fmt::format(R"("repeat": {}{})", 1 + below(3), share));
   }
 
   std::mt19937 random_;

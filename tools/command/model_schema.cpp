@@ -29,13 +29,14 @@ Family family(const std::string& kind, const std::function<std::string(const Ref
   return all;
 }
 
-// What the op of the entry has: what all of its family have, and its settings; `others` as schema::when.
-std::string rule(const ReferenceEntry& e, Keys common, const std::string& others = {}) {
+// What the op of the entry has: what all of its family have, and its settings; `others` and `instead` as schema::when.
+std::string rule(const ReferenceEntry& e, Keys common, const std::string& others = {},
+                 const std::string& instead = {}) {
   Properties all{{{"op", "{}"}}, {}};
   for (const ir::Key& key : common)
     if (key.name != "op") all.add({&key, 1});
   all.add(e.settings);
-  return when_op(e.name, e.doc, all.members, all.required, others);
+  return when_op(e.name, e.doc, all.members, all.required, others, instead);
 }
 
 // Every kind of part that may be a bare name, but nodes.
@@ -51,7 +52,8 @@ std::string measure(const std::string& kind, Keys common) {
 }
 
 std::string node() {
-  Family all = family("layer", [](const ReferenceEntry& e) { return rule(e, frontend::node_keys()); });
+  Family all =
+      family("layer", [](const ReferenceEntry& e) { return rule(e, frontend::node_keys(), {}, /*instead=*/"share"); });
   const std::string pattern = object({{"pattern", "\"^block:\""}});
   Properties use;
   use.add(frontend::node_keys()).add(frontend::use_keys());
@@ -100,6 +102,7 @@ std::string definitions() {
                  {"initializer", part("initializer")},
                  {"activation", part("layer")},
                  {"dtype", object({{"enum", words(types)}})},
+                 {"share", type({"string", "boolean"})},
                  {"reader", reader()},
                  {"map", part("map")},
                  {"train", closed_object(frontend::train_keys())},

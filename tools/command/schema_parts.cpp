@@ -65,16 +65,18 @@ std::string closed(const Members& properties, const std::vector<std::string>& re
 }
 
 std::string when(const std::string& op, const std::string& doc, const Members& properties,
-                 const std::vector<std::string>& required, const std::string& others) {
+                 const std::vector<std::string>& required, const std::string& others, const std::string& instead) {
   Members then = members_of(properties, required, others);
   if (!doc.empty()) then.emplace_back("description", json_quoted(doc));
-  if (!required.empty()) then.emplace_back("required", words(required));
+  const auto needs = [](const std::vector<std::string>& keys) { return object({{"required", words(keys)}}); };
+  if (!required.empty() && instead.empty()) then.emplace_back("required", words(required));
+  if (!required.empty() && !instead.empty()) then.emplace_back("anyOf", list({needs(required), needs({instead})}));
   return object({{"if", object({{"properties", object({{"op", op}})}})}, {"then", object(then)}});
 }
 
 std::string when_op(const std::string& name, const std::string& doc, const Members& properties,
-                    const std::vector<std::string>& required, const std::string& others) {
-  return when(object({{"const", json_quoted(name)}}), doc, properties, required, others);
+                    const std::vector<std::string>& required, const std::string& others, const std::string& instead) {
+  return when(object({{"const", json_quoted(name)}}), doc, properties, required, others, instead);
 }
 
 std::string by_op(const std::string& op, const std::vector<std::string>& rules) {

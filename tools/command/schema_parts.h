@@ -27,13 +27,15 @@ std::string closed(const Members& properties, const std::vector<std::string>& re
 // Whether it begins with a list of types, or of schemas, to which null and a description can be added.
 bool begins_with_list(const std::string& schema);
 
-// "if" its op is as `op` says, "then" it has these properties, of which these are required, and others only as `others`
-// says; empty: none.
+// "if" its op is as `op` says, "then" it has these properties, of which these are required, or the one that stands
+// `instead` of them, and others only as `others` says; empty: none.
 std::string when(const std::string& op, const std::string& doc, const Members& properties,
-                 const std::vector<std::string>& required, const std::string& others = {});
+                 const std::vector<std::string>& required, const std::string& others = {},
+                 const std::string& instead = {});
 // The same of one name.
 std::string when_op(const std::string& name, const std::string& doc, const Members& properties,
-                    const std::vector<std::string>& required, const std::string& others = {});
+                    const std::vector<std::string>& required, const std::string& others = {},
+                    const std::string& instead = {});
 // An object whose op decides, by these rules, what else it has.
 std::string by_op(const std::string& op, const std::vector<std::string>& rules);
 // One of these names, or an object with it for its op.

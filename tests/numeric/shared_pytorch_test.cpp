@@ -1,0 +1,95 @@
+// Parameters that several nodes share against PyTorch, where a module is called several times: the losses of two
+// steps, parameters and running statistics after each, and a prediction, by the evaluator in double precision and by the
+// host device in single precision. The numbers are tests/training/reference/shared.safetensors (see make_shared.py there).
+#include <gtest/gtest.h>
+
+#include "frontend/build_graph.h"
+#include "frontend/read/read_model.h"
+#include "passes/pipeline.h"
+#include "runtime/weights/safetensors.h"
+#include "tests/numeric/reference_file.h"
+#include "tests/support/host_run.h"
+
+namespace heddle::testing {
+namespace {
+
+const runtime::WeightsFile& numbers() {
+  static const runtime::WeightsFile file = reference_file("shared.safetensors");
+  return file;
+}
+
+using Entry = std::function<ir::Evaluation(const ir::Graph& entry, const ir::NamedTensors& inputs)>;
+
+class SharedOfPyTorch : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    const std::string& text = numbers().metadata.at(GetParam());
+    const frontend::Model model = frontend::read_model(sources_, sources_.add("m.json", text), {});
+    module_ = frontend::build_module(model, frontend::default_build_options(model));
+  }
+
+  ir::Tensor of_case(const std::string& what) { return stored_tensor(numbers(), GetParam() + "/" + what); }
+  bool is_stored(const std::string& what) { return numbers().find(GetParam() + "/" + what) != nullptr; }
+
+  // With the inputs of step k; what the entry updates is kept.
+  std::vector<ir::Tensor> run(const std::string& entry, int64_t k, const Entry& by) {
+    const ir::Graph& g = *module_.find_graph(entry);
+    ir::NamedTensors inputs;
+    for (const ir::ValueId v : g.inputs) {
+      const std::string& name = g[v].name;
+      if (g[v].role == ir::Role::input) {
+        inputs.emplace(name, part_of(of_case("in." + name), k, g[v].type));
+        continue;
+      }
+      const bool starts = !states_.contains(name) && is_stored("start." + name);
+      if (starts) states_.emplace(name, part_of(of_case("start." + name), 0, g[v].type));
+      inputs.emplace(name, states_.try_emplace(name, ir::Tensor(g[v].type)).first->second);
+    }
+    ir::Evaluation done = by(g, inputs);
+    for (auto& [name, next] : done.updated) states_.insert_or_assign(name, std::move(next));
+    return done.outputs;
+  }
+
+  void check(const Entry& by, double tolerance) {
+    const ir::Tensor losses = of_case("loss");
+    for (int64_t k = 0; k < losses.elements(); ++k) {
+      const ir::Tensor loss = run("train", k, by).at(0);
+      EXPECT_LE(nmse(loss, part_of(losses, k, loss.type)), tolerance) << k;
+      size_t compared = 0, stored = 0;
+      for (const runtime::SavedTensor& t : numbers().tensors) stored += t.name.starts_with(GetParam() + "/after.");
+      for (const auto& [name, state] : states_) {
+        if (!is_stored("after." + name)) continue;
+        EXPECT_LE(nmse(state, part_of(of_case("after." + name), k, state.type)), tolerance) << name << " " << k;
+        ++compared;
+      }
+      EXPECT_EQ(compared, stored);
+      EXPECT_GE(compared, 4U);
+    }
+    const ir::Graph& predict = *module_.find_graph("predict");
+    const std::vector<ir::Tensor> predicted = run("predict", 0, by);
+    for (size_t i = 0; i < predicted.size(); ++i) {
+      const std::string& name = predict[predict.outputs[i]].name;
+      EXPECT_LE(nmse(predicted[i], of_case("out." + name)), tolerance) << name;
+    }
+  }
+
+  frontend::Sources sources_;
+  ir::Module module_;
+  ir::NamedTensors states_;
+};
+
+TEST_P(SharedOfPyTorch, EvaluatorAgreesInDouble) {
+  passes::run_pass(*passes::find_pass("differentiate"), module_, {});
+  check([&](const ir::Graph& g, const ir::NamedTensors& inputs) { return ir::evaluate(module_, g, inputs); }, 1e-20);
+}
+
+TEST_P(SharedOfPyTorch, HostAgreesInSingle) {
+  HostRun host(module_, "train");
+  check([&](const ir::Graph& g, const ir::NamedTensors& inputs) { return host(g.name, inputs); }, 1e-10);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, SharedOfPyTorch, ::testing::ValuesIn(reference_cases(numbers())),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace heddle::testing
