@@ -1,7 +1,7 @@
 // Rows of a table of text, from a file or as a producer writes them.
 //
-// Which columns an input is made of says the model, where its data are csv, too: so do the
-// delimiter, whether there is a header, and what stands for a missing value. Else a column has the
+// Which columns an input is made of says the model, where its data are csv, too: so do the dialect
+// and the spelling of numbers, whether there is a header, and what stands for a missing value. Else a column has the
 // name of an input of one element, or the columns, as many as a row has elements, are the one
 // input's.
 #include <fcntl.h>
@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "runtime/data/csv_file.h"
+#include "runtime/data/number_style.h"
 #include "runtime/data/parse_number.h"
 #include "runtime/data/printable.h"
 #include "runtime/files/file.h"
@@ -40,20 +41,14 @@ Layout layout_of(const frontend::Data& data) {
   return {};
 }
 
-char delimiter_of(const Layout& layout) {
-  const ReaderSetting* setting = layout.find("delimiter");
-  if (setting == nullptr) return ',';
-  const std::string& text = std::get<std::vector<std::string>>(setting->value).at(0);
-  if (text.size() != 1 || std::string("\"\r\n").find(text[0]) != std::string::npos || text[0] == '\0')
-    throw UserError(setting->where,
-                    "csv: 'delimiter' is one character, and neither a quotation mark nor an end of line");
-  return text[0];
+CsvDialect dialect_of(const Layout& layout) {
+  return layout.reader == nullptr ? CsvDialect() : csv_dialect(layout.reader->settings, layout.reader->where);
 }
 
-CsvFile open(const SourceRequest& asked, char delimiter) {
-  if (asked.path == "-") return {STDIN_FILENO, asked.name(), {}, delimiter};
+CsvFile open(const SourceRequest& asked, const CsvDialect& dialect) {
+  if (asked.path == "-") return {STDIN_FILENO, asked.name(), {}, dialect};
   runtime::File(asked.path, O_RDONLY | O_NONBLOCK, 0, asked.path).size();  // a regular file, or it says so
-  return {asked.path, asked.path, {}, delimiter};
+  return {asked.path, asked.path, {}, dialect};
 }
 
 struct Selected {
@@ -68,8 +63,9 @@ class CsvRows {
   CsvRows(const driver::Predictor& predictor, const SourceRequest& asked)
       : layout_(layout_of(predictor.data())),
         name_(asked.name()),
-        file_(open(asked, delimiter_of(layout_))),
+        file_(open(asked, dialect_of(layout_))),
         texts_(predictor, asked.inputs) {
+    if (layout_.reader != nullptr) style_ = number_style(layout_.reader->settings);
     if (const ReaderSetting* missing = layout_.find("missing")) missing_ = std::get<double>(missing->value);
     if (!file_.next(first_)) throw UserError(ExitCode::failed, fmt::format("{}: the file is empty", name_));
     width_ = first_.size();
@@ -221,9 +217,12 @@ class CsvRows {
     } else if (!names.empty()) {
       fail(s, f, "is none of the names that the weights know", frontend::suggest(text, names));
     } else {
-      fault = parse_number(text, s.type, to);
+      fault = parse_cell(text, style_, s.type, to);
     }
-    if (!fault.empty()) fail(s, f, fault, fmt::format("the input takes {}", s.input->request.dtype));
+    if (!fault.empty()) {
+      const std::string help = other_style(text, style_);
+      fail(s, f, fault, help.empty() ? fmt::format("the input takes {}", s.input->request.dtype) : help);
+    }
     fault = value_fault(s.input->request, s.type, to);
     if (!fault.empty()) fail(s, f, fault, "", s.input->request.bounded_by);
   }
@@ -231,6 +230,7 @@ class CsvRows {
   Layout layout_;
   std::string name_;
   CsvFile file_;
+  NumberStyle style_;
   std::optional<double> missing_;
   std::vector<CsvField> first_;  // the record that was read last
   std::vector<std::string> copies_, titles_;

@@ -1,4 +1,4 @@
-// Rows of a text file. It is read twice: once for the number of rows and the names of classes, once for the values.
+// Rows of text files. They are read twice: once for the number of rows and the names of classes, once for the values.
 #include <fmt/ranges.h>
 #include <xxhash.h>
 
@@ -10,7 +10,9 @@
 #include <set>
 
 #include "runtime/data/check_column.h"
+#include "runtime/data/csv_dialect.h"
 #include "runtime/data/csv_file.h"
+#include "runtime/data/number_style.h"
 #include "runtime/data/parse_number.h"
 #include "runtime/data/path.h"
 #include "runtime/data/printable.h"
@@ -41,13 +43,13 @@ class CsvTable {
  public:
   CsvTable(const ReaderRequest& request, const std::filesystem::path& root)
       : request_(request),
-        name_(request.text("file")),
         where_(request.place("file")),
         root_(root),
-        path_(resolve(root, name_, where_)),
-        delimiter_(read_delimiter(request)),
+        dialect_(csv_dialect(request.settings, request.where)),
+        style_(number_style(request.settings)),
         texts_(request, text_settings(request), text_words(request), sources_of(request)),
         sounds_(request, sound_words(request), sources_of(request)) {
+    find_files();
     read_layout();
     for (const ColumnRequest& column : request.columns) selections_.push_back(select(column));
   }
@@ -55,7 +57,7 @@ class CsvTable {
   TableHeader first_pass() {
     TableHeader out;
     std::vector<Names> found(selections_.size()), held(selections_.size());
-    out.rows = each_row([&](const std::vector<CsvField>& fields, int64_t row, const CsvFile& file) {
+    out.rows = each_row([&](const std::vector<CsvField>& fields, int64_t row, const CsvFile& file, size_t) {
       const bool trains = request_.held == nullptr || request_.held->at(static_cast<size_t>(row)) == 0;
       for (size_t i = 0; i < selections_.size(); ++i)
         if (texts_.is_text(i)) {
@@ -66,8 +68,9 @@ class CsvTable {
     });
     out.strange = strange_rows(found, held);
     if (out.rows == 0)
-      throw UserError(where_, fmt::format("{}: no rows{}", name_, has_header() ? " below the header" : ""),
+      throw UserError(where_, fmt::format("{}: no rows{}", name(), has_header() ? " below the header" : ""),
                       kNoRowsHelp);
+    if (dialect_.delimiter == kTold) out.notes = delimiter_notes();
     for (size_t i = 0; i < selections_.size(); ++i) {
       out.types.push_back(selections_[i].type);
       Selection& s = selections_[i];
@@ -89,7 +92,7 @@ class CsvTable {
     std::vector<size_t> fields;
     add_fields(source, fields);
     std::vector<uint64_t> hashes;
-    each_row([&](const std::vector<CsvField>& row, int64_t, const CsvFile&) {
+    each_row([&](const std::vector<CsvField>& row, int64_t, const CsvFile&, size_t) {
       uint64_t hash = 0;
       for (const size_t f : fields) hash = XXH3_64bits_withSeed(row[f].text.data(), row[f].text.size(), hash);
       hashes.push_back(hash);
@@ -108,37 +111,40 @@ class CsvTable {
       to.push_back(
           add_column(table, {.input = s.request->input, .type = s.type, .dims = s.request->dims}, request_.resident));
     }
-    const int64_t rows = each_row([&](const std::vector<CsvField>& fields, int64_t row, const CsvFile& file) {
-      if (row >= table.rows) changed();
-      for (size_t i = 0; i < selections_.size(); ++i)
-        if (texts_.is_text(i)) encode(i, fields, file);
-      for (size_t i = 0; i < selections_.size(); ++i) {
-        const int64_t size = size_of(selections_[i].type);
-        if (texts_.is_text(i) || texts_.is_size(i)) {
-          texts_.store(i, selections_[i].type, to[i]);
-          to[i] += table.columns[i].row_bytes();
-          continue;
-        }
-        if (is_of_sound(i)) {
-          const CsvField& field = fields[selections_[i].fields[0]];
-          if (sounds_.is_sound(i))
-            sounds.push_back({.column = i,
-                              .row = row,
-                              .name = std::string(field.text),
-                              .line = field.line,
-                              .column_in_line = field.column});
-          continue;
-        }
-        for (const size_t f : selections_[i].fields) store(selections_[i], fields[f], f, file, to[i]), to[i] += size;
-      }
-    });
+    const int64_t rows =
+        each_row([&](const std::vector<CsvField>& fields, int64_t row, const CsvFile& file, size_t number) {
+          if (row >= table.rows) changed();
+          for (size_t i = 0; i < selections_.size(); ++i)
+            if (texts_.is_text(i)) encode(i, fields, file);
+          for (size_t i = 0; i < selections_.size(); ++i) {
+            const int64_t size = size_of(selections_[i].type);
+            if (texts_.is_text(i) || texts_.is_size(i)) {
+              texts_.store(i, selections_[i].type, to[i]);
+              to[i] += table.columns[i].row_bytes();
+              continue;
+            }
+            if (is_of_sound(i)) {
+              const CsvField& field = fields[selections_[i].fields[0]];
+              if (sounds_.is_sound(i))
+                sounds.push_back({.column = i,
+                                  .row = row,
+                                  .name = std::string(field.text),
+                                  .file = number,
+                                  .line = field.line,
+                                  .column_in_line = field.column});
+              continue;
+            }
+            for (const size_t f : selections_[i].fields)
+              store(selections_[i], fields[f], f, file, to[i]), to[i] += size;
+          }
+        });
     if (rows != table.rows) changed();
     sounds_.read(sounds, root_, where_, table, [&](const SoundPlace& sound, const UserError& error) {
       const Diagnostic& first = error.diagnostics().front();
-      open().fail(sound.line, sound.column_in_line, first.message, first.help);
+      open(sound.file).fail(sound.line, sound.column_in_line, first.message, first.help);
     });
-    for (const std::string& note : sounds_.notes()) table.notes.push_back(fmt::format("{}: {}", name_, note));
-    for (const std::string& note : texts_.notes()) table.notes.push_back(fmt::format("{}: {}", name_, note));
+    for (const std::string& note : sounds_.notes()) table.notes.push_back(fmt::format("{}: {}", name(), note));
+    for (const std::string& note : texts_.notes()) table.notes.push_back(fmt::format("{}: {}", name(), note));
     return table;
   }
 
@@ -167,22 +173,41 @@ class CsvTable {
   bool is_of_sound(size_t i) const { return sounds_.is_sound(i) || sounds_.is_size(i); }
   bool has_header() const { return request_.flag("header"); }
 
-  static char read_delimiter(const ReaderRequest& request) {
-    const std::string& text = request.text("delimiter");
-    if (text.size() != 1 || std::string("\"\r\n").find(text[0]) != std::string::npos || text[0] == '\0')
-      throw UserError(request.place("delimiter"),
-                      "csv: 'delimiter' is one character, and neither a quotation mark nor an end of line");
-    return text[0];
+  // Of the first file, whose header holds for all.
+  const std::string& name() const { return files_[0].name; }
+  CsvFile open(size_t file) const { return {files_[file].path, files_[file].name, where_, dialect_}; }
+  [[noreturn]] void changed() const { throw UserError(where_, name() + ": changed while it was read"); }
+
+  void find_files() {
+    for (const std::string& pattern : request_.texts("file"))
+      for (std::string& file : matching(root_, pattern, where_)) {
+        if (std::ranges::find(files_, file, &File::name) != files_.end())
+          throw UserError(where_, fmt::format("{}: its rows would be read twice", file),
+                          "name it once: another name with * stands for it, too");
+        files_.push_back({file, resolve(root_, file, where_)});
+      }
   }
 
-  CsvFile open() const { return {path_, name_, where_, delimiter_}; }
-  [[noreturn]] void changed() const { throw UserError(where_, name_ + ": changed while it was read"); }
+  // Of the first file, and of each that has another one than the file before it.
+  std::vector<std::string> delimiter_notes() const {
+    std::vector<std::string> notes;
+    char before = '\0';
+    for (size_t i = 0; i < files_.size(); ++i) {
+      const char delimiter = open(i).delimiter();
+      if (delimiter != before)
+        notes.push_back(fmt::format("{}: fields are separated by {}", files_[i].name, shown_delimiter(delimiter)));
+      before = delimiter;
+    }
+    return notes;
+  }
 
   void read_layout() {
-    CsvFile file = open();
+    CsvFile file = open(0);
     std::vector<CsvField> fields;
-    if (!file.next(fields)) throw UserError(where_, fmt::format("{}: the file is empty", name_));
+    if (!file.next(fields)) empty(0);
     width_ = fields.size();
+    delimiter_ = file.delimiter();
+    header_line_ = fields[0].line;
     if (!has_header()) return;
     for (const CsvField& f : fields) {
       Title& title = places_[titles_.emplace_back(f.text)];
@@ -190,19 +215,51 @@ class CsvTable {
     }
   }
 
+  [[noreturn]] void empty(size_t file) const {
+    throw UserError(where_, fmt::format("{}: the file is empty{}", files_[file].name,
+                                        dialect_.skip > 0 ? " behind the lines that 'skip' leaves out" : ""));
+  }
+
   template <class F>
   int64_t each_row(const F& f) const {
-    CsvFile file = open();
     std::vector<CsvField> fields;
-    if (has_header()) file.next(fields);
     int64_t rows = 0;
-    for (; file.next(fields); ++rows) {
-      if (fields.size() != width_)
-        file.fail(fields[0].line, fields[0].column,
-                  fmt::format("{} fields, but the first line has {}", fields.size(), width_));
-      f(fields, rows, file);
+    for (size_t number = 0; number < files_.size(); ++number) {
+      CsvFile file = open(number);
+      if (has_header()) {
+        if (!file.next(fields)) empty(number);
+        if (number > 0) require_header(fields, file);
+      }
+      for (; file.next(fields); ++rows) {
+        if (fields.size() != width_) ragged(fields, file, number);
+        f(fields, rows, file, number);
+      }
     }
     return rows;
+  }
+
+  // Of another file than the first.
+  void require_header(const std::vector<CsvField>& fields, const CsvFile& file) const {
+    const std::string help = "files of one table have one header; a reader of its own reads another one";
+    if (fields.size() != titles_.size())
+      file.fail(fields[0].line, fields[0].column,
+                fmt::format("{} columns, but {} has {}", fields.size(), name(), titles_.size()), help);
+    for (size_t i = 0; i < fields.size(); ++i)
+      if (fields[i].text != titles_[i])
+        file.fail(fields[i].line, fields[i].column,
+                  fmt::format("column {} is called '{}', in {} '{}'", i, printable(fields[i].text), name(),
+                              printable(titles_[i])),
+                  help);
+  }
+
+  [[noreturn]] void ragged(const std::vector<CsvField>& fields, const CsvFile& file, size_t number) const {
+    std::string help;
+    if (style_.decimal == ',' && file.delimiter() == ',')
+      help = "a decimal comma separates two fields, where it is not quoted; \"delimiter\": \";\" is usual with it";
+    file.fail(fields[0].line, fields[0].column,
+              number == 0 ? fmt::format("{} fields, but the first line has {}", fields.size(), width_)
+                          : fmt::format("{} fields, but the first line of {} has {}", fields.size(), name(), width_),
+              help);
   }
 
   std::string title(size_t field) const {
@@ -213,7 +270,8 @@ class CsvTable {
   std::optional<size_t> find(std::string_view word, const Location& where) const {
     if (const auto title = places_.find(word); title != places_.end()) {
       if (title->second.count == 1) return title->second.field;
-      throw UserError(where, fmt::format("{}: {} columns are called '{}'", name_, title->second.count, printable(word)),
+      throw UserError(where,
+                      fmt::format("{}: {} columns are called '{}'", name(), title->second.count, printable(word)),
                       "name it by its index, counted from 0");
     }
     size_t index = 0;
@@ -235,7 +293,7 @@ class CsvTable {
     const auto first = find(word.substr(0, colon), where), last = find(word.substr(colon + 1), where);
     if (!first || !last) unknown(source);
     if (*last < *first)
-      throw UserError(where, fmt::format("{}: '{}' ends before it begins", name_, printable(word)),
+      throw UserError(where, fmt::format("{}: '{}' ends before it begins", name(), printable(word)),
                       order_of(*first, *last));
     for (size_t i = *first; i <= *last; ++i) fields.push_back(i);
   }
@@ -243,13 +301,13 @@ class CsvTable {
   // Numbers in the first line are names, too, which is seldom meant.
   std::string order_of(size_t first, size_t last) const {
     if (titles_.empty()) return {};
-    return fmt::format("line 1 names column {} {} and column {} {}; where it is a row, \"header\": false", last,
-                       title(last), first, title(first));
+    return fmt::format("line {} names column {} {} and column {} {}; where it is a row, \"header\": false",
+                       header_line_, last, title(last), first, title(first));
   }
 
   [[noreturn]] void unknown(const Source& source) const {
     const auto& [word, where] = source;
-    throw UserError(where, fmt::format("{}: there is no column '{}', of {}", name_, printable(word), width_),
+    throw UserError(where, fmt::format("{}: there is no column '{}', of {}", name(), printable(word), width_),
                     known_columns(word));
   }
 
@@ -263,7 +321,7 @@ class CsvTable {
       shown.push_back("'" + printable(titles_[i].substr(0, kMostBytes)) +
                       (titles_[i].size() > kMostBytes ? "...'" : "'"));
     if (titles_.size() > kShown) shown.emplace_back("...");
-    const std::string help = fmt::format("line 1 names {}", fmt::join(shown, ", "));
+    const std::string help = fmt::format("line {} names {}", header_line_, fmt::join(shown, ", "));
     return width_ > 1 ? help
                       : help + fmt::format("; they are separated by '{}': 'delimiter' says otherwise",
                                            printable(std::string(1, delimiter_)));
@@ -276,10 +334,10 @@ class CsvTable {
     const bool one = texts_.is_text(place) || sounds_.is_sound(place);
     const int64_t wanted = one ? 1 : elements_of(column.dims);
     if (one && s.fields.size() != 1)
-      throw UserError(column.where, fmt::format("{}: {} columns, but input '{}' is made of one {}", name_,
+      throw UserError(column.where, fmt::format("{}: {} columns, but input '{}' is made of one {}", name(),
                                                 s.fields.size(), column.input, is_of_sound(place) ? "sound" : "text"));
     if (wanted != std::ssize(s.fields))
-      throw UserError(column.where, fmt::format("{}: {} columns, but a row of input '{}' has {} elements", name_,
+      throw UserError(column.where, fmt::format("{}: {} columns, but a row of input '{}' has {} elements", name(),
                                                 s.fields.size(), column.input, wanted));
     s.type = is_of_sound(place) ? sounds_.type(place) : column.one_hot ? ElementType::i32 : filled_type(column);
     if (const ReaderSetting* classes = request_.find("classes")) {
@@ -341,13 +399,18 @@ class CsvTable {
       return require_range(s, to, fail);
     }
     if (!s.named) {
-      const std::string fault = parse_number(field.text, s.type, to);
-      if (!fault.empty()) fail(fault, is_name(field.text, s.type) ? numbers_names(s) : "");
+      const std::string fault = parse_cell(field.text, style_, s.type, to);
+      if (!fault.empty()) fail(fault, help_of(s, field.text));
       return require_range(s, to, fail);
     }
     if (number == s.numbers.end()) fail("is none of the classes", did_you_mean(field.text, s.names));
     store_number(s.type, static_cast<double>(number->second), to);
     require_range(s, to, fail);
+  }
+
+  std::string help_of(const Selection& s, std::string_view text) const {
+    const std::string help = other_style(text, style_);
+    return help.empty() && is_name(text, s.type) ? numbers_names(s) : help;
   }
 
   // What stands where a class's number is expected, and is none of any kind.
@@ -378,10 +441,10 @@ class CsvTable {
   }
 
   const ReaderRequest& request_;
-  std::string name_;
   Location where_;
-  std::filesystem::path root_, path_;
-  char delimiter_;
+  std::filesystem::path root_;
+  CsvDialect dialect_;
+  NumberStyle style_;
   TextColumns texts_;
   SoundColumns sounds_;
   std::vector<std::string> titles_;  // empty without a header
@@ -389,15 +452,25 @@ class CsvTable {
     size_t field = 0, count = 0;  // the first of that name, and how many there are
   };
   std::map<std::string, Title, std::less<>> places_;
-  size_t width_ = 0;  // fields of a record
+  size_t width_ = 0;      // fields of a record
+  char delimiter_ = ',';  // of the first file
+  int64_t header_line_ = 0;
+  struct File {
+    std::string name;
+    std::filesystem::path path;
+  };
+  std::vector<File> files_;
   std::vector<Selection> selections_;
 };
 
 std::vector<Key> keys() {
   std::vector<Key> all = {
-      {.name = "file", .type = KeyType::path, .doc = "plain or .gz", .required = true},
+      {.name = "file",
+       .type = KeyType::path,
+       .count = Count::several,
+       .doc = "one or a list, in this order, plain or .gz; * stands for any part of a name",
+       .required = true},
       {.name = "header", .type = KeyType::flag, .doc = "the first line names the columns", .fallback = true},
-      {.name = "delimiter", .type = KeyType::text, .doc = "one character", .fallback = std::string(",")},
       {.name = "missing", .type = KeyType::real, .doc = "the number that stands for what is missing"},
       {.name = "classes",
        .type = KeyType::classes,
@@ -405,6 +478,8 @@ std::vector<Key> keys() {
        .doc = "for inputs whose columns name classes"},
       text_words_key(),
       sound_words_key()};
+  const std::vector<Key> dialect = csv_dialect_keys();
+  all.insert(all.begin() + 2, dialect.begin(), dialect.end());
   all.insert(all.end(), text_keys().begin(), text_keys().end());
   all.insert(all.end(), sound_keys().begin(), sound_keys().end());
   return all;
@@ -412,7 +487,7 @@ std::vector<Key> keys() {
 
 const RegisterReader csv({
     .name = "csv",
-    .doc = "a text file; an input is made of a column or of several, by name, index or as \"first:last\"",
+    .doc = "text files of one header; an input is made of a column or of several, by name, index or as \"first:last\"",
     .column = {.name = {}, .type = KeyType::word, .count = Count::several},
     .keys = keys(),
     .header = [](const ReaderRequest& request,
