@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "runtime/data/csv_file.h"
+#include "runtime/data/missing_values.h"
 #include "runtime/data/number_style.h"
 #include "runtime/data/parse_number.h"
 #include "runtime/data/printable.h"
@@ -56,6 +57,7 @@ struct Selected {
   size_t number = 0;  // of the predictor's inputs
   ElementType type = ElementType::f32;
   std::vector<size_t> fields;
+  bool indicated = false;  // behind the fields' values stands which of them are missing
 };
 
 class CsvRows {
@@ -66,7 +68,7 @@ class CsvRows {
         file_(open(asked, dialect_of(layout_))),
         texts_(predictor, asked.inputs) {
     if (layout_.reader != nullptr) style_ = number_style(layout_.reader->settings);
-    if (const ReaderSetting* missing = layout_.find("missing")) missing_ = std::get<double>(missing->value);
+    if (layout_.reader != nullptr) missing_ = missing_rule(layout_.reader->settings);
     if (!file_.next(first_)) throw UserError(ExitCode::failed, fmt::format("{}: the file is empty", name_));
     width_ = first_.size();
     for (const CsvField& field : first_) copies_.emplace_back(field.text);
@@ -142,7 +144,8 @@ class CsvRows {
     } else if (words.empty() && inputs == 1 && static_cast<int64_t>(width_) == elements) {
       for (size_t i = 0; i < width_; ++i) s.fields.push_back(i);
     }
-    if (std::ssize(s.fields) != elements) {
+    s.indicated = !texts_.takes_text(place) && has_indicators(missing_, elements, std::ssize(s.fields));
+    if (std::ssize(s.fields) != elements && !s.indicated) {
       const std::string has =
           words.empty() ? fmt::format("{} columns in the file", width_) : fmt::format("{} columns", s.fields.size());
       refuse(fmt::format("{}, but a row of input '{}' has {} elements", has, request.input, elements),
@@ -176,7 +179,10 @@ class CsvRows {
       const Selected& s = selected_[i];
       std::byte* to = place_of(s);
       if (texts_.filled(i) || texts_.put_size(i, to)) continue;
-      for (const size_t f : s.fields) store(s, f, to), to += size_of(s.type);
+      const int64_t size = size_of(s.type);
+      for (size_t k = 0; k < s.fields.size(); ++k, to += size) store(s, k, to);
+      if (!s.indicated) continue;
+      for (const size_t f : s.fields) parse_number(is_missing(first_[f].text) ? "1" : "0", s.type, to), to += size;
     }
     return true;
   }
@@ -202,16 +208,24 @@ class CsvRows {
         help, notes);
   }
 
-  void store(const Selected& s, size_t f, std::byte* to) const {
+  std::string missing_remedy(const Selected& s, bool named) const {
+    if (missing_.fits(s.type, named))
+      return fmt::format("the weights do not keep the {} that stands for it: train writes it there", missing_.word());
+    return "write a value there, or say in the model's data what stands for missing ones: " +
+           missing_help(missing_, named);
+  }
+
+  // The `place`-th value of a row.
+  void store(const Selected& s, size_t place, std::byte* to) const {
+    const size_t f = s.fields[place];
     const std::string_view text = first_[f].text;
     const std::vector<std::string>& names = s.input->request.class_names;
     const auto name = std::ranges::find(names, text);
     std::string fault;
     if (name == names.end() && is_missing(text)) {
-      if (!missing_)
-        fail(s, f, "is missing",
-             "write a number there, or give a value for missing fields in the model's data: \"missing\": NUMBER");
-      fault = parse_number(fmt::format("{}", *missing_), s.type, to);
+      const auto number = fill_of(missing_, s.input->request.fills, place, s.indicated);
+      if (!number) fail(s, f, "is missing", missing_remedy(s, !names.empty()));
+      fault = parse_number(fmt::format("{}", *number), s.type, to);
     } else if (name != names.end()) {
       fault = parse_number(std::to_string(name - names.begin()), s.type, to);
     } else if (!names.empty()) {
@@ -231,7 +245,7 @@ class CsvRows {
   std::string name_;
   CsvFile file_;
   NumberStyle style_;
-  std::optional<double> missing_;
+  MissingRule missing_;
   std::vector<CsvField> first_;  // the record that was read last
   std::vector<std::string> copies_, titles_;
   size_t width_ = 0;

@@ -12,6 +12,7 @@
 #include "runtime/data/check_column.h"
 #include "runtime/data/csv_dialect.h"
 #include "runtime/data/csv_file.h"
+#include "runtime/data/missing_values.h"
 #include "runtime/data/number_style.h"
 #include "runtime/data/parse_number.h"
 #include "runtime/data/path.h"
@@ -37,6 +38,8 @@ struct Selection {
   bool named = false;                                   // fields are names of classes
   std::vector<std::string> names;                       // empty: those that are found
   std::map<std::string, int64_t, std::less<>> numbers;  // of the names
+  bool indicated = false;                               // behind the fields' values stands which of them are missing
+  std::vector<double> fills;                            // of the fields, where the training rows say
 };
 
 class CsvTable {
@@ -47,6 +50,7 @@ class CsvTable {
         root_(root),
         dialect_(csv_dialect(request.settings, request.where)),
         style_(number_style(request.settings)),
+        missing_(missing_rule(request.settings)),
         texts_(request, text_settings(request), text_words(request), sources_of(request)),
         sounds_(request, sound_words(request), sources_of(request)) {
     find_files();
@@ -57,6 +61,7 @@ class CsvTable {
   TableHeader first_pass() {
     TableHeader out;
     std::vector<Names> found(selections_.size()), held(selections_.size());
+    FillFitter fitter(missing_, request_.resident);
     out.rows = each_row([&](const std::vector<CsvField>& fields, int64_t row, const CsvFile& file, size_t) {
       const bool trains = request_.held == nullptr || request_.held->at(static_cast<size_t>(row)) == 0;
       for (size_t i = 0; i < selections_.size(); ++i)
@@ -64,6 +69,8 @@ class CsvTable {
           texts_.collect(i, require_text(selections_[i], fields, file), row);
         } else if (selections_[i].named && selections_[i].names.empty()) {
           collect(selections_[i], fields, file, row, trains ? found[i] : held[i]);
+        } else if (trains && is_fitted(i)) {
+          fit(i, fields, fitter);
         }
     });
     out.strange = strange_rows(found, held);
@@ -80,6 +87,8 @@ class CsvTable {
       }
       for (size_t n = 0; n < s.names.size(); ++n) s.numbers[s.names[n]] = static_cast<int64_t>(n);
       out.class_names.push_back(s.names);
+      if (is_fitted(i)) s.fills = fitter.finish(i, s.fields.size(), s.request->input), out.fills_found = true;
+      out.fills.push_back(s.fills);
     }
     if (texts_.any()) {
       require_text_room(request_, out.rows);
@@ -328,7 +337,7 @@ class CsvTable {
   }
 
   Selection select(const ColumnRequest& column) const {
-    Selection s{.request = &column, .fields = {}, .names = {}, .numbers = {}};
+    Selection s{.request = &column, .fields = {}, .names = {}, .numbers = {}, .fills = {}};
     for (const Source& source : column.sources) add_fields(source, s.fields);
     const auto place = static_cast<size_t>(&column - request_.columns.data());
     const bool one = texts_.is_text(place) || sounds_.is_sound(place);
@@ -336,16 +345,31 @@ class CsvTable {
     if (one && s.fields.size() != 1)
       throw UserError(column.where, fmt::format("{}: {} columns, but input '{}' is made of one {}", name(),
                                                 s.fields.size(), column.input, is_of_sound(place) ? "sound" : "text"));
-    if (wanted != std::ssize(s.fields))
-      throw UserError(column.where, fmt::format("{}: {} columns, but a row of input '{}' has {} elements", name(),
-                                                s.fields.size(), column.input, wanted));
+    s.indicated = !one && has_indicators(missing_, wanted, std::ssize(s.fields));
+    if (wanted != std::ssize(s.fields) && !s.indicated)
+      throw UserError(column.where,
+                      fmt::format("{}: {} columns, but a row of input '{}' has {} elements", name(), s.fields.size(),
+                                  column.input, wanted),
+                      missing_.indicator ? "with indicators it has twice as many as there are columns" : "");
     s.type = is_of_sound(place) ? sounds_.type(place) : column.one_hot ? ElementType::i32 : filled_type(column);
     if (const ReaderSetting* classes = request_.find("classes")) {
       const auto& all = std::get<ClassNames>(classes->value);
       const auto names = all.find(column.input);
       if (names != all.end()) name_classes(s, names->second);
     }
+    if (missing_.fits(s.type, s.named) && !one) take_fills(s);
     return s;
+  }
+
+  // Those of the weights, or of the training rows.
+  static void take_fills(Selection& s) {
+    s.fills = s.request->fills;
+    if (!s.fills.empty() && s.fills.size() != s.fields.size())
+      throw UserError(s.request->where,
+                      fmt::format("{} columns, but what stands for missing values of input '{}' is "
+                                  "known of {}",
+                                  s.fields.size(), s.request->input, s.fills.size()),
+                      "all splits, and a training that begins with weights, have the columns of the first training");
   }
 
   void name_classes(Selection& s, const std::vector<std::string>& names) const {
@@ -381,21 +405,40 @@ class CsvTable {
     }
   }
 
-  void store(const Selection& s, const CsvField& field, size_t index, const CsvFile& file, std::byte* to) const {
+  // Whether the training rows are to say what stands for missing values of the input, and no weights do.
+  bool is_fitted(size_t i) const {
+    const Selection& s = selections_[i];
+    return missing_.fits(s.type, s.named) && s.request->fills.empty() && !texts_.is_text(i) && !texts_.is_size(i) &&
+           !is_of_sound(i);
+  }
+
+  // What is no number is told where it is read.
+  void fit(size_t i, const std::vector<CsvField>& fields, FillFitter& fitter) const {
+    const std::vector<size_t>& of = selections_[i].fields;
+    double value = 0;
+    for (size_t k = 0; k < of.size(); ++k)
+      if (const std::string_view text = fields[of[k]].text; !is_missing(text))
+        if (parse_cell(text, style_, ElementType::f64, reinterpret_cast<std::byte*>(&value)).empty())
+          fitter.add(i, k, value);
+  }
+
+  static void indicate(const Selection& s, std::string_view text, std::byte* to) {
+    parse_number(is_missing(text) ? "1" : "0", s.type, to);
+  }
+
+  // The `place`-th value of a row.
+  void store(const Selection& s, const CsvField& field, size_t place, const CsvFile& file, std::byte* to) const {
     const auto fail = [&](const std::string& what, const std::string& help, const std::vector<Diagnostic>& notes = {}) {
-      file.fail(
-          field.line, field.column,
-          fmt::format("column {} of input '{}': '{}' {}", title(index), s.request->input, printable(field.text), what),
-          help, notes);
+      file.fail(field.line, field.column,
+                fmt::format("column {} of input '{}': '{}' {}", title(s.fields[place]), s.request->input,
+                            printable(field.text), what),
+                help, notes);
     };
-    const auto number = s.numbers.find(field.text);  // of a class that is listed, were it called NA
-    if (number == s.numbers.end() && is_missing(field.text)) {
-      const ReaderSetting* missing = request_.find("missing");
-      if (missing == nullptr)
-        fail("is missing",
-             fmt::format("\"missing\": NUMBER stands for what is missing{}",
-                         s.named ? "; where it is the name of a class, list it with the others in \"classes\"" : ""));
-      store_number(s.type, std::get<double>(missing->value), to);
+    const auto listed = s.numbers.find(field.text);  // of a class that is listed, were it called NA
+    if (listed == s.numbers.end() && is_missing(field.text)) {
+      const std::optional<double> number = fill_of(missing_, s.fills, place, s.indicated);
+      if (!number) fail("is missing", missing_help(missing_, s.named));
+      store_number(s.type, *number, to);
       return require_range(s, to, fail);
     }
     if (!s.named) {
@@ -403,8 +446,8 @@ class CsvTable {
       if (!fault.empty()) fail(fault, help_of(s, field.text));
       return require_range(s, to, fail);
     }
-    if (number == s.numbers.end()) fail("is none of the classes", did_you_mean(field.text, s.names));
-    store_number(s.type, static_cast<double>(number->second), to);
+    if (listed == s.numbers.end()) fail("is none of the classes", did_you_mean(field.text, s.names));
+    store_number(s.type, static_cast<double>(listed->second), to);
     require_range(s, to, fail);
   }
 
@@ -445,6 +488,7 @@ class CsvTable {
   std::filesystem::path root_;
   CsvDialect dialect_;
   NumberStyle style_;
+  MissingRule missing_;
   TextColumns texts_;
   SoundColumns sounds_;
   std::vector<std::string> titles_;  // empty without a header
@@ -471,7 +515,7 @@ std::vector<Key> keys() {
        .doc = "one or a list, in this order, plain or .gz; * stands for any part of a name",
        .required = true},
       {.name = "header", .type = KeyType::flag, .doc = "the first line names the columns", .fallback = true},
-      {.name = "missing", .type = KeyType::real, .doc = "the number that stands for what is missing"},
+      missing_key(),
       {.name = "classes",
        .type = KeyType::classes,
        .count = Count::by_name,
