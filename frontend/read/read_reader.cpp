@@ -93,6 +93,22 @@ ClassNames words_by_input(const Json& value, const Key& key, const std::string& 
   return words;
 }
 
+// {"when": ["days", "time_of_day"]}: the keys are columns of the file.
+ClassNames words_by_column(const Json& value, const Key& key, const std::string& what) {
+  ClassNames words;
+  for (const Json& item : as_object(value, what).items) {
+    std::vector<std::string>& of = words[item.key];
+    for (const Json& word : as_list(item, what).items) {
+      of.push_back(as_text(word, what));
+      require_word(word, key.words, what);
+      if (std::ranges::count(of, of.back()) > 1)
+        throw UserError(word.where, fmt::format("{}: {} is given twice", what, quote(of.back())), "once is enough");
+    }
+    if (of.empty()) throw UserError(item.where, fmt::format("{}: {} is empty", what, quote(item.key)));
+  }
+  return words;
+}
+
 // 0.5, "mean" or [0.5, "indicator"]: a number alone is one, and all else are words.
 ReaderValue number_or_words(const Json& value, const Key& key, const std::string& what, const Model& model) {
   const auto is_word = [&](const Json& item) {
@@ -134,6 +150,7 @@ ReaderValue read_value(const Key& key, const Json& value, const std::string& wha
     case KeyType::classes: return class_names(value, what, model);
     default: {
       if (key.count == Count::by_name) return words_by_input(value, key, what, model);
+      if (key.count == Count::lists_by_name) return words_by_column(value, key, what);
       std::vector<std::string> out = texts(value, what);
       if (key.type == KeyType::path) check_paths(value, out);
       if (key.type == KeyType::text && key.count == Count::several) require_distinct(value, what);

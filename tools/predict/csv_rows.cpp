@@ -10,10 +10,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <memory>
 #include <optional>
 
 #include "runtime/data/csv_file.h"
+#include "runtime/data/date_parts.h"
 #include "runtime/data/missing_values.h"
 #include "runtime/data/number_style.h"
 #include "runtime/data/parse_number.h"
@@ -57,7 +59,8 @@ struct Selected {
   size_t number = 0;  // of the predictor's inputs
   ElementType type = ElementType::f32;
   std::vector<size_t> fields;
-  bool indicated = false;  // behind the fields' values stands which of them are missing
+  std::vector<std::string> parts;  // of the dates in them, "" of what is none; empty: none is one
+  bool indicated = false;          // behind the fields' values stands which of them are missing
 };
 
 class CsvRows {
@@ -132,8 +135,24 @@ class CsvRows {
     for (size_t i = *first; i <= *last; ++i) s.fields.push_back(i);
   }
 
+  // A column of dates is a value for each part of them.
+  void expand_dates(Selected& s) const {
+    const ReaderSetting* dates = layout_.find("dates");
+    if (dates == nullptr) return;
+    std::map<size_t, std::vector<std::string>> of;
+    for (const auto& [column, parts] : std::get<ClassNames>(dates->value))
+      if (const auto field = find(column)) of[*field] = parts;
+    std::vector<size_t> fields;
+    for (const size_t f : s.fields) {
+      const std::vector<std::string> parts = of.contains(f) ? of[f] : std::vector<std::string>{""};
+      fields.insert(fields.end(), parts.size(), f);
+      s.parts.insert(s.parts.end(), parts.begin(), parts.end());
+    }
+    s.fields = std::move(fields);
+  }
+
   void select(const driver::Predictor& predictor, size_t place, size_t number, size_t inputs) {
-    Selected s{.input = &predictor.inputs()[number], .number = number, .type = {}, .fields = {}};
+    Selected s{.input = &predictor.inputs()[number], .number = number, .type = {}, .fields = {}, .parts = {}};
     const ColumnRequest& request = s.input->request;
     s.type = text_type(request);
     const int64_t elements = texts_.takes_text(place) ? 1 : elements_of(request.dims);
@@ -144,6 +163,7 @@ class CsvRows {
     } else if (words.empty() && inputs == 1 && static_cast<int64_t>(width_) == elements) {
       for (size_t i = 0; i < width_; ++i) s.fields.push_back(i);
     }
+    if (!texts_.takes_text(place)) expand_dates(s);
     s.indicated = !texts_.takes_text(place) && has_indicators(missing_, elements, std::ssize(s.fields));
     if (std::ssize(s.fields) != elements && !s.indicated) {
       const std::string has =
@@ -208,6 +228,8 @@ class CsvRows {
         help, notes);
   }
 
+  static bool is_date(const Selected& s, size_t place) { return !s.parts.empty() && !s.parts[place].empty(); }
+
   std::string missing_remedy(const Selected& s, bool named) const {
     if (missing_.fits(s.type, named))
       return fmt::format("the weights do not keep the {} that stands for it: train writes it there", missing_.word());
@@ -230,11 +252,13 @@ class CsvRows {
       fault = parse_number(std::to_string(name - names.begin()), s.type, to);
     } else if (!names.empty()) {
       fail(s, f, "is none of the names that the weights know", frontend::suggest(text, names));
+    } else if (is_date(s, place)) {
+      fault = parse_date_part(text, s.parts[place], s.type, to);
     } else {
       fault = parse_cell(text, style_, s.type, to);
     }
     if (!fault.empty()) {
-      const std::string help = other_style(text, style_);
+      const std::string help = is_date(s, place) ? kDateHelp : other_style(text, style_);
       fail(s, f, fault, help.empty() ? fmt::format("the input takes {}", s.input->request.dtype) : help);
     }
     fault = value_fault(s.input->request, s.type, to);

@@ -12,6 +12,7 @@
 #include "runtime/data/check_column.h"
 #include "runtime/data/csv_dialect.h"
 #include "runtime/data/csv_file.h"
+#include "runtime/data/date_parts.h"
 #include "runtime/data/missing_values.h"
 #include "runtime/data/number_style.h"
 #include "runtime/data/parse_number.h"
@@ -33,7 +34,8 @@ using Names = std::map<std::string, int64_t, std::less<>>;
 // Which fields of a record an input is made of, and how.
 struct Selection {
   const ColumnRequest* request = nullptr;
-  std::vector<size_t> fields;
+  std::vector<size_t> fields;      // of each value
+  std::vector<std::string> parts;  // of the dates in them, "" of what is none; empty: none is one
   ElementType type = ElementType::f32;
   bool named = false;                                   // fields are names of classes
   std::vector<std::string> names;                       // empty: those that are found
@@ -55,6 +57,7 @@ class CsvTable {
         sounds_(request, sound_words(request), sources_of(request)) {
     find_files();
     read_layout();
+    find_dates();
     for (const ColumnRequest& column : request.columns) selections_.push_back(select(column));
   }
 
@@ -229,6 +232,29 @@ class CsvTable {
                                         dialect_.skip > 0 ? " behind the lines that 'skip' leaves out" : ""));
   }
 
+  void find_dates() {
+    const ReaderSetting* dates = request_.find("dates");
+    if (dates == nullptr) return;
+    for (const auto& [column, parts] : std::get<ClassNames>(dates->value)) {
+      const auto field = find(column, dates->where);
+      if (!field) unknown({column, dates->where});
+      dates_[*field] = parts;
+    }
+  }
+
+  // A column of dates is a value for each part of them.
+  void expand_dates(Selection& s) const {
+    std::vector<size_t> fields;
+    for (const size_t f : s.fields) {
+      const auto date = dates_.find(f);
+      const std::vector<std::string> parts = date == dates_.end() ? std::vector<std::string>{""} : date->second;
+      fields.insert(fields.end(), parts.size(), f);
+      s.parts.insert(s.parts.end(), parts.begin(), parts.end());
+    }
+    s.fields = std::move(fields);
+    if (std::ranges::all_of(s.parts, [](const std::string& part) { return part.empty(); })) s.parts.clear();
+  }
+
   template <class F>
   int64_t each_row(const F& f) const {
     std::vector<CsvField> fields;
@@ -337,7 +363,7 @@ class CsvTable {
   }
 
   Selection select(const ColumnRequest& column) const {
-    Selection s{.request = &column, .fields = {}, .names = {}, .numbers = {}, .fills = {}};
+    Selection s{.request = &column, .fields = {}, .parts = {}, .names = {}, .numbers = {}, .fills = {}};
     for (const Source& source : column.sources) add_fields(source, s.fields);
     const auto place = static_cast<size_t>(&column - request_.columns.data());
     const bool one = texts_.is_text(place) || sounds_.is_sound(place);
@@ -345,11 +371,12 @@ class CsvTable {
     if (one && s.fields.size() != 1)
       throw UserError(column.where, fmt::format("{}: {} columns, but input '{}' is made of one {}", name(),
                                                 s.fields.size(), column.input, is_of_sound(place) ? "sound" : "text"));
+    if (!one && !dates_.empty()) expand_dates(s);
     s.indicated = !one && has_indicators(missing_, wanted, std::ssize(s.fields));
     if (wanted != std::ssize(s.fields) && !s.indicated)
       throw UserError(column.where,
-                      fmt::format("{}: {} columns, but a row of input '{}' has {} elements", name(), s.fields.size(),
-                                  column.input, wanted),
+                      fmt::format("{}: {} {}, but a row of input '{}' has {} elements", name(), s.fields.size(),
+                                  s.parts.empty() ? "columns" : "values", column.input, wanted),
                       missing_.indicator ? "with indicators it has twice as many as there are columns" : "");
     s.type = is_of_sound(place) ? sounds_.type(place) : column.one_hot ? ElementType::i32 : filled_type(column);
     if (const ReaderSetting* classes = request_.find("classes")) {
@@ -357,6 +384,10 @@ class CsvTable {
       const auto names = all.find(column.input);
       if (names != all.end()) name_classes(s, names->second);
     }
+    if (s.named && !s.parts.empty())
+      throw UserError(request_.place("dates"),
+                      fmt::format("input '{}' names classes, and its column is one of dates", column.input),
+                      "leave the column out of \"dates\", or the input out of \"classes\"");
     if (missing_.fits(s.type, s.named) && !one) take_fills(s);
     return s;
   }
@@ -418,7 +449,7 @@ class CsvTable {
     double value = 0;
     for (size_t k = 0; k < of.size(); ++k)
       if (const std::string_view text = fields[of[k]].text; !is_missing(text))
-        if (parse_cell(text, style_, ElementType::f64, reinterpret_cast<std::byte*>(&value)).empty())
+        if (parse(selections_[i], k, text, ElementType::f64, reinterpret_cast<std::byte*>(&value)).empty())
           fitter.add(i, k, value);
   }
 
@@ -442,8 +473,8 @@ class CsvTable {
       return require_range(s, to, fail);
     }
     if (!s.named) {
-      const std::string fault = parse_cell(field.text, style_, s.type, to);
-      if (!fault.empty()) fail(fault, help_of(s, field.text));
+      const std::string fault = parse(s, place, field.text, s.type, to);
+      if (!fault.empty()) fail(fault, help_of(s, place, field.text));
       return require_range(s, to, fail);
     }
     if (listed == s.numbers.end()) fail("is none of the classes", did_you_mean(field.text, s.names));
@@ -451,9 +482,25 @@ class CsvTable {
     require_range(s, to, fail);
   }
 
-  std::string help_of(const Selection& s, std::string_view text) const {
+  static bool is_date(const Selection& s, size_t place) { return !s.parts.empty() && !s.parts[place].empty(); }
+
+  std::string parse(const Selection& s, size_t place, std::string_view text, ElementType type, std::byte* to) const {
+    if (is_date(s, place)) return parse_date_part(text, s.parts[place], type, to);
+    return parse_cell(text, style_, type, to);
+  }
+
+  std::string help_of(const Selection& s, size_t place, std::string_view text) const {
+    DateTime date;
+    const bool reads = parse_date(text, date).empty();
+    if (is_date(s, place)) return reads ? fmt::format("f32 takes {} of any date", s.parts[place]) : kDateHelp;
     const std::string help = other_style(text, style_);
-    return help.empty() && is_name(text, s.type) ? numbers_names(s) : help;
+    if (!help.empty()) return help;
+    if (reads && text.find('-') != std::string_view::npos)
+      return fmt::format("\"dates\": {{\"{}\": [\"days\"]}} reads it", column_word(s.fields[place]));
+    return is_name(text, s.type) ? numbers_names(s) : "";
+  }
+  std::string column_word(size_t field) const {
+    return titles_.empty() ? std::to_string(field) : printable(titles_[field]);
   }
 
   // What stands where a class's number is expected, and is none of any kind.
@@ -496,8 +543,9 @@ class CsvTable {
     size_t field = 0, count = 0;  // the first of that name, and how many there are
   };
   std::map<std::string, Title, std::less<>> places_;
-  size_t width_ = 0;      // fields of a record
-  char delimiter_ = ',';  // of the first file
+  std::map<size_t, std::vector<std::string>> dates_;  // of fields: which parts of them
+  size_t width_ = 0;                                  // fields of a record
+  char delimiter_ = ',';                              // of the first file
   int64_t header_line_ = 0;
   struct File {
     std::string name;
@@ -516,6 +564,7 @@ std::vector<Key> keys() {
        .required = true},
       {.name = "header", .type = KeyType::flag, .doc = "the first line names the columns", .fallback = true},
       missing_key(),
+      dates_key(),
       {.name = "classes",
        .type = KeyType::classes,
        .count = Count::by_name,
