@@ -147,12 +147,11 @@ void Predictor::choose_outputs(frontend::Model& model, const std::vector<std::st
 
 namespace {
 
-// What the readers of tables say of missing values, that of test before the others.
-runtime::data::MissingRule missing_of(const frontend::Data& data) {
+// What the readers of tables and lines of JSON say, test before the others; nullptr: there is none.
+const frontend::DataReader* table_reader(const frontend::Data& data) {
   for (const auto* reader : {&data.test, &data.validation, &data.train})
-    if (reader->has_value() && ((*reader)->op == "csv" || (*reader)->op == "json_lines"))
-      return runtime::data::missing_rule((*reader)->settings);
-  return {};
+    if (reader->has_value() && ((*reader)->op == "csv" || (*reader)->op == "json_lines")) return &**reader;
+  return nullptr;
 }
 
 }  // namespace
@@ -162,10 +161,14 @@ void Predictor::take_maps(const runtime::WeightsFile& weights) {
   frontend::TrainingPlan plan = plan_;
   take_statistics(plan, weights);
   const Fills of_missing = fills(plan_, weights);
+  const frontend::DataReader* reader = table_reader(plan_.data);
   for (PredictInput& input : inputs_) {
     const frontend::PlannedInput* planned = frontend::find_input(plan_, input.request.input);
     input.request.fills = of_missing.at(static_cast<size_t>(planned - plan_.inputs.data()));
-    input.missing = missing_of(plan_.data);
+    if (reader != nullptr) {
+      input.missing = runtime::data::missing_rule(reader->settings);
+      input.other = runtime::data::class_rule(reader->settings).other;
+    }
     input.maps.clear();
     const auto maps = plan.data.maps.find(input.request.input);
     if (maps == plan.data.maps.end()) continue;

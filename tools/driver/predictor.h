@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "frontend/training/training_plan.h"
+#include "runtime/data/class_rule.h"
 #include "runtime/data/missing_values.h"
 #include "runtime/data/table.h"
 #include "runtime/executable.h"
@@ -33,6 +34,7 @@ struct PredictInput {
   bool allow_nan = false;         // and infinities: otherwise the first ends the run
   // Of the model's tables or lines of JSON; what the training rows say of it is in the request.
   runtime::data::MissingRule missing = {};
+  std::string other = {};  // the class of names that the weights do not know; empty: there is none
 };
 
 // What names a result's classes, and how its numbers become probabilities.

@@ -242,7 +242,9 @@ class CsvRows {
     const size_t f = s.fields[place];
     const std::string_view text = first_[f].text;
     const std::vector<std::string>& names = s.input->request.class_names;
-    const auto name = std::ranges::find(names, text);
+    auto name = std::ranges::find(names, text);
+    if (name == names.end() && !is_missing(text) && !s.input->other.empty())
+      name = std::ranges::find(names, s.input->other);
     std::string fault;
     if (name == names.end() && is_missing(text)) {
       const auto number = fill_of(missing_, s.input->request.fills, place, s.indicated);

@@ -24,7 +24,7 @@ using runtime::data::ElementType;
 class RowFiller {
  public:
   RowFiller(const driver::PredictInput& input, std::byte* to)
-      : request_(input.request), missing_(input.missing), type_(text_type(request_)), to_(to) {}
+      : request_(input.request), missing_(input.missing), other_(input.other), type_(text_type(request_)), to_(to) {}
 
   void fill(const Json& value) {
     const std::vector<int64_t> dims = request_.dims;
@@ -96,7 +96,8 @@ class RowFiller {
       fault = runtime::data::parse_number(fmt::format("{}", *fill), type_, to_);
     } else if (value.kind == Json::Kind::text && !request_.class_names.empty()) {
       const auto& names = request_.class_names;
-      const auto name = std::ranges::find(names, value.text);
+      auto name = std::ranges::find(names, value.text);
+      if (name == names.end() && !other_.empty()) name = std::ranges::find(names, other_);
       if (name == names.end())
         throw UserError(value.where,
                         fmt::format("input '{}': {} is none of the names that the weights know", request_.input,
@@ -126,6 +127,7 @@ class RowFiller {
 
   const runtime::data::ColumnRequest& request_;
   const runtime::data::MissingRule& missing_;
+  const std::string& other_;
   ElementType type_;
   std::byte* to_;
   size_t place_ = 0;  // of the next value

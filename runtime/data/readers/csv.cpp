@@ -10,6 +10,7 @@
 #include <set>
 
 #include "runtime/data/check_column.h"
+#include "runtime/data/class_rule.h"
 #include "runtime/data/csv_dialect.h"
 #include "runtime/data/csv_file.h"
 #include "runtime/data/date_parts.h"
@@ -27,9 +28,6 @@ namespace heddle::runtime::data {
 namespace {
 
 constexpr size_t kMostClasses = 100'000;
-
-// Names of classes, and the first row that has each.
-using Names = std::map<std::string, int64_t, std::less<>>;
 
 // Which fields of a record an input is made of, and how.
 struct Selection {
@@ -53,6 +51,7 @@ class CsvTable {
         dialect_(csv_dialect(request.settings, request.where)),
         style_(number_style(request.settings)),
         missing_(missing_rule(request.settings)),
+        class_rule_(class_rule(request.settings)),
         texts_(request, text_settings(request), text_words(request), sources_of(request)),
         sounds_(request, sound_words(request), sources_of(request)) {
     find_files();
@@ -63,7 +62,7 @@ class CsvTable {
 
   TableHeader first_pass() {
     TableHeader out;
-    std::vector<Names> found(selections_.size()), held(selections_.size());
+    std::vector<FoundNames> found(selections_.size()), held(selections_.size());
     FillFitter fitter(missing_, request_.resident);
     out.rows = each_row([&](const std::vector<CsvField>& fields, int64_t row, const CsvFile& file, size_t) {
       const bool trains = request_.held == nullptr || request_.held->at(static_cast<size_t>(row)) == 0;
@@ -76,7 +75,7 @@ class CsvTable {
           fit(i, fields, fitter);
         }
     });
-    out.strange = strange_rows(found, held);
+    if (class_rule_.other.empty()) out.strange = strange_rows(found, held);
     if (out.rows == 0)
       throw UserError(where_, fmt::format("{}: no rows{}", name(), has_header() ? " below the header" : ""),
                       kNoRowsHelp);
@@ -85,7 +84,7 @@ class CsvTable {
       out.types.push_back(selections_[i].type);
       Selection& s = selections_[i];
       if (s.named && s.names.empty()) {
-        for (const auto& [name, row] : found[i]) s.names.push_back(name);
+        s.names = class_rule_.classes(found[i]);
         out.names_found = true;
       }
       for (size_t n = 0; n < s.names.size(); ++n) s.numbers[s.names[n]] = static_cast<int64_t>(n);
@@ -412,18 +411,22 @@ class CsvTable {
   }
 
   // Rows that have a name which no training row has.
-  static std::vector<int64_t> strange_rows(const std::vector<Names>& found, const std::vector<Names>& held) {
+  static std::vector<int64_t> strange_rows(const std::vector<FoundNames>& found, const std::vector<FoundNames>& held) {
     std::set<int64_t> rows;
     for (size_t i = 0; i < held.size(); ++i)
-      for (const auto& [name, row] : held[i])
-        if (!found[i].contains(name)) rows.insert(row);
+      for (const auto& [name, of] : held[i])
+        if (!found[i].contains(name)) rows.insert(of.row);
     return {rows.begin(), rows.end()};
   }
 
   void collect(const Selection& s, const std::vector<CsvField>& fields, const CsvFile& file, int64_t row,
-               Names& found) const {
+               FoundNames& found) const {
     for (const size_t f : s.fields) {
-      if (is_missing(fields[f].text) || found.contains(fields[f].text)) continue;
+      if (is_missing(fields[f].text)) continue;
+      if (const auto known = found.find(fields[f].text); known != found.end()) {
+        ++known->second.count;
+        continue;
+      }
       if (found.size() == kMostClasses)
         file.fail(fields[f].line, fields[f].column,
                   fmt::format("column {} has more than {} different names", title(f), kMostClasses));
@@ -432,7 +435,7 @@ class CsvTable {
             fields[f].line, fields[f].column,
             fmt::format("column {} of input '{}': a name of a class is not valid UTF-8", title(f), s.request->input),
             "iconv converts files: iconv -f latin1 -t utf-8");
-      found.emplace(fields[f].text, row);
+      found.emplace(fields[f].text, FoundName{.row = row, .count = 1});
     }
   }
 
@@ -477,8 +480,10 @@ class CsvTable {
       if (!fault.empty()) fail(fault, help_of(s, place, field.text));
       return require_range(s, to, fail);
     }
-    if (listed == s.numbers.end()) fail("is none of the classes", did_you_mean(field.text, s.names));
-    store_number(s.type, static_cast<double>(listed->second), to);
+    const bool is_other = listed == s.numbers.end() && !class_rule_.other.empty();
+    const auto number = is_other ? s.numbers.find(class_rule_.other) : listed;
+    if (number == s.numbers.end()) fail("is none of the classes", did_you_mean(field.text, s.names));
+    store_number(s.type, static_cast<double>(number->second), to);
     require_range(s, to, fail);
   }
 
@@ -536,6 +541,7 @@ class CsvTable {
   CsvDialect dialect_;
   NumberStyle style_;
   MissingRule missing_;
+  ClassRule class_rule_;
   TextColumns texts_;
   SoundColumns sounds_;
   std::vector<std::string> titles_;  // empty without a header
@@ -565,13 +571,10 @@ std::vector<Key> keys() {
       {.name = "header", .type = KeyType::flag, .doc = "the first line names the columns", .fallback = true},
       missing_key(),
       dates_key(),
-      {.name = "classes",
-       .type = KeyType::classes,
-       .count = Count::by_name,
-       .doc = "for inputs whose columns name classes"},
       text_words_key(),
       sound_words_key()};
-  const std::vector<Key> dialect = csv_dialect_keys();
+  const std::vector<Key> dialect = csv_dialect_keys(), classes = class_keys("columns");
+  all.insert(all.end() - 2, classes.begin(), classes.end());
   all.insert(all.begin() + 2, dialect.begin(), dialect.end());
   all.insert(all.end(), text_keys().begin(), text_keys().end());
   all.insert(all.end(), sound_keys().begin(), sound_keys().end());

@@ -15,6 +15,7 @@
 #include <set>
 
 #include "runtime/data/check_column.h"
+#include "runtime/data/class_rule.h"
 #include "runtime/data/input_file.h"
 #include "runtime/data/missing_values.h"
 #include "runtime/data/parse_number.h"
@@ -33,9 +34,6 @@ using text::JsonTree;
 using text::JsonValue;
 
 constexpr size_t kMostClasses = 100'000;
-
-// Names of classes, and the first row that has each.
-using Names = std::map<std::string, int64_t, std::less<>>;
 
 std::vector<std::string> sources_of(const ReaderRequest& request) {
   std::vector<std::string> sources;
@@ -74,6 +72,7 @@ class JsonLines {
         root_(root),
         where_(request.place("file")),
         missing_(missing_rule(request.settings)),
+        class_rule_(class_rule(request.settings)),
         texts_(request, text_settings(request), text_words(request), sources_of(request)),
         sounds_(request, sound_words(request), sources_of(request)) {
     for (const std::string& pattern : request.texts("file"))
@@ -86,7 +85,7 @@ class JsonLines {
 
   TableHeader header() {
     TableHeader out;
-    std::vector<Names> found(request_.columns.size()), held(request_.columns.size());
+    std::vector<FoundNames> found(request_.columns.size()), held(request_.columns.size());
     std::vector<size_t> values(request_.columns.size());  // of the longest rows, where they are looked at
     FillFitter fitter(missing_, request_.resident);
     each_row([&](const JsonValue& row, const Line& line) {
@@ -105,9 +104,9 @@ class JsonLines {
       out.class_names.push_back(stated_[i].value_or(std::vector<std::string>()));
       if (stated_[i] && stated_[i]->empty()) {
         out.names_found = true;
-        for (const auto& [name, row] : found[i]) out.class_names.back().push_back(name);
-        for (const auto& [name, row] : held[i])
-          if (!found[i].contains(name)) strange.insert(row);
+        out.class_names.back() = class_rule_.classes(found[i]);
+        for (const auto& [name, of] : held[i])
+          if (!found[i].contains(name) && class_rule_.other.empty()) strange.insert(of.row);
       }
       out.types.push_back(is_of_sound(i) ? sounds_.type(i) : own_type(i));
       if (is_fitted(i)) {
@@ -266,14 +265,14 @@ class JsonLines {
     return value.text("a text");
   }
 
-  void collect(size_t i, const JsonValue& row, const Line& line, int64_t number, Names& found) const {
+  void collect(size_t i, const JsonValue& row, const Line& line, int64_t number, FoundNames& found) const {
     const JsonValue value = require_value(i, row, line);
     if (value.kind() != JsonValue::Kind::text) return;  // refused where it is read
     const std::string name = value.text("a name");
     if (found.size() == kMostClasses && !found.contains(name))
       line.fail(value,
                 fmt::format("'{}' has more than {} different names", request_.columns[i].source(), kMostClasses));
-    found.emplace(name, number);
+    ++found.emplace(name, FoundName{.row = number, .count = 0}).first->second.count;
   }
 
   // Whether the training rows are to say what stands for missing values of the input, and no weights do.
@@ -353,7 +352,9 @@ class JsonLines {
       if (value.kind() != JsonValue::Kind::text)
         refuse("is no name of a class", "names stand in quotes; numbers of classes need no \"classes\"");
       const std::string name = value.text("a name");
-      const auto found = std::ranges::find(*stated_[i], name);
+      auto found = std::ranges::find(*stated_[i], name);
+      if (found == stated_[i]->end() && !class_rule_.other.empty())
+        found = std::ranges::find(*stated_[i], class_rule_.other);
       if (found == stated_[i]->end()) refuse("is none of the classes", did_you_mean(name, *stated_[i]));
       fault = parse_number(std::to_string(found - stated_[i]->begin()), type, to);
     } else if (value.kind() == JsonValue::Kind::number) {
@@ -387,6 +388,7 @@ class JsonLines {
   fs::path root_;
   Location where_;
   MissingRule missing_;
+  ClassRule class_rule_;
   TextColumns texts_;
   SoundColumns sounds_;
   std::vector<std::string> files_;
@@ -401,12 +403,10 @@ std::vector<Key> keys() {
                            .doc = "one or a list, in this order, plain or .gz; * stands for any part of a name",
                            .required = true},
                           missing_key(),
-                          {.name = "classes",
-                           .type = KeyType::classes,
-                           .count = Count::by_name,
-                           .doc = "for inputs whose values name classes"},
                           text_words_key(),
                           sound_words_key()};
+  const std::vector<Key> classes = class_keys("values");
+  all.insert(all.end() - 2, classes.begin(), classes.end());
   all.insert(all.end(), text_keys().begin(), text_keys().end());
   all.insert(all.end(), sound_keys().begin(), sound_keys().end());
   return all;
