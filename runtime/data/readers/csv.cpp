@@ -260,10 +260,8 @@ class CsvTable {
     int64_t rows = 0;
     for (size_t number = 0; number < files_.size(); ++number) {
       CsvFile file = open(number);
-      if (has_header()) {
-        if (!file.next(fields)) empty(number);
-        if (number > 0) require_header(fields, file);
-      }
+      const bool headed = has_header() && file.next(fields);
+      if (has_header() && number > 0) headed ? require_header(fields, file) : empty(number);
       for (; file.next(fields); ++rows) {
         if (fields.size() != width_) ragged(fields, file, number);
         f(fields, rows, file, number);
