@@ -106,6 +106,8 @@ class RowFiller {
       fault = runtime::data::parse_number(std::to_string(name - names.begin()), type_, to_);
     } else if (value.kind == Json::Kind::integer) {
       fault = runtime::data::parse_number(std::to_string(value.integer), type_, to_);
+    } else if (value.kind == Json::Kind::flag) {
+      fault = runtime::data::parse_number(value.flag ? "1" : "0", type_, to_);
     } else if (value.kind == Json::Kind::real) {
       fault = runtime::data::parse_number(fmt::format("{}", value.real), type_, to_);
     } else {
