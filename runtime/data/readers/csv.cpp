@@ -1,9 +1,8 @@
 // Rows of text files. They are read twice: once for the number of rows and the names of classes, once for the values.
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 #include <xxhash.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <map>
 #include <optional>
@@ -11,13 +10,11 @@
 
 #include "runtime/data/check_column.h"
 #include "runtime/data/class_rule.h"
-#include "runtime/data/csv_dialect.h"
-#include "runtime/data/csv_file.h"
+#include "runtime/data/csv_layout.h"
 #include "runtime/data/date_parts.h"
 #include "runtime/data/missing_values.h"
 #include "runtime/data/number_style.h"
 #include "runtime/data/parse_number.h"
-#include "runtime/data/path.h"
 #include "runtime/data/printable.h"
 #include "runtime/data/sound_columns.h"
 #include "runtime/data/table.h"
@@ -48,14 +45,12 @@ class CsvTable {
       : request_(request),
         where_(request.place("file")),
         root_(root),
-        dialect_(csv_dialect(request.settings, request.where)),
+        layout_(request, root),
         style_(number_style(request.settings)),
         missing_(missing_rule(request.settings)),
         class_rule_(class_rule(request.settings)),
         texts_(request, text_settings(request), text_words(request), sources_of(request)),
         sounds_(request, sound_words(request), sources_of(request)) {
-    find_files();
-    read_layout();
     find_dates();
     for (const ColumnRequest& column : request.columns) selections_.push_back(select(column));
   }
@@ -64,7 +59,7 @@ class CsvTable {
     TableHeader out;
     std::vector<FoundNames> found(selections_.size()), held(selections_.size());
     FillFitter fitter(missing_, request_.resident);
-    out.rows = each_row([&](const std::vector<CsvField>& fields, int64_t row, const CsvFile& file, size_t) {
+    out.rows = layout_.each_row([&](const std::vector<CsvField>& fields, int64_t row, const CsvFile& file, size_t) {
       const bool trains = request_.held == nullptr || request_.held->at(static_cast<size_t>(row)) == 0;
       for (size_t i = 0; i < selections_.size(); ++i)
         if (texts_.is_text(i)) {
@@ -77,9 +72,10 @@ class CsvTable {
     });
     if (class_rule_.other.empty()) out.strange = strange_rows(found, held);
     if (out.rows == 0)
-      throw UserError(where_, fmt::format("{}: no rows{}", name(), has_header() ? " below the header" : ""),
+      throw UserError(where_,
+                      fmt::format("{}: no rows{}", layout_.name(), layout_.has_header() ? " below the header" : ""),
                       kNoRowsHelp);
-    if (dialect_.delimiter == kTold) out.notes = delimiter_notes();
+    out.notes = layout_.notes();
     for (size_t i = 0; i < selections_.size(); ++i) {
       out.types.push_back(selections_[i].type);
       Selection& s = selections_[i];
@@ -101,9 +97,9 @@ class CsvTable {
 
   std::vector<uint64_t> values(const Source& source) const {
     std::vector<size_t> fields;
-    add_fields(source, fields);
+    layout_.add_fields(source, fields);
     std::vector<uint64_t> hashes;
-    each_row([&](const std::vector<CsvField>& row, int64_t, const CsvFile&, size_t) {
+    layout_.each_row([&](const std::vector<CsvField>& row, int64_t, const CsvFile&, size_t) {
       uint64_t hash = 0;
       for (const size_t f : fields) hash = XXH3_64bits_withSeed(row[f].text.data(), row[f].text.size(), hash);
       hashes.push_back(hash);
@@ -123,7 +119,7 @@ class CsvTable {
           add_column(table, {.input = s.request->input, .type = s.type, .dims = s.request->dims}, request_.resident));
     }
     const int64_t rows =
-        each_row([&](const std::vector<CsvField>& fields, int64_t row, const CsvFile& file, size_t number) {
+        layout_.each_row([&](const std::vector<CsvField>& fields, int64_t row, const CsvFile& file, size_t number) {
           if (row >= table.rows) changed();
           for (size_t i = 0; i < selections_.size(); ++i)
             if (texts_.is_text(i)) encode(i, fields, file);
@@ -152,10 +148,10 @@ class CsvTable {
     if (rows != table.rows) changed();
     sounds_.read(sounds, root_, where_, table, [&](const SoundPlace& sound, const UserError& error) {
       const Diagnostic& first = error.diagnostics().front();
-      open(sound.file).fail(sound.line, sound.column_in_line, first.message, first.help);
+      layout_.open(sound.file).fail(sound.line, sound.column_in_line, first.message, first.help);
     });
-    for (const std::string& note : sounds_.notes()) table.notes.push_back(fmt::format("{}: {}", name(), note));
-    for (const std::string& note : texts_.notes()) table.notes.push_back(fmt::format("{}: {}", name(), note));
+    for (const std::string& note : sounds_.notes()) table.notes.push_back(fmt::format("{}: {}", layout_.name(), note));
+    for (const std::string& note : texts_.notes()) table.notes.push_back(fmt::format("{}: {}", layout_.name(), note));
     return table;
   }
 
@@ -182,61 +178,14 @@ class CsvTable {
   }
 
   bool is_of_sound(size_t i) const { return sounds_.is_sound(i) || sounds_.is_size(i); }
-  bool has_header() const { return request_.flag("header"); }
-
-  // Of the first file, whose header holds for all.
-  const std::string& name() const { return files_[0].name; }
-  CsvFile open(size_t file) const { return {files_[file].path, files_[file].name, where_, dialect_}; }
-  [[noreturn]] void changed() const { throw UserError(where_, name() + ": changed while it was read"); }
-
-  void find_files() {
-    for (const std::string& pattern : request_.texts("file"))
-      for (std::string& file : matching(root_, pattern, where_)) {
-        if (std::ranges::find(files_, file, &File::name) != files_.end())
-          throw UserError(where_, fmt::format("{}: its rows would be read twice", file),
-                          "name it once: another name with * stands for it, too");
-        files_.push_back({file, resolve(root_, file, where_)});
-      }
-  }
-
-  // Of the first file, and of each that has another one than the file before it.
-  std::vector<std::string> delimiter_notes() const {
-    std::vector<std::string> notes;
-    char before = '\0';
-    for (size_t i = 0; i < files_.size(); ++i) {
-      const char delimiter = open(i).delimiter();
-      if (delimiter != before)
-        notes.push_back(fmt::format("{}: fields are separated by {}", files_[i].name, shown_delimiter(delimiter)));
-      before = delimiter;
-    }
-    return notes;
-  }
-
-  void read_layout() {
-    CsvFile file = open(0);
-    std::vector<CsvField> fields;
-    if (!file.next(fields)) empty(0);
-    width_ = fields.size();
-    delimiter_ = file.delimiter();
-    header_line_ = fields[0].line;
-    if (!has_header()) return;
-    for (const CsvField& f : fields) {
-      Title& title = places_[titles_.emplace_back(f.text)];
-      if (title.count++ == 0) title.field = titles_.size() - 1;
-    }
-  }
-
-  [[noreturn]] void empty(size_t file) const {
-    throw UserError(where_, fmt::format("{}: the file is empty{}", files_[file].name,
-                                        dialect_.skip > 0 ? " behind the lines that 'skip' leaves out" : ""));
-  }
+  [[noreturn]] void changed() const { throw UserError(where_, layout_.name() + ": changed while it was read"); }
 
   void find_dates() {
     const ReaderSetting* dates = request_.find("dates");
     if (dates == nullptr) return;
     for (const auto& [column, parts] : std::get<ClassNames>(dates->value)) {
-      const auto field = find(column, dates->where);
-      if (!field) unknown({column, dates->where});
+      const auto field = layout_.find(column, dates->where);
+      if (!field) layout_.unknown({column, dates->where});
       dates_[*field] = parts;
     }
   }
@@ -254,125 +203,20 @@ class CsvTable {
     if (std::ranges::all_of(s.parts, [](const std::string& part) { return part.empty(); })) s.parts.clear();
   }
 
-  template <class F>
-  int64_t each_row(const F& f) const {
-    std::vector<CsvField> fields;
-    int64_t rows = 0;
-    for (size_t number = 0; number < files_.size(); ++number) {
-      CsvFile file = open(number);
-      const bool headed = has_header() && file.next(fields);
-      if (has_header() && number > 0) headed ? require_header(fields, file) : empty(number);
-      for (; file.next(fields); ++rows) {
-        if (fields.size() != width_) ragged(fields, file, number);
-        f(fields, rows, file, number);
-      }
-    }
-    return rows;
-  }
-
-  // Of another file than the first.
-  void require_header(const std::vector<CsvField>& fields, const CsvFile& file) const {
-    const std::string help = "files of one table have one header; a reader of its own reads another one";
-    if (fields.size() != titles_.size())
-      file.fail(fields[0].line, fields[0].column,
-                fmt::format("{} columns, but {} has {}", fields.size(), name(), titles_.size()), help);
-    for (size_t i = 0; i < fields.size(); ++i)
-      if (fields[i].text != titles_[i])
-        file.fail(fields[i].line, fields[i].column,
-                  fmt::format("column {} is called '{}', in {} '{}'", i, printable(fields[i].text), name(),
-                              printable(titles_[i])),
-                  help);
-  }
-
-  [[noreturn]] void ragged(const std::vector<CsvField>& fields, const CsvFile& file, size_t number) const {
-    std::string help;
-    if (style_.decimal == ',' && file.delimiter() == ',')
-      help = "a decimal comma separates two fields, where it is not quoted; \"delimiter\": \";\" is usual with it";
-    file.fail(fields[0].line, fields[0].column,
-              number == 0 ? fmt::format("{} fields, but the first line has {}", fields.size(), width_)
-                          : fmt::format("{} fields, but the first line of {} has {}", fields.size(), name(), width_),
-              help);
-  }
-
-  std::string title(size_t field) const {
-    return titles_.empty() ? std::to_string(field) : "'" + printable(titles_[field]) + "'";
-  }
-
-  // By name, else by index.
-  std::optional<size_t> find(std::string_view word, const Location& where) const {
-    if (const auto title = places_.find(word); title != places_.end()) {
-      if (title->second.count == 1) return title->second.field;
-      throw UserError(where,
-                      fmt::format("{}: {} columns are called '{}'", name(), title->second.count, printable(word)),
-                      "name it by its index, counted from 0");
-    }
-    size_t index = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), index);
-    if (error == std::errc{} && end == word.data() + word.size() && index < width_) return index;
-    return std::nullopt;
-  }
-
-  // A column, or "first:last".
-  void add_fields(const Source& source, std::vector<size_t>& fields) const {
-    const auto& [word, where] = source;
-    const auto one = find(word, where);
-    const size_t colon = word.find(':');
-    if (one || colon == std::string::npos) {
-      if (!one) unknown(source);
-      fields.push_back(*one);
-      return;
-    }
-    const auto first = find(word.substr(0, colon), where), last = find(word.substr(colon + 1), where);
-    if (!first || !last) unknown(source);
-    if (*last < *first)
-      throw UserError(where, fmt::format("{}: '{}' ends before it begins", name(), printable(word)),
-                      order_of(*first, *last));
-    for (size_t i = *first; i <= *last; ++i) fields.push_back(i);
-  }
-
-  // Numbers in the first line are names, too, which is seldom meant.
-  std::string order_of(size_t first, size_t last) const {
-    if (titles_.empty()) return {};
-    return fmt::format("line {} names column {} {} and column {} {}; where it is a row, \"header\": false",
-                       header_line_, last, title(last), first, title(first));
-  }
-
-  [[noreturn]] void unknown(const Source& source) const {
-    const auto& [word, where] = source;
-    throw UserError(where, fmt::format("{}: there is no column '{}', of {}", name(), printable(word), width_),
-                    known_columns(word));
-  }
-
-  // What the columns are called, as a help; blanks and another delimiter are hard to see otherwise.
-  std::string known_columns(const std::string& word) const {
-    constexpr size_t kShown = 12, kMostBytes = 40;
-    if (titles_.empty()) return fmt::format("columns are counted from 0: 0 to {}", width_ - 1);
-    if (titles_.size() > kShown && !nearest(word, titles_).empty()) return did_you_mean(word, titles_);
-    std::vector<std::string> shown;
-    for (size_t i = 0; i < std::min(titles_.size(), kShown); ++i)
-      shown.push_back("'" + printable(titles_[i].substr(0, kMostBytes)) +
-                      (titles_[i].size() > kMostBytes ? "...'" : "'"));
-    if (titles_.size() > kShown) shown.emplace_back("...");
-    const std::string help = fmt::format("line {} names {}", header_line_, fmt::join(shown, ", "));
-    return width_ > 1 ? help
-                      : help + fmt::format("; they are separated by '{}': 'delimiter' says otherwise",
-                                           printable(std::string(1, delimiter_)));
-  }
-
   Selection select(const ColumnRequest& column) const {
     Selection s{.request = &column, .fields = {}, .parts = {}, .names = {}, .numbers = {}, .fills = {}};
-    for (const Source& source : column.sources) add_fields(source, s.fields);
+    for (const Source& source : column.sources) layout_.add_fields(source, s.fields);
     const auto place = static_cast<size_t>(&column - request_.columns.data());
     const bool one = texts_.is_text(place) || sounds_.is_sound(place);
     const int64_t wanted = one ? 1 : elements_of(column.dims);
     if (one && s.fields.size() != 1)
-      throw UserError(column.where, fmt::format("{}: {} columns, but input '{}' is made of one {}", name(),
+      throw UserError(column.where, fmt::format("{}: {} columns, but input '{}' is made of one {}", layout_.name(),
                                                 s.fields.size(), column.input, is_of_sound(place) ? "sound" : "text"));
     if (!one && !dates_.empty()) expand_dates(s);
     s.indicated = !one && has_indicators(missing_, wanted, std::ssize(s.fields));
     if (wanted != std::ssize(s.fields) && !s.indicated)
       throw UserError(column.where,
-                      fmt::format("{}: {} {}, but a row of input '{}' has {} elements", name(), s.fields.size(),
+                      fmt::format("{}: {} {}, but a row of input '{}' has {} elements", layout_.name(), s.fields.size(),
                                   s.parts.empty() ? "columns" : "values", column.input, wanted),
                       missing_.indicator ? "with indicators it has twice as many as there are columns" : "");
     s.type = is_of_sound(place) ? sounds_.type(place) : column.one_hot ? ElementType::i32 : filled_type(column);
@@ -427,12 +271,12 @@ class CsvTable {
       }
       if (found.size() == kMostClasses)
         file.fail(fields[f].line, fields[f].column,
-                  fmt::format("column {} has more than {} different names", title(f), kMostClasses));
+                  fmt::format("column {} has more than {} different names", layout_.title(f), kMostClasses));
       if (!is_utf8(fields[f].text))  // weights keep the names: two of them would become one
-        file.fail(
-            fields[f].line, fields[f].column,
-            fmt::format("column {} of input '{}': a name of a class is not valid UTF-8", title(f), s.request->input),
-            "iconv converts files: iconv -f latin1 -t utf-8");
+        file.fail(fields[f].line, fields[f].column,
+                  fmt::format("column {} of input '{}': a name of a class is not valid UTF-8", layout_.title(f),
+                              s.request->input),
+                  "iconv converts files: iconv -f latin1 -t utf-8");
       found.emplace(fields[f].text, FoundName{.row = row, .count = 1});
     }
   }
@@ -462,7 +306,7 @@ class CsvTable {
   void store(const Selection& s, const CsvField& field, size_t place, const CsvFile& file, std::byte* to) const {
     const auto fail = [&](const std::string& what, const std::string& help, const std::vector<Diagnostic>& notes = {}) {
       file.fail(field.line, field.column,
-                fmt::format("column {} of input '{}': '{}' {}", title(s.fields[place]), s.request->input,
+                fmt::format("column {} of input '{}': '{}' {}", layout_.title(s.fields[place]), s.request->input,
                             printable(field.text), what),
                 help, notes);
     };
@@ -499,11 +343,8 @@ class CsvTable {
     const std::string help = other_style(text, style_);
     if (!help.empty()) return help;
     if (reads && text.find('-') != std::string_view::npos)
-      return fmt::format("\"dates\": {{\"{}\": [\"days\"]}} reads it", column_word(s.fields[place]));
+      return fmt::format("\"dates\": {{\"{}\": [\"days\"]}} reads it", layout_.word(s.fields[place]));
     return is_name(text, s.type) ? numbers_names(s) : "";
-  }
-  std::string column_word(size_t field) const {
-    return titles_.empty() ? std::to_string(field) : printable(titles_[field]);
   }
 
   // What stands where a class's number is expected, and is none of any kind.
@@ -536,26 +377,13 @@ class CsvTable {
   const ReaderRequest& request_;
   Location where_;
   std::filesystem::path root_;
-  CsvDialect dialect_;
+  CsvLayout layout_;
   NumberStyle style_;
   MissingRule missing_;
   ClassRule class_rule_;
   TextColumns texts_;
   SoundColumns sounds_;
-  std::vector<std::string> titles_;  // empty without a header
-  struct Title {
-    size_t field = 0, count = 0;  // the first of that name, and how many there are
-  };
-  std::map<std::string, Title, std::less<>> places_;
   std::map<size_t, std::vector<std::string>> dates_;  // of fields: which parts of them
-  size_t width_ = 0;                                  // fields of a record
-  char delimiter_ = ',';                              // of the first file
-  int64_t header_line_ = 0;
-  struct File {
-    std::string name;
-    std::filesystem::path path;
-  };
-  std::vector<File> files_;
   std::vector<Selection> selections_;
 };
 
