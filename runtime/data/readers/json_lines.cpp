@@ -291,14 +291,16 @@ class JsonLines {
     auto* const to = reinterpret_cast<std::byte*>(&number);
     const bool is_number =
         value.kind() == JsonValue::Kind::number && parse_number(line.text(value), ElementType::f64, to).empty();
-    if (is_number || value.kind() == JsonValue::Kind::flag) fitter.add(i, place, number);
+    const bool fits = static_cast<int64_t>(place) < elements_of(request_.columns[i].dims);
+    if (fits && (is_number || value.kind() == JsonValue::Kind::flag)) fitter.add(i, place, number);
     return place + 1;
   }
 
   void fill_row(size_t i, const JsonValue& value, const Line& line, Target& target) const {
     const bool list = value.kind() == JsonValue::Kind::list;
+    const bool nested = list && value.size() > 0 && value.first()->kind() == JsonValue::Kind::list;
     const int64_t values = list ? static_cast<int64_t>(value.size()) : 1;
-    if (!has_indicators(missing_, elements_of(request_.columns[i].dims), values))
+    if (nested || !has_indicators(missing_, elements_of(request_.columns[i].dims), values))
       return fill(i, value, line, 0, target);
     target.indicated = true;
     const auto each = [&](const auto& f) {
