@@ -52,7 +52,8 @@ void check_item(const Json& value, const Key& key, const std::string& what) {
   if (!fits_item(value, key))
     throw UserError(value.where,
                     fmt::format("{}: expected {}, found {}", what, ir::expected_item(key), describe(value)), key.hint);
-  if (!key.words.empty()) require_word(value, key.words, what);
+  // Beside numbers and expressions words may stand, which the reader of the value knows.
+  if (!key.words.empty() && key.type != KeyType::real) require_word(value, key.words, what);
 }
 
 void check_planned(const Json& value, const Key& key, const std::string& what) {

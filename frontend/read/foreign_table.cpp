@@ -637,6 +637,9 @@ const std::vector<ForeignName>& foreign_names() {
       // Readers and maps
       {{"sep", "separator"}, {"delimiter"}},
       {{"navalues", "na", "missingvalue"}, {"missing"}},
+      {{"quotechar"}, {"quote"}},
+      {{"skiprows", "skiplines"}, {"skip"}},
+      {{"parsedates"}, {"dates"}},
       {{"root", "directory", "dir"}, {"folder"}},
       {{"path", "filename", "filepath"}, {"file", "folder", "files"}},
       {{"mnist", "fashionmnist", "emnist"}, {"idx"}},

@@ -1,6 +1,7 @@
 #include "frontend/read/read_reader.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -92,6 +93,47 @@ ClassNames words_by_input(const Json& value, const Key& key, const std::string& 
   return words;
 }
 
+// {"when": ["days", "time_of_day"]}: the keys are columns of the file.
+ClassNames words_by_column(const Json& value, const Key& key, const std::string& what) {
+  ClassNames words;
+  for (const Json& item : as_object(value, what).items) {
+    std::vector<std::string>& of = words[item.key];
+    for (const Json& word : as_list(item, what).items) {
+      of.push_back(as_text(word, what));
+      require_word(word, key.words, what);
+      if (std::ranges::count(of, of.back()) > 1)
+        throw UserError(word.where, fmt::format("{}: {} is given twice", what, quote(of.back())), "once is enough");
+    }
+    if (of.empty()) throw UserError(item.where, fmt::format("{}: {} is empty", what, quote(item.key)));
+  }
+  return words;
+}
+
+// 0.5, "mean" or [0.5, "indicator"]: a number alone is one, and all else are words.
+ReaderValue number_or_words(const Json& value, const Key& key, const std::string& what, const Model& model) {
+  const auto is_word = [&](const Json& item) {
+    return item.kind == Json::Kind::text && std::ranges::count(key.words, item.text) > 0;
+  };
+  const auto number = [&](const Json& item) {
+    if (item.kind == Json::Kind::text && is_name(item.text) && !model.let.find(item.text))
+      throw UserError(
+          item.where,
+          fmt::format("{}: {} is neither a number nor one of {}", what, quote(item.text), fmt::join(key.words, ", ")),
+          suggest(item.text, key.words));
+    return read_real(item, key, model.let, what);
+  };
+  if (value.kind != Json::Kind::list && !is_word(value)) return number(value);
+  if (value.kind == Json::Kind::list && value.items.empty()) throw UserError(value.where, what + " is empty");
+  std::vector<std::string> words;
+  if (value.kind != Json::Kind::list) words.push_back(value.text);
+  for (const Json& item : value.items) {
+    words.push_back(is_word(item) ? item.text : fmt::format("{}", number(item)));
+    if (std::ranges::count(words, words.back()) > 1)
+      throw UserError(item.where, fmt::format("{}: {} is given twice", what, words.back()), "once is enough");
+  }
+  return words;
+}
+
 void check_paths(const Json& value, const std::vector<std::string>& paths) {
   const bool list = value.kind == Json::Kind::list;
   for (size_t i = 0; i < paths.size(); ++i) check_path({paths[i], list ? value.items[i].where : value.where});
@@ -102,11 +144,13 @@ ReaderValue read_value(const Key& key, const Json& value, const std::string& wha
     case KeyType::flag: return value.flag;
     case KeyType::integer: return read_integer(value, key, model.let, what);
     case KeyType::real:
+      if (!key.words.empty()) return number_or_words(value, key, what, model);
       if (key.count != Count::one) return read_reals(value, key, model.let, what);
       return read_real(value, key, model.let, what);
     case KeyType::classes: return class_names(value, what, model);
     default: {
       if (key.count == Count::by_name) return words_by_input(value, key, what, model);
+      if (key.count == Count::lists_by_name) return words_by_column(value, key, what);
       std::vector<std::string> out = texts(value, what);
       if (key.type == KeyType::path) check_paths(value, out);
       if (key.type == KeyType::text && key.count == Count::several) require_distinct(value, what);

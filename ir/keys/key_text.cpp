@@ -79,7 +79,8 @@ std::string expected_text(const Key& key) { return in_number(key, expected_item(
 
 std::string type_text(const Key& key) {
   const bool one = key.count == Count::one;
-  if (!key.words.empty()) return fmt::format("{}", fmt::join(key.words, ", "));
+  const std::string words = fmt::format("{}", fmt::join(key.words, ", "));
+  if (!key.words.empty()) return key.type == KeyType::real ? in_number(key, "a number or one of " + words) : words;
   switch (key.type) {
     case KeyType::integer: return one ? "an integer or an expression" : expected_text(key);
     case KeyType::real: return one ? "a number or an expression" : expected_text(key);

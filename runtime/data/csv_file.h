@@ -5,8 +5,9 @@
 //   4.5,"a ""b"""            ->  {"4.5", line 2, column 1}, {"a \"b\"", line 2, column 5}
 //
 // Lines end with a line feed, with or without a carriage return before it; empty lines between
-// records count for nothing. A byte order mark at the beginning is left out. Everything else that
-// RFC 4180 does not allow is refused at its place.
+// records count for nothing, and neither do comments and the lines that the dialect skips. A byte
+// order mark at the beginning is left out. Everything else that RFC 4180 does not allow is refused
+// at its place.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "ir/diagnostic.h"
+#include "runtime/data/csv_dialect.h"
 #include "runtime/data/input_file.h"
 
 namespace heddle::runtime::data {
@@ -29,9 +31,9 @@ inline constexpr size_t kMaxCsvFields = 100'000;
 
 class CsvFile {
  public:
-  CsvFile(const std::filesystem::path& file, const std::string& name, const Location& where, char delimiter);
+  CsvFile(const std::filesystem::path& file, const std::string& name, const Location& where, const CsvDialect& dialect);
   // What a descriptor gives, as it comes (runtime/data/input_file.h).
-  CsvFile(int descriptor, const std::string& name, const Location& where, char delimiter);
+  CsvFile(int descriptor, const std::string& name, const Location& where, const CsvDialect& dialect);
 
   // The next record, at least one field; false at the end. The fields' texts last until the next call.
   bool next(std::vector<CsvField>& fields);
@@ -39,8 +41,16 @@ class CsvFile {
   bool ready();
   [[noreturn]] void fail(int64_t line, int64_t column, const std::string& message, const std::string& help = {},
                          const std::vector<Diagnostic>& notes = {}) const;
+  // What separates the fields, where the first lines have told it, too.
+  char delimiter() const { return static_cast<char>(delimiter_); }
 
  private:
+  void begin(const CsvDialect& dialect);
+  void skip_lines(int64_t count);
+  void tell_delimiter(const CsvDialect& dialect);
+  bool more();
+  bool skip_line();  // whether there was one
+  bool comment_line();
   int peek();  // -1 at the end of the file
   void take();
   void skip_mark();
@@ -52,7 +62,8 @@ class CsvFile {
   InputFile in_;
   std::string name_;
   Location where_;
-  char delimiter_;
+  int delimiter_ = ',', quote_ = '"', comment_ = kNoCharacter;
+  bool streamed_ = false;
   std::vector<char> buffer_;
   size_t at_ = 0, end_ = 0;
   int64_t line_ = 1, column_ = 1;

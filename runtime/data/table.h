@@ -60,6 +60,7 @@ struct ColumnRequest {
   std::string tokenizer = {};                 // of text: a tokenizer.json; empty: the rows say
   int64_t first_row = 0;                    // the number of the first row, for messages, where a file is read in parts
   std::vector<Diagnostic> bounded_by = {};  // notes: what has so many classes
+  std::vector<double> fills = {};           // for what is missing, by value of a row; empty: the rows say
   const std::string& source() const { return sources.at(0).text; }
   // Whether elements of the type become integers as they are read.
   bool cuts(ElementType type) const;
@@ -106,6 +107,8 @@ struct TableHeader {
   bool names_found = false;                                // among the rows: those of the training rows hold for all
   std::vector<std::string> tokenizers = {};                // of the request's columns: a tokenizer.json; empty: no text
   bool tokens_found = false;                               // among the rows, as names_found
+  std::vector<std::vector<double>> fills = {};             // of the request's columns: what stands for what is missing
+  bool fills_found = false;                                // among the rows, as names_found
   // Held rows, one for each name and character that no training row has, in their order.
   std::vector<int64_t> strange = {};
   std::vector<std::string> notes = {};  // what a user should know: which files were passed over

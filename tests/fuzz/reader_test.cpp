@@ -53,7 +53,14 @@ std::vector<Case> cases() {
   std::string pictures;
   for (int row = 0; row < 4; ++row) pictures += static_cast<char>(row) + std::string(3072, static_cast<char>(row * 9));
   const std::string csv = R"("op": "csv", "file": "t.csv", "x": "a:d", "y": "kind", "missing": 0, )"
-                          R"("classes": {"y": "sorted"})";
+                          R"("classes": {"y": "sorted"})",
+                    dialect =
+                        R"("op": "csv", "file": "w.csv", "delimiter": "auto", "decimal": ",", "thousands": ".", )"
+                        R"("skip": 1, "comment": "#", "missing": ["mean", "indicator"], "x": "a:d", "y": "kind", )"
+                        R"("dates": {"d": ["days"]}, "classes": {"y": "sorted"}, "min_count": 2, "other": "rest")",
+                    foreign =
+                        "title\n# no\na;b;c;d;kind\n1,5;2;3;2024-01-01;ant\n\"1.000\";;3;2024-02-01T10:30Z;bee\n"
+                        "9;yes;7;20240301;ant\n1;1;1;;cow\n";
   return {
       {"npy", "4", R"("op": "npy", "x": "x.npy", "y": "y.npy")", "x.npy", floats},
       {"npz", "4", R"("op": "npz", "file": "a.npz", "x": "x", "y": "y")", "a.npz",
@@ -63,6 +70,7 @@ std::vector<Case> cases() {
                 true)},
       {"idx", "2, 2", R"("op": "idx", "x": "x.idx", "y": "y.idx")", "x.idx", idx_file(8, 1, {4, 2, 2})},
       {"csv", "4", csv, "t.csv", table, false},
+      {"csv_dialect", "4", dialect, "w.csv", foreign, false},
       {"libsvm", "4", R"("op": "libsvm", "file": "t.txt", "x": "features", "y": "target")", "t.txt",
        "1 1:2.5 3:-3\n0 # none\n2 2:4e1\n1 1:1 2:1 3:1 4:1\n", false},
       {"cifar", "32, 32, 3", R"("op": "cifar", "files": "a.bin", "kind": "cifar10", "x": "image", "y": "label")",

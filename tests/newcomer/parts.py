@@ -113,10 +113,10 @@ CONSTRAINTS = {
 # The shape of a row's picture, that of its label where it is no number, and the reader.
 READERS = {
     "cifar": ([32, 32, 3], {"files": "cifar.bin", "picture": "image", "label": "label"}),
-    "csv": ([12], {"file": "table.csv", "picture": "p0:p11", "label": "label"}),
+    "csv": ([12], {"file": "table.csv", "delimiter": "auto", "quote": "'", "comment": "#", "skip": 0, "decimal": ".", "missing": ["mean", "indicator"], "picture": "p0:p11", "label": "label"}),
     "idx": ([12], {"picture": "picture.idx", "label": "label.idx"}),
     "image_folder": ([4, 4, 3], {"folder": "pictures", "picture": "image", "label": "label"}),
-    "json_lines": ([12], {"file": "rows.jsonl", "picture": "pixels", "label": "label"}),
+    "json_lines": ([12], {"file": "rows.jsonl", "missing": "median", "picture": "pixels", "label": "label"}),
     "libsvm": ([12], {"file": "rows.libsvm", "picture": "features", "label": "target"}),
     "npy": ([12], {"picture": "picture.npy", "label": "label.npy"}),
     "npz": ([12], {"file": "all.npz", "picture": "picture", "label": "label"}),

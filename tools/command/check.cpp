@@ -76,6 +76,8 @@ std::optional<driver::DataHeader> read_data(const frontend::TrainingPlan& plan, 
                                             std::vector<Diagnostic>& notes) {
   try {
     driver::DataHeader header = driver::read_headers({.plan = &plan, .root = folder, .train = true});
+    for (const std::string& told : header.notes)
+      notes.push_back({.severity = Severity::note, .where = {}, .message = told, .notes = {}, .help = {}});
     runtime::epoch_length(header.rows.train, plan.batch, plan.drop_last);
     return header;
   } catch (const runtime::data::AbsentFile& error) {

@@ -13,7 +13,7 @@ using runtime::json_quoted;
 // A text is an expression where a number may stand.
 std::string item(const Key& key) {
   std::string whole = type({"integer", "string"}), text = type({"string"});
-  if (!key.words.empty()) return object({{"enum", words(key.words)}});
+  if (!key.words.empty() && key.type != KeyType::real) return object({{"enum", words(key.words)}});
   switch (key.type) {
     case KeyType::flag: return type({"boolean"});
     case KeyType::integer:

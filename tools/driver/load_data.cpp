@@ -23,6 +23,7 @@ using runtime::data::Table;
 struct Known {
   ClassNames names;
   Tokenizers tokenizers;
+  Fills fills;
 };
 
 ReaderRequest reader_request(const DataReader& reader, const frontend::TrainingPlan& plan, const Known& known) {
@@ -36,6 +37,7 @@ ReaderRequest reader_request(const DataReader& reader, const frontend::TrainingP
         column_request(input, i < known.names.size() ? known.names[i] : std::vector<std::string>()));
     runtime::data::ColumnRequest& made = request.columns.back();
     if (i < known.tokenizers.size()) made.tokenizer = known.tokenizers[i];
+    if (i < known.fills.size()) made.fills = known.fills[i];
     made.sources.clear();
     for (const frontend::Named& word : column->second) made.sources.push_back({word.text, word.where});
     made.where = column->second.at(0).where;
@@ -107,13 +109,17 @@ namespace {
 void take(Known& known, runtime::data::TableHeader& header, const Known& given) {
   if (given.names.empty()) known.names = std::move(header.class_names);
   if (given.tokenizers.empty()) known.tokenizers = std::move(header.tokenizers);
+  known.fills = either(given.fills, header.fills);
 }
 
 // Reads the headers of a model's splits, the training rows first, for they say what classes and tokens there are.
 class HeaderReader {
  public:
   explicit HeaderReader(const DataRequest& request)
-      : request_(request), data_(request.plan->data), given_{request.class_names, request.tokenizers}, known_(given_) {}
+      : request_(request),
+        data_(request.plan->data),
+        given_{request.class_names, request.tokenizers, request.fills},
+        known_(given_) {}
 
   DataHeader read() {
     // Those of the training rows are asked for their names, too.
@@ -123,10 +129,16 @@ class HeaderReader {
     if (data_.train && !trained && found_) {
       ask_train_rows();
       types_.clear(), header_.notes.clear();
+      own_fills_ = nullptr;
       read_others();
     }
+    if (own_fills_ != nullptr)
+      throw UserError(own_fills_->where,
+                      "the mean or median for what is missing is one of training rows, and there is none",
+                      "give the reader of \"train\" the same \"missing\", or weights that keep it");
     header_.class_names = std::move(known_.names);
     header_.tokenizers = std::move(known_.tokenizers);
+    header_.fills = std::move(known_.fills);
     store_types();
     return std::move(header_);
   }
@@ -150,7 +162,9 @@ class HeaderReader {
     runtime::data::TableHeader h = header_of(reader, known_, nullptr);
     require_names(reader, *request_.plan, h.class_names, known_.names);
     types_.push_back(std::move(h.types));
-    found_ = found_ || (h.names_found && known_.names.empty()) || (h.tokens_found && known_.tokenizers.empty());
+    found_ = found_ || (h.names_found && known_.names.empty()) || (h.tokens_found && known_.tokenizers.empty()) ||
+             h.fills_found;
+    if (h.fills_found) own_fills_ = &reader;
     header_.notes.insert(header_.notes.end(), h.notes.begin(), h.notes.end());
     return h.rows;
   }
@@ -159,7 +173,7 @@ class HeaderReader {
     runtime::data::TableHeader h = header_of(*data_.train, given_, nullptr);
     require_names(*data_.train, *request_.plan, h.class_names, given_.names);
     const int64_t all = h.rows;
-    const bool found = h.names_found || h.tokens_found;
+    const bool found = h.names_found || h.tokens_found || h.fills_found;
     if (data_.validation_fraction > 0) header_.rows.validation = hold(h, found);
     take(known_, h, given_);
     header_.rows.train = all - header_.rows.validation;
@@ -218,6 +232,7 @@ class HeaderReader {
   DataHeader header_;
   std::vector<std::vector<runtime::data::ElementType>> types_;
   bool found_ = false;
+  const DataReader* own_fills_ = nullptr;  // that took a mean of rows which do not train
 };
 
 }  // namespace
@@ -230,7 +245,7 @@ Splits load_splits(const DataRequest& request, const DataHeader& header) {
   const auto load = [&](const std::optional<DataReader>& reader, int64_t rows) -> std::optional<Table> {
     if (!reader) return std::nullopt;
     Table table = runtime::data::read_table(
-        reader_request(*reader, *request.plan, {header.class_names, header.tokenizers}), request.root);
+        reader_request(*reader, *request.plan, {header.class_names, header.tokenizers, header.fills}), request.root);
     require_rows(*reader, table.rows, rows);
     notes.insert(notes.end(), table.notes.begin(), table.notes.end());
     for (size_t i = 0; i < table.columns.size(); ++i)

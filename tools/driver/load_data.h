@@ -10,6 +10,7 @@
 #include "runtime/data/table.h"
 #include "runtime/train/trainer.h"
 #include "tools/driver/class_names.h"
+#include "tools/driver/fills.h"
 #include "tools/driver/tokenizers.h"
 
 namespace heddle::driver {
@@ -35,6 +36,7 @@ struct DataRequest {
   bool train = false;           // load the training rows; those of validation need them where it is a fraction
   ClassNames class_names = {};  // of weights that are read; empty: the training rows say
   Tokenizers tokenizers = {};   // likewise
+  Fills fills = {};             // likewise
 };
 
 // From file headers alone: the rows, and the type of each of the plan's inputs as the files store
@@ -45,6 +47,7 @@ struct DataHeader {
   std::vector<ir::DType> stored;
   ClassNames class_names;  // that all splits have; empty: numbers
   Tokenizers tokenizers;   // likewise; empty: no text
+  Fills fills;             // for what is missing, likewise
   // Training rows that serve as validation, where these are drawn; nullptr: they are the last ones, or there are none.
   std::shared_ptr<const std::vector<uint8_t>> drawn = nullptr;
   std::vector<std::string> notes = {};  // what a user should know of the files

@@ -10,6 +10,7 @@
 #include "runtime/weights/file_order.h"
 #include "runtime/weights/program_weights.h"
 #include "tools/driver/class_names.h"
+#include "tools/driver/fills.h"
 #include "tools/driver/fit_weights.h"
 #include "tools/driver/load_data.h"
 #include "tools/driver/make_input.h"
@@ -144,11 +145,30 @@ void Predictor::choose_outputs(frontend::Model& model, const std::vector<std::st
   model.outputs = {{read.name, read}};
 }
 
-// With the means and deviations that these weights were trained with.
+namespace {
+
+// What the readers of tables and lines of JSON say, test before the others; nullptr: there is none.
+const frontend::DataReader* table_reader(const frontend::Data& data) {
+  for (const auto* reader : {&data.test, &data.validation, &data.train})
+    if (reader->has_value() && ((*reader)->op == "csv" || (*reader)->op == "json_lines")) return &**reader;
+  return nullptr;
+}
+
+}  // namespace
+
+// With the means and deviations that these weights were trained with, and what stands for missing values.
 void Predictor::take_maps(const runtime::WeightsFile& weights) {
   frontend::TrainingPlan plan = plan_;
   take_statistics(plan, weights);
+  const Fills of_missing = fills(plan_, weights);
+  const frontend::DataReader* reader = table_reader(plan_.data);
   for (PredictInput& input : inputs_) {
+    const frontend::PlannedInput* planned = frontend::find_input(plan_, input.request.input);
+    input.request.fills = of_missing.at(static_cast<size_t>(planned - plan_.inputs.data()));
+    if (reader != nullptr) {
+      input.missing = runtime::data::missing_rule(reader->settings);
+      input.other = runtime::data::class_rule(reader->settings).other;
+    }
     input.maps.clear();
     const auto maps = plan.data.maps.find(input.request.input);
     if (maps == plan.data.maps.end()) continue;

@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "frontend/training/training_plan.h"
+#include "runtime/data/class_rule.h"
+#include "runtime/data/missing_values.h"
 #include "runtime/data/table.h"
 #include "runtime/executable.h"
 #include "runtime/weights/safetensors.h"
@@ -30,6 +32,9 @@ struct PredictInput {
   std::vector<ir::DataMap> maps;  // those that act in predictions, in their order
   ir::MapRow row;                 // that they make
   bool allow_nan = false;         // and infinities: otherwise the first ends the run
+  // Of the model's tables or lines of JSON; what the training rows say of it is in the request.
+  runtime::data::MissingRule missing = {};
+  std::string other = {};  // the class of names that the weights do not know; empty: there is none
 };
 
 // What names a result's classes, and how its numbers become probabilities.

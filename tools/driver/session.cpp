@@ -63,7 +63,8 @@ Session open_for_data(Planned& planned, const SessionOptions& options) {
       .root = *options.folder,
       .train = training || fits,
       .class_names = options.weights != nullptr ? class_names(planned.plan, *options.weights) : ClassNames(),
-      .tokenizers = options.weights != nullptr ? tokenizers(planned.plan, *options.weights) : Tokenizers()};
+      .tokenizers = options.weights != nullptr ? tokenizers(planned.plan, *options.weights) : Tokenizers(),
+      .fills = options.weights != nullptr ? fills(planned.plan, *options.weights) : Fills()};
   require_data(planned, training);
   const DataHeader header = read_headers(request);
   take_tokens(planned.plan, header.tokenizers);
@@ -75,6 +76,7 @@ Session open_for_data(Planned& planned, const SessionOptions& options) {
     read = loading.get();
     fit_statistics(planned.plan, read->train->table);
   }
+  metadata.merge(fill_metadata(planned.plan, header.fills));
   metadata.merge(tokenizer_metadata(planned.plan, header.tokenizers));
   metadata.merge(statistics_metadata(as_read, planned.plan));
   CompileOptions compile_options = options.compile;

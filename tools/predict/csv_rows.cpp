@@ -1,7 +1,7 @@
 // Rows of a table of text, from a file or as a producer writes them.
 //
-// Which columns an input is made of says the model, where its data are csv, too: so do the
-// delimiter, whether there is a header, and what stands for a missing value. Else a column has the
+// Which columns an input is made of says the model, where its data are csv, too: so do the dialect
+// and the spelling of numbers, whether there is a header, and what stands for a missing value. Else a column has the
 // name of an input of one element, or the columns, as many as a row has elements, are the one
 // input's.
 #include <fcntl.h>
@@ -10,10 +10,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <memory>
 #include <optional>
 
 #include "runtime/data/csv_file.h"
+#include "runtime/data/date_parts.h"
+#include "runtime/data/missing_values.h"
+#include "runtime/data/number_style.h"
 #include "runtime/data/parse_number.h"
 #include "runtime/data/printable.h"
 #include "runtime/files/file.h"
@@ -40,20 +44,14 @@ Layout layout_of(const frontend::Data& data) {
   return {};
 }
 
-char delimiter_of(const Layout& layout) {
-  const ReaderSetting* setting = layout.find("delimiter");
-  if (setting == nullptr) return ',';
-  const std::string& text = std::get<std::vector<std::string>>(setting->value).at(0);
-  if (text.size() != 1 || std::string("\"\r\n").find(text[0]) != std::string::npos || text[0] == '\0')
-    throw UserError(setting->where,
-                    "csv: 'delimiter' is one character, and neither a quotation mark nor an end of line");
-  return text[0];
+CsvDialect dialect_of(const Layout& layout) {
+  return layout.reader == nullptr ? CsvDialect() : csv_dialect(layout.reader->settings, layout.reader->where);
 }
 
-CsvFile open(const SourceRequest& asked, char delimiter) {
-  if (asked.path == "-") return {STDIN_FILENO, asked.name(), {}, delimiter};
+CsvFile open(const SourceRequest& asked, const CsvDialect& dialect) {
+  if (asked.path == "-") return {STDIN_FILENO, asked.name(), {}, dialect};
   runtime::File(asked.path, O_RDONLY | O_NONBLOCK, 0, asked.path).size();  // a regular file, or it says so
-  return {asked.path, asked.path, {}, delimiter};
+  return {asked.path, asked.path, {}, dialect};
 }
 
 struct Selected {
@@ -61,6 +59,8 @@ struct Selected {
   size_t number = 0;  // of the predictor's inputs
   ElementType type = ElementType::f32;
   std::vector<size_t> fields;
+  std::vector<std::string> parts;  // of the dates in them, "" of what is none; empty: none is one
+  bool indicated = false;          // behind the fields' values stands which of them are missing
 };
 
 class CsvRows {
@@ -68,9 +68,10 @@ class CsvRows {
   CsvRows(const driver::Predictor& predictor, const SourceRequest& asked)
       : layout_(layout_of(predictor.data())),
         name_(asked.name()),
-        file_(open(asked, delimiter_of(layout_))),
+        file_(open(asked, dialect_of(layout_))),
         texts_(predictor, asked.inputs) {
-    if (const ReaderSetting* missing = layout_.find("missing")) missing_ = std::get<double>(missing->value);
+    if (layout_.reader != nullptr) style_ = number_style(layout_.reader->settings);
+    if (layout_.reader != nullptr) missing_ = missing_rule(layout_.reader->settings);
     if (!file_.next(first_)) throw UserError(ExitCode::failed, fmt::format("{}: the file is empty", name_));
     width_ = first_.size();
     for (const CsvField& field : first_) copies_.emplace_back(field.text);
@@ -134,8 +135,24 @@ class CsvRows {
     for (size_t i = *first; i <= *last; ++i) s.fields.push_back(i);
   }
 
+  // A column of dates is a value for each part of them.
+  void expand_dates(Selected& s) const {
+    const ReaderSetting* dates = layout_.find("dates");
+    if (dates == nullptr) return;
+    std::map<size_t, std::vector<std::string>> of;
+    for (const auto& [column, parts] : std::get<ClassNames>(dates->value))
+      if (const auto field = find(column)) of[*field] = parts;
+    std::vector<size_t> fields;
+    for (const size_t f : s.fields) {
+      const std::vector<std::string> parts = of.contains(f) ? of[f] : std::vector<std::string>{""};
+      fields.insert(fields.end(), parts.size(), f);
+      s.parts.insert(s.parts.end(), parts.begin(), parts.end());
+    }
+    s.fields = std::move(fields);
+  }
+
   void select(const driver::Predictor& predictor, size_t place, size_t number, size_t inputs) {
-    Selected s{.input = &predictor.inputs()[number], .number = number, .type = {}, .fields = {}};
+    Selected s{.input = &predictor.inputs()[number], .number = number, .type = {}, .fields = {}, .parts = {}};
     const ColumnRequest& request = s.input->request;
     s.type = text_type(request);
     const int64_t elements = texts_.takes_text(place) ? 1 : elements_of(request.dims);
@@ -146,7 +163,9 @@ class CsvRows {
     } else if (words.empty() && inputs == 1 && static_cast<int64_t>(width_) == elements) {
       for (size_t i = 0; i < width_; ++i) s.fields.push_back(i);
     }
-    if (std::ssize(s.fields) != elements) {
+    if (!texts_.takes_text(place)) expand_dates(s);
+    s.indicated = !texts_.takes_text(place) && has_indicators(missing_, elements, std::ssize(s.fields));
+    if (std::ssize(s.fields) != elements && !s.indicated) {
       const std::string has =
           words.empty() ? fmt::format("{} columns in the file", width_) : fmt::format("{} columns", s.fields.size());
       refuse(fmt::format("{}, but a row of input '{}' has {} elements", has, request.input, elements),
@@ -180,7 +199,10 @@ class CsvRows {
       const Selected& s = selected_[i];
       std::byte* to = place_of(s);
       if (texts_.filled(i) || texts_.put_size(i, to)) continue;
-      for (const size_t f : s.fields) store(s, f, to), to += size_of(s.type);
+      const int64_t size = size_of(s.type);
+      for (size_t k = 0; k < s.fields.size(); ++k, to += size) store(s, k, to);
+      if (!s.indicated) continue;
+      for (const size_t f : s.fields) parse_number(is_missing(first_[f].text) ? "1" : "0", s.type, to), to += size;
     }
     return true;
   }
@@ -206,24 +228,41 @@ class CsvRows {
         help, notes);
   }
 
-  void store(const Selected& s, size_t f, std::byte* to) const {
+  static bool is_date(const Selected& s, size_t place) { return !s.parts.empty() && !s.parts[place].empty(); }
+
+  std::string missing_remedy(const Selected& s, bool named) const {
+    if (missing_.fits(s.type, named))
+      return fmt::format("the weights do not keep the {} that stands for it: train writes it there", missing_.word());
+    return "write a value there, or say in the model's data what stands for missing ones: " +
+           missing_help(missing_, named);
+  }
+
+  // The `place`-th value of a row.
+  void store(const Selected& s, size_t place, std::byte* to) const {
+    const size_t f = s.fields[place];
     const std::string_view text = first_[f].text;
     const std::vector<std::string>& names = s.input->request.class_names;
-    const auto name = std::ranges::find(names, text);
+    auto name = std::ranges::find(names, text);
+    if (name == names.end() && !is_missing(text) && !s.input->other.empty())
+      name = std::ranges::find(names, s.input->other);
     std::string fault;
     if (name == names.end() && is_missing(text)) {
-      if (!missing_)
-        fail(s, f, "is missing",
-             "write a number there, or give a value for missing fields in the model's data: \"missing\": NUMBER");
-      fault = parse_number(fmt::format("{}", *missing_), s.type, to);
+      const auto number = fill_of(missing_, s.input->request.fills, place, s.indicated);
+      if (!number) fail(s, f, "is missing", missing_remedy(s, !names.empty()));
+      fault = parse_number(fmt::format("{}", *number), s.type, to);
     } else if (name != names.end()) {
       fault = parse_number(std::to_string(name - names.begin()), s.type, to);
     } else if (!names.empty()) {
       fail(s, f, "is none of the names that the weights know", frontend::suggest(text, names));
+    } else if (is_date(s, place)) {
+      fault = parse_date_part(text, s.parts[place], s.type, to);
     } else {
-      fault = parse_number(text, s.type, to);
+      fault = parse_cell(text, style_, s.type, to);
     }
-    if (!fault.empty()) fail(s, f, fault, fmt::format("the input takes {}", s.input->request.dtype));
+    if (!fault.empty()) {
+      const std::string help = is_date(s, place) ? kDateHelp : other_style(text, style_);
+      fail(s, f, fault, help.empty() ? fmt::format("the input takes {}", s.input->request.dtype) : help);
+    }
     fault = value_fault(s.input->request, s.type, to);
     if (!fault.empty()) fail(s, f, fault, "", s.input->request.bounded_by);
   }
@@ -231,7 +270,8 @@ class CsvRows {
   Layout layout_;
   std::string name_;
   CsvFile file_;
-  std::optional<double> missing_;
+  NumberStyle style_;
+  MissingRule missing_;
   std::vector<CsvField> first_;  // the record that was read last
   std::vector<std::string> copies_, titles_;
   size_t width_ = 0;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <optional>
 
 #include "frontend/json/json.h"
 #include "runtime/data/parse_number.h"
@@ -23,13 +24,16 @@ using runtime::data::ElementType;
 class RowFiller {
  public:
   RowFiller(const driver::PredictInput& input, std::byte* to)
-      : request_(input.request), type_(text_type(request_)), to_(to) {}
+      : request_(input.request), missing_(input.missing), other_(input.other), type_(text_type(request_)), to_(to) {}
 
   void fill(const Json& value) {
     const std::vector<int64_t> dims = request_.dims;
     int64_t elements = 1;
     for (const int64_t d : dims) elements *= d;
-    const bool flat = value.kind == Json::Kind::list && std::ssize(value.items) == elements && !nested(value);
+    const bool list = value.kind == Json::Kind::list && !nested(value);
+    const int64_t half = list ? std::ssize(value.items) : 1;
+    if (!nested(value) && runtime::data::has_indicators(missing_, elements, half)) return indicated(value, half);
+    const bool flat = list && std::ssize(value.items) == elements;
     if (flat || dims.empty() || elements == 1) {
       one_axis(value, elements);
     } else {
@@ -39,6 +43,18 @@ class RowFiller {
 
  private:
   static bool nested(const Json& value) { return !value.items.empty() && value.items[0].kind == Json::Kind::list; }
+
+  // The values, and which of them are missing.
+  void indicated(const Json& value, int64_t count) {
+    indicated_ = true;
+    one_axis(value, count);
+    const auto flag = [&](const Json& item) {
+      runtime::data::parse_number(item.kind == Json::Kind::null ? "1" : "0", type_, to_);
+      to_ += runtime::data::size_of(type_);
+    };
+    if (value.kind != Json::Kind::list) return flag(value);
+    for (const Json& item : value.items) flag(item);
+  }
 
   // A row of one element may be written as a number or within lists.
   void one_axis(const Json& value, int64_t elements) {
@@ -72,9 +88,16 @@ class RowFiller {
 
   void element(const Json& value) {
     std::string fault;
-    if (value.kind == Json::Kind::text && !request_.class_names.empty()) {
+    const size_t place = place_++;
+    const std::optional<double> fill = value.kind == Json::Kind::null
+                                           ? runtime::data::fill_of(missing_, request_.fills, place, indicated_)
+                                           : std::nullopt;
+    if (fill) {
+      fault = runtime::data::parse_number(fmt::format("{}", *fill), type_, to_);
+    } else if (value.kind == Json::Kind::text && !request_.class_names.empty()) {
       const auto& names = request_.class_names;
-      const auto name = std::ranges::find(names, value.text);
+      auto name = std::ranges::find(names, value.text);
+      if (name == names.end() && !other_.empty()) name = std::ranges::find(names, other_);
       if (name == names.end())
         throw UserError(value.where,
                         fmt::format("input '{}': {} is none of the names that the weights know", request_.input,
@@ -83,6 +106,8 @@ class RowFiller {
       fault = runtime::data::parse_number(std::to_string(name - names.begin()), type_, to_);
     } else if (value.kind == Json::Kind::integer) {
       fault = runtime::data::parse_number(std::to_string(value.integer), type_, to_);
+    } else if (value.kind == Json::Kind::flag) {
+      fault = runtime::data::parse_number(value.flag ? "1" : "0", type_, to_);
     } else if (value.kind == Json::Kind::real) {
       fault = runtime::data::parse_number(fmt::format("{}", value.real), type_, to_);
     } else {
@@ -103,8 +128,12 @@ class RowFiller {
   }
 
   const runtime::data::ColumnRequest& request_;
+  const runtime::data::MissingRule& missing_;
+  const std::string& other_;
   ElementType type_;
   std::byte* to_;
+  size_t place_ = 0;  // of the next value
+  bool indicated_ = false;
 };
 
 // Values that are text, of inputs that take it, and the lengths that the row does not give.

@@ -1,18 +1,20 @@
-// Rows of a text file. It is read twice: once for the number of rows and the names of classes, once for the values.
-#include <fmt/ranges.h>
+// Rows of text files. They are read twice: once for the number of rows and the names of classes, once for the values.
+#include <fmt/format.h>
 #include <xxhash.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <map>
 #include <optional>
 #include <set>
 
 #include "runtime/data/check_column.h"
-#include "runtime/data/csv_file.h"
+#include "runtime/data/class_rule.h"
+#include "runtime/data/csv_layout.h"
+#include "runtime/data/date_parts.h"
+#include "runtime/data/missing_values.h"
+#include "runtime/data/number_style.h"
 #include "runtime/data/parse_number.h"
-#include "runtime/data/path.h"
 #include "runtime/data/printable.h"
 #include "runtime/data/sound_columns.h"
 #include "runtime/data/table.h"
@@ -24,59 +26,67 @@ namespace {
 
 constexpr size_t kMostClasses = 100'000;
 
-// Names of classes, and the first row that has each.
-using Names = std::map<std::string, int64_t, std::less<>>;
-
 // Which fields of a record an input is made of, and how.
 struct Selection {
   const ColumnRequest* request = nullptr;
-  std::vector<size_t> fields;
+  std::vector<size_t> fields;      // of each value
+  std::vector<std::string> parts;  // of the dates in them, "" of what is none; empty: none is one
   ElementType type = ElementType::f32;
   bool named = false;                                   // fields are names of classes
   std::vector<std::string> names;                       // empty: those that are found
   std::map<std::string, int64_t, std::less<>> numbers;  // of the names
+  bool indicated = false;                               // behind the fields' values stands which of them are missing
+  std::vector<double> fills;                            // of the fields, where the training rows say
 };
 
 class CsvTable {
  public:
   CsvTable(const ReaderRequest& request, const std::filesystem::path& root)
       : request_(request),
-        name_(request.text("file")),
         where_(request.place("file")),
         root_(root),
-        path_(resolve(root, name_, where_)),
-        delimiter_(read_delimiter(request)),
+        layout_(request, root),
+        style_(number_style(request.settings)),
+        missing_(missing_rule(request.settings)),
+        class_rule_(class_rule(request.settings)),
         texts_(request, text_settings(request), text_words(request), sources_of(request)),
         sounds_(request, sound_words(request), sources_of(request)) {
-    read_layout();
+    find_dates();
     for (const ColumnRequest& column : request.columns) selections_.push_back(select(column));
   }
 
   TableHeader first_pass() {
     TableHeader out;
-    std::vector<Names> found(selections_.size()), held(selections_.size());
-    out.rows = each_row([&](const std::vector<CsvField>& fields, int64_t row, const CsvFile& file) {
+    std::vector<FoundNames> found(selections_.size()), held(selections_.size());
+    FillFitter fitter(missing_, request_.resident);
+    out.rows = layout_.each_row([&](const std::vector<CsvField>& fields, int64_t row, const CsvFile& file, size_t) {
       const bool trains = request_.held == nullptr || request_.held->at(static_cast<size_t>(row)) == 0;
       for (size_t i = 0; i < selections_.size(); ++i)
         if (texts_.is_text(i)) {
           texts_.collect(i, require_text(selections_[i], fields, file), row);
         } else if (selections_[i].named && selections_[i].names.empty()) {
           collect(selections_[i], fields, file, row, trains ? found[i] : held[i]);
+        } else if (trains && is_fitted(i)) {
+          fit(i, fields, fitter);
         }
     });
-    out.strange = strange_rows(found, held);
+    if (class_rule_.other.empty()) out.strange = strange_rows(found, held);
     if (out.rows == 0)
-      throw UserError(where_, fmt::format("{}: no rows{}", name_, has_header() ? " below the header" : ""),
+      throw UserError(where_,
+                      fmt::format("{}: no rows{}", layout_.name(), layout_.has_header() ? " below the header" : ""),
                       kNoRowsHelp);
+    out.notes = layout_.notes();
     for (size_t i = 0; i < selections_.size(); ++i) {
       out.types.push_back(selections_[i].type);
       Selection& s = selections_[i];
       if (s.named && s.names.empty()) {
-        for (const auto& [name, row] : found[i]) s.names.push_back(name);
+        s.names = class_rule_.classes(found[i]);
         out.names_found = true;
       }
       for (size_t n = 0; n < s.names.size(); ++n) s.numbers[s.names[n]] = static_cast<int64_t>(n);
       out.class_names.push_back(s.names);
+      if (is_fitted(i)) s.fills = fitter.finish(i, s.fields.size(), s.request->input), out.fills_found = true;
+      out.fills.push_back(s.fills);
     }
     if (texts_.any()) {
       require_text_room(request_, out.rows);
@@ -87,9 +97,9 @@ class CsvTable {
 
   std::vector<uint64_t> values(const Source& source) const {
     std::vector<size_t> fields;
-    add_fields(source, fields);
+    layout_.add_fields(source, fields);
     std::vector<uint64_t> hashes;
-    each_row([&](const std::vector<CsvField>& row, int64_t, const CsvFile&) {
+    layout_.each_row([&](const std::vector<CsvField>& row, int64_t, const CsvFile&, size_t) {
       uint64_t hash = 0;
       for (const size_t f : fields) hash = XXH3_64bits_withSeed(row[f].text.data(), row[f].text.size(), hash);
       hashes.push_back(hash);
@@ -108,37 +118,40 @@ class CsvTable {
       to.push_back(
           add_column(table, {.input = s.request->input, .type = s.type, .dims = s.request->dims}, request_.resident));
     }
-    const int64_t rows = each_row([&](const std::vector<CsvField>& fields, int64_t row, const CsvFile& file) {
-      if (row >= table.rows) changed();
-      for (size_t i = 0; i < selections_.size(); ++i)
-        if (texts_.is_text(i)) encode(i, fields, file);
-      for (size_t i = 0; i < selections_.size(); ++i) {
-        const int64_t size = size_of(selections_[i].type);
-        if (texts_.is_text(i) || texts_.is_size(i)) {
-          texts_.store(i, selections_[i].type, to[i]);
-          to[i] += table.columns[i].row_bytes();
-          continue;
-        }
-        if (is_of_sound(i)) {
-          const CsvField& field = fields[selections_[i].fields[0]];
-          if (sounds_.is_sound(i))
-            sounds.push_back({.column = i,
-                              .row = row,
-                              .name = std::string(field.text),
-                              .line = field.line,
-                              .column_in_line = field.column});
-          continue;
-        }
-        for (const size_t f : selections_[i].fields) store(selections_[i], fields[f], f, file, to[i]), to[i] += size;
-      }
-    });
+    const int64_t rows =
+        layout_.each_row([&](const std::vector<CsvField>& fields, int64_t row, const CsvFile& file, size_t number) {
+          if (row >= table.rows) changed();
+          for (size_t i = 0; i < selections_.size(); ++i)
+            if (texts_.is_text(i)) encode(i, fields, file);
+          for (size_t i = 0; i < selections_.size(); ++i) {
+            const int64_t size = size_of(selections_[i].type);
+            if (texts_.is_text(i) || texts_.is_size(i)) {
+              texts_.store(i, selections_[i].type, to[i]);
+              to[i] += table.columns[i].row_bytes();
+              continue;
+            }
+            if (is_of_sound(i)) {
+              const CsvField& field = fields[selections_[i].fields[0]];
+              if (sounds_.is_sound(i))
+                sounds.push_back({.column = i,
+                                  .row = row,
+                                  .name = std::string(field.text),
+                                  .file = number,
+                                  .line = field.line,
+                                  .column_in_line = field.column});
+              continue;
+            }
+            for (const size_t f : selections_[i].fields)
+              store(selections_[i], fields[f], f, file, to[i]), to[i] += size;
+          }
+        });
     if (rows != table.rows) changed();
     sounds_.read(sounds, root_, where_, table, [&](const SoundPlace& sound, const UserError& error) {
       const Diagnostic& first = error.diagnostics().front();
-      open().fail(sound.line, sound.column_in_line, first.message, first.help);
+      layout_.open(sound.file).fail(sound.line, sound.column_in_line, first.message, first.help);
     });
-    for (const std::string& note : sounds_.notes()) table.notes.push_back(fmt::format("{}: {}", name_, note));
-    for (const std::string& note : texts_.notes()) table.notes.push_back(fmt::format("{}: {}", name_, note));
+    for (const std::string& note : sounds_.notes()) table.notes.push_back(fmt::format("{}: {}", layout_.name(), note));
+    for (const std::string& note : texts_.notes()) table.notes.push_back(fmt::format("{}: {}", layout_.name(), note));
     return table;
   }
 
@@ -165,129 +178,70 @@ class CsvTable {
   }
 
   bool is_of_sound(size_t i) const { return sounds_.is_sound(i) || sounds_.is_size(i); }
-  bool has_header() const { return request_.flag("header"); }
+  [[noreturn]] void changed() const { throw UserError(where_, layout_.name() + ": changed while it was read"); }
 
-  static char read_delimiter(const ReaderRequest& request) {
-    const std::string& text = request.text("delimiter");
-    if (text.size() != 1 || std::string("\"\r\n").find(text[0]) != std::string::npos || text[0] == '\0')
-      throw UserError(request.place("delimiter"),
-                      "csv: 'delimiter' is one character, and neither a quotation mark nor an end of line");
-    return text[0];
-  }
-
-  CsvFile open() const { return {path_, name_, where_, delimiter_}; }
-  [[noreturn]] void changed() const { throw UserError(where_, name_ + ": changed while it was read"); }
-
-  void read_layout() {
-    CsvFile file = open();
-    std::vector<CsvField> fields;
-    if (!file.next(fields)) throw UserError(where_, fmt::format("{}: the file is empty", name_));
-    width_ = fields.size();
-    if (!has_header()) return;
-    for (const CsvField& f : fields) {
-      Title& title = places_[titles_.emplace_back(f.text)];
-      if (title.count++ == 0) title.field = titles_.size() - 1;
+  void find_dates() {
+    const ReaderSetting* dates = request_.find("dates");
+    if (dates == nullptr) return;
+    for (const auto& [column, parts] : std::get<ClassNames>(dates->value)) {
+      const auto field = layout_.find(column, dates->where);
+      if (!field) layout_.unknown({column, dates->where});
+      dates_[*field] = parts;
     }
   }
 
-  template <class F>
-  int64_t each_row(const F& f) const {
-    CsvFile file = open();
-    std::vector<CsvField> fields;
-    if (has_header()) file.next(fields);
-    int64_t rows = 0;
-    for (; file.next(fields); ++rows) {
-      if (fields.size() != width_)
-        file.fail(fields[0].line, fields[0].column,
-                  fmt::format("{} fields, but the first line has {}", fields.size(), width_));
-      f(fields, rows, file);
+  // A column of dates is a value for each part of them.
+  void expand_dates(Selection& s) const {
+    std::vector<size_t> fields;
+    for (const size_t f : s.fields) {
+      const auto date = dates_.find(f);
+      const std::vector<std::string> parts = date == dates_.end() ? std::vector<std::string>{""} : date->second;
+      fields.insert(fields.end(), parts.size(), f);
+      s.parts.insert(s.parts.end(), parts.begin(), parts.end());
     }
-    return rows;
-  }
-
-  std::string title(size_t field) const {
-    return titles_.empty() ? std::to_string(field) : "'" + printable(titles_[field]) + "'";
-  }
-
-  // By name, else by index.
-  std::optional<size_t> find(std::string_view word, const Location& where) const {
-    if (const auto title = places_.find(word); title != places_.end()) {
-      if (title->second.count == 1) return title->second.field;
-      throw UserError(where, fmt::format("{}: {} columns are called '{}'", name_, title->second.count, printable(word)),
-                      "name it by its index, counted from 0");
-    }
-    size_t index = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), index);
-    if (error == std::errc{} && end == word.data() + word.size() && index < width_) return index;
-    return std::nullopt;
-  }
-
-  // A column, or "first:last".
-  void add_fields(const Source& source, std::vector<size_t>& fields) const {
-    const auto& [word, where] = source;
-    const auto one = find(word, where);
-    const size_t colon = word.find(':');
-    if (one || colon == std::string::npos) {
-      if (!one) unknown(source);
-      fields.push_back(*one);
-      return;
-    }
-    const auto first = find(word.substr(0, colon), where), last = find(word.substr(colon + 1), where);
-    if (!first || !last) unknown(source);
-    if (*last < *first)
-      throw UserError(where, fmt::format("{}: '{}' ends before it begins", name_, printable(word)),
-                      order_of(*first, *last));
-    for (size_t i = *first; i <= *last; ++i) fields.push_back(i);
-  }
-
-  // Numbers in the first line are names, too, which is seldom meant.
-  std::string order_of(size_t first, size_t last) const {
-    if (titles_.empty()) return {};
-    return fmt::format("line 1 names column {} {} and column {} {}; where it is a row, \"header\": false", last,
-                       title(last), first, title(first));
-  }
-
-  [[noreturn]] void unknown(const Source& source) const {
-    const auto& [word, where] = source;
-    throw UserError(where, fmt::format("{}: there is no column '{}', of {}", name_, printable(word), width_),
-                    known_columns(word));
-  }
-
-  // What the columns are called, as a help; blanks and another delimiter are hard to see otherwise.
-  std::string known_columns(const std::string& word) const {
-    constexpr size_t kShown = 12, kMostBytes = 40;
-    if (titles_.empty()) return fmt::format("columns are counted from 0: 0 to {}", width_ - 1);
-    if (titles_.size() > kShown && !nearest(word, titles_).empty()) return did_you_mean(word, titles_);
-    std::vector<std::string> shown;
-    for (size_t i = 0; i < std::min(titles_.size(), kShown); ++i)
-      shown.push_back("'" + printable(titles_[i].substr(0, kMostBytes)) +
-                      (titles_[i].size() > kMostBytes ? "...'" : "'"));
-    if (titles_.size() > kShown) shown.emplace_back("...");
-    const std::string help = fmt::format("line 1 names {}", fmt::join(shown, ", "));
-    return width_ > 1 ? help
-                      : help + fmt::format("; they are separated by '{}': 'delimiter' says otherwise",
-                                           printable(std::string(1, delimiter_)));
+    s.fields = std::move(fields);
+    if (std::ranges::all_of(s.parts, [](const std::string& part) { return part.empty(); })) s.parts.clear();
   }
 
   Selection select(const ColumnRequest& column) const {
-    Selection s{.request = &column, .fields = {}, .names = {}, .numbers = {}};
-    for (const Source& source : column.sources) add_fields(source, s.fields);
+    Selection s{.request = &column, .fields = {}, .parts = {}, .names = {}, .numbers = {}, .fills = {}};
+    for (const Source& source : column.sources) layout_.add_fields(source, s.fields);
     const auto place = static_cast<size_t>(&column - request_.columns.data());
     const bool one = texts_.is_text(place) || sounds_.is_sound(place);
     const int64_t wanted = one ? 1 : elements_of(column.dims);
     if (one && s.fields.size() != 1)
-      throw UserError(column.where, fmt::format("{}: {} columns, but input '{}' is made of one {}", name_,
+      throw UserError(column.where, fmt::format("{}: {} columns, but input '{}' is made of one {}", layout_.name(),
                                                 s.fields.size(), column.input, is_of_sound(place) ? "sound" : "text"));
-    if (wanted != std::ssize(s.fields))
-      throw UserError(column.where, fmt::format("{}: {} columns, but a row of input '{}' has {} elements", name_,
-                                                s.fields.size(), column.input, wanted));
+    if (!one && !dates_.empty()) expand_dates(s);
+    s.indicated = !one && has_indicators(missing_, wanted, std::ssize(s.fields));
+    if (wanted != std::ssize(s.fields) && !s.indicated)
+      throw UserError(column.where,
+                      fmt::format("{}: {} {}, but a row of input '{}' has {} elements", layout_.name(), s.fields.size(),
+                                  s.parts.empty() ? "columns" : "values", column.input, wanted),
+                      missing_.indicator ? "with indicators it has twice as many as there are columns" : "");
     s.type = is_of_sound(place) ? sounds_.type(place) : column.one_hot ? ElementType::i32 : filled_type(column);
     if (const ReaderSetting* classes = request_.find("classes")) {
       const auto& all = std::get<ClassNames>(classes->value);
       const auto names = all.find(column.input);
       if (names != all.end()) name_classes(s, names->second);
     }
+    if (s.named && !s.parts.empty())
+      throw UserError(request_.place("dates"),
+                      fmt::format("input '{}' names classes, and its column is one of dates", column.input),
+                      "leave the column out of \"dates\", or the input out of \"classes\"");
+    if (missing_.fits(s.type, s.named) && !one) take_fills(s);
     return s;
+  }
+
+  // Those of the weights, or of the training rows.
+  static void take_fills(Selection& s) {
+    s.fills = s.request->fills;
+    if (!s.fills.empty() && s.fills.size() != s.fields.size())
+      throw UserError(s.request->where,
+                      fmt::format("{} columns, but what stands for missing values of input '{}' is "
+                                  "known of {}",
+                                  s.fields.size(), s.request->input, s.fills.size()),
+                      "all splits, and a training that begins with weights, have the columns of the first training");
   }
 
   void name_classes(Selection& s, const std::vector<std::string>& names) const {
@@ -299,55 +253,98 @@ class CsvTable {
   }
 
   // Rows that have a name which no training row has.
-  static std::vector<int64_t> strange_rows(const std::vector<Names>& found, const std::vector<Names>& held) {
+  static std::vector<int64_t> strange_rows(const std::vector<FoundNames>& found, const std::vector<FoundNames>& held) {
     std::set<int64_t> rows;
     for (size_t i = 0; i < held.size(); ++i)
-      for (const auto& [name, row] : held[i])
-        if (!found[i].contains(name)) rows.insert(row);
+      for (const auto& [name, of] : held[i])
+        if (!found[i].contains(name)) rows.insert(of.row);
     return {rows.begin(), rows.end()};
   }
 
   void collect(const Selection& s, const std::vector<CsvField>& fields, const CsvFile& file, int64_t row,
-               Names& found) const {
+               FoundNames& found) const {
     for (const size_t f : s.fields) {
-      if (is_missing(fields[f].text) || found.contains(fields[f].text)) continue;
+      if (is_missing(fields[f].text)) continue;
+      if (const auto known = found.find(fields[f].text); known != found.end()) {
+        ++known->second.count;
+        continue;
+      }
       if (found.size() == kMostClasses)
         file.fail(fields[f].line, fields[f].column,
-                  fmt::format("column {} has more than {} different names", title(f), kMostClasses));
+                  fmt::format("column {} has more than {} different names", layout_.title(f), kMostClasses));
       if (!is_utf8(fields[f].text))  // weights keep the names: two of them would become one
-        file.fail(
-            fields[f].line, fields[f].column,
-            fmt::format("column {} of input '{}': a name of a class is not valid UTF-8", title(f), s.request->input),
-            "iconv converts files: iconv -f latin1 -t utf-8");
-      found.emplace(fields[f].text, row);
+        file.fail(fields[f].line, fields[f].column,
+                  fmt::format("column {} of input '{}': a name of a class is not valid UTF-8", layout_.title(f),
+                              s.request->input),
+                  "iconv converts files: iconv -f latin1 -t utf-8");
+      found.emplace(fields[f].text, FoundName{.row = row, .count = 1});
     }
   }
 
-  void store(const Selection& s, const CsvField& field, size_t index, const CsvFile& file, std::byte* to) const {
+  // Whether the training rows are to say what stands for missing values of the input, and no weights do.
+  bool is_fitted(size_t i) const {
+    const Selection& s = selections_[i];
+    return missing_.fits(s.type, s.named) && s.request->fills.empty() && !texts_.is_text(i) && !texts_.is_size(i) &&
+           !is_of_sound(i);
+  }
+
+  // What is no number is told where it is read.
+  void fit(size_t i, const std::vector<CsvField>& fields, FillFitter& fitter) const {
+    const std::vector<size_t>& of = selections_[i].fields;
+    double value = 0;
+    for (size_t k = 0; k < of.size(); ++k)
+      if (const std::string_view text = fields[of[k]].text; !is_missing(text))
+        if (parse(selections_[i], k, text, ElementType::f64, reinterpret_cast<std::byte*>(&value)).empty())
+          fitter.add(i, k, value);
+  }
+
+  static void indicate(const Selection& s, std::string_view text, std::byte* to) {
+    parse_number(is_missing(text) ? "1" : "0", s.type, to);
+  }
+
+  // The `place`-th value of a row.
+  void store(const Selection& s, const CsvField& field, size_t place, const CsvFile& file, std::byte* to) const {
     const auto fail = [&](const std::string& what, const std::string& help, const std::vector<Diagnostic>& notes = {}) {
-      file.fail(
-          field.line, field.column,
-          fmt::format("column {} of input '{}': '{}' {}", title(index), s.request->input, printable(field.text), what),
-          help, notes);
+      file.fail(field.line, field.column,
+                fmt::format("column {} of input '{}': '{}' {}", layout_.title(s.fields[place]), s.request->input,
+                            printable(field.text), what),
+                help, notes);
     };
-    const auto number = s.numbers.find(field.text);  // of a class that is listed, were it called NA
-    if (number == s.numbers.end() && is_missing(field.text)) {
-      const ReaderSetting* missing = request_.find("missing");
-      if (missing == nullptr)
-        fail("is missing",
-             fmt::format("\"missing\": NUMBER stands for what is missing{}",
-                         s.named ? "; where it is the name of a class, list it with the others in \"classes\"" : ""));
-      store_number(s.type, std::get<double>(missing->value), to);
+    const auto listed = s.numbers.find(field.text);  // of a class that is listed, were it called NA
+    if (listed == s.numbers.end() && is_missing(field.text)) {
+      const std::optional<double> number = fill_of(missing_, s.fills, place, s.indicated);
+      if (!number) fail("is missing", missing_help(missing_, s.named));
+      store_number(s.type, *number, to);
       return require_range(s, to, fail);
     }
     if (!s.named) {
-      const std::string fault = parse_number(field.text, s.type, to);
-      if (!fault.empty()) fail(fault, is_name(field.text, s.type) ? numbers_names(s) : "");
+      const std::string fault = parse(s, place, field.text, s.type, to);
+      if (!fault.empty()) fail(fault, help_of(s, place, field.text));
       return require_range(s, to, fail);
     }
+    const bool is_other = listed == s.numbers.end() && !class_rule_.other.empty();
+    const auto number = is_other ? s.numbers.find(class_rule_.other) : listed;
     if (number == s.numbers.end()) fail("is none of the classes", did_you_mean(field.text, s.names));
     store_number(s.type, static_cast<double>(number->second), to);
     require_range(s, to, fail);
+  }
+
+  static bool is_date(const Selection& s, size_t place) { return !s.parts.empty() && !s.parts[place].empty(); }
+
+  std::string parse(const Selection& s, size_t place, std::string_view text, ElementType type, std::byte* to) const {
+    if (is_date(s, place)) return parse_date_part(text, s.parts[place], type, to);
+    return parse_cell(text, style_, type, to);
+  }
+
+  std::string help_of(const Selection& s, size_t place, std::string_view text) const {
+    DateTime date;
+    const bool reads = parse_date(text, date).empty();
+    if (is_date(s, place)) return reads ? fmt::format("f32 takes {} of any date", s.parts[place]) : kDateHelp;
+    const std::string help = other_style(text, style_);
+    if (!help.empty()) return help;
+    if (reads && text.find('-') != std::string_view::npos)
+      return fmt::format("\"dates\": {{\"{}\": [\"days\"]}} reads it", layout_.word(s.fields[place]));
+    return is_name(text, s.type) ? numbers_names(s) : "";
   }
 
   // What stands where a class's number is expected, and is none of any kind.
@@ -378,33 +375,33 @@ class CsvTable {
   }
 
   const ReaderRequest& request_;
-  std::string name_;
   Location where_;
-  std::filesystem::path root_, path_;
-  char delimiter_;
+  std::filesystem::path root_;
+  CsvLayout layout_;
+  NumberStyle style_;
+  MissingRule missing_;
+  ClassRule class_rule_;
   TextColumns texts_;
   SoundColumns sounds_;
-  std::vector<std::string> titles_;  // empty without a header
-  struct Title {
-    size_t field = 0, count = 0;  // the first of that name, and how many there are
-  };
-  std::map<std::string, Title, std::less<>> places_;
-  size_t width_ = 0;  // fields of a record
+  std::map<size_t, std::vector<std::string>> dates_;  // of fields: which parts of them
   std::vector<Selection> selections_;
 };
 
 std::vector<Key> keys() {
   std::vector<Key> all = {
-      {.name = "file", .type = KeyType::path, .doc = "plain or .gz", .required = true},
+      {.name = "file",
+       .type = KeyType::path,
+       .count = Count::several,
+       .doc = "one or a list, in this order, plain or .gz; * stands for any part of a name",
+       .required = true},
       {.name = "header", .type = KeyType::flag, .doc = "the first line names the columns", .fallback = true},
-      {.name = "delimiter", .type = KeyType::text, .doc = "one character", .fallback = std::string(",")},
-      {.name = "missing", .type = KeyType::real, .doc = "the number that stands for what is missing"},
-      {.name = "classes",
-       .type = KeyType::classes,
-       .count = Count::by_name,
-       .doc = "for inputs whose columns name classes"},
+      missing_key(),
+      dates_key(),
       text_words_key(),
       sound_words_key()};
+  const std::vector<Key> dialect = csv_dialect_keys(), classes = class_keys("columns");
+  all.insert(all.end() - 2, classes.begin(), classes.end());
+  all.insert(all.begin() + 2, dialect.begin(), dialect.end());
   all.insert(all.end(), text_keys().begin(), text_keys().end());
   all.insert(all.end(), sound_keys().begin(), sound_keys().end());
   return all;
@@ -412,7 +409,7 @@ std::vector<Key> keys() {
 
 const RegisterReader csv({
     .name = "csv",
-    .doc = "a text file; an input is made of a column or of several, by name, index or as \"first:last\"",
+    .doc = "text files of one header; an input is made of a column or of several, by name, index or as \"first:last\"",
     .column = {.name = {}, .type = KeyType::word, .count = Count::several},
     .keys = keys(),
     .header = [](const ReaderRequest& request,

@@ -2,6 +2,7 @@
 //
 //   {"text": "good film", "stars": 4, "parts": [[0.5, 1], [2, 3]]}
 //     with "x": "text", "y": "stars", "text": {"x": "characters"} -> x: ids of the characters, y: 4
+//   {"size": [2, null]} with "missing": "mean" -> the mean of the training rows' second number
 //   {"wav": "clips/7.wav", "text": "one two"}
 //     with "x": "wav", "sound": {"x": "log_mel"} -> x: features of the sound in that file
 #include <fmt/format.h>
@@ -14,7 +15,9 @@
 #include <set>
 
 #include "runtime/data/check_column.h"
+#include "runtime/data/class_rule.h"
 #include "runtime/data/input_file.h"
+#include "runtime/data/missing_values.h"
 #include "runtime/data/parse_number.h"
 #include "runtime/data/path.h"
 #include "runtime/data/printable.h"
@@ -31,9 +34,6 @@ using text::JsonTree;
 using text::JsonValue;
 
 constexpr size_t kMostClasses = 100'000;
-
-// Names of classes, and the first row that has each.
-using Names = std::map<std::string, int64_t, std::less<>>;
 
 std::vector<std::string> sources_of(const ReaderRequest& request) {
   std::vector<std::string> sources;
@@ -57,27 +57,43 @@ struct Line {
   }
 };
 
+// Where the next element of a row goes.
+struct Target {
+  ElementType type = ElementType::f32;
+  std::byte* to = nullptr;
+  size_t place = 0;        // of the value
+  bool indicated = false;  // behind the values stands which of them are missing
+};
+
 class JsonLines {
  public:
   JsonLines(const ReaderRequest& request, const fs::path& root)
       : request_(request),
         root_(root),
         where_(request.place("file")),
+        missing_(missing_rule(request.settings)),
+        class_rule_(class_rule(request.settings)),
         texts_(request, text_settings(request), text_words(request), sources_of(request)),
         sounds_(request, sound_words(request), sources_of(request)) {
     for (const std::string& pattern : request.texts("file"))
       for (std::string& name : matching(root, pattern, where_)) files_.push_back(std::move(name));
-    for (size_t i = 0; i < request.columns.size(); ++i) stated_.push_back(stated_names(i));
+    for (size_t i = 0; i < request.columns.size(); ++i) {
+      stated_.push_back(stated_names(i));
+      fills_.push_back(request.columns[i].fills);
+    }
   }
 
   TableHeader header() {
     TableHeader out;
-    std::vector<Names> found(request_.columns.size()), held(request_.columns.size());
+    std::vector<FoundNames> found(request_.columns.size()), held(request_.columns.size());
+    std::vector<size_t> values(request_.columns.size());  // of the longest rows, where they are looked at
+    FillFitter fitter(missing_, request_.resident);
     each_row([&](const JsonValue& row, const Line& line) {
       const bool trains = request_.held == nullptr || request_.held->at(static_cast<size_t>(out.rows)) == 0;
       for (size_t i = 0; i < request_.columns.size(); ++i) {
         if (texts_.is_text(i)) texts_.collect(i, require_text(i, row, line), out.rows);
         if (stated_[i] && stated_[i]->empty()) collect(i, row, line, out.rows, trains ? found[i] : held[i]);
+        if (trains && is_fitted(i)) values[i] = std::max(values[i], fit(i, require_value(i, row, line), line, fitter));
       }
       ++out.rows;
     });
@@ -88,11 +104,18 @@ class JsonLines {
       out.class_names.push_back(stated_[i].value_or(std::vector<std::string>()));
       if (stated_[i] && stated_[i]->empty()) {
         out.names_found = true;
-        for (const auto& [name, row] : found[i]) out.class_names.back().push_back(name);
-        for (const auto& [name, row] : held[i])
-          if (!found[i].contains(name)) strange.insert(row);
+        out.class_names.back() = class_rule_.classes(found[i]);
+        for (const auto& [name, of] : held[i])
+          if (!found[i].contains(name) && class_rule_.other.empty()) strange.insert(of.row);
       }
       out.types.push_back(is_of_sound(i) ? sounds_.type(i) : own_type(i));
+      if (is_fitted(i)) {
+        const int64_t elements = elements_of(request_.columns[i].dims);
+        const bool half = has_indicators(missing_, elements, static_cast<int64_t>(values[i]));
+        fills_[i] = fitter.finish(i, half ? values[i] : static_cast<size_t>(elements), request_.columns[i].input);
+        out.fills_found = true;
+      }
+      out.fills.push_back(fills_[i]);
     }
     out.strange.assign(strange.begin(), strange.end());
     texts_.finish(out, root_);
@@ -128,8 +151,8 @@ class JsonLines {
         } else if (is_of_sound(i)) {
           if (sounds_.is_sound(i)) sounds.push_back(sound_of(i, row, rows - 1, line));
         } else {
-          std::byte* at = to[i];
-          fill(i, require_value(i, row, line), line, 0, column.type, at);
+          Target target{.type = column.type, .to = to[i]};
+          fill_row(i, require_value(i, row, line), line, target);
         }
         to[i] += column.row_bytes();
       }
@@ -242,30 +265,69 @@ class JsonLines {
     return value.text("a text");
   }
 
-  void collect(size_t i, const JsonValue& row, const Line& line, int64_t number, Names& found) const {
+  void collect(size_t i, const JsonValue& row, const Line& line, int64_t number, FoundNames& found) const {
     const JsonValue value = require_value(i, row, line);
     if (value.kind() != JsonValue::Kind::text) return;  // refused where it is read
     const std::string name = value.text("a name");
     if (found.size() == kMostClasses && !found.contains(name))
       line.fail(value,
                 fmt::format("'{}' has more than {} different names", request_.columns[i].source(), kMostClasses));
-    found.emplace(name, number);
+    ++found.emplace(name, FoundName{.row = number, .count = 0}).first->second.count;
+  }
+
+  // Whether the training rows are to say what stands for missing values of the input, and no weights do.
+  bool is_fitted(size_t i) const {
+    return missing_.fits() && missing_.fits(own_type(i), stated_[i].has_value()) && request_.columns[i].fills.empty() &&
+           !texts_.is_text(i) && !texts_.is_size(i) && !is_of_sound(i);
+  }
+
+  // How many values there are, in whatever lists. What is no number is told where it is read.
+  size_t fit(size_t i, const JsonValue& value, const Line& line, FillFitter& fitter, size_t place = 0) const {
+    if (value.kind() == JsonValue::Kind::list) {
+      for (auto item = value.first(); item; item = item->next()) place = fit(i, *item, line, fitter, place);
+      return place;
+    }
+    double number = value.kind() == JsonValue::Kind::flag && value.flag("a flag") ? 1 : 0;
+    auto* const to = reinterpret_cast<std::byte*>(&number);
+    const bool is_number =
+        value.kind() == JsonValue::Kind::number && parse_number(line.text(value), ElementType::f64, to).empty();
+    const bool fits = static_cast<int64_t>(place) < elements_of(request_.columns[i].dims);
+    if (fits && (is_number || value.kind() == JsonValue::Kind::flag)) fitter.add(i, place, number);
+    return place + 1;
+  }
+
+  void fill_row(size_t i, const JsonValue& value, const Line& line, Target& target) const {
+    const bool list = value.kind() == JsonValue::Kind::list;
+    const bool nested = list && value.size() > 0 && value.first()->kind() == JsonValue::Kind::list;
+    const int64_t values = list ? static_cast<int64_t>(value.size()) : 1;
+    if (nested || !has_indicators(missing_, elements_of(request_.columns[i].dims), values))
+      return fill(i, value, line, 0, target);
+    target.indicated = true;
+    const auto each = [&](const auto& f) {
+      if (!list) return f(value);
+      for (auto item = value.first(); item; item = item->next()) f(*item);
+    };
+    each([&](const JsonValue& item) { element(i, item, line, target); });
+    each([&](const JsonValue& item) {
+      parse_number(item.is_null() ? "1" : "0", target.type, target.to);
+      target.to += size_of(target.type);
+    });
   }
 
   // Lists are nested as the row's shape is, or flat.
-  void fill(size_t i, const JsonValue& value, const Line& line, size_t axis, ElementType type, std::byte*& to) const {
+  void fill(size_t i, const JsonValue& value, const Line& line, size_t axis, Target& target) const {
     const std::vector<int64_t>& dims = request_.columns[i].dims;
     if (value.kind() != JsonValue::Kind::list) {
       for (size_t d = axis; d < dims.size(); ++d)
         if (dims[d] != 1) wrong_shape(i, value, line, fmt::format("a list of {}", dims[d]));
-      return element(i, value, line, type, to);
+      return element(i, value, line, target);
     }
     const std::optional<JsonValue> first = value.first();
     const bool flat = axis == 0 && value.size() == elements_of(dims) && first && first->kind() != JsonValue::Kind::list;
     if (!flat && (axis == dims.size() || value.size() != dims[axis]))
       wrong_shape(i, value, line, axis == dims.size() ? "one value" : fmt::format("a list of {}", dims[axis]));
     for (auto item = first; item; item = item->next())
-      flat ? element(i, *item, line, type, to) : fill(i, *item, line, axis + 1, type, to);
+      flat ? element(i, *item, line, target) : fill(i, *item, line, axis + 1, target);
   }
 
   [[noreturn]] void wrong_shape(size_t i, const JsonValue& value, const Line& line, const std::string& wanted) const {
@@ -274,18 +336,27 @@ class JsonLines {
     line.fail(value, fmt::format("input '{}': expected {}, found {}", request_.columns[i].input, wanted, found));
   }
 
-  void element(size_t i, const JsonValue& value, const Line& line, ElementType type, std::byte*& to) const {
+  void element(size_t i, const JsonValue& value, const Line& line, Target& target) const {
     const ColumnRequest& column = request_.columns[i];
+    const ElementType type = target.type;
+    std::byte* const to = target.to;
+    const size_t place = target.place++;
     const auto refuse = [&](const std::string& what, const std::string& help = {},
                             const std::vector<Diagnostic>& notes = {}) {
       line.fail(value, fmt::format("input '{}': {} {}", column.input, printable(line.text(value)), what), help, notes);
     };
     std::string fault;
-    if (stated_[i]) {
+    if (value.is_null() && has_rule()) {
+      const std::optional<double> number = fill_of(missing_, fills_[i], place, target.indicated);
+      if (!number) refuse("is missing", missing_help(missing_, stated_[i].has_value()));
+      fault = parse_number(fmt::format("{}", *number), type, to);
+    } else if (stated_[i]) {
       if (value.kind() != JsonValue::Kind::text)
         refuse("is no name of a class", "names stand in quotes; numbers of classes need no \"classes\"");
       const std::string name = value.text("a name");
-      const auto found = std::ranges::find(*stated_[i], name);
+      auto found = std::ranges::find(*stated_[i], name);
+      if (found == stated_[i]->end() && !class_rule_.other.empty())
+        found = std::ranges::find(*stated_[i], class_rule_.other);
       if (found == stated_[i]->end()) refuse("is none of the classes", did_you_mean(name, *stated_[i]));
       fault = parse_number(std::to_string(found - stated_[i]->begin()), type, to);
     } else if (value.kind() == JsonValue::Kind::number) {
@@ -298,7 +369,8 @@ class JsonLines {
                  ? fmt::format("\"classes\": {{\"{0}\": \"sorted\"}} numbers names; \"text\": {{\"{0}\": "
                                "\"characters\"}} reads text",
                                column.input)
-                 : "");
+             : value.is_null() ? missing_help(missing_, false)
+                               : "");
     }
     if (!fault.empty()) refuse(fault);
     if (!is_floating(type)) {
@@ -309,16 +381,21 @@ class JsonLines {
       const std::string outside = range_fault(column, number);
       if (!outside.empty()) refuse("is out of range: " + outside, "", column.bounded_by);
     }
-    to += size_of(type);
+    target.to += size_of(type);
   }
+
+  bool has_rule() const { return missing_.fill != MissingRule::Fill::none || missing_.indicator; }
 
   const ReaderRequest& request_;
   fs::path root_;
   Location where_;
+  MissingRule missing_;
+  ClassRule class_rule_;
   TextColumns texts_;
   SoundColumns sounds_;
   std::vector<std::string> files_;
   std::vector<std::optional<std::vector<std::string>>> stated_;  // by column; empty names: to be found
+  std::vector<std::vector<double>> fills_;  // by column, where the training rows or the weights say
 };
 
 std::vector<Key> keys() {
@@ -327,12 +404,11 @@ std::vector<Key> keys() {
                            .count = Count::several,
                            .doc = "one or a list, in this order, plain or .gz; * stands for any part of a name",
                            .required = true},
-                          {.name = "classes",
-                           .type = KeyType::classes,
-                           .count = Count::by_name,
-                           .doc = "for inputs whose values name classes"},
+                          missing_key(),
                           text_words_key(),
                           sound_words_key()};
+  const std::vector<Key> classes = class_keys("values");
+  all.insert(all.end() - 2, classes.begin(), classes.end());
   all.insert(all.end(), text_keys().begin(), text_keys().end());
   all.insert(all.end(), sound_keys().begin(), sound_keys().end());
   return all;

@@ -68,7 +68,7 @@ class LibsvmTable {
   // Words between blanks and tabs, up to a remark; lines without words are no rows.
   template <class F>
   int64_t each_row(const F& f) const {
-    CsvFile file(path_, name_, where_, ' ');
+    CsvFile file(path_, name_, where_, {.delimiter = ' '});
     std::vector<CsvField> parts, row;
     int64_t rows = 0;
     while (file.next(parts)) {
