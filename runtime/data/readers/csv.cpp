@@ -141,8 +141,11 @@ class CsvTable {
                                   .column_in_line = field.column});
               continue;
             }
-            for (const size_t f : selections_[i].fields)
-              store(selections_[i], fields[f], f, file, to[i]), to[i] += size;
+            const Selection& s = selections_[i];
+            for (size_t place = 0; place < s.fields.size(); ++place, to[i] += size)
+              store(s, fields[s.fields[place]], place, file, to[i]);
+            if (!s.indicated) continue;
+            for (const size_t f : s.fields) indicate(s, fields[f].text, to[i]), to[i] += size;
           }
         });
     if (rows != table.rows) changed();
