@@ -242,8 +242,10 @@ class Drawer {
 
   std::string repeated(const std::string& x) {
     const std::string block = fmt::format("block{}", count_++), outside = std::exchange(nodes_, "");
+    const bool documents = std::exchange(documents_, false);  // a block does not see the model's inputs
     std::string y = "x";
     for (int64_t layers = 1 + below(2); layers > 0; --layers) y = layer(y, false);
+    documents_ = documents;
     blocks_ += fmt::format(R"({}"{}": {{"inputs": ["x"], "nodes": [{}], "output": "{}"}})",
                            blocks_.empty() ? "" : ",\n    ", block, nodes_, y);
     bool holds = false;  // parameters, for certain

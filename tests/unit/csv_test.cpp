@@ -55,7 +55,7 @@ TEST_F(Csv, FieldsBeginWhereTheyStand) {
 TEST_F(Csv, LinesThatAreNoRecords) {
   EXPECT_EQ(fields("made by \"x\n\n# no\na,b\n#1,2\n\n3,#4\n# end", {.comment = '#', .skip = 2}),
             "a@4:1 b@4:3 / 3@7:1 #4@7:3 / ");
-  EXPECT_EQ(fields("\"#a\",b\n", {.comment = '#'}), "#a@1:1 b@1:4 / ");
+  EXPECT_EQ(fields("\"#a\",b\n", {.comment = '#'}), "#a@1:1 b@1:6 / ");
   EXPECT_EQ(fields("a\n", {.skip = 1}), "");
   EXPECT_THROW(fields("a\n", {.skip = 2}), UserError);
   EXPECT_EQ(fields(std::string(300'000, 'x') + "\na\n", {.skip = 1}), "a@2:1 / ");  // longer than the buffer

@@ -10,6 +10,7 @@
 #include "frontend/layer_def.h"
 #include "frontend/read/planned.h"
 #include "frontend/training/training_def.h"
+#include "frontend/training/weight_rules.h"
 #include "ir/map_def.h"
 #include "runtime/data/reader_def.h"
 #include "tests/unit/built_model.h"
@@ -81,8 +82,9 @@ std::set<std::string> all_our_names() {
   for (const std::string& name : optimizer_names()) add_settings(find_optimizer(name)->settings);
   for (const std::string& name : schedule_names()) add_settings(find_schedule(name)->settings);
   for (const std::string& name : initializer_names()) add_settings(find_initializer(name)->settings);
-  for (const auto& list : {layer_names(), loss_names(), metric_names(), optimizer_names(), schedule_names(),
-                           initializer_names(), ir::map_names(), runtime::data::reader_names()})
+  for (const auto& list :
+       {layer_names(), loss_names(), metric_names(), optimizer_names(), schedule_names(), initializer_names(),
+        regularizer_names(), constraint_names(), ir::map_names(), runtime::data::reader_names()})
     add(list);
   for (const std::string& name : ir::map_names())
     for (const ir::Key& key : ir::find_map(name)->keys) names.insert(key.name);
