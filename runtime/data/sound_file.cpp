@@ -36,7 +36,7 @@ constexpr const char* kConvert = "sox or ffmpeg makes one of it: sox FILE NEW.wa
 // libsndfile reads a file that ends too early to where it ends, and says nothing. It also reads thirty other formats,
 // which no file named a wav should reach.
 void require_whole(const WavFile& wav, const std::filesystem::path& path) {
-  const File file(path.string(), O_RDONLY);
+  const File file(path.string(), O_RDONLY | O_NONBLOCK);  // a pipe is refused, not waited for
   const int64_t size = file.size();
   if (size > kMostFileBytes) wav.fail("larger than 2 GiB", "cut it into shorter sounds");
   std::array<unsigned char, 12> head{};
