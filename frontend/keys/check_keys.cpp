@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "frontend/read/foreign_names.h"
@@ -26,6 +27,15 @@ std::vector<std::string> known_names(const KeyLists& keys) {
     for (const Key& key : list)
       if (key.type != KeyType::planned) known.push_back(key.name);
   return known;
+}
+
+// A key that is there was not meant, unless no other one is near.
+std::vector<std::string> meant_names(const std::string& word, const Members& given, const KeyLists& keys) {
+  std::vector<std::string> known = known_names(keys), absent;
+  std::ranges::copy_if(known, std::back_inserter(absent), [&](const std::string& name) {
+    return std::ranges::find(given.values, name, &Json::key) == given.values.end();
+  });
+  return nearest(word, absent).empty() ? known : absent;
 }
 
 // What the unknown `word` was meant to be; a key that is needed then leaves `missing`.
@@ -56,13 +66,12 @@ std::set<std::string, std::less<>> check_keys(const Members& given, const KeyLis
                                               Diagnostics& errors) {
   std::set<std::string, std::less<>> faulty;
   std::vector<Needed> missing = missing_keys(given, keys);
-  const std::vector<std::string> known = known_names(keys);
   const auto is_known = [&](const Json& value) {
     if (keys.find(value.key) != nullptr) return true;
     const bool input = std::ranges::find(object.inputs, value.key) != object.inputs.end();
     errors.error(value.key_where, fmt::format("{} has no {} {}", object.title, object.noun, quote(value.key)),
                  input ? fmt::format("it is an input: \"in\": {{\"{}\": ...}}", value.key)
-                       : suggest_key(value.key, known, missing));
+                       : suggest_key(value.key, meant_names(value.key, given, keys), missing));
     return false;
   };
   const auto check = [&](const Json& value) {

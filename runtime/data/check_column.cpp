@@ -93,8 +93,10 @@ void check_range(const ColumnRequest& request, const Column& column) {
       const std::string fault = range_fault(request, v);
       if (fault.empty()) continue;
       const auto row = request.first_row + static_cast<int64_t>(i) / column.row_elements();
+      const bool fits = holds(*want, v) || fault.starts_with("expected");
+      const char* wider = holds(ElementType::i32, v) ? "i32" : "i64";
       throw UserError(request.where, fmt::format("{}: row {} holds {}, {}", request.source(), row, v, fault),
-                      holds(*want, v) ? "" : "declare the input \"dtype\": \"i32\"", request.bounded_by);
+                      fits ? "" : fmt::format("declare the input \"dtype\": \"{}\"", wider), request.bounded_by);
     }
   });
 }

@@ -19,7 +19,8 @@ namespace {
 
 constexpr int64_t kMostFileBytes = int64_t{1} << 31, kBlock = 1 << 16;
 constexpr int kMostChunks = 1000;
-// Programs that write into pipes do not know the length, and say this.
+// Programs that write into pipes do not know the length, and say this. A file of the type RF64 says it, too: its chunk
+// "ds64" knows the length in 64 bits (EBU Tech 3306).
 constexpr uint32_t kUnknownLength = 0xFFFFFFFF;
 
 struct WavFile {
@@ -35,7 +36,7 @@ constexpr const char* kConvert = "sox or ffmpeg makes one of it: sox FILE NEW.wa
 // libsndfile reads a file that ends too early to where it ends, and says nothing. It also reads thirty other formats,
 // which no file named a wav should reach.
 void require_whole(const WavFile& wav, const std::filesystem::path& path) {
-  const File file(path.string(), O_RDONLY);
+  const File file(path.string(), O_RDONLY | O_NONBLOCK);  // a pipe is refused, not waited for
   const int64_t size = file.size();
   if (size > kMostFileBytes) wav.fail("larger than 2 GiB", "cut it into shorter sounds");
   std::array<unsigned char, 12> head{};
@@ -50,16 +51,21 @@ void require_whole(const WavFile& wav, const std::filesystem::path& path) {
   if (size == 0) wav.fail("the file is empty");
   if (!reads(12, 0) || !(says(0, "RIFF") || says(0, "RF64")) || !says(8, "WAVE")) wav.fail("not a wav file", kConvert);
   int64_t at = 12;
+  uint64_t wide = kUnknownLength;  // of the samples, as ds64 says
   for (int chunk = 0; chunk < kMostChunks; ++chunk) {
     if (!reads(8, at)) wav.fail("the file ends before its samples");
     const uint32_t length = number(4);
     at += 8;
     if (says(0, "data")) {
-      if (length != kUnknownLength && length > size - at)
-        wav.fail(fmt::format("the header says that {} bytes of samples follow, and the file has {}", length, size - at),
-                 "it was cut off, or not closed when it was written: record, copy or convert it again");
+      const uint64_t samples = length == kUnknownLength ? wide : length;
+      if (samples != kUnknownLength && samples > static_cast<uint64_t>(size - at))
+        wav.fail(
+            fmt::format("the header says that {} bytes of samples follow, and the file has {}", samples, size - at),
+            "it was cut off, or not closed when it was written: record, copy or convert it again");
       return;
     }
+    // Behind eight bytes of the length of all: eight of the length of the samples.
+    if (says(0, "ds64") && length >= 16 && reads(8, at + 8)) wide = number(0) | static_cast<uint64_t>(number(4)) << 32;
     at += int64_t{length} + length % 2;
   }
   wav.fail(fmt::format("more than {} parts before its samples", kMostChunks), kConvert);

@@ -114,7 +114,8 @@ TEST(Fuzz, CsvFiles) {
     const MemoryFile file;
     c.target = [&](const std::string& content) {
       using runtime::data::ElementType;
-      runtime::data::CsvFile csv(file.holding(content), "t.csv", {}, {.delimiter = content.size() % 2 == 0 ? ',' : ';'});
+      runtime::data::CsvFile csv(file.holding(content), "t.csv", {},
+                                 {.delimiter = content.size() % 2 == 0 ? ',' : ';'});
       std::byte to[8];
       for (std::vector<runtime::data::CsvField> record; csv.next(record);)
         for (const runtime::data::CsvField& f : record)

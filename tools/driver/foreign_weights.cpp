@@ -141,9 +141,10 @@ class Translation {
       rows += parameter->second->dims[0];
     }
     if (t.dims.empty() || t.dims[0] != rows)
-      return refuse(fmt::format("'{}' is {}, and the parameters '{}' have {} rows together", from,
-                                runtime::type_text(t.dtype, t.dims), fmt::join(names, "', '"), rows),
-                    by.transpose ? "" : "\"transpose\": true turns its axes");
+      return refuse(
+          fmt::format("'{}' is {}, and the parameters '{}' have {} rows together", from,
+                      runtime::type_text(t.dtype, t.dims), fmt::join(names, "', '"), rows),
+          !by.transpose && t.dims.size() == 2 && t.dims[1] == rows ? "\"transpose\": true turns its axes" : "");
     const int64_t of_row = rows == 0 ? 0 : (t.end - t.begin) / rows;
     int64_t begin = t.begin;
     for (const std::string& name : names) {
@@ -318,9 +319,19 @@ class Translation {
                                  ? std::string("its axes lie as they should: leave out 'transpose'")
                                  : std::string("\"transpose\": true turns its axes");
     error(where(piece),
-          fmt::format("'{}' is {}, the model's '{}' is {}", piece.from, runtime::type_text(t.dtype, t.dims), b.name,
-                      runtime::type_text(b.dtype, b.dims)),
+          fmt::format("{}, the model's '{}' is {}", found_for(piece), b.name, runtime::type_text(b.dtype, b.dims)),
           help);
+  }
+
+  // What the file has for a parameter: a tensor, several that are joined, or some rows of one.
+  static std::string found_for(const Piece& piece) {
+    const SavedTensor& t = piece.tensor;
+    const std::string type = runtime::type_text(t.dtype, t.dims);
+    if (piece.by != nullptr && piece.by->part)
+      return fmt::format("the parts of '{}', '{}' and what joins it, are {} together", t.name, piece.from, type);
+    if (piece.by != nullptr && piece.by->to_patterns.size() > 1)
+      return fmt::format("the part of '{}' for '{}' is {}", piece.from, t.name, type);
+    return fmt::format("'{}' is {}", piece.from, type);
   }
 
   std::string told() const {

@@ -101,7 +101,8 @@ void ResultWriter::require_form() const {
   if (request_.text && (request_.top > 0 || request_.format == "npy"))
     throw UserError(ExitCode::usage,
                     fmt::format("--text does not go together with {}", request_.top > 0 ? "--top" : "npy"),
-                    "write text into jsonl or csv");
+                    request_.top > 0 ? "a text is of the most probable class of each step: leave one of the two out"
+                                     : "write text into jsonl or csv");
   const bool one = request_.top > 0 || request_.format == "npy";
   if (one && outputs.size() > 1)
     throw UserError(

@@ -118,6 +118,7 @@ int64_t known_rows(const std::vector<std::string>& in, const std::string& format
 
 RowReader::RowReader(const driver::Predictor& predictor, const std::vector<std::string>& in,
                      const std::string& format) {
+  constexpr const char* kOfSound = "; --in SOUND, without an input's name, fills all that the reader makes of a sound";
   std::vector<SourceRequest> pictures, sounds;
   for (const std::string& word : in) {
     SourceRequest request = request_of(word, predictor, format);
@@ -147,7 +148,7 @@ RowReader::RowReader(const driver::Predictor& predictor, const std::vector<std::
   for (size_t i = 0; i < names.size(); ++i) {
     if (filled[i] == 0)
       throw UserError(ExitCode::usage, fmt::format("--in: nothing fills the input '{}'", names[i]),
-                      fmt::format("add --in {}=FILE", names[i]));
+                      fmt::format("add --in {}=FILE{}", names[i], sounds.empty() ? "" : kOfSound));
     if (filled[i] > 1)
       throw UserError(ExitCode::usage, fmt::format("--in: the input '{}' is filled by {} files", names[i], filled[i]),
                       fmt::format("give each input one: --in {}=FILE", names[i]));

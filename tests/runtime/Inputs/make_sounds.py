@@ -20,6 +20,12 @@ def wav(data, code=1, bits=16, channels=1, rate=8000, extra=b"", size=None):
     return b"RIFF" + struct.pack("<I", len(body + data)) + body + data
 
 
+def rf64(data, said):
+    """Lengths of 64 bits, of which the samples' is `said`."""
+    long = struct.pack("<QQQI", len(data) + 80, said, said // 2, 0)
+    return b"RF64" + struct.pack("<I", 0xFFFFFFFF) + b"WAVE" + chunk(b"ds64", long) + wav(data, size=0xFFFFFFFF)[12:]
+
+
 def encoded(values, kind):
     """values are integers, to be divided by 128."""
     if kind == "8":
@@ -58,6 +64,7 @@ for label, name in enumerate(("no", "up", "yes")):
         # A program that writes into a pipe does not know how much follows.
         plain = b"".join(struct.pack("<h", 256 * v) for v in sounds[-1])
         write(root / "words_pipe" / name / f"{n}.wav", wav(plain, size=0xFFFFFFFF))
+        write(root / "words_rf64" / name / f"{n}.wav", rf64(plain, len(plain)))
 lines = [{"wav": f"words/{'no up yes'.split()[y]}/{i % 4}.wav", "kind": y} for i, y in enumerate(labels)]
 write(root / "words.jsonl", "".join(json.dumps(line) + "\n" for line in lines).encode())
 write(root / "words.csv", ("wav,kind\n" + "".join(f"{line['wav']},{line['kind']}\n" for line in lines)).encode())
@@ -73,6 +80,8 @@ BAD = {
     "cut": whole[:-30],
     "head": whole[:30],
     "lies": wav(plain, size=1 << 30),
+    "rf64_cut": rf64(plain, 4000),
+    "rf64_lies": rf64(plain, 1 << 62),
     "empty": b"",
     "silent": wav(b""),
     "text": b"these are no samples at all, but words",
