@@ -29,9 +29,10 @@ std::vector<std::string> known_names(const KeyLists& keys) {
   return known;
 }
 
-// A key that is there was not meant, unless no other one is near.
+// A key that is there was not meant, unless the word is its beginning ("unit" beside "units"), or no other one is near.
 std::vector<std::string> meant_names(const std::string& word, const Members& given, const KeyLists& keys) {
   std::vector<std::string> known = known_names(keys), absent;
+  if (nearest(word, known).starts_with(word)) return known;
   std::ranges::copy_if(known, std::back_inserter(absent), [&](const std::string& name) {
     return std::ranges::find(given.values, name, &Json::key) == given.values.end();
   });
