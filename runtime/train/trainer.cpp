@@ -361,7 +361,7 @@ class Run {
   bool epoch_measured_ = false;  // the one that comes next in state_, which lacks steps
   bool told_that_nothing_counts_ = false, told_of_norm_ = false;
   bool any_counts_ = false;   // of the epoch's rows, as far as it was not an earlier run's
-  int64_t saved_step_ = 0;    // of the last checkpoint
+  int64_t saved_step_ = -1;   // of the last checkpoint; -1: a run that ends before its first step is saved, too
   int64_t saved_epochs_ = 0;  // that have ended since
   Clock::time_point begin_, last_save_;
   TrainResult result_;
