@@ -30,7 +30,8 @@ ValueId distance(MeasureContext& c, size_t i, size_t k, const std::string& what)
 // How many distances there are, or what their rows weigh.
 ValueId count(MeasureContext& c) {
   const ir::Dims& dims = c.b.type(c.in[0]).dims;
-  const double each = static_cast<double>(ir::product(dims) / dims.back() / c.rows);
+  const int64_t distances_of_row = ir::product(dims) / dims.back() / c.rows;
+  const auto each = static_cast<double>(distances_of_row);
   if (!c.weights.valid()) return c.count(each * static_cast<double>(c.rows));
   const ValueId weight = sum_of(c, c.weights, {}, "weight_of_rows");
   return c.emit("mul", {weight, like(c, each, weight)}, {}, "weight_of_distances");

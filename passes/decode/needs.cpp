@@ -99,8 +99,9 @@ class Finder {
     for (const NodeId id : f().order) {
       const Node& n = f()[id];
       const size_t sequences = n.op->decoding != nullptr ? n.op->decoding->sequences : 0;
-      const bool goes_on = sequences > 0 && (std::all_of(n.operands.begin(), n.operands.begin() + sequences,
-                                                         [&](ValueId v) { return depends(v); }));
+      const bool goes_on =
+          sequences > 0 && (std::all_of(n.operands.begin(), n.operands.begin() + static_cast<std::ptrdiff_t>(sequences),
+                                        [&](ValueId v) { return depends(v); }));
       stays[index_of(id)] = static_cast<char>(goes_on || of_source(n.results[0]));
     }
     decompose_nodes(n_.forward, [&](NodeId id) {

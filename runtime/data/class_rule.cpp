@@ -23,7 +23,7 @@ ClassRule class_rule(const std::vector<ReaderSetting>& settings) {
   const ReaderSetting* other = find_setting(settings, "other");
   const ReaderSetting* classes = find_setting(settings, "classes");
   if (least != nullptr) rule.min_count = std::get<int64_t>(least->value);
-  if (rule.min_count > 1 && other == nullptr)
+  if (least != nullptr && rule.min_count > 1 && other == nullptr)
     throw UserError(least->where, "'min_count' leaves rows without a class", "\"other\": \"other\" is the one of them");
   if (other == nullptr) return rule;
   rule.other = std::get<std::vector<std::string>>(other->value).at(0);

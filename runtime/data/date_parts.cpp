@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 
 #include "ir/check.h"
@@ -98,8 +99,8 @@ constexpr Part kParts[] = {
     {"month", [](const DateTime& d) { return static_cast<double>(d.month); }},
     {"day", [](const DateTime& d) { return static_cast<double>(d.day_of_month); }},
     {"weekday", [](const DateTime& d) { return static_cast<double>(weekday(d)); }},
-    {"hour", [](const DateTime& d) { return static_cast<double>(static_cast<int>(d.second) / 3600); }},
-    {"minute", [](const DateTime& d) { return static_cast<double>(static_cast<int>(d.second) / 60 % 60); }},
+    {"hour", [](const DateTime& d) { return std::floor(d.second / 3600); }},
+    {"minute", [](const DateTime& d) { return std::floor(std::fmod(d.second, 3600) / 60); }},
     {"time_of_day", [](const DateTime& d) { return d.second / kSecondsOfDay; }},
     {"time_of_week",
      [](const DateTime& d) { return (static_cast<double>(weekday(d)) + d.second / kSecondsOfDay) / 7; }},
@@ -112,7 +113,7 @@ std::string parse_date(std::string_view text, DateTime& to) {
   const size_t begin = text.find_first_not_of(" \t"), end = text.find_last_not_of(" \t");
   Cursor cursor{begin == std::string_view::npos ? std::string_view() : text.substr(begin, end - begin + 1)};
   to = {};
-  const std::string fault = "is no date of ISO 8601";
+  constexpr const char* fault = "is no date of ISO 8601";
   if (!take_day(cursor, to)) return fault;
   int hour = 0, minute = 0;
   double second = 0;

@@ -343,7 +343,7 @@ class CsvTable {
     DateTime date;
     const bool reads = parse_date(text, date).empty();
     if (is_date(s, place)) return reads ? fmt::format("f32 takes {} of any date", s.parts[place]) : kDateHelp;
-    const std::string help = other_style(text, style_);
+    std::string help = other_style(text, style_);
     if (!help.empty()) return help;
     if (reads && text.find('-') != std::string_view::npos)
       return fmt::format("\"dates\": {{\"{}\": [\"days\"]}} reads it", layout_.word(s.fields[place]));
