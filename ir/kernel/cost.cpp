@@ -1,5 +1,6 @@
 #include "ir/kernel/cost.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "ir/kernel/access.h"
@@ -21,41 +22,61 @@ double domain_points(const Graph& k, const Node& n) {
   return domain != nullptr ? static_cast<double>(product(domain->extents)) : 1;
 }
 
+// Whether a broadcast repeats numbers that differ from column to column: along the last axis that is longer than one.
+bool varies_by_column(const Graph& k, const Node& n) {
+  if (n.op->traits.spread == nullptr || k[n.operands[0]].type.elements() == 1) return false;
+  const std::vector<int64_t> kept = n.op->traits.spread(n);
+  const Dims& dims = k[n.results[0]].type.dims;
+  size_t last = dims.size();
+  while (last > 0 && dims[last - 1] == 1) --last;
+  return last > 0 && std::find(kept.begin(), kept.end(), static_cast<int64_t>(last) - 1) != kept.end();
+}
+
 // How many elements of each value a kernel computes in all. A window reads a value at many points, and the kernel
 // computes the value anew at each of them. Readers at the same points share one computation.
+//
+// A kernel that goes through rows keeps what a whole row shares, and computes what differs from column to column anew in
+// each row. Of elementwise operators that costs next to nothing, and is not counted. A reduction inside costs all its
+// terms each time: softmax along the rows of 300,000 x 3, as one kernel, would look for the maximum 300,000 times.
 class Evaluations {
  public:
-  explicit Evaluations(const Graph& k) : k_(k), count_(k.value_count(), 0) {
-    for (ValueId v : k.outputs) raise(v, elements(v));
+  explicit Evaluations(const Graph& k) : k_(k), count_(k.value_count(), 0), by_row_(k.value_count(), 0) {
+    for (ValueId v : k.outputs) raise(v, elements(v), elements(v));
     for (auto it = k.order.rbegin(); it != k.order.rend(); ++it) visit(k[*it]);
   }
   double of(const Node& n) const {
-    double most = 0;
-    for (ValueId r : n.results) most = std::max(most, count_[static_cast<size_t>(r.index)]);
-    return most;
+    return most_of(n, domain_points(k_, n) > 1 ? by_row_ : count_);
   }
 
  private:
   double elements(ValueId v) const { return static_cast<double>(k_[v].type.elements()); }
-  void raise(ValueId v, double count) {
-    double& known = count_[static_cast<size_t>(v.index)];
-    known = std::max(known, count);
+  double most_of(const Node& n, const std::vector<double>& counts) const {
+    double most = 0;
+    for (ValueId r : n.results) most = std::max(most, counts[static_cast<size_t>(r.index)]);
+    return most;
+  }
+  void raise(ValueId v, double count, double by_row) {
+    const auto i = static_cast<size_t>(v.index);
+    count_[i] = std::max(count_[i], count);
+    by_row_[i] = std::max(by_row_[i], by_row);
   }
 
   void visit(const Node& n) {
-    double count = of(n);
-    double points = domain_points(k_, n);
+    const double points = domain_points(k_, n), count = of(n);
+    const double by_row = most_of(n, by_row_);
+    const bool again = varies_by_column(k_, n);
     for (ValueId v : n.operands) {
       // A movement that repeats an element, as a broadcast does, computes it once. One of several operands, as a
       // concatenation, computes each of them at every element, and takes one.
       bool moves = std::holds_alternative<Movement>(n.op->kind) || std::holds_alternative<Lookup>(n.op->kind);
       double repeats = n.operands.size() > 1 ? 1 : std::min(1.0, elements(v) / elements(n.results[0]));
-      raise(v, moves ? count * repeats : count * points);
+      raise(v, moves ? count * repeats : count * points, moves ? by_row * (again ? 1 : repeats) : by_row * points);
     }
   }
 
   const Graph& k_;
   std::vector<double> count_;
+  std::vector<double> by_row_;  // with what each row computes anew
 };
 
 // Where the operator says so itself.
