@@ -15,7 +15,14 @@ constexpr double kOfFunctions = 8;  // exp, log and division: a few units in the
 
 struct Row {
   double largest = -INFINITY, span = 0;  // the distances that go through exp: each is rounded
-  long double total = 0;
+  long double total = 0, lost = 0;
+
+  // Compensated (Kahan 1965): ten million long doubles one after another are wrong by more than an f64's bound.
+  void add(long double term) {
+    const long double next = term - lost, sum = total + next;
+    lost = (sum - total) - next;
+    total = sum;
+  }
 };
 
 std::vector<Row> rows_of(const Lines& lines, const Column& x) {
@@ -25,7 +32,7 @@ std::vector<Row> rows_of(const Lines& lines, const Column& x) {
   lines.each([&](int64_t i, int64_t line, int64_t) {
     const double apart = of(line).largest - x.at(i);
     of(line).span = std::max(of(line).span, std::min(apart, 100.0));
-    of(line).total += std::exp(static_cast<long double>(-apart));
+    of(line).add(std::exp(static_cast<long double>(-apart)));
   });
   return rows;
 }
