@@ -6,6 +6,7 @@
 
 #include "frontend/keys/check_keys.h"
 #include "frontend/limits.h"
+#include "frontend/weight_norms.h"
 #include "ir/check.h"
 #include "ir/evaluate/tensor.h"
 #include "ir/scalars.h"
@@ -79,6 +80,10 @@ ValueId LayerContext::parameter(const std::string& name, const Dims& dims, std::
     throw UserError(given != nullptr ? given->where : node.op_where,
                     fmt::format("initializer {}: expected a parameter of rank {} or more, found {}",
                                 initializer.def->name, initializer.def->least_rank, ir::to_string(dims)));
+  if (const auto made = weight ? made_weight(*this, name, dims, layout, initializer) : std::nullopt) {
+    originals.emplace(made->value, made->original);
+    return made->value;
+  }
   const ParameterSpec spec{name.empty() ? path : path + "." + name, {ir::DType::f32, dims}, layout};
   return graph.parameter(spec, initializer, node.op_where);
 }
@@ -89,10 +94,18 @@ ValueId LayerContext::buffer(const std::string& name, const ir::Type& type, cons
 }
 
 void LayerContext::train_sparsely(ValueId parameter, std::string_view setting) {
+  if (originals.contains(parameter))
+    fail_setting(setting,
+                 fmt::format("'{}' renews the rows of a batch, and '{}' makes every row anew in each step", setting,
+                             made_weight_setting(settings)->key),
+                 "leave out one of them");
   graph.sparse(parameter, settings.where(setting));
 }
 
-void LayerContext::start_with_zeros(ValueId parameter, int64_t row) { graph.zero_row(parameter, row); }
+void LayerContext::start_with_zeros(ValueId parameter, int64_t row) {
+  const auto made = originals.find(parameter);
+  graph.zero_row(made == originals.end() ? parameter : made->second, row);
+}
 
 void LayerContext::update(ValueId buffer, ValueId next) {
   if (training) graph.update(buffer, next);

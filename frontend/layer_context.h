@@ -2,6 +2,7 @@
 // built.
 #pragma once
 #include <functional>
+#include <map>
 #include <string>
 
 #include "frontend/initializer.h"
@@ -58,6 +59,7 @@ class LayerContext {
   ir::Values in;     // an absent optional input is invalid; literals are invalid and stand in node.in
   ImageLayout layout = ImageLayout::nhwc;
   bool training = true;
+  std::map<ir::ValueId, ir::ValueId> originals = {};  // of weights that are made of parameters: the one drawn as they
 
   const ir::Type& type(ir::ValueId v) const { return b.type(v); }
   const ir::Dims& dims(ir::ValueId v) const { return b.type(v).dims; }
@@ -74,7 +76,8 @@ class LayerContext {
   ir::ValueId broadcast(ir::ValueId v, const ir::Dims& dims);
 
   // The parameter <path>.<name> (<path> where the name is empty), initialised by the setting `setting` (a part), else
-  // by train.init where `weight`, else by `init`. The value has the axes of `dims` in the order of `layout`.
+  // by train.init where `weight`, else by `init`. The value has the axes of `dims` in the order of `layout`. A `weight` is
+  // made of other parameters where the setting weight_norm or spectral_norm says so (frontend/weight_norms.h).
   ir::ValueId parameter(const std::string& name, const ir::Dims& dims, std::string_view setting,
                         const std::string& init, bool weight, const ir::Layout& layout = {});
   ir::ValueId parameter(const std::string& name, const ir::Dims& dims, std::string_view setting,

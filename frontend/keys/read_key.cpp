@@ -34,7 +34,7 @@ bool fits_item(const Json& value, const Key& key) {
       // A number is a schedule; of an initializer the layer says what to write for it.
       return value.kind == Kind::text || value.kind == Kind::object ||
              ((key.of == "schedule" || key.of == "initializer") && number_like(value));
-    case KeyType::object: return value.kind == Kind::object;
+    case KeyType::object: return value.kind == Kind::object || (value.kind == Kind::flag && ir::is_switch(key));
     case KeyType::padding:
     case KeyType::sides:
     case KeyType::borders: return number_like(value) || (value.kind == Kind::list && all_number_like(value));

@@ -23,7 +23,7 @@ const RegisterLayer conv1d({
                         .doc = "channels split into groups that do not mix",
                         .fallback = int64_t{1},
                         .range = ir::at_least(1)}},
-                      filter_settings()}),
+                      filter_settings(/*filters=*/0)}),
     .parameters = "weight [filters, in / groups, k], bias [filters]",
     .build = build,
 });

@@ -117,7 +117,7 @@ const RegisterLayer conv2d_transpose({
                         .doc = "channels split into groups that do not mix",
                         .fallback = int64_t{1},
                         .range = ir::at_least(1)}},
-                      filter_settings()}),
+                      filter_settings(/*filters=*/1)}),
     .parameters = "weight [in, filters / groups, kh, kw], bias [filters]",
     .build = build,
 });

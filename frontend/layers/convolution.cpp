@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
+#include "frontend/weight_norms.h"
+
 namespace heddle::frontend {
 
 using ir::Dims;
@@ -54,11 +58,14 @@ std::vector<Key> kernel_settings(bool sequence) {
   return settings;
 }
 
-std::vector<Key> filter_settings() {
-  return {{.name = "bias", .type = KeyType::flag, .doc = "add a bias", .fallback = true},
-          {.name = "activation", .type = KeyType::part, .doc = "applied to the result", .of = "activation"},
-          {.name = "init", .type = KeyType::part, .doc = "initializer of weight: glorot_uniform", .of = "initializer"},
-          {.name = "bias_init", .type = KeyType::part, .doc = "initializer of bias: zeros", .of = "initializer"}};
+std::vector<Key> filter_settings(int64_t filters) {
+  std::vector<Key> settings = {
+      {.name = "bias", .type = KeyType::flag, .doc = "add a bias", .fallback = true},
+      {.name = "activation", .type = KeyType::part, .doc = "applied to the result", .of = "activation"},
+      {.name = "init", .type = KeyType::part, .doc = "initializer of weight: glorot_uniform", .of = "initializer"},
+      {.name = "bias_init", .type = KeyType::part, .doc = "initializer of bias: zeros", .of = "initializer"}};
+  for (Key& key : made_weight_settings(filters)) settings.push_back(std::move(key));
+  return settings;
 }
 
 std::vector<Key> all_settings(std::initializer_list<std::vector<Key>> lists) {

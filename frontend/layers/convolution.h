@@ -23,8 +23,9 @@ ir::ValueId add_bias(LayerContext& c, ir::ValueId y, const std::string& bias = "
 
 // kernel, stride, pad and dilation.
 std::vector<Key> kernel_settings(bool sequence);
-// bias, activation and the initializers.
-std::vector<Key> filter_settings();
+// bias, activation, the initializers, and what the weight may be made of; `filters` is the axis of the weight where its
+// filters stand: 0, of a transposed convolution 1.
+std::vector<Key> filter_settings(int64_t filters);
 // One list after another.
 std::vector<Key> all_settings(std::initializer_list<std::vector<Key>> lists);
 

@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "frontend/layer_context.h"
 #include "frontend/limits.h"
+#include "frontend/weight_norms.h"
 
 namespace heddle::frontend {
 namespace {
@@ -27,15 +30,21 @@ ir::Values build(LayerContext& c) {
   return {c.reshape(c.apply_activation(y), out)};
 }
 
+std::vector<Key> settings() {
+  std::vector<Key> all = {
+      {.name = "units", .doc = "outputs", .required = true, .range = ir::at_least(1)},
+      {.name = "bias", .type = KeyType::flag, .doc = "add a bias", .fallback = true},
+      {.name = "activation", .type = KeyType::part, .doc = "applied to the result", .of = "activation"},
+      {.name = "init", .type = KeyType::part, .doc = "initializer of weight: glorot_uniform", .of = "initializer"},
+      {.name = "bias_init", .type = KeyType::part, .doc = "initializer of bias: zeros", .of = "initializer"}};
+  for (Key& key : made_weight_settings(/*rows=*/0)) all.push_back(std::move(key));
+  return all;
+}
+
 const RegisterLayer dense({
     .name = "dense",
     .doc = "x weight^T + bias over the last axis",
-    .settings =
-        {{.name = "units", .doc = "outputs", .required = true, .range = ir::at_least(1)},
-         {.name = "bias", .type = KeyType::flag, .doc = "add a bias", .fallback = true},
-         {.name = "activation", .type = KeyType::part, .doc = "applied to the result", .of = "activation"},
-         {.name = "init", .type = KeyType::part, .doc = "initializer of weight: glorot_uniform", .of = "initializer"},
-         {.name = "bias_init", .type = KeyType::part, .doc = "initializer of bias: zeros", .of = "initializer"}},
+    .settings = settings(),
     .parameters = "weight [units, in], bias [units]",
     .build = build,
 });

@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <numeric>
+#include <utility>
 
 #include "frontend/layers/index_parts.h"
 #include "frontend/limits.h"
+#include "frontend/weight_norms.h"
 
 namespace heddle::frontend {
 namespace {
@@ -91,23 +93,28 @@ ir::Values build_one_hot(LayerContext& c) {
   return {c.emit("cast", {hit}, {{"dtype", std::string("f32")}})};
 }
 
-const RegisterLayer embedding(
-    {.name = "embedding",
-     .doc = "row `index` of weight for each index",
-     .inputs = {"indices"},
-     .settings =
-         {{.name = "vocab", .doc = "rows: indices lie in [0, vocab)", .required = true, .range = ir::at_least(1)},
-          {.name = "units", .doc = "length of a row", .required = true, .range = ir::at_least(1)},
-          {.name = "padding",
-           .doc = "an index of which the result is zeros, and that trains nothing; -1 is none",
-           .fallback = int64_t{-1}},
-          {.name = "sparse",
-           .type = KeyType::flag,
-           .doc = "a step renews only the rows that its batch looks up",
-           .fallback = false},
-          {.name = "init", .type = KeyType::part, .doc = "initializer of weight: normal", .of = "initializer"}},
-     .parameters = "weight [vocab, units]",
-     .build = build_embedding});
+std::vector<Key> embedding_settings() {
+  std::vector<Key> all = {
+      {.name = "vocab", .doc = "rows: indices lie in [0, vocab)", .required = true, .range = ir::at_least(1)},
+      {.name = "units", .doc = "length of a row", .required = true, .range = ir::at_least(1)},
+      {.name = "padding",
+       .doc = "an index of which the result is zeros, and that trains nothing; -1 is none",
+       .fallback = int64_t{-1}},
+      {.name = "sparse",
+       .type = KeyType::flag,
+       .doc = "a step renews only the rows that its batch looks up",
+       .fallback = false},
+      {.name = "init", .type = KeyType::part, .doc = "initializer of weight: normal", .of = "initializer"}};
+  for (Key& key : made_weight_settings(/*rows=*/0)) all.push_back(std::move(key));
+  return all;
+}
+
+const RegisterLayer embedding({.name = "embedding",
+                               .doc = "row `index` of weight for each index",
+                               .inputs = {"indices"},
+                               .settings = embedding_settings(),
+                               .parameters = "weight [vocab, units]",
+                               .build = build_embedding});
 const RegisterLayer gather(
     {.name = "gather",
      .doc = "the elements at indices along an axis, in whose place the axes of the indices stand",

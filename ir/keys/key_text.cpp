@@ -49,6 +49,10 @@ std::string fallback_text(const Attr& fallback) {
 
 }  // namespace
 
+bool is_switch(const Key& key) {
+  return key.type == KeyType::object && key.fallback && std::holds_alternative<bool>(*key.fallback);
+}
+
 std::string expected_item(const Key& key) {
   switch (key.type) {
     case KeyType::flag: return "true or false";
@@ -61,7 +65,7 @@ std::string expected_item(const Key& key) {
     case KeyType::part:
       return key.of == "schedule" ? "a number, a name or an object with an \"op\""
                                   : "a name or an object with an \"op\"";
-    case KeyType::object: return "an object";
+    case KeyType::object: return is_switch(key) ? "true, false or an object" : "an object";
     case KeyType::padding: return "\"valid\", \"same\", an integer or a list of integers";
     case KeyType::sides: return "one number or [height, width]";
     case KeyType::borders: return "one number, [height, width] or [top, bottom, left, right]";

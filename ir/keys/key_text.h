@@ -10,6 +10,8 @@
 
 namespace heddle::ir {
 
+// Whether an object's key also takes true, for the object without members, and false: its default is one of them.
+bool is_switch(const Key& key);
 // "a number": what one value is, and what the whole is.
 std::string expected_item(const Key& key);
 std::string expected_text(const Key& key);

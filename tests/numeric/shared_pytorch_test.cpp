@@ -1,7 +1,10 @@
-// Parameters that several nodes share against PyTorch, where a module is called several times: the losses of two
-// steps, parameters and running statistics after each, and a prediction, by the evaluator in double precision and by the
-// host device in single precision. The numbers are tests/training/reference/shared.safetensors (see make_shared.py there).
+// Parameters that several nodes share, and weights that are made of parameters, against PyTorch: the losses of two or
+// three steps, parameters and buffers after each, and a prediction, by the evaluator in double precision and by the host
+// device in single precision. The numbers are shared.safetensors and weight_norms.safetensors of
+// tests/training/reference (see make_shared.py and make_weight_norms.py there).
 #include <gtest/gtest.h>
+
+#include <map>
 
 #include "frontend/build_graph.h"
 #include "frontend/read/read_model.h"
@@ -13,9 +16,30 @@
 namespace heddle::testing {
 namespace {
 
-const runtime::WeightsFile& numbers() {
+const runtime::WeightsFile& shared_numbers() {
   static const runtime::WeightsFile file = reference_file("shared.safetensors");
   return file;
+}
+
+const runtime::WeightsFile& made_numbers() {
+  static const runtime::WeightsFile file = reference_file("weight_norms.safetensors");
+  return file;
+}
+
+// A tensor of a file as it lies in memory: axis k there is axis layout[k] in the file.
+ir::Tensor in_memory(const ir::Tensor& of_file, const ir::Layout& layout) {
+  if (layout.empty()) return of_file;
+  ir::Tensor out({of_file.type.dtype, ir::memory_dims(of_file.type.dims, layout)});
+  for (int64_t i = 0; i < out.elements(); ++i) {
+    std::vector<int64_t> at(layout.size());
+    int64_t rest = i;
+    for (size_t k = layout.size(); k-- > 0; rest /= out.type.dims[k])
+      at[static_cast<size_t>(layout[k])] = rest % out.type.dims[k];
+    int64_t place = 0;
+    for (size_t d = 0; d < at.size(); ++d) place = place * of_file.type.dims[d] + at[d];
+    out.copy(i, of_file, place);
+  }
+  return out;
 }
 
 using Entry = std::function<ir::Evaluation(const ir::Graph& entry, const ir::NamedTensors& inputs)>;
@@ -28,8 +52,16 @@ class SharedOfPyTorch : public ::testing::TestWithParam<std::string> {
     module_ = frontend::build_module(model, frontend::default_build_options(model));
   }
 
+  static const runtime::WeightsFile& numbers() {
+    return made_numbers().metadata.contains(GetParam()) ? made_numbers() : shared_numbers();
+  }
   ir::Tensor of_case(const std::string& what) { return stored_tensor(numbers(), GetParam() + "/" + what); }
   bool is_stored(const std::string& what) { return numbers().find(GetParam() + "/" + what) != nullptr; }
+
+  ir::Tensor part_of_state(const std::string& what, const std::string& name, int64_t k, const ir::Type& memory) {
+    const ir::Layout& layout = layouts_[name];
+    return in_memory(part_of(of_case(what), k, {memory.dtype, ir::logical_dims(memory.dims, layout)}), layout);
+  }
 
   // With the inputs of step k; what the entry updates is kept.
   std::vector<ir::Tensor> run(const std::string& entry, int64_t k, const Entry& by) {
@@ -42,7 +74,8 @@ class SharedOfPyTorch : public ::testing::TestWithParam<std::string> {
         continue;
       }
       const bool starts = !states_.contains(name) && is_stored("start." + name);
-      if (starts) states_.emplace(name, part_of(of_case("start." + name), 0, g[v].type));
+      layouts_[name] = g[v].layout;
+      if (starts) states_.emplace(name, part_of_state("start." + name, name, 0, g[v].type));
       inputs.emplace(name, states_.try_emplace(name, ir::Tensor(g[v].type)).first->second);
     }
     ir::Evaluation done = by(g, inputs);
@@ -59,7 +92,7 @@ class SharedOfPyTorch : public ::testing::TestWithParam<std::string> {
       for (const runtime::SavedTensor& t : numbers().tensors) stored += t.name.starts_with(GetParam() + "/after.");
       for (const auto& [name, state] : states_) {
         if (!is_stored("after." + name)) continue;
-        EXPECT_LE(nmse(state, part_of(of_case("after." + name), k, state.type)), tolerance) << name << " " << k;
+        EXPECT_LE(nmse(state, part_of_state("after." + name, name, k, state.type)), tolerance) << name << " " << k;
         ++compared;
       }
       EXPECT_EQ(compared, stored);
@@ -76,6 +109,7 @@ class SharedOfPyTorch : public ::testing::TestWithParam<std::string> {
   frontend::Sources sources_;
   ir::Module module_;
   ir::NamedTensors states_;
+  std::map<std::string, ir::Layout> layouts_;
 };
 
 TEST_P(SharedOfPyTorch, EvaluatorAgreesInDouble) {
@@ -88,7 +122,9 @@ TEST_P(SharedOfPyTorch, HostAgreesInSingle) {
   check([&](const ir::Graph& g, const ir::NamedTensors& inputs) { return host(g.name, inputs); }, 1e-10);
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, SharedOfPyTorch, ::testing::ValuesIn(reference_cases(numbers())),
+INSTANTIATE_TEST_SUITE_P(Cases, SharedOfPyTorch, ::testing::ValuesIn(reference_cases(shared_numbers())),
+                         [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(MadeWeights, SharedOfPyTorch, ::testing::ValuesIn(reference_cases(made_numbers())),
                          [](const auto& info) { return info.param; });
 
 }  // namespace

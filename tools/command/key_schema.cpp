@@ -1,5 +1,6 @@
 #include "tools/command/key_schema.h"
 
+#include "ir/keys/key_text.h"
 #include "runtime/json_text.h"
 
 namespace heddle::tools::schema {
@@ -25,7 +26,10 @@ std::string item(const Key& key) {
     case KeyType::word: return type({"string", "integer"});
     case KeyType::part:
       return key.of == "schedule" ? one_of({type({"number", "string"}), ref(key.of)}) : one_of({ref(key.of)});
-    case KeyType::object: return key.keys != nullptr ? closed_object(key.keys()) : ref(key.of);
+    case KeyType::object: {
+      const std::string members = key.keys != nullptr ? closed_object(key.keys()) : ref(key.of);
+      return ir::is_switch(key) ? one_of({type({"boolean"}), members}) : members;
+    }
     case KeyType::padding:
     case KeyType::sides:
     case KeyType::borders: return one_of({whole, list_of(whole)});
