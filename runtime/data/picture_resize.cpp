@@ -94,6 +94,27 @@ void resample(const std::byte* from, int64_t width, const Axis& across, const Ax
   }
 }
 
+// Columns first: one row of the result after another.
+template <size_t kChannels>
+void resample_down_first(const std::byte* from, int64_t width, const Axis& across, const Axis& down, std::byte* to,
+                         int64_t stride) {
+  const size_t line = static_cast<size_t>(width) * kChannels;
+  std::vector<int32_t> sums(line), out(across.windows.size() * kChannels);
+  std::vector<std::byte> row(line);
+  for (const Window& window : down.windows) {
+    std::ranges::fill(sums, kHalf);
+    for (int64_t y = window.first; y < window.last; ++y) {
+      const int32_t weight = down.weights[window.weights + static_cast<size_t>(y - window.first)];
+      const std::byte* stored = from + y * static_cast<int64_t>(line);
+      for (size_t i = 0; i < line; ++i) sums[i] += weight * std::to_integer<int32_t>(stored[i]);
+    }
+    std::ranges::transform(sums, row.begin(), [](int32_t sum) { return static_cast<std::byte>(rounded(sum)); });
+    resample_row<kChannels>(row.data(), across, out.data());
+    std::ranges::transform(out, to, [](int32_t value) { return static_cast<std::byte>(value); });
+    to += stride;
+  }
+}
+
 // What of the picture is drawn, and where.
 struct Placement {
   double top = 0, left = 0, bottom, right;
@@ -132,7 +153,10 @@ void resize_picture(const std::byte* from, PictureSize size, Resizing resizing, 
   const int64_t stride = result.width * result.channels;
   if (p.height < result.height || p.width < result.width) std::fill_n(to, result.bytes(), std::byte{0});
   std::byte* corner = to + p.y * stride + p.x * result.channels;
-  const auto resample_all = result.channels == 1 ? resample<1> : resample<3>;
+  // As Pillow 13 does where the height shrinks by more than twice what the width does.
+  const bool down_first = p.height < size.height && 2 * (size.width - p.width) < size.height - p.height;
+  const auto resample_all = down_first ? (result.channels == 1 ? resample_down_first<1> : resample_down_first<3>)
+                                       : (result.channels == 1 ? resample<1> : resample<3>);
   resample_all(from, size.width, across, down, corner, stride);
 }
 
