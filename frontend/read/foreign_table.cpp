@@ -691,7 +691,7 @@ const std::vector<ForeignName>& foreign_names() {
         "randaugment", "autoaugment", "trivialaugmentwide", "augmix"},
        {"crop"},
        "flip, crop, cutout and mixup change pictures in training"},
-      {{"resize"}, {"pad"}, "pictures have the input's size; {\"op\": \"resize2d\"} as the first node makes another"},
+      {{"resize"}, {"pad"}, "\"resize\" of the reader image_folder does that: \"fit\", \"cover\" or \"stretch\""},
   };
   return names;
 }

@@ -9,10 +9,13 @@
 #include <fcntl.h>
 #include <jpeglib.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
 #include <vector>
 
+#include "runtime/data/picture_turn.h"
 #include "runtime/files/file.h"
 
 namespace heddle::runtime::data {
@@ -25,16 +28,40 @@ struct Picture {
   const std::string& name;
   const Location& where;
   PictureSize size;
+  Resizing resizing;
 
   [[noreturn]] void fail(const std::string& message, const std::string& help = {}) const {
     throw UserError(where, fmt::format("{}: {}", name, message), help);
   }
-  void require_size(int64_t height, int64_t width) const {
-    if (height != size.height || width != size.width)
-      fail(fmt::format("a picture of {} x {}, the input takes {} x {}", height, width, size.height, size.width),
-           "all pictures have one size: scale them before, with ImageMagick's mogrify -resize for example");
+  [[noreturn]] void fail_by_size(PictureSize shown) const {
+    fail(fmt::format("a picture of {} x {}, the input takes {} x {}", shown.height, shown.width, size.height,
+                     size.width),
+         "\"resize\" of an image_folder makes all pictures of one size: \"fit\", \"cover\" or \"stretch\"");
   }
 };
+
+// Decodes `stored` to where it belongs if that is what the input takes, else into memory of its own, and makes it so.
+void make_row(const Picture& p, PictureSize stored, int orientation, const std::function<void(std::byte*)>& decode,
+              std::byte* to) {
+  const PictureSize shown = turned_size(stored, orientation);
+  const bool same = shown.height == p.size.height && shown.width == p.size.width;
+  if (!same && p.resizing.how == ResizeKind::none) p.fail_by_size(shown);
+  if (same && orientation == 1) return decode(to);
+  if (!same && shown.height > kMostPixels / shown.width)
+    p.fail(fmt::format("a picture of {} x {}, at most {} pixels are resized", shown.height, shown.width, kMostPixels),
+           "make it smaller before, with ImageMagick's mogrify -resize for example");
+  std::vector<std::byte> pixels(static_cast<size_t>(stored.bytes()));
+  decode(pixels.data());
+  if (orientation != 1) {
+    std::vector<std::byte> turned(pixels.size());
+    turn_picture(pixels.data(), stored, orientation, turned.data());
+    pixels.swap(turned);
+  }
+  if (same)
+    std::ranges::copy(pixels, to);
+  else
+    resize_picture(pixels.data(), shown, p.resizing, p.size, to);
+}
 
 // ITU-R BT.601's luminance in 16 bits, as libjpeg computes it where it makes coloured pictures.
 uint32_t luminance(uint32_t red, uint32_t green, uint32_t blue) {
@@ -58,30 +85,35 @@ void draw_on_black(const std::vector<std::byte>& rgba, int64_t channels, std::by
 }
 
 // libpng's simplified interface, which keeps all that jumps inside.
-void read_png(const Picture& p, const std::vector<std::byte>& content, std::byte* to) {
+struct PngImage {
   png_image image{};
-  image.version = PNG_IMAGE_VERSION;
-  if (png_image_begin_read_from_memory(&image, content.data(), content.size()) == 0)
-    p.fail(fmt::format("not a PNG picture that can be read ({})", image.message));
-  const auto end = [&] { png_image_free(&image); };
-  if (image.height != p.size.height || image.width != p.size.width) {
-    const int64_t height = image.height, width = image.width;
-    end();
-    p.require_size(height, width);
-  }
+  PngImage() { image.version = PNG_IMAGE_VERSION; }
+  PngImage(const PngImage&) = delete;
+  PngImage& operator=(const PngImage&) = delete;
+  ~PngImage() { png_image_free(&image); }
+};
+
+void decode_png(const Picture& p, png_image& image, std::byte* to) {
   // Else values of 16 bits would be taken for linear ones, and become brighter.
   image.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;
   const bool grey = p.size.channels == 1;
   const bool as_stored =
       (image.format & PNG_FORMAT_FLAG_ALPHA) == 0 && !(grey && (image.format & PNG_FORMAT_FLAG_COLOR) != 0);
-  std::vector<std::byte> rgba(as_stored ? 0 : static_cast<size_t>(p.size.height * p.size.width) * 4);
+  std::vector<std::byte> rgba(as_stored ? 0 : size_t{image.height} * image.width * 4);
   image.format = !as_stored ? PNG_FORMAT_RGBA : grey ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
   const bool read = png_image_finish_read(&image, nullptr, as_stored ? to : rgba.data(), 0, nullptr) != 0 &&
                     (image.warning_or_error & PNG_IMAGE_ERROR) == 0;
-  const std::string message = image.message;
-  end();
-  if (!read) p.fail(fmt::format("the picture is damaged ({})", message));
+  if (!read) p.fail(fmt::format("the picture is damaged ({})", image.message));
   if (!as_stored) draw_on_black(rgba, p.size.channels, to);
+}
+
+void read_png(const Picture& p, const std::vector<std::byte>& content, std::byte* to) {
+  PngImage png;
+  if (png_image_begin_read_from_memory(&png.image, content.data(), content.size()) == 0)
+    p.fail(fmt::format("not a PNG picture that can be read ({})", png.image.message));
+  const PictureSize stored{.height = png.image.height, .width = png.image.width, .channels = p.size.channels};
+  make_row(
+      p, stored, 1, [&](std::byte* rows) { decode_png(p, png.image, rows); }, to);
 }
 
 // libjpeg tells errors by a function that may not return.
@@ -104,51 +136,63 @@ void note_message(j_common_ptr info, int level) {
 
 struct JpegResult {
   bool read = false;
-  int64_t height = 0, width = 0;  // once the header has been read
-  bool inks = false;              // CMYK, which no one formula makes RGB of
+  int64_t height = 0, width = 0;
+  int orientation = 1;
+  bool inks = false;  // CMYK, which no one formula makes RGB of
 };
 
-// Nothing here has a destructor: an error jumps over it.
-JpegResult decode_jpeg(const std::byte* content, size_t bytes, PictureSize size, JpegErrors& errors, std::byte* to) {
+int orientation_of(const jpeg_decompress_struct& info) {
+  for (const jpeg_marker_struct* m = info.marker_list; m != nullptr; m = m->next)
+    if (const int found = exif_orientation({m->data, m->data_length}); found != 1) return found;
+  return 1;
+}
+
+// The header alone where `to` is nullptr. Nothing here has a destructor: an error jumps over it.
+JpegResult decode_jpeg(const std::vector<std::byte>& content, int64_t channels, JpegErrors& errors, std::byte* to) {
   jpeg_decompress_struct info{};
-  volatile int64_t height = 0, width = 0;
   info.err = jpeg_std_error(&errors.manager);
   errors.manager.error_exit = note_error;
   errors.manager.emit_message = note_message;
   if (setjmp(errors.jump) != 0) {  // NOLINT(cert-err52-cpp): libjpeg's way
     jpeg_destroy_decompress(&info);
-    return {.read = false, .height = height, .width = width};
+    return {.read = false};
   }
   jpeg_create_decompress(&info);
-  jpeg_mem_src(&info, reinterpret_cast<const unsigned char*>(content), bytes);
+  jpeg_mem_src(&info, reinterpret_cast<const unsigned char*>(content.data()), content.size());
+  if (to == nullptr) jpeg_save_markers(&info, JPEG_APP0 + 1, 0xffff);
   jpeg_read_header(&info, TRUE);
-  height = info.image_height;
-  width = info.image_width;
-  if (info.num_components == kInks) {
-    jpeg_destroy_decompress(&info);
-    return {.read = true, .height = height, .width = width, .inks = true};
-  }
-  if (height == size.height && width == size.width) {
-    info.out_color_space = size.channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+  const JpegResult result{.read = true,
+                          .height = info.image_height,
+                          .width = info.image_width,
+                          .orientation = orientation_of(info),
+                          .inks = info.num_components == kInks};
+  if (to != nullptr) {
+    info.out_color_space = channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
     info.dct_method = JDCT_ISLOW;
     jpeg_start_decompress(&info);
     while (info.output_scanline < info.output_height) {
-      auto* row = reinterpret_cast<JSAMPROW>(to + info.output_scanline * size.width * size.channels);
+      auto* row = reinterpret_cast<JSAMPROW>(to + info.output_scanline * result.width * channels);
       jpeg_read_scanlines(&info, &row, 1);
     }
     jpeg_finish_decompress(&info);
   }
   jpeg_destroy_decompress(&info);
-  return {.read = true, .height = height, .width = width};
+  return result;
 }
 
 void read_jpeg(const Picture& p, const std::vector<std::byte>& content, std::byte* to) {
   JpegErrors errors{};
-  const JpegResult result = decode_jpeg(content.data(), content.size(), p.size, errors, to);
-  if (!result.read) p.fail(fmt::format("the picture is damaged ({})", errors.message.data()));
-  if (result.inks)
+  const auto decode = [&](std::byte* rows) {
+    const JpegResult result = decode_jpeg(content, p.size.channels, errors, rows);
+    if (!result.read) p.fail(fmt::format("the picture is damaged ({})", errors.message.data()));
+    return result;
+  };
+  const JpegResult header = decode(nullptr);
+  if (header.inks)
     p.fail("a JPEG of the four inks of printers (CMYK)", "convert it to RGB: ImageMagick's mogrify -colorspace sRGB");
-  p.require_size(result.height, result.width);
+  const PictureSize stored{.height = header.height, .width = header.width, .channels = p.size.channels};
+  make_row(
+      p, stored, header.orientation, [&](std::byte* rows) { decode(rows); }, to);
 }
 
 bool begins(const std::vector<std::byte>& content, std::string_view with) {
@@ -158,8 +202,8 @@ bool begins(const std::vector<std::byte>& content, std::string_view with) {
 }  // namespace
 
 void read_picture(const std::filesystem::path& file, const std::string& name, const Location& where, PictureSize size,
-                  std::byte* to) {
-  const Picture picture{name, where, size};
+                  std::byte* to, Resizing resizing) {
+  const Picture picture{name, where, size, resizing};
   File in(file, O_RDONLY | O_NONBLOCK, 0, name);
   if (in.size() > kMostFileBytes) picture.fail(fmt::format("{} bytes, at most {} are read", in.size(), kMostFileBytes));
   std::vector<std::byte> content(static_cast<size_t>(in.size()));

@@ -5,7 +5,8 @@
 //
 // Palettes and 16-bit values become 8-bit ones, what is transparent is drawn on black; grey
 // pictures fill three channels, coloured ones become grey by their luminance, of their values as
-// they are stored. Nothing is scaled or turned.
+// they are stored. A JPEG is turned as its Exif says (picture_turn.h); of another size than the input's a picture is
+// resized where that is asked for (picture_resize.h).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,16 +14,15 @@
 #include <string>
 
 #include "ir/diagnostic.h"
+#include "runtime/data/picture_resize.h"
 
 namespace heddle::runtime::data {
 
-struct PictureSize {
-  int64_t height = 0, width = 0, channels = 0;
-  int64_t bytes() const { return height * width * channels; }
-};
+// Of a picture that is resized.
+inline constexpr int64_t kMostPixels = int64_t{1} << 26;
 
-// UserError at `where` where the file is no picture, is damaged, or has another size.
+// UserError at `where` where the file is no picture, is damaged, or has another size and `resizing` is none.
 void read_picture(const std::filesystem::path& file, const std::string& name, const Location& where, PictureSize size,
-                  std::byte* to);
+                  std::byte* to, Resizing resizing = {});
 
 }  // namespace heddle::runtime::data

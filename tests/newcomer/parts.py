@@ -115,7 +115,7 @@ READERS = {
     "cifar": ([32, 32, 3], {"files": "cifar.bin", "picture": "image", "label": "label"}),
     "csv": ([12], {"file": "table.csv", "delimiter": "auto", "quote": "'", "comment": "#", "skip": 0, "decimal": ".", "missing": ["mean", "indicator"], "picture": "p0:p11", "label": "label"}),
     "idx": ([12], {"picture": "picture.idx", "label": "label.idx"}),
-    "image_folder": ([4, 4, 3], {"folder": "pictures", "picture": "image", "label": "label"}),
+    "image_folder": ([4, 4, 3], {"folder": "pictures", "resize": "cover", "filter": "bicubic", "picture": "image", "label": "label"}),
     "json_lines": ([12], {"file": "rows.jsonl", "missing": "median", "picture": "pixels", "label": "label"}),
     "libsvm": ([12], {"file": "rows.libsvm", "picture": "features", "label": "target"}),
     "npy": ([12], {"picture": "picture.npy", "label": "label.npy"}),

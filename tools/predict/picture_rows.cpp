@@ -1,4 +1,5 @@
-// Pictures as rows: files that are named, and those of folders in the order of their names.
+// Pictures as rows: files that are named, and those of folders in the order of their names, resized as the model's
+// reader resizes them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <system_error>
 
 #include "runtime/data/picture.h"
+#include "runtime/data/picture_keys.h"
 #include "tools/predict/row_source.h"
 
 namespace heddle::tools {
@@ -15,6 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using runtime::data::ElementType;
 using runtime::data::PictureSize;
+using runtime::data::Resizing;
 
 bool is_picture(const fs::path& path) {
   std::string end = path.extension().string();
@@ -45,9 +48,21 @@ PictureSize size_of_picture(const driver::PredictInput& input) {
       "give its rows as npy, csv or jsonl");
 }
 
+// As the first reader resizes that makes the input of pictures, in the order in which sounds are looked for.
+Resizing resizing_of_input(const frontend::Data& data, const std::string& input) {
+  for (const auto* split : {&data.test, &data.validation, &data.train}) {
+    if (!split->has_value() || (*split)->op != "image_folder") continue;
+    const auto column = (*split)->columns.find(input);
+    if (column != (*split)->columns.end() && column->second.at(0).text == "image")
+      return runtime::data::resizing_of((*split)->settings);
+  }
+  return {};
+}
+
 struct Pictures {
   std::vector<std::string> files;
   PictureSize size;
+  Resizing resizing;
   size_t input = 0, next = 0;
   std::string input_name;
 
@@ -58,7 +73,8 @@ struct Pictures {
     column.bytes.resize(count * static_cast<size_t>(size.bytes()));
     for (size_t i = 0; i < count; ++i) {
       const std::string& file = files[next + i];
-      runtime::data::read_picture(file, file, {}, size, column.bytes.data() + static_cast<int64_t>(i) * size.bytes());
+      runtime::data::read_picture(file, file, {}, size, column.bytes.data() + static_cast<int64_t>(i) * size.bytes(),
+                                  resizing);
       into.names.push_back(file);
     }
     next += count;
@@ -81,6 +97,7 @@ OpenedSource open_pictures(const driver::Predictor& predictor, const std::vector
   const driver::PredictInput& input = predictor.inputs()[pictures->input];
   pictures->size = size_of_picture(input);
   pictures->input_name = input.request.input;
+  pictures->resizing = resizing_of_input(predictor.data(), pictures->input_name);
   for (const SourceRequest& request : requests) {
     std::error_code ec;
     if (fs::is_directory(request.path, ec))

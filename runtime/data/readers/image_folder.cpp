@@ -8,6 +8,7 @@
 #include "runtime/data/in_parallel.h"
 #include "runtime/data/path.h"
 #include "runtime/data/picture.h"
+#include "runtime/data/picture_keys.h"
 #include "runtime/data/table.h"
 
 namespace heddle::runtime::data {
@@ -45,15 +46,17 @@ Column empty_column(const ColumnRequest& asked) {
 void decode(const ClassFolder& folder, const ColumnRequest& asked, const ReaderRequest& request, const fs::path& root,
             std::byte* to) {
   const PictureSize size = size_of_picture(asked);
+  const Resizing resizing = resizing_of(request.settings);
   const Location where = request.place("folder");
   in_parallel(std::ssize(folder.files), [&](int64_t i) {
     const std::string& name = folder.files[static_cast<size_t>(i)].name;
-    read_picture(resolve(root, name, where), name, where, size, to + i * size.bytes());
+    read_picture(resolve(root, name, where), name, where, size, to + i * size.bytes(), resizing);
   });
 }
 
 TableHeader read_header(const ReaderRequest& request, const fs::path& root) {
   TableHeader header;
+  resizing_of(request.settings);  // or an error
   for (const ColumnRequest& column : request.columns) header.types.push_back(empty_column(column).type);
   const ClassFolder folder = list_classes(request, root, kPictures);
   header.rows = std::ssize(folder.files);
@@ -79,14 +82,21 @@ Table read_rows(const ReaderRequest& request, const fs::path& root) {
   return table;
 }
 
+std::vector<Key> keys() {
+  std::vector<Key> all = {
+      {.name = "folder", .type = KeyType::path, .doc = "that holds the classes' folders", .required = true},
+      {.name = "classes",
+       .type = KeyType::text,
+       .count = Count::several,
+       .doc = "their folders' names, in the order of their numbers"}};
+  all.insert(all.end(), picture_keys().begin(), picture_keys().end());
+  return all;
+}
+
 const RegisterReader image_folder({
     .name = "image_folder",
     .doc = "pictures in a folder for each class; an input is \"image\" or \"label\"",
-    .keys = {{.name = "folder", .type = KeyType::path, .doc = "that holds the classes' folders", .required = true},
-             {.name = "classes",
-              .type = KeyType::text,
-              .count = Count::several,
-              .doc = "their folders' names, in the order of their numbers"}},
+    .keys = keys(),
     .header = read_header,
     .read = read_rows,
 });
