@@ -24,19 +24,20 @@ Dims read_size(LayerContext& c, size_t sides) {
   return size;
 }
 
-// Windows of one size that lie side by side are an ordinary pooling, in one pass over an image.
+// Windows of one size that lie side by side are an ordinary pooling, in one pass over an image or a volume.
 bool is_even(const Dims& image, const Dims& size) {
-  if (size.size() != 2) return false;
+  if (size.size() == 1) return false;
   for (size_t d = 0; d < size.size(); ++d)
     if (image[d] % size[d] != 0) return false;
   return true;
 }
 
 ValueId even_pool(LayerContext& c, bool largest, ValueId x, const Dims& image, const Dims& size) {
-  const Dims window = {image[0] / size[0], image[1] / size[1]};
+  Dims window;
+  for (size_t d = 0; d < size.size(); ++d) window.push_back(image[d] / size[d]);
   const ir::Attrs attrs = {{"window", window}, {"strides", window}};
-  if (!largest) return c.emit("avg_pool2d", {x}, attrs);
-  return c.b.multi("max_pool2d", {x}, attrs, {c.path + ".max", c.path + ".index"})[0];
+  if (!largest) return c.emit(size.size() == 2 ? "avg_pool2d" : "avg_pool3d", {x}, attrs);
+  return c.b.multi(size.size() == 2 ? "max_pool2d" : "max_pool3d", {x}, attrs, {c.path + ".max", c.path + ".index"})[0];
 }
 
 // The last axis first, so that of equal elements the first in the rows' order is chosen.

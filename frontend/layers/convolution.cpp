@@ -19,24 +19,36 @@ int64_t read_groups(LayerContext& c, int64_t in, int64_t filters) {
   return groups;
 }
 
-ValueId convolve(LayerContext& c, ValueId x, const Convolution& convolution, std::string_view suffix) {
-  const bool sequence = convolution.window.size.size() == 1;
-  const Window w = sequence ? over_row(convolution.window) : convolution.window;
-  const int64_t filters = convolution.filters, in = c.dims(x).back() / convolution.groups;
-  // In files channels come second, as PyTorch has it, in memory last, as the operators take it.
-  Dims shape = convolution.window.size;
-  shape.insert(shape.begin(), {filters, in});
-  const ir::Layout layout = sequence ? ir::Layout{0, 2, 1} : ir::Layout{0, 2, 3, 1};
-  ValueId weight = c.parameter(convolution.weight, shape, "init", "glorot_uniform", /*weight=*/true, layout);
+// In files channels come second, as PyTorch has it, in memory last, as the operators take it.
+ValueId filters_of(LayerContext& c, const std::string& weight, const Dims& shape) {
+  const size_t rank = shape.size();
+  ir::Layout layout = {0};
+  for (size_t axis = 2; axis < rank; ++axis) layout.push_back(static_cast<int64_t>(axis));
+  layout.push_back(1);
+  const ValueId value = c.parameter(weight, shape, "init", "glorot_uniform", /*weight=*/true, layout);
+  return rank == 3 ? c.reshape(value, {shape[0], 1, shape[2], shape[1]}, weight + ".row") : value;
+}
+
+ValueId as_row(LayerContext& c, ValueId x, size_t sides) {
   const Dims dims = c.dims(x);
-  if (sequence) {
-    weight = c.reshape(weight, {filters, 1, w.size[1], in}, convolution.weight + ".row");
-    x = c.reshape(x, {dims[0], 1, dims[1], dims[2]}, "row");
-  }
+  return sides == 1 ? c.reshape(x, {dims[0], 1, dims[1], dims[2]}, "row") : x;
+}
+
+ValueId from_row(LayerContext& c, ValueId y, size_t sides) {
+  const Dims dims = c.dims(y);
+  return sides == 1 ? c.reshape(y, {dims[0], dims[2], dims[3]}, "sequence") : y;
+}
+
+ValueId convolve(LayerContext& c, ValueId x, const Convolution& convolution, std::string_view suffix) {
+  const size_t sides = convolution.window.size.size();
+  const Window w = sides == 1 ? over_row(convolution.window) : convolution.window;
+  Dims shape = convolution.window.size;
+  shape.insert(shape.begin(), {convolution.filters, c.dims(x).back() / convolution.groups});
+  const ValueId weight = filters_of(c, convolution.weight, shape);
   const ValueId y = c.emit(
-      "conv2d", {x, weight},
+      sides == 3 ? "conv3d" : "conv2d", {as_row(c, x, sides), weight},
       {{"strides", w.strides}, {"pads", w.pads}, {"dilations", w.dilations}, {"groups", convolution.groups}}, suffix);
-  return sequence ? c.reshape(y, {dims[0], c.dims(y)[2], filters}, "sequence") : y;
+  return from_row(c, y, sides);
 }
 
 ValueId add_bias(LayerContext& c, ValueId y, const std::string& bias) {
@@ -45,9 +57,9 @@ ValueId add_bias(LayerContext& c, ValueId y, const std::string& bias) {
   return c.emit("add", {y, c.broadcast(value, Dims(c.dims(y)))});
 }
 
-std::vector<Key> kernel_settings(bool sequence) {
-  std::vector<Key> settings = window_settings("kernel", sequence);
-  const Dims one(sequence ? 1 : 2, 1);
+std::vector<Key> kernel_settings(size_t sides) {
+  std::vector<Key> settings = window_settings("kernel", sides);
+  const Dims one(sides, 1);
   settings[1].fallback = one;
   settings.push_back({.name = "dilation",
                       .type = KeyType::integer,

@@ -39,7 +39,7 @@ const Key kMultiplier{
 const RegisterLayer depthwise_conv2d({
     .name = "depthwise_conv2d",
     .doc = "cross-correlation of each channel of an image with filters of its own",
-    .settings = all_settings({{kMultiplier}, kernel_settings(/*sequence=*/false), filter_settings(/*filters=*/0)}),
+    .settings = all_settings({{kMultiplier}, kernel_settings(/*sides=*/2), filter_settings(/*filters=*/0)}),
     .parameters = "weight [in * multiplier, 1, kh, kw], bias [in * multiplier]",
     .build = build_depthwise,
 });
@@ -48,7 +48,7 @@ const RegisterLayer separable_conv2d({
     .doc = "each channel with filters of its own, then a product that mixes the channels",
     .settings = all_settings(
         {{{.name = "filters", .doc = "output channels", .required = true, .range = ir::at_least(1)}, kMultiplier},
-         kernel_settings(/*sequence=*/false),
+         kernel_settings(/*sides=*/2),
          filter_settings(/*filters=*/0)}),
     .parameters = "depthwise.weight [in * multiplier, 1, kh, kw], pointwise.weight [filters, in * multiplier, 1, 1], "
                   "pointwise.bias [filters]",

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace heddle::frontend {
 
@@ -13,18 +14,18 @@ namespace {
 // Of a window, stride, dilation or padding: sums of their products stay in 64 bits.
 constexpr int64_t kLargest = int64_t{1} << 30;
 
-const char* side_name(const Dims& image, size_t side) {
-  constexpr const char* kSides[] = {"height", "width"};
-  return image.size() == 1 ? "length" : kSides[side];
+// Written [before, after] for each side; in the IR all that lie before come first.
+Dims by_sides(const Dims& written) {
+  Dims pads;
+  for (const size_t after : {0, 1})
+    for (size_t i = after; i < written.size(); i += 2) pads.push_back(written[i]);
+  return pads;
 }
 
-// One number for both sides, or [h, w]. Of a sequence one number.
-Dims read_sides(LayerContext& c, const std::string& setting, size_t count) {
-  Dims sides = c.settings.integers(setting);
-  if (sides.size() == 1) sides.resize(count, sides[0]);
-  if (sides.size() != count)
-    c.fail_setting(setting, fmt::format("'{}' takes one number{}", setting, count == 1 ? "" : " or [height, width]"));
-  return sides;
+std::string pads_text(size_t sides) {
+  if (sides == 1) return "one number or [before, after]";
+  return sides == 2 ? "one number, [h, w] or [top, bottom, left, right]"
+                    : "one number, [d, h, w] or [front, back, top, bottom, left, right]";
 }
 
 // Padding so that the output has ceil(input / stride) rows; the odd one goes after.
@@ -53,13 +54,10 @@ Dims read_pads(LayerContext& c, const Dims& image, const Window& w) {
   }
   Dims p = c.settings.integers("pad");
   if (p.size() == 1) return Dims(2 * sides, p[0]);
-  if (sides == 1) {
-    if (p.size() == 2) return p;
-    c.fail_setting("pad", "'pad' takes \"valid\", \"same\", one number or [before, after]");
-  }
-  if (p.size() == 2) return {p[0], p[1], p[0], p[1]};
-  if (p.size() == 4) return {p[0], p[2], p[1], p[3]};  // written [top, bottom, left, right]
-  c.fail_setting("pad", "'pad' takes \"valid\", \"same\", one number, [h, w] or [top, bottom, left, right]");
+  if (p.size() == 2 * sides) return by_sides(p);
+  if (p.size() != sides) c.fail_setting("pad", fmt::format("'pad' takes \"valid\", \"same\", {}", pads_text(sides)));
+  p.insert(p.end(), p.begin(), p.begin() + static_cast<ptrdiff_t>(sides));
+  return p;
 }
 
 // Where the image has no spare rows a kernel must fit in, say so in the user's numbers.
@@ -71,26 +69,50 @@ void check_fit(LayerContext& c, const std::string& size, const Dims& image, cons
     const std::string padding = padded == image[side] ? "" : fmt::format(" with padding {}", padded - image[side]);
     const std::string what =
         reach == w.size[side] ? fmt::format("{} {}", size, reach) : fmt::format("{} {} (dilated)", size, reach);
-    c.fail_setting(size,
-                   fmt::format("{} is larger than input {} {}{}", what, side_name(image, side), image[side], padding),
-                   "use \"pad\": \"same\", or drop one pooling layer");
+    c.fail_setting(
+        size, fmt::format("{} is larger than input {} {}{}", what, side_name(side, image.size()), image[side], padding),
+        "use \"pad\": \"same\", or drop one pooling layer");
   }
 }
 
 }  // namespace
 
-void require_image(LayerContext& c) {
-  c.require_floating(0);
-  c.require_rank(0, 4, 4,
-                 c.layout == ImageLayout::nhwc ? "an image [N, height, width, channels]"
-                                               : "an image [N, channels, height, width]");
+std::string side_name(size_t side, size_t sides) {
+  if (sides == 1) return "length";
+  constexpr std::array<const char*, 3> kSides = {"depth", "height", "width"};
+  return kSides.at(side + kSides.size() - sides);
 }
 
-void require_sequence(LayerContext& c) {
-  c.require_floating(0);
-  c.require_rank(
-      0, 3, 3, c.layout == ImageLayout::nhwc ? "a sequence [N, length, channels]" : "a sequence [N, channels, length]");
+std::string sides_text(size_t sides) {
+  std::string text;
+  for (size_t side = 0; side < sides; ++side) text += (side == 0 ? "" : ", ") + side_name(side, sides);
+  return text;
 }
+
+std::string sides_doc(size_t sides) {
+  if (sides == 1) return "one number";
+  return sides == 2 ? "one number or [h, w]" : "one number or [d, h, w]";
+}
+
+Dims read_sides(LayerContext& c, const std::string& setting, size_t sides) {
+  Dims read = c.settings.integers(setting);
+  if (read.size() == 1) read.resize(sides, read[0]);
+  if (read.size() != sides)
+    c.fail_setting(setting, fmt::format("'{}' takes one number{}", setting,
+                                        sides == 1 ? "" : fmt::format(" or [{}]", sides_text(sides))));
+  return read;
+}
+
+void require_sides(LayerContext& c, size_t sides) {
+  c.require_floating(0);
+  const auto rank = static_cast<int64_t>(sides) + 2;
+  const std::string what = sides == 1 ? "a sequence" : sides == 2 ? "an image" : "a volume", text = sides_text(sides);
+  c.require_rank(
+      0, rank, rank,
+      what + (c.layout == ImageLayout::nhwc ? " [N, " + text + ", channels]" : " [N, channels, " + text + "]"));
+}
+
+void require_image(LayerContext& c) { require_sides(c, 2); }
 
 Dims image_size(const LayerContext& c) {
   const Dims& d = c.dims(c.in[0]);
@@ -109,23 +131,22 @@ Window over_row(const Window& w) {
           .pads = {0, w.pads[0], 0, w.pads[1]}};
 }
 
-std::vector<Key> window_settings(const std::string& size, bool sequence) {
-  const std::string sides = sequence ? "one number" : "one number or [h, w]";
+std::vector<Key> window_settings(const std::string& size, size_t sides) {
+  const std::string doc = sides_doc(sides);
   return {{.name = size,
            .type = KeyType::integer,
            .count = Count::several,
-           .doc = "window: " + sides,
+           .doc = "window: " + doc,
            .required = true,
            .range = ir::between(1, kLargest)},
           {.name = "stride",
            .type = KeyType::integer,
            .count = Count::several,
-           .doc = sides,
+           .doc = doc,
            .range = ir::between(1, kLargest)},
           {.name = "pad",
            .type = KeyType::padding,
-           .doc = sequence ? "same, one number or [before, after]: valid"
-                           : "same, one number, [h, w] or [top, bottom, left, right]: valid",
+           .doc = "same, " + pads_text(sides) + ": valid",
            .range = ir::between(0, kLargest)}};
 }
 

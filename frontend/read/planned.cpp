@@ -8,9 +8,9 @@ namespace heddle::frontend {
 const std::vector<Planned>& planned() {
   static const std::vector<Planned> all = {
       {PlannedKind::op,
-       "conv3d",
-       "transpose and reshape the depth into the channels, [N, height, width, depth * channels], then conv2d",
-       {"convolution3d", "lazyconv3d", "convtranspose3d", "lazyconvtranspose3d", "conv3dtranspose"}},
+       "deform_conv2d",
+       "it reads between pixels at computed places, which no library here makes fast; conv2d is the nearest",
+       {"deformconv2d", "deformableconv2d", "deformconv", "deformableconvolution"}},
       {PlannedKind::key, "accumulate", "a larger train.batch has the same gradient"},
       {PlannedKind::key, "params", "parameters are f32; \"compute\" says to what operands of products may be rounded"},
       {PlannedKind::key, "loss_scale", "leave it out: gradients are f32, which does not underflow"},

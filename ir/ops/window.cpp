@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <limits>
 
 namespace heddle::ir {
@@ -15,8 +16,20 @@ const Dims& checked_list(const Signature& s, std::string_view name, size_t size,
   return list;
 }
 
-void require_image(const Type& type, const std::string& what) {
-  if (type.rank() != 4) throw InferError(fmt::format("{} is {}, expected rank 4", what, to_string(type)));
+void require_image(const Type& type, size_t axes, const std::string& what) {
+  if (type.dims.size() != axes + 2)
+    throw InferError(fmt::format("{} is {}, expected rank {}", what, to_string(type), axes + 2));
+}
+
+std::string side_name(size_t side, size_t axes) {
+  constexpr std::array<const char*, 3> kSides = {"depth", "height", "width"};
+  return kSides.at(side + kSides.size() - axes);
+}
+
+Dims sizes_of(const std::vector<Window>& axes) {
+  Dims sizes;
+  for (const Window& w : axes) sizes.push_back(w.size);
+  return sizes;
 }
 
 namespace {
@@ -29,7 +42,12 @@ std::string spans(const Window& w) {
   return fmt::format(" (spans {} with dilation {})", (w.size - 1) * w.dilation + 1, w.dilation);
 }
 
-Dims pooled(const Pool& p, const Dims& image) { return {image[0], p.height.output, p.width.output, image[3]}; }
+Dims pooled(const Pool& p, const Dims& image) {
+  Dims dims = {image[0]};
+  for (const Window& w : p.axes) dims.push_back(w.output);
+  dims.push_back(image.back());
+  return dims;
+}
 
 }  // namespace
 
@@ -65,30 +83,33 @@ Attrs without_shape(Attrs attrs, const std::string& name) {
   return attrs;
 }
 
-std::vector<Key> pool_attributes() {
+std::vector<Key> pool_attributes(size_t axes) {
+  const bool image = axes == 2;
   return {{.name = "window",
            .type = KeyType::integer,
            .count = Count::several,
-           .doc = "height and width",
+           .doc = image ? "height and width" : "depth, height and width",
            .required = true},
           {.name = "strides",
            .type = KeyType::integer,
            .count = Count::several,
-           .doc = "steps down and right; none: the window",
+           .doc = image ? "steps down and right; none: the window" : "steps along each axis; none: the window",
            .fallback = Dims{}},
           {.name = "pads",
            .type = KeyType::integer,
            .count = Count::several,
-           .doc = "top, left, bottom, right",
-           .fallback = Dims{0, 0, 0, 0}},
+           .doc = image ? "top, left, bottom, right" : "before each axis, then behind each axis",
+           .fallback = Dims(2 * axes, 0)},
           {.name = "dilations",
            .type = KeyType::integer,
            .count = Count::several,
            .doc = "distance of the window's elements",
-           .fallback = Dims{1, 1}}};
+           .fallback = Dims(axes, 1)}};
 }
 
-std::vector<Key> pool_gradient_attributes() { return with_shape(pool_attributes(), "input", "shape of the image"); }
+std::vector<Key> pool_gradient_attributes(size_t axes) {
+  return with_shape(pool_attributes(axes), "input", axes == 2 ? "shape of the image" : "shape of the volume");
+}
 
 void check_reach(const Window& w, const Dims& pads, const Dims& window) {
   const int64_t most = std::max(w.low, w.high),
@@ -100,52 +121,53 @@ void check_reach(const Window& w, const Dims& pads, const Dims& window) {
                                  w.dilation, w.input));
 }
 
-Pool pool(const Signature& s, const Dims& image) {
-  const Dims& window = checked_list(s, "window", 2, 1);
-  const Dims& strides = s.integers("strides").empty() ? window : checked_list(s, "strides", 2, 1);
-  const Dims& pads = checked_list(s, "pads", 4, 0);
-  const Dims& dilations = checked_list(s, "dilations", 2, 1);
-  const auto axis = [&](size_t i) {
+Pool pool(const Signature& s, size_t axes, const Dims& image) {
+  const Dims& window = checked_list(s, "window", axes, 1);
+  const Dims& strides = s.integers("strides").empty() ? window : checked_list(s, "strides", axes, 1);
+  const Dims& pads = checked_list(s, "pads", 2 * axes, 0);
+  const Dims& dilations = checked_list(s, "dilations", axes, 1);
+  Pool p;
+  for (size_t i = 0; i < axes; ++i) {
     const Window w{.size = window[i],
                    .stride = strides[i],
                    .dilation = dilations[i],
                    .low = pads[i],
-                   .high = pads[i + 2],
+                   .high = pads[i + axes],
                    .input = image[i + 1]};
     check_reach(w, pads, window);
-    return w;
-  };
-  return {placed(axis(0), "window", "height"), placed(axis(1), "window", "width")};
+    p.axes.push_back(placed(w, "window", side_name(i, axes)));
+  }
+  return p;
 }
 
-Dims pooled_operand(const Signature& s) {
-  require_image(s.operands[0], "input");
-  return pooled(pool(s, s.operands[0].dims), s.operands[0].dims);
+Dims pooled_operand(const Signature& s, size_t axes) {
+  require_image(s.operands[0], axes, "input");
+  return pooled(pool(s, axes, s.operands[0].dims), s.operands[0].dims);
 }
 
-Dims pool_gradient_image(const Signature& s) {
-  const Dims& image = checked_list(s, "input", 4, 1);
-  const Dims expected = pooled(pool(s, image), image);
+Dims pool_gradient_image(const Signature& s, size_t axes) {
+  const Dims& image = checked_list(s, "input", axes + 2, 1);
+  const Dims expected = pooled(pool(s, axes, image), image);
   if (s.operands[0].dims != expected)
     throw InferError(
         fmt::format("dy is {}, pooling {} gives {}", to_string(s.operands[0]), to_string(image), to_string(expected)));
   return image;
 }
 
-ReductionDomain pool_domain(const Signature& s, int extra) {
+ReductionDomain pool_domain(const Signature& s, size_t axes, int extra) {
   const Dims& image = s.operands[0].dims;
-  const Pool p = pool(s, image);
+  const Pool p = pool(s, axes, image);
+  const int rank = static_cast<int>(axes) + 2;
   ReductionDomain domain;
-  domain.extents = {p.height.size, p.width.size};
-  const Dims result = pooled(p, image);
+  domain.extents = sizes_of(p.axes);
   IndexMap map;
-  map.extents = {result[0], result[1], result[2], result[3], p.height.size, p.width.size};
+  map.extents = pooled(p, image);
+  map.extents.insert(map.extents.end(), domain.extents.begin(), domain.extents.end());
   IndexMap same = map;
-  for (int d = 0; d < 4; ++d) same.results.push_back(IndexExpr::dim(d));
+  for (int d = 0; d < rank; ++d) same.results.push_back(IndexExpr::dim(d));
   map.results.push_back(IndexExpr::dim(0));
-  read_input(map, p.height, 1, 4);
-  read_input(map, p.width, 2, 5);
-  map.results.push_back(IndexExpr::dim(3));
+  for (size_t i = 0; i < axes; ++i) read_input(map, p.axes[i], static_cast<int>(i) + 1, rank + static_cast<int>(i));
+  map.results.push_back(IndexExpr::dim(rank - 1));
   domain.maps.push_back(std::move(map));
   domain.maps.insert(domain.maps.end(), static_cast<size_t>(extra), same);
   return domain;
@@ -186,19 +208,22 @@ int64_t candidates(const Window& w) { return w.dilation == 1 ? (w.size + w.strid
 
 }  // namespace
 
-ReductionDomain pool_gradient_domain(const Signature& s, int operands) {
+ReductionDomain pool_gradient_domain(const Signature& s, size_t axes, int operands) {
   const Dims& image = s.integers("input");
-  const Pool p = pool(s, image);
+  const Pool p = pool(s, axes, image);
+  const int rank = static_cast<int>(axes) + 2;
   ReductionDomain domain;
-  domain.extents = {candidates(p.height), candidates(p.width)};
+  for (const Window& w : p.axes) domain.extents.push_back(candidates(w));
   domain.count = p.taps();
   IndexMap map;
-  map.extents = {image[0], image[1], image[2], image[3], domain.extents[0], domain.extents[1]};
+  map.extents = image;
+  map.extents.insert(map.extents.end(), domain.extents.begin(), domain.extents.end());
   map.results.push_back(IndexExpr::dim(0));
-  const IndexExpr row = read_window(map, p.height, 1, 4);
-  const IndexExpr column = read_window(map, p.width, 2, 5);
-  map.results.push_back(IndexExpr::dim(3));
-  domain.k = row * p.width.size + column;
+  IndexExpr k(0);
+  for (size_t i = 0; i < axes; ++i)
+    k = k * p.axes[i].size + read_window(map, p.axes[i], static_cast<int>(i) + 1, rank + static_cast<int>(i));
+  map.results.push_back(IndexExpr::dim(rank - 1));
+  domain.k = k;
   domain.maps.assign(static_cast<size_t>(operands), map);
   return domain;
 }
@@ -206,44 +231,54 @@ ReductionDomain pool_gradient_domain(const Signature& s, int operands) {
 namespace {
 
 struct PoolCase {
-  Dims image, window, strides, pads, dilations = {1, 1};
+  Dims image, window, strides, pads, dilations = Dims(window.size(), 1);
 };
 
 Attrs attributes(const PoolCase& c) {
   Attrs attrs = {{"window", c.window}, {"strides", c.strides}, {"pads", c.pads}};
-  if (c.dilations != Dims{1, 1}) attrs["dilations"] = c.dilations;
+  if (c.dilations != Dims(c.window.size(), 1)) attrs["dilations"] = c.dilations;
   return attrs;
 }
 
-const std::vector<PoolCase>& pool_cases() {
-  static const std::vector<PoolCase> cases = {
+const std::vector<PoolCase>& pool_cases(size_t axes) {
+  static const std::vector<PoolCase> images = {
       {{2, 6, 6, 3}, {2, 2}, {2, 2}, {0, 0, 0, 0}},        {{1, 7, 5, 4}, {3, 3}, {2, 2}, {1, 1, 1, 1}},
       {{2, 5, 7, 1}, {3, 2}, {1, 1}, {0, 1, 2, 0}},        {{1, 1, 9, 5}, {1, 3}, {1, 3}, {0, 0, 0, 0}},
       {{3, 8, 8, 2}, {2, 2}, {3, 3}, {0, 0, 0, 0}},        {{1, 4, 4, 17}, {4, 4}, {4, 4}, {0, 0, 0, 0}},
       {{2, 7, 6, 3}, {3, 3}, {1, 2}, {2, 0, 1, 2}},        {{2, 7, 9, 3}, {3, 2}, {1, 1}, {0, 0, 0, 0}, {2, 3}},
       {{1, 8, 7, 2}, {2, 3}, {2, 3}, {1, 2, 0, 1}, {3, 2}}};
-  return cases;
+  static const std::vector<PoolCase> volumes = {{{2, 4, 4, 2, 3}, {2, 2, 2}, {2, 2, 2}, {0, 0, 0, 0, 0, 0}},
+                                                {{1, 5, 3, 4, 2}, {3, 3, 3}, {2, 2, 2}, {1, 1, 1, 1, 1, 1}},
+                                                {{2, 3, 5, 4, 1}, {2, 3, 2}, {1, 1, 1}, {1, 0, 1, 0, 2, 0}},
+                                                {{1, 1, 7, 1, 5}, {1, 3, 1}, {1, 3, 1}, {0, 0, 0, 0, 0, 0}},
+                                                {{1, 5, 5, 5, 2}, {2, 2, 2}, {3, 3, 3}, {0, 0, 0, 0, 0, 0}},
+                                                {{1, 2, 2, 2, 17}, {2, 2, 2}, {2, 2, 2}, {0, 0, 0, 0, 0, 0}},
+                                                {{1, 4, 5, 5, 2}, {3, 1, 3}, {1, 1, 2}, {2, 0, 0, 1, 0, 2}},
+                                                {{1, 5, 4, 7, 2}, {2, 2, 3}, {1, 1, 1}, {0, 0, 0, 0, 0, 0}, {3, 2, 2}},
+                                                {{1, 6, 4, 5, 2}, {2, 2, 3}, {2, 1, 3}, {1, 1, 2, 0, 0, 1}, {3, 2, 2}}};
+  return axes == 2 ? images : volumes;
 }
 
 }  // namespace
 
-std::vector<Sample> pool_samples() {
+std::vector<Sample> pool_samples(size_t axes) {
   std::vector<Sample> samples;
-  for (const PoolCase& c : pool_cases()) samples.push_back({.shapes = {c.image}, .attrs = attributes(c)});
+  for (const PoolCase& c : pool_cases(axes)) samples.push_back({.shapes = {c.image}, .attrs = attributes(c)});
   return samples;
 }
 
-std::vector<Sample> pool_gradient_samples(int operands) {
+std::vector<Sample> pool_gradient_samples(size_t axes, int operands) {
   std::vector<Sample> samples;
-  for (const PoolCase& c : pool_cases()) {
-    const auto out = [&](size_t i) {
+  for (const PoolCase& c : pool_cases(axes)) {
+    Dims result = c.image;
+    for (size_t i = 0; i < axes; ++i) {
       const int64_t reach = (c.window[i] - 1) * c.dilations[i] + 1;
-      return (c.image[i + 1] + c.pads[i] + c.pads[i + 2] - reach) / c.strides[i] + 1;
-    };
+      result[i + 1] = (c.image[i + 1] + c.pads[i] + c.pads[i + axes] - reach) / c.strides[i] + 1;
+    }
     Sample sample;
     sample.attrs = with_shape(attributes(c), "input", c.image);
-    sample.shapes.assign(static_cast<size_t>(operands), {c.image[0], out(0), out(1), c.image[3]});
-    sample.below = c.window[0] * c.window[1];
+    sample.shapes.assign(static_cast<size_t>(operands), result);
+    sample.below = product(c.window);
     samples.push_back(std::move(sample));
   }
   return samples;

@@ -35,8 +35,8 @@ Pooled draw_pool(Draw& d, DType dtype) {
   s.op = &op_def("avg_pool2d");
   s.operands = {p.image};
   s.attrs = canonical_attrs(*s.op, p.attrs);
-  p.result = {dtype, pooled_operand(s)};
-  p.geometry = pool(s, p.image.dims);
+  p.result = {dtype, pooled_operand(s, 2)};
+  p.geometry = pool(s, 2, p.image.dims);
   return p;
 }
 
@@ -53,7 +53,7 @@ void each_window(const Pooled& p, F&& f) {
 
 std::string words(const Pooled& p, Kind kind) {
   return fmt::format("{} {} image {}, windows {} every {}", to_string(kind), to_string(p.image.dtype),
-                     to_string(p.image.dims), p.geometry.height.size, p.geometry.height.stride);
+                     to_string(p.image.dims), p.geometry.axes[0].size, p.geometry.axes[0].stride);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "ir/builder.h"
-#include "ir/ops/conv2d.h"
+#include "ir/ops/convolution.h"
 #include "tests/sums/sum_case.h"
 
 namespace heddle::testing {
@@ -100,7 +100,7 @@ Convolved draw_convolution(Draw& d, DType dtype) {
   s.operands = {c.image, c.filter};
   s.results = {c.result};
   s.attrs = canonical_attrs(*s.op, c.attrs);
-  c.geometry = conv(s, c.image, c.filter);
+  c.geometry = conv(s, 2, c.image, c.filter);
   return c;
 }
 

@@ -6,21 +6,22 @@
 #include <fmt/format.h>
 
 #include "ir/decoding.h"
-#include "ir/ops/conv2d.h"
+#include "ir/ops/convolution.h"
 
 namespace heddle::ir {
 namespace {
 
-Conv of(const Signature& s) { return conv(s, s.operands[0], s.operands[1]); }
-int64_t tokens_before(const Conv& c) { return (c.width.size - 1) * c.width.dilation; }
+Conv of(const Signature& s) { return conv(s, /*axes=*/2, s.operands[0], s.operands[1]); }
+const Window& along_tokens(const Conv& c) { return c.axes[1]; }
+int64_t tokens_before(const Conv& c) { return (along_tokens(c).size - 1) * along_tokens(c).dilation; }
 
 DecodeRefusal refusal(const Signature& s) {
   const Conv c = of(s);
-  if (c.image[1] != 1 || c.height.size != 1)
+  if (c.image[1] != 1 || c.axes[0].size != 1)
     return {.reason = "is a convolution over more than the tokens", .help = {}};
-  if (c.width.stride != 1)
-    return {fmt::format("goes on by {} tokens at once", c.width.stride), R"(leave "stride" out)"};
-  if (c.width.low != tokens_before(c) || c.width.high != 0)
+  if (along_tokens(c).stride != 1)
+    return {fmt::format("goes on by {} tokens at once", along_tokens(c).stride), R"(leave "stride" out)"};
+  if (along_tokens(c).low != tokens_before(c) || along_tokens(c).high != 0)
     return {"is not causal: it reads tokens behind its own, or others than the last ones before",
             fmt::format("\"pad\": [{}, 0] lets it read those before alone", tokens_before(c))};
   return {};
