@@ -273,9 +273,9 @@ void read_phases(const Json& json, const Model& model, const Json& around, Train
   if (json.items.empty()) throw UserError(json.where, "train: 'phases' is an empty list");
   for (const char* key : {"loss", "optimizer", "clip_norm"})
     if (const Json* other = around.find(key))
-      errors.error(other->key_where, fmt::format("train: '{}' stands beside 'phases', each of which has its own", key),
-                   fmt::format("move \"{}\" into a phase, or leave \"phases\" out", key));
-  errors.throw_if_any();
+      throw UserError(other->key_where,
+                      fmt::format("train: '{}' stands beside 'phases', each of which has its own", key),
+                      fmt::format("move \"{}\" into a phase, or leave \"phases\" out", key));
   for (const Json& item : json.items) train.phases.push_back(read_phase(item, model, train, errors));
 }
 
