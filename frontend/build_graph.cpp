@@ -110,6 +110,7 @@ TrainGraph train_graph(ModelInstances& instances, ir::BatchKind kind, int64_t ba
   if (loss.total.valid()) {
     if (!model.train.phases.empty()) loss = add_phases(e, model, loss, steps, errors);
     measures = add_measures(e, model, loss, errors);
+    if (loss.norm.valid()) e.graph.outputs.push_back(loss.norm);
     if (model.train.optimizer) add_updates(e, model, loss.total, steps, errors);
     averages = averaged(e);
   }

@@ -246,12 +246,6 @@ Keys train_keys() {
        .doc = "a list of metrics, each with `in`; see below",
        .of = "metric"},
       {.name = "optimizer", .type = KeyType::part, .doc = "see below", .of = "optimizer"},
-      {.name = "phases",
-       .type = KeyType::object,
-       .count = Count::list,
-       .doc = "several players in the place of `loss`, `optimizer` and `clip_norm`: each has losses, parameters and an "
-              "optimizer of its own; see below",
-       .of = "phase"},
       {.name = "clip_norm",
        .type = KeyType::real,
        .doc = "largest norm of all gradients together; they are scaled by min(1, c / (norm + 1e-6))",
@@ -297,6 +291,12 @@ Keys train_keys() {
        .doc = "`{\"on\": \"accuracy\", \"patience\": 5}`, end when epochs bring nothing more; see below",
        .keys = early_stop_keys,
        .hint = R"(write "early_stop": {"patience": 5})"},
+      {.name = "phases",
+       .type = KeyType::object,
+       .count = Count::list,
+       .doc = "several players in the place of `loss`, `optimizer` and `clip_norm`: each has losses, parameters and an "
+              "optimizer of its own; see below",
+       .of = "phase"},
       {.name = "freeze",
        .type = KeyType::text,
        .count = Count::list,
@@ -455,12 +455,8 @@ Keys phase_keys() {
 }
 
 std::vector<KeyTable> key_tables() {
-  return {{"model", model_keys()},
-          {"node", node_keys()},
-          {"train", train_keys()},
-          {"phase", phase_keys()},
-          {"weights", weights_keys()},
-          {"renamed", renamed_keys()}};
+  return {{"model", model_keys()}, {"node", node_keys()},       {"train", train_keys()},
+          {"phase", phase_keys()}, {"weights", weights_keys()}, {"renamed", renamed_keys()}};
 }
 
 }  // namespace heddle::frontend

@@ -131,7 +131,7 @@ class Phases {
     }
     b_.loc = phases().front().where;
     keep_buffers();
-    tell_norm(gradients);
+    seen.norm = norm_of(gradients);
     seen.total = total(seen);
     count_step(e_, phases().front().optimizer->op_where);
     return seen;
@@ -303,11 +303,11 @@ class Phases {
   }
 
   // Of the gradients of all phases together.
-  void tell_norm(const ir::Values& gradients) {
+  ValueId norm_of(const ir::Values& gradients) {
     const bool clips = std::ranges::any_of(phases(), [](const TrainPhase& p) { return p.clip_norm.has_value(); });
-    if (!clips && !model_.train.gradient_norm) return;
+    if (!clips && !model_.train.gradient_norm) return {};
     const ValueId squared = b_("squared_norm", gradients, {}, "gradient.squared_norm");
-    g_.outputs.push_back(b_("sqrt", {squared}, {}, std::string(ir::output_name(ir::OutputRole::norm))));
+    return b_("sqrt", {squared}, {}, std::string(ir::output_name(ir::OutputRole::norm)));
   }
 
   ValueId total(const Losses& seen) {

@@ -24,6 +24,7 @@ struct Losses {
   ir::Values means;            // of each loss over the batch, and the penalties
   ir::Values phases = {};      // by phase its weighted sum
   ir::ValueId penalties = {};  // their sum beside phases; invalid where there are none
+  ir::ValueId norm = {};       // of the gradients of all phases; invalid where nobody asks
 };
 Losses add_losses(Instance& e, const Model& model, Diagnostics& errors);
 // Whether the learning rate depends on how many steps a training has.
