@@ -16,6 +16,7 @@
 #include "frontend/training/average.h"
 #include "frontend/training/index_checks.h"
 #include "frontend/training/learning_rate.h"
+#include "frontend/training/phases.h"
 #include "frontend/training/train_step.h"
 #include "frontend/training/training_def.h"
 #include "ir/scan.h"
@@ -105,9 +106,11 @@ TrainGraph train_graph(ModelInstances& instances, ir::BatchKind kind, int64_t ba
   const std::vector<IndexCheck> indices = index_checks(e, errors);
   std::vector<Parameter> averages;
   std::vector<MeasureStates> measures;
-  const Losses loss = add_losses(e, model, errors);
+  Losses loss = add_losses(e, model, errors);
   if (loss.total.valid()) {
+    if (!model.train.phases.empty()) loss = add_phases(e, model, loss, steps, errors);
     measures = add_measures(e, model, loss, errors);
+    if (loss.norm.valid()) e.graph.outputs.push_back(loss.norm);
     if (model.train.optimizer) add_updates(e, model, loss.total, steps, errors);
     averages = averaged(e);
   }
@@ -337,7 +340,7 @@ void require_training(const Model& model) {
   if (train.losses.empty())
     throw UserError(train.where, "train has no 'loss'",
                     "for example \"loss\": {\"op\": \"cross_entropy\", \"in\": [\"logits\", \"label\"]}");
-  if (!train.optimizer)
+  if (!train.optimizer && train.phases.empty())
     throw UserError(train.where, "train has no 'optimizer'",
                     "for example \"optimizer\": {\"op\": \"adam\", \"lr\": 0.001}");
 }
@@ -346,7 +349,7 @@ BuildOptions default_build_options(const Model& model) {
   const auto it = model.train.sizes.find(model.batch_dimension);
   const int64_t batch = it == model.train.sizes.end() ? 1 : it->second;
   BuildOptions options;
-  const bool trains = !model.train.losses.empty() && model.train.optimizer;
+  const bool trains = !model.train.losses.empty() && !optimizers_of(model.train).empty();
   options.train = trains ? batch : 0;
   options.eval = model.train.losses.empty() ? 0 : batch;
   options.predict = model.outputs.empty() ? 0 : batch;

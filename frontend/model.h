@@ -123,6 +123,18 @@ struct WeightRule : Part {
   std::vector<Named> match;
 };
 
+// One of several players: its losses change its parameters alone, by an optimizer of its own. Its losses are those of
+// Train::losses that stand behind the ones of the phases before.
+struct TrainPhase {
+  std::string name;  // "critic"
+  size_t losses = 0;
+  std::vector<Named> parameters;  // globs
+  std::optional<Optimizer> optimizer;
+  std::optional<double> clip_norm;
+  int64_t every = 1;  // steps
+  Location where;
+};
+
 struct Train {
   std::map<std::string, int64_t, std::less<>>
       sizes;                             // free dimensions as `batch` binds them, the batch dimension included
@@ -132,6 +144,7 @@ struct Train {
   std::vector<Part> losses;  // what is trained is their weighted sum
   std::vector<Part> metrics;
   std::optional<Optimizer> optimizer;
+  std::vector<TrainPhase> phases;  // in the place of `optimizer` and `clip_norm`
   std::optional<double> clip_norm;
   bool gradient_norm = false;  // each step tells the norm of all gradients
   std::optional<Average> average;

@@ -426,7 +426,7 @@ class Instantiation {
     for (const Named& slice : use.slices)
       operands.push_back(steps_first(given.at(slice.text), path + "." + slice.text));
     const size_t first = out_.graph.order.size(), updates = out_.updates.size(), parameters = out_.parameters.size();
-    const size_t states = out_.kept.size();
+    const size_t states = out_.kept.size(), uses = out_.uses.size();
     Frame inner{.scope = &scope,
                 .prefix = path + ".",
                 .owner = owner + ".",
@@ -448,6 +448,8 @@ class Instantiation {
           "leave \"stateful\" out");
     check_turn(node, use, *turn, first);
     const ir::Values kept = carry_updates(*turn, updates);
+    out_.uses.resize(uses);
+    use_.entry = entry;
     for (size_t i = 0; i < kept.size(); ++i)
       operands.insert(operands.begin() + std::ssize(starts) + static_cast<std::ptrdiff_t>(i), current(kept[i]));
     TakenBody taken = take_body(out_.graph, first, *turn, count, out_.body_name(path));
@@ -690,6 +692,7 @@ class Instantiation {
 
   // Of a state, or of what an earlier use has made of it.
   void update(ValueId buffer, ValueId next) {
+    out_.uses.push_back({buffer, next, use_.entry});
     if (out_.updates.has_state(buffer) || out_.updates.has_next(buffer))
       for (size_t i = first_update_; i < out_.updates.size(); ++i)
         if (out_.updates[i].state == buffer || out_.updates[i].next == buffer) return out_.updates.set_next(i, next);

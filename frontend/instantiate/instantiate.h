@@ -60,12 +60,19 @@ struct KeptState {
   Location where;  // of the node
 };
 
+// What one use of a layer makes of a buffer: `from` is the buffer, or what the use before has made of it.
+struct BufferUse {
+  ir::ValueId from, next;
+  size_t node = 0;  // among the instance's nodes
+};
+
 struct Instance {
   ir::Graph graph;
   std::vector<ir::Graph> bodies;  // of its scans, each before the bodies that scan it
   std::vector<InstanceNode> nodes;
   std::vector<Parameter> parameters;  // in order of first use
   ir::Updates updates;                // of buffers, for the entries that train
+  std::vector<BufferUse> uses;        // what `updates` are made of
   std::vector<KeptState> kept;
   std::vector<Diagnostic> refusals;  // why these entries cannot have this batch size
   std::vector<Repeat> repeats;       // of blocks and scans, in the order in which they were instantiated

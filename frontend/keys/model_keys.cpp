@@ -291,6 +291,12 @@ Keys train_keys() {
        .doc = "`{\"on\": \"accuracy\", \"patience\": 5}`, end when epochs bring nothing more; see below",
        .keys = early_stop_keys,
        .hint = R"(write "early_stop": {"patience": 5})"},
+      {.name = "phases",
+       .type = KeyType::object,
+       .count = Count::list,
+       .doc = "several players in the place of `loss`, `optimizer` and `clip_norm`: each has losses, parameters and an "
+              "optimizer of its own; see below",
+       .of = "phase"},
       {.name = "freeze",
        .type = KeyType::text,
        .count = Count::list,
@@ -418,12 +424,39 @@ Keys rule_keys() {
   return keys;
 }
 
+Keys phase_keys() {
+  static const std::vector<Key> keys = {
+      {.name = "name", .type = KeyType::text, .doc = "names its loss and its optimizer's states; `phase_1` without it"},
+      {.name = "loss",
+       .type = KeyType::part,
+       .count = Count::several,
+       .doc = "a loss with its `in`, or a list of them, of which the sum is trained",
+       .required = true,
+       .of = "loss",
+       .hint = R"(for example "loss": {"op": "value", "in": "score"})"},
+      {.name = "parameters",
+       .type = KeyType::text,
+       .count = Count::several,
+       .doc = "paths of the parameters that it trains, with `*` and `?`",
+       .required = true,
+       .hint = R"(for example "parameters": "critic.*")"},
+      {.name = "optimizer",
+       .type = KeyType::part,
+       .doc = "of these parameters; its schedules count the steps at which the phase runs",
+       .required = true,
+       .of = "optimizer",
+       .hint = R"(for example "optimizer": {"op": "adam", "lr": 0.001})"},
+      {.name = "clip_norm",
+       .type = KeyType::real,
+       .doc = "largest norm of the phase's gradients together",
+       .range = as_f32(ir::kAboveZero)},
+      {.name = "every", .doc = "it runs at each so many steps", .fallback = TrainPhase().every, .range = kCount}};
+  return keys;
+}
+
 std::vector<KeyTable> key_tables() {
-  return {{"model", model_keys()},
-          {"node", node_keys()},
-          {"train", train_keys()},
-          {"weights", weights_keys()},
-          {"renamed", renamed_keys()}};
+  return {{"model", model_keys()}, {"node", node_keys()},       {"train", train_keys()},
+          {"phase", phase_keys()}, {"weights", weights_keys()}, {"renamed", renamed_keys()}};
 }
 
 }  // namespace heddle::frontend

@@ -28,6 +28,7 @@ Keys metric_keys();
 Keys optimizer_keys();
 Keys group_keys();  // of the optimizer's groups, beside its settings
 Keys rule_keys();   // of regularizers and constraints
+Keys phase_keys();  // of one of train.phases
 
 inline constexpr const char* kEveryHint =
     R"(write "checkpoint": {"every": {"minutes": 10}}; steps and epochs count, too)";

@@ -114,12 +114,13 @@ Part read_loss(const Json& json, const Model& model) {
 }
 
 // One, or a list of them.
-void read_losses(const Json& json, const Model& model, Train& train, Diagnostics& errors) {
+void read_losses(const Json& json, const Model& model, Train& train, Diagnostics& errors,
+                 const std::string& title = "train") {
   if (json.kind != Json::Kind::list) {
     train.losses.push_back(read_loss(json, model));
     return;
   }
-  if (json.items.empty()) throw UserError(json.where, "train: 'loss' is an empty list");
+  if (json.items.empty()) throw UserError(json.where, title + ": 'loss' is an empty list");
   for (const Json& item : json.items) guarded(errors, [&] { train.losses.push_back(read_loss(item, model)); });
 }
 
@@ -245,6 +246,39 @@ void read_batch(const Json& json, const Model& model, Train& train, Diagnostics&
                  fmt::format("write \"batch\": {{\"{}\": 32}}", model.batch_dimension));
 }
 
+TrainPhase read_phase(const Json& json, const Model& model, Train& train, Diagnostics& errors) {
+  TrainPhase phase;
+  phase.where = json.where;
+  phase.name = fmt::format("phase_{}", train.phases.size() + 1);
+  const std::string title = "train: " + phase.name;
+  const Fields fields(json, phase_keys(), title, model.let, errors);
+  if (!fields.is_object()) return phase;
+  fields.read("name", [&](const Json& name) {
+    check_value_name(name.text, name.where, title + ": 'name'");
+    if (std::ranges::count(train.phases, name.text, &TrainPhase::name) > 0)
+      throw UserError(name.where, fmt::format("{}: an earlier phase is called {}", title, quote(name.text)));
+    phase.name = name.text;
+  });
+  const size_t before = train.losses.size();
+  fields.read("loss", [&](const Json& loss) { read_losses(loss, model, train, errors, title); });
+  phase.losses = train.losses.size() - before;
+  fields.read("parameters", [&](const Json& globs) { phase.parameters = read_globs(globs, title + ": 'parameters'"); });
+  fields.read("optimizer", [&](const Json& optimizer) { phase.optimizer = read_optimizer(optimizer, errors); });
+  fields.read("clip_norm", phase.clip_norm);
+  fields.read("every", phase.every);
+  return phase;
+}
+
+void read_phases(const Json& json, const Model& model, const Json& around, Train& train, Diagnostics& errors) {
+  if (json.items.empty()) throw UserError(json.where, "train: 'phases' is an empty list");
+  for (const char* key : {"loss", "optimizer", "clip_norm"})
+    if (const Json* other = around.find(key))
+      throw UserError(other->key_where,
+                      fmt::format("train: '{}' stands beside 'phases', each of which has its own", key),
+                      fmt::format("move \"{}\" into a phase, or leave \"phases\" out", key));
+  for (const Json& item : json.items) train.phases.push_back(read_phase(item, model, train, errors));
+}
+
 }  // namespace
 
 std::vector<Named> read_globs(const Json& json, const std::string& what) {
@@ -270,6 +304,7 @@ Train read_train(const Json& json, const Model& model, Diagnostics& errors) {
     for (const Json& item : metrics.items) guarded(errors, [&] { train.metrics.push_back(read_metric(item)); });
   });
   fields.read("optimizer", [&](const Json& optimizer) { train.optimizer = read_optimizer(optimizer, errors); });
+  fields.read("phases", [&](const Json& phases) { read_phases(phases, model, json, train, errors); });
   fields.read("clip_norm", train.clip_norm);
   fields.read("gradient_norm", train.gradient_norm);
   fields.read("freeze", [&](const Json& freeze) {

@@ -112,6 +112,14 @@ std::vector<std::string> group_names(const Optimizer& optimizer) {
   return names;
 }
 
+std::vector<PlayersOptimizer> optimizers_of(const Train& train) {
+  std::vector<PlayersOptimizer> all;
+  if (train.optimizer) all.push_back({"", &*train.optimizer});
+  for (const TrainPhase& phase : train.phases)
+    if (phase.optimizer) all.push_back({phase.name + ".", &*phase.optimizer});
+  return all;
+}
+
 ValueId add_learning_rate(ir::Builder& b, const Settings& optimizer, const std::string& prefix, ValueId step,
                           std::optional<int64_t> total_steps) {
   const Location where = b.loc;
@@ -137,7 +145,7 @@ struct Scheduled {
   const ScheduleDef* def = nullptr;
 };
 
-std::vector<Scheduled> schedules(const Optimizer& optimizer) {
+std::vector<Scheduled> schedules(const Train& train) {
   std::vector<Scheduled> all;
   const auto add = [&](const std::string& prefix, const std::vector<Json>& settings) {
     const auto lr = std::find_if(settings.begin(), settings.end(), [](const Json& s) { return s.key == "lr"; });
@@ -145,10 +153,12 @@ std::vector<Scheduled> schedules(const Optimizer& optimizer) {
     const Part part = read_part(*lr, "optimizer: 'lr'");
     all.push_back({prefix, part, &schedule_of(part)});
   };
-  add("", optimizer.settings);
-  const std::vector<std::string> names = group_names(optimizer);
-  for (size_t i = 0; i < optimizer.groups.size(); ++i)
-    if (optimizer.groups[i].has_lr) add(names[i], optimizer.groups[i].settings);
+  for (const auto& [prefix, optimizer] : optimizers_of(train)) {
+    add(prefix, optimizer->settings);
+    const std::vector<std::string> names = group_names(*optimizer);
+    for (size_t i = 0; i < optimizer->groups.size(); ++i)
+      if (optimizer->groups[i].has_lr) add(prefix + names[i], optimizer->groups[i].settings);
+  }
   return all;
 }
 
@@ -167,9 +177,8 @@ void add_after_epoch(ir::Builder& b, const Scheduled& schedule, const Scope& let
 }  // namespace
 
 bool needs_length(const Model& model) {
-  if (!model.train.optimizer) return false;
   try {
-    const std::vector<Scheduled> all = schedules(*model.train.optimizer);
+    const std::vector<Scheduled> all = schedules(model.train);
     return std::any_of(all.begin(), all.end(), [](const Scheduled& s) { return s.def->needs_total; });
   } catch (const UserError&) {
     return false;  // reported where the training step is built
@@ -177,8 +186,7 @@ bool needs_length(const Model& model) {
 }
 
 void warn_of_modes(const Model& model, const std::vector<Metric>& metrics, std::vector<Diagnostic>& warnings) {
-  if (!model.train.optimizer) return;
-  for (const Scheduled& schedule : schedules(*model.train.optimizer)) {
+  for (const Scheduled& schedule : schedules(model.train)) {
     if (!schedule.def->after_epoch) continue;
     const Settings settings(schedule.part.settings, schedule.def->settings, model.let, "schedule " + schedule.part.op,
                             schedule.part.op_where);
@@ -193,21 +201,26 @@ void warn_of_modes(const Model& model, const std::vector<Metric>& metrics, std::
 }
 
 std::optional<ir::Graph> learning_rate_graph(const Model& model, std::optional<int64_t> total_steps) {
-  if (model.train.losses.empty() || !model.train.optimizer) return std::nullopt;
-  const Optimizer& optimizer = *model.train.optimizer;
+  const std::vector<PlayersOptimizer> players = optimizers_of(model.train);
+  if (model.train.losses.empty() || players.empty()) return std::nullopt;
+  const Optimizer& optimizer = *players.front().optimizer;
+  const int64_t every = model.train.phases.empty() ? 1 : model.train.phases.front().every;
   const Settings settings(optimizer.settings, find_optimizer(optimizer.op)->settings, model.let,
                           "optimizer " + optimizer.op, optimizer.op_where);
   ir::Graph g;
   g.name = ir::entry_name({ir::Phase::train});
   const ValueId step = g.add_input("step", {ir::DType::i64, {}}, ir::Role::state);
   ir::Builder b(g);
-  g.outputs = {add_learning_rate(b, settings, "", step, total_steps)};
+  const ValueId own = every == 1 ? step : b("div", {step, b.like(static_cast<double>(every), step)}, {}, "lr.own_step");
+  if (total_steps) total_steps = std::max<int64_t>(1, *total_steps / every);
+  g.outputs = {add_learning_rate(b, settings, players.front().prefix, own, total_steps)};
+  if (every > 1 && g.unused(own)) g.erase(g[own].def);
   if (g.unused(step)) g.remove_inputs({step});
   return g;
 }
 
 std::optional<ir::Graph> after_epoch_graph(const Model& model, const std::vector<MeasureStates>& measures) {
-  std::vector<Scheduled> all = schedules(*model.train.optimizer);
+  std::vector<Scheduled> all = schedules(model.train);
   std::erase_if(all, [](const Scheduled& s) { return !s.def->after_epoch; });
   if (all.empty()) return std::nullopt;
   ir::Graph g = metrics_graph(model, measures);

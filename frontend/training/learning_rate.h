@@ -17,12 +17,19 @@ namespace heddle::frontend {
 // Prefixes of what the groups of an optimizer keep: "group_1.", "group_2.".
 std::vector<std::string> group_names(const Optimizer& optimizer);
 
+// The optimizers of a training: its own, or those of its phases, with the prefix of what they keep: "critic.".
+struct PlayersOptimizer {
+  std::string prefix;
+  const Optimizer* optimizer;
+};
+std::vector<PlayersOptimizer> optimizers_of(const Train& train);
+
 // f32[], by the setting "lr" of an optimizer or a group. `prefix` is the group's, `step` the number of finished steps,
 // i64[].
 ir::ValueId add_learning_rate(ir::Builder& b, const Settings& optimizer, const std::string& prefix, ir::ValueId step,
                               std::optional<int64_t> total_steps);
 
-// @train as far as it computes %lr, of the state `step` and what the schedule keeps; none where
+// @train as far as it computes %lr, of phases that of the first, of the state `step` and what the schedule keeps; none where
 // nothing is trained. Throws UserError as build_module does.
 std::optional<ir::Graph> learning_rate_graph(const Model& model, std::optional<int64_t> total_steps);
 

@@ -137,6 +137,7 @@ struct LossPart {
   const WeightRule* penalty;  // nullptr of a loss
   std::string name, title;
   double weight = 1;
+  size_t phase = 0;  // of a loss, where the training has phases
 
   ValueId mean(Instance& e, const Model& model, Diagnostics& errors) const {
     return penalty == nullptr ? measured(e, model, def->mean) : add_penalty(e, model, *penalty, name, errors);
@@ -173,6 +174,21 @@ class Counted {
 
 const std::string kLoss(ir::output_name(ir::OutputRole::loss));
 
+// "loss_critic", or "loss_critic_mse" of a phase that has several.
+void name_by_phase(const Train& train, std::vector<LossPart>& parts) {
+  Counted names;
+  size_t first = 0;
+  for (size_t phase = 0; phase < train.phases.size(); ++phase) {
+    const size_t end = std::min(parts.size(), first + train.phases[phase].losses);
+    const std::string name = "loss_" + train.phases[phase].name;
+    for (size_t i = first; i < end; ++i) {
+      parts[i].name = names.name(end - first == 1 ? name : fmt::format("{}_{}", name, parts[i].part.op));
+      parts[i].phase = phase;
+    }
+    first = end;
+  }
+}
+
 std::vector<LossPart> loss_parts(const Model& model) {
   std::vector<LossPart> parts;
   Counted names;
@@ -182,10 +198,11 @@ std::vector<LossPart> loss_parts(const Model& model) {
     const double weight = Settings(part.settings, def.settings, model.let, title, part.op_where).real("weight");
     parts.push_back({part, &def, nullptr, names.name("loss_" + part.op), title, weight});
   }
+  name_by_phase(model.train, parts);
   if (parts.empty()) return parts;
   for (const WeightRule& rule : model.train.regularize)
     parts.push_back({rule, nullptr, &rule, names.name("penalty_" + rule.op), "regularizer " + rule.op});
-  if (parts.size() == 1 && parts[0].weight == 1) parts[0].name = kLoss;
+  if (model.train.phases.empty() && parts.size() == 1 && parts[0].weight == 1) parts[0].name = kLoss;
   return parts;
 }
 bool is_sum(const std::vector<LossPart>& parts) { return !parts.empty() && parts[0].name != kLoss; }
@@ -222,6 +239,10 @@ Losses add_losses(Instance& e, const Model& model, Diagnostics& errors) {
   const std::vector<LossPart> parts = loss_parts(model);
   ir::Builder b(e.graph);
   bool complete = true;
+  losses.phases.resize(model.train.phases.size());
+  const auto grow = [&](ValueId& sum, ValueId term) {
+    sum = sum.valid() ? b("add", {sum, term}, {}, "loss.so_far") : term;
+  };
   for (const LossPart& part : parts) {
     ValueId mean;
     guarded(errors, [&] { mean = named(e, part.mean(e, model, errors), part.name); });
@@ -230,7 +251,8 @@ Losses add_losses(Instance& e, const Model& model, Diagnostics& errors) {
     if (!complete) continue;
     const bool plain = !is_sum(parts) || part.penalty != nullptr;
     const ValueId term = plain ? mean : weighted(b, part, mean, part.count(e, model));
-    losses.total = losses.total.valid() ? b("add", {losses.total, term}, {}, "loss.so_far") : term;
+    grow(losses.total, term);
+    if (!losses.phases.empty()) grow(part.penalty == nullptr ? losses.phases[part.phase] : losses.penalties, term);
   }
   losses.total = complete ? named(e, losses.total, kLoss) : ValueId{};
   return losses;

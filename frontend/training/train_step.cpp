@@ -19,8 +19,6 @@ namespace heddle::frontend {
 
 using ir::ValueId;
 
-namespace {
-
 std::vector<bool> ancestors(const ir::Graph& g, ValueId of) {
   std::vector<bool> reached(g.value_count());
   reached[static_cast<size_t>(of.index)] = true;
@@ -34,6 +32,8 @@ std::vector<bool> ancestors(const ir::Graph& g, ValueId of) {
   }
   return reached;
 }
+
+namespace {
 
 // Parameters that the loss can change, and that are not frozen.
 std::vector<Parameter> trainable(const Instance& e, const Model& model, ValueId loss, Diagnostics& errors) {
@@ -63,9 +63,9 @@ std::vector<Parameter> trainable(const Instance& e, const Model& model, ValueId 
 }
 
 // Of all gradients together.
-ValueId norm_of(ir::Builder& b, const ir::Values& gradients) {
+ValueId norm_of(ir::Builder& b, const ir::Values& gradients, const std::string& name) {
   const ValueId squared = b("squared_norm", gradients, {}, "gradient.squared_norm");
-  return b("sqrt", {squared}, {}, std::string(ir::output_name(ir::OutputRole::norm)));
+  return b("sqrt", {squared}, {}, name);
 }
 
 // factor = min(1, limit / (norm + 1e-6)), as torch.nn.utils.clip_grad_norm_.
@@ -95,30 +95,31 @@ struct Group {
 
 class Updates {
  public:
-  Updates(Instance& e, const Model& model, std::optional<int64_t> total_steps)
+  Updates(Instance& e, const Model& model, const Player& player)
       : e_(e),
         model_(model),
-        optimizer_(*model.train.optimizer),
+        player_(player),
+        optimizer_(player.optimizer),
         def_(*find_optimizer(optimizer_.op)),
-        total_steps_(total_steps),
         b_(e.graph) {
     b_.loc = optimizer_.op_where;
     b_.prefix = "optimizer.constant";
   }
 
-  void add(const std::vector<Parameter>& parameters, ValueId loss) {
+  ir::Values add() {
+    const bool alone = player_.prefix.empty();
     ir::Values gradients;
-    for (const Parameter& p : parameters) gradients.push_back(gradient(p, loss));
-    if (model_.train.clip_norm || model_.train.gradient_norm) {
-      const ValueId norm = norm_of(b_, gradients);
-      e_.graph.outputs.push_back(norm);
-      if (model_.train.clip_norm) clip(b_, gradients, norm, *model_.train.clip_norm);
+    for (const Parameter& p : player_.parameters) gradients.push_back(gradient(p, player_.loss));
+    const ir::Values whole = gradients;
+    if (player_.clip_norm || (alone && model_.train.gradient_norm)) {
+      const ValueId norm = norm_of(b_, gradients, player_.prefix + std::string(ir::output_name(ir::OutputRole::norm)));
+      if (alone) e_.graph.outputs.push_back(norm);
+      if (player_.clip_norm) clip(b_, gradients, norm, *player_.clip_norm);
     }
-    step_ = e_.counter("step");
+    step_ = player_.step.valid() ? player_.step : e_.counter("step");
     make_groups();
-    for (size_t i = 0; i < parameters.size(); ++i) update(parameters[i], gradients[i]);
-    b_.prefix = "step.one";
-    e_.graph.updates.push_back({step_, b_("add", {step_, b_.like(1, step_)}, {}, "step.next")});
+    for (size_t i = 0; i < gradients.size(); ++i) update(player_.parameters[i], gradients[i]);
+    return whole;
   }
 
  private:
@@ -135,14 +136,15 @@ class Updates {
     const std::vector<std::string> names = group_names(optimizer_);
     for (size_t i = 0; i < optimizer_.groups.size(); ++i) {
       const OptimizerGroup& group = optimizer_.groups[i];
-      groups_.push_back(checked(names[i], &group.match, group.settings, group.where));
+      groups_.push_back(checked(player_.prefix + names[i], &group.match, group.settings, group.where));
     }
-    groups_.push_back(checked("", nullptr, optimizer_.settings, optimizer_.op_where));
-    groups_.back().lr = add_learning_rate(b_, groups_.back().settings, "", step_, total_steps_);
+    groups_.push_back(checked(player_.prefix, nullptr, optimizer_.settings, optimizer_.op_where));
+    groups_.back().lr = add_learning_rate(b_, groups_.back().settings, player_.prefix, step_, player_.total_steps);
     for (size_t i = 0; i < optimizer_.groups.size(); ++i) {
       Group& group = groups_[i];
-      group.lr = optimizer_.groups[i].has_lr ? add_learning_rate(b_, group.settings, names[i], step_, total_steps_)
-                                             : groups_.back().lr;
+      group.lr = optimizer_.groups[i].has_lr
+                     ? add_learning_rate(b_, group.settings, group.prefix, step_, player_.total_steps)
+                     : groups_.back().lr;
     }
   }
 
@@ -183,12 +185,26 @@ class Updates {
         [&](const std::string& name, const std::function<ValueId(ValueId)>& next) { return kept(group, name, next); }};
     const UpdateResult next = def_.update(context);
     const auto renew = [&](ValueId state, ValueId v) {
-      e_.graph.updates.push_back({state, p.sparse ? write_rows(b_, sparse_.at(p.path), state, v) : v});
+      e_.graph.updates.push_back({state, p.sparse ? write_rows(b_, sparse_.at(p.path), state, v) : if_runs(v, state)});
     };
     const ValueId parameter = constrained(e_.graph, model_, p, next.parameter);
     renew(p.value, parameter);
     for (size_t i = 0; i < slots.size(); ++i) renew(slots[i], next.slots.at(i));
     if (model_.train.average) add_average(e_, *model_.train.average, p, parameter, step_, context.shared);
+    if (model_.train.average && player_.runs.valid()) {
+      const ir::Update average = e_.graph.updates[e_.graph.updates.size() - 1];
+      e_.graph.updates.set_next(e_.graph.updates.size() - 1, if_runs(average.next, average.state));
+    }
+  }
+
+  // The state stays as it is in steps at which the player does not run.
+  ValueId if_runs(ValueId next, ValueId state) {
+    if (!player_.runs.valid()) return next;
+    const ir::Dims dims = b_.type(state).dims;
+    const std::string name = e_.graph[state].name;
+    const ValueId runs =
+        dims.empty() ? player_.runs : b_("broadcast", {player_.runs}, {{"shape", dims}}, name + ".runs");
+    return b_("select", {runs, next, state}, {}, name + ".if_runs");
   }
 
   ValueId shared(Group& group, const std::string& name, const std::function<ValueId()>& make) {
@@ -204,7 +220,7 @@ class Updates {
   ValueId kept(Group& group, const std::string& name, const std::function<ValueId(ValueId)>& next) {
     return shared(group, name + ".next", [&] {
       const ValueId old = e_.graph.add_input(group.prefix + name, {ir::DType::f64, {}}, ir::Role::state);
-      const ValueId v = next(old);
+      const ValueId v = if_runs(next(old), old);
       e_.graph.updates.push_back({old, v});
       return v;
     });
@@ -212,16 +228,17 @@ class Updates {
 
   Instance& e_;
   const Model& model_;
+  const Player& player_;
   const Optimizer& optimizer_;
   const OptimizerDef& def_;
-  std::optional<int64_t> total_steps_;
   ir::Builder b_;
   std::vector<Group> groups_;
   std::map<std::string, SparseRows> sparse_;  // by the parameter's path
   ValueId step_;
 };
 
-// Each pattern matches a parameter, and each group has one that no group before it takes.
+}  // namespace
+
 void check_groups(const Instance& e, const Optimizer& optimizer, Diagnostics& errors) {
   std::vector<std::string> left = paths_of(e, ir::Role::param);
   const std::vector<std::string> all = left;
@@ -238,7 +255,15 @@ void check_groups(const Instance& e, const Optimizer& optimizer, Diagnostics& er
   }
 }
 
-}  // namespace
+ir::Values add_player(Instance& e, const Model& model, const Player& player) { return Updates(e, model, player).add(); }
+
+void count_step(Instance& e, const Location& where) {
+  ir::Builder b(e.graph);
+  b.loc = where;
+  b.prefix = "step.one";
+  const ValueId step = e.counter("step");
+  e.graph.updates.push_back({step, b("add", {step, b.like(1, step)}, {}, "step.next")});
+}
 
 void add_updates(Instance& e, const Model& model, ValueId loss, std::optional<int64_t> total_steps,
                  Diagnostics& errors) {
@@ -247,7 +272,9 @@ void add_updates(Instance& e, const Model& model, ValueId loss, std::optional<in
     if (parameters.empty()) refuse_nothing(e, model, loss);
     check_groups(e, *model.train.optimizer, errors);
     for (const WeightRule& rule : model.train.constrain) check_patterns(rule.match, e, "matches no parameter", errors);
-    Updates(e, model, total_steps).add(parameters, loss);
+    const Optimizer& optimizer = *model.train.optimizer;
+    add_player(e, model, {optimizer, model.train.clip_norm, "", parameters, loss, total_steps});
+    count_step(e, optimizer.op_where);
   });
 }
 

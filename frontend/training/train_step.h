@@ -20,8 +20,11 @@ std::vector<Metric> plan_metrics(const Model& model);
 std::vector<Metric> plan_losses(const Model& model);
 
 struct Losses {
-  ir::ValueId total;  // %loss; invalid where an operand is faulty, or there is no loss
-  ir::Values means;   // of each loss over the batch, and the penalties
+  ir::ValueId total;           // %loss; invalid where an operand is faulty, or there is no loss
+  ir::Values means;            // of each loss over the batch, and the penalties
+  ir::Values phases = {};      // by phase its weighted sum
+  ir::ValueId penalties = {};  // their sum beside phases; invalid where there are none
+  ir::ValueId norm = {};       // of the gradients of all phases; invalid where nobody asks
 };
 Losses add_losses(Instance& e, const Model& model, Diagnostics& errors);
 // Whether the learning rate depends on how many steps a training has.
@@ -46,5 +49,25 @@ ir::Graph metrics_graph(const Model& model, const std::vector<MeasureStates>& me
 // Gradients and updates of what the loss depends on, and of `step`.
 void add_updates(Instance& e, const Model& model, ir::ValueId loss, std::optional<int64_t> total_steps,
                  Diagnostics& errors);
+
+// Parameters that one optimizer renews against the gradients of one loss.
+struct Player {
+  const Optimizer& optimizer;
+  std::optional<double> clip_norm;
+  std::string prefix;  // of what it keeps: "", "critic."
+  std::vector<Parameter> parameters;
+  ir::ValueId loss;
+  std::optional<int64_t> total_steps;
+  ir::ValueId step = {};  // steps that it has finished, i64[]; invalid: the state
+  ir::ValueId runs = {};  // bool[]: whether it renews anything in this step; invalid: it does
+};
+// Returns the gradients, before they are clipped; those of a training without phases make its norm a result.
+ir::Values add_player(Instance& e, const Model& model, const Player& player);
+// Each pattern of the optimizer's groups matches a parameter, and each group has one that no group before it takes.
+void check_groups(const Instance& e, const Optimizer& optimizer, Diagnostics& errors);
+// step + 1.
+void count_step(Instance& e, const Location& where);
+// What a value depends on by differentiable operators, by ValueId index.
+std::vector<bool> ancestors(const ir::Graph& g, ir::ValueId of);
 
 }  // namespace heddle::frontend

@@ -247,7 +247,10 @@ TrainingPlan plan_training(ModelInstances& instances) {
   plan.steps = model.train.steps;
   plan.seed = model.train.seed;
   plan.drop_last = model.train.drop_last;
-  plan.clips = model.train.clip_norm.has_value(), plan.gradient_norm = model.train.gradient_norm;
+  plan.clips = model.train.clip_norm || std::ranges::any_of(model.train.phases, [](const TrainPhase& phase) {
+                 return phase.clip_norm.has_value();
+               });
+  plan.gradient_norm = model.train.gradient_norm;
   plan.data = model.data;
   plan.weights = model.weights;
 

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "frontend/read/read_parts.h"
+#include "frontend/training/learning_rate.h"
 #include "ir/builder.h"
 #include "ir/evaluate/evaluate_node.h"
 #include "ir/evaluate/tensor_bytes.h"
@@ -227,8 +228,8 @@ std::string title_at(const frontend::Model& model, const ir::Node& n) {
     if (rule.op_where == n.loc) return "regularizer " + rule.op;
   for (const frontend::WeightRule& rule : model.train.constrain)
     if (rule.op_where == n.loc) return "constraint " + rule.op;
-  if (model.train.optimizer && model.train.optimizer->op_where == n.loc)
-    return "optimizer " + model.train.optimizer->op;
+  for (const auto& [prefix, optimizer] : frontend::optimizers_of(model.train))
+    if (optimizer->op_where == n.loc) return "optimizer " + optimizer->op;
   return n.op->name;
 }
 

@@ -106,6 +106,7 @@ std::string definitions() {
                  {"reader", reader()},
                  {"map", part("map")},
                  {"train", closed_object(frontend::train_keys())},
+                 {"phase", closed_object(frontend::phase_keys())},
                  {"validation", one_of({closed_object(frontend::fraction_keys()), ref("reader")})},
                  {"data", closed_object(frontend::data_keys())},
                  {"weights", closed_object(frontend::weights_keys())},

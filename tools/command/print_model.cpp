@@ -191,6 +191,12 @@ std::string print_model(const frontend::Model& m) {
   for (const frontend::Part& loss : m.train.losses) text += part_text("loss", loss);
   for (const frontend::Part& metric : m.train.metrics) text += part_text("metric", metric);
   if (m.train.optimizer) text += optimizer_text(*m.train.optimizer);
+  for (const frontend::TrainPhase& phase : m.train.phases) {
+    text += fmt::format("phase {} losses={} parameters={} every={}{}\n", phase.name, phase.losses,
+                        list_text(phase.parameters), phase.every,
+                        phase.clip_norm ? fmt::format(" clip_norm={}", *phase.clip_norm) : "");
+    if (phase.optimizer) text += optimizer_text(*phase.optimizer);
+  }
   if (m.train.clip_norm) text += fmt::format("clip_norm {}\n", *m.train.clip_norm);
   if (m.train.gradient_norm) text += "gradient_norm\n";
   text += training_text(m.train);
