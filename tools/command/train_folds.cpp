@@ -13,6 +13,7 @@
 #include "tools/command/resolved_model.h"
 #include "tools/command/signals.h"
 #include "tools/command/trial_words.h"
+#include "tools/command/trials_mark.h"
 #include "tools/driver/folds.h"
 #include "tools/driver/json_values.h"
 #include "tools/driver/trials.h"
@@ -49,34 +50,6 @@ Mark mark_of(const RunArguments& a) {
   mark.text("data", std::filesystem::absolute(read_in.folder(a.data), ec).lexically_normal().string());
   mark.text("weights", a.weights).text("model", model);
   return {mark.str() + "\n", read_in.model.name};
-}
-
-std::string text_at(const Json& json, const char* key) {
-  const Json* found = json.find(key);
-  if (found == nullptr) return {};
-  return found->kind == Json::Kind::text ? found->text : driver::json_text(*found);
-}
-
-// Folds that have ended are not trained again, so the others must be of the same training.
-void require_same(const std::string& path, const std::string& before, const std::string& now) {
-  const SourceFile files[] = {{"mark", before}, {"mark", now}};
-  const auto refuse = [&](const std::string& what) {
-    throw UserError(ExitCode::failed, fmt::format("{}: {}", path, what),
-                    "--overwrite starts a new cross-validation, another folder keeps this one");
-  };
-  Json a, b;
-  try {
-    a = frontend::parse_json(files[0]), b = frontend::parse_json(files[1]);
-  } catch (const UserError&) {
-    refuse("its heddle-folds.json is damaged");
-  }
-  for (const char* key : {"folds", "data", "weights"})
-    if (text_at(a, key) != text_at(b, key))
-      refuse(fmt::format("{} is '{}', in the folder it was '{}'", key, text_at(b, key), text_at(a, key)));
-  if (text_at(a, "model") == text_at(b, "model")) return;
-  for (const Difference& d : model_differences(text_at(a, "model"), text_at(b, "model")))
-    refuse(fmt::format("of another model: {} is {}, in the folder it was {}", d.path,
-                       d.second.empty() ? "absent" : d.second, d.first.empty() ? "absent" : d.first));
 }
 
 // "validation: loss 0.123, accuracy 0.9"
@@ -122,7 +95,7 @@ int train_folds(const RunArguments& a) {
   const Mark mark = mark_of(a);
   driver::TrialsFolder folder(a.saving.run, {"cross-validation", "heddle-folds.json", "folds.jsonl"}, a.saving.resume,
                               a.saving.overwrite);
-  if (!folder.mark().empty()) require_same(folder.path(), folder.mark(), mark.text);
+  if (!folder.mark().empty()) require_same_mark(folder.path(), folder.mark(), mark.text, {"folds", "data", "weights"});
   std::vector<std::string> rows = folder.rows();
   if (std::ssize(rows) > a.folds) rows.resize(static_cast<size_t>(a.folds));
   folder.begin(mark.text, rows);

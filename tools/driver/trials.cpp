@@ -24,16 +24,19 @@ constexpr auto kPause = std::chrono::milliseconds(5);
 // The line that says what is wrong, as the trial's process told it.
 std::string first_error(const std::string& errors, int status) {
   constexpr std::string_view kError = "error: ", kProgram = "heddle: ";
+  std::string_view last;
   for (size_t begin = 0; begin < errors.size();) {
     const size_t end = std::min(errors.find('\n', begin), errors.size());
     std::string_view line = std::string_view(errors).substr(begin, end - begin);
     if (line.starts_with(kProgram)) line.remove_prefix(kProgram.size());
     if (line.starts_with(kError)) return std::string(line.substr(kError.size()));
     if (line.find(": error: ") != std::string_view::npos) return std::string(line);
+    if (!line.empty()) last = line;
     begin = end + 1;
   }
   if (status == kSignalled + SIGKILL) return "the process was killed: memory may not suffice";
   if (status > kSignalled) return fmt::format("the process was ended by signal {}", status - kSignalled);
+  if (!last.empty()) return std::string(last);  // "stopped by --max-memory ..." is no error, but says why
   return fmt::format("the process ended with exit code {}, and said nothing", status);
 }
 
