@@ -335,6 +335,7 @@ int run_sweep(const SweepArguments& a) {
     misused("--resume and --overwrite exclude one another", "leave out one");
   save_rule(a.run.saving.every, {});
   duration(a.run.saving.step_timeout, "--step-timeout");
+  train_words(a.run, a.run.jobs);  // throws before anything is made
   const Sweep sweep = make_sweep(a);
   driver::TrialsFolder folder(a.out, {"sweep", "heddle-sweep.json", "trials.jsonl"}, a.run.saving.resume,
                               a.run.saving.overwrite);

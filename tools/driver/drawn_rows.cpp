@@ -153,7 +153,8 @@ std::vector<uint8_t> DrawnRows::fold(const std::vector<uint8_t>& kept) const {
 void DrawnRows::require_fold(const std::vector<uint8_t>& held) const {
   const frontend::ValidationDraw& draw = *data_.draw;
   const auto rows = std::ranges::count(held, 1);
-  if (rows == 0 || rows == rows_)
+  const int64_t parts = groups_.empty() ? rows_ : int64_t{group_count_};
+  if (rows == 0 || rows == rows_ || parts < draw.folds)  // told by the first fold, not by one that lacks rows alone
     throw UserError(data_.where,
                     groups_.empty() ? fmt::format("{} rows do not make {} folds", rows_, draw.folds)
                                     : fmt::format("'{}' makes {} groups of the rows, and these do not make {} folds",
@@ -163,8 +164,14 @@ void DrawnRows::require_fold(const std::vector<uint8_t>& held) const {
   for (size_t row = 0; row < classes_.size(); ++row) ++all[classes_[row]], in_fold[classes_[row]] += held[row];
   for (size_t c = 0; c < all.size(); ++c) {
     const bool ignored = !class_texts_.empty() && class_texts_[c] == std::to_string(runtime::data::kIgnoreIndex);
-    if (ignored || (in_fold[c] > 0 && in_fold[c] < all[c])) continue;
+    const bool enough = !groups_.empty() || all[c] >= draw.folds;
+    if (ignored || (enough && in_fold[c] > 0 && in_fold[c] < all[c])) continue;
     const std::string name = class_texts_.empty() ? "one value" : "class " + class_texts_[c];
+    if (groups_.empty() && all[c] < draw.folds)
+      throw UserError(draw.by.where,
+                      fmt::format("data: validation: by '{}': {} has {} {}, which do not make {} folds", draw.by.text,
+                                  name, all[c], all[c] == 1 ? "row" : "rows", draw.folds),
+                      "--folds takes a smaller number; without \"by\" classes count for nothing");
     throw UserError(draw.by.where,
                     fmt::format("data: validation: by '{}': {} has {} {}, and no {} row of fold {} of {} is of it",
                                 draw.by.text, name, all[c], all[c] == 1 ? "row" : "rows",
