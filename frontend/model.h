@@ -171,6 +171,7 @@ struct ValidationDraw {
   int64_t seed = 0;
   Named by;     // an input or a column: each of its values gives its share of rows; empty: none
   Named group;  // likewise: rows of one value stay together
+  int64_t folds = 0, fold = 0;  // part `fold`, from 0 on, of so many of all rows; 0: a fraction of the rows
 };
 
 // Rows that are shorter than the model's go through entries that are made for their length.

@@ -244,6 +244,10 @@ class Run {
     if (result_.interrupted == 0) state_.validation = std::move(values);
   }
 
+  bool is_behind_last_epoch() const {
+    return options_.last_epoch > 0 && state_.epochs >= options_.last_epoch && state_.step_of_epoch == 0 &&
+           state_.steps < all_steps_;
+  }
   bool ended() const { return result_.stopped != Stopped::no; }
 
   // Whether the training shall end now.
@@ -255,6 +259,8 @@ class Run {
       result_.stopped = Stopped::max_time;
     } else if (!ended() && options_.max_resident_bytes > 0 && resident_bytes() > options_.max_resident_bytes) {
       result_.stopped = Stopped::memory;
+    } else if (!ended() && is_behind_last_epoch()) {
+      result_.stopped = Stopped::last_epoch;
     }
     return ended();
   }
@@ -370,7 +376,7 @@ class Run {
 }  // namespace
 
 std::string to_string(Stopped why) {
-  constexpr const char* kNames[] = {"no", "signal", "early_stop", "max_time", "memory"};
+  constexpr const char* kNames[] = {"no", "signal", "early_stop", "max_time", "memory", "last_epoch"};
   return kNames[static_cast<size_t>(why)];
 }
 

@@ -36,6 +36,7 @@ struct TrainOptions {
   std::optional<BestRule> best = {};  // else nothing is kept of the best epoch
   double max_seconds = 0;             // of this process' training; 0: no limit
   int64_t max_resident_bytes = 0;     // of the process; 0: no limit
+  int64_t last_epoch = 0;             // ends behind it, as a longer training that goes on from there; 0: no limit
   bool clips = false;                 // gradients are scaled by their norm
   bool gradient_norm = false;         // steps tell of it
 };
@@ -72,7 +73,7 @@ struct Watcher {
   std::function<std::optional<UserError>(int64_t step, const std::string& what)> explain;
 };
 // Why a training ended before its length.
-enum class Stopped { no, signal, early_stop, max_time, memory };
+enum class Stopped { no, signal, early_stop, max_time, memory, last_epoch };
 std::string to_string(Stopped why);  // "early_stop"
 struct TrainResult {
   int64_t steps = 0, epochs = 0;  // finished ones

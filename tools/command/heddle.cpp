@@ -19,6 +19,7 @@ int run(int argc, char** argv) {
   CommandLine line("Heddle compiles models described in JSON to one program per training step, and runs it.",
                    "heddle " HEDDLE_VERSION);
   add_train(line);
+  add_sweep(line);
   add_eval(line);
   add_predict(line);
   add_generate(line);

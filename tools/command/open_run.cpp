@@ -15,6 +15,7 @@
 #include "tools/command/resolved_model.h"
 #include "tools/driver/class_differences.h"
 #include "tools/driver/fit_weights.h"
+#include "tools/driver/folds.h"
 
 namespace heddle::tools {
 namespace {
@@ -61,6 +62,8 @@ void open_run(const RunArguments& a, driver::Purpose purpose, Run& run) {
   warn_without_kernel_cache();
   run.device = driver::open_device(a.device);
   read(a.model, run.read);
+  if (a.fold > 0)
+    if (const std::string told = driver::take_fold(run.read.model, {a.folds, a.fold}); !told.empty()) note(told);
   const frontend::Model& model = run.read.model;
   if (run.saved != nullptr)
     run.saved->choose(resolved_model(*model.file, read_options(a.model)), frontend::needs_length(model));

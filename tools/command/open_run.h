@@ -25,6 +25,8 @@ struct RunArguments {
   SavingArguments saving;
   std::string data, weights, prefix, save, log;
   int repeat = 0;
+  int folds = 0, fold = 0, jobs = 1;  // of a cross-validation; 0: none, all folds
+  int stop_after = 0;                 // epochs; 0: as many as the model says
   bool json = false, quiet = false;
 };
 

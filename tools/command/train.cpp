@@ -27,6 +27,7 @@
 #include "tools/command/run_arguments.h"
 #include "tools/command/saved_run.h"
 #include "tools/command/signals.h"
+#include "tools/command/train_folds.h"
 
 namespace heddle::tools {
 namespace {
@@ -46,6 +47,11 @@ void check_outputs(const RunArguments& a) {
   require_different("--log", a.log, "--save", a.save);
   require_different("--log", a.log, "--weights", a.weights);
   if (!a.save.empty()) runtime::require_weights_path(a.save);
+  if (a.fold > 0 && a.folds == 0)
+    throw UserError(ExitCode::usage, "--fold needs --folds",
+                    "it is the number of one of the folds: --folds 5 --fold 2");
+  if (a.fold > a.folds)
+    throw UserError(ExitCode::usage, fmt::format("--fold {}: there are {} folds, from 1 on", a.fold, a.folds));
   if (!a.prefix.empty() && a.weights.empty())
     throw UserError(ExitCode::usage, "--weights-prefix needs --weights",
                     "it is the beginning of the names in that file");
@@ -101,6 +107,11 @@ std::optional<runtime::JsonObject> results_of(const RunArguments& a, Run& run, c
   out.text("model", s.plan.name).raw("metrics", metrics.str()).number("train_seconds", result.seconds);
   out.integer("steps", result.steps).integer("epochs", result.epochs).number("seconds", process_seconds());
   add_common(out, run);
+  if (result.best) {
+    runtime::JsonObject best;
+    best.integer("epoch", result.best->epoch).integer("step", result.best->step).number("value", result.best->value);
+    out.raw("best", best.str());
+  }
   return out;
 }
 
@@ -158,6 +169,7 @@ runtime::TrainOptions train_options(const RunArguments& a, const Run& run) {
   options.save = save_rule(a.saving.every, plan.checkpoint);
   options.max_seconds = duration(a.saving.max_time, "--max-time");
   options.max_resident_bytes = static_cast<int64_t>(a.saving.max_memory * (1 << 30));
+  options.last_epoch = a.stop_after;
   if (a.repeat > 0) options.steps_options.most_repeats = a.repeat;
   if (run.saved->kept()) options.best = driver::best_rule(plan);
   return options;
@@ -190,6 +202,7 @@ void report_stop(const runtime::TrainResult& result) {
   if (result.stopped == runtime::Stopped::early_stop)
     print_note("stopped early after epoch {}{}\n", result.epochs, best());
   if (result.stopped == runtime::Stopped::max_time) print_note("stopped by --max-time after step {}\n", result.steps);
+  if (result.stopped == runtime::Stopped::last_epoch) print_note("stopped by --stop-after at step {}\n", result.steps);
   if (result.stopped == runtime::Stopped::memory)
     print_note("stopped by --max-memory after step {}: the process takes {} MB\n", result.steps,
                runtime::resident_bytes() / 1'000'000);
@@ -241,6 +254,9 @@ runtime::TrainResult run_to_the_end(const RunArguments& a, Run& run, runtime::Ru
 // From the guard on there are weights, and whatever signal comes, they are saved before the process ends.
 int train(const RunArguments& a) {
   check_outputs(a);
+  if (a.folds > 0 && a.fold == 0) return train_folds(a);
+  if (a.jobs > 1)
+    throw UserError(ExitCode::usage, "--jobs needs --folds", "one training is one process: --threads divides its work");
   runtime::RunLog log(a.log);
   SavedRun saved(a.saving);
   Run run;
@@ -278,6 +294,13 @@ void add_train(CommandLine& line) {
   command.add_option("--log", a->log, "write a log of the run here, one JSON object per line; - is standard output")
       .takes(Takes::file);
   add_saving_arguments(command, a->saving);
+  command.add_option("--stop-after", a->stop_after, "end after this epoch, as a run that goes on with --resume")
+      .between(1, 1 << 30);
+  command.add_option("--folds", a->folds, "cross-validate: train so often, each time without another part of the rows")
+      .between(2, 1000);
+  command.add_option("--fold", a->fold, "with --folds: train without this part alone, from 1 on").between(1, 1000);
+  command.add_option("--jobs", a->jobs, "with --folds: processes at a time, which divide the threads (default 1)")
+      .between(1, 256);
   command.run([a] { return train(*a); });
 }
 

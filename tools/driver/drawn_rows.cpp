@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "frontend/json/json.h"
+#include "runtime/data/draw_folds.h"
 #include "runtime/data/draw_rows.h"
 #include "runtime/data/printable.h"
 
@@ -117,6 +118,7 @@ DrawnRows::DrawnRows(const frontend::Data& data, const ReaderRequest& train, con
 }
 
 std::vector<uint8_t> DrawnRows::draw(std::vector<uint8_t> kept) const {
+  if (data_.draw->folds > 0) return fold(kept);
   const auto stay = std::ranges::count(kept, 1);
   std::vector<uint8_t> drawn = runtime::data::draw_rows({.rows = rows_,
                                                          .fraction = data_.validation_fraction,
@@ -126,6 +128,56 @@ std::vector<uint8_t> DrawnRows::draw(std::vector<uint8_t> kept) const {
                                                          .kept = std::move(kept)});
   require_both_sides(drawn, stay);
   return drawn;
+}
+
+// Each row is validated once, so none can stay with the training.
+std::vector<uint8_t> DrawnRows::fold(const std::vector<uint8_t>& kept) const {
+  const frontend::ValidationDraw& draw = *data_.draw;
+  if (const auto strange = std::ranges::find(kept, 1); strange != kept.end())
+    throw UserError(
+        data_.where,
+        fmt::format("fold {} of {}: row {} alone has a name or a character, and it is no training row of this fold",
+                    draw.fold + 1, draw.folds, strange - kept.begin()),
+        "\"unknown\" gives characters that no training row has a token, \"classes\" lists names");
+  const std::vector<uint32_t> folds = runtime::data::draw_folds({.rows = rows_,
+                                                                 .folds = draw.folds,
+                                                                 .seed = static_cast<uint64_t>(draw.seed),
+                                                                 .classes = {classes_, class_count_},
+                                                                 .groups = {groups_, group_count_}});
+  std::vector<uint8_t> held(folds.size());
+  for (size_t row = 0; row < folds.size(); ++row) held[row] = folds[row] == static_cast<uint64_t>(draw.fold) ? 1 : 0;
+  require_fold(held);
+  return held;
+}
+
+void DrawnRows::require_fold(const std::vector<uint8_t>& held) const {
+  const frontend::ValidationDraw& draw = *data_.draw;
+  const auto rows = std::ranges::count(held, 1);
+  const int64_t parts = groups_.empty() ? rows_ : int64_t{group_count_};
+  if (rows == 0 || rows == rows_ || parts < draw.folds)  // told by the first fold, not by one that lacks rows alone
+    throw UserError(data_.where,
+                    groups_.empty() ? fmt::format("{} rows do not make {} folds", rows_, draw.folds)
+                                    : fmt::format("'{}' makes {} groups of the rows, and these do not make {} folds",
+                                                  draw.group.text, group_count_, draw.folds),
+                    "--folds takes a smaller number");
+  std::vector<int64_t> all(class_count_), in_fold(class_count_);
+  for (size_t row = 0; row < classes_.size(); ++row) ++all[classes_[row]], in_fold[classes_[row]] += held[row];
+  for (size_t c = 0; c < all.size(); ++c) {
+    const bool ignored = !class_texts_.empty() && class_texts_[c] == std::to_string(runtime::data::kIgnoreIndex);
+    const bool enough = !groups_.empty() || all[c] >= draw.folds;
+    if (ignored || (enough && in_fold[c] > 0 && in_fold[c] < all[c])) continue;
+    const std::string name = class_texts_.empty() ? "one value" : "class " + class_texts_[c];
+    if (groups_.empty() && all[c] < draw.folds)
+      throw UserError(draw.by.where,
+                      fmt::format("data: validation: by '{}': {} has {} {}, which do not make {} folds", draw.by.text,
+                                  name, all[c], all[c] == 1 ? "row" : "rows", draw.folds),
+                      "--folds takes a smaller number; without \"by\" classes count for nothing");
+    throw UserError(draw.by.where,
+                    fmt::format("data: validation: by '{}': {} has {} {}, and no {} row of fold {} of {} is of it",
+                                draw.by.text, name, all[c], all[c] == 1 ? "row" : "rows",
+                                in_fold[c] == 0 ? "validation" : "training", draw.fold + 1, draw.folds),
+                    "--folds takes a smaller number; without \"by\" classes count for nothing");
+  }
 }
 
 // `kept` rows could not be drawn.

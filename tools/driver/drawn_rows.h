@@ -18,11 +18,13 @@ class DrawnRows {
   DrawnRows(const frontend::Data& data, const runtime::data::ReaderRequest& train, const std::filesystem::path& root,
             int64_t rows);
   // `kept` rows, where there are any, stay with the training. Throws UserError where a side, or a class on one of
-  // them, is left without rows.
+  // them, is left without rows; and where a row of a fold would have to stay.
   std::vector<uint8_t> draw(std::vector<uint8_t> kept) const;
 
  private:
   void require_both_sides(const std::vector<uint8_t>& drawn, int64_t kept) const;
+  std::vector<uint8_t> fold(const std::vector<uint8_t>& kept) const;
+  void require_fold(const std::vector<uint8_t>& held) const;
 
   const frontend::Data& data_;
   int64_t rows_ = 0;

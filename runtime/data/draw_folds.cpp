@@ -1,0 +1,82 @@
+#include "runtime/data/draw_folds.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "ir/check.h"
+#include "runtime/data/shuffle.h"
+
+namespace heddle::runtime::data {
+namespace {
+
+// Orders of rows are drawn elsewhere, too: those of epochs count from 0, those of a drawn validation from 2^62.
+constexpr uint64_t kStream = (uint64_t{1} << 62) + 1;
+
+uint32_t class_of(const FoldRequest& request, size_t row) {
+  return request.classes.empty() ? 0 : request.classes.of_row[row];
+}
+
+// Class by class, in turn: the next class goes on at the fold where the one before ended.
+void deal_rows(const FoldRequest& request, const std::vector<uint32_t>& order, std::vector<uint32_t>& fold) {
+  std::vector<std::vector<uint32_t>> of_class(request.classes.empty() ? 1 : request.classes.count);
+  for (const uint32_t row : order) of_class[class_of(request, row)].push_back(row);
+  int64_t next = 0;
+  for (const std::vector<uint32_t>& rows : of_class)
+    for (const uint32_t row : rows) fold[row] = static_cast<uint32_t>(next), next = (next + 1) % request.folds;
+}
+
+// Rows of each group, the largest first; equal ones as they first appear in `order`.
+std::vector<std::vector<uint32_t>> groups_of(const FoldRequest& request, const std::vector<uint32_t>& order) {
+  std::vector<std::vector<uint32_t>> rows;
+  std::vector<uint32_t> place(request.groups.count, UINT32_MAX);
+  for (const uint32_t row : order) {
+    uint32_t& group = place[request.groups.of_row[row]];
+    if (group == UINT32_MAX) group = static_cast<uint32_t>(rows.size()), rows.emplace_back();
+    rows[group].push_back(row);
+  }
+  std::ranges::stable_sort(rows, [](const auto& a, const auto& b) { return a.size() > b.size(); });
+  return rows;
+}
+
+// By how much the squares of what folds have of each class grow, each class in parts of its rows; then by all rows.
+void deal_groups(const FoldRequest& request, const std::vector<uint32_t>& order, std::vector<uint32_t>& fold) {
+  const size_t classes = request.classes.empty() ? 1 : request.classes.count;
+  std::vector<double> of_class(classes);
+  for (size_t row = 0; row < fold.size(); ++row) ++of_class[class_of(request, row)];
+  const auto folds = static_cast<size_t>(request.folds);
+  std::vector<std::vector<double>> has(folds, std::vector<double>(classes));
+  std::vector<double> rows(folds);
+  for (const std::vector<uint32_t>& group : groups_of(request, order)) {
+    std::map<uint32_t, double> brings;
+    for (const uint32_t row : group) ++brings[class_of(request, row)];
+    size_t best = 0;
+    double least = INFINITY;
+    for (size_t f = 0; f < folds; ++f) {
+      double grows = 0;
+      for (const auto& [c, n] : brings) grows += n * (2 * has[f][c] + n) / (of_class[c] * of_class[c]);
+      if (grows < least || (grows == least && rows[f] < rows[best])) best = f, least = grows;
+    }
+    for (const auto& [c, n] : brings) has[best][c] += n;
+    rows[best] += static_cast<double>(group.size());
+    for (const uint32_t row : group) fold[row] = static_cast<uint32_t>(best);
+  }
+}
+
+}  // namespace
+
+std::vector<uint32_t> draw_folds(const FoldRequest& request) {
+  for (const RowKinds* kinds : {&request.classes, &request.groups})
+    HEDDLE_CHECK(kinds->empty() || std::ssize(kinds->of_row) == request.rows, "each row has a kind");
+  HEDDLE_CHECK(request.folds > 0, "there is a fold");
+  std::vector<uint32_t> fold(static_cast<size_t>(request.rows));
+  const std::vector<uint32_t> order = shuffled(request.rows, request.seed, kStream);
+  if (request.groups.empty()) {
+    deal_rows(request, order, fold);
+  } else {
+    deal_groups(request, order, fold);
+  }
+  return fold;
+}
+
+}  // namespace heddle::runtime::data

@@ -1,0 +1,37 @@
+// k-fold cross-validation: the rows of `train` in k parts, each of which validates once while the others train.
+//
+//   take_fold(model, {.folds = 5, .fold = 2});   // the second part validates; "by", "group" and "draw" hold as they do
+//                                                // for a drawn fraction
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "frontend/json/json.h"
+#include "frontend/model.h"
+
+namespace heddle::driver {
+
+struct Fold {
+  int64_t folds = 0, fold = 0;  // from 1 on
+};
+// What the model says of validation otherwise is left out: its fraction, or its reader. Returns what a user should know
+// of that, or "".
+std::string take_fold(frontend::Model& model, const Fold& fold);
+
+// The mean and the sample standard deviation (of n - 1) of each metric of each split, where the folds' `metrics` are as
+// `heddle train --json` prints them:
+//
+//   {"validation": {"loss": 0.1}}, {"validation": {"loss": 0.3}}
+//     -> {"validation": {"loss": {"mean": 0.2, "std": 0.1414, "folds": [0.1, 0.3]}}}
+std::string fold_statistics(const std::vector<frontend::Json>& metrics);
+
+struct MetricSpread {
+  std::string split, name;
+  double mean = 0, deviation = 0;
+};
+// Those that are one number.
+std::vector<MetricSpread> metric_spreads(const std::vector<frontend::Json>& metrics);
+
+}  // namespace heddle::driver

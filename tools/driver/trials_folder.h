@@ -1,0 +1,50 @@
+// The folder of several trainings: what is kept of them, and what another process goes on from.
+//
+//   heddle-sweep.json   says what the trials are: the mark
+//   trials.jsonl        a line for each that has ended, in their order
+//   trial-0001/ ...     their runs
+//
+// One process at a time: the folder is locked (flock) as long as the object lives. A folder that holds something else,
+// and no mark, is refused; files of other names are never touched.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace heddle::driver {
+
+struct TrialsNames {
+  std::string what;  // for messages: "sweep"
+  std::string mark;  // "heddle-sweep.json"
+  std::string rows;  // "trials.jsonl"
+};
+
+class TrialsFolder {
+ public:
+  // Makes the folder where there is none. Throws UserError where it cannot be written, another process works in it, it
+  // holds something else, or trials that neither `resume` nor `overwrite` speaks of.
+  TrialsFolder(const std::string& path, const TrialsNames& names, bool resume, bool overwrite);
+  ~TrialsFolder();  // an empty folder that it made goes again
+  TrialsFolder(const TrialsFolder&) = delete;
+  TrialsFolder& operator=(const TrialsFolder&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::string at(const std::string& name) const { return path_ + "/" + name; }
+  // What an earlier process left, where it is gone on with: the mark's text, or ""; the rows, whole lines only.
+  const std::string& mark() const { return mark_; }
+  const std::vector<std::string>& rows() const { return rows_; }
+  // Writes the mark, and those of the rows that are kept.
+  void begin(const std::string& mark, const std::vector<std::string>& rows);
+  // One more row is on the disk.
+  void add(const std::string& row);
+
+ private:
+  void read(bool resume, bool overwrite);
+  std::string path_;
+  TrialsNames names_;
+  std::string mark_;
+  std::vector<std::string> rows_;
+  int lock_ = -1;
+  bool made_ = false;
+};
+
+}  // namespace heddle::driver
