@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -236,7 +237,8 @@ struct PoolCase {
 
 Attrs attributes(const PoolCase& c) {
   Attrs attrs = {{"window", c.window}, {"strides", c.strides}, {"pads", c.pads}};
-  if (c.dilations != Dims(c.window.size(), 1)) attrs["dilations"] = c.dilations;
+  const bool dilated = std::any_of(c.dilations.begin(), c.dilations.end(), [](int64_t d) { return d != 1; });
+  if (dilated) attrs["dilations"] = c.dilations;
   return attrs;
 }
 
