@@ -375,6 +375,7 @@ ir::Module build_module(ModelInstances& instances, const BuildOptions& options) 
   if (options.train > 0) require_runnable(train, errors);
   errors.throw_if_any();
   look_at_another_batch(instances, batch, same);
+  require_gradients_of_two_rows(instances, batch);
   ir::Module m;
   m.graphs.push_back(init_graph(model, train.graph, train.parameters));
   if (options.train > 0) {

@@ -6,6 +6,7 @@
 
 #include "frontend/layer_context.h"
 #include "frontend/read/read_parts.h"
+#include "ir/evaluate/tensor.h"
 #include "ir/gradient_flow.h"
 
 namespace heddle::frontend {
@@ -56,6 +57,19 @@ void require_fitting_value(LayerContext& c, const ir::OpDef& op, const ir::Attrs
     const Key* def = op.find_attr(name);
     if (def != nullptr && def->type == KeyType::real)
       c.require_fit(name, std::get<double>(attrs.at(name)), c.type(result).dtype);
+  }
+}
+
+// What acts on gradients holds numbers of their type: none is infinite there, and none but 0 is 0.
+void require_fitting_flow(LayerContext& c, const ir::OpDef& op, const ir::Attrs& attrs) {
+  if (ir::gradient_flow(op) == nullptr || !c.in[0].valid() || !ir::is_floating(c.type(c.in[0]).dtype)) return;
+  const ir::DType dtype = c.type(c.in[0]).dtype;
+  for (const Key& attr : op.attrs) {
+    if (attr.type != KeyType::real) continue;
+    const double number = std::get<double>(attrs.at(attr.name));
+    c.require_fit(attr.name, number, dtype);
+    if (number != 0 && ir::round_to(dtype, number) == 0)
+      c.fail_setting(attr.name, fmt::format("the number {} is 0 in {}", number, ir::to_string(dtype)));
   }
 }
 
@@ -116,6 +130,7 @@ LayerDef primitive_layer(const ir::OpDef& op) {
   layer.build = [&op](LayerContext& c) -> ir::Values {
     ir::Attrs attrs;
     for (const Key& attr : op.attrs) attrs[attr.name] = read_attr(c.settings, attr);
+    require_fitting_flow(c, op, attrs);
     const size_t conditions = conditions_of(op);
     if (conditions > 0) require_condition(c);
     const ir::ValueId result = c.emit(op.name, c.in.size() == 1 ? c.in : broadcast_inputs(c, conditions), attrs);

@@ -75,8 +75,10 @@ ir::Type input_type(const Model& model, const InputDef& input, int64_t batch) {
   for (const Json& size : input.shape.items) {
     const std::string what = fmt::format("input '{}': 'shape'", input.name);
     if (size.kind == Json::Kind::text && is_name(size.text) && !scope.find(size.text)) {
+      // One letter is no misspelling of another one: it is another size.
+      const std::string near = size.text.size() > 1 ? did_you_mean(size.text, scope.all_names()) : "";
       throw UserError(size.where, fmt::format("input '{}': nothing says how large '{}' is", input.name, size.text),
-                      fmt::format("add it to \"let\", or to train.batch"));
+                      near.empty() ? "add it to \"let\", or to train.batch" : near);
     }
     type.dims.push_back(evaluate_integer(size, scope, what));
     check_size({type.dims.back()}, size.where, what);

@@ -43,4 +43,31 @@ const Instance* instance_of_twice(ModelInstances& instances, int64_t batch) {
   }
 }
 
+namespace {
+
+bool is_at_gradient(const std::vector<NodeDef>& nodes, const Location& where) {
+  return std::ranges::any_of(nodes, [&](const NodeDef& n) { return n.op == "gradient" && n.op_where == where; });
+}
+
+}  // namespace
+
+void require_gradients_of_two_rows(ModelInstances& instances, int64_t batch) {
+  if (batch != 1) return;
+  const Model& model = instances.model();
+  Diagnostics of_gradients;
+  try {
+    Diagnostics faults;
+    instances.at({.batch = 2, .training = false}, faults);
+    faults.throw_if_any();
+  } catch (const UserError& error) {
+    for (const Diagnostic& d : error.diagnostics()) {
+      const bool found = is_at_gradient(model.nodes, d.where) || std::ranges::any_of(model.blocks, [&](const auto& b) {
+                           return is_at_gradient(b.second.nodes, d.where);
+                         });
+      if (d.severity == Severity::error && found) of_gradients.add(UserError(std::vector<Diagnostic>{d}));
+    }
+  }
+  of_gradients.throw_if_any();
+}
+
 }  // namespace heddle::frontend

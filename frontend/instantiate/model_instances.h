@@ -41,4 +41,8 @@ class ModelInstances {
 // the model does not take that batch, which it need not.
 const Instance* instance_of_twice(ModelInstances& instances, int64_t batch);
 
+// A batch of 1 row has no rows that meet, and a column of it is one number: predictions have more. Throws UserError where
+// gradients are faulty with 2 rows.
+void require_gradients_of_two_rows(ModelInstances& instances, int64_t batch);
+
 }  // namespace heddle::frontend

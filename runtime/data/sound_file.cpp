@@ -33,6 +33,9 @@ struct WavFile {
 
 constexpr const char* kConvert = "sox or ffmpeg makes one of it: sox FILE NEW.wav";
 
+// What may stand where a part of an odd length ends, if the byte that fills it up is missing.
+constexpr std::array kParts = {"data", "fact", "LIST", "cue ", "bext", "smpl", "PEAK", "JUNK", "id3 "};
+
 // libsndfile reads a file that ends too early to where it ends, and says nothing. It also reads thirty other formats,
 // which no file named a wav should reach.
 void require_whole(const WavFile& wav, const std::filesystem::path& path) {
@@ -55,6 +58,7 @@ void require_whole(const WavFile& wav, const std::filesystem::path& path) {
   for (int chunk = 0; chunk < kMostChunks; ++chunk) {
     if (!reads(8, at)) wav.fail("the file ends before its samples");
     const uint32_t length = number(4);
+    const std::string part(reinterpret_cast<const char*>(head.data()), 4);
     at += 8;
     if (says(0, "data")) {
       const uint64_t samples = length == kUnknownLength ? wide : length;
@@ -66,7 +70,14 @@ void require_whole(const WavFile& wav, const std::filesystem::path& path) {
     }
     // Behind eight bytes of the length of all: eight of the length of the samples.
     if (says(0, "ds64") && length >= 16 && reads(8, at + 8)) wide = number(0) | static_cast<uint64_t>(number(4)) << 32;
-    at += int64_t{length} + length % 2;
+    at += int64_t{length};
+    if (length % 2 == 0) continue;
+    // No reader finds what follows: libsndfile, too, looks for it one byte further on.
+    if (reads(4, at) && std::ranges::any_of(kParts, [&](const char* name) { return says(0, name); }))
+      wav.fail(fmt::format("its part '{}' has {} bytes, and the one is missing that makes their number even",
+                           printable(part), length),
+               "the program that wrote it must add a byte of 0 there");
+    ++at;
   }
   wav.fail(fmt::format("more than {} parts before its samples", kMostChunks), kConvert);
 }

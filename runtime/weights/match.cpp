@@ -50,6 +50,11 @@ std::string missing_remedy(const Match& m, const codegen::Buffer& b) {
          "train again, or save the whole state_dict";
 }
 
+// That which it was converted to, where the model has that one, too.
+const std::string& type_in_file(const codegen::Buffer& b, const SavedTensor& t) {
+  return t.was.empty() || t.dtype == b.dtype ? t.dtype : t.was;
+}
+
 std::string other_remedy(const codegen::Buffer& b, const SavedTensor& t) {
   if (t.dims == b.dims) return fmt::format("save it as {}: no other type of numbers is converted to it", b.dtype);
   if (t.dims.size() == 2 && std::vector<int64_t>(t.dims.rbegin(), t.dims.rend()) == b.dims)
@@ -109,7 +114,7 @@ void require_match(const WeightsFile& file, const codegen::Program& program, con
     if (!t)
       m.error(fmt::format("no tensor '{}'", b->name), m.full() ? "" : missing_remedy(m, *b));
     else if (t->dtype != b->dtype || t->dims != b->dims)
-      m.error(fmt::format("'{}' is {}, the model has {}", b->name, type_text(t->dtype, t->dims),
+      m.error(fmt::format("'{}' is {}, the model has {}", b->name, type_text(type_in_file(*b, *t), t->dims),
                           type_text(b->dtype, b->dims)),
               other_remedy(*b, *t));
   }

@@ -106,6 +106,7 @@ WeightsFile converted(const WeightsFile& file, std::string& note) {
     const auto elements = static_cast<int64_t>(bytes.size() / (t.dtype == "f64" ? sizeof(double) : sizeof(uint16_t)));
     const int64_t vanished =
         convert(file, t, out.add(t.name, "f32", t.dims, elements * static_cast<int64_t>(sizeof(float))));
+    out.tensors.back().was = t.dtype;
     if (vanished > 0) note += fmt::format("; too small for f32, and so 0: {} of '{}'", vanished, t.name);
   }
   return out;

@@ -19,6 +19,7 @@ struct SavedTensor {
   std::string dtype;  // as the IR spells it: "f32"
   std::vector<int64_t> dims;
   int64_t begin = 0, end = 0;  // bytes in the data
+  std::string was = {};        // in the file, where that was another type: "f64" (runtime/weights/read_weights.h)
 };
 
 struct WeightsFile {

@@ -1,12 +1,14 @@
 // Weights of a program, saved and loaded: which are refused, and how the file is laid out.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 
 #include "ir/diagnostic.h"
 #include "runtime/files/temporary.h"
 #include "runtime/weights/program_weights.h"
+#include "runtime/weights/read_weights.h"
 #include "tests/support/memory_device.h"
 
 namespace heddle::runtime {
@@ -47,6 +49,25 @@ TEST(Checkpoint, RefusesWeightsThatDoNotMatch) {
   EXPECT_EQ(message({"w", "f32", {3, 2}, 24}), "'w' is f32[2,3], the model has f32[3,2]; ");
   EXPECT_EQ(message({"w", "i32", {2, 3}, 24}), "'w' is f32[2,3], the model has i32[2,3]; ");
   EXPECT_EQ(message({"v", "f32", {2, 3}, 24}), "no tensor 'v'; the model has no parameter 'w'; ");
+}
+
+// A tensor that became f32 as it was read is called what the file says that it is.
+TEST(Checkpoint, NamesTheTypeOfTheFile) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/w.safetensors";
+  WeightsFile file;
+  std::ranges::fill(file.add("n", "f64", {}, 8), std::byte{0});
+  write_safetensors(path, file);
+  OneWeight counter("n", "i64", {}, 8), number("n", "f32", {}, 4);
+  const WeightsFile read = read_weights(path).file;
+  require_match(read, number.program);
+  try {
+    require_match(read, counter.program);
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.diagnostics().at(0).message, path + ": 'n' is f64[], the model has i64[]");
+    EXPECT_EQ(error.diagnostics().at(0).help, "save it as i64: no other type of numbers is converted to it");
+  }
 }
 
 // The file, its shape and the hash are those of a weight that lies as its shape says.

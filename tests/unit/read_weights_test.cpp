@@ -102,6 +102,9 @@ TEST_F(ReadWeightsTest, SaysWhichTensorsFromWhat) {
   EXPECT_EQ(floats("d"), std::vector<float>{1});
   EXPECT_EQ(floats("kept"), std::vector<float>{1});
   EXPECT_EQ(read().file.find("count")->dtype, "i64");
+  EXPECT_EQ(read().file.find("count")->was, "");
+  EXPECT_EQ(read().file.find("d")->was, "bf16");
+  EXPECT_EQ(read().file.find("e")->was, "f64");
 }
 
 TEST_F(ReadWeightsTest, TakesAPrefixOff) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <set>
 #include <utility>
 
 #include "ir/diagnostic.h"
@@ -81,7 +82,7 @@ std::optional<std::string> SavedRun::refusal(const runtime::Checkpoint& c) const
 void SavedRun::choose(const std::string& model_text, bool schedule_needs_length) {
   model_text_ = model_text;
   if (!folder_ || !resume_) return;
-  std::vector<std::string> refused;
+  std::vector<std::pair<std::string, std::string>> refused;  // paths, and what is wrong with them
   for (const std::string& path : folder_->checkpoints()) {
     try {
       runtime::Checkpoint c = runtime::read_checkpoint(path);
@@ -92,17 +93,22 @@ void SavedRun::choose(const std::string& model_text, bool schedule_needs_length)
       checkpoint_ = std::move(c);
       break;
     } catch (const UserError& error) {
-      refused.push_back(message_of(error));
+      refused.emplace_back(path, message_of(error));
     }
   }
   if (!checkpoint_ && !refused.empty()) {
+    // Checkpoints of one run are of one model: what is wrong with many is said once, of the newest.
     std::vector<Diagnostic> errors;
-    for (const std::string& what : refused)
-      if (errors.size() < Diagnostics::kMaxErrors) errors.push_back({Severity::error, {}, what, {}, {}});
+    std::set<std::string> said;
+    for (const auto& [path, what] : refused) {
+      const bool named = what.starts_with(path + ": ");
+      if (errors.size() < Diagnostics::kMaxErrors && said.insert(named ? what.substr(path.size()) : what).second)
+        errors.push_back({Severity::error, {}, what, {}, {}});
+    }
     errors.back().help = "no checkpoint can be used: --overwrite starts a new run, another folder keeps this run";
     throw UserError(std::move(errors));
   }
-  for (const std::string& what : refused) print_note("note: {}: it is not used\n", what);
+  for (const auto& [path, what] : refused) print_note("note: {}: it is not used\n", what);
   // A run that was killed before its first checkpoint begins again; one that has ended is not lost.
   if (!checkpoint_ && folder_->has_lost_checkpoints())
     throw UserError(ExitCode::failed,

@@ -13,6 +13,7 @@
 #include "runtime/data/idx.h"
 #include "runtime/data/input_file.h"
 #include "runtime/data/npy.h"
+#include "tools/predict/text_inputs.h"
 
 namespace heddle::tools {
 namespace {
@@ -79,6 +80,24 @@ SourceRequest request_of(const std::string& word, const driver::Predictor& predi
   return request;
 }
 
+// A text that is named for one input fills the length of it, too, where no other file does.
+void add_lengths(const driver::Predictor& predictor, std::vector<SourceRequest>& requests) {
+  const auto filled = [&](size_t input) {
+    return std::ranges::any_of(requests, [&](const auto& r) { return std::ranges::count(r.inputs, input) > 0; });
+  };
+  std::vector<size_t> all(predictor.inputs().size());
+  std::iota(all.begin(), all.end(), size_t{0});
+  if (std::ranges::all_of(all, filled)) return;
+  const bool any = std::ranges::any_of(requests, [](const auto& r) { return r.format == "txt"; });
+  if (!any) return;
+  const TextInputs texts(predictor, all);
+  for (SourceRequest& request : requests) {
+    if (request.format != "txt" || request.inputs.size() != 1 || !texts.takes_text(request.inputs[0])) continue;
+    for (const size_t i : all)
+      if (texts.is_size(i) && texts.have_one_text(request.inputs[0], i) && !filled(i)) request.inputs.push_back(i);
+  }
+}
+
 OpenedSource open_source(const driver::Predictor& predictor, const SourceRequest& request) {
   const bool text = request.format == "csv" || request.format == "jsonl" || request.format == "txt";
   if (request.path == "-" && !text)
@@ -119,9 +138,10 @@ int64_t known_rows(const std::vector<std::string>& in, const std::string& format
 RowReader::RowReader(const driver::Predictor& predictor, const std::vector<std::string>& in,
                      const std::string& format) {
   constexpr const char* kOfSound = "; --in SOUND, without an input's name, fills all that the reader makes of a sound";
-  std::vector<SourceRequest> pictures, sounds;
-  for (const std::string& word : in) {
-    SourceRequest request = request_of(word, predictor, format);
+  std::vector<SourceRequest> requests, pictures, sounds;
+  for (const std::string& word : in) requests.push_back(request_of(word, predictor, format));
+  add_lengths(predictor, requests);
+  for (SourceRequest& request : requests) {
     if (request.format == "wav") {
       sounds.push_back(std::move(request));
       continue;

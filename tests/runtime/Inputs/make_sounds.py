@@ -91,6 +91,7 @@ BAD = {
     "adpcm": wav(plain, code=17, bits=4),
     "channels_0": wav(plain, channels=0),
     "parts": b"RIFF" + struct.pack("<I", 99999) + b"WAVE" + chunk(b"junk", b"") * 2000 + whole[12:],
+    "unpadded": wav(plain, extra=chunk(b"LIST", b"INFO" + chunk(b"ICMT", b"remarks")[:-1])[:-1]),
     "loop": b"RIFF" + struct.pack("<I", 99999) + b"WAVE" + b"junk" + struct.pack("<I", 0xFFFFFFF0) + whole[12:],
 }
 for name, content in BAD.items():
