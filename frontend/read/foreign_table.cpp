@@ -225,6 +225,9 @@ const std::vector<ForeignName>& foreign_names() {
       {{"locallyconnected1d", "locallyconnected2d", "localconv2d", "unsharedconv2d"},
        {"conv2d"},
        "a kernel for each place is left out: it has as many weights as pixels and no fast form; conv2d is the nearest"},
+      {{"deformconv2d", "deformableconv2d", "deformconv", "deformableconvolution"},
+       {"conv2d"},
+       "left out: it reads between pixels at computed places, which no library here makes fast; conv2d is the nearest"},
       {{"clip", "clipbyvalue"}, {"clamp"}},
       {{"multiply"}, {"mul"}},
       {{"negative"}, {"neg"}},
@@ -685,7 +688,7 @@ const std::vector<ForeignName>& foreign_names() {
         "randaugment", "autoaugment", "trivialaugmentwide", "augmix"},
        {"crop"},
        "flip, crop, cutout and mixup change pictures in training"},
-      {{"resize"}, {"pad"}, "\"resize\" of the reader image_folder does that: \"fit\", \"cover\" or \"stretch\""},
+      {{"resize"}, {"pad"}, "\"resize\" of the reader image_folder does that as it reads"},
   };
   return names;
 }

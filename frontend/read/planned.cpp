@@ -8,9 +8,9 @@ namespace heddle::frontend {
 const std::vector<Planned>& planned() {
   static const std::vector<Planned> all = {
       {PlannedKind::op,
-       "deform_conv2d",
-       "it reads between pixels at computed places, which no library here makes fast; conv2d is the nearest",
-       {"deformconv2d", "deformableconv2d", "deformconv", "deformableconvolution"}},
+       "nms",
+       "let the model put out boxes and scores, and drop those that overlap in the program that reads them",
+       {"nonmaximumsuppression", "nonmaxsuppression", "batchednms", "softnms"}},
       {PlannedKind::key, "accumulate", "a larger train.batch has the same gradient"},
       {PlannedKind::key, "params", "parameters are f32; \"compute\" says to what operands of products may be rounded"},
       {PlannedKind::key, "loss_scale", "leave it out: gradients are f32, which does not underflow"},

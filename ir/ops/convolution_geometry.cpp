@@ -115,7 +115,7 @@ const std::vector<ConvCase>& conv_cases(size_t axes) {
       {{3, 1, 1, 1, 7}, {5, 1, 1, 1, 7}, {3, 1, 1, 1, 5}, {}},
       {{1, 4, 6, 5, 1},
        {2, 2, 2, 3, 1},
-       {1, 1, 3, 2, 2},
+       {1, 1, 3, 3, 2},
        {{"strides", Dims{3, 2, 1}}, {"dilations", Dims{3, 2, 2}}, {"pads", Dims{0, 1, 2, 1, 0, 0}}}},
       {{2, 4, 2, 2, 1}, {3, 2, 2, 2, 1}, {2, 2, 1, 1, 3}, {{"strides", Dims{2, 2, 2}}}}};
   return axes == 2 ? images : volumes;
