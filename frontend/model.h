@@ -169,8 +169,8 @@ struct DataReader {
 // Which of the training rows serve as validation, where they are drawn.
 struct ValidationDraw {
   int64_t seed = 0;
-  Named by;     // an input or a column: each of its values gives its share of rows; empty: none
-  Named group;  // likewise: rows of one value stay together
+  Named by;                     // an input or a column: each of its values gives its share of rows; empty: none
+  Named group;                  // likewise: rows of one value stay together
   int64_t folds = 0, fold = 0;  // part `fold`, from 0 on, of so many of all rows; 0: a fraction of the rows
 };
 

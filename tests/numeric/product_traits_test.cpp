@@ -58,11 +58,12 @@ TEST(OpTraits, ConvolutionsMakeOneOfThreeArrays) {
     EXPECT_EQ((roles.image < 0) + (roles.filter < 0) + (roles.result < 0), 1);
     Graph g;
     Builder b(g);
+    const std::string family = a.results[0].type.dims.size() == 4 ? "conv2d" : "conv3d";
     Attrs attrs;  // those of the family
-    for (const Key& attr : op_def("conv2d").attrs)
+    for (const Key& attr : op_def(family).attrs)
       if (const auto it = a.node().attrs.find(attr.name); it != a.node().attrs.end()) attrs.insert(*it);
     const ValueId y =
-        b("conv2d",
+        b(family,
           {g.add_input("x", of(roles.image).type, Role::input), g.add_input("w", of(roles.filter).type, Role::input)},
           attrs);
     ASSERT_EQ(g[y].type.dims, of(roles.result).type.dims);
