@@ -251,7 +251,7 @@ std::vector<Row> ranked(const Sweep& sweep, std::vector<Row> rows) {
 class SweepRun {
  public:
   SweepRun(const SweepArguments& a, const Sweep& sweep, driver::TrialsFolder& folder)
-      : a_(a), sweep_(sweep), folder_(folder), table_(sweep, a.run.quiet) {
+      : sweep_(sweep), folder_(folder), table_(sweep, a.run.quiet) {
     options_.command = train_words(a.run, a.run.jobs);
     options_.folder = folder.path();
     options_.jobs = a.run.jobs;
@@ -313,7 +313,6 @@ class SweepRun {
     ++used_;
   }
 
-  const SweepArguments& a_;
   const Sweep& sweep_;
   driver::TrialsFolder& folder_;
   Table table_;
