@@ -17,7 +17,7 @@ constexpr int64_t kLargest = int64_t{1} << 30;
 // Written [before, after] for each side; in the IR all that lie before come first.
 Dims by_sides(const Dims& written) {
   Dims pads;
-  for (const size_t after : {0, 1})
+  for (const size_t after : {size_t{0}, size_t{1}})
     for (size_t i = after; i < written.size(); i += 2) pads.push_back(written[i]);
   return pads;
 }

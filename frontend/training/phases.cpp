@@ -43,7 +43,7 @@ ValueSet dependents(const ir::Graph& g, const std::vector<NodeId>& order, ValueS
 // Which parameters each phase trains.
 class Shares {
  public:
-  Shares(const Instance& e, const Model& model, const Losses& losses, Diagnostics& errors) : e_(e), model_(model) {
+  Shares(const Instance& e, const Model& model, const Losses& losses, Diagnostics& errors) : model_(model) {
     check_patterns(model.train.freeze, e, "freezes no parameter", errors);
     for (const WeightRule& rule : model.train.constrain) check_patterns(rule.match, e, "matches no parameter", errors);
     std::set<std::string> reached_by_any;
@@ -52,7 +52,7 @@ class Shares {
       check_patterns(phase.parameters, e, "matches no parameter", errors);
       check_groups(e, *phase.optimizer, errors);
       const std::vector<bool> reached = ancestors(e.graph, losses.phases[k]);
-      of.push_back({});
+      of.emplace_back();
       for (const Parameter& p : e.parameters) {
         if (p.role != ir::Role::param || matches(model.train.freeze, p.path)) continue;
         const bool reaches = reached[static_cast<size_t>(p.value.index)];
@@ -92,7 +92,6 @@ class Shares {
                       "leave \"sparse\" out");
   }
 
-  const Instance& e_;
   const Model& model_;
   std::map<std::string, size_t> owner_;  // by path
 };

@@ -41,8 +41,8 @@ Axis axis_of(int64_t size, double begin, double end, int64_t count, bool bicubic
   std::vector<double> weights;
   for (int64_t i = 0; i < count; ++i) {
     const double center = begin + (static_cast<double>(i) + 0.5) * scale;
-    const int64_t first = std::max<int64_t>(static_cast<int64_t>(center - reach + 0.5), 0),
-                  last = std::min(static_cast<int64_t>(center + reach + 0.5), size);
+    const int64_t first = std::max<int64_t>(static_cast<int64_t>(std::floor(center - reach + 0.5)), 0),
+                  last = std::min(static_cast<int64_t>(std::floor(center + reach + 0.5)), size);
     weights.clear();
     double sum = 0;
     for (int64_t at = first; at < last; ++at) {
