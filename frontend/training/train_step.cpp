@@ -110,7 +110,7 @@ class Updates {
     const bool alone = player_.prefix.empty();
     ir::Values gradients;
     for (const Parameter& p : player_.parameters) gradients.push_back(gradient(p, player_.loss));
-    const ir::Values whole = gradients;
+    ir::Values whole = gradients;
     if (player_.clip_norm || (alone && model_.train.gradient_norm)) {
       const ValueId norm = norm_of(b_, gradients, player_.prefix + std::string(ir::output_name(ir::OutputRole::norm)));
       if (alone) e_.graph.outputs.push_back(norm);
