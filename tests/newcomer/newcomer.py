@@ -191,7 +191,7 @@ def refused(model, part, at, what, says=(), may_pass=False):
 
 def wrong_value(setting):
     kind = setting.get("type", "")
-    return 3 if kind in ("true or false", "a value") or kind.startswith("an object") else True
+    return 3 if kind in ("true or false", "a value") or "object" in kind or "true" in kind else True
 
 
 def replaced(model, part, other):
