@@ -44,9 +44,7 @@ class Evaluations {
     for (ValueId v : k.outputs) raise(v, elements(v), elements(v));
     for (auto it = k.order.rbegin(); it != k.order.rend(); ++it) visit(k[*it]);
   }
-  double of(const Node& n) const {
-    return most_of(n, domain_points(k_, n) > 1 ? by_row_ : count_);
-  }
+  double of(const Node& n) const { return most_of(n, domain_points(k_, n) > 1 ? by_row_ : count_); }
 
  private:
   double elements(ValueId v) const { return static_cast<double>(k_[v].type.elements()); }
