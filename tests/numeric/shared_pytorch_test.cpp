@@ -70,7 +70,8 @@ class SharedOfPyTorch : public ::testing::TestWithParam<std::string> {
     for (const ir::ValueId v : g.inputs) {
       const std::string& name = g[v].name;
       if (g[v].role == ir::Role::input) {
-        inputs.emplace(name, part_of(of_case("in." + name), k, g[v].type));
+        const bool read = is_stored("in." + name);  // else the case does not read it: zeros
+        inputs.emplace(name, read ? part_of(of_case("in." + name), k, g[v].type) : ir::Tensor(g[v].type));
         continue;
       }
       const bool starts = !states_.contains(name) && is_stored("start." + name);
@@ -100,10 +101,14 @@ class SharedOfPyTorch : public ::testing::TestWithParam<std::string> {
     }
     const ir::Graph& predict = *module_.find_graph("predict");
     const std::vector<ir::Tensor> predicted = run("predict", 0, by);
+    size_t told = 0;  // outputs that the case speaks of: not an input that is put out as it is
     for (size_t i = 0; i < predicted.size(); ++i) {
       const std::string& name = predict[predict.outputs[i]].name;
+      if (!is_stored("out." + name)) continue;
       EXPECT_LE(nmse(predicted[i], of_case("out." + name)), tolerance) << name;
+      ++told;
     }
+    EXPECT_GE(told, 1U);
   }
 
   frontend::Sources sources_;
