@@ -22,8 +22,9 @@ ValueId is_early(ir::Builder& b, const Average& average, ValueId step) {
 
 std::string average_of(const std::string& path) { return path + ".average"; }
 
-void add_average(Instance& e, const Average& average, const Parameter& p, ValueId next, ValueId step,
-                 const std::function<ValueId(const std::string& name, const std::function<ValueId()>& make)>& shared) {
+ir::Update add_average(
+    Instance& e, const Average& average, const Parameter& p, ValueId next, ValueId step,
+    const std::function<ValueId(const std::string& name, const std::function<ValueId()>& make)>& shared) {
   ir::Builder b(e.graph);
   b.loc = p.where;
   b.prefix = p.path + ".average.constant";
@@ -41,7 +42,7 @@ void add_average(Instance& e, const Average& average, const Parameter& p, ValueI
   const ValueId way = emit("sub", {to, from}, "way");
   const ValueId part = emit("mul", {way, b.like(slow ? 1 - average.decay : average.decay, way)}, "part");
   const ValueId moved = emit("add", {from, part}, "moved");
-  e.graph.updates.push_back({old, emit("select", {early, next, moved}, "next")});
+  return {old, emit("select", {early, next, moved}, "next")};
 }
 
 std::vector<Parameter> averaged(const Instance& training) {

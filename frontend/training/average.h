@@ -16,8 +16,8 @@ namespace heddle::frontend {
 std::string average_of(const std::string& path);  // the state's name
 
 // In a training step: the average takes in the parameter's next value. `step` is the number of finished steps, i64[];
-// `shared` makes a number once per step.
-void add_average(
+// `shared` makes a number once per step. The caller adds the update that it returns.
+ir::Update add_average(
     Instance& e, const Average& average, const Parameter& p, ir::ValueId next, ir::ValueId step,
     const std::function<ir::ValueId(const std::string& name, const std::function<ir::ValueId()>& make)>& shared);
 

@@ -130,7 +130,7 @@ class Phases {
     }
     b_.loc = phases().front().where;
     keep_buffers();
-    seen.norm = norm_of(gradients);
+    seen.norm = whole_norm(gradients);
     seen.total = total(seen);
     count_step(e_, phases().front().optimizer->op_where);
     return seen;
@@ -217,6 +217,8 @@ class Phases {
     const std::set<size_t>& uses = k == 0 ? in_front_ : again_[k].uses;
     made_.clear();
     const ValueSet linked = chain(uses);
+    // What follows a use that waits for a later phase starts, in front of all, from what was there before it.
+    const bool links = k > 0 || uses.size() < e_.uses.size();
     ir::Values targets;
     for (const size_t i : uses) targets.push_back(e_.uses[i].next);
     const ValueSet of_uses = cone(g_, targets);
@@ -224,21 +226,14 @@ class Phases {
       const ir::Node& n = g_[id];
       const auto counts = [&](ValueId v) {
         const bool needed = again_[k].needed.contains(v) || of_uses.contains(v);
-        return needed && (again_[k].changed.contains(v) || (k > 0 && linked.contains(v)) || skips(v, uses, linked));
+        return needed && (again_[k].changed.contains(v) || (links && linked.contains(v)));
       };
       if (std::ranges::any_of(n.results, counts)) copy(id, phases()[k].name);
     }
-    for (const size_t i : uses) {
-      const ValueId state = state_of(i), next = now(e_.uses[i].next);
-      renew_[state] = next;
-    }
-    for (const auto& [state, next] : renew_) current_[state] = k == 0 ? next : if_runs(runs, next, current_.at(state));
-    renew_.clear();
-  }
-
-  // In the forward pass: what follows a use that waits for a later phase starts from what was there before it.
-  bool skips(ValueId v, const std::set<size_t>& uses, const ValueSet& linked) const {
-    return uses.size() < e_.uses.size() && &uses == &in_front_ && linked.contains(v);
+    std::map<ValueId, ValueId> renewed;  // buffers
+    for (const size_t i : uses) renewed[state_of(i)] = now(e_.uses[i].next);
+    for (const auto& [state, next] : renewed)
+      current_[state] = k == 0 ? next : if_runs(b_, runs, next, current_.at(state), g_[next].name);
   }
 
   void copy(NodeId id, const std::string& phase) {
@@ -280,14 +275,6 @@ class Phases {
     return b_("div", {step, b_.like(static_cast<double>(phase.every), step)}, {}, phase.name + ".step");
   }
 
-  ValueId if_runs(ValueId runs, ValueId next, ValueId before) {
-    if (!runs.valid()) return next;
-    const ir::Dims dims = b_.type(next).dims;
-    const std::string name = g_[next].name;
-    const ValueId spread = dims.empty() ? runs : b_("broadcast", {runs}, {{"shape", dims}}, name + ".runs");
-    return b_("select", {spread, next, before}, {}, name + ".if_runs");
-  }
-
   // No gradient passes through what an earlier phase has done.
   void note_renewed(size_t k, size_t before) {
     for (size_t i = before; i < g_.updates.size(); ++i) {
@@ -302,11 +289,10 @@ class Phases {
   }
 
   // Of the gradients of all phases together.
-  ValueId norm_of(const ir::Values& gradients) {
+  ValueId whole_norm(const ir::Values& gradients) {
     const bool clips = std::ranges::any_of(phases(), [](const TrainPhase& p) { return p.clip_norm.has_value(); });
     if (!clips && !model_.train.gradient_norm) return {};
-    const ValueId squared = b_("squared_norm", gradients, {}, "gradient.squared_norm");
-    return b_("sqrt", {squared}, {}, std::string(ir::output_name(ir::OutputRole::norm)));
+    return norm_of(b_, gradients, std::string(ir::output_name(ir::OutputRole::norm)));
   }
 
   ValueId total(const Losses& seen) {
@@ -329,9 +315,9 @@ class Phases {
   std::vector<Again> again_;         // by phase
   std::set<size_t> in_front_;        // uses that renew their buffers in front of all phases
   std::map<ValueId, size_t> use_making_;
-  std::map<ValueId, ValueId> made_;             // in this phase
-  std::map<ValueId, ValueId> renewed_;          // parameters, behind earlier phases
-  std::map<ValueId, ValueId> current_, renew_;  // buffers
+  std::map<ValueId, ValueId> made_;     // in this phase
+  std::map<ValueId, ValueId> renewed_;  // parameters, behind earlier phases
+  std::map<ValueId, ValueId> current_;  // buffers
 };
 
 }  // namespace

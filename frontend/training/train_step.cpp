@@ -33,6 +33,18 @@ std::vector<bool> ancestors(const ir::Graph& g, ValueId of) {
   return reached;
 }
 
+ValueId norm_of(ir::Builder& b, const ir::Values& gradients, const std::string& name) {
+  const ValueId squared = b("squared_norm", gradients, {}, "gradient.squared_norm");
+  return b("sqrt", {squared}, {}, name);
+}
+
+ValueId if_runs(ir::Builder& b, ValueId runs, ValueId next, ValueId before, const std::string& name) {
+  if (!runs.valid()) return next;
+  const ir::Dims dims = b.type(next).dims;
+  const ValueId spread = dims.empty() ? runs : b("broadcast", {runs}, {{"shape", dims}}, name + ".runs");
+  return b("select", {spread, next, before}, {}, name + ".if_runs");
+}
+
 namespace {
 
 // Parameters that the loss can change, and that are not frozen.
@@ -60,12 +72,6 @@ std::vector<Parameter> trainable(const Instance& e, const Model& model, ValueId 
   throw UserError(
       model.train.optimizer->op_where, "there is nothing to train: the loss depends on no parameter",
       "no gradient passes through stop_gradient, integers and conditions: argmax, a comparison, a cast to integers");
-}
-
-// Of all gradients together.
-ValueId norm_of(ir::Builder& b, const ir::Values& gradients, const std::string& name) {
-  const ValueId squared = b("squared_norm", gradients, {}, "gradient.squared_norm");
-  return b("sqrt", {squared}, {}, name);
 }
 
 // factor = min(1, limit / (norm + 1e-6)), as torch.nn.utils.clip_grad_norm_.
@@ -185,27 +191,18 @@ class Updates {
         [&](const std::string& name, const std::function<ValueId(ValueId)>& next) { return kept(group, name, next); }};
     const UpdateResult next = def_.update(context);
     const auto renew = [&](ValueId state, ValueId v) {
-      e_.graph.updates.push_back({state, p.sparse ? write_rows(b_, sparse_.at(p.path), state, v) : if_runs(v, state)});
+      e_.graph.updates.push_back({state, p.sparse ? write_rows(b_, sparse_.at(p.path), state, v) : next_of(state, v)});
     };
     const ValueId parameter = constrained(e_.graph, model_, p, next.parameter);
     renew(p.value, parameter);
     for (size_t i = 0; i < slots.size(); ++i) renew(slots[i], next.slots.at(i));
-    if (model_.train.average) add_average(e_, *model_.train.average, p, parameter, step_, context.shared);
-    if (model_.train.average && player_.runs.valid()) {
-      const ir::Update average = e_.graph.updates[e_.graph.updates.size() - 1];
-      e_.graph.updates.set_next(e_.graph.updates.size() - 1, if_runs(average.next, average.state));
-    }
+    if (!model_.train.average) return;
+    const ir::Update average = add_average(e_, *model_.train.average, p, parameter, step_, context.shared);
+    e_.graph.updates.push_back({average.state, next_of(average.state, average.next)});
   }
 
   // The state stays as it is in steps at which the player does not run.
-  ValueId if_runs(ValueId next, ValueId state) {
-    if (!player_.runs.valid()) return next;
-    const ir::Dims dims = b_.type(state).dims;
-    const std::string name = e_.graph[state].name;
-    const ValueId runs =
-        dims.empty() ? player_.runs : b_("broadcast", {player_.runs}, {{"shape", dims}}, name + ".runs");
-    return b_("select", {runs, next, state}, {}, name + ".if_runs");
-  }
+  ValueId next_of(ValueId state, ValueId next) { return if_runs(b_, player_.runs, next, state, e_.graph[state].name); }
 
   ValueId shared(Group& group, const std::string& name, const std::function<ValueId()>& make) {
     const auto it = group.shared.find(name);
@@ -220,7 +217,7 @@ class Updates {
   ValueId kept(Group& group, const std::string& name, const std::function<ValueId(ValueId)>& next) {
     return shared(group, name + ".next", [&] {
       const ValueId old = e_.graph.add_input(group.prefix + name, {ir::DType::f64, {}}, ir::Role::state);
-      const ValueId v = if_runs(next(old), old);
+      const ValueId v = next_of(old, next(old));
       e_.graph.updates.push_back({old, v});
       return v;
     });

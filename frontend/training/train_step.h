@@ -67,6 +67,10 @@ ir::Values add_player(Instance& e, const Model& model, const Player& player);
 void check_groups(const Instance& e, const Optimizer& optimizer, Diagnostics& errors);
 // step + 1.
 void count_step(Instance& e, const Location& where);
+// Of all gradients together, under a name.
+ir::ValueId norm_of(ir::Builder& b, const ir::Values& gradients, const std::string& name);
+// `next` where a player runs, else `before`; `next` where `runs` is invalid. `name` is that of what is kept or renewed.
+ir::ValueId if_runs(ir::Builder& b, ir::ValueId runs, ir::ValueId next, ir::ValueId before, const std::string& name);
 // What a value depends on by differentiable operators, by ValueId index.
 std::vector<bool> ancestors(const ir::Graph& g, ir::ValueId of);
 

@@ -64,6 +64,17 @@ void require_files(const ReaderRequest& request, const ClassFolder& folder, cons
 
 }  // namespace
 
+std::vector<Key> class_folder_keys(const std::vector<Key>& of_files) {
+  std::vector<Key> keys = {
+      {.name = "folder", .type = KeyType::path, .doc = "that holds the classes' folders", .required = true},
+      {.name = "classes",
+       .type = KeyType::text,
+       .count = Count::several,
+       .doc = "their folders' names, in the order of their numbers"}};
+  keys.insert(keys.end(), of_files.begin(), of_files.end());
+  return keys;
+}
+
 std::vector<std::string> known_classes(const ReaderRequest& request) {
   if (request.find("classes") != nullptr) return request.texts("classes");
   for (const ColumnRequest& column : request.columns)

@@ -31,6 +31,9 @@ struct ClassFolder {
   std::vector<ClassFile> files;  // class by class
 };
 
+// Of a reader of such folders: "folder", "classes", and what it says of a file.
+std::vector<Key> class_folder_keys(const std::vector<Key>& of_files);
+
 // Those that are stated ("classes"), or those of the training rows; none: all that there are.
 std::vector<std::string> known_classes(const ReaderRequest& request);
 // Whether an input, whose word is one of these, holds numbers of classes that are found: a class without rows, which

@@ -13,14 +13,10 @@ namespace {
 // Orders of rows are drawn elsewhere, too: those of epochs count from 0, those of a drawn validation from 2^62.
 constexpr uint64_t kStream = (uint64_t{1} << 62) + 1;
 
-uint32_t class_of(const FoldRequest& request, size_t row) {
-  return request.classes.empty() ? 0 : request.classes.of_row[row];
-}
-
 // Class by class, in turn: the next class goes on at the fold where the one before ended.
 void deal_rows(const FoldRequest& request, const std::vector<uint32_t>& order, std::vector<uint32_t>& fold) {
-  std::vector<std::vector<uint32_t>> of_class(request.classes.empty() ? 1 : request.classes.count);
-  for (const uint32_t row : order) of_class[class_of(request, row)].push_back(row);
+  std::vector<std::vector<uint32_t>> of_class(request.classes.parts());
+  for (const uint32_t row : order) of_class[request.classes.of(row)].push_back(row);
   int64_t next = 0;
   for (const std::vector<uint32_t>& rows : of_class)
     for (const uint32_t row : rows) fold[row] = static_cast<uint32_t>(next), next = (next + 1) % request.folds;
@@ -28,28 +24,22 @@ void deal_rows(const FoldRequest& request, const std::vector<uint32_t>& order, s
 
 // Rows of each group, the largest first; equal ones as they first appear in `order`.
 std::vector<std::vector<uint32_t>> groups_of(const FoldRequest& request, const std::vector<uint32_t>& order) {
-  std::vector<std::vector<uint32_t>> rows;
-  std::vector<uint32_t> place(request.groups.count, UINT32_MAX);
-  for (const uint32_t row : order) {
-    uint32_t& group = place[request.groups.of_row[row]];
-    if (group == UINT32_MAX) group = static_cast<uint32_t>(rows.size()), rows.emplace_back();
-    rows[group].push_back(row);
-  }
+  std::vector<std::vector<uint32_t>> rows = rows_by_kind(request.groups, order);
   std::ranges::stable_sort(rows, [](const auto& a, const auto& b) { return a.size() > b.size(); });
   return rows;
 }
 
 // By how much the squares of what folds have of each class grow, each class in parts of its rows; then by all rows.
 void deal_groups(const FoldRequest& request, const std::vector<uint32_t>& order, std::vector<uint32_t>& fold) {
-  const size_t classes = request.classes.empty() ? 1 : request.classes.count;
+  const size_t classes = request.classes.parts();
   std::vector<double> of_class(classes);
-  for (size_t row = 0; row < fold.size(); ++row) ++of_class[class_of(request, row)];
+  for (size_t row = 0; row < fold.size(); ++row) ++of_class[request.classes.of(row)];
   const auto folds = static_cast<size_t>(request.folds);
   std::vector<std::vector<double>> has(folds, std::vector<double>(classes));
   std::vector<double> rows(folds);
   for (const std::vector<uint32_t>& group : groups_of(request, order)) {
     std::map<uint32_t, double> brings;
-    for (const uint32_t row : group) ++brings[class_of(request, row)];
+    for (const uint32_t row : group) ++brings[request.classes.of(row)];
     size_t best = 0;
     double least = INFINITY;
     for (size_t f = 0; f < folds; ++f) {
@@ -66,8 +56,7 @@ void deal_groups(const FoldRequest& request, const std::vector<uint32_t>& order,
 }  // namespace
 
 std::vector<uint32_t> draw_folds(const FoldRequest& request) {
-  for (const RowKinds* kinds : {&request.classes, &request.groups})
-    HEDDLE_CHECK(kinds->empty() || std::ssize(kinds->of_row) == request.rows, "each row has a kind");
+  request.classes.check(request.rows), request.groups.check(request.rows);
   HEDDLE_CHECK(request.folds > 0, "there is a fold");
   std::vector<uint32_t> fold(static_cast<size_t>(request.rows));
   const std::vector<uint32_t> order = shuffled(request.rows, request.seed, kStream);

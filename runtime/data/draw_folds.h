@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/data/draw_rows.h"
+#include "runtime/data/row_kinds.h"
 
 namespace heddle::runtime::data {
 

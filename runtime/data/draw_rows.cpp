@@ -4,7 +4,6 @@
 #include <cmath>
 #include <map>
 
-#include "ir/check.h"
 #include "runtime/data/shuffle.h"
 
 namespace heddle::runtime::data {
@@ -18,14 +17,10 @@ struct Shares {
   std::vector<double> rows, wanted;
 };
 
-uint32_t class_of(const DrawRequest& request, size_t row) {
-  return request.classes.empty() ? 0 : request.classes.of_row[row];
-}
-
 Shares shares_of(const DrawRequest& request) {
-  const size_t classes = request.classes.empty() ? 1 : request.classes.count;
+  const size_t classes = request.classes.parts();
   Shares shares{.rows = std::vector<double>(classes), .wanted = std::vector<double>(classes)};
-  for (size_t row = 0; row < static_cast<size_t>(request.rows); ++row) ++shares.rows[class_of(request, row)];
+  for (size_t row = 0; row < static_cast<size_t>(request.rows); ++row) ++shares.rows[request.classes.of(row)];
   // 0.15 of 10 rows are 2, not 1.4999999999999998
   constexpr double kRounding = 1e-6;
   for (size_t c = 0; c < classes; ++c)
@@ -38,32 +33,20 @@ bool may_leave(const DrawRequest& request, size_t row) { return request.kept.emp
 void take_rows(const DrawRequest& request, const std::vector<uint32_t>& order, std::vector<uint8_t>& taken) {
   std::vector<double> left = shares_of(request).wanted;
   for (const uint32_t row : order) {
-    double& of_class = left[class_of(request, row)];
+    double& of_class = left[request.classes.of(row)];
     if (of_class <= 0 || !may_leave(request, row)) continue;
     taken[row] = 1, --of_class;
   }
-}
-
-// Rows of each group, in the order in which the groups first appear in `order`.
-std::vector<std::vector<uint32_t>> groups_in(const DrawRequest& request, const std::vector<uint32_t>& order) {
-  std::vector<std::vector<uint32_t>> rows;
-  std::vector<uint32_t> place(request.groups.count, UINT32_MAX);
-  for (const uint32_t row : order) {
-    uint32_t& group = place[request.groups.of_row[row]];
-    if (group == UINT32_MAX) group = static_cast<uint32_t>(rows.size()), rows.emplace_back();
-    rows[group].push_back(row);
-  }
-  return rows;
 }
 
 // Each class counts alike, however many rows it has: what is missing of its share, squared.
 void take_groups(const DrawRequest& request, const std::vector<uint32_t>& order, std::vector<uint8_t>& taken) {
   const Shares shares = shares_of(request);
   std::vector<double> missing = shares.wanted;
-  for (const std::vector<uint32_t>& group : groups_in(request, order)) {
+  for (const std::vector<uint32_t>& group : rows_by_kind(request.groups, order)) {
     if (!std::ranges::all_of(group, [&](uint32_t row) { return may_leave(request, row); })) continue;
     std::map<uint32_t, double> brings;
-    for (const uint32_t row : group) ++brings[class_of(request, row)];
+    for (const uint32_t row : group) ++brings[request.classes.of(row)];
     double change = 0;
     for (const auto& [c, rows] : brings)
       change += (std::pow(missing[c] - rows, 2) - std::pow(missing[c], 2)) / std::pow(shares.rows[c], 2);
@@ -76,8 +59,7 @@ void take_groups(const DrawRequest& request, const std::vector<uint32_t>& order,
 }  // namespace
 
 std::vector<uint8_t> draw_rows(const DrawRequest& request) {
-  for (const RowKinds* kinds : {&request.classes, &request.groups})
-    HEDDLE_CHECK(kinds->empty() || std::ssize(kinds->of_row) == request.rows, "each row has a kind");
+  request.classes.check(request.rows), request.groups.check(request.rows);
   std::vector<uint8_t> taken(static_cast<size_t>(request.rows));
   const std::vector<uint32_t> order = shuffled(request.rows, request.seed, kStream);
   if (request.groups.empty()) {

@@ -8,14 +8,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace heddle::runtime::data {
+#include "runtime/data/row_kinds.h"
 
-// Values of rows, numbered from 0 in the order in which they first appear.
-struct RowKinds {
-  std::vector<uint32_t> of_row;  // empty: not asked for
-  uint32_t count = 0;
-  bool empty() const { return of_row.empty(); }
-};
+namespace heddle::runtime::data {
 
 struct DrawRequest {
   int64_t rows = 0;

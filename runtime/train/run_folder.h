@@ -14,6 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/files/locked_folder.h"
+
 namespace heddle::runtime {
 
 class RunFolder {
@@ -21,12 +23,9 @@ class RunFolder {
   // Makes the folder where there is none. Throws UserError where it cannot be written, another process writes it, or it
   // holds something else than a run. Removes what a killed process left half written.
   explicit RunFolder(const std::string& path);
-  ~RunFolder();  // an empty folder that it made goes again
-  RunFolder(const RunFolder&) = delete;
-  RunFolder& operator=(const RunFolder&) = delete;
 
-  const std::string& path() const { return path_; }
-  bool has_run() const;
+  const std::string& path() const { return folder_.path(); }
+  bool has_run() const { return folder_.is_marked(); }
   std::string log() const { return at("log.jsonl"); }
   std::string best() const { return at("best.safetensors"); }
   std::string last() const { return at("last.safetensors"); }
@@ -44,17 +43,15 @@ class RunFolder {
   // Before a file is written: the folder may have been moved since, which is followed. Throws
   // UserError where it is gone: another folder that has got its name, another run's perhaps, is not
   // this one.
-  void find_again();
+  void find_again() { folder_.find_again(); }
   // Removes all checkpoints up to `step` but the newest `keep`, and those in `kept`. Later ones are
   // not of this run's past: they could not be used where it went on, and must not take the places
   // of those that can.
   void keep_newest(int64_t keep, int64_t step, const std::vector<std::string>& kept);
 
  private:
-  std::string at(const std::string& name) const { return path_ + "/" + name; }
-  std::string path_;
-  int lock_ = -1;
-  bool made_ = false;
+  std::string at(const std::string& name) const { return folder_.at(name); }
+  LockedFolder folder_;
 };
 
 }  // namespace heddle::runtime

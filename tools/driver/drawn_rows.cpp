@@ -150,6 +150,20 @@ std::vector<uint8_t> DrawnRows::fold(const std::vector<uint8_t>& kept) const {
   return held;
 }
 
+DrawnRows::ClassRows DrawnRows::rows_of_classes(const std::vector<uint8_t>& taken) const {
+  ClassRows rows{std::vector<int64_t>(class_count_), std::vector<int64_t>(class_count_)};
+  for (size_t row = 0; row < classes_.size(); ++row) ++rows.all[classes_[row]], rows.taken[classes_[row]] += taken[row];
+  return rows;
+}
+
+bool DrawnRows::is_ignored(size_t c) const {
+  return !class_texts_.empty() && class_texts_[c] == std::to_string(runtime::data::kIgnoreIndex);
+}
+
+std::string DrawnRows::name_of_class(size_t c) const {
+  return class_texts_.empty() ? "one value" : "class " + class_texts_[c];
+}
+
 void DrawnRows::require_fold(const std::vector<uint8_t>& held) const {
   const frontend::ValidationDraw& draw = *data_.draw;
   const auto rows = std::ranges::count(held, 1);
@@ -160,13 +174,11 @@ void DrawnRows::require_fold(const std::vector<uint8_t>& held) const {
                                     : fmt::format("'{}' makes {} groups of the rows, and these do not make {} folds",
                                                   draw.group.text, group_count_, draw.folds),
                     "--folds takes a smaller number");
-  std::vector<int64_t> all(class_count_), in_fold(class_count_);
-  for (size_t row = 0; row < classes_.size(); ++row) ++all[classes_[row]], in_fold[classes_[row]] += held[row];
+  const auto [all, in_fold] = rows_of_classes(held);
   for (size_t c = 0; c < all.size(); ++c) {
-    const bool ignored = !class_texts_.empty() && class_texts_[c] == std::to_string(runtime::data::kIgnoreIndex);
     const bool enough = !groups_.empty() || all[c] >= draw.folds;
-    if (ignored || (enough && in_fold[c] > 0 && in_fold[c] < all[c])) continue;
-    const std::string name = class_texts_.empty() ? "one value" : "class " + class_texts_[c];
+    if (is_ignored(c) || (enough && in_fold[c] > 0 && in_fold[c] < all[c])) continue;
+    const std::string name = name_of_class(c);
     if (groups_.empty() && all[c] < draw.folds)
       throw UserError(draw.by.where,
                       fmt::format("data: validation: by '{}': {} has {} {}, which do not make {} folds", draw.by.text,
@@ -182,12 +194,10 @@ void DrawnRows::require_fold(const std::vector<uint8_t>& held) const {
 
 // `kept` rows could not be drawn.
 void DrawnRows::require_both_sides(const std::vector<uint8_t>& drawn, int64_t kept) const {
-  std::vector<int64_t> all(class_count_), of_class(class_count_);
-  for (size_t row = 0; row < classes_.size(); ++row) ++all[classes_[row]], of_class[classes_[row]] += drawn[row];
+  const auto [all, of_class] = rows_of_classes(drawn);
   for (size_t c = 0; c < all.size(); ++c) {
-    const bool ignored = !class_texts_.empty() && class_texts_[c] == std::to_string(runtime::data::kIgnoreIndex);
-    if (ignored || (of_class[c] > 0 && of_class[c] < all[c])) continue;
-    const std::string name = class_texts_.empty() ? "one value" : "class " + class_texts_[c];
+    if (is_ignored(c) || (of_class[c] > 0 && of_class[c] < all[c])) continue;
+    const std::string name = name_of_class(c);
     const auto needed =
         static_cast<int64_t>(std::ceil(0.5 / std::min(data_.validation_fraction, 1 - data_.validation_fraction)));
     throw UserError(

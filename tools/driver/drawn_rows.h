@@ -26,6 +26,13 @@ class DrawnRows {
   std::vector<uint8_t> fold(const std::vector<uint8_t>& kept) const;
   void require_fold(const std::vector<uint8_t>& held) const;
 
+  struct ClassRows {
+    std::vector<int64_t> all, taken;  // by class
+  };
+  ClassRows rows_of_classes(const std::vector<uint8_t>& taken) const;
+  bool is_ignored(size_t c) const;
+  std::string name_of_class(size_t c) const;  // for messages
+
   const frontend::Data& data_;
   int64_t rows_ = 0;
   std::vector<uint32_t> classes_, groups_;  // of each row

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/files/locked_folder.h"
+
 namespace heddle::driver {
 
 struct TrialsNames {
@@ -23,12 +25,9 @@ class TrialsFolder {
   // Makes the folder where there is none. Throws UserError where it cannot be written, another process works in it, it
   // holds something else, or trials that neither `resume` nor `overwrite` speaks of.
   TrialsFolder(const std::string& path, const TrialsNames& names, bool resume, bool overwrite);
-  ~TrialsFolder();  // an empty folder that it made goes again
-  TrialsFolder(const TrialsFolder&) = delete;
-  TrialsFolder& operator=(const TrialsFolder&) = delete;
 
-  const std::string& path() const { return path_; }
-  std::string at(const std::string& name) const { return path_ + "/" + name; }
+  const std::string& path() const { return folder_.path(); }
+  std::string at(const std::string& name) const { return folder_.at(name); }
   // What an earlier process left, where it is gone on with: the mark's text, or ""; the rows, whole lines only.
   const std::string& mark() const { return mark_; }
   const std::vector<std::string>& rows() const { return rows_; }
@@ -39,12 +38,10 @@ class TrialsFolder {
 
  private:
   void read(bool resume, bool overwrite);
-  std::string path_;
+  runtime::LockedFolder folder_;
   TrialsNames names_;
   std::string mark_;
   std::vector<std::string> rows_;
-  int lock_ = -1;
-  bool made_ = false;
 };
 
 }  // namespace heddle::driver

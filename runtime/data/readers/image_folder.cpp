@@ -82,21 +82,10 @@ Table read_rows(const ReaderRequest& request, const fs::path& root) {
   return table;
 }
 
-std::vector<Key> keys() {
-  std::vector<Key> all = {
-      {.name = "folder", .type = KeyType::path, .doc = "that holds the classes' folders", .required = true},
-      {.name = "classes",
-       .type = KeyType::text,
-       .count = Count::several,
-       .doc = "their folders' names, in the order of their numbers"}};
-  all.insert(all.end(), picture_keys().begin(), picture_keys().end());
-  return all;
-}
-
 const RegisterReader image_folder({
     .name = "image_folder",
     .doc = "pictures in a folder for each class; an input is \"image\" or \"label\"",
-    .keys = keys(),
+    .keys = class_folder_keys(picture_keys()),
     .header = read_header,
     .read = read_rows,
 });

@@ -75,21 +75,10 @@ Table read_rows(const ReaderRequest& request, const fs::path& root) {
   return table;
 }
 
-std::vector<Key> keys() {
-  std::vector<Key> all = {
-      {.name = "folder", .type = KeyType::path, .doc = "that holds the classes' folders", .required = true},
-      {.name = "classes",
-       .type = KeyType::text,
-       .count = Count::several,
-       .doc = "their folders' names, in the order of their numbers"}};
-  all.insert(all.end(), sound_keys().begin(), sound_keys().end());
-  return all;
-}
-
 const RegisterReader sound_folder({
     .name = "sound_folder",
     .doc = "wav files in a folder for each class; an input is \"log_mel\", \"samples\", their \"length\", or \"label\"",
-    .keys = keys(),
+    .keys = class_folder_keys(sound_keys()),
     .header = read_header,
     .read = read_rows,
 });

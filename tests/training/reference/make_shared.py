@@ -29,7 +29,11 @@ def drawn(*shape, seed):
     return f32(torch.randn(shape, generator=torch.Generator().manual_seed(seed)).double())
 
 
-def add(name, model, net, inputs, forward, names=lambda n: n):
+def shape_of(v):
+    return {"shape": ["N", *v.shape[2:]], **({} if v.is_floating_point() else {"dtype": "i32"})}
+
+
+def add(name, model, net, inputs, forward, names=lambda n: n, steps=STEPS):
     """`net` has the parameters, under `names` of its own; `forward` gives the loss and the outputs of one step's inputs."""
     net.double()
     with torch.no_grad():
@@ -40,7 +44,7 @@ def add(name, model, net, inputs, forward, names=lambda n: n):
         return {names(n): v.detach().clone() for n, v in net.state_dict().items()}
 
     start, losses, after = state(), [], []
-    for k in range(STEPS):
+    for k in range(steps):
         net.zero_grad()
         loss, _ = forward(*(v[k] for v in inputs.values()))
         loss.backward()
@@ -51,9 +55,9 @@ def add(name, model, net, inputs, forward, names=lambda n: n):
         after.append(state())
     net.eval()
     _, outputs = forward(*(v[0] for v in inputs.values()))
-    model = {"format": "heddle-model/1", "name": "m", "inputs": {n: {"shape": ["N", *v.shape[2:]]} for n, v in inputs.items()}, **model,
+    model = {"format": "heddle-model/1", "name": "m", "inputs": {n: shape_of(v) for n, v in inputs.items()}, **model,
              "outputs": {n: n for n in outputs},
-             "train": {"batch": {"N": next(iter(inputs.values())).shape[1]}, "steps": STEPS, "loss": {"op": "value", "in": "end"},
+             "train": {"batch": {"N": next(iter(inputs.values())).shape[1]}, "steps": steps, "loss": {"op": "value", "in": "end"},
                        "optimizer": {"op": "sgd", "lr": RATE}}}
     CASES[name] = model, {**{"in." + n: v for n, v in inputs.items()}, **{"start." + n: v for n, v in start.items()}, "loss": torch.stack(losses),
                           **{"after." + n: torch.stack([state[n] for state in after]) for n in start},

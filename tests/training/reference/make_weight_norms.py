@@ -13,43 +13,23 @@ import torch
 from torch import nn
 from torch.nn.utils.parametrizations import spectral_norm, weight_norm
 
+import make_shared
 from make_layers import write
-from make_shared import drawn
+from make_shared import CASES, drawn
 
 HERE = pathlib.Path(__file__).parent
-CASES = {}
-STEPS, RATE = 3, 0.125
+STEPS = 3
 
 
 def add(name, nodes, modules, inputs, forward):
     """`forward` gives, of one step's inputs, the values of the nodes "end", which is the loss, and "u"."""
-    net = nn.ModuleDict(modules).double()
-    with torch.no_grad():
-        for i, p in enumerate(net.parameters()):
-            p.copy_(drawn(*p.shape, seed=100 + i) * 0.5)
+    net = nn.ModuleDict(modules)
 
-    def state():
-        return {n: v.detach().clone() for n, v in net.state_dict().items()}
+    def outputs(*step):
+        loss, u = forward(net, *step)
+        return loss, {"u": u}
 
-    start, losses, after = state(), [], []
-    for k in range(STEPS):
-        net.zero_grad()
-        loss, _ = forward(net, *(v[k] for v in inputs.values()))
-        loss.backward()
-        with torch.no_grad():
-            for p in net.parameters():
-                p -= RATE * p.grad
-        losses.append(loss.detach())
-        after.append(state())
-    net.eval()
-    _, out = forward(net, *(v[0] for v in inputs.values()))
-    types = {n: "f32" if v.is_floating_point() else "i32" for n, v in inputs.items()}
-    model = {"format": "heddle-model/1", "name": "m", "inputs": {n: {"shape": ["N", *v.shape[2:]], "dtype": types[n]} for n, v in inputs.items()},
-             "nodes": nodes, "outputs": {"u": "u"},
-             "train": {"batch": {"N": next(iter(inputs.values())).shape[1]}, "steps": STEPS, "loss": {"op": "value", "in": "end"},
-                       "optimizer": {"op": "sgd", "lr": RATE}}}
-    CASES[name] = model, {**{"in." + n: v for n, v in inputs.items()}, **{"start." + n: v for n, v in start.items()}, "loss": torch.stack(losses),
-                          **{"after." + n: torch.stack([s[n] for s in after]) for n in start}, "out.u": out.detach()}
+    make_shared.add(name, {"nodes": nodes}, net, inputs, outputs, steps=STEPS)
 
 
 END = [{"name": "u2", "op": "square", "in": "u"}, {"name": "end", "op": "mean"}]

@@ -1,0 +1,23 @@
+// Classes or groups of a table's rows, which draws go by.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+namespace heddle::runtime::data {
+
+// Values of rows, numbered from 0 in the order in which they first appear.
+struct RowKinds {
+  std::vector<uint32_t> of_row;  // empty: not asked for, and all rows are of one kind
+  uint32_t count = 0;
+
+  bool empty() const { return of_row.empty(); }
+  uint32_t of(size_t row) const { return empty() ? 0 : of_row[row]; }
+  size_t parts() const { return empty() ? 1 : count; }
+  // That each of `rows` rows has a kind, where kinds are asked for.
+  void check(int64_t rows) const;
+};
+
+// The rows of each kind that is asked for, in the order in which the kinds first appear in `order`.
+std::vector<std::vector<uint32_t>> rows_by_kind(const RowKinds& kinds, const std::vector<uint32_t>& order);
+
+}  // namespace heddle::runtime::data
