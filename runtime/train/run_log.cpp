@@ -166,6 +166,11 @@ int64_t RunLog::last_step() const {
   return last_step_;
 }
 
+void RunLog::end(JsonObject fields) {
+  const std::lock_guard lock(*mutex_);
+  event("end", fields.integer("steps", last_step_));
+}
+
 bool RunLog::ended() const {
   const std::lock_guard lock(*mutex_);
   return ended_;

@@ -31,6 +31,8 @@ class RunLog {
   // Bytes that are safely in the file: it is flushed and synced. 0 where nothing is written.
   int64_t sync();
   void event(const std::string& name, JsonObject fields);
+  // The event "end", with the last step that an event told of, whichever thread tells of steps meanwhile.
+  void end(JsonObject fields);
   bool writes() const { return file_ != nullptr; }
   // `lr` is the rate that the step took, and the last one of the epoch; nothing where there is none.
   void step(const StepEvent& event, std::optional<double> lr = {});

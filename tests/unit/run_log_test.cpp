@@ -1,9 +1,11 @@
 // The log of a run: where it may be written, and what becomes of lines that cannot be.
 #include "runtime/train/run_log.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -60,7 +62,7 @@ TEST(RunLog, NothingComesBehindTheEndThatAnotherThreadTells) {
   log.event("start", {});
   std::thread watchdog([&] {
     while (log.last_step() < 1000) std::this_thread::yield();
-    log.event("end", {});
+    log.end({});
     log.finish();
   });
   for (int64_t step = 1; !log.ended() || step <= 2000; ++step) log.step({.total_step = step, .gradient_norm = {}});
@@ -69,6 +71,9 @@ TEST(RunLog, NothingComesBehindTheEndThatAnotherThreadTells) {
   const std::string text = read_text(path);
   EXPECT_EQ(text.rfind("{\"event\": "), text.find("{\"event\": \"end\"")) << text.substr(text.size() - 200);
   EXPECT_TRUE(text.ends_with("}\n"));
+  const int64_t steps = std::ranges::count(text, '\n') - 2;  // but the start and the end
+  EXPECT_NE(text.find(fmt::format("{{\"event\": \"end\", \"steps\": {},", steps)), std::string::npos)
+      << text.substr(text.size() - 200);
 }
 
 TEST(RunLog, TellsOfAFullDiskAtTheEnd) {

@@ -37,7 +37,7 @@ void end_log(runtime::RunLog& log, const std::string& error, const std::string& 
   runtime::JsonObject event;
   event.text("error", error);
   if (!where.empty()) event.text("where", where);
-  log.event("end", event.integer("steps", log.last_step()));
+  log.end(event);
   log.finish();
 }
 
