@@ -1,5 +1,6 @@
 // Classes or groups of a table's rows, which draws go by.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
