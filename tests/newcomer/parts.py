@@ -87,9 +87,10 @@ LOSSES = {
     "triplet": {"in": ["logits", "log_probs", "probability"], "swap": True}, "tversky": {"in": ["score", "sign"], "alpha": 0.3, "beta": 0.7}, "value": {"in": "scalar", "weight": 0.1},
 }
 METRICS = {
-    "accuracy": LOGITS, "auc": {"in": ["score", "sign"], "bins": 20}, "balanced_accuracy": {**LOGITS, "adjusted": True}, "brier": LOGITS, "confusion": LOGITS, "f1": {**LOGITS, "average": "macro"},
+    "accuracy": LOGITS, "auc": {"in": ["score", "sign"], "bins": 20}, "balanced_accuracy": {**LOGITS, "adjusted": True}, "brier": LOGITS, "confusion": LOGITS, "ece": {**LOGITS, "bins": 10}, "f1": {**LOGITS, "average": "macro"},
     "iou": {**LOGITS, "average": "none"}, "jaccard": {**LOGITS, "average": "macro"}, "specificity": {**LOGITS, "class": 1}, "kappa": {**LOGITS, "weighting": "quadratic"}, "log_loss": LOGITS, "mae": {"in": ["score", "sign"]}, "mcc": LOGITS, "mape": {"in": ["score", "sign"]}, "mse": {"in": ["score", "sign"]}, "perplexity": LOGITS, "bits_per_character": LOGITS,
     "bleu": {**STEPS, "order": 2}, "character_error_rate": {**STEPS, "decode": {"op": "ctc_greedy", "blank": 0}}, "exact_match": STEPS, "rouge_l": STEPS,
+    "ndcg": {"in": ["logits", "probability"], "k": 2, "gain": "exponential"}, "pr_auc": {"in": ["score", "sign"], "bins": 20},
     "span_exact_match": SPANS, "span_f1": {**SPANS, "max_length": 2}, "word_error_rate": {**STEPS, "space": 1}, "precision": {**LOGITS, "class": 1},
     "r2": {"in": ["score", "sign"]}, "recall": {**LOGITS, "average": "micro"}, "rmse": {"in": ["score", "sign"]}, "top_k_accuracy": {**LOGITS, "k": 2},
 }
