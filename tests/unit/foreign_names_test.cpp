@@ -186,7 +186,7 @@ TEST(ForeignNames, KnowTheLayersOfKeras) {
 TEST(ForeignNames, KnowFunctions) {
   EXPECT_EQ(
       silent("addmm arange bincount bucketize clamp_min clamp_max detach eye cross floor_divide frac hypot isfinite "
-             "isinf isnan linspace logit "
+             "histc isinf isnan linspace logit median "
              "masked_select moveaxis mv nan_to_num nonzero ones_like outer searchsorted std swapaxes tensordot tril "
              "trunc unique var zeros_like",
              layer_names()),
