@@ -79,7 +79,7 @@ STEPS = {"in": ["steps", "ids"]}
 SPANS = {"in": ["logits", "log_probs", "label", "label"]}
 LOSSES = {
     "binary_cross_entropy": {"in": ["score", "sign"]}, "cross_entropy": {**LOGITS, "label_smoothing": 0.1},
-    "cosine_embedding": {"in": ["logits", "probability", "label"], "margin": 0.5}, "ctc": {**STEPS, "zero_infinity": True},
+    "ciou": {"in": ["boxes", "sequence"]}, "cosine_embedding": {"in": ["logits", "probability", "label"], "margin": 0.5}, "ctc": {**STEPS, "zero_infinity": True},
     "dice": {"in": ["score", "sign"], "smooth": 1}, "focal": {"in": ["score", "sign"], "gamma": 1.5},
     "gaussian_nll": {"in": ["logits", "probability", "probability"], "full": True},
     "hinge": {"in": ["score", "sign"]}, "huber": {"in": ["score", "sign"], "delta": 0.5},

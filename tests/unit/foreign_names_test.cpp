@@ -202,7 +202,7 @@ TEST(ForeignNames, KnowWhatTrains) {
              "BinaryFocalCrossentropy CategoricalCrossentropy CategoricalHinge CosineSimilarity CTC Dice Hinge Huber "
              "KLDivergence LogCosh MeanAbsoluteError MeanAbsolutePercentageError MeanSquaredError "
              "MeanSquaredLogarithmicError Poisson SparseCategoricalCrossentropy SquaredHinge Tversky "
-             "AdaptiveLogSoftmaxWithLoss log_loss pinball quantile triplet",
+             "AdaptiveLogSoftmaxWithLoss complete_box_iou_loss giou log_loss pinball quantile triplet",
              loss_names()),
       Names{});
   EXPECT_EQ(

@@ -11,8 +11,8 @@ Random settings, everything in float64 from numbers that are float32. The metada
   CASE/loss        the loss of the first batch, and grad.P its gradients: the model descends by them, with a rate of 1
   CASE/metrics     the values of the metrics, of all batches
 
-A layer's loss is the sum of its result times a parameter q, so the gradient of q is the result. focal, dice, tversky and quantile,
-which PyTorch has not, are their formulas in PyTorch, and their gradients its own; that of focal is torchvision's.
+A layer's loss is the sum of its result times a parameter q, so the gradient of q is the result. focal, dice, tversky, quantile and
+ciou, which PyTorch has not, are their formulas in PyTorch, and their gradients its own; those of focal and ciou are torchvision's.
 """
 import json
 import pathlib
@@ -195,6 +195,33 @@ def cosines():
             values[0][1] = 0
         more = {"t": t, **({"w": weights(rows, 225 + k)} if k == 2 else {})}
         loss("cosine_embedding", {"margin": margin}, values, more, lambda a, b: F.cosine_embedding_loss(a, b, t, margin=margin, reduction="none"))
+
+
+def complete_iou(p, t, eps=1e-7):
+    """As torchvision.ops.complete_box_iou_loss, which this computer need not have: the formulas of arXiv 1911.08287."""
+    (x1, y1, x2, y2), (u1, v1, u2, v2) = p.unbind(-1), t.unbind(-1)
+    wide, high = torch.min(x2, u2) - torch.max(x1, u1), torch.min(y2, v2) - torch.max(y1, v1)
+    common = torch.where((wide > 0) & (high > 0), wide * high, torch.zeros_like(wide))
+    iou = common / ((x2 - x1) * (y2 - y1) + (u2 - u1) * (v2 - v1) - common + eps)
+    diagonal = (torch.max(x2, u2) - torch.min(x1, u1)) ** 2 + (torch.max(y2, v2) - torch.min(y1, v1)) ** 2 + eps
+    distance = ((x1 + x2) / 2 - (u1 + u2) / 2) ** 2 + ((y1 + y2) / 2 - (v1 + v2) / 2) ** 2
+    v = 4 / torch.pi ** 2 * (torch.atan((u2 - u1) / (v2 - v1)) - torch.atan((x2 - x1) / (y2 - y1))) ** 2
+    alpha = (v / (1 - iou + v + eps)).detach()
+    return 1 - iou + distance / diagonal + alpha * v
+
+
+def boxes():
+    """That meet, lie in one another, touch, are equal but for a side, and lie apart."""
+    for k in range(4):
+        shape, eps = [(6,), (3, 5), (2, 3, 2), (5,)][k], [1e-7, 1e-7, 0.015625, 1e-7][k]
+        p, t = (torch.cat([corner, corner + drawn(*shape, 2, seed=420 + 2 * k + i).abs() + 0.25], -1)
+                for i, corner in enumerate(drawn(*shape, 2, seed=430 + 2 * k + i, scale=0.5) for i in (0, 1)))
+        p, t = f32(p), f32(t)
+        if k == 3:
+            t[:] = torch.tensor([0.0, 0, 2, 1])
+            p[:] = torch.tensor([[0.5, 0.25, 1, 0.75], [2, 0, 3, 1], [0, 0, 2, 1.5], [4, 3, 5, 5], [-1, -1, 3, 2]])
+        more = {"t": t, **({"w": weights(shape[0], 440 + k)} if k in (1, 2) else {})}
+        loss("ciou", {} if eps == 1e-7 else {"eps": eps}, [p], more, lambda v: complete_iou(v, t, eps))
 
 
 # Layers.
@@ -385,7 +412,7 @@ def metrics():
 def main():
     torch.set_num_threads(1)
     for family in (focals, overlaps, triplets, rankings, margins, gaussians, quantiles, cosines, similarities, distances, norms, deviations,
-                   movements, metrics, searches, histograms, quantile_layers, windows):
+                   movements, metrics, searches, histograms, quantile_layers, windows, boxes):
         family()
     models = {name: json.dumps(model) for name, (model, _) in CASES.items()}
     tensors = {f"{name}/{n}": v.detach().contiguous().numpy() for name, (_, of_case) in CASES.items() for n, v in of_case.items()}
