@@ -154,7 +154,8 @@ const std::vector<ForeignName>& foreign_names() {
       {{"histc", "histogramfixedwidth"}, {"histogram"}},
       {{"bucketize", "digitize", "discretization"},
        {"searchsorted"},
-       "write {\"op\": \"searchsorted\", \"boundaries\": [0, 1]}; with \"side\": \"right\" an element that is equal to a "
+       "write {\"op\": \"searchsorted\", \"boundaries\": [0, 1]}; with \"side\": \"right\" an element that is equal to "
+       "a "
        "boundary lies behind it"},
       {{"median", "percentile", "nanmedian", "nanquantile"},
        {"quantile"},
